@@ -1,0 +1,91 @@
+//! What the front end asks of the host language: the functions' source and what their free names mean.
+
+use std::rc::Rc;
+
+use weft_ir::{Scalar, Source};
+
+/// Resolves the free names of one function: closure cells first, then globals, then builtins.
+pub trait Environment {
+    fn lookup(&self, name: &str) -> Option<Object>;
+}
+
+/// A function to compile or to call: its text and the world its names live in.
+#[derive(Clone)]
+pub struct FunctionSource {
+    pub name: String,
+    /// Identity of the function object; two sources with one key are one function.
+    pub key: u64,
+    pub source: Source,
+    /// Default values by parameter name, already evaluated.
+    pub defaults: Vec<(String, Object)>,
+    pub env: Rc<dyn Environment>,
+}
+
+/// What a free name or an attribute of a module stands for. Everything is frozen at compile time.
+#[derive(Clone)]
+pub enum Object {
+    None,
+    Bool(bool),
+    /// A Python int: weak. Held wide enough for every `int64` and `uint64`.
+    Int(i128),
+    /// A Python float: weak.
+    Float(f64),
+    /// A Python complex: weak.
+    Complex(f64, f64),
+    /// A NumPy scalar: strong. Real and imaginary part of its value; integers in the third field.
+    Strong(Scalar, f64, f64, i128),
+    Str(String),
+    Tuple(Vec<Object>),
+    /// A dtype or scalar type: `np.float32`, `weft.numba.float32`, `np.dtype('f4')`.
+    Dtype(Scalar),
+    /// A NumPy array, frozen as a constant (C order).
+    Array {
+        elem: Scalar,
+        shape: Vec<u64>,
+        bytes: Rc<Vec<u8>>,
+    },
+    /// A module the front end knows, by its canonical path: `math`, `cmath`, `numpy`, `weft`, `weft.cuda`, `weft.cuda.atomic`.
+    Module(String),
+    /// A function the front end knows, by its canonical path: `math.sin`, `numpy.zeros`, `builtins.range`, `weft.cuda.grid`, `weft.prange`.
+    Known(String),
+    /// Another function compiled by Weft, or a plain Python function that is callable from kernels.
+    Function(Rc<FunctionSource>),
+    /// Anything else, with its Python type's name for messages.
+    Other(String),
+}
+
+/// The type of an argument as the caller passes it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ArgType {
+    /// A Python bool, int, float or complex: `Weak(Bool | I64 | F64 | C128)`.
+    Weak(Scalar),
+    /// A NumPy scalar, or a scalar of an explicit signature.
+    Strong(Scalar),
+    Array(weft_ir::ViewType),
+    Tuple(Vec<ArgType>),
+    None,
+}
+
+/// What the decorator asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Options {
+    pub role: Role,
+    /// `prange` and array expressions spread over threads.
+    pub parallel: bool,
+    pub fastmath: bool,
+    /// Products fuse into sums.
+    pub contract: bool,
+    /// Division by zero raises (Numba's `error_model='python'`).
+    pub python_errors: bool,
+}
+
+/// Which kind of IR function the entry becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// `jit`: a `Host` function.
+    Host,
+    /// `cuda.jit`: a `Kernel`; may not return a value.
+    Kernel,
+    /// A `Device` function on its own: `vectorize` wraps it in a loop.
+    Device,
+}

@@ -1,0 +1,14 @@
+//! Weft's intermediate representation: typed, structured, printable.
+//!
+//! Front ends build a [`Module`], passes refine it, back ends consume it, and [`interp`] says what it means.
+//! Nothing here knows Python, LLVM or a device.
+
+pub mod builder;
+pub mod module;
+pub mod op;
+pub mod types;
+
+pub use builder::Builder;
+pub use module::*;
+pub use op::*;
+pub use types::{Kind, Layout, Scalar, Space, Type, ViewType};

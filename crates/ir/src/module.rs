@@ -1,0 +1,298 @@
+//! Modules, functions, statements: the structure that holds operations.
+//!
+//! Values are defined once, by a `Let`, a parameter or a loop's index, and may be used in the rest of the block that defines them and
+//! in the blocks nested there. Locals are mutable and live as long as their function. There are no phis.
+
+use crate::op::{Index, Op, Part};
+use crate::types::{Scalar, Space, Type};
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+        impl $name {
+            pub const fn index(self) -> usize { self.0 as usize }
+        }
+    )*};
+}
+
+ids! {
+    /// A value of a function.
+    Value;
+    /// A mutable local of a function.
+    Local;
+    /// A function of a module.
+    FuncId;
+    /// A shared or local array of a function.
+    ArrayId;
+    /// A constant array of a module.
+    ConstId;
+    /// A source text of a module.
+    SourceId;
+    /// A block that can be left, unique in its function.
+    Label;
+}
+
+/// A piece of source text: bytes `start..end` of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Span {
+    pub source: SourceId,
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Span {
+    /// For code no user wrote.
+    pub const NONE: Span = Span {
+        source: SourceId(u32::MAX),
+        start: 0,
+        end: 0,
+    };
+}
+
+/// Source text of a function, as it stands in its file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Source {
+    pub file: String,
+    /// Line number of the text's first line in the file, from 1.
+    pub first_line: u32,
+    pub text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    pub sources: Vec<Source>,
+    pub constants: Vec<ConstArray>,
+    pub functions: Vec<Function>,
+    /// The function that is called or launched from outside.
+    pub entry: FuncId,
+}
+
+/// C-contiguous read-only data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConstArray {
+    pub elem: Scalar,
+    pub shape: Vec<u64>,
+    pub bytes: Vec<u8>,
+}
+
+/// What a function is to its callers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FuncKind {
+    /// Called from the host, runs once, may allocate and return values.
+    Host,
+    /// Called from other functions.
+    Device,
+    /// Launched over a grid of blocks of threads; returns nothing.
+    Kernel,
+    /// Run once for every point of an index space. The first `rank` parameters are the point's indices (`i64`), the rest are
+    /// the same for all points. Neighbours along the last axis are lanes. Made by the `outline` pass and the ufunc builder.
+    Loop { rank: u8, reductions: Vec<Reduction> },
+}
+
+/// A local that starts as the operator's identity in every lane and whose final values are combined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reduction {
+    pub local: Local,
+    pub op: ReduceOp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReduceOp {
+    Add,
+    Mul,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    pub name: String,
+    pub kind: FuncKind,
+    pub params: Vec<Value>,
+    pub result: Type,
+    pub values: Vec<ValueData>,
+    pub locals: Vec<LocalData>,
+    pub arrays: Vec<ArrayDecl>,
+    pub body: Block,
+    pub flags: Flags,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// The `contract` pass may fuse a product into an addition.
+    pub contract: bool,
+    /// Reassociation, no NaN or infinity, reciprocals.
+    pub fastmath: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueData {
+    pub ty: Type,
+    /// The name in the source, for parameters and messages.
+    pub name: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalData {
+    pub name: String,
+    pub ty: Type,
+}
+
+/// `cuda.shared.array` or `cuda.local.array`: a C-contiguous array of fixed shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayDecl {
+    pub name: String,
+    pub elem: Scalar,
+    pub shape: Vec<u64>,
+    /// `Shared` or `Local`.
+    pub space: Space,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Block(pub Vec<Stmt>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StmtKind {
+    Let(Value, Op),
+    Set(Local, Value),
+    If {
+        cond: Value,
+        then: Block,
+        other: Block,
+    },
+    /// Runs its body until a `Break`; `Continue` starts it anew.
+    Loop(Block),
+    /// Python's `for var in range(start, stop, step)`: all `i64`, evaluated once, `step` not zero.
+    For {
+        var: Value,
+        start: Value,
+        stop: Value,
+        step: Value,
+        body: Block,
+    },
+    /// Every point of the index space `extents`, in no order; the body's locals are private to a point but for `reductions`,
+    /// into which each point's contribution is combined. `parallel`: spread over threads too, else lanes only. Host functions only.
+    ParFor {
+        vars: Vec<Value>,
+        extents: Vec<Value>,
+        reductions: Vec<Reduction>,
+        parallel: bool,
+        body: Block,
+    },
+    /// What `outline` makes of `ParFor`: runs the `Loop` function `func` over `extents` with `args` after its indices, then
+    /// combines its reductions into `results`, in order.
+    Launch {
+        func: FuncId,
+        extents: Vec<Value>,
+        args: Vec<Value>,
+        results: Vec<Local>,
+        parallel: bool,
+    },
+    /// A block that `Leave` ends. Made by the `inline` pass.
+    Scope(Label, Block),
+    Leave(Label),
+    Break,
+    Continue,
+    Return(Option<Value>),
+    Store {
+        view: Value,
+        indices: Vec<Index>,
+        value: Value,
+        part: Part,
+    },
+    /// All threads of the block arrive before any goes on.
+    Barrier,
+    /// Ends the call with an exception, or the thread with a recorded error.
+    Raise {
+        kind: ErrorKind,
+        message: String,
+    },
+    Print(Vec<PrintItem>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    Assertion,
+    ZeroDivision,
+    Index,
+    Value,
+    Overflow,
+    Memory,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PrintItem {
+    Text(String),
+    Value(Value),
+}
+
+impl Module {
+    pub fn function(&self, id: FuncId) -> &Function {
+        &self.functions[id.index()]
+    }
+
+    pub fn entry_function(&self) -> &Function {
+        self.function(self.entry)
+    }
+}
+
+impl Function {
+    pub fn new(name: impl Into<String>, kind: FuncKind) -> Function {
+        Function {
+            name: name.into(),
+            kind,
+            params: Vec::new(),
+            result: Type::unit(),
+            values: Vec::new(),
+            locals: Vec::new(),
+            arrays: Vec::new(),
+            body: Block::default(),
+            flags: Flags::default(),
+        }
+    }
+
+    pub fn ty(&self, value: Value) -> &Type {
+        &self.values[value.index()].ty
+    }
+
+    pub fn local_ty(&self, local: Local) -> &Type {
+        &self.locals[local.index()].ty
+    }
+
+    /// A fresh value of a type; the caller defines it with a `Let`, as a parameter or as a loop's index.
+    pub fn new_value(&mut self, ty: Type) -> Value {
+        self.values.push(ValueData { ty, name: None });
+        Value(self.values.len() as u32 - 1)
+    }
+
+    pub fn new_param(&mut self, ty: Type, name: impl Into<String>) -> Value {
+        self.values.push(ValueData {
+            ty,
+            name: Some(name.into()),
+        });
+        let value = Value(self.values.len() as u32 - 1);
+        self.params.push(value);
+        value
+    }
+
+    pub fn new_local(&mut self, ty: Type, name: impl Into<String>) -> Local {
+        self.locals.push(LocalData { name: name.into(), ty });
+        Local(self.locals.len() as u32 - 1)
+    }
+
+    pub fn new_array(&mut self, decl: ArrayDecl) -> ArrayId {
+        self.arrays.push(decl);
+        ArrayId(self.arrays.len() as u32 - 1)
+    }
+}

@@ -1,0 +1,232 @@
+//! The operations: what can stand on the right of `%v = …`.
+//!
+//! An operation reads values, gives one value, and is evaluated where it stands, in order. `Load`, `Atomic`, `Alloc` and `Call`
+//! have effects; all others may be moved or dropped.
+
+use crate::module::{ArrayId, ConstId, FuncId, Local, Value};
+use crate::types::Scalar;
+
+/// A scalar constant. Floats are kept as bits so that constants compare, hash and round-trip exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Const {
+    Bool(bool),
+    /// Any signed or unsigned integer type; the value as it is held in 64 bits (unsigned reinterpreted).
+    Int(Scalar, i64),
+    F32(u32),
+    F64(u64),
+    C64(u32, u32),
+    C128(u64, u64),
+}
+
+impl Const {
+    pub const fn scalar(self) -> Scalar {
+        match self {
+            Const::Bool(_) => Scalar::Bool,
+            Const::Int(s, _) => s,
+            Const::F32(_) => Scalar::F32,
+            Const::F64(_) => Scalar::F64,
+            Const::C64(..) => Scalar::C64,
+            Const::C128(..) => Scalar::C128,
+        }
+    }
+
+    pub fn i64(v: i64) -> Const {
+        Const::Int(Scalar::I64, v)
+    }
+
+    pub fn f64(v: f64) -> Const {
+        Const::F64(v.to_bits())
+    }
+
+    pub fn f32(v: f32) -> Const {
+        Const::F32(v.to_bits())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnOp {
+    /// Arithmetic negation; integers wrap.
+    Neg,
+    /// Bitwise complement of integers, logical not of bool.
+    Not,
+    /// Magnitude of integers (wraps at the minimum) and floats. Not for complex (the front end calls `hypot`).
+    Abs,
+    /// IEEE square root, correctly rounded.
+    Sqrt,
+    Floor,
+    Ceil,
+    Trunc,
+    /// Round half to even.
+    Rint,
+    /// Complex conjugate.
+    Conj,
+    /// Population count, leading and trailing zeros of an integer; the result has the operand's type.
+    Popcount,
+    Clz,
+    Ctz,
+    /// Is the float a NaN; is it ±infinity; is its sign bit set. The result is bool.
+    IsNan,
+    IsInf,
+    SignBit,
+}
+
+/// Both operands and the result have one type, except shifts (any integer count) and `Pow`'s integer exponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinOp {
+    Add,
+    Sub,
+    Mul,
+    /// True division of floats and complex numbers.
+    Div,
+    /// Python's `//`: floors. On integers a zero divisor gives 0 (NumPy); on floats as NumPy's `floor_divide`.
+    FloorDiv,
+    /// Python's `%`: has the divisor's sign. On integers a zero divisor gives 0; on floats as NumPy's `remainder`.
+    Mod,
+    /// C's `%`/`fmod`: has the dividend's sign.
+    Rem,
+    /// Integer power by squaring, wrapping; negative exponents give 0 (1 and -1 excepted). Floats call the math library.
+    IntPow,
+    And,
+    Or,
+    Xor,
+    /// Counts outside 0..bits give 0, or the sign for a signed right shift.
+    Shl,
+    Shr,
+    /// `a if a < b else b`, NaN-propagating like `np.minimum` and `np.maximum`.
+    Min,
+    Max,
+    /// The first operand's magnitude with the second's sign.
+    CopySign,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CmpOp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AtomicOp {
+    Add,
+    Sub,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+    Exch,
+    /// Compare and swap; takes the extra operand `expected`.
+    Cas,
+}
+
+/// Thread geometry. All are `i64`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Geometry {
+    ThreadIdx(Axis),
+    BlockIdx(Axis),
+    BlockDim(Axis),
+    GridDim(Axis),
+    /// Linear thread index in the block modulo 32.
+    LaneId,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Axis {
+    X,
+    Y,
+    Z,
+}
+
+/// One entry of an access's index list, an `i64` value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Index {
+    pub value: Value,
+    /// A negative value counts from the end. Cleared where it is known not to be negative.
+    pub wrap: bool,
+}
+
+/// How one axis of a view is turned into the next view's axes. All values are `i64` and already normalised
+/// (inside the axis, lengths not negative).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AxisSlice {
+    /// Drops the axis at a position.
+    At(Index),
+    /// Keeps `len` entries from `start`, `step` apart.
+    Range { start: Value, len: Value, step: Value },
+    /// Keeps the axis whole.
+    Full,
+    /// A new axis of length 1; consumes none of the old ones.
+    New,
+}
+
+/// Which part of a complex element an access means. Legalised code has only `Re` and `Im` on complex views.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Part {
+    Whole,
+    Re,
+    Im,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    Const(Const),
+    /// The current value of a local.
+    Get(Local),
+    Unary(UnOp, Value),
+    Binary(BinOp, Value, Value),
+    /// Ordered comparison of two values of one scalar type; any comparison with NaN but `Ne` is false. Complex: `Eq`, `Ne` only.
+    Compare(CmpOp, Value, Value),
+    /// `cond ? a : b`, both evaluated.
+    Select(Value, Value, Value),
+    /// `a * b + c` with one rounding.
+    Fma(Value, Value, Value),
+    /// Numeric conversion to the result's scalar type. Float to integer truncates, and saturates nowhere: out of range is unspecified
+    /// but the same on every device as the interpreter defines it (NaN and out of range give the minimum of the type for 64- and 32-bit ints).
+    Cast(Value),
+    /// Same bits, other type of the same size.
+    Bitcast(Value),
+    Complex(Value, Value),
+    Re(Value),
+    Im(Value),
+    Tuple(Vec<Value>),
+    Item(Value, u32),
+    Call(FuncId, Vec<Value>),
+    /// Length of an axis.
+    Dim(Value, u8),
+    Load {
+        view: Value,
+        indices: Vec<Index>,
+        part: Part,
+    },
+    /// Basic indexing: integers, slices, new axes.
+    Slice {
+        view: Value,
+        axes: Vec<AxisSlice>,
+    },
+    /// Axes permuted: result axis `i` is the operand's axis `perm[i]`.
+    Transpose(Value, Vec<u8>),
+    /// Another shape on a C-contiguous view of as many elements.
+    Reshape(Value, Vec<Value>),
+    /// A fresh C-contiguous global array; freed by the runtime when no result refers to it. Host functions only.
+    Alloc {
+        shape: Vec<Value>,
+        zeroed: bool,
+    },
+    /// The function's shared or local array.
+    Array(ArrayId),
+    /// The module's constant array.
+    ConstArray(ConstId),
+    /// Reads, changes and writes one element as one step; gives the old element.
+    Atomic {
+        op: AtomicOp,
+        view: Value,
+        indices: Vec<Index>,
+        value: Value,
+        expected: Option<Value>,
+    },
+    Geometry(Geometry),
+}

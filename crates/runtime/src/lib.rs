@@ -1,0 +1,5 @@
+//! What every back end shares: the device traits, and their errors.
+
+pub mod device;
+
+pub use device::*;
