@@ -235,6 +235,8 @@ pub enum ErrorKind {
 pub enum PrintItem {
     Text(String),
     Value(Value),
+    /// A complex number whose parts were split by the `legalize` pass: real, imaginary.
+    Complex(Value, Value),
 }
 
 impl Module {
