@@ -5,7 +5,9 @@
 
 pub mod builder;
 pub mod module;
+mod names;
 pub mod op;
+pub mod text;
 pub mod types;
 
 pub use builder::Builder;

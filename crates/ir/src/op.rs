@@ -34,6 +34,39 @@ impl Const {
         Const::Int(Scalar::I64, v)
     }
 
+    /// The element as it stands in memory (little-endian). Nothing if the length is wrong or a bool is neither 0 nor 1.
+    pub fn from_bytes(scalar: Scalar, bytes: &[u8]) -> Option<Const> {
+        if bytes.len() != scalar.size() {
+            return None;
+        }
+        let word = |from: usize, len: usize| bytes[from..from + len].iter().rev().fold(0u64, |acc, &b| acc << 8 | u64::from(b));
+        let size = scalar.size();
+        Some(match scalar {
+            Scalar::Bool => match bytes[0] {
+                0 => Const::Bool(false),
+                1 => Const::Bool(true),
+                _ => return None,
+            },
+            Scalar::F32 => Const::F32(word(0, 4) as u32),
+            Scalar::F64 => Const::F64(word(0, 8)),
+            Scalar::C64 => Const::C64(word(0, 4) as u32, word(4, 4) as u32),
+            Scalar::C128 => Const::C128(word(0, 8), word(8, 8)),
+            _ => Const::Int(scalar, scalar.wrap(word(0, size) as i64)),
+        })
+    }
+
+    /// The inverse of [`Const::from_bytes`].
+    pub fn to_bytes(self) -> Vec<u8> {
+        match self {
+            Const::Bool(b) => vec![u8::from(b)],
+            Const::Int(s, v) => v.to_le_bytes()[..s.size()].to_vec(),
+            Const::F32(b) => b.to_le_bytes().to_vec(),
+            Const::F64(b) => b.to_le_bytes().to_vec(),
+            Const::C64(re, im) => [re.to_le_bytes(), im.to_le_bytes()].concat(),
+            Const::C128(re, im) => [re.to_le_bytes(), im.to_le_bytes()].concat(),
+        }
+    }
+
     pub fn f64(v: f64) -> Const {
         Const::F64(v.to_bits())
     }

@@ -136,6 +136,19 @@ impl Scalar {
         matches!(self.kind(), Kind::Complex)
     }
 
+    /// An integer brought into the type's range by keeping its low bits, as it is held in 64 bits: sign- or zero-extended.
+    pub const fn wrap(self, v: i64) -> i64 {
+        match self {
+            Scalar::I8 => v as i8 as i64,
+            Scalar::I16 => v as i16 as i64,
+            Scalar::I32 => v as i32 as i64,
+            Scalar::U8 => v as u8 as i64,
+            Scalar::U16 => v as u16 as i64,
+            Scalar::U32 => v as u32 as i64,
+            _ => v,
+        }
+    }
+
     /// The type of the real and imaginary part of a complex scalar; any other scalar is its own part.
     pub const fn part(self) -> Scalar {
         match self {

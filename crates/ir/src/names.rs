@@ -1,0 +1,131 @@
+//! The short names of operators, as the text form and messages write them.
+
+use crate::module::{ErrorKind, ReduceOp};
+use crate::op::{AtomicOp, Axis, BinOp, CmpOp, Geometry, UnOp};
+
+macro_rules! names {
+    ($ty:ident { $($variant:ident = $name:literal),* $(,)? }) => {
+        impl $ty {
+            pub const ALL: &'static [$ty] = &[$($ty::$variant),*];
+
+            /// The name of the text form.
+            pub const fn name(self) -> &'static str {
+                match self { $($ty::$variant => $name),* }
+            }
+
+            pub fn from_name(name: &str) -> Option<$ty> {
+                match name { $($name => Some($ty::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+names!(UnOp {
+    Neg = "neg",
+    Not = "not",
+    Abs = "abs",
+    Sqrt = "sqrt",
+    Floor = "floor",
+    Ceil = "ceil",
+    Trunc = "trunc",
+    Rint = "rint",
+    Conj = "conj",
+    Popcount = "popcount",
+    Clz = "clz",
+    Ctz = "ctz",
+    IsNan = "is_nan",
+    IsInf = "is_inf",
+    SignBit = "sign_bit",
+});
+
+names!(BinOp {
+    Add = "add",
+    Sub = "sub",
+    Mul = "mul",
+    Div = "div",
+    FloorDiv = "floor_div",
+    Mod = "mod",
+    Rem = "rem",
+    IntPow = "int_pow",
+    And = "and",
+    Or = "or",
+    Xor = "xor",
+    Shl = "shl",
+    Shr = "shr",
+    Min = "min",
+    Max = "max",
+    CopySign = "copysign",
+});
+
+names!(CmpOp {
+    Eq = "eq",
+    Ne = "ne",
+    Lt = "lt",
+    Le = "le",
+    Gt = "gt",
+    Ge = "ge",
+});
+
+names!(AtomicOp {
+    Add = "add",
+    Sub = "sub",
+    Min = "min",
+    Max = "max",
+    And = "and",
+    Or = "or",
+    Xor = "xor",
+    Exch = "exch",
+    Cas = "cas",
+});
+
+names!(ReduceOp {
+    Add = "add",
+    Mul = "mul",
+    Min = "min",
+    Max = "max",
+    And = "and",
+    Or = "or",
+    Xor = "xor",
+});
+
+names!(Axis {
+    X = "x",
+    Y = "y",
+    Z = "z",
+});
+
+names!(ErrorKind {
+    Assertion = "assertion",
+    ZeroDivision = "zero_division",
+    Index = "index",
+    Value = "value",
+    Overflow = "overflow",
+    Memory = "memory",
+});
+
+impl Axis {
+    /// Position in `[x, y, z]`.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl Geometry {
+    /// The name without the axis: `thread_idx`.
+    pub const fn base_name(self) -> &'static str {
+        match self {
+            Geometry::ThreadIdx(_) => "thread_idx",
+            Geometry::BlockIdx(_) => "block_idx",
+            Geometry::BlockDim(_) => "block_dim",
+            Geometry::GridDim(_) => "grid_dim",
+            Geometry::LaneId => "lane_id",
+        }
+    }
+
+    pub const fn axis(self) -> Option<Axis> {
+        match self {
+            Geometry::ThreadIdx(a) | Geometry::BlockIdx(a) | Geometry::BlockDim(a) | Geometry::GridDim(a) => Some(a),
+            Geometry::LaneId => None,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The text form of modules: [`print`] and [`parse`] round-trip everything but spans and sources.
+//!
+//! `%n` is a value, `$n` a local, `^n` a label, `@name` a function (`@n` where names are not unique); `;` starts a comment.
+//! [`print_with_spans`] also writes the sources, and a statement's span as a trailing `@source:start..end`; [`parse`] takes both.
+
+mod lex;
+mod literal;
+mod parse;
+mod parse_op;
+mod print;
+
+pub use parse::{ParseError, parse};
+pub use print::{print, print_with_spans};
+
+use crate::module::{Block, Module, Span, StmtKind};
+
+/// Removes what [`print`] leaves out, so that `parse(&print(&m))` equals `m`.
+pub fn strip_spans(module: &mut Module) {
+    module.sources.clear();
+    for function in &mut module.functions {
+        strip_block(&mut function.body);
+    }
+}
+
+fn strip_block(block: &mut Block) {
+    for stmt in &mut block.0 {
+        stmt.span = Span::NONE;
+        match &mut stmt.kind {
+            StmtKind::If { then, other, .. } => {
+                strip_block(then);
+                strip_block(other);
+            }
+            StmtKind::Loop(body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } | StmtKind::Scope(_, body) => {
+                strip_block(body)
+            }
+            _ => {}
+        }
+    }
+}

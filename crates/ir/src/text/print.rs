@@ -1,0 +1,464 @@
+//! Modules to text.
+
+use std::fmt::{self, Display, Write};
+
+use super::literal;
+use crate::module::{
+    ArrayDecl, Block, ConstArray, FuncId, FuncKind, Function, Module, PrintItem, Reduction, Source, Span, Stmt, StmtKind, Value,
+};
+use crate::op::{AxisSlice, Const, Index, Op, Part};
+
+/// The module as text, without sources and spans.
+pub fn print(module: &Module) -> String {
+    render(module, false)
+}
+
+/// The module as text, with sources and spans.
+pub fn print_with_spans(module: &Module) -> String {
+    render(module, true)
+}
+
+fn render(module: &Module, spans: bool) -> String {
+    let mut out = String::new();
+    let printer = Printer { module, spans };
+    // Writing to a string cannot fail.
+    let _ = printer.module(&mut out);
+    out
+}
+
+struct Printer<'m> {
+    module: &'m Module,
+    spans: bool,
+}
+
+/// A value where it is defined, with its name and type.
+struct Def<'f>(&'f Function, Value);
+
+impl Display for Def<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Def(function, value) = *self;
+        write!(f, "%{}", value.0)?;
+        let Some(data) = function.values.get(value.index()) else {
+            return Ok(());
+        };
+        if let Some(name) = &data.name {
+            write!(f, " {}", literal::name(name))?;
+        }
+        write!(f, ": {}", data.ty)
+    }
+}
+
+struct Joined<'a, T>(&'a [T]);
+
+impl<T: Copy> Display for Joined<'_, T>
+where
+    Text<T>: Display,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, item) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            Text(*item).fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// A small thing as it stands in a list.
+struct Text<T>(T);
+
+impl Display for Text<Value> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%{}", self.0.0)
+    }
+}
+
+impl Display for Text<crate::module::Local> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "${}", self.0.0)
+    }
+}
+
+impl Display for Text<u8> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Display for Text<u64> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Display for Text<Const> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&literal::constant(self.0))
+    }
+}
+
+impl Display for Text<Index> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%{}{}", self.0.value.0, if self.0.wrap { "?" } else { "" })
+    }
+}
+
+impl Display for Text<AxisSlice> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            AxisSlice::At(index) => Text(index).fmt(f),
+            AxisSlice::Range { start, len, step } => write!(f, "%{} len %{} step %{}", start.0, len.0, step.0),
+            AxisSlice::Full => f.write_str(".."),
+            AxisSlice::New => f.write_str("new"),
+        }
+    }
+}
+
+impl Display for Text<Reduction> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "${} {}", self.0.local.0, self.0.op.name())
+    }
+}
+
+impl Display for Text<Part> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Part::Whole => "",
+            Part::Re => ".re",
+            Part::Im => ".im",
+        })
+    }
+}
+
+impl Printer<'_> {
+    fn module(&self, out: &mut String) -> fmt::Result {
+        if self.spans {
+            self.module.sources.iter().enumerate().try_for_each(|(i, s)| source(out, i, s))?;
+        }
+        for (i, c) in self.module.constants.iter().enumerate() {
+            const_array(out, i, c)?;
+        }
+        for (i, function) in self.module.functions.iter().enumerate() {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            if self.module.functions.len() > 1 && self.module.entry.index() == i {
+                out.push_str("entry ");
+            }
+            self.function(out, function)?;
+        }
+        Ok(())
+    }
+
+    fn function(&self, out: &mut String, function: &Function) -> fmt::Result {
+        let mut reductions: &[Reduction] = &[];
+        match &function.kind {
+            FuncKind::Host => out.push_str("host"),
+            FuncKind::Device => out.push_str("device"),
+            FuncKind::Kernel => out.push_str("kernel"),
+            FuncKind::Loop { rank, reductions: r } => {
+                write!(out, "loop<{rank}>")?;
+                reductions = r;
+            }
+        }
+        write!(out, " @{}(", literal::name(&function.name))?;
+        for (i, &param) in function.params.iter().enumerate() {
+            write!(out, "{}{}", if i > 0 { ", " } else { "" }, Def(function, param))?;
+        }
+        out.push(')');
+        if !function.result.is_unit() {
+            write!(out, " -> {}", function.result)?;
+        }
+        reduce(out, reductions)?;
+        for (flag, name) in [(function.flags.contract, " contract"), (function.flags.fastmath, " fastmath")] {
+            out.push_str(if flag { name } else { "" });
+        }
+        out.push_str(" {\n");
+        declarations(out, function)?;
+        self.block(out, function, &function.body, 1)?;
+        out.push_str("}\n");
+        Ok(())
+    }
+
+    fn block(&self, out: &mut String, function: &Function, block: &Block, depth: usize) -> fmt::Result {
+        block.0.iter().try_for_each(|stmt| {
+            indent(out, depth);
+            self.stmt(out, function, stmt, depth)?;
+            out.push('\n');
+            Ok(())
+        })
+    }
+
+    fn nested(&self, out: &mut String, function: &Function, span: Span, body: &Block, depth: usize) -> fmt::Result {
+        self.span(out, span)?;
+        out.push_str(" {\n");
+        self.block(out, function, body, depth + 1)?;
+        indent(out, depth);
+        out.push('}');
+        Ok(())
+    }
+
+    fn span(&self, out: &mut String, span: Span) -> fmt::Result {
+        if self.spans && span != Span::NONE {
+            write!(out, " @{}:{}..{}", span.source.0, span.start, span.end)?;
+        }
+        Ok(())
+    }
+
+    fn stmt(&self, out: &mut String, function: &Function, stmt: &Stmt, depth: usize) -> fmt::Result {
+        match &stmt.kind {
+            StmtKind::If { cond, then, other } => {
+                write!(out, "if %{}", cond.0)?;
+                self.nested(out, function, stmt.span, then, depth)?;
+                if !other.0.is_empty() {
+                    out.push_str(" else");
+                    self.nested(out, function, Span::NONE, other, depth)?;
+                }
+                Ok(())
+            }
+            StmtKind::Loop(body) => {
+                out.push_str("loop");
+                self.nested(out, function, stmt.span, body, depth)
+            }
+            StmtKind::For {
+                var,
+                start,
+                stop,
+                step,
+                body,
+            } => {
+                let var = Def(function, *var);
+                write!(out, "for {var} = %{} to %{} step %{}", start.0, stop.0, step.0)?;
+                self.nested(out, function, stmt.span, body, depth)
+            }
+            StmtKind::ParFor {
+                vars,
+                extents,
+                reductions,
+                parallel,
+                body,
+            } => {
+                out.push_str("parfor (");
+                for (i, &var) in vars.iter().enumerate() {
+                    write!(out, "{}{}", if i > 0 { ", " } else { "" }, Def(function, var))?;
+                }
+                write!(out, ") in ({})", Joined(extents))?;
+                reduce(out, reductions)?;
+                out.push_str(if *parallel { " parallel" } else { "" });
+                self.nested(out, function, stmt.span, body, depth)
+            }
+            StmtKind::Scope(label, body) => {
+                write!(out, "scope ^{}", label.0)?;
+                self.nested(out, function, stmt.span, body, depth)
+            }
+            other => {
+                self.simple(out, function, other)?;
+                self.span(out, stmt.span)
+            }
+        }
+    }
+
+    /// A statement without blocks.
+    fn simple(&self, out: &mut String, function: &Function, kind: &StmtKind) -> fmt::Result {
+        match kind {
+            StmtKind::Let(value, op) => {
+                write!(out, "{} = ", Def(function, *value))?;
+                let ty = function.values.get(value.index()).and_then(|data| data.ty.scalar());
+                match op {
+                    Op::Const(c) if ty == Some(c.scalar()) => out.write_str(&literal::constant(*c)),
+                    _ => self.op(out, op),
+                }
+            }
+            StmtKind::Set(local, value) => write!(out, "set ${} = %{}", local.0, value.0),
+            StmtKind::Launch {
+                func,
+                extents,
+                args,
+                results,
+                parallel,
+            } => {
+                write!(
+                    out,
+                    "launch {} over ({}) with ({})",
+                    self.func(*func),
+                    Joined(extents),
+                    Joined(args)
+                )?;
+                if !results.is_empty() {
+                    write!(out, " into ({})", Joined(results))?;
+                }
+                out.write_str(if *parallel { " parallel" } else { "" })
+            }
+            StmtKind::Leave(label) => write!(out, "leave ^{}", label.0),
+            StmtKind::Break => out.write_str("break"),
+            StmtKind::Continue => out.write_str("continue"),
+            StmtKind::Return(None) => out.write_str("return"),
+            StmtKind::Return(Some(value)) => write!(out, "return %{}", value.0),
+            StmtKind::Store {
+                view,
+                indices,
+                value,
+                part,
+            } => {
+                write!(out, "store %{}[{}]{} = %{}", view.0, Joined(indices), Text(*part), value.0)
+            }
+            StmtKind::Barrier => out.write_str("barrier"),
+            StmtKind::Raise { kind, message } => write!(out, "raise {} {}", kind.name(), literal::quote(message)),
+            StmtKind::Print(items) => print_items(out, items),
+            // Statements with blocks are written by `stmt`.
+            StmtKind::If { .. } | StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. } | StmtKind::Scope(..) => Ok(()),
+        }
+    }
+
+    fn func(&self, id: FuncId) -> String {
+        let Some(function) = self.module.functions.get(id.index()) else {
+            return format!("@{}", id.0);
+        };
+        let unique = self.module.functions.iter().filter(|f| f.name == function.name).count() == 1;
+        if unique {
+            format!("@{}", literal::name(&function.name))
+        } else {
+            format!("@{}", id.0)
+        }
+    }
+
+    fn op(&self, out: &mut String, op: &Op) -> fmt::Result {
+        match op {
+            Op::Const(c) => write!(out, "const {} {}", c.scalar(), literal::constant(*c)),
+            Op::Get(local) => write!(out, "get ${}", local.0),
+            Op::Unary(op, a) => write!(out, "{} %{}", op.name(), a.0),
+            Op::Binary(op, a, b) => write!(out, "{} %{}, %{}", op.name(), a.0, b.0),
+            Op::Compare(op, a, b) => write!(out, "{} %{}, %{}", op.name(), a.0, b.0),
+            Op::Select(cond, a, b) => write!(out, "select %{}, %{}, %{}", cond.0, a.0, b.0),
+            Op::Fma(a, b, c) => write!(out, "fma %{}, %{}, %{}", a.0, b.0, c.0),
+            Op::Cast(a) => write!(out, "cast %{}", a.0),
+            Op::Bitcast(a) => write!(out, "bitcast %{}", a.0),
+            Op::Complex(re, im) => write!(out, "complex %{}, %{}", re.0, im.0),
+            Op::Re(a) => write!(out, "re %{}", a.0),
+            Op::Im(a) => write!(out, "im %{}", a.0),
+            Op::Tuple(items) => write!(out, "tuple({})", Joined(items)),
+            Op::Item(a, i) => write!(out, "item %{}, {i}", a.0),
+            Op::Call(func, args) => write!(out, "call {}({})", self.func(*func), Joined(args)),
+            Op::Dim(a, axis) => write!(out, "dim %{}, {axis}", a.0),
+            Op::Load { view, indices, part } => write!(out, "load %{}[{}]{}", view.0, Joined(indices), Text(*part)),
+            Op::Slice { view, axes } => write!(out, "slice %{}[{}]", view.0, Joined(axes)),
+            Op::Transpose(a, perm) => write!(out, "transpose %{}[{}]", a.0, Joined(perm)),
+            Op::Reshape(a, shape) => write!(out, "reshape %{}[{}]", a.0, Joined(shape)),
+            Op::Alloc { shape, zeroed } => write!(out, "alloc{}[{}]", if *zeroed { " zeroed " } else { " " }, Joined(shape)),
+            Op::Array(id) => write!(out, "array {}", id.0),
+            Op::ConstArray(id) => write!(out, "const_array {}", id.0),
+            Op::Atomic {
+                op,
+                view,
+                indices,
+                value,
+                expected,
+            } => {
+                write!(out, "atomic {} %{}[{}], %{}", op.name(), view.0, Joined(indices), value.0)?;
+                expected.map_or(Ok(()), |e| write!(out, " expected %{}", e.0))
+            }
+            Op::Geometry(g) => {
+                out.push_str(g.base_name());
+                g.axis().map_or(Ok(()), |axis| write!(out, ".{}", axis.name()))
+            }
+        }
+    }
+}
+
+fn indent(out: &mut String, depth: usize) {
+    out.extend(std::iter::repeat_n("  ", depth));
+}
+
+fn reduce(out: &mut String, reductions: &[Reduction]) -> fmt::Result {
+    if reductions.is_empty() {
+        return Ok(());
+    }
+    write!(out, " reduce({})", Joined(reductions))
+}
+
+fn source(out: &mut String, i: usize, source: &Source) -> fmt::Result {
+    let (file, text) = (literal::quote(&source.file), literal::quote(&source.text));
+    writeln!(out, "source {i} {file} line {} {text}", source.first_line)
+}
+
+fn const_array(out: &mut String, i: usize, array: &ConstArray) -> fmt::Result {
+    write!(out, "const {i}: {}[{}] = ", array.elem, Joined(&array.shape))?;
+    match literal::elements(array.elem, &array.bytes) {
+        Some(elements) => writeln!(out, "[{}]", Joined(&elements)),
+        None => {
+            out.push_str("bytes \"");
+            array.bytes.iter().try_for_each(|b| write!(out, "{b:02x}"))?;
+            writeln!(out, "\"")
+        }
+    }
+}
+
+/// Locals, arrays, and values nothing defines any more: they keep their numbers.
+fn declarations(out: &mut String, function: &Function) -> fmt::Result {
+    for (i, local) in function.locals.iter().enumerate() {
+        let name = if local.name.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", literal::name(&local.name))
+        };
+        writeln!(out, "  local ${i}{name}: {}", local.ty)?;
+    }
+    for (i, ArrayDecl { name, elem, shape, space }) in function.arrays.iter().enumerate() {
+        writeln!(
+            out,
+            "  array {i} {}: {elem}[{}] {}",
+            literal::name(name),
+            Joined(shape),
+            space.name()
+        )?;
+    }
+    let mut defined = vec![false; function.values.len()];
+    function.params.iter().for_each(|p| mark(&mut defined, *p));
+    mark_block(&mut defined, &function.body);
+    for (i, _) in defined.iter().enumerate().filter(|(_, d)| !**d) {
+        writeln!(out, "  unused {}", Def(function, Value(i as u32)))?;
+    }
+    Ok(())
+}
+
+fn mark(defined: &mut [bool], value: Value) {
+    if let Some(d) = defined.get_mut(value.index()) {
+        *d = true;
+    }
+}
+
+fn mark_block(defined: &mut [bool], block: &Block) {
+    for stmt in &block.0 {
+        match &stmt.kind {
+            StmtKind::Let(value, _) => mark(defined, *value),
+            StmtKind::If { then, other, .. } => {
+                mark_block(defined, then);
+                mark_block(defined, other);
+            }
+            StmtKind::For { var, body, .. } => {
+                mark(defined, *var);
+                mark_block(defined, body);
+            }
+            StmtKind::ParFor { vars, body, .. } => {
+                vars.iter().for_each(|v| mark(defined, *v));
+                mark_block(defined, body);
+            }
+            StmtKind::Loop(body) | StmtKind::Scope(_, body) => mark_block(defined, body),
+            _ => {}
+        }
+    }
+}
+
+fn print_items(out: &mut String, items: &[PrintItem]) -> fmt::Result {
+    out.push_str("print");
+    for (i, item) in items.iter().enumerate() {
+        out.push_str(if i > 0 { ", " } else { " " });
+        match item {
+            PrintItem::Text(text) => out.push_str(&literal::quote(text)),
+            PrintItem::Value(value) => write!(out, "%{}", value.0)?,
+            PrintItem::Complex(re, im) => write!(out, "complex(%{}, %{})", re.0, im.0)?,
+        }
+    }
+    Ok(())
+}
