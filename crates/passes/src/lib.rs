@@ -1,1 +1,21 @@
-//! To be filled.
+//! Passes and analyses over the IR, one file each, and the order in which the CPU device runs them.
+
+mod compact;
+mod error;
+pub mod inline;
+pub mod legalize;
+pub mod operands;
+
+pub use error::PassError;
+
+use weft_ir::Module;
+
+/// Everything between the front end's module and the CPU emitter, in order.
+///
+/// Complex numbers and tuples go first, so that contraction sees complex products as float ones; contraction goes before inlining, so
+/// that a function fuses by its own flag and not by its caller's.
+pub fn lower_for_cpu(module: &mut Module) -> Result<(), PassError> {
+    legalize::run(module)?;
+    inline::run(module)?;
+    Ok(())
+}

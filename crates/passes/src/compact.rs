@@ -1,0 +1,78 @@
+//! Numbering anew: after a pass, values and locals nobody mentions are gone and the rest are numbered in the order they appear.
+
+use weft_ir::{FuncKind, Function, Local, Op, StmtKind, Value};
+
+use crate::operands::{blocks_mut, stmt_operands_mut};
+
+const UNSEEN: u32 = u32::MAX;
+
+/// Drops a function's unmentioned values and locals and closes the gaps. Parameters stay whether they are used or not.
+pub fn function(func: &mut Function) {
+    let mut renumber = Renumber {
+        values: vec![UNSEEN; func.values.len()],
+        value_order: Vec::new(),
+        locals: vec![UNSEEN; func.locals.len()],
+        local_order: Vec::new(),
+    };
+    for param in &mut func.params {
+        renumber.value(param);
+    }
+    if let FuncKind::Loop { reductions, .. } = &mut func.kind {
+        for reduction in reductions {
+            renumber.local(&mut reduction.local);
+        }
+    }
+    renumber.block(&mut func.body);
+    func.values = renumber.value_order.iter().map(|v| func.values[*v].clone()).collect();
+    func.locals = renumber.local_order.iter().map(|l| func.locals[*l].clone()).collect();
+}
+
+struct Renumber {
+    values: Vec<u32>,
+    value_order: Vec<usize>,
+    locals: Vec<u32>,
+    local_order: Vec<usize>,
+}
+
+impl Renumber {
+    fn value(&mut self, value: &mut Value) {
+        value.0 = number(&mut self.values, &mut self.value_order, value.index());
+    }
+
+    fn local(&mut self, local: &mut Local) {
+        local.0 = number(&mut self.locals, &mut self.local_order, local.index());
+    }
+
+    fn block(&mut self, block: &mut weft_ir::Block) {
+        for stmt in &mut block.0 {
+            stmt_operands_mut(&mut stmt.kind, &mut |v| self.value(v));
+            match &mut stmt.kind {
+                StmtKind::Let(value, op) => {
+                    if let Op::Get(local) = op {
+                        self.local(local);
+                    }
+                    self.value(value);
+                }
+                StmtKind::Set(local, _) => self.local(local),
+                StmtKind::For { var, .. } => self.value(var),
+                StmtKind::ParFor { vars, reductions, .. } => {
+                    vars.iter_mut().for_each(|v| self.value(v));
+                    reductions.iter_mut().for_each(|r| self.local(&mut r.local));
+                }
+                StmtKind::Launch { results, .. } => results.iter_mut().for_each(|l| self.local(l)),
+                _ => {}
+            }
+            for inner in blocks_mut(&mut stmt.kind) {
+                self.block(inner);
+            }
+        }
+    }
+}
+
+fn number(map: &mut [u32], order: &mut Vec<usize>, old: usize) -> u32 {
+    if map[old] == UNSEEN {
+        map[old] = order.len() as u32;
+        order.push(old);
+    }
+    map[old]
+}

@@ -1,0 +1,29 @@
+//! Why a pass refuses a module.
+
+use std::fmt;
+
+use weft_ir::Span;
+
+/// Something the program asks for that cannot be compiled, and where it asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassError {
+    pub message: String,
+    pub span: Span,
+}
+
+impl PassError {
+    pub fn new(span: Span, message: impl Into<String>) -> PassError {
+        PassError {
+            message: message.into(),
+            span,
+        }
+    }
+}
+
+impl fmt::Display for PassError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for PassError {}

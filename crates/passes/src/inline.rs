@@ -1,0 +1,399 @@
+//! Inlining: every call becomes the callee's body, so that back ends see no calls.
+//!
+//! Parameters are values and values are immutable, so a callee's parameter simply is the argument. A `Return` that is the last statement
+//! of the body hands its value over as it is. Any other return sets result locals and leaves a `Scope` around the body. A tuple comes
+//! back item by item: no local of tuple type is made, and an `Item` of a returned tuple is that item.
+
+use std::collections::HashMap;
+use std::mem;
+
+use weft_ir::{ArrayId, Block, FuncId, Function, Label, Local, Module, Op, Span, Stmt, StmtKind, Type, Value};
+
+use crate::error::PassError;
+use crate::operands::{blocks_mut, stmt_operands_mut, walk};
+use crate::{compact, operands};
+
+/// Inlines every call in every function the entry reaches and drops the functions that are no longer reached.
+pub fn run(module: &mut Module) -> Result<(), PassError> {
+    for id in callees_first(module)? {
+        let mut func = mem::replace(&mut module.functions[id.index()], Function::new("", weft_ir::FuncKind::Device));
+        Inliner::new(module, &mut func).run();
+        compact::function(&mut func);
+        module.functions[id.index()] = func;
+    }
+    drop_unreachable(module);
+    Ok(())
+}
+
+/// The functions that the entry reaches, each after those it calls.
+fn callees_first(module: &Module) -> Result<Vec<FuncId>, PassError> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Open,
+        Done,
+    }
+    fn visit(module: &Module, id: FuncId, at: Span, states: &mut [State], order: &mut Vec<FuncId>) -> Result<(), PassError> {
+        match states[id.index()] {
+            State::Done => return Ok(()),
+            State::Open => {
+                let name = &module.function(id).name;
+                return Err(PassError::new(at, format!("`{name}` calls itself: recursion is not supported")));
+            }
+            State::New => {}
+        }
+        states[id.index()] = State::Open;
+        for (callee, span) in references(&module.function(id).body) {
+            visit(module, callee, span, states, order)?;
+        }
+        states[id.index()] = State::Done;
+        order.push(id);
+        Ok(())
+    }
+    let mut order = Vec::new();
+    let mut states = vec![State::New; module.functions.len()];
+    visit(module, module.entry, Span::NONE, &mut states, &mut order)?;
+    Ok(order)
+}
+
+/// The functions a block calls or launches, and where.
+fn references(block: &Block) -> Vec<(FuncId, Span)> {
+    let mut found = Vec::new();
+    for stmt in &block.0 {
+        match &stmt.kind {
+            StmtKind::Let(_, Op::Call(func, _)) | StmtKind::Launch { func, .. } => found.push((*func, stmt.span)),
+            _ => {}
+        }
+        for inner in operands::blocks(&stmt.kind) {
+            found.extend(references(inner));
+        }
+    }
+    found
+}
+
+fn drop_unreachable(module: &mut Module) {
+    let mut keep = vec![false; module.functions.len()];
+    let mut todo = vec![module.entry];
+    while let Some(id) = todo.pop() {
+        if !mem::replace(&mut keep[id.index()], true) {
+            todo.extend(references(&module.function(id).body).into_iter().map(|(func, _)| func));
+        }
+    }
+    let mut new_ids = Vec::with_capacity(keep.len());
+    let mut count = 0;
+    for kept in &keep {
+        new_ids.push(FuncId(count));
+        count += u32::from(*kept);
+    }
+    let mut kept = keep.iter();
+    module.functions.retain(|_| kept.next() == Some(&true));
+    module.entry = new_ids[module.entry.index()];
+    for func in &mut module.functions {
+        renumber_references(&mut func.body, &new_ids);
+    }
+}
+
+fn renumber_references(block: &mut Block, new_ids: &[FuncId]) {
+    for stmt in &mut block.0 {
+        if let StmtKind::Let(_, Op::Call(func, _)) | StmtKind::Launch { func, .. } = &mut stmt.kind {
+            *func = new_ids[func.index()];
+        }
+        for inner in blocks_mut(&mut stmt.kind) {
+            renumber_references(inner, new_ids);
+        }
+    }
+}
+
+/// Rewrites one function whose callees hold no calls any more.
+struct Inliner<'a> {
+    module: &'a Module,
+    func: &'a mut Function,
+    /// What a value is known as after inlining; values not in here keep their name.
+    renamed: HashMap<Value, Value>,
+    /// Items of the tuples built so far, so that an `Item` of one needs no tuple.
+    tuples: HashMap<Value, Vec<Value>>,
+    next_label: u32,
+}
+
+impl<'a> Inliner<'a> {
+    fn new(module: &'a Module, func: &'a mut Function) -> Inliner<'a> {
+        let next_label = label_count(&func.body);
+        Inliner {
+            module,
+            func,
+            renamed: HashMap::new(),
+            tuples: HashMap::new(),
+            next_label,
+        }
+    }
+
+    fn run(&mut self) {
+        let body = mem::take(&mut self.func.body);
+        self.func.body = self.block(body);
+    }
+
+    fn block(&mut self, block: Block) -> Block {
+        let mut out = Vec::with_capacity(block.0.len());
+        for mut stmt in block.0 {
+            stmt_operands_mut(&mut stmt.kind, &mut |v| {
+                if let Some(new) = self.renamed.get(v) {
+                    *v = *new;
+                }
+            });
+            match stmt.kind {
+                StmtKind::Let(value, Op::Call(callee, args)) => self.call(value, callee, &args, stmt.span, &mut out),
+                StmtKind::Let(value, Op::Item(tuple, i)) if self.tuples.contains_key(&tuple) => {
+                    let item = self.tuples[&tuple][i as usize];
+                    self.renamed.insert(value, item);
+                }
+                mut kind => {
+                    if let StmtKind::Let(value, Op::Tuple(items)) = &kind {
+                        self.tuples.insert(*value, items.clone());
+                    }
+                    for inner in blocks_mut(&mut kind) {
+                        *inner = self.block(mem::take(inner));
+                    }
+                    out.push(Stmt { kind, span: stmt.span });
+                }
+            }
+        }
+        Block(out)
+    }
+
+    /// Puts the body of `callee` where `value = callee(args)` stands.
+    fn call(&mut self, value: Value, callee: FuncId, args: &[Value], span: Span, out: &mut Vec<Stmt>) {
+        let callee = self.module.function(callee);
+        let mut body = Copy::new(callee, args, self).block(&callee.body);
+        let returned = if returns_once_at_end(&body) {
+            match body.0.pop().map(|stmt| stmt.kind) {
+                Some(StmtKind::Return(value)) => value,
+                _ => None,
+            }
+        } else {
+            None
+        };
+        if let Some(result) = returned {
+            let inlined = self.block(body);
+            out.extend(inlined.0);
+            self.renamed.insert(value, self.renamed.get(&result).copied().unwrap_or(result));
+            return;
+        }
+        let results = ResultLocals::new(self.func, callee);
+        if has_return(&body) || operands::ends(&body) {
+            let label = Label(self.next_label);
+            self.next_label += 1;
+            results.replace_returns(self.func, &mut body, label);
+            let inlined = self.block(body);
+            out.push(Stmt {
+                kind: StmtKind::Scope(label, inlined),
+                span,
+            });
+        } else {
+            out.extend(self.block(body).0);
+        }
+        let items = results.get(self.func, span, out);
+        match (&results.ty, items.as_slice()) {
+            (Type::Tuple(_), _) => {
+                self.tuples.insert(value, items.clone());
+                let kind = StmtKind::Let(value, Op::Tuple(items));
+                out.push(Stmt { kind, span });
+            }
+            (_, [item]) => {
+                self.renamed.insert(value, *item);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The locals a callee's result travels through: one, or one an item.
+struct ResultLocals {
+    ty: Type,
+    locals: Vec<Local>,
+}
+
+impl ResultLocals {
+    fn new(func: &mut Function, callee: &Function) -> ResultLocals {
+        let ty = callee.result.clone();
+        let name = format!("{}.result", callee.name);
+        let locals = match &ty {
+            Type::Tuple(items) => items.iter().map(|item| func.new_local(item.clone(), name.clone())).collect(),
+            one => vec![func.new_local(one.clone(), name)],
+        };
+        ResultLocals { ty, locals }
+    }
+
+    fn replace_returns(&self, func: &mut Function, block: &mut Block, label: Label) {
+        if let Some(Stmt {
+            kind: StmtKind::Return(value),
+            span,
+        }) = block.0.last()
+        {
+            let (value, span) = (*value, *span);
+            block.0.pop();
+            if let Some(value) = value {
+                self.set(func, value, span, &mut block.0);
+            }
+            let kind = StmtKind::Leave(label);
+            block.0.push(Stmt { kind, span });
+        }
+        for stmt in &mut block.0 {
+            for inner in blocks_mut(&mut stmt.kind) {
+                self.replace_returns(func, inner, label);
+            }
+        }
+    }
+
+    fn set(&self, func: &mut Function, value: Value, span: Span, out: &mut Vec<Stmt>) {
+        let Type::Tuple(types) = &self.ty else {
+            let kind = StmtKind::Set(self.locals[0], value);
+            return out.push(Stmt { kind, span });
+        };
+        for (i, (local, ty)) in self.locals.iter().zip(types).enumerate() {
+            let item = func.new_value(ty.clone());
+            for kind in [StmtKind::Let(item, Op::Item(value, i as u32)), StmtKind::Set(*local, item)] {
+                out.push(Stmt { kind, span });
+            }
+        }
+    }
+
+    fn get(&self, func: &mut Function, span: Span, out: &mut Vec<Stmt>) -> Vec<Value> {
+        let get = |local: &Local| {
+            let value = func.new_value(func.local_ty(*local).clone());
+            let kind = StmtKind::Let(value, Op::Get(*local));
+            out.push(Stmt { kind, span });
+            value
+        };
+        self.locals.iter().map(get).collect()
+    }
+}
+
+/// Copies a callee's statements into the numbering of its caller.
+struct Copy<'a> {
+    callee: &'a Function,
+    func: &'a mut Function,
+    values: HashMap<Value, Value>,
+    first_local: u32,
+    first_array: u32,
+    first_label: u32,
+}
+
+impl<'a> Copy<'a> {
+    fn new(callee: &'a Function, args: &[Value], into: &'a mut Inliner<'_>) -> Copy<'a> {
+        let first_label = into.next_label;
+        into.next_label += label_count(&callee.body);
+        let func = &mut *into.func;
+        let (first_local, first_array) = (func.locals.len() as u32, func.arrays.len() as u32);
+        func.locals.extend(callee.locals.iter().cloned());
+        func.arrays.extend(callee.arrays.iter().cloned());
+        Copy {
+            callee,
+            func,
+            values: callee.params.iter().copied().zip(args.iter().copied()).collect(),
+            first_local,
+            first_array,
+            first_label,
+        }
+    }
+
+    fn block(&mut self, block: &Block) -> Block {
+        Block(block.0.iter().map(|stmt| self.stmt(stmt)).collect())
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Stmt {
+        let mut kind = shallow_clone(&stmt.kind);
+        stmt_operands_mut(&mut kind, &mut |v| *v = self.values.get(v).copied().unwrap_or(*v));
+        match &mut kind {
+            StmtKind::Let(value, op) => {
+                self.define(value);
+                match op {
+                    Op::Get(local) => self.local(local),
+                    Op::Array(array) => *array = ArrayId(self.first_array + array.0),
+                    _ => {}
+                }
+            }
+            StmtKind::Set(local, _) => self.local(local),
+            StmtKind::For { var, .. } => self.define(var),
+            StmtKind::ParFor { vars, reductions, .. } => {
+                vars.iter_mut().for_each(|v| self.define(v));
+                reductions.iter_mut().for_each(|r| self.local(&mut r.local));
+            }
+            StmtKind::Launch { results, .. } => results.iter_mut().for_each(|l| self.local(l)),
+            StmtKind::Scope(label, _) | StmtKind::Leave(label) => label.0 += self.first_label,
+            _ => {}
+        }
+        for (new, old) in blocks_mut(&mut kind).zip(operands::blocks(&stmt.kind)) {
+            *new = self.block(old);
+        }
+        Stmt { kind, span: stmt.span }
+    }
+
+    fn define(&mut self, value: &mut Value) {
+        self.func.values.push(self.callee.values[value.index()].clone());
+        let new = Value(self.func.values.len() as u32 - 1);
+        self.values.insert(mem::replace(value, new), new);
+    }
+
+    fn local(&self, local: &mut Local) {
+        local.0 += self.first_local;
+    }
+}
+
+/// A statement without what is in its blocks.
+fn shallow_clone(kind: &StmtKind) -> StmtKind {
+    match kind {
+        StmtKind::If { cond, .. } => StmtKind::If {
+            cond: *cond,
+            then: Block::default(),
+            other: Block::default(),
+        },
+        StmtKind::Loop(_) => StmtKind::Loop(Block::default()),
+        StmtKind::Scope(label, _) => StmtKind::Scope(*label, Block::default()),
+        StmtKind::For {
+            var, start, stop, step, ..
+        } => StmtKind::For {
+            var: *var,
+            start: *start,
+            stop: *stop,
+            step: *step,
+            body: Block::default(),
+        },
+        StmtKind::ParFor {
+            vars,
+            extents,
+            reductions,
+            parallel,
+            ..
+        } => StmtKind::ParFor {
+            vars: vars.clone(),
+            extents: extents.clone(),
+            reductions: reductions.clone(),
+            parallel: *parallel,
+            body: Block::default(),
+        },
+        other => other.clone(),
+    }
+}
+
+/// One more than the largest label of a block.
+fn label_count(block: &Block) -> u32 {
+    let mut count = 0;
+    walk(block, &mut |kind| {
+        if let StmtKind::Scope(label, _) = kind {
+            count = count.max(label.0 + 1);
+        }
+    });
+    count
+}
+
+fn returns_once_at_end(body: &Block) -> bool {
+    let mut returns = 0;
+    walk(body, &mut |kind| returns += u32::from(matches!(kind, StmtKind::Return(_))));
+    returns == 1 && matches!(body.0.last().map(|stmt| &stmt.kind), Some(StmtKind::Return(Some(_))))
+}
+
+fn has_return(body: &Block) -> bool {
+    let mut found = false;
+    walk(body, &mut |kind| found |= matches!(kind, StmtKind::Return(_)));
+    found
+}
