@@ -7,6 +7,13 @@ use weft_ir::{Scalar, Source};
 /// Resolves the free names of one function: closure cells first, then globals, then builtins.
 pub trait Environment {
     fn lookup(&self, name: &str) -> Option<Object>;
+
+    /// What `module.name` is, for an `Object::Module` this environment gave: `attribute("math", "pi")` is a float,
+    /// `attribute("numpy", "float32")` a dtype, `attribute("numpy", "sin")` the known function `numpy.sin`.
+    fn attribute(&self, module: &str, name: &str) -> Option<Object> {
+        let _ = (module, name);
+        None
+    }
 }
 
 /// A function to compile or to call: its text and the world its names live in.
