@@ -1,1 +1,53 @@
-//! To be filled.
+//! Everything LLVM: IR as text goes in, object code comes out, is loaded, and its functions have addresses.
+//!
+//! Nothing here knows Weft's IR. All of LLVM's C API and its `unsafe` is behind [`compile()`], [`optimized_ir`], [`assembly`] and [`Library`].
+//! No input ends the process: what LLVM would call fatal comes back as an [`Error`].
+
+mod elf;
+mod error;
+mod libcalls;
+mod load;
+mod memory;
+mod pipeline;
+mod reloc;
+mod session;
+mod target;
+mod worker;
+
+pub use error::Error;
+pub use load::Library;
+pub use pipeline::Pipeline;
+pub use target::{Target, host};
+
+/// How to compile.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub target: &'static Target,
+    pub pipeline: Pipeline,
+}
+
+impl Options {
+    /// For the machine this runs on.
+    pub fn host(pipeline: Pipeline) -> Options {
+        Options { target: host(), pipeline }
+    }
+}
+
+/// Verifies, optimises and compiles LLVM IR to a relocatable object, which [`Library::load`] takes.
+pub fn compile(text: &str, options: &Options) -> Result<Vec<u8>, Error> {
+    worker::run(text, options, session::Product::Object)
+}
+
+/// The module after the optimisation pipeline, as LLVM IR.
+pub fn optimized_ir(text: &str, options: &Options) -> Result<String, Error> {
+    worker::run(text, options, session::Product::Ir).map(into_text)
+}
+
+/// What [`compile()`] makes, as assembly.
+pub fn assembly(text: &str, options: &Options) -> Result<String, Error> {
+    worker::run(text, options, session::Product::Assembly).map(into_text)
+}
+
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).into_owned()
+}

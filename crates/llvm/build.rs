@@ -1,0 +1,102 @@
+//! Links the parts of LLVM 22 that Weft uses, statically, with nothing else needed when the program runs.
+//!
+//! LLVM is found by `LLVM_SYS_221_PREFIX`, then as `llvm-config-22` or `llvm-config` on the path, then where Debian puts it.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PREFIX: &str = "LLVM_SYS_221_PREFIX";
+const DEBIAN: &str = "/usr/lib/llvm-22/bin/llvm-config";
+const MAJOR: &str = "22";
+
+fn main() {
+    println!("cargo:rerun-if-env-changed={PREFIX}");
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=src/compression.c");
+    if let Err(message) = link() {
+        println!("cargo::error={message}");
+    }
+}
+
+fn link() -> Result<(), String> {
+    let config = find_config()?;
+    let codegen = match env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
+        Ok("x86_64") => "x86codegen",
+        Ok("aarch64") => "aarch64codegen",
+        other => return Err(format!("Weft has no CPU code generator for the architecture {other:?}")),
+    };
+    println!("cargo:rustc-link-search=native={}", ask(&config, &["--libdir"])?);
+    let names = ask(&config, &["--link-static", "--libnames", codegen, "passes", "irreader"])?;
+    for file in names.split_whitespace() {
+        let name = file.trim_start_matches("lib").trim_end_matches(".a");
+        // Without `-bundle` every rlib on the way would carry a copy of the archives.
+        println!("cargo:rustc-link-lib=static:-bundle={name}");
+    }
+    // What LLVM wants from zlib and zstd, which it would use only for compressed debug sections.
+    cc::Build::new().file("src/compression.c").flag_if_supported("-fvisibility=hidden").compile("weft_compression");
+    link_cxx()?;
+    for lib in ["m", "dl", "rt"] {
+        if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
+            println!("cargo:rustc-link-lib=dylib={lib}");
+        }
+    }
+    Ok(())
+}
+
+fn find_config() -> Result<PathBuf, String> {
+    if let Some(prefix) = env::var_os(PREFIX) {
+        let path = Path::new(&prefix).join("bin/llvm-config");
+        return check(&path).map(|()| path).map_err(|why| format!("{PREFIX} is set, but {why}"));
+    }
+    let candidates = ["llvm-config-22", "llvm-config", DEBIAN];
+    let mut reasons = Vec::new();
+    for candidate in candidates {
+        match check(Path::new(candidate)) {
+            Ok(()) => return Ok(PathBuf::from(candidate)),
+            Err(why) => reasons.push(why),
+        }
+    }
+    Err(format!(
+        "Weft needs the static libraries of LLVM {MAJOR}. On Debian and Ubuntu install the package llvm-22-dev; elsewhere set {PREFIX} to LLVM's folder. Tried: {}.",
+        reasons.join("; ")
+    ))
+}
+
+/// Is this an llvm-config of the right version?
+fn check(config: &Path) -> Result<(), String> {
+    let version = ask(config, &["--version"])?;
+    if version.split('.').next() == Some(MAJOR) {
+        return Ok(());
+    }
+    Err(format!("{} is of version {version}", config.display()))
+}
+
+fn ask(config: &Path, args: &[&str]) -> Result<String, String> {
+    let output = Command::new(config).args(args).output().map_err(|error| format!("{} cannot be run ({error})", config.display()))?;
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr).trim().replace('\n', " ");
+        return Err(format!("{} {} failed: {stderr}", config.display(), args.join(" ")));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_string())
+}
+
+/// Links the C++ library LLVM was built with: statically where the compiler has it as an archive.
+fn link_cxx() -> Result<(), String> {
+    if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
+        println!("cargo:rustc-link-lib=dylib=c++");
+        return Ok(());
+    }
+    let compiler = cc::Build::new().get_compiler();
+    let output = compiler.to_command().arg("-print-file-name=libstdc++.a").output();
+    let answer = output.map_err(|error| format!("the C compiler cannot be run ({error})"))?;
+    let archive = PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim());
+    match archive.parent() {
+        Some(folder) if archive.is_absolute() => {
+            println!("cargo:rustc-link-search=native={}", folder.display());
+            println!("cargo:rustc-link-lib=static:-bundle=stdc++");
+            Ok(())
+        }
+        _ => Err("the static C++ library libstdc++.a is missing. On Debian and Ubuntu install the package g++.".into()),
+    }
+}

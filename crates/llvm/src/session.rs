@@ -1,0 +1,296 @@
+//! One thread's LLVM: its target machines, and the way of one module through it. Runs on the threads of `worker` only.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ptr;
+use std::sync::Once;
+
+use llvm_sys::LLVMDiagnosticSeverity;
+use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
+use llvm_sys::core::{
+    LLVMContextCreate, LLVMContextDispose, LLVMContextSetDiagnosticHandler, LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMemoryBuffer,
+    LLVMDisposeModule, LLVMGetBufferSize, LLVMGetBufferStart, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity, LLVMPrintModuleToString,
+    LLVMSetTarget,
+};
+use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
+use llvm_sys::ir_reader::LLVMParseIRInContext2;
+use llvm_sys::prelude::{LLVMContextRef, LLVMDiagnosticInfoRef, LLVMMemoryBufferRef, LLVMModuleRef};
+use llvm_sys::target::{LLVMDisposeTargetData, LLVMSetModuleDataLayout};
+use llvm_sys::target_machine::{
+    LLVMCodeGenFileType, LLVMCodeGenOptLevel, LLVMCodeModel, LLVMCreateTargetDataLayout, LLVMCreateTargetMachine, LLVMDisposeTargetMachine,
+    LLVMGetTargetFromTriple, LLVMRelocMode, LLVMTargetMachineEmitToMemoryBuffer, LLVMTargetMachineRef,
+};
+use llvm_sys::transforms::pass_builder::{
+    LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMPassBuilderOptionsSetLoopVectorization,
+    LLVMPassBuilderOptionsSetSLPVectorization, LLVMRunPasses,
+};
+
+use crate::target::owned;
+use crate::{Error, Options, Pipeline, Target};
+
+/// What a module is made into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Product {
+    Object,
+    Assembly,
+    Ir,
+}
+
+/// The target machines of one thread, made once per target.
+pub struct Session {
+    machines: Vec<(Target, LLVMTargetMachineRef)>,
+}
+
+impl Session {
+    pub fn new() -> Session {
+        initialize();
+        Session { machines: Vec::new() }
+    }
+
+    pub fn make(&mut self, text: &str, options: &Options, product: Product) -> Result<Vec<u8>, Error> {
+        let machine = self.machine(options.target)?;
+        let context = Context::new();
+        let module = context.parse(text)?;
+        let made = module
+            .prepare(options.target, machine)
+            .and_then(|()| module.verify())
+            .and_then(|()| module.optimize(options.pipeline, machine))
+            .and_then(|()| match product {
+                Product::Ir => Ok(module.print()),
+                Product::Object => module.emit(machine, LLVMCodeGenFileType::LLVMObjectFile),
+                Product::Assembly => module.emit(machine, LLVMCodeGenFileType::LLVMAssemblyFile),
+            });
+        drop(module);
+        context.check().and(made)
+    }
+
+    fn machine(&mut self, target: &Target) -> Result<LLVMTargetMachineRef, Error> {
+        if let Some((_, machine)) = self.machines.iter().find(|(known, _)| known == target) {
+            return Ok(*machine);
+        }
+        let machine = create_machine(target)?;
+        self.machines.push((target.clone(), machine));
+        Ok(machine)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        for (_, machine) in &self.machines {
+            // SAFETY: made by `create_machine`, not used after.
+            unsafe { LLVMDisposeTargetMachine(*machine) };
+        }
+    }
+}
+
+/// Makes the host's code generator known to LLVM, once per process.
+fn initialize() {
+    static ONCE: Once = Once::new();
+    // SAFETY: these only register tables; `Once` keeps threads apart.
+    ONCE.call_once(|| unsafe {
+        #[cfg(target_arch = "x86_64")]
+        {
+            llvm_sys::target::LLVMInitializeX86TargetInfo();
+            llvm_sys::target::LLVMInitializeX86Target();
+            llvm_sys::target::LLVMInitializeX86TargetMC();
+            llvm_sys::target::LLVMInitializeX86AsmPrinter();
+        }
+        #[cfg(target_arch = "aarch64")]
+        {
+            llvm_sys::target::LLVMInitializeAArch64TargetInfo();
+            llvm_sys::target::LLVMInitializeAArch64Target();
+            llvm_sys::target::LLVMInitializeAArch64TargetMC();
+            llvm_sys::target::LLVMInitializeAArch64AsmPrinter();
+        }
+    });
+}
+
+fn create_machine(target: &Target) -> Result<LLVMTargetMachineRef, Error> {
+    let triple = c_string(&target.triple)?;
+    let cpu = c_string(&target.cpu)?;
+    let features = c_string(&target.features)?;
+    let mut found = ptr::null_mut();
+    let mut message = ptr::null_mut();
+    // SAFETY: the strings live through the calls; the outputs are checked before use.
+    unsafe {
+        if LLVMGetTargetFromTriple(triple.as_ptr(), &mut found, &mut message) != 0 {
+            return Err(Error::Codegen(owned(message)));
+        }
+        let machine = LLVMCreateTargetMachine(
+            found,
+            triple.as_ptr(),
+            cpu.as_ptr(),
+            features.as_ptr(),
+            LLVMCodeGenOptLevel::LLVMCodeGenLevelDefault,
+            LLVMRelocMode::LLVMRelocPIC,
+            LLVMCodeModel::LLVMCodeModelSmall,
+        );
+        if machine.is_null() {
+            return Err(Error::Codegen(format!("no target machine for {}", target.triple)));
+        }
+        Ok(machine)
+    }
+}
+
+fn c_string(text: &str) -> Result<CString, Error> {
+    CString::new(text).map_err(|_| Error::Codegen("a target's name has a null byte".into()))
+}
+
+/// An LLVM context and the errors reported to it. One per module, so that nothing piles up.
+struct Context {
+    raw: LLVMContextRef,
+    /// Owned; LLVM's diagnostic handler writes to it.
+    errors: *mut Vec<String>,
+}
+
+impl Context {
+    fn new() -> Context {
+        let errors: *mut Vec<String> = Box::into_raw(Box::default());
+        // SAFETY: the handler gets a pointer that lives until the context is gone.
+        let raw = unsafe {
+            let raw = LLVMContextCreate();
+            LLVMContextSetDiagnosticHandler(raw, Some(on_diagnostic), errors.cast());
+            raw
+        };
+        Context { raw, errors }
+    }
+
+    fn parse(&self, text: &str) -> Result<Module, Error> {
+        let mut raw = ptr::null_mut();
+        let mut message = ptr::null_mut();
+        // SAFETY: the buffer copies the text and is freed after parsing; the module is used only on success.
+        let failed = unsafe {
+            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text.as_ptr().cast::<c_char>(), text.len(), c"weft".as_ptr());
+            let failed = LLVMParseIRInContext2(self.raw, buffer, &mut raw, &mut message) != 0;
+            LLVMDisposeMemoryBuffer(buffer);
+            failed
+        };
+        if failed {
+            // SAFETY: on failure LLVM gives a message of its own.
+            return Err(parse_error(&unsafe { owned(message) }));
+        }
+        Ok(Module { raw })
+    }
+
+    /// The errors LLVM reported to the context rather than to a caller.
+    fn check(&self) -> Result<(), Error> {
+        // SAFETY: the handler runs only inside LLVM calls on this thread, of which none is under way.
+        let errors = unsafe { &*self.errors };
+        if errors.is_empty() { Ok(()) } else { Err(Error::Codegen(errors.join("\n"))) }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: both were made in `new`; modules of the context are dropped before it.
+        unsafe {
+            LLVMContextDispose(self.raw);
+            drop(Box::from_raw(self.errors));
+        }
+    }
+}
+
+extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
+    // SAFETY: `errors` is the vector given at registration; LLVM calls this on the thread that owns it.
+    unsafe {
+        if LLVMGetDiagInfoSeverity(info) == LLVMDiagnosticSeverity::LLVMDSError {
+            (*errors.cast::<Vec<String>>()).push(owned(LLVMGetDiagInfoDescription(info)));
+        }
+    }
+}
+
+/// Takes `weft:LINE:COLUMN: error: MESSAGE` apart.
+fn parse_error(report: &str) -> Error {
+    let mut parts = report.splitn(4, ':');
+    let _name = parts.next();
+    let line = parts.next().and_then(|n| n.trim().parse().ok()).unwrap_or(0);
+    let column = parts.next().and_then(|n| n.trim().parse().ok()).unwrap_or(0);
+    let rest = if line == 0 { report } else { parts.next().unwrap_or(report) };
+    let message = rest.trim().trim_start_matches("error:").trim().to_string();
+    Error::Parse { line, column, message }
+}
+
+struct Module {
+    raw: LLVMModuleRef,
+}
+
+impl Module {
+    fn prepare(&self, target: &Target, machine: LLVMTargetMachineRef) -> Result<(), Error> {
+        let triple = c_string(&target.triple)?;
+        // SAFETY: module and machine are alive; the layout is copied.
+        unsafe {
+            LLVMSetTarget(self.raw, triple.as_ptr());
+            let layout = LLVMCreateTargetDataLayout(machine);
+            LLVMSetModuleDataLayout(self.raw, layout);
+            LLVMDisposeTargetData(layout);
+        }
+        Ok(())
+    }
+
+    fn verify(&self) -> Result<(), Error> {
+        let mut message = ptr::null_mut();
+        // SAFETY: the module is alive; the message is owned by us whatever the answer.
+        let (broken, message) = unsafe {
+            let broken = LLVMVerifyModule(self.raw, LLVMVerifierFailureAction::LLVMReturnStatusAction, &mut message) != 0;
+            (broken, owned(message))
+        };
+        if broken { Err(Error::Invalid(message)) } else { Ok(()) }
+    }
+
+    fn optimize(&self, pipeline: Pipeline, machine: LLVMTargetMachineRef) -> Result<(), Error> {
+        let vectorize = i32::from(pipeline.vectorize());
+        // SAFETY: module and machine are alive; options are freed here; an error is consumed by reading its message.
+        unsafe {
+            let options = LLVMCreatePassBuilderOptions();
+            LLVMPassBuilderOptionsSetLoopVectorization(options, vectorize);
+            LLVMPassBuilderOptionsSetSLPVectorization(options, vectorize);
+            let error = LLVMRunPasses(self.raw, pipeline.passes().as_ptr(), machine, options);
+            LLVMDisposePassBuilderOptions(options);
+            if error.is_null() {
+                return Ok(());
+            }
+            let message = LLVMGetErrorMessage(error);
+            let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+            LLVMDisposeErrorMessage(message);
+            Err(Error::Codegen(text))
+        }
+    }
+
+    fn print(&self) -> Vec<u8> {
+        // SAFETY: the module is alive; the string is ours.
+        unsafe { owned(LLVMPrintModuleToString(self.raw)) }.into_bytes()
+    }
+
+    fn emit(&self, machine: LLVMTargetMachineRef, kind: LLVMCodeGenFileType) -> Result<Vec<u8>, Error> {
+        let mut buffer = ptr::null_mut();
+        let mut message = ptr::null_mut();
+        // SAFETY: module and machine are alive; the buffer is used only on success and freed by `take`.
+        unsafe {
+            if LLVMTargetMachineEmitToMemoryBuffer(machine, self.raw, kind, &mut message, &mut buffer) != 0 {
+                return Err(Error::Codegen(owned(message)));
+            }
+            Ok(take(buffer))
+        }
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        // SAFETY: made by the parser, not used after.
+        unsafe { LLVMDisposeModule(self.raw) };
+    }
+}
+
+/// Copies a buffer and frees it.
+///
+/// # Safety
+/// `buffer` is alive and not used after.
+unsafe fn take(buffer: LLVMMemoryBufferRef) -> Vec<u8> {
+    // SAFETY: start and size describe the buffer's own memory.
+    unsafe {
+        let bytes = std::slice::from_raw_parts(LLVMGetBufferStart(buffer).cast::<u8>(), LLVMGetBufferSize(buffer)).to_vec();
+        LLVMDisposeMemoryBuffer(buffer);
+        bytes
+    }
+}

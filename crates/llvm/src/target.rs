@@ -1,0 +1,143 @@
+//! The machine code is made for: the host, or a lesser machine of its kind for tests.
+
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char};
+use std::sync::LazyLock;
+
+use llvm_sys::core::LLVMDisposeMessage;
+use llvm_sys::target_machine::{LLVMGetDefaultTargetTriple, LLVMGetHostCPUFeatures, LLVMGetHostCPUName};
+
+/// A machine as LLVM names it, and what the emitter must know of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    pub triple: String,
+    pub cpu: String,
+    /// LLVM's feature string: `+avx2,-avx512f,…`; empty where `cpu` says all.
+    pub features: String,
+    /// Bits of a vector register.
+    pub vector_bits: u32,
+    pub has_fma: bool,
+    /// Are masks registers of their own (AVX-512), so that masked loads, stores and blends cost next to nothing?
+    pub mask_registers: bool,
+}
+
+/// Vector extensions in order; each has what is before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Sse2,
+    Sse4,
+    Avx2,
+    Avx512,
+}
+
+/// The machine this runs on. `WEFT_CPU_FEATURES` (`sse2`, `sse4`, `avx2`, `avx512`, `native`) lowers what is used of it.
+pub fn host() -> &'static Target {
+    static HOST: LazyLock<Target> = LazyLock::new(|| {
+        let wish = std::env::var("WEFT_CPU_FEATURES").unwrap_or_default();
+        detect(&wish)
+    });
+    &HOST
+}
+
+fn detect(wish: &str) -> Target {
+    // SAFETY: these take nothing and give strings the caller owns.
+    let (triple, cpu, features) = unsafe {
+        (
+            owned(LLVMGetDefaultTargetTriple()),
+            owned(LLVMGetHostCPUName()),
+            owned(LLVMGetHostCPUFeatures()),
+        )
+    };
+    if !cfg!(target_arch = "x86_64") {
+        return Target {
+            triple,
+            cpu,
+            features,
+            vector_bits: 128,
+            has_fma: true,
+            mask_registers: false,
+        };
+    }
+    let have = level_of(&features);
+    match parse_level(wish) {
+        Some(wanted) => x86(triple, wanted.min(have)),
+        None => {
+            let generic = x86(triple, have);
+            Target { cpu, features, ..generic }
+        }
+    }
+}
+
+fn parse_level(wish: &str) -> Option<Level> {
+    match wish {
+        "sse2" => Some(Level::Sse2),
+        "sse4" => Some(Level::Sse4),
+        "avx2" => Some(Level::Avx2),
+        "avx512" => Some(Level::Avx512),
+        _ => None,
+    }
+}
+
+fn level_of(features: &str) -> Level {
+    let has = |names: &[&str]| names.iter().all(|name| features.split(',').any(|f| f.strip_prefix('+') == Some(name)));
+    if has(&["avx2", "fma", "bmi2", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"]) {
+        Level::Avx512
+    } else if has(&["avx2", "fma", "bmi", "bmi2", "f16c", "movbe"]) {
+        Level::Avx2
+    } else if has(&["sse4.2", "popcnt", "ssse3"]) {
+        Level::Sse4
+    } else {
+        Level::Sse2
+    }
+}
+
+fn x86(triple: String, level: Level) -> Target {
+    let (cpu, vector_bits) = match level {
+        Level::Sse2 => ("x86-64", 128),
+        Level::Sse4 => ("x86-64-v2", 128),
+        Level::Avx2 => ("x86-64-v3", 256),
+        Level::Avx512 => ("x86-64-v4", 512),
+    };
+    Target {
+        triple,
+        cpu: cpu.into(),
+        features: String::new(),
+        vector_bits,
+        has_fma: level >= Level::Avx2,
+        mask_registers: level >= Level::Avx512,
+    }
+}
+
+/// Copies a string LLVM made and frees LLVM's copy.
+///
+/// # Safety
+/// `text` is null or a string to be freed by `LLVMDisposeMessage`.
+pub(crate) unsafe fn owned(text: *mut c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: not null, and by contract a string of LLVM's that nobody else frees.
+    unsafe {
+        let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
+        LLVMDisposeMessage(text);
+        copy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wish_never_exceeds_the_host() {
+        let native = detect("native");
+        assert!(native.vector_bits >= 128);
+        if cfg!(target_arch = "x86_64") {
+            assert_eq!(detect("sse2").vector_bits, 128);
+            assert!(!detect("sse2").has_fma);
+            assert!(detect("avx512").vector_bits <= native.vector_bits);
+            assert_eq!(detect("avx512").has_fma, native.has_fma);
+        }
+    }
+}

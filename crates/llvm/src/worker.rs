@@ -1,0 +1,110 @@
+//! The threads LLVM runs on.
+//!
+//! LLVM ends the process after some errors ("fatal" ones), unless the handler it calls never comes back. So it runs on threads of its
+//! own, with stacks that its recursions fit in: on a fatal error the handler tells the waiting caller and the thread sleeps for good.
+
+#![allow(unsafe_code)]
+
+use std::cell::RefCell;
+use std::ffi::{CStr, c_char};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, Once, PoisonError};
+use std::thread;
+
+use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
+
+use crate::session::{Product, Session};
+use crate::{Error, Options};
+
+const STACK_BYTES: usize = 64 << 20;
+
+struct Job {
+    text: String,
+    options: Options,
+    product: Product,
+    reply: Sender<Result<Vec<u8>, Error>>,
+}
+
+struct Worker {
+    jobs: Sender<Job>,
+    /// The process that made the thread: after a fork the child does not have it.
+    process: u32,
+}
+
+/// Workers that wait for work.
+static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// Where the answer to this thread's current job goes.
+    static REPLY: RefCell<Option<Sender<Result<Vec<u8>, Error>>>> = const { RefCell::new(None) };
+}
+
+/// Compiles on a worker and waits for it.
+pub fn run(text: &str, options: &Options, product: Product) -> Result<Vec<u8>, Error> {
+    let worker = take_worker()?;
+    let (reply, answer) = channel();
+    let job = Job {
+        text: text.to_string(),
+        options: options.clone(),
+        product,
+        reply,
+    };
+    worker.jobs.send(job).map_err(|_| gone())?;
+    let result = answer.recv().map_err(|_| gone())?;
+    if !matches!(result, Err(Error::Fatal(_))) {
+        IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+    }
+    result
+}
+
+fn gone() -> Error {
+    Error::Fatal("the compiler thread ended".into())
+}
+
+fn take_worker() -> Result<Worker, Error> {
+    let process = std::process::id();
+    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    while let Some(worker) = idle.pop() {
+        if worker.process == process {
+            return Ok(worker);
+        }
+    }
+    drop(idle);
+    install_handler();
+    let (jobs, inbox) = channel();
+    thread::Builder::new()
+        .name("weft-compile".into())
+        .stack_size(STACK_BYTES)
+        .spawn(move || serve(&inbox))
+        .map_err(|error| Error::Fatal(format!("no compiler thread: {error}")))?;
+    Ok(Worker { jobs, process })
+}
+
+fn serve(inbox: &Receiver<Job>) {
+    let mut session = Session::new();
+    while let Ok(job) = inbox.recv() {
+        REPLY.set(Some(job.reply.clone()));
+        let result = session.make(&job.text, &job.options, job.product);
+        REPLY.set(None);
+        // A caller that is gone needs no answer.
+        let _ = job.reply.send(result);
+    }
+}
+
+fn install_handler() {
+    static ONCE: Once = Once::new();
+    // SAFETY: the handler is a plain function; installing it is guarded against doing so twice, which LLVM forbids.
+    ONCE.call_once(|| unsafe { LLVMInstallFatalErrorHandler(Some(on_fatal)) });
+}
+
+/// LLVM calls this where it would end the process. It must not return, and must not unwind through LLVM's frames.
+extern "C" fn on_fatal(reason: *const c_char) {
+    // SAFETY: LLVM passes a string that lives through the call.
+    let message = unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned();
+    if let Some(reply) = REPLY.take() {
+        let _ = reply.send(Err(Error::Fatal(message)));
+    }
+    loop {
+        thread::park();
+    }
+}
