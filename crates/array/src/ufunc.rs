@@ -1,0 +1,195 @@
+//! The loop around a scalar function that makes it a ufunc.
+//!
+//! The loop runs over a [`Plan`](crate::Plan)'s axes. Each operand is a view of just the axes it moves along, so a broadcast operand is
+//! loaded with fewer indices: uniform for the gang when the lane axis is not among them.
+
+use std::fmt;
+
+use weft_ir::{Builder, FuncId, FuncKind, Function, Index, Module, Op, Part, Scalar, Space, StmtKind, Type, Value, ViewType};
+
+use weft_ir::Layout;
+
+/// How the loop reads or writes one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    pub elem: Scalar,
+    /// Bit `i`: the operand moves along loop axis `i`.
+    pub axes: u32,
+    pub layout: Layout,
+}
+
+/// A scalar function that cannot be a ufunc.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UfuncError {
+    /// The entry is no device function of scalars giving a scalar.
+    NotScalar(String),
+    /// Another number of operands than the function has parameters.
+    Operands { expected: usize, given: usize },
+}
+
+impl fmt::Display for UfuncError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UfuncError::NotScalar(what) => write!(f, "a vectorized function takes and returns scalars, not {what}"),
+            UfuncError::Operands { expected, given } => write!(f, "the function takes {expected} arguments, {given} given"),
+        }
+    }
+}
+
+impl std::error::Error for UfuncError {}
+
+/// Wraps the module's entry, a `Device` function of scalars, in a `Loop` of `rank` axes that becomes the entry.
+///
+/// The loop's parameters after its indices: a view per input, the output's view, and with `mask` a bool view: points where it is false
+/// are left as they are. Elements are cast to the function's parameter types and its result to the output's.
+pub fn ufunc_loop(mut module: Module, rank: u8, inputs: &[Access], output: Access, mask: Option<Access>) -> Result<Module, UfuncError> {
+    let params = scalar_signature(&module, inputs.len())?;
+    let scalar = module.entry;
+    let mut func = Function::new(
+        format!("{}_loop", module.entry_function().name),
+        FuncKind::Loop { rank, reductions: vec![] },
+    );
+    func.flags = module.entry_function().flags;
+    let indices: Vec<Value> = (0..rank).map(|axis| func.new_param(Type::I64, format!("i{axis}"))).collect();
+    let views: Vec<Value> = inputs
+        .iter()
+        .enumerate()
+        .map(|(n, access)| func.new_param(view(*access, false), format!("in{n}")))
+        .collect();
+    let out = func.new_param(view(output, true), "out");
+    let where_ = mask.map(|access| (func.new_param(view(access, false), "where"), access));
+
+    let mut builder = Builder::new(func);
+    match where_ {
+        None => point(&mut builder, scalar, &params, &indices, &views, inputs, (out, output)),
+        Some((mask, access)) => {
+            let cond = load(&mut builder, mask, access, &indices);
+            builder.open();
+            point(&mut builder, scalar, &params, &indices, &views, inputs, (out, output));
+            let then = builder.close();
+            builder.push(StmtKind::If {
+                cond,
+                then,
+                other: Default::default(),
+            });
+        }
+    }
+    module.functions.push(builder.finish());
+    module.entry = FuncId(module.functions.len() as u32 - 1);
+    Ok(module)
+}
+
+/// Parameter scalars and, last, the result's scalar.
+fn scalar_signature(module: &Module, given: usize) -> Result<Vec<Scalar>, UfuncError> {
+    let entry = module.entry_function();
+    if entry.params.len() != given {
+        return Err(UfuncError::Operands {
+            expected: entry.params.len(),
+            given,
+        });
+    }
+    entry
+        .params
+        .iter()
+        .map(|&param| entry.ty(param))
+        .chain([&entry.result])
+        .map(|ty| ty.scalar().ok_or_else(|| UfuncError::NotScalar(ty.to_string())))
+        .collect()
+}
+
+fn view(access: Access, writable: bool) -> Type {
+    Type::View(ViewType {
+        elem: access.elem,
+        rank: access.axes.count_ones() as u8,
+        layout: access.layout,
+        space: Space::Global,
+        writable,
+    })
+}
+
+/// Loads, calls, stores: one point of the index space.
+fn point(
+    builder: &mut Builder,
+    scalar: FuncId,
+    signature: &[Scalar],
+    indices: &[Value],
+    views: &[Value],
+    inputs: &[Access],
+    (out, output): (Value, Access),
+) {
+    let mut args = Vec::with_capacity(views.len());
+    for ((&view, &access), &param) in views.iter().zip(inputs).zip(signature) {
+        let element = load(builder, view, access, indices);
+        args.push(builder.cast(element, param));
+    }
+    let result = builder.emit(signature[views.len()], Op::Call(scalar, args));
+    let value = builder.cast(result, output.elem);
+    builder.push(StmtKind::Store {
+        view: out,
+        indices: select(indices, output.axes),
+        value,
+        part: Part::Whole,
+    });
+}
+
+fn load(builder: &mut Builder, view: Value, access: Access, indices: &[Value]) -> Value {
+    builder.emit(
+        access.elem,
+        Op::Load {
+            view,
+            indices: select(indices, access.axes),
+            part: Part::Whole,
+        },
+    )
+}
+
+fn select(indices: &[Value], axes: u32) -> Vec<Index> {
+    indices
+        .iter()
+        .enumerate()
+        .filter(|(axis, _)| axes & (1 << axis) != 0)
+        .map(|(_, &value)| Index { value, wrap: false })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `device @twice(x: f32) -> f32` as a module.
+    fn twice() -> Module {
+        let mut func = Function::new("twice", FuncKind::Device);
+        func.result = Scalar::F32.into();
+        let x = func.new_param(Scalar::F32.into(), "x");
+        let mut builder = Builder::new(func);
+        let sum = builder.binary(weft_ir::BinOp::Add, x, x);
+        builder.push(StmtKind::Return(Some(sum)));
+        Module {
+            sources: vec![],
+            constants: vec![],
+            functions: vec![builder.finish()],
+            entry: FuncId(0),
+        }
+    }
+
+    fn access(elem: Scalar, axes: u32) -> Access {
+        Access {
+            elem,
+            axes,
+            layout: Layout::C,
+        }
+    }
+
+    #[test]
+    fn the_loop_casts_and_masks() {
+        let mask = access(Scalar::Bool, 0b10);
+        let module = ufunc_loop(twice(), 2, &[access(Scalar::I32, 0b01)], access(Scalar::F64, 0b11), Some(mask)).unwrap();
+        insta::assert_snapshot!(weft_ir::text::print(&module));
+    }
+
+    #[test]
+    fn the_number_of_operands_is_checked() {
+        let error = ufunc_loop(twice(), 1, &[], access(Scalar::F32, 1), None).unwrap_err();
+        assert_eq!(error.to_string(), "the function takes 1 arguments, 0 given");
+    }
+}
