@@ -4,6 +4,8 @@ mod compact;
 mod error;
 pub mod inline;
 pub mod legalize;
+pub mod liveness;
+pub mod numbering;
 pub mod operands;
 
 pub use error::PassError;
