@@ -3,11 +3,13 @@
 //! Statements are numbered from 0 in pre-order: a statement comes before those in its blocks, an `If`'s `then` before its `other`. A
 //! consumer that walks the function carries a [`Numbered`] block instead of a block and may walk it as often as it likes:
 //!
-//!     fn emit(block: Numbered) {
-//!         for (id, stmt) in block.iter() {
-//!             for inner in Numbered::nested(id, stmt) { emit(inner) }   // in the order of the statement's fields
-//!         }
+//! ```text
+//! fn emit(block: Numbered) {
+//!     for (id, stmt) in block.iter() {
+//!         for inner in Numbered::nested(id, stmt) { emit(inner) }   // then, other; or the body
 //!     }
+//! }
+//! ```
 
 use weft_ir::{Block, Function, Stmt};
 
