@@ -9,6 +9,7 @@ mod names;
 pub mod op;
 pub mod text;
 pub mod types;
+pub mod verify;
 
 pub use builder::Builder;
 pub use module::*;
