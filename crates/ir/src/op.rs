@@ -109,7 +109,7 @@ pub enum BinOp {
     Add,
     Sub,
     Mul,
-    /// True division of floats and complex numbers.
+    /// True division of floats and complex numbers, the latter by Smith's method as NumPy has it.
     Div,
     /// Python's `//`: floors. On integers a zero divisor gives 0 (NumPy); on floats as NumPy's `floor_divide`.
     FloorDiv,
@@ -217,8 +217,11 @@ pub enum Op {
     Select(Value, Value, Value),
     /// `a * b + c` with one rounding.
     Fma(Value, Value, Value),
-    /// Numeric conversion to the result's scalar type. Float to integer truncates, and saturates nowhere: out of range is unspecified
-    /// but the same on every device as the interpreter defines it (NaN and out of range give the minimum of the type for 64- and 32-bit ints).
+    /// Numeric conversion to the result's scalar type. Integers keep their low bits; `bool` is whether the operand is not zero; a complex
+    /// number becomes real by its real part. Floats to integers truncate towards zero; out of range is the same on every device, as
+    /// x86's conversions have it: to `i32` and `i64` the minimum of the type (NaN too); to `i8`, `i16`, `u8`, `u16` the low bits of the
+    /// conversion to `i32`; to `u32` the low bits of the conversion to `i64`; to `u64` the conversion to `i64` if that is in range,
+    /// else exact below 2^64, else (NaN too) 0.
     Cast(Value),
     /// Same bits, other type of the same size.
     Bitcast(Value),
