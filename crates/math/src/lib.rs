@@ -1,1 +1,123 @@
-//! To be filled.
+//! The elementary functions, written in the kernel language and embedded as text.
+//!
+//! One flat namespace: every `def` of the files below is known by its own name. A function `f` of the library has the entries
+//! `f_f64` and `f_f32`; its helpers start with an underscore and are called by name from the same namespace. Inside these texts
+//! `intrinsics` and `np` mean the front end's intrinsics and NumPy's scalar types; nothing else is free.
+//! Complex functions take and give real and imaginary part: `cexp_f64(re, im) -> (re, im)`.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// The families: file name and text.
+const FILES: [(&str, &str); 2] = [("atan.py", include_str!("atan.py")), ("trig.py", include_str!("trig.py"))];
+
+/// A function of the library, by the name users know: what to call for each width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Function {
+    pub f32: &'static str,
+    pub f64: &'static str,
+    pub arity: usize,
+}
+
+/// The text of one `def`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    pub name: &'static str,
+    pub file: &'static str,
+    /// Line of the `def` in its file, from 1.
+    pub first_line: u32,
+    pub text: &'static str,
+    pub arity: usize,
+}
+
+/// The function users call `name`: `sin`, `atan2`, `cexp`.
+pub fn function(name: &str) -> Option<Function> {
+    let wide = source(&format!("{name}_f64"))?;
+    let narrow = source(&format!("{name}_f32"))?;
+    Some(Function {
+        f32: narrow.name,
+        f64: wide.name,
+        arity: wide.arity,
+    })
+}
+
+/// The text of the definition `name`: an entry such as `sin_f64` or a helper that another text calls.
+pub fn source(name: &str) -> Option<Source> {
+    index().get(name).copied()
+}
+
+/// Every definition of the library, in no order.
+pub fn sources() -> impl Iterator<Item = Source> {
+    index().values().copied()
+}
+
+fn index() -> &'static HashMap<&'static str, Source> {
+    static INDEX: OnceLock<HashMap<&'static str, Source>> = OnceLock::new();
+    INDEX.get_or_init(|| {
+        FILES
+            .iter()
+            .flat_map(|&(file, text)| definitions(file, text))
+            .map(|s| (s.name, s))
+            .collect()
+    })
+}
+
+/// Cuts a file into its definitions. A definition starts at a line that begins with `def ` and ends before the next.
+fn definitions(file: &'static str, text: &'static str) -> Vec<Source> {
+    let starts: Vec<usize> = text.match_indices("\ndef ").map(|(at, _)| at + 1).collect();
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    let mut line = 1;
+    let mut seen = 0;
+    let mut found = Vec::with_capacity(starts.len());
+    for (&start, end) in starts.iter().zip(ends) {
+        line += text[seen..start].bytes().filter(|&b| b == b'\n').count() as u32;
+        seen = start;
+        found.extend(definition(file, line, text[start..end].trim_end()));
+    }
+    found
+}
+
+/// `text` starts with `def name(parameters):` on one line.
+fn definition(file: &'static str, first_line: u32, text: &'static str) -> Option<Source> {
+    let (name, rest) = text.strip_prefix("def ")?.split_once('(')?;
+    let (parameters, _) = rest.split_once(')')?;
+    Some(Source {
+        name,
+        file,
+        first_line,
+        text,
+        arity: parameters.split(',').filter(|p| !p.trim().is_empty()).count(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_definition_is_found_once() {
+        let defs: usize = FILES
+            .iter()
+            .map(|(_, text)| text.lines().filter(|l| l.starts_with("def ")).count())
+            .sum();
+        assert_eq!(sources().count(), defs);
+        for s in sources() {
+            let line = FILES
+                .iter()
+                .find(|f| f.0 == s.file)
+                .and_then(|f| f.1.lines().nth(s.first_line as usize - 1));
+            assert!(line.unwrap().starts_with(&format!("def {}(", s.name)));
+            assert!(s.text.lines().skip(1).all(|l| l.is_empty() || l.starts_with("    ")), "{}", s.name);
+        }
+    }
+
+    #[test]
+    fn functions_come_in_both_widths() {
+        for s in sources().filter(|s| !s.name.starts_with('_')) {
+            let base = s.name.strip_suffix("_f64").or(s.name.strip_suffix("_f32")).unwrap();
+            assert_eq!(function(base).unwrap().arity, s.arity, "{base}");
+        }
+        assert_eq!(function("sin").unwrap().f32, "sin_f32");
+        assert!(function("_poly").is_none());
+    }
+}
