@@ -1,18 +1,20 @@
-//! Numbering anew: after a pass, values and locals nobody mentions are gone and the rest are numbered in the order they appear.
+//! Numbering anew: after a pass, values, locals and arrays nobody mentions are gone and the rest are numbered in the order they appear.
 
-use weft_ir::{FuncKind, Function, Local, Op, StmtKind, Value};
+use weft_ir::{Block, FuncKind, Function, Local, Op, StmtKind, Value};
 
 use crate::operands::{blocks_mut, stmt_operands_mut};
 
 const UNSEEN: u32 = u32::MAX;
 
-/// Drops a function's unmentioned values and locals and closes the gaps. Parameters stay whether they are used or not.
+/// Drops a function's unmentioned values, locals and arrays and closes the gaps. Parameters stay whether they are used or not.
 pub fn function(func: &mut Function) {
     let mut renumber = Renumber {
         values: vec![UNSEEN; func.values.len()],
         value_order: Vec::new(),
         locals: vec![UNSEEN; func.locals.len()],
         local_order: Vec::new(),
+        arrays: vec![UNSEEN; func.arrays.len()],
+        array_order: Vec::new(),
     };
     for param in &mut func.params {
         renumber.value(param);
@@ -24,6 +26,7 @@ pub fn function(func: &mut Function) {
     }
     renumber.block(&mut func.body);
     func.values = renumber.value_order.iter().map(|v| func.values[*v].clone()).collect();
+    func.arrays = renumber.array_order.iter().map(|a| func.arrays[*a].clone()).collect();
     func.locals = renumber.local_order.iter().map(|l| func.locals[*l].clone()).collect();
 }
 
@@ -32,6 +35,8 @@ struct Renumber {
     value_order: Vec<usize>,
     locals: Vec<u32>,
     local_order: Vec<usize>,
+    arrays: Vec<u32>,
+    array_order: Vec<usize>,
 }
 
 impl Renumber {
@@ -43,13 +48,15 @@ impl Renumber {
         local.0 = number(&mut self.locals, &mut self.local_order, local.index());
     }
 
-    fn block(&mut self, block: &mut weft_ir::Block) {
+    fn block(&mut self, block: &mut Block) {
         for stmt in &mut block.0 {
             stmt_operands_mut(&mut stmt.kind, &mut |v| self.value(v));
             match &mut stmt.kind {
                 StmtKind::Let(value, op) => {
-                    if let Op::Get(local) = op {
-                        self.local(local);
+                    match op {
+                        Op::Get(local) => self.local(local),
+                        Op::Array(array) => array.0 = number(&mut self.arrays, &mut self.array_order, array.index()),
+                        _ => {}
                     }
                     self.value(value);
                 }

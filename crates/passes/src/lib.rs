@@ -7,6 +7,7 @@ pub mod legalize;
 pub mod liveness;
 pub mod numbering;
 pub mod operands;
+pub mod outline;
 
 pub use error::PassError;
 
@@ -19,5 +20,6 @@ use weft_ir::Module;
 pub fn lower_for_cpu(module: &mut Module) -> Result<(), PassError> {
     legalize::run(module)?;
     inline::run(module)?;
+    outline::run(module)?;
     Ok(())
 }

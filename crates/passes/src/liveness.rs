@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use weft_ir::{FuncKind, Function, Label, Local, Op, Reduction, StmtKind};
+use weft_ir::{Block, FuncKind, Function, Label, Local, Op, Reduction, StmtKind};
 
 use crate::numbering::{Numbered, StmtId};
 
@@ -81,14 +81,7 @@ impl Liveness {
             FuncKind::Loop { reductions, .. } => locals_of(reductions),
             _ => LocalSet::default(),
         };
-        let mut analysis = Analysis {
-            live: Liveness::default(),
-            record: true,
-            at_end,
-            exits: Exits::default(),
-            labels: HashMap::new(),
-        };
-        let at_end = analysis.at_end.clone();
+        let mut analysis = Analysis::new(at_end.clone(), true);
         let entry = analysis.block(Numbered::body(func), at_end);
         Liveness { entry, ..analysis.live }
     }
@@ -108,6 +101,15 @@ impl Liveness {
     pub fn head(&self, id: StmtId) -> &LocalSet {
         self.head.get(&id).unwrap_or(&self.none)
     }
+}
+
+/// The locals that the body of a parallel loop may read before it sets them. `at_end`, its reductions, are read where a point ends.
+pub fn live_into(body: &Block, at_end: &LocalSet) -> LocalSet {
+    let numbered = Numbered {
+        block: body,
+        first: StmtId(0),
+    };
+    Analysis::new(at_end.clone(), false).body(numbered, at_end.clone(), LocalSet::default())
 }
 
 fn locals_of(reductions: &[Reduction]) -> LocalSet {
@@ -132,6 +134,16 @@ struct Analysis {
 }
 
 impl Analysis {
+    fn new(at_end: LocalSet, record: bool) -> Analysis {
+        Analysis {
+            live: Liveness::default(),
+            record,
+            at_end,
+            exits: Exits::default(),
+            labels: HashMap::new(),
+        }
+    }
+
     /// What is live before a block, given what is live behind it.
     fn block(&mut self, block: Numbered<'_>, mut live: LocalSet) -> LocalSet {
         let stmts: Vec<_> = block.iter().collect();

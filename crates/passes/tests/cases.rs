@@ -1,12 +1,14 @@
 //! Every file of `tests/cases`: a module, the passes to run (`; passes: inline, cleanup`), and after a line `; after` what they must
 //! make of it, or `; error: message`. `WEFT_BLESS=1` writes what they make of it into the files.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use weft_ir::Module;
 use weft_ir::text::{parse, print};
-use weft_passes::{PassError, inline, legalize, lower_for_cpu};
+use weft_passes::{PassError, inline, legalize, lower_for_cpu, outline};
 
 const SEPARATOR: &str = "; after\n";
 
@@ -51,6 +53,7 @@ fn run(pass: &str, module: &mut Module) -> Result<(), PassError> {
     match pass {
         "inline" => inline::run(module),
         "legalize" => legalize::run(module),
+        "outline" => outline::run(module),
         "lower_for_cpu" => lower_for_cpu(module),
         other => panic!("there is no pass `{other}`"),
     }

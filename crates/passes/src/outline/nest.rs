@@ -1,0 +1,139 @@
+//! Parallel loops that run in order: those inside another parallel loop, those in functions that are no host's, and those over no axes at
+//! all, become a nest of `For`s.
+//!
+//! Locals that a point sets are private to it. In the nest they become fresh locals, which start as what the outer ones hold where a point
+//! may read them first; reductions are then ordinary sums into the outer local.
+
+use std::collections::HashMap;
+use std::mem;
+
+use weft_ir::{Block, Const, FuncKind, Function, Label, Local, Op, Reduction, Span, Stmt, StmtKind, Type, Value};
+
+use crate::liveness::{LocalSet, live_into};
+use crate::operands::{blocks_mut, walk};
+
+pub fn run(func: &mut Function) {
+    let mut labels = 0;
+    walk(&func.body, &mut |kind| {
+        if let StmtKind::Scope(label, _) = kind {
+            labels = labels.max(label.0 + 1);
+        }
+    });
+    let inside = func.kind != FuncKind::Host;
+    let mut body = mem::take(&mut func.body);
+    Nester { func, next_label: labels }.block(&mut body, inside);
+    func.body = body;
+}
+
+struct Nester<'a> {
+    func: &'a mut Function,
+    next_label: u32,
+}
+
+impl Nester<'_> {
+    fn block(&mut self, block: &mut Block, inside: bool) {
+        for mut stmt in mem::take(&mut block.0) {
+            match stmt.kind {
+                StmtKind::ParFor {
+                    vars,
+                    extents,
+                    reductions,
+                    mut body,
+                    ..
+                } if inside || vars.is_empty() => {
+                    self.block(&mut body, true);
+                    self.privatize(&mut body, &reductions, stmt.span);
+                    self.nest(&vars, &extents, body, stmt.span, &mut block.0);
+                }
+                ref mut kind => {
+                    let inside = inside || matches!(kind, StmtKind::ParFor { .. });
+                    for inner in blocks_mut(kind) {
+                        self.block(inner, inside);
+                    }
+                    block.0.push(stmt);
+                }
+            }
+        }
+    }
+
+    /// Gives a body its own locals in place of those it sets, reductions aside.
+    fn privatize(&mut self, body: &mut Block, reductions: &[Reduction], span: Span) {
+        let reduced: LocalSet = reductions.iter().map(|reduction| reduction.local).collect();
+        let mut set = LocalSet::default();
+        walk(body, &mut |kind| {
+            if let StmtKind::Set(local, _) = kind {
+                set.insert(*local);
+            }
+        });
+        let private: HashMap<Local, Local> = set
+            .iter()
+            .filter(|local| !reduced.contains(*local))
+            .map(|local| {
+                let data = self.func.locals[local.index()].clone();
+                (local, self.func.new_local(data.ty, data.name))
+            })
+            .collect();
+        let live = live_into(body, &reduced);
+        rename_locals(body, &private);
+        let mut start = Vec::new();
+        for outer in live.iter() {
+            if let Some(inner) = private.get(&outer) {
+                let value = self.func.new_value(self.func.local_ty(outer).clone());
+                for kind in [StmtKind::Let(value, Op::Get(outer)), StmtKind::Set(*inner, value)] {
+                    start.push(Stmt { kind, span });
+                }
+            }
+        }
+        body.0.splice(0..0, start);
+    }
+
+    /// `for`s over the extents, the last one innermost.
+    fn nest(&mut self, vars: &[Value], extents: &[Value], mut body: Block, span: Span, out: &mut Vec<Stmt>) {
+        if vars.is_empty() {
+            let label = Label(self.next_label);
+            self.next_label += 1;
+            leave_instead_of_continue(&mut body, label);
+            let kind = StmtKind::Scope(label, body);
+            return out.push(Stmt { kind, span });
+        }
+        let (start, step) = (self.func.new_value(Type::I64), self.func.new_value(Type::I64));
+        for (value, constant) in [(start, 0), (step, 1)] {
+            let kind = StmtKind::Let(value, Op::Const(Const::i64(constant)));
+            out.push(Stmt { kind, span });
+        }
+        for (var, stop) in vars.iter().zip(extents).rev() {
+            let kind = StmtKind::For {
+                var: *var,
+                start,
+                stop: *stop,
+                step,
+                body,
+            };
+            body = Block(vec![Stmt { kind, span }]);
+        }
+        out.append(&mut body.0);
+    }
+}
+
+fn rename_locals(block: &mut Block, renamed: &HashMap<Local, Local>) {
+    let rename = |local: &mut Local| *local = renamed.get(local).copied().unwrap_or(*local);
+    for stmt in &mut block.0 {
+        match &mut stmt.kind {
+            StmtKind::Let(_, Op::Get(local)) | StmtKind::Set(local, _) => rename(local),
+            _ => {}
+        }
+        for inner in blocks_mut(&mut stmt.kind) {
+            rename_locals(inner, renamed);
+        }
+    }
+}
+
+fn leave_instead_of_continue(block: &mut Block, label: Label) {
+    for stmt in &mut block.0 {
+        match &mut stmt.kind {
+            StmtKind::Continue => stmt.kind = StmtKind::Leave(label),
+            StmtKind::Loop(_) | StmtKind::For { .. } => {}
+            kind => blocks_mut(kind).for_each(|inner| leave_instead_of_continue(inner, label)),
+        }
+    }
+}
