@@ -1,13 +1,17 @@
 //! Passes and analyses over the IR, one file each, and the order in which the CPU device runs them.
 
+pub mod cleanup;
 mod compact;
+pub mod contract;
 mod error;
+mod fold;
 pub mod inline;
 pub mod legalize;
 pub mod liveness;
 pub mod numbering;
 pub mod operands;
 pub mod outline;
+pub mod structure;
 
 pub use error::PassError;
 
@@ -19,7 +23,10 @@ use weft_ir::Module;
 /// that a function fuses by its own flag and not by its caller's.
 pub fn lower_for_cpu(module: &mut Module) -> Result<(), PassError> {
     legalize::run(module)?;
+    contract::run(module)?;
     inline::run(module)?;
+    structure::run(module)?;
+    cleanup::run(module)?;
     outline::run(module)?;
     Ok(())
 }
