@@ -4,9 +4,11 @@
 //! Nothing here knows Python, LLVM or a device.
 
 pub mod builder;
+pub mod eval;
 pub mod module;
 mod names;
 pub mod op;
+pub mod repr;
 pub mod text;
 pub mod types;
 pub mod verify;
