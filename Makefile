@@ -1,0 +1,58 @@
+# What people run: make demo, make test, make bench, make lint. Everything else is a step of these.
+
+SHELL  := /bin/bash
+VENV   := .venv
+PYTHON := $(VENV)/bin/python
+
+.PHONY: help setup build demo test test-rust test-python lint format bench wheel clean
+
+help:
+	@echo "make demo    install what is missing, build Weft, render the Mandelbrot set on every device"
+	@echo "make test    build Weft and run every test"
+	@echo "make bench   compare Weft with its peers and with hand-written code, as ratios"
+	@echo "make lint    formatting and lints"
+	@echo "make wheel   build the release wheel into dist/"
+
+# Installs only what is missing and says what it installs.
+setup:
+	@scripts/setup.sh $(VENV)
+
+wheel: setup
+	@rm -rf dist
+	@echo "==> building the wheel (release)"
+	@$(VENV)/bin/maturin build --release --locked --out dist --interpreter $(PYTHON)
+
+build: wheel
+	@echo "==> installing the wheel into $(VENV)"
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/weft-*.whl
+
+demo: build
+	@$(VENV)/bin/weft demo
+
+test: test-rust test-python
+
+test-rust: setup
+	@echo "==> Rust tests"
+	@cargo test --locked --workspace
+
+test-python: build
+	@echo "==> Python tests"
+	@$(PYTHON) -m pytest
+
+lint: setup
+	@echo "==> formatting and lints"
+	@cargo fmt --all --check
+	@cargo clippy --locked --workspace --all-targets -- -D warnings
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+
+format: setup
+	@cargo fmt --all
+	@$(VENV)/bin/ruff check --fix .
+	@$(VENV)/bin/ruff format .
+
+bench: build
+	@benchmarks/run.sh
+
+clean:
+	rm -rf target dist $(VENV)

@@ -1,0 +1,59 @@
+"""The ``weft`` command: ``weft info`` and ``weft demo``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+import weft
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line ``argv`` (``sys.argv`` without the program by default) and return the exit status."""
+    options = _parser().parse_args(argv)
+    status: int = options.run(options)
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="weft", description="Plain Python on every lane of the hardware.")
+    parser.add_argument("--version", action="version", version=f"weft {weft.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    info = commands.add_parser("info", help="list the devices")
+    info.set_defaults(run=_info)
+
+    demo = commands.add_parser("demo", help="render the Mandelbrot set on every device and time it")
+    demo.add_argument("--sizes", type=_sizes, default=(500, 2500, 5000, 10000), metavar="N,N", help="pixels a side")
+    demo.add_argument("--peers", action="store_true", help="time Numba and TensorFlow too, where installed")
+    demo.add_argument("--out", default=".", metavar="DIR", help="where mandelbrot.png and mandelbrot-times.png go")
+    demo.set_defaults(run=_demo)
+    return parser
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    try:
+        sizes = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of whole numbers like 500,2500") from None
+    if not sizes or min(sizes) < 1:
+        raise argparse.ArgumentTypeError("sizes start at 1")
+    return sizes
+
+
+def _info(_: argparse.Namespace) -> int:
+    print(f"weft {weft.__version__}, Python {sys.version.split()[0]}")
+    for device in weft.devices():
+        units = "core" if device.cores == 1 else "cores"
+        memory = device.memory_bytes / 2**30
+        print(f"{device.name:9} {device.description}")
+        print(f"{'':9} {device.cores} {units}, {device.simd_bits}-bit vectors, {memory:.1f} GiB of memory")
+        print(f"{'':9} {device.features}")
+    return 0
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from weft import demo
+
+    return demo.run(options.sizes, peers=options.peers, out=options.out)
