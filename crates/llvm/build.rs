@@ -26,6 +26,7 @@ fn link() -> Result<(), String> {
         Ok("aarch64") => "aarch64codegen",
         other => return Err(format!("Weft has no CPU code generator for the architecture {other:?}")),
     };
+    println!("cargo:rustc-env=WEFT_LLVM_VERSION={}", ask(&config, &["--version"])?);
     println!("cargo:rustc-link-search=native={}", ask(&config, &["--libdir"])?);
     let names = ask(&config, &["--link-static", "--libnames", codegen, "passes", "irreader"])?;
     for file in names.split_whitespace() {

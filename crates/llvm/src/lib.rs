@@ -19,6 +19,9 @@ pub use load::Library;
 pub use pipeline::Pipeline;
 pub use target::{Target, host};
 
+/// The version of LLVM that is linked in: objects of one version are not those of another.
+pub const VERSION: &str = env!("WEFT_LLVM_VERSION");
+
 /// How to compile.
 #[derive(Clone, Debug)]
 pub struct Options {

@@ -18,8 +18,12 @@ pub struct Target {
     /// Bits of a vector register.
     pub vector_bits: u32,
     pub has_fma: bool,
+    /// Does it round to integers (`floor`, `rint`) in hardware?
+    pub has_rounding: bool,
     /// Are masks registers of their own (AVX-512), so that masked loads, stores and blends cost next to nothing?
     pub mask_registers: bool,
+    /// The vector extension's name, for people.
+    pub level: &'static str,
 }
 
 /// Vector extensions in order; each has what is before it.
@@ -56,7 +60,9 @@ fn detect(wish: &str) -> Target {
             features,
             vector_bits: 128,
             has_fma: true,
+            has_rounding: true,
             mask_registers: false,
+            level: "NEON",
         };
     }
     let have = level_of(&features);
@@ -93,11 +99,11 @@ fn level_of(features: &str) -> Level {
 }
 
 fn x86(triple: String, level: Level) -> Target {
-    let (cpu, vector_bits) = match level {
-        Level::Sse2 => ("x86-64", 128),
-        Level::Sse4 => ("x86-64-v2", 128),
-        Level::Avx2 => ("x86-64-v3", 256),
-        Level::Avx512 => ("x86-64-v4", 512),
+    let (cpu, vector_bits, name) = match level {
+        Level::Sse2 => ("x86-64", 128, "SSE2"),
+        Level::Sse4 => ("x86-64-v2", 128, "SSE4.2"),
+        Level::Avx2 => ("x86-64-v3", 256, "AVX2"),
+        Level::Avx512 => ("x86-64-v4", 512, "AVX-512"),
     };
     Target {
         triple,
@@ -105,7 +111,9 @@ fn x86(triple: String, level: Level) -> Target {
         features: String::new(),
         vector_bits,
         has_fma: level >= Level::Avx2,
+        has_rounding: level >= Level::Sse4,
         mask_registers: level >= Level::Avx512,
+        level: name,
     }
 }
 

@@ -1,0 +1,184 @@
+//! Compiled objects on disk, named by the content they were made from.
+//!
+//! The folder is `WEFT_CACHE_DIR`, else `weft` in the user's cache folder. It must belong to the user and be closed to other writers,
+//! else it is not used: what lies there is run. An entry that is damaged or missing is a miss; nothing here fails.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use blake3::{Hash, Hasher};
+
+const MAGIC: &[u8; 8] = b"weft\x00\x00\x00\x01";
+const HASH_BYTES: usize = 32;
+
+/// What an object was made from, as a hash over everything given.
+#[derive(Clone, Debug)]
+pub struct Key(Hasher);
+
+impl Key {
+    /// `kind` keeps keys of different things apart.
+    pub fn new(kind: &str) -> Key {
+        Key(Hasher::new()).with(env!("CARGO_PKG_VERSION")).with(kind)
+    }
+
+    /// Adds a part. Parts are delimited: `ab`, `c` is another key than `a`, `bc`.
+    pub fn with(mut self, part: impl AsRef<[u8]>) -> Key {
+        let bytes = part.as_ref();
+        self.0.update(&(bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+        self
+    }
+
+    fn name(&self) -> String {
+        self.0.finalize().to_hex().to_string()
+    }
+}
+
+/// The object kept under a key.
+pub fn get(key: &Key) -> Option<Vec<u8>> {
+    get_in(folder()?, key)
+}
+
+/// Keeps an object; if that cannot be done, the next call makes it anew.
+pub fn put(key: &Key, object: &[u8]) {
+    if let Some(folder) = folder() {
+        // A full disk or a folder that went away costs time later, no more.
+        let _ = put_in(folder, key, object);
+    }
+}
+
+/// The cache folder, if it can be trusted. Looked up once.
+fn folder() -> Option<&'static Path> {
+    static FOLDER: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+        let folder = wanted_folder()?;
+        make_private(&folder).then_some(folder)
+    });
+    FOLDER.as_deref()
+}
+
+fn wanted_folder() -> Option<PathBuf> {
+    let given = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    given("WEFT_CACHE_DIR")
+        .or_else(|| given("XDG_CACHE_HOME").map(|base| base.join("weft")))
+        .or_else(|| given("HOME").map(|home| home.join(".cache").join("weft")))
+}
+
+/// Makes the folder if it is missing; says whether only this user can write to it.
+#[cfg(unix)]
+fn make_private(folder: &Path) -> bool {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+    if fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).is_err() {
+        return false;
+    }
+    match fs::metadata(folder) {
+        Ok(data) => data.is_dir() && data.uid() == user() && data.mode() & 0o022 == 0,
+        Err(_) => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn make_private(folder: &Path) -> bool {
+    fs::create_dir_all(folder).is_ok()
+}
+
+#[cfg(unix)]
+#[allow(unsafe_code)]
+fn user() -> u32 {
+    // SAFETY: takes nothing and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
+/// An entry is the magic, the object's hash, the object.
+fn get_in(folder: &Path, key: &Key) -> Option<Vec<u8>> {
+    let entry = fs::read(folder.join(key.name())).ok()?;
+    let rest = entry.strip_prefix(MAGIC)?;
+    let (hash, object) = rest.split_at_checked(HASH_BYTES)?;
+    let intact = Hash::from_slice(hash).ok()? == blake3::hash(object);
+    intact.then(|| object.to_vec())
+}
+
+/// Written beside its place and renamed into it, so that a reader finds all of it or nothing.
+fn put_in(folder: &Path, key: &Key, object: &[u8]) -> std::io::Result<()> {
+    static COUNTER: AtomicU64 = AtomicU64::new(0);
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let draft = folder.join(format!("{}.{}.{number}", key.name(), std::process::id()));
+    let written = write_entry(&draft, object).and_then(|()| fs::rename(&draft, folder.join(key.name())));
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+fn write_entry(path: &Path, object: &[u8]) -> std::io::Result<()> {
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(MAGIC)?;
+    file.write_all(blake3::hash(object).as_bytes())?;
+    file.write_all(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fresh_folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("weft-cache-test-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        assert!(make_private(&folder));
+        folder
+    }
+
+    #[test]
+    fn what_was_put_is_found() {
+        let folder = fresh_folder("found");
+        let key = Key::new("test").with("a");
+        assert_eq!(get_in(&folder, &key), None);
+        put_in(&folder, &key, b"object").unwrap();
+        assert_eq!(get_in(&folder, &key), Some(b"object".to_vec()));
+        assert_eq!(get_in(&folder, &Key::new("test").with("b")), None);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn parts_of_a_key_are_delimited() {
+        assert_ne!(Key::new("k").with("ab").with("c").name(), Key::new("k").with("a").with("bc").name());
+        assert_eq!(Key::new("k").with("ab").name(), Key::new("k").with("ab").name());
+    }
+
+    #[test]
+    fn a_damaged_entry_is_a_miss() {
+        let folder = fresh_folder("damaged");
+        let key = Key::new("test");
+        put_in(&folder, &key, b"some object code").unwrap();
+        let path = folder.join(key.name());
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 1;
+            fs::write(&path, &flipped).unwrap();
+            assert_eq!(get_in(&folder, &key), None, "byte {at}");
+            fs::write(&path, &whole[..at]).unwrap();
+            assert_eq!(get_in(&folder, &key), None, "cut at {at}");
+        }
+        fs::write(&path, &whole).unwrap();
+        assert!(get_in(&folder, &key).is_some());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_others_can_write_to_is_not_used() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = fresh_folder("foreign");
+        for mode in [0o720, 0o702, 0o777] {
+            fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
+            assert!(!make_private(&folder), "{mode:o}");
+        }
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(make_private(&folder));
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
