@@ -1,1 +1,6 @@
-//! To be filled.
+//! The CPU back end: IR becomes LLVM IR text in [`emit`], and runs on every core in [`exec`].
+
+pub mod emit;
+pub mod exec;
+
+pub use exec::{CpuDevice, num_threads, set_num_threads};

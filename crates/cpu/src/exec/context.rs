@@ -1,0 +1,349 @@
+//! What a running call carries, and the functions compiled code calls back.
+
+#![allow(unsafe_code)]
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError};
+
+use super::format;
+use super::memory::HostBuffer;
+use super::spread;
+use crate::emit::{ErrorSite, PrintPart, PrintSite};
+
+/// The signature of every entry; see `docs/architecture.md`.
+pub type Entry = unsafe extern "C" fn(*const Context<'_>, *const u64, *mut u64, i64, i64) -> i32;
+
+/// What the `site` numbers of a module mean.
+#[derive(Clone, Debug, Default)]
+pub struct Sites {
+    pub errors: Vec<ErrorSite>,
+    pub prints: Vec<PrintSite>,
+}
+
+/// One call. Compiled code holds a pointer to it and knows nothing of what is inside.
+#[derive(Debug)]
+pub struct Context<'a> {
+    sites: &'a Sites,
+    hooks: Hooks,
+    /// The thread that may ask the hooks.
+    caller: ThreadId,
+    /// Set once something in `state` ends the call.
+    failed: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    failure: Option<Failure>,
+    output: String,
+    allocations: Vec<HostBuffer>,
+}
+
+#[derive(Debug)]
+enum Failure {
+    Raised { site: usize, thread: Option<[i64; 6]> },
+    OutOfMemory { bytes: u64 },
+    Interrupted,
+    Broken(String),
+}
+
+impl<'a> Context<'a> {
+    pub fn new(sites: &'a Sites, hooks: &Hooks) -> Context<'a> {
+        Context {
+            sites,
+            hooks: *hooks,
+            caller: thread::current().id(),
+            failed: AtomicBool::new(false),
+            state: Mutex::new(State::default()),
+        }
+    }
+
+    pub fn failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Asks the host language whether to stop; remembers the answer.
+    pub fn poll(&self) -> bool {
+        let Some(interrupted) = self.hooks.interrupted else { return false };
+        if thread::current().id() != self.caller || !interrupted() {
+            return false;
+        }
+        self.fail(Failure::Interrupted);
+        true
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records why the call ends, unless something else did already.
+    fn fail(&self, failure: Failure) {
+        self.state().failure.get_or_insert(failure);
+        self.failed.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the call: its output, and the allocations that `keeps` says a result refers to.
+    pub fn finish(self, keeps: impl Fn(&HostBuffer) -> bool) -> Result<Outcome, RunError> {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let output = state.output;
+        match state.failure {
+            None => {
+                let kept = state.allocations.into_iter().filter(keeps);
+                let owned = kept.map(|buffer| Box::new(buffer) as Box<dyn Buffer>).collect();
+                Ok(Outcome { output, owned })
+            }
+            Some(Failure::Interrupted) => Err(RunError::Interrupted),
+            Some(Failure::OutOfMemory { bytes }) => Err(RunError::OutOfMemory { bytes }),
+            Some(Failure::Broken(message)) => Err(RunError::Invalid(message)),
+            Some(Failure::Raised { site, thread }) => Err(match self.sites.errors.get(site) {
+                Some(site) => RunError::Raised(Raised {
+                    kind: site.kind,
+                    message: site.message.clone(),
+                    span: site.span,
+                    thread,
+                    output,
+                }),
+                None => RunError::Invalid(format!("compiled code raised at site {site}, which it does not have")),
+            }),
+        }
+    }
+}
+
+/// The runtime functions by name, for the loader.
+pub fn symbols() -> [(&'static str, usize); 4] {
+    [
+        ("weft_raise", weft_raise as *const () as usize),
+        ("weft_print", weft_print as *const () as usize),
+        ("weft_alloc", weft_alloc as *const () as usize),
+        ("weft_launch", weft_launch as *const () as usize),
+    ]
+}
+
+/// Records the error of a `Raise`.
+///
+/// # Safety
+/// `ctx` is the context compiled code was called with; `place` is null or points to six integers.
+unsafe extern "C" fn weft_raise(ctx: *const Context<'_>, site: i32, place: *const [i64; 6]) {
+    // SAFETY: by contract.
+    let (ctx, thread) = unsafe { (&*ctx, place.as_ref().copied()) };
+    ctx.fail(Failure::Raised {
+        site: usize::try_from(site).unwrap_or(usize::MAX),
+        thread,
+    });
+}
+
+/// Appends the line of a `print`.
+///
+/// # Safety
+/// `ctx` is the context compiled code was called with; `slots` points to the values of that `print`.
+unsafe extern "C" fn weft_print(ctx: *const Context<'_>, site: i32, slots: *const u64) {
+    // SAFETY: by contract.
+    let ctx = unsafe { &*ctx };
+    let Some(site) = usize::try_from(site).ok().and_then(|i| ctx.sites.prints.get(i)) else { return };
+    let mut line = String::new();
+    let mut next = 0;
+    for (i, part) in site.items.iter().enumerate() {
+        if i > 0 {
+            line.push(' ');
+        }
+        match part {
+            PrintPart::Text(text) => line.push_str(text),
+            PrintPart::Value(scalar) => {
+                let count = format::slots(*scalar);
+                // SAFETY: by contract the values of this site lie there, in order.
+                let values = unsafe { std::slice::from_raw_parts(slots.add(next), count) };
+                format::push_scalar(&mut line, *scalar, values);
+                next += count;
+            }
+        }
+    }
+    line.push('\n');
+    ctx.state().output.push_str(&line);
+}
+
+/// Memory that lives until the call returns, or longer if a result refers to it.
+///
+/// # Safety
+/// `ctx` is the context compiled code was called with.
+unsafe extern "C" fn weft_alloc(ctx: *const Context<'_>, bytes: i64, zeroed: i32) -> *mut u8 {
+    // SAFETY: by contract.
+    let ctx = unsafe { &*ctx };
+    let wanted = usize::try_from(bytes).ok();
+    let Some(buffer) = wanted.and_then(|bytes| HostBuffer::new(bytes, zeroed != 0)) else {
+        ctx.fail(Failure::OutOfMemory { bytes: bytes as u64 });
+        return std::ptr::null_mut();
+    };
+    let address = buffer.address() as *mut u8;
+    ctx.state().allocations.push(buffer);
+    address
+}
+
+type Combine = unsafe extern "C" fn(*mut u64, *const u64);
+
+/// Runs a `Loop` function over its extents and combines its reductions into `results`.
+///
+/// # Safety
+/// As documented in `docs/architecture.md`: `args` starts with `rank` extents, `results` and each result of `body` have `slots` slots.
+#[allow(clippy::too_many_arguments)]
+unsafe extern "C" fn weft_launch(
+    ctx: *const Context<'_>,
+    body: Entry,
+    combine: Option<Combine>,
+    args: *const u64,
+    results: *mut u64,
+    rank: i64,
+    slots: i64,
+    parallel: i32,
+) -> i32 {
+    // SAFETY: by contract.
+    let (ctx, extents) = unsafe { (&*ctx, std::slice::from_raw_parts(args.cast::<i64>(), usize::try_from(rank).unwrap_or(0))) };
+    let space = Space::new(extents);
+    let call = LoopCall { ctx, body, args };
+    match combine {
+        Some(combine) => {
+            // SAFETY: by contract.
+            let results = unsafe { std::slice::from_raw_parts_mut(results, usize::try_from(slots).unwrap_or(0)) };
+            call.reduce(space, combine, results, parallel != 0);
+        }
+        None if parallel != 0 => spread::run(spread::cost_at(body as usize), space.rows, space.points_per_row(), &call),
+        None => {
+            spread::alone(space.rows, &call);
+        }
+    }
+    i32::from(ctx.failed())
+}
+
+/// The index space of a `Loop`, as its calls count it.
+#[derive(Clone, Copy, Debug)]
+pub struct Space {
+    /// Units of `begin..end`: points at rank 1, else rows.
+    pub rows: u64,
+    rank: usize,
+    last: u64,
+}
+
+impl Space {
+    pub fn new(extents: &[i64]) -> Space {
+        let extent = |i: &i64| u64::try_from(*i).unwrap_or(0);
+        let last = extents.last().map_or(1, extent);
+        let outer: u64 = extents.iter().rev().skip(1).map(extent).product();
+        let rows = match extents.len() {
+            0 => 1,
+            1 => last,
+            _ if last == 0 => 0,
+            _ => outer,
+        };
+        Space {
+            rows,
+            rank: extents.len(),
+            last,
+        }
+    }
+
+    pub fn points_per_row(&self) -> u64 {
+        if self.rank > 1 { self.last.max(1) } else { 1 }
+    }
+
+    /// Rows of a chunk of a reduction: a function of the extents alone, so that sums do not depend on the threads.
+    fn reduction_chunk(&self) -> u64 {
+        const POINTS: u64 = 1 << 14;
+        const MOST_CHUNKS: u64 = 512;
+        POINTS.div_ceil(self.points_per_row()).max(self.rows.div_ceil(MOST_CHUNKS))
+    }
+}
+
+struct LoopCall<'a> {
+    ctx: &'a Context<'a>,
+    body: Entry,
+    args: *const u64,
+}
+
+// SAFETY: the arguments are only read; what the loop's points write is the program's own affair (as `prange` says).
+unsafe impl Sync for LoopCall<'_> {}
+
+impl LoopCall<'_> {
+    fn call(&self, rows: Range<u64>, results: *mut u64) -> bool {
+        // SAFETY: `body` is compiled for these arguments and results.
+        let code = unsafe { (self.body)(self.ctx, self.args, results, rows.start as i64, rows.end as i64) };
+        code == 0 && !self.ctx.failed()
+    }
+
+    fn reduce(&self, space: Space, combine: Combine, results: &mut [u64], parallel: bool) {
+        if space.rows == 0 {
+            return;
+        }
+        let size = space.reduction_chunk();
+        let chunks = space.rows.div_ceil(size);
+        let width = results.len();
+        let mut partial = vec![0u64; width * chunks as usize];
+        let work = ReduceCall {
+            call: self,
+            rows: space.rows,
+            size,
+            width,
+            partial: partial.as_mut_ptr(),
+        };
+        if parallel {
+            spread::run(spread::cost_at(self.body as usize), chunks, size * space.points_per_row(), &work);
+        } else {
+            spread::alone(chunks, &work);
+        }
+        if !self.ctx.failed() {
+            for part in partial.chunks_exact(width.max(1)) {
+                // SAFETY: both have as many slots as the loop has results.
+                unsafe { combine(results.as_mut_ptr(), part.as_ptr()) };
+            }
+        }
+    }
+}
+
+impl spread::Work for LoopCall<'_> {
+    fn run(&self, chunk: Range<u64>) -> bool {
+        self.call(chunk, std::ptr::null_mut())
+    }
+
+    fn interrupted(&self) -> bool {
+        self.ctx.poll()
+    }
+}
+
+/// A reduction: units are chunks of rows, each with its own partial results.
+struct ReduceCall<'a> {
+    call: &'a LoopCall<'a>,
+    rows: u64,
+    size: u64,
+    width: usize,
+    partial: *mut u64,
+}
+
+// SAFETY: each unit writes its own part of `partial`.
+unsafe impl Sync for ReduceCall<'_> {}
+
+impl spread::Work for ReduceCall<'_> {
+    fn run(&self, chunk: Range<u64>) -> bool {
+        for unit in chunk {
+            let rows = unit * self.size..((unit + 1) * self.size).min(self.rows);
+            // SAFETY: `partial` has `width` slots for every unit.
+            let results = unsafe { self.partial.add(unit as usize * self.width) };
+            if !self.call.call(rows, results) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn interrupted(&self) -> bool {
+        self.call.ctx.poll()
+    }
+}
+
+impl Context<'_> {
+    /// Records a defect of the launch itself.
+    pub fn broken(&self, message: impl Into<String>) {
+        self.fail(Failure::Broken(message.into()));
+    }
+}

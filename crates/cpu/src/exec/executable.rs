@@ -1,0 +1,290 @@
+//! A module on the CPU: its variants, compiled as launches ask for them, and its launches.
+
+#![allow(unsafe_code)]
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use weft_ir::{FuncKind, Module, Type};
+use weft_llvm::Pipeline;
+use weft_runtime::{Buffer, CompileError, CompileOptions, Executable, GridShape, Hooks, Inspect, Launch, Outcome, RunError};
+
+use super::checked;
+use super::code::{self, Code};
+use super::context::{Context, Space};
+use super::memory::HostBuffer;
+use super::spread::{self, Work};
+use crate::emit::{Emitted, Variant, width};
+
+/// CUDA's limit, which programs rely on being refused beyond.
+const MOST_THREADS: u64 = 1024;
+/// Lane axis (3) by fullness (2).
+const VARIANTS: usize = 6;
+/// Arguments up to this many slots are put together on the stack.
+const STACK_SLOTS: usize = 64;
+
+#[derive(Debug)]
+pub struct CpuExecutable {
+    /// As the front end made it.
+    module: Arc<Module>,
+    /// After the passes.
+    lowered: Module,
+    options: CompileOptions,
+    /// Threads of a kernel that run as one gang.
+    width: u32,
+    variants: [OnceLock<Result<Code, CompileError>>; VARIANTS],
+}
+
+impl CpuExecutable {
+    pub fn new(module: Arc<Module>, options: CompileOptions) -> Result<CpuExecutable, CompileError> {
+        let mut lowered = Module::clone(&module);
+        weft_passes::lower_for_cpu(&mut lowered).map_err(|error| CompileError::Unsupported {
+            message: error.message,
+            span: error.span,
+        })?;
+        code::check_shared(&lowered)?;
+        let width = width::choose(lowered.entry_function(), &code::target());
+        Ok(CpuExecutable {
+            module,
+            lowered,
+            options,
+            width,
+            variants: Default::default(),
+        })
+    }
+
+    fn kind(&self) -> &FuncKind {
+        &self.lowered.entry_function().kind
+    }
+
+    fn pipeline(&self) -> Pipeline {
+        match self.kind() {
+            FuncKind::Kernel | FuncKind::Loop { .. } => Pipeline::Gang,
+            FuncKind::Host | FuncKind::Device => Pipeline::Scalar,
+        }
+    }
+
+    fn code(&self, block: [u32; 3]) -> Result<&Code, RunError> {
+        let axis = code::lane_axis(block);
+        let slot = &self.variants[2 * axis + usize::from(block[axis] % self.width == 0)];
+        let made = slot.get_or_init(|| Code::new(self.emit(block)?, self.pipeline(), self.options.cache));
+        made.as_ref().map_err(|error| RunError::Compile(error.clone()))
+    }
+
+    fn emit(&self, block: [u32; 3]) -> Result<Emitted, CompileError> {
+        let variant = match self.kind() {
+            FuncKind::Kernel => code::variant_for(block, self.width),
+            _ => Variant::Plain,
+        };
+        code::emit(&self.lowered, &variant)
+    }
+
+    fn run_grid(&self, shape: GridShape, args: &[u64], hooks: &Hooks) -> Result<Outcome, RunError> {
+        let (threads, blocks) = check_grid(shape)?;
+        let code = self.code(shape.block)?;
+        let wide = |x: [u32; 3]| x.map(i64::from);
+        let ([bx, by, bz], [gx, gy, gz]) = (wide(shape.block), wide(shape.grid));
+        let mut geometry = [bx, by, bz, gx, gy, gz];
+        let context = Context::new(&code.sites, hooks);
+        let call = Call {
+            context: &context,
+            code,
+            args: args.as_ptr(),
+            extra: geometry.as_mut_ptr().cast(),
+        };
+        spread::run(&code.cost, blocks, threads, &call);
+        context.finish(|_| false)
+    }
+
+    fn run_loop(&self, extents: &[u64], args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError> {
+        let FuncKind::Loop { rank, reductions } = self.kind() else { return Err(misuse("Loop", self.kind())) };
+        if extents.len() != usize::from(*rank) {
+            return Err(RunError::Invalid(format!("a loop of rank {rank} got {} extents", extents.len())));
+        }
+        let signed: Vec<i64> = extents.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
+        let space = Space::new(&signed);
+        let code = self.code([1; 3])?;
+        let context = Context::new(&code.sites, hooks);
+        let mut stack = [0; STACK_SLOTS];
+        let mut heap = Vec::new();
+        let call = Call {
+            context: &context,
+            code,
+            args: join(extents, args, &mut stack, &mut heap),
+            extra: results.as_mut_ptr(),
+        };
+        if reductions.is_empty() {
+            spread::run(&code.cost, space.rows, space.points_per_row(), &call);
+        } else {
+            // Only a launch from compiled code can combine partial results.
+            call.run(0..space.rows);
+        }
+        context.finish(|_| false)
+    }
+
+    fn run_call(&self, args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError> {
+        let code = self.code([1; 3])?;
+        let context = Context::new(&code.sites, hooks);
+        let call = Call {
+            context: &context,
+            code,
+            args: args.as_ptr(),
+            extra: results.as_mut_ptr(),
+        };
+        call.run(0..1);
+        let result = &self.module.entry_function().result;
+        context.finish(|buffer| refers(result, results, buffer).0)
+    }
+
+    /// Refuses argument blocks of the wrong size, which compiled code would read past.
+    fn check_slots(&self, launch: &Launch, args: &[u64], results: &[u64]) -> Result<(), RunError> {
+        let function = self.module.entry_function();
+        let skipped = match (&function.kind, launch) {
+            (FuncKind::Loop { rank, .. }, Launch::Loop(_)) => usize::from(*rank),
+            (FuncKind::Kernel, Launch::Grid(_)) | (FuncKind::Host, Launch::Call) => 0,
+            (kind, _) => return Err(misuse(launch_name(launch), kind)),
+        };
+        let wanted: usize = function.params[skipped..].iter().map(|&p| function.ty(p).slots()).sum();
+        if args.len() != wanted {
+            return Err(RunError::Invalid(format!("{} takes {wanted} argument slots, got {}", function.name, args.len())));
+        }
+        if results.len() < function.result.slots() {
+            return Err(RunError::Invalid(format!("{} gives {} result slots", function.name, function.result.slots())));
+        }
+        Ok(())
+    }
+}
+
+impl Executable for CpuExecutable {
+    fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError> {
+        self.check_slots(&launch, args, results)?;
+        if self.options.checked {
+            if let Launch::Grid(shape) = &launch {
+                check_grid(*shape)?;
+            }
+            return checked::run(&self.module, &launch, args, results);
+        }
+        match launch {
+            Launch::Grid(shape) => self.run_grid(shape, args, hooks),
+            Launch::Loop(extents) => self.run_loop(&extents, args, results, hooks),
+            Launch::Call => self.run_call(args, results, hooks),
+        }
+    }
+
+    fn inspect(&self, what: Inspect) -> Result<String, CompileError> {
+        if what == Inspect::Ir {
+            return Ok(weft_ir::text::print(&self.module));
+        }
+        let emitted = self.emit([self.width, 1, 1])?;
+        if what == Inspect::Llvm {
+            return Ok(emitted.text);
+        }
+        let options = weft_llvm::Options::host(self.pipeline());
+        weft_llvm::assembly(&emitted.text, &options).map_err(|error| CompileError::Internal(error.to_string()))
+    }
+}
+
+/// One launch of compiled code.
+pub(super) struct Call<'a> {
+    pub context: &'a Context<'a>,
+    pub code: &'a Code,
+    pub args: *const u64,
+    pub extra: *mut u64,
+}
+
+// SAFETY: arguments and geometry are only read by compiled code; results are written by calls that run alone.
+unsafe impl Sync for Call<'_> {}
+
+impl Work for Call<'_> {
+    fn run(&self, chunk: Range<u64>) -> bool {
+        // SAFETY: `check_slots` made sure that the arguments are those the code was compiled for; the addresses in them are the
+        // caller's responsibility.
+        let code = unsafe { (self.code.entry)(self.context, self.args, self.extra, chunk.start as i64, chunk.end as i64) };
+        if code != 0 && !self.context.failed() {
+            self.context.broken(format!("compiled code failed with code {code} and recorded no error"));
+        }
+        !self.context.failed()
+    }
+
+    fn interrupted(&self) -> bool {
+        self.context.poll()
+    }
+}
+
+fn launch_name(launch: &Launch) -> &'static str {
+    match launch {
+        Launch::Call => "Call",
+        Launch::Grid(_) => "Grid",
+        Launch::Loop(_) => "Loop",
+    }
+}
+
+fn misuse(launch: &str, kind: &FuncKind) -> RunError {
+    RunError::Invalid(format!("a {kind:?} function cannot be launched as {launch}"))
+}
+
+/// Threads of a block and blocks of the grid, if the launch may be.
+fn check_grid(shape: GridShape) -> Result<(u64, u64), RunError> {
+    let volume = |n: [u32; 3]| n.iter().map(|&x| u64::from(x)).fold(1u64, u64::saturating_mul);
+    let (threads, blocks) = (volume(shape.block), volume(shape.grid));
+    let text = |n: [u32; 3]| format!("({}, {}, {})", n[0], n[1], n[2]);
+    if threads == 0 || blocks == 0 {
+        return Err(RunError::Invalid(format!(
+            "a grid and its blocks must have at least one thread along every axis: got {} blocks of {} threads",
+            text(shape.grid),
+            text(shape.block)
+        )));
+    }
+    if threads > MOST_THREADS {
+        return Err(RunError::Invalid(format!(
+            "a block may have {MOST_THREADS} threads: got {}, that is {threads}",
+            text(shape.block)
+        )));
+    }
+    if i64::try_from(blocks).is_err() {
+        return Err(RunError::Invalid(format!("the grid {} has too many blocks", text(shape.grid))));
+    }
+    Ok((threads, blocks))
+}
+
+/// Extents and parameters as one argument block.
+fn join<'a>(extents: &[u64], args: &[u64], stack: &'a mut [u64; STACK_SLOTS], heap: &'a mut Vec<u64>) -> *const u64 {
+    let both = extents.len() + args.len();
+    let room = if both <= STACK_SLOTS {
+        &mut stack[..both]
+    } else {
+        heap.resize(both, 0);
+        heap.as_mut_slice()
+    };
+    room[..extents.len()].copy_from_slice(extents);
+    room[extents.len()..].copy_from_slice(args);
+    room.as_ptr()
+}
+
+/// Does a view among the results of type `ty` point into `buffer`? Also says how many slots the type took.
+fn refers(ty: &Type, slots: &[u64], buffer: &HostBuffer) -> (bool, usize) {
+    match ty {
+        Type::View(_) => (slots.first().is_some_and(|&data| buffer.holds(data)), ty.slots()),
+        Type::Tuple(items) => {
+            let mut at = 0;
+            let mut any = false;
+            for item in items {
+                let (here, took) = refers(item, slots.get(at..).unwrap_or(&[]), buffer);
+                any |= here;
+                at += took;
+            }
+            (any, at)
+        }
+        Type::Scalar(_) => (false, ty.slots()),
+    }
+}
+
+impl HostBuffer {
+    /// For the device's own allocations.
+    pub fn boxed(bytes: usize) -> Result<Box<dyn Buffer>, RunError> {
+        match HostBuffer::new(bytes, true) {
+            Some(buffer) => Ok(Box::new(buffer)),
+            None => Err(RunError::OutOfMemory { bytes: bytes as u64 }),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The threads that help the calling thread, how many there are, and what a fork does to them.
+
+#![allow(unsafe_code)]
+
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Mutex, Once, PoisonError};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// Shared, local and context arrays of a block live on the stack.
+pub const STACK_BYTES: usize = 16 << 20;
+
+/// Threads a launch may use, the calling one among them.
+const MOST_THREADS: usize = 1024;
+
+/// A pool of one size; it lives as long as the process, asleep when not in use.
+#[derive(Debug)]
+pub struct Pool {
+    /// `None` when the calling thread is all there is.
+    helpers: Option<ThreadPool>,
+    threads: usize,
+}
+
+/// The pool in use; null before the first launch and in a child after a fork.
+static CURRENT: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
+/// What `set_num_threads` asked for; 0 if nobody did.
+static WANTED: AtomicUsize = AtomicUsize::new(0);
+/// How many forks this process is away from the one that started.
+static GENERATION: AtomicUsize = AtomicUsize::new(0);
+/// Pools made so far, with the generation they belong to, so that going back to a size finds its threads.
+static MADE: Mutex<Vec<(usize, &'static Pool)>> = Mutex::new(Vec::new());
+
+/// Threads a launch may use, the calling one among them.
+pub fn num_threads() -> usize {
+    match WANTED.load(Ordering::Relaxed) {
+        0 => default_threads(),
+        wanted => wanted,
+    }
+}
+
+/// Sets how many threads later launches may use; 0 restores the default (`WEFT_NUM_THREADS`, else the number of cores).
+pub fn set_num_threads(threads: usize) {
+    WANTED.store(threads.min(MOST_THREADS), Ordering::Relaxed);
+    CURRENT.store(std::ptr::null_mut(), Ordering::Release);
+}
+
+fn default_threads() -> usize {
+    let wish = std::env::var("WEFT_NUM_THREADS").ok().and_then(|text| text.trim().parse::<usize>().ok());
+    match wish {
+        Some(threads) if threads > 0 => threads.min(MOST_THREADS),
+        _ => std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS),
+    }
+}
+
+/// The pool in use, made if need be.
+pub fn current() -> &'static Pool {
+    // SAFETY: the pointer is null or to a pool that is never freed.
+    match unsafe { CURRENT.load(Ordering::Acquire).as_ref() } {
+        Some(pool) => pool,
+        None => make_current(),
+    }
+}
+
+#[cold]
+fn make_current() -> &'static Pool {
+    watch_forks();
+    let generation = GENERATION.load(Ordering::Acquire);
+    let threads = num_threads();
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = made.iter().find(|(of, pool)| *of == generation && pool.threads == threads).map(|(_, pool)| *pool);
+    let pool = known.unwrap_or_else(|| {
+        let pool: &'static Pool = Box::leak(Box::new(Pool::new(threads)));
+        made.push((generation, pool));
+        pool
+    });
+    CURRENT.store(std::ptr::from_ref(pool).cast_mut(), Ordering::Release);
+    pool
+}
+
+impl Pool {
+    /// Where the system gives no threads, the calling thread works alone.
+    fn new(threads: usize) -> Pool {
+        let builder = ThreadPoolBuilder::new()
+            .num_threads(threads.saturating_sub(1))
+            .stack_size(STACK_BYTES)
+            .thread_name(|i| format!("weft-{i}"));
+        let helpers = if threads > 1 { builder.build().ok() } else { None };
+        Pool { helpers, threads }
+    }
+
+    pub fn helpers(&self) -> usize {
+        self.helpers.as_ref().map_or(0, ThreadPool::current_num_threads)
+    }
+
+    /// The position of this thread among the pool's threads.
+    pub fn position(&self) -> Option<usize> {
+        self.helpers.as_ref().and_then(ThreadPool::current_thread_index)
+    }
+
+    pub fn spawn(&self, job: impl FnOnce() + Send + 'static) {
+        if let Some(helpers) = &self.helpers {
+            helpers.spawn(job);
+        }
+    }
+}
+
+/// A forked child has no threads but the one that forked: it must not wait for the others.
+fn watch_forks() {
+    extern "C" fn in_child() {
+        GENERATION.fetch_add(1, Ordering::Release);
+        CURRENT.store(std::ptr::null_mut(), Ordering::Release);
+    }
+    static ONCE: Once = Once::new();
+    // SAFETY: the handler only stores to atomics, which a child may do.
+    ONCE.call_once(|| unsafe {
+        libc::pthread_atfork(None, None, Some(in_child));
+    });
+}

@@ -1,0 +1,130 @@
+//! Decides whether a launch is worth waking threads for, from what earlier launches cost.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+pub use super::crew::Work;
+use super::crew::{self, Cut};
+use super::pool;
+
+/// A launch predicted to take less stays on the calling thread: waking threads takes about this long.
+const WORTH_SPREADING: f64 = 20_000.0;
+/// Chunks are at least this long, so that claiming them costs nothing, and at most this long, so that a launch can be stopped.
+const LEAST_CHUNK: f64 = 20_000.0;
+const MOST_CHUNK: f64 = 4_000_000.0;
+
+/// Items of the first chunk of a launch whose cost is not known.
+const FIRST_ITEMS: f64 = 256.0;
+
+/// A moving estimate of nanoseconds per item (thread of a kernel, point of a loop).
+#[derive(Debug, Default)]
+pub struct Cost(AtomicU64);
+
+impl Cost {
+    fn get(&self) -> Option<f64> {
+        match self.0.load(Ordering::Relaxed) {
+            0 => None,
+            bits => Some(f64::from_bits(bits)),
+        }
+    }
+
+    fn learn(&self, nanoseconds: f64) {
+        let mixed = self.get().map_or(nanoseconds, |old| 0.5 * (old + nanoseconds));
+        self.0.store(mixed.max(1e-6).to_bits(), Ordering::Relaxed);
+    }
+}
+
+/// The costs of the loops that compiled code launches, by the address of their code. Two loops that share an entry only mislead
+/// each other's estimate.
+pub fn cost_at(address: usize) -> &'static Cost {
+    static COSTS: [Cost; 256] = [const { Cost(AtomicU64::new(0)) }; 256];
+    &COSTS[(address >> 4) % COSTS.len()]
+}
+
+/// Runs `units` of `items` items each on as many threads as pay.
+pub fn run(cost: &Cost, units: u64, items: u64, work: &dyn Work) {
+    if units <= 1 {
+        if units == 1 {
+            work.run(0..1);
+        }
+        return;
+    }
+    let items = items.max(1) as f64;
+    let mut each = cost.get().map(|known| known * items);
+    let mut done = 0;
+    let start = Instant::now();
+    while done < units {
+        let left = units - done;
+        if each.is_some_and(|each| each * left as f64 > WORTH_SPREADING) {
+            return spread(cost, done..units, items, each.unwrap_or(1.0), work);
+        }
+        // Unknown: a few gangs, to learn what they cost. Known to be short: most likely all of it.
+        let slice = each.map_or_else(|| chunk_units(FIRST_ITEMS, items), |each| chunk_units(WORTH_SPREADING, each)).min(left);
+        if !work.run(done..done + slice) {
+            return;
+        }
+        done += slice;
+        each = Some(nanoseconds(start.elapsed()) / done as f64);
+    }
+    if let Some(each) = each {
+        cost.learn(each / items);
+    }
+}
+
+/// Runs all units on the calling thread, asking now and then whether to stop.
+pub fn alone(units: u64, work: &dyn Work) {
+    let mut done = 0;
+    let mut slice = 1;
+    while done < units {
+        let start = Instant::now();
+        let end = units.min(done + slice);
+        if !work.run(done..end) {
+            return;
+        }
+        done = end;
+        // Grow towards slices of a few milliseconds.
+        if nanoseconds(start.elapsed()) < MOST_CHUNK {
+            slice *= 2;
+        } else if work.interrupted() {
+            return;
+        }
+    }
+}
+
+fn spread(cost: &Cost, units: Range<u64>, items: f64, each: f64, work: &dyn Work) {
+    let cut = Cut {
+        units: units.end - units.start,
+        least: chunk_units(LEAST_CHUNK, each),
+        most: chunk_units(MOST_CHUNK, each),
+    };
+    let shifted = Shifted { start: units.start, work };
+    let (took, count) = crew::run(pool::current(), cut, &shifted);
+    if count > 0 {
+        cost.learn(nanoseconds(took) / count as f64 / items);
+    }
+}
+
+fn nanoseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e9
+}
+
+/// How many units fill a time; at least one.
+fn chunk_units(time: f64, each: f64) -> u64 {
+    (time / each.max(1e-3)).clamp(1.0, 1e18) as u64
+}
+
+struct Shifted<'a> {
+    start: u64,
+    work: &'a dyn Work,
+}
+
+impl Work for Shifted<'_> {
+    fn run(&self, chunk: Range<u64>) -> bool {
+        self.work.run(chunk.start + self.start..chunk.end + self.start)
+    }
+
+    fn interrupted(&self) -> bool {
+        self.work.interrupted()
+    }
+}
