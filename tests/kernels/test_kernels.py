@@ -1,0 +1,57 @@
+"""Every ``# run:`` line of the kernel files, on every device and on the interpreter, against the undecorated function."""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from support import runlines
+
+import weft
+
+FILES = sorted(path for path in Path(__file__).parent.glob("*.py") if path.name != "test_kernels.py")
+CASES = [(path, line) for path in FILES for line in runlines.read(path.read_text())]
+DEVICES = [device.name for device in weft.devices()] + ["checked"]
+
+
+def load(path: Path, device: str) -> ModuleType:
+    """A fresh import of a kernel file, so that each device compiles its own kernels."""
+    spec = importlib.util.spec_from_file_location(f"kernels_{path.stem}_{device.replace(':', '_')}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def modules() -> dict[tuple[Path, str], ModuleType]:
+    return {}
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("path, line", CASES, ids=[f"{p.stem}:{c.line}" for p, c in CASES])
+def test_run_line(path, line, device, modules, monkeypatch):
+    if device == "checked":
+        monkeypatch.setenv("WEFT_CHECK", "1")
+    key = (path, device)
+    if key not in modules:
+        modules[key] = load(path, device)
+    wanted = runlines.record(modules[key], line.call)
+    args = runlines.fresh(wanted.args)
+
+    if line.error:
+        with pytest.raises(getattr(builtins, line.error)):
+            runlines.run_compiled(wanted, args)
+        return
+    expected_args = runlines.fresh(wanted.args)
+    expected = runlines.run_oracle(wanted, expected_args)
+    got = runlines.run_compiled(wanted, args)
+
+    runlines.assert_same(got, expected, line.rtol, "result")
+    for number, (have, want) in enumerate(zip(args, expected_args)):
+        if isinstance(want, np.ndarray):
+            runlines.assert_same(have, want, line.rtol, f"argument {number}")

@@ -1,0 +1,1 @@
+"""What several tests need: the emulator of kernel launches and the runner of ``# run:`` lines."""
