@@ -35,7 +35,10 @@ fn link() -> Result<(), String> {
         println!("cargo:rustc-link-lib=static:-bundle={name}");
     }
     // What LLVM wants from zlib and zstd, which it would use only for compressed debug sections.
-    cc::Build::new().file("src/compression.c").flag_if_supported("-fvisibility=hidden").compile("weft_compression");
+    cc::Build::new()
+        .file("src/compression.c")
+        .flag_if_supported("-fvisibility=hidden")
+        .compile("weft_compression");
     link_cxx()?;
     for lib in ["m", "dl", "rt"] {
         if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
@@ -74,7 +77,10 @@ fn check(config: &Path) -> Result<(), String> {
 }
 
 fn ask(config: &Path, args: &[&str]) -> Result<String, String> {
-    let output = Command::new(config).args(args).output().map_err(|error| format!("{} cannot be run ({error})", config.display()))?;
+    let output = Command::new(config)
+        .args(args)
+        .output()
+        .map_err(|error| format!("{} cannot be run ({error})", config.display()))?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr).trim().replace('\n', " ");
         return Err(format!("{} {} failed: {stderr}", config.display(), args.join(" ")));

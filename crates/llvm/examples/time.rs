@@ -16,13 +16,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             optimized_ir(&text, &options)?;
             let passes = start.elapsed();
             let start = Instant::now();
-            let object = compile(&text, &options)?;
+            let object = compile(&text, &options)?.bytes;
             let compiled = start.elapsed();
             let start = Instant::now();
             let library = Library::load(&object, &[])?;
             let loaded = start.elapsed();
             drop(library);
-            println!("{pipeline:?} {round}: passes and printing {passes:?}, compile {compiled:?} ({} bytes), load {loaded:?}", object.len());
+            println!(
+                "{pipeline:?} {round}: passes and printing {passes:?}, compile {compiled:?} ({} bytes), load {loaded:?}",
+                object.len()
+            );
         }
     }
     Ok(())

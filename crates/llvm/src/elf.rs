@@ -119,7 +119,11 @@ fn parse_sections(data: &[u8]) -> Result<Vec<Section<'_>>, Error> {
     let section = |i: usize| -> Result<Section<'_>, Error> {
         let at = i * SECTION_BYTES;
         let (kind, size) = (u32_at(table, at + 4)?, u64_at(table, at + 32)?);
-        let data = if kind == SHT_NOBITS { &[][..] } else { range(data, u64_at(table, at + 24)?, size)? };
+        let data = if kind == SHT_NOBITS {
+            &[][..]
+        } else {
+            range(data, u64_at(table, at + 24)?, size)?
+        };
         Ok(Section {
             name: name_at(names, u32_at(table, at)?)?,
             kind,

@@ -17,6 +17,7 @@ mod worker;
 pub use error::Error;
 pub use load::Library;
 pub use pipeline::Pipeline;
+pub use session::Made;
 pub use target::{Target, host};
 
 /// The version of LLVM that is linked in: objects of one version are not those of another.
@@ -36,8 +37,8 @@ impl Options {
     }
 }
 
-/// Verifies, optimises and compiles LLVM IR to a relocatable object, which [`Library::load`] takes.
-pub fn compile(text: &str, options: &Options) -> Result<Vec<u8>, Error> {
+/// Verifies, optimises and compiles LLVM IR to a relocatable object, which [`Library::load`] takes, and says what stack it needs.
+pub fn compile(text: &str, options: &Options) -> Result<Made, Error> {
     worker::run(text, options, session::Product::Object)
 }
 
@@ -51,6 +52,6 @@ pub fn assembly(text: &str, options: &Options) -> Result<String, Error> {
     worker::run(text, options, session::Product::Assembly).map(into_text)
 }
 
-fn into_text(bytes: Vec<u8>) -> String {
-    String::from_utf8_lossy(&bytes).into_owned()
+fn into_text(made: Made) -> String {
+    String::from_utf8_lossy(&made.bytes).into_owned()
 }

@@ -24,7 +24,10 @@ mod table {
     }
 
     pub fn address(name: &str) -> Option<usize> {
-        TABLE.iter().find(|(known, _)| *known == name).map(|(_, function)| *function as usize)
+        TABLE
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, function)| *function as usize)
     }
 }
 

@@ -97,7 +97,11 @@ impl Plan {
     }
 
     fn reserve(&mut self, size: usize, align: usize) -> Result<usize, Error> {
-        let align = if align.is_power_of_two() && align <= page_size() { align } else { return Err(too_large()) };
+        let align = if align.is_power_of_two() && align <= page_size() {
+            align
+        } else {
+            return Err(too_large());
+        };
         let start = self.bytes.next_multiple_of(align);
         self.bytes = start.checked_add(size).filter(|&end| end < 1 << 31).ok_or_else(too_large)?;
         Ok(start)
@@ -158,7 +162,9 @@ impl Image<'_> {
         }
         self.fill_links(memory)?;
         for relocation in &self.object.relocations {
-            let Some(start) = self.plan.sections[relocation.section] else { continue };
+            let Some(start) = self.plan.sections[relocation.section] else {
+                continue;
+            };
             let size = self.object.sections[relocation.section].size;
             if relocation.offset >= size {
                 return Err(Error::Load("a relocation lies outside its section".into()));

@@ -32,7 +32,9 @@ fn unknown(kind: u32) -> Error {
 }
 
 fn put(bytes: &mut [u8], value: &[u8]) -> Result<(), Error> {
-    let place = bytes.get_mut(..value.len()).ok_or_else(|| Error::Load("a relocation lies outside its section".into()))?;
+    let place = bytes
+        .get_mut(..value.len())
+        .ok_or_else(|| Error::Load("a relocation lies outside its section".into()))?;
     place.copy_from_slice(value);
     Ok(())
 }
@@ -74,7 +76,10 @@ mod x86_64 {
             ABS64 => put(bytes, &absolute.to_le_bytes()),
             PC64 => put(bytes, &relative.to_le_bytes()),
             ABS32 => put(bytes, &u32::try_from(absolute).map_err(|_| out_of_reach(kind))?.to_le_bytes()),
-            ABS32S => put(bytes, &i32::try_from(absolute as i64).map_err(|_| out_of_reach(kind))?.to_le_bytes()),
+            ABS32S => put(
+                bytes,
+                &i32::try_from(absolute as i64).map_err(|_| out_of_reach(kind))?.to_le_bytes(),
+            ),
             PC32 | PLT32 | GOTPCREL | GOTPCRELX | REX_GOTPCRELX => {
                 put(bytes, &i32::try_from(relative).map_err(|_| out_of_reach(kind))?.to_le_bytes())
             }
@@ -86,7 +91,10 @@ mod x86_64 {
     pub fn write_stub(bytes: &mut [u8], place: u64, slot: u64) -> Result<(), Error> {
         let distance = slot.wrapping_sub(place + 6) as i64;
         put(bytes, &[0xff, 0x25])?;
-        put(&mut bytes[2..], &i32::try_from(distance).map_err(|_| out_of_reach(PLT32))?.to_le_bytes())
+        put(
+            &mut bytes[2..],
+            &i32::try_from(distance).map_err(|_| out_of_reach(PLT32))?.to_le_bytes(),
+        )
     }
 }
 
@@ -165,7 +173,11 @@ mod aarch64 {
         put(bytes, &0x9000_0010u32.to_le_bytes())?;
         put(&mut bytes[4..], &0xf940_0210u32.to_le_bytes())?;
         put(&mut bytes[8..], &0xd61f_0200u32.to_le_bytes())?;
-        let site = |place| Site { place, target: slot, addend: 0 };
+        let site = |place| Site {
+            place,
+            target: slot,
+            addend: 0,
+        };
         apply(ADR_GOT_PAGE, site(place), bytes)?;
         apply(LD64_GOT_LO12_NC, site(place + 4), &mut bytes[4..])
     }

@@ -6,12 +6,14 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
 use std::sync::Once;
 
+use llvm_sys::LLVMAttributeFunctionIndex;
 use llvm_sys::LLVMDiagnosticSeverity;
 use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::core::{
-    LLVMContextCreate, LLVMContextDispose, LLVMContextSetDiagnosticHandler, LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMDisposeMemoryBuffer,
-    LLVMDisposeModule, LLVMGetBufferSize, LLVMGetBufferStart, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity, LLVMPrintModuleToString,
-    LLVMSetTarget,
+    LLVMAddAttributeAtIndex, LLVMContextCreate, LLVMContextDispose, LLVMContextSetDiagnosticHandler,
+    LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMCreateStringAttribute, LLVMDisposeMemoryBuffer, LLVMDisposeModule, LLVMGetBufferSize,
+    LLVMGetBufferStart, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity, LLVMGetFirstFunction, LLVMGetNextFunction, LLVMIsDeclaration,
+    LLVMPrintModuleToString, LLVMSetTarget,
 };
 use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use llvm_sys::ir_reader::LLVMParseIRInContext2;
@@ -37,6 +39,16 @@ pub enum Product {
     Ir,
 }
 
+/// What was made, and the most stack a function of it takes: 0 if that is little.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    pub bytes: Vec<u8>,
+    pub stack_bytes: u64,
+}
+
+/// Frames up to this size fit any thread and are not reported.
+const SMALL_FRAME: &str = "131072";
+
 /// The target machines of one thread, made once per target.
 pub struct Session {
     machines: Vec<(Target, LLVMTargetMachineRef)>,
@@ -48,7 +60,7 @@ impl Session {
         Session { machines: Vec::new() }
     }
 
-    pub fn make(&mut self, text: &str, options: &Options, product: Product) -> Result<Vec<u8>, Error> {
+    pub fn make(&mut self, text: &str, options: &Options, product: Product) -> Result<Made, Error> {
         let machine = self.machine(options.target)?;
         let context = Context::new();
         let module = context.parse(text)?;
@@ -56,13 +68,19 @@ impl Session {
             .prepare(options.target, machine)
             .and_then(|()| module.verify())
             .and_then(|()| module.optimize(options.pipeline, machine))
-            .and_then(|()| match product {
-                Product::Ir => Ok(module.print()),
-                Product::Object => module.emit(machine, LLVMCodeGenFileType::LLVMObjectFile),
-                Product::Assembly => module.emit(machine, LLVMCodeGenFileType::LLVMAssemblyFile),
+            .and_then(|()| {
+                if product != Product::Ir {
+                    module.ask_for_frames(context.raw);
+                }
+                match product {
+                    Product::Ir => Ok(module.print()),
+                    Product::Object => module.emit(machine, LLVMCodeGenFileType::LLVMObjectFile),
+                    Product::Assembly => module.emit(machine, LLVMCodeGenFileType::LLVMAssemblyFile),
+                }
             });
         drop(module);
-        context.check().and(made)
+        let stack_bytes = context.check()?;
+        made.map(|bytes| Made { bytes, stack_bytes })
     }
 
     fn machine(&mut self, target: &Target) -> Result<LLVMTargetMachineRef, Error> {
@@ -137,23 +155,31 @@ fn c_string(text: &str) -> Result<CString, Error> {
     CString::new(text).map_err(|_| Error::Codegen("a target's name has a null byte".into()))
 }
 
-/// An LLVM context and the errors reported to it. One per module, so that nothing piles up.
+/// What LLVM says to a context rather than to a caller.
+#[derive(Debug, Default)]
+struct Reports {
+    errors: Vec<String>,
+    /// The largest frame it warned of.
+    stack_bytes: u64,
+}
+
+/// An LLVM context and the reports made to it. One per module, so that nothing piles up.
 struct Context {
     raw: LLVMContextRef,
     /// Owned; LLVM's diagnostic handler writes to it.
-    errors: *mut Vec<String>,
+    reports: *mut Reports,
 }
 
 impl Context {
     fn new() -> Context {
-        let errors: *mut Vec<String> = Box::into_raw(Box::default());
+        let reports: *mut Reports = Box::into_raw(Box::default());
         // SAFETY: the handler gets a pointer that lives until the context is gone.
         let raw = unsafe {
             let raw = LLVMContextCreate();
-            LLVMContextSetDiagnosticHandler(raw, Some(on_diagnostic), errors.cast());
+            LLVMContextSetDiagnosticHandler(raw, Some(on_diagnostic), reports.cast());
             raw
         };
-        Context { raw, errors }
+        Context { raw, reports }
     }
 
     fn parse(&self, text: &str) -> Result<Module, Error> {
@@ -173,11 +199,15 @@ impl Context {
         Ok(Module { raw })
     }
 
-    /// The errors LLVM reported to the context rather than to a caller.
-    fn check(&self) -> Result<(), Error> {
+    /// The errors reported so far, else the stack that was reported.
+    fn check(&self) -> Result<u64, Error> {
         // SAFETY: the handler runs only inside LLVM calls on this thread, of which none is under way.
-        let errors = unsafe { &*self.errors };
-        if errors.is_empty() { Ok(()) } else { Err(Error::Codegen(errors.join("\n"))) }
+        let reports = unsafe { &*self.reports };
+        if reports.errors.is_empty() {
+            Ok(reports.stack_bytes)
+        } else {
+            Err(Error::Codegen(reports.errors.join("\n")))
+        }
     }
 }
 
@@ -186,18 +216,35 @@ impl Drop for Context {
         // SAFETY: both were made in `new`; modules of the context are dropped before it.
         unsafe {
             LLVMContextDispose(self.raw);
-            drop(Box::from_raw(self.errors));
+            drop(Box::from_raw(self.reports));
         }
     }
 }
 
-extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, errors: *mut c_void) {
-    // SAFETY: `errors` is the vector given at registration; LLVM calls this on the thread that owns it.
-    unsafe {
-        if LLVMGetDiagInfoSeverity(info) == LLVMDiagnosticSeverity::LLVMDSError {
-            (*errors.cast::<Vec<String>>()).push(owned(LLVMGetDiagInfoDescription(info)));
+extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, reports: *mut c_void) {
+    // SAFETY: `reports` is what was given at registration; LLVM calls this on the thread that owns it.
+    let (severity, text, reports) = unsafe {
+        (
+            LLVMGetDiagInfoSeverity(info),
+            owned(LLVMGetDiagInfoDescription(info)),
+            &mut *reports.cast::<Reports>(),
+        )
+    };
+    match severity {
+        LLVMDiagnosticSeverity::LLVMDSError => reports.errors.push(text),
+        LLVMDiagnosticSeverity::LLVMDSWarning => {
+            if let Some(bytes) = frame_size(&text) {
+                reports.stack_bytes = reports.stack_bytes.max(bytes);
+            }
         }
+        _ => {}
     }
+}
+
+/// The number in `stack frame size (NUMBER) exceeds limit …`.
+fn frame_size(warning: &str) -> Option<u64> {
+    let rest = warning.split_once("stack frame size (")?.1;
+    rest.split_once(')')?.0.parse().ok()
 }
 
 /// Takes `weft:LINE:COLUMN: error: MESSAGE` apart.
@@ -254,6 +301,28 @@ impl Module {
             let text = CStr::from_ptr(message).to_string_lossy().into_owned();
             LLVMDisposeErrorMessage(message);
             Err(Error::Codegen(text))
+        }
+    }
+
+    /// Has LLVM warn of frames that are not small.
+    fn ask_for_frames(&self, context: LLVMContextRef) {
+        let key = c"warn-stack-size";
+        // SAFETY: the functions belong to the module, which is alive; the attribute belongs to its context.
+        unsafe {
+            let attribute = LLVMCreateStringAttribute(
+                context,
+                key.as_ptr(),
+                key.count_bytes() as u32,
+                SMALL_FRAME.as_ptr().cast::<c_char>(),
+                SMALL_FRAME.len() as u32,
+            );
+            let mut function = LLVMGetFirstFunction(self.raw);
+            while !function.is_null() {
+                if LLVMIsDeclaration(function) == 0 {
+                    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, attribute);
+                }
+                function = LLVMGetNextFunction(function);
+            }
         }
     }
 

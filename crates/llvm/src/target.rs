@@ -86,8 +86,14 @@ fn parse_level(wish: &str) -> Option<Level> {
 }
 
 fn level_of(features: &str) -> Level {
-    let has = |names: &[&str]| names.iter().all(|name| features.split(',').any(|f| f.strip_prefix('+') == Some(name)));
-    if has(&["avx2", "fma", "bmi2", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd"]) {
+    let has = |names: &[&str]| {
+        names
+            .iter()
+            .all(|name| features.split(',').any(|f| f.strip_prefix('+') == Some(name)))
+    };
+    if has(&[
+        "avx2", "fma", "bmi2", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512cd",
+    ]) {
         Level::Avx512
     } else if has(&["avx2", "fma", "bmi", "bmi2", "f16c", "movbe"]) {
         Level::Avx2

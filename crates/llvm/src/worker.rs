@@ -13,16 +13,18 @@ use std::thread;
 
 use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
 
-use crate::session::{Product, Session};
+use crate::session::{Made, Product, Session};
 use crate::{Error, Options};
 
 const STACK_BYTES: usize = 64 << 20;
+
+type Reply = Sender<Result<Made, Error>>;
 
 struct Job {
     text: String,
     options: Options,
     product: Product,
-    reply: Sender<Result<Vec<u8>, Error>>,
+    reply: Reply,
 }
 
 struct Worker {
@@ -36,11 +38,11 @@ static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
 
 thread_local! {
     /// Where the answer to this thread's current job goes.
-    static REPLY: RefCell<Option<Sender<Result<Vec<u8>, Error>>>> = const { RefCell::new(None) };
+    static REPLY: RefCell<Option<Reply>> = const { RefCell::new(None) };
 }
 
 /// Compiles on a worker and waits for it.
-pub fn run(text: &str, options: &Options, product: Product) -> Result<Vec<u8>, Error> {
+pub fn run(text: &str, options: &Options, product: Product) -> Result<Made, Error> {
     let worker = take_worker()?;
     let (reply, answer) = channel();
     let job = Job {

@@ -12,7 +12,7 @@ const ADD: &str = "define i64 @add(i64 %a, i64 %b) {\n  %c = add i64 %a, %b\n  r
 
 #[test]
 fn a_function_compiles_loads_and_runs() {
-    let object = compile(ADD, &options()).unwrap();
+    let object = compile(ADD, &options()).unwrap().bytes;
     let library = Library::load(&object, &[]).unwrap();
     let address = library.address("add").unwrap();
     // SAFETY: the IR above has this signature; the library outlives the call.
@@ -47,14 +47,14 @@ define double @g(double %a, double %b) {
   ret double %r
 }
 ";
-    let object = compile(text, &options()).unwrap();
+    let object = compile(text, &options()).unwrap().bytes;
     assert!(matches!(Library::load(&object, &[]), Err(Error::Load(message)) if message.contains("triple")));
     let library = Library::load(&object, &[("triple", triple as *const () as usize)]).unwrap();
     // SAFETY: the IR above has these signatures; the library outlives the calls.
-    let (f, g): (extern "C" fn(i64) -> i64, extern "C" fn(f64, f64) -> f64) = unsafe {
+    let (f, g) = unsafe {
         (
-            std::mem::transmute(library.address("f").unwrap()),
-            std::mem::transmute(library.address("g").unwrap()),
+            std::mem::transmute::<usize, extern "C" fn(i64) -> i64>(library.address("f").unwrap()),
+            std::mem::transmute::<usize, extern "C" fn(f64, f64) -> f64>(library.address("g").unwrap()),
         )
     };
     assert_eq!((f(0), f(3)), (36, 127));
@@ -64,13 +64,19 @@ define double @g(double %a, double %b) {
 #[test]
 fn a_switch_with_a_jump_table_runs() {
     let cases: String = (0..40).map(|i| format!("    i64 {i}, label %c{i}\n")).collect();
-    let blocks: String = (0..40).map(|i| format!("c{i}:\n  call void @triple(i64 {i})\n  br label %end\n")).collect();
+    let blocks: String = (0..40)
+        .map(|i| format!("c{i}:\n  call void @triple(i64 {i})\n  br label %end\n"))
+        .collect();
     let values: Vec<String> = (0..40).map(|i| format!("[{}, %c{i}]", i * i + 1)).collect();
     let text = format!(
         "declare void @triple(i64)\ndefine i64 @f(i64 %x) {{\n  switch i64 %x, label %other [\n{cases}  ]\n{blocks}other:\n  br label %end\nend:\n  %r = phi i64 {}, [-1, %other]\n  ret i64 %r\n}}\n",
         values.join(", ")
     );
-    let library = Library::load(&compile(&text, &options()).unwrap(), &[("triple", triple as *const () as usize)]).unwrap();
+    let library = Library::load(
+        &compile(&text, &options()).unwrap().bytes,
+        &[("triple", triple as *const () as usize)],
+    )
+    .unwrap();
     // SAFETY: as above.
     let f: extern "C" fn(i64) -> i64 = unsafe { std::mem::transmute(library.address("f").unwrap()) };
     for i in 0..40 {
@@ -82,7 +88,9 @@ fn a_switch_with_a_jump_table_runs() {
 #[test]
 fn text_that_is_not_ir_is_an_error_with_its_line() {
     let error = compile("define i64 @f() {\n  ret i64 %nowhere\n}\n", &options()).unwrap_err();
-    let Error::Parse { line, column, message } = error else { panic!("{error}") };
+    let Error::Parse { line, column, message } = error else {
+        panic!("{error}")
+    };
     assert_eq!((line, column), (2, 11));
     assert!(message.starts_with("use of undefined value '%nowhere'"), "{message}");
 }
@@ -96,7 +104,7 @@ fn ir_that_breaks_the_rules_is_an_error() {
 
 #[test]
 fn what_llvm_calls_fatal_is_an_error_and_the_next_module_compiles() {
-    // No x86 or Arm instruction selects this call's convention.
+    // No machine has such a register.
     let fatal = "declare i32 @llvm.read_register.i32(metadata)\ndefine i32 @f() {\n  %r = call i32 @llvm.read_register.i32(metadata !0)\n  ret i32 %r\n}\n!0 = !{!\"nosuchregister\"}\n";
     let error = compile(fatal, &options()).unwrap_err();
     assert!(matches!(&error, Error::Fatal(_) | Error::Codegen(_)), "{error}");
@@ -105,7 +113,7 @@ fn what_llvm_calls_fatal_is_an_error_and_the_next_module_compiles() {
 
 #[test]
 fn damaged_objects_are_errors() {
-    let object = compile(ADD, &options()).unwrap();
+    let object = compile(ADD, &options()).unwrap().bytes;
     for length in 0..object.len() {
         // A shorter object may only lose what loading does not need.
         let _ = Library::load(&object[..length], &[]);
@@ -127,11 +135,19 @@ fn many_threads_compile_at_once() {
         for k in 0..4i64 {
             scope.spawn(move || {
                 let text = format!("define i64 @f(i64 %a) {{\n  %c = mul i64 %a, {k}\n  ret i64 %c\n}}\n");
-                let library = Library::load(&compile(&text, &options()).unwrap(), &[]).unwrap();
+                let library = Library::load(&compile(&text, &options()).unwrap().bytes, &[]).unwrap();
                 // SAFETY: as above.
                 let f: extern "C" fn(i64) -> i64 = unsafe { std::mem::transmute(library.address("f").unwrap()) };
                 assert_eq!(f(7), 7 * k);
             });
         }
     });
+}
+
+#[test]
+fn large_frames_are_reported() {
+    assert_eq!(compile(ADD, &options()).unwrap().stack_bytes, 0);
+    let text = "declare void @g(ptr)\ndefine void @f() {\n  %a = alloca [1000000 x i8]\n  call void @g(ptr %a)\n  ret void\n}\n";
+    let stack = compile(text, &options()).unwrap().stack_bytes;
+    assert!((1_000_000..1_001_000).contains(&stack), "{stack}");
 }

@@ -3,15 +3,21 @@
 #![allow(unsafe_code)]
 
 use weft_ir::{Axis, Module, Space, Span, StmtKind};
-use weft_llvm::{Library, Options, Pipeline};
+use weft_llvm::{Library, Made, Options, Pipeline};
 use weft_runtime::{CompileError, cache};
 
 use super::context::{self, Entry, Sites};
+use super::pool;
 use super::spread::Cost;
 use crate::emit::{self, EmitError, Emitted, Variant};
 
 /// Static shared memory of a block, as on every NVIDIA GPU.
 const SHARED_LIMIT: u64 = 48 << 10;
+
+/// Frames up to this size run on any thread's stack, larger ones on threads of our own.
+const SHALLOW: u64 = 512 << 10;
+/// Frames beyond this size fit nowhere.
+const DEEPEST: u64 = pool::STACK_BYTES as u64 - (2 << 20);
 
 /// Code ready to run.
 #[derive(Debug)]
@@ -19,14 +25,25 @@ pub struct Code {
     pub entry: Entry,
     pub sites: Sites,
     pub cost: Cost,
+    /// Needs a thread with a stack of [`pool::STACK_BYTES`].
+    pub deep: bool,
     /// Where `entry` lies.
     _library: Library,
 }
 
 impl Code {
     pub fn new(emitted: Emitted, pipeline: Pipeline, keep: bool) -> Result<Code, CompileError> {
-        let object = object(&emitted.text, pipeline, keep)?;
-        let library = Library::load(&object, &context::symbols()).map_err(internal)?;
+        let made = make(&emitted.text, pipeline, keep)?;
+        if made.stack_bytes > DEEPEST {
+            return Err(CompileError::Unsupported {
+                message: format!(
+                    "the arrays of one block take {} bytes of stack; the CPU has {DEEPEST}: make local or shared arrays smaller",
+                    made.stack_bytes
+                ),
+                span: Span::NONE,
+            });
+        }
+        let library = Library::load(&made.bytes, &context::symbols()).map_err(internal)?;
         let address = library
             .address(&emitted.entry)
             .ok_or_else(|| CompileError::Internal(format!("the object lacks its entry {}", emitted.entry)))?;
@@ -39,27 +56,43 @@ impl Code {
                 prints: emitted.print_sites,
             },
             cost: Cost::default(),
+            deep: made.stack_bytes > SHALLOW,
             _library: library,
         })
     }
 }
 
-fn object(text: &str, pipeline: Pipeline, keep: bool) -> Result<Vec<u8>, CompileError> {
+/// Compiles, or takes from the cache what was compiled from the same text for the same target.
+fn make(text: &str, pipeline: Pipeline, keep: bool) -> Result<Made, CompileError> {
     let options = Options::host(pipeline);
+    if !keep {
+        return weft_llvm::compile(text, &options).map_err(internal);
+    }
     let key = cache::Key::new("cpu-object")
         .with(weft_llvm::VERSION)
         .with(&options.target.cpu)
         .with(&options.target.features)
         .with(format!("{pipeline:?}"))
         .with(text);
-    if keep && let Some(object) = cache::get(&key) {
-        return Ok(object);
+    if let Some(made) = cache::get(&key).and_then(unpack) {
+        return Ok(made);
     }
-    let object = weft_llvm::compile(text, &options).map_err(internal)?;
-    if keep {
-        cache::put(&key, &object);
-    }
-    Ok(object)
+    let made = weft_llvm::compile(text, &options).map_err(internal)?;
+    cache::put(&key, &pack(&made));
+    Ok(made)
+}
+
+/// The stack's size, then the object.
+fn pack(made: &Made) -> Vec<u8> {
+    [&made.stack_bytes.to_le_bytes(), made.bytes.as_slice()].concat()
+}
+
+fn unpack(entry: Vec<u8>) -> Option<Made> {
+    let (stack, object) = entry.split_first_chunk()?;
+    Some(Made {
+        bytes: object.to_vec(),
+        stack_bytes: u64::from_le_bytes(*stack),
+    })
 }
 
 fn internal(error: weft_llvm::Error) -> CompileError {
@@ -95,7 +128,7 @@ pub fn variant_for(block: [u32; 3], width: u32) -> Variant {
     Variant::Kernel {
         axis,
         width,
-        full: along % width == 0,
+        full: along.is_multiple_of(width),
     }
 }
 

@@ -143,7 +143,9 @@ unsafe extern "C" fn weft_raise(ctx: *const Context<'_>, site: i32, place: *cons
 unsafe extern "C" fn weft_print(ctx: *const Context<'_>, site: i32, slots: *const u64) {
     // SAFETY: by contract.
     let ctx = unsafe { &*ctx };
-    let Some(site) = usize::try_from(site).ok().and_then(|i| ctx.sites.prints.get(i)) else { return };
+    let Some(site) = usize::try_from(site).ok().and_then(|i| ctx.sites.prints.get(i)) else {
+        return;
+    };
     let mut line = String::new();
     let mut next = 0;
     for (i, part) in site.items.iter().enumerate() {
@@ -200,7 +202,12 @@ unsafe extern "C" fn weft_launch(
     parallel: i32,
 ) -> i32 {
     // SAFETY: by contract.
-    let (ctx, extents) = unsafe { (&*ctx, std::slice::from_raw_parts(args.cast::<i64>(), usize::try_from(rank).unwrap_or(0))) };
+    let (ctx, extents) = unsafe {
+        (
+            &*ctx,
+            std::slice::from_raw_parts(args.cast::<i64>(), usize::try_from(rank).unwrap_or(0)),
+        )
+    };
     let space = Space::new(extents);
     let call = LoopCall { ctx, body, args };
     match combine {

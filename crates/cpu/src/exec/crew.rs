@@ -11,10 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use super::pool::Pool;
+use super::pool::{POLL, Pool};
 
-/// How often the calling thread asks whether to stop.
-const POLL: Duration = Duration::from_millis(15);
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
 /// What is to be done for a chunk of units, on any thread.
@@ -61,7 +59,9 @@ unsafe impl Sync for Crew {}
 /// Runs `work` over `0..cut.units` on the calling thread and the pool's; returns when all is done or stopped: how long the calling
 /// thread worked, and on how many units.
 pub fn run(pool: &'static Pool, cut: Cut, work: &dyn Work) -> (Duration, u64) {
-    let helpers = pool.helpers().min(usize::try_from(cut.units.saturating_sub(1)).unwrap_or(usize::MAX));
+    let helpers = pool
+        .helpers()
+        .min(usize::try_from(cut.units.saturating_sub(1)).unwrap_or(usize::MAX));
     // SAFETY: only the lifetime changes; `finish` below keeps `work` borrowed until no helper can reach it.
     let work = unsafe { std::mem::transmute::<*const (dyn Work + '_), *const (dyn Work + 'static)>(work) };
     let crew = Arc::new(Crew {
@@ -140,7 +140,10 @@ impl Crew {
         while next < share.end {
             let left = share.end - next;
             let size = (left / 4).clamp(self.cut.least, self.cut.most).min(left);
-            match share.next.compare_exchange_weak(next, next + size, Ordering::Relaxed, Ordering::Relaxed) {
+            match share
+                .next
+                .compare_exchange_weak(next, next + size, Ordering::Relaxed, Ordering::Relaxed)
+            {
                 Ok(_) => return Some(next..next + size),
                 Err(now) => next = now,
             }

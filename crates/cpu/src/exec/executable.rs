@@ -13,6 +13,7 @@ use super::checked;
 use super::code::{self, Code};
 use super::context::{Context, Space};
 use super::memory::HostBuffer;
+use super::pool;
 use super::spread::{self, Work};
 use crate::emit::{Emitted, Variant, width};
 
@@ -66,7 +67,7 @@ impl CpuExecutable {
 
     fn code(&self, block: [u32; 3]) -> Result<&Code, RunError> {
         let axis = code::lane_axis(block);
-        let slot = &self.variants[2 * axis + usize::from(block[axis] % self.width == 0)];
+        let slot = &self.variants[2 * axis + usize::from(block[axis].is_multiple_of(self.width))];
         let made = slot.get_or_init(|| Code::new(self.emit(block)?, self.pipeline(), self.options.cache));
         made.as_ref().map_err(|error| RunError::Compile(error.clone()))
     }
@@ -92,12 +93,14 @@ impl CpuExecutable {
             args: args.as_ptr(),
             extra: geometry.as_mut_ptr().cast(),
         };
-        spread::run(&code.cost, blocks, threads, &call);
+        call.launch(blocks, threads);
         context.finish(|_| false)
     }
 
     fn run_loop(&self, extents: &[u64], args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError> {
-        let FuncKind::Loop { rank, reductions } = self.kind() else { return Err(misuse("Loop", self.kind())) };
+        let FuncKind::Loop { rank, reductions } = self.kind() else {
+            return Err(misuse("Loop", self.kind()));
+        };
         if extents.len() != usize::from(*rank) {
             return Err(RunError::Invalid(format!("a loop of rank {rank} got {} extents", extents.len())));
         }
@@ -114,10 +117,10 @@ impl CpuExecutable {
             extra: results.as_mut_ptr(),
         };
         if reductions.is_empty() {
-            spread::run(&code.cost, space.rows, space.points_per_row(), &call);
+            call.launch(space.rows, space.points_per_row());
         } else {
             // Only a launch from compiled code can combine partial results.
-            call.run(0..space.rows);
+            call.at_once(space.rows);
         }
         context.finish(|_| false)
     }
@@ -131,7 +134,7 @@ impl CpuExecutable {
             args: args.as_ptr(),
             extra: results.as_mut_ptr(),
         };
-        call.run(0..1);
+        call.at_once(1);
         let result = &self.module.entry_function().result;
         context.finish(|buffer| refers(result, results, buffer).0)
     }
@@ -146,10 +149,18 @@ impl CpuExecutable {
         };
         let wanted: usize = function.params[skipped..].iter().map(|&p| function.ty(p).slots()).sum();
         if args.len() != wanted {
-            return Err(RunError::Invalid(format!("{} takes {wanted} argument slots, got {}", function.name, args.len())));
+            return Err(RunError::Invalid(format!(
+                "{} takes {wanted} argument slots, got {}",
+                function.name,
+                args.len()
+            )));
         }
         if results.len() < function.result.slots() {
-            return Err(RunError::Invalid(format!("{} gives {} result slots", function.name, function.result.slots())));
+            return Err(RunError::Invalid(format!(
+                "{} gives {} result slots",
+                function.name,
+                function.result.slots()
+            )));
         }
         Ok(())
     }
@@ -195,13 +206,40 @@ pub(super) struct Call<'a> {
 // SAFETY: arguments and geometry are only read by compiled code; results are written by calls that run alone.
 unsafe impl Sync for Call<'_> {}
 
+impl Call<'_> {
+    /// Runs units of `items` threads or points on as many threads as pay.
+    pub fn launch(&self, units: u64, items: u64) {
+        self.on_fitting_stack(|| spread::run(&self.code.cost, units, items, self));
+    }
+
+    /// Runs all units in one call of the code.
+    fn at_once(&self, units: u64) {
+        self.on_fitting_stack(|| {
+            self.run(0..units);
+        });
+    }
+
+    fn on_fitting_stack(&self, job: impl FnOnce() + Send) {
+        if !self.code.deep {
+            return job();
+        }
+        let poll = || {
+            self.context.poll();
+        };
+        if !pool::on_deep_stack(poll, job) {
+            self.context.broken("the system gives no thread with a large stack");
+        }
+    }
+}
+
 impl Work for Call<'_> {
     fn run(&self, chunk: Range<u64>) -> bool {
         // SAFETY: `check_slots` made sure that the arguments are those the code was compiled for; the addresses in them are the
         // caller's responsibility.
         let code = unsafe { (self.code.entry)(self.context, self.args, self.extra, chunk.start as i64, chunk.end as i64) };
         if code != 0 && !self.context.failed() {
-            self.context.broken(format!("compiled code failed with code {code} and recorded no error"));
+            self.context
+                .broken(format!("compiled code failed with code {code} and recorded no error"));
         }
         !self.context.failed()
     }

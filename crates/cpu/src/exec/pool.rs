@@ -4,11 +4,16 @@
 
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Shared, local and context arrays of a block live on the stack.
 pub const STACK_BYTES: usize = 16 << 20;
+
+/// How often a calling thread that waits asks whether to stop.
+pub const POLL: Duration = Duration::from_millis(15);
 
 /// Threads a launch may use, the calling one among them.
 const MOST_THREADS: usize = 1024;
@@ -45,10 +50,12 @@ pub fn set_num_threads(threads: usize) {
 }
 
 fn default_threads() -> usize {
-    let wish = std::env::var("WEFT_NUM_THREADS").ok().and_then(|text| text.trim().parse::<usize>().ok());
+    let wish = std::env::var("WEFT_NUM_THREADS")
+        .ok()
+        .and_then(|text| text.trim().parse::<usize>().ok());
     match wish {
         Some(threads) if threads > 0 => threads.min(MOST_THREADS),
-        _ => std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS),
+        _ => thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS),
     }
 }
 
@@ -67,7 +74,10 @@ fn make_current() -> &'static Pool {
     let generation = GENERATION.load(Ordering::Acquire);
     let threads = num_threads();
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = made.iter().find(|(of, pool)| *of == generation && pool.threads == threads).map(|(_, pool)| *pool);
+    let known = made
+        .iter()
+        .find(|(of, pool)| *of == generation && pool.threads == threads)
+        .map(|(_, pool)| *pool);
     let pool = known.unwrap_or_else(|| {
         let pool: &'static Pool = Box::leak(Box::new(Pool::new(threads)));
         made.push((generation, pool));
@@ -102,6 +112,26 @@ impl Pool {
             helpers.spawn(job);
         }
     }
+}
+
+/// Runs `job` on a thread whose stack is as large as the pool's, calling `poll` now and then meanwhile. False if there is no such thread.
+pub fn on_deep_stack(poll: impl Fn(), job: impl FnOnce() + Send) -> bool {
+    let caller = thread::current();
+    thread::scope(|scope| {
+        let run = move || {
+            job();
+            caller.unpark();
+        };
+        let builder = thread::Builder::new().name("weft-deep".into()).stack_size(STACK_BYTES);
+        let Ok(handle) = builder.spawn_scoped(scope, run) else {
+            return false;
+        };
+        while !handle.is_finished() {
+            thread::park_timeout(POLL);
+            poll();
+        }
+        true
+    })
 }
 
 /// A forked child has no threads but the one that forked: it must not wait for the others.

@@ -60,7 +60,9 @@ pub fn run(cost: &Cost, units: u64, items: u64, work: &dyn Work) {
             return spread(cost, done..units, items, each.unwrap_or(1.0), work);
         }
         // Unknown: a few gangs, to learn what they cost. Known to be short: most likely all of it.
-        let slice = each.map_or_else(|| chunk_units(FIRST_ITEMS, items), |each| chunk_units(WORTH_SPREADING, each)).min(left);
+        let slice = each
+            .map_or_else(|| chunk_units(FIRST_ITEMS, items), |each| chunk_units(WORTH_SPREADING, each))
+            .min(left);
         if !work.run(done..done + slice) {
             return;
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use weft_ir::{ErrorKind, Scalar, Span};
 use weft_llvm::Pipeline;
-use weft_runtime::{Buffer, Hooks, Outcome, RunError};
+use weft_runtime::{Buffer, CompileError, Hooks, Outcome, RunError};
 
 use super::code::Code;
 use super::context::Context;
@@ -57,8 +57,12 @@ fn emitted(text: &str, entry: &str) -> Emitted {
     }
 }
 
+fn try_code(text: &str, entry: &str) -> Result<Code, CompileError> {
+    Code::new(emitted(text, entry), Pipeline::Gang, false)
+}
+
 fn code(text: &str, entry: &str) -> Code {
-    Code::new(emitted(text, entry), Pipeline::Gang, false).unwrap()
+    try_code(text, entry).unwrap()
 }
 
 fn launch(code: &Code, args: &[u64], results: &mut [u64], units: u64, hooks: &Hooks) -> Result<Outcome, RunError> {
@@ -69,7 +73,7 @@ fn launch(code: &Code, args: &[u64], results: &mut [u64], units: u64, hooks: &Ho
         args: args.as_ptr(),
         extra: results.as_mut_ptr(),
     };
-    spread::run(&code.cost, units, 1, &call);
+    call.launch(units, 1);
     context.finish(|_| true)
 }
 
@@ -171,7 +175,11 @@ good:
     let mut emitted = emitted(text, "f");
     emitted.error_sites = vec![site("no"), site("yes")];
     emitted.print_sites = vec![PrintSite {
-        items: vec![PrintPart::Text("x =".into()), PrintPart::Value(Scalar::F64), PrintPart::Value(Scalar::Bool)],
+        items: vec![
+            PrintPart::Text("x =".into()),
+            PrintPart::Value(Scalar::F64),
+            PrintPart::Value(Scalar::Bool),
+        ],
     }];
     let code = Code::new(emitted, Pipeline::Scalar, false).unwrap();
     let args = [2.5f64.to_bits(), 1, 3, 4, 5, 6];
@@ -208,6 +216,42 @@ good:
     assert!(matches!(error, RunError::OutOfMemory { .. }), "{error:?}");
     let negative = launch(&code, &[-8i64 as u64], &mut results, 1, &Hooks::default()).unwrap_err();
     assert!(matches!(negative, RunError::OutOfMemory { .. }), "{negative:?}");
+}
+
+/// Writes to the far ends of an array of `bytes` on the stack and adds what it reads back to `array[block]`.
+fn deep(bytes: usize) -> String {
+    format!(
+        "
+define i32 @deep(ptr %ctx, ptr %args, ptr %extra, i64 %begin, i64 %end) nounwind {{
+  %big = alloca [{bytes} x i8]
+  %last = getelementptr i8, ptr %big, i64 {}
+  store volatile i8 1, ptr %big
+  store volatile i8 2, ptr %last
+  %a = load volatile i8, ptr %big
+  %b = load volatile i8, ptr %last
+  %s = add i8 %a, %b
+  %sum = zext i8 %s to i64
+  %array = load ptr, ptr %args
+  %p = getelementptr i64, ptr %array, i64 %begin
+  store i64 %sum, ptr %p
+  ret i32 0
+}}
+",
+        bytes - 1
+    )
+}
+
+#[test]
+fn large_frames_run_on_large_stacks_and_too_large_ones_are_refused() {
+    let code = code(&deep(12 << 20), "deep");
+    let mut sums = [0u64; 2];
+    launch(&code, &[sums.as_mut_ptr() as u64], &mut [], 1, &Hooks::default()).unwrap();
+    assert_eq!(sums, [3, 0]);
+    let error = try_code(&deep(100 << 20), "deep").unwrap_err();
+    assert!(
+        matches!(&error, CompileError::Unsupported { message, .. } if message.contains("bytes of stack")),
+        "{error:?}"
+    );
 }
 
 /// A host function that sums `array[0..n]` by a `Loop`: the same launch whatever the threads.
@@ -256,7 +300,14 @@ fn reductions_do_not_depend_on_the_number_of_threads() {
         set_num_threads(threads);
         assert_eq!(num_threads(), threads);
         let mut result = [0];
-        launch(&sum, &[values.len() as u64, values.as_ptr() as u64], &mut result, 1, &Hooks::default()).unwrap();
+        launch(
+            &sum,
+            &[values.len() as u64, values.as_ptr() as u64],
+            &mut result,
+            1,
+            &Hooks::default(),
+        )
+        .unwrap();
         seen.push(result[0]);
     }
     set_num_threads(0);
