@@ -1,9 +1,277 @@
-//! Checked mode: the interpreter runs the module as the front end made it, with every check.
+//! Checked mode: the interpreter runs the module as the front end made it, with every check, on copies of the arrays.
 
-use weft_ir::Module;
-use weft_runtime::{Launch, Outcome, RunError};
+#![allow(unsafe_code)]
 
-/// Runs the entry on the interpreter.
-pub fn run(_module: &Module, _launch: &Launch, _args: &[u64], _results: &mut [u64]) -> Result<Outcome, RunError> {
-    Err(RunError::Invalid("checked mode is not there yet".into()))
+use std::ops::Range;
+use std::sync::Arc;
+
+use weft_ir::interp::{BufferId, Fault, Machine, Options, RtValue, Trap, View};
+use weft_ir::{Const, FuncKind, Module, Scalar, Type, Value, ViewType};
+use weft_runtime::{Buffer, CompileError, Hooks, Launch, Outcome, Raised, RunError};
+
+use super::memory::HostBuffer;
+
+/// Runs the entry on the interpreter. Arrays change only if the run succeeds.
+pub fn run(module: &Module, launch: &Launch, args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError> {
+    let options = Options {
+        checked: true,
+        interrupted: hooks.interrupted,
+    };
+    let mut machine = Machine::new(module, options).map_err(|error| RunError::Compile(CompileError::Internal(error.to_string())))?;
+    let function = module.entry_function();
+    let skipped = match function.kind {
+        FuncKind::Loop { rank, .. } => usize::from(rank),
+        _ => 0,
+    };
+    let params = &function.params[skipped..];
+    let arrays = Arrays::copy_in(&mut machine, module, params, args);
+    let mut slots = args.iter().copied();
+    let values: Vec<RtValue> = params.iter().map(|&p| arrays.value(function.ty(p), &mut slots)).collect();
+    let done = match launch {
+        Launch::Call => machine.call(&values).map(|value| vec![value]),
+        Launch::Grid(shape) => machine.launch(shape.block, shape.grid, &values).map(|()| vec![]),
+        Launch::Loop(extents) => {
+            let signed: Vec<i64> = extents.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
+            machine.run_loop(&signed, &values)
+        }
+    };
+    let returned = done.map_err(|trap| error_of(*trap, machine.output()))?;
+    arrays.copy_back(&machine);
+    let mut giver = Giver {
+        machine: &machine,
+        arrays: &arrays,
+        slots: Vec::new(),
+        owned: Vec::new(),
+    };
+    for value in &returned {
+        giver.push(value)?;
+    }
+    let count = giver.slots.len().min(results.len());
+    results[..count].copy_from_slice(&giver.slots[..count]);
+    Ok(Outcome {
+        output: machine.output().to_string(),
+        owned: giver.owned,
+    })
+}
+
+fn error_of(trap: Trap, output: &str) -> RunError {
+    match &trap.fault {
+        Fault::Interrupted => RunError::Interrupted,
+        Fault::OutOfMemory { bytes } => RunError::OutOfMemory { bytes: *bytes },
+        Fault::Invalid(message) => RunError::Invalid(message.clone()),
+        Fault::Malformed => RunError::Compile(CompileError::Internal(trap.to_string())),
+        fault => {
+            let point = if trap.point.is_empty() {
+                String::new()
+            } else {
+                format!(" (point {:?})", trap.point)
+            };
+            RunError::Raised(Raised {
+                kind: trap.error_kind(),
+                message: format!("{fault}{point}"),
+                span: trap.span,
+                thread: trap.thread,
+                output: output.to_string(),
+            })
+        }
+    }
+}
+
+/// Memory that arguments refer to, copied for the interpreter. Views that overlap share a copy.
+struct Arrays {
+    copies: Vec<Copy>,
+}
+
+struct Copy {
+    addresses: Range<u64>,
+    buffer: BufferId,
+    writable: bool,
+}
+
+impl Arrays {
+    fn copy_in(machine: &mut Machine<'_>, module: &Module, params: &[Value], args: &[u64]) -> Arrays {
+        let function = module.entry_function();
+        let mut ranges = Vec::new();
+        let mut slots = args.iter().copied();
+        for &param in params {
+            collect_ranges(function.ty(param), &mut slots, &mut ranges);
+        }
+        ranges.sort_by_key(|(range, _)| range.start);
+        let mut merged: Vec<(Range<u64>, bool)> = Vec::new();
+        for (range, writable) in ranges {
+            match merged.last_mut() {
+                Some((last, any)) if range.start < last.end => {
+                    last.end = last.end.max(range.end);
+                    *any |= writable;
+                }
+                _ => merged.push((range, writable)),
+            }
+        }
+        let copies = merged.into_iter().map(|(addresses, writable)| Copy {
+            buffer: machine.buffer(read_memory(&addresses)),
+            addresses,
+            writable,
+        });
+        Arrays { copies: copies.collect() }
+    }
+
+    /// The argument of a type that starts at the next slot.
+    fn value(&self, ty: &Type, slots: &mut impl Iterator<Item = u64>) -> RtValue {
+        match ty {
+            Type::Scalar(scalar) => RtValue::Scalar(read_scalar(*scalar, slots)),
+            Type::Tuple(items) => RtValue::Tuple(items.iter().map(|item| self.value(item, slots)).collect()),
+            Type::View(ty) => {
+                let window = Window::read(ty, slots);
+                let extent = window.addresses(ty);
+                let copy = self
+                    .copies
+                    .iter()
+                    .find(|copy| copy.addresses.contains(&extent.start) && !extent.is_empty());
+                let (buffer, offset) = copy.map_or((BufferId::NONE, 0), |copy| {
+                    (copy.buffer, (window.data - copy.addresses.start) as i64)
+                });
+                RtValue::View(Arc::new(View {
+                    buffer,
+                    offset,
+                    shape: window.shape,
+                    strides: window.strides,
+                    name: None,
+                }))
+            }
+        }
+    }
+
+    /// Writes what changed to where it came from.
+    fn copy_back(&self, machine: &Machine<'_>) {
+        for copy in self.copies.iter().filter(|copy| copy.writable) {
+            let start = copy.addresses.start as *mut u8;
+            for (i, &byte) in machine.bytes(copy.buffer).iter().enumerate() {
+                // SAFETY: inside the range that was copied in; unchanged bytes, which may belong to others, are not written.
+                unsafe {
+                    let place = start.add(i);
+                    if *place != byte {
+                        *place = byte;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A view as an argument block holds it.
+struct Window {
+    data: u64,
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+}
+
+impl Window {
+    fn read(ty: &ViewType, slots: &mut impl Iterator<Item = u64>) -> Window {
+        let rank = usize::from(ty.rank);
+        let data = slots.next().unwrap_or(0);
+        let mut list = || slots.by_ref().take(rank).map(|slot| slot as i64).collect();
+        Window {
+            data,
+            shape: list(),
+            strides: list(),
+        }
+    }
+
+    /// The bytes between the lowest and the highest element.
+    fn addresses(&self, ty: &ViewType) -> Range<u64> {
+        if self.shape.iter().any(|&n| n <= 0) {
+            return self.data..self.data;
+        }
+        let reach = |sign: i64| {
+            let axes = self.shape.iter().zip(&self.strides);
+            axes.map(|(n, stride)| (n - 1) * stride).filter(|d| d.signum() == sign).sum::<i64>()
+        };
+        self.data.wrapping_add_signed(reach(-1))..self.data.wrapping_add_signed(reach(1)) + ty.elem.size() as u64
+    }
+}
+
+fn collect_ranges(ty: &Type, slots: &mut impl Iterator<Item = u64>, ranges: &mut Vec<(Range<u64>, bool)>) {
+    match ty {
+        Type::Scalar(_) => {
+            slots.by_ref().take(ty.slots()).for_each(drop);
+        }
+        Type::Tuple(items) => items.iter().for_each(|item| collect_ranges(item, slots, ranges)),
+        Type::View(view) => {
+            let range = Window::read(view, slots).addresses(view);
+            if !range.is_empty() {
+                ranges.push((range, view.writable));
+            }
+        }
+    }
+}
+
+fn read_memory(addresses: &Range<u64>) -> Vec<u8> {
+    let bytes = (addresses.end - addresses.start) as usize;
+    // SAFETY: the range lies between elements of an array the caller passed, whose memory is one block.
+    unsafe { std::slice::from_raw_parts(addresses.start as *const u8, bytes) }.to_vec()
+}
+
+fn read_scalar(scalar: Scalar, slots: &mut impl Iterator<Item = u64>) -> Const {
+    let slot = slots.next().unwrap_or(0);
+    let signed = |bits: u32| (slot as i64) << (64 - bits) >> (64 - bits);
+    match scalar {
+        Scalar::Bool => Const::Bool(slot & 1 != 0),
+        Scalar::F32 => Const::F32(slot as u32),
+        Scalar::F64 => Const::F64(slot),
+        Scalar::C64 => Const::C64(slot as u32, slots.next().unwrap_or(0) as u32),
+        Scalar::C128 => Const::C128(slot, slots.next().unwrap_or(0)),
+        int if int.is_signed() => Const::Int(int, signed(int.bits())),
+        int => Const::Int(int, (slot << (64 - int.bits()) >> (64 - int.bits())) as i64),
+    }
+}
+
+/// Turns results into slots.
+struct Giver<'a, 'm> {
+    machine: &'a Machine<'m>,
+    arrays: &'a Arrays,
+    slots: Vec<u64>,
+    owned: Vec<Box<dyn Buffer>>,
+}
+
+impl Giver<'_, '_> {
+    fn push(&mut self, value: &RtValue) -> Result<(), RunError> {
+        match value {
+            RtValue::Scalar(c) => self.push_scalar(*c),
+            RtValue::Tuple(items) => items.iter().try_for_each(|item| self.push(item))?,
+            RtValue::View(view) => self.push_view(view)?,
+            RtValue::Undefined => return Err(RunError::Invalid("a result is not set".into())),
+        }
+        Ok(())
+    }
+
+    fn push_scalar(&mut self, c: Const) {
+        match c {
+            Const::Bool(b) => self.slots.push(u64::from(b)),
+            Const::Int(_, v) => self.slots.push(v as u64),
+            Const::F32(bits) => self.slots.push(u64::from(bits)),
+            Const::F64(bits) => self.slots.push(bits),
+            Const::C64(re, im) => self.slots.extend([u64::from(re), u64::from(im)]),
+            Const::C128(re, im) => self.slots.extend([re, im]),
+        }
+    }
+
+    /// A view of an argument points to the argument; any other gets memory of its own.
+    fn push_view(&mut self, view: &View) -> Result<(), RunError> {
+        let argument = self.arrays.copies.iter().find(|copy| copy.buffer == view.buffer);
+        let base = match argument {
+            Some(copy) => copy.addresses.start,
+            None => self.keep(self.machine.bytes(view.buffer))?,
+        };
+        self.slots.push(base.wrapping_add_signed(view.offset));
+        self.slots.extend(view.shape.iter().chain(&view.strides).map(|&n| n as u64));
+        Ok(())
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Result<u64, RunError> {
+        let buffer = HostBuffer::boxed(bytes.len())?;
+        buffer.write(0, bytes)?;
+        let address = buffer.address();
+        self.owned.push(buffer);
+        Ok(address)
+    }
 }

@@ -173,7 +173,7 @@ impl Executable for CpuExecutable {
             if let Launch::Grid(shape) = &launch {
                 check_grid(*shape)?;
             }
-            return checked::run(&self.module, &launch, args, results);
+            return checked::run(&self.module, &launch, args, results, hooks);
         }
         match launch {
             Launch::Grid(shape) => self.run_grid(shape, args, hooks),

@@ -224,6 +224,7 @@ fn deep(bytes: usize) -> String {
         "
 define i32 @deep(ptr %ctx, ptr %args, ptr %extra, i64 %begin, i64 %end) nounwind {{
   %big = alloca [{bytes} x i8]
+  call void asm sideeffect \"\", \"r,~{{memory}}\"(ptr %big)
   %last = getelementptr i8, ptr %big, i64 {}
   store volatile i8 1, ptr %big
   store volatile i8 2, ptr %last
