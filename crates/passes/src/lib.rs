@@ -8,10 +8,12 @@ mod fold;
 pub mod inline;
 pub mod legalize;
 pub mod liveness;
+pub mod nonneg;
 pub mod numbering;
 pub mod operands;
 pub mod outline;
 pub mod structure;
+pub mod uniformity;
 
 pub use error::PassError;
 
@@ -20,13 +22,14 @@ use weft_ir::Module;
 /// Everything between the front end's module and the CPU emitter, in order.
 ///
 /// Complex numbers and tuples go first, so that contraction sees complex products as float ones; contraction goes before inlining, so
-/// that a function fuses by its own flag and not by its caller's.
+/// that a function fuses by its own flag and not by its caller's. Indices are judged before loops are outlined, while extents are in sight.
 pub fn lower_for_cpu(module: &mut Module) -> Result<(), PassError> {
     legalize::run(module)?;
     contract::run(module)?;
     inline::run(module)?;
     structure::run(module)?;
     cleanup::run(module)?;
+    nonneg::run(module)?;
     outline::run(module)?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::{env, fs};
 
 use weft_ir::Module;
 use weft_ir::text::{parse, print};
-use weft_passes::{PassError, cleanup, contract, inline, legalize, lower_for_cpu, outline, structure};
+use weft_passes::{PassError, cleanup, contract, inline, legalize, lower_for_cpu, nonneg, outline, structure};
 
 const SEPARATOR: &str = "; after\n";
 
@@ -56,6 +56,7 @@ fn run(pass: &str, module: &mut Module) -> Result<(), PassError> {
         "cleanup" => cleanup::run(module),
         "structure" => structure::run(module),
         "contract" => contract::run(module),
+        "nonneg" => nonneg::run(module),
         "outline" => outline::run(module),
         "lower_for_cpu" => lower_for_cpu(module),
         other => panic!("there is no pass `{other}`"),
