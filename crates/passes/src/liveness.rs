@@ -72,6 +72,7 @@ pub struct Liveness {
     entry: LocalSet,
     after: HashMap<StmtId, LocalSet>,
     head: HashMap<StmtId, LocalSet>,
+    other: HashMap<StmtId, LocalSet>,
     none: LocalSet,
 }
 
@@ -94,6 +95,11 @@ impl Liveness {
     /// Locals live behind the region-forming statement `id`. Empty for other statements.
     pub fn after(&self, id: StmtId) -> &LocalSet {
         self.after.get(&id).unwrap_or(&self.none)
+    }
+
+    /// Locals live at the start of the other side of the `If` `id`.
+    pub fn other(&self, id: StmtId) -> &LocalSet {
+        self.other.get(&id).unwrap_or(&self.none)
     }
 
     /// Locals live at the start of an iteration of the loop `id`, where a `For` still may find itself done. For a `ParFor`: at the start of
@@ -164,6 +170,9 @@ impl Analysis {
             (StmtKind::If { .. }, [then, other]) => {
                 let before = self.block(*then, live.clone());
                 live = self.block(*other, live);
+                if self.record {
+                    self.live.other.insert(id, live.clone());
+                }
                 live.union(&before);
             }
             (StmtKind::Loop(_), [body]) => live = self.looping(id, *body, LocalSet::default(), live),

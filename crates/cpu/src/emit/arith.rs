@@ -1,0 +1,441 @@
+//! Unary, binary and ternary arithmetic and comparisons, the same for one scalar and for a vector of lanes.
+
+use weft_ir::{BinOp, CmpOp, Scalar, UnOp};
+
+use super::func::Fx;
+use super::mask::Mask;
+use super::values::{Num, Res, elem};
+use super::writer::{Elem, Operand, Ty};
+
+impl Fx<'_, '_> {
+    pub fn unary(&mut self, op: UnOp, s: Scalar, a: Num) -> Res<Num> {
+        if op == UnOp::Neg && s == Scalar::I64 {
+            return Ok(self.sub(Num::int(0), a));
+        }
+        let ty = self.ty_of(a, elem(s));
+        let x = self.take(a, ty);
+        let result = match op {
+            UnOp::Neg if s.is_float() => {
+                let fast = self.fast();
+                self.w.inst(format_args!("fneg {fast}{}", x.typed(ty)))
+            }
+            UnOp::Neg => self.w.inst(format_args!("sub {}, {}", Operand::Int(0).typed(ty), x.of(ty))),
+            UnOp::Not => {
+                let ones = if s == Scalar::Bool { Operand::Bool(true) } else { Operand::Int(-1) };
+                self.w.inst(format_args!("xor {}, {}", x.typed(ty), ones.of(ty)))
+            }
+            UnOp::Abs if s.is_float() => self.float_call("fabs", ty, &[x]),
+            UnOp::Abs if s.is_signed() => self.flag_call("abs", ty, x),
+            UnOp::Abs | UnOp::Conj => x,
+            UnOp::Sqrt => self.float_call("sqrt", ty, &[x]),
+            UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => self.round(op, ty, x),
+            UnOp::Popcount => self.call("ctpop", ty, &[x]),
+            UnOp::Clz => self.flag_call("ctlz", ty, x),
+            UnOp::Ctz => self.flag_call("cttz", ty, x),
+            UnOp::IsNan => self.w.inst(format_args!("fcmp uno {}, {}", x.typed(ty), x.of(ty))),
+            UnOp::IsInf => self.is_inf(ty, x),
+            UnOp::SignBit => self.sign_bit(ty, x),
+        };
+        Ok(self.wrap(result, ty))
+    }
+
+    fn is_inf(&mut self, ty: Ty, x: Operand) -> Operand {
+        let magnitude = self.call("fabs", ty, &[x]);
+        let inf = if ty.elem == Elem::F32 {
+            Operand::F32(f32::INFINITY.to_bits())
+        } else {
+            Operand::F64(f64::INFINITY.to_bits())
+        };
+        self.w.inst(format_args!("fcmp oeq {}, {}", magnitude.typed(ty), inf.of(ty)))
+    }
+
+    fn sign_bit(&mut self, ty: Ty, x: Operand) -> Operand {
+        let int = ty.with(if ty.elem == Elem::F32 { Elem::I32 } else { Elem::I64 });
+        let bits = self.w.inst(format_args!("bitcast {} to {int}", x.typed(ty)));
+        self.w.inst(format_args!("icmp slt {}, {}", bits.typed(int), Operand::Int(0).of(int)))
+    }
+
+    /// An LLVM intrinsic whose operands and result have one type.
+    pub fn call(&mut self, name: &str, ty: Ty, args: &[Operand]) -> Operand {
+        self.intrinsic("", name, ty, args)
+    }
+
+    pub fn float_call(&mut self, name: &str, ty: Ty, args: &[Operand]) -> Operand {
+        let fast = self.fast();
+        self.intrinsic(fast, name, ty, args)
+    }
+
+    fn intrinsic(&mut self, flags: &str, name: &str, ty: Ty, args: &[Operand]) -> Operand {
+        let name = format!("llvm.{name}.{}", ty.suffix());
+        let types = vec![ty.to_string(); args.len()].join(", ");
+        self.cx.declare(format!("declare {ty} @{name}({types})"));
+        let args: Vec<String> = args.iter().map(|a| a.typed(ty).to_string()).collect();
+        self.w.inst(format_args!("call {flags}{ty} @{name}({})", args.join(", ")))
+    }
+
+    /// `abs`, `ctlz`, `cttz`: defined on every operand.
+    fn flag_call(&mut self, name: &str, ty: Ty, x: Operand) -> Operand {
+        let name = format!("llvm.{name}.{}", ty.suffix());
+        self.cx.declare(format!("declare {ty} @{name}({ty}, i1)"));
+        self.w.inst(format_args!("call {ty} @{name}({}, i1 false)", x.typed(ty)))
+    }
+
+    fn round(&mut self, op: UnOp, ty: Ty, x: Operand) -> Operand {
+        if !self.cx.target.rounding {
+            return self.round_by_addition(op, ty, x);
+        }
+        let name = match op {
+            UnOp::Floor => "floor",
+            UnOp::Ceil => "ceil",
+            UnOp::Trunc => "trunc",
+            _ => "rint",
+        };
+        self.float_call(name, ty, &[x])
+    }
+
+    /// Rounding where the hardware has no instruction: adding and subtracting 2^52 (2^23) drops the fraction, half to even.
+    fn round_by_addition(&mut self, op: UnOp, ty: Ty, x: Operand) -> Operand {
+        let (big, one) = if ty.elem == Elem::F32 {
+            (Operand::F32(8_388_608f32.to_bits()), Operand::F32(1f32.to_bits()))
+        } else {
+            (Operand::F64(4_503_599_627_370_496f64.to_bits()), Operand::F64(1f64.to_bits()))
+        };
+        let bits = ty.with(Elem::I1);
+        let magnitude = self.call("fabs", ty, &[x]);
+        let up = self.w.inst(format_args!("fadd {}, {}", magnitude.typed(ty), big.of(ty)));
+        let even = self.w.inst(format_args!("fsub {}, {}", up.typed(ty), big.of(ty)));
+        let whole = match op {
+            UnOp::Rint => even,
+            UnOp::Trunc => self.step_back(ty, even, magnitude, one),
+            UnOp::Floor => {
+                let signed = self.call("copysign", ty, &[even, x]);
+                self.step_back(ty, signed, x, one)
+            }
+            _ => {
+                let negated = self.w.inst(format_args!("fneg {}", x.typed(ty)));
+                let signed = self.call("copysign", ty, &[even, negated]);
+                let floor = self.step_back(ty, signed, negated, one);
+                self.w.inst(format_args!("fneg {}", floor.typed(ty)))
+            }
+        };
+        let signed = self.call("copysign", ty, &[whole, x]);
+        let small = self.w.inst(format_args!("fcmp olt {}, {}", magnitude.typed(ty), big.of(ty)));
+        self.w.inst(format_args!("select {}, {}, {}", small.typed(bits), signed.typed(ty), x.typed(ty)))
+    }
+
+    /// `rounded - 1` where `rounded` is over `x`.
+    fn step_back(&mut self, ty: Ty, rounded: Operand, x: Operand, one: Operand) -> Operand {
+        let over = self.w.inst(format_args!("fcmp ogt {}, {}", rounded.typed(ty), x.of(ty)));
+        let less = self.w.inst(format_args!("fsub {}, {}", rounded.typed(ty), one.of(ty)));
+        self.select_op(ty, over, less, rounded)
+    }
+
+    /// `cond ? a : b` with a condition of as many lanes as the type.
+    pub fn select_op(&mut self, ty: Ty, cond: Operand, a: Operand, b: Operand) -> Operand {
+        let bits = ty.with(Elem::I1);
+        self.w.inst(format_args!("select {}, {}, {}", cond.typed(bits), a.typed(ty), b.typed(ty)))
+    }
+
+    pub fn binary(&mut self, op: BinOp, s: Scalar, a: Num, b: Num, count: Scalar) -> Res<Num> {
+        if s == Scalar::I64 {
+            match op {
+                BinOp::Add => return Ok(self.add(a, b)),
+                BinOp::Sub => return Ok(self.sub(a, b)),
+                BinOp::Mul => return Ok(self.mul(a, b)),
+                _ => {}
+            }
+        }
+        let ty = self.join_ty(&[a, b], elem(s));
+        let x = self.take(a, ty);
+        let y = self.take(b, ty.with(elem(count)));
+        let result = match op {
+            BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div => self.basic(op, ty, x, y),
+            BinOp::And => self.plain("and", ty, x, y),
+            BinOp::Or => self.plain("or", ty, x, y),
+            BinOp::Xor => self.plain("xor", ty, x, y),
+            BinOp::FloorDiv | BinOp::Mod | BinOp::Rem if s.is_float() => self.float_division(op, ty, x, y),
+            BinOp::FloorDiv | BinOp::Mod | BinOp::Rem => self.int_division(op, s, ty, x, y),
+            BinOp::Shl | BinOp::Shr => self.shift(op, s, ty, x, y, count),
+            BinOp::Min | BinOp::Max => self.min_max(op, s, ty, x, y),
+            BinOp::CopySign => self.call("copysign", ty, &[x, y]),
+            BinOp::IntPow => return self.int_pow(s, ty, x, y, count),
+        };
+        Ok(self.wrap(result, ty))
+    }
+
+    pub fn plain(&mut self, name: &str, ty: Ty, x: Operand, y: Operand) -> Operand {
+        self.w.inst(format_args!("{name} {}, {}", x.typed(ty), y.of(ty)))
+    }
+
+    fn basic(&mut self, op: BinOp, ty: Ty, x: Operand, y: Operand) -> Operand {
+        let float = ty.elem.is_float();
+        let name = match (op, float) {
+            (BinOp::Add, true) => "fadd",
+            (BinOp::Sub, true) => "fsub",
+            (BinOp::Mul, true) => "fmul",
+            (BinOp::Add, false) => "add",
+            (BinOp::Sub, false) => "sub",
+            (BinOp::Mul, false) => "mul",
+            _ => "fdiv",
+        };
+        let fast = if float { self.fast() } else { "" };
+        self.w.inst(format_args!("{name} {fast}{}, {}", x.typed(ty), y.of(ty)))
+    }
+
+    pub fn float_op(&mut self, name: &str, ty: Ty, x: Operand, y: Operand) -> Operand {
+        let fast = self.fast();
+        self.w.inst(format_args!("{name} {fast}{}, {}", x.typed(ty), y.of(ty)))
+    }
+
+    /// `a if a < b else b`, a NaN in either giving NaN.
+    fn min_max(&mut self, op: BinOp, s: Scalar, ty: Ty, x: Operand, y: Operand) -> Operand {
+        let name = match (op, s.is_float(), s.is_signed()) {
+            (BinOp::Min, true, _) => return self.float_min_max("olt", ty, x, y),
+            (_, true, _) => return self.float_min_max("ogt", ty, x, y),
+            (_, _, _) if s == Scalar::Bool => {
+                return self.plain(if op == BinOp::Min { "and" } else { "or" }, ty, x, y);
+            }
+            (BinOp::Min, _, true) => "smin",
+            (BinOp::Min, _, _) => "umin",
+            (_, _, true) => "smax",
+            _ => "umax",
+        };
+        self.call(name, ty, &[x, y])
+    }
+
+    fn float_min_max(&mut self, compare: &str, ty: Ty, x: Operand, y: Operand) -> Operand {
+        let first = self.w.inst(format_args!("fcmp {compare} {}, {}", x.typed(ty), y.of(ty)));
+        let picked = self.select_op(ty, first, x, y);
+        let nan = self.w.inst(format_args!("fcmp uno {}, {}", x.typed(ty), x.of(ty)));
+        self.select_op(ty, nan, x, picked)
+    }
+
+    /// Counts outside the type's bits give 0, or the sign for a signed right shift.
+    fn shift(&mut self, op: BinOp, s: Scalar, ty: Ty, x: Operand, count: Operand, of: Scalar) -> Operand {
+        let bits = i64::from(elem(s).bits());
+        let arithmetic = op == BinOp::Shr && s.is_signed();
+        let name = match op {
+            BinOp::Shl => "shl",
+            _ if arithmetic => "ashr",
+            _ => "lshr",
+        };
+        if let Some(n) = count.int() {
+            return match (0..bits).contains(&n) {
+                true => self.plain(name, ty, x, count),
+                false if arithmetic => self.plain(name, ty, x, Operand::Int(bits - 1)),
+                false => Operand::Int(0),
+            };
+        }
+        let from = ty.with(elem(of));
+        let inside = self.w.inst(format_args!("icmp ult {}, {}", count.typed(from), Operand::Int(bits).of(from)));
+        let resized = self.resize_int(count, from, ty, false);
+        let spare = Operand::Int(if arithmetic { bits - 1 } else { 0 });
+        let safe = self.select_op(ty, inside, resized, spare);
+        let shifted = self.plain(name, ty, x, safe);
+        if arithmetic {
+            return shifted;
+        }
+        self.select_op(ty, inside, shifted, Operand::Int(0))
+    }
+
+    pub fn compare(&mut self, op: CmpOp, s: Scalar, a: Num, b: Num) -> Num {
+        let ty = self.join_ty(&[a, b], elem(s));
+        let (x, y) = (self.take(a, ty), self.take(b, ty));
+        let name = compare_name(op, s);
+        let result = self.w.inst(format_args!("{name} {}, {}", x.typed(ty), y.of(ty)));
+        self.wrap(result, ty)
+    }
+
+    pub fn select(&mut self, s: Scalar, cond: Num, a: Num, b: Num) -> Num {
+        if let (Num::Uniform(c), Num::Affine(x, step), Num::Affine(y, other)) = (cond, a, b)
+            && step == other
+        {
+            return Num::Affine(self.select_op(Ty::I64, c, x, y), step);
+        }
+        let ty = self.join_ty(&[cond, a, b], elem(s));
+        let (x, y) = (self.take(a, ty), self.take(b, ty));
+        let bits = self.ty_of(cond, Elem::I1);
+        let c = self.take(cond, bits);
+        let result = self.w.inst(format_args!("select {}, {}, {}", c.typed(bits), x.typed(ty), y.typed(ty)));
+        self.wrap(result, ty)
+    }
+
+    pub fn fma(&mut self, s: Scalar, a: Num, b: Num, c: Num) -> Num {
+        let ty = self.join_ty(&[a, b, c], elem(s));
+        let args = [self.take(a, ty), self.take(b, ty), self.take(c, ty)];
+        if !self.cx.target.fma {
+            self.cx.symbol(if ty.elem == Elem::F32 { "fmaf" } else { "fma" });
+        }
+        let result = self.float_call("fma", ty, &args);
+        self.wrap(result, ty)
+    }
+
+    /// The divisor of an integer division as one that cannot trap: 1 for 0 and for -1, whatever is in lanes that are off.
+    fn int_division(&mut self, op: BinOp, s: Scalar, ty: Ty, x: Operand, y: Operand) -> Operand {
+        let signed = s.is_signed();
+        let (div, rem) = if signed { ("sdiv", "srem") } else { ("udiv", "urem") };
+        if let Some(d) = y.int() {
+            return self.division_by_constant(op, ty, x, d, signed, elem(s).bits());
+        }
+        let bits = ty.with(Elem::I1);
+        let y = self.frozen(y, ty);
+        let zero = self.w.inst(format_args!("icmp eq {}, {}", y.typed(ty), Operand::Int(0).of(ty)));
+        let mut bad = zero;
+        let mut minus = None;
+        if signed {
+            let m = self.w.inst(format_args!("icmp eq {}, {}", y.typed(ty), Operand::Int(-1).of(ty)));
+            bad = self.plain("or", bits, zero, m);
+            minus = Some(m);
+        }
+        let d = self.select_op(ty, bad, Operand::Int(1), y);
+        if op == BinOp::Rem || (op == BinOp::Mod && !signed) {
+            return self.plain(rem, ty, x, d);
+        }
+        if op == BinOp::Mod {
+            return self.floor_mod(ty, x, d);
+        }
+        let quotient = if signed { self.floor_quotient(ty, x, d) } else { self.plain(div, ty, x, d) };
+        let quotient = match minus {
+            Some(m) => {
+                let negated = self.plain("sub", ty, Operand::Int(0), x);
+                self.select_op(ty, m, negated, quotient)
+            }
+            None => quotient,
+        };
+        self.select_op(ty, zero, Operand::Int(0), quotient)
+    }
+
+    fn division_by_constant(&mut self, op: BinOp, ty: Ty, x: Operand, d: i64, signed: bool, bits: u32) -> Operand {
+        let y = Operand::Int(d);
+        match (d, op) {
+            (0, _) => Operand::Int(0),
+            (1, BinOp::FloorDiv) => x,
+            (-1, BinOp::FloorDiv) if signed => self.plain("sub", ty, Operand::Int(0), x),
+            (1, _) => Operand::Int(0),
+            (-1, _) if signed => Operand::Int(0),
+            (_, BinOp::Rem) => self.plain(if signed { "srem" } else { "urem" }, ty, x, y),
+            (_, BinOp::Mod) if d > 0 && d & (d - 1) == 0 => self.plain("and", ty, x, Operand::Int(d - 1)),
+            (_, BinOp::FloorDiv) if signed && d > 0 && d & (d - 1) == 0 && d.trailing_zeros() < bits => {
+                self.plain("ashr", ty, x, Operand::Int(i64::from(d.trailing_zeros())))
+            }
+            (_, BinOp::Mod) if signed => self.floor_mod(ty, x, y),
+            (_, BinOp::Mod) => self.plain("urem", ty, x, y),
+            _ if signed => self.floor_quotient(ty, x, y),
+            _ => self.plain("udiv", ty, x, y),
+        }
+    }
+
+    /// Remainder with the divisor's sign, for a divisor that does not trap.
+    fn floor_mod(&mut self, ty: Ty, x: Operand, d: Operand) -> Operand {
+        let r = self.plain("srem", ty, x, d);
+        let off = self.floors_down(ty, r, d);
+        let shifted = self.plain("add", ty, r, d);
+        self.select_op(ty, off, shifted, r)
+    }
+
+    fn floor_quotient(&mut self, ty: Ty, x: Operand, d: Operand) -> Operand {
+        let q = self.plain("sdiv", ty, x, d);
+        let back = self.plain("mul", ty, q, d);
+        let r = self.plain("sub", ty, x, back);
+        let off = self.floors_down(ty, r, d);
+        let less = self.plain("add", ty, q, Operand::Int(-1));
+        self.select_op(ty, off, less, q)
+    }
+
+    /// The remainder is not zero and has not the divisor's sign.
+    fn floors_down(&mut self, ty: Ty, r: Operand, d: Operand) -> Operand {
+        let bits = ty.with(Elem::I1);
+        let signs = self.plain("xor", ty, r, d);
+        let differ = self.w.inst(format_args!("icmp slt {}, {}", signs.typed(ty), Operand::Int(0).of(ty)));
+        let some = self.w.inst(format_args!("icmp ne {}, {}", r.typed(ty), Operand::Int(0).of(ty)));
+        self.plain("and", bits, differ, some)
+    }
+
+    /// Stops undefined bits of lanes that are off.
+    fn frozen(&mut self, op: Operand, ty: Ty) -> Operand {
+        if ty.lanes == 0 || self.mask == Mask::Full {
+            return op;
+        }
+        self.w.inst(format_args!("freeze {}", op.typed(ty)))
+    }
+
+    /// NumPy's `fmod`, `remainder` and `floor_divide`.
+    fn float_division(&mut self, op: BinOp, ty: Ty, x: Operand, y: Operand) -> Operand {
+        self.cx.symbol(if ty.elem == Elem::F32 { "fmodf" } else { "fmod" });
+        let rem = self.plain("frem", ty, x, y);
+        if op == BinOp::Rem {
+            return rem;
+        }
+        let zero = Operand::F64(0);
+        let zero = if ty.elem == Elem::F32 { Operand::F32(0) } else { zero };
+        let bits = ty.with(Elem::I1);
+        let some = self.w.inst(format_args!("fcmp une {}, {}", rem.typed(ty), zero.of(ty)));
+        let (rs, ys) = (self.sign_bit(ty, rem), self.sign_bit(ty, y));
+        let differ = self.plain("xor", bits, rs, ys);
+        let off = self.plain("and", bits, some, differ);
+        let moved = self.plain("fadd", ty, rem, y);
+        let adjusted = self.select_op(ty, off, moved, rem);
+        if op == BinOp::Mod {
+            let signed_zero = self.call("copysign", ty, &[zero, y]);
+            return self.select_op(ty, some, adjusted, signed_zero);
+        }
+        self.float_floor_quotient(ty, x, y, rem, off)
+    }
+
+    fn float_floor_quotient(&mut self, ty: Ty, x: Operand, y: Operand, rem: Operand, off: Operand) -> Operand {
+        let (zero, one, half) = if ty.elem == Elem::F32 {
+            (Operand::F32(0), Operand::F32(1f32.to_bits()), Operand::F32(0.5f32.to_bits()))
+        } else {
+            (Operand::F64(0), Operand::F64(1f64.to_bits()), Operand::F64(0.5f64.to_bits()))
+        };
+        let exact = self.plain("fsub", ty, x, rem);
+        let div = self.plain("fdiv", ty, exact, y);
+        let less = self.plain("fsub", ty, div, one);
+        let div = self.select_op(ty, off, less, div);
+        let floor = self.round(UnOp::Floor, ty, div);
+        let gap = self.plain("fsub", ty, div, floor);
+        let up = self.w.inst(format_args!("fcmp ogt {}, {}", gap.typed(ty), half.of(ty)));
+        let raised = self.plain("fadd", ty, floor, one);
+        let whole = self.select_op(ty, up, raised, floor);
+        let ratio = self.plain("fdiv", ty, x, y);
+        let signed_zero = self.call("copysign", ty, &[zero, ratio]);
+        let some = self.w.inst(format_args!("fcmp une {}, {}", div.typed(ty), zero.of(ty)));
+        let result = self.select_op(ty, some, whole, signed_zero);
+        let by_zero = self.w.inst(format_args!("fcmp oeq {}, {}", y.typed(ty), zero.of(ty)));
+        self.select_op(ty, by_zero, ratio, result)
+    }
+
+    /// A power by squaring, in a function of its own.
+    fn int_pow(&mut self, s: Scalar, ty: Ty, x: Operand, y: Operand, count: Scalar) -> Res<Num> {
+        if !s.is_int() || !count.is_int() {
+            return self.internal("an integer power of a value that is no integer");
+        }
+        let exponent = ty.with(elem(count));
+        let wide = self.resize_int(y, exponent, ty.with(Elem::I64), count.is_signed());
+        let name = self.cx.pow_function(ty, s.is_signed(), count.is_signed());
+        let e = ty.with(Elem::I64);
+        let result = self.w.inst(format_args!("call {ty} @{name}({}, {})", x.typed(ty), wide.typed(e)));
+        Ok(self.wrap(result, ty))
+    }
+}
+
+pub fn compare_name(op: CmpOp, s: Scalar) -> &'static str {
+    match (op, s.is_float(), s.is_signed()) {
+        (CmpOp::Eq, true, _) => "fcmp oeq",
+        (CmpOp::Ne, true, _) => "fcmp une",
+        (CmpOp::Lt, true, _) => "fcmp olt",
+        (CmpOp::Le, true, _) => "fcmp ole",
+        (CmpOp::Gt, true, _) => "fcmp ogt",
+        (CmpOp::Ge, true, _) => "fcmp oge",
+        (CmpOp::Eq, _, _) => "icmp eq",
+        (CmpOp::Ne, _, _) => "icmp ne",
+        (CmpOp::Lt, _, true) => "icmp slt",
+        (CmpOp::Le, _, true) => "icmp sle",
+        (CmpOp::Gt, _, true) => "icmp sgt",
+        (CmpOp::Ge, _, true) => "icmp sge",
+        (CmpOp::Lt, _, _) => "icmp ult",
+        (CmpOp::Le, _, _) => "icmp ule",
+        (CmpOp::Gt, _, _) => "icmp ugt",
+        (CmpOp::Ge, _, _) => "icmp uge",
+    }
+}

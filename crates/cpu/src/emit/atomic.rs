@@ -1,0 +1,144 @@
+//! Atomic operations, lane after lane. A block runs on one thread, so that only global memory needs the hardware's atomics.
+
+use weft_ir::{AtomicOp, BinOp, CmpOp, Index, Part, Scalar, Space, Value};
+
+use super::func::Fx;
+use super::values::{Num, Res, ViewVal, elem, memory_elem};
+use super::writer::{Elem, Operand, Ty};
+
+impl Fx<'_, '_> {
+    pub fn atomic(&mut self, op: AtomicOp, view: &ViewVal, indices: &[Index], value: Value, expected: Option<Value>) -> Res<Num> {
+        let s = self.scalar(value)?;
+        let offset = self.element_offset(view, indices, Part::Whole)?;
+        let given = self.num(value)?;
+        let awaited = match expected {
+            Some(v) => self.num(v)?,
+            None => Num::int(0),
+        };
+        let (register, memory) = (elem(s), memory_elem(s));
+        let results = self.result_slot(memory);
+        let offset = self.spill(offset, Elem::I64);
+        let (given, awaited) = (self.spill(given, register), self.spill(awaited, register));
+        let shared = view.ty.space == Space::Global;
+        let base = view.base;
+        self.each_lane(&mut |fx, lane| {
+            let at = fx.lane_of(offset, lane);
+            let (new, old) = (fx.lane_of(given, lane), fx.lane_of(awaited, lane));
+            let ptr = fx.w.offset(base, at);
+            let found = if shared { fx.atomic_global(op, s, ptr, new, old)? } else { fx.atomic_alone(op, s, ptr, new, old)? };
+            let stored = fx.to_memory(Num::Uniform(found), Ty::scalar(memory), s);
+            let to = if fx.lanes == 0 { results } else { fx.lane_slot(results, memory, lane) };
+            fx.w.store(Ty::scalar(memory), stored, to);
+            Ok(())
+        })?;
+        let ty = Ty { elem: memory, lanes: self.lanes };
+        let found = self.w.load(ty, results);
+        let found = match s {
+            Scalar::Bool => self.w.inst(format_args!("icmp ne {}, {}", found.typed(ty), Operand::Int(0).of(ty))),
+            _ => found,
+        };
+        Ok(self.wrap(found, ty))
+    }
+
+    fn result_slot(&mut self, memory: Elem) -> Operand {
+        let ty = Ty { elem: memory, lanes: self.lanes };
+        let slot = self.w.alloca(ty);
+        let zero = if memory.is_float() { Operand::F64(0) } else { Operand::Int(0) };
+        self.w.store(ty, zero, slot);
+        slot
+    }
+
+    /// The element after the operation.
+    fn applied(&mut self, op: AtomicOp, s: Scalar, found: Operand, new: Operand, expected: Operand) -> Res<Operand> {
+        let binary = match op {
+            AtomicOp::Add => BinOp::Add,
+            AtomicOp::Sub => BinOp::Sub,
+            AtomicOp::Min => BinOp::Min,
+            AtomicOp::Max => BinOp::Max,
+            AtomicOp::And => BinOp::And,
+            AtomicOp::Or => BinOp::Or,
+            AtomicOp::Xor => BinOp::Xor,
+            AtomicOp::Exch => return Ok(new),
+            AtomicOp::Cas => {
+                let same = self.compare(CmpOp::Eq, s, Num::Uniform(found), Num::Uniform(expected));
+                let kept = self.select(s, same, Num::Uniform(new), Num::Uniform(found));
+                return Ok(self.take(kept, Ty::scalar(elem(s))));
+            }
+        };
+        let result = self.binary(binary, s, Num::Uniform(found), Num::Uniform(new), s)?;
+        Ok(self.take(result, Ty::scalar(elem(s))))
+    }
+
+    fn atomic_alone(&mut self, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
+        let found = self.read(s, ptr);
+        let result = self.applied(op, s, found, new, expected)?;
+        let memory = Ty::scalar(memory_elem(s));
+        let stored = self.to_memory(Num::Uniform(result), memory, s);
+        self.w.store(memory, stored, ptr);
+        Ok(found)
+    }
+
+    fn read(&mut self, s: Scalar, ptr: Operand) -> Operand {
+        let memory = Ty::scalar(memory_elem(s));
+        let found = self.w.load(memory, ptr);
+        if s == Scalar::Bool { self.w.inst(format_args!("icmp ne {}, 0", found.typed(memory))) } else { found }
+    }
+
+    fn atomic_global(&mut self, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
+        let name = match op {
+            AtomicOp::Add if s.is_float() => "fadd",
+            AtomicOp::Sub if s.is_float() => "fsub",
+            AtomicOp::Add if s.is_int() => "add",
+            AtomicOp::Sub if s.is_int() => "sub",
+            AtomicOp::Min if s.is_signed() => "min",
+            AtomicOp::Max if s.is_signed() => "max",
+            AtomicOp::Min if s.is_int() => "umin",
+            AtomicOp::Max if s.is_int() => "umax",
+            AtomicOp::And if s.is_int() => "and",
+            AtomicOp::Or if s.is_int() => "or",
+            AtomicOp::Xor if s.is_int() => "xor",
+            AtomicOp::Exch if s != Scalar::Bool => "xchg",
+            _ => return self.atomic_by_trial(op, s, ptr, new, expected),
+        };
+        let (ty, align) = (Ty::scalar(elem(s)), s.size());
+        Ok(self.w.inst(format_args!("atomicrmw {name} {}, {} monotonic, align {align}", ptr.typed(Ty::PTR), new.typed(ty))))
+    }
+
+    /// Reads, computes, and writes if nobody wrote in between; else tries again.
+    fn atomic_by_trial(&mut self, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
+        let (register, memory) = (Ty::scalar(elem(s)), Ty::scalar(memory_elem(s)));
+        let bits = Ty::scalar(match s.size() {
+            1 => Elem::I8,
+            2 => Elem::I16,
+            4 => Elem::I32,
+            _ => Elem::I64,
+        });
+        let slot = self.w.alloca(bits);
+        let first = self.w.inst(format_args!("load atomic {bits}, {} monotonic, align {}", ptr.typed(Ty::PTR), s.size()));
+        self.w.store(bits, first, slot);
+        let (head, done) = (self.w.label(), self.w.label());
+        self.w.place(head);
+        let seen = self.w.load(bits, slot);
+        let found = match s {
+            Scalar::Bool => self.w.inst(format_args!("icmp ne {}, 0", seen.typed(bits))),
+            _ if bits == register => seen,
+            _ => self.convert("bitcast", seen, bits, register),
+        };
+        let result = self.applied(op, s, found, new, expected)?;
+        let result = self.to_memory(Num::Uniform(result), memory, s);
+        let result = if memory == bits { result } else { self.convert("bitcast", result, memory, bits) };
+        let pair = self.w.inst(format_args!(
+            "cmpxchg {}, {}, {} monotonic monotonic, align {}",
+            ptr.typed(Ty::PTR),
+            seen.typed(bits),
+            result.typed(bits),
+            s.size()
+        ));
+        let now = self.w.inst(format_args!("extractvalue {{ {bits}, i1 }} {}, 0", pair.of(bits)));
+        let swapped = self.w.inst(format_args!("extractvalue {{ {bits}, i1 }} {}, 1", pair.of(bits)));
+        self.w.store(bits, now, slot);
+        self.w.cond_br(swapped, done, head);
+        self.w.place(done);
+        Ok(found)
+    }
+}

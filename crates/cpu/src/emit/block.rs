@@ -1,0 +1,60 @@
+//! Statements in order.
+
+use weft_ir::{Block, Stmt, StmtKind};
+use weft_passes::uniformity::key;
+
+use super::control::FrameKind;
+use super::func::Fx;
+use super::values::Res;
+
+impl<'m> Fx<'_, 'm> {
+    pub fn block(&mut self, block: &'m Block) -> Res<()> {
+        self.stmts(&block.0)
+    }
+
+    pub fn stmts(&mut self, stmts: &'m [Stmt]) -> Res<()> {
+        for stmt in stmts {
+            self.stmt(stmt)?;
+        }
+        Ok(())
+    }
+
+    fn stmt(&mut self, stmt: &'m Stmt) -> Res<()> {
+        self.span = stmt.span;
+        match &stmt.kind {
+            StmtKind::Let(value, op) => {
+                self.defs[value.index()] = Some(op);
+                let val = self.op(*value, op)?;
+                self.define(*value, val);
+                Ok(())
+            }
+            StmtKind::Set(local, value) => {
+                let val = self.val(*value)?;
+                let blend = self.info.blends.contains(&key(stmt));
+                self.set_local(*local, &val, blend)
+            }
+            StmtKind::If { cond, then, other } => self.emit_if(stmt, *cond, then, other),
+            StmtKind::Loop(body) => self.emit_loop(stmt, body),
+            StmtKind::For { var, start, stop, step, body } => self.emit_for(stmt, *var, [*start, *stop, *step], body),
+            StmtKind::Scope(label, body) => self.emit_scope(stmt, *label, body),
+            StmtKind::Leave(label) => self.jump(FrameKind::Scope(*label)),
+            StmtKind::Break => self.jump(FrameKind::After),
+            StmtKind::Continue => self.jump(FrameKind::Next),
+            StmtKind::Return(value) => {
+                if let Some(value) = value {
+                    self.store_results(*value)?;
+                }
+                self.jump(FrameKind::End)
+            }
+            StmtKind::Store { view, indices, value, part } => {
+                let (view, value) = (self.view(*view)?, self.num(*value)?);
+                self.store_element(&view, indices, value, *part)
+            }
+            StmtKind::Raise { kind, message } => self.raise(*kind, message),
+            StmtKind::Print(items) => self.print(items),
+            StmtKind::Launch { func, extents, args, results, parallel } => self.launch(*func, extents, args, results, *parallel),
+            StmtKind::Barrier => self.unsupported("a barrier where threads of a block may go different ways"),
+            StmtKind::ParFor { .. } => self.internal("a parallel loop that was not outlined"),
+        }
+    }
+}

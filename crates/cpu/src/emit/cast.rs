@@ -1,0 +1,123 @@
+//! Numeric conversions.
+
+use weft_ir::Scalar;
+
+use super::func::Fx;
+use super::values::{Num, elem};
+use super::writer::{Elem, Operand, Ty};
+
+impl Fx<'_, '_> {
+    pub fn cast(&mut self, from: Scalar, to: Scalar, a: Num) -> Num {
+        if from == to {
+            return a;
+        }
+        if let (Some(v), true) = (a.const_int(), from.is_int() && to.is_int()) {
+            return Num::int(wrap_const(v, to));
+        }
+        let src = self.ty_of(a, elem(from));
+        let dst = src.with(elem(to));
+        let x = self.take(a, src);
+        let result = match (from, to) {
+            (_, Scalar::Bool) => self.is_not_zero(x, src),
+            (Scalar::Bool, _) if to.is_float() => self.convert("uitofp", x, src, dst),
+            (Scalar::Bool, _) => self.convert("zext", x, src, dst),
+            (Scalar::F32, Scalar::F64) => self.convert("fpext", x, src, dst),
+            (Scalar::F64, Scalar::F32) => self.convert("fptrunc", x, src, dst),
+            _ if from.is_float() => self.float_to_int(x, src, to),
+            _ if to.is_float() => self.convert(if from.is_signed() { "sitofp" } else { "uitofp" }, x, src, dst),
+            _ => self.resize_int(x, src, dst, from.is_signed()),
+        };
+        self.wrap(result, dst)
+    }
+
+    pub fn convert(&mut self, op: &str, x: Operand, from: Ty, to: Ty) -> Operand {
+        self.w.inst(format_args!("{op} {} to {to}", x.typed(from)))
+    }
+
+    pub fn resize_int(&mut self, x: Operand, from: Ty, to: Ty, signed: bool) -> Operand {
+        match from.elem.bits().cmp(&to.elem.bits()) {
+            std::cmp::Ordering::Equal => x,
+            std::cmp::Ordering::Greater => self.convert("trunc", x, from, to),
+            std::cmp::Ordering::Less => self.convert(if signed { "sext" } else { "zext" }, x, from, to),
+        }
+    }
+
+    fn is_not_zero(&mut self, x: Operand, ty: Ty) -> Operand {
+        match ty.elem {
+            Elem::F32 => self.w.inst(format_args!("fcmp une {}, {}", x.typed(ty), Operand::F32(0).of(ty))),
+            Elem::F64 => self.w.inst(format_args!("fcmp une {}, {}", x.typed(ty), Operand::F64(0).of(ty))),
+            _ => self.w.inst(format_args!("icmp ne {}, {}", x.typed(ty), Operand::Int(0).of(ty))),
+        }
+    }
+
+    pub fn bitcast(&mut self, from: Scalar, to: Scalar, a: Num) -> Num {
+        let src = self.ty_of(a, elem(from));
+        let dst = src.with(elem(to));
+        let x = self.take(a, src);
+        if src == dst {
+            return self.wrap(x, dst);
+        }
+        let result = self.w.inst(format_args!("bitcast {} to {dst}", x.typed(src)));
+        self.wrap(result, dst)
+    }
+}
+
+/// An integer constant as another integer type holds it, in 64 bits.
+pub fn wrap_const(v: i64, to: Scalar) -> i64 {
+    match to {
+        Scalar::I8 => i64::from(v as i8),
+        Scalar::I16 => i64::from(v as i16),
+        Scalar::I32 => i64::from(v as i32),
+        Scalar::U8 => i64::from(v as u8),
+        Scalar::U16 => i64::from(v as u16),
+        Scalar::U32 => i64::from(v as u32),
+        _ => v,
+    }
+}
+
+impl Fx<'_, '_> {
+    /// Truncation; NaN and values out of range give the minimum of the 32- or 64-bit type the conversion goes through.
+    fn float_to_int(&mut self, x: Operand, src: Ty, to: Scalar) -> Operand {
+        let dst = src.with(elem(to));
+        let via = match to {
+            Scalar::I64 | Scalar::U32 => Elem::I64,
+            Scalar::U64 => return self.float_to_u64(x, src),
+            _ => Elem::I32,
+        };
+        let min = if via == Elem::I64 { i64::MIN } else { i64::from(i32::MIN) };
+        let whole = self.float_to_signed(x, src, via, min);
+        self.resize_int(whole, src.with(via), dst, true)
+    }
+
+    fn float_to_signed(&mut self, x: Operand, src: Ty, via: Elem, outside: i64) -> Operand {
+        let bits = src.with(Elem::I1);
+        let high = if via == Elem::I64 { 9_223_372_036_854_775_808.0 } else { 2_147_483_648.0 };
+        let low = -high;
+        let above = self.w.inst(format_args!("fcmp oge {}, {}", x.typed(src), float(low, src).of(src)));
+        let below = self.w.inst(format_args!("fcmp olt {}, {}", x.typed(src), float(high, src).of(src)));
+        let inside = self.plain("and", bits, above, below);
+        let dst = src.with(via);
+        let whole = self.convert("fptosi", x, src, dst);
+        self.select_op(dst, inside, whole, Operand::Int(outside))
+    }
+
+    /// Values from 2^63 on are moved down by it and their top bit set; negative ones wrap; what fits neither way gives 0.
+    fn float_to_u64(&mut self, x: Operand, src: Ty) -> Operand {
+        let dst = src.with(Elem::I64);
+        let half = float(9_223_372_036_854_775_808.0, src);
+        let low = self.float_to_signed(x, src, Elem::I64, 0);
+        let moved = self.plain("fsub", src, x, half);
+        let high = self.float_to_signed(moved, src, Elem::I64, i64::MIN);
+        let high = self.plain("xor", dst, high, Operand::Int(i64::MIN));
+        let large = self.w.inst(format_args!("fcmp oge {}, {}", x.typed(src), half.of(src)));
+        self.select_op(dst, large, high, low)
+    }
+}
+
+fn float(v: f64, ty: Ty) -> Operand {
+    if ty.elem == Elem::F32 {
+        Operand::F32((v as f32).to_bits())
+    } else {
+        Operand::F64(v.to_bits())
+    }
+}

@@ -1,0 +1,133 @@
+//! The state of the function being written, and what every part of the emitter asks of it.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use weft_ir::{Function, Local, Op, Scalar, Span, Type, Value};
+use weft_passes::uniformity::Uniformity;
+
+use super::EmitError;
+use super::control::Frame;
+use super::kernel::Geometry;
+use super::mask::Mask;
+use super::module::ModuleCx;
+use super::values::{Num, Res, Val, ViewVal};
+use super::views::Slot;
+use super::writer::{Elem, Label, Operand, Writer};
+
+/// Writes one function.
+pub struct Fx<'a, 'm> {
+    pub cx: &'a mut ModuleCx<'m>,
+    pub f: &'m Function,
+    pub info: Rc<Uniformity>,
+    pub w: Writer,
+    /// Lanes of the gang; 0 in scalar code.
+    pub lanes: u32,
+    pub vals: Vec<Option<Val>>,
+    /// The operation that defines each value.
+    pub defs: Vec<Option<&'m Op>>,
+    pub slots: Vec<Slot>,
+    /// The shared, local arrays' memory.
+    pub arrays: Vec<Operand>,
+    pub frames: Vec<Frame>,
+    pub mask: Mask,
+    /// How a mask sits in a slot: `i1`, or an integer as wide as the lanes' data where the target has no mask registers.
+    pub mask_elem: Elem,
+    /// A body is being written twice already.
+    pub doubled: bool,
+    pub geometry: Option<Geometry>,
+    /// `i32`: what the function returns.
+    pub status: Operand,
+    pub exit: Label,
+    pub lane_vectors: HashMap<i64, Operand>,
+    pub span: Span,
+}
+
+impl<'a, 'm> Fx<'a, 'm> {
+    pub fn new(cx: &'a mut ModuleCx<'m>, f: &'m Function, info: Rc<Uniformity>, lanes: u32) -> Fx<'a, 'm> {
+        let mut w = Writer::default();
+        let exit = w.label();
+        let mut fx = Fx {
+            cx,
+            f,
+            info,
+            w,
+            lanes,
+            vals: vec![None; f.values.len()],
+            defs: vec![None; f.values.len()],
+            slots: Vec::new(),
+            arrays: Vec::new(),
+            frames: Vec::new(),
+            mask: Mask::Full,
+            mask_elem: Elem::I1,
+            doubled: false,
+            geometry: None,
+            status: Operand::Null,
+            exit,
+            lane_vectors: HashMap::new(),
+            span: Span::NONE,
+        };
+        fx.status = fx.w.entry_inst(format_args!("alloca i32"));
+        fx
+    }
+
+    pub fn unsupported<T>(&self, message: impl Into<String>) -> Res<T> {
+        Err(EmitError::Unsupported {
+            message: message.into(),
+            span: self.span,
+        })
+    }
+
+    pub fn internal<T>(&self, message: impl Into<String>) -> Res<T> {
+        Err(EmitError::Internal(format!("{}: {}", self.f.name, message.into())))
+    }
+
+    pub fn define(&mut self, value: Value, val: Val) {
+        self.vals[value.index()] = Some(val);
+    }
+
+    pub fn val(&self, value: Value) -> Res<Val> {
+        match &self.vals[value.index()] {
+            Some(val) => Ok(val.clone()),
+            None => self.internal(format!("%{} is used before it is defined", value.0)),
+        }
+    }
+
+    pub fn num(&self, value: Value) -> Res<Num> {
+        match &self.vals[value.index()] {
+            Some(Val::Num(n)) => Ok(*n),
+            _ => self.internal(format!("%{} is not a number here", value.0)),
+        }
+    }
+
+    pub fn view(&self, value: Value) -> Res<Rc<ViewVal>> {
+        match &self.vals[value.index()] {
+            Some(Val::View(v)) => Ok(v.clone()),
+            _ => self.internal(format!("%{} is not a view here", value.0)),
+        }
+    }
+
+    pub fn scalar(&self, value: Value) -> Res<Scalar> {
+        self.scalar_of(self.f.ty(value))
+    }
+
+    pub fn local_scalar(&self, local: Local) -> Res<Scalar> {
+        self.scalar_of(self.f.local_ty(local))
+    }
+
+    fn scalar_of(&self, ty: &Type) -> Res<Scalar> {
+        match ty.scalar() {
+            Some(s) if !s.is_complex() => Ok(s),
+            _ => self.internal(format!("a value of type {ty} where a real scalar is needed")),
+        }
+    }
+
+    /// The flags float arithmetic carries. Never `contract`: fma is explicit in the IR.
+    pub fn fast(&self) -> &'static str {
+        if self.f.flags.fastmath {
+            "reassoc nnan ninf nsz arcp afn "
+        } else {
+            ""
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Scalar tests of whole gangs: do all lanes take one side of a branch, are all lanes in a range.
+
+use weft_ir::{BinOp, Block, CmpOp, Op, Scalar, Value};
+
+use super::control::{Range, size};
+use super::func::Fx;
+use super::values::{Num, Res};
+use super::writer::{Operand, Ty};
+
+/// A body longer than this is not written twice.
+const DOUBLED_STATEMENTS: usize = 400;
+
+impl<'m> Fx<'_, 'm> {
+    /// A scalar that is true when the whole gang takes the longer side of a branch, and that side.
+    pub fn whole_gang_test(&mut self, cond: Value, then: &'m Block, other: &'m Block) -> Res<Option<(Operand, &'m Block)>> {
+        let (side, wanted) = if size(then) >= size(other) { (then, true) } else { (other, false) };
+        if size(side) > DOUBLED_STATEMENTS {
+            return Ok(None);
+        }
+        Ok(self.all_lanes(cond, wanted)?.map(|test| (test, side)))
+    }
+
+    /// A scalar that is true only if `cond` is `wanted` in every lane, where one can be computed from affine and uniform operands.
+    fn all_lanes(&mut self, cond: Value, wanted: bool) -> Res<Option<Operand>> {
+        if let Num::Uniform(c) = self.num(cond)? {
+            return Ok(Some(if wanted { c } else { self.w.inst(format_args!("xor {}, true", c.typed(Ty::BOOL))) }));
+        }
+        let Some(op) = self.defs[cond.index()] else {
+            return Ok(None);
+        };
+        match op {
+            Op::Compare(op, a, b) if *self.f.ty(*a) == weft_ir::Type::I64 => {
+                let (a, b) = (self.num(*a)?, self.num(*b)?);
+                let op = if wanted { *op } else { negated(*op) };
+                Ok(self.all_compare(op, a, b))
+            }
+            Op::Unary(weft_ir::UnOp::Not, a) => self.all_lanes(*a, !wanted),
+            Op::Binary(op @ (BinOp::And | BinOp::Or), a, b) if (*op == BinOp::And) == wanted => {
+                let Some(x) = self.all_lanes(*a, wanted)? else {
+                    return Ok(None);
+                };
+                let Some(y) = self.all_lanes(*b, wanted)? else {
+                    return Ok(None);
+                };
+                Ok(Some(self.plain("and", Ty::BOOL, x, y)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Does a comparison hold in every lane: it does if it holds in the lanes where its sides come closest.
+    fn all_compare(&mut self, op: CmpOp, a: Num, b: Num) -> Option<Operand> {
+        let (low_a, high_a) = self.ends(a)?;
+        let (low_b, high_b) = self.ends(b)?;
+        let (x, y) = match op {
+            CmpOp::Lt | CmpOp::Le => (high_a, low_b),
+            CmpOp::Gt | CmpOp::Ge => (low_a, high_b),
+            CmpOp::Eq | CmpOp::Ne => return None,
+        };
+        match self.compare(op, Scalar::I64, Num::Uniform(x), Num::Uniform(y)) {
+            Num::Uniform(test) => Some(test),
+            _ => None,
+        }
+    }
+
+    /// The least and the greatest value over the lanes.
+    fn ends(&mut self, n: Num) -> Option<(Operand, Operand)> {
+        match n {
+            Num::Uniform(op) => Some((op, op)),
+            Num::Affine(base, step) => {
+                let span = step.checked_mul(i64::from(self.lanes) - 1)?;
+                let last = self.add_scalar(base, Operand::Int(span));
+                Some(if step > 0 { (base, last) } else { (last, base) })
+            }
+            Num::Varying(_) => None,
+        }
+    }
+
+    /// The numbers of a range. A constant step leaves room behind the end for one step without wrapping.
+    pub fn range(&mut self, values: [Value; 3]) -> Res<Range> {
+        let (start, mut stop, step) = (self.num(values[0])?, self.num(values[1])?, self.num(values[2])?);
+        match step.const_int() {
+            Some(s) if s > 1 => {
+                stop = self.binary(BinOp::Min, Scalar::I64, stop, Num::int(i64::MAX - s + 1), Scalar::I64)?;
+            }
+            Some(s) if s < -1 => {
+                stop = self.binary(BinOp::Max, Scalar::I64, stop, Num::int(i64::MIN - s - 1), Scalar::I64)?;
+            }
+            _ => {}
+        }
+        Ok(Range { start, stop, step })
+    }
+
+    /// Is `at` before the end, lane by lane.
+    pub fn in_range(&mut self, at: Num, range: &Range) -> Num {
+        match range.step.const_int() {
+            Some(s) if s > 0 => self.compare(CmpOp::Lt, Scalar::I64, at, range.stop),
+            Some(_) => self.compare(CmpOp::Gt, Scalar::I64, at, range.stop),
+            None => {
+                let up = self.compare(CmpOp::Gt, Scalar::I64, range.step, Num::int(0));
+                let below = self.compare(CmpOp::Lt, Scalar::I64, at, range.stop);
+                let above = self.compare(CmpOp::Gt, Scalar::I64, at, range.stop);
+                self.select(Scalar::Bool, up, below, above)
+            }
+        }
+    }
+
+    /// Are all lanes before the end.
+    pub fn all_in_range(&mut self, at: Num, range: &Range) -> Option<Operand> {
+        match range.step.const_int() {
+            Some(s) if s > 0 => self.all_compare(CmpOp::Lt, at, range.stop),
+            Some(_) => self.all_compare(CmpOp::Gt, at, range.stop),
+            None => {
+                let below = self.all_compare(CmpOp::Lt, at, range.stop)?;
+                let above = self.all_compare(CmpOp::Gt, at, range.stop)?;
+                let Num::Uniform(up) = self.compare(CmpOp::Gt, Scalar::I64, range.step, Num::int(0)) else {
+                    return None;
+                };
+                Some(self.select_op(Ty::BOOL, up, below, above))
+            }
+        }
+    }
+}
+
+fn negated(op: CmpOp) -> CmpOp {
+    match op {
+        CmpOp::Eq => CmpOp::Ne,
+        CmpOp::Ne => CmpOp::Eq,
+        CmpOp::Lt => CmpOp::Ge,
+        CmpOp::Le => CmpOp::Gt,
+        CmpOp::Gt => CmpOp::Le,
+        CmpOp::Ge => CmpOp::Lt,
+    }
+}

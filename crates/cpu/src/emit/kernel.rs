@@ -1,0 +1,167 @@
+//! Kernels: blocks of a grid, gangs of a block, thread geometry, the arrays of blocks and threads.
+
+use weft_ir::{ArrayId, Axis, Geometry as Query, Space, ViewType};
+
+use super::entry::end_frame;
+use super::func::Fx;
+use super::mask::Mask;
+use super::values::{Num, Res, ViewVal};
+use super::writer::{Label, Operand, Ty};
+
+/// Where the gang being written stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Geometry {
+    pub thread: [Num; 3],
+    pub block: [Operand; 3],
+    pub block_dim: [Operand; 3],
+    pub grid_dim: [Operand; 3],
+}
+
+/// A counting loop being written.
+pub struct Counter {
+    slot: Operand,
+    head: Label,
+    next: Label,
+    done: Label,
+    step: i64,
+    pub at: Operand,
+}
+
+impl Fx<'_, '_> {
+    /// Runs blocks `begin..end` of the grid.
+    pub fn blocks(&mut self, lane_axis: Axis, full: bool) -> Res<()> {
+        let dims: Vec<Operand> = (0..6).map(|i| self.load_extra(i)).collect();
+        let linear = self.count(Operand::Arg("begin"), Operand::Arg("end"), 1);
+        let (grid_x, grid_y) = (dims[3], dims[4]);
+        let x = self.scalar_int("urem", linear.at, grid_x);
+        let rest = self.scalar_int("udiv", linear.at, grid_x);
+        let y = self.scalar_int("urem", rest, grid_y);
+        let z = self.scalar_int("udiv", rest, grid_y);
+        self.geometry = Some(Geometry {
+            thread: [Num::int(0); 3],
+            block: [x, y, z],
+            block_dim: [dims[0], dims[1], dims[2]],
+            grid_dim: [dims[3], dims[4], dims[5]],
+        });
+        if super::regions::has_barrier(&self.f.body) {
+            self.regions(lane_axis as usize, full)?;
+        } else {
+            self.gangs_of_block(lane_axis as usize, full, &mut |fx, next| {
+                fx.frames.push(end_frame(next));
+                let f = fx.f;
+                fx.block(&f.body)?;
+                fx.frames.pop();
+                Ok(())
+            })?;
+        }
+        self.end_count(&linear);
+        Ok(())
+    }
+
+    fn load_extra(&mut self, at: i64) -> Operand {
+        let ptr = self.w.offset(Operand::Arg("extra"), Operand::Int(8 * at));
+        self.w.load(Ty::I64, ptr)
+    }
+
+    /// Writes `body` once, in loops over the gangs of a block: lanes along one axis, the axes behind it outside.
+    pub fn gangs_of_block(&mut self, lane_axis: usize, full: bool, body: &mut dyn FnMut(&mut Self, Label) -> Res<()>) -> Res<()> {
+        let Some(mut geometry) = self.geometry else {
+            return self.internal("threads outside a kernel");
+        };
+        let mut outer = Vec::new();
+        for axis in (lane_axis + 1..3).rev() {
+            let counter = self.count(Operand::Int(0), geometry.block_dim[axis], 1);
+            geometry.thread[axis] = Num::Uniform(counter.at);
+            outer.push(counter);
+        }
+        let length = geometry.block_dim[lane_axis];
+        let gang = self.count(Operand::Int(0), length, self.lanes.into());
+        geometry.thread[lane_axis] = Num::Affine(gang.at, 1);
+        self.geometry = Some(geometry);
+        self.mask = if full {
+            Mask::Full
+        } else {
+            Mask::Lanes(self.lanes_below(Num::Affine(gang.at, 1), length))
+        };
+        body(self, gang.next)?;
+        self.mask = Mask::Full;
+        self.end_count(&gang);
+        for counter in outer.iter().rev() {
+            self.end_count(counter);
+        }
+        Ok(())
+    }
+
+    /// Starts `for at in begin..end`.
+    pub fn count(&mut self, begin: Operand, end: Operand, step: i64) -> Counter {
+        let slot = self.w.alloca(Ty::I64);
+        let (head, start, next, done) = (self.w.label(), self.w.label(), self.w.label(), self.w.label());
+        self.w.store(Ty::I64, begin, slot);
+        self.w.place(head);
+        let at = self.w.load(Ty::I64, slot);
+        let more = self.w.inst(format_args!("icmp slt {}, {}", at.typed(Ty::I64), end.of(Ty::I64)));
+        self.w.cond_br(more, start, done);
+        self.w.place(start);
+        Counter { slot, head, next, done, step, at }
+    }
+
+    pub fn end_count(&mut self, counter: &Counter) {
+        self.w.place(counter.next);
+        let next = self.scalar_int("add nsw", counter.at, Operand::Int(counter.step));
+        self.w.store(Ty::I64, next, counter.slot);
+        self.w.br(counter.head);
+        self.w.place(counter.done);
+    }
+
+    pub fn geometry(&mut self, query: Query) -> Res<Num> {
+        let Some(g) = self.geometry else {
+            return self.unsupported("thread geometry outside a kernel");
+        };
+        Ok(match query {
+            Query::ThreadIdx(axis) => g.thread[axis as usize],
+            Query::BlockIdx(axis) => Num::Uniform(g.block[axis as usize]),
+            Query::BlockDim(axis) => Num::Uniform(g.block_dim[axis as usize]),
+            Query::GridDim(axis) => Num::Uniform(g.grid_dim[axis as usize]),
+            Query::LaneId => {
+                let linear = self.linear_thread(&g);
+                let ty = self.vector_ty(super::writer::Elem::I64);
+                let linear = self.take(linear, ty);
+                Num::Varying(self.plain("and", ty, linear, Operand::Int(31)))
+            }
+        })
+    }
+
+    /// The thread's number in its block, x fastest.
+    pub fn linear_thread(&mut self, g: &Geometry) -> Num {
+        let zy = self.mul(g.thread[2], Num::Uniform(g.block_dim[1]));
+        let zy = self.add(zy, g.thread[1]);
+        let zyx = self.mul(zy, Num::Uniform(g.block_dim[0]));
+        self.add(zyx, g.thread[0])
+    }
+
+    /// Memory for the function's arrays: shared ones once, local ones once per lane.
+    pub fn make_arrays(&mut self) -> Res<()> {
+        for decl in &self.f.arrays {
+            let Some(count) = decl.shape.iter().try_fold(1u64, |n, axis| n.checked_mul(*axis)) else {
+                return self.unsupported(format!("the array {} is too large", decl.name));
+            };
+            let lanes = if decl.space == Space::Local { u64::from(self.lanes.max(1)) } else { 1 };
+            let bytes = count.saturating_mul(decl.elem.size() as u64).saturating_mul(lanes);
+            if bytes > 4 << 20 {
+                return self.unsupported(format!("the array {} takes {bytes} bytes", decl.name));
+            }
+            let array = self.w.entry_inst(format_args!("alloca [{} x i8], align 64", bytes.max(1)));
+            self.arrays.push(array);
+        }
+        Ok(())
+    }
+
+    pub fn array(&mut self, id: ArrayId, ty: ViewType) -> Res<ViewVal> {
+        let decl = &self.f.arrays[id.index()];
+        let shape = decl.shape.iter().map(|n| Num::int(*n as i64)).collect();
+        let local = decl.space == Space::Local && self.lanes > 0;
+        let offset = if local { Num::Affine(Operand::Int(0), decl.elem.size() as i64) } else { Num::int(0) };
+        let ty = ViewType { space: decl.space, ..ty };
+        Ok(self.contiguous(ty, self.arrays[id.index()], offset, shape))
+    }
+}

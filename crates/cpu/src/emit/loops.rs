@@ -1,0 +1,270 @@
+//! Index spaces: `Loop` functions gang by gang, their reductions, and launching them from host code.
+
+use weft_ir::{BinOp, Const, FuncId, FuncKind, Local, ReduceOp, Reduction, Scalar, Value};
+
+use super::entry::end_frame;
+use super::func::Fx;
+use super::mask::Mask;
+use super::values::{Num, Res, Val, elem};
+use super::views::Slot;
+use super::writer::{Operand, Ty};
+
+impl<'m> Fx<'_, 'm> {
+    /// Runs the body for `begin..end`: points of one axis, or rows of more.
+    pub fn points(&mut self, indices: &[Value], extents: &[Operand]) -> Res<()> {
+        let Some((last, outer)) = indices.split_last() else {
+            return self.gangs(None, Operand::Arg("begin"), Operand::Arg("end"));
+        };
+        if outer.is_empty() {
+            return self.gangs(Some(*last), Operand::Arg("begin"), Operand::Arg("end"));
+        }
+        let row = self.w.alloca(Ty::I64);
+        self.w.store(Ty::I64, Operand::Arg("begin"), row);
+        let (head, body, done) = (self.w.label(), self.w.label(), self.w.label());
+        self.w.place(head);
+        let at = self.w.load(Ty::I64, row);
+        let more = self.w.inst(format_args!("icmp slt {}, %end", at.typed(Ty::I64)));
+        self.w.cond_br(more, body, done);
+        self.w.place(body);
+        self.outer_indices(outer, extents, at);
+        self.gangs(Some(*last), Operand::Int(0), extents[extents.len() - 1])?;
+        let at = self.w.load(Ty::I64, row);
+        let next = self.add_scalar(at, Operand::Int(1));
+        self.w.store(Ty::I64, next, row);
+        self.w.br(head);
+        self.w.place(done);
+        Ok(())
+    }
+
+    /// Splits a row number into the indices of all axes but the last.
+    fn outer_indices(&mut self, outer: &[Value], extents: &[Operand], row: Operand) {
+        let mut rest = row;
+        for axis in (1..outer.len()).rev() {
+            let extent = extents[axis];
+            let index = self.scalar_int("urem", rest, extent);
+            rest = self.scalar_int("udiv", rest, extent);
+            self.define(outer[axis], Val::Num(Num::Uniform(index)));
+        }
+        self.define(outer[0], Val::Num(Num::Uniform(rest)));
+    }
+
+    /// Neighbouring points: whole gangs first, then one with some lanes off.
+    fn gangs(&mut self, index: Option<Value>, begin: Operand, end: Operand) -> Res<()> {
+        let slot = self.w.alloca(Ty::I64);
+        self.w.store(Ty::I64, begin, slot);
+        let (head, whole, next) = (self.w.label(), self.w.label(), self.w.label());
+        let (tail_head, tail, done) = (self.w.label(), self.w.label(), self.w.label());
+        let lanes = Operand::Int(self.lanes.into());
+        self.w.place(head);
+        let at = self.w.load(Ty::I64, slot);
+        let after = self.scalar_int("add nsw", at, lanes);
+        let fits = self.w.inst(format_args!("icmp sle {}, {}", after.typed(Ty::I64), end.of(Ty::I64)));
+        self.w.cond_br(fits, whole, tail_head);
+        self.w.place(whole);
+        self.gang(index, at, Mask::Full, next)?;
+        self.w.place(next);
+        self.w.store(Ty::I64, after, slot);
+        self.w.br(head);
+        self.w.place(tail_head);
+        let some = self.w.inst(format_args!("icmp slt {}, {}", at.typed(Ty::I64), end.of(Ty::I64)));
+        self.w.cond_br(some, tail, done);
+        self.w.place(tail);
+        let mask = self.lanes_below(Num::Affine(at, 1), end);
+        self.gang(index, at, Mask::Lanes(mask), done)?;
+        self.w.place(done);
+        Ok(())
+    }
+
+    fn gang(&mut self, index: Option<Value>, at: Operand, mask: Mask, next: super::writer::Label) -> Res<()> {
+        if let Some(index) = index {
+            self.define(index, Val::Num(Num::Affine(at, 1)));
+        }
+        self.mask = mask;
+        self.frames.push(end_frame(next));
+        let f = self.f;
+        self.block(&f.body)?;
+        self.frames.pop();
+        self.w.br(next);
+        self.mask = Mask::Full;
+        Ok(())
+    }
+
+    pub fn start_reductions(&mut self, reductions: &[Reduction]) -> Res<()> {
+        for r in reductions {
+            let s = self.local_scalar(r.local)?;
+            let slot = self.slots[r.local.index()].clone();
+            self.write_number(&slot, identity(r.op, s), false)?;
+        }
+        Ok(())
+    }
+
+    /// Combines the lanes of each reduction, halves with halves, and writes the results.
+    pub fn end_reductions(&mut self, reductions: &[Reduction]) -> Res<()> {
+        for (i, r) in reductions.iter().enumerate() {
+            let s = self.local_scalar(r.local)?;
+            let slot = self.slots[r.local.index()].clone();
+            let lanes = self.read_number(&slot);
+            let total = self.combine_lanes(r.op, s, lanes)?;
+            self.store_slot(total, s, Operand::Arg("extra"), i)?;
+        }
+        Ok(())
+    }
+
+    pub fn combine_lanes(&mut self, op: ReduceOp, s: Scalar, n: Num) -> Res<Num> {
+        let ty = self.vector_ty(elem(s));
+        let (mut vector, mut lanes) = (self.take(n, ty), ty.lanes);
+        let width = self.lanes;
+        while lanes > 1 {
+            let (from, half) = (Ty { lanes, ..ty }, lanes / 2);
+            let low = self.part(vector, from, 0, half);
+            let high = self.part(vector, from, half, half);
+            self.lanes = half;
+            let joined = self.binary(binary_op(op), s, Num::Varying(low), Num::Varying(high), s);
+            self.lanes = width;
+            vector = self.take(joined?, Ty { lanes: half, ..ty });
+            lanes = half;
+        }
+        let one = Ty { lanes: 1, ..ty };
+        Ok(Num::Uniform(self.w.inst(format_args!("extractelement {}, i64 0", vector.typed(one)))))
+    }
+
+    fn part(&mut self, vector: Operand, ty: Ty, first: u32, count: u32) -> Operand {
+        let picks: Vec<String> = (first..first + count).map(|i| format!("i32 {i}")).collect();
+        self.w.inst(format_args!("shufflevector {}, {ty} poison, <{count} x i32> <{}>", vector.typed(ty), picks.join(", ")))
+    }
+
+    /// Runs a `Loop` function through the runtime and combines its results into locals.
+    pub fn launch(&mut self, func: FuncId, extents: &[Value], args: &[Value], results: &[Local], parallel: bool) -> Res<()> {
+        let module = self.cx.module;
+        let target = module.function(func);
+        let FuncKind::Loop { reductions, .. } = &target.kind else {
+            return self.internal("a launch of what is no loop");
+        };
+        let body = self.cx.loop_symbol(func)?;
+        let block = self.argument_block(extents, args)?;
+        let (partial, combine) = self.result_block(&body, reductions, |r| target.local_ty(r.local).scalar())?;
+        self.cx.symbol("weft_launch");
+        self.cx.declare("declare i32 @weft_launch(ptr, ptr, ptr, ptr, ptr, i64, i64, i32)".to_owned());
+        let (rank, slots, parallel) = (extents.len(), reductions.len(), i32::from(parallel));
+        let failed = self.w.inst(format_args!(
+            "call i32 @weft_launch(ptr %ctx, ptr @{body}, ptr {combine}, {}, {}, i64 {rank}, i64 {slots}, i32 {parallel})",
+            block.typed(Ty::PTR),
+            partial.typed(Ty::PTR)
+        ));
+        self.leave_if_failed(failed);
+        self.take_results(results, reductions, partial)
+    }
+
+    fn argument_block(&mut self, extents: &[Value], args: &[Value]) -> Res<Operand> {
+        let slots: usize = extents.len() + args.iter().map(|a| self.f.ty(*a).slots()).sum::<usize>();
+        let block = self.w.entry_inst(format_args!("alloca [{} x i64]", slots.max(1)));
+        let mut at = 0;
+        for value in extents.iter().chain(args) {
+            let (val, ty) = (self.val(*value)?, self.f.ty(*value).clone());
+            self.store_result(&val, &ty, block, at)?;
+            at += ty.slots();
+        }
+        Ok(block)
+    }
+
+    /// Slots holding the identities, and the function that combines two such blocks.
+    fn result_block(&mut self, body: &str, reductions: &[Reduction], scalar: impl Fn(&Reduction) -> Option<Scalar>) -> Res<(Operand, String)> {
+        if reductions.is_empty() {
+            return Ok((Operand::Null, "null".to_owned()));
+        }
+        let mut kinds = Vec::new();
+        for r in reductions {
+            match scalar(r) {
+                Some(s) if !s.is_complex() => kinds.push((r.op, s)),
+                _ => return self.internal("a reduction of what is no real number"),
+            }
+        }
+        let block = self.w.entry_inst(format_args!("alloca [{} x i64]", kinds.len()));
+        for (i, (op, s)) in kinds.iter().enumerate() {
+            self.store_slot(identity(*op, *s), *s, block, i)?;
+        }
+        let name = format!("{body}.combine");
+        if self.cx.helper(&name) {
+            combine_function(self, &name, &kinds)?;
+        }
+        Ok((block, format!("@{name}")))
+    }
+
+    fn leave_if_failed(&mut self, code: Operand) {
+        let failed = self.w.inst(format_args!("icmp ne {}, 0", code.typed(Ty::I32)));
+        let (bad, good) = (self.w.label(), self.w.label());
+        self.w.cond_br(failed, bad, good);
+        self.w.place(bad);
+        self.w.store(Ty::I32, code, self.status);
+        self.w.br(self.exit);
+        self.w.place(good);
+    }
+
+    fn take_results(&mut self, results: &[Local], reductions: &[Reduction], block: Operand) -> Res<()> {
+        for (i, (local, r)) in results.iter().zip(reductions).enumerate() {
+            let s = self.local_scalar(*local)?;
+            let slot = self.slots[local.index()].clone();
+            let old = self.read_number(&slot);
+            let new = self.read_slot_number(block, i, s);
+            let total = self.binary(binary_op(r.op), s, old, new, s)?;
+            self.set_local(*local, &Val::Num(total), false)?;
+        }
+        Ok(())
+    }
+
+    /// A scalar as it lies in slot `at` of a block.
+    fn read_slot_number(&mut self, block: Operand, at: usize, s: Scalar) -> Num {
+        let ptr = self.w.offset(block, Operand::Int(8 * at as i64));
+        let memory = Ty::scalar(super::values::memory_elem(s));
+        let value = self.w.load(memory, ptr);
+        Num::Uniform(match s {
+            Scalar::Bool => self.w.inst(format_args!("icmp ne {}, 0", value.typed(memory))),
+            _ => value,
+        })
+    }
+}
+
+/// `void (ptr into, ptr from)`: `into = into op from`, slot by slot.
+fn combine_function(fx: &mut Fx<'_, '_>, name: &str, kinds: &[(ReduceOp, Scalar)]) -> Res<()> {
+    let outer = std::mem::take(&mut fx.w);
+    let written = kinds.iter().enumerate().try_for_each(|(i, (op, s))| {
+        let a = fx.read_slot_number(Operand::Arg("into"), i, *s);
+        let b = fx.read_slot_number(Operand::Arg("from"), i, *s);
+        let joined = fx.binary(binary_op(*op), *s, a, b, *s)?;
+        fx.store_slot(joined, *s, Operand::Arg("into"), i)
+    });
+    let inner = std::mem::replace(&mut fx.w, outer);
+    written?;
+    let text = format!("define internal void @{name}(ptr %into, ptr %from) #0 {{\nentry:\n{}  ret void\n}}\n", inner.body);
+    fx.cx.push_function(&text);
+    Ok(())
+}
+
+pub fn binary_op(op: ReduceOp) -> BinOp {
+    match op {
+        ReduceOp::Add => BinOp::Add,
+        ReduceOp::Mul => BinOp::Mul,
+        ReduceOp::Min => BinOp::Min,
+        ReduceOp::Max => BinOp::Max,
+        ReduceOp::And => BinOp::And,
+        ReduceOp::Or => BinOp::Or,
+        ReduceOp::Xor => BinOp::Xor,
+    }
+}
+
+/// What changes nothing when combined.
+fn identity(op: ReduceOp, s: Scalar) -> Num {
+    Num::Uniform(match op.identity(s) {
+        Some(Const::Bool(b)) => Operand::Bool(b),
+        Some(Const::Int(_, v)) => Operand::Int(v),
+        Some(Const::F32(bits)) => Operand::F32(bits),
+        Some(Const::F64(bits)) => Operand::F64(bits),
+        Some(Const::C64(..) | Const::C128(..)) | None => Operand::Zero,
+    })
+}
+
+impl Slot {
+    pub const fn is_shared(&self) -> bool {
+        matches!(self, Slot::Shared { .. })
+    }
+}

@@ -1,0 +1,194 @@
+//! Loads and stores: by the class of the address a scalar access, a vector access, or a gather or scatter; masked where lanes may be off.
+
+use weft_ir::{Index, Part, Scalar};
+
+use super::func::Fx;
+use super::mask::Mask;
+use super::values::{Num, Res, ViewVal, elem, memory_elem};
+use super::writer::{Elem, Operand, Ty};
+
+impl Fx<'_, '_> {
+    pub fn load_element(&mut self, view: &ViewVal, indices: &[Index], part: Part) -> Res<Num> {
+        let s = self.accessed(view, part)?;
+        let offset = self.element_offset(view, indices, part)?;
+        let memory = memory_elem(s);
+        let (loaded, ty) = match offset {
+            Num::Uniform(at) => {
+                let ty = Ty::scalar(memory);
+                (self.load_at(view.base, at, ty, s.size(), true), ty)
+            }
+            Num::Affine(at, step) if step == s.size() as i64 => {
+                let ty = self.vector_ty(memory);
+                (self.load_neighbours(view.base, at, ty, s.size()), ty)
+            }
+            Num::Affine(at, step) if step == -(s.size() as i64) => {
+                let ty = self.vector_ty(memory);
+                (self.load_reversed(view.base, at, ty, s.size()), ty)
+            }
+            _ => {
+                let ty = self.vector_ty(memory);
+                (self.gather(view.base, offset, ty, s.size()), ty)
+            }
+        };
+        let value = self.from_memory(loaded, ty, s);
+        Ok(self.wrap(value, ty))
+    }
+
+    pub fn store_element(&mut self, view: &ViewVal, indices: &[Index], value: Num, part: Part) -> Res<()> {
+        let s = self.accessed(view, part)?;
+        let offset = self.element_offset(view, indices, part)?;
+        let (vector, align) = (self.vector_ty(memory_elem(s)), s.size());
+        match (offset, value) {
+            (Num::Uniform(at), Num::Uniform(_)) => {
+                let ty = Ty::scalar(memory_elem(s));
+                let stored = self.to_memory(value, ty, s);
+                let ptr = self.element_ptr(view.base, at);
+                self.w.line(format_args!("store {}, {}, align {align}", stored.typed(ty), ptr.typed(Ty::PTR)));
+            }
+            (Num::Affine(at, step), _) if step == align as i64 => {
+                let stored = self.to_memory(value, vector, s);
+                self.store_neighbours(view.base, at, vector, stored, align);
+            }
+            (Num::Affine(at, step), _) if step == -(align as i64) => {
+                let stored = self.to_memory(value, vector, s);
+                self.store_reversed(view.base, at, vector, stored, align);
+            }
+            _ => {
+                let stored = self.to_memory(value, vector, s);
+                self.scatter(view.base, offset, vector, stored, align);
+            }
+        }
+        Ok(())
+    }
+
+    fn accessed(&self, view: &ViewVal, part: Part) -> Res<Scalar> {
+        match part {
+            Part::Whole if view.ty.elem.is_complex() => self.internal("an access to a whole complex element"),
+            Part::Whole => Ok(view.ty.elem),
+            _ => Ok(view.ty.elem.part()),
+        }
+    }
+
+    /// A bool in memory is a byte that is 0 or 1.
+    fn from_memory(&mut self, loaded: Operand, ty: Ty, s: Scalar) -> Operand {
+        if s != Scalar::Bool {
+            return loaded;
+        }
+        self.w.inst(format_args!("icmp ne {}, {}", loaded.typed(ty), Operand::Int(0).of(ty)))
+    }
+
+    pub fn to_memory(&mut self, value: Num, ty: Ty, s: Scalar) -> Operand {
+        let register = ty.with(elem(s));
+        let x = self.take(value, register);
+        if s != Scalar::Bool {
+            return x;
+        }
+        match x {
+            Operand::Bool(b) => Operand::Int(i64::from(b)),
+            _ => self.convert("zext", x, register, ty),
+        }
+    }
+
+    fn load_at(&mut self, base: Operand, at: Operand, ty: Ty, align: usize, certain: bool) -> Operand {
+        let ptr = if certain { self.element_ptr(base, at) } else { self.w.offset(base, at) };
+        self.w.inst(format_args!("load {ty}, {}, align {align}", ptr.typed(Ty::PTR)))
+    }
+
+    fn load_neighbours(&mut self, base: Operand, at: Operand, ty: Ty, align: usize) -> Operand {
+        match self.mask {
+            Mask::Full => self.load_at(base, at, ty, align, true),
+            Mask::Lanes(mask) => {
+                let ptr = self.w.offset(base, at);
+                self.masked_load(ptr, ty, align, mask)
+            }
+        }
+    }
+
+    fn masked_load(&mut self, ptr: Operand, ty: Ty, align: usize, mask: Operand) -> Operand {
+        let bits = self.mask_ty();
+        let name = format!("llvm.masked.load.{}.p0", ty.suffix());
+        self.cx.declare(format!("declare {ty} @{name}(ptr, {bits}, {ty})"));
+        let ptr = ptr.of(Ty::PTR);
+        self.w.inst(format_args!("call {ty} @{name}(ptr align {align} {ptr}, {}, {ty} zeroinitializer)", mask.typed(bits)))
+    }
+
+    fn store_neighbours(&mut self, base: Operand, at: Operand, ty: Ty, value: Operand, align: usize) {
+        match self.mask {
+            Mask::Full => {
+                let ptr = self.element_ptr(base, at);
+                self.w.line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR)));
+            }
+            Mask::Lanes(mask) => {
+                let ptr = self.w.offset(base, at);
+                self.masked_store(ptr, ty, value, align, mask);
+            }
+        }
+    }
+
+    fn masked_store(&mut self, ptr: Operand, ty: Ty, value: Operand, align: usize, mask: Operand) {
+        let bits = self.mask_ty();
+        let name = format!("llvm.masked.store.{}.p0", ty.suffix());
+        self.cx.declare(format!("declare void @{name}({ty}, ptr, {bits})"));
+        let ptr = ptr.of(Ty::PTR);
+        self.w.line(format_args!("call void @{name}({}, ptr align {align} {ptr}, {})", value.typed(ty), mask.typed(bits)));
+    }
+
+    /// Lanes that go down in memory: the vector that ends at lane 0's element, turned round.
+    fn load_reversed(&mut self, base: Operand, at: Operand, ty: Ty, align: usize) -> Operand {
+        let ptr = self.last_lane_ptr(base, at, align);
+        let loaded = match self.mask {
+            Mask::Full => self.w.inst(format_args!("load {ty}, {}, align {align}", ptr.typed(Ty::PTR))),
+            Mask::Lanes(mask) => {
+                let turned = self.reversed(mask, self.mask_ty());
+                self.masked_load(ptr, ty, align, turned)
+            }
+        };
+        self.reversed(loaded, ty)
+    }
+
+    fn store_reversed(&mut self, base: Operand, at: Operand, ty: Ty, value: Operand, align: usize) {
+        let ptr = self.last_lane_ptr(base, at, align);
+        let value = self.reversed(value, ty);
+        match self.mask {
+            Mask::Full => self.w.line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR))),
+            Mask::Lanes(mask) => {
+                let turned = self.reversed(mask, self.mask_ty());
+                self.masked_store(ptr, ty, value, align, turned);
+            }
+        }
+    }
+
+    fn last_lane_ptr(&mut self, base: Operand, at: Operand, size: usize) -> Operand {
+        let back = Operand::Int(-(i64::from(self.lanes) - 1) * size as i64);
+        let lowest = self.add_scalar(at, back);
+        self.w.offset(base, lowest)
+    }
+
+    fn reversed(&mut self, op: Operand, ty: Ty) -> Operand {
+        if op.is_const() {
+            return op;
+        }
+        let name = format!("llvm.vector.reverse.{}", ty.suffix());
+        self.cx.declare(format!("declare {ty} @{name}({ty})"));
+        self.w.inst(format_args!("call {ty} @{name}({})", op.typed(ty)))
+    }
+
+    fn gather(&mut self, base: Operand, offset: Num, ty: Ty, align: usize) -> Operand {
+        let ptrs = self.lane_ptrs(base, offset);
+        let (bits, many) = (self.mask_ty(), self.vector_ty(Elem::Ptr));
+        let name = format!("llvm.masked.gather.{}.{}", ty.suffix(), many.suffix());
+        self.cx.declare(format!("declare {ty} @{name}({many}, {bits}, {ty})"));
+        let (mask, ptrs) = (self.mask.operand(), ptrs.of(many));
+        self.w.inst(format_args!("call {ty} @{name}({many} align {align} {ptrs}, {}, {ty} zeroinitializer)", mask.typed(bits)))
+    }
+
+    /// Where lanes meet in one element the highest of them wins.
+    fn scatter(&mut self, base: Operand, offset: Num, ty: Ty, value: Operand, align: usize) {
+        let ptrs = self.lane_ptrs(base, offset);
+        let (bits, many) = (self.mask_ty(), self.vector_ty(Elem::Ptr));
+        let name = format!("llvm.masked.scatter.{}.{}", ty.suffix(), many.suffix());
+        self.cx.declare(format!("declare void @{name}({ty}, {many}, {bits})"));
+        let (mask, ptrs) = (self.mask.operand(), ptrs.of(many));
+        self.w.line(format_args!("call void @{name}({}, {many} align {align} {ptrs}, {})", value.typed(ty), mask.typed(bits)));
+    }
+}

@@ -1,0 +1,104 @@
+//! IR to LLVM IR text: gangs of SIMD lanes for kernels and loops, scalar code for host functions.
+//!
+//! The input is a module after `inline`, `legalize`, `outline`, `contract` and `nonneg`. What comes out is one LLVM module as text and the
+//! tables its `site` numbers index. Nothing here calls LLVM.
+
+mod access;
+mod arith;
+mod atomic;
+mod block;
+mod cast;
+mod control;
+mod entry;
+mod func;
+mod guard;
+mod kernel;
+mod loops;
+mod mask;
+mod memory;
+mod module;
+mod ops;
+mod print;
+mod regions;
+mod values;
+mod views;
+pub mod width;
+mod writer;
+
+use weft_ir::{Axis, ErrorKind, Module, Scalar, Span};
+
+/// What the emitter must know of the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// `target triple` of the module; none leaves it to whoever compiles the text.
+    pub triple: Option<String>,
+    /// LLVM's names: `znver3`, `+avx2,+fma`.
+    pub cpu: String,
+    pub features: String,
+    /// Bits of the widest vector register worth using.
+    pub vector_bits: u32,
+    /// Comparisons give one bit a lane (AVX-512); else a lane-wide integer.
+    pub mask_registers: bool,
+    /// Fused multiply-add in hardware; without it `fma` and `fmaf` are called.
+    pub fma: bool,
+    /// `floor`, `ceil`, `trunc`, `rint` in hardware (SSE4.1, NEON); without it they are computed.
+    pub rounding: bool,
+    /// Lanes of a gang instead of the choice of [`width`].
+    pub gang: Option<u32>,
+}
+
+/// How a module's entry is specialised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Variant {
+    /// A `Host` or `Loop` entry.
+    Plain,
+    /// A `Kernel` whose lanes are threads along `axis`; axes before it have dimension 1. `full`: the block dimension along
+    /// `axis` is a multiple of `width`.
+    Kernel { axis: Axis, width: u32, full: bool },
+}
+
+/// An LLVM module and its tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Emitted {
+    pub text: String,
+    /// Symbol of the entry function.
+    pub entry: String,
+    pub error_sites: Vec<ErrorSite>,
+    pub print_sites: Vec<PrintSite>,
+    /// Runtime and C library symbols the text refers to.
+    pub symbols: Vec<&'static str>,
+}
+
+/// What a `Raise` of the source says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorSite {
+    pub kind: ErrorKind,
+    pub message: String,
+    pub span: Span,
+}
+
+/// A `print` of the source: its items in order, printed with a space between each two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrintSite {
+    pub items: Vec<PrintPart>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PrintPart {
+    Text(String),
+    /// The next slot (for a complex number, the next two) as this type.
+    Value(Scalar),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EmitError {
+    /// The program asks for something the CPU cannot do; the span says where.
+    Unsupported { message: String, span: Span },
+    /// The module is not what the passes promise.
+    Internal(String),
+}
+
+/// Writes the module's entry and the loops it launches.
+pub fn emit(module: &Module, target: &Target, variant: &Variant) -> Result<Emitted, EmitError> {
+    module::emit_module(module, target, variant)
+}

@@ -1,0 +1,176 @@
+//! The module being written: functions in the order they are needed, declarations, constants, helper functions, the tables of sites.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write;
+
+use weft_ir::{ConstId, FuncId, FuncKind, Function, Module};
+
+use super::values::Res;
+use super::writer::{Elem, Ty};
+use super::{EmitError, Emitted, ErrorSite, PrintSite, Target, Variant, entry};
+
+pub struct ModuleCx<'m> {
+    pub module: &'m Module,
+    pub target: &'m Target,
+    pub error_sites: Vec<ErrorSite>,
+    pub print_sites: Vec<PrintSite>,
+    declares: BTreeSet<String>,
+    symbols: BTreeSet<&'static str>,
+    constants: BTreeSet<u32>,
+    /// Finished functions.
+    text: String,
+    helpers: BTreeSet<String>,
+    loops: HashMap<u32, String>,
+}
+
+pub fn emit_module(module: &Module, target: &Target, variant: &Variant) -> Res<Emitted> {
+    let mut cx = ModuleCx {
+        module,
+        target,
+        error_sites: Vec::new(),
+        print_sites: Vec::new(),
+        declares: BTreeSet::new(),
+        symbols: BTreeSet::new(),
+        constants: BTreeSet::new(),
+        text: String::new(),
+        helpers: BTreeSet::new(),
+        loops: HashMap::new(),
+    };
+    let function = module.entry_function();
+    let symbol = symbol(function, module.entry);
+    match (&function.kind, variant) {
+        (FuncKind::Host, Variant::Plain) => entry::host(&mut cx, function, &symbol)?,
+        (FuncKind::Loop { .. }, Variant::Plain) => entry::looping(&mut cx, function, &symbol, "")?,
+        (FuncKind::Kernel, Variant::Kernel { axis, width, full }) => entry::kernel(&mut cx, function, &symbol, *axis, *width, *full)?,
+        (kind, _) => return Err(EmitError::Internal(format!("an entry of kind {kind:?} with {variant:?}"))),
+    }
+    Ok(cx.finish(symbol))
+}
+
+/// A name that is legal everywhere and says which function it is.
+fn symbol(function: &Function, id: FuncId) -> String {
+    let name: String = function.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    format!("weft.{name}.{}", id.0)
+}
+
+impl ModuleCx<'_> {
+    pub fn declare(&mut self, text: String) {
+        self.declares.insert(text);
+    }
+
+    /// A symbol the loader has to find.
+    pub fn symbol(&mut self, name: &'static str) {
+        self.symbols.insert(name);
+    }
+
+    pub fn constant(&mut self, id: ConstId) {
+        self.constants.insert(id.0);
+    }
+
+    pub fn push_function(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// The symbol of a `Loop` function, written when it is first launched.
+    pub fn loop_symbol(&mut self, id: FuncId) -> Res<String> {
+        if let Some(name) = self.loops.get(&id.0) {
+            return Ok(name.clone());
+        }
+        let function = self.module.function(id);
+        let name = symbol(function, id);
+        self.loops.insert(id.0, name.clone());
+        entry::looping(self, function, &name, "internal ")?;
+        Ok(name)
+    }
+
+    /// Is a helper function still to be written?
+    pub fn helper(&mut self, name: &str) -> bool {
+        self.helpers.insert(name.to_owned())
+    }
+
+    /// A function that raises integers to integer powers.
+    pub fn pow_function(&mut self, ty: Ty, signed_base: bool, signed_exponent: bool) -> String {
+        let sign = |s: bool| if s { "s" } else { "u" };
+        let name = format!("weft.pow.{}.{}{}", ty.suffix(), sign(signed_base), sign(signed_exponent));
+        if self.helper(&name) {
+            let text = pow_text(&name, ty, signed_base, signed_exponent);
+            self.push_function(&text);
+            if ty.lanes > 0 {
+                let bits = ty.with(Elem::I1);
+                self.declare(format!("declare i1 @llvm.vector.reduce.or.{}({bits})", bits.suffix()));
+            }
+        }
+        name
+    }
+
+    fn finish(self, entry: String) -> Emitted {
+        let mut text = String::with_capacity(self.text.len() + 1024);
+        if let Some(triple) = &self.target.triple {
+            let _ = writeln!(text, "target triple = \"{triple}\"\n");
+        }
+        for id in &self.constants {
+            let array = &self.module.constants[*id as usize];
+            let _ = write!(text, "@c{id} = internal unnamed_addr constant [{} x i8] c\"", array.bytes.len());
+            for byte in &array.bytes {
+                let _ = write!(text, "\\{byte:02X}");
+            }
+            text.push_str("\", align 64\n");
+        }
+        text.push_str(&self.text);
+        for declare in &self.declares {
+            text.push_str(declare);
+            text.push('\n');
+        }
+        let bits = self.target.vector_bits;
+        let _ = writeln!(
+            text,
+            "attributes #0 = {{ nounwind \"target-cpu\"=\"{}\" \"target-features\"=\"{}\" \"min-legal-vector-width\"=\"{bits}\" \"prefer-vector-width\"=\"{bits}\" }}",
+            self.target.cpu, self.target.features
+        );
+        Emitted {
+            text,
+            entry,
+            error_sites: self.error_sites,
+            print_sites: self.print_sites,
+            symbols: self.symbols.into_iter().collect(),
+        }
+    }
+}
+
+/// Squares and multiplies while an exponent has bits left; negative exponents give 0, but for the bases 1 and -1.
+fn pow_text(name: &str, ty: Ty, signed_base: bool, signed_exponent: bool) -> String {
+    let (e, b) = (ty.with(Elem::I64), ty.with(Elem::I1));
+    let splat = |v: i64, t: Ty| super::writer::Operand::Int(v).of(t);
+    let (one, zero) = (splat(1, ty), splat(0, ty));
+    let (one_e, zero_e) = (splat(1, e), splat(0, e));
+    let any = match ty.lanes {
+        0 => format!("%more = icmp ne {e} %e, {zero_e}"),
+        _ => format!("%on = icmp ne {e} %e, {zero_e}\n  %more = call i1 @llvm.vector.reduce.or.{}({b} %on)", b.suffix()),
+    };
+    let minus = if signed_base {
+        format!(
+            "%isminus = icmp eq {ty} %x, {}\n  %alternating = select {b} %isodd, {ty} {}, {ty} {one}\n  %tiny = select {b} %isminus, {ty} %alternating, {ty} {zero}",
+            splat(-1, ty),
+            splat(-1, ty)
+        )
+    } else {
+        format!("%tiny = select {b} %isodd, {ty} {zero}, {ty} {zero}")
+    };
+    let end = if signed_exponent {
+        format!(
+            "%negative = icmp slt {e} %n, {zero_e}\n  %bit = and {e} %n, {one_e}\n  %isodd = icmp ne {e} %bit, {zero_e}\n  {minus}\n  \
+             %isone = icmp eq {ty} %x, {one}\n  %small = select {b} %isone, {ty} {one}, {ty} %tiny\n  \
+             %result = select {b} %negative, {ty} %small, {ty} %r\n  ret {ty} %result"
+        )
+    } else {
+        format!("ret {ty} %r")
+    };
+    format!(
+        "define internal {ty} @{name}({ty} %x, {e} %n) #0 {{\nentry:\n  br label %head\nhead:\n  \
+         %r = phi {ty} [ {one}, %entry ], [ %rnext, %body ]\n  %s = phi {ty} [ %x, %entry ], [ %snext, %body ]\n  \
+         %e = phi {e} [ %n, %entry ], [ %enext, %body ]\n  {any}\n  br i1 %more, label %body, label %end\nbody:\n  \
+         %low = and {e} %e, {one_e}\n  %odd = icmp ne {e} %low, {zero_e}\n  %times = mul {ty} %r, %s\n  \
+         %rnext = select {b} %odd, {ty} %times, {ty} %r\n  %snext = mul {ty} %s, %s\n  %enext = lshr {e} %e, {one_e}\n  \
+         br label %head\nend:\n  {end}\n}}\n"
+    )
+}

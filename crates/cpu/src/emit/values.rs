@@ -1,0 +1,236 @@
+//! What an IR value is while it is written: uniform, affine or varying numbers, views of them, tuples.
+
+use std::rc::Rc;
+
+use weft_ir::{Scalar, ViewType};
+
+use super::EmitError;
+use super::func::Fx;
+use super::writer::{Elem, Operand, Ty};
+
+pub type Res<T> = Result<T, EmitError>;
+
+/// A scalar of the IR across the lanes of a gang.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Num {
+    /// The same in every lane: one scalar.
+    Uniform(Operand),
+    /// Lane `k` holds `base + k * step`; `i64` only.
+    Affine(Operand, i64),
+    /// One vector.
+    Varying(Operand),
+}
+
+impl Num {
+    pub const fn int(v: i64) -> Num {
+        Num::Uniform(Operand::Int(v))
+    }
+
+    pub const fn is_uniform(self) -> bool {
+        matches!(self, Num::Uniform(_))
+    }
+
+    pub const fn const_int(self) -> Option<i64> {
+        match self {
+            Num::Uniform(op) => op.int(),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum Val {
+    Num(Num),
+    View(Rc<ViewVal>),
+    Tuple(Vec<Val>),
+}
+
+/// A view: element `i, j, …` lies `offset + i * strides[0] + j * strides[1] + …` bytes after `base`.
+#[derive(Clone, Debug)]
+pub struct ViewVal {
+    pub ty: ViewType,
+    pub base: Operand,
+    pub offset: Num,
+    pub shape: Vec<Num>,
+    pub strides: Vec<Num>,
+    /// Bytes between neighbouring elements of a C-contiguous view: the element size, times the lanes in local arrays.
+    pub pitch: i64,
+}
+
+/// How a scalar sits in a register.
+pub fn elem(s: Scalar) -> Elem {
+    match s {
+        Scalar::Bool => Elem::I1,
+        Scalar::I8 | Scalar::U8 => Elem::I8,
+        Scalar::I16 | Scalar::U16 => Elem::I16,
+        Scalar::I32 | Scalar::U32 => Elem::I32,
+        Scalar::I64 | Scalar::U64 => Elem::I64,
+        Scalar::F32 | Scalar::C64 => Elem::F32,
+        Scalar::F64 | Scalar::C128 => Elem::F64,
+    }
+}
+
+/// How a scalar sits in memory: a bool takes a byte.
+pub fn memory_elem(s: Scalar) -> Elem {
+    match elem(s) {
+        Elem::I1 => Elem::I8,
+        other => other,
+    }
+}
+
+impl Fx<'_, '_> {
+    /// The type of a register that holds such a number.
+    pub fn ty_of(&self, n: Num, elem: Elem) -> Ty {
+        let lanes = if n.is_uniform() { 0 } else { self.lanes };
+        Ty { elem, lanes }
+    }
+
+    pub fn vector_ty(&self, elem: Elem) -> Ty {
+        Ty { elem, lanes: self.lanes }
+    }
+
+    /// Scalar if all of them are uniform, else a vector.
+    pub fn join_ty(&self, nums: &[Num], elem: Elem) -> Ty {
+        let lanes = if nums.iter().all(|n| n.is_uniform()) { 0 } else { self.lanes };
+        Ty { elem, lanes }
+    }
+
+    /// A number of the shape a type says.
+    pub fn wrap(&self, op: Operand, ty: Ty) -> Num {
+        if ty.lanes == 0 { Num::Uniform(op) } else { Num::Varying(op) }
+    }
+
+    /// The operand for a place of type `ty`: broadcast or laid out over the lanes where it is a vector.
+    pub fn take(&mut self, n: Num, ty: Ty) -> Operand {
+        match n {
+            Num::Uniform(op) if ty.lanes == 0 => op,
+            Num::Uniform(op) => self.splat(op, ty),
+            Num::Affine(base, step) => {
+                let base = self.splat(base, ty);
+                let lanes = self.lane_steps(step);
+                match base {
+                    Operand::Int(0) => lanes,
+                    _ => self.w.inst(format_args!("add {}, {}", base.typed(ty), lanes.of(ty))),
+                }
+            }
+            Num::Varying(op) => op,
+        }
+    }
+
+    /// A vector with one scalar in every lane.
+    pub fn splat(&mut self, op: Operand, ty: Ty) -> Operand {
+        if op.is_const() && !matches!(op, Operand::Global(_)) {
+            return op;
+        }
+        let scalar = Ty::scalar(ty.elem);
+        let first = self.w.inst(format_args!("insertelement {ty} poison, {}, i64 0", op.typed(scalar)));
+        let lanes = ty.lanes;
+        self.w.inst(format_args!("shufflevector {}, {ty} poison, <{lanes} x i32> zeroinitializer", first.typed(ty)))
+    }
+
+    /// The vector `0, step, 2 * step, …`, computed once in the entry block.
+    pub fn lane_steps(&mut self, step: i64) -> Operand {
+        if let Some(op) = self.lane_vectors.get(&step) {
+            return *op;
+        }
+        let ty = self.vector_ty(Elem::I64);
+        let op = if step == 1 {
+            let name = format!("llvm.stepvector.{}", ty.suffix());
+            self.cx.declare(format!("declare {ty} @{name}()"));
+            self.w.entry_inst(format_args!("call {ty} @{name}()"))
+        } else {
+            let one = self.lane_steps(1);
+            self.w.entry_inst(format_args!("mul {}, {}", one.typed(ty), Operand::Int(step).of(ty)))
+        };
+        self.lane_vectors.insert(step, op);
+        op
+    }
+
+    pub fn add(&mut self, a: Num, b: Num) -> Num {
+        match (a, b) {
+            (Num::Uniform(x), Num::Uniform(y)) => Num::Uniform(self.add_scalar(x, y)),
+            (Num::Affine(x, s), Num::Uniform(y)) | (Num::Uniform(y), Num::Affine(x, s)) => {
+                Num::Affine(self.add_scalar(x, y), s)
+            }
+            (Num::Affine(x, s), Num::Affine(y, t)) => {
+                let base = self.add_scalar(x, y);
+                affine(base, s.wrapping_add(t))
+            }
+            (Num::Varying(_), Num::Uniform(Operand::Int(0))) => a,
+            (Num::Uniform(Operand::Int(0)), Num::Varying(_)) => b,
+            _ => self.vector_int("add", a, b),
+        }
+    }
+
+    pub fn sub(&mut self, a: Num, b: Num) -> Num {
+        match (a, b) {
+            (Num::Uniform(x), Num::Uniform(y)) => Num::Uniform(self.sub_scalar(x, y)),
+            (Num::Affine(x, s), Num::Uniform(y)) => Num::Affine(self.sub_scalar(x, y), s),
+            (Num::Uniform(x), Num::Affine(y, s)) => affine(self.sub_scalar(x, y), s.wrapping_neg()),
+            (Num::Affine(x, s), Num::Affine(y, t)) => affine(self.sub_scalar(x, y), s.wrapping_sub(t)),
+            _ => self.vector_int("sub", a, b),
+        }
+    }
+
+    pub fn mul(&mut self, a: Num, b: Num) -> Num {
+        match (a, b) {
+            (Num::Uniform(x), Num::Uniform(y)) => Num::Uniform(self.mul_scalar(x, y)),
+            (Num::Affine(x, s), Num::Uniform(y)) | (Num::Uniform(y), Num::Affine(x, s)) => self.scale_affine(x, s, y),
+            (Num::Varying(_), Num::Uniform(Operand::Int(1))) => a,
+            _ => self.vector_int("mul", a, b),
+        }
+    }
+
+    /// `(base + lane * step) * factor`. With a factor known only at run time the lanes' part is loop-invariant where the factor is.
+    fn scale_affine(&mut self, base: Operand, step: i64, factor: Operand) -> Num {
+        let scaled = self.mul_scalar(base, factor);
+        if let Some(c) = factor.int() {
+            return affine(scaled, step.wrapping_mul(c));
+        }
+        let ty = self.vector_ty(Elem::I64);
+        let lanes = self.lane_steps(step);
+        let factor = self.splat(factor, ty);
+        let spread = self.w.inst(format_args!("mul {}, {}", lanes.typed(ty), factor.of(ty)));
+        let base = self.splat(scaled, ty);
+        Num::Varying(self.w.inst(format_args!("add {}, {}", spread.typed(ty), base.of(ty))))
+    }
+
+    fn vector_int(&mut self, op: &str, a: Num, b: Num) -> Num {
+        let ty = self.vector_ty(Elem::I64);
+        let (x, y) = (self.take(a, ty), self.take(b, ty));
+        Num::Varying(self.w.inst(format_args!("{op} {}, {}", x.typed(ty), y.of(ty))))
+    }
+
+    pub fn add_scalar(&mut self, x: Operand, y: Operand) -> Operand {
+        match (x, y) {
+            (Operand::Int(a), Operand::Int(b)) => Operand::Int(a.wrapping_add(b)),
+            (op, Operand::Int(0)) | (Operand::Int(0), op) => op,
+            _ => self.scalar_int("add", x, y),
+        }
+    }
+
+    pub fn sub_scalar(&mut self, x: Operand, y: Operand) -> Operand {
+        match (x, y) {
+            (Operand::Int(a), Operand::Int(b)) => Operand::Int(a.wrapping_sub(b)),
+            (op, Operand::Int(0)) => op,
+            _ => self.scalar_int("sub", x, y),
+        }
+    }
+
+    pub fn mul_scalar(&mut self, x: Operand, y: Operand) -> Operand {
+        match (x, y) {
+            (Operand::Int(a), Operand::Int(b)) => Operand::Int(a.wrapping_mul(b)),
+            (op, Operand::Int(1)) | (Operand::Int(1), op) => op,
+            (_, Operand::Int(0)) | (Operand::Int(0), _) => Operand::Int(0),
+            _ => self.scalar_int("mul", x, y),
+        }
+    }
+
+    pub fn scalar_int(&mut self, op: &str, x: Operand, y: Operand) -> Operand {
+        self.w.inst(format_args!("{op} {}, {}", x.typed(Ty::I64), y.of(Ty::I64)))
+    }
+}
+
+fn affine(base: Operand, step: i64) -> Num {
+    if step == 0 { Num::Uniform(base) } else { Num::Affine(base, step) }
+}

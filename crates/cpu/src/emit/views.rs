@@ -1,0 +1,313 @@
+//! Making views: parameters, arrays, slices, transposes, reshapes; and the memory of locals.
+
+use std::rc::Rc;
+
+use weft_ir::{AxisSlice, ConstId, Layout, Local, Scalar, Space, Type, Value, ViewType};
+use weft_passes::uniformity::Class;
+
+use super::func::Fx;
+use super::mask::Mask;
+use super::values::{Num, Res, Val, ViewVal, elem};
+use super::writer::{Elem, Operand, Ty};
+
+/// Where a local lives.
+#[derive(Clone, Debug)]
+pub enum Slot {
+    /// One scalar for all lanes; with a step, lane `k` is that scalar plus `k * step`.
+    Shared { ptr: Operand, elem: Elem, step: i64 },
+    /// One value a lane.
+    Lanes { ptr: Operand, elem: Elem },
+    /// A view: base address, offset, shape and strides, each in its own slot.
+    View { ty: ViewType, pitch: i64, base: Operand, parts: Vec<Slot> },
+}
+
+impl Fx<'_, '_> {
+    /// Allocas for all locals; LLVM makes registers of them.
+    pub fn make_slots(&mut self) -> Res<()> {
+        for i in 0..self.f.locals.len() {
+            let class = self.info.locals[i];
+            let slot = match self.f.locals[i].ty.clone() {
+                Type::Scalar(s) => self.number_slot(class, elem(s)),
+                Type::View(v) => self.view_slot(class, v),
+                Type::Tuple(_) => return self.internal("a local that is a tuple"),
+            };
+            self.slots.push(slot);
+        }
+        Ok(())
+    }
+
+    fn number_slot(&mut self, class: Class, elem: Elem) -> Slot {
+        let scalar = Ty::scalar(elem);
+        match class {
+            Class::Varying if self.lanes > 0 => {
+                let ty = self.vector_ty(self.slot_elem(elem));
+                Slot::Lanes { ptr: self.w.alloca(ty), elem }
+            }
+            Class::Affine(step) if self.lanes > 0 => Slot::Shared { ptr: self.w.alloca(scalar), elem, step },
+            _ => Slot::Shared { ptr: self.w.alloca(scalar), elem, step: 0 },
+        }
+    }
+
+    /// Bools of lanes are kept as masks are.
+    pub fn slot_elem(&self, elem: Elem) -> Elem {
+        if elem == Elem::I1 { self.mask_elem } else { elem }
+    }
+
+    fn view_slot(&mut self, class: Class, ty: ViewType) -> Slot {
+        let base = self.w.alloca(Ty::PTR);
+        let class = if class == Class::Varying { Class::Varying } else { Class::Gang };
+        let parts = (0..=2 * ty.rank).map(|_| self.number_slot(class, Elem::I64)).collect();
+        let pitch = self.pitch(ty);
+        Slot::View { ty, pitch, base, parts }
+    }
+
+    /// Bytes between neighbours of a C-contiguous array: local arrays interleave the lanes.
+    pub fn pitch(&self, ty: ViewType) -> i64 {
+        let lanes = if ty.space == Space::Local { self.lanes.max(1) } else { 1 };
+        ty.elem.size() as i64 * i64::from(lanes)
+    }
+
+    pub fn get_local(&mut self, local: Local) -> Res<Val> {
+        let slot = self.slots[local.index()].clone();
+        self.read_slot(&slot)
+    }
+
+    fn read_slot(&mut self, slot: &Slot) -> Res<Val> {
+        Ok(match slot {
+            Slot::Shared { .. } | Slot::Lanes { .. } => Val::Num(self.read_number(slot)),
+            Slot::View { ty, pitch, base, parts } => {
+                let base = self.w.load(Ty::PTR, *base);
+                let numbers: Vec<Num> = parts.iter().map(|p| self.read_number(p)).collect();
+                let rank = ty.rank as usize;
+                Val::View(Rc::new(ViewVal {
+                    ty: *ty,
+                    base,
+                    offset: numbers[0],
+                    shape: numbers[1..=rank].to_vec(),
+                    strides: numbers[rank + 1..].to_vec(),
+                    pitch: *pitch,
+                }))
+            }
+        })
+    }
+
+    pub fn read_number(&mut self, slot: &Slot) -> Num {
+        match slot {
+            Slot::Shared { ptr, elem, step } => {
+                let value = self.w.load(Ty::scalar(*elem), *ptr);
+                if *step == 0 { Num::Uniform(value) } else { Num::Affine(value, *step) }
+            }
+            Slot::Lanes { ptr, elem: Elem::I1 } => Num::Varying(self.load_mask(*ptr)),
+            Slot::Lanes { ptr, elem } => {
+                let ty = self.vector_ty(*elem);
+                Num::Varying(self.w.load(ty, *ptr))
+            }
+            Slot::View { .. } => Num::int(0),
+        }
+    }
+
+    /// Writes a local; `blend` keeps what lanes that are off hold.
+    pub fn set_local(&mut self, local: Local, val: &Val, blend: bool) -> Res<()> {
+        let slot = self.slots[local.index()].clone();
+        match (&slot, val) {
+            (Slot::Shared { .. } | Slot::Lanes { .. }, Val::Num(n)) => self.write_number(&slot, *n, blend),
+            (Slot::View { base, parts, .. }, Val::View(view)) => {
+                if self.info.locals[local.index()] == Class::Varying && self.mask != Mask::Full && blend {
+                    return self.unsupported("an array variable that differs between threads");
+                }
+                self.w.store(Ty::PTR, view.base, *base);
+                let numbers = [view.offset].into_iter().chain(view.shape.iter().copied()).chain(view.strides.iter().copied());
+                for (part, n) in parts.iter().zip(numbers) {
+                    self.write_number(part, n, blend)?;
+                }
+                Ok(())
+            }
+            _ => self.internal("a local set to a value of another type"),
+        }
+    }
+
+    pub fn write_number(&mut self, slot: &Slot, n: Num, blend: bool) -> Res<()> {
+        match (slot, n) {
+            (Slot::Shared { ptr, elem, step: 0 }, Num::Uniform(op)) => self.w.store(Ty::scalar(*elem), op, *ptr),
+            (Slot::Shared { ptr, elem, step }, Num::Affine(op, s)) if s == *step => {
+                self.w.store(Ty::scalar(*elem), op, *ptr);
+            }
+            (Slot::Lanes { ptr, elem }, _) => self.write_lanes(*ptr, *elem, n, blend),
+            _ => return self.internal("a local's lanes differ where they should not"),
+        }
+        Ok(())
+    }
+
+    fn write_lanes(&mut self, ptr: Operand, elem: Elem, n: Num, blend: bool) {
+        let ty = self.vector_ty(elem);
+        let mut value = self.take(n, ty);
+        if let (Mask::Lanes(mask), true) = (self.mask, blend) {
+            let old = if elem == Elem::I1 { self.load_mask(ptr) } else { self.w.load(ty, ptr) };
+            value = self.select_op(ty, mask, value, old);
+        }
+        if elem == Elem::I1 {
+            self.save_mask(ptr, value);
+        } else {
+            self.w.store(ty, value, ptr);
+        }
+    }
+
+    /// A view over memory with the strides of a C-contiguous array.
+    pub fn contiguous(&mut self, ty: ViewType, base: Operand, offset: Num, shape: Vec<Num>) -> ViewVal {
+        let pitch = self.pitch(ty);
+        let strides = self.c_strides(&shape, pitch);
+        ViewVal { ty, base, offset, shape, strides, pitch }
+    }
+
+    fn c_strides(&mut self, shape: &[Num], pitch: i64) -> Vec<Num> {
+        let mut strides = vec![Num::int(pitch); shape.len()];
+        for axis in (0..shape.len().saturating_sub(1)).rev() {
+            strides[axis] = self.mul(strides[axis + 1], shape[axis + 1]);
+        }
+        strides
+    }
+
+    /// The strides of a view whose layout gives some of them, from the shape and what the argument block holds.
+    pub fn layout_strides(&mut self, ty: ViewType, shape: &[Num], given: &[Num]) -> Vec<Num> {
+        let size = ty.elem.size() as i64;
+        match ty.layout {
+            Layout::C => self.c_strides(shape, size),
+            Layout::F => {
+                let mut strides = vec![Num::int(size); shape.len()];
+                for axis in 1..shape.len() {
+                    strides[axis] = self.mul(strides[axis - 1], shape[axis - 1]);
+                }
+                strides
+            }
+            Layout::Row => {
+                let mut strides = given.to_vec();
+                if let Some(last) = strides.last_mut() {
+                    *last = Num::int(size);
+                }
+                strides
+            }
+            Layout::Any => given.to_vec(),
+        }
+    }
+
+    pub fn const_array(&mut self, id: ConstId, ty: ViewType) -> ViewVal {
+        let shape = self.cx.module.constants[id.index()].shape.iter().map(|n| Num::int(*n as i64)).collect();
+        self.cx.constant(id);
+        self.contiguous(ty, Operand::Global(id.0), Num::int(0), shape)
+    }
+
+    pub fn slice(&mut self, result: ViewType, view: &ViewVal, axes: &[AxisSlice]) -> Res<ViewVal> {
+        let (mut offset, mut shape, mut strides) = (view.offset, Vec::new(), Vec::new());
+        let mut axis = 0;
+        for part in axes {
+            if matches!(part, AxisSlice::New) {
+                shape.push(Num::int(1));
+                strides.push(Num::int(view.pitch));
+                continue;
+            }
+            let (Some(&length), Some(&stride)) = (view.shape.get(axis), view.strides.get(axis)) else {
+                return self.internal("a slice of more axes than the view has");
+            };
+            axis += 1;
+            match part {
+                AxisSlice::At(index) => {
+                    let at = self.index(*index, length)?;
+                    let bytes = self.mul(at, stride);
+                    offset = self.add(offset, bytes);
+                }
+                AxisSlice::Range { start, len, step } => {
+                    let (start, len, step) = (self.num(*start)?, self.num(*len)?, self.num(*step)?);
+                    let bytes = self.mul(start, stride);
+                    offset = self.add(offset, bytes);
+                    shape.push(len);
+                    let stride = self.mul(stride, step);
+                    strides.push(stride);
+                }
+                AxisSlice::Full | AxisSlice::New => {
+                    shape.push(length);
+                    strides.push(stride);
+                }
+            }
+        }
+        shape.extend_from_slice(&view.shape[axis..]);
+        strides.extend_from_slice(&view.strides[axis..]);
+        Ok(self.rebased(ViewVal { ty: result, base: view.base, offset, shape, strides, pitch: view.pitch }))
+    }
+
+    /// Moves a uniform offset into the base.
+    fn rebased(&mut self, mut view: ViewVal) -> ViewVal {
+        if let Num::Uniform(at) = view.offset {
+            view.base = self.w.offset(view.base, at);
+            view.offset = Num::int(0);
+        }
+        view
+    }
+
+    pub fn transpose(&self, result: ViewType, view: &ViewVal, perm: &[u8]) -> Res<ViewVal> {
+        if perm.iter().any(|p| *p as usize >= view.shape.len()) {
+            return self.internal("a transpose of an axis the view has not");
+        }
+        let shape = perm.iter().map(|p| view.shape[*p as usize]).collect();
+        let strides = perm.iter().map(|p| view.strides[*p as usize]).collect();
+        Ok(ViewVal { ty: result, shape, strides, ..view.clone() })
+    }
+
+    pub fn reshape(&mut self, result: ViewType, view: &ViewVal, shape: &[Value]) -> Res<ViewVal> {
+        let mut lengths = Vec::new();
+        for n in shape {
+            lengths.push(self.num(*n)?);
+        }
+        let strides = self.c_strides(&lengths, view.pitch);
+        Ok(ViewVal { ty: result, shape: lengths, strides, ..view.clone() })
+    }
+
+    /// A fresh array from the runtime; leaves the function when there is no memory.
+    pub fn alloc(&mut self, ty: ViewType, shape: &[Value], zeroed: bool) -> Res<ViewVal> {
+        let mut lengths = Vec::new();
+        let mut bytes = Num::int(ty.elem.size() as i64);
+        for n in shape {
+            let n = self.num(*n)?;
+            bytes = self.mul(bytes, n);
+            lengths.push(n);
+        }
+        let Num::Uniform(bytes) = bytes else {
+            return self.unsupported("an array made inside a kernel");
+        };
+        self.cx.symbol("weft_alloc");
+        self.cx.declare("declare noalias ptr @weft_alloc(ptr, i64, i32)".to_owned());
+        let flag = i32::from(zeroed);
+        let base = self.w.inst(format_args!("call ptr @weft_alloc(ptr %ctx, {}, i32 {flag})", bytes.typed(Ty::I64)));
+        let failed = self.w.inst(format_args!("icmp eq {}, null", base.typed(Ty::PTR)));
+        let (none, some) = (self.w.label(), self.w.label());
+        self.w.cond_br(failed, none, some);
+        self.w.place(none);
+        self.w.line(format_args!("store i32 1, {}", self.status.typed(Ty::PTR)));
+        self.w.br(self.exit);
+        self.w.place(some);
+        Ok(self.contiguous(ty, base, Num::int(0), lengths))
+    }
+
+    pub fn view_type(&self, value: Value) -> Res<ViewType> {
+        match self.f.ty(value).view() {
+            Some(v) => Ok(v),
+            None => self.internal("a view operation that gives no view"),
+        }
+    }
+
+}
+
+impl Fx<'_, '_> {
+    /// One of two views. They may lie in different memory, so that in lanes the address goes into the offset.
+    pub fn select_view(&mut self, cond: Value, a: Value, b: Value) -> Res<Val> {
+        let (cond, a, b) = (self.num(cond)?, self.view(a)?, self.view(b)?);
+        let pick = |fx: &mut Self, x: Num, y: Num| fx.select(Scalar::I64, cond, x, y);
+        let (base, offset) = match cond {
+            Num::Uniform(c) => (self.select_op(Ty::PTR, c, a.base, b.base), pick(self, a.offset, b.offset)),
+            _ if a.base == b.base => (a.base, pick(self, a.offset, b.offset)),
+            _ => return self.unsupported("an array that differs between threads"),
+        };
+        let shape = a.shape.iter().zip(&b.shape).map(|(x, y)| pick(self, *x, *y)).collect();
+        let strides = a.strides.iter().zip(&b.strides).map(|(x, y)| pick(self, *x, *y)).collect();
+        Ok(Val::View(Rc::new(ViewVal { base, offset, shape, strides, ..(*a).clone() })))
+    }
+}

@@ -1,0 +1,480 @@
+//! Uniformity: which values and locals are the same in all lanes of a gang, which ones step from lane to lane, and where control diverges.
+//!
+//! The lanes of a gang run in lockstep. A jump under a condition that differs between lanes parks them at its target until the others come
+//! there. A `Set` made while lanes are parked where its local may still be read has to keep their old values; it *blends*, and its local
+//! differs between lanes. All of this hangs together, so it is computed as one least fixpoint.
+
+use std::collections::{HashMap, HashSet};
+
+use weft_ir::{Axis, BinOp, Block, Const, FuncKind, Function, Geometry, Label, Local, Op, Space, Stmt, StmtKind, Type, UnOp, Value};
+
+use crate::liveness::{Liveness, LocalSet};
+use crate::numbering::{Numbered, StmtId};
+use crate::operands;
+
+/// How a value relates to the lanes, from knowing most to knowing least.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Class {
+    /// Never computed.
+    #[default]
+    Unset,
+    /// The same in all threads of a block.
+    Block,
+    /// The same in all lanes of a gang.
+    Gang,
+    /// `i64`: each lane holds the one before's value plus this step, which is not 0.
+    Affine(i64),
+    Varying,
+}
+
+impl Class {
+    pub const fn is_uniform(self) -> bool {
+        matches!(self, Class::Unset | Class::Block | Class::Gang)
+    }
+
+    /// The class of something that may be of either.
+    pub fn join(self, other: Class) -> Class {
+        match (self, other) {
+            (Class::Unset, c) | (c, Class::Unset) => c,
+            (Class::Block, Class::Block) => Class::Block,
+            (a, b) if a.is_uniform() && b.is_uniform() => Class::Gang,
+            (Class::Affine(s), Class::Affine(t)) if s == t => self,
+            _ => Class::Varying,
+        }
+    }
+
+    /// The class of what is computed from both, lane by lane.
+    fn with(self, other: Class) -> Class {
+        match self.join(other) {
+            _ if self == Class::Unset || other == Class::Unset => Class::Unset,
+            Class::Affine(_) => Class::Varying,
+            joined => joined,
+        }
+    }
+
+    fn stepping(step: i64) -> Class {
+        if step == 0 { Class::Gang } else { Class::Affine(step) }
+    }
+}
+
+/// What the lanes of a function are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lanes {
+    /// There is one only.
+    Single,
+    /// Threads along an axis of the block; axes before it have dimension 1.
+    Threads(Axis),
+    /// Neighbours along the last axis of a `Loop` function's index space.
+    Points,
+}
+
+/// What is known of an `If`, a loop or a scope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Lanes may arrive behind it while others still run inside. (Not for `If`.)
+    pub waits: bool,
+    /// A loop some lanes may `Break` from while others run on.
+    pub breaks: bool,
+    /// A loop some lanes may `Continue` while others run on in the same iteration.
+    pub next_waits: bool,
+    /// Lanes may jump past its end while others do not.
+    pub lossy: bool,
+    /// Some gangs of a block may leave it, or an iteration of it, by a jump that others do not take.
+    pub uneven: bool,
+}
+
+/// Identifies a statement of a function that does not move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Key(usize);
+
+pub fn key(stmt: &Stmt) -> Key {
+    Key(std::ptr::from_ref(stmt) as usize)
+}
+
+/// The blocks directly inside a statement.
+pub fn blocks(stmt: &Stmt) -> Vec<&Block> {
+    operands::blocks(&stmt.kind).collect()
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Uniformity {
+    pub values: Vec<Class>,
+    pub locals: Vec<Class>,
+    pub facts: HashMap<Key, Facts>,
+    /// `Set`s that keep the old value in lanes that are off.
+    pub blends: HashSet<Key>,
+    /// Some lanes may return while others run on.
+    pub returns: bool,
+}
+
+/// Analyses a function without calls, complex values or nested tuples.
+pub fn analyze(func: &Function, lanes: Lanes) -> Uniformity {
+    let mut walk = Walk::new(func, lanes);
+    if lanes == Lanes::Single {
+        walk.out.values.fill(Class::Block);
+        walk.out.locals.fill(Class::Block);
+        return walk.out;
+    }
+    loop {
+        walk.changed = false;
+        walk.block(Numbered::body(func));
+        if !walk.changed && !walk.settle() {
+            return walk.out;
+        }
+    }
+}
+
+/// A place where lanes may wait; see [`Facts`].
+struct Frame {
+    kind: FrameKind,
+    owner: Option<Key>,
+    waits: bool,
+    /// What a waiting lane may still read.
+    live: LocalSet,
+    /// Not all gangs of the block come through the inside alike.
+    uneven: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FrameKind {
+    Side,
+    Next,
+    After,
+    Scope(Label),
+    End,
+}
+
+struct Walk<'a> {
+    func: &'a Function,
+    lanes: Lanes,
+    live: Liveness,
+    consts: HashMap<Value, i64>,
+    /// Class of a view value's shape; the entry in `values` is that of its address.
+    shapes: Vec<Class>,
+    frames: Vec<Frame>,
+    out: Uniformity,
+    changed: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(func: &'a Function, lanes: Lanes) -> Walk<'a> {
+        let mut consts = HashMap::new();
+        operands::walk(&func.body, &mut |kind| {
+            if let StmtKind::Let(value, Op::Const(Const::Int(_, v))) = kind {
+                consts.insert(*value, *v);
+            }
+        });
+        let mut out = Uniformity {
+            values: vec![Class::Unset; func.values.len()],
+            locals: vec![Class::Unset; func.locals.len()],
+            ..Uniformity::default()
+        };
+        for param in &func.params {
+            out.values[param.index()] = Class::Block;
+        }
+        let mut at_end = LocalSet::default();
+        if let FuncKind::Loop { rank, reductions } = &func.kind {
+            for index in &func.params[..*rank as usize] {
+                out.values[index.index()] = Class::Gang;
+            }
+            if let (Some(last), Lanes::Points) = (func.params[..*rank as usize].last(), lanes) {
+                out.values[last.index()] = Class::Affine(1);
+            }
+            for r in reductions {
+                at_end.insert(r.local);
+                out.locals[r.local.index()] = Class::Varying;
+            }
+        }
+        let end = Frame {
+            kind: FrameKind::End,
+            owner: None,
+            waits: true,
+            live: at_end,
+            uneven: false,
+        };
+        let shapes = vec![Class::Block; func.values.len()];
+        Walk {
+            func,
+            lanes,
+            live: Liveness::of(func),
+            consts,
+            shapes,
+            frames: vec![end],
+            out,
+            changed: false,
+        }
+    }
+
+    /// Locals that are read but never set hold anything; says whether there were any.
+    fn settle(&mut self) -> bool {
+        let unset = self.out.locals.iter_mut().filter(|class| **class == Class::Unset);
+        unset.map(|class| *class = Class::Block).count() > 0
+    }
+
+    fn class(&self, value: Value) -> Class {
+        self.out.values[value.index()]
+    }
+
+    fn set_value(&mut self, value: Value, class: Class) {
+        let joined = self.class(value).join(class);
+        if joined != self.class(value) {
+            self.out.values[value.index()] = joined;
+            self.changed = true;
+        }
+    }
+
+    fn facts(&self, owner: Key) -> Facts {
+        self.out.facts.get(&owner).copied().unwrap_or_default()
+    }
+
+    fn note(&mut self, owner: Key, change: impl FnOnce(&mut Facts)) {
+        let before = self.facts(owner);
+        let mut facts = before;
+        change(&mut facts);
+        if facts != before {
+            self.out.facts.insert(owner, facts);
+            self.changed = true;
+        }
+    }
+
+    fn block(&mut self, block: Numbered<'a>) {
+        for (id, stmt) in block.iter() {
+            self.stmt(id, stmt);
+        }
+    }
+
+    fn stmt(&mut self, id: StmtId, stmt: &'a Stmt) {
+        let nested: Vec<_> = Numbered::nested(id, stmt).collect();
+        match (&stmt.kind, nested.as_slice()) {
+            (StmtKind::Let(value, op), _) => self.define(*value, op),
+            (StmtKind::Set(local, value), _) => self.set(stmt, *local, *value),
+            (StmtKind::If { cond, .. }, [then, other]) => self.branch(id, stmt, *cond, *then, *other),
+            (StmtKind::Loop(_), [body]) => self.looping(id, stmt, false, *body),
+            (
+                StmtKind::For {
+                    var, start, stop, step, ..
+                },
+                [body],
+            ) => {
+                let (start, stop, step) = (self.class(*start), self.class(*stop), self.class(*step));
+                self.set_value(*var, counter(start, step));
+                let range = start.with(stop).with(step);
+                if !range.is_uniform() {
+                    self.note(key(stmt), |f| f.waits = true);
+                }
+                self.looping(id, stmt, !matches!(range, Class::Block | Class::Unset), *body);
+            }
+            (StmtKind::Scope(label, _), [body]) => {
+                let facts = self.facts(key(stmt));
+                let live = self.live.after(id).clone();
+                self.inside(FrameKind::Scope(*label), stmt, facts.waits, facts.uneven, live, *body);
+            }
+            (StmtKind::Leave(label), _) => self.jump(FrameKind::Scope(*label)),
+            (StmtKind::Break, _) => self.jump(FrameKind::After),
+            (StmtKind::Continue, _) => self.jump(FrameKind::Next),
+            (StmtKind::Return(_) | StmtKind::Raise { .. }, _) => self.jump(FrameKind::End),
+            _ => {}
+        }
+    }
+
+    fn inside(&mut self, kind: FrameKind, stmt: &Stmt, waits: bool, uneven: bool, live: LocalSet, body: Numbered<'a>) {
+        self.frames.push(Frame {
+            kind,
+            owner: Some(key(stmt)),
+            waits,
+            live,
+            uneven,
+        });
+        self.block(body);
+        self.frames.pop();
+    }
+
+    fn branch(&mut self, id: StmtId, stmt: &Stmt, cond: Value, then: Numbered<'a>, other: Numbered<'a>) {
+        let class = self.class(cond);
+        let (diverges, uneven) = (!class.is_uniform(), !matches!(class, Class::Block | Class::Unset));
+        let after = self.live.after(id).clone();
+        let mut live = after.clone();
+        live.union(self.live.other(id));
+        self.inside(FrameKind::Side, stmt, diverges, uneven, live, then);
+        self.inside(FrameKind::Side, stmt, diverges, uneven, after, other);
+    }
+
+    fn looping(&mut self, id: StmtId, stmt: &Stmt, uneven: bool, body: Numbered<'a>) {
+        let facts = self.facts(key(stmt));
+        let owner = Some(key(stmt));
+        let uneven = uneven || facts.uneven;
+        let (after, head) = (self.live.after(id).clone(), self.live.head(id).clone());
+        self.frames.push(Frame {
+            kind: FrameKind::After,
+            owner,
+            waits: facts.waits,
+            live: after,
+            uneven,
+        });
+        self.inside(FrameKind::Next, stmt, facts.next_waits, uneven, head, body);
+        self.frames.pop();
+    }
+
+    /// Lanes that jump while others may be parked on the way leave those others behind.
+    fn jump(&mut self, target: FrameKind) {
+        let Some(at) = self.frames.iter().rposition(|f| f.kind == target) else {
+            return;
+        };
+        let owner = self.frames[at].owner;
+        if let (Some(owner), true) = (owner, self.frames[at + 1..].iter().any(|f| f.uneven)) {
+            self.note(owner, |f| f.uneven = true);
+        }
+        if !self.frames[at + 1..].iter().any(|f| f.waits) {
+            return;
+        }
+        match (target, owner) {
+            (FrameKind::Next, Some(owner)) => self.note(owner, |f| f.next_waits = true),
+            (FrameKind::After, Some(owner)) => self.note(owner, |f| {
+                f.breaks = true;
+                f.waits = true;
+            }),
+            (FrameKind::Scope(_), Some(owner)) => self.note(owner, |f| f.waits = true),
+            _ if !self.out.returns => {
+                self.out.returns = true;
+                self.changed = true;
+            }
+            _ => {}
+        }
+        let passed: Vec<Key> = self.frames[at + 1..]
+            .iter()
+            .filter(|f| f.kind != FrameKind::Next)
+            .filter_map(|f| f.owner)
+            .collect();
+        for owner in passed {
+            self.note(owner, |f| f.lossy = true);
+        }
+    }
+
+    fn set(&mut self, stmt: &Stmt, local: Local, value: Value) {
+        let blend = self.frames.iter().any(|f| f.waits && f.live.contains(local));
+        let mut class = self.class(value);
+        if matches!(self.func.local_ty(local), Type::View(_)) && !class.is_uniform() {
+            class = Class::Varying;
+        }
+        if blend {
+            class = Class::Varying;
+            self.changed |= self.out.blends.insert(key(stmt));
+        }
+        if class == Class::Block && self.frames.iter().any(|f| f.uneven) {
+            class = Class::Gang;
+        }
+        let old = self.out.locals[local.index()];
+        let joined = old.join(class);
+        if joined != old {
+            self.out.locals[local.index()] = joined;
+            self.changed = true;
+        }
+    }
+
+    fn define(&mut self, value: Value, op: &Op) {
+        let class = self.op(op, value);
+        self.set_value(value, class);
+        let shape = self.shape(op);
+        let joined = self.shapes[value.index()].join(shape);
+        if joined != self.shapes[value.index()] {
+            self.shapes[value.index()] = joined;
+            self.changed = true;
+        }
+    }
+
+    fn all(&self, values: &[Value]) -> Class {
+        values.iter().fold(Class::Block, |c, v| c.with(self.class(*v)))
+    }
+
+    fn operands(&self, op: &Op) -> Class {
+        let mut class = Class::Block;
+        operands::op_operands(op, &mut |v| class = class.with(self.class(v)));
+        class
+    }
+
+    fn shape(&self, op: &Op) -> Class {
+        match op {
+            Op::Get(local) if matches!(self.func.local_ty(*local), Type::View(_)) => self.out.locals[local.index()],
+            Op::Transpose(view, _) => self.shapes[view.index()],
+            Op::Slice { view, axes } => axes.iter().fold(self.shapes[view.index()], |class, axis| match axis {
+                weft_ir::AxisSlice::Range { len, .. } => class.with(self.class(*len)),
+                _ => class,
+            }),
+            Op::Reshape(view, shape) => self.all(shape).with(self.shapes[view.index()]),
+            _ => Class::Block,
+        }
+    }
+
+    fn op(&self, op: &Op, value: Value) -> Class {
+        match op {
+            Op::Get(local) => self.out.locals[local.index()],
+            Op::Geometry(g) => self.geometry(*g),
+            Op::Dim(view, _) => self.shapes[view.index()],
+            Op::Atomic { .. } => Class::Varying,
+            Op::Load { view, .. } => match self.func.ty(*view) {
+                Type::View(v) if v.space == Space::Local => Class::Varying,
+                _ => self.operands(op),
+            },
+            _ if *self.func.ty(value) == Type::I64 => self.integer(op),
+            _ => self.operands(op),
+        }
+    }
+
+    /// Integer arithmetic keeps a step from lane to lane where it can.
+    fn integer(&self, op: &Op) -> Class {
+        let plain = self.operands(op);
+        if plain.is_uniform() || plain == Class::Unset {
+            return plain;
+        }
+        match op {
+            Op::Unary(UnOp::Neg, a) => scaled(self.class(*a), -1),
+            Op::Binary(BinOp::Add, a, b) => stepped(self.class(*a), self.class(*b), i64::wrapping_add),
+            Op::Binary(BinOp::Sub, a, b) => stepped(self.class(*a), self.class(*b), i64::wrapping_sub),
+            Op::Binary(BinOp::Mul, a, b) => match (self.consts.get(a), self.consts.get(b)) {
+                (_, Some(c)) => scaled(self.class(*a), *c),
+                (Some(c), _) => scaled(self.class(*b), *c),
+                _ => Class::Varying,
+            },
+            Op::Select(cond, a, b) if self.class(*cond).is_uniform() => self.class(*a).join(self.class(*b)),
+            Op::Cast(a) if *self.func.ty(*a) == Type::I64 => self.class(*a),
+            _ => Class::Varying,
+        }
+    }
+
+    fn geometry(&self, g: Geometry) -> Class {
+        match (g, self.lanes) {
+            (Geometry::ThreadIdx(axis), Lanes::Threads(lane)) if axis == lane => Class::Affine(1),
+            (Geometry::ThreadIdx(_), _) => Class::Gang,
+            (Geometry::LaneId, _) => Class::Varying,
+            _ => Class::Block,
+        }
+    }
+}
+
+/// All lanes that still run have run as often, so that with a uniform step a counter is what its start is.
+fn counter(start: Class, step: Class) -> Class {
+    match (start.is_uniform(), step.is_uniform()) {
+        (true, true) => start.join(step),
+        (false, true) => start,
+        _ => Class::Varying,
+    }
+}
+
+fn step_of(class: Class) -> Option<i64> {
+    match class {
+        Class::Affine(step) => Some(step),
+        c if c.is_uniform() => Some(0),
+        _ => None,
+    }
+}
+
+fn stepped(a: Class, b: Class, combine: impl Fn(i64, i64) -> i64) -> Class {
+    match (step_of(a), step_of(b)) {
+        (Some(s), Some(t)) => Class::stepping(combine(s, t)),
+        _ => Class::Varying,
+    }
+}
+
+fn scaled(class: Class, factor: i64) -> Class {
+    step_of(class).map_or(Class::Varying, |step| Class::stepping(step.wrapping_mul(factor)))
+}
