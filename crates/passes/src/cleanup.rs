@@ -5,7 +5,8 @@
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{Block, Const, FuncKind, Function, Local, Module, Op, Stmt, StmtKind, Value};
+use weft_ir::eval;
+use weft_ir::{BinOp, Block, Const, FuncKind, Function, Local, Module, Op, Stmt, StmtKind, Value};
 
 use crate::error::PassError;
 use crate::operands::{blocks_mut, ends, stmt_operands, stmt_operands_mut, use_counts, walk};
@@ -128,10 +129,12 @@ impl Simplifier<'_> {
         let known = |v: &Value| self.constants.get(v).copied();
         match op {
             Op::Const(c) => Some(*c),
-            Op::Unary(op, a) => fold::unary(*op, known(a)?),
-            Op::Binary(op, a, b) => fold::binary(*op, known(a)?, known(b)?),
-            Op::Compare(op, a, b) => fold::compare(*op, known(a)?, known(b)?),
-            Op::Cast(a) => fold::cast(self.func.ty(value).scalar()?, known(a)?),
+            Op::Unary(op, a) => eval::unary(*op, known(a)?),
+            // A power of floats is the math library's business.
+            Op::Binary(BinOp::IntPow, a, _) if !known(a)?.scalar().is_int() => None,
+            Op::Binary(op, a, b) => eval::binary(*op, known(a)?, known(b)?),
+            Op::Compare(op, a, b) => eval::compare(*op, known(a)?, known(b)?).map(Const::Bool),
+            Op::Cast(a) => eval::cast(known(a)?, self.func.ty(value).scalar()?),
             _ => None,
         }
     }
