@@ -51,7 +51,9 @@ fn link() -> Result<(), String> {
 fn find_config() -> Result<PathBuf, String> {
     if let Some(prefix) = env::var_os(PREFIX) {
         let path = Path::new(&prefix).join("bin/llvm-config");
-        return check(&path).map(|()| path).map_err(|why| format!("{PREFIX} is set, but {why}"));
+        return check(&path)
+            .map(|()| path)
+            .map_err(|why| format!("Weft needs LLVM {MAJOR} (on Debian the package llvm-22-dev). {PREFIX} is set, but {why}"));
     }
     let candidates = ["llvm-config-22", "llvm-config", DEBIAN];
     let mut reasons = Vec::new();
