@@ -5,10 +5,12 @@
 
 pub mod builder;
 pub mod eval;
+pub mod interp;
 pub mod module;
 mod names;
 pub mod op;
 pub mod repr;
+pub mod testing;
 pub mod text;
 pub mod types;
 pub mod verify;

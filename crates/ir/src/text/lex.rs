@@ -3,7 +3,7 @@
 use super::parse::ParseError;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Token {
+pub(crate) enum Token {
     Ident(String),
     /// Digits with an optional sign, fraction and exponent, or `0x` and hexadecimal digits.
     Number(String),
@@ -20,22 +20,23 @@ pub(super) enum Token {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Lexed {
+pub(crate) struct Lexed {
     pub token: Token,
     pub line: u32,
     pub column: u32,
 }
 
 const PUNCT: [&str; 18] = [
-    "->", "..", "(", ")", "{", "}", "[", "]", "<", ">", ",", ":", "=", "?", "@", ".", "-", "&",
+    "->", "..", "(", ")", "{", "}", "[", "]", "<", ">", ",", ":", "=", "?", "@", ".", "-", "~",
 ];
 
-pub(super) fn lex(text: &str) -> Result<Vec<Lexed>, ParseError> {
-    let mut lexer = Lexer {
-        rest: text,
-        line: 1,
-        column: 1,
-    };
+pub(crate) fn lex(text: &str) -> Result<Vec<Lexed>, ParseError> {
+    lex_from(text, 1, 1)
+}
+
+/// Text that starts at a line and column of a larger one.
+pub(crate) fn lex_from(text: &str, line: u32, column: u32) -> Result<Vec<Lexed>, ParseError> {
+    let mut lexer = Lexer { rest: text, line, column };
     let mut tokens = Vec::new();
     loop {
         lexer.skip_blank();

@@ -3,9 +3,9 @@
 //! `%n` is a value, `$n` a local, `^n` a label, `@name` a function (`@n` where names are not unique); `;` starts a comment.
 //! [`print_with_spans`] also writes the sources, and a statement's span as a trailing `@source:start..end`; [`parse`] takes both.
 
-mod lex;
+pub(crate) mod lex;
 mod literal;
-mod parse;
+pub(crate) mod parse;
 mod parse_op;
 mod print;
 

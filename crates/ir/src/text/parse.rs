@@ -31,14 +31,7 @@ impl std::error::Error for ParseError {}
 pub fn parse(text: &str) -> Result<Module, ParseError> {
     let tokens = lex(text)?;
     let functions = function_names(&tokens);
-    let mut parser = Parser {
-        tokens,
-        at: 0,
-        functions,
-        values: Vec::new(),
-        depth: 0,
-    };
-    parser.module()
+    Parser::new(tokens, functions).module()
 }
 
 /// Blocks and types nested deeper than this are refused, so that no text can exhaust the stack.
@@ -61,9 +54,9 @@ fn function_names(tokens: &[Lexed]) -> Vec<String> {
     names
 }
 
-pub(super) type Parsed<T> = Result<T, ParseError>;
+pub(crate) type Parsed<T> = Result<T, ParseError>;
 
-pub(super) struct Parser {
+pub(crate) struct Parser {
     tokens: Vec<Lexed>,
     at: usize,
     functions: Vec<String>,
@@ -73,11 +66,21 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn peek(&self) -> &Token {
+    pub(crate) fn new(tokens: Vec<Lexed>, functions: Vec<String>) -> Parser {
+        Parser {
+            tokens,
+            at: 0,
+            functions,
+            values: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    pub(crate) fn peek(&self) -> &Token {
         &self.tokens[self.at].token
     }
 
-    pub(super) fn error<T>(&self, message: impl Into<String>) -> Parsed<T> {
+    pub(crate) fn error<T>(&self, message: impl Into<String>) -> Parsed<T> {
         let Lexed { line, column, .. } = self.tokens[self.at];
         Err(ParseError {
             line,
@@ -86,19 +89,19 @@ impl Parser {
         })
     }
 
-    pub(super) fn eat(&mut self, punct: &str) -> bool {
+    pub(crate) fn eat(&mut self, punct: &str) -> bool {
         let found = matches!(self.peek(), Token::Punct(p) if *p == punct);
         self.at += usize::from(found);
         found
     }
 
-    pub(super) fn eat_word(&mut self, word: &str) -> bool {
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
         let found = matches!(self.peek(), Token::Ident(w) if w == word);
         self.at += usize::from(found);
         found
     }
 
-    pub(super) fn expect(&mut self, punct: &str) -> Parsed<()> {
+    pub(crate) fn expect(&mut self, punct: &str) -> Parsed<()> {
         if self.eat(punct) {
             Ok(())
         } else {
@@ -106,7 +109,7 @@ impl Parser {
         }
     }
 
-    fn expect_word(&mut self, word: &str) -> Parsed<()> {
+    pub(crate) fn expect_word(&mut self, word: &str) -> Parsed<()> {
         if self.eat_word(word) {
             Ok(())
         } else {
@@ -114,7 +117,7 @@ impl Parser {
         }
     }
 
-    pub(super) fn word(&mut self) -> Parsed<String> {
+    pub(crate) fn word(&mut self) -> Parsed<String> {
         match self.peek() {
             Token::Ident(word) => {
                 let word = word.clone();
@@ -125,7 +128,7 @@ impl Parser {
         }
     }
 
-    fn string(&mut self) -> Parsed<String> {
+    pub(crate) fn string(&mut self) -> Parsed<String> {
         match self.peek() {
             Token::Str(text) => {
                 let text = text.clone();
@@ -137,7 +140,7 @@ impl Parser {
     }
 
     /// A plain or quoted name, if one stands here.
-    fn name(&mut self) -> Option<String> {
+    pub(crate) fn name(&mut self) -> Option<String> {
         match self.peek() {
             Token::Ident(name) | Token::Str(name) => {
                 let name = name.clone();
@@ -148,7 +151,7 @@ impl Parser {
         }
     }
 
-    pub(super) fn number<T: std::str::FromStr>(&mut self) -> Parsed<T> {
+    pub(crate) fn number<T: std::str::FromStr>(&mut self) -> Parsed<T> {
         let parsed = match self.peek() {
             Token::Number(text) => text.parse().ok(),
             _ => None,
@@ -162,7 +165,7 @@ impl Parser {
         }
     }
 
-    pub(super) fn value(&mut self) -> Parsed<Value> {
+    pub(crate) fn value(&mut self) -> Parsed<Value> {
         match *self.peek() {
             Token::Value(id) => {
                 self.at += 1;
@@ -172,7 +175,7 @@ impl Parser {
         }
     }
 
-    pub(super) fn local(&mut self) -> Parsed<Local> {
+    pub(crate) fn local(&mut self) -> Parsed<Local> {
         match *self.peek() {
             Token::Local(id) => {
                 self.at += 1;
@@ -193,7 +196,7 @@ impl Parser {
     }
 
     /// Items separated by commas up to `close`, which is consumed.
-    pub(super) fn list<T>(&mut self, close: &str, mut item: impl FnMut(&mut Parser) -> Parsed<T>) -> Parsed<Vec<T>> {
+    pub(crate) fn list<T>(&mut self, close: &str, mut item: impl FnMut(&mut Parser) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = Vec::new();
         while !self.eat(close) {
             items.push(item(self)?);
@@ -206,7 +209,7 @@ impl Parser {
     }
 
     /// A function by its name, or by its number where names are not unique.
-    pub(super) fn func(&mut self) -> Parsed<FuncId> {
+    pub(crate) fn func(&mut self) -> Parsed<FuncId> {
         self.expect("@")?;
         if let Token::Number(_) = self.peek() {
             return Ok(FuncId(self.number()?));
@@ -222,7 +225,7 @@ impl Parser {
         }
     }
 
-    fn deeper<T>(&mut self, inner: impl FnOnce(&mut Parser) -> Parsed<T>) -> Parsed<T> {
+    pub(crate) fn deeper<T>(&mut self, inner: impl FnOnce(&mut Parser) -> Parsed<T>) -> Parsed<T> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return self.error("nested too deeply");
@@ -451,7 +454,7 @@ impl Parser {
 
 /// Types.
 impl Parser {
-    pub(super) fn scalar(&mut self) -> Parsed<Scalar> {
+    pub(crate) fn scalar(&mut self) -> Parsed<Scalar> {
         let word = self.word()?;
         match Scalar::from_name(&word) {
             Some(scalar) => Ok(scalar),
@@ -484,7 +487,7 @@ impl Parser {
         }
     }
 
-    pub(super) fn ty(&mut self) -> Parsed<Type> {
+    pub(crate) fn ty(&mut self) -> Parsed<Type> {
         if self.eat("(") {
             return self.deeper(|p| Ok(Type::Tuple(p.list(")", Parser::ty)?)));
         }
@@ -518,7 +521,7 @@ impl Parser {
     }
 
     /// A constant of a known type.
-    pub(super) fn constant(&mut self, scalar: Scalar) -> Parsed<Const> {
+    pub(crate) fn constant(&mut self, scalar: Scalar) -> Parsed<Const> {
         let constant = match scalar {
             Scalar::C64 | Scalar::C128 => return self.complex_constant(scalar),
             Scalar::Bool => match self.peek() {

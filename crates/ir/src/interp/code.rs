@@ -1,0 +1,315 @@
+//! Structured statements flattened into instructions with jumps, so that a thread's state is a program counter and can be kept.
+
+use crate::module::{Block, ErrorKind, FuncId, Function, Label, Local, Module, PrintItem, Reduction, Span, Stmt, StmtKind, Value};
+use crate::op::{Index, Op, Part};
+
+#[derive(Debug)]
+pub(super) struct Program<'m> {
+    pub module: &'m Module,
+    pub codes: Vec<Code<'m>>,
+}
+
+/// One function's instructions, each with its span.
+#[derive(Debug, Default)]
+pub(super) struct Code<'m> {
+    pub instrs: Vec<Instr<'m>>,
+    pub spans: Vec<Span>,
+    /// How many `for` loops the function has: each keeps its state in a slot of its own.
+    pub loops: usize,
+}
+
+/// A position among the instructions.
+pub(super) type Pc = usize;
+
+#[derive(Debug)]
+pub(super) enum Instr<'m> {
+    Let(Value, &'m Op),
+    Set(Local, Value),
+    Jump(Pc),
+    JumpUnless(Value, Pc),
+    ForStart {
+        slot: usize,
+        start: Value,
+        stop: Value,
+        step: Value,
+    },
+    /// Gives the loop's next index, or jumps to the end.
+    ForNext {
+        slot: usize,
+        var: Value,
+        step: Value,
+        end: Pc,
+    },
+    ParFor(Box<ParFor<'m>>),
+    /// The end of a `ParFor`'s body.
+    EndPoint,
+    Launch {
+        func: FuncId,
+        extents: &'m [Value],
+        args: &'m [Value],
+        results: &'m [Local],
+    },
+    Return(Option<Value>),
+    Store {
+        view: Value,
+        indices: &'m [Index],
+        value: Value,
+        part: Part,
+    },
+    Barrier,
+    Raise(ErrorKind, &'m str),
+    Print(&'m [PrintItem]),
+}
+
+#[derive(Debug)]
+pub(super) struct ParFor<'m> {
+    pub vars: &'m [Value],
+    pub extents: &'m [Value],
+    pub reductions: &'m [Reduction],
+    /// Locals the body sets: each point starts with what they hold outside.
+    pub private: Vec<Local>,
+    /// The instruction after the loop; the body starts after the `ParFor` itself.
+    pub end: Pc,
+}
+
+impl<'m> Program<'m> {
+    pub fn new(module: &'m Module) -> Program<'m> {
+        Program {
+            module,
+            codes: module.functions.iter().map(flatten).collect(),
+        }
+    }
+}
+
+fn flatten(function: &Function) -> Code<'_> {
+    let mut flattener = Flattener::default();
+    flattener.block(&function.body);
+    flattener.push(Instr::Return(None), Span::NONE);
+    flattener.code
+}
+
+/// Where `break` and `continue` of the innermost loop go, once that is known.
+#[derive(Default)]
+struct Exits {
+    breaks: Vec<Pc>,
+    continues: Vec<Pc>,
+}
+
+#[derive(Default)]
+struct Flattener<'m> {
+    code: Code<'m>,
+    loops: Vec<Exits>,
+    scopes: Vec<(Label, Vec<Pc>)>,
+}
+
+impl<'m> Flattener<'m> {
+    fn here(&self) -> Pc {
+        self.code.instrs.len()
+    }
+
+    fn push(&mut self, instr: Instr<'m>, span: Span) -> Pc {
+        self.code.instrs.push(instr);
+        self.code.spans.push(span);
+        self.here() - 1
+    }
+
+    /// Sets where a jump goes.
+    fn patch(&mut self, at: Pc, target: Pc) {
+        match &mut self.code.instrs[at] {
+            Instr::Jump(to) | Instr::JumpUnless(_, to) | Instr::ForNext { end: to, .. } => *to = target,
+            Instr::ParFor(par) => par.end = target,
+            _ => {}
+        }
+    }
+
+    fn patch_all(&mut self, jumps: Vec<Pc>, target: Pc) {
+        jumps.into_iter().for_each(|at| self.patch(at, target));
+    }
+
+    fn block(&mut self, block: &'m Block) {
+        block.0.iter().for_each(|stmt| self.stmt(stmt));
+    }
+
+    fn stmt(&mut self, stmt: &'m Stmt) {
+        let span = stmt.span;
+        match &stmt.kind {
+            StmtKind::If { cond, then, other } => self.branch(*cond, then, other, span),
+            StmtKind::Loop(body) => {
+                let start = self.here();
+                let exits = self.body(body);
+                self.push(Instr::Jump(start), span);
+                self.patch_all(exits.continues, start);
+                let end = self.here();
+                self.patch_all(exits.breaks, end);
+            }
+            StmtKind::For {
+                var,
+                start,
+                stop,
+                step,
+                body,
+            } => {
+                let slot = self.code.loops;
+                self.code.loops += 1;
+                let (start, stop, step) = (*start, *stop, *step);
+                self.push(Instr::ForStart { slot, start, stop, step }, span);
+                let next = self.push(
+                    Instr::ForNext {
+                        slot,
+                        var: *var,
+                        step,
+                        end: 0,
+                    },
+                    span,
+                );
+                let exits = self.body(body);
+                self.push(Instr::Jump(next), span);
+                self.patch_all(exits.continues, next);
+                let end = self.here();
+                self.patch(next, end);
+                self.patch_all(exits.breaks, end);
+            }
+            StmtKind::ParFor {
+                vars,
+                extents,
+                reductions,
+                body,
+                ..
+            } => self.par_for(vars, extents, reductions, body, span),
+            StmtKind::Scope(label, body) => {
+                self.scopes.push((*label, Vec::new()));
+                self.block(body);
+                let leaves = self.scopes.pop().map(|(_, leaves)| leaves).unwrap_or_default();
+                let end = self.here();
+                self.patch_all(leaves, end);
+            }
+            StmtKind::Leave(label) => {
+                let at = self.push(Instr::Jump(0), span);
+                if let Some((_, leaves)) = self.scopes.iter_mut().rev().find(|(l, _)| l == label) {
+                    leaves.push(at);
+                }
+            }
+            StmtKind::Break | StmtKind::Continue => {
+                let at = self.push(Instr::Jump(0), span);
+                if let Some(exits) = self.loops.last_mut() {
+                    let list = if stmt.kind == StmtKind::Break {
+                        &mut exits.breaks
+                    } else {
+                        &mut exits.continues
+                    };
+                    list.push(at);
+                }
+            }
+            other => {
+                if let Some(instr) = simple(other) {
+                    self.push(instr, span);
+                }
+            }
+        }
+    }
+
+    fn body(&mut self, body: &'m Block) -> Exits {
+        self.loops.push(Exits::default());
+        self.block(body);
+        self.loops.pop().unwrap_or_default()
+    }
+
+    fn branch(&mut self, cond: Value, then: &'m Block, other: &'m Block, span: Span) {
+        let skip = self.push(Instr::JumpUnless(cond, 0), span);
+        self.block(then);
+        if other.0.is_empty() {
+            let end = self.here();
+            self.patch(skip, end);
+            return;
+        }
+        let over = self.push(Instr::Jump(0), span);
+        let start = self.here();
+        self.patch(skip, start);
+        self.block(other);
+        let end = self.here();
+        self.patch(over, end);
+    }
+
+    fn par_for(&mut self, vars: &'m [Value], extents: &'m [Value], reductions: &'m [Reduction], body: &'m Block, span: Span) {
+        let mut private = Vec::new();
+        sets(body, &mut private);
+        private.retain(|local| reductions.iter().all(|r| r.local != *local));
+        let par = ParFor {
+            vars,
+            extents,
+            reductions,
+            private,
+            end: 0,
+        };
+        let at = self.push(Instr::ParFor(Box::new(par)), span);
+        let exits = self.body(body);
+        let point = self.push(Instr::EndPoint, span);
+        self.patch_all(exits.continues, point);
+        let end = self.here();
+        self.patch(at, end);
+    }
+}
+
+/// A statement without blocks and jumps.
+fn simple(kind: &StmtKind) -> Option<Instr<'_>> {
+    Some(match kind {
+        StmtKind::Let(value, op) => Instr::Let(*value, op),
+        StmtKind::Set(local, value) => Instr::Set(*local, *value),
+        StmtKind::Launch {
+            func,
+            extents,
+            args,
+            results,
+            ..
+        } => Instr::Launch {
+            func: *func,
+            extents,
+            args,
+            results,
+        },
+        StmtKind::Return(value) => Instr::Return(*value),
+        StmtKind::Store {
+            view,
+            indices,
+            value,
+            part,
+        } => Instr::Store {
+            view: *view,
+            indices,
+            value: *value,
+            part: *part,
+        },
+        StmtKind::Barrier => Instr::Barrier,
+        StmtKind::Raise { kind, message } => Instr::Raise(*kind, message),
+        StmtKind::Print(items) => Instr::Print(items),
+        _ => return None,
+    })
+}
+
+/// The locals a block sets, each once.
+fn sets(block: &Block, into: &mut Vec<Local>) {
+    for stmt in &block.0 {
+        match &stmt.kind {
+            StmtKind::Set(local, _) => add(into, [*local]),
+            StmtKind::Launch { results, .. } => add(into, results.iter().copied()),
+            StmtKind::If { then, other, .. } => {
+                sets(then, into);
+                sets(other, into);
+            }
+            StmtKind::ParFor { body, reductions, .. } => {
+                sets(body, into);
+                add(into, reductions.iter().map(|r| r.local));
+            }
+            StmtKind::Loop(body) | StmtKind::For { body, .. } | StmtKind::Scope(_, body) => sets(body, into),
+            _ => {}
+        }
+    }
+}
+
+fn add(into: &mut Vec<Local>, locals: impl IntoIterator<Item = Local>) {
+    for local in locals {
+        if !into.contains(&local) {
+            into.push(local);
+        }
+    }
+}
