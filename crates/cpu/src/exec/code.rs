@@ -114,8 +114,8 @@ pub fn target() -> emit::Target {
     }
 }
 
-pub fn emit(module: &Module, variant: &Variant) -> Result<Emitted, CompileError> {
-    emit::emit(module, &target(), variant).map_err(|error| match error {
+pub fn emit(module: &Module, target: &emit::Target, variant: &Variant) -> Result<Emitted, CompileError> {
+    emit::emit(module, target, variant).map_err(|error| match error {
         EmitError::Unsupported { message, span } => CompileError::Unsupported { message, span },
         EmitError::Internal(message) => CompileError::Internal(message),
     })

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use weft_ir::Module;
 use weft_runtime::{Buffer, CompileError, CompileOptions, Device, DeviceInfo, Executable, GridShape, RunError};
 
+use super::code;
 use super::executable::CpuExecutable;
 use super::memory::HostBuffer;
 use super::pool;
+use crate::emit::Target;
 
 /// Threads of a block that `plan_forall` makes, at one axis and at more.
 const LINE_BLOCK: u64 = 256;
@@ -18,6 +20,18 @@ const GANG: u64 = 32;
 /// All cores of this machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CpuDevice;
+
+impl CpuDevice {
+    /// What the emitter is told of this machine.
+    pub fn target(&self) -> Target {
+        code::target()
+    }
+
+    /// Compiles for a description of this machine other than its own: another gang width, another form of masks.
+    pub fn compile_for(&self, module: Arc<Module>, options: CompileOptions, target: Target) -> Result<Arc<dyn Executable>, CompileError> {
+        Ok(Arc::new(CpuExecutable::new(module, options, target)?))
+    }
+}
 
 impl Device for CpuDevice {
     fn info(&self) -> DeviceInfo {
@@ -33,7 +47,7 @@ impl Device for CpuDevice {
     }
 
     fn compile(&self, module: Arc<Module>, options: CompileOptions) -> Result<Arc<dyn Executable>, CompileError> {
-        Ok(Arc::new(CpuExecutable::new(module, options)?))
+        self.compile_for(module, options, code::target())
     }
 
     /// The last axis of the shape gets the lanes, since it is the one along which elements are neighbours.

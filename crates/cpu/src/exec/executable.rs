@@ -15,7 +15,7 @@ use super::context::{Context, Space};
 use super::memory::HostBuffer;
 use super::pool;
 use super::spread::{self, Work};
-use crate::emit::{Emitted, Variant, width};
+use crate::emit::{Emitted, Target, Variant, width};
 
 /// CUDA's limit, which programs rely on being refused beyond.
 const MOST_THREADS: u64 = 1024;
@@ -31,24 +31,26 @@ pub struct CpuExecutable {
     /// After the passes.
     lowered: Module,
     options: CompileOptions,
+    target: Target,
     /// Threads of a kernel that run as one gang.
     width: u32,
     variants: [OnceLock<Result<Code, CompileError>>; VARIANTS],
 }
 
 impl CpuExecutable {
-    pub fn new(module: Arc<Module>, options: CompileOptions) -> Result<CpuExecutable, CompileError> {
+    pub fn new(module: Arc<Module>, options: CompileOptions, target: Target) -> Result<CpuExecutable, CompileError> {
         let mut lowered = Module::clone(&module);
         weft_passes::lower_for_cpu(&mut lowered).map_err(|error| CompileError::Unsupported {
             message: error.message,
             span: error.span,
         })?;
         code::check_shared(&lowered)?;
-        let width = width::choose(lowered.entry_function(), &code::target());
+        let width = width::choose(lowered.entry_function(), &target);
         Ok(CpuExecutable {
             module,
             lowered,
             options,
+            target,
             width,
             variants: Default::default(),
         })
@@ -77,7 +79,7 @@ impl CpuExecutable {
             FuncKind::Kernel => code::variant_for(block, self.width),
             _ => Variant::Plain,
         };
-        code::emit(&self.lowered, &variant)
+        code::emit(&self.lowered, &self.target, &variant)
     }
 
     fn run_grid(&self, shape: GridShape, args: &[u64], hooks: &Hooks) -> Result<Outcome, RunError> {
