@@ -1,0 +1,140 @@
+//! From Python arguments to a key of types and an argument block.
+
+use pyo3::exceptions::PyOverflowError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt, PyTuple};
+use smallvec::SmallVec;
+use weft_ir::Scalar;
+
+use crate::array::DeviceArray;
+use crate::errors;
+use crate::key::{self, Key};
+use crate::numpy::Numpy;
+
+/// The arguments of one call: their types as a key, their values as slots.
+#[derive(Debug, Default)]
+pub struct Args {
+    pub key: Key,
+    pub slots: SmallVec<[u64; 36]>,
+}
+
+/// Appends one argument; `name` names it in errors.
+pub fn bind(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> String, args: &mut Args) -> PyResult<()> {
+    if numpy.is_exact_array(object) {
+        bind_array(numpy, object, name, args)
+    } else if object.is_exact_instance_of::<PyFloat>() {
+        args.key.push(key::weak(Scalar::F64));
+        args.slots.push(object.extract::<f64>()?.to_bits());
+        Ok(())
+    } else if object.is_exact_instance_of::<PyInt>() {
+        bind_int(object, name, args)
+    } else {
+        bind_other(numpy, object, name, args)
+    }
+}
+
+fn bind_int(object: &Bound<'_, PyAny>, name: &dyn Fn() -> String, args: &mut Args) -> PyResult<()> {
+    let value = object.extract::<i64>().map_err(|_| {
+        PyOverflowError::new_err(format!(
+            "argument {} is {object}, which does not fit in int64; pass np.uint64({object}) if it is meant to be unsigned",
+            name()
+        ))
+    })?;
+    args.key.push(key::weak(Scalar::I64));
+    args.slots.push(value as u64);
+    Ok(())
+}
+
+fn bind_array(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> String, args: &mut Args) -> PyResult<()> {
+    let fields = numpy.fields(object);
+    let (Some(elem), true) = (fields.elem, fields.aligned) else {
+        return Err(refuse_array(object, fields.native, fields.elem.is_some(), &name()));
+    };
+    args.key.push(key::array(elem, fields.shape.len(), fields.layout, fields.writable));
+    args.slots.push(fields.data);
+    args.slots.extend(fields.shape.iter().map(|&n| n as u64));
+    args.slots.extend(fields.strides.iter().map(|&n| n as u64));
+    Ok(())
+}
+
+#[cold]
+fn refuse_array(object: &Bound<'_, PyAny>, native: bool, known: bool, name: &str) -> PyErr {
+    let dtype = object.getattr("dtype").map(|d| d.to_string()).unwrap_or_default();
+    let py = object.py();
+    if !native {
+        errors::typing(
+            py,
+            format!(
+                "argument {name} is an array of {dtype}, whose bytes are not in this machine's order; pass {name}.astype({name}.dtype.newbyteorder('='))"
+            ),
+        )
+    } else if !known {
+        errors::typing(
+            py,
+            format!(
+                "argument {name} is an array of dtype {dtype}; Weft takes bool, int8 to int64, uint8 to uint64, float32, float64, complex64 and complex128"
+            ),
+        )
+    } else {
+        errors::typing(
+            py,
+            format!("argument {name} is an array whose elements are not aligned in memory; pass {name}.copy()"),
+        )
+    }
+}
+
+fn bind_other(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> String, args: &mut Args) -> PyResult<()> {
+    if let Some(scalar) = numpy.scalar_of(object) {
+        bind_bits(key::strong(scalar), scalar, numpy.scalar_bits(object, scalar), args);
+    } else if object.is_none() {
+        args.key.push(key::none());
+    } else if let Ok(b) = object.cast::<PyBool>() {
+        args.key.push(key::weak(Scalar::Bool));
+        args.slots.push(u64::from(b.is_true()));
+    } else if object.is_instance_of::<PyInt>() {
+        bind_int(object, name, args)?;
+    } else if object.is_instance_of::<PyFloat>() {
+        args.key.push(key::weak(Scalar::F64));
+        args.slots.push(object.extract::<f64>()?.to_bits());
+    } else if let Ok(c) = object.cast::<PyComplex>() {
+        bind_bits(
+            key::weak(Scalar::C128),
+            Scalar::C128,
+            [c.real().to_bits(), c.imag().to_bits()],
+            args,
+        );
+    } else if let Ok(items) = object.cast::<PyTuple>() {
+        args.key.push(key::tuple(items.len()));
+        for (i, item) in items.iter().enumerate() {
+            bind(numpy, &item, &|| format!("{}[{i}]", name()), args)?;
+        }
+    } else if let Ok(array) = object.cast::<DeviceArray>() {
+        array.get().bind(args);
+    } else if numpy.is_array(object) && is_plain_subclass(object) {
+        bind_array(numpy, object, name, args)?;
+    } else {
+        return Err(refuse(object, &name()));
+    }
+    Ok(())
+}
+
+fn bind_bits(code: u32, scalar: Scalar, bits: [u64; 2], args: &mut Args) {
+    args.key.push(code);
+    args.slots.extend_from_slice(&bits[..1 + usize::from(scalar.is_complex())]);
+}
+
+/// A memory map is an array like any other; a masked array or a matrix means something else by its operators.
+fn is_plain_subclass(object: &Bound<'_, PyAny>) -> bool {
+    object.get_type().name().is_ok_and(|name| name == "memmap")
+}
+
+#[cold]
+fn refuse(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
+    let ty = object.get_type().to_string();
+    let help = if object.hasattr("__array__").unwrap_or(false) || object.hasattr("__len__").unwrap_or(false) {
+        format!("pass np.asarray({name}), or a tuple of numbers")
+    } else {
+        "Weft takes numbers, NumPy scalars and arrays, and tuples of them".into()
+    };
+    errors::typing(object.py(), format!("argument {name} is a {ty}, which has no type in Weft; {help}"))
+}

@@ -1,0 +1,280 @@
+//! What the free names of a Python function stand for.
+//!
+//! The front end knows modules and functions by canonical paths; this file finds the path of a Python object, or freezes its value.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyCode, PyComplex, PyComplexMethods, PyDict, PyFloat, PyFunction, PyInt, PyModule, PyString, PyTuple, PyType};
+use weft_front::{Environment, FunctionSource, Object};
+use weft_ir::{Scalar, Source};
+
+use crate::dispatcher::Dispatcher;
+use crate::errors;
+use crate::numpy::Numpy;
+use crate::slots::Number;
+
+/// `co_flags` of a function with `*args` and `**kwargs`.
+const VARARGS: u32 = 0x4;
+const VARKEYWORDS: u32 = 0x8;
+
+/// A function object with its source text, ready to be compiled or called from others.
+pub struct Captured {
+    pub function: Py<PyFunction>,
+    pub name: String,
+    pub source: Source,
+    /// Names of its positional parameters.
+    pub params: Vec<String>,
+    /// Values of the last parameters, as many as have one.
+    pub defaults: Vec<Py<PyAny>>,
+    /// It has `*args` or `**kwargs`.
+    pub variadic: bool,
+}
+
+impl Captured {
+    /// Reads a function's source. Fails with a `weft.errors.SourceError` that says what to do where there is none.
+    pub fn new(function: &Bound<'_, PyFunction>) -> PyResult<Captured> {
+        let py = function.py();
+        let (file, first_line, text): (String, u32, String) =
+            py.import("weft._source")?.call_method1("source_of", (function,))?.extract()?;
+        let code = function.getattr("__code__")?.cast_into::<PyCode>()?;
+        let count: usize = code.getattr("co_argcount")?.extract::<usize>()? + code.getattr("co_kwonlyargcount")?.extract::<usize>()?;
+        let names: Vec<String> = code.getattr("co_varnames")?.extract()?;
+        let flags: u32 = code.getattr("co_flags")?.extract()?;
+        let defaults = function.getattr("__defaults__")?;
+        Ok(Captured {
+            function: function.clone().unbind(),
+            name: function.getattr("__name__")?.extract()?,
+            source: Source { file, first_line, text },
+            params: names.into_iter().take(count).collect(),
+            defaults: if defaults.is_none() { Vec::new() } else { defaults.extract()? },
+            variadic: flags & (VARARGS | VARKEYWORDS) != 0,
+        })
+    }
+
+    /// The arguments of a call in the order of the parameters, defaults filled in.
+    pub fn arrange<'py>(&self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let py = args.py();
+        let wrong = |message: String| errors::new(py, "ArgumentError", format!("{}() {message}", self.name));
+        if self.variadic {
+            return Err(errors::unsupported(
+                py,
+                format!(
+                    "{}() has *args or **kwargs; Weft compiles functions of a fixed number of arguments",
+                    self.name
+                ),
+            ));
+        }
+        let count = self.params.len();
+        if args.len() > count {
+            return Err(wrong(format!(
+                "takes {count} arguments ({}), {} were given",
+                self.params.join(", "),
+                args.len()
+            )));
+        }
+        let mut found: Vec<Option<Bound<'py, PyAny>>> = args.iter().map(Some).collect();
+        found.resize(count, None);
+        for (name, value) in kwargs.into_iter().flatten() {
+            let name: String = name.extract()?;
+            let Some(at) = self.params.iter().position(|p| *p == name) else {
+                return Err(wrong(format!("has no parameter '{name}'; it takes ({})", self.params.join(", "))));
+            };
+            if found[at].replace(value).is_some() {
+                return Err(wrong(format!("got two values for '{name}'")));
+            }
+        }
+        let first = count - self.defaults.len().min(count);
+        let complete = found.into_iter().enumerate().map(|(i, value)| {
+            value
+                .or_else(|| Some(self.defaults.get(i.checked_sub(first)?)?.bind(py).clone()))
+                .ok_or_else(|| wrong(format!("is missing its argument '{}'", self.params[i])))
+        });
+        complete.collect()
+    }
+
+    pub fn front(&self, py: Python<'_>) -> PyResult<FunctionSource> {
+        let function = self.function.bind(py);
+        let first = self.params.len().saturating_sub(self.defaults.len());
+        let defaults = self.params[first..]
+            .iter()
+            .cloned()
+            .zip(self.defaults.iter().map(|v| classify(v.bind(py))))
+            .collect();
+        Ok(FunctionSource {
+            name: self.name.clone(),
+            key: function.as_ptr() as u64,
+            source: self.source.clone(),
+            defaults,
+            env: Rc::new(Scope::of(function)?),
+        })
+    }
+}
+
+/// The names a function sees: closure cells, then globals, then builtins.
+struct Scope {
+    cells: HashMap<String, Py<PyAny>>,
+    globals: Py<PyDict>,
+}
+
+impl Scope {
+    fn of(function: &Bound<'_, PyFunction>) -> PyResult<Scope> {
+        let names: Vec<String> = function.getattr("__code__")?.getattr("co_freevars")?.extract()?;
+        let closure = function.getattr("__closure__")?;
+        let mut cells = HashMap::new();
+        if !closure.is_none() {
+            for (name, cell) in names.into_iter().zip(closure.try_iter()?) {
+                // A cell that is still empty is a name not yet bound.
+                if let Ok(value) = cell?.getattr("cell_contents") {
+                    cells.insert(name, value.unbind());
+                }
+            }
+        }
+        Ok(Scope {
+            cells,
+            globals: function.getattr("__globals__")?.cast_into::<PyDict>()?.unbind(),
+        })
+    }
+}
+
+impl Environment for Scope {
+    fn lookup(&self, name: &str) -> Option<Object> {
+        Python::attach(|py| {
+            if let Some(value) = self.cells.get(name) {
+                return Some(classify(value.bind(py)));
+            }
+            if let Ok(Some(value)) = self.globals.bind(py).get_item(name) {
+                return Some(classify(&value));
+            }
+            let builtin = py.import("builtins").ok()?.getattr(name).ok()?;
+            Some(classify(&builtin))
+        })
+    }
+
+    fn attribute(&self, module: &str, name: &str) -> Option<Object> {
+        Python::attach(|py| {
+            let value = py.import(module).ok()?.getattr(name).ok()?;
+            Some(classify(&value))
+        })
+    }
+}
+
+/// Freezes a Python object.
+pub fn classify(object: &Bound<'_, PyAny>) -> Object {
+    constant(object)
+        .or_else(|| named(object))
+        .or_else(|| callable(object))
+        .unwrap_or_else(|| Object::Other(type_name(object)))
+}
+
+fn type_name(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map(|n| n.to_string()).unwrap_or_default()
+}
+
+fn constant(object: &Bound<'_, PyAny>) -> Option<Object> {
+    if object.is_none() {
+        return Some(Object::None);
+    }
+    let numpy = Numpy::get(object.py()).ok()?;
+    if let Some(scalar) = numpy.scalar_of(object) {
+        let number = Number::from_slots(scalar, numpy.scalar_bits(object, scalar));
+        return Some(match number {
+            Number::Int(i) => Object::Strong(scalar, i as f64, 0.0, i),
+            Number::Float(x) => Object::Strong(scalar, x, 0.0, 0),
+            Number::Complex(re, im) => Object::Strong(scalar, re, im, 0),
+        });
+    }
+    if let Ok(b) = object.cast::<PyBool>() {
+        Some(Object::Bool(b.is_true()))
+    } else if object.is_instance_of::<PyInt>() {
+        Some(
+            object
+                .extract()
+                .map(Object::Int)
+                .unwrap_or_else(|_| Object::Other("int beyond 128 bits".into())),
+        )
+    } else if object.is_instance_of::<PyFloat>() {
+        object.extract().ok().map(Object::Float)
+    } else if let Ok(c) = object.cast::<PyComplex>() {
+        Some(Object::Complex(c.real(), c.imag()))
+    } else if let Ok(s) = object.cast::<PyString>() {
+        Some(Object::Str(s.to_string()))
+    } else if let Ok(items) = object.cast::<PyTuple>() {
+        Some(Object::Tuple(items.iter().map(|item| classify(&item)).collect()))
+    } else if numpy.is_array(object) {
+        array(numpy, object)
+    } else {
+        None
+    }
+}
+
+/// A copy of an array's elements in C order.
+fn array(numpy: &Numpy, object: &Bound<'_, PyAny>) -> Option<Object> {
+    let fields = numpy.fields(object);
+    let elem = fields.elem?;
+    Some(Object::Array {
+        elem,
+        shape: fields.shape.iter().map(|&n| n as u64).collect(),
+        bytes: Rc::new(object.call_method0("tobytes").ok()?.extract().ok()?),
+    })
+}
+
+/// Modules, types and functions that have a canonical path.
+fn named(object: &Bound<'_, PyAny>) -> Option<Object> {
+    if let Ok(module) = object.cast::<PyModule>() {
+        return Some(match module.name().ok()?.to_str().ok()? {
+            name @ ("math" | "cmath" | "numpy" | "builtins") => Object::Module(name.into()),
+            name if name == "weft" || name.starts_with("weft.") => Object::Module(name.into()),
+            other => Object::Other(format!("module '{other}'")),
+        });
+    }
+    if let Some(scalar) = dtype(object) {
+        return Some(Object::Dtype(scalar));
+    }
+    if let Ok(path) = object.getattr("_weft_path_").and_then(|p| p.extract::<String>()) {
+        return Some(Object::Known(path));
+    }
+    let name: String = object.getattr("__name__").ok()?.extract().ok()?;
+    let owner: Option<String> = object.getattr("__module__").ok().and_then(|m| m.extract().ok());
+    match owner.as_deref() {
+        Some(owner @ ("math" | "cmath" | "numpy" | "builtins")) => Some(Object::Known(format!("{owner}.{name}"))),
+        Some("numpy.linalg") => Some(Object::Known(format!("numpy.linalg.{name}"))),
+        // Ufuncs say nothing of their module before NumPy 2.
+        _ if type_name(object) == "ufunc" => Some(Object::Known(format!("numpy.{name}"))),
+        _ => None,
+    }
+}
+
+/// `np.float32`, `np.dtype('f4')`, `weft.numba.float32`.
+fn dtype(object: &Bound<'_, PyAny>) -> Option<Scalar> {
+    let numpy = Numpy::get(object.py()).ok()?;
+    if let Ok(ty) = object.cast::<PyType>() {
+        return numpy.scalar_of_type(ty.as_type_ptr());
+    }
+    if type_name(object).ends_with("DType") {
+        let ty = object.getattr("type").ok()?.cast_into::<PyType>().ok()?;
+        return object
+            .getattr("isnative")
+            .ok()?
+            .is_truthy()
+            .ok()?
+            .then(|| numpy.scalar_of_type(ty.as_type_ptr()))?;
+    }
+    let name: String = object.getattr("_weft_scalar_").ok()?.extract().ok()?;
+    Scalar::from_name(&name)
+}
+
+/// Functions Weft compiles: its own, and plain Python ones.
+fn callable(object: &Bound<'_, PyAny>) -> Option<Object> {
+    let py = object.py();
+    if let Ok(dispatcher) = object.cast::<Dispatcher>() {
+        return dispatcher.get().captured().front(py).ok().map(|f| Object::Function(Rc::new(f)));
+    }
+    if let Ok(inner) = object.getattr("_weft_dispatcher_") {
+        return callable(&inner);
+    }
+    let function = object.cast::<PyFunction>().ok()?;
+    let captured = Captured::new(function).ok()?;
+    captured.front(py).ok().map(|f| Object::Function(Rc::new(f)))
+}

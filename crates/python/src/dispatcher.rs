@@ -1,0 +1,122 @@
+//! `jit`: functions called from Python.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyFunction, PyTuple};
+use smallvec::{SmallVec, smallvec};
+use weft_front::{ArgType, Options, Role};
+use weft_runtime::{CompileOptions, Inspect, Launch};
+
+use crate::classify::Captured;
+use crate::core::Core;
+use crate::numpy::Numpy;
+use crate::results::{self, Owners};
+use crate::slots::Number;
+
+/// A Python function compiled per argument types.
+#[pyclass(frozen, weakref, subclass, module = "weft._weft")]
+pub struct Dispatcher {
+    pub core: Core,
+}
+
+#[pymethods]
+impl Dispatcher {
+    #[new]
+    #[pyo3(signature = (function, signatures, *, role, parallel, fastmath, contract, python_errors, checked, cache))]
+    #[expect(clippy::too_many_arguments, reason = "the decorators' options, named at the only call")]
+    fn new(
+        function: &Bound<'_, PyFunction>,
+        signatures: &Bound<'_, PyTuple>,
+        role: &str,
+        parallel: bool,
+        fastmath: bool,
+        contract: bool,
+        python_errors: bool,
+        checked: bool,
+        cache: bool,
+    ) -> PyResult<Dispatcher> {
+        let role = match role {
+            "host" => Role::Host,
+            "kernel" => Role::Kernel,
+            _ => Role::Device,
+        };
+        let options = Options {
+            role,
+            parallel,
+            fastmath,
+            contract,
+            python_errors,
+        };
+        let core = Core::new(function, options, CompileOptions { checked, cache }, signatures)?;
+        Ok(Dispatcher { core })
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(&self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
+        let py = args.py();
+        let numpy = Numpy::get(py)?;
+        let mut bound = self.core.bind(numpy, args, kwargs)?;
+        let spec = self.core.resolve(py, &mut bound)?;
+        let mut slots: SmallVec<[u64; 8]> = smallvec![0; spec.result_slots];
+        let outcome = spec.run(py, Launch::Call, &bound.slots, &mut slots)?;
+        match (&spec.result, spec.declared) {
+            (ArgType::None, _) => Ok(py.None().into_bound(py)),
+            (ArgType::Strong(have) | ArgType::Weak(have), Some(want)) => {
+                let number = Number::from_slots(*have, results::take_scalar(*have, &mut &slots[..]));
+                numpy.new_scalar(py, want, number.to_slots(want))
+            }
+            (result, _) => {
+                let owners = Owners::new(outcome.owned, args, kwargs, &spec.executable)?;
+                results::to_python(numpy, result, &mut &slots[..], &owners)
+            }
+        }
+    }
+
+    /// The undecorated function.
+    #[getter]
+    fn py_func(&self, py: Python<'_>) -> Py<PyFunction> {
+        self.core.captured.function.clone_ref(py)
+    }
+
+    #[getter]
+    fn __wrapped__(&self, py: Python<'_>) -> Py<PyFunction> {
+        self.core.captured.function.clone_ref(py)
+    }
+
+    #[getter]
+    fn __name__(&self) -> &str {
+        &self.core.captured.name
+    }
+
+    /// What the class does not have, the function has: `__qualname__`, `__module__`, `__annotations__` and what users set on it.
+    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.core.captured.function.bind(py).getattr(name)
+    }
+
+    /// Argument types of every specialisation, as specs that `weft.types` makes objects of.
+    fn _known<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        self.core.known(py)
+    }
+
+    /// `{specs: text}` of every specialisation.
+    fn _inspect<'py>(&self, py: Python<'py>, what: &str) -> PyResult<Bound<'py, PyDict>> {
+        self.core.inspect(py, inspect_kind(what))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<weft function {}>", self.core.captured.name)
+    }
+}
+
+impl Dispatcher {
+    pub fn captured(&self) -> &Captured {
+        &self.core.captured
+    }
+}
+
+pub fn inspect_kind(what: &str) -> Inspect {
+    match what {
+        "llvm" => Inspect::Llvm,
+        "asm" => Inspect::Asm,
+        _ => Inspect::Ir,
+    }
+}

@@ -1,0 +1,146 @@
+//! Weft's errors as Python exceptions.
+//!
+//! The classes live in `weft/errors.py`; they are looked up when an error happens, never before.
+
+use std::cell::{Cell, RefCell};
+
+use pyo3::exceptions::{
+    PyAssertionError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOverflowError, PyValueError, PyZeroDivisionError,
+};
+use pyo3::prelude::*;
+use weft_front::{Diagnostic, DiagnosticKind, Label};
+use weft_ir::{ErrorKind, Module, Source, Span};
+use weft_runtime::{CompileError, Raised, RunError};
+
+/// An exception of a class of `weft.errors`.
+pub fn new(py: Python<'_>, class: &str, message: String) -> PyErr {
+    match py
+        .import("weft.errors")
+        .and_then(|m| m.getattr(class))
+        .and_then(|c| c.call1((message,)))
+    {
+        Ok(error) => PyErr::from_value(error),
+        Err(broken) => broken,
+    }
+}
+
+pub fn typing(py: Python<'_>, message: String) -> PyErr {
+    new(py, "TypingError", message)
+}
+
+pub fn unsupported(py: Python<'_>, message: String) -> PyErr {
+    new(py, "UnsupportedError", message)
+}
+
+pub fn launch(py: Python<'_>, message: String) -> PyErr {
+    new(py, "LaunchError", message)
+}
+
+pub fn internal(py: Python<'_>, message: String) -> PyErr {
+    new(py, "InternalError", message)
+}
+
+pub fn diagnostic(py: Python<'_>, diagnostic: &Diagnostic) -> PyErr {
+    let class = match diagnostic.kind {
+        DiagnosticKind::Unsupported => "UnsupportedError",
+        DiagnosticKind::Name => "NameError_",
+        DiagnosticKind::Typing => "TypingError",
+        DiagnosticKind::Arguments => "ArgumentError",
+        DiagnosticKind::Value => "ConstantError",
+    };
+    new(py, class, diagnostic.render())
+}
+
+/// A device's refusal to compile `module`.
+pub fn compile(py: Python<'_>, error: &CompileError, sources: &[Source]) -> PyErr {
+    match error {
+        CompileError::Unsupported { message, span } => unsupported(py, at(message.clone(), *span, sources)),
+        CompileError::Internal(message) => internal(
+            py,
+            format!(
+                "{message}\nThis is a defect of Weft, not of your program. Please report it with the function and the types of its arguments."
+            ),
+        ),
+    }
+}
+
+pub fn run(py: Python<'_>, error: RunError, module: &Module) -> PyErr {
+    match error {
+        RunError::Raised(raised) => raise(&raised, module),
+        RunError::Interrupted => take_interrupt().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
+        RunError::OutOfMemory { bytes } => PyMemoryError::new_err(format!("no memory for an array of {bytes} bytes")),
+        RunError::Invalid(message) => launch(py, message),
+        RunError::Compile(error) => compile(py, &error, &module.sources),
+    }
+}
+
+fn raise(raised: &Raised, module: &Module) -> PyErr {
+    let mut message = raised.message.clone();
+    if let Some([tx, ty, tz, bx, by, bz]) = raised.thread {
+        message.push_str(&format!(" (thread ({tx}, {ty}, {tz}) of block ({bx}, {by}, {bz}))"));
+    }
+    let message = at(message, raised.span, &module.sources);
+    match raised.kind {
+        ErrorKind::Assertion => PyAssertionError::new_err(message),
+        ErrorKind::ZeroDivision => PyZeroDivisionError::new_err(message),
+        ErrorKind::Index => PyIndexError::new_err(message),
+        ErrorKind::Value => PyValueError::new_err(message),
+        ErrorKind::Overflow => PyOverflowError::new_err(message),
+        ErrorKind::Memory => PyMemoryError::new_err(message),
+    }
+}
+
+/// The message with the source line and a caret below it, where the span is of the user's source.
+fn at(message: String, span: Span, sources: &[Source]) -> String {
+    if sources.get(span.source.index()).is_none() {
+        return message;
+    }
+    Diagnostic {
+        kind: DiagnosticKind::Value,
+        message,
+        labels: vec![Label { span, text: String::new() }],
+        help: None,
+        sources: sources.to_vec(),
+    }
+    .render()
+}
+
+/// Whether this is the thread that Python runs signal handlers on.
+pub fn on_main_thread(py: Python<'_>) -> bool {
+    thread_local! {
+        static MAIN: Cell<Option<bool>> = const { Cell::new(None) };
+    }
+    MAIN.with(|main| {
+        let known = main.get().unwrap_or_else(|| {
+            let ask = || -> PyResult<bool> {
+                let threading = py.import("threading")?;
+                Ok(threading
+                    .call_method0("main_thread")?
+                    .is(&threading.call_method0("current_thread")?))
+            };
+            ask().unwrap_or(false)
+        });
+        main.set(Some(known));
+        known
+    })
+}
+
+thread_local! {
+    /// What a signal handler raised while a launch ran on this thread.
+    static INTERRUPT: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Runs pending signal handlers; true if one raised. For `Hooks::interrupted`, called with the GIL released.
+pub fn interrupted() -> bool {
+    Python::attach(|py| match py.check_signals() {
+        Ok(()) => false,
+        Err(error) => {
+            INTERRUPT.with(|slot| slot.replace(Some(error)));
+            true
+        }
+    })
+}
+
+fn take_interrupt() -> Option<PyErr> {
+    INTERRUPT.with(|slot| slot.take())
+}

@@ -1,0 +1,89 @@
+//! Argument types as short rows of numbers: what a call is matched by before anything is compiled or hashed.
+
+use smallvec::SmallVec;
+use weft_front::ArgType;
+use weft_ir::{Layout, Scalar, Space, ViewType};
+
+/// One type is one code, but for a tuple, whose code is followed by those of its items.
+pub type Key = SmallVec<[u32; 12]>;
+
+const WEAK: u32 = 1 << 28;
+const STRONG: u32 = 2 << 28;
+const NONE: u32 = 3 << 28;
+const TUPLE: u32 = 4 << 28;
+const ARRAY: u32 = 5 << 28;
+const TAG: u32 = 15 << 28;
+
+pub const fn weak(scalar: Scalar) -> u32 {
+    WEAK | scalar as u32
+}
+
+pub const fn strong(scalar: Scalar) -> u32 {
+    STRONG | scalar as u32
+}
+
+pub const fn none() -> u32 {
+    NONE
+}
+
+pub const fn tuple(len: usize) -> u32 {
+    TUPLE | len as u32
+}
+
+pub const fn array(elem: Scalar, rank: usize, layout: Layout, writable: bool) -> u32 {
+    ARRAY | elem as u32 | (rank as u32) << 8 | (layout as u32) << 16 | (writable as u32) << 20
+}
+
+/// The types a key stands for.
+pub fn decode(mut key: &[u32]) -> Vec<ArgType> {
+    let mut types = Vec::new();
+    while !key.is_empty() {
+        types.push(decode_one(&mut key));
+    }
+    types
+}
+
+fn decode_one(key: &mut &[u32]) -> ArgType {
+    let Some((&code, rest)) = key.split_first() else {
+        return ArgType::None;
+    };
+    *key = rest;
+    let scalar = Scalar::ALL[(code & 0xff) as usize % Scalar::ALL.len()];
+    match code & TAG {
+        WEAK => ArgType::Weak(scalar),
+        STRONG => ArgType::Strong(scalar),
+        TUPLE => ArgType::Tuple((0..code & !TAG).map(|_| decode_one(key)).collect()),
+        ARRAY => ArgType::Array(ViewType {
+            elem: scalar,
+            rank: (code >> 8) as u8,
+            layout: [Layout::C, Layout::F, Layout::Row, Layout::Any][(code >> 16 & 3) as usize],
+            space: Space::Global,
+            writable: code >> 20 & 1 == 1,
+        }),
+        _ => ArgType::None,
+    }
+}
+
+/// Appends the codes of a type.
+pub fn encode(ty: &ArgType, key: &mut Key) {
+    match ty {
+        ArgType::Weak(s) => key.push(weak(*s)),
+        ArgType::Strong(s) => key.push(strong(*s)),
+        ArgType::None => key.push(none()),
+        ArgType::Array(v) => key.push(array(v.elem, v.rank as usize, v.layout, v.writable)),
+        ArgType::Tuple(items) => {
+            key.push(tuple(items.len()));
+            items.iter().for_each(|item| encode(item, key));
+        }
+    }
+}
+
+/// Slots that an argument of this type takes.
+pub fn slots(ty: &ArgType) -> usize {
+    match ty {
+        ArgType::Weak(s) | ArgType::Strong(s) => 1 + usize::from(s.is_complex()),
+        ArgType::None => 0,
+        ArgType::Array(v) => 1 + 2 * v.rank as usize,
+        ArgType::Tuple(items) => items.iter().map(slots).sum(),
+    }
+}

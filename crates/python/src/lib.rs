@@ -1,0 +1,43 @@
+//! PyO3 bindings of Weft: the extension module `weft._weft`.
+//!
+//! The only crate that knows Python objects. `classify` says what names mean, `bind` turns arguments into argument blocks, `results` turns
+//! slots back into objects; `dispatcher`, `kernel` and `ufunc` are the callable classes over their common `core`.
+
+#![allow(
+    missing_debug_implementations,
+    reason = "Python shows its own objects; nothing else links this library"
+)]
+
+mod array;
+mod bind;
+mod classify;
+mod core;
+mod devices;
+mod dispatcher;
+mod errors;
+mod kernel;
+mod key;
+mod numpy;
+mod results;
+mod signature;
+mod slots;
+mod ufunc;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<array::Memory>()?;
+    module.add_class::<array::DeviceArray>()?;
+    module.add_class::<devices::PyDevice>()?;
+    module.add_class::<dispatcher::Dispatcher>()?;
+    module.add_class::<kernel::Launcher>()?;
+    module.add_class::<ufunc::Ufunc>()?;
+    module.add_function(wrap_pyfunction!(devices::devices, module)?)?;
+    module.add_function(wrap_pyfunction!(devices::get_num_threads, module)?)?;
+    module.add_function(wrap_pyfunction!(devices::set_num_threads, module)?)?;
+    module.add_function(wrap_pyfunction!(devices::synchronize, module)?)?;
+    module.add_function(wrap_pyfunction!(signature::typeof_, module)?)?;
+    Ok(())
+}

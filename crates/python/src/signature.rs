@@ -1,0 +1,225 @@
+//! Explicit signatures: how they are read from `weft.types` objects, which one a call takes, and what it converts.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use weft_front::ArgType;
+use weft_ir::{Kind, Layout, Scalar, Space, ViewType};
+
+use crate::key;
+
+/// `float64(float64[:], int64)`.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    pub args: Vec<ArgType>,
+    pub result: Option<ArgType>,
+}
+
+/// One scalar that changes its type between the call and the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conversion {
+    /// Its first slot before the conversion.
+    pub slot: usize,
+    pub from: Scalar,
+    pub to: Scalar,
+}
+
+impl Signature {
+    /// From `(result, (args...))`, each as the `_spec_` of a `weft.types` object or None.
+    pub fn from_spec(spec: &Bound<'_, PyAny>) -> PyResult<Signature> {
+        let (result, args): (Bound<'_, PyAny>, Bound<'_, PyTuple>) = spec.extract()?;
+        Ok(Signature {
+            args: args.iter().map(|arg| read(&arg)).collect::<PyResult<_>>()?,
+            result: if result.is_none() { None } else { Some(read(&result)?) },
+        })
+    }
+
+    /// Whether arguments of these types may be passed, and at what cost: 0 is an exact match.
+    pub fn cost(&self, given: &[ArgType]) -> Option<u32> {
+        if self.args.len() != given.len() {
+            return None;
+        }
+        self.args.iter().zip(given).map(|(want, have)| cost(want, have)).sum()
+    }
+
+    /// The types to compile for: those declared, but read-only where the argument is.
+    pub fn adapted(&self, given: &[ArgType]) -> Vec<ArgType> {
+        self.args.iter().zip(given).map(|(want, have)| adapt(want, have)).collect()
+    }
+}
+
+/// What to convert so that arguments of types `given` become those of `wanted`.
+pub fn conversions(wanted: &[ArgType], given: &[ArgType]) -> Vec<Conversion> {
+    let mut found = Vec::new();
+    let mut slot = 0;
+    for (want, have) in wanted.iter().zip(given) {
+        convert(want, have, &mut slot, &mut found);
+    }
+    found
+}
+
+fn convert(want: &ArgType, have: &ArgType, slot: &mut usize, found: &mut Vec<Conversion>) {
+    match (want, have) {
+        (ArgType::Tuple(want), ArgType::Tuple(have)) => want.iter().zip(have).for_each(|(w, h)| convert(w, h, slot, found)),
+        (ArgType::Strong(to) | ArgType::Weak(to), ArgType::Strong(from) | ArgType::Weak(from)) => {
+            if to != from {
+                found.push(Conversion {
+                    slot: *slot,
+                    from: *from,
+                    to: *to,
+                });
+            }
+            *slot += key::slots(have);
+        }
+        _ => *slot += key::slots(have),
+    }
+}
+
+fn cost(want: &ArgType, have: &ArgType) -> Option<u32> {
+    match (want, have) {
+        (ArgType::Strong(want), ArgType::Weak(have) | ArgType::Strong(have)) => scalar_cost(*want, *have),
+        (ArgType::Array(want), ArgType::Array(have)) => {
+            let layout = want.layout == Layout::Any || want.layout == have.layout || (have.rank <= 1 && have.layout == Layout::C);
+            (want.elem == have.elem && want.rank == have.rank && layout).then_some(0)
+        }
+        (ArgType::Tuple(want), ArgType::Tuple(have)) if want.len() == have.len() => want.iter().zip(have).map(|(w, h)| cost(w, h)).sum(),
+        (ArgType::None, ArgType::None) => Some(0),
+        _ => None,
+    }
+}
+
+/// Widening costs less than narrowing, narrowing within a kind less than changing it; a complex number never becomes real.
+fn scalar_cost(want: Scalar, have: Scalar) -> Option<u32> {
+    if want == have {
+        return Some(0);
+    }
+    if have.is_complex() && !want.is_complex() {
+        return None;
+    }
+    Some(if is_safe(have, want) {
+        1
+    } else if have.kind() == want.kind() {
+        100
+    } else {
+        10_000
+    })
+}
+
+/// NumPy's `can_cast(from, to, 'safe')`.
+pub fn is_safe(from: Scalar, to: Scalar) -> bool {
+    let (f, t) = (from.size(), to.size());
+    match (from.kind(), to.kind()) {
+        (Kind::Bool, _) => true,
+        (Kind::Unsigned, Kind::Unsigned) | (Kind::Signed, Kind::Signed) | (Kind::Float, Kind::Float) | (Kind::Complex, Kind::Complex) => {
+            f <= t
+        }
+        (Kind::Unsigned, Kind::Signed) => f < t,
+        (Kind::Unsigned | Kind::Signed, Kind::Float) => f < t || (f == 8 && t == 8),
+        (Kind::Unsigned | Kind::Signed, Kind::Complex) => f < t / 2 || (f == 8 && t == 16),
+        (Kind::Float, Kind::Complex) => f <= t / 2,
+        _ => false,
+    }
+}
+
+fn adapt(want: &ArgType, have: &ArgType) -> ArgType {
+    match (want, have) {
+        (ArgType::Array(want), ArgType::Array(have)) => ArgType::Array(ViewType {
+            writable: want.writable && have.writable,
+            ..*want
+        }),
+        (ArgType::Tuple(want), ArgType::Tuple(have)) => ArgType::Tuple(want.iter().zip(have).map(|(w, h)| adapt(w, h)).collect()),
+        _ => want.clone(),
+    }
+}
+
+/// `("s", name)`, `("a", name, rank, layout, writable)`, `("t", (items...))` or `("n",)`.
+pub fn read(spec: &Bound<'_, PyAny>) -> PyResult<ArgType> {
+    let spec = spec.cast::<PyTuple>()?;
+    let tag: String = spec.get_item(0)?.extract()?;
+    Ok(match tag.as_str() {
+        "s" => ArgType::Strong(scalar(&spec.get_item(1)?)?),
+        "a" => ArgType::Array(ViewType {
+            elem: scalar(&spec.get_item(1)?)?,
+            rank: spec.get_item(2)?.extract()?,
+            layout: match spec.get_item(3)?.extract::<String>()?.as_str() {
+                "C" => Layout::C,
+                "F" => Layout::F,
+                _ => Layout::Any,
+            },
+            space: Space::Global,
+            writable: spec.get_item(4)?.extract()?,
+        }),
+        "t" => {
+            let items = spec.get_item(1)?;
+            ArgType::Tuple(items.cast::<PyTuple>()?.iter().map(|item| read(&item)).collect::<PyResult<_>>()?)
+        }
+        _ => ArgType::None,
+    })
+}
+
+fn scalar(name: &Bound<'_, PyAny>) -> PyResult<Scalar> {
+    let name: String = name.extract()?;
+    Scalar::from_name(&name).ok_or_else(|| pyo3::exceptions::PyValueError::new_err(format!("no scalar type is named {name}")))
+}
+
+/// The spec of a type, for `weft.types` to make an object of.
+pub fn write<'py>(py: Python<'py>, ty: &ArgType) -> PyResult<Bound<'py, PyAny>> {
+    let spec = match ty {
+        ArgType::Weak(s) => ("s", s.name(), true).into_pyobject(py)?,
+        ArgType::Strong(s) => ("s", s.name()).into_pyobject(py)?,
+        ArgType::Array(v) => {
+            let layout = match v.layout {
+                Layout::C => "C",
+                Layout::F => "F",
+                Layout::Row | Layout::Any => "A",
+            };
+            ("a", v.elem.name(), v.rank, layout, v.writable).into_pyobject(py)?
+        }
+        ArgType::Tuple(items) => {
+            let items = items.iter().map(|item| write(py, item)).collect::<PyResult<Vec<_>>>()?;
+            ("t", PyTuple::new(py, items)?).into_pyobject(py)?
+        }
+        ArgType::None => ("n",).into_pyobject(py)?,
+    };
+    Ok(spec.into_any())
+}
+
+/// The spec of the type that an argument would be compiled for.
+#[pyfunction(name = "typeof")]
+pub fn typeof_<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = value.py();
+    let mut args = crate::bind::Args::default();
+    crate::bind::bind(crate::numpy::Numpy::get(py)?, value, &|| "value".into(), &mut args)?;
+    let ty = key::decode(&args.key).pop().unwrap_or(ArgType::None);
+    write(py, &ty)
+}
+
+/// A list of types as people read them: `(float64[:, :], int)`.
+pub fn show(types: &[ArgType]) -> String {
+    let items: Vec<String> = types.iter().map(show_one).collect();
+    format!("({})", items.join(", "))
+}
+
+fn show_one(ty: &ArgType) -> String {
+    match ty {
+        ArgType::Weak(Scalar::Bool) => "bool".into(),
+        ArgType::Weak(s) if s.is_int() => "int".into(),
+        ArgType::Weak(s) if s.is_float() => "float".into(),
+        ArgType::Weak(_) => "complex".into(),
+        ArgType::Strong(s) => s.numpy_name().into(),
+        ArgType::Tuple(items) => show(items),
+        ArgType::None => "None".into(),
+        ArgType::Array(v) => show_array(v),
+    }
+}
+
+fn show_array(view: &ViewType) -> String {
+    let mut axes = vec![":"; view.rank as usize];
+    match (view.layout, axes.len()) {
+        (_, 0) => return format!("{} array of rank 0", view.elem.numpy_name()),
+        (Layout::C, rank) => axes[rank - 1] = "::1",
+        (Layout::F, _) => axes[0] = "::1",
+        _ => {}
+    }
+    let mode = if view.writable { "" } else { " read-only" };
+    format!("{}[{}]{mode}", view.elem.numpy_name(), axes.join(", "))
+}

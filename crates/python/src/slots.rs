@@ -1,0 +1,98 @@
+//! Scalars between memory, argument slots and one another.
+//!
+//! A slot is 8 bytes with the scalar in its low bytes: bools as 0 or 1, small ints sign- or zero-extended (see "Argument blocks" in
+//! `docs/architecture.md`). Complex numbers take two.
+
+use weft_ir::{Kind, Scalar};
+
+/// A scalar's memory image, in the low bytes of two words, as slots.
+pub fn memory_to_slots(scalar: Scalar, memory: [u64; 2]) -> [u64; 2] {
+    let low = memory[0];
+    match scalar {
+        Scalar::Bool => [u64::from(low as u8 != 0), 0],
+        Scalar::I8 => [low as i8 as i64 as u64, 0],
+        Scalar::I16 => [low as i16 as i64 as u64, 0],
+        Scalar::I32 => [low as i32 as i64 as u64, 0],
+        Scalar::U8 => [u64::from(low as u8), 0],
+        Scalar::U16 => [u64::from(low as u16), 0],
+        Scalar::U32 | Scalar::F32 => [u64::from(low as u32), 0],
+        Scalar::I64 | Scalar::U64 | Scalar::F64 => [low, 0],
+        Scalar::C64 => [low & 0xffff_ffff, low >> 32],
+        Scalar::C128 => memory,
+    }
+}
+
+/// The reverse of [`memory_to_slots`].
+pub fn slots_to_memory(scalar: Scalar, slots: [u64; 2]) -> [u64; 2] {
+    match scalar {
+        Scalar::C64 => [(slots[0] & 0xffff_ffff) | (slots[1] << 32), 0],
+        Scalar::C128 => slots,
+        _ => [slots[0], 0],
+    }
+}
+
+/// A scalar's value, wide enough for every type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    Int(i128),
+    Float(f64),
+    Complex(f64, f64),
+}
+
+impl Number {
+    pub fn from_slots(scalar: Scalar, slots: [u64; 2]) -> Number {
+        match scalar {
+            Scalar::Bool | Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => Number::Int(i128::from(slots[0])),
+            Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => Number::Int(i128::from(slots[0] as i64)),
+            Scalar::F32 => Number::Float(f64::from(single(slots[0]))),
+            Scalar::F64 => Number::Float(f64::from_bits(slots[0])),
+            Scalar::C64 => Number::Complex(f64::from(single(slots[0])), f64::from(single(slots[1]))),
+            Scalar::C128 => Number::Complex(f64::from_bits(slots[0]), f64::from_bits(slots[1])),
+        }
+    }
+
+    /// The slots of this number converted to `scalar`: ints wrap, floats truncate toward zero.
+    pub fn to_slots(self, scalar: Scalar) -> [u64; 2] {
+        let (re, im) = self.parts();
+        match scalar.kind() {
+            Kind::Bool => [u64::from(self.is_true()), 0],
+            Kind::Signed | Kind::Unsigned => memory_to_slots(scalar, [self.int() as u64, 0]),
+            Kind::Float => [float_slot(scalar, re), 0],
+            Kind::Complex => [float_slot(scalar.part(), re), float_slot(scalar.part(), im)],
+        }
+    }
+
+    fn parts(self) -> (f64, f64) {
+        match self {
+            Number::Int(i) => (i as f64, 0.0),
+            Number::Float(x) => (x, 0.0),
+            Number::Complex(re, im) => (re, im),
+        }
+    }
+
+    fn int(self) -> i128 {
+        match self {
+            Number::Int(i) => i,
+            _ => self.parts().0 as i128,
+        }
+    }
+
+    fn is_true(self) -> bool {
+        match self {
+            Number::Int(i) => i != 0,
+            _ => self.parts() != (0.0, 0.0),
+        }
+    }
+}
+
+fn single(slot: u64) -> f32 {
+    f32::from_bits(slot as u32)
+}
+
+fn float_slot(scalar: Scalar, x: f64) -> u64 {
+    if scalar == Scalar::F32 {
+        u64::from((x as f32).to_bits())
+    } else {
+        x.to_bits()
+    }
+}

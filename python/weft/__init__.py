@@ -1,0 +1,69 @@
+"""Weft weaves plain Python through every lane of the hardware.
+
+`jit` compiles a function, `vectorize` makes a ufunc of one, `weft.cuda` has Numba's kernel vocabulary for whatever device is
+present. See docs/guide.md for the guide.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weft._decorators import jit, njit, vectorize
+from weft._weft import __version__, devices, get_num_threads, set_num_threads
+from weft.errors import (
+    ArgumentError,
+    ConstantError,
+    InternalError,
+    LaunchError,
+    NameError_,
+    SourceError,
+    TypingError,
+    UnsupportedError,
+    WeftError,
+)
+
+if TYPE_CHECKING:
+    from weft import cuda, errors, numba, types
+
+__all__ = [
+    "ArgumentError",
+    "ConstantError",
+    "InternalError",
+    "LaunchError",
+    "NameError_",
+    "SourceError",
+    "TypingError",
+    "UnsupportedError",
+    "WeftError",
+    "__version__",
+    "cuda",
+    "devices",
+    "errors",
+    "get_num_threads",
+    "jit",
+    "njit",
+    "numba",
+    "prange",
+    "set_num_threads",
+    "types",
+    "vectorize",
+]
+
+
+class prange:  # noqa: N801
+    """``range`` whose rounds may run at the same time, on every core under ``parallel=True``. Outside compiled code it is ``range``."""
+
+    _weft_path_ = "weft.prange"
+
+    def __new__(cls, *args: int) -> Any:
+        """A plain range."""
+        return range(*args)
+
+
+def __getattr__(name: str) -> Any:
+    """Submodules are imported when they are first used."""
+    if name in ("cuda", "numba", "types"):
+        import importlib
+
+        return importlib.import_module(f"weft.{name}")
+    raise AttributeError(f"module 'weft' has no attribute {name!r}")

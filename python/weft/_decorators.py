@@ -1,0 +1,215 @@
+"""The decorators `jit`, `njit` and `vectorize`, and what functions decorated with them can do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from weft import _weft, types
+from weft.errors import UnsupportedError
+
+
+def checked(debug: bool = False, boundscheck: bool | None = None) -> bool:
+    """Whether a function runs in checked mode: it asks for it, or `WEFT_CHECK=1` is set."""
+    return bool(debug or boundscheck) or os.environ.get("WEFT_CHECK", "") not in ("", "0")
+
+
+class Inspectable:
+    """What every compiled object offers for a look inside."""
+
+    def _known(self) -> list[tuple[Any, ...]]:
+        raise NotImplementedError
+
+    def _inspect(self, what: str) -> dict[tuple[Any, ...], str]:
+        raise NotImplementedError
+
+    @property
+    def signatures(self) -> list[tuple[types.Type, ...]]:
+        """The argument types it has been compiled for."""
+        return [tuple(map(types.from_spec, row)) for row in self._known()]
+
+    def inspect_ir(self, signature: Any = None) -> Any:
+        """The IR before any pass: a dict by argument types, or for one signature the text."""
+        return self._text("ir", signature)
+
+    def inspect_llvm(self, signature: Any = None) -> Any:
+        """The LLVM IR, likewise."""
+        return self._text("llvm", signature)
+
+    def inspect_asm(self, signature: Any = None) -> Any:
+        """The machine code as assembly, likewise."""
+        return self._text("asm", signature)
+
+    def _text(self, what: str, signature: Any) -> Any:
+        texts = {tuple(map(types.from_spec, row)): text for row, text in self._inspect(what).items()}
+        if signature is None:
+            return texts
+        wanted = types.as_signature(signature).args
+        if wanted not in texts:
+            raise KeyError(f"not compiled for {wanted}; see .signatures")
+        return texts[wanted]
+
+
+class Function(_weft.Dispatcher, Inspectable):
+    """A Python function compiled by `jit`. Called like the function; compiled at the first call with new argument types."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """As a method of a class, it is bound like any function."""
+        if instance is None:
+            return self
+        from types import MethodType
+
+        return MethodType(self, instance)
+
+
+class Vectorized(_weft.Ufunc, Inspectable):
+    """A scalar function compiled by `vectorize`. Called with arrays and scalars, it broadcasts like a NumPy ufunc."""
+
+    @property
+    def py_func(self) -> Callable[..., Any]:
+        """The undecorated function."""
+        return self._weft_dispatcher_.py_func
+
+    def _text(self, what: str, signature: Any) -> Any:
+        return "\n".join(self._inspect(what))
+
+
+def dispatcher(
+    cls: type,
+    function: Callable[..., Any],
+    signatures: tuple[types.Signature, ...] = (),
+    *,
+    role: str,
+    parallel: bool = False,
+    fastmath: bool = False,
+    contract: bool = False,
+    python_errors: bool = False,
+    check: bool = False,
+    cache: bool = False,
+) -> Any:
+    """A compiled object of class `cls` around a Python function, or around that of another compiled object."""
+    function = getattr(function, "py_func", function)
+    if not hasattr(function, "__code__"):
+        raise TypeError(f"expected a Python function, got {type(function).__name__}")
+    made = cls(
+        function,
+        tuple(s._spec_ for s in signatures),
+        role=role,
+        parallel=parallel,
+        fastmath=fastmath,
+        contract=contract,
+        python_errors=python_errors,
+        checked=check,
+        cache=cache,
+    )
+    _introduce(made, function)
+    return made
+
+
+def _introduce(made: Any, function: Callable[..., Any]) -> None:
+    """Lets help() and documentation tools see the function that was decorated."""
+    made.__module__ = function.__module__
+    made.__qualname__ = function.__qualname__
+    made.__doc__ = function.__doc__
+
+
+def decorate(first: Any, make: Callable[[Any, tuple[types.Signature, ...]], Any]) -> Any:
+    """Tells `@jit`, `@jit(options)`, `@jit(signature)` and `jit(function)` apart."""
+    if first is None:
+        return lambda function: make(function, ())
+    if types.is_signature(first):
+        signatures = types.signatures_of(first)
+        return lambda function: make(function, signatures)
+    return make(first, ())
+
+
+def jit(
+    signature_or_function: Any = None,
+    *,
+    nopython: bool = True,
+    fastmath: bool = False,
+    parallel: bool = False,
+    cache: bool = False,
+    error_model: str = "python",
+    boundscheck: bool | None = None,
+    inline: str = "never",
+    nogil: bool = True,
+    debug: bool = False,
+    forceobj: bool = False,
+    looplift: bool = True,
+) -> Any:
+    """Compile a Python function to machine code.
+
+    The function is compiled for the types of its arguments when it is called; a signature (``"float64(float64[:])"``, or
+    made of `weft.types`) compiles it at once, for those types only.
+
+    parallel: `prange` loops and array expressions use every core, not only every SIMD lane.
+    fastmath: allow reassociation and fused products; no NaN or infinity is expected.
+    error_model: ``"python"`` raises ZeroDivisionError, ``"numpy"`` gives inf, NaN or 0.
+    cache: keep the machine code on disk for the next process.
+    debug, boundscheck: run checked, see the guide; much slower.
+    The GIL is always released, and functions are inlined where it pays: `nogil`, `inline`, `nopython` and `looplift` are
+    accepted for Numba's sake.
+    """
+    if forceobj or not nopython:
+        raise UnsupportedError("object mode does not exist in Weft: every function is compiled to machine code")
+    if error_model not in ("python", "numpy"):
+        raise ValueError(f"error_model is 'python' or 'numpy', not {error_model!r}")
+
+    def make(function: Any, signatures: tuple[types.Signature, ...]) -> Function:
+        return dispatcher(
+            Function,
+            function,
+            signatures,
+            role="host",
+            parallel=parallel,
+            fastmath=fastmath,
+            contract=fastmath,
+            python_errors=error_model == "python",
+            check=checked(debug, boundscheck),
+            cache=cache,
+        )
+
+    return decorate(signature_or_function, make)
+
+
+njit = jit
+
+
+def vectorize(
+    signatures_or_function: Any = None,
+    *,
+    target: str = "cpu",
+    fastmath: bool = False,
+    cache: bool = False,
+    nopython: bool = True,
+    identity: Any = None,
+    debug: bool = False,
+) -> Any:
+    """Make a ufunc of a function of scalars.
+
+    The result is called with arrays and scalars, broadcasts them, and takes ``out=``, ``where=`` and ``dtype=``. With a list of
+    signatures, the first that the operands can be cast to safely is used; without, one is compiled per operand types.
+    `target` is ``"cpu"``, ``"parallel"`` or ``"cuda"``: on the CPU all of them use every core when the arrays are large enough.
+    """
+    if target not in ("cpu", "parallel", "cuda"):
+        raise ValueError(f"target is 'cpu', 'parallel' or 'cuda', not {target!r}")
+
+    def make(function: Any, signatures: tuple[types.Signature, ...]) -> Vectorized:
+        scalar = dispatcher(
+            Function,
+            function,
+            signatures,
+            role="device",
+            parallel=True,
+            fastmath=fastmath,
+            contract=fastmath,
+            check=checked(debug),
+            cache=cache,
+        )
+        made = Vectorized(scalar)
+        _introduce(made, scalar.py_func)
+        return made
+
+    return decorate(signatures_or_function, make)

@@ -1,0 +1,41 @@
+"""The exceptions Weft raises.
+
+Each is also the builtin exception that fits, so that code which does not know Weft can catch it. Errors about a
+function's source show the line with a caret under the expression.
+"""
+
+
+class WeftError(Exception):
+    """What all of Weft's own exceptions are."""
+
+
+class UnsupportedError(WeftError, NotImplementedError):
+    """Python that Weft does not compile, or a feature that a device does not have."""
+
+
+class NameError_(WeftError, NameError):
+    """A name in a compiled function that is defined nowhere."""
+
+
+class TypingError(WeftError, TypeError):
+    """Types that do not fit: in the function, or of its arguments."""
+
+
+class ArgumentError(WeftError, TypeError):
+    """A call with the wrong number or names of arguments."""
+
+
+class ConstantError(WeftError, ValueError):
+    """A constant that cannot be, such as an index outside a tuple."""
+
+
+class LaunchError(WeftError, ValueError):
+    """A launch that no device can do, such as a block of more than 1024 threads."""
+
+
+class SourceError(WeftError, RuntimeError):
+    """The source of a function is not available, or is not what was imported."""
+
+
+class InternalError(WeftError, RuntimeError):
+    """A defect of Weft."""
