@@ -18,7 +18,8 @@ def remez(f: Real, powers: list[int], lo: mpf, hi: mpf, weight: Real, rounds: in
     """Coefficients of the minimax polynomial with the given powers."""
     count = len(powers) + 1
     middle, half = (mpf(lo) + hi) / 2, (mpf(hi) - lo) / 2
-    points = [middle - half * mp.cos(mp.pi * (2 * i + 1) / (2 * count)) for i in range(count)]
+    # Chebyshev nodes, shifted a little: a weight may vanish in the middle.
+    points = [middle - half * mp.cos(mp.pi * (2 * i + mpf("1.02")) / (2 * count)) for i in range(count)]
     coefficients: list[mpf] = []
     for _ in range(rounds):
         rows = [[x**p for p in powers] + [(-1) ** i / weight(x)] for i, x in enumerate(points)]

@@ -26,7 +26,7 @@ def atan2_f64(y, x):
     steep = ay > ax
     a = intrinsics.select(steep, ax, ay)
     b = intrinsics.select(steep, ay, ax)
-    if (b < 1e-290) | (b > 1e300):
+    if (a < 1e-300) | (b > 1e300):
         a, b = _atan_rescale_f64(a, b)
     left = intrinsics.signbit(x)
     base = intrinsics.select(
@@ -38,11 +38,11 @@ def atan2_f64(y, x):
 
 
 def _atan_rescale_f64(a, b):
-    """a and b brought to where the reciprocal of b is a normal number: zero over zero is 0, equal infinities are 1."""
+    """a and b brought to where 1 / b and the quotient's remainder are normal numbers: zero over zero is 0, equal infinities are 1."""
     endless = intrinsics.isinf(b)
-    a = intrinsics.select(endless, intrinsics.select(intrinsics.isinf(a), 1.0, 0.0), a)
+    a = intrinsics.select(endless, intrinsics.select(intrinsics.isinf(a), 1.0, a * 0.0), a)
     b = intrinsics.select(endless, 1.0, b)
-    scale = intrinsics.select(b > 1.0, 7.458340731200207e-155, 1.3407807929942597e154)
+    scale = intrinsics.select(b > 1e150, 7.458340731200207e-155, 1.3407807929942597e154)
     a = a * scale
     return a, intrinsics.select(b == 0.0, 1.0, b * scale)
 
@@ -96,7 +96,7 @@ def atan2_f32(y, x):
     steep = ay > ax
     a = intrinsics.select(steep, ax, ay)
     b = intrinsics.select(steep, ay, ax)
-    if (b < 1e-30) | (b > 1e37):
+    if (a < 1e-30) | (b > 1e37):
         a, b = _atan_rescale_f32(a, b)
     left = intrinsics.signbit(x)
     base = intrinsics.select(
@@ -110,9 +110,9 @@ def atan2_f32(y, x):
 def _atan_rescale_f32(a, b):
     """As _atan_rescale_f64."""
     endless = intrinsics.isinf(b)
-    a = intrinsics.select(endless, intrinsics.select(intrinsics.isinf(a), np.float32(1.0), np.float32(0.0)), a)
+    a = intrinsics.select(endless, intrinsics.select(intrinsics.isinf(a), 1.0, a * 0.0), a)
     b = intrinsics.select(endless, 1.0, b)
-    scale = intrinsics.select(b > 1.0, np.float32(5.421010862427522e-20), np.float32(1.8446744073709552e19))
+    scale = intrinsics.select(b > 1e18, np.float32(5.421010862427522e-20), np.float32(1.8446744073709552e19))
     a = a * scale
     return a, intrinsics.select(b == 0.0, 1.0, b * scale)
 

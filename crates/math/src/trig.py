@@ -54,10 +54,10 @@ def tan_f64(x):
         q, r, rl = _trig_reduce_large_f64(a)
     s = r * r
     sl = intrinsics.fma(r, r, -s)
-    v = intrinsics.fma(r * s, _sin_tail_f64(s), rl)
+    w = intrinsics.fma(-0.5, s, 1.0)
+    v = intrinsics.fma(r * s, _sin_tail_f64(s), rl * w)
     sh = r + v
     v = (r - sh) + v
-    w = intrinsics.fma(-0.5, s, 1.0)
     u = intrinsics.fma(-0.5, s, 1.0 - w)
     u = intrinsics.fma(s * s, _cos_tail_f64(s), intrinsics.fma(-r, rl, intrinsics.fma(-0.5, sl, u)))
     ch = w + u
@@ -128,7 +128,7 @@ def _trig_reduce_large_f64(a):
     """
     b = intrinsics.bits(a)
     m = np.uint64((b & 0xFFFFFFFFFFFFF) | 0x10000000000000)
-    p = (b >> 52) - 1012
+    p = (b >> 52) - 1013
     i = p >> 6
     # Bits of 2/pi in words of 64, from a word of zeros on; four words from word i on are shifted to the front, bit by bit of i.
     c = (i & 16) != 0
@@ -186,9 +186,11 @@ def _trig_reduce_large_f64(a):
     l = intrinsics.fma(top, 4294967296.0, -h) + bottom + tail * 2.3283064365386963e-10
     t = h + l
     l = (h - t) + l
-    r = t * 3.4061215800865545e-19 + (a - a)
+    r = t * 3.4061215800865545e-19
     rl = intrinsics.fma(t, 3.4061215800865545e-19, -r)
-    return np.int64(q), r, intrinsics.fma(t, 1.3277647201629795e-35, intrinsics.fma(l, 3.4061215800865545e-19, rl))
+    rl = intrinsics.fma(t, 1.3277647201629795e-35, intrinsics.fma(l, 3.4061215800865545e-19, rl))
+    t = r + rl
+    return np.int64(q), t + (a - a), (r - t) + rl
 
 
 def _mulhi_u53(m, w):
@@ -246,10 +248,10 @@ def tan_f32(x):
         q, r, rl = _trig_reduce_large_f32(a)
     s = r * r
     sl = intrinsics.fma(r, r, -s)
-    v = intrinsics.fma(r * s, _sin_tail_f32(s), rl)
+    w = intrinsics.fma(-0.5, s, 1.0)
+    v = intrinsics.fma(r * s, _sin_tail_f32(s), rl * w)
     sh = r + v
     v = (r - sh) + v
-    w = intrinsics.fma(-0.5, s, 1.0)
     u = intrinsics.fma(-0.5, s, 1.0 - w)
     u = intrinsics.fma(s * s, _cos_tail_f32(s), intrinsics.fma(-r, rl, intrinsics.fma(-0.5, sl, u)))
     ch = w + u
