@@ -13,9 +13,14 @@ use crate::error::PassError;
 use crate::operands::{blocks_mut, stmt_operands_mut, walk};
 use crate::{compact, operands};
 
+/// Statements a function may grow to: calls of calls of calls can multiply without end.
+const MAX_STATEMENTS: usize = 1 << 18;
+
 /// Inlines every call in every function the entry reaches and drops the functions that are no longer reached.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
+    let mut sizes = vec![0; module.functions.len()];
     for id in callees_first(module)? {
+        sizes[id.index()] = inlined_size(module, id, &sizes)?;
         let mut func = mem::replace(&mut module.functions[id.index()], Function::new("", weft_ir::FuncKind::Device));
         Inliner::new(module, &mut func).run();
         compact::function(&mut func);
@@ -69,6 +74,21 @@ fn references(block: &Block) -> Vec<(FuncId, Span)> {
         }
     }
     found
+}
+
+/// Statements the function will have, from those its callees have.
+fn inlined_size(module: &Module, id: FuncId, sizes: &[usize]) -> Result<usize, PassError> {
+    let body = &module.function(id).body;
+    let mut size = 0;
+    walk(body, &mut |_| size += 1);
+    for (callee, span) in references(body) {
+        size += sizes[callee.index()];
+        if size > MAX_STATEMENTS {
+            let name = &module.function(callee).name;
+            return Err(PassError::new(span, format!("the code is too large once `{name}` and what it calls are inlined")));
+        }
+    }
+    Ok(size)
 }
 
 fn drop_unreachable(module: &mut Module) {

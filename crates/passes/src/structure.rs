@@ -27,7 +27,7 @@ fn function(func: &mut Function) {
         returns: func.result.is_unit(),
         ..Exits::default()
     };
-    rewrite(&mut func.body, &at_end);
+    rewrite(&mut func.body, &at_end, 0);
     let mut body = mem::take(&mut func.body);
     negate_conditions(func, &mut body, &mut HashMap::new());
     func.body = body;
@@ -66,10 +66,14 @@ impl Exits {
     }
 }
 
-fn rewrite(block: &mut Block, exits: &Exits) {
+/// Blocks are nested no deeper than this, so that a long row of early exits does not exhaust the stack of those who walk it.
+const MAX_DEPTH: usize = 64;
+
+fn rewrite(block: &mut Block, exits: &Exits, depth: usize) {
     let mut rest = mem::take(&mut block.0).into_iter();
     while let Some(mut stmt) = rest.next() {
-        if let StmtKind::If { then, other, .. } = &mut stmt.kind
+        if depth < MAX_DEPTH
+            && let StmtKind::If { then, other, .. } = &mut stmt.kind
             && let Some(goes_on) = side_that_goes_on(then, other, exits, rest.as_slice())
         {
             goes_on.0.extend(rest.by_ref());
@@ -81,12 +85,12 @@ fn rewrite(block: &mut Block, exits: &Exits) {
         match &mut stmt.kind {
             StmtKind::If { then, other, .. } => {
                 let exits = if last { exits } else { &Exits::default() };
-                rewrite(then, exits);
-                rewrite(other, exits);
+                rewrite(then, exits, depth + 1);
+                rewrite(other, exits, depth + 1);
             }
             StmtKind::Scope(label, body) => {
                 let outer = if last { exits } else { &Exits::default() };
-                rewrite(body, &outer.with(*label));
+                rewrite(body, &outer.with(*label), depth + 1);
                 if !leaves(body, *label) {
                     let dead_after = ends(body);
                     block.0.append(&mut body.0);
@@ -96,7 +100,7 @@ fn rewrite(block: &mut Block, exits: &Exits) {
                     continue;
                 }
             }
-            kind => blocks_mut(kind).for_each(|body| rewrite(body, &Exits::of_loop_body())),
+            kind => blocks_mut(kind).for_each(|body| rewrite(body, &Exits::of_loop_body(), depth + 1)),
         }
         block.0.push(stmt);
     }

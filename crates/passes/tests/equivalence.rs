@@ -69,7 +69,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 
 fn same_after_each_pass(module: &Module, line: &TestLine) -> Result<(), String> {
     let before = interpret(module, line, Options::default()).map_err(|error| error.to_string())?;
-    as_expected(&before, line)?;
+    as_expected(&before, line).map_err(|message| format!("as written: {message}"))?;
     let mut module = module.clone();
     module.entry = line.func;
     let mut about = false;
