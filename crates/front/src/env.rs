@@ -1,5 +1,6 @@
 //! What the front end asks of the host language: the functions' source and what their free names mean.
 
+use std::fmt;
 use std::rc::Rc;
 
 use weft_ir::{Scalar, Source};
@@ -29,7 +30,7 @@ pub struct FunctionSource {
 }
 
 /// What a free name or an attribute of a module stands for. Everything is frozen at compile time.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub enum Object {
     None,
     Bool(bool),
@@ -95,4 +96,10 @@ pub enum Role {
     Kernel,
     /// A `Device` function on its own: `vectorize` wraps it in a loop.
     Device,
+}
+
+impl fmt::Debug for FunctionSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "FunctionSource({:?})", self.name)
+    }
 }

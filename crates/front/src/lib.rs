@@ -1,42 +1,23 @@
 //! Python source to typed IR: parsing, name resolution, type inference, lowering, diagnostics.
 
+mod builtins;
+mod compiler;
+mod diag;
 pub mod env;
+mod library;
+mod lower;
+mod names;
+mod parse;
+mod prune;
+mod types;
+mod value;
 
+use std::rc::Rc;
+
+use compiler::{Compiler, Stop};
+pub use diag::{Diagnostic, DiagnosticKind, Label};
 pub use env::*;
-
-/// An error in the user's program, with everything needed to show it.
-#[derive(Clone, Debug)]
-pub struct Diagnostic {
-    pub kind: DiagnosticKind,
-    /// What is wrong, in one sentence.
-    pub message: String,
-    /// The place it is about, first; then places that explain it, each with its label.
-    pub labels: Vec<Label>,
-    /// What to do about it.
-    pub help: Option<String>,
-    pub sources: Vec<weft_ir::Source>,
-}
-
-#[derive(Clone, Debug)]
-pub struct Label {
-    pub span: weft_ir::Span,
-    pub text: String,
-}
-
-/// Which Python exception the diagnostic becomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DiagnosticKind {
-    /// Syntax outside the language: `weft.UnsupportedError`.
-    Unsupported,
-    /// A name that is not defined: `weft.NameError_`.
-    Name,
-    /// Types that do not fit: `weft.TypingError`.
-    Typing,
-    /// Wrong number or names of arguments: `TypeError`.
-    Arguments,
-    /// A constant that cannot be: division by a literal zero, an index outside a tuple, an array too large.
-    Value,
-}
+use types::Ty;
 
 /// A module whose entry is the function, and the type of what it returns.
 #[derive(Clone, Debug)]
@@ -46,14 +27,41 @@ pub struct Compiled {
     pub result: ArgType,
 }
 
-/// Compiles `function` for arguments of the types `args`.
+/// Compiles `function` for arguments of the types `args`, one for each parameter.
 pub fn compile(function: &FunctionSource, args: &[ArgType], options: Options) -> Result<Compiled, Box<Diagnostic>> {
-    let _ = (function, args, options);
-    Err(Box::new(Diagnostic {
-        kind: DiagnosticKind::Unsupported,
-        message: "not written yet".into(),
-        labels: vec![],
-        help: None,
-        sources: vec![],
-    }))
+    let mut compiler = Compiler::new(options);
+    let types: Vec<Ty> = args.iter().map(Ty::from_arg).collect();
+    let compiled = compiler.entry(&Rc::new(function.clone()), &types);
+    let sources = compiler.sources.clone();
+    let fail = |mut diag: Box<Diagnostic>| {
+        diag.sources = sources.clone();
+        diag
+    };
+    match compiled {
+        Ok((entry, ty)) => match ty.to_arg() {
+            Some(result) => Ok(Compiled {
+                module: compiler.finish(entry),
+                result,
+            }),
+            None => {
+                let message = format!("'{}' returns {ty}, which has no value outside compiled code", function.name);
+                let diag = Diagnostic::new(DiagnosticKind::Typing, whole(), message);
+                Err(fail(Box::new(diag)))
+            }
+        },
+        Err(Stop::Error(diag)) => Err(fail(diag)),
+        Err(Stop::Pending(name, span)) => {
+            let message = format!("the variable '{name}' is read before anything is assigned to it");
+            Err(fail(Box::new(Diagnostic::new(DiagnosticKind::Name, span, message))))
+        }
+    }
+}
+
+/// The start of the first source.
+fn whole() -> weft_ir::Span {
+    weft_ir::Span {
+        source: weft_ir::SourceId(0),
+        start: 0,
+        end: 0,
+    }
 }

@@ -1,0 +1,450 @@
+//! `numpy`: functions that make arrays and functions of whole arrays.
+
+use ruff_python_ast::Operator;
+use weft_ir::{BinOp, Const, ErrorKind, Kind, Layout, Op, Part, ReduceOp, Scalar, Span, StmtKind, UnOp, Value, ViewType};
+
+use super::cuda::dtype_of;
+use super::numpy::extreme_constant;
+use super::{Entry, python};
+use crate::compiler::Res;
+use crate::lower::Lower;
+use crate::lower::call::Call;
+use crate::types::{Num, Ty, to_float};
+use crate::value::{Lit, Number, Val};
+
+pub fn find(name: &str) -> Option<Entry> {
+    Some(match name {
+        "zeros" => Entry::of(|l, c| filled(l, c, Some(0))),
+        "ones" => Entry::of(|l, c| filled(l, c, Some(1))),
+        "empty" => Entry::of(|l, c| filled(l, c, None)),
+        "full" => Entry::of(full),
+        "zeros_like" => Entry::of(|l, c| like(l, c, Some(0))),
+        "ones_like" => Entry::of(|l, c| like(l, c, Some(1))),
+        "empty_like" => Entry::of(|l, c| like(l, c, None)),
+        "full_like" => Entry::of(full_like),
+        "arange" => Entry::of(arange),
+        "linspace" => Entry::of(linspace),
+        "array" | "asarray" | "ascontiguousarray" => Entry::of(array),
+        "copy" => Entry::of(|l, c| method(l, c, "copy")),
+        "sum" => Entry::of(|l, c| method(l, c, "sum")),
+        "prod" => Entry::of(|l, c| method(l, c, "prod")),
+        "mean" => Entry::of(|l, c| method(l, c, "mean")),
+        "min" | "amin" => Entry::of(|l, c| method(l, c, "min")),
+        "max" | "amax" => Entry::of(|l, c| method(l, c, "max")),
+        "any" => Entry::of(|l, c| method(l, c, "any")),
+        "all" => Entry::of(|l, c| method(l, c, "all")),
+        "var" => Entry::of(|l, c| method(l, c, "var")),
+        "std" => Entry::of(|l, c| method(l, c, "std")),
+        "argmin" => Entry::of(|l, c| method(l, c, "argmin")),
+        "argmax" => Entry::of(|l, c| method(l, c, "argmax")),
+        "ravel" => Entry::of(|l, c| method(l, c, "ravel")),
+        "transpose" => Entry::of(|l, c| method(l, c, "transpose")),
+        "reshape" => Entry::of(|l, c| method(l, c, "reshape")),
+        "dot" | "vdot" | "inner" => Entry::of(dot),
+        "size" => Entry::of(|l, c| attribute(l, c, "size")),
+        "shape" => Entry::of(|l, c| attribute(l, c, "shape")),
+        "ndim" => Entry::of(|l, c| attribute(l, c, "ndim")),
+        _ => return None,
+    })
+}
+
+fn method(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
+    let Some((array, rest)) = call.pos.split_first() else {
+        return Err(l.typing(call.span, format!("{} needs an array", call.name)));
+    };
+    let call = Call {
+        name: call.name.clone(),
+        pos: rest.to_vec(),
+        kw: call.kw.clone(),
+        span: call.span,
+    };
+    super::methods::call(l, array, name, &call)
+}
+
+fn attribute(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
+    let [array] = call.exactly()?;
+    l.attribute(array.clone(), name, call.span)
+}
+
+fn dot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [a, b] = call.exactly()?;
+    super::numpy::dot(l, a, b, call.span)
+}
+
+// ---- making arrays ----
+
+/// A shape argument: an integer or a tuple of integers. Negative lengths raise.
+pub fn shape_argument(l: &mut Lower<'_>, shape: &Val, span: Span) -> Res<Vec<Value>> {
+    let dims = match shape {
+        Val::Tuple(items) => items.clone(),
+        one => vec![one.clone()],
+    };
+    let mut extents = Vec::with_capacity(dims.len());
+    for dim in &dims {
+        let n = l.index_value(dim, span)?;
+        if !l.is_nonneg(n) {
+            let zero = l.b.i64(0);
+            let negative = l.b.compare(weft_ir::CmpOp::Lt, n, zero);
+            l.raise_if(negative, ErrorKind::Value, "negative dimensions are not allowed")?;
+            l.mark_nonneg(n);
+        }
+        extents.push(n);
+    }
+    Ok(extents)
+}
+
+fn dtype_or(l: &Lower<'_>, dtype: Option<Val>, default: Scalar, call: &Call) -> Res<Scalar> {
+    match dtype {
+        None | Some(Val::None) => Ok(default),
+        Some(dtype) => dtype_of(l, &dtype, call),
+    }
+}
+
+fn fresh(l: &mut Lower<'_>, elem: Scalar, shape: &[Value], zeroed: bool, span: Span) -> Res<(Value, ViewType)> {
+    let view = l.alloc(elem, shape, zeroed, span)?;
+    let ty = ViewType {
+        elem,
+        rank: shape.len() as u8,
+        layout: Layout::C,
+        space: weft_ir::Space::Global,
+        writable: true,
+    };
+    Ok((view, ty))
+}
+
+fn fill(l: &mut Lower<'_>, elem: Scalar, shape: &[Value], value: Option<Val>, span: Span) -> Res<Val> {
+    let zeroed = value.as_ref().and_then(Val::lit).is_some_and(|v| v.value == Number::Int(0));
+    let (view, ty) = fresh(l, elem, shape, zeroed, span)?;
+    if let (Some(value), false) = (value, zeroed) {
+        l.store_array(view, ty, &value, span)?;
+    }
+    Ok(Val::View(view, ty))
+}
+
+fn filled(l: &mut Lower<'_>, call: &Call, value: Option<i128>) -> Res<Val> {
+    let [shape, dtype] = call.bind(["shape", "dtype"], 1)?;
+    let elem = dtype_or(l, dtype, Scalar::F64, call)?;
+    let shape = shape_argument(l, &shape.unwrap_or(Val::None), call.span)?;
+    fill(l, elem, &shape, value.map(Val::int), call.span)
+}
+
+fn full(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [shape, value, dtype] = call.bind(["shape", "fill_value", "dtype"], 2)?;
+    let value = value.unwrap_or(Val::None);
+    let default = value.num().map_or(Scalar::F64, |n| n.scalar);
+    let elem = dtype_or(l, dtype, default, call)?;
+    let shape = shape_argument(l, &shape.unwrap_or(Val::None), call.span)?;
+    fill(l, elem, &shape, Some(value), call.span)
+}
+
+fn like(l: &mut Lower<'_>, call: &Call, value: Option<i128>) -> Res<Val> {
+    let [prototype, dtype] = call.bind(["prototype", "dtype"], 1)?;
+    let prototype = prototype.unwrap_or(Val::None);
+    let elem = l.elem_of(&prototype, call.span)?;
+    let elem = dtype_or(l, dtype, elem, call)?;
+    let shape = l.shape(&prototype)?;
+    fill(l, elem, &shape, value.map(Val::int), call.span)
+}
+
+fn full_like(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [prototype, value, dtype] = call.bind(["prototype", "fill_value", "dtype"], 2)?;
+    let prototype = prototype.unwrap_or(Val::None);
+    let elem = l.elem_of(&prototype, call.span)?;
+    let elem = dtype_or(l, dtype, elem, call)?;
+    let shape = l.shape(&prototype)?;
+    fill(l, elem, &shape, value, call.span)
+}
+
+fn store_at(l: &mut Lower<'_>, view: Value, at: Value, value: Value) {
+    let index = weft_ir::Index { value: at, wrap: false };
+    l.b.push(StmtKind::Store {
+        view,
+        indices: vec![index],
+        value,
+        part: Part::Whole,
+    });
+}
+
+/// `arange(stop)`, `arange(start, stop, step)`: `start + i * step`.
+fn arange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [first, second, step, dtype] = call.bind(["start", "stop", "step", "dtype"], 1)?;
+    let first = first.unwrap_or(Val::None);
+    let (start, stop) = match second {
+        Some(stop) if !matches!(stop, Val::None) => (first, stop),
+        _ => (Val::int(0), first),
+    };
+    let step = step.unwrap_or(Val::int(1));
+    let span = call.span;
+    let num = python::common_type(l, &[start.clone(), stop.clone(), step.clone()], call)?;
+    let elem = dtype_or(l, dtype, num.scalar, call)?;
+    let count = if num.scalar.is_float() {
+        let difference = l.binary(Operator::Sub, &stop, &start, span)?;
+        let steps = l.binary(Operator::Div, &difference, &step, span)?;
+        let steps = l.number_as(&steps, Scalar::F64, span)?;
+        let steps = l.b.unary(UnOp::Ceil, steps);
+        let steps = l.b.cast(steps, Scalar::I64);
+        let zero = l.b.i64(0);
+        l.b.binary(BinOp::Max, steps, zero)
+    } else {
+        let known = step.const_int();
+        let [start, stop, step] = l.range_bounds([&start, &stop, &step], span)?;
+        l.range_length(start, stop, step, known)
+    };
+    l.mark_nonneg(count);
+    let (view, ty) = fresh(l, elem, &[count], false, span)?;
+    let num = Num::strong(num.scalar);
+    let (start, step) = l.unified(&start, &step, num, span)?;
+    l.at_every_point(&[count], Vec::new(), &mut |l, vars| {
+        let i = l.convert(vars[0], Scalar::I64, num.scalar);
+        let offset = l.b.binary(BinOp::Mul, i, step);
+        let value = l.b.binary(BinOp::Add, start, offset);
+        let value = l.convert(value, num.scalar, elem);
+        store_at(l, view, vars[0], value);
+        Ok(())
+    })?;
+    Ok(Val::View(view, ty))
+}
+
+/// `linspace(start, stop, num)`: `start + i * step`, the last one exactly `stop`.
+fn linspace(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [start, stop, number, endpoint, dtype] = call.bind(["start", "stop", "num", "endpoint", "dtype"], 2)?;
+    let span = call.span;
+    let (start, stop) = (start.unwrap_or(Val::None), stop.unwrap_or(Val::None));
+    let number = number.unwrap_or(Val::int(50));
+    let closed = match endpoint {
+        None => true,
+        Some(Val::Lit(lit)) => lit.value.truth(),
+        Some(_) => return Err(l.unsupported(span, "linspace's endpoint must be constant")),
+    };
+    let num = Num::strong(to_float(python::common_type(l, &[start.clone(), stop.clone()], call)?).scalar);
+    let elem = dtype_or(l, dtype, num.scalar, call)?;
+    let count = shape_argument(l, &number, span)?[0];
+    let (view, ty) = fresh(l, elem, &[count], false, span)?;
+    let (start, stop) = l.unified(&start, &stop, num, span)?;
+    let one = l.b.i64(1);
+    let last = l.b.binary(BinOp::Sub, count, one);
+    let spaces = if closed { l.b.binary(BinOp::Max, last, one) } else { count };
+    let spaces = l.convert(spaces, Scalar::I64, num.scalar);
+    let width = l.b.binary(BinOp::Sub, stop, start);
+    let step = l.b.binary(BinOp::Div, width, spaces);
+    l.at_every_point(&[count], Vec::new(), &mut |l, vars| {
+        let i = l.convert(vars[0], Scalar::I64, num.scalar);
+        let offset = l.b.binary(BinOp::Mul, i, step);
+        let mut value = l.b.binary(BinOp::Add, start, offset);
+        if closed {
+            let at_end = l.b.compare(weft_ir::CmpOp::Eq, vars[0], last);
+            let zero = l.b.i64(0);
+            let several = l.b.compare(weft_ir::CmpOp::Gt, last, zero);
+            let exact = l.b.binary(BinOp::And, at_end, several);
+            value = l.b.select(exact, stop, value);
+        }
+        let value = l.convert(value, num.scalar, elem);
+        store_at(l, view, vars[0], value);
+        Ok(())
+    })?;
+    Ok(Val::View(view, ty))
+}
+
+/// `array((1, 2, 3))`, `array(((1, 2), (3, 4)))`, or a copy of an array.
+fn array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [items, dtype] = call.bind(["object", "dtype"], 1)?;
+    let items = items.unwrap_or(Val::None);
+    if items.is_array() {
+        let elem = l.elem_of(&items, call.span)?;
+        let elem = dtype_or(l, dtype, elem, call)?;
+        return cast_array(l, &items, elem, call.span);
+    }
+    let mut shape = Vec::new();
+    let mut flat = Vec::new();
+    flatten(l, &items, 0, &mut shape, &mut flat, call)?;
+    let num = if flat.is_empty() {
+        Num::FLOAT
+    } else {
+        python::common_type(l, &flat, call)?
+    };
+    let elem = dtype_or(l, dtype, num.scalar, call)?;
+    let extents: Vec<Value> = shape.iter().map(|&n| l.b.i64(n as i64)).collect();
+    let (view, ty) = fresh(l, elem, &extents, false, call.span)?;
+    for (i, val) in flat.iter().enumerate() {
+        let value = l.number_as(val, elem, call.span)?;
+        let mut rest = i;
+        let mut indices = Vec::with_capacity(shape.len());
+        for &n in shape.iter().rev() {
+            let value = l.b.i64((rest % n) as i64);
+            indices.push(weft_ir::Index { value, wrap: false });
+            rest /= n;
+        }
+        indices.reverse();
+        let part = Part::Whole;
+        l.b.push(StmtKind::Store {
+            view,
+            indices,
+            value,
+            part,
+        });
+    }
+    Ok(Val::View(view, ty))
+}
+
+fn flatten(l: &Lower<'_>, val: &Val, depth: usize, shape: &mut Vec<usize>, flat: &mut Vec<Val>, call: &Call) -> Res<()> {
+    let Val::Tuple(items) = val else {
+        if val.num().is_none() || depth != shape.len() {
+            return Err(l.typing(call.span, "array takes equally long rows of numbers"));
+        }
+        flat.push(val.clone());
+        return Ok(());
+    };
+    match shape.get(depth) {
+        None if flat.is_empty() => shape.push(items.len()),
+        Some(n) if *n == items.len() => {}
+        _ => return Err(l.typing(call.span, "array takes equally long rows of numbers")),
+    }
+    items.iter().try_for_each(|item| flatten(l, item, depth + 1, shape, flat, call))
+}
+
+/// A fresh array with the elements converted.
+pub fn cast_array(l: &mut Lower<'_>, array: &Val, elem: Scalar, span: Span) -> Res<Val> {
+    let cast = l.array_map(std::slice::from_ref(array), span, move |l, v| {
+        l.cast(&v[0], Num::strong(elem), span)
+    })?;
+    l.materialise(cast)
+}
+
+// ---- reductions ----
+
+/// What sums of a type are computed in: small integers in 64 bits, as NumPy does.
+fn sum_type(s: Scalar) -> Num {
+    Num::strong(match s.kind() {
+        Kind::Bool | Kind::Signed => Scalar::I64,
+        Kind::Unsigned => Scalar::U64,
+        Kind::Float | Kind::Complex => s,
+    })
+}
+
+fn constant_of(num: Num, value: Number) -> Const {
+    let lit = Lit { num, value };
+    lit.constant(num.scalar).unwrap_or(Const::Bool(false))
+}
+
+pub fn total(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
+    let num = sum_type(l.elem_of(array, span)?);
+    let value = l.reduce(array, ReduceOp::Add, num, constant_of(num, Number::Int(0)), span)?;
+    Ok(Val::Num(value, num))
+}
+
+pub fn product(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
+    let num = sum_type(l.elem_of(array, span)?);
+    let value = l.reduce(array, ReduceOp::Mul, num, constant_of(num, Number::Int(1)), span)?;
+    Ok(Val::Num(value, num))
+}
+
+/// The mean, in the array's own float type, of integers in float64.
+pub fn mean(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
+    let num = to_float(Num::strong(l.elem_of(array, span)?));
+    let sum = l.reduce(array, ReduceOp::Add, num, constant_of(num, Number::Float(0.0)), span)?;
+    let shape = l.shape(array)?;
+    let count = l.product(&shape);
+    let count = l.convert(count, Scalar::I64, num.scalar);
+    Ok(Val::Num(l.b.binary(BinOp::Div, sum, count), num))
+}
+
+/// The mean squared distance from the mean.
+pub fn variance(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
+    let array = &l.materialise(array.clone())?;
+    let mean = mean(l, array, span)?;
+    if mean.num().is_some_and(|n| n.scalar.is_complex()) {
+        return Err(l.unsupported(span, "the variance of complex arrays cannot be compiled"));
+    }
+    let distance = l.binary(Operator::Sub, array, &mean, span)?;
+    let square = l.binary(Operator::Mult, &distance, &distance, span)?;
+    self::mean(l, &square, span)
+}
+
+pub fn extreme(l: &mut Lower<'_>, array: &Val, op: ReduceOp, span: Span) -> Res<Val> {
+    let elem = l.elem_of(array, span)?;
+    if elem.is_complex() {
+        return Err(l.typing(span, "complex numbers have no order"));
+    }
+    let array = &l.materialise(array.clone())?;
+    refuse_empty(l, array)?;
+    let num = Num::strong(elem);
+    let start = constant_of(num, extreme_constant(elem, op == ReduceOp::Min));
+    Ok(Val::Num(l.reduce(array, op, num, start, span)?, num))
+}
+
+fn refuse_empty(l: &mut Lower<'_>, array: &Val) -> Res<()> {
+    let shape = l.shape(array)?;
+    let count = l.product(&shape);
+    let zero = l.b.i64(0);
+    let empty = l.b.compare(weft_ir::CmpOp::Eq, count, zero);
+    l.raise_if(empty, ErrorKind::Value, "zero-size array has no minimum or maximum")
+}
+
+/// Position of the first least or greatest element of a 1-d array.
+pub fn position(l: &mut Lower<'_>, array: &Val, op: weft_ir::CmpOp, span: Span) -> Res<Val> {
+    let array = l.materialise(array.clone())?;
+    let Val::View(view, ty) = array else {
+        return Err(l.typing(span, "an array is needed here"));
+    };
+    if ty.rank != 1 || ty.elem.is_complex() {
+        return Err(l.unsupported(span, "argmin and argmax work on 1-d arrays of real numbers"));
+    }
+    refuse_empty(l, &array)?;
+    let (zero, one, stop) = (l.b.i64(0), l.b.i64(1), l.dim(view, 0));
+    let best = l.b.func.new_local(ty.elem.into(), "");
+    let at = l.b.func.new_local(weft_ir::Type::I64, "");
+    let load = |l: &mut Lower<'_>, i: Value| {
+        l.b.emit(
+            ty.elem,
+            Op::Load {
+                view,
+                indices: vec![weft_ir::Index { value: i, wrap: false }],
+                part: Part::Whole,
+            },
+        )
+    };
+    let first = load(l, zero);
+    l.b.set(best, first);
+    l.b.set(at, zero);
+    let var = l.b.func.new_value(weft_ir::Type::I64);
+    l.open_block();
+    let value = load(l, var);
+    let so_far = l.b.get(best);
+    let mut better = l.b.compare(op, value, so_far);
+    if ty.elem.is_float() {
+        // The first NaN wins and stays.
+        let (new, old) = (l.b.unary(UnOp::IsNan, value), l.b.unary(UnOp::IsNan, so_far));
+        let old = l.not(old);
+        let nan = l.b.binary(BinOp::And, new, old);
+        better = l.b.binary(BinOp::Or, better, nan);
+    }
+    l.emit_if(better, |l| {
+        l.b.set(best, value);
+        l.b.set(at, var);
+        Ok(())
+    })?;
+    let body = l.close_block();
+    l.b.push(StmtKind::For {
+        var,
+        start: one,
+        stop,
+        step: one,
+        body,
+    });
+    Ok(Val::Num(l.b.get(at), Num::strong(Scalar::I64)))
+}
+
+/// Is any element true; are all.
+pub fn truth(l: &mut Lower<'_>, array: &Val, op: ReduceOp, span: Span) -> Res<Val> {
+    let tests = l.array_map(std::slice::from_ref(array), span, move |l, v| {
+        Ok(Val::Num(l.truth_value(&v[0], span)?, Num::strong(Scalar::Bool)))
+    })?;
+    let num = Num::strong(Scalar::Bool);
+    let value = l.reduce(&tests, op, num, Const::Bool(op == ReduceOp::And), span)?;
+    Ok(Val::Num(value, num))
+}
+
+/// The element type of a value that may be an array.
+pub fn is_contiguous(ty: &Ty) -> bool {
+    matches!(ty, Ty::View(v) if v.layout == Layout::C || (v.rank <= 1 && v.layout != Layout::Any))
+}

@@ -1,0 +1,263 @@
+//! `weft.cuda`: thread geometry, shared, local and constant arrays, barriers, atomics.
+
+use weft_ir::{ArrayDecl, AtomicOp, Axis, BinOp, Geometry, Op, Scalar, Space, Span, StmtKind, Type, Value, ViewType};
+
+use super::Entry;
+use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::lower::Lower;
+use crate::lower::call::Call;
+use crate::types::Num;
+use crate::value::Val;
+
+pub fn find(name: &str) -> Option<Entry> {
+    Some(match name {
+        "threadIdx" | "blockIdx" | "blockDim" | "gridDim" | "shared" | "local" | "const" | "atomic" => Entry::Module,
+        "grid" => Entry::of(|l, c| grid(l, c, false)),
+        "gridsize" => Entry::of(|l, c| grid(l, c, true)),
+        "laneid" => Entry::Geometry(Geometry::LaneId),
+        "warpsize" => Entry::Int(32),
+        "syncthreads" => Entry::of(syncthreads),
+        "threadfence" | "threadfence_block" | "threadfence_system" | "syncwarp" => Entry::of(fence),
+        "shared.array" => Entry::of(|l, c| array(l, c, Space::Shared)),
+        "local.array" => Entry::of(|l, c| array(l, c, Space::Local)),
+        "const.array_like" => Entry::of(constant),
+        "fma" => return super::math::find("fma"),
+        "selp" => return super::intrinsics::find("select"),
+        "popc" => Entry::of(|l, c| super::intrinsics::integer(l, c, weft_ir::UnOp::Popcount)),
+        "clz" => Entry::of(|l, c| super::intrinsics::integer(l, c, weft_ir::UnOp::Clz)),
+        "cbrt" => return super::math::find("cbrt"),
+        _ => return atomic_entry(name).or_else(|| axis_entry(name)),
+    })
+}
+
+fn atomic_entry(name: &str) -> Option<Entry> {
+    Some(match name.strip_prefix("atomic.")? {
+        "add" => Entry::of(|l, c| atomic(l, c, AtomicOp::Add)),
+        "sub" => Entry::of(|l, c| atomic(l, c, AtomicOp::Sub)),
+        "min" => Entry::of(|l, c| atomic(l, c, AtomicOp::Min)),
+        "max" => Entry::of(|l, c| atomic(l, c, AtomicOp::Max)),
+        "and_" => Entry::of(|l, c| atomic(l, c, AtomicOp::And)),
+        "or_" => Entry::of(|l, c| atomic(l, c, AtomicOp::Or)),
+        "xor" => Entry::of(|l, c| atomic(l, c, AtomicOp::Xor)),
+        "exch" => Entry::of(|l, c| atomic(l, c, AtomicOp::Exch)),
+        "cas" => Entry::of(cas),
+        "compare_and_swap" => Entry::of(compare_and_swap),
+        _ => return None,
+    })
+}
+
+fn axis_entry(name: &str) -> Option<Entry> {
+    let (what, axis) = name.split_once('.')?;
+    let axis = match axis {
+        "x" => Axis::X,
+        "y" => Axis::Y,
+        "z" => Axis::Z,
+        _ => return None,
+    };
+    Some(Entry::Geometry(match what {
+        "threadIdx" => Geometry::ThreadIdx(axis),
+        "blockIdx" => Geometry::BlockIdx(axis),
+        "blockDim" => Geometry::BlockDim(axis),
+        "gridDim" => Geometry::GridDim(axis),
+        _ => return None,
+    }))
+}
+
+impl Lower<'_> {
+    pub fn geometry(&mut self, g: Geometry, span: Span) -> Res<Val> {
+        self.kernel_only("thread geometry", span)?;
+        Ok(Val::Num(self.geometry_value(g), Num::INT))
+    }
+
+    fn geometry_value(&mut self, g: Geometry) -> Value {
+        let value = self.b.emit(Type::I64, Op::Geometry(g));
+        self.mark_nonneg(value);
+        value
+    }
+
+    fn kernel_only(&self, what: &str, span: Span) -> Res<()> {
+        if !self.in_host() {
+            return Ok(());
+        }
+        let message = format!("{what} exists only in kernels");
+        let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
+        Err(diag.help("compile the function with cuda.jit and launch it over a grid").into())
+    }
+}
+
+/// `cuda.grid(n)` and `cuda.gridsize(n)`: a number for one axis, a tuple in order x, y, z for more.
+fn grid(l: &mut Lower<'_>, call: &Call, size: bool) -> Res<Val> {
+    let [n] = call.bind(["ndim"], 1)?;
+    l.kernel_only("thread geometry", call.span)?;
+    let n = match n.as_ref().and_then(Val::const_int) {
+        Some(n @ 1..=3) => n as usize,
+        _ => {
+            let message = format!("{} takes the constant 1, 2 or 3", call.name);
+            return Err(Diagnostic::new(DiagnosticKind::Value, call.span, message).into());
+        }
+    };
+    let values: Vec<Val> = [Axis::X, Axis::Y, Axis::Z][..n]
+        .iter()
+        .map(|&axis| Val::Num(grid_axis(l, axis, size), Num::INT))
+        .collect();
+    match <[Val; 1]>::try_from(values) {
+        Ok([only]) => Ok(only),
+        Err(values) => Ok(Val::Tuple(values)),
+    }
+}
+
+fn grid_axis(l: &mut Lower<'_>, axis: Axis, size: bool) -> Value {
+    let dim = l.geometry_value(Geometry::BlockDim(axis));
+    let value = if size {
+        let blocks = l.geometry_value(Geometry::GridDim(axis));
+        l.b.binary(BinOp::Mul, blocks, dim)
+    } else {
+        let block = l.geometry_value(Geometry::BlockIdx(axis));
+        let thread = l.geometry_value(Geometry::ThreadIdx(axis));
+        let first = l.b.binary(BinOp::Mul, block, dim);
+        l.b.binary(BinOp::Add, first, thread)
+    };
+    l.mark_nonneg(value);
+    value
+}
+
+fn syncthreads(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [] = call.exactly()?;
+    l.kernel_only("a barrier", call.span)?;
+    l.b.push(StmtKind::Barrier);
+    Ok(Val::None)
+}
+
+/// Orders memory accesses of one thread, which compiled code keeps in order anyway; lanes of a warp run in lockstep.
+fn fence(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    l.kernel_only("a fence", call.span)?;
+    Ok(Val::None)
+}
+
+/// `cuda.shared.array(shape, dtype)` and `cuda.local.array`.
+fn array(l: &mut Lower<'_>, call: &Call, space: Space) -> Res<Val> {
+    let [shape, dtype] = call.bind(["shape", "dtype"], 2)?;
+    if space == Space::Shared {
+        l.kernel_only("shared memory", call.span)?;
+    }
+    let shape = constant_shape(&shape.unwrap_or(Val::None), call)?;
+    let elem = dtype_of(l, &dtype.unwrap_or(Val::None), call)?;
+    let bytes = shape.iter().try_fold(elem.size() as u64, |n, &d| n.checked_mul(d));
+    if bytes.is_none_or(|b| b > u64::from(u32::MAX)) {
+        return Err(Diagnostic::new(DiagnosticKind::Value, call.span, "the array is too large").into());
+    }
+    let decl = ArrayDecl {
+        name: format!("{}{}", space.name(), l.b.func.arrays.len()),
+        elem,
+        shape: shape.clone(),
+        space,
+    };
+    let id = l.b.func.new_array(decl);
+    let view = ViewType {
+        elem,
+        rank: shape.len() as u8,
+        layout: weft_ir::Layout::C,
+        space,
+        writable: true,
+    };
+    Ok(Val::View(l.b.emit(view, Op::Array(id)), view))
+}
+
+fn constant_shape(shape: &Val, call: &Call) -> Res<Vec<u64>> {
+    let dims: Vec<Val> = match shape {
+        Val::Tuple(items) => items.clone(),
+        one => vec![one.clone()],
+    };
+    let dim = |v: &Val| v.const_int().and_then(|n| u64::try_from(n).ok());
+    dims.iter().map(dim).collect::<Option<_>>().ok_or_else(|| {
+        let message = "the shape of a shared or local array must be constant";
+        let diag = Diagnostic::new(DiagnosticKind::Value, call.span, message);
+        let help = "write integers, or names of globals or of variables assigned one constant";
+        diag.help(help).into()
+    })
+}
+
+/// A dtype argument: a type object, or its name.
+pub fn dtype_of(l: &Lower<'_>, dtype: &Val, call: &Call) -> Res<Scalar> {
+    match dtype {
+        Val::Dtype(s) => Ok(*s),
+        Val::Str(name) => Scalar::from_numpy_name(name)
+            .or_else(|| super::numpy::dtype_code(name))
+            .ok_or_else(|| l.typing(call.span, format!("'{name}' is not a type Weft knows"))),
+        Val::Path(p) => match p.as_str() {
+            "builtins.float" => Ok(Scalar::F64),
+            "builtins.int" => Ok(Scalar::I64),
+            "builtins.bool" => Ok(Scalar::Bool),
+            "builtins.complex" => Ok(Scalar::C128),
+            _ => Err(l.typing(call.span, format!("'{p}' is not an element type"))),
+        },
+        other => Err(l.typing(call.span, format!("an element type is needed, and this is {}", other.ty()))),
+    }
+}
+
+/// `cuda.const.array_like(a)`: a global array is constant already.
+fn constant(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [array] = call.exactly()?;
+    match array {
+        Val::View(_, ty) if ty.space == Space::Constant => Ok(array.clone()),
+        other => {
+            let message = format!("const.array_like needs a global NumPy array, and this is a {}", other.ty());
+            Err(l.typing(call.span, message))
+        }
+    }
+}
+
+// ---- atomics ----
+
+fn atomic(l: &mut Lower<'_>, call: &Call, op: AtomicOp) -> Res<Val> {
+    let [array, index, value] = call.exactly()?;
+    atomic_at(l, call, op, [array, index, value], None)
+}
+
+fn cas(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [array, index, old, value] = call.exactly()?;
+    atomic_at(l, call, AtomicOp::Cas, [array, index, value], Some(old))
+}
+
+/// `compare_and_swap(array, old, value)`: on the first element.
+fn compare_and_swap(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [array, old, value] = call.exactly()?;
+    let zero = Val::int(0);
+    atomic_at(l, call, AtomicOp::Cas, [array, &zero, value], Some(old))
+}
+
+fn atomic_at(l: &mut Lower<'_>, call: &Call, op: AtomicOp, [array, index, value]: [&Val; 3], expected: Option<&Val>) -> Res<Val> {
+    let Val::View(view, ty) = array else {
+        return Err(l.typing(call.span, format!("{} works on arrays, and this is {}", call.name, array.ty())));
+    };
+    l.refuse_read_only(*ty, call.span)?;
+    check_atomic(l, op, ty.elem, call)?;
+    let indices = match index {
+        Val::Tuple(items) => items.clone(),
+        one => vec![one.clone()],
+    };
+    if indices.len() != ty.rank as usize {
+        let message = format!("{} indices for a {}", indices.len(), array.ty());
+        return Err(l.typing(call.span, message));
+    }
+    let indices = indices.iter().map(|i| l.index_of(i, call.span)).collect::<Res<Vec<_>>>()?;
+    let value = l.number_as(value, ty.elem, call.span)?;
+    let expected = expected.map(|v| l.number_as(v, ty.elem, call.span)).transpose()?;
+    let op = Op::Atomic {
+        op,
+        view: *view,
+        indices,
+        value,
+        expected,
+    };
+    Ok(Val::Num(l.b.emit(ty.elem, op), Num::strong(ty.elem)))
+}
+
+fn check_atomic(l: &Lower<'_>, op: AtomicOp, elem: Scalar, call: &Call) -> Res<()> {
+    let bits = matches!(op, AtomicOp::And | AtomicOp::Or | AtomicOp::Xor);
+    if elem == Scalar::Bool || elem.is_complex() || (bits && !elem.is_int()) {
+        return Err(l.typing(call.span, format!("{} does not work on {}", call.name, elem.numpy_name())));
+    }
+    Ok(())
+}

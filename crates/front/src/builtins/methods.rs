@@ -1,0 +1,241 @@
+//! Methods of arrays and numbers.
+
+use weft_ir::{BinOp, CmpOp, ErrorKind, Layout, Op, ReduceOp, UnOp, Value, ViewType};
+
+use super::{arrays, cuda, numpy};
+use crate::compiler::Res;
+use crate::lower::Lower;
+use crate::lower::call::Call;
+use crate::types::Num;
+use crate::value::Val;
+
+pub fn is_array_method(name: &str) -> bool {
+    matches!(
+        name,
+        "sum"
+            | "prod"
+            | "mean"
+            | "min"
+            | "max"
+            | "any"
+            | "all"
+            | "var"
+            | "std"
+            | "argmin"
+            | "argmax"
+            | "dot"
+            | "copy"
+            | "fill"
+            | "astype"
+            | "reshape"
+            | "ravel"
+            | "flatten"
+            | "transpose"
+            | "conj"
+            | "conjugate"
+            | "item"
+    )
+}
+
+pub fn call(l: &mut Lower<'_>, receiver: &Val, name: &str, call: &Call) -> Res<Val> {
+    if receiver.is_array() {
+        return array_method(l, receiver, name, call);
+    }
+    let one = Call {
+        name: call.name.clone(),
+        pos: vec![receiver.clone()],
+        kw: Vec::new(),
+        span: call.span,
+    };
+    match name {
+        "conjugate" | "conj" => numpy::conjugate(l, &one),
+        "item" => Ok(receiver.clone()),
+        "astype" => {
+            let [dtype] = call.exactly()?;
+            let to = cuda::dtype_of(l, dtype, call)?;
+            l.cast(receiver, Num::strong(to), call.span)
+        }
+        "is_integer" => is_integer(l, receiver, call),
+        "bit_count" => {
+            let abs = super::python::abs(l, &one)?;
+            let bits = super::intrinsics::integer(l, &Call { pos: vec![abs], ..one }, UnOp::Popcount)?;
+            l.cast(&bits, Num::INT, call.span)
+        }
+        _ => Err(l.typing(call.span, format!("{} has no method '{name}'", receiver.ty()))),
+    }
+}
+
+fn is_integer(l: &mut Lower<'_>, x: &Val, call: &Call) -> Res<Val> {
+    let [] = call.exactly()?;
+    let num = x.num().unwrap_or(Num::FLOAT);
+    if !num.scalar.is_float() {
+        return Ok(Val::Lit(crate::value::Lit::bool(num.scalar.is_int())));
+    }
+    let value = l.number_as(x, num.scalar, call.span)?;
+    let whole = l.b.unary(UnOp::Trunc, value);
+    let same = l.b.compare(CmpOp::Eq, value, whole);
+    let infinite = l.b.unary(UnOp::IsInf, value);
+    let finite = l.not(infinite);
+    Ok(Val::Num(l.b.binary(BinOp::And, same, finite), Num::BOOL))
+}
+
+fn array_method(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<Val> {
+    let span = call.span;
+    match name {
+        "sum" | "prod" | "mean" | "min" | "max" | "any" | "all" | "var" | "std" | "argmin" | "argmax" => {
+            no_axis(l, call)?;
+            reduction(l, array, name, call)
+        }
+        "dot" => {
+            let [other] = call.exactly()?;
+            numpy::dot(l, array, other, span)
+        }
+        "copy" | "flatten" => {
+            let copy = l.copy_array(array, span)?;
+            if name == "flatten" {
+                reshape(l, &copy, &Val::int(-1), call)
+            } else {
+                Ok(copy)
+            }
+        }
+        "fill" => {
+            let [value] = call.exactly()?;
+            let Val::View(view, ty) = array else {
+                return Err(l.typing(span, "only an array can be filled"));
+            };
+            l.refuse_read_only(*ty, span)?;
+            l.store_array(*view, *ty, value, span)?;
+            Ok(Val::None)
+        }
+        "astype" => {
+            let [dtype] = call.exactly()?;
+            let elem = cuda::dtype_of(l, dtype, call)?;
+            l.array_map(std::slice::from_ref(array), span, move |l, v| {
+                l.cast(&v[0], Num::strong(elem), span)
+            })
+        }
+        "ravel" => {
+            let array = contiguous(l, array, call)?;
+            reshape(l, &array, &Val::int(-1), call)
+        }
+        "reshape" => {
+            let shape = match call.pos.as_slice() {
+                [one] => one.clone(),
+                several => Val::Tuple(several.to_vec()),
+            };
+            let array = contiguous(l, array, call)?;
+            reshape(l, &array, &shape, call)
+        }
+        "transpose" => transpose(l, array, call),
+        "conj" | "conjugate" => l.array_map(std::slice::from_ref(array), span, move |l, v| {
+            let call = Call {
+                name: "conjugate".into(),
+                pos: v.to_vec(),
+                kw: Vec::new(),
+                span,
+            };
+            numpy::conjugate(l, &call)
+        }),
+        _ => Err(l.typing(span, format!("arrays have no method '{name}' that can be compiled"))),
+    }
+}
+
+fn no_axis(l: &Lower<'_>, call: &Call) -> Res<()> {
+    let axis = call.kw.iter().any(|(n, v)| n == "axis" && !matches!(v, Val::None));
+    if axis || !call.pos.is_empty() {
+        return Err(l.unsupported(call.span, format!("'{}' over one axis cannot be compiled yet", call.name)));
+    }
+    match call.kw.iter().find(|(n, _)| n != "axis") {
+        Some((name, _)) => Err(l.unsupported(call.span, format!("'{}' takes no '{name}' here", call.name))),
+        None => Ok(()),
+    }
+}
+
+fn reduction(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<Val> {
+    let span = call.span;
+    match name {
+        "sum" => arrays::total(l, array, span),
+        "prod" => arrays::product(l, array, span),
+        "mean" => arrays::mean(l, array, span),
+        "min" => arrays::extreme(l, array, ReduceOp::Min, span),
+        "max" => arrays::extreme(l, array, ReduceOp::Max, span),
+        "any" => arrays::truth(l, array, ReduceOp::Or, span),
+        "all" => arrays::truth(l, array, ReduceOp::And, span),
+        "argmin" => arrays::position(l, array, CmpOp::Lt, span),
+        "argmax" => arrays::position(l, array, CmpOp::Gt, span),
+        "var" => arrays::variance(l, array, span),
+        _ => {
+            let variance = arrays::variance(l, array, span)?;
+            let num = variance.num().unwrap_or(Num::FLOAT);
+            let value = l.number_as(&variance, num.scalar, span)?;
+            Ok(Val::Num(l.b.unary(UnOp::Sqrt, value), num))
+        }
+    }
+}
+
+/// The array itself where its elements follow each other, else a copy.
+fn contiguous(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
+    if arrays::is_contiguous(&array.ty()) && matches!(array, Val::View(..)) {
+        return Ok(array.clone());
+    }
+    l.copy_array(array, call.span)
+}
+
+fn reshape(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val> {
+    let Val::View(view, ty) = array else {
+        return Err(l.typing(call.span, "an array is needed here"));
+    };
+    let dims = match shape {
+        Val::Tuple(items) => items.clone(),
+        one => vec![one.clone()],
+    };
+    let old = l.shape_of(*view, *ty);
+    let total = l.product(&old);
+    let open = dims.iter().position(|d| d.const_int() == Some(-1));
+    let mut extents: Vec<Value> = Vec::with_capacity(dims.len());
+    for dim in &dims {
+        extents.push(l.index_value(dim, call.span)?);
+    }
+    if let Some(open) = open {
+        let others: Vec<Value> = extents.iter().enumerate().filter(|(i, _)| *i != open).map(|(_, v)| *v).collect();
+        let others = l.product(&others);
+        extents[open] = l.b.binary(BinOp::FloorDiv, total, others);
+        l.mark_nonneg(extents[open]);
+    }
+    if dims.len() > 1 || open.is_none() {
+        let new = l.product(&extents);
+        let misfit = l.b.compare(CmpOp::Ne, new, total);
+        l.raise_if(misfit, ErrorKind::Value, "cannot reshape array: the sizes differ")?;
+    }
+    let result = ViewType {
+        rank: extents.len() as u8,
+        layout: Layout::C,
+        ..*ty
+    };
+    Ok(Val::View(l.b.emit(result, Op::Reshape(*view, extents)), result))
+}
+
+fn transpose(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
+    let array = l.materialise(array.clone())?;
+    let Val::View(_, ty) = array else {
+        return Err(l.typing(call.span, "an array is needed here"));
+    };
+    let axes = match call.pos.as_slice() {
+        [] => return l.transpose(&array, &(0..ty.rank).rev().collect::<Vec<_>>(), call.span),
+        [Val::Tuple(items)] => items.clone(),
+        items => items.to_vec(),
+    };
+    let rank = i128::from(ty.rank);
+    let axis = |v: &Val| {
+        v.const_int()
+            .filter(|a| (-rank..rank).contains(a))
+            .map(|a| a.rem_euclid(rank) as u8)
+    };
+    let order: Option<Vec<u8>> = axes.iter().map(axis).collect();
+    let mut sorted = order.clone().unwrap_or_default();
+    sorted.sort_unstable();
+    match order {
+        Some(order) if sorted.iter().copied().eq(0..ty.rank) => l.transpose(&array, &order, call.span),
+        _ => Err(l.typing(call.span, "transpose takes every axis once, as constants")),
+    }
+}

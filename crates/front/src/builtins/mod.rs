@@ -1,0 +1,93 @@
+//! The functions, constants and types the front end knows, by canonical path: one file per namespace.
+
+mod arrays;
+mod complex;
+mod cuda;
+mod intrinsics;
+mod math;
+pub mod methods;
+pub mod numpy;
+mod python;
+
+use weft_ir::{Geometry, Scalar};
+
+use crate::compiler::Res;
+use crate::lower::Lower;
+use crate::lower::call::Call;
+use crate::value::Val;
+
+/// What a path means.
+#[derive(Clone, Copy)]
+pub enum Entry {
+    Module,
+    Float(f64),
+    Int(i64),
+    Dtype(Scalar),
+    Geometry(Geometry),
+    Func(Func),
+}
+
+/// A function, and whether it applies element by element when given arrays.
+#[derive(Clone, Copy)]
+pub struct Func {
+    pub run: Handler,
+    pub elementwise: bool,
+}
+
+pub type Handler = fn(&mut Lower<'_>, &Call) -> Res<Val>;
+
+impl Entry {
+    /// A function of whole values.
+    const fn of(run: Handler) -> Entry {
+        Entry::Func(Func { run, elementwise: false })
+    }
+
+    /// A function of numbers, applied to arrays element by element.
+    const fn each(run: Handler) -> Entry {
+        Entry::Func(Func { run, elementwise: true })
+    }
+}
+
+/// One spelling for things that several modules export: `weft.numba.prange` and `numba.prange` are `weft.prange`.
+pub fn canonical(path: &str) -> String {
+    let path = path
+        .strip_prefix("weft.numba")
+        .map_or(path.to_owned(), |rest| format!("weft{rest}"));
+    match path.strip_prefix("numba") {
+        Some(rest) if rest.is_empty() || rest.starts_with('.') => format!("weft{rest}"),
+        _ => path,
+    }
+}
+
+pub fn find(path: &str) -> Option<Entry> {
+    if matches!(
+        path,
+        "math" | "cmath" | "numpy" | "numpy.linalg" | "weft" | "weft.cuda" | "weft.intrinsics" | "builtins"
+    ) {
+        return Some(Entry::Module);
+    }
+    let (module, name) = path.split_once('.')?;
+    match module {
+        "builtins" => python::find(name),
+        "math" => math::find(name),
+        "cmath" => complex::find(name),
+        "numpy" => numpy::find(name),
+        "weft" => match name.split_once('.') {
+            Some(("cuda", name)) => cuda::find(name),
+            Some(("intrinsics", name)) => intrinsics::find(name),
+            Some(_) => None,
+            None => weft(name),
+        },
+        _ => None,
+    }
+}
+
+/// `weft`'s own names: loops, and the scalar types by NumPy's names.
+fn weft(name: &str) -> Option<Entry> {
+    match name {
+        "prange" => Some(Entry::of(python::prange)),
+        "pi" => Some(Entry::Float(std::f64::consts::PI)),
+        "boolean" | "bool_" => Some(Entry::Dtype(Scalar::Bool)),
+        _ => Scalar::from_numpy_name(name).map(Entry::Dtype),
+    }
+}

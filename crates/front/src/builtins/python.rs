@@ -1,0 +1,388 @@
+//! Python's builtin functions.
+
+use ruff_python_ast::{CmpOp, Operator, UnaryOp};
+use weft_ir::{BinOp, Kind, Op, PrintItem, Scalar, StmtKind, UnOp, Value};
+
+use super::Entry;
+use crate::compiler::Res;
+use crate::lower::Lower;
+use crate::lower::call::Call;
+use crate::types::{Num, Ty, join, to_float, unify};
+use crate::value::{Iter, Lit, Number, Val};
+
+pub fn find(name: &str) -> Option<Entry> {
+    Some(match name {
+        "range" => Entry::of(range),
+        "abs" => Entry::each(abs),
+        "min" => Entry::of(min),
+        "max" => Entry::of(max),
+        "round" => Entry::each(round),
+        "int" => Entry::of(int),
+        "float" => Entry::of(float),
+        "bool" => Entry::of(bool),
+        "complex" => Entry::of(complex),
+        "pow" => Entry::each(pow),
+        "divmod" => Entry::of(divmod),
+        "len" => Entry::of(len),
+        "sum" => Entry::of(sum),
+        "enumerate" => Entry::of(enumerate),
+        "zip" => Entry::of(zip),
+        "print" => Entry::of(print),
+        "tuple" | "list" => Entry::of(tuple),
+        _ => return None,
+    })
+}
+
+fn range(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    range_of(l, call, false)
+}
+
+/// `prange`: a range whose points are independent, where parallel loops are on.
+pub fn prange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let parallel = l.cx.options.parallel && l.in_host() && !l.in_parallel_loop();
+    range_of(l, call, parallel)
+}
+
+fn range_of(l: &mut Lower<'_>, call: &Call, parallel: bool) -> Res<Val> {
+    let [first, second, step] = call.bind(["start", "stop", "step"], 1)?;
+    let first = first.unwrap_or(Val::int(0));
+    let (start, stop) = match second {
+        Some(stop) => (first, stop),
+        None => (Val::int(0), first),
+    };
+    let step = step.unwrap_or(Val::int(1));
+    for bound in [&start, &stop, &step] {
+        if bound.num().is_none_or(|n| n.scalar.is_float() || n.scalar.is_complex()) {
+            return Err(l.typing(call.span, format!("range takes integers, not {}", bound.ty())));
+        }
+    }
+    Ok(Val::Iter(Box::new(Iter::Range {
+        start,
+        stop,
+        step,
+        parallel,
+    })))
+}
+
+pub fn abs(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x] = call.exactly()?;
+    let Some(num) = x.num() else {
+        return Err(l.typing(call.span, format!("abs does not go with {}", x.ty())));
+    };
+    match num.scalar.kind() {
+        Kind::Complex => {
+            let value = l.number_as(x, num.scalar, call.span)?;
+            let (re, im) = l.parts(value, num);
+            l.library_call("hypot", &[re, im], call.span)
+        }
+        Kind::Bool if num.weak => l.cast(x, Num::INT, call.span),
+        Kind::Bool | Kind::Unsigned => Ok(x.clone()),
+        Kind::Signed | Kind::Float => {
+            let value = l.number_as(x, num.scalar, call.span)?;
+            Ok(Val::Num(l.b.unary(UnOp::Abs, value), num))
+        }
+    }
+}
+
+fn min(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    extreme(l, call, CmpOp::Lt, "min")
+}
+
+fn max(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    extreme(l, call, CmpOp::Gt, "max")
+}
+
+/// Python's `min` and `max`: a later argument is taken only if it compares as less or greater.
+fn extreme(l: &mut Lower<'_>, call: &Call, op: CmpOp, name: &str) -> Res<Val> {
+    let items = match call.pos.as_slice() {
+        [Val::Tuple(items)] => items.clone(),
+        [array] if array.is_array() => return super::methods::call(l, array, name, &no_arguments(call)),
+        items => items.to_vec(),
+    };
+    let mut rest = items.into_iter();
+    let Some(mut best) = rest.next() else {
+        return Err(l.typing(call.span, format!("{name} needs at least one value")));
+    };
+    for item in rest {
+        best = pick(l, op, best, item, call)?;
+    }
+    Ok(best)
+}
+
+fn pick(l: &mut Lower<'_>, op: CmpOp, best: Val, item: Val, call: &Call) -> Res<Val> {
+    let (Some(x), Some(y)) = (best.num(), item.num()) else {
+        return Err(l.typing(call.span, format!("{} does not go with {} and {}", call.name, best.ty(), item.ty())));
+    };
+    let num = unify(x, y);
+    let better = l.compare(op, &item, &best, call.span)?;
+    if let Val::Lit(lit) = better {
+        return Ok(if lit.value.truth() { item } else { best });
+    }
+    let better = l.truth_value(&better, call.span)?;
+    let (a, b) = l.unified(&item, &best, num, call.span)?;
+    Ok(Val::Num(l.b.select(better, a, b), num))
+}
+
+fn no_arguments(call: &Call) -> Call {
+    Call {
+        name: call.name.clone(),
+        pos: Vec::new(),
+        kw: Vec::new(),
+        span: call.span,
+    }
+}
+
+/// Half to even; to an integer without digits, as Python does.
+fn round(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x, digits] = call.bind(["number", "ndigits"], 1)?;
+    let x = x.unwrap_or(Val::None);
+    let Some(num) = x.num() else {
+        return Err(l.typing(call.span, format!("round does not go with {}", x.ty())));
+    };
+    if !num.scalar.is_float() {
+        return l.unary(UnaryOp::UAdd, &x, call.span);
+    }
+    let value = l.number_as(&x, num.scalar, call.span)?;
+    match digits {
+        None | Some(Val::None) => {
+            let rounded = l.b.unary(UnOp::Rint, value);
+            Ok(Val::Num(l.b.cast(rounded, Scalar::I64), Num::INT))
+        }
+        Some(digits) => round_digits(l, value, num, &digits, call),
+    }
+}
+
+pub fn round_digits(l: &mut Lower<'_>, value: Value, num: Num, digits: &Val, call: &Call) -> Res<Val> {
+    let ten = Val::Lit(Lit {
+        num,
+        value: Number::Float(10.0),
+    });
+    let scale = l.power(&ten, digits, call.span)?;
+    let scale = l.number_as(&scale, num.scalar, call.span)?;
+    let scaled = l.b.binary(BinOp::Mul, value, scale);
+    let rounded = l.b.unary(UnOp::Rint, scaled);
+    Ok(Val::Num(l.b.binary(BinOp::Div, rounded, scale), num))
+}
+
+fn int(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    convert(l, call, Num::INT, Number::Int(0))
+}
+
+fn float(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    convert(l, call, Num::FLOAT, Number::Float(0.0))
+}
+
+fn bool(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    if call.pos.is_empty() {
+        return Ok(Val::Lit(Lit::bool(false)));
+    }
+    let [x] = call.exactly()?;
+    let value = l.truth_value(x, call.span)?;
+    Ok(Val::Num(value, Num::BOOL))
+}
+
+fn convert(l: &mut Lower<'_>, call: &Call, to: Num, empty: Number) -> Res<Val> {
+    if call.pos.is_empty() {
+        return Ok(Val::Lit(Lit { num: to, value: empty }));
+    }
+    let [x] = call.exactly()?;
+    if let Val::Str(text) = x
+        && to == Num::FLOAT
+    {
+        return match text.trim().to_ascii_lowercase().parse::<f64>() {
+            Ok(v) => Ok(Val::Lit(Lit::float(v))),
+            Err(_) => Err(l.typing(call.span, "this string is not a number")),
+        };
+    }
+    if let (Some(i), true) = (x.const_int(), to == Num::INT) {
+        return Ok(Val::int(i));
+    }
+    if let (Val::Lit(lit), true) = (x, to == Num::FLOAT && !x.num().is_some_and(|n| n.scalar.is_complex())) {
+        return Ok(Val::Lit(Lit::float(lit.value.complex().0)));
+    }
+    l.cast(x, to, call.span)
+}
+
+/// `complex(re, im)`: as wide as its arguments.
+fn complex(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [re, im] = call.bind(["real", "imag"], 0)?;
+    let re = re.unwrap_or(Val::Lit(Lit::float(0.0)));
+    let span = call.span;
+    let (Some(x), None) = (re.num(), &im) else {
+        return complex_of(l, &re, &im.unwrap_or(Val::Lit(Lit::float(0.0))), call);
+    };
+    let num = complex_num(x);
+    let value = l.number_as(&re, num.scalar, span)?;
+    Ok(Val::Num(value, num))
+}
+
+fn complex_of(l: &mut Lower<'_>, re: &Val, im: &Val, call: &Call) -> Res<Val> {
+    let (Some(x), Some(y)) = (re.num(), im.num()) else {
+        return Err(l.typing(call.span, format!("complex does not go with {} and {}", re.ty(), im.ty())));
+    };
+    if x.scalar.is_complex() || y.scalar.is_complex() {
+        return Err(l.unsupported(call.span, "complex takes two real numbers here"));
+    }
+    let num = complex_num(unify(x, y));
+    let (re, im) = l.unified(re, im, num.with(num.scalar.part()), call.span)?;
+    Ok(Val::Num(l.b.emit(num.scalar, Op::Complex(re, im)), num))
+}
+
+/// The complex type with parts of a number's width.
+pub fn complex_num(num: Num) -> Num {
+    num.with(match to_float(num).scalar {
+        Scalar::F32 | Scalar::C64 => Scalar::C64,
+        _ => Scalar::C128,
+    })
+}
+
+fn pow(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [a, b] = call.exactly()?;
+    l.binary(Operator::Pow, a, b, call.span)
+}
+
+fn divmod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [a, b] = call.exactly()?;
+    let quotient = l.floor_division(BinOp::FloorDiv, a, b, call.span)?;
+    let rest = l.floor_division(BinOp::Mod, a, b, call.span)?;
+    Ok(Val::Tuple(vec![quotient, rest]))
+}
+
+fn len(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x] = call.exactly()?;
+    match x {
+        Val::Tuple(items) => Ok(Val::int(items.len() as i128)),
+        Val::Str(s) => Ok(Val::int(s.chars().count() as i128)),
+        Val::View(..) | Val::Lazy(_) => match l.shape(x)?.first() {
+            Some(n) => Ok(Val::Num(*n, Num::INT)),
+            None => Err(l.typing(call.span, "a 0-d array has no length")),
+        },
+        _ => Err(l.typing(call.span, format!("{} has no length", x.ty()))),
+    }
+}
+
+fn sum(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x, start] = call.bind(["iterable", "start"], 1)?;
+    let mut total = start.unwrap_or(Val::int(0));
+    match x.unwrap_or(Val::None) {
+        Val::Tuple(items) => {
+            for item in items {
+                total = l.binary(Operator::Add, &total, &item, call.span)?;
+            }
+            Ok(total)
+        }
+        array if array.is_array() => {
+            let all = super::methods::call(l, &array, "sum", &no_arguments(call))?;
+            l.binary(Operator::Add, &total, &all, call.span)
+        }
+        other => Err(l.typing(call.span, format!("{} cannot be summed", other.ty()))),
+    }
+}
+
+fn enumerate(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [items, start] = call.bind(["iterable", "start"], 1)?;
+    let items = items.unwrap_or(Val::None);
+    let start = start.unwrap_or(Val::int(0));
+    if let Val::Tuple(items) = items {
+        let numbered = |(i, item): (usize, Val)| {
+            let number = l.binary(Operator::Add, &start, &Val::int(i as i128), call.span)?;
+            Ok(Val::Tuple(vec![number, item]))
+        };
+        return Ok(Val::Tuple(items.into_iter().enumerate().map(numbered).collect::<Res<_>>()?));
+    }
+    Ok(Val::Iter(Box::new(Iter::Enumerate(items, start))))
+}
+
+fn zip(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let tuples: Option<Vec<&Vec<Val>>> = call
+        .pos
+        .iter()
+        .map(|v| match v {
+            Val::Tuple(items) => Some(items),
+            _ => None,
+        })
+        .collect();
+    if let Some(tuples) = tuples {
+        let n = tuples.iter().map(|t| t.len()).min().unwrap_or(0);
+        let row = |i: usize| Val::Tuple(tuples.iter().map(|t| t[i].clone()).collect());
+        return Ok(Val::Tuple((0..n).map(row).collect()));
+    }
+    Ok(Val::Iter(Box::new(Iter::Zip(call.pos.clone()))))
+}
+
+fn tuple(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    match call.pos.as_slice() {
+        [] => Ok(Val::Tuple(Vec::new())),
+        [Val::Tuple(items)] => Ok(Val::Tuple(items.clone())),
+        _ => Err(l.unsupported(call.span, format!("{} takes a tuple here", call.name))),
+    }
+}
+
+fn print(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    if let Some((name, _)) = call.kw.first() {
+        return Err(l.unsupported(call.span, format!("print's '{name}' cannot be compiled")));
+    }
+    let mut items = Vec::new();
+    for (i, val) in call.pos.iter().enumerate() {
+        if i > 0 {
+            items.push(PrintItem::Text(" ".into()));
+        }
+        print_value(l, val, call, &mut items)?;
+    }
+    l.b.push(StmtKind::Print(join_texts(items)));
+    Ok(Val::None)
+}
+
+fn print_value(l: &mut Lower<'_>, val: &Val, call: &Call, items: &mut Vec<PrintItem>) -> Res<()> {
+    match val {
+        Val::Num(value, _) => items.push(PrintItem::Value(*value)),
+        Val::Lit(lit) => {
+            let value = l.number_as(val, lit.num.scalar, call.span)?;
+            items.push(PrintItem::Value(value));
+        }
+        Val::Str(text) => items.push(PrintItem::Text(text.clone())),
+        Val::None => items.push(PrintItem::Text("None".into())),
+        Val::Tuple(parts) => {
+            items.push(PrintItem::Text("(".into()));
+            for (i, part) in parts.iter().enumerate() {
+                if i > 0 {
+                    items.push(PrintItem::Text(", ".into()));
+                }
+                print_value(l, part, call, items)?;
+            }
+            items.push(PrintItem::Text(if parts.len() == 1 { ",)" } else { ")" }.into()));
+        }
+        other => return Err(l.unsupported(call.span, format!("{} cannot be printed; print its elements", other.ty()))),
+    }
+    Ok(())
+}
+
+fn join_texts(items: Vec<PrintItem>) -> Vec<PrintItem> {
+    let mut joined: Vec<PrintItem> = Vec::with_capacity(items.len());
+    for item in items {
+        match (joined.last_mut(), item) {
+            (Some(PrintItem::Text(before)), PrintItem::Text(text)) => before.push_str(&text),
+            (_, item) => joined.push(item),
+        }
+    }
+    joined
+}
+
+/// The type all values share.
+pub fn common_type(l: &Lower<'_>, vals: &[Val], call: &Call) -> Res<Num> {
+    let mut ty: Option<Ty> = None;
+    for val in vals {
+        let next = val.ty();
+        ty = match ty {
+            None => Some(next),
+            Some(so_far) => match join(&so_far, &next) {
+                Some(joined) => Some(joined),
+                None => return Err(l.typing(call.span, format!("{so_far} and {next} have no common type"))),
+            },
+        };
+    }
+    match ty {
+        Some(Ty::Num(num)) => Ok(num),
+        _ => Err(l.typing(call.span, format!("{} takes numbers", call.name))),
+    }
+}

@@ -1,0 +1,152 @@
+//! One compilation: the module being made, the functions specialised so far, and the chain of calls being compiled.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use weft_ir::{ConstArray, ConstId, FuncId, FuncKind, Function, Module, Scalar, Source, SourceId, Span};
+
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::lower::{self, Job};
+use crate::types::Ty;
+use crate::value::Val;
+use crate::{FunctionSource, Options, Role};
+
+/// Why lowering of a statement or function stopped.
+#[derive(Debug)]
+pub enum Stop {
+    Error(Box<Diagnostic>),
+    /// A variable has no type yet; another round may know it.
+    Pending(String, Span),
+}
+
+impl From<Diagnostic> for Stop {
+    fn from(d: Diagnostic) -> Stop {
+        Stop::Error(Box::new(d))
+    }
+}
+
+pub type Res<T> = Result<T, Stop>;
+
+/// A function being compiled, for messages about recursion.
+struct Frame {
+    key: u64,
+    name: String,
+}
+
+pub struct Compiler {
+    pub options: Options,
+    pub sources: Vec<Source>,
+    source_ids: HashMap<(String, u32, String), SourceId>,
+    constants: Vec<ConstArray>,
+    constant_ids: HashMap<(Scalar, Vec<u64>, *const Vec<u8>), ConstId>,
+    functions: Vec<Function>,
+    specialised: HashMap<(u64, Vec<Ty>), (FuncId, Ty)>,
+    stack: Vec<Frame>,
+}
+
+impl Compiler {
+    pub fn new(options: Options) -> Compiler {
+        Compiler {
+            options,
+            sources: Vec::new(),
+            source_ids: HashMap::new(),
+            constants: Vec::new(),
+            constant_ids: HashMap::new(),
+            functions: Vec::new(),
+            specialised: HashMap::new(),
+            stack: Vec::new(),
+        }
+    }
+
+    pub fn kind_of(&self, id: FuncId) -> Option<&FuncKind> {
+        self.functions.get(id.index()).map(|f| &f.kind)
+    }
+
+    pub fn source_id(&mut self, source: &Source) -> SourceId {
+        let key = (source.file.clone(), source.first_line, source.text.clone());
+        let next = SourceId(self.sources.len() as u32);
+        let id = *self.source_ids.entry(key).or_insert(next);
+        if id == next {
+            self.sources.push(source.clone());
+        }
+        id
+    }
+
+    pub fn constant(&mut self, elem: Scalar, shape: &[u64], bytes: &Rc<Vec<u8>>) -> ConstId {
+        let key = (elem, shape.to_vec(), Rc::as_ptr(bytes));
+        if let Some(id) = self.constant_ids.get(&key) {
+            return *id;
+        }
+        let id = ConstId(self.constants.len() as u32);
+        self.constants.push(ConstArray {
+            elem,
+            shape: shape.to_vec(),
+            bytes: bytes.as_ref().clone(),
+        });
+        self.constant_ids.insert(key, id);
+        id
+    }
+
+    /// The entry function, compiled as the role asks.
+    pub fn entry(&mut self, function: &Rc<FunctionSource>, args: &[Ty]) -> Res<(FuncId, Ty)> {
+        let kind = match self.options.role {
+            Role::Host => FuncKind::Host,
+            Role::Kernel => FuncKind::Kernel,
+            Role::Device => FuncKind::Device,
+        };
+        self.specialise(function, lower::Args::Entry(args), kind)
+    }
+
+    /// A function called from another one, compiled once per argument types.
+    pub fn callee(&mut self, function: &Rc<FunctionSource>, args: &[Val], call: Span) -> Res<(FuncId, Ty)> {
+        let key = (function.key, args.iter().map(Val::ty).collect::<Vec<_>>());
+        if let Some(done) = self.specialised.get(&key) {
+            return Ok(done.clone());
+        }
+        self.refuse_recursion(function, call)?;
+        let done = self.specialise(function, lower::Args::Call(args), FuncKind::Device)?;
+        self.specialised.insert(key, done.clone());
+        Ok(done)
+    }
+
+    fn specialise(&mut self, function: &Rc<FunctionSource>, args: lower::Args<'_>, kind: FuncKind) -> Res<(FuncId, Ty)> {
+        self.stack.push(Frame {
+            key: function.key,
+            name: function.name.clone(),
+        });
+        let job = Job {
+            function: function.clone(),
+            args,
+            kind,
+        };
+        let result = lower::function(self, &job);
+        self.stack.pop();
+        let (function, ty) = result?;
+        self.functions.push(function);
+        Ok((FuncId(self.functions.len() as u32 - 1), ty))
+    }
+
+    fn refuse_recursion(&self, function: &FunctionSource, call: Span) -> Res<()> {
+        let Some(at) = self.stack.iter().position(|f| f.key == function.key) else {
+            return Ok(());
+        };
+        let chain: Vec<&str> = self.stack[at..].iter().map(|f| f.name.as_str()).collect();
+        let message = format!("'{}' calls itself, and recursion cannot be compiled", function.name);
+        let chain = format!("the chain of calls: {} -> {}", chain.join(" -> "), function.name);
+        let diag = Diagnostic::new(DiagnosticKind::Unsupported, call, message).caret(chain);
+        Err(diag
+            .help("write it as a loop, with a local array as the stack where one is needed")
+            .into())
+    }
+
+    /// The finished module, with the functions that only provisional types asked for left out.
+    pub fn finish(self, entry: FuncId) -> Module {
+        let module = Module {
+            sources: self.sources,
+            constants: self.constants,
+            functions: self.functions,
+            entry,
+        };
+        crate::prune::prune(module)
+    }
+}

@@ -1,0 +1,61 @@
+//! The math library as functions that can be called: its texts, and the small world their names live in.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use weft_ir::Source;
+
+use crate::{Environment, FunctionSource, Object};
+
+/// Keys of library functions have the top bit set; no address of a host object has.
+const LIBRARY: u64 = 1 << 63;
+
+thread_local! {
+    static FUNCTIONS: RefCell<HashMap<&'static str, Rc<FunctionSource>>> = RefCell::new(HashMap::new());
+}
+
+pub fn is_library(key: u64) -> bool {
+    key & LIBRARY != 0
+}
+
+/// The library's definition `name`, such as `sin_f64`.
+pub fn function(name: &str) -> Option<Rc<FunctionSource>> {
+    let text = weft_math::source(name)?;
+    FUNCTIONS.with(|functions| {
+        let mut functions = functions.borrow_mut();
+        let next = LIBRARY | functions.len() as u64;
+        let made = functions.entry(text.name).or_insert_with(|| {
+            Rc::new(FunctionSource {
+                name: text.name.into(),
+                key: next,
+                source: Source {
+                    file: format!("<weft math>/{}", text.file),
+                    first_line: text.first_line,
+                    text: text.text.into(),
+                },
+                defaults: Vec::new(),
+                env: Rc::new(LibraryNames),
+            })
+        });
+        Some(made.clone())
+    })
+}
+
+/// What names mean inside the library: its own definitions, `np`, `intrinsics`, and Python's builtins.
+struct LibraryNames;
+
+impl Environment for LibraryNames {
+    fn lookup(&self, name: &str) -> Option<Object> {
+        match name {
+            "np" => return Some(Object::Module("numpy".into())),
+            "intrinsics" => return Some(Object::Module("weft.intrinsics".into())),
+            _ => {}
+        }
+        if let Some(function) = function(name) {
+            return Some(Object::Function(function));
+        }
+        let path = format!("builtins.{name}");
+        crate::builtins::find(&path).map(|_| Object::Known(path))
+    }
+}

@@ -1,0 +1,379 @@
+//! Arithmetic of numbers: unary and binary operators, powers, division by zero.
+
+use ruff_python_ast::{Operator, UnaryOp};
+use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Op, Scalar, Span, StmtKind, UnOp, Value};
+
+use super::Lower;
+use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::types::{Num, unify};
+use crate::value::{Lit, Number, Val};
+
+/// Integer exponents up to this become products.
+const UNROLLED_POWER: u64 = 16;
+
+impl Lower<'_> {
+    pub fn binary(&mut self, op: Operator, a: &Val, b: &Val, span: Span) -> Res<Val> {
+        if a.is_array() || b.is_array() {
+            return self.array_binary(op, a, b, span);
+        }
+        match (op, a, b) {
+            (Operator::Add, Val::Tuple(a), Val::Tuple(b)) => return Ok(Val::Tuple([a.as_slice(), b].concat())),
+            (Operator::Add, Val::Str(a), Val::Str(b)) => return Ok(Val::Str(format!("{a}{b}"))),
+            (Operator::Mult, Val::Tuple(items), n) | (Operator::Mult, n, Val::Tuple(items)) => {
+                if let Some(n) = n.const_int() {
+                    let times = n.clamp(0, 1024) as usize;
+                    return Ok(Val::Tuple(std::iter::repeat_n(items.clone(), times).flatten().collect()));
+                }
+            }
+            _ => {}
+        }
+        let (Some(x), Some(y)) = (a.num(), b.num()) else {
+            return Err(self.operand_error(op, a, b, span));
+        };
+        if let (Val::Lit(x), Val::Lit(y)) = (a, b)
+            && x.num.weak
+            && y.num.weak
+            && let Some(folded) = fold(op, *x, *y)
+        {
+            return Ok(Val::Lit(folded));
+        }
+        match op {
+            Operator::Add | Operator::Sub | Operator::Mult => self.ring(op, a, b, unify(x, y), span),
+            Operator::Div => self.true_division(a, b, span),
+            Operator::FloorDiv => self.floor_division(BinOp::FloorDiv, a, b, span),
+            Operator::Mod => self.floor_division(BinOp::Mod, a, b, span),
+            Operator::Pow => self.power(a, b, span),
+            Operator::BitAnd => self.bitwise(BinOp::And, op, a, b, span),
+            Operator::BitOr => self.bitwise(BinOp::Or, op, a, b, span),
+            Operator::BitXor => self.bitwise(BinOp::Xor, op, a, b, span),
+            Operator::LShift => self.bitwise(BinOp::Shl, op, a, b, span),
+            Operator::RShift => self.bitwise(BinOp::Shr, op, a, b, span),
+            Operator::MatMult => Err(self.operand_error(op, a, b, span)),
+        }
+    }
+
+    pub fn operand_error(&self, op: Operator, a: &Val, b: &Val, span: Span) -> crate::compiler::Stop {
+        let message = format!("'{op}' does not go with {} and {}", a.ty(), b.ty());
+        self.typing(span, message)
+    }
+
+    /// `+`, `-`, `*`.
+    fn ring(&mut self, op: Operator, a: &Val, b: &Val, mut num: Num, span: Span) -> Res<Val> {
+        let bin = match op {
+            Operator::Add => BinOp::Add,
+            Operator::Sub => BinOp::Sub,
+            _ => BinOp::Mul,
+        };
+        let mut bin = bin;
+        if num.scalar == Scalar::Bool {
+            if num.weak {
+                num = Num::INT;
+            } else {
+                bin = match bin {
+                    BinOp::Add => BinOp::Or,
+                    BinOp::Mul => BinOp::And,
+                    _ => {
+                        let diag = Diagnostic::new(DiagnosticKind::Typing, span, "NumPy bools cannot be subtracted");
+                        return Err(diag.help("use ^ or `!=`, or convert one with int(...)").into());
+                    }
+                };
+            }
+        }
+        let (x, y) = self.unified(a, b, num, span)?;
+        let value = self.b.binary(bin, x, y);
+        if matches!(bin, BinOp::Add | BinOp::Mul) && self.nonneg.contains(&x) && self.nonneg.contains(&y) {
+            self.nonneg.insert(value);
+        }
+        Ok(Val::Num(value, num))
+    }
+
+    fn true_division(&mut self, a: &Val, b: &Val, span: Span) -> Res<Val> {
+        let (Some(x), Some(y)) = (a.num(), b.num()) else {
+            return Err(self.operand_error(Operator::Div, a, b, span));
+        };
+        let mut num = unify(x, y);
+        if !num.scalar.is_float() && !num.scalar.is_complex() {
+            num = num.with(Scalar::F64);
+        }
+        self.check_divisor(b, span)?;
+        let (x, y) = self.unified(a, b, num, span)?;
+        Ok(Val::Num(self.b.binary(BinOp::Div, x, y), num))
+    }
+
+    /// `//` and `%`.
+    pub fn floor_division(&mut self, op: BinOp, a: &Val, b: &Val, span: Span) -> Res<Val> {
+        let python = if op == BinOp::Mod { Operator::Mod } else { Operator::FloorDiv };
+        let (Some(x), Some(y)) = (a.num(), b.num()) else {
+            return Err(self.operand_error(python, a, b, span));
+        };
+        let mut num = unify(x, y);
+        match num.scalar.kind() {
+            Kind::Complex => return Err(self.operand_error(python, a, b, span)),
+            Kind::Bool => num = num.with(if num.weak { Scalar::I64 } else { Scalar::I8 }),
+            _ => {}
+        }
+        self.check_divisor(b, span)?;
+        let (x, y) = self.unified(a, b, num, span)?;
+        let value = self.b.binary(op, x, y);
+        let positive = b.const_int().is_some_and(|d| d > 0);
+        if positive && (op == BinOp::Mod || self.nonneg.contains(&x)) {
+            self.nonneg.insert(value);
+        }
+        Ok(Val::Num(value, num))
+    }
+
+    /// Refuses a literal zero; raises for another zero where the error model says so.
+    fn check_divisor(&mut self, b: &Val, span: Span) -> Res<()> {
+        if self.library {
+            return Ok(());
+        }
+        if let Val::Lit(lit) = b {
+            if !lit.value.truth() && (self.raises_zero_division() || lit.num.weak) {
+                let diag = Diagnostic::new(DiagnosticKind::Value, span, "division by zero");
+                return Err(diag.help("for an infinity write math.inf").into());
+            }
+            return Ok(());
+        }
+        let (true, Val::Num(value, num)) = (self.raises_zero_division(), b) else {
+            return Ok(());
+        };
+        let zero = self.zero(num.scalar);
+        let is_zero = self.b.compare(CmpOp::Eq, *value, zero);
+        self.emit_if(is_zero, |l| {
+            l.b.push(StmtKind::Raise {
+                kind: ErrorKind::ZeroDivision,
+                message: "division by zero".into(),
+            });
+            Ok(())
+        })
+    }
+
+    fn bitwise(&mut self, bin: BinOp, op: Operator, a: &Val, b: &Val, span: Span) -> Res<Val> {
+        let (Some(x), Some(y)) = (a.num(), b.num()) else {
+            return Err(self.operand_error(op, a, b, span));
+        };
+        let mut num = unify(x, y);
+        let shift = matches!(bin, BinOp::Shl | BinOp::Shr);
+        match num.scalar.kind() {
+            Kind::Float | Kind::Complex => return Err(self.operand_error(op, a, b, span)),
+            Kind::Bool if shift => num = num.with(if num.weak { Scalar::I64 } else { Scalar::I8 }),
+            _ => {}
+        }
+        let (x, y) = self.unified(a, b, num, span)?;
+        let value = self.b.binary(bin, x, y);
+        let nonneg = match bin {
+            BinOp::And => self.nonneg.contains(&x) || self.nonneg.contains(&y),
+            BinOp::Shr => self.nonneg.contains(&x),
+            _ => false,
+        };
+        if nonneg {
+            self.nonneg.insert(value);
+        }
+        Ok(Val::Num(value, num))
+    }
+
+    // ---- powers ----
+
+    pub fn power(&mut self, a: &Val, b: &Val, span: Span) -> Res<Val> {
+        let (Some(x), Some(y)) = (a.num(), b.num()) else {
+            return Err(self.operand_error(Operator::Pow, a, b, span));
+        };
+        if let Some(n) = weak_int(b)
+            && n.unsigned_abs() <= UNROLLED_POWER.into()
+        {
+            return self.literal_power(a, x, n as i64, span);
+        }
+        if b.lit().is_some_and(|l| l.value == Number::Float(0.5)) && !x.scalar.is_complex() {
+            let num = unify(x, y);
+            let value = self.number_as(a, num.scalar, span)?;
+            return Ok(Val::Num(self.b.unary(UnOp::Sqrt, value), num));
+        }
+        let num = unify(x, y);
+        match num.scalar.kind() {
+            Kind::Complex => self.complex_power(a, b, num, span),
+            Kind::Float => {
+                let (x, y) = self.unified(a, b, num, span)?;
+                self.library_call("pow", &[Val::Num(x, num), Val::Num(y, num)], span)
+            }
+            _ => {
+                let num = match (num.scalar, num.weak) {
+                    (Scalar::Bool, true) => Num::INT,
+                    (Scalar::Bool, false) => num.with(Scalar::I8),
+                    _ => num,
+                };
+                let (x, y) = self.unified(a, b, num, span)?;
+                Ok(Val::Num(self.b.binary(BinOp::IntPow, x, y), num))
+            }
+        }
+    }
+
+    /// A power with an exponent written out: squarings and products.
+    fn literal_power(&mut self, a: &Val, x: Num, n: i64, span: Span) -> Res<Val> {
+        let mut num = unify(x, Num::INT);
+        if n < 0 && num.scalar.is_int() {
+            if !num.weak {
+                let message = format!("an integer of type {num} cannot be raised to a negative power");
+                let diag = Diagnostic::new(DiagnosticKind::Value, span, message);
+                return Err(diag.help("convert it with float(...)").into());
+            }
+            num = Num::FLOAT;
+        }
+        let base = self.number_as(a, num.scalar, span)?;
+        let power = self.product_power(base, num.scalar, n.unsigned_abs());
+        if n >= 0 {
+            return Ok(Val::Num(power, num));
+        }
+        self.check_divisor(&Val::Num(power, num), span)?;
+        let one = self.small(num.scalar, 1);
+        Ok(Val::Num(self.b.binary(BinOp::Div, one, power), num))
+    }
+
+    fn product_power(&mut self, base: Value, s: Scalar, mut n: u64) -> Value {
+        let mut square = base;
+        let mut product = None;
+        while n > 0 {
+            if n & 1 == 1 {
+                product = Some(match product {
+                    None => square,
+                    Some(p) => self.b.binary(BinOp::Mul, p, square),
+                });
+            }
+            n >>= 1;
+            if n > 0 {
+                square = self.b.binary(BinOp::Mul, square, square);
+            }
+        }
+        product.unwrap_or_else(|| self.small(s, 1))
+    }
+
+    /// `exp(b * log(a))`, and 0 for a zero base.
+    fn complex_power(&mut self, a: &Val, b: &Val, num: Num, span: Span) -> Res<Val> {
+        let (x, y) = self.unified(a, b, num, span)?;
+        let log = self.complex_log(x, num, span)?;
+        let exponent = self.b.binary(BinOp::Mul, y, log);
+        let power = self.complex_exp(exponent, num, span)?;
+        let zero = self.zero(num.scalar);
+        let one = self.small(num.scalar, 1);
+        let base_zero = self.b.compare(CmpOp::Eq, x, zero);
+        let exponent_zero = self.b.compare(CmpOp::Eq, y, zero);
+        let of_zero = self.b.select(exponent_zero, one, zero);
+        Ok(Val::Num(self.b.select(base_zero, of_zero, power), num))
+    }
+
+    // ---- unary ----
+
+    pub fn unary(&mut self, op: UnaryOp, a: &Val, span: Span) -> Res<Val> {
+        if op == UnaryOp::Not {
+            return Ok(match self.truth(a, span)? {
+                super::number::Truth::Known(b) => Val::Lit(Lit::bool(!b)),
+                super::number::Truth::Value(v) => Val::Num(self.not(v), Num::BOOL),
+            });
+        }
+        if a.is_array() {
+            return self.array_map(&[a.clone()], span, move |l, vals| l.unary(op, &vals[0], span));
+        }
+        if let Val::Lit(lit) = a
+            && let Some(folded) = fold_unary(op, *lit)
+        {
+            return Ok(Val::Lit(folded));
+        }
+        let Some(mut num) = a.num() else {
+            return Err(self.typing(span, format!("'{}' does not go with {}", op.as_str(), a.ty())));
+        };
+        if num.scalar == Scalar::Bool && num.weak {
+            num = Num::INT;
+        }
+        let value = self.number_as(a, num.scalar, span)?;
+        let kind = num.scalar.kind();
+        let result = match op {
+            UnaryOp::UAdd => value,
+            UnaryOp::USub if kind != Kind::Bool => self.b.unary(UnOp::Neg, value),
+            UnaryOp::Invert if kind != Kind::Float && kind != Kind::Complex => self.b.unary(UnOp::Not, value),
+            _ => return Err(self.typing(span, format!("'{}' does not go with {num}", op.as_str()))),
+        };
+        Ok(Val::Num(result, num))
+    }
+
+    /// A complex number's parts.
+    pub fn parts(&mut self, value: Value, num: Num) -> (Val, Val) {
+        let part = num.with(num.scalar.part());
+        let re = self.b.emit(part.scalar, Op::Re(value));
+        let im = self.b.emit(part.scalar, Op::Im(value));
+        (Val::Num(re, part), Val::Num(im, part))
+    }
+}
+
+fn weak_int(v: &Val) -> Option<i128> {
+    v.lit().filter(|l| l.num.weak).and(v.const_int())
+}
+
+fn fold_unary(op: UnaryOp, lit: Lit) -> Option<Lit> {
+    let strong_unsigned = !lit.num.weak && lit.num.scalar.kind() == Kind::Unsigned;
+    let value = match (op, lit.value) {
+        (UnaryOp::UAdd, Number::Bool(b)) if lit.num.weak => Number::Int(b.into()),
+        (UnaryOp::USub, Number::Bool(b)) if lit.num.weak => Number::Int(-i128::from(b)),
+        (_, Number::Bool(_)) => return None,
+        (UnaryOp::UAdd, v) => v,
+        (UnaryOp::USub, Number::Int(i)) if !strong_unsigned => Number::Int(-i),
+        (UnaryOp::USub, Number::Float(f)) => Number::Float(-f),
+        (UnaryOp::USub, Number::Complex(re, im)) => Number::Complex(-re, -im),
+        (UnaryOp::Invert, Number::Int(i)) if !strong_unsigned => Number::Int(!i),
+        _ => return None,
+    };
+    let num = if lit.num == Num::BOOL { Num::INT } else { lit.num };
+    Some(Lit { num, value })
+}
+
+/// Python's own arithmetic on Python numbers, where it cannot fail.
+fn fold(op: Operator, a: Lit, b: Lit) -> Option<Lit> {
+    if let (Some(x), Some(y)) = (a.value.int(), b.value.int()) {
+        return fold_ints(op, x, y);
+    }
+    let (Number::Float(_) | Number::Int(_) | Number::Bool(_), Number::Float(_) | Number::Int(_) | Number::Bool(_)) = (a.value, b.value)
+    else {
+        return fold_complex(op, a, b);
+    };
+    let (x, y) = (a.value.complex().0, b.value.complex().0);
+    let value = match op {
+        Operator::Add => x + y,
+        Operator::Sub => x - y,
+        Operator::Mult => x * y,
+        Operator::Div if y != 0.0 => x / y,
+        _ => return None,
+    };
+    Some(Lit::float(value))
+}
+
+fn fold_ints(op: Operator, x: i128, y: i128) -> Option<Lit> {
+    let value = match op {
+        Operator::Add => x.checked_add(y)?,
+        Operator::Sub => x.checked_sub(y)?,
+        Operator::Mult => x.checked_mul(y)?,
+        Operator::Div if y != 0 => return Some(Lit::float(x as f64 / y as f64)),
+        Operator::FloorDiv if y != 0 => x.div_euclid(y) - i128::from(y < 0 && x.rem_euclid(y) != 0),
+        Operator::Mod if y != 0 => x - y * (x.div_euclid(y) - i128::from(y < 0 && x.rem_euclid(y) != 0)),
+        Operator::Pow if y >= 0 => x.checked_pow(u32::try_from(y).ok()?)?,
+        Operator::Pow if x != 0 => return Some(Lit::float((x as f64).powi(i32::try_from(y).ok()?))),
+        Operator::LShift if (0..100).contains(&y) => x.checked_mul(1i128.checked_shl(y as u32)?)?,
+        Operator::RShift if y >= 0 => x >> y.min(127),
+        Operator::BitAnd => x & y,
+        Operator::BitOr => x | y,
+        Operator::BitXor => x ^ y,
+        _ => return None,
+    };
+    Some(Lit::int(value))
+}
+
+fn fold_complex(op: Operator, a: Lit, b: Lit) -> Option<Lit> {
+    let ((ar, ai), (br, bi)) = (a.value.complex(), b.value.complex());
+    let (re, im) = match op {
+        Operator::Add => (ar + br, ai + bi),
+        Operator::Sub => (ar - br, ai - bi),
+        _ => return None,
+    };
+    Some(Lit {
+        num: Num::COMPLEX,
+        value: Number::Complex(re, im),
+    })
+}

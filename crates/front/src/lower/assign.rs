@@ -1,0 +1,122 @@
+//! Assignment: to names, tuples, elements, slices; augmented assignment.
+
+use ruff_python_ast::{Expr, ExprSubscript, Operator};
+use ruff_text_size::Ranged;
+use weft_ir::{Part, Span, StmtKind, ViewType};
+
+use super::Lower;
+use super::index::Selected;
+use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::value::Val;
+
+impl Lower<'_> {
+    /// `a = b = value`.
+    pub fn assignment(&mut self, targets: &[Expr], value: &Expr) -> Res<()> {
+        let val = self.expr(value)?;
+        // An array expression stored into an array is computed there; anything else is computed once, first.
+        let in_place = matches!((targets, &val), ([Expr::Subscript(_)], Val::Lazy(_)));
+        let val = if in_place { val } else { self.materialise(val)? };
+        for target in targets {
+            self.assign_target(target, val.clone())?;
+        }
+        Ok(())
+    }
+
+    pub fn assign_target(&mut self, target: &Expr, val: Val) -> Res<()> {
+        let span = self.span(target.range());
+        match target {
+            Expr::Name(name) => self.assign(&name.id, val, span),
+            Expr::Tuple(t) => self.unpack(&t.elts, val, span),
+            Expr::List(t) => self.unpack(&t.elts, val, span),
+            Expr::Subscript(s) => self.store(s, val),
+            Expr::Attribute(a) => Err(self.unsupported(span, format!("the attribute '{}' cannot be assigned", a.attr))),
+            _ => Err(self.unsupported(span, "this cannot be assigned")),
+        }
+    }
+
+    fn unpack(&mut self, targets: &[Expr], val: Val, span: Span) -> Res<()> {
+        if let Some(star) = targets.iter().find(|t| matches!(t, Expr::Starred(_))) {
+            return Err(self.unsupported(self.span(star.range()), "a starred target cannot be compiled"));
+        }
+        let items = match val {
+            Val::Tuple(items) => items,
+            other => {
+                let diag = Diagnostic::new(DiagnosticKind::Typing, span, format!("{} cannot be unpacked", other.ty()));
+                return Err(diag.help("only tuples can; index an array instead").into());
+            }
+        };
+        if items.len() != targets.len() {
+            let message = format!("{} values cannot be unpacked into {} targets", items.len(), targets.len());
+            return Err(self.typing(span, message));
+        }
+        for (target, item) in targets.iter().zip(items) {
+            self.assign_target(target, item)?;
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, s: &ExprSubscript, val: Val) -> Res<()> {
+        let base = self.expr(&s.value)?;
+        let selected = self.select(&base, &s.slice)?;
+        self.store_selected(selected, val, self.b.span)
+    }
+
+    fn store_selected(&mut self, selected: Selected, val: Val, span: Span) -> Res<()> {
+        match selected {
+            Selected::Element { view, ty, indices } => {
+                self.refuse_read_only(ty, span)?;
+                let value = self.number_as(&val, ty.elem, span)?;
+                self.b.push(StmtKind::Store {
+                    view,
+                    indices,
+                    value,
+                    part: Part::Whole,
+                });
+                Ok(())
+            }
+            Selected::View(view, ty) => {
+                self.refuse_read_only(ty, span)?;
+                self.store_array(view, ty, &val, span)
+            }
+            Selected::Value(_) => Err(self.typing(span, "a tuple cannot be changed")),
+        }
+    }
+
+    pub fn refuse_read_only(&self, ty: ViewType, span: Span) -> Res<()> {
+        if ty.writable {
+            return Ok(());
+        }
+        let diag = Diagnostic::new(DiagnosticKind::Typing, span, "this array is read-only and cannot be written");
+        Err(diag
+            .help("pass a writable array; a global or constant array is frozen when the function is compiled")
+            .into())
+    }
+
+    pub fn augmented(&mut self, target: &Expr, op: Operator, value: &Expr, span: Span) -> Res<()> {
+        match target {
+            Expr::Name(name) => {
+                let target_span = self.span(target.range());
+                let old = self.name(&name.id, target_span)?;
+                let val = self.expr(value)?;
+                if let Val::View(view, ty) = old {
+                    // In place, as NumPy does it.
+                    self.refuse_read_only(ty, span)?;
+                    let new = self.binary(op, &old, &val, span)?;
+                    return self.store_array(view, ty, &new, span);
+                }
+                let new = self.binary(op, &old, &val, span)?;
+                self.assign(&name.id, new, target_span)
+            }
+            Expr::Subscript(s) => {
+                let base = self.expr(&s.value)?;
+                let selected = self.select(&base, &s.slice)?;
+                let old = self.load_selected(&selected);
+                let val = self.expr(value)?;
+                let new = self.binary(op, &old, &val, span)?;
+                self.store_selected(selected, new, span)
+            }
+            _ => Err(self.unsupported(span, "this cannot be assigned")),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Attributes: of modules, numbers, arrays and types.
+
+use weft_ir::{Layout, Op, Span, ViewType};
+
+use super::Lower;
+use crate::builtins::{self, Entry};
+use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::types::Num;
+use crate::value::{Lit, Number, Val};
+
+impl Lower<'_> {
+    pub fn attribute(&mut self, base: Val, attr: &str, span: Span) -> Res<Val> {
+        match &base {
+            Val::Path(path) => self.module_attribute(path, attr, span),
+            Val::Num(..) | Val::Lit(_) => self.number_attribute(&base, attr, span),
+            Val::View(..) | Val::Lazy(_) => self.array_attribute(base, attr, span),
+            Val::Dtype(s) => match attr {
+                "type" => Ok(base),
+                "itemsize" => Ok(Val::int(s.size() as i128)),
+                "name" => Ok(Val::Str(s.numpy_name().into())),
+                _ => Err(self.no_attribute(&base, attr, span)),
+            },
+            _ => Err(self.no_attribute(&base, attr, span)),
+        }
+    }
+
+    fn no_attribute(&self, base: &Val, attr: &str, span: Span) -> crate::compiler::Stop {
+        self.typing(span, format!("{} has no attribute '{attr}' that can be compiled", base.ty()))
+    }
+
+    fn module_attribute(&mut self, module: &str, attr: &str, span: Span) -> Res<Val> {
+        let path = builtins::canonical(&format!("{module}.{attr}"));
+        if builtins::find(&path).is_some() {
+            return self.resolve(&path, span);
+        }
+        if let Some(object) = self.function.env.clone().attribute(module, attr) {
+            return self.object(&object, span);
+        }
+        let message = format!("'{module}.{attr}' is not known to the compiler");
+        Err(Diagnostic::new(DiagnosticKind::Name, span, message).into())
+    }
+
+    /// What a path means: constants and types become values, functions and modules stay paths.
+    pub fn resolve(&mut self, path: &str, span: Span) -> Res<Val> {
+        match builtins::find(path) {
+            Some(Entry::Float(v)) => Ok(Val::Lit(Lit::float(v))),
+            Some(Entry::Int(v)) => Ok(Val::int(v.into())),
+            Some(Entry::Dtype(s)) => Ok(Val::Dtype(s)),
+            Some(Entry::Geometry(g)) => self.geometry(g, span),
+            Some(Entry::Module | Entry::Func(_)) => Ok(Val::Path(path.to_owned())),
+            None => {
+                let message = format!("'{path}' is not known to the compiler");
+                Err(Diagnostic::new(DiagnosticKind::Name, span, message).into())
+            }
+        }
+    }
+
+    fn number_attribute(&mut self, base: &Val, attr: &str, span: Span) -> Res<Val> {
+        let Some(num) = base.num() else {
+            return Err(self.no_attribute(base, attr, span));
+        };
+        match attr {
+            "real" | "imag" => self.part(base, num, attr == "real", span),
+            "dtype" => Ok(Val::Dtype(num.scalar)),
+            "ndim" => Ok(Val::int(0)),
+            "size" => Ok(Val::int(1)),
+            "shape" => Ok(Val::Tuple(Vec::new())),
+            "conjugate" | "conj" | "item" | "astype" | "is_integer" | "bit_count" => Ok(Val::Method(Box::new(base.clone()), attr.into())),
+            _ => Err(self.no_attribute(base, attr, span)),
+        }
+    }
+
+    fn part(&mut self, base: &Val, num: Num, real: bool, span: Span) -> Res<Val> {
+        if let Val::Lit(lit) = base
+            && num.scalar.is_complex()
+        {
+            let (re, im) = lit.value.complex();
+            return Ok(Val::Lit(Lit {
+                num: num.with(num.scalar.part()),
+                value: Number::Float(if real { re } else { im }),
+            }));
+        }
+        if !num.scalar.is_complex() {
+            return if real {
+                Ok(base.clone())
+            } else {
+                Ok(Val::Num(self.zero(num.scalar), num))
+            };
+        }
+        let value = self.number_as(base, num.scalar, span)?;
+        let part = num.with(num.scalar.part());
+        let op = if real { Op::Re(value) } else { Op::Im(value) };
+        Ok(Val::Num(self.b.emit(part.scalar, op), part))
+    }
+
+    fn array_attribute(&mut self, base: Val, attr: &str, span: Span) -> Res<Val> {
+        match attr {
+            "shape" => {
+                let shape = self.shape(&base)?;
+                return Ok(Val::Tuple(shape.into_iter().map(|v| Val::Num(v, Num::INT)).collect()));
+            }
+            "size" => {
+                let shape = self.shape(&base)?;
+                let size = self.product(&shape);
+                return Ok(Val::Num(size, Num::INT));
+            }
+            _ => {}
+        }
+        let crate::types::Ty::View(view) = base.ty() else {
+            return Err(self.no_attribute(&base, attr, span));
+        };
+        match attr {
+            "ndim" => Ok(Val::int(view.rank.into())),
+            "dtype" => Ok(Val::Dtype(view.elem)),
+            "itemsize" => Ok(Val::int(view.elem.size() as i128)),
+            "nbytes" => {
+                let shape = self.shape(&base)?;
+                let size = self.product(&shape);
+                let item = self.b.i64(view.elem.size() as i64);
+                Ok(Val::Num(self.b.binary(weft_ir::BinOp::Mul, size, item), Num::INT))
+            }
+            "T" => {
+                let order: Vec<u8> = (0..view.rank).rev().collect();
+                let base = self.materialise(base)?;
+                self.transpose(&base, &order, span)
+            }
+            "real" | "imag" if !view.elem.is_complex() && attr == "real" => Ok(base),
+            "real" | "imag" => {
+                let real = attr == "real";
+                self.array_map(&[base], span, move |l, v| {
+                    let num = v[0].num().unwrap_or(Num::FLOAT);
+                    l.part(&v[0], num, real, span)
+                })
+            }
+            _ if builtins::methods::is_array_method(attr) => Ok(Val::Method(Box::new(base), attr.into())),
+            _ => Err(self.no_attribute(&base, attr, span)),
+        }
+    }
+
+    pub fn transpose(&mut self, base: &Val, order: &[u8], span: Span) -> Res<Val> {
+        let Val::View(value, view) = base else {
+            return Err(self.typing(span, format!("an array is needed here, and this is {}", base.ty())));
+        };
+        if order.iter().copied().eq(0..view.rank) {
+            return Ok(base.clone());
+        }
+        let reversed = order.iter().copied().eq((0..view.rank).rev());
+        let layout = match view.layout {
+            Layout::C if reversed => Layout::F,
+            Layout::F if reversed => Layout::C,
+            _ => Layout::Any,
+        };
+        let ty = ViewType { layout, ..*view };
+        Ok(Val::View(self.b.emit(ty, Op::Transpose(*value, order.to_vec())), ty))
+    }
+}

@@ -1,0 +1,263 @@
+//! Calls: arguments, known functions, casts, user functions and functions of the math library.
+
+use std::rc::Rc;
+
+use ruff_python_ast::ExprCall;
+use ruff_text_size::Ranged;
+use weft_ir::{FuncKind, Op, Scalar, Span, Type, Value};
+
+use super::Lower;
+use crate::builtins::{self, Entry};
+use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::parse::parse;
+use crate::types::{Num, Ty};
+use crate::value::Val;
+use crate::{FunctionSource, library};
+
+/// The arguments of a call, evaluated.
+pub struct Call {
+    /// The name as it was written or found, for messages.
+    pub name: String,
+    pub pos: Vec<Val>,
+    pub kw: Vec<(String, Val)>,
+    pub span: Span,
+}
+
+impl Call {
+    fn misfit(&self, message: String) -> crate::compiler::Stop {
+        Diagnostic::new(DiagnosticKind::Arguments, self.span, message).into()
+    }
+
+    /// Arguments by the names given: those before the `?` of a name are required, `None` stands for those left out.
+    pub fn bind<const N: usize>(&self, names: [&str; N], required: usize) -> Res<[Option<Val>; N]> {
+        let mut bound: [Option<Val>; N] = std::array::from_fn(|i| self.pos.get(i).cloned());
+        if self.pos.len() > N {
+            let plural = if N == 1 { "" } else { "s" };
+            return Err(self.misfit(format!("{} takes at most {N} argument{plural}, not {}", self.name, self.pos.len())));
+        }
+        for (name, val) in &self.kw {
+            let Some(i) = names.iter().position(|n| n == name) else {
+                return Err(self.misfit(format!("{} has no argument '{name}'", self.name)));
+            };
+            if bound[i].is_some() {
+                return Err(self.misfit(format!("{} got two values for '{name}'", self.name)));
+            }
+            bound[i] = Some(val.clone());
+        }
+        if let Some(missing) = (0..required).find(|&i| bound[i].is_none()) {
+            return Err(self.misfit(format!("{} needs the argument '{}'", self.name, names[missing])));
+        }
+        Ok(bound)
+    }
+
+    /// Exactly `N` arguments, by position.
+    pub fn exactly<const N: usize>(&self) -> Res<[&Val; N]> {
+        if self.pos.len() != N || !self.kw.is_empty() {
+            let plural = if N == 1 { "" } else { "s" };
+            let given = self.pos.len() + self.kw.len();
+            return Err(self.misfit(format!("{} takes {N} argument{plural} and was given {given}", self.name)));
+        }
+        Ok(std::array::from_fn(|i| &self.pos[i]))
+    }
+}
+
+impl Lower<'_> {
+    pub fn call(&mut self, e: &ExprCall) -> Res<Val> {
+        let span = self.b.span;
+        let callee = self.expr(&e.func)?;
+        let pos = self.call_items(&e.arguments.args)?;
+        let mut kw = Vec::new();
+        for keyword in &e.arguments.keywords {
+            let Some(name) = &keyword.arg else {
+                return Err(self.unsupported(span, "** in a call cannot be compiled"));
+            };
+            kw.push((name.to_string(), self.expr(&keyword.value)?));
+        }
+        let name = match &callee {
+            Val::Path(p) => p.strip_prefix("builtins.").unwrap_or(p).to_owned(),
+            Val::Function(f) => f.name.clone(),
+            Val::Method(_, name) => name.clone(),
+            other => other.ty().to_string(),
+        };
+        let call = Call { name, pos, kw, span };
+        match callee {
+            Val::Path(path) => self.known_call(&path, &call),
+            Val::Dtype(s) => self.dtype_call(s, &call),
+            Val::Function(f) => self.user_call(&f, &call),
+            Val::Method(receiver, name) => builtins::methods::call(self, &receiver, &name, &call),
+            other => {
+                let message = format!("{} cannot be called in a compiled function", other.ty());
+                let diag = self.error(DiagnosticKind::Typing, e.func.range(), message);
+                Err(match other {
+                    Val::Other(_) => diag
+                        .help("only functions compiled by Weft and the functions it knows can be called")
+                        .into(),
+                    _ => diag.into(),
+                })
+            }
+        }
+    }
+
+    /// Arguments may stay array expressions, so that a call of an elementwise function fuses.
+    fn call_items(&mut self, args: &[ruff_python_ast::Expr]) -> Res<Vec<Val>> {
+        let mut items = Vec::with_capacity(args.len());
+        for e in args {
+            match e {
+                ruff_python_ast::Expr::Starred(_) => items.extend(self.items(std::slice::from_ref(e))?),
+                _ => items.push(self.expr(e)?),
+            }
+        }
+        Ok(items)
+    }
+
+    pub fn known_call(&mut self, path: &str, call: &Call) -> Res<Val> {
+        let Some(Entry::Func(func)) = builtins::find(path) else {
+            return Err(self.typing(call.span, format!("'{path}' is not a function")));
+        };
+        if func.elementwise && call.pos.iter().any(Val::is_array) {
+            let (name, kw, span) = (call.name.clone(), call.kw.clone(), call.span);
+            let run = func.run;
+            return self.array_map(&call.pos, span, move |l, vals| {
+                let call = Call {
+                    name: name.clone(),
+                    pos: vals.to_vec(),
+                    kw: kw.clone(),
+                    span,
+                };
+                run(l, &call)
+            });
+        }
+        (func.run)(self, call)
+    }
+
+    /// `np.float32(x)`: a strong number of that type.
+    fn dtype_call(&mut self, s: Scalar, call: &Call) -> Res<Val> {
+        if call.pos.is_empty() && call.kw.is_empty() {
+            return Ok(Val::Num(self.zero(s), Num::strong(s)));
+        }
+        let [x] = call.exactly()?;
+        if x.is_array() {
+            return self.array_map(&[x.clone()], call.span, move |l, v| l.cast(&v[0], Num::strong(s), l.b.span));
+        }
+        self.cast(x, Num::strong(s), call.span)
+    }
+
+    pub fn cast(&mut self, val: &Val, to: Num, span: Span) -> Res<Val> {
+        let value = self.number_as(val, to.scalar, span)?;
+        Ok(Val::Num(value, to))
+    }
+
+    // ---- user functions ----
+
+    fn user_call(&mut self, f: &Rc<FunctionSource>, call: &Call) -> Res<Val> {
+        let args = self.bind_parameters(f, call)?;
+        self.call_function(f, &args, call.span)
+    }
+
+    fn bind_parameters(&mut self, f: &Rc<FunctionSource>, call: &Call) -> Res<Vec<Val>> {
+        let source = self.cx.source_id(&f.source);
+        let parsed = parse(f, source)?;
+        let fail = |message: String| {
+            let diag = Diagnostic::new(DiagnosticKind::Arguments, call.span, message);
+            diag.label(parsed.span(source, parsed.range), "defined here").into()
+        };
+        let takes = parsed.params.iter().filter(|p| !p.keyword_only).count();
+        if call.pos.len() > takes {
+            let plural = if takes == 1 { "" } else { "s" };
+            let given = call.pos.len();
+            return Err(fail(format!("'{}' takes {takes} argument{plural} and was given {given}", f.name)));
+        }
+        for (i, (name, _)) in call.kw.iter().enumerate() {
+            let at = parsed.params.iter().position(|p| p.name == *name && !p.positional_only);
+            let twice = call.kw[..i].iter().any(|(n, _)| n == name);
+            match at {
+                None => return Err(fail(format!("'{}' has no parameter '{name}'", f.name))),
+                Some(at) if at < call.pos.len() || twice => {
+                    return Err(fail(format!("'{}' got two values for '{name}'", f.name)));
+                }
+                Some(_) => {}
+            }
+        }
+        let mut args = Vec::with_capacity(parsed.params.len());
+        for (i, param) in parsed.params.iter().enumerate() {
+            let by_name = call.kw.iter().find(|(n, _)| *n == param.name).map(|(_, v)| v.clone());
+            let given = call.pos.get(i).filter(|_| !param.keyword_only).cloned().or(by_name);
+            let val = match given {
+                Some(val) => self.materialise(val)?,
+                None => match f.defaults.iter().find(|(n, _)| *n == param.name) {
+                    Some((_, object)) => self.object(object, call.span)?,
+                    None => return Err(fail(format!("'{}' needs the argument '{}'", f.name, param.name))),
+                },
+            };
+            args.push(val);
+        }
+        Ok(args)
+    }
+
+    /// Calls a function with one value per parameter.
+    pub fn call_function(&mut self, f: &Rc<FunctionSource>, args: &[Val], span: Span) -> Res<Val> {
+        let (id, ty) = self.cx.callee(f, args, span)?;
+        if self.cx.kind_of(id) == Some(&FuncKind::Host) {
+            self.needs_host = true;
+        }
+        let mut values = Vec::new();
+        for arg in args {
+            self.spread_argument(arg, span, &mut values)?;
+        }
+        let ir = if ty == Ty::None { Type::unit() } else { ty.ir() };
+        let result = self.b.emit(ir, Op::Call(id, values));
+        Ok(self.wrap_value(result, &ty))
+    }
+
+    fn spread_argument(&mut self, arg: &Val, span: Span, into: &mut Vec<Value>) -> Res<()> {
+        match arg {
+            Val::Num(value, _) | Val::View(value, _) => into.push(*value),
+            Val::Lit(lit) => {
+                let value = self.number_as(arg, lit.num.scalar, span)?;
+                into.push(value);
+            }
+            Val::Tuple(items) => {
+                for item in items {
+                    self.spread_argument(item, span, into)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    // ---- the math library ----
+
+    /// Calls the library's `name` at the width of its arguments: all float32, or all float64.
+    pub fn library_call(&mut self, name: &str, args: &[Val], span: Span) -> Res<Val> {
+        let Some(function) = weft_math::function(name) else {
+            return Err(self.unsupported(span, format!("the function '{name}' is not in Weft's math library yet")));
+        };
+        let weak = args.iter().all(|a| a.num().is_some_and(|n| n.weak));
+        let narrow = args.iter().any(|a| a.num().is_some_and(|n| n.scalar == Scalar::F32));
+        let (def, scalar) = if narrow {
+            (function.f32, Scalar::F32)
+        } else {
+            (function.f64, Scalar::F64)
+        };
+        let Some(source) = library::function(def) else {
+            return Err(self.unsupported(span, format!("the function '{name}' is not in Weft's math library yet")));
+        };
+        let mut strong = Vec::with_capacity(args.len());
+        for arg in args {
+            strong.push(Val::Num(self.number_as(arg, scalar, span)?, Num::strong(scalar)));
+        }
+        let result = self.call_function(&source, &strong, span)?;
+        Ok(if weak { weaken(result) } else { result })
+    }
+}
+
+/// The same value as a Python number.
+fn weaken(val: Val) -> Val {
+    match val {
+        Val::Num(value, num) => Val::Num(value, Num { weak: true, ..num }),
+        Val::Tuple(items) => Val::Tuple(items.into_iter().map(weaken).collect()),
+        other => other,
+    }
+}

@@ -1,0 +1,359 @@
+//! Expressions: dispatch, names, literals, `and`/`or`, conditional expressions.
+
+use ruff_python_ast::{BoolOp, Expr, ExprBoolOp, ExprIf, ExprNumberLiteral, Number as PyNumber};
+use ruff_text_size::Ranged;
+use weft_ir::{BinOp, Block, Op, Scalar, Span, StmtKind};
+
+use super::Lower;
+use super::number::Truth;
+use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::types::{Num, Ty, join};
+use crate::value::{Lit, Number, Val};
+use crate::{Object, builtins};
+
+/// A side of `and`, `or` or a conditional expression up to this many operations is computed without a branch.
+const CHEAP: usize = 10;
+
+impl Lower<'_> {
+    pub fn expr(&mut self, e: &Expr) -> Res<Val> {
+        let outer = self.b.span;
+        self.b.span = self.span(e.range());
+        let val = self.expr_inner(e);
+        self.b.span = outer;
+        val
+    }
+
+    fn expr_inner(&mut self, e: &Expr) -> Res<Val> {
+        let span = self.b.span;
+        match e {
+            Expr::Name(name) => self.name(&name.id, span),
+            Expr::NumberLiteral(n) => Ok(Val::Lit(self.number_literal(n)?)),
+            Expr::BooleanLiteral(b) => Ok(Val::Lit(Lit::bool(b.value))),
+            Expr::NoneLiteral(_) => Ok(Val::None),
+            Expr::EllipsisLiteral(_) => Ok(Val::Ellipsis),
+            Expr::StringLiteral(s) => Ok(Val::Str(s.value.to_str().to_owned())),
+            Expr::Tuple(t) => Ok(Val::Tuple(self.items(&t.elts)?)),
+            // A list that is not kept is as good as a tuple: shapes, small tables.
+            Expr::List(t) => Ok(Val::Tuple(self.items(&t.elts)?)),
+            Expr::BinOp(e) => {
+                let a = self.expr(&e.left)?;
+                let b = self.expr(&e.right)?;
+                self.binary(e.op, &a, &b, span)
+            }
+            Expr::UnaryOp(e) => {
+                let a = self.expr(&e.operand)?;
+                self.unary(e.op, &a, span)
+            }
+            Expr::BoolOp(e) => self.bool_op(e),
+            Expr::Compare(e) => self.comparison(e),
+            Expr::If(e) => self.conditional(e),
+            Expr::Call(e) => self.call(e),
+            Expr::Attribute(e) => {
+                let base = self.expr(&e.value)?;
+                self.attribute(base, e.attr.as_str(), span)
+            }
+            Expr::Subscript(e) => self.subscript(e),
+            Expr::Named(e) => {
+                let val = self.expr(&e.value)?;
+                self.assign_target(&e.target, val.clone())?;
+                Ok(val)
+            }
+            _ => Err(self.unsupported_syntax(e, span)),
+        }
+    }
+
+    fn unsupported_syntax(&self, e: &Expr, span: Span) -> crate::compiler::Stop {
+        let what = match e {
+            Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_) => "a comprehension",
+            Expr::Dict(_) | Expr::Set(_) => "a dict or set",
+            Expr::Lambda(_) => "a lambda inside a function",
+            Expr::FString(_) | Expr::TString(_) => "a formatted string",
+            Expr::BytesLiteral(_) => "a bytes literal",
+            Expr::Await(_) | Expr::Yield(_) | Expr::YieldFrom(_) => "a generator or coroutine",
+            Expr::Starred(_) => "a starred expression here",
+            _ => "this expression",
+        };
+        let help = match e {
+            Expr::ListComp(_) | Expr::Generator(_) => "write a loop that stores into an array",
+            Expr::FString(_) => "print takes several values: print('x =', x)",
+            _ => return self.unsupported(span, format!("{what} cannot be compiled")),
+        };
+        let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, format!("{what} cannot be compiled"));
+        diag.help(help).into()
+    }
+
+    pub fn items(&mut self, elts: &[Expr]) -> Res<Vec<Val>> {
+        let mut items = Vec::with_capacity(elts.len());
+        for e in elts {
+            if let Expr::Starred(starred) = e {
+                let span = self.span(starred.range());
+                match self.expr(&starred.value)? {
+                    Val::Tuple(more) => items.extend(more),
+                    other => return Err(self.typing(span, format!("only a tuple can be spread, and this is {}", other.ty()))),
+                }
+            } else {
+                let val = self.expr(e)?;
+                items.push(self.materialise(val)?);
+            }
+        }
+        Ok(items)
+    }
+
+    fn number_literal(&self, n: &ExprNumberLiteral) -> Res<Lit> {
+        Ok(match &n.value {
+            PyNumber::Int(i) => match i.as_u64() {
+                Some(v) => Lit::int(v.into()),
+                None => {
+                    let diag = self.error(DiagnosticKind::Value, n.range, "this integer does not fit 64 bits");
+                    return Err(diag.into());
+                }
+            },
+            PyNumber::Float(f) => Lit::float(*f),
+            PyNumber::Complex { real, imag } => Lit {
+                num: Num::COMPLEX,
+                value: Number::Complex(*real, *imag),
+            },
+        })
+    }
+
+    pub fn name(&mut self, name: &str, span: Span) -> Res<Val> {
+        if self.is_local(name) {
+            return self.read(name, span);
+        }
+        match self.function.env.lookup(name) {
+            Some(object) => self.object(&object, span),
+            None => {
+                let message = format!("name '{name}' is not defined");
+                Err(Diagnostic::new(DiagnosticKind::Name, span, message).into())
+            }
+        }
+    }
+
+    /// A frozen object of the host language.
+    pub fn object(&mut self, object: &Object, span: Span) -> Res<Val> {
+        Ok(match object {
+            Object::None => Val::None,
+            Object::Bool(b) => Val::Lit(Lit::bool(*b)),
+            Object::Int(i) => Val::int(*i),
+            Object::Float(f) => Val::Lit(Lit::float(*f)),
+            Object::Complex(re, im) => Val::Lit(Lit {
+                num: Num::COMPLEX,
+                value: Number::Complex(*re, *im),
+            }),
+            Object::Strong(s, re, im, int) => Val::Lit(strong_lit(*s, *re, *im, *int)),
+            Object::Str(s) => Val::Str(s.clone()),
+            Object::Tuple(items) => Val::Tuple(items.iter().map(|o| self.object(o, span)).collect::<Res<_>>()?),
+            Object::Dtype(s) => Val::Dtype(*s),
+            Object::Array { elem, shape, bytes } => self.constant_array(*elem, shape, bytes),
+            Object::Module(path) | Object::Known(path) => {
+                let path = builtins::canonical(path);
+                self.resolve(&path, span)?
+            }
+            Object::Function(f) => Val::Function(f.clone()),
+            Object::Other(t) => Val::Other(t.clone()),
+        })
+    }
+
+    fn constant_array(&mut self, elem: Scalar, shape: &[u64], bytes: &std::rc::Rc<Vec<u8>>) -> Val {
+        let id = self.cx.constant(elem, shape, bytes);
+        let view = weft_ir::ViewType {
+            elem,
+            rank: shape.len() as u8,
+            layout: weft_ir::Layout::C,
+            space: weft_ir::Space::Constant,
+            writable: false,
+        };
+        Val::View(self.b.emit(view, Op::ConstArray(id)), view)
+    }
+
+    // ---- and, or, if-else ----
+
+    /// A condition of `if`, `while`, `assert`: only its truth matters, so operands of `and` and `or` may be of any types.
+    pub fn condition(&mut self, e: &Expr) -> Res<Truth> {
+        let outer = self.b.span;
+        self.b.span = self.span(e.range());
+        let truth = self.condition_inner(e);
+        self.b.span = outer;
+        truth
+    }
+
+    fn condition_inner(&mut self, e: &Expr) -> Res<Truth> {
+        match e {
+            Expr::BoolOp(e) => {
+                let and = e.op == BoolOp::And;
+                self.condition_chain(and, &e.values)
+            }
+            Expr::UnaryOp(u) if u.op == ruff_python_ast::UnaryOp::Not => Ok(match self.condition(&u.operand)? {
+                Truth::Known(b) => Truth::Known(!b),
+                Truth::Value(v) => Truth::Value(self.not(v)),
+            }),
+            _ => {
+                let val = self.expr(e)?;
+                self.truth(&val, self.b.span)
+            }
+        }
+    }
+
+    fn condition_chain(&mut self, and: bool, values: &[Expr]) -> Res<Truth> {
+        let span = self.b.span;
+        let Some((first, rest)) = values.split_first() else {
+            return Ok(Truth::Known(and));
+        };
+        let first = self.condition(first)?;
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        match first {
+            Truth::Known(b) if b == and => self.condition_chain(and, rest),
+            Truth::Known(b) => Ok(Truth::Known(b)),
+            Truth::Value(v) => {
+                let first = Val::Num(v, Num::BOOL);
+                let val = self.short_circuit(and, first, span, |l| {
+                    Ok(match l.condition_chain(and, rest)? {
+                        Truth::Known(b) => Val::Lit(Lit::bool(b)),
+                        Truth::Value(v) => Val::Num(v, Num::BOOL),
+                    })
+                })?;
+                self.truth(&val, span)
+            }
+        }
+    }
+
+    fn bool_op(&mut self, e: &ExprBoolOp) -> Res<Val> {
+        let and = e.op == BoolOp::And;
+        self.bool_chain(and, &e.values)
+    }
+
+    fn bool_chain(&mut self, and: bool, values: &[Expr]) -> Res<Val> {
+        let span = self.b.span;
+        let Some((first, rest)) = values.split_first() else {
+            return Ok(Val::Lit(Lit::bool(and)));
+        };
+        let val = self.expr(first)?;
+        if rest.is_empty() {
+            return Ok(val);
+        }
+        let val = self.materialise(val)?;
+        match self.truth(&val, span)? {
+            Truth::Known(b) if b == and => self.bool_chain(and, rest),
+            Truth::Known(_) => Ok(val),
+            Truth::Value(_) => self.short_circuit(and, val, span, |l| l.bool_chain(and, rest)),
+        }
+    }
+
+    /// `first and second` or `first or second`, where `first`'s truth is not known.
+    pub fn short_circuit(&mut self, and: bool, first: Val, span: Span, second: impl FnOnce(&mut Self) -> Res<Val>) -> Res<Val> {
+        let cond = self.truth_value(&first, span)?;
+        self.open_block();
+        let other = second(self)?;
+        let block = self.close_block();
+        let both_bool = |a: &Val, b: &Val| is_bool(a) && is_bool(b);
+        if both_bool(&first, &other) && cheap(&block) {
+            self.splice(block);
+            let weak = first.num().is_some_and(|n| n.weak) && other.num().is_some_and(|n| n.weak);
+            let num = Num {
+                scalar: Scalar::Bool,
+                weak,
+            };
+            let other = self.number_as(&other, Scalar::Bool, span)?;
+            let op = if and { BinOp::And } else { BinOp::Or };
+            return Ok(Val::Num(self.b.binary(op, cond, other), num));
+        }
+        let kept = (Block::default(), first);
+        let (then, other) = if and { ((block, other), kept) } else { (kept, (block, other)) };
+        self.choose(cond, then, other, span)
+    }
+
+    fn conditional(&mut self, e: &ExprIf) -> Res<Val> {
+        let span = self.b.span;
+        match self.condition(&e.test)? {
+            Truth::Known(true) => self.expr(&e.body),
+            Truth::Known(false) => self.expr(&e.orelse),
+            Truth::Value(cond) => {
+                let then = self.side(&e.body)?;
+                let other = self.side(&e.orelse)?;
+                self.choose(cond, then, other, span)
+            }
+        }
+    }
+
+    fn side(&mut self, e: &Expr) -> Res<(Block, Val)> {
+        self.open_block();
+        let val = self.expr(e)?;
+        let val = self.materialise(val)?;
+        Ok((self.close_block(), val))
+    }
+
+    /// The value of one of two blocks: a select if both are cheap numbers, else a branch that sets a local.
+    fn choose(&mut self, cond: weft_ir::Value, then: (Block, Val), other: (Block, Val), span: Span) -> Res<Val> {
+        let (a, b) = (then.1.ty(), other.1.ty());
+        let Some(ty) = join(&a, &b) else {
+            return Err(self.typing(span, format!("one side gives {a} and the other {b}")));
+        };
+        if let Ty::Num(num) = ty
+            && cheap(&then.0)
+            && cheap(&other.0)
+        {
+            self.splice(then.0);
+            self.splice(other.0);
+            let (x, y) = self.unified(&then.1, &other.1, num, span)?;
+            let value = self.b.select(cond, x, y);
+            if self.nonneg.contains(&x) && self.nonneg.contains(&y) {
+                self.nonneg.insert(value);
+            }
+            return Ok(Val::Num(value, num));
+        }
+        let temporary = self.temporary(&ty);
+        let mut sides = Vec::new();
+        for (block, val) in [then, other] {
+            self.open_block();
+            self.splice(block);
+            self.set_temporary(&temporary, &val, &ty, span)?;
+            sides.push(self.close_block());
+        }
+        let other = sides.pop().unwrap_or_default();
+        let then = sides.pop().unwrap_or_default();
+        self.b.push(StmtKind::If { cond, then, other });
+        self.get_temporary(&temporary, &ty, span)
+    }
+
+    /// Appends a block's statements to the open one.
+    fn splice(&mut self, block: Block) {
+        let outer = self.b.span;
+        for stmt in block.0 {
+            self.b.span = stmt.span;
+            self.b.push(stmt.kind);
+        }
+        self.b.span = outer;
+    }
+}
+
+pub fn strong_lit(s: Scalar, re: f64, im: f64, int: i128) -> Lit {
+    let value = match s {
+        Scalar::Bool => Number::Bool(int != 0 || re != 0.0),
+        Scalar::F32 => Number::Float(f64::from(re as f32)),
+        Scalar::F64 => Number::Float(re),
+        Scalar::C64 | Scalar::C128 => Number::Complex(re, im),
+        _ => Number::Int(int),
+    };
+    Lit {
+        num: Num::strong(s),
+        value,
+    }
+}
+
+fn is_bool(v: &Val) -> bool {
+    v.num().is_some_and(|n| n.scalar == Scalar::Bool)
+}
+
+/// Can the block run where Python would not run it: no effects, no accesses, little work?
+fn cheap(block: &Block) -> bool {
+    let pure = |op: &Op| match op {
+        Op::Const(_) | Op::Get(_) | Op::Unary(..) | Op::Compare(..) | Op::Select(..) | Op::Cast(_) => true,
+        Op::Binary(op, ..) => !matches!(op, BinOp::FloorDiv | BinOp::Mod | BinOp::IntPow | BinOp::Rem | BinOp::Div),
+        Op::Complex(..) | Op::Re(_) | Op::Im(_) | Op::Item(..) | Op::Dim(..) | Op::Geometry(_) => true,
+        _ => false,
+    };
+    block.0.len() <= CHEAP && block.0.iter().all(|s| matches!(&s.kind, StmtKind::Let(_, op) if pure(op)))
+}

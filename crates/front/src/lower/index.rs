@@ -1,0 +1,445 @@
+//! Subscripts: elements, slices, new axes, tuple items.
+
+use ruff_python_ast::{Expr, ExprSlice, ExprSubscript};
+use ruff_text_size::Ranged;
+use weft_ir::{AxisSlice, BinOp, CmpOp, Index, Kind, Layout, Op, Part, Span, StmtKind, Type, Value, ViewType};
+
+use super::Lower;
+use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::types::{Num, Ty, join};
+use crate::value::Val;
+
+/// What a subscript selects.
+pub enum Selected {
+    Element { view: Value, ty: ViewType, indices: Vec<Index> },
+    View(Value, ViewType),
+    Value(Val),
+}
+
+/// One entry of a subscript.
+enum Entry {
+    At(Index),
+    Slice(Bounds),
+    Full,
+    New,
+    Ellipsis,
+}
+
+struct Bounds {
+    start: Option<Value>,
+    stop: Option<Value>,
+    step: Option<(Value, Option<i128>)>,
+}
+
+impl Lower<'_> {
+    pub fn subscript(&mut self, e: &ExprSubscript) -> Res<Val> {
+        let base = self.expr(&e.value)?;
+        let selected = self.select(&base, &e.slice)?;
+        Ok(self.load_selected(&selected))
+    }
+
+    pub fn load_selected(&mut self, selected: &Selected) -> Val {
+        match selected {
+            Selected::Element { view, ty, indices } => self.load(*view, *ty, indices.clone()),
+            Selected::View(view, ty) => Val::View(*view, *ty),
+            Selected::Value(val) => val.clone(),
+        }
+    }
+
+    pub fn load(&mut self, view: Value, ty: ViewType, indices: Vec<Index>) -> Val {
+        let part = Part::Whole;
+        let value = self.b.emit(ty.elem, Op::Load { view, indices, part });
+        if ty.elem.kind() == Kind::Unsigned {
+            self.nonneg.insert(value);
+        }
+        Val::Num(value, Num::strong(ty.elem))
+    }
+
+    pub fn select(&mut self, base: &Val, index: &Expr) -> Res<Selected> {
+        let span = self.span(index.range());
+        if let Val::Tuple(items) = base {
+            return self.tuple_item(items, index, span).map(Selected::Value);
+        }
+        let base = self.materialise(base.clone())?;
+        let Val::View(view, ty) = base else {
+            return Err(self.typing(span, format!("{} cannot be indexed", base.ty())));
+        };
+        let entries = self.entries(index, span)?;
+        self.select_entries(view, ty, entries, span)
+    }
+
+    fn entries(&mut self, index: &Expr, span: Span) -> Res<Vec<Entry>> {
+        let mut entries = Vec::new();
+        match index {
+            Expr::Tuple(t) => {
+                for e in &t.elts {
+                    self.entry(e, &mut entries)?;
+                }
+            }
+            e => self.entry(e, &mut entries)?,
+        }
+        let _ = span;
+        Ok(entries)
+    }
+
+    fn entry(&mut self, e: &Expr, entries: &mut Vec<Entry>) -> Res<()> {
+        let span = self.span(e.range());
+        if let Expr::Slice(s) = e {
+            entries.push(self.slice_entry(s)?);
+            return Ok(());
+        }
+        let val = match e {
+            Expr::Starred(s) => self.expr(&s.value)?,
+            _ => self.expr(e)?,
+        };
+        self.value_entry(&val, span, entries)
+    }
+
+    fn value_entry(&mut self, val: &Val, span: Span, entries: &mut Vec<Entry>) -> Res<()> {
+        match val {
+            Val::None => entries.push(Entry::New),
+            Val::Ellipsis => entries.push(Entry::Ellipsis),
+            // `a[t]` with a tuple of indices.
+            Val::Tuple(items) => {
+                for item in items {
+                    self.value_entry(item, span, entries)?;
+                }
+            }
+            Val::View(..) | Val::Lazy(_) => {
+                let message = "indexing with an array cannot be compiled";
+                let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
+                return Err(diag.help("write a loop over the index array, or use np.where").into());
+            }
+            Val::Num(..) | Val::Lit(_) if val.num().is_some_and(|n| n.scalar == weft_ir::Scalar::Bool) => {
+                return Err(self.typing(span, "a bool cannot be an index"));
+            }
+            _ => entries.push(Entry::At(self.index_of(val, span)?)),
+        }
+        Ok(())
+    }
+
+    pub fn index_of(&mut self, val: &Val, span: Span) -> Res<Index> {
+        let value = self.index_value(val, span)?;
+        let wrap = !self.nonneg.contains(&value);
+        Ok(Index { value, wrap })
+    }
+
+    fn slice_entry(&mut self, s: &ExprSlice) -> Res<Entry> {
+        let mut bound = |e: &Option<Box<Expr>>| -> Res<Option<(Value, Option<i128>)>> {
+            let Some(e) = e else { return Ok(None) };
+            let val = self.expr(e)?;
+            if matches!(val, Val::None) {
+                return Ok(None);
+            }
+            let span = self.span(e.range());
+            Ok(Some((self.index_value(&val, span)?, val.const_int())))
+        };
+        let (start, stop, step) = (bound(&s.lower)?, bound(&s.upper)?, bound(&s.step)?);
+        if start.is_none() && stop.is_none() && step.is_none_or(|(_, known)| known == Some(1)) {
+            return Ok(Entry::Full);
+        }
+        if step.is_some_and(|(_, known)| known == Some(0)) {
+            let diag = self.error(DiagnosticKind::Value, s.range, "a slice's step cannot be zero");
+            return Err(diag.into());
+        }
+        Ok(Entry::Slice(Bounds {
+            start: start.map(|(v, _)| v),
+            stop: stop.map(|(v, _)| v),
+            step,
+        }))
+    }
+
+    fn select_entries(&mut self, view: Value, ty: ViewType, entries: Vec<Entry>, span: Span) -> Res<Selected> {
+        let taken = entries.iter().filter(|e| !matches!(e, Entry::New | Entry::Ellipsis)).count();
+        let rank = ty.rank as usize;
+        if taken > rank {
+            let message = format!("{taken} indices for a {}", Ty::View(ty));
+            return Err(self.typing(span, message));
+        }
+        let mut axes = Vec::with_capacity(rank);
+        let mut spread = false;
+        let mut axis = 0;
+        for entry in &entries {
+            match entry {
+                Entry::Ellipsis if !spread => {
+                    spread = true;
+                    axes.resize(axes.len() + rank - taken, AxisSlice::Full);
+                    axis += rank - taken;
+                    continue;
+                }
+                Entry::Ellipsis => return Err(self.typing(span, "an index holds one ... at most")),
+                Entry::New => {
+                    axes.push(AxisSlice::New);
+                    continue;
+                }
+                Entry::At(index) => axes.push(AxisSlice::At(*index)),
+                Entry::Full => axes.push(AxisSlice::Full),
+                Entry::Slice(bounds) => {
+                    let slice = self.range_slice(view, axis as u8, bounds)?;
+                    axes.push(slice);
+                }
+            }
+            axis += 1;
+        }
+        while axis < rank {
+            axes.push(AxisSlice::Full);
+            axis += 1;
+        }
+        Ok(self.selected(view, ty, axes))
+    }
+
+    fn selected(&mut self, view: Value, ty: ViewType, axes: Vec<AxisSlice>) -> Selected {
+        let at = |a: &AxisSlice| match a {
+            AxisSlice::At(index) => Some(*index),
+            _ => None,
+        };
+        if let Some(indices) = axes.iter().map(at).collect::<Option<Vec<_>>>() {
+            return Selected::Element { view, ty, indices };
+        }
+        if axes.iter().all(|a| *a == AxisSlice::Full) {
+            return Selected::View(view, ty);
+        }
+        let (value, ty) = self.slice(view, ty, axes);
+        Selected::View(value, ty)
+    }
+
+    pub fn slice(&mut self, view: Value, ty: ViewType, axes: Vec<AxisSlice>) -> (Value, ViewType) {
+        let kept = axes.iter().filter(|a| !matches!(a, AxisSlice::At(_))).count();
+        let result = ViewType {
+            rank: kept as u8,
+            layout: self.slice_layout(ty.layout, &axes),
+            ..ty
+        };
+        (self.b.emit(result, Op::Slice { view, axes }), result)
+    }
+
+    /// What is still known of the strides: whole trailing axes of a C array stay C, a last axis that is not stepped keeps unit stride.
+    fn slice_layout(&self, layout: Layout, axes: &[AxisSlice]) -> Layout {
+        if !matches!(layout, Layout::C | Layout::Row) || axes.contains(&AxisSlice::New) {
+            return Layout::Any;
+        }
+        let first_kept = axes.iter().position(|a| !matches!(a, AxisSlice::At(_))).unwrap_or(axes.len());
+        let whole = |a: &AxisSlice| *a == AxisSlice::Full;
+        match axes.get(first_kept..) {
+            Some([]) | None => return layout,
+            Some([only]) if self.unit_step(only) => return Layout::C,
+            // A range of rows, or whole rows, of a C array is C-contiguous.
+            Some([first, rest @ ..]) if layout == Layout::C && self.unit_step(first) && rest.iter().all(whole) => return Layout::C,
+            Some(_) => {}
+        }
+        match axes.last() {
+            Some(last) if self.unit_step(last) => Layout::Row,
+            _ => Layout::Any,
+        }
+    }
+
+    fn unit_step(&self, axis: &AxisSlice) -> bool {
+        match axis {
+            AxisSlice::Full => true,
+            AxisSlice::Range { step, .. } => self.unit_steps.contains(step),
+            AxisSlice::At(_) | AxisSlice::New => false,
+        }
+    }
+
+    /// A slice of an axis, clamped as Python clamps it.
+    fn range_slice(&mut self, view: Value, axis: u8, bounds: &Bounds) -> Res<AxisSlice> {
+        let n = self.dim(view, axis);
+        let zero = self.b.i64(0);
+        let one = self.b.i64(1);
+        let (step, known) = bounds.step.unwrap_or((one, Some(1)));
+        match known {
+            Some(k) if k > 0 => {
+                if k == 1 {
+                    self.unit_steps.insert(step);
+                }
+                let start = match bounds.start {
+                    Some(v) => self.clamp_bound(v, n, zero, n),
+                    None => zero,
+                };
+                let stop = match bounds.stop {
+                    Some(v) => self.clamp_bound(v, n, zero, n),
+                    None => n,
+                };
+                let len = self.range_length(start, stop, step, known);
+                Ok(AxisSlice::Range { start, len, step })
+            }
+            Some(_) => self.backward_slice(bounds, n, step, known),
+            None => self.signed_slice(bounds, n, step),
+        }
+    }
+
+    fn backward_slice(&mut self, bounds: &Bounds, n: Value, step: Value, known: Option<i128>) -> Res<AxisSlice> {
+        let one = self.b.i64(1);
+        let minus_one = self.b.i64(-1);
+        let last = self.b.binary(BinOp::Sub, n, one);
+        let start = match bounds.start {
+            Some(v) => self.clamp_bound(v, n, minus_one, last),
+            None => last,
+        };
+        let stop = match bounds.stop {
+            Some(v) => self.clamp_bound(v, n, minus_one, last),
+            None => minus_one,
+        };
+        let len = self.range_length(start, stop, step, known);
+        // An empty slice still needs a start inside the axis.
+        let zero = self.b.i64(0);
+        let start = self.b.binary(BinOp::Max, start, zero);
+        Ok(AxisSlice::Range { start, len, step })
+    }
+
+    /// The step's sign is known only at run time.
+    fn signed_slice(&mut self, bounds: &Bounds, n: Value, step: Value) -> Res<AxisSlice> {
+        let (zero, one, minus_one) = (self.b.i64(0), self.b.i64(1), self.b.i64(-1));
+        let none = self.b.compare(CmpOp::Eq, step, zero);
+        self.emit_if(none, |l| {
+            l.b.push(StmtKind::Raise {
+                kind: weft_ir::ErrorKind::Value,
+                message: "slice step cannot be zero".into(),
+            });
+            Ok(())
+        })?;
+        let back = self.b.compare(CmpOp::Lt, step, zero);
+        let last = self.b.binary(BinOp::Sub, n, one);
+        let low = self.b.select(back, minus_one, zero);
+        let high = self.b.select(back, last, n);
+        let start = match bounds.start {
+            Some(v) => self.clamp_bound(v, n, low, high),
+            None => self.b.select(back, last, zero),
+        };
+        let stop = match bounds.stop {
+            Some(v) => self.clamp_bound(v, n, low, high),
+            None => self.b.select(back, minus_one, n),
+        };
+        let len = self.range_length(start, stop, step, None);
+        let start = self.b.binary(BinOp::Max, start, zero);
+        Ok(AxisSlice::Range { start, len, step })
+    }
+
+    /// A bound with the end added if negative, then brought between `low` and `high`.
+    fn clamp_bound(&mut self, v: Value, n: Value, low: Value, high: Value) -> Value {
+        let v = if self.nonneg.contains(&v) {
+            v
+        } else {
+            let zero = self.b.i64(0);
+            let negative = self.b.compare(CmpOp::Lt, v, zero);
+            let from_end = self.b.binary(BinOp::Add, v, n);
+            let v = self.b.select(negative, from_end, v);
+            self.b.binary(BinOp::Max, v, low)
+        };
+        self.b.binary(BinOp::Min, v, high)
+    }
+
+    /// How many numbers `range(start, stop, step)` holds.
+    pub fn range_length(&mut self, start: Value, stop: Value, step: Value, known: Option<i128>) -> Value {
+        let (zero, one) = (self.b.i64(0), self.b.i64(1));
+        if known == Some(1) {
+            let span = self.b.binary(BinOp::Sub, stop, start);
+            return self.b.binary(BinOp::Max, span, zero);
+        }
+        let back = match known {
+            Some(k) => self.b.constant(weft_ir::Const::Bool(k < 0)),
+            None => self.b.compare(CmpOp::Lt, step, zero),
+        };
+        let forth = self.b.binary(BinOp::Sub, stop, start);
+        let reverse = self.b.binary(BinOp::Sub, start, stop);
+        let span = self.b.select(back, reverse, forth);
+        let opposite = self.b.unary(weft_ir::UnOp::Neg, step);
+        let stride = self.b.select(back, opposite, step);
+        let rounded = self.b.binary(BinOp::Add, span, stride);
+        let rounded = self.b.binary(BinOp::Sub, rounded, one);
+        let count = self.b.binary(BinOp::FloorDiv, rounded, stride);
+        self.b.binary(BinOp::Max, count, zero)
+    }
+
+    pub fn dim(&mut self, view: Value, axis: u8) -> Value {
+        let n = self.b.emit(Type::I64, Op::Dim(view, axis));
+        self.nonneg.insert(n);
+        n
+    }
+
+    // ---- tuples ----
+
+    fn tuple_item(&mut self, items: &[Val], index: &Expr, span: Span) -> Res<Val> {
+        if let Expr::Slice(s) = index {
+            return self.tuple_slice(items, s);
+        }
+        let index = self.expr(index)?;
+        if let Some(i) = index.const_int() {
+            let n = items.len() as i128;
+            let at = if i < 0 { i + n } else { i };
+            return match usize::try_from(at).ok().and_then(|at| items.get(at)) {
+                Some(item) => Ok(item.clone()),
+                None => {
+                    let message = format!("the index {i} is outside a tuple of {n}");
+                    Err(Diagnostic::new(DiagnosticKind::Value, span, message).into())
+                }
+            };
+        }
+        self.dynamic_item(items, &index, span)
+    }
+
+    /// An item chosen at run time: the items must share a type.
+    fn dynamic_item(&mut self, items: &[Val], index: &Val, span: Span) -> Res<Val> {
+        let Some((first, rest)) = items.split_first() else {
+            return Err(Diagnostic::new(DiagnosticKind::Value, span, "the tuple is empty").into());
+        };
+        let mut ty = first.ty();
+        for item in rest {
+            let Some(joined) = join(&ty, &item.ty()) else {
+                let message = format!(
+                    "an item chosen at run time must have one type, and this tuple holds {ty} and {}",
+                    item.ty()
+                );
+                return Err(self.typing(span, message));
+            };
+            ty = joined;
+        }
+        let Ty::Num(num) = ty else {
+            return Err(self.unsupported(span, "only an item of a tuple of numbers can be chosen at run time"));
+        };
+        let index = self.index_value(index, span)?;
+        let n = self.b.i64(items.len() as i64);
+        let zero = self.b.i64(0);
+        let negative = self.b.compare(CmpOp::Lt, index, zero);
+        let from_end = self.b.binary(BinOp::Add, index, n);
+        let at = self.b.select(negative, from_end, index);
+        let mut chosen = self.number_as(first, num.scalar, span)?;
+        for (i, item) in rest.iter().enumerate() {
+            let i = self.b.i64(i as i64 + 1);
+            let here = self.b.compare(CmpOp::Eq, at, i);
+            let item = self.number_as(item, num.scalar, span)?;
+            chosen = self.b.select(here, item, chosen);
+        }
+        Ok(Val::Num(chosen, num))
+    }
+
+    fn tuple_slice(&mut self, items: &[Val], s: &ExprSlice) -> Res<Val> {
+        let mut bound = |e: &Option<Box<Expr>>| -> Res<Option<i128>> {
+            let Some(e) = e else { return Ok(None) };
+            let val = self.expr(e)?;
+            match val.const_int() {
+                Some(i) => Ok(Some(i)),
+                None => Err(self
+                    .error(DiagnosticKind::Typing, e.range(), "a tuple's slice needs constant bounds")
+                    .into()),
+            }
+        };
+        let (start, stop, step) = (bound(&s.lower)?, bound(&s.upper)?, bound(&s.step)?);
+        let step = step.unwrap_or(1);
+        if step == 0 {
+            return Err(self.error(DiagnosticKind::Value, s.range, "a slice's step cannot be zero").into());
+        }
+        let n = items.len() as i128;
+        let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
+        let clamp = |v: i128| (if v < 0 { v + n } else { v }).clamp(low, high);
+        let mut at = start.map_or(if step > 0 { 0 } else { n - 1 }, clamp);
+        let stop = stop.map_or(if step > 0 { n } else { -1 }, clamp);
+        let mut chosen = Vec::new();
+        while (step > 0 && at < stop) || (step < 0 && at > stop) {
+            chosen.extend(usize::try_from(at).ok().and_then(|i| items.get(i)).cloned());
+            at += step;
+        }
+        Ok(Val::Tuple(chosen))
+    }
+}

@@ -1,0 +1,364 @@
+//! Lowering: one walk over the syntax tree both infers types and emits IR.
+//!
+//! A walk is a *round*. Reading a variable gives the type known so far; assigning joins into it. When a type has grown after it was
+//! used, the round's IR is thrown away and another round starts from the types found, until nothing changes. Most functions need one.
+
+mod arith;
+mod assign;
+mod attr;
+pub mod call;
+mod compare;
+mod expr;
+mod index;
+pub mod lazy;
+mod loops;
+pub mod number;
+mod prange;
+mod stmt;
+mod vars;
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use ruff_text_size::TextRange;
+use weft_ir::{Block, Builder, Flags, FuncKind, Function, Label, SourceId, Span, StmtKind, Type, Value};
+
+use crate::compiler::{Compiler, Res, Stop};
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::parse::{Body, Parsed, parse};
+use crate::types::{Ty, join};
+use crate::value::Val;
+use crate::{FunctionSource, Role};
+use loops::LoopFrame;
+use vars::Vars;
+
+/// Types that have not settled by then never will; joins can only climb a short ladder.
+const MAX_ROUNDS: usize = 40;
+
+/// The arguments a function is compiled for.
+pub enum Args<'a> {
+    /// Called by the host: tuples stay whole.
+    Entry(&'a [Ty]),
+    /// Called by another function: tuples are spread, compile-time things are substituted.
+    Call(&'a [Val]),
+}
+
+/// One function to compile.
+pub struct Job<'a> {
+    pub function: Rc<FunctionSource>,
+    pub args: Args<'a>,
+    pub kind: FuncKind,
+}
+
+/// Compiles one function; gives it and the type of its result.
+pub fn function(cx: &mut Compiler, job: &Job<'_>) -> Res<(Function, Ty)> {
+    let source = cx.source_id(&job.function.source);
+    let parsed = parse(&job.function, source)?;
+    let mut vars = Vars::new(&parsed);
+    let mut result = None;
+    for _ in 0..MAX_ROUNDS {
+        let mut round = Lower::new(cx, job, parsed.clone(), source, vars, result);
+        round.run(job)?;
+        if round.changed || (round.failed.is_some() && round.vars.progress) {
+            vars = round.vars.next_round();
+            result = round.result;
+            continue;
+        }
+        return round.finish();
+    }
+    let span = parsed.span(source, parsed.range);
+    let message = format!("the types of '{}' do not settle", job.function.name);
+    Err(Diagnostic::new(DiagnosticKind::Typing, span, message).into())
+}
+
+/// The state of one round over one function.
+pub struct Lower<'c> {
+    pub cx: &'c mut Compiler,
+    pub b: Builder,
+    pub function: Rc<FunctionSource>,
+    parsed: Rc<Parsed>,
+    source: SourceId,
+    vars: Vars,
+    /// The result's type so far and the `return` that first gave it one.
+    result: Option<(Ty, Span)>,
+    changed: bool,
+    /// What stopped the first statement that could not be lowered.
+    failed: Option<Stop>,
+    /// The blocks open now, innermost last, by number.
+    open: Vec<u32>,
+    next_block: u32,
+    next_label: u32,
+    loops: Vec<LoopFrame>,
+    /// Values known not to be negative: indices that need no wrapping.
+    nonneg: HashSet<Value>,
+    /// Steps known to be 1: slices with them keep unit stride.
+    unit_steps: HashSet<Value>,
+    /// Arrays made in this function, which nothing else can see.
+    fresh: HashSet<Value>,
+    /// Shapes of the arrays made in this function.
+    shapes: HashMap<Value, Vec<Value>>,
+    /// The function allocates or runs parallel loops, so it can only run on the host.
+    needs_host: bool,
+    /// A function of Weft's own library: intrinsics are known, zero divisors are its business.
+    pub library: bool,
+}
+
+impl<'c> Lower<'c> {
+    fn new(cx: &'c mut Compiler, job: &Job<'_>, parsed: Rc<Parsed>, source: SourceId, vars: Vars, result: Option<(Ty, Span)>) -> Lower<'c> {
+        let library = crate::library::is_library(job.function.key);
+        let mut func = Function::new(job.function.name.clone(), job.kind.clone());
+        func.flags = Flags {
+            contract: cx.options.contract && !library,
+            fastmath: cx.options.fastmath && !library,
+        };
+        Lower {
+            cx,
+            b: Builder::new(func),
+            function: job.function.clone(),
+            parsed,
+            source,
+            vars,
+            result,
+            changed: false,
+            failed: None,
+            open: vec![0],
+            next_block: 1,
+            next_label: 0,
+            loops: Vec::new(),
+            nonneg: HashSet::new(),
+            unit_steps: HashSet::new(),
+            fresh: HashSet::new(),
+            shapes: HashMap::new(),
+            needs_host: false,
+            library,
+        }
+    }
+
+    fn run(&mut self, job: &Job<'_>) -> Res<()> {
+        self.b.span = self.span(self.parsed.range);
+        self.params(job)?;
+        let parsed = self.parsed.clone();
+        match &parsed.body {
+            Body::Block(stmts) => {
+                if !self.block(stmts) {
+                    self.fall_off();
+                }
+            }
+            Body::Lambda(expr) => self.guarded(|l| {
+                let value = l.expr(expr)?;
+                l.return_value(value, l.b.span)
+            }),
+        }
+        Ok(())
+    }
+
+    /// Defines the parameters as IR values and binds the names to them.
+    fn params(&mut self, job: &Job<'_>) -> Res<()> {
+        let parsed = self.parsed.clone();
+        let given = match job.args {
+            Args::Entry(types) => types.len(),
+            Args::Call(vals) => vals.len(),
+        };
+        if given != parsed.params.len() {
+            return self.wrong_count(given);
+        }
+        for (i, param) in parsed.params.iter().enumerate() {
+            let val = match job.args {
+                Args::Entry(types) => self.entry_param(&param.name, &types[i]),
+                Args::Call(vals) => self.spread_param(&param.name, &vals[i]),
+            };
+            let span = self.span(param.range);
+            self.define_param(&param.name, val, span)?;
+        }
+        Ok(())
+    }
+
+    fn wrong_count<T>(&self, given: usize) -> Res<T> {
+        let takes = self.parsed.params.len();
+        let plural = if takes == 1 { "" } else { "s" };
+        let message = format!("'{}' takes {takes} argument{plural} and was given {given}", self.function.name);
+        Err(Diagnostic::new(DiagnosticKind::Arguments, self.span(self.parsed.range), message).into())
+    }
+
+    fn entry_param(&mut self, name: &str, ty: &Ty) -> Val {
+        match ty {
+            Ty::None | Ty::Static(_) => Val::None,
+            _ => {
+                let value = self.b.func.new_param(ty.ir(), name);
+                self.wrap_value(value, ty)
+            }
+        }
+    }
+
+    fn spread_param(&mut self, name: &str, val: &Val) -> Val {
+        match val.ty() {
+            Ty::Num(n) => Val::Num(self.b.func.new_param(n.scalar.into(), name), n),
+            Ty::View(v) => Val::View(self.b.func.new_param(v.into(), name), v),
+            Ty::Tuple(_) => {
+                let Val::Tuple(items) = val else { return val.clone() };
+                let spread = |(i, item): (usize, &Val)| self.spread_param(&format!("{name}.{i}"), item);
+                Val::Tuple(items.iter().enumerate().map(spread).collect())
+            }
+            Ty::None | Ty::Static(_) => val.clone(),
+        }
+    }
+
+    /// The end of the body was reached: the function returns None there.
+    fn fall_off(&mut self) {
+        self.guarded(|l| {
+            let span = l.span(l.parsed.range);
+            if let Some((ty, at)) = &l.result
+                && *ty != Ty::None
+            {
+                let message = format!("'{}' returns a value on one path and nothing on another", l.function.name);
+                let diag = Diagnostic::new(DiagnosticKind::Typing, span, message)
+                    .caret("the end of the function can be reached without a return")
+                    .label(*at, format!("returns {ty} here"))
+                    .help("return a value of that type at the end too");
+                return Err(diag.into());
+            }
+            l.return_value(Val::None, span)
+        });
+    }
+
+    /// Joins the value's type into the result's and returns it.
+    pub fn return_value(&mut self, val: Val, span: Span) -> Res<()> {
+        let val = self.materialise(val)?;
+        let ty = val.ty();
+        let joined = match &self.result {
+            None => ty.clone(),
+            Some((known, at)) => match join(known, &ty) {
+                Some(joined) => joined,
+                None => {
+                    let message = format!("'{}' returns {ty} here and {known} elsewhere", self.function.name);
+                    let diag = Diagnostic::new(DiagnosticKind::Typing, span, message)
+                        .caret(format!("{ty}"))
+                        .label(*at, format!("{known}"))
+                        .help("a function has one result type; make both returns agree");
+                    return Err(diag.into());
+                }
+            },
+        };
+        self.note_result(&joined, span)?;
+        if joined == Ty::None {
+            self.b.push(StmtKind::Return(None));
+            return Ok(());
+        }
+        let value = self.value_as(&val, &joined, span)?;
+        self.b.push(StmtKind::Return(Some(value)));
+        Ok(())
+    }
+
+    fn note_result(&mut self, joined: &Ty, span: Span) -> Res<()> {
+        if self.b.func.kind == FuncKind::Kernel && *joined != Ty::None {
+            let message = "a kernel cannot return a value";
+            let diag = Diagnostic::new(DiagnosticKind::Typing, span, message).caret(format!("{joined}"));
+            return Err(diag.help("store the result into an array argument").into());
+        }
+        match &mut self.result {
+            Some((known, _)) if known == joined => {}
+            Some((known, _)) => {
+                *known = joined.clone();
+                self.changed = true;
+            }
+            None => self.result = Some((joined.clone(), span)),
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Res<(Function, Ty)> {
+        match self.failed {
+            None => {}
+            Some(Stop::Error(error)) => return Err(Stop::Error(error)),
+            Some(Stop::Pending(name, span)) => {
+                let message = format!("the variable '{name}' is read before anything is assigned to it");
+                return Err(Diagnostic::new(DiagnosticKind::Name, span, message).into());
+            }
+        }
+        let ty = self.result.map_or(Ty::None, |(ty, _)| ty);
+        let mut func = self.b.finish();
+        if self.needs_host && func.kind == FuncKind::Device {
+            func.kind = FuncKind::Host;
+        }
+        func.result = if ty == Ty::None { Type::unit() } else { ty.ir() };
+        Ok((func, ty))
+    }
+
+    // ---- spans, errors, blocks ----
+
+    pub fn span(&self, range: TextRange) -> Span {
+        self.parsed.span(self.source, range)
+    }
+
+    pub fn error(&self, kind: DiagnosticKind, range: TextRange, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(kind, self.span(range), message)
+    }
+
+    pub fn typing(&self, span: Span, message: impl Into<String>) -> Stop {
+        Diagnostic::new(DiagnosticKind::Typing, span, message).into()
+    }
+
+    pub fn unsupported(&self, span: Span, message: impl Into<String>) -> Stop {
+        Diagnostic::new(DiagnosticKind::Unsupported, span, message).into()
+    }
+
+    /// Runs a step; if it stops, remembers why and puts the open blocks back as they were.
+    fn guarded(&mut self, step: impl FnOnce(&mut Self) -> Res<()>) {
+        let (blocks, loops) = (self.open.len(), self.loops.len());
+        let Err(stop) = step(self) else { return };
+        while self.open.len() > blocks {
+            self.close_block();
+        }
+        self.loops.truncate(loops);
+        let keep = match (&self.failed, &stop) {
+            (None, _) => true,
+            (Some(Stop::Pending(..)), Stop::Error(_)) => true,
+            (Some(_), _) => false,
+        };
+        if keep {
+            self.failed = Some(stop);
+        }
+    }
+
+    pub fn open_block(&mut self) {
+        self.b.open();
+        self.open.push(self.next_block);
+        self.next_block += 1;
+    }
+
+    pub fn close_block(&mut self) -> Block {
+        self.open.pop();
+        self.b.close()
+    }
+
+    fn current_block(&self) -> u32 {
+        self.open.last().copied().unwrap_or(0)
+    }
+
+    pub fn fresh_label(&mut self) -> Label {
+        self.next_label += 1;
+        Label(self.next_label - 1)
+    }
+
+    /// `if cond { then }`, with what `then` emits.
+    pub fn emit_if(&mut self, cond: Value, then: impl FnOnce(&mut Self) -> Res<()>) -> Res<()> {
+        self.open_block();
+        then(self)?;
+        let then = self.close_block();
+        self.b.push(StmtKind::If {
+            cond,
+            then,
+            other: Block::default(),
+        });
+        Ok(())
+    }
+
+    /// Whether division by zero raises here.
+    pub fn raises_zero_division(&self) -> bool {
+        self.cx.options.python_errors && !self.library
+    }
+
+    pub fn in_host(&self) -> bool {
+        self.cx.options.role == Role::Host
+    }
+}

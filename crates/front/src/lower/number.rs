@@ -1,0 +1,182 @@
+//! Numbers: constants, conversions, truth.
+
+use weft_ir::{CmpOp, Const, Kind, Op, Scalar, Span, Value};
+
+use super::Lower;
+use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::types::Num;
+use crate::value::{Lit, Number, Val, int_range};
+
+impl Lower<'_> {
+    /// A number as an IR value of a scalar type. Complex to real is refused; everything else converts.
+    pub fn number_as(&mut self, val: &Val, to: Scalar, span: Span) -> Res<Value> {
+        match val {
+            Val::Lit(lit) => self.constant(*lit, to, span),
+            Val::Num(value, num) => {
+                if num.scalar.is_complex() && !to.is_complex() {
+                    let message = format!("{num} cannot be converted to {}", to.numpy_name());
+                    let diag = Diagnostic::new(DiagnosticKind::Typing, span, message);
+                    return Err(diag.help("take its .real or .imag").into());
+                }
+                Ok(self.convert(*value, num.scalar, to))
+            }
+            Val::View(..) | Val::Lazy(_) => {
+                let diag = Diagnostic::new(
+                    DiagnosticKind::Typing,
+                    span,
+                    format!("a number is needed here, and this is a {}", val.ty()),
+                );
+                Err(diag.help("index the array").into())
+            }
+            _ => Err(self.typing(span, format!("a number is needed here, and this is {}", val.ty()))),
+        }
+    }
+
+    /// A number as an `i64`, for indices, lengths and ranges.
+    pub fn index_value(&mut self, val: &Val, span: Span) -> Res<Value> {
+        match val.num().map(|n| n.scalar.kind()) {
+            Some(Kind::Float | Kind::Complex) => {
+                let diag = Diagnostic::new(
+                    DiagnosticKind::Typing,
+                    span,
+                    format!("an integer is needed here, and this is {}", val.ty()),
+                );
+                Err(diag.help("convert it with int(...)").into())
+            }
+            _ => self.number_as(val, Scalar::I64, span),
+        }
+    }
+
+    fn constant(&mut self, lit: Lit, to: Scalar, span: Span) -> Res<Value> {
+        if lit.num.scalar.is_complex() && !to.is_complex() {
+            return Err(self.typing(span, format!("complex cannot be converted to {}", to.numpy_name())));
+        }
+        let lit = match lit.value {
+            // A strong integer converts as a cast does; a Python one must fit.
+            Number::Int(v) if to.is_int() && !lit.num.weak => Lit::int(wrap_int(v, to)),
+            Number::Float(v) if to.is_int() => Lit::int(wrap_int(v as i64 as i128, to)),
+            _ => lit,
+        };
+        let Some(constant) = lit.constant(to) else {
+            let value = lit.value.int().unwrap_or_default();
+            let message = format!("the Python integer {value} does not fit {}", to.numpy_name());
+            return Err(Diagnostic::new(DiagnosticKind::Value, span, message).into());
+        };
+        let value = self.b.constant(constant);
+        if matches!(constant, Const::Int(_, v) if v >= 0) {
+            self.nonneg.insert(value);
+        }
+        Ok(value)
+    }
+
+    /// Converts between scalar types, never from complex to real.
+    pub fn convert(&mut self, value: Value, from: Scalar, to: Scalar) -> Value {
+        if from == to {
+            return value;
+        }
+        if to == Scalar::Bool {
+            return self.nonzero(value, from);
+        }
+        if !to.is_complex() {
+            let cast = self.b.cast(value, to);
+            if self.nonneg.contains(&value) && from.is_int() && to.size() >= from.size() {
+                self.nonneg.insert(cast);
+            }
+            if from.kind() == Kind::Unsigned && from.size() < to.size() {
+                self.nonneg.insert(cast);
+            }
+            return cast;
+        }
+        let part = to.part();
+        let (re, im) = if from.is_complex() {
+            let re = self.b.emit(from.part(), Op::Re(value));
+            let im = self.b.emit(from.part(), Op::Im(value));
+            (self.b.cast(re, part), self.b.cast(im, part))
+        } else {
+            (self.b.cast(value, part), self.zero(part))
+        };
+        self.b.emit(to, Op::Complex(re, im))
+    }
+
+    pub fn is_nonneg(&self, value: Value) -> bool {
+        self.nonneg.contains(&value)
+    }
+
+    pub fn mark_nonneg(&mut self, value: Value) {
+        self.nonneg.insert(value);
+    }
+
+    pub fn zero(&mut self, s: Scalar) -> Value {
+        self.small(s, 0)
+    }
+
+    /// A small integer as a constant of any numeric type.
+    pub fn small(&mut self, s: Scalar, v: i8) -> Value {
+        let constant = match s {
+            Scalar::Bool => Const::Bool(v != 0),
+            Scalar::F32 => Const::f32(v.into()),
+            Scalar::F64 => Const::f64(v.into()),
+            Scalar::C64 => Const::C64(f32::from(v).to_bits(), 0),
+            Scalar::C128 => Const::C128(f64::from(v).to_bits(), 0),
+            int => Const::Int(int, v.into()),
+        };
+        self.b.constant(constant)
+    }
+
+    fn nonzero(&mut self, value: Value, s: Scalar) -> Value {
+        if s == Scalar::Bool {
+            return value;
+        }
+        let zero = self.zero(s);
+        self.b.compare(CmpOp::Ne, value, zero)
+    }
+
+    /// What a condition knows: its constant truth, or a bool value.
+    pub fn truth(&mut self, val: &Val, span: Span) -> Res<Truth> {
+        match val {
+            Val::Lit(lit) => Ok(Truth::Known(lit.value.truth())),
+            Val::Num(value, num) => Ok(Truth::Value(self.nonzero(*value, num.scalar))),
+            Val::None => Ok(Truth::Known(false)),
+            Val::Tuple(items) => Ok(Truth::Known(!items.is_empty())),
+            Val::Str(s) => Ok(Truth::Known(!s.is_empty())),
+            Val::View(..) | Val::Lazy(_) => {
+                let message = format!("the truth of a {} is not one value", val.ty());
+                let diag = Diagnostic::new(DiagnosticKind::Typing, span, message);
+                Err(diag.help("use .any() or .all(), or test one element").into())
+            }
+            _ => Ok(Truth::Known(true)),
+        }
+    }
+
+    /// A condition as a bool value.
+    pub fn truth_value(&mut self, val: &Val, span: Span) -> Res<Value> {
+        Ok(match self.truth(val, span)? {
+            Truth::Known(b) => self.b.constant(Const::Bool(b)),
+            Truth::Value(v) => v,
+        })
+    }
+
+    pub fn not(&mut self, value: Value) -> Value {
+        self.b.unary(weft_ir::UnOp::Not, value)
+    }
+
+    /// Numbers of two types brought to the one they share.
+    pub fn unified(&mut self, a: &Val, b: &Val, num: Num, span: Span) -> Res<(Value, Value)> {
+        Ok((self.number_as(a, num.scalar, span)?, self.number_as(b, num.scalar, span)?))
+    }
+}
+
+/// A condition: known while compiling, or a bool value.
+#[derive(Clone, Copy, Debug)]
+pub enum Truth {
+    Known(bool),
+    Value(Value),
+}
+
+/// An integer reduced to a type's width.
+fn wrap_int(v: i128, to: Scalar) -> i128 {
+    let (low, high) = int_range(to);
+    let span = high - low + 1;
+    (v - low).rem_euclid(span) + low
+}

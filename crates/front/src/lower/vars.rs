@@ -1,0 +1,302 @@
+//! Variables: their types across rounds, and where their values are kept in this one.
+//!
+//! A variable assigned once, in a block that encloses every use, is bound to the value itself. Any other lives in IR locals,
+//! one for each number or view in it.
+
+use std::collections::HashMap;
+
+use weft_ir::{AxisSlice, Local, Op, Span, Type, Value, ViewType};
+
+use super::Lower;
+use crate::compiler::{Res, Stop};
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::names;
+use crate::parse::Parsed;
+use crate::types::{Ty, join};
+use crate::value::Val;
+
+pub struct Vars {
+    index: HashMap<String, usize>,
+    vars: Vec<Var>,
+    /// A variable got its first type in this round.
+    pub progress: bool,
+}
+
+struct Var {
+    name: String,
+    assignments: usize,
+    /// The type so far and the place that first gave it one.
+    ty: Option<(Ty, Span)>,
+    /// Kept in locals: it is assigned more than once, or read where its one assignment is not in sight.
+    needs_slot: bool,
+    bound: Option<(Val, u32)>,
+    slot: Option<Slot>,
+}
+
+/// Locals that hold a variable's value.
+#[derive(Clone)]
+pub enum Slot {
+    Local(Local),
+    Tuple(Vec<Slot>),
+    /// Known from the type alone.
+    Static,
+}
+
+impl Vars {
+    pub fn new(parsed: &Parsed) -> Vars {
+        let counts = names::assigned(parsed);
+        let vars: Vec<Var> = counts
+            .into_iter()
+            .map(|(name, assignments)| Var {
+                name,
+                assignments,
+                ty: None,
+                needs_slot: false,
+                bound: None,
+                slot: None,
+            })
+            .collect();
+        Vars {
+            index: vars.iter().enumerate().map(|(i, v)| (v.name.clone(), i)).collect(),
+            vars,
+            progress: false,
+        }
+    }
+
+    /// Keeps the types, forgets the places.
+    pub fn next_round(mut self) -> Vars {
+        self.progress = false;
+        for var in &mut self.vars {
+            var.bound = None;
+            var.slot = None;
+        }
+        self
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        self.index.get(name).copied()
+    }
+}
+
+impl Lower<'_> {
+    pub fn is_local(&self, name: &str) -> bool {
+        self.vars.index.contains_key(name)
+    }
+
+    pub fn define_param(&mut self, name: &str, val: Val, span: Span) -> Res<()> {
+        self.assign(name, val, span)
+    }
+
+    /// Gives a variable a value, joining the value's type into the variable's.
+    pub fn assign(&mut self, name: &str, val: Val, span: Span) -> Res<()> {
+        let val = self.materialise(val)?;
+        self.refuse_unassignable(&val, span)?;
+        let Some(i) = self.vars.find(name) else {
+            return Err(self.unsupported(span, format!("'{name}' cannot be assigned here")));
+        };
+        if self.vars.vars[i].assignments == 1 && !self.vars.vars[i].needs_slot {
+            let block = self.current_block();
+            let var = &mut self.vars.vars[i];
+            self.vars.progress |= var.ty.is_none();
+            var.ty = Some((val.ty(), span));
+            var.bound = Some((val, block));
+            return Ok(());
+        }
+        let ty = self.join_variable(i, &val.ty(), span)?;
+        let slot = self.slot_of(i, &ty);
+        self.write(&slot, &val, &ty, span)
+    }
+
+    fn refuse_unassignable(&self, val: &Val, span: Span) -> Res<()> {
+        match val {
+            Val::Iter(_) => Err(self.unsupported(span, "a range can only be looped over, not kept in a variable")),
+            Val::Method(..) => Err(self.unsupported(span, "a method can only be called, not kept in a variable")),
+            _ => Ok(()),
+        }
+    }
+
+    fn join_variable(&mut self, i: usize, ty: &Ty, span: Span) -> Res<Ty> {
+        let var = &mut self.vars.vars[i];
+        let Some((known, first)) = &var.ty else {
+            var.ty = Some((ty.clone(), span));
+            self.vars.progress = true;
+            return Ok(ty.clone());
+        };
+        let Some(joined) = join(known, ty) else {
+            let message = format!("the variable '{}' is {ty} here and {known} elsewhere", var.name);
+            let diag = Diagnostic::new(DiagnosticKind::Typing, span, message)
+                .caret(format!("{ty}"))
+                .label(*first, format!("{known}"))
+                .help("a variable has one type in a compiled function; use two names");
+            return Err(diag.into());
+        };
+        if joined != *known {
+            var.ty = Some((joined.clone(), *first));
+            var.slot = None;
+            self.changed = true;
+        }
+        Ok(joined)
+    }
+
+    /// The value of a local variable.
+    pub fn read(&mut self, name: &str, span: Span) -> Res<Val> {
+        let Some(i) = self.vars.find(name) else {
+            return Err(Stop::Pending(name.to_owned(), span));
+        };
+        let var = &mut self.vars.vars[i];
+        if let Some((val, block)) = &var.bound {
+            let val = val.clone();
+            if !self.open.contains(block) {
+                var.needs_slot = true;
+                self.changed = true;
+            }
+            return Ok(val);
+        }
+        let Some((ty, _)) = var.ty.clone() else {
+            return Err(Stop::Pending(name.to_owned(), span));
+        };
+        if var.slot.is_none() && var.assignments == 1 && !var.needs_slot {
+            var.needs_slot = true;
+            self.changed = true;
+        }
+        let slot = self.slot_of(i, &ty);
+        self.read_slot(&slot, &ty, span)
+    }
+
+    fn slot_of(&mut self, i: usize, ty: &Ty) -> Slot {
+        if let Some(slot) = &self.vars.vars[i].slot {
+            return slot.clone();
+        }
+        let name = self.vars.vars[i].name.clone();
+        let slot = self.new_slot(&name, ty);
+        self.vars.vars[i].slot = Some(slot.clone());
+        slot
+    }
+
+    fn new_slot(&mut self, name: &str, ty: &Ty) -> Slot {
+        match ty {
+            Ty::Num(n) => Slot::Local(self.b.func.new_local(n.scalar.into(), name)),
+            Ty::View(v) => Slot::Local(self.b.func.new_local((*v).into(), name)),
+            Ty::Tuple(items) => {
+                let slot = |(i, ty): (usize, &Ty)| self.new_slot(&format!("{name}.{i}"), ty);
+                Slot::Tuple(items.iter().enumerate().map(slot).collect())
+            }
+            Ty::None | Ty::Static(_) => Slot::Static,
+        }
+    }
+
+    fn write(&mut self, slot: &Slot, val: &Val, ty: &Ty, span: Span) -> Res<()> {
+        match (slot, val, ty) {
+            (Slot::Local(local), ..) => {
+                let value = self.value_as(val, ty, span)?;
+                self.b.set(*local, value);
+            }
+            (Slot::Tuple(slots), Val::Tuple(vals), Ty::Tuple(types)) => {
+                for ((slot, val), ty) in slots.iter().zip(vals).zip(types) {
+                    self.write(slot, val, ty, span)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn read_slot(&mut self, slot: &Slot, ty: &Ty, span: Span) -> Res<Val> {
+        Ok(match (slot, ty) {
+            (Slot::Local(local), _) => {
+                let value = self.b.get(*local);
+                self.wrap_value(value, ty)
+            }
+            (Slot::Tuple(slots), Ty::Tuple(types)) => {
+                let read = |(slot, ty): (&Slot, &Ty)| self.read_slot(slot, ty, span);
+                Val::Tuple(slots.iter().zip(types).map(read).collect::<Res<_>>()?)
+            }
+            _ => self.static_val(ty, span)?,
+        })
+    }
+
+    /// Locals for a value with no name in the source.
+    pub fn temporary(&mut self, ty: &Ty) -> Slot {
+        self.new_slot("", ty)
+    }
+
+    pub fn set_temporary(&mut self, slot: &Slot, val: &Val, ty: &Ty, span: Span) -> Res<()> {
+        self.write(slot, val, ty, span)
+    }
+
+    pub fn get_temporary(&mut self, slot: &Slot, ty: &Ty, span: Span) -> Res<Val> {
+        self.read_slot(slot, ty, span)
+    }
+
+    /// The local of a variable that holds one number, for reductions.
+    pub fn local_of(&mut self, name: &str) -> Option<(Local, Ty)> {
+        let i = self.vars.find(name)?;
+        let (ty, _) = self.vars.vars[i].ty.clone()?;
+        if !matches!(ty, Ty::Num(_)) || (self.vars.vars[i].assignments == 1 && !self.vars.vars[i].needs_slot) {
+            return None;
+        }
+        match self.slot_of(i, &ty) {
+            Slot::Local(local) => Some((local, ty)),
+            Slot::Tuple(_) | Slot::Static => None,
+        }
+    }
+
+    fn static_val(&self, ty: &Ty, span: Span) -> Res<Val> {
+        use crate::types::Static;
+        Ok(match ty {
+            Ty::None => Val::None,
+            Ty::Static(Static::Str(s)) => Val::Str(s.clone()),
+            Ty::Static(Static::Dtype(s)) => Val::Dtype(*s),
+            Ty::Static(Static::Path(p)) => Val::Path(p.clone()),
+            Ty::Static(Static::Ellipsis) => Val::Ellipsis,
+            _ => return Err(self.unsupported(span, format!("{ty} cannot be kept in a variable that is assigned more than once"))),
+        })
+    }
+
+    /// An IR value of a type, as the lowering sees it: tuples are taken apart.
+    pub fn wrap_value(&mut self, value: Value, ty: &Ty) -> Val {
+        match ty {
+            Ty::Num(n) => Val::Num(value, *n),
+            Ty::View(v) => Val::View(value, *v),
+            Ty::Tuple(types) => {
+                let item = |(i, ty): (usize, &Ty)| match ty {
+                    Ty::None | Ty::Static(_) => Val::None,
+                    _ => {
+                        let item = self.b.emit(ty.ir(), Op::Item(value, i as u32));
+                        self.wrap_value(item, ty)
+                    }
+                };
+                Val::Tuple(types.iter().enumerate().map(item).collect())
+            }
+            Ty::None | Ty::Static(_) => Val::None,
+        }
+    }
+
+    /// A value as one IR value of a type it can take: numbers are converted, tuples built.
+    pub fn value_as(&mut self, val: &Val, ty: &Ty, span: Span) -> Res<Value> {
+        match (val, ty) {
+            (Val::Num(..) | Val::Lit(_), Ty::Num(n)) => self.number_as(val, n.scalar, span),
+            (Val::View(value, have), Ty::View(want)) => Ok(self.relax_view(*value, *have, *want)),
+            (Val::Lazy(_), _) => {
+                let view = self.materialise(val.clone())?;
+                self.value_as(&view, ty, span)
+            }
+            (Val::Tuple(vals), Ty::Tuple(types)) => {
+                let item = |(val, ty): (&Val, &Ty)| self.value_as(val, ty, span);
+                let items = vals.iter().zip(types).map(item).collect::<Res<Vec<_>>>()?;
+                Ok(self.b.emit(ty.ir(), Op::Tuple(items)))
+            }
+            (Val::None, _) => Ok(self.b.emit(Type::unit(), Op::Tuple(Vec::new()))),
+            _ => Err(self.typing(span, format!("{} cannot be used as {ty}", val.ty()))),
+        }
+    }
+
+    /// The same view with less known of it.
+    fn relax_view(&mut self, value: Value, have: ViewType, want: ViewType) -> Value {
+        if have == want {
+            return value;
+        }
+        let axes = vec![AxisSlice::Full; have.rank as usize];
+        self.b.emit(want, Op::Slice { view: value, axes })
+    }
+}

@@ -1,0 +1,189 @@
+//! What an expression evaluates to while lowering: IR values, constants not yet emitted, and compile-time things.
+
+use std::rc::Rc;
+
+use weft_ir::{Const, Kind, Scalar, Value, ViewType};
+
+use crate::FunctionSource;
+use crate::lower::lazy::Lazy;
+use crate::types::{Num, Static, Ty};
+
+#[derive(Clone)]
+pub enum Val {
+    /// A number held by an IR value.
+    Num(Value, Num),
+    /// A number known now; it becomes an IR constant where it is used, at the width it is used in.
+    Lit(Lit),
+    View(Value, ViewType),
+    /// An array expression not yet computed.
+    Lazy(Rc<Lazy>),
+    Tuple(Vec<Val>),
+    None,
+    Str(String),
+    Dtype(Scalar),
+    /// A module or function the front end knows.
+    Path(String),
+    Function(Rc<FunctionSource>),
+    /// An attribute that is called: the receiver and the method's name.
+    Method(Box<Val>, String),
+    Iter(Box<Iter>),
+    Ellipsis,
+    Other(String),
+}
+
+/// Something to loop over.
+#[derive(Clone)]
+pub enum Iter {
+    Range { start: Val, stop: Val, step: Val, parallel: bool },
+    Enumerate(Val, Val),
+    Zip(Vec<Val>),
+}
+
+/// A number known while compiling.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lit {
+    pub num: Num,
+    pub value: Number,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    Complex(f64, f64),
+}
+
+impl Number {
+    pub fn complex(self) -> (f64, f64) {
+        match self {
+            Number::Bool(b) => (f64::from(u8::from(b)), 0.0),
+            Number::Int(i) => (i as f64, 0.0),
+            Number::Float(f) => (f, 0.0),
+            Number::Complex(re, im) => (re, im),
+        }
+    }
+
+    pub fn truth(self) -> bool {
+        match self {
+            Number::Bool(b) => b,
+            Number::Int(i) => i != 0,
+            Number::Float(f) => f != 0.0,
+            Number::Complex(re, im) => re != 0.0 || im != 0.0,
+        }
+    }
+
+    /// The value as an integer, if it is a bool or an integer.
+    pub fn int(self) -> Option<i128> {
+        match self {
+            Number::Bool(b) => Some(i128::from(b)),
+            Number::Int(i) => Some(i),
+            Number::Float(_) | Number::Complex(..) => None,
+        }
+    }
+}
+
+impl Lit {
+    pub const fn int(v: i128) -> Lit {
+        Lit {
+            num: Num::INT,
+            value: Number::Int(v),
+        }
+    }
+
+    pub const fn float(v: f64) -> Lit {
+        Lit {
+            num: Num::FLOAT,
+            value: Number::Float(v),
+        }
+    }
+
+    pub const fn bool(v: bool) -> Lit {
+        Lit {
+            num: Num::BOOL,
+            value: Number::Bool(v),
+        }
+    }
+
+    /// The IR constant of a type; `None` where an integer does not fit it.
+    pub fn constant(self, to: Scalar) -> Option<Const> {
+        let (re, im) = self.value.complex();
+        Some(match to {
+            Scalar::Bool => Const::Bool(self.value.truth()),
+            Scalar::F32 => Const::f32(re as f32),
+            Scalar::F64 => Const::f64(re),
+            Scalar::C64 => Const::C64((re as f32).to_bits(), (im as f32).to_bits()),
+            Scalar::C128 => Const::C128(re.to_bits(), im.to_bits()),
+            int => Const::Int(int, int_constant(self.value, int)?),
+        })
+    }
+}
+
+fn int_constant(value: Number, to: Scalar) -> Option<i64> {
+    let v = value.int().unwrap_or_else(|| value.complex().0 as i128);
+    let (low, high) = int_range(to);
+    (low <= v && v <= high).then_some(v as i64)
+}
+
+/// The least and greatest value of an integer type.
+pub fn int_range(s: Scalar) -> (i128, i128) {
+    let bits = s.bits();
+    if s.is_signed() {
+        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
+    }
+}
+
+impl Val {
+    pub const fn int(v: i128) -> Val {
+        Val::Lit(Lit::int(v))
+    }
+
+    pub fn ty(&self) -> Ty {
+        match self {
+            Val::Num(_, n) => Ty::Num(*n),
+            Val::Lit(l) => Ty::Num(l.num),
+            Val::View(_, v) => Ty::View(*v),
+            Val::Lazy(l) => Ty::View(l.result_type()),
+            Val::Tuple(items) => Ty::Tuple(items.iter().map(Val::ty).collect()),
+            Val::None => Ty::None,
+            Val::Str(s) => Ty::Static(Static::Str(s.clone())),
+            Val::Dtype(s) => Ty::Static(Static::Dtype(*s)),
+            Val::Path(p) => Ty::Static(Static::Path(p.clone())),
+            Val::Function(f) => Ty::Static(Static::Function(f.key, f.name.clone())),
+            Val::Method(_, name) => Ty::Static(Static::Path(name.clone())),
+            Val::Iter(_) => Ty::Static(Static::Other("range".into())),
+            Val::Ellipsis => Ty::Static(Static::Ellipsis),
+            Val::Other(t) => Ty::Static(Static::Other(t.clone())),
+        }
+    }
+
+    /// The number's type, if it is one.
+    pub fn num(&self) -> Option<Num> {
+        match self {
+            Val::Num(_, n) => Some(*n),
+            Val::Lit(l) => Some(l.num),
+            _ => None,
+        }
+    }
+
+    pub fn lit(&self) -> Option<Lit> {
+        match self {
+            Val::Lit(l) => Some(*l),
+            _ => None,
+        }
+    }
+
+    /// A constant integer, if it is one.
+    pub fn const_int(&self) -> Option<i128> {
+        let lit = self.lit()?;
+        matches!(lit.num.scalar.kind(), Kind::Bool | Kind::Signed | Kind::Unsigned)
+            .then(|| lit.value.int())
+            .flatten()
+    }
+
+    pub fn is_array(&self) -> bool {
+        matches!(self, Val::View(..) | Val::Lazy(_))
+    }
+}
