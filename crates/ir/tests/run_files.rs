@@ -8,7 +8,8 @@ use weft_ir::text::{parse, print};
 
 fn files() -> Vec<PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/run");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let entries = std::fs::read_dir(folder).expect("the folder of test files");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a test file").path()).collect();
     files.sort();
     assert!(!files.is_empty());
     files
