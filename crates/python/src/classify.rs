@@ -223,11 +223,8 @@ fn array(numpy: &Numpy, object: &Bound<'_, PyAny>) -> Option<Object> {
 /// Modules, types and functions that have a canonical path.
 fn named(object: &Bound<'_, PyAny>) -> Option<Object> {
     if let Ok(module) = object.cast::<PyModule>() {
-        return Some(match module.name().ok()?.to_str().ok()? {
-            name @ ("math" | "cmath" | "numpy" | "builtins") => Object::Module(name.into()),
-            name if name == "weft" || name.starts_with("weft.") => Object::Module(name.into()),
-            other => Object::Other(format!("module '{other}'")),
-        });
+        // The front end knows some of them; of the others it asks for attributes, so `helpers.f` is the user's function.
+        return module.name().ok().map(|name| Object::Module(name.to_string()));
     }
     if let Some(scalar) = dtype(object) {
         return Some(Object::Dtype(scalar));
