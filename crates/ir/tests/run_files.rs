@@ -21,7 +21,7 @@ fn difference(line: &TestLine, run: &Interpreted) -> Option<String> {
     match (&run.result, &expected.fails, &expected.raises) {
         (Err(trap), Some(part), _) => return (!trap.to_string().contains(part)).then(|| format!("failed with {trap}")),
         (Err(trap), None, Some((kind, message))) => {
-            let same = trap.error_kind() == *kind && trap.to_string().starts_with(message);
+            let same = trap.error_kind() == *kind && trap.fault.to_string() == *message;
             return (!same).then(|| format!("raised {trap}"));
         }
         (Err(trap), None, None) => return Some(format!("failed with {trap:?}")),

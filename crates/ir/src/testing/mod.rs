@@ -2,14 +2,16 @@
 //!
 //! Every device runs the same files. A line is one of
 //!
-//!     ; run: add(1, 2) == 3
-//!     ; run: divmod(-7.0, 2.0) == (-4.0, 1.0)
-//!     ; run: sine(1.0) ~= 0.8414709848078965
-//!     ; run: saxpy[2, 4](2.0, [1.0, 2.0], [0.0, 1.0]) where y == [2.0, 5.0]
-//!     ; run: total[over (2, 3)]([[1, 2, 3], [4, 5, 6]]) == (21,)
-//!     ; run: divide(1, 0) raises zero_division "division by zero"
-//!     ; run: hello() prints "hello 1\n"
-//!     ; check: race[1, 2]([0]) fails "data race"
+//! ```text
+//! ; run: add(1, 2) == 3
+//! ; run: divmod(-7.0, 2.0) == (-4.0, 1.0)
+//! ; run: sine(1.0) ~= 0.8414709848078965
+//! ; run: saxpy[2, 4](2.0, [1.0, 2.0], [0.0, 1.0]) where y == [2.0, 5.0]
+//! ; run: total[over (2, 3)]([[1, 2, 3], [4, 5, 6]]) == (21,)
+//! ; run: divide(1, 0) raises zero_division "division by zero"
+//! ; run: hello() prints "hello 1\n"
+//! ; check: race[1, 2]([0]) fails "data race"
+//! ```
 //!
 //! `k[blocks, threads]` launches a kernel (each an int or a tuple), `l[over extents]` a loop function, whose result is the tuple of its
 //! reductions. Arguments are literals of the parameters' types; arrays are nested lists, or `zeros(2, 3)`. `where` compares array
