@@ -1,0 +1,131 @@
+"""What the math library promises: each function's oracle, its largest error in ULP, and where to look for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import mpmath
+import numpy as np
+from mpmath import mp, mpf
+
+mp.prec = 200
+
+
+@dataclass
+class Function:
+    """A function of the library. `ranges` are (low, high) of uniform samples; `exponents` the base-2 exponents of others."""
+
+    oracle: Callable[..., mpf | None]
+    arity: int = 1
+    bound: float = 1.0
+    ranges: list[tuple[float, float]] = field(default_factory=lambda: [(-10.0, 10.0)])
+    exponents: tuple[float, float] = (-30.0, 12.0)
+    hard: list[tuple[float, ...]] = field(default_factory=list)
+
+
+def _hypot(x: mpf, y: mpf) -> mpf:
+    return mp.inf if mp.isinf(x) or mp.isinf(y) else mp.sqrt(x * x + y * y)
+
+
+def _power_of(base: float) -> Callable[[mpf], mpf]:
+    return lambda x: mp.inf if x > 100000 else mpf(0) if x < -100000 else mp.power(base, x)
+
+
+def _logarithm(base: float | None) -> Callable[[mpf], mpf]:
+    def log(x: mpf) -> mpf:
+        if x == 0:
+            return -mp.inf
+        if mp.isnan(x) or x < 0:
+            return mp.nan
+        return mp.log(x) if base is None else mp.log(x) / mp.log(base)
+
+    return log
+
+
+def _circular(f: Callable[[mpf], mpf]) -> Callable[[mpf], mpf]:
+    return lambda x: mp.nan if mp.isinf(x) else f(x)
+
+
+def _atan2(y: mpf, x: mpf) -> mpf | None:
+    """mpmath's, with C99's infinities. Nothing where the sign of a zero decides."""
+    if y == 0 and (x == 0 or x < 0):
+        return None
+    if mp.isnan(x) or mp.isnan(y):
+        return mp.nan
+    if mp.isinf(x) and mp.isinf(y):
+        return mp.sign(y) * (mp.pi / 4 if x > 0 else 3 * mp.pi / 4)
+    if mp.isinf(x):
+        return mpf(0) if x > 0 else mp.pi * (-1 if y < 0 else 1)
+    return mp.sign(y) * mp.pi / 2 if mp.isinf(y) else mp.atan2(y, x)
+
+
+# Near multiples of pi/2: the closest doubles there are (J.-M. Muller, "Elementary Functions", 11.3), and the end of the fast path.
+NEAR_QUADRANTS = [
+    6381956970095103.0 * 2.0**797,
+    5.319372648326541e255,
+    1.5707963267948966,
+    3.141592653589793,
+    6.283185307179586,
+    1646999.9999999998,
+    1647000.0,
+]
+
+FUNCTIONS: dict[str, Function] = {
+    "sin": Function(_circular(mp.sin), exponents=(-30, 60), hard=[(x,) for x in NEAR_QUADRANTS]),
+    "cos": Function(_circular(mp.cos), exponents=(-30, 60), hard=[(x,) for x in NEAR_QUADRANTS]),
+    "tan": Function(_circular(mp.tan), exponents=(-30, 60), hard=[(x,) for x in NEAR_QUADRANTS]),
+    "atan": Function(mp.atan, ranges=[(-5, 5)], exponents=(-30, 60)),
+    "atan2": Function(_atan2, arity=2, ranges=[(-1, 1)], exponents=(-40, 40), hard=[(0.6796919939151693, 0.6743011957187113)]),
+    "hypot": Function(_hypot, arity=2, ranges=[(-1, 1)], exponents=(-20, 20)),
+    "exp": Function(mp.exp, ranges=[(-30, 30), (-745.2, -708), (700, 710), (-104, -87), (87, 89)], exponents=(-30, 9)),
+    "exp2": Function(_power_of(2), ranges=[(-30, 30), (-1075, -1021), (-150, -125)], exponents=(-30, 10)),
+    "exp10": Function(_power_of(10), ranges=[(-30, 30), (-324, -307), (-46, -37)], exponents=(-30, 8)),
+    "log": Function(_logarithm(None), ranges=[(0.5, 2), (0, 20)], exponents=(-300, 300)),
+    "log2": Function(_logarithm(2), ranges=[(0.5, 2), (0, 20)], exponents=(-300, 300)),
+    "log10": Function(_logarithm(10), ranges=[(0.5, 2), (0, 20)], exponents=(-300, 300)),
+}
+
+
+def samples(f: Function, dtype: type, count: int, seed: int = 1) -> list[np.ndarray]:
+    """About `count` argument tuples: uniform, log-uniform of both signs, any bits, special values, hard cases."""
+    rng = np.random.default_rng(seed)
+    info = np.finfo(dtype)
+    special = np.array(
+        [0, 0.5, 1, 1.5, 2, 3, 10, info.tiny, info.smallest_subnormal, 5 * info.smallest_subnormal, info.max, info.max / 2, np.inf], dtype
+    )
+    special = np.concatenate([special, np.nextafter(special, dtype(0)), -special, [np.nan]]).astype(dtype)
+    columns = []
+    for axis in range(f.arity):
+        uniform = [rng.uniform(low, high, count // (2 * len(f.ranges))) for low, high in f.ranges]
+        low, high = (e if abs(e) < 100 or dtype is np.float64 else np.sign(e) * 100 for e in f.exponents)
+        scaled = np.exp2(rng.uniform(low, high, count // 4)) * rng.choice([-1, 1], count // 4)
+        raw = rng.integers(0, 256, (count // 4) * np.dtype(dtype).itemsize, np.uint8).view(dtype)
+        edge = (
+            np.repeat(special, len(special)) if axis == 0 and f.arity == 2 else np.tile(special, len(special)) if f.arity == 2 else special
+        )
+        with np.errstate(over="ignore"):
+            parts = [np.asarray(p).astype(dtype) for p in (*uniform, scaled, raw, edge, [h[axis] for h in f.hard])]
+        columns.append(np.concatenate(parts))
+    return columns
+
+
+def errors(f: Function, got: np.ndarray, args: list[np.ndarray]) -> np.ndarray:
+    """The error of each result in units of the last place of the exact one."""
+    return np.array([ulps(g, f.oracle(*(mpf(float(a)) for a in row)), got.dtype) for g, *row in zip(got, *args)])
+
+
+def ulps(got: np.floating, exact: mpf | None, dtype: np.dtype) -> float:
+    """|got - exact| in the last place of the exact value. Where that rounds to infinity, infinity is right."""
+    if exact is None:
+        return 0.0
+    info = np.finfo(dtype)
+    if mpmath.isnan(exact) or np.isnan(got):
+        return 0.0 if mpmath.isnan(exact) and np.isnan(got) else np.inf
+    digits = info.nmant + 1
+    limit = mpf(float(info.max)) + mp.ldexp(1, int(info.maxexp) - digits - 1)
+    if abs(exact) >= limit or np.isinf(got):
+        return 0.0 if np.isinf(got) and abs(exact) >= limit and (got > 0) == (exact > 0) else np.inf
+    _, exponent = mp.frexp(exact) if exact != 0 else (mpf(0), int(info.minexp))
+    unit = mp.ldexp(1, max(int(exponent), int(info.minexp) + 1) - digits)
+    return float(abs(mpf(float(got)) - exact) / unit)

@@ -1,0 +1,56 @@
+"""Signed zeros, infinities and NaN give what C99's Annex F says, which is what NumPy gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mathlib import call
+
+UNARY = {
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "atan": np.arctan,
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "exp10": lambda x: np.power(x.dtype.type(10), x),
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+}
+BINARY = {"atan2": np.arctan2, "hypot": np.hypot}
+VALUES = [0.0, 1.0, 2.0, 0.5, 3.0, np.inf]
+TYPES = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
+
+
+def same(got: np.ndarray, want: np.ndarray) -> None:
+    """Equal in kind: NaN for NaN, zeros and infinities with their signs, the rest nearly."""
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(want))
+    numbers = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(got[numbers]), np.signbit(want[numbers]))
+    np.testing.assert_allclose(got, want, rtol=4 * np.finfo(want.dtype).eps)
+
+
+@TYPES
+@pytest.mark.parametrize("name", UNARY)
+def test_unary(name, dtype):
+    x = np.array(VALUES + [-v for v in VALUES] + [np.nan], dtype)
+    with np.errstate(all="ignore"):
+        same(call(name, x), UNARY[name](x))
+
+
+@TYPES
+@pytest.mark.parametrize("name", BINARY)
+def test_binary(name, dtype):
+    values = np.array(VALUES + [-v for v in VALUES] + [np.nan], dtype)
+    x, y = (a.ravel() for a in np.meshgrid(values, values))
+    with np.errstate(all="ignore"):
+        same(call(name, x, y), BINARY[name](x, y))
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_nan_with_payload(name):
+    """A NaN stays one whatever its bits."""
+    x = np.array([0x7FF0000000000001, 0x7FFFFFFFFFFFFFFF, 0x7FF8000000000123, -1], np.int64).view(np.float64)
+    assert np.isnan(call(name, x)).all()
