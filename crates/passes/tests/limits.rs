@@ -33,6 +33,10 @@ fn a_long_row_of_early_exits_is_nested_only_so_deep() {
     text += "  return %0\n}\n";
     let mut module = parse(&text).unwrap();
     lower_for_cpu(&mut module).unwrap();
-    let deepest = print(&module).lines().map(|line| line.len() - line.trim_start().len()).max().unwrap();
+    let deepest = print(&module)
+        .lines()
+        .map(|line| line.len() - line.trim_start().len())
+        .max()
+        .unwrap();
     assert!(deepest < 2 * 100, "blocks are nested {} deep", deepest / 2);
 }
