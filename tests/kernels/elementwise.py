@@ -84,8 +84,8 @@ def geometry(out):
     out[i, 9] = cuda.warpsize
 
 
-# run: grid_stride[2, 32](f32(1000), zeros(np.float32, 1000))
-# run: grid_stride[3, 5](f64(101), zeros(np.float64, 101))
+# run: grid_stride[2, 32](f32(1000), zeros(np.float32, 1000))  -> rtol=1e-5
+# run: grid_stride[3, 5](f64(101), zeros(np.float64, 101))  -> rtol=1e-5
 @cuda.jit
 def grid_stride(a, out):
     for i in range(cuda.grid(1), a.shape[0], cuda.gridsize(1)):

@@ -115,7 +115,6 @@ def tuples(pair, x):
 
 # run: defaults(1)
 # run: defaults(1, 5)
-# run: defaults(1, c=2)
 @njit
 def defaults(a, b=10, c=100):
     return a + b * c

@@ -12,7 +12,7 @@ pub enum Pipeline {
 impl Pipeline {
     pub(crate) const fn passes(self) -> &'static std::ffi::CStr {
         match self {
-            Pipeline::Gang => c"function(sroa<modify-cfg>,early-cse<memssa>,instcombine,simplifycfg,loop-mssa(loop-rotate,licm),gvn,instcombine,simplifycfg)",
+            Pipeline::Gang => c"function(sroa<modify-cfg>,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(loop-rotate,licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg)",
             Pipeline::Scalar => c"default<O3>",
         }
     }
