@@ -327,19 +327,16 @@ fn print(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         if i > 0 {
             items.push(PrintItem::Text(" ".into()));
         }
-        print_value(l, val, call, &mut items)?;
+        print_items(l, val, call, &mut items)?;
     }
     l.b.push(StmtKind::Print(join_texts(items)));
     Ok(Val::None)
 }
 
-fn print_value(l: &mut Lower<'_>, val: &Val, call: &Call, items: &mut Vec<PrintItem>) -> Res<()> {
+fn print_items(l: &mut Lower<'_>, val: &Val, call: &Call, items: &mut Vec<PrintItem>) -> Res<()> {
     match val {
         Val::Num(value, _) => items.push(PrintItem::Value(*value)),
-        Val::Lit(lit) => {
-            let value = l.number_as(val, lit.num.scalar, call.span)?;
-            items.push(PrintItem::Value(value));
-        }
+        Val::Lit(lit) => items.push(PrintItem::Value(l.number_as(val, lit.num.scalar, call.span)?)),
         Val::Str(text) => items.push(PrintItem::Text(text.clone())),
         Val::None => items.push(PrintItem::Text("None".into())),
         Val::Tuple(parts) => {
@@ -348,7 +345,7 @@ fn print_value(l: &mut Lower<'_>, val: &Val, call: &Call, items: &mut Vec<PrintI
                 if i > 0 {
                     items.push(PrintItem::Text(", ".into()));
                 }
-                print_value(l, part, call, items)?;
+                print_items(l, part, call, items)?;
             }
             items.push(PrintItem::Text(if parts.len() == 1 { ",)" } else { ")" }.into()));
         }

@@ -146,7 +146,9 @@ impl Lower<'_> {
             Object::Tuple(items) => Val::Tuple(items.iter().map(|o| self.object(o, span)).collect::<Res<_>>()?),
             Object::Dtype(s) => Val::Dtype(*s),
             Object::Array { elem, shape, bytes } => self.constant_array(*elem, shape, bytes),
-            Object::Module(path) | Object::Known(path) => {
+            // A module nobody here knows is the user's own: its attributes are asked of the environment.
+            Object::Module(path) => Val::Path(builtins::canonical(path)),
+            Object::Known(path) => {
                 let path = builtins::canonical(path);
                 self.resolve(&path, span)?
             }
@@ -319,7 +321,7 @@ impl Lower<'_> {
     }
 
     /// Appends a block's statements to the open one.
-    fn splice(&mut self, block: Block) {
+    pub fn splice(&mut self, block: Block) {
         let outer = self.b.span;
         for stmt in block.0 {
             self.b.span = stmt.span;

@@ -93,8 +93,9 @@ impl Lower<'_> {
         })))
     }
 
-    /// The element type `f` gives: it is run on a scratch block.
+    /// The element type `f` gives: it is run on a scratch block, of which nothing is kept.
     fn probe(&mut self, leaves: &[(Value, ViewType)], f: &Elementwise, span: Span) -> Res<Scalar> {
+        let (values, locals) = (self.b.func.values.len(), self.b.func.locals.len());
         self.open_block();
         let elems: Vec<Val> = leaves
             .iter()
@@ -102,6 +103,9 @@ impl Lower<'_> {
             .collect();
         let result = f(self, &elems);
         self.close_block();
+        self.b.func.values.truncate(values);
+        self.b.func.locals.truncate(locals);
+        self.nonneg.retain(|v| v.index() < values);
         match result?.num() {
             Some(num) => Ok(num.scalar),
             None => Err(self.typing(span, "the elements of an array must be numbers")),

@@ -80,8 +80,7 @@ impl Lower<'_> {
         make(self, Some(label))?;
         let ends = self.block(orelse);
         let block = self.close_block();
-        let leaves = leaves(&block, label);
-        self.b.push(StmtKind::Scope(label, block));
+        let leaves = self.push_scope(label, block);
         Ok(ends && !leaves)
     }
 
@@ -349,8 +348,7 @@ impl Lower<'_> {
             ended = self.block(&s.orelse);
         }
         let block = self.close_block();
-        let leaves = leaves(&block, exit);
-        self.b.push(StmtKind::Scope(exit, block));
+        let leaves = self.push_scope(exit, block);
         Ok(ended && !leaves)
     }
 
@@ -369,9 +367,19 @@ impl Lower<'_> {
             Ok(())
         })?;
         let block = self.close_block();
-        let continues = leaves(&block, next);
-        self.b.push(StmtKind::Scope(next, block));
+        let continues = self.push_scope(next, block);
         Ok(ends && !continues)
+    }
+
+    /// Emits a block under its label, or as it is where nothing leaves it early; gives whether something does.
+    fn push_scope(&mut self, label: Label, block: Block) -> bool {
+        let leaves = leaves(&block, label);
+        if leaves {
+            self.b.push(StmtKind::Scope(label, block));
+        } else {
+            self.splice(block);
+        }
+        leaves
     }
 }
 

@@ -1,5 +1,7 @@
 //! A small world for tests: `math`, `np`, `cuda`, `weft`, Python's builtins, and the functions of one file.
 
+#![allow(dead_code)] // Each test file uses a part.
+
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 

@@ -1,0 +1,135 @@
+# Array expressions: fused elementwise code, broadcasting, new arrays, reductions.
+
+
+# run(float32[:], float32[:]): axpy([1.0, 2.0], [3.0, 4.0]) == [5.0, 8.0]
+# run(float32[:], float64[:]): axpy([1.0, 2.0], [3.0, 4.0]) == [5.0, 8.0]
+# run(int32[:], int64[:]): axpy([1, 2], [3, 4]) == [5, 8]
+def axpy(x, y):
+    return 2 * x + y
+
+
+# run(float64[:, :], float64[:]): broadcast([[1.0, 2.0], [3.0, 4.0]], [10.0, 20.0]) == [[21.0, 42.0], [23.0, 44.0]]
+# run(float64[:, :], float64[:]): broadcast([[1.0], [3.0]], [10.0, 20.0]) == [[21.0, 41.0], [23.0, 43.0]]
+# run(float64[:, :], float64[:]): broadcast([[1.0, 2.0], [3.0, 4.0]], [10.0]) == [[21.0, 22.0], [23.0, 24.0]]
+def broadcast(a, b):
+    return a + b * 2
+
+
+# run(float64[:], float64[:]): misfit([1.0, 2.0], [1.0, 2.0, 3.0]) raises value "operands could not be broadcast together"
+def misfit(a, b):
+    return a + b
+
+
+# run(float64[:]): reductions([3.0, 1.0, 2.0]) == (6.0, 2.0, 1.0, 3.0, 6.0, 12.0, 3.0, 0, 1)
+# run(float32[:]): reductions([3.0, 1.0, 2.5]) == (6.5, 2.1666667, 1.0, 3.0, 7.5, 13.0, 3.0, 0, 1)
+# run(int8[:]): reductions([100, 27, 100]) == (227, 75.66666666666667, 27, 100, 270000, -58, 100, 0, 1)
+# run parallel(float64[:]): reductions([3.0, 1.0, 2.0]) == (6.0, 2.0, 1.0, 3.0, 6.0, 12.0, 3.0, 0, 1)
+def reductions(a):
+    return a.sum(), a.mean(), a.min(), a.max(), a.prod(), np.sum(a * 2), max(a), a.argmax(), a.argmin()
+
+
+# run(float64[:]): spread([3.0, 1.0, 2.0]) ~= (0.6666666666666666, 0.816496580927726)
+def spread(a):
+    return a.var(), a.std()
+
+
+# run(float64[:]): empty_min([]) raises value "zero-size array has no minimum or maximum"
+def empty_min(a):
+    return a.min()
+
+
+# run(bool[:]): logic([true, false]) == (true, false)
+# run(bool[:]): logic([true, true]) == (true, true)
+def logic(a):
+    return a.any(), a.all()
+
+
+# run(float64[:]): compares([3.0, 1.0, 2.0]) == ([true, false, true], [3.0, -1.0, 2.0])
+def compares(a):
+    return a > 1.5, np.where(a > 1.5, a, -a)
+
+
+# run(int): zeros(3) == ([0.0, 5.0, 0.0], [[1, 1, 1], [1, 1, 1]], [2.5, 2.5, 2.5], [[0, 0, 0], [0, 0, 0]])
+def zeros(n):
+    a = np.zeros(n)
+    b = np.ones((2, n), np.int32)
+    c = np.full(n, 2.5, np.float32)
+    d = np.zeros_like(b)
+    a[1] = 5
+    return a, b, c, d
+
+
+# run(int): aranges(4) == ([0, 1, 2, 3], [1, 2, 3], [0, 3, 6], [0.0, 0.3333333333333333, 0.6666666666666666, 1.0], [0.0, 1.0, 2.0])
+def aranges(n):
+    return np.arange(n), np.arange(1, n), np.arange(0, 2 * n, 3), np.linspace(0, 1, n), np.arange(3.0)
+
+
+# run(float64[:], float64[:]): dots([1.0, 2.0], [3.0, 4.0]) == (11.0, 11.0)
+def dots(a, b):
+    return np.dot(a, b), a @ b
+
+
+# run(float64[:, :]): reshaped([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]) == ([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1.0, 4.0, 2.0, 5.0, 3.0, 6.0], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]], [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+def reshaped(a):
+    b = a.reshape(3, 2)
+    c = a.T.ravel()
+    d = a.reshape(-1)
+    e = a.T.copy()
+    return b, c, d, e, a.astype(np.float32)
+
+
+# run(float64[:]): functions([0.5, 1.0]) ~= ([1.0, 1.0], [0.7071067811865476, 1.0], [1.6487212707001282, 2.718281828459045], [0.75, 1.0])
+# run(float32[:]): functions([0.5, 1.0]) ~= ([1.0, 1.0], [0.70710677, 1.0], [1.6487212, 2.718282], [0.75, 1.0])
+def functions(a):
+    return np.sin(a) ** 2 + np.cos(a) ** 2, np.sqrt(a), np.exp(a), np.maximum(a, 0.75)
+
+
+# run(float64[:]): temporaries([1.0, 2.0]) == ([100.0, 4.0], [3.0, 6.0])
+def temporaries(a):
+    b = a * 2
+    c = b + a
+    b[0] = 100
+    return b, c
+
+
+# run(int): parallel_sum(10) == (22.5, 9)
+# run parallel(int): parallel_sum(10) == (22.5, 9)
+def parallel_sum(n):
+    acc = 0.0
+    top = -1
+    for i in prange(n):
+        x = i * 0.5
+        acc += x
+        top = max(top, i)
+    return acc, top
+
+
+# run(float64[:]): parallel_store([1.0, 2.0, 3.0]) where a == [0.0, 2.0, 4.0]
+# run parallel(float64[:]): parallel_store([1.0, 2.0, 3.0]) where a == [0.0, 2.0, 4.0]
+def parallel_store(a):
+    for i in prange(a.size):
+        if i == 10:
+            continue
+        a[i] = i * 2
+
+
+def doubled(a):
+    return a * 2
+
+
+# run(float64[:]): calls_array([1.0, 2.0]) == [4.0, 6.0]
+def calls_array(a):
+    return doubled(a) + doubled(a)[0]
+
+
+# run(int): made(3) == ([1, 2, 3], [[1.0, 3.0], [2.0, 3.0]])
+def made(n):
+    return np.array((1, 2, n)), np.array(((1.0, n), (2, 3)))
+
+
+# run(float64[:, :]): nested_sum([[1.0, 2.0], [3.0, 4.0]]) == 17.0
+def nested_sum(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i].sum() * (i + 1)
+    return s
