@@ -9,7 +9,14 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// The families: file name and text.
-const FILES: [(&str, &str); 2] = [("atan.py", include_str!("atan.py")), ("trig.py", include_str!("trig.py"))];
+const FILES: [(&str, &str); 6] = [
+    ("atan.py", include_str!("atan.py")),
+    ("exp.py", include_str!("exp.py")),
+    ("hypot.py", include_str!("hypot.py")),
+    ("log.py", include_str!("log.py")),
+    ("pow.py", include_str!("pow.py")),
+    ("trig.py", include_str!("trig.py")),
+];
 
 /// A function of the library, by the name users know: what to call for each width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
