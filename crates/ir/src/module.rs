@@ -218,6 +218,7 @@ pub enum StmtKind {
         kind: ErrorKind,
         message: String,
     },
+    /// One line of output: the items one after the other, with nothing between them.
     Print(Vec<PrintItem>),
 }
 

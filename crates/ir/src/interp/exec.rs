@@ -307,13 +307,12 @@ impl<'m> Machine<'m> {
     }
 
     fn print(&mut self, frame: &Frame, items: &[PrintItem]) -> Result<(), Fault> {
-        for (i, item) in items.iter().enumerate() {
+        for item in items {
             let text = match item {
                 PrintItem::Text(text) => text.clone(),
                 PrintItem::Value(value) => repr::python(frame.scalar(*value)?),
                 PrintItem::Complex(re, im) => repr::python(eval::complex(frame.scalar(*re)?, frame.scalar(*im)?).ok_or(Fault::Malformed)?),
             };
-            self.output.push_str(if i > 0 { " " } else { "" });
             self.output.push_str(&text);
         }
         self.output.push('\n');

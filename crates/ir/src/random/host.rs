@@ -1,0 +1,179 @@
+//! Random host functions: sequential code, index spaces with reductions, a tuple of scalars as result.
+
+use super::rng::Rng;
+use super::stmt::{Place, Return};
+use super::{Case, Gen, Reach, case, device, function};
+use crate::module::{Block, FuncKind, ReduceOp, Reduction, StmtKind};
+use crate::op::{BinOp, Index, Op, Part};
+use crate::testing::TestLaunch;
+use crate::types::{Scalar, Type};
+
+pub(super) fn generate(mut rng: Rng) -> Case {
+    let (mut functions, callees) = device::generate(&mut rng);
+    let mut g = Gen::new(rng, function("h", FuncKind::Host));
+    g.types.extend(callees.iter().map(|c| c.result));
+    g.callees = callees;
+    let mut args = Vec::new();
+    for _ in 0..1 + g.rng.below(4) {
+        g.scalar_param(&mut args);
+    }
+    for _ in 0..1 + g.rng.below(3) {
+        g.input_param(&mut args);
+    }
+    let len = 1 + g.rng.below(90);
+    for _ in 0..1 + g.rng.below(2) {
+        let elem = g.any_type();
+        let view = g.array_param(elem, vec![len], true, &mut args);
+        g.own.push(Reach {
+            view,
+            elem,
+            shape: vec![len],
+            private: true,
+        });
+    }
+    g.make_locals();
+    for _ in 0..1 + g.rng.below(3) {
+        g.stmts(Place::new(Return::Never));
+        g.par_for(len);
+        g.budget += 6;
+    }
+    g.stmts(Place::new(Return::Never));
+    let shown: Vec<_> = g.locals.clone();
+    let items = shown.iter().map(|(local, _)| g.b.get(*local)).collect();
+    let ty = Type::Tuple(shown.iter().map(|(_, s)| Type::Scalar(*s)).collect());
+    let result = g.b.emit(ty.clone(), Op::Tuple(items));
+    g.b.push(StmtKind::Return(Some(result)));
+    g.b.func.result = ty;
+    functions.push(g.b.finish());
+    case(functions, TestLaunch::Call, args)
+}
+
+/// Reductions whose order does not matter, for a type.
+fn exact(scalar: Scalar) -> Vec<ReduceOp> {
+    if scalar == Scalar::Bool {
+        vec![ReduceOp::And, ReduceOp::Or, ReduceOp::Xor]
+    } else if scalar.is_float() {
+        Vec::new()
+    } else {
+        ReduceOp::ALL.to_vec()
+    }
+}
+
+impl Gen {
+    /// An index space of one axis, or of two axes with as many points; each point has elements of its own.
+    fn par_for(&mut self, len: u64) {
+        let rows = if self.rng.chance(40) {
+            (1..=len).filter(|r| len.is_multiple_of(*r)).nth(1)
+        } else {
+            None
+        };
+        let extents: Vec<u64> = rows.map_or(vec![len], |rows| vec![rows, len / rows]);
+        let extent_values = extents.iter().map(|n| self.b.i64(*n as i64)).collect();
+        let vars: Vec<_> = extents.iter().map(|_| self.b.func.new_value(Scalar::I64.into())).collect();
+        let (locals, reductions) = self.split_locals();
+        let parallel = self.rng.chance(70);
+        let all = std::mem::replace(&mut self.locals, locals);
+        let body = self.block(|g| {
+            let own = match vars[..] {
+                [i, j] => {
+                    let width = g.i64(extents[1] as i64);
+                    let first = g.b.binary(BinOp::Mul, i, width);
+                    g.b.binary(BinOp::Add, first, j)
+                }
+                _ => vars[0],
+            };
+            g.pool.extend(vars.iter().map(|v| (*v, Scalar::I64)));
+            g.lane = vars.last().copied();
+            g.own_index = Some(own);
+            g.budget += 5;
+            g.stmts(Place::new(Return::Never));
+            g.reduce(&reductions);
+            g.show(own);
+            g.lane = None;
+            g.own_index = None;
+        });
+        self.locals = all;
+        self.b.push(StmtKind::ParFor {
+            vars,
+            extents: extent_values,
+            reductions,
+            parallel,
+            body,
+        });
+    }
+
+    /// Some locals become reductions, which the body only adds to; the others are private to a point.
+    fn split_locals(&mut self) -> (Vec<(crate::Local, Scalar)>, Vec<Reduction>) {
+        let (mut private, mut reductions) = (Vec::new(), Vec::new());
+        for (local, scalar) in self.locals.clone() {
+            let ops = exact(scalar);
+            if !ops.is_empty() && self.rng.chance(40) {
+                let op = self.rng.pick(&ops);
+                reductions.push(Reduction { local, op });
+            } else {
+                private.push((local, scalar));
+            }
+        }
+        (private, reductions)
+    }
+
+    /// Each reduction takes a contribution, some of them not at every point.
+    fn reduce(&mut self, reductions: &[Reduction]) {
+        for reduction in reductions {
+            let Some(scalar) = self.b.func.local_ty(reduction.local).scalar() else {
+                continue;
+            };
+            let add = |g: &mut Gen| {
+                let value = g.value(scalar);
+                let sum = g.b.get(reduction.local);
+                let next = g.b.binary(reduction.op.binary(), sum, value);
+                g.b.set(reduction.local, next);
+            };
+            if self.rng.chance(50) {
+                add(self);
+                continue;
+            }
+            let cond = self.condition();
+            let then = self.block(add);
+            self.b.push(StmtKind::If {
+                cond,
+                then,
+                other: Block::default(),
+            });
+        }
+    }
+
+    /// Leaves something in the point's own element of each array.
+    fn show(&mut self, own: crate::Value) {
+        for array in self.own.clone() {
+            let value = self.value(array.elem);
+            self.b.push(StmtKind::Store {
+                view: array.view,
+                indices: vec![Index { value: own, wrap: false }],
+                value,
+                part: Part::Whole,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::SCALARS;
+    use super::*;
+
+    #[test]
+    fn identities_change_nothing() {
+        for scalar in SCALARS {
+            for op in ReduceOp::ALL {
+                let Some(identity) = op.identity(scalar) else { continue };
+                let mut g = Gen::new(Rng::new(7), function("f", FuncKind::Host));
+                for _ in 0..50 {
+                    let value = g.random_const(scalar);
+                    let combined = crate::eval::binary(op.binary(), identity, value).unwrap();
+                    assert!(crate::testing::TestValue::Scalar(combined).matches(&crate::testing::TestValue::Scalar(value), false));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Random modules with inputs, for comparing devices with the interpreter.
+//!
+//! A case is a function of its seed. Every module verifies, every run ends, and what it computes is determined: indices stay in range,
+//! threads write only what is theirs or commute atomically, barriers stand in uniform control flow, and no float's bits are looked at
+//! where it may be a NaN. Everything else is fair: divergent branches and loops, early exits, integer overflow, shifts and casts out of
+//! range, division by zero, infinities.
+
+mod device;
+mod expr;
+mod host;
+mod kernel;
+mod rng;
+mod stmt;
+
+use crate::builder::Builder;
+use crate::module::{FuncId, FuncKind, Function, Local, Module, Value};
+use crate::op::Const;
+use crate::testing::{Array, Expected, TestLaunch, TestLine, TestValue};
+use crate::types::{Layout, Scalar, Space, Type, ViewType};
+use rng::Rng;
+
+/// A module and how to run it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub module: Module,
+    /// Expects nothing: the interpreter says what is right.
+    pub line: TestLine,
+}
+
+/// A kernel over a small grid, with barriers, shared and local arrays, atomics, and device functions.
+pub fn kernel(seed: u64) -> Case {
+    kernel::generate(Rng::new(seed))
+}
+
+/// A host function with sequential code, index spaces and reductions.
+pub fn host(seed: u64) -> Case {
+    host::generate(Rng::new(seed))
+}
+
+/// The types random code computes with.
+const SCALARS: [Scalar; 11] = [
+    Scalar::Bool,
+    Scalar::I8,
+    Scalar::I16,
+    Scalar::I32,
+    Scalar::I64,
+    Scalar::U8,
+    Scalar::U16,
+    Scalar::U32,
+    Scalar::U64,
+    Scalar::F32,
+    Scalar::F64,
+];
+
+/// An array code may index anywhere.
+#[derive(Clone, Debug)]
+struct Reach {
+    view: Value,
+    elem: Scalar,
+    shape: Vec<u64>,
+    /// May be written here: it belongs to the thread alone.
+    private: bool,
+}
+
+/// A function that can be called.
+#[derive(Clone, Debug)]
+struct Callee {
+    id: FuncId,
+    params: Vec<Scalar>,
+    result: Scalar,
+}
+
+/// What the statements of one function draw from.
+struct Gen {
+    rng: Rng,
+    b: Builder,
+    /// Scalars in scope.
+    pool: Vec<(Value, Scalar)>,
+    locals: Vec<(Local, Scalar)>,
+    arrays: Vec<Reach>,
+    callees: Vec<Callee>,
+    /// The few types this function computes with: more would leave little to combine.
+    types: Vec<Scalar>,
+    /// Each thread's number, if there are threads: neighbours differ by 1.
+    lane: Option<Value>,
+    /// Arrays with one element per thread, and the thread's own index in them.
+    own: Vec<Reach>,
+    own_index: Option<Value>,
+    /// Arrays that are changed by this operation only, and never read before a barrier.
+    counters: Vec<(Reach, crate::AtomicOp)>,
+    /// Statements that may still be made.
+    budget: u32,
+    next_label: u32,
+}
+
+impl Gen {
+    fn new(mut rng: Rng, func: Function) -> Gen {
+        let budget = 20 + (rng.peek() % 40) as u32;
+        let mut types = vec![Scalar::I64, rng.pick(&[Scalar::F32, Scalar::F64])];
+        types.extend((0..rng.below(4)).map(|_| rng.pick(&SCALARS)));
+        Gen {
+            rng,
+            b: Builder::new(func),
+            pool: Vec::new(),
+            locals: Vec::new(),
+            arrays: Vec::new(),
+            callees: Vec::new(),
+            types,
+            lane: None,
+            own: Vec::new(),
+            own_index: None,
+            counters: Vec::new(),
+            budget,
+            next_label: 0,
+        }
+    }
+
+    fn param(&mut self, ty: impl Into<Type>, name: String) -> Value {
+        self.b.func.new_param(ty.into(), name)
+    }
+
+    /// A scalar parameter and its argument.
+    fn scalar_param(&mut self, args: &mut Vec<TestValue>) {
+        let scalar = self.any_type();
+        let value = self.param(scalar, format!("s{}", args.len()));
+        self.pool.push((value, scalar));
+        let c = self.random_const(scalar);
+        args.push(TestValue::Scalar(c));
+    }
+
+    /// An array parameter of random rank, layout and contents, at least one element along each axis.
+    fn input_param(&mut self, args: &mut Vec<TestValue>) {
+        let elem = self.any_type();
+        let rank = 1 + self.rng.below(2) as usize;
+        let shape: Vec<u64> = (0..rank).map(|_| 1 + self.rng.below(if rank == 1 { 70 } else { 9 })).collect();
+        let view = self.array_param(elem, shape.clone(), false, args);
+        self.arrays.push(Reach {
+            view,
+            elem,
+            shape,
+            private: false,
+        });
+    }
+
+    fn array_param(&mut self, elem: Scalar, shape: Vec<u64>, writable: bool, args: &mut Vec<TestValue>) -> Value {
+        let layout = self.rng.pick(&[Layout::C, Layout::C, Layout::F, Layout::Row, Layout::Any]);
+        let ty = ViewType {
+            elem,
+            rank: shape.len() as u8,
+            layout,
+            space: Space::Global,
+            writable,
+        };
+        let view = self.param(ty, format!("a{}", args.len()));
+        let count: u64 = shape.iter().product();
+        let data = (0..count).map(|_| self.random_const(elem)).collect();
+        args.push(TestValue::Array(Array { elem, shape, layout, data }));
+        view
+    }
+
+    /// Locals of several types, all set.
+    fn make_locals(&mut self) {
+        for i in 0..3 + self.rng.below(4) {
+            let scalar = self.any_type();
+            let local = self.b.func.new_local(scalar.into(), format!("v{i}"));
+            let value = self.value(scalar);
+            self.b.set(local, value);
+            self.locals.push((local, scalar));
+        }
+    }
+
+    fn any_type(&mut self) -> Scalar {
+        self.rng.pick(&self.types)
+    }
+
+    fn i64(&mut self, v: i64) -> Value {
+        self.b.i64(v)
+    }
+
+    fn constant(&mut self, c: Const) -> Value {
+        self.b.constant(c)
+    }
+}
+
+fn case(functions: Vec<Function>, launch: TestLaunch, args: Vec<TestValue>) -> Case {
+    let entry = FuncId(functions.len() as u32 - 1);
+    Case {
+        module: Module {
+            sources: Vec::new(),
+            constants: Vec::new(),
+            functions,
+            entry,
+        },
+        line: TestLine {
+            line: 0,
+            func: entry,
+            launch,
+            args,
+            expected: Expected::default(),
+        },
+    }
+}
+
+fn function(name: impl Into<String>, kind: FuncKind) -> Function {
+    Function::new(name, kind)
+}
