@@ -49,7 +49,7 @@ fn passes_keep_what_functions_mean() {
 fn test_files() -> Vec<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for folder in ["../ir/tests", "tests/run"] {
+    for folder in ["../ir/tests/run", "tests/run"] {
         collect(&here.join(folder), &mut files);
     }
     files.sort();
