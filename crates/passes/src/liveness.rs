@@ -4,7 +4,7 @@
 //! `after` is the set at the point where control goes on behind the statement, whichever way it got there. A lane that has left for good
 //! by `Return` reads nothing any more but the reductions of a `Loop` function, which count as read at every end of the function.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use weft_ir::{Block, FuncKind, Function, Label, Local, Op, Reduction, StmtKind};
 
@@ -73,6 +73,7 @@ pub struct Liveness {
     after: HashMap<StmtId, LocalSet>,
     head: HashMap<StmtId, LocalSet>,
     other: HashMap<StmtId, LocalSet>,
+    dead_sets: HashSet<StmtId>,
     none: LocalSet,
 }
 
@@ -95,6 +96,11 @@ impl Liveness {
     /// Locals live behind the region-forming statement `id`. Empty for other statements.
     pub fn after(&self, id: StmtId) -> &LocalSet {
         self.after.get(&id).unwrap_or(&self.none)
+    }
+
+    /// Is `id` a `Set` that nothing reads?
+    pub fn is_dead_set(&self, id: StmtId) -> bool {
+        self.dead_sets.contains(&id)
     }
 
     /// Locals live at the start of the other side of the `If` `id`.
@@ -166,7 +172,12 @@ impl Analysis {
     fn stmt(&mut self, id: StmtId, kind: &StmtKind, nested: &[Numbered<'_>], mut live: LocalSet) -> LocalSet {
         match (kind, nested) {
             (StmtKind::Let(_, Op::Get(local)), _) => live.insert(*local),
-            (StmtKind::Set(local, _), _) => live.remove(*local),
+            (StmtKind::Set(local, _), _) => {
+                if self.record && !live.contains(*local) {
+                    self.live.dead_sets.insert(id);
+                }
+                live.remove(*local);
+            }
             (StmtKind::If { .. }, [then, other]) => {
                 let before = self.block(*then, live.clone());
                 live = self.block(*other, live);

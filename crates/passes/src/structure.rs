@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{Block, CmpOp, Function, Label, Module, Op, Scalar, Stmt, StmtKind, Type, UnOp, Value};
+use weft_ir::{BinOp, Block, CmpOp, Function, Label, Module, Op, Scalar, Span, Stmt, StmtKind, Type, UnOp, Value};
 
 use crate::compact;
 use crate::error::PassError;
@@ -144,26 +144,48 @@ fn has_barrier(stmts: &[Stmt]) -> bool {
     found
 }
 
-/// `if c {} else { … }` is `if !c { … }`; a comparison of integers is turned around rather than negated.
-fn negate_conditions(func: &mut Function, block: &mut Block, comparisons: &mut HashMap<Value, Op>) {
+/// `if c {} else { … }` is `if !c { … }`; a comparison of integers is turned around rather than negated, an `or` of such is an `and`.
+fn negate_conditions(func: &mut Function, block: &mut Block, conditions: &mut HashMap<Value, Op>) {
     for mut stmt in mem::take(&mut block.0) {
-        let span = stmt.span;
         match &mut stmt.kind {
-            StmtKind::Let(value, Op::Compare(op, a, b)) if func.ty(*a).scalar().is_some_and(Scalar::is_int) => {
-                comparisons.insert(*value, Op::Compare(opposite(*op), *a, *b));
+            StmtKind::Let(value, op) if is_negatable(func, op, conditions) => {
+                conditions.insert(*value, op.clone());
             }
             StmtKind::If { cond, then, other } if then.0.is_empty() && !other.0.is_empty() => {
-                let op = comparisons.get(cond).cloned().unwrap_or(Op::Unary(UnOp::Not, *cond));
-                *cond = func.new_value(Type::BOOL);
+                *cond = negated(func, *cond, conditions, stmt.span, &mut block.0);
                 mem::swap(then, other);
-                let kind = StmtKind::Let(*cond, op);
-                block.0.push(Stmt { kind, span });
             }
             _ => {}
         }
-        blocks_mut(&mut stmt.kind).for_each(|inner| negate_conditions(func, inner, comparisons));
+        blocks_mut(&mut stmt.kind).for_each(|inner| negate_conditions(func, inner, conditions));
         block.0.push(stmt);
     }
+}
+
+/// Has the operation an opposite without a `not`, given that those in `conditions` have one?
+fn is_negatable(func: &Function, op: &Op, conditions: &HashMap<Value, Op>) -> bool {
+    match op {
+        Op::Compare(_, a, _) => func.ty(*a).scalar().is_some_and(Scalar::is_int),
+        Op::Binary(BinOp::And | BinOp::Or, a, b) => conditions.contains_key(a) && conditions.contains_key(b),
+        _ => false,
+    }
+}
+
+/// Writes the opposite of a condition.
+fn negated(func: &mut Function, cond: Value, conditions: &HashMap<Value, Op>, span: Span, out: &mut Vec<Stmt>) -> Value {
+    let op = match conditions.get(&cond) {
+        Some(Op::Compare(op, a, b)) => Op::Compare(opposite(*op), *a, *b),
+        Some(Op::Binary(op, a, b)) => {
+            let a = negated(func, *a, conditions, span, out);
+            let b = negated(func, *b, conditions, span, out);
+            Op::Binary(if *op == BinOp::And { BinOp::Or } else { BinOp::And }, a, b)
+        }
+        _ => Op::Unary(UnOp::Not, cond),
+    };
+    let value = func.new_value(Type::BOOL);
+    let kind = StmtKind::Let(value, op);
+    out.push(Stmt { kind, span });
+    value
 }
 
 fn opposite(op: CmpOp) -> CmpOp {
