@@ -148,10 +148,7 @@ unsafe extern "C" fn weft_print(ctx: *const Context<'_>, site: i32, slots: *cons
     };
     let mut line = String::new();
     let mut next = 0;
-    for (i, part) in site.items.iter().enumerate() {
-        if i > 0 {
-            line.push(' ');
-        }
+    for part in &site.items {
         match part {
             PrintPart::Text(text) => line.push_str(text),
             PrintPart::Value(scalar) => {

@@ -82,6 +82,15 @@ impl CpuExecutable {
         code::emit(&self.lowered, &self.target, &variant)
     }
 
+    /// A block of the variant that `inspect` shows: the first one launched, else one with its lanes along x.
+    fn shown_block(&self) -> [u32; 3] {
+        let used = self.variants.iter().position(|slot| slot.get().is_some());
+        let (axis, full) = used.map_or((0, true), |index| (index / 2, index % 2 == 1));
+        let mut block = [1; 3];
+        block[axis] = if full { self.width } else { self.width + 1 };
+        block
+    }
+
     fn run_grid(&self, shape: GridShape, args: &[u64], hooks: &Hooks) -> Result<Outcome, RunError> {
         let (threads, blocks) = check_grid(shape)?;
         let code = self.code(shape.block)?;
@@ -188,7 +197,7 @@ impl Executable for CpuExecutable {
         if what == Inspect::Ir {
             return Ok(weft_ir::text::print(&self.module));
         }
-        let emitted = self.emit([self.width, 1, 1])?;
+        let emitted = self.emit(self.shown_block())?;
         if what == Inspect::Llvm {
             return Ok(emitted.text);
         }

@@ -176,8 +176,9 @@ good:
     emitted.error_sites = vec![site("no"), site("yes")];
     emitted.print_sites = vec![PrintSite {
         items: vec![
-            PrintPart::Text("x =".into()),
+            PrintPart::Text("x = ".into()),
             PrintPart::Value(Scalar::F64),
+            PrintPart::Text(" ".into()),
             PrintPart::Value(Scalar::Bool),
         ],
     }];
