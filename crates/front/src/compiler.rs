@@ -9,7 +9,7 @@ use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::{self, Job};
 use crate::types::Ty;
 use crate::value::Val;
-use crate::{FunctionSource, Options, Role};
+use crate::{FunctionSource, Inferred, Options, Role};
 
 /// Why lowering of a statement or function stopped.
 #[derive(Debug)]
@@ -36,6 +36,8 @@ struct Frame {
 pub struct Compiler {
     pub options: Options,
     pub sources: Vec<Source>,
+    /// What was inferred in the user's functions.
+    pub types: Vec<Inferred>,
     source_ids: HashMap<(String, u32, String), SourceId>,
     constants: Vec<ConstArray>,
     constant_ids: HashMap<(Scalar, Vec<u64>, *const Vec<u8>), ConstId>,
@@ -49,6 +51,7 @@ impl Compiler {
         Compiler {
             options,
             sources: Vec::new(),
+            types: Vec::new(),
             source_ids: HashMap::new(),
             constants: Vec::new(),
             constant_ids: HashMap::new(),

@@ -25,6 +25,18 @@ pub struct Compiled {
     pub module: weft_ir::Module,
     /// Weak where the result is a Python number.
     pub result: ArgType,
+    /// The type of every assignment and `return` of the user's functions, in the order of compilation.
+    pub types: Vec<Inferred>,
+}
+
+/// What was inferred at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inferred {
+    pub span: weft_ir::Span,
+    /// The variable's name; empty for a `return`.
+    pub name: String,
+    /// As messages name it: `float32`, `int`, `2-d array of float64`.
+    pub ty: String,
 }
 
 /// Compiles `function` for arguments of the types `args`, one for each parameter.
@@ -39,10 +51,11 @@ pub fn compile(function: &FunctionSource, args: &[ArgType], options: Options) ->
     };
     match compiled {
         Ok((entry, ty)) => match ty.to_arg() {
-            Some(result) => Ok(Compiled {
-                module: compiler.finish(entry),
-                result,
-            }),
+            Some(result) => {
+                let types = std::mem::take(&mut compiler.types);
+                let module = compiler.finish(entry);
+                Ok(Compiled { module, result, types })
+            }
             None => {
                 let message = format!("'{}' returns {ty}, which has no value outside compiled code", function.name);
                 let diag = Diagnostic::new(DiagnosticKind::Typing, whole(), message);

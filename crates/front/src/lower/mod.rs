@@ -28,7 +28,7 @@ use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::{Body, Parsed, parse};
 use crate::types::{Ty, join};
 use crate::value::Val;
-use crate::{FunctionSource, Role};
+use crate::{FunctionSource, Inferred, Role};
 use loops::LoopFrame;
 use vars::Vars;
 
@@ -99,6 +99,8 @@ pub struct Lower<'c> {
     shapes: HashMap<Value, Vec<Value>>,
     /// The function allocates or runs parallel loops, so it can only run on the host.
     needs_host: bool,
+    /// What was inferred in this round.
+    types: Vec<Inferred>,
     /// A function of Weft's own library: intrinsics are known, zero divisors are its business.
     pub library: bool,
 }
@@ -130,6 +132,7 @@ impl<'c> Lower<'c> {
             fresh: HashSet::new(),
             shapes: HashMap::new(),
             needs_host: false,
+            types: Vec::new(),
             library,
         }
     }
@@ -240,6 +243,7 @@ impl<'c> Lower<'c> {
             },
         };
         self.note_result(&joined, span)?;
+        self.note_type("", span, &joined);
         if joined == Ty::None {
             self.b.push(StmtKind::Return(None));
             return Ok(());
@@ -266,7 +270,18 @@ impl<'c> Lower<'c> {
         Ok(())
     }
 
+    fn note_type(&mut self, name: &str, span: Span, ty: &Ty) {
+        if !self.library {
+            self.types.push(Inferred {
+                span,
+                name: name.to_owned(),
+                ty: ty.to_string(),
+            });
+        }
+    }
+
     fn finish(self) -> Res<(Function, Ty)> {
+        self.cx.types.extend(self.types);
         match self.failed {
             None => {}
             Some(Stop::Error(error)) => return Err(Stop::Error(error)),

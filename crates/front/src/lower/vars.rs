@@ -96,6 +96,7 @@ impl Lower<'_> {
         };
         if self.vars.vars[i].assignments == 1 && !self.vars.vars[i].needs_slot {
             let block = self.current_block();
+            self.note_type(name, span, &val.ty());
             let var = &mut self.vars.vars[i];
             self.vars.progress |= var.ty.is_none();
             var.ty = Some((val.ty(), span));
@@ -103,6 +104,7 @@ impl Lower<'_> {
             return Ok(());
         }
         let ty = self.join_variable(i, &val.ty(), span)?;
+        self.note_type(name, span, &ty);
         let slot = self.slot_of(i, &ty);
         self.write(&slot, &val, &ty, span)
     }
