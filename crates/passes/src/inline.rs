@@ -85,7 +85,10 @@ fn inlined_size(module: &Module, id: FuncId, sizes: &[usize]) -> Result<usize, P
         size += sizes[callee.index()];
         if size > MAX_STATEMENTS {
             let name = &module.function(callee).name;
-            return Err(PassError::new(span, format!("the code is too large once `{name}` and what it calls are inlined")));
+            return Err(PassError::new(
+                span,
+                format!("the code is too large once `{name}` and what it calls are inlined"),
+            ));
         }
     }
     Ok(size)

@@ -12,7 +12,7 @@ use weft_ir::{
 };
 use weft_passes::{PassError, cleanup, contract, inline, legalize, nonneg, outline, structure};
 
-const FUNCTIONS: u64 = 250;
+const FUNCTIONS: u64 = 120;
 
 #[test]
 fn random_functions_keep_their_meaning() {
