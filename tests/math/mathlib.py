@@ -101,5 +101,6 @@ LIBRARY = load()
 def call(name: str, *args: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
     """The library's function `name` on arrays of one float type."""
     suffix = "f32" if args[0].dtype == np.float32 else "f64"
+    numpy_intrinsics.weak.set(args[0].dtype.type)
     with np.errstate(all="ignore"):
         return LIBRARY[f"{name}_{suffix}"](*args)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.generic]
+
+# The float type that weak numbers end up with: that of the library function's arguments.
+weak: ContextVar[type] = ContextVar("weak", default=np.float64)
 
 
 def bits(x: Array) -> Array:
@@ -24,7 +28,9 @@ def from_bits(i: Array) -> Array:
 
 
 def select(cond: Array, a: Array | float, b: Array | float) -> Array:
-    return np.where(cond, a, b)
+    """`a` where `cond`, else `b`. Two literals are weak: they take the width of the function that is running."""
+    chosen = np.where(cond, a, b)
+    return chosen.astype(weak.get()) if isinstance(a, float) and isinstance(b, float) else chosen
 
 
 def fma(a: Array | float, b: Array | float, c: Array | float) -> Array:

@@ -43,6 +43,38 @@ def _logarithm(base: float | None) -> Callable[[mpf], mpf]:
     return log
 
 
+def _log1p(x: mpf) -> mpf:
+    return -mp.inf if x == -1 else mp.nan if mp.isnan(x) or x < -1 else mp.log1p(x)
+
+
+def _inside(f: Callable[[mpf], mpf]) -> Callable[[mpf], mpf]:
+    return lambda x: f(x) if abs(x) <= 1 else mp.nan
+
+
+def _acosh(x: mpf) -> mpf:
+    return mp.acosh(x) if x >= 1 else mp.nan
+
+
+def _atanh(x: mpf) -> mpf:
+    return mp.sign(x) * mp.inf if abs(x) == 1 else mp.atanh(x) if abs(x) < 1 else mp.nan
+
+
+def _cbrt(x: mpf) -> mpf:
+    return x if mp.isinf(x) or mp.isnan(x) else mp.sign(x) * mp.cbrt(abs(x))
+
+
+def _pow(x: mpf, y: mpf) -> mpf | None:
+    """Ordinary values only: C99's long list of others is tested apart."""
+    if not (mp.isfinite(x) and mp.isfinite(y)) or x == 0:
+        return None
+    if x < 0 and not mp.isint(y):
+        return mp.nan
+    size = y * mp.log(abs(x))
+    if size > 1000:
+        return mp.inf if x > 0 or y % 2 == 0 else -mp.inf
+    return mpf(0) if size < -1000 else mp.power(x, y)
+
+
 def _circular(f: Callable[[mpf], mpf]) -> Callable[[mpf], mpf]:
     return lambda x: mp.nan if mp.isinf(x) else f(x)
 
@@ -81,9 +113,21 @@ FUNCTIONS: dict[str, Function] = {
     "exp": Function(mp.exp, ranges=[(-30, 30), (-745.2, -708), (700, 710), (-104, -87), (87, 89)], exponents=(-30, 9)),
     "exp2": Function(_power_of(2), ranges=[(-30, 30), (-1075, -1021), (-150, -125)], exponents=(-30, 10)),
     "exp10": Function(_power_of(10), ranges=[(-30, 30), (-324, -307), (-46, -37)], exponents=(-30, 8)),
+    "expm1": Function(mp.expm1, ranges=[(-3, 3), (-40, 710), (0.3, 0.4)], exponents=(-70, 9)),
     "log": Function(_logarithm(None), ranges=[(0.5, 2), (0, 20)], exponents=(-300, 300)),
     "log2": Function(_logarithm(2), ranges=[(0.5, 2), (0, 20)], exponents=(-300, 300)),
     "log10": Function(_logarithm(10), ranges=[(0.5, 2), (0, 20)], exponents=(-300, 300)),
+    "log1p": Function(_log1p, ranges=[(-1, 1), (-0.4, 0.6), (0, 20)], exponents=(-70, 300)),
+    "pow": Function(_pow, arity=2, ranges=[(-10, 10)], exponents=(-3, 6), hard=[(1.833432120394942, -1169.1582122962297)]),
+    "asin": Function(_inside(mp.asin), ranges=[(-1, 1), (0.49, 0.55)], exponents=(-70, 0)),
+    "acos": Function(_inside(mp.acos), ranges=[(-1, 1), (0.99, 1)], exponents=(-70, 0)),
+    "sinh": Function(mp.sinh, ranges=[(-1, 1), (-10, 10), (700, 711), (85, 90)], exponents=(-70, 9)),
+    "cosh": Function(mp.cosh, ranges=[(-1, 1), (-10, 10), (700, 711), (85, 90)], exponents=(-70, 9)),
+    "tanh": Function(mp.tanh, ranges=[(-1, 1), (-10, 10)], exponents=(-70, 9)),
+    "asinh": Function(mp.asinh, ranges=[(-1, 1), (-10, 10)], exponents=(-70, 300)),
+    "acosh": Function(_acosh, ranges=[(1, 1.1), (1, 10)], exponents=(0, 300)),
+    "atanh": Function(_atanh, ranges=[(-1, 1), (0.9, 1)], exponents=(-70, 0)),
+    "cbrt": Function(_cbrt, ranges=[(-10, 10)], exponents=(-300, 300)),
 }
 
 

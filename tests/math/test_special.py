@@ -17,8 +17,19 @@ UNARY = {
     "log": np.log,
     "log2": np.log2,
     "log10": np.log10,
+    "expm1": np.expm1,
+    "log1p": np.log1p,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "cbrt": np.cbrt,
 }
-BINARY = {"atan2": np.arctan2, "hypot": np.hypot}
+BINARY = {"atan2": np.arctan2, "hypot": np.hypot, "pow": np.power}
 VALUES = [0.0, 1.0, 2.0, 0.5, 3.0, np.inf]
 TYPES = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 

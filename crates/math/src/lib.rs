@@ -9,11 +9,15 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// The families: file name and text.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 10] = [
+    ("asin.py", include_str!("asin.py")),
     ("atan.py", include_str!("atan.py")),
+    ("cbrt.py", include_str!("cbrt.py")),
     ("exp.py", include_str!("exp.py")),
+    ("hyperbolic.py", include_str!("hyperbolic.py")),
     ("hypot.py", include_str!("hypot.py")),
     ("log.py", include_str!("log.py")),
+    ("log1p.py", include_str!("log1p.py")),
     ("pow.py", include_str!("pow.py")),
     ("trig.py", include_str!("trig.py")),
 ];
