@@ -166,7 +166,7 @@ fn prints_and_errors_arrive() {
     let source = "
 entry host @f(%0 n: i64, %1 z: c128) {
   %2: f64 = 0.1
-  print \"n is\", %0, %2, %1
+  print \"n is \", %0, \" \", %2, \" \", %1
   raise value \"too bad\"
 }
 ";
