@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CString, c_char, c_void};
 use std::ptr;
 use std::sync::Once;
 
@@ -12,10 +12,8 @@ use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::core::{
     LLVMAddAttributeAtIndex, LLVMContextCreate, LLVMContextDispose, LLVMContextSetDiagnosticHandler,
     LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMCreateStringAttribute, LLVMDisposeMemoryBuffer, LLVMDisposeModule, LLVMGetBufferSize,
-    LLVMGetBufferStart, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity, LLVMGetFirstFunction, LLVMGetNextFunction, LLVMIsDeclaration,
-    LLVMPrintModuleToString, LLVMSetTarget,
+    LLVMGetBufferStart, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity, LLVMPrintModuleToString, LLVMSetTarget,
 };
-use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
 use llvm_sys::ir_reader::LLVMParseIRInContext2;
 use llvm_sys::prelude::{LLVMContextRef, LLVMDiagnosticInfoRef, LLVMMemoryBufferRef, LLVMModuleRef};
 use llvm_sys::target::{LLVMDisposeTargetData, LLVMSetModuleDataLayout};
@@ -23,11 +21,8 @@ use llvm_sys::target_machine::{
     LLVMCodeGenFileType, LLVMCodeGenOptLevel, LLVMCodeModel, LLVMCreateTargetDataLayout, LLVMCreateTargetMachine, LLVMDisposeTargetMachine,
     LLVMGetTargetFromTriple, LLVMRelocMode, LLVMTargetMachineEmitToMemoryBuffer, LLVMTargetMachineRef,
 };
-use llvm_sys::transforms::pass_builder::{
-    LLVMCreatePassBuilderOptions, LLVMDisposePassBuilderOptions, LLVMPassBuilderOptionsSetLoopVectorization,
-    LLVMPassBuilderOptionsSetSLPVectorization, LLVMRunPasses,
-};
 
+use crate::pipeline::functions;
 use crate::target::owned;
 use crate::{Error, Options, Pipeline, Target};
 
@@ -67,7 +62,7 @@ impl Session {
         let made = module
             .prepare(options.target, machine)
             .and_then(|()| module.verify())
-            .and_then(|()| module.optimize(options.pipeline, machine))
+            .and_then(|()| module.optimize(options.pipeline, context.raw, machine))
             .and_then(|()| {
                 if product != Product::Ir {
                     module.ask_for_frames(context.raw);
@@ -285,23 +280,9 @@ impl Module {
         if broken { Err(Error::Invalid(message)) } else { Ok(()) }
     }
 
-    fn optimize(&self, pipeline: Pipeline, machine: LLVMTargetMachineRef) -> Result<(), Error> {
-        let vectorize = i32::from(pipeline.vectorize());
-        // SAFETY: module and machine are alive; options are freed here; an error is consumed by reading its message.
-        unsafe {
-            let options = LLVMCreatePassBuilderOptions();
-            LLVMPassBuilderOptionsSetLoopVectorization(options, vectorize);
-            LLVMPassBuilderOptionsSetSLPVectorization(options, vectorize);
-            let error = LLVMRunPasses(self.raw, pipeline.passes().as_ptr(), machine, options);
-            LLVMDisposePassBuilderOptions(options);
-            if error.is_null() {
-                return Ok(());
-            }
-            let message = LLVMGetErrorMessage(error);
-            let text = CStr::from_ptr(message).to_string_lossy().into_owned();
-            LLVMDisposeErrorMessage(message);
-            Err(Error::Codegen(text))
-        }
+    fn optimize(&self, pipeline: Pipeline, context: LLVMContextRef, machine: LLVMTargetMachineRef) -> Result<(), Error> {
+        // SAFETY: all three are alive, and the module was parsed into this context.
+        unsafe { pipeline.run(self.raw, context, machine) }
     }
 
     /// Has LLVM warn of frames that are not small.
@@ -316,12 +297,8 @@ impl Module {
                 SMALL_FRAME.as_ptr().cast::<c_char>(),
                 SMALL_FRAME.len() as u32,
             );
-            let mut function = LLVMGetFirstFunction(self.raw);
-            while !function.is_null() {
-                if LLVMIsDeclaration(function) == 0 {
-                    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, attribute);
-                }
-                function = LLVMGetNextFunction(function);
+            for function in functions(self.raw) {
+                LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, attribute);
             }
         }
     }
