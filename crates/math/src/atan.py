@@ -69,12 +69,12 @@ def _atan_ratio_f64(a, b, base):
 def _atan_tail_f64(s):
     """(atan(u) - u) / u^3 in s = u^2 <= 1/9; error 2^-55.8 of atan(u)/u."""
     z = s * s
-    p = intrinsics.fma(z, -0.0325887737854757, -0.06614303052783929)
-    p = intrinsics.fma(z, p, -0.09090722923278437)
-    p = intrinsics.fma(z, p, -0.14285714199623106)
+    p = intrinsics.fma(z, -0.032588821487271935, -0.06614303485642689)
+    p = intrinsics.fma(z, p, -0.09090722925689465)
+    p = intrinsics.fma(z, p, -0.14285714199623908)
     p = intrinsics.fma(z, p, -0.33333333333331455)
-    o = intrinsics.fma(z, 0.05456871426672084, 0.07688348607178906)
-    o = intrinsics.fma(z, o, 0.11111105796350665)
+    o = intrinsics.fma(z, 0.05456873673198353, 0.0768834865075768)
+    o = intrinsics.fma(z, o, 0.11111105796419908)
     o = intrinsics.fma(z, o, 0.19999999999315088)
     return intrinsics.fma(s, o, p)
 

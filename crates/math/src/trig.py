@@ -82,9 +82,9 @@ def _sin_kernel_f64(r, rl):
 
 def _sin_tail_f64(s):
     """(sin(r) - r) / r^3 in s = r^2 <= (pi/4)^2; error 2^-58 of sin(r)/r."""
-    p = intrinsics.fma(s, 1.589679610288972e-10, -2.5050758486751827e-08)
-    p = intrinsics.fma(s, p, 2.75573136973319e-06)
-    p = intrinsics.fma(s, p, -0.00019841269829835677)
+    p = intrinsics.fma(s, 1.589679608061489e-10, -2.5050758486425127e-08)
+    p = intrinsics.fma(s, p, 2.755731369733026e-06)
+    p = intrinsics.fma(s, p, -0.00019841269829835674)
     p = intrinsics.fma(s, p, 0.008333333333322472)
     return intrinsics.fma(s, p, -0.16666666666666632)
 
@@ -99,7 +99,7 @@ def _cos_kernel_f64(r, rl):
 
 def _cos_tail_f64(s):
     """(cos(r) - 1 + s/2) / s^2 in s = r^2 <= (pi/4)^2; error 2^-64 of cos(r)."""
-    p = intrinsics.fma(s, -1.1359865089414476e-11, 2.0875728112253407e-09)
+    p = intrinsics.fma(s, -1.1359865089206099e-11, 2.087572811225347e-09)
     p = intrinsics.fma(s, p, -2.755731439387462e-07)
     p = intrinsics.fma(s, p, 2.4801587289652868e-05)
     p = intrinsics.fma(s, p, -0.0013888888888874457)

@@ -1,0 +1,169 @@
+"""Every polynomial of the math library: what it stands for, where, and how well it fits.
+
+python crates/math/generate/coefficients.py            # print coefficients, lowest first, and log2 of the error reached
+python crates/math/generate/coefficients.py --check    # and fail unless the library's sources hold exactly these
+python crates/math/generate/coefficients.py sin exp    # only helpers whose names contain these
+"""
+
+from __future__ import annotations
+
+import ast
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from minimax import fit, mp, mpf
+
+SOURCES = Path(__file__).resolve().parents[1] / "src"
+QUARTER = float((mp.pi / 4 * 1.0005) ** 2)
+LN2_HALF = float(mp.log(2) / 2 * 1.0005)
+LOG_END = float(((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * 1.001)
+NINTH = float(mpf(1) / 9)
+
+
+@dataclass
+class Polynomial:
+    """`helper` of `file` evaluates `terms` coefficients that fit `f` on [low, high]; errors are weighted by `weight`.
+
+    `series` are the first coefficients of f's expansion at 0, used where f's formula cancels. `together`: all coefficients are rounded at once
+    (on intervals around 0, where the powers that remain after the first is fixed are no Chebyshev system).
+    """
+
+    file: str
+    helper: str
+    terms: int
+    low: float
+    high: float
+    f: Callable[[mpf], mpf]
+    weight: Callable[[mpf], mpf]
+    series: tuple[mpf, ...] = ()
+    together: bool = False
+
+    @property
+    def bits(self) -> int:
+        return 24 if self.helper.endswith("f32") else 53
+
+    def value(self, x: mpf) -> mpf:
+        if self.series and abs(x) < mpf(2) ** -45:
+            return sum((c * x**p for p, c in enumerate(self.series)), mpf(0))
+        return self.f(x)
+
+
+def _sin(s: mpf) -> mpf:
+    r = mp.sqrt(s)
+    return (mp.sin(r) - r) / (r * s)
+
+
+def _cos(s: mpf) -> mpf:
+    return (mp.cos(mp.sqrt(s)) - 1 + s / 2) / (s * s)
+
+
+def _atan(s: mpf) -> mpf:
+    u = mp.sqrt(s)
+    return (mp.atan(u) - u) / (u * s)
+
+
+def _asin(z: mpf) -> mpf:
+    s = mp.sqrt(z)
+    return (mp.asin(s) - s) / (s * z)
+
+
+def _exp(h: mpf) -> mpf:
+    return (mp.exp(h) - 1 - h) / h**2
+
+
+def _expm1(h: mpf) -> mpf:
+    return (mp.exp(h) - 1 - h - h * h / 2) / h**3
+
+
+def _log(z: mpf) -> mpf:
+    s = mp.sqrt(z)
+    return (2 * mp.atanh(s) - 2 * s) / (s * z)
+
+
+def _log_wide(z: mpf) -> mpf:
+    return (_log(z) - mpf(2) / 3) / z
+
+
+def _over(*numbers: int) -> tuple[mpf, ...]:
+    return tuple(mpf(1) / n for n in numbers)
+
+
+SIN = (_sin, lambda s: s, _over(-6, 120, -5040))
+COS = (_cos, lambda s: s * s, _over(24, -720, 40320))
+ATAN = (_atan, lambda s: s, _over(-3, 5, -7))
+ASIN = (_asin, lambda z: z, (mpf(1) / 6, mpf(3) / 40, mpf(5) / 112))
+EXP = (_exp, lambda h: h * h / mp.exp(h), _over(2, 6, 24, 120))
+EXPM1 = (_expm1, lambda h: h**3 / mp.exp(h), _over(6, 24, 120, 720))
+LOG = (_log, lambda z: z, (mpf(2) / 3, mpf(2) / 5, mpf(2) / 7))
+LOG_WIDE = (_log_wide, lambda z: z * z, (mpf(2) / 5, mpf(2) / 7, mpf(2) / 9))
+RCBRT = (lambda m: 1 / mp.cbrt(m), lambda m: mp.cbrt(m), ())
+
+POLYNOMIALS = [
+    Polynomial("trig.py", "_sin_tail_f64", 6, 0, QUARTER, *SIN),
+    Polynomial("trig.py", "_sin_tail_f32", 3, 0, QUARTER, *SIN),
+    Polynomial("trig.py", "_cos_tail_f64", 6, 0, QUARTER, *COS),
+    Polynomial("trig.py", "_cos_tail_f32", 3, 0, QUARTER, *COS),
+    Polynomial("atan.py", "_atan_tail_f64", 9, 0, NINTH, *ATAN),
+    Polynomial("atan.py", "_atan_tail_f32", 4, 0, NINTH, *ATAN),
+    Polynomial("asin.py", "_asin_tail_f64", 12, 0, 0.25, *ASIN),
+    Polynomial("asin.py", "_asin_tail_f32", 5, 0, 0.25, *ASIN),
+    Polynomial("exp.py", "_exp_tail_f64", 10, -LN2_HALF, LN2_HALF, *EXP, together=True),
+    Polynomial("exp.py", "_exp_tail_f32", 5, -LN2_HALF, LN2_HALF, *EXP, together=True),
+    Polynomial("hyperbolic.py", "_expm1_tail_f64", 10, -LN2_HALF, LN2_HALF, *EXPM1, together=True),
+    Polynomial("hyperbolic.py", "_expm1_tail_f32", 4, -LN2_HALF, LN2_HALF, *EXPM1, together=True),
+    Polynomial("log.py", "_log_tail_f64", 7, 0, LOG_END, *LOG),
+    Polynomial("log.py", "_log_tail_f32", 3, 0, LOG_END, *LOG),
+    Polynomial("pow.py", "_log_wide_tail_f64", 7, 0, LOG_END, *LOG_WIDE),
+    Polynomial("pow.py", "_log_wide_tail_f32", 3, 0, LOG_END, *LOG_WIDE),
+    Polynomial("cbrt.py", "_rcbrt_f64", 6, 1, 2, *RCBRT, together=True),
+    Polynomial("cbrt.py", "_rcbrt_f32", 3, 1, 2, *RCBRT, together=True),
+]
+
+
+def literal(x: mpf, bits: int) -> float:
+    """The shortest decimal that reads back as the same float of that many bits."""
+    value = float(x)
+    if bits == 53:
+        return value
+    for digits in range(1, 12):
+        short = float(f"{value:.{digits}g}")
+        if struct.unpack("f", struct.pack("f", short))[0] == value:
+            return short
+    return value
+
+
+def literals(file: str, helper: str) -> set[float]:
+    """The float literals in a helper of the library."""
+    tree = ast.parse((SOURCES / file).read_text())
+    found = set()
+    for definition in tree.body:
+        if isinstance(definition, ast.FunctionDef) and definition.name == helper:
+            for node in ast.walk(definition):
+                if isinstance(node, ast.Constant) and isinstance(node.value, float):
+                    found.add(node.value)
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    check = "--check" in arguments
+    wanted = [a for a in arguments if not a.startswith("-")]
+    missing = 0
+    for p in POLYNOMIALS:
+        if wanted and not any(w in p.helper for w in wanted):
+            continue
+        coefficients, error = fit(p.value, p.terms, p.low, p.high, p.weight, p.bits, 0 if p.together else None)
+        values = [literal(c, p.bits) for c in coefficients]
+        print(f"{p.file} {p.helper}: error 2^{mp.nstr(error, 4)}\n    {values}")
+        if check:
+            absent = [v for v in values if abs(v) not in literals(p.file, p.helper)]
+            missing += len(absent)
+            if absent:
+                print(f"    not in the source: {absent}")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
