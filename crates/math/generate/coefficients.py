@@ -27,8 +27,8 @@ NINTH = float(mpf(1) / 9)
 class Polynomial:
     """`helper` of `file` evaluates `terms` coefficients that fit `f` on [low, high]; errors are weighted by `weight`.
 
-    `series` are the first coefficients of f's expansion at 0, used where f's formula cancels. `together`: all coefficients are rounded at once
-    (on intervals around 0, where the powers that remain after the first is fixed are no Chebyshev system).
+    `series` are the first coefficients of f's expansion at 0, used where f's formula cancels. `together`: all coefficients are rounded at
+    once (on intervals around 0, where the powers that remain after the first is fixed are no Chebyshev system).
     """
 
     file: str
