@@ -135,6 +135,8 @@ pub struct ValueData {
     pub ty: Type,
     /// The name in the source, for parameters and messages.
     pub name: Option<String>,
+    /// Computed as written though its function has `fastmath`: it was inlined from one that has not.
+    pub exact: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -219,6 +221,7 @@ pub enum StmtKind {
         message: String,
     },
     /// One line of output: the items one after the other, with nothing between them.
+    /// Prints one line: its items one after the other, with nothing between them, and a newline.
     Print(Vec<PrintItem>),
 }
 
@@ -275,7 +278,11 @@ impl Function {
 
     /// A fresh value of a type; the caller defines it with a `Let`, as a parameter or as a loop's index.
     pub fn new_value(&mut self, ty: Type) -> Value {
-        self.values.push(ValueData { ty, name: None });
+        self.values.push(ValueData {
+            ty,
+            name: None,
+            exact: false,
+        });
         Value(self.values.len() as u32 - 1)
     }
 
@@ -283,6 +290,7 @@ impl Function {
         self.values.push(ValueData {
             ty,
             name: Some(name.into()),
+            exact: false,
         });
         let value = Value(self.values.len() as u32 - 1);
         self.params.push(value);

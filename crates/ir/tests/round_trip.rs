@@ -25,7 +25,7 @@ entry host @main(%0 n: i64, %1 x: view<f64, 2, C, global, ro>, %2 t: (i64, (f32,
   %11: c64 = (1.0, -0.0)
   %12: f64 = const f32 1.0
   %13 named: f64 = get $0
-  %14: f64 = neg %5
+  %14: f64 exact = neg %5
   %15: f64 = floor_div %5, %6
   %16: bool = lt %5, %6
   %17: f64 = select %16, %5, %6

@@ -3,6 +3,8 @@
 //! Parameters are values and values are immutable, so a callee's parameter simply is the argument. A `Return` that is the last statement
 //! of the body hands its value over as it is. Any other return sets result locals and leaves a `Scope` around the body. A tuple comes
 //! back item by item: no local of tuple type is made, and an `Item` of a returned tuple is that item.
+//!
+//! What comes from a function without `fastmath` into one with it is marked `exact`: the math library counts on every rounding.
 
 use std::collections::HashMap;
 use std::mem;
@@ -352,7 +354,9 @@ impl<'a> Copy<'a> {
     }
 
     fn define(&mut self, value: &mut Value) {
-        self.func.values.push(self.callee.values[value.index()].clone());
+        let mut data = self.callee.values[value.index()].clone();
+        data.exact |= self.func.flags.fastmath && !self.callee.flags.fastmath;
+        self.func.values.push(data);
         let new = Value(self.func.values.len() as u32 - 1);
         self.values.insert(mem::replace(value, new), new);
     }

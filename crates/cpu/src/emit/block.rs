@@ -24,6 +24,7 @@ impl<'m> Fx<'_, 'm> {
         match &stmt.kind {
             StmtKind::Let(value, op) => {
                 self.defs[value.index()] = Some(op);
+                self.exact = self.f.values[value.index()].exact;
                 let val = self.op(*value, op)?;
                 self.define(*value, val);
                 Ok(())

@@ -41,6 +41,8 @@ pub struct Fx<'a, 'm> {
     pub exit: Label,
     pub lane_vectors: HashMap<i64, Operand>,
     pub span: Span,
+    /// The value being computed is to be computed as written, whatever `fastmath` allows.
+    pub exact: bool,
 }
 
 impl<'a, 'm> Fx<'a, 'm> {
@@ -66,6 +68,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             exit,
             lane_vectors: HashMap::new(),
             span: Span::NONE,
+            exact: false,
         };
         fx.status = fx.w.entry_inst(format_args!("alloca i32"));
         fx
@@ -124,7 +127,7 @@ impl<'a, 'm> Fx<'a, 'm> {
 
     /// The flags float arithmetic carries. Never `contract`: fma is explicit in the IR.
     pub fn fast(&self) -> &'static str {
-        if self.f.flags.fastmath {
+        if self.f.flags.fastmath && !self.exact {
             "reassoc nnan ninf nsz arcp afn "
         } else {
             ""

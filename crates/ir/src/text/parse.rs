@@ -432,7 +432,11 @@ impl Parser {
         }
         let name = self.name();
         self.expect(":")?;
-        let data = ValueData { ty: self.ty()?, name };
+        let data = ValueData {
+            ty: self.ty()?,
+            name,
+            exact: self.eat_word("exact"),
+        };
         if self.values.len() <= value.index() {
             self.values.resize(value.index() + 1, None);
         }

@@ -44,7 +44,7 @@ impl Display for Def<'_> {
         if let Some(name) = &data.name {
             write!(f, " {}", literal::name(name))?;
         }
-        write!(f, ": {}", data.ty)
+        write!(f, ": {}{}", data.ty, if data.exact { " exact" } else { "" })
     }
 }
 
