@@ -48,6 +48,8 @@ struct Crew {
     stop: AtomicBool,
     /// Helpers inside, and `CLOSED`.
     inside: AtomicUsize,
+    /// Helpers that may still be called.
+    wanted: AtomicUsize,
     caller: Thread,
 }
 
@@ -70,12 +72,10 @@ pub fn run(pool: &'static Pool, cut: Cut, work: &dyn Work) -> (Duration, u64) {
         shares: shares(cut.units, pool.helpers() as u64 + 1),
         stop: AtomicBool::new(false),
         inside: AtomicUsize::new(0),
+        wanted: AtomicUsize::new(helpers),
         caller: thread::current(),
     });
-    for _ in 0..helpers {
-        let crew = crew.clone();
-        pool.spawn(move || crew.help(pool));
-    }
+    crew.recruit(pool);
     let position = pool.position().unwrap_or(pool.helpers());
     let start = Instant::now();
     let units = crew.take_chunks(position, true);
@@ -95,9 +95,22 @@ fn shares(units: u64, threads: u64) -> Vec<Share> {
 }
 
 impl Crew {
+    /// Wakes two helpers, who wake two each: waking takes microseconds, which the calling thread has better use for.
+    fn recruit(self: &Arc<Crew>, pool: &'static Pool) {
+        for _ in 0..2 {
+            let take_one = |wanted: usize| wanted.checked_sub(1);
+            if self.wanted.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take_one).is_err() {
+                return;
+            }
+            let crew = self.clone();
+            pool.spawn(move || crew.help(pool));
+        }
+    }
+
     /// What a pool thread does for a crew: nothing if the launch is over.
-    fn help(&self, pool: &Pool) {
+    fn help(self: &Arc<Crew>, pool: &'static Pool) {
         if self.inside.fetch_add(1, Ordering::Acquire) & CLOSED == 0 {
+            self.recruit(pool);
             self.take_chunks(pool.position().unwrap_or(0), false);
         }
         let before = self.inside.fetch_sub(1, Ordering::Release);
