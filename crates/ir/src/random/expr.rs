@@ -56,15 +56,20 @@ impl Gen {
     /// A value of a type: one that exists, a constant, a local, or something made of others.
     pub fn value(&mut self, scalar: Scalar) -> Value {
         let known: Vec<Value> = self.pool.iter().filter(|(_, s)| *s == scalar).map(|(v, _)| *v).collect();
+        let numbers: Vec<Value> = self.pool.iter().filter(|(_, s)| *s != Scalar::Bool).map(|(v, _)| *v).collect();
         let locals: Vec<_> = self.locals.iter().filter(|(_, s)| *s == scalar).map(|(l, _)| *l).collect();
         match self.rng.below(12) {
-            0..=4 if !known.is_empty() => self.rng.pick(&known),
+            0..=4 if !known.is_empty() => {
+                // Mostly one of the latest, so that what is computed is used.
+                let first = if self.rng.chance(60) { known.len().saturating_sub(3) } else { 0 };
+                self.rng.pick(&known[first..])
+            }
             5..=7 if !locals.is_empty() => {
                 let local = self.rng.pick(&locals);
                 self.b.get(local)
             }
-            2..=9 if !self.pool.is_empty() => {
-                let (value, _) = self.rng.pick(&self.pool.clone());
+            2..=9 if !numbers.is_empty() => {
+                let value = self.rng.pick(&numbers);
                 self.b.cast(value, scalar)
             }
             _ => {
@@ -72,6 +77,17 @@ impl Gen {
                 self.constant(c)
             }
         }
+    }
+
+    /// An operand: a value, or an expression of its own.
+    fn operand(&mut self, scalar: Scalar) -> Value {
+        if self.nesting == 0 || !self.rng.chance(35) {
+            return self.value(scalar);
+        }
+        self.nesting -= 1;
+        let value = self.expr(scalar);
+        self.nesting += 1;
+        value
     }
 
     /// A fresh value of a random type, made by one operation; it joins the values in scope.
@@ -88,13 +104,13 @@ impl Gen {
             0 => return self.load(scalar),
             1 => {
                 let cond = self.condition();
-                let (a, b) = (self.value(scalar), self.value(scalar));
+                let (a, b) = (self.operand(scalar), self.operand(scalar));
                 return self.b.select(cond, a, b);
             }
             2 => return self.call(scalar),
             3 => {
                 let from = self.any_type();
-                let value = self.value(from);
+                let value = self.operand(from);
                 return self.b.cast(value, scalar);
             }
             _ => {}
@@ -112,29 +128,29 @@ impl Gen {
         let scalar = self.any_type();
         match self.rng.below(8) {
             0 => {
-                let (a, b) = (self.value(Scalar::Bool), self.value(Scalar::Bool));
+                let (a, b) = (self.operand(Scalar::Bool), self.operand(Scalar::Bool));
                 let op = self.rng.pick(&[BinOp::And, BinOp::Or, BinOp::Xor, BinOp::Min, BinOp::Max]);
                 self.b.binary(op, a, b)
             }
             1 => {
-                let a = self.value(Scalar::Bool);
+                let a = self.operand(Scalar::Bool);
                 self.b.unary(UnOp::Not, a)
             }
             2 => {
                 let float = self.rng.pick(&[Scalar::F32, Scalar::F64]);
-                let a = self.value(float);
+                let a = self.operand(float);
                 let op = self.rng.pick(&[UnOp::IsNan, UnOp::IsInf]);
                 self.b.unary(op, a)
             }
             3 if self.lane.is_some() => {
-                let Some(lane) = self.lane else { return self.value(Scalar::Bool) };
+                let Some(lane) = self.lane else { return self.operand(Scalar::Bool) };
                 let op = self.rng.pick(CmpOp::ALL);
                 let bound = self.rng.below(40) as i64;
                 let bound = self.i64(bound);
                 self.b.compare(op, lane, bound)
             }
             _ => {
-                let (a, b) = (self.value(scalar), self.value(scalar));
+                let (a, b) = (self.operand(scalar), self.operand(scalar));
                 let op = self.rng.pick(CmpOp::ALL);
                 self.b.compare(op, a, b)
             }
@@ -144,7 +160,7 @@ impl Gen {
     fn int_expr(&mut self, scalar: Scalar) -> Value {
         use BinOp::*;
         if self.rng.chance(15) {
-            let a = self.value(scalar);
+            let a = self.operand(scalar);
             let op = self
                 .rng
                 .pick(&[UnOp::Neg, UnOp::Not, UnOp::Abs, UnOp::Popcount, UnOp::Clz, UnOp::Ctz]);
@@ -153,20 +169,20 @@ impl Gen {
         let op = self.rng.pick(&[
             Add, Add, Add, Sub, Sub, Mul, Mul, FloorDiv, Mod, Rem, IntPow, And, Or, Xor, Shl, Shr, Min, Max,
         ]);
-        let a = self.value(scalar);
+        let a = self.operand(scalar);
         let b = match op {
             Shl | Shr | IntPow if self.rng.chance(50) => {
                 let other = self.rng.pick(&[Scalar::I8, Scalar::I32, Scalar::I64, Scalar::U8, Scalar::U64]);
-                self.value(other)
+                self.operand(other)
             }
-            _ => self.value(scalar),
+            _ => self.operand(scalar),
         };
         self.b.binary(op, a, b)
     }
 
     fn float_expr(&mut self, scalar: Scalar) -> Value {
         use BinOp::*;
-        let a = self.value(scalar);
+        let a = self.operand(scalar);
         match self.rng.below(10) {
             0..=1 => {
                 let op = self
@@ -175,11 +191,11 @@ impl Gen {
                 self.b.unary(op, a)
             }
             2 => {
-                let (b, c) = (self.value(scalar), self.value(scalar));
+                let (b, c) = (self.operand(scalar), self.operand(scalar));
                 self.b.emit(scalar, Op::Fma(a, b, c))
             }
             3 => {
-                let sign = self.value(scalar);
+                let sign = self.operand(scalar);
                 let sign = self.not_nan(sign);
                 self.b.binary(CopySign, a, sign)
             }
@@ -187,7 +203,7 @@ impl Gen {
                 let op = self
                     .rng
                     .pick(&[Add, Add, Add, Sub, Sub, Mul, Mul, Div, FloorDiv, Mod, Rem, Min, Max]);
-                let b = self.value(scalar);
+                let b = self.operand(scalar);
                 self.b.binary(op, a, b)
             }
         }
@@ -202,7 +218,7 @@ impl Gen {
     }
 
     /// An element of some array, as the type asked for.
-    fn load(&mut self, scalar: Scalar) -> Value {
+    pub fn load(&mut self, scalar: Scalar) -> Value {
         if self.arrays.is_empty() {
             return self.value(scalar);
         }

@@ -90,6 +90,8 @@ struct Gen {
     counters: Vec<(Reach, crate::AtomicOp)>,
     /// Statements that may still be made.
     budget: u32,
+    /// How deep expressions may still nest.
+    nesting: u32,
     next_label: u32,
 }
 
@@ -111,6 +113,7 @@ impl Gen {
             own_index: None,
             counters: Vec::new(),
             budget,
+            nesting: 3,
             next_label: 0,
         }
     }
@@ -163,7 +166,11 @@ impl Gen {
         for i in 0..3 + self.rng.below(4) {
             let scalar = self.any_type();
             let local = self.b.func.new_local(scalar.into(), format!("v{i}"));
-            let value = self.value(scalar);
+            let value = if self.rng.chance(60) {
+                self.load(scalar)
+            } else {
+                self.expr(scalar)
+            };
             self.b.set(local, value);
             self.locals.push((local, scalar));
         }
