@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use weft_ir::interp::{BufferId, Fault, Machine, Options, RtValue, Trap, View};
-use weft_ir::{Const, FuncKind, Module, Scalar, Type, Value, ViewType};
+use weft_ir::{FuncKind, Module, Type, Value, ViewType};
 use weft_runtime::{Buffer, CompileError, Hooks, Launch, Outcome, Raised, RunError};
 
 use super::memory::HostBuffer;
+use super::slots;
 
 /// Runs the entry on the interpreter. Arrays change only if the run succeeds.
 pub fn run(module: &Module, launch: &Launch, args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError> {
@@ -118,7 +119,7 @@ impl Arrays {
     /// The argument of a type that starts at the next slot.
     fn value(&self, ty: &Type, slots: &mut impl Iterator<Item = u64>) -> RtValue {
         match ty {
-            Type::Scalar(scalar) => RtValue::Scalar(read_scalar(*scalar, slots)),
+            Type::Scalar(scalar) => RtValue::Scalar(slots::read(*scalar, slots)),
             Type::Tuple(items) => RtValue::Tuple(items.iter().map(|item| self.value(item, slots)).collect()),
             Type::View(ty) => {
                 let window = Window::read(ty, slots);
@@ -211,20 +212,6 @@ fn read_memory(addresses: &Range<u64>) -> Vec<u8> {
     unsafe { std::slice::from_raw_parts(addresses.start as *const u8, bytes) }.to_vec()
 }
 
-fn read_scalar(scalar: Scalar, slots: &mut impl Iterator<Item = u64>) -> Const {
-    let slot = slots.next().unwrap_or(0);
-    let signed = |bits: u32| (slot as i64) << (64 - bits) >> (64 - bits);
-    match scalar {
-        Scalar::Bool => Const::Bool(slot & 1 != 0),
-        Scalar::F32 => Const::F32(slot as u32),
-        Scalar::F64 => Const::F64(slot),
-        Scalar::C64 => Const::C64(slot as u32, slots.next().unwrap_or(0) as u32),
-        Scalar::C128 => Const::C128(slot, slots.next().unwrap_or(0)),
-        int if int.is_signed() => Const::Int(int, signed(int.bits())),
-        int => Const::Int(int, (slot << (64 - int.bits()) >> (64 - int.bits())) as i64),
-    }
-}
-
 /// Turns results into slots.
 struct Giver<'a, 'm> {
     machine: &'a Machine<'m>,
@@ -236,23 +223,12 @@ struct Giver<'a, 'm> {
 impl Giver<'_, '_> {
     fn push(&mut self, value: &RtValue) -> Result<(), RunError> {
         match value {
-            RtValue::Scalar(c) => self.push_scalar(*c),
+            RtValue::Scalar(c) => slots::write(*c, &mut self.slots),
             RtValue::Tuple(items) => items.iter().try_for_each(|item| self.push(item))?,
             RtValue::View(view) => self.push_view(view)?,
             RtValue::Undefined => return Err(RunError::Invalid("a result is not set".into())),
         }
         Ok(())
-    }
-
-    fn push_scalar(&mut self, c: Const) {
-        match c {
-            Const::Bool(b) => self.slots.push(u64::from(b)),
-            Const::Int(_, v) => self.slots.push(v as u64),
-            Const::F32(bits) => self.slots.push(u64::from(bits)),
-            Const::F64(bits) => self.slots.push(bits),
-            Const::C64(re, im) => self.slots.extend([u64::from(re), u64::from(im)]),
-            Const::C128(re, im) => self.slots.extend([re, im]),
-        }
     }
 
     /// A view of an argument points to the argument; any other gets memory of its own.

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
+use weft_ir::repr;
 use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError};
 
-use super::format;
 use super::memory::HostBuffer;
+use super::slots;
 use super::spread;
 use crate::emit::{ErrorSite, PrintPart, PrintSite};
 
@@ -139,8 +140,8 @@ unsafe extern "C" fn weft_raise(ctx: *const Context<'_>, site: i32, place: *cons
 /// Appends the line of a `print`.
 ///
 /// # Safety
-/// `ctx` is the context compiled code was called with; `slots` points to the values of that `print`.
-unsafe extern "C" fn weft_print(ctx: *const Context<'_>, site: i32, slots: *const u64) {
+/// `ctx` is the context compiled code was called with; `values` points to the slots of that `print`.
+unsafe extern "C" fn weft_print(ctx: *const Context<'_>, site: i32, values: *const u64) {
     // SAFETY: by contract.
     let ctx = unsafe { &*ctx };
     let Some(site) = usize::try_from(site).ok().and_then(|i| ctx.sites.prints.get(i)) else {
@@ -148,16 +149,15 @@ unsafe extern "C" fn weft_print(ctx: *const Context<'_>, site: i32, slots: *cons
     };
     let mut line = String::new();
     let mut next = 0;
+    // SAFETY: by contract the values of this site lie there, in order.
+    let mut taken = std::iter::from_fn(|| unsafe {
+        next += 1;
+        Some(*values.add(next - 1))
+    });
     for part in &site.items {
         match part {
             PrintPart::Text(text) => line.push_str(text),
-            PrintPart::Value(scalar) => {
-                let count = format::slots(*scalar);
-                // SAFETY: by contract the values of this site lie there, in order.
-                let values = unsafe { std::slice::from_raw_parts(slots.add(next), count) };
-                format::push_scalar(&mut line, *scalar, values);
-                next += count;
-            }
+            PrintPart::Value(scalar) => line.push_str(&repr::python(slots::read(*scalar, &mut taken))),
         }
     }
     line.push('\n');

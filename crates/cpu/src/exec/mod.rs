@@ -6,13 +6,12 @@ mod context;
 mod crew;
 mod device;
 mod executable;
-mod format;
 mod memory;
 mod pool;
+mod slots;
 mod spread;
 #[cfg(test)]
 mod tests;
 
 pub use device::CpuDevice;
-pub use format::{float32, float64};
 pub use pool::{num_threads, set_num_threads};
