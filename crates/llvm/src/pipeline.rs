@@ -7,8 +7,8 @@ use std::ffi::CStr;
 use llvm_sys::LLVMAttributeFunctionIndex;
 use llvm_sys::LLVMTypeKind::LLVMVectorTypeKind;
 use llvm_sys::core::{
-    LLVMAddAttributeAtIndex, LLVMCreateEnumAttribute, LLVMGetEnumAttributeKindForName, LLVMGetFirstBasicBlock, LLVMGetFirstFunction,
-    LLVMGetFirstInstruction, LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextInstruction, LLVMGetTypeKind,
+    LLVMAddAttributeAtIndex, LLVMCreateEnumAttribute, LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetFirstBasicBlock,
+    LLVMGetFirstFunction, LLVMGetFirstInstruction, LLVMGetNextBasicBlock, LLVMGetNextFunction, LLVMGetNextInstruction, LLVMGetTypeKind,
     LLVMRemoveEnumAttributeAtIndex, LLVMTypeOf,
 };
 use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
@@ -51,12 +51,14 @@ impl Pipeline {
             let options = LLVMCreatePassBuilderOptions();
             LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
             LLVMPassBuilderOptionsSetSLPVectorization(options, 1);
-            let functions: Vec<LLVMValueRef> = functions(module).collect();
-            let (gangs, scalars): (Vec<_>, Vec<_>) = functions.into_iter().partition(|&f| self == Pipeline::Gang || holds_vectors(f));
+            let all: Vec<LLVMValueRef> = functions(module).collect();
+            let (mut gangs, scalars): (Vec<_>, Vec<_>) = all.into_iter().partition(|&f| self == Pipeline::Gang || holds_vectors(f));
             let mut done = Ok(());
             if !scalars.is_empty() {
                 hands(&gangs, context, true);
                 done = checked(LLVMRunPasses(module, SCALAR.as_ptr(), machine, options));
+                // The passes may have removed or replaced functions: those marked are the gangs that are left.
+                gangs = functions(module).filter(|&f| is_held(f)).collect();
                 hands(&gangs, context, false);
             }
             let done = gangs
@@ -92,6 +94,19 @@ unsafe fn hands(functions: &[LLVMValueRef], context: LLVMContextRef, off: bool) 
                 }
             }
         }
+    }
+}
+
+/// Was LLVM's pipeline kept away from the function by [`hands`]?
+///
+/// # Safety
+/// The function is alive.
+unsafe fn is_held(function: LLVMValueRef) -> bool {
+    let name = HANDS_OFF[0];
+    // SAFETY: by contract; the name is an attribute LLVM knows.
+    unsafe {
+        let kind = LLVMGetEnumAttributeKindForName(name.as_ptr(), name.count_bytes());
+        !LLVMGetEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex, kind).is_null()
     }
 }
 
