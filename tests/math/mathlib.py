@@ -77,7 +77,7 @@ def load() -> dict[str, Callable[..., object]]:
     scalars = {"int32": np.int32, "int64": np.int64, "uint32": np.uint32, "uint64": np.uint64, "float32": np.float32, "float64": np.float64}
     convert = {name: (lambda x, t=t: np.asarray(x).astype(t)) for name, t in scalars.items()}
     names: dict[str, object] = {
-        "np": SimpleNamespace(inf=np.inf, nan=np.nan, **convert),
+        "np": SimpleNamespace(inf=np.inf, nan=np.nan, array=np.array, **convert),
         "intrinsics": numpy_intrinsics,
         "_blend": np.where,
         "_not": np.logical_not,
@@ -87,8 +87,10 @@ def load() -> dict[str, Callable[..., object]]:
     found = []
     for path in sorted(SOURCES.glob("*.py")):
         tree = ast.parse(path.read_text())
-        tree.body = [d for d in tree.body if isinstance(d, ast.FunctionDef)]
+        tree.body = [d for d in tree.body if isinstance(d, ast.FunctionDef | ast.Assign)]
         for definition in tree.body:
+            if isinstance(definition, ast.Assign):
+                continue
             _Lanes([a.arg for a in definition.args.args]).visit(definition)
             found.append(definition.name)
         exec(compile(ast.fix_missing_locations(tree), str(path), "exec"), names)

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use weft_ir::Source;
+use weft_ir::{Scalar, Source};
 
 use crate::{Environment, FunctionSource, Object};
 
@@ -42,7 +42,7 @@ pub fn function(name: &str) -> Option<Rc<FunctionSource>> {
     })
 }
 
-/// What names mean inside the library: its own definitions, `np`, `intrinsics`, and Python's builtins.
+/// What names mean inside the library: its own definitions and tables, `np`, `intrinsics`, and Python's builtins.
 struct LibraryNames;
 
 impl Environment for LibraryNames {
@@ -54,6 +54,13 @@ impl Environment for LibraryNames {
         }
         if let Some(function) = function(name) {
             return Some(Object::Function(function));
+        }
+        if let Some(numbers) = weft_math::table(name) {
+            return Some(Object::Array {
+                elem: Scalar::F64,
+                shape: vec![numbers.len() as u64],
+                bytes: Rc::new(numbers.iter().flat_map(|n| n.to_ne_bytes()).collect()),
+            });
         }
         let path = format!("builtins.{name}");
         crate::builtins::find(&path).map(|_| Object::Known(path))

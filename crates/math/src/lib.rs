@@ -3,6 +3,7 @@
 //! One flat namespace: every `def` of the files below is known by its own name. A function `f` of the library has the entries
 //! `f_f64` and `f_f32`; its helpers start with an underscore and are called by name from the same namespace. Inside these texts
 //! `intrinsics` and `np` mean the front end's intrinsics and NumPy's scalar types; nothing else is free.
+//! Tables, in capitals, are float64 arrays.
 //! Complex functions take and give real and imaginary part: `cexp_f64(re, im) -> (re, im)`.
 
 use std::collections::HashMap;
@@ -55,6 +56,27 @@ pub fn function(name: &str) -> Option<Function> {
 /// The text of the definition `name`: an entry such as `sin_f64` or a helper that another text calls.
 pub fn source(name: &str) -> Option<Source> {
     index().get(name).copied()
+}
+
+/// The table `name`, such as `TWO_OVER_PI`: float64 numbers, one-dimensional.
+pub fn table(name: &str) -> Option<&'static [f64]> {
+    static TABLES: OnceLock<HashMap<&'static str, Vec<f64>>> = OnceLock::new();
+    let tables = TABLES.get_or_init(|| FILES.iter().flat_map(|&(_, text)| tables(text)).collect());
+    tables.get(name).map(Vec::as_slice)
+}
+
+/// The tables of a file: `NAME = np.array(`, then numbers in brackets.
+fn tables(text: &'static str) -> Vec<(&'static str, Vec<f64>)> {
+    let opened = text.split("\n\n").flat_map(|part| part.lines().map(move |line| (line, part)));
+    opened
+        .filter_map(|(line, part)| table_in(line.strip_suffix(" = np.array(")?, part))
+        .collect()
+}
+
+fn table_in(name: &'static str, part: &'static str) -> Option<(&'static str, Vec<f64>)> {
+    let (_, numbers) = part.split_once('[')?;
+    let (numbers, _) = numbers.split_once(']')?;
+    Some((name, numbers.split(',').filter_map(|n| n.trim().parse().ok()).collect()))
 }
 
 /// Every definition of the library, in no order.
@@ -129,6 +151,14 @@ mod tests {
             assert_eq!(function(base).unwrap().arity, s.arity, "{base}");
         }
         assert_eq!(function("sin").unwrap().f32, "sin_f32");
-        assert!(function("_poly").is_none());
+        assert!(function("_trig_sum").is_none());
+    }
+
+    #[test]
+    fn tables_are_read() {
+        let bits = table("TWO_OVER_PI").unwrap();
+        let sum: f64 = bits.iter().map(|b| b * 2f64.powi(-512)).sum();
+        assert_eq!((bits.len(), sum), (45, std::f64::consts::FRAC_2_PI));
+        assert!(table("sin_f64").is_none());
     }
 }

@@ -9,6 +9,57 @@ Polynomials: generate/coefficients.py.
 import numpy as np
 from weft import intrinsics
 
+# 2/pi, 26 bits in each, times 2^512.
+TWO_OVER_PI = np.array(
+    [
+        8.535675487753474e153,
+        1.4455483317207067e146,
+        9.608698359281611e137,
+        3.707666529216177e130,
+        1.3651379629978082e122,
+        4.214951831242646e114,
+        8.472556280026723e106,
+        1.4096109697068726e98,
+        1.2689634620824226e91,
+        4.535754093392822e83,
+        3.230557136270047e75,
+        6.090251800414378e67,
+        1.4062249003094448e60,
+        1.7552690683816083e52,
+        3.5029001816296343e43,
+        2.81380118511275e36,
+        5.482920133218492e28,
+        1.160452138910322e21,
+        6550608936960.0,
+        214148.91015625,
+        0.0023870557779446244,
+        4.763298436238905e-11,
+        6.640095432041396e-20,
+        7.188264465012127e-27,
+        4.3600882003892234e-35,
+        1.961022007634667e-43,
+        3.7347262778680858e-50,
+        4.978232091368776e-58,
+        9.4906445692306e-66,
+        5.3198229020692844e-74,
+        1.9856931497491693e-81,
+        1.6028995693430666e-89,
+        1.9972629623857727e-97,
+        1.6520002648483498e-105,
+        6.312647175755381e-113,
+        8.704268254950817e-121,
+        8.648231086052486e-129,
+        2.8567200260563262e-136,
+        2.5375129322982225e-144,
+        2.8284891165139705e-152,
+        2.5769310515750235e-160,
+        4.921588157986184e-168,
+        1.8923840011323517e-175,
+        1.057400146177528e-183,
+        1.82708860783193e-192,
+    ]
+)
+
 
 def sin_f64(x):
     """Sine. At most 0.85 ULP."""
@@ -122,86 +173,41 @@ def _trig_reduce_f64(a):
 def _trig_reduce_large_f64(a):
     """(q, r, rl) with a = q pi/2 + r + rl modulo 2 pi, for any a >= 2^20. Infinity gives NaN.
 
-    Payne and Hanek, "Radian reduction for trigonometric functions", SIGNUM Newsletter 18 (1983): a = m 2^e with 53 bits in m; the bits of 2/pi
-    that make multiples of four when multiplied by a are left out, 192 bits follow, and the product modulo four keeps 126 fraction bits.
-    The closest any double comes to a multiple of pi/2 is about 2^-61, so 64 bits stay good.
+    After Payne and Hanek, "Radian reduction for trigonometric functions", SIGNUM Newsletter 18 (1983), in floats: a has two halves of 27 bits, so
+    that their products with 26 bits of 2/pi are exact. Whole multiples of four leave each product at once, and the rests are summed in three
+    parts. The closest any double comes to a multiple of pi/2 is about 2^-61, so 100 bits stay good.
     """
-    b = intrinsics.bits(a)
-    m = np.uint64((b & 0xFFFFFFFFFFFFF) | 0x10000000000000)
-    p = (b >> 52) - 1013
-    i = p >> 6
-    # Bits of 2/pi in words of 64, from a word of zeros on; four words from word i on are shifted to the front, bit by bit of i.
-    c = (i & 16) != 0
-    w0 = intrinsics.select(c, 8441921394348257659, 0)
-    w1 = intrinsics.select(c, 4397547296490951402, -6703182060581546711)
-    w2 = intrinsics.select(c, 7780917995555872008, -277156292786332224)
-    w3 = intrinsics.select(c, 6197850593633725355, -2638381946312093631)
-    c = (i & 8) != 0
-    w0 = intrinsics.select(c, -1692731182770600828, w0)
-    w1 = intrinsics.select(c, -1613291254968254911, w1)
-    w2 = intrinsics.select(c, 4148332274289687028, w2)
-    w3 = intrinsics.select(c, -7168499653074671557, w3)
-    w4 = intrinsics.select(c, 2303758334597371919, -121206125134887583)
-    w5 = intrinsics.select(c, -1211730484530615009, -5249950069107600672)
-    w6 = intrinsics.select(c, 7869616827067468215, 452944820249399836)
-    w7 = intrinsics.select(c, 5712322887342352941, -135693905287338178)
-    w8 = intrinsics.select(c, 8441921394348257659, -1692731182770600828)
-    w9 = intrinsics.select(c, 4397547296490951402, -1613291254968254911)
-    w10 = intrinsics.select(c, 7780917995555872008, 4148332274289687028)
-    c = (i & 4) != 0
-    w0 = intrinsics.select(c, w4, w0)
-    w1 = intrinsics.select(c, w5, w1)
-    w2 = intrinsics.select(c, w6, w2)
-    w3 = intrinsics.select(c, w7, w3)
-    w4 = intrinsics.select(c, w8, w4)
-    w5 = intrinsics.select(c, w9, w5)
-    w6 = intrinsics.select(c, w10, w6)
-    c = (i & 2) != 0
-    w0 = intrinsics.select(c, w2, w0)
-    w1 = intrinsics.select(c, w3, w1)
-    w2 = intrinsics.select(c, w4, w2)
-    w3 = intrinsics.select(c, w5, w3)
-    w4 = intrinsics.select(c, w6, w4)
-    c = (i & 1) != 0
-    up = np.uint64(p & 63)
-    down = np.uint64(64 - (p & 63))
-    u0 = np.uint64(intrinsics.select(c, w1, w0))
-    u1 = np.uint64(intrinsics.select(c, w2, w1))
-    u2 = np.uint64(intrinsics.select(c, w3, w2))
-    u3 = np.uint64(intrinsics.select(c, w4, w3))
-    u0 = (u0 << up) | (u1 >> down)
-    u1 = (u1 << up) | (u2 >> down)
-    u2 = (u2 << up) | (u3 >> down)
-    # The product's upper 128 bits: two integer bits, 126 of fraction.
-    low = m * u1
-    mid = _mulhi_u53(m, u2) + low
-    high = _mulhi_u53(m, u1) + m * u0 + np.uint64(mid < low)
-    q = (high + 0x2000000000000000) >> 62
-    f = np.int64(high - (q << 62))
-    # The signed fraction as a double-double, in units of 2^-62 quadrants.
-    top = np.float64(f >> 32)
-    bottom = np.float64(f & 0xFFFFFFFF)
-    tail = np.float64(np.int64(mid >> 32)) + np.float64(np.int64(mid & 0xFFFFFFFF)) * 2.3283064365386963e-10
-    h = intrinsics.fma(top, 4294967296.0, bottom)
-    l = intrinsics.fma(top, 4294967296.0, -h) + bottom + tail * 2.3283064365386963e-10
-    t = h + l
-    l = (h - t) + l
-    r = t * 3.4061215800865545e-19
-    rl = intrinsics.fma(t, 3.4061215800865545e-19, -r)
-    rl = intrinsics.fma(t, 1.3277647201629795e-35, intrinsics.fma(l, 3.4061215800865545e-19, rl))
+    a = a * 7.458340731200207e-155
+    upper = intrinsics.from_bits(intrinsics.bits(a) & -0x8000000)
+    lower = a - upper
+    h = 0.0 * a
+    m = h
+    l = h
+    for i in range(45):
+        p = upper * TWO_OVER_PI[i]
+        h, m, l = _trig_sum_f64(h, m, l, intrinsics.fma(-4.0, intrinsics.rint(0.25 * p), p))
+        p = lower * TWO_OVER_PI[i]
+        h, m, l = _trig_sum_f64(h, m, l, intrinsics.fma(-4.0, intrinsics.rint(0.25 * p), p))
+    n = intrinsics.rint(h)
+    h, m, l = _trig_sum_f64(h, m, l, -n)
+    t = h + m
+    l = ((h - t) + m) + l
+    r = t * 1.5707963267948966
+    rl = intrinsics.fma(t, 1.5707963267948966, -r)
+    rl = intrinsics.fma(t, 6.123233995736766e-17, intrinsics.fma(l, 1.5707963267948966, rl))
     t = r + rl
-    return np.int64(q), t + (a - a), (r - t) + rl
+    return np.int64(n), t, (r - t) + rl
 
 
-def _mulhi_u53(m, w):
-    """The upper 64 bits of m w, for m < 2^53."""
-    m0 = m & 0xFFFFFFFF
-    m1 = m >> 32
-    w0 = w & 0xFFFFFFFF
-    w1 = w >> 32
-    u = m1 * w0 + ((m0 * w0) >> 32)
-    v = m0 * w1 + (u & 0xFFFFFFFF)
-    return m1 * w1 + (u >> 32) + (v >> 32)
+def _trig_sum_f64(h, m, l, p):
+    """h + m + l + p in three parts, the first two without error (D. Knuth's sum of two numbers and what its rounding lost)."""
+    s = h + p
+    b = s - h
+    p = (h - (s - b)) + (p - b)
+    u = m + p
+    b = u - m
+    p = (m - (u - b)) + (p - b)
+    return s, u, l + p
 
 
 def sin_f32(x):
