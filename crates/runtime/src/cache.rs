@@ -1,7 +1,8 @@
 //! Compiled objects on disk, named by the content they were made from.
 //!
 //! The folder is `WEFT_CACHE_DIR`, else `weft` in the user's cache folder. It must belong to the user and be closed to other writers,
-//! else it is not used: what lies there is run. An entry that is damaged or missing is a miss; nothing here fails.
+//! else it is not used: what lies there is run. An entry that is damaged or missing is a miss; nothing here fails. When the entries take
+//! too much space the oldest go. `WEFT_CACHE=0` turns the cache off.
 
 use std::fs;
 use std::io::Write;
@@ -13,6 +14,9 @@ use blake3::{Hash, Hasher};
 
 const MAGIC: &[u8; 8] = b"weft\x00\x00\x00\x01";
 const HASH_BYTES: usize = 32;
+/// Space the entries may take, and how many new ones there are between looks at it.
+const MOST_BYTES: u64 = 256 << 20;
+const PUTS_PER_LOOK: u64 = 64;
 
 /// What an object was made from, as a hash over everything given.
 #[derive(Clone, Debug)]
@@ -60,6 +64,9 @@ fn folder() -> Option<&'static Path> {
 }
 
 fn wanted_folder() -> Option<PathBuf> {
+    if std::env::var_os("WEFT_CACHE").is_some_and(|value| value == "0") {
+        return None;
+    }
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     given("WEFT_CACHE_DIR")
         .or_else(|| given("XDG_CACHE_HOME").map(|base| base.join("weft")))
@@ -104,12 +111,41 @@ fn get_in(folder: &Path, key: &Key) -> Option<Vec<u8>> {
 fn put_in(folder: &Path, key: &Key, object: &[u8]) -> std::io::Result<()> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    if number % PUTS_PER_LOOK == 0 {
+        prune(folder, MOST_BYTES)?;
+    }
     let draft = folder.join(format!("{}.{}.{number}", key.name(), std::process::id()));
     let written = write_entry(&draft, object).and_then(|()| fs::rename(&draft, folder.join(key.name())));
     if written.is_err() {
         let _ = fs::remove_file(&draft);
     }
     written
+}
+
+/// Deletes the oldest entries until the rest takes at most half of `most` bytes, if all take more than that.
+fn prune(folder: &Path, most: u64) -> std::io::Result<()> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let data = entry.metadata()?;
+        if data.is_file() {
+            entries.push((data.modified()?, data.len(), entry.path()));
+        }
+    }
+    let mut total: u64 = entries.iter().map(|(_, bytes, _)| bytes).sum();
+    if total <= most {
+        return Ok(());
+    }
+    entries.sort();
+    for (_, bytes, path) in entries {
+        if total <= most / 2 {
+            break;
+        }
+        // Another process may have been faster.
+        let _ = fs::remove_file(path);
+        total -= bytes;
+    }
+    Ok(())
 }
 
 fn write_entry(path: &Path, object: &[u8]) -> std::io::Result<()> {
@@ -165,6 +201,24 @@ mod tests {
         }
         fs::write(&path, &whole).unwrap();
         assert!(get_in(&folder, &key).is_some());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn old_entries_make_room() {
+        let folder = fresh_folder("full");
+        let key = |i: u64| Key::new("test").with(i.to_le_bytes());
+        for i in 0..10 {
+            put_in(&folder, &key(i), &[0; 1000]).unwrap();
+            let file = fs::File::options().append(true).open(folder.join(key(i).name())).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(i))
+                .unwrap();
+        }
+        prune(&folder, 1 << 20).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 10);
+        prune(&folder, 9000).unwrap();
+        let left: Vec<u64> = (0..10).filter(|&i| get_in(&folder, &key(i)).is_some()).collect();
+        assert_eq!(left, [6, 7, 8, 9]);
         fs::remove_dir_all(folder).unwrap();
     }
 
