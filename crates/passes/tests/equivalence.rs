@@ -7,11 +7,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use weft_ir::interp::{Options, Trap};
+use weft_ir::random::{self, Case};
 use weft_ir::testing::{Interpreted, TestLine, TestValue, interpret, lines};
 use weft_ir::text::{parse, print};
 use weft_ir::verify::verify;
 use weft_ir::{Const, Module};
 use weft_passes::{PassError, cleanup, contract, inline, legalize, nonneg, outline, structure};
+
+/// Random modules of each kind.
+const CASES: u64 = 100;
 
 type Pass = fn(&mut Module) -> Result<(), PassError>;
 
@@ -44,6 +48,19 @@ fn passes_keep_what_functions_mean() {
     }
     assert!(failures.is_empty(), "{failures}");
     assert!(ran > 0, "no run lines were found");
+}
+
+#[test]
+fn random_kernels_and_host_functions_keep_their_meaning() {
+    let makers: [(&str, fn(u64) -> Case); 2] = [("kernel", random::kernel), ("host", random::host)];
+    for (kind, make) in makers {
+        for seed in 0..CASES {
+            let Case { module, line } = make(seed);
+            if let Err(message) = same_after_each_pass(&module, &line) {
+                panic!("{kind} {seed}: {message}\n{}", print(&module));
+            }
+        }
+    }
 }
 
 fn test_files() -> Vec<PathBuf> {

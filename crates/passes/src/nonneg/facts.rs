@@ -261,7 +261,7 @@ impl<'f> Facts<'f> {
     /// A small literal.
     fn constant(&self, value: Value) -> Option<i128> {
         match self.ops[self.canonical(value).index()] {
-            Some(Op::Const(Const::Int(_, c))) if c.abs() <= 1 << 16 => Some((*c).into()),
+            Some(Op::Const(Const::Int(_, c))) if c.unsigned_abs() <= 1 << 16 => Some((*c).into()),
             _ => None,
         }
     }
