@@ -182,11 +182,6 @@ impl Fx<'_, '_> {
         self.w.inst(format_args!("{name} {fast}{}, {}", x.typed(ty), y.of(ty)))
     }
 
-    pub fn float_op(&mut self, name: &str, ty: Ty, x: Operand, y: Operand) -> Operand {
-        let fast = self.fast();
-        self.w.inst(format_args!("{name} {fast}{}, {}", x.typed(ty), y.of(ty)))
-    }
-
     /// `a if a < b else b`, a NaN in either giving NaN.
     fn min_max(&mut self, op: BinOp, s: Scalar, ty: Ty, x: Operand, y: Operand) -> Operand {
         let name = match (op, s.is_float(), s.is_signed()) {

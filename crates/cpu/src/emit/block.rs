@@ -26,6 +26,7 @@ impl<'m> Fx<'_, 'm> {
                 self.defs[value.index()] = Some(op);
                 self.exact = self.f.values[value.index()].exact;
                 let val = self.op(*value, op)?;
+                self.keep(*value, &val)?;
                 self.define(*value, val);
                 Ok(())
             }

@@ -4,7 +4,7 @@
 //! the frames on the way keep, in a slot, the lanes that will still arrive. When no lane is left running, control goes to the innermost
 //! frame at which lanes may wait, and tests there whether any do.
 
-use weft_ir::{Block, Function, Stmt, Value};
+use weft_ir::{Block, CmpOp, Scalar, Stmt, Value};
 use weft_passes::uniformity::{Facts, key};
 
 use super::func::Fx;
@@ -284,7 +284,7 @@ impl<'m> Fx<'_, 'm> {
         let slot = self.counter_slot(var);
         self.write_number(&slot, range.start, false)?;
         let facts = self.facts(stmt);
-        if range.uniform() {
+        if range.uniform() && matches!(slot, Slot::Shared { step: 0, .. }) {
             return self.uniform_for(facts, var, &slot, &range, body);
         }
         let alone = !facts.breaks && !facts.lossy;
@@ -329,7 +329,7 @@ impl<'m> Fx<'_, 'm> {
         self.define(var, Val::Num(at));
         self.mask = self.mask_from(run.live, run.mask);
         self.block(body)?;
-        self.latch(slot, range, head, next)?;
+        self.latch(&run, slot, range, head, next)?;
         self.close_loop(&run, next);
         Ok(())
     }
@@ -348,7 +348,7 @@ impl<'m> Fx<'_, 'm> {
         self.w.place(start);
         self.define(var, Val::Num(at));
         self.block(body)?;
-        self.latch(slot, range, head, next)?;
+        self.latch(&run, slot, range, head, next)?;
         self.close_loop(&run, next);
         Ok(())
     }
@@ -374,24 +374,54 @@ impl<'m> Fx<'_, 'm> {
         self.define(var, Val::Num(at));
         self.mask = Mask::Lanes(on);
         self.block(body)?;
-        self.latch(slot, range, head, next)?;
+        self.latch(&run, slot, range, head, next)?;
         self.close_loop(&run, next);
         Ok(())
     }
 
-    fn latch(&mut self, slot: &Slot, range: &Range, head: Label, next: Label) -> Res<()> {
+    /// The next iteration's number. A step other than 1 may wrap round behind the end: then the range is over.
+    fn latch(&mut self, run: &LoopRun, slot: &Slot, range: &Range, head: Label, next: Label) -> Res<()> {
         self.w.place(next);
         let at = self.read_number(slot);
-        let moved = match (at, range.step) {
-            // The range's end leaves room for one more step, so that this addition does not wrap.
-            (Num::Uniform(i), Num::Uniform(Operand::Int(step))) => {
-                Num::Uniform(self.w.inst(format_args!("add nsw {}, {step}", i.typed(Ty::I64))))
-            }
-            _ => self.add(at, range.step),
-        };
+        if let (Num::Uniform(i), Num::Uniform(Operand::Int(step @ (1 | -1)))) = (at, range.step) {
+            let moved = self.w.inst(format_args!("add nsw {}, {step}", i.typed(Ty::I64)));
+            self.write_number(slot, Num::Uniform(moved), false)?;
+            self.w.br(head);
+            return Ok(());
+        }
+        let moved = self.add(at, range.step);
         self.write_number(slot, moved, false)?;
-        self.w.br(head);
+        match (at, moved, range.step) {
+            (Num::Uniform(i) | Num::Affine(i, _), Num::Uniform(n) | Num::Affine(n, _), step) if step.is_uniform() => {
+                let wrapped = self.wrapped(Num::Uniform(i), Num::Uniform(n), step);
+                let wrapped = self.take(wrapped, Ty::BOOL);
+                let over = if range.uniform() { run.after } else { self.loop_over(run) };
+                self.w.cond_br(wrapped, over, head);
+            }
+            _ => {
+                let wrapped = self.wrapped(at, moved, range.step);
+                let ty = self.mask_ty();
+                let wrapped = self.take(wrapped, ty);
+                if let Some(live) = run.live {
+                    let on = self.load_mask(live);
+                    let on = self.mask_without(on, wrapped);
+                    self.save_mask(live, on);
+                }
+                self.w.br(head);
+            }
+        }
         Ok(())
+    }
+
+    /// Did `from + step = to` wrap?
+    pub fn wrapped(&mut self, from: Num, to: Num, step: Num) -> Num {
+        if let Some(step) = step.const_int() {
+            let op = if step > 0 { CmpOp::Lt } else { CmpOp::Gt };
+            return self.compare(op, Scalar::I64, to, from);
+        }
+        let below = self.compare(CmpOp::Lt, Scalar::I64, to, from);
+        let down = self.compare(CmpOp::Lt, Scalar::I64, step, Num::int(0));
+        self.compare(CmpOp::Ne, Scalar::Bool, below, down)
     }
 }
 
@@ -428,15 +458,4 @@ impl Range {
 /// How many statements a block holds, nested ones included.
 pub fn size(block: &Block) -> usize {
     block.0.iter().map(|s| 1 + weft_passes::uniformity::blocks(s).into_iter().map(size).sum::<usize>()).sum()
-}
-
-/// A function that ends nowhere but at its end needs no frame that waits.
-pub fn returns(f: &Function) -> bool {
-    fn any(block: &Block) -> bool {
-        block.0.iter().any(|s| {
-            matches!(s.kind, weft_ir::StmtKind::Return(_) | weft_ir::StmtKind::Raise { .. })
-                || weft_passes::uniformity::blocks(s).into_iter().any(any)
-        })
-    }
-    any(&f.body)
 }

@@ -11,6 +11,7 @@ use super::control::Frame;
 use super::kernel::Geometry;
 use super::mask::Mask;
 use super::module::ModuleCx;
+use super::regions::Regions;
 use super::values::{Num, Res, Val, ViewVal};
 use super::views::Slot;
 use super::writer::{Elem, Label, Operand, Writer};
@@ -29,6 +30,7 @@ pub struct Fx<'a, 'm> {
     pub slots: Vec<Slot>,
     /// The shared, local arrays' memory.
     pub arrays: Vec<Operand>,
+    pub array_bytes: Vec<u64>,
     pub frames: Vec<Frame>,
     pub mask: Mask,
     /// How a mask sits in a slot: `i1`, or an integer as wide as the lanes' data where the target has no mask registers.
@@ -41,6 +43,8 @@ pub struct Fx<'a, 'm> {
     pub exit: Label,
     pub lane_vectors: HashMap<i64, Operand>,
     pub span: Span,
+    /// What a kernel with barriers keeps between its regions.
+    pub regions: Option<Box<Regions>>,
     /// The value being computed is to be computed as written, whatever `fastmath` allows.
     pub exact: bool,
 }
@@ -59,6 +63,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             defs: vec![None; f.values.len()],
             slots: Vec::new(),
             arrays: Vec::new(),
+            array_bytes: Vec::new(),
             frames: Vec::new(),
             mask: Mask::Full,
             mask_elem: Elem::I1,
@@ -68,6 +73,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             exit,
             lane_vectors: HashMap::new(),
             span: Span::NONE,
+            regions: None,
             exact: false,
         };
         fx.status = fx.w.entry_inst(format_args!("alloca i32"));

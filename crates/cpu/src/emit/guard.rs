@@ -76,18 +76,8 @@ impl<'m> Fx<'_, 'm> {
         }
     }
 
-    /// The numbers of a range. A constant step leaves room behind the end for one step without wrapping.
     pub fn range(&mut self, values: [Value; 3]) -> Res<Range> {
-        let (start, mut stop, step) = (self.num(values[0])?, self.num(values[1])?, self.num(values[2])?);
-        match step.const_int() {
-            Some(s) if s > 1 => {
-                stop = self.binary(BinOp::Min, Scalar::I64, stop, Num::int(i64::MAX - s + 1), Scalar::I64)?;
-            }
-            Some(s) if s < -1 => {
-                stop = self.binary(BinOp::Max, Scalar::I64, stop, Num::int(i64::MIN - s - 1), Scalar::I64)?;
-            }
-            _ => {}
-        }
+        let (start, stop, step) = (self.num(values[0])?, self.num(values[1])?, self.num(values[2])?);
         Ok(Range { start, stop, step })
     }
 

@@ -44,7 +44,7 @@ impl Fx<'_, '_> {
             grid_dim: [dims[3], dims[4], dims[5]],
         });
         if super::regions::has_barrier(&self.f.body) {
-            self.regions(lane_axis as usize, full)?;
+            self.run_regions(lane_axis as usize, full, linear.next)?;
         } else {
             self.gangs_of_block(lane_axis as usize, full, &mut |fx, next| {
                 fx.frames.push(end_frame(next));
@@ -152,6 +152,7 @@ impl Fx<'_, '_> {
             }
             let array = self.w.entry_inst(format_args!("alloca [{} x i8], align 64", bytes.max(1)));
             self.arrays.push(array);
+            self.array_bytes.push(bytes.max(1));
         }
         Ok(())
     }

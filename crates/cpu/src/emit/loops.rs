@@ -6,7 +6,6 @@ use super::entry::end_frame;
 use super::func::Fx;
 use super::mask::Mask;
 use super::values::{Num, Res, Val, elem};
-use super::views::Slot;
 use super::writer::{Operand, Ty};
 
 impl<'m> Fx<'_, 'm> {
@@ -261,10 +260,4 @@ fn identity(op: ReduceOp, s: Scalar) -> Num {
         Some(Const::F64(bits)) => Operand::F64(bits),
         Some(Const::C64(..) | Const::C128(..)) | None => Operand::Zero,
     })
-}
-
-impl Slot {
-    pub const fn is_shared(&self) -> bool {
-        matches!(self, Slot::Shared { .. })
-    }
 }

@@ -63,19 +63,11 @@ impl Fx<'_, '_> {
     }
 
     pub fn any(&mut self, mask: Operand) -> Operand {
-        self.reduce_mask("or", mask)
-    }
-
-    pub fn all(&mut self, mask: Operand) -> Operand {
-        self.reduce_mask("and", mask)
-    }
-
-    fn reduce_mask(&mut self, op: &str, mask: Operand) -> Operand {
         if matches!(mask, Operand::Bool(_)) {
             return mask;
         }
         let ty = self.mask_ty();
-        let name = format!("llvm.vector.reduce.{op}.{}", ty.suffix());
+        let name = format!("llvm.vector.reduce.or.{}", ty.suffix());
         self.cx.declare(format!("declare i1 @{name}({ty})"));
         self.w.inst(format_args!("call i1 @{name}({})", mask.typed(ty)))
     }

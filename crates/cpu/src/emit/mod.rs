@@ -18,6 +18,7 @@ mod mask;
 mod memory;
 mod module;
 mod ops;
+mod plan;
 mod print;
 mod regions;
 mod values;

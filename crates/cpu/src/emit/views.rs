@@ -25,15 +25,19 @@ impl Fx<'_, '_> {
     /// Allocas for all locals; LLVM makes registers of them.
     pub fn make_slots(&mut self) -> Res<()> {
         for i in 0..self.f.locals.len() {
-            let class = self.info.locals[i];
-            let slot = match self.f.locals[i].ty.clone() {
-                Type::Scalar(s) => self.number_slot(class, elem(s)),
-                Type::View(v) => self.view_slot(class, v),
-                Type::Tuple(_) => return self.internal("a local that is a tuple"),
-            };
+            let (class, ty) = (self.info.locals[i], self.f.locals[i].ty.clone());
+            let slot = self.make_slot(class, &ty)?;
             self.slots.push(slot);
         }
         Ok(())
+    }
+
+    pub fn make_slot(&mut self, class: Class, ty: &Type) -> Res<Slot> {
+        match ty {
+            Type::Scalar(s) => Ok(self.number_slot(class, elem(*s))),
+            Type::View(v) => Ok(self.view_slot(class, *v)),
+            Type::Tuple(_) => self.internal("a local that is a tuple"),
+        }
     }
 
     fn number_slot(&mut self, class: Class, elem: Elem) -> Slot {
@@ -72,7 +76,7 @@ impl Fx<'_, '_> {
         self.read_slot(&slot)
     }
 
-    fn read_slot(&mut self, slot: &Slot) -> Res<Val> {
+    pub fn read_slot(&mut self, slot: &Slot) -> Res<Val> {
         Ok(match slot {
             Slot::Shared { .. } | Slot::Lanes { .. } => Val::Num(self.read_number(slot)),
             Slot::View { ty, pitch, base, parts } => {
@@ -109,12 +113,17 @@ impl Fx<'_, '_> {
     /// Writes a local; `blend` keeps what lanes that are off hold.
     pub fn set_local(&mut self, local: Local, val: &Val, blend: bool) -> Res<()> {
         let slot = self.slots[local.index()].clone();
-        match (&slot, val) {
-            (Slot::Shared { .. } | Slot::Lanes { .. }, Val::Num(n)) => self.write_number(&slot, *n, blend),
+        let differs = matches!(slot, Slot::View { .. }) && self.info.locals[local.index()] == Class::Varying;
+        if differs && blend && self.mask != Mask::Full {
+            return self.unsupported("an array variable that differs between threads");
+        }
+        self.write_slot(&slot, val, blend)
+    }
+
+    pub fn write_slot(&mut self, slot: &Slot, val: &Val, blend: bool) -> Res<()> {
+        match (slot, val) {
+            (Slot::Shared { .. } | Slot::Lanes { .. }, Val::Num(n)) => self.write_number(slot, *n, blend),
             (Slot::View { base, parts, .. }, Val::View(view)) => {
-                if self.info.locals[local.index()] == Class::Varying && self.mask != Mask::Full && blend {
-                    return self.unsupported("an array variable that differs between threads");
-                }
                 self.w.store(Ty::PTR, view.base, *base);
                 let numbers = [view.offset].into_iter().chain(view.shape.iter().copied()).chain(view.strides.iter().copied());
                 for (part, n) in parts.iter().zip(numbers) {
@@ -122,7 +131,19 @@ impl Fx<'_, '_> {
                 }
                 Ok(())
             }
-            _ => self.internal("a local set to a value of another type"),
+            _ => self.internal("a slot set to a value of another type"),
+        }
+    }
+
+    /// The pieces of memory a slot is made of.
+    pub fn slot_memory(&self, slot: &Slot) -> Vec<(Operand, Ty)> {
+        match slot {
+            Slot::Shared { ptr, elem, .. } => vec![(*ptr, Ty::scalar(*elem))],
+            Slot::Lanes { ptr, elem } => vec![(*ptr, self.vector_ty(self.slot_elem(*elem)))],
+            Slot::View { base, parts, .. } => {
+                let parts = parts.iter().flat_map(|part| self.slot_memory(part));
+                [(*base, Ty::PTR)].into_iter().chain(parts).collect()
+            }
         }
     }
 

@@ -109,7 +109,6 @@ pub enum Operand {
     F64(u64),
     Null,
     Zero,
-    Poison,
 }
 
 impl Operand {
@@ -145,7 +144,6 @@ impl Operand {
             Operand::F64(bits) => write!(f, "0x{bits:016X}"),
             Operand::Null => f.write_str("null"),
             Operand::Zero => f.write_str("zeroinitializer"),
-            Operand::Poison => f.write_str("poison"),
         }
     }
 }
@@ -265,10 +263,6 @@ impl Writer {
             Operand::Bool(false) => self.br(no),
             _ => self.end(format_args!("br i1 {}, label %{yes}, label %{no}", cond.of(Ty::BOOL))),
         }
-    }
-
-    pub fn is_closed(&self) -> bool {
-        self.closed
     }
 
     pub fn load(&mut self, ty: Ty, ptr: Operand) -> Operand {

@@ -1,0 +1,178 @@
+//! How a kernel with barriers falls apart: which statements are the skeleton that all threads of a block walk together, which runs of
+//! statements between are regions, and what regions hand to each other.
+
+use std::collections::{BTreeSet, HashMap};
+
+use weft_ir::{BinOp, Block, Function, Label, Local, Op, Space, Stmt, StmtKind, Value};
+use weft_passes::operands;
+
+/// A piece of a block that holds barriers.
+#[derive(Clone, Copy, Debug)]
+pub enum Piece<'m> {
+    /// Statements each gang runs from end to end.
+    Run(&'m [Stmt]),
+    Barrier,
+    /// Control that all threads of the block go through alike.
+    Control(&'m Stmt),
+}
+
+/// Cuts a block of the skeleton.
+pub fn pieces(block: &Block) -> Vec<Piece<'_>> {
+    let (mut found, mut start) = (Vec::new(), 0);
+    for (i, stmt) in block.0.iter().enumerate() {
+        let barrier = matches!(stmt.kind, StmtKind::Barrier);
+        if !barrier && !is_skeleton(stmt) {
+            continue;
+        }
+        if start < i {
+            found.push(Piece::Run(&block.0[start..i]));
+        }
+        found.push(if barrier { Piece::Barrier } else { Piece::Control(stmt) });
+        start = i + 1;
+    }
+    if start < block.0.len() {
+        found.push(Piece::Run(&block.0[start..]));
+    }
+    found
+}
+
+/// Holds a barrier, or jumps to where the skeleton goes on.
+fn is_skeleton(stmt: &Stmt) -> bool {
+    fn outward(stmt: &Stmt, in_loop: bool, labels: &mut Vec<Label>) -> bool {
+        match &stmt.kind {
+            StmtKind::Barrier => true,
+            StmtKind::Break | StmtKind::Continue => !in_loop,
+            StmtKind::Leave(label) => !labels.contains(label),
+            StmtKind::Scope(label, body) => {
+                labels.push(*label);
+                body.0.iter().any(|s| outward(s, in_loop, labels))
+            }
+            kind => {
+                let in_loop = in_loop || matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. });
+                operands::blocks(kind).any(|block| block.0.iter().any(|s| outward(s, in_loop, labels)))
+            }
+        }
+    }
+    outward(stmt, false, &mut Vec::new())
+}
+
+/// What regions hand to each other.
+#[derive(Debug, Default)]
+pub struct Plan<'m> {
+    /// The region that defines a value; none for parameters and the skeleton's own.
+    home: HashMap<Value, usize>,
+    ops: HashMap<Value, &'m Op>,
+    /// By region: values from other regions that it reads.
+    pub reads: Vec<BTreeSet<Value>>,
+    /// By region: locals it reads or writes.
+    pub locals: Vec<BTreeSet<Local>>,
+    /// Values that must be kept from the region that defines them.
+    pub kept: BTreeSet<Value>,
+    /// Locals that must be kept between regions.
+    pub kept_locals: BTreeSet<Local>,
+    /// Threads may end before the kernel does.
+    pub returns: bool,
+}
+
+impl<'m> Plan<'m> {
+    pub fn new(f: &'m Function) -> Plan<'m> {
+        let mut plan = Plan::default();
+        let mut skeleton = Vec::new();
+        plan.block(&f.body, false, &mut skeleton);
+        for region in 0..plan.reads.len() {
+            let foreign: BTreeSet<Value> = plan.reads[region].iter().copied().filter(|v| plan.home.get(v).is_some_and(|h| *h != region)).collect();
+            plan.reads[region] = foreign;
+        }
+        let wanted: Vec<Value> = plan.reads.iter().flatten().chain(&skeleton).copied().collect();
+        for value in wanted {
+            if plan.home.contains_key(&value) && !plan.can_repeat(f, value) {
+                plan.kept.insert(value);
+            }
+        }
+        plan
+    }
+
+    fn block(&mut self, block: &'m Block, in_loop: bool, skeleton: &mut Vec<Value>) {
+        for piece in pieces(block) {
+            match piece {
+                Piece::Barrier => {}
+                Piece::Run(stmts) => {
+                    let region = self.reads.len();
+                    self.reads.push(BTreeSet::new());
+                    self.locals.push(BTreeSet::new());
+                    stmts.iter().for_each(|stmt| self.stmt(stmt, region));
+                    for local in self.locals[region].clone() {
+                        if in_loop || self.locals[..region].iter().any(|l| l.contains(&local)) {
+                            self.kept_locals.insert(local);
+                        }
+                    }
+                }
+                Piece::Control(stmt) => {
+                    operands::stmt_operands(&stmt.kind, &mut |v| skeleton.push(v));
+                    let in_loop = in_loop || matches!(stmt.kind, StmtKind::Loop(_) | StmtKind::For { .. });
+                    operands::blocks(&stmt.kind).for_each(|inner| self.block(inner, in_loop, skeleton));
+                }
+            }
+        }
+    }
+
+    fn stmt(&mut self, stmt: &'m Stmt, region: usize) {
+        operands::stmt_operands(&stmt.kind, &mut |v| {
+            self.reads[region].insert(v);
+        });
+        operands::defs(&stmt.kind, &mut |v| {
+            self.home.insert(v, region);
+        });
+        match &stmt.kind {
+            StmtKind::Let(value, op) => {
+                self.ops.insert(*value, op);
+                if let Op::Get(local) = op {
+                    self.locals[region].insert(*local);
+                }
+            }
+            StmtKind::Set(local, _) => {
+                self.locals[region].insert(*local);
+            }
+            StmtKind::Return(_) | StmtKind::Raise { .. } => self.returns = true,
+            _ => {}
+        }
+        operands::blocks(&stmt.kind).for_each(|block| block.0.iter().for_each(|s| self.stmt(s, region)));
+    }
+
+    /// The operation that gives a value, if it is cheap and may be done again wherever the value is wanted.
+    pub fn repeatable(&self, f: &Function, value: Value) -> Option<&'m Op> {
+        let op = *self.ops.get(&value)?;
+        let cheap = match op {
+            Op::Const(_) | Op::Geometry(_) | Op::Array(_) | Op::ConstArray(_) | Op::Dim(..) | Op::Unary(..) | Op::Compare(..) => true,
+            Op::Binary(op, ..) => matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::And | BinOp::Or),
+            Op::Cast(a) => f.ty(*a).scalar().is_some_and(|s| s.is_int()),
+            _ => false,
+        };
+        cheap.then_some(op)
+    }
+
+    fn can_repeat(&self, f: &Function, value: Value) -> bool {
+        if !self.home.contains_key(&value) {
+            return f.params.contains(&value);
+        }
+        let Some(op) = self.repeatable(f, value) else {
+            return false;
+        };
+        let mut all = true;
+        operands::op_operands(op, &mut |v| all &= self.can_repeat(f, v));
+        all
+    }
+}
+
+/// The first barrier inside a statement.
+pub fn barrier_span(stmt: &Stmt) -> Option<weft_ir::Span> {
+    match stmt.kind {
+        StmtKind::Barrier => Some(stmt.span),
+        _ => operands::blocks(&stmt.kind).flat_map(|block| &block.0).find_map(barrier_span),
+    }
+}
+
+/// Has every thread its own copy of the array?
+pub fn is_local(f: &Function, array: usize) -> bool {
+    f.arrays[array].space == Space::Local
+}
