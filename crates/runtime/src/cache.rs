@@ -111,7 +111,7 @@ fn get_in(folder: &Path, key: &Key) -> Option<Vec<u8>> {
 fn put_in(folder: &Path, key: &Key, object: &[u8]) -> std::io::Result<()> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-    if number % PUTS_PER_LOOK == 0 {
+    if number.is_multiple_of(PUTS_PER_LOOK) {
         prune(folder, MOST_BYTES)?;
     }
     let draft = folder.join(format!("{}.{}.{number}", key.name(), std::process::id()));
