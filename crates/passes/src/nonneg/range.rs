@@ -215,7 +215,8 @@ fn kept(scalar: Scalar, a: Range, b: Range, assumed: bool, bounds: [i128; 2]) ->
     }
     let full = Range::full(scalar);
     let is_free = |r: Range| !r.extent && (r.lo == full.lo);
-    if scalar != Scalar::I64 || !assumed || is_free(a) || is_free(b) {
+    let certain = a.single().is_some() && b.single().is_some();
+    if scalar != Scalar::I64 || !assumed || certain || is_free(a) || is_free(b) {
         return full;
     }
     let limit = if exact.extent { FAR } else { full.hi };
