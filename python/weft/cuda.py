@@ -327,7 +327,7 @@ def _is_element(index: tuple[Any, ...], rank: int) -> bool:
 
 def device_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Any = 0) -> DeviceNDArray:
     """A new array in device memory, its elements unset."""
-    dtype = np.dtype(getattr(dtype, "dtype", dtype))
+    dtype = np.dtype(dtype.dtype if isinstance(dtype, types.Scalar) else dtype)
     shape = (int(shape),) if hasattr(shape, "__index__") else tuple(map(int, shape))
     if any(n < 0 for n in shape):
         raise ValueError("negative dimensions are not allowed")

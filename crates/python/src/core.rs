@@ -33,13 +33,16 @@ struct Table {
     by_key: HashMap<Key, Arc<Spec>>,
 }
 
-/// The function compiled for one row of argument types.
+/// What a call with arguments of the types `key` runs.
 pub struct Spec {
-    /// The types of the arguments as they are passed.
     key: Key,
-    /// The types it was compiled for, which explicit signatures may have changed.
-    pub types: Vec<ArgType>,
     conversions: Vec<Conversion>,
+    pub code: Arc<Code>,
+}
+
+/// The function compiled for one row of argument types.
+pub struct Code {
+    pub types: Vec<ArgType>,
     pub result: ArgType,
     /// The result type that the signature declares, where it is another scalar.
     pub declared: Option<Scalar>,
@@ -127,13 +130,26 @@ impl Core {
             Some(ArgType::Strong(scalar)) => Some(scalar),
             _ => None,
         });
+        let known = self
+            .codes()
+            .into_iter()
+            .find(|code| code.types == types && code.declared == declared);
+        Ok(Spec {
+            key,
+            conversions: signature::conversions(&types, given),
+            code: match known {
+                Some(code) => code,
+                None => Arc::new(self.generate(py, types, declared)?),
+            },
+        })
+    }
+
+    fn generate(&self, py: Python<'_>, types: Vec<ArgType>, declared: Option<Scalar>) -> PyResult<Code> {
         let (module, result) = self.front(py, &types)?;
         let module = Arc::new(module);
-        Ok(Spec {
-            conversions: signature::conversions(&types, given),
+        Ok(Code {
             executable: self.device(py, module.clone())?,
             result_slots: module.entry_function().result.slots(),
-            key,
             types,
             result,
             declared,
@@ -186,20 +202,26 @@ impl Core {
         compiled.map_err(|e| errors::compile(py, &e, &module.sources))
     }
 
-    /// Every specialisation made so far.
-    pub fn specs(&self) -> Vec<Arc<Spec>> {
+    /// Everything compiled so far.
+    fn codes(&self) -> Vec<Arc<Code>> {
         let table = lock(&self.table);
-        let mut specs: Vec<(Key, Arc<Spec>)> = table.by_key.iter().map(|(k, s)| (k.clone(), s.clone())).collect();
-        specs.sort_by(|a, b| a.0.cmp(&b.0));
-        specs.into_iter().map(|(_, spec)| spec).collect()
+        let mut specs: Vec<&Arc<Spec>> = table.by_key.values().collect();
+        specs.sort_by(|a, b| a.key.cmp(&b.key));
+        let mut codes: Vec<Arc<Code>> = Vec::new();
+        for spec in specs {
+            if !codes.iter().any(|code| Arc::ptr_eq(code, &spec.code)) {
+                codes.push(spec.code.clone());
+            }
+        }
+        codes
     }
 
     /// `{signature: text}` of every specialisation.
     pub fn inspect<'py>(&self, py: Python<'py>, what: Inspect) -> PyResult<Bound<'py, PyDict>> {
         let texts = PyDict::new(py);
-        for spec in self.specs() {
-            let types = spec.types.iter().map(|ty| signature::write(py, ty)).collect::<PyResult<Vec<_>>>()?;
-            let text = spec.inspect(py, what)?;
+        for code in self.codes() {
+            let types = code.types.iter().map(|ty| signature::write(py, ty)).collect::<PyResult<Vec<_>>>()?;
+            let text = code.inspect(py, what)?;
             texts.set_item(PyTuple::new(py, types)?, text)?;
         }
         Ok(texts)
@@ -207,16 +229,16 @@ impl Core {
 
     /// The argument types of every specialisation, as specs.
     pub fn known<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let specs = self.specs();
-        let rows = specs.iter().map(|spec| {
-            let types = spec.types.iter().map(|ty| signature::write(py, ty)).collect::<PyResult<Vec<_>>>()?;
+        let codes = self.codes();
+        let rows = codes.iter().map(|code| {
+            let types = code.types.iter().map(|ty| signature::write(py, ty)).collect::<PyResult<Vec<_>>>()?;
             PyTuple::new(py, types)
         });
         rows.collect()
     }
 }
 
-impl Spec {
+impl Code {
     /// Runs with the GIL released; what the code printed goes to `sys.stdout`.
     pub fn run(&self, py: Python<'_>, launch: Launch, args: &[u64], results: &mut [u64]) -> PyResult<Outcome> {
         run(py, &self.executable, &self.module, launch, args, results)

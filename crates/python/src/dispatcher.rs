@@ -55,17 +55,17 @@ impl Dispatcher {
         let py = args.py();
         let numpy = Numpy::get(py)?;
         let mut bound = self.core.bind(numpy, args, kwargs)?;
-        let spec = self.core.resolve(py, &mut bound)?;
-        let mut slots: SmallVec<[u64; 8]> = smallvec![0; spec.result_slots];
-        let outcome = spec.run(py, Launch::Call, &bound.slots, &mut slots)?;
-        match (&spec.result, spec.declared) {
+        let code = &self.core.resolve(py, &mut bound)?.code;
+        let mut slots: SmallVec<[u64; 8]> = smallvec![0; code.result_slots];
+        let outcome = code.run(py, Launch::Call, &bound.slots, &mut slots)?;
+        match (&code.result, code.declared) {
             (ArgType::None, _) => Ok(py.None().into_bound(py)),
             (ArgType::Strong(have) | ArgType::Weak(have), Some(want)) => {
                 let number = Number::from_slots(*have, results::take_scalar(*have, &mut &slots[..]));
                 numpy.new_scalar(py, want, number.to_slots(want))
             }
             (result, _) => {
-                let owners = Owners::new(outcome.owned, args, kwargs, &spec.executable)?;
+                let owners = Owners::new(outcome.owned, args, kwargs, &code.executable)?;
                 results::to_python(numpy, result, &mut &slots[..], &owners)
             }
         }

@@ -64,7 +64,7 @@ impl Launcher {
         if self.shape.grid.contains(&0) {
             return Ok(());
         }
-        spec.run(py, Launch::Grid(self.shape), &bound.slots, &mut [])?;
+        spec.code.run(py, Launch::Grid(self.shape), &bound.slots, &mut [])?;
         Ok(())
     }
 
