@@ -107,7 +107,8 @@ impl Compiler {
             return Ok(done.clone());
         }
         self.refuse_recursion(function, call)?;
-        let done = self.specialise(function, lower::Args::Call(args), FuncKind::Device)?;
+        let done = self.specialise(function, lower::Args::Call(args), FuncKind::Device);
+        let done = done.map_err(|stop| called_from(stop, function, args, call))?;
         self.specialised.insert(key, done.clone());
         Ok(done)
     }
@@ -152,4 +153,13 @@ impl Compiler {
         };
         crate::prune::prune(module)
     }
+}
+
+/// Adds to an error inside a called function where and with what it was called.
+fn called_from(stop: Stop, function: &FunctionSource, args: &[Val], call: Span) -> Stop {
+    let Stop::Error(diag) = stop else { return stop };
+    let types: Vec<String> = args.iter().map(|a| a.ty().to_string()).collect();
+    Stop::Error(Box::new(
+        diag.label(call, format!("in this call: {}({})", function.name, types.join(", "))),
+    ))
 }

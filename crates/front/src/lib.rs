@@ -63,10 +63,7 @@ pub fn compile(function: &FunctionSource, args: &[ArgType], options: Options) ->
             }
         },
         Err(Stop::Error(diag)) => Err(fail(diag)),
-        Err(Stop::Pending(name, span)) => {
-            let message = format!("the variable '{name}' is read before anything is assigned to it");
-            Err(fail(Box::new(Diagnostic::new(DiagnosticKind::Name, span, message))))
-        }
+        Err(Stop::Pending(name, span)) => Err(fail(Box::new(lower::read_too_early(&name, span)))),
     }
 }
 

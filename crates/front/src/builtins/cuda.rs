@@ -161,7 +161,9 @@ fn array(l: &mut Lower<'_>, call: &Call, space: Space) -> Res<Val> {
         space,
         writable: true,
     };
-    Ok(Val::View(l.b.emit(view, Op::Array(id)), view))
+    let val = Val::View(l.b.emit(view, Op::Array(id)), view);
+    l.note_given(&val);
+    Ok(val)
 }
 
 fn constant_shape(shape: &Val, call: &Call) -> Res<Vec<u64>> {

@@ -212,7 +212,9 @@ fn reshape(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val>
         layout: Layout::C,
         ..*ty
     };
-    Ok(Val::View(l.b.emit(result, Op::Reshape(*view, extents)), result))
+    let reshaped = l.b.emit(result, Op::Reshape(*view, extents));
+    l.derived(reshaped, *view);
+    Ok(Val::View(reshaped, result))
 }
 
 fn transpose(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {

@@ -5,6 +5,7 @@ use weft_ir::{BinOp, Kind, Op, PrintItem, Scalar, StmtKind, UnOp, Value};
 
 use super::Entry;
 use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::types::{Num, Ty, join, to_float, unify};
@@ -33,17 +34,17 @@ pub fn find(name: &str) -> Option<Entry> {
     })
 }
 
-fn range(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    range_of(l, call, false)
+fn range(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    range_of(call, false)
 }
 
 /// `prange`: a range whose points are independent, where parallel loops are on.
 pub fn prange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let parallel = l.cx.options.parallel && l.in_host() && !l.in_parallel_loop();
-    range_of(l, call, parallel)
+    range_of(call, parallel)
 }
 
-fn range_of(l: &mut Lower<'_>, call: &Call, parallel: bool) -> Res<Val> {
+fn range_of(call: &Call, parallel: bool) -> Res<Val> {
     let [first, second, step] = call.bind(["start", "stop", "step"], 1)?;
     let first = first.unwrap_or(Val::int(0));
     let (start, stop) = match second {
@@ -53,7 +54,9 @@ fn range_of(l: &mut Lower<'_>, call: &Call, parallel: bool) -> Res<Val> {
     let step = step.unwrap_or(Val::int(1));
     for bound in [&start, &stop, &step] {
         if bound.num().is_none_or(|n| n.scalar.is_float() || n.scalar.is_complex()) {
-            return Err(l.typing(call.span, format!("range takes integers, not {}", bound.ty())));
+            let message = format!("range takes integers, not {}", bound.ty());
+            let diag = Diagnostic::new(DiagnosticKind::Typing, call.span, message);
+            return Err(diag.help("convert it with int(...)").into());
         }
     }
     Ok(Val::Iter(Box::new(Iter::Range {

@@ -130,8 +130,7 @@ impl Lower<'_> {
         }
         if let Val::Lit(lit) = b {
             if !lit.value.truth() && (self.raises_zero_division() || lit.num.weak) {
-                let diag = Diagnostic::new(DiagnosticKind::Value, span, "division by zero");
-                return Err(diag.help("for an infinity write math.inf").into());
+                return Err(Diagnostic::new(DiagnosticKind::Value, span, "division by zero").into());
             }
             return Ok(());
         }

@@ -105,7 +105,8 @@ impl Lower<'_> {
                     let new = self.binary(op, &old, &val, span)?;
                     return self.store_array(view, ty, &new, span);
                 }
-                let new = self.binary(op, &old, &val, span)?;
+                let new = self.binary(op, &old, &val, span);
+                let new = new.map_err(|stop| self.explain(stop, &[target, value]))?;
                 self.assign(&name.id, new, target_span)
             }
             Expr::Subscript(s) => {

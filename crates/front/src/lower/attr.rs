@@ -152,6 +152,8 @@ impl Lower<'_> {
             _ => Layout::Any,
         };
         let ty = ViewType { layout, ..*view };
-        Ok(Val::View(self.b.emit(ty, Op::Transpose(*value, order.to_vec())), ty))
+        let transposed = self.b.emit(ty, Op::Transpose(*value, order.to_vec()));
+        self.derived(transposed, *value);
+        Ok(Val::View(transposed, ty))
     }
 }

@@ -75,14 +75,18 @@ impl Lower<'_> {
             kw.push((name.to_string(), self.expr(&keyword.value)?));
         }
         let name = match &callee {
-            Val::Path(p) => p.strip_prefix("builtins.").unwrap_or(p).to_owned(),
+            Val::Path(p) => short_path(p).to_owned(),
             Val::Function(f) => f.name.clone(),
             Val::Method(_, name) => name.clone(),
             other => other.ty().to_string(),
         };
         let call = Call { name, pos, kw, span };
         match callee {
-            Val::Path(path) => self.known_call(&path, &call),
+            Val::Path(path) => {
+                let operands: Vec<_> = e.arguments.args.iter().collect();
+                let result = self.known_call(&path, &call);
+                result.map_err(|stop| self.explain(stop, &operands))
+            }
             Val::Dtype(s) => self.dtype_call(s, &call),
             Val::Function(f) => self.user_call(&f, &call),
             Val::Method(receiver, name) => builtins::methods::call(self, &receiver, &name, &call),
@@ -251,6 +255,12 @@ impl Lower<'_> {
         let result = self.call_function(&source, &strong, span)?;
         Ok(if weak { weaken(result) } else { result })
     }
+}
+
+/// A path as users write it.
+fn short_path(path: &str) -> &str {
+    let path = path.strip_prefix("builtins.").unwrap_or(path);
+    path.strip_prefix("weft.").unwrap_or(path)
 }
 
 /// The same value as a Python number.

@@ -24,7 +24,8 @@ impl Lower<'_> {
         };
         let span = self.span(ruff_text_size::TextRange::new(start, right.range().end()));
         let next = self.expr(right)?;
-        let first = self.compare(*op, &left, &next, span)?;
+        let first = self.compare(*op, &left, &next, span);
+        let first = first.map_err(|stop| self.explain(stop, &[right]))?;
         if rest.is_empty() {
             return Ok(first);
         }

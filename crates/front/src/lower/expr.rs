@@ -39,7 +39,8 @@ impl Lower<'_> {
             Expr::BinOp(e) => {
                 let a = self.expr(&e.left)?;
                 let b = self.expr(&e.right)?;
-                self.binary(e.op, &a, &b, span)
+                let result = self.binary(e.op, &a, &b, span);
+                result.map_err(|stop| self.explain(stop, &[&e.left, &e.right]))
             }
             Expr::UnaryOp(e) => {
                 let a = self.expr(&e.operand)?;
@@ -166,7 +167,9 @@ impl Lower<'_> {
             space: weft_ir::Space::Constant,
             writable: false,
         };
-        Val::View(self.b.emit(view, Op::ConstArray(id)), view)
+        let val = Val::View(self.b.emit(view, Op::ConstArray(id)), view);
+        self.note_given(&val);
+        val
     }
 
     // ---- and, or, if-else ----

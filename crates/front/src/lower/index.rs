@@ -211,7 +211,9 @@ impl Lower<'_> {
             layout: self.slice_layout(ty.layout, &axes),
             ..ty
         };
-        (self.b.emit(result, Op::Slice { view, axes }), result)
+        let value = self.b.emit(result, Op::Slice { view, axes });
+        self.derived(value, view);
+        (value, result)
     }
 
     /// What is still known of the strides: whole trailing axes of a C array stay C, a last axis that is not stepped keeps unit stride.

@@ -176,7 +176,7 @@ impl Lower<'_> {
         let rank = shapes.iter().map(Vec::len).max().unwrap_or(0);
         let mut shape: Vec<Option<Value>> = match target {
             Some(target) if rank > target.len() => {
-                let message = format!("a {rank}-d value cannot be stored into {} dimensions", target.len());
+                let message = format!("a {rank}-d value cannot be stored into a {}-d array", target.len());
                 return Err(self.typing(span, message));
             }
             Some(target) => target.iter().copied().map(Some).collect(),
@@ -249,7 +249,9 @@ impl Lower<'_> {
             writable: false,
             ..ty
         };
-        (self.b.emit(stretched, Op::Slice { view, axes }), stretched)
+        let value = self.b.emit(stretched, Op::Slice { view, axes });
+        self.derived(value, view);
+        (value, stretched)
     }
 
     /// Emits `make` for leaves of one shape: twice where only the run can tell whether they must be stretched.
@@ -359,7 +361,20 @@ impl Lower<'_> {
             other => return Err(self.typing(span, format!("{} cannot be stored into an array", other.ty()))),
         };
         let Val::Lazy(mut lazy) = val else { return Ok(()) };
-        if lazy.leaves.iter().any(|(leaf, _)| !self.apart(view, *leaf)) {
+        let overlaps = match lazy.leaves.iter().find(|(leaf, _)| !self.apart(view, *leaf)) {
+            Some((leaf, _)) if !self.in_host() => {
+                if self.root(*leaf) == self.root(view) {
+                    let message = "this reads elements of the array while it overwrites them, which takes a temporary array";
+                    let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
+                    return Err(diag
+                        .help("kernels and device functions have none: write a loop in the right order")
+                        .into());
+                }
+                false
+            }
+            found => found.is_some(),
+        };
+        if overlaps {
             // The value may read what the store overwrites: it is computed first, as in NumPy.
             let whole = self.materialise(Val::Lazy(lazy))?;
             let Val::Lazy(copy) = self.array_map(&[whole], span, |_, v| Ok(v[0].clone()))? else {
@@ -374,8 +389,20 @@ impl Lower<'_> {
 
     /// Can elements be stored one by one while the leaf is read: is it the same view, or certainly other memory?
     fn apart(&self, view: Value, leaf: Value) -> bool {
-        let alone = |v: Value| self.fresh.contains(&v);
-        view == leaf || alone(view) || alone(leaf) || !self.in_host()
+        let (a, b) = (self.root(view), self.root(leaf));
+        let known = |v: Value| self.fresh.contains(&v) || self.given.contains(&v);
+        let fresh = |v: Value| self.fresh.contains(&v);
+        view == leaf || (a != b && known(a) && known(b) && (fresh(a) || fresh(b)))
+    }
+
+    fn root(&self, view: Value) -> Value {
+        self.roots.get(&view).copied().unwrap_or(view)
+    }
+
+    /// Remembers that a view is made from another one.
+    pub fn derived(&mut self, view: Value, from: Value) {
+        let root = self.root(from);
+        self.roots.insert(view, root);
     }
 
     pub fn copy_array(&mut self, val: &Val, span: Span) -> Res<Val> {

@@ -241,7 +241,11 @@ impl Lower<'_> {
                 let view = self.materialise(val)?;
                 self.sequence(view, span)
             }
-            other => Err(self.typing(span, format!("{} cannot be looped over", other.ty()))),
+            other => {
+                let message = format!("{} cannot be looped over", other.ty());
+                let diag = Diagnostic::new(DiagnosticKind::Typing, span, message);
+                Err(diag.help("loop over range(...), an array or a tuple").into())
+            }
         }
     }
 

@@ -31,6 +31,7 @@ use crate::value::Val;
 use crate::{FunctionSource, Inferred, Role};
 use loops::LoopFrame;
 use vars::Vars;
+pub use vars::read_too_early;
 
 /// Types that have not settled by then never will; joins can only climb a short ladder.
 const MAX_ROUNDS: usize = 40;
@@ -93,8 +94,12 @@ pub struct Lower<'c> {
     nonneg: HashSet<Value>,
     /// Steps known to be 1: slices with them keep unit stride.
     unit_steps: HashSet<Value>,
-    /// Arrays made in this function, which nothing else can see.
+    /// Arrays made in this function.
     fresh: HashSet<Value>,
+    /// Parameters, shared, local and constant arrays: none of them is a fresh one.
+    given: HashSet<Value>,
+    /// The view that a slice, transpose or reshape was made from.
+    roots: HashMap<Value, Value>,
     /// Shapes of the arrays made in this function.
     shapes: HashMap<Value, Vec<Value>>,
     /// The function allocates or runs parallel loops, so it can only run on the host.
@@ -130,6 +135,8 @@ impl<'c> Lower<'c> {
             nonneg: HashSet::new(),
             unit_steps: HashSet::new(),
             fresh: HashSet::new(),
+            given: HashSet::new(),
+            roots: HashMap::new(),
             shapes: HashMap::new(),
             needs_host: false,
             types: Vec::new(),
@@ -188,7 +195,9 @@ impl<'c> Lower<'c> {
             Ty::None | Ty::Static(_) => Val::None,
             _ => {
                 let value = self.b.func.new_param(ty.ir(), name);
-                self.wrap_value(value, ty)
+                let val = self.wrap_value(value, ty);
+                self.note_given(&val);
+                val
             }
         }
     }
@@ -196,7 +205,11 @@ impl<'c> Lower<'c> {
     fn spread_param(&mut self, name: &str, val: &Val) -> Val {
         match val.ty() {
             Ty::Num(n) => Val::Num(self.b.func.new_param(n.scalar.into(), name), n),
-            Ty::View(v) => Val::View(self.b.func.new_param(v.into(), name), v),
+            Ty::View(v) => {
+                let val = Val::View(self.b.func.new_param(v.into(), name), v);
+                self.note_given(&val);
+                val
+            }
             Ty::Tuple(_) => {
                 let Val::Tuple(items) = val else { return val.clone() };
                 let spread = |(i, item): (usize, &Val)| self.spread_param(&format!("{name}.{i}"), item);
@@ -206,8 +219,23 @@ impl<'c> Lower<'c> {
         }
     }
 
+    /// Remembers that the views in a value existed before any this function makes.
+    pub fn note_given(&mut self, val: &Val) {
+        match val {
+            Val::View(value, _) => {
+                self.given.insert(*value);
+            }
+            Val::Tuple(items) => items.iter().for_each(|item| self.note_given(item)),
+            _ => {}
+        }
+    }
+
     /// The end of the body was reached: the function returns None there.
     fn fall_off(&mut self) {
+        if self.failed.is_some() {
+            // Some statement is missing, perhaps the one that returns.
+            return;
+        }
         self.guarded(|l| {
             let span = l.span(l.parsed.range);
             if let Some((ty, at)) = &l.result
@@ -286,8 +314,7 @@ impl<'c> Lower<'c> {
             None => {}
             Some(Stop::Error(error)) => return Err(Stop::Error(error)),
             Some(Stop::Pending(name, span)) => {
-                let message = format!("the variable '{name}' is read before anything is assigned to it");
-                return Err(Diagnostic::new(DiagnosticKind::Name, span, message).into());
+                return Err(read_too_early(&name, span).into());
             }
         }
         let ty = self.result.map_or(Ty::None, |(ty, _)| ty);

@@ -15,7 +15,8 @@ impl Lower<'_> {
     pub fn block(&mut self, stmts: &[Stmt]) -> bool {
         for stmt in stmts {
             self.b.span = self.span(stmt.range());
-            let mut ends = false;
+            // A jump ends its block even if its value has no type yet.
+            let mut ends = matches!(stmt, Stmt::Return(_) | Stmt::Raise(_) | Stmt::Break(_) | Stmt::Continue(_));
             self.guarded(|l| {
                 ends = l.stmt(stmt)?;
                 Ok(())

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use ruff_python_ast::Expr;
 use weft_ir::{AxisSlice, Local, Op, Span, Type, Value, ViewType};
 
 use super::Lower;
@@ -29,6 +30,8 @@ struct Var {
     ty: Option<(Ty, Span)>,
     /// Kept in locals: it is assigned more than once, or read where its one assignment is not in sight.
     needs_slot: bool,
+    /// Assigned earlier in the text, in this round.
+    written: bool,
     bound: Option<(Val, u32)>,
     slot: Option<Slot>,
 }
@@ -52,6 +55,7 @@ impl Vars {
                 assignments,
                 ty: None,
                 needs_slot: false,
+                written: false,
                 bound: None,
                 slot: None,
             })
@@ -69,6 +73,7 @@ impl Vars {
         for var in &mut self.vars {
             var.bound = None;
             var.slot = None;
+            var.written = false;
         }
         self
     }
@@ -94,6 +99,7 @@ impl Lower<'_> {
         let Some(i) = self.vars.find(name) else {
             return Err(self.unsupported(span, format!("'{name}' cannot be assigned here")));
         };
+        self.vars.vars[i].written = true;
         if self.vars.vars[i].assignments == 1 && !self.vars.vars[i].needs_slot {
             let block = self.current_block();
             self.note_type(name, span, &val.ty());
@@ -153,6 +159,9 @@ impl Lower<'_> {
                 self.changed = true;
             }
             return Ok(val);
+        }
+        if !var.written && self.loops.is_empty() {
+            return Err(read_too_early(name, span).into());
         }
         let Some((ty, _)) = var.ty.clone() else {
             return Err(Stop::Pending(name.to_owned(), span));
@@ -215,6 +224,21 @@ impl Lower<'_> {
             }
             _ => self.static_val(ty, span)?,
         })
+    }
+
+    /// Adds to a typing error where the variables among the operands got their types.
+    pub fn explain(&self, stop: Stop, operands: &[&Expr]) -> Stop {
+        let Stop::Error(mut diag) = stop else { return stop };
+        if diag.kind == DiagnosticKind::Typing && diag.labels.len() == 1 {
+            for operand in operands {
+                let Expr::Name(name) = operand else { continue };
+                let Some(i) = self.vars.find(&name.id) else { continue };
+                if let Some((ty, span)) = &self.vars.vars[i].ty {
+                    *diag = diag.label(*span, format!("'{}' is {ty}", name.id));
+                }
+            }
+        }
+        Stop::Error(diag)
     }
 
     /// Locals for a value with no name in the source.
@@ -299,6 +323,13 @@ impl Lower<'_> {
             return value;
         }
         let axes = vec![AxisSlice::Full; have.rank as usize];
-        self.b.emit(want, Op::Slice { view: value, axes })
+        let relaxed = self.b.emit(want, Op::Slice { view: value, axes });
+        self.derived(relaxed, value);
+        relaxed
     }
+}
+
+pub fn read_too_early(name: &str, span: Span) -> Diagnostic {
+    let message = format!("the variable '{name}' is read before anything is assigned to it");
+    Diagnostic::new(DiagnosticKind::Name, span, message)
 }

@@ -175,3 +175,26 @@ def joined(a, b):
 def tuple_argument(a, t):
     i, x = t
     return a[i] * x
+
+
+# run(int): reversed_in_place(4) == [3, 2, 1, 0]
+def reversed_in_place(n):
+    b = np.arange(n)
+    c = b[::-1]
+    b[:] = c
+    return b
+
+
+# run(int): shifted_alias(4) == [0, 0, 0, 1]
+def shifted_alias(n):
+    b = np.arange(n)
+    d = b
+    for i in range(2):
+        b[1:] = d[:-1]
+        d = b[0:]
+    return b
+
+
+# run(float64[:, :]): transposed_into_itself([[1.0, 2.0], [3.0, 4.0]]) where a == [[1.0, 3.0], [2.0, 4.0]]
+def transposed_into_itself(a):
+    a[:] = a.T

@@ -1,0 +1,65 @@
+# Names, arguments, recursion.
+
+
+def not_defined(x: float):
+    return x + undefined
+
+
+def not_in_module(x: float):
+    return math.frobnicate(x)
+
+
+def not_in_numpy(a: float64[:]):
+    return np.fft(a)
+
+
+def read_before(x: float):
+    y = z + 1
+    z = x
+    return y
+
+
+def helper(a, b):
+    return a + b
+
+
+def too_few(x: float):
+    return helper(x)
+
+
+def too_many(x: float):
+    return helper(x, x, x)
+
+
+def wrong_name(x: float):
+    return helper(x, c=x)
+
+
+def twice(x: float):
+    return helper(x, a=x)
+
+
+def factorial(n: int):
+    if n < 2:
+        return 1
+    return n * factorial(n - 1)
+
+
+def even(n: int):
+    return n == 0 or odd(n - 1)
+
+
+def odd(n):
+    return n != 0 and even(n - 1)
+
+
+def builtin_arity(x: float):
+    return abs(x, x)
+
+
+def calls_number(x: float):
+    return x(1)
+
+
+def calls_object(x: float):
+    return thing(x)

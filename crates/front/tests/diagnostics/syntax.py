@@ -1,0 +1,89 @@
+# Syntax outside the language.
+
+
+def comprehension(n: int):
+    return [i for i in range(n)]
+
+
+def formatted(n: int):
+    print(f"n = {n}")
+
+
+def caught(n: int):
+    try:
+        return 1 // n
+    except ZeroDivisionError:
+        return 0
+
+
+def managed(n: int):
+    with open("x") as f:
+        return n
+
+
+def inner(n: int):
+    def helper(x):
+        return x
+
+    return helper(n)
+
+
+def anonymous(n: int):
+    f = lambda x: x + 1
+    return f(n)
+
+
+def writes_global(n: int):
+    global counter
+    counter = n
+
+
+def imports(n: int):
+    import os
+
+    return n
+
+
+def deletes(n: int):
+    del n
+
+
+def matches(n: int):
+    match n:
+        case 1:
+            return 2
+
+
+def generator(n: int):
+    yield n
+
+
+def dictionary(n: int):
+    return {1: n}
+
+
+def starred(n: int):
+    a, *b = (n, n, n)
+    return a
+
+
+def variadic(*args):
+    return 1
+
+
+def raises_other(n: int):
+    raise KeyError("k")
+
+
+def breaks_outside(n: int):
+    break
+
+
+def return_in_prange(n: int):
+    for i in prange(n):
+        return i
+
+
+def break_in_prange(n: int):
+    for i in prange(n):
+        break
