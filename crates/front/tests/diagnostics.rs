@@ -1,5 +1,7 @@
 //! What bad input looks like to the user: every function of `tests/diagnostics/*.py` is compiled and its message snapshotted.
 
+#![allow(clippy::panic, clippy::unwrap_used)] // A test that cannot go on stops.
+
 mod common;
 
 use common::{World, array, host, kernel, parse_type, split_top};

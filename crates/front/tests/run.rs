@@ -2,6 +2,8 @@
 //!
 //! The values were computed by CPython and NumPy from the same files (`tests/run/expect.py`).
 
+#![allow(clippy::panic, clippy::unwrap_used)] // A test that cannot go on stops.
+
 mod common;
 
 use common::{World, host, kernel, parse_type, split_top};

@@ -1,5 +1,7 @@
 //! The types guide, `docs/types.md`, as a test: every code block is compiled and its comments are checked.
 
+#![allow(clippy::panic, clippy::unwrap_used)] // A test that cannot go on stops.
+
 mod common;
 
 use common::{World, host, parse_type, split_top};

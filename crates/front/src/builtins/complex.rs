@@ -56,7 +56,7 @@ impl Lower<'_> {
         if weft_math::function(&library).is_some() {
             let (re, im) = self.parts(x, num);
             let result = self.library_call(&library, &[re, im], span)?;
-            return self.from_pair(&result, num, span);
+            return self.complex_of_pair(&result, num, span);
         }
         match name {
             "exp" => self.complex_exp(x, num, span),
@@ -66,7 +66,7 @@ impl Lower<'_> {
         }
     }
 
-    fn from_pair(&mut self, pair: &Val, num: Num, span: Span) -> Res<Value> {
+    fn complex_of_pair(&mut self, pair: &Val, num: Num, span: Span) -> Res<Value> {
         let Val::Tuple(items) = pair else {
             return Err(self.typing(span, "a complex library function gives two parts"));
         };
@@ -82,10 +82,10 @@ impl Lower<'_> {
         let (re, im) = self.parts(x, num);
         let radius = self.library_call("exp", &[re], span)?;
         let radius = self.number_as(&radius, part, span)?;
-        self.from_polar(radius, &im, num, span)
+        self.complex_of_polar(radius, &im, num, span)
     }
 
-    fn from_polar(&mut self, radius: Value, angle: &Val, num: Num, span: Span) -> Res<Value> {
+    fn complex_of_polar(&mut self, radius: Value, angle: &Val, num: Num, span: Span) -> Res<Value> {
         let part = num.scalar.part();
         let cos = self.library_call("cos", std::slice::from_ref(angle), span)?;
         let sin = self.library_call("sin", std::slice::from_ref(angle), span)?;
@@ -152,7 +152,7 @@ fn rect(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (radius, angle) = super::math::two_floats(l, call)?;
     let num = complex_num(radius.num().unwrap_or(Num::FLOAT));
     let radius = l.number_as(&radius, num.scalar.part(), call.span)?;
-    let value = l.from_polar(radius, &angle, num, call.span)?;
+    let value = l.complex_of_polar(radius, &angle, num, call.span)?;
     Ok(Val::Num(value, num))
 }
 

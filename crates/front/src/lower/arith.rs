@@ -270,7 +270,7 @@ impl Lower<'_> {
             });
         }
         if a.is_array() {
-            return self.array_map(&[a.clone()], span, move |l, vals| l.unary(op, &vals[0], span));
+            return self.array_map(std::slice::from_ref(a), span, move |l, vals| l.unary(op, &vals[0], span));
         }
         if let Val::Lit(lit) = a
             && let Some(folded) = fold_unary(op, *lit)

@@ -142,7 +142,9 @@ impl Lower<'_> {
         }
         let [x] = call.exactly()?;
         if x.is_array() {
-            return self.array_map(&[x.clone()], call.span, move |l, v| l.cast(&v[0], Num::strong(s), l.b.span));
+            return self.array_map(std::slice::from_ref(x), call.span, move |l, v| {
+                l.cast(&v[0], Num::strong(s), l.b.span)
+            });
         }
         self.cast(x, Num::strong(s), call.span)
     }

@@ -14,6 +14,9 @@ use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::{Num, Ty};
 use crate::value::Val;
 
+/// Emits a loop over leaves that have one shape.
+type MakeLoop<'a, L> = dyn FnMut(&mut L, &[(Value, ViewType)]) -> Res<()> + 'a;
+
 type Elementwise = Rc<dyn Fn(&mut Lower<'_>, &[Val]) -> Res<Val>>;
 
 /// An array expression: `f` gives an element from the leaves' elements.
@@ -255,12 +258,7 @@ impl Lower<'_> {
     }
 
     /// Emits `make` for leaves of one shape: twice where only the run can tell whether they must be stretched.
-    fn with_leaves(
-        &mut self,
-        leaves: &[(Value, ViewType)],
-        aligned: &Aligned,
-        make: &mut dyn FnMut(&mut Self, &[(Value, ViewType)]) -> Res<()>,
-    ) -> Res<()> {
+    fn with_leaves(&mut self, leaves: &[(Value, ViewType)], aligned: &Aligned, make: &mut MakeLoop<'_, Self>) -> Res<()> {
         let Some(equal) = aligned.equal else {
             return make(self, leaves);
         };
