@@ -10,10 +10,11 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// The families: file name and text.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     ("asin.py", include_str!("asin.py")),
     ("atan.py", include_str!("atan.py")),
     ("cbrt.py", include_str!("cbrt.py")),
+    ("complex.py", include_str!("complex.py")),
     ("exp.py", include_str!("exp.py")),
     ("hyperbolic.py", include_str!("hyperbolic.py")),
     ("hypot.py", include_str!("hypot.py")),

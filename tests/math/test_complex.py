@@ -1,0 +1,87 @@
+"""Complex functions of the math library: special values as NumPy has them, error of each part against multiple precision."""
+
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+from mathlib import call
+from mpmath import mpc
+from promises import ulps
+
+# NumPy's function, mpmath's, and the largest error of either part in ULP.
+FUNCTIONS = {
+    "cexp": (np.exp, mpmath.exp, 3),
+    "clog": (np.log, mpmath.log, 3),
+    "clog10": (np.log10, mpmath.log10, 4),
+    "csqrt": (np.sqrt, mpmath.sqrt, 3),
+    "csinh": (np.sinh, mpmath.sinh, 3),
+    "ccosh": (np.cosh, mpmath.cosh, 3),
+    "ctanh": (np.tanh, mpmath.tanh, 5),
+    "csin": (np.sin, mpmath.sin, 3),
+    "ccos": (np.cos, mpmath.cos, 3),
+    "ctan": (np.tan, mpmath.tan, 5),
+    "casin": (np.arcsin, mpmath.asin, 4),
+    "cacos": (np.arccos, mpmath.acos, 4),
+    "catan": (np.arctan, mpmath.atan, 4),
+    "casinh": (np.arcsinh, mpmath.asinh, 4),
+    "cacosh": (np.arccosh, mpmath.acosh, 4),
+    "catanh": (np.arctanh, mpmath.atanh, 4),
+}
+# Functions some of whose zeros and infinities have a sign that C99 leaves open.
+OPEN_SIGNS = {"csinh", "ccosh", "csin", "ccos", "ctanh", "ctan"}
+TYPES = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
+NAMES = pytest.mark.parametrize("name", FUNCTIONS)
+
+
+def complex_of(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    z = np.empty(len(x), np.complex64 if x.dtype == np.float32 else np.complex128)
+    z.real, z.imag = x, y
+    return z
+
+
+@TYPES
+@NAMES
+def test_special_values(name, dtype):
+    values = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, np.inf, -np.inf, np.nan]
+    x, y = (a.ravel() for a in np.meshgrid(np.array(values, dtype), np.array(values, dtype)))
+    with np.errstate(all="ignore"):
+        want = FUNCTIONS[name][0](complex_of(x, y))
+    for got, part in zip(call(name, x, y), (want.real, want.imag)):
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(np.isnan(got), np.isnan(part))
+        if name in OPEN_SIGNS:
+            finite = np.isfinite(x) & np.isfinite(y)
+            got, part = got[finite], part[finite]
+        numbers = ~np.isnan(part)
+        np.testing.assert_array_equal(np.signbit(got[numbers]), np.signbit(part[numbers]))
+        np.testing.assert_allclose(got, part, rtol=8 * np.finfo(dtype).eps)
+
+
+@TYPES
+@NAMES
+def test_error(name, dtype):
+    rng = np.random.default_rng(5)
+    count = 250
+    small, exponents = np.exp2(rng.uniform(-40, -5, (2, count))), rng.uniform(-30, 6, (2, count))
+    scaled = np.exp2(exponents) * rng.choice([-1, 1], (2, count))
+    x = np.concatenate([rng.uniform(-3, 3, count), scaled[0], 1 + small[0]]).astype(dtype)
+    y = np.concatenate([rng.uniform(-3, 3, count), scaled[1], small[1]]).astype(dtype)
+    _, oracle, bound = FUNCTIONS[name]
+    re, im = call(name, x, y)
+    for a, b, u, v in zip(x, y, re, im):
+        exact = oracle(mpc(float(a), float(b)))
+        assert ulps(u, exact.real, np.dtype(dtype)) <= bound, f"real part of {name}({a}, {b}) = {u}"
+        assert ulps(v, exact.imag, np.dtype(dtype)) <= bound, f"imaginary part of {name}({a}, {b}) = {v}"
+
+
+@TYPES
+def test_square_root_and_exponential_reach_the_ends(dtype):
+    big = np.finfo(dtype).max
+    tiny = np.finfo(dtype).smallest_subnormal
+    re, im = call("csqrt", np.array([big, -big, tiny], dtype), np.array([big, 0, tiny], dtype))
+    np.testing.assert_allclose(re[0], np.sqrt(float(big) / 2) * np.sqrt(1 + np.sqrt(2)), rtol=1e-6)
+    np.testing.assert_allclose([re[1], im[1]], [0, np.sqrt(float(big))], rtol=1e-6)
+    np.testing.assert_allclose(re[2] * 2 * im[2] / tiny, 1, rtol=1e-6)
+    re, _ = call("cexp", np.array([89.0 if dtype is np.float32 else 709.9], dtype), np.array([1.5], dtype))
+    assert np.isfinite(re).all()
