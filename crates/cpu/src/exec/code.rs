@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use weft_ir::{Axis, Module, Space, Span, StmtKind};
+use weft_ir::{Module, Space, Span, StmtKind};
 use weft_llvm::{Library, Made, Options, Pipeline};
 use weft_runtime::{CompileError, cache};
 
@@ -119,21 +119,6 @@ pub fn emit(module: &Module, target: &emit::Target, variant: &Variant) -> Result
         EmitError::Unsupported { message, span } => CompileError::Unsupported { message, span },
         EmitError::Internal(message) => CompileError::Internal(message),
     })
-}
-
-/// The variant of a kernel for a block: lanes lie along the first axis with more than one thread.
-pub fn variant_for(block: [u32; 3], width: u32) -> Variant {
-    let axis = [Axis::X, Axis::Y, Axis::Z][lane_axis(block)];
-    let along = block[lane_axis(block)];
-    Variant::Kernel {
-        axis,
-        width,
-        full: along.is_multiple_of(width),
-    }
-}
-
-pub fn lane_axis(block: [u32; 3]) -> usize {
-    block.iter().position(|&threads| threads > 1).unwrap_or(0)
 }
 
 /// Refuses more shared memory than a block has.

@@ -15,12 +15,11 @@ use super::context::{Context, Space};
 use super::memory::HostBuffer;
 use super::pool;
 use super::spread::{self, Work};
-use crate::emit::{Emitted, Target, Variant, width};
+use super::variants::{self, Form};
+use crate::emit::{Target, Variant, width};
 
 /// CUDA's limit, which programs rely on being refused beyond.
 const MOST_THREADS: u64 = 1024;
-/// Lane axis (3) by fullness (2).
-const VARIANTS: usize = 6;
 /// Arguments up to this many slots are put together on the stack.
 const STACK_SLOTS: usize = 64;
 
@@ -32,9 +31,10 @@ pub struct CpuExecutable {
     lowered: Module,
     options: CompileOptions,
     target: Target,
-    /// Threads of a kernel that run as one gang.
+    /// Threads of a kernel that run as one gang, if a block has that many.
     width: u32,
-    variants: [OnceLock<Result<Code, CompileError>>; VARIANTS],
+    /// By the index of their [`Form`]; what is no kernel has the first only.
+    variants: [OnceLock<Result<Code, CompileError>>; variants::COUNT],
 }
 
 impl CpuExecutable {
@@ -52,7 +52,7 @@ impl CpuExecutable {
             options,
             target,
             width,
-            variants: Default::default(),
+            variants: [const { OnceLock::new() }; variants::COUNT],
         })
     }
 
@@ -67,33 +67,48 @@ impl CpuExecutable {
         }
     }
 
-    fn code(&self, block: [u32; 3]) -> Result<&Code, RunError> {
-        let axis = code::lane_axis(block);
-        let slot = &self.variants[2 * axis + usize::from(block[axis].is_multiple_of(self.width))];
-        let made = slot.get_or_init(|| Code::new(self.emit(block)?, self.pipeline(), self.options.cache));
+    fn form(&self, block: [u32; 3]) -> Form {
+        match self.target.gang {
+            Some(_) => Form::exactly(block, self.width),
+            None => Form::of(block, self.width),
+        }
+    }
+
+    fn kernel_code(&self, block: [u32; 3]) -> Result<&Code, RunError> {
+        let form = self.form(block);
+        self.code(form.index(), || form.variant())
+    }
+
+    fn plain_code(&self) -> Result<&Code, RunError> {
+        self.code(0, || Variant::Plain)
+    }
+
+    fn code(&self, index: usize, variant: impl FnOnce() -> Variant) -> Result<&Code, RunError> {
+        let make = || {
+            Code::new(
+                code::emit(&self.lowered, &self.target, &variant())?,
+                self.pipeline(),
+                self.options.cache,
+            )
+        };
+        let made = self.variants[index].get_or_init(make);
         made.as_ref().map_err(|error| RunError::Compile(error.clone()))
     }
 
-    fn emit(&self, block: [u32; 3]) -> Result<Emitted, CompileError> {
-        let variant = match self.kind() {
-            FuncKind::Kernel => code::variant_for(block, self.width),
-            _ => Variant::Plain,
-        };
-        code::emit(&self.lowered, &self.target, &variant)
-    }
-
-    /// A block of the variant that `inspect` shows: the first one launched, else one with its lanes along x.
-    fn shown_block(&self) -> [u32; 3] {
-        let used = self.variants.iter().position(|slot| slot.get().is_some());
-        let (axis, full) = used.map_or((0, true), |index| (index / 2, index % 2 == 1));
-        let mut block = [1; 3];
-        block[axis] = if full { self.width } else { self.width + 1 };
-        block
+    /// The variant that `inspect` shows: the first one launched, else one with all its lanes along x.
+    fn shown(&self) -> Variant {
+        if *self.kind() != FuncKind::Kernel {
+            return Variant::Plain;
+        }
+        match self.variants.iter().position(|slot| slot.get().is_some()) {
+            Some(index) => Form::from_index(index).variant(),
+            None => self.form([self.width, 1, 1]).variant(),
+        }
     }
 
     fn run_grid(&self, shape: GridShape, args: &[u64], hooks: &Hooks) -> Result<Outcome, RunError> {
         let (threads, blocks) = check_grid(shape)?;
-        let code = self.code(shape.block)?;
+        let code = self.kernel_code(shape.block)?;
         let wide = |x: [u32; 3]| x.map(i64::from);
         let ([bx, by, bz], [gx, gy, gz]) = (wide(shape.block), wide(shape.grid));
         let mut geometry = [bx, by, bz, gx, gy, gz];
@@ -117,7 +132,7 @@ impl CpuExecutable {
         }
         let signed: Vec<i64> = extents.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
         let space = Space::new(&signed);
-        let code = self.code([1; 3])?;
+        let code = self.plain_code()?;
         let context = Context::new(&code.sites, hooks);
         let mut stack = [0; STACK_SLOTS];
         let mut heap = Vec::new();
@@ -137,7 +152,7 @@ impl CpuExecutable {
     }
 
     fn run_call(&self, args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError> {
-        let code = self.code([1; 3])?;
+        let code = self.plain_code()?;
         let context = Context::new(&code.sites, hooks);
         let call = Call {
             context: &context,
@@ -197,7 +212,7 @@ impl Executable for CpuExecutable {
         if what == Inspect::Ir {
             return Ok(weft_ir::text::print(&self.module));
         }
-        let emitted = self.emit(self.shown_block())?;
+        let emitted = code::emit(&self.lowered, &self.target, &self.shown())?;
         if what == Inspect::Llvm {
             return Ok(emitted.text);
         }

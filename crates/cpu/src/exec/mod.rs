@@ -12,6 +12,7 @@ mod slots;
 mod spread;
 #[cfg(test)]
 mod tests;
+mod variants;
 
 pub use device::CpuDevice;
 pub use pool::{num_threads, set_num_threads};

@@ -1,0 +1,115 @@
+//! Which of a kernel's compiled forms fits a block: where its lanes lie, how many there are, whether all are always on.
+
+use weft_ir::Axis;
+
+use crate::emit::Variant;
+
+const AXES: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
+/// Gangs have 1, 2, 4, … 64 lanes.
+const WIDTHS: usize = 7;
+/// A gang smaller than this is no use.
+const LEAST_LANES: u32 = 4;
+
+/// How many forms there are.
+pub const COUNT: usize = AXES.len() * WIDTHS * 2;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    axis: usize,
+    lanes: u32,
+    full: bool,
+}
+
+impl Form {
+    /// The form for a block, of at most `width` lanes. They lie along the first axis with more than one thread.
+    pub fn of(block: [u32; 3], width: u32) -> Form {
+        let axis = block.iter().position(|&threads| threads > 1).unwrap_or(0);
+        let lanes = lanes_for(block[axis], width);
+        Form {
+            axis,
+            lanes,
+            full: block[axis].is_multiple_of(lanes),
+        }
+    }
+
+    /// The same with exactly `width` lanes.
+    pub fn exactly(block: [u32; 3], width: u32) -> Form {
+        let form = Form::of(block, width);
+        Form {
+            lanes: width,
+            full: block[form.axis].is_multiple_of(width),
+            ..form
+        }
+    }
+
+    pub fn index(self) -> usize {
+        (self.axis * WIDTHS + self.lanes.ilog2() as usize % WIDTHS) * 2 + usize::from(self.full)
+    }
+
+    pub fn from_index(index: usize) -> Form {
+        Form {
+            axis: index / 2 / WIDTHS,
+            lanes: 1 << (index / 2 % WIDTHS),
+            full: index % 2 == 1,
+        }
+    }
+
+    pub fn variant(self) -> Variant {
+        Variant::Kernel {
+            axis: AXES[self.axis % AXES.len()],
+            width: self.lanes,
+            full: self.full,
+        }
+    }
+}
+
+/// Fewer lanes than `width` where that keeps all of them on, or where a block has fewer threads.
+fn lanes_for(threads: u32, width: u32) -> u32 {
+    let even = 1 << threads.trailing_zeros().min(31);
+    if even >= width {
+        width
+    } else if even >= 8 && even * 4 >= width {
+        even
+    } else {
+        threads.next_power_of_two().clamp(LEAST_LANES.min(width), width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_fit_the_block() {
+        let lanes = |threads| lanes_for(threads, 32);
+        assert_eq!(
+            [1, 2, 5, 8, 16, 17, 24, 32, 33, 48, 96, 1024].map(lanes),
+            [4, 4, 8, 8, 16, 32, 8, 32, 32, 16, 32, 32]
+        );
+        assert_eq!(lanes_for(100, 1), 1);
+    }
+
+    #[test]
+    fn every_form_has_an_index_of_its_own() {
+        for index in 0..COUNT {
+            assert_eq!(Form::from_index(index).index(), index);
+        }
+        let form = Form::of([1, 16, 16], 32);
+        assert_eq!(
+            form,
+            Form {
+                axis: 1,
+                lanes: 16,
+                full: true
+            }
+        );
+        assert_eq!(
+            Form::exactly([1, 16, 16], 32),
+            Form {
+                axis: 1,
+                lanes: 32,
+                full: false
+            }
+        );
+    }
+}
