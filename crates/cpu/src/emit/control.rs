@@ -4,7 +4,7 @@
 //! the frames on the way keep, in a slot, the lanes that will still arrive. When no lane is left running, control goes to the innermost
 //! frame at which lanes may wait, and tests there whether any do.
 
-use weft_ir::{Block, CmpOp, Scalar, Stmt, Value};
+use weft_ir::{Block, CmpOp, Scalar, Stmt, StmtKind, Value};
 use weft_passes::uniformity::{Facts, key};
 
 use super::func::Fx;
@@ -51,7 +51,7 @@ impl<'m> Fx<'_, 'm> {
             return None;
         }
         let slot = self.mask_slot();
-        self.save_mask(slot, self.mask.operand());
+        self.save_mask(slot, self.mask_now());
         Some(slot)
     }
 
@@ -77,7 +77,7 @@ impl<'m> Fx<'_, 'm> {
             self.w.br(join);
             return Ok(());
         };
-        let gone = self.mask.operand();
+        let gone = self.mask_now();
         for i in at + 1..self.frames.len() {
             if let Some(slot) = self.frames[i].slot {
                 let kept = self.load_mask(slot);
@@ -130,11 +130,7 @@ impl<'m> Fx<'_, 'm> {
     }
 
     fn divergent_if(&mut self, stmt: &'m Stmt, cond: Value, then: &'m Block, other: &'m Block) -> Res<()> {
-        let cond = {
-            let ty = self.mask_ty();
-            let cond = self.num(cond)?;
-            self.take(cond, ty)
-        };
+        let cond = self.condition(cond)?;
         let (mask, lossy) = (self.mask, self.facts(stmt).lossy);
         let join = self.w.label();
         let check = if lossy { self.w.label() } else { join };
@@ -164,11 +160,22 @@ impl<'m> Fx<'_, 'm> {
         Ok(())
     }
 
+    /// A varying condition as a mask.
+    fn condition(&mut self, cond: Value) -> Res<Operand> {
+        let (ty, cond) = (self.bits_ty(), self.num(cond)?);
+        let bits = self.take(cond, ty);
+        Ok(self.mask_of(bits))
+    }
+
     /// Runs a side for the lanes in which `cond` holds, if any; then goes to `after`, or to `skipped` if there were none.
     fn side(&mut self, cond: Operand, body: &'m Block, skipped: Label, after: Label) -> Res<()> {
         let taken = self.narrowed(cond);
         let (start, any) = (self.w.label(), self.any(taken));
-        self.w.cond_br(any, start, skipped);
+        if self.leaves_loop(body) {
+            self.w.rare_br(any, start, skipped);
+        } else {
+            self.w.cond_br(any, start, skipped);
+        }
         self.w.place(start);
         self.mask = Mask::Lanes(taken);
         self.block(body)?;
@@ -189,7 +196,7 @@ impl<'m> Fx<'_, 'm> {
         self.w.place(part);
         self.divergent_if(stmt, cond, then, other)?;
         if let Some(slot) = slot {
-            self.save_mask(slot, self.mask.operand());
+            self.save_mask(slot, self.mask_now());
         }
         self.doubled = false;
         self.w.place(join);
@@ -203,6 +210,12 @@ impl<'m> Fx<'_, 'm> {
         self.frames.pop();
         self.w.br(join);
         Ok(())
+    }
+
+    /// Does a block end with lanes leaving a loop? That happens once a lane, iterations happen often.
+    fn leaves_loop(&self, body: &Block) -> bool {
+        let jump = body.0.last().is_some_and(|s| matches!(s.kind, StmtKind::Break | StmtKind::Leave(_) | StmtKind::Return(_)));
+        jump && self.frames.iter().any(|f| f.kind == FrameKind::After)
     }
 
     pub fn emit_scope(&mut self, stmt: &'m Stmt, label: weft_ir::Label, body: &'m Block) -> Res<()> {
@@ -363,8 +376,9 @@ impl<'m> Fx<'_, 'm> {
         self.w.place(head);
         let at = self.read_number(slot);
         let more = self.in_range(at, range);
-        let ty = self.mask_ty();
+        let ty = self.bits_ty();
         let more = self.take(more, ty);
+        let more = self.mask_of(more);
         let on = self.load_mask(live);
         let on = self.mask_and(on, more);
         self.save_mask(live, on);
@@ -400,8 +414,9 @@ impl<'m> Fx<'_, 'm> {
             }
             _ => {
                 let wrapped = self.wrapped(at, moved, range.step);
-                let ty = self.mask_ty();
+                let ty = self.bits_ty();
                 let wrapped = self.take(wrapped, ty);
+                let wrapped = self.mask_of(wrapped);
                 if let Some(live) = run.live {
                     let on = self.load_mask(live);
                     let on = self.mask_without(on, wrapped);

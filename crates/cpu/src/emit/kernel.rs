@@ -48,6 +48,7 @@ impl Fx<'_, '_> {
         } else {
             self.gangs_of_block(lane_axis as usize, full, &mut |fx, next| {
                 fx.frames.push(end_frame(next));
+                fx.forget_locals(|_| false);
                 let f = fx.f;
                 fx.block(&f.body)?;
                 fx.frames.pop();

@@ -81,6 +81,9 @@ impl<'m> Fx<'_, 'm> {
         self.mask = mask;
         self.frames.push(end_frame(next));
         let f = self.f;
+        if let FuncKind::Loop { reductions, .. } = &f.kind {
+            self.forget_locals(|local| reductions.iter().any(|r| r.local == local));
+        }
         self.block(&f.body)?;
         self.frames.pop();
         self.w.br(next);
@@ -127,7 +130,7 @@ impl<'m> Fx<'_, 'm> {
         Ok(Num::Uniform(self.w.inst(format_args!("extractelement {}, i64 0", vector.typed(one)))))
     }
 
-    fn part(&mut self, vector: Operand, ty: Ty, first: u32, count: u32) -> Operand {
+    pub fn part(&mut self, vector: Operand, ty: Ty, first: u32, count: u32) -> Operand {
         let picks: Vec<String> = (first..first + count).map(|i| format!("i32 {i}")).collect();
         self.w.inst(format_args!("shufflevector {}, {ty} poison, <{count} x i32> <{}>", vector.typed(ty), picks.join(", ")))
     }

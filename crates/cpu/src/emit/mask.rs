@@ -1,4 +1,7 @@
-//! Masks: which lanes are on, how masks are kept across blocks, tests of whole masks.
+//! Masks: which lanes are on, how masks are kept, tests of whole masks.
+//!
+//! On a target with mask registers a mask is a vector of `i1`. Elsewhere it is a vector of integers as wide as the data, all ones or zero,
+//! which is what comparisons give there; `i1` vectors that live across blocks would be packed and unpacked again.
 
 use super::func::Fx;
 use super::values::Num;
@@ -9,50 +12,100 @@ use super::writer::{Elem, Operand, Ty};
 pub enum Mask {
     /// All of them, known when the code is written.
     Full,
-    /// As this vector of `i1` says.
+    /// As this mask says.
     Lanes(Operand),
 }
 
-impl Mask {
-    pub const fn operand(self) -> Operand {
-        match self {
-            Mask::Full => Operand::Bool(true),
-            Mask::Lanes(op) => op,
-        }
-    }
-}
-
 impl Fx<'_, '_> {
+    /// The type of masks.
     pub fn mask_ty(&self) -> Ty {
+        self.vector_ty(self.mask_elem)
+    }
+
+    /// The type of conditions.
+    pub fn bits_ty(&self) -> Ty {
         self.vector_ty(Elem::I1)
     }
 
-    /// The lanes of the current mask in which a condition holds.
-    pub fn narrowed(&mut self, cond: Operand) -> Operand {
+    fn all_on(&self) -> Operand {
+        if self.mask_elem == Elem::I1 { Operand::Bool(true) } else { Operand::Int(-1) }
+    }
+
+    fn is_on(op: Operand) -> bool {
+        matches!(op, Operand::Bool(true) | Operand::Int(-1))
+    }
+
+    fn is_off(op: Operand) -> bool {
+        matches!(op, Operand::Bool(false) | Operand::Int(0))
+    }
+
+    /// The current mask.
+    pub fn mask_now(&self) -> Operand {
         match self.mask {
-            Mask::Full => cond,
-            Mask::Lanes(mask) => self.mask_and(mask, cond),
+            Mask::Full => self.all_on(),
+            Mask::Lanes(op) => op,
         }
     }
 
-    /// `mask & cond`. Under `fastmath` a lane that is off may hold poison, which a select stops and an `and` does not.
-    pub fn mask_and(&mut self, mask: Operand, cond: Operand) -> Operand {
-        let ty = self.mask_ty();
-        match (mask, cond) {
-            (Operand::Bool(true), other) | (other, Operand::Bool(true)) => other,
-            (Operand::Bool(false), _) | (_, Operand::Bool(false)) => Operand::Bool(false),
-            _ if self.f.flags.fastmath => {
-                self.w.inst(format_args!("select {}, {}, {ty} zeroinitializer", mask.typed(ty), cond.typed(ty)))
+    /// A mask as a condition, where an instruction takes one.
+    pub fn bits_of(&mut self, mask: Operand) -> Operand {
+        match mask {
+            _ if self.mask_elem == Elem::I1 => mask,
+            Operand::Int(v) => Operand::Bool(v != 0),
+            _ => {
+                let ty = self.mask_ty();
+                self.w.inst(format_args!("icmp slt {}, zeroinitializer", mask.typed(ty)))
             }
-            _ => self.w.inst(format_args!("and {}, {}", mask.typed(ty), cond.of(ty))),
         }
+    }
+
+    pub fn bits_now(&mut self) -> Operand {
+        let mask = self.mask_now();
+        self.bits_of(mask)
+    }
+
+    /// A condition as a mask. Under `fastmath` a lane that is off may hold poison, which must not spread.
+    pub fn mask_of(&mut self, bits: Operand) -> Operand {
+        let (narrow, wide) = (self.bits_ty(), self.mask_ty());
+        if let Operand::Bool(b) = bits {
+            return if wide == narrow { bits } else { Operand::Int(-i64::from(b)) };
+        }
+        let bits = match self.f.flags.fastmath {
+            true => self.w.inst(format_args!("freeze {}", bits.typed(narrow))),
+            false => bits,
+        };
+        if wide == narrow {
+            return bits;
+        }
+        self.convert("sext", bits, narrow, wide)
+    }
+
+    /// The lanes of the current mask that a mask has too.
+    pub fn narrowed(&mut self, cond: Operand) -> Operand {
+        let mask = self.mask_now();
+        self.mask_and(mask, cond)
+    }
+
+    pub fn mask_and(&mut self, a: Operand, b: Operand) -> Operand {
+        if Self::is_on(a) || Self::is_off(b) {
+            return b;
+        }
+        if Self::is_on(b) || Self::is_off(a) {
+            return a;
+        }
+        let ty = self.mask_ty();
+        self.plain("and", ty, a, b)
     }
 
     pub fn mask_not(&mut self, mask: Operand) -> Operand {
         let ty = self.mask_ty();
         match mask {
             Operand::Bool(b) => Operand::Bool(!b),
-            _ => self.w.inst(format_args!("xor {}, splat (i1 true)", mask.typed(ty))),
+            Operand::Int(v) => Operand::Int(!v),
+            _ => {
+                let on = self.all_on();
+                self.plain("xor", ty, mask, on)
+            }
         }
     }
 
@@ -62,46 +115,58 @@ impl Fx<'_, '_> {
         self.mask_and(kept, mask)
     }
 
+    /// Is a lane on?
     pub fn any(&mut self, mask: Operand) -> Operand {
-        if matches!(mask, Operand::Bool(_)) {
-            return mask;
+        if Self::is_on(mask) || Self::is_off(mask) {
+            return Operand::Bool(Self::is_on(mask));
         }
         let ty = self.mask_ty();
-        let name = format!("llvm.vector.reduce.or.{}", ty.suffix());
-        self.cx.declare(format!("declare i1 @{name}({ty})"));
-        self.w.inst(format_args!("call i1 @{name}({})", mask.typed(ty)))
+        if ty.elem == Elem::I1 {
+            let name = format!("llvm.vector.reduce.or.{}", ty.suffix());
+            self.cx.declare(format!("declare i1 @{name}({ty})"));
+            return self.w.inst(format_args!("call i1 @{name}({})", mask.typed(ty)));
+        }
+        self.any_wide(mask, ty)
+    }
+
+    /// Folds the mask down to one register before it becomes bits: one `or` each, and a single test at the end.
+    fn any_wide(&mut self, mask: Operand, ty: Ty) -> Operand {
+        let register = (self.cx.target.vector_bits / ty.elem.bits()).max(1);
+        let (mut folded, mut ty) = (mask, ty);
+        while ty.lanes > register && ty.lanes > 1 {
+            let half = ty.lanes / 2;
+            let low = self.part(folded, ty, 0, half);
+            let high = self.part(folded, ty, half, half);
+            ty.lanes = half;
+            folded = self.plain("or", ty, low, high);
+        }
+        let lanes = ty.lanes;
+        let bits = self.w.inst(format_args!("icmp slt {}, zeroinitializer", folded.typed(ty)));
+        let word = self.w.inst(format_args!("bitcast {} to i{lanes}", bits.typed(ty.with(Elem::I1))));
+        self.w.inst(format_args!("icmp ne i{lanes} {}, 0", word.of(Ty::I64)))
     }
 
     /// Memory for a mask that changes across blocks; promoted to a register by LLVM.
     pub fn mask_slot(&mut self) -> Operand {
-        let ty = self.vector_ty(self.mask_elem);
+        let ty = self.mask_ty();
         self.w.alloca(ty)
     }
 
     pub fn save_mask(&mut self, slot: Operand, mask: Operand) {
-        let (bits, wide) = (self.mask_ty(), self.vector_ty(self.mask_elem));
-        let value = match mask {
-            Operand::Bool(b) if self.mask_elem != Elem::I1 => Operand::Int(-i64::from(b)),
-            Operand::Bool(_) => mask,
-            _ if self.mask_elem == Elem::I1 => mask,
-            _ => self.w.inst(format_args!("sext {} to {wide}", mask.typed(bits))),
-        };
-        self.w.store(wide, value, slot);
+        let ty = self.mask_ty();
+        self.w.store(ty, mask, slot);
     }
 
     pub fn load_mask(&mut self, slot: Operand) -> Operand {
-        let wide = self.vector_ty(self.mask_elem);
-        let value = self.w.load(wide, slot);
-        if self.mask_elem == Elem::I1 {
-            return value;
-        }
-        self.w.inst(format_args!("icmp slt {}, zeroinitializer", value.typed(wide)))
+        let ty = self.mask_ty();
+        self.w.load(ty, slot)
     }
 
-    /// The mask `lane index + base < end`.
+    /// The mask of the lanes in which `base` is below `end`.
     pub fn lanes_below(&mut self, base: Num, end: Operand) -> Operand {
         let ty = self.vector_ty(Elem::I64);
         let (lanes, end) = (self.take(base, ty), self.splat(end, ty));
-        self.w.inst(format_args!("icmp slt {}, {}", lanes.typed(ty), end.of(ty)))
+        let below = self.w.inst(format_args!("icmp slt {}, {}", lanes.typed(ty), end.of(ty)));
+        self.mask_of(below)
     }
 }

@@ -98,14 +98,14 @@ impl Fx<'_, '_> {
         match self.mask {
             Mask::Full => self.load_at(base, at, ty, align, true),
             Mask::Lanes(mask) => {
-                let ptr = self.w.offset(base, at);
-                self.masked_load(ptr, ty, align, mask)
+                let (ptr, bits) = (self.w.offset(base, at), self.bits_of(mask));
+                self.masked_load(ptr, ty, align, bits)
             }
         }
     }
 
     fn masked_load(&mut self, ptr: Operand, ty: Ty, align: usize, mask: Operand) -> Operand {
-        let bits = self.mask_ty();
+        let bits = self.bits_ty();
         let name = format!("llvm.masked.load.{}.p0", ty.suffix());
         self.cx.declare(format!("declare {ty} @{name}(ptr, {bits}, {ty})"));
         let ptr = ptr.of(Ty::PTR);
@@ -119,14 +119,14 @@ impl Fx<'_, '_> {
                 self.w.line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR)));
             }
             Mask::Lanes(mask) => {
-                let ptr = self.w.offset(base, at);
-                self.masked_store(ptr, ty, value, align, mask);
+                let (ptr, bits) = (self.w.offset(base, at), self.bits_of(mask));
+                self.masked_store(ptr, ty, value, align, bits);
             }
         }
     }
 
     fn masked_store(&mut self, ptr: Operand, ty: Ty, value: Operand, align: usize, mask: Operand) {
-        let bits = self.mask_ty();
+        let bits = self.bits_ty();
         let name = format!("llvm.masked.store.{}.p0", ty.suffix());
         self.cx.declare(format!("declare void @{name}({ty}, ptr, {bits})"));
         let ptr = ptr.of(Ty::PTR);
@@ -139,7 +139,8 @@ impl Fx<'_, '_> {
         let loaded = match self.mask {
             Mask::Full => self.w.inst(format_args!("load {ty}, {}, align {align}", ptr.typed(Ty::PTR))),
             Mask::Lanes(mask) => {
-                let turned = self.reversed(mask, self.mask_ty());
+                let bits = self.bits_of(mask);
+                let turned = self.reversed(bits, self.bits_ty());
                 self.masked_load(ptr, ty, align, turned)
             }
         };
@@ -152,7 +153,8 @@ impl Fx<'_, '_> {
         match self.mask {
             Mask::Full => self.w.line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR))),
             Mask::Lanes(mask) => {
-                let turned = self.reversed(mask, self.mask_ty());
+                let bits = self.bits_of(mask);
+                let turned = self.reversed(bits, self.bits_ty());
                 self.masked_store(ptr, ty, value, align, turned);
             }
         }
@@ -175,20 +177,20 @@ impl Fx<'_, '_> {
 
     fn gather(&mut self, base: Operand, offset: Num, ty: Ty, align: usize) -> Operand {
         let ptrs = self.lane_ptrs(base, offset);
-        let (bits, many) = (self.mask_ty(), self.vector_ty(Elem::Ptr));
+        let (bits, many) = (self.bits_ty(), self.vector_ty(Elem::Ptr));
         let name = format!("llvm.masked.gather.{}.{}", ty.suffix(), many.suffix());
         self.cx.declare(format!("declare {ty} @{name}({many}, {bits}, {ty})"));
-        let (mask, ptrs) = (self.mask.operand(), ptrs.of(many));
+        let (mask, ptrs) = (self.bits_now(), ptrs.of(many));
         self.w.inst(format_args!("call {ty} @{name}({many} align {align} {ptrs}, {}, {ty} zeroinitializer)", mask.typed(bits)))
     }
 
     /// Where lanes meet in one element the highest of them wins.
     fn scatter(&mut self, base: Operand, offset: Num, ty: Ty, value: Operand, align: usize) {
         let ptrs = self.lane_ptrs(base, offset);
-        let (bits, many) = (self.mask_ty(), self.vector_ty(Elem::Ptr));
+        let (bits, many) = (self.bits_ty(), self.vector_ty(Elem::Ptr));
         let name = format!("llvm.masked.scatter.{}.{}", ty.suffix(), many.suffix());
         self.cx.declare(format!("declare void @{name}({ty}, {many}, {bits})"));
-        let (mask, ptrs) = (self.mask.operand(), ptrs.of(many));
+        let (mask, ptrs) = (self.bits_now(), ptrs.of(many));
         self.w.line(format_args!("call void @{name}({}, {many} align {align} {ptrs}, {})", value.typed(ty), mask.typed(bits)));
     }
 }

@@ -127,6 +127,7 @@ impl ModuleCx<'_> {
             "attributes #0 = {{ nounwind \"target-cpu\"=\"{}\" \"target-features\"=\"{}\" \"min-legal-vector-width\"=\"{bits}\" \"prefer-vector-width\"=\"{bits}\" }}",
             self.target.cpu, self.target.features
         );
+        text.push_str("!0 = !{!\"branch_weights\", i32 1, i32 2000}\n");
         Emitted {
             text,
             entry,

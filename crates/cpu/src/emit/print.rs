@@ -51,8 +51,8 @@ impl Fx<'_, '_> {
         if self.mask == super::mask::Mask::Full {
             return Operand::Int(if lanes == 64 { -1 } else { (1 << lanes) - 1 });
         }
-        let mask = self.mask.operand().typed(self.mask_ty());
-        let bits = self.w.inst(format_args!("bitcast {mask} to i{lanes}"));
+        let (mask, ty) = (self.bits_now(), self.bits_ty());
+        let bits = self.w.inst(format_args!("bitcast {} to i{lanes}", mask.typed(ty)));
         if lanes == 64 {
             return bits;
         }

@@ -205,7 +205,7 @@ impl<'m> Fx<'_, 'm> {
         self.gangs_of_block(lane_axis, full, &mut |fx, next| {
             let gang = fx.next_gang(slot);
             let at = fx.gang_entry(active, fx.vector_ty(fx.mask_elem), gang);
-            fx.save_mask(at, fx.mask.operand());
+            fx.save_mask(at, fx.mask_now());
             fx.w.br(next);
             Ok(())
         })

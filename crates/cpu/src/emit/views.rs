@@ -71,6 +71,18 @@ impl Fx<'_, '_> {
         ty.elem.size() as i64 * i64::from(lanes)
     }
 
+    /// As a gang starts its locals hold nothing: without saying so they would carry the last gang's lanes along.
+    pub fn forget_locals(&mut self, kept: impl Fn(Local) -> bool) {
+        for i in 0..self.slots.len() {
+            if let Slot::Lanes { ptr, elem } = self.slots[i]
+                && !kept(Local(i as u32))
+            {
+                let ty = self.vector_ty(self.slot_elem(elem));
+                self.w.store(ty, Operand::Undef, ptr);
+            }
+        }
+    }
+
     pub fn get_local(&mut self, local: Local) -> Res<Val> {
         let slot = self.slots[local.index()].clone();
         self.read_slot(&slot)
@@ -101,7 +113,10 @@ impl Fx<'_, '_> {
                 let value = self.w.load(Ty::scalar(*elem), *ptr);
                 if *step == 0 { Num::Uniform(value) } else { Num::Affine(value, *step) }
             }
-            Slot::Lanes { ptr, elem: Elem::I1 } => Num::Varying(self.load_mask(*ptr)),
+            Slot::Lanes { ptr, elem: Elem::I1 } => {
+                let mask = self.load_mask(*ptr);
+                Num::Varying(self.bits_of(mask))
+            }
             Slot::Lanes { ptr, elem } => {
                 let ty = self.vector_ty(*elem);
                 Num::Varying(self.w.load(ty, *ptr))
@@ -163,11 +178,15 @@ impl Fx<'_, '_> {
         let ty = self.vector_ty(elem);
         let mut value = self.take(n, ty);
         if let (Mask::Lanes(mask), true) = (self.mask, blend) {
-            let old = if elem == Elem::I1 { self.load_mask(ptr) } else { self.w.load(ty, ptr) };
-            value = self.select_op(ty, mask, value, old);
+            let old = match self.read_number(&Slot::Lanes { ptr, elem }) {
+                Num::Varying(old) | Num::Uniform(old) | Num::Affine(old, _) => old,
+            };
+            let on = self.bits_of(mask);
+            value = self.select_op(ty, on, value, old);
         }
         if elem == Elem::I1 {
-            self.save_mask(ptr, value);
+            let mask = self.mask_of(value);
+            self.save_mask(ptr, mask);
         } else {
             self.w.store(ty, value, ptr);
         }

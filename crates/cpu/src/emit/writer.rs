@@ -109,6 +109,7 @@ pub enum Operand {
     F64(u64),
     Null,
     Zero,
+    Undef,
 }
 
 impl Operand {
@@ -144,6 +145,7 @@ impl Operand {
             Operand::F64(bits) => write!(f, "0x{bits:016X}"),
             Operand::Null => f.write_str("null"),
             Operand::Zero => f.write_str("zeroinitializer"),
+            Operand::Undef => f.write_str("undef"),
         }
     }
 }
@@ -263,6 +265,14 @@ impl Writer {
             Operand::Bool(false) => self.br(no),
             _ => self.end(format_args!("br i1 {}, label %{yes}, label %{no}", cond.of(Ty::BOOL))),
         }
+    }
+
+    /// A branch that is rarely taken: what it leads to must not cost the way past it registers.
+    pub fn rare_br(&mut self, cond: Operand, rare: Label, usual: Label) {
+        if cond.is_const() {
+            return self.cond_br(cond, rare, usual);
+        }
+        self.end(format_args!("br i1 {}, label %{rare}, label %{usual}, !prof !0", cond.of(Ty::BOOL)));
     }
 
     pub fn load(&mut self, ty: Ty, ptr: Operand) -> Operand {
