@@ -48,7 +48,7 @@ impl Gen {
         match self.rng.below(20) {
             0 => f64::INFINITY,
             1 => f64::NAN,
-            2..=8 => (self.rng.next() >> 40) as f64 / 65536.0 - 128.0,
+            2..=10 => (self.rng.next() >> 11) as f64 / (1u64 << 46) as f64 - 64.0,
             _ => self.rng.pick(&FLOATS),
         }
     }
@@ -95,6 +95,9 @@ impl Gen {
         let scalar = self.any_type();
         let value = self.expr(scalar);
         self.pool.push((value, scalar));
+        if self.rng.chance(60) {
+            self.note(value);
+        }
         value
     }
 
@@ -210,7 +213,7 @@ impl Gen {
     }
 
     /// The sign of a NaN is nobody's business.
-    fn not_nan(&mut self, value: Value) -> Value {
+    pub fn not_nan(&mut self, value: Value) -> Value {
         let zero = self.b.func.ty(value).scalar().map_or(Const::f64(0.0), crate::eval::zero);
         let zero = self.constant(zero);
         let is_nan = self.b.unary(UnOp::IsNan, value);

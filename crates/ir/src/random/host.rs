@@ -3,7 +3,7 @@
 use super::rng::Rng;
 use super::stmt::{Place, Return};
 use super::{Case, Gen, Reach, case, device, function};
-use crate::module::{Block, FuncKind, ReduceOp, Reduction, StmtKind};
+use crate::module::{Block, FuncKind, ReduceOp, Reduction, StmtKind, Value};
 use crate::op::{BinOp, Index, Op, Part};
 use crate::testing::TestLaunch;
 use crate::types::{Scalar, Type};
@@ -31,14 +31,17 @@ pub(super) fn generate(mut rng: Rng) -> Case {
             private: true,
         });
     }
+    // What takes the checksums of the points.
+    let sums = g.array_param(Scalar::I64, vec![len], true, &mut args);
     g.make_locals();
     for _ in 0..1 + g.rng.below(3) {
         g.stmts(Place::new(Return::Never));
-        g.par_for(len);
+        g.par_for(len, sums);
         g.budget += 6;
     }
     g.stmts(Place::new(Return::Never));
-    let shown: Vec<_> = g.locals.clone();
+    let mut shown: Vec<_> = g.locals.clone();
+    shown.extend(g.digest.map(|local| (local, Scalar::I64)));
     let items = shown.iter().map(|(local, _)| g.b.get(*local)).collect();
     let ty = Type::Tuple(shown.iter().map(|(_, s)| Type::Scalar(*s)).collect());
     let result = g.b.emit(ty.clone(), Op::Tuple(items));
@@ -61,7 +64,7 @@ fn exact(scalar: Scalar) -> Vec<ReduceOp> {
 
 impl Gen {
     /// An index space of one axis, or of two axes with as many points; each point has elements of its own.
-    fn par_for(&mut self, len: u64) {
+    fn par_for(&mut self, len: u64, sums: Value) {
         let rows = if self.rng.chance(40) {
             (1..=len).filter(|r| len.is_multiple_of(*r)).nth(1)
         } else {
@@ -88,7 +91,7 @@ impl Gen {
             g.budget += 5;
             g.stmts(Place::new(Return::Never));
             g.reduce(&reductions);
-            g.show(own);
+            g.show(own, sums);
             g.lane = None;
             g.own_index = None;
         });
@@ -144,7 +147,16 @@ impl Gen {
     }
 
     /// Leaves something in the point's own element of each array.
-    fn show(&mut self, own: crate::Value) {
+    fn show(&mut self, own: Value, sums: Value) {
+        if let Some(digest) = self.digest {
+            let value = self.b.get(digest);
+            self.b.push(StmtKind::Store {
+                view: sums,
+                indices: vec![Index { value: own, wrap: false }],
+                value,
+                part: Part::Whole,
+            });
+        }
         for array in self.own.clone() {
             let value = self.value(array.elem);
             self.b.push(StmtKind::Store {

@@ -71,6 +71,14 @@ pub(super) fn generate(mut rng: Rng) -> Case {
             private: true,
         });
     }
+    // What takes the checksums.
+    let view = g.array_param(Scalar::I64, vec![threads * blocks], true, &mut args);
+    let sums = Reach {
+        view,
+        elem: Scalar::I64,
+        shape: vec![threads * blocks],
+        private: true,
+    };
     if g.rng.chance(30) {
         let (elem, op) = (g.rng.pick(&COUNTED), g.rng.pick(&COMMUTING));
         let shape = vec![1 + g.rng.below(6)];
@@ -96,7 +104,7 @@ pub(super) fn generate(mut rng: Rng) -> Case {
     let mut kernel = Kernel { g, threads, thread };
     kernel.local_array();
     kernel.phases(3);
-    kernel.tail();
+    kernel.tail(&sums);
     functions.push(kernel.g.b.finish());
     case(functions, TestLaunch::Grid { grid, block }, args)
 }
@@ -301,8 +309,21 @@ impl Kernel {
         self.g.b.push(StmtKind::Loop(body));
     }
 
+    fn show_digest(&mut self, sums: &Reach, own: Value) {
+        if let Some(digest) = self.g.digest {
+            let value = self.g.b.get(digest);
+            self.store(sums, own, value);
+        }
+    }
+
     /// No barrier follows: threads may return. The locals are shown in the threads' own elements.
-    fn tail(&mut self) {
+    fn tail(&mut self, sums: &Reach) {
+        let own = self.g.own_index.unwrap_or(self.thread);
+        self.g.locals.clone().into_iter().for_each(|(local, _)| {
+            let value = self.g.b.get(local);
+            self.g.note(value);
+        });
+        self.show_digest(sums, own);
         self.g.budget = self.g.budget.max(6);
         self.g.stmts(Place::new(Return::Nothing));
         for array in self.g.own.clone() {

@@ -14,7 +14,7 @@ mod stmt;
 
 use crate::builder::Builder;
 use crate::module::{FuncId, FuncKind, Function, Local, Module, Value};
-use crate::op::Const;
+use crate::op::{BinOp, Const, Op};
 use crate::testing::{Array, Expected, TestLaunch, TestLine, TestValue};
 use crate::types::{Layout, Scalar, Space, Type, ViewType};
 use rng::Rng;
@@ -81,6 +81,8 @@ struct Gen {
     callees: Vec<Callee>,
     /// The few types this function computes with: more would leave little to combine.
     types: Vec<Scalar>,
+    /// A checksum of what was computed, so that nothing goes unseen.
+    digest: Option<Local>,
     /// Each thread's number, if there are threads: neighbours differ by 1.
     lane: Option<Value>,
     /// Arrays with one element per thread, and the thread's own index in them.
@@ -108,6 +110,7 @@ impl Gen {
             arrays: Vec::new(),
             callees: Vec::new(),
             types,
+            digest: None,
             lane: None,
             own: Vec::new(),
             own_index: None,
@@ -161,8 +164,12 @@ impl Gen {
         view
     }
 
-    /// Locals of several types, all set.
+    /// Locals of several types, all set, and the checksum.
     fn make_locals(&mut self) {
+        let digest = self.b.func.new_local(Scalar::I64.into(), "digest");
+        let start = self.i64(17);
+        self.b.set(digest, start);
+        self.digest = Some(digest);
         for i in 0..3 + self.rng.below(4) {
             let scalar = self.any_type();
             let local = self.b.func.new_local(scalar.into(), format!("v{i}"));
@@ -174,6 +181,27 @@ impl Gen {
             self.b.set(local, value);
             self.locals.push((local, scalar));
         }
+    }
+
+    /// Mixes the bits of a value into the checksum; all NaNs count as one.
+    fn note(&mut self, value: Value) {
+        let (Some(digest), Some(scalar)) = (self.digest, self.b.func.ty(value).scalar()) else {
+            return;
+        };
+        let bits = match scalar {
+            Scalar::F32 | Scalar::F64 => {
+                let clean = self.not_nan(value);
+                let word = if scalar == Scalar::F32 { Scalar::I32 } else { Scalar::I64 };
+                self.b.emit(word, Op::Bitcast(clean))
+            }
+            _ => value,
+        };
+        let bits = self.b.cast(bits, Scalar::I64);
+        let old = self.b.get(digest);
+        let factor = self.i64(31);
+        let scaled = self.b.binary(BinOp::Mul, old, factor);
+        let mixed = self.b.binary(BinOp::Add, scaled, bits);
+        self.b.set(digest, mixed);
     }
 
     fn any_type(&mut self) -> Scalar {

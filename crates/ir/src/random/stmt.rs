@@ -96,6 +96,9 @@ impl Gen {
         let (local, scalar) = self.rng.pick(&self.locals.clone());
         let value = self.expr(scalar);
         self.b.set(local, value);
+        if self.rng.chance(30) {
+            self.note(value);
+        }
     }
 
     fn branch(&mut self, place: Place) {
