@@ -164,7 +164,7 @@ impl Lower<'_> {
                     stop,
                     step,
                     parallel: true,
-                } => self.prange_loop(s, &start, &stop, &step),
+                } if !self.accumulates_array(s) => self.prange_loop(s, [&start, &stop, &step]),
                 Iter::Range { start, stop, step, .. } => self.range_loop(s, [&start, &stop, &step], frame),
                 other => {
                     let sequence = self.iter_sequence(other, span)?;

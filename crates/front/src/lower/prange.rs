@@ -14,7 +14,12 @@ use crate::types::{Num, Ty};
 use crate::value::Val;
 
 impl Lower<'_> {
-    pub fn prange_loop(&mut self, s: &StmtFor, start: &Val, stop: &Val, step: &Val) -> Res<()> {
+    /// A loop that accumulates into an array runs in order: what is parallel then is each addition, over the array's elements.
+    pub fn accumulates_array(&self, s: &StmtFor) -> bool {
+        find_reductions(&s.body).keys().any(|name| self.is_array_before(name))
+    }
+
+    pub fn prange_loop(&mut self, s: &StmtFor, [start, stop, step]: [&Val; 3]) -> Res<()> {
         let span = self.span(s.iter.range());
         let known = step.const_int();
         let from_zero = start.const_int() == Some(0);

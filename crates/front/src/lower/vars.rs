@@ -92,6 +92,14 @@ impl Lower<'_> {
         self.assign(name, val, span)
     }
 
+    /// Has the variable been assigned an array earlier in the text?
+    pub fn is_array_before(&self, name: &str) -> bool {
+        self.vars.find(name).is_some_and(|i| {
+            let var = &self.vars.vars[i];
+            var.written && matches!(var.ty, Some((Ty::View(_), _)))
+        })
+    }
+
     /// Gives a variable a value, joining the value's type into the variable's.
     pub fn assign(&mut self, name: &str, val: Val, span: Span) -> Res<()> {
         let val = self.materialise(val)?;

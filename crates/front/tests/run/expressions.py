@@ -133,3 +133,23 @@ def nested_sum(a):
     for i in range(a.shape[0]):
         s += a[i].sum() * (i + 1)
     return s
+
+
+# run(float64[:, :]): array_reduction([[1.0, 2.0], [3.0, 4.0]]) == ([10.0, 14.0], 2)
+# run parallel(float64[:, :]): array_reduction([[1.0, 2.0], [3.0, 4.0]]) == ([10.0, 14.0], 2)
+def array_reduction(a):
+    acc = np.zeros(a.shape[1])
+    n = 0
+    for i in prange(a.shape[0]):
+        row = a[i] * 2
+        row += 1
+        acc += row
+        n += 1
+    return acc, n
+
+
+# run parallel(float64[:, :]): private_rows([[1.0, 2.0], [3.0, 4.0]]) where a == [[2.0, 3.0], [4.0, 5.0]]
+def private_rows(a):
+    for i in prange(a.shape[0]):
+        row = a[i]
+        row += 1
