@@ -9,54 +9,31 @@ Polynomials: generate/coefficients.py.
 import numpy as np
 from weft import intrinsics
 
-# 2/pi, 26 bits in each, times 2^512.
+# 2/pi, 53 bits in each, times 2^512.
 TWO_OVER_PI = np.array(
     [
-        8.535675487753474e153,
-        1.4455483317207067e146,
-        9.608698359281611e137,
-        3.707666529216177e130,
-        1.3651379629978082e122,
-        4.214951831242646e114,
-        8.472556280026723e106,
-        1.4096109697068726e98,
-        1.2689634620824226e91,
-        4.535754093392822e83,
-        3.230557136270047e75,
-        6.090251800414378e67,
-        1.4062249003094448e60,
-        1.7552690683816083e52,
-        3.5029001816296343e43,
-        2.81380118511275e36,
-        5.482920133218492e28,
-        1.160452138910322e21,
-        6550608936960.0,
-        214148.91015625,
-        0.0023870557779446244,
-        4.763298436238905e-11,
-        6.640095432041396e-20,
-        7.188264465012127e-27,
-        4.3600882003892234e-35,
-        1.961022007634667e-43,
-        3.7347262778680858e-50,
-        4.978232091368776e-58,
-        9.4906445692306e-66,
-        5.3198229020692844e-74,
-        1.9856931497491693e-81,
-        1.6028995693430666e-89,
-        1.9972629623857727e-97,
-        1.6520002648483498e-105,
-        6.312647175755381e-113,
-        8.704268254950817e-121,
-        8.648231086052486e-129,
-        2.8567200260563262e-136,
-        2.5375129322982225e-144,
-        2.8284891165139705e-152,
-        2.5769310515750235e-160,
-        4.921588157986184e-168,
-        1.8923840011323517e-175,
-        1.057400146177528e-183,
-        1.82708860783193e-192,
+        8.535675632308307e153,
+        9.608698730048264e137,
+        1.3651380051473272e122,
+        1.133360722954605e106,
+        4.674192163927224e89,
+        6.436725708970157e73,
+        1.5412913551904322e56,
+        1.5778868323016484e42,
+        5.0355754258984466e25,
+        22258861188.91254,
+        2.8700345619838524e-06,
+        3.3239162284304317e-22,
+        1.3551671504051687e-38,
+        1.6407452549206e-54,
+        2.9294781843680784e-70,
+        2.282564087305251e-86,
+        3.5386063910757366e-102,
+        7.2117252299611645e-118,
+        6.254157346918886e-134,
+        9.498587618271607e-150,
+        7.002120296992156e-166,
+        4.6243397618683684e-182,
     ]
 )
 
@@ -173,30 +150,28 @@ def _trig_reduce_f64(a):
 def _trig_reduce_large_f64(a):
     """(q, r, rl) with a = q pi/2 + r + rl modulo 2 pi, for any a >= 2^20. Infinity gives NaN.
 
-    After Payne and Hanek, "Radian reduction for trigonometric functions", SIGNUM Newsletter 18 (1983), in floats: a has two halves of 27 bits, so
-    that their products with 26 bits of 2/pi are exact. Whole multiples of four leave each product at once, and the rests are summed in three
-    parts. The closest any double comes to a multiple of pi/2 is about 2^-61, so 100 bits stay good.
+    After Payne and Hanek, "Radian reduction for trigonometric functions", SIGNUM Newsletter 18 (1983), in floats: the product of a with each piece of
+    2/pi is taken exactly, as two floats. Whole multiples of four leave each at once, and the rests are summed in three parts. The closest any
+    double comes to a multiple of pi/2 is about 2^-61, so 100 bits stay good.
     """
     a = a * 7.458340731200207e-155
-    upper = intrinsics.from_bits(intrinsics.bits(a) & -0x8000000)
-    lower = a - upper
     h = 0.0 * a
     m = h
     l = h
-    for i in range(45):
-        p = upper * TWO_OVER_PI[i]
+    for i in range(22):
+        p = a * TWO_OVER_PI[i]
+        e = intrinsics.fma(a, TWO_OVER_PI[i], -p)
         h, m, l = _trig_sum_f64(h, m, l, intrinsics.fma(-4.0, intrinsics.rint(0.25 * p), p))
-        p = lower * TWO_OVER_PI[i]
-        h, m, l = _trig_sum_f64(h, m, l, intrinsics.fma(-4.0, intrinsics.rint(0.25 * p), p))
-    n = intrinsics.rint(h)
-    h, m, l = _trig_sum_f64(h, m, l, -n)
+        h, m, l = _trig_sum_f64(h, m, l, intrinsics.fma(-4.0, intrinsics.rint(0.25 * e), e))
+    shifted = h + 6755399441055744.0
+    h, m, l = _trig_sum_f64(h, m, l, 6755399441055744.0 - shifted)
     t = h + m
     l = ((h - t) + m) + l
     r = t * 1.5707963267948966
     rl = intrinsics.fma(t, 1.5707963267948966, -r)
     rl = intrinsics.fma(t, 6.123233995736766e-17, intrinsics.fma(l, 1.5707963267948966, rl))
     t = r + rl
-    return np.int64(n), t, (r - t) + rl
+    return intrinsics.bits(shifted), t, (r - t) + rl
 
 
 def _trig_sum_f64(h, m, l, p):
