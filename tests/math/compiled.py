@@ -1,0 +1,123 @@
+"""One ufunc per function of the math library, by the name the library has for it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import weft
+
+
+@weft.vectorize
+def sin(x):
+    return np.sin(x)
+
+
+@weft.vectorize
+def cos(x):
+    return np.cos(x)
+
+
+@weft.vectorize
+def tan(x):
+    return np.tan(x)
+
+
+@weft.vectorize
+def asin(x):
+    return np.arcsin(x)
+
+
+@weft.vectorize
+def acos(x):
+    return np.arccos(x)
+
+
+@weft.vectorize
+def atan(x):
+    return np.arctan(x)
+
+
+@weft.vectorize
+def atan2(y, x):
+    return np.arctan2(y, x)
+
+
+@weft.vectorize
+def hypot(x, y):
+    return np.hypot(x, y)
+
+
+@weft.vectorize
+def exp(x):
+    return np.exp(x)
+
+
+@weft.vectorize
+def exp2(x):
+    return np.exp2(x)
+
+
+@weft.vectorize
+def expm1(x):
+    return np.expm1(x)
+
+
+@weft.vectorize
+def log(x):
+    return np.log(x)
+
+
+@weft.vectorize
+def log2(x):
+    return np.log2(x)
+
+
+@weft.vectorize
+def log10(x):
+    return np.log10(x)
+
+
+@weft.vectorize
+def log1p(x):
+    return np.log1p(x)
+
+
+@weft.vectorize
+def pow(x, y):
+    return math.pow(x, y)
+
+
+@weft.vectorize
+def sinh(x):
+    return np.sinh(x)
+
+
+@weft.vectorize
+def cosh(x):
+    return np.cosh(x)
+
+
+@weft.vectorize
+def tanh(x):
+    return np.tanh(x)
+
+
+@weft.vectorize
+def asinh(x):
+    return np.arcsinh(x)
+
+
+@weft.vectorize
+def acosh(x):
+    return np.arccosh(x)
+
+
+@weft.vectorize
+def atanh(x):
+    return np.arctanh(x)
+
+
+@weft.vectorize
+def cbrt(x):
+    return np.cbrt(x)

@@ -1,0 +1,26 @@
+"""Compiled functions give the bits that the library's text gives under plain Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mathlib import call
+from promises import FUNCTIONS, samples
+
+pytest.importorskip("weft")
+import compiled
+
+NAMES = [name for name in FUNCTIONS if hasattr(compiled, name)]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
+@pytest.mark.parametrize("name", NAMES)
+def test_same_bits(name, dtype):
+    args = samples(FUNCTIONS[name], dtype, 4000)
+    got = np.asarray(getattr(compiled, name)(*args))
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, call(name, *args))
+
+
+def test_every_function_is_reached():
+    assert set(FUNCTIONS) - set(NAMES) <= {"exp10"}
