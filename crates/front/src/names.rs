@@ -1,4 +1,4 @@
-//! Which names a function assigns, and how often: the assigned ones are its local variables.
+//! Which names a function assigns, how often and how deep: the assigned ones are its local variables.
 
 use std::collections::HashMap;
 
@@ -7,9 +7,19 @@ use ruff_python_ast::{Expr, Stmt};
 
 use crate::parse::{Body, Parsed};
 
-/// Assignments per name, counted in the text. A parameter counts as one.
-pub fn assigned(parsed: &Parsed) -> HashMap<String, usize> {
-    let mut names = Names(HashMap::new());
+/// Assignments to one name, counted in the text. A parameter counts as one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Count {
+    pub all: usize,
+    /// Those inside other statements: branches and loops.
+    pub nested: usize,
+}
+
+pub fn assigned(parsed: &Parsed) -> HashMap<String, Count> {
+    let mut names = Names {
+        counts: HashMap::new(),
+        depth: 0,
+    };
     for param in &parsed.params {
         names.add(&param.name);
     }
@@ -17,14 +27,20 @@ pub fn assigned(parsed: &Parsed) -> HashMap<String, usize> {
         Body::Block(stmts) => visitor::walk_body(&mut names, stmts),
         Body::Lambda(expr) => names.visit_expr(expr),
     }
-    names.0
+    names.counts
 }
 
-struct Names(HashMap<String, usize>);
+struct Names {
+    counts: HashMap<String, Count>,
+    depth: usize,
+}
 
 impl Names {
     fn add(&mut self, name: &str) {
-        *self.0.entry(name.to_owned()).or_default() += 1;
+        let nested = usize::from(self.depth > 0);
+        let count = self.counts.entry(name.to_owned()).or_default();
+        count.all += 1;
+        count.nested += nested;
     }
 
     fn target(&mut self, target: &Expr) {
@@ -48,18 +64,33 @@ impl Visitor<'_> for Names {
                 self.target(&s.target);
             }
             Stmt::AnnAssign(s) if s.value.is_some() => self.target(&s.target),
-            Stmt::For(s) => self.target(&s.target),
+            Stmt::For(s) => {
+                self.depth += 1;
+                self.target(&s.target);
+                self.depth -= 1;
+            }
             Stmt::FunctionDef(_) | Stmt::ClassDef(_) => return,
             _ => {}
         }
+        let compound = matches!(
+            stmt,
+            Stmt::For(_) | Stmt::While(_) | Stmt::If(_) | Stmt::With(_) | Stmt::Try(_) | Stmt::Match(_)
+        );
+        self.depth += usize::from(compound);
         visitor::walk_stmt(self, stmt);
+        self.depth -= usize::from(compound);
     }
 
     fn visit_annotation(&mut self, _: &Expr) {}
 
     fn visit_expr(&mut self, expr: &Expr) {
         match expr {
-            Expr::Named(named) => self.target(&named.target),
+            Expr::Named(named) => {
+                // May stand behind `and`, `or` or `if`.
+                self.depth += 1;
+                self.target(&named.target);
+                self.depth -= 1;
+            }
             Expr::Lambda(_) => return,
             _ => {}
         }

@@ -36,6 +36,7 @@ pub enum Val {
 pub enum Iter {
     Range { start: Val, stop: Val, step: Val, parallel: bool },
     Enumerate(Val, Val),
+    Reversed(Val),
     Zip(Vec<Val>),
 }
 

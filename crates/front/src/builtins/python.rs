@@ -28,6 +28,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "sum" => Entry::of(sum),
         "enumerate" => Entry::of(enumerate),
         "zip" => Entry::of(zip),
+        "reversed" => Entry::of(reversed),
         "print" => Entry::of(print),
         "tuple" | "list" => Entry::of(tuple),
         _ => return None,
@@ -294,6 +295,14 @@ fn enumerate(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         return Ok(Val::Tuple(items.into_iter().enumerate().map(numbered).collect::<Res<_>>()?));
     }
     Ok(Val::Iter(Box::new(Iter::Enumerate(items, start))))
+}
+
+fn reversed(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [items] = call.exactly()?;
+    if let Val::Tuple(items) = items {
+        return Ok(Val::Tuple(items.iter().rev().cloned().collect()));
+    }
+    Ok(Val::Iter(Box::new(Iter::Reversed(items.clone()))))
 }
 
 fn zip(_: &mut Lower<'_>, call: &Call) -> Res<Val> {

@@ -2,12 +2,13 @@
 
 use ruff_python_ast::{Expr, ExprSubscript, Operator};
 use ruff_text_size::Ranged;
-use weft_ir::{Part, Span, StmtKind, ViewType};
+use weft_ir::{Part, Scalar, Span, StmtKind, ViewType};
 
 use super::Lower;
 use super::index::Selected;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::types::Ty;
 use crate::value::Val;
 
 impl Lower<'_> {
@@ -58,7 +59,18 @@ impl Lower<'_> {
 
     fn store(&mut self, s: &ExprSubscript, val: Val) -> Res<()> {
         let base = self.expr(&s.value)?;
-        let selected = self.select(&base, &s.slice)?;
+        let plain = !matches!(&*s.slice, Expr::Tuple(_) | Expr::Slice(_) | Expr::Starred(_));
+        let (true, Val::View(view, ty)) = (plain, &base) else {
+            let selected = self.select(&base, &s.slice)?;
+            return self.store_selected(selected, val, self.b.span);
+        };
+        let index = self.expr(&s.slice)?;
+        let span = self.span(s.range());
+        if matches!(index.ty(), Ty::View(v) if v.elem == Scalar::Bool) {
+            self.refuse_read_only(*ty, span)?;
+            return self.store_masked((*view, *ty), &index, &val, span);
+        }
+        let selected = self.select_value(*view, *ty, &index, self.span(s.slice.range()))?;
         self.store_selected(selected, val, self.b.span)
     }
 

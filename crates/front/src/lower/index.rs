@@ -61,15 +61,28 @@ impl Lower<'_> {
         if let Val::Tuple(items) = base {
             return self.tuple_item(items, index, span).map(Selected::Value);
         }
+        let entries = self.entries(index)?;
+        if let Val::Lazy(lazy) = base
+            && let Some(indices) = all_at(&entries)
+            && let Some(element) = self.lazy_element(lazy, &indices)?
+        {
+            return Ok(Selected::Value(element));
+        }
         let base = self.materialise(base.clone())?;
         let Val::View(view, ty) = base else {
             return Err(self.typing(span, format!("{} cannot be indexed", base.ty())));
         };
-        let entries = self.entries(index, span)?;
         self.select_entries(view, ty, entries, span)
     }
 
-    fn entries(&mut self, index: &Expr, span: Span) -> Res<Vec<Entry>> {
+    /// A subscript whose one index is evaluated already.
+    pub fn select_value(&mut self, view: Value, ty: ViewType, index: &Val, span: Span) -> Res<Selected> {
+        let mut entries = Vec::new();
+        self.value_entry(index, span, &mut entries)?;
+        self.select_entries(view, ty, entries, span)
+    }
+
+    fn entries(&mut self, index: &Expr) -> Res<Vec<Entry>> {
         let mut entries = Vec::new();
         match index {
             Expr::Tuple(t) => {
@@ -79,7 +92,6 @@ impl Lower<'_> {
             }
             e => self.entry(e, &mut entries)?,
         }
-        let _ = span;
         Ok(entries)
     }
 
@@ -444,4 +456,13 @@ impl Lower<'_> {
         }
         Ok(Val::Tuple(chosen))
     }
+}
+
+/// The indices of a subscript that selects one element along every axis it names.
+fn all_at(entries: &[Entry]) -> Option<Vec<Index>> {
+    let at = |e: &Entry| match e {
+        Entry::At(index) => Some(*index),
+        _ => None,
+    };
+    entries.iter().map(at).collect()
 }

@@ -329,6 +329,16 @@ impl Lower<'_> {
         f(self, &elems)
     }
 
+    /// One element of an expression that has only one array in it; others are computed whole.
+    pub fn lazy_element(&mut self, lazy: &Lazy, indices: &[Index]) -> Res<Option<Val>> {
+        let [(view, ty)] = lazy.leaves.as_slice() else { return Ok(None) };
+        if ty.rank as usize != indices.len() {
+            return Ok(None);
+        }
+        let element = self.load(*view, *ty, indices.to_vec());
+        (lazy.f)(self, &[element]).map(Some)
+    }
+
     /// Stores every element of an expression into an array of the aligned shape.
     fn fill(&mut self, out: Value, ty: ViewType, lazy: &Lazy, aligned: &Aligned, span: Span) -> Res<()> {
         let extents = aligned.shape.clone();
@@ -383,6 +393,46 @@ impl Lower<'_> {
         let shape = self.shape_of(view, ty);
         let aligned = self.align(&lazy.leaves, Some(&shape), span)?;
         self.fill(view, ty, &lazy, &aligned, span)
+    }
+
+    /// `view[mask] = val` for a number: stored where the mask is true.
+    pub fn store_masked(&mut self, (view, ty): (Value, ViewType), mask: &Val, val: &Val, span: Span) -> Res<()> {
+        let value = self.number_as(val, ty.elem, span)?;
+        let mask = self.materialise_unless_simple(view, mask)?;
+        let Val::Lazy(lazy) = self.array_map(&[mask], span, |_, v| Ok(v[0].clone()))? else {
+            return Ok(());
+        };
+        if lazy.rank != ty.rank {
+            return Err(self.typing(span, format!("a {}-d mask for a {}", lazy.rank, Ty::View(ty))));
+        }
+        let shape = self.shape_of(view, ty);
+        let aligned = self.align(&lazy.leaves, Some(&shape), span)?;
+        let extents = aligned.shape.clone();
+        self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
+            l.at_every_point(&extents, Vec::new(), &mut |l, vars| {
+                let test = l.element_at(&lazy.f, leaves, vars)?;
+                let test = l.truth_value(&test, span)?;
+                l.emit_if(test, |l| {
+                    l.b.push(StmtKind::Store {
+                        view,
+                        indices: point(vars, ty.rank),
+                        value,
+                        part: Part::Whole,
+                    });
+                    Ok(())
+                })
+            })
+        })
+    }
+
+    /// A mask is computed first where it reads what the store overwrites.
+    fn materialise_unless_simple(&mut self, view: Value, mask: &Val) -> Res<Val> {
+        match mask {
+            Val::Lazy(lazy) if self.in_host() && lazy.leaves.iter().any(|(leaf, _)| !self.apart(view, *leaf)) => {
+                self.materialise(mask.clone())
+            }
+            _ => Ok(mask.clone()),
+        }
     }
 
     /// Can elements be stored one by one while the leaf is read: is it the same view, or certainly other memory?

@@ -6,7 +6,7 @@ use weft_ir::{AxisSlice, BinOp, Block, CmpOp, ErrorKind, Index, Label, Span, Stm
 
 use super::Lower;
 use super::number::Truth;
-use crate::compiler::Res;
+use crate::compiler::{Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::Num;
 use crate::value::{Iter, Val};
@@ -37,6 +37,7 @@ enum Sequence {
     Range { start: Value, step: Value, count: Value },
     Array(Val, Value),
     Enumerate(Box<Sequence>, Val),
+    Reversed(Box<Sequence>, Value),
     Zip(Vec<Sequence>),
 }
 
@@ -99,10 +100,7 @@ impl Lower<'_> {
         let breaks = self.in_loop(frame, |l| {
             let truth = match l.condition(&s.test) {
                 Ok(truth) => truth,
-                Err(stop) => {
-                    l.nested(&s.body);
-                    return Err(stop);
-                }
+                Err(stop) => return Err(l.body_for_types(&s.body, stop)),
             };
             match truth {
                 Truth::Known(true) => endless = true,
@@ -130,17 +128,23 @@ impl Lower<'_> {
         Ok(endless && !breaks)
     }
 
+    /// A loop whose head waits for a type: its body may give it.
+    fn body_for_types(&mut self, body: &[Stmt], stop: Stop) -> Stop {
+        if matches!(stop, Stop::Pending(..)) {
+            self.loops.push(LoopFrame::default());
+            self.nested(body);
+            self.loops.pop();
+        }
+        stop
+    }
+
     pub fn for_loop(&mut self, s: &StmtFor) -> Res<bool> {
         if s.is_async {
             return Err(self.unsupported(self.b.span, "async for cannot be compiled"));
         }
         let iterable = match self.expr(&s.iter) {
             Ok(iterable) => iterable,
-            Err(stop) => {
-                // Its body may give the types it waits for.
-                self.nested(&s.body);
-                return Err(stop);
-            }
+            Err(stop) => return Err(self.body_for_types(&s.body, stop)),
         };
         if let Val::Tuple(items) = &iterable {
             return self.with_unrolled(s, items);
@@ -261,6 +265,11 @@ impl Lower<'_> {
                 let inner = self.sequence(inner, span)?;
                 Ok(Sequence::Enumerate(Box::new(inner), first))
             }
+            Iter::Reversed(inner) => {
+                let inner = self.sequence(inner, span)?;
+                let count = self.count(&inner);
+                Ok(Sequence::Reversed(Box::new(inner), count))
+            }
             Iter::Zip(parts) => {
                 let parts = parts.into_iter().map(|p| self.sequence(p, span)).collect::<Res<Vec<_>>>()?;
                 Ok(Sequence::Zip(parts))
@@ -270,7 +279,7 @@ impl Lower<'_> {
 
     fn count(&mut self, sequence: &Sequence) -> Value {
         match sequence {
-            Sequence::Range { count, .. } | Sequence::Array(_, count) => *count,
+            Sequence::Range { count, .. } | Sequence::Array(_, count) | Sequence::Reversed(_, count) => *count,
             Sequence::Enumerate(inner, _) => self.count(inner),
             Sequence::Zip(parts) => {
                 let counts: Vec<Value> = parts.iter().map(|p| self.count(p)).collect();
@@ -306,6 +315,13 @@ impl Lower<'_> {
                     self.nonneg.insert(number);
                 }
                 Val::Tuple(vec![Val::Num(number, Num::INT), self.element(inner, at, span)?])
+            }
+            Sequence::Reversed(inner, count) => {
+                let one = self.b.i64(1);
+                let last = self.b.binary(BinOp::Sub, *count, one);
+                let from_end = self.b.binary(BinOp::Sub, last, at);
+                self.mark_nonneg(from_end);
+                return self.element(inner, from_end, span);
             }
             Sequence::Zip(parts) => Val::Tuple(parts.iter().map(|p| self.element(p, at, span)).collect::<Res<_>>()?),
         })

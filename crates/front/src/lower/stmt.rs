@@ -118,6 +118,7 @@ impl Lower<'_> {
         };
         let truth = match self.condition(test) {
             Ok(truth) => truth,
+            Err(stop @ Stop::Error(_)) => return Err(stop),
             Err(stop) => {
                 // The branches are still lowered: they may give types that the condition waits for.
                 for (_, body) in clauses {

@@ -1,7 +1,7 @@
 //! Variables: their types across rounds, and where their values are kept in this one.
 //!
-//! A variable assigned once, in a block that encloses every use, is bound to the value itself. Any other lives in IR locals,
-//! one for each number or view in it.
+//! An assignment outside all branches and loops starts a new version of the variable, with a type of its own. A version assigned once,
+//! in a block that encloses every use, is bound to the value itself. Any other lives in IR locals, one for each number or view in it.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use weft_ir::{AxisSlice, Local, Op, Span, Type, Value, ViewType};
 use super::Lower;
 use crate::compiler::{Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::names;
+use crate::names::{self, Count};
 use crate::parse::Parsed;
 use crate::types::{Ty, join};
 use crate::value::Val;
@@ -25,15 +25,38 @@ pub struct Vars {
 
 struct Var {
     name: String,
-    assignments: usize,
+    count: Count,
+    /// By the place of the assignment that starts them; `None` for one that a branch or loop starts.
+    versions: HashMap<Option<u32>, Version>,
+    current: Option<u32>,
+}
+
+/// A stretch of a variable's life. An assignment outside all branches and loops starts a new one: what came before is out of reach.
+#[derive(Default)]
+struct Version {
     /// The type so far and the place that first gave it one.
     ty: Option<(Ty, Span)>,
-    /// Kept in locals: it is assigned more than once, or read where its one assignment is not in sight.
+    /// Read where its one assignment is not in sight.
     needs_slot: bool,
     /// Assigned earlier in the text, in this round.
     written: bool,
     bound: Option<(Val, u32)>,
     slot: Option<Slot>,
+}
+
+impl Var {
+    fn version(&mut self) -> &mut Version {
+        self.versions.entry(self.current).or_default()
+    }
+
+    fn known(&self) -> Option<&Version> {
+        self.versions.get(&self.current)
+    }
+
+    /// Can each version be a value instead of a local?
+    fn binds(&self) -> bool {
+        self.count.all == 1 || self.count.nested == 0
+    }
 }
 
 /// Locals that hold a variable's value.
@@ -50,14 +73,11 @@ impl Vars {
         let counts = names::assigned(parsed);
         let vars: Vec<Var> = counts
             .into_iter()
-            .map(|(name, assignments)| Var {
+            .map(|(name, count)| Var {
                 name,
-                assignments,
-                ty: None,
-                needs_slot: false,
-                written: false,
-                bound: None,
-                slot: None,
+                count,
+                versions: HashMap::new(),
+                current: None,
             })
             .collect();
         Vars {
@@ -71,9 +91,12 @@ impl Vars {
     pub fn next_round(mut self) -> Vars {
         self.progress = false;
         for var in &mut self.vars {
-            var.bound = None;
-            var.slot = None;
-            var.written = false;
+            var.current = None;
+            for version in var.versions.values_mut() {
+                version.bound = None;
+                version.slot = None;
+                version.written = false;
+            }
         }
         self
     }
@@ -95,8 +118,8 @@ impl Lower<'_> {
     /// Has the variable been assigned an array earlier in the text?
     pub fn is_array_before(&self, name: &str) -> bool {
         self.vars.find(name).is_some_and(|i| {
-            let var = &self.vars.vars[i];
-            var.written && matches!(var.ty, Some((Ty::View(_), _)))
+            let version = self.vars.vars[i].known();
+            version.is_some_and(|v| v.written && matches!(v.ty, Some((Ty::View(_), _))))
         })
     }
 
@@ -107,14 +130,20 @@ impl Lower<'_> {
         let Some(i) = self.vars.find(name) else {
             return Err(self.unsupported(span, format!("'{name}' cannot be assigned here")));
         };
-        self.vars.vars[i].written = true;
-        if self.vars.vars[i].assignments == 1 && !self.vars.vars[i].needs_slot {
-            let block = self.current_block();
-            self.note_type(name, span, &val.ty());
-            let var = &mut self.vars.vars[i];
-            self.vars.progress |= var.ty.is_none();
-            var.ty = Some((val.ty(), span));
-            var.bound = Some((val, block));
+        let block = self.current_block();
+        let var = &mut self.vars.vars[i];
+        if self.open.len() == 1 && self.loops.is_empty() {
+            var.current = Some(span.start);
+        }
+        let binds = var.binds();
+        let version = var.version();
+        version.written = true;
+        if binds && !version.needs_slot {
+            self.vars.progress |= version.ty.is_none();
+            version.ty = Some((val.ty(), span));
+            let ty = val.ty();
+            version.bound = Some((val, block));
+            self.note_type(name, span, &ty);
             return Ok(());
         }
         let ty = self.join_variable(i, &val.ty(), span)?;
@@ -133,13 +162,15 @@ impl Lower<'_> {
 
     fn join_variable(&mut self, i: usize, ty: &Ty, span: Span) -> Res<Ty> {
         let var = &mut self.vars.vars[i];
-        let Some((known, first)) = &var.ty else {
-            var.ty = Some((ty.clone(), span));
+        let name = var.name.clone();
+        let version = var.version();
+        let Some((known, first)) = &version.ty else {
+            version.ty = Some((ty.clone(), span));
             self.vars.progress = true;
             return Ok(ty.clone());
         };
         let Some(joined) = join(known, ty) else {
-            let message = format!("the variable '{}' is {ty} here and {known} elsewhere", var.name);
+            let message = format!("the variable '{name}' is {ty} here and {known} elsewhere");
             let diag = Diagnostic::new(DiagnosticKind::Typing, span, message)
                 .caret(format!("{ty}"))
                 .label(*first, format!("{known}"))
@@ -147,8 +178,8 @@ impl Lower<'_> {
             return Err(diag.into());
         };
         if joined != *known {
-            var.ty = Some((joined.clone(), *first));
-            var.slot = None;
+            version.ty = Some((joined.clone(), *first));
+            version.slot = None;
             self.changed = true;
         }
         Ok(joined)
@@ -160,22 +191,24 @@ impl Lower<'_> {
             return Err(Stop::Pending(name.to_owned(), span));
         };
         let var = &mut self.vars.vars[i];
-        if let Some((val, block)) = &var.bound {
+        let binds = var.binds();
+        let version = var.version();
+        if let Some((val, block)) = &version.bound {
             let val = val.clone();
             if !self.open.contains(block) {
-                var.needs_slot = true;
+                version.needs_slot = true;
                 self.changed = true;
             }
             return Ok(val);
         }
-        if !var.written && self.loops.is_empty() {
+        if !version.written && self.loops.is_empty() {
             return Err(read_too_early(name, span).into());
         }
-        let Some((ty, _)) = var.ty.clone() else {
+        let Some((ty, _)) = version.ty.clone() else {
             return Err(Stop::Pending(name.to_owned(), span));
         };
-        if var.slot.is_none() && var.assignments == 1 && !var.needs_slot {
-            var.needs_slot = true;
+        if version.slot.is_none() && binds && !version.needs_slot {
+            version.needs_slot = true;
             self.changed = true;
         }
         let slot = self.slot_of(i, &ty);
@@ -183,12 +216,12 @@ impl Lower<'_> {
     }
 
     fn slot_of(&mut self, i: usize, ty: &Ty) -> Slot {
-        if let Some(slot) = &self.vars.vars[i].slot {
+        if let Some(slot) = &self.vars.vars[i].version().slot {
             return slot.clone();
         }
         let name = self.vars.vars[i].name.clone();
         let slot = self.new_slot(&name, ty);
-        self.vars.vars[i].slot = Some(slot.clone());
+        self.vars.vars[i].version().slot = Some(slot.clone());
         slot
     }
 
@@ -241,7 +274,7 @@ impl Lower<'_> {
             for operand in operands {
                 let Expr::Name(name) = operand else { continue };
                 let Some(i) = self.vars.find(&name.id) else { continue };
-                if let Some((ty, span)) = &self.vars.vars[i].ty {
+                if let Some((ty, span)) = self.vars.vars[i].known().and_then(|v| v.ty.as_ref()) {
                     *diag = diag.label(*span, format!("'{}' is {ty}", name.id));
                 }
             }
@@ -265,8 +298,11 @@ impl Lower<'_> {
     /// The local of a variable that holds one number, for reductions.
     pub fn local_of(&mut self, name: &str) -> Option<(Local, Ty)> {
         let i = self.vars.find(name)?;
-        let (ty, _) = self.vars.vars[i].ty.clone()?;
-        if !matches!(ty, Ty::Num(_)) || (self.vars.vars[i].assignments == 1 && !self.vars.vars[i].needs_slot) {
+        let var = &mut self.vars.vars[i];
+        let binds = var.binds();
+        let version = var.version();
+        let (ty, _) = version.ty.clone()?;
+        if !matches!(ty, Ty::Num(_)) || (binds && !version.needs_slot) {
             return None;
         }
         match self.slot_of(i, &ty) {

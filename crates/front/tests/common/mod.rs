@@ -52,6 +52,7 @@ impl Environment for Names {
                     "enumerate",
                     "zip",
                     "print",
+                    "reversed",
                 ];
                 if !BUILTINS.contains(&name) {
                     return None;

@@ -198,3 +198,27 @@ def shifted_alias(n):
 # run(float64[:, :]): transposed_into_itself([[1.0, 2.0], [3.0, 4.0]]) where a == [[1.0, 3.0], [2.0, 4.0]]
 def transposed_into_itself(a):
     a[:] = a.T
+
+
+# run(complex128[:]): parts([(1.0, 2.0), (3.0, -1.0)]) == (3.0, 2.0, 4.0)
+def parts(a):
+    return a.real[1], a.imag[0], a.real.sum()
+
+
+# run(float64[:]): masked([1.0, -2.0, 3.0]) where a == [1.0, 0.0, 9.0]
+def masked(a):
+    a[a < 0] = 0
+    big = a > 2
+    a[big] = 9
+
+
+# run(int64[:], int): backwards([1, 2, 3], 4) == 3213210817
+def backwards(a, n):
+    s = 0
+    for x in reversed(a):
+        s = s * 10 + x
+    for i in reversed(range(1, n)):
+        s = s * 10 + i
+    for i, x in enumerate(reversed((7, 8))):
+        s = s * 100 + 10 * i + x
+    return s

@@ -275,3 +275,46 @@ square = lambda x: x * x  # noqa: E731
 # run(int): lambdas(7) == 50
 def lambdas(x):
     return square(x) + 1
+
+
+# run(int): versions(7) == (4.5, 3)
+def versions(n):
+    x = 7
+    y = x // 2
+    x = 0.5
+    x = x * n
+    x += 1
+    return x, y
+
+
+def with_default(x, t):
+    if t is None:
+        t = 0.5
+    return x * t
+
+
+# run(float): optional_argument(3.0) == (1.5, 6.0)
+def optional_argument(x):
+    return with_default(x, None), with_default(x, 2)
+
+
+# run(int): version_in_loop(4) == 0.5625
+def version_in_loop(n):
+    s = (1, 2)
+    s = s[0] + s[1]
+    for i in range(n):
+        s += i
+    s = s / 2
+    while s > 1:
+        s /= 2
+    return s
+
+
+def apply(f, x):
+    return f(x)
+
+
+# run(float): functions_as_arguments(2.0) == (4.0, 1.4142135623730951, 4.0)
+def functions_as_arguments(x):
+    g = square
+    return apply(square, x), apply(math.sqrt, x), g(x)
