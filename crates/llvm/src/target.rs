@@ -13,7 +13,7 @@ use llvm_sys::target_machine::{LLVMGetDefaultTargetTriple, LLVMGetHostCPUFeature
 pub struct Target {
     pub triple: String,
     pub cpu: String,
-    /// LLVM's feature string: `+avx2,-avx512f,…`; empty where `cpu` says all.
+    /// LLVM's feature string, `+avx2,-avx512f,…`: what `cpu` does not say.
     pub features: String,
     /// Bits of a vector register.
     pub vector_bits: u32,
@@ -70,10 +70,19 @@ fn detect(wish: &str) -> Target {
         Some(wanted) => x86(triple, wanted.min(have)),
         None => {
             let generic = x86(triple, have);
+            let features = [features.as_str(), &generic.features]
+                .into_iter()
+                .filter(|f| !f.is_empty())
+                .collect::<Vec<_>>()
+                .join(",");
             Target { cpu, features, ..generic }
         }
     }
 }
+
+/// LLVM holds gathers for slow on some AVX2 machines and writes a branch for every lane instead, which is slower when lanes are off and
+/// takes long to compile.
+const GATHERS: &str = "+fast-gather";
 
 fn parse_level(wish: &str) -> Option<Level> {
     match wish {
@@ -114,7 +123,7 @@ fn x86(triple: String, level: Level) -> Target {
     Target {
         triple,
         cpu: cpu.into(),
-        features: String::new(),
+        features: if level == Level::Avx2 { GATHERS.into() } else { String::new() },
         vector_bits,
         has_fma: level >= Level::Avx2,
         has_rounding: level >= Level::Sse4,
