@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use weft_cpu::emit::Target;
 use weft_ir::interp::Options;
-use weft_ir::testing::{TestLine, interpret, lines};
+use weft_ir::testing::{TestLine, TestValue, interpret, lines};
 use weft_ir::{FuncId, Module, text};
 use weft_runtime::{Executable, RunError};
 
@@ -48,13 +48,13 @@ fn fault(exe: &dyn Executable, module: &Module, line: &TestLine) -> Option<Strin
     {
         return Some(format!("expected output {output:?}, got {:?}", ran.output));
     }
-    against_the_interpreter(module, line, &ran)
+    against_the_interpreter(module, line, &args)
 }
 
-fn against_the_interpreter(module: &Module, line: &TestLine, ran: &common::Ran) -> Option<String> {
+fn against_the_interpreter(module: &Module, line: &TestLine, args: &[TestValue]) -> Option<String> {
     let oracle = interpret(module, line, Options::default()).unwrap();
     let about = line.expected.about;
-    for (ours, theirs) in ran.args.iter().zip(&oracle.args) {
+    for (ours, theirs) in args.iter().zip(&oracle.args) {
         if !ours.matches(theirs, about) {
             return Some(format!("the interpreter leaves {theirs:?}, compiled code {ours:?}"));
         }

@@ -409,7 +409,13 @@ impl Fx<'_, '_> {
         let wide = self.resize_int(y, exponent, ty.with(Elem::I64), count.is_signed());
         let name = self.cx.pow_function(ty, s.is_signed(), count.is_signed());
         let e = ty.with(Elem::I64);
-        let result = self.w.inst(format_args!("call {ty} @{name}({}, {})", x.typed(ty), wide.typed(e)));
+        // Through memory: vectors that are passed on the stack may lie misaligned behind arrays of a size known only at run time.
+        let (base, power, result) = (self.w.alloca(ty), self.w.alloca(e), self.w.alloca(ty));
+        self.w.store(ty, x, base);
+        self.w.store(e, wide, power);
+        let ptr = |op: Operand| op.typed(Ty::PTR);
+        self.w.line(format_args!("call void @{name}({}, {}, {})", ptr(base), ptr(power), ptr(result)));
+        let result = self.w.load(ty, result);
         Ok(self.wrap(result, ty))
     }
 }

@@ -161,13 +161,13 @@ fn pow_text(name: &str, ty: Ty, signed_base: bool, signed_exponent: bool) -> Str
         format!(
             "%negative = icmp slt {e} %n, {zero_e}\n  %bit = and {e} %n, {one_e}\n  %isodd = icmp ne {e} %bit, {zero_e}\n  {minus}\n  \
              %isone = icmp eq {ty} %x, {one}\n  %small = select {b} %isone, {ty} {one}, {ty} %tiny\n  \
-             %result = select {b} %negative, {ty} %small, {ty} %r\n  ret {ty} %result"
+             %result = select {b} %negative, {ty} %small, {ty} %r\n  store {ty} %result, ptr %to\n  ret void"
         )
     } else {
-        format!("ret {ty} %r")
+        format!("store {ty} %r, ptr %to\n  ret void")
     };
     format!(
-        "define internal {ty} @{name}({ty} %x, {e} %n) #0 {{\nentry:\n  br label %head\nhead:\n  \
+        "define internal void @{name}(ptr %base, ptr %power, ptr %to) #0 {{\nentry:\n  %x = load {ty}, ptr %base\n  %n = load {e}, ptr %power\n  br label %head\nhead:\n  \
          %r = phi {ty} [ {one}, %entry ], [ %rnext, %body ]\n  %s = phi {ty} [ %x, %entry ], [ %snext, %body ]\n  \
          %e = phi {e} [ %n, %entry ], [ %enext, %body ]\n  {any}\n  br i1 %more, label %body, label %end\nbody:\n  \
          %low = and {e} %e, {one_e}\n  %odd = icmp ne {e} %low, {zero_e}\n  %times = mul {ty} %r, %s\n  \

@@ -8,11 +8,10 @@ use weft_ir::testing::{Array, Placed, TestLaunch, TestLine, TestValue};
 use weft_ir::{Const, FuncId, FuncKind, Function, Layout, Module, Scalar, StmtKind, Type};
 use weft_runtime::{Buffer, CompileError, CompileOptions, Executable, GridShape, Hooks, Launch, RunError};
 
-/// What a run left.
+/// What a run that succeeded left.
 #[derive(Debug)]
 pub struct Ran {
     pub result: TestValue,
-    pub args: Vec<TestValue>,
     pub output: String,
 }
 
@@ -73,13 +72,12 @@ pub fn run(exe: &dyn Executable, module: &Module, line: &TestLine) -> (Result<Ra
     let args: Vec<TestValue> = line.args.iter().map(|arg| read_back(arg, &mut placed)).collect();
     let ran = outcome.map(|outcome| Ran {
         result: read(&results, &out, &mut 0, &memory, &outcome.owned),
-        args: args.clone(),
         output: outcome.output,
     });
     (ran, args)
 }
 
-fn shape(line: &TestLine, entry: &weft_ir::Function) -> (Launch, Type) {
+fn shape(line: &TestLine, entry: &Function) -> (Launch, Type) {
     match &line.launch {
         TestLaunch::Call => (Launch::Call, entry.result.clone()),
         TestLaunch::Grid { grid, block } => (Launch::Grid(GridShape { grid: *grid, block: *block }), Type::unit()),
