@@ -1,0 +1,84 @@
+"""The demo end to end: the command, its table, its picture."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from weft import cli, cuda, demo
+
+SIZE = 120
+
+
+@pytest.fixture(scope="module")
+def counts():
+    """The picture by the undecorated function, in plain Python."""
+    x0, x1, y0, y1 = demo.VIEW
+    image = np.empty((SIZE, SIZE), np.uint16)
+    for row in range(SIZE):
+        for col in range(SIZE):
+            x, y = x0 + col * (x1 - x0) / SIZE, y0 + row * (y1 - y0) / SIZE
+            image[row, col] = demo.escape.py_func(x, y, demo.LIMIT)
+    return image
+
+
+def read_png(path: Path) -> np.ndarray:
+    """The pixels of a PNG file as the demo writes them: 8-bit RGB, no filters."""
+    data = path.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    chunks, at = {}, 8
+    while at < len(data):
+        (length,) = struct.unpack(">I", data[at : at + 4])
+        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
+        assert struct.unpack(">I", data[at + 8 + length : at + 12 + length])[0] == zlib.crc32(kind + body)
+        chunks[kind] = body
+        at += 12 + length
+    width, height = struct.unpack(">II", chunks[b"IHDR"][:8])
+    lines = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, 1 + 3 * width)
+    assert not lines[:, 0].any()
+    return lines[:, 1:].reshape(height, width, 3)
+
+
+def test_the_kernel_without_fused_products_equals_plain_python(counts):
+    exact = cuda.jit(fma=False)(demo.mandelbrot.py_func)
+    image = np.zeros_like(counts)
+    exact.forall(image.shape)(*demo.VIEW, image, demo.LIMIT)
+    np.testing.assert_array_equal(image, counts)
+
+
+def test_the_command(tmp_path, counts, capsys):
+    status = cli.main(["demo", "--sizes", f"{SIZE},40", "--out", str(tmp_path)])
+    assert status == 0
+    text = capsys.readouterr().out
+    for part in ("cpu", "pure Python", "scaled", f"{SIZE}x{SIZE}", "40x40", "times faster", "mandelbrot.png"):
+        assert part in text
+    pixels = read_png(tmp_path / "mandelbrot.png")
+    wanted = demo.colour(counts)
+    assert pixels.shape == wanted.shape
+    # The kernel fuses products into sums, so a pixel at the very edge of the set may leave one round sooner or later.
+    assert (pixels == wanted).all(axis=2).mean() > 0.99
+    assert (tmp_path / "mandelbrot-times.png").stat().st_size > 1000
+
+
+def test_the_program_runs_from_a_shell(tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-c", "from weft.cli import main; raise SystemExit(main())", "info"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "cpu" in run.stdout and "core" in run.stdout and "GiB" in run.stdout
+
+
+def test_sizes_that_make_no_sense(capsys):
+    for sizes in ("0", "a", "10,-1"):
+        with pytest.raises(SystemExit):
+            cli.main(["demo", "--sizes", sizes])
+    assert "sizes" in capsys.readouterr().err
