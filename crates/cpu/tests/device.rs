@@ -207,3 +207,40 @@ fn code_can_be_looked_at() {
     assert!(exe.inspect(Inspect::Llvm).unwrap().contains("define"));
     assert!(exe.inspect(Inspect::Asm).unwrap().contains("ret"));
 }
+
+#[test]
+fn what_is_kept_across_barriers_may_be_large_but_not_too_large() {
+    let source = |bytes: usize| {
+        format!(
+            "
+entry kernel @k(%0 out: view<i64, 1, C, global>) {{
+  array 0 mine: i64[{}] local
+  %1: view<i64, 1, C, local> = array 0
+  %2: i64 = thread_idx.x
+  %3: i64 = 1
+  %4: i64 = dim %1, 0
+  %5: i64 = sub %4, %3
+  store %1[%5] = %2
+  barrier
+  %6: i64 = load %1[%5]
+  %7: i64 = add %6, %3
+  store %0[%2] = %7
+}}
+",
+            bytes / 8
+        )
+    };
+    let expected: Vec<i64> = (1..=1024).collect();
+    for bytes in [1 << 10, 8 << 10] {
+        let exe = executable(&source(bytes), false);
+        let mut out = vec![0i64; 1024];
+        launch(&*exe, grid([1024, 1, 1], [1, 1, 1]), &line(&mut out)).unwrap();
+        assert_eq!(out, expected);
+    }
+    let exe = executable(&source(64 << 10), false);
+    let mut out = vec![0i64; 1024];
+    let error = launch(&*exe, grid([1024, 1, 1], [1, 1, 1]), &line(&mut out)).unwrap_err();
+    assert!(matches!(&error, RunError::Invalid(message) if message.contains("bytes of stack")), "{error:?}");
+    launch(&*exe, grid([64, 1, 1], [1, 1, 1]), &line(&mut out)).unwrap();
+    assert_eq!(out[..64], expected[..64]);
+}

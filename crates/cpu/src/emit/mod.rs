@@ -68,6 +68,8 @@ pub struct Emitted {
     pub print_sites: Vec<PrintSite>,
     /// Runtime and C library symbols the text refers to.
     pub symbols: Vec<&'static str>,
+    /// Stack the entry takes for every gang of a block besides its frame: what is kept across barriers.
+    pub gang_bytes: u64,
 }
 
 /// What a `Raise` of the source says.

@@ -14,6 +14,7 @@ pub struct ModuleCx<'m> {
     pub target: &'m Target,
     pub error_sites: Vec<ErrorSite>,
     pub print_sites: Vec<PrintSite>,
+    pub gang_bytes: u64,
     declares: BTreeSet<String>,
     symbols: BTreeSet<&'static str>,
     constants: BTreeSet<u32>,
@@ -29,6 +30,7 @@ pub fn emit_module(module: &Module, target: &Target, variant: &Variant) -> Res<E
         target,
         error_sites: Vec::new(),
         print_sites: Vec::new(),
+        gang_bytes: 0,
         declares: BTreeSet::new(),
         symbols: BTreeSet::new(),
         constants: BTreeSet::new(),
@@ -134,6 +136,7 @@ impl ModuleCx<'_> {
             error_sites: self.error_sites,
             print_sites: self.print_sites,
             symbols: self.symbols.into_iter().collect(),
+            gang_bytes: self.gang_bytes,
         }
     }
 }

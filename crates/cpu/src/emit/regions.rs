@@ -124,11 +124,13 @@ impl<'m> Fx<'_, 'm> {
     }
 
     fn per_gang(&mut self, ty: Ty, gangs: Operand) -> Operand {
+        self.cx.gang_bytes += u64::from(ty.lanes.max(1)) * 8;
         self.w.entry_inst(format_args!("alloca {ty}, {}", gangs.typed(Ty::I64)))
     }
 
     fn gang_array(&mut self, array: usize, gangs: Operand) -> Operand {
         let bytes = self.array_bytes[array].next_multiple_of(64);
+        self.cx.gang_bytes += bytes;
         let total = self.w.entry_inst(format_args!("mul {}, {bytes}", gangs.typed(Ty::I64)));
         self.w.entry_inst(format_args!("alloca i8, {}, align 64", total.typed(Ty::I64)))
     }

@@ -4,7 +4,7 @@
 
 use weft_ir::{Module, Space, Span, StmtKind};
 use weft_llvm::{Library, Made, Options, Pipeline};
-use weft_runtime::{CompileError, cache};
+use weft_runtime::{CompileError, RunError, cache};
 
 use super::context::{self, Entry, Sites};
 use super::pool;
@@ -15,7 +15,7 @@ use crate::emit::{self, EmitError, Emitted, Variant};
 const SHARED_LIMIT: u64 = 48 << 10;
 
 /// Frames up to this size run on any thread's stack, larger ones on threads of our own.
-const SHALLOW: u64 = 512 << 10;
+const SHALLOW: u64 = 256 << 10;
 /// Frames beyond this size fit nowhere.
 const DEEPEST: u64 = pool::STACK_BYTES as u64 - (2 << 20);
 
@@ -25,8 +25,7 @@ pub struct Code {
     pub entry: Entry,
     pub sites: Sites,
     pub cost: Cost,
-    /// Needs a thread with a stack of [`pool::STACK_BYTES`].
-    pub deep: bool,
+    stack: Stack,
     /// Where `entry` lies.
     _library: Library,
 }
@@ -34,15 +33,13 @@ pub struct Code {
 impl Code {
     pub fn new(emitted: Emitted, pipeline: Pipeline, keep: bool) -> Result<Code, CompileError> {
         let made = make(&emitted.text, pipeline, keep)?;
-        if made.stack_bytes > DEEPEST {
-            return Err(CompileError::Unsupported {
-                message: format!(
-                    "the arrays of one block take {} bytes of stack; the CPU has {DEEPEST}: make local or shared arrays smaller",
-                    made.stack_bytes
-                ),
-                span: Span::NONE,
-            });
-        }
+        let stack = Stack {
+            frame: made.stack_bytes,
+            gang: emitted.gang_bytes,
+        };
+        stack
+            .check(0)
+            .map_err(|message| CompileError::Unsupported { message, span: Span::NONE })?;
         let library = Library::load(&made.bytes, &context::symbols()).map_err(internal)?;
         let address = library
             .address(&emitted.entry)
@@ -56,9 +53,36 @@ impl Code {
                 prints: emitted.print_sites,
             },
             cost: Cost::default(),
-            deep: made.stack_bytes > SHALLOW,
+            stack,
             _library: library,
         })
+    }
+}
+
+impl Code {
+    /// Does a call for blocks of so many gangs need a thread with a stack of [`pool::STACK_BYTES`]? An error if not even that is enough.
+    pub fn is_deep(&self, gangs: u64) -> Result<bool, RunError> {
+        self.stack.check(gangs).map_err(RunError::Invalid)
+    }
+}
+
+/// Stack that a call takes.
+#[derive(Clone, Copy, Debug)]
+struct Stack {
+    frame: u64,
+    /// More for every gang of a block.
+    gang: u64,
+}
+
+impl Stack {
+    fn check(self, gangs: u64) -> Result<bool, String> {
+        let bytes = self.frame.saturating_add(self.gang.saturating_mul(gangs));
+        if bytes > DEEPEST {
+            return Err(format!(
+                "the arrays of one block take {bytes} bytes of stack; the CPU has {DEEPEST}: make blocks, local arrays or shared arrays smaller"
+            ));
+        }
+        Ok(bytes > SHALLOW)
     }
 }
 

@@ -74,13 +74,16 @@ impl CpuExecutable {
         }
     }
 
-    fn kernel_code(&self, block: [u32; 3]) -> Result<&Code, RunError> {
+    /// The code for a block, and whether it needs a deep stack.
+    fn kernel_code(&self, block: [u32; 3]) -> Result<(&Code, bool), RunError> {
         let form = self.form(block);
-        self.code(form.index(), || form.variant())
+        let code = self.code(form.index(), || form.variant())?;
+        Ok((code, code.is_deep(form.gangs(block))?))
     }
 
-    fn plain_code(&self) -> Result<&Code, RunError> {
-        self.code(0, || Variant::Plain)
+    fn plain_code(&self) -> Result<(&Code, bool), RunError> {
+        let code = self.code(0, || Variant::Plain)?;
+        Ok((code, code.is_deep(0)?))
     }
 
     fn code(&self, index: usize, variant: impl FnOnce() -> Variant) -> Result<&Code, RunError> {
@@ -108,7 +111,7 @@ impl CpuExecutable {
 
     fn run_grid(&self, shape: GridShape, args: &[u64], hooks: &Hooks) -> Result<Outcome, RunError> {
         let (threads, blocks) = check_grid(shape)?;
-        let code = self.kernel_code(shape.block)?;
+        let (code, deep) = self.kernel_code(shape.block)?;
         let wide = |x: [u32; 3]| x.map(i64::from);
         let ([bx, by, bz], [gx, gy, gz]) = (wide(shape.block), wide(shape.grid));
         let mut geometry = [bx, by, bz, gx, gy, gz];
@@ -116,6 +119,7 @@ impl CpuExecutable {
         let call = Call {
             context: &context,
             code,
+            deep,
             args: args.as_ptr(),
             extra: geometry.as_mut_ptr().cast(),
         };
@@ -132,13 +136,14 @@ impl CpuExecutable {
         }
         let signed: Vec<i64> = extents.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
         let space = Space::new(&signed);
-        let code = self.plain_code()?;
+        let (code, deep) = self.plain_code()?;
         let context = Context::new(&code.sites, hooks);
         let mut stack = [0; STACK_SLOTS];
         let mut heap = Vec::new();
         let call = Call {
             context: &context,
             code,
+            deep,
             args: join(extents, args, &mut stack, &mut heap),
             extra: results.as_mut_ptr(),
         };
@@ -152,11 +157,12 @@ impl CpuExecutable {
     }
 
     fn run_call(&self, args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError> {
-        let code = self.plain_code()?;
+        let (code, deep) = self.plain_code()?;
         let context = Context::new(&code.sites, hooks);
         let call = Call {
             context: &context,
             code,
+            deep,
             args: args.as_ptr(),
             extra: results.as_mut_ptr(),
         };
@@ -225,6 +231,8 @@ impl Executable for CpuExecutable {
 pub(super) struct Call<'a> {
     pub context: &'a Context<'a>,
     pub code: &'a Code,
+    /// Runs on a thread with a large stack.
+    pub deep: bool,
     pub args: *const u64,
     pub extra: *mut u64,
 }
@@ -246,7 +254,7 @@ impl Call<'_> {
     }
 
     fn on_fitting_stack(&self, job: impl FnOnce() + Send) {
-        if !self.code.deep {
+        if !self.deep {
             return job();
         }
         let poll = || {

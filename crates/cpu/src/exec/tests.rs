@@ -54,6 +54,7 @@ fn emitted(text: &str, entry: &str) -> Emitted {
         error_sites: vec![],
         print_sites: vec![],
         symbols: vec![],
+        gang_bytes: 0,
     }
 }
 
@@ -70,6 +71,7 @@ fn launch(code: &Code, args: &[u64], results: &mut [u64], units: u64, hooks: &Ho
     let call = Call {
         context: &context,
         code,
+        deep: code.is_deep(0)?,
         args: args.as_ptr(),
         extra: results.as_mut_ptr(),
     };

@@ -42,6 +42,18 @@ impl Form {
         }
     }
 
+    /// Gangs that a block is run as.
+    pub fn gangs(self, block: [u32; 3]) -> u64 {
+        let count = |axis: usize| {
+            if axis == self.axis {
+                block[axis].div_ceil(self.lanes)
+            } else {
+                block[axis]
+            }
+        };
+        (0..3).map(|axis| u64::from(count(axis))).product()
+    }
+
     pub fn index(self) -> usize {
         (self.axis * WIDTHS + self.lanes.ilog2() as usize % WIDTHS) * 2 + usize::from(self.full)
     }
