@@ -137,13 +137,16 @@ impl<'m> Fx<'_, 'm> {
         let slot = self.slot_if(lossy);
         let depth = self.frames.len();
         self.frames.push(Frame { kind: FrameKind::Side, slot, waits: true, join, check });
-        if !then.0.is_empty() {
-            let rest = if other.0.is_empty() { join } else { self.w.label() };
-            self.side(cond, then, rest, if other.0.is_empty() { join } else { rest })?;
-            if rest != join {
-                self.mask = mask;
-                self.w.place(rest);
-            }
+        if !then.0.is_empty() && other.0.is_empty() {
+            self.side(cond, then, join, join)?;
+        } else if !then.0.is_empty() {
+            // Where all lanes of the first side jump away, those of the other still wait for their turn.
+            let rest = self.w.label();
+            self.frames[depth].check = rest;
+            self.side(cond, then, rest, rest)?;
+            self.frames[depth].check = check;
+            self.mask = mask;
+            self.w.place(rest);
         }
         if !other.0.is_empty() {
             let off = self.mask_not(cond);
