@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 
-class prange:  # noqa: N801
+class prange:
     """``range`` whose rounds may run at the same time, on every core under ``parallel=True``. Outside compiled code it is ``range``."""
 
     _weft_path_ = "weft.prange"

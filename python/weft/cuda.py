@@ -205,7 +205,7 @@ class DeviceNDArray(_weft.DeviceArray):
         return self.size * self.dtype.itemsize
 
     @property
-    def T(self) -> DeviceNDArray:  # noqa: N802
+    def T(self) -> DeviceNDArray:
         """The view with its axes reversed."""
         return self.transpose()
 

@@ -1,5 +1,6 @@
 """Whatever is wrong, an exception says so, with the line where there is one, and all data stays as it was."""
 
+import itertools
 import subprocess
 import sys
 import textwrap
@@ -20,7 +21,7 @@ def message(call, error):
 def points_at(text, code):
     """The message shows the source line with carets below `code`."""
     lines = text.splitlines()
-    for line, under in zip(lines, lines[1:]):
+    for line, under in itertools.pairwise(lines):
         at = line.find(code)
         if at >= 0 and "^" in under:
             return under.index("^") == at
@@ -40,7 +41,7 @@ def test_syntax_outside_the_language():
 def test_undefined_name():
     @njit
     def f(x):
-        return x + missing
+        return x + missing  # noqa: F821
 
     text = message(lambda: f(1), weft.NameError_)
     assert points_at(text, "missing")
@@ -278,9 +279,7 @@ def test_functions_without_source_say_what_to_do():
     namespace = {}
     exec("def f(x): return x", namespace)
     assert "file" in message(lambda: njit(namespace["f"]), weft.SourceError)
-    run = subprocess.run(
-        [sys.executable, "-c", "import weft\ndef f(x): return x\nweft.njit(f)"], capture_output=True, text=True
-    )
+    run = subprocess.run([sys.executable, "-c", "import weft\ndef f(x): return x\nweft.njit(f)"], capture_output=True, text=True)
     assert "SourceError" in run.stderr
 
 

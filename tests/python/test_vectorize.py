@@ -231,7 +231,7 @@ def test_branches_and_loops():
 def test_division_by_zero_is_numpys():
     @vectorize
     def divide(a, b):
-        return a / b, 
+        return (a / b,)
 
     @vectorize
     def floor(a, b):

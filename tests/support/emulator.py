@@ -1,7 +1,7 @@
 """Runs undecorated kernels in plain Python: the oracle of the kernel tests.
 
-A kernel is ordinary Python whose free name ``cuda`` means the thread it runs as. The emulator calls it once per thread with such a ``cuda``;
-threads of a kernel with barriers are operating-system threads that run one at a time and pass the turn at each barrier.
+A kernel is ordinary Python whose free name ``cuda`` means the thread it runs as. The emulator calls it once per thread with such a
+``cuda``; threads of a kernel with barriers are operating-system threads that run one at a time and pass the turn at each barrier.
 """
 
 from __future__ import annotations
