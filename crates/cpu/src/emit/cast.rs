@@ -24,6 +24,7 @@ impl Fx<'_, '_> {
             (Scalar::F32, Scalar::F64) => self.convert("fpext", x, src, dst),
             (Scalar::F64, Scalar::F32) => self.convert("fptrunc", x, src, dst),
             _ if from.is_float() => self.float_to_int(x, src, to),
+            (Scalar::I64, Scalar::F64) if src.lanes > 0 && self.converts_by_bits() => self.long_to_double(x, src),
             _ if to.is_float() => self.convert(if from.is_signed() { "sitofp" } else { "uitofp" }, x, src, dst),
             _ => self.resize_int(x, src, dst, from.is_signed()),
         };
@@ -59,6 +60,44 @@ impl Fx<'_, '_> {
         }
         let result = self.w.inst(format_args!("bitcast {} to {dst}", x.typed(src)));
         self.wrap(result, dst)
+    }
+}
+
+impl Fx<'_, '_> {
+    /// A number that steps from lane to lane and is exact as a double: one conversion and an addition.
+    pub fn affine_to_float(&mut self, to: Scalar, base: Operand, step: i64) -> Num {
+        let ty = self.vector_ty(Elem::F64);
+        let base = self.convert("sitofp", base, Ty::I64, Ty::scalar(Elem::F64));
+        let base = self.splat(base, ty);
+        let lanes = self.lane_steps(step);
+        let longs = self.vector_ty(Elem::I64);
+        let lanes = self.w.entry_inst(format_args!("sitofp {} to {ty}", lanes.typed(longs)));
+        let exact = self.plain("fadd", ty, base, lanes);
+        if to == Scalar::F64 {
+            return Num::Varying(exact);
+        }
+        let narrow = self.vector_ty(Elem::F32);
+        Num::Varying(self.convert("fptrunc", exact, ty, narrow))
+    }
+
+    /// x86 without AVX-512 has no conversion of long integer vectors; LLVM would convert lane by lane.
+    fn converts_by_bits(&self) -> bool {
+        !self.cx.target.mask_registers && self.cx.target.features.contains("sse2")
+    }
+
+    /// Each half of the bits becomes the mantissa of a double; their sum, rounded once, is the number.
+    fn long_to_double(&mut self, x: Operand, ty: Ty) -> Operand {
+        const HIGH: u64 = 0x4530_0000_8000_0000;
+        const LOW: u64 = 0x4330_0000_0000_0000;
+        const BOTH: u64 = 0x4530_0000_8010_0000;
+        let double = ty.with(Elem::F64);
+        let high = self.plain("lshr", ty, x, Operand::Int(32));
+        let high = self.plain("xor", ty, high, Operand::Int(HIGH as i64));
+        let low = self.plain("and", ty, x, Operand::Int(0xFFFF_FFFF));
+        let low = self.plain("or", ty, low, Operand::Int(LOW as i64));
+        let (high, low) = (self.convert("bitcast", high, ty, double), self.convert("bitcast", low, ty, double));
+        let high = self.plain("fsub", double, high, Operand::F64(BOTH));
+        self.plain("fadd", double, high, low)
     }
 }
 

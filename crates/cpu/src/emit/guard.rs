@@ -1,6 +1,6 @@
 //! Scalar tests of whole gangs: do all lanes take one side of a branch, are all lanes in a range.
 
-use weft_ir::{BinOp, Block, CmpOp, Op, Scalar, Value};
+use weft_ir::{BinOp, Block, CmpOp, Geometry, Op, Scalar, Value};
 
 use super::control::{Range, size};
 use super::func::Fx;
@@ -108,6 +108,33 @@ impl<'m> Fx<'_, 'm> {
                 };
                 Some(self.select_op(Ty::BOOL, up, below, above))
             }
+        }
+    }
+}
+
+impl Fx<'_, '_> {
+    /// The absolute value of an `i64` is below two to the power of this.
+    pub fn magnitude(&self, value: Value) -> u32 {
+        if let weft_ir::FuncKind::Loop { rank, .. } = self.f.kind
+            && self.f.params[..rank as usize].contains(&value)
+        {
+            // Counted up from 0: no launch lives to see more.
+            return 52;
+        }
+        let Some(op) = self.defs[value.index()] else {
+            return 64;
+        };
+        match op {
+            Op::Const(weft_ir::Const::Int(_, v)) => 64 - v.unsigned_abs().leading_zeros(),
+            Op::Geometry(g) => match g {
+                Geometry::ThreadIdx(_) | Geometry::LaneId => 10,
+                Geometry::BlockDim(_) => 11,
+                Geometry::BlockIdx(_) => 31,
+                Geometry::GridDim(_) => 32,
+            },
+            Op::Binary(BinOp::Add | BinOp::Sub, a, b) => (self.magnitude(*a).max(self.magnitude(*b)) + 1).min(64),
+            Op::Binary(BinOp::Mul, a, b) => (self.magnitude(*a) + self.magnitude(*b)).min(64),
+            _ => 64,
         }
     }
 }

@@ -87,8 +87,11 @@ impl Fx<'_, '_> {
                 self.fma(s, a, b, c)
             }
             Op::Cast(a) => {
-                let (from, to, a) = (self.scalar(*a)?, self.scalar(value)?, self.num(*a)?);
-                self.cast(from, to, a)
+                let (from, to, n) = (self.scalar(*a)?, self.scalar(value)?, self.num(*a)?);
+                match n {
+                    Num::Affine(base, step) if to.is_float() && self.magnitude(*a) <= 52 => self.affine_to_float(to, base, step),
+                    _ => self.cast(from, to, n),
+                }
             }
             Op::Bitcast(a) => {
                 let (from, to, a) = (self.scalar(*a)?, self.scalar(value)?, self.num(*a)?);
