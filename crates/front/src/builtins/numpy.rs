@@ -30,7 +30,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "uintp" | "uint" => Entry::Dtype(Scalar::U64),
         "single" => Entry::Dtype(Scalar::F32),
         "double" | "float_" => Entry::Dtype(Scalar::F64),
-        "abs" | "absolute" => Entry::each(|l, c| strong(l, c, python::abs)),
+        "abs" | "absolute" => Entry::each(absolute),
         "fabs" => Entry::each(|l, c| strong_ir(l, c, UnOp::Abs)),
         "sqrt" => Entry::each(sqrt),
         "floor" => Entry::each(|l, c| rounding(l, c, UnOp::Floor)),
@@ -62,7 +62,10 @@ pub fn find(name: &str) -> Option<Entry> {
         "logical_not" => Entry::each(logical_not),
         "real" => Entry::each(|l, c| part(l, c, "real")),
         "imag" => Entry::each(|l, c| part(l, c, "imag")),
-        "conj" | "conjugate" => Entry::each(conjugate),
+        "conj" | "conjugate" => Entry::each(|l, c| {
+            let val = conjugate(l, c)?;
+            no_bool(l, &val, c.span)
+        }),
         "angle" => Entry::each(|l, c| strong(l, c, super::complex::phase)),
         name if library_name(name).is_some() => Entry::each(unary),
         name => return Scalar::from_numpy_name(name).map(Entry::Dtype),
@@ -238,8 +241,26 @@ fn compare(l: &mut Lower<'_>, call: &Call, op: CmpOp) -> Res<Val> {
     strengthen(l, &val, call.span)
 }
 
+/// The magnitude; of a bool the bool itself.
+fn absolute(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x] = call.exactly()?;
+    if x.num().is_some_and(|n| n.scalar == Scalar::Bool) {
+        return strengthen(l, x, call.span);
+    }
+    strong(l, call, python::abs)
+}
+
+/// A number as NumPy's arithmetic functions take it where they have no bools: as an `int8`.
+fn no_bool(l: &mut Lower<'_>, x: &Val, span: Span) -> Res<Val> {
+    match x.num() {
+        Some(num) if num.scalar == Scalar::Bool => l.cast(x, Num::strong(Scalar::I8), span),
+        _ => strengthen(l, x, span),
+    }
+}
+
 fn square(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [a] = call.exactly()?;
+    let a = &no_bool(l, a, call.span)?;
     let val = l.binary(Operator::Mult, a, a, call.span)?;
     strengthen(l, &val, call.span)
 }

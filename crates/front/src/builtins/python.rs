@@ -143,8 +143,15 @@ fn round(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let Some(num) = x.num() else {
         return Err(l.typing(call.span, format!("round does not go with {}", x.ty())));
     };
-    if !num.scalar.is_float() {
-        return l.unary(UnaryOp::UAdd, &x, call.span);
+    if num.scalar.is_int() || num.scalar == Scalar::Bool {
+        return if digits.is_none() {
+            l.cast(&x, Num::INT, call.span)
+        } else {
+            l.unary(UnaryOp::UAdd, &x, call.span)
+        };
+    }
+    if num.scalar.is_complex() {
+        return Err(l.typing(call.span, "complex numbers cannot be rounded"));
     }
     let value = l.number_as(&x, num.scalar, call.span)?;
     match digits {

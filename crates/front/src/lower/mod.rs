@@ -6,8 +6,10 @@
 mod arith;
 mod assign;
 mod attr;
+mod broadcast;
 pub mod call;
 mod compare;
+mod elementwise;
 mod expr;
 mod index;
 pub mod lazy;

@@ -231,3 +231,8 @@ def squares(x):
 # run(float, float, float): clips(5.0, 0.0, 1.0) == (1.0, 0)
 def clips(x, a, b):
     return np.clip(x, a, b), np.where(x > a, a, b)
+
+
+# run(int16): rounds(3) == (3, 9, 3)
+def rounds(x):
+    return round(x), np.square(x), np.abs(x)

@@ -222,3 +222,12 @@ def backwards(a, n):
     for i, x in enumerate(reversed((7, 8))):
         s = s * 100 + 10 * i + x
     return s
+
+
+# run(int): zero_dimensional(3) == (8.0, 4.0, 0, 1, 8.0)
+def zero_dimensional(n):
+    a = np.zeros(())
+    a[()] = n
+    b = a + 1
+    a[...] = b * 2
+    return a[()], b, a.ndim, a.size, a.sum()

@@ -1,0 +1,236 @@
+//! Loops over the points of an array: filling, storing, reducing.
+
+use weft_ir::{BinOp, Block, Const, Index, Local, Part, ReduceOp, Reduction, Scalar, Span, StmtKind, Type, Value, ViewType};
+
+use super::Lower;
+use super::broadcast::Aligned;
+use super::lazy::{Elementwise, Lazy, Leaf};
+use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::types::{Num, Ty};
+use crate::value::Val;
+
+impl Lower<'_> {
+    /// Runs `body` at every point of a shape: lanes and threads on the host, a nest of loops elsewhere.
+    pub fn at_every_point(
+        &mut self,
+        extents: &[Value],
+        reductions: Vec<Reduction>,
+        body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>,
+    ) -> Res<()> {
+        let vars: Vec<Value> = extents.iter().map(|_| self.b.func.new_value(Type::I64)).collect();
+        self.nonneg.extend(vars.iter().copied());
+        if self.in_host() && !extents.is_empty() && !self.in_parallel_loop() {
+            self.needs_host = true;
+            self.open_block();
+            body(self, &vars)?;
+            let block = self.close_block();
+            self.b.push(StmtKind::ParFor {
+                vars,
+                extents: extents.to_vec(),
+                reductions,
+                parallel: self.cx.options.parallel,
+                body: block,
+            });
+            return Ok(());
+        }
+        let (zero, one) = (self.b.i64(0), self.b.i64(1));
+        for _ in extents {
+            self.open_block();
+        }
+        body(self, &vars)?;
+        for (&var, &stop) in vars.iter().zip(extents).rev() {
+            let body: Block = self.close_block();
+            self.b.push(StmtKind::For {
+                var,
+                start: zero,
+                stop,
+                step: one,
+                body,
+            });
+        }
+        Ok(())
+    }
+
+    pub fn in_parallel_loop(&self) -> bool {
+        self.loops.iter().any(|l| l.parallel)
+    }
+
+    pub fn element_at(&mut self, f: &Elementwise, leaves: &[Leaf], vars: &[Value]) -> Res<Val> {
+        let mut elems = Vec::with_capacity(leaves.len());
+        for (view, ty) in leaves {
+            let indices = point(vars, ty.rank);
+            elems.push(self.load(*view, *ty, indices));
+        }
+        f(self, &elems)
+    }
+
+    /// One element of an expression that has only one array in it; others are computed whole.
+    pub fn lazy_element(&mut self, lazy: &Lazy, indices: &[Index]) -> Res<Option<Val>> {
+        let [(view, ty)] = lazy.leaves.as_slice() else { return Ok(None) };
+        if ty.rank as usize != indices.len() {
+            return Ok(None);
+        }
+        let element = self.load(*view, *ty, indices.to_vec());
+        (lazy.f)(self, &[element]).map(Some)
+    }
+
+    /// Stores every element of an expression into an array of the aligned shape.
+    pub fn fill(&mut self, out: Value, ty: ViewType, lazy: &Lazy, aligned: &Aligned, span: Span) -> Res<()> {
+        let extents = aligned.shape.clone();
+        self.with_leaves(&lazy.leaves, aligned, &mut |l, leaves| {
+            l.at_every_point(&extents, Vec::new(), &mut |l, vars| {
+                let val = l.element_at(&lazy.f, leaves, vars)?;
+                let value = l.number_as(&val, ty.elem, span)?;
+                l.b.push(StmtKind::Store {
+                    view: out,
+                    indices: point(vars, ty.rank),
+                    value,
+                    part: Part::Whole,
+                });
+                Ok(())
+            })
+        })
+    }
+
+    /// `view[...] = val`.
+    pub fn store_array(&mut self, view: Value, ty: ViewType, val: &Val, span: Span) -> Res<()> {
+        let number = match val.num() {
+            Some(_) => Some(Val::Num(self.number_as(val, ty.elem, span)?, Num::strong(ty.elem))),
+            None if val.is_array() => None,
+            None => return Err(self.typing(span, format!("{} cannot be stored into an array", val.ty()))),
+        };
+        let mut lazy = self.as_expression(number.as_ref().unwrap_or(val), span)?;
+        let overlaps = match lazy.leaves.iter().find(|(leaf, _)| !self.apart(view, *leaf)) {
+            Some((leaf, _)) if !self.in_host() => {
+                if self.root(*leaf) == self.root(view) {
+                    let message = "this reads elements of the array while it overwrites them, which takes a temporary array";
+                    let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
+                    return Err(diag
+                        .help("kernels and device functions have none: write a loop in the right order")
+                        .into());
+                }
+                false
+            }
+            found => found.is_some(),
+        };
+        if overlaps {
+            // The value may read what the store overwrites: it is computed first, as in NumPy.
+            let whole = self.compute(&lazy, span)?;
+            lazy = self.as_expression(&whole, span)?;
+        }
+        let shape = self.shape_of(view, ty);
+        let aligned = self.align(&lazy.leaves, Some(&shape), span)?;
+        self.fill(view, ty, &lazy, &aligned, span)
+    }
+
+    /// `view[mask] = val` for a number: stored where the mask is true.
+    pub fn store_masked(&mut self, (view, ty): (Value, ViewType), mask: &Val, val: &Val, span: Span) -> Res<()> {
+        let value = self.number_as(val, ty.elem, span)?;
+        let mask = self.materialise_unless_simple(view, mask)?;
+        let lazy = self.as_expression(&mask, span)?;
+        if lazy.rank != ty.rank {
+            return Err(self.typing(span, format!("a {}-d mask for a {}", lazy.rank, Ty::View(ty))));
+        }
+        let shape = self.shape_of(view, ty);
+        let aligned = self.align(&lazy.leaves, Some(&shape), span)?;
+        let extents = aligned.shape.clone();
+        self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
+            l.at_every_point(&extents, Vec::new(), &mut |l, vars| {
+                let test = l.element_at(&lazy.f, leaves, vars)?;
+                let test = l.truth_value(&test, span)?;
+                l.emit_if(test, |l| {
+                    l.b.push(StmtKind::Store {
+                        view,
+                        indices: point(vars, ty.rank),
+                        value,
+                        part: Part::Whole,
+                    });
+                    Ok(())
+                })
+            })
+        })
+    }
+
+    /// A mask is computed first where it reads what the store overwrites.
+    fn materialise_unless_simple(&mut self, view: Value, mask: &Val) -> Res<Val> {
+        match mask {
+            Val::Lazy(lazy) if self.in_host() && lazy.leaves.iter().any(|(leaf, _)| !self.apart(view, *leaf)) => {
+                self.materialise(mask.clone())
+            }
+            _ => Ok(mask.clone()),
+        }
+    }
+
+    /// Can elements be stored one by one while the leaf is read: is it the same view, or certainly other memory?
+    pub fn apart(&self, view: Value, leaf: Value) -> bool {
+        let (a, b) = (self.root(view), self.root(leaf));
+        let known = |v: Value| self.fresh.contains(&v) || self.given.contains(&v);
+        let fresh = |v: Value| self.fresh.contains(&v);
+        view == leaf || (a != b && known(a) && known(b) && (fresh(a) || fresh(b)))
+    }
+
+    fn root(&self, view: Value) -> Value {
+        self.roots.get(&view).copied().unwrap_or(view)
+    }
+
+    /// Remembers that a view is made from another one.
+    pub fn derived(&mut self, view: Value, from: Value) {
+        let root = self.root(from);
+        self.roots.insert(view, root);
+    }
+
+    pub fn copy_array(&mut self, val: &Val, span: Span) -> Res<Val> {
+        let lazy = self.as_expression(val, span)?;
+        self.compute(&lazy, span)
+    }
+
+    // ---- reductions ----
+
+    /// Combines all elements of an array expression, in `num`; `step` turns an element and the sum so far into the next.
+    pub fn reduce(&mut self, val: &Val, op: ReduceOp, num: Num, start: Const, span: Span) -> Res<Value> {
+        let lazy = self.as_expression(val, span)?;
+        let aligned = self.align(&lazy.leaves, None, span)?;
+        let local: Local = self.b.func.new_local(num.scalar.into(), "");
+        let first = self.b.constant(start);
+        self.b.set(local, first);
+        let extents = aligned.shape.clone();
+        self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
+            l.at_every_point(&extents, vec![Reduction { local, op }], &mut |l, vars| {
+                let val = l.element_at(&lazy.f, leaves, vars)?;
+                let value = l.number_as(&val, num.scalar, span)?;
+                let so_far = l.b.get(local);
+                let next = l.b.binary(reduce_step(op), so_far, value);
+                l.b.set(local, next);
+                Ok(())
+            })
+        })?;
+        Ok(self.b.get(local))
+    }
+
+    /// The element type of an array.
+    pub fn elem_of(&self, val: &Val, span: Span) -> Res<Scalar> {
+        match val.ty() {
+            Ty::View(v) => Ok(v.elem),
+            other => Err(self.typing(span, format!("an array is needed here, and this is {other}"))),
+        }
+    }
+}
+
+/// The last `rank` indices of a point.
+pub fn point(vars: &[Value], rank: u8) -> Vec<Index> {
+    let at = |&value: &Value| Index { value, wrap: false };
+    vars[vars.len() - rank as usize..].iter().map(at).collect()
+}
+
+fn reduce_step(op: ReduceOp) -> BinOp {
+    match op {
+        ReduceOp::Add => BinOp::Add,
+        ReduceOp::Mul => BinOp::Mul,
+        ReduceOp::Min => BinOp::Min,
+        ReduceOp::Max => BinOp::Max,
+        ReduceOp::And => BinOp::And,
+        ReduceOp::Or => BinOp::Or,
+        ReduceOp::Xor => BinOp::Xor,
+    }
+}
