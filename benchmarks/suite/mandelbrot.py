@@ -31,7 +31,7 @@ def weft_kernel(limit: int) -> Work:
     def mandelbrot(x0, x1, y0, y1, image, limit):
         row, col = cuda.grid(2)
         if row < image.shape[0] and col < image.shape[1]:
-            image[row, col] = escape(x0 + col * (x1 - x0) / image.shape[1], y0 + row * (y1 - y0) / image.shape[0], limit)
+            image[row, col] = escape(x0 + col * ((x1 - x0) / image.shape[1]), y0 + row * ((y1 - y0) / image.shape[0]), limit)
 
     image = np.zeros((SIZE, SIZE), np.int32)
     launch = mandelbrot.forall(image.shape)
@@ -62,7 +62,7 @@ def numba_parallel(limit: int, fastmath: bool) -> Work:
         h, w = image.shape
         for row in numba.prange(h):
             for col in range(w):
-                image[row, col] = escape(x0 + col * (x1 - x0) / w, y0 + row * (y1 - y0) / h, limit)
+                image[row, col] = escape(x0 + col * ((x1 - x0) / w), y0 + row * ((y1 - y0) / h), limit)
 
     image = np.zeros((SIZE, SIZE), np.int32)
 
@@ -82,8 +82,8 @@ def taichi_kernel(limit: int) -> Work:
     @ti.kernel
     def mandelbrot(x0: ti.f64, x1: ti.f64, y0: ti.f64, y1: ti.f64, image: ti.types.ndarray(dtype=ti.i32, ndim=2), limit: ti.i32):
         for row, col in ti.ndrange(SIZE, SIZE):
-            cx = x0 + col * (x1 - x0) / SIZE
-            cy = y0 + row * (y1 - y0) / SIZE
+            cx = x0 + col * ((x1 - x0) / SIZE)
+            cy = y0 + row * ((y1 - y0) / SIZE)
             x = ti.f64(0.0)
             y = ti.f64(0.0)
             n = limit
@@ -121,8 +121,8 @@ def warp_kernel(limit: int) -> Work:
         limit: wp.int32,
     ):
         row, col = wp.tid()
-        cx = x0 + wp.float64(col) * (x1 - x0) / wp.float64(image.shape[1])
-        cy = y0 + wp.float64(row) * (y1 - y0) / wp.float64(image.shape[0])
+        cx = x0 + wp.float64(col) * ((x1 - x0) / wp.float64(image.shape[1]))
+        cy = y0 + wp.float64(row) * ((y1 - y0) / wp.float64(image.shape[0]))
         x = wp.float64(0.0)
         y = wp.float64(0.0)
         n = limit
@@ -152,8 +152,8 @@ def jax_arrays(limit: int) -> Work:
     jnp = jax_.numpy
 
     def mandelbrot(x0: float, x1: float, y0: float, y1: float) -> Any:
-        cx = (x0 + jnp.arange(SIZE) * (x1 - x0) / SIZE)[None, :]
-        cy = (y0 + jnp.arange(SIZE) * (y1 - y0) / SIZE)[:, None]
+        cx = (x0 + jnp.arange(SIZE) * ((x1 - x0) / SIZE))[None, :]
+        cy = (y0 + jnp.arange(SIZE) * ((y1 - y0) / SIZE))[:, None]
 
         def step(i: Any, state: Any) -> Any:
             x, y, n = state
@@ -182,7 +182,7 @@ def by_hand(variant: str, limit: int) -> Work:
 def reference(limit: int) -> np.ndarray:
     """Every 50th row, in NumPy."""
     x0, x1, y0, y1 = VIEW
-    c = (x0 + np.arange(SIZE) * (x1 - x0) / SIZE)[None, :] + 1j * (y0 + np.arange(0, SIZE, CHECKED) * (y1 - y0) / SIZE)[:, None]
+    c = (x0 + np.arange(SIZE) * ((x1 - x0) / SIZE))[None, :] + 1j * (y0 + np.arange(0, SIZE, CHECKED) * ((y1 - y0) / SIZE))[:, None]
     z = np.zeros_like(c)
     n = np.full(c.shape, limit, np.int32)
     live = np.ones(c.shape, bool)
