@@ -49,10 +49,6 @@ warpsize = 32
 class Kernel(_weft.Dispatcher, Inspectable):
     """A compiled kernel: launched as ``kernel[blocks, threads](arguments...)`` or ``kernel.forall(n)(arguments...)``."""
 
-    def __getitem__(self, config: Any) -> _weft.Launcher:
-        """The kernel with its grid. Blocks and threads are ints or tuples of up to three."""
-        return _weft.Launcher(self, config)
-
     def forall(self, ntasks: Any, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> _weft.Launcher:
         """The kernel with one thread per point of `ntasks`, an int or a shape of up to three axes.
 

@@ -1,5 +1,6 @@
 //! `jit`: functions called from Python.
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
 use smallvec::{SmallVec, smallvec};
@@ -8,6 +9,7 @@ use weft_runtime::{CompileOptions, Inspect, Launch};
 
 use crate::classify::Captured;
 use crate::core::Core;
+use crate::kernel::Launcher;
 use crate::numpy::Numpy;
 use crate::results::{self, Owners};
 use crate::slots::Number;
@@ -69,6 +71,17 @@ impl Dispatcher {
                 results::to_python(numpy, result, &mut &slots[..], &owners)
             }
         }
+    }
+
+    /// A kernel with its grid: `kernel[blocks, threads]`.
+    fn __getitem__(slf: Bound<'_, Self>, config: &Bound<'_, PyAny>) -> PyResult<Launcher> {
+        if slf.get().core.options.role != Role::Kernel {
+            let name = &slf.get().core.captured.name;
+            return Err(PyTypeError::new_err(format!(
+                "{name} is no kernel: only kernels are launched over a grid"
+            )));
+        }
+        Launcher::new(slf.unbind(), config)
     }
 
     /// The undecorated function.

@@ -24,7 +24,7 @@ pub struct Launcher {
 impl Launcher {
     /// `config` is `(blocks, threads)`, with a stream and a size of dynamic shared memory allowed after them.
     #[new]
-    fn new(kernel: Py<Dispatcher>, config: &Bound<'_, PyAny>) -> PyResult<Launcher> {
+    pub fn new(kernel: Py<Dispatcher>, config: &Bound<'_, PyAny>) -> PyResult<Launcher> {
         let shape = configuration(&kernel.get().core.captured.name, config)?;
         Ok(Launcher { kernel, shape })
     }

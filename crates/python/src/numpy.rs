@@ -12,6 +12,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyCapsuleMethods, PyType};
+use smallvec::SmallVec;
 use weft_ir::{Layout, Scalar};
 
 const C_CONTIGUOUS: c_int = 0x1;
@@ -58,6 +59,17 @@ pub struct Numpy {
 unsafe impl Send for Numpy {}
 // SAFETY: as above; nothing is ever written through them.
 unsafe impl Sync for Numpy {}
+
+type NewFromDescr = unsafe extern "C" fn(
+    *mut ffi::PyTypeObject,
+    *mut ffi::PyObject,
+    c_int,
+    *mut isize,
+    *mut isize,
+    *mut c_void,
+    c_int,
+    *mut ffi::PyObject,
+) -> *mut ffi::PyObject;
 
 static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
 
@@ -189,16 +201,6 @@ impl Numpy {
         let mut shape = view.shape.clone();
         let mut strides = view.strides.clone();
         let flags = if view.writable { WRITEABLE } else { 0 };
-        type NewFromDescr = unsafe extern "C" fn(
-            *mut ffi::PyTypeObject,
-            *mut ffi::PyObject,
-            c_int,
-            *mut isize,
-            *mut isize,
-            *mut c_void,
-            c_int,
-            *mut ffi::PyObject,
-        ) -> *mut ffi::PyObject;
         type SetBase = unsafe extern "C" fn(*mut ffi::PyObject, *mut ffi::PyObject) -> c_int;
         // SAFETY: entry 94 is PyArray_NewFromDescr, which steals the descriptor and copies shape and strides; entry 282 is
         // PyArray_SetBaseObject, which steals the owner. The caller vouches for the memory.
@@ -218,6 +220,27 @@ impl Numpy {
                 return Err(PyErr::fetch(py));
             }
             Ok(array)
+        }
+    }
+
+    /// A new array, its elements unset.
+    pub fn new_array<'py>(&self, py: Python<'py>, shape: &[isize], elem: Scalar, fortran: bool) -> PyResult<Bound<'py, PyAny>> {
+        let descr = self.descr(py, elem)?.into_ptr();
+        let mut shape: SmallVec<[isize; 8]> = SmallVec::from_slice(shape);
+        // SAFETY: entry 94 is PyArray_NewFromDescr, which steals the descriptor and, given neither data nor strides, allocates;
+        // its flags then say whether in Fortran's order.
+        unsafe {
+            let array = self.entry::<NewFromDescr>(94)(
+                self.array_type,
+                descr,
+                shape.len() as c_int,
+                shape.as_mut_ptr(),
+                ptr::null_mut(),
+                ptr::null_mut(),
+                if fortran { F_CONTIGUOUS } else { 0 },
+                ptr::null_mut(),
+            );
+            Bound::from_owned_ptr_or_err(py, array)
         }
     }
 

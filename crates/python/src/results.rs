@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyDict, PyListMethods, PyTuple};
 use std::sync::Arc;
 use weft_front::ArgType;
-use weft_ir::{Scalar, ViewType};
+use weft_ir::{Layout, Scalar, ViewType};
 use weft_runtime::{Buffer, Executable};
 
 use crate::array::{DeviceArray, Memory};
@@ -144,7 +144,7 @@ fn array<'py>(numpy: &Numpy, view: &ViewType, slots: &mut &[u64], owners: &Owner
     let py = owners.args.py();
     let Some((low, high)) = raw.bounds() else {
         // Nothing to point at: any array of this shape is as good.
-        return py.import("numpy")?.call_method1("empty", (raw.shape, view.elem.numpy_name()));
+        return numpy.new_array(py, &raw.shape, view.elem, view.layout == Layout::F);
     };
     let owner = owners.find(numpy, low, high)?;
     if owner.is_instance_of::<Code>() {

@@ -100,7 +100,7 @@ impl Ufunc {
         let shape = common_shape(&inputs, mask.as_ref(), out.as_ref().map(|o| numpy.fields(o).shape))?;
         let (output, fresh) = match out {
             Some(out) => (check_output(numpy, out, scalar.result, casting)?, false),
-            None => (new_output(py, &inputs, &shape, dtype.unwrap_or(scalar.result), order)?, true),
+            None => (new_output(numpy, py, &inputs, &shape, dtype.unwrap_or(scalar.result), order)?, true),
         };
         let target = Input::array(numpy, output.clone())?;
         for input in &mut inputs {
@@ -546,19 +546,25 @@ fn check_output<'py>(numpy: &Numpy, out: Bound<'py, PyAny>, result: Scalar, cast
 }
 
 /// A new array of the result's shape; `K` keeps Fortran order where every array input has it.
-fn new_output<'py>(py: Python<'py>, inputs: &[Input<'_>], shape: &[u64], elem: Scalar, order: &str) -> PyResult<Bound<'py, PyAny>> {
+fn new_output<'py>(
+    numpy: &Numpy,
+    py: Python<'py>,
+    inputs: &[Input<'_>],
+    shape: &[u64],
+    elem: Scalar,
+    order: &str,
+) -> PyResult<Bound<'py, PyAny>> {
     let mut arrays = inputs
         .iter()
         .filter_map(|i| i.array.as_ref())
         .filter(|a| !a.shape.is_empty())
         .peekable();
     let fortran = arrays.peek().is_some() && arrays.all(|a| a.layout == Some(Layout::F));
-    let order = match order {
-        "F" => "F",
-        "C" => "C",
-        _ if fortran => "F",
-        _ => "C",
+    let fortran = match order {
+        "F" => true,
+        "C" => false,
+        _ => fortran,
     };
-    py.import("numpy")?
-        .call_method1("empty", (PyTuple::new(py, shape)?, elem.numpy_name(), order))
+    let shape: SmallVec<[isize; 8]> = shape.iter().map(|&n| n as isize).collect();
+    numpy.new_array(py, &shape, elem, fortran)
 }
