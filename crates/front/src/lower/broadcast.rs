@@ -9,11 +9,20 @@ use crate::compiler::Res;
 /// Emits a loop over leaves that have one shape.
 type MakeLoop<'a, L> = dyn FnMut(&mut L, &[Leaf]) -> Res<()> + 'a;
 
-/// Leaves brought to one shape. `views` are as they were; where `equal` is false at run time, `stretched` makes broadcast ones of them.
+/// The common shape of an expression's leaves.
 pub struct Aligned {
     pub shape: Vec<Value>,
-    /// None: all shapes are known to be equal, or to differ only in rank.
-    equal: Option<Value>,
+    stretch: Stretch,
+}
+
+/// Must leaves be stretched to the common shape?
+#[derive(Clone, Copy)]
+enum Stretch {
+    Never,
+    /// Some axis is known to broadcast.
+    Always,
+    /// Unless this is true when the program runs: that all lengths are equal.
+    Unless(Value),
 }
 
 impl Lower<'_> {
@@ -29,27 +38,42 @@ impl Lower<'_> {
             Some(target) => target.iter().copied().map(Some).collect(),
             None => vec![None; rank],
         };
-        let mut equal: Option<Value> = None;
+        let mut stretch = Stretch::Never;
         for dims in &shapes {
             let offset = shape.len() - dims.len();
             for (axis, &n) in dims.iter().enumerate() {
                 let common = &mut shape[offset + axis];
                 match *common {
                     None => *common = Some(n),
-                    Some(m) if m == n => {}
-                    Some(m) => {
-                        let same = self.b.compare(CmpOp::Eq, m, n);
-                        *common = Some(self.broadcast_axis(m, n, same, target.is_some())?);
-                        equal = Some(match equal {
-                            Some(so_far) => self.b.binary(BinOp::And, so_far, same),
-                            None => same,
-                        });
-                    }
+                    Some(m) => *common = Some(self.common_length(m, n, target.is_some(), &mut stretch)?),
                 }
             }
         }
         let shape = shape.into_iter().flatten().collect();
-        Ok(Aligned { shape, equal })
+        Ok(Aligned { shape, stretch })
+    }
+
+    /// The length that two lengths of an axis broadcast to: the first one if it is `fixed`.
+    fn common_length(&mut self, m: Value, n: Value, fixed: bool, stretch: &mut Stretch) -> Res<Value> {
+        if m == n || (self.ones.contains(&m) && self.ones.contains(&n)) {
+            return Ok(m);
+        }
+        if self.ones.contains(&n) {
+            *stretch = Stretch::Always;
+            return Ok(m);
+        }
+        if self.ones.contains(&m) && !fixed {
+            *stretch = Stretch::Always;
+            return Ok(n);
+        }
+        let same = self.b.compare(CmpOp::Eq, m, n);
+        let common = self.broadcast_axis(m, n, same, fixed)?;
+        *stretch = match *stretch {
+            Stretch::Never => Stretch::Unless(same),
+            Stretch::Always => Stretch::Always,
+            Stretch::Unless(so_far) => Stretch::Unless(self.b.binary(BinOp::And, so_far, same)),
+        };
+        Ok(common)
     }
 
     fn broadcast_axis(&mut self, m: Value, n: Value, same: Value, fixed: bool) -> Res<Value> {
@@ -77,22 +101,18 @@ impl Lower<'_> {
     }
 
     /// A view stretched to a shape: axes of length 1 get stride 0.
-    fn stretch(&mut self, view: Value, ty: ViewType, shape: &[Value]) -> (Value, ViewType) {
-        let (zero, one) = (self.b.i64(0), self.b.i64(1));
+    fn stretch(&mut self, view: Value, ty: ViewType, shape: &[Value]) -> Leaf {
         let dims = self.shape_of(view, ty);
-        let offset = shape.len() - dims.len();
-        let axes = dims
-            .iter()
-            .enumerate()
-            .map(|(axis, &n)| {
-                let len = shape[offset + axis];
-                let single = self.b.compare(CmpOp::Eq, n, one);
-                let step = self.b.select(single, zero, one);
-                AxisSlice::Range { start: zero, len, step }
-            })
-            .collect();
+        let shape = &shape[shape.len() - dims.len()..];
+        if dims == shape {
+            return (view, ty);
+        }
+        let axes: Vec<AxisSlice> = dims.iter().zip(shape).map(|(&n, &len)| self.stretched_axis(n, len)).collect();
         let stretched = ViewType {
-            layout: Layout::Any,
+            layout: match self.slice_layout(ty.layout, &axes) {
+                Layout::C => Layout::Row,
+                other => other,
+            },
             writable: false,
             ..ty
         };
@@ -101,19 +121,40 @@ impl Lower<'_> {
         (value, stretched)
     }
 
+    fn stretched_axis(&mut self, n: Value, len: Value) -> AxisSlice {
+        if n == len {
+            return AxisSlice::Full;
+        }
+        let zero = self.b.i64(0);
+        let step = if self.ones.contains(&n) {
+            zero
+        } else {
+            let one = self.b.i64(1);
+            let single = self.b.compare(CmpOp::Eq, n, one);
+            self.b.select(single, zero, one)
+        };
+        AxisSlice::Range { start: zero, len, step }
+    }
+
     /// Emits `make` for leaves of one shape: twice where only the run can tell whether they must be stretched.
     pub fn with_leaves(&mut self, leaves: &[Leaf], aligned: &Aligned, make: &mut MakeLoop<'_, Self>) -> Res<()> {
-        let Some(equal) = aligned.equal else {
-            return make(self, leaves);
+        let cond = match aligned.stretch {
+            Stretch::Never => return make(self, leaves),
+            Stretch::Always => return self.with_stretched(leaves, aligned, make),
+            Stretch::Unless(equal) => equal,
         };
         self.open_block();
         make(self, leaves)?;
         let then = self.close_block();
         self.open_block();
-        let stretched: Vec<_> = leaves.iter().map(|(v, ty)| self.stretch(*v, *ty, &aligned.shape)).collect();
-        make(self, &stretched)?;
+        self.with_stretched(leaves, aligned, make)?;
         let other = self.close_block();
-        self.b.push(StmtKind::If { cond: equal, then, other });
+        self.b.push(StmtKind::If { cond, then, other });
         Ok(())
+    }
+
+    fn with_stretched(&mut self, leaves: &[Leaf], aligned: &Aligned, make: &mut MakeLoop<'_, Self>) -> Res<()> {
+        let stretched: Vec<Leaf> = leaves.iter().map(|(v, ty)| self.stretch(*v, *ty, &aligned.shape)).collect();
+        make(self, &stretched)
     }
 }

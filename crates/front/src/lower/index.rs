@@ -223,13 +223,15 @@ impl Lower<'_> {
             layout: self.slice_layout(ty.layout, &axes),
             ..ty
         };
-        let value = self.b.emit(result, Op::Slice { view, axes });
+        let op = Op::Slice { view, axes: axes.clone() };
+        let value = self.b.emit(result, op);
         self.derived(value, view);
+        self.slices.insert(value, (view, axes));
         (value, result)
     }
 
     /// What is still known of the strides: whole trailing axes of a C array stay C, a last axis that is not stepped keeps unit stride.
-    fn slice_layout(&self, layout: Layout, axes: &[AxisSlice]) -> Layout {
+    pub fn slice_layout(&self, layout: Layout, axes: &[AxisSlice]) -> Layout {
         if !matches!(layout, Layout::C | Layout::Row) || axes.contains(&AxisSlice::New) {
             return Layout::Any;
         }
@@ -251,7 +253,7 @@ impl Lower<'_> {
     fn unit_step(&self, axis: &AxisSlice) -> bool {
         match axis {
             AxisSlice::Full => true,
-            AxisSlice::Range { step, .. } => self.unit_steps.contains(step),
+            AxisSlice::Range { step, .. } => self.ones.contains(step),
             AxisSlice::At(_) | AxisSlice::New => false,
         }
     }
@@ -265,7 +267,7 @@ impl Lower<'_> {
         match known {
             Some(k) if k > 0 => {
                 if k == 1 {
-                    self.unit_steps.insert(step);
+                    self.ones.insert(step);
                 }
                 let start = match bounds.start {
                     Some(v) => self.clamp_bound(v, n, zero, n),
@@ -366,10 +368,46 @@ impl Lower<'_> {
         self.b.binary(BinOp::Max, count, zero)
     }
 
+    /// The length of an axis: known from how the view was made, read before, or read now.
     pub fn dim(&mut self, view: Value, axis: u8) -> Value {
-        let n = self.b.emit(Type::I64, Op::Dim(view, axis));
-        self.nonneg.insert(n);
-        n
+        if let Some(n) = self.shapes.get(&view).and_then(|shape| shape.get(axis as usize)) {
+            return *n;
+        }
+        if let Some(n) = self.sliced_dim(view, axis) {
+            return n;
+        }
+        match self.dims.get(&(view, axis)) {
+            Some((n, block)) if self.open.contains(block) => *n,
+            _ => {
+                let n = self.b.emit(Type::I64, Op::Dim(view, axis));
+                self.nonneg.insert(n);
+                self.dims.insert((view, axis), (n, self.current_block()));
+                n
+            }
+        }
+    }
+
+    fn sliced_dim(&mut self, view: Value, axis: u8) -> Option<Value> {
+        let (source, axes) = self.slices.get(&view)?;
+        let (source, mut from, mut kept) = (*source, 0, 0);
+        for slice in axes {
+            if !matches!(slice, AxisSlice::At(_)) {
+                if kept == axis {
+                    return match *slice {
+                        AxisSlice::Range { len, .. } => Some(len),
+                        AxisSlice::New => {
+                            let one = self.b.i64(1);
+                            self.ones.insert(one);
+                            Some(one)
+                        }
+                        _ => Some(self.dim(source, from)),
+                    };
+                }
+                kept += 1;
+            }
+            from += u8::from(!matches!(slice, AxisSlice::New));
+        }
+        None
     }
 
     // ---- tuples ----

@@ -115,6 +115,8 @@ impl Lower<'_> {
         self.b.func.values.truncate(values);
         self.b.func.locals.truncate(locals);
         self.nonneg.retain(|v| v.index() < values);
+        self.ones.retain(|v| v.index() < values);
+        self.dims.retain(|_, (v, _)| v.index() < values);
         match result?.num() {
             Some(num) => Ok(num.scalar),
             None => Err(self.typing(span, "the elements of an array must be numbers")),
@@ -167,9 +169,6 @@ impl Lower<'_> {
     }
 
     pub fn shape_of(&mut self, view: Value, ty: ViewType) -> Vec<Value> {
-        if let Some(shape) = self.shapes.get(&view) {
-            return shape.clone();
-        }
         (0..ty.rank).map(|axis| self.dim(view, axis)).collect()
     }
 
@@ -213,4 +212,3 @@ fn leaf(leaves: &mut Vec<Leaf>, new: Leaf) -> usize {
         }
     }
 }
-

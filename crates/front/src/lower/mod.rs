@@ -23,7 +23,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ruff_text_size::TextRange;
-use weft_ir::{Block, Builder, Flags, FuncKind, Function, Label, SourceId, Span, StmtKind, Type, Value};
+use weft_ir::{AxisSlice, Block, Builder, Flags, FuncKind, Function, Label, SourceId, Span, StmtKind, Type, Value};
 
 use crate::compiler::{Compiler, Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
@@ -94,8 +94,12 @@ pub struct Lower<'c> {
     loops: Vec<LoopFrame>,
     /// Values known not to be negative: indices that need no wrapping.
     nonneg: HashSet<Value>,
-    /// Steps known to be 1: slices with them keep unit stride.
-    unit_steps: HashSet<Value>,
+    /// Values known to be 1: steps that keep unit stride, axes that broadcast.
+    ones: HashSet<Value>,
+    /// Lengths of axes read before, and the block that read them.
+    dims: HashMap<(Value, u8), (Value, u32)>,
+    /// What slices were made of.
+    slices: HashMap<Value, (Value, Vec<AxisSlice>)>,
     /// Arrays made in this function.
     fresh: HashSet<Value>,
     /// Parameters, shared, local and constant arrays: none of them is a fresh one.
@@ -135,7 +139,9 @@ impl<'c> Lower<'c> {
             next_label: 0,
             loops: Vec::new(),
             nonneg: HashSet::new(),
-            unit_steps: HashSet::new(),
+            ones: HashSet::new(),
+            dims: HashMap::new(),
+            slices: HashMap::new(),
             fresh: HashSet::new(),
             given: HashSet::new(),
             roots: HashMap::new(),

@@ -67,6 +67,9 @@ impl Lower<'_> {
         if matches!(constant, Const::Int(_, v) if v >= 0) {
             self.nonneg.insert(value);
         }
+        if matches!(constant, Const::Int(_, 1)) {
+            self.ones.insert(value);
+        }
         Ok(value)
     }
 

@@ -153,3 +153,15 @@ def private_rows(a):
     for i in prange(a.shape[0]):
         row = a[i]
         row += 1
+
+
+# run(float64[:], float64[:]): outer([1.0, 2.0], [3.0, 4.0, 5.0]) == ([[3.0, 4.0, 5.0], [6.0, 8.0, 10.0]], [[4.0, 5.0, 6.0], [5.0, 6.0, 7.0]], [[2.0], [4.0]])
+def outer(a, b):
+    c = np.zeros((2, 1))
+    c[:, 0] = a
+    return a[:, None] * b, c + b[None, :], a[:, None] + a[:, None]
+
+
+# run(float64[:, :], float64[:]): three([[1.0], [2.0]], [3.0, 4.0]) == [[7.0, 13.0], [8.0, 14.0]]
+def three(a, b):
+    return a + b * a[:, 0] + b[None]
