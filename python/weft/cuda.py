@@ -22,9 +22,12 @@ __all__ = [
     "atomic",
     "blockDim",
     "blockIdx",
+    "cbrt",
+    "clz",
     "const",
     "device_array",
     "device_array_like",
+    "fma",
     "grid",
     "gridDim",
     "gridsize",
@@ -33,12 +36,16 @@ __all__ = [
     "jit",
     "laneid",
     "local",
+    "popc",
+    "selp",
     "shared",
     "synchronize",
     "syncthreads",
     "syncwarp",
     "threadIdx",
     "threadfence",
+    "threadfence_block",
+    "threadfence_system",
     "to_device",
     "warpsize",
 ]
@@ -157,6 +164,13 @@ gridsize = _InKernel("gridsize", "gridsize(ndim): threads of the whole grid; an 
 syncthreads = _InKernel("syncthreads", "All threads of the block arrive before any goes on.")
 syncwarp = _InKernel("syncwarp", "All threads of the warp arrive before any goes on.")
 threadfence = _InKernel("threadfence", "Earlier writes of this thread become visible to all before later ones.")
+threadfence_block = _InKernel("threadfence_block", "Like `threadfence`, for threads of the block.")
+threadfence_system = _InKernel("threadfence_system", "Like `threadfence`, for the host as well.")
+fma = _InKernel("fma", "fma(a, b, c): a * b + c with one rounding.")
+selp = _InKernel("selp", "selp(condition, a, b): a if the condition holds, else b; both are evaluated.")
+popc = _InKernel("popc", "popc(x): bits that are set in an integer.")
+clz = _InKernel("clz", "clz(x): leading zero bits of an integer.")
+cbrt = _InKernel("cbrt", "cbrt(x): cube root.")
 shared = _Group("shared", "Memory of a block.", {"array": "array(shape, dtype): an array that all threads of the block share."})
 local = _Group("local", "Memory of a thread.", {"array": "array(shape, dtype): an array of this thread."})
 const = _Group("const", "Constant memory.", {"array_like": "array_like(array): a global NumPy array, frozen at compile time."})
@@ -169,6 +183,7 @@ _ATOMICS = {
     "or_": "or_(array, index, value): array[index] |= value",
     "xor": "xor(array, index, value): array[index] ^= value",
     "exch": "exch(array, index, value): array[index] = value",
+    "compare_and_swap": "compare_and_swap(array, old, value): array[0] = value if it equals old",
     "cas": "cas(array, index, old, value): array[index] = value if it equals old",
 }
 atomic = _Group(

@@ -84,6 +84,11 @@ class Tuple(Type):
         super().__init__(("t", tuple(t._spec_ for t in self.types)), f"Tuple({', '.join(map(repr, self.types))})")
 
 
+def UniTuple(item: Type, count: int) -> Tuple:
+    """A tuple of `count` items of one type."""
+    return Tuple([item] * count)
+
+
 class Signature:
     """Argument types and the result's, which may be None."""
 

@@ -125,3 +125,13 @@ def test_error_models():
     with pytest.raises(ZeroDivisionError):
         python(1.0, 0.0)
     assert numpy(1.0, 0.0) == np.inf
+
+
+def test_tuples():
+    assert types.UniTuple(float64, 2) == types.Tuple([float64, float64])
+
+    @njit(float64(types.UniTuple(float64, 2)))
+    def f(pair):
+        return pair[0] - pair[1]
+
+    assert f((3, 1.5)) == 1.5
