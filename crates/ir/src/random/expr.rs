@@ -95,9 +95,7 @@ impl Gen {
         let scalar = self.any_type();
         let value = self.expr(scalar);
         self.pool.push((value, scalar));
-        if self.rng.chance(60) {
-            self.note(value);
-        }
+        self.note(value);
         value
     }
 

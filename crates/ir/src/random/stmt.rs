@@ -96,7 +96,7 @@ impl Gen {
         let (local, scalar) = self.rng.pick(&self.locals.clone());
         let value = self.expr(scalar);
         self.b.set(local, value);
-        if self.rng.chance(30) {
+        if self.rng.chance(70) {
             self.note(value);
         }
     }
