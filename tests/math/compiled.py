@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 import weft
 
 
@@ -121,3 +122,28 @@ def atanh(x):
 @weft.vectorize
 def cbrt(x):
     return np.cbrt(x)
+
+
+@weft.vectorize
+def erf(x):
+    return math.erf(x)
+
+
+@weft.vectorize
+def erfc(x):
+    return math.erfc(x)
+
+
+@weft.vectorize
+def remainder(x, y):
+    return math.remainder(x, y)
+
+
+@weft.vectorize
+def nextafter(x, y):
+    return np.nextafter(x, y)
+
+
+@weft.vectorize
+def ldexp(x, n):
+    return math.ldexp(x, n)

@@ -77,7 +77,7 @@ def load() -> dict[str, Callable[..., object]]:
     scalars = {"int32": np.int32, "int64": np.int64, "uint32": np.uint32, "uint64": np.uint64, "float32": np.float32, "float64": np.float64}
     convert = {name: (lambda x, t=t: np.asarray(x).astype(t)) for name, t in scalars.items()}
     names: dict[str, object] = {
-        "np": SimpleNamespace(inf=np.inf, nan=np.nan, array=np.array, **convert),
+        "np": SimpleNamespace(inf=np.inf, nan=np.nan, array=np.array, fmod=np.fmod, **convert),
         "intrinsics": numpy_intrinsics,
         "_blend": np.where,
         "_not": np.logical_not,
@@ -106,3 +106,10 @@ def call(name: str, *args: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
     numpy_intrinsics.weak.set(args[0].dtype.type)
     with np.errstate(all="ignore"):
         return LIBRARY[f"{name}_{suffix}"](*args)
+
+
+def compiled(name: str, *args: np.ndarray) -> np.ndarray:
+    """The same function compiled, where it can be reached from Python."""
+    import compiled as ufuncs
+
+    return np.asarray(getattr(ufuncs, name)(*args))

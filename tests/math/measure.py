@@ -1,9 +1,9 @@
 """Measures the largest error of every function of the math library and writes the table of docs/math.md.
 
-    python tests/math/measure.py                   # print the table
-    python tests/math/measure.py --write           # and put it into docs/math.md
-    python tests/math/measure.py --samples 100000  # more of them (default 20000)
-    python tests/math/measure.py sin exp           # only these functions
+python tests/math/measure.py                   # print the table
+python tests/math/measure.py --write           # and put it into docs/math.md
+python tests/math/measure.py --samples 100000  # more of them (default 20000)
+python tests/math/measure.py sin exp           # only these functions
 """
 
 from __future__ import annotations

@@ -75,6 +75,15 @@ def _pow(x: mpf, y: mpf) -> mpf | None:
     return mpf(0) if size < -1000 else mp.power(x, y)
 
 
+def _remainder(x: mpf, y: mpf) -> mpf | None:
+    if not mp.isfinite(x) or mp.isnan(y) or y == 0:
+        return mp.nan
+    if mp.isinf(y) or x == 0:
+        return x
+    with mp.workprec(2300):
+        return x - y * mp.nint(x / y)
+
+
 def _circular(f: Callable[[mpf], mpf]) -> Callable[[mpf], mpf]:
     return lambda x: mp.nan if mp.isinf(x) else f(x)
 
@@ -127,6 +136,9 @@ FUNCTIONS: dict[str, Function] = {
     "asinh": Function(mp.asinh, ranges=[(-1, 1), (-10, 10)], exponents=(-70, 300)),
     "acosh": Function(_acosh, ranges=[(1, 1.1), (1, 10)], exponents=(0, 300)),
     "atanh": Function(_atanh, ranges=[(-1, 1), (0.9, 1)], exponents=(-70, 0)),
+    "erf": Function(mp.erf, bound=2, ranges=[(-3, 3), (0.8, 1)], exponents=(-70, 4)),
+    "erfc": Function(mp.erfc, bound=2, ranges=[(-3, 3), (0, 27.5), (3, 11)], exponents=(-70, 4.8)),
+    "remainder": Function(_remainder, arity=2, bound=0, ranges=[(-10, 10)], exponents=(-30, 30)),
     "cbrt": Function(_cbrt, ranges=[(-10, 10)], exponents=(-300, 300)),
 }
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import compiled
 import numpy as np
 import pytest
 from mathlib import call
 from promises import FUNCTIONS, samples
-
-pytest.importorskip("weft")
-import compiled
 
 NAMES = [name for name in FUNCTIONS if hasattr(compiled, name)]
 

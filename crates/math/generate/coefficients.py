@@ -8,6 +8,7 @@ python crates/math/generate/coefficients.py sin exp    # only helpers whose name
 from __future__ import annotations
 
 import ast
+import functools
 import struct
 import sys
 from collections.abc import Callable
@@ -34,8 +35,8 @@ class Polynomial:
     file: str
     helper: str
     terms: int
-    low: float
-    high: float
+    low: float | mpf
+    high: float | mpf
     f: Callable[[mpf], mpf]
     weight: Callable[[mpf], mpf]
     series: tuple[mpf, ...] = ()
@@ -87,6 +88,26 @@ def _log_wide(z: mpf) -> mpf:
     return (_log(z) - mpf(2) / 3) / z
 
 
+def _erf(z: mpf) -> mpf:
+    x = mp.sqrt(z)
+    return mp.erf(x) / x - 1
+
+
+def _erfcx(middle: int) -> Callable[[mpf], mpf]:
+    @functools.cache
+    def f(t: mpf) -> mpf:
+        x = middle * (1 + t) / (1 - t)
+        return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
+
+    return f
+
+
+def _ends(middle: int, last: str) -> tuple[mpf, mpf]:
+    """Where (x - middle) / (x + middle) goes for x from a little below 1/2 to `last`."""
+    low, high = mpf("0.499"), mpf(last)
+    return (low - middle) / (low + middle), (high - middle) / (high + middle)
+
+
 def _over(*numbers: int) -> tuple[mpf, ...]:
     return tuple(mpf(1) / n for n in numbers)
 
@@ -99,6 +120,9 @@ EXP = (_exp, lambda h: h * h / mp.exp(h), _over(2, 6, 24, 120))
 EXPM1 = (_expm1, lambda h: h**3 / mp.exp(h), _over(6, 24, 120, 720))
 LOG = (_log, lambda z: z, (mpf(2) / 3, mpf(2) / 5, mpf(2) / 7))
 LOG_WIDE = (_log_wide, lambda z: z * z, (mpf(2) / 5, mpf(2) / 7, mpf(2) / 9))
+ROOT = 2 / mp.sqrt(mp.pi)
+ERF = (_erf, lambda z: 1 / (1 + _erf(z)) if z else 1 / ROOT, (ROOT - 1, -ROOT / 3, ROOT / 10, -ROOT / 42))
+ERFCX_64, ERFCX_32 = _erfcx(3), _erfcx(2)
 RCBRT = (lambda m: 1 / mp.cbrt(m), lambda m: mp.cbrt(m), ())
 
 POLYNOMIALS = [
@@ -118,6 +142,11 @@ POLYNOMIALS = [
     Polynomial("log.py", "_log_tail_f32", 3, 0, LOG_END, *LOG),
     Polynomial("pow.py", "_log_wide_tail_f64", 7, 0, LOG_END, *LOG_WIDE),
     Polynomial("pow.py", "_log_wide_tail_f32", 3, 0, LOG_END, *LOG_WIDE),
+    Polynomial("erf.py", "_erf_tail_f64", 13, 0, 1.0001, *ERF),
+    Polynomial("erf.py", "_erf_tail_f32", 7, 0, 1.0001, *ERF),
+    # Both sources add what rounding the first coefficient lost.
+    Polynomial("erf.py", "_erfcx_wide_f64", 22, *_ends(3, "28"), ERFCX_64, lambda t: 1 / ERFCX_64(t), together=True),
+    Polynomial("erf.py", "_erfcx_wide_f32", 10, *_ends(2, "10.5"), ERFCX_32, lambda t: 1 / ERFCX_32(t), together=True),
     Polynomial("cbrt.py", "_rcbrt_f64", 6, 1, 2, *RCBRT, together=True),
     Polynomial("cbrt.py", "_rcbrt_f32", 3, 1, 2, *RCBRT, together=True),
 ]

@@ -75,7 +75,7 @@ def rounded(x: mpf, bits: int) -> mpf:
 
 
 def fit(
-    f: Real, terms: int, lo: float, hi: float, weight: Real = lambda s: mpf(1), bits: int = 53, exact: int | None = None
+    f: Real, terms: int, lo: float | mpf, hi: float | mpf, weight: Real = lambda s: mpf(1), bits: int = 53, exact: int | None = None
 ) -> tuple[list[mpf], mpf]:
     """`terms` coefficients rounded to `bits` bits, lowest first, and log2 of the weighted error they reach.
 
