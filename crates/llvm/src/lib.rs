@@ -26,14 +26,17 @@ pub const VERSION: &str = env!("WEFT_LLVM_VERSION");
 /// How to compile.
 #[derive(Clone, Debug)]
 pub struct Options {
-    pub target: &'static Target,
+    pub target: Target,
     pub pipeline: Pipeline,
 }
 
 impl Options {
     /// For the machine this runs on.
     pub fn host(pipeline: Pipeline) -> Options {
-        Options { target: host(), pipeline }
+        Options {
+            target: host().clone(),
+            pipeline,
+        }
     }
 }
 

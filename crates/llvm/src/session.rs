@@ -56,11 +56,11 @@ impl Session {
     }
 
     pub fn make(&mut self, text: &str, options: &Options, product: Product) -> Result<Made, Error> {
-        let machine = self.machine(options.target)?;
+        let machine = self.machine(&options.target)?;
         let context = Context::new();
         let module = context.parse(text)?;
         let made = module
-            .prepare(options.target, machine)
+            .prepare(&options.target, machine)
             .and_then(|()| module.verify())
             .and_then(|()| module.optimize(options.pipeline, context.raw, machine))
             .and_then(|()| {

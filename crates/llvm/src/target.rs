@@ -44,6 +44,16 @@ pub fn host() -> &'static Target {
     &HOST
 }
 
+impl Target {
+    /// A machine of the host's kind with a named level of vector extensions (as in `WEFT_CPU_FEATURES`), whether the host has it or not:
+    /// its code can be looked at, but perhaps not run here.
+    pub fn of_level(level: &str) -> Option<Target> {
+        parse_level(level)
+            .filter(|_| cfg!(target_arch = "x86_64"))
+            .map(|level| x86(host().triple.clone(), level))
+    }
+}
+
 fn detect(wish: &str) -> Target {
     // SAFETY: these take nothing and give strings the caller owns.
     let (triple, cpu, features) = unsafe {

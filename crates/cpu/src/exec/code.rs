@@ -123,17 +123,16 @@ fn internal(error: weft_llvm::Error) -> CompileError {
     CompileError::Internal(error.to_string())
 }
 
-/// The emitter's view of the machine.
-pub fn target() -> emit::Target {
-    let host = weft_llvm::host();
+/// The emitter's view of a machine.
+pub fn target(machine: &weft_llvm::Target) -> emit::Target {
     emit::Target {
         triple: None,
-        cpu: host.cpu.clone(),
-        features: host.features.clone(),
-        vector_bits: host.vector_bits,
-        mask_registers: host.mask_registers,
-        fma: host.has_fma,
-        rounding: host.has_rounding,
+        cpu: machine.cpu.clone(),
+        features: machine.features.clone(),
+        vector_bits: machine.vector_bits,
+        mask_registers: machine.mask_registers,
+        fma: machine.has_fma,
+        rounding: machine.has_rounding,
         gang: None,
     }
 }

@@ -297,10 +297,18 @@ impl LoopCall<'_> {
             spread::alone(chunks, &work);
         }
         if !self.ctx.failed() {
-            for part in partial.chunks_exact(width.max(1)) {
-                // SAFETY: both have as many slots as the loop has results.
-                unsafe { combine(results.as_mut_ptr(), part.as_ptr()) };
+            // Neighbours first, then pairs of them: the error of a sum grows with the logarithm of the number of chunks.
+            let mut apart = width.max(1);
+            while apart < partial.len() {
+                for pair in partial.chunks_mut(2 * apart).filter(|pair| pair.len() > apart) {
+                    let (into, from) = pair.split_at_mut(apart);
+                    // SAFETY: both have as many slots as the loop has results, or more.
+                    unsafe { combine(into.as_mut_ptr(), from.as_ptr()) };
+                }
+                apart *= 2;
             }
+            // SAFETY: both have as many slots as the loop has results; there is at least one chunk.
+            unsafe { combine(results.as_mut_ptr(), partial.as_ptr()) };
         }
     }
 }

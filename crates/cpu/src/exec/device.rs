@@ -24,7 +24,12 @@ pub struct CpuDevice;
 impl CpuDevice {
     /// What the emitter is told of this machine.
     pub fn target(&self) -> Target {
-        code::target()
+        code::target(weft_llvm::host())
+    }
+
+    /// What the emitter would be told of a machine with a named level of vector extensions (as in `WEFT_CPU_FEATURES`).
+    pub fn target_of_level(&self, level: &str) -> Option<Target> {
+        weft_llvm::Target::of_level(level).map(|machine| code::target(&machine))
     }
 
     /// Compiles for a description of this machine other than its own: another gang width, another form of masks.
@@ -47,7 +52,7 @@ impl Device for CpuDevice {
     }
 
     fn compile(&self, module: Arc<Module>, options: CompileOptions) -> Result<Arc<dyn Executable>, CompileError> {
-        self.compile_for(module, options, code::target())
+        self.compile_for(module, options, code::target(weft_llvm::host()))
     }
 
     /// The last axis of the shape gets the lanes, since it is the one along which elements are neighbours.
