@@ -313,7 +313,7 @@ pub fn cast_array(l: &mut Lower<'_>, array: &Val, elem: Scalar, span: Span) -> R
 // ---- reductions ----
 
 /// What sums of a type are computed in: small integers in 64 bits, as NumPy does.
-fn sum_type(s: Scalar) -> Num {
+pub fn sum_type(s: Scalar) -> Num {
     Num::strong(match s.kind() {
         Kind::Bool | Kind::Signed => Scalar::I64,
         Kind::Unsigned => Scalar::U64,

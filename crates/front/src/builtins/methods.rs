@@ -49,6 +49,7 @@ pub fn call(l: &mut Lower<'_>, receiver: &Val, name: &str, call: &Call) -> Res<V
     };
     match name {
         "conjugate" | "conj" => numpy::conjugate(l, &one),
+        "sum" | "prod" | "mean" | "min" | "max" | "any" | "all" if receiver.num().is_some() => of_number(l, receiver, name, call),
         "item" => Ok(receiver.clone()),
         "astype" => {
             let [dtype] = call.exactly()?;
@@ -63,6 +64,19 @@ pub fn call(l: &mut Lower<'_>, receiver: &Val, name: &str, call: &Call) -> Res<V
         }
         _ => Err(l.typing(call.span, format!("{} has no method '{name}'", receiver.ty()))),
     }
+}
+
+/// A reduction of a number: a 0-d array to NumPy.
+fn of_number(l: &mut Lower<'_>, x: &Val, name: &str, call: &Call) -> Res<Val> {
+    no_axis(l, call)?;
+    let scalar = x.num().unwrap_or(Num::FLOAT).scalar;
+    let to = match name {
+        "sum" | "prod" => arrays::sum_type(scalar),
+        "mean" => crate::types::to_float(Num::strong(scalar)),
+        "any" | "all" => Num::strong(weft_ir::Scalar::Bool),
+        _ => Num::strong(scalar),
+    };
+    l.cast(x, to, call.span)
 }
 
 fn is_integer(l: &mut Lower<'_>, x: &Val, call: &Call) -> Res<Val> {

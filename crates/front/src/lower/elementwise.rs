@@ -18,9 +18,19 @@ impl Lower<'_> {
         reductions: Vec<Reduction>,
         body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>,
     ) -> Res<()> {
+        self.points(extents, reductions, false, body)
+    }
+
+    fn points(
+        &mut self,
+        extents: &[Value],
+        reductions: Vec<Reduction>,
+        in_order: bool,
+        body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>,
+    ) -> Res<()> {
         let vars: Vec<Value> = extents.iter().map(|_| self.b.func.new_value(Type::I64)).collect();
         self.nonneg.extend(vars.iter().copied());
-        if self.in_host() && !extents.is_empty() && !self.in_parallel_loop() {
+        if !in_order && self.in_host() && !extents.is_empty() && !self.in_parallel_loop() {
             self.needs_host = true;
             self.open_block();
             body(self, &vars)?;
@@ -195,8 +205,11 @@ impl Lower<'_> {
         let first = self.b.constant(start);
         self.b.set(local, first);
         let extents = aligned.shape.clone();
+        // Devices combine only sums of complex numbers.
+        let in_order = num.scalar.is_complex() && op != ReduceOp::Add;
         self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
-            l.at_every_point(&extents, vec![Reduction { local, op }], &mut |l, vars| {
+            let reductions = vec![Reduction { local, op }];
+            l.points(&extents, reductions, in_order, &mut |l, vars| {
                 let val = l.element_at(&lazy.f, leaves, vars)?;
                 let value = l.number_as(&val, num.scalar, span)?;
                 let so_far = l.b.get(local);

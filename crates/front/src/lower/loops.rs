@@ -168,7 +168,7 @@ impl Lower<'_> {
                     stop,
                     step,
                     parallel: true,
-                } if !self.accumulates_array(s) => self.prange_loop(s, [&start, &stop, &step]),
+                } if !self.needs_order(s) => self.prange_loop(s, [&start, &stop, &step]),
                 Iter::Range { start, stop, step, .. } => self.range_loop(s, [&start, &stop, &step], frame),
                 other => {
                     let sequence = self.iter_sequence(other, span)?;

@@ -1,22 +1,43 @@
 //! `prange`: every index is a point of its own; variables that only accumulate are reductions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Expr, Operator, Stmt, StmtFor};
-use ruff_text_size::Ranged;
+use ruff_python_ast::{Expr, ExprContext, Operator, Stmt, StmtFor};
+use ruff_text_size::{Ranged, TextRange};
 use weft_ir::{BinOp, ReduceOp, Reduction, StmtKind, Type};
 
 use super::Lower;
 use super::loops::LoopFrame;
 use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::{Num, Ty};
 use crate::value::Val;
 
 impl Lower<'_> {
     /// A loop that accumulates into an array runs in order: what is parallel then is each addition, over the array's elements.
-    pub fn accumulates_array(&self, s: &StmtFor) -> bool {
-        find_reductions(&s.body).keys().any(|name| self.is_array_before(name))
+    /// So does one that multiplies complex numbers, which no device combines.
+    pub fn needs_order(&self, s: &StmtFor) -> bool {
+        let found = find_reductions(&s.body);
+        found.iter().any(|(name, op)| match self.type_before(name) {
+            Some(Ty::View(_)) => true,
+            Some(Ty::Num(num)) => num.scalar.is_complex() && *op != ReduceOp::Add,
+            _ => false,
+        })
+    }
+
+    /// Refuses a variable that hands a value from one point to the next: points run in no order.
+    fn refuse_carried(&self, s: &StmtFor, found: &BTreeMap<String, ReduceOp>) -> Res<()> {
+        for (name, range) in carried(&s.body) {
+            if found.contains_key(&name) || !matches!(self.type_before(&name), Some(Ty::Num(_) | Ty::Tuple(_))) {
+                continue;
+            }
+            let message = format!("'{name}' carries a value from one iteration of this prange to the next");
+            let diag = Diagnostic::new(DiagnosticKind::Unsupported, self.span(range), message);
+            let help = "only sums, products, min, max, &, | and ^ of one variable combine, written as `acc += x` or `acc = max(acc, x)`; else use range";
+            return Err(diag.help(help).into());
+        }
+        Ok(())
     }
 
     pub fn prange_loop(&mut self, s: &StmtFor, [start, stop, step]: [&Val; 3]) -> Res<()> {
@@ -26,6 +47,7 @@ impl Lower<'_> {
         let [start, stop, step] = self.range_bounds([start, stop, step], span)?;
         let count = self.range_length(start, stop, step, known);
         let found = find_reductions(&s.body);
+        self.refuse_carried(s, &found)?;
         let var = self.b.func.new_value(Type::I64);
         self.nonneg.insert(var);
         self.needs_host = true;
@@ -178,5 +200,49 @@ fn accumulation<'a>(name: &str, value: &'a Expr) -> Option<(ReduceOp, &'a Expr)>
             }
         }
         _ => None,
+    }
+}
+
+/// Variables that the statements read before they assign them, and where.
+fn carried(body: &[Stmt]) -> Vec<(String, TextRange)> {
+    let mut order = Order::default();
+    visitor::walk_body(&mut order, body);
+    let written = order.written;
+    order.read_first.into_iter().filter(|(name, _)| written.contains(name)).collect()
+}
+
+#[derive(Default)]
+struct Order {
+    read_first: BTreeMap<String, TextRange>,
+    written: BTreeSet<String>,
+}
+
+impl Order {
+    fn read(&mut self, name: &str, range: TextRange) {
+        if !self.written.contains(name) {
+            self.read_first.entry(name.to_owned()).or_insert(range);
+        }
+    }
+}
+
+impl Visitor<'_> for Order {
+    fn visit_stmt(&mut self, stmt: &Stmt) {
+        if let Stmt::AugAssign(s) = stmt
+            && let Expr::Name(name) = &*s.target
+        {
+            self.read(&name.id, name.range);
+        }
+        visitor::walk_stmt(self, stmt);
+    }
+
+    fn visit_expr(&mut self, expr: &Expr) {
+        if let Expr::Name(name) = expr {
+            if name.ctx == ExprContext::Load {
+                self.read(&name.id, name.range);
+            } else {
+                self.written.insert(name.id.to_string());
+            }
+        }
+        visitor::walk_expr(self, expr);
     }
 }

@@ -115,12 +115,11 @@ impl Lower<'_> {
         self.assign(name, val, span)
     }
 
-    /// Has the variable been assigned an array earlier in the text?
-    pub fn is_array_before(&self, name: &str) -> bool {
-        self.vars.find(name).is_some_and(|i| {
-            let version = self.vars.vars[i].known();
-            version.is_some_and(|v| v.written && matches!(v.ty, Some((Ty::View(_), _))))
-        })
+    /// The type of a variable that has been assigned earlier in the text.
+    pub fn type_before(&self, name: &str) -> Option<&Ty> {
+        let version = self.vars.vars[self.vars.find(name)?].known()?;
+        let (ty, _) = version.ty.as_ref()?;
+        version.written.then_some(ty)
     }
 
     /// Gives a variable a value, joining the value's type into the variable's.

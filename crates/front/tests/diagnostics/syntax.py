@@ -87,3 +87,19 @@ def return_in_prange(n: int):
 def break_in_prange(n: int):
     for i in prange(n):
         break
+
+
+def carried(n: int):
+    x = 1.0
+    for i in prange(n):
+        x = x * 0.5 + i
+    return x
+
+
+def carried_in_order(n: int):
+    previous = 0
+    s = 0
+    for i in prange(n):
+        s += previous
+        previous = i
+    return s

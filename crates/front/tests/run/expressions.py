@@ -165,3 +165,24 @@ def outer(a, b):
 # run(float64[:, :], float64[:]): three([[1.0], [2.0]], [3.0, 4.0]) == [[7.0, 13.0], [8.0, 14.0]]
 def three(a, b):
     return a + b * a[:, 0] + b[None]
+
+
+# run parallel(complex128[:]): complex_product([(1.0, 2.0), (3.0, -1.0)]) == ((5.0, 5.0), (5.0, 5.0), (4.0, 1.0))
+def complex_product(a):
+    p = 1 + 0j
+    for i in prange(a.size):
+        p *= a[i]
+    return p, a.prod(), a.sum().sum()
+
+
+# run parallel(int64[:]): two_reductions([3, 1, 2]) == (1, 3, 2)
+def two_reductions(a):
+    low = 100
+    bits = 0
+    n = 0
+    for i in prange(a.size):
+        low = min(low, a[i])
+        bits |= a[i]
+        if a[i] > 1:
+            n += 1
+    return low, bits, n
