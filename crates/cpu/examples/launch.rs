@@ -28,7 +28,9 @@ entry kernel @add(%0 a: view<f32, 1, C, global, ro>, %1 b: view<f32, 1, C, globa
 ";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let exe = CpuDevice.compile(Arc::new(text::parse(KERNEL)?), CompileOptions::default()).map_err(|e| format!("{e:?}"))?;
+    let exe = CpuDevice
+        .compile(Arc::new(text::parse(KERNEL)?), CompileOptions::default())
+        .map_err(|e| format!("{e:?}"))?;
     for blocks in [1u32, 2, 16, 64, 256, 1024, 16384] {
         let n = 128 * blocks as usize;
         let mut arrays = [vec![1f32; n], vec![2f32; n], vec![0f32; n]];
@@ -41,7 +43,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for _ in 0..20 {
             let start = Instant::now();
             for _ in 0..100 {
-                exe.run(Launch::Grid(shape), &slots, &mut [], &Hooks::default()).map_err(|e| format!("{e:?}"))?;
+                exe.run(Launch::Grid(shape), &slots, &mut [], &Hooks::default())
+                    .map_err(|e| format!("{e:?}"))?;
             }
             best = best.min(start.elapsed() / 100);
         }

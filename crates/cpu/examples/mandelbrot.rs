@@ -83,7 +83,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut image = vec![0i32; (size * size) as usize];
     let data = image.as_mut_ptr() as u64;
     let corner = |x: f64| x.to_bits();
-    let args = [corner(-2.0), corner(1.0), corner(-1.5), corner(1.5), data, size, size, 4 * size, 4, limit];
+    let args = [
+        corner(-2.0),
+        corner(1.0),
+        corner(-1.5),
+        corner(1.5),
+        data,
+        size,
+        size,
+        4 * size,
+        4,
+        limit,
+    ];
 
     let start = Instant::now();
     let module = Arc::new(text::parse(KERNEL)?);
@@ -91,7 +102,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let exe = CpuDevice.compile(module, CompileOptions::default()).map_err(|e| format!("{e:?}"))?;
     let lowered = start.elapsed() - parsed;
     let plan = CpuDevice.plan_forall(&[size, size]);
-    let launch = || exe.run(Launch::Grid(plan), &args, &mut [], &Hooks::default()).map_err(|e| format!("{e:?}"));
+    let launch = || {
+        exe.run(Launch::Grid(plan), &args, &mut [], &Hooks::default())
+            .map_err(|e| format!("{e:?}"))
+    };
     let before = Instant::now();
     launch()?;
     println!("text {parsed:?}, passes {lowered:?}, first launch {:?}", before.elapsed());
@@ -102,7 +116,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         launch()?;
         best = best.min(start.elapsed());
     }
-    println!("best of ten launches {best:?}; sum {}", image.iter().map(|&n| i64::from(n)).sum::<i64>());
+    println!(
+        "best of ten launches {best:?}; sum {}",
+        image.iter().map(|&n| i64::from(n)).sum::<i64>()
+    );
     if std::env::args().nth(3).is_some() {
         println!("{}", exe.inspect(Inspect::Llvm).map_err(|e| format!("{e:?}"))?);
         println!("{}", exe.inspect(Inspect::Asm).map_err(|e| format!("{e:?}"))?);

@@ -1,5 +1,7 @@
 //! The CPU device from IR text to results, compiled and checked.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::sync::Arc;
 
 use weft_cpu::CpuDevice;
@@ -240,7 +242,10 @@ entry kernel @k(%0 out: view<i64, 1, C, global>) {{
     let exe = executable(&source(64 << 10), false);
     let mut out = vec![0i64; 1024];
     let error = launch(&*exe, grid([1024, 1, 1], [1, 1, 1]), &line(&mut out)).unwrap_err();
-    assert!(matches!(&error, RunError::Invalid(message) if message.contains("bytes of stack")), "{error:?}");
+    assert!(
+        matches!(&error, RunError::Invalid(message) if message.contains("bytes of stack")),
+        "{error:?}"
+    );
     launch(&*exe, grid([64, 1, 1], [1, 1, 1]), &line(&mut out)).unwrap();
     assert_eq!(out[..64], expected[..64]);
 }

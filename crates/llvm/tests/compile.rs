@@ -1,5 +1,6 @@
 //! From text to running code, and what happens on the way when the text is wrong.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
 #![allow(unsafe_code)]
 
 use weft_llvm::{Error, Library, Options, Pipeline, assembly, compile, host, optimized_ir};

@@ -1,5 +1,6 @@
 //! A gang with a divergent loop gives what the scalar loop gives, under both pipelines and in one module with it.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
 #![allow(unsafe_code)]
 
 use weft_llvm::{Library, Options, Pipeline, compile};
