@@ -1,11 +1,13 @@
 """What a compiled call does to the process around it: signals, threads, the GIL, import."""
 
+import gc
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -121,3 +123,17 @@ def test_what_was_printed_before_an_error_is_shown(capsys):
     with pytest.raises(AssertionError, match="not positive"):
         f(-1)
     assert capsys.readouterr().out == "before -1\n"
+
+
+def test_compiled_closures_are_garbage_when_nothing_holds_them():
+    def make(decorate):
+        def inner(x):
+            return x + 1 if x else other(x)
+
+        other = decorate(inner)
+        return other
+
+    for decorate in (weft.njit, cuda.jit, weft.vectorize):
+        reference = weakref.ref(make(decorate))
+        gc.collect()
+        assert reference() is None, decorate

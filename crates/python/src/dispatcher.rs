@@ -1,6 +1,7 @@
 //! `jit`: functions called from Python.
 
 use pyo3::exceptions::PyTypeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
 use smallvec::{SmallVec, smallvec};
@@ -113,6 +114,12 @@ impl Dispatcher {
     /// `{specs: text}` of every specialisation.
     fn _inspect<'py>(&self, py: Python<'py>, what: &str) -> PyResult<Bound<'py, PyDict>> {
         self.core.inspect(py, inspect_kind(what))
+    }
+
+    /// A closure that holds the compiled object that holds it is garbage when nothing else does.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.core.captured.function)?;
+        self.core.captured.defaults.iter().try_for_each(|value| visit.call(value))
     }
 
     fn __repr__(&self) -> String {

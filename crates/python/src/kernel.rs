@@ -1,5 +1,6 @@
 //! Launches of `cuda.jit` kernels: grid shapes, and the call itself.
 
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyTuple};
 use weft_runtime::{GridShape, Launch};
@@ -66,6 +67,10 @@ impl Launcher {
         }
         spec.code.run(py, Launch::Grid(self.shape), &bound.slots, &mut [])?;
         Ok(())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.kernel)
     }
 
     fn __repr__(&self) -> String {
