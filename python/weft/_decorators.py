@@ -21,7 +21,7 @@ class Inspectable:
     def _known(self) -> list[tuple[Any, ...]]:
         raise NotImplementedError
 
-    def _inspect(self, what: str) -> dict[tuple[Any, ...], str]:
+    def _inspect(self, what: str) -> Any:
         raise NotImplementedError
 
     @property
@@ -157,7 +157,7 @@ def jit(
     if error_model not in ("python", "numpy"):
         raise ValueError(f"error_model is 'python' or 'numpy', not {error_model!r}")
 
-    def make(function: Any, signatures: tuple[types.Signature, ...]) -> Function:
+    def make(function: Any, signatures: tuple[types.Signature, ...]) -> Any:
         return dispatcher(
             Function,
             function,

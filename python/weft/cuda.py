@@ -319,7 +319,7 @@ class DeviceNDArray(_weft.DeviceArray):
 
 
 def _address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
+    return int(array.__array_interface__["data"][0])
 
 
 def _basic(index: Any) -> tuple[Any, ...]:
