@@ -296,7 +296,7 @@ impl LoopCall<'_> {
         } else {
             spread::alone(chunks, &work);
         }
-        if !self.ctx.failed() {
+        if !self.ctx.failed() && width > 0 {
             // Neighbours first, then pairs of them: the error of a sum grows with the logarithm of the number of chunks.
             let mut apart = width.max(1);
             while apart < partial.len() {
