@@ -8,10 +8,14 @@ use std::ptr::NonNull;
 use weft_runtime::{Buffer, RunError};
 
 const ALIGN: usize = 64;
+/// What the allocator aligns to by itself. Asked for more it zeroes by hand, where `calloc` has pages that are zero when first touched.
+const NATURAL_ALIGN: usize = 16;
 
 #[derive(Debug)]
 pub struct HostBuffer {
     start: NonNull<u8>,
+    /// What was allocated: `start` is its first aligned address.
+    base: NonNull<u8>,
     layout: Layout,
     bytes: usize,
 }
@@ -25,11 +29,15 @@ impl HostBuffer {
     /// None when the system has not that much.
     pub fn new(bytes: usize, zeroed: bool) -> Option<HostBuffer> {
         // An empty array needs an address of its own, too.
-        let layout = Layout::from_size_align(bytes.max(1), ALIGN).ok()?;
+        let room = bytes.max(1).checked_add(ALIGN - NATURAL_ALIGN)?;
+        let layout = Layout::from_size_align(room, NATURAL_ALIGN).ok()?;
         // SAFETY: the layout's size is not 0.
-        let start = unsafe { if zeroed { alloc_zeroed(layout) } else { alloc(layout) } };
+        let base = NonNull::new(unsafe { if zeroed { alloc_zeroed(layout) } else { alloc(layout) } })?;
+        // SAFETY: the first aligned address lies at most `ALIGN - NATURAL_ALIGN` bytes on.
+        let start = unsafe { base.add(base.as_ptr().align_offset(ALIGN)) };
         Some(HostBuffer {
-            start: NonNull::new(start)?,
+            start,
+            base,
             layout,
             bytes,
         })
@@ -79,7 +87,7 @@ impl Buffer for HostBuffer {
 impl Drop for HostBuffer {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout in `new`.
-        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+        unsafe { dealloc(self.base.as_ptr(), self.layout) };
     }
 }
 
@@ -89,8 +97,10 @@ mod tests {
 
     #[test]
     fn reads_and_writes_stay_inside() {
+        for bytes in [0, 1, 100, 1 << 22] {
+            assert_eq!(HostBuffer::new(bytes, true).unwrap().address() % 64, 0);
+        }
         let buffer = HostBuffer::new(16, true).unwrap();
-        assert_eq!(buffer.address() % 64, 0);
         buffer.write(4, &[1, 2, 3]).unwrap();
         let mut back = [9; 5];
         buffer.read(3, &mut back).unwrap();
