@@ -27,6 +27,9 @@ impl From<Diagnostic> for Stop {
 
 pub type Res<T> = Result<T, Stop>;
 
+/// How deep calls may be nested: functions are compiled by recursion.
+const DEEPEST: usize = 100;
+
 /// A function being compiled, for messages about recursion.
 struct Frame {
     key: u64,
@@ -107,6 +110,10 @@ impl Compiler {
             return Ok(done.clone());
         }
         self.refuse_recursion(function, call)?;
+        if self.stack.len() > DEEPEST {
+            let message = format!("calls are nested more than {DEEPEST} functions deep here");
+            return Err(Diagnostic::new(DiagnosticKind::Unsupported, call, message).into());
+        }
         let done = self.specialise(function, lower::Args::Call(args), FuncKind::Device);
         let done = done.map_err(|stop| called_from(stop, function, args, call))?;
         self.specialised.insert(key, done.clone());

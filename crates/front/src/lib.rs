@@ -10,6 +10,7 @@ mod names;
 mod parse;
 mod prune;
 mod types;
+mod unset;
 mod value;
 
 use std::rc::Rc;

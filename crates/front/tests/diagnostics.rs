@@ -102,3 +102,12 @@ fn source_that_does_not_parse() {
     let diag = failure("f = g(lambda x: x,\n", "f", &[ArgType::Weak(Scalar::I64)]);
     insta::assert_snapshot!(diag.render());
 }
+
+#[test]
+fn deep_expressions() {
+    let sum = |n: usize| format!("def f(x):\n    return {}\n", vec!["x"; n].join(" + "));
+    let args = [ArgType::Weak(Scalar::I64)];
+    World::new("deep.py", &sum(300)).compile("f", &args, host()).unwrap();
+    let diag = failure(&sum(5000), "f", &args);
+    assert!(diag.message.contains("nested too deeply"), "{}", diag.message);
+}

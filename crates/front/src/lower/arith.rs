@@ -12,6 +12,12 @@ use crate::value::{Lit, Number, Val};
 /// Integer exponents up to this become products.
 const UNROLLED_POWER: u64 = 16;
 
+/// Tuples are written out in the code that uses them.
+const LONGEST_TUPLE: usize = 1024;
+
+/// Constants beyond this many bits are left to run time, where they wrap.
+const FOLDED_BITS: u32 = 100;
+
 impl Lower<'_> {
     pub fn binary(&mut self, op: Operator, a: &Val, b: &Val, span: Span) -> Res<Val> {
         if a.is_array() || b.is_array() {
@@ -22,7 +28,10 @@ impl Lower<'_> {
             (Operator::Add, Val::Str(a), Val::Str(b)) => return Ok(Val::Str(format!("{a}{b}"))),
             (Operator::Mult, Val::Tuple(items), n) | (Operator::Mult, n, Val::Tuple(items)) => {
                 if let Some(n) = n.const_int() {
-                    let times = n.clamp(0, 1024) as usize;
+                    let times = n.max(0) as usize;
+                    if items.len().saturating_mul(times) > LONGEST_TUPLE {
+                        return Err(self.unsupported(span, "this tuple is too long; use an array"));
+                    }
                     return Ok(Val::Tuple(std::iter::repeat_n(items.clone(), times).flatten().collect()));
                 }
             }
@@ -361,7 +370,7 @@ fn fold_ints(op: Operator, x: i128, y: i128) -> Option<Lit> {
         Operator::BitXor => x ^ y,
         _ => return None,
     };
-    Some(Lit::int(value))
+    (value.unsigned_abs() < 1 << FOLDED_BITS).then_some(Lit::int(value))
 }
 
 fn fold_complex(op: Operator, a: Lit, b: Lit) -> Option<Lit> {

@@ -66,7 +66,8 @@ impl Lower<'_> {
             "ndim" => Ok(Val::int(0)),
             "size" => Ok(Val::int(1)),
             "shape" => Ok(Val::Tuple(Vec::new())),
-            "sum" | "prod" | "mean" | "min" | "max" | "any" | "all" | "conjugate" | "conj" | "item" | "astype" | "is_integer" | "bit_count" => Ok(Val::Method(Box::new(base.clone()), attr.into())),
+            "sum" | "prod" | "mean" | "min" | "max" | "any" | "all" | "conjugate" | "conj" | "item" | "astype" | "is_integer"
+            | "bit_count" => Ok(Val::Method(Box::new(base.clone()), attr.into())),
             _ => Err(self.no_attribute(base, attr, span)),
         }
     }

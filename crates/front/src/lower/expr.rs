@@ -15,11 +15,20 @@ use crate::{Object, builtins};
 /// A side of `and`, `or` or a conditional expression up to this many operations is computed without a branch.
 const CHEAP: usize = 10;
 
+/// How deep expressions may be nested: lowering walks them by recursion.
+const DEEPEST: usize = 400;
+
 impl Lower<'_> {
     pub fn expr(&mut self, e: &Expr) -> Res<Val> {
         let outer = self.b.span;
         self.b.span = self.span(e.range());
-        let val = self.expr_inner(e);
+        self.depth += 1;
+        let val = if self.depth > DEEPEST {
+            Err(self.unsupported(self.b.span, "this expression is nested too deeply; give a part of it a name"))
+        } else {
+            self.expr_inner(e)
+        };
+        self.depth -= 1;
         self.b.span = outer;
         val
     }

@@ -29,6 +29,7 @@ use crate::compiler::{Compiler, Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::{Body, Parsed, parse};
 use crate::types::{Ty, join};
+use crate::unset;
 use crate::value::Val;
 use crate::{FunctionSource, Inferred, Role};
 use loops::LoopFrame;
@@ -110,6 +111,8 @@ pub struct Lower<'c> {
     shapes: HashMap<Value, Vec<Value>>,
     /// The function allocates or runs parallel loops, so it can only run on the host.
     needs_host: bool,
+    /// How deep the expression being lowered is nested.
+    depth: usize,
     /// What was inferred in this round.
     types: Vec<Inferred>,
     /// A function of Weft's own library: intrinsics are known, zero divisors are its business.
@@ -147,6 +150,7 @@ impl<'c> Lower<'c> {
             roots: HashMap::new(),
             shapes: HashMap::new(),
             needs_host: false,
+            depth: 0,
             types: Vec::new(),
             library,
         }
@@ -327,6 +331,12 @@ impl<'c> Lower<'c> {
         }
         let ty = self.result.map_or(Ty::None, |(ty, _)| ty);
         let mut func = self.b.finish();
+        if let Err((local, span)) = unset::start_at_zero(&mut func) {
+            let name = &func.locals[local.index()].name;
+            let message = format!("the array '{name}' may be read here before it is assigned");
+            let diag = Diagnostic::new(DiagnosticKind::Name, span, message);
+            return Err(diag.help("assign it on every path that leads here").into());
+        }
         if self.needs_host && func.kind == FuncKind::Device {
             func.kind = FuncKind::Host;
         }

@@ -63,3 +63,11 @@ def calls_number(x: float):
 
 def calls_object(x: float):
     return thing(x)
+
+
+def unset_array(a: float64[:], n: int):
+    if n > 0:
+        v = a[1:]
+    else:
+        n = 1
+    return v[0]

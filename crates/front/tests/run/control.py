@@ -318,3 +318,22 @@ def apply(f, x):
 def functions_as_arguments(x):
     g = square
     return apply(square, x), apply(math.sqrt, x), g(x)
+
+
+# run(int): never_assigned(0) == 0.0
+# run(int): never_assigned(3) == 1.0
+def never_assigned(n):
+    for i in range(n):
+        x = i * 0.5
+    return x
+
+
+# run(int): assigned_in_endless_loop(3) == 1
+def assigned_in_endless_loop(n):
+    a = np.arange(n)
+    while True:
+        b = a[1:]
+        n -= 1
+        if n < 0:
+            break
+    return b[0]
