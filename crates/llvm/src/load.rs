@@ -140,7 +140,7 @@ fn resolve(object: &Object<'_>, plan: &Plan, base: usize, symbols: &[(&str, usiz
                 .map(|address| address as u64)
                 .ok_or_else(|| Error::Load(format!("it needs the function {}, which nothing provides", symbol.name))),
             SHN_ABS => Ok(symbol.value),
-            section => Ok(plan.sections[section as usize].map_or(0, |offset| (base + offset) as u64 + symbol.value)),
+            section => Ok(plan.sections[section as usize].map_or(0, |offset| ((base + offset) as u64).wrapping_add(symbol.value))),
         }
     };
     (0..object.symbols.len()).map(resolve_one).collect()
