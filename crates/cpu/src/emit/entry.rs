@@ -38,7 +38,7 @@ pub fn looping<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, linkage
     fx.load_params(&f.params[rank..], rank)?;
     fx.start_reductions(reductions)?;
     fx.points(&f.params[..rank], &extents)?;
-    fx.end_reductions(reductions)?;
+    fx.end_reductions(reductions, !linkage.is_empty())?;
     fx.finish(symbol, linkage)
 }
 

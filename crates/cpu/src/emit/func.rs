@@ -32,6 +32,8 @@ pub struct Fx<'a, 'm> {
     pub arrays: Vec<Operand>,
     pub array_bytes: Vec<u64>,
     pub frames: Vec<Frame>,
+    /// Sums of floats across gangs, as doubles: the reduction's local and the memory of one double a lane.
+    pub totals: Vec<(Local, Operand)>,
     pub mask: Mask,
     /// How a mask sits in a slot: `i1`, or an integer as wide as the lanes' data where the target has no mask registers.
     pub mask_elem: Elem,
@@ -65,6 +67,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             arrays: Vec::new(),
             array_bytes: Vec::new(),
             frames: Vec::new(),
+            totals: Vec::new(),
             mask: Mask::Full,
             mask_elem: Elem::I1,
             doubled: false,

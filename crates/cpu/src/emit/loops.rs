@@ -6,7 +6,11 @@ use super::entry::end_frame;
 use super::func::Fx;
 use super::mask::Mask;
 use super::values::{Num, Res, Val, elem};
-use super::writer::{Operand, Ty};
+use super::views::Slot;
+use super::writer::{Elem, Operand, Ty};
+
+/// Gangs after which sums of floats move on.
+const SUMMED_GANGS: i64 = 64;
 
 impl<'m> Fx<'_, 'm> {
     /// Runs the body for `begin..end`: points of one axis, or rows of more.
@@ -47,8 +51,39 @@ impl<'m> Fx<'_, 'm> {
         self.define(outer[0], Val::Num(Num::Uniform(rest)));
     }
 
-    /// Neighbouring points: whole gangs first, then one with some lanes off.
+    /// Neighbouring points. Where floats are summed, the lanes' sums move into wider ones before they grow long.
     fn gangs(&mut self, index: Option<Value>, begin: Operand, end: Operand) -> Res<()> {
+        if self.totals.is_empty() {
+            return self.gangs_in_a_row(index, begin, end);
+        }
+        let block = self.count(begin, end, SUMMED_GANGS * i64::from(self.lanes));
+        let stop = self.scalar_int("add nsw", block.at, Operand::Int(SUMMED_GANGS * i64::from(self.lanes)));
+        let stop = self.call("smin", Ty::I64, &[stop, end]);
+        self.gangs_in_a_row(index, block.at, stop)?;
+        self.move_sums();
+        self.end_count(&block);
+        Ok(())
+    }
+
+    fn move_sums(&mut self) {
+        for (local, total) in self.totals.clone() {
+            let Slot::Lanes { ptr, elem } = self.slots[local.index()] else {
+                continue;
+            };
+            let (narrow, wide) = (self.vector_ty(elem), self.vector_ty(Elem::F64));
+            let mut sum = self.w.load(narrow, ptr);
+            if elem == Elem::F32 {
+                sum = self.convert("fpext", sum, narrow, wide);
+            }
+            let before = self.w.load(wide, total);
+            let after = self.plain("fadd", wide, before, sum);
+            self.w.store(wide, after, total);
+            self.w.store(narrow, Operand::Zero, ptr);
+        }
+    }
+
+    /// Whole gangs first, then one with some lanes off.
+    fn gangs_in_a_row(&mut self, index: Option<Value>, begin: Operand, end: Operand) -> Res<()> {
         let slot = self.w.alloca(Ty::I64);
         self.w.store(Ty::I64, begin, slot);
         let (head, whole, next) = (self.w.label(), self.w.label(), self.w.label());
@@ -96,18 +131,40 @@ impl<'m> Fx<'_, 'm> {
             let s = self.local_scalar(r.local)?;
             let slot = self.slots[r.local.index()].clone();
             self.write_number(&slot, identity(r.op, s), false)?;
+            if is_sum(r.op, s) {
+                let ty = self.vector_ty(Elem::F64);
+                let total = self.w.alloca(ty);
+                self.w.store(ty, Operand::Zero, total);
+                self.totals.push((r.local, total));
+            }
         }
         Ok(())
     }
 
-    /// Combines the lanes of each reduction, halves with halves, and writes the results.
-    pub fn end_reductions(&mut self, reductions: &[Reduction]) -> Res<()> {
+    /// Combines the lanes of each reduction, halves with halves, and writes the results: sums of floats as doubles where they are
+    /// `combined` further.
+    pub fn end_reductions(&mut self, reductions: &[Reduction], combined: bool) -> Res<()> {
         for (i, r) in reductions.iter().enumerate() {
             let s = self.local_scalar(r.local)?;
-            let slot = self.slots[r.local.index()].clone();
-            let lanes = self.read_number(&slot);
-            let total = self.combine_lanes(r.op, s, lanes)?;
-            self.store_slot(total, s, Operand::Arg("extra"), i)?;
+            let mut held = s;
+            let lanes = match self.totals.iter().find(|(local, _)| *local == r.local) {
+                Some((_, total)) => {
+                    held = Scalar::F64;
+                    let (ty, total) = (self.vector_ty(Elem::F64), *total);
+                    Num::Varying(self.w.load(ty, total))
+                }
+                None => {
+                    let slot = self.slots[r.local.index()].clone();
+                    self.read_number(&slot)
+                }
+            };
+            let total = self.combine_lanes(r.op, held, lanes)?;
+            if combined {
+                self.store_slot(total, held, Operand::Arg("extra"), i)?;
+            } else {
+                let total = self.cast(held, s, total);
+                self.store_slot(total, s, Operand::Arg("extra"), i)?;
+            }
         }
         Ok(())
     }
@@ -177,6 +234,7 @@ impl<'m> Fx<'_, 'm> {
         let mut kinds = Vec::new();
         for r in reductions {
             match scalar(r) {
+                Some(s) if is_sum(r.op, s) => kinds.push((r.op, Scalar::F64)),
                 Some(s) if !s.is_complex() => kinds.push((r.op, s)),
                 _ => return self.internal("a reduction of what is no real number"),
             }
@@ -207,8 +265,11 @@ impl<'m> Fx<'_, 'm> {
             let s = self.local_scalar(*local)?;
             let slot = self.slots[local.index()].clone();
             let old = self.read_number(&slot);
-            let new = self.read_slot_number(block, i, s);
-            let total = self.binary(binary_op(r.op), s, old, new, s)?;
+            let held = if is_sum(r.op, s) { Scalar::F64 } else { s };
+            let new = self.read_slot_number(block, i, held);
+            let old = self.cast(s, held, old);
+            let total = self.binary(binary_op(r.op), held, old, new, held)?;
+            let total = self.cast(held, s, total);
             self.set_local(*local, &Val::Num(total), false)?;
         }
         Ok(())
@@ -252,6 +313,11 @@ pub fn binary_op(op: ReduceOp) -> BinOp {
         ReduceOp::Or => BinOp::Or,
         ReduceOp::Xor => BinOp::Xor,
     }
+}
+
+/// A sum whose rounding errors would add up.
+fn is_sum(op: ReduceOp, s: Scalar) -> bool {
+    op == ReduceOp::Add && s.is_float()
 }
 
 /// What changes nothing when combined.
