@@ -1,4 +1,4 @@
-"""Run in a fresh process: `python first_call.py <library> <what>` prints the seconds from decorator to first result.
+"""Run in a fresh process: `python first_call.py <library> <what> wall|cpu` prints the seconds from decorator to first result.
 
 The library is imported before the clock starts; importing is measured by itself (`what` is `import`: the seconds of the
 import beyond NumPy's).
@@ -236,6 +236,7 @@ def importing(name, clock):
 
 
 if __name__ == "__main__":
-    library, what = sys.argv[1:]
-    seconds = importing(library, time.perf_counter) if what == "import" else globals()[f"{library}_{what}"](time.perf_counter)
+    library, what, clock_name = sys.argv[1:]
+    clock = time.process_time if clock_name == "cpu" else time.perf_counter
+    seconds = importing(library, clock) if what == "import" else globals()[f"{library}_{what}"](clock)
     print(f"seconds {seconds:.9f}")

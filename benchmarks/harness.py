@@ -22,6 +22,20 @@ LIMIT = "limit"
 Work = Callable[[], Any]
 
 
+class Clock:
+    """What is read before and after: the wall's time, or with `--cpu-time` the time this process got from the processor."""
+
+    now: Callable[[], float] = time.perf_counter
+    cpu = False
+
+    @classmethod
+    def use_cpu_time(cls) -> None:
+        """For a machine that is busy with other things: CPU time of all threads, and one thread for everyone."""
+        cls.now, cls.cpu = time.process_time, True
+        for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "WEFT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
+            os.environ[variable] = "1"
+
+
 class NotInstalledError(Exception):
     """A peer, a library or a compiler that this contender needs is not there."""
 
@@ -46,14 +60,16 @@ class Budget:
     against: str | None = None
     factor: float = 1.0
     absolute: float | None = None
+    weft: str = WEFT
+    """Which of Weft's contenders it is about."""
     error: bool = False
     """The budget is about the result's error, not about time."""
 
     def found(self, outcome: Outcome) -> float | None:
         """What this run found, to be compared with `allowed`; None if Weft or its opponent was not measured."""
         if self.against is not None:
-            return outcome.ratio(WEFT, self.against)
-        row = outcome.row(WEFT)
+            return outcome.ratio(self.weft, self.against)
+        row = outcome.row(self.weft)
         if row is None:
             return None
         return row.value if self.error or not row.times else row.median
@@ -204,10 +220,10 @@ def _ready(contender: Contender, benchmark: Benchmark, reference: Any, row: Row)
 
 
 def _once(work: Work, inner: int) -> float:
-    start = time.perf_counter()
+    start = Clock.now()
     for _ in range(inner):
         work()
-    return (time.perf_counter() - start) / inner
+    return (Clock.now() - start) / inner
 
 
 def _interleave(ready: list[tuple[Row, Work, float]], seconds: float, inner: int) -> None:

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from harness import LIMIT, WEFT, Budget, Outcome, Row
+from harness import LIMIT, WEFT, Budget, Clock, Outcome, Row
 
 
 def machine() -> str:
@@ -24,7 +24,8 @@ def machine() -> str:
     vectors = "AVX-512" if "avx512f" in names else "AVX2" if "avx2" in names else platform.machine()
     name = model.group(1).strip() if model else platform.processor() or platform.machine()
     kind = f" (family {family.group(1)})" if family and name in {"AMD EPYC", "AMD EPYC Processor"} else ""
-    return f"{name}{kind}, {os.cpu_count()} cores, {vectors}"
+    how = "one thread, CPU time" if Clock.cpu else f"{os.cpu_count()} cores"
+    return f"{name}{kind}, {how}, {vectors}"
 
 
 def amount(value: float, unit: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from harness import WEFT, Budget, Outcome, Row
+from harness import WEFT, Budget, Clock, Outcome, Row
 
 HERE = Path(__file__).resolve().parent.parent
 SAMPLES = 9
@@ -30,7 +30,7 @@ def sample(library: str, what: str) -> float:
             "TI_OFFLINE_CACHE": "0",
         }
         done = subprocess.run(
-            [sys.executable, str(HERE / "first_call.py"), library, what],
+            [sys.executable, str(HERE / "first_call.py"), library, what, "cpu" if Clock.cpu else "wall"],
             env={**os.environ, **caches},
             capture_output=True,
             text=True,
