@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import weft
+
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -22,4 +24,8 @@ def test_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     spec = importlib.util.spec_from_file_location("page", path)
     assert spec is not None and spec.loader is not None
-    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    threads = weft.get_num_threads()
+    try:
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    finally:
+        weft.set_num_threads(threads)

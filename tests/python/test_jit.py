@@ -68,6 +68,19 @@ def test_defaults_and_keywords():
 
 
 @njit
+def keyword_only(a, /, b, *, c=3, d):
+    return a + 10 * b + 100 * c + 1000 * d
+
+
+def test_positional_and_keyword_only_parameters():
+    same(keyword_only(1, 2, d=4), 4321)
+    same(keyword_only(1, b=2, d=4, c=5), 4521)
+    for wrong in (lambda: keyword_only(1, 2, 3, 4), lambda: keyword_only(a=1, b=2, d=4), lambda: keyword_only(1, 2)):
+        with pytest.raises(weft.ArgumentError):
+            wrong()
+
+
+@njit
 def swap(pair):
     a, (b, c) = pair
     return (c, (a, b)), len(pair)

@@ -179,6 +179,9 @@ def test_order_of_the_output():
     assert mix(a, a).flags.f_contiguous
     assert mix(a, a, order="C").flags.c_contiguous
     assert mix(a, np.ascontiguousarray(a)).flags.c_contiguous
+    b = np.arange(24.0).reshape(2, 3, 4).transpose(1, 2, 0)
+    assert mix(b, b).strides == np.add(b, b).strides
+    same(mix(b, 2), numpy_mix(b, 2))
 
 
 @vectorize([float32(float32, float32), float64(float64, float64), "int64(int64, int64)"])

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyTuple};
 use smallvec::SmallVec;
 use weft_ir::Scalar;
 
@@ -130,8 +130,9 @@ fn is_plain_subclass(object: &Bound<'_, PyAny>) -> bool {
 
 #[cold]
 fn refuse(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
-    let ty = object.get_type().to_string();
-    let help = if object.hasattr("__array__").unwrap_or(false) || object.hasattr("__len__").unwrap_or(false) {
+    let ty = object.get_type().fully_qualified_name().map(|n| n.to_string()).unwrap_or_default();
+    let is_array_like = object.is_instance_of::<PyList>() || (object.hasattr("__array__").unwrap_or(false) && !ty.starts_with("numpy."));
+    let help = if is_array_like {
         format!("pass np.asarray({name}), or a tuple of numbers")
     } else {
         "Weft takes numbers, NumPy scalars and arrays, and tuples of them".into()

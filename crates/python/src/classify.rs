@@ -24,10 +24,13 @@ pub struct Captured {
     pub function: Py<PyFunction>,
     pub name: String,
     pub source: Source,
-    /// Names of its positional parameters.
+    /// Names of its parameters, keyword-only ones last.
     pub params: Vec<String>,
-    /// Values of the last parameters, as many as have one.
-    pub defaults: Vec<Py<PyAny>>,
+    /// How many of them may be given by position, and of those how many may not be given by name.
+    pub positional: usize,
+    positional_only: usize,
+    /// The default value of each parameter that has one.
+    pub defaults: Vec<Option<Py<PyAny>>>,
     /// It has `*args` or `**kwargs`.
     pub variadic: bool,
 }
@@ -39,16 +42,19 @@ impl Captured {
         let (file, first_line, text): (String, u32, String) =
             py.import("weft._source")?.call_method1("source_of", (function,))?.extract()?;
         let code = function.getattr("__code__")?.cast_into::<PyCode>()?;
-        let count: usize = code.getattr("co_argcount")?.extract::<usize>()? + code.getattr("co_kwonlyargcount")?.extract::<usize>()?;
-        let names: Vec<String> = code.getattr("co_varnames")?.extract()?;
+        let positional: usize = code.getattr("co_argcount")?.extract()?;
+        let count = positional + code.getattr("co_kwonlyargcount")?.extract::<usize>()?;
+        let mut params: Vec<String> = code.getattr("co_varnames")?.extract()?;
+        params.truncate(count);
         let flags: u32 = code.getattr("co_flags")?.extract()?;
-        let defaults = function.getattr("__defaults__")?;
         Ok(Captured {
             function: function.clone().unbind(),
             name: function.getattr("__name__")?.extract()?,
             source: Source { file, first_line, text },
-            params: names.into_iter().take(count).collect(),
-            defaults: if defaults.is_none() { Vec::new() } else { defaults.extract()? },
+            defaults: defaults(function, &params, positional)?,
+            params,
+            positional,
+            positional_only: code.getattr("co_posonlyargcount")?.extract()?,
             variadic: flags & (VARARGS | VARKEYWORDS) != 0,
         })
     }
@@ -66,11 +72,11 @@ impl Captured {
                 ),
             ));
         }
-        let count = self.params.len();
-        if args.len() > count {
+        let (count, most) = (self.params.len(), self.positional);
+        if args.len() > most {
             return Err(wrong(format!(
-                "takes {count} arguments ({}), {} were given",
-                self.params.join(", "),
+                "takes {most} arguments ({}), {} were given",
+                self.params[..most].join(", "),
                 args.len()
             )));
         }
@@ -78,17 +84,19 @@ impl Captured {
         found.resize(count, None);
         for (name, value) in kwargs.into_iter().flatten() {
             let name: String = name.extract()?;
-            let Some(at) = self.params.iter().position(|p| *p == name) else {
-                return Err(wrong(format!("has no parameter '{name}'; it takes ({})", self.params.join(", "))));
+            let Some(at) = self.params.iter().skip(self.positional_only).position(|p| *p == name) else {
+                return Err(wrong(format!(
+                    "has no parameter '{name}' to give by name; it takes ({})",
+                    self.params.join(", ")
+                )));
             };
-            if found[at].replace(value).is_some() {
+            if found[self.positional_only + at].replace(value).is_some() {
                 return Err(wrong(format!("got two values for '{name}'")));
             }
         }
-        let first = count - self.defaults.len().min(count);
         let complete = found.into_iter().enumerate().map(|(i, value)| {
             value
-                .or_else(|| Some(self.defaults.get(i.checked_sub(first)?)?.bind(py).clone()))
+                .or_else(|| Some(self.defaults[i].as_ref()?.bind(py).clone()))
                 .ok_or_else(|| wrong(format!("is missing its argument '{}'", self.params[i])))
         });
         complete.collect()
@@ -96,11 +104,9 @@ impl Captured {
 
     pub fn front(&self, py: Python<'_>) -> PyResult<FunctionSource> {
         let function = self.function.bind(py);
-        let first = self.params.len().saturating_sub(self.defaults.len());
-        let defaults = self.params[first..]
-            .iter()
-            .cloned()
-            .zip(self.defaults.iter().map(|v| classify(v.bind(py))))
+        let named = self.params.iter().zip(&self.defaults);
+        let defaults = named
+            .filter_map(|(name, value)| Some((name.clone(), classify(value.as_ref()?.bind(py)))))
             .collect();
         Ok(FunctionSource {
             name: self.name.clone(),
@@ -110,6 +116,18 @@ impl Captured {
             env: Rc::new(Scope::of(function)?),
         })
     }
+}
+
+/// The default of each parameter: of the last positional ones, and of keyword-only ones by name.
+fn defaults(function: &Bound<'_, PyFunction>, params: &[String], positional: usize) -> PyResult<Vec<Option<Py<PyAny>>>> {
+    let last: Option<Vec<Py<PyAny>>> = function.getattr("__defaults__")?.extract()?;
+    let by_name: Option<HashMap<String, Py<PyAny>>> = function.getattr("__kwdefaults__")?.extract()?;
+    let last = last.unwrap_or_default();
+    let mut by_name = by_name.unwrap_or_default();
+    let mut defaults: Vec<Option<Py<PyAny>>> = (last.len()..positional).map(|_| None).collect();
+    defaults.extend(last.into_iter().map(Some));
+    defaults.extend(params.iter().skip(positional).map(|name| by_name.remove(name)));
+    Ok(defaults)
 }
 
 /// The names a function sees: closure cells, then globals, then builtins.

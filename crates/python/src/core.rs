@@ -77,7 +77,7 @@ impl Core {
     pub fn bind(&self, numpy: &Numpy, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Args> {
         let mut bound = Args::default();
         let params = &self.captured.params;
-        if kwargs.is_none() && args.len() == params.len() && !self.captured.variadic {
+        if kwargs.is_none() && args.len() == params.len() && args.len() == self.captured.positional && !self.captured.variadic {
             for (i, name) in params.iter().enumerate() {
                 crate::bind::bind(numpy, &args.get_item(i)?, &|| name.clone(), &mut bound)?;
             }

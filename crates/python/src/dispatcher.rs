@@ -119,7 +119,7 @@ impl Dispatcher {
     /// A closure that holds the compiled object that holds it is garbage when nothing else does.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.core.captured.function)?;
-        self.core.captured.defaults.iter().try_for_each(|value| visit.call(value))
+        self.core.captured.defaults.iter().flatten().try_for_each(|value| visit.call(value))
     }
 
     fn __repr__(&self) -> String {

@@ -550,6 +550,22 @@ fn check_output<'py>(numpy: &Numpy, out: Bound<'py, PyAny>, result: Scalar, cast
     Ok(out)
 }
 
+/// The axes by falling strides, if the array inputs of full rank agree on an order that is not C's.
+fn axis_order(inputs: &[Input<'_>], rank: usize) -> Option<Vec<usize>> {
+    let orders = inputs
+        .iter()
+        .filter_map(|i| i.array.as_ref())
+        .filter(|a| a.shape.len() == rank)
+        .map(|array| {
+            let mut axes: Vec<usize> = (0..rank).collect();
+            axes.sort_by_key(|&axis| std::cmp::Reverse(array.strides[axis].unsigned_abs()));
+            axes
+        });
+    let mut orders = orders.peekable();
+    let first = orders.peek()?.clone();
+    (orders.all(|other| other == first) && !first.is_sorted()).then_some(first)
+}
+
 /// A new array of the result's shape; `K` keeps Fortran order where every array input has it.
 fn new_output<'py>(
     numpy: &Numpy,
@@ -571,5 +587,13 @@ fn new_output<'py>(
         _ => fortran,
     };
     let shape: SmallVec<[isize; 8]> = shape.iter().map(|&n| n as isize).collect();
-    numpy.new_array(py, &shape, elem, fortran)
+    match axis_order(inputs, shape.len()) {
+        Some(axes) if order == "K" && !fortran => {
+            let sorted: SmallVec<[isize; 8]> = axes.iter().map(|&axis| shape[axis]).collect();
+            let mut back = vec![0; axes.len()];
+            axes.iter().enumerate().for_each(|(at, &axis)| back[axis] = at);
+            numpy.new_array(py, &sorted, elem, false)?.call_method1("transpose", (back,))
+        }
+        _ => numpy.new_array(py, &shape, elem, fortran),
+    }
 }
