@@ -147,3 +147,13 @@ def nextafter(x, y):
 @weft.vectorize
 def ldexp(x, n):
     return math.ldexp(x, n)
+
+
+@weft.vectorize
+def gamma(x):
+    return math.gamma(x)
+
+
+@weft.vectorize
+def lgamma(x):
+    return math.lgamma(x)

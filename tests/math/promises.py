@@ -75,6 +75,21 @@ def _pow(x: mpf, y: mpf) -> mpf | None:
     return mpf(0) if size < -1000 else mp.power(x, y)
 
 
+def _gamma(x: mpf) -> mpf | None:
+    if x == 0:
+        return None
+    if x == -mp.inf or (x < 0 and mp.isint(x)):
+        return mp.nan
+    return mp.inf if x > 200 else mpf(0) if x < -250 else mp.gamma(x)
+
+
+def _lgamma(x: mpf) -> mpf | None:
+    """Positive arguments; negative ones have an absolute bound, which is tested apart."""
+    if mp.isnan(x) or mp.isinf(x):
+        return abs(x)
+    return None if x <= 0 else mp.loggamma(x).real
+
+
 def _remainder(x: mpf, y: mpf) -> mpf | None:
     if not mp.isfinite(x) or mp.isnan(y) or y == 0:
         return mp.nan
@@ -138,6 +153,8 @@ FUNCTIONS: dict[str, Function] = {
     "atanh": Function(_atanh, ranges=[(-1, 1), (0.9, 1)], exponents=(-70, 0)),
     "erf": Function(mp.erf, bound=2, ranges=[(-3, 3), (0.8, 1)], exponents=(-70, 4)),
     "erfc": Function(mp.erfc, bound=2, ranges=[(-3, 3), (0, 27.5), (3, 11)], exponents=(-70, 4.8)),
+    "gamma": Function(_gamma, bound=4, ranges=[(-5, 10), (-40, 172), (0, 36)], exponents=(-70, 7.3)),
+    "lgamma": Function(_lgamma, bound=4, ranges=[(0, 10), (0.8, 2.2), (0, 200)], exponents=(-70, 300)),
     "remainder": Function(_remainder, arity=2, bound=0, ranges=[(-10, 10)], exponents=(-30, 30)),
     "cbrt": Function(_cbrt, ranges=[(-10, 10)], exponents=(-300, 300)),
 }

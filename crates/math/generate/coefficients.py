@@ -108,6 +108,19 @@ def _ends(middle: int, last: str) -> tuple[mpf, mpf]:
     return (low - middle) / (low + middle), (high - middle) / (high + middle)
 
 
+def _stirling(w: mpf) -> mpf:
+    s = 1 / mp.sqrt(w)
+    return s * (mp.loggamma(s) - (s - mpf(1) / 2) * mp.log(s) + s - mp.log(2 * mp.pi) / 2)
+
+
+def _lgamma_one(t: mpf) -> mpf:
+    return mp.loggamma(1 + t) / t
+
+
+def _lgamma_two(t: mpf) -> mpf:
+    return mp.loggamma(2 + t) / t
+
+
 def _over(*numbers: int) -> tuple[mpf, ...]:
     return tuple(mpf(1) / n for n in numbers)
 
@@ -120,6 +133,9 @@ EXP = (_exp, lambda h: h * h / mp.exp(h), _over(2, 6, 24, 120))
 EXPM1 = (_expm1, lambda h: h**3 / mp.exp(h), _over(6, 24, 120, 720))
 LOG = (_log, lambda z: z, (mpf(2) / 3, mpf(2) / 5, mpf(2) / 7))
 LOG_WIDE = (_log_wide, lambda z: z * z, (mpf(2) / 5, mpf(2) / 7, mpf(2) / 9))
+STIRLING = (_stirling, lambda w: mp.sqrt(w), _over(12, -360, 1260, -1680))
+LGAMMA_ONE = (_lgamma_one, lambda t: 1 / (_lgamma_one(t) if abs(t) > 1e-20 else mp.euler), (-mp.euler, mp.pi**2 / 12, -mp.zeta(3) / 3))
+LGAMMA_TWO = (_lgamma_two, lambda t: 1 / (_lgamma_two(t) if abs(t) > 1e-20 else 1 - mp.euler), (1 - mp.euler, mp.pi**2 / 12 - mpf(1) / 2))
 ROOT = 2 / mp.sqrt(mp.pi)
 ERF = (_erf, lambda z: 1 / (1 + _erf(z)) if z else 1 / ROOT, (ROOT - 1, -ROOT / 3, ROOT / 10, -ROOT / 42))
 ERFCX_64, ERFCX_32 = _erfcx(3), _erfcx(2)
@@ -147,6 +163,13 @@ POLYNOMIALS = [
     # Both sources add what rounding the first coefficient lost.
     Polynomial("erf.py", "_erfcx_wide_f64", 22, *_ends(3, "28"), ERFCX_64, lambda t: 1 / ERFCX_64(t), together=True),
     Polynomial("erf.py", "_erfcx_wide_f32", 10, *_ends(2, "10.5"), ERFCX_32, lambda t: 1 / ERFCX_32(t), together=True),
+    Polynomial("gamma.py", "_stirling_tail_f64", 7, 0, 1 / 64, *STIRLING),
+    Polynomial("gamma.py", "_stirling_tail_f32", 3, 0, 1 / 64, *STIRLING),
+    # A symmetric interval stalls the exchange here.
+    Polynomial("gamma.py", "_lgamma_one_f64", 14, -0.125, 0.12501, *LGAMMA_ONE, together=True),
+    Polynomial("gamma.py", "_lgamma_one_f32", 7, -0.125, 0.125, *LGAMMA_ONE, together=True),
+    Polynomial("gamma.py", "_lgamma_two_f64", 12, -0.125, 0.125, *LGAMMA_TWO, together=True),
+    Polynomial("gamma.py", "_lgamma_two_f32", 6, -0.125, 0.125, *LGAMMA_TWO, together=True),
     Polynomial("cbrt.py", "_rcbrt_f64", 6, 1, 2, *RCBRT, together=True),
     Polynomial("cbrt.py", "_rcbrt_f32", 3, 1, 2, *RCBRT, together=True),
 ]

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// The families: file name and text.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 14] = [
     ("asin.py", include_str!("asin.py")),
     ("atan.py", include_str!("atan.py")),
     ("cbrt.py", include_str!("cbrt.py")),
@@ -18,6 +18,7 @@ const FILES: [(&str, &str); 13] = [
     ("erf.py", include_str!("erf.py")),
     ("exp.py", include_str!("exp.py")),
     ("floats.py", include_str!("floats.py")),
+    ("gamma.py", include_str!("gamma.py")),
     ("hyperbolic.py", include_str!("hyperbolic.py")),
     ("hypot.py", include_str!("hypot.py")),
     ("log.py", include_str!("log.py")),
