@@ -98,7 +98,8 @@ mod x86_64 {
     }
 }
 
-#[cfg(target_arch = "aarch64")]
+#[cfg(any(target_arch = "aarch64", test))]
+#[cfg_attr(not(target_arch = "aarch64"), allow(dead_code))]
 mod aarch64 {
     use super::{Need, Site, out_of_reach, put, unknown};
     use crate::Error;
@@ -180,5 +181,47 @@ mod aarch64 {
         };
         apply(ADR_GOT_PAGE, site(place), bytes)?;
         apply(LD64_GOT_LO12_NC, site(place + 4), &mut bytes[4..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::aarch64::{apply, write_stub};
+    use super::{Error, Site};
+
+    fn word(bytes: &[u8]) -> u32 {
+        u32::from_le_bytes(bytes[..4].try_into().unwrap())
+    }
+
+    fn patched(kind: u32, instruction: u32, place: u64, target: u64) -> Result<u32, Error> {
+        let mut bytes = instruction.to_le_bytes();
+        let site = Site { place, target, addend: 0 };
+        apply(kind, site, &mut bytes).map(|()| word(&bytes))
+    }
+
+    /// The expected words are what an assembler makes of the instruction in the comment.
+    #[test]
+    fn arm_instructions_are_patched() {
+        // adrp x0, #-0x3000
+        assert_eq!(patched(275, 0x9000_0000, 0x5123, 0x2fff), Ok(0xb0ff_ffe0));
+        // bl #-8; b #0x7fffffc
+        assert_eq!(patched(283, 0x9400_0000, 0x1008, 0x1000), Ok(0x97ff_fffe));
+        assert_eq!(patched(282, 0x1400_0000, 0x1000, 0x1000 + 0x7ff_fffc), Ok(0x15ff_ffff));
+        assert!(patched(283, 0x9400_0000, 0x1000, 0x1000_0000).is_err());
+        // ldr q1, [x2, #0x7f0]; add x3, x3, #0xabc
+        assert_eq!(patched(299, 0x3dc0_0041, 0, 0x17f0), Ok(0x3dc1_fc41));
+        assert_eq!(patched(277, 0x9100_0063, 0, 0x5abc), Ok(0x912a_f063));
+        assert!(patched(9999, 0, 0, 0).is_err());
+    }
+
+    #[test]
+    fn arm_stubs_jump_through_their_slot() {
+        let mut stub = [0; 12];
+        write_stub(&mut stub, 0x1000, 0x3458).unwrap();
+        // adrp x16, #0x2000; ldr x16, [x16, #0x458]; br x16
+        assert_eq!(
+            [word(&stub), word(&stub[4..]), word(&stub[8..])],
+            [0xd000_0010, 0xf942_2e10, 0xd61f_0200]
+        );
     }
 }
