@@ -1,16 +1,15 @@
 //! `numpy`: functions that make arrays and functions of whole arrays.
 
 use ruff_python_ast::Operator;
-use weft_ir::{BinOp, Const, ErrorKind, Kind, Layout, Op, Part, ReduceOp, Scalar, Span, StmtKind, UnOp, Value, ViewType};
+use weft_ir::{BinOp, ErrorKind, Layout, Part, Scalar, Span, StmtKind, UnOp, Value, ViewType};
 
 use super::cuda::dtype_of;
-use super::numpy::extreme_constant;
 use super::{Entry, python};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::types::{Num, Ty, to_float};
-use crate::value::{Lit, Number, Val};
+use crate::value::{Number, Val};
 
 pub fn find(name: &str) -> Option<Entry> {
     Some(match name {
@@ -310,141 +309,7 @@ pub fn cast_array(l: &mut Lower<'_>, array: &Val, elem: Scalar, span: Span) -> R
     l.materialise(cast)
 }
 
-// ---- reductions ----
-
-/// What sums of a type are computed in: small integers in 64 bits, as NumPy does.
-pub fn sum_type(s: Scalar) -> Num {
-    Num::strong(match s.kind() {
-        Kind::Bool | Kind::Signed => Scalar::I64,
-        Kind::Unsigned => Scalar::U64,
-        Kind::Float | Kind::Complex => s,
-    })
-}
-
-fn constant_of(num: Num, value: Number) -> Const {
-    let lit = Lit { num, value };
-    lit.constant(num.scalar).unwrap_or(Const::Bool(false))
-}
-
-pub fn total(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
-    let num = sum_type(l.elem_of(array, span)?);
-    let value = l.reduce(array, ReduceOp::Add, num, constant_of(num, Number::Int(0)), span)?;
-    Ok(Val::Num(value, num))
-}
-
-pub fn product(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
-    let num = sum_type(l.elem_of(array, span)?);
-    let value = l.reduce(array, ReduceOp::Mul, num, constant_of(num, Number::Int(1)), span)?;
-    Ok(Val::Num(value, num))
-}
-
-/// The mean, in the array's own float type, of integers in float64.
-pub fn mean(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
-    let num = to_float(Num::strong(l.elem_of(array, span)?));
-    let sum = l.reduce(array, ReduceOp::Add, num, constant_of(num, Number::Float(0.0)), span)?;
-    let shape = l.shape(array)?;
-    let count = l.product(&shape);
-    let count = l.convert(count, Scalar::I64, num.scalar);
-    Ok(Val::Num(l.b.binary(BinOp::Div, sum, count), num))
-}
-
-/// The mean squared distance from the mean.
-pub fn variance(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
-    let array = &l.materialise(array.clone())?;
-    let mean = mean(l, array, span)?;
-    if mean.num().is_some_and(|n| n.scalar.is_complex()) {
-        return Err(l.unsupported(span, "the variance of complex arrays cannot be compiled"));
-    }
-    let distance = l.binary(Operator::Sub, array, &mean, span)?;
-    let square = l.binary(Operator::Mult, &distance, &distance, span)?;
-    self::mean(l, &square, span)
-}
-
-pub fn extreme(l: &mut Lower<'_>, array: &Val, op: ReduceOp, span: Span) -> Res<Val> {
-    let elem = l.elem_of(array, span)?;
-    if elem.is_complex() {
-        return Err(l.typing(span, "complex numbers have no order"));
-    }
-    let array = &l.materialise(array.clone())?;
-    refuse_empty(l, array)?;
-    let num = Num::strong(elem);
-    let start = constant_of(num, extreme_constant(elem, op == ReduceOp::Min));
-    Ok(Val::Num(l.reduce(array, op, num, start, span)?, num))
-}
-
-fn refuse_empty(l: &mut Lower<'_>, array: &Val) -> Res<()> {
-    let shape = l.shape(array)?;
-    let count = l.product(&shape);
-    let zero = l.b.i64(0);
-    let empty = l.b.compare(weft_ir::CmpOp::Eq, count, zero);
-    l.raise_if(empty, ErrorKind::Value, "zero-size array has no minimum or maximum")
-}
-
-/// Position of the first least or greatest element of a 1-d array.
-pub fn position(l: &mut Lower<'_>, array: &Val, op: weft_ir::CmpOp, span: Span) -> Res<Val> {
-    let array = l.materialise(array.clone())?;
-    let Val::View(view, ty) = array else {
-        return Err(l.typing(span, "an array is needed here"));
-    };
-    if ty.rank != 1 || ty.elem.is_complex() {
-        return Err(l.unsupported(span, "argmin and argmax work on 1-d arrays of real numbers"));
-    }
-    refuse_empty(l, &array)?;
-    let (zero, one, stop) = (l.b.i64(0), l.b.i64(1), l.dim(view, 0));
-    let best = l.b.func.new_local(ty.elem.into(), "");
-    let at = l.b.func.new_local(weft_ir::Type::I64, "");
-    let load = |l: &mut Lower<'_>, i: Value| {
-        l.b.emit(
-            ty.elem,
-            Op::Load {
-                view,
-                indices: vec![weft_ir::Index { value: i, wrap: false }],
-                part: Part::Whole,
-            },
-        )
-    };
-    let first = load(l, zero);
-    l.b.set(best, first);
-    l.b.set(at, zero);
-    let var = l.b.func.new_value(weft_ir::Type::I64);
-    l.open_block();
-    let value = load(l, var);
-    let so_far = l.b.get(best);
-    let mut better = l.b.compare(op, value, so_far);
-    if ty.elem.is_float() {
-        // The first NaN wins and stays.
-        let (new, old) = (l.b.unary(UnOp::IsNan, value), l.b.unary(UnOp::IsNan, so_far));
-        let old = l.not(old);
-        let nan = l.b.binary(BinOp::And, new, old);
-        better = l.b.binary(BinOp::Or, better, nan);
-    }
-    l.emit_if(better, |l| {
-        l.b.set(best, value);
-        l.b.set(at, var);
-        Ok(())
-    })?;
-    let body = l.close_block();
-    l.b.push(StmtKind::For {
-        var,
-        start: one,
-        stop,
-        step: one,
-        body,
-    });
-    Ok(Val::Num(l.b.get(at), Num::strong(Scalar::I64)))
-}
-
-/// Is any element true; are all.
-pub fn truth(l: &mut Lower<'_>, array: &Val, op: ReduceOp, span: Span) -> Res<Val> {
-    let tests = l.array_map(std::slice::from_ref(array), span, move |l, v| {
-        Ok(Val::Num(l.truth_value(&v[0], span)?, Num::strong(Scalar::Bool)))
-    })?;
-    let num = Num::strong(Scalar::Bool);
-    let value = l.reduce(&tests, op, num, Const::Bool(op == ReduceOp::And), span)?;
-    Ok(Val::Num(value, num))
-}
-
-/// The element type of a value that may be an array.
+/// Do the elements follow each other in memory?
 pub fn is_contiguous(ty: &Ty) -> bool {
     matches!(ty, Ty::View(v) if v.layout == Layout::C || (v.rank <= 1 && v.layout != Layout::Any))
 }

@@ -1,8 +1,8 @@
 //! Methods of arrays and numbers.
 
-use weft_ir::{BinOp, CmpOp, ErrorKind, Layout, Op, ReduceOp, UnOp, Value, ViewType};
+use weft_ir::{BinOp, CmpOp, ErrorKind, Layout, Op, UnOp, Value, ViewType};
 
-use super::{arrays, cuda, numpy};
+use super::{arrays, cuda, numpy, reductions};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -49,7 +49,7 @@ pub fn call(l: &mut Lower<'_>, receiver: &Val, name: &str, call: &Call) -> Res<V
     };
     match name {
         "conjugate" | "conj" => numpy::conjugate(l, &one),
-        "sum" | "prod" | "mean" | "min" | "max" | "any" | "all" if receiver.num().is_some() => of_number(l, receiver, name, call),
+        "sum" | "prod" | "mean" | "min" | "max" | "any" | "all" if receiver.num().is_some() => reductions::call(l, receiver, name, call),
         "item" => Ok(receiver.clone()),
         "astype" => {
             let [dtype] = call.exactly()?;
@@ -64,19 +64,6 @@ pub fn call(l: &mut Lower<'_>, receiver: &Val, name: &str, call: &Call) -> Res<V
         }
         _ => Err(l.typing(call.span, format!("{} has no method '{name}'", receiver.ty()))),
     }
-}
-
-/// A reduction of a number: a 0-d array to NumPy.
-fn of_number(l: &mut Lower<'_>, x: &Val, name: &str, call: &Call) -> Res<Val> {
-    no_axis(l, call)?;
-    let scalar = x.num().unwrap_or(Num::FLOAT).scalar;
-    let to = match name {
-        "sum" | "prod" => arrays::sum_type(scalar),
-        "mean" => crate::types::to_float(Num::strong(scalar)),
-        "any" | "all" => Num::strong(weft_ir::Scalar::Bool),
-        _ => Num::strong(scalar),
-    };
-    l.cast(x, to, call.span)
 }
 
 fn is_integer(l: &mut Lower<'_>, x: &Val, call: &Call) -> Res<Val> {
@@ -97,8 +84,7 @@ fn array_method(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<
     let span = call.span;
     match name {
         "sum" | "prod" | "mean" | "min" | "max" | "any" | "all" | "var" | "std" | "argmin" | "argmax" => {
-            no_axis(l, call)?;
-            reduction(l, array, name, call)
+            reductions::call(l, array, name, call)
         }
         "dot" => {
             let [other] = call.exactly()?;
@@ -151,39 +137,6 @@ fn array_method(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<
             numpy::conjugate(l, &call)
         }),
         _ => Err(l.typing(span, format!("arrays have no method '{name}' that can be compiled"))),
-    }
-}
-
-fn no_axis(l: &Lower<'_>, call: &Call) -> Res<()> {
-    let axis = call.kw.iter().any(|(n, v)| n == "axis" && !matches!(v, Val::None));
-    if axis || !call.pos.is_empty() {
-        return Err(l.unsupported(call.span, format!("'{}' over one axis cannot be compiled yet", call.name)));
-    }
-    match call.kw.iter().find(|(n, _)| n != "axis") {
-        Some((name, _)) => Err(l.unsupported(call.span, format!("'{}' takes no '{name}' here", call.name))),
-        None => Ok(()),
-    }
-}
-
-fn reduction(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<Val> {
-    let span = call.span;
-    match name {
-        "sum" => arrays::total(l, array, span),
-        "prod" => arrays::product(l, array, span),
-        "mean" => arrays::mean(l, array, span),
-        "min" => arrays::extreme(l, array, ReduceOp::Min, span),
-        "max" => arrays::extreme(l, array, ReduceOp::Max, span),
-        "any" => arrays::truth(l, array, ReduceOp::Or, span),
-        "all" => arrays::truth(l, array, ReduceOp::And, span),
-        "argmin" => arrays::position(l, array, CmpOp::Lt, span),
-        "argmax" => arrays::position(l, array, CmpOp::Gt, span),
-        "var" => arrays::variance(l, array, span),
-        _ => {
-            let variance = arrays::variance(l, array, span)?;
-            let num = variance.num().unwrap_or(Num::FLOAT);
-            let value = l.number_as(&variance, num.scalar, span)?;
-            Ok(Val::Num(l.b.unary(UnOp::Sqrt, value), num))
-        }
     }
 }
 

@@ -8,6 +8,7 @@ mod math;
 pub mod methods;
 pub mod numpy;
 mod python;
+mod reductions;
 
 use weft_ir::{Geometry, Scalar};
 

@@ -3,9 +3,9 @@
 use ruff_python_ast::{CmpOp, Operator, UnaryOp};
 use weft_ir::{BinOp, Kind, Scalar, Span, UnOp};
 
-use super::arrays;
 use super::math::{self, short};
 use super::{Entry, Func, python};
+use super::{arrays, reductions};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -407,7 +407,7 @@ pub fn dot(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
         }
     }
     let product = l.binary(Operator::Mult, a, b, span)?;
-    arrays::total(l, &product, span)
+    reductions::total(l, &product, span)
 }
 
 /// A constant of a number's type at an end of its range, for reductions.

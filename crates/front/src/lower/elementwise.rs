@@ -1,6 +1,6 @@
-//! Loops over the points of an array: filling, storing, reducing.
+//! Loops over the points of an array: filling and storing.
 
-use weft_ir::{BinOp, Block, Const, Index, Local, Part, ReduceOp, Reduction, Scalar, Span, StmtKind, Type, Value, ViewType};
+use weft_ir::{Block, Index, Part, Reduction, Scalar, Span, StmtKind, Type, Value, ViewType};
 
 use super::Lower;
 use super::broadcast::Aligned;
@@ -21,7 +21,7 @@ impl Lower<'_> {
         self.points(extents, reductions, false, body)
     }
 
-    fn points(
+    pub fn points(
         &mut self,
         extents: &[Value],
         reductions: Vec<Reduction>,
@@ -44,11 +44,22 @@ impl Lower<'_> {
             });
             return Ok(());
         }
+        self.nest(&vars, extents, body)
+    }
+
+    /// Runs `body` at every point of a shape, in C order.
+    pub fn in_order(&mut self, extents: &[Value], body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>) -> Res<()> {
+        let vars: Vec<Value> = extents.iter().map(|_| self.b.func.new_value(Type::I64)).collect();
+        self.nonneg.extend(vars.iter().copied());
+        self.nest(&vars, extents, body)
+    }
+
+    fn nest(&mut self, vars: &[Value], extents: &[Value], body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>) -> Res<()> {
         let (zero, one) = (self.b.i64(0), self.b.i64(1));
         for _ in extents {
             self.open_block();
         }
-        body(self, &vars)?;
+        body(self, vars)?;
         for (&var, &stop) in vars.iter().zip(extents).rev() {
             let body: Block = self.close_block();
             self.b.push(StmtKind::For {
@@ -195,32 +206,6 @@ impl Lower<'_> {
         self.compute(&lazy, span)
     }
 
-    // ---- reductions ----
-
-    /// Combines all elements of an array expression, in `num`; `step` turns an element and the sum so far into the next.
-    pub fn reduce(&mut self, val: &Val, op: ReduceOp, num: Num, start: Const, span: Span) -> Res<Value> {
-        let lazy = self.as_expression(val, span)?;
-        let aligned = self.align(&lazy.leaves, None, span)?;
-        let local: Local = self.b.func.new_local(num.scalar.into(), "");
-        let first = self.b.constant(start);
-        self.b.set(local, first);
-        let extents = aligned.shape.clone();
-        // Devices combine only sums of complex numbers.
-        let in_order = num.scalar.is_complex() && op != ReduceOp::Add;
-        self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
-            let reductions = vec![Reduction { local, op }];
-            l.points(&extents, reductions, in_order, &mut |l, vars| {
-                let val = l.element_at(&lazy.f, leaves, vars)?;
-                let value = l.number_as(&val, num.scalar, span)?;
-                let so_far = l.b.get(local);
-                let next = l.b.binary(reduce_step(op), so_far, value);
-                l.b.set(local, next);
-                Ok(())
-            })
-        })?;
-        Ok(self.b.get(local))
-    }
-
     /// The element type of an array.
     pub fn elem_of(&self, val: &Val, span: Span) -> Res<Scalar> {
         match val.ty() {
@@ -234,16 +219,4 @@ impl Lower<'_> {
 pub fn point(vars: &[Value], rank: u8) -> Vec<Index> {
     let at = |&value: &Value| Index { value, wrap: false };
     vars[vars.len() - rank as usize..].iter().map(at).collect()
-}
-
-fn reduce_step(op: ReduceOp) -> BinOp {
-    match op {
-        ReduceOp::Add => BinOp::Add,
-        ReduceOp::Mul => BinOp::Mul,
-        ReduceOp::Min => BinOp::Min,
-        ReduceOp::Max => BinOp::Max,
-        ReduceOp::And => BinOp::And,
-        ReduceOp::Or => BinOp::Or,
-        ReduceOp::Xor => BinOp::Xor,
-    }
 }

@@ -31,7 +31,7 @@ impl Lazy {
     }
 }
 
-fn fresh_type(elem: Scalar, rank: u8) -> ViewType {
+pub fn fresh_type(elem: Scalar, rank: u8) -> ViewType {
     ViewType {
         elem,
         rank,

@@ -16,6 +16,7 @@ pub mod lazy;
 mod loops;
 pub mod number;
 mod prange;
+pub mod reduce;
 mod stmt;
 mod vars;
 

@@ -84,7 +84,11 @@ def method(a: float64[:]):
 
 
 def axis(a: float64[:, :]):
-    return a.sum(axis=0)
+    return a.sum(axis=2)
+
+
+def axis_of_position(a: float64[:, :]):
+    return a.argmax(axis=1)
 
 
 def three_dimensions(a: float64[:, :], b: float64[:]):

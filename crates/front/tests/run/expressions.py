@@ -186,3 +186,15 @@ def two_reductions(a):
         if a[i] > 1:
             n += 1
     return low, bits, n
+
+
+# run(float64[:, :]): axes([[3.0, 1.0, 2.0], [4.0, 6.0, 5.0]]) == ([7.0, 7.0, 7.0], [2.0, 5.0], [3.0, 6.0], [3.0, 1.0, 2.0], [48.0, 960.0], [true, true, true], 6.0)
+# run parallel(float32[:, :]): axes([[3.0, 1.0, 2.0], [4.0, 6.0, 5.0]]) == ([7.0, 7.0, 7.0], [2.0, 5.0], [3.0, 6.0], [3.0, 1.0, 2.0], [48.0, 960.0], [true, true, true], 6.0)
+# run(int8[:, :]): axes([[3, 1, 2], [4, 6, 5]]) == ([7, 7, 7], [2.0, 5.0], [3, 6], [3, 1, 2], [48, 960], [true, true, true], 6)
+def axes(a):
+    return a.sum(axis=0), a.mean(axis=1), np.max(a, axis=-1), a.min(0), (a * 2).prod(axis=1), (a > 2).any(axis=0), a[0].sum(axis=0)
+
+
+# run(float64[:, :], float64[:]): centred([[3.0, 1.0], [4.0, 6.0]], [1.0, 2.0]) == ([[-0.5, -1.25], [0.5, 1.25]], [7.0, 13.0])
+def centred(a, b):
+    return (a - a.mean(axis=0)) / b, (a + b).sum(axis=1)

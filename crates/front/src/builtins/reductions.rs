@@ -1,0 +1,251 @@
+//! `sum`, `mean`, `min` and their like, of whole arrays or along one axis.
+
+use ruff_python_ast::Operator;
+use weft_ir::{BinOp, CmpOp, Const, ErrorKind, Kind, Op, Part, ReduceOp, Scalar, Span, StmtKind, UnOp, Value};
+
+use super::numpy::extreme_constant;
+use crate::compiler::Res;
+use crate::lower::Lower;
+use crate::lower::call::Call;
+use crate::lower::reduce::Reduce;
+use crate::types::{Num, Ty, to_float};
+use crate::value::{Lit, Number, Val};
+
+/// What sums of a type are computed in: small integers in 64 bits, as NumPy does.
+fn sum_type(s: Scalar) -> Num {
+    Num::strong(match s.kind() {
+        Kind::Bool | Kind::Signed => Scalar::I64,
+        Kind::Unsigned => Scalar::U64,
+        Kind::Float | Kind::Complex => s,
+    })
+}
+
+fn constant_of(num: Num, value: Number) -> Const {
+    let lit = Lit { num, value };
+    lit.constant(num.scalar).unwrap_or(Const::Bool(false))
+}
+
+fn reduce(op: ReduceOp, num: Num, start: Number) -> Reduce {
+    let start = constant_of(num, start);
+    Reduce { op, num, start }
+}
+
+/// `array.name(axis=…)`.
+pub fn call(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<Val> {
+    let rank = match array.ty() {
+        Ty::View(v) => v.rank,
+        _ => return of_number(l, array, name, call),
+    };
+    let [axis] = call.bind(["axis"], 0)?;
+    let axis = match axis {
+        None | Some(Val::None) => None,
+        Some(val) => Some(constant_axis(l, &val, rank, call)?),
+    };
+    let over = Over {
+        array: array.clone(),
+        axis,
+        span: call.span,
+    };
+    over.run(l, name)
+}
+
+fn constant_axis(l: &Lower<'_>, axis: &Val, rank: u8, call: &Call) -> Res<usize> {
+    let rank = i128::from(rank);
+    match axis.const_int() {
+        Some(a) if (-rank..rank).contains(&a) => Ok(a.rem_euclid(rank) as usize),
+        Some(a) => Err(l.typing(call.span, format!("there is no axis {a} in a {rank}-d array"))),
+        None => Err(l.unsupported(call.span, "the axis must be a constant integer")),
+    }
+}
+
+/// A reduction of a number: a 0-d array to NumPy.
+fn of_number(l: &mut Lower<'_>, x: &Val, name: &str, call: &Call) -> Res<Val> {
+    let Some(num) = x.num() else {
+        return Err(l.typing(call.span, format!("{} has no method '{name}'", x.ty())));
+    };
+    let to = match name {
+        "sum" | "prod" => sum_type(num.scalar),
+        "mean" => to_float(Num::strong(num.scalar)),
+        "any" | "all" => Num::strong(Scalar::Bool),
+        "min" | "max" => Num::strong(num.scalar),
+        _ => return Err(l.unsupported(call.span, format!("'{name}' needs an array"))),
+    };
+    l.cast(x, to, call.span)
+}
+
+/// What is reduced, and along which axis: all of it if none is given.
+struct Over {
+    array: Val,
+    axis: Option<usize>,
+    span: Span,
+}
+
+impl Over {
+    fn run(&self, l: &mut Lower<'_>, name: &str) -> Res<Val> {
+        let elem = l.elem_of(&self.array, self.span)?;
+        match name {
+            "sum" => self.reduce(l, reduce(ReduceOp::Add, sum_type(elem), Number::Int(0))),
+            "prod" => self.reduce(l, reduce(ReduceOp::Mul, sum_type(elem), Number::Int(1))),
+            "mean" => self.mean(l),
+            "min" => self.extreme(l, ReduceOp::Min),
+            "max" => self.extreme(l, ReduceOp::Max),
+            "any" => self.truth(l, ReduceOp::Or),
+            "all" => self.truth(l, ReduceOp::And),
+            _ if self.axis.is_some() => Err(l.unsupported(self.span, format!("'{name}' along one axis cannot be compiled yet"))),
+            "argmin" => self.position(l, CmpOp::Lt),
+            "argmax" => self.position(l, CmpOp::Gt),
+            "var" => self.variance(l),
+            _ => {
+                let variance = self.variance(l)?;
+                let num = variance.num().unwrap_or(Num::FLOAT);
+                let value = l.number_as(&variance, num.scalar, self.span)?;
+                Ok(Val::Num(l.b.unary(UnOp::Sqrt, value), num))
+            }
+        }
+    }
+
+    fn reduce(&self, l: &mut Lower<'_>, how: Reduce) -> Res<Val> {
+        match self.axis {
+            Some(axis) => l.reduce_axis(&self.array, axis, how, self.span),
+            None => l.reduce(&self.array, how, self.span),
+        }
+    }
+
+    /// How many elements are combined into one.
+    fn count(&self, l: &mut Lower<'_>) -> Res<Value> {
+        let shape = l.shape(&self.array)?;
+        Ok(match self.axis {
+            Some(axis) => shape[axis],
+            None => l.product(&shape),
+        })
+    }
+
+    /// In the array's own float type, of integers in float64.
+    fn mean(&self, l: &mut Lower<'_>) -> Res<Val> {
+        let num = to_float(Num::strong(l.elem_of(&self.array, self.span)?));
+        let sum = self.reduce(l, reduce(ReduceOp::Add, num, Number::Float(0.0)))?;
+        let count = self.count(l)?;
+        let count = Val::Num(l.convert(count, Scalar::I64, num.scalar), num);
+        quotient(l, &sum, &count, self.span)
+    }
+
+    /// The mean squared distance from the mean.
+    fn variance(&self, l: &mut Lower<'_>) -> Res<Val> {
+        let array = l.materialise(self.array.clone())?;
+        let mean = self.mean(l)?;
+        if mean.num().is_some_and(|n| n.scalar.is_complex()) {
+            return Err(l.unsupported(self.span, "the variance of complex arrays cannot be compiled"));
+        }
+        let distance = l.binary(Operator::Sub, &array, &mean, self.span)?;
+        let array = l.binary(Operator::Mult, &distance, &distance, self.span)?;
+        let squares = Over { array, ..*self };
+        squares.mean(l)
+    }
+
+    fn extreme(&self, l: &mut Lower<'_>, op: ReduceOp) -> Res<Val> {
+        let elem = l.elem_of(&self.array, self.span)?;
+        if elem.is_complex() {
+            return Err(l.typing(self.span, "complex numbers have no order"));
+        }
+        self.refuse_empty(l)?;
+        self.reduce(l, reduce(op, Num::strong(elem), extreme_constant(elem, op == ReduceOp::Min)))
+    }
+
+    fn refuse_empty(&self, l: &mut Lower<'_>) -> Res<()> {
+        let count = self.count(l)?;
+        let zero = l.b.i64(0);
+        let empty = l.b.compare(CmpOp::Eq, count, zero);
+        l.raise_if(empty, ErrorKind::Value, "zero-size array has no minimum or maximum")
+    }
+
+    /// Is any element true; are all.
+    fn truth(&self, l: &mut Lower<'_>, op: ReduceOp) -> Res<Val> {
+        let span = self.span;
+        let array = l.array_map(std::slice::from_ref(&self.array), span, move |l, v| {
+            Ok(Val::Num(l.truth_value(&v[0], span)?, Num::strong(Scalar::Bool)))
+        })?;
+        let tests = Over { array, ..*self };
+        tests.reduce(l, reduce(op, Num::strong(Scalar::Bool), Number::Bool(op == ReduceOp::And)))
+    }
+
+    fn position(&self, l: &mut Lower<'_>, op: CmpOp) -> Res<Val> {
+        self.refuse_empty(l)?;
+        position(l, &self.array, op, self.span)
+    }
+}
+
+/// A sum divided by a count; an empty array's is NaN, whatever the error model.
+fn quotient(l: &mut Lower<'_>, sum: &Val, count: &Val, span: Span) -> Res<Val> {
+    let divide = move |l: &mut Lower<'_>, v: &[Val]| {
+        let num = v[0].num().unwrap_or(Num::FLOAT);
+        let (x, n) = l.unified(&v[0], &v[1], num, span)?;
+        Ok(Val::Num(l.b.binary(BinOp::Div, x, n), num))
+    };
+    if sum.is_array() {
+        return l.array_map(&[sum.clone(), count.clone()], span, divide);
+    }
+    divide(l, &[sum.clone(), count.clone()])
+}
+
+/// The sum of all elements.
+pub fn total(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
+    let over = Over {
+        array: array.clone(),
+        axis: None,
+        span,
+    };
+    over.run(l, "sum")
+}
+
+/// Position of the first least or greatest element of a 1-d array.
+fn position(l: &mut Lower<'_>, array: &Val, op: CmpOp, span: Span) -> Res<Val> {
+    let array = l.materialise(array.clone())?;
+    let Val::View(view, ty) = array else {
+        return Err(l.typing(span, "an array is needed here"));
+    };
+    if ty.rank != 1 || ty.elem.is_complex() {
+        return Err(l.unsupported(span, "argmin and argmax work on 1-d arrays of real numbers"));
+    }
+    let (zero, one, stop) = (l.b.i64(0), l.b.i64(1), l.dim(view, 0));
+    let best = l.b.func.new_local(ty.elem.into(), "");
+    let at = l.b.func.new_local(weft_ir::Type::I64, "");
+    let load = |l: &mut Lower<'_>, i: Value| {
+        l.b.emit(
+            ty.elem,
+            Op::Load {
+                view,
+                indices: vec![weft_ir::Index { value: i, wrap: false }],
+                part: Part::Whole,
+            },
+        )
+    };
+    let first = load(l, zero);
+    l.b.set(best, first);
+    l.b.set(at, zero);
+    let var = l.b.func.new_value(weft_ir::Type::I64);
+    l.open_block();
+    let value = load(l, var);
+    let so_far = l.b.get(best);
+    let mut better = l.b.compare(op, value, so_far);
+    if ty.elem.is_float() {
+        // The first NaN wins and stays.
+        let (new, old) = (l.b.unary(UnOp::IsNan, value), l.b.unary(UnOp::IsNan, so_far));
+        let old = l.not(old);
+        let nan = l.b.binary(BinOp::And, new, old);
+        better = l.b.binary(BinOp::Or, better, nan);
+    }
+    l.emit_if(better, |l| {
+        l.b.set(best, value);
+        l.b.set(at, var);
+        Ok(())
+    })?;
+    let body = l.close_block();
+    l.b.push(StmtKind::For {
+        var,
+        start: one,
+        stop,
+        step: one,
+        body,
+    });
+    Ok(Val::Num(l.b.get(at), Num::strong(Scalar::I64)))
+}
