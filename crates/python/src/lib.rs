@@ -18,6 +18,7 @@ mod errors;
 mod kernel;
 mod key;
 mod numpy;
+mod operand;
 mod results;
 mod signature;
 mod slots;

@@ -1,0 +1,252 @@
+//! A ufunc's operands: what a Python object is to the loop, NumPy's casting rules, common shapes, and outputs.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple, PyType};
+use smallvec::{SmallVec, smallvec};
+use weft_array::broadcast_shapes;
+use weft_front::ArgType;
+use weft_ir::{Layout, Scalar};
+
+use crate::bind::Args;
+use crate::numpy::Numpy;
+use crate::signature::is_safe;
+use crate::{errors, slots};
+
+/// One operand of a call.
+pub struct Input<'py> {
+    /// Keeps the memory alive. For scalars, the object itself.
+    object: Bound<'py, PyAny>,
+    /// The type the function sees: weak for Python numbers.
+    pub ty: ArgType,
+    pub elem: Scalar,
+    pub array: Option<Geometry>,
+    /// A scalar's bits; its address is its view's data pointer.
+    bits: [u64; 2],
+}
+
+/// An array's place in memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Geometry {
+    pub data: u64,
+    pub shape: SmallVec<[u64; 4]>,
+    pub strides: SmallVec<[i64; 4]>,
+    pub item: u64,
+    layout: Option<Layout>,
+}
+
+impl<'py> Input<'py> {
+    pub fn new(numpy: &Numpy, object: Bound<'py, PyAny>) -> PyResult<Input<'py>> {
+        let mut bound = Args::default();
+        let is_list = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
+        if is_list {
+            return Input::array(numpy, object.py().import("numpy")?.call_method1("asarray", (&object,))?);
+        }
+        crate::bind::bind(numpy, &object, &|| "operand".into(), &mut bound)?;
+        match crate::key::decode(&bound.key).pop() {
+            Some(ty @ (ArgType::Strong(elem) | ArgType::Weak(elem))) => {
+                let slots = [bound.slots[0], bound.slots.get(1).copied().unwrap_or(0)];
+                Ok(Input {
+                    object,
+                    ty,
+                    elem,
+                    array: None,
+                    bits: slots::slots_to_memory(elem, slots),
+                })
+            }
+            Some(ArgType::Array(_)) => Input::array(numpy, object),
+            _ => Err(errors::typing(
+                object.py(),
+                format!("an operand is {object}, which is neither a number nor an array"),
+            )),
+        }
+    }
+
+    pub fn array(numpy: &Numpy, object: Bound<'py, PyAny>) -> PyResult<Input<'py>> {
+        let mut bound = Args::default();
+        crate::bind::bind(numpy, &object, &|| "operand".into(), &mut bound)?;
+        let Some(ArgType::Array(view)) = crate::key::decode(&bound.key).pop() else {
+            return Err(PyTypeError::new_err("expected an array"));
+        };
+        let rank = view.rank as usize;
+        Ok(Input {
+            ty: ArgType::Strong(view.elem),
+            elem: view.elem,
+            array: Some(Geometry {
+                data: bound.slots[0],
+                shape: SmallVec::from_slice(&bound.slots[1..1 + rank]),
+                strides: bound.slots[1 + rank..].iter().map(|&s| s as i64).collect(),
+                item: view.elem.size() as u64,
+                layout: Some(view.layout),
+            }),
+            object,
+            bits: [0; 2],
+        })
+    }
+
+    /// Where the loop finds the operand: its array, or its own bits as an array of rank 0.
+    pub fn geometry(&self) -> Geometry {
+        self.array.clone().unwrap_or_else(|| Geometry {
+            data: self.bits.as_ptr() as u64,
+            item: self.elem.size() as u64,
+            ..Geometry::default()
+        })
+    }
+
+    pub fn casts_to(&self, param: Scalar) -> bool {
+        match self.ty {
+            ArgType::Weak(scalar) => scalar.kind() <= param.kind() || (scalar.is_int() && param.is_int()),
+            _ => is_safe(self.elem, param),
+        }
+    }
+
+    /// Copies an array that shares memory with the output, unless both are the very same elements in the same places.
+    pub fn part_from(&mut self, numpy: &Numpy, output: &Input<'_>) -> PyResult<()> {
+        let (Some(mine), Some(theirs)) = (&self.array, &output.array) else {
+            return Ok(());
+        };
+        if !mine.overlaps(theirs) || (mine == theirs && self.elem == output.elem) {
+            return Ok(());
+        }
+        *self = Input::array(numpy, self.object.call_method0("copy")?)?;
+        Ok(())
+    }
+}
+
+impl Geometry {
+    fn overlaps(&self, other: &Geometry) -> bool {
+        match (self.bounds(), other.bounds()) {
+            (Some((a, b)), Some((c, d))) => a < d && c < b,
+            _ => false,
+        }
+    }
+
+    fn bounds(&self) -> Option<(u64, u64)> {
+        let shape: SmallVec<[isize; 4]> = self.shape.iter().map(|&n| n as isize).collect();
+        let strides: SmallVec<[isize; 4]> = self.strides.iter().map(|&n| n as isize).collect();
+        crate::numpy::bounds(self.data, &shape, &strides, self.item as usize)
+    }
+}
+
+pub fn elem_of(numpy: &Numpy, dtype: &Bound<'_, PyAny>) -> PyResult<Scalar> {
+    let py = dtype.py();
+    let full = py.import("numpy")?.call_method1("dtype", (dtype,))?;
+    let ty = full.getattr("type")?.cast_into::<PyType>()?;
+    numpy
+        .scalar_of_type(ty.as_type_ptr())
+        .ok_or_else(|| errors::typing(py, format!("dtype {full} has no type in Weft")))
+}
+
+/// An input is cast to the function's parameter; weak numbers always may be.
+pub fn check_inputs(inputs: &[Input<'_>], params: &[Scalar], casting: &str) -> PyResult<()> {
+    for (input, &param) in inputs.iter().zip(params) {
+        if matches!(input.ty, ArgType::Strong(_)) && !can_cast(input.elem, param, casting) {
+            return Err(cannot_cast("input", input.elem, param, casting));
+        }
+    }
+    Ok(())
+}
+
+fn cannot_cast(what: &str, from: Scalar, to: Scalar, casting: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "cannot cast the {what} from {} to {} with casting rule '{casting}'",
+        from.numpy_name(),
+        to.numpy_name()
+    ))
+}
+
+fn can_cast(from: Scalar, to: Scalar, casting: &str) -> bool {
+    match casting {
+        "unsafe" => true,
+        "same_kind" => is_safe(from, to) || same_kind(from, to),
+        "safe" => is_safe(from, to),
+        _ => from == to,
+    }
+}
+
+fn same_kind(from: Scalar, to: Scalar) -> bool {
+    from.kind() <= to.kind() && !(from.kind() == weft_ir::Kind::Bool && to.kind() != weft_ir::Kind::Bool)
+}
+
+pub fn common_shape(inputs: &[Input<'_>], mask: Option<&Input<'_>>, out: Option<&[isize]>) -> PyResult<SmallVec<[u64; 4]>> {
+    let out: Option<SmallVec<[u64; 4]>> = out.map(|shape| shape.iter().map(|&n| n as u64).collect());
+    let mut shapes: SmallVec<[&[u64]; 4]> = smallvec![];
+    for input in inputs.iter().chain(mask) {
+        shapes.push(input.array.as_ref().map_or(&[][..], |a| &a.shape));
+    }
+    let common = broadcast_shapes(&shapes).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let Some(out) = &out else { return Ok(SmallVec::from_vec(common)) };
+    // The output takes part in broadcasting but is never broadcast itself.
+    shapes.push(out);
+    match broadcast_shapes(&shapes) {
+        Ok(whole) if whole[..] == out[..] => Ok(out.clone()),
+        Ok(_) => Err(PyValueError::new_err(format!(
+            "non-broadcastable output operand with shape {out:?} doesn't match the broadcast shape {common:?}"
+        ))),
+        Err(e) => Err(PyValueError::new_err(e.to_string())),
+    }
+}
+
+pub fn check_output<'py>(numpy: &Numpy, out: Bound<'py, PyAny>, result: Scalar, casting: &str) -> PyResult<Bound<'py, PyAny>> {
+    if !numpy.is_array(&out) {
+        return Err(PyTypeError::new_err("the output must be an array"));
+    }
+    let fields = numpy.fields(&out);
+    if !fields.writable {
+        return Err(PyValueError::new_err("output array is read-only"));
+    }
+    if let Some(elem) = fields.elem
+        && !can_cast(result, elem, casting)
+    {
+        return Err(cannot_cast("output", result, elem, casting));
+    }
+    Ok(out)
+}
+
+/// The axes by falling strides, if the array inputs of full rank agree on an order that is not C's.
+fn axis_order(inputs: &[Input<'_>], rank: usize) -> Option<Vec<usize>> {
+    let orders = inputs
+        .iter()
+        .filter_map(|i| i.array.as_ref())
+        .filter(|a| a.shape.len() == rank)
+        .map(|array| {
+            let mut axes: Vec<usize> = (0..rank).collect();
+            axes.sort_by_key(|&axis| std::cmp::Reverse(array.strides[axis].unsigned_abs()));
+            axes
+        });
+    let mut orders = orders.peekable();
+    let first = orders.peek()?.clone();
+    (orders.all(|other| other == first) && !first.is_sorted()).then_some(first)
+}
+
+/// A new array of the result's shape; `K` keeps Fortran order where every array input has it.
+pub fn new_output<'py>(
+    numpy: &Numpy,
+    py: Python<'py>,
+    inputs: &[Input<'_>],
+    shape: &[u64],
+    elem: Scalar,
+    order: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut arrays = inputs
+        .iter()
+        .filter_map(|i| i.array.as_ref())
+        .filter(|a| !a.shape.is_empty())
+        .peekable();
+    let fortran = arrays.peek().is_some() && arrays.all(|a| a.layout == Some(Layout::F));
+    let fortran = match order {
+        "F" => true,
+        "C" => false,
+        _ => fortran,
+    };
+    let shape: SmallVec<[isize; 8]> = shape.iter().map(|&n| n as isize).collect();
+    match axis_order(inputs, shape.len()) {
+        Some(axes) if order == "K" && !fortran => {
+            let sorted: SmallVec<[isize; 8]> = axes.iter().map(|&axis| shape[axis]).collect();
+            let mut back = vec![0; axes.len()];
+            axes.iter().enumerate().for_each(|(at, &axis)| back[axis] = at);
+            numpy.new_array(py, &sorted, elem, false)?.call_method1("transpose", (back,))
+        }
+        _ => numpy.new_array(py, &shape, elem, fortran),
+    }
+}
