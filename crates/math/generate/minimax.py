@@ -14,7 +14,7 @@ mp.prec = 240
 Real = Callable[[mpf], mpf]
 
 
-def remez(f: Real, powers: list[int], lo: mpf, hi: mpf, weight: Real, rounds: int = 40) -> list[mpf]:
+def remez(f: Real, powers: list[int], lo: mpf, hi: mpf, weight: Real, rounds: int = 12) -> list[mpf]:
     """Coefficients of the minimax polynomial with the given powers."""
     count = len(powers) + 1
     middle, half = (mpf(lo) + hi) / 2, (mpf(hi) - lo) / 2
