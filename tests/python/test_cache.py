@@ -1,0 +1,62 @@
+"""Machine code that is kept on disk: found again, never trusted blindly, never needed."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import numpy as np
+from weft import cuda, njit
+
+@cuda.jit(cache=True)
+def fill(a, x):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i] = x + i
+
+@njit(cache=True)
+def total(a):
+    s = 0.0
+    for x in a:
+        s += x
+    return s
+
+a = np.zeros(100)
+fill.forall(100)(a, 0.5)
+print(total(a))
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+
+    def call():
+        env = {**os.environ, "WEFT_CACHE_DIR": str(cache)}
+        done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, env=env)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "5000.0\n"
+        return {path: path.read_bytes() for path in cache.rglob("*") if path.is_file()}
+
+    return call
+
+
+def test_a_second_process_finds_what_the_first_kept(run):
+    first = run()
+    assert len(first) >= 2
+    assert run() == first
+
+
+def test_damaged_entries_are_misses(run):
+    first = run()
+    for path, data in first.items():
+        path.write_bytes(data[: len(data) // 2])
+    run()
+    for path, data in first.items():
+        path.write_bytes(bytes(len(data)))
+    run()
