@@ -23,7 +23,8 @@ pub fn find(name: &str) -> Option<Entry> {
         "full_like" => Entry::of(full_like),
         "arange" => Entry::of(arange),
         "linspace" => Entry::of(linspace),
-        "array" | "asarray" | "ascontiguousarray" => Entry::of(array),
+        "array" => Entry::of(array),
+        "asarray" | "ascontiguousarray" => Entry::of(as_array),
         "copy" => Entry::of(|l, c| method(l, c, "copy")),
         "sum" => Entry::of(|l, c| method(l, c, "sum")),
         "prod" => Entry::of(|l, c| method(l, c, "prod")),
@@ -39,7 +40,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "ravel" => Entry::of(|l, c| method(l, c, "ravel")),
         "transpose" => Entry::of(|l, c| method(l, c, "transpose")),
         "reshape" => Entry::of(|l, c| method(l, c, "reshape")),
-        "dot" | "vdot" | "inner" => Entry::of(dot),
+        "dot" | "matmul" => Entry::of(dot),
         "size" => Entry::of(|l, c| attribute(l, c, "size")),
         "shape" => Entry::of(|l, c| attribute(l, c, "shape")),
         "ndim" => Entry::of(|l, c| attribute(l, c, "ndim")),
@@ -67,7 +68,7 @@ fn attribute(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
 
 fn dot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [a, b] = call.exactly()?;
-    super::numpy::dot(l, a, b, call.span)
+    super::products::dot(l, a, b, call.span)
 }
 
 // ---- making arrays ----
@@ -99,7 +100,7 @@ fn dtype_or(l: &Lower<'_>, dtype: Option<Val>, default: Scalar, call: &Call) -> 
     }
 }
 
-fn fresh(l: &mut Lower<'_>, elem: Scalar, shape: &[Value], zeroed: bool, span: Span) -> Res<(Value, ViewType)> {
+pub fn fresh(l: &mut Lower<'_>, elem: Scalar, shape: &[Value], zeroed: bool, span: Span) -> Res<(Value, ViewType)> {
     let view = l.alloc(elem, shape, zeroed, span)?;
     let ty = ViewType {
         elem,
@@ -246,7 +247,8 @@ fn linspace(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// `array((1, 2, 3))`, `array(((1, 2), (3, 4)))`, or a copy of an array.
 fn array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [items, dtype] = call.bind(["object", "dtype"], 1)?;
+    let first = if call.name.ends_with("numpy.array") { "object" } else { "a" };
+    let [items, dtype] = call.bind([first, "dtype"], 1)?;
     let items = items.unwrap_or(Val::None);
     if items.is_array() {
         let elem = l.elem_of(&items, call.span)?;
@@ -283,6 +285,20 @@ fn array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         });
     }
     Ok(Val::View(view, ty))
+}
+
+/// The array itself where it is one of the type asked for, and contiguous where that is asked for.
+fn as_array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [items, dtype] = call.bind(["a", "dtype"], 1)?;
+    match (&items, dtype) {
+        (Some(view @ Val::View(_, ty)), dtype) if dtype_or(l, dtype.clone(), ty.elem, call)? == ty.elem => {
+            if call.name.ends_with("asarray") || is_contiguous(&view.ty()) {
+                return Ok(view.clone());
+            }
+            array(l, call)
+        }
+        _ => array(l, call),
+    }
 }
 
 fn flatten(l: &Lower<'_>, val: &Val, depth: usize, shape: &mut Vec<usize>, flat: &mut Vec<Val>, call: &Call) -> Res<()> {

@@ -2,7 +2,7 @@
 
 use weft_ir::{BinOp, CmpOp, ErrorKind, Layout, Op, UnOp, Value, ViewType};
 
-use super::{arrays, cuda, numpy, reductions};
+use super::{arrays, cuda, numpy, products, reductions};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -88,7 +88,7 @@ fn array_method(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<
         }
         "dot" => {
             let [other] = call.exactly()?;
-            numpy::dot(l, array, other, span)
+            products::dot(l, array, other, span)
         }
         "copy" | "flatten" => {
             let copy = l.copy_array(array, span)?;
@@ -108,8 +108,8 @@ fn array_method(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<
             Ok(Val::None)
         }
         "astype" => {
-            let [dtype] = call.exactly()?;
-            let elem = cuda::dtype_of(l, dtype, call)?;
+            let [dtype] = call.bind(["dtype"], 1)?;
+            let elem = cuda::dtype_of(l, &dtype.unwrap_or(Val::None), call)?;
             l.array_map(std::slice::from_ref(array), span, move |l, v| {
                 l.cast(&v[0], Num::strong(elem), span)
             })

@@ -7,6 +7,7 @@ mod intrinsics;
 mod math;
 pub mod methods;
 pub mod numpy;
+pub mod products;
 mod python;
 mod reductions;
 

@@ -5,7 +5,7 @@ use weft_ir::{BinOp, Kind, Scalar, Span, UnOp};
 
 use super::math::{self, short};
 use super::{Entry, Func, python};
-use super::{arrays, reductions};
+use super::arrays;
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -396,18 +396,6 @@ pub fn conjugate(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     }
     let value = l.number_as(x, num.scalar, call.span)?;
     Ok(Val::Num(l.b.unary(UnOp::Conj, value), num))
-}
-
-/// The product of two vectors: `np.dot` and `@` of 1-d arrays.
-pub fn dot(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
-    for side in [a, b] {
-        if !matches!(side.ty(), crate::types::Ty::View(v) if v.rank == 1) {
-            let message = format!("only 1-d arrays can be multiplied this way, and one is {}", side.ty());
-            return Err(l.unsupported(span, message));
-        }
-    }
-    let product = l.binary(Operator::Mult, a, b, span)?;
-    reductions::total(l, &product, span)
 }
 
 /// A constant of a number's type at an end of its range, for reductions.

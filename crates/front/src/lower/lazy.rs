@@ -44,7 +44,7 @@ pub fn fresh_type(elem: Scalar, rank: u8) -> ViewType {
 impl Lower<'_> {
     pub fn array_binary(&mut self, op: Operator, a: &Val, b: &Val, span: Span) -> Res<Val> {
         if op == Operator::MatMult {
-            return crate::builtins::numpy::dot(self, a, b, span);
+            return crate::builtins::products::dot(self, a, b, span);
         }
         self.array_map(&[a.clone(), b.clone()], span, move |l, v| l.binary(op, &v[0], &v[1], span))
     }

@@ -9,7 +9,7 @@ mod attr;
 mod broadcast;
 pub mod call;
 mod compare;
-mod elementwise;
+pub mod elementwise;
 mod expr;
 mod index;
 pub mod lazy;

@@ -198,3 +198,22 @@ def axes(a):
 # run(float64[:, :], float64[:]): centred([[3.0, 1.0], [4.0, 6.0]], [1.0, 2.0]) == ([[-0.5, -1.25], [0.5, 1.25]], [7.0, 13.0])
 def centred(a, b):
     return (a - a.mean(axis=0)) / b, (a + b).sum(axis=1)
+
+
+# run(float64[:, :], float64[:, :]): matrices([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]) == ([[5.0, 11.0], [14.0, 23.0]], [5.0, 14.0], [5.0, 11.0], [[5.0, 14.0], [11.0, 23.0]])
+# run parallel(float32[:, :], float64[:, :]): matrices([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]) == ([[5.0, 11.0], [14.0, 23.0]], [5.0, 14.0], [5.0, 11.0], [[5.0, 14.0], [11.0, 23.0]])
+def matrices(a, b):
+    return a @ b, np.dot(a, b[:, 0]), a[0] @ b, b.T.dot(a.T)
+
+
+# run(float64[:, :]): misfit_matrices([[1.0, 2.0]]) raises value "matrices do not fit: the inner lengths differ"
+def misfit_matrices(a):
+    return a @ a
+
+
+# run(float32[:]): as_arrays([1.0, 2.0]) == (5.0, [5.0, 2.0], [2.0, 5.0], [5.0, 2.0], [5.0, 2.0], [5, 2])
+def as_arrays(a):
+    b = np.asarray(a)
+    b[0] = 5
+    c = np.ascontiguousarray(a[::-1])
+    return a[0], b, c, np.asarray(a, np.float64), np.array(a), a.astype(dtype=np.int8)

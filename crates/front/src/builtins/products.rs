@@ -1,0 +1,88 @@
+//! Products of vectors and matrices: `np.dot`, `@`.
+
+use ruff_python_ast::Operator;
+use weft_ir::{BinOp, CmpOp, ErrorKind, Index, Part, Scalar, Span, StmtKind, Value, ViewType};
+
+use super::reductions;
+use crate::compiler::Res;
+use crate::lower::Lower;
+use crate::lower::elementwise::point;
+use crate::types::{Num, Ty, promote};
+use crate::value::Val;
+
+/// The product over the last axis of `a` and the first of `b`, each of one or two axes.
+pub fn dot(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
+    let (Ty::View(x), Ty::View(y)) = (a.ty(), b.ty()) else {
+        return l.binary(Operator::Mult, a, b, span);
+    };
+    match (x.rank, y.rank) {
+        (1, 1) => {
+            let product = l.binary(Operator::Mult, a, b, span)?;
+            reductions::total(l, &product, span)
+        }
+        (1 | 2, 1 | 2) => matrix_product(l, a, b, span),
+        _ => Err(l.unsupported(span, "only vectors and matrices can be multiplied this way")),
+    }
+}
+
+/// A factor of a matrix product and the length of the axis summed over.
+struct Factor {
+    view: Value,
+    ty: ViewType,
+    shape: Vec<Value>,
+}
+
+fn factor(l: &mut Lower<'_>, val: &Val, span: Span) -> Res<Factor> {
+    match l.materialise(val.clone())? {
+        Val::View(view, ty) => Ok(Factor {
+            view,
+            ty,
+            shape: l.shape_of(view, ty),
+        }),
+        other => Err(l.typing(span, format!("an array is needed here, and this is {}", other.ty()))),
+    }
+}
+
+fn matrix_product(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
+    let (a, b) = (factor(l, a, span)?, factor(l, b, span)?);
+    let elem = promote(a.ty.elem, b.ty.elem);
+    if elem == Scalar::Bool {
+        return Err(l.unsupported(span, "matrices of bools cannot be multiplied"));
+    }
+    let (rows, n) = a.shape.split_at(a.shape.len() - 1);
+    let (m, columns) = b.shape.split_at(1);
+    let misfit = l.b.compare(CmpOp::Ne, n[0], m[0]);
+    l.raise_if(misfit, ErrorKind::Value, "matrices do not fit: the inner lengths differ")?;
+    let extents = [rows, columns].concat();
+    let (out, out_ty) = super::arrays::fresh(l, elem, &extents, false, span)?;
+    let num = Num::strong(elem);
+    l.at_every_point(&extents, Vec::new(), &mut |l, vars| {
+        let (row, column) = vars.split_at(rows.len());
+        let local = l.b.func.new_local(elem.into(), "");
+        let zero = l.zero(elem);
+        l.b.set(local, zero);
+        l.in_order(n, &mut |l, along| {
+            let x = l.load(a.view, a.ty, indices(&[row, along].concat()));
+            let y = l.load(b.view, b.ty, indices(&[along, column].concat()));
+            let (x, y) = l.unified(&x, &y, num, span)?;
+            let product = l.b.binary(BinOp::Mul, x, y);
+            let so_far = l.b.get(local);
+            let next = l.b.binary(BinOp::Add, so_far, product);
+            l.b.set(local, next);
+            Ok(())
+        })?;
+        let value = l.b.get(local);
+        l.b.push(StmtKind::Store {
+            view: out,
+            indices: indices(vars),
+            value,
+            part: Part::Whole,
+        });
+        Ok(())
+    })?;
+    Ok(Val::View(out, out_ty))
+}
+
+fn indices(vars: &[Value]) -> Vec<Index> {
+    point(vars, vars.len() as u8)
+}
