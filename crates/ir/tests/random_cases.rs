@@ -2,7 +2,7 @@
 
 #![cfg(test)]
 
-use weft_ir::interp::Options;
+use weft_ir::interp::{Fault, Options};
 use weft_ir::random::{Case, host, kernel};
 use weft_ir::testing::interpret;
 use weft_ir::text::{parse, print};
@@ -24,8 +24,10 @@ fn check(seed: u64, case: &Case) {
     let (checked, plain) = (run(true), run(false));
     match (&checked.result, &plain.result) {
         (Ok(a), Ok(b)) => assert!(a.matches(b, false), "seed {seed}"),
+        (Err(a), Err(b)) if matches!(a.fault, Fault::Raised { .. }) => assert_eq!(a.fault, b.fault, "seed {seed}"),
         (Err(trap), _) | (_, Err(trap)) => panic!("seed {seed}: {trap}\n{text}"),
     }
+    assert_eq!(checked.output, plain.output, "seed {seed}");
     for (a, b) in checked.args.iter().zip(&plain.args) {
         assert!(a.matches(b, false), "seed {seed}");
     }

@@ -30,6 +30,8 @@ impl Gen {
             Scalar::Bool => Const::Bool(self.rng.chance(50)),
             Scalar::F32 => Const::f32(self.random_float() as f32),
             Scalar::F64 => Const::f64(self.random_float()),
+            Scalar::C64 => Const::C64((self.random_float() as f32).to_bits(), (self.random_float() as f32).to_bits()),
+            Scalar::C128 => Const::C128(self.random_float().to_bits(), self.random_float().to_bits()),
             int => {
                 let small = self.rng.below(20) as i64 - 6;
                 let any = self.rng.next() as i64;
@@ -118,6 +120,8 @@ impl Gen {
         }
         if scalar == Scalar::Bool {
             self.condition()
+        } else if scalar.is_complex() {
+            self.complex_expr(scalar)
         } else if scalar.is_float() {
             self.float_expr(scalar)
         } else {
@@ -152,10 +156,41 @@ impl Gen {
             }
             _ => {
                 let (a, b) = (self.operand(scalar), self.operand(scalar));
-                let op = self.rng.pick(CmpOp::ALL);
+                let known: &[CmpOp] = if scalar.is_complex() { &[CmpOp::Eq, CmpOp::Ne] } else { CmpOp::ALL };
+                let op = self.rng.pick(known);
                 self.b.compare(op, a, b)
             }
         }
+    }
+
+    fn complex_expr(&mut self, scalar: Scalar) -> Value {
+        let a = self.operand(scalar);
+        match self.rng.below(8) {
+            0 => {
+                let op = self.rng.pick(&[UnOp::Neg, UnOp::Conj]);
+                self.b.unary(op, a)
+            }
+            1..=2 => {
+                let (re, im) = (self.operand(scalar.part()), self.operand(scalar.part()));
+                self.b.emit(scalar, Op::Complex(re, im))
+            }
+            _ => {
+                let op = self.rng.pick(&[BinOp::Add, BinOp::Sub, BinOp::Mul, BinOp::Mul, BinOp::Div]);
+                let b = self.operand(scalar);
+                self.b.binary(op, a, b)
+            }
+        }
+    }
+
+    /// The real or imaginary part of a complex number of that precision, if the function has any.
+    fn part(&mut self, scalar: Scalar) -> Value {
+        let complex = if scalar == Scalar::F32 { Scalar::C64 } else { Scalar::C128 };
+        if !self.types.contains(&complex) {
+            return self.value(scalar);
+        }
+        let from = self.value(complex);
+        let part = if self.rng.chance(50) { Op::Re(from) } else { Op::Im(from) };
+        self.b.emit(scalar, part)
     }
 
     fn int_expr(&mut self, scalar: Scalar) -> Value {
@@ -195,6 +230,7 @@ impl Gen {
                 let (b, c) = (self.operand(scalar), self.operand(scalar));
                 self.b.emit(scalar, Op::Fma(a, b, c))
             }
+            4 => self.part(scalar),
             3 => {
                 let sign = self.operand(scalar);
                 let sign = self.not_nan(sign);
@@ -225,14 +261,14 @@ impl Gen {
         }
         let array = self.rng.pick(&self.arrays.clone());
         let indices = self.indices(&array);
-        let value = self.b.emit(
-            array.elem,
-            Op::Load {
-                view: array.view,
-                indices,
-                part: Part::Whole,
-            },
-        );
+        let (view, elem) = (array.view, array.elem);
+        let part = if elem.is_complex() {
+            self.rng.pick(&[Part::Whole, Part::Re, Part::Im])
+        } else {
+            Part::Whole
+        };
+        let ty = if part == Part::Whole { elem } else { elem.part() };
+        let value = self.b.emit(ty, Op::Load { view, indices, part });
         self.b.cast(value, scalar)
     }
 

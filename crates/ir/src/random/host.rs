@@ -2,8 +2,8 @@
 
 use super::rng::Rng;
 use super::stmt::{Place, Return};
-use super::{Case, Gen, Reach, case, device, function};
-use crate::module::{Block, FuncKind, ReduceOp, Reduction, StmtKind, Value};
+use super::{Case, Gen, Reach, case, device, function, with_exception};
+use crate::module::{Block, ErrorKind, FuncKind, PrintItem, ReduceOp, Reduction, StmtKind, Value};
 use crate::op::{BinOp, Index, Op, Part};
 use crate::testing::TestLaunch;
 use crate::types::{Scalar, Type};
@@ -33,9 +33,13 @@ pub(super) fn generate(mut rng: Rng) -> Case {
     }
     // What takes the checksums of the points.
     let sums = g.array_param(Scalar::I64, vec![len], true, &mut args);
+    if g.rng.chance(30) {
+        g.constant_array();
+    }
     g.make_locals();
     for _ in 0..1 + g.rng.below(3) {
         g.stmts(Place::new(Return::Never));
+        g.print();
         g.par_for(len, sums);
         g.budget += 6;
     }
@@ -47,15 +51,16 @@ pub(super) fn generate(mut rng: Rng) -> Case {
     let result = g.b.emit(ty.clone(), Op::Tuple(items));
     g.b.push(StmtKind::Return(Some(result)));
     g.b.func.result = ty;
+    let constants = g.constants;
     functions.push(g.b.finish());
-    case(functions, TestLaunch::Call, args)
+    with_exception(case(functions, constants, TestLaunch::Call, args))
 }
 
 /// Reductions whose order does not matter, for a type.
 fn exact(scalar: Scalar) -> Vec<ReduceOp> {
     if scalar == Scalar::Bool {
         vec![ReduceOp::And, ReduceOp::Or, ReduceOp::Xor]
-    } else if scalar.is_float() {
+    } else if scalar.is_float() || scalar.is_complex() {
         Vec::new()
     } else {
         ReduceOp::ALL.to_vec()
@@ -63,6 +68,30 @@ fn exact(scalar: Scalar) -> Vec<ReduceOp> {
 }
 
 impl Gen {
+    /// Sometimes a line of output, sometimes an error if a condition holds.
+    fn print(&mut self) {
+        if self.rng.chance(20) {
+            let items = (0..self.rng.below(3)).map(|_| {
+                let scalar = self.any_type();
+                PrintItem::Value(self.value(scalar))
+            });
+            let mut items: Vec<PrintItem> = items.collect();
+            items.insert(0, PrintItem::Text("so far ".into()));
+            self.b.push(StmtKind::Print(items));
+        }
+        if self.rng.chance(10) {
+            let cond = self.condition();
+            let message = "an error".to_owned();
+            let kind = self.rng.pick(ErrorKind::ALL);
+            let then = self.block(|g| g.b.push(StmtKind::Raise { kind, message }));
+            self.b.push(StmtKind::If {
+                cond,
+                then,
+                other: Block::default(),
+            });
+        }
+    }
+
     /// An index space of one axis, or of two axes with as many points; each point has elements of its own.
     fn par_for(&mut self, len: u64, sums: Value) {
         let rows = if self.rng.chance(40) {

@@ -100,13 +100,17 @@ pub(super) fn generate(mut rng: Rng) -> Case {
     g.lane = Some(own);
     g.own_index = Some(own);
     g.pool.push((own, Scalar::I64));
+    if g.rng.chance(30) {
+        g.constant_array();
+    }
     g.make_locals();
     let mut kernel = Kernel { g, threads, thread };
     kernel.local_array();
     kernel.phases(3);
     kernel.tail(&sums);
+    let constants = kernel.g.constants;
     functions.push(kernel.g.b.finish());
-    case(functions, TestLaunch::Grid { grid, block }, args)
+    case(functions, constants, TestLaunch::Grid { grid, block }, args)
 }
 
 /// What a kernel over one axis computes: `block_idx.x * block_dim.x + thread_idx.x`.
@@ -212,9 +216,10 @@ impl Kernel {
         let value = self.g.expr(elem);
         self.store(&array, self.thread, value);
         self.g.b.push(StmtKind::Barrier);
+        let outer = self.g.arrays.len();
         self.g.arrays.push(array);
         self.region();
-        self.g.arrays.pop();
+        self.g.arrays.truncate(outer);
         self.g.b.push(StmtKind::Barrier);
     }
 
@@ -230,9 +235,10 @@ impl Kernel {
         self.region();
         self.g.counters.truncate(outer);
         self.g.b.push(StmtKind::Barrier);
+        let outer = self.g.arrays.len();
         self.g.arrays.push(array);
         self.region();
-        self.g.arrays.pop();
+        self.g.arrays.truncate(outer);
         self.g.b.push(StmtKind::Barrier);
     }
 

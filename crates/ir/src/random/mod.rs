@@ -11,11 +11,13 @@ mod host;
 mod kernel;
 mod rng;
 mod stmt;
+mod view;
 
 use crate::builder::Builder;
-use crate::module::{FuncId, FuncKind, Function, Local, Module, Value};
+use crate::interp::{Fault, Options};
+use crate::module::{ConstArray, FuncId, FuncKind, Function, Local, Module, Value};
 use crate::op::{BinOp, Const, Op};
-use crate::testing::{Array, Expected, TestLaunch, TestLine, TestValue};
+use crate::testing::{Array, Expected, Interpreted, TestLaunch, TestLine, TestValue, interpret};
 use crate::types::{Layout, Scalar, Space, Type, ViewType};
 use rng::Rng;
 
@@ -23,7 +25,7 @@ use rng::Rng;
 #[derive(Clone, Debug)]
 pub struct Case {
     pub module: Module,
-    /// Expects nothing: the interpreter says what is right.
+    /// Expects nothing but the exception the run ends with, if it does: all else is for the interpreter to say.
     pub line: TestLine,
 }
 
@@ -52,7 +54,26 @@ const SCALARS: [Scalar; 11] = [
     Scalar::F64,
 ];
 
-/// An array code may index anywhere.
+/// Those and complex numbers, which are rarer.
+const ALL: [Scalar; 15] = [
+    Scalar::Bool,
+    Scalar::I8,
+    Scalar::I16,
+    Scalar::I32,
+    Scalar::I64,
+    Scalar::U8,
+    Scalar::U16,
+    Scalar::U32,
+    Scalar::U64,
+    Scalar::F32,
+    Scalar::F64,
+    Scalar::F32,
+    Scalar::F64,
+    Scalar::C64,
+    Scalar::C128,
+];
+
+/// An array code may index anywhere, with the shape it will have.
 #[derive(Clone, Debug)]
 struct Reach {
     view: Value,
@@ -77,6 +98,8 @@ struct Gen {
     /// Scalars in scope.
     pool: Vec<(Value, Scalar)>,
     locals: Vec<(Local, Scalar)>,
+    tuples: Vec<(Local, Vec<Scalar>)>,
+    constants: Vec<ConstArray>,
     arrays: Vec<Reach>,
     callees: Vec<Callee>,
     /// The few types this function computes with: more would leave little to combine.
@@ -101,12 +124,14 @@ impl Gen {
     fn new(mut rng: Rng, func: Function) -> Gen {
         let budget = 20 + (rng.peek() % 40) as u32;
         let mut types = vec![Scalar::I64, rng.pick(&[Scalar::F32, Scalar::F64])];
-        types.extend((0..rng.below(4)).map(|_| rng.pick(&SCALARS)));
+        types.extend((0..rng.below(4)).map(|_| rng.pick(&ALL)));
         Gen {
             rng,
             b: Builder::new(func),
             pool: Vec::new(),
             locals: Vec::new(),
+            tuples: Vec::new(),
+            constants: Vec::new(),
             arrays: Vec::new(),
             callees: Vec::new(),
             types,
@@ -181,6 +206,41 @@ impl Gen {
             self.b.set(local, value);
             self.locals.push((local, scalar));
         }
+        if self.rng.chance(30) {
+            self.make_tuple();
+        }
+    }
+
+    /// A local that holds a tuple.
+    fn make_tuple(&mut self) {
+        let types: Vec<Scalar> = (0..1 + self.rng.below(3)).map(|_| self.any_type()).collect();
+        let ty = Type::Tuple(types.iter().map(|s| Type::Scalar(*s)).collect());
+        let local = self.b.func.new_local(ty, format!("t{}", self.tuples.len()));
+        self.tuples.push((local, types));
+        self.set_tuple();
+    }
+
+    fn set_tuple(&mut self) {
+        if self.tuples.is_empty() {
+            return;
+        }
+        let (local, types) = self.rng.pick(&self.tuples.clone());
+        let items = types.iter().map(|s| self.value(*s)).collect();
+        let ty = self.b.func.local_ty(local).clone();
+        let tuple = self.b.emit(ty, Op::Tuple(items));
+        self.b.set(local, tuple);
+    }
+
+    /// An item of a tuple joins the values in scope.
+    fn read_tuple(&mut self) {
+        if self.tuples.is_empty() {
+            return;
+        }
+        let (local, types) = self.rng.pick(&self.tuples.clone());
+        let tuple = self.b.get(local);
+        let i = self.rng.below(types.len() as u64) as usize;
+        let value = self.b.emit(types[i], Op::Item(tuple, i as u32));
+        self.pool.push((value, types[i]));
     }
 
     /// Mixes the bits of a value into the checksum; all NaNs count as one.
@@ -217,12 +277,23 @@ impl Gen {
     }
 }
 
-fn case(functions: Vec<Function>, launch: TestLaunch, args: Vec<TestValue>) -> Case {
+/// Puts the exception a case ends with into what its line expects.
+fn with_exception(mut case: Case) -> Case {
+    let run = interpret(&case.module, &case.line, Options::default());
+    if let Ok(Interpreted { result: Err(trap), .. }) = run
+        && let Fault::Raised { kind, message } = trap.fault
+    {
+        case.line.expected.raises = Some((kind, message));
+    }
+    case
+}
+
+fn case(functions: Vec<Function>, constants: Vec<ConstArray>, launch: TestLaunch, args: Vec<TestValue>) -> Case {
     let entry = FuncId(functions.len() as u32 - 1);
     Case {
         module: Module {
             sources: Vec::new(),
-            constants: Vec::new(),
+            constants,
             functions,
             entry,
         },

@@ -63,15 +63,19 @@ impl Gen {
 
     /// Runs `fill` on a fresh block; what it defines goes out of scope.
     pub fn block(&mut self, fill: impl FnOnce(&mut Gen)) -> Block {
-        let pool = self.pool.len();
+        let (pool, arrays) = (self.pool.len(), self.arrays.len());
         self.b.open();
         fill(self);
         self.pool.truncate(pool);
+        self.arrays.truncate(arrays);
         self.b.close()
     }
 
     fn stmt(&mut self, place: Place) {
-        match self.rng.below(20) {
+        match self.rng.below(23) {
+            20 => self.derive_view(),
+            21 => self.set_tuple(),
+            22 => self.read_tuple(),
             0..=5 => {
                 self.compute();
             }
