@@ -109,3 +109,8 @@ fn files_of_the_ir() {
 fn files_of_the_passes() {
     check("../passes/tests/run");
 }
+
+#[test]
+fn files_of_the_emitter() {
+    check("tests/kernels");
+}

@@ -262,7 +262,7 @@ impl<'m> Fx<'_, 'm> {
         let next_check = if facts.next_waits { self.w.label() } else { next };
         self.frames.push(Frame { kind: FrameKind::After, slot: kept, waits: facts.waits, join: after, check: after_check });
         self.frames.push(Frame { kind: FrameKind::Next, slot: live, waits: facts.next_waits, join: next, check: next_check });
-        LoopRun { facts, mask, depth, live, kept, after, after_check, next_check }
+        LoopRun { facts, mask, depth, live, kept, after, unrolled: false, after_check, next_check }
     }
 
     /// Where control goes when no lane is left for another iteration.
@@ -333,7 +333,8 @@ impl<'m> Fx<'_, 'm> {
     /// Every lane runs the same iterations.
     fn uniform_for(&mut self, facts: Facts, var: Value, slot: &Slot, range: &Range, body: &'m Block) -> Res<()> {
         let (head, start, next) = (self.w.label(), self.w.label(), self.w.label());
-        let run = self.open_loop(facts, next);
+        let mut run = self.open_loop(facts, next);
+        run.unrolled = self.lanes > 0 && range.trips().is_some_and(|n| n <= UNROLLED_TRIPS && n * size(body) <= UNROLLED_STATEMENTS);
         self.w.place(head);
         let at = self.read_number(slot);
         let more = self.in_range(at, range);
@@ -403,7 +404,7 @@ impl<'m> Fx<'_, 'm> {
         if let (Num::Uniform(i), Num::Uniform(Operand::Int(step @ (1 | -1)))) = (at, range.step) {
             let moved = self.w.inst(format_args!("add nsw {}, {step}", i.typed(Ty::I64)));
             self.write_number(slot, Num::Uniform(moved), false)?;
-            self.w.br(head);
+            self.back_to(head, run.unrolled);
             return Ok(());
         }
         let moved = self.add(at, range.step);
@@ -431,6 +432,16 @@ impl<'m> Fx<'_, 'm> {
         Ok(())
     }
 
+    /// The branch that closes a loop; LLVM's costs for gangs are too high for it to unroll by itself.
+    fn back_to(&mut self, head: Label, unrolled: bool) {
+        if unrolled {
+            let id = self.cx.unrolled_loop();
+            self.w.end(format_args!("br label %{head}, !llvm.loop !{id}"));
+        } else {
+            self.w.br(head);
+        }
+    }
+
     /// Did `from + step = to` wrap?
     pub fn wrapped(&mut self, from: Num, to: Num, step: Num) -> Num {
         if let Some(step) = step.const_int() {
@@ -455,6 +466,8 @@ pub struct LoopRun {
     /// Lanes that go on after the loop, where that is not all and not the live ones.
     kept: Option<Operand>,
     pub after: Label,
+    /// To be unrolled whole.
+    unrolled: bool,
     after_check: Label,
     next_check: Label,
 }
@@ -467,7 +480,18 @@ pub struct Range {
     pub step: Num,
 }
 
+/// Loops of so few iterations, and of so many statements in all of them, are unrolled.
+const UNROLLED_TRIPS: usize = 32;
+const UNROLLED_STATEMENTS: usize = 512;
+
 impl Range {
+    /// How many iterations, if that is known.
+    fn trips(&self) -> Option<usize> {
+        let (start, stop, step) = (self.start.const_int()?, self.stop.const_int()?, self.step.const_int()?);
+        let span = if step > 0 { stop.checked_sub(start)? } else { start.checked_sub(stop)? };
+        usize::try_from(span.max(0).unsigned_abs().div_ceil(step.unsigned_abs())).ok()
+    }
+
     fn uniform(&self) -> bool {
         self.start.is_uniform() && self.stop.is_uniform() && self.step.is_uniform()
     }

@@ -22,6 +22,8 @@ pub struct ModuleCx<'m> {
     text: String,
     helpers: BTreeSet<String>,
     loops: HashMap<u32, String>,
+    /// Loops that are unrolled, each with a metadata node of its own after the first two.
+    unrolled: usize,
 }
 
 pub fn emit_module(module: &Module, target: &Target, variant: &Variant) -> Res<Emitted> {
@@ -37,6 +39,7 @@ pub fn emit_module(module: &Module, target: &Target, variant: &Variant) -> Res<E
         text: String::new(),
         helpers: BTreeSet::new(),
         loops: HashMap::new(),
+        unrolled: 0,
     };
     let function = module.entry_function();
     let symbol = symbol(function, module.entry);
@@ -85,6 +88,12 @@ impl ModuleCx<'_> {
         Ok(name)
     }
 
+    /// The metadata node of a loop to be unrolled whole.
+    pub fn unrolled_loop(&mut self) -> usize {
+        self.unrolled += 1;
+        self.unrolled + 1
+    }
+
     /// Is a helper function still to be written?
     pub fn helper(&mut self, name: &str) -> bool {
         self.helpers.insert(name.to_owned())
@@ -130,6 +139,12 @@ impl ModuleCx<'_> {
             self.target.cpu, self.target.features
         );
         text.push_str("!0 = !{!\"branch_weights\", i32 1, i32 2000}\n");
+        if self.unrolled > 0 {
+            text.push_str("!1 = !{!\"llvm.loop.unroll.full\"}\n");
+        }
+        for id in 2..self.unrolled + 2 {
+            let _ = writeln!(text, "!{id} = distinct !{{!{id}, !1}}");
+        }
         Emitted {
             text,
             entry,

@@ -1,0 +1,112 @@
+//! What the emitter writes, where it matters for speed: no work for lanes that need none.
+
+use std::fs;
+use std::path::Path;
+
+use weft_cpu::CpuDevice;
+use weft_cpu::emit::{Emitted, Target, Variant, emit, width};
+use weft_ir::{Axis, FuncKind, Module, text};
+
+fn lowered(source: &str) -> Module {
+    let mut module = text::parse(source).unwrap();
+    weft_passes::lower_for_cpu(&mut module).unwrap();
+    module
+}
+
+fn emitted(module: &Module, target: &Target, full: bool) -> Emitted {
+    let entry = module.entry_function();
+    let variant = match entry.kind {
+        FuncKind::Kernel => Variant::Kernel { axis: Axis::X, width: width::choose(entry, target), full },
+        _ => Variant::Plain,
+    };
+    emit(module, target, &variant).unwrap()
+}
+
+/// A machine with AVX2, whatever this one is.
+fn avx2() -> Target {
+    Target { vector_bits: 256, mask_registers: false, ..CpuDevice.target() }
+}
+
+fn avx512() -> Target {
+    Target { vector_bits: 512, mask_registers: true, ..CpuDevice.target() }
+}
+
+fn file(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels").join(name)).unwrap()
+}
+
+#[test]
+fn the_escape_loop_counts_once_and_blends_only_results() {
+    let module = lowered(&file("mandelbrot.weft"));
+    for (target, lanes) in [(avx2(), 16), (avx512(), 32)] {
+        let text = emitted(&module, &target, true).text;
+        assert!(text.contains(&format!("fma.v{lanes}f64")), "{lanes} lanes");
+        let blends: Vec<&str> = text.lines().filter(|line| line.contains(" = select ")).collect();
+        assert!(!blends.iter().any(|line| line.contains("x double>")), "z needs no blending: {blends:?}");
+        assert!(text.contains("add nsw i64"), "the counter is a scalar");
+        assert_eq!(text.matches(" = fcmp oge ").count(), 2, "the body is written for whole gangs and for others, no more");
+        assert!(text.contains("store <"), "whole gangs store without a mask");
+    }
+}
+
+const SAXPY: &str = "
+entry kernel @saxpy(%0 a: f32, %1 x: view<f32, 1, C, global, ro>, %2 y: view<f32, 1, C, global>) {
+  %3: i64 = thread_idx.x
+  %4: i64 = block_idx.x
+  %5: i64 = block_dim.x
+  %6: i64 = mul %4, %5
+  %7: i64 = add %6, %3
+  %8: i64 = dim %1, 0
+  %9: bool = ge %7, %8
+  if %9 {
+    return
+  }
+  %10: f32 = load %1[%7]
+  %11: f32 = load %2[%7]
+  %12: f32 = mul %0, %10
+  %13: f32 = add %12, %11
+  store %2[%7] = %13
+}
+";
+
+#[test]
+fn neighbours_are_loaded_as_vectors() {
+    let text = emitted(&lowered(SAXPY), &avx2(), true).text;
+    assert!(text.contains("load <32 x float>"), "plain loads for whole gangs");
+    assert!(text.contains("masked.load.v32f32"), "masked ones for the last");
+    assert!(!text.contains("gather") && !text.contains("scatter"));
+}
+
+#[test]
+fn uniform_values_stay_scalars() {
+    let source = "
+entry kernel @k(%0 x: view<f64, 1, C, global, ro>, %1 out: view<f64, 1, C, global>) {
+  %2: i64 = thread_idx.x
+  %3: i64 = block_idx.x
+  %4: f64 = load %0[%3]
+  %5: f64 = mul %4, %4
+  store %1[%2] = %5
+}
+";
+    let text = emitted(&lowered(source), &avx2(), true).text;
+    assert!(text.contains("fmul double"), "{text}");
+    assert!(!text.contains("fmul <"), "{text}");
+}
+
+#[test]
+fn a_barrier_that_not_all_threads_reach_is_refused() {
+    let source = "
+entry kernel @k(%0 x: view<f64, 1, C, global>) {
+  %1: i64 = thread_idx.x
+  %2: i64 = 3
+  %3: bool = lt %1, %2
+  if %3 {
+    barrier
+  }
+}
+";
+    let module = lowered(source);
+    let variant = Variant::Kernel { axis: Axis::X, width: 8, full: true };
+    let error = emit(&module, &avx2(), &variant).unwrap_err();
+    assert!(format!("{error:?}").contains("barrier"), "{error:?}");
+}
