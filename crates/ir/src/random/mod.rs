@@ -10,8 +10,11 @@ mod expr;
 mod host;
 mod kernel;
 mod rng;
+mod shrink;
 mod stmt;
 mod view;
+
+pub use shrink::shrink;
 
 use crate::builder::Builder;
 use crate::interp::{Fault, Options};
