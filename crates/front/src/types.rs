@@ -237,7 +237,7 @@ pub fn join(a: &Ty, b: &Ty) -> Option<Ty> {
     }
 }
 
-fn join_views(a: ViewType, b: ViewType) -> Option<ViewType> {
+pub fn join_views(a: ViewType, b: ViewType) -> Option<ViewType> {
     if (a.elem, a.rank, a.space) != (b.elem, b.rank, b.space) {
         return None;
     }

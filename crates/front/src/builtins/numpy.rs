@@ -3,9 +3,9 @@
 use ruff_python_ast::{CmpOp, Operator, UnaryOp};
 use weft_ir::{BinOp, Kind, Scalar, Span, UnOp};
 
+use super::arrays;
 use super::math::{self, short};
 use super::{Entry, Func, python};
-use super::arrays;
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;

@@ -1,10 +1,12 @@
 //! Broadcasting: the common shape of an expression's arrays, and views stretched to it.
 
-use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Layout, Op, Span, StmtKind, Value, ViewType};
+use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Layout, Local, Op, Part, Space, Span, StmtKind, Value, ViewType};
 
 use super::Lower;
-use super::lazy::Leaf;
+use super::elementwise::point;
+use super::lazy::{Leaf, fresh_type};
 use crate::compiler::Res;
+use crate::types::join_views;
 
 /// Emits a loop over leaves that have one shape.
 type MakeLoop<'a, L> = dyn FnMut(&mut L, &[Leaf]) -> Res<()> + 'a;
@@ -136,13 +138,19 @@ impl Lower<'_> {
         AxisSlice::Range { start: zero, len, step }
     }
 
-    /// Emits `make` for leaves of one shape: twice where only the run can tell whether they must be stretched.
+    /// Emits `make` for leaves of one shape. Where only the run can tell whether they must be stretched, the host stretches into copies and
+    /// `make` is emitted once; elsewhere there is no memory for copies and it is emitted twice.
     pub fn with_leaves(&mut self, leaves: &[Leaf], aligned: &Aligned, make: &mut MakeLoop<'_, Self>) -> Res<()> {
         let cond = match aligned.stretch {
             Stretch::Never => return make(self, leaves),
             Stretch::Always => return self.with_stretched(leaves, aligned, make),
             Stretch::Unless(equal) => equal,
         };
+        let copied = leaves.iter().all(|(_, ty)| ty.space == Space::Global);
+        if self.in_host() && copied {
+            let leaves = self.stretched_unless(cond, leaves, aligned)?;
+            return make(self, &leaves);
+        }
         self.open_block();
         make(self, leaves)?;
         let then = self.close_block();
@@ -150,6 +158,63 @@ impl Lower<'_> {
         self.with_stretched(leaves, aligned, make)?;
         let other = self.close_block();
         self.b.push(StmtKind::If { cond, then, other });
+        Ok(())
+    }
+
+    /// The leaves if `equal`, else stretched copies of those that may need it.
+    fn stretched_unless(&mut self, equal: Value, leaves: &[Leaf], aligned: &Aligned) -> Res<Vec<Leaf>> {
+        let mut held: Vec<(Leaf, Vec<Value>, Local)> = Vec::new();
+        for &(view, ty) in leaves {
+            let shape = aligned.shape[aligned.shape.len() - ty.rank as usize..].to_vec();
+            if self.shape_of(view, ty) == shape {
+                continue;
+            }
+            let either = join_views(ty, fresh_type(ty.elem, ty.rank)).unwrap_or(ty);
+            let local = self.b.func.new_local(either.into(), "");
+            held.push(((view, ty), shape, local));
+        }
+        self.open_block();
+        for ((view, ty), _, local) in &held {
+            let held = self.b.func.local_ty(*local).view().unwrap_or(*ty);
+            let view = self.relax_view(*view, *ty, held);
+            self.b.set(*local, view);
+        }
+        let then = self.close_block();
+        self.open_block();
+        for (leaf, shape, local) in &held {
+            self.stretched_copy(*leaf, shape, *local)?;
+        }
+        let other = self.close_block();
+        self.b.push(StmtKind::If { cond: equal, then, other });
+        let mut result = leaves.to_vec();
+        for (leaf, shape, local) in held {
+            let value = self.b.get(local);
+            self.shapes.insert(value, shape);
+            let ty = self.b.func.local_ty(local).view().unwrap_or(leaf.1);
+            result.iter_mut().filter(|l| **l == leaf).for_each(|l| *l = (value, ty));
+        }
+        Ok(result)
+    }
+
+    /// Copies a stretched leaf, element by element: cheap code for a rare case.
+    fn stretched_copy(&mut self, (view, ty): Leaf, shape: &[Value], local: Local) -> Res<()> {
+        let (from, from_ty) = self.stretch(view, ty, shape);
+        let copy = self.alloc(ty.elem, shape, false, self.b.span)?;
+        self.in_order(shape, &mut |l, vars| {
+            let indices = point(vars, ty.rank);
+            let element = l.load(from, from_ty, indices.clone());
+            let value = l.number_as(&element, ty.elem, l.b.span)?;
+            l.b.push(StmtKind::Store {
+                view: copy,
+                indices,
+                value,
+                part: Part::Whole,
+            });
+            Ok(())
+        })?;
+        let held = self.b.func.local_ty(local).view().unwrap_or(ty);
+        let copy = self.relax_view(copy, fresh_type(ty.elem, ty.rank), held);
+        self.b.set(local, copy);
         Ok(())
     }
 

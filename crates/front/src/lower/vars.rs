@@ -361,7 +361,7 @@ impl Lower<'_> {
     }
 
     /// The same view with less known of it.
-    fn relax_view(&mut self, value: Value, have: ViewType, want: ViewType) -> Value {
+    pub fn relax_view(&mut self, value: Value, have: ViewType, want: ViewType) -> Value {
         if have == want {
             return value;
         }
