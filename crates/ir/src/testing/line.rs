@@ -3,10 +3,10 @@
 use super::array::{Array, TestValue};
 use super::{Expected, TestLaunch, TestLine};
 use crate::eval;
-use crate::module::{ErrorKind, FuncId, FuncKind, Function, Module};
+use crate::module::{ErrorKind, FuncId, FuncKind, Function, Module, Reduction};
 use crate::text::ParseError;
+use crate::text::cursor::{Parsed, Parser};
 use crate::text::lex::{Token, lex_from};
-use crate::text::parse::{Parsed, Parser};
 use crate::types::{Type, ViewType};
 
 /// Every `; run:` and `; check:` line of a file whose text parses as `module`.
@@ -211,7 +211,10 @@ impl Parser {
 /// A loop function gives its reductions.
 fn result_type(function: &Function) -> Type {
     match &function.kind {
-        FuncKind::Loop { reductions, .. } => Type::Tuple(reductions.iter().map(|r| function.local_ty(r.local).clone()).collect()),
+        FuncKind::Loop { reductions, .. } => {
+            let local = |r: &Reduction| function.locals.get(r.local.index()).map_or(Type::unit(), |local| local.ty.clone());
+            Type::Tuple(reductions.iter().map(local).collect())
+        }
         _ => function.result.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! Text to tokens, each with its line and column.
 
-use super::parse::ParseError;
+use super::cursor::ParseError;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {

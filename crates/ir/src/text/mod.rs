@@ -3,13 +3,17 @@
 //! `%n` is a value, `$n` a local, `^n` a label, `@name` a function (`@n` where names are not unique); `;` starts a comment.
 //! [`print_with_spans`] also writes the sources, and a statement's span as a trailing `@source:start..end`; [`parse`] takes both.
 
+pub(crate) mod cursor;
 pub(crate) mod lex;
 mod literal;
-pub(crate) mod parse;
+mod parse;
 mod parse_op;
+mod parse_stmt;
+mod parse_type;
 mod print;
 
-pub use parse::{ParseError, parse};
+pub use cursor::ParseError;
+pub use parse::parse;
 pub use print::{print, print_with_spans};
 
 use crate::module::{Block, Module, Span, StmtKind};

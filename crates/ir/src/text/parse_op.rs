@@ -1,7 +1,7 @@
 //! Text to operations: what stands on the right of `%v = …`.
 
+use super::cursor::{Parsed, Parser};
 use super::lex::Token;
-use super::parse::{Parsed, Parser};
 use crate::module::{ArrayId, ConstId, Value};
 use crate::op::{AtomicOp, Axis, AxisSlice, BinOp, CmpOp, Geometry, Index, Op, Part, UnOp};
 use crate::types::Scalar;
