@@ -8,7 +8,7 @@ from mathlib import call
 from mpmath import mp
 from promises import FUNCTIONS, errors, samples
 
-SAMPLES = 1200
+SAMPLES = 800
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])

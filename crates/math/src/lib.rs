@@ -163,6 +163,8 @@ mod tests {
         let bits = table("TWO_OVER_PI").unwrap();
         let sum: f64 = bits.iter().map(|b| b * 2f64.powi(-512)).sum();
         assert_eq!((bits.len(), sum), (22, std::f64::consts::FRAC_2_PI));
+        let narrow: f64 = table("TWO_OVER_PI_29").unwrap().iter().sum();
+        assert_eq!(narrow, std::f64::consts::FRAC_2_PI);
         assert!(table("sin_f64").is_none());
     }
 }

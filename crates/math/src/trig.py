@@ -37,6 +37,19 @@ TWO_OVER_PI = np.array(
     ]
 )
 
+# 2/pi, 29 bits in each.
+TWO_OVER_PI_29 = np.array(
+    [
+        0.636619770899415,
+        1.4681663246252086e-09,
+        2.2760100671971816e-18,
+        5.8812147387730434e-27,
+        1.0346868700836215e-35,
+        3.783256351091319e-45,
+        3.720474878517739e-53,
+    ]
+)
+
 
 def sin_f64(x):
     """Sine. At most 0.85 ULP."""
@@ -164,9 +177,9 @@ def _trig_reduce_large_f64(a):
         h, m, l = _trig_sum_f64(h, m, l, intrinsics.fma(-4.0, intrinsics.rint(0.25 * p), p))
         h, m, l = _trig_sum_f64(h, m, l, intrinsics.fma(-4.0, intrinsics.rint(0.25 * e), e))
     shifted = h + 6755399441055744.0
-    h, m, l = _trig_sum_f64(h, m, l, 6755399441055744.0 - shifted)
-    t = h + m
-    l = ((h - t) + m) + l
+    f = h - (shifted - 6755399441055744.0)
+    t = f + m
+    l = ((f - t) + m) + l
     r = t * 1.5707963267948966
     rl = intrinsics.fma(t, 1.5707963267948966, -r)
     rl = intrinsics.fma(t, 6.123233995736766e-17, intrinsics.fma(l, 1.5707963267948966, rl))
@@ -289,10 +302,25 @@ def _trig_reduce_f32(a):
 
 
 def _trig_reduce_large_f32(a):
-    """(q, r, rl) for large a, reduced in float64."""
+    """(q, r, rl) with a = q pi/2 + r + rl modulo 2 pi, for any large a. Infinity gives NaN.
+
+    As _trig_reduce_large_f64, in float64, where the products of 24 and 29 bits are exact and two parts are plenty.
+    """
     wide = np.float64(a)
-    q, h, l = _trig_reduce_f64(wide)
-    if wide >= 1647000.0:
-        q, h, l = _trig_reduce_large_f64(wide)
+    h = 0.0 * wide
+    m = h
+    # Not a `for` of a known length, which gangs unroll: this is rare and should stay small.
+    i = 0
+    while i < 7:
+        p = wide * TWO_OVER_PI_29[i]
+        p = intrinsics.fma(-4.0, intrinsics.rint(0.25 * p), p)
+        s = h + p
+        b = s - h
+        m = m + ((h - (s - b)) + (p - b))
+        h = s
+        i = i + 1
+    n = intrinsics.rint(h)
+    h = ((h - n) + m) * 1.5707963267948966
     r = np.float32(h)
-    return np.int32(q), r, np.float32((h - np.float64(r)) + l)
+    # The low bits of n, small, by way of float32: whole numbers next to 1.5 2^23.
+    return intrinsics.bits(np.float32(n) + 12582912.0), r, np.float32(h - np.float64(r))
