@@ -1,4 +1,4 @@
-//! Prints what a module in text form becomes: `emit FILE [llvm|opt|asm] [LANES]`.
+//! Prints what a module in text form becomes: `emit FILE [llvm|avx512|opt|asm|ir] [LANES]`. `avx512` writes for another machine, for `llc`.
 
 use std::error::Error;
 
@@ -15,12 +15,32 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut module = text::parse(&std::fs::read_to_string(path)?).map_err(|e| format!("{e:?}"))?;
     weft_passes::lower_for_cpu(&mut module).map_err(|e| format!("{e:?}"))?;
     let gang = rest.get(1).map(|n| n.parse()).transpose()?;
-    let target = Target { gang, ..CpuDevice.target() };
+    let host = Target {
+        gang,
+        ..CpuDevice.target()
+    };
+    let target = match rest.first().map(String::as_str) {
+        Some("avx512") => Target {
+            cpu: "sapphirerapids".into(),
+            features: String::new(),
+            vector_bits: 512,
+            mask_registers: true,
+            ..host
+        },
+        _ => host,
+    };
     let entry = module.entry_function();
     let (variant, pipeline) = match entry.kind {
         FuncKind::Kernel => {
             let width = width::choose(entry, &target);
-            (Variant::Kernel { axis: Axis::X, width, full: true }, Pipeline::Gang)
+            (
+                Variant::Kernel {
+                    axis: Axis::X,
+                    width,
+                    full: true,
+                },
+                Pipeline::Gang,
+            )
         }
         _ => (Variant::Plain, Pipeline::Scalar),
     };

@@ -1,5 +1,7 @@
 //! Every kernel file, compiled for gangs of several widths and both forms of masks, against what its lines say and the interpreter.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod common;
 
 use std::fs;
@@ -71,7 +73,10 @@ fn faults(module: &Module, func: FuncId, lines: &[&TestLine], target: &Target) -
         Ok(exe) => exe,
         Err(error) => return vec![format!("{how}: {error:?}")],
     };
-    let r: Vec<String> = lines.iter().filter_map(|line| Some(format!("line {} of {how}: {}", line.line, fault(&*exe, module, line)?))).collect();
+    let r: Vec<String> = lines
+        .iter()
+        .filter_map(|line| Some(format!("line {} of {how}: {}", line.line, fault(&*exe, module, line)?)))
+        .collect();
     eprintln!("{how} {:?}", start.elapsed());
     r
 }
@@ -91,7 +96,10 @@ fn check(folder: &str) {
             }
             count += mine.len();
             let of_target = |target: &Target| faults(&module, func, &mine, target);
-            let first = common::targets(&module, func).iter().map(of_target).find(|faults| !faults.is_empty());
+            let first = common::targets(&module, func)
+                .iter()
+                .map(of_target)
+                .find(|faults| !faults.is_empty());
             let name = path.file_name().unwrap().to_string_lossy();
             found.extend(first.unwrap_or_default().into_iter().map(|fault| format!("{name}: {fault}")));
         }

@@ -2,6 +2,8 @@
 //!
 //! `WEFT_RANDOM_SEEDS=FIRST..LAST` runs other seeds than the usual ones; every failure names its seed.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod common;
 
 use weft_cpu::CpuDevice;
@@ -31,7 +33,11 @@ fn fault(case: &Case, target: &Target) -> Option<String> {
     {
         return Some(format!("expected {result:?}, got {:?}", ran.result));
     }
-    let differing = oracle.args.iter().zip(&args).position(|(theirs, ours)| !ours.matches(theirs, false));
+    let differing = oracle
+        .args
+        .iter()
+        .zip(&args)
+        .position(|(theirs, ours)| !ours.matches(theirs, false));
     if let Some(at) = differing {
         return Some(format!("argument {at}: expected {:?}\ngot {:?}", oracle.args[at], args[at]));
     }
@@ -53,7 +59,11 @@ fn check(make: impl Fn(u64) -> Case, usual: u64) {
         case.module.functions.iter_mut().for_each(|f| f.flags.contract = false);
         let gang = gangs[seed as usize % gangs.len()];
         let mask_registers = seed / 5 % 2 == 1;
-        let target = Target { gang, mask_registers, ..host.clone() };
+        let target = Target {
+            gang,
+            mask_registers,
+            ..host.clone()
+        };
         if let Some(fault) = fault(&case, &target) {
             panic!(
                 "seed {seed}, {gang:?} lanes, mask registers {mask_registers}: {fault}\n{:?}\n{}",

@@ -1,5 +1,7 @@
 //! What the emitter writes, where it matters for speed: no work for lanes that need none.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::fs;
 use std::path::Path;
 
@@ -16,7 +18,11 @@ fn lowered(source: &str) -> Module {
 fn emitted(module: &Module, target: &Target, full: bool) -> Emitted {
     let entry = module.entry_function();
     let variant = match entry.kind {
-        FuncKind::Kernel => Variant::Kernel { axis: Axis::X, width: width::choose(entry, target), full },
+        FuncKind::Kernel => Variant::Kernel {
+            axis: Axis::X,
+            width: width::choose(entry, target),
+            full,
+        },
         _ => Variant::Plain,
     };
     emit(module, target, &variant).unwrap()
@@ -24,11 +30,19 @@ fn emitted(module: &Module, target: &Target, full: bool) -> Emitted {
 
 /// A machine with AVX2, whatever this one is.
 fn avx2() -> Target {
-    Target { vector_bits: 256, mask_registers: false, ..CpuDevice.target() }
+    Target {
+        vector_bits: 256,
+        mask_registers: false,
+        ..CpuDevice.target()
+    }
 }
 
 fn avx512() -> Target {
-    Target { vector_bits: 512, mask_registers: true, ..CpuDevice.target() }
+    Target {
+        vector_bits: 512,
+        mask_registers: true,
+        ..CpuDevice.target()
+    }
 }
 
 fn file(name: &str) -> String {
@@ -42,9 +56,16 @@ fn the_escape_loop_counts_once_and_blends_only_results() {
         let text = emitted(&module, &target, true).text;
         assert!(text.contains(&format!("fma.v{lanes}f64")), "{lanes} lanes");
         let blends: Vec<&str> = text.lines().filter(|line| line.contains(" = select ")).collect();
-        assert!(!blends.iter().any(|line| line.contains("x double>")), "z needs no blending: {blends:?}");
+        assert!(
+            !blends.iter().any(|line| line.contains("x double>")),
+            "z needs no blending: {blends:?}"
+        );
         assert!(text.contains("add nsw i64"), "the counter is a scalar");
-        assert_eq!(text.matches(" = fcmp oge ").count(), 2, "the body is written for whole gangs and for others, no more");
+        assert_eq!(
+            text.matches(" = fcmp oge ").count(),
+            2,
+            "the body is written for whole gangs and for others, no more"
+        );
         assert!(text.contains("store <"), "whole gangs store without a mask");
     }
 }
@@ -106,7 +127,11 @@ entry kernel @k(%0 x: view<f64, 1, C, global>) {
 }
 ";
     let module = lowered(source);
-    let variant = Variant::Kernel { axis: Axis::X, width: 8, full: true };
+    let variant = Variant::Kernel {
+        axis: Axis::X,
+        width: 8,
+        full: true,
+    };
     let error = emit(&module, &avx2(), &variant).unwrap_err();
     assert!(format!("{error:?}").contains("barrier"), "{error:?}");
 }

@@ -47,13 +47,18 @@ impl Fx<'_, '_> {
         if offset == Operand::Int(0) {
             return base;
         }
-        self.w.inst(format_args!("getelementptr inbounds i8, {}, {}", base.typed(Ty::PTR), offset.typed(Ty::I64)))
+        self.w.inst(format_args!(
+            "getelementptr inbounds i8, {}, {}",
+            base.typed(Ty::PTR),
+            offset.typed(Ty::I64)
+        ))
     }
 
     /// One pointer a lane.
     pub fn lane_ptrs(&mut self, base: Operand, offset: Num) -> Operand {
         let ty = self.vector_ty(Elem::I64);
         let offsets = self.take(offset, ty);
-        self.w.inst(format_args!("getelementptr i8, {}, {}", base.typed(Ty::PTR), offsets.typed(ty)))
+        self.w
+            .inst(format_args!("getelementptr i8, {}, {}", base.typed(Ty::PTR), offsets.typed(ty)))
     }
 }

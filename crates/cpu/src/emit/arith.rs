@@ -52,7 +52,8 @@ impl Fx<'_, '_> {
     fn sign_bit(&mut self, ty: Ty, x: Operand) -> Operand {
         let int = ty.with(if ty.elem == Elem::F32 { Elem::I32 } else { Elem::I64 });
         let bits = self.w.inst(format_args!("bitcast {} to {int}", x.typed(ty)));
-        self.w.inst(format_args!("icmp slt {}, {}", bits.typed(int), Operand::Int(0).of(int)))
+        self.w
+            .inst(format_args!("icmp slt {}, {}", bits.typed(int), Operand::Int(0).of(int)))
     }
 
     /// An LLVM intrinsic whose operands and result have one type.
@@ -120,7 +121,8 @@ impl Fx<'_, '_> {
         };
         let signed = self.call("copysign", ty, &[whole, x]);
         let small = self.w.inst(format_args!("fcmp olt {}, {}", magnitude.typed(ty), big.of(ty)));
-        self.w.inst(format_args!("select {}, {}, {}", small.typed(bits), signed.typed(ty), x.typed(ty)))
+        self.w
+            .inst(format_args!("select {}, {}, {}", small.typed(bits), signed.typed(ty), x.typed(ty)))
     }
 
     /// `rounded - 1` where `rounded` is over `x`.
@@ -133,7 +135,8 @@ impl Fx<'_, '_> {
     /// `cond ? a : b` with a condition of as many lanes as the type.
     pub fn select_op(&mut self, ty: Ty, cond: Operand, a: Operand, b: Operand) -> Operand {
         let bits = ty.with(Elem::I1);
-        self.w.inst(format_args!("select {}, {}, {}", cond.typed(bits), a.typed(ty), b.typed(ty)))
+        self.w
+            .inst(format_args!("select {}, {}, {}", cond.typed(bits), a.typed(ty), b.typed(ty)))
     }
 
     pub fn binary(&mut self, op: BinOp, s: Scalar, a: Num, b: Num, count: Scalar) -> Res<Num> {
@@ -222,7 +225,9 @@ impl Fx<'_, '_> {
             };
         }
         let from = ty.with(elem(of));
-        let inside = self.w.inst(format_args!("icmp ult {}, {}", count.typed(from), Operand::Int(bits).of(from)));
+        let inside = self
+            .w
+            .inst(format_args!("icmp ult {}, {}", count.typed(from), Operand::Int(bits).of(from)));
         let resized = self.resize_int(count, from, ty, false);
         let spare = Operand::Int(if arithmetic { bits - 1 } else { 0 });
         let safe = self.select_op(ty, inside, resized, spare);
@@ -251,7 +256,9 @@ impl Fx<'_, '_> {
         let (x, y) = (self.take(a, ty), self.take(b, ty));
         let bits = self.ty_of(cond, Elem::I1);
         let c = self.take(cond, bits);
-        let result = self.w.inst(format_args!("select {}, {}, {}", c.typed(bits), x.typed(ty), y.typed(ty)));
+        let result = self
+            .w
+            .inst(format_args!("select {}, {}, {}", c.typed(bits), x.typed(ty), y.typed(ty)));
         self.wrap(result, ty)
     }
 
@@ -289,7 +296,11 @@ impl Fx<'_, '_> {
         if op == BinOp::Mod {
             return self.floor_mod(ty, x, d);
         }
-        let quotient = if signed { self.floor_quotient(ty, x, d) } else { self.plain(div, ty, x, d) };
+        let quotient = if signed {
+            self.floor_quotient(ty, x, d)
+        } else {
+            self.plain(div, ty, x, d)
+        };
         let quotient = match minus {
             Some(m) => {
                 let negated = self.plain("sub", ty, Operand::Int(0), x);
@@ -341,7 +352,9 @@ impl Fx<'_, '_> {
     fn floors_down(&mut self, ty: Ty, r: Operand, d: Operand) -> Operand {
         let bits = ty.with(Elem::I1);
         let signs = self.plain("xor", ty, r, d);
-        let differ = self.w.inst(format_args!("icmp slt {}, {}", signs.typed(ty), Operand::Int(0).of(ty)));
+        let differ = self
+            .w
+            .inst(format_args!("icmp slt {}, {}", signs.typed(ty), Operand::Int(0).of(ty)));
         let some = self.w.inst(format_args!("icmp ne {}, {}", r.typed(ty), Operand::Int(0).of(ty)));
         self.plain("and", bits, differ, some)
     }
@@ -414,7 +427,8 @@ impl Fx<'_, '_> {
         self.w.store(ty, x, base);
         self.w.store(e, wide, power);
         let ptr = |op: Operand| op.typed(Ty::PTR);
-        self.w.line(format_args!("call void @{name}({}, {}, {})", ptr(base), ptr(power), ptr(result)));
+        self.w
+            .line(format_args!("call void @{name}({}, {}, {})", ptr(base), ptr(power), ptr(result)));
         let result = self.w.load(ty, result);
         Ok(self.wrap(result, ty))
     }

@@ -25,13 +25,24 @@ impl Fx<'_, '_> {
             let at = fx.lane_of(offset, lane);
             let (new, old) = (fx.lane_of(given, lane), fx.lane_of(awaited, lane));
             let ptr = fx.w.offset(base, at);
-            let found = if shared { fx.atomic_global(op, s, ptr, new, old)? } else { fx.atomic_alone(op, s, ptr, new, old)? };
-            let stored = fx.to_memory(Num::Uniform(found), Ty::scalar(memory), s);
-            let to = if fx.lanes == 0 { results } else { fx.lane_slot(results, memory, lane) };
+            let found = if shared {
+                fx.atomic_global(op, s, ptr, new, old)?
+            } else {
+                fx.atomic_alone(op, s, ptr, new, old)?
+            };
+            let stored = fx.stored_as(Num::Uniform(found), Ty::scalar(memory), s);
+            let to = if fx.lanes == 0 {
+                results
+            } else {
+                fx.lane_slot(results, memory, lane)
+            };
             fx.w.store(Ty::scalar(memory), stored, to);
             Ok(())
         })?;
-        let ty = Ty { elem: memory, lanes: self.lanes };
+        let ty = Ty {
+            elem: memory,
+            lanes: self.lanes,
+        };
         let found = self.w.load(ty, results);
         let found = match s {
             Scalar::Bool => self.w.inst(format_args!("icmp ne {}, {}", found.typed(ty), Operand::Int(0).of(ty))),
@@ -41,7 +52,10 @@ impl Fx<'_, '_> {
     }
 
     fn result_slot(&mut self, memory: Elem) -> Operand {
-        let ty = Ty { elem: memory, lanes: self.lanes };
+        let ty = Ty {
+            elem: memory,
+            lanes: self.lanes,
+        };
         let slot = self.w.alloca(ty);
         let zero = if memory.is_float() { Operand::F64(0) } else { Operand::Int(0) };
         self.w.store(ty, zero, slot);
@@ -73,7 +87,7 @@ impl Fx<'_, '_> {
         let found = self.read(s, ptr);
         let result = self.applied(op, s, found, new, expected)?;
         let memory = Ty::scalar(memory_elem(s));
-        let stored = self.to_memory(Num::Uniform(result), memory, s);
+        let stored = self.stored_as(Num::Uniform(result), memory, s);
         self.w.store(memory, stored, ptr);
         Ok(found)
     }
@@ -81,7 +95,11 @@ impl Fx<'_, '_> {
     fn read(&mut self, s: Scalar, ptr: Operand) -> Operand {
         let memory = Ty::scalar(memory_elem(s));
         let found = self.w.load(memory, ptr);
-        if s == Scalar::Bool { self.w.inst(format_args!("icmp ne {}, 0", found.typed(memory))) } else { found }
+        if s == Scalar::Bool {
+            self.w.inst(format_args!("icmp ne {}, 0", found.typed(memory)))
+        } else {
+            found
+        }
     }
 
     fn atomic_global(&mut self, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
@@ -101,7 +119,11 @@ impl Fx<'_, '_> {
             _ => return self.atomic_by_trial(op, s, ptr, new, expected),
         };
         let (ty, align) = (Ty::scalar(elem(s)), s.size());
-        Ok(self.w.inst(format_args!("atomicrmw {name} {}, {} monotonic, align {align}", ptr.typed(Ty::PTR), new.typed(ty))))
+        Ok(self.w.inst(format_args!(
+            "atomicrmw {name} {}, {} monotonic, align {align}",
+            ptr.typed(Ty::PTR),
+            new.typed(ty)
+        )))
     }
 
     /// Reads, computes, and writes if nobody wrote in between; else tries again.
@@ -114,7 +136,11 @@ impl Fx<'_, '_> {
             _ => Elem::I64,
         });
         let slot = self.w.alloca(bits);
-        let first = self.w.inst(format_args!("load atomic {bits}, {} monotonic, align {}", ptr.typed(Ty::PTR), s.size()));
+        let first = self.w.inst(format_args!(
+            "load atomic {bits}, {} monotonic, align {}",
+            ptr.typed(Ty::PTR),
+            s.size()
+        ));
         self.w.store(bits, first, slot);
         let (head, done) = (self.w.label(), self.w.label());
         self.w.place(head);
@@ -125,8 +151,12 @@ impl Fx<'_, '_> {
             _ => self.convert("bitcast", seen, bits, register),
         };
         let result = self.applied(op, s, found, new, expected)?;
-        let result = self.to_memory(Num::Uniform(result), memory, s);
-        let result = if memory == bits { result } else { self.convert("bitcast", result, memory, bits) };
+        let result = self.stored_as(Num::Uniform(result), memory, s);
+        let result = if memory == bits {
+            result
+        } else {
+            self.convert("bitcast", result, memory, bits)
+        };
         let pair = self.w.inst(format_args!(
             "cmpxchg {}, {}, {} monotonic monotonic, align {}",
             ptr.typed(Ty::PTR),

@@ -37,7 +37,13 @@ impl<'m> Fx<'_, 'm> {
             }
             StmtKind::If { cond, then, other } => self.emit_if(stmt, *cond, then, other),
             StmtKind::Loop(body) => self.emit_loop(stmt, body),
-            StmtKind::For { var, start, stop, step, body } => self.emit_for(stmt, *var, [*start, *stop, *step], body),
+            StmtKind::For {
+                var,
+                start,
+                stop,
+                step,
+                body,
+            } => self.emit_for(stmt, *var, [*start, *stop, *step], body),
             StmtKind::Scope(label, body) => self.emit_scope(stmt, *label, body),
             StmtKind::Leave(label) => self.jump(FrameKind::Scope(*label)),
             StmtKind::Break => self.jump(FrameKind::After),
@@ -48,13 +54,24 @@ impl<'m> Fx<'_, 'm> {
                 }
                 self.jump(FrameKind::End)
             }
-            StmtKind::Store { view, indices, value, part } => {
+            StmtKind::Store {
+                view,
+                indices,
+                value,
+                part,
+            } => {
                 let (view, value) = (self.view(*view)?, self.num(*value)?);
                 self.store_element(&view, indices, value, *part)
             }
             StmtKind::Raise { kind, message } => self.raise(*kind, message),
             StmtKind::Print(items) => self.print(items),
-            StmtKind::Launch { func, extents, args, results, parallel } => self.launch(*func, extents, args, results, *parallel),
+            StmtKind::Launch {
+                func,
+                extents,
+                args,
+                results,
+                parallel,
+            } => self.launch(*func, extents, args, results, *parallel),
             StmtKind::Barrier => self.unsupported("a barrier where threads of a block may go different ways"),
             StmtKind::ParFor { .. } => self.internal("a parallel loop that was not outlined"),
         }

@@ -130,7 +130,11 @@ impl Fx<'_, '_> {
 
     fn float_to_signed(&mut self, x: Operand, src: Ty, via: Elem, outside: i64) -> Operand {
         let bits = src.with(Elem::I1);
-        let high = if via == Elem::I64 { 9_223_372_036_854_775_808.0 } else { 2_147_483_648.0 };
+        let high = if via == Elem::I64 {
+            9_223_372_036_854_775_808.0
+        } else {
+            2_147_483_648.0
+        };
         let low = -high;
         let above = self.w.inst(format_args!("fcmp oge {}, {}", x.typed(src), float(low, src).of(src)));
         let below = self.w.inst(format_args!("fcmp olt {}, {}", x.typed(src), float(high, src).of(src)));

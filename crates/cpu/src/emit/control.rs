@@ -112,7 +112,13 @@ impl<'m> Fx<'_, 'm> {
         let (yes, no, join) = (self.w.label(), self.w.label(), self.w.label());
         let mask = self.mask;
         let slot = self.slot_if(self.facts(stmt).lossy);
-        self.frames.push(Frame { kind: FrameKind::Side, slot, waits: false, join, check: join });
+        self.frames.push(Frame {
+            kind: FrameKind::Side,
+            slot,
+            waits: false,
+            join,
+            check: join,
+        });
         self.w.cond_br(cond, yes, if other.0.is_empty() { join } else { no });
         self.w.place(yes);
         self.block(then)?;
@@ -136,7 +142,13 @@ impl<'m> Fx<'_, 'm> {
         let check = if lossy { self.w.label() } else { join };
         let slot = self.slot_if(lossy);
         let depth = self.frames.len();
-        self.frames.push(Frame { kind: FrameKind::Side, slot, waits: true, join, check });
+        self.frames.push(Frame {
+            kind: FrameKind::Side,
+            slot,
+            waits: true,
+            join,
+            check,
+        });
         if !then.0.is_empty() && other.0.is_empty() {
             self.side(cond, then, join, join)?;
         } else if !then.0.is_empty() {
@@ -208,7 +220,13 @@ impl<'m> Fx<'_, 'm> {
     }
 
     fn full_side(&mut self, body: &'m Block, slot: Option<Operand>, join: Label) -> Res<()> {
-        self.frames.push(Frame { kind: FrameKind::Side, slot, waits: false, join, check: join });
+        self.frames.push(Frame {
+            kind: FrameKind::Side,
+            slot,
+            waits: false,
+            join,
+            check: join,
+        });
         self.block(body)?;
         self.frames.pop();
         self.w.br(join);
@@ -217,7 +235,10 @@ impl<'m> Fx<'_, 'm> {
 
     /// Does a block end with lanes leaving a loop? That happens once a lane, iterations happen often.
     fn leaves_loop(&self, body: &Block) -> bool {
-        let jump = body.0.last().is_some_and(|s| matches!(s.kind, StmtKind::Break | StmtKind::Leave(_) | StmtKind::Return(_)));
+        let jump = body
+            .0
+            .last()
+            .is_some_and(|s| matches!(s.kind, StmtKind::Break | StmtKind::Leave(_) | StmtKind::Return(_)));
         jump && self.frames.iter().any(|f| f.kind == FrameKind::After)
     }
 
@@ -226,7 +247,13 @@ impl<'m> Fx<'_, 'm> {
         let (mask, depth, join) = (self.mask, self.frames.len(), self.w.label());
         let check = if lossy { self.w.label() } else { join };
         let slot = self.slot_if(lossy);
-        self.frames.push(Frame { kind: FrameKind::Scope(label), slot, waits, join, check });
+        self.frames.push(Frame {
+            kind: FrameKind::Scope(label),
+            slot,
+            waits,
+            join,
+            check,
+        });
         self.block(body)?;
         self.w.br(join);
         self.frames.pop();
@@ -260,14 +287,40 @@ impl<'m> Fx<'_, 'm> {
         let after = self.w.label();
         let after_check = if kept.is_some() { self.w.label() } else { after };
         let next_check = if facts.next_waits { self.w.label() } else { next };
-        self.frames.push(Frame { kind: FrameKind::After, slot: kept, waits: facts.waits, join: after, check: after_check });
-        self.frames.push(Frame { kind: FrameKind::Next, slot: live, waits: facts.next_waits, join: next, check: next_check });
-        LoopRun { facts, mask, depth, live, kept, after, unrolled: false, after_check, next_check }
+        self.frames.push(Frame {
+            kind: FrameKind::After,
+            slot: kept,
+            waits: facts.waits,
+            join: after,
+            check: after_check,
+        });
+        self.frames.push(Frame {
+            kind: FrameKind::Next,
+            slot: live,
+            waits: facts.next_waits,
+            join: next,
+            check: next_check,
+        });
+        LoopRun {
+            facts,
+            mask,
+            depth,
+            live,
+            kept,
+            after,
+            unrolled: false,
+            after_check,
+            next_check,
+        }
     }
 
     /// Where control goes when no lane is left for another iteration.
     pub fn loop_over(&self, run: &LoopRun) -> Label {
-        if run.facts.waits { run.after_check } else { self.outer_check(run.depth) }
+        if run.facts.waits {
+            run.after_check
+        } else {
+            self.outer_check(run.depth)
+        }
     }
 
     /// Ends a loop and goes on after it.
@@ -323,10 +376,21 @@ impl<'m> Fx<'_, 'm> {
         match self.info.values[var.index()] {
             Class::Varying if self.lanes > 0 => {
                 let ty = self.vector_ty(Elem::I64);
-                Slot::Lanes { ptr: self.w.alloca(ty), elem: Elem::I64 }
+                Slot::Lanes {
+                    ptr: self.w.alloca(ty),
+                    elem: Elem::I64,
+                }
             }
-            Class::Affine(step) if self.lanes > 0 => Slot::Shared { ptr: self.w.alloca(scalar), elem: Elem::I64, step },
-            _ => Slot::Shared { ptr: self.w.alloca(scalar), elem: Elem::I64, step: 0 },
+            Class::Affine(step) if self.lanes > 0 => Slot::Shared {
+                ptr: self.w.alloca(scalar),
+                elem: Elem::I64,
+                step,
+            },
+            _ => Slot::Shared {
+                ptr: self.w.alloca(scalar),
+                elem: Elem::I64,
+                step: 0,
+            },
         }
     }
 
@@ -334,7 +398,10 @@ impl<'m> Fx<'_, 'm> {
     fn uniform_for(&mut self, facts: Facts, var: Value, slot: &Slot, range: &Range, body: &'m Block) -> Res<()> {
         let (head, start, next) = (self.w.label(), self.w.label(), self.w.label());
         let mut run = self.open_loop(facts, next);
-        run.unrolled = self.lanes > 0 && range.trips().is_some_and(|n| n <= UNROLLED_TRIPS && n * size(body) <= UNROLLED_STATEMENTS);
+        run.unrolled = self.lanes > 0
+            && range
+                .trips()
+                .is_some_and(|n| n <= UNROLLED_TRIPS && n * size(body) <= UNROLLED_STATEMENTS);
         self.w.place(head);
         let at = self.read_number(slot);
         let more = self.in_range(at, range);
@@ -354,7 +421,11 @@ impl<'m> Fx<'_, 'm> {
     /// The iterations in which all lanes are in range, of a loop whose lanes are neighbours.
     fn full_for(&mut self, facts: Facts, var: Value, slot: &Slot, range: &Range, body: &'m Block) -> Res<()> {
         let (head, start, next) = (self.w.label(), self.w.label(), self.w.label());
-        let facts = Facts { waits: false, breaks: false, ..facts };
+        let facts = Facts {
+            waits: false,
+            breaks: false,
+            ..facts
+        };
         let run = self.open_loop(facts, next);
         self.w.place(head);
         let at = self.read_number(slot);
@@ -488,7 +559,11 @@ impl Range {
     /// How many iterations, if that is known.
     fn trips(&self) -> Option<usize> {
         let (start, stop, step) = (self.start.const_int()?, self.stop.const_int()?, self.step.const_int()?);
-        let span = if step > 0 { stop.checked_sub(start)? } else { start.checked_sub(stop)? };
+        let span = if step > 0 {
+            stop.checked_sub(start)?
+        } else {
+            start.checked_sub(stop)?
+        };
         usize::try_from(span.max(0).unsigned_abs().div_ceil(step.unsigned_abs())).ok()
     }
 
@@ -499,5 +574,9 @@ impl Range {
 
 /// How many statements a block holds, nested ones included.
 pub fn size(block: &Block) -> usize {
-    block.0.iter().map(|s| 1 + weft_passes::uniformity::blocks(s).into_iter().map(size).sum::<usize>()).sum()
+    block
+        .0
+        .iter()
+        .map(|s| 1 + weft_passes::uniformity::blocks(s).into_iter().map(size).sum::<usize>())
+        .sum()
 }

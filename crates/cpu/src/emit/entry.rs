@@ -54,7 +54,13 @@ pub fn kernel<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, axis: Ax
 
 /// The frame of a function's end, or of the end of what is run once per gang.
 pub fn end_frame(join: Label) -> Frame {
-    Frame { kind: FrameKind::End, slot: None, waits: true, join, check: join }
+    Frame {
+        kind: FrameKind::End,
+        slot: None,
+        waits: true,
+        join,
+        check: join,
+    }
 }
 
 impl Fx<'_, '_> {
@@ -108,10 +114,19 @@ impl Fx<'_, '_> {
                 let rank = v.rank as usize;
                 let base = self.load_slot(at, Ty::PTR);
                 let shape: Vec<Num> = (0..rank).map(|i| Num::Uniform(self.load_slot(at + 1 + i, Ty::I64))).collect();
-                let given: Vec<Num> = (0..rank).map(|i| Num::Uniform(self.load_slot(at + 1 + rank + i, Ty::I64))).collect();
+                let given: Vec<Num> = (0..rank)
+                    .map(|i| Num::Uniform(self.load_slot(at + 1 + rank + i, Ty::I64)))
+                    .collect();
                 let strides = self.layout_strides(*v, &shape, &given);
                 let pitch = v.elem.size() as i64;
-                Ok(Val::View(Rc::new(ViewVal { ty: *v, base, offset: Num::int(0), shape, strides, pitch })))
+                Ok(Val::View(Rc::new(ViewVal {
+                    ty: *v,
+                    base,
+                    offset: Num::int(0),
+                    shape,
+                    strides,
+                    pitch,
+                })))
             }
             Type::Tuple(items) => {
                 let (mut vals, mut next) = (Vec::new(), at);

@@ -23,7 +23,11 @@ impl<'m> Fx<'_, 'm> {
     /// A scalar that is true only if `cond` is `wanted` in every lane, where one can be computed from affine and uniform operands.
     fn all_lanes(&mut self, cond: Value, wanted: bool) -> Res<Option<Operand>> {
         if let Num::Uniform(c) = self.num(cond)? {
-            return Ok(Some(if wanted { c } else { self.w.inst(format_args!("xor {}, true", c.typed(Ty::BOOL))) }));
+            return Ok(Some(if wanted {
+                c
+            } else {
+                self.w.inst(format_args!("xor {}, true", c.typed(Ty::BOOL)))
+            }));
         }
         let Some(op) = self.defs[cond.index()] else {
             return Ok(None);

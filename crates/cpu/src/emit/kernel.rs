@@ -103,7 +103,14 @@ impl Fx<'_, '_> {
         let more = self.w.inst(format_args!("icmp slt {}, {}", at.typed(Ty::I64), end.of(Ty::I64)));
         self.w.cond_br(more, start, done);
         self.w.place(start);
-        Counter { slot, head, next, done, step, at }
+        Counter {
+            slot,
+            head,
+            next,
+            done,
+            step,
+            at,
+        }
     }
 
     pub fn end_count(&mut self, counter: &Counter) {
@@ -146,7 +153,11 @@ impl Fx<'_, '_> {
             let Some(count) = decl.shape.iter().try_fold(1u64, |n, axis| n.checked_mul(*axis)) else {
                 return self.unsupported(format!("the array {} is too large", decl.name));
             };
-            let lanes = if decl.space == Space::Local { u64::from(self.lanes.max(1)) } else { 1 };
+            let lanes = if decl.space == Space::Local {
+                u64::from(self.lanes.max(1))
+            } else {
+                1
+            };
             let bytes = count.saturating_mul(decl.elem.size() as u64).saturating_mul(lanes);
             if bytes > 4 << 20 {
                 return self.unsupported(format!("the array {} takes {bytes} bytes", decl.name));
@@ -162,7 +173,11 @@ impl Fx<'_, '_> {
         let decl = &self.f.arrays[id.index()];
         let shape = decl.shape.iter().map(|n| Num::int(*n as i64)).collect();
         let local = decl.space == Space::Local && self.lanes > 0;
-        let offset = if local { Num::Affine(Operand::Int(0), decl.elem.size() as i64) } else { Num::int(0) };
+        let offset = if local {
+            Num::Affine(Operand::Int(0), decl.elem.size() as i64)
+        } else {
+            Num::int(0)
+        };
         let ty = ViewType { space: decl.space, ..ty };
         Ok(self.contiguous(ty, self.arrays[id.index()], offset, shape))
     }

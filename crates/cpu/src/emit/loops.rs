@@ -184,12 +184,18 @@ impl<'m> Fx<'_, 'm> {
             lanes = half;
         }
         let one = Ty { lanes: 1, ..ty };
-        Ok(Num::Uniform(self.w.inst(format_args!("extractelement {}, i64 0", vector.typed(one)))))
+        Ok(Num::Uniform(
+            self.w.inst(format_args!("extractelement {}, i64 0", vector.typed(one))),
+        ))
     }
 
     pub fn part(&mut self, vector: Operand, ty: Ty, first: u32, count: u32) -> Operand {
         let picks: Vec<String> = (first..first + count).map(|i| format!("i32 {i}")).collect();
-        self.w.inst(format_args!("shufflevector {}, {ty} poison, <{count} x i32> <{}>", vector.typed(ty), picks.join(", ")))
+        self.w.inst(format_args!(
+            "shufflevector {}, {ty} poison, <{count} x i32> <{}>",
+            vector.typed(ty),
+            picks.join(", ")
+        ))
     }
 
     /// Runs a `Loop` function through the runtime and combines its results into locals.
@@ -203,7 +209,8 @@ impl<'m> Fx<'_, 'm> {
         let block = self.argument_block(extents, args)?;
         let (partial, combine) = self.result_block(&body, reductions, |r| target.local_ty(r.local).scalar())?;
         self.cx.symbol("weft_launch");
-        self.cx.declare("declare i32 @weft_launch(ptr, ptr, ptr, ptr, ptr, i64, i64, i32)".to_owned());
+        self.cx
+            .declare("declare i32 @weft_launch(ptr, ptr, ptr, ptr, ptr, i64, i64, i32)".to_owned());
         let (rank, slots, parallel) = (extents.len(), reductions.len(), i32::from(parallel));
         let failed = self.w.inst(format_args!(
             "call i32 @weft_launch(ptr %ctx, ptr @{body}, ptr {combine}, {}, {}, i64 {rank}, i64 {slots}, i32 {parallel})",
@@ -227,7 +234,12 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// Slots holding the identities, and the function that combines two such blocks.
-    fn result_block(&mut self, body: &str, reductions: &[Reduction], scalar: impl Fn(&Reduction) -> Option<Scalar>) -> Res<(Operand, String)> {
+    fn result_block(
+        &mut self,
+        body: &str,
+        reductions: &[Reduction],
+        scalar: impl Fn(&Reduction) -> Option<Scalar>,
+    ) -> Res<(Operand, String)> {
         if reductions.is_empty() {
             return Ok((Operand::Null, "null".to_owned()));
         }
@@ -298,7 +310,10 @@ fn combine_function(fx: &mut Fx<'_, '_>, name: &str, kinds: &[(ReduceOp, Scalar)
     });
     let inner = std::mem::replace(&mut fx.w, outer);
     written?;
-    let text = format!("define internal void @{name}(ptr %into, ptr %from) #0 {{\nentry:\n{}  ret void\n}}\n", inner.body);
+    let text = format!(
+        "define internal void @{name}(ptr %into, ptr %from) #0 {{\nentry:\n{}  ret void\n}}\n",
+        inner.body
+    );
     fx.cx.push_function(&text);
     Ok(())
 }

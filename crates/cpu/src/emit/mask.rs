@@ -28,7 +28,11 @@ impl Fx<'_, '_> {
     }
 
     fn all_on(&self) -> Operand {
-        if self.mask_elem == Elem::I1 { Operand::Bool(true) } else { Operand::Int(-1) }
+        if self.mask_elem == Elem::I1 {
+            Operand::Bool(true)
+        } else {
+            Operand::Int(-1)
+        }
     }
 
     fn is_on(op: Operand) -> bool {

@@ -30,7 +30,7 @@ impl Fx<'_, '_> {
                 (self.gather(view.base, offset, ty, s.size()), ty)
             }
         };
-        let value = self.from_memory(loaded, ty, s);
+        let value = self.loaded_as(loaded, ty, s);
         Ok(self.wrap(value, ty))
     }
 
@@ -41,20 +41,21 @@ impl Fx<'_, '_> {
         match (offset, value) {
             (Num::Uniform(at), Num::Uniform(_)) => {
                 let ty = Ty::scalar(memory_elem(s));
-                let stored = self.to_memory(value, ty, s);
+                let stored = self.stored_as(value, ty, s);
                 let ptr = self.element_ptr(view.base, at);
-                self.w.line(format_args!("store {}, {}, align {align}", stored.typed(ty), ptr.typed(Ty::PTR)));
+                self.w
+                    .line(format_args!("store {}, {}, align {align}", stored.typed(ty), ptr.typed(Ty::PTR)));
             }
             (Num::Affine(at, step), _) if step == align as i64 => {
-                let stored = self.to_memory(value, vector, s);
+                let stored = self.stored_as(value, vector, s);
                 self.store_neighbours(view.base, at, vector, stored, align);
             }
             (Num::Affine(at, step), _) if step == -(align as i64) => {
-                let stored = self.to_memory(value, vector, s);
+                let stored = self.stored_as(value, vector, s);
                 self.store_reversed(view.base, at, vector, stored, align);
             }
             _ => {
-                let stored = self.to_memory(value, vector, s);
+                let stored = self.stored_as(value, vector, s);
                 self.scatter(view.base, offset, vector, stored, align)?;
             }
         }
@@ -70,14 +71,15 @@ impl Fx<'_, '_> {
     }
 
     /// A bool in memory is a byte that is 0 or 1.
-    fn from_memory(&mut self, loaded: Operand, ty: Ty, s: Scalar) -> Operand {
+    fn loaded_as(&mut self, loaded: Operand, ty: Ty, s: Scalar) -> Operand {
         if s != Scalar::Bool {
             return loaded;
         }
-        self.w.inst(format_args!("icmp ne {}, {}", loaded.typed(ty), Operand::Int(0).of(ty)))
+        self.w
+            .inst(format_args!("icmp ne {}, {}", loaded.typed(ty), Operand::Int(0).of(ty)))
     }
 
-    pub fn to_memory(&mut self, value: Num, ty: Ty, s: Scalar) -> Operand {
+    pub fn stored_as(&mut self, value: Num, ty: Ty, s: Scalar) -> Operand {
         let register = ty.with(elem(s));
         let x = self.take(value, register);
         if s != Scalar::Bool {
@@ -90,7 +92,11 @@ impl Fx<'_, '_> {
     }
 
     fn load_at(&mut self, base: Operand, at: Operand, ty: Ty, align: usize, certain: bool) -> Operand {
-        let ptr = if certain { self.element_ptr(base, at) } else { self.w.offset(base, at) };
+        let ptr = if certain {
+            self.element_ptr(base, at)
+        } else {
+            self.w.offset(base, at)
+        };
         self.w.inst(format_args!("load {ty}, {}, align {align}", ptr.typed(Ty::PTR)))
     }
 
@@ -109,14 +115,18 @@ impl Fx<'_, '_> {
         let name = format!("llvm.masked.load.{}.p0", ty.suffix());
         self.cx.declare(format!("declare {ty} @{name}(ptr, {bits}, {ty})"));
         let ptr = ptr.of(Ty::PTR);
-        self.w.inst(format_args!("call {ty} @{name}(ptr align {align} {ptr}, {}, {ty} zeroinitializer)", mask.typed(bits)))
+        self.w.inst(format_args!(
+            "call {ty} @{name}(ptr align {align} {ptr}, {}, {ty} zeroinitializer)",
+            mask.typed(bits)
+        ))
     }
 
     fn store_neighbours(&mut self, base: Operand, at: Operand, ty: Ty, value: Operand, align: usize) {
         match self.mask {
             Mask::Full => {
                 let ptr = self.element_ptr(base, at);
-                self.w.line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR)));
+                self.w
+                    .line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR)));
             }
             Mask::Lanes(mask) => {
                 let (ptr, bits) = (self.w.offset(base, at), self.bits_of(mask));
@@ -130,7 +140,11 @@ impl Fx<'_, '_> {
         let name = format!("llvm.masked.store.{}.p0", ty.suffix());
         self.cx.declare(format!("declare void @{name}({ty}, ptr, {bits})"));
         let ptr = ptr.of(Ty::PTR);
-        self.w.line(format_args!("call void @{name}({}, ptr align {align} {ptr}, {})", value.typed(ty), mask.typed(bits)));
+        self.w.line(format_args!(
+            "call void @{name}({}, ptr align {align} {ptr}, {})",
+            value.typed(ty),
+            mask.typed(bits)
+        ));
     }
 
     /// Lanes that go down in memory: the vector that ends at lane 0's element, turned round.
@@ -151,7 +165,9 @@ impl Fx<'_, '_> {
         let ptr = self.last_lane_ptr(base, at, align);
         let value = self.reversed(value, ty);
         match self.mask {
-            Mask::Full => self.w.line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR))),
+            Mask::Full => self
+                .w
+                .line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR))),
             Mask::Lanes(mask) => {
                 let bits = self.bits_of(mask);
                 let turned = self.reversed(bits, self.bits_ty());
@@ -181,7 +197,10 @@ impl Fx<'_, '_> {
         let name = format!("llvm.masked.gather.{}.{}", ty.suffix(), many.suffix());
         self.cx.declare(format!("declare {ty} @{name}({many}, {bits}, {ty})"));
         let (mask, ptrs) = (self.bits_now(), ptrs.of(many));
-        self.w.inst(format_args!("call {ty} @{name}({many} align {align} {ptrs}, {}, {ty} zeroinitializer)", mask.typed(bits)))
+        self.w.inst(format_args!(
+            "call {ty} @{name}({many} align {align} {ptrs}, {}, {ty} zeroinitializer)",
+            mask.typed(bits)
+        ))
     }
 
     /// Where lanes meet in one element the highest of them wins. Without scatters in hardware LLVM would write a branch for every lane
@@ -195,7 +214,11 @@ impl Fx<'_, '_> {
         let name = format!("llvm.masked.scatter.{}.{}", ty.suffix(), many.suffix());
         self.cx.declare(format!("declare void @{name}({ty}, {many}, {bits})"));
         let (mask, ptrs) = (self.bits_now(), ptrs.of(many));
-        self.w.line(format_args!("call void @{name}({}, {many} align {align} {ptrs}, {})", value.typed(ty), mask.typed(bits)));
+        self.w.line(format_args!(
+            "call void @{name}({}, {many} align {align} {ptrs}, {})",
+            value.typed(ty),
+            mask.typed(bits)
+        ));
         Ok(())
     }
 
@@ -204,7 +227,11 @@ impl Fx<'_, '_> {
         self.each_lane(&mut |fx, lane| {
             let (at, stored) = (fx.lane_of(offset, lane), fx.lane_of(value, lane));
             let ptr = fx.w.offset(base, at);
-            fx.w.line(format_args!("store {}, {}, align {align}", stored.typed(Ty::scalar(ty.elem)), ptr.typed(Ty::PTR)));
+            fx.w.line(format_args!(
+                "store {}, {}, align {align}",
+                stored.typed(Ty::scalar(ty.elem)),
+                ptr.typed(Ty::PTR)
+            ));
             Ok(())
         })
     }

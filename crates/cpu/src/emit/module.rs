@@ -54,7 +54,11 @@ pub fn emit_module(module: &Module, target: &Target, variant: &Variant) -> Res<E
 
 /// A name that is legal everywhere and says which function it is.
 fn symbol(function: &Function, id: FuncId) -> String {
-    let name: String = function.name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let name: String = function
+        .name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect();
     format!("weft.{name}.{}", id.0)
 }
 
@@ -135,7 +139,7 @@ impl ModuleCx<'_> {
         let bits = self.target.vector_bits;
         let _ = writeln!(
             text,
-            "attributes #0 = {{ nounwind \"target-cpu\"=\"{}\" \"target-features\"=\"{}\" \"min-legal-vector-width\"=\"{bits}\" \"prefer-vector-width\"=\"{bits}\" }}",
+            "attributes #0 = {{ nounwind \"reciprocal-estimates\"=\"none\" \"target-cpu\"=\"{}\" \"target-features\"=\"{}\" \"min-legal-vector-width\"=\"{bits}\" \"prefer-vector-width\"=\"{bits}\" }}",
             self.target.cpu, self.target.features
         );
         text.push_str("!0 = !{!\"branch_weights\", i32 1, i32 2000}\n");
@@ -164,7 +168,10 @@ fn pow_text(name: &str, ty: Ty, signed_base: bool, signed_exponent: bool) -> Str
     let (one_e, zero_e) = (splat(1, e), splat(0, e));
     let any = match ty.lanes {
         0 => format!("%more = icmp ne {e} %e, {zero_e}"),
-        _ => format!("%on = icmp ne {e} %e, {zero_e}\n  %more = call i1 @llvm.vector.reduce.or.{}({b} %on)", b.suffix()),
+        _ => format!(
+            "%on = icmp ne {e} %e, {zero_e}\n  %more = call i1 @llvm.vector.reduce.or.{}({b} %on)",
+            b.suffix()
+        ),
     };
     let minus = if signed_base {
         format!(

@@ -105,7 +105,13 @@ impl Fx<'_, '_> {
                 let view = self.view(*view)?;
                 self.load_element(&view, indices, *part)?
             }
-            Op::Atomic { op, view, indices, value, expected } => {
+            Op::Atomic {
+                op,
+                view,
+                indices,
+                value,
+                expected,
+            } => {
                 let view = self.view(*view)?;
                 self.atomic(*op, &view, indices, *value, *expected)?
             }

@@ -80,7 +80,11 @@ impl<'m> Plan<'m> {
         let mut skeleton = Vec::new();
         plan.block(&f.body, false, &mut skeleton);
         for region in 0..plan.reads.len() {
-            let foreign: BTreeSet<Value> = plan.reads[region].iter().copied().filter(|v| plan.home.get(v).is_some_and(|h| *h != region)).collect();
+            let foreign: BTreeSet<Value> = plan.reads[region]
+                .iter()
+                .copied()
+                .filter(|v| plan.home.get(v).is_some_and(|h| *h != region))
+                .collect();
             plan.reads[region] = foreign;
         }
         let wanted: Vec<Value> = plan.reads.iter().flatten().chain(&skeleton).copied().collect();

@@ -12,11 +12,18 @@ impl Fx<'_, '_> {
     /// Records the error and ends the function for the lanes that are on.
     pub fn raise(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
         let site = self.cx.error_sites.len();
-        self.cx.error_sites.push(ErrorSite { kind, message: message.to_owned(), span: self.span });
+        self.cx.error_sites.push(ErrorSite {
+            kind,
+            message: message.to_owned(),
+            span: self.span,
+        });
         self.cx.symbol("weft_raise");
         self.cx.declare("declare void @weft_raise(ptr, i32, ptr)".to_owned());
         let place = self.raising_thread()?;
-        self.w.line(format_args!("call void @weft_raise(ptr %ctx, i32 {site}, {})", place.typed(Ty::PTR)));
+        self.w.line(format_args!(
+            "call void @weft_raise(ptr %ctx, i32 {site}, {})",
+            place.typed(Ty::PTR)
+        ));
         self.w.line(format_args!("store i32 1, {}", self.status.typed(Ty::PTR)));
         self.jump(FrameKind::End)
     }
@@ -42,7 +49,8 @@ impl Fx<'_, '_> {
 
     fn trailing_zeros(&mut self, bits: Operand) -> Operand {
         self.cx.declare("declare i64 @llvm.cttz.i64(i64, i1)".to_owned());
-        self.w.inst(format_args!("call i64 @llvm.cttz.i64({}, i1 true)", bits.typed(Ty::I64)))
+        self.w
+            .inst(format_args!("call i64 @llvm.cttz.i64({}, i1 true)", bits.typed(Ty::I64)))
     }
 
     /// The mask as an `i64` of one bit a lane.
@@ -123,7 +131,12 @@ impl Fx<'_, '_> {
     }
 
     pub fn lane_slot(&mut self, slot: Operand, memory: Elem, lane: Operand) -> Operand {
-        self.w.inst(format_args!("getelementptr {}, {}, {}", memory.name(), slot.typed(Ty::PTR), lane.typed(Ty::I64)))
+        self.w.inst(format_args!(
+            "getelementptr {}, {}, {}",
+            memory.name(),
+            slot.typed(Ty::PTR),
+            lane.typed(Ty::I64)
+        ))
     }
 
     /// One line of output per lane.
@@ -156,7 +169,10 @@ impl Fx<'_, '_> {
                 let one = fx.lane_of(*value, lane);
                 fx.store_slot(Num::Uniform(one), *s, slots, i)?;
             }
-            fx.w.line(format_args!("call void @weft_print(ptr %ctx, i32 {site}, {})", slots.typed(Ty::PTR)));
+            fx.w.line(format_args!(
+                "call void @weft_print(ptr %ctx, i32 {site}, {})",
+                slots.typed(Ty::PTR)
+            ));
             Ok(())
         })
     }

@@ -77,7 +77,15 @@ impl<'m> Fx<'_, 'm> {
         }
         let mask = self.vector_ty(self.mask_elem);
         let active = plan.returns.then(|| self.per_gang(mask, gangs));
-        let arrays = (0..f.arrays.len()).map(|i| if is_local(f, i) { self.gang_array(i, gangs) } else { self.arrays[i] }).collect();
+        let arrays = (0..f.arrays.len())
+            .map(|i| {
+                if is_local(f, i) {
+                    self.gang_array(i, gangs)
+                } else {
+                    self.arrays[i]
+                }
+            })
+            .collect();
         let regions = Regions {
             lane_axis,
             full,
@@ -104,7 +112,9 @@ impl<'m> Fx<'_, 'm> {
         if self.regions.is_none() {
             return self.internal("a region outside a kernel with barriers");
         }
-        self.regions.as_deref_mut().ok_or_else(|| super::EmitError::Internal("no regions".into()))
+        self.regions
+            .as_deref_mut()
+            .ok_or_else(|| super::EmitError::Internal("no regions".into()))
     }
 
     /// How many gangs a block has, computed in the entry block.
@@ -151,7 +161,11 @@ impl<'m> Fx<'_, 'm> {
     }
 
     fn gang_entry(&mut self, array: Operand, ty: Ty, gang: Operand) -> Operand {
-        self.w.inst(format_args!("getelementptr {ty}, {}, {}", array.typed(Ty::PTR), gang.typed(Ty::I64)))
+        self.w.inst(format_args!(
+            "getelementptr {ty}, {}, {}",
+            array.typed(Ty::PTR),
+            gang.typed(Ty::I64)
+        ))
     }
 
     /// Brings what was kept into its slot, as a gang starts.
@@ -239,7 +253,10 @@ impl<'m> Fx<'_, 'm> {
         let (lane_axis, full, gang_slot, active, alive) = (state.lane_axis, state.full, state.gang, state.active, state.alive);
         let (common, block_end) = (state.common.clone(), state.block_end);
         let locals: Vec<Kept> = plan.locals[region].iter().filter_map(|l| state.locals.get(l).cloned()).collect();
-        let read: Vec<(Value, Kept)> = plan.reads[region].iter().filter_map(|v| Some((*v, state.values.get(v)?.clone()))).collect();
+        let read: Vec<(Value, Kept)> = plan.reads[region]
+            .iter()
+            .filter_map(|v| Some((*v, state.values.get(v)?.clone())))
+            .collect();
         let made: Vec<Kept> = made_values(stmts).iter().filter_map(|v| state.values.get(v).cloned()).collect();
         self.w.store(Ty::I64, Operand::Int(0), gang_slot);
         self.w.store(Ty::BOOL, Operand::Bool(false), alive);
@@ -293,7 +310,13 @@ impl<'m> Fx<'_, 'm> {
         self.save_mask(work, mask);
         self.mask = Mask::Lanes(mask);
         self.frames.push(super::entry::end_frame(end));
-        self.frames.push(Frame { kind: FrameKind::Side, slot: Some(work), waits: true, join: end, check: end });
+        self.frames.push(Frame {
+            kind: FrameKind::Side,
+            slot: Some(work),
+            waits: true,
+            join: end,
+            check: end,
+        });
         Some(work)
     }
 
@@ -346,7 +369,10 @@ impl<'m> Fx<'_, 'm> {
     fn common_number(&mut self, plan: &Plan<'m>, value: Value) -> Res<Num> {
         if self.vals[value.index()].is_none() {
             match self.state()?.values.get(&value).cloned() {
-                Some(Kept { slot, store: Store::Block(pairs) }) => {
+                Some(Kept {
+                    slot,
+                    store: Store::Block(pairs),
+                }) => {
                     let (ptr, ty) = (pairs[0].0, self.slot_memory(&slot)[0].1);
                     return Ok(Num::Uniform(self.w.load(ty, ptr)));
                 }
@@ -362,7 +388,10 @@ impl<'m> Fx<'_, 'm> {
 
     /// Refuses control around a barrier that threads may take differently.
     fn demand_common(&mut self, stmt: &Stmt, values: &[Value]) -> Res<()> {
-        if values.iter().all(|v| matches!(self.info.values[v.index()], Class::Block | Class::Unset)) {
+        if values
+            .iter()
+            .all(|v| matches!(self.info.values[v.index()], Class::Block | Class::Unset))
+        {
             return Ok(());
         }
         self.span = barrier_span(stmt).filter(|span| *span != Span::NONE).unwrap_or(stmt.span);
@@ -400,7 +429,13 @@ impl<'m> Fx<'_, 'm> {
                 self.w.place(after);
                 Ok(())
             }
-            StmtKind::For { var, start, stop, step, body } => self.skeleton_for(plan, stmt, *var, [*start, *stop, *step], body),
+            StmtKind::For {
+                var,
+                start,
+                stop,
+                step,
+                body,
+            } => self.skeleton_for(plan, stmt, *var, [*start, *stop, *step], body),
             StmtKind::Break => self.skeleton_jump(FrameKind::After),
             StmtKind::Continue => self.skeleton_jump(FrameKind::Next),
             StmtKind::Leave(label) => self.skeleton_jump(FrameKind::Scope(*label)),
@@ -430,8 +465,16 @@ impl<'m> Fx<'_, 'm> {
     fn skeleton_for(&mut self, plan: &Plan<'m>, stmt: &'m Stmt, var: Value, values: [Value; 3], body: &'m Block) -> Res<()> {
         self.demand_common(stmt, &values)?;
         let [start, stop, step] = values;
-        let range = Range { start: self.common_number(plan, start)?, stop: self.common_number(plan, stop)?, step: self.common_number(plan, step)? };
-        let slot = Slot::Shared { ptr: self.w.alloca(Ty::I64), elem: Elem::I64, step: 0 };
+        let range = Range {
+            start: self.common_number(plan, start)?,
+            stop: self.common_number(plan, stop)?,
+            step: self.common_number(plan, step)?,
+        };
+        let slot = Slot::Shared {
+            ptr: self.w.alloca(Ty::I64),
+            elem: Elem::I64,
+            step: 0,
+        };
         self.write_number(&slot, range.start, false)?;
         let (head, inside, next, after) = (self.w.label(), self.w.label(), self.w.label(), self.w.label());
         self.w.place(head);

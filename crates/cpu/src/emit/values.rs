@@ -125,7 +125,10 @@ impl Fx<'_, '_> {
         let scalar = Ty::scalar(ty.elem);
         let first = self.w.inst(format_args!("insertelement {ty} poison, {}, i64 0", op.typed(scalar)));
         let lanes = ty.lanes;
-        self.w.inst(format_args!("shufflevector {}, {ty} poison, <{lanes} x i32> zeroinitializer", first.typed(ty)))
+        self.w.inst(format_args!(
+            "shufflevector {}, {ty} poison, <{lanes} x i32> zeroinitializer",
+            first.typed(ty)
+        ))
     }
 
     /// The vector `0, step, 2 * step, …`, computed once in the entry block.
@@ -140,7 +143,8 @@ impl Fx<'_, '_> {
             self.w.entry_inst(format_args!("call {ty} @{name}()"))
         } else {
             let one = self.lane_steps(1);
-            self.w.entry_inst(format_args!("mul {}, {}", one.typed(ty), Operand::Int(step).of(ty)))
+            self.w
+                .entry_inst(format_args!("mul {}, {}", one.typed(ty), Operand::Int(step).of(ty)))
         };
         self.lane_vectors.insert(step, op);
         op
@@ -149,9 +153,7 @@ impl Fx<'_, '_> {
     pub fn add(&mut self, a: Num, b: Num) -> Num {
         match (a, b) {
             (Num::Uniform(x), Num::Uniform(y)) => Num::Uniform(self.add_scalar(x, y)),
-            (Num::Affine(x, s), Num::Uniform(y)) | (Num::Uniform(y), Num::Affine(x, s)) => {
-                Num::Affine(self.add_scalar(x, y), s)
-            }
+            (Num::Affine(x, s), Num::Uniform(y)) | (Num::Uniform(y), Num::Affine(x, s)) => Num::Affine(self.add_scalar(x, y), s),
             (Num::Affine(x, s), Num::Affine(y, t)) => {
                 let base = self.add_scalar(x, y);
                 affine(base, s.wrapping_add(t))

@@ -18,7 +18,12 @@ pub enum Slot {
     /// One value a lane.
     Lanes { ptr: Operand, elem: Elem },
     /// A view: base address, offset, shape and strides, each in its own slot.
-    View { ty: ViewType, pitch: i64, base: Operand, parts: Vec<Slot> },
+    View {
+        ty: ViewType,
+        pitch: i64,
+        base: Operand,
+        parts: Vec<Slot>,
+    },
 }
 
 impl Fx<'_, '_> {
@@ -45,10 +50,21 @@ impl Fx<'_, '_> {
         match class {
             Class::Varying if self.lanes > 0 => {
                 let ty = self.vector_ty(self.slot_elem(elem));
-                Slot::Lanes { ptr: self.w.alloca(ty), elem }
+                Slot::Lanes {
+                    ptr: self.w.alloca(ty),
+                    elem,
+                }
             }
-            Class::Affine(step) if self.lanes > 0 => Slot::Shared { ptr: self.w.alloca(scalar), elem, step },
-            _ => Slot::Shared { ptr: self.w.alloca(scalar), elem, step: 0 },
+            Class::Affine(step) if self.lanes > 0 => Slot::Shared {
+                ptr: self.w.alloca(scalar),
+                elem,
+                step,
+            },
+            _ => Slot::Shared {
+                ptr: self.w.alloca(scalar),
+                elem,
+                step: 0,
+            },
         }
     }
 
@@ -111,7 +127,11 @@ impl Fx<'_, '_> {
         match slot {
             Slot::Shared { ptr, elem, step } => {
                 let value = self.w.load(Ty::scalar(*elem), *ptr);
-                if *step == 0 { Num::Uniform(value) } else { Num::Affine(value, *step) }
+                if *step == 0 {
+                    Num::Uniform(value)
+                } else {
+                    Num::Affine(value, *step)
+                }
             }
             Slot::Lanes { ptr, elem: Elem::I1 } => {
                 let mask = self.load_mask(*ptr);
@@ -140,7 +160,10 @@ impl Fx<'_, '_> {
             (Slot::Shared { .. } | Slot::Lanes { .. }, Val::Num(n)) => self.write_number(slot, *n, blend),
             (Slot::View { base, parts, .. }, Val::View(view)) => {
                 self.w.store(Ty::PTR, view.base, *base);
-                let numbers = [view.offset].into_iter().chain(view.shape.iter().copied()).chain(view.strides.iter().copied());
+                let numbers = [view.offset]
+                    .into_iter()
+                    .chain(view.shape.iter().copied())
+                    .chain(view.strides.iter().copied());
                 for (part, n) in parts.iter().zip(numbers) {
                     self.write_number(part, n, blend)?;
                 }
@@ -196,7 +219,14 @@ impl Fx<'_, '_> {
     pub fn contiguous(&mut self, ty: ViewType, base: Operand, offset: Num, shape: Vec<Num>) -> ViewVal {
         let pitch = self.pitch(ty);
         let strides = self.c_strides(&shape, pitch);
-        ViewVal { ty, base, offset, shape, strides, pitch }
+        ViewVal {
+            ty,
+            base,
+            offset,
+            shape,
+            strides,
+            pitch,
+        }
     }
 
     fn c_strides(&mut self, shape: &[Num], pitch: i64) -> Vec<Num> {
@@ -231,7 +261,11 @@ impl Fx<'_, '_> {
     }
 
     pub fn const_array(&mut self, id: ConstId, ty: ViewType) -> ViewVal {
-        let shape = self.cx.module.constants[id.index()].shape.iter().map(|n| Num::int(*n as i64)).collect();
+        let shape = self.cx.module.constants[id.index()]
+            .shape
+            .iter()
+            .map(|n| Num::int(*n as i64))
+            .collect();
         self.cx.constant(id);
         self.contiguous(ty, Operand::Global(id.0), Num::int(0), shape)
     }
@@ -271,7 +305,14 @@ impl Fx<'_, '_> {
         }
         shape.extend_from_slice(&view.shape[axis..]);
         strides.extend_from_slice(&view.strides[axis..]);
-        Ok(self.rebased(ViewVal { ty: result, base: view.base, offset, shape, strides, pitch: view.pitch }))
+        Ok(self.rebased(ViewVal {
+            ty: result,
+            base: view.base,
+            offset,
+            shape,
+            strides,
+            pitch: view.pitch,
+        }))
     }
 
     /// Moves a uniform offset into the base.
@@ -289,7 +330,12 @@ impl Fx<'_, '_> {
         }
         let shape = perm.iter().map(|p| view.shape[*p as usize]).collect();
         let strides = perm.iter().map(|p| view.strides[*p as usize]).collect();
-        Ok(ViewVal { ty: result, shape, strides, ..view.clone() })
+        Ok(ViewVal {
+            ty: result,
+            shape,
+            strides,
+            ..view.clone()
+        })
     }
 
     pub fn reshape(&mut self, result: ViewType, view: &ViewVal, shape: &[Value]) -> Res<ViewVal> {
@@ -298,7 +344,12 @@ impl Fx<'_, '_> {
             lengths.push(self.num(*n)?);
         }
         let strides = self.c_strides(&lengths, view.pitch);
-        Ok(ViewVal { ty: result, shape: lengths, strides, ..view.clone() })
+        Ok(ViewVal {
+            ty: result,
+            shape: lengths,
+            strides,
+            ..view.clone()
+        })
     }
 
     /// A fresh array from the runtime; leaves the function when there is no memory.
@@ -316,7 +367,9 @@ impl Fx<'_, '_> {
         self.cx.symbol("weft_alloc");
         self.cx.declare("declare noalias ptr @weft_alloc(ptr, i64, i32)".to_owned());
         let flag = i32::from(zeroed);
-        let base = self.w.inst(format_args!("call ptr @weft_alloc(ptr %ctx, {}, i32 {flag})", bytes.typed(Ty::I64)));
+        let base = self
+            .w
+            .inst(format_args!("call ptr @weft_alloc(ptr %ctx, {}, i32 {flag})", bytes.typed(Ty::I64)));
         let failed = self.w.inst(format_args!("icmp eq {}, null", base.typed(Ty::PTR)));
         let (none, some) = (self.w.label(), self.w.label());
         self.w.cond_br(failed, none, some);
@@ -333,7 +386,6 @@ impl Fx<'_, '_> {
             None => self.internal("a view operation that gives no view"),
         }
     }
-
 }
 
 impl Fx<'_, '_> {
@@ -348,6 +400,12 @@ impl Fx<'_, '_> {
         };
         let shape = a.shape.iter().zip(&b.shape).map(|(x, y)| pick(self, *x, *y)).collect();
         let strides = a.strides.iter().zip(&b.strides).map(|(x, y)| pick(self, *x, *y)).collect();
-        Ok(Val::View(Rc::new(ViewVal { base, offset, shape, strides, ..(*a).clone() })))
+        Ok(Val::View(Rc::new(ViewVal {
+            base,
+            offset,
+            shape,
+            strides,
+            ..(*a).clone()
+        })))
     }
 }

@@ -40,7 +40,11 @@ fn vectors(func: &Function, target: &Target) -> u32 {
             most = most.max(held(func, info, body));
         }
     });
-    if most * VECTORS <= registers { VECTORS as u32 } else { VECTORS as u32 / 2 }
+    if most * VECTORS <= registers {
+        VECTORS as u32
+    } else {
+        VECTORS as u32 / 2
+    }
 }
 
 fn has_loop(body: &Block) -> bool {
@@ -80,7 +84,10 @@ fn held(func: &Function, info: &Uniformity, body: &Block) -> usize {
     });
     let float = |ty: &Type| ty.scalar().is_some_and(Scalar::is_float);
     let varies = |v: Value| info.values[v.index()] == Class::Varying && float(func.ty(v));
-    let carried = set.intersection(&got).filter(|l| info.locals[l.index()] == Class::Varying && float(func.local_ty(**l))).count();
+    let carried = set
+        .intersection(&got)
+        .filter(|l| info.locals[l.index()] == Class::Varying && float(func.local_ty(**l)))
+        .count();
     let outside = read.difference(&made).filter(|v| varies(**v)).count();
     let mut same = HashSet::new();
     walk(body, &mut |kind| {

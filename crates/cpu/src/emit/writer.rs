@@ -126,7 +126,11 @@ impl Operand {
 
     /// The operand as a value of a type, without the type.
     pub fn of(self, ty: Ty) -> Shown {
-        Shown { op: self, ty, typed: false }
+        Shown {
+            op: self,
+            ty,
+            typed: false,
+        }
     }
 
     /// The type, then the operand.

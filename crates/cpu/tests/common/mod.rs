@@ -21,21 +21,38 @@ pub fn targets(module: &Module, func: FuncId) -> Vec<Target> {
     let host = CpuDevice.target();
     let mut targets = vec![host.clone()];
     if matches!(module.function(func).kind, FuncKind::Host | FuncKind::Device) && !has_loops(module) {
-        return vec![host.clone(), Target { fma: false, rounding: false, ..host }];
+        return vec![
+            host.clone(),
+            Target {
+                fma: false,
+                rounding: false,
+                ..host
+            },
+        ];
     }
     for gang in [4, 8, 16, 32, 64] {
         for mask_registers in [false, true] {
-            targets.push(Target { gang: Some(gang), mask_registers, ..host.clone() });
+            targets.push(Target {
+                gang: Some(gang),
+                mask_registers,
+                ..host.clone()
+            });
         }
     }
-    targets.push(Target { fma: false, rounding: false, ..host });
+    targets.push(Target {
+        fma: false,
+        rounding: false,
+        ..host
+    });
     targets
 }
 
 fn has_loops(module: &Module) -> bool {
     let mut found = false;
     for function in &module.functions {
-        weft_passes::operands::walk(&function.body, &mut |kind| found |= matches!(kind, StmtKind::ParFor { .. } | StmtKind::Launch { .. }));
+        weft_passes::operands::walk(&function.body, &mut |kind| {
+            found |= matches!(kind, StmtKind::ParFor { .. } | StmtKind::Launch { .. })
+        });
     }
     found
 }
@@ -45,7 +62,10 @@ pub fn compile(module: &Module, func: FuncId, target: &Target) -> Result<Arc<dyn
     let mut module = module.clone();
     module.entry = func;
     if module.function(func).kind == FuncKind::Device {
-        let host = Function { kind: FuncKind::Host, ..module.function(func).clone() };
+        let host = Function {
+            kind: FuncKind::Host,
+            ..module.function(func).clone()
+        };
         module.functions.push(host);
         module.entry = FuncId(module.functions.len() as u32 - 1);
     }
@@ -80,7 +100,13 @@ pub fn run(exe: &dyn Executable, module: &Module, line: &TestLine) -> (Result<Ra
 fn shape(line: &TestLine, entry: &Function) -> (Launch, Type) {
     match &line.launch {
         TestLaunch::Call => (Launch::Call, entry.result.clone()),
-        TestLaunch::Grid { grid, block } => (Launch::Grid(GridShape { grid: *grid, block: *block }), Type::unit()),
+        TestLaunch::Grid { grid, block } => (
+            Launch::Grid(GridShape {
+                grid: *grid,
+                block: *block,
+            }),
+            Type::unit(),
+        ),
         TestLaunch::Loop(extents) => {
             let FuncKind::Loop { reductions, .. } = &entry.kind else {
                 panic!("{} is no loop", entry.name);
@@ -136,7 +162,12 @@ fn read(ty: &Type, slots: &[u64], at: &mut usize, memory: &[Placed], owned: &[Bo
             let strides: Vec<i64> = slots[first + 1 + rank..first + 1 + 2 * rank].iter().map(|s| *s as i64).collect();
             let (bytes, start) = find(slots[first], memory, owned);
             let offset = (slots[first] - start) as i64;
-            let array = Array { elem: v.elem, shape, layout: Layout::C, data: Vec::new() };
+            let array = Array {
+                elem: v.elem,
+                shape,
+                layout: Layout::C,
+                data: Vec::new(),
+            };
             TestValue::Array(array.read_back(&Placed { bytes, offset, strides }))
         }
     }
