@@ -55,24 +55,36 @@ impl Const {
         })
     }
 
-    /// The inverse of [`Const::from_bytes`].
-    pub fn to_bytes(self) -> Vec<u8> {
-        match self {
-            Const::Bool(b) => vec![u8::from(b)],
-            Const::Int(s, v) => v.to_le_bytes()[..s.size()].to_vec(),
-            Const::F32(b) => b.to_le_bytes().to_vec(),
-            Const::F64(b) => b.to_le_bytes().to_vec(),
-            Const::C64(re, im) => [re.to_le_bytes(), im.to_le_bytes()].concat(),
-            Const::C128(re, im) => [re.to_le_bytes(), im.to_le_bytes()].concat(),
-        }
-    }
-
     pub fn f64(v: f64) -> Const {
         Const::F64(v.to_bits())
     }
 
     pub fn f32(v: f32) -> Const {
         Const::F32(v.to_bits())
+    }
+
+    /// The inverse of [`Const::from_bytes`].
+    pub fn to_bytes(self) -> Vec<u8> {
+        let mut bytes = vec![0; self.scalar().size()];
+        self.write_bytes(&mut bytes);
+        bytes
+    }
+
+    /// Writes the element to the start of `into`; nothing where it does not fit.
+    pub fn write_bytes(self, into: &mut [u8]) {
+        let wide = |re: u64, im: u64| u128::from(re) | u128::from(im) << 64;
+        let word = match self {
+            Const::Bool(b) => u128::from(b),
+            Const::Int(_, v) => u128::from(v as u64),
+            Const::F32(b) => u128::from(b),
+            Const::F64(b) => u128::from(b),
+            Const::C64(re, im) => u128::from(u64::from(re) | u64::from(im) << 32),
+            Const::C128(re, im) => wide(re, im),
+        };
+        let size = self.scalar().size();
+        if let Some(into) = into.get_mut(..size) {
+            into.copy_from_slice(&word.to_le_bytes()[..size]);
+        }
     }
 }
 

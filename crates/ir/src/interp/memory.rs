@@ -163,7 +163,7 @@ impl Memory {
             self.check(view, offset, scalar, index, access)?;
         }
         let buffer = &mut self.buffers[view.buffer.index as usize];
-        buffer.bytes[range.clone()].copy_from_slice(&value.to_bytes());
+        value.write_bytes(&mut buffer.bytes[range.clone()]);
         if let Some(written) = &mut buffer.written {
             written[range].fill(true);
         }

@@ -14,9 +14,35 @@ use crate::module::{ArrayId, Function, Local, Value};
 use crate::op::{AtomicOp, AxisSlice, Const, Geometry, Index, Op, Part};
 use crate::types::{Scalar, Space, Type};
 
-/// The values of an index list.
-pub(super) fn index(frame: &Frame, indices: &[Index]) -> Result<Vec<i64>, Fault> {
-    indices.iter().map(|i| frame.int(i.value)).collect()
+/// The values of an index list, without an allocation for the usual ranks.
+pub(super) struct IndexValues {
+    few: [i64; 4],
+    many: Vec<i64>,
+    len: usize,
+}
+
+impl std::ops::Deref for IndexValues {
+    type Target = [i64];
+
+    fn deref(&self) -> &[i64] {
+        if self.many.is_empty() { &self.few[..self.len] } else { &self.many }
+    }
+}
+
+pub(super) fn index(frame: &Frame, indices: &[Index]) -> Result<IndexValues, Fault> {
+    let mut values = IndexValues {
+        few: [0; 4],
+        many: Vec::new(),
+        len: indices.len(),
+    };
+    if indices.len() > values.few.len() {
+        values.many = indices.iter().map(|i| frame.int(i.value)).collect::<Result<_, _>>()?;
+        return Ok(values);
+    }
+    for (slot, i) in values.few.iter_mut().zip(indices) {
+        *slot = frame.int(i.value)?;
+    }
+    Ok(values)
 }
 
 fn scalar(result: Option<Const>) -> Result<RtValue, Fault> {
