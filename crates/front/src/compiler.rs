@@ -45,7 +45,7 @@ pub struct Compiler {
     constants: Vec<ConstArray>,
     constant_ids: HashMap<(Scalar, Vec<u64>, *const Vec<u8>), ConstId>,
     functions: Vec<Function>,
-    specialised: HashMap<(u64, Vec<Ty>), (FuncId, Ty)>,
+    specialised: HashMap<(u64, Vec<Ty>, bool), (FuncId, Ty)>,
     stack: Vec<Frame>,
 }
 
@@ -100,12 +100,13 @@ impl Compiler {
             Role::Kernel => FuncKind::Kernel,
             Role::Device => FuncKind::Device,
         };
-        self.specialise(function, lower::Args::Entry(args), kind)
+        self.specialise(function, lower::Args::Entry(args), kind, false)
     }
 
-    /// A function called from another one, compiled once per argument types.
-    pub fn callee(&mut self, function: &Rc<FunctionSource>, args: &[Val], call: Span) -> Res<(FuncId, Ty)> {
-        let key = (function.key, args.iter().map(Val::ty).collect::<Vec<_>>());
+    /// A function called from another one, compiled once per argument types; anew for calls from parallel loops, in which loops are plain.
+    pub fn callee(&mut self, function: &Rc<FunctionSource>, args: &[Val], in_parallel: bool, call: Span) -> Res<(FuncId, Ty)> {
+        let in_parallel = in_parallel && !crate::library::is_library(function.key);
+        let key = (function.key, args.iter().map(Val::ty).collect::<Vec<_>>(), in_parallel);
         if let Some(done) = self.specialised.get(&key) {
             return Ok(done.clone());
         }
@@ -114,13 +115,13 @@ impl Compiler {
             let message = format!("calls are nested more than {DEEPEST} functions deep here");
             return Err(Diagnostic::new(DiagnosticKind::Unsupported, call, message).into());
         }
-        let done = self.specialise(function, lower::Args::Call(args), FuncKind::Device);
+        let done = self.specialise(function, lower::Args::Call(args), FuncKind::Device, in_parallel);
         let done = done.map_err(|stop| called_from(stop, function, args, call))?;
         self.specialised.insert(key, done.clone());
         Ok(done)
     }
 
-    fn specialise(&mut self, function: &Rc<FunctionSource>, args: lower::Args<'_>, kind: FuncKind) -> Res<(FuncId, Ty)> {
+    fn specialise(&mut self, function: &Rc<FunctionSource>, args: lower::Args<'_>, kind: FuncKind, in_parallel: bool) -> Res<(FuncId, Ty)> {
         self.stack.push(Frame {
             key: function.key,
             name: function.name.clone(),
@@ -129,6 +130,7 @@ impl Compiler {
             function: function.clone(),
             args,
             kind,
+            in_parallel,
         };
         let result = lower::function(self, &job);
         self.stack.pop();

@@ -1,16 +1,17 @@
 //! Locals that may be read before anything was stored into them, found by walking a function's finished body.
 //!
-//! Python raises `UnboundLocalError` there. Compiled code starts such numbers at zero; arrays are refused, for there is no array to start with.
+//! Python raises `UnboundLocalError` there. Compiled code starts such numbers at zero and, on the host, such arrays empty.
 
 use std::collections::HashMap;
 
-use weft_ir::{Block, Function, Label, Local, Op, Span, Stmt, StmtKind, Type};
+use weft_ir::{AxisSlice, Block, Const, FuncKind, Function, Label, Layout, Local, Op, Space, Span, Stmt, StmtKind, Type, Value, ViewType};
 
 /// Which locals are surely set; `None` where control never is.
 type State = Option<Vec<bool>>;
 
-/// Sets numbers that may be read unset to zero at the start. Gives the first view that may be, and where.
-pub fn start_at_zero(func: &mut Function) -> Result<(), (Local, Span)> {
+/// Gives locals that may be read unset a value at the start. Names the first that can have none, and where it is read: an array where
+/// no array can be made.
+pub fn give_values(func: &mut Function, host: bool) -> Result<(), (Local, Span)> {
     if func.locals.is_empty() {
         return Ok(());
     }
@@ -20,23 +21,61 @@ pub fn start_at_zero(func: &mut Function) -> Result<(), (Local, Span)> {
         leaves: HashMap::new(),
     };
     walk.block(&func.body, Some(vec![false; func.locals.len()]));
-    let mut start = Vec::new();
+    let mut start = Start { func, stmts: Vec::new() };
     for (i, read) in walk.reads.iter().enumerate() {
-        let Some(span) = read else { continue };
+        let Some(span) = *read else { continue };
         let local = Local(i as u32);
-        let Type::Scalar(scalar) = *func.local_ty(local) else {
-            return Err((local, *span));
+        let value = match start.func.local_ty(local).clone() {
+            Type::Scalar(scalar) => start.emit(scalar.into(), Op::Const(weft_ir::eval::zero(scalar)), span),
+            Type::View(view) if host && view.space == Space::Global => start.empty(view, span),
+            _ => return Err((local, span)),
         };
-        let zero = func.new_value(scalar.into());
-        let kind = StmtKind::Let(zero, Op::Const(weft_ir::eval::zero(scalar)));
-        start.push(Stmt { kind, span: *span });
-        start.push(Stmt {
-            kind: StmtKind::Set(local, zero),
-            span: *span,
+        start.stmts.push(Stmt {
+            kind: StmtKind::Set(local, value),
+            span,
         });
     }
-    func.body.0.splice(0..0, start);
+    let stmts = start.stmts;
+    func.body.0.splice(0..0, stmts);
     Ok(())
+}
+
+/// Statements that go before a function's body.
+struct Start<'f> {
+    func: &'f mut Function,
+    stmts: Vec<Stmt>,
+}
+
+impl Start<'_> {
+    fn emit(&mut self, ty: Type, op: Op, span: Span) -> Value {
+        let value = self.func.new_value(ty);
+        let kind = StmtKind::Let(value, op);
+        self.stmts.push(Stmt { kind, span });
+        value
+    }
+
+    /// An array without elements, as a view of a type. Only host functions allocate, so the function is one from now on.
+    fn empty(&mut self, ty: ViewType, span: Span) -> Value {
+        if self.func.kind == FuncKind::Device {
+            self.func.kind = FuncKind::Host;
+        }
+        let zero = self.emit(Type::I64, Op::Const(Const::i64(0)), span);
+        let made = ViewType {
+            layout: Layout::C,
+            writable: true,
+            ..ty
+        };
+        let op = Op::Alloc {
+            shape: vec![zero; ty.rank as usize],
+            zeroed: false,
+        };
+        let view = self.emit(made.into(), op, span);
+        if made == ty {
+            return view;
+        }
+        let axes = vec![AxisSlice::Full; ty.rank as usize];
+        self.emit(ty.into(), Op::Slice { view, axes }, span)
+    }
 }
 
 struct Walk {

@@ -74,7 +74,7 @@ impl Lower<'_> {
     }
 
     pub fn in_parallel_loop(&self) -> bool {
-        self.loops.iter().any(|l| l.parallel)
+        self.in_parallel || self.loops.iter().any(|l| l.parallel)
     }
 
     pub fn element_at(&mut self, f: &Elementwise, leaves: &[Leaf], vars: &[Value]) -> Res<Val> {

@@ -53,6 +53,8 @@ pub struct Job<'a> {
     pub function: Rc<FunctionSource>,
     pub args: Args<'a>,
     pub kind: FuncKind,
+    /// Called from the body of a parallel loop.
+    pub in_parallel: bool,
 }
 
 /// Compiles one function; gives it and the type of its result.
@@ -112,6 +114,8 @@ pub struct Lower<'c> {
     shapes: HashMap<Value, Vec<Value>>,
     /// The function allocates or runs parallel loops, so it can only run on the host.
     needs_host: bool,
+    /// The function runs inside a parallel loop of its caller.
+    in_parallel: bool,
     /// How deep the expression being lowered is nested.
     depth: usize,
     /// What was inferred in this round.
@@ -151,6 +155,7 @@ impl<'c> Lower<'c> {
             roots: HashMap::new(),
             shapes: HashMap::new(),
             needs_host: false,
+            in_parallel: job.in_parallel,
             depth: 0,
             types: Vec::new(),
             library,
@@ -332,7 +337,8 @@ impl<'c> Lower<'c> {
         }
         let ty = self.result.map_or(Ty::None, |(ty, _)| ty);
         let mut func = self.b.finish();
-        if let Err((local, span)) = unset::start_at_zero(&mut func) {
+        let host = self.cx.options.role == Role::Host;
+        if let Err((local, span)) = unset::give_values(&mut func, host) {
             let name = &func.locals[local.index()].name;
             let message = format!("the array '{name}' may be read here before it is assigned");
             let diag = Diagnostic::new(DiagnosticKind::Name, span, message);

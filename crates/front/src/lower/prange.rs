@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, ExprContext, Operator, Stmt, StmtFor};
 use ruff_text_size::{Ranged, TextRange};
-use weft_ir::{BinOp, ReduceOp, Reduction, StmtKind, Type};
+use weft_ir::{BinOp, Block, FuncKind, Op, ReduceOp, Reduction, StmtKind, Type};
 
 use super::Lower;
 use super::loops::LoopFrame;
@@ -16,8 +16,11 @@ use crate::value::Val;
 
 impl Lower<'_> {
     /// A loop that accumulates into an array runs in order: what is parallel then is each addition, over the array's elements.
-    /// So does one that multiplies complex numbers, which no device combines.
+    /// So does one that multiplies complex numbers, which no device combines, and one that makes arrays, which lanes cannot.
     pub fn needs_order(&self, s: &StmtFor) -> bool {
+        if self.vars.ordered_loops.contains(&s.range().start().to_u32()) {
+            return true;
+        }
         let found = find_reductions(&s.body);
         found.iter().any(|(name, op)| match self.type_before(name) {
             Some(Ty::View(_)) => true,
@@ -71,6 +74,10 @@ impl Lower<'_> {
         self.block(&s.body);
         self.loops.pop();
         let body = self.close_block();
+        if self.makes_arrays(&body) {
+            self.vars.ordered_loops.insert(s.range().start().to_u32());
+            self.changed = true;
+        }
         let mut reductions = Vec::new();
         for (name, op) in &found {
             if let Some((local, Ty::Num(num))) = self.local_of(name)
@@ -88,6 +95,21 @@ impl Lower<'_> {
             body,
         });
         Ok(())
+    }
+}
+
+impl Lower<'_> {
+    /// Does the block allocate, itself or in a function it calls?
+    fn makes_arrays(&self, block: &Block) -> bool {
+        block.0.iter().any(|stmt| match &stmt.kind {
+            StmtKind::Let(_, Op::Alloc { .. }) => true,
+            StmtKind::Let(_, Op::Call(id, _)) => self.cx.kind_of(*id) == Some(&FuncKind::Host),
+            StmtKind::If { then, other, .. } => self.makes_arrays(then) || self.makes_arrays(other),
+            StmtKind::Loop(body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } | StmtKind::Scope(_, body) => {
+                self.makes_arrays(body)
+            }
+            _ => false,
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 //! An assignment outside all branches and loops starts a new version of the variable, with a type of its own. A version assigned once,
 //! in a block that encloses every use, is bound to the value itself. Any other lives in IR locals, one for each number or view in it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ruff_python_ast::Expr;
 use weft_ir::{AxisSlice, Local, Op, Span, Type, Value, ViewType};
@@ -21,6 +21,8 @@ pub struct Vars {
     vars: Vec<Var>,
     /// A variable got its first type in this round.
     pub progress: bool,
+    /// Parallel loops, by their place, that turned out to make arrays in their body and so run in order.
+    pub ordered_loops: HashSet<u32>,
 }
 
 struct Var {
@@ -84,6 +86,7 @@ impl Vars {
             index: vars.iter().enumerate().map(|(i, v)| (v.name.clone(), i)).collect(),
             vars,
             progress: false,
+            ordered_loops: HashSet::new(),
         }
     }
 

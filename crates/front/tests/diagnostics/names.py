@@ -65,9 +65,10 @@ def calls_object(x: float):
     return thing(x)
 
 
+@cuda.jit
 def unset_array(a: float64[:], n: int):
     if n > 0:
         v = a[1:]
     else:
         n = 1
-    return v[0]
+    v[0] = 1

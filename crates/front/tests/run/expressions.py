@@ -28,8 +28,8 @@ def reductions(a):
     return a.sum(), a.mean(), a.min(), a.max(), a.prod(), np.sum(a * 2), max(a), a.argmax(), a.argmin()
 
 
-# run(float64[:]): spread([3.0, 1.0, 2.0]) ~= (0.6666666666666666, 0.816496580927726)
-def spread(a):
+# run(float64[:]): deviations([3.0, 1.0, 2.0]) ~= (0.6666666666666666, 0.816496580927726)
+def deviations(a):
     return a.var(), a.std()
 
 
@@ -217,3 +217,36 @@ def as_arrays(a):
     b[0] = 5
     c = np.ascontiguousarray(a[::-1])
     return a[0], b, c, np.asarray(a, np.float64), np.array(a), a.astype(dtype=np.int8)
+
+
+# run parallel(float64[:, :]): temporaries_in_prange([[1.0, 2.0], [3.0, 4.0]]) == ([18.0, 34.0], 2)
+def temporaries_in_prange(a):
+    out = np.zeros(a.shape[0])
+    n = 0
+    for i in prange(a.shape[0]):
+        row = a[i] * 2 + 1
+        out[i] = row.sum() + doubled(row).max()
+        n += 1
+    return out, n
+
+
+# run(float64[:], int): last_of_loop([1.0, 2.0], 3) == [2.0, 4.0]
+def last_of_loop(a, n):
+    for i in range(n):
+        b = a * i
+    return b
+
+
+def spread(a):
+    s = 0.0
+    for i in prange(a.size):
+        s += a[i]
+    return s - (a * 2).max()
+
+
+# run parallel(float64[:, :]): called_in_prange([[1.0, 2.0], [3.0, 4.0]]) == [-1.0, -1.0]
+def called_in_prange(a):
+    out = np.zeros(a.shape[0])
+    for i in prange(a.shape[0]):
+        out[i] = spread(a[i])
+    return out
