@@ -131,6 +131,11 @@ ATAN = (_atan, lambda s: s, _over(-3, 5, -7))
 ASIN = (_asin, lambda z: z, (mpf(1) / 6, mpf(3) / 40, mpf(5) / 112))
 EXP = (_exp, lambda h: h * h / mp.exp(h), _over(2, 6, 24, 120))
 EXPM1 = (_expm1, lambda h: h**3 / mp.exp(h), _over(6, 24, 120, 720))
+LOG_DIRECT = (
+    lambda f: 2 * (mp.log(1 + f) - f + f * f / 2) / f**3,
+    lambda f: f**3 / 2 / mp.log(1 + f) if abs(f) > 1e-20 else mpf(0),
+    (mpf(2) / 3, -mpf(1) / 2, mpf(2) / 5, -mpf(1) / 3),
+)
 LOG = (_log, lambda z: z, (mpf(2) / 3, mpf(2) / 5, mpf(2) / 7))
 LOG_WIDE = (_log_wide, lambda z: z * z, (mpf(2) / 5, mpf(2) / 7, mpf(2) / 9))
 STIRLING = (_stirling, lambda w: mp.sqrt(w), _over(12, -360, 1260, -1680))
@@ -155,7 +160,7 @@ POLYNOMIALS = [
     Polynomial("hyperbolic.py", "_expm1_tail_f64", 10, -LN2_HALF, LN2_HALF, *EXPM1, together=True),
     Polynomial("hyperbolic.py", "_expm1_tail_f32", 4, -LN2_HALF, LN2_HALF, *EXPM1, together=True),
     Polynomial("log.py", "_log_tail_f64", 7, 0, LOG_END, *LOG),
-    Polynomial("log.py", "_log_tail_f32", 3, 0, LOG_END, *LOG),
+    Polynomial("log.py", "_log_poly_f32", 8, -0.2929 * 1.0005, 0.41422 * 1.0005, *LOG_DIRECT, together=True),
     Polynomial("pow.py", "_log_wide_tail_f64", 7, 0, LOG_END, *LOG_WIDE),
     Polynomial("pow.py", "_log_wide_tail_f32", 3, 0, LOG_END, *LOG_WIDE),
     Polynomial("erf.py", "_erf_tail_f64", 13, 0, 1.0001, *ERF),

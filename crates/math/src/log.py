@@ -60,7 +60,7 @@ def _log_parts_f64(x):
     if b < 0x10000000000000:
         b = intrinsics.bits(x * 18014398509481984.0)
         bias = 4503599627371573.0
-    t = b - -2638147582215219
+    t = b + 2638147582215219
     k = intrinsics.from_bits(((t >> 52) & 0x7FF) | 0x4330000000000000) - bias
     f = intrinsics.from_bits((t & 0xFFFFFFFFFFFFF) + 4604544271217802189) - 1.0
     s = f / (2.0 + f)
@@ -133,18 +133,26 @@ def _log_parts_f32(x):
     if b < 0x800000:
         b = intrinsics.bits(x * 33554432.0)
         bias = np.float32(8388760.0)
-    t = b - -4913933
+    t = b + 4913933
     k = intrinsics.from_bits(((t >> 23) & 0xFF) | 0x4B000000) - bias
     f = intrinsics.from_bits((t & 0x7FFFFF) + 1060439283) - 1.0
-    s = f / (2.0 + f)
     half = 0.5 * f
     square = half * f
     h = f - square
     lost = ((f - h) - square) - intrinsics.fma(half, f, -square)
-    return k, h, intrinsics.fma(s, square + _log_tail_f32(s * s), lost)
+    return k, h, intrinsics.fma(f * square, _log_poly_f32(f), lost)
 
 
-def _log_tail_f32(z):
-    """(2 atanh(s) - 2 s) / s in z = s^2 <= 0.0295; error 2^-29 of log."""
-    p = intrinsics.fma(z, 0.2987146, 0.39977568)
-    return z * intrinsics.fma(z, p, 0.66666776)
+def _log_poly_f32(f):
+    """2 (log(1 + f) - f + f^2/2) / f^3 for 1/sqrt(2) <= 1 + f <= sqrt(2); error 2^-27 of log.
+
+    In float32 the terms this takes cost less than the division by 2 + f.
+    """
+    z = f * f
+    p = intrinsics.fma(z, 0.25527343, 0.2840308)
+    p = intrinsics.fma(z, p, 0.40002465)
+    p = intrinsics.fma(z, p, 0.6666666)
+    o = intrinsics.fma(z, -0.15269293, -0.2632219)
+    o = intrinsics.fma(z, o, -0.33246496)
+    o = intrinsics.fma(z, o, -0.50001645)
+    return intrinsics.fma(f, o, p)

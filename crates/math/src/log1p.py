@@ -74,7 +74,7 @@ def _log1p_sum_f64(x, xl, extra):
     v = u - 1.0
     lost = ((1.0 - (u - v)) + (x - v)) + xl
     b = intrinsics.bits(u)
-    t = b - -2638147582215219
+    t = b + 2638147582215219
     e = (t >> 52) & 0x7FF
     k = intrinsics.from_bits(e | 0x4330000000000000) - 4503599627371519.0
     near = e == 1023
@@ -162,19 +162,18 @@ def _log1p_sum_f32(x, xl, extra):
     v = u - 1.0
     lost = ((1.0 - (u - v)) + (x - v)) + xl
     b = intrinsics.bits(u)
-    t = b - -4913933
+    t = b + 4913933
     e = (t >> 23) & 0xFF
     k = intrinsics.from_bits(e | 0x4B000000) - np.float32(8388735.0)
     near = e == 127
     f = intrinsics.select(near, x, intrinsics.from_bits((t & 0x7FFFFF) + 1060439283) - 1.0)
     c = lost * intrinsics.from_bits((254 - e) << 23)
     c = intrinsics.select(near, xl, intrinsics.select(u > 33554432.0, 0.0, c))
-    s = f / (2.0 + f)
     half = 0.5 * f
     square = half * f
     h = f - square
     l = ((f - h) - square) - intrinsics.fma(half, f, -square)
-    l = intrinsics.fma(s, square + _log_tail_f32(s * s), intrinsics.fma(c, intrinsics.fma(f, f, 1.0 - f), l))
+    l = intrinsics.fma(f * square, _log_poly_f32(f), intrinsics.fma(c, intrinsics.fma(f, f, 1.0 - f), l))
     k = k + extra
     a = k * 0.69311523
     y = a + h

@@ -53,7 +53,7 @@ def _log_wide_f64(x):
     if b < 0x10000000000000:
         b = intrinsics.bits(x * 18014398509481984.0)
         bias = 4503599627371573.0
-    t = b - -2638147582215219
+    t = b + 2638147582215219
     k = intrinsics.from_bits(((t >> 52) & 0x7FF) | 0x4330000000000000) - bias
     f = intrinsics.from_bits((t & 0xFFFFFFFFFFFFF) + 4604544271217802189) - 1.0
     d = 2.0 + f
@@ -135,7 +135,7 @@ def _log_wide_f32(x):
     if b < 0x800000:
         b = intrinsics.bits(x * 33554432.0)
         bias = np.float32(8388760.0)
-    t = b - -4913933
+    t = b + 4913933
     k = intrinsics.from_bits(((t >> 23) & 0xFF) | 0x4B000000) - bias
     f = intrinsics.from_bits((t & 0x7FFFFF) + 1060439283) - 1.0
     d = 2.0 + f

@@ -52,7 +52,7 @@ TWO_OVER_PI_29 = np.array(
 
 
 def sin_f64(x):
-    """Sine. At most 0.85 ULP."""
+    """Sine. At most 0.9 ULP."""
     a = abs(x)
     q, r, rl = _trig_reduce_f64(a)
     if a >= 1647000.0:
@@ -62,7 +62,7 @@ def sin_f64(x):
 
 
 def cos_f64(x):
-    """Cosine. At most 0.85 ULP."""
+    """Cosine. At most 0.9 ULP."""
     a = abs(x)
     q, r, rl = _trig_reduce_f64(a)
     if a >= 1647000.0:
@@ -72,7 +72,7 @@ def cos_f64(x):
 
 
 def sincos_f64(x):
-    """Sine and cosine of one argument, with one reduction. At most 0.85 ULP each."""
+    """Sine and cosine of one argument, with one reduction. At most 0.9 ULP each."""
     a = abs(x)
     q, r, rl = _trig_reduce_f64(a)
     if a >= 1647000.0:
@@ -199,7 +199,7 @@ def _trig_sum_f64(h, m, l, p):
 
 
 def sin_f32(x):
-    """Sine. At most 0.85 ULP."""
+    """Sine. At most 0.9 ULP."""
     a = abs(x)
     q, r, rl = _trig_reduce_f32(a)
     if a >= 6400.0:
@@ -209,7 +209,7 @@ def sin_f32(x):
 
 
 def cos_f32(x):
-    """Cosine. At most 0.85 ULP."""
+    """Cosine. At most 0.9 ULP."""
     a = abs(x)
     q, r, rl = _trig_reduce_f32(a)
     if a >= 6400.0:
@@ -219,7 +219,7 @@ def cos_f32(x):
 
 
 def sincos_f32(x):
-    """Sine and cosine of one argument, with one reduction. At most 0.85 ULP each."""
+    """Sine and cosine of one argument, with one reduction. At most 0.9 ULP each."""
     a = abs(x)
     q, r, rl = _trig_reduce_f32(a)
     if a >= 6400.0:
