@@ -7,7 +7,7 @@ use super::values::{Num, Res, ViewVal, elem, memory_elem};
 use super::writer::{Elem, Operand, Ty};
 
 impl Fx<'_, '_> {
-    pub fn atomic(&mut self, op: AtomicOp, view: &ViewVal, indices: &[Index], value: Value, expected: Option<Value>) -> Res<Num> {
+    pub fn atomic(&mut self, op: AtomicOp, view: &ViewVal, indices: &[Index], value: Value, expected: Option<Value>, used: bool) -> Res<Num> {
         let s = self.scalar(value)?;
         let offset = self.element_offset(view, indices, Part::Whole)?;
         let given = self.num(value)?;
@@ -16,7 +16,7 @@ impl Fx<'_, '_> {
             None => Num::int(0),
         };
         let (register, memory) = (elem(s), memory_elem(s));
-        let results = self.result_slot(memory);
+        let results = used.then(|| self.result_slot(memory));
         let offset = self.spill(offset, Elem::I64);
         let (given, awaited) = (self.spill(given, register), self.spill(awaited, register));
         let shared = view.ty.space == Space::Global;
@@ -30,6 +30,9 @@ impl Fx<'_, '_> {
             } else {
                 fx.atomic_alone(op, s, ptr, new, old)?
             };
+            let Some(results) = results else {
+                return Ok(());
+            };
             let stored = fx.stored_as(Num::Uniform(found), Ty::scalar(memory), s);
             let to = if fx.lanes == 0 {
                 results
@@ -39,6 +42,9 @@ impl Fx<'_, '_> {
             fx.w.store(Ty::scalar(memory), stored, to);
             Ok(())
         })?;
+        let Some(results) = results else {
+            return Ok(Num::int(0));
+        };
         let ty = Ty {
             elem: memory,
             lanes: self.lanes,

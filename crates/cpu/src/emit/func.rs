@@ -31,6 +31,8 @@ pub struct Fx<'a, 'm> {
     /// The shared, local arrays' memory.
     pub arrays: Vec<Operand>,
     pub array_bytes: Vec<u64>,
+    /// How often each value is read.
+    pub uses: Vec<u32>,
     pub frames: Vec<Frame>,
     /// Sums of floats across gangs, as doubles: the reduction's local and the memory of one double a lane.
     pub totals: Vec<(Local, Operand)>,
@@ -66,6 +68,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             slots: Vec::new(),
             arrays: Vec::new(),
             array_bytes: Vec::new(),
+            uses: weft_passes::operands::use_counts(f),
             frames: Vec::new(),
             totals: Vec::new(),
             mask: Mask::Full,

@@ -19,7 +19,7 @@ impl Fx<'_, '_> {
             }
             Num::Affine(at, step) if step == s.size() as i64 => {
                 let ty = self.vector_ty(memory);
-                (self.load_neighbours(view.base, at, ty, s.size()), ty)
+                (self.load_neighbours(view.base, at, ty, s.size())?, ty)
             }
             Num::Affine(at, step) if step == -(s.size() as i64) => {
                 let ty = self.vector_ty(memory);
@@ -48,7 +48,7 @@ impl Fx<'_, '_> {
             }
             (Num::Affine(at, step), _) if step == align as i64 => {
                 let stored = self.stored_as(value, vector, s);
-                self.store_neighbours(view.base, at, vector, stored, align);
+                self.store_neighbours(view.base, at, vector, stored, align)?;
             }
             (Num::Affine(at, step), _) if step == -(align as i64) => {
                 let stored = self.stored_as(value, vector, s);
@@ -100,12 +100,13 @@ impl Fx<'_, '_> {
         self.w.inst(format_args!("load {ty}, {}, align {align}", ptr.typed(Ty::PTR)))
     }
 
-    fn load_neighbours(&mut self, base: Operand, at: Operand, ty: Ty, align: usize) -> Operand {
+    fn load_neighbours(&mut self, base: Operand, at: Operand, ty: Ty, align: usize) -> Res<Operand> {
         match self.mask {
-            Mask::Full => self.load_at(base, at, ty, align, true),
+            Mask::Full => Ok(self.load_at(base, at, ty, align, true)),
+            Mask::Lanes(mask) if self.is_narrow(ty) => self.load_narrow(base, at, ty, align, mask),
             Mask::Lanes(mask) => {
                 let (ptr, bits) = (self.w.offset(base, at), self.bits_of(mask));
-                self.masked_load(ptr, ty, align, bits)
+                Ok(self.masked_load(ptr, ty, align, bits))
             }
         }
     }
@@ -121,18 +122,19 @@ impl Fx<'_, '_> {
         ))
     }
 
-    fn store_neighbours(&mut self, base: Operand, at: Operand, ty: Ty, value: Operand, align: usize) {
+    fn store_neighbours(&mut self, base: Operand, at: Operand, ty: Ty, value: Operand, align: usize) -> Res<()> {
         match self.mask {
             Mask::Full => {
                 let ptr = self.element_ptr(base, at);
-                self.w
-                    .line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR)));
+                self.w.line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR)));
             }
+            Mask::Lanes(mask) if self.is_narrow(ty) => self.store_narrow(base, at, ty, value, align, mask)?,
             Mask::Lanes(mask) => {
                 let (ptr, bits) = (self.w.offset(base, at), self.bits_of(mask));
                 self.masked_store(ptr, ty, value, align, bits);
             }
         }
+        Ok(())
     }
 
     fn masked_store(&mut self, ptr: Operand, ty: Ty, value: Operand, align: usize, mask: Operand) {

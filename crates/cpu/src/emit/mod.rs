@@ -17,6 +17,7 @@ mod loops;
 mod mask;
 mod memory;
 mod module;
+mod narrow;
 mod ops;
 mod plan;
 mod print;

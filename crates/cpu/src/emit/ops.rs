@@ -60,7 +60,7 @@ impl Fx<'_, '_> {
         self.view_val(|_| Ok(super::values::ViewVal { ty, ..(*view).clone() }))
     }
 
-    fn number(&mut self, value: Value, op: &Op) -> Res<Num> {
+    fn number(&mut self, result: Value, op: &Op) -> Res<Num> {
         Ok(match op {
             Op::Const(c) => self.constant(*c)?,
             Op::Unary(op, a) => {
@@ -87,14 +87,14 @@ impl Fx<'_, '_> {
                 self.fma(s, a, b, c)
             }
             Op::Cast(a) => {
-                let (from, to, n) = (self.scalar(*a)?, self.scalar(value)?, self.num(*a)?);
+                let (from, to, n) = (self.scalar(*a)?, self.scalar(result)?, self.num(*a)?);
                 match n {
                     Num::Affine(base, step) if to.is_float() && self.magnitude(*a) <= 52 => self.affine_to_float(to, base, step),
                     _ => self.cast(from, to, n),
                 }
             }
             Op::Bitcast(a) => {
-                let (from, to, a) = (self.scalar(*a)?, self.scalar(value)?, self.num(*a)?);
+                let (from, to, a) = (self.scalar(*a)?, self.scalar(result)?, self.num(*a)?);
                 self.bitcast(from, to, a)
             }
             Op::Dim(view, axis) => match self.view(*view)?.shape.get(*axis as usize) {
@@ -113,7 +113,8 @@ impl Fx<'_, '_> {
                 expected,
             } => {
                 let view = self.view(*view)?;
-                self.atomic(*op, &view, indices, *value, *expected)?
+                let used = self.uses[result.index()] > 0;
+                self.atomic(*op, &view, indices, *value, *expected, used)?
             }
             Op::Geometry(g) => self.geometry(*g)?,
             _ => return self.internal(format!("an operation the passes should have removed: {op:?}")),

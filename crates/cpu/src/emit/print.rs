@@ -4,6 +4,7 @@ use weft_ir::{ErrorKind, PrintItem, Scalar};
 
 use super::control::FrameKind;
 use super::func::Fx;
+use super::mask::Mask;
 use super::values::{Num, Res, elem};
 use super::writer::{Elem, Operand, Ty};
 use super::{ErrorSite, PrintPart, PrintSite};
@@ -56,7 +57,7 @@ impl Fx<'_, '_> {
     /// The mask as an `i64` of one bit a lane.
     fn mask_bits(&mut self) -> Operand {
         let lanes = self.lanes;
-        if self.mask == super::mask::Mask::Full {
+        if self.mask == Mask::Full {
             return Operand::Int(if lanes == 64 { -1 } else { (1 << lanes) - 1 });
         }
         let (mask, ty) = (self.bits_now(), self.bits_ty());
@@ -83,6 +84,9 @@ impl Fx<'_, '_> {
         if self.lanes == 0 {
             return body(self, Operand::Int(0));
         }
+        if self.mask == Mask::Full {
+            return self.every_lane(body);
+        }
         let bits = self.mask_bits();
         let slot = self.w.alloca(Ty::I64);
         self.w.store(Ty::I64, bits, slot);
@@ -96,6 +100,29 @@ impl Fx<'_, '_> {
         self.w.store(Ty::I64, rest, slot);
         let more = self.w.inst(format_args!("icmp ne {}, 0", rest.typed(Ty::I64)));
         self.w.cond_br(more, head, done);
+        self.w.place(done);
+        Ok(())
+    }
+
+    /// The loop where all lanes are on: unrolled if it does not call anything.
+    fn every_lane(&mut self, body: &mut dyn FnMut(&mut Self, Operand) -> Res<()>) -> Res<()> {
+        let slot = self.w.alloca(Ty::I64);
+        self.w.store(Ty::I64, Operand::Int(0), slot);
+        let (head, done) = (self.w.label(), self.w.label());
+        self.w.place(head);
+        let lane = self.w.load(Ty::I64, slot);
+        let start = self.w.body.len();
+        body(self, lane)?;
+        let calls = self.w.body[start..].contains("call ");
+        let next = self.w.inst(format_args!("add nsw i64 {}, 1", lane.of(Ty::I64)));
+        self.w.store(Ty::I64, next, slot);
+        let more = self.w.inst(format_args!("icmp ne i64 {}, {}", next.of(Ty::I64), self.lanes));
+        if calls {
+            self.w.cond_br(more, head, done);
+        } else {
+            let id = self.cx.unrolled_loop();
+            self.w.end(format_args!("br i1 {}, label %{head}, label %{done}, !llvm.loop !{id}", more.of(Ty::BOOL)));
+        }
         self.w.place(done);
         Ok(())
     }
