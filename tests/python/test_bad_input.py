@@ -280,7 +280,8 @@ def test_functions_without_source_say_what_to_do():
     exec("def f(x): return x", namespace)
     assert "file" in message(lambda: njit(namespace["f"]), weft.SourceError)
     run = subprocess.run([sys.executable, "-c", "import weft\ndef f(x): return x\nweft.njit(f)"], capture_output=True, text=True)
-    assert "SourceError" in run.stderr
+    # Since 3.13 Python keeps the text of -c.
+    assert "SourceError" in run.stderr if sys.version_info < (3, 13) else run.returncode == 0
 
 
 def test_decorating_something_else():
