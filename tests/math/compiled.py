@@ -157,3 +157,14 @@ def gamma(x):
 @weft.vectorize
 def lgamma(x):
     return math.lgamma(x)
+
+
+@weft.njit
+def each_scalar(x, y, out):
+    """A few functions in an ordinary loop, where no gang is made."""
+    for i in range(len(x)):
+        out[0, i] = math.sin(x[i])
+        out[1, i] = math.exp(x[i])
+        out[2, i] = math.log(x[i])
+        out[3, i] = math.atan2(y[i], x[i])
+        out[4, i] = math.pow(x[i], y[i])

@@ -22,3 +22,12 @@ def test_same_bits(name, dtype):
 
 def test_every_function_is_reached():
     assert set(FUNCTIONS) - set(NAMES) <= {"exp10"}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
+def test_same_bits_one_by_one(dtype):
+    x, y = samples(FUNCTIONS["pow"], dtype, 4000)
+    out = np.empty((5, len(x)), dtype)
+    compiled.each_scalar(x, y, out)
+    want = [call("sin", x), call("exp", x), call("log", x), call("atan2", y, x), call("pow", x, y)]
+    np.testing.assert_array_equal(out, np.array(want))
