@@ -44,14 +44,19 @@ impl Fx<'_, '_> {
         self.w.cond_br(all, whole, some);
         self.w.place(whole);
         let ptr = self.w.offset(base, at);
-        self.w.line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR)));
+        self.w
+            .line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR)));
         self.w.br(done);
         self.w.place(some);
         let spilled = self.spill(Num::Varying(value), ty.elem);
         self.each_lane(&mut |fx, lane| {
             let ptr = fx.neighbour(base, at, align, lane);
             let x = fx.lane_of(spilled, lane);
-            fx.w.line(format_args!("store {}, {}, align {align}", x.typed(Ty::scalar(ty.elem)), ptr.typed(Ty::PTR)));
+            fx.w.line(format_args!(
+                "store {}, {}, align {align}",
+                x.typed(Ty::scalar(ty.elem)),
+                ptr.typed(Ty::PTR)
+            ));
             Ok(())
         })?;
         self.w.place(done);
