@@ -150,6 +150,9 @@ fn strong(l: &mut Lower<'_>, call: &Call, run: super::Handler) -> Res<Val> {
 
 fn strong_ir(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
     let (value, num) = one_float(l, call)?;
+    if num.scalar.is_complex() {
+        return Err(l.typing(call.span, format!("{} takes a real number, not {num}", call.name)));
+    }
     Ok(Val::Num(l.b.unary(op, value), num))
 }
 

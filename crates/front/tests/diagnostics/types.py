@@ -97,3 +97,7 @@ def three_dimensions(a: float64[:, :], b: float64[:]):
 
 def bool_difference(x: float32):
     return (x > 1) - (x > 2)
+
+
+def floors_complex(z: complex128):
+    return np.floor(z)
