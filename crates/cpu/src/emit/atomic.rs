@@ -7,7 +7,15 @@ use super::values::{Num, Res, ViewVal, elem, memory_elem};
 use super::writer::{Elem, Operand, Ty};
 
 impl Fx<'_, '_> {
-    pub fn atomic(&mut self, op: AtomicOp, view: &ViewVal, indices: &[Index], value: Value, expected: Option<Value>, used: bool) -> Res<Num> {
+    pub fn atomic(
+        &mut self,
+        op: AtomicOp,
+        view: &ViewVal,
+        indices: &[Index],
+        value: Value,
+        expected: Option<Value>,
+        used: bool,
+    ) -> Res<Num> {
         let s = self.scalar(value)?;
         let offset = self.element_offset(view, indices, Part::Whole)?;
         let given = self.num(value)?;

@@ -126,7 +126,8 @@ impl Fx<'_, '_> {
         match self.mask {
             Mask::Full => {
                 let ptr = self.element_ptr(base, at);
-                self.w.line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR)));
+                self.w
+                    .line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR)));
             }
             Mask::Lanes(mask) if self.is_narrow(ty) => self.store_narrow(base, at, ty, value, align, mask)?,
             Mask::Lanes(mask) => {

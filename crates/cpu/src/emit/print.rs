@@ -121,7 +121,10 @@ impl Fx<'_, '_> {
             self.w.cond_br(more, head, done);
         } else {
             let id = self.cx.unrolled_loop();
-            self.w.end(format_args!("br i1 {}, label %{head}, label %{done}, !llvm.loop !{id}", more.of(Ty::BOOL)));
+            self.w.end(format_args!(
+                "br i1 {}, label %{head}, label %{done}, !llvm.loop !{id}",
+                more.of(Ty::BOOL)
+            ));
         }
         self.w.place(done);
         Ok(())
