@@ -42,7 +42,10 @@ fn combinations(params: usize) -> Vec<Vec<ArgType>> {
     let types = types();
     let n = types.len();
     let at = |step: usize, round: usize| (0..params).map(|p| types[(round + p * step) % n].clone()).collect();
-    (0..4).flat_map(|step| (0..n).map(move |round| (step, round))).map(|(step, round)| at(step, round)).collect()
+    (0..4)
+        .flat_map(|step| (0..n).map(move |round| (step, round)))
+        .map(|(step, round)| at(step, round))
+        .collect()
 }
 
 #[test]

@@ -91,7 +91,9 @@ impl Lower<'_> {
         }
         let (x, y) = self.unified(a, b, num, span)?;
         let value = self.b.binary(bin, x, y);
-        if matches!(bin, BinOp::Add | BinOp::Mul) && self.nonneg.contains(&x) && self.nonneg.contains(&y) {
+        // Narrow integers wrap; 64 bits do not, for any index that can be.
+        let wide = num.scalar == Scalar::I64;
+        if wide && matches!(bin, BinOp::Add | BinOp::Mul) && self.nonneg.contains(&x) && self.nonneg.contains(&y) {
             self.nonneg.insert(value);
         }
         Ok(Val::Num(value, num))

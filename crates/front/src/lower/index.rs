@@ -61,6 +61,15 @@ impl Lower<'_> {
         if let Val::Tuple(items) = base {
             return self.tuple_item(items, index, span).map(Selected::Value);
         }
+        if !base.is_array() {
+            let diag = Diagnostic::new(DiagnosticKind::Typing, self.b.span, format!("{} cannot be indexed", base.ty()));
+            return Err(match base {
+                Val::Other(_) => diag
+                    .help("compiled code takes frozen tuples and NumPy arrays from outside, not lists or dicts")
+                    .into(),
+                _ => diag.into(),
+            });
+        }
         let entries = self.entries(index)?;
         if let Val::Lazy(lazy) = base
             && let Some(indices) = all_at(&entries)

@@ -83,10 +83,12 @@ impl Lower<'_> {
         }
         if !to.is_complex() {
             let cast = self.b.cast(value, to);
-            if self.nonneg.contains(&value) && from.is_int() && to.size() >= from.size() {
-                self.nonneg.insert(cast);
-            }
-            if from.kind() == Kind::Unsigned && from.size() < to.size() {
+            let kept = match from.kind() {
+                Kind::Signed => self.nonneg.contains(&value) && to.is_int() && to.size() >= from.size(),
+                Kind::Unsigned => to.is_int() && to.size() > from.size(),
+                _ => from == Scalar::Bool,
+            };
+            if kept {
                 self.nonneg.insert(cast);
             }
             return cast;

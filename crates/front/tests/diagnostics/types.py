@@ -101,3 +101,7 @@ def bool_difference(x: float32):
 
 def floors_complex(z: complex128):
     return np.floor(z)
+
+
+def indexes_object(n: int):
+    return thing["a"]

@@ -231,3 +231,9 @@ def zero_dimensional(n):
     b = a + 1
     a[...] = b * 2
     return a[()], b, a.ndim, a.size, a.sum()
+
+
+# run(int64[:], uint64[:], int8[:]): wrapped_indices([1, 2, 3], [18446744073709551615], [100]) == (3, 1)
+def wrapped_indices(a, big, small):
+    i = (small[0] & 127) + (small[0] & 127) + np.int8(53)
+    return a[np.int64(big[0])], a[i]
