@@ -27,7 +27,8 @@ def values(dtype: type) -> np.ndarray:
 def test_nextafter(dtype, call):
     x = values(dtype)
     y = np.roll(x, 1)
-    got, want = call("nextafter", x, y), np.nextafter(x, y)
+    with np.errstate(all="ignore"):
+        got, want = call("nextafter", x, y), np.nextafter(x, y)
     np.testing.assert_array_equal(got, want)
     np.testing.assert_array_equal(np.signbit(got)[want == 0], np.signbit(want)[want == 0])
 
@@ -47,7 +48,9 @@ def test_ldexp(dtype, call):
 @TYPES
 def test_remainder(dtype, call):
     x = values(dtype)
-    for y in (np.roll(x, 1), np.full_like(x, 0.75), np.roll(np.round(x), 2)):
+    with np.errstate(invalid="ignore"):
+        whole = np.round(x)
+    for y in (np.roll(x, 1), np.full_like(x, 0.75), np.roll(whole, 2)):
         fits = np.isfinite(x) & (y != 0) & ~np.isnan(y)
         got = call("remainder", x, y)
         want = [math.remainder(float(a), float(b)) for a, b in zip(x[fits], y[fits])]
