@@ -28,6 +28,8 @@ pub enum Val {
     Method(Box<Val>, String),
     Iter(Box<Iter>),
     Ellipsis,
+    /// A formatted string, in pieces: only `print` takes it.
+    Format(Vec<Val>),
     Other(String),
 }
 
@@ -156,6 +158,7 @@ impl Val {
             Val::Method(_, name) => Ty::Static(Static::Path(name.clone())),
             Val::Iter(_) => Ty::Static(Static::Other("range".into())),
             Val::Ellipsis => Ty::Static(Static::Ellipsis),
+            Val::Format(_) => Ty::Static(Static::Other("formatted string".into())),
             Val::Other(t) => Ty::Static(Static::Other(t.clone())),
         }
     }

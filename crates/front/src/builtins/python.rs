@@ -358,6 +358,11 @@ fn print_items(l: &mut Lower<'_>, val: &Val, call: &Call, items: &mut Vec<PrintI
         Val::Lit(lit) => items.push(PrintItem::Value(l.number_as(val, lit.num.scalar, call.span)?)),
         Val::Str(text) => items.push(PrintItem::Text(text.clone())),
         Val::None => items.push(PrintItem::Text("None".into())),
+        Val::Format(pieces) => {
+            for piece in pieces {
+                print_items(l, piece, call, items)?;
+            }
+        }
         Val::Tuple(parts) => {
             items.push(PrintItem::Text("(".into()));
             for (i, part) in parts.iter().enumerate() {

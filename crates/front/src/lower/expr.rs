@@ -1,6 +1,8 @@
 //! Expressions: dispatch, names, literals, `and`/`or`, conditional expressions.
 
-use ruff_python_ast::{BoolOp, Expr, ExprBoolOp, ExprIf, ExprNumberLiteral, Number as PyNumber};
+use ruff_python_ast::{
+    BoolOp, ConversionFlag, Expr, ExprBoolOp, ExprIf, ExprNumberLiteral, FStringValue, InterpolatedStringElement, Number as PyNumber,
+};
 use ruff_text_size::Ranged;
 use weft_ir::{BinOp, Block, Op, Scalar, Span, StmtKind};
 
@@ -45,6 +47,7 @@ impl Lower<'_> {
             Expr::Tuple(t) => Ok(Val::Tuple(self.items(&t.elts)?)),
             // A list that is not kept is as good as a tuple: shapes, small tables.
             Expr::List(t) => Ok(Val::Tuple(self.items(&t.elts)?)),
+            Expr::FString(f) => self.formatted(&f.value, span),
             Expr::BinOp(e) => {
                 let a = self.expr(&e.left)?;
                 let b = self.expr(&e.right)?;
@@ -78,7 +81,7 @@ impl Lower<'_> {
             Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_) => "a comprehension",
             Expr::Dict(_) | Expr::Set(_) => "a dict or set",
             Expr::Lambda(_) => "a lambda inside a function",
-            Expr::FString(_) | Expr::TString(_) => "a formatted string",
+            Expr::TString(_) => "a template string",
             Expr::BytesLiteral(_) => "a bytes literal",
             Expr::Await(_) | Expr::Yield(_) | Expr::YieldFrom(_) => "a generator or coroutine",
             Expr::Starred(_) => "a starred expression here",
@@ -86,11 +89,35 @@ impl Lower<'_> {
         };
         let help = match e {
             Expr::ListComp(_) | Expr::Generator(_) => "write a loop that stores into an array",
-            Expr::FString(_) => "print takes several values: print('x =', x)",
             _ => return self.unsupported(span, format!("{what} cannot be compiled")),
         };
         let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, format!("{what} cannot be compiled"));
         diag.help(help).into()
+    }
+
+    /// `f"x = {x}"`, for `print`; numbers are written as `print` writes them.
+    fn formatted(&mut self, f: &FStringValue, span: Span) -> Res<Val> {
+        let mut pieces = Vec::new();
+        for element in f.elements() {
+            match element {
+                InterpolatedStringElement::Literal(text) => pieces.push(Val::Str(text.value.to_string())),
+                InterpolatedStringElement::Interpolation(i) => {
+                    if i.format_spec.is_some() || i.conversion != ConversionFlag::None || i.debug_text.is_some() {
+                        let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, "a format specification cannot be compiled");
+                        return Err(diag.help("write the value alone: {x}").into());
+                    }
+                    pieces.push(self.expr(&i.expression)?);
+                }
+            }
+        }
+        if let Some(text) = pieces
+            .iter()
+            .map(|p| if let Val::Str(s) = p { Some(s.as_str()) } else { None })
+            .collect()
+        {
+            return Ok(Val::Str(text));
+        }
+        Ok(Val::Format(pieces))
     }
 
     pub fn items(&mut self, elts: &[Expr]) -> Res<Vec<Val>> {

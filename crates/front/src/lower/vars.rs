@@ -157,6 +157,7 @@ impl Lower<'_> {
     fn refuse_unassignable(&self, val: &Val, span: Span) -> Res<()> {
         match val {
             Val::Iter(_) => Err(self.unsupported(span, "a range can only be looped over, not kept in a variable")),
+            Val::Format(_) => Err(self.unsupported(span, "a formatted string can only be printed, not kept in a variable")),
             Val::Method(..) => Err(self.unsupported(span, "a method can only be called, not kept in a variable")),
             _ => Ok(()),
         }

@@ -6,7 +6,7 @@ def comprehension(n: int):
 
 
 def formatted(n: int):
-    print(f"n = {n}")
+    print(f"n = {n:3d}")
 
 
 def caught(n: int):

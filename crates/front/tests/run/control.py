@@ -337,3 +337,8 @@ def assigned_in_endless_loop(n):
         if n < 0:
             break
     return b[0]
+
+
+# run(float, int): prints_formatted(1.5, 2) prints "x = 1.5, n + 1 = 3!\n"
+def prints_formatted(x, n):
+    print(f"x = {x}, n + 1 = {n + 1}!")
