@@ -2,13 +2,14 @@
 
 use weft_ir::{BinOp, Block, CmpOp, Geometry, Op, Scalar, Value};
 
-use super::control::{Range, size};
+use super::control::size;
 use super::func::Fx;
+use super::iterate::Range;
 use super::values::{Num, Res};
 use super::writer::{Operand, Ty};
 
 /// A body longer than this is not written twice.
-const DOUBLED_STATEMENTS: usize = 400;
+pub const DOUBLED_STATEMENTS: usize = 400;
 
 impl<'m> Fx<'_, 'm> {
     /// A scalar that is true when the whole gang takes the longer side of a branch, and that side.
@@ -21,7 +22,7 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// A scalar that is true only if `cond` is `wanted` in every lane, where one can be computed from affine and uniform operands.
-    fn all_lanes(&mut self, cond: Value, wanted: bool) -> Res<Option<Operand>> {
+    pub fn all_lanes(&mut self, cond: Value, wanted: bool) -> Res<Option<Operand>> {
         if let Num::Uniform(c) = self.num(cond)? {
             return Ok(Some(if wanted {
                 c

@@ -12,6 +12,7 @@ mod control;
 mod entry;
 mod func;
 mod guard;
+mod iterate;
 mod kernel;
 mod loops;
 mod mask;

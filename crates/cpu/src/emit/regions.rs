@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use weft_ir::{Block, Local, Span, Stmt, StmtKind, Value};
 use weft_passes::uniformity::Class;
 
-use super::control::{Frame, FrameKind, Range};
+use super::control::{Frame, FrameKind};
 use super::func::Fx;
+use super::iterate::Range;
 use super::mask::Mask;
 use super::plan::{Piece, Plan, barrier_span, is_local, pieces};
 use super::values::{Num, Res, Val};
