@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 
 import numpy as np
@@ -168,3 +169,83 @@ def each_scalar(x, y, out):
         out[2, i] = math.log(x[i])
         out[3, i] = math.atan2(y[i], x[i])
         out[4, i] = math.pow(x[i], y[i])
+
+
+@weft.vectorize
+def cexp(z):
+    return cmath.exp(z)
+
+
+@weft.vectorize
+def clog(z):
+    return cmath.log(z)
+
+
+@weft.vectorize
+def clog10(z):
+    return cmath.log10(z)
+
+
+@weft.vectorize
+def csqrt(z):
+    return cmath.sqrt(z)
+
+
+@weft.vectorize
+def csinh(z):
+    return cmath.sinh(z)
+
+
+@weft.vectorize
+def ccosh(z):
+    return cmath.cosh(z)
+
+
+@weft.vectorize
+def ctanh(z):
+    return cmath.tanh(z)
+
+
+@weft.vectorize
+def csin(z):
+    return cmath.sin(z)
+
+
+@weft.vectorize
+def ccos(z):
+    return cmath.cos(z)
+
+
+@weft.vectorize
+def ctan(z):
+    return cmath.tan(z)
+
+
+@weft.vectorize
+def casin(z):
+    return cmath.asin(z)
+
+
+@weft.vectorize
+def cacos(z):
+    return cmath.acos(z)
+
+
+@weft.vectorize
+def catan(z):
+    return cmath.atan(z)
+
+
+@weft.vectorize
+def casinh(z):
+    return cmath.asinh(z)
+
+
+@weft.vectorize
+def cacosh(z):
+    return cmath.acosh(z)
+
+
+@weft.vectorize
+def catanh(z):
+    return cmath.atanh(z)

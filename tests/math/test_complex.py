@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compiled
 import mpmath
 import numpy as np
 import pytest
@@ -85,3 +86,15 @@ def test_square_root_and_exponential_reach_the_ends(dtype):
     np.testing.assert_allclose(re[2] * 2 * im[2] / tiny, 1, rtol=1e-6)
     re, _ = call("cexp", np.array([89.0 if dtype is np.float32 else 709.9], dtype), np.array([1.5], dtype))
     assert np.isfinite(re).all()
+
+
+@TYPES
+@NAMES
+def test_compiled_functions_give_the_same_bits(name, dtype):
+    rng = np.random.default_rng(6)
+    values = np.concatenate([[0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan], rng.uniform(-3, 3, 30), rng.uniform(-1e3, 1e3, 10)])
+    x, y = (a.ravel() for a in np.meshgrid(values.astype(dtype), values.astype(dtype)))
+    got = np.asarray(getattr(compiled, name)(complex_of(x, y)))
+    re, im = call(name, x, y)
+    np.testing.assert_array_equal(got.real, re)
+    np.testing.assert_array_equal(got.imag, im)
