@@ -478,3 +478,101 @@ fn stepped(a: Class, b: Class, combine: impl Fn(i64, i64) -> i64) -> Class {
 fn scaled(class: Class, factor: i64) -> Class {
     step_of(class).map_or(Class::Varying, |step| Class::stepping(step.wrapping_mul(factor)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weft_ir::text::parse;
+
+    fn of(source: &str) -> Uniformity {
+        let module = parse(source).unwrap();
+        analyze(module.entry_function(), Lanes::Threads(Axis::X))
+    }
+
+    #[test]
+    fn steps_survive_additions_and_constant_factors() {
+        let info = of("
+entry kernel @k(%0 n: i64) {
+  local $0 i: i64
+  %1: i64 = thread_idx.x
+  %2: i64 = 3
+  %3: i64 = mul %1, %2
+  %4: i64 = add %3, %0
+  set $0 = %4
+  %5: i64 = get $0
+  %6: i64 = sub %4, %5
+  %7: i64 = mul %1, %0
+  %8: i64 = thread_idx.y
+}
+");
+        assert_eq!(
+            info.values[3..=8],
+            [
+                Class::Affine(3),
+                Class::Affine(3),
+                Class::Affine(3),
+                Class::Gang,
+                Class::Varying,
+                Class::Gang
+            ]
+        );
+        assert_eq!(info.locals, [Class::Affine(3)]);
+    }
+
+    #[test]
+    fn only_what_waiting_lanes_read_blends() {
+        let info = of("
+entry kernel @k(%0 n: i64, %1 x: view<i64, 1, C, global>) {
+  local $0 count: i64
+  local $1 result: i64
+  %2: i64 = thread_idx.x
+  %3: i64 = load %1[%2]
+  %4: i64 = 0
+  %5: i64 = 1
+  set $0 = %4
+  set $1 = %4
+  loop {
+    %6: i64 = get $0
+    %7: bool = gt %6, %3
+    if %7 {
+      set $1 = %6
+      break
+    }
+    %8: i64 = add %6, %5
+    set $0 = %8
+  }
+  %9: i64 = get $1
+  store %1[%2] = %9
+}
+");
+        assert_eq!(
+            info.locals,
+            [Class::Block.join(Class::Gang), Class::Varying],
+            "the counter is not read behind the loop, the result is"
+        );
+        assert_eq!(info.blends.len(), 1);
+        assert!(info.facts.values().any(|f| f.breaks && f.waits && !f.lossy));
+    }
+
+    #[test]
+    fn a_side_keeps_what_the_other_side_reads() {
+        let info = of("
+entry kernel @k(%0 x: view<i64, 1, C, global>) {
+  local $0 t: i64
+  %1: i64 = thread_idx.x
+  %2: i64 = load %0[%1]
+  %3: i64 = 0
+  %4: bool = lt %2, %3
+  set $0 = %3
+  if %4 {
+    set $0 = %2
+  } else {
+    %5: i64 = get $0
+    store %0[%1] = %5
+  }
+}
+");
+        assert_eq!(info.blends.len(), 1);
+        assert_eq!(info.locals, [Class::Varying]);
+    }
+}
