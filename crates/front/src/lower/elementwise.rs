@@ -18,48 +18,38 @@ impl Lower<'_> {
         reductions: Vec<Reduction>,
         body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>,
     ) -> Res<()> {
-        self.points(extents, reductions, false, body)
+        if !self.in_host() || extents.is_empty() || self.in_parallel_loop() {
+            return self.in_order(extents, body);
+        }
+        let vars = self.indices_of(extents);
+        self.needs_host = true;
+        self.open_block();
+        body(self, &vars)?;
+        let block = self.close_block();
+        self.b.push(StmtKind::ParFor {
+            vars,
+            extents: extents.to_vec(),
+            reductions,
+            parallel: self.cx.options.parallel,
+            body: block,
+        });
+        Ok(())
     }
 
-    pub fn points(
-        &mut self,
-        extents: &[Value],
-        reductions: Vec<Reduction>,
-        in_order: bool,
-        body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>,
-    ) -> Res<()> {
+    fn indices_of(&mut self, extents: &[Value]) -> Vec<Value> {
         let vars: Vec<Value> = extents.iter().map(|_| self.b.func.new_value(Type::I64)).collect();
         self.nonneg.extend(vars.iter().copied());
-        if !in_order && self.in_host() && !extents.is_empty() && !self.in_parallel_loop() {
-            self.needs_host = true;
-            self.open_block();
-            body(self, &vars)?;
-            let block = self.close_block();
-            self.b.push(StmtKind::ParFor {
-                vars,
-                extents: extents.to_vec(),
-                reductions,
-                parallel: self.cx.options.parallel,
-                body: block,
-            });
-            return Ok(());
-        }
-        self.nest(&vars, extents, body)
+        vars
     }
 
     /// Runs `body` at every point of a shape, in C order.
     pub fn in_order(&mut self, extents: &[Value], body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>) -> Res<()> {
-        let vars: Vec<Value> = extents.iter().map(|_| self.b.func.new_value(Type::I64)).collect();
-        self.nonneg.extend(vars.iter().copied());
-        self.nest(&vars, extents, body)
-    }
-
-    fn nest(&mut self, vars: &[Value], extents: &[Value], body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>) -> Res<()> {
+        let vars = self.indices_of(extents);
         let (zero, one) = (self.b.i64(0), self.b.i64(1));
         for _ in extents {
             self.open_block();
         }
-        body(self, vars)?;
+        body(self, &vars)?;
         for (&var, &stop) in vars.iter().zip(extents).rev() {
             let body: Block = self.close_block();
             self.b.push(StmtKind::For {

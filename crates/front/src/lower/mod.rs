@@ -18,6 +18,7 @@ pub mod number;
 mod prange;
 pub mod reduce;
 mod stmt;
+mod tuples;
 mod vars;
 
 use std::collections::{HashMap, HashSet};

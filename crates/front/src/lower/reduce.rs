@@ -1,6 +1,6 @@
 //! Reductions of array expressions: to one number, or along one axis.
 
-use weft_ir::{BinOp, Const, Local, Part, ReduceOp, Reduction, Span, StmtKind};
+use weft_ir::{BinOp, Const, Local, Part, ReduceOp, Reduction, Span, StmtKind, Value};
 
 use super::Lower;
 use super::elementwise::point;
@@ -30,15 +30,19 @@ impl Lower<'_> {
         // Devices combine only sums of complex numbers.
         let in_order = num.scalar.is_complex() && op != ReduceOp::Add;
         self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
-            let reductions = vec![Reduction { local, op }];
-            l.points(&extents, reductions, in_order, &mut |l, vars| {
+            let mut step = |l: &mut Self, vars: &[Value]| {
                 let val = l.element_at(&lazy.f, leaves, vars)?;
                 let value = l.number_as(&val, num.scalar, span)?;
                 let so_far = l.b.get(local);
                 let next = l.b.binary(reduce_step(op), so_far, value);
                 l.b.set(local, next);
                 Ok(())
-            })
+            };
+            if in_order {
+                l.in_order(&extents, &mut step)
+            } else {
+                l.at_every_point(&extents, vec![Reduction { local, op }], &mut step)
+            }
         })?;
         Ok(Val::Num(self.b.get(local), num))
     }

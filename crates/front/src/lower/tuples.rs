@@ -1,0 +1,96 @@
+//! Subscripts of tuples: constant and run-time indices, slices.
+
+use ruff_python_ast::{Expr, ExprSlice};
+use ruff_text_size::Ranged;
+use weft_ir::{BinOp, CmpOp, Span};
+
+use super::Lower;
+use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::types::{Ty, join};
+use crate::value::Val;
+
+impl Lower<'_> {
+    pub fn tuple_item(&mut self, items: &[Val], index: &Expr, span: Span) -> Res<Val> {
+        if let Expr::Slice(s) = index {
+            return self.tuple_slice(items, s);
+        }
+        let index = self.expr(index)?;
+        if let Some(i) = index.const_int() {
+            let n = items.len() as i128;
+            let at = if i < 0 { i + n } else { i };
+            return match usize::try_from(at).ok().and_then(|at| items.get(at)) {
+                Some(item) => Ok(item.clone()),
+                None => {
+                    let message = format!("the index {i} is outside a tuple of {n}");
+                    Err(Diagnostic::new(DiagnosticKind::Value, span, message).into())
+                }
+            };
+        }
+        self.dynamic_item(items, &index, span)
+    }
+
+    /// An item chosen at run time: the items must share a type.
+    fn dynamic_item(&mut self, items: &[Val], index: &Val, span: Span) -> Res<Val> {
+        let Some((first, rest)) = items.split_first() else {
+            return Err(Diagnostic::new(DiagnosticKind::Value, span, "the tuple is empty").into());
+        };
+        let mut ty = first.ty();
+        for item in rest {
+            let Some(joined) = join(&ty, &item.ty()) else {
+                let message = format!(
+                    "an item chosen at run time must have one type, and this tuple holds {ty} and {}",
+                    item.ty()
+                );
+                return Err(self.typing(span, message));
+            };
+            ty = joined;
+        }
+        let Ty::Num(num) = ty else {
+            return Err(self.unsupported(span, "only an item of a tuple of numbers can be chosen at run time"));
+        };
+        let index = self.index_value(index, span)?;
+        let n = self.b.i64(items.len() as i64);
+        let zero = self.b.i64(0);
+        let negative = self.b.compare(CmpOp::Lt, index, zero);
+        let from_end = self.b.binary(BinOp::Add, index, n);
+        let at = self.b.select(negative, from_end, index);
+        let mut chosen = self.number_as(first, num.scalar, span)?;
+        for (i, item) in rest.iter().enumerate() {
+            let i = self.b.i64(i as i64 + 1);
+            let here = self.b.compare(CmpOp::Eq, at, i);
+            let item = self.number_as(item, num.scalar, span)?;
+            chosen = self.b.select(here, item, chosen);
+        }
+        Ok(Val::Num(chosen, num))
+    }
+
+    fn tuple_slice(&mut self, items: &[Val], s: &ExprSlice) -> Res<Val> {
+        let mut bound = |e: &Option<Box<Expr>>| -> Res<Option<i128>> {
+            let Some(e) = e else { return Ok(None) };
+            let val = self.expr(e)?;
+            match val.const_int() {
+                Some(i) => Ok(Some(i)),
+                None => Err(self
+                    .error(DiagnosticKind::Typing, e.range(), "a tuple's slice needs constant bounds")
+                    .into()),
+            }
+        };
+        let (start, stop, step) = (bound(&s.lower)?, bound(&s.upper)?, bound(&s.step)?);
+        let step = step.unwrap_or(1);
+        if step == 0 {
+            return Err(self.error(DiagnosticKind::Value, s.range, "a slice's step cannot be zero").into());
+        }
+        let n = items.len() as i128;
+        let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
+        let clamp = |v: i128| (if v < 0 { v + n } else { v }).clamp(low, high);
+        let mut at = start.map_or(if step > 0 { 0 } else { n - 1 }, clamp);
+        let stop = stop.map_or(if step > 0 { n } else { -1 }, clamp);
+        let mut chosen = Vec::new();
+        while (step > 0 && at < stop) || (step < 0 && at > stop) {
+            chosen.extend(usize::try_from(at).ok().and_then(|i| items.get(i)).cloned());
+            at += step;
+        }
+        Ok(Val::Tuple(chosen))
+    }
+}
