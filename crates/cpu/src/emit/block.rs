@@ -13,7 +13,16 @@ impl<'m> Fx<'_, 'm> {
     }
 
     pub fn stmts(&mut self, stmts: &'m [Stmt]) -> Res<()> {
-        for stmt in stmts {
+        let mut rest = stmts;
+        while let [stmt, after @ ..] = rest {
+            rest = after;
+            if let [next, behind @ ..] = after
+                && Self::stores_both(stmt, next)
+                && self.store_both(stmt, next)?
+            {
+                rest = behind;
+                continue;
+            }
             self.stmt(stmt)?;
         }
         Ok(())

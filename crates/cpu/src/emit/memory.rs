@@ -25,6 +25,10 @@ impl Fx<'_, '_> {
                 let ty = self.vector_ty(memory);
                 (self.load_reversed(view.base, at, ty, s.size()), ty)
             }
+            Num::Affine(at, step) if part != Part::Whole && step == 2 * s.size() as i64 && self.mask == Mask::Full => {
+                let ty = self.vector_ty(memory);
+                (self.load_part(view, at, ty, part), ty)
+            }
             _ => {
                 let ty = self.vector_ty(memory);
                 (self.gather(view.base, offset, ty, s.size()), ty)

@@ -8,6 +8,7 @@ mod arith;
 mod atomic;
 mod block;
 mod cast;
+mod complex;
 mod control;
 mod entry;
 mod func;
