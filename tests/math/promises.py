@@ -75,6 +75,11 @@ def _pow(x: mpf, y: mpf) -> mpf | None:
     return mpf(0) if size < -1000 else mp.power(x, y)
 
 
+def _erfc(x):
+    # The library for multiple precision overflows far out, where the function is below every float.
+    return mp.erfc(mp.mpf(1000)) if x > 1000 else mp.erfc(x)
+
+
 def _gamma(x: mpf) -> mpf | None:
     if x == 0:
         return None
@@ -152,7 +157,7 @@ FUNCTIONS: dict[str, Function] = {
     "acosh": Function(_acosh, ranges=[(1, 1.1), (1, 10)], exponents=(0, 300)),
     "atanh": Function(_atanh, ranges=[(-1, 1), (0.9, 1)], exponents=(-70, 0)),
     "erf": Function(mp.erf, bound=2, ranges=[(-3, 3), (0.8, 1)], exponents=(-70, 4)),
-    "erfc": Function(mp.erfc, bound=2, ranges=[(-3, 3), (0, 27.5), (3, 11)], exponents=(-70, 4.8)),
+    "erfc": Function(_erfc, bound=2, ranges=[(-3, 3), (0, 27.5), (3, 11)], exponents=(-70, 4.8)),
     "gamma": Function(_gamma, bound=4, ranges=[(-5, 10), (-40, 172), (0, 36)], exponents=(-70, 7.3)),
     "lgamma": Function(_lgamma, bound=4, ranges=[(0, 10), (0.8, 2.2), (0, 200)], exponents=(-70, 300)),
     "remainder": Function(_remainder, arity=2, bound=0, ranges=[(-10, 10)], exponents=(-30, 30)),
