@@ -139,6 +139,9 @@ entry kernel @k(%0 x: view<f64, 1, C, global>) {
 #[test]
 fn neighbouring_complex_elements_move_whole() {
     let text = emitted(&lowered(&file("complex.weft")), &avx2(), true).text;
-    assert!(text.contains("load <32 x double>") && text.contains("store <32 x double>"), "{text}");
+    assert!(
+        text.contains("load <32 x double>") && text.contains("store <32 x double>"),
+        "{text}"
+    );
     assert!(!text.contains("masked.gather") && !text.contains("masked.scatter"), "{text}");
 }
