@@ -1,5 +1,7 @@
 //! Makes a failing case small enough to read.
 
+use std::cell::Cell;
+
 use super::Case;
 use crate::eval;
 use crate::interp::{Fault, Options};
@@ -21,7 +23,7 @@ enum Edit {
 const EDITS: [Edit; 5] = [Edit::Remove, Edit::First, Edit::Second, Edit::Constant(0), Edit::Constant(1)];
 
 /// Takes statements away, one after the other, as long as `fails` holds of what is left. `fails` is only asked about cases that verify
-/// and whose checked run shows no fault of their own.
+/// and whose checked run ends soon and shows no fault of its own.
 pub fn shrink(mut case: Case, mut fails: impl FnMut(&Case) -> bool) -> Case {
     loop {
         let before = case.module.clone();
@@ -43,10 +45,23 @@ pub fn shrink(mut case: Case, mut fails: impl FnMut(&Case) -> bool) -> Case {
     }
 }
 
+thread_local! {
+    /// How often the interpreter may still ask whether to go on: a loop whose counter was taken away never ends.
+    static PATIENCE: Cell<u32> = const { Cell::new(0) };
+}
+
+fn out_of_patience() -> bool {
+    PATIENCE.with(|left| {
+        left.set(left.get().saturating_sub(1));
+        left.get() == 0
+    })
+}
+
 fn is_sound(case: &Case) -> bool {
+    PATIENCE.with(|left| left.set(20));
     let options = Options {
         checked: true,
-        ..Options::default()
+        interrupted: Some(out_of_patience),
     };
     match interpret(&case.module, &case.line, options).map(|run| run.result) {
         Ok(Ok(_)) => true,
