@@ -53,7 +53,7 @@ impl<'m> Fx<'_, 'm> {
         }
     }
 
-    /// Does a comparison hold in every lane: it does if it holds in the lanes where its sides come closest.
+    /// Does a comparison hold in every lane: it does if it holds in the lanes where its sides come closest, and no lane has wrapped round.
     fn all_compare(&mut self, op: CmpOp, a: Num, b: Num) -> Option<Operand> {
         let (low_a, high_a) = self.ends(a)?;
         let (low_b, high_b) = self.ends(b)?;
@@ -62,13 +62,24 @@ impl<'m> Fx<'_, 'm> {
             CmpOp::Gt | CmpOp::Ge => (low_a, high_b),
             CmpOp::Eq | CmpOp::Ne => return None,
         };
+        let mut test = self.compare_scalars(op, x, y)?;
+        for (low, high) in [(low_a, high_a), (low_b, high_b)] {
+            if low != high {
+                let ordered = self.compare_scalars(CmpOp::Le, low, high)?;
+                test = self.plain("and", Ty::BOOL, test, ordered);
+            }
+        }
+        Some(test)
+    }
+
+    fn compare_scalars(&mut self, op: CmpOp, x: Operand, y: Operand) -> Option<Operand> {
         match self.compare(op, Scalar::I64, Num::Uniform(x), Num::Uniform(y)) {
             Num::Uniform(test) => Some(test),
             _ => None,
         }
     }
 
-    /// The least and the greatest value over the lanes.
+    /// The least and the greatest value over the lanes, if none of them wraps; else the first is over the second.
     fn ends(&mut self, n: Num) -> Option<(Operand, Operand)> {
         match n {
             Num::Uniform(op) => Some((op, op)),
