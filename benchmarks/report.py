@@ -167,7 +167,7 @@ def family(row: Row) -> str:
 
 def write(outcomes: list[Outcome], versions: dict[str, str], folder: Path) -> str:
     """Write `results.json`, `results.md` and `results.png`; return the report."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     report = markdown(outcomes, versions)
     (folder / "results.md").write_text(report)
     (folder / "results.json").write_text(json.dumps(numbers(outcomes, versions), indent=1) + "\n")

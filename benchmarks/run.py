@@ -42,7 +42,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="list the benchmarks and stop")
     parser.add_argument("--quick", action="store_true", help="a quarter of the repeats")
     parser.add_argument("--cpu-time", action="store_true", help="CPU time on one thread: for a machine busy with other things")
-    parser.add_argument("--record", action="store_true", help="put the table into README.md")
+    parser.add_argument("--record", action="store_true", help="keep the results: in results/ and as the table of README.md")
     return parser.parse_args()
 
 
@@ -83,7 +83,7 @@ def main() -> None:
         return
     if not found:
         raise SystemExit(f"no benchmark is called {' or '.join(chosen.names)}; --list shows them")
-    text = report.write(found, versions(), HERE / "results")
+    text = report.write(found, versions(), HERE / ("results" if chosen.record else "build/results"))
     say("\n" + text)
     if chosen.record:
         report.record(text, HERE / "README.md")
