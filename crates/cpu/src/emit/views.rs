@@ -76,7 +76,11 @@ impl Fx<'_, '_> {
     fn view_slot(&mut self, class: Class, ty: ViewType) -> Slot {
         let base = self.w.alloca(Ty::PTR);
         let class = if class == Class::Varying { Class::Varying } else { Class::Gang };
-        let parts = (0..=2 * ty.rank).map(|_| self.number_slot(class, Elem::I64)).collect();
+        // Each lane has elements of its own in a local array: the offset, which comes first, steps by an element from lane to lane.
+        let interleaved = ty.space == Space::Local && self.lanes > 0 && class != Class::Varying;
+        let offset = if interleaved { Class::Affine(ty.elem.size() as i64) } else { class };
+        let classes = std::iter::once(offset).chain(std::iter::repeat_n(class, 2 * ty.rank as usize));
+        let parts = classes.map(|class| self.number_slot(class, Elem::I64)).collect();
         let pitch = self.pitch(ty);
         Slot::View { ty, pitch, base, parts }
     }
