@@ -76,10 +76,10 @@ fn check(make: impl Fn(u64) -> Case, usual: u64) {
 
 #[test]
 fn random_kernels() {
-    check(random::kernel, 150);
+    check(random::kernel, 1000);
 }
 
 #[test]
 fn random_host_functions() {
-    check(random::host, 150);
+    check(random::host, 1000);
 }
