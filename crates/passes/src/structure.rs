@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{BinOp, Block, CmpOp, Function, Label, Module, Op, Scalar, Span, Stmt, StmtKind, Type, UnOp, Value};
+use weft_ir::{BinOp, Block, Function, Label, Module, Op, Scalar, Span, Stmt, StmtKind, Type, UnOp, Value};
 
 use crate::compact;
 use crate::error::PassError;
@@ -174,7 +174,7 @@ fn is_negatable(func: &Function, op: &Op, conditions: &HashMap<Value, Op>) -> bo
 /// Writes the opposite of a condition.
 fn negated(func: &mut Function, cond: Value, conditions: &HashMap<Value, Op>, span: Span, out: &mut Vec<Stmt>) -> Value {
     let op = match conditions.get(&cond) {
-        Some(Op::Compare(op, a, b)) => Op::Compare(opposite(*op), *a, *b),
+        Some(Op::Compare(op, a, b)) => Op::Compare(op.opposite(), *a, *b),
         Some(Op::Binary(op, a, b)) => {
             let a = negated(func, *a, conditions, span, out);
             let b = negated(func, *b, conditions, span, out);
@@ -186,15 +186,4 @@ fn negated(func: &mut Function, cond: Value, conditions: &HashMap<Value, Op>, sp
     let kind = StmtKind::Let(value, op);
     out.push(Stmt { kind, span });
     value
-}
-
-fn opposite(op: CmpOp) -> CmpOp {
-    match op {
-        CmpOp::Eq => CmpOp::Ne,
-        CmpOp::Ne => CmpOp::Eq,
-        CmpOp::Lt => CmpOp::Ge,
-        CmpOp::Le => CmpOp::Gt,
-        CmpOp::Gt => CmpOp::Le,
-        CmpOp::Ge => CmpOp::Lt,
-    }
 }

@@ -36,7 +36,7 @@ impl<'m> Fx<'_, 'm> {
         match op {
             Op::Compare(op, a, b) if *self.f.ty(*a) == weft_ir::Type::I64 => {
                 let (a, b) = (self.num(*a)?, self.num(*b)?);
-                let op = if wanted { *op } else { negated(*op) };
+                let op = if wanted { *op } else { op.opposite() };
                 Ok(self.all_compare(op, a, b))
             }
             Op::Unary(weft_ir::UnOp::Not, a) => self.all_lanes(*a, !wanted),
@@ -152,16 +152,5 @@ impl Fx<'_, '_> {
             Op::Binary(BinOp::Mul, a, b) => (self.magnitude(*a) + self.magnitude(*b)).min(64),
             _ => 64,
         }
-    }
-}
-
-fn negated(op: CmpOp) -> CmpOp {
-    match op {
-        CmpOp::Eq => CmpOp::Ne,
-        CmpOp::Ne => CmpOp::Eq,
-        CmpOp::Lt => CmpOp::Ge,
-        CmpOp::Le => CmpOp::Gt,
-        CmpOp::Gt => CmpOp::Le,
-        CmpOp::Ge => CmpOp::Lt,
     }
 }

@@ -1,6 +1,6 @@
 //! Index spaces: `Loop` functions gang by gang, their reductions, and launching them from host code.
 
-use weft_ir::{BinOp, Const, FuncId, FuncKind, Local, ReduceOp, Reduction, Scalar, Value};
+use weft_ir::{Const, FuncId, FuncKind, Local, ReduceOp, Reduction, Scalar, Value};
 
 use super::entry::end_frame;
 use super::func::Fx;
@@ -178,7 +178,7 @@ impl<'m> Fx<'_, 'm> {
             let low = self.part(vector, from, 0, half);
             let high = self.part(vector, from, half, half);
             self.lanes = half;
-            let joined = self.binary(binary_op(op), s, Num::Varying(low), Num::Varying(high), s);
+            let joined = self.binary(op.binary(), s, Num::Varying(low), Num::Varying(high), s);
             self.lanes = width;
             vector = self.take(joined?, Ty { lanes: half, ..ty });
             lanes = half;
@@ -280,7 +280,7 @@ impl<'m> Fx<'_, 'm> {
             let held = if is_sum(r.op, s) { Scalar::F64 } else { s };
             let new = self.read_slot_number(block, i, held);
             let old = self.cast(s, held, old);
-            let total = self.binary(binary_op(r.op), held, old, new, held)?;
+            let total = self.binary(r.op.binary(), held, old, new, held)?;
             let total = self.cast(held, s, total);
             self.set_local(*local, &Val::Num(total), false)?;
         }
@@ -305,7 +305,7 @@ fn combine_function(fx: &mut Fx<'_, '_>, name: &str, kinds: &[(ReduceOp, Scalar)
     let written = kinds.iter().enumerate().try_for_each(|(i, (op, s))| {
         let a = fx.read_slot_number(Operand::Arg("into"), i, *s);
         let b = fx.read_slot_number(Operand::Arg("from"), i, *s);
-        let joined = fx.binary(binary_op(*op), *s, a, b, *s)?;
+        let joined = fx.binary(op.binary(), *s, a, b, *s)?;
         fx.store_slot(joined, *s, Operand::Arg("into"), i)
     });
     let inner = std::mem::replace(&mut fx.w, outer);
@@ -316,18 +316,6 @@ fn combine_function(fx: &mut Fx<'_, '_>, name: &str, kinds: &[(ReduceOp, Scalar)
     );
     fx.cx.push_function(&text);
     Ok(())
-}
-
-pub fn binary_op(op: ReduceOp) -> BinOp {
-    match op {
-        ReduceOp::Add => BinOp::Add,
-        ReduceOp::Mul => BinOp::Mul,
-        ReduceOp::Min => BinOp::Min,
-        ReduceOp::Max => BinOp::Max,
-        ReduceOp::And => BinOp::And,
-        ReduceOp::Or => BinOp::Or,
-        ReduceOp::Xor => BinOp::Xor,
-    }
 }
 
 /// A sum whose rounding errors would add up.

@@ -1,6 +1,6 @@
 //! Reductions of array expressions: to one number, or along one axis.
 
-use weft_ir::{BinOp, Const, Local, Part, ReduceOp, Reduction, Span, StmtKind, Value};
+use weft_ir::{Const, Local, Part, ReduceOp, Reduction, Span, StmtKind, Value};
 
 use super::Lower;
 use super::elementwise::point;
@@ -34,7 +34,7 @@ impl Lower<'_> {
                 let val = l.element_at(&lazy.f, leaves, vars)?;
                 let value = l.number_as(&val, num.scalar, span)?;
                 let so_far = l.b.get(local);
-                let next = l.b.binary(reduce_step(op), so_far, value);
+                let next = l.b.binary(op.binary(), so_far, value);
                 l.b.set(local, next);
                 Ok(())
             };
@@ -70,7 +70,7 @@ impl Lower<'_> {
                     let val = l.element_at(&lazy.f, leaves, &at)?;
                     let value = l.number_as(&val, num.scalar, span)?;
                     let so_far = l.b.get(local);
-                    let next = l.b.binary(reduce_step(op), so_far, value);
+                    let next = l.b.binary(op.binary(), so_far, value);
                     l.b.set(local, next);
                     Ok(())
                 })?;
@@ -88,17 +88,5 @@ impl Lower<'_> {
             })
         })?;
         Ok(Val::View(out, fresh_type(num.scalar, extents.len() as u8)))
-    }
-}
-
-fn reduce_step(op: ReduceOp) -> BinOp {
-    match op {
-        ReduceOp::Add => BinOp::Add,
-        ReduceOp::Mul => BinOp::Mul,
-        ReduceOp::Min => BinOp::Min,
-        ReduceOp::Max => BinOp::Max,
-        ReduceOp::And => BinOp::And,
-        ReduceOp::Or => BinOp::Or,
-        ReduceOp::Xor => BinOp::Xor,
     }
 }

@@ -104,7 +104,7 @@ impl<'f> Facts<'f> {
         }
         match self.ops[cond.index()] {
             Some(Op::Compare(op, a, b)) if self.scalar(*a).is_int() => {
-                let op = if truth { *op } else { opposite(*op) };
+                let op = if truth { *op } else { op.opposite() };
                 self.compare(op, *a, *b);
             }
             Some(Op::Binary(BinOp::And, a, b)) if truth => {
@@ -264,16 +264,5 @@ impl<'f> Facts<'f> {
             Some(Op::Const(Const::Int(_, c))) if c.unsigned_abs() <= 1 << 16 => Some((*c).into()),
             _ => None,
         }
-    }
-}
-
-fn opposite(op: CmpOp) -> CmpOp {
-    match op {
-        CmpOp::Eq => CmpOp::Ne,
-        CmpOp::Ne => CmpOp::Eq,
-        CmpOp::Lt => CmpOp::Ge,
-        CmpOp::Le => CmpOp::Gt,
-        CmpOp::Gt => CmpOp::Le,
-        CmpOp::Ge => CmpOp::Lt,
     }
 }
