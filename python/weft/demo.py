@@ -19,6 +19,9 @@ from weft import cuda
 
 LIMIT = 50
 VIEW = (-2.0, 1.0, -1.5, 1.5)
+PYTHON_SIZE = 200
+PATIENCE = 10.0
+"""Seconds a picture may take: what would need longer is not rendered but scaled from the last size that was."""
 
 Image = Any
 Render = Callable[[Image], None]
@@ -48,12 +51,12 @@ def mandelbrot(x0, x1, y0, y1, image, limit):
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. ``seconds`` is for the whole picture; ``scaled`` if computed from a smaller one."""
+    """One line of the table. ``seconds`` is for the whole picture; ``scaled_from`` is the side of the one they are computed from."""
 
     size: int
     who: str
     seconds: float
-    scaled: bool = False
+    scaled_from: int | None = None
 
 
 def run(sizes: Sequence[int], *, peers: bool = False, out: str | Path = ".") -> int:
@@ -62,18 +65,23 @@ def run(sizes: Sequence[int], *, peers: bool = False, out: str | Path = ".") -> 
     folder.mkdir(parents=True, exist_ok=True)
     progress = _Progress(sys.stderr)
 
-    per_pixel = _time_pure_python(progress)
+    python_seconds = _time_pure_python(progress)
     rows: list[Row] = []
     picture = None
     for name, render, first in _contestants(peers, progress):
         rows.append(Row(0, f"{name}, first call", first))
-        for size in sizes:
+        last: Row | None = None
+        for size in sorted(sizes):
+            if last and last.seconds * (size / last.size) ** 2 > PATIENCE:
+                rows.append(_scaled(last, size))
+                continue
             progress.say(f"{name}: {size} x {size}")
             image = np.empty((size, size), np.uint16)
-            rows.append(Row(size, name, _median_seconds(render, image)))
+            last = Row(size, name, _median_seconds(render, image))
+            rows.append(last)
             if picture is None or (name == "cpu" and picture.shape[0] < size <= 2500):
                 picture = image
-    rows += [Row(size, "pure Python", per_pixel * size * size, scaled=True) for size in sizes]
+    rows += [_scaled(Row(PYTHON_SIZE, "pure Python", python_seconds), size) for size in sizes]
     progress.done()
 
     _print_table(rows, sizes)
@@ -83,6 +91,11 @@ def run(sizes: Sequence[int], *, peers: bool = False, out: str | Path = ".") -> 
     if _plot(rows, folder / "mandelbrot-times.png"):
         print(f"wrote {folder / 'mandelbrot-times.png'}")
     return 0
+
+
+def _scaled(row: Row, size: int) -> Row:
+    """What a picture of another size would take: the work is the same for every pixel, on average."""
+    return Row(size, row.who, row.seconds * (size / row.size) ** 2, scaled_from=row.size)
 
 
 def _contestants(peers: bool, progress: _Progress) -> list[tuple[str, Render, float]]:
@@ -149,8 +162,8 @@ def _tensorflow_render() -> Render:
     return render
 
 
-def _time_pure_python(progress: _Progress, size: int = 200) -> float:
-    """Seconds per pixel of the undecorated function."""
+def _time_pure_python(progress: _Progress, size: int = PYTHON_SIZE) -> float:
+    """Seconds of the undecorated function for a picture of a size it can finish."""
     progress.say(f"pure Python: {size} x {size}")
     plain = escape.py_func
     x0, x1, y0, y1 = VIEW
@@ -158,7 +171,7 @@ def _time_pure_python(progress: _Progress, size: int = 200) -> float:
     for row in range(size):
         for col in range(size):
             plain(x0 + col * (x1 - x0) / size, y0 + row * (y1 - y0) / size, LIMIT)
-    return (time.perf_counter() - start) / size**2
+    return time.perf_counter() - start
 
 
 def _seconds(render: Render, image: Image) -> float:
@@ -168,9 +181,11 @@ def _seconds(render: Render, image: Image) -> float:
 
 
 def _median_seconds(render: Render, image: Image) -> float:
-    """Of one to five runs after one to touch the memory, as time allows."""
+    """Of up to five runs after one to touch the memory, as time allows; of that one alone if it takes long."""
     warm = _seconds(render, image)
-    repeats = max(1, min(5, int(2.0 / max(warm, 1e-6))))
+    repeats = min(5, int(2.0 / max(warm, 1e-6)))
+    if repeats == 0:
+        return warm
     return statistics.median(_seconds(render, image) for _ in range(repeats))
 
 
@@ -181,10 +196,10 @@ def _print_table(rows: Sequence[Row], sizes: Sequence[int]) -> None:
     print(f"\nMandelbrot set, {LIMIT} iterations, float64; times faster than pure Python\n")
     print(f"{'size':>13}  {'device':<14} {'time':>12} {'times faster':>13}")
     for size in sizes:
-        plain = next(row.seconds for row in rows if row.size == size and row.scaled)
+        plain = next(row.seconds for row in rows if row.size == size and row.who == "pure Python")
         for row in sorted((row for row in rows if row.size == size), key=lambda row: row.seconds):
             shown = f"{row.seconds * 1e3:,.1f} ms" if row.seconds < 10 else f"{row.seconds:,.0f} s"
-            note = "  scaled from 200 x 200" if row.scaled else ""
+            note = f"  scaled from {row.scaled_from} x {row.scaled_from}" if row.scaled_from else ""
             print(f"{size:>6}x{size:<6}  {row.who:<14} {shown:>12} {plain / row.seconds:>13,.0f}{note}")
 
 
@@ -225,7 +240,7 @@ def _plot(rows: Sequence[Row], path: Path) -> bool:
     names = dict.fromkeys(row.who for row in rows if row.size)
     for name in names:
         points = sorted((row.size, row.seconds) for row in rows if row.who == name and row.size)
-        style = "--" if any(row.scaled for row in rows if row.who == name) else "-"
+        style = "--" if any(row.scaled_from for row in rows if row.who == name) else "-"
         axes.loglog(*zip(*points), style, marker="o", label=name + (" (scaled)" if style == "--" else ""))
     axes.set_xlabel("pixels a side")
     axes.set_ylabel("seconds")

@@ -66,6 +66,15 @@ def test_the_command(tmp_path, counts, capsys):
     assert (tmp_path / "mandelbrot-times.png").stat().st_size > 1000
 
 
+def test_what_would_take_too_long_is_scaled_and_says_so(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(demo, "PATIENCE", 0.0)
+    assert cli.main(["demo", "--sizes", "24,48", "--out", str(tmp_path)]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if " cpu " in line]
+    assert len(lines) == 2
+    assert "24x24" in lines[0] and "scaled" not in lines[0]
+    assert "48x48" in lines[1] and lines[1].endswith("scaled from 24 x 24")
+
+
 def test_the_program_runs_from_a_shell(tmp_path):
     run = subprocess.run(
         [sys.executable, "-c", "from weft.cli import main; raise SystemExit(main())", "info"],
