@@ -1,4 +1,4 @@
-//! Passes and analyses over the IR, one file each, and the order in which the CPU device runs them.
+//! Passes and analyses over the IR, one file each, and the order in which each device runs them.
 
 pub mod cleanup;
 mod compact;
@@ -31,5 +31,17 @@ pub fn lower_for_cpu(module: &mut Module) -> Result<(), PassError> {
     cleanup::run(module)?;
     nonneg::run(module)?;
     outline::run(module)?;
+    Ok(())
+}
+
+/// Everything between the front end's module and the CUDA emitter, in order: as for the CPU, but that no loops are outlined, since host
+/// functions do not run there.
+pub fn lower_for_cuda(module: &mut Module) -> Result<(), PassError> {
+    legalize::run(module)?;
+    contract::run(module)?;
+    inline::run(module)?;
+    structure::run(module)?;
+    cleanup::run(module)?;
+    nonneg::run(module)?;
     Ok(())
 }

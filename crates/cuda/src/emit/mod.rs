@@ -1,0 +1,88 @@
+//! IR to LLVM IR text for NVPTX: one thread is scalar code.
+//!
+//! The input is a module after `weft_passes::lower_for_cuda`. What comes out is one LLVM module as text, how its entry takes its
+//! arguments, and the tables its `site` numbers index. Nothing here calls LLVM.
+
+use weft_ir::{ErrorKind, Scalar, Span};
+
+/// What the host has found out about a launch's arguments and the code may rely on.
+///
+/// More facts make better code. A launch may use any code whose facts hold for it; `Facts::default()` is always right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Facts {
+    /// Every view's extents, strides and byte offsets, and along each axis the threads of the whole grid (for a loop: its points), are
+    /// below 2³¹: extents and strides come as 32-bit parameters and indices are computed in 32 bits.
+    pub narrow: bool,
+    /// Every view's data address is a multiple of 16.
+    pub aligned: bool,
+    /// The bytes of a view that the kernel writes (see [`ViewParam::written`]) are no bytes of any other view.
+    pub disjoint: bool,
+}
+
+/// An LLVM module, its calling convention and its tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Emitted {
+    pub text: String,
+    /// Symbol of the entry.
+    pub entry: String,
+    /// What each parameter of the entry is, in order. If there is a mailbox its address follows as the last parameter.
+    pub params: Vec<Param>,
+    pub mailbox: bool,
+    /// Bytes of shared memory the entry declares itself.
+    pub shared_bytes: u64,
+    /// Is memory asked for at the launch (`extern shared`) used?
+    pub dynamic_shared: bool,
+    /// Does the launch have to be cooperative?
+    pub grid_sync: bool,
+    pub error_sites: Vec<ErrorSite>,
+    pub print_sites: Vec<PrintSite>,
+}
+
+/// A parameter takes the low `bytes` bytes of a slot of the argument block, so that on a little-endian host the slot's address is what
+/// the driver is given. Loops count their extents as slots before the argument block's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Param {
+    pub slot: u32,
+    pub bytes: u32,
+}
+
+/// A view among a kernel's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ViewParam {
+    /// The slot of its data address; its shape and strides follow.
+    pub slot: u32,
+    pub rank: u8,
+    /// Bytes of an element.
+    pub size: u32,
+    /// Does the kernel write to it?
+    pub written: bool,
+}
+
+/// What a `Raise` of the source says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorSite {
+    pub kind: ErrorKind,
+    pub message: String,
+    pub span: Span,
+}
+
+/// A `print` of the source: its items one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrintSite {
+    pub items: Vec<PrintPart>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PrintPart {
+    Text(String),
+    /// The next slot (for a complex number, the next two) as this type.
+    Value(Scalar),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EmitError {
+    /// The program asks for something a GPU cannot do; the span says where.
+    Unsupported { message: String, span: Span },
+    /// The module is not what the passes promise.
+    Internal(String),
+}
