@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use weft_cpu::CpuDevice;
 use weft_ir::text;
-use weft_runtime::{CompileOptions, Device, GridShape, Hooks, Launch};
+use weft_runtime::{CallOptions, CompileOptions, Device, GridShape, Launch};
 
 const KERNEL: &str = "
 entry kernel @add(%0 a: view<f32, 1, C, global, ro>, %1 b: view<f32, 1, C, global, ro>, %2 c: view<f32, 1, C, global>) {
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for _ in 0..20 {
             let start = Instant::now();
             for _ in 0..100 {
-                exe.run(Launch::Grid(shape), &slots, &mut [], &Hooks::default())
+                exe.run(Launch::Grid(shape), &slots, &mut [], &CallOptions::default())
                     .map_err(|e| format!("{e:?}"))?;
             }
             best = best.min(start.elapsed() / 100);

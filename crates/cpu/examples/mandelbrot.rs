@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use weft_cpu::CpuDevice;
 use weft_ir::text;
-use weft_runtime::{CompileOptions, Device, Hooks, Inspect, Launch};
+use weft_runtime::{CallOptions, CompileOptions, Device, Inspect, Launch};
 
 const KERNEL: &str = "
 device @escape(%0 x: f64, %1 y: f64, %2 limit: i64) -> i64 contract {
@@ -103,7 +103,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let lowered = start.elapsed() - parsed;
     let plan = CpuDevice.plan_forall(&[size, size]);
     let launch = || {
-        exe.run(Launch::Grid(plan), &args, &mut [], &Hooks::default())
+        exe.run(Launch::Grid(plan), &args, &mut [], &CallOptions::default())
             .map_err(|e| format!("{e:?}"))
     };
     let before = Instant::now();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use weft_cpu::CpuDevice;
 use weft_ir::{ErrorKind, text};
-use weft_runtime::{CompileError, CompileOptions, Device, Executable, GridShape, Hooks, Inspect, Launch, Outcome, RunError};
+use weft_runtime::{CallOptions, CompileError, CompileOptions, Device, Executable, GridShape, Inspect, Launch, Outcome, RunError};
 
 fn options(checked: bool) -> CompileOptions {
     CompileOptions { checked, cache: false }
@@ -21,7 +21,7 @@ fn grid(block: [u32; 3], grid: [u32; 3]) -> Launch {
 }
 
 fn launch(exe: &dyn Executable, launch: Launch, args: &[u64]) -> Result<Outcome, RunError> {
-    exe.run(launch, args, &mut [], &Hooks::default())
+    exe.run(launch, args, &mut [], &CallOptions::default())
 }
 
 /// The slots of a C-contiguous array of one axis.
@@ -127,7 +127,7 @@ entry host @f(%0 n: i64, %1 x: f32) -> (f32, view<f64, 1, C, global>, bool) {
         let exe = executable(source, checked);
         let mut results = [u64::MAX; 5];
         let args = [4, u64::from(1.5f32.to_bits())];
-        let outcome = exe.run(Launch::Call, &args, &mut results, &Hooks::default()).unwrap();
+        let outcome = exe.run(Launch::Call, &args, &mut results, &CallOptions::default()).unwrap();
         assert_eq!(results[0] as u32, 3.0f32.to_bits());
         assert_eq!((results[2], results[3], results[4] & 1), (4, 8, 1));
         assert_eq!(outcome.owned.len(), 1);

@@ -5,7 +5,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use weft_ir::{Layout, Scalar};
-use weft_runtime::{Buffer, RunError};
+use weft_runtime::Buffer;
 
 use crate::bind::Args;
 use crate::numpy::{ArrayFields, Numpy};
@@ -22,7 +22,7 @@ impl Memory {
     #[new]
     fn new(py: Python<'_>, bytes: usize) -> PyResult<Memory> {
         let device = devices::current(py)?;
-        device.allocate(bytes).map(Memory).map_err(|e| failed(py, e))
+        device.allocate(bytes, None).map(Memory).map_err(|e| errors::device(py, e))
     }
 
     #[getter]
@@ -43,7 +43,7 @@ impl Memory {
         }
         self.0
             .read(offset, crate::numpy::bytes_mut(&fields, bytes))
-            .map_err(|e| failed(into.py(), e))
+            .map_err(|e| errors::device(into.py(), e))
     }
 
     /// Copies a C-contiguous array to the bytes from `offset` on.
@@ -51,7 +51,7 @@ impl Memory {
         let (fields, bytes) = self.host(offset, from)?;
         self.0
             .write(offset, crate::numpy::bytes(&fields, bytes))
-            .map_err(|e| failed(from.py(), e))
+            .map_err(|e| errors::device(from.py(), e))
     }
 }
 
@@ -75,13 +75,6 @@ impl Memory {
             ));
         }
         Ok((fields, bytes))
-    }
-}
-
-fn failed(py: Python<'_>, error: RunError) -> PyErr {
-    match error {
-        RunError::OutOfMemory { bytes } => pyo3::exceptions::PyMemoryError::new_err(format!("no device memory for {bytes} bytes")),
-        other => errors::launch(py, format!("{other:?}")),
     }
 }
 

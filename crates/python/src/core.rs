@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
 use weft_front::{ArgType, Options, Role};
 use weft_ir::{Module, Scalar};
-use weft_runtime::{CompileOptions, Executable, Hooks, Inspect, Launch, Outcome};
+use weft_runtime::{CallOptions, CompileOptions, Executable, Hooks, Inspect, Launch, Outcome};
 
 use crate::bind::Args;
 use crate::classify::Captured;
@@ -259,10 +259,13 @@ pub fn run(
     args: &[u64],
     results: &mut [u64],
 ) -> PyResult<Outcome> {
-    let hooks = Hooks {
-        interrupted: errors::on_main_thread(py).then_some(errors::interrupted as fn() -> bool),
+    let options = CallOptions {
+        hooks: Hooks {
+            interrupted: errors::on_main_thread(py).then_some(errors::interrupted as fn() -> bool),
+        },
+        ..CallOptions::default()
     };
-    match py.detach(|| executable.run(launch, args, results, &hooks)) {
+    match py.detach(|| executable.run(launch, args, results, &options)) {
         Ok(outcome) => {
             print(py, &outcome.output)?;
             Ok(outcome)

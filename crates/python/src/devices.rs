@@ -92,6 +92,5 @@ pub fn set_num_threads(n: usize) {
 #[pyfunction]
 pub fn synchronize(py: Python<'_>) -> PyResult<()> {
     let device = current(py)?;
-    py.detach(|| device.synchronize())
-        .map_err(|e| crate::errors::launch(py, format!("{e:?}")))
+    py.detach(|| device.synchronize()).map_err(|e| crate::errors::device(py, e))
 }

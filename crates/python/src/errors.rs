@@ -66,20 +66,31 @@ pub fn compile(py: Python<'_>, error: &CompileError, sources: &[Source]) -> PyEr
 
 pub fn run(py: Python<'_>, error: RunError, module: &Module) -> PyErr {
     match error {
-        RunError::Raised(raised) => raise(&raised, module),
+        RunError::Raised(raised) => raise(&raised, Some(module)),
         RunError::Interrupted => take_interrupt().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
-        RunError::OutOfMemory { bytes } => PyMemoryError::new_err(format!("no memory for an array of {bytes} bytes")),
-        RunError::Invalid(message) => launch(py, message),
         RunError::Compile(error) => compile(py, &error, &module.sources),
+        other => device(py, other),
     }
 }
 
-fn raise(raised: &Raised, module: &Module) -> PyErr {
+/// An error that belongs to no call of the caller's: of memory, of a wait, of work that was queued earlier.
+pub fn device(py: Python<'_>, error: RunError) -> PyErr {
+    match error {
+        RunError::Raised(raised) if raised.module.is_some() => raise(&raised, None),
+        RunError::OutOfMemory(_) => PyMemoryError::new_err(error.to_string()),
+        RunError::Unsupported(message) => unsupported(py, message),
+        RunError::Compile(error) => compile(py, &error, &[]),
+        RunError::Interrupted => take_interrupt().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
+        other => launch(py, other.to_string()),
+    }
+}
+
+fn raise(raised: &Raised, ran: Option<&Module>) -> PyErr {
     let mut message = raised.message.clone();
     if let Some([tx, ty, tz, bx, by, bz]) = raised.thread {
         message.push_str(&format!(" (thread ({tx}, {ty}, {tz}) of block ({bx}, {by}, {bz}))"));
     }
-    let message = at(message, raised.span, &module.sources);
+    let message = at(message, raised.span, raised.module.as_deref().or(ran).map_or(&[], |m| &m.sources));
     match raised.kind {
         ErrorKind::Assertion => PyAssertionError::new_err(message),
         ErrorKind::ZeroDivision => PyZeroDivisionError::new_err(message),

@@ -1,14 +1,29 @@
-//! What every device can do: compile a module, run it, own memory.
+//! What every device can do: compile, own memory, order work on streams.
 
-use std::any::Any;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-use weft_ir::{ErrorKind, Module, Span};
+use weft_ir::Module;
 
-/// One device of the machine.
+use crate::{Buffer, CompileError, CompileOptions, Event, Executable, GridShape, HostMemory, Limits, MemoryStats, RunError, Stream};
+
+/// One device of the machine. Usable from any thread.
 pub trait Device: Send + Sync + Debug {
+    fn id(&self) -> DeviceId;
+
     fn info(&self) -> DeviceInfo;
+
+    /// What a launch may ask for.
+    fn limits(&self) -> &Limits;
+
+    /// A number that the driver keeps on the device, by the driver's number for it (`CUdevice_attribute`); `None` where the device has none.
+    fn attribute(&self, number: i32) -> Option<i32>;
+
+    /// Do kernels address the host's memory as it is, NumPy arrays in place? Elsewhere host arrays are copied around a launch.
+    fn host_accessible(&self) -> bool;
+
+    /// Can kernels of this device address the memory of `other`?
+    fn can_access_peer(&self, other: DeviceId) -> bool;
 
     /// Compiles a module as the front end made it. The result may compile variants lazily at its first launches.
     fn compile(&self, module: Arc<Module>, options: CompileOptions) -> Result<Arc<dyn Executable>, CompileError>;
@@ -16,28 +31,76 @@ pub trait Device: Send + Sync + Debug {
     /// Block and grid dimensions for one thread per point of `shape` (1 to 3 axes; thread axis x is the first axis).
     fn plan_forall(&self, shape: &[u64]) -> GridShape;
 
-    fn allocate(&self, bytes: usize) -> Result<Box<dyn Buffer>, RunError>;
+    /// The stream of work that names none. On CUDA the legacy default stream, which blocking streams wait for and which waits for them.
+    fn default_stream(&self) -> Result<Arc<dyn Stream>, RunError>;
 
-    /// Waits until all work given to the device is done.
+    fn new_stream(&self, options: StreamOptions) -> Result<Arc<dyn Stream>, RunError>;
+
+    /// A stream that another library made, by the driver's handle; it stays the other's, who must keep it.
+    fn external_stream(&self, raw_handle: u64) -> Result<Arc<dyn Stream>, RunError>;
+
+    /// An event, not recorded yet. Only one with `timing` can be asked for [`Event::elapsed_ms`].
+    fn new_event(&self, timing: bool) -> Result<Arc<dyn Event>, RunError>;
+
+    /// Device memory, its content undefined, ready for work on `stream` (`None`: the default stream). Dropping it frees it in that
+    /// stream's order. When memory is short the pool is emptied and asked again before [`RunError::OutOfMemory`].
+    fn allocate(&self, bytes: usize, stream: Option<&Arc<dyn Stream>>) -> Result<Box<dyn Buffer>, RunError>;
+
+    /// Memory that host and device both address, at the same address.
+    fn allocate_host(&self, bytes: usize, kind: HostMemory) -> Result<Box<dyn Buffer>, RunError>;
+
+    /// Makes host memory of others fit for asynchronous copies until the result is dropped. The memory must outlive that.
+    fn pin(&self, address: u64, bytes: usize) -> Result<Box<dyn Buffer>, RunError>;
+
+    fn memory_stats(&self) -> Result<MemoryStats, RunError>;
+
+    /// The most bytes that [`Device::allocate`] may have out at once; `None` lifts the limit.
+    fn set_memory_limit(&self, bytes: Option<u64>) -> Result<(), RunError>;
+
+    /// Gives pooled memory that nothing uses back to the system. Waits for the device.
+    fn free_all(&self) -> Result<(), RunError>;
+
+    /// Waits until all work given to the device is done; errors of that work arrive here.
     fn synchronize(&self) -> Result<(), RunError>;
+
+    /// What kernels printed and earlier waits collected, once. Devices whose launches return it in their `Outcome` have none.
+    fn take_output(&self) -> String;
 }
 
-/// Device memory.
-pub trait Buffer: Send + Sync + Any + Debug {
-    /// The address kernels use.
-    fn address(&self) -> u64;
-    fn bytes(&self) -> usize;
-    fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), RunError>;
-    fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError>;
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DeviceKind {
+    Cpu,
+    Cuda,
 }
 
-/// Compiled code of one module on one device.
-pub trait Executable: Send + Sync + Debug {
-    /// Runs the entry function. `args` is an argument block (see `docs/architecture.md`); `results` has as many slots as the entry's result type.
-    fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError>;
+/// Which device: its name in a word, `cpu` or `cuda:0`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DeviceId {
+    pub kind: DeviceKind,
+    pub index: u32,
+}
 
-    /// `what` in the form the device has it.
-    fn inspect(&self, what: Inspect) -> Result<String, CompileError>;
+impl DeviceId {
+    pub const CPU: DeviceId = DeviceId {
+        kind: DeviceKind::Cpu,
+        index: 0,
+    };
+
+    pub const fn cuda(index: u32) -> DeviceId {
+        DeviceId {
+            kind: DeviceKind::Cuda,
+            index,
+        }
+    }
+}
+
+impl fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            DeviceKind::Cpu => f.write_str("cpu"),
+            DeviceKind::Cuda => write!(f, "cuda:{}", self.index),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,83 +116,15 @@ pub struct DeviceInfo {
     /// Instruction sets or compute capability, for people.
     pub features: String,
     pub memory_bytes: u64,
+    /// The hardware's own number, where it has one.
+    pub uuid: Option<[u8; 16]>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct CompileOptions {
-    /// Run on the interpreter with every check.
-    pub checked: bool,
-    /// Keep the compiled object in the user's cache directory.
-    pub cache: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct GridShape {
-    pub block: [u32; 3],
-    pub grid: [u32; 3],
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Launch {
-    /// A `Host` function.
-    Call,
-    /// A `Kernel`.
-    Grid(GridShape),
-    /// A `Loop` over these extents; `args` holds the parameters after the indices.
-    Loop(Vec<u64>),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inspect {
-    Ir,
-    Llvm,
-    Asm,
-}
-
-/// What the host language lends a running call.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Hooks {
-    /// Asked now and then on the calling thread between blocks; true ends the launch with [`RunError::Interrupted`].
-    pub interrupted: Option<fn() -> bool>,
-}
-
-/// What a successful run leaves besides its results.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    /// What `print` wrote.
-    pub output: String,
-    /// Allocations that result views point into; all others are already freed.
-    pub owned: Vec<Box<dyn Buffer>>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CompileError {
-    /// The program asks for something this device or any device cannot do; the span says where.
-    Unsupported { message: String, span: Span },
-    /// A defect of Weft: a pass or the code generator refused its input.
-    Internal(String),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RunError {
-    /// The program raised.
-    Raised(Raised),
-    Interrupted,
-    OutOfMemory {
-        bytes: u64,
-    },
-    /// Arguments that the launch cannot take, e.g. a block over 1024 threads.
-    Invalid(String),
-    Compile(CompileError),
-}
-
-/// An exception raised inside compiled or interpreted code, and the output printed before it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Raised {
-    pub kind: ErrorKind,
-    pub message: String,
-    pub span: Span,
-    /// Thread x, y, z and block x, y, z, for kernels.
-    pub thread: Option<[i64; 6]>,
-    pub output: String,
+/// How a stream is to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamOptions {
+    /// Less is more urgent; out of the device's range means the nearest in it.
+    pub priority: i32,
+    /// Does not wait for the legacy default stream, nor that for it.
+    pub nonblocking: bool,
 }

@@ -1,6 +1,16 @@
-//! What every back end shares: the device traits, their errors, and the cache of compiled objects.
+//! What every back end shares: the traits of devices, their errors, the profile, and the cache of compiled objects.
 
 pub mod cache;
-pub mod device;
+mod device;
+mod error;
+mod executable;
+mod limits;
+mod memory;
+mod stream;
 
 pub use device::*;
+pub use error::*;
+pub use executable::*;
+pub use limits::*;
+pub use memory::*;
+pub use stream::*;

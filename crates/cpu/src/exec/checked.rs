@@ -58,7 +58,7 @@ pub fn run(module: &Module, launch: &Launch, args: &[u64], results: &mut [u64], 
 fn error_of(trap: Trap, output: &str) -> RunError {
     match &trap.fault {
         Fault::Interrupted => RunError::Interrupted,
-        Fault::OutOfMemory { bytes } => RunError::OutOfMemory { bytes: *bytes },
+        Fault::OutOfMemory { bytes } => RunError::host_memory(*bytes),
         Fault::Invalid(message) => RunError::Invalid(message.clone()),
         Fault::Malformed => RunError::Compile(CompileError::Internal(trap.to_string())),
         fault => {
@@ -67,13 +67,15 @@ fn error_of(trap: Trap, output: &str) -> RunError {
             } else {
                 format!(" (point {:?})", trap.point)
             };
-            RunError::Raised(Raised {
+            Raised {
                 kind: trap.error_kind(),
                 message: format!("{fault}{point}"),
                 span: trap.span,
                 thread: trap.thread,
                 output: output.to_string(),
-            })
+                module: None,
+            }
+            .into()
         }
     }
 }

@@ -98,16 +98,18 @@ impl<'a> Context<'a> {
                 Ok(Outcome { output, owned })
             }
             Some(Failure::Interrupted) => Err(RunError::Interrupted),
-            Some(Failure::OutOfMemory { bytes }) => Err(RunError::OutOfMemory { bytes }),
+            Some(Failure::OutOfMemory { bytes }) => Err(RunError::host_memory(bytes)),
             Some(Failure::Broken(message)) => Err(RunError::Invalid(message)),
             Some(Failure::Raised { site, thread }) => Err(match self.sites.errors.get(site) {
-                Some(site) => RunError::Raised(Raised {
+                Some(site) => Raised {
                     kind: site.kind,
                     message: site.message.clone(),
                     span: site.span,
                     thread,
                     output,
-                }),
+                    module: None,
+                }
+                .into(),
                 None => RunError::Invalid(format!("compiled code raised at site {site}, which it does not have")),
             }),
         }

@@ -1,14 +1,19 @@
 //! The CPU as a device.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use weft_ir::Module;
-use weft_runtime::{Buffer, CompileError, CompileOptions, Device, DeviceInfo, Executable, GridShape, RunError};
+use weft_runtime::{
+    Buffer, CompileError, CompileOptions, Device, DeviceId, DeviceInfo, DeviceMemory, Event, Executable, GridShape, HostMemory, Limits,
+    MemoryStats, OutOfMemory, RunError, Stream, StreamOptions,
+};
 
 use super::code;
 use super::executable::CpuExecutable;
-use super::memory::HostBuffer;
+use super::memory::{self, HostBuffer};
 use super::pool;
+use super::stream::{self, CpuEvent, CpuStream};
 use crate::emit::Target;
 
 /// Threads of a block that `plan_forall` makes, at one axis and at more.
@@ -34,11 +39,29 @@ impl CpuDevice {
 
     /// Compiles for a description of this machine other than its own: another gang width, another form of masks.
     pub fn compile_for(&self, module: Arc<Module>, options: CompileOptions, target: Target) -> Result<Arc<dyn Executable>, CompileError> {
-        Ok(Arc::new(CpuExecutable::new(module, options, target)?))
+        Ok(CpuExecutable::new(module, options, target)?)
     }
 }
 
+/// What graphs printed; launches return theirs.
+pub static OUTPUT: Mutex<String> = Mutex::new(String::new());
+
+/// The most bytes that `allocate` may have out; `u64::MAX` for no limit.
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Blocks are as CUDA's, so that kernels rely on the same limits; a grid may have any shape.
+static LIMITS: Limits = Limits {
+    block: [1024; 3],
+    grid: [u32::MAX; 3],
+    cooperative: false,
+    ..Limits::COMMON
+};
+
 impl Device for CpuDevice {
+    fn id(&self) -> DeviceId {
+        DeviceId::CPU
+    }
+
     fn info(&self) -> DeviceInfo {
         let host = weft_llvm::host();
         DeviceInfo {
@@ -47,8 +70,25 @@ impl Device for CpuDevice {
             cores: pool::num_threads(),
             simd_bits: host.vector_bits as usize,
             features: host.level.into(),
-            memory_bytes: memory_bytes(),
+            memory_bytes: meminfo("MemTotal:"),
+            uuid: None,
         }
+    }
+
+    fn limits(&self) -> &Limits {
+        &LIMITS
+    }
+
+    fn attribute(&self, _number: i32) -> Option<i32> {
+        None
+    }
+
+    fn host_accessible(&self) -> bool {
+        true
+    }
+
+    fn can_access_peer(&self, other: DeviceId) -> bool {
+        other == DeviceId::CPU
     }
 
     fn compile(&self, module: Arc<Module>, options: CompileOptions) -> Result<Arc<dyn Executable>, CompileError> {
@@ -72,13 +112,77 @@ impl Device for CpuDevice {
         GridShape { block, grid }
     }
 
-    fn allocate(&self, bytes: usize) -> Result<Box<dyn Buffer>, RunError> {
+    fn default_stream(&self) -> Result<Arc<dyn Stream>, RunError> {
+        Ok(CpuStream::default_stream())
+    }
+
+    fn new_stream(&self, _options: StreamOptions) -> Result<Arc<dyn Stream>, RunError> {
+        Ok(Arc::new(CpuStream::default()))
+    }
+
+    fn external_stream(&self, _raw_handle: u64) -> Result<Arc<dyn Stream>, RunError> {
+        Err(RunError::Unsupported("the CPU has no streams of other libraries".into()))
+    }
+
+    fn new_event(&self, timing: bool) -> Result<Arc<dyn Event>, RunError> {
+        Ok(Arc::new(CpuEvent::new(timing)))
+    }
+
+    fn allocate(&self, bytes: usize, _stream: Option<&Arc<dyn Stream>>) -> Result<Box<dyn Buffer>, RunError> {
+        let (limit, used) = (LIMIT.load(Ordering::Relaxed), memory::used());
+        if used.saturating_add(bytes as u64) > limit {
+            return Err(OutOfMemory {
+                requested: bytes as u64,
+                device: Some(DeviceMemory {
+                    free: meminfo("MemAvailable:"),
+                    total: meminfo("MemTotal:"),
+                    used,
+                    pooled: 0,
+                    limit: Some(limit),
+                }),
+            }
+            .into());
+        }
         HostBuffer::boxed(bytes)
+    }
+
+    fn allocate_host(&self, bytes: usize, _kind: HostMemory) -> Result<Box<dyn Buffer>, RunError> {
+        HostBuffer::boxed(bytes)
+    }
+
+    fn pin(&self, address: u64, bytes: usize) -> Result<Box<dyn Buffer>, RunError> {
+        Ok(Box::new(memory::Borrowed { address, bytes }))
+    }
+
+    fn memory_stats(&self) -> Result<MemoryStats, RunError> {
+        let limit = LIMIT.load(Ordering::Relaxed);
+        Ok(MemoryStats {
+            used: memory::used(),
+            peak: memory::peak(),
+            reserved: memory::used(),
+            limit: (limit != u64::MAX).then_some(limit),
+            free: meminfo("MemAvailable:"),
+            total: meminfo("MemTotal:"),
+        })
+    }
+
+    fn set_memory_limit(&self, bytes: Option<u64>) -> Result<(), RunError> {
+        LIMIT.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The system's allocator keeps nothing that could be given back.
+    fn free_all(&self) -> Result<(), RunError> {
+        Ok(())
     }
 
     /// Launches are over when `run` returns.
     fn synchronize(&self) -> Result<(), RunError> {
         Ok(())
+    }
+
+    fn take_output(&self) -> String {
+        std::mem::take(&mut stream::lock(&OUTPUT))
     }
 }
 
@@ -89,9 +193,10 @@ fn processor_name() -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_string())
 }
 
-fn memory_bytes() -> u64 {
+/// Bytes that the system says of its memory; 0 where it does not say.
+fn meminfo(field: &str) -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let line = text.lines().find_map(|line| line.strip_prefix(field));
     let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
     kib.unwrap_or(0) * 1024
 }

@@ -3,23 +3,25 @@
 #![allow(unsafe_code)]
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
-use weft_ir::{FuncKind, Module, Type};
+use weft_ir::{FuncKind, Module, Space, Type};
 use weft_llvm::Pipeline;
-use weft_runtime::{Buffer, CompileError, CompileOptions, Executable, GridShape, Hooks, Inspect, Launch, Outcome, RunError};
+use weft_runtime::{
+    Buffer, CallOptions, CompileError, CompileOptions, Device, Executable, GridShape, Hooks, Inspect, Launch, Outcome, Resources, RunError,
+};
 
 use super::checked;
 use super::code::{self, Code};
-use super::context::{Context, Space};
+use super::context::{self, Context};
+use super::device::CpuDevice;
 use super::memory::HostBuffer;
 use super::pool;
 use super::spread::{self, Work};
+use super::stream;
 use super::variants::{self, Form};
 use crate::emit::{Target, Variant, width};
 
-/// CUDA's limit, which programs rely on being refused beyond.
-const MOST_THREADS: u64 = 1024;
 /// Arguments up to this many slots are put together on the stack.
 const STACK_SLOTS: usize = 64;
 
@@ -35,10 +37,12 @@ pub struct CpuExecutable {
     width: u32,
     /// By the index of their [`Form`]; what is no kernel has the first only.
     variants: [OnceLock<Result<Code, CompileError>>; variants::COUNT],
+    /// For graphs, which keep the code they run.
+    me: Weak<CpuExecutable>,
 }
 
 impl CpuExecutable {
-    pub fn new(module: Arc<Module>, options: CompileOptions, target: Target) -> Result<CpuExecutable, CompileError> {
+    pub fn new(module: Arc<Module>, options: CompileOptions, target: Target) -> Result<Arc<CpuExecutable>, CompileError> {
         let mut lowered = Module::clone(&module);
         weft_passes::lower_for_cpu(&mut lowered).map_err(|error| CompileError::Unsupported {
             message: error.message,
@@ -46,14 +50,15 @@ impl CpuExecutable {
         })?;
         code::check_shared(&lowered)?;
         let width = width::choose(lowered.entry_function(), &target);
-        Ok(CpuExecutable {
+        Ok(Arc::new_cyclic(|me| CpuExecutable {
             module,
             lowered,
             options,
             target,
             width,
             variants: [const { OnceLock::new() }; variants::COUNT],
-        })
+            me: me.clone(),
+        }))
     }
 
     fn kind(&self) -> &FuncKind {
@@ -110,7 +115,7 @@ impl CpuExecutable {
     }
 
     fn run_grid(&self, shape: GridShape, args: &[u64], hooks: &Hooks) -> Result<Outcome, RunError> {
-        let (threads, blocks) = check_grid(shape)?;
+        let (threads, blocks) = CpuDevice.limits().check(shape)?;
         let (code, deep) = self.kernel_code(shape.block)?;
         let wide = |x: [u32; 3]| x.map(i64::from);
         let ([bx, by, bz], [gx, gy, gz]) = (wide(shape.block), wide(shape.grid));
@@ -135,7 +140,7 @@ impl CpuExecutable {
             return Err(RunError::Invalid(format!("a loop of rank {rank} got {} extents", extents.len())));
         }
         let signed: Vec<i64> = extents.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
-        let space = Space::new(&signed);
+        let space = context::Space::new(&signed);
         let (code, deep) = self.plain_code()?;
         let context = Context::new(&code.sites, hooks);
         let mut stack = [0; STACK_SLOTS];
@@ -171,6 +176,21 @@ impl CpuExecutable {
         context.finish(|buffer| refers(result, results, buffer).0)
     }
 
+    /// Keeps the launch for a graph if the stream captures.
+    fn captured(&self, stream: &stream::CpuStream, launch: &Launch, args: &[u64], hooks: &Hooks) -> bool {
+        stream.keep(|| {
+            let (me, launch, args, hooks) = (self.me.upgrade(), launch.clone(), args.to_vec(), *hooks);
+            let options = move || CallOptions {
+                hooks,
+                ..CallOptions::default()
+            };
+            Box::new(move || match &me {
+                Some(me) => Ok(me.run(launch.clone(), &args, &mut [], &options())?.output),
+                None => Ok(String::new()),
+            })
+        })
+    }
+
     /// Refuses argument blocks of the wrong size, which compiled code would read past.
     fn check_slots(&self, launch: &Launch, args: &[u64], results: &[u64]) -> Result<(), RunError> {
         let function = self.module.entry_function();
@@ -199,11 +219,18 @@ impl CpuExecutable {
 }
 
 impl Executable for CpuExecutable {
-    fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError> {
+    fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], options: &CallOptions<'_>) -> Result<Outcome, RunError> {
         self.check_slots(&launch, args, results)?;
+        let hooks = &options.hooks;
+        if let Some(stream) = stream::of(options.stream)
+            && results.is_empty()
+            && self.captured(stream, &launch, args, hooks)
+        {
+            return Ok(Outcome::default());
+        }
         if self.options.checked {
             if let Launch::Grid(shape) = &launch {
-                check_grid(*shape)?;
+                CpuDevice.limits().check(*shape)?;
             }
             return checked::run(&self.module, &launch, args, results, hooks);
         }
@@ -224,6 +251,25 @@ impl Executable for CpuExecutable {
         }
         let options = weft_llvm::Options::host(self.pipeline());
         weft_llvm::assembly(&emitted.text, &options).map_err(|error| CompileError::Internal(error.to_string()))
+    }
+
+    fn resources(&self) -> Result<Resources, RunError> {
+        let arrays = &self.lowered.entry_function().arrays;
+        let bytes = |space| {
+            let of_space = arrays.iter().filter(|array| array.space == space);
+            of_space.map(|a| a.shape.iter().product::<u64>() * a.elem.size() as u64).sum()
+        };
+        Ok(Resources {
+            registers: 0,
+            shared_bytes: bytes(Space::Shared),
+            local_bytes: bytes(Space::Local),
+            constant_bytes: self.module.constants.iter().map(|c| c.bytes.len() as u64).sum(),
+            threads: CpuDevice.limits().threads_per_block,
+        })
+    }
+
+    fn resident_blocks(&self, _threads: u32, _shared_bytes: u32) -> Result<u64, RunError> {
+        Err(RunError::Unsupported("the CPU runs blocks one after the other".into()))
     }
 }
 
@@ -295,30 +341,6 @@ fn misuse(launch: &str, kind: &FuncKind) -> RunError {
     RunError::Invalid(format!("a {kind:?} function cannot be launched as {launch}"))
 }
 
-/// Threads of a block and blocks of the grid, if the launch may be.
-fn check_grid(shape: GridShape) -> Result<(u64, u64), RunError> {
-    let volume = |n: [u32; 3]| n.iter().map(|&x| u64::from(x)).fold(1u64, u64::saturating_mul);
-    let (threads, blocks) = (volume(shape.block), volume(shape.grid));
-    let text = |n: [u32; 3]| format!("({}, {}, {})", n[0], n[1], n[2]);
-    if threads == 0 || blocks == 0 {
-        return Err(RunError::Invalid(format!(
-            "a grid and its blocks must have at least one thread along every axis: got {} blocks of {} threads",
-            text(shape.grid),
-            text(shape.block)
-        )));
-    }
-    if threads > MOST_THREADS {
-        return Err(RunError::Invalid(format!(
-            "a block may have {MOST_THREADS} threads: got {}, that is {threads}",
-            text(shape.block)
-        )));
-    }
-    if i64::try_from(blocks).is_err() {
-        return Err(RunError::Invalid(format!("the grid {} has too many blocks", text(shape.grid))));
-    }
-    Ok((threads, blocks))
-}
-
 /// Extents and parameters as one argument block.
 fn join<'a>(extents: &[u64], args: &[u64], stack: &'a mut [u64; STACK_SLOTS], heap: &'a mut Vec<u64>) -> *const u64 {
     let both = extents.len() + args.len();
@@ -356,7 +378,7 @@ impl HostBuffer {
     pub fn boxed(bytes: usize) -> Result<Box<dyn Buffer>, RunError> {
         match HostBuffer::new(bytes, true) {
             Some(buffer) => Ok(Box::new(buffer)),
-            None => Err(RunError::OutOfMemory { bytes: bytes as u64 }),
+            None => Err(RunError::host_memory(bytes as u64)),
         }
     }
 }

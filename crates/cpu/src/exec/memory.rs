@@ -4,12 +4,26 @@
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use weft_runtime::{Buffer, RunError};
+use weft_runtime::{Buffer, DeviceId, RunError, Stream};
 
 const ALIGN: usize = 64;
 /// What the allocator aligns to by itself. Asked for more it zeroes by hand, where `calloc` has pages that are zero when first touched.
 const NATURAL_ALIGN: usize = 16;
+
+/// Bytes in buffers that are alive, and the most there were.
+static USED: AtomicU64 = AtomicU64::new(0);
+static PEAK: AtomicU64 = AtomicU64::new(0);
+
+pub fn used() -> u64 {
+    USED.load(Ordering::Relaxed)
+}
+
+pub fn peak() -> u64 {
+    PEAK.load(Ordering::Relaxed)
+}
 
 #[derive(Debug)]
 pub struct HostBuffer {
@@ -33,6 +47,8 @@ impl HostBuffer {
         let layout = Layout::from_size_align(room, NATURAL_ALIGN).ok()?;
         // SAFETY: the layout's size is not 0.
         let base = NonNull::new(unsafe { if zeroed { alloc_zeroed(layout) } else { alloc(layout) } })?;
+        let used = USED.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+        PEAK.fetch_max(used, Ordering::Relaxed);
         // SAFETY: the first aligned address lies at most `ALIGN - NATURAL_ALIGN` bytes on.
         let start = unsafe { base.add(base.as_ptr().align_offset(ALIGN)) };
         Some(HostBuffer {
@@ -48,19 +64,13 @@ impl HostBuffer {
         let start = self.address();
         (start..=start + self.bytes as u64).contains(&address)
     }
-
-    fn check(&self, offset: usize, bytes: usize) -> Result<(), RunError> {
-        match offset.checked_add(bytes) {
-            Some(end) if end <= self.bytes => Ok(()),
-            _ => Err(RunError::Invalid(format!(
-                "{bytes} bytes at {offset} are outside a buffer of {} bytes",
-                self.bytes
-            ))),
-        }
-    }
 }
 
 impl Buffer for HostBuffer {
+    fn device(&self) -> DeviceId {
+        DeviceId::CPU
+    }
+
     fn address(&self) -> u64 {
         self.start.as_ptr() as u64
     }
@@ -70,22 +80,71 @@ impl Buffer for HostBuffer {
     }
 
     fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), RunError> {
-        self.check(offset, into.len())?;
+        check(self.bytes, offset, into.len())?;
         // SAFETY: the range is inside the buffer; `into` is other memory.
         unsafe { std::ptr::copy_nonoverlapping(self.start.as_ptr().add(offset), into.as_mut_ptr(), into.len()) };
         Ok(())
     }
 
     fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError> {
-        self.check(offset, from.len())?;
+        check(self.bytes, offset, from.len())?;
         // SAFETY: as above.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), self.start.as_ptr().add(offset), from.len()) };
         Ok(())
+    }
+
+    fn used_on(&self, _stream: &Arc<dyn Stream>) {}
+}
+
+/// Memory of others, which they keep.
+#[derive(Debug)]
+pub struct Borrowed {
+    pub address: u64,
+    pub bytes: usize,
+}
+
+impl Buffer for Borrowed {
+    fn device(&self) -> DeviceId {
+        DeviceId::CPU
+    }
+
+    fn address(&self) -> u64 {
+        self.address
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), RunError> {
+        check(self.bytes, offset, into.len())?;
+        // SAFETY: inside memory that the owner keeps while this lives.
+        unsafe { std::ptr::copy((self.address as *const u8).add(offset), into.as_mut_ptr(), into.len()) };
+        Ok(())
+    }
+
+    fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError> {
+        check(self.bytes, offset, from.len())?;
+        // SAFETY: as above.
+        unsafe { std::ptr::copy(from.as_ptr(), (self.address as *mut u8).add(offset), from.len()) };
+        Ok(())
+    }
+
+    fn used_on(&self, _stream: &Arc<dyn Stream>) {}
+}
+
+fn check(size: usize, offset: usize, bytes: usize) -> Result<(), RunError> {
+    match offset.checked_add(bytes) {
+        Some(end) if end <= size => Ok(()),
+        _ => Err(RunError::Invalid(format!(
+            "{bytes} bytes at {offset} are outside a buffer of {size} bytes"
+        ))),
     }
 }
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
+        USED.fetch_sub(self.bytes as u64, Ordering::Relaxed);
         // SAFETY: allocated with this layout in `new`.
         unsafe { dealloc(self.base.as_ptr(), self.layout) };
     }

@@ -10,6 +10,7 @@ mod memory;
 mod pool;
 mod slots;
 mod spread;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod variants;

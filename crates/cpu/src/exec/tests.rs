@@ -216,9 +216,9 @@ good:
     assert_eq!((outcome.owned[0].address(), outcome.owned[0].bytes()), (results[0], 1000));
     assert_eq!(results[0] % 64, 0);
     let error = launch(&code, &[u64::MAX / 2 - 4096], &mut results, 1, &Hooks::default()).unwrap_err();
-    assert!(matches!(error, RunError::OutOfMemory { .. }), "{error:?}");
+    assert!(matches!(error, RunError::OutOfMemory(_)), "{error:?}");
     let negative = launch(&code, &[-8i64 as u64], &mut results, 1, &Hooks::default()).unwrap_err();
-    assert!(matches!(negative, RunError::OutOfMemory { .. }), "{negative:?}");
+    assert!(matches!(negative, RunError::OutOfMemory(_)), "{negative:?}");
 }
 
 /// Writes to the far ends of an array of `bytes` on the stack and adds what it reads back to `array[block]`.

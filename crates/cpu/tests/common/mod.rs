@@ -6,7 +6,7 @@ use weft_cpu::CpuDevice;
 use weft_cpu::emit::Target;
 use weft_ir::testing::{Array, Placed, TestLaunch, TestLine, TestValue};
 use weft_ir::{Const, FuncId, FuncKind, Function, Layout, Module, Scalar, StmtKind, Type};
-use weft_runtime::{Buffer, CompileError, CompileOptions, Executable, GridShape, Hooks, Launch, RunError};
+use weft_runtime::{Buffer, CallOptions, CompileError, CompileOptions, Executable, GridShape, Launch, RunError};
 
 /// What a run that succeeded left.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ pub fn run(exe: &dyn Executable, module: &Module, line: &TestLine) -> (Result<Ra
         assert!(matches!(arg, TestValue::Scalar(_)) == param.scalar().is_some());
     }
     let mut out = vec![0u64; results.slots()];
-    let outcome = exe.run(launch, &slots, &mut out, &Hooks::default());
+    let outcome = exe.run(launch, &slots, &mut out, &CallOptions::default());
     let mut placed = memory.iter();
     let args: Vec<TestValue> = line.args.iter().map(|arg| read_back(arg, &mut placed)).collect();
     let ran = outcome.map(|outcome| Ran {

@@ -1,0 +1,92 @@
+//! What launches may ask of a device.
+
+use crate::{GridShape, RunError};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub threads_per_block: u32,
+    /// Threads of a block and blocks of a grid along each axis.
+    pub block: [u32; 3],
+    pub grid: [u32; 3],
+    /// Shared memory of a block, in bytes: without asking, and at the most.
+    pub shared_bytes: u32,
+    pub shared_bytes_optin: u32,
+    pub warp_size: u32,
+    pub multiprocessors: u32,
+    pub threads_per_multiprocessor: u32,
+    pub registers_per_block: u32,
+    /// Major and minor; (0, 0) where there is no such thing.
+    pub compute_capability: (u32, u32),
+    /// Can all blocks of a grid be made to run at the same time?
+    pub cooperative: bool,
+    /// Priorities of streams: the least and the greatest, which is the smaller number.
+    pub priorities: (i32, i32),
+}
+
+impl Limits {
+    /// CUDA's, which every device keeps so that a kernel launches everywhere or nowhere.
+    pub const COMMON: Limits = Limits {
+        threads_per_block: 1024,
+        block: [1024, 1024, 64],
+        grid: [i32::MAX as u32, 65535, 65535],
+        shared_bytes: 48 << 10,
+        shared_bytes_optin: 48 << 10,
+        warp_size: 32,
+        multiprocessors: 1,
+        threads_per_multiprocessor: 1024,
+        registers_per_block: 65536,
+        compute_capability: (0, 0),
+        cooperative: false,
+        priorities: (0, 0),
+    };
+
+    /// Refuses more shared memory, static and dynamic together, than a block can have.
+    pub fn check_shared(&self, fixed: u64, dynamic: u32) -> Result<(), RunError> {
+        let (wanted, most) = (fixed + u64::from(dynamic), self.shared_bytes_optin);
+        if wanted <= u64::from(most) {
+            return Ok(());
+        }
+        Err(RunError::Invalid(format!(
+            "a block may have {most} bytes of shared memory: got {wanted}, {dynamic} of them dynamic"
+        )))
+    }
+
+    /// Threads of a block and blocks of the grid, if a launch may have them.
+    pub fn check(&self, shape: GridShape) -> Result<(u64, u64), RunError> {
+        let volume = |n: [u32; 3]| n.iter().map(|&x| u64::from(x)).fold(1u64, u64::saturating_mul);
+        let (threads, blocks) = (volume(shape.block), volume(shape.grid));
+        let text = |n: [u32; 3]| format!("({}, {}, {})", n[0], n[1], n[2]);
+        if threads == 0 || blocks == 0 {
+            return Err(RunError::Invalid(format!(
+                "a grid and its blocks must have at least one thread along every axis: got {} blocks of {} threads",
+                text(shape.grid),
+                text(shape.block)
+            )));
+        }
+        if threads > u64::from(self.threads_per_block) {
+            return Err(RunError::Invalid(format!(
+                "a block may have {} threads: got {}, that is {threads}",
+                self.threads_per_block,
+                text(shape.block)
+            )));
+        }
+        within("block", shape.block, self.block)?;
+        within("grid", shape.grid, self.grid)?;
+        if i64::try_from(blocks).is_err() {
+            return Err(RunError::Invalid(format!("the grid {} has too many blocks", text(shape.grid))));
+        }
+        Ok((threads, blocks))
+    }
+}
+
+fn within(what: &str, size: [u32; 3], most: [u32; 3]) -> Result<(), RunError> {
+    for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
+        if size[axis] > most[axis] {
+            return Err(RunError::Invalid(format!(
+                "{what} size {} along {name} is over the limit of {}",
+                size[axis], most[axis]
+            )));
+        }
+    }
+    Ok(())
+}

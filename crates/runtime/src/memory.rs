@@ -1,0 +1,55 @@
+//! Memory of devices.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::{DeviceId, RunError, Stream};
+
+/// A piece of device memory; dropping it frees it, in the order of the stream it was allocated for.
+pub trait Buffer: Send + Sync + Any + Debug {
+    fn device(&self) -> DeviceId;
+
+    /// The address kernels use.
+    fn address(&self) -> u64;
+
+    fn bytes(&self) -> usize;
+
+    /// Copies `into.len()` bytes from `offset` on to the host and waits for them: a synchronisation point. Ordered behind the stream the
+    /// buffer was allocated for and behind those it was said to be used on.
+    fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), RunError>;
+
+    /// Copies bytes of the host to `offset`; ordered as [`Buffer::read`]. The bytes are free when it returns.
+    fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError>;
+
+    /// Work on this stream uses the buffer, too: what is freed or read comes after it. Needed for streams that do not wait for the
+    /// buffer's own by themselves.
+    fn used_on(&self, stream: &Arc<dyn Stream>);
+}
+
+/// Kinds of memory that host and device both address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HostMemory {
+    /// The host's, which copies read and write asynchronously and kernels address over the bus.
+    Pinned,
+    /// The same, slow to read for the host.
+    WriteCombined,
+    /// Pages that move to whoever touches them.
+    Managed,
+}
+
+/// Bytes of a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryStats {
+    /// In buffers that are alive.
+    pub used: u64,
+    /// The most `used` has been.
+    pub peak: u64,
+    /// Taken from the system: `used`, and what the pool keeps for the next allocations.
+    pub reserved: u64,
+    /// What `used` may be at the most.
+    pub limit: Option<u64>,
+    /// What the device has left, and has in all.
+    pub free: u64,
+    pub total: u64,
+}
