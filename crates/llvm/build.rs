@@ -28,7 +28,10 @@ fn link() -> Result<(), String> {
     };
     println!("cargo:rustc-env=WEFT_LLVM_VERSION={}", ask(&config, &["--version"])?);
     println!("cargo:rustc-link-search=native={}", ask(&config, &["--libdir"])?);
-    let names = ask(&config, &["--link-static", "--libnames", codegen, "passes", "irreader"])?;
+    let names = ask(
+        &config,
+        &["--link-static", "--libnames", codegen, "nvptxcodegen", "passes", "irreader"],
+    )?;
     for file in names.split_whitespace() {
         let name = file.trim_start_matches("lib").trim_end_matches(".a");
         // Without `-bundle` every rlib on the way would carry a copy of the archives.

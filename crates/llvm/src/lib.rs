@@ -55,6 +55,16 @@ pub fn assembly(text: &str, options: &Options) -> Result<String, Error> {
     worker::run(text, options, session::Product::Assembly).map(into_text)
 }
 
+/// LLVM IR of kernels (`ptx_kernel` functions and what they call) as PTX for GPUs from compute capability `sm` (75 for 7.5) on, in
+/// version `isa` of its language (63 for 6.3).
+pub fn ptx(text: &str, sm: u32, isa: u32) -> Result<String, Error> {
+    let options = Options {
+        target: Target::nvptx(sm, isa),
+        pipeline: Pipeline::Simt,
+    };
+    assembly(text, &options)
+}
+
 fn into_text(made: Made) -> String {
     String::from_utf8_lossy(&made.bytes).into_owned()
 }

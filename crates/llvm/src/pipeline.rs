@@ -38,6 +38,8 @@ pub enum Pipeline {
     Gang,
     /// Scalar functions, for LLVM's own vectoriser; those among them that hold vectors are gangs still.
     Scalar,
+    /// Scalar code of one thread of many: the hardware makes the vectors.
+    Simt,
 }
 
 impl Pipeline {
@@ -49,10 +51,15 @@ impl Pipeline {
         // SAFETY: by contract; the options are freed after their last use.
         unsafe {
             let options = LLVMCreatePassBuilderOptions();
-            LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
-            LLVMPassBuilderOptionsSetSLPVectorization(options, 1);
+            let vectorise = i32::from(self != Pipeline::Simt);
+            LLVMPassBuilderOptionsSetLoopVectorization(options, vectorise);
+            LLVMPassBuilderOptionsSetSLPVectorization(options, vectorise);
             let all: Vec<LLVMValueRef> = functions(module).collect();
-            let (mut gangs, scalars): (Vec<_>, Vec<_>) = all.into_iter().partition(|&f| self == Pipeline::Gang || holds_vectors(f));
+            let (mut gangs, scalars): (Vec<_>, Vec<_>) = all.into_iter().partition(|&f| match self {
+                Pipeline::Gang => true,
+                Pipeline::Scalar => holds_vectors(f),
+                Pipeline::Simt => false,
+            });
             let mut done = Ok(());
             if !scalars.is_empty() {
                 hands(&gangs, context, true);

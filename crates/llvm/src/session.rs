@@ -64,7 +64,7 @@ impl Session {
             .and_then(|()| module.verify())
             .and_then(|()| module.optimize(options.pipeline, context.raw, machine))
             .and_then(|()| {
-                if product != Product::Ir {
+                if product != Product::Ir && !options.target.is_gpu() {
                     module.ask_for_frames(context.raw);
                 }
                 match product {
@@ -97,7 +97,7 @@ impl Drop for Session {
     }
 }
 
-/// Makes the host's code generator known to LLVM, once per process.
+/// Makes the code generators of the host and of NVIDIA's GPUs known to LLVM, once per process.
 fn initialize() {
     static ONCE: Once = Once::new();
     // SAFETY: these only register tables; `Once` keeps threads apart.
@@ -116,6 +116,10 @@ fn initialize() {
             llvm_sys::target::LLVMInitializeAArch64TargetMC();
             llvm_sys::target::LLVMInitializeAArch64AsmPrinter();
         }
+        llvm_sys::target::LLVMInitializeNVPTXTargetInfo();
+        llvm_sys::target::LLVMInitializeNVPTXTarget();
+        llvm_sys::target::LLVMInitializeNVPTXTargetMC();
+        llvm_sys::target::LLVMInitializeNVPTXAsmPrinter();
     });
 }
 

@@ -26,6 +26,8 @@ pub struct Target {
     pub level: &'static str,
 }
 
+const NVPTX: &str = "nvptx64-nvidia-cuda";
+
 /// Vector extensions in order; each has what is before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
@@ -51,6 +53,25 @@ impl Target {
         parse_level(level)
             .filter(|_| cfg!(target_arch = "x86_64"))
             .map(|level| x86(host().triple.clone(), level))
+    }
+
+    /// An NVIDIA GPU of compute capability `sm` (75 for 7.5) whose driver takes PTX of version `isa` (63 for 6.3).
+    pub fn nvptx(sm: u32, isa: u32) -> Target {
+        Target {
+            triple: NVPTX.into(),
+            cpu: format!("sm_{sm}"),
+            features: format!("+ptx{isa}"),
+            vector_bits: 32,
+            has_fma: true,
+            has_rounding: true,
+            mask_registers: false,
+            level: "PTX",
+        }
+    }
+
+    /// Is the code for a GPU, whose assembly is text that its driver takes?
+    pub fn is_gpu(&self) -> bool {
+        self.triple == NVPTX
     }
 }
 
