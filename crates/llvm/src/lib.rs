@@ -1,6 +1,6 @@
-//! Everything LLVM: IR as text goes in, object code comes out, is loaded, and its functions have addresses.
+//! Everything LLVM: IR as text goes in; object code comes out, is loaded, and its functions have addresses, or PTX comes out.
 //!
-//! Nothing here knows Weft's IR. All of LLVM's C API and its `unsafe` is behind [`compile()`], [`optimized_ir`], [`assembly`] and [`Library`].
+//! Nothing here knows Weft's IR. All of LLVM's C API and its `unsafe` is behind [`compile()`], [`optimized_ir`], [`assembly`], [`ptx`] and [`Library`].
 //! No input ends the process: what LLVM would call fatal comes back as an [`Error`].
 
 mod elf;
@@ -19,6 +19,9 @@ pub use load::Library;
 pub use pipeline::Pipeline;
 pub use session::Made;
 pub use target::{Target, host};
+
+use session::{Job, Product};
+use target::Machine;
 
 /// The version of LLVM that is linked in: objects of one version are not those of another.
 pub const VERSION: &str = env!("WEFT_LLVM_VERSION");
@@ -42,27 +45,38 @@ impl Options {
 
 /// Verifies, optimises and compiles LLVM IR to a relocatable object, which [`Library::load`] takes, and says what stack it needs.
 pub fn compile(text: &str, options: &Options) -> Result<Made, Error> {
-    worker::run(text, options, session::Product::Object)
+    make(text, options.target.machine(), options.pipeline, Product::Object)
 }
 
 /// The module after the optimisation pipeline, as LLVM IR.
 pub fn optimized_ir(text: &str, options: &Options) -> Result<String, Error> {
-    worker::run(text, options, session::Product::Ir).map(into_text)
+    make(text, options.target.machine(), options.pipeline, Product::Ir).map(into_text)
 }
 
 /// What [`compile()`] makes, as assembly.
 pub fn assembly(text: &str, options: &Options) -> Result<String, Error> {
-    worker::run(text, options, session::Product::Assembly).map(into_text)
+    make(text, options.target.machine(), options.pipeline, Product::Assembly).map(into_text)
 }
 
-/// LLVM IR of kernels (`ptx_kernel` functions and what they call) as PTX for GPUs from compute capability `sm` (75 for 7.5) on, in
-/// version `isa` of its language (63 for 6.3).
+/// Verifies and optimises LLVM IR for a GPU and compiles it to PTX. `sm` is the compute capability (75 for 7.5), `isa` the PTX ISA (78 for 7.8).
+/// Functions of calling convention `ptx_kernel` become entries.
 pub fn ptx(text: &str, sm: u32, isa: u32) -> Result<String, Error> {
-    let options = Options {
-        target: Target::nvptx(sm, isa),
-        pipeline: Pipeline::Simt,
-    };
-    assembly(text, &options)
+    make(text, Machine::nvptx(sm, isa), Pipeline::Simt, Product::Assembly).map(into_text)
+}
+
+/// The module [`ptx`] makes PTX of, after the optimisation pipeline.
+pub fn optimized_ptx_ir(text: &str, sm: u32, isa: u32) -> Result<String, Error> {
+    make(text, Machine::nvptx(sm, isa), Pipeline::Simt, Product::Ir).map(into_text)
+}
+
+fn make(text: &str, machine: Machine, pipeline: Pipeline, product: Product) -> Result<Made, Error> {
+    let text = text.to_string();
+    worker::run(Job {
+        text,
+        machine,
+        pipeline,
+        product,
+    })
 }
 
 fn into_text(made: Made) -> String {

@@ -38,7 +38,7 @@ pub enum Pipeline {
     Gang,
     /// Scalar functions, for LLVM's own vectoriser; those among them that hold vectors are gangs still.
     Scalar,
-    /// Scalar code of one thread of many: the hardware makes the vectors.
+    /// Scalar code of one thread of many: the hardware makes the vectors. LLVM's own pipeline asks the target what else a GPU wants.
     Simt,
 }
 
@@ -55,11 +55,12 @@ impl Pipeline {
             LLVMPassBuilderOptionsSetLoopVectorization(options, vectorise);
             LLVMPassBuilderOptionsSetSLPVectorization(options, vectorise);
             let all: Vec<LLVMValueRef> = functions(module).collect();
-            let (mut gangs, scalars): (Vec<_>, Vec<_>) = all.into_iter().partition(|&f| match self {
+            let is_gang = |f: LLVMValueRef| match self {
                 Pipeline::Gang => true,
                 Pipeline::Scalar => holds_vectors(f),
                 Pipeline::Simt => false,
-            });
+            };
+            let (mut gangs, scalars): (Vec<_>, Vec<_>) = all.into_iter().partition(|&f| is_gang(f));
             let mut done = Ok(());
             if !scalars.is_empty() {
                 hands(&gangs, context, true);

@@ -23,8 +23,8 @@ use llvm_sys::target_machine::{
 };
 
 use crate::pipeline::functions;
-use crate::target::owned;
-use crate::{Error, Options, Pipeline, Target};
+use crate::target::{Machine, owned};
+use crate::{Error, Pipeline};
 
 /// What a module is made into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,14 @@ pub enum Product {
     Object,
     Assembly,
     Ir,
+}
+
+/// A module to be made into something.
+pub struct Job {
+    pub text: String,
+    pub machine: Machine,
+    pub pipeline: Pipeline,
+    pub product: Product,
 }
 
 /// What was made, and the most stack a function of it takes: 0 if that is little.
@@ -46,7 +54,7 @@ const SMALL_FRAME: &str = "131072";
 
 /// The target machines of one thread, made once per target.
 pub struct Session {
-    machines: Vec<(Target, LLVMTargetMachineRef)>,
+    machines: Vec<(Machine, LLVMTargetMachineRef)>,
 }
 
 impl Session {
@@ -55,19 +63,19 @@ impl Session {
         Session { machines: Vec::new() }
     }
 
-    pub fn make(&mut self, text: &str, options: &Options, product: Product) -> Result<Made, Error> {
-        let machine = self.machine(&options.target)?;
+    pub fn make(&mut self, job: &Job) -> Result<Made, Error> {
+        let machine = self.machine(&job.machine)?;
         let context = Context::new();
-        let module = context.parse(text)?;
+        let module = context.parse(&job.text)?;
         let made = module
-            .prepare(&options.target, machine)
+            .prepare(&job.machine, machine)
             .and_then(|()| module.verify())
-            .and_then(|()| module.optimize(options.pipeline, context.raw, machine))
+            .and_then(|()| module.optimize(job.pipeline, context.raw, machine))
             .and_then(|()| {
-                if product != Product::Ir && !options.target.is_gpu() {
+                if job.product != Product::Ir && job.pipeline != Pipeline::Simt {
                     module.ask_for_frames(context.raw);
                 }
-                match product {
+                match job.product {
                     Product::Ir => Ok(module.print()),
                     Product::Object => module.emit(machine, LLVMCodeGenFileType::LLVMObjectFile),
                     Product::Assembly => module.emit(machine, LLVMCodeGenFileType::LLVMAssemblyFile),
@@ -78,12 +86,12 @@ impl Session {
         made.map(|bytes| Made { bytes, stack_bytes })
     }
 
-    fn machine(&mut self, target: &Target) -> Result<LLVMTargetMachineRef, Error> {
-        if let Some((_, machine)) = self.machines.iter().find(|(known, _)| known == target) {
+    fn machine(&mut self, wanted: &Machine) -> Result<LLVMTargetMachineRef, Error> {
+        if let Some((_, machine)) = self.machines.iter().find(|(known, _)| known == wanted) {
             return Ok(*machine);
         }
-        let machine = create_machine(target)?;
-        self.machines.push((target.clone(), machine));
+        let machine = create_machine(wanted)?;
+        self.machines.push((wanted.clone(), machine));
         Ok(machine)
     }
 }
@@ -97,7 +105,7 @@ impl Drop for Session {
     }
 }
 
-/// Makes the code generators of the host and of NVIDIA's GPUs known to LLVM, once per process.
+/// Makes the code generators known to LLVM, once per process.
 fn initialize() {
     static ONCE: Once = Once::new();
     // SAFETY: these only register tables; `Once` keeps threads apart.
@@ -123,10 +131,10 @@ fn initialize() {
     });
 }
 
-fn create_machine(target: &Target) -> Result<LLVMTargetMachineRef, Error> {
-    let triple = c_string(&target.triple)?;
-    let cpu = c_string(&target.cpu)?;
-    let features = c_string(&target.features)?;
+fn create_machine(wanted: &Machine) -> Result<LLVMTargetMachineRef, Error> {
+    let triple = c_string(&wanted.triple)?;
+    let cpu = c_string(&wanted.cpu)?;
+    let features = c_string(&wanted.features)?;
     let mut found = ptr::null_mut();
     let mut message = ptr::null_mut();
     // SAFETY: the strings live through the calls; the outputs are checked before use.
@@ -144,7 +152,7 @@ fn create_machine(target: &Target) -> Result<LLVMTargetMachineRef, Error> {
             LLVMCodeModel::LLVMCodeModelSmall,
         );
         if machine.is_null() {
-            return Err(Error::Codegen(format!("no target machine for {}", target.triple)));
+            return Err(Error::Codegen(format!("no target machine for {}", wanted.triple)));
         }
         Ok(machine)
     }
@@ -262,8 +270,8 @@ struct Module {
 }
 
 impl Module {
-    fn prepare(&self, target: &Target, machine: LLVMTargetMachineRef) -> Result<(), Error> {
-        let triple = c_string(&target.triple)?;
+    fn prepare(&self, wanted: &Machine, machine: LLVMTargetMachineRef) -> Result<(), Error> {
+        let triple = c_string(&wanted.triple)?;
         // SAFETY: module and machine are alive; the layout is copied.
         unsafe {
             LLVMSetTarget(self.raw, triple.as_ptr());

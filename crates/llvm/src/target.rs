@@ -1,4 +1,4 @@
-//! The machine code is made for: the host, or a lesser machine of its kind for tests.
+//! The machine code is made for: the host, a lesser machine of its kind for tests, or a GPU.
 
 #![allow(unsafe_code)]
 
@@ -8,7 +8,26 @@ use std::sync::LazyLock;
 use llvm_sys::core::LLVMDisposeMessage;
 use llvm_sys::target_machine::{LLVMGetDefaultTargetTriple, LLVMGetHostCPUFeatures, LLVMGetHostCPUName};
 
-/// A machine as LLVM names it, and what the emitter must know of it.
+/// A machine as LLVM names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Machine {
+    pub triple: String,
+    pub cpu: String,
+    pub features: String,
+}
+
+impl Machine {
+    /// A GPU: its `sm_XX` and the PTX ISA (major times 10 plus minor) that the driver takes.
+    pub fn nvptx(sm: u32, isa: u32) -> Machine {
+        Machine {
+            triple: "nvptx64-nvidia-cuda".into(),
+            cpu: format!("sm_{sm}"),
+            features: format!("+ptx{isa}"),
+        }
+    }
+}
+
+/// The CPU code is made for, and what the emitter must know of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub triple: String,
@@ -25,8 +44,6 @@ pub struct Target {
     /// The vector extension's name, for people.
     pub level: &'static str,
 }
-
-const NVPTX: &str = "nvptx64-nvidia-cuda";
 
 /// Vector extensions in order; each has what is before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,31 +64,20 @@ pub fn host() -> &'static Target {
 }
 
 impl Target {
+    pub(crate) fn machine(&self) -> Machine {
+        Machine {
+            triple: self.triple.clone(),
+            cpu: self.cpu.clone(),
+            features: self.features.clone(),
+        }
+    }
+
     /// A machine of the host's kind with a named level of vector extensions (as in `WEFT_CPU_FEATURES`), whether the host has it or not:
     /// its code can be looked at, but perhaps not run here.
     pub fn of_level(level: &str) -> Option<Target> {
         parse_level(level)
             .filter(|_| cfg!(target_arch = "x86_64"))
             .map(|level| x86(host().triple.clone(), level))
-    }
-
-    /// An NVIDIA GPU of compute capability `sm` (75 for 7.5) whose driver takes PTX of version `isa` (63 for 6.3).
-    pub fn nvptx(sm: u32, isa: u32) -> Target {
-        Target {
-            triple: NVPTX.into(),
-            cpu: format!("sm_{sm}"),
-            features: format!("+ptx{isa}"),
-            vector_bits: 32,
-            has_fma: true,
-            has_rounding: true,
-            mask_registers: false,
-            level: "PTX",
-        }
-    }
-
-    /// Is the code for a GPU, whose assembly is text that its driver takes?
-    pub fn is_gpu(&self) -> bool {
-        self.triple == NVPTX
     }
 }
 

@@ -13,22 +13,15 @@ use std::thread;
 
 use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
 
-use crate::session::{Made, Product, Session};
-use crate::{Error, Options};
+use crate::Error;
+use crate::session::{Job, Made, Session};
 
 const STACK_BYTES: usize = 64 << 20;
 
 type Reply = Sender<Result<Made, Error>>;
 
-struct Job {
-    text: String,
-    options: Options,
-    product: Product,
-    reply: Reply,
-}
-
 struct Worker {
-    jobs: Sender<Job>,
+    jobs: Sender<(Job, Reply)>,
     /// The process that made the thread: after a fork the child does not have it.
     process: u32,
 }
@@ -42,16 +35,10 @@ thread_local! {
 }
 
 /// Compiles on a worker and waits for it.
-pub fn run(text: &str, options: &Options, product: Product) -> Result<Made, Error> {
+pub fn run(job: Job) -> Result<Made, Error> {
     let worker = take_worker()?;
     let (reply, answer) = channel();
-    let job = Job {
-        text: text.to_string(),
-        options: options.clone(),
-        product,
-        reply,
-    };
-    worker.jobs.send(job).map_err(|_| gone())?;
+    worker.jobs.send((job, reply)).map_err(|_| gone())?;
     let result = answer.recv().map_err(|_| gone())?;
     if !matches!(result, Err(Error::Fatal(_))) {
         IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
@@ -82,14 +69,14 @@ fn take_worker() -> Result<Worker, Error> {
     Ok(Worker { jobs, process })
 }
 
-fn serve(inbox: &Receiver<Job>) {
+fn serve(inbox: &Receiver<(Job, Reply)>) {
     let mut session = Session::new();
-    while let Ok(job) = inbox.recv() {
-        REPLY.set(Some(job.reply.clone()));
-        let result = session.make(&job.text, &job.options, job.product);
+    while let Ok((job, reply)) = inbox.recv() {
+        REPLY.set(Some(reply.clone()));
+        let result = session.make(&job);
         REPLY.set(None);
         // A caller that is gone needs no answer.
-        let _ = job.reply.send(result);
+        let _ = reply.send(result);
     }
 }
 
