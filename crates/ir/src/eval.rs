@@ -157,7 +157,23 @@ pub fn atomic(op: AtomicOp, old: Const, value: Const, expected: Option<Const>) -
         AtomicOp::Or => binary(BinOp::Or, old, value),
         AtomicOp::Xor => binary(BinOp::Xor, old, value),
         AtomicOp::Exch => Some(value),
+        AtomicOp::NanMin => Some(without_nan(BinOp::Min, old, value)?),
+        AtomicOp::NanMax => Some(without_nan(BinOp::Max, old, value)?),
+        AtomicOp::Inc if compare(CmpOp::Ge, old, value)? => Some(zero(old.scalar())),
+        AtomicOp::Inc => binary(BinOp::Add, old, cast(Const::i64(1), old.scalar())?),
+        AtomicOp::Dec if old == zero(old.scalar()) || compare(CmpOp::Gt, old, value)? => Some(value),
+        AtomicOp::Dec => binary(BinOp::Sub, old, cast(Const::i64(1), old.scalar())?),
         AtomicOp::Cas => Some(if expected? == old { value } else { old }),
+    }
+}
+
+/// The smaller or larger of two floats, or the one that is no NaN.
+fn without_nan(op: BinOp, a: Const, b: Const) -> Option<Const> {
+    let nan = |c| unary(UnOp::IsNan, c) == Some(Const::Bool(true));
+    match (nan(a), nan(b)) {
+        (true, _) => Some(b),
+        (false, true) => Some(a),
+        _ => binary(op, a, b),
     }
 }
 

@@ -128,6 +128,12 @@ pub struct Flags {
     pub contract: bool,
     /// Reassociation, no NaN or infinity, reciprocals.
     pub fastmath: bool,
+    /// A kernel's launch bounds; 0 where none are given. No block has more threads than this.
+    pub max_threads: u32,
+    /// Blocks that one multiprocessor should have room for.
+    pub min_blocks: u32,
+    /// Registers a thread may use.
+    pub max_registers: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,14 +221,31 @@ pub enum StmtKind {
     },
     /// All threads of the block arrive before any goes on.
     Barrier,
+    /// All threads of all blocks arrive before any goes on, and what each did to memory before is seen by all after. Only in a launch
+    /// whose blocks can all run at once.
+    GridBarrier,
+    /// The lanes of the warp that the mask (`u32`) names arrive before any goes on; the rules of [`Op::Warp`].
+    SyncWarp(Value),
+    /// What this thread did to memory before is seen, by the threads in the scope, before what it does after.
+    Fence(FenceScope),
+    /// Pauses the thread for about as many nanoseconds (`u32`), or not at all.
+    Sleep(Value),
     /// Ends the call with an exception, or the thread with a recorded error.
     Raise {
         kind: ErrorKind,
         message: String,
     },
-    /// One line of output: the items one after the other, with nothing between them.
     /// Prints one line: its items one after the other, with nothing between them, and a newline.
     Print(Vec<PrintItem>),
+}
+
+/// Who has to see memory accesses in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FenceScope {
+    Block,
+    Device,
+    /// The host and other devices too.
+    System,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

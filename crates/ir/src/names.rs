@@ -1,7 +1,7 @@
 //! The short names of operators, as the text form and messages write them.
 
-use crate::module::{ErrorKind, ReduceOp};
-use crate::op::{AtomicOp, Axis, BinOp, CmpOp, Geometry, UnOp};
+use crate::module::{ErrorKind, FenceScope, ReduceOp};
+use crate::op::{AtomicOp, Axis, BarrierOp, BinOp, CmpOp, Geometry, UnOp, WarpOp};
 
 macro_rules! names {
     ($ty:ident { $($variant:ident = $name:literal),* $(,)? }) => {
@@ -33,6 +33,7 @@ names!(UnOp {
     Popcount = "popcount",
     Clz = "clz",
     Ctz = "ctz",
+    BitReverse = "bit_reverse",
     IsNan = "is_nan",
     IsInf = "is_inf",
     SignBit = "sign_bit",
@@ -75,6 +76,10 @@ names!(AtomicOp {
     Or = "or",
     Xor = "xor",
     Exch = "exch",
+    NanMin = "nan_min",
+    NanMax = "nan_max",
+    Inc = "inc",
+    Dec = "dec",
     Cas = "cas",
 });
 
@@ -86,6 +91,31 @@ names!(ReduceOp {
     And = "and",
     Or = "or",
     Xor = "xor",
+});
+
+names!(WarpOp {
+    ShuffleIdx = "shuffle_idx",
+    ShuffleUp = "shuffle_up",
+    ShuffleDown = "shuffle_down",
+    ShuffleXor = "shuffle_xor",
+    All = "all",
+    Any = "any",
+    Equal = "equal",
+    Ballot = "ballot",
+    MatchAny = "match_any",
+    MatchAll = "match_all",
+});
+
+names!(BarrierOp {
+    Count = "count",
+    And = "and",
+    Or = "or",
+});
+
+names!(FenceScope {
+    Block = "block",
+    Device = "device",
+    System = "system",
 });
 
 names!(Axis {

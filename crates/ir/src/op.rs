@@ -1,7 +1,8 @@
 //! The operations: what can stand on the right of `%v = …`.
 //!
 //! An operation reads values, gives one value, and is evaluated where it stands, in order. `Load`, `Atomic`, `Alloc` and `Call`
-//! have effects; all others may be moved or dropped.
+//! have effects. `Warp`, `ActiveMask` and `BarrierReduce` are evaluated by several threads together: they may not be moved, dropped or
+//! repeated, nor may the conditions they stand under change. All others may be moved or dropped.
 
 use crate::module::{ArrayId, ConstId, FuncId, Local, Value};
 use crate::types::Scalar;
@@ -109,6 +110,8 @@ pub enum UnOp {
     Popcount,
     Clz,
     Ctz,
+    /// The bits of an integer in reverse order; the result has the operand's type.
+    BitReverse,
     /// Is the float a NaN; is it ±infinity; is its sign bit set. The result is bool.
     IsNan,
     IsInf,
@@ -178,6 +181,13 @@ pub enum AtomicOp {
     Or,
     Xor,
     Exch,
+    /// `Min` and `Max` of floats that take a NaN for a missing value: the other operand, and NaN only of two.
+    NanMin,
+    NanMax,
+    /// `old + 1`, or 0 if `old >= value`; unsigned integers.
+    Inc,
+    /// `old - 1`, or `value` if `old` is 0 or over `value`; unsigned integers.
+    Dec,
     /// Compare and swap; takes the extra operand `expected`.
     Cas,
 }
@@ -191,6 +201,56 @@ pub enum Geometry {
     GridDim(Axis),
     /// Linear thread index in the block modulo 32.
     LaneId,
+}
+
+/// Threads of a warp: 32 with consecutive linear indices in their block (x fastest). The last warp of a block may have fewer.
+pub const WARP: u32 = 32;
+
+/// What the lanes of a warp do together, see [`Op::Warp`]. Lanes of the *group* are those that meet at the operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WarpOp {
+    /// The value of lane `lane & 31`.
+    ShuffleIdx,
+    /// The value of the lane `lane & 31` below, above; the own value where the warp has no such lane number.
+    ShuffleUp,
+    ShuffleDown,
+    /// The value of the lane whose number is the own one's exclusive or with `lane & 31`.
+    ShuffleXor,
+    /// Is the bool true in all lanes of the group, in any of them, the same in all of them.
+    All,
+    Any,
+    Equal,
+    /// `u32`: the lanes of the group in which the bool is true.
+    Ballot,
+    /// `u32`: the lanes of the group that have the own value. Floats are compared by their bits.
+    MatchAny,
+    /// `u32`: all lanes of the group if they have the same value, else 0. Floats are compared by their bits.
+    MatchAll,
+}
+
+impl WarpOp {
+    /// Takes a value of one lane to others; has the operand `lane`.
+    pub const fn is_shuffle(self) -> bool {
+        matches!(
+            self,
+            WarpOp::ShuffleIdx | WarpOp::ShuffleUp | WarpOp::ShuffleDown | WarpOp::ShuffleXor
+        )
+    }
+
+    /// Takes a bool of every lane.
+    pub const fn is_vote(self) -> bool {
+        matches!(self, WarpOp::All | WarpOp::Any | WarpOp::Equal | WarpOp::Ballot)
+    }
+}
+
+/// What a barrier tells every thread of the block about a bool of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BarrierOp {
+    /// `i32`: in how many threads it is true.
+    Count,
+    /// `bool`: whether it is true in all, in any.
+    And,
+    Or,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -291,4 +351,23 @@ pub enum Op {
         expected: Option<Value>,
     },
     Geometry(Geometry),
+    /// The lanes of a warp that `mask` (`u32`, bit `n` for lane `n`) names meet here: none goes on before all have come, and what each
+    /// did to memory before is seen by the others after. All of them must execute this operation with the same mask, which must name
+    /// the executing lane; lanes that have ended, or that the block does not have, are not waited for and take no part. Threads need
+    /// not all run through the code around it, but lanes of one mask have to. `lane` is an `i32`, for shuffles only. A shuffle from a
+    /// lane that takes no part gives the own value on some devices, anything on others. Checked mode faults where a rule is broken.
+    Warp {
+        op: WarpOp,
+        mask: Value,
+        value: Value,
+        lane: Option<Value>,
+    },
+    /// `u32`: lanes of the warp that execute this together with the own one, which is always among them. Which others are is up to the
+    /// device where lanes went different ways before.
+    ActiveMask,
+    /// A `Barrier` that combines a bool of every thread of the block that reaches it; all get the same result.
+    BarrierReduce(BarrierOp, Value),
+    /// The block's dynamic shared memory as a C-contiguous view of rank 1 on as many whole elements as the launch's byte count holds.
+    /// All of them, of whatever element type, start at the same address, which is aligned to 16 bytes.
+    DynamicShared,
 }

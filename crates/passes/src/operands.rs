@@ -6,8 +6,8 @@ use weft_ir::{AxisSlice, Block, Function, Index, Op, PrintItem, StmtKind, Value}
 macro_rules! each_op_operand {
     ($op:expr, $f:expr) => {
         match $op {
-            Op::Const(_) | Op::Get(_) | Op::Array(_) | Op::ConstArray(_) | Op::Geometry(_) => {}
-            Op::Unary(_, a) | Op::Cast(a) | Op::Bitcast(a) | Op::Re(a) | Op::Im(a) => $f(a),
+            Op::Const(_) | Op::Get(_) | Op::Array(_) | Op::ConstArray(_) | Op::Geometry(_) | Op::ActiveMask | Op::DynamicShared => {}
+            Op::Unary(_, a) | Op::Cast(a) | Op::Bitcast(a) | Op::Re(a) | Op::Im(a) | Op::BarrierReduce(_, a) => $f(a),
             Op::Item(a, _) | Op::Dim(a, _) | Op::Transpose(a, _) => $f(a),
             Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Complex(a, b) => {
                 $f(a);
@@ -55,6 +55,13 @@ macro_rules! each_op_operand {
                     $f(expected);
                 }
             }
+            Op::Warp { mask, value, lane, .. } => {
+                $f(mask);
+                $f(value);
+                if let Some(lane) = lane {
+                    $f(lane);
+                }
+            }
         }
     };
 }
@@ -65,6 +72,7 @@ macro_rules! each_stmt_operand {
         match $kind {
             StmtKind::Let(_, op) => $on_op(op, $f),
             StmtKind::Set(_, value) | StmtKind::If { cond: value, .. } | StmtKind::Return(Some(value)) => $f(value),
+            StmtKind::SyncWarp(value) | StmtKind::Sleep(value) => $f(value),
             StmtKind::For { start, stop, step, .. } => {
                 $f(start);
                 $f(stop);
@@ -99,6 +107,8 @@ macro_rules! each_stmt_operand {
             | StmtKind::Continue
             | StmtKind::Return(None)
             | StmtKind::Barrier
+            | StmtKind::GridBarrier
+            | StmtKind::Fence(_)
             | StmtKind::Raise { .. } => {}
         }
     };
@@ -190,6 +200,19 @@ pub fn use_counts(func: &Function) -> Vec<u32> {
     let mut counts = vec![0; func.values.len()];
     walk(&func.body, &mut |kind| stmt_operands(kind, &mut |v| counts[v.index()] += 1));
     counts
+}
+
+/// Do all threads of a block or of the grid meet at the statement?
+pub fn is_barrier(kind: &StmtKind) -> bool {
+    matches!(
+        kind,
+        StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::Let(_, Op::BarrierReduce(..))
+    )
+}
+
+/// Do the lanes of a warp meet at the statement, or ask which of them do?
+pub fn is_of_warp(kind: &StmtKind) -> bool {
+    matches!(kind, StmtKind::SyncWarp(_) | StmtKind::Let(_, Op::Warp { .. } | Op::ActiveMask))
 }
 
 /// Does control never reach what follows the statement in its block?

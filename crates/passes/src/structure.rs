@@ -12,7 +12,7 @@ use weft_ir::{BinOp, Block, Function, Label, Module, Op, Scalar, Span, Stmt, Stm
 
 use crate::compact;
 use crate::error::PassError;
-use crate::operands::{blocks, blocks_mut, ends, walk};
+use crate::operands::{blocks, blocks_mut, ends, is_barrier, walk};
 
 /// Restructures every function of a module.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
@@ -136,9 +136,9 @@ fn leaves(block: &Block, label: Label) -> bool {
 fn has_barrier(stmts: &[Stmt]) -> bool {
     let mut found = false;
     for stmt in stmts {
-        found |= matches!(stmt.kind, StmtKind::Barrier);
+        found |= is_barrier(&stmt.kind);
         for inner in blocks(&stmt.kind) {
-            walk(inner, &mut |kind| found |= matches!(kind, StmtKind::Barrier));
+            walk(inner, &mut |kind| found |= is_barrier(kind));
         }
     }
     found

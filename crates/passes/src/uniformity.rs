@@ -6,7 +6,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use weft_ir::{Axis, BinOp, Block, Const, FuncKind, Function, Geometry, Label, Local, Op, Space, Stmt, StmtKind, Type, UnOp, Value};
+use weft_ir::{
+    Axis, BinOp, Block, Const, FuncKind, Function, Geometry, Label, Local, Op, Space, Stmt, StmtKind, Type, UnOp, Value, WarpOp,
+};
 
 use crate::liveness::{Liveness, LocalSet};
 use crate::numbering::{Numbered, StmtId};
@@ -411,6 +413,9 @@ impl<'a> Walk<'a> {
             Op::Geometry(g) => self.geometry(*g),
             Op::Dim(view, _) => self.shapes[view.index()],
             Op::Atomic { .. } => Class::Varying,
+            Op::Warp { op: warp, .. } => self.warp(*warp, op),
+            Op::ActiveMask => Class::Gang,
+            Op::BarrierReduce(..) => Class::Block,
             Op::Load { view, .. } => match self.func.ty(*view) {
                 Type::View(v) if v.space == Space::Local => Class::Varying,
                 _ => self.operands(op),
@@ -437,6 +442,27 @@ impl<'a> Walk<'a> {
             },
             Op::Select(cond, a, b) if self.class(*cond).is_uniform() => self.class(*a).join(self.class(*b)),
             Op::Cast(a) if *self.func.ty(*a) == Type::I64 => self.class(*a),
+            _ => Class::Varying,
+        }
+    }
+
+    /// A gang is one warp. Lanes with one mask get one answer, unless it is about their own value.
+    fn warp(&self, warp: WarpOp, op: &Op) -> Class {
+        let Op::Warp { mask, value, .. } = op else {
+            return Class::Varying;
+        };
+        let (mask, value) = (self.class(*mask), self.class(*value));
+        match warp {
+            _ if mask == Class::Unset || value == Class::Unset => Class::Unset,
+            _ if warp.is_shuffle() => {
+                if value.is_uniform() {
+                    value
+                } else {
+                    Class::Varying
+                }
+            }
+            WarpOp::MatchAny if !value.is_uniform() => Class::Varying,
+            _ if mask.is_uniform() => Class::Gang,
             _ => Class::Varying,
         }
     }

@@ -29,6 +29,7 @@ impl Fx<'_, '_> {
             UnOp::Abs | UnOp::Conj => x,
             UnOp::Sqrt => self.float_call("sqrt", ty, &[x]),
             UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => self.round(op, ty, x),
+            UnOp::BitReverse => self.call("bitreverse", ty, &[x]),
             UnOp::Popcount => self.call("ctpop", ty, &[x]),
             UnOp::Clz => self.flag_call("ctlz", ty, x),
             UnOp::Ctz => self.flag_call("cttz", ty, x),

@@ -87,6 +87,7 @@ impl Fx<'_, '_> {
             AtomicOp::Or => BinOp::Or,
             AtomicOp::Xor => BinOp::Xor,
             AtomicOp::Exch => return Ok(new),
+            AtomicOp::NanMin | AtomicOp::NanMax | AtomicOp::Inc | AtomicOp::Dec => return self.applied_rarer(op, s, found, new),
             AtomicOp::Cas => {
                 let same = self.compare(CmpOp::Eq, s, Num::Uniform(found), Num::Uniform(expected));
                 let kept = self.select(s, same, Num::Uniform(new), Num::Uniform(found));
@@ -94,6 +95,32 @@ impl Fx<'_, '_> {
             }
         };
         let result = self.binary(binary, s, Num::Uniform(found), Num::Uniform(new), s)?;
+        Ok(self.take(result, Ty::scalar(elem(s))))
+    }
+
+    fn applied_rarer(&mut self, op: AtomicOp, s: Scalar, found: Operand, new: Operand) -> Res<Operand> {
+        let (f, n) = (Num::Uniform(found), Num::Uniform(new));
+        let one = Num::int(1);
+        let result = match op {
+            AtomicOp::Inc => {
+                let more = self.binary(BinOp::Add, s, f, one, s)?;
+                let over = self.compare(CmpOp::Ge, s, f, n);
+                self.select(s, over, Num::int(0), more)
+            }
+            AtomicOp::Dec => {
+                let less = self.binary(BinOp::Sub, s, f, one, s)?;
+                let (zero, over) = (self.compare(CmpOp::Eq, s, f, Num::int(0)), self.compare(CmpOp::Gt, s, f, n));
+                let least = self.select(s, over, n, less);
+                self.select(s, zero, n, least)
+            }
+            _ => {
+                let least = if op == AtomicOp::NanMin { BinOp::Min } else { BinOp::Max };
+                let both = self.binary(least, s, f, n, s)?;
+                let (no_new, no_old) = (self.compare(CmpOp::Ne, s, n, n), self.compare(CmpOp::Ne, s, f, f));
+                let kept = self.select(s, no_new, f, both);
+                self.select(s, no_old, n, kept)
+            }
+        };
         Ok(self.take(result, Ty::scalar(elem(s))))
     }
 

@@ -82,6 +82,12 @@ impl<'m> Fx<'_, 'm> {
                 parallel,
             } => self.launch(*func, extents, args, results, *parallel),
             StmtKind::Barrier => self.unsupported("a barrier where threads of a block may go different ways"),
+            StmtKind::GridBarrier | StmtKind::SyncWarp(_) => self.unsupported("this operation of several threads is not supported here"),
+            StmtKind::Fence(_) => {
+                self.w.line(format_args!("fence seq_cst"));
+                Ok(())
+            }
+            StmtKind::Sleep(_) => Ok(()),
             StmtKind::ParFor { .. } => self.internal("a parallel loop that was not outlined"),
         }
     }

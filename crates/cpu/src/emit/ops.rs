@@ -30,6 +30,7 @@ impl Fx<'_, '_> {
                 let ty = self.view_type(value)?;
                 self.view_val(|fx| fx.array(*id, ty))?
             }
+            Op::DynamicShared => return self.unsupported("dynamic shared memory is not supported here"),
             Op::ConstArray(id) => {
                 let ty = self.view_type(value)?;
                 self.view_val(|fx| Ok(fx.const_array(*id, ty)))?
@@ -117,6 +118,9 @@ impl Fx<'_, '_> {
                 self.atomic(*op, &view, indices, *value, *expected, used)?
             }
             Op::Geometry(g) => self.geometry(*g)?,
+            Op::Warp { .. } | Op::ActiveMask | Op::BarrierReduce(..) => {
+                return self.unsupported("this operation of several threads is not supported here");
+            }
             _ => return self.internal(format!("an operation the passes should have removed: {op:?}")),
         })
     }

@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use weft_ir::interp::{BufferId, Fault, Machine, Options, RtValue, Trap, View};
 use weft_ir::{FuncKind, Module, Type, Value, ViewType};
-use weft_runtime::{Buffer, CompileError, Hooks, Launch, Outcome, Raised, RunError};
+use weft_runtime::{Buffer, CallOptions, CompileError, Launch, Outcome, Raised, RunError};
 
 use super::memory::HostBuffer;
 use super::slots;
 
 /// Runs the entry on the interpreter. Arrays change only if the run succeeds.
-pub fn run(module: &Module, launch: &Launch, args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError> {
+pub fn run(module: &Module, launch: &Launch, args: &[u64], results: &mut [u64], call: &CallOptions<'_>) -> Result<Outcome, RunError> {
     let options = Options {
         checked: true,
-        interrupted: hooks.interrupted,
+        interrupted: call.hooks.interrupted,
     };
     let mut machine = Machine::new(module, options).map_err(|error| RunError::Compile(CompileError::Internal(error.to_string())))?;
     let function = module.entry_function();
@@ -30,7 +30,7 @@ pub fn run(module: &Module, launch: &Launch, args: &[u64], results: &mut [u64], 
     let values: Vec<RtValue> = params.iter().map(|&p| arrays.value(function.ty(p), &mut slots)).collect();
     let done = match launch {
         Launch::Call => machine.call(&values).map(|value| vec![value]),
-        Launch::Grid(shape) => machine.launch(shape.block, shape.grid, &values).map(|()| vec![]),
+        Launch::Grid(shape) => machine.launch(shape.block, shape.grid, call.shared_bytes, &values).map(|()| vec![]),
         Launch::Loop(extents) => {
             let signed: Vec<i64> = extents.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
             machine.run_loop(&signed, &values)

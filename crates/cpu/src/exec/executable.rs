@@ -177,11 +177,13 @@ impl CpuExecutable {
     }
 
     /// Keeps the launch for a graph if the stream captures.
-    fn captured(&self, stream: &stream::CpuStream, launch: &Launch, args: &[u64], hooks: &Hooks) -> bool {
+    fn captured(&self, stream: &stream::CpuStream, launch: &Launch, args: &[u64], options: &CallOptions<'_>) -> bool {
         stream.keep(|| {
-            let (me, launch, args, hooks) = (self.me.upgrade(), launch.clone(), args.to_vec(), *hooks);
+            let (me, launch, args) = (self.me.upgrade(), launch.clone(), args.to_vec());
+            let (hooks, shared_bytes) = (options.hooks, options.shared_bytes);
             let options = move || CallOptions {
                 hooks,
+                shared_bytes,
                 ..CallOptions::default()
             };
             Box::new(move || match &me {
@@ -224,7 +226,7 @@ impl Executable for CpuExecutable {
         let hooks = &options.hooks;
         if let Some(stream) = stream::of(options.stream)
             && results.is_empty()
-            && self.captured(stream, &launch, args, hooks)
+            && self.captured(stream, &launch, args, options)
         {
             return Ok(Outcome::default());
         }
@@ -232,7 +234,7 @@ impl Executable for CpuExecutable {
             if let Launch::Grid(shape) = &launch {
                 CpuDevice.limits().check(*shape)?;
             }
-            return checked::run(&self.module, &launch, args, results, hooks);
+            return checked::run(&self.module, &launch, args, results, options);
         }
         match launch {
             Launch::Grid(shape) => self.run_grid(shape, args, hooks),

@@ -87,7 +87,15 @@ pub fn run(exe: &dyn Executable, module: &Module, line: &TestLine) -> (Result<Ra
         assert!(matches!(arg, TestValue::Scalar(_)) == param.scalar().is_some());
     }
     let mut out = vec![0u64; results.slots()];
-    let outcome = exe.run(launch, &slots, &mut out, &CallOptions::default());
+    let options = CallOptions {
+        shared_bytes: if let TestLaunch::Grid { dynamic, .. } = line.launch {
+            dynamic
+        } else {
+            0
+        },
+        ..CallOptions::default()
+    };
+    let outcome = exe.run(launch, &slots, &mut out, &options);
     let mut placed = memory.iter();
     let args: Vec<TestValue> = line.args.iter().map(|arg| read_back(arg, &mut placed)).collect();
     let ran = outcome.map(|outcome| Ran {
@@ -100,7 +108,7 @@ pub fn run(exe: &dyn Executable, module: &Module, line: &TestLine) -> (Result<Ra
 fn shape(line: &TestLine, entry: &Function) -> (Launch, Type) {
     match &line.launch {
         TestLaunch::Call => (Launch::Call, entry.result.clone()),
-        TestLaunch::Grid { grid, block } => (
+        TestLaunch::Grid { grid, block, .. } => (
             Launch::Grid(GridShape {
                 grid: *grid,
                 block: *block,

@@ -132,6 +132,7 @@ impl<'c> Lower<'c> {
         func.flags = Flags {
             contract: cx.options.contract && !library,
             fastmath: cx.options.fastmath && !library,
+            ..Flags::default()
         };
         Lower {
             cx,

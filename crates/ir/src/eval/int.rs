@@ -13,6 +13,7 @@ pub(super) fn unary(op: UnOp, s: Scalar, v: i64) -> Option<i64> {
         UnOp::Popcount => i64::from(low.count_ones()),
         UnOp::Clz => i64::from(low.leading_zeros() - (64 - s.bits())),
         UnOp::Ctz => i64::from(low.trailing_zeros().min(s.bits())),
+        UnOp::BitReverse => s.wrap((low.reverse_bits() >> (64 - s.bits())) as i64),
         _ => return None,
     })
 }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::op::WARP;
+
 /// How an access touches memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Access {
@@ -11,28 +13,45 @@ pub(super) enum Access {
     Atomic,
 }
 
-/// Several threads, none of them remembered.
-const MANY: u32 = u32::MAX;
 /// Bytes a page of records covers.
 const PAGE: u64 = 64;
 
-/// The last write and the last reads (or atomic accesses) of one byte, each with the interval it fell in.
+/// When an access was: between which barriers of the block, and between which meetings of lanes of its warp.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct When {
+    interval: u64,
+    epoch: u64,
+}
+
+/// Who read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Readers {
+    #[default]
+    None,
+    One(u32),
+    /// Several lanes of one warp.
+    Warp(u32),
+    Many,
+}
+
+/// The last write and the last reads (or atomic accesses) of one byte.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
-    write_interval: u64,
+    written: When,
     write_by: u32,
-    read_interval: u64,
-    read_by: u32,
+    read: When,
+    readers: Readers,
 }
 
 /// Another thread's conflicting access; its number, if only one thread made it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Conflict(pub Option<u32>);
 
-/// Intervals are counted from 1; a record of an older interval does not matter any more.
+/// Intervals are counted from 1; a record of an older interval does not matter any more. Of one warp, which runs alone in its interval, nor
+/// does a record of an older epoch.
 #[derive(Debug)]
 pub(super) struct Races {
-    interval: u64,
+    now: When,
     /// The thread or point that runs; none outside kernels and parallel loops, where nothing can race.
     pub actor: Option<u32>,
     pages: HashMap<(u32, u64), Box<[Record; PAGE as usize]>>,
@@ -44,7 +63,7 @@ const MAX_PAGES: usize = 1 << 16;
 impl Races {
     pub fn new() -> Races {
         Races {
-            interval: 1,
+            now: When { interval: 1, epoch: 0 },
             actor: None,
             pages: HashMap::new(),
         }
@@ -52,10 +71,15 @@ impl Races {
 
     /// All threads have met: what they did before is ordered before what they do next.
     pub fn next_interval(&mut self) {
-        self.interval += 1;
+        self.now.interval += 1;
         if self.pages.len() > MAX_PAGES {
             self.pages.clear();
         }
+    }
+
+    /// Lanes of the running warp have met. Which ones is not told apart: a race with others of the warp may be missed, none is made up.
+    pub fn next_epoch(&mut self) {
+        self.now.epoch += 1;
     }
 
     /// Notes an access to bytes of a buffer.
@@ -70,7 +94,7 @@ impl Races {
                 .entry((buffer, page))
                 .or_insert_with(|| Box::new([Record::default(); PAGE as usize]));
             for record in &mut records[(at % PAGE) as usize..=((end - 1) % PAGE) as usize] {
-                record.touch(self.interval, actor, access)?;
+                record.touch(self.now, actor, access)?;
             }
             at = end;
         }
@@ -79,20 +103,35 @@ impl Races {
 }
 
 impl Record {
-    fn touch(&mut self, interval: u64, actor: u32, access: Access) -> Result<(), Conflict> {
-        if self.write_interval == interval && self.write_by != actor {
+    fn touch(&mut self, now: When, actor: u32, access: Access) -> Result<(), Conflict> {
+        let warp = actor / WARP;
+        // An access of the own warp before its lanes met is ordered before this one.
+        let matters = |at: When, by: u32| at.interval == now.interval && (by / WARP != warp || at.epoch == now.epoch);
+        if self.write_by != actor && matters(self.written, self.write_by) {
             return Err(Conflict(Some(self.write_by)));
         }
-        let read_now = self.read_interval == interval;
+        let readers = match self.readers {
+            Readers::One(by) if matters(self.read, by) => Readers::One(by),
+            Readers::Warp(by) if matters(self.read, by * WARP) => Readers::Warp(by),
+            Readers::Many if self.read.interval == now.interval => Readers::Many,
+            _ => Readers::None,
+        };
         if access == Access::Write {
-            if read_now && self.read_by != actor {
-                return Err(Conflict((self.read_by != MANY).then_some(self.read_by)));
+            match readers {
+                Readers::One(by) if by != actor => return Err(Conflict(Some(by))),
+                Readers::Warp(_) | Readers::Many => return Err(Conflict(None)),
+                _ => {}
             }
-            self.write_interval = interval;
-            self.write_by = actor;
+            (self.written, self.write_by) = (now, actor);
         } else {
-            self.read_by = if read_now && self.read_by != actor { MANY } else { actor };
-            self.read_interval = interval;
+            self.readers = match readers {
+                Readers::None => Readers::One(actor),
+                Readers::One(by) if by == actor => Readers::One(actor),
+                Readers::One(by) if by / WARP == warp => Readers::Warp(warp),
+                Readers::Warp(by) if by == warp => Readers::Warp(warp),
+                _ => Readers::Many,
+            };
+            self.read = now;
         }
         Ok(())
     }
@@ -125,5 +164,20 @@ mod tests {
         assert_eq!(touch(&mut races, 2, 0, Access::Atomic), Ok(()));
         assert_eq!(touch(&mut races, 3, 0, Access::Read), Ok(()));
         assert_eq!(touch(&mut races, 3, 0, Access::Write), Err(Conflict(None)));
+    }
+
+    #[test]
+    fn lanes_that_met_are_ordered_and_other_warps_are_not() {
+        let mut races = Races::new();
+        for lane in 0..4 {
+            assert_eq!(touch(&mut races, lane, 0, Access::Read), Ok(()));
+        }
+        assert_eq!(touch(&mut races, 1, 0, Access::Write), Err(Conflict(None)));
+        races.next_epoch();
+        assert_eq!(touch(&mut races, 1, 0, Access::Write), Ok(()));
+        assert_eq!(touch(&mut races, 2, 0, Access::Read), Err(Conflict(Some(1))));
+        races.next_epoch();
+        assert_eq!(touch(&mut races, 2, 0, Access::Read), Ok(()));
+        assert_eq!(touch(&mut races, 40, 0, Access::Read), Err(Conflict(Some(1))));
     }
 }

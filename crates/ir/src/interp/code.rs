@@ -1,7 +1,7 @@
 //! Structured statements flattened into instructions with jumps, so that a thread's state is a program counter and can be kept.
 
 use crate::module::{Block, ErrorKind, FuncId, Function, Label, Local, Module, PrintItem, Reduction, Span, Stmt, StmtKind, Value};
-use crate::op::{Index, Op, Part};
+use crate::op::{BarrierOp, Index, Op, Part, WarpOp};
 
 #[derive(Debug)]
 pub(super) struct Program<'m> {
@@ -56,9 +56,37 @@ pub(super) enum Instr<'m> {
         value: Value,
         part: Part,
     },
-    Barrier,
+    /// Waits for other threads: see `meet`.
+    Meet(Meeting),
     Raise(ErrorKind, &'m str),
     Print(&'m [PrintItem]),
+    /// What means nothing where threads run one at a time: fences, sleep.
+    Nothing,
+}
+
+/// What a thread waits for, and what it contributes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Meeting {
+    Barrier,
+    GridBarrier,
+    Reduce {
+        into: Value,
+        op: BarrierOp,
+        value: Value,
+    },
+    SyncWarp {
+        mask: Value,
+    },
+    Warp {
+        into: Value,
+        op: WarpOp,
+        mask: Value,
+        value: Value,
+        lane: Option<Value>,
+    },
+    ActiveMask {
+        into: Value,
+    },
 }
 
 #[derive(Debug)]
@@ -253,7 +281,7 @@ impl<'m> Flattener<'m> {
 /// A statement without blocks and jumps.
 fn simple(kind: &StmtKind) -> Option<Instr<'_>> {
     Some(match kind {
-        StmtKind::Let(value, op) => Instr::Let(*value, op),
+        StmtKind::Let(value, op) => meeting(*value, op).map_or(Instr::Let(*value, op), Instr::Meet),
         StmtKind::Set(local, value) => Instr::Set(*local, *value),
         StmtKind::Launch {
             func,
@@ -279,9 +307,28 @@ fn simple(kind: &StmtKind) -> Option<Instr<'_>> {
             value: *value,
             part: *part,
         },
-        StmtKind::Barrier => Instr::Barrier,
+        StmtKind::Barrier => Instr::Meet(Meeting::Barrier),
+        StmtKind::GridBarrier => Instr::Meet(Meeting::GridBarrier),
+        StmtKind::SyncWarp(mask) => Instr::Meet(Meeting::SyncWarp { mask: *mask }),
         StmtKind::Raise { kind, message } => Instr::Raise(*kind, message),
         StmtKind::Print(items) => Instr::Print(items),
+        StmtKind::Fence(_) | StmtKind::Sleep(_) => Instr::Nothing,
+        _ => return None,
+    })
+}
+
+/// An operation of several threads.
+fn meeting(into: Value, op: &Op) -> Option<Meeting> {
+    Some(match *op {
+        Op::BarrierReduce(op, value) => Meeting::Reduce { into, op, value },
+        Op::Warp { op, mask, value, lane } => Meeting::Warp {
+            into,
+            op,
+            mask,
+            value,
+            lane,
+        },
+        Op::ActiveMask => Meeting::ActiveMask { into },
         _ => return None,
     })
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::check::Access;
-use super::code::{Instr, Pc, Program};
+use super::code::{Instr, Meeting, Pc, Program};
 use super::memory::BufferId;
 use super::trap::{Fault, Trap};
 use super::value::{RtValue, View};
@@ -34,19 +34,24 @@ struct Counter {
     left: u64,
 }
 
-/// A stack of calls that can be left at a barrier and taken up again.
+/// A stack of calls that can be left where threads meet and taken up again.
 #[derive(Debug)]
 pub(super) struct Thread {
     pub frames: Vec<Frame>,
     pub index: [i64; 3],
+    pub block: [i64; 3],
+    /// Among the threads of the block.
     pub number: u32,
+    /// What it waits for.
+    pub waits: Option<Meeting>,
 }
 
 /// Why a thread stopped.
 #[derive(Debug)]
 pub(super) enum Stop {
     Done(RtValue),
-    Barrier,
+    /// It waits for other threads; the instruction before its program counter says for what.
+    Meet(Meeting),
     /// The end of a `ParFor`'s body.
     Point,
 }
@@ -80,7 +85,9 @@ impl Thread {
         Thread {
             frames: vec![frame],
             index: [0; 3],
+            block: [0; 3],
             number: 0,
+            waits: None,
         }
     }
 }
@@ -265,7 +272,7 @@ impl<'m> Machine<'m> {
                 value,
                 part,
             } => self.store(frame, *view, indices, *value, *part)?,
-            Instr::Barrier => return Ok(Next::Stop(Stop::Barrier)),
+            Instr::Meet(meeting) => return Ok(Next::Stop(Stop::Meet(*meeting))),
             Instr::Raise(kind, message) => {
                 return Err(Fault::Raised {
                     kind: *kind,
@@ -274,6 +281,7 @@ impl<'m> Machine<'m> {
                 .into());
             }
             Instr::Print(items) => self.print(frame, items)?,
+            Instr::Nothing => {}
         }
         Ok(Next::Go)
     }

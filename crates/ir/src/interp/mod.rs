@@ -1,13 +1,14 @@
 //! The reference interpreter: what a module means, before and after the passes, and the checked mode of every device.
 //!
 //! [`Machine::new`] verifies the module and flattens its functions into instructions (`code`); `exec` runs them, one explicit stack of
-//! frames a thread, so that a thread can stop at a barrier; `views` and `memory` hold what views and buffers do; `check` finds races and
+//! frames a thread, so that a thread can stop where it meets others; `grid` runs blocks and warps, `meet` is what their threads do together; `views` and `memory` hold what views and buffers do; `check` finds races and
 //! reads of uninitialised memory. No module, argument or memory access can make it panic.
 
 mod check;
 mod code;
 mod exec;
 mod grid;
+mod meet;
 mod memory;
 mod ops;
 mod parallel;
@@ -40,6 +41,13 @@ pub struct Options {
     pub interrupted: Option<fn() -> bool>,
 }
 
+/// A block's shared arrays and dynamic shared memory, as far as they have been used.
+#[derive(Debug, Default)]
+struct Shared {
+    arrays: HashMap<(FuncId, ArrayId), BufferId>,
+    dynamic: Option<BufferId>,
+}
+
 /// A module with memory to run on.
 #[derive(Debug)]
 pub struct Machine<'m> {
@@ -48,8 +56,10 @@ pub struct Machine<'m> {
     output: String,
     options: Options,
     place: Place,
-    /// The shared arrays of the block that runs.
-    shared: HashMap<(FuncId, ArrayId), BufferId>,
+    /// The shared memory of the block that runs.
+    shared: Shared,
+    /// Bytes of dynamic shared memory.
+    dynamic: u32,
     /// Frames to use again, by function.
     spare: Vec<Vec<Frame>>,
     /// Instructions run since the host was last asked whether to stop.
@@ -65,7 +75,8 @@ impl<'m> Machine<'m> {
             output: String::new(),
             options,
             place: Place::default(),
-            shared: HashMap::new(),
+            shared: Shared::default(),
+            dynamic: 0,
             spare: module.functions.iter().map(|_| Vec::new()).collect(),
             ticks: 0,
         })
@@ -110,18 +121,18 @@ impl<'m> Machine<'m> {
         let mut thread = Thread::new(self.frame(module.entry, args, None));
         match self.run(&mut thread)? {
             Stop::Done(value) => Ok(value),
-            Stop::Barrier => Err(Trap::invalid("a barrier outside a launch")),
+            Stop::Meet(_) => Err(Trap::invalid("a barrier outside a launch")),
             Stop::Point => Err(Trap::malformed()),
         }
     }
 
-    /// Launches the entry, a `Kernel`, over a grid of blocks.
-    pub fn launch(&mut self, block: [u32; 3], grid: [u32; 3], args: &[RtValue]) -> Result<(), Box<Trap>> {
+    /// Launches the entry, a `Kernel`, over a grid of blocks, each with `dynamic` bytes of dynamic shared memory.
+    pub fn launch(&mut self, block: [u32; 3], grid: [u32; 3], dynamic: u32, args: &[RtValue]) -> Result<(), Box<Trap>> {
         if self.program.module.entry_function().kind != FuncKind::Kernel {
             return Err(Trap::invalid("the entry is no kernel"));
         }
         self.start(0, args)?;
-        self.grid(block.map(i64::from), grid.map(i64::from), args)
+        self.grid(block.map(i64::from), grid.map(i64::from), dynamic, args)
     }
 
     /// Runs the entry, a `Loop`, over an index space; `args` are the parameters after the indices. Gives its reductions.
@@ -149,9 +160,7 @@ impl<'m> Machine<'m> {
             )));
         }
         self.place = Place::default();
-        for (_, buffer) in self.shared.drain() {
-            self.memory.free(buffer);
-        }
+        self.free_shared();
         if let Some(races) = &mut self.memory.races {
             races.actor = None;
             races.next_interval();

@@ -92,7 +92,7 @@ impl Machine<'_> {
                 self.atomic(function, frame, *op, *view, indices, *value, expected)
             }
             Op::Geometry(geometry) => Ok(RtValue::i64(self.geometry(*geometry))),
-            Op::Call(..) => Err(Fault::Malformed),
+            Op::Call(..) | Op::Warp { .. } | Op::ActiveMask | Op::BarrierReduce(..) => Err(Fault::Malformed),
             _ => {
                 let made = self.view_op(function, frame, result, op)?;
                 self.check_layout(&made, function.ty(result))?;
@@ -125,6 +125,7 @@ impl Machine<'_> {
                 }
             }
             Op::Array(id) => self.array(function, frame, *id)?,
+            Op::DynamicShared => self.dynamic_shared(elem(function, result)?)?,
             Op::ConstArray(id) => {
                 let array = self.program.module.constants.get(id.index()).ok_or(Fault::Malformed)?;
                 let shape: Vec<i64> = array.shape.iter().map(|len| *len as i64).collect();
@@ -141,7 +142,7 @@ impl Machine<'_> {
         let shape: Vec<i64> = decl.shape.iter().map(|len| *len as i64).collect();
         let shared = decl.space == Space::Shared;
         let known = if shared {
-            self.shared.get(&(frame.func, id)).copied()
+            self.shared.arrays.get(&(frame.func, id)).copied()
         } else {
             frame.arrays[id.index()]
         };
@@ -151,7 +152,7 @@ impl Machine<'_> {
                 let purpose = if shared { Purpose::Blank } else { Purpose::Private };
                 let buffer = self.memory.allocate(views::bytes(decl.elem, &shape)?, purpose)?;
                 if shared {
-                    self.shared.insert((frame.func, id), buffer);
+                    self.shared.arrays.insert((frame.func, id), buffer);
                 } else {
                     frame.arrays[id.index()] = Some(buffer);
                 }
@@ -159,6 +160,24 @@ impl Machine<'_> {
             }
         };
         Ok(View::contiguous(buffer, decl.elem, &shape).named(&decl.name))
+    }
+
+    fn dynamic_shared(&mut self, elem: Scalar) -> Result<View, Fault> {
+        let buffer = match self.shared.dynamic {
+            Some(buffer) => buffer,
+            None => self.memory.allocate(self.dynamic.into(), Purpose::Blank)?,
+        };
+        self.shared.dynamic = Some(buffer);
+        let len = i64::from(self.dynamic) / elem.size() as i64;
+        Ok(View::contiguous(buffer, elem, &[len]).named("dynamic shared memory"))
+    }
+
+    /// Frees the shared memory of a block that has ended.
+    pub(super) fn free_shared(&mut self) {
+        let shared = std::mem::take(&mut self.shared);
+        for buffer in shared.arrays.into_values().chain(shared.dynamic) {
+            self.memory.free(buffer);
+        }
     }
 
     fn load(&mut self, function: &Function, frame: &Frame, view: Value, indices: &[Index], part: Part) -> Result<RtValue, Fault> {

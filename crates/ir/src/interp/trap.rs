@@ -73,6 +73,21 @@ pub enum Fault {
         array: String,
         message: String,
     },
+    /// Lanes of a warp do not meet as their masks say.
+    WarpDivergence {
+        mask: u32,
+        /// The lanes that wait here with this mask.
+        waiting: u32,
+    },
+    /// A lane waits with a mask that does not name it.
+    NotInMask {
+        mask: u32,
+        lane: u32,
+    },
+    /// A shuffle reads a lane that takes no part.
+    ShuffleSource {
+        lane: u32,
+    },
     OutOfMemory {
         bytes: u64,
     },
@@ -170,9 +185,17 @@ impl fmt::Display for Fault {
             Fault::BarrierDivergence { waiting, threads } => {
                 write!(
                     f,
-                    "{waiting} of {threads} threads of the block wait at this barrier; all must reach the same one"
+                    "{waiting} of {threads} threads wait at this barrier; all must reach the same one"
                 )
             }
+            Fault::WarpDivergence { mask, waiting } => {
+                write!(
+                    f,
+                    "lanes {waiting:#010x} of the warp wait here for the lanes of mask {mask:#010x}, which do not all come"
+                )
+            }
+            Fault::NotInMask { mask, lane } => write!(f, "lane {lane} waits with mask {mask:#010x}, which does not name it"),
+            Fault::ShuffleSource { lane } => write!(f, "the shuffle reads lane {lane}, which takes no part in it"),
             Fault::Layout { array, layout } => write!(f, "{array} is not laid out as its type says ({})", layout.name()),
             Fault::BadView { array, message } => write!(f, "{array}: {message}"),
             Fault::OutOfMemory { bytes } => write!(f, "cannot allocate {bytes} bytes"),

@@ -110,7 +110,7 @@ pub(super) fn generate(mut rng: Rng) -> Case {
     kernel.tail(&sums);
     let constants = kernel.g.constants;
     functions.push(kernel.g.b.finish());
-    case(functions, constants, TestLaunch::Grid { grid, block }, args)
+    case(functions, constants, TestLaunch::Grid { grid, block, dynamic: 0 }, args)
 }
 
 /// What a kernel over one axis computes: `block_idx.x * block_dim.x + thread_idx.x`.

@@ -28,7 +28,7 @@ pub fn interpret(module: &Module, line: &TestLine, options: Options) -> Result<I
     let args: Vec<RtValue> = line.args.iter().map(|arg| place(&mut machine, arg, &mut placed)).collect();
     let result = match &line.launch {
         TestLaunch::Call => machine.call(&args),
-        TestLaunch::Grid { grid, block } => machine.launch(*block, *grid, &args).map(|()| RtValue::unit()),
+        TestLaunch::Grid { grid, block, dynamic } => machine.launch(*block, *grid, *dynamic, &args).map(|()| RtValue::unit()),
         TestLaunch::Loop(extents) => {
             let extents: Vec<i64> = extents.iter().map(|len| *len as i64).collect();
             machine.run_loop(&extents, &args).map(|sums| RtValue::Tuple(sums.into()))

@@ -83,8 +83,9 @@ impl Parser {
         let grid = self.dim3()?;
         self.expect(",")?;
         let block = self.dim3()?;
+        let dynamic = if self.eat(",") { self.number()? } else { 0 };
         self.expect("]")?;
-        Ok(TestLaunch::Grid { grid, block })
+        Ok(TestLaunch::Grid { grid, block, dynamic })
     }
 
     fn dim3(&mut self) -> Parsed<[u32; 3]> {

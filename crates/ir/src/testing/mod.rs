@@ -42,7 +42,12 @@ pub struct TestLine {
 #[derive(Clone, Debug, PartialEq)]
 pub enum TestLaunch {
     Call,
-    Grid { grid: [u32; 3], block: [u32; 3] },
+    /// `dynamic`: bytes of dynamic shared memory.
+    Grid {
+        grid: [u32; 3],
+        block: [u32; 3],
+        dynamic: u32,
+    },
     Loop(Vec<u64>),
 }
 

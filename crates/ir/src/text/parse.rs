@@ -132,6 +132,12 @@ impl Parser {
                 flags.contract = true;
             } else if self.eat_word("fastmath") {
                 flags.fastmath = true;
+            } else if self.eat_word("max_threads") {
+                flags.max_threads = self.number()?;
+            } else if self.eat_word("min_blocks") {
+                flags.min_blocks = self.number()?;
+            } else if self.eat_word("max_registers") {
+                flags.max_registers = self.number()?;
             } else {
                 break;
             }

@@ -3,7 +3,7 @@
 use super::cursor::{Parsed, Parser};
 use super::lex::Token;
 use crate::module::{ArrayId, ConstId, Value};
-use crate::op::{AtomicOp, Axis, AxisSlice, BinOp, CmpOp, Geometry, Index, Op, Part, UnOp};
+use crate::op::{AtomicOp, Axis, AxisSlice, BarrierOp, BinOp, CmpOp, Geometry, Index, Op, Part, UnOp, WarpOp};
 use crate::types::Scalar;
 
 impl Parser {
@@ -134,6 +134,16 @@ impl Parser {
             "array" => Ok(Op::Array(ArrayId(self.number()?))),
             "const_array" => Ok(Op::ConstArray(ConstId(self.number()?))),
             "atomic" => self.atomic(),
+            "warp" => self.warp(),
+            "active_mask" => Ok(Op::ActiveMask),
+            "barrier_reduce" => {
+                let word = self.word()?;
+                match BarrierOp::from_name(&word) {
+                    Some(op) => Ok(Op::BarrierReduce(op, self.value()?)),
+                    None => self.error(format!("no barrier gives `{word}`")),
+                }
+            }
+            "dynamic_shared" => Ok(Op::DynamicShared),
             _ => self.geometry(word).map(Op::Geometry),
         }
     }
@@ -205,6 +215,17 @@ impl Parser {
             value,
             expected,
         })
+    }
+
+    /// `warp shuffle_down %mask, %value, %lane`
+    fn warp(&mut self) -> Parsed<Op> {
+        let word = self.word()?;
+        let Some(op) = WarpOp::from_name(&word) else {
+            return self.error(format!("`{word}` is no operation of a warp"));
+        };
+        let (mask, value) = self.pair()?;
+        let lane = if self.eat(",") { Some(self.value()?) } else { None };
+        Ok(Op::Warp { op, mask, value, lane })
     }
 
     fn geometry(&mut self, word: &str) -> Parsed<Geometry> {

@@ -2,7 +2,7 @@
 
 use super::cursor::{Parsed, Parser};
 use super::lex::Token;
-use crate::module::{Block, ErrorKind, PrintItem, SourceId, Span, Stmt, StmtKind};
+use crate::module::{Block, ErrorKind, FenceScope, PrintItem, SourceId, Span, Stmt, StmtKind};
 
 impl Parser {
     fn block(&mut self) -> Parsed<Block> {
@@ -137,6 +137,16 @@ impl Parser {
                 })
             }
             "barrier" => Ok(StmtKind::Barrier),
+            "grid_barrier" => Ok(StmtKind::GridBarrier),
+            "sync_warp" => Ok(StmtKind::SyncWarp(self.value()?)),
+            "fence" => {
+                let scope = self.word()?;
+                match FenceScope::from_name(&scope) {
+                    Some(scope) => Ok(StmtKind::Fence(scope)),
+                    None => self.error(format!("`{scope}` is no scope of a fence")),
+                }
+            }
+            "sleep" => Ok(StmtKind::Sleep(self.value()?)),
             "raise" => {
                 let kind = self.word()?;
                 let Some(kind) = ErrorKind::from_name(&kind) else {

@@ -174,6 +174,16 @@ impl Printer<'_> {
         for (flag, name) in [(function.flags.contract, " contract"), (function.flags.fastmath, " fastmath")] {
             out.push_str(if flag { name } else { "" });
         }
+        let flags = &function.flags;
+        for (limit, name) in [
+            (flags.max_threads, "max_threads"),
+            (flags.min_blocks, "min_blocks"),
+            (flags.max_registers, "max_registers"),
+        ] {
+            if limit > 0 {
+                write!(out, " {name} {limit}")?;
+            }
+        }
         out.push_str(" {\n");
         declarations(out, function)?;
         self.block(out, function, &function.body, 1)?;
@@ -304,6 +314,10 @@ impl Printer<'_> {
                 write!(out, "store %{}[{}]{} = %{}", view.0, Joined(indices), Text(*part), value.0)
             }
             StmtKind::Barrier => out.write_str("barrier"),
+            StmtKind::GridBarrier => out.write_str("grid_barrier"),
+            StmtKind::SyncWarp(mask) => write!(out, "sync_warp %{}", mask.0),
+            StmtKind::Fence(scope) => write!(out, "fence {}", scope.name()),
+            StmtKind::Sleep(nanoseconds) => write!(out, "sleep %{}", nanoseconds.0),
             StmtKind::Raise { kind, message } => write!(out, "raise {} {}", kind.name(), literal::quote(message)),
             StmtKind::Print(items) => print_items(out, items),
             // Statements with blocks are written by `stmt`.
@@ -358,6 +372,13 @@ impl Printer<'_> {
                 write!(out, "atomic {} %{}[{}], %{}", op.name(), view.0, Joined(indices), value.0)?;
                 expected.map_or(Ok(()), |e| write!(out, " expected %{}", e.0))
             }
+            Op::Warp { op, mask, value, lane } => {
+                write!(out, "warp {} %{}, %{}", op.name(), mask.0, value.0)?;
+                lane.map_or(Ok(()), |lane| write!(out, ", %{}", lane.0))
+            }
+            Op::ActiveMask => out.write_str("active_mask"),
+            Op::BarrierReduce(op, a) => write!(out, "barrier_reduce {} %{}", op.name(), a.0),
+            Op::DynamicShared => out.write_str("dynamic_shared"),
             Op::Geometry(g) => {
                 out.push_str(g.base_name());
                 g.axis().map_or(Ok(()), |axis| write!(out, ".{}", axis.name()))

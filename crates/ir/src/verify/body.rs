@@ -4,7 +4,7 @@ use super::error::{Fault, VerifyError};
 use super::{Summary, reduction};
 use crate::module::{Block, FuncId, FuncKind, Function, Label, Local, Module, PrintItem, Reduction, Span, Stmt, StmtKind, Value};
 use crate::op::{Index, Part};
-use crate::types::{Type, ViewType};
+use crate::types::{Scalar, Type, ViewType};
 
 pub(super) type Checked<T = ()> = Result<T, Fault>;
 
@@ -237,6 +237,16 @@ impl Body<'_> {
                 self.is(*value, &elem, "the value stored")
             }
             StmtKind::Barrier => self.threads_only("barrier"),
+            StmtKind::GridBarrier => self.threads_only("grid_barrier"),
+            StmtKind::SyncWarp(mask) => {
+                self.threads_only("sync_warp")?;
+                self.is(*mask, &Scalar::U32.into(), "a mask of lanes")
+            }
+            StmtKind::Fence(_) => self.threads_only("fence"),
+            StmtKind::Sleep(nanoseconds) => {
+                self.threads_only("sleep")?;
+                self.is(*nanoseconds, &Scalar::U32.into(), "a time to sleep")
+            }
             StmtKind::Print(items) => items.iter().try_for_each(|item| self.print_item(item)),
         }
     }

@@ -69,6 +69,8 @@ pub enum Fault {
     HasResult,
     /// A loop function's first parameters are its indices, of type i64.
     LoopIndices,
+    /// A shuffle without a lane, or another operation of a warp with one.
+    Lane,
     /// The function has a result, but control can reach its end.
     MissingReturn,
     /// A function's array is neither shared nor local, or too large to address.
@@ -125,6 +127,7 @@ impl fmt::Display for Fault {
             Fault::ConstRange => f.write_str("the constant does not fit its type"),
             Fault::Permutation => f.write_str("transpose needs every axis exactly once"),
             Fault::Expected => f.write_str("only cas takes an expected value"),
+            Fault::Lane => f.write_str("a shuffle takes a lane, and nothing else of a warp does"),
             Fault::DeadCode => f.write_str("code after the end of a block is never reached"),
             Fault::OutsideLoop(what) => write!(f, "{what} outside a loop"),
             Fault::NotOpen(l) => write!(f, "scope ^{} is not open here", l.0),

@@ -3,7 +3,7 @@
 use super::body::{Body, Checked, operand, same};
 use super::error::Fault;
 use crate::module::{FuncId, FuncKind, Value};
-use crate::op::{AtomicOp, AxisSlice, BinOp, CmpOp, Const, Index, Op, Part, UnOp};
+use crate::op::{AtomicOp, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Index, Op, Part, UnOp, WarpOp};
 use crate::types::{Kind, Layout, Scalar, Space, Type, ViewType};
 
 impl Body<'_> {
@@ -65,8 +65,44 @@ impl Body<'_> {
                 self.threads_only("thread geometry")?;
                 same(result, &Type::I64, "the result of a geometry query")
             }
+            Op::Warp { op, mask, value, lane } => self.warp(*op, *mask, *value, *lane, result),
+            Op::ActiveMask => {
+                self.threads_only("active_mask")?;
+                same(result, &Scalar::U32.into(), "a mask of lanes")
+            }
+            Op::BarrierReduce(op, a) => {
+                self.threads_only("barrier_reduce")?;
+                self.is(*a, &Type::BOOL, "the operand of a barrier")?;
+                let ty = if *op == BarrierOp::Count { Scalar::I32 } else { Scalar::Bool };
+                same(result, &ty.into(), "the result of a barrier")
+            }
             _ => self.view_op(op, result),
         }
+    }
+
+    fn warp(&mut self, op: WarpOp, mask: Value, value: Value, lane: Option<Value>, result: &Type) -> Checked {
+        self.threads_only("warp")?;
+        self.is(mask, &Scalar::U32.into(), "a mask of lanes")?;
+        let scalar = self.scalar(value, op.name())?;
+        let fits = match op {
+            _ if op.is_vote() => scalar == Scalar::Bool,
+            WarpOp::MatchAny | WarpOp::MatchAll => scalar.is_int() || scalar.is_float(),
+            _ => scalar != Scalar::Bool,
+        };
+        if !fits {
+            return Err(operand(op.name(), &scalar.into()));
+        }
+        match lane {
+            Some(lane) if op.is_shuffle() => self.is(lane, &Scalar::I32.into(), "a lane")?,
+            None if !op.is_shuffle() => {}
+            _ => return Err(Fault::Lane),
+        }
+        let ty = match op {
+            _ if op.is_shuffle() => scalar,
+            WarpOp::All | WarpOp::Any | WarpOp::Equal => Scalar::Bool,
+            _ => Scalar::U32,
+        };
+        same(result, &ty.into(), "the result of a warp's operation")
     }
 
     fn view_op(&mut self, op: &Op, result: &Type) -> Checked {
@@ -82,6 +118,16 @@ impl Body<'_> {
                 }
                 let ty = contiguous(decl.elem, decl.shape.len(), decl.space, true);
                 same(result, &ty, "the array")
+            }
+            Op::DynamicShared => {
+                self.threads_only("dynamic shared memory")?;
+                match result.view() {
+                    Some(v) if *result == contiguous(v.elem, 1, Space::Shared, true) => Ok(()),
+                    _ => Err(Fault::ViewResult {
+                        op: "dynamic_shared",
+                        found: result.clone(),
+                    }),
+                }
             }
             Op::ConstArray(id) => {
                 let array = self.module.constants.get(id.index()).ok_or(Fault::UnknownConst(*id))?;
@@ -117,7 +163,7 @@ impl Body<'_> {
             UnOp::Sqrt | UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => scalar.is_float(),
             UnOp::IsNan | UnOp::IsInf | UnOp::SignBit => scalar.is_float(),
             UnOp::Conj => scalar.is_complex(),
-            UnOp::Popcount | UnOp::Clz | UnOp::Ctz => scalar.is_int(),
+            UnOp::Popcount | UnOp::Clz | UnOp::Ctz | UnOp::BitReverse => scalar.is_int(),
         };
         if !fits {
             return Err(operand(op.name(), &scalar.into()));
@@ -200,6 +246,8 @@ impl Body<'_> {
         }
         let fits = match op {
             AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => ty.elem.is_int(),
+            AtomicOp::Inc | AtomicOp::Dec => ty.elem.kind() == Kind::Unsigned,
+            AtomicOp::NanMin | AtomicOp::NanMax => ty.elem.is_float(),
             _ => ty.elem.is_int() || ty.elem.is_float(),
         };
         if !fits {

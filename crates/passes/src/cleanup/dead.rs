@@ -58,5 +58,8 @@ fn is_dead(stmt: &Stmt, uses: &[u32]) -> bool {
 
 /// May the operation be dropped if nobody reads its value?
 fn is_pure(op: &Op) -> bool {
-    !matches!(op, Op::Load { .. } | Op::Atomic { .. } | Op::Alloc { .. } | Op::Call(..))
+    !matches!(
+        op,
+        Op::Load { .. } | Op::Atomic { .. } | Op::Alloc { .. } | Op::Call(..) | Op::Warp { .. } | Op::ActiveMask | Op::BarrierReduce(..)
+    )
 }

@@ -49,6 +49,20 @@ impl Legalizer<'_> {
                 });
                 (re, im)
             }
+            Op::Warp { op, mask, value, lane } if op.is_shuffle() => {
+                let (re, im) = self.pair(*value);
+                let [re, im] = [re, im].map(|value| {
+                    let mut op = Op::Warp {
+                        op: *op,
+                        mask: *mask,
+                        value,
+                        lane: *lane,
+                    };
+                    op_operands_mut(&mut op, &mut |v| self.rename(v));
+                    self.emit(part, op)
+                });
+                (re, im)
+            }
             Op::Atomic { .. } => return Err(PassError::new(self.span, "atomic operations on complex numbers are not supported")),
             _ => return Err(self.unsupported()),
         })
