@@ -19,8 +19,6 @@ pub struct Limits {
     pub compute_capability: (u32, u32),
     /// Can all blocks of a grid be made to run at the same time?
     pub cooperative: bool,
-    /// Priorities of streams: the least and the greatest, which is the smaller number.
-    pub priorities: (i32, i32),
 }
 
 impl Limits {
@@ -37,7 +35,6 @@ impl Limits {
         registers_per_block: 65536,
         compute_capability: (0, 0),
         cooperative: false,
-        priorities: (0, 0),
     };
 
     /// Refuses more shared memory, static and dynamic together, than a block can have.
