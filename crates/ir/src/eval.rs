@@ -4,6 +4,7 @@
 
 mod cast;
 mod float;
+mod half;
 mod int;
 
 pub use cast::{bitcast, cast};
@@ -17,6 +18,8 @@ use crate::types::Scalar;
 enum Num {
     Bool(bool),
     Int(Scalar, i64),
+    /// A 16-bit float, which float32 holds exactly.
+    Half(Scalar, f32),
     F32(f32),
     F64(f64),
     C64([f32; 2]),
@@ -28,6 +31,8 @@ impl From<Const> for Num {
         match c {
             Const::Bool(b) => Num::Bool(b),
             Const::Int(s, v) => Num::Int(s, v),
+            Const::F16(b) => half::of_f16(b),
+            Const::BF16(b) => half::of_bf16(b),
             Const::F32(b) => Num::F32(f32::from_bits(b)),
             Const::F64(b) => Num::F64(f64::from_bits(b)),
             Const::C64(re, im) => Num::C64([f32::from_bits(re), f32::from_bits(im)]),
@@ -41,6 +46,7 @@ impl From<Num> for Const {
         match n {
             Num::Bool(b) => Const::Bool(b),
             Num::Int(s, v) => Const::Int(s, s.wrap(v)),
+            Num::Half(s, x) => half::round(s, x.into()),
             Num::F32(x) => Const::f32(x),
             Num::F64(x) => Const::f64(x),
             Num::C64([re, im]) => Const::C64(re.to_bits(), im.to_bits()),
@@ -53,6 +59,8 @@ impl From<Num> for Const {
 pub fn zero(scalar: Scalar) -> Const {
     match scalar {
         Scalar::Bool => Const::Bool(false),
+        Scalar::F16 => Const::F16(0),
+        Scalar::BF16 => Const::BF16(0),
         Scalar::F32 => Const::F32(0),
         Scalar::F64 => Const::F64(0),
         Scalar::C64 => Const::C64(0, 0),
@@ -66,6 +74,9 @@ pub fn unary(op: UnOp, a: Const) -> Option<Const> {
         Num::Bool(b) if op == UnOp::Not => Some(Const::Bool(!b)),
         Num::Bool(_) => None,
         Num::Int(s, v) => int::unary(op, s, v).map(|v| Num::Int(s, v).into()),
+        Num::Half(s, x) => float::unary(op, x)
+            .map(|x| Num::Half(s, x).into())
+            .or_else(|| float::test(op, x.into())),
         Num::F32(x) => float::unary(op, x).map(Const::f32).or_else(|| float::test(op, x.into())),
         Num::F64(x) => float::unary(op, x).map(Const::f64).or_else(|| float::test(op, x)),
         Num::C64(z) => float::complex_unary(op, z).map(|z| Num::C64(z).into()),
@@ -77,6 +88,7 @@ pub fn binary(op: BinOp, a: Const, b: Const) -> Option<Const> {
     let result = match (Num::from(a), Num::from(b)) {
         (Num::Bool(a), Num::Bool(b)) => Num::Bool(int::logical(op, a, b)?),
         (Num::Int(s, a), Num::Int(t, b)) => Num::Int(s, int::binary(op, s, a, t, b)?),
+        (Num::Half(s, a), Num::Half(t, b)) if s == t => Num::Half(s, float::binary(op, a, b)?),
         (Num::F32(a), Num::F32(b)) => Num::F32(float::binary(op, a, b)?),
         (Num::F64(a), Num::F64(b)) => Num::F64(float::binary(op, a, b)?),
         (Num::C64(a), Num::C64(b)) => Num::C64(float::complex_binary(op, a, b)?),
@@ -93,6 +105,7 @@ pub fn compare(op: CmpOp, a: Const, b: Const) -> Option<bool> {
             Scalar::U64 => ordered(op, &(a as u64), &(b as u64)),
             _ => ordered(op, &a, &b),
         }),
+        (Num::Half(s, a), Num::Half(t, b)) if s == t => Some(ordered(op, &a, &b)),
         (Num::F32(a), Num::F32(b)) => Some(ordered(op, &a, &b)),
         (Num::F64(a), Num::F64(b)) => Some(ordered(op, &a, &b)),
         (Num::C64(a), Num::C64(b)) => equal(op, a == b),
@@ -123,6 +136,7 @@ fn equal(op: CmpOp, equal: bool) -> Option<bool> {
 /// `a * b + c` with one rounding.
 pub fn fma(a: Const, b: Const, c: Const) -> Option<Const> {
     match (Num::from(a), Num::from(b), Num::from(c)) {
+        (Num::Half(s, a), Num::Half(t, b), Num::Half(u, c)) if s == t && t == u => Some(half::fma(s, a, b, c)),
         (Num::F32(a), Num::F32(b), Num::F32(c)) => Some(Const::f32(a.mul_add(b, c))),
         (Num::F64(a), Num::F64(b), Num::F64(c)) => Some(Const::f64(a.mul_add(b, c))),
         _ => None,
@@ -195,9 +209,8 @@ impl ReduceOp {
         let of_int = |v: i64| cast(Const::i64(v), scalar);
         match self {
             ReduceOp::Add => match scalar {
-                Scalar::F32 => Some(Const::f32(-0.0)),
-                Scalar::F64 => Some(Const::f64(-0.0)),
                 Scalar::Bool => None,
+                float if float.is_float() => cast(Const::f64(-0.0), float),
                 _ => Some(zero(scalar)),
             },
             ReduceOp::Mul if scalar != Scalar::Bool => of_int(1),
@@ -216,8 +229,7 @@ fn limit(scalar: Scalar, largest: bool) -> Option<Const> {
     let sign = if largest { 1.0 } else { -1.0 };
     Some(match scalar {
         Scalar::Bool => Const::Bool(largest),
-        Scalar::F32 => Const::f32(sign as f32 * f32::INFINITY),
-        Scalar::F64 => Const::f64(sign * f64::INFINITY),
+        float if float.is_float() => return cast(Const::f64(sign * f64::INFINITY), float),
         Scalar::C64 | Scalar::C128 => return None,
         int if int.is_signed() => {
             let max = i64::MAX >> (64 - int.bits());

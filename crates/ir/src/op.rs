@@ -13,6 +13,8 @@ pub enum Const {
     Bool(bool),
     /// Any signed or unsigned integer type; the value as it is held in 64 bits (unsigned reinterpreted).
     Int(Scalar, i64),
+    F16(u16),
+    BF16(u16),
     F32(u32),
     F64(u64),
     C64(u32, u32),
@@ -24,6 +26,8 @@ impl Const {
         match self {
             Const::Bool(_) => Scalar::Bool,
             Const::Int(s, _) => s,
+            Const::F16(_) => Scalar::F16,
+            Const::BF16(_) => Scalar::BF16,
             Const::F32(_) => Scalar::F32,
             Const::F64(_) => Scalar::F64,
             Const::C64(..) => Scalar::C64,
@@ -48,6 +52,8 @@ impl Const {
                 1 => Const::Bool(true),
                 _ => return None,
             },
+            Scalar::F16 => Const::F16(word(0, 2) as u16),
+            Scalar::BF16 => Const::BF16(word(0, 2) as u16),
             Scalar::F32 => Const::F32(word(0, 4) as u32),
             Scalar::F64 => Const::F64(word(0, 8)),
             Scalar::C64 => Const::C64(word(0, 4) as u32, word(4, 4) as u32),
@@ -77,6 +83,7 @@ impl Const {
         let word = match self {
             Const::Bool(b) => u128::from(b),
             Const::Int(_, v) => u128::from(v as u64),
+            Const::F16(b) | Const::BF16(b) => u128::from(b),
             Const::F32(b) => u128::from(b),
             Const::F64(b) => u128::from(b),
             Const::C64(re, im) => u128::from(u64::from(re) | u64::from(im) << 32),
@@ -301,10 +308,11 @@ pub enum Op {
     Compare(CmpOp, Value, Value),
     /// `cond ? a : b`, both evaluated.
     Select(Value, Value, Value),
-    /// `a * b + c` with one rounding.
+    /// `a * b + c` with one rounding, in the 16-bit floats too.
     Fma(Value, Value, Value),
     /// Numeric conversion to the result's scalar type. Integers keep their low bits; `bool` is whether the operand is not zero; a complex
-    /// number becomes real by its real part. Floats to integers truncate towards zero; out of range is the same on every device, as
+    /// number becomes real by its real part. What a float type cannot hold is rounded once,
+    /// half to even, but on the way to `bf16` to `f32` first, as elsewhere in Python. Floats to integers truncate towards zero; out of range is the same on every device, as
     /// x86's conversions have it: to `i32` and `i64` the minimum of the type (NaN too); to `i8`, `i16`, `u8`, `u16` the low bits of the
     /// conversion to `i32`; to `u32` the low bits of the conversion to `i64`; to `u64` the conversion to `i64` if that is in range,
     /// else exact below 2^64, else (NaN too) 0.

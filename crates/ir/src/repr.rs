@@ -1,5 +1,6 @@
 //! Scalars as Python prints them.
 
+use crate::eval;
 use crate::op::Const;
 use crate::types::Scalar;
 
@@ -10,11 +11,23 @@ pub fn python(c: Const) -> String {
         Const::Bool(false) => "False".into(),
         Const::Int(Scalar::U64, v) => (v as u64).to_string(),
         Const::Int(_, v) => v.to_string(),
+        Const::F16(_) | Const::BF16(_) => float(&Digits::of_f64(shortest(c)), true),
         Const::F32(bits) => float(&Digits::of_f32(f32::from_bits(bits)), true),
         Const::F64(bits) => float(&Digits::of_f64(f64::from_bits(bits)), true),
         Const::C64(re, im) => complex(&Digits::of_f32(f32::from_bits(re)), &Digits::of_f32(f32::from_bits(im))),
         Const::C128(re, im) => complex(&Digits::of_f64(f64::from_bits(re)), &Digits::of_f64(f64::from_bits(im))),
     }
+}
+
+/// A 16-bit float as the number whose decimal form is the shortest that rounds to it.
+pub(crate) fn shortest(c: Const) -> f64 {
+    let Some(Const::F64(bits)) = eval::cast(c, Scalar::F64) else {
+        return f64::NAN;
+    };
+    let exact = f64::from_bits(bits);
+    let rounded = |digits: usize| format!("{exact:.digits$e}").parse::<f64>().ok();
+    let same = |x: &f64| eval::cast(Const::f64(*x), c.scalar()) == Some(c);
+    (0..5).filter_map(rounded).find(same).unwrap_or(exact)
 }
 
 /// A float in its shortest decimal form, both ways.
@@ -92,6 +105,11 @@ mod tests {
             assert_eq!(python(Const::f64(value)), expected);
         }
         assert_eq!(python(Const::f32(0.1)), "0.1");
+        for (bits, expected) in [(0x3c00, "1.0"), (0x2e66, "0.1"), (0x7bff, "65500.0"), (0x0001, "6e-08"), (0xfc00, "-inf")] {
+            assert_eq!(python(Const::F16(bits)), expected);
+        }
+        assert_eq!(python(Const::BF16(0x3dcd)), "0.1");
+        assert_eq!(python(Const::BF16(0x7f7f)), "3.39e+38");
         assert_eq!(python(Const::Bool(true)), "True");
         assert_eq!(python(Const::Int(Scalar::U64, -1)), "18446744073709551615");
         let c = |re: f64, im: f64| python(Const::C128(re.to_bits(), im.to_bits()));

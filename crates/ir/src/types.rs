@@ -16,6 +16,10 @@ pub enum Scalar {
     U16,
     U32,
     U64,
+    /// IEEE 754's half precision: 11 bits of significand, up to 65504.
+    F16,
+    /// The upper half of a float32: 8 bits of significand, float32's range.
+    BF16,
     F32,
     F64,
     C64,
@@ -33,7 +37,7 @@ pub enum Kind {
 }
 
 impl Scalar {
-    pub const ALL: [Scalar; 13] = [
+    pub const ALL: [Scalar; 15] = [
         Scalar::Bool,
         Scalar::I8,
         Scalar::I16,
@@ -43,6 +47,8 @@ impl Scalar {
         Scalar::U16,
         Scalar::U32,
         Scalar::U64,
+        Scalar::F16,
+        Scalar::BF16,
         Scalar::F32,
         Scalar::F64,
         Scalar::C64,
@@ -61,6 +67,8 @@ impl Scalar {
             Scalar::U16 => "u16",
             Scalar::U32 => "u32",
             Scalar::U64 => "u64",
+            Scalar::F16 => "f16",
+            Scalar::BF16 => "bf16",
             Scalar::F32 => "f32",
             Scalar::F64 => "f64",
             Scalar::C64 => "c64",
@@ -80,6 +88,8 @@ impl Scalar {
             Scalar::U16 => "uint16",
             Scalar::U32 => "uint32",
             Scalar::U64 => "uint64",
+            Scalar::F16 => "float16",
+            Scalar::BF16 => "bfloat16",
             Scalar::F32 => "float32",
             Scalar::F64 => "float64",
             Scalar::C64 => "complex64",
@@ -99,7 +109,7 @@ impl Scalar {
     pub const fn size(self) -> usize {
         match self {
             Scalar::Bool | Scalar::I8 | Scalar::U8 => 1,
-            Scalar::I16 | Scalar::U16 => 2,
+            Scalar::I16 | Scalar::U16 | Scalar::F16 | Scalar::BF16 => 2,
             Scalar::I32 | Scalar::U32 | Scalar::F32 => 4,
             Scalar::I64 | Scalar::U64 | Scalar::F64 | Scalar::C64 => 8,
             Scalar::C128 => 16,
@@ -115,7 +125,7 @@ impl Scalar {
             Scalar::Bool => Kind::Bool,
             Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => Kind::Signed,
             Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => Kind::Unsigned,
-            Scalar::F32 | Scalar::F64 => Kind::Float,
+            Scalar::F16 | Scalar::BF16 | Scalar::F32 | Scalar::F64 => Kind::Float,
             Scalar::C64 | Scalar::C128 => Kind::Complex,
         }
     }
@@ -130,6 +140,11 @@ impl Scalar {
 
     pub const fn is_float(self) -> bool {
         matches!(self.kind(), Kind::Float)
+    }
+
+    /// Is it one of the 16-bit floats, which compute as float32 and round?
+    pub const fn is_half(self) -> bool {
+        matches!(self, Scalar::F16 | Scalar::BF16)
     }
 
     pub const fn is_complex(self) -> bool {

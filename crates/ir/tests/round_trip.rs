@@ -131,7 +131,7 @@ fn errors_say_where() {
             "host @f() {\n  %1: i64 = 1\n}",
             "3:1: %0 is never defined; write `unused %0: type` to keep the number",
         ),
-        ("host @f(%0: f16) {}", "1:13: `f16` is no scalar type"),
+        ("host @f(%0: f24) {}", "1:13: `f24` is no scalar type"),
         ("host @f() { %0: u8 = 1.5 }", "1:22: a constant of type u8 is expected here"),
         ("host @f() {", "1:12: a word is expected here"),
         ("host @f() {}\nhost @g() {}", "2:13: one function must be marked `entry`"),

@@ -39,6 +39,8 @@ pub struct Target {
     pub has_fma: bool,
     /// Does it round to integers (`floor`, `rint`) in hardware?
     pub has_rounding: bool,
+    /// Does it convert between float16 and float32 in hardware?
+    pub has_half: bool,
     /// Are masks registers of their own (AVX-512), so that masked loads, stores and blends cost next to nothing?
     pub mask_registers: bool,
     /// The vector extension's name, for people.
@@ -98,6 +100,7 @@ fn detect(wish: &str) -> Target {
             vector_bits: 128,
             has_fma: true,
             has_rounding: true,
+            has_half: true,
             mask_registers: false,
             level: "NEON",
         };
@@ -164,6 +167,7 @@ fn x86(triple: String, level: Level) -> Target {
         vector_bits,
         has_fma: level >= Level::Avx2,
         has_rounding: level >= Level::Sse4,
+        has_half: level >= Level::Avx2,
         mask_registers: level >= Level::Avx512,
         level: name,
     }

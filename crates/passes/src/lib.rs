@@ -5,6 +5,7 @@ mod compact;
 pub mod contract;
 mod error;
 mod fold;
+pub mod halves;
 pub mod inline;
 pub mod legalize;
 pub mod liveness;
@@ -23,11 +24,13 @@ use weft_ir::Module;
 ///
 /// Complex numbers and tuples go first, so that contraction sees complex products as float ones; contraction goes before inlining, so
 /// that a function fuses by its own flag and not by its caller's. Indices are judged before loops are outlined, while extents are in sight.
+/// 16-bit floats are widened after contraction, which sees their products, and before cleaning, which drops the conversions nobody needs.
 pub fn lower_for_cpu(module: &mut Module) -> Result<(), PassError> {
     legalize::run(module)?;
     contract::run(module)?;
     inline::run(module)?;
     structure::run(module)?;
+    halves::run(module)?;
     cleanup::run(module)?;
     nonneg::run(module)?;
     outline::run(module)?;

@@ -8,7 +8,7 @@ use std::{env, fs};
 
 use weft_ir::Module;
 use weft_ir::text::{parse, print};
-use weft_passes::{PassError, cleanup, contract, inline, legalize, lower_for_cpu, nonneg, outline, structure};
+use weft_passes::{PassError, cleanup, contract, halves, inline, legalize, lower_for_cpu, nonneg, outline, structure};
 
 const SEPARATOR: &str = "; after\n";
 
@@ -53,6 +53,7 @@ fn run(pass: &str, module: &mut Module) -> Result<(), PassError> {
     match pass {
         "inline" => inline::run(module),
         "legalize" => legalize::run(module),
+        "halves" => halves::run(module),
         "cleanup" => cleanup::run(module),
         "structure" => structure::run(module),
         "contract" => contract::run(module),

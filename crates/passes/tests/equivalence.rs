@@ -12,7 +12,7 @@ use weft_ir::testing::{Interpreted, TestLine, TestValue, interpret, lines};
 use weft_ir::text::{parse, print};
 use weft_ir::verify::verify;
 use weft_ir::{Const, Module};
-use weft_passes::{PassError, cleanup, contract, inline, legalize, nonneg, outline, structure};
+use weft_passes::{PassError, cleanup, contract, halves, inline, legalize, nonneg, outline, structure};
 
 /// Random modules of each kind.
 const CASES: u64 = 100;
@@ -24,6 +24,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("legalize", legalize::run),
     ("inline", inline::run),
     ("structure", structure::run),
+    ("halves", halves::run),
     ("cleanup", cleanup::run),
     ("nonneg", nonneg::run),
     ("outline", outline::run),

@@ -10,7 +10,7 @@ use weft_ir::{
     BinOp, Block, Builder, CmpOp, Const, FuncId, FuncKind, Function, Index, Label, Layout, Local, Module, Op, Part, PrintItem, ReduceOp,
     Reduction, Scalar, Space, StmtKind, Type, Value, ViewType,
 };
-use weft_passes::{PassError, cleanup, contract, inline, legalize, nonneg, outline, structure};
+use weft_passes::{PassError, cleanup, contract, halves, inline, legalize, nonneg, outline, structure};
 
 const FUNCTIONS: u64 = 120;
 
@@ -32,6 +32,7 @@ const PASSES: &[(&str, Pass)] = &[
     ("contract", contract::run),
     ("inline", inline::run),
     ("structure", structure::run),
+    ("halves", halves::run),
     ("cleanup", cleanup::run),
     ("nonneg", nonneg::run),
     ("outline", outline::run),

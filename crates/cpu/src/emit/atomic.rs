@@ -3,6 +3,7 @@
 use weft_ir::{AtomicOp, BinOp, CmpOp, Index, Part, Scalar, Space, Value};
 
 use super::func::Fx;
+use super::half::moved_as;
 use super::values::{Num, Res, ViewVal, elem, memory_elem};
 use super::writer::{Elem, Operand, Ty};
 
@@ -16,7 +17,7 @@ impl Fx<'_, '_> {
         expected: Option<Value>,
         used: bool,
     ) -> Res<Num> {
-        let s = self.scalar(value)?;
+        let s = moved_as(op, self.scalar(value)?);
         let offset = self.element_offset(view, indices, Part::Whole)?;
         let given = self.num(value)?;
         let awaited = match expected {
@@ -94,7 +95,7 @@ impl Fx<'_, '_> {
                 return Ok(self.take(kept, Ty::scalar(elem(s))));
             }
         };
-        let result = self.binary(binary, s, Num::Uniform(found), Num::Uniform(new), s)?;
+        let result = self.combine(binary, s, Num::Uniform(found), Num::Uniform(new))?;
         Ok(self.take(result, Ty::scalar(elem(s))))
     }
 
@@ -144,9 +145,10 @@ impl Fx<'_, '_> {
     }
 
     fn atomic_global(&mut self, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
+        let register = elem(s);
         let name = match op {
-            AtomicOp::Add if s.is_float() => "fadd",
-            AtomicOp::Sub if s.is_float() => "fsub",
+            AtomicOp::Add if register.is_float() => "fadd",
+            AtomicOp::Sub if register.is_float() => "fsub",
             AtomicOp::Add if s.is_int() => "add",
             AtomicOp::Sub if s.is_int() => "sub",
             AtomicOp::Min if s.is_signed() => "min",

@@ -11,6 +11,11 @@ impl Fx<'_, '_> {
         if from == to {
             return a;
         }
+        if (from.is_half() && to != Scalar::F32) || (to.is_half() && from != Scalar::F32) {
+            // Only sums that were kept as doubles come here: the passes leave no other conversion, and these are not exact anyway.
+            let single = self.cast(from, Scalar::F32, a);
+            return self.cast(Scalar::F32, to, single);
+        }
         if let (Some(v), true) = (a.const_int(), from.is_int() && to.is_int()) {
             return Num::int(wrap_const(v, to));
         }
@@ -18,6 +23,8 @@ impl Fx<'_, '_> {
         let dst = src.with(elem(to));
         let x = self.take(a, src);
         let result = match (from, to) {
+            (Scalar::F16 | Scalar::BF16, Scalar::F32) => self.widen_half(from, x, src),
+            (Scalar::F32, Scalar::F16 | Scalar::BF16) => self.narrow_half(to, x, src),
             (_, Scalar::Bool) => self.is_not_zero(x, src),
             (Scalar::Bool, _) if to.is_float() => self.convert("uitofp", x, src, dst),
             (Scalar::Bool, _) => self.convert("zext", x, src, dst),
@@ -56,6 +63,7 @@ impl Fx<'_, '_> {
         let dst = src.with(elem(to));
         let x = self.take(a, src);
         if src == dst {
+            let x = x.int().map_or(x, |v| Operand::Int(wrap_const(v, to)));
             return self.wrap(x, dst);
         }
         let result = self.w.inst(format_args!("bitcast {} to {dst}", x.typed(src)));
@@ -108,7 +116,7 @@ pub fn wrap_const(v: i64, to: Scalar) -> i64 {
         Scalar::I16 => i64::from(v as i16),
         Scalar::I32 => i64::from(v as i32),
         Scalar::U8 => i64::from(v as u8),
-        Scalar::U16 => i64::from(v as u16),
+        Scalar::U16 | Scalar::F16 | Scalar::BF16 => i64::from(v as u16),
         Scalar::U32 => i64::from(v as u32),
         _ => v,
     }

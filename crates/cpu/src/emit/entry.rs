@@ -187,7 +187,7 @@ impl Fx<'_, '_> {
         };
         let ptr = self.w.offset(block, Operand::Int(8 * at as i64));
         let ty = Ty::scalar(elem(s));
-        if s.is_float() {
+        if ty.elem.is_float() {
             self.w.store(ty, op, ptr);
             return Ok(());
         }

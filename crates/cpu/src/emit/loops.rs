@@ -60,26 +60,27 @@ impl<'m> Fx<'_, 'm> {
         let stop = self.scalar_int("add nsw", block.at, Operand::Int(SUMMED_GANGS * i64::from(self.lanes)));
         let stop = self.call("smin", Ty::I64, &[stop, end]);
         self.gangs_in_a_row(index, block.at, stop)?;
-        self.move_sums();
+        self.move_sums()?;
         self.end_count(&block);
         Ok(())
     }
 
-    fn move_sums(&mut self) {
+    fn move_sums(&mut self) -> Res<()> {
         for (local, total) in self.totals.clone() {
             let Slot::Lanes { ptr, elem } = self.slots[local.index()] else {
                 continue;
             };
             let (narrow, wide) = (self.vector_ty(elem), self.vector_ty(Elem::F64));
-            let mut sum = self.w.load(narrow, ptr);
-            if elem == Elem::F32 {
-                sum = self.convert("fpext", sum, narrow, wide);
-            }
+            let s = self.local_scalar(local)?;
+            let sum = Num::Varying(self.w.load(narrow, ptr));
+            let sum = self.cast(s, Scalar::F64, sum);
+            let sum = self.take(sum, wide);
             let before = self.w.load(wide, total);
             let after = self.plain("fadd", wide, before, sum);
             self.w.store(wide, after, total);
             self.w.store(narrow, Operand::Zero, ptr);
         }
+        Ok(())
     }
 
     /// Whole gangs first, then one with some lanes off.
@@ -178,7 +179,7 @@ impl<'m> Fx<'_, 'm> {
             let low = self.part(vector, from, 0, half);
             let high = self.part(vector, from, half, half);
             self.lanes = half;
-            let joined = self.binary(op.binary(), s, Num::Varying(low), Num::Varying(high), s);
+            let joined = self.combine(op.binary(), s, Num::Varying(low), Num::Varying(high));
             self.lanes = width;
             vector = self.take(joined?, Ty { lanes: half, ..ty });
             lanes = half;
@@ -280,7 +281,7 @@ impl<'m> Fx<'_, 'm> {
             let held = if is_sum(r.op, s) { Scalar::F64 } else { s };
             let new = self.read_slot_number(block, i, held);
             let old = self.cast(s, held, old);
-            let total = self.binary(r.op.binary(), held, old, new, held)?;
+            let total = self.combine(r.op.binary(), held, old, new)?;
             let total = self.cast(held, s, total);
             self.set_local(*local, &Val::Num(total), false)?;
         }
@@ -305,7 +306,7 @@ fn combine_function(fx: &mut Fx<'_, '_>, name: &str, kinds: &[(ReduceOp, Scalar)
     let written = kinds.iter().enumerate().try_for_each(|(i, (op, s))| {
         let a = fx.read_slot_number(Operand::Arg("into"), i, *s);
         let b = fx.read_slot_number(Operand::Arg("from"), i, *s);
-        let joined = fx.binary(op.binary(), *s, a, b, *s)?;
+        let joined = fx.combine(op.binary(), *s, a, b)?;
         fx.store_slot(joined, *s, Operand::Arg("into"), i)
     });
     let inner = std::mem::replace(&mut fx.w, outer);
@@ -328,6 +329,7 @@ fn identity(op: ReduceOp, s: Scalar) -> Num {
     Num::Uniform(match op.identity(s) {
         Some(Const::Bool(b)) => Operand::Bool(b),
         Some(Const::Int(_, v)) => Operand::Int(v),
+        Some(Const::F16(bits) | Const::BF16(bits)) => Operand::Int(bits.into()),
         Some(Const::F32(bits)) => Operand::F32(bits),
         Some(Const::F64(bits)) => Operand::F64(bits),
         Some(Const::C64(..) | Const::C128(..)) | None => Operand::Zero,

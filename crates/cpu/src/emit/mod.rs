@@ -13,6 +13,7 @@ mod control;
 mod entry;
 mod func;
 mod guard;
+mod half;
 mod iterate;
 mod kernel;
 mod loops;
@@ -47,6 +48,8 @@ pub struct Target {
     pub fma: bool,
     /// `floor`, `ceil`, `trunc`, `rint` in hardware (SSE4.1, NEON); without it they are computed.
     pub rounding: bool,
+    /// Conversions between float16 and float32 in hardware (F16C, NEON); without it they are computed.
+    pub half: bool,
     /// Lanes of a gang instead of the choice of [`width`].
     pub gang: Option<u32>,
 }

@@ -129,6 +129,7 @@ impl Fx<'_, '_> {
         Ok(Num::Uniform(match c {
             Const::Bool(b) => Operand::Bool(b),
             Const::Int(_, v) => Operand::Int(v),
+            Const::F16(bits) | Const::BF16(bits) => Operand::Int(bits.into()),
             Const::F32(bits) => Operand::F32(bits),
             Const::F64(bits) => Operand::F64(bits),
             Const::C64(..) | Const::C128(..) => return self.internal("a complex constant"),

@@ -62,7 +62,7 @@ pub fn elem(s: Scalar) -> Elem {
     match s {
         Scalar::Bool => Elem::I1,
         Scalar::I8 | Scalar::U8 => Elem::I8,
-        Scalar::I16 | Scalar::U16 => Elem::I16,
+        Scalar::I16 | Scalar::U16 | Scalar::F16 | Scalar::BF16 => Elem::I16,
         Scalar::I32 | Scalar::U32 => Elem::I32,
         Scalar::I64 | Scalar::U64 => Elem::I64,
         Scalar::F32 | Scalar::C64 => Elem::F32,

@@ -12,6 +12,8 @@ pub enum Elem {
     I16,
     I32,
     I64,
+    /// Only while it is converted: elsewhere a 16-bit float is its bits.
+    F16,
     F32,
     F64,
     Ptr,
@@ -25,6 +27,7 @@ impl Elem {
             Elem::I16 => "i16",
             Elem::I32 => "i32",
             Elem::I64 => "i64",
+            Elem::F16 => "half",
             Elem::F32 => "float",
             Elem::F64 => "double",
             Elem::Ptr => "ptr",
@@ -34,6 +37,7 @@ impl Elem {
     /// The suffix intrinsics carry.
     pub const fn suffix(self) -> &'static str {
         match self {
+            Elem::F16 => "f16",
             Elem::F32 => "f32",
             Elem::F64 => "f64",
             Elem::Ptr => "p0",
@@ -45,7 +49,7 @@ impl Elem {
         match self {
             Elem::I1 => 1,
             Elem::I8 => 8,
-            Elem::I16 => 16,
+            Elem::I16 | Elem::F16 => 16,
             Elem::I32 | Elem::F32 => 32,
             Elem::I64 | Elem::F64 | Elem::Ptr => 64,
         }

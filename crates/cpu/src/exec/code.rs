@@ -133,6 +133,7 @@ pub fn target(machine: &weft_llvm::Target) -> emit::Target {
         mask_registers: machine.mask_registers,
         fma: machine.has_fma,
         rounding: machine.has_rounding,
+        half: machine.has_half,
         gang: None,
     }
 }

@@ -8,6 +8,8 @@ pub fn read(scalar: Scalar, slots: &mut impl Iterator<Item = u64>) -> Const {
     let unused = 64 - scalar.bits().min(64);
     match scalar {
         Scalar::Bool => Const::Bool(slot & 1 != 0),
+        Scalar::F16 => Const::F16(slot as u16),
+        Scalar::BF16 => Const::BF16(slot as u16),
         Scalar::F32 => Const::F32(slot as u32),
         Scalar::F64 => Const::F64(slot),
         Scalar::C64 => Const::C64(slot as u32, slots.next().unwrap_or(0) as u32),
@@ -21,6 +23,7 @@ pub fn write(c: Const, slots: &mut Vec<u64>) {
     match c {
         Const::Bool(b) => slots.push(u64::from(b)),
         Const::Int(_, v) => slots.push(v as u64),
+        Const::F16(bits) | Const::BF16(bits) => slots.push(u64::from(bits)),
         Const::F32(bits) => slots.push(u64::from(bits)),
         Const::F64(bits) => slots.push(bits),
         Const::C64(re, im) => slots.extend([u64::from(re), u64::from(im)]),
@@ -40,6 +43,8 @@ mod tests {
             Const::Int(Scalar::U8, 200),
             Const::Int(Scalar::I32, i64::from(i32::MIN)),
             Const::Int(Scalar::U64, -1),
+            Const::F16(0xbc00),
+            Const::BF16(0x7fc1),
             Const::f32(-0.5),
             Const::f64(f64::NAN),
             Const::C64(1, 2),

@@ -143,6 +143,7 @@ fn push_scalar(c: Const, slots: &mut Vec<u64>) {
     match c {
         Const::Bool(b) => slots.push(b.into()),
         Const::Int(_, v) => slots.push(v as u64),
+        Const::F16(bits) | Const::BF16(bits) => slots.push(bits.into()),
         Const::F32(bits) => slots.push(bits.into()),
         Const::F64(bits) => slots.push(bits),
         Const::C64(re, im) => slots.extend([u64::from(re), u64::from(im)]),
@@ -202,6 +203,8 @@ fn find(address: u64, memory: &[Placed], owned: &[Box<dyn Buffer>]) -> (Vec<u8>,
 fn scalar(s: Scalar, slots: &[u64]) -> Const {
     match s {
         Scalar::Bool => Const::Bool(slots[0] & 1 == 1),
+        Scalar::F16 => Const::F16(slots[0] as u16),
+        Scalar::BF16 => Const::BF16(slots[0] as u16),
         Scalar::F32 => Const::F32(slots[0] as u32),
         Scalar::F64 => Const::F64(slots[0]),
         Scalar::C64 => Const::C64(slots[0] as u32, slots[1] as u32),

@@ -1,6 +1,6 @@
 //! Conversions between scalar types.
 
-use super::Num;
+use super::{Num, half};
 use crate::op::Const;
 use crate::types::Scalar;
 
@@ -11,6 +11,8 @@ pub fn cast(a: Const, to: Scalar) -> Option<Const> {
     }
     Some(match (Num::from(a), to) {
         (from, Scalar::Bool) => Const::Bool(is_true(from)),
+        (from, Scalar::F16) => half::round(to, to_f64(from)),
+        (from, Scalar::BF16) => half::round(to, to_f32(from).into()),
         (from, Scalar::F32) => Const::f32(to_f32(from)),
         (from, Scalar::F64) => Const::f64(to_f64(from)),
         (Num::C128([re, im]), Scalar::C64) => Num::C64([re as f32, im as f32]).into(),
@@ -35,7 +37,7 @@ fn is_true(n: Num) -> bool {
     match n {
         Num::Bool(b) => b,
         Num::Int(_, v) => v != 0,
-        Num::F32(x) => x != 0.0,
+        Num::Half(_, x) | Num::F32(x) => x != 0.0,
         Num::F64(x) => x != 0.0,
         Num::C64(z) => z != [0.0, 0.0],
         Num::C128(z) => z != [0.0, 0.0],
@@ -47,7 +49,7 @@ fn to_f32(n: Num) -> f32 {
         Num::Bool(b) => f32::from(u8::from(b)),
         Num::Int(Scalar::U64, v) => v as u64 as f32,
         Num::Int(_, v) => v as f32,
-        Num::F32(x) | Num::C64([x, _]) => x,
+        Num::Half(_, x) | Num::F32(x) | Num::C64([x, _]) => x,
         Num::F64(x) | Num::C128([x, _]) => x as f32,
     }
 }
@@ -57,7 +59,7 @@ fn to_f64(n: Num) -> f64 {
         Num::Bool(b) => f64::from(u8::from(b)),
         Num::Int(Scalar::U64, v) => v as u64 as f64,
         Num::Int(_, v) => v as f64,
-        Num::F32(x) | Num::C64([x, _]) => x.into(),
+        Num::Half(_, x) | Num::F32(x) | Num::C64([x, _]) => x.into(),
         Num::F64(x) | Num::C128([x, _]) => x,
     }
 }

@@ -1,6 +1,7 @@
 //! Random scalars: constants, operations, casts, loads, indices.
 
 use super::{Gen, Reach};
+use crate::eval;
 use crate::module::Value;
 use crate::op::{BinOp, CmpOp, Const, Index, Op, Part, UnOp};
 use crate::types::Scalar;
@@ -28,6 +29,7 @@ impl Gen {
     pub fn random_const(&mut self, scalar: Scalar) -> Const {
         match scalar {
             Scalar::Bool => Const::Bool(self.rng.chance(50)),
+            half if half.is_half() => eval::cast(Const::f64(self.random_float()), half).unwrap_or(eval::zero(half)),
             Scalar::F32 => Const::f32(self.random_float() as f32),
             Scalar::F64 => Const::f64(self.random_float()),
             Scalar::C64 => Const::C64((self.random_float() as f32).to_bits(), (self.random_float() as f32).to_bits()),
@@ -142,7 +144,7 @@ impl Gen {
                 self.b.unary(UnOp::Not, a)
             }
             2 => {
-                let float = self.rng.pick(&[Scalar::F32, Scalar::F64]);
+                let float = self.rng.pick(&[Scalar::F32, Scalar::F64, Scalar::F16, Scalar::BF16]);
                 let a = self.operand(float);
                 let op = self.rng.pick(&[UnOp::IsNan, UnOp::IsInf]);
                 self.b.unary(op, a)
@@ -185,7 +187,7 @@ impl Gen {
     /// The real or imaginary part of a complex number of that precision, if the function has any.
     fn part(&mut self, scalar: Scalar) -> Value {
         let complex = if scalar == Scalar::F32 { Scalar::C64 } else { Scalar::C128 };
-        if !self.types.contains(&complex) {
+        if scalar.is_half() || !self.types.contains(&complex) {
             return self.value(scalar);
         }
         let from = self.value(complex);

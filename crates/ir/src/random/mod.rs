@@ -43,7 +43,7 @@ pub fn host(seed: u64) -> Case {
 }
 
 /// The types random code computes with.
-const SCALARS: [Scalar; 11] = [
+const SCALARS: [Scalar; 13] = [
     Scalar::Bool,
     Scalar::I8,
     Scalar::I16,
@@ -53,12 +53,14 @@ const SCALARS: [Scalar; 11] = [
     Scalar::U16,
     Scalar::U32,
     Scalar::U64,
+    Scalar::F16,
+    Scalar::BF16,
     Scalar::F32,
     Scalar::F64,
 ];
 
 /// Those and complex numbers, which are rarer.
-const ALL: [Scalar; 15] = [
+const ALL: [Scalar; 17] = [
     Scalar::Bool,
     Scalar::I8,
     Scalar::I16,
@@ -68,6 +70,8 @@ const ALL: [Scalar; 15] = [
     Scalar::U16,
     Scalar::U32,
     Scalar::U64,
+    Scalar::F16,
+    Scalar::BF16,
     Scalar::F32,
     Scalar::F64,
     Scalar::F32,
@@ -252,9 +256,13 @@ impl Gen {
             return;
         };
         let bits = match scalar {
-            Scalar::F32 | Scalar::F64 => {
+            float if float.is_float() => {
                 let clean = self.not_nan(value);
-                let word = if scalar == Scalar::F32 { Scalar::I32 } else { Scalar::I64 };
+                let word = match scalar.size() {
+                    2 => Scalar::I16,
+                    4 => Scalar::I32,
+                    _ => Scalar::I64,
+                };
                 self.b.emit(word, Op::Bitcast(clean))
             }
             _ => value,

@@ -1,5 +1,6 @@
 //! Values of test lines, and arrays as they lie in memory.
 
+use crate::eval;
 use crate::op::Const;
 use crate::types::{Layout, Scalar};
 
@@ -45,6 +46,8 @@ impl TestValue {
 
 fn same(a: Const, b: Const, about: bool) -> bool {
     match (a, b) {
+        (Const::F16(_), Const::F16(_)) => same_small(a, b, about.then_some(2e-3)),
+        (Const::BF16(_), Const::BF16(_)) => same_small(a, b, about.then_some(1.6e-2)),
         (Const::F32(a), Const::F32(b)) => same_float(f32::from_bits(a).into(), f32::from_bits(b).into(), about.then_some(1e-5)),
         (Const::F64(a), Const::F64(b)) => same_float(f64::from_bits(a), f64::from_bits(b), about.then_some(1e-12)),
         (Const::C64(ar, ai), Const::C64(br, bi)) => {
@@ -54,6 +57,13 @@ fn same(a: Const, b: Const, about: bool) -> bool {
             same(Const::F64(ar), Const::F64(br), about) && same(Const::F64(ai), Const::F64(bi), about)
         }
         _ => a == b,
+    }
+}
+
+fn same_small(a: Const, b: Const, tolerance: Option<f64>) -> bool {
+    match (eval::cast(a, Scalar::F64), eval::cast(b, Scalar::F64)) {
+        (Some(Const::F64(a)), Some(Const::F64(b))) => same_float(f64::from_bits(a), f64::from_bits(b), tolerance),
+        _ => false,
     }
 }
 

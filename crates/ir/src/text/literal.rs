@@ -5,7 +5,10 @@ use std::fmt::Write;
 
 use crate::op::Const;
 use crate::types::Scalar;
+use crate::{eval, repr};
 
+const QUIET_NAN_16: u16 = 0x7e00;
+const QUIET_NAN_B16: u16 = 0x7fc0;
 const QUIET_NAN_32: u32 = 0x7fc0_0000;
 const QUIET_NAN_64: u64 = 0x7ff8_0000_0000_0000;
 
@@ -15,10 +18,21 @@ pub(super) fn constant(c: Const) -> String {
         Const::Bool(b) => b.to_string(),
         Const::Int(Scalar::U64, v) => (v as u64).to_string(),
         Const::Int(_, v) => v.to_string(),
+        Const::F16(bits) | Const::BF16(bits) => small_float(c, bits),
         Const::F32(bits) => float32(bits),
         Const::F64(bits) => float64(bits),
         Const::C64(re, im) => format!("({}, {})", float32(re), float32(im)),
         Const::C128(re, im) => format!("({}, {})", float64(re), float64(im)),
+    }
+}
+
+fn small_float(c: Const, bits: u16) -> String {
+    let quiet_nan = if c.scalar() == Scalar::F16 { QUIET_NAN_16 } else { QUIET_NAN_B16 };
+    let value = repr::shortest(c);
+    match (value.is_nan(), bits) {
+        (true, _) if bits == quiet_nan => "nan".into(),
+        (true, _) => format!("{bits:#06x}"),
+        _ => format!("{value:?}"),
     }
 }
 
@@ -37,6 +51,14 @@ fn float64(bits: u64) -> String {
         (true, QUIET_NAN_64) => "nan".into(),
         (true, _) => format!("{bits:#018x}"),
         _ => format!("{value:?}"),
+    }
+}
+
+/// A 16-bit float written as the wider ones are.
+pub(super) fn parse_small(scalar: Scalar, text: &str) -> Option<Const> {
+    match text.strip_prefix("0x") {
+        Some(hex) => Const::from_bytes(scalar, &u16::from_str_radix(hex, 16).ok()?.to_le_bytes()),
+        None => eval::cast(Const::F64(parse_f64(text)?), scalar),
     }
 }
 

@@ -81,7 +81,7 @@ impl Parser {
                 Token::Ident(word) => word.parse().ok().map(Const::Bool),
                 _ => None,
             },
-            Scalar::F32 | Scalar::F64 => return self.float_constant(scalar),
+            float if float.is_float() => return self.float_constant(scalar),
             int => match self.peek() {
                 Token::Number(text) => literal::parse_int(text).map(|v| Const::Int(int, v)),
                 _ => None,
@@ -105,6 +105,7 @@ impl Parser {
             _ => String::new(),
         };
         let constant = match scalar {
+            Scalar::F16 | Scalar::BF16 => literal::parse_small(scalar, &text),
             Scalar::F32 => literal::parse_f32(&text).map(Const::F32),
             _ => literal::parse_f64(&text).map(Const::F64),
         };
