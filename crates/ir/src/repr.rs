@@ -105,7 +105,13 @@ mod tests {
             assert_eq!(python(Const::f64(value)), expected);
         }
         assert_eq!(python(Const::f32(0.1)), "0.1");
-        for (bits, expected) in [(0x3c00, "1.0"), (0x2e66, "0.1"), (0x7bff, "65500.0"), (0x0001, "6e-08"), (0xfc00, "-inf")] {
+        for (bits, expected) in [
+            (0x3c00, "1.0"),
+            (0x2e66, "0.1"),
+            (0x7bff, "65500.0"),
+            (0x0001, "6e-08"),
+            (0xfc00, "-inf"),
+        ] {
             assert_eq!(python(Const::F16(bits)), expected);
         }
         assert_eq!(python(Const::BF16(0x3dcd)), "0.1");

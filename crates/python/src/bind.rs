@@ -72,7 +72,7 @@ fn refuse_array(object: &Bound<'_, PyAny>, native: bool, known: bool, name: &str
         errors::typing(
             py,
             format!(
-                "argument {name} is an array of dtype {dtype}; Weft takes bool, int8 to int64, uint8 to uint64, float32, float64, complex64 and complex128"
+                "argument {name} is an array of dtype {dtype}; Weft takes bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64, complex64 and complex128"
             ),
         )
     } else {

@@ -265,7 +265,7 @@ fn named(object: &Bound<'_, PyAny>) -> Option<Object> {
 fn dtype(object: &Bound<'_, PyAny>) -> Option<Scalar> {
     let numpy = Numpy::get(object.py()).ok()?;
     if let Ok(ty) = object.cast::<PyType>() {
-        return numpy.scalar_of_type(ty.as_type_ptr());
+        return numpy.scalar_of_type(ty.py(), ty.as_type_ptr());
     }
     if type_name(object).ends_with("DType") {
         let ty = object.getattr("type").ok()?.cast_into::<PyType>().ok()?;
@@ -274,7 +274,7 @@ fn dtype(object: &Bound<'_, PyAny>) -> Option<Scalar> {
             .ok()?
             .is_truthy()
             .ok()?
-            .then(|| numpy.scalar_of_type(ty.as_type_ptr()))?;
+            .then(|| numpy.scalar_of_type(object.py(), ty.as_type_ptr()))?;
     }
     let name: String = object.getattr("_weft_scalar_").ok()?.extract().ok()?;
     Scalar::from_name(&name)

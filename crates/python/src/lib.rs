@@ -9,6 +9,7 @@
 )]
 
 mod array;
+mod bfloat16;
 mod bind;
 mod classify;
 mod core;

@@ -15,6 +15,9 @@ use pyo3::types::{PyCapsule, PyCapsuleMethods, PyType};
 use smallvec::SmallVec;
 use weft_ir::{Layout, Scalar};
 
+use crate::bfloat16;
+use crate::slots::Number;
+
 const C_CONTIGUOUS: c_int = 0x1;
 const F_CONTIGUOUS: c_int = 0x2;
 const ALIGNED: c_int = 0x100;
@@ -50,7 +53,8 @@ struct Descr {
 pub struct Numpy {
     table: *const *const c_void,
     array_type: *mut ffi::PyTypeObject,
-    scalar_types: [*mut ffi::PyTypeObject; 13],
+    /// In the order of [`Scalar::ALL`]; null for bfloat16, which is not NumPy's.
+    scalar_types: [*mut ffi::PyTypeObject; Scalar::ALL.len()],
     // Keeps the types above alive.
     _types: Vec<Py<PyAny>>,
 }
@@ -109,8 +113,11 @@ impl Numpy {
         let array = numpy.getattr("ndarray")?.cast_into::<PyType>()?;
         let array_type = array.as_type_ptr();
         let mut types = vec![array.into_any().unbind()];
-        let mut scalar_types = [ptr::null_mut(); 13];
+        let mut scalar_types = [ptr::null_mut(); Scalar::ALL.len()];
         for (slot, scalar) in scalar_types.iter_mut().zip(Scalar::ALL) {
+            if scalar == Scalar::BF16 {
+                continue;
+            }
             let name = if scalar == Scalar::Bool { "bool_" } else { scalar.numpy_name() };
             let ty = numpy.getattr(name)?.cast_into::<PyType>()?;
             *slot = ty.as_type_ptr();
@@ -137,13 +144,15 @@ impl Numpy {
 
     /// The scalar type of a NumPy scalar object such as `np.float32(1)`.
     pub fn scalar_of(&self, object: &Bound<'_, PyAny>) -> Option<Scalar> {
-        self.scalar_of_type(object.get_type_ptr())
+        self.scalar_of_type(object.py(), object.get_type_ptr())
     }
 
     /// The scalar type a type object such as `np.float32` stands for.
-    pub fn scalar_of_type(&self, ty: *mut ffi::PyTypeObject) -> Option<Scalar> {
-        let at = self.scalar_types.iter().position(|&t| t == ty)?;
-        Some(Scalar::ALL[at])
+    pub fn scalar_of_type(&self, py: Python<'_>, ty: *mut ffi::PyTypeObject) -> Option<Scalar> {
+        match self.scalar_types.iter().position(|&t| t == ty) {
+            Some(at) => Some(Scalar::ALL[at]),
+            None => bfloat16::of_type(py, ty),
+        }
     }
 
     /// The fields of an array; the caller has checked [`Numpy::is_array`].
@@ -157,7 +166,7 @@ impl Numpy {
         let native = descr.byteorder as u8 != if cfg!(target_endian = "little") { b'>' } else { b'<' };
         // SAFETY: `dimensions` and `strides` hold `nd` entries each; both may be null for rank 0.
         let (shape, strides) = unsafe { (slice_or_empty(a.dimensions, rank), slice_or_empty(a.strides, rank)) };
-        let elem = scalar_of_number(descr.type_num);
+        let elem = scalar_of_number(descr.type_num).or_else(|| bfloat16::of_number(array.py(), descr.type_num));
         ArrayFields {
             data: a.data as u64,
             shape,
@@ -172,6 +181,9 @@ impl Numpy {
 
     /// The bits of a NumPy scalar of type `scalar`, in two slots (the second for imaginary parts).
     pub fn scalar_bits(&self, object: &Bound<'_, PyAny>, scalar: Scalar) -> [u64; 2] {
+        if scalar == Scalar::BF16 {
+            return Number::Float(object.extract().unwrap_or(f64::NAN)).to_slots(scalar);
+        }
         let mut bytes = [0u64; 2];
         type AsCtype = unsafe extern "C" fn(*mut ffi::PyObject, *mut c_void);
         // SAFETY: entry 62 of the table is PyArray_ScalarAsCtype; 16 bytes hold the largest scalar, complex128.
@@ -181,6 +193,9 @@ impl Numpy {
 
     /// A NumPy scalar from its slots.
     pub fn new_scalar<'py>(&self, py: Python<'py>, scalar: Scalar, slots: [u64; 2]) -> PyResult<Bound<'py, PyAny>> {
+        if scalar == Scalar::BF16 {
+            return bfloat16::new_scalar(py, slots[0] as u16);
+        }
         let mut bytes = crate::slots::slots_to_memory(scalar, slots);
         let descr = self.descr(py, scalar)?;
         type NewScalar = unsafe extern "C" fn(*mut c_void, *mut ffi::PyObject, *mut ffi::PyObject) -> *mut ffi::PyObject;
@@ -245,6 +260,9 @@ impl Numpy {
     }
 
     fn descr<'py>(&self, py: Python<'py>, scalar: Scalar) -> PyResult<Bound<'py, PyAny>> {
+        if scalar == Scalar::BF16 {
+            return bfloat16::descr(py);
+        }
         type FromType = unsafe extern "C" fn(c_int) -> *mut ffi::PyObject;
         // SAFETY: entry 45 is PyArray_DescrFromType, which gives a new reference.
         unsafe { Bound::from_owned_ptr_or_err(py, self.entry::<FromType>(45)(number_of_scalar(scalar))) }
@@ -347,6 +365,7 @@ fn scalar_of_number(number: c_int) -> Option<Scalar> {
         10 => Scalar::U64,
         11 => Scalar::F32,
         12 => Scalar::F64,
+        23 => Scalar::F16,
         14 => Scalar::C64,
         15 => Scalar::C128,
         _ => return None,
@@ -369,6 +388,9 @@ fn number_of_scalar(scalar: Scalar) -> c_int {
         Scalar::U64 => 10,
         Scalar::F32 => 11,
         Scalar::F64 => 12,
+        Scalar::F16 => 23,
+        // No type of NumPy's own: `descr` asks elsewhere.
+        Scalar::BF16 => -1,
         Scalar::C64 => 14,
         Scalar::C128 => 15,
     }

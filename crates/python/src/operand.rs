@@ -133,7 +133,7 @@ pub fn elem_of(numpy: &Numpy, dtype: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     let full = py.import("numpy")?.call_method1("dtype", (dtype,))?;
     let ty = full.getattr("type")?.cast_into::<PyType>()?;
     numpy
-        .scalar_of_type(ty.as_type_ptr())
+        .scalar_of_type(py, ty.as_type_ptr())
         .ok_or_else(|| errors::typing(py, format!("dtype {full} has no type in Weft")))
 }
 

@@ -109,6 +109,8 @@ pub fn is_safe(from: Scalar, to: Scalar) -> bool {
     let (f, t) = (from.size(), to.size());
     match (from.kind(), to.kind()) {
         (Kind::Bool, _) => true,
+        _ if from == to => true,
+        (_, _) if to.is_half() => to.size() > from.size() && !from.is_float() && !from.is_complex(),
         (Kind::Unsigned, Kind::Unsigned) | (Kind::Signed, Kind::Signed) | (Kind::Float, Kind::Float) | (Kind::Complex, Kind::Complex) => {
             f <= t
         }

@@ -3,7 +3,7 @@
 //! A slot is 8 bytes with the scalar in its low bytes: bools as 0 or 1, small ints sign- or zero-extended (see "Argument blocks" in
 //! `docs/architecture.md`). Complex numbers take two.
 
-use weft_ir::{Kind, Scalar};
+use weft_ir::{Const, Kind, Scalar, eval};
 
 /// A scalar's memory image, in the low bytes of two words, as slots.
 pub fn memory_to_slots(scalar: Scalar, memory: [u64; 2]) -> [u64; 2] {
@@ -14,7 +14,7 @@ pub fn memory_to_slots(scalar: Scalar, memory: [u64; 2]) -> [u64; 2] {
         Scalar::I16 => [low as i16 as i64 as u64, 0],
         Scalar::I32 => [low as i32 as i64 as u64, 0],
         Scalar::U8 => [u64::from(low as u8), 0],
-        Scalar::U16 => [u64::from(low as u16), 0],
+        Scalar::U16 | Scalar::F16 | Scalar::BF16 => [u64::from(low as u16), 0],
         Scalar::U32 | Scalar::F32 => [u64::from(low as u32), 0],
         Scalar::I64 | Scalar::U64 | Scalar::F64 => [low, 0],
         Scalar::C64 => [low & 0xffff_ffff, low >> 32],
@@ -44,6 +44,7 @@ impl Number {
         match scalar {
             Scalar::Bool | Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => Number::Int(i128::from(slots[0])),
             Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => Number::Int(i128::from(slots[0] as i64)),
+            Scalar::F16 | Scalar::BF16 => Number::Float(half(scalar, slots[0])),
             Scalar::F32 => Number::Float(f64::from(single(slots[0]))),
             Scalar::F64 => Number::Float(f64::from_bits(slots[0])),
             Scalar::C64 => Number::Complex(f64::from(single(slots[0])), f64::from(single(slots[1]))),
@@ -89,10 +90,23 @@ fn single(slot: u64) -> f32 {
     f32::from_bits(slot as u32)
 }
 
-fn float_slot(scalar: Scalar, x: f64) -> u64 {
-    if scalar == Scalar::F32 {
-        u64::from((x as f32).to_bits())
+fn half(scalar: Scalar, slot: u64) -> f64 {
+    let bits = slot as u16;
+    let value = if scalar == Scalar::F16 {
+        Const::F16(bits)
     } else {
-        x.to_bits()
+        Const::BF16(bits)
+    };
+    match eval::cast(value, Scalar::F64) {
+        Some(Const::F64(bits)) => f64::from_bits(bits),
+        _ => f64::NAN,
+    }
+}
+
+fn float_slot(scalar: Scalar, x: f64) -> u64 {
+    match eval::cast(Const::f64(x), scalar) {
+        Some(Const::F16(bits) | Const::BF16(bits)) => bits.into(),
+        Some(Const::F32(bits)) => bits.into(),
+        _ => x.to_bits(),
     }
 }

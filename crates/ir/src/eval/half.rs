@@ -91,7 +91,10 @@ mod tests {
             for (c, to) in [(Const::F16(bits), Scalar::F32), (Const::BF16(bits), Scalar::F64)] {
                 let back = cast(cast(c, to).unwrap(), c.scalar()).unwrap();
                 let nan = unary(UnOp::IsNan, c) == Some(Const::Bool(true));
-                assert!(back == c || nan && unary(UnOp::IsNan, back) == Some(Const::Bool(true)), "{c:?} {back:?}");
+                assert!(
+                    back == c || nan && unary(UnOp::IsNan, back) == Some(Const::Bool(true)),
+                    "{c:?} {back:?}"
+                );
             }
         }
     }

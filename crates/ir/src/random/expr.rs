@@ -250,7 +250,7 @@ impl Gen {
 
     /// The sign of a NaN is nobody's business.
     pub fn not_nan(&mut self, value: Value) -> Value {
-        let zero = self.b.func.ty(value).scalar().map_or(Const::f64(0.0), crate::eval::zero);
+        let zero = self.b.func.ty(value).scalar().map_or(Const::f64(0.0), eval::zero);
         let zero = self.constant(zero);
         let is_nan = self.b.unary(UnOp::IsNan, value);
         self.b.select(is_nan, zero, value)
