@@ -3,17 +3,36 @@
 //! The input is a module after `weft_passes::lower_for_cuda`. What comes out is one LLVM module as text, how its entry takes its
 //! arguments, and the tables its `site` numbers index. Nothing here calls LLVM.
 
-use weft_ir::{ErrorKind, Scalar, Span};
+mod access;
+mod arith;
+mod atomic;
+mod cast;
+mod control;
+mod divide;
+mod entry;
+mod func;
+mod helpers;
+mod mailbox;
+mod module;
+mod number;
+mod ops;
+mod values;
+mod views;
+mod writer;
+mod written;
+
+use weft_ir::{ErrorKind, Module, Scalar, Span, ViewType};
 
 /// What the host has found out about a launch's arguments and the code may rely on.
 ///
 /// More facts make better code. A launch may use any code whose facts hold for it; `Facts::default()` is always right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Facts {
-    /// Every view's extents, strides and byte offsets, and along each axis the threads of the whole grid (for a loop: its points), are
-    /// below 2³¹: extents and strides come as 32-bit parameters and indices are computed in 32 bits.
+    /// Every view has fewer than 2³⁰ elements (and every extent is below that), its strides in bytes fit 32 bits, and the grid has fewer
+    /// than 2³⁰ threads along each axis (a loop: fewer points, too). Extents and strides come as 32-bit parameters then, and indices are
+    /// computed in 32 bits.
     pub narrow: bool,
-    /// Every view's data address is a multiple of 16.
+    /// Every view's data address is a multiple of 16, and its strides are multiples of its elements' size.
     pub aligned: bool,
     /// The bytes of a view that the kernel writes (see [`ViewParam::written`]) are no bytes of any other view.
     pub disjoint: bool,
@@ -51,9 +70,7 @@ pub struct Param {
 pub struct ViewParam {
     /// The slot of its data address; its shape and strides follow.
     pub slot: u32,
-    pub rank: u8,
-    /// Bytes of an element.
-    pub size: u32,
+    pub ty: ViewType,
     /// Does the kernel write to it?
     pub written: bool,
 }
@@ -85,4 +102,14 @@ pub enum EmitError {
     Unsupported { message: String, span: Span },
     /// The module is not what the passes promise.
     Internal(String),
+}
+
+/// Writes the entry of a module: a `Kernel`, or a `Loop` without reductions.
+pub fn emit(module: &Module, facts: Facts) -> Result<Emitted, EmitError> {
+    entry::emit(module, facts)
+}
+
+/// The views among the entry's parameters, for finding [`Facts`].
+pub fn view_params(module: &Module) -> Vec<ViewParam> {
+    entry::view_params(module)
 }

@@ -1,0 +1,48 @@
+//! From a module to PTX.
+
+use weft_ir::Module;
+use weft_passes::lower_for_cuda;
+use weft_runtime::CompileError;
+
+use crate::emit::{self, EmitError, Emitted, Facts};
+use crate::target::Target;
+
+/// PTX and how its entry is called.
+#[derive(Clone, Debug)]
+pub struct Ptx {
+    /// The assembly; `emitted.text` is the LLVM IR it was made of.
+    pub text: String,
+    pub emitted: Emitted,
+    pub target: Target,
+}
+
+/// A module as the front end made it, for a target. No device or driver is needed.
+pub fn compile_ptx(module: &Module, target: Target, facts: Facts) -> Result<Ptx, CompileError> {
+    compile_lowered(&lowered(module)?, target, facts)
+}
+
+/// A module made ready for [`compile_lowered`].
+pub fn lowered(module: &Module) -> Result<Module, CompileError> {
+    let mut module = module.clone();
+    lower_for_cuda(&mut module).map_err(|error| CompileError::Unsupported {
+        message: error.message,
+        span: error.span,
+    })?;
+    Ok(module)
+}
+
+/// What [`lowered`] gave, for a target and a set of facts.
+pub fn compile_lowered(module: &Module, target: Target, facts: Facts) -> Result<Ptx, CompileError> {
+    let emitted = emit::emit(module, facts)?;
+    let text = weft_llvm::ptx(&emitted.text, target.sm, target.ptx).map_err(|error| CompileError::Internal(error.to_string()))?;
+    Ok(Ptx { text, emitted, target })
+}
+
+impl From<EmitError> for CompileError {
+    fn from(error: EmitError) -> CompileError {
+        match error {
+            EmitError::Unsupported { message, span } => CompileError::Unsupported { message, span },
+            EmitError::Internal(message) => CompileError::Internal(message),
+        }
+    }
+}

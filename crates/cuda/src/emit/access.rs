@@ -1,0 +1,163 @@
+//! Loads and stores, and where an element lies.
+
+use weft_ir::{BinOp, Index, Layout, Part, Scalar, Space};
+
+use super::func::Fx;
+use super::number::{Num, Range};
+use super::values::{Res, View};
+use super::writer::{Operand, Ty};
+
+impl Fx<'_, '_> {
+    pub fn load_element(&mut self, view: &View, indices: &[Index], part: Part) -> Res<Num> {
+        let (s, ptr, align) = self.element(view, indices, part)?;
+        let memory = Ty::in_memory(s);
+        let fixed = if view.ty.space == Space::Constant {
+            ", !invariant.load !1"
+        } else {
+            ""
+        };
+        let loaded = self.w.inst(memory, format_args!("load {memory}, {ptr}, align {align}{fixed}"));
+        Ok(Num::Reg(self.loaded_as(s, loaded)))
+    }
+
+    pub fn store_element(&mut self, view: &View, indices: &[Index], value: Num, part: Part) -> Res<()> {
+        let (s, ptr, align) = self.element(view, indices, part)?;
+        let value = self.take(value);
+        let stored = self.stored_as(s, value);
+        self.w.line(format_args!("store {stored}, {ptr}, align {align}"));
+        Ok(())
+    }
+
+    /// A bool in memory is a byte that is 0 or 1.
+    pub fn loaded_as(&mut self, s: Scalar, loaded: Operand) -> Operand {
+        match s {
+            Scalar::Bool => self.w.compare("icmp ne", loaded, Ty::I8.int_const(0)),
+            _ => loaded,
+        }
+    }
+
+    pub fn stored_as(&mut self, s: Scalar, value: Operand) -> Operand {
+        match s {
+            Scalar::Bool => self.w.convert("zext", value, Ty::I8),
+            _ => value,
+        }
+    }
+
+    /// Type, address and alignment of what an access means.
+    pub fn element(&mut self, view: &View, indices: &[Index], part: Part) -> Res<(Scalar, Operand, usize)> {
+        if indices.len() != view.shape.len() {
+            return self.internal("an access with the wrong number of indices");
+        }
+        let elem = view.ty.elem;
+        if part == Part::Whole && elem.is_complex() {
+            return self.internal("an access to a whole complex element");
+        }
+        let mut at = Vec::new();
+        for (index, length) in indices.iter().zip(&view.shape) {
+            at.push(self.index(*index, *length)?);
+        }
+        let ptr = match view.ty.layout {
+            Layout::C => self.contiguous_element(view, at.into_iter().zip(view.shape.iter().copied())),
+            Layout::F => self.contiguous_element(view, at.into_iter().zip(view.shape.iter().copied()).rev()),
+            Layout::Row | Layout::Any => self.strided_element(view, &at),
+        };
+        let (s, part_size) = (elem.part(), elem.part().size());
+        if part != Part::Im {
+            return Ok((s, ptr, view.align));
+        }
+        let im = self
+            .w
+            .inst(ptr.ty, format_args!("getelementptr inbounds nuw i8, {ptr}, i64 {part_size}"));
+        Ok((s, im, part_size))
+    }
+
+    /// An index from the front: negative ones that may wrap get the axis's length added.
+    pub fn index(&mut self, index: Index, length: Num) -> Res<Num> {
+        let at = self.num(index.value)?;
+        if !index.wrap || at.range().is_some_and(|r| r.lo >= 0) {
+            return Ok(at);
+        }
+        if at.const_int().is_some_and(|v| v < 0) {
+            return Ok(self.whole(BinOp::Add, at, length));
+        }
+        if let (Num::Short(..), Num::Reg(op)) | (Num::Reg(op), Num::Short(..)) = (length, at)
+            && op.ty == Ty::I64
+            && length.range().is_some()
+        {
+            let x = self.take_short(at);
+            return Ok(self.wrapped_index(Num::Short(x, Range::I32), length));
+        }
+        Ok(self.wrapped_index(at, length))
+    }
+
+    fn wrapped_index(&mut self, at: Num, length: Num) -> Num {
+        match (at, length) {
+            (Num::Short(x, _), Num::Short(n, range)) => {
+                let negative = self.w.compare("icmp slt", x, Ty::I32.int_const(0));
+                let moved = self.w.binary("add", x, n);
+                Num::Short(self.w.select(negative, moved, x), Range::new(0, range.hi))
+            }
+            _ => {
+                let (x, n) = (self.take(at), self.take(length));
+                let negative = self.w.compare("icmp slt", x, Ty::I64.int_const(0));
+                let moved = self.w.binary("add", x, n);
+                Num::Reg(self.w.select(negative, moved, x))
+            }
+        }
+    }
+
+    /// Of a contiguous array: the number of the element, the axes from the slowest to the fastest.
+    fn contiguous_element(&mut self, view: &View, axes: impl Iterator<Item = (Num, Num)>) -> Operand {
+        let mut number: Option<Operand> = None;
+        for (index, length) in axes {
+            let index = self.element_number(view, index);
+            number = Some(match number {
+                None => index,
+                Some(outer) => {
+                    let length = self.element_number(view, length);
+                    let rows = self.w.binary("mul nuw nsw", outer, length);
+                    self.w.binary("add nuw nsw", rows, index)
+                }
+            });
+        }
+        let (base, size) = (view.base, view.ty.elem.size());
+        match number.map(|n| (n, n.int())) {
+            None | Some((_, Some(0))) => base,
+            Some((n, _)) => {
+                let wide = match n.int() {
+                    Some(v) => Ty::I64.int_const(v),
+                    None if n.ty == Ty::I32 => self.w.convert("zext nneg", n, Ty::I64),
+                    None => n,
+                };
+                self.w
+                    .inst(base.ty, format_args!("getelementptr inbounds nuw [{size} x i8], {base}, {wide}"))
+            }
+        }
+    }
+
+    fn element_number(&mut self, view: &View, n: Num) -> Operand {
+        if view.short { self.take_short(n) } else { self.take(n) }
+    }
+
+    fn strided_element(&mut self, view: &View, at: &[Num]) -> Operand {
+        let mut ptr = view.base;
+        for (index, stride) in at.iter().zip(&view.strides) {
+            if index.const_int() == Some(0) {
+                continue;
+            }
+            let index = if view.short { self.as_short(*index) } else { *index };
+            let (index, stride) = (self.take(index), self.take(*stride));
+            let bytes = self.w.binary("mul nsw", index, stride);
+            ptr = self.w.inst(ptr.ty, format_args!("getelementptr inbounds i8, {ptr}, {bytes}"));
+        }
+        ptr
+    }
+
+    /// An index that is in bounds of a small array.
+    fn as_short(&mut self, index: Num) -> Num {
+        match index {
+            Num::Reg(op) if op.int().is_none() => Num::Short(self.take_short(index), Range::new(0, Range::I32.hi)),
+            _ => index,
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Unary, binary and ternary arithmetic and comparisons of numbers.
+
+use weft_ir::{BinOp, CmpOp, Scalar, UnOp};
+
+use super::func::Fx;
+use super::number::{Num, Range};
+use super::values::Res;
+use super::writer::Operand;
+
+impl Fx<'_, '_> {
+    pub fn unary(&mut self, op: UnOp, s: Scalar, a: Num) -> Res<Num> {
+        if op == UnOp::Neg && s == Scalar::I64 {
+            return Ok(self.sub_i64(Num::int(0), a));
+        }
+        let x = self.take(a);
+        let ty = x.ty;
+        Ok(Num::Reg(match op {
+            UnOp::Neg if s.is_float() => {
+                let fast = self.fast();
+                self.w.inst(ty, format_args!("fneg {fast}{x}"))
+            }
+            UnOp::Neg => self.w.binary("sub", ty.int_const(0), x),
+            UnOp::Not if s == Scalar::Bool => self.w.binary("xor", x, Operand::bool(true)),
+            UnOp::Not => self.w.binary("xor", x, ty.int_const(-1)),
+            UnOp::Abs if s.is_float() => self.float_call("fabs", &[x]),
+            UnOp::Abs if s.is_signed() => self.flag_call("abs", x),
+            UnOp::Abs | UnOp::Conj => x,
+            UnOp::Sqrt => self.float_call("sqrt", &[x]),
+            UnOp::Floor => self.float_call("floor", &[x]),
+            UnOp::Ceil => self.float_call("ceil", &[x]),
+            UnOp::Trunc => self.float_call("trunc", &[x]),
+            UnOp::Rint => self.float_call("rint", &[x]),
+            UnOp::Popcount => self.call("ctpop", &[x]),
+            UnOp::Clz => self.flag_call("ctlz", x),
+            UnOp::Ctz => self.flag_call("cttz", x),
+            UnOp::IsNan => self.w.compare("fcmp uno", x, x),
+            UnOp::IsInf => {
+                let magnitude = self.call("fabs", &[x]);
+                self.w.compare("fcmp oeq", magnitude, ty.float_const(f64::INFINITY))
+            }
+            UnOp::SignBit => self.sign_bit(x),
+        }))
+    }
+
+    pub fn sign_bit(&mut self, x: Operand) -> Operand {
+        let bits = self.w.bitcast(x, x.ty.int());
+        self.w.compare("icmp slt", bits, bits.ty.int_const(0))
+    }
+
+    /// An LLVM intrinsic whose operands and result have one type.
+    pub fn call(&mut self, name: &str, args: &[Operand]) -> Operand {
+        self.intrinsic("", name, args)
+    }
+
+    pub fn float_call(&mut self, name: &str, args: &[Operand]) -> Operand {
+        let fast = self.fast();
+        self.intrinsic(fast, name, args)
+    }
+
+    fn intrinsic(&mut self, flags: &str, name: &str, args: &[Operand]) -> Operand {
+        let ty = args[0].ty;
+        let types = vec![ty.to_string(); args.len()].join(", ");
+        let shown: Vec<String> = args.iter().map(Operand::to_string).collect();
+        let suffix = ty.suffix();
+        self.cx.declare(format!("declare {ty} @llvm.{name}.{suffix}({types})"));
+        self.w
+            .inst(ty, format_args!("call {flags}{ty} @llvm.{name}.{suffix}({})", shown.join(", ")))
+    }
+
+    /// `abs`, `ctlz`, `cttz`: defined on every operand.
+    fn flag_call(&mut self, name: &str, x: Operand) -> Operand {
+        let (ty, suffix) = (x.ty, x.ty.suffix());
+        self.cx.declare(format!("declare {ty} @llvm.{name}.{suffix}({ty}, i1)"));
+        self.w.inst(ty, format_args!("call {ty} @llvm.{name}.{suffix}({x}, i1 false)"))
+    }
+
+    /// `count` is the type of the second operand, which differs for shifts and powers.
+    pub fn binary(&mut self, op: BinOp, s: Scalar, a: Num, b: Num, count: Scalar) -> Res<Num> {
+        if s == Scalar::I64 {
+            if let Some(short) = self.short_binary(op, a, b).or_else(|| self.short_division(op, a, b)) {
+                return Ok(short);
+            }
+            match op {
+                BinOp::Sub => return Ok(self.sub_i64(a, b)),
+                BinOp::Add if b.const_int() == Some(0) => return Ok(a),
+                BinOp::Mul if b.const_int() == Some(1) => return Ok(a),
+                _ => {}
+            }
+        }
+        let (x, y) = (self.take(a), self.take(b));
+        Ok(Num::Reg(match op {
+            BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div => self.basic(op, x, y),
+            BinOp::And => self.w.binary("and", x, y),
+            BinOp::Or => self.w.binary("or", x, y),
+            BinOp::Xor => self.w.binary("xor", x, y),
+            BinOp::FloorDiv | BinOp::Mod | BinOp::Rem if s.is_float() => self.float_division(op, x, y),
+            BinOp::FloorDiv | BinOp::Mod | BinOp::Rem => self.int_division(op, s.is_signed(), x, y),
+            BinOp::Shl | BinOp::Shr => self.shift(op, s, x, y),
+            BinOp::Min | BinOp::Max => self.min_max(op, s, x, y),
+            BinOp::CopySign => self.call("copysign", &[x, y]),
+            BinOp::IntPow => return self.int_pow(s, x, y, count),
+        }))
+    }
+
+    fn sub_i64(&mut self, a: Num, b: Num) -> Num {
+        if let Some(short) = self.short_binary(BinOp::Sub, a, b) {
+            return short;
+        }
+        let (x, y) = (self.take(a), self.take(b));
+        Num::Reg(self.w.binary("sub", x, y))
+    }
+
+    fn basic(&mut self, op: BinOp, x: Operand, y: Operand) -> Operand {
+        let float = x.ty.is_float();
+        let name = match (op, float) {
+            (BinOp::Add, true) => "fadd",
+            (BinOp::Sub, true) => "fsub",
+            (BinOp::Mul, true) => "fmul",
+            (BinOp::Add, false) => "add",
+            (BinOp::Sub, false) => "sub",
+            (BinOp::Mul, false) => "mul",
+            _ => "fdiv",
+        };
+        let fast = if float { self.fast() } else { "" };
+        self.w.inst(x.ty, format_args!("{name} {fast}{x}, {}", y.bare()))
+    }
+
+    /// `a if a < b else b`, a NaN in either giving NaN.
+    fn min_max(&mut self, op: BinOp, s: Scalar, x: Operand, y: Operand) -> Operand {
+        let min = op == BinOp::Min;
+        match (s.is_float(), s.is_signed()) {
+            (true, _) => self.float_min_max(if min { "fcmp olt" } else { "fcmp ogt" }, x, y),
+            _ if s == Scalar::Bool => self.w.binary(if min { "and" } else { "or" }, x, y),
+            (_, true) => self.call(if min { "smin" } else { "smax" }, &[x, y]),
+            _ => self.call(if min { "umin" } else { "umax" }, &[x, y]),
+        }
+    }
+
+    /// Not the hardware's: of two zeros that compares less which is negative.
+    fn float_min_max(&mut self, compare: &str, x: Operand, y: Operand) -> Operand {
+        let first = self.w.compare(compare, x, y);
+        let nan = self.w.compare("fcmp uno", x, x);
+        let first = self.w.binary("or", first, nan);
+        self.w.select(first, x, y)
+    }
+
+    /// Counts outside the type's bits give 0, or the sign for a signed right shift.
+    fn shift(&mut self, op: BinOp, s: Scalar, x: Operand, count: Operand) -> Operand {
+        let bits = i64::from(x.ty.bits());
+        let arithmetic = op == BinOp::Shr && s.is_signed();
+        let name = match op {
+            BinOp::Shl => "shl",
+            _ if arithmetic => "ashr",
+            _ => "lshr",
+        };
+        if let Some(n) = count.int() {
+            return match (0..bits).contains(&n) {
+                true => self.w.binary(name, x, x.ty.int_const(n)),
+                false if arithmetic => self.w.binary(name, x, x.ty.int_const(bits - 1)),
+                false => x.ty.int_const(0),
+            };
+        }
+        let inside = self.w.compare("icmp ult", count, count.ty.int_const(bits));
+        let resized = self.w.resize(count, x.ty, false);
+        let spare = x.ty.int_const(if arithmetic { bits - 1 } else { 0 });
+        let safe = self.w.select(inside, resized, spare);
+        let shifted = self.w.binary(name, x, safe);
+        if arithmetic {
+            return shifted;
+        }
+        self.w.select(inside, shifted, x.ty.int_const(0))
+    }
+
+    pub fn fma(&mut self, a: Num, b: Num, c: Num) -> Num {
+        let args = [a, b, c].map(|n| self.take(n));
+        Num::Reg(self.float_call("fma", &args))
+    }
+
+    /// Division of two `i64`s in 32 bits, where the result is known to fit.
+    fn short_division(&mut self, op: BinOp, a: Num, b: Num) -> Option<Num> {
+        let (Num::Short(x, r), Num::Short(y, s)) = (a, b) else {
+            return None;
+        };
+        let most = r.hi.max(-r.lo);
+        let range = match op {
+            BinOp::FloorDiv if r.lo > Range::I32.lo => Range::new(-most, most),
+            BinOp::Mod => Range::new((s.lo + 1).min(0), (s.hi - 1).max(0)),
+            BinOp::Rem => {
+                let most = most.min(s.hi.max(-s.lo) - 1).max(0);
+                Range::new(if r.lo < 0 { -most } else { 0 }, if r.hi > 0 { most } else { 0 })
+            }
+            _ => return None,
+        };
+        Some(Num::Short(self.int_division(op, true, x, y), range))
+    }
+}
+
+pub fn compare_name(op: CmpOp, s: Scalar) -> &'static str {
+    match (op, s.is_float(), s.is_signed()) {
+        (CmpOp::Eq, true, _) => "fcmp oeq",
+        (CmpOp::Ne, true, _) => "fcmp une",
+        (CmpOp::Lt, true, _) => "fcmp olt",
+        (CmpOp::Le, true, _) => "fcmp ole",
+        (CmpOp::Gt, true, _) => "fcmp ogt",
+        (CmpOp::Ge, true, _) => "fcmp oge",
+        (CmpOp::Eq, _, _) => "icmp eq",
+        (CmpOp::Ne, _, _) => "icmp ne",
+        (CmpOp::Lt, _, true) => "icmp slt",
+        (CmpOp::Le, _, true) => "icmp sle",
+        (CmpOp::Gt, _, true) => "icmp sgt",
+        (CmpOp::Ge, _, true) => "icmp sge",
+        (CmpOp::Lt, _, _) => "icmp ult",
+        (CmpOp::Le, _, _) => "icmp ule",
+        (CmpOp::Gt, _, _) => "icmp ugt",
+        (CmpOp::Ge, _, _) => "icmp uge",
+    }
+}

@@ -1,0 +1,168 @@
+//! `raise` and `print`: records in memory that the host reads. See `docs/architecture.md` for where they lie.
+
+use weft_ir::{Axis, ErrorKind, Geometry, PrintItem, Scalar};
+
+use super::func::Fx;
+use super::values::Res;
+use super::writer::{Label, Memory, Operand, Ty};
+use super::{ErrorSite, PrintPart, PrintSite};
+
+const STATE: i64 = 0;
+const SITE: i64 = 4;
+const THREAD: i64 = 8;
+const BLOCK: i64 = 20;
+const TAKEN: i64 = 32;
+const CAPACITY: i64 = 40;
+const DROPPED: i64 = 48;
+const RING: i64 = 64;
+
+/// What all errors of a function share.
+#[derive(Clone, Copy, Debug)]
+pub struct Raising {
+    /// Writes the record and ends the thread.
+    label: Label,
+    /// Which error.
+    site: Operand,
+}
+
+const AXES: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
+
+impl Fx<'_, '_> {
+    /// Records the error if it is the first, and ends the thread.
+    pub fn raise(&mut self, kind: ErrorKind, message: &str) {
+        let site = self.cx.error_sites.len() as i64;
+        self.cx.error_sites.push(ErrorSite {
+            kind,
+            message: message.to_owned(),
+            span: self.span,
+        });
+        let raising = match self.raising {
+            Some(raising) => raising,
+            None => Raising {
+                label: self.w.label(),
+                site: self.w.alloca(Ty::I32),
+            },
+        };
+        self.raising = Some(raising);
+        self.w.store(Ty::I32.int_const(site), raising.site);
+        self.w.br(raising.label);
+    }
+
+    /// The end of every error, once a function.
+    pub fn write_raising(&mut self) {
+        let Some(Raising { label, site }) = self.raising else {
+            return;
+        };
+        self.cx.mailbox = true;
+        let (first, last) = (self.w.label(), self.w.label());
+        self.w.place(label);
+        let pair = self.w.inst(
+            Ty::I32,
+            format_args!(
+                "cmpxchg {}, i32 0, i32 1 syncscope(\"device\") monotonic monotonic, align 4",
+                Operand::MAILBOX
+            ),
+        );
+        let won = self.w.inst(Ty::I1, format_args!("extractvalue {{ i32, i1 }} {}, 1", pair.bare()));
+        self.w.cond_br(won, first, last);
+        self.w.place(first);
+        let site = self.w.load(Ty::I32, site);
+        self.write_record(SITE, site);
+        for (axis, at) in AXES.into_iter().zip(0..) {
+            let (thread, block) = (self.geometry(Geometry::ThreadIdx(axis)), self.geometry(Geometry::BlockIdx(axis)));
+            let (thread, block) = (self.take_short(thread), self.take_short(block));
+            self.write_record(THREAD + 4 * at, thread);
+            self.write_record(BLOCK + 4 * at, block);
+        }
+        let state = self.mail(STATE);
+        // Release, to the host: whoever sees the state sees the record.
+        self.w.line(format_args!("store atomic i32 2, {state} release, align 4"));
+        self.w.br(last);
+        self.w.place(last);
+        self.w.end(format_args!("ret void"));
+    }
+
+    fn mail(&mut self, offset: i64) -> Operand {
+        let base = Operand::MAILBOX;
+        if offset == 0 {
+            return base;
+        }
+        self.w
+            .inst(base.ty, format_args!("getelementptr inbounds nuw i8, {base}, i64 {offset}"))
+    }
+
+    fn write_record(&mut self, offset: i64, value: Operand) {
+        let ptr = self.mail(offset);
+        self.w.line(format_args!("store {value}, {ptr}, align 4"));
+    }
+
+    /// One line of output, if the ring has room for it.
+    pub fn print(&mut self, items: &[PrintItem]) -> Res<()> {
+        self.cx.mailbox = true;
+        let (mut parts, mut slots) = (Vec::new(), Vec::new());
+        for item in items {
+            match item {
+                PrintItem::Text(text) => parts.push(PrintPart::Text(text.clone())),
+                PrintItem::Value(v) => {
+                    let s = self.scalar(*v)?;
+                    parts.push(PrintPart::Value(s));
+                    let op = self.operand(*v)?;
+                    slots.push(self.as_slot(s, op));
+                }
+                PrintItem::Complex(re, im) => {
+                    let s = self.scalar(*re)?;
+                    parts.push(PrintPart::Value(if s == Scalar::F32 { Scalar::C64 } else { Scalar::C128 }));
+                    for part in [re, im] {
+                        let op = self.operand(*part)?;
+                        slots.push(self.as_slot(s, op));
+                    }
+                }
+            }
+        }
+        let site = self.cx.print_sites.len() as i64;
+        self.cx.print_sites.push(PrintSite { items: parts });
+        let size = slots.len() as i64 + 1;
+        slots.insert(0, Ty::I64.int_const(size | site << 32));
+        self.write_line(&slots);
+        Ok(())
+    }
+
+    /// A value as 8 bytes, small integers extended.
+    fn as_slot(&mut self, s: Scalar, op: Operand) -> Operand {
+        let bits = self.w.bitcast(op, op.ty.int());
+        self.w.resize(bits, Ty::I64, s.is_signed())
+    }
+
+    fn write_line(&mut self, slots: &[Operand]) {
+        let (fits, full, after) = (self.w.label(), self.w.label(), self.w.label());
+        let size = slots.len() as i64;
+        let start = self.counted_up(TAKEN, size);
+        let end = self.w.binary("add", start, Ty::I64.int_const(size));
+        let capacity = self.mail(CAPACITY);
+        let capacity = self.w.inst(Ty::I64, format_args!("load i64, {capacity}, align 8"));
+        let room = self.w.compare("icmp ule", end, capacity);
+        self.w.cond_br(room, fits, full);
+        self.w.place(fits);
+        let ring = self.mail(RING);
+        let line = self
+            .w
+            .inst(Ty::Ptr(Memory::Global), format_args!("getelementptr i64, {ring}, {start}"));
+        for (i, slot) in slots.iter().enumerate() {
+            let ptr = self.w.inst(line.ty, format_args!("getelementptr i64, {line}, i64 {i}"));
+            self.w.line(format_args!("store {slot}, {ptr}, align 8"));
+        }
+        self.w.br(after);
+        self.w.place(full);
+        self.counted_up(DROPPED, 1);
+        self.w.place(after);
+    }
+
+    /// Adds to a counter of the mailbox; gives what it was.
+    fn counted_up(&mut self, offset: i64, by: i64) -> Operand {
+        let ptr = self.mail(offset);
+        self.w.inst(
+            Ty::I64,
+            format_args!("atomicrmw add {ptr}, i64 {by} syncscope(\"device\") monotonic, align 8"),
+        )
+    }
+}

@@ -1,0 +1,115 @@
+//! The module being written: its arrays, declarations and helper functions, the tables of sites.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use weft_ir::{ConstId, Module};
+
+use super::helpers::Helper;
+use super::writer::{Memory, Operand};
+use super::{Emitted, ErrorSite, Facts, Param, PrintSite};
+
+/// What constant memory holds.
+const CONSTANT_BYTES: usize = 64 << 10;
+
+pub struct ModuleCx<'m> {
+    pub module: &'m Module,
+    pub facts: Facts,
+    pub error_sites: Vec<ErrorSite>,
+    pub print_sites: Vec<PrintSite>,
+    pub mailbox: bool,
+    /// Bytes of each shared array.
+    shared: Vec<u64>,
+    constants: BTreeSet<u32>,
+    constant_memory: Memory,
+    declares: BTreeSet<String>,
+    helpers: BTreeMap<String, String>,
+}
+
+/// The entry function's text and how it is called.
+pub struct Entry {
+    pub name: String,
+    pub text: String,
+    pub params: Vec<Param>,
+}
+
+impl<'m> ModuleCx<'m> {
+    pub fn new(module: &'m Module, facts: Facts) -> ModuleCx<'m> {
+        let bytes: usize = module.constants.iter().map(|c| c.bytes.len().next_multiple_of(16)).sum();
+        ModuleCx {
+            module,
+            facts,
+            error_sites: Vec::new(),
+            print_sites: Vec::new(),
+            mailbox: false,
+            shared: Vec::new(),
+            constants: BTreeSet::new(),
+            constant_memory: if bytes > CONSTANT_BYTES { Memory::Global } else { Memory::Constant },
+            declares: BTreeSet::new(),
+            helpers: BTreeMap::new(),
+        }
+    }
+
+    pub fn declare(&mut self, text: String) {
+        self.declares.insert(text);
+    }
+
+    pub fn shared_array(&mut self, bytes: u64) -> Operand {
+        self.shared.push(bytes);
+        Operand::shared_array(self.shared.len() as u32 - 1)
+    }
+
+    pub fn constant(&mut self, id: ConstId) -> Operand {
+        self.constants.insert(id.0);
+        Operand::const_array(id.0, self.constant_memory)
+    }
+
+    pub fn helper(&mut self, helper: &Helper) {
+        if self.helpers.insert(helper.name.clone(), helper.text.clone()).is_none() {
+            self.declares.extend(helper.declares.iter().cloned());
+        }
+    }
+
+    pub fn finish(self, entry: Entry) -> Emitted {
+        let mut text = String::with_capacity(entry.text.len() + 1024);
+        for (i, bytes) in self.shared.iter().enumerate() {
+            let _ = writeln!(
+                text,
+                "@weft_shared{i} = internal addrspace(3) global [{bytes} x i8] poison, align 16"
+            );
+        }
+        for id in &self.constants {
+            let array = &self.module.constants[*id as usize];
+            let space = self.constant_memory.number();
+            let _ = write!(
+                text,
+                "@weft_const{id} = internal addrspace({space}) constant [{} x i8] c\"",
+                array.bytes.len()
+            );
+            for byte in &array.bytes {
+                let _ = write!(text, "\\{byte:02X}");
+            }
+            text.push_str("\", align 16\n");
+        }
+        text.push_str(&entry.text);
+        for helper in self.helpers.values() {
+            text.push_str(helper);
+        }
+        for declare in &self.declares {
+            text.push_str(declare);
+            text.push('\n');
+        }
+        text.push_str("!0 = !{!\"branch_weights\", i32 1, i32 2000}\n!1 = !{}\n");
+        Emitted {
+            text,
+            entry: entry.name,
+            params: entry.params,
+            mailbox: self.mailbox,
+            shared_bytes: self.shared.iter().map(|bytes| bytes.next_multiple_of(16)).sum(),
+            dynamic_shared: false,
+            grid_sync: false,
+            error_sites: self.error_sites,
+            print_sites: self.print_sites,
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Numbers while they are written, and `i64` arithmetic in 32 bits where its results are known to fit.
+//!
+//! Indices are `i64` in the IR, and most of them are small: thread indices, lengths of arrays, what is computed of them. A GPU has 32-bit
+//! integer units, so a number whose range is known is held in 32 bits together with the range.
+
+use weft_ir::{Axis, BinOp, CmpOp, Geometry, Op, Scalar, Value};
+
+use super::arith::compare_name;
+use super::func::Fx;
+use super::writer::{Operand, Ty};
+
+/// A scalar of the IR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Num {
+    /// In a register of its own type.
+    Reg(Operand),
+    /// An `i64` held in 32 bits, and what it lies between.
+    Short(Operand, Range),
+}
+
+/// `lo..=hi`, both of them 32-bit numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    pub lo: i64,
+    pub hi: i64,
+}
+
+/// What [`super::Facts::narrow`] promises of lengths and of threads along an axis.
+pub const NARROW: i64 = 1 << 30;
+
+impl Range {
+    pub const I32: Range = Range::new(i32::MIN as i64, i32::MAX as i64);
+    pub const LENGTH: Range = Range::new(0, NARROW - 1);
+
+    pub const fn new(lo: i64, hi: i64) -> Range {
+        Range { lo, hi }
+    }
+
+    fn if_short(lo: i128, hi: i128) -> Option<Range> {
+        let fits = |v: i128| i32::try_from(v).is_ok();
+        (lo <= hi && fits(lo) && fits(hi)).then_some(Range::new(lo as i64, hi as i64))
+    }
+
+    fn join(self, other: Range) -> Range {
+        Range::new(self.lo.min(other.lo), self.hi.max(other.hi))
+    }
+
+    const fn is_constant(self) -> Option<i64> {
+        if self.lo == self.hi { Some(self.lo) } else { None }
+    }
+
+    /// What a scalar type of at most 32 bits holds, where that fits.
+    fn of(s: Scalar) -> Option<Range> {
+        Some(match s {
+            Scalar::Bool => Range::new(0, 1),
+            Scalar::U8 => Range::new(0, 0xFF),
+            Scalar::U16 => Range::new(0, 0xFFFF),
+            Scalar::I8 => Range::new(i8::MIN as i64, i8::MAX as i64),
+            Scalar::I16 => Range::new(i16::MIN as i64, i16::MAX as i64),
+            Scalar::I32 => Range::I32,
+            _ => return None,
+        })
+    }
+}
+
+impl Num {
+    pub fn int(v: i64) -> Num {
+        match i32::try_from(v) {
+            Ok(_) => Num::Short(Ty::I32.int_const(v), Range::new(v, v)),
+            Err(_) => Num::Reg(Ty::I64.int_const(v)),
+        }
+    }
+
+    pub fn const_int(self) -> Option<i64> {
+        match self {
+            Num::Reg(op) | Num::Short(op, _) => op.int(),
+        }
+    }
+
+    pub fn range(self) -> Option<Range> {
+        match self {
+            Num::Short(_, range) => Some(range),
+            Num::Reg(_) => None,
+        }
+    }
+}
+
+impl Fx<'_, '_> {
+    /// The number in a register of its own type.
+    pub fn take(&mut self, n: Num) -> Operand {
+        match n {
+            Num::Reg(op) => op,
+            Num::Short(op, range) => match op.int() {
+                Some(v) => Ty::I64.int_const(v),
+                None if range.lo >= 0 => self.w.convert("zext nneg", op, Ty::I64),
+                None => self.w.convert("sext", op, Ty::I64),
+            },
+        }
+    }
+
+    /// An `i64` in 32 bits, where the program's meaning says that it fits.
+    pub fn take_short(&mut self, n: Num) -> Operand {
+        match n {
+            Num::Short(op, _) => op,
+            Num::Reg(op) if op.ty == Ty::I64 => match op.int() {
+                Some(v) => Ty::I32.int_const(i64::from(v as i32)),
+                None => self.w.convert("trunc", op, Ty::I32),
+            },
+            Num::Reg(op) => op,
+        }
+    }
+
+    /// Arithmetic of two `i64`s in 32 bits, where the result is known to fit.
+    pub fn short_binary(&mut self, op: BinOp, a: Num, b: Num) -> Option<Num> {
+        let (Num::Short(x, r), Num::Short(y, s)) = (a, b) else {
+            return None;
+        };
+        let (name, range) = short_op(op, r, s)?;
+        if let Some(v) = range.is_constant() {
+            return Some(Num::int(v));
+        }
+        let same = |n: Num| n.const_int();
+        match (op, same(a), same(b)) {
+            (BinOp::Add | BinOp::Or | BinOp::Xor, Some(0), _) | (BinOp::Mul, Some(1), _) => return Some(Num::Short(y, range)),
+            (BinOp::Add | BinOp::Or | BinOp::Xor | BinOp::Sub | BinOp::Shl | BinOp::Shr, _, Some(0))
+            | (BinOp::Mul | BinOp::FloorDiv, _, Some(1)) => {
+                return Some(Num::Short(x, range));
+            }
+            _ => {}
+        }
+        Some(Num::Short(self.short_inst(name, x, y), range))
+    }
+
+    fn short_inst(&mut self, name: Short, x: Operand, y: Operand) -> Operand {
+        match name {
+            Short::Inst(name) => self.w.binary(name, x, y),
+            Short::Call(name) => self.call(name, &[x, y]),
+        }
+    }
+
+    /// Whole-grid thread numbers: along an axis they are few in narrow code, whatever their factors could be.
+    pub fn grid_product(&mut self, a: Value, b: Value) -> Option<Num> {
+        let (of_a, of_b) = (self.geometry_of(a)?, self.geometry_of(b)?);
+        let axis = match (of_a, of_b) {
+            (Geometry::BlockIdx(x) | Geometry::GridDim(x), Geometry::BlockDim(y)) => (x == y).then_some(x),
+            (Geometry::BlockDim(x), Geometry::BlockIdx(y) | Geometry::GridDim(y)) => (x == y).then_some(x),
+            _ => None,
+        };
+        axis.filter(|_| self.cx.facts.narrow)?;
+        let (Ok(Num::Short(x, r)), Ok(Num::Short(y, s))) = (self.num(a), self.num(b)) else {
+            return None;
+        };
+        let lo = r.lo * s.lo;
+        Some(Num::Short(self.w.binary("mul nuw nsw", x, y), Range::new(lo, NARROW)))
+    }
+
+    fn geometry_of(&self, value: Value) -> Option<Geometry> {
+        match self.defs[value.index()] {
+            Some(Op::Geometry(g)) => Some(*g),
+            _ => None,
+        }
+    }
+
+    /// A small integer as an `i64`.
+    pub fn widened(&mut self, from: Scalar, x: Operand) -> Option<Num> {
+        let range = Range::of(from)?;
+        if let Some(v) = x.int() {
+            return Some(Num::int(v));
+        }
+        Some(Num::Short(self.w.resize(x, Ty::I32, from.is_signed()), range))
+    }
+
+    pub fn select_num(&mut self, cond: Operand, a: Num, b: Num) -> Num {
+        match (a, b) {
+            (Num::Short(x, r), Num::Short(y, s)) => Num::Short(self.w.select(cond, x, y), r.join(s)),
+            _ => {
+                let (x, y) = (self.take(a), self.take(b));
+                Num::Reg(self.w.select(cond, x, y))
+            }
+        }
+    }
+
+    pub fn compare_nums(&mut self, op: CmpOp, s: Scalar, a: Num, b: Num) -> Operand {
+        match (a, b) {
+            (Num::Short(x, _), Num::Short(y, _)) => self.w.compare(compare_name(op, Scalar::I32), x, y),
+            _ => {
+                let (x, y) = (self.take(a), self.take(b));
+                self.w.compare(compare_name(op, s), x, y)
+            }
+        }
+    }
+
+    /// A sum, difference or product of lengths and offsets, which does not wrap.
+    pub fn whole(&mut self, op: BinOp, a: Num, b: Num) -> Num {
+        if let Some(short) = self.short_binary(op, a, b) {
+            return short;
+        }
+        let (x, y) = (self.take(a), self.take(b));
+        let name = match op {
+            BinOp::Add => "add nsw",
+            BinOp::Sub => "sub nsw",
+            _ => "mul nsw",
+        };
+        Num::Reg(self.w.binary(name, x, y))
+    }
+
+    pub fn geometry(&mut self, query: Geometry) -> Num {
+        const AXES: [&str; 3] = ["x", "y", "z"];
+        // The hardware's limits, by axis.
+        let (threads, blocks) = ([1024, 1024, 64], [i64::from(i32::MAX), 65535, 65535]);
+        let (name, range) = match query {
+            Geometry::ThreadIdx(axis) => ("tid", Range::new(0, threads[axis as usize] - 1)),
+            Geometry::BlockDim(axis) => ("ntid", Range::new(1, threads[axis as usize])),
+            Geometry::BlockIdx(axis) => ("ctaid", Range::new(0, blocks[axis as usize] - 1)),
+            Geometry::GridDim(axis) => ("nctaid", Range::new(1, blocks[axis as usize])),
+            Geometry::LaneId => ("laneid", Range::new(0, 31)),
+        };
+        let register = match query {
+            Geometry::ThreadIdx(axis) | Geometry::BlockDim(axis) | Geometry::BlockIdx(axis) | Geometry::GridDim(axis) => {
+                format!("{name}.{}", AXES[axis as usize])
+            }
+            Geometry::LaneId => name.to_owned(),
+        };
+        Num::Short(self.special_register(&register, range), range)
+    }
+
+    fn special_register(&mut self, name: &str, range: Range) -> Operand {
+        if let Some(op) = self.registers.get(name) {
+            return *op;
+        }
+        let (lo, hi) = (range.lo, range.hi + 1);
+        // A range of i32 written as LLVM has it: its end may be 2^31, which is the least number.
+        let hi = i64::from(hi as u32 as i32);
+        self.cx.declare(format!("declare i32 @llvm.nvvm.read.ptx.sreg.{name}()"));
+        let op = self.w.entry_inst(
+            Ty::I32,
+            format_args!("call range(i32 {lo}, {hi}) i32 @llvm.nvvm.read.ptx.sreg.{name}()"),
+        );
+        self.registers.insert(name.to_owned(), op);
+        op
+    }
+
+    /// This thread's number along an axis of the whole grid.
+    pub fn grid_thread(&mut self, axis: Axis) -> Num {
+        let (block, dim) = (self.geometry(Geometry::BlockIdx(axis)), self.geometry(Geometry::BlockDim(axis)));
+        let start = self.grid_count(block, dim);
+        let thread = self.geometry(Geometry::ThreadIdx(axis));
+        self.whole(BinOp::Add, start, thread)
+    }
+
+    /// Blocks times threads of a block.
+    pub fn grid_count(&mut self, blocks: Num, threads: Num) -> Num {
+        match (blocks, threads) {
+            (Num::Short(x, r), Num::Short(y, s)) if self.cx.facts.narrow => {
+                Num::Short(self.w.binary("mul nuw nsw", x, y), Range::new(r.lo * s.lo, NARROW))
+            }
+            _ => self.whole(BinOp::Mul, blocks, threads),
+        }
+    }
+}
+
+/// How LLVM computes it.
+enum Short {
+    Inst(&'static str),
+    Call(&'static str),
+}
+
+/// The instruction for `i64` arithmetic in 32 bits and the result's range, if that is known to fit.
+fn short_op(op: BinOp, a: Range, b: Range) -> Option<(Short, Range)> {
+    let corners = |f: fn(i128, i128) -> i128| {
+        let all = [(a.lo, b.lo), (a.lo, b.hi), (a.hi, b.lo), (a.hi, b.hi)].map(|(x, y)| f(x.into(), y.into()));
+        let (lo, hi) = all.iter().fold((i128::MAX, i128::MIN), |(lo, hi), v| (lo.min(*v), hi.max(*v)));
+        Range::if_short(lo, hi)
+    };
+    let unsigned = a.lo >= 0 && b.lo >= 0;
+    let ones_over = |v: i64| (1i64 << (i64::BITS - v.leading_zeros())) - 1;
+    let (name, range) = match op {
+        BinOp::Add => (if unsigned { "add nuw nsw" } else { "add nsw" }, corners(|x, y| x + y)?),
+        BinOp::Sub => ("sub nsw", corners(|x, y| x - y)?),
+        BinOp::Mul => (if unsigned { "mul nuw nsw" } else { "mul nsw" }, corners(|x, y| x * y)?),
+        BinOp::FloorDiv if a.lo >= 0 && b.lo > 0 => ("udiv", Range::new(a.lo / b.hi, a.hi / b.lo)),
+        BinOp::Mod | BinOp::Rem if a.lo >= 0 && b.lo > 0 => ("urem", Range::new(0, a.hi.min(b.hi - 1))),
+        BinOp::And if b.lo >= 0 => ("and", Range::new(0, if a.lo >= 0 { a.hi.min(b.hi) } else { b.hi })),
+        BinOp::And if a.lo >= 0 => ("and", Range::new(0, a.hi)),
+        BinOp::Or | BinOp::Xor if unsigned => (if op == BinOp::Or { "or" } else { "xor" }, Range::new(0, ones_over(a.hi.max(b.hi)))),
+        BinOp::Or => ("or", Range::I32),
+        BinOp::And => ("and", Range::I32),
+        BinOp::Xor => ("xor", Range::I32),
+        BinOp::Shl if b.lo >= 0 && b.hi < 31 => {
+            let ends = [a.lo, a.hi]
+                .into_iter()
+                .flat_map(|x| [i128::from(x) << b.lo, i128::from(x) << b.hi]);
+            let (lo, hi) = ends.fold((i128::MAX, i128::MIN), |(lo, hi), v| (lo.min(v), hi.max(v)));
+            ("shl nsw", Range::if_short(lo, hi)?)
+        }
+        BinOp::Shr if b.lo >= 0 && b.hi < 32 => {
+            let ends = [a.lo >> b.lo, a.lo >> b.hi, a.hi >> b.lo, a.hi >> b.hi];
+            let (lo, hi) = ends.into_iter().fold((i64::MAX, i64::MIN), |(lo, hi), v| (lo.min(v), hi.max(v)));
+            ("ashr", Range::new(lo, hi))
+        }
+        BinOp::Min => return Some((Short::Call("smin"), Range::new(a.lo.min(b.lo), a.hi.min(b.hi)))),
+        BinOp::Max => return Some((Short::Call("smax"), Range::new(a.lo.max(b.lo), a.hi.max(b.hi)))),
+        _ => return None,
+    };
+    Some((Short::Inst(name), range))
+}
