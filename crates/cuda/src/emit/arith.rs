@@ -33,6 +33,7 @@ impl Fx<'_, '_> {
             UnOp::Popcount => self.call("ctpop", &[x]),
             UnOp::Clz => self.flag_call("ctlz", x),
             UnOp::Ctz => self.flag_call("cttz", x),
+            UnOp::BitReverse => self.call("bitreverse", &[x]),
             UnOp::IsNan => self.w.compare("fcmp uno", x, x),
             UnOp::IsInf => {
                 let magnitude = self.call("fabs", &[x]);

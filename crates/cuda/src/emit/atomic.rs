@@ -43,24 +43,31 @@ impl Fx<'_, '_> {
 
     /// The instruction that does it, and its operand.
     fn native(&mut self, op: AtomicOp, s: Scalar, new: Operand) -> Option<(&'static str, Operand)> {
-        if s.size() < 4 {
-            return None;
-        }
         let name = match op {
             AtomicOp::Add if s.is_float() => "fadd",
             AtomicOp::Sub if s.is_float() => return Some(("fadd", self.w.inst(new.ty, format_args!("fneg {new}")))),
+            AtomicOp::Exch => {
+                let stored = self.stored_as(s, new);
+                return Some(("xchg", self.w.bitcast(stored, stored.ty.int())));
+            }
+            AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => {
+                let name = match op {
+                    AtomicOp::And => "and",
+                    AtomicOp::Or => "or",
+                    _ => "xor",
+                };
+                return Some((name, self.stored_as(s, new)));
+            }
+            _ if !s.is_int() => return None,
             AtomicOp::Add => "add",
             AtomicOp::Sub => return Some(("add", self.w.binary("sub", new.ty.int_const(0), new))),
-            AtomicOp::Exch => return Some(("xchg", self.w.bitcast(new, new.ty.int()))),
-            _ if !s.is_int() => return None,
             AtomicOp::Min if s.is_signed() => "min",
             AtomicOp::Max if s.is_signed() => "max",
             AtomicOp::Min => "umin",
             AtomicOp::Max => "umax",
-            AtomicOp::And => "and",
-            AtomicOp::Or => "or",
-            AtomicOp::Xor => "xor",
-            AtomicOp::Cas => return None,
+            AtomicOp::Inc => "uinc_wrap",
+            AtomicOp::Dec => "udec_wrap",
+            AtomicOp::Cas | AtomicOp::NanMin | AtomicOp::NanMax => return None,
         };
         Some((name, new))
     }
@@ -71,7 +78,7 @@ impl Fx<'_, '_> {
             operand.ty,
             format_args!("atomicrmw {name} {ptr}, {operand} {scope} monotonic, align {align}"),
         );
-        self.w.bitcast(old, Ty::of(*s))
+        self.bits_as(*s, old)
     }
 
     /// The element after the operation.
@@ -85,6 +92,22 @@ impl Fx<'_, '_> {
             AtomicOp::Or => BinOp::Or,
             AtomicOp::Xor => BinOp::Xor,
             AtomicOp::Exch => return Ok(new),
+            AtomicOp::NanMin => return self.without_nan(BinOp::Min, s, old, new),
+            AtomicOp::NanMax => return self.without_nan(BinOp::Max, s, old, new),
+            AtomicOp::Inc => {
+                let over = self.w.compare("icmp uge", old, new);
+                let more = self.w.binary("add", old, old.ty.int_const(1));
+                return Ok(self.w.select(over, old.ty.int_const(0), more));
+            }
+            AtomicOp::Dec => {
+                let (none, over) = (
+                    self.w.compare("icmp eq", old, old.ty.int_const(0)),
+                    self.w.compare("icmp ugt", old, new),
+                );
+                let wraps = self.w.binary("or", none, over);
+                let less = self.w.binary("add", old, old.ty.int_const(-1));
+                return Ok(self.w.select(wraps, new, less));
+            }
             AtomicOp::Cas => {
                 let Some(expected) = expected else {
                     return self.internal("a comparison with nothing");
@@ -96,6 +119,15 @@ impl Fx<'_, '_> {
         };
         let result = self.binary(binary, s, Num::Reg(old), Num::Reg(new), s)?;
         Ok(self.take(result))
+    }
+
+    /// The smaller or larger of two floats, or the one that is no NaN.
+    fn without_nan(&mut self, op: BinOp, s: Scalar, old: Operand, new: Operand) -> Res<Operand> {
+        let best = self.binary(op, s, Num::Reg(old), Num::Reg(new), s)?;
+        let best = self.take(best);
+        let (old_nan, new_nan) = (self.w.compare("fcmp uno", old, old), self.w.compare("fcmp uno", new, new));
+        let kept = self.w.select(new_nan, old, best);
+        Ok(self.w.select(old_nan, new, kept))
     }
 
     /// On memory of one thread.

@@ -100,6 +100,16 @@ impl<'m> Fx<'_, 'm> {
                 self.store_element(&view, indices, value, *part)?;
             }
             StmtKind::Barrier => self.barrier(),
+            StmtKind::GridBarrier => self.grid_barrier(),
+            StmtKind::SyncWarp(mask) => {
+                let mask = self.operand(*mask)?;
+                self.sync_warp(mask);
+            }
+            StmtKind::Fence(scope) => self.fence(*scope),
+            StmtKind::Sleep(time) => {
+                let time = self.operand(*time)?;
+                self.sleep(time);
+            }
             StmtKind::Raise { kind, message } => self.raise(*kind, message),
             StmtKind::Print(items) => self.print(items)?,
             StmtKind::ParFor { .. } | StmtKind::Launch { .. } => return self.unsupported("a parallel loop inside a kernel"),
@@ -230,13 +240,6 @@ impl<'m> Fx<'_, 'm> {
         };
         let more = self.w.compare("icmp ugt", left, stride);
         (self.w.binary("add", at, step), more)
-    }
-
-    fn barrier(&mut self) {
-        self.cx
-            .declare("declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32) convergent".to_owned());
-        self.w
-            .line(format_args!("call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)"));
     }
 }
 

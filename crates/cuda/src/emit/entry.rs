@@ -206,6 +206,17 @@ impl Fx<'_, '_> {
         format!("{alone}{read} align {align}")
     }
 
+    fn launch_bounds(&self) -> String {
+        let flags = self.f.flags;
+        let bounds = [
+            ("maxntid", flags.max_threads),
+            ("minctasm", flags.min_blocks),
+            ("maxnreg", flags.max_registers),
+        ];
+        let given = bounds.into_iter().filter(|(_, n)| *n > 0);
+        given.map(|(name, n)| format!(" \"nvvm.{name}\"=\"{n}\"")).collect()
+    }
+
     fn finish(mut self, candidates: &[Candidate]) -> Entry {
         self.w.place(self.end);
         self.w.end(format_args!("ret void"));
@@ -222,11 +233,14 @@ impl Fx<'_, '_> {
                 bytes: ty.bits() / 8,
             });
         }
-        if self.cx.mailbox {
-            let comma = if params.is_empty() { "" } else { ", " };
-            let _ = write!(signature, "{comma}{} noundef noalias align 16 %mailbox", Operand::MAILBOX.ty);
+        for (used, hidden) in [(self.cx.mailbox, Operand::MAILBOX), (self.cx.grid_sync, Operand::COUNTER)] {
+            let comma = if signature.is_empty() { "" } else { ", " };
+            if used {
+                let _ = write!(signature, "{comma}{} noundef noalias align 4 {}", hidden.ty, hidden.bare());
+            }
         }
-        let text = format!("define ptx_kernel void @{name}({signature}) convergent nounwind {{\n{body}}}\n");
+        let bounds = self.launch_bounds();
+        let text = format!("define ptx_kernel void @{name}({signature}) convergent nounwind{bounds} {{\n{body}}}\n");
         Entry { name, text, params }
     }
 }

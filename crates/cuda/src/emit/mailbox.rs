@@ -1,11 +1,11 @@
 //! `raise` and `print`: records in memory that the host reads. See `docs/architecture.md` for where they lie.
 
-use weft_ir::{Axis, ErrorKind, Geometry, PrintItem, Scalar};
+use weft_ir::{ErrorKind, Geometry, PrintItem, Scalar};
 
 use super::func::Fx;
 use super::values::Res;
 use super::writer::{Label, Memory, Operand, Ty};
-use super::{ErrorSite, PrintPart, PrintSite};
+use super::{AXES, ErrorSite, PrintPart, PrintSite};
 
 const STATE: i64 = 0;
 const SITE: i64 = 4;
@@ -24,8 +24,6 @@ pub struct Raising {
     /// Which error.
     site: Operand,
 }
-
-const AXES: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
 
 impl Fx<'_, '_> {
     /// Records the error if it is the first, and ends the thread.

@@ -16,12 +16,15 @@ mod mailbox;
 mod module;
 mod number;
 mod ops;
+mod together;
 mod values;
 mod views;
 mod writer;
 mod written;
 
-use weft_ir::{ErrorKind, Module, Scalar, Span, ViewType};
+use weft_ir::{Axis, ErrorKind, Module, Scalar, Span, ViewType};
+
+const AXES: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
 
 /// What the host has found out about a launch's arguments and the code may rely on.
 ///
@@ -44,14 +47,16 @@ pub struct Emitted {
     pub text: String,
     /// Symbol of the entry.
     pub entry: String,
-    /// What each parameter of the entry is, in order. If there is a mailbox its address follows as the last parameter.
+    /// What each parameter of the entry is, in order. Behind them comes the address of the mailbox, if there is one, and that of the
+    /// grid's barrier, if there is one.
     pub params: Vec<Param>,
     pub mailbox: bool,
     /// Bytes of shared memory the entry declares itself.
     pub shared_bytes: u64,
     /// Is memory asked for at the launch (`extern shared`) used?
     pub dynamic_shared: bool,
-    /// Does the launch have to be cooperative?
+    /// Are there barriers of the grid? The launch has to be cooperative then, and needs a word of device memory for the barrier: zero at
+    /// first and then as launches leave it, and not that of a launch that may run at the same time.
     pub grid_sync: bool,
     pub error_sites: Vec<ErrorSite>,
     pub print_sites: Vec<PrintSite>,

@@ -18,6 +18,8 @@ pub struct ModuleCx<'m> {
     pub error_sites: Vec<ErrorSite>,
     pub print_sites: Vec<PrintSite>,
     pub mailbox: bool,
+    pub grid_sync: bool,
+    pub dynamic_shared: bool,
     /// Bytes of each shared array.
     shared: Vec<u64>,
     constants: BTreeSet<u32>,
@@ -42,6 +44,8 @@ impl<'m> ModuleCx<'m> {
             error_sites: Vec::new(),
             print_sites: Vec::new(),
             mailbox: false,
+            grid_sync: false,
+            dynamic_shared: false,
             shared: Vec::new(),
             constants: BTreeSet::new(),
             constant_memory: if bytes > CONSTANT_BYTES { Memory::Global } else { Memory::Constant },
@@ -78,6 +82,9 @@ impl<'m> ModuleCx<'m> {
                 "@weft_shared{i} = internal addrspace(3) global [{bytes} x i8] poison, align 16"
             );
         }
+        if self.dynamic_shared {
+            text.push_str("@weft_dynamic = external addrspace(3) global [0 x i8], align 16\n");
+        }
         for id in &self.constants {
             let array = &self.module.constants[*id as usize];
             let space = self.constant_memory.number();
@@ -106,8 +113,8 @@ impl<'m> ModuleCx<'m> {
             params: entry.params,
             mailbox: self.mailbox,
             shared_bytes: self.shared.iter().map(|bytes| bytes.next_multiple_of(16)).sum(),
-            dynamic_shared: false,
-            grid_sync: false,
+            dynamic_shared: self.dynamic_shared,
+            grid_sync: self.grid_sync,
             error_sites: self.error_sites,
             print_sites: self.print_sites,
         }

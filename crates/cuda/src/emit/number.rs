@@ -208,6 +208,11 @@ impl Fx<'_, '_> {
         const AXES: [&str; 3] = ["x", "y", "z"];
         // The hardware's limits, by axis.
         let (threads, blocks) = ([1024, 1024, 64], [i64::from(i32::MAX), 65535, 65535]);
+        let bound = match self.f.flags.max_threads {
+            0 => i64::MAX,
+            n => n.into(),
+        };
+        let threads = threads.map(|n: i64| n.min(bound));
         let (name, range) = match query {
             Geometry::ThreadIdx(axis) => ("tid", Range::new(0, threads[axis as usize] - 1)),
             Geometry::BlockDim(axis) => ("ntid", Range::new(1, threads[axis as usize])),
@@ -224,7 +229,7 @@ impl Fx<'_, '_> {
         Num::Short(self.special_register(&register, range), range)
     }
 
-    fn special_register(&mut self, name: &str, range: Range) -> Operand {
+    pub fn special_register(&mut self, name: &str, range: Range) -> Operand {
         if let Some(op) = self.registers.get(name) {
             return *op;
         }

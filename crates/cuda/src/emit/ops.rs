@@ -34,6 +34,10 @@ impl Fx<'_, '_> {
                 let ty = self.view_type(value)?;
                 view(self.const_array(*id, ty))
             }
+            Op::DynamicShared => {
+                let ty = self.view_type(value)?;
+                view(self.dynamic_shared(ty.elem))
+            }
             Op::Select(cond, a, b) if self.f.ty(value).view().is_some() => {
                 let (cond, a, b) = (self.operand(*cond)?, self.view(*a)?, self.view(*b)?);
                 view(self.select_view(cond, &a, &b))
@@ -102,6 +106,16 @@ impl Fx<'_, '_> {
                 self.atomic(*op, &view, indices, *value, *expected)?
             }
             Op::Geometry(query) => self.geometry(*query),
+            Op::Warp { op, mask, value, lane } => {
+                let (mask, value) = (self.operand(*mask)?, self.operand(*value)?);
+                let lane = lane.map(|v| self.operand(v)).transpose()?;
+                self.warp(*op, mask, value, lane)?
+            }
+            Op::ActiveMask => self.active_mask(),
+            Op::BarrierReduce(op, value) => {
+                let value = self.operand(*value)?;
+                self.barrier_reduce(*op, value)
+            }
             _ => return self.internal(format!("an operation the passes should have removed: {op:?}")),
         })
     }

@@ -139,7 +139,8 @@ enum Atom {
     Reg(u32),
     /// The kernel's parameter for a slot.
     Param(u32),
-    Mailbox,
+    /// A hidden parameter or global of that name.
+    Named(&'static str),
     SharedArray(u32),
     ConstArray(u32),
     Bool(bool),
@@ -156,10 +157,18 @@ pub struct Operand {
 }
 
 impl Operand {
-    pub const MAILBOX: Operand = Operand {
-        ty: Ty::Ptr(Memory::Global),
-        atom: Atom::Mailbox,
-    };
+    /// Where errors and lines of output go.
+    pub const MAILBOX: Operand = Operand::named(Memory::Global, "%mailbox");
+    /// A word in which barriers of the grid count.
+    pub const COUNTER: Operand = Operand::named(Memory::Global, "%counter");
+    pub const DYNAMIC_SHARED: Operand = Operand::named(Memory::Shared, "@weft_dynamic");
+
+    const fn named(memory: Memory, name: &'static str) -> Operand {
+        Operand {
+            ty: Ty::Ptr(memory),
+            atom: Atom::Named(name),
+        }
+    }
 
     pub const fn param(slot: u32, ty: Ty) -> Operand {
         Operand {
@@ -231,7 +240,7 @@ impl Display for Bare {
         match self.0.atom {
             Atom::Reg(n) => write!(f, "%v{n}"),
             Atom::Param(slot) => write!(f, "%p{slot}"),
-            Atom::Mailbox => f.write_str("%mailbox"),
+            Atom::Named(name) => f.write_str(name),
             Atom::SharedArray(n) => write!(f, "@weft_shared{n}"),
             Atom::ConstArray(n) => write!(f, "@weft_const{n}"),
             Atom::Bool(b) => write!(f, "{b}"),
