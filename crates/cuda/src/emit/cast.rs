@@ -34,10 +34,13 @@ impl Fx<'_, '_> {
             (_, Scalar::Bool) => self.w.compare("icmp ne", x, x.ty.int_const(0)),
             (Scalar::Bool, _) if to.is_float() => self.w.convert("uitofp", x, ty),
             (Scalar::Bool, _) => self.w.convert("zext", x, ty),
-            (Scalar::F32, Scalar::F64) => self.w.convert("fpext", x, ty),
-            (Scalar::F64, Scalar::F32) => self.w.convert("fptrunc", x, ty),
+            _ if from.is_float() && to.is_float() => self.float_to_float(x, ty),
+            _ if x.ty.is_half() => {
+                let wide = self.w.convert("fpext", x, Ty::F32);
+                self.float_to_int(wide, to)
+            }
             _ if from.is_float() => self.float_to_int(x, to),
-            _ if to.is_float() => self.w.convert(if from.is_signed() { "sitofp" } else { "uitofp" }, x, ty),
+            _ if to.is_float() => self.int_to_float(from.is_signed(), x, ty),
             _ => match x.int() {
                 Some(v) => ty.int_const(to.wrap(v)),
                 None => self.w.resize(x, ty, from.is_signed()),
@@ -49,10 +52,36 @@ impl Fx<'_, '_> {
     fn cast_short(&mut self, x: Operand, to: Scalar) -> Num {
         let ty = Ty::of(to);
         Num::Reg(match x.int() {
-            _ if to.is_float() => self.w.convert("sitofp", x, ty),
+            _ if to.is_float() => self.int_to_float(true, x, ty),
             Some(v) => ty.int_const(to.wrap(v)),
             None => self.w.resize(x, ty, true),
         })
+    }
+
+    fn int_to_float(&mut self, signed: bool, x: Operand, ty: Ty) -> Operand {
+        let name = if signed { "sitofp" } else { "uitofp" };
+        if ty == Ty::BF16 {
+            let single = self.w.convert(name, x, Ty::F32);
+            return self.w.convert("fptrunc", single, ty);
+        }
+        self.w.convert(name, x, ty)
+    }
+
+    /// Rounded once, but on the way from a double to a bfloat16 to a float32 first.
+    pub fn float_to_float(&mut self, x: Operand, ty: Ty) -> Operand {
+        match (x.ty, ty) {
+            (Ty::F16, Ty::BF16) | (Ty::BF16, Ty::F16) => {
+                let single = self.w.convert("fpext", x, Ty::F32);
+                self.w.convert("fptrunc", single, ty)
+            }
+            (Ty::F64, Ty::BF16) => {
+                let single = self.w.convert("fptrunc", x, Ty::F32);
+                self.w.convert("fptrunc", single, ty)
+            }
+            _ if x.ty.bits() < ty.bits() => self.w.convert("fpext", x, ty),
+            _ if x.ty.bits() > ty.bits() => self.w.convert("fptrunc", x, ty),
+            _ => x,
+        }
     }
 
     pub fn bitcast(&mut self, to: Scalar, a: Num) -> Num {

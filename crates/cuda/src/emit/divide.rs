@@ -84,6 +84,11 @@ impl Fx<'_, '_> {
     /// NumPy's `fmod`, `remainder` and `floor_divide`.
     pub fn float_division(&mut self, op: BinOp, x: Operand, y: Operand) -> Operand {
         let ty = x.ty;
+        if ty.is_half() {
+            let (x, y) = (self.float_to_float(x, Ty::F32), self.float_to_float(y, Ty::F32));
+            let result = self.float_division(op, x, y);
+            return self.float_to_float(result, ty);
+        }
         let rem = self.helper(&fmod(ty), ty, &[x, y]);
         if op == BinOp::Rem {
             return rem;

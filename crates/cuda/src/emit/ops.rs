@@ -125,6 +125,8 @@ impl Fx<'_, '_> {
             Const::Bool(b) => Num::Reg(Operand::bool(b)),
             Const::Int(weft_ir::Scalar::I64, v) => Num::int(v),
             Const::Int(s, v) => Num::Reg(Ty::of(s).int_const(v)),
+            Const::F16(bits) => Num::Reg(Operand::half(Ty::F16, bits)),
+            Const::BF16(bits) => Num::Reg(Operand::half(Ty::BF16, bits)),
             Const::F32(bits) => Num::Reg(Operand::f32(bits)),
             Const::F64(bits) => Num::Reg(Operand::f64(bits)),
             Const::C64(..) | Const::C128(..) => return self.internal("a complex constant"),

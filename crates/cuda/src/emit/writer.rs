@@ -12,6 +12,8 @@ pub enum Ty {
     I16,
     I32,
     I64,
+    F16,
+    BF16,
     F32,
     F64,
     Ptr(Memory),
@@ -56,6 +58,8 @@ impl Ty {
             Scalar::I16 | Scalar::U16 => Ty::I16,
             Scalar::I32 | Scalar::U32 => Ty::I32,
             Scalar::I64 | Scalar::U64 => Ty::I64,
+            Scalar::F16 => Ty::F16,
+            Scalar::BF16 => Ty::BF16,
             Scalar::F32 | Scalar::C64 => Ty::F32,
             Scalar::F64 | Scalar::C128 => Ty::F64,
         }
@@ -72,6 +76,7 @@ impl Ty {
     /// The integer of as many bits.
     pub const fn int(self) -> Ty {
         match self {
+            Ty::F16 | Ty::BF16 => Ty::I16,
             Ty::F32 => Ty::I32,
             Ty::F64 | Ty::Ptr(_) => Ty::I64,
             other => other,
@@ -82,14 +87,18 @@ impl Ty {
         match self {
             Ty::I1 => 1,
             Ty::I8 => 8,
-            Ty::I16 => 16,
+            Ty::I16 | Ty::F16 | Ty::BF16 => 16,
             Ty::I32 | Ty::F32 => 32,
             Ty::I64 | Ty::F64 | Ty::Ptr(_) => 64,
         }
     }
 
     pub const fn is_float(self) -> bool {
-        matches!(self, Ty::F32 | Ty::F64)
+        matches!(self, Ty::F16 | Ty::BF16 | Ty::F32 | Ty::F64)
+    }
+
+    pub const fn is_half(self) -> bool {
+        matches!(self, Ty::F16 | Ty::BF16)
     }
 
     /// What the names of intrinsics for this type end in.
@@ -100,6 +109,8 @@ impl Ty {
             Ty::I16 => "i16",
             Ty::I32 => "i32",
             Ty::I64 => "i64",
+            Ty::F16 => "f16",
+            Ty::BF16 => "bf16",
             Ty::F32 => "f32",
             Ty::F64 => "f64",
             Ty::Ptr(_) => "p0",
@@ -113,9 +124,20 @@ impl Ty {
         }
     }
 
-    /// A float constant; exact only where the type holds the number.
+    /// A float constant; exact only where the type holds the number. 16-bit floats: 0, 1, infinity.
     pub const fn float_const(self, v: f64) -> Operand {
         match self {
+            Ty::F16 => Operand::half(
+                self,
+                if v == 0.0 {
+                    0
+                } else if v == 1.0 {
+                    0x3C00
+                } else {
+                    0x7C00
+                },
+            ),
+            Ty::BF16 => Operand::half(self, ((v as f32).to_bits() >> 16) as u16),
             Ty::F32 => Operand::f32((v as f32).to_bits()),
             _ => Operand::f64(v.to_bits()),
         }
@@ -125,6 +147,8 @@ impl Ty {
 impl Display for Ty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Ty::F16 => f.write_str("half"),
+            Ty::BF16 => f.write_str("bfloat"),
             Ty::F32 => f.write_str("float"),
             Ty::F64 => f.write_str("double"),
             Ty::Ptr(Memory::Generic) => f.write_str("ptr"),
@@ -145,6 +169,8 @@ enum Atom {
     ConstArray(u32),
     Bool(bool),
     Int(i64),
+    F16(u16),
+    BF16(u16),
     F32(u32),
     F64(u64),
 }
@@ -198,6 +224,15 @@ impl Operand {
         }
     }
 
+    /// A 16-bit float.
+    pub const fn half(ty: Ty, bits: u16) -> Operand {
+        let atom = match ty {
+            Ty::BF16 => Atom::BF16(bits),
+            _ => Atom::F16(bits),
+        };
+        Operand { ty, atom }
+    }
+
     pub const fn f32(bits: u32) -> Operand {
         Operand {
             ty: Ty::F32,
@@ -245,6 +280,8 @@ impl Display for Bare {
             Atom::ConstArray(n) => write!(f, "@weft_const{n}"),
             Atom::Bool(b) => write!(f, "{b}"),
             Atom::Int(v) => write!(f, "{v}"),
+            Atom::F16(bits) => write!(f, "0xH{bits:04X}"),
+            Atom::BF16(bits) => write!(f, "0xR{bits:04X}"),
             Atom::F32(bits) => write!(f, "0x{:016X}", widen(bits)),
             Atom::F64(bits) => write!(f, "0x{bits:016X}"),
         }
