@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft._decorators import jit, njit, vectorize
-from weft._weft import __version__, devices, get_num_threads, set_num_threads
+from weft._weft import Device, __version__, current_device, device, devices, get_num_threads, set_device, set_num_threads
 from weft.errors import (
     ArgumentError,
     ConstantError,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentError",
     "ConstantError",
+    "Device",
     "InternalError",
     "LaunchError",
     "NameError_",
@@ -37,6 +38,8 @@ __all__ = [
     "WeftError",
     "__version__",
     "cuda",
+    "current_device",
+    "device",
     "devices",
     "errors",
     "get_num_threads",
@@ -44,6 +47,7 @@ __all__ = [
     "njit",
     "numba",
     "prange",
+    "set_device",
     "set_num_threads",
     "types",
     "vectorize",

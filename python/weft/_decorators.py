@@ -208,7 +208,7 @@ def vectorize(
             check=checked(debug),
             cache=cache,
         )
-        made = Vectorized(scalar)
+        made = Vectorized(scalar, target == "cuda")
         _introduce(made, scalar.py_func)
         return made
 

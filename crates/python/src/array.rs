@@ -1,67 +1,180 @@
 //! Device memory as Python sees it: buffers, and the typed strided windows on them that kernels take as arguments.
 //!
-//! What is convenience (indexing, copies of strided views) is in `weft/cuda.py`; this is the part that owns memory.
+//! What is convenience (indexing, copies of strided views) is in `weft/_arrays.py`; this is the part that owns memory.
+
+use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use weft_ir::{Layout, Scalar};
-use weft_runtime::Buffer;
+use weft_runtime::{Buffer, Device, HostMemory, Place};
 
 use crate::bind::Args;
+use crate::devices::PyDevice;
+use crate::foreign::Foreign;
 use crate::numpy::{ArrayFields, Numpy};
+use crate::stream::PyStream;
 use crate::{devices, errors, key};
 
-/// A piece of device memory, freed with its last reference.
+/// A piece of memory that kernels of a device address, freed with its last reference.
 #[pyclass(frozen, module = "weft._weft")]
 #[derive(Debug)]
-pub struct Memory(pub Box<dyn Buffer>);
+pub struct Memory {
+    pub buffer: Box<dyn Buffer>,
+    device: Arc<dyn Device>,
+    /// Keeps memory of another library alive.
+    _owner: Option<Py<PyAny>>,
+}
 
 #[pymethods]
 impl Memory {
-    /// Allocates on the current device.
+    /// Allocates on the stream's device, or on the current one.
     #[new]
-    fn new(py: Python<'_>, bytes: usize) -> PyResult<Memory> {
+    #[pyo3(signature = (bytes, stream=None))]
+    fn new(py: Python<'_>, bytes: usize, stream: Option<&PyStream>) -> PyResult<Memory> {
+        let device = match stream {
+            Some(stream) => stream.device.clone(),
+            None => devices::current(py)?,
+        };
+        let stream = stream.map(|stream| &stream.stream);
+        let buffer = py.detach(|| device.allocate(bytes, stream)).map_err(|e| errors::device(py, e))?;
+        Ok(Memory::of(buffer, device))
+    }
+
+    /// Memory that host and device both address: `pinned`, `writecombined` or `managed`.
+    #[staticmethod]
+    fn of_host(py: Python<'_>, bytes: usize, kind: &str) -> PyResult<Memory> {
+        let kind = match kind {
+            "pinned" => HostMemory::Pinned,
+            "writecombined" => HostMemory::WriteCombined,
+            "managed" => HostMemory::Managed,
+            _ => return Err(PyValueError::new_err(format!("no kind of memory is called {kind:?}"))),
+        };
         let device = devices::current(py)?;
-        device.allocate(bytes, None).map(Memory).map_err(|e| errors::device(py, e))
+        let buffer = device.allocate_host(bytes, kind).map_err(|e| errors::device(py, e))?;
+        Ok(Memory::of(buffer, device))
+    }
+
+    /// Makes a NumPy array's memory fit for asynchronous copies as long as the result lives.
+    #[staticmethod]
+    fn pin(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
+        let py = array.py();
+        let fields = array_fields(array)?;
+        let item = fields.elem.map_or(1, Scalar::size);
+        let (low, high) = crate::numpy::bounds(fields.data, fields.shape, fields.strides, item).unwrap_or((fields.data, fields.data));
+        let device = devices::current(py)?;
+        let buffer = device.pin(low, (high - low) as usize).map_err(|e| errors::device(py, e))?;
+        Ok(Memory {
+            buffer,
+            device,
+            _owner: Some(array.clone().unbind()),
+        })
+    }
+
+    /// Memory at an address of a device that `owner` keeps alive.
+    #[staticmethod]
+    fn foreign(owner: Bound<'_, PyAny>, device: &PyDevice, address: u64, bytes: usize) -> Memory {
+        let buffer = Box::new(Foreign::new(&device.0, address, bytes));
+        Memory {
+            buffer,
+            device: device.0.clone(),
+            _owner: Some(owner.unbind()),
+        }
     }
 
     #[getter]
     fn nbytes(&self) -> usize {
-        self.0.bytes()
+        self.buffer.bytes()
     }
 
     #[getter]
     fn address(&self) -> u64 {
-        self.0.address()
+        self.buffer.address()
     }
 
-    /// Fills a C-contiguous array with the bytes from `offset` on.
-    fn read(&self, offset: usize, into: &Bound<'_, PyAny>) -> PyResult<()> {
+    #[getter]
+    fn device(&self) -> PyDevice {
+        PyDevice(self.device.clone())
+    }
+
+    /// Fills a C-contiguous array with the bytes from `offset` on, in the order of `stream` or, without one, waiting for them.
+    #[pyo3(signature = (offset, into, stream=None))]
+    fn read(&self, offset: usize, into: &Bound<'_, PyAny>, stream: Option<&PyStream>) -> PyResult<()> {
+        let py = into.py();
         let (fields, bytes) = self.host(offset, into)?;
         if !fields.writable {
             return Err(PyValueError::new_err("the destination array is read-only"));
         }
-        self.0
-            .read(offset, crate::numpy::bytes_mut(&fields, bytes))
-            .map_err(|e| errors::device(into.py(), e))
+        match stream {
+            Some(stream) => self.copy(py, stream, Place::Host(fields.data), self.place(offset), bytes),
+            None => {
+                let into = crate::numpy::bytes_mut(&fields, bytes);
+                devices::wait(py, &self.device, || self.buffer.read(offset, into))
+            }
+        }
     }
 
-    /// Copies a C-contiguous array to the bytes from `offset` on.
-    fn write(&self, offset: usize, from: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (fields, bytes) = self.host(offset, from)?;
-        self.0
-            .write(offset, crate::numpy::bytes(&fields, bytes))
-            .map_err(|e| errors::device(from.py(), e))
+    /// Copies a C-contiguous array to the bytes from `offset` on, likewise.
+    #[pyo3(signature = (offset, from_, stream=None))]
+    fn write(&self, offset: usize, from_: &Bound<'_, PyAny>, stream: Option<&PyStream>) -> PyResult<()> {
+        let py = from_.py();
+        let (fields, bytes) = self.host(offset, from_)?;
+        match stream {
+            Some(stream) => self.copy(py, stream, self.place(offset), Place::Host(fields.data), bytes),
+            None => {
+                let from = crate::numpy::bytes(&fields, bytes);
+                devices::wait(py, &self.device, || self.buffer.write(offset, from))
+            }
+        }
+    }
+
+    /// Copies `bytes` bytes from other memory of a device, in the order of `stream`.
+    fn take(&self, offset: usize, from_: &Memory, from_offset: usize, bytes: usize, stream: &Bound<'_, PyStream>) -> PyResult<()> {
+        let fits = |offset: usize, memory: &Memory| offset.checked_add(bytes).is_some_and(|end| end <= memory.buffer.bytes());
+        if !fits(offset, self) || !fits(from_offset, from_) {
+            return Err(PyValueError::new_err("the copy reaches beyond its memory"));
+        }
+        let stream_ = stream.get();
+        from_.buffer.used_on(&stream_.stream);
+        self.copy(stream.py(), stream_, self.place(offset), from_.place(from_offset), bytes)
+    }
+
+    /// Sets `bytes` bytes from `offset` on to a value, in the order of `stream`.
+    fn fill(&self, py: Python<'_>, offset: usize, value: u8, bytes: usize, stream: &PyStream) -> PyResult<()> {
+        if offset.checked_add(bytes).is_none_or(|end| end > self.buffer.bytes()) {
+            return Err(PyValueError::new_err("the fill reaches beyond its memory"));
+        }
+        self.buffer.used_on(&stream.stream);
+        let address = self.buffer.address() + offset as u64;
+        py.detach(|| stream.stream.fill(address, value, bytes))
+            .map_err(|e| errors::device(py, e))
     }
 }
 
 impl Memory {
-    fn host<'a>(&self, offset: usize, array: &'a Bound<'_, PyAny>) -> PyResult<(ArrayFields<'a>, usize)> {
-        let numpy = Numpy::get(array.py())?;
-        if !numpy.is_array(array) {
-            return Err(PyTypeError::new_err("expected a NumPy array"));
+    pub fn of(buffer: Box<dyn Buffer>, device: Arc<dyn Device>) -> Memory {
+        Memory {
+            buffer,
+            device,
+            _owner: None,
         }
-        let fields = numpy.fields(array);
+    }
+
+    pub fn home(&self) -> &Arc<dyn Device> {
+        &self.device
+    }
+
+    fn place(&self, offset: usize) -> Place {
+        Place::Device(self.device.id(), self.buffer.address() + offset as u64)
+    }
+
+    fn copy(&self, py: Python<'_>, stream: &PyStream, to: Place, from: Place, bytes: usize) -> PyResult<()> {
+        self.buffer.used_on(&stream.stream);
+        devices::wait(py, &self.device, || stream.stream.copy(to, from, bytes))
+    }
+
+    fn host<'a>(&self, offset: usize, array: &'a Bound<'_, PyAny>) -> PyResult<(ArrayFields<'a>, usize)> {
+        let fields = array_fields(array)?;
         let Some(elem) = fields.elem else {
             return Err(PyTypeError::new_err("the array's dtype has no type in Weft"));
         };
@@ -69,13 +182,21 @@ impl Memory {
         if fields.layout != Layout::C {
             return Err(PyValueError::new_err("the array must be C-contiguous"));
         }
-        if offset.checked_add(bytes).is_none_or(|end| end > self.0.bytes()) {
+        if offset.checked_add(bytes).is_none_or(|end| end > self.buffer.bytes()) {
             return Err(PyValueError::new_err(
                 "the array is larger than the device memory it is copied with",
             ));
         }
         Ok((fields, bytes))
     }
+}
+
+fn array_fields<'a>(array: &'a Bound<'_, PyAny>) -> PyResult<ArrayFields<'a>> {
+    let numpy = Numpy::get(array.py())?;
+    if !numpy.is_array(array) {
+        return Err(PyTypeError::new_err("expected a NumPy array"));
+    }
+    Ok(numpy.fields(array))
 }
 
 /// A typed strided window on device memory: the base class of `weft.cuda.DeviceNDArray`.
@@ -106,7 +227,7 @@ impl DeviceArray {
         dtype: &str,
     ) -> PyResult<DeviceArray> {
         let elem = Scalar::from_numpy_name(dtype).ok_or_else(|| errors::typing(py, format!("dtype {dtype} has no type in Weft")))?;
-        let buffer = &memory.get().0;
+        let buffer = &memory.get().buffer;
         let address = buffer.address() + offset as u64;
         if shape.len() != strides.len() || shape.len() > crate::numpy::MAX_RANK {
             return Err(PyValueError::new_err("shape and strides must have one entry per axis"));
@@ -146,11 +267,32 @@ impl DeviceArray {
 }
 
 impl DeviceArray {
-    pub fn bind(&self, args: &mut Args) {
+    pub fn bind(&self, py: Python<'_>, args: &mut Args) {
+        args.memories.push(self.memory.clone_ref(py));
         args.key.push(key::array(self.elem, self.shape.len(), self.layout, true));
         args.slots.push(self.address);
         args.slots.extend(self.shape.iter().map(|&n| n as u64));
         args.slots.extend(self.strides.iter().map(|&n| n as u64));
+    }
+
+    pub fn home(&self) -> &Arc<dyn Device> {
+        self.memory.get().home()
+    }
+
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    pub fn elem(&self) -> Scalar {
+        self.elem
+    }
+
+    pub fn extents(&self) -> &[isize] {
+        &self.shape
+    }
+
+    pub fn byte_strides(&self) -> &[isize] {
+        &self.strides
     }
 
     pub fn bounds(&self) -> Option<(u64, u64)> {

@@ -5,17 +5,83 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyTuple};
 use smallvec::SmallVec;
 use weft_ir::Scalar;
+use weft_runtime::HostArray;
 
-use crate::array::DeviceArray;
+use crate::array::{DeviceArray, Memory};
 use crate::errors;
 use crate::key::{self, Key};
 use crate::numpy::Numpy;
 
-/// The arguments of one call: their types as a key, their values as slots.
+/// The arguments of one call: their types as a key, their values as slots, and where the elements of arrays are.
 #[derive(Debug, Default)]
 pub struct Args {
     pub key: Key,
     pub slots: SmallVec<[u64; 36]>,
+    /// Arrays in host memory.
+    arrays: SmallVec<[ArrayArg; 4]>,
+    /// The memory of arrays on devices.
+    pub memories: SmallVec<[Py<Memory>; 4]>,
+}
+
+/// An array in host memory among the arguments: its first slot, what the slots do not tell.
+#[derive(Clone, Copy, Debug)]
+struct ArrayArg {
+    slot: usize,
+    rank: usize,
+    item: usize,
+    writable: bool,
+}
+
+impl Args {
+    /// Notes that the view whose slots come next is of host memory.
+    pub fn expect_array(&mut self, rank: usize, item: usize, writable: bool) {
+        self.arrays.push(ArrayArg {
+            slot: self.slots.len(),
+            rank,
+            item,
+            writable,
+        });
+    }
+
+    /// Refuses device memory that functions on the CPU cannot address.
+    pub fn require_host(&self, py: Python<'_>) -> PyResult<()> {
+        match self.memories.iter().map(|memory| memory.get().home()).find(|home| !home.host_accessible()) {
+            None => Ok(()),
+            Some(home) => Err(errors::launch(
+                py,
+                format!("an argument is in memory of {}, and this function runs on the CPU; pass its copy_to_host()", home.id()),
+            )),
+        }
+    }
+
+    pub fn has_host_arrays(&self) -> bool {
+        !self.arrays.is_empty()
+    }
+
+    /// The bytes that arrays in host memory span, for a device that does not address them.
+    pub fn host_arrays(&self) -> Vec<HostArray> {
+        let span = |array: &ArrayArg| {
+            let entries = |at: usize| -> SmallVec<[isize; 4]> { self.slots[at..at + array.rank].iter().map(|&n| n as isize).collect() };
+            let shape = entries(array.slot + 1);
+            let strides = entries(array.slot + 1 + array.rank);
+            let data = self.slots[array.slot];
+            let (low, high) = crate::numpy::bounds(data, &shape, &strides, array.item).unwrap_or((data, data));
+            HostArray {
+                slot: array.slot,
+                address: low,
+                bytes: high - low,
+                writable: array.writable,
+            }
+        };
+        self.arrays.iter().map(span).collect()
+    }
+
+    /// Another number of slots at `slot`: the views behind it move.
+    pub fn moved(&mut self, slot: usize, old: usize, new: usize) {
+        for array in self.arrays.iter_mut().filter(|array| array.slot > slot) {
+            array.slot = array.slot + new - old;
+        }
+    }
 }
 
 /// Appends one argument; `name` names it in errors.
@@ -51,6 +117,7 @@ fn bind_array(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> Strin
         return Err(refuse_array(object, fields.native, fields.elem.is_some(), &name()));
     };
     args.key.push(key::array(elem, fields.shape.len(), fields.layout, fields.writable));
+    args.expect_array(fields.shape.len(), elem.size(), fields.writable);
     args.slots.push(fields.data);
     args.slots.extend(fields.shape.iter().map(|&n| n as u64));
     args.slots.extend(fields.strides.iter().map(|&n| n as u64));
@@ -109,9 +176,13 @@ fn bind_other(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> Strin
             bind(numpy, &item, &|| format!("{}[{i}]", name()), args)?;
         }
     } else if let Ok(array) = object.cast::<DeviceArray>() {
-        array.get().bind(args);
+        array.get().bind(object.py(), args);
     } else if numpy.is_array(object) && is_plain_subclass(object) {
         bind_array(numpy, object, name, args)?;
+    } else if object.hasattr("__cuda_array_interface__")? {
+        // Of CuPy, PyTorch or Numba.
+        let array = object.py().import("weft.cuda")?.call_method1("as_cuda_array", (object,))?;
+        array.cast::<DeviceArray>()?.get().bind(object.py(), args);
     } else {
         return Err(refuse(object, &name()));
     }

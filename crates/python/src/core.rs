@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
 use weft_front::{ArgType, Options, Role};
 use weft_ir::{Module, Scalar};
-use weft_runtime::{CallOptions, CompileOptions, Executable, Hooks, Inspect, Launch, Outcome};
+use weft_runtime::{CallOptions, CompileOptions, Device, DeviceId, Executable, Hooks, Inspect, Launch, Outcome};
 
 use crate::bind::Args;
 use crate::classify::Captured;
@@ -21,7 +21,7 @@ use crate::{devices, errors};
 pub struct Core {
     pub captured: Captured,
     pub options: Options,
-    pub compile: CompileOptions,
+    pub how: CompileOptions,
     pub signatures: Vec<Signature>,
     table: Mutex<Table>,
 }
@@ -30,11 +30,12 @@ pub struct Core {
 struct Table {
     /// The specialisation used last: most calls are like the one before.
     last: Option<Arc<Spec>>,
-    by_key: HashMap<Key, Arc<Spec>>,
+    by_key: HashMap<(DeviceId, Key), Arc<Spec>>,
 }
 
 /// What a call with arguments of the types `key` runs.
 pub struct Spec {
+    device: DeviceId,
     key: Key,
     conversions: Vec<Conversion>,
     pub code: Arc<Code>,
@@ -42,6 +43,7 @@ pub struct Spec {
 
 /// The function compiled for one row of argument types.
 pub struct Code {
+    device: DeviceId,
     pub types: Vec<ArgType>,
     pub result: ArgType,
     /// The result type that the signature declares, where it is another scalar.
@@ -55,19 +57,20 @@ impl Core {
     pub fn new(
         function: &Bound<'_, PyFunction>,
         options: Options,
-        compile: CompileOptions,
+        how: CompileOptions,
         signatures: &Bound<'_, PyTuple>,
     ) -> PyResult<Core> {
         let core = Core {
             captured: Captured::new(function)?,
             options,
-            compile,
+            how,
             signatures: signatures.iter().map(|s| Signature::from_spec(&s)).collect::<PyResult<_>>()?,
             table: Mutex::default(),
         };
         if options.role != Role::Device {
+            let device = core.usual_device(function.py())?;
             for signature in &core.signatures {
-                core.specialise(function.py(), &signature.args)?;
+                core.specialise(function.py(), &device, &signature.args)?;
             }
         }
         Ok(core)
@@ -89,18 +92,27 @@ impl Core {
         Ok(bound)
     }
 
-    /// The specialisation for bound arguments, which are converted to its types.
-    pub fn resolve(&self, py: Python<'_>, args: &mut Args) -> PyResult<Arc<Spec>> {
+    /// Where it runs if nothing in the call says otherwise: kernels on the current device, all else on the CPU.
+    pub fn usual_device(&self, py: Python<'_>) -> PyResult<Arc<dyn Device>> {
+        match self.options.role {
+            Role::Kernel => devices::current(py),
+            Role::Host | Role::Device => Ok(devices::cpu().clone()),
+        }
+    }
+
+    /// The specialisation for a device and bound arguments, which are converted to its types.
+    pub fn resolve(&self, py: Python<'_>, device: &Arc<dyn Device>, args: &mut Args) -> PyResult<Arc<Spec>> {
+        let id = device.id();
         let found = {
             let table = lock(&self.table);
             match &table.last {
-                Some(last) if last.key == args.key => Some(last.clone()),
-                _ => table.by_key.get(&args.key).cloned(),
+                Some(last) if last.key == args.key && last.device == id => Some(last.clone()),
+                _ => table.by_key.get(&(id, args.key.clone())).cloned(),
             }
         };
         let spec = match found {
             Some(spec) => spec,
-            None => self.specialise(py, &key::decode(&args.key))?,
+            None => self.specialise(py, device, &key::decode(&args.key))?,
         };
         for conversion in spec.conversions.iter().rev() {
             convert(conversion, args);
@@ -109,21 +121,22 @@ impl Core {
     }
 
     /// Compiles for arguments of the types `given`, or finds what was compiled.
-    pub fn specialise(&self, py: Python<'_>, given: &[ArgType]) -> PyResult<Arc<Spec>> {
+    pub fn specialise(&self, py: Python<'_>, device: &Arc<dyn Device>, given: &[ArgType]) -> PyResult<Arc<Spec>> {
         let mut key = Key::new();
         given.iter().for_each(|ty| key::encode(ty, &mut key));
-        let known = lock(&self.table).by_key.get(&key).cloned();
+        let place = (device.id(), key);
+        let known = lock(&self.table).by_key.get(&place).cloned();
         let spec = match known {
             Some(spec) => spec,
-            None => Arc::new(self.build(py, key.clone(), given)?),
+            None => Arc::new(self.build(py, device, place.1.clone(), given)?),
         };
         let mut table = lock(&self.table);
-        table.by_key.insert(key, spec.clone());
+        table.by_key.insert(place, spec.clone());
         table.last = Some(spec.clone());
         Ok(spec)
     }
 
-    fn build(&self, py: Python<'_>, key: Key, given: &[ArgType]) -> PyResult<Spec> {
+    fn build(&self, py: Python<'_>, device: &Arc<dyn Device>, key: Key, given: &[ArgType]) -> PyResult<Spec> {
         let signature = self.choose(py, given)?;
         let types = signature.map_or_else(|| given.to_vec(), |s| s.adapted(given));
         let declared = signature.and_then(|s| match s.result {
@@ -133,22 +146,24 @@ impl Core {
         let known = self
             .codes()
             .into_iter()
-            .find(|code| code.types == types && code.declared == declared);
+            .find(|code| code.device == device.id() && code.types == types && code.declared == declared);
         Ok(Spec {
+            device: device.id(),
             key,
             conversions: signature::conversions(&types, given),
             code: match known {
                 Some(code) => code,
-                None => Arc::new(self.generate(py, types, declared)?),
+                None => Arc::new(self.generate(py, device, types, declared)?),
             },
         })
     }
 
-    fn generate(&self, py: Python<'_>, types: Vec<ArgType>, declared: Option<Scalar>) -> PyResult<Code> {
+    fn generate(&self, py: Python<'_>, device: &Arc<dyn Device>, types: Vec<ArgType>, declared: Option<Scalar>) -> PyResult<Code> {
         let (module, result) = self.front(py, &types)?;
         let module = Arc::new(module);
         Ok(Code {
-            executable: self.device(py, module.clone())?,
+            device: device.id(),
+            executable: self.compile(py, device, module.clone())?,
             result_slots: module.entry_function().result.slots(),
             types,
             result,
@@ -192,9 +207,8 @@ impl Core {
     }
 
     /// Machine code of a module, made with the GIL released.
-    pub fn device(&self, py: Python<'_>, module: Arc<Module>) -> PyResult<Arc<dyn Executable>> {
-        let device = devices::current(py)?;
-        let options = self.compile;
+    pub fn compile(&self, py: Python<'_>, device: &Arc<dyn Device>, module: Arc<Module>) -> PyResult<Arc<dyn Executable>> {
+        let options = self.how;
         let compiled = {
             let module = module.clone();
             py.detach(move || device.compile(module, options))
@@ -206,7 +220,7 @@ impl Core {
     fn codes(&self) -> Vec<Arc<Code>> {
         let table = lock(&self.table);
         let mut specs: Vec<&Arc<Spec>> = table.by_key.values().collect();
-        specs.sort_by(|a, b| a.key.cmp(&b.key));
+        specs.sort_by(|a, b| (a.device, &a.key).cmp(&(b.device, &b.key)));
         let mut codes: Vec<Arc<Code>> = Vec::new();
         for spec in specs {
             if !codes.iter().any(|code| Arc::ptr_eq(code, &spec.code)) {
@@ -216,10 +230,12 @@ impl Core {
         codes
     }
 
-    /// `{signature: text}` of every specialisation.
+    /// `{signature: text}` of every specialisation, as it is on the current device where it was compiled for several.
     pub fn inspect<'py>(&self, py: Python<'py>, what: Inspect) -> PyResult<Bound<'py, PyDict>> {
         let texts = PyDict::new(py);
-        for code in self.codes() {
+        let usual = self.usual_device(py)?.id();
+        let (elsewhere, here): (Vec<_>, Vec<_>) = self.codes().into_iter().partition(|code| code.device != usual);
+        for code in elsewhere.into_iter().chain(here) {
             let types = code.types.iter().map(|ty| signature::write(py, ty)).collect::<PyResult<Vec<_>>>()?;
             let text = code.inspect(py, what)?;
             texts.set_item(PyTuple::new(py, types)?, text)?;
@@ -229,9 +245,14 @@ impl Core {
 
     /// The argument types of every specialisation, as specs.
     pub fn known<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let codes = self.codes();
-        let rows = codes.iter().map(|code| {
-            let types = code.types.iter().map(|ty| signature::write(py, ty)).collect::<PyResult<Vec<_>>>()?;
+        let mut rows: Vec<Vec<ArgType>> = Vec::new();
+        for code in self.codes() {
+            if !rows.contains(&code.types) {
+                rows.push(code.types.clone());
+            }
+        }
+        let rows = rows.iter().map(|row| {
+            let types = row.iter().map(|ty| signature::write(py, ty)).collect::<PyResult<Vec<_>>>()?;
             PyTuple::new(py, types)
         });
         rows.collect()
@@ -240,8 +261,8 @@ impl Core {
 
 impl Code {
     /// Runs with the GIL released; what the code printed goes to `sys.stdout`.
-    pub fn run(&self, py: Python<'_>, launch: Launch, args: &[u64], results: &mut [u64]) -> PyResult<Outcome> {
-        run(py, &self.executable, &self.module, launch, args, results)
+    pub fn run(&self, py: Python<'_>, launch: Launch, args: &[u64], results: &mut [u64], options: CallOptions<'_>) -> PyResult<Outcome> {
+        run(py, &self.executable, &self.module, launch, args, results, options)
     }
 
     fn inspect(&self, py: Python<'_>, what: Inspect) -> PyResult<String> {
@@ -258,13 +279,12 @@ pub fn run(
     launch: Launch,
     args: &[u64],
     results: &mut [u64],
+    options: CallOptions<'_>,
 ) -> PyResult<Outcome> {
-    let options = CallOptions {
-        hooks: Hooks {
-            interrupted: errors::on_main_thread(py).then_some(errors::interrupted as fn() -> bool),
-        },
-        ..CallOptions::default()
+    let hooks = Hooks {
+        interrupted: errors::on_main_thread(py).then_some(errors::interrupted as fn() -> bool),
     };
+    let options = CallOptions { hooks, ..options };
     match py.detach(|| executable.run(launch, args, results, &options)) {
         Ok(outcome) => {
             print(py, &outcome.output)?;
@@ -279,7 +299,7 @@ pub fn run(
     }
 }
 
-fn print(py: Python<'_>, output: &str) -> PyResult<()> {
+pub fn print(py: Python<'_>, output: &str) -> PyResult<()> {
     if !output.is_empty() {
         py.import("sys")?.getattr("stdout")?.call_method1("write", (output,))?;
     }
@@ -296,6 +316,7 @@ fn convert(conversion: &Conversion, args: &mut Args) {
         slots[1] = args.slots[slot + 1];
     }
     let converted = Number::from_slots(from, slots).to_slots(to);
+    args.moved(slot, old, new);
     args.slots.drain(slot..slot + old);
     args.slots.insert_many(slot, converted[..new].iter().copied());
 }

@@ -1,78 +1,293 @@
-//! The devices of this process.
+//! The devices of this process, and which of them a call runs on.
+//!
+//! Functions of `jit` run on the CPU. Kernels run where their stream or their device arrays are, else on the thread's current device.
 
-use std::sync::Arc;
+use std::cell::RefCell;
+use std::sync::{Arc, LazyLock};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use weft_runtime::{Device, DeviceInfo};
+use pyo3::types::{PyDict, PyTuple};
+use weft_runtime::{Device, DeviceKind};
 
-static DEVICES: PyOnceLock<Vec<Arc<dyn Device>>> = PyOnceLock::new();
+use crate::errors;
 
-pub fn all(py: Python<'_>) -> &'static [Arc<dyn Device>] {
-    DEVICES.get_or_init(py, || vec![Arc::new(weft_cpu::CpuDevice)])
+/// Names the device that kernels run on unless told otherwise: `cpu`, `cuda:0`.
+const WISH: &str = "WEFT_DEVICE";
+
+static CPU: LazyLock<Arc<dyn Device>> = LazyLock::new(|| Arc::new(weft_cpu::CpuDevice));
+static ALL: PyOnceLock<Vec<Arc<dyn Device>>> = PyOnceLock::new();
+static DEFAULT: PyOnceLock<Arc<dyn Device>> = PyOnceLock::new();
+
+thread_local! {
+    /// What this thread chose.
+    static CHOSEN: RefCell<Option<Arc<dyn Device>>> = const { RefCell::new(None) };
+    /// What was chosen around each `with` block that is open.
+    static OUTER: RefCell<Vec<Option<Arc<dyn Device>>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The device that host functions and, unless told otherwise, kernels run on.
+/// The device that functions of `jit` run on.
+pub fn cpu() -> &'static Arc<dyn Device> {
+    &CPU
+}
+
+/// All devices, the CPU first. GPU drivers are loaded when this is first asked.
+pub fn all(py: Python<'_>) -> &'static [Arc<dyn Device>] {
+    ALL.get_or_init(py, || vec![CPU.clone()])
+}
+
+/// The device that kernels run on unless told otherwise.
 pub fn current(py: Python<'_>) -> PyResult<Arc<dyn Device>> {
-    match all(py).first() {
-        Some(device) => Ok(device.clone()),
-        None => Err(crate::errors::launch(py, "no device is present".into())),
+    match CHOSEN.with_borrow(Clone::clone) {
+        Some(device) => Ok(device),
+        None => DEFAULT.get_or_try_init(py, || default(py)).cloned(),
     }
 }
 
-/// What `weft.devices()` lists.
-#[pyclass(frozen, name = "Device", module = "weft")]
+/// The device `WEFT_DEVICE` names, else the first GPU, else the CPU.
+fn default(py: Python<'_>) -> PyResult<Arc<dyn Device>> {
+    match std::env::var(WISH) {
+        Ok(name) if !name.is_empty() => named(py, &name).map_err(|error| {
+            let why = error.value(py).to_string();
+            errors::launch(py, format!("{WISH} is '{name}': {why}"))
+        }),
+        _ => {
+            let devices = all(py);
+            let gpu = devices.iter().find(|device| device.id().kind != DeviceKind::Cpu);
+            Ok(gpu.unwrap_or(cpu()).clone())
+        }
+    }
+}
+
+/// The device of a name: `cpu`, `cuda` for the first, `cuda:1`.
+pub fn named(py: Python<'_>, name: &str) -> PyResult<Arc<dyn Device>> {
+    if name == "cpu" {
+        return Ok(cpu().clone());
+    }
+    let wanted = if name.contains(':') { name.to_string() } else { format!("{name}:0") };
+    let devices = all(py);
+    match devices.iter().find(|device| device.id().to_string() == wanted) {
+        Some(device) => Ok(device.clone()),
+        None => {
+            let known: Vec<String> = devices.iter().map(|device| device.id().to_string()).collect();
+            Err(PyValueError::new_err(format!(
+                "no device is called '{name}' here; there is {}",
+                known.join(", ")
+            )))
+        }
+    }
+}
+
+/// A device of this process. `weft.devices()` lists them. ``with device:`` runs the kernels of the thread there.
+#[pyclass(frozen, eq, hash, name = "Device", module = "weft")]
 #[derive(Debug)]
-pub struct PyDevice(DeviceInfo);
+pub struct PyDevice(pub Arc<dyn Device>);
+
+impl PartialEq for PyDevice {
+    fn eq(&self, other: &PyDevice) -> bool {
+        self.0.id() == other.0.id()
+    }
+}
+
+impl std::hash::Hash for PyDevice {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.id().hash(state);
+    }
+}
 
 #[pymethods]
 impl PyDevice {
     /// `cpu`, `cuda:0`.
     #[getter]
-    fn name(&self) -> &str {
-        &self.0.name
+    fn name(&self) -> String {
+        self.0.info().name
+    }
+
+    /// `cpu` or `cuda`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.0.id().kind {
+            DeviceKind::Cpu => "cpu",
+            DeviceKind::Cuda => "cuda",
+        }
+    }
+
+    /// Its number among the devices of its kind.
+    #[getter]
+    fn index(&self) -> u32 {
+        self.0.id().index
     }
 
     /// The hardware's own name.
     #[getter]
-    fn description(&self) -> &str {
-        &self.0.description
+    fn description(&self) -> String {
+        self.0.info().description
     }
 
     /// Cores of a CPU, multiprocessors of a GPU.
     #[getter]
     fn cores(&self) -> usize {
-        self.0.cores
+        self.0.info().cores
     }
 
-    /// Bits of a vector register.
+    /// Bits of a vector register; of a GPU, of a warp's register.
     #[getter]
     fn simd_bits(&self) -> usize {
-        self.0.simd_bits
+        self.0.info().simd_bits
     }
 
-    /// Instruction sets in use.
+    /// Instruction sets in use, or compute capability.
     #[getter]
-    fn features(&self) -> &str {
-        &self.0.features
+    fn features(&self) -> String {
+        self.0.info().features
     }
 
     #[getter]
     fn memory_bytes(&self) -> u64 {
-        self.0.memory_bytes
+        self.0.info().memory_bytes
+    }
+
+    /// Major and minor; (0, 0) for a device that has none.
+    #[getter]
+    fn compute_capability(&self) -> (u32, u32) {
+        self.0.limits().compute_capability
+    }
+
+    /// The hardware's own number as 16 bytes, where it has one.
+    #[getter]
+    fn uuid(&self) -> Option<[u8; 16]> {
+        self.0.info().uuid
+    }
+
+    /// A number the driver keeps on the device, by the driver's number for it.
+    fn attribute(&self, number: i32) -> Option<i32> {
+        self.0.attribute(number)
+    }
+
+    /// What a launch may ask for, by name.
+    fn limits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let limits = self.0.limits();
+        let dict = PyDict::new(py);
+        dict.set_item("threads_per_block", limits.threads_per_block)?;
+        dict.set_item("block", limits.block)?;
+        dict.set_item("grid", limits.grid)?;
+        dict.set_item("shared_bytes", limits.shared_bytes)?;
+        dict.set_item("shared_bytes_optin", limits.shared_bytes_optin)?;
+        dict.set_item("warp_size", limits.warp_size)?;
+        dict.set_item("multiprocessors", limits.multiprocessors)?;
+        dict.set_item("threads_per_multiprocessor", limits.threads_per_multiprocessor)?;
+        dict.set_item("registers_per_block", limits.registers_per_block)?;
+        dict.set_item("cooperative", limits.cooperative)?;
+        Ok(dict)
+    }
+
+    /// Bytes of its memory, by name: used, peak, reserved, limit, free, total.
+    fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = py.detach(|| self.0.memory_stats()).map_err(|e| errors::device(py, e))?;
+        let dict = PyDict::new(py);
+        dict.set_item("used", stats.used)?;
+        dict.set_item("peak", stats.peak)?;
+        dict.set_item("reserved", stats.reserved)?;
+        dict.set_item("limit", stats.limit)?;
+        dict.set_item("free", stats.free)?;
+        dict.set_item("total", stats.total)?;
+        Ok(dict)
+    }
+
+    /// Sets the most bytes that arrays may take at once; None lifts the limit.
+    #[pyo3(signature = (bytes))]
+    fn set_memory_limit(&self, py: Python<'_>, bytes: Option<u64>) -> PyResult<()> {
+        self.0.set_memory_limit(bytes).map_err(|e| errors::device(py, e))
+    }
+
+    /// Gives pooled memory that nothing uses back to the system.
+    fn free_all(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.0.free_all()).map_err(|e| errors::device(py, e))
+    }
+
+    /// Can kernels of this device address the memory of `other`?
+    fn can_access_peer(&self, other: &PyDevice) -> bool {
+        self.0.can_access_peer(other.0.id())
+    }
+
+    /// Waits until the device has done all work given to it; errors of that work are raised here.
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        wait(py, &self.0, || self.0.synchronize())
+    }
+
+    /// Runs the kernels of this thread here until the block ends.
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        let outer = CHOSEN.with(|cell| cell.replace(Some(slf.get().0.clone())));
+        OUTER.with_borrow_mut(|stack| stack.push(outer));
+        slf
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, _error: &Bound<'_, PyTuple>) {
+        let outer = OUTER.with_borrow_mut(Vec::pop).flatten();
+        CHOSEN.with(|cell| cell.replace(outer));
     }
 
     fn __repr__(&self) -> String {
-        format!(
-            "{} ({}, {} cores, {})",
-            self.0.name, self.0.description, self.0.cores, self.0.features
-        )
+        let info = self.0.info();
+        let unit = if self.0.id().kind == DeviceKind::Cpu { "cores" } else { "multiprocessors" };
+        format!("{} ({}, {} {unit}, {})", info.name, info.description, info.cores, info.features)
     }
+}
+
+/// Something that waits for a device, with the GIL released; what its kernels printed by then goes to `sys.stdout`.
+pub fn wait<T: Send>(
+    py: Python<'_>,
+    device: &Arc<dyn Device>,
+    job: impl FnOnce() -> Result<T, weft_runtime::RunError> + Send,
+) -> PyResult<T> {
+    let done = py.detach(job);
+    crate::core::print(py, &device.take_output())?;
+    done.map_err(|e| errors::device(py, e))
 }
 
 #[pyfunction]
 pub fn devices(py: Python<'_>) -> Vec<PyDevice> {
-    all(py).iter().map(|device| PyDevice(device.info())).collect()
+    all(py).iter().cloned().map(PyDevice).collect()
+}
+
+/// The device of a name: ``"cpu"``, ``"cuda:1"``, or ``"cuda"`` for the first.
+///
+/// ``with weft.device("cpu"):`` runs the kernels of the thread on the CPU. Raises ValueError if there is no such device, naming those
+/// there are.
+///
+/// >>> import weft
+/// >>> with weft.device("cpu") as chosen:
+/// ...     weft.current_device() == chosen
+/// True
+#[pyfunction]
+pub fn device(py: Python<'_>, name: &str) -> PyResult<PyDevice> {
+    named(py, name).map(PyDevice)
+}
+
+/// The device that kernels and new device arrays of this thread are on unless told otherwise.
+///
+/// That is the one chosen by ``with weft.device(...)`` or `set_device`, else what the environment variable ``WEFT_DEVICE`` names, else the
+/// first GPU, else the CPU. Functions of `jit` always run on the CPU.
+#[pyfunction]
+pub fn current_device(py: Python<'_>) -> PyResult<PyDevice> {
+    current(py).map(PyDevice)
+}
+
+/// Runs the kernels of this thread on `device`, a name or one of `devices`, from now on; None is the default again.
+#[pyfunction]
+#[pyo3(signature = (device))]
+pub fn set_device(device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let chosen = match device {
+        None => None,
+        Some(object) => match object.cast::<PyDevice>() {
+            Ok(device) => Some(device.get().0.clone()),
+            Err(_) => Some(named(object.py(), object.extract()?)?),
+        },
+    };
+    CHOSEN.with(|cell| cell.replace(chosen));
+    Ok(())
 }
 
 /// Threads that launches on the CPU may use.
@@ -92,5 +307,5 @@ pub fn set_num_threads(n: usize) {
 #[pyfunction]
 pub fn synchronize(py: Python<'_>) -> PyResult<()> {
     let device = current(py)?;
-    py.detach(|| device.synchronize()).map_err(|e| crate::errors::device(py, e))
+    wait(py, &device, || device.synchronize())
 }

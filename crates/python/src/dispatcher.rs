@@ -6,10 +6,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
 use smallvec::{SmallVec, smallvec};
 use weft_front::{ArgType, Options, Role};
-use weft_runtime::{CompileOptions, Inspect, Launch};
+use weft_runtime::{CallOptions, CompileOptions, Inspect, Launch};
 
 use crate::classify::Captured;
 use crate::core::Core;
+use crate::devices;
 use crate::kernel::Launcher;
 use crate::numpy::Numpy;
 use crate::results::{self, Owners};
@@ -58,9 +59,10 @@ impl Dispatcher {
         let py = args.py();
         let numpy = Numpy::get(py)?;
         let mut bound = self.core.bind(numpy, args, kwargs)?;
-        let code = &self.core.resolve(py, &mut bound)?.code;
+        bound.require_host(py)?;
+        let code = &self.core.resolve(py, devices::cpu(), &mut bound)?.code;
         let mut slots: SmallVec<[u64; 8]> = smallvec![0; code.result_slots];
-        let outcome = code.run(py, Launch::Call, &bound.slots, &mut slots)?;
+        let outcome = code.run(py, Launch::Call, &bound.slots, &mut slots, CallOptions::default())?;
         match (&code.result, code.declared) {
             (ArgType::None, _) => Ok(py.None().into_bound(py)),
             (ArgType::Strong(have) | ArgType::Weak(have), Some(want)) => {

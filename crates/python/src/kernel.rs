@@ -1,24 +1,26 @@
 //! Launches of `cuda.jit` kernels: grid shapes, and the call itself.
 
+use std::sync::Arc;
+
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyTuple};
-use weft_runtime::{GridShape, Launch};
+use weft_runtime::{CallOptions, Device, DeviceId, GridShape, Launch, Limits, Stream};
 
+use crate::bind::Args;
 use crate::dispatcher::Dispatcher;
 use crate::numpy::Numpy;
-use crate::{devices, errors};
-
-/// CUDA's limits, kept on every device so that a kernel launches everywhere or nowhere.
-const MAX_THREADS: u64 = 1024;
-const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
-const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65535, 65535];
+use crate::stream::PyStream;
+use crate::{core, devices, errors, stream};
 
 /// A kernel with its grid: what `kernel[blocks, threads]` gives.
 #[pyclass(frozen, module = "weft._weft")]
 pub struct Launcher {
     kernel: Py<Dispatcher>,
     shape: GridShape,
+    stream: Option<Py<PyStream>>,
+    /// Dynamic shared memory of a block.
+    shared_bytes: u32,
 }
 
 #[pymethods]
@@ -26,13 +28,34 @@ impl Launcher {
     /// `config` is `(blocks, threads)`, with a stream and a size of dynamic shared memory allowed after them.
     #[new]
     pub fn new(kernel: Py<Dispatcher>, config: &Bound<'_, PyAny>) -> PyResult<Launcher> {
-        let shape = configuration(&kernel.get().core.captured.name, config)?;
-        Ok(Launcher { kernel, shape })
+        let py = config.py();
+        let name = &kernel.get().core.captured.name;
+        let usage = || {
+            errors::launch(
+                py,
+                format!("a launch is written {name}[blocks, threads](arguments...), got {name}[{config}]"),
+            )
+        };
+        let items = config.cast::<PyTuple>().map_err(|_| usage())?;
+        if !(2..=4).contains(&items.len()) {
+            return Err(usage());
+        }
+        let shape = GridShape {
+            grid: dimensions("grid", &items.get_item(0)?, Limits::COMMON.grid)?,
+            block: block(&items.get_item(1)?)?,
+        };
+        let stream = items.get_item(2).ok();
+        Launcher::with(kernel, shape, stream.as_ref(), items.get_item(3).ok().as_ref())
     }
 
     /// One thread per point of `shape`, an int or a tuple of up to three.
     #[staticmethod]
-    fn forall(kernel: Py<Dispatcher>, shape: &Bound<'_, PyAny>) -> PyResult<Launcher> {
+    fn forall(
+        kernel: Py<Dispatcher>,
+        shape: &Bound<'_, PyAny>,
+        stream: &Bound<'_, PyAny>,
+        shared_bytes: &Bound<'_, PyAny>,
+    ) -> PyResult<Launcher> {
         let py = shape.py();
         let points = extents(shape)?;
         if points.is_empty() || points.len() > 3 {
@@ -43,7 +66,7 @@ impl Launcher {
             .map(|&n| u64::try_from(n).map_err(|_| errors::launch(py, format!("forall over a negative number of threads: {shape}"))))
             .collect::<PyResult<Vec<_>>>()?;
         let shape = devices::current(py)?.plan_forall(&points);
-        Ok(Launcher { kernel, shape })
+        Launcher::with(kernel, shape, Some(stream), Some(shared_bytes))
     }
 
     #[getter]
@@ -61,11 +84,30 @@ impl Launcher {
         let py = args.py();
         let core = &self.kernel.get().core;
         let mut bound = core.bind(Numpy::get(py)?, args, kwargs)?;
-        let spec = core.resolve(py, &mut bound)?;
+        let stream = self.stream.as_ref().map(|stream| stream.get());
+        let device = launch_device(py, stream, &bound)?;
+        let spec = core.resolve(py, &device, &mut bound)?;
         if self.shape.grid.contains(&0) {
             return Ok(());
         }
-        spec.code.run(py, Launch::Grid(self.shape), &bound.slots, &mut [])?;
+        if let Some(stream) = stream {
+            for memory in &bound.memories {
+                memory.get().buffer.used_on(&stream.stream);
+            }
+        }
+        let copied = bound.has_host_arrays() && !device.host_accessible();
+        let host_arrays = if copied { bound.host_arrays() } else { Vec::new() };
+        let options = CallOptions {
+            stream: stream.map(|stream| &*stream.stream as &dyn Stream),
+            shared_bytes: self.shared_bytes,
+            host_arrays: &host_arrays,
+            ..CallOptions::default()
+        };
+        spec.code.run(py, Launch::Grid(self.shape), &bound.slots, &mut [], options)?;
+        if copied {
+            // The launch has waited for the arrays to come back.
+            core::print(py, &device.take_output())?;
+        }
         Ok(())
     }
 
@@ -83,37 +125,58 @@ impl Launcher {
     }
 }
 
-fn configuration(name: &str, config: &Bound<'_, PyAny>) -> PyResult<GridShape> {
-    let py = config.py();
-    let usage = || {
-        errors::launch(
-            py,
-            format!("a launch is written {name}[blocks, threads](arguments...), got {name}[{config}]"),
-        )
+impl Launcher {
+    fn with(
+        kernel: Py<Dispatcher>,
+        shape: GridShape,
+        stream: Option<&Bound<'_, PyAny>>,
+        shared_bytes: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Launcher> {
+        let stream = match stream {
+            Some(object) => stream::argument(object.py(), object)?,
+            None => None,
+        };
+        let shared_bytes = match shared_bytes {
+            Some(object) => object
+                .extract()
+                .map_err(|_| errors::launch(object.py(), format!("{object} is no number of bytes of dynamic shared memory")))?,
+            None => 0,
+        };
+        Ok(Launcher {
+            kernel,
+            shape,
+            stream,
+            shared_bytes,
+        })
+    }
+}
+
+/// The device of the stream or of the device arrays, of which all must be on one; else the current one.
+pub fn launch_device(py: Python<'_>, stream: Option<&PyStream>, args: &Args) -> PyResult<Arc<dyn Device>> {
+    let mut homes = args.memories.iter().map(|memory| memory.get());
+    let (device, what) = match (stream, homes.next()) {
+        (Some(stream), _) => (stream.device.clone(), "the stream is"),
+        (None, Some(first)) => (first.home().clone(), "other arrays are"),
+        (None, None) => return devices::current(py),
     };
-    let items = config.cast::<PyTuple>().map_err(|_| usage())?;
-    if !(2..=4).contains(&items.len()) {
-        return Err(usage());
-    }
-    if items.len() == 4 && items.get_item(3)?.is_truthy()? {
-        return Err(errors::unsupported(
+    let reachable = |home: DeviceId| home == device.id() || device.can_access_peer(home);
+    match args.memories.iter().map(|memory| memory.get().home().id()).find(|&home| !reachable(home)) {
+        None => Ok(device),
+        Some(home) => Err(errors::launch(
             py,
-            "dynamic shared memory is not supported yet; give shared.array a constant shape".into(),
-        ));
+            format!("an argument is in memory of {home}, but {what} of {}", device.id()),
+        )),
     }
-    Ok(GridShape {
-        grid: dimensions("grid", &items.get_item(0)?, MAX_GRID)?,
-        block: block(&items.get_item(1)?)?,
-    })
 }
 
 fn block(object: &Bound<'_, PyAny>) -> PyResult<[u32; 3]> {
-    let dims = dimensions("block", object, MAX_BLOCK)?;
+    let dims = dimensions("block", object, Limits::COMMON.block)?;
     let threads: u64 = dims.iter().map(|&n| u64::from(n)).product();
-    if threads > MAX_THREADS {
+    let most = Limits::COMMON.threads_per_block;
+    if threads > u64::from(most) {
         return Err(errors::launch(
             object.py(),
-            format!("a block of {object} has {threads} threads; the most is {MAX_THREADS}"),
+            format!("a block of {object} has {threads} threads; the most is {most}"),
         ));
     }
     Ok(dims)

@@ -34,7 +34,7 @@ impl<'a, 'py> Owners<'a, 'py> {
         let py = args.py();
         let owned = owned
             .into_iter()
-            .map(|buffer| Bound::new(py, Memory(buffer)))
+            .map(|buffer| Bound::new(py, Memory::of(buffer, crate::devices::cpu().clone())))
             .collect::<PyResult<_>>()?;
         Ok(Owners {
             owned,
@@ -48,8 +48,8 @@ impl<'a, 'py> Owners<'a, 'py> {
     fn find(&self, numpy: &Numpy, low: u64, high: u64) -> PyResult<Bound<'py, PyAny>> {
         let py = self.args.py();
         for memory in &self.owned {
-            let start = memory.get().0.address();
-            if start <= low && high <= start + memory.get().0.bytes() as u64 {
+            let start = memory.get().buffer.address();
+            if start <= low && high <= start + memory.get().buffer.bytes() as u64 {
                 return Ok(memory.clone().into_any());
             }
         }

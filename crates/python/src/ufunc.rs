@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use weft_array::{Access, Operand, OperandPlan, Plan, plan, ufunc_loop};
 use weft_front::ArgType;
 use weft_ir::{Module, Scalar};
-use weft_runtime::{Executable, Launch};
+use weft_runtime::{CallOptions, Device, DeviceId, Executable, Launch};
 
 use crate::bind::Args;
 use crate::core::lock;
@@ -19,13 +19,15 @@ use crate::dispatcher::Dispatcher;
 use crate::numpy::Numpy;
 use crate::operand::{Geometry, Input, check_inputs, check_output, common_shape, elem_of, new_output};
 use crate::signature::show;
-use crate::{core, errors};
+use crate::{core, devices, errors};
 
 /// A scalar function as a ufunc, over the dispatcher that compiles the function itself.
 #[pyclass(frozen, weakref, subclass, module = "weft._weft")]
 pub struct Ufunc {
     #[pyo3(get)]
     _weft_dispatcher_: Py<Dispatcher>,
+    /// Runs on the current device instead of the CPU.
+    follows_device: bool,
     scalars: Mutex<HashMap<Vec<ArgType>, Arc<ScalarLoop>>>,
     loops: Mutex<HashMap<LoopKey, Arc<Compiled>>>,
 }
@@ -37,7 +39,7 @@ struct ScalarLoop {
     result: Scalar,
 }
 
-type LoopKey = (Vec<ArgType>, usize, SmallVec<[Access; 4]>, bool);
+type LoopKey = (DeviceId, Vec<ArgType>, usize, SmallVec<[Access; 4]>, bool);
 
 struct Compiled {
     module: Arc<Module>,
@@ -47,9 +49,10 @@ struct Compiled {
 #[pymethods]
 impl Ufunc {
     #[new]
-    fn new(dispatcher: Py<Dispatcher>) -> Ufunc {
+    fn new(dispatcher: Py<Dispatcher>, follows_device: bool) -> Ufunc {
         Ufunc {
             _weft_dispatcher_: dispatcher,
+            follows_device,
             scalars: Mutex::default(),
             loops: Mutex::default(),
         }
@@ -296,13 +299,20 @@ impl Ufunc {
         if plan.extents.contains(&0) {
             return Ok(());
         }
-        let compiled = self.compiled(py, types, scalar, &plan, &walked, mask.is_some())?;
+        let device = if self.follows_device { devices::current(py)? } else { devices::cpu().clone() };
+        let compiled = self.compiled(py, &device, types, scalar, &plan, &walked, mask.is_some())?;
         let mut args = Args::default();
         let n = inputs.len();
         let last = walked.len() - 1;
         for at in (0..n).chain([last]).chain(n..last) {
+            args.expect_array(plan.operands[at].shape.len(), geometry[at].item as usize, at == last);
             push_view(&mut args, geometry[at].data, &plan.operands[at]);
         }
+        let host_arrays = if device.host_accessible() { Vec::new() } else { args.host_arrays() };
+        let options = CallOptions {
+            host_arrays: &host_arrays,
+            ..CallOptions::default()
+        };
         core::run(
             py,
             &compiled.executable,
@@ -310,13 +320,16 @@ impl Ufunc {
             Launch::Loop(plan.extents),
             &args.slots,
             &mut [],
+            options,
         )?;
-        Ok(())
+        core::print(py, &device.take_output())
     }
 
+    #[expect(clippy::too_many_arguments, reason = "what a loop is compiled for")]
     fn compiled(
         &self,
         py: Python<'_>,
+        device: &Arc<dyn Device>,
         types: Vec<ArgType>,
         scalar: &ScalarLoop,
         plan: &Plan,
@@ -329,18 +342,18 @@ impl Ufunc {
             .map(|(input, operand)| access(input.elem, operand))
             .collect();
         let rank = plan.extents.len();
-        let key = (types, rank, access, masked);
+        let key = (device.id(), types, rank, access, masked);
         if let Some(found) = lock(&self.loops).get(&key) {
             return Ok(found.clone());
         }
-        let access = &key.2;
+        let access = &key.3;
         let last = access.len() - 1;
         let inputs = last - usize::from(masked);
         let mask = masked.then(|| access[inputs]);
         let module = ufunc_loop(scalar.module.clone(), rank as u8, &access[..inputs], access[last], mask)
             .map_err(|e| errors::typing(py, format!("{}: {e}", self.__name__())))?;
         let module = Arc::new(module);
-        let executable = self._weft_dispatcher_.get().core.device(py, module.clone())?;
+        let executable = self._weft_dispatcher_.get().core.compile(py, device, module.clone())?;
         let made = Arc::new(Compiled { module, executable });
         lock(&self.loops).insert(key, made.clone());
         Ok(made)

@@ -1,0 +1,310 @@
+//! DLPack: arrays handed to other libraries and taken from them without a copy.
+//!
+//! The structures are those of `dlpack.h`, version 1 and before (<https://dmlc.github.io/dlpack/latest/c_api.html>).
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_void};
+use std::ptr;
+
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use weft_ir::{Kind, Scalar};
+use weft_runtime::DeviceKind;
+
+use crate::array::DeviceArray;
+
+const NAME: &CStr = c"dltensor";
+const USED: &CStr = c"used_dltensor";
+const VERSIONED: &CStr = c"dltensor_versioned";
+const VERSIONED_USED: &CStr = c"used_dltensor_versioned";
+
+const CPU: i32 = 1;
+const CUDA: i32 = 2;
+
+/// Bits of `DLManagedTensorVersioned::flags`.
+const READ_ONLY: u64 = 1;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct DataType {
+    code: u8,
+    bits: u8,
+    lanes: u16,
+}
+
+#[repr(C)]
+struct Tensor {
+    data: *mut c_void,
+    device_type: i32,
+    device_id: i32,
+    ndim: i32,
+    dtype: DataType,
+    shape: *mut i64,
+    /// In elements; null if C-contiguous.
+    strides: *mut i64,
+    byte_offset: u64,
+}
+
+#[repr(C)]
+struct Managed {
+    tensor: Tensor,
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Managed)>,
+}
+
+#[repr(C)]
+struct ManagedVersioned {
+    major: u32,
+    minor: u32,
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut ManagedVersioned)>,
+    flags: u64,
+    tensor: Tensor,
+}
+
+/// What a tensor that we lend points to.
+struct Lent {
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+    /// Keeps the memory.
+    _array: Py<DeviceArray>,
+}
+
+/// Codes of `DLDataTypeCode`.
+fn data_type(scalar: Scalar) -> DataType {
+    let code = match scalar.kind() {
+        Kind::Signed => 0,
+        Kind::Unsigned => 1,
+        Kind::Float => 2,
+        Kind::Complex => 5,
+        Kind::Bool => 6,
+    };
+    DataType {
+        code,
+        bits: scalar.bits() as u8,
+        lanes: 1,
+    }
+}
+
+fn scalar_of(ty: DataType) -> Option<Scalar> {
+    Scalar::ALL.into_iter().find(|&scalar| {
+        let known = data_type(scalar);
+        (known.code, known.bits, known.lanes) == (ty.code, ty.bits, ty.lanes)
+    })
+}
+
+fn tensor(array: &DeviceArray, lent: &mut Lent) -> Tensor {
+    let id = array.home().id();
+    Tensor {
+        data: array.address() as *mut c_void,
+        device_type: match id.kind {
+            DeviceKind::Cpu => CPU,
+            DeviceKind::Cuda => CUDA,
+        },
+        device_id: id.index as i32,
+        ndim: lent.shape.len() as i32,
+        dtype: data_type(array.elem()),
+        shape: lent.shape.as_mut_ptr(),
+        strides: lent.strides.as_mut_ptr(),
+        byte_offset: 0,
+    }
+}
+
+/// The capsule with an array's place and type; whoever takes it over frees it.
+#[pyfunction]
+pub fn to_dlpack<'py>(array: Bound<'py, DeviceArray>, versioned: bool) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    let fields = array.get();
+    let item = fields.elem().size() as i64;
+    if fields.byte_strides().iter().any(|&stride| stride as i64 % item != 0) {
+        return Err(PyBufferError::new_err(
+            "DLPack counts strides in elements, of which the array's are no multiples",
+        ));
+    }
+    let mut lent = Box::new(Lent {
+        shape: fields.extents().iter().map(|&n| n as i64).collect(),
+        strides: fields.byte_strides().iter().map(|&s| s as i64 / item).collect(),
+        _array: array.clone().unbind(),
+    });
+    let tensor = tensor(fields, &mut lent);
+    let context = Box::into_raw(lent).cast::<c_void>();
+    let (made, name, destructor): (*mut c_void, _, ffi::PyCapsule_Destructor) = if versioned {
+        let managed = Box::new(ManagedVersioned {
+            major: 1,
+            minor: 0,
+            context,
+            deleter: Some(free_versioned),
+            flags: 0,
+            tensor,
+        });
+        (Box::into_raw(managed).cast(), VERSIONED, drop_versioned)
+    } else {
+        let managed = Box::new(Managed {
+            tensor,
+            context,
+            deleter: Some(free),
+        });
+        (Box::into_raw(managed).cast(), NAME, drop_plain)
+    };
+    // SAFETY: the pointer is not null; the capsule's destructor frees it unless a consumer renamed the capsule and does so itself.
+    unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(made, name.as_ptr(), Some(destructor))) }
+}
+
+unsafe extern "C" fn free(managed: *mut Managed) {
+    // SAFETY: made by `to_dlpack`; a consumer calls this once.
+    let context = unsafe { Box::from_raw(managed) }.context;
+    drop_lent(context);
+}
+
+unsafe extern "C" fn free_versioned(managed: *mut ManagedVersioned) {
+    // SAFETY: as above.
+    let context = unsafe { Box::from_raw(managed) }.context;
+    drop_lent(context);
+}
+
+/// A consumer may call from any thread; the array is Python's.
+fn drop_lent(context: *mut c_void) {
+    Python::attach(|_| {
+        // SAFETY: the box that `to_dlpack` gave away with the tensor.
+        drop(unsafe { Box::from_raw(context.cast::<Lent>()) });
+    });
+}
+
+unsafe extern "C" fn drop_plain(capsule: *mut ffi::PyObject) {
+    // SAFETY: Python calls with the capsule; one that was taken over has another name.
+    unsafe {
+        if ffi::PyCapsule_IsValid(capsule, NAME.as_ptr()) != 0 {
+            free(ffi::PyCapsule_GetPointer(capsule, NAME.as_ptr()).cast());
+        }
+    }
+}
+
+unsafe extern "C" fn drop_versioned(capsule: *mut ffi::PyObject) {
+    // SAFETY: as above.
+    unsafe {
+        if ffi::PyCapsule_IsValid(capsule, VERSIONED.as_ptr()) != 0 {
+            free_versioned(ffi::PyCapsule_GetPointer(capsule, VERSIONED.as_ptr()).cast());
+        }
+    }
+}
+
+/// A tensor taken over from another library: gives it back when it is dropped.
+#[pyclass(frozen, module = "weft._weft")]
+#[derive(Debug)]
+pub struct Borrowed {
+    managed: *mut c_void,
+    versioned: bool,
+}
+
+// SAFETY: the tensor is only touched when it is made and dropped; DLPack lets its deleter be called from any thread.
+unsafe impl Send for Borrowed {}
+// SAFETY: as above.
+unsafe impl Sync for Borrowed {}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        // SAFETY: the consumer of a tensor calls its deleter once, if it has one.
+        unsafe {
+            if self.versioned {
+                let managed = self.managed.cast::<ManagedVersioned>();
+                if let Some(deleter) = (*managed).deleter {
+                    deleter(managed);
+                }
+            } else {
+                let managed = self.managed.cast::<Managed>();
+                if let Some(deleter) = (*managed).deleter {
+                    deleter(managed);
+                }
+            }
+        }
+    }
+}
+
+/// Kind and number of the device, the owner, address, shape, strides in bytes, dtype.
+type Taken<'py> = (i32, i32, Bound<'py, Borrowed>, u64, Vec<i64>, Vec<i64>, &'static str);
+
+/// Takes over the tensor of a capsule.
+#[pyfunction]
+pub fn from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Taken<'py>> {
+    let (managed, versioned) = consume(capsule)?;
+    let owner = Bound::new(capsule.py(), Borrowed { managed, versioned })?;
+    // SAFETY: the capsule's name says which structure it is; it lives as long as `owner`.
+    let (tensor, flags) = unsafe {
+        if versioned {
+            let managed = managed.cast::<ManagedVersioned>();
+            if (*managed).major != 1 {
+                return Err(PyBufferError::new_err(format!(
+                    "version {} of DLPack is not known here",
+                    (*managed).major
+                )));
+            }
+            (&raw const (*managed).tensor, (*managed).flags)
+        } else {
+            (&raw const (*managed.cast::<Managed>()).tensor, 0)
+        }
+    };
+    if flags & READ_ONLY != 0 {
+        return Err(PyBufferError::new_err("the array is read-only, and a device array may be written"));
+    }
+    // SAFETY: as above.
+    let tensor = unsafe { &*tensor };
+    let scalar = scalar_of(tensor.dtype).ok_or_else(|| {
+        let DataType { code, bits, lanes } = tensor.dtype;
+        PyBufferError::new_err(format!(
+            "elements of DLPack's type code {code} with {bits} bits and {lanes} lanes have no type in Weft"
+        ))
+    })?;
+    let rank = usize::try_from(tensor.ndim).unwrap_or(0);
+    let shape = entries(tensor.shape, rank).unwrap_or_default();
+    let item = scalar.size() as i64;
+    let strides = match entries(tensor.strides, rank) {
+        Some(strides) => strides.iter().map(|s| s * item).collect(),
+        None => dense(&shape, item),
+    };
+    let address = tensor.data as u64 + tensor.byte_offset;
+    Ok((
+        tensor.device_type,
+        tensor.device_id,
+        owner,
+        address,
+        shape,
+        strides,
+        scalar.numpy_name(),
+    ))
+}
+
+/// Takes the pointer out of a capsule, which others cannot use after.
+fn consume(capsule: &Bound<'_, PyAny>) -> PyResult<(*mut c_void, bool)> {
+    for (name, used, versioned) in [(VERSIONED, VERSIONED_USED, true), (NAME, USED, false)] {
+        // SAFETY: the object is alive; a valid capsule of this name holds a pointer that is not null.
+        unsafe {
+            if ffi::PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) != 0 {
+                let pointer = ffi::PyCapsule_GetPointer(capsule.as_ptr(), name.as_ptr());
+                ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr());
+                return Ok((pointer, versioned));
+            }
+        }
+    }
+    Err(PyTypeError::new_err(
+        "expected an array with __dlpack__, or a DLPack capsule that nobody has used yet",
+    ))
+}
+
+fn entries(start: *const i64, rank: usize) -> Option<Vec<i64>> {
+    if ptr::eq(start, ptr::null()) {
+        return None;
+    }
+    // SAFETY: DLPack's arrays hold one entry per axis.
+    Some(unsafe { std::slice::from_raw_parts(start, rank) }.to_vec())
+}
+
+fn dense(shape: &[i64], item: i64) -> Vec<i64> {
+    let mut strides = vec![0; shape.len()];
+    let mut step = item;
+    for (stride, &extent) in strides.iter_mut().zip(shape).rev() {
+        *stride = step;
+        step = step.wrapping_mul(extent.max(1));
+    }
+    strides
+}

@@ -1,0 +1,135 @@
+"""Device arrays of other libraries, and Weft's for them: the CUDA Array Interface and DLPack. Nothing is copied."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import weft
+from weft import _weft
+from weft._weft import Device
+
+if TYPE_CHECKING:
+    from weft.cuda.arrays import DeviceNDArray
+
+__all__ = ["as_cuda_array", "from_cuda_array_interface", "from_dlpack"]
+
+# Kinds of devices in DLPack.
+_CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
+
+
+def is_foreign(obj: Any) -> bool:
+    """Whether another library's array tells its place in CUDA memory."""
+    return hasattr(obj, "__cuda_array_interface__")
+
+
+def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
+    """A device array on the elements of `obj`, which has a ``__cuda_array_interface__`` (CuPy, PyTorch, Numba) or is one already.
+
+    Work of Weft's default stream waits for the stream that `obj` names, unless `sync` is false. Raises TypeError for anything else.
+    """
+    from weft.cuda.arrays import DeviceNDArray
+
+    if isinstance(obj, DeviceNDArray):
+        return obj
+    if not is_foreign(obj):
+        raise TypeError(f"{type(obj).__name__} has no __cuda_array_interface__")
+    return from_cuda_array_interface(obj.__cuda_array_interface__, owner=obj, sync=sync)
+
+
+def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: bool = True) -> DeviceNDArray:
+    """A device array on what a ``__cuda_array_interface__`` describes; `owner` is kept alive as long as it."""
+    if desc.get("mask") is not None:
+        raise NotImplementedError("masked arrays have no meaning in kernels")
+    shape = tuple(desc["shape"])
+    dtype = np.dtype(desc["typestr"])
+    strides = tuple(desc.get("strides") or _dense(shape, dtype.itemsize))
+    device = _cuda_device()
+    array = _array(owner, device, int(desc["data"][0] or 0), shape, strides, dtype)
+    if sync and desc.get("stream") is not None:
+        _follow(device, int(desc["stream"]))
+    return array
+
+
+def _array(owner: Any, device: Device, address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> DeviceNDArray:
+    """An array whose first element is at an address of a device, in memory that `owner` keeps."""
+    from weft.cuda.arrays import DeviceNDArray
+
+    reach = [] if 0 in shape else [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
+    low = sum(r for r in reach if r < 0)
+    high = sum(r for r in reach if r > 0) + dtype.itemsize
+    memory = _weft.Memory.foreign(owner, device, address + low, high - low)
+    return DeviceNDArray(memory, -low, shape, strides, dtype.name)
+
+
+def _dense(shape: tuple[int, ...], item: int) -> tuple[int, ...]:
+    strides = []
+    for n in reversed(shape):
+        strides.append(item)
+        item *= max(n, 1)
+    return tuple(reversed(strides))
+
+
+def _cuda_device() -> Device:
+    """The current device if it is a CUDA device, else the first of those."""
+    current = weft.current_device()
+    return current if current.kind == "cuda" else weft.device("cuda")
+
+
+def _follow(device: Device, handle: int) -> None:
+    """Makes the default stream of the device wait for what is in another stream by now."""
+    with device:
+        mark = _weft.Event(timing=False)
+        mark.mark(_weft.Stream(handle=handle))
+        mark.hold(None)
+
+
+def dlpack_device(device: Device) -> tuple[int, int]:
+    """Kind and number of a device as DLPack counts them."""
+    return (_CUDA if device.kind == "cuda" else _CPU, device.index)
+
+
+def to_dlpack(array: DeviceNDArray, stream: Any, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
+    """The capsule that ``array.__dlpack__`` gives; the consumer's `stream` waits for the array's default stream."""
+    if dl_device is not None and tuple(dl_device) != dlpack_device(array.device):
+        raise BufferError(f"the array is on {array.device.name}; copy it with .to() or .copy_to_host()")
+    if copy:
+        array = array.copy()
+    if array.device.kind == "cuda" and stream != -1:
+        # None and 1 are the legacy default stream, which the array's own stream is.
+        if stream not in (None, 0, 1):
+            with array.device:
+                mark = _weft.Event(timing=False)
+                mark.mark(None)
+                mark.hold(_weft.Stream(handle=int(stream)))
+    elif array.device.kind == "cpu" and stream is not None:
+        raise ValueError("stream must be None for an array in the host's memory")
+    return _weft.to_dlpack(array, max_version is not None and tuple(max_version) >= (1, 0))
+
+
+def from_dlpack(x: Any) -> DeviceNDArray:
+    """A device array on the elements of an array of another library that speaks DLPack, or of a capsule.
+
+    Raises BufferError for devices or element types that Weft does not have.
+    """
+    capsule = x
+    if hasattr(x, "__dlpack__"):
+        kind, index = x.__dlpack_device__()
+        lent: dict[str, Any] = {"stream": 1} if kind in (_CUDA, _CUDA_MANAGED) else {}
+        try:
+            capsule = x.__dlpack__(max_version=(1, 0), **lent)
+        except TypeError:
+            capsule = x.__dlpack__(**lent)
+    kind, index, owner, address, shape, strides, name = _weft.from_dlpack(capsule)
+    return _array(owner, _dlpack_home(kind, index), address, tuple(shape), tuple(strides), np.dtype(name))
+
+
+def _dlpack_home(kind: int, index: int) -> Device:
+    if kind == _CPU:
+        return weft.device("cpu")
+    if kind in (_CUDA, _CUDA_HOST, _CUDA_MANAGED):
+        with contextlib.suppress(ValueError):
+            return weft.device(f"cuda:{index if kind == _CUDA else 0}")
+    raise BufferError(f"the array is on a device of DLPack's kind {kind}, number {index}, which is none of Weft's here")
