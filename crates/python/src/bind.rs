@@ -45,11 +45,19 @@ impl Args {
 
     /// Refuses device memory that functions on the CPU cannot address.
     pub fn require_host(&self, py: Python<'_>) -> PyResult<()> {
-        match self.memories.iter().map(|memory| memory.get().home()).find(|home| !home.host_accessible()) {
+        match self
+            .memories
+            .iter()
+            .map(|memory| memory.get().home())
+            .find(|home| !home.host_accessible())
+        {
             None => Ok(()),
             Some(home) => Err(errors::launch(
                 py,
-                format!("an argument is in memory of {}, and this function runs on the CPU; pass its copy_to_host()", home.id()),
+                format!(
+                    "an argument is in memory of {}, and this function runs on the CPU; pass its copy_to_host()",
+                    home.id()
+                ),
             )),
         }
     }

@@ -54,12 +54,7 @@ pub struct Code {
 }
 
 impl Core {
-    pub fn new(
-        function: &Bound<'_, PyFunction>,
-        options: Options,
-        how: CompileOptions,
-        signatures: &Bound<'_, PyTuple>,
-    ) -> PyResult<Core> {
+    pub fn new(function: &Bound<'_, PyFunction>, options: Options, how: CompileOptions, signatures: &Bound<'_, PyTuple>) -> PyResult<Core> {
         let core = Core {
             captured: Captured::new(function)?,
             options,

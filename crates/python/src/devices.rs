@@ -65,7 +65,11 @@ pub fn named(py: Python<'_>, name: &str) -> PyResult<Arc<dyn Device>> {
     if name == "cpu" {
         return Ok(cpu().clone());
     }
-    let wanted = if name.contains(':') { name.to_string() } else { format!("{name}:0") };
+    let wanted = if name.contains(':') {
+        name.to_string()
+    } else {
+        format!("{name}:0")
+    };
     let devices = all(py);
     match devices.iter().find(|device| device.id().to_string() == wanted) {
         Some(device) => Ok(device.clone()),
@@ -231,7 +235,11 @@ impl PyDevice {
 
     fn __repr__(&self) -> String {
         let info = self.0.info();
-        let unit = if self.0.id().kind == DeviceKind::Cpu { "cores" } else { "multiprocessors" };
+        let unit = if self.0.id().kind == DeviceKind::Cpu {
+            "cores"
+        } else {
+            "multiprocessors"
+        };
         format!("{} ({}, {} {unit}, {})", info.name, info.description, info.cores, info.features)
     }
 }

@@ -73,12 +73,13 @@ struct Lent {
 
 /// Codes of `DLDataTypeCode`.
 fn data_type(scalar: Scalar) -> DataType {
-    let code = match scalar.kind() {
-        Kind::Signed => 0,
-        Kind::Unsigned => 1,
-        Kind::Float => 2,
-        Kind::Complex => 5,
-        Kind::Bool => 6,
+    let code = match (scalar, scalar.kind()) {
+        (Scalar::BF16, _) => 4,
+        (_, Kind::Signed) => 0,
+        (_, Kind::Unsigned) => 1,
+        (_, Kind::Float) => 2,
+        (_, Kind::Complex) => 5,
+        (_, Kind::Bool) => 6,
     };
     DataType {
         code,

@@ -160,7 +160,12 @@ pub fn launch_device(py: Python<'_>, stream: Option<&PyStream>, args: &Args) -> 
         (None, None) => return devices::current(py),
     };
     let reachable = |home: DeviceId| home == device.id() || device.can_access_peer(home);
-    match args.memories.iter().map(|memory| memory.get().home().id()).find(|&home| !reachable(home)) {
+    match args
+        .memories
+        .iter()
+        .map(|memory| memory.get().home().id())
+        .find(|&home| !reachable(home))
+    {
         None => Ok(device),
         Some(home) => Err(errors::launch(
             py,

@@ -299,7 +299,11 @@ impl Ufunc {
         if plan.extents.contains(&0) {
             return Ok(());
         }
-        let device = if self.follows_device { devices::current(py)? } else { devices::cpu().clone() };
+        let device = if self.follows_device {
+            devices::current(py)?
+        } else {
+            devices::cpu().clone()
+        };
         let compiled = self.compiled(py, &device, types, scalar, &plan, &walked, mask.is_some())?;
         let mut args = Args::default();
         let n = inputs.len();
