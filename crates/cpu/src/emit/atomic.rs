@@ -1,6 +1,6 @@
 //! Atomic operations, lane after lane. A block runs on one thread, so that only global memory needs the hardware's atomics.
 
-use weft_ir::{AtomicOp, BinOp, CmpOp, Index, Part, Scalar, Space, Value};
+use weft_ir::{AtomicOp, BinOp, CmpOp, Index, Scalar, Space, Value};
 
 use super::func::Fx;
 use super::half::moved_as;
@@ -18,7 +18,6 @@ impl Fx<'_, '_> {
         used: bool,
     ) -> Res<Num> {
         let s = moved_as(op, self.scalar(value)?);
-        let offset = self.element_offset(view, indices, Part::Whole)?;
         let given = self.num(value)?;
         let awaited = match expected {
             Some(v) => self.num(v)?,
@@ -26,12 +25,12 @@ impl Fx<'_, '_> {
         };
         let (register, memory) = (elem(s), memory_elem(s));
         let results = used.then(|| self.result_slot(memory));
-        let offset = self.spill(offset, Elem::I64);
-        let (given, awaited) = (self.spill(given, register), self.spill(awaited, register));
+        let offset = self.spread_offset(view, indices)?;
+        let (given, awaited) = (self.spread(given, register), self.spread(awaited, register));
         let shared = view.ty.space == Space::Global;
         let base = view.base;
         self.each_lane(&mut |fx, lane| {
-            let at = fx.lane_of(offset, lane);
+            let at = fx.offset_of(offset, lane);
             let (new, old) = (fx.lane_of(given, lane), fx.lane_of(awaited, lane));
             let ptr = fx.w.offset(base, at);
             let found = if shared {

@@ -16,6 +16,7 @@ mod guard;
 mod half;
 mod iterate;
 mod kernel;
+mod lanes;
 mod loops;
 mod mask;
 mod memory;
