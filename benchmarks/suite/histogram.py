@@ -25,10 +25,8 @@ def weft_kernel() -> Work:
         t = cuda.threadIdx.x
         mine[t] = 0
         cuda.syncthreads()
-        i = cuda.grid(1)
-        while i < data.size:
+        for i in range(cuda.grid(1), data.size, cuda.gridsize(1)):
             cuda.atomic.add(mine, data[i], 1)
-            i += cuda.gridsize(1)
         cuda.syncthreads()
         cuda.atomic.add(bins, t, mine[t])
 

@@ -1,4 +1,5 @@
-//! Clears `wrap` on indices that cannot be negative, so that back ends need not count from the end.
+//! Clears `wrap` on indices that cannot be negative, so that back ends need not count from the end, and drops checks that cannot fail: a
+//! `range` over `gridsize`, say, never has a step of zero.
 //!
 //! A walk in program order keeps a [`range::Range`] for every integer value, narrowed by the conditions that hold where control stands
 //! ([`facts::Facts`]). A local is followed from its `Set` to its `Get`s where control is straight, and through the sides of an `if`; across
@@ -8,9 +9,10 @@
 mod facts;
 mod range;
 
+use std::collections::VecDeque;
 use std::mem;
 
-use weft_ir::{AxisSlice, BinOp, Block, FuncKind, Function, Index, Local, Module, Op, Scalar, StmtKind, Value};
+use weft_ir::{AxisSlice, BinOp, Block, FuncKind, Function, Index, Local, Module, Op, Scalar, Stmt, StmtKind, Value};
 
 use crate::error::PassError;
 use crate::operands::{blocks_mut, ends, walk};
@@ -24,16 +26,24 @@ const MAX_WALKS: usize = 10;
 /// Clears `wrap` in every function of a module.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
     for func in &mut module.functions {
-        let mut nonneg = indices_not_negative(func).into_iter();
+        let mut found = findings(func);
         let mut body = mem::take(&mut func.body);
-        clear(&mut body, &mut nonneg);
+        clear(&mut body, &mut found);
         func.body = body;
     }
     Ok(())
 }
 
-/// For every index of the function, in the order [`each_index`] and [`clear`] meet them: is it known not to be negative?
-fn indices_not_negative(func: &Function) -> Vec<bool> {
+/// What a walk found out, each in the order in which it and [`clear`] meet them.
+#[derive(Default)]
+struct Findings {
+    /// Is an index known not to be negative?
+    nonneg: VecDeque<bool>,
+    /// Which side an `if` takes, if that is known.
+    decided: VecDeque<Option<bool>>,
+}
+
+fn findings(func: &Function) -> Findings {
     let mut locals = initial_ranges(func);
     for round in 0.. {
         let mut walker = Walker::new(func, &locals);
@@ -43,11 +53,11 @@ fn indices_not_negative(func: &Function) -> Vec<bool> {
             .map(|i| grown(round, locals[i], walker.set_to[i], func.locals[i].ty.scalar()))
             .collect();
         if next == locals {
-            return walker.nonneg;
+            return walker.found;
         }
         locals = next;
     }
-    Vec::new()
+    Findings::default()
 }
 
 /// Nothing is known yet to reach a local; what reductions hold is never known.
@@ -90,7 +100,7 @@ struct Walker<'f> {
     set_to: Vec<Option<Range>>,
     /// What each local holds here, if that is known.
     holds: Vec<Holds>,
-    nonneg: Vec<bool>,
+    found: Findings,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +118,7 @@ impl<'f> Walker<'f> {
             locals,
             set_to: vec![None; locals.len()],
             holds: vec![Holds::Anything; locals.len()],
-            nonneg: Vec::new(),
+            found: Findings::default(),
         }
     }
 
@@ -139,12 +149,15 @@ impl<'f> Walker<'f> {
     fn stmt(&mut self, kind: &'f StmtKind) {
         each_index(kind, &mut |index| {
             let known = self.facts.range(index.value).is_some_and(|range| range.lo >= 0);
-            self.nonneg.push(known);
+            self.found.nonneg.push_back(known);
         });
         match kind {
             StmtKind::Let(value, op) => self.define(*value, op),
             StmtKind::Set(local, value) => self.set(*local, *value),
-            StmtKind::If { cond, then, other } => self.branch(*cond, then, other),
+            StmtKind::If { cond, then, other } => {
+                self.found.decided.push_back(self.facts.decided(*cond));
+                self.branch(*cond, then, other);
+            }
             StmtKind::For {
                 var,
                 start,
@@ -352,10 +365,14 @@ fn each_index(kind: &StmtKind, f: &mut dyn FnMut(&Index)) {
     }
 }
 
-/// Clears `wrap` where `nonneg` says so, over the statements in program order.
-fn clear(block: &mut Block, nonneg: &mut dyn Iterator<Item = bool>) {
-    for stmt in &mut block.0 {
-        let mut visit = |index: &mut Index| index.wrap &= nonneg.next() != Some(true);
+/// Clears `wrap` where the findings say so, and drops checks, over the statements in program order.
+fn clear(block: &mut Block, found: &mut Findings) {
+    for mut stmt in mem::take(&mut block.0) {
+        let decided = match stmt.kind {
+            StmtKind::If { .. } => found.decided.pop_front().flatten(),
+            _ => None,
+        };
+        let mut visit = |index: &mut Index| index.wrap &= found.nonneg.pop_front() != Some(true);
         match &mut stmt.kind {
             StmtKind::Let(_, Op::Load { indices, .. } | Op::Atomic { indices, .. }) | StmtKind::Store { indices, .. } => {
                 indices.iter_mut().for_each(visit);
@@ -370,7 +387,22 @@ fn clear(block: &mut Block, nonneg: &mut dyn Iterator<Item = bool>) {
             _ => {}
         }
         for inner in blocks_mut(&mut stmt.kind) {
-            clear(inner, nonneg);
+            clear(inner, found);
+        }
+        match passed(&mut stmt.kind, decided) {
+            _ if ends(block) => {}
+            Some(rest) => block.0.extend(rest),
+            None => block.0.push(stmt),
         }
     }
+}
+
+/// What is left of a check that cannot fail.
+fn passed(kind: &mut StmtKind, decided: Option<bool>) -> Option<Vec<Stmt>> {
+    let StmtKind::If { then, other, .. } = kind else {
+        return None;
+    };
+    let (taken, failed) = if decided? { (then, other) } else { (other, then) };
+    let raises = failed.0.last().is_some_and(|stmt| matches!(stmt.kind, StmtKind::Raise { .. }));
+    raises.then(|| mem::take(&mut taken.0))
 }

@@ -107,6 +107,8 @@ pub struct Uniformity {
     pub blends: HashSet<Key>,
     /// Some lanes may return while others run on.
     pub returns: bool,
+    /// Some gangs of a block may return while others run on.
+    pub uneven_returns: bool,
 }
 
 /// Analyses a function without calls, complex values or nested tuples.
@@ -323,8 +325,14 @@ impl<'a> Walk<'a> {
             return;
         };
         let owner = self.frames[at].owner;
-        if let (Some(owner), true) = (owner, self.frames[at + 1..].iter().any(|f| f.uneven)) {
-            self.note(owner, |f| f.uneven = true);
+        if self.frames[at + 1..].iter().any(|f| f.uneven) {
+            match owner {
+                Some(owner) => self.note(owner, |f| f.uneven = true),
+                None => {
+                    self.changed |= !self.out.uneven_returns;
+                    self.out.uneven_returns = true;
+                }
+            }
         }
         if !self.frames[at + 1..].iter().any(|f| f.waits) {
             return;
@@ -578,6 +586,27 @@ entry kernel @k(%0 n: i64, %1 x: view<i64, 1, C, global>) {
         );
         assert_eq!(info.blends.len(), 1);
         assert!(info.facts.values().any(|f| f.breaks && f.waits && !f.lossy));
+    }
+
+    #[test]
+    fn what_all_threads_of_a_block_decide_alike_ends_all_of_them() {
+        let ending = |cond: &str| {
+            of(&format!(
+                "
+entry kernel @k(%0 n: i64) {{
+  %1: i64 = thread_idx.y
+  %2: i64 = 0
+  %3: bool = lt {cond}, %2
+  if %3 {{
+    return
+  }}
+  barrier
+}}
+"
+            ))
+        };
+        assert!(!ending("%0").uneven_returns);
+        assert!(ending("%1").uneven_returns && !ending("%1").returns);
     }
 
     #[test]

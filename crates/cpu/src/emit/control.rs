@@ -71,6 +71,9 @@ impl<'m> Fx<'_, 'm> {
         let Some(at) = self.frames.iter().rposition(|f| f.kind == target) else {
             return self.internal(format!("a jump to {target:?}, which does not enclose it"));
         };
+        if target == FrameKind::End {
+            self.note_end();
+        }
         let Some(waiting) = self.frames[at + 1..].iter().rposition(|f| f.waits) else {
             let join = self.frames[at].join;
             self.w.br(join);

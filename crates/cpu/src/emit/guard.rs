@@ -94,14 +94,15 @@ impl<'m> Fx<'_, 'm> {
 
     pub fn range(&mut self, values: [Value; 3]) -> Res<Range> {
         let (start, stop, step) = (self.num(values[0])?, self.num(values[1])?, self.num(values[2])?);
-        Ok(Range { start, stop, step })
+        let up = self.counts_up(values[2], step);
+        Ok(Range { start, stop, step, up })
     }
 
     /// Is `at` before the end, lane by lane.
     pub fn in_range(&mut self, at: Num, range: &Range) -> Num {
-        match range.step.const_int() {
-            Some(s) if s > 0 => self.compare(CmpOp::Lt, Scalar::I64, at, range.stop),
-            Some(_) => self.compare(CmpOp::Gt, Scalar::I64, at, range.stop),
+        match range.up {
+            Some(true) => self.compare(CmpOp::Lt, Scalar::I64, at, range.stop),
+            Some(false) => self.compare(CmpOp::Gt, Scalar::I64, at, range.stop),
             None => {
                 let up = self.compare(CmpOp::Gt, Scalar::I64, range.step, Num::int(0));
                 let below = self.compare(CmpOp::Lt, Scalar::I64, at, range.stop);
@@ -113,9 +114,9 @@ impl<'m> Fx<'_, 'm> {
 
     /// Are all lanes before the end.
     pub fn all_in_range(&mut self, at: Num, range: &Range) -> Option<Operand> {
-        match range.step.const_int() {
-            Some(s) if s > 0 => self.all_compare(CmpOp::Lt, at, range.stop),
-            Some(_) => self.all_compare(CmpOp::Gt, at, range.stop),
+        match range.up {
+            Some(true) => self.all_compare(CmpOp::Lt, at, range.stop),
+            Some(false) => self.all_compare(CmpOp::Gt, at, range.stop),
             None => {
                 let below = self.all_compare(CmpOp::Lt, at, range.stop)?;
                 let above = self.all_compare(CmpOp::Gt, at, range.stop)?;
@@ -129,6 +130,23 @@ impl<'m> Fx<'_, 'm> {
 }
 
 impl Fx<'_, '_> {
+    /// Does a range of this step count up, if that is known?
+    pub fn counts_up(&self, step: Value, number: Num) -> Option<bool> {
+        match number.const_int() {
+            Some(v) => Some(v > 0),
+            None => self.is_positive(step).then_some(true),
+        }
+    }
+
+    fn is_positive(&self, value: Value) -> bool {
+        match self.defs[value.index()] {
+            Some(Op::Const(weft_ir::Const::Int(_, v))) => *v > 0,
+            Some(Op::Geometry(Geometry::BlockDim(_) | Geometry::GridDim(_))) => true,
+            Some(Op::Binary(BinOp::Add | BinOp::Mul, a, b)) => self.magnitude(value) <= 63 && self.is_positive(*a) && self.is_positive(*b),
+            _ => false,
+        }
+    }
+
     /// The absolute value of an `i64` is below two to the power of this.
     pub fn magnitude(&self, value: Value) -> u32 {
         if let weft_ir::FuncKind::Loop { rank, .. } = self.f.kind

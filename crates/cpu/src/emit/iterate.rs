@@ -35,6 +35,8 @@ pub struct Range {
     pub start: Num,
     pub stop: Num,
     pub step: Num,
+    /// Does it count up? `None`: known at run time only.
+    pub up: Option<bool>,
 }
 
 /// Loops of so few iterations, and of so many statements in all of them, are unrolled.
@@ -336,15 +338,15 @@ impl<'m> Fx<'_, 'm> {
         }
         let moved = self.add(at, range.step);
         self.write_number(slot, moved, false)?;
-        match (at, moved, range.step) {
-            (Num::Uniform(i) | Num::Affine(i, _), Num::Uniform(n) | Num::Affine(n, _), step) if step.is_uniform() => {
-                let wrapped = self.wrapped(Num::Uniform(i), Num::Uniform(n), step);
+        match (at, moved) {
+            (Num::Uniform(i) | Num::Affine(i, _), Num::Uniform(n) | Num::Affine(n, _)) if range.step.is_uniform() => {
+                let wrapped = self.wrapped(Num::Uniform(i), Num::Uniform(n), range);
                 let wrapped = self.take(wrapped, Ty::BOOL);
                 let over = if range.uniform() { run.after } else { self.loop_over(run) };
                 self.w.cond_br(wrapped, over, head);
             }
             _ => {
-                let wrapped = self.wrapped(at, moved, range.step);
+                let wrapped = self.wrapped(at, moved, range);
                 let ty = self.bits_ty();
                 let wrapped = self.take(wrapped, ty);
                 let wrapped = self.mask_of(wrapped);
@@ -370,13 +372,13 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// Did `from + step = to` wrap?
-    pub fn wrapped(&mut self, from: Num, to: Num, step: Num) -> Num {
-        if let Some(step) = step.const_int() {
-            let op = if step > 0 { CmpOp::Lt } else { CmpOp::Gt };
+    pub fn wrapped(&mut self, from: Num, to: Num, range: &Range) -> Num {
+        if let Some(up) = range.up {
+            let op = if up { CmpOp::Lt } else { CmpOp::Gt };
             return self.compare(op, Scalar::I64, to, from);
         }
         let below = self.compare(CmpOp::Lt, Scalar::I64, to, from);
-        let down = self.compare(CmpOp::Lt, Scalar::I64, step, Num::int(0));
+        let down = self.compare(CmpOp::Lt, Scalar::I64, range.step, Num::int(0));
         self.compare(CmpOp::Ne, Scalar::Bool, below, down)
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use weft_ir::{Block, Local, Span, Stmt, StmtKind, Value};
+use weft_passes::operands;
 use weft_passes::uniformity::Class;
 
 use super::control::{Frame, FrameKind};
@@ -32,6 +33,8 @@ pub struct Regions {
     active: Option<Operand>,
     /// `i1`: some gang has such threads.
     alive: Operand,
+    /// `i1`: all threads of the block have returned, where they do so together or not at all.
+    ended: Option<Operand>,
     /// Values of the whole block: parameters and the skeleton's counters.
     common: Vec<Option<Val>>,
     /// Loops and scopes of the skeleton: their ends and next iterations.
@@ -77,7 +80,9 @@ impl<'m> Fx<'_, 'm> {
             locals.insert(*local, self.kept_slot(slot, self.info.locals[local.index()], gangs));
         }
         let mask = self.vector_ty(self.mask_elem);
-        let active = plan.returns.then(|| self.per_gang(mask, gangs));
+        let uneven = self.info.uneven_returns;
+        let active = (plan.returns && uneven).then(|| self.per_gang(mask, gangs));
+        let ended = (plan.returns && !uneven).then(|| self.w.alloca(Ty::BOOL));
         let arrays = (0..f.arrays.len())
             .map(|i| {
                 if is_local(f, i) {
@@ -96,11 +101,15 @@ impl<'m> Fx<'_, 'm> {
             locals,
             active,
             alive: self.w.alloca(Ty::BOOL),
+            ended,
             common: self.vals.clone(),
             targets: Vec::new(),
             block_end,
             arrays,
         };
+        if let Some(ended) = ended {
+            self.w.store(Ty::BOOL, Operand::Bool(false), ended);
+        }
         self.regions = Some(Box::new(regions));
         self.start_masks()?;
         self.skeleton(&plan, &f.body)?;
@@ -252,7 +261,7 @@ impl<'m> Fx<'_, 'm> {
         let region = state.next;
         state.next += 1;
         let (lane_axis, full, gang_slot, active, alive) = (state.lane_axis, state.full, state.gang, state.active, state.alive);
-        let (common, block_end) = (state.common.clone(), state.block_end);
+        let (common, block_end, ended) = (state.common.clone(), state.block_end, state.ended);
         let locals: Vec<Kept> = plan.locals[region].iter().filter_map(|l| state.locals.get(l).cloned()).collect();
         let read: Vec<(Value, Kept)> = plan.reads[region]
             .iter()
@@ -286,13 +295,23 @@ impl<'m> Fx<'_, 'm> {
         })?;
         locals.iter().chain(&made).for_each(|kept| self.pass_on(kept));
         self.vals = common;
+        let go_on = self.w.label();
         if active.is_some() {
             let any = self.w.load(Ty::BOOL, alive);
-            let go_on = self.w.label();
             self.w.cond_br(any, go_on, block_end);
-            self.w.place(go_on);
+        } else if let Some(ended) = ended.filter(|_| returns(stmts)) {
+            let all = self.w.load(Ty::BOOL, ended);
+            self.w.cond_br(all, block_end, go_on);
         }
+        self.w.place(go_on);
         Ok(())
+    }
+
+    /// Notes that the threads of a block end, where they do so together.
+    pub fn note_end(&mut self) {
+        if let Some(ended) = self.regions.as_ref().and_then(|r| r.ended) {
+            self.w.store(Ty::BOOL, Operand::Bool(true), ended);
+        }
     }
 
     /// Sets up the mask and the frames of a region for one gang. Gives the slot of threads that have not returned.
@@ -356,7 +375,7 @@ impl<'m> Fx<'_, 'm> {
             return self.internal(format!("%{} is lost between regions", value.0));
         };
         let mut operands = Vec::new();
-        weft_passes::operands::op_operands(op, &mut |v| operands.push(v));
+        operands::op_operands(op, &mut |v| operands.push(v));
         for operand in operands {
             self.repeat(plan, operand)?;
         }
@@ -466,10 +485,12 @@ impl<'m> Fx<'_, 'm> {
     fn skeleton_for(&mut self, plan: &Plan<'m>, stmt: &'m Stmt, var: Value, values: [Value; 3], body: &'m Block) -> Res<()> {
         self.demand_common(stmt, &values)?;
         let [start, stop, step] = values;
+        let by = self.common_number(plan, step)?;
         let range = Range {
             start: self.common_number(plan, start)?,
             stop: self.common_number(plan, stop)?,
-            step: self.common_number(plan, step)?,
+            step: by,
+            up: self.counts_up(step, by),
         };
         let slot = Slot::Shared {
             ptr: self.w.alloca(Ty::I64),
@@ -490,7 +511,7 @@ impl<'m> Fx<'_, 'm> {
         self.w.place(next);
         let moved = self.add(at, range.step);
         self.write_number(&slot, moved, false)?;
-        let wrapped = self.wrapped(at, moved, range.step);
+        let wrapped = self.wrapped(at, moved, &range);
         let wrapped = self.take(wrapped, Ty::BOOL);
         self.w.cond_br(wrapped, after, head);
         self.w.place(after);
@@ -498,11 +519,18 @@ impl<'m> Fx<'_, 'm> {
     }
 }
 
+fn returns(stmts: &[Stmt]) -> bool {
+    let ends = |kind: &StmtKind| matches!(kind, StmtKind::Return(_) | StmtKind::Raise { .. });
+    stmts
+        .iter()
+        .any(|stmt| ends(&stmt.kind) || operands::blocks(&stmt.kind).any(|block| returns(&block.0)))
+}
+
 /// The values a run of statements defines itself; those in its nested blocks are not read elsewhere.
 fn made_values(stmts: &[Stmt]) -> Vec<Value> {
     let mut made = Vec::new();
     for stmt in stmts {
-        weft_passes::operands::defs(&stmt.kind, &mut |v| made.push(v));
+        operands::defs(&stmt.kind, &mut |v| made.push(v));
     }
     made
 }

@@ -24,7 +24,41 @@ pub fn choose(func: &Function, target: &Target) -> u32 {
         return lanes;
     }
     let lanes = vectors(func, target) * target.vector_bits / widest(func);
-    lanes.clamp(8, 64)
+    lanes.max(lanes_of_a_line(func)).clamp(8, 64)
+}
+
+/// Where a loop brings narrow integers to atomics, registers are not what is scarce: lanes are taken one after another anyway. A gang that
+/// fetches a whole cache line each time does not come back to the lines for the rest. (Histogram of bytes, 64-bit bins, AVX2: 16 lanes 1.3,
+/// 64 lanes 1.)
+fn lanes_of_a_line(func: &Function) -> u32 {
+    const LINE: u32 = 64;
+    let mut lanes = 0;
+    each_innermost_loop(func, &mut |body| {
+        let (mut atomic, mut float, mut least) = (false, false, LINE);
+        walk(body, &mut |kind| {
+            if let StmtKind::Let(value, op) = kind {
+                atomic |= matches!(op, Op::Atomic { .. });
+                float |= func.ty(*value).scalar().is_some_and(Scalar::is_float);
+                if let (Op::Load { .. }, Some(s)) = (op, func.ty(*value).scalar()) {
+                    least = least.min(s.size() as u32);
+                }
+            }
+        });
+        if atomic && !float {
+            lanes = lanes.max(LINE / least);
+        }
+    });
+    lanes
+}
+
+fn each_innermost_loop(func: &Function, visit: &mut dyn FnMut(&Block)) {
+    walk(&func.body, &mut |kind| {
+        if let StmtKind::Loop(body) | StmtKind::For { body, .. } = kind
+            && !has_loop(body)
+        {
+            visit(body);
+        }
+    });
 }
 
 /// As many vectors as leave a loop's own values in registers.
@@ -32,13 +66,9 @@ fn vectors(func: &Function, target: &Target) -> u32 {
     let registers = if target.vector_bits >= 512 { 32 } else { 16 };
     let mut most = 0;
     let mut info = None;
-    walk(&func.body, &mut |kind| {
-        if let StmtKind::Loop(body) | StmtKind::For { body, .. } = kind
-            && !has_loop(body)
-        {
-            let info = info.get_or_insert_with(|| analyze(func, lanes_of(func)));
-            most = most.max(held(func, info, body));
-        }
+    each_innermost_loop(func, &mut |body| {
+        let info = info.get_or_insert_with(|| analyze(func, lanes_of(func)));
+        most = most.max(held(func, info, body));
     });
     if most * VECTORS <= registers {
         VECTORS as u32

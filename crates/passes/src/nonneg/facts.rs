@@ -132,6 +132,15 @@ impl<'f> Facts<'f> {
         }
     }
 
+    /// The truth of a condition, where ranges tell it.
+    pub fn decided(&self, cond: Value) -> Option<bool> {
+        match self.ops[self.canonical(cond).index()]? {
+            Op::Compare(op, a, b) if self.scalar(*a).is_int() => self.range(*a)?.compared(*op, self.range(*b)?),
+            Op::Unary(weft_ir::UnOp::Not, a) => self.decided(*a).map(|truth| !truth),
+            _ => None,
+        }
+    }
+
     fn is_bool(&self, value: Value, constant: bool) -> bool {
         matches!(self.ops[self.canonical(value).index()], Some(Op::Const(Const::Bool(b))) if *b == constant)
     }

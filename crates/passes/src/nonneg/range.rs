@@ -3,7 +3,7 @@
 //! Arithmetic that leaves its type wraps, and then nothing is known. One thing is assumed instead of proved: sums and products of
 //! *extents* (lengths of arrays, thread geometry, small literals) and steps by one of them do not pass 2^63, since no memory is that large.
 
-use weft_ir::{BinOp, Const, Geometry, Scalar, UnOp};
+use weft_ir::{BinOp, CmpOp, Const, Geometry, Scalar, UnOp};
 
 use crate::fold;
 
@@ -86,6 +86,23 @@ impl Range {
 
     pub fn single(self) -> Option<i128> {
         (self.lo == self.hi).then_some(self.lo)
+    }
+
+    /// Does a comparison hold for all pairs of values, or for none?
+    pub fn compared(self, op: CmpOp, other: Range) -> Option<bool> {
+        let never = |op: CmpOp| match op {
+            CmpOp::Lt => self.lo >= other.hi,
+            CmpOp::Le => self.lo > other.hi,
+            CmpOp::Gt => self.hi <= other.lo,
+            CmpOp::Ge => self.hi < other.lo,
+            CmpOp::Eq => self.hi < other.lo || self.lo > other.hi,
+            CmpOp::Ne => self.single().is_some() && self.single() == other.single(),
+        };
+        match (never(op), never(op.opposite())) {
+            (true, _) => Some(false),
+            (_, true) => Some(true),
+            _ => None,
+        }
     }
 
     fn fits(self, scalar: Scalar) -> bool {
