@@ -141,7 +141,7 @@ impl fmt::Display for Static {
     }
 }
 
-/// NumPy's `promote_types`.
+/// NumPy's `promote_types`; bfloat16 meets other types as in `ml_dtypes`, and float16 in float32.
 pub fn promote(a: Scalar, b: Scalar) -> Scalar {
     use Kind::{Bool, Complex, Float, Signed, Unsigned};
     match (a.kind(), b.kind()) {
@@ -152,6 +152,7 @@ pub fn promote(a: Scalar, b: Scalar) -> Scalar {
             Scalar::F32 => Scalar::C64,
             _ => Scalar::C128,
         },
+        (Float, Float) if a.size() <= 4 && b.size() <= 4 => Scalar::F32,
         (Float, Float) => Scalar::F64,
         (Float, _) => float_with_int(a, b),
         (_, Float) => float_with_int(b, a),
@@ -166,10 +167,10 @@ fn wider(a: Scalar, b: Scalar) -> Scalar {
 }
 
 fn float_with_int(float: Scalar, int: Scalar) -> Scalar {
-    if float == Scalar::F32 && int.size() <= 2 {
-        Scalar::F32
-    } else {
-        Scalar::F64
+    match int.size() {
+        1 => float,
+        2 if float != Scalar::F64 => Scalar::F32,
+        _ => Scalar::F64,
     }
 }
 
@@ -216,7 +217,7 @@ fn weak_with_strong(weak: Scalar, strong: Scalar) -> Num {
         return Num::strong(strong);
     }
     Num::strong(match (weak.kind(), strong) {
-        (Kind::Complex, Scalar::F32) => Scalar::C64,
+        (Kind::Complex, Scalar::F16 | Scalar::BF16 | Scalar::F32) => Scalar::C64,
         (Kind::Complex, _) => Scalar::C128,
         (Kind::Float, _) => Scalar::F64,
         _ => Scalar::I64,

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{Const, Kind, Scalar, Value, ViewType};
+use weft_ir::{Const, Kind, Scalar, Value, ViewType, eval};
 
 use crate::FunctionSource;
 use crate::lower::lazy::Lazy;
@@ -113,6 +113,7 @@ impl Lit {
         let (re, im) = self.value.complex();
         Some(match to {
             Scalar::Bool => Const::Bool(self.value.truth()),
+            Scalar::F16 | Scalar::BF16 => eval::cast(Const::f64(re), to)?,
             Scalar::F32 => Const::f32(re as f32),
             Scalar::F64 => Const::f64(re),
             Scalar::C64 => Const::C64((re as f32).to_bits(), (im as f32).to_bits()),

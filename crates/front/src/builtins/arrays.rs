@@ -192,7 +192,7 @@ fn arange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     };
     l.mark_nonneg(count);
     let (view, ty) = fresh(l, elem, &[count], false, span)?;
-    let num = Num::strong(num.scalar);
+    let num = computed_in(num);
     let (start, step) = l.unified(&start, &step, num, span)?;
     l.at_every_point(&[count], Vec::new(), &mut |l, vars| {
         let i = l.convert(vars[0], Scalar::I64, num.scalar);
@@ -203,6 +203,11 @@ fn arange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         Ok(())
     })?;
     Ok(Val::View(view, ty))
+}
+
+/// Numbers counted up in a type: in float32 for 16-bit floats, which could not hold the count.
+fn computed_in(num: Num) -> Num {
+    Num::strong(if num.scalar.is_half() { Scalar::F32 } else { num.scalar })
 }
 
 /// `linspace(start, stop, num)`: `start + i * step`, the last one exactly `stop`.
@@ -216,8 +221,9 @@ fn linspace(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         Some(Val::Lit(lit)) => lit.value.truth(),
         Some(_) => return Err(l.unsupported(span, "linspace's endpoint must be constant")),
     };
-    let num = Num::strong(to_float(python::common_type(l, &[start.clone(), stop.clone()], call)?).scalar);
+    let num = to_float(python::common_type(l, &[start.clone(), stop.clone()], call)?);
     let elem = dtype_or(l, dtype, num.scalar, call)?;
+    let num = computed_in(num);
     let count = shape_argument(l, &number, span)?[0];
     let (view, ty) = fresh(l, elem, &[count], false, span)?;
     let (start, stop) = l.unified(&start, &stop, num, span)?;

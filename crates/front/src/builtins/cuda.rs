@@ -12,7 +12,7 @@ use crate::value::Val;
 
 pub fn find(name: &str) -> Option<Entry> {
     Some(match name {
-        "threadIdx" | "blockIdx" | "blockDim" | "gridDim" | "shared" | "local" | "const" | "atomic" => Entry::Module,
+        "threadIdx" | "blockIdx" | "blockDim" | "gridDim" | "shared" | "local" | "const" | "atomic" | "fp16" => Entry::Module,
         "grid" => Entry::of(|l, c| grid(l, c, false)),
         "gridsize" => Entry::of(|l, c| grid(l, c, true)),
         "laneid" => Entry::Geometry(Geometry::LaneId),
@@ -27,7 +27,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "popc" => Entry::of(|l, c| super::intrinsics::integer(l, c, weft_ir::UnOp::Popcount)),
         "clz" => Entry::of(|l, c| super::intrinsics::integer(l, c, weft_ir::UnOp::Clz)),
         "cbrt" => return super::math::find("cbrt"),
-        _ => return atomic_entry(name).or_else(|| axis_entry(name)),
+        _ => return atomic_entry(name).or_else(|| axis_entry(name)).or_else(|| super::half::find(name.strip_prefix("fp16.")?)),
     })
 }
 

@@ -39,7 +39,11 @@ pub fn find(name: &str) -> Option<Entry> {
 fn bits(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [x] = call.exactly()?;
     let num = x.num().map_or(Num::FLOAT, to_float);
-    let to = if num.scalar == Scalar::F32 { Scalar::I32 } else { Scalar::I64 };
+    let to = match num.scalar.size() {
+        2 => Scalar::I16,
+        4 => Scalar::I32,
+        _ => Scalar::I64,
+    };
     let value = l.number_as(x, num.scalar, call.span)?;
     Ok(Val::Num(l.b.emit(to, Op::Bitcast(value)), Num::strong(to)))
 }

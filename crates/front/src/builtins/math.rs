@@ -36,7 +36,8 @@ pub fn find(name: &str) -> Option<Entry> {
         "copysign" => Entry::each(copysign),
         "fmod" => Entry::each(fmod),
         "pow" => Entry::each(pow),
-        "atan2" | "hypot" | "ldexp" | "remainder" | "nextafter" => Entry::each(library_binary),
+        "atan2" | "hypot" | "ldexp" | "remainder" => Entry::each(library_binary),
+        "nextafter" => Entry::each(nextafter),
         "fma" => Entry::each(fma),
         "radians" => Entry::each(radians),
         "degrees" => Entry::each(degrees),
@@ -75,6 +76,15 @@ pub fn library_unary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 pub fn library_binary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (x, y) = two_floats(l, call)?;
     l.library_call(short(call), &[x, y], call.span)
+}
+
+/// The next number towards another. The library knows it of float32 and float64; a 16-bit float's neighbours have neighbouring bits.
+pub fn nextafter(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (x, y) = two_floats(l, call)?;
+    match (&x, &y) {
+        (Val::Num(from, num), Val::Num(to, _)) if num.scalar.is_half() => Ok(Val::Num(super::half::next_after(l, *from, *to, num.scalar), *num)),
+        _ => l.library_call("nextafter", &[x, y], call.span),
+    }
 }
 
 pub fn two_floats(l: &mut Lower<'_>, call: &Call) -> Res<(Val, Val)> {

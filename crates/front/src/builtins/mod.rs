@@ -3,6 +3,7 @@
 mod arrays;
 mod complex;
 mod cuda;
+mod half;
 mod intrinsics;
 mod math;
 pub mod methods;

@@ -28,6 +28,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "bool_" => Entry::Dtype(Scalar::Bool),
         "intp" | "int_" => Entry::Dtype(Scalar::I64),
         "uintp" | "uint" => Entry::Dtype(Scalar::U64),
+        "half" => Entry::Dtype(Scalar::F16),
         "single" => Entry::Dtype(Scalar::F32),
         "double" | "float_" => Entry::Dtype(Scalar::F64),
         "abs" | "absolute" => Entry::each(absolute),
@@ -53,7 +54,8 @@ pub fn find(name: &str) -> Option<Entry> {
         "signbit" => Entry::each(|l, c| strong(l, c, |l, c| math::test(l, c, UnOp::SignBit))),
         "copysign" => Entry::each(|l, c| strong(l, c, math::copysign)),
         "fmod" => Entry::each(fmod),
-        "arctan2" | "hypot" | "nextafter" => Entry::each(|l, c| strong(l, c, library_binary)),
+        "arctan2" | "hypot" => Entry::each(|l, c| strong(l, c, library_binary)),
+        "nextafter" => Entry::each(|l, c| strong(l, c, math::nextafter)),
         "deg2rad" | "radians" => Entry::each(|l, c| strong(l, c, math::radians)),
         "rad2deg" | "degrees" => Entry::each(|l, c| strong(l, c, math::degrees)),
         "logical_and" => Entry::each(|l, c| logical(l, c, BinOp::And)),
@@ -68,6 +70,7 @@ pub fn find(name: &str) -> Option<Entry> {
         }),
         "angle" => Entry::each(|l, c| strong(l, c, super::complex::phase)),
         name if library_name(name).is_some() => Entry::each(unary),
+        "bfloat16" => return None,
         name => return Scalar::from_numpy_name(name).map(Entry::Dtype),
     })
 }
@@ -84,6 +87,7 @@ pub fn dtype_code(code: &str) -> Option<Scalar> {
         "u2" | "H" => Scalar::U16,
         "u4" | "I" => Scalar::U32,
         "u8" | "Q" | "L" => Scalar::U64,
+        "f2" | "e" => Scalar::F16,
         "f4" | "f" => Scalar::F32,
         "f8" | "d" | "float" => Scalar::F64,
         "c8" | "F" => Scalar::C64,
@@ -156,11 +160,12 @@ fn strong_ir(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
     Ok(Val::Num(l.b.unary(op, value), num))
 }
 
-/// NumPy's float for a number: 8- and 16-bit integers are computed in float32.
+/// NumPy's float for a number: the smallest that holds an 8- or 16-bit integer, else float64.
 fn numpy_float(num: Num) -> Num {
     Num::strong(match num.scalar.kind() {
         Kind::Float | Kind::Complex => num.scalar,
-        _ if num.scalar.size() <= 2 && !num.weak => Scalar::F32,
+        _ if num.scalar.size() == 1 && !num.weak => Scalar::F16,
+        _ if num.scalar.size() == 2 && !num.weak => Scalar::F32,
         _ => Scalar::F64,
     })
 }
@@ -317,7 +322,7 @@ fn extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
 }
 
 /// `fmax` and `fmin`: a number wins over NaN.
-fn number_extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
+pub fn number_extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
     let (x, y, num) = two_numbers(l, call)?;
     let best = l.b.binary(op, x, y);
     if !num.scalar.is_float() {

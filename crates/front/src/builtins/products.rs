@@ -17,12 +17,25 @@ pub fn dot(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
     };
     match (x.rank, y.rank) {
         (1, 1) => {
+            let elem = promote(x.elem, y.elem);
+            if elem.is_half() {
+                return half_dot(l, a, b, elem, span);
+            }
             let product = l.binary(Operator::Mult, a, b, span)?;
             reductions::total(l, &product, span)
         }
         (1 | 2, 1 | 2) => matrix_product(l, a, b, span),
         _ => Err(l.unsupported(span, "only vectors and matrices can be multiplied this way")),
     }
+}
+
+/// Products of 16-bit floats are exact in float32; their sum is rounded at the end.
+fn half_dot(l: &mut Lower<'_>, a: &Val, b: &Val, elem: Scalar, span: Span) -> Res<Val> {
+    let single = Num::strong(Scalar::F32);
+    let wide = l.array_map(std::slice::from_ref(a), span, move |l, v| l.cast(&v[0], single, span))?;
+    let product = l.binary(Operator::Mult, &wide, b, span)?;
+    let sum = reductions::total(l, &product, span)?;
+    l.cast(&sum, Num::strong(elem), span)
 }
 
 /// A factor of a matrix product and the length of the axis summed over.
@@ -55,11 +68,12 @@ fn matrix_product(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
     l.raise_if(misfit, ErrorKind::Value, "matrices do not fit: the inner lengths differ")?;
     let extents = [rows, columns].concat();
     let (out, out_ty) = super::arrays::fresh(l, elem, &extents, false, span)?;
-    let num = Num::strong(elem);
+    let sum = if elem.is_half() { Scalar::F32 } else { elem };
+    let num = Num::strong(sum);
     l.at_every_point(&extents, Vec::new(), &mut |l, vars| {
         let (row, column) = vars.split_at(rows.len());
-        let local = l.b.func.new_local(elem.into(), "");
-        let zero = l.zero(elem);
+        let local = l.b.func.new_local(sum.into(), "");
+        let zero = l.zero(sum);
         l.b.set(local, zero);
         l.in_order(n, &mut |l, along| {
             let x = l.load(a.view, a.ty, indices(&[row, along].concat()));
@@ -72,6 +86,7 @@ fn matrix_product(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
             Ok(())
         })?;
         let value = l.b.get(local);
+        let value = l.convert(value, sum, elem);
         l.b.push(StmtKind::Store {
             view: out,
             indices: indices(vars),

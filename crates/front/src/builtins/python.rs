@@ -242,7 +242,7 @@ fn complex_of(l: &mut Lower<'_>, re: &Val, im: &Val, call: &Call) -> Res<Val> {
 /// The complex type with parts of a number's width.
 pub fn complex_num(num: Num) -> Num {
     num.with(match to_float(num).scalar {
-        Scalar::F32 | Scalar::C64 => Scalar::C64,
+        Scalar::F16 | Scalar::BF16 | Scalar::F32 | Scalar::C64 => Scalar::C64,
         _ => Scalar::C128,
     })
 }

@@ -11,7 +11,23 @@ use crate::lower::reduce::Reduce;
 use crate::types::{Num, Ty, to_float};
 use crate::value::{Lit, Number, Val};
 
-/// What sums of a type are computed in: small integers in 64 bits, as NumPy does.
+/// A type for sums of a float: 16-bit floats are summed in float32 and the sum is rounded, as NumPy does.
+fn summed_in(num: Num) -> Num {
+    if num.scalar.is_half() { num.with(Scalar::F32) } else { num }
+}
+
+/// A number or an array of numbers in a type.
+fn converted(l: &mut Lower<'_>, val: Val, to: Num, span: Span) -> Res<Val> {
+    if val.num() == Some(to) || matches!(val.ty(), Ty::View(v) if v.elem == to.scalar) {
+        return Ok(val);
+    }
+    if val.is_array() {
+        return l.array_map(&[val], span, move |l, v| l.cast(&v[0], to, span));
+    }
+    l.cast(&val, to, span)
+}
+
+/// What sums of a type come as: those of small integers have 64 bits, as NumPy's.
 fn sum_type(s: Scalar) -> Num {
     Num::strong(match s.kind() {
         Kind::Bool | Kind::Signed => Scalar::I64,
@@ -84,9 +100,16 @@ impl Over {
     fn run(&self, l: &mut Lower<'_>, name: &str) -> Res<Val> {
         let elem = l.elem_of(&self.array, self.span)?;
         match name {
-            "sum" => self.reduce(l, reduce(ReduceOp::Add, sum_type(elem), Number::Int(0))),
+            "sum" => {
+                let (num, wide) = (sum_type(elem), summed_in(sum_type(elem)));
+                let sum = self.reduce(l, reduce(ReduceOp::Add, wide, Number::Int(0)))?;
+                converted(l, sum, num, self.span)
+            }
             "prod" => self.reduce(l, reduce(ReduceOp::Mul, sum_type(elem), Number::Int(1))),
-            "mean" => self.mean(l),
+            "mean" => {
+                let mean = self.mean(l)?;
+                self.as_element(l, mean)
+            }
             "min" => self.extreme(l, ReduceOp::Min),
             "max" => self.extreme(l, ReduceOp::Max),
             "any" => self.truth(l, ReduceOp::Or),
@@ -94,12 +117,16 @@ impl Over {
             _ if self.axis.is_some() => Err(l.unsupported(self.span, format!("'{name}' along one axis cannot be compiled yet"))),
             "argmin" => self.position(l, CmpOp::Lt),
             "argmax" => self.position(l, CmpOp::Gt),
-            "var" => self.variance(l),
+            "var" => {
+                let variance = self.variance(l)?;
+                self.as_element(l, variance)
+            }
             _ => {
                 let variance = self.variance(l)?;
                 let num = variance.num().unwrap_or(Num::FLOAT);
                 let value = l.number_as(&variance, num.scalar, self.span)?;
-                Ok(Val::Num(l.b.unary(UnOp::Sqrt, value), num))
+                let deviation = Val::Num(l.b.unary(UnOp::Sqrt, value), num);
+                self.as_element(l, deviation)
             }
         }
     }
@@ -120,9 +147,18 @@ impl Over {
         })
     }
 
-    /// In the array's own float type, of integers in float64.
+    /// A mean of 16-bit floats, which was computed in float32, in the array's type.
+    fn as_element(&self, l: &mut Lower<'_>, val: Val) -> Res<Val> {
+        let elem = l.elem_of(&self.array, self.span)?;
+        if !elem.is_half() {
+            return Ok(val);
+        }
+        converted(l, val, Num::strong(elem), self.span)
+    }
+
+    /// In the array's own float type, of 16-bit floats in float32, of integers in float64.
     fn mean(&self, l: &mut Lower<'_>) -> Res<Val> {
-        let num = to_float(Num::strong(l.elem_of(&self.array, self.span)?));
+        let num = summed_in(to_float(Num::strong(l.elem_of(&self.array, self.span)?)));
         let sum = self.reduce(l, reduce(ReduceOp::Add, num, Number::Float(0.0)))?;
         let count = self.count(l)?;
         let count = Val::Num(l.convert(count, Scalar::I64, num.scalar), num);

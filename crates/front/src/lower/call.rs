@@ -235,13 +235,17 @@ impl Lower<'_> {
 
     // ---- the math library ----
 
-    /// Calls the library's `name` at the width of its arguments: all float32, or all float64.
+    /// Calls the library's `name` at the width of its arguments: all float32, or all float64. Of 16-bit floats the float32 result is
+    /// rounded.
     pub fn library_call(&mut self, name: &str, args: &[Val], span: Span) -> Res<Val> {
         let Some(function) = weft_math::function(name) else {
             return Err(self.unsupported(span, format!("the function '{name}' is not in Weft's math library yet")));
         };
         let weak = args.iter().all(|a| a.num().is_some_and(|n| n.weak));
-        let narrow = args.iter().any(|a| a.num().is_some_and(|n| n.scalar == Scalar::F32));
+        let of = |test: fn(Scalar) -> bool| args.iter().filter_map(Val::num).map(|n| n.scalar).find(|s| test(*s));
+        let single = of(|s| s == Scalar::F32);
+        let half = if single.is_some() { None } else { of(Scalar::is_half) };
+        let narrow = single.is_some() || half.is_some();
         let (def, scalar) = if narrow {
             (function.f32, Scalar::F32)
         } else {
@@ -255,7 +259,20 @@ impl Lower<'_> {
             strong.push(Val::Num(self.number_as(arg, scalar, span)?, Num::strong(scalar)));
         }
         let result = self.call_function(&source, &strong, span)?;
+        let result = match half {
+            Some(half) => self.rounded_to(result, half),
+            None => result,
+        };
         Ok(if weak { weaken(result) } else { result })
+    }
+
+    /// The float32 numbers of a result as a 16-bit float.
+    fn rounded_to(&mut self, val: Val, half: Scalar) -> Val {
+        match val {
+            Val::Num(value, num) if num.scalar == Scalar::F32 => Val::Num(self.b.cast(value, half), num.with(half)),
+            Val::Tuple(items) => Val::Tuple(items.into_iter().map(|item| self.rounded_to(item, half)).collect()),
+            other => other,
+        }
     }
 }
 

@@ -373,6 +373,8 @@ impl Lower<'_> {
 pub fn strong_lit(s: Scalar, re: f64, im: f64, int: i128) -> Lit {
     let value = match s {
         Scalar::Bool => Number::Bool(int != 0 || re != 0.0),
+        // What float16 and bfloat16 hold is exact here: it was one of them.
+        Scalar::F16 | Scalar::BF16 => Number::Float(re),
         Scalar::F32 => Number::Float(f64::from(re as f32)),
         Scalar::F64 => Number::Float(re),
         Scalar::C64 | Scalar::C128 => Number::Complex(re, im),

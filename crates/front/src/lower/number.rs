@@ -1,6 +1,6 @@
 //! Numbers: constants, conversions, truth.
 
-use weft_ir::{CmpOp, Const, Kind, Op, Scalar, Span, Value};
+use weft_ir::{CmpOp, Const, Kind, Op, Scalar, Span, Value, eval};
 
 use super::Lower;
 use crate::compiler::Res;
@@ -120,6 +120,7 @@ impl Lower<'_> {
     pub fn small(&mut self, s: Scalar, v: i8) -> Value {
         let constant = match s {
             Scalar::Bool => Const::Bool(v != 0),
+            Scalar::F16 | Scalar::BF16 => eval::cast(Const::f64(v.into()), s).unwrap_or(eval::zero(s)),
             Scalar::F32 => Const::f32(v.into()),
             Scalar::F64 => Const::f64(v.into()),
             Scalar::C64 => Const::C64(f32::from(v).to_bits(), 0),
