@@ -1,0 +1,766 @@
+//! A warp: 32 lanes, each with a place in the code, run together as long as they are at the same place.
+//!
+//! Of lanes at several places the deepest call and then the lowest address goes first, so that lanes that went ahead wait for the others
+//! where the code comes together. Lanes that have waited long get their turn all the same: a lane may wait for what another does.
+
+use super::block::Block;
+use super::fault::{Fault, HARDWARE_STACK, ILLEGAL_INSTRUCTION, LAUNCH_FAILED};
+use super::inst::*;
+use super::lanes::{FULL, Row, Rows, Slot, WARP, lanes, row_of};
+use super::launch::Launch;
+
+/// What a lane waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    Nothing,
+    Barrier,
+    Together { members: u32, class: u32 },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    /// Where to go on.
+    pc: u32,
+    site: u32,
+    function: u32,
+    base: u32,
+    pred_base: u32,
+    local_base: u32,
+}
+
+#[derive(Debug)]
+pub struct Warp {
+    pub number: u32,
+    pub registers: Vec<Row>,
+    pub preds: Vec<u32>,
+    pub specials: Vec<Row>,
+    pub pc: [u32; WARP],
+    base: [u32; WARP],
+    pred_base: [u32; WARP],
+    pub local_base: [u32; WARP],
+    function: [u32; WARP],
+    calls: Vec<Vec<Frame>>,
+    pub local: Vec<Vec<u8>>,
+    /// Lanes that have not exited.
+    pub live: u32,
+    pub blocked: u32,
+    /// Lanes that wait at a barrier of the block.
+    pub at_barrier: u32,
+    pub waits: [Wait; WARP],
+    carry: u32,
+    steps: u64,
+    last_run: [u64; WARP],
+    hints: Vec<u32>,
+}
+
+/// Lanes that run together: where they are.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    pub mask: u32,
+    pub pc: u32,
+    pub base: u32,
+    pub pred_base: u32,
+    pub function: u32,
+}
+
+/// How a run of a warp ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// No lane can go on by itself.
+    Blocked,
+    /// Its time was up.
+    Yield,
+}
+
+/// Instructions that some lanes may run while others could.
+const PATIENCE: u64 = 2048;
+/// Bytes of local memory a thread may use.
+const STACK: usize = 1 << 20;
+
+/// What the loop does after an instruction.
+enum Next {
+    Go,
+    /// Places have changed: look again who runs.
+    Again,
+}
+
+impl Warp {
+    pub fn new(number: u32) -> Warp {
+        Warp {
+            number,
+            registers: Vec::new(),
+            preds: Vec::new(),
+            specials: (0..special::COUNT).map(|_| row_of(0)).collect(),
+            pc: [0; WARP],
+            base: [0; WARP],
+            pred_base: [0; WARP],
+            local_base: [0; WARP],
+            function: [0; WARP],
+            calls: vec![Vec::new(); WARP],
+            local: vec![Vec::new(); WARP],
+            live: 0,
+            blocked: 0,
+            at_barrier: 0,
+            waits: [Wait::Nothing; WARP],
+            carry: 0,
+            steps: 0,
+            last_run: [0; WARP],
+            hints: Vec::new(),
+        }
+    }
+
+    /// Ready to run a kernel for the first `threads` lanes.
+    pub fn start(&mut self, launch: &Launch, block: [u32; 3], threads: u32) {
+        let kernel = &launch.program.functions[launch.kernel as usize];
+        let rows = kernel.registers as usize;
+        if self.registers.len() < rows {
+            self.registers.resize_with(rows, || row_of(0));
+        }
+        self.preds.resize(self.preds.len().max(kernel.preds as usize), 0);
+        self.pc = [kernel.start; WARP];
+        self.base = [0; WARP];
+        self.pred_base = [0; WARP];
+        self.local_base = [0; WARP];
+        self.function = [launch.kernel; WARP];
+        self.calls.iter_mut().for_each(Vec::clear);
+        self.live = if threads >= 32 { FULL } else { (1 << threads) - 1 };
+        self.blocked = 0;
+        self.at_barrier = 0;
+        self.waits = [Wait::Nothing; WARP];
+        self.last_run = [self.steps; WARP];
+        self.hints.resize(launch.program.code.len(), 0);
+        if kernel.frame > 0 {
+            for local in &mut self.local {
+                local.clear();
+                local.resize(kernel.frame as usize, 0xcb);
+            }
+        }
+        self.fill_specials(launch, block);
+    }
+
+    fn fill_specials(&self, launch: &Launch, block: [u32; 3]) {
+        let [nx, ny, _] = launch.block;
+        let fill = |row: u32, value: u32| self.specials[row as usize].iter().for_each(|c| c.set(u64::from(value)));
+        for axis in 0..3 {
+            fill(special::NTID + axis, launch.block[axis as usize]);
+            fill(special::CTAID + axis, block[axis as usize]);
+            fill(special::NCTAID + axis, launch.grid[axis as usize]);
+        }
+        fill(special::WARPID, self.number);
+        fill(special::NWARPID, launch.warps());
+        fill(special::DYNAMIC_SHARED, launch.dynamic_shared);
+        fill(special::TOTAL_SHARED, launch.program.dynamic_shared + launch.dynamic_shared);
+        fill(special::GRIDID, launch.id as u32);
+        fill(special::SMID, (block[0] + block[1] + block[2]) % launch.processors);
+        fill(special::NSMID, launch.processors);
+        for lane in 0..WARP as u32 {
+            let thread = self.number * WARP as u32 + lane;
+            let set = |row: u32, value: u32| self.specials[row as usize][lane as usize].set(u64::from(value));
+            set(special::TID, thread % nx);
+            set(special::TID + 1, thread / nx % ny);
+            set(special::TID + 2, thread / (nx * ny));
+            set(special::LANEID, lane);
+            set(special::MASK_EQ, 1 << lane);
+            set(special::MASK_LT, (1 << lane) - 1);
+            set(special::MASK_LE, (2u64 << lane).wrapping_sub(1) as u32);
+            set(special::MASK_GE, FULL << lane);
+            set(special::MASK_GT, ((u64::from(FULL) << lane) << 1) as u32);
+        }
+    }
+
+    /// Whether lanes share their registers' place.
+    pub fn same_frame(&self, mask: u32) -> bool {
+        let first = mask.trailing_zeros() as usize;
+        lanes(mask).all(|lane| (self.base[lane], self.pred_base[lane]) == (self.base[first], self.pred_base[first]))
+    }
+
+    pub fn ready(&self) -> u32 {
+        self.live & !self.blocked
+    }
+
+    fn depth(&self, lane: usize) -> usize {
+        self.calls[lane].len()
+    }
+
+    /// Who runs next, and up to where before others must be asked again.
+    fn pick(&self, ready: u32) -> (Group, u32, bool) {
+        let first = ready.trailing_zeros() as usize;
+        let together = |leader: usize, lane: usize| {
+            (self.pc[lane], self.base[lane], self.pred_base[lane]) == (self.pc[leader], self.base[leader], self.pred_base[leader])
+                && self.depth(lane) == self.depth(leader)
+        };
+        let mut leader = first;
+        let mut oldest = first;
+        for lane in lanes(ready) {
+            if (self.depth(lane), self.pc[leader]) > (self.depth(leader), self.pc[lane]) {
+                leader = lane;
+            }
+            if self.last_run[lane] < self.last_run[oldest] {
+                oldest = lane;
+            }
+        }
+        let starved = self.steps - self.last_run[oldest] > PATIENCE;
+        if starved {
+            leader = oldest;
+        }
+        let mask = lanes(ready)
+            .filter(|lane| together(leader, *lane))
+            .fold(0, |mask, lane| mask | 1 << lane);
+        let others = ready & !mask;
+        let same_depth = lanes(others).filter(|lane| self.depth(*lane) == self.depth(leader));
+        let limit = if starved {
+            u32::MAX
+        } else {
+            same_depth.map(|lane| self.pc[lane]).min().unwrap_or(u32::MAX)
+        };
+        let group = Group {
+            mask,
+            pc: self.pc[leader],
+            base: self.base[leader],
+            pred_base: self.pred_base[leader],
+            function: self.function[leader],
+        };
+        (group, limit, others != 0)
+    }
+
+    fn place(&mut self, mask: u32, pc: u32) {
+        for lane in lanes(mask) {
+            self.pc[lane] = pc;
+        }
+    }
+
+    /// The rows of a group and its predicates.
+    #[inline(always)]
+    fn rows<'a>(&'a mut self, launch: &'a Launch, constants: &'a [Row], group: &Group) -> (Rows<'a>, &'a mut [u32]) {
+        let code = &launch.program.functions[group.function as usize];
+        let (base, pred_base) = (group.base as usize, group.pred_base as usize);
+        (
+            Rows {
+                frame: &self.registers[base..base + code.registers as usize],
+                constants,
+                specials: &self.specials,
+            },
+            &mut self.preds[pred_base..pred_base + code.preds as usize],
+        )
+    }
+
+    /// The register or predicate file as one lane sees it.
+    pub fn lane_rows<'a>(&'a mut self, launch: &'a Launch, constants: &'a [Row], lane: usize) -> (Rows<'a>, &'a mut [u32]) {
+        let group = Group {
+            mask: 0,
+            pc: self.pc[lane],
+            base: self.base[lane],
+            pred_base: self.pred_base[lane],
+            function: self.function[lane],
+        };
+        self.rows(launch, constants, &group)
+    }
+
+    /// A register as one lane sees it.
+    pub fn read(&self, launch: &Launch, constants: &[Row], lane: usize, slot: Slot) -> u64 {
+        let code = &launch.program.functions[self.function[lane] as usize];
+        let base = self.base[lane] as usize;
+        let rows = Rows {
+            frame: &self.registers[base..base + code.registers as usize],
+            constants,
+            specials: &self.specials,
+        };
+        rows.get(slot, lane)
+    }
+
+    /// Runs until no lane is ready or `budget` instructions are spent.
+    pub fn run(&mut self, launch: &Launch, constants: &[Row], block: &mut Block, budget: u64) -> Result<Stop, Fault> {
+        let end = self.steps + budget;
+        loop {
+            let ready = self.ready();
+            if ready == 0 {
+                return Ok(Stop::Blocked);
+            }
+            if self.steps >= end {
+                return Ok(Stop::Yield);
+            }
+            let (mut group, limit, others) = self.pick(ready);
+            let until = end.min(if others { self.steps + PATIENCE } else { u64::MAX });
+            while self.steps < until {
+                self.steps += 1;
+                match self.step(launch, constants, block, &mut group)? {
+                    Next::Go if others && group.pc >= limit => {
+                        self.place(group.mask, group.pc);
+                        break;
+                    }
+                    Next::Go => {}
+                    Next::Again => {
+                        group.mask = 0;
+                        break;
+                    }
+                }
+            }
+            self.place(group.mask, group.pc);
+            // Those that wait now have run just now, whatever became of them.
+            for lane in lanes(ready & !self.ready() | group.mask) {
+                self.last_run[lane] = self.steps;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn step(&mut self, launch: &Launch, constants: &[Row], block: &mut Block, group: &mut Group) -> Result<Next, Fault> {
+        let program = &*launch.program;
+        let inst = &program.code[group.pc as usize];
+        let (rows, preds) = self.rows(launch, constants, group);
+        let mask = group.mask & inst.guard.mask(preds);
+        match &inst.op {
+            Op::Lanes(op) => (op.run)(&rows, op, mask),
+            Op::Compare {
+                test,
+                a,
+                b,
+                to,
+                opposite,
+                combine,
+                with,
+            } => {
+                let raw = test(&rows, *a, *b, mask);
+                let with = with.mask(preds);
+                for (register, holds) in [(to, raw), (opposite, !raw)] {
+                    if let Some(register) = register {
+                        let value = combined(*combine, holds, with);
+                        let old = &mut preds[*register as usize];
+                        *old = *old & !mask | value & mask;
+                    }
+                }
+            }
+            Op::Branch { target } => {
+                if mask == group.mask {
+                    group.pc = *target;
+                    return Ok(Next::Go);
+                }
+                if mask != 0 {
+                    let (target, next) = (*target, group.pc + 1);
+                    self.place(mask, target);
+                    self.place(group.mask & !mask, next);
+                    self.ran(group.mask);
+                    return Ok(Next::Again);
+                }
+            }
+            Op::Select { to, a, b, by } => {
+                let by = by.mask(preds);
+                let (d, a, b) = (rows.row(*to), rows.row(*a), rows.row(*b));
+                for lane in lanes(mask) {
+                    d[lane].set(if by >> lane & 1 == 1 { a[lane].get() } else { b[lane].get() });
+                }
+            }
+            Op::Preds { op, to, a, b } => {
+                let (a, b) = (a.mask(preds), b.mask(preds));
+                let value = match op {
+                    PredOp::And => a & b,
+                    PredOp::Or => a | b,
+                    PredOp::Xor => a ^ b,
+                };
+                let old = &mut preds[*to as usize];
+                *old = *old & !mask | value & mask;
+            }
+            Op::LoadParam { offset, width, count, to } => {
+                for (index, slot) in to.iter().take(usize::from(*count)).enumerate() {
+                    let at = *offset as usize + index * usize::from(width.bytes);
+                    let value = launch.param(at, *width)?;
+                    for lane in lanes(mask) {
+                        rows.set(*slot, lane, value);
+                    }
+                }
+            }
+            _ if mask == 0 => {}
+            _ => return self.rare(launch, constants, block, group, mask),
+        }
+        group.pc += 1;
+        Ok(Next::Go)
+    }
+
+    fn ran(&mut self, mask: u32) {
+        for lane in lanes(mask) {
+            self.last_run[lane] = self.steps;
+        }
+    }
+
+    /// Instructions that are not the bread and butter of kernels, or change who runs.
+    fn rare(&mut self, launch: &Launch, constants: &[Row], block: &mut Block, group: &mut Group, mask: u32) -> Result<Next, Fault> {
+        let inst = launch.program.code[group.pc as usize];
+        match inst.op {
+            Op::Load(_) | Op::Store(_) | Op::Atomic(_) | Op::LoadFrame { .. } | Op::StoreFrame { .. } => {
+                let hint = self.hints[group.pc as usize];
+                self.hints[group.pc as usize] = self.memory(launch, constants, block, group, &inst, mask, hint)?;
+            }
+            Op::Fence => {
+                block.races.tick();
+                for lane in lanes(mask) {
+                    block.races.fence(self.number * WARP as u32 + lane as u32);
+                }
+                std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+            }
+            Op::Barrier(barrier) => return self.arrive(launch, constants, block, group, &barrier, mask),
+            Op::Together { what, members, class } => {
+                return self.together(launch, constants, block, group, &what, members, class, mask);
+            }
+            Op::Call { site } => return self.call(launch, constants, group, site, mask),
+            Op::Return => {
+                let next = group.pc + 1;
+                self.place(group.mask & !mask, next);
+                self.ran(group.mask);
+                self.return_(launch, mask);
+                self.settle(launch, constants, block)?;
+                return Ok(Next::Again);
+            }
+            Op::Exit => {
+                let next = group.pc + 1;
+                self.place(group.mask & !mask, next);
+                self.ran(group.mask);
+                self.live &= !mask;
+                self.settle(launch, constants, block)?;
+                return Ok(Next::Again);
+            }
+            Op::Trap => {
+                let message = "the kernel executed a trap";
+                return Err(self.fault(launch, block, inst.line, mask, LAUNCH_FAILED, message));
+            }
+            Op::BranchTable { table, index } => {
+                let table = &launch.program.tables[table as usize];
+                let (rows, _) = self.rows(launch, constants, group);
+                let mut targets = [0; WARP];
+                for lane in lanes(mask) {
+                    let index = rows.get(index, lane) as u32;
+                    match table.get(index as usize) {
+                        Some(target) => targets[lane] = *target,
+                        None => {
+                            let message = format!("brx.idx with index {index} of {} targets", table.len());
+                            return Err(self.fault(launch, block, inst.line, 1 << lane, ILLEGAL_INSTRUCTION, &message));
+                        }
+                    }
+                }
+                let next = group.pc + 1;
+                self.place(group.mask & !mask, next);
+                for lane in lanes(mask) {
+                    self.pc[lane] = targets[lane];
+                }
+                self.ran(group.mask);
+                return Ok(Next::Again);
+            }
+            Op::ActiveMask { to } => {
+                let (rows, _) = self.rows(launch, constants, group);
+                for lane in lanes(mask) {
+                    rows.set(to, lane, u64::from(mask));
+                }
+            }
+            op => self.data(launch, constants, group, &op, mask),
+        }
+        group.pc += 1;
+        Ok(Next::Go)
+    }
+
+    /// What only moves data between registers.
+    fn data(&mut self, launch: &Launch, constants: &[Row], group: &Group, op: &Op, mask: u32) {
+        let local_base = self.local_base;
+        let (mut carry, number) = (self.carry, self.number);
+        let (rows, preds) = self.rows(launch, constants, group);
+        match *op {
+            Op::SetValue {
+                test,
+                a,
+                b,
+                to,
+                one,
+                combine,
+                with,
+            } => {
+                let value = combined(combine, test(&rows, a, b, mask), with.mask(preds));
+                for lane in lanes(mask) {
+                    rows.set(to, lane, if value >> lane & 1 == 1 { one } else { 0 });
+                }
+            }
+            Op::Carry(op) => carry = carried(&rows, &op, carry, mask),
+            Op::Pack { to, from, count, bits } => {
+                for lane in lanes(mask) {
+                    let piece = |i: usize| (rows.get(from[i], lane) & ones(bits)) << (i * usize::from(bits));
+                    rows.set(to, lane, (0..usize::from(count)).fold(0, |all, i| all | piece(i)));
+                }
+            }
+            Op::Unpack { to, from, count, bits } => {
+                for lane in lanes(mask) {
+                    let value = rows.get(from, lane);
+                    for (index, slot) in to.iter().take(usize::from(count)).enumerate() {
+                        rows.set(*slot, lane, value >> (index * usize::from(bits)) & ones(bits));
+                    }
+                }
+            }
+            Op::Special { to, what } => {
+                for lane in lanes(mask) {
+                    rows.set(to, lane, launch.special(what, number));
+                }
+            }
+            Op::FrameAddress { to, offset, generic } => {
+                let start = if generic { window::LOCAL } else { 0 };
+                for lane in lanes(mask) {
+                    rows.set(to, lane, start + u64::from(local_base[lane] + offset));
+                }
+            }
+            Op::InSpace { space, to, address } => {
+                use crate::ptx::syntax::Space;
+                let mut value = 0;
+                for lane in lanes(mask) {
+                    let address = rows.get(address, lane);
+                    let within = |start: u64| (start..start + window::SIZE).contains(&address);
+                    let inside = match space {
+                        Space::Shared => within(window::SHARED),
+                        Space::Local => within(window::LOCAL),
+                        Space::Param => within(window::PARAM),
+                        Space::Const => launch
+                            .table
+                            .containing(address)
+                            .is_some_and(|r| r.kind == super::table::Kind::Constant),
+                        _ => !within(window::SHARED) && !within(window::LOCAL) && !within(window::PARAM),
+                    };
+                    value |= u32::from(inside) << lane;
+                }
+                let old = &mut preds[to as usize];
+                *old = *old & !mask | value;
+            }
+            _ => {}
+        }
+        self.carry = carry;
+    }
+
+    fn call(&mut self, launch: &Launch, constants: &[Row], group: &Group, number: u32, mask: u32) -> Result<Next, Fault> {
+        let site = &launch.program.sites[number as usize];
+        let line = launch.program.code[group.pc as usize].line;
+        let next = group.pc + 1;
+        self.place(group.mask, next);
+        self.ran(group.mask);
+        let mut callees = [0; WARP];
+        match &site.callee {
+            Callee::Function(function) => callees = [*function; WARP],
+            Callee::Printf => {
+                for lane in lanes(mask) {
+                    self.printf(launch, site, lane);
+                }
+                return Ok(Next::Again);
+            }
+            Callee::Indirect(slot) => {
+                let (rows, _) = self.rows(launch, constants, group);
+                for lane in lanes(mask) {
+                    let address = rows.get(*slot, lane);
+                    let function = address.wrapping_sub(window::FUNCTION);
+                    let known = launch.program.functions.get(function as usize).filter(|f| !f.entry);
+                    let fits = |f: &&FunctionCode| f.params.len() == site.arguments.len() && f.results.len() == site.results.len();
+                    if known.filter(fits).is_none() {
+                        let message = format!("indirect call of 0x{address:x}, which is no function with these parameters");
+                        return Err(Fault::new(718, launch.describe(line, self.number, 1 << lane, None, &message)));
+                    }
+                    callees[lane] = function as u32;
+                }
+            }
+        }
+        for lane in lanes(mask) {
+            self.enter(launch, site, number, lane, callees[lane], line)?;
+        }
+        Ok(Next::Again)
+    }
+
+    fn enter(&mut self, launch: &Launch, site: &CallSite, number: u32, lane: usize, callee: u32, line: u32) -> Result<(), Fault> {
+        let caller = &launch.program.functions[self.function[lane] as usize];
+        let code = &launch.program.functions[callee as usize];
+        self.calls[lane].push(Frame {
+            pc: self.pc[lane],
+            site: number,
+            function: self.function[lane],
+            base: self.base[lane],
+            pred_base: self.pred_base[lane],
+            local_base: self.local_base[lane],
+        });
+        let from = self.local_base[lane];
+        self.base[lane] += caller.registers;
+        self.pred_base[lane] += caller.preds;
+        self.local_base[lane] += caller.frame;
+        self.function[lane] = callee;
+        self.pc[lane] = code.start;
+        let (rows, preds) = (self.base[lane] + code.registers, self.pred_base[lane] + code.preds);
+        if self.registers.len() < rows as usize {
+            self.registers.resize_with(rows as usize, || row_of(0));
+        }
+        self.preds.resize(self.preds.len().max(preds as usize), 0);
+        let to = self.local_base[lane];
+        let end = (to + code.frame) as usize;
+        if end > STACK {
+            let message = format!("the stack is over {STACK} bytes: endless recursion?");
+            return Err(Fault::new(
+                HARDWARE_STACK,
+                launch.describe(line, self.number, 1 << lane, None, &message),
+            ));
+        }
+        let local = &mut self.local[lane];
+        local.resize(end.max(to as usize), 0xcb);
+        copy_places(local, &site.arguments, from, &code.params, to);
+        Ok(())
+    }
+
+    fn return_(&mut self, launch: &Launch, mask: u32) {
+        for lane in lanes(mask) {
+            let Some(frame) = self.calls[lane].pop() else {
+                self.live &= !(1 << lane);
+                continue;
+            };
+            let site = &launch.program.sites[frame.site as usize];
+            let code = &launch.program.functions[self.function[lane] as usize];
+            copy_places(
+                &mut self.local[lane],
+                &code.results,
+                self.local_base[lane],
+                &site.results,
+                frame.local_base,
+            );
+            self.pc[lane] = frame.pc;
+            self.function[lane] = frame.function;
+            self.base[lane] = frame.base;
+            self.pred_base[lane] = frame.pred_base;
+            self.local_base[lane] = frame.local_base;
+        }
+    }
+
+    /// The end of the lane's frame in local memory.
+    pub fn local_end(&self, launch: &Launch, lane: usize) -> u64 {
+        u64::from(self.local_base[lane] + launch.program.functions[self.function[lane] as usize].frame)
+    }
+
+    pub fn fault(&self, launch: &Launch, block: &Block, line: u32, mask: u32, code: u32, message: &str) -> Fault {
+        Fault::new(code, launch.describe(line, self.number, mask, Some(block.index), message))
+    }
+
+    /// Lets lanes go on that have waited, after the instruction they stand at.
+    pub fn release(&mut self, mask: u32) {
+        self.blocked &= !mask;
+        self.at_barrier &= !mask;
+        for lane in lanes(mask) {
+            self.pc[lane] += 1;
+            self.waits[lane] = Wait::Nothing;
+            self.last_run[lane] = self.steps;
+        }
+    }
+
+    /// The rows of a group, for what lies in other files.
+    pub(super) fn group_rows<'a>(&'a mut self, launch: &'a Launch, constants: &'a [Row], group: &Group) -> (Rows<'a>, &'a mut [u32]) {
+        self.rows(launch, constants, group)
+    }
+
+    /// Marks lanes as waiting where they are.
+    pub(super) fn block_at(&mut self, group: &Group, mask: u32) {
+        let next = group.pc + 1;
+        self.place(group.mask & !mask, next);
+        self.place(mask, group.pc);
+        self.ran(group.mask);
+        self.blocked |= mask;
+    }
+
+    pub(super) fn skip(&mut self, group: &Group) {
+        let next = group.pc + 1;
+        self.place(group.mask, next);
+        self.ran(group.mask);
+    }
+}
+
+/// What `arrive` and `together` return to the loop.
+pub(super) struct Blocked;
+
+impl From<Blocked> for Next {
+    fn from(_: Blocked) -> Next {
+        Next::Again
+    }
+}
+
+impl Warp {
+    fn arrive(
+        &mut self,
+        launch: &Launch,
+        constants: &[Row],
+        block: &mut Block,
+        group: &Group,
+        barrier: &Barrier,
+        mask: u32,
+    ) -> Result<Next, Fault> {
+        self.at_block_barrier(launch, constants, block, group, barrier, mask)
+            .map(Next::from)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn together(
+        &mut self,
+        launch: &Launch,
+        constants: &[Row],
+        block: &mut Block,
+        group: &mut Group,
+        what: &Together,
+        members: Slot,
+        class: u32,
+        mask: u32,
+    ) -> Result<Next, Fault> {
+        if self.all_here(launch, constants, group, members, mask) {
+            self.perform(launch, constants, block, what, mask, group.pc);
+            group.pc += 1;
+            return Ok(Next::Go);
+        }
+        self.wait_together(launch, constants, block, group, members, class, mask)
+            .map(Next::from)
+    }
+}
+
+fn copy_places(local: &mut [u8], from: &[(u32, u32)], from_base: u32, to: &[(u32, u32)], to_base: u32) {
+    for ((from, from_bytes), (to, to_bytes)) in from.iter().zip(to) {
+        let start = (from_base + from) as usize;
+        let bytes = (*from_bytes).min(*to_bytes) as usize;
+        local.copy_within(start..start + bytes, (to_base + to) as usize);
+    }
+}
+
+fn ones(bits: u8) -> u64 {
+    (1 << bits) - 1
+}
+
+#[inline(always)]
+fn combined(combine: Combine, value: u32, with: u32) -> u32 {
+    match combine {
+        Combine::None => value,
+        Combine::And => value & with,
+        Combine::Or => value | with,
+        Combine::Xor => value ^ with,
+    }
+}
+
+/// Sums, differences and products with the carry flag; gives the flag of all lanes.
+fn carried(rows: &Rows<'_>, op: &Carry, mut carry: u32, mask: u32) -> u32 {
+    let bits = if op.wide { 64 } else { 32 };
+    let width = if op.wide { u128::from(u64::MAX) } else { u128::from(u32::MAX) };
+    for lane in lanes(mask) {
+        let get = |slot: Slot| u128::from(rows.get(slot, lane)) & width;
+        let (mut a, mut b) = (get(op.a), get(op.b));
+        if let Some(c) = op.c {
+            let signed = |x: u128| {
+                if op.signed {
+                    ((x << (128 - bits)) as i128) >> (128 - bits)
+                } else {
+                    x as i128
+                }
+            };
+            let product = signed(a).wrapping_mul(signed(b)) as u128;
+            (a, b) = ((if op.high { product >> bits } else { product }) & width, get(c));
+        }
+        let flag = u128::from(op.uses && carry >> lane & 1 == 1);
+        // The flag of a difference is its borrow.
+        let result = if op.subtract {
+            a.wrapping_sub(b).wrapping_sub(flag)
+        } else {
+            a + b + flag
+        };
+        rows.set(op.to, lane, (result & width) as u64);
+        if op.sets {
+            carry = carry & !(1 << lane) | ((result >> bits & 1) as u32) << lane;
+        }
+    }
+    carry
+}
