@@ -6,6 +6,8 @@ mod error;
 mod executable;
 mod limits;
 mod memory;
+pub mod profile;
+pub mod slots;
 mod stream;
 
 pub use device::*;

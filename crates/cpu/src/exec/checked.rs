@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use weft_ir::interp::{BufferId, Fault, Machine, Options, RtValue, Trap, View};
 use weft_ir::{FuncKind, Module, Type, Value, ViewType};
-use weft_runtime::{Buffer, CallOptions, CompileError, Launch, Outcome, Raised, RunError};
+use weft_runtime::{Buffer, CallOptions, CompileError, Launch, Outcome, Raised, RunError, slots};
 
 use super::memory::HostBuffer;
-use super::slots;
 
 /// Runs the entry on the interpreter. Arrays change only if the run succeeds.
 pub fn run(module: &Module, launch: &Launch, args: &[u64], results: &mut [u64], call: &CallOptions<'_>) -> Result<Outcome, RunError> {

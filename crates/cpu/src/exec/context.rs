@@ -8,10 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use weft_ir::repr;
-use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError};
+use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError, slots};
 
 use super::memory::HostBuffer;
-use super::slots;
 use super::spread;
 use crate::emit::{ErrorSite, PrintPart, PrintSite};
 

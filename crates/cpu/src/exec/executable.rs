@@ -7,8 +7,10 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use weft_ir::{FuncKind, Module, Space, Type};
 use weft_llvm::Pipeline;
+use weft_runtime::profile::{self, Activity};
 use weft_runtime::{
-    Buffer, CallOptions, CompileError, CompileOptions, Device, Executable, GridShape, Hooks, Inspect, Launch, Outcome, Resources, RunError,
+    Buffer, CallOptions, CompileError, CompileOptions, Device, DeviceId, Executable, GridShape, Hooks, Inspect, Launch, Outcome, Resources,
+    RunError,
 };
 
 use super::checked;
@@ -99,7 +101,8 @@ impl CpuExecutable {
                 self.options.cache,
             )
         };
-        let made = self.variants[index].get_or_init(make);
+        let name = &self.module.entry_function().name;
+        let made = self.variants[index].get_or_init(|| profile::timed(Activity::Compile, name, DeviceId::CPU, 0, make));
         made.as_ref().map_err(|error| RunError::Compile(error.clone()))
     }
 
@@ -176,6 +179,21 @@ impl CpuExecutable {
         context.finish(|buffer| refers(result, results, buffer).0)
     }
 
+    fn start(&self, launch: Launch, args: &[u64], results: &mut [u64], options: &CallOptions<'_>) -> Result<Outcome, RunError> {
+        if self.options.checked {
+            if let Launch::Grid(shape) = &launch {
+                CpuDevice.limits().check(*shape)?;
+            }
+            return checked::run(&self.module, &launch, args, results, options);
+        }
+        let hooks = &options.hooks;
+        match launch {
+            Launch::Grid(shape) => self.run_grid(shape, args, hooks),
+            Launch::Loop(extents) => self.run_loop(&extents, args, results, hooks),
+            Launch::Call => self.run_call(args, results, hooks),
+        }
+    }
+
     /// Keeps the launch for a graph if the stream captures.
     fn captured(&self, stream: &stream::CpuStream, launch: &Launch, args: &[u64], options: &CallOptions<'_>) -> bool {
         stream.keep(|| {
@@ -223,24 +241,19 @@ impl CpuExecutable {
 impl Executable for CpuExecutable {
     fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], options: &CallOptions<'_>) -> Result<Outcome, RunError> {
         self.check_slots(&launch, args, results)?;
-        let hooks = &options.hooks;
         if let Some(stream) = stream::of(options.stream)
             && results.is_empty()
             && self.captured(stream, &launch, args, options)
         {
             return Ok(Outcome::default());
         }
-        if self.options.checked {
-            if let Launch::Grid(shape) = &launch {
-                CpuDevice.limits().check(*shape)?;
-            }
-            return checked::run(&self.module, &launch, args, results, options);
+        if profile::is_on() {
+            let name = &self.module.entry_function().name;
+            return profile::timed(Activity::Kernel, name, DeviceId::CPU, 0, || {
+                self.start(launch, args, results, options)
+            });
         }
-        match launch {
-            Launch::Grid(shape) => self.run_grid(shape, args, hooks),
-            Launch::Loop(extents) => self.run_loop(&extents, args, results, hooks),
-            Launch::Call => self.run_call(args, results, hooks),
-        }
+        self.start(launch, args, results, options)
     }
 
     fn inspect(&self, what: Inspect) -> Result<String, CompileError> {

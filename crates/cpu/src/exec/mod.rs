@@ -8,7 +8,6 @@ mod device;
 mod executable;
 mod memory;
 mod pool;
-mod slots;
 mod spread;
 mod stream;
 #[cfg(test)]

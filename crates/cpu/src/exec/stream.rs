@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use weft_runtime::profile::{self, Activity};
 use weft_runtime::{DeviceId, Event, Graph, Place, RunError, Stream};
 
 use super::device::OUTPUT;
@@ -42,8 +43,13 @@ impl CpuStream {
         }
     }
 
+    /// A copy or fill, now or later, recorded when a profile is taken.
+    fn perform(&self, what: Activity, bytes: usize, step: impl Fn() + Send + Sync + 'static) {
+        self.keep_or_do(move || profile::timed(what, what.name(), DeviceId::CPU, bytes as u64, &step));
+    }
+
     /// Does it now, or later if the stream captures.
-    fn perform(&self, step: impl Fn() + Send + Sync + 'static) {
+    fn keep_or_do(&self, step: impl Fn() + Send + Sync + 'static) {
         let step = move || {
             step();
             Ok(String::new())
@@ -85,26 +91,35 @@ impl Stream for CpuStream {
     fn record(&self, event: &dyn Event) -> Result<(), RunError> {
         let event = own(event)?;
         let time = event.time.clone();
-        self.perform(move || *lock(&time) = Some(Instant::now()));
+        self.keep_or_do(move || *lock(&time) = Some(Instant::now()));
         Ok(())
     }
 
     fn copy(&self, to: Place, from: Place, bytes: usize) -> Result<(), RunError> {
+        let what = match (to, from) {
+            (Place::Device(..), Place::Host(_)) => Activity::CopyToDevice,
+            (Place::Host(_), Place::Device(..)) => Activity::CopyToHost,
+            _ => Activity::CopyOnDevice,
+        };
         let (to, from) = (address(to)?, address(from)?);
-        // SAFETY: the caller names `bytes` bytes of memory on both sides, as the trait asks.
-        self.perform(move || unsafe { std::ptr::copy(from as *const u8, to as *mut u8, bytes) });
+        self.perform(what, bytes, move || {
+            // SAFETY: the caller names `bytes` bytes of memory on both sides, as the trait asks.
+            unsafe { std::ptr::copy(from as *const u8, to as *mut u8, bytes) };
+        });
         Ok(())
     }
 
     fn fill(&self, address: u64, value: u8, bytes: usize) -> Result<(), RunError> {
-        // SAFETY: the caller names `bytes` bytes of memory, as the trait asks.
-        self.perform(move || unsafe { std::ptr::write_bytes(address as *mut u8, value, bytes) });
+        self.perform(Activity::Fill, bytes, move || {
+            // SAFETY: the caller names `bytes` bytes of memory, as the trait asks.
+            unsafe { std::ptr::write_bytes(address as *mut u8, value, bytes) };
+        });
         Ok(())
     }
 
     fn add_callback(&self, callback: Box<dyn FnOnce() + Send>) -> Result<(), RunError> {
         let callback = Mutex::new(Some(callback));
-        self.perform(move || {
+        self.keep_or_do(move || {
             let callback = lock(&callback).take();
             if let Some(callback) = callback {
                 callback();
