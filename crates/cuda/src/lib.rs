@@ -1,8 +1,21 @@
 //! The CUDA back end: IR becomes LLVM IR text for NVPTX in [`emit`], LLVM makes PTX of it for a [`target::Target`], the driver runs it.
 
 pub mod compile;
+mod device;
 pub mod driver;
 pub mod emit;
+mod executable;
+mod facts;
+mod gpu;
+mod hosts;
+mod mailbox;
+mod memory;
+mod profile;
+mod raw;
+mod staging;
+mod stream;
 pub mod target;
+mod variant;
 
 pub use compile::{Ptx, compile_ptx};
+pub use device::{CudaDevice, Platform, devices, platform, status};

@@ -25,6 +25,9 @@ pub trait Device: Send + Sync + Debug {
     /// Can kernels of this device address the memory of `other`?
     fn can_access_peer(&self, other: DeviceId) -> bool;
 
+    /// Lets kernels of this device address the memory of `other` from now on; an error where they cannot.
+    fn enable_peer(&self, other: DeviceId) -> Result<(), RunError>;
+
     /// Compiles a module as the front end made it. The result may compile variants lazily at its first launches.
     fn compile(&self, module: Arc<Module>, options: CompileOptions) -> Result<Arc<dyn Executable>, CompileError>;
 

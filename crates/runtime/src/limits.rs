@@ -1,6 +1,8 @@
 //! What launches may ask of a device.
 
-use crate::{GridShape, RunError};
+use weft_ir::{Block, Function, Module, Op, Space, Span, StmtKind};
+
+use crate::{CompileError, GridShape, RunError};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -36,6 +38,24 @@ impl Limits {
         compute_capability: (0, 0),
         cooperative: false,
     };
+
+    /// Refuses more shared arrays than a block has memory for without asking: `Limits::COMMON` on every device.
+    pub fn check_shared_arrays(module: &Module) -> Result<(), CompileError> {
+        let most = u64::from(Limits::COMMON.shared_bytes);
+        let function = module.entry_function();
+        let shared = function.arrays.iter().filter(|array| array.space == Space::Shared);
+        let bytes = shared.map(|array| array.shape.iter().fold(array.elem.size() as u64, |n, &axis| n.saturating_mul(axis)));
+        let total = bytes.fold(0u64, u64::saturating_add);
+        if total <= most {
+            return Ok(());
+        }
+        let mut span = Span::NONE;
+        find_shared(&function.body, function, &mut span);
+        Err(CompileError::Unsupported {
+            message: format!("the kernel wants {total} bytes of shared memory; a block has {most}"),
+            span,
+        })
+    }
 
     /// Refuses more shared memory, static and dynamic together, than a block can have.
     pub fn check_shared(&self, fixed: u64, dynamic: u32) -> Result<(), RunError> {
@@ -86,4 +106,19 @@ fn within(what: &str, size: [u32; 3], most: [u32; 3]) -> Result<(), RunError> {
         }
     }
     Ok(())
+}
+
+/// The place of the last shared array, at which the limit is passed.
+fn find_shared(block: &Block, function: &Function, span: &mut Span) {
+    for stmt in &block.0 {
+        match &stmt.kind {
+            StmtKind::Let(_, Op::Array(id)) if function.arrays[id.index()].space == Space::Shared => *span = stmt.span,
+            StmtKind::If { then, other, .. } => {
+                find_shared(then, function, span);
+                find_shared(other, function, span);
+            }
+            StmtKind::Loop(body) | StmtKind::For { body, .. } | StmtKind::Scope(_, body) => find_shared(body, function, span),
+            _ => {}
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use weft_ir::{Module, Space, Span, StmtKind};
+use weft_ir::{Module, Span};
 use weft_llvm::{Library, Made, Options, Pipeline};
 use weft_runtime::{CompileError, RunError, cache};
 
@@ -10,9 +10,6 @@ use super::context::{self, Entry, Sites};
 use super::pool;
 use super::spread::Cost;
 use crate::emit::{self, EmitError, Emitted, Variant};
-
-/// Static shared memory of a block, as on every NVIDIA GPU.
-const SHARED_LIMIT: u64 = 48 << 10;
 
 /// Frames up to this size run on any thread's stack, larger ones on threads of our own.
 const SHALLOW: u64 = 256 << 10;
@@ -143,36 +140,4 @@ pub fn emit(module: &Module, target: &emit::Target, variant: &Variant) -> Result
         EmitError::Unsupported { message, span } => CompileError::Unsupported { message, span },
         EmitError::Internal(message) => CompileError::Internal(message),
     })
-}
-
-/// Refuses more shared memory than a block has.
-pub fn check_shared(module: &Module) -> Result<(), CompileError> {
-    let function = module.entry_function();
-    let shared = function.arrays.iter().filter(|array| array.space == Space::Shared);
-    let bytes = shared.map(|array| array.shape.iter().fold(array.elem.size() as u64, |n, &axis| n.saturating_mul(axis)));
-    let total = bytes.fold(0u64, u64::saturating_add);
-    if total <= SHARED_LIMIT {
-        return Ok(());
-    }
-    let mut span = Span::NONE;
-    find_shared(&function.body, function, &mut span);
-    Err(CompileError::Unsupported {
-        message: format!("the kernel wants {total} bytes of shared memory; a block has {SHARED_LIMIT}"),
-        span,
-    })
-}
-
-/// The place of the last shared array, at which the limit is passed.
-fn find_shared(block: &weft_ir::Block, function: &weft_ir::Function, span: &mut Span) {
-    for stmt in &block.0 {
-        match &stmt.kind {
-            StmtKind::Let(_, weft_ir::Op::Array(id)) if function.arrays[id.index()].space == Space::Shared => *span = stmt.span,
-            StmtKind::If { then, other, .. } => {
-                find_shared(then, function, span);
-                find_shared(other, function, span);
-            }
-            StmtKind::Loop(body) | StmtKind::For { body, .. } | StmtKind::Scope(_, body) => find_shared(body, function, span),
-            _ => {}
-        }
-    }
 }

@@ -91,6 +91,13 @@ impl Device for CpuDevice {
         other == DeviceId::CPU
     }
 
+    fn enable_peer(&self, other: DeviceId) -> Result<(), RunError> {
+        match other {
+            DeviceId::CPU => Ok(()),
+            _ => Err(RunError::Unsupported(format!("the CPU cannot address the memory of {other}"))),
+        }
+    }
+
     fn compile(&self, module: Arc<Module>, options: CompileOptions) -> Result<Arc<dyn Executable>, CompileError> {
         self.compile_for(module, options, code::target(weft_llvm::host()))
     }

@@ -9,8 +9,8 @@ use weft_ir::{FuncKind, Module, Space, Type};
 use weft_llvm::Pipeline;
 use weft_runtime::profile::{self, Activity};
 use weft_runtime::{
-    Buffer, CallOptions, CompileError, CompileOptions, Device, DeviceId, Executable, GridShape, Hooks, Inspect, Launch, Outcome, Resources,
-    RunError,
+    Buffer, CallOptions, CompileError, CompileOptions, Device, DeviceId, Executable, GridShape, Hooks, Inspect, Launch, Limits, Outcome,
+    Resources, RunError,
 };
 
 use super::checked;
@@ -50,7 +50,7 @@ impl CpuExecutable {
             message: error.message,
             span: error.span,
         })?;
-        code::check_shared(&lowered)?;
+        Limits::check_shared_arrays(&lowered)?;
         let width = width::choose(lowered.entry_function(), &target);
         Ok(Arc::new_cyclic(|me| CpuExecutable {
             module,

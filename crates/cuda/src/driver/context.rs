@@ -152,6 +152,11 @@ impl Context {
         !FORKED.load(Ordering::Relaxed) && self.lost.get().is_none() && matches!(self.handle.get(), Some(Ok(_)))
     }
 
+    /// Has anything been done in the context?
+    pub fn is_used(&self) -> bool {
+        self.handle.get().is_some()
+    }
+
     pub fn handle(&self) -> Result<ContextHandle, RunError> {
         let made = self.handle.get_or_init(|| {
             let mut handle = ContextHandle::NULL;

@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code)]
 
+mod calls;
 mod context;
 mod load;
 pub mod table;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use libloading::Library;
 use weft_runtime::DriverError;
 
+pub use calls::{FunctionAttribute, KernelLaunch, PoolAttribute, Refused};
 pub use context::{Attribute, Context, Entered, Name, codes};
 pub use load::Choice;
 use table::{Code, Table};

@@ -1,0 +1,261 @@
+//! GPUs as devices, and what this machine has of them.
+
+use std::sync::{Arc, OnceLock};
+
+use weft_ir::Module;
+use weft_runtime::{
+    Buffer, CompileError, CompileOptions, Device, DeviceId, DeviceInfo, DeviceKind, Event, Executable, GridShape, HostMemory, Limits,
+    MemoryStats, RunError, Stream, StreamOptions,
+};
+
+use crate::driver::{Choice, Driver, codes, version_text};
+use crate::executable::CudaExecutable;
+use crate::gpu::Gpu;
+use crate::memory::{DeviceBuffer, HostBuffer, stream_of};
+use crate::stream::{CudaEvent, CudaStream};
+
+/// Threads of a block that `plan_forall` makes, and the multiple that its last axis is of.
+const BLOCK: u64 = 256;
+const WARP: u64 = 32;
+
+/// The driver and its GPUs.
+#[derive(Debug)]
+pub struct Platform {
+    /// Where the driver is, and the newest CUDA it serves: `12.4`.
+    pub driver: String,
+    pub version: String,
+    pub devices: Vec<Arc<CudaDevice>>,
+    /// A line for each GPU that Weft does not use: why.
+    pub unsupported: Vec<String>,
+}
+
+impl Platform {
+    /// Loads the driver and asks for its devices. The error is one line.
+    pub fn open(choice: &Choice) -> Result<Platform, String> {
+        let driver = Arc::new(Driver::open(choice)?);
+        let mut gpus = Vec::new();
+        let mut unsupported = Vec::new();
+        for (number, ordinal) in driver.device_ordinals()?.into_iter().enumerate() {
+            match Gpu::open(&driver, number as u32, ordinal) {
+                Ok(gpu) => gpus.push(Arc::new(gpu)),
+                Err(why) => unsupported.push(format!("cuda:{number}: {why}")),
+            }
+        }
+        for gpu in &gpus {
+            gpu.set_siblings(&gpus);
+        }
+        Ok(Platform {
+            driver: driver.path.display().to_string(),
+            version: version_text(driver.version),
+            devices: gpus.into_iter().map(|gpu| Arc::new(CudaDevice(gpu))).collect(),
+            unsupported,
+        })
+    }
+}
+
+/// This machine's, loaded at the first call; the error says in one line why there is none.
+pub fn platform() -> Result<&'static Platform, &'static str> {
+    static PLATFORM: OnceLock<Result<Platform, String>> = OnceLock::new();
+    let found = PLATFORM.get_or_init(|| Platform::open(&Choice::of_environment()));
+    found.as_ref().map_err(String::as_str)
+}
+
+/// The GPUs that Weft runs on; none where there is no driver.
+pub fn devices() -> &'static [Arc<CudaDevice>] {
+    platform().map_or(&[], |platform| &platform.devices)
+}
+
+/// For people: a line for the driver and one for each GPU, or one that says why there is no CUDA.
+pub fn status() -> Result<Vec<String>, String> {
+    let platform = platform()?;
+    let mut lines = vec![format!("driver {} (CUDA {})", platform.driver, platform.version)];
+    for device in &platform.devices {
+        let info = device.info();
+        lines.push(format!(
+            "{}: {}, {}, {} multiprocessors, {} MiB",
+            info.name,
+            info.description,
+            info.features,
+            info.cores,
+            info.memory_bytes >> 20
+        ));
+    }
+    lines.extend(platform.unsupported.iter().cloned());
+    Ok(lines)
+}
+
+/// A GPU.
+#[derive(Debug)]
+pub struct CudaDevice(Arc<Gpu>);
+
+impl CudaDevice {
+    fn gpu(&self) -> &Arc<Gpu> {
+        &self.0
+    }
+}
+
+impl Device for CudaDevice {
+    fn id(&self) -> DeviceId {
+        self.gpu().id()
+    }
+
+    fn info(&self) -> DeviceInfo {
+        self.gpu().info.clone()
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.gpu().limits
+    }
+
+    fn attribute(&self, number: i32) -> Option<i32> {
+        self.gpu().context.attribute(number)
+    }
+
+    fn host_accessible(&self) -> bool {
+        false
+    }
+
+    fn can_access_peer(&self, other: DeviceId) -> bool {
+        let gpu = self.gpu();
+        other == gpu.id()
+            || other.kind == DeviceKind::Cuda
+                && gpu
+                    .sibling(other)
+                    .is_ok_and(|peer| gpu.context.can_access_peer(peer.context.ordinal).unwrap_or(false))
+    }
+
+    fn enable_peer(&self, other: DeviceId) -> Result<(), RunError> {
+        let gpu = self.gpu();
+        if other == gpu.id() {
+            return Ok(());
+        }
+        if !self.can_access_peer(other) {
+            return Err(RunError::Unsupported(format!("{} cannot address the memory of {other}", gpu.id())));
+        }
+        let peer = gpu.sibling(other)?;
+        let peer_context = peer.context.handle()?;
+        {
+            let _current = gpu.context.enter()?;
+            gpu.context.check(gpu.context.enable_peer(peer_context))?;
+        }
+        let _current = peer.context.enter()?;
+        peer.pool.share(&peer, gpu)
+    }
+
+    fn compile(&self, module: Arc<Module>, options: CompileOptions) -> Result<Arc<dyn Executable>, CompileError> {
+        if options.checked {
+            return Err(CompileError::Unsupported {
+                message: format!("checked mode runs on the CPU, not on {}", self.id()),
+                span: weft_ir::Span::NONE,
+            });
+        }
+        Ok(Arc::new(CudaExecutable::new(self.gpu().clone(), module, options)?))
+    }
+
+    /// The last axis of the shape gets the threads of warps, since it is the one along which elements are neighbours.
+    fn plan_forall(&self, shape: &[u64]) -> GridShape {
+        plan_forall(shape, &self.gpu().limits)
+    }
+
+    fn default_stream(&self) -> Result<Arc<dyn Stream>, RunError> {
+        Ok(self.gpu().default_stream().clone())
+    }
+
+    fn new_stream(&self, options: StreamOptions) -> Result<Arc<dyn Stream>, RunError> {
+        Ok(CudaStream::create(self.gpu(), options)?)
+    }
+
+    fn external_stream(&self, raw_handle: u64) -> Result<Arc<dyn Stream>, RunError> {
+        Ok(CudaStream::external(self.gpu(), raw_handle))
+    }
+
+    fn new_event(&self, timing: bool) -> Result<Arc<dyn Event>, RunError> {
+        Ok(Arc::new(CudaEvent::create(self.gpu(), timing)?))
+    }
+
+    fn allocate(&self, bytes: usize, stream: Option<&Arc<dyn Stream>>) -> Result<Box<dyn Buffer>, RunError> {
+        Ok(Box::new(DeviceBuffer::new(stream_of(self.gpu(), stream.map(Arc::as_ref))?, bytes)?))
+    }
+
+    fn allocate_host(&self, bytes: usize, kind: HostMemory) -> Result<Box<dyn Buffer>, RunError> {
+        Ok(Box::new(HostBuffer::new(self.gpu(), bytes, kind)?))
+    }
+
+    fn pin(&self, address: u64, bytes: usize) -> Result<Box<dyn Buffer>, RunError> {
+        Ok(Box::new(HostBuffer::pin(self.gpu(), address, bytes)?))
+    }
+
+    fn memory_stats(&self) -> Result<MemoryStats, RunError> {
+        let _current = self.gpu().context.enter()?;
+        self.gpu().pool.stats(self.gpu())
+    }
+
+    fn set_memory_limit(&self, bytes: Option<u64>) -> Result<(), RunError> {
+        self.gpu().pool.set_limit(bytes);
+        Ok(())
+    }
+
+    fn free_all(&self) -> Result<(), RunError> {
+        let _current = self.gpu().context.enter()?;
+        self.gpu().pool.free_all(self.gpu())
+    }
+
+    fn synchronize(&self) -> Result<(), RunError> {
+        self.gpu().synchronize()
+    }
+
+    fn take_output(&self) -> String {
+        self.gpu().take_output()
+    }
+}
+
+fn plan_forall(shape: &[u64], limits: &Limits) -> GridShape {
+    let mut block = [1; 3];
+    let mut grid = [1; 3];
+    let mut left = BLOCK;
+    for (axis, &extent) in shape.iter().enumerate().take(3).rev() {
+        // A row shorter than a warp leaves threads for the axis before it.
+        let wanted = if axis + 1 == shape.len().min(3) && extent > WARP {
+            extent.next_multiple_of(WARP)
+        } else {
+            extent.next_power_of_two()
+        };
+        let threads = wanted.clamp(1, left.min(u64::from(limits.block[axis])));
+        left = (left / threads).max(1);
+        block[axis] = threads as u32;
+        grid[axis] = u32::try_from(extent.div_ceil(threads)).unwrap_or(u32::MAX);
+    }
+    GridShape { block, grid }
+}
+
+impl Driver {
+    fn device_ordinals(&self) -> Result<Vec<i32>, String> {
+        let count = self.device_count().or_else(|failure| match failure.code {
+            codes::NO_DEVICE => Ok(0),
+            _ => Err(self.describe(failure).to_string()),
+        })?;
+        (0..count)
+            .map(|n| self.device_at(n).map_err(|failure| self.describe(failure).to_string()))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forall_covers_every_point() {
+        for shape in [&[1u64][..], &[1000], &[3, 5], &[2500, 2500], &[4, 5, 600], &[7, 1], &[1000, 3]] {
+            let plan = plan_forall(shape, &Limits::COMMON);
+            for (axis, &extent) in shape.iter().enumerate() {
+                assert!(u64::from(plan.block[axis]) * u64::from(plan.grid[axis]) >= extent);
+                assert!(plan.block[axis] <= Limits::COMMON.block[axis]);
+            }
+            assert!(plan.block.iter().product::<u32>() <= 256, "{plan:?}");
+        }
+        assert_eq!(plan_forall(&[10, 1000], &Limits::COMMON).block, [1, 256, 1]);
+        assert_eq!(plan_forall(&[1000, 16], &Limits::COMMON).block, [16, 16, 1]);
+        assert_eq!(plan_forall(&[100, 100, 100], &Limits::COMMON).block, [1, 4, 64]);
+    }
+}

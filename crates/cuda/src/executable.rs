@@ -1,0 +1,334 @@
+//! A module on a GPU: its variants, compiled as launches have facts for them, and its launches.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::{Arc, OnceLock};
+
+use weft_ir::{FuncKind, Module};
+use weft_runtime::profile::{self as record, Activity};
+use weft_runtime::{
+    CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Limits, Outcome, Resources, RunError,
+};
+
+use crate::compile;
+use crate::driver::{KernelLaunch, Name};
+use crate::emit::{self, Facts, ViewParam};
+use crate::gpu::Gpu;
+use crate::hosts::Staged;
+use crate::memory::stream_of;
+use crate::stream::CudaStream;
+use crate::variant::Variant;
+use crate::{facts, profile};
+
+/// Arguments up to this many slots are put together on the stack.
+const STACK_SLOTS: usize = 96;
+/// Threads of a loop's blocks.
+const LOOP_BLOCK: u32 = 256;
+/// Waves of blocks that a loop's grid has at the most; each thread goes on through the points from there.
+const LOOP_WAVES: u64 = 4;
+
+/// Sets of [`Facts`].
+const VARIANTS: usize = 8;
+
+#[derive(Debug)]
+pub struct CudaExecutable {
+    gpu: Arc<Gpu>,
+    /// As the front end made it.
+    module: Arc<Module>,
+    /// After the passes.
+    lowered: Module,
+    options: CompileOptions,
+    name: &'static Name,
+    /// Views among the parameters; their slots count a loop's extents.
+    views: Vec<ViewParam>,
+    /// Slots of the argument block, and extents before it.
+    slots: usize,
+    extents: usize,
+    variants: [OnceLock<Result<Arc<Variant>, CompileError>>; VARIANTS],
+}
+
+/// A launch whose place and shape are settled.
+struct Plan<'a> {
+    stream: &'a CudaStream,
+    shape: GridShape,
+    shared_bytes: u32,
+    cooperative: bool,
+}
+
+impl CudaExecutable {
+    pub fn new(gpu: Arc<Gpu>, module: Arc<Module>, options: CompileOptions) -> Result<CudaExecutable, CompileError> {
+        let entry = module.entry_function();
+        let extents = match &entry.kind {
+            FuncKind::Kernel => 0,
+            FuncKind::Loop { rank, reductions } if reductions.is_empty() => usize::from(*rank),
+            kind => {
+                return Err(CompileError::Internal(format!(
+                    "{} is a {kind:?} function; {} runs kernels and loops without reductions",
+                    entry.name,
+                    gpu.id()
+                )));
+            }
+        };
+        Limits::check_shared_arrays(&module)?;
+        let slots = entry.params[extents..].iter().map(|&p| entry.ty(p).slots()).sum();
+        let name = Name::of(&entry.name);
+        let lowered = compile::lowered(&module)?;
+        Ok(CudaExecutable {
+            views: emit::view_params(&lowered),
+            gpu,
+            module,
+            lowered,
+            options,
+            name,
+            slots,
+            extents,
+            variants: [const { OnceLock::new() }; VARIANTS],
+        })
+    }
+
+    fn variant(&self, facts: Facts) -> Result<&Arc<Variant>, CompileError> {
+        let made = self.variants[index(facts)].get_or_init(|| {
+            record::timed(Activity::Compile, self.name, self.gpu.id(), 0, || {
+                Variant::new(&self.gpu, &self.module, &self.lowered, facts, self.options.cache).map(Arc::new)
+            })
+        });
+        made.as_ref().map_err(Clone::clone)
+    }
+
+    /// The variant that people are shown: the first one launched, else the one most launches have.
+    fn shown(&self) -> Result<&Arc<Variant>, CompileError> {
+        let launched = self.variants.iter().filter_map(|slot| slot.get()?.as_ref().ok()).next();
+        match launched {
+            Some(variant) => Ok(variant),
+            None => self.variant(Facts {
+                narrow: true,
+                aligned: true,
+                disjoint: true,
+            }),
+        }
+    }
+
+    /// Refuses argument blocks of the wrong size, beyond whose end parameters would lie.
+    fn check_slots(&self, launch: &Launch, args: &[u64], results: &[u64]) -> Result<(), RunError> {
+        let given = match launch {
+            Launch::Grid(_) if self.extents == 0 => 0,
+            Launch::Loop(extents) if self.extents > 0 => extents.len(),
+            _ => {
+                let kind = &self.module.entry_function().kind;
+                return Err(RunError::Invalid(format!("a {kind:?} function cannot be launched as {launch:?}")));
+            }
+        };
+        if given != self.extents {
+            return Err(RunError::Invalid(format!("a loop of rank {} got {given} extents", self.extents)));
+        }
+        if args.len() != self.slots || !results.is_empty() {
+            return Err(RunError::Invalid(format!(
+                "{} takes {} argument slots and gives no results, got {} and {}",
+                self.name as &str,
+                self.slots,
+                args.len(),
+                results.len()
+            )));
+        }
+        Ok(())
+    }
+
+    fn start(&self, plan: &Plan<'_>, slots: &[u64], threads: &[u64]) -> Result<(), RunError> {
+        let variant = self.variant(facts::find(&self.views, slots, threads)).map_err(RunError::Compile)?;
+        let launch = self.prepare(plan, variant)?;
+        if variant.has_extras() {
+            return self.start_with_extras(plan, variant, &launch, slots);
+        }
+        self.queue(plan, variant, &launch, slots, [None; 2])
+    }
+
+    /// Checks what the driver would refuse with fewer words. The context is current.
+    fn prepare(&self, plan: &Plan<'_>, variant: &Variant) -> Result<KernelLaunch, RunError> {
+        let GridShape { block, grid } = plan.shape;
+        let threads = block.iter().product::<u32>();
+        let Resources {
+            registers,
+            shared_bytes,
+            threads: most,
+            ..
+        } = variant.resources;
+        if threads > most {
+            return Err(RunError::Invalid(format!(
+                "{} uses {registers} registers a thread, so that a block may have {most} threads: got {threads}; make blocks smaller or give \
+                 launch_bounds or max_registers",
+                self.name as &str
+            )));
+        }
+        if plan.shared_bytes > 0 {
+            self.gpu.limits.check_shared(shared_bytes, plan.shared_bytes)?;
+            variant.allow_shared(plan.shared_bytes)?;
+        }
+        let cooperative = plan.cooperative || variant.grid_sync;
+        if cooperative {
+            self.check_cooperative(variant, threads, plan)?;
+        }
+        Ok(KernelLaunch {
+            function: variant.function,
+            grid,
+            block,
+            shared_bytes: plan.shared_bytes,
+            stream: plan.stream.handle(),
+            cooperative,
+        })
+    }
+
+    #[cold]
+    fn check_cooperative(&self, variant: &Variant, threads: u32, plan: &Plan<'_>) -> Result<(), RunError> {
+        if !self.gpu.limits.cooperative {
+            return Err(RunError::Unsupported(format!("{} has no cooperative launches", self.gpu.id())));
+        }
+        let blocks = plan.shape.grid.iter().map(|&n| u64::from(n)).product::<u64>();
+        let most = variant.resident_blocks(threads, plan.shared_bytes)?;
+        if blocks > most {
+            return Err(RunError::Invalid(format!(
+                "a cooperative launch of {} may have {most} blocks of {threads} threads on {}: got {blocks}",
+                self.name as &str,
+                self.gpu.id()
+            )));
+        }
+        Ok(())
+    }
+
+    fn start_with_extras(&self, plan: &Plan<'_>, variant: &Arc<Variant>, launch: &KernelLaunch, slots: &[u64]) -> Result<(), RunError> {
+        let extras = variant.extras(plan.stream)?;
+        self.queue(plan, variant, launch, slots, extras.addresses())?;
+        if let Some(mailbox) = &extras.mailbox {
+            plan.stream.expect(mailbox);
+        }
+        Ok(())
+    }
+
+    /// Gives the launch to the driver. A parameter is the low bytes of its slot, so that slots' addresses are what the driver gets.
+    fn queue(
+        &self,
+        plan: &Plan<'_>,
+        variant: &Arc<Variant>,
+        launch: &KernelLaunch,
+        slots: &[u64],
+        extras: [Option<u64>; 2],
+    ) -> Result<(), RunError> {
+        let mut stack = [ptr::null_mut(); STACK_SLOTS];
+        let mut heap = Vec::new();
+        let count = variant.params.len() + extras.len();
+        let params: &mut [*mut c_void] = if count <= STACK_SLOTS {
+            &mut stack[..count]
+        } else {
+            heap.resize(count, ptr::null_mut());
+            &mut heap
+        };
+        for (place, param) in params.iter_mut().zip(&variant.params) {
+            *place = ptr::from_ref(&slots[param.slot as usize]).cast_mut().cast();
+        }
+        let behind = params[variant.params.len()..].iter_mut();
+        for (place, address) in behind.zip(extras.iter().flatten()) {
+            *place = ptr::from_ref(address).cast_mut().cast();
+        }
+        let context = &self.gpu.context;
+        profile::bracket(plan.stream, Activity::Kernel, self.name, 0, || {
+            context.check(context.launch(launch, params))
+        })?;
+        context.launched(self.name);
+        if plan.stream.captures() {
+            plan.stream.keep(variant.clone());
+        }
+        Ok(())
+    }
+
+    fn run_grid(&self, plan: &Plan<'_>, args: &[u64]) -> Result<(), RunError> {
+        self.gpu.limits.check(plan.shape)?;
+        let GridShape { block, grid } = plan.shape;
+        let threads: [u64; 3] = std::array::from_fn(|axis| u64::from(block[axis]) * u64::from(grid[axis]));
+        self.start(plan, args, &threads)
+    }
+
+    /// Points in linear order, spread over as many blocks as keep the device busy.
+    fn run_loop(&self, plan: &mut Plan<'_>, extents: &[u64], args: &[u64]) -> Result<(), RunError> {
+        let points = extents.iter().fold(1u64, |product, &n| product.saturating_mul(n));
+        if points == 0 {
+            return Ok(());
+        }
+        let limits = &self.gpu.limits;
+        let wave = u64::from(limits.multiprocessors) * u64::from(limits.threads_per_multiprocessor / LOOP_BLOCK).max(1);
+        let blocks = points.div_ceil(u64::from(LOOP_BLOCK)).min(LOOP_WAVES * wave);
+        plan.shape = GridShape {
+            block: [LOOP_BLOCK, 1, 1],
+            grid: [blocks as u32, 1, 1],
+        };
+        let mut stack = [0; STACK_SLOTS];
+        let mut heap = Vec::new();
+        let both = extents.len() + args.len();
+        let slots = if both <= STACK_SLOTS {
+            &mut stack[..both]
+        } else {
+            heap.resize(both, 0);
+            heap.as_mut_slice()
+        };
+        slots[..extents.len()].copy_from_slice(extents);
+        slots[extents.len()..].copy_from_slice(args);
+        self.start(plan, slots, &[points])
+    }
+
+    fn run_on(&self, launch: &Launch, args: &[u64], stream: &CudaStream, options: &CallOptions<'_>) -> Result<(), RunError> {
+        let mut plan = Plan {
+            stream,
+            shape: GridShape {
+                block: [1; 3],
+                grid: [1; 3],
+            },
+            shared_bytes: options.shared_bytes,
+            cooperative: options.cooperative,
+        };
+        let _current = self.gpu.context.enter()?;
+        match launch {
+            Launch::Grid(shape) => {
+                plan.shape = *shape;
+                self.run_grid(&plan, args)
+            }
+            Launch::Loop(extents) => self.run_loop(&mut plan, extents, args),
+            Launch::Call => Ok(()),
+        }
+    }
+}
+
+impl Executable for CudaExecutable {
+    fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], options: &CallOptions<'_>) -> Result<Outcome, RunError> {
+        self.check_slots(&launch, args, results)?;
+        let stream = stream_of(&self.gpu, options.stream)?;
+        if options.host_arrays.is_empty() {
+            self.run_on(&launch, args, stream, options)?;
+        } else {
+            let mut args = args.to_vec();
+            let staged = Staged::upload(stream, options.host_arrays, &mut args)?;
+            self.run_on(&launch, &args, stream, options)?;
+            staged.download(stream)?;
+        }
+        Ok(Outcome::default())
+    }
+
+    fn inspect(&self, what: Inspect) -> Result<String, CompileError> {
+        Ok(match what {
+            Inspect::Ir => weft_ir::text::print(&self.module),
+            Inspect::Llvm => self.shown()?.llvm.clone(),
+            Inspect::Asm => self.shown()?.ptx.clone(),
+        })
+    }
+
+    fn resources(&self) -> Result<Resources, RunError> {
+        Ok(self.shown().map_err(RunError::Compile)?.resources)
+    }
+
+    fn resident_blocks(&self, threads: u32, shared_bytes: u32) -> Result<u64, RunError> {
+        let variant = self.shown().map_err(RunError::Compile)?;
+        let _current = self.gpu.context.enter()?;
+        variant.resident_blocks(threads, shared_bytes)
+    }
+}
+
+fn index(facts: Facts) -> usize {
+    usize::from(facts.narrow) | usize::from(facts.aligned) << 1 | usize::from(facts.disjoint) << 2
+}

@@ -1,0 +1,185 @@
+//! What the arguments of a launch let compiled code rely on.
+
+use weft_ir::{Layout, ViewType};
+
+use crate::emit::{Facts, ViewParam};
+
+/// Elements of a view, its extents, and threads along an axis stay below this in narrow code.
+const NARROW: u64 = 1 << 30;
+const ALIGNED: u64 = 16;
+/// Views up to this number are compared with one another without memory from the heap.
+const MOST_VIEWS: usize = 32;
+
+/// Finds the facts of one launch. `args` has the slots that `views` counts; `threads` are those of the grid along each axis, or a loop's
+/// points.
+pub fn find(views: &[ViewParam], args: &[u64], threads: &[u64]) -> Facts {
+    let mut facts = Facts {
+        narrow: threads.iter().all(|&n| n < NARROW),
+        aligned: true,
+        disjoint: views.len() <= MOST_VIEWS,
+    };
+    let mut spans = [Span::default(); MOST_VIEWS];
+    for (i, view) in views.iter().enumerate() {
+        let Some(window) = Window::of(view, args) else {
+            return Facts::default();
+        };
+        facts.narrow &= window.is_narrow();
+        facts.aligned &= window.is_aligned(view.ty);
+        if let Some(place) = spans.get_mut(i) {
+            *place = Span {
+                written: view.written,
+                ..window.span(view.ty)
+            };
+        }
+    }
+    facts.disjoint &= are_disjoint(&spans[..views.len().min(MOST_VIEWS)]);
+    facts
+}
+
+/// The bytes of a view's elements.
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    low: u64,
+    high: u64,
+    written: bool,
+}
+
+fn are_disjoint(spans: &[Span]) -> bool {
+    spans.iter().enumerate().all(|(i, a)| {
+        let meets = |b: &Span| (a.written || b.written) && a.low < b.high && b.low < a.high;
+        !spans[i + 1..].iter().any(meets)
+    })
+}
+
+/// A view as an argument block has it.
+struct Window<'a> {
+    data: u64,
+    shape: &'a [u64],
+    strides: &'a [u64],
+}
+
+impl<'a> Window<'a> {
+    fn of(view: &ViewParam, args: &'a [u64]) -> Option<Window<'a>> {
+        let rank = usize::from(view.ty.rank);
+        let slots = args.get(view.slot as usize..)?;
+        let (&data, rest) = slots.split_first()?;
+        let (shape, rest) = rest.split_at_checked(rank)?;
+        Some(Window {
+            data,
+            shape,
+            strides: rest.get(..rank)?,
+        })
+    }
+
+    fn is_narrow(&self) -> bool {
+        let elements = self.shape.iter().fold(1u64, |product, &n| product.saturating_mul(n.max(1)));
+        elements < NARROW && self.strides.iter().all(|&stride| i32::try_from(stride as i64).is_ok())
+    }
+
+    fn is_aligned(&self, ty: ViewType) -> bool {
+        let size = ty.elem.size() as u64;
+        let dense = matches!(ty.layout, Layout::C | Layout::F) || size == 1;
+        self.data.is_multiple_of(ALIGNED)
+            && (dense
+                || self
+                    .strides
+                    .iter()
+                    .all(|&stride| (stride as i64).unsigned_abs().is_multiple_of(size)))
+    }
+
+    /// From the lowest to the end of the highest element.
+    fn span(&self, ty: ViewType) -> Span {
+        let (mut low, mut high) = (self.data, self.data);
+        if self.shape.contains(&0) {
+            return Span::default();
+        }
+        for (&extent, &stride) in self.shape.iter().zip(self.strides) {
+            let reach = (extent as i64 - 1).wrapping_mul(stride as i64);
+            if reach < 0 {
+                low = low.wrapping_add_signed(reach);
+            } else {
+                high = high.wrapping_add_signed(reach);
+            }
+        }
+        Span {
+            low,
+            high: high + ty.elem.size() as u64,
+            written: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_ir::{Scalar, Space};
+
+    use super::*;
+
+    fn view(slot: u32, rank: u8, layout: Layout, written: bool) -> ViewParam {
+        let ty = ViewType {
+            elem: Scalar::F32,
+            rank,
+            layout,
+            space: Space::Global,
+            writable: written,
+        };
+        ViewParam { slot, ty, written }
+    }
+
+    fn line(slot: u32, written: bool) -> ViewParam {
+        view(slot, 1, Layout::C, written)
+    }
+
+    #[test]
+    fn ordinary_arrays_have_every_fact() {
+        let facts = find(&[line(0, false), line(3, true)], &[4096, 100, 4, 8192, 100, 4], &[128, 1, 1]);
+        let all = Facts {
+            narrow: true,
+            aligned: true,
+            disjoint: true,
+        };
+        assert_eq!(facts, all);
+    }
+
+    #[test]
+    fn large_arrays_and_grids_are_wide() {
+        let narrow = |n: u64, stride: u64, threads: u64| find(&[line(0, false)], &[0, n, stride], &[threads]).narrow;
+        assert!(narrow((1 << 30) - 1, 4, 1));
+        assert!(!narrow(1 << 30, 4, 1));
+        assert!(!narrow(2, 1 << 31, 1));
+        assert!(narrow(2, -8i64 as u64, 1));
+        assert!(!narrow(2, 4, 1 << 30));
+        let matrix = [view(0, 2, Layout::C, false)];
+        assert!(!find(&matrix, &[0, 1 << 15, 1 << 15, 4 << 15, 4], &[1]).narrow);
+        assert!(find(&matrix, &[0, 1 << 15, (1 << 15) - 1, 4 << 15, 4], &[1]).narrow);
+    }
+
+    #[test]
+    fn alignment_is_of_addresses_and_open_strides() {
+        let aligned = |data, stride, layout| find(&[view(0, 1, layout, false)], &[data, 10, stride], &[1]).aligned;
+        assert!(aligned(32, 4, Layout::C));
+        assert!(!aligned(36, 4, Layout::C));
+        assert!(aligned(32, 12, Layout::Any));
+        assert!(!aligned(32, 6, Layout::Any));
+    }
+
+    #[test]
+    fn what_is_written_must_be_nobody_elses() {
+        let disjoint = |views: &[ViewParam], args: &[u64]| find(views, args, &[1]).disjoint;
+        let overlapping = [4096, 100, 4, 4096 + 396, 100, 4];
+        assert!(disjoint(&[line(0, false), line(3, false)], &overlapping));
+        assert!(!disjoint(&[line(0, false), line(3, true)], &overlapping));
+        assert!(disjoint(&[line(0, true), line(3, true)], &[4096, 99, 4, 4096 + 396, 100, 4]));
+        let backwards = [4096 + 396, 100, -4i64 as u64, 4096, 1, 4];
+        assert!(!disjoint(&[view(0, 1, Layout::Any, true), line(3, false)], &backwards));
+        assert!(disjoint(&[line(0, true), line(3, true)], &[4096, 0, 4, 4096, 100, 4]));
+    }
+
+    #[test]
+    fn more_views_than_are_compared_are_not_called_disjoint() {
+        let views: Vec<ViewParam> = (0..33).map(|i| line(3 * i, true)).collect();
+        let args: Vec<u64> = (0..33).flat_map(|i| [4096 * (i + 1), 10, 4]).collect();
+        assert!(!find(&views, &args, &[1]).disjoint);
+        assert!(find(&views[..32], &args, &[1]).disjoint);
+    }
+}

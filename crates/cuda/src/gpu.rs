@@ -1,0 +1,177 @@
+//! What everything on one GPU shares: its context, memory pool, staging buffers, streams, and what kernels printed.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use weft_runtime::{DeviceId, DeviceInfo, Limits, RunError};
+
+use crate::driver::table::{DeviceOrdinal, StreamHandle};
+use crate::driver::{Attribute, Context, Driver, Failure};
+use crate::mailbox::Mailbox;
+use crate::memory::Pool;
+use crate::profile::Clock;
+use crate::staging::Staging;
+use crate::stream::CudaStream;
+use crate::target::Target;
+
+#[derive(Debug)]
+pub struct Gpu {
+    pub context: Context,
+    pub info: DeviceInfo,
+    pub limits: Limits,
+    pub target: Target,
+    pub pool: Pool,
+    pub staging: Staging,
+    pub clock: Clock,
+    default: OnceLock<Arc<CudaStream>>,
+    /// Streams that are alive, by handle.
+    streams: Mutex<HashMap<u64, Weak<CudaStream>>>,
+    /// Mailboxes of streams that are gone, whose kernels may still run.
+    orphans: Mutex<Vec<Arc<Mailbox>>>,
+    output: Mutex<String>,
+    has_output: AtomicBool,
+    /// All GPUs of this process, this one too, by index.
+    siblings: OnceLock<Vec<Weak<Gpu>>>,
+}
+
+impl Gpu {
+    /// Asks the driver what the device is; does not make its context. The error is a line that says why Weft does not use it.
+    pub fn open(driver: &Arc<Driver>, index: u32, ordinal: DeviceOrdinal) -> Result<Gpu, String> {
+        let context = Context::new(driver.clone(), index, ordinal);
+        let (name, memory_bytes, uuid) = context.describe().map_err(|failure| said(driver, failure))?;
+        let limits = limits(&context);
+        let (major, minor) = limits.compute_capability;
+        let target = Target::choose(driver.version, major, minor).map_err(|error| format!("{name}: {error}"))?;
+        let info = DeviceInfo {
+            name: context.id.to_string(),
+            description: name,
+            cores: limits.multiprocessors as usize,
+            simd_bits: 32 * limits.warp_size as usize,
+            features: format!("compute capability {major}.{minor}"),
+            memory_bytes,
+            uuid: Some(uuid),
+        };
+        Ok(Gpu {
+            pool: Pool::default(),
+            staging: Staging::default(),
+            clock: Clock::default(),
+            default: OnceLock::new(),
+            streams: Mutex::default(),
+            orphans: Mutex::default(),
+            output: Mutex::default(),
+            has_output: AtomicBool::new(false),
+            siblings: OnceLock::new(),
+            context,
+            info,
+            limits,
+            target,
+        })
+    }
+
+    pub fn id(&self) -> DeviceId {
+        self.context.id
+    }
+
+    pub fn set_siblings(&self, all: &[Arc<Gpu>]) {
+        self.siblings.get_or_init(|| all.iter().map(Arc::downgrade).collect());
+    }
+
+    /// Another GPU of this process.
+    pub fn sibling(&self, id: DeviceId) -> Result<Arc<Gpu>, RunError> {
+        let all = self.siblings.get().map_or(&[][..], Vec::as_slice);
+        let found = all.iter().filter_map(Weak::upgrade).find(|gpu| gpu.id() == id);
+        found.ok_or_else(|| RunError::Invalid(format!("{id} is no CUDA device of this process")))
+    }
+
+    /// The legacy default stream.
+    pub fn default_stream(self: &Arc<Self>) -> &Arc<CudaStream> {
+        self.default.get_or_init(|| {
+            let stream = CudaStream::new(self.clone(), StreamHandle::NULL, false);
+            lock(&self.streams).insert(0, Arc::downgrade(&stream));
+            stream
+        })
+    }
+
+    /// The stream of a handle, if it is known.
+    pub fn known_stream(&self, handle: StreamHandle) -> Option<Arc<CudaStream>> {
+        lock(&self.streams).get(&handle.raw())?.upgrade()
+    }
+
+    pub fn remember(&self, handle: StreamHandle, stream: &Arc<CudaStream>) {
+        lock(&self.streams).insert(handle.raw(), Arc::downgrade(stream));
+    }
+
+    /// A stream that goes away leaves the mailboxes of kernels that may still run.
+    pub fn forget(&self, handle: StreamHandle, left: Vec<Arc<Mailbox>>) {
+        let mut streams = lock(&self.streams);
+        if streams.get(&handle.raw()).is_some_and(|known| known.strong_count() == 0) {
+            streams.remove(&handle.raw());
+        }
+        drop(streams);
+        lock(&self.orphans).extend(left);
+    }
+
+    /// Waits for everything on the device and gathers what kernels left.
+    pub fn synchronize(&self) -> Result<(), RunError> {
+        if !self.context.is_used() {
+            return Ok(());
+        }
+        {
+            let _current = self.context.enter()?;
+            self.context.check(self.context.synchronize())?;
+        }
+        let streams: Vec<Arc<CudaStream>> = lock(&self.streams).values().filter_map(Weak::upgrade).collect();
+        let mut result = Ok(());
+        for stream in streams {
+            result = result.and(stream.collect(true));
+        }
+        let orphans = std::mem::take(&mut *lock(&self.orphans));
+        for mailbox in orphans {
+            result = result.and(mailbox.collect(self, true));
+        }
+        result
+    }
+
+    pub fn print(&self, text: &str) {
+        if !text.is_empty() {
+            lock(&self.output).push_str(text);
+            self.has_output.store(true, Ordering::Release);
+        }
+    }
+
+    pub fn take_output(&self) -> String {
+        if !self.has_output.swap(false, Ordering::Acquire) {
+            return String::new();
+        }
+        std::mem::take(&mut lock(&self.output))
+    }
+}
+
+fn said(driver: &Driver, failure: Failure) -> String {
+    driver.describe(failure).to_string()
+}
+
+fn limits(context: &Context) -> Limits {
+    use Attribute::*;
+    let get = |attribute| context.get(attribute);
+    let shared_bytes = get(MaxSharedMemoryPerBlock);
+    Limits {
+        threads_per_block: get(MaxThreadsPerBlock),
+        block: [get(MaxBlockDimX), get(MaxBlockDimY), get(MaxBlockDimZ)],
+        grid: [get(MaxGridDimX), get(MaxGridDimY), get(MaxGridDimZ)],
+        shared_bytes,
+        shared_bytes_optin: get(MaxSharedMemoryPerBlockOptin).max(shared_bytes),
+        warp_size: get(WarpSize),
+        multiprocessors: get(MultiprocessorCount),
+        threads_per_multiprocessor: get(MaxThreadsPerMultiprocessor),
+        registers_per_block: get(MaxRegistersPerBlock),
+        compute_capability: (get(ComputeCapabilityMajor), get(ComputeCapabilityMinor)),
+        cooperative: get(CooperativeLaunch) != 0,
+    }
+}
+
+/// A lock whose holder cannot have left it half changed.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

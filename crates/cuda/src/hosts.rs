@@ -1,0 +1,107 @@
+//! Host arrays as arguments: copied to the device before a launch, and back after it where the kernel may have written to them.
+
+use weft_runtime::{Buffer, HostArray, RunError, Stream};
+
+use crate::memory::DeviceBuffer;
+use crate::stream::CudaStream;
+
+/// Copies of host arrays on the device.
+#[derive(Debug)]
+pub struct Staged {
+    copies: Vec<Copied>,
+}
+
+/// One piece of host memory; arrays that overlap share it.
+#[derive(Debug)]
+struct Copied {
+    address: u64,
+    bytes: u64,
+    writable: bool,
+    memory: DeviceBuffer,
+}
+
+impl Staged {
+    /// Copies arrays to the device and points the arguments to the copies.
+    pub fn upload(stream: &CudaStream, arrays: &[HostArray], args: &mut [u64]) -> Result<Staged, RunError> {
+        if stream.captures() {
+            return Err(RunError::Invalid(
+                "a launch with arrays of the host cannot be captured: copy them to the device before".into(),
+            ));
+        }
+        let mut copies = Vec::new();
+        for (address, bytes, writable) in merged(arrays) {
+            let memory = DeviceBuffer::new(stream, bytes as usize)?;
+            stream.upload(memory.address(), address, bytes as usize)?;
+            copies.push(Copied {
+                address,
+                bytes,
+                writable,
+                memory,
+            });
+        }
+        for array in arrays {
+            let Some(copy) = copies
+                .iter()
+                .find(|copy| (copy.address..copy.address + copy.bytes).contains(&array.address))
+            else {
+                continue;
+            };
+            if let Some(slot) = args.get_mut(array.slot) {
+                *slot = slot.wrapping_sub(copy.address).wrapping_add(copy.memory.address());
+            }
+        }
+        Ok(Staged { copies })
+    }
+
+    /// Copies back and waits; errors of the launch arrive here.
+    pub fn download(self, stream: &CudaStream) -> Result<(), RunError> {
+        for copy in self.copies.iter().filter(|copy| copy.writable) {
+            stream.download(copy.address, copy.memory.address(), copy.bytes as usize)?;
+        }
+        stream.synchronize()
+    }
+}
+
+/// Address, bytes and writability of the arrays' memory, each byte once. Arrays without elements have none.
+fn merged(arrays: &[HostArray]) -> Vec<(u64, u64, bool)> {
+    let mut spans: Vec<(u64, u64, bool)> = arrays
+        .iter()
+        .filter(|array| array.bytes > 0)
+        .map(|array| (array.address, array.bytes, array.writable))
+        .collect();
+    spans.sort_unstable_by_key(|span| span.0);
+    let mut merged: Vec<(u64, u64, bool)> = Vec::new();
+    for (address, bytes, writable) in spans {
+        match merged.last_mut() {
+            Some(last) if address < last.0 + last.1 => {
+                last.1 = last.1.max(address + bytes - last.0);
+                last.2 |= writable;
+            }
+            _ => merged.push((address, bytes, writable)),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_that_overlap_share_a_copy() {
+        let array = |address, bytes, writable| HostArray {
+            slot: 0,
+            address,
+            bytes,
+            writable,
+        };
+        let spans = merged(&[
+            array(100, 50, false),
+            array(500, 0, true),
+            array(0, 100, true),
+            array(140, 20, true),
+            array(145, 5, false),
+        ]);
+        assert_eq!(spans, [(0, 100, true), (100, 60, true)]);
+    }
+}

@@ -1,0 +1,449 @@
+//! Memory of a GPU: pooled in the order of streams, pinned, managed.
+//!
+//! The pool is the driver's, one of our own so that other libraries' is left alone; it keeps what is freed until `free_all`. A device
+//! without memory pools gets one here: freed blocks wait in bins for the next allocation of their size on the same stream.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use weft_runtime::{Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, OutOfMemory, RunError, Stream};
+
+use crate::driver::table::{PoolHandle, StreamHandle};
+use crate::driver::{Attribute, Context, Failure, PoolAttribute, codes};
+use crate::gpu::{Gpu, lock};
+use crate::stream::{self, CudaStream};
+
+/// Blocks of our own pool are multiples of this.
+const GRAIN: usize = 512;
+
+#[derive(Debug)]
+pub struct Pool {
+    source: OnceLock<Source>,
+    /// Bytes in buffers that are alive, the most there were, and the most there may be.
+    used: AtomicU64,
+    peak: AtomicU64,
+    limit: AtomicU64,
+    /// Freed while their stream captured; freed for good when it no longer does.
+    deferred: Mutex<Vec<(u64, StreamHandle, usize)>>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Driver(PoolHandle),
+    Bins(Mutex<Bins>),
+}
+
+/// Free blocks by stream and size, and the bytes of all blocks.
+#[derive(Debug, Default)]
+struct Bins {
+    free: HashMap<(u64, usize), Vec<u64>>,
+    reserved: u64,
+}
+
+impl Default for Pool {
+    fn default() -> Pool {
+        Pool {
+            source: OnceLock::new(),
+            used: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+            limit: AtomicU64::new(u64::MAX),
+            deferred: Mutex::default(),
+        }
+    }
+}
+
+impl Pool {
+    fn source(&self, context: &Context) -> &Source {
+        self.source.get_or_init(|| {
+            if context.get(Attribute::MemoryPoolsSupported) == 0 {
+                return Source::Bins(Mutex::default());
+            }
+            let made = context.create_pool().and_then(|pool| {
+                context.set_pool_attribute(pool, PoolAttribute::ReleaseThreshold, u64::MAX)?;
+                Ok(pool)
+            });
+            made.map_or_else(|_| Source::Bins(Mutex::default()), Source::Driver)
+        })
+    }
+
+    /// Memory for work on a stream. The context is current.
+    pub fn allocate(&self, gpu: &Gpu, bytes: usize, stream: StreamHandle) -> Result<u64, RunError> {
+        let used = self.used.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+        let limit = self.limit.load(Ordering::Relaxed);
+        let taken = if used > limit {
+            Err(self.exhausted(gpu, bytes, Some(limit)))
+        } else {
+            self.take_or_make_room(gpu, bytes.max(1), stream)
+        };
+        match taken {
+            Ok(address) => {
+                self.peak.fetch_max(used, Ordering::Relaxed);
+                Ok(address)
+            }
+            Err(error) => {
+                self.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+                Err(error)
+            }
+        }
+    }
+
+    fn take_or_make_room(&self, gpu: &Gpu, bytes: usize, stream: StreamHandle) -> Result<u64, RunError> {
+        let context = &gpu.context;
+        match self.take(context, bytes, stream) {
+            Err(failure) if failure.code == codes::OUT_OF_MEMORY => {}
+            result => return context.check(result),
+        }
+        self.free_all(gpu)?;
+        match self.take(context, bytes, stream) {
+            Err(failure) if failure.code == codes::OUT_OF_MEMORY => Err(self.exhausted(gpu, bytes, None)),
+            result => context.check(result),
+        }
+    }
+
+    fn take(&self, context: &Context, bytes: usize, stream: StreamHandle) -> Result<u64, Failure> {
+        match self.source(context) {
+            Source::Driver(pool) => context.allocate_from(*pool, bytes, stream),
+            Source::Bins(bins) => {
+                let size = rounded(bytes);
+                if let Some(address) = lock(bins).free.get_mut(&(stream.raw(), size)).and_then(Vec::pop) {
+                    return Ok(address);
+                }
+                let address = context.allocate(size)?;
+                lock(bins).reserved += size as u64;
+                Ok(address)
+            }
+        }
+    }
+
+    /// Frees behind the stream's work so far. The context is current.
+    pub fn free(&self, gpu: &Gpu, address: u64, bytes: usize, stream: StreamHandle) {
+        let context = &gpu.context;
+        if gpu.known_stream(stream).is_some_and(|known| known.captures()) {
+            lock(&self.deferred).push((address, stream, bytes));
+            return;
+        }
+        match self.source(context) {
+            Source::Driver(_) => {
+                // What cannot be freed is lost with the device.
+                let _ = context.free_to_pool(address, stream);
+            }
+            Source::Bins(bins) => {
+                let key = (stream.raw(), rounded(bytes.max(1)));
+                lock(bins).free.entry(key).or_default().push(address);
+            }
+        }
+        self.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Frees what was kept while a stream captured.
+    pub fn free_deferred(&self, gpu: &Gpu) {
+        let deferred = std::mem::take(&mut *lock(&self.deferred));
+        for (address, stream, bytes) in deferred {
+            self.free(gpu, address, bytes, stream);
+        }
+    }
+
+    /// Waits for the device, then gives back what nothing uses. The context is current.
+    pub fn free_all(&self, gpu: &Gpu) -> Result<(), RunError> {
+        let context = &gpu.context;
+        context.check(context.synchronize())?;
+        match self.source(context) {
+            Source::Driver(pool) => context.check(context.trim_pool(*pool, 0)),
+            Source::Bins(bins) => {
+                let free = std::mem::take(&mut lock(bins).free);
+                for ((_, size), blocks) in free {
+                    for address in blocks {
+                        context.check(context.free(address))?;
+                        lock(bins).reserved -= size as u64;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub fn set_limit(&self, bytes: Option<u64>) {
+        self.limit.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Lets kernels of another device address what comes from the pool. The context is current.
+    pub fn share(&self, gpu: &Gpu, with: &Gpu) -> Result<(), RunError> {
+        match self.source(&gpu.context) {
+            Source::Driver(pool) => gpu.context.check(gpu.context.share_pool(*pool, with.context.ordinal)),
+            // Whole allocations are shared as soon as access is enabled.
+            Source::Bins(_) => Ok(()),
+        }
+    }
+
+    /// The context is current.
+    pub fn stats(&self, gpu: &Gpu) -> Result<MemoryStats, RunError> {
+        let context = &gpu.context;
+        let (free, total) = context.check(context.memory())?;
+        let limit = self.limit.load(Ordering::Relaxed);
+        Ok(MemoryStats {
+            used: self.used.load(Ordering::Relaxed),
+            peak: self.peak.load(Ordering::Relaxed),
+            reserved: context.check(self.reserved(context))?,
+            limit: (limit != u64::MAX).then_some(limit),
+            free,
+            total,
+        })
+    }
+
+    fn reserved(&self, context: &Context) -> Result<u64, Failure> {
+        match self.source(context) {
+            Source::Driver(pool) => context.pool_attribute(*pool, PoolAttribute::ReservedCurrent),
+            Source::Bins(bins) => Ok(lock(bins).reserved),
+        }
+    }
+
+    fn exhausted(&self, gpu: &Gpu, requested: usize, limit: Option<u64>) -> RunError {
+        let context = &gpu.context;
+        let (free, total) = context.memory().unwrap_or((0, gpu.info.memory_bytes));
+        // The request itself is counted already.
+        let used = self.used.load(Ordering::Relaxed).saturating_sub(requested as u64);
+        let device = DeviceMemory {
+            free,
+            total,
+            used,
+            pooled: self.reserved(context).unwrap_or(0).saturating_sub(used),
+            limit,
+        };
+        OutOfMemory {
+            requested: requested as u64,
+            device: Some(device),
+        }
+        .into()
+    }
+}
+
+/// Sizes of blocks: at most an eighth more than asked for.
+fn rounded(bytes: usize) -> usize {
+    let grain = (bytes.next_power_of_two() / 8).max(GRAIN);
+    bytes.next_multiple_of(grain)
+}
+
+/// Memory of the pool.
+#[derive(Debug)]
+pub struct DeviceBuffer {
+    gpu: Arc<Gpu>,
+    address: u64,
+    bytes: usize,
+    /// Where it was allocated, and where it was used besides.
+    stream: Arc<CudaStream>,
+    others: Mutex<Vec<Arc<dyn Stream>>>,
+}
+
+impl DeviceBuffer {
+    pub fn new(stream: &CudaStream, bytes: usize) -> Result<DeviceBuffer, RunError> {
+        let gpu = stream.gpu();
+        let _current = gpu.context.enter()?;
+        if stream.captures() {
+            return Err(RunError::Invalid(
+                "memory cannot be allocated on a stream while it captures: allocate before, for as long as the graph is used".into(),
+            ));
+        }
+        let shared = stream.shared()?;
+        Ok(DeviceBuffer {
+            address: gpu.pool.allocate(gpu, bytes, stream.handle())?,
+            bytes,
+            gpu: gpu.clone(),
+            stream: shared,
+            others: Mutex::default(),
+        })
+    }
+
+    /// Makes the buffer's stream wait for all other work that uses it.
+    fn join(&self) -> Result<(), RunError> {
+        let others = std::mem::take(&mut *lock(&self.others));
+        others.iter().try_for_each(|other| self.stream.wait_for(other.as_ref()))
+    }
+
+    fn check(&self, offset: usize, bytes: usize) -> Result<u64, RunError> {
+        inside(self.address, self.bytes, offset, bytes)
+    }
+}
+
+impl Buffer for DeviceBuffer {
+    fn device(&self) -> DeviceId {
+        self.gpu.id()
+    }
+
+    fn address(&self) -> u64 {
+        self.address
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), RunError> {
+        let from = self.check(offset, into.len())?;
+        self.join()?;
+        self.stream.download(into.as_mut_ptr() as u64, from, into.len())?;
+        self.stream.synchronize()
+    }
+
+    fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError> {
+        let to = self.check(offset, from.len())?;
+        self.join()?;
+        self.stream.upload(to, from.as_ptr() as u64, from.len())
+    }
+
+    fn used_on(&self, stream: &Arc<dyn Stream>) {
+        let mut others = lock(&self.others);
+        let same = |known: &dyn Stream| known.device() == stream.device() && known.raw_handle() == stream.raw_handle();
+        if !same(&*self.stream) && !others.iter().any(|known| same(known.as_ref())) {
+            others.push(stream.clone());
+        }
+    }
+}
+
+impl Drop for DeviceBuffer {
+    fn drop(&mut self) {
+        if !self.gpu.context.is_alive() {
+            return;
+        }
+        let _ = self.join();
+        if let Ok(_current) = self.gpu.context.enter() {
+            self.gpu.pool.free(&self.gpu, self.address, self.bytes, self.stream.handle());
+        }
+    }
+}
+
+/// How memory that the host addresses, too, is given back.
+#[derive(Clone, Copy, Debug)]
+enum Release {
+    Pinned,
+    Managed,
+    /// Memory of others, which is unpinned.
+    Registered,
+}
+
+/// Memory that host and device address.
+#[derive(Debug)]
+pub struct HostBuffer {
+    gpu: Arc<Gpu>,
+    address: u64,
+    bytes: usize,
+    release: Release,
+}
+
+impl HostBuffer {
+    pub fn new(gpu: &Arc<Gpu>, bytes: usize, kind: HostMemory) -> Result<HostBuffer, RunError> {
+        let context = &gpu.context;
+        let _current = context.enter()?;
+        let room = bytes.max(1);
+        let (made, release) = match kind {
+            HostMemory::Pinned => (context.allocate_pinned(room, false), Release::Pinned),
+            HostMemory::WriteCombined => (context.allocate_pinned(room, true), Release::Pinned),
+            HostMemory::Managed if context.get(Attribute::ManagedMemory) == 0 => {
+                return Err(RunError::Unsupported(format!("{} has no managed memory", gpu.id())));
+            }
+            HostMemory::Managed => (context.allocate_managed(room), Release::Managed),
+        };
+        let address = made.map_err(|failure| match failure.code {
+            codes::OUT_OF_MEMORY => RunError::host_memory(bytes as u64),
+            _ => context.error(failure),
+        })?;
+        Ok(HostBuffer {
+            gpu: gpu.clone(),
+            address,
+            bytes,
+            release,
+        })
+    }
+
+    /// Pins memory of others until this is dropped.
+    pub fn pin(gpu: &Arc<Gpu>, address: u64, bytes: usize) -> Result<HostBuffer, RunError> {
+        let _current = gpu.context.enter()?;
+        gpu.context.check(gpu.context.pin(address, bytes))?;
+        Ok(HostBuffer {
+            gpu: gpu.clone(),
+            address,
+            bytes,
+            release: Release::Registered,
+        })
+    }
+}
+
+impl Buffer for HostBuffer {
+    fn device(&self) -> DeviceId {
+        self.gpu.id()
+    }
+
+    fn address(&self) -> u64 {
+        self.address
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Waits for the device: whoever uses memory of both sides says nowhere on which stream.
+    fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), RunError> {
+        let from = inside(self.address, self.bytes, offset, into.len())?;
+        self.gpu.synchronize()?;
+        crate::raw::read(from, into);
+        Ok(())
+    }
+
+    fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError> {
+        let to = inside(self.address, self.bytes, offset, from.len())?;
+        self.gpu.synchronize()?;
+        crate::raw::write(to, from);
+        Ok(())
+    }
+
+    fn used_on(&self, _stream: &Arc<dyn Stream>) {}
+}
+
+impl Drop for HostBuffer {
+    fn drop(&mut self) {
+        let context = &self.gpu.context;
+        if !context.is_alive() {
+            return;
+        }
+        if let Ok(_current) = context.enter() {
+            // Asynchronous copies may still use it. There is nobody to tell of what fails here: the next wait will.
+            let _ = context.synchronize();
+            let _ = match self.release {
+                Release::Pinned => context.free_pinned(self.address),
+                Release::Managed => context.free(self.address),
+                Release::Registered => context.unpin(self.address),
+            };
+        }
+    }
+}
+
+fn inside(address: u64, size: usize, offset: usize, bytes: usize) -> Result<u64, RunError> {
+    match offset.checked_add(bytes) {
+        Some(end) if end <= size => Ok(address + offset as u64),
+        _ => Err(RunError::Invalid(format!(
+            "{bytes} bytes at {offset} are outside a buffer of {size} bytes"
+        ))),
+    }
+}
+
+/// The stream among a call's options, or the default one.
+pub fn stream_of<'a>(gpu: &'a Arc<Gpu>, stream: Option<&'a dyn Stream>) -> Result<&'a CudaStream, RunError> {
+    match stream {
+        None => Ok(gpu.default_stream()),
+        Some(stream) => stream::of(gpu, stream),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_little_more_than_asked_for() {
+        assert_eq!([1, 512, 513, 4000].map(rounded), [512, 512, 1024, 4096]);
+        for bytes in [5000, 100_000, 123_456_789] {
+            let size = rounded(bytes);
+            assert!(size >= bytes && size <= bytes + bytes / 4, "{bytes}: {size}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! One compiled form of a kernel: the driver's function, how it takes its arguments, what it takes of the device.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use weft_ir::{Module, Span};
+use weft_runtime::{Buffer, CompileError, Resources, RunError, cache};
+
+use crate::driver::table::{FunctionHandle, ModuleHandle};
+use crate::driver::{FunctionAttribute, Refused};
+use crate::emit::{self, Emitted, Facts, Param};
+use crate::gpu::{Gpu, lock};
+use crate::mailbox::{Mailbox, Sites};
+use crate::memory::DeviceBuffer;
+use crate::stream::{CudaStream, Kept};
+use crate::target::Target;
+
+#[derive(Debug)]
+pub struct Variant {
+    gpu: Arc<Gpu>,
+    pub llvm: String,
+    pub ptx: String,
+    pub params: Vec<Param>,
+    module: ModuleHandle,
+    pub function: FunctionHandle,
+    pub resources: Resources,
+    /// Errors and prints, if there are any.
+    sites: Option<Arc<Sites>>,
+    /// Barriers of the grid.
+    pub grid_sync: bool,
+    /// Dynamic shared memory that the function was made to allow.
+    allowed_shared: AtomicU32,
+    /// What launches on each stream use, by its handle.
+    extras: Mutex<Vec<(u64, Arc<Extras>)>>,
+}
+
+/// What a launch needs besides its arguments; not used by launches that may run at the same time.
+#[derive(Debug)]
+pub struct Extras {
+    pub mailbox: Option<Arc<Mailbox>>,
+    /// A word of device memory for barriers of the grid.
+    barrier: Option<DeviceBuffer>,
+}
+
+impl Kept for Variant {}
+impl Kept for Extras {}
+
+impl Variant {
+    /// Makes PTX of a lowered module (or finds it in the cache) and has the driver load it.
+    ///
+    /// What is cached is the PTX: making it is the larger part. The driver keeps the machine code that it makes of PTX in a cache of its
+    /// own, which knows when an update of the driver makes it stale.
+    pub fn new(gpu: &Arc<Gpu>, source: &Arc<Module>, lowered: &Module, facts: Facts, keep: bool) -> Result<Variant, CompileError> {
+        let emitted = emit::emit(lowered, facts)?;
+        let ptx = make_ptx(&emitted.text, gpu.target, keep)?;
+        Variant::load(gpu, source, emitted, ptx).map_err(|error| match error {
+            RunError::Compile(error) => error,
+            other => CompileError::Unsupported {
+                message: other.to_string(),
+                span: Span::NONE,
+            },
+        })
+    }
+
+    fn load(gpu: &Arc<Gpu>, source: &Arc<Module>, emitted: Emitted, ptx: String) -> Result<Variant, RunError> {
+        let context = &gpu.context;
+        let _current = context.enter()?;
+        let module = context.load_module(&ptx).map_err(|refused| self::refused(gpu, refused))?;
+        let function = context.check(context.function(module, &emitted.entry))?;
+        let get = |attribute| context.check(context.function_attribute(function, attribute));
+        let resources = Resources {
+            registers: get(FunctionAttribute::Registers)?,
+            shared_bytes: get(FunctionAttribute::SharedBytes)?.into(),
+            local_bytes: get(FunctionAttribute::LocalBytes)?.into(),
+            constant_bytes: get(FunctionAttribute::ConstantBytes)?.into(),
+            threads: get(FunctionAttribute::MaxThreads)?,
+        };
+        let sites = emitted.mailbox.then(|| {
+            Arc::new(Sites {
+                module: source.clone(),
+                errors: emitted.error_sites,
+                prints: emitted.print_sites,
+            })
+        });
+        Ok(Variant {
+            gpu: gpu.clone(),
+            llvm: emitted.text,
+            ptx,
+            params: emitted.params,
+            module,
+            function,
+            resources,
+            sites,
+            grid_sync: emitted.grid_sync,
+            // What a function may have without being asked.
+            allowed_shared: AtomicU32::new(gpu.limits.shared_bytes.saturating_sub(resources.shared_bytes as u32)),
+            extras: Mutex::default(),
+        })
+    }
+
+    /// Makes sure that a launch may have so much dynamic shared memory. The context is current.
+    pub fn allow_shared(&self, bytes: u32) -> Result<(), RunError> {
+        if bytes <= self.allowed_shared.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let context = &self.gpu.context;
+        context.check(context.set_max_dynamic_shared(self.function, bytes))?;
+        self.allowed_shared.fetch_max(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Blocks of the whole device that run at the same time. The context is current.
+    pub fn resident_blocks(&self, threads: u32, shared_bytes: u32) -> Result<u64, RunError> {
+        self.allow_shared(shared_bytes)?;
+        let context = &self.gpu.context;
+        let each = context.check(context.max_active_blocks(self.function, threads, shared_bytes))?;
+        Ok(u64::from(each) * u64::from(self.gpu.limits.multiprocessors))
+    }
+
+    /// Does a launch need [`Extras`]?
+    pub fn has_extras(&self) -> bool {
+        self.sites.is_some() || self.grid_sync
+    }
+
+    /// What a launch on a stream uses; a graph gets its own. The context is current.
+    pub fn extras(&self, stream: &CudaStream) -> Result<Arc<Extras>, RunError> {
+        if stream.captures() {
+            let made = Arc::new(self.new_extras(self.gpu.default_stream())?);
+            stream.keep(made.clone());
+            return Ok(made);
+        }
+        let raw = stream.handle().raw();
+        let mut known = lock(&self.extras);
+        if let Some((_, extras)) = known.iter().find(|(handle, _)| *handle == raw) {
+            return Ok(extras.clone());
+        }
+        let made = Arc::new(self.new_extras(stream)?);
+        known.push((raw, made.clone()));
+        Ok(made)
+    }
+
+    fn new_extras(&self, stream: &CudaStream) -> Result<Extras, RunError> {
+        let mailbox = match &self.sites {
+            Some(sites) => Some(Mailbox::new(&self.gpu, sites)?),
+            None => None,
+        };
+        let barrier = match self.grid_sync {
+            true => {
+                let word = DeviceBuffer::new(stream, size_of::<u64>())?;
+                word.write(0, &[0; size_of::<u64>()])?;
+                Some(word)
+            }
+            false => None,
+        };
+        Ok(Extras { mailbox, barrier })
+    }
+}
+
+impl Extras {
+    /// The parameters behind those of the argument block.
+    pub fn addresses(&self) -> [Option<u64>; 2] {
+        [
+            self.mailbox.as_ref().map(|mailbox| mailbox.address()),
+            self.barrier.as_ref().map(Buffer::address),
+        ]
+    }
+}
+
+impl Drop for Variant {
+    fn drop(&mut self) {
+        let context = &self.gpu.context;
+        if context.is_alive()
+            && let Ok(_current) = context.enter()
+        {
+            // Launches may be under way; what they leave in their mailboxes is still read.
+            let _ = context.synchronize();
+            let _ = context.unload_module(self.module);
+        }
+    }
+}
+
+fn make_ptx(llvm: &str, target: Target, keep: bool) -> Result<String, CompileError> {
+    let make = || weft_llvm::ptx(llvm, target.sm, target.ptx).map_err(|error| CompileError::Internal(error.to_string()));
+    if !keep {
+        return make();
+    }
+    let key = cache::Key::new("cuda-ptx")
+        .with(weft_llvm::VERSION)
+        .with(target.to_string())
+        .with(llvm);
+    if let Some(ptx) = cache::get(&key).and_then(|bytes| String::from_utf8(bytes).ok()) {
+        return Ok(ptx);
+    }
+    let ptx = make()?;
+    cache::put(&key, ptx.as_bytes());
+    Ok(ptx)
+}
+
+/// A module the driver does not take. Running out of the device's memory or losing it is no fault of the code.
+fn refused(gpu: &Gpu, refused: Refused) -> RunError {
+    let Refused { failure, log } = refused;
+    /// Errors of the code itself: `CUDA_ERROR_INVALID_IMAGE`, `…_INVALID_PTX`, `…_UNSUPPORTED_PTX_VERSION`, `…_NO_BINARY_FOR_GPU`.
+    const OF_THE_CODE: [i32; 4] = [200, 209, 218, 222];
+    let error = gpu.context.error(failure);
+    if !OF_THE_CODE.contains(&failure.code) {
+        return error;
+    }
+    let said = if log.is_empty() { String::new() } else { format!("\n{log}") };
+    RunError::Compile(CompileError::Internal(format!(
+        "the driver refuses the code for {}: {error}{said}",
+        gpu.target
+    )))
+}
