@@ -55,7 +55,7 @@ impl Ty {
         match s {
             Scalar::Bool => Ty::I1,
             Scalar::I8 | Scalar::U8 => Ty::I8,
-            Scalar::I16 | Scalar::U16 | Scalar::F16 | Scalar::BF16 => Ty::I16,
+            Scalar::I16 | Scalar::U16 => Ty::I16,
             Scalar::I32 | Scalar::U32 => Ty::I32,
             Scalar::I64 | Scalar::U64 => Ty::I64,
             Scalar::F16 => Ty::F16,
