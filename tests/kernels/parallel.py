@@ -147,3 +147,161 @@ def inside(a):
     for i in prange(len(a)):
         out[i] = math.sin(a[i]) ** 2 + math.cos(a[i]) ** 2
     return out
+
+
+# run: column_sums(f64(100, 7), zeros(np.float64, 7))  -> rtol=1e-12
+# run: column_sums(f32(300, 3), f32(3))  -> rtol=1e-5
+# run: column_sums(i64(65, 4), i64(4))
+# run: column_sums(c128(20, 5), c128(5))  -> rtol=1e-12
+# run: column_sums(every(2, f64(40, 12)), every(3, f64(18)))  -> rtol=1e-12
+# run: column_sums(f64(0, 4), f64(4))
+# run: column_sums(f64(9, 0), f64(0))
+# run: column_sums(f64(30, 4, 5), f64(4, 5))  -> rtol=1e-12
+# run: column_sums(f64(30, 5), fortran(f64(4, 5)))  -> rtol=1e-12
+@njit(parallel=True)
+def column_sums(a, acc):
+    for i in prange(a.shape[0]):
+        acc += a[i]
+    return acc
+
+
+# run: column_products(i32(6, 3), i32(3))
+# run: column_products(f64(40, 2) / 4, f64(2))  -> rtol=1e-11
+# run: column_products(c64(8, 3), c64(3))  -> rtol=1e-4
+@njit(parallel=True)
+def column_products(a, acc):
+    for i in prange(len(a)):
+        acc *= a[i]
+    return acc
+
+
+# run: column_bits(u8(50, 6), u8(6), u8(6), u8(6))
+# run: column_bits(b1(50, 6), b1(6), b1(6), b1(6))
+@njit(parallel=True)
+def column_bits(a, both, either, odd):
+    for i in prange(a.shape[0]):
+        both &= a[i]
+        either |= a[i]
+        odd ^= a[i]
+    return both, either, odd
+
+
+# run: column_extremes(f64(80, 5), f64(5), f64(5))
+# run: column_extremes(i16(80, 5), i16(5), i16(5))
+# run: column_extremes(f32(0, 5), f32(5), f32(5))
+@njit(parallel=True)
+def column_extremes(a, low, high):
+    for i in prange(a.shape[0]):
+        low = np.minimum(low, a[i])
+        high = np.maximum(a[i], high)
+    return low, high
+
+
+# run: mixed_sums(f64(90, 4), 10)  -> rtol=1e-12
+# run: mixed_sums(i32(90, 4), 10)
+@njit(parallel=True)
+def mixed_sums(a, n):
+    rows = np.zeros(a.shape[1], a.dtype)
+    halves = np.zeros((2, a.shape[1]))
+    total = 0
+    steps = 0
+    for i in prange(80, n, -3):
+        if i % 2 == 0:
+            steps += 1
+            continue
+        rows += a[i] * len(rows)
+        halves -= a[i] / 2
+        total += a[i].sum()
+    return rows, halves, total, steps
+
+
+# run: own_arrays(f64(60, 9))  -> rtol=1e-12
+# run: own_arrays(f32(60, 9))  -> rtol=1e-5
+# run: own_arrays(f64(0, 9))
+@njit(parallel=True)
+def own_arrays(a):
+    out = np.empty_like(a)
+    longest = 0.0
+    for i in prange(a.shape[0]):
+        scratch = np.zeros(a.shape[1])
+        for j in range(a.shape[1]):
+            scratch[j] = a[i, j] - a[i, j - 1]
+        doubled = scratch * 2 + a[i]
+        out[i] = doubled[::-1]
+        longest = max(longest, np.sqrt((doubled * doubled).sum()))
+    return out, longest
+
+
+@njit
+def normalised(v):
+    return v / np.sqrt((v * v).sum())
+
+
+# run: calls_that_allocate(f64(40, 3))  -> rtol=1e-13
+@njit(parallel=True)
+def calls_that_allocate(a):
+    out = np.zeros_like(a)
+    for i in prange(a.shape[0]):
+        if i % 3 == 0:
+            continue
+        out[i] = normalised(a[i])
+    return out
+
+
+# run: inner_pranges(f64(12, 30))  -> rtol=1e-12
+@njit(parallel=True)
+def inner_pranges(a):
+    out = np.zeros(a.shape[0])
+    for i in prange(a.shape[0]):
+        scratch = np.empty(a.shape[1])
+        for j in prange(a.shape[1]):
+            scratch[j] = a[i, j] * j
+        total = 0.0
+        for j in prange(a.shape[1]):
+            total += scratch[j]
+        out[i] = total
+    return out
+
+
+# run: histogram(i32(500), 8)
+@njit(parallel=True)
+def histogram(a, bins):
+    counts = np.zeros(bins, np.int64)
+    for i in prange(a.shape[0]):
+        one = np.zeros(bins, np.int64)
+        one[a[i] % bins] = 1
+        counts += one
+    return counts
+
+
+# run: relaxed(f64(20), 50)  -> rtol=1e-12
+# run: relaxed(f64(20), 0)
+@njit
+def relaxed(u, steps):
+    first = u
+    for step in range(steps):
+        v = u.copy()
+        v[1:-1] = 0.25 * u[:-2] + 0.5 * u[1:-1] + 0.25 * u[2:]
+        if step % 2 == 0:
+            w = v[1:-1]
+            w *= 0.5
+        u = v
+    return u, first
+
+
+# run: collatz_tables(30)
+@njit
+def collatz_tables(n):
+    longest = np.zeros(0, np.int64)
+    for start in range(1, n):
+        path = np.zeros(1, np.int64) + start
+        x = start
+        while x != 1:
+            x = x // 2 if x % 2 == 0 else 3 * x + 1
+            longer = np.empty(len(path) + 1, np.int64)
+            longer[:-1] = path
+            longer[-1] = x
+            path = longer
+        if len(path) > len(longest):
+            longest = path
+    return longest

@@ -109,6 +109,18 @@ pub enum ReduceOp {
     Xor,
 }
 
+/// What the points of an index space are spread over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Spread {
+    /// Neighbours are lanes; on the calling thread.
+    Lanes,
+    /// Neighbours are lanes, their gangs on all threads.
+    Gangs,
+    /// On all threads, one point after the other on each: points that allocate, or run index spaces of their own. What a point
+    /// allocates ends with it.
+    Threads,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
     pub name: String,
@@ -190,12 +202,12 @@ pub enum StmtKind {
         body: Block,
     },
     /// Every point of the index space `extents`, in no order; the body's locals are private to a point but for `reductions`,
-    /// into which each point's contribution is combined. `parallel`: spread over threads too, else lanes only. Host functions only.
+    /// into which each point's contribution is combined. Host functions only.
     ParFor {
         vars: Vec<Value>,
         extents: Vec<Value>,
         reductions: Vec<Reduction>,
-        parallel: bool,
+        spread: Spread,
         body: Block,
     },
     /// What `outline` makes of `ParFor`: runs the `Loop` function `func` over `extents` with `args` after its indices, then
@@ -205,7 +217,7 @@ pub enum StmtKind {
         extents: Vec<Value>,
         args: Vec<Value>,
         results: Vec<Local>,
-        parallel: bool,
+        spread: Spread,
     },
     /// A block that `Leave` ends. Made by the `inline` pass.
     Scope(Label, Block),

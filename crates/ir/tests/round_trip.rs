@@ -73,14 +73,14 @@ entry host @main(%0 n: i64, %1 x: view<f64, 2, C, global, ro>, %2 t: (i64, (f32,
     parfor (%44 i: i64, %45: i64) in (%0, %0) reduce($0 add, $1 mul) parallel {
       store %1[%44, %45?].re = %5
     }
-    parfor () in () {
+    parfor () in () threads {
     }
     scope ^0 {
       leave ^0
     }
   }
   launch @points over (%0, %0) with (%5) into ($0) parallel
-  launch @points over () with ()
+  launch @points over () with () threads
   print "a", %0, complex(%5, %6), "b"
   print
   return

@@ -389,13 +389,13 @@ fn shallow_clone(kind: &StmtKind) -> StmtKind {
             vars,
             extents,
             reductions,
-            parallel,
+            spread,
             ..
         } => StmtKind::ParFor {
             vars: vars.clone(),
             extents: extents.clone(),
             reductions: reductions.clone(),
-            parallel: *parallel,
+            spread: *spread,
             body: Block::default(),
         },
         other => other.clone(),

@@ -4,7 +4,8 @@
 //! Constants and lengths of views are not passed but made again inside, where later passes can see what they are. The reductions are the
 //! `Loop` function's own locals; the launch combines them into the host's.
 //!
-//! A `ParFor` inside another one, or in a function that is not the host's, becomes a nest of `For`s (see `nest`).
+//! Points that run one by one (`Spread::Threads`) launch index spaces of their own. A `ParFor` inside lanes, or in a function that is not
+//! the host's, becomes a nest of `For`s (see `nest`).
 
 mod capture;
 mod nest;
@@ -12,7 +13,7 @@ mod nest;
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{Block, FuncId, FuncKind, Function, Local, Module, Op, Reduction, Span, Stmt, StmtKind, Type, Value};
+use weft_ir::{Block, FuncId, FuncKind, Function, Local, Module, Op, Reduction, Span, Spread, Stmt, StmtKind, Type, Value};
 
 use crate::compact;
 use crate::error::PassError;
@@ -34,10 +35,16 @@ pub fn run(module: &mut Module) -> Result<(), PassError> {
 }
 
 fn host(func: &mut Function, module: &mut Module) -> Result<(), PassError> {
+    let (host, first) = (func.name.clone(), module.functions.len());
+    outline_body(func, module, &host, first)
+}
+
+fn outline_body(func: &mut Function, module: &mut Module, host: &str, first: usize) -> Result<(), PassError> {
     let mut outliner = Outliner {
         remakable: capture::remakable(&func.body),
         set_somewhere: capture::set_counts(func, &func.body),
-        first: module.functions.len(),
+        host,
+        first,
         module,
     };
     let mut body = mem::take(&mut func.body);
@@ -48,7 +55,9 @@ fn host(func: &mut Function, module: &mut Module) -> Result<(), PassError> {
 
 struct Outliner<'a> {
     module: &'a mut Module,
-    /// How many functions there were before this one's loops.
+    /// The function whose loops these are.
+    host: &'a str,
+    /// How many functions there were before the host's loops.
     first: usize,
     /// Values that a loop can make itself.
     remakable: HashMap<Value, Op>,
@@ -61,7 +70,7 @@ struct Points {
     vars: Vec<Value>,
     extents: Vec<Value>,
     reductions: Vec<Reduction>,
-    parallel: bool,
+    spread: Spread,
     body: Block,
     span: Span,
 }
@@ -75,14 +84,14 @@ impl Outliner<'_> {
                     vars,
                     extents,
                     reductions,
-                    parallel,
+                    spread,
                     body,
                 } => {
                     let points = Points {
                         vars,
                         extents,
                         reductions,
-                        parallel,
+                        spread,
                         body,
                         span,
                     };
@@ -108,7 +117,7 @@ impl Outliner<'_> {
 
         // The loop function starts with its host's numbering: what it captures keeps its number.
         let mut made = Function {
-            name: format!("{}.loop{}", func.name, self.module.functions.len() - self.first),
+            name: String::new(),
             kind: FuncKind::Loop {
                 rank: points.vars.len() as u8,
                 reductions: points.reductions.clone(),
@@ -136,7 +145,11 @@ impl Outliner<'_> {
         }
         body.append(&mut points.body.0);
         made.body = Block(body);
+        if points.spread == Spread::Threads {
+            outline_body(&mut made, self.module, self.host, self.first)?;
+        }
         compact::function(&mut made);
+        made.name = format!("{}.loop{}", self.host, self.module.functions.len() - self.first);
         self.module.functions.push(made);
 
         let kind = StmtKind::Launch {
@@ -144,7 +157,7 @@ impl Outliner<'_> {
             extents: points.extents,
             args,
             results: points.reductions.iter().map(|reduction| reduction.local).collect(),
-            parallel: points.parallel,
+            spread: points.spread,
         };
         out.push(Stmt { kind, span });
         Ok(())
@@ -170,7 +183,7 @@ fn end_points_by_return(block: &mut Block) -> Result<(), PassError> {
             StmtKind::Continue => stmt.kind = StmtKind::Return(None),
             StmtKind::Break => return Err(PassError::new(stmt.span, "`break` cannot end a parallel loop")),
             StmtKind::Return(_) => return Err(no_return(stmt.span)),
-            StmtKind::Loop(body) | StmtKind::For { body, .. } => refuse_return(body)?,
+            StmtKind::Loop(body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } => refuse_return(body)?,
             kind => blocks_mut(kind).try_for_each(end_points_by_return)?,
         }
     }

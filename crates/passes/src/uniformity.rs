@@ -186,7 +186,7 @@ impl<'a> Walk<'a> {
             }
             for r in reductions {
                 at_end.insert(r.local);
-                out.locals[r.local.index()] = Class::Varying;
+                out.locals[r.local.index()] = if lanes == Lanes::Points { Class::Varying } else { Class::Gang };
             }
         }
         let end = Frame {

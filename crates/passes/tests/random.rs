@@ -8,7 +8,7 @@ use weft_ir::text::print;
 use weft_ir::verify::verify;
 use weft_ir::{
     BinOp, Block, Builder, CmpOp, Const, FuncId, FuncKind, Function, Index, Label, Layout, Local, Module, Op, Part, PrintItem, ReduceOp,
-    Reduction, Scalar, Space, StmtKind, Type, Value, ViewType,
+    Reduction, Scalar, Space, Spread, StmtKind, Type, Value, ViewType,
 };
 use weft_passes::{PassError, cleanup, contract, halves, inline, legalize, nonneg, outline, structure};
 
@@ -389,7 +389,7 @@ impl Generator<'_> {
                 local: reduced,
                 op: ReduceOp::Add,
             }],
-            parallel: false,
+            spread: Spread::Lanes,
             body,
         });
     }

@@ -9,7 +9,10 @@ use super::values::Res;
 
 impl<'m> Fx<'_, 'm> {
     pub fn block(&mut self, block: &'m Block) -> Res<()> {
-        self.stmts(&block.0)
+        let outside = self.views.len();
+        self.stmts(&block.0)?;
+        self.views.truncate(outside);
+        Ok(())
     }
 
     pub fn stmts(&mut self, stmts: &'m [Stmt]) -> Res<()> {
@@ -36,6 +39,7 @@ impl<'m> Fx<'_, 'm> {
                 self.exact = self.f.values[value.index()].exact;
                 let val = self.op(*value, op)?;
                 self.keep(*value, &val)?;
+                self.note_view(&val);
                 self.define(*value, val);
                 Ok(())
             }
@@ -79,8 +83,8 @@ impl<'m> Fx<'_, 'm> {
                 extents,
                 args,
                 results,
-                parallel,
-            } => self.launch(*func, extents, args, results, *parallel),
+                spread,
+            } => self.launch(*func, extents, args, results, *spread),
             StmtKind::Barrier => self.unsupported("a barrier where threads of a block may go different ways"),
             StmtKind::GridBarrier | StmtKind::SyncWarp(_) => self.unsupported("this operation of several threads is not supported here"),
             StmtKind::Fence(_) => {

@@ -24,13 +24,22 @@ pub fn host<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str) -> Res<()>
     fx.finish(symbol, "")
 }
 
-/// A function of the points of an index space.
+/// A function of the points of an index space, neighbours as lanes.
 pub fn looping<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, linkage: &str) -> Res<()> {
+    let lanes = width::choose(f, cx.target);
+    index_space(cx, f, symbol, linkage, (Lanes::Points, lanes))
+}
+
+/// A function of the points of an index space, one after the other.
+pub fn points<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, linkage: &str) -> Res<()> {
+    index_space(cx, f, symbol, linkage, (Lanes::Single, 0))
+}
+
+fn index_space<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, linkage: &str, (kind, lanes): (Lanes, u32)) -> Res<()> {
     let FuncKind::Loop { rank, reductions } = &f.kind else {
         return Err(super::EmitError::Internal(format!("{} is launched and no loop", f.name)));
     };
-    let lanes = width::choose(f, cx.target);
-    let info = Rc::new(analyze(f, Lanes::Points));
+    let info = Rc::new(analyze(f, kind));
     let mut fx = Fx::new(cx, f, info, lanes);
     fx.prepare()?;
     let rank = *rank as usize;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use weft_ir::{Function, Local, Op, Scalar, Span, Type, Value};
+use weft_ir::{FuncKind, Function, Local, Op, Scalar, Span, Type, Value};
 use weft_passes::uniformity::Uniformity;
 
 use super::EmitError;
@@ -11,6 +11,7 @@ use super::control::Frame;
 use super::kernel::Geometry;
 use super::mask::Mask;
 use super::module::ModuleCx;
+use super::points;
 use super::regions::Regions;
 use super::values::{Num, Res, Val, ViewVal};
 use super::views::Slot;
@@ -28,6 +29,10 @@ pub struct Fx<'a, 'm> {
     /// The operation that defines each value.
     pub defs: Vec<Option<&'m Op>>,
     pub slots: Vec<Slot>,
+    /// Scalar code: where the views in scope point.
+    pub views: Vec<Operand>,
+    /// Loops free what they allocated, so that an allocation's memory may be that of an earlier one.
+    pub frees: bool,
     /// The shared, local arrays' memory.
     pub arrays: Vec<Operand>,
     pub array_bytes: Vec<u64>,
@@ -66,6 +71,8 @@ impl<'a, 'm> Fx<'a, 'm> {
             vals: vec![None; f.values.len()],
             defs: vec![None; f.values.len()],
             slots: Vec::new(),
+            views: Vec::new(),
+            frees: lanes == 0 && (points::allocates_in_loop(&f.body) || f.kind != FuncKind::Host && points::allocates(&f.body)),
             arrays: Vec::new(),
             array_bytes: Vec::new(),
             uses: weft_passes::operands::use_counts(f),

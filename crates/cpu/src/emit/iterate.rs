@@ -74,6 +74,7 @@ impl<'m> Fx<'_, 'm> {
         let run = self.open_loop(facts, head);
         self.w.place(head);
         self.mask = self.mask_from(run.live, run.mask);
+        self.sweep(body);
         self.block(body)?;
         self.w.br(head);
         self.close_loop(&run, head);
@@ -270,6 +271,7 @@ impl<'m> Fx<'_, 'm> {
         self.w.place(start);
         self.define(var, Val::Num(at));
         self.mask = self.mask_from(run.live, run.mask);
+        self.sweep(body);
         self.block(body)?;
         self.latch(&run, slot, range, head, next)?;
         self.close_loop(&run, next);

@@ -1,6 +1,7 @@
 //! Index spaces: `Loop` functions gang by gang, their reductions, and launching them from host code.
 
-use weft_ir::{Const, FuncId, FuncKind, Local, ReduceOp, Reduction, Scalar, Value};
+use weft_ir::{Const, FuncId, FuncKind, Function, Local, ReduceOp, Reduction, Scalar, Spread, StmtKind, Value};
+use weft_passes::operands::walk;
 
 use super::entry::end_frame;
 use super::func::Fx;
@@ -53,6 +54,9 @@ impl<'m> Fx<'_, 'm> {
 
     /// Neighbouring points. Where floats are summed, the lanes' sums move into wider ones before they grow long.
     fn gangs(&mut self, index: Option<Value>, begin: Operand, end: Operand) -> Res<()> {
+        if self.lanes == 0 {
+            return self.in_turn(index, begin, end);
+        }
         if self.totals.is_empty() {
             return self.gangs_in_a_row(index, begin, end);
         }
@@ -65,9 +69,9 @@ impl<'m> Fx<'_, 'm> {
         Ok(())
     }
 
-    fn move_sums(&mut self) -> Res<()> {
+    pub fn move_sums(&mut self) -> Res<()> {
         for (local, total) in self.totals.clone() {
-            let Slot::Lanes { ptr, elem } = self.slots[local.index()] else {
+            let (Slot::Lanes { ptr, elem } | Slot::Shared { ptr, elem, .. }) = self.slots[local.index()] else {
                 continue;
             };
             let (narrow, wide) = (self.vector_ty(elem), self.vector_ty(Elem::F64));
@@ -152,14 +156,18 @@ impl<'m> Fx<'_, 'm> {
                 Some((_, total)) => {
                     held = Scalar::F64;
                     let (ty, total) = (self.vector_ty(Elem::F64), *total);
-                    Num::Varying(self.w.load(ty, total))
+                    let sum = self.w.load(ty, total);
+                    self.wrap(sum, ty)
                 }
                 None => {
                     let slot = self.slots[r.local.index()].clone();
                     self.read_number(&slot)
                 }
             };
-            let total = self.combine_lanes(r.op, held, lanes)?;
+            let total = match self.lanes {
+                0 => lanes,
+                _ => self.combine_lanes(r.op, held, lanes)?,
+            };
             if combined {
                 self.store_slot(total, held, Operand::Arg("extra"), i)?;
             } else {
@@ -200,21 +208,22 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// Runs a `Loop` function through the runtime and combines its results into locals.
-    pub fn launch(&mut self, func: FuncId, extents: &[Value], args: &[Value], results: &[Local], parallel: bool) -> Res<()> {
+    pub fn launch(&mut self, func: FuncId, extents: &[Value], args: &[Value], results: &[Local], spread: Spread) -> Res<()> {
         let module = self.cx.module;
         let target = module.function(func);
         let FuncKind::Loop { reductions, .. } = &target.kind else {
             return self.internal("a launch of what is no loop");
         };
-        let body = self.cx.loop_symbol(func)?;
+        let body = self.cx.loop_symbol(func, spread)?;
         let block = self.argument_block(extents, args)?;
         let (partial, combine) = self.result_block(&body, reductions, |r| target.local_ty(r.local).scalar())?;
         self.cx.symbol("weft_launch");
         self.cx
-            .declare("declare i32 @weft_launch(ptr, ptr, ptr, ptr, ptr, i64, i64, i32)".to_owned());
-        let (rank, slots, parallel) = (extents.len(), reductions.len(), i32::from(parallel));
+            .declare("declare i32 @weft_launch(ptr, ptr, ptr, ptr, ptr, i64, i64, i32, i64)".to_owned());
+        let (rank, slots, grain) = (extents.len(), reductions.len(), grain(target, spread));
+        let spread = spread as i32;
         let failed = self.w.inst(format_args!(
-            "call i32 @weft_launch(ptr %ctx, ptr @{body}, ptr {combine}, {}, {}, i64 {rank}, i64 {slots}, i32 {parallel})",
+            "call i32 @weft_launch(ptr %ctx, ptr @{body}, ptr {combine}, {}, {}, i64 {rank}, i64 {slots}, i32 {spread}, i64 {grain})",
             block.typed(Ty::PTR),
             partial.typed(Ty::PTR)
         ));
@@ -317,6 +326,19 @@ fn combine_function(fx: &mut Fx<'_, '_>, name: &str, kinds: &[(ReduceOp, Scalar)
     );
     fx.cx.push_function(&text);
     Ok(())
+}
+
+/// Least points of a chunk of a reduction: enough to make up for what a chunk costs.
+fn grain(body: &Function, spread: Spread) -> i64 {
+    let mut loops = false;
+    walk(&body.body, &mut |kind| {
+        loops |= matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. })
+    });
+    match (spread, loops) {
+        (Spread::Threads, _) => 1,
+        (_, true) => 64,
+        (_, false) => 1 << 14,
+    }
 }
 
 /// A sum whose rounding errors would add up.

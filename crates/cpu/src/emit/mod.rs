@@ -24,6 +24,7 @@ mod module;
 mod narrow;
 mod ops;
 mod plan;
+mod points;
 mod print;
 mod regions;
 mod values;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
-use weft_ir::{ConstId, FuncId, FuncKind, Function, Module};
+use weft_ir::{ConstId, FuncId, FuncKind, Function, Module, Spread};
 
 use super::values::Res;
 use super::writer::{Elem, Ty};
@@ -80,15 +80,18 @@ impl ModuleCx<'_> {
         self.text.push_str(text);
     }
 
-    /// The symbol of a `Loop` function, written when it is first launched.
-    pub fn loop_symbol(&mut self, id: FuncId) -> Res<String> {
+    /// The symbol of a `Loop` function, written when it is first launched: as lanes, or as code for point after point.
+    pub fn loop_symbol(&mut self, id: FuncId, spread: Spread) -> Res<String> {
         if let Some(name) = self.loops.get(&id.0) {
             return Ok(name.clone());
         }
         let function = self.module.function(id);
         let name = symbol(function, id);
         self.loops.insert(id.0, name.clone());
-        entry::looping(self, function, &name, "internal ")?;
+        match spread {
+            Spread::Threads => entry::points(self, function, &name, "internal ")?,
+            Spread::Lanes | Spread::Gangs => entry::looping(self, function, &name, "internal ")?,
+        }
         Ok(name)
     }
 

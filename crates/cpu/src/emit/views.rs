@@ -32,6 +32,9 @@ impl Fx<'_, '_> {
         for i in 0..self.f.locals.len() {
             let (class, ty) = (self.info.locals[i], self.f.locals[i].ty.clone());
             let slot = self.make_slot(class, &ty)?;
+            if let (Slot::View { base, .. }, true) = (&slot, self.frees) {
+                self.w.store(Ty::PTR, Operand::Null, *base);
+            }
             self.slots.push(slot);
         }
         Ok(())
@@ -369,11 +372,13 @@ impl Fx<'_, '_> {
             return self.unsupported("an array made inside a kernel");
         };
         self.cx.symbol("weft_alloc");
-        self.cx.declare("declare noalias ptr @weft_alloc(ptr, i64, i32)".to_owned());
+        self.cx.declare("declare ptr @weft_alloc(ptr, i64, i32)".to_owned());
         let flag = i32::from(zeroed);
-        let base = self
-            .w
-            .inst(format_args!("call ptr @weft_alloc(ptr %ctx, {}, i32 {flag})", bytes.typed(Ty::I64)));
+        let alone = if self.frees { "" } else { "noalias " };
+        let base = self.w.inst(format_args!(
+            "call {alone}ptr @weft_alloc(ptr %ctx, {}, i32 {flag})",
+            bytes.typed(Ty::I64)
+        ));
         let failed = self.w.inst(format_args!("icmp eq {}, null", base.typed(Ty::PTR)));
         let (none, some) = (self.w.label(), self.w.label());
         self.w.cond_br(failed, none, some);

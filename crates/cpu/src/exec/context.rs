@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use weft_ir::repr;
+use weft_ir::{Spread, repr};
 use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError, slots};
 
 use super::memory::HostBuffer;
-use super::spread;
+use super::spread::{self, Units};
 use crate::emit::{ErrorSite, PrintPart, PrintSite};
 
 /// The signature of every entry; see `docs/architecture.md`.
@@ -34,13 +34,15 @@ pub struct Context<'a> {
     /// Set once something in `state` ends the call.
     failed: AtomicBool,
     state: Mutex<State>,
+    memory: Mutex<Vec<HostBuffer>>,
+    /// The call whose points this one runs, with memory of its own.
+    outer: Option<&'a Context<'a>>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     failure: Option<Failure>,
     output: String,
-    allocations: Vec<HostBuffer>,
 }
 
 #[derive(Debug)]
@@ -58,18 +60,32 @@ impl<'a> Context<'a> {
             hooks: *hooks,
             caller: thread::current().id(),
             failed: AtomicBool::new(false),
-            state: Mutex::new(State::default()),
+            state: Mutex::default(),
+            memory: Mutex::default(),
+            outer: None,
         }
     }
 
+    /// For points that allocate: the same call, with memory that ends with the points.
+    fn inner(&'a self) -> Context<'a> {
+        Context {
+            outer: Some(self.call()),
+            ..Context::new(self.sites, &self.hooks)
+        }
+    }
+
+    fn call(&self) -> &Context<'a> {
+        self.outer.unwrap_or(self)
+    }
+
     pub fn failed(&self) -> bool {
-        self.failed.load(Ordering::Relaxed)
+        self.call().failed.load(Ordering::Relaxed)
     }
 
     /// Asks the host language whether to stop; remembers the answer.
     pub fn poll(&self) -> bool {
         let Some(interrupted) = self.hooks.interrupted else { return false };
-        if thread::current().id() != self.caller || !interrupted() {
+        if thread::current().id() != self.call().caller || !interrupted() {
             return false;
         }
         self.fail(Failure::Interrupted);
@@ -77,13 +93,17 @@ impl<'a> Context<'a> {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.call().state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Vec<HostBuffer>> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records why the call ends, unless something else did already.
     fn fail(&self, failure: Failure) {
         self.state().failure.get_or_insert(failure);
-        self.failed.store(true, Ordering::Relaxed);
+        self.call().failed.store(true, Ordering::Relaxed);
     }
 
     /// Ends the call: its output, and the allocations that `keeps` says a result refers to.
@@ -92,7 +112,8 @@ impl<'a> Context<'a> {
         let output = state.output;
         match state.failure {
             None => {
-                let kept = state.allocations.into_iter().filter(keeps);
+                let memory = self.memory.into_inner().unwrap_or_else(PoisonError::into_inner);
+                let kept = memory.into_iter().filter(keeps);
                 let owned = kept.map(|buffer| Box::new(buffer) as Box<dyn Buffer>).collect();
                 Ok(Outcome { output, owned })
             }
@@ -116,11 +137,12 @@ impl<'a> Context<'a> {
 }
 
 /// The runtime functions by name, for the loader.
-pub fn symbols() -> [(&'static str, usize); 4] {
+pub fn symbols() -> [(&'static str, usize); 5] {
     [
         ("weft_raise", weft_raise as *const () as usize),
         ("weft_print", weft_print as *const () as usize),
         ("weft_alloc", weft_alloc as *const () as usize),
+        ("weft_sweep", weft_sweep as *const () as usize),
         ("weft_launch", weft_launch as *const () as usize),
     ]
 }
@@ -178,8 +200,19 @@ unsafe extern "C" fn weft_alloc(ctx: *const Context<'_>, bytes: i64, zeroed: i32
         return std::ptr::null_mut();
     };
     let address = buffer.address() as *mut u8;
-    ctx.state().allocations.push(buffer);
+    ctx.memory().push(buffer);
     address
+}
+
+/// Frees the allocations that none of the addresses points into. Arrays hold numbers and no addresses, so that the views a function
+/// has in hand are all that keeps memory in use.
+///
+/// # Safety
+/// `ctx` is the context compiled code was called with; `used` points to `count` addresses.
+unsafe extern "C" fn weft_sweep(ctx: *const Context<'_>, used: *const u64, count: i64) {
+    // SAFETY: by contract.
+    let (ctx, used) = unsafe { (&*ctx, std::slice::from_raw_parts(used, usize::try_from(count).unwrap_or(0))) };
+    ctx.memory().retain(|buffer| used.iter().any(|&address| buffer.holds(address)));
 }
 
 type Combine = unsafe extern "C" fn(*mut u64, *const u64);
@@ -197,7 +230,8 @@ unsafe extern "C" fn weft_launch(
     results: *mut u64,
     rank: i64,
     slots: i64,
-    parallel: i32,
+    spread: i32,
+    grain: i64,
 ) -> i32 {
     // SAFETY: by contract.
     let (ctx, extents) = unsafe {
@@ -207,17 +241,14 @@ unsafe extern "C" fn weft_launch(
         )
     };
     let space = Space::new(extents);
-    let call = LoopCall { ctx, body, args };
+    let call = LoopCall { ctx, body, args, spread };
     match combine {
         Some(combine) => {
             // SAFETY: by contract.
             let results = unsafe { std::slice::from_raw_parts_mut(results, usize::try_from(slots).unwrap_or(0)) };
-            call.reduce(space, combine, results, parallel != 0);
+            call.reduce(space, space.reduction_chunk(grain), combine, results);
         }
-        None if parallel != 0 => spread::run(spread::cost_at(body as usize), space.rows, space.points_per_row(), &call),
-        None => {
-            spread::alone(space.rows, &call);
-        }
+        None => call.run_units(space.rows, space.points_per_row(), &call),
     }
     i32::from(ctx.failed())
 }
@@ -253,11 +284,12 @@ impl Space {
         if self.rank > 1 { self.last.max(1) } else { 1 }
     }
 
-    /// Rows of a chunk of a reduction: a function of the extents alone, so that sums do not depend on the threads.
-    fn reduction_chunk(&self) -> u64 {
-        const POINTS: u64 = 1 << 14;
+    /// Rows of a chunk of a reduction, of at least `grain` points: a function of the extents and the code alone, so that sums do not
+    /// depend on the threads.
+    fn reduction_chunk(&self, grain: i64) -> u64 {
         const MOST_CHUNKS: u64 = 512;
-        POINTS.div_ceil(self.points_per_row()).max(self.rows.div_ceil(MOST_CHUNKS))
+        let points = u64::try_from(grain).unwrap_or(1);
+        points.div_ceil(self.points_per_row()).max(self.rows.div_ceil(MOST_CHUNKS))
     }
 }
 
@@ -265,6 +297,8 @@ struct LoopCall<'a> {
     ctx: &'a Context<'a>,
     body: Entry,
     args: *const u64,
+    /// A `Spread` as a number.
+    spread: i32,
 }
 
 // SAFETY: the arguments are only read; what the loop's points write is the program's own affair (as `prange` says).
@@ -272,16 +306,33 @@ unsafe impl Sync for LoopCall<'_> {}
 
 impl LoopCall<'_> {
     fn call(&self, rows: Range<u64>, results: *mut u64) -> bool {
-        // SAFETY: `body` is compiled for these arguments and results.
-        let code = unsafe { (self.body)(self.ctx, self.args, results, rows.start as i64, rows.end as i64) };
+        let run = |ctx: &Context<'_>| {
+            // SAFETY: `body` is compiled for these arguments and results.
+            unsafe { (self.body)(ctx, self.args, results, rows.start as i64, rows.end as i64) }
+        };
+        let code = match self.by_points() {
+            true => run(&self.ctx.inner()),
+            false => run(self.ctx),
+        };
         code == 0 && !self.ctx.failed()
     }
 
-    fn reduce(&self, space: Space, combine: Combine, results: &mut [u64], parallel: bool) {
+    fn by_points(&self) -> bool {
+        self.spread == Spread::Threads as i32
+    }
+
+    fn run_units(&self, count: u64, items: u64, work: &dyn spread::Work) {
+        if self.spread == Spread::Lanes as i32 {
+            return spread::alone(count, work);
+        }
+        let long = self.by_points();
+        spread::run(spread::cost_at(self.body as usize), Units { count, items, long }, work);
+    }
+
+    fn reduce(&self, space: Space, size: u64, combine: Combine, results: &mut [u64]) {
         if space.rows == 0 {
             return;
         }
-        let size = space.reduction_chunk();
         let chunks = space.rows.div_ceil(size);
         let width = results.len();
         let mut partial = vec![0u64; width * chunks as usize];
@@ -292,11 +343,7 @@ impl LoopCall<'_> {
             width,
             partial: partial.as_mut_ptr(),
         };
-        if parallel {
-            spread::run(spread::cost_at(self.body as usize), chunks, size * space.points_per_row(), &work);
-        } else {
-            spread::alone(chunks, &work);
-        }
+        self.run_units(chunks, size * space.points_per_row(), &work);
         if !self.ctx.failed() && width > 0 {
             // Neighbours first, then pairs of them: the error of a sum grows with the logarithm of the number of chunks.
             let mut apart = width.max(1);

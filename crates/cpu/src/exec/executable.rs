@@ -19,7 +19,7 @@ use super::context::{self, Context};
 use super::device::CpuDevice;
 use super::memory::HostBuffer;
 use super::pool;
-use super::spread::{self, Work};
+use super::spread::{self, Units, Work};
 use super::stream;
 use super::variants::{self, Form};
 use crate::emit::{Target, Variant, width};
@@ -304,7 +304,7 @@ unsafe impl Sync for Call<'_> {}
 impl Call<'_> {
     /// Runs units of `items` threads or points on as many threads as pay.
     pub fn launch(&self, units: u64, items: u64) {
-        self.on_fitting_stack(|| spread::run(&self.code.cost, units, items, self));
+        self.on_fitting_stack(|| spread::run(&self.code.cost, Units::new(units, items), self));
     }
 
     /// Runs all units in one call of the code.

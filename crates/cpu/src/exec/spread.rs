@@ -17,6 +17,24 @@ const MOST_CHUNK: f64 = 4_000_000.0;
 /// Items of the first chunk of a launch whose cost is not known.
 const FIRST_ITEMS: f64 = 256.0;
 
+/// What a launch is to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Units {
+    pub count: u64,
+    /// Items of each.
+    pub items: u64,
+    /// Each may take long by itself, however few its items are.
+    pub long: bool,
+}
+
+impl Units {
+    /// `count` units of `items` short items each.
+    pub fn new(count: u64, items: u64) -> Units {
+        let long = false;
+        Units { count, items, long }
+    }
+}
+
 /// A moving estimate of nanoseconds per item (thread of a kernel, point of a loop).
 #[derive(Debug, Default)]
 pub struct Cost(AtomicU64);
@@ -42,15 +60,17 @@ pub fn cost_at(address: usize) -> &'static Cost {
     &COSTS[(address >> 4) % COSTS.len()]
 }
 
-/// Runs `units` of `items` items each on as many threads as pay.
-pub fn run(cost: &Cost, units: u64, items: u64, work: &dyn Work) {
+/// Runs units on as many threads as pay.
+pub fn run(cost: &Cost, of: Units, work: &dyn Work) {
+    let units = of.count;
     if units <= 1 {
         if units == 1 {
             work.run(0..1);
         }
         return;
     }
-    let items = items.max(1) as f64;
+    let items = of.items.max(1) as f64;
+    let first = if of.long { 1 } else { chunk_units(FIRST_ITEMS, items) };
     let mut each = cost.get().map(|known| known * items);
     let mut done = 0;
     let start = Instant::now();
@@ -60,9 +80,7 @@ pub fn run(cost: &Cost, units: u64, items: u64, work: &dyn Work) {
             return spread(cost, done..units, items, each.unwrap_or(1.0), work);
         }
         // Unknown: a few gangs, to learn what they cost. Known to be short: most likely all of it.
-        let slice = each
-            .map_or_else(|| chunk_units(FIRST_ITEMS, items), |each| chunk_units(WORTH_SPREADING, each))
-            .min(left);
+        let slice = each.map_or(first, |each| chunk_units(WORTH_SPREADING, each)).min(left);
         if !work.run(done..done + slice) {
             return;
         }

@@ -13,7 +13,7 @@ use super::code::Code;
 use super::context::Context;
 use super::executable::Call;
 use super::memory::HostBuffer;
-use super::spread::{self, Work};
+use super::spread::{self, Units, Work};
 use super::{num_threads, set_num_threads};
 use crate::emit::{Emitted, ErrorSite, PrintPart, PrintSite};
 
@@ -134,7 +134,7 @@ impl Work for Sum {
 impl Work for Nested<'_> {
     fn run(&self, chunk: Range<u64>) -> bool {
         for _ in chunk {
-            spread::run(&spread::Cost::default(), self.units, 1, self.inner);
+            spread::run(&spread::Cost::default(), Units::new(self.units, 1), self.inner);
         }
         true
     }
@@ -148,7 +148,7 @@ impl Work for Nested<'_> {
 fn a_launch_inside_a_launch_ends() {
     let inner = Sum::default();
     let nested = Nested { inner: &inner, units: 40 };
-    spread::run(&spread::Cost::default(), 20, 1, &nested);
+    spread::run(&spread::Cost::default(), Units::new(20, 1), &nested);
     assert_eq!(inner.0.load(Ordering::Relaxed), 20 * (0..40).sum::<u64>());
 }
 
@@ -260,7 +260,7 @@ fn large_frames_run_on_large_stacks_and_too_large_ones_are_refused() {
 
 /// A host function that sums `array[0..n]` by a `Loop`: the same launch whatever the threads.
 const REDUCE: &str = "
-declare i32 @weft_launch(ptr, ptr, ptr, ptr, ptr, i64, i64, i32)
+declare i32 @weft_launch(ptr, ptr, ptr, ptr, ptr, i64, i64, i32, i64)
 define internal i32 @body(ptr %ctx, ptr %args, ptr %extra, i64 %begin, i64 %end) nounwind {
 entry:
   %p1 = getelementptr i64, ptr %args, i64 1
@@ -290,7 +290,7 @@ define internal void @combine(ptr %into, ptr %from) nounwind {
 }
 define i32 @sum(ptr %ctx, ptr %args, ptr %extra, i64 %begin, i64 %end) nounwind {
   store double 0.0, ptr %extra
-  %r = call i32 @weft_launch(ptr %ctx, ptr @body, ptr @combine, ptr %args, ptr %extra, i64 1, i64 1, i32 1)
+  %r = call i32 @weft_launch(ptr %ctx, ptr @body, ptr @combine, ptr %args, ptr %extra, i64 1, i64 1, i32 1, i64 16384)
   ret i32 %r
 }
 ";

@@ -27,7 +27,11 @@ pub fn find(name: &str) -> Option<Entry> {
         "popc" => Entry::of(|l, c| super::intrinsics::integer(l, c, weft_ir::UnOp::Popcount)),
         "clz" => Entry::of(|l, c| super::intrinsics::integer(l, c, weft_ir::UnOp::Clz)),
         "cbrt" => return super::math::find("cbrt"),
-        _ => return atomic_entry(name).or_else(|| axis_entry(name)).or_else(|| super::half::find(name.strip_prefix("fp16.")?)),
+        _ => {
+            return atomic_entry(name)
+                .or_else(|| axis_entry(name))
+                .or_else(|| super::half::find(name.strip_prefix("fp16.")?));
+        }
     })
 }
 

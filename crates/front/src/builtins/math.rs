@@ -82,7 +82,9 @@ pub fn library_binary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 pub fn nextafter(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (x, y) = two_floats(l, call)?;
     match (&x, &y) {
-        (Val::Num(from, num), Val::Num(to, _)) if num.scalar.is_half() => Ok(Val::Num(super::half::next_after(l, *from, *to, num.scalar), *num)),
+        (Val::Num(from, num), Val::Num(to, _)) if num.scalar.is_half() => {
+            Ok(Val::Num(super::half::next_after(l, *from, *to, num.scalar), *num))
+        }
         _ => l.library_call("nextafter", &[x, y], call.span),
     }
 }

@@ -41,7 +41,7 @@ fn range(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// `prange`: a range whose points are independent, where parallel loops are on.
 pub fn prange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let parallel = l.cx.options.parallel && l.in_host() && !l.in_parallel_loop();
+    let parallel = l.cx.options.parallel && l.in_host() && !l.in_lanes();
     range_of(call, parallel)
 }
 

@@ -16,7 +16,11 @@ impl Lower<'_> {
     pub fn assignment(&mut self, targets: &[Expr], value: &Expr) -> Res<()> {
         let val = self.expr(value)?;
         // An array expression stored into an array is computed there; anything else is computed once, first.
-        let in_place = matches!((targets, &val), ([Expr::Subscript(_)], Val::Lazy(_)));
+        let in_place = match (targets, &val) {
+            ([Expr::Subscript(_)], Val::Lazy(_)) => true,
+            ([Expr::Name(name)], Val::Lazy(_)) => self.private(&name.id).is_some(),
+            _ => false,
+        };
         let val = if in_place { val } else { self.materialise(val)? };
         for target in targets {
             self.assign_target(target, val.clone())?;

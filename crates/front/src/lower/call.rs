@@ -203,7 +203,7 @@ impl Lower<'_> {
 
     /// Calls a function with one value per parameter.
     pub fn call_function(&mut self, f: &Rc<FunctionSource>, args: &[Val], span: Span) -> Res<Val> {
-        let (id, ty) = self.cx.callee(f, args, self.in_parallel_loop(), span)?;
+        let (id, ty) = self.cx.callee(f, args, self.in_lanes(), span)?;
         if self.cx.kind_of(id) == Some(&FuncKind::Host) {
             self.needs_host = true;
         }

@@ -1,10 +1,11 @@
 //! Loops over the points of an array: filling and storing.
 
-use weft_ir::{Block, Index, Part, Reduction, Scalar, Span, StmtKind, Type, Value, ViewType};
+use weft_ir::{Block, Index, Part, Reduction, Scalar, Span, Spread, StmtKind, Type, Value, ViewType};
 
 use super::Lower;
 use super::broadcast::Aligned;
 use super::lazy::{Elementwise, Lazy, Leaf};
+use super::loops::LoopKind;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::{Num, Ty};
@@ -18,7 +19,7 @@ impl Lower<'_> {
         reductions: Vec<Reduction>,
         body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>,
     ) -> Res<()> {
-        if !self.in_host() || extents.is_empty() || self.in_parallel_loop() {
+        if !self.in_host() || extents.is_empty() || self.in_lanes() {
             return self.in_order(extents, body);
         }
         let vars = self.indices_of(extents);
@@ -30,7 +31,10 @@ impl Lower<'_> {
             vars,
             extents: extents.to_vec(),
             reductions,
-            parallel: self.cx.options.parallel,
+            spread: match self.cx.options.parallel {
+                true => Spread::Gangs,
+                false => Spread::Lanes,
+            },
             body: block,
         });
         Ok(())
@@ -63,8 +67,9 @@ impl Lower<'_> {
         Ok(())
     }
 
-    pub fn in_parallel_loop(&self) -> bool {
-        self.in_parallel || self.loops.iter().any(|l| l.parallel)
+    /// Inside a loop whose iterations are lanes: loops there run in order.
+    pub fn in_lanes(&self) -> bool {
+        self.in_parallel || self.loops.iter().any(|l| l.kind == LoopKind::Lanes)
     }
 
     pub fn element_at(&mut self, f: &Elementwise, leaves: &[Leaf], vars: &[Value]) -> Res<Val> {

@@ -20,13 +20,24 @@ pub struct LoopFrame {
     continue_to: Option<Label>,
     /// A `break` was seen.
     breaks: bool,
-    pub parallel: bool,
+    pub kind: LoopKind,
+}
+
+/// How a loop's iterations run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoopKind {
+    #[default]
+    InOrder,
+    /// In parallel, neighbours as lanes.
+    Lanes,
+    /// In parallel, each by itself.
+    Points,
 }
 
 impl LoopFrame {
-    pub fn parallel() -> LoopFrame {
+    pub fn parallel(kind: LoopKind) -> LoopFrame {
         LoopFrame {
-            parallel: true,
+            kind,
             ..LoopFrame::default()
         }
     }
@@ -46,7 +57,7 @@ impl Lower<'_> {
         let Some(frame) = self.loops.last_mut() else {
             return Err(self.unsupported(span, "break outside a loop"));
         };
-        if frame.parallel {
+        if frame.kind != LoopKind::InOrder {
             return Err(self.unsupported(span, "break cannot leave a prange loop"));
         }
         frame.breaks = true;

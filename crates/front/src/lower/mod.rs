@@ -9,6 +9,7 @@ mod attr;
 mod broadcast;
 pub mod call;
 mod compare;
+mod copies;
 pub mod elementwise;
 mod expr;
 mod index;
@@ -54,7 +55,7 @@ pub struct Job<'a> {
     pub function: Rc<FunctionSource>,
     pub args: Args<'a>,
     pub kind: FuncKind,
-    /// Called from the body of a parallel loop.
+    /// Called from the body of a loop whose iterations are lanes.
     pub in_parallel: bool,
 }
 
@@ -115,7 +116,7 @@ pub struct Lower<'c> {
     shapes: HashMap<Value, Vec<Value>>,
     /// The function allocates or runs parallel loops, so it can only run on the host.
     needs_host: bool,
-    /// The function runs inside a parallel loop of its caller.
+    /// The function runs inside a loop of its caller whose iterations are lanes.
     in_parallel: bool,
     /// How deep the expression being lowered is nested.
     depth: usize,

@@ -1,38 +1,56 @@
-//! `prange`: every index is a point of its own; variables that only accumulate are reductions.
+//! `prange`: every index is a point of its own; variables that only accumulate are reductions (arrays: see `copies`).
+//!
+//! Points are lanes, and gangs of them run on all threads. Where the body makes arrays, which lanes cannot, each point runs by itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, ExprContext, Operator, Stmt, StmtFor};
 use ruff_text_size::{Ranged, TextRange};
-use weft_ir::{BinOp, Block, FuncKind, Op, ReduceOp, Reduction, StmtKind, Type};
+use weft_ir::{BinOp, Block, FuncKind, Op, ReduceOp, Reduction, Spread, StmtKind, Type, Value};
 
 use super::Lower;
-use super::loops::LoopFrame;
+use super::loops::{LoopFrame, LoopKind};
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::{Num, Ty};
 use crate::value::Val;
 
+/// The iterations of a loop, numbered from 0.
+#[derive(Clone, Copy)]
+pub struct Iterations {
+    start: Value,
+    step: Value,
+    /// The step, if it is written out.
+    known: Option<i128>,
+    from_zero: bool,
+    pub count: Value,
+}
+
+/// A variable that a loop only accumulates into.
+pub struct Accumulated {
+    pub name: String,
+    pub op: ReduceOp,
+    /// By `acc += x`, never by `acc = acc + x`.
+    pub in_place: bool,
+}
+
 impl Lower<'_> {
-    /// A loop that accumulates into an array runs in order: what is parallel then is each addition, over the array's elements.
-    /// So does one that multiplies complex numbers, which no device combines, and one that makes arrays, which lanes cannot.
+    /// A loop runs in order where what it accumulates cannot be combined.
     pub fn needs_order(&self, s: &StmtFor) -> bool {
-        if self.vars.ordered_loops.contains(&s.range().start().to_u32()) {
-            return true;
-        }
-        let found = find_reductions(&s.body);
-        found.iter().any(|(name, op)| match self.type_before(name) {
-            Some(Ty::View(_)) => true,
-            Some(Ty::Num(num)) => num.scalar.is_complex() && *op != ReduceOp::Add,
+        find_reductions(&s.body).iter().any(|(name, how)| match self.type_before(name) {
+            // Devices combine only sums of complex numbers.
+            Some(Ty::Num(num)) => !supports(how.op, *num) || num.scalar.is_complex() && how.op != ReduceOp::Add,
+            // Either the array itself is changed or a new one is made.
+            Some(Ty::View(v)) => !supports(how.op, Num::strong(v.elem)) || how.in_place && how.rebinds,
             _ => false,
         })
     }
 
     /// Refuses a variable that hands a value from one point to the next: points run in no order.
-    fn refuse_carried(&self, s: &StmtFor, found: &BTreeMap<String, ReduceOp>) -> Res<()> {
+    fn refuse_carried(&self, s: &StmtFor, found: &BTreeMap<String, How>) -> Res<()> {
         for (name, range) in carried(&s.body) {
-            if found.contains_key(&name) || !matches!(self.type_before(&name), Some(Ty::Num(_) | Ty::Tuple(_))) {
+            if found.contains_key(&name) || !matches!(self.type_before(&name), Some(Ty::Num(_) | Ty::View(_) | Ty::Tuple(_))) {
                 continue;
             }
             let message = format!("'{name}' carries a value from one iteration of this prange to the next");
@@ -43,29 +61,66 @@ impl Lower<'_> {
         Ok(())
     }
 
-    pub fn prange_loop(&mut self, s: &StmtFor, [start, stop, step]: [&Val; 3]) -> Res<()> {
+    pub fn prange_loop(&mut self, s: &StmtFor, bounds: [&Val; 3]) -> Res<()> {
         let span = self.span(s.iter.range());
-        let known = step.const_int();
-        let from_zero = start.const_int() == Some(0);
-        let [start, stop, step] = self.range_bounds([start, stop, step], span)?;
+        let known = bounds[2].const_int();
+        let from_zero = bounds[0].const_int() == Some(0);
+        let [start, stop, step] = self.range_bounds(bounds, span)?;
         let count = self.range_length(start, stop, step, known);
+        let of = Iterations {
+            start,
+            step,
+            known,
+            from_zero,
+            count,
+        };
         let found = find_reductions(&s.body);
         self.refuse_carried(s, &found)?;
+        self.needs_host = true;
+        let accumulated = |(name, how): (String, How)| Accumulated {
+            name,
+            op: how.op,
+            in_place: how.in_place,
+        };
+        let found: Vec<Accumulated> = found.into_iter().map(accumulated).collect();
+        // Made before the loop, so that their values from before the loop are in them.
+        for acc in &found {
+            let _ = self.local_of(&acc.name);
+        }
+        if found.iter().any(|acc| matches!(self.type_before(&acc.name), Some(Ty::View(_)))) {
+            return self.prange_into_arrays(s, of, &found);
+        }
+        let lanes = !self.vars.loops_of_arrays.contains(&s.range().start().to_u32());
         let var = self.b.func.new_value(Type::I64);
         self.nonneg.insert(var);
-        self.needs_host = true;
-        // Made before the loop, so that its value from before the loop is in it.
-        for name in found.keys() {
-            let _ = self.local_of(name);
+        let body = self.points_body(s, of, var, lanes)?;
+        if lanes && self.makes_arrays(&body) {
+            self.vars.loops_of_arrays.insert(s.range().start().to_u32());
+            self.changed = true;
         }
+        let reductions = self.reductions(&found);
+        self.b.span = self.span(s.range());
+        self.b.push(StmtKind::ParFor {
+            vars: vec![var],
+            extents: vec![count],
+            reductions,
+            spread: if lanes { Spread::Gangs } else { Spread::Threads },
+            body,
+        });
+        Ok(())
+    }
+
+    /// The loop's body for the iteration with number `var`.
+    pub fn points_body(&mut self, s: &StmtFor, of: Iterations, var: Value, lanes: bool) -> Res<Block> {
         self.open_block();
-        self.loops.push(LoopFrame::parallel());
-        let index = if known == Some(1) && from_zero {
+        self.loops
+            .push(LoopFrame::parallel(if lanes { LoopKind::Lanes } else { LoopKind::Points }));
+        let index = if of.known == Some(1) && of.from_zero {
             var
         } else {
-            let offset = self.b.binary(BinOp::Mul, var, step);
-            let index = self.b.binary(BinOp::Add, start, offset);
-            if known.is_some_and(|k| k > 0) && self.nonneg.contains(&start) {
+            let offset = self.b.binary(BinOp::Mul, var, of.step);
+            let index = self.b.binary(BinOp::Add, of.start, offset);
+            if of.known.is_some_and(|k| k > 0) && self.nonneg.contains(&of.start) {
                 self.nonneg.insert(index);
             }
             index
@@ -73,32 +128,20 @@ impl Lower<'_> {
         self.assign_target(&s.target, Val::Num(index, Num::INT))?;
         self.block(&s.body);
         self.loops.pop();
-        let body = self.close_block();
-        if self.makes_arrays(&body) {
-            self.vars.ordered_loops.insert(s.range().start().to_u32());
-            self.changed = true;
-        }
+        Ok(self.close_block())
+    }
+
+    /// Those of the variables that hold numbers, as the IR has them.
+    pub fn reductions(&mut self, found: &[Accumulated]) -> Vec<Reduction> {
         let mut reductions = Vec::new();
-        for (name, op) in &found {
-            if let Some((local, Ty::Num(num))) = self.local_of(name)
-                && supports(*op, num)
-            {
-                reductions.push(Reduction { local, op: *op });
+        for acc in found {
+            if let Some((local, Ty::Num(_))) = self.local_of(&acc.name) {
+                reductions.push(Reduction { local, op: acc.op });
             }
         }
-        self.b.span = self.span(s.range());
-        self.b.push(StmtKind::ParFor {
-            vars: vec![var],
-            extents: vec![count],
-            reductions,
-            parallel: true,
-            body,
-        });
-        Ok(())
+        reductions
     }
-}
 
-impl Lower<'_> {
     /// Does the block allocate, itself or in a function it calls?
     fn makes_arrays(&self, block: &Block) -> bool {
         block.0.iter().any(|stmt| match &stmt.kind {
@@ -121,30 +164,40 @@ fn supports(op: ReduceOp, num: Num) -> bool {
     }
 }
 
+/// How a variable is accumulated into.
+#[derive(Clone, Copy, Debug)]
+struct How {
+    op: ReduceOp,
+    /// Somewhere by `acc += x`.
+    in_place: bool,
+    /// Somewhere by `acc = acc + x`.
+    rebinds: bool,
+}
+
 /// Variables that the statements only accumulate into, with how.
-fn find_reductions(body: &[Stmt]) -> BTreeMap<String, ReduceOp> {
+fn find_reductions(body: &[Stmt]) -> BTreeMap<String, How> {
     let mut scan = Scan::default();
     visitor::walk_body(&mut scan, body);
+    scan.found.retain(|name, _| !scan.used.contains(name));
     scan.found
-        .into_iter()
-        .filter(|(name, op)| op.is_some() && !scan.used.contains_key(name))
-        .filter_map(|(name, op)| Some((name, op?)))
-        .collect()
 }
 
 #[derive(Default)]
 struct Scan {
-    /// Accumulated variables; None when in two ways.
-    found: BTreeMap<String, Option<ReduceOp>>,
-    /// Variables read or written in any other way.
-    used: BTreeMap<String, ()>,
+    found: BTreeMap<String, How>,
+    /// Variables read or written in any other way, or accumulated in two.
+    used: BTreeSet<String>,
 }
 
 impl Scan {
-    fn accumulate(&mut self, name: &str, op: ReduceOp) {
-        let entry = self.found.entry(name.to_owned()).or_insert(Some(op));
-        if *entry != Some(op) {
-            *entry = None;
+    fn accumulate(&mut self, name: &str, op: ReduceOp, in_place: bool) {
+        let rebinds = !in_place;
+        let new = How { op, in_place, rebinds };
+        let how = self.found.entry(name.to_owned()).or_insert(new);
+        how.in_place |= in_place;
+        how.rebinds |= rebinds;
+        if how.op != op {
+            self.used.insert(name.to_owned());
         }
     }
 }
@@ -154,7 +207,7 @@ impl Visitor<'_> for Scan {
         match stmt {
             Stmt::AugAssign(s) => {
                 if let (Expr::Name(name), Some(op)) = (&*s.target, reduction_of(s.op)) {
-                    self.accumulate(&name.id, op);
+                    self.accumulate(&name.id, op, true);
                     self.visit_expr(&s.value);
                     return;
                 }
@@ -163,7 +216,7 @@ impl Visitor<'_> for Scan {
                 if let [Expr::Name(name)] = s.targets.as_slice()
                     && let Some((op, rest)) = accumulation(&name.id, &s.value)
                 {
-                    self.accumulate(&name.id, op);
+                    self.accumulate(&name.id, op, false);
                     self.visit_expr(rest);
                     return;
                 }
@@ -174,10 +227,26 @@ impl Visitor<'_> for Scan {
     }
 
     fn visit_expr(&mut self, expr: &Expr) {
+        if asks_shape(expr) {
+            return;
+        }
         if let Expr::Name(name) = expr {
-            self.used.insert(name.id.to_string(), ());
+            self.used.insert(name.id.to_string());
         }
         visitor::walk_expr(self, expr);
+    }
+}
+
+/// `a.shape`, `len(a)` and the like: they read no element.
+fn asks_shape(expr: &Expr) -> bool {
+    let is_name = |e: &Expr| matches!(e, Expr::Name(_));
+    match expr {
+        Expr::Attribute(a) => is_name(&a.value) && matches!(a.attr.as_str(), "shape" | "size" | "ndim" | "dtype"),
+        Expr::Call(call) => {
+            let is_len = matches!(&*call.func, Expr::Name(f) if f.id.as_str() == "len");
+            is_len && matches!(&*call.arguments.args, [arg] if is_name(arg))
+        }
+        _ => false,
     }
 }
 
@@ -258,6 +327,9 @@ impl Visitor<'_> for Order {
     }
 
     fn visit_expr(&mut self, expr: &Expr) {
+        if asks_shape(expr) {
+            return;
+        }
         if let Expr::Name(name) = expr {
             if name.ctx == ExprContext::Load {
                 self.read(&name.id, name.range);

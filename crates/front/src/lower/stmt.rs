@@ -5,6 +5,7 @@ use ruff_text_size::Ranged;
 use weft_ir::{Block, ErrorKind, FuncKind, Span, StmtKind};
 
 use super::Lower;
+use super::loops::LoopKind;
 use super::number::Truth;
 use crate::compiler::{Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
@@ -144,7 +145,7 @@ impl Lower<'_> {
     }
 
     fn return_statement(&mut self, value: Option<&Expr>, span: Span) -> Res<()> {
-        if self.loops.iter().any(|l| l.parallel) {
+        if self.loops.iter().any(|l| l.kind != LoopKind::InOrder) {
             return Err(self.unsupported(span, "return cannot leave a prange loop"));
         }
         let val = match value {

@@ -21,8 +21,8 @@ pub struct Vars {
     vars: Vec<Var>,
     /// A variable got its first type in this round.
     pub progress: bool,
-    /// Parallel loops, by their place, that turned out to make arrays in their body and so run in order.
-    pub ordered_loops: HashSet<u32>,
+    /// Parallel loops, by their place, that turned out to make arrays in their body: their iterations cannot be lanes.
+    pub loops_of_arrays: HashSet<u32>,
 }
 
 struct Var {
@@ -43,6 +43,8 @@ struct Version {
     /// Assigned earlier in the text, in this round.
     written: bool,
     bound: Option<(Val, u32)>,
+    /// The copy that stands for the array while a loop accumulates into it.
+    private: Option<(Value, ViewType)>,
     slot: Option<Slot>,
 }
 
@@ -86,7 +88,7 @@ impl Vars {
             index: vars.iter().enumerate().map(|(i, v)| (v.name.clone(), i)).collect(),
             vars,
             progress: false,
-            ordered_loops: HashSet::new(),
+            loops_of_arrays: HashSet::new(),
         }
     }
 
@@ -97,6 +99,7 @@ impl Vars {
             var.current = None;
             for version in var.versions.values_mut() {
                 version.bound = None;
+                version.private = None;
                 version.slot = None;
                 version.written = false;
             }
@@ -127,6 +130,9 @@ impl Lower<'_> {
 
     /// Gives a variable a value, joining the value's type into the variable's.
     pub fn assign(&mut self, name: &str, val: Val, span: Span) -> Res<()> {
+        if let Some(copy) = self.private(name) {
+            return self.store_private(copy, &val, span);
+        }
         let val = self.materialise(val)?;
         self.refuse_unassignable(&val, span)?;
         let Some(i) = self.vars.find(name) else {
@@ -196,6 +202,9 @@ impl Lower<'_> {
         let var = &mut self.vars.vars[i];
         let binds = var.binds();
         let version = var.version();
+        if let Some((view, ty)) = version.private {
+            return Ok(Val::View(view, ty));
+        }
         if let Some((val, block)) = &version.bound {
             let val = val.clone();
             if !self.open.contains(block) {
@@ -296,6 +305,17 @@ impl Lower<'_> {
 
     pub fn get_temporary(&mut self, slot: &Slot, ty: &Ty, span: Span) -> Res<Val> {
         self.read_slot(slot, ty, span)
+    }
+
+    /// The copy that stands for an array while a loop accumulates into it.
+    pub fn private(&self, name: &str) -> Option<(Value, ViewType)> {
+        self.vars.vars[self.vars.find(name)?].known()?.private
+    }
+
+    pub fn set_private(&mut self, name: &str, copy: Option<(Value, ViewType)>) {
+        if let Some(i) = self.vars.find(name) {
+            self.vars.vars[i].version().private = copy;
+        }
     }
 
     /// The local of a variable that holds one number, for reductions.

@@ -3,7 +3,7 @@
 use super::rng::Rng;
 use super::stmt::{Place, Return};
 use super::{Case, Gen, Reach, case, device, function, with_exception};
-use crate::module::{Block, ErrorKind, FuncKind, PrintItem, ReduceOp, Reduction, StmtKind, Value};
+use crate::module::{Block, ErrorKind, FuncKind, PrintItem, ReduceOp, Reduction, Spread, StmtKind, Value};
 use crate::op::{BinOp, Index, Op, Part};
 use crate::testing::TestLaunch;
 use crate::types::{Scalar, Type};
@@ -103,7 +103,7 @@ impl Gen {
         let extent_values = extents.iter().map(|n| self.b.i64(*n as i64)).collect();
         let vars: Vec<_> = extents.iter().map(|_| self.b.func.new_value(Scalar::I64.into())).collect();
         let (locals, reductions) = self.split_locals();
-        let parallel = self.rng.chance(70);
+        let spread = self.rng.pick(&[Spread::Lanes, Spread::Gangs, Spread::Gangs, Spread::Threads]);
         let all = std::mem::replace(&mut self.locals, locals);
         let body = self.block(|g| {
             let own = match vars[..] {
@@ -129,7 +129,7 @@ impl Gen {
             vars,
             extents: extent_values,
             reductions,
-            parallel,
+            spread,
             body,
         });
     }

@@ -2,7 +2,7 @@
 
 use super::cursor::{Parsed, Parser};
 use super::lex::Token;
-use crate::module::{Block, ErrorKind, FenceScope, PrintItem, SourceId, Span, Stmt, StmtKind};
+use crate::module::{Block, ErrorKind, FenceScope, PrintItem, SourceId, Span, Spread, Stmt, StmtKind};
 
 impl Parser {
     fn block(&mut self) -> Parsed<Block> {
@@ -89,14 +89,14 @@ impl Parser {
                 self.expect("(")?;
                 let extents = self.list(")", Parser::value)?;
                 let reductions = self.reductions()?;
-                let parallel = self.eat_word("parallel");
+                let spread = self.spread();
                 span = self.span()?;
                 let body = self.block()?;
                 StmtKind::ParFor {
                     vars,
                     extents,
                     reductions,
-                    parallel,
+                    spread,
                     body,
                 }
             }
@@ -163,6 +163,16 @@ impl Parser {
         }
     }
 
+    fn spread(&mut self) -> Spread {
+        if self.eat_word("parallel") {
+            Spread::Gangs
+        } else if self.eat_word("threads") {
+            Spread::Threads
+        } else {
+            Spread::Lanes
+        }
+    }
+
     fn launch(&mut self) -> Parsed<StmtKind> {
         let func = self.func()?;
         self.expect_word("over")?;
@@ -176,13 +186,13 @@ impl Parser {
             self.expect("(")?;
             results = self.list(")", Parser::local)?;
         }
-        let parallel = self.eat_word("parallel");
+        let spread = self.spread();
         Ok(StmtKind::Launch {
             func,
             extents,
             args,
             results,
-            parallel,
+            spread,
         })
     }
 

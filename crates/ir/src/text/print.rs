@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Write};
 
 use super::literal;
 use crate::module::{
-    ArrayDecl, Block, ConstArray, FuncId, FuncKind, Function, Module, PrintItem, Reduction, Source, Span, Stmt, StmtKind, Value,
+    ArrayDecl, Block, ConstArray, FuncId, FuncKind, Function, Module, PrintItem, Reduction, Source, Span, Spread, Stmt, StmtKind, Value,
 };
 use crate::op::{AxisSlice, Const, Index, Op, Part};
 
@@ -246,7 +246,7 @@ impl Printer<'_> {
                 vars,
                 extents,
                 reductions,
-                parallel,
+                spread,
                 body,
             } => {
                 out.push_str("parfor (");
@@ -255,7 +255,7 @@ impl Printer<'_> {
                 }
                 write!(out, ") in ({})", Joined(extents))?;
                 reduce(out, reductions)?;
-                out.push_str(if *parallel { " parallel" } else { "" });
+                out.push_str(spread_word(*spread));
                 self.nested(out, function, stmt.span, body, depth)
             }
             StmtKind::Scope(label, body) => {
@@ -286,7 +286,7 @@ impl Printer<'_> {
                 extents,
                 args,
                 results,
-                parallel,
+                spread,
             } => {
                 write!(
                     out,
@@ -298,7 +298,7 @@ impl Printer<'_> {
                 if !results.is_empty() {
                     write!(out, " into ({})", Joined(results))?;
                 }
-                out.write_str(if *parallel { " parallel" } else { "" })
+                out.write_str(spread_word(*spread))
             }
             StmtKind::Leave(label) => write!(out, "leave ^{}", label.0),
             StmtKind::Break => out.write_str("break"),
@@ -396,6 +396,14 @@ fn reduce(out: &mut String, reductions: &[Reduction]) -> fmt::Result {
         return Ok(());
     }
     write!(out, " reduce({})", Joined(reductions))
+}
+
+fn spread_word(spread: Spread) -> &'static str {
+    match spread {
+        Spread::Lanes => "",
+        Spread::Gangs => " parallel",
+        Spread::Threads => " threads",
+    }
 }
 
 fn source(out: &mut String, i: usize, source: &Source) -> fmt::Result {

@@ -2,7 +2,7 @@
 
 use super::error::{Fault, VerifyError};
 use super::{Summary, reduction};
-use crate::module::{Block, FuncId, FuncKind, Function, Label, Local, Module, PrintItem, Reduction, Span, Stmt, StmtKind, Value};
+use crate::module::{Block, FuncId, FuncKind, Function, Label, Local, Module, PrintItem, Reduction, Span, Spread, Stmt, StmtKind, Value};
 use crate::op::{Index, Part};
 use crate::types::{Scalar, Type, ViewType};
 
@@ -33,7 +33,7 @@ pub(super) fn check(module: &Module, function: &Function) -> Result<Summary, Ver
 #[derive(Clone, Copy, PartialEq)]
 enum Enclosing {
     Loop,
-    ParFor,
+    ParFor(Spread),
 }
 
 pub(super) struct Body<'m> {
@@ -107,6 +107,19 @@ impl Body<'_> {
 
     pub(super) fn is_host(&self) -> bool {
         self.function.kind == FuncKind::Host
+    }
+
+    /// Host functions run once and may do this, and points that run one by one; lanes cannot.
+    pub(super) fn host_only(&mut self, what: &'static str) -> Checked {
+        let as_lanes = |l: &Enclosing| matches!(l, Enclosing::ParFor(spread) if *spread != Spread::Threads);
+        match self.function.kind {
+            FuncKind::Host if !self.loops.iter().any(as_lanes) => Ok(()),
+            FuncKind::Loop { .. } => {
+                self.summary.alone = true;
+                Ok(())
+            }
+            _ => Err(Fault::NotAllowed(what)),
+        }
     }
 
     /// Only threads of a kernel have barriers, geometry and shared memory.
@@ -207,16 +220,20 @@ impl Body<'_> {
                 vars,
                 extents,
                 reductions,
+                spread,
                 body,
-                ..
-            } => self.par_for(vars, extents, reductions, body),
+            } => self.par_for(vars, extents, reductions, *spread, body),
             StmtKind::Launch {
                 func,
                 extents,
                 args,
                 results,
-                ..
-            } => self.launch(*func, extents, args, results),
+                spread,
+            } => {
+                self.launch(*func, extents, args, results)?;
+                self.summary.launches.push((*func, *spread, self.span));
+                Ok(())
+            }
             StmtKind::Scope(label, body) => self.scope(*label, body),
             StmtKind::Leave(label) if self.labels.contains(label) => Ok(()),
             StmtKind::Leave(label) => Err(Fault::NotOpen(*label)),
@@ -251,7 +268,7 @@ impl Body<'_> {
         }
     }
 
-    fn par_for(&mut self, vars: &[Value], extents: &[Value], reductions: &[Reduction], body: &Block) -> Checked {
+    fn par_for(&mut self, vars: &[Value], extents: &[Value], reductions: &[Reduction], spread: Spread, body: &Block) -> Checked {
         if !self.is_host() {
             return Err(Fault::NotAllowed("parfor"));
         }
@@ -260,15 +277,13 @@ impl Body<'_> {
         reductions.iter().try_for_each(|r| reduction(self.function, *r))?;
         // A point may not leave a scope around the loop.
         let labels = std::mem::take(&mut self.labels);
-        self.loop_body(Enclosing::ParFor, vars, body)?;
+        self.loop_body(Enclosing::ParFor(spread), vars, body)?;
         self.labels = labels;
         Ok(())
     }
 
     fn launch(&mut self, func: FuncId, extents: &[Value], args: &[Value], results: &[Local]) -> Checked {
-        if !self.is_host() {
-            return Err(Fault::NotAllowed("launch"));
-        }
+        self.host_only("launch")?;
         let module = self.module;
         self.callee(func)?;
         let callee = module.function(func);
@@ -312,7 +327,7 @@ impl Body<'_> {
     }
 
     fn ret(&self, value: Option<Value>) -> Checked {
-        if self.loops.contains(&Enclosing::ParFor) {
+        if self.loops.iter().any(|l| matches!(l, Enclosing::ParFor(_))) {
             return Err(Fault::NotAllowed("return in parfor"));
         }
         match value {

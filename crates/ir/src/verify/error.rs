@@ -63,6 +63,8 @@ pub enum Fault {
     NotCallable(FuncId),
     /// The called function needs threads (barrier, geometry, shared memory), the caller has none.
     NeedsThreads(FuncId),
+    /// The launched function allocates or launches itself, and is launched as lanes.
+    NeedsPoints(FuncId),
     /// The function reaches itself through calls.
     Recursion(FuncId),
     /// A kernel or loop function has a result type.
@@ -134,6 +136,7 @@ impl fmt::Display for Fault {
             Fault::LabelReused(l) => write!(f, "^{} names two scopes", l.0),
             Fault::NotAllowed(what) => write!(f, "{what} is not allowed here"),
             Fault::NotCallable(id) => write!(f, "function {} cannot be called or launched from here", id.0),
+            Fault::NeedsPoints(id) => write!(f, "function {} allocates or launches, and cannot run as lanes", id.0),
             Fault::NeedsThreads(id) => write!(f, "function {} needs the threads of a kernel", id.0),
             Fault::Recursion(id) => write!(f, "function {} calls itself", id.0),
             Fault::HasResult => f.write_str("a kernel or loop function has no result"),

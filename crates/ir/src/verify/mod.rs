@@ -9,7 +9,7 @@ mod ops;
 
 pub use error::{Fault, VerifyError};
 
-use crate::module::{ConstArray, FuncId, FuncKind, Function, Module, ReduceOp, Reduction, Span};
+use crate::module::{ConstArray, FuncId, FuncKind, Function, Module, ReduceOp, Reduction, Span, Spread};
 use crate::types::{Kind, Scalar, Space, Type};
 
 /// Checks every function of the module; gives the first fault found.
@@ -26,15 +26,19 @@ pub fn verify(module: &Module) -> Result<(), VerifyError> {
         calls.push(body::check(module, function)?);
     }
     acyclic(module, &calls)?;
-    threads_reach_threads(module, &calls)
+    threads_reach_threads(module, &calls)?;
+    lanes_stay_lanes(module, &calls)
 }
 
 /// What one function's body asks of the rest.
 #[derive(Debug, Default)]
 struct Summary {
     calls: Vec<(FuncId, Span)>,
+    launches: Vec<(FuncId, Spread, Span)>,
     /// Uses barriers, geometry or shared memory itself.
     needs_threads: bool,
+    /// A loop function that allocates or launches, which lanes cannot.
+    alone: bool,
 }
 
 fn const_array(array: &ConstArray) -> Result<(), ()> {
@@ -135,6 +139,18 @@ fn threads_reach_threads(module: &Module, summaries: &[Summary]) -> Result<(), V
         for &(callee, span) in &summary.calls {
             if reaches_threads(summaries, callee) {
                 return Err(VerifyError::new(function, span, Fault::NeedsThreads(callee)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A loop function that allocates or launches runs point by point, never as lanes.
+fn lanes_stay_lanes(module: &Module, summaries: &[Summary]) -> Result<(), VerifyError> {
+    for (function, summary) in module.functions.iter().zip(summaries) {
+        for &(callee, spread, span) in &summary.launches {
+            if spread != Spread::Threads && summaries[callee.index()].alone {
+                return Err(VerifyError::new(function, span, Fault::NeedsPoints(callee)));
             }
         }
     }

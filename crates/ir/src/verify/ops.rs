@@ -309,10 +309,8 @@ impl Body<'_> {
         view_result("reshape", from, shape.len(), result)
     }
 
-    fn alloc(&self, shape: &[Value], result: &Type) -> Checked {
-        if !self.is_host() {
-            return Err(Fault::NotAllowed("alloc"));
-        }
+    fn alloc(&mut self, shape: &[Value], result: &Type) -> Checked {
+        self.host_only("alloc")?;
         self.all_i64(shape, "an extent")?;
         match result.view() {
             Some(v) if *result == contiguous(v.elem, shape.len(), Space::Global, true) => Ok(()),

@@ -1,5 +1,5 @@
-//! Parallel loops that run in order: those inside another parallel loop, those in functions that are no host's, and those over no axes at
-//! all, become a nest of `For`s.
+//! Parallel loops that run in order: those inside lanes, those in functions that are no host's, and those over no axes at all, become a
+//! nest of `For`s.
 //!
 //! Locals that a point sets are private to it. In the nest they become fresh locals, which start as what the outer ones hold where a point
 //! may read them first; reductions are then ordinary sums into the outer local.
@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{Block, Const, FuncKind, Function, Label, Local, Op, Reduction, Span, Stmt, StmtKind, Type, Value};
+use weft_ir::{Block, Const, FuncKind, Function, Label, Local, Op, Reduction, Span, Spread, Stmt, StmtKind, Type, Value};
 
 use crate::liveness::{LocalSet, live_into};
 use crate::operands::{blocks_mut, walk};
@@ -46,7 +46,7 @@ impl Nester<'_> {
                     self.nest(&vars, &extents, body, stmt.span, &mut block.0);
                 }
                 ref mut kind => {
-                    let inside = inside || matches!(kind, StmtKind::ParFor { .. });
+                    let inside = inside || matches!(kind, StmtKind::ParFor { spread, .. } if *spread != Spread::Threads);
                     for inner in blocks_mut(kind) {
                         self.block(inner, inside);
                     }

@@ -1,0 +1,103 @@
+//! Points that run one after the other, in scalar code, and the memory that loops of scalar code allocate.
+//!
+//! What an iteration allocates ends with it, unless a variable still holds it. Arrays hold numbers and no addresses, so the views a
+//! function has in hand are all that can refer to an allocation: at the start of each iteration of a loop that allocates, the runtime
+//! frees what none of them points into.
+
+use weft_ir::{Block, Op, StmtKind, Value};
+use weft_passes::operands::walk;
+
+use super::entry::end_frame;
+use super::func::Fx;
+use super::mask::Mask;
+use super::values::{Num, Res, Val};
+use super::views::Slot;
+use super::writer::{Operand, Ty};
+
+/// Does the block allocate, itself or in loops inside?
+pub fn allocates(block: &Block) -> bool {
+    let mut found = false;
+    walk(block, &mut |kind| found |= matches!(kind, StmtKind::Let(_, Op::Alloc { .. })));
+    found
+}
+
+/// Does the block hold a loop that allocates?
+pub fn allocates_in_loop(block: &Block) -> bool {
+    let mut found = false;
+    walk(block, &mut |kind| {
+        if let StmtKind::Loop(body) | StmtKind::For { body, .. } = kind {
+            found |= allocates(body);
+        }
+    });
+    found
+}
+
+impl Fx<'_, '_> {
+    /// The points `begin..end` of the last axis, one by one.
+    pub fn in_turn(&mut self, index: Option<Value>, begin: Operand, end: Operand) -> Res<()> {
+        let slot = self.w.alloca(Ty::I64);
+        self.w.store(Ty::I64, begin, slot);
+        let (head, point, next, done) = (self.w.label(), self.w.label(), self.w.label(), self.w.label());
+        self.w.place(head);
+        let at = self.w.load(Ty::I64, slot);
+        let more = self.w.inst(format_args!("icmp slt {}, {}", at.typed(Ty::I64), end.of(Ty::I64)));
+        self.w.cond_br(more, point, done);
+        self.w.place(point);
+        let f = self.f;
+        if allocates(&f.body) {
+            // No view outlives the point that made it.
+            self.free_unless(&[]);
+        }
+        if let Some(index) = index {
+            self.define(index, Val::Num(Num::Uniform(at)));
+        }
+        self.mask = Mask::Full;
+        self.frames.push(end_frame(next));
+        self.block(&f.body)?;
+        self.frames.pop();
+        self.w.br(next);
+        self.w.place(next);
+        self.move_sums()?;
+        let after = self.scalar_int("add nsw", at, Operand::Int(1));
+        self.w.store(Ty::I64, after, slot);
+        self.w.br(head);
+        self.w.place(done);
+        Ok(())
+    }
+
+    /// At the start of an iteration: frees what the ones before allocated and no variable holds.
+    pub fn sweep(&mut self, body: &Block) {
+        if self.lanes > 0 || !allocates(body) {
+            return;
+        }
+        let mut used = self.views.clone();
+        for i in 0..self.slots.len() {
+            if let Slot::View { base, .. } = self.slots[i] {
+                used.push(self.w.load(Ty::PTR, base));
+            }
+        }
+        self.free_unless(&used);
+    }
+
+    fn free_unless(&mut self, used: &[Operand]) {
+        let block = self.w.entry_inst(format_args!("alloca [{} x ptr]", used.len().max(1)));
+        for (i, address) in used.iter().enumerate() {
+            let at = self.w.offset(block, Operand::Int(8 * i as i64));
+            self.w.store(Ty::PTR, *address, at);
+        }
+        self.cx.symbol("weft_sweep");
+        self.cx.declare("declare void @weft_sweep(ptr, ptr, i64)".to_owned());
+        let (block, count) = (block.typed(Ty::PTR), used.len());
+        self.w.line(format_args!("call void @weft_sweep(ptr %ctx, {block}, i64 {count})"));
+    }
+
+    /// Remembers that a value in scope refers to memory.
+    pub fn note_view(&mut self, val: &Val) {
+        if let Val::View(view) = val
+            && self.lanes == 0
+            && !self.views.contains(&view.base)
+        {
+            self.views.push(view.base);
+        }
+    }
+}
