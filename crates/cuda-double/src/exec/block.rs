@@ -46,6 +46,8 @@ pub struct Running {
 
 /// Instructions a warp may run before the next has its turn.
 const TURN: u64 = 1 << 14;
+/// The same where blocks are likely to wait for each other.
+const SHORT_TURN: u64 = 256;
 
 /// How far a block came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +83,7 @@ impl Running {
 
     /// Gives every warp a turn, and on until the block ends or `turns` are over.
     pub fn run(&mut self, launch: &Launch, constants: &[Row], turns: u32) -> Result<Progress, Fault> {
+        let turn = if launch.cooperative { SHORT_TURN } else { TURN };
         for _ in 0..turns {
             let mut moved = false;
             for warp in &mut self.warps {
@@ -88,8 +91,8 @@ impl Running {
                     continue;
                 }
                 moved = true;
-                let stop = warp.run(launch, constants, &mut self.block, TURN)?;
-                launch.count(if stop == Stop::Yield { TURN } else { 0 })?;
+                let stop = warp.run(launch, constants, &mut self.block, turn)?;
+                launch.count(if stop == Stop::Yield { turn } else { 0 })?;
             }
             if self.warps.iter().all(|w| w.live == 0) {
                 return Ok(Progress::Finished);

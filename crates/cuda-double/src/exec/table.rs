@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 #[derive(Debug)]
 pub struct Backing {
     start: *mut u8,
-    layout: Option<Layout>,
+    owned: Option<(*mut u8, Layout)>,
 }
 
 // SAFETY: the memory is only reached through `Span`, whose accesses are atomic or said to be exclusive by their callers.
@@ -19,25 +19,29 @@ unsafe impl Sync for Backing {}
 
 /// Alignment of every allocation.
 pub const ALIGN: u64 = 512;
+const PAGE: usize = 4096;
 /// Fresh memory up to this size is filled with a pattern, so that reading before writing shows.
 const FILLED: usize = 4 << 20;
 
 impl Backing {
     pub fn new(bytes: u64) -> Option<Backing> {
-        let size = usize::try_from(bytes).ok()?.max(1);
-        let layout = Layout::from_size_align(size, 4096).ok()?;
+        let size = usize::try_from(bytes).ok()?;
+        // Aligned by hand: the allocator gives zeroed pages unseen only for small alignments.
+        let layout = Layout::from_size_align(size.checked_add(PAGE)?, 16).ok()?;
         // SAFETY: the layout's size is not zero.
-        let start = unsafe { alloc_zeroed(layout) };
-        if start.is_null() {
+        let memory = unsafe { alloc_zeroed(layout) };
+        if memory.is_null() {
             return None;
         }
+        // SAFETY: there is a page to spare.
+        let start = unsafe { memory.add(memory.align_offset(PAGE)) };
         if size <= FILLED {
             // SAFETY: fresh memory of this size that nobody else knows.
             unsafe { start.write_bytes(0xcb, size) };
         }
         Some(Backing {
             start,
-            layout: Some(layout),
+            owned: Some((memory, layout)),
         })
     }
 
@@ -45,7 +49,7 @@ impl Backing {
     pub fn borrowed(start: u64) -> Backing {
         Backing {
             start: start as *mut u8,
-            layout: None,
+            owned: None,
         }
     }
 
@@ -56,9 +60,9 @@ impl Backing {
 
 impl Drop for Backing {
     fn drop(&mut self) {
-        if let Some(layout) = self.layout {
+        if let Some((memory, layout)) = self.owned {
             // SAFETY: allocated with this layout, and the last owner is gone.
-            unsafe { dealloc(self.start, layout) };
+            unsafe { dealloc(memory, layout) };
         }
     }
 }

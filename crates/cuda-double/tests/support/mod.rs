@@ -12,7 +12,10 @@
 use std::ffi::{CString, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub use weft_cuda_double::api::{context::*, copy::*, device::*, event::*, launch::*, lookup::*, memory::*, module::*, stream::*};
+#[allow(unused_imports)]
+pub use weft_cuda_double::api::{
+    context::*, copy::*, device::*, event::*, graph::*, launch::*, lookup::*, memory::*, module::*, pointer::*, pool::*, stream::*,
+};
 
 pub type Code = u32;
 
