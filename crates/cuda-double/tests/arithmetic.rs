@@ -421,7 +421,7 @@ fn comparisons() {
             ),
             case(
                 "setp.gt.s32 %p5, rC, 0; setp.lt.xor.s32 %p3, rA, rB, !%p5; selp.u32 rD, 1, 0, %p3",
-                |a, b, c| yes(((a as i32) < b as i32) != !(c as i32 > 0)),
+                |a, b, c| yes(((a as i32) < b as i32) == (c as i32 > 0)),
             ),
             case("set.lt.u32.f32 rD, rA, rB", |a, b, _| if f(a) < f(b) { 0xffff_ffff } else { 0 }),
             case(

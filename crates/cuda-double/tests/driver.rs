@@ -362,6 +362,6 @@ fn occupancy_and_attributes() {
             (0, 1)
         );
         assert_eq!(cuOccupancyMaxPotentialBlockSize(&mut grid, &mut block, k, None, 0, 0), 0);
-        assert!(block >= 32 && block <= 1024 && block % 32 == 0 && grid > 0);
+        assert!((32..=1024).contains(&block) && block % 32 == 0 && grid > 0);
     }
 }
