@@ -368,7 +368,7 @@ fn calls_recursion_and_tables() {
     let got: Vec<u32> = gpu.download(out, 16);
     let fib = |n: u32| (0..n).fold((0, 1), |(a, b), _| (b, a + b)).0;
     let want = |i: u32| {
-        let f = if i % 2 == 0 { fib(i) } else { i * i };
+        let f = if i.is_multiple_of(2) { fib(i) } else { i * i };
         match i % 4 {
             1 => f + 1000,
             3 => 5,
