@@ -196,11 +196,8 @@ impl CudaExecutable {
 
     fn start_with_extras(&self, plan: &Plan<'_>, variant: &Arc<Variant>, launch: &KernelLaunch, slots: &[u64]) -> Result<(), RunError> {
         let extras = variant.extras(plan.stream)?;
-        self.queue(plan, variant, launch, slots, extras.addresses())?;
-        if let Some(mailbox) = &extras.mailbox {
-            plan.stream.expect(mailbox);
-        }
-        Ok(())
+        plan.stream
+            .launch_with(&extras.mailbox, || self.queue(plan, variant, launch, slots, extras.addresses()))
     }
 
     /// Gives the launch to the driver. A parameter is the low bytes of its slot, so that slots' addresses are what the driver gets.

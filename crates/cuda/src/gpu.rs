@@ -6,14 +6,25 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use weft_runtime::{DeviceId, DeviceInfo, Limits, RunError};
 
-use crate::driver::table::{DeviceOrdinal, StreamHandle};
+use crate::driver::table::{DeviceOrdinal, GraphExecHandle, GraphHandle, ModuleHandle, StreamHandle};
 use crate::driver::{Attribute, Context, Driver, Failure};
-use crate::mailbox::Mailbox;
+use crate::mailbox::{self, Mailbox};
 use crate::memory::Pool;
 use crate::profile::Clock;
 use crate::staging::Staging;
 use crate::stream::CudaStream;
 use crate::target::Target;
+
+/// Something to be given back.
+#[derive(Clone, Copy, Debug)]
+pub enum Job {
+    Pinned(u64),
+    Managed(u64),
+    /// Memory of others, which is unpinned.
+    Registered(u64),
+    Module(ModuleHandle),
+    Graph(GraphHandle, GraphExecHandle),
+}
 
 #[derive(Debug)]
 pub struct Gpu {
@@ -31,6 +42,9 @@ pub struct Gpu {
     orphans: Mutex<Vec<Arc<Mailbox>>>,
     output: Mutex<String>,
     has_output: AtomicBool,
+    /// Captures under way, while which the device cannot be waited for, and what is put off until then.
+    captures: Mutex<u32>,
+    later: Mutex<Vec<Job>>,
     /// All GPUs of this process, this one too, by index.
     siblings: OnceLock<Vec<Weak<Gpu>>>,
 }
@@ -61,6 +75,8 @@ impl Gpu {
             orphans: Mutex::default(),
             output: Mutex::default(),
             has_output: AtomicBool::new(false),
+            captures: Mutex::new(0),
+            later: Mutex::default(),
             siblings: OnceLock::new(),
             context,
             info,
@@ -112,25 +128,62 @@ impl Gpu {
         lock(&self.orphans).extend(left);
     }
 
+    /// A stream begins to capture, or has ended it.
+    pub fn capture(&self, begins: bool) {
+        let mut captures = lock(&self.captures);
+        if begins {
+            *captures += 1;
+            return;
+        }
+        *captures -= 1;
+        if *captures == 0 {
+            drop(captures);
+            self.pool.free_deferred(self);
+            let later = std::mem::take(&mut *lock(&self.later));
+            later.into_iter().for_each(|job| self.give_back(job));
+        }
+    }
+
+    pub fn captures(&self) -> bool {
+        *lock(&self.captures) > 0
+    }
+
+    /// Gives back what work under way may still use, behind that work. Nothing to be done on a lost device.
+    pub fn give_back(&self, job: Job) {
+        let context = &self.context;
+        if !context.is_alive() {
+            return;
+        }
+        if self.captures() {
+            lock(&self.later).push(job);
+            return;
+        }
+        let Ok(_current) = context.enter() else { return };
+        // There is nobody to tell of what fails here: the next wait will.
+        let _ = context.synchronize();
+        let _ = match job {
+            Job::Pinned(address) => context.free_pinned(address),
+            Job::Managed(address) => context.free(address),
+            Job::Registered(address) => context.unpin(address),
+            Job::Module(module) => context.unload_module(module),
+            Job::Graph(graph, exec) => context.destroy_graph(graph, exec),
+        };
+    }
+
     /// Waits for everything on the device and gathers what kernels left.
     pub fn synchronize(&self) -> Result<(), RunError> {
         if !self.context.is_used() {
             return Ok(());
         }
-        {
-            let _current = self.context.enter()?;
-            self.context.check(self.context.synchronize())?;
-        }
+        let _current = self.context.enter()?;
         let streams: Vec<Arc<CudaStream>> = lock(&self.streams).values().filter_map(Weak::upgrade).collect();
-        let mut result = Ok(());
-        for stream in streams {
-            result = result.and(stream.collect(true));
+        let mut mailboxes: Vec<Arc<Mailbox>> = streams.iter().flat_map(|stream| stream.take_mailboxes()).collect();
+        mailboxes.append(&mut lock(&self.orphans));
+        let waited = self.context.check(self.context.synchronize());
+        if waited.is_err() {
+            lock(&self.orphans).append(&mut mailboxes);
         }
-        let orphans = std::mem::take(&mut *lock(&self.orphans));
-        for mailbox in orphans {
-            result = result.and(mailbox.collect(self, true));
-        }
-        result
+        waited.and_then(|()| mailbox::collect_all(self, &mailboxes, true))
     }
 
     pub fn print(&self, text: &str) {

@@ -72,16 +72,14 @@ impl Mailbox {
         self.users.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes out what is there: lines go to the GPU's output, an error is returned. `quiet`: the stream's work is done.
-    pub fn collect(&self, gpu: &Gpu, quiet: bool) -> Result<(), RunError> {
+    /// Takes out what is there: lines go to the GPU's output, an error is returned. `quiet`: a stream that used it is done with it.
+    fn collect(&self, gpu: &Gpu, quiet: bool) -> Result<(), RunError> {
         let alone = quiet && self.users.fetch_sub(1, Ordering::Relaxed) == 1;
         let mut text = String::new();
-        {
-            let mut read = lock(&self.read);
-            self.lines(&mut read, &mut text);
-            if alone {
-                self.reset(&mut read, &mut text);
-            }
+        let mut read = lock(&self.read);
+        self.lines(&mut read, &mut text);
+        if alone {
+            self.reset(&mut read, &mut text);
         }
         gpu.print(&text);
         self.error().map_or(Ok(()), Err)
@@ -153,6 +151,15 @@ impl Mailbox {
         };
         Some(raised.into())
     }
+}
+
+/// Reads mailboxes; the first error is returned.
+pub fn collect_all(gpu: &Gpu, mailboxes: &[Arc<Mailbox>], quiet: bool) -> Result<(), RunError> {
+    let mut result = Ok(());
+    for mailbox in mailboxes {
+        result = result.and(mailbox.collect(gpu, quiet));
+    }
+    result
 }
 
 fn line(site: &PrintSite, values: &mut impl Iterator<Item = u64>, text: &mut String) {

@@ -11,7 +11,7 @@ use weft_runtime::{Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, OutO
 
 use crate::driver::table::{PoolHandle, StreamHandle};
 use crate::driver::{Attribute, Context, Failure, PoolAttribute, codes};
-use crate::gpu::{Gpu, lock};
+use crate::gpu::{Gpu, Job, lock};
 use crate::stream::{self, CudaStream};
 
 /// Blocks of our own pool are multiples of this.
@@ -144,12 +144,16 @@ impl Pool {
         }
     }
 
-    /// Waits for the device, then gives back what nothing uses. The context is current.
+    /// Waits for the device (not while a stream captures), then gives back what nothing uses. The context is current.
     pub fn free_all(&self, gpu: &Gpu) -> Result<(), RunError> {
         let context = &gpu.context;
-        context.check(context.synchronize())?;
+        let captures = gpu.captures();
+        if !captures {
+            context.check(context.synchronize())?;
+        }
         match self.source(context) {
             Source::Driver(pool) => context.check(context.trim_pool(*pool, 0)),
+            Source::Bins(_) if captures => Ok(()),
             Source::Bins(bins) => {
                 let free = std::mem::take(&mut lock(bins).free);
                 for ((_, size), blocks) in free {
@@ -312,22 +316,13 @@ impl Drop for DeviceBuffer {
     }
 }
 
-/// How memory that the host addresses, too, is given back.
-#[derive(Clone, Copy, Debug)]
-enum Release {
-    Pinned,
-    Managed,
-    /// Memory of others, which is unpinned.
-    Registered,
-}
-
 /// Memory that host and device address.
 #[derive(Debug)]
 pub struct HostBuffer {
     gpu: Arc<Gpu>,
     address: u64,
     bytes: usize,
-    release: Release,
+    release: Job,
 }
 
 impl HostBuffer {
@@ -335,15 +330,15 @@ impl HostBuffer {
         let context = &gpu.context;
         let _current = context.enter()?;
         let room = bytes.max(1);
-        let (made, release) = match kind {
-            HostMemory::Pinned => (context.allocate_pinned(room, false), Release::Pinned),
-            HostMemory::WriteCombined => (context.allocate_pinned(room, true), Release::Pinned),
+        let made = match kind {
+            HostMemory::Pinned => context.allocate_pinned(room, false).map(|address| (address, Job::Pinned(address))),
+            HostMemory::WriteCombined => context.allocate_pinned(room, true).map(|address| (address, Job::Pinned(address))),
             HostMemory::Managed if context.get(Attribute::ManagedMemory) == 0 => {
                 return Err(RunError::Unsupported(format!("{} has no managed memory", gpu.id())));
             }
-            HostMemory::Managed => (context.allocate_managed(room), Release::Managed),
+            HostMemory::Managed => context.allocate_managed(room).map(|address| (address, Job::Managed(address))),
         };
-        let address = made.map_err(|failure| match failure.code {
+        let (address, release) = made.map_err(|failure| match failure.code {
             codes::OUT_OF_MEMORY => RunError::host_memory(bytes as u64),
             _ => context.error(failure),
         })?;
@@ -363,7 +358,7 @@ impl HostBuffer {
             gpu: gpu.clone(),
             address,
             bytes,
-            release: Release::Registered,
+            release: Job::Registered(address),
         })
     }
 }
@@ -401,19 +396,7 @@ impl Buffer for HostBuffer {
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
-        let context = &self.gpu.context;
-        if !context.is_alive() {
-            return;
-        }
-        if let Ok(_current) = context.enter() {
-            // Asynchronous copies may still use it. There is nobody to tell of what fails here: the next wait will.
-            let _ = context.synchronize();
-            let _ = match self.release {
-                Release::Pinned => context.free_pinned(self.address),
-                Release::Managed => context.free(self.address),
-                Release::Registered => context.unpin(self.address),
-            };
-        }
+        self.gpu.give_back(self.release);
     }
 }
 

@@ -74,17 +74,15 @@ fn timed<T>(
     let gpu = stream.gpu();
     let context = &gpu.context;
     let base = context.check(gpu.clock.base(gpu))?;
-    let start = context.check(context.create_event(true))?;
-    let end = context.check(context.create_event(true))?;
-    context.check(context.record(start, stream.handle()))?;
-    let result = work()?;
-    context.check(context.record(end, stream.handle()))?;
     let pair = Pair {
+        start: context.check(context.create_event(true))?,
+        end: context.check(context.create_event(true))?,
         gpu: gpu.clone(),
         base,
-        start,
-        end,
     };
+    context.check(context.record(pair.start, stream.handle()))?;
+    let result = work()?;
+    context.check(context.record(pair.end, stream.handle()))?;
     let (name, stream) = (name.to_string(), stream.handle().raw());
     profile::defer(Box::new(move || {
         let (start_ns, duration_ns) = pair.times()?;

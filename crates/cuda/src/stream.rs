@@ -8,8 +8,8 @@ use weft_runtime::profile::Activity;
 use weft_runtime::{DeviceId, DeviceKind, Event, Graph, Place, RunError, Stream, StreamOptions};
 
 use crate::driver::table::{EventHandle, GraphExecHandle, GraphHandle, StreamHandle};
-use crate::gpu::{Gpu, lock};
-use crate::mailbox::Mailbox;
+use crate::gpu::{Gpu, Job, lock};
+use crate::mailbox::{self, Mailbox};
 use crate::profile;
 
 #[derive(Debug)]
@@ -87,20 +87,26 @@ impl CudaStream {
         self.capturing.load(Ordering::Relaxed)
     }
 
-    /// A kernel that was just launched here may write to this.
-    pub fn expect(&self, mailbox: &Arc<Mailbox>) {
-        let list = if self.captures() {
-            &self.captured_mailboxes
-        } else {
-            &self.mailboxes
-        };
+    /// Launches something that writes to mailboxes, which the next wait reads. A wait that another thread begins meanwhile either
+    /// covers the launch or leaves the mailboxes to the next one.
+    pub fn launch_with<'a>(
+        &self,
+        mailboxes: impl IntoIterator<Item = &'a Arc<Mailbox>>,
+        launch: impl FnOnce() -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        let capturing = self.captures();
+        let list = if capturing { &self.captured_mailboxes } else { &self.mailboxes };
         let mut list = lock(list);
-        if !list.iter().any(|known| Arc::ptr_eq(known, mailbox)) {
-            if !self.captures() {
-                mailbox.used();
+        launch()?;
+        for mailbox in mailboxes {
+            if !list.iter().any(|known| Arc::ptr_eq(known, mailbox)) {
+                if !capturing {
+                    mailbox.used();
+                }
+                list.push(mailbox.clone());
             }
-            list.push(mailbox.clone());
         }
+        Ok(())
     }
 
     /// The graph being captured uses this.
@@ -108,19 +114,19 @@ impl CudaStream {
         lock(&self.captured).push(what);
     }
 
-    /// Takes what kernels left in their mailboxes; the first error is returned. `quiet`: the stream's work is done.
-    pub fn collect(&self, quiet: bool) -> Result<(), RunError> {
-        let mut list = lock(&self.mailboxes);
-        if list.is_empty() {
-            return Ok(());
+    /// The mailboxes of all launches so far, to be read when those are done.
+    pub fn take_mailboxes(&self) -> Vec<Arc<Mailbox>> {
+        std::mem::take(&mut *lock(&self.mailboxes))
+    }
+
+    /// Does something that waits for all work so far, then takes what kernels left in their mailboxes; the first error is returned.
+    fn wait_and_collect(&self, wait: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
+        let mailboxes = self.take_mailboxes();
+        if let Err(error) = wait() {
+            lock(&self.mailboxes).extend(mailboxes);
+            return Err(error);
         }
-        let known = if quiet { std::mem::take(&mut *list) } else { list.clone() };
-        drop(list);
-        let mut result = Ok(());
-        for mailbox in known {
-            result = result.and(mailbox.collect(&self.gpu, quiet));
-        }
-        result
+        mailbox::collect_all(&self.gpu, &mailboxes, true)
     }
 
     /// Work given here later waits for what was given to another stream so far.
@@ -151,16 +157,13 @@ impl CudaStream {
 
     /// Copies to the host; has arrived when it returns, unless the memory is pinned.
     pub fn download(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError> {
-        let waited = self.bracket(Activity::CopyToHost, bytes, |context| {
+        self.bracket(Activity::CopyToHost, bytes, |context| {
             if self.captures() || context.is_pinned(to) {
-                context.check(context.copy_to_host(to, from, bytes, self.handle))?;
-                return Ok(false);
+                return context.check(context.copy_to_host(to, from, bytes, self.handle));
             }
-            self.gpu.staging.download(context, to, from, bytes, self.handle)?;
-            Ok(true)
-        })?;
-        // All earlier work of the stream is done with the copy.
-        if waited { self.collect(true) } else { Ok(()) }
+            // All earlier work of the stream is done with the copy.
+            self.wait_and_collect(|| self.gpu.staging.download(context, to, from, bytes, self.handle))
+        })
     }
 
     fn bracket<T>(
@@ -194,11 +197,11 @@ impl CudaStream {
 pub fn of<'a>(gpu: &Gpu, stream: &'a dyn Stream) -> Result<&'a CudaStream, RunError> {
     let own = (stream as &dyn Any).downcast_ref::<CudaStream>();
     own.filter(|own| own.gpu.id() == gpu.id())
-        .ok_or_else(|| foreign(gpu, "stream", stream.device()))
+        .ok_or_else(|| foreign(gpu, "a stream", stream.device()))
 }
 
 fn foreign(gpu: &Gpu, what: &str, of: DeviceId) -> RunError {
-    RunError::Invalid(format!("a {what} of {of} was given to {}", gpu.id()))
+    RunError::Invalid(format!("{what} of {of} was given to {}", gpu.id()))
 }
 
 impl Stream for CudaStream {
@@ -211,12 +214,9 @@ impl Stream for CudaStream {
     }
 
     fn synchronize(&self) -> Result<(), RunError> {
-        {
-            let context = &self.gpu.context;
-            let _current = context.enter()?;
-            context.check(context.synchronize_stream(self.handle))?;
-        }
-        self.collect(true)
+        let context = &self.gpu.context;
+        let _current = context.enter()?;
+        self.wait_and_collect(|| context.check(context.synchronize_stream(self.handle)))
     }
 
     fn is_done(&self) -> Result<bool, RunError> {
@@ -237,7 +237,7 @@ impl Stream for CudaStream {
     fn record(&self, event: &dyn Event) -> Result<(), RunError> {
         let own = (event as &dyn Any).downcast_ref::<CudaEvent>();
         let Some(event) = own.filter(|own| own.gpu.id() == self.gpu.id()) else {
-            return Err(foreign(&self.gpu, "event", event.device()));
+            return Err(foreign(&self.gpu, "an event", event.device()));
         };
         let context = &self.gpu.context;
         let _current = context.enter()?;
@@ -295,6 +295,7 @@ impl Stream for CudaStream {
         }
         context.check(context.begin_capture(self.handle))?;
         self.capturing.store(true, Ordering::Relaxed);
+        self.gpu.capture(true);
         Ok(())
     }
 
@@ -307,7 +308,7 @@ impl Stream for CudaStream {
         let context = &self.gpu.context;
         let _current = context.enter()?;
         let made = context.end_capture(self.handle);
-        self.gpu.pool.free_deferred(&self.gpu);
+        self.gpu.capture(false);
         let (graph, exec, steps) = context.check(made)?;
         Ok(Arc::new(CudaGraph {
             gpu: self.gpu.clone(),
@@ -328,7 +329,7 @@ impl Stream for CudaStream {
 
 impl Drop for CudaStream {
     fn drop(&mut self) {
-        let left = std::mem::take(&mut *lock(&self.mailboxes));
+        let left = self.take_mailboxes();
         self.gpu.forget(self.handle, left);
         if !self.owned || !self.gpu.context.is_alive() {
             return;
@@ -383,17 +384,15 @@ impl Event for CudaEvent {
 
     fn synchronize(&self) -> Result<(), RunError> {
         let context = &self.gpu.context;
-        let quiet = {
-            let _current = context.enter()?;
-            context.check(context.synchronize_event(self.handle))?;
-            let stream = *lock(&self.stream);
-            stream.map(|stream| (stream, context.is_stream_done(stream)))
-        };
-        match quiet {
-            Some((stream, done)) => match self.gpu.known_stream(stream) {
-                Some(stream) => stream.collect(context.check(done)?),
-                None => Ok(()),
-            },
+        let _current = context.enter()?;
+        context.check(context.synchronize_event(self.handle))?;
+        let stream = *lock(&self.stream);
+        match stream.and_then(|stream| self.gpu.known_stream(stream)) {
+            Some(stream) => {
+                // Later work of the stream may go on: what it writes meanwhile stays for the next wait.
+                let mailboxes = lock(&stream.mailboxes).clone();
+                mailbox::collect_all(&self.gpu, &mailboxes, false)
+            }
             None => Ok(()),
         }
     }
@@ -407,7 +406,7 @@ impl Event for CudaEvent {
     fn elapsed_ms(&self, later: &dyn Event) -> Result<f64, RunError> {
         let own = (later as &dyn Any).downcast_ref::<CudaEvent>();
         let Some(later) = own.filter(|later| later.gpu.id() == self.gpu.id()) else {
-            return Err(foreign(&self.gpu, "event", later.device()));
+            return Err(foreign(&self.gpu, "an event", later.device()));
         };
         self.check_timed()?;
         later.check_timed()?;
@@ -451,11 +450,11 @@ impl Graph for CudaGraph {
         let stream = of(&self.gpu, stream)?;
         let context = &self.gpu.context;
         let _current = context.enter()?;
-        profile::bracket(stream, Activity::Graph, "graph", 0, || {
-            context.check(context.launch_graph(self.exec, stream.handle))
-        })?;
-        self.mailboxes.iter().for_each(|mailbox| stream.expect(mailbox));
-        Ok(())
+        stream.launch_with(&self.mailboxes, || {
+            profile::bracket(stream, Activity::Graph, "graph", 0, || {
+                context.check(context.launch_graph(self.exec, stream.handle))
+            })
+        })
     }
 
     fn steps(&self) -> usize {
@@ -465,12 +464,6 @@ impl Graph for CudaGraph {
 
 impl Drop for CudaGraph {
     fn drop(&mut self) {
-        if self.gpu.context.is_alive()
-            && let Ok(_current) = self.gpu.context.enter()
-        {
-            // A run may be under way with what this keeps.
-            let _ = self.gpu.context.synchronize();
-            let _ = self.gpu.context.destroy_graph(self.graph, self.exec);
-        }
+        self.gpu.give_back(Job::Graph(self.graph, self.exec));
     }
 }

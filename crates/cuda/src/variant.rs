@@ -9,7 +9,7 @@ use weft_runtime::{Buffer, CompileError, Resources, RunError, cache};
 use crate::driver::table::{FunctionHandle, ModuleHandle};
 use crate::driver::{FunctionAttribute, Refused};
 use crate::emit::{self, Emitted, Facts, Param};
-use crate::gpu::{Gpu, lock};
+use crate::gpu::{Gpu, Job, lock};
 use crate::mailbox::{Mailbox, Sites};
 use crate::memory::DeviceBuffer;
 use crate::stream::{CudaStream, Kept};
@@ -168,14 +168,7 @@ impl Extras {
 
 impl Drop for Variant {
     fn drop(&mut self) {
-        let context = &self.gpu.context;
-        if context.is_alive()
-            && let Ok(_current) = context.enter()
-        {
-            // Launches may be under way; what they leave in their mailboxes is still read.
-            let _ = context.synchronize();
-            let _ = context.unload_module(self.module);
-        }
+        self.gpu.give_back(Job::Module(self.module));
     }
 }
 

@@ -1,0 +1,195 @@
+//! Memory of the double's devices: the pool, its limit and its end, pinned memory, copies that fail.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::*;
+use weft_runtime::{Device, HostMemory, Place, RunError, StreamOptions};
+
+#[test]
+fn the_pool_keeps_what_is_freed_until_told_otherwise() {
+    let _calls_succeed = failing("");
+    let gpu = device(1);
+    let before = gpu.memory_stats().unwrap();
+    let buffer = gpu.allocate(1 << 20, None).unwrap();
+    let held = gpu.memory_stats().unwrap();
+    assert_eq!(held.used, before.used + (1 << 20));
+    assert!(
+        held.peak >= held.used && held.reserved >= held.used && held.total >= held.free,
+        "{held:?}"
+    );
+    drop(buffer);
+    gpu.synchronize().unwrap();
+    let freed = gpu.memory_stats().unwrap();
+    assert_eq!(freed.used, before.used);
+    assert!(freed.reserved >= 1 << 20, "{freed:?}");
+    gpu.free_all().unwrap();
+    let empty = gpu.memory_stats().unwrap();
+    assert!(empty.reserved < 1 << 20 && empty.free > held.free, "{empty:?}");
+}
+
+#[test]
+fn running_out_says_how_much_there_is() {
+    let _calls_succeed = failing("");
+    let gpu = device(0);
+    let error = gpu.allocate(1 << 40, None).unwrap_err();
+    let RunError::OutOfMemory(out) = &error else { panic!("{error:?}") };
+    let memory = out.device.unwrap();
+    assert_eq!((out.requested, memory.limit), (1 << 40, None));
+    assert_eq!(memory.total, gpu.info().memory_bytes);
+    let text = error.to_string();
+    assert!(
+        text.contains(&format!("no device memory for {} bytes", 1u64 << 40)) && text.contains("are free"),
+        "{text}"
+    );
+
+    let used = gpu.memory_stats().unwrap().used;
+    gpu.set_memory_limit(Some(used + 1000)).unwrap();
+    let fits = gpu.allocate(1000, None).unwrap();
+    let error = gpu.allocate(1, None).unwrap_err();
+    assert!(
+        error.to_string().contains(&format!("the limit is {} bytes", used + 1000)),
+        "{error}"
+    );
+    assert_eq!(gpu.memory_stats().unwrap().limit, Some(used + 1000));
+    drop(fits);
+    gpu.allocate(1000, None).unwrap();
+    gpu.set_memory_limit(None).unwrap();
+    gpu.allocate(2000, None).unwrap();
+}
+
+#[test]
+fn the_pool_makes_room_and_asks_again() {
+    // The first try fails as if the device were full; the second succeeds.
+    let _first = failing("cuMemAllocFromPoolAsync=2@1");
+    let buffer = device(0).allocate(64, None).unwrap();
+    buffer.write(0, &[7; 64]).unwrap();
+    // Both fail.
+    set_failures("cuMemAllocFromPoolAsync=2");
+    let error = device(0).allocate(64, None).unwrap_err();
+    assert!(matches!(error, RunError::OutOfMemory(_)), "{error:?}");
+    // Another failure is told in the driver's words, and nothing is counted as used.
+    let used = device(0).memory_stats().unwrap().used;
+    set_failures("cuMemAllocFromPoolAsync=1");
+    let error = device(0).allocate(64, None).unwrap_err();
+    let RunError::Driver(failure) = &error else { panic!("{error:?}") };
+    assert_eq!(
+        (failure.call, failure.code, failure.name.as_str()),
+        ("cuMemAllocFromPoolAsync", 1, "CUDA_ERROR_INVALID_VALUE")
+    );
+    assert_eq!(device(0).memory_stats().unwrap().used, used);
+    set_failures("");
+    let mut bytes = [0; 64];
+    buffer.read(0, &mut bytes).unwrap();
+    assert_eq!(bytes, [7; 64]);
+}
+
+#[test]
+fn reads_and_writes_stay_inside() {
+    let _calls_succeed = failing("");
+    let buffer = device(0).allocate(16, None).unwrap();
+    buffer.write(0, &[0; 16]).unwrap();
+    buffer.write(4, &[1, 2, 3]).unwrap();
+    let mut back = [9; 5];
+    buffer.read(3, &mut back).unwrap();
+    assert_eq!(back, [0, 1, 2, 3, 0]);
+    assert!(buffer.write(14, &[1, 2, 3]).is_err());
+    assert!(buffer.read(usize::MAX, &mut back).is_err());
+    let empty = device(0).allocate(0, None).unwrap();
+    assert_eq!(empty.bytes(), 0);
+    empty.read(0, &mut []).unwrap();
+}
+
+/// Larger than all staging buffers together, and not a multiple of one.
+#[test]
+fn large_copies_pass_through_staging() {
+    let _calls_succeed = failing("");
+    let gpu = device(0);
+    for bytes in [1usize, 1000, 65536, 65537, (37 << 20) + 12345] {
+        let values: Vec<u8> = (0..bytes).map(|i| (i * 31 + i / 251) as u8).collect();
+        let buffer = gpu.allocate(bytes, None).unwrap();
+        buffer.write(0, &values).unwrap();
+        let mut back = vec![0; bytes];
+        buffer.read(0, &mut back).unwrap();
+        assert!(back == values, "{bytes} bytes");
+    }
+}
+
+#[test]
+fn pinned_memory_is_copied_in_stream_order() {
+    let _calls_succeed = failing("");
+    let gpu = device(0);
+    let stream = gpu.new_stream(StreamOptions::default()).unwrap();
+    let host = gpu.allocate_host(64, HostMemory::Pinned).unwrap();
+    host.write(0, &[5; 64]).unwrap();
+    let buffer = gpu.allocate(64, Some(&stream)).unwrap();
+    let place = Place::Device(gpu.id(), buffer.address());
+    stream.copy(place, Place::Host(host.address()), 64).unwrap();
+    stream.fill(buffer.address() + 32, 9, 32).unwrap();
+    stream.copy(Place::Host(host.address()), place, 64).unwrap();
+    stream.synchronize().unwrap();
+    let mut back = [0; 64];
+    host.read(0, &mut back).unwrap();
+    assert_eq!((&back[..32], &back[32..]), (&[5; 32][..], &[9; 32][..]));
+    // Kernels address it as it is.
+    let exe = kernel(ADD);
+    host.write(0, &1i64.to_le_bytes()).unwrap();
+    launch(&*exe, grid(1, 1), &[host.address(), 1, 8, 41]).unwrap();
+    host.read(0, &mut back[..8]).unwrap();
+    assert_eq!(back[0], 42);
+
+    let mut own = vec![1u8; 64];
+    let pinned = gpu.pin(own.as_mut_ptr() as u64, 64).unwrap();
+    stream.copy(place, Place::Host(pinned.address()), 64).unwrap();
+    stream.synchronize().unwrap();
+    drop(pinned);
+    let mut back = [0; 64];
+    buffer.read(0, &mut back).unwrap();
+    assert_eq!(back, [1; 64]);
+    let managed = gpu.allocate_host(8, HostMemory::Managed).unwrap();
+    managed.write(0, &2i64.to_le_bytes()).unwrap();
+    launch(&*exe, grid(1, 1), &[managed.address(), 1, 8, 3]).unwrap();
+    let mut back = [0; 8];
+    managed.read(0, &mut back).unwrap();
+    assert_eq!(i64::from_le_bytes(back), 5);
+}
+
+#[test]
+fn copies_name_the_device_they_are_for() {
+    let _calls_succeed = failing("");
+    let stream = device(0).default_stream().unwrap();
+    let mut byte = 0u8;
+    let host = Place::Host(std::ptr::from_mut(&mut byte) as u64);
+    let other = device(1).allocate(8, None).unwrap();
+    let place = Place::Device(other.device(), other.address());
+    let error = stream.copy(host, place, 1).unwrap_err();
+    assert!(error.to_string().contains("on a stream of cuda:1"), "{error}");
+    assert!(stream.copy(host, host, 1).is_err());
+}
+
+/// Work that was queued before a buffer is freed is done with it, on whatever stream it runs.
+#[test]
+fn buffers_outlive_the_work_that_uses_them() {
+    let _calls_succeed = failing("");
+    let gpu = device(0);
+    let exe = kernel(ADD);
+    let stream = gpu
+        .new_stream(StreamOptions {
+            nonblocking: true,
+            ..StreamOptions::default()
+        })
+        .unwrap();
+    for round in 0..20 {
+        let buffer = upload(gpu, &[round; 512]);
+        let out = gpu.allocate(8 * 512, Some(&stream)).unwrap();
+        gpu.synchronize().unwrap();
+        let [a, b, c] = line(&*buffer, 8);
+        launch_on(&*exe, grid(2, 256), &[a, b, c, 1], &*stream).unwrap();
+        let (to, from) = (Place::Device(gpu.id(), out.address()), Place::Device(gpu.id(), a));
+        stream.copy(to, from, 8 * 512).unwrap();
+        buffer.used_on(&stream);
+        drop(buffer);
+        assert_eq!(download(&*out), [round + 1; 512]);
+    }
+}

@@ -1,0 +1,246 @@
+//! Streams, events, graphs and profiles of the double's devices.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use common::*;
+use weft_runtime::profile::{Activity, Session};
+use weft_runtime::{Buffer, CallOptions, Device, DeviceId, Event, Executable, Place, RunError, Stream, StreamOptions};
+
+/// Tests take turns: a device that captures on any stream cannot be waited for.
+fn stream() -> Arc<dyn Stream> {
+    let nonblocking = StreamOptions {
+        nonblocking: true,
+        priority: -1,
+    };
+    device(0).new_stream(nonblocking).unwrap()
+}
+
+fn add(exe: &dyn Executable, buffer: &dyn Buffer, by: i64, stream: &dyn Stream) {
+    let [a, b, c] = line(buffer, 8);
+    launch_on(exe, grid(b.div_ceil(64) as u32, 64), &[a, b, c, by as u64], stream).unwrap();
+}
+
+#[test]
+fn streams_wait_for_each_others_events() {
+    let _one_at_a_time = failing("");
+    let exe = kernel(ADD);
+    let (first, second) = (stream(), stream());
+    let event = device(0).new_event(false).unwrap();
+    for _ in 0..10 {
+        let buffer = upload(device(0), &[0; 1000]);
+        device(0).synchronize().unwrap();
+        (0..5).for_each(|_| add(&*exe, &*buffer, 1, &*first));
+        first.record(&*event).unwrap();
+        second.wait(&*event).unwrap();
+        let copy = device(0).allocate(8000, Some(&second)).unwrap();
+        let place = |buffer: &dyn Buffer| Place::Device(DeviceId::cuda(0), buffer.address());
+        second.copy(place(&*copy), place(&*buffer), 8000).unwrap();
+        assert_eq!(download(&*copy), [5; 1000]);
+        event.synchronize().unwrap();
+        assert!(event.is_done().unwrap());
+        first.synchronize().unwrap();
+        assert!(first.is_done().unwrap() && second.is_done().unwrap());
+    }
+    assert_ne!(first.raw_handle(), second.raw_handle());
+}
+
+#[test]
+fn events_measure_time() {
+    let _one_at_a_time = failing("");
+    let stream = stream();
+    let events: Vec<Arc<dyn Event>> = (0..3).map(|_| device(0).new_event(true).unwrap()).collect();
+    assert!(events[0].elapsed_ms(&*events[1]).unwrap_err().to_string().contains("not recorded"));
+    let (exe, buffer) = (kernel(ADD), upload(device(0), &[0; 100]));
+    device(0).synchronize().unwrap();
+    stream.record(&*events[0]).unwrap();
+    add(&*exe, &*buffer, 1, &*stream);
+    stream.record(&*events[1]).unwrap();
+    events[1].synchronize().unwrap();
+    assert!(events[0].elapsed_ms(&*events[1]).unwrap() >= 0.0);
+    let untimed = device(0).new_event(false).unwrap();
+    stream.record(&*untimed).unwrap();
+    stream.synchronize().unwrap();
+    assert!(events[0].elapsed_ms(&*untimed).unwrap_err().to_string().contains("without timing"));
+    let foreign = device(1).new_event(true).unwrap();
+    assert!(stream.record(&*foreign).unwrap_err().to_string().contains("an event of cuda:1"));
+    // One that was never recorded is done.
+    foreign.synchronize().unwrap();
+    stream.wait(&*foreign).unwrap();
+}
+
+#[test]
+fn callbacks_run_in_order() {
+    let _one_at_a_time = failing("");
+    let stream = stream();
+    let seen = Arc::new(AtomicU32::new(0));
+    for digit in 1..=3 {
+        let seen = seen.clone();
+        let callback = move || {
+            seen.store(seen.load(Ordering::SeqCst) * 10 + digit, Ordering::SeqCst);
+        };
+        stream.add_callback(Box::new(callback)).unwrap();
+    }
+    stream.synchronize().unwrap();
+    assert_eq!(seen.load(Ordering::SeqCst), 123);
+}
+
+#[test]
+fn graphs_replay_what_was_captured() {
+    let _one_at_a_time = failing("");
+    let exe = kernel(ADD);
+    let (capturing, other) = (stream(), stream());
+    let (buffer, copy) = (upload(device(0), &[0; 100]), upload(device(0), &[0; 100]));
+    device(0).synchronize().unwrap();
+    let place = |buffer: &dyn Buffer| Place::Device(DeviceId::cuda(0), buffer.address());
+    capturing.begin_capture().unwrap();
+    assert!(capturing.is_capturing().unwrap() && !other.is_capturing().unwrap());
+    add(&*exe, &*buffer, 3, &*capturing);
+    add(&*exe, &*buffer, 4, &*capturing);
+    capturing.copy(place(&*copy), place(&*buffer), 800).unwrap();
+    assert!(capturing.add_callback(Box::new(|| ())).is_err());
+    assert!(
+        device(0)
+            .allocate(8, Some(&capturing))
+            .unwrap_err()
+            .to_string()
+            .contains("while it captures")
+    );
+    let graph = capturing.end_capture().unwrap();
+    assert_eq!((graph.steps(), graph.device()), (3, DeviceId::cuda(0)));
+    assert_eq!(download(&*buffer), [0; 100]);
+    graph.launch(&*capturing).unwrap();
+    capturing.synchronize().unwrap();
+    graph.launch(&*other).unwrap();
+    graph.launch(&*other).unwrap();
+    other.synchronize().unwrap();
+    assert_eq!((download(&*buffer), download(&*copy)), (vec![21; 100], vec![21; 100]));
+    // The graph keeps the code it runs.
+    drop(exe);
+    graph.launch(&*other).unwrap();
+    other.synchronize().unwrap();
+    assert_eq!(download(&*copy), [28; 100]);
+}
+
+#[test]
+fn captures_begin_and_end_once() {
+    let _one_at_a_time = failing("");
+    let stream = stream();
+    assert!(stream.end_capture().is_err());
+    stream.begin_capture().unwrap();
+    assert!(stream.begin_capture().unwrap_err().to_string().contains("captures already"));
+    assert_eq!(stream.end_capture().unwrap().steps(), 0);
+    let default = device(0).default_stream().unwrap();
+    assert!(default.begin_capture().unwrap_err().to_string().contains("default stream"));
+}
+
+#[test]
+fn errors_of_graphs_arrive_at_the_stream_they_ran_on() {
+    let _one_at_a_time = failing("");
+    let source = "
+entry kernel @picky(%0 x: view<i64, 1, C, global>) {
+  %1: i64 = 0
+  %2: i64 = load %0[%1]
+  print \"x is \", %2
+  %3: bool = lt %2, %1
+  if %3 {
+    raise value \"negative\"
+  }
+}
+";
+    let gpu = device(1);
+    let exe = kernel_on(gpu, source);
+    let make = || gpu.new_stream(StreamOptions::default()).unwrap();
+    let (capturing, other) = (make(), make());
+    let x = upload(gpu, &[4]);
+    gpu.synchronize().unwrap();
+    capturing.begin_capture().unwrap();
+    launch_on(&*exe, grid(1, 1), &line(&*x, 8), &*capturing).unwrap();
+    let graph = capturing.end_capture().unwrap();
+    graph.launch(&*other).unwrap();
+    other.synchronize().unwrap();
+    assert_eq!(gpu.take_output(), "x is 4\n");
+    x.write(0, &(-1i64).to_le_bytes()).unwrap();
+    gpu.synchronize().unwrap();
+    graph.launch(&*other).unwrap();
+    capturing.synchronize().unwrap();
+    assert!(matches!(other.synchronize(), Err(RunError::Raised(_))));
+    assert_eq!(gpu.take_output(), "x is -1\n");
+    // Host arrays are no part of a graph.
+    let mut host = [1i64];
+    let (view, array) = host_line(&mut host, 0, true);
+    capturing.begin_capture().unwrap();
+    let options = CallOptions {
+        stream: Some(&*capturing),
+        host_arrays: &[array],
+        ..CallOptions::default()
+    };
+    let error = exe.run(grid(1, 1), &view, &mut [], &options).unwrap_err();
+    assert!(error.to_string().contains("cannot be captured"), "{error}");
+    capturing.end_capture().unwrap();
+}
+
+#[test]
+fn streams_of_others_are_used_as_they_are() {
+    let _one_at_a_time = failing("");
+    let own = stream();
+    let external = device(0).external_stream(own.raw_handle()).unwrap();
+    assert_eq!(external.raw_handle(), own.raw_handle());
+    let buffer = upload(device(0), &[1; 10]);
+    device(0).synchronize().unwrap();
+    add(&*kernel(ADD), &*buffer, 1, &*external);
+    drop(external);
+    own.synchronize().unwrap();
+    assert_eq!(download(&*buffer), [2; 10]);
+    assert_eq!(device(0).external_stream(0).unwrap().raw_handle(), 0);
+}
+
+#[test]
+fn profiles_have_a_row_for_everything() {
+    let _one_at_a_time = failing("");
+    let exe = kernel(ADD);
+    let stream = stream();
+    let session = Session::start();
+    let buffer = device(0).allocate(800, Some(&stream)).unwrap();
+    buffer.write(0, &[0; 800]).unwrap();
+    add(&*exe, &*buffer, 1, &*stream);
+    add(&*exe, &*buffer, 1, &*stream);
+    stream.fill(buffer.address(), 0, 400).unwrap();
+    let values = download(&*buffer);
+    let rows = session.stop();
+    assert_eq!((values[0], values[99]), (0, 2));
+    let own: Vec<_> = rows.iter().filter(|row| row.stream == stream.raw_handle()).collect();
+    let kinds: Vec<Activity> = own.iter().map(|row| row.what).collect();
+    use Activity::*;
+    assert_eq!(kinds, [CopyToDevice, Kernel, Kernel, Fill, CopyToHost]);
+    assert_eq!((own[1].name.as_str(), own[1].device), ("add", DeviceId::cuda(0)));
+    assert_eq!(own.iter().map(|row| row.bytes).collect::<Vec<_>>(), [800, 0, 0, 400, 800]);
+    assert!(
+        own.windows(2)
+            .all(|pair| pair[0].start_ns + pair[0].duration_ns <= pair[1].start_ns + 1000)
+    );
+    let compile = rows.iter().find(|row| row.what == Compile && row.name == "add").unwrap();
+    assert!(compile.duration_ns > 0 && compile.start_ns < own[1].start_ns);
+}
+
+#[test]
+fn what_is_dropped_during_a_capture_is_given_back_after_it() {
+    let _one_at_a_time = failing("");
+    let gpu = device(0);
+    let capturing = stream();
+    let exe = kernel(ADD);
+    let buffer = gpu.allocate(80, Some(&capturing)).unwrap();
+    let used = gpu.memory_stats().unwrap().used;
+    capturing.fill(buffer.address(), 0, 80).unwrap();
+    capturing.begin_capture().unwrap();
+    drop(gpu.allocate_host(100, weft_runtime::HostMemory::Pinned).unwrap());
+    launch(&*exe, grid(1, 1), &[0, 0, 8, 1]).unwrap();
+    drop((buffer, exe));
+    assert_eq!(gpu.memory_stats().unwrap().used, used);
+    assert_eq!(capturing.end_capture().unwrap().steps(), 0);
+    assert_eq!(gpu.memory_stats().unwrap().used, used - 80);
+}
