@@ -13,7 +13,7 @@ const MAJOR: &str = "22";
 fn main() {
     println!("cargo:rerun-if-env-changed={PREFIX}");
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=src/compression.c");
+    println!("cargo:rerun-if-changed=src/cxx");
     if let Err(message) = link() {
         println!("cargo::error={message}");
     }
@@ -28,20 +28,26 @@ fn link() -> Result<(), String> {
     };
     println!("cargo:rustc-env=WEFT_LLVM_VERSION={}", ask(&config, &["--version"])?);
     println!("cargo:rustc-link-search=native={}", ask(&config, &["--libdir"])?);
+    compile_ours(&config)?;
     let names = ask(
         &config,
-        &["--link-static", "--libnames", codegen, "nvptxcodegen", "passes", "irreader"],
+        &[
+            "--link-static",
+            "--libnames",
+            codegen,
+            "nvptxcodegen",
+            "asmparser",
+            "instcombine",
+            "scalaropts",
+            "vectorize",
+            "ipo",
+        ],
     )?;
     for file in names.split_whitespace() {
         let name = file.trim_start_matches("lib").trim_end_matches(".a");
         // Without `-bundle` every rlib on the way would carry a copy of the archives.
         println!("cargo:rustc-link-lib=static:-bundle={name}");
     }
-    // What LLVM wants from zlib and zstd, which it would use only for compressed debug sections.
-    cc::Build::new()
-        .file("src/compression.c")
-        .flag_if_supported("-fvisibility=hidden")
-        .compile("weft_compression");
     link_cxx()?;
     for lib in ["m", "dl", "rt"] {
         if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
@@ -49,6 +55,38 @@ fn link() -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Our own C and C++: what is done through LLVM's C++ interface, and stand-ins for what is not needed of it.
+fn compile_ours(config: &Path) -> Result<(), String> {
+    // What LLVM wants from zlib and zstd, which it would use only for compressed debug sections.
+    cc::Build::new()
+        .file("src/cxx/compression.c")
+        .flag_if_supported("-fvisibility=hidden")
+        .compile("weft_compression");
+    let headers = ask(config, &["--includedir"])?;
+    let mut build = cc::Build::new();
+    build
+        .cpp(true)
+        .std("c++17")
+        .opt_level(2)
+        .files(["parse", "passes", "unused"].map(|name| format!("src/cxx/{name}.cpp")))
+        .flag(format!("-isystem{headers}"))
+        // As LLVM was built: its headers' inline functions must agree with its archives.
+        .define("NDEBUG", None)
+        .define("_GNU_SOURCE", None)
+        .define("__STDC_CONSTANT_MACROS", None)
+        .define("__STDC_FORMAT_MACROS", None)
+        .define("__STDC_LIMIT_MACROS", None)
+        .flag("-fno-exceptions")
+        .flag("-fno-rtti")
+        .flag("-fvisibility=hidden")
+        .flag("-fvisibility-inlines-hidden")
+        // The C++ library is linked by `link_cxx`.
+        .cpp_link_stdlib(None)
+        // Stand-ins must be there before LLVM's archives are searched.
+        .link_lib_modifier("+whole-archive");
+    build.try_compile("weft_llvm").map_err(|error| error.to_string())
 }
 
 fn find_config() -> Result<PathBuf, String> {

@@ -20,6 +20,8 @@ pub use pipeline::Pipeline;
 pub use session::Made;
 pub use target::{Target, host};
 
+use std::ffi::CString;
+
 use session::{Job, Product};
 use target::Machine;
 
@@ -70,7 +72,11 @@ pub fn optimized_ptx_ir(text: &str, sm: u32, isa: u32) -> Result<String, Error> 
 }
 
 fn make(text: &str, machine: Machine, pipeline: Pipeline, product: Product) -> Result<Made, Error> {
-    let text = text.to_string();
+    let text = CString::new(text).map_err(|error| Error::Parse {
+        line: text[..error.nul_position()].lines().count().max(1) as u32,
+        column: 0,
+        message: "a null byte".into(),
+    })?;
     worker::run(Job {
         text,
         machine,

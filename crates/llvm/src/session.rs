@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
 use std::sync::Once;
 
@@ -10,19 +10,17 @@ use llvm_sys::LLVMAttributeFunctionIndex;
 use llvm_sys::LLVMDiagnosticSeverity;
 use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::core::{
-    LLVMAddAttributeAtIndex, LLVMContextCreate, LLVMContextDispose, LLVMContextSetDiagnosticHandler,
-    LLVMCreateMemoryBufferWithMemoryRangeCopy, LLVMCreateStringAttribute, LLVMDisposeMemoryBuffer, LLVMDisposeModule, LLVMGetBufferSize,
-    LLVMGetBufferStart, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity, LLVMPrintModuleToString, LLVMSetTarget,
+    LLVMAddAttributeAtIndex, LLVMContextCreate, LLVMContextDispose, LLVMContextSetDiagnosticHandler, LLVMCreateStringAttribute,
+    LLVMDisposeMemoryBuffer, LLVMDisposeModule, LLVMGetBufferSize, LLVMGetBufferStart, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity,
+    LLVMGetFirstBasicBlock, LLVMGetFirstFunction, LLVMGetNextFunction, LLVMPrintModuleToString, LLVMSetTarget,
 };
-use llvm_sys::ir_reader::LLVMParseIRInContext2;
-use llvm_sys::prelude::{LLVMContextRef, LLVMDiagnosticInfoRef, LLVMMemoryBufferRef, LLVMModuleRef};
+use llvm_sys::prelude::{LLVMContextRef, LLVMDiagnosticInfoRef, LLVMMemoryBufferRef, LLVMModuleRef, LLVMValueRef};
 use llvm_sys::target::{LLVMDisposeTargetData, LLVMSetModuleDataLayout};
 use llvm_sys::target_machine::{
     LLVMCodeGenFileType, LLVMCodeGenOptLevel, LLVMCodeModel, LLVMCreateTargetDataLayout, LLVMCreateTargetMachine, LLVMDisposeTargetMachine,
     LLVMGetTargetFromTriple, LLVMRelocMode, LLVMTargetMachineEmitToMemoryBuffer, LLVMTargetMachineRef,
 };
 
-use crate::pipeline::functions;
 use crate::target::{Machine, owned};
 use crate::{Error, Pipeline};
 
@@ -34,9 +32,22 @@ pub enum Product {
     Ir,
 }
 
+unsafe extern "C" {
+    /// In `cxx/parse.cpp`.
+    fn weft_llvm_parse(context: LLVMContextRef, text: *const c_char, length: usize, mistake: *mut Mistake) -> LLVMModuleRef;
+}
+
+/// As in `cxx/parse.cpp`.
+#[repr(C)]
+struct Mistake {
+    line: u32,
+    column: u32,
+    message: *mut c_char,
+}
+
 /// A module to be made into something.
 pub struct Job {
-    pub text: String,
+    pub text: CString,
     pub machine: Machine,
     pub pipeline: Pipeline,
     pub product: Product,
@@ -67,20 +78,17 @@ impl Session {
         let machine = self.machine(&job.machine)?;
         let context = Context::new();
         let module = context.parse(&job.text)?;
-        let made = module
-            .prepare(&job.machine, machine)
-            .and_then(|()| module.verify())
-            .and_then(|()| module.optimize(job.pipeline, context.raw, machine))
-            .and_then(|()| {
-                if job.product != Product::Ir && job.pipeline != Pipeline::Simt {
-                    module.ask_for_frames(context.raw);
-                }
-                match job.product {
-                    Product::Ir => Ok(module.print()),
-                    Product::Object => module.emit(machine, LLVMCodeGenFileType::LLVMObjectFile),
-                    Product::Assembly => module.emit(machine, LLVMCodeGenFileType::LLVMAssemblyFile),
-                }
-            });
+        let made = module.prepare(&job.machine, machine).and_then(|()| module.verify()).and_then(|()| {
+            module.optimize(job.pipeline, machine);
+            if job.product != Product::Ir && job.pipeline != Pipeline::Simt {
+                module.ask_for_frames(context.raw);
+            }
+            match job.product {
+                Product::Ir => Ok(module.print()),
+                Product::Object => module.emit(machine, LLVMCodeGenFileType::LLVMObjectFile),
+                Product::Assembly => module.emit(machine, LLVMCodeGenFileType::LLVMAssemblyFile),
+            }
+        });
         drop(module);
         let stack_bytes = context.check()?;
         made.map(|bytes| Made { bytes, stack_bytes })
@@ -189,21 +197,24 @@ impl Context {
         Context { raw, reports }
     }
 
-    fn parse(&self, text: &str) -> Result<Module, Error> {
-        let mut raw = ptr::null_mut();
-        let mut message = ptr::null_mut();
-        // SAFETY: the buffer copies the text and is freed after parsing; the module is used only on success.
-        let failed = unsafe {
-            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text.as_ptr().cast::<c_char>(), text.len(), c"weft".as_ptr());
-            let failed = LLVMParseIRInContext2(self.raw, buffer, &mut raw, &mut message) != 0;
-            LLVMDisposeMemoryBuffer(buffer);
-            failed
+    fn parse(&self, text: &CStr) -> Result<Module, Error> {
+        let mut mistake = Mistake {
+            line: 0,
+            column: 0,
+            message: ptr::null_mut(),
         };
-        if failed {
-            // SAFETY: on failure LLVM gives a message of its own.
-            return Err(parse_error(&unsafe { owned(message) }));
+        // SAFETY: the text ends with a null byte; the mistake is written only if there is one, and its message is then ours.
+        unsafe {
+            let raw = weft_llvm_parse(self.raw, text.as_ptr(), text.count_bytes(), &mut mistake);
+            if raw.is_null() {
+                return Err(Error::Parse {
+                    line: mistake.line,
+                    column: mistake.column,
+                    message: owned(mistake.message),
+                });
+            }
+            Ok(Module { raw })
         }
-        Ok(Module { raw })
     }
 
     /// The errors reported so far, else the stack that was reported.
@@ -254,17 +265,6 @@ fn frame_size(warning: &str) -> Option<u64> {
     rest.split_once(')')?.0.parse().ok()
 }
 
-/// Takes `weft:LINE:COLUMN: error: MESSAGE` apart.
-fn parse_error(report: &str) -> Error {
-    let mut parts = report.splitn(4, ':');
-    let _name = parts.next();
-    let line = parts.next().and_then(|n| n.trim().parse().ok()).unwrap_or(0);
-    let column = parts.next().and_then(|n| n.trim().parse().ok()).unwrap_or(0);
-    let rest = if line == 0 { report } else { parts.next().unwrap_or(report) };
-    let message = rest.trim().trim_start_matches("error:").trim().to_string();
-    Error::Parse { line, column, message }
-}
-
 struct Module {
     raw: LLVMModuleRef,
 }
@@ -292,9 +292,9 @@ impl Module {
         if broken { Err(Error::Invalid(message)) } else { Ok(()) }
     }
 
-    fn optimize(&self, pipeline: Pipeline, context: LLVMContextRef, machine: LLVMTargetMachineRef) -> Result<(), Error> {
-        // SAFETY: all three are alive, and the module was parsed into this context.
-        unsafe { pipeline.run(self.raw, context, machine) }
+    fn optimize(&self, pipeline: Pipeline, machine: LLVMTargetMachineRef) {
+        // SAFETY: both are alive, and `prepare` was given this machine.
+        unsafe { pipeline.run(self.raw, machine) }
     }
 
     /// Has LLVM warn of frames that are not small.
@@ -309,10 +309,21 @@ impl Module {
                 SMALL_FRAME.as_ptr().cast::<c_char>(),
                 SMALL_FRAME.len() as u32,
             );
-            for function in functions(self.raw) {
+            for function in self.functions() {
                 LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, attribute);
             }
         }
+    }
+
+    /// Those that have bodies.
+    fn functions(&self) -> impl Iterator<Item = LLVMValueRef> {
+        let some = |function: LLVMValueRef| (!function.is_null()).then_some(function);
+        // SAFETY: the module is alive; its list of functions ends with null.
+        let first = some(unsafe { LLVMGetFirstFunction(self.raw) });
+        // SAFETY: as above, and the module keeps its functions while the iterator is used.
+        let all = std::iter::successors(first, move |&f| some(unsafe { LLVMGetNextFunction(f) }));
+        // SAFETY: as above; a declaration has no block.
+        all.filter(|&f| !unsafe { LLVMGetFirstBasicBlock(f) }.is_null())
     }
 
     fn print(&self) -> Vec<u8> {
