@@ -10,10 +10,15 @@ const PREFIX: &str = "LLVM_SYS_221_PREFIX";
 const DEBIAN: &str = "/usr/lib/llvm-22/bin/llvm-config";
 const MAJOR: &str = "22";
 
+/// The sources that decide which code is made of a text.
+const MAKES_CODE: [&str; 4] = ["src/session.rs", "src/cxx/parse.cpp", "src/cxx/passes.cpp", "src/cxx/unused.cpp"];
+
 fn main() {
     println!("cargo:rerun-if-env-changed={PREFIX}");
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=src/cxx");
+    for file in MAKES_CODE.into_iter().chain(["src/cxx/compression.c"]) {
+        println!("cargo:rerun-if-changed={file}");
+    }
     if let Err(message) = link() {
         println!("cargo::error={message}");
     }
@@ -27,6 +32,7 @@ fn link() -> Result<(), String> {
         other => return Err(format!("Weft has no CPU code generator for the architecture {other:?}")),
     };
     println!("cargo:rustc-env=WEFT_LLVM_VERSION={}", ask(&config, &["--version"])?);
+    println!("cargo:rustc-env=WEFT_LLVM_SOURCES={:016x}", hash_sources()?);
     println!("cargo:rustc-link-search=native={}", ask(&config, &["--libdir"])?);
     compile_ours(&config)?;
     let names = ask(
@@ -55,6 +61,18 @@ fn link() -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// FNV-1a of the sources: the same everywhere, unlike the hash of the standard library.
+fn hash_sources() -> Result<u64, String> {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for file in MAKES_CODE {
+        let bytes = std::fs::read(file).map_err(|error| format!("{file}: {error}"))?;
+        for byte in bytes {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+    Ok(hash)
 }
 
 /// Our own C and C++: what is done through LLVM's C++ interface, and stand-ins for what is not needed of it.

@@ -25,8 +25,14 @@ use std::ffi::CString;
 use session::{Job, Product};
 use target::Machine;
 
-/// The version of LLVM that is linked in: objects of one version are not those of another.
-pub const VERSION: &str = env!("WEFT_LLVM_VERSION");
+/// What code made of the same text depends on besides the target: the versions of LLVM and Weft, and the sources that say which passes run.
+pub const VERSION: &str = concat!(
+    env!("WEFT_LLVM_VERSION"),
+    " ",
+    env!("CARGO_PKG_VERSION"),
+    " ",
+    env!("WEFT_LLVM_SOURCES")
+);
 
 /// How to compile.
 #[derive(Clone, Debug)]

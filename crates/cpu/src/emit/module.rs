@@ -194,8 +194,10 @@ fn pow_text(name: &str, ty: Ty, signed_base: bool, signed_exponent: bool) -> Str
     } else {
         format!("store {ty} %r, ptr %to\n  ret void")
     };
+    // Inlined where it is a few scalar instructions.
+    let inline = if ty.lanes == 0 { "alwaysinline " } else { "" };
     format!(
-        "define internal void @{name}(ptr %base, ptr %power, ptr %to) #0 {{\nentry:\n  %x = load {ty}, ptr %base\n  %n = load {e}, ptr %power\n  br label %head\nhead:\n  \
+        "define internal void @{name}(ptr %base, ptr %power, ptr %to) {inline}#0 {{\nentry:\n  %x = load {ty}, ptr %base\n  %n = load {e}, ptr %power\n  br label %head\nhead:\n  \
          %r = phi {ty} [ {one}, %entry ], [ %rnext, %body ]\n  %s = phi {ty} [ %x, %entry ], [ %snext, %body ]\n  \
          %e = phi {e} [ %n, %entry ], [ %enext, %body ]\n  {any}\n  br i1 %more, label %body, label %end\nbody:\n  \
          %low = and {e} %e, {one_e}\n  %odd = icmp ne {e} %low, {zero_e}\n  %times = mul {ty} %r, %s\n  \
