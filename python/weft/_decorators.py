@@ -87,6 +87,7 @@ def dispatcher(
     python_errors: bool = False,
     check: bool = False,
     cache: bool = False,
+    bounds: tuple[int, int, int] = (0, 0, 0),
 ) -> Any:
     """A compiled object of class `cls` around a Python function, or around that of another compiled object."""
     function = getattr(function, "py_func", function)
@@ -102,6 +103,7 @@ def dispatcher(
         python_errors=python_errors,
         checked=check,
         cache=cache,
+        bounds=bounds,
     )
     _introduce(made, function)
     return made

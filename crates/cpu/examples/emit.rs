@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let width = width::choose(entry, &target);
             (
                 Variant::Kernel {
-                    axis: Axis::X,
+                    axis: Some(Axis::X),
                     width,
                     full: true,
                 },

@@ -19,7 +19,7 @@ fn emitted(module: &Module, target: &Target, full: bool) -> Emitted {
     let entry = module.entry_function();
     let variant = match entry.kind {
         FuncKind::Kernel => Variant::Kernel {
-            axis: Axis::X,
+            axis: Some(Axis::X),
             width: width::choose(entry, target),
             full,
         },
@@ -128,7 +128,7 @@ entry kernel @k(%0 x: view<f64, 1, C, global>) {
 ";
     let module = lowered(source);
     let variant = Variant::Kernel {
-        axis: Axis::X,
+        axis: Some(Axis::X),
         width: 8,
         full: true,
     };

@@ -85,6 +85,19 @@ pub struct Options {
     pub contract: bool,
     /// Division by zero raises (Numba's `error_model='python'`).
     pub python_errors: bool,
+    /// Of a kernel.
+    pub bounds: Bounds,
+}
+
+/// What a kernel's launches keep to, and what the code may take; 0 where nothing is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Bounds {
+    /// Threads of a block, at the most.
+    pub max_threads: u32,
+    /// Blocks that one multiprocessor should have room for.
+    pub min_blocks: u32,
+    /// Registers of a thread.
+    pub max_registers: u32,
 }
 
 /// Which kind of IR function the entry becomes.

@@ -215,6 +215,13 @@ pub fn is_of_warp(kind: &StmtKind) -> bool {
     matches!(kind, StmtKind::SyncWarp(_) | StmtKind::Let(_, Op::Warp { .. } | Op::ActiveMask))
 }
 
+/// Do lanes of a warp meet anywhere in a function?
+pub fn uses_warps(func: &Function) -> bool {
+    let mut found = false;
+    walk(&func.body, &mut |kind| found |= is_of_warp(kind));
+    found
+}
+
 /// Does control never reach what follows the statement in its block?
 pub fn is_terminator(kind: &StmtKind) -> bool {
     match kind {

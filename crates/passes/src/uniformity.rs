@@ -66,6 +66,8 @@ pub enum Lanes {
     Single,
     /// Threads along an axis of the block; axes before it have dimension 1.
     Threads(Axis),
+    /// The threads of a warp. They lie along an axis, or else along several: then no index is a step from lane to lane.
+    Warp(Option<Axis>),
     /// Neighbours along the last axis of a `Loop` function's index space.
     Points,
 }
@@ -456,12 +458,14 @@ impl<'a> Walk<'a> {
 
     /// A gang is one warp. Lanes with one mask get one answer, unless it is about their own value.
     fn warp(&self, warp: WarpOp, op: &Op) -> Class {
-        let Op::Warp { mask, value, .. } = op else {
+        let Op::Warp { mask, value, lane, .. } = op else {
             return Class::Varying;
         };
+        let from_one = warp == WarpOp::ShuffleIdx && lane.is_some_and(|lane| self.class(lane).is_uniform());
         let (mask, value) = (self.class(*mask), self.class(*value));
         match warp {
             _ if mask == Class::Unset || value == Class::Unset => Class::Unset,
+            _ if from_one && !value.is_uniform() => Class::Gang,
             _ if warp.is_shuffle() => {
                 if value.is_uniform() {
                     value
@@ -477,8 +481,10 @@ impl<'a> Walk<'a> {
 
     fn geometry(&self, g: Geometry) -> Class {
         match (g, self.lanes) {
-            (Geometry::ThreadIdx(axis), Lanes::Threads(lane)) if axis == lane => Class::Affine(1),
+            (Geometry::ThreadIdx(axis), Lanes::Threads(lane) | Lanes::Warp(Some(lane))) if axis == lane => Class::Affine(1),
+            (Geometry::ThreadIdx(_), Lanes::Warp(None)) => Class::Varying,
             (Geometry::ThreadIdx(_), _) => Class::Gang,
+            (Geometry::LaneId, Lanes::Warp(_)) => Class::Affine(1),
             (Geometry::LaneId, _) => Class::Varying,
             _ => Class::Block,
         }

@@ -70,7 +70,7 @@ fn random_kernels_and_host_functions_keep_their_meaning() {
 fn test_files() -> Vec<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for folder in ["../ir/tests/run", "../ir/tests/together", "tests/run"] {
+    for folder in ["../ir/tests/run", "tests/run"] {
         collect(&here.join(folder), &mut files);
     }
     files.sort();

@@ -5,7 +5,7 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
 use smallvec::{SmallVec, smallvec};
-use weft_front::{ArgType, Options, Role};
+use weft_front::{ArgType, Bounds, Options, Role};
 use weft_runtime::{CallOptions, CompileOptions, Inspect, Launch};
 
 use crate::classify::Captured;
@@ -25,7 +25,7 @@ pub struct Dispatcher {
 #[pymethods]
 impl Dispatcher {
     #[new]
-    #[pyo3(signature = (function, signatures, *, role, parallel, fastmath, contract, python_errors, checked, cache))]
+    #[pyo3(signature = (function, signatures, *, role, parallel, fastmath, contract, python_errors, checked, cache, bounds = (0, 0, 0)))]
     #[expect(clippy::too_many_arguments, reason = "the decorators' options, named at the only call")]
     fn new(
         function: &Bound<'_, PyFunction>,
@@ -37,6 +37,7 @@ impl Dispatcher {
         python_errors: bool,
         checked: bool,
         cache: bool,
+        bounds: (u32, u32, u32),
     ) -> PyResult<Dispatcher> {
         let role = match role {
             "host" => Role::Host,
@@ -49,6 +50,11 @@ impl Dispatcher {
             fastmath,
             contract,
             python_errors,
+            bounds: Bounds {
+                max_threads: bounds.0,
+                min_blocks: bounds.1,
+                max_registers: bounds.2,
+            },
         };
         let core = Core::new(function, options, CompileOptions { checked, cache }, signatures)?;
         Ok(Dispatcher { core })

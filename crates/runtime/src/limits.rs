@@ -43,9 +43,7 @@ impl Limits {
     pub fn check_shared_arrays(module: &Module) -> Result<(), CompileError> {
         let most = u64::from(Limits::COMMON.shared_bytes);
         let function = module.entry_function();
-        let shared = function.arrays.iter().filter(|array| array.space == Space::Shared);
-        let bytes = shared.map(|array| array.shape.iter().fold(array.elem.size() as u64, |n, &axis| n.saturating_mul(axis)));
-        let total = bytes.fold(0u64, u64::saturating_add);
+        let total = array_bytes(function, Space::Shared);
         if total <= most {
             return Ok(());
         }
@@ -94,6 +92,13 @@ impl Limits {
         }
         Ok((threads, blocks))
     }
+}
+
+/// What a function's arrays in one kind of memory take.
+pub fn array_bytes(function: &Function, space: Space) -> u64 {
+    let arrays = function.arrays.iter().filter(|array| array.space == space);
+    let bytes = arrays.map(|array| array.shape.iter().fold(array.elem.size() as u64, |n, &axis| n.saturating_mul(axis)));
+    bytes.fold(0, u64::saturating_add)
 }
 
 fn within(what: &str, size: [u32; 3], most: [u32; 3]) -> Result<(), RunError> {

@@ -40,6 +40,49 @@ from weft.cuda.devices import (
     synchronize,
 )
 from weft.cuda.interop import as_cuda_array, from_cuda_array_interface, from_dlpack
+from weft.cuda.names import (
+    activemask,
+    all_sync,
+    any_sync,
+    atomic,
+    ballot_sync,
+    blockDim,
+    blockIdx,
+    brev,
+    cbrt,
+    cg,
+    clz,
+    const,
+    eq_sync,
+    ffs,
+    fma,
+    grid,
+    gridDim,
+    gridsize,
+    laneid,
+    lanemask_lt,
+    local,
+    match_all_sync,
+    match_any_sync,
+    nanosleep,
+    popc,
+    selp,
+    shared,
+    shfl_down_sync,
+    shfl_sync,
+    shfl_up_sync,
+    shfl_xor_sync,
+    syncthreads,
+    syncthreads_and,
+    syncthreads_count,
+    syncthreads_or,
+    syncwarp,
+    threadfence,
+    threadfence_block,
+    threadfence_system,
+    threadIdx,
+    warpsize,
+)
 from weft.cuda.streams import (
     Event,
     Graph,
@@ -61,11 +104,17 @@ __all__ = [
     "Kernel",
     "MappedNDArray",
     "Stream",
+    "activemask",
+    "all_sync",
+    "any_sync",
     "as_cuda_array",
     "atomic",
+    "ballot_sync",
     "blockDim",
     "blockIdx",
+    "brev",
     "cbrt",
+    "cg",
     "close",
     "clz",
     "const",
@@ -75,9 +124,11 @@ __all__ = [
     "detect",
     "device_array",
     "device_array_like",
+    "eq_sync",
     "event",
     "event_elapsed_time",
     "external_stream",
+    "ffs",
     "fma",
     "from_cuda_array_interface",
     "from_dlpack",
@@ -91,6 +142,7 @@ __all__ = [
     "is_supported_version",
     "jit",
     "laneid",
+    "lanemask_lt",
     "legacy_default_stream",
     "list_devices",
     "local",
@@ -98,6 +150,9 @@ __all__ = [
     "mapped",
     "mapped_array",
     "mapped_array_like",
+    "match_all_sync",
+    "match_any_sync",
+    "nanosleep",
     "per_thread_default_stream",
     "pinned",
     "pinned_array",
@@ -106,9 +161,16 @@ __all__ = [
     "select_device",
     "selp",
     "shared",
+    "shfl_down_sync",
+    "shfl_sync",
+    "shfl_up_sync",
+    "shfl_xor_sync",
     "stream",
     "synchronize",
     "syncthreads",
+    "syncthreads_and",
+    "syncthreads_count",
+    "syncthreads_or",
     "syncwarp",
     "threadIdx",
     "threadfence",
@@ -117,8 +179,6 @@ __all__ = [
     "to_device",
     "warpsize",
 ]
-
-warpsize = 32
 
 
 class Kernel(_weft.Dispatcher, Inspectable):
@@ -158,6 +218,7 @@ def jit(
     opt: bool = True,
     lineinfo: bool = False,
     max_registers: int | None = None,
+    launch_bounds: int | Sequence[int] | None = None,
     cache: bool = False,
     link: Sequence[str] = (),
     boundscheck: bool | None = None,
@@ -166,8 +227,12 @@ def jit(
 
     fma: fuse products into additions where both stand in one expression, as CUDA compilers do.
     debug: run checked, see the guide: finds indices out of bounds, races between threads of a block, reads of uninitialised memory.
-    `opt`, `lineinfo`, `max_registers` and `inline` are accepted for Numba's sake.
+    max_registers: of a thread, on devices that share them out.
+    launch_bounds: the most threads a block of a launch has, or a tuple of that, the blocks one multiprocessor should have room for, and
+        the blocks of a cluster.
+    `opt`, `lineinfo` and `inline` are accepted for Numba's sake.
     """
+    bounds = _bounds(launch_bounds, max_registers)
     if link:
         raise UnsupportedError("linking foreign device code is not supported")
 
@@ -182,77 +247,18 @@ def jit(
             contract=fma or fastmath,
             check=checked(debug, boundscheck),
             cache=cache,
+            bounds=bounds,
         )
 
     return decorate(signature_or_function, make)
 
 
-class _InKernel:
-    """A name that means something only inside a compiled kernel."""
-
-    def __init__(self, path: str, doc: str) -> None:
-        self._weft_path_ = f"weft.cuda.{path}"
-        self.__doc__ = doc
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Raises: there is no thread here."""
-        raise RuntimeError(f"cuda.{self._weft_path_[10:]} means something only inside a function compiled with cuda.jit")
-
-    def __repr__(self) -> str:
-        return f"<{self._weft_path_}>"
-
-
-class _Axes(_InKernel):
-    """Three numbers of a thread: x, y, z."""
-
-    def _axis(self) -> Any:
-        return self()
-
-    x = y = z = property(_axis)
-
-
-class _Group(_InKernel):
-    """A name with functions below it: `atomic.add`, `shared.array`."""
-
-    def __init__(self, path: str, doc: str, members: dict[str, str]) -> None:
-        super().__init__(path, doc)
-        for name, text in members.items():
-            setattr(self, name, _InKernel(f"{path}.{name}", text))
-
-
-threadIdx = _Axes("threadIdx", "Index of the thread in its block, along x, y and z.")
-blockIdx = _Axes("blockIdx", "Index of the block in the grid, along x, y and z.")
-blockDim = _Axes("blockDim", "Threads of a block, along x, y and z.")
-gridDim = _Axes("gridDim", "Blocks of the grid, along x, y and z.")
-laneid = _InKernel("laneid", "Index of the thread in its warp of 32.")
-grid = _InKernel("grid", "grid(ndim): index of the thread in the whole grid; an int for 1 axis, a tuple for 2 or 3.")
-gridsize = _InKernel("gridsize", "gridsize(ndim): threads of the whole grid; an int for 1 axis, a tuple for 2 or 3.")
-syncthreads = _InKernel("syncthreads", "All threads of the block arrive before any goes on.")
-syncwarp = _InKernel("syncwarp", "All threads of the warp arrive before any goes on.")
-threadfence = _InKernel("threadfence", "Earlier writes of this thread become visible to all before later ones.")
-threadfence_block = _InKernel("threadfence_block", "Like `threadfence`, for threads of the block.")
-threadfence_system = _InKernel("threadfence_system", "Like `threadfence`, for the host as well.")
-fma = _InKernel("fma", "fma(a, b, c): a * b + c with one rounding.")
-selp = _InKernel("selp", "selp(condition, a, b): a if the condition holds, else b; both are evaluated.")
-popc = _InKernel("popc", "popc(x): bits that are set in an integer.")
-clz = _InKernel("clz", "clz(x): leading zero bits of an integer.")
-cbrt = _InKernel("cbrt", "cbrt(x): cube root.")
-shared = _Group("shared", "Memory of a block.", {"array": "array(shape, dtype): an array that all threads of the block share."})
-local = _Group("local", "Memory of a thread.", {"array": "array(shape, dtype): an array of this thread."})
-const = _Group("const", "Constant memory.", {"array_like": "array_like(array): a global NumPy array, frozen at compile time."})
-_ATOMICS = {
-    "add": "add(array, index, value): array[index] += value",
-    "sub": "sub(array, index, value): array[index] -= value",
-    "min": "min(array, index, value): array[index] = min(array[index], value)",
-    "max": "max(array, index, value): array[index] = max(array[index], value)",
-    "and_": "and_(array, index, value): array[index] &= value",
-    "or_": "or_(array, index, value): array[index] |= value",
-    "xor": "xor(array, index, value): array[index] ^= value",
-    "exch": "exch(array, index, value): array[index] = value",
-    "compare_and_swap": "compare_and_swap(array, old, value): array[0] = value if it equals old",
-    "cas": "cas(array, index, old, value): array[index] = value if it equals old",
-}
-atomic = _Group(
-    "atomic", "One step that no other thread sees half done; each gives the old element.",
-    {name: f"{text}, atomically; gives the old element." for name, text in _ATOMICS.items()},
-)  # fmt: skip
+def _bounds(launch_bounds: int | Sequence[int] | None, max_registers: int | None) -> tuple[int, int, int]:
+    """Threads of a block, blocks of a multiprocessor, registers of a thread; 0 for what is not given."""
+    given = [] if launch_bounds is None else list(launch_bounds) if isinstance(launch_bounds, Sequence) else [launch_bounds]
+    if len(given) > 3 or (launch_bounds is not None and not given):
+        raise ValueError(f"launch_bounds takes one to three numbers, got {launch_bounds!r}")
+    if any(not isinstance(n, int) or n < 1 for n in given) or not isinstance(max_registers or 0, int) or (max_registers or 0) < 0:
+        raise ValueError(f"launch bounds and registers are positive ints, got {launch_bounds!r} and {max_registers!r}")
+    threads, blocks = [*given, 0, 0][:2] if len(given) < 2 else given[:2]
+    return (threads, blocks, max_registers or 0)

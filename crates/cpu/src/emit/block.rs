@@ -31,6 +31,10 @@ impl<'m> Fx<'_, 'm> {
         Ok(())
     }
 
+    pub fn divergent_barrier<T>(&self) -> Res<T> {
+        self.unsupported("a barrier where threads of a block may go different ways")
+    }
+
     fn stmt(&mut self, stmt: &'m Stmt) -> Res<()> {
         self.span = stmt.span;
         match &stmt.kind {
@@ -85,8 +89,9 @@ impl<'m> Fx<'_, 'm> {
                 results,
                 spread,
             } => self.launch(*func, extents, args, results, *spread),
-            StmtKind::Barrier => self.unsupported("a barrier where threads of a block may go different ways"),
-            StmtKind::GridBarrier | StmtKind::SyncWarp(_) => self.unsupported("this operation of several threads is not supported here"),
+            StmtKind::Barrier | StmtKind::GridBarrier => self.divergent_barrier(),
+            // The lanes of a gang are in step.
+            StmtKind::SyncWarp(_) => Ok(()),
             StmtKind::Fence(_) => {
                 self.w.line(format_args!("fence seq_cst"));
                 Ok(())

@@ -52,13 +52,22 @@ fn index_space<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, linkage
 }
 
 /// A kernel: blocks of threads.
-pub fn kernel<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, axis: Axis, lanes: u32, full: bool) -> Res<()> {
-    let info = Rc::new(analyze(f, Lanes::Threads(axis)));
+pub fn kernel<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, axis: Option<Axis>, lanes: u32, full: bool) -> Res<()> {
+    let of_gang = kernel_lanes(f, axis);
+    let info = Rc::new(analyze(f, of_gang));
     let mut fx = Fx::new(cx, f, info, lanes);
+    fx.is_warp = matches!(of_gang, Lanes::Warp(_));
     fx.prepare()?;
     fx.load_params(&f.params, 0)?;
     fx.blocks(axis, full)?;
     fx.finish(symbol, "")
+}
+
+fn kernel_lanes(f: &Function, axis: Option<Axis>) -> Lanes {
+    match axis {
+        Some(axis) if !weft_passes::operands::uses_warps(f) => Lanes::Threads(axis),
+        _ => Lanes::Warp(axis),
+    }
 }
 
 /// The frame of a function's end, or of the end of what is run once per gang.

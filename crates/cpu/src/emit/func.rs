@@ -25,6 +25,8 @@ pub struct Fx<'a, 'm> {
     pub w: Writer,
     /// Lanes of the gang; 0 in scalar code.
     pub lanes: u32,
+    /// The gang is a warp.
+    pub is_warp: bool,
     pub vals: Vec<Option<Val>>,
     /// The operation that defines each value.
     pub defs: Vec<Option<&'m Op>>,
@@ -36,6 +38,8 @@ pub struct Fx<'a, 'm> {
     /// The shared, local arrays' memory.
     pub arrays: Vec<Operand>,
     pub array_bytes: Vec<u64>,
+    /// Dynamic shared memory, once it is used.
+    pub dynamic: Option<Operand>,
     /// How often each value is read.
     pub uses: Vec<u32>,
     pub frames: Vec<Frame>,
@@ -68,6 +72,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             info,
             w,
             lanes,
+            is_warp: false,
             vals: vec![None; f.values.len()],
             defs: vec![None; f.values.len()],
             slots: Vec::new(),
@@ -75,6 +80,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             frees: lanes == 0 && (points::allocates_in_loop(&f.body) || f.kind != FuncKind::Host && points::allocates(&f.body)),
             arrays: Vec::new(),
             array_bytes: Vec::new(),
+            dynamic: None,
             uses: weft_passes::operands::use_counts(f),
             frames: Vec::new(),
             totals: Vec::new(),

@@ -6,7 +6,7 @@ use super::entry::end_frame;
 use super::func::Fx;
 use super::mask::Mask;
 use super::values::{Num, Res, ViewVal};
-use super::writer::{Label, Operand, Ty};
+use super::writer::{Elem, Label, Operand, Ty};
 
 /// Where the gang being written stands.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ pub struct Counter {
 
 impl Fx<'_, '_> {
     /// Runs blocks `begin..end` of the grid.
-    pub fn blocks(&mut self, lane_axis: Axis, full: bool) -> Res<()> {
+    pub fn blocks(&mut self, lane_axis: Option<Axis>, full: bool) -> Res<()> {
         let dims: Vec<Operand> = (0..6).map(|i| self.load_extra(i)).collect();
         let linear = self.count(Operand::Arg("begin"), Operand::Arg("end"), 1);
         let (grid_x, grid_y) = (dims[3], dims[4]);
@@ -43,10 +43,11 @@ impl Fx<'_, '_> {
             block_dim: [dims[0], dims[1], dims[2]],
             grid_dim: [dims[3], dims[4], dims[5]],
         });
+        let lane_axis = lane_axis.map(|axis| axis as usize);
         if super::regions::has_barrier(&self.f.body) {
-            self.run_regions(lane_axis as usize, full, linear.next)?;
+            self.run_regions(lane_axis, full, linear.next)?;
         } else {
-            self.gangs_of_block(lane_axis as usize, full, &mut |fx, next| {
+            self.gangs_of_block(lane_axis, full, &mut |fx, next| {
                 fx.frames.push(end_frame(next));
                 fx.forget_locals(|_| false);
                 let f = fx.f;
@@ -65,9 +66,12 @@ impl Fx<'_, '_> {
     }
 
     /// Writes `body` once, in loops over the gangs of a block: lanes along one axis, the axes behind it outside.
-    pub fn gangs_of_block(&mut self, lane_axis: usize, full: bool, body: &mut dyn FnMut(&mut Self, Label) -> Res<()>) -> Res<()> {
+    pub fn gangs_of_block(&mut self, lane_axis: Option<usize>, full: bool, body: &mut dyn FnMut(&mut Self, Label) -> Res<()>) -> Res<()> {
         let Some(mut geometry) = self.geometry else {
             return self.internal("threads outside a kernel");
+        };
+        let Some(lane_axis) = lane_axis else {
+            return self.gangs_in_a_line(geometry, full, body);
         };
         let mut outer = Vec::new();
         for axis in (lane_axis + 1..3).rev() {
@@ -91,6 +95,44 @@ impl Fx<'_, '_> {
             self.end_count(counter);
         }
         Ok(())
+    }
+
+    /// The same with lanes along the linear index of threads, which wraps round along the axes.
+    fn gangs_in_a_line(&mut self, mut geometry: Geometry, full: bool, body: &mut dyn FnMut(&mut Self, Label) -> Res<()>) -> Res<()> {
+        let [x, y, z] = geometry.block_dim;
+        let plane = self.mul_scalar(x, y);
+        let length = self.mul_scalar(plane, z);
+        let gang = self.count(Operand::Int(0), length, self.lanes.into());
+        let word = self.vector_ty(Elem::I32);
+        let linear = self.take(Num::Affine(gang.at, 1), word.with(Elem::I64));
+        let linear = self.convert("trunc", linear, word.with(Elem::I64), word);
+        let (rows, in_row) = self.thread_division(linear, x, word);
+        let (planes, in_plane) = self.thread_division(rows, y, word);
+        geometry.thread = [in_row, in_plane, planes].map(|index| Num::Varying(self.convert("zext", index, word, word.with(Elem::I64))));
+        self.geometry = Some(geometry);
+        self.mask = if full {
+            Mask::Full
+        } else {
+            Mask::Lanes(self.lanes_below(Num::Affine(gang.at, 1), length))
+        };
+        body(self, gang.next)?;
+        self.mask = Mask::Full;
+        self.end_count(&gang);
+        Ok(())
+    }
+
+    /// Quotient and remainder of numbers below 2^10 by one up to 2^10, by multiplication: exact, since `n (m d - 2^20) < 2^20`.
+    fn thread_division(&mut self, n: Operand, d: Operand, word: Ty) -> (Operand, Operand) {
+        let inverse = self.scalar_int("udiv", Operand::Int(1 << 20), d);
+        let inverse = self.add_scalar(inverse, Operand::Int(1));
+        let [inverse, d] = [inverse, d].map(|op| {
+            let narrow = self.convert("trunc", op, Ty::I64, Ty::I32);
+            self.splat(narrow, word)
+        });
+        let product = self.plain("mul", word, n, inverse);
+        let quotient = self.plain("lshr", word, product, Operand::Int(20));
+        let back = self.plain("mul", word, quotient, d);
+        (quotient, self.plain("sub", word, n, back))
     }
 
     /// Starts `for at in begin..end`.
@@ -130,9 +172,11 @@ impl Fx<'_, '_> {
             Query::BlockIdx(axis) => Num::Uniform(g.block[axis as usize]),
             Query::BlockDim(axis) => Num::Uniform(g.block_dim[axis as usize]),
             Query::GridDim(axis) => Num::Uniform(g.grid_dim[axis as usize]),
+            // A warp starts at a multiple of its size.
+            Query::LaneId if self.is_warp => Num::Affine(Operand::Int(0), 1),
             Query::LaneId => {
                 let linear = self.linear_thread(&g);
-                let ty = self.vector_ty(super::writer::Elem::I64);
+                let ty = self.vector_ty(Elem::I64);
                 let linear = self.take(linear, ty);
                 Num::Varying(self.plain("and", ty, linear, Operand::Int(31)))
             }
@@ -167,6 +211,23 @@ impl Fx<'_, '_> {
             self.array_bytes.push(bytes.max(1));
         }
         Ok(())
+    }
+
+    /// The block's dynamic shared memory, as long as the launch says.
+    pub fn dynamic_shared(&mut self, ty: ViewType) -> Res<ViewVal> {
+        let base = match self.dynamic {
+            Some(base) => base,
+            None => {
+                let bytes = self.w.entry_inst(format_args!("getelementptr i64, ptr %extra, i64 6"));
+                let bytes = self.w.entry_inst(format_args!("load i64, {}", bytes.typed(Ty::PTR)));
+                let array = self.w.entry_inst(format_args!("alloca i8, {}, align 64", bytes.typed(Ty::I64)));
+                self.dynamic = Some(array);
+                array
+            }
+        };
+        let bytes = self.load_extra(6);
+        let length = self.scalar_int("udiv", bytes, Operand::Int(ty.elem.size() as i64));
+        Ok(self.contiguous(ty, base, Num::int(0), vec![Num::Uniform(length)]))
     }
 
     pub fn array(&mut self, id: ArrayId, ty: ViewType) -> Res<ViewVal> {

@@ -29,6 +29,7 @@ mod print;
 mod regions;
 mod values;
 mod views;
+mod warp;
 pub mod width;
 mod writer;
 
@@ -62,8 +63,8 @@ pub enum Variant {
     /// A `Host` or `Loop` entry.
     Plain,
     /// A `Kernel` whose lanes are threads along `axis`; axes before it have dimension 1. `full`: the block dimension along
-    /// `axis` is a multiple of `width`.
-    Kernel { axis: Axis, width: u32, full: bool },
+    /// `axis` is a multiple of `width`. No axis: lanes are threads in the order of their linear index, whatever the block's shape.
+    Kernel { axis: Option<Axis>, width: u32, full: bool },
 }
 
 /// An LLVM module and its tables.

@@ -30,7 +30,10 @@ impl Fx<'_, '_> {
                 let ty = self.view_type(value)?;
                 self.view_val(|fx| fx.array(*id, ty))?
             }
-            Op::DynamicShared => return self.unsupported("dynamic shared memory is not supported here"),
+            Op::DynamicShared => {
+                let ty = self.view_type(value)?;
+                self.view_val(|fx| fx.dynamic_shared(ty))?
+            }
             Op::ConstArray(id) => {
                 let ty = self.view_type(value)?;
                 self.view_val(|fx| Ok(fx.const_array(*id, ty)))?
@@ -118,9 +121,9 @@ impl Fx<'_, '_> {
                 self.atomic(*op, &view, indices, *value, *expected, used)?
             }
             Op::Geometry(g) => self.geometry(*g)?,
-            Op::Warp { .. } | Op::ActiveMask | Op::BarrierReduce(..) => {
-                return self.unsupported("this operation of several threads is not supported here");
-            }
+            Op::Warp { op, mask, value, lane } => self.warp(*op, *mask, *value, *lane)?,
+            Op::ActiveMask => Num::Uniform(self.active_mask()),
+            Op::BarrierReduce(..) => return self.divergent_barrier(),
             _ => return self.internal(format!("an operation the passes should have removed: {op:?}")),
         })
     }

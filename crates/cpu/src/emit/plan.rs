@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use weft_ir::{BinOp, Block, Function, Label, Local, Op, Space, Stmt, StmtKind, Value};
+use weft_ir::{BarrierOp, BinOp, Block, Function, Label, Local, Op, Space, Stmt, StmtKind, Value};
 use weft_passes::operands;
 
 /// A piece of a block that holds barriers.
@@ -12,6 +12,9 @@ pub enum Piece<'m> {
     /// Statements each gang runs from end to end.
     Run(&'m [Stmt]),
     Barrier,
+    GridBarrier,
+    /// A barrier that combines a bool of every thread into a value.
+    Reduce(Value, BarrierOp, Value),
     /// Control that all threads of the block go through alike.
     Control(&'m Stmt),
 }
@@ -20,14 +23,18 @@ pub enum Piece<'m> {
 pub fn pieces(block: &Block) -> Vec<Piece<'_>> {
     let (mut found, mut start) = (Vec::new(), 0);
     for (i, stmt) in block.0.iter().enumerate() {
-        let barrier = matches!(stmt.kind, StmtKind::Barrier);
-        if !barrier && !is_skeleton(stmt) {
+        if !is_skeleton(stmt) {
             continue;
         }
         if start < i {
             found.push(Piece::Run(&block.0[start..i]));
         }
-        found.push(if barrier { Piece::Barrier } else { Piece::Control(stmt) });
+        found.push(match &stmt.kind {
+            StmtKind::Barrier => Piece::Barrier,
+            StmtKind::GridBarrier => Piece::GridBarrier,
+            StmtKind::Let(result, Op::BarrierReduce(op, value)) => Piece::Reduce(*result, *op, *value),
+            _ => Piece::Control(stmt),
+        });
         start = i + 1;
     }
     if start < block.0.len() {
@@ -40,7 +47,7 @@ pub fn pieces(block: &Block) -> Vec<Piece<'_>> {
 fn is_skeleton(stmt: &Stmt) -> bool {
     fn outward(stmt: &Stmt, in_loop: bool, labels: &mut Vec<Label>) -> bool {
         match &stmt.kind {
-            StmtKind::Barrier => true,
+            kind if operands::is_barrier(kind) => true,
             StmtKind::Break | StmtKind::Continue => !in_loop,
             StmtKind::Leave(label) => !labels.contains(label),
             StmtKind::Scope(label, body) => {
@@ -99,7 +106,11 @@ impl<'m> Plan<'m> {
     fn block(&mut self, block: &'m Block, in_loop: bool, skeleton: &mut Vec<Value>) {
         for piece in pieces(block) {
             match piece {
-                Piece::Barrier => {}
+                Piece::Barrier | Piece::GridBarrier => {}
+                Piece::Reduce(_, _, value) => {
+                    self.reads.push(BTreeSet::from([value]));
+                    self.locals.push(BTreeSet::new());
+                }
                 Piece::Run(stmts) => {
                     let region = self.reads.len();
                     self.reads.push(BTreeSet::new());
@@ -170,8 +181,8 @@ impl<'m> Plan<'m> {
 
 /// The first barrier inside a statement.
 pub fn barrier_span(stmt: &Stmt) -> Option<weft_ir::Span> {
-    match stmt.kind {
-        StmtKind::Barrier => Some(stmt.span),
+    match &stmt.kind {
+        kind if operands::is_barrier(kind) => Some(stmt.span),
         _ => operands::blocks(&stmt.kind).flat_map(|block| &block.0).find_map(barrier_span),
     }
 }

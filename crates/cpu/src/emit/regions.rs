@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_ir::{Block, Local, Span, Stmt, StmtKind, Value};
+use weft_ir::{BarrierOp, Block, Local, Span, Stmt, StmtKind, Value};
 use weft_passes::operands;
 use weft_passes::uniformity::Class;
 
@@ -21,7 +21,7 @@ use super::writer::{Elem, Label, Operand, Ty};
 /// What is kept between regions, and where control of the block goes.
 #[derive(Debug)]
 pub struct Regions {
-    lane_axis: usize,
+    lane_axis: Option<usize>,
     full: bool,
     /// Number of the region written next.
     next: usize,
@@ -65,7 +65,7 @@ pub fn has_barrier(block: &Block) -> bool {
 }
 
 impl<'m> Fx<'_, 'm> {
-    pub fn run_regions(&mut self, lane_axis: usize, full: bool, block_end: Label) -> Res<()> {
+    pub fn run_regions(&mut self, lane_axis: Option<usize>, full: bool, block_end: Label) -> Res<()> {
         let f = self.f;
         let plan = Plan::new(f);
         let gangs = self.gang_count(lane_axis);
@@ -128,19 +128,24 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// How many gangs a block has, computed in the entry block.
-    fn gang_count(&mut self, lane_axis: usize) -> Operand {
+    fn gang_count(&mut self, lane_axis: Option<usize>) -> Operand {
         let mut total = Operand::Int(1);
         for axis in 0..3 {
             let ptr = self.w.entry_inst(format_args!("getelementptr i64, ptr %extra, i64 {axis}"));
             let mut n = self.w.entry_inst(format_args!("load i64, {}", ptr.typed(Ty::PTR)));
-            if axis == lane_axis {
-                let lanes = self.lanes;
-                let up = self.w.entry_inst(format_args!("add {}, {}", n.typed(Ty::I64), lanes - 1));
-                n = self.w.entry_inst(format_args!("udiv {}, {lanes}", up.typed(Ty::I64)));
+            if Some(axis) == lane_axis {
+                n = self.whole_gangs(n);
             }
             total = self.w.entry_inst(format_args!("mul {}, {}", total.typed(Ty::I64), n.of(Ty::I64)));
         }
-        total
+        if lane_axis.is_none() { self.whole_gangs(total) } else { total }
+    }
+
+    /// The gangs that hold so many threads.
+    fn whole_gangs(&mut self, threads: Operand) -> Operand {
+        let lanes = self.lanes;
+        let up = self.w.entry_inst(format_args!("add {}, {}", threads.typed(Ty::I64), lanes - 1));
+        self.w.entry_inst(format_args!("udiv {}, {lanes}", up.typed(Ty::I64)))
     }
 
     fn per_gang(&mut self, ty: Ty, gangs: Operand) -> Operand {
@@ -249,14 +254,52 @@ impl<'m> Fx<'_, 'm> {
         for piece in pieces(block) {
             match piece {
                 Piece::Barrier => {}
-                Piece::Run(stmts) => self.region(plan, stmts)?,
+                Piece::GridBarrier => self.grid_barrier(),
+                Piece::Reduce(result, op, value) => self.reduce(plan, result, op, value)?,
+                Piece::Run(stmts) => self.region(plan, stmts, &mut |_| Ok(()))?,
                 Piece::Control(stmt) => self.skeleton_control(plan, stmt)?,
             }
         }
         Ok(())
     }
 
-    fn region(&mut self, plan: &Plan<'m>, stmts: &'m [Stmt]) -> Res<()> {
+    /// Other blocks catch up; the runtime says when.
+    fn grid_barrier(&mut self) {
+        self.cx.symbol("weft_grid_barrier");
+        self.cx.declare("declare void @weft_grid_barrier(ptr)".into());
+        self.w.line(format_args!("call void @weft_grid_barrier(ptr %ctx)"));
+    }
+
+    /// Every gang adds its lanes in which the value is true (for `And`: false).
+    fn reduce(&mut self, plan: &Plan<'m>, result: Value, op: BarrierOp, value: Value) -> Res<()> {
+        let total = self.w.alloca(Ty::I32);
+        self.w.store(Ty::I32, Operand::Int(0), total);
+        self.region(plan, &[], &mut |fx| {
+            let bits = fx.bits_ty();
+            let n = fx.num(value)?;
+            let mut holds = fx.take(n, bits);
+            if op == BarrierOp::And {
+                holds = fx.plain("xor", bits, holds, Operand::Bool(true));
+            }
+            let (count, before) = (fx.count_lanes(holds), fx.w.load(Ty::I32, total));
+            let after = fx.plain("add", Ty::I32, before, count);
+            fx.w.store(Ty::I32, after, total);
+            Ok(())
+        })?;
+        let total = self.w.load(Ty::I32, total);
+        let answer = match op {
+            BarrierOp::Count => total,
+            BarrierOp::And => self.plain("icmp eq", Ty::I32, total, Operand::Int(0)),
+            BarrierOp::Or => self.plain("icmp ne", Ty::I32, total, Operand::Int(0)),
+        };
+        let answer = Val::Num(Num::Uniform(answer));
+        self.define(result, answer.clone());
+        self.state()?.common[result.index()] = Some(answer);
+        Ok(())
+    }
+
+    /// Runs statements, then `finish`, for every gang of the block.
+    fn region(&mut self, plan: &Plan<'m>, stmts: &'m [Stmt], finish: &mut dyn FnMut(&mut Self) -> Res<()>) -> Res<()> {
         let state = self.state()?;
         let region = state.next;
         state.next += 1;
@@ -286,6 +329,7 @@ impl<'m> Fx<'_, 'm> {
                 fx.repeat(plan, *value)?;
             }
             fx.stmts(stmts)?;
+            finish(fx)?;
             fx.frames.clear();
             fx.w.place(end);
             locals.iter().chain(&made).for_each(|kept| fx.save(kept, gang));

@@ -20,6 +20,9 @@ pub fn choose(func: &Function, target: &Target) -> u32 {
     if func.kind == FuncKind::Host {
         return 1;
     }
+    if operands::uses_warps(func) {
+        return weft_ir::WARP;
+    }
     if let Some(lanes) = target.gang {
         return lanes;
     }

@@ -57,9 +57,19 @@ impl Code {
 }
 
 impl Code {
-    /// Does a call for blocks of so many gangs need a thread with a stack of [`pool::STACK_BYTES`]? An error if not even that is enough.
-    pub fn is_deep(&self, gangs: u64) -> Result<bool, RunError> {
-        self.stack.check(gangs).map_err(RunError::Invalid)
+    /// Stack that a block of so many gangs and bytes of dynamic shared memory takes, if there can be one.
+    pub fn stack_bytes(&self, gangs: u64, dynamic: u32) -> Result<u64, RunError> {
+        self.is_deep(gangs, dynamic)?;
+        Ok(SHALLOW + self.stack.frame + self.stack.gang * gangs + u64::from(dynamic))
+    }
+
+    /// Does a call for blocks of so many gangs and bytes of dynamic shared memory need a thread with a stack of [`pool::STACK_BYTES`]? An error if not even that is enough.
+    pub fn is_deep(&self, gangs: u64, dynamic: u32) -> Result<bool, RunError> {
+        let stack = Stack {
+            frame: self.stack.frame + u64::from(dynamic),
+            ..self.stack
+        };
+        stack.check(gangs).map_err(RunError::Invalid)
     }
 }
 

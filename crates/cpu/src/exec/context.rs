@@ -10,6 +10,7 @@ use std::thread::{self, ThreadId};
 use weft_ir::{Spread, repr};
 use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError, slots};
 
+use super::cooperative;
 use super::memory::HostBuffer;
 use super::spread::{self, Units};
 use crate::emit::{ErrorSite, PrintPart, PrintSite};
@@ -144,6 +145,7 @@ pub fn symbols() -> [(&'static str, usize); 5] {
         ("weft_alloc", weft_alloc as *const () as usize),
         ("weft_sweep", weft_sweep as *const () as usize),
         ("weft_launch", weft_launch as *const () as usize),
+        ("weft_grid_barrier", cooperative::weft_grid_barrier as *const () as usize),
     ]
 }
 

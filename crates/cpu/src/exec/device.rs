@@ -49,11 +49,13 @@ pub static OUTPUT: Mutex<String> = Mutex::new(String::new());
 /// The most bytes that `allocate` may have out; `u64::MAX` for no limit.
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// Blocks are as CUDA's, so that kernels rely on the same limits; a grid may have any shape.
+/// Blocks are as CUDA's, so that kernels rely on the same limits, with as much shared memory as its newer devices have; a grid may have
+/// any shape.
 static LIMITS: Limits = Limits {
     block: [1024; 3],
     grid: [u32::MAX; 3],
-    cooperative: false,
+    shared_bytes_optin: 227 << 10,
+    cooperative: true,
     ..Limits::COMMON
 };
 

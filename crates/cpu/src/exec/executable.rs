@@ -5,17 +5,18 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock, Weak};
 
-use weft_ir::{FuncKind, Module, Space, Type};
+use weft_ir::{FuncKind, Module, Space, StmtKind, Type};
 use weft_llvm::Pipeline;
 use weft_runtime::profile::{self, Activity};
 use weft_runtime::{
     Buffer, CallOptions, CompileError, CompileOptions, Device, DeviceId, Executable, GridShape, Hooks, Inspect, Launch, Limits, Outcome,
-    Resources, RunError,
+    Resources, RunError, array_bytes,
 };
 
 use super::checked;
 use super::code::{self, Code};
 use super::context::{self, Context};
+use super::cooperative;
 use super::device::CpuDevice;
 use super::memory::HostBuffer;
 use super::pool;
@@ -37,6 +38,10 @@ pub struct CpuExecutable {
     target: Target,
     /// Threads of a kernel that run as one gang, if a block has that many.
     width: u32,
+    /// A kernel's gangs have to be its warps.
+    has_warps: bool,
+    /// Its blocks wait for each other.
+    has_grid_barrier: bool,
     /// By the index of their [`Form`]; what is no kernel has the first only.
     variants: [OnceLock<Result<Code, CompileError>>; variants::COUNT],
     /// For graphs, which keep the code they run.
@@ -52,12 +57,19 @@ impl CpuExecutable {
         })?;
         Limits::check_shared_arrays(&lowered)?;
         let width = width::choose(lowered.entry_function(), &target);
+        let has_warps = weft_passes::operands::uses_warps(lowered.entry_function());
+        let mut has_grid_barrier = false;
+        weft_passes::operands::walk(&lowered.entry_function().body, &mut |kind| {
+            has_grid_barrier |= *kind == StmtKind::GridBarrier;
+        });
         Ok(Arc::new_cyclic(|me| CpuExecutable {
             module,
             lowered,
             options,
             target,
             width,
+            has_warps,
+            has_grid_barrier,
             variants: [const { OnceLock::new() }; variants::COUNT],
             me: me.clone(),
         }))
@@ -75,6 +87,9 @@ impl CpuExecutable {
     }
 
     fn form(&self, block: [u32; 3]) -> Form {
+        if self.has_warps {
+            return Form::of_warps(block);
+        }
         match self.target.gang {
             Some(_) => Form::exactly(block, self.width),
             None => Form::of(block, self.width),
@@ -82,15 +97,15 @@ impl CpuExecutable {
     }
 
     /// The code for a block, and whether it needs a deep stack.
-    fn kernel_code(&self, block: [u32; 3]) -> Result<(&Code, bool), RunError> {
+    fn kernel_code(&self, block: [u32; 3], shared_bytes: u32) -> Result<(&Code, bool), RunError> {
         let form = self.form(block);
         let code = self.code(form.index(), || form.variant())?;
-        Ok((code, code.is_deep(form.gangs(block))?))
+        Ok((code, code.is_deep(form.gangs(block), shared_bytes)?))
     }
 
     fn plain_code(&self) -> Result<(&Code, bool), RunError> {
         let code = self.code(0, || Variant::Plain)?;
-        Ok((code, code.is_deep(0)?))
+        Ok((code, code.is_deep(0, 0)?))
     }
 
     fn code(&self, index: usize, variant: impl FnOnce() -> Variant) -> Result<&Code, RunError> {
@@ -117,12 +132,31 @@ impl CpuExecutable {
         }
     }
 
-    fn run_grid(&self, shape: GridShape, args: &[u64], hooks: &Hooks) -> Result<Outcome, RunError> {
+    /// Threads of a block and blocks of the grid, if the launch may have them.
+    fn check_grid(&self, shape: GridShape, shared_bytes: u32) -> Result<(u64, u64), RunError> {
         let (threads, blocks) = CpuDevice.limits().check(shape)?;
-        let (code, deep) = self.kernel_code(shape.block)?;
+        let function = self.lowered.entry_function();
+        let bound = u64::from(function.flags.max_threads);
+        if bound > 0 && threads > bound {
+            return Err(RunError::Invalid(format!(
+                "the launch bounds of {} allow blocks of {bound} threads: got {threads}",
+                function.name
+            )));
+        }
+        if shared_bytes > 0 {
+            CpuDevice
+                .limits()
+                .check_shared(array_bytes(function, Space::Shared), shared_bytes)?;
+        }
+        Ok((threads, blocks))
+    }
+
+    fn run_grid(&self, shape: GridShape, shared_bytes: u32, args: &[u64], hooks: &Hooks) -> Result<Outcome, RunError> {
+        let (threads, blocks) = self.check_grid(shape, shared_bytes)?;
+        let (code, deep) = self.kernel_code(shape.block, shared_bytes)?;
         let wide = |x: [u32; 3]| x.map(i64::from);
         let ([bx, by, bz], [gx, gy, gz]) = (wide(shape.block), wide(shape.grid));
-        let mut geometry = [bx, by, bz, gx, gy, gz];
+        let mut geometry = [bx, by, bz, gx, gy, gz, shared_bytes.into()];
         let context = Context::new(&code.sites, hooks);
         let call = Call {
             context: &context,
@@ -131,7 +165,11 @@ impl CpuExecutable {
             args: args.as_ptr(),
             extra: geometry.as_mut_ptr().cast(),
         };
-        call.launch(blocks, threads);
+        if self.has_grid_barrier {
+            call.cooperate(blocks, code.stack_bytes(self.form(shape.block).gangs(shape.block), shared_bytes)?)?;
+        } else {
+            call.launch(blocks, threads);
+        }
         context.finish(|_| false)
     }
 
@@ -182,13 +220,13 @@ impl CpuExecutable {
     fn start(&self, launch: Launch, args: &[u64], results: &mut [u64], options: &CallOptions<'_>) -> Result<Outcome, RunError> {
         if self.options.checked {
             if let Launch::Grid(shape) = &launch {
-                CpuDevice.limits().check(*shape)?;
+                self.check_grid(*shape, options.shared_bytes)?;
             }
             return checked::run(&self.module, &launch, args, results, options);
         }
         let hooks = &options.hooks;
         match launch {
-            Launch::Grid(shape) => self.run_grid(shape, args, hooks),
+            Launch::Grid(shape) => self.run_grid(shape, options.shared_bytes, args, hooks),
             Launch::Loop(extents) => self.run_loop(&extents, args, results, hooks),
             Launch::Call => self.run_call(args, results, hooks),
         }
@@ -269,11 +307,7 @@ impl Executable for CpuExecutable {
     }
 
     fn resources(&self) -> Result<Resources, RunError> {
-        let arrays = &self.lowered.entry_function().arrays;
-        let bytes = |space| {
-            let of_space = arrays.iter().filter(|array| array.space == space);
-            of_space.map(|a| a.shape.iter().product::<u64>() * a.elem.size() as u64).sum()
-        };
+        let bytes = |space| array_bytes(self.lowered.entry_function(), space);
         Ok(Resources {
             registers: 0,
             shared_bytes: bytes(Space::Shared),
@@ -284,7 +318,7 @@ impl Executable for CpuExecutable {
     }
 
     fn resident_blocks(&self, _threads: u32, _shared_bytes: u32) -> Result<u64, RunError> {
-        Err(RunError::Unsupported("the CPU runs blocks one after the other".into()))
+        Ok(cooperative::MOST_BLOCKS)
     }
 }
 
@@ -305,6 +339,20 @@ impl Call<'_> {
     /// Runs units of `items` threads or points on as many threads as pay.
     pub fn launch(&self, units: u64, items: u64) {
         self.on_fitting_stack(|| spread::run(&self.code.cost, Units::new(units, items), self));
+    }
+
+    /// Runs blocks that wait for each other.
+    fn cooperate(&self, blocks: u64, stack_bytes: u64) -> Result<(), RunError> {
+        let most = cooperative::MOST_BLOCKS;
+        if blocks > most {
+            return Err(RunError::Invalid(format!(
+                "the CPU can run {most} blocks at the same time, as a barrier of the whole grid needs: got {blocks}"
+            )));
+        }
+        if !cooperative::run(blocks, stack_bytes, self) {
+            return Err(RunError::host_memory(blocks * stack_bytes));
+        }
+        Ok(())
     }
 
     /// Runs all units in one call of the code.

@@ -3,6 +3,7 @@
 mod checked;
 mod code;
 mod context;
+mod cooperative;
 mod crew;
 mod device;
 mod executable;

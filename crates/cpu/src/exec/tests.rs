@@ -71,7 +71,7 @@ fn launch(code: &Code, args: &[u64], results: &mut [u64], units: u64, hooks: &Ho
     let call = Call {
         context: &context,
         code,
-        deep: code.is_deep(0)?,
+        deep: code.is_deep(0, 0)?,
         args: args.as_ptr(),
         extra: results.as_mut_ptr(),
     };

@@ -1,10 +1,12 @@
 //! Which of a kernel's compiled forms fits a block: where its lanes lie, how many there are, whether all are always on.
 
-use weft_ir::Axis;
+use weft_ir::{Axis, WARP};
 
 use crate::emit::Variant;
 
-const AXES: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
+/// Where lanes lie. The last: along the linear index of threads.
+const AXES: [Option<Axis>; 4] = [Some(Axis::X), Some(Axis::Y), Some(Axis::Z), None];
+const LINE: usize = 3;
 /// Gangs have 1, 2, 4, … 64 lanes.
 const WIDTHS: usize = 7;
 /// A gang smaller than this is no use.
@@ -42,8 +44,25 @@ impl Form {
         }
     }
 
+    /// The form of a kernel whose gangs are warps. Where these do not fit an axis, they wrap round.
+    pub fn of_warps(block: [u32; 3]) -> Form {
+        let form = Form::exactly(block, WARP);
+        let alone = block.iter().enumerate().all(|(axis, threads)| axis == form.axis || *threads == 1);
+        if form.full || alone {
+            return form;
+        }
+        Form {
+            axis: LINE,
+            full: block.iter().product::<u32>().is_multiple_of(WARP),
+            ..form
+        }
+    }
+
     /// Gangs that a block is run as.
     pub fn gangs(self, block: [u32; 3]) -> u64 {
+        if self.axis == LINE {
+            return u64::from(block.iter().product::<u32>().div_ceil(self.lanes));
+        }
         let count = |axis: usize| {
             if axis == self.axis {
                 block[axis].div_ceil(self.lanes)
@@ -114,6 +133,14 @@ mod tests {
                 lanes: 16,
                 full: true
             }
+        );
+        assert_eq!(Form::of_warps([64, 4, 1]), Form::of([64, 4, 1], 32));
+        assert_eq!(
+            [[40, 1, 1], [1, 40, 1], [8, 8, 1], [3, 5, 2]].map(|block| {
+                let form = Form::of_warps(block);
+                (form.axis, form.full, form.gangs(block))
+            }),
+            [(0, false, 2), (1, false, 2), (3, true, 2), (3, false, 1)]
         );
         assert_eq!(
             Form::exactly([1, 16, 16], 32),

@@ -1,6 +1,6 @@
-//! `weft.cuda`: thread geometry, shared, local and constant arrays, barriers, atomics.
+//! `weft.cuda`: thread geometry, shared, local and constant arrays, atomics, bits. What threads do together is in `warp`.
 
-use weft_ir::{ArrayDecl, AtomicOp, Axis, BinOp, Geometry, Op, Scalar, Space, Span, StmtKind, Type, Value, ViewType};
+use weft_ir::{ArrayDecl, AtomicOp, Axis, BinOp, CmpOp, Geometry, Op, Scalar, Space, Span, Type, UnOp, Value, ViewType};
 
 use super::Entry;
 use crate::compiler::Res;
@@ -17,19 +17,20 @@ pub fn find(name: &str) -> Option<Entry> {
         "gridsize" => Entry::of(|l, c| grid(l, c, true)),
         "laneid" => Entry::Geometry(Geometry::LaneId),
         "warpsize" => Entry::Int(32),
-        "syncthreads" => Entry::of(syncthreads),
-        "threadfence" | "threadfence_block" | "threadfence_system" | "syncwarp" => Entry::of(fence),
         "shared.array" => Entry::of(|l, c| array(l, c, Space::Shared)),
         "local.array" => Entry::of(|l, c| array(l, c, Space::Local)),
         "const.array_like" => Entry::of(constant),
         "fma" => return super::math::find("fma"),
         "selp" => return super::intrinsics::find("select"),
-        "popc" => Entry::of(|l, c| super::intrinsics::integer(l, c, weft_ir::UnOp::Popcount)),
-        "clz" => Entry::of(|l, c| super::intrinsics::integer(l, c, weft_ir::UnOp::Clz)),
+        "popc" => Entry::of(|l, c| super::intrinsics::integer(l, c, UnOp::Popcount)),
+        "clz" => Entry::of(|l, c| super::intrinsics::integer(l, c, UnOp::Clz)),
+        "brev" => Entry::of(brev),
+        "ffs" => Entry::of(ffs),
         "cbrt" => return super::math::find("cbrt"),
         _ => {
             return atomic_entry(name)
                 .or_else(|| axis_entry(name))
+                .or_else(|| super::warp::find(name))
                 .or_else(|| super::half::find(name.strip_prefix("fp16.")?));
         }
     })
@@ -45,6 +46,10 @@ fn atomic_entry(name: &str) -> Option<Entry> {
         "or_" => Entry::of(|l, c| atomic(l, c, AtomicOp::Or)),
         "xor" => Entry::of(|l, c| atomic(l, c, AtomicOp::Xor)),
         "exch" => Entry::of(|l, c| atomic(l, c, AtomicOp::Exch)),
+        "inc" => Entry::of(|l, c| atomic(l, c, AtomicOp::Inc)),
+        "dec" => Entry::of(|l, c| atomic(l, c, AtomicOp::Dec)),
+        "nanmin" => Entry::of(|l, c| atomic(l, c, AtomicOp::NanMin)),
+        "nanmax" => Entry::of(|l, c| atomic(l, c, AtomicOp::NanMax)),
         "cas" => Entry::of(cas),
         "compare_and_swap" => Entry::of(compare_and_swap),
         _ => return None,
@@ -80,7 +85,7 @@ impl Lower<'_> {
         value
     }
 
-    fn kernel_only(&self, what: &str, span: Span) -> Res<()> {
+    pub fn kernel_only(&self, what: &str, span: Span) -> Res<()> {
         if !self.in_host() {
             return Ok(());
         }
@@ -126,20 +131,36 @@ fn grid_axis(l: &mut Lower<'_>, axis: Axis, size: bool) -> Value {
     value
 }
 
-fn syncthreads(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [] = call.exactly()?;
-    l.kernel_only("a barrier", call.span)?;
-    l.b.push(StmtKind::Barrier);
-    Ok(Val::None)
+/// The bits of an integer in reverse: of 32 bits, or of 64 if it has as many.
+fn brev(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x] = call.exactly()?;
+    let num = integer_num(l, x, call)?;
+    let to = if num.scalar.size() == 8 { Scalar::U64 } else { Scalar::U32 };
+    let value = l.number_as(x, num.scalar, call.span)?;
+    let value = l.convert(value, num.scalar, to);
+    Ok(Val::Num(l.b.unary(UnOp::BitReverse, value), Num::strong(to)))
 }
 
-/// Orders memory accesses of one thread, which compiled code keeps in order anyway; lanes of a warp run in lockstep.
-fn fence(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    l.kernel_only("a fence", call.span)?;
-    Ok(Val::None)
+/// The position of the lowest bit that is set, from 1; 0 where none is.
+fn ffs(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x] = call.exactly()?;
+    let num = integer_num(l, x, call)?;
+    let value = l.number_as(x, num.scalar, call.span)?;
+    let (zero, one) = (l.zero(num.scalar), l.small(Scalar::U32, 1));
+    let none = l.b.compare(CmpOp::Eq, value, zero);
+    let below = l.b.unary(UnOp::Ctz, value);
+    let below = l.convert(below, num.scalar, Scalar::U32);
+    let position = l.b.binary(BinOp::Add, below, one);
+    let zero = l.zero(Scalar::U32);
+    Ok(Val::Num(l.b.select(none, zero, position), Num::strong(Scalar::U32)))
 }
 
-/// `cuda.shared.array(shape, dtype)` and `cuda.local.array`.
+fn integer_num(l: &Lower<'_>, x: &Val, call: &Call) -> Res<Num> {
+    let num = x.num().filter(|num| num.scalar.is_int());
+    num.ok_or_else(|| l.typing(call.span, format!("{} takes an integer, not {}", call.name, x.ty())))
+}
+
+/// `cuda.shared.array(shape, dtype)` and `cuda.local.array`. A shared array of length 0 is the launch's dynamic shared memory.
 fn array(l: &mut Lower<'_>, call: &Call, space: Space) -> Res<Val> {
     let [shape, dtype] = call.bind(["shape", "dtype"], 2)?;
     if space == Space::Shared {
@@ -147,6 +168,9 @@ fn array(l: &mut Lower<'_>, call: &Call, space: Space) -> Res<Val> {
     }
     let shape = constant_shape(&shape.unwrap_or(Val::None), call)?;
     let elem = dtype_of(l, &dtype.unwrap_or(Val::None), call)?;
+    if space == Space::Shared && shape == [0] {
+        return Ok(dynamic_shared(l, elem));
+    }
     let bytes = shape.iter().try_fold(elem.size() as u64, |n, &d| n.checked_mul(d));
     if bytes.is_none_or(|b| b > u64::from(u32::MAX)) {
         return Err(Diagnostic::new(DiagnosticKind::Value, call.span, "the array is too large").into());
@@ -168,6 +192,19 @@ fn array(l: &mut Lower<'_>, call: &Call, space: Space) -> Res<Val> {
     let val = Val::View(l.b.emit(view, Op::Array(id)), view);
     l.note_given(&val);
     Ok(val)
+}
+
+fn dynamic_shared(l: &mut Lower<'_>, elem: Scalar) -> Val {
+    let view = ViewType {
+        elem,
+        rank: 1,
+        layout: weft_ir::Layout::C,
+        space: Space::Shared,
+        writable: true,
+    };
+    let val = Val::View(l.b.emit(view, Op::DynamicShared), view);
+    l.note_given(&val);
+    val
 }
 
 fn constant_shape(shape: &Val, call: &Call) -> Res<Vec<u64>> {
@@ -239,6 +276,11 @@ fn atomic_at(l: &mut Lower<'_>, call: &Call, op: AtomicOp, [array, index, value]
     };
     l.refuse_read_only(*ty, call.span)?;
     check_atomic(l, op, ty.elem, call)?;
+    let op = match op {
+        AtomicOp::NanMin if ty.elem.is_int() => AtomicOp::Min,
+        AtomicOp::NanMax if ty.elem.is_int() => AtomicOp::Max,
+        _ => op,
+    };
     let indices = match index {
         Val::Tuple(items) => items.clone(),
         one => vec![one.clone()],
@@ -262,7 +304,9 @@ fn atomic_at(l: &mut Lower<'_>, call: &Call, op: AtomicOp, [array, index, value]
 
 fn check_atomic(l: &Lower<'_>, op: AtomicOp, elem: Scalar, call: &Call) -> Res<()> {
     let bits = matches!(op, AtomicOp::And | AtomicOp::Or | AtomicOp::Xor);
-    if elem == Scalar::Bool || elem.is_complex() || (bits && !elem.is_int()) {
+    let counts = matches!(op, AtomicOp::Inc | AtomicOp::Dec);
+    let unsigned = elem.is_int() && !elem.is_signed();
+    if elem == Scalar::Bool || elem.is_complex() || (bits && !elem.is_int()) || (counts && !unsigned) {
         return Err(l.typing(call.span, format!("{} does not work on {}", call.name, elem.numpy_name())));
     }
     Ok(())

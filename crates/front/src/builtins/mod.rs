@@ -11,6 +11,7 @@ pub mod numpy;
 pub mod products;
 mod python;
 mod reductions;
+mod warp;
 
 use weft_ir::{Geometry, Scalar};
 

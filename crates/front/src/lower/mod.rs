@@ -34,7 +34,7 @@ use crate::parse::{Body, Parsed, parse};
 use crate::types::{Ty, join};
 use crate::unset;
 use crate::value::Val;
-use crate::{FunctionSource, Inferred, Role};
+use crate::{Bounds, FunctionSource, Inferred, Role};
 use loops::LoopFrame;
 use vars::Vars;
 pub use vars::read_too_early;
@@ -130,10 +130,17 @@ impl<'c> Lower<'c> {
     fn new(cx: &'c mut Compiler, job: &Job<'_>, parsed: Rc<Parsed>, source: SourceId, vars: Vars, result: Option<(Ty, Span)>) -> Lower<'c> {
         let library = crate::library::is_library(job.function.key);
         let mut func = Function::new(job.function.name.clone(), job.kind.clone());
+        let bounds = if job.kind == FuncKind::Kernel {
+            cx.options.bounds
+        } else {
+            Bounds::default()
+        };
         func.flags = Flags {
             contract: cx.options.contract && !library,
             fastmath: cx.options.fastmath && !library,
-            ..Flags::default()
+            max_threads: bounds.max_threads,
+            min_blocks: bounds.min_blocks,
+            max_registers: bounds.max_registers,
         };
         Lower {
             cx,

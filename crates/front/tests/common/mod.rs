@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
-use weft_front::{ArgType, Compiled, Diagnostic, Environment, FunctionSource, Object, Options, Role};
+use weft_front::{ArgType, Bounds, Compiled, Diagnostic, Environment, FunctionSource, Object, Options, Role};
 use weft_ir::{Layout, Scalar, Source, Space, ViewType};
 
 /// The functions of one Python file, each callable from the others, and constants.
@@ -141,6 +141,7 @@ pub fn host() -> Options {
         fastmath: false,
         contract: false,
         python_errors: true,
+        bounds: Bounds::default(),
     }
 }
 
