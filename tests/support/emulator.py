@@ -1,7 +1,7 @@
 """Runs undecorated kernels in plain Python: the oracle of the kernel tests.
 
 A kernel is ordinary Python whose free name ``cuda`` means the thread it runs as. The emulator calls it once per thread with such a
-``cuda``; threads of a kernel with barriers are operating-system threads that run one at a time and pass the turn at each barrier.
+``cuda``; threads of a kernel whose threads meet (at barriers, or as lanes of a warp) are operating-system threads that run one at a time.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ import builtins
 import itertools
 import threading
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+WARP = 32
 
 
 def call(function: Any, args: Sequence[Any]) -> Any:
@@ -22,17 +25,35 @@ def call(function: Any, args: Sequence[Any]) -> Any:
         return _plain(function, _Cuda(None))(*args)
 
 
-def launch(kernel: Any, blocks: Any, threads: Any, args: Sequence[Any]) -> None:
-    """Run the Python function behind ``kernel`` for every thread of the grid, block after block."""
-    grid, block = _dim3(blocks), _dim3(threads)
-    with_barriers = "syncthreads" in kernel.py_func.__code__.co_names or _calls_barrier(kernel)
-    for z, y, x in itertools.product(*map(range, reversed(grid))):
-        _Block((x, y, z), block, grid).run(kernel, args, with_barriers)
+def launch(kernel: Any, blocks: Any, threads: Any, args: Sequence[Any], sharedmem: int = 0) -> None:
+    """Run the Python function behind ``kernel`` for every thread of the grid: block after block, unless blocks wait for each other."""
+    grid, dim = _dim3(blocks), _dim3(threads)
+    indices = [(x, y, z) for z, y, x in itertools.product(*map(range, reversed(grid)))]
+    made = [_Block(index, dim, grid, sharedmem) for index in indices]
+    names = set(_names(kernel))
+    groups = [made] if "this_grid" in names else [[block] for block in made]
+    for group in groups:
+        every = [thread for block in group for thread in block.threads()]
+        if names & _MEETINGS:
+            _run_turns(kernel, args, every)
+        else:
+            for thread in every:
+                _run(kernel, args, thread)
 
 
-def _calls_barrier(kernel: Any) -> bool:
-    functions = (kernel.py_func.__globals__.get(name) for name in kernel.py_func.__code__.co_names)
-    return any("syncthreads" in f.py_func.__code__.co_names for f in functions if hasattr(f, "py_func"))
+_MEETINGS = {"this_grid", "activemask", "syncwarp", "syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or"} | {
+    f"{name}_sync" for name in ("shfl", "shfl_up", "shfl_down", "shfl_xor", "all", "any", "eq", "ballot", "match_any", "match_all")
+}
+
+
+def _names(function: Any) -> Iterable[str]:
+    """What a compiled function and those it calls name."""
+    source = function.py_func
+    for name in source.__code__.co_names:
+        yield name
+        callee = source.__globals__.get(name)
+        if hasattr(callee, "py_func") and callee is not function:
+            yield from _names(callee)
 
 
 def _dim3(value: Any) -> tuple[int, int, int]:
@@ -40,78 +61,124 @@ def _dim3(value: Any) -> tuple[int, int, int]:
     return items + (1,) * (3 - len(items))
 
 
-class _Block:
-    """The threads of one block, their shared arrays and their barrier."""
+def _run(kernel: Any, args: Sequence[Any], thread: _Thread) -> None:
+    with np.errstate(all="ignore"):
+        _plain(kernel, _Cuda(thread))(*args)
 
-    def __init__(self, index: tuple[int, ...], dim: tuple[int, ...], grid: tuple[int, ...]) -> None:
-        self.index, self.dim, self.grid = index, dim, grid
-        self.shared: dict[int, np.ndarray] = {}
 
-    def run(self, kernel: Any, args: Sequence[Any], with_barriers: bool) -> None:
-        indices = [(x, y, z) for z, y, x in itertools.product(*map(range, reversed(self.dim)))]
-        if with_barriers:
-            self._run_turns(kernel, args, indices)
-            return
-        with np.errstate(all="ignore"):
-            for index in indices:
-                _plain(kernel, _Cuda(_Thread(self, index, lambda: None)))(*args)
+def _run_turns(kernel: Any, args: Sequence[Any], threads: list[_Thread]) -> None:
+    turns = _Turns(len(threads))
 
-    def _run_turns(self, kernel: Any, args: Sequence[Any], indices: list[tuple[int, ...]]) -> None:
-        turn = _Turns(len(indices))
+    def body(number: int) -> None:
+        thread = threads[number]
+        thread.turns, thread.number = turns, number
+        turns.start(number)
+        try:
+            _run(kernel, args, thread)
+        except BaseException as error:
+            turns.errors.append(error)
+        turns.finish(number)
 
-        def body(number: int, index: tuple[int, ...]) -> None:
-            turn.start(number)
-            try:
-                with np.errstate(all="ignore"):
-                    _plain(kernel, _Cuda(_Thread(self, index, lambda: turn.barrier(number))))(*args)
-            except BaseException as error:
-                turn.errors.append(error)
-            turn.finish(number)
-
-        workers = [threading.Thread(target=body, args=item) for item in enumerate(indices)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        if turn.errors:
-            raise turn.errors[0]
+    workers = [threading.Thread(target=body, args=(number,)) for number in range(len(threads))]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    if turns.errors:
+        raise turns.errors[0]
 
 
 class _Turns:
-    """Lets threads run one at a time, in order; a barrier gives the turn to the next thread that is not done."""
+    """Lets threads run one at a time. One that meets others waits until all of them that have not ended have come."""
 
     def __init__(self, count: int) -> None:
         self.condition = threading.Condition()
-        self.live = list(range(count))
+        self.all = frozenset(range(count))
+        self.live = set(self.all)
         self.current = 0
+        self.waiting: dict[int, tuple[tuple[str, frozenset[int]], Any]] = {}
+        self.met: dict[int, dict[int, Any]] = {}
         self.errors: list[BaseException] = []
 
     def start(self, number: int) -> None:
         with self.condition:
             self.condition.wait_for(lambda: self.current == number)
 
-    def barrier(self, number: int) -> None:
+    def meet(self, number: int, what: str, members: frozenset[int], value: Any = None) -> dict[int, Any]:
+        """Wait for all members to meet for the same; gives what each of them brought."""
         with self.condition:
+            self.waiting[number] = ((what, members), value)
+            self._settle()
             self._pass_on(number)
             self.condition.wait_for(lambda: self.current == number)
+            if number not in self.met:
+                raise RuntimeError("threads wait for each other in vain")
+            return self.met.pop(number)
 
     def finish(self, number: int) -> None:
         with self.condition:
-            self._pass_on(number)
             self.live.remove(number)
+            self._settle()
+            self._pass_on(number)
+
+    def _settle(self) -> None:
+        for key in {key for key, _ in self.waiting.values()}:
+            come = {n: value for n, (at, value) in self.waiting.items() if at == key}
+            if key[1] & self.live <= come.keys():
+                for n in come:
+                    self.met[n] = come
+                    del self.waiting[n]
 
     def _pass_on(self, number: int) -> None:
-        position = self.live.index(number)
-        self.current = self.live[(position + 1) % len(self.live)]
+        ready = self.live - self.waiting.keys() or self.live
+        self.current = min((n for n in ready if n > number), default=min(ready, default=-1))
         self.condition.notify_all()
 
 
-class _Thread:
-    """One thread: who it is and how it waits."""
+@dataclass
+class _Block:
+    """One block: where it is, and its shared arrays."""
 
-    def __init__(self, block: _Block, index: tuple[int, ...], barrier: Callable[[], None]) -> None:
-        self.block, self.index, self.barrier = block, index, barrier
+    index: tuple[int, ...]
+    dim: tuple[int, ...]
+    grid: tuple[int, ...]
+    sharedmem: int
+    shared: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.dynamic = np.zeros(self.sharedmem, np.uint8)
+
+    def threads(self) -> list[_Thread]:
+        return [_Thread(self, (x, y, z)) for z, y, x in itertools.product(*map(range, reversed(self.dim)))]
+
+
+class _Thread:
+    """One thread: who it is and how it meets others."""
+
+    turns: _Turns
+    number: int
+
+    def __init__(self, block: _Block, index: tuple[int, ...]) -> None:
+        self.block, self.index = block, index
         self.shared_calls = itertools.count()
+        x, y, z = index
+        self.linear = x + block.dim[0] * (y + block.dim[1] * z)
+        self.lane = self.linear % WARP
+
+    def meet_block(self, value: Any = None) -> list[Any]:
+        first = self.number - self.linear
+        size = self.block.dim[0] * self.block.dim[1] * self.block.dim[2]
+        return list(self.turns.meet(self.number, "block", frozenset(range(first, first + size)), value).values())
+
+    def meet_grid(self) -> None:
+        self.turns.meet(self.number, "grid", self.turns.all)
+
+    def meet_warp(self, mask: int, value: Any = None) -> dict[int, Any]:
+        """What the lanes of the mask brought, by lane."""
+        first = self.number - self.lane
+        members = frozenset(first + lane for lane in range(WARP) if mask >> lane & 1)
+        met = self.turns.meet(self.number, "warp", members, value)
+        return {number - first: brought for number, brought in met.items()}
 
 
 class _Axes:
@@ -122,7 +189,7 @@ class _Axes:
 class _Cuda:
     """What the name ``cuda`` means inside a kernel."""
 
-    warpsize = 32
+    warpsize = WARP
 
     def __init__(self, thread: _Thread | None) -> None:
         if thread is None:
@@ -131,12 +198,12 @@ class _Cuda:
         self._thread = thread
         self.threadIdx, self.blockIdx = _Axes(thread.index), _Axes(block.index)
         self.blockDim, self.gridDim = _Axes(block.dim), _Axes(block.grid)
-        x, y, z = thread.index
-        self.laneid = (x + block.dim[0] * (y + block.dim[1] * z)) % 32
+        self.laneid = thread.lane
         self.shared = types.SimpleNamespace(array=self._shared_array)
         self.local = types.SimpleNamespace(array=lambda shape, dtype: np.empty(shape, _dtype(dtype)))
         self.const = types.SimpleNamespace(array_like=lambda array: array)
         self.atomic = _Atomic
+        self.cg = types.SimpleNamespace(this_grid=lambda: types.SimpleNamespace(sync=thread.meet_grid))
 
     def grid(self, rank: int) -> Any:
         block = self._thread.block
@@ -149,11 +216,106 @@ class _Cuda:
         return sizes[0] if rank == 1 else tuple(sizes)
 
     def syncthreads(self) -> None:
-        self._thread.barrier()
+        self._thread.meet_block()
+
+    def syncthreads_count(self, predicate: Any) -> np.int32:
+        return np.int32(sum(self._thread.meet_block(bool(predicate))))
+
+    def syncthreads_and(self, predicate: Any) -> np.int32:
+        return np.int32(all(self._thread.meet_block(bool(predicate))))
+
+    def syncthreads_or(self, predicate: Any) -> np.int32:
+        return np.int32(any(self._thread.meet_block(bool(predicate))))
+
+    def threadfence(self) -> None:
+        """Threads run one at a time."""
+
+    threadfence_block = threadfence_system = threadfence
+
+    def nanosleep(self, ns: Any) -> None:
+        """Not at all."""
+
+    def syncwarp(self, mask: int = 0xFFFFFFFF) -> None:
+        self._thread.meet_warp(int(mask))
+
+    def shfl_sync(self, mask: Any, value: Any, src_lane: Any) -> Any:
+        return self._shuffle(mask, value, lambda own: int(src_lane) % WARP)
+
+    def shfl_up_sync(self, mask: Any, value: Any, delta: Any) -> Any:
+        return self._shuffle(mask, value, lambda own: own - int(delta) % WARP)
+
+    def shfl_down_sync(self, mask: Any, value: Any, delta: Any) -> Any:
+        return self._shuffle(mask, value, lambda own: own + int(delta) % WARP)
+
+    def shfl_xor_sync(self, mask: Any, value: Any, lane_mask: Any) -> Any:
+        return self._shuffle(mask, value, lambda own: own ^ int(lane_mask) % WARP)
+
+    def _shuffle(self, mask: Any, value: Any, source: Callable[[int], int]) -> Any:
+        return self._thread.meet_warp(int(mask), value).get(source(self._thread.lane), value)
+
+    def all_sync(self, mask: Any, predicate: Any) -> bool:
+        return all(self._thread.meet_warp(int(mask), bool(predicate)).values())
+
+    def any_sync(self, mask: Any, predicate: Any) -> bool:
+        return any(self._thread.meet_warp(int(mask), bool(predicate)).values())
+
+    def eq_sync(self, mask: Any, predicate: Any) -> bool:
+        return len(set(self._thread.meet_warp(int(mask), bool(predicate)).values())) == 1
+
+    def ballot_sync(self, mask: Any, predicate: Any) -> np.int32:
+        met = self._thread.meet_warp(int(mask), bool(predicate))
+        return _lanes(lane for lane, holds in met.items() if holds)
+
+    def match_any_sync(self, mask: Any, value: Any) -> np.int32:
+        own = np.asarray(value).tobytes()
+        met = self._thread.meet_warp(int(mask), own)
+        return _lanes(lane for lane, other in met.items() if other == own)
+
+    def match_all_sync(self, mask: Any, value: Any) -> tuple[np.int32, bool]:
+        met = self._thread.meet_warp(int(mask), np.asarray(value).tobytes())
+        same = len(set(met.values())) == 1
+        return (_lanes(met) if same else np.int32(0), same)
+
+    def activemask(self) -> np.uint32:
+        return _lanes(self._thread.meet_warp(0xFFFFFFFF)).astype(np.uint32)
+
+    def lanemask_lt(self) -> np.uint32:
+        return np.uint32((1 << self._thread.lane) - 1)
+
+    @staticmethod
+    def popc(x: Any) -> Any:
+        return type(x)(_bits(x).count("1"))
+
+    @staticmethod
+    def clz(x: Any) -> Any:
+        return type(x)(len(_bits(x)) - len(_bits(x).lstrip("0")))
+
+    @staticmethod
+    def ffs(x: Any) -> np.uint32:
+        return np.uint32(_bits(x)[::-1].find("1") + 1)
+
+    @staticmethod
+    def brev(x: Any) -> Any:
+        wide = np.uint64 if np.asarray(x).itemsize == 8 else np.uint32
+        return wide(int(_bits(np.asarray(x).astype(wide)[()])[::-1], 2))
 
     def _shared_array(self, shape: Any, dtype: Any) -> np.ndarray:
+        if shape in (0, (0,)):
+            memory, item = self._thread.block.dynamic, _dtype(dtype).itemsize
+            return memory[: len(memory) // item * item].view(_dtype(dtype))
         number = next(self._thread.shared_calls)
         return self._thread.block.shared.setdefault(number, np.empty(shape, _dtype(dtype)))
+
+
+def _lanes(lanes: Iterable[int]) -> np.int32:
+    return np.uint32(sum(1 << lane for lane in lanes)).astype(np.int32)
+
+
+def _bits(x: Any) -> str:
+    """The bits of an integer, highest first."""
+    x = np.asarray(x)
+    width = 8 * x.itemsize
+    return format(int(x) & (1 << width) - 1, f"0{width}b")
 
 
 def _dtype(dtype: Any) -> np.dtype:
@@ -190,6 +352,10 @@ for _name, _change in {
     "max": max,
     "min": min,
     "exch": lambda a, b: b,
+    "nanmin": np.fmin,
+    "nanmax": np.fmax,
+    "inc": lambda a, b: 0 if a >= b else a + 1,
+    "dec": lambda a, b: b if a == 0 or a > b else a - 1,
     "and_": lambda a, b: a & b,
     "or_": lambda a, b: a | b,
     "xor": lambda a, b: a ^ b,

@@ -39,10 +39,10 @@ class Recorded:
     """What the expression of a run line asks for."""
 
     function: Any
-    launch: tuple[Any, Any] | None = None
+    launch: tuple[Any, ...] | None = None
     args: tuple[Any, ...] = field(default=())
 
-    def __getitem__(self, launch: tuple[Any, Any]) -> Recorded:
+    def __getitem__(self, launch: tuple[Any, ...]) -> Recorded:
         return Recorded(self.function, launch)
 
     def __call__(self, *args: Any) -> Recorded:
@@ -83,11 +83,11 @@ def run_oracle(wanted: Recorded, args: tuple[Any, ...]) -> Any:
     """Run the undecorated function."""
     if wanted.launch is None:
         return emulator.call(wanted.function, args)
-    blocks, threads = wanted.launch
+    blocks, threads, *rest = wanted.launch
     if blocks == "forall":
         shape = threads if isinstance(threads, tuple) else (threads,)
         return emulator.launch(wanted.function, shape, 1, args)
-    return emulator.launch(wanted.function, blocks, threads, args)
+    return emulator.launch(wanted.function, blocks, threads, args, *rest[1:])
 
 
 def fresh(args: tuple[Any, ...]) -> tuple[Any, ...]:
