@@ -138,7 +138,7 @@ impl<'a> Context<'a> {
 }
 
 /// The runtime functions by name, for the loader.
-pub fn symbols() -> [(&'static str, usize); 5] {
+pub fn symbols() -> [(&'static str, usize); 6] {
     [
         ("weft_raise", weft_raise as *const () as usize),
         ("weft_print", weft_print as *const () as usize),
