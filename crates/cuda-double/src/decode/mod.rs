@@ -2,6 +2,7 @@
 
 mod collective;
 mod compare;
+mod compute;
 mod control;
 mod convert;
 mod float;
@@ -12,7 +13,7 @@ mod mods;
 
 use std::collections::HashMap;
 
-use crate::exec::inst::{CallSite, FunctionCode, GlobalVariable, Inst, Program, window};
+use crate::exec::inst::{CallSite, FunctionCode, GlobalVariable, Inst, Op, Program, window};
 use crate::exec::lanes::Slot;
 use crate::ptx::PtxError;
 use crate::ptx::syntax::{Function, Source, Space, Variable};
@@ -53,6 +54,7 @@ pub fn decode(source: &Source, allocate: &mut dyn FnMut(&Variable) -> Option<u64
     }
     let dynamic_shared = longest.next_multiple_of(128);
     linker.patch_dynamic(dynamic_shared);
+    let shared_granule = granule(&linker.code);
     Ok((
         Program {
             functions: linker.functions,
@@ -61,11 +63,23 @@ pub fn decode(source: &Source, allocate: &mut dyn FnMut(&Variable) -> Option<u64
             tables: linker.tables,
             sites: linker.sites,
             dynamic_shared,
+            shared_granule,
             globals: linker.globals,
             version: source.version,
         },
         images,
     ))
+}
+
+/// The narrowest access that may be to shared memory, up to a word.
+fn granule(code: &[Inst]) -> u32 {
+    let may_be_shared = |space: Space| matches!(space, Space::Shared | Space::Generic);
+    let width = |inst: &Inst| match inst.op {
+        Op::Load(access) | Op::Store(access) if may_be_shared(access.address.space) => Some(u32::from(access.width.bytes)),
+        Op::Atomic(atomic) if may_be_shared(atomic.address.space) => Some(u32::from(atomic.bytes)),
+        _ => None,
+    };
+    code.iter().filter_map(width).min().unwrap_or(4).min(4)
 }
 
 #[derive(Default)]

@@ -73,7 +73,8 @@ impl Running {
         self.block.index = index;
         self.block.shared.clear();
         self.block.shared.resize(bytes, 0xcb);
-        self.block.races.reset(bytes, self.warps.len());
+        let pieces = bytes.div_ceil(launch.program.shared_granule as usize);
+        self.block.races.reset(pieces, self.warps.len());
         self.block.arrivals = Default::default();
         let threads = launch.threads();
         for warp in &mut self.warps {
@@ -216,35 +217,42 @@ impl Running {
         } else {
             self.block.races.warp_barrier(&arrived, &waiting);
         }
-        let (mut holds, mut lanes_in_all) = (0, 0);
+        self.reduce(launch, constants, &waiting);
         for &number in &waiting {
+            let live = self.warps[number].live;
+            self.warps[number].release(live);
+        }
+    }
+
+    /// The results of `barrier.red` for the warps that wait.
+    fn reduce(&mut self, launch: &Launch, constants: &[Row], waiting: &[usize]) {
+        let (mut holds, mut lanes_in_all) = (0, 0);
+        let reducing = |warp: &Warp, lane: usize| barrier_of(launch, warp, lane).filter(|b| b.reduction != Reduction::None);
+        for &number in waiting {
             let warp = &mut self.warps[number];
             for lane in lanes(warp.live) {
-                let Some(barrier) = barrier_of(launch, warp, lane) else { continue };
+                let Some(barrier) = reducing(warp, lane) else { continue };
                 let (_, preds) = warp.lane_rows(launch, constants, lane);
                 holds += barrier.value.mask(preds) >> lane & 1;
                 lanes_in_all += 1;
             }
         }
-        for &number in &waiting {
+        for &number in waiting {
             let warp = &mut self.warps[number];
             for lane in lanes(warp.live) {
-                let Some(barrier) = barrier_of(launch, warp, lane) else { continue };
+                let Some(barrier) = reducing(warp, lane) else { continue };
                 let (rows, preds) = warp.lane_rows(launch, constants, lane);
                 let value = match barrier.reduction {
-                    Reduction::None => continue,
-                    Reduction::Popc => {
+                    Reduction::And => holds == lanes_in_all,
+                    Reduction::Or => holds > 0,
+                    _ => {
                         rows.set(barrier.to, lane, u64::from(holds));
                         continue;
                     }
-                    Reduction::And => holds == lanes_in_all,
-                    Reduction::Or => holds > 0,
                 };
                 let old = &mut preds[barrier.to_pred as usize];
                 *old = *old & !(1 << lane) | u32::from(value) << lane;
             }
-            let live = warp.live;
-            warp.release(live);
         }
     }
 

@@ -385,6 +385,8 @@ pub struct Program {
     pub sites: Vec<CallSite>,
     /// Where dynamic shared memory begins.
     pub dynamic_shared: u32,
+    /// Bytes that accesses to shared memory never split: races are looked for in pieces of this size.
+    pub shared_granule: u32,
     pub globals: Vec<GlobalVariable>,
     pub version: (u32, u32),
 }

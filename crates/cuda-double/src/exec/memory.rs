@@ -119,16 +119,6 @@ impl Warp {
         Ok(*hint)
     }
 
-    fn addresses(&mut self, launch: &Launch, constants: &[Row], group: &Group, address: &Address, mask: u32) -> [u64; WARP] {
-        let (rows, _) = self.group_rows(launch, constants, group);
-        let mut all = [0; WARP];
-        let base = rows.row(address.base);
-        for lane in lanes(mask) {
-            all[lane] = base[lane].get().wrapping_add_signed(address.offset);
-        }
-        all
-    }
-
     #[allow(clippy::too_many_arguments)]
     fn load(
         &mut self,
@@ -141,38 +131,32 @@ impl Warp {
         mask: u32,
         hint: &mut u32,
     ) -> Result<(), Fault> {
-        let addresses = self.addresses(launch, constants, group, &access.address, mask);
-        let count = usize::from(access.count);
+        let (count, bytes) = (usize::from(access.count), access.width.bytes);
         let shape = Shape {
             does: Does::Read,
             space: access.address.space,
-            bytes: u64::from(access.width.bytes) * count as u64,
+            bytes: u64::from(bytes) * count as u64,
             line,
         };
+        let touch = if access.strong { Touch::StrongRead } else { Touch::Read };
+        let rows = self.shared_rows(launch, constants, group);
+        let base = rows.row(access.address.base);
         block.races.tick();
-        let mut values = [[0; WARP]; 4];
         for lane in lanes(mask) {
-            let place = self.locate(launch, block, shape, lane, addresses[lane], hint)?;
+            let address = base[lane].get().wrapping_add_signed(access.address.offset);
+            let place = self.locate(launch, block, shape, lane, address, hint)?;
             if let Place::Shared(at) = place {
-                let touch = if access.strong { Touch::StrongRead } else { Touch::Read };
                 self.touch(launch, block, shape, lane, at, touch, None)?;
             }
-            for (index, values) in values.iter_mut().enumerate().take(count) {
-                let offset = index * usize::from(access.width.bytes);
+            for (index, slot) in access.values.iter().enumerate().take(count) {
+                let offset = index * usize::from(bytes);
                 let value = match place {
-                    Place::Memory(span) => span.at(offset).read(access.width.bytes),
-                    Place::Shared(at) => get(&block.shared, at + offset, access.width.bytes),
-                    Place::Local(at) => get(&self.local[lane], at + offset, access.width.bytes),
-                    Place::Param(at) => get(&launch.params, at + offset, access.width.bytes),
+                    Place::Memory(span) => span.at(offset).read(bytes),
+                    Place::Shared(at) => get(&block.shared, at + offset, bytes),
+                    Place::Local(at) => get(&self.local[lane], at + offset, bytes),
+                    Place::Param(at) => get(&launch.params, at + offset, bytes),
                 };
-                values[lane] = access.width.extend(value);
-            }
-        }
-        let (rows, _) = self.group_rows(launch, constants, group);
-        for (values, slot) in values.iter().zip(&access.values).take(count) {
-            let row = rows.row(*slot);
-            for lane in lanes(mask) {
-                row[lane].set(values[lane]);
+                rows.set(*slot, lane, access.width.extend(value));
             }
         }
         self.fence_if(access.fence, block, mask);
@@ -191,47 +175,44 @@ impl Warp {
         mask: u32,
         hint: &mut u32,
     ) -> Result<(), Fault> {
-        let addresses = self.addresses(launch, constants, group, &access.address, mask);
         let (count, bytes) = (usize::from(access.count), access.width.bytes);
-        let mut values = [[0; WARP]; 4];
-        let (rows, _) = self.group_rows(launch, constants, group);
-        for (values, slot) in values.iter_mut().zip(&access.values).take(count) {
-            let row = rows.row(*slot);
-            for lane in lanes(mask) {
-                values[lane] = row[lane].get();
-            }
-        }
-        self.fence_if(access.fence, block, mask);
         let shape = Shape {
             does: Does::Write,
             space: access.address.space,
             bytes: u64::from(bytes) * count as u64,
             line,
         };
+        let touch = if access.strong { Touch::StrongWrite } else { Touch::Write };
+        self.fence_if(access.fence, block, mask);
         block.races.tick();
+        // Local memory is changed while registers are read.
+        let mut local = std::mem::take(&mut self.local);
+        let rows = self.shared_rows(launch, constants, group);
+        let base = rows.row(access.address.base);
         for lane in lanes(mask) {
-            let place = self.locate(launch, block, shape, lane, addresses[lane], hint)?;
+            let address = base[lane].get().wrapping_add_signed(access.address.offset);
+            let place = self.locate(launch, block, shape, lane, address, hint)?;
             if let Place::Shared(at) = place {
-                let touch = if access.strong { Touch::StrongWrite } else { Touch::Write };
                 let mut all = [0; 32];
-                for (index, values) in values.iter().enumerate().take(count) {
-                    put(&mut all, index * usize::from(bytes), bytes, values[lane]);
+                for (index, slot) in access.values.iter().enumerate().take(count) {
+                    put(&mut all, index * usize::from(bytes), bytes, rows.get(*slot, lane));
                 }
                 self.touch(launch, block, shape, lane, at, touch, Some(&all))?;
             }
-            for (index, values) in values.iter().enumerate().take(count) {
+            for (index, slot) in access.values.iter().enumerate().take(count) {
                 let offset = index * usize::from(bytes);
-                let value = values[lane];
+                let value = rows.get(*slot, lane);
                 match place {
                     Place::Memory(span) => span.at(offset).write(bytes, value),
                     Place::Shared(at) => put(&mut block.shared, at + offset, bytes, value),
-                    Place::Local(at) => put(&mut self.local[lane], at + offset, bytes, value),
+                    Place::Local(at) => put(&mut local[lane], at + offset, bytes, value),
                     Place::Param(_) => {
                         return Err(self.fault(launch, block, line, 1 << lane, ILLEGAL_ADDRESS, "write of a kernel parameter"));
                     }
                 }
             }
         }
+        self.local = local;
         Ok(())
     }
 
@@ -247,7 +228,6 @@ impl Warp {
         mask: u32,
         hint: &mut u32,
     ) -> Result<(), Fault> {
-        let addresses = self.addresses(launch, constants, group, &atomic.address, mask);
         let shape = Shape {
             does: Does::Update,
             space: atomic.address.space,
@@ -256,11 +236,12 @@ impl Warp {
         };
         self.fence_if(atomic.fence, block, mask);
         block.races.tick();
+        let rows = self.shared_rows(launch, constants, group);
         for lane in lanes(mask) {
-            let (rows, _) = self.group_rows(launch, constants, group);
+            let address = rows.get(atomic.address.base, lane).wrapping_add_signed(atomic.address.offset);
             let (value, swap) = (rows.get(atomic.value, lane), rows.get(atomic.swap, lane));
             let update = |old: u64| atomics::apply(atomic, old, value, swap);
-            let old = match self.locate(launch, block, shape, lane, addresses[lane], hint)? {
+            let old = match self.locate(launch, block, shape, lane, address, hint)? {
                 Place::Memory(span) => span.update(atomic.bytes, update),
                 Place::Shared(at) => {
                     self.touch(launch, block, shape, lane, at, Touch::StrongWrite, None)?;
@@ -274,7 +255,6 @@ impl Warp {
                 }
             };
             if let Some(to) = atomic.to {
-                let (rows, _) = self.group_rows(launch, constants, group);
                 rows.set(to, lane, old);
             }
         }
@@ -294,40 +274,48 @@ impl Warp {
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn load_frame(&mut self, launch: &Launch, constants: &[Row], group: &Group, offset: u32, width: Width, to: &[Slot], mask: u32) {
+    fn load_frame(&self, launch: &Launch, constants: &[Row], group: &Group, offset: u32, width: Width, to: &[Slot], mask: u32) {
+        let rows = self.shared_rows(launch, constants, group);
         for lane in lanes(mask) {
             let at = (self.local_base[lane] + offset) as usize;
-            let mut values = [0; 4];
-            for (index, value) in values.iter_mut().enumerate().take(to.len()) {
-                *value = width.extend(get(&self.local[lane], at + index * usize::from(width.bytes), width.bytes));
-            }
-            let (rows, _) = self.group_rows(launch, constants, group);
-            for (slot, value) in to.iter().zip(values) {
-                rows.set(*slot, lane, value);
+            for (index, slot) in to.iter().enumerate() {
+                let value = get(&self.local[lane], at + index * usize::from(width.bytes), width.bytes);
+                rows.set(*slot, lane, width.extend(value));
             }
         }
     }
 
     #[allow(clippy::too_many_arguments)]
     fn store_frame(&mut self, launch: &Launch, constants: &[Row], group: &Group, offset: u32, width: Width, from: &[Slot], mask: u32) {
+        let mut local = std::mem::take(&mut self.local);
+        let rows = self.shared_rows(launch, constants, group);
         for lane in lanes(mask) {
             let at = (self.local_base[lane] + offset) as usize;
-            let mut values = [0; 4];
-            let (rows, _) = self.group_rows(launch, constants, group);
-            for (slot, value) in from.iter().zip(&mut values) {
-                *value = rows.get(*slot, lane);
-            }
-            for (index, value) in values.iter().enumerate().take(from.len()) {
-                put(&mut self.local[lane], at + index * usize::from(width.bytes), width.bytes, *value);
+            for (index, slot) in from.iter().enumerate() {
+                put(
+                    &mut local[lane],
+                    at + index * usize::from(width.bytes),
+                    width.bytes,
+                    rows.get(*slot, lane),
+                );
             }
         }
+        self.local = local;
     }
 
     /// Where an address leads; a fault if the access is not allowed.
     #[inline(always)]
     fn locate(&self, launch: &Launch, block: &Block, shape: Shape, lane: usize, address: u64, hint: &mut u32) -> Result<Place, Fault> {
+        let aligned = address & (shape.bytes - 1) == 0;
+        if aligned
+            && shape.space == Space::Shared
+            && address < block.shared.len() as u64
+            && block.shared.len() as u64 - address >= shape.bytes
+        {
+            return Ok(Place::Shared(address as usize));
+        }
         // The usual case: the allocation this instruction found last time.
-        if address & (shape.bytes - 1) == 0
+        if aligned
             && matches!(shape.space, Space::Global | Space::Generic)
             && let Some(region) = launch.table.get(*hint as usize)
             && region.device == launch.device
@@ -446,9 +434,10 @@ impl Warp {
         written: Option<&[u8; 32]>,
     ) -> Result<(), Fault> {
         let thread = self.number * WARP as u32 + lane as u32;
-        for index in 0..shape.bytes as usize {
-            let same = written.is_some_and(|w| w[index] == block.shared[at + index]);
-            let Err(conflict) = block.races.touch(at + index, thread, touch, same) else {
+        let granule = launch.program.shared_granule as usize;
+        for index in (0..shape.bytes as usize).step_by(granule) {
+            let same = written.is_some_and(|w| w[index..index + granule] == block.shared[at + index..at + index + granule]);
+            let Err(conflict) = block.races.touch((at + index) / granule, thread, touch, same) else {
                 continue;
             };
             let message = format!(

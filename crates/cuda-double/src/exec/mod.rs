@@ -2,7 +2,9 @@
 
 mod atomics;
 mod block;
+mod calls;
 mod collective;
+mod data;
 pub mod fault;
 pub mod inst;
 pub mod lanes;

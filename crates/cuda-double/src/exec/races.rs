@@ -1,4 +1,4 @@
-//! Who touched which byte of shared memory, and what is ordered before what.
+//! Who touched which piece (byte or word) of shared memory, and what is ordered before what.
 //!
 //! Two accesses conflict if they are of two threads, one writes, not both are atomic (or volatile), and nothing orders them: no barrier
 //! both have passed, no `bar.warp.sync` of their warp, no pair of fences between them (which may be a lock: the benefit of the doubt).
@@ -24,7 +24,7 @@ impl Touch {
     }
 }
 
-/// The last write and the last read of a byte. Time 0: never.
+/// The last write and the last read of a piece. Time 0: never.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     write_time: u32,
@@ -60,9 +60,9 @@ pub struct Conflict {
 }
 
 impl Races {
-    pub fn reset(&mut self, bytes: usize, warps: usize) {
+    pub fn reset(&mut self, pieces: usize, warps: usize) {
         self.records.clear();
-        self.records.resize(bytes, Record::default());
+        self.records.resize(pieces, Record::default());
         self.time = 1;
         self.barrier = 1;
         self.warps = warps;
@@ -145,14 +145,14 @@ impl Races {
         met || (released >= time && acquired > released)
     }
 
-    /// Notes an access to a byte. `same`: it writes what is there already, which does no harm to another's write.
+    /// Notes an access to a piece. `same`: it writes what is there already, which does no harm to another's write.
     #[inline]
     pub fn touch(&mut self, at: usize, thread: u32, touch: Touch, same: bool) -> Result<(), Conflict> {
         let Some(record) = self.records.get(at).copied() else {
             return Ok(());
         };
         let strong = touch.strong();
-        if record.write_time != 0 && !(strong && record.strong_write) && !(touch.writes() && same) {
+        if record.write_time >= self.barrier && !(strong && record.strong_write) && !(touch.writes() && same) {
             let thread_before = u32::from(record.writer);
             if !self.ordered(thread_before, record.write_time, thread) {
                 return Err(Conflict {
@@ -161,7 +161,7 @@ impl Races {
                 });
             }
         }
-        if touch.writes() && record.read_time > record.write_time && !(strong && record.strong_read) {
+        if touch.writes() && record.read_time >= self.barrier && record.read_time > record.write_time && !(strong && record.strong_read) {
             let reader = u32::from(record.reader);
             let other = reader != thread || record.many;
             // With several readers, the writer being the last of them proves nothing about the others.

@@ -4,7 +4,9 @@
 //! where the code comes together. Lanes that have waited long get their turn all the same: a lane may wait for what another does.
 
 use super::block::Block;
-use super::fault::{Fault, HARDWARE_STACK, ILLEGAL_INSTRUCTION, LAUNCH_FAILED};
+use super::calls::Frame;
+use super::data::combined;
+use super::fault::{Fault, ILLEGAL_INSTRUCTION, LAUNCH_FAILED};
 use super::inst::*;
 use super::lanes::{FULL, Row, Rows, Slot, WARP, lanes, row_of};
 use super::launch::Launch;
@@ -17,17 +19,6 @@ pub enum Wait {
     Together { members: u32, class: u32 },
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Frame {
-    /// Where to go on.
-    pc: u32,
-    site: u32,
-    function: u32,
-    base: u32,
-    pred_base: u32,
-    local_base: u32,
-}
-
 #[derive(Debug)]
 pub struct Warp {
     pub number: u32,
@@ -35,11 +26,11 @@ pub struct Warp {
     pub preds: Vec<u32>,
     pub specials: Vec<Row>,
     pub pc: [u32; WARP],
-    base: [u32; WARP],
-    pred_base: [u32; WARP],
+    pub(super) base: [u32; WARP],
+    pub(super) pred_base: [u32; WARP],
     pub local_base: [u32; WARP],
-    function: [u32; WARP],
-    calls: Vec<Vec<Frame>>,
+    pub(super) function: [u32; WARP],
+    pub(super) calls: Vec<Vec<Frame>>,
     pub local: Vec<Vec<u8>>,
     /// Lanes that have not exited.
     pub live: u32,
@@ -47,7 +38,7 @@ pub struct Warp {
     /// Lanes that wait at a barrier of the block.
     pub at_barrier: u32,
     pub waits: [Wait; WARP],
-    carry: u32,
+    pub(super) carry: u32,
     steps: u64,
     last_run: [u64; WARP],
     hints: Vec<u32>,
@@ -74,11 +65,8 @@ pub enum Stop {
 
 /// Instructions that some lanes may run while others could.
 const PATIENCE: u64 = 2048;
-/// Bytes of local memory a thread may use.
-const STACK: usize = 1 << 20;
-
 /// What the loop does after an instruction.
-enum Next {
+pub(super) enum Next {
     Go,
     /// Places have changed: look again who runs.
     Again,
@@ -223,7 +211,7 @@ impl Warp {
         (group, limit, others != 0)
     }
 
-    fn place(&mut self, mask: u32, pc: u32) {
+    pub(super) fn place(&mut self, mask: u32, pc: u32) {
         for lane in lanes(mask) {
             self.pc[lane] = pc;
         }
@@ -231,7 +219,7 @@ impl Warp {
 
     /// The rows of a group and its predicates.
     #[inline(always)]
-    fn rows<'a>(&'a mut self, launch: &'a Launch, constants: &'a [Row], group: &Group) -> (Rows<'a>, &'a mut [u32]) {
+    pub(super) fn rows<'a>(&'a mut self, launch: &'a Launch, constants: &'a [Row], group: &Group) -> (Rows<'a>, &'a mut [u32]) {
         let code = &launch.program.functions[group.function as usize];
         let (base, pred_base) = (group.base as usize, group.pred_base as usize);
         (
@@ -376,7 +364,7 @@ impl Warp {
         Ok(Next::Go)
     }
 
-    fn ran(&mut self, mask: u32) {
+    pub(super) fn ran(&mut self, mask: u32) {
         for lane in lanes(mask) {
             self.last_run[lane] = self.steps;
         }
@@ -456,174 +444,6 @@ impl Warp {
         Ok(Next::Go)
     }
 
-    /// What only moves data between registers.
-    fn data(&mut self, launch: &Launch, constants: &[Row], group: &Group, op: &Op, mask: u32) {
-        let local_base = self.local_base;
-        let (mut carry, number) = (self.carry, self.number);
-        let (rows, preds) = self.rows(launch, constants, group);
-        match *op {
-            Op::SetValue {
-                test,
-                a,
-                b,
-                to,
-                one,
-                combine,
-                with,
-            } => {
-                let value = combined(combine, test(&rows, a, b, mask), with.mask(preds));
-                for lane in lanes(mask) {
-                    rows.set(to, lane, if value >> lane & 1 == 1 { one } else { 0 });
-                }
-            }
-            Op::Carry(op) => carry = carried(&rows, &op, carry, mask),
-            Op::Pack { to, from, count, bits } => {
-                for lane in lanes(mask) {
-                    let piece = |i: usize| (rows.get(from[i], lane) & ones(bits)) << (i * usize::from(bits));
-                    rows.set(to, lane, (0..usize::from(count)).fold(0, |all, i| all | piece(i)));
-                }
-            }
-            Op::Unpack { to, from, count, bits } => {
-                for lane in lanes(mask) {
-                    let value = rows.get(from, lane);
-                    for (index, slot) in to.iter().take(usize::from(count)).enumerate() {
-                        rows.set(*slot, lane, value >> (index * usize::from(bits)) & ones(bits));
-                    }
-                }
-            }
-            Op::Special { to, what } => {
-                for lane in lanes(mask) {
-                    rows.set(to, lane, launch.special(what, number));
-                }
-            }
-            Op::FrameAddress { to, offset, generic } => {
-                let start = if generic { window::LOCAL } else { 0 };
-                for lane in lanes(mask) {
-                    rows.set(to, lane, start + u64::from(local_base[lane] + offset));
-                }
-            }
-            Op::InSpace { space, to, address } => {
-                use crate::ptx::syntax::Space;
-                let mut value = 0;
-                for lane in lanes(mask) {
-                    let address = rows.get(address, lane);
-                    let within = |start: u64| (start..start + window::SIZE).contains(&address);
-                    let inside = match space {
-                        Space::Shared => within(window::SHARED),
-                        Space::Local => within(window::LOCAL),
-                        Space::Param => within(window::PARAM),
-                        Space::Const => launch
-                            .table
-                            .containing(address)
-                            .is_some_and(|r| r.kind == super::table::Kind::Constant),
-                        _ => !within(window::SHARED) && !within(window::LOCAL) && !within(window::PARAM),
-                    };
-                    value |= u32::from(inside) << lane;
-                }
-                let old = &mut preds[to as usize];
-                *old = *old & !mask | value;
-            }
-            _ => {}
-        }
-        self.carry = carry;
-    }
-
-    fn call(&mut self, launch: &Launch, constants: &[Row], group: &Group, number: u32, mask: u32) -> Result<Next, Fault> {
-        let site = &launch.program.sites[number as usize];
-        let line = launch.program.code[group.pc as usize].line;
-        let next = group.pc + 1;
-        self.place(group.mask, next);
-        self.ran(group.mask);
-        let mut callees = [0; WARP];
-        match &site.callee {
-            Callee::Function(function) => callees = [*function; WARP],
-            Callee::Printf => {
-                for lane in lanes(mask) {
-                    self.printf(launch, site, lane);
-                }
-                return Ok(Next::Again);
-            }
-            Callee::Indirect(slot) => {
-                let (rows, _) = self.rows(launch, constants, group);
-                for lane in lanes(mask) {
-                    let address = rows.get(*slot, lane);
-                    let function = address.wrapping_sub(window::FUNCTION);
-                    let known = launch.program.functions.get(function as usize).filter(|f| !f.entry);
-                    let fits = |f: &&FunctionCode| f.params.len() == site.arguments.len() && f.results.len() == site.results.len();
-                    if known.filter(fits).is_none() {
-                        let message = format!("indirect call of 0x{address:x}, which is no function with these parameters");
-                        return Err(Fault::new(718, launch.describe(line, self.number, 1 << lane, None, &message)));
-                    }
-                    callees[lane] = function as u32;
-                }
-            }
-        }
-        for lane in lanes(mask) {
-            self.enter(launch, site, number, lane, callees[lane], line)?;
-        }
-        Ok(Next::Again)
-    }
-
-    fn enter(&mut self, launch: &Launch, site: &CallSite, number: u32, lane: usize, callee: u32, line: u32) -> Result<(), Fault> {
-        let caller = &launch.program.functions[self.function[lane] as usize];
-        let code = &launch.program.functions[callee as usize];
-        self.calls[lane].push(Frame {
-            pc: self.pc[lane],
-            site: number,
-            function: self.function[lane],
-            base: self.base[lane],
-            pred_base: self.pred_base[lane],
-            local_base: self.local_base[lane],
-        });
-        let from = self.local_base[lane];
-        self.base[lane] += caller.registers;
-        self.pred_base[lane] += caller.preds;
-        self.local_base[lane] += caller.frame;
-        self.function[lane] = callee;
-        self.pc[lane] = code.start;
-        let (rows, preds) = (self.base[lane] + code.registers, self.pred_base[lane] + code.preds);
-        if self.registers.len() < rows as usize {
-            self.registers.resize_with(rows as usize, || row_of(0));
-        }
-        self.preds.resize(self.preds.len().max(preds as usize), 0);
-        let to = self.local_base[lane];
-        let end = (to + code.frame) as usize;
-        if end > STACK {
-            let message = format!("the stack is over {STACK} bytes: endless recursion?");
-            return Err(Fault::new(
-                HARDWARE_STACK,
-                launch.describe(line, self.number, 1 << lane, None, &message),
-            ));
-        }
-        let local = &mut self.local[lane];
-        local.resize(end.max(to as usize), 0xcb);
-        copy_places(local, &site.arguments, from, &code.params, to);
-        Ok(())
-    }
-
-    fn return_(&mut self, launch: &Launch, mask: u32) {
-        for lane in lanes(mask) {
-            let Some(frame) = self.calls[lane].pop() else {
-                self.live &= !(1 << lane);
-                continue;
-            };
-            let site = &launch.program.sites[frame.site as usize];
-            let code = &launch.program.functions[self.function[lane] as usize];
-            copy_places(
-                &mut self.local[lane],
-                &code.results,
-                self.local_base[lane],
-                &site.results,
-                frame.local_base,
-            );
-            self.pc[lane] = frame.pc;
-            self.function[lane] = frame.function;
-            self.base[lane] = frame.base;
-            self.pred_base[lane] = frame.pred_base;
-            self.local_base[lane] = frame.local_base;
-        }
-    }
-
     /// The end of the lane's frame in local memory.
     pub fn local_end(&self, launch: &Launch, lane: usize) -> u64 {
         u64::from(self.local_base[lane] + launch.program.functions[self.function[lane] as usize].frame)
@@ -647,6 +467,17 @@ impl Warp {
     /// The rows of a group, for what lies in other files.
     pub(super) fn group_rows<'a>(&'a mut self, launch: &'a Launch, constants: &'a [Row], group: &Group) -> (Rows<'a>, &'a mut [u32]) {
         self.rows(launch, constants, group)
+    }
+
+    /// The same for reading and writing registers alone.
+    pub(super) fn shared_rows<'a>(&'a self, launch: &'a Launch, constants: &'a [Row], group: &Group) -> Rows<'a> {
+        let code = &launch.program.functions[group.function as usize];
+        let base = group.base as usize;
+        Rows {
+            frame: &self.registers[base..base + code.registers as usize],
+            constants,
+            specials: &self.specials,
+        }
     }
 
     /// Marks lanes as waiting where they are.
@@ -708,59 +539,4 @@ impl Warp {
         self.wait_together(launch, constants, block, group, members, class, mask)
             .map(Next::from)
     }
-}
-
-fn copy_places(local: &mut [u8], from: &[(u32, u32)], from_base: u32, to: &[(u32, u32)], to_base: u32) {
-    for ((from, from_bytes), (to, to_bytes)) in from.iter().zip(to) {
-        let start = (from_base + from) as usize;
-        let bytes = (*from_bytes).min(*to_bytes) as usize;
-        local.copy_within(start..start + bytes, (to_base + to) as usize);
-    }
-}
-
-fn ones(bits: u8) -> u64 {
-    (1 << bits) - 1
-}
-
-#[inline(always)]
-fn combined(combine: Combine, value: u32, with: u32) -> u32 {
-    match combine {
-        Combine::None => value,
-        Combine::And => value & with,
-        Combine::Or => value | with,
-        Combine::Xor => value ^ with,
-    }
-}
-
-/// Sums, differences and products with the carry flag; gives the flag of all lanes.
-fn carried(rows: &Rows<'_>, op: &Carry, mut carry: u32, mask: u32) -> u32 {
-    let bits = if op.wide { 64 } else { 32 };
-    let width = if op.wide { u128::from(u64::MAX) } else { u128::from(u32::MAX) };
-    for lane in lanes(mask) {
-        let get = |slot: Slot| u128::from(rows.get(slot, lane)) & width;
-        let (mut a, mut b) = (get(op.a), get(op.b));
-        if let Some(c) = op.c {
-            let signed = |x: u128| {
-                if op.signed {
-                    ((x << (128 - bits)) as i128) >> (128 - bits)
-                } else {
-                    x as i128
-                }
-            };
-            let product = signed(a).wrapping_mul(signed(b)) as u128;
-            (a, b) = ((if op.high { product >> bits } else { product }) & width, get(c));
-        }
-        let flag = u128::from(op.uses && carry >> lane & 1 == 1);
-        // The flag of a difference is its borrow.
-        let result = if op.subtract {
-            a.wrapping_sub(b).wrapping_sub(flag)
-        } else {
-            a + b + flag
-        };
-        rows.set(op.to, lane, (result & width) as u64);
-        if op.sets {
-            carry = carry & !(1 << lane) | ((result >> bits & 1) as u32) << lane;
-        }
-    }
-    carry
 }

@@ -1,8 +1,10 @@
 //! PTX: text to tokens, tokens to syntax.
 
+mod instructions;
 pub mod lex;
 pub mod parse;
 pub mod syntax;
+mod variables;
 
 use std::fmt;
 

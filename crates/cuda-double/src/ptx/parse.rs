@@ -4,7 +4,7 @@ use super::PtxError;
 use super::lex::{Spanned, Token, lex};
 use super::syntax::*;
 
-type Result<T> = std::result::Result<T, PtxError>;
+pub(super) type Result<T> = std::result::Result<T, PtxError>;
 
 pub fn parse(text: &str) -> Result<Source> {
     let mut parser = Parser { tokens: lex(text)?, at: 0 };
@@ -23,9 +23,9 @@ pub fn parse(text: &str) -> Result<Source> {
     Ok(source)
 }
 
-struct Parser {
+pub(super) struct Parser {
     tokens: Vec<Spanned>,
-    at: usize,
+    pub(super) at: usize,
 }
 
 /// What may stand before a declaration.
@@ -35,38 +35,38 @@ struct Linkage {
 }
 
 impl Parser {
-    fn line(&self) -> u32 {
+    pub(super) fn line(&self) -> u32 {
         let index = self.at.min(self.tokens.len().saturating_sub(1));
         self.tokens.get(index).map_or(0, |t| t.line)
     }
 
-    fn error<T>(&self, message: impl Into<String>) -> Result<T> {
+    pub(super) fn error<T>(&self, message: impl Into<String>) -> Result<T> {
         Err(PtxError::new(self.line(), message))
     }
 
-    fn peek(&self) -> Option<&Token> {
+    pub(super) fn peek(&self) -> Option<&Token> {
         self.tokens.get(self.at).map(|t| &t.token)
     }
 
-    fn next(&mut self) -> Result<Token> {
+    pub(super) fn next(&mut self) -> Result<Token> {
         let token = self.peek().cloned();
         self.at += 1;
         token.map_or_else(|| self.error("unexpected end of the text"), Ok)
     }
 
-    fn eat(&mut self, punct: char) -> bool {
+    pub(super) fn eat(&mut self, punct: char) -> bool {
         let found = self.peek() == Some(&Token::Punct(punct));
         self.at += usize::from(found);
         found
     }
 
-    fn eat_dot(&mut self, name: &str) -> bool {
+    pub(super) fn eat_dot(&mut self, name: &str) -> bool {
         let found = matches!(self.peek(), Some(Token::Dot(d)) if d == name);
         self.at += usize::from(found);
         found
     }
 
-    fn expect(&mut self, punct: char) -> Result<()> {
+    pub(super) fn expect(&mut self, punct: char) -> Result<()> {
         if self.eat(punct) {
             return Ok(());
         }
@@ -76,7 +76,7 @@ impl Parser {
         }
     }
 
-    fn word(&mut self) -> Result<String> {
+    pub(super) fn word(&mut self) -> Result<String> {
         match self.next()? {
             Token::Word(word) => Ok(word),
             other => {
@@ -86,7 +86,7 @@ impl Parser {
         }
     }
 
-    fn int(&mut self) -> Result<u64> {
+    pub(super) fn int(&mut self) -> Result<u64> {
         match self.next()? {
             Token::Int(value) => Ok(value),
             other => {
@@ -184,137 +184,6 @@ impl Parser {
         while !self.eat('}') {
             self.next()?;
         }
-        Ok(())
-    }
-
-    /// `.align 4 .b8 name[16] = {…}, name2` after the state space.
-    fn variables(&mut self, space: Space, external: bool) -> Result<Vec<Variable>> {
-        let (align, ty) = self.alignment_and_type()?;
-        let mut variables = Vec::new();
-        loop {
-            let line = self.line();
-            let name = self.word()?;
-            let (count, unsized_) = self.extents()?;
-            let mut variable = Variable {
-                name,
-                space,
-                align: align.unwrap_or(ty.bytes()).max(1),
-                bytes: count * u64::from(ty.bytes()),
-                unsized_,
-                external,
-                init: Vec::new(),
-                relocations: Vec::new(),
-                line,
-            };
-            if self.eat('=') {
-                self.initialiser(&mut variable, ty)?;
-                if variable.unsized_ {
-                    variable.bytes = variable.init.len() as u64;
-                    variable.unsized_ = false;
-                }
-                if variable.init.len() as u64 > variable.bytes {
-                    return self.error(format!("more initial values than {} has room for", variable.name));
-                }
-            }
-            variables.push(variable);
-            if !self.eat(',') {
-                return Ok(variables);
-            }
-        }
-    }
-
-    fn alignment_and_type(&mut self) -> Result<(Option<u32>, Ty)> {
-        let mut align = None;
-        loop {
-            let Token::Dot(name) = self.next()? else {
-                self.at -= 1;
-                return self.error("expected a type");
-            };
-            match name.as_str() {
-                "align" => align = Some(self.int()? as u32),
-                // `.param .u64 .ptr .global .align 8 name`
-                "attribute" => return self.error("variable attributes are not supported"),
-                name => match Ty::parse(name) {
-                    Some(ty) => return Ok((align, ty)),
-                    None => return self.error(format!("unknown type .{name}")),
-                },
-            }
-        }
-    }
-
-    /// `[4][8]`: the number of elements, and whether the first extent is left out.
-    fn extents(&mut self) -> Result<(u64, bool)> {
-        let (mut count, mut unsized_) = (1u64, false);
-        while self.eat('[') {
-            if self.eat(']') {
-                unsized_ = true;
-                count = 0;
-                continue;
-            }
-            count = count.saturating_mul(self.int()?);
-            self.expect(']')?;
-        }
-        Ok((count, unsized_))
-    }
-
-    fn initialiser(&mut self, variable: &mut Variable, ty: Ty) -> Result<()> {
-        if self.eat('{') {
-            if self.eat('}') {
-                return Ok(());
-            }
-            loop {
-                self.initialiser(variable, ty)?;
-                if !self.eat(',') {
-                    break;
-                }
-            }
-            return self.expect('}');
-        }
-        let at = variable.init.len() as u64;
-        let bytes = ty.bytes();
-        let value = match self.operand()? {
-            Operand::Int(value) => value as u64,
-            Operand::F32(bits) => u64::from(bits),
-            Operand::F64(bits) => bits,
-            Operand::Float(value) if ty == Ty::F32 => u64::from((value as f32).to_bits()),
-            Operand::Float(value) => value.to_bits(),
-            Operand::Name(name) if name == "generic" => {
-                self.expect('(')?;
-                let symbol = self.word()?;
-                self.expect(')')?;
-                let addend = if self.eat('+') { self.int()? as i64 } else { 0 };
-                variable.relocations.push(Relocation {
-                    at,
-                    bytes,
-                    symbol,
-                    addend,
-                    generic: true,
-                });
-                0
-            }
-            Operand::Name(symbol) => {
-                variable.relocations.push(Relocation {
-                    at,
-                    bytes,
-                    symbol,
-                    addend: 0,
-                    generic: false,
-                });
-                0
-            }
-            Operand::Offset(symbol, addend) => {
-                variable.relocations.push(Relocation {
-                    at,
-                    bytes,
-                    symbol,
-                    addend,
-                    generic: false,
-                });
-                0
-            }
-            other => return self.error(format!("unsupported initial value {other:?}")),
-        };
-        variable.init.extend_from_slice(&value.to_le_bytes()[..bytes as usize]);
         Ok(())
     }
 
@@ -535,112 +404,6 @@ impl Parser {
                 return self.expect(';');
             }
         }
-    }
-
-    fn instruction(&mut self) -> Result<Instruction> {
-        let line = self.line();
-        let guard = if self.eat('@') {
-            let negated = self.eat('!');
-            Some((self.word()?, negated))
-        } else {
-            None
-        };
-        let mnemonic = self.word()?;
-        let mut operands = Vec::new();
-        if !self.eat(';') {
-            loop {
-                operands.push(self.operand()?);
-                if !self.eat(',') {
-                    break;
-                }
-            }
-            self.expect(';')?;
-        }
-        Ok(Instruction {
-            guard,
-            mnemonic,
-            operands,
-            line,
-        })
-    }
-
-    fn operand(&mut self) -> Result<Operand> {
-        let operand = self.simple_operand()?;
-        if self.eat('|') {
-            let second = self.simple_operand()?;
-            return Ok(Operand::Pair(Box::new(operand), Box::new(second)));
-        }
-        Ok(operand)
-    }
-
-    fn simple_operand(&mut self) -> Result<Operand> {
-        Ok(match self.next()? {
-            Token::Word(name) => match self.sign() {
-                Some(sign) => Operand::Offset(name, self.signed(sign)?),
-                None => Operand::Name(name),
-            },
-            Token::Int(value) => Operand::Int(i128::from(value)),
-            Token::Float(value) => Operand::Float(value),
-            Token::F32(bits) => Operand::F32(bits),
-            Token::F64(bits) => Operand::F64(bits),
-            Token::Punct('-') => match self.simple_operand()? {
-                Operand::Int(value) => Operand::Int(-value),
-                Operand::Float(value) => Operand::Float(-value),
-                Operand::F32(bits) => Operand::F32(bits ^ 1 << 31),
-                Operand::F64(bits) => Operand::F64(bits ^ 1 << 63),
-                _ => return self.error("`-` before something that is no number"),
-            },
-            Token::Punct('!') => Operand::Not(self.word()?),
-            Token::Punct('[') => {
-                let address = self.address()?;
-                self.expect(']')?;
-                address
-            }
-            Token::Punct('{') => Operand::Vector(self.list('}')?),
-            Token::Punct('(') => Operand::List(self.list(')')?),
-            other => {
-                self.at -= 1;
-                return self.error(format!("unexpected {other:?}"));
-            }
-        })
-    }
-
-    fn list(&mut self, end: char) -> Result<Vec<Operand>> {
-        let mut items = Vec::new();
-        if self.eat(end) {
-            return Ok(items);
-        }
-        loop {
-            items.push(self.operand()?);
-            if !self.eat(',') {
-                self.expect(end)?;
-                return Ok(items);
-            }
-        }
-    }
-
-    fn address(&mut self) -> Result<Operand> {
-        match self.operand()? {
-            Operand::Name(name) => Ok(Operand::Address(Some(name), 0)),
-            Operand::Offset(name, offset) => Ok(Operand::Address(Some(name), offset)),
-            Operand::Int(value) => Ok(Operand::Address(None, value as i64)),
-            _ => self.error("malformed address"),
-        }
-    }
-
-    /// `+` (which may be followed by a sign of its own) or `-`.
-    fn sign(&mut self) -> Option<i64> {
-        if self.eat('+') {
-            Some(if self.eat('-') { -1 } else { 1 })
-        } else if self.eat('-') {
-            Some(-1)
-        } else {
-            None
-        }
-    }
-
-    fn signed(&mut self, sign: i64) -> Result<i64> {
-        Ok((self.int()? as i64).wrapping_mul(sign))
     }
 }
 
