@@ -70,6 +70,11 @@ fn values() {
     insta::assert_snapshot!(messages("values.py"));
 }
 
+#[test]
+fn threads() {
+    insta::assert_snapshot!(messages("threads.py"));
+}
+
 fn failure(text: &str, name: &str, args: &[ArgType]) -> Box<Diagnostic> {
     match World::new("odd.py", text).compile(name, args, host()) {
         Err(diag) => diag,

@@ -171,6 +171,10 @@ fn array(l: &mut Lower<'_>, call: &Call, space: Space) -> Res<Val> {
     if space == Space::Shared && shape == [0] {
         return Ok(dynamic_shared(l, elem));
     }
+    if space == Space::Shared && shape.contains(&0) {
+        let diag = Diagnostic::new(DiagnosticKind::Value, call.span, "dynamic shared memory has one axis");
+        return Err(diag.help("make an array of shape 0 and .reshape it").into());
+    }
     let bytes = shape.iter().try_fold(elem.size() as u64, |n, &d| n.checked_mul(d));
     if bytes.is_none_or(|b| b > u64::from(u32::MAX)) {
         return Err(Diagnostic::new(DiagnosticKind::Value, call.span, "the array is too large").into());
