@@ -24,6 +24,7 @@ from weft.errors import (
 
 if TYPE_CHECKING:
     from weft import cuda, errors, numba, types
+    from weft.types import bfloat16, float16
 
 __all__ = [
     "ArgumentError",
@@ -37,11 +38,13 @@ __all__ = [
     "UnsupportedError",
     "WeftError",
     "__version__",
+    "bfloat16",
     "cuda",
     "current_device",
     "device",
     "devices",
     "errors",
+    "float16",
     "get_num_threads",
     "jit",
     "njit",
@@ -66,8 +69,10 @@ class prange:
 
 def __getattr__(name: str) -> Any:
     """Submodules are imported when they are first used."""
-    if name in ("cuda", "numba", "types"):
-        import importlib
+    import importlib
 
+    if name in ("cuda", "numba", "types"):
         return importlib.import_module(f"weft.{name}")
+    if name in ("float16", "bfloat16"):
+        return getattr(importlib.import_module("weft.types"), name)
     raise AttributeError(f"module 'weft' has no attribute {name!r}")

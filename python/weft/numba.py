@@ -8,6 +8,7 @@ from weft import vectorize as vectorize
 from weft._weft import __version__, get_num_threads, set_num_threads
 from weft.types import (
     b1,
+    bfloat16,
     bool_,
     boolean,
     byte,
@@ -17,8 +18,10 @@ from weft.types import (
     complex64,
     complex128,
     double,
+    f2,
     f4,
     f8,
+    float16,
     float32,
     float64,
     float_,
@@ -56,6 +59,7 @@ from weft.types import (
 __all__ = [
     "__version__",
     "b1",
+    "bfloat16",
     "bool_",
     "boolean",
     "byte",
@@ -67,8 +71,10 @@ __all__ = [
     "cuda",
     "double",
     "errors",
+    "f2",
     "f4",
     "f8",
+    "float16",
     "float32",
     "float64",
     "float_",

@@ -48,7 +48,17 @@ class Scalar(Type):
         """`short` is the IR's name, `dtype` NumPy's."""
         super().__init__(("s", short), name)
         self._weft_scalar_ = short
-        self.dtype = np.dtype(dtype)
+        self._dtype = dtype
+
+    @property
+    def dtype(self) -> np.dtype:
+        """NumPy's dtype. That of bfloat16 is of the package `ml_dtypes`."""
+        return _bfloat16_dtype() if self._dtype == "bfloat16" else np.dtype(self._dtype)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes an element takes."""
+        return 2 if self._dtype == "bfloat16" else self.dtype.itemsize
 
     def __getitem__(self, axes: Any) -> Array:
         """An array type: `float64[:, ::1]`."""
@@ -82,6 +92,16 @@ class Tuple(Type):
         """One type per item."""
         self.types = tuple(items)
         super().__init__(("t", tuple(t._spec_ for t in self.types)), f"Tuple({', '.join(map(repr, self.types))})")
+
+
+def _bfloat16_dtype() -> np.dtype:
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise ImportError(
+            "bfloat16 outside compiled code needs the package ml_dtypes: pip install ml_dtypes, or convert to float32"
+        ) from None
+    return np.dtype(ml_dtypes.bfloat16)
 
 
 def UniTuple(item: Type, count: int) -> Tuple:
@@ -136,6 +156,8 @@ uint8 = u1 = Scalar("u8", "uint8", "uint8")
 uint16 = u2 = Scalar("u16", "uint16", "uint16")
 uint32 = u4 = Scalar("u32", "uint32", "uint32")
 uint64 = u8 = Scalar("u64", "uint64", "uint64")
+float16 = f2 = Scalar("f16", "float16", "float16")
+bfloat16 = Scalar("bf16", "bfloat16", "bfloat16")
 float32 = f4 = Scalar("f32", "float32", "float32")
 float64 = f8 = Scalar("f64", "float64", "float64")
 complex64 = c8 = Scalar("c64", "complex64", "complex64")
@@ -147,10 +169,11 @@ uint = ulong = ulonglong = uintp = uint64
 float_, double = float32, float64
 
 SCALARS: tuple[Scalar, ...] = (
-    boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64, complex128,
+    boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, complex64,
+    complex128,
 )  # fmt: skip
 _by_short = {s._weft_scalar_: s for s in SCALARS}
-_by_dtype = {s.dtype: s for s in SCALARS}
+_by_dtype = {s.dtype: s for s in SCALARS if s is not bfloat16}
 _names = {name: value for name, value in list(globals().items()) if isinstance(value, Type) and not name.startswith("_")} | {
     "int": int64,
     "float": float64,
@@ -173,9 +196,20 @@ def as_type(value: Any) -> Type:
     if isinstance(value, tuple):
         return Tuple(map(as_type, value))
     try:
-        return _by_dtype[np.dtype(value)]
+        dtype = np.dtype(value)
+        return bfloat16 if dtype.name == "bfloat16" else _by_dtype[dtype]
     except (TypeError, KeyError):
         raise TypeError(f"{value!r} is not a type that Weft knows") from None
+
+
+def element(dtype: Any) -> Scalar:
+    """The type of an array's elements: a type, or what NumPy takes for a dtype, `"bfloat16"` too."""
+    if isinstance(dtype, str) and dtype == "bfloat16":
+        return bfloat16
+    found = as_type(dtype) if isinstance(dtype, Type) else as_type(np.dtype(dtype))
+    if not isinstance(found, Scalar):
+        raise TypeError(f"{dtype!r} is not the type of an array's elements")
+    return found
 
 
 def as_signature(value: Any) -> Signature:

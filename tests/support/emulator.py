@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+import weft
+
 WARP = 32
 
 
@@ -204,6 +206,7 @@ class _Cuda:
         self.const = types.SimpleNamespace(array_like=lambda array: array)
         self.atomic = _Atomic
         self.cg = types.SimpleNamespace(this_grid=lambda: types.SimpleNamespace(sync=thread.meet_grid))
+        self.fp16 = _FP16
 
     def grid(self, rank: int) -> Any:
         block = self._thread.block
@@ -319,7 +322,24 @@ def _bits(x: Any) -> str:
 
 
 def _dtype(dtype: Any) -> np.dtype:
-    return np.dtype(getattr(dtype, "name", dtype))
+    return dtype.dtype if isinstance(dtype, weft.types.Scalar) else np.dtype(dtype)
+
+
+def _single(function: Callable[..., Any]) -> Callable[..., np.float16]:
+    """A function of float32, rounded to float16."""
+    return lambda *args: np.float16(function(*map(np.float32, args)))
+
+
+_FP16 = types.SimpleNamespace(
+    hadd=np.add, hsub=np.subtract, hmul=np.multiply, hdiv=np.divide, hneg=np.negative, habs=np.abs, hmax=np.fmax, hmin=np.fmin,
+    heq=np.equal, hne=lambda a, b: a < b or a > b, hlt=np.less, hle=np.less_equal, hgt=np.greater, hge=np.greater_equal,
+    hceil=np.ceil, hfloor=np.floor, htrunc=np.trunc, hrint=np.rint, hsqrt=np.sqrt,
+    # In float64 the product is exact, and the sum as far as rounding to float16 can tell.
+    hfma=lambda a, b, c: np.float16(np.float64(a) * np.float64(b) + np.float64(c)),
+    hsin=_single(np.sin), hcos=_single(np.cos), htanh=_single(np.tanh), hexp=_single(np.exp), hexp2=_single(np.exp2),
+    hexp10=_single(lambda a: np.float32(10) ** a), hlog=_single(np.log), hlog2=_single(np.log2), hlog10=_single(np.log10),
+    hrsqrt=_single(lambda a: 1 / np.sqrt(a)), hrcp=_single(np.reciprocal),
+)  # fmt: skip
 
 
 class _Atomic:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from . import emulator
@@ -105,7 +106,7 @@ def _keep_views(args: tuple[Any, ...]) -> dict[int, Any]:
             base = base.base
         copied = bases.setdefault(id(base), base.copy(order="K"))
         offset = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-        flat = np.ndarray((copied.nbytes,), np.uint8, copied.data if copied.flags.c_contiguous else copied.T.data)
+        flat = (copied if copied.flags.c_contiguous else copied.T).reshape(-1).view(np.uint8)
         view = np.ndarray(array.shape, array.dtype, flat, offset, array.strides)
         view.flags.writeable = array.flags.writeable
         memo[id(array)] = view
@@ -122,6 +123,9 @@ def assert_same(got: Any, want: Any, rtol: float | None, what: str) -> None:
     if want is None or isinstance(want, str):
         assert got == want, f"{what}: {got!r}, expected {want!r}"
         return
+    if getattr(want, "dtype", None) == ml_dtypes.bfloat16:
+        assert got.dtype == want.dtype, f"{what}: {got.dtype}"
+        got, want = got.astype(np.float32), want.astype(np.float32)
     if rtol is None:
         np.testing.assert_array_equal(got, want, err_msg=what)
     else:
@@ -160,6 +164,8 @@ HELPERS: dict[str, Any] = {
             "u16": "uint16",
             "u32": "uint32",
             "u64": "uint64",
+            "f16": "float16",
+            "bf16": ml_dtypes.bfloat16,
             "f32": "float32",
             "f64": "float64",
             "c64": "complex64",

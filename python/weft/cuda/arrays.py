@@ -36,7 +36,11 @@ class DeviceNDArray(_weft.DeviceArray):
     @property
     def dtype(self) -> np.dtype:
         """NumPy's dtype of the elements."""
-        return np.dtype(self.dtype_name)
+        return self._element.dtype
+
+    @property
+    def _element(self) -> types.Scalar:
+        return types.element(self.dtype_name)
 
     @property
     def ndim(self) -> int:
@@ -51,7 +55,7 @@ class DeviceNDArray(_weft.DeviceArray):
     @property
     def nbytes(self) -> int:
         """Bytes the elements take."""
-        return self.size * self.dtype.itemsize
+        return self.size * self._element.itemsize
 
     @property
     def T(self) -> DeviceNDArray:
@@ -127,7 +131,7 @@ class DeviceNDArray(_weft.DeviceArray):
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
         """Writes all elements from an array of the same shape, on the host or on a device, in the order of `stream`."""
         if isinstance(ary, DeviceNDArray):
-            if ary._is_dense() and self._is_dense() and (ary.shape, ary.dtype) == (self.shape, self.dtype):
+            if ary._is_dense() and self._is_dense() and (ary.shape, ary.dtype_name) == (self.shape, self.dtype_name):
                 self._take(ary, stream)
                 return
             ary = ary.copy_to_host(stream=stream)
@@ -160,7 +164,7 @@ class DeviceNDArray(_weft.DeviceArray):
     def to(self, device: Any, stream: Any = 0) -> DeviceNDArray:
         """The same elements in new memory of `device`, a name or a device."""
         with device if isinstance(device, Device) else _weft.device(device):
-            made = device_array(self.shape, self.dtype)
+            made = device_array(self.shape, self.dtype_name)
             made.copy_to_device(self, stream)
         return made
 
@@ -202,14 +206,14 @@ class DeviceNDArray(_weft.DeviceArray):
 
     def __repr__(self) -> str:
         """Shape and dtype; the elements stay where they are."""
-        return f"DeviceNDArray(shape={self.shape}, dtype={self.dtype})"
+        return f"DeviceNDArray(shape={self.shape}, dtype={self.dtype_name})"
 
     def _is_dense(self) -> bool:
         return self._shadow().flags.c_contiguous
 
     def _shadow(self) -> np.ndarray:
         """An array of this shape and strides over memory that is not there: NumPy does the index arithmetic, nobody reads it."""
-        return np.lib.stride_tricks.as_strided(np.empty(1, self.dtype), self.shape, self.strides)
+        return np.lib.stride_tricks.as_strided(np.empty(1, f"V{self._element.itemsize}"), self.shape, self.strides)
 
     def _window(self, change: Callable[[np.ndarray], np.ndarray]) -> DeviceNDArray:
         """The view that `change`, an indexing or reshaping that copies nothing, makes of this array."""
@@ -222,7 +226,7 @@ class DeviceNDArray(_weft.DeviceArray):
         """Where in the memory the elements begin, a copy of the bytes they span, and the elements as a view of that."""
         reach = [(n - 1) * s for n, s in zip(self.shape, self.strides, strict=True)]
         low = self.offset + sum(r for r in reach if r < 0)
-        high = self.offset + sum(r for r in reach if r > 0) + self.dtype.itemsize
+        high = self.offset + sum(r for r in reach if r > 0) + self._element.itemsize
         span = np.empty(high - low, np.uint8)
         self.memory.read(low, span)
         return low, span, np.ndarray(self.shape, self.dtype, span, self.offset - low, self.strides)
@@ -236,7 +240,12 @@ class MappedNDArray(DeviceNDArray):
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        """What NumPy reads."""
+        """What NumPy reads; it would not know bfloat16 from two bytes."""
+        if self.dtype_name == "bfloat16":
+            raise AttributeError("bfloat16 has no place in NumPy's array interface")
+        return self._interface()
+
+    def _interface(self) -> dict[str, Any]:
         return {
             "shape": self.shape,
             "strides": self.strides,
@@ -247,8 +256,8 @@ class MappedNDArray(DeviceNDArray):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """The elements themselves, not a copy unless asked for."""
-        own = _HostBlock(self.memory, self.__array_interface__)
-        return np.array(own, dtype, copy=bool(copy)) if copy or dtype not in (None, self.dtype) else np.asarray(own)
+        own = np.asarray(_HostBlock(self.memory, self._interface())).view(self.dtype)
+        return np.array(own, dtype, copy=bool(copy)) if copy or dtype not in (None, self.dtype) else own
 
     def _window(self, change: Callable[[np.ndarray], np.ndarray]) -> DeviceNDArray:
         view = super()._window(change)
@@ -265,24 +274,20 @@ class _HostBlock:
 
 def device_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", stream: Any = 0) -> DeviceNDArray:
     """A new array in memory of the current device, or of that of `stream`; its elements are unset."""
-    dtype = _dtype(dtype)
-    shape, strides, span = _extent(shape, dtype, strides, order)
+    elem = types.element(dtype)
+    shape, strides, span = _extent(shape, elem, strides, order)
     memory = _weft.Memory(span, _weft.stream_argument(stream))
-    return DeviceNDArray(memory, 0, shape, strides, dtype.name)
+    return DeviceNDArray(memory, 0, shape, strides, elem.name)
 
 
-def _dtype(dtype: Any) -> np.dtype:
-    return np.dtype(dtype.dtype if isinstance(dtype, types.Scalar) else dtype)
-
-
-def _extent(shape: Any, dtype: np.dtype, strides: Any, order: str) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+def _extent(shape: Any, elem: types.Scalar, strides: Any, order: str) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     """The shape as a tuple, the strides in bytes, and the bytes that an array of them spans."""
     shape = (int(shape),) if hasattr(shape, "__index__") else tuple(map(int, shape))
     if any(n < 0 for n in shape):
         raise ValueError("negative dimensions are not allowed")
     if strides is None:
-        strides = _dense_strides(shape, dtype.itemsize, order)
-    span = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + dtype.itemsize if math.prod(shape) else 0
+        strides = _dense_strides(shape, elem.itemsize, order)
+    span = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + elem.itemsize if math.prod(shape) else 0
     return shape, tuple(strides), max(span, 1)
 
 
@@ -301,7 +306,8 @@ def _order_of(ary: Any) -> str:
 
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
     """A new array in device memory with the shape, dtype and order of `ary`."""
-    return device_array(ary.shape, ary.dtype, order=_order_of(ary), stream=stream)
+    dtype = ary.dtype_name if isinstance(ary, DeviceNDArray) else ary.dtype
+    return device_array(ary.shape, dtype, order=_order_of(ary), stream=stream)
 
 
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | None = None) -> DeviceNDArray:
@@ -324,11 +330,11 @@ def is_cuda_array(obj: Any) -> bool:
 
 def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C") -> np.ndarray:
     """A new NumPy array in page-locked host memory, which copies to and from devices read and write asynchronously."""
-    dtype = _dtype(dtype)
-    shape, strides, span = _extent(shape, dtype, strides, order)
+    elem = types.element(dtype)
+    shape, strides, span = _extent(shape, elem, strides, order)
     memory = _weft.Memory.of_host(span, "pinned")
-    interface = {"shape": shape, "strides": strides, "typestr": dtype.str, "data": (memory.address, False), "version": 3}
-    return np.asarray(_HostBlock(memory, interface))
+    interface = {"shape": shape, "strides": strides, "typestr": elem.dtype.str, "data": (memory.address, False), "version": 3}
+    return np.asarray(_HostBlock(memory, interface)).view(elem.dtype)
 
 
 def pinned_array_like(ary: Any) -> np.ndarray:
@@ -337,9 +343,9 @@ def pinned_array_like(ary: Any) -> np.ndarray:
 
 
 def _mapped(kind: str, shape: Any, dtype: Any, strides: Any, order: str) -> MappedNDArray:
-    dtype = _dtype(dtype)
-    shape, strides, span = _extent(shape, dtype, strides, order)
-    return MappedNDArray(_weft.Memory.of_host(span, kind), 0, shape, strides, dtype.name)
+    elem = types.element(dtype)
+    shape, strides, span = _extent(shape, elem, strides, order)
+    return MappedNDArray(_weft.Memory.of_host(span, kind), 0, shape, strides, elem.name)
 
 
 def mapped_array(

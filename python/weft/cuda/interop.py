@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import weft
-from weft import _weft
+from weft import _weft, types
 from weft._weft import Device
 
 if TYPE_CHECKING:
@@ -44,24 +42,24 @@ def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: boo
     if desc.get("mask") is not None:
         raise NotImplementedError("masked arrays have no meaning in kernels")
     shape = tuple(desc["shape"])
-    dtype = np.dtype(desc["typestr"])
-    strides = tuple(desc.get("strides") or _dense(shape, dtype.itemsize))
+    elem = types.element(desc["typestr"])
+    strides = tuple(desc.get("strides") or _dense(shape, elem.itemsize))
     device = _cuda_device()
-    array = _array(owner, device, int(desc["data"][0] or 0), shape, strides, dtype)
+    array = _array(owner, device, int(desc["data"][0] or 0), shape, strides, elem)
     if sync and desc.get("stream") is not None:
         _follow(device, int(desc["stream"]))
     return array
 
 
-def _array(owner: Any, device: Device, address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype) -> DeviceNDArray:
+def _array(owner: Any, device: Device, address: int, shape: tuple[int, ...], strides: tuple[int, ...], elem: types.Scalar) -> DeviceNDArray:
     """An array whose first element is at an address of a device, in memory that `owner` keeps."""
     from weft.cuda.arrays import DeviceNDArray
 
     reach = [] if 0 in shape else [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
     low = sum(r for r in reach if r < 0)
-    high = sum(r for r in reach if r > 0) + dtype.itemsize
+    high = sum(r for r in reach if r > 0) + elem.itemsize
     memory = _weft.Memory.foreign(owner, device, address + low, high - low)
-    return DeviceNDArray(memory, -low, shape, strides, dtype.name)
+    return DeviceNDArray(memory, -low, shape, strides, elem.name)
 
 
 def _dense(shape: tuple[int, ...], item: int) -> tuple[int, ...]:
@@ -123,7 +121,7 @@ def from_dlpack(x: Any) -> DeviceNDArray:
         except TypeError:
             capsule = x.__dlpack__(**lent)
     kind, index, owner, address, shape, strides, name = _weft.from_dlpack(capsule)
-    return _array(owner, _dlpack_home(kind, index), address, tuple(shape), tuple(strides), np.dtype(name))
+    return _array(owner, _dlpack_home(kind, index), address, tuple(shape), tuple(strides), types.element(name))
 
 
 def _dlpack_home(kind: int, index: int) -> Device:

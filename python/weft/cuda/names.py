@@ -81,6 +81,40 @@ shared = _Group("shared", "Memory of a block.", {
 })  # fmt: skip
 local = _Group("local", "Memory of a thread.", {"array": "array(shape, dtype): an array of this thread."})
 const = _Group("const", "Constant memory.", {"array_like": "array_like(array): a global NumPy array, frozen at compile time."})
+_FP16 = {
+    "hadd": "hadd(a, b): a + b",
+    "hsub": "hsub(a, b): a - b",
+    "hmul": "hmul(a, b): a * b",
+    "hdiv": "hdiv(a, b): a / b",
+    "hfma": "hfma(a, b, c): a * b + c with one rounding",
+    "hneg": "hneg(a): -a",
+    "habs": "habs(a): the magnitude",
+    "hmax": "hmax(a, b): the larger; a number rather than NaN",
+    "hmin": "hmin(a, b): the smaller; a number rather than NaN",
+    "heq": "heq(a, b): a == b",
+    "hne": "hne(a, b): a < b or a > b, so false for NaN",
+    "hlt": "hlt(a, b): a < b",
+    "hle": "hle(a, b): a <= b",
+    "hgt": "hgt(a, b): a > b",
+    "hge": "hge(a, b): a >= b",
+    "hsin": "hsin(a): sine",
+    "hcos": "hcos(a): cosine",
+    "htanh": "htanh(a): hyperbolic tangent",
+    "hexp": "hexp(a): e ** a",
+    "hexp2": "hexp2(a): 2 ** a",
+    "hexp10": "hexp10(a): 10 ** a",
+    "hlog": "hlog(a): natural logarithm",
+    "hlog2": "hlog2(a): logarithm to base 2",
+    "hlog10": "hlog10(a): logarithm to base 10",
+    "hsqrt": "hsqrt(a): square root",
+    "hrsqrt": "hrsqrt(a): 1 / sqrt(a)",
+    "hrcp": "hrcp(a): 1 / a",
+    "hceil": "hceil(a): the least whole number not below",
+    "hfloor": "hfloor(a): the greatest whole number not above",
+    "htrunc": "htrunc(a): the whole number towards zero",
+    "hrint": "hrint(a): the nearest whole number, half to even",
+}
+fp16 = _Group("fp16", "Functions of float16.", {name: f"{text}." for name, text in _FP16.items()})
 _ATOMICS = {
     "add": "add(array, index, value): array[index] += value",
     "sub": "sub(array, index, value): array[index] -= value",

@@ -133,7 +133,8 @@ pub fn next_after(l: &mut Lower<'_>, from: Value, to: Value, s: Scalar) -> Value
     let is_zero = l.b.compare(CmpOp::Eq, from, zero);
     let next = l.b.select(is_zero, least, moved);
     let equal = l.b.compare(CmpOp::Eq, from, to);
-    let next = l.b.select(equal, to, next);
+    // Of two zeros NumPy gives the first for float16, ml_dtypes the second, as C does.
+    let next = l.b.select(equal, if s == Scalar::F16 { from } else { to }, next);
     let (nan_from, nan_to) = (l.b.unary(UnOp::IsNan, from), l.b.unary(UnOp::IsNan, to));
     let next = l.b.select(nan_to, to, next);
     l.b.select(nan_from, from, next)
