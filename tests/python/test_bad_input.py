@@ -121,7 +121,7 @@ def test_wrong_rank():
         (np.zeros(2, ">f8" if sys.byteorder == "little" else "<f8"), "order"),
         (np.frombuffer(bytearray(17), np.uint8)[1:].view(np.float64), "aligned"),
         (np.array(["a"]), "dtype"),
-        (np.zeros(2, np.float16), "float16"),
+        (np.zeros(2, np.longdouble), "dtype"),
         (np.ma.masked_array([1.0]), "MaskedArray"),
         ([1.0, 2.0], "list"),
         ({}, "dict"),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from weft import cuda, njit
 
-REAL = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float32, np.float64]
+REAL = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float16, np.float32, np.float64]
 DTYPES = [np.bool_, *REAL, np.complex64, np.complex128]
 TASKS = settings(deadline=None, max_examples=80)
 

@@ -11,7 +11,7 @@ from weft import vectorize
 from weft.types import float32, float64, int32, int64
 
 DTYPES = [np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float32, np.float64]
-DTYPES += [np.complex64, np.complex128]
+DTYPES += [np.float16, np.complex64, np.complex128]
 
 
 @vectorize
