@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from weft import _weft, types
+from weft._pickling import Picklable
 from weft.errors import UnsupportedError
 
 
@@ -15,8 +16,8 @@ def checked(debug: bool = False, boundscheck: bool | None = None) -> bool:
     return bool(debug or boundscheck) or os.environ.get("WEFT_CHECK", "") not in ("", "0")
 
 
-class Inspectable:
-    """What every compiled object offers for a look inside."""
+class Inspectable(Picklable):
+    """What every compiled object offers: a look inside, and a way to other processes."""
 
     def _known(self) -> list[tuple[Any, ...]]:
         raise NotImplementedError
@@ -93,19 +94,30 @@ def dispatcher(
     function = getattr(function, "py_func", function)
     if not hasattr(function, "__code__"):
         raise TypeError(f"expected a Python function, got {type(function).__name__}")
-    made = cls(
-        function,
-        tuple(s._spec_ for s in signatures),
-        role=role,
-        parallel=parallel,
-        fastmath=fastmath,
-        contract=contract,
-        python_errors=python_errors,
-        checked=check,
-        cache=cache,
-        bounds=bounds,
-    )
+    options = {
+        "role": role,
+        "parallel": parallel,
+        "fastmath": fastmath,
+        "contract": contract,
+        "python_errors": python_errors,
+        "checked": check,
+        "cache": cache,
+        "bounds": bounds,
+    }
+    return _dispatcher(cls, function, signatures, options)
+
+
+def _dispatcher(cls: type, function: Callable[..., Any], signatures: tuple[types.Signature, ...], options: dict[str, Any]) -> Any:
+    made = cls(function, tuple(s._spec_ for s in signatures), **options)
     _introduce(made, function)
+    made._remake_ = (_dispatcher, (cls, function, signatures, options))
+    return made
+
+
+def _ufunc(scalar: Any, cuda: bool) -> Vectorized:
+    made = Vectorized(scalar, cuda)
+    _introduce(made, scalar.py_func)
+    made._remake_ = (_ufunc, (scalar, cuda))
     return made
 
 
@@ -210,8 +222,6 @@ def vectorize(
             check=checked(debug),
             cache=cache,
         )
-        made = Vectorized(scalar, target == "cuda")
-        _introduce(made, scalar.py_func)
-        return made
+        return _ufunc(scalar, target == "cuda")
 
     return decorate(signatures_or_function, make)

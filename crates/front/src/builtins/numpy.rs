@@ -215,18 +215,28 @@ fn rounding(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
 
 fn round(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [x, digits] = call.bind(["a", "decimals"], 1)?;
-    let x = x.unwrap_or(Val::None);
+    rounded(l, &x.unwrap_or(Val::None), digits.as_ref(), call)
+}
+
+fn rounded(l: &mut Lower<'_>, x: &Val, digits: Option<&Val>, call: &Call) -> Res<Val> {
     let Some(num) = x.num().map(|n| Num::strong(n.scalar)) else {
         return Err(l.typing(call.span, format!("round does not go with {}", x.ty())));
     };
-    if !num.scalar.is_float() {
-        return strengthen(l, &x, call.span);
+    if !num.scalar.is_float() && !num.scalar.is_complex() {
+        return strengthen(l, x, call.span);
     }
-    let value = l.number_as(&x, num.scalar, call.span)?;
+    let value = l.number_as(x, num.scalar, call.span)?;
+    if num.scalar.is_complex() {
+        let part = num.scalar.part();
+        let (re, im) = l.parts(value, num);
+        let (re, im) = (rounded(l, &re, digits, call)?, rounded(l, &im, digits, call)?);
+        let (re, im) = (l.number_as(&re, part, call.span)?, l.number_as(&im, part, call.span)?);
+        return Ok(Val::Num(l.b.emit(num.scalar, weft_ir::Op::Complex(re, im)), num));
+    }
     match digits {
         None => Ok(Val::Num(l.b.unary(UnOp::Rint, value), num)),
         Some(d) if d.const_int() == Some(0) => Ok(Val::Num(l.b.unary(UnOp::Rint, value), num)),
-        Some(d) => python::round_digits(l, value, num, &d, call),
+        Some(d) => python::round_digits(l, value, num, d, call),
     }
 }
 

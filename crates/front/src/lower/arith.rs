@@ -1,7 +1,7 @@
 //! Arithmetic of numbers: unary and binary operators, powers, division by zero.
 
 use ruff_python_ast::{Operator, UnaryOp};
-use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Op, Scalar, Span, StmtKind, UnOp, Value};
+use weft_ir::{BinOp, CmpOp, Const, ErrorKind, Kind, Op, Scalar, Span, StmtKind, UnOp, Value};
 
 use super::Lower;
 use crate::compiler::Res;
@@ -140,12 +140,12 @@ impl Lower<'_> {
             return Ok(());
         }
         if let Val::Lit(lit) = b {
-            if !lit.value.truth() && (self.raises_zero_division() || lit.num.weak) {
+            if !lit.value.truth() && (self.python_errors() || lit.num.weak) {
                 return Err(Diagnostic::new(DiagnosticKind::Value, span, "division by zero").into());
             }
             return Ok(());
         }
-        let (true, Val::Num(value, num)) = (self.raises_zero_division(), b) else {
+        let (true, Val::Num(value, num)) = (self.python_errors(), b) else {
             return Ok(());
         };
         let zero = self.zero(num.scalar);
@@ -213,9 +213,20 @@ impl Lower<'_> {
                     _ => num,
                 };
                 let (x, y) = self.unified(a, b, num, span)?;
+                self.check_exponent(y, num)?;
                 Ok(Val::Num(self.b.binary(BinOp::IntPow, x, y), num))
             }
         }
+    }
+
+    /// A negative exponent would make a fraction, which integers are not.
+    fn check_exponent(&mut self, exponent: Value, num: Num) -> Res<()> {
+        if !num.scalar.is_signed() || !self.python_errors() || self.nonneg.contains(&exponent) {
+            return Ok(());
+        }
+        let zero = self.zero(num.scalar);
+        let negative = self.b.compare(CmpOp::Lt, exponent, zero);
+        self.raise_if(negative, ErrorKind::Value, "Integers to negative integer powers are not allowed.")
     }
 
     /// A power with an exponent written out: squarings and products.
@@ -267,7 +278,17 @@ impl Lower<'_> {
         let one = self.small(num.scalar, 1);
         let base_zero = self.b.compare(CmpOp::Eq, x, zero);
         let exponent_zero = self.b.compare(CmpOp::Eq, y, zero);
-        let of_zero = self.b.select(exponent_zero, one, zero);
+        // Zero to a power without a positive real part is not defined, but for 0.
+        let part = num.scalar.part();
+        let (real, real_zero) = (self.b.emit(part, Op::Re(y)), self.zero(part));
+        let positive = self.b.compare(CmpOp::Gt, real, real_zero);
+        let nan = self.b.constant(match part {
+            Scalar::F32 => Const::f32(f32::NAN),
+            _ => Const::f64(f64::NAN),
+        });
+        let undefined = self.b.emit(num.scalar, Op::Complex(nan, nan));
+        let of_zero = self.b.select(positive, zero, undefined);
+        let of_zero = self.b.select(exponent_zero, one, of_zero);
         Ok(Val::Num(self.b.select(base_zero, of_zero, power), num))
     }
 

@@ -2,13 +2,13 @@
 
 use ruff_python_ast::{Expr, ExprSubscript, Operator};
 use ruff_text_size::Ranged;
-use weft_ir::{Part, Scalar, Span, StmtKind, ViewType};
+use weft_ir::{Kind, Part, Scalar, Span, StmtKind, ViewType};
 
 use super::Lower;
 use super::index::Selected;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::types::Ty;
+use crate::types::{Num, Ty};
 use crate::value::Val;
 
 impl Lower<'_> {
@@ -109,6 +109,23 @@ impl Lower<'_> {
             .into())
     }
 
+    /// An array changed in place keeps its type: what it would take must be of its kind or a lower one, as NumPy's ufuncs have it.
+    fn refuse_narrowing(&self, op: Operator, new: &Val, ty: ViewType, span: Span) -> Res<()> {
+        let from = match new.ty() {
+            Ty::View(v) => v.elem,
+            Ty::Num(num) => num.scalar,
+            _ => return Ok(()),
+        };
+        if rank(from) <= rank(ty.elem) {
+            return Ok(());
+        }
+        let (from, to, name) = (Num::strong(from), Num::strong(ty.elem), ufunc_name(op));
+        let message = format!("cannot cast ufunc '{name}' output from {from} to {to} with casting rule 'same_kind'");
+        let diag = Diagnostic::new(DiagnosticKind::Typing, span, message).caret(format!("{from} into an array of {to}"));
+        let help = format!("assign to a variable to get a new array of {from}, or convert the value with .astype(np.{to})");
+        Err(diag.help(help).into())
+    }
+
     pub fn augmented(&mut self, target: &Expr, op: Operator, value: &Expr, span: Span) -> Res<()> {
         match target {
             Expr::Name(name) => {
@@ -119,6 +136,7 @@ impl Lower<'_> {
                     // In place, as NumPy does it.
                     self.refuse_read_only(ty, span)?;
                     let new = self.binary(op, &old, &val, span)?;
+                    self.refuse_narrowing(op, &new, ty, span)?;
                     return self.store_array(view, ty, &new, span);
                 }
                 let new = self.binary(op, &old, &val, span);
@@ -131,9 +149,42 @@ impl Lower<'_> {
                 let old = self.load_selected(&selected);
                 let val = self.expr(value)?;
                 let new = self.binary(op, &old, &val, span)?;
+                if let Selected::View(_, ty) = selected {
+                    self.refuse_narrowing(op, &new, ty, span)?;
+                }
                 self.store_selected(selected, new, span)
             }
             _ => Err(self.unsupported(span, "this cannot be assigned")),
         }
+    }
+}
+
+/// Where a type's kind stands: a cast of the same kind does not go down.
+fn rank(scalar: Scalar) -> u8 {
+    match scalar.kind() {
+        Kind::Bool => 0,
+        Kind::Unsigned => 1,
+        Kind::Signed => 2,
+        Kind::Float => 3,
+        Kind::Complex => 4,
+    }
+}
+
+/// NumPy's name of what an operator does to arrays.
+fn ufunc_name(op: Operator) -> &'static str {
+    match op {
+        Operator::Add => "add",
+        Operator::Sub => "subtract",
+        Operator::Mult => "multiply",
+        Operator::MatMult => "matmul",
+        Operator::Div => "divide",
+        Operator::Mod => "remainder",
+        Operator::Pow => "power",
+        Operator::LShift => "left_shift",
+        Operator::RShift => "right_shift",
+        Operator::BitOr => "bitwise_or",
+        Operator::BitXor => "bitwise_xor",
+        Operator::BitAnd => "bitwise_and",
+        Operator::FloorDiv => "floor_divide",
     }
 }

@@ -83,8 +83,12 @@ impl Lower<'_> {
             }));
         }
         if !num.scalar.is_complex() {
-            return if real {
+            // A Python bool is an integer with the parts of one.
+            let num = if num == Num::BOOL { Num::INT } else { num };
+            return if real && num != Num::INT {
                 Ok(base.clone())
+            } else if real {
+                Ok(Val::Num(self.number_as(base, num.scalar, span)?, num))
             } else {
                 Ok(Val::Num(self.zero(num.scalar), num))
             };

@@ -225,9 +225,22 @@ impl Lower<'_> {
         if upward && self.nonneg.contains(&start) {
             self.nonneg.insert(var);
         }
+        self.counted(s, var, [start, stop, step], frame, |_| Ok(Val::Num(var, Num::INT)))
+    }
+
+    /// A loop over the numbers of a range, each of which stands for an `element`.
+    fn counted(
+        &mut self,
+        s: &StmtFor,
+        var: Value,
+        [start, stop, step]: [Value; 3],
+        frame: LoopFrame,
+        element: impl FnOnce(&mut Self) -> Res<Val>,
+    ) -> Res<()> {
         self.open_block();
         self.in_loop(frame, |l| {
-            l.assign_target(&s.target, Val::Num(var, Num::INT))?;
+            let element = element(l)?;
+            l.assign_target(&s.target, element)?;
             l.block(&s.body);
             Ok(())
         })?;
@@ -340,26 +353,10 @@ impl Lower<'_> {
 
     fn sequence_loop(&mut self, s: &StmtFor, sequence: &Sequence, frame: LoopFrame) -> Res<()> {
         let span = self.span(s.iter.range());
-        let (start, stop, step) = (self.b.i64(0), self.count(sequence), self.b.i64(1));
+        let range = [self.b.i64(0), self.count(sequence), self.b.i64(1)];
         let var = self.b.func.new_value(Type::I64);
         self.nonneg.insert(var);
-        self.open_block();
-        self.in_loop(frame, |l| {
-            let element = l.element(sequence, var, span)?;
-            l.assign_target(&s.target, element)?;
-            l.block(&s.body);
-            Ok(())
-        })?;
-        let body = self.close_block();
-        self.b.span = self.span(s.range());
-        self.b.push(StmtKind::For {
-            var,
-            start,
-            stop,
-            step,
-            body,
-        });
-        Ok(())
+        self.counted(s, var, range, frame, |l| l.element(sequence, var, span))
     }
 
     // ---- tuples ----

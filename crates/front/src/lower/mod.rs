@@ -430,8 +430,8 @@ impl<'c> Lower<'c> {
         Ok(())
     }
 
-    /// Whether division by zero raises here.
-    pub fn raises_zero_division(&self) -> bool {
+    /// Whether a division by zero and the like raise here, as in Python.
+    pub fn python_errors(&self) -> bool {
         self.cx.options.python_errors && !self.library
     }
 
