@@ -1,5 +1,7 @@
 //! Random kernels: regions of statements with barriers between them.
 
+mod together;
+
 use super::rng::Rng;
 use super::stmt::{Place, Return};
 use super::{Case, Gen, Reach, case, device, function};
@@ -194,9 +196,10 @@ impl Kernel {
     /// Code that all threads of a block go through together.
     fn phases(&mut self, depth: u32) {
         for _ in 0..1 + self.g.rng.below(2) {
-            match self.g.rng.below(8) {
+            match self.g.rng.below(9) {
                 0..=1 => self.exchange(),
                 2 => self.tally(),
+                8 => self.cooperate(),
                 3 if depth > 0 => self.uniform_branch(depth),
                 4 if depth > 0 => self.uniform_loop(depth),
                 5 if depth > 0 => self.uniform_while(depth),
