@@ -57,4 +57,13 @@ fn instructions_per_second() {
             count / start.elapsed().as_secs_f64() / 1e6
         );
     }
+
+    let small = gpu.kernel(&kernel(1, "  st.global.u32 [%rd0], 1;\n  ret;"));
+    let out = gpu.alloc(4);
+    gpu.run(small, 1, 256, &[out]);
+    let start = Instant::now();
+    for _ in 0..1000 {
+        gpu.run(small, 1, 256, &[out]);
+    }
+    println!("launch and wait: {:.1} microseconds", start.elapsed().as_secs_f64() * 1e3);
 }

@@ -1,5 +1,7 @@
 //! A block: its warps take turns; barriers open when all have come; when nobody can go on, it says who waits for what.
 
+use std::cell::RefCell;
+
 use super::fault::{Fault, LAUNCH_FAILED};
 use super::inst::{Barrier, Op, Reduction};
 use super::lanes::{Row, WARP, lanes};
@@ -57,11 +59,31 @@ pub enum Progress {
     Going,
 }
 
+thread_local! {
+    /// Warps of launches that are over: making their registers costs more than many a kernel.
+    static SPARE: RefCell<Vec<Warp>> = const { RefCell::new(Vec::new()) };
+}
+
+/// How many are kept.
+const MANY: usize = 32;
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let keep = self.warps.drain(..).filter(Warp::modest);
+        // At the end of a thread there is nobody to keep them for.
+        _ = SPARE.try_with(|spare| {
+            let mut spare = spare.borrow_mut();
+            let room = MANY.saturating_sub(spare.len());
+            spare.extend(keep.take(room));
+        });
+    }
+}
+
 impl Running {
     pub fn new(launch: &Launch) -> Running {
         Running {
             block: Block::default(),
-            warps: (0..launch.warps()).map(Warp::new).collect(),
+            warps: SPARE.with_borrow_mut(|spare| (0..launch.warps()).map(|number| Warp::reused(spare.pop(), number)).collect()),
         }
     }
 

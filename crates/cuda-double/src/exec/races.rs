@@ -60,11 +60,15 @@ pub struct Conflict {
 }
 
 impl Races {
+    /// Begins a block. Records of blocks before are older than its first barrier, so they need not go.
     pub fn reset(&mut self, pieces: usize, warps: usize) {
-        self.records.clear();
-        self.records.resize(pieces, Record::default());
-        self.time = 1;
-        self.barrier = 1;
+        if self.records.len() != pieces || self.time > u32::MAX / 2 {
+            self.records.clear();
+            self.records.resize(pieces, Record::default());
+            self.time = 0;
+        }
+        self.time += 1;
+        self.barrier = self.time;
         self.warps = warps;
         self.known.clear();
         self.known_lanes.clear();

@@ -97,6 +97,18 @@ impl Warp {
         }
     }
 
+    /// One that has run before, if there is one.
+    pub fn reused(spare: Option<Warp>, number: u32) -> Warp {
+        let mut warp = spare.unwrap_or_else(|| Warp::new(number));
+        warp.number = number;
+        warp
+    }
+
+    /// Whether it is worth keeping: not if it needs much memory.
+    pub fn modest(&self) -> bool {
+        self.registers.len() <= 2048 && self.local.iter().all(|l| l.len() <= 1 << 16)
+    }
+
     /// Ready to run a kernel for the first `threads` lanes.
     pub fn start(&mut self, launch: &Launch, block: [u32; 3], threads: u32) {
         let kernel = &launch.program.functions[launch.kernel as usize];
@@ -117,11 +129,9 @@ impl Warp {
         self.waits = [Wait::Nothing; WARP];
         self.last_run = [self.steps; WARP];
         self.hints.resize(launch.program.code.len(), 0);
-        if kernel.frame > 0 {
-            for local in &mut self.local {
-                local.clear();
-                local.resize(kernel.frame as usize, 0xcb);
-            }
+        for local in &mut self.local {
+            local.clear();
+            local.resize(kernel.frame as usize, 0xcb);
         }
         self.fill_specials(launch, block);
     }
