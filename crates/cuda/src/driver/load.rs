@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use std::error::Error;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -63,7 +64,9 @@ fn cannot(path: &Path, why: &str) -> String {
 
 fn open(path: &Path) -> Result<Library, String> {
     // SAFETY: the system's driver, or a library the user names to be loaded.
-    unsafe { Library::new(path) }.map_err(|error| error.to_string())
+    let loaded = unsafe { Library::new(path) };
+    // The loader's words are the source of an error that says no more than which function it was.
+    loaded.map_err(|error| error.source().map_or_else(|| error.to_string(), ToString::to_string))
 }
 
 /// Where `WEFT_CUDA_DOUBLE` says, else beside the library this code is in.
@@ -122,7 +125,7 @@ mod tests {
         assert!(off.contains("turned off"), "{off}");
         let missing = Choice::Path("/nonexistent/libcuda.so.1".into()).load().unwrap_err();
         assert!(
-            missing.contains("/nonexistent/libcuda.so.1 cannot be loaded") && !missing.contains('\n'),
+            missing.contains("/nonexistent/libcuda.so.1 cannot be loaded: ") && !missing.contains('\n'),
             "{missing}"
         );
     }
