@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use weft_ir::{Module, Span};
 use weft_runtime::{Buffer, CompileError, Resources, RunError, cache};
 
-use crate::driver::table::{FunctionHandle, ModuleHandle};
+use crate::driver::table::{FunctionHandle, ModuleHandle, StreamHandle};
 use crate::driver::{FunctionAttribute, Refused};
 use crate::emit::{self, Emitted, Facts, Param};
 use crate::gpu::{Gpu, Job, lock};
@@ -135,6 +135,8 @@ impl Variant {
             return Ok(extras.clone());
         }
         let made = Arc::new(self.new_extras(stream)?);
+        // Those of streams that are gone; what their kernels still write to, the GPU holds until it is read.
+        known.retain(|(handle, _)| self.gpu.known_stream(StreamHandle::from_raw(*handle)).is_some());
         known.push((raw, made.clone()));
         Ok(made)
     }
