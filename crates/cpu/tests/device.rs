@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use weft_cpu::CpuDevice;
 use weft_ir::{ErrorKind, text};
-use weft_runtime::{CallOptions, CompileError, CompileOptions, Device, Executable, GridShape, Inspect, Launch, Outcome, RunError};
+use weft_runtime::{
+    CallOptions, CompileError, CompileOptions, Device, Executable, GridShape, Inspect, Launch, Outcome, RunError, StreamOptions,
+};
 
 fn options(checked: bool) -> CompileOptions {
     CompileOptions { checked, cache: false }
@@ -248,4 +250,54 @@ entry kernel @k(%0 out: view<i64, 1, C, global>) {{
     );
     launch(&*exe, grid([64, 1, 1], [1, 1, 1]), &line(&mut out)).unwrap();
     assert_eq!(out[..64], expected[..64]);
+}
+
+#[test]
+fn graphs_replay_launches() {
+    let source = "
+entry kernel @count(%0 out: view<i64, 1, C, global>) {
+  %1: i64 = 0
+  %2: i64 = load %0[%1]
+  %3: i64 = 1
+  %4: i64 = add %2, %3
+  store %0[%1] = %4
+  print \"now \", %4
+}
+";
+    let exe = executable(source, false);
+    let stream = CpuDevice.new_stream(StreamOptions::default()).unwrap();
+    let mut out = vec![0i64];
+    let args = line(&mut out);
+    let call = CallOptions {
+        stream: Some(&*stream),
+        ..CallOptions::default()
+    };
+    stream.begin_capture().unwrap();
+    for _ in 0..2 {
+        exe.run(grid([1; 3], [1; 3]), &args, &mut [], &call).unwrap();
+    }
+    let graph = stream.end_capture().unwrap();
+    assert_eq!((graph.steps(), out[0]), (2, 0));
+    drop(exe);
+    for _ in 0..2 {
+        graph.launch(&*stream).unwrap();
+    }
+    assert_eq!(out[0], 4);
+    assert_eq!(CpuDevice.take_output(), "now 1\nnow 2\nnow 3\nnow 4\n");
+}
+
+#[test]
+fn memory_has_a_limit_when_one_is_set() {
+    let used = CpuDevice.memory_stats().unwrap().used;
+    let buffer = CpuDevice.allocate(1 << 20, None).unwrap();
+    let stats = CpuDevice.memory_stats().unwrap();
+    assert!(
+        stats.used >= 1 << 20 && stats.peak >= stats.used && stats.total > 0,
+        "{used} {stats:?}"
+    );
+    CpuDevice.set_memory_limit(Some(1 << 40)).unwrap();
+    let error = CpuDevice.allocate(1 << 41, None).unwrap_err();
+    assert!(error.to_string().contains(&format!("the limit is {} bytes", 1u64 << 40)), "{error}");
+    CpuDevice.set_memory_limit(None).unwrap();
+    drop(buffer);
 }

@@ -143,12 +143,6 @@ impl Device for CudaDevice {
     }
 
     fn compile(&self, module: Arc<Module>, options: CompileOptions) -> Result<Arc<dyn Executable>, CompileError> {
-        if options.checked {
-            return Err(CompileError::Unsupported {
-                message: format!("checked mode runs on the CPU, not on {}", self.id()),
-                span: weft_ir::Span::NONE,
-            });
-        }
         Ok(Arc::new(CudaExecutable::new(self.gpu().clone(), module, options)?))
     }
 

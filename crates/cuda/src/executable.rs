@@ -7,14 +7,15 @@ use std::sync::{Arc, OnceLock};
 use weft_ir::{FuncKind, Module};
 use weft_runtime::profile::{self as record, Activity};
 use weft_runtime::{
-    CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Limits, Outcome, Resources, RunError,
+    CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Limits, Outcome, Resources, RunError, Stream,
+    checked,
 };
 
 use crate::compile;
 use crate::driver::{KernelLaunch, Name};
 use crate::emit::{self, Facts, ViewParam};
 use crate::gpu::Gpu;
-use crate::hosts::Staged;
+use crate::hosts::{self, Staged};
 use crate::memory::stream_of;
 use crate::stream::CudaStream;
 use crate::variant::Variant;
@@ -270,6 +271,21 @@ impl CudaExecutable {
         self.start(plan, slots, &[points])
     }
 
+    /// On the interpreter, with copies of the arrays; complete when it returns.
+    fn run_checked(&self, launch: &Launch, args: &[u64], stream: &CudaStream, options: &CallOptions<'_>) -> Result<Outcome, RunError> {
+        if let Launch::Grid(shape) = launch {
+            self.gpu.limits.check(*shape)?;
+        }
+        stream.synchronize()?;
+        let memory = hosts::Either {
+            stream,
+            hosts: options.host_arrays,
+        };
+        let outcome = checked::run(&self.module, launch, args, &mut [], options, &memory)?;
+        stream.synchronize()?;
+        Ok(outcome)
+    }
+
     fn run_on(&self, launch: &Launch, args: &[u64], stream: &CudaStream, options: &CallOptions<'_>) -> Result<(), RunError> {
         let mut plan = Plan {
             stream,
@@ -296,6 +312,9 @@ impl Executable for CudaExecutable {
     fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], options: &CallOptions<'_>) -> Result<Outcome, RunError> {
         self.check_slots(&launch, args, results)?;
         let stream = stream_of(&self.gpu, options.stream)?;
+        if self.options.checked {
+            return self.run_checked(&launch, args, stream, options);
+        }
         if options.host_arrays.is_empty() {
             self.run_on(&launch, args, stream, options)?;
         } else {

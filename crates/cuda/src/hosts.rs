@@ -1,8 +1,10 @@
 //! Host arrays as arguments: copied to the device before a launch, and back after it where the kernel may have written to them.
 
+use weft_runtime::checked::Memory;
 use weft_runtime::{Buffer, HostArray, RunError, Stream};
 
 use crate::memory::DeviceBuffer;
+use crate::raw;
 use crate::stream::CudaStream;
 
 /// Copies of host arrays on the device.
@@ -59,6 +61,52 @@ impl Staged {
             stream.download(copy.address, copy.memory.address(), copy.bytes as usize)?;
         }
         stream.synchronize()
+    }
+}
+
+/// Memory of the device, but for the arrays that are the host's: what checked mode reads and writes.
+#[derive(Debug)]
+pub struct Either<'a> {
+    pub stream: &'a CudaStream,
+    pub hosts: &'a [HostArray],
+}
+
+impl Either<'_> {
+    fn is_of_host(&self, address: u64) -> bool {
+        let holds = |array: &HostArray| (array.address..array.address + array.bytes).contains(&address);
+        self.hosts.iter().any(holds)
+    }
+}
+
+impl Memory for Either<'_> {
+    fn read(&self, address: u64, bytes: usize) -> Result<Vec<u8>, RunError> {
+        let mut into = vec![0; bytes];
+        if self.is_of_host(address) {
+            raw::read(address, &mut into);
+        } else {
+            self.stream.download(into.as_mut_ptr() as u64, address, bytes)?;
+        }
+        Ok(into)
+    }
+
+    fn write(&self, address: u64, new: &[u8], old: &[u8]) -> Result<(), RunError> {
+        let Some(first) = new.iter().zip(old).position(|(new, old)| new != old) else {
+            return Ok(());
+        };
+        let last = new.iter().zip(old).rposition(|(new, old)| new != old).unwrap_or(first);
+        let (to, changed) = (address + first as u64, &new[first..=last]);
+        if self.is_of_host(address) {
+            raw::write(to, changed);
+            Ok(())
+        } else {
+            self.stream.upload(to, changed.as_ptr() as u64, changed.len())
+        }
+    }
+
+    fn keep(&self, bytes: &[u8]) -> Result<Box<dyn Buffer>, RunError> {
+        let buffer = DeviceBuffer::new(self.stream, bytes.len())?;
+        buffer.write(0, bytes)?;
+        Ok(Box::new(buffer))
     }
 }
 

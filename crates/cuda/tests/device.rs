@@ -133,13 +133,12 @@ fn launches_that_cannot_be_are_refused() {
 
 #[test]
 fn what_a_gpu_does_not_run_is_refused_when_compiled() {
-    let compile = |source: &str, checked| {
-        let options = CompileOptions { checked, cache: false };
-        device(0).compile(text::parse(source).unwrap().into(), options).unwrap_err()
+    let compile = |source: &str| {
+        let module = text::parse(source).unwrap().into();
+        device(0).compile(module, CompileOptions::default()).unwrap_err()
     };
     let host = "entry host @f(%0 n: i64) -> i64 {\n  return %0\n}\n";
-    assert!(compile(host, false).to_string().contains("runs kernels"));
-    assert!(compile(ADD, true).to_string().contains("checked mode"));
+    assert!(compile(host).to_string().contains("runs kernels"));
     let shared = "
 entry kernel @k(%0 out: view<f64, 1, C, global>) {
   array 0 tile: f64[100, 100] shared
@@ -149,7 +148,7 @@ entry kernel @k(%0 out: view<f64, 1, C, global>) {
   store %0[%2] = %3
 }
 ";
-    let error = compile(shared, false);
+    let error = compile(shared);
     assert!(
         matches!(&error, CompileError::Unsupported { message, .. } if message.contains("80000 bytes of shared memory")),
         "{error:?}"
@@ -372,4 +371,35 @@ fn any_thread_may_launch() {
         }
     });
     assert_eq!(download(&*out), [20; 64]);
+}
+
+#[test]
+fn checked_mode_finds_an_index_outside_and_changes_nothing() {
+    let source = "
+entry kernel @k(%0 out: view<i64, 1, C, global>) {
+  %1: i64 = thread_idx.x
+  store %0[%1] = %1
+}
+";
+    let options = CompileOptions {
+        checked: true,
+        cache: false,
+    };
+    let exe = device(0).compile(text::parse(source).unwrap().into(), options).unwrap();
+    let out = upload(device(0), &[-1; 5]);
+    let RunError::Raised(raised) = launch(&*exe, grid(1, 8), &line(&*out, 8)).unwrap_err() else {
+        panic!()
+    };
+    assert_eq!((raised.kind, raised.thread), (ErrorKind::Index, Some([5, 0, 0, 0, 0, 0])));
+    assert_eq!(download(&*out), [-1; 5]);
+    launch(&*exe, grid(1, 4), &line(&*out, 8)).unwrap();
+    assert_eq!(download(&*out), [0, 1, 2, 3, -1]);
+    let mut host = [-1i64; 3];
+    let (view, array) = host_line(&mut host, 0, true);
+    let call = CallOptions {
+        host_arrays: &[array],
+        ..CallOptions::default()
+    };
+    exe.run(grid(1, 2), &view, &mut [], &call).unwrap();
+    assert_eq!(host, [0, 1, -1]);
 }

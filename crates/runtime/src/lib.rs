@@ -1,6 +1,7 @@
 //! What every back end shares: the traits of devices, their errors, the profile, and the cache of compiled objects.
 
 pub mod cache;
+pub mod checked;
 mod device;
 mod error;
 mod executable;

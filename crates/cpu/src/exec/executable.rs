@@ -7,18 +7,18 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use weft_ir::{FuncKind, Module, Space, StmtKind, Type};
 use weft_llvm::Pipeline;
+use weft_runtime::checked;
 use weft_runtime::profile::{self, Activity};
 use weft_runtime::{
     Buffer, CallOptions, CompileError, CompileOptions, Device, DeviceId, Executable, GridShape, Hooks, Inspect, Launch, Limits, Outcome,
     Resources, RunError, array_bytes,
 };
 
-use super::checked;
 use super::code::{self, Code};
 use super::context::{self, Context};
 use super::cooperative;
 use super::device::CpuDevice;
-use super::memory::HostBuffer;
+use super::memory::{HostBuffer, HostMemory};
 use super::pool;
 use super::spread::{self, Units, Work};
 use super::stream;
@@ -222,7 +222,7 @@ impl CpuExecutable {
             if let Launch::Grid(shape) = &launch {
                 self.check_grid(*shape, options.shared_bytes)?;
             }
-            return checked::run(&self.module, &launch, args, results, options);
+            return checked::run(&self.module, &launch, args, results, options, &HostMemory);
         }
         let hooks = &options.hooks;
         match launch {

@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use weft_runtime::checked::Memory;
 use weft_runtime::{Buffer, DeviceId, RunError, Stream};
 
 const ALIGN: usize = 64;
@@ -131,6 +132,31 @@ impl Buffer for Borrowed {
     }
 
     fn used_on(&self, _stream: &Arc<dyn Stream>) {}
+}
+
+/// The host's memory as checked mode reads and writes it.
+#[derive(Clone, Copy, Debug)]
+pub struct HostMemory;
+
+impl Memory for HostMemory {
+    fn read(&self, address: u64, bytes: usize) -> Result<Vec<u8>, RunError> {
+        // SAFETY: the range lies between elements of an array the caller passed, whose memory is one block.
+        Ok(unsafe { std::slice::from_raw_parts(address as *const u8, bytes) }.to_vec())
+    }
+
+    fn write(&self, address: u64, new: &[u8], old: &[u8]) -> Result<(), RunError> {
+        for (i, (new, _)) in new.iter().zip(old).enumerate().filter(|(_, (new, old))| new != old) {
+            // SAFETY: inside the range that was read.
+            unsafe { *(address as *mut u8).add(i) = *new };
+        }
+        Ok(())
+    }
+
+    fn keep(&self, bytes: &[u8]) -> Result<Box<dyn Buffer>, RunError> {
+        let buffer = HostBuffer::boxed(bytes.len())?;
+        buffer.write(0, bytes)?;
+        Ok(buffer)
+    }
 }
 
 fn check(size: usize, offset: usize, bytes: usize) -> Result<(), RunError> {

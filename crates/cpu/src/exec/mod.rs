@@ -1,6 +1,5 @@
 //! Running compiled code on the CPU: contexts, the thread pool, launches, the device.
 
-mod checked;
 mod code;
 mod context;
 mod cooperative;

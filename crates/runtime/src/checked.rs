@@ -1,18 +1,34 @@
 //! Checked mode: the interpreter runs the module as the front end made it, with every check, on copies of the arrays.
 
-#![allow(unsafe_code)]
-
 use std::ops::Range;
 use std::sync::Arc;
 
 use weft_ir::interp::{BufferId, Fault, Machine, Options, RtValue, Trap, View};
 use weft_ir::{FuncKind, Module, Type, Value, ViewType};
-use weft_runtime::{Buffer, CallOptions, CompileError, Launch, Outcome, Raised, RunError, slots};
 
-use super::memory::HostBuffer;
+use crate::{Buffer, CallOptions, CompileError, Launch, Outcome, Raised, RunError, slots};
+
+/// The memory that addresses among the arguments are of.
+pub trait Memory {
+    /// What lies at an address, when all earlier work is done.
+    fn read(&self, address: u64, bytes: usize) -> Result<Vec<u8>, RunError>;
+
+    /// Puts `new` where `old` was read. Bytes that are the same need not be written: they may belong to others.
+    fn write(&self, address: u64, new: &[u8], old: &[u8]) -> Result<(), RunError>;
+
+    /// New memory for a result.
+    fn keep(&self, bytes: &[u8]) -> Result<Box<dyn Buffer>, RunError>;
+}
 
 /// Runs the entry on the interpreter. Arrays change only if the run succeeds.
-pub fn run(module: &Module, launch: &Launch, args: &[u64], results: &mut [u64], call: &CallOptions<'_>) -> Result<Outcome, RunError> {
+pub fn run(
+    module: &Module,
+    launch: &Launch,
+    args: &[u64],
+    results: &mut [u64],
+    call: &CallOptions<'_>,
+    memory: &dyn Memory,
+) -> Result<Outcome, RunError> {
     let options = Options {
         checked: true,
         interrupted: call.hooks.interrupted,
@@ -24,7 +40,7 @@ pub fn run(module: &Module, launch: &Launch, args: &[u64], results: &mut [u64], 
         _ => 0,
     };
     let params = &function.params[skipped..];
-    let arrays = Arrays::copy_in(&mut machine, module, params, args);
+    let arrays = Arrays::copy_in(&mut machine, module, params, args, memory)?;
     let mut slots = args.iter().copied();
     let values: Vec<RtValue> = params.iter().map(|&p| arrays.value(function.ty(p), &mut slots)).collect();
     let done = match launch {
@@ -36,10 +52,11 @@ pub fn run(module: &Module, launch: &Launch, args: &[u64], results: &mut [u64], 
         }
     };
     let returned = done.map_err(|trap| error_of(*trap, machine.output()))?;
-    arrays.copy_back(&machine);
+    arrays.copy_back(&machine, memory)?;
     let mut giver = Giver {
         machine: &machine,
         arrays: &arrays,
+        memory,
         slots: Vec::new(),
         owned: Vec::new(),
     };
@@ -87,11 +104,18 @@ struct Arrays {
 struct Copy {
     addresses: Range<u64>,
     buffer: BufferId,
-    writable: bool,
+    /// What was read, if the run may change it.
+    before: Option<Vec<u8>>,
 }
 
 impl Arrays {
-    fn copy_in(machine: &mut Machine<'_>, module: &Module, params: &[Value], args: &[u64]) -> Arrays {
+    fn copy_in(
+        machine: &mut Machine<'_>,
+        module: &Module,
+        params: &[Value],
+        args: &[u64],
+        memory: &dyn Memory,
+    ) -> Result<Arrays, RunError> {
         let function = module.entry_function();
         let mut ranges = Vec::new();
         let mut slots = args.iter().copied();
@@ -109,12 +133,17 @@ impl Arrays {
                 _ => merged.push((range, writable)),
             }
         }
-        let copies = merged.into_iter().map(|(addresses, writable)| Copy {
-            buffer: machine.buffer(read_memory(&addresses)),
-            addresses,
-            writable,
+        let copies = merged.into_iter().map(|(addresses, writable)| {
+            let bytes = memory.read(addresses.start, (addresses.end - addresses.start) as usize)?;
+            Ok(Copy {
+                before: writable.then(|| bytes.clone()),
+                buffer: machine.buffer(bytes),
+                addresses,
+            })
         });
-        Arrays { copies: copies.collect() }
+        Ok(Arrays {
+            copies: copies.collect::<Result<_, RunError>>()?,
+        })
     }
 
     /// The argument of a type that starts at the next slot.
@@ -144,19 +173,13 @@ impl Arrays {
     }
 
     /// Writes what changed to where it came from.
-    fn copy_back(&self, machine: &Machine<'_>) {
-        for copy in self.copies.iter().filter(|copy| copy.writable) {
-            let start = copy.addresses.start as *mut u8;
-            for (i, &byte) in machine.bytes(copy.buffer).iter().enumerate() {
-                // SAFETY: inside the range that was copied in; unchanged bytes, which may belong to others, are not written.
-                unsafe {
-                    let place = start.add(i);
-                    if *place != byte {
-                        *place = byte;
-                    }
-                }
+    fn copy_back(&self, machine: &Machine<'_>, memory: &dyn Memory) -> Result<(), RunError> {
+        for copy in &self.copies {
+            if let Some(before) = &copy.before {
+                memory.write(copy.addresses.start, machine.bytes(copy.buffer), before)?;
             }
         }
+        Ok(())
     }
 }
 
@@ -207,16 +230,11 @@ fn collect_ranges(ty: &Type, slots: &mut impl Iterator<Item = u64>, ranges: &mut
     }
 }
 
-fn read_memory(addresses: &Range<u64>) -> Vec<u8> {
-    let bytes = (addresses.end - addresses.start) as usize;
-    // SAFETY: the range lies between elements of an array the caller passed, whose memory is one block.
-    unsafe { std::slice::from_raw_parts(addresses.start as *const u8, bytes) }.to_vec()
-}
-
 /// Turns results into slots.
 struct Giver<'a, 'm> {
     machine: &'a Machine<'m>,
     arrays: &'a Arrays,
+    memory: &'a dyn Memory,
     slots: Vec<u64>,
     owned: Vec<Box<dyn Buffer>>,
 }
@@ -245,8 +263,7 @@ impl Giver<'_, '_> {
     }
 
     fn keep(&mut self, bytes: &[u8]) -> Result<u64, RunError> {
-        let buffer = HostBuffer::boxed(bytes.len())?;
-        buffer.write(0, bytes)?;
+        let buffer = self.memory.keep(bytes)?;
         let address = buffer.address();
         self.owned.push(buffer);
         Ok(address)
