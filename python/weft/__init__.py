@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weft._decorators import jit, njit, vectorize
+from weft._profile import profile
 from weft._weft import Device, __version__, current_device, device, devices, get_num_threads, set_device, set_num_threads
 from weft.errors import (
     ArgumentError,
@@ -50,6 +51,7 @@ __all__ = [
     "njit",
     "numba",
     "prange",
+    "profile",
     "set_device",
     "set_num_threads",
     "types",

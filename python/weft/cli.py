@@ -1,4 +1,4 @@
-"""The ``weft`` command: ``weft info`` and ``weft demo``."""
+"""The ``weft`` command: ``weft info``, ``weft demo`` and ``weft profile``."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--peers", action="store_true", help="time Numba and TensorFlow too, where installed")
     demo.add_argument("--out", default=".", metavar="DIR", help="where mandelbrot.png and mandelbrot-times.png go")
     demo.set_defaults(run=_demo)
+
+    profile = commands.add_parser("profile", help="run a script and show what the devices did")
+    profile.add_argument("--trace", metavar="FILE", help="write a trace for Perfetto, too")
+    profile.add_argument("script", help="a Python file")
+    profile.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    profile.set_defaults(run=_profile)
     return parser
 
 
@@ -53,7 +59,22 @@ def _info(_: argparse.Namespace) -> int:
     return 0
 
 
+def _profile(options: argparse.Namespace) -> int:
+    import runpy
+    from pathlib import Path
+
+    sys.argv = [options.script, *options.arguments]
+    sys.path.insert(0, str(Path(options.script).resolve().parent))
+    with weft.profile(options.trace):
+        runpy.run_path(options.script, run_name="__main__")
+    return 0
+
+
 def _demo(options: argparse.Namespace) -> int:
     from weft import demo
 
     return demo.run(options.sizes, peers=options.peers, out=options.out)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

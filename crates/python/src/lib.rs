@@ -22,6 +22,7 @@ mod kernel;
 mod key;
 mod numpy;
 mod operand;
+mod profile;
 mod results;
 mod signature;
 mod slots;
@@ -38,6 +39,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<devices::PyDevice>()?;
     module.add_class::<dispatcher::Dispatcher>()?;
     module.add_class::<kernel::Launcher>()?;
+    module.add_class::<profile::ProfileSession>()?;
     module.add_class::<stream::PyEvent>()?;
     module.add_class::<stream::PyGraph>()?;
     module.add_class::<stream::PyStream>()?;

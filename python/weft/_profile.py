@@ -1,0 +1,129 @@
+"""`weft.profile`: what devices and the compiler did, as a table like nvprof's and as a trace for Perfetto."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from weft import _weft
+
+
+class Activity(NamedTuple):
+    """One launch, copy or compile. Times are in nanoseconds on one clock; `stream` is the driver's handle, 0 the default stream."""
+
+    what: str
+    name: str
+    device: str
+    stream: int
+    start: int
+    duration: int
+    bytes: int
+
+
+class profile:
+    """Record what happens in a block: ``with weft.profile():`` prints a table when the block ends.
+
+    trace: a file for a trace as well; load it in https://ui.perfetto.dev to see streams side by side.
+    show: print the table.
+
+    What is recorded stays in `activities`; `table` gives the text and `save` writes a trace. Kernels on GPUs are timed by the device.
+
+    >>> import numpy as np, weft
+    >>> from weft import cuda
+    >>> a = cuda.to_device(np.zeros(1000))
+    >>> with weft.profile(show=False) as p:
+    ...     b = a.copy_to_host()
+    >>> [activity.what for activity in p.activities]
+    ['copy to host']
+    """
+
+    def __init__(self, trace: str | Path | None = None, *, show: bool = True) -> None:
+        self.activities: list[Activity] = []
+        self._trace = trace
+        self._show = show
+        self._session: _weft.ProfileSession | None = None
+
+    def __enter__(self) -> profile:
+        """Starts recording."""
+        self._session = _weft.ProfileSession()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        """Waits for the devices, then prints the table and writes the trace."""
+        if self._session is not None:
+            self.activities += [Activity(*row) for row in self._session.stop()]
+            self._session = None
+        if self._trace is not None:
+            self.save(self._trace)
+        if self._show:
+            print(self.table())
+
+    def table(self) -> str:
+        """Percent of the time, total, calls, average, least and most, name: for each device, and for the compiler."""
+        work = [one for one in self.activities if one.what != "compile"]
+        parts = [
+            _section(f"{device}: kernels and copies", [one for one in work if one.device == device])
+            for device in dict.fromkeys(one.device for one in work)
+        ]
+        compiles = [one for one in self.activities if one.what == "compile"]
+        if compiles:
+            parts.append(_section("compiler", compiles))
+        return "\n\n".join(parts) if parts else "nothing was recorded"
+
+    def save(self, path: str | Path) -> None:
+        """Writes a trace in the Trace Event Format, which Perfetto and Chrome's about:tracing read."""
+        Path(path).write_text(json.dumps({"traceEvents": list(_events(self.activities)), "displayTimeUnit": "ns"}))
+
+
+def _section(title: str, activities: Sequence[Activity]) -> str:
+    groups: dict[str, list[int]] = {}
+    moved: dict[str, int] = {}
+    for one in activities:
+        groups.setdefault(one.name, []).append(one.duration)
+        moved[one.name] = moved.get(one.name, 0) + one.bytes
+    whole = sum(one.duration for one in activities) or 1
+    lines = [title, f"{'time (%)':>8} {'total':>10} {'calls':>7} {'average':>10} {'min':>10} {'max':>10}  name"]
+    for name, times in sorted(groups.items(), key=lambda group: -sum(group[1])):
+        total = sum(times)
+        rate = f"  ({moved[name] / max(total, 1):.1f} GB/s)" if moved[name] else ""
+        cells = [_duration(t) for t in (total, total / len(times), min(times), max(times))]
+        lines.append(
+            f"{100 * total / whole:>8.2f} {cells[0]:>10} {len(times):>7} {cells[1]:>10} {cells[2]:>10} {cells[3]:>10}  {name}{rate}"
+        )
+    return "\n".join(lines)
+
+
+def _duration(nanoseconds: float) -> str:
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3f}{unit}"
+    return f"{nanoseconds:.0f}ns"
+
+
+def _events(activities: Sequence[Activity]) -> Any:
+    """One process per device and for the compiler, one thread per stream, times in microseconds."""
+    places: dict[str, int] = {}
+    lanes: set[tuple[int, int]] = set()
+    for one in activities:
+        owner = "compiler" if one.what == "compile" else one.device
+        if owner not in places:
+            places[owner] = len(places)
+            yield {"ph": "M", "name": "process_name", "pid": places[owner], "args": {"name": owner}}
+        lane = (places[owner], one.stream)
+        if lane not in lanes:
+            lanes.add(lane)
+            name = "default stream" if one.stream == 0 else f"stream {one.stream:#x}"
+            if owner != "compiler":
+                yield {"ph": "M", "name": "thread_name", "pid": lane[0], "tid": lane[1], "args": {"name": name}}
+        yield {
+            "ph": "X",
+            "name": one.name,
+            "cat": one.what,
+            "pid": lane[0],
+            "tid": lane[1],
+            "ts": one.start / 1e3,
+            "dur": one.duration / 1e3,
+            "args": {"bytes": one.bytes} if one.bytes else {},
+        }
