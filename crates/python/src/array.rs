@@ -160,6 +160,12 @@ impl Memory {
         }
     }
 
+    pub fn allocate(py: Python<'_>, device: &Arc<dyn Device>, bytes: u64) -> PyResult<Memory> {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let buffer = py.detach(|| device.allocate(bytes, None)).map_err(|e| errors::device(py, e))?;
+        Ok(Memory::of(buffer, device.clone()))
+    }
+
     pub fn home(&self) -> &Arc<dyn Device> {
         &self.device
     }

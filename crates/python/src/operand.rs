@@ -1,5 +1,7 @@
 //! A ufunc's operands: what a Python object is to the loop, NumPy's casting rules, common shapes, and outputs.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple, PyType};
@@ -7,7 +9,9 @@ use smallvec::{SmallVec, smallvec};
 use weft_array::broadcast_shapes;
 use weft_front::ArgType;
 use weft_ir::{Layout, Scalar};
+use weft_runtime::Device;
 
+use crate::array::{DeviceArray, Memory};
 use crate::bind::Args;
 use crate::numpy::Numpy;
 use crate::signature::is_safe;
@@ -21,6 +25,8 @@ pub struct Input<'py> {
     pub ty: ArgType,
     pub elem: Scalar,
     pub array: Option<Geometry>,
+    /// The memory of an array on a device.
+    pub memory: Option<Py<Memory>>,
     /// A scalar's bits; its address is its view's data pointer.
     bits: [u64; 2],
 }
@@ -51,6 +57,7 @@ impl<'py> Input<'py> {
                     ty,
                     elem,
                     array: None,
+                    memory: None,
                     bits: slots::slots_to_memory(elem, slots),
                 })
             }
@@ -79,6 +86,7 @@ impl<'py> Input<'py> {
                 item: view.elem.size() as u64,
                 layout: Some(view.layout),
             }),
+            memory: bound.memories.pop(),
             object,
             bits: [0; 2],
         })
@@ -188,19 +196,45 @@ pub fn common_shape(inputs: &[Input<'_>], mask: Option<&Input<'_>>, out: Option<
 }
 
 pub fn check_output<'py>(numpy: &Numpy, out: Bound<'py, PyAny>, result: Scalar, casting: &str) -> PyResult<Bound<'py, PyAny>> {
-    if !numpy.is_array(&out) {
+    let elem = if let Ok(array) = out.cast::<DeviceArray>() {
+        Some(array.get().elem())
+    } else if numpy.is_array(&out) {
+        let fields = numpy.fields(&out);
+        if !fields.writable {
+            return Err(PyValueError::new_err("output array is read-only"));
+        }
+        fields.elem
+    } else {
         return Err(PyTypeError::new_err("the output must be an array"));
-    }
-    let fields = numpy.fields(&out);
-    if !fields.writable {
-        return Err(PyValueError::new_err("output array is read-only"));
-    }
-    if let Some(elem) = fields.elem
+    };
+    if let Some(elem) = elem
         && !can_cast(result, elem, casting)
     {
         return Err(cannot_cast("output", result, elem, casting));
     }
     Ok(out)
+}
+
+/// The shape of an output, on the host or on a device.
+pub fn shape_of<'a>(numpy: &Numpy, out: &'a Bound<'_, PyAny>) -> PyResult<&'a [isize]> {
+    match out.cast::<DeviceArray>() {
+        Ok(array) => Ok(array.get().extents()),
+        Err(_) if numpy.is_array(out) => Ok(numpy.fields(out).shape),
+        Err(_) => Err(PyTypeError::new_err("the output must be an array")),
+    }
+}
+
+/// A new array of the result's shape in memory of a device.
+pub fn new_device_output<'py>(py: Python<'py>, device: &Arc<dyn Device>, shape: &[u64], elem: Scalar) -> PyResult<Bound<'py, PyAny>> {
+    let mut strides = vec![0; shape.len()];
+    let mut bytes = elem.size() as u64;
+    for (stride, &extent) in strides.iter_mut().zip(shape).rev() {
+        *stride = bytes;
+        bytes = bytes.saturating_mul(extent.max(1));
+    }
+    let memory = Bound::new(py, Memory::allocate(py, device, bytes)?)?;
+    let class = py.import("weft.cuda")?.getattr("DeviceNDArray")?;
+    class.call1((memory, 0, PyTuple::new(py, shape)?, PyTuple::new(py, strides)?, elem.numpy_name()))
 }
 
 /// The axes by falling strides, if the array inputs of full rank agree on an order that is not C's.

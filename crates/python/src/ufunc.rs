@@ -13,11 +13,12 @@ use weft_front::ArgType;
 use weft_ir::{Module, Scalar};
 use weft_runtime::{CallOptions, Device, DeviceId, Executable, Launch};
 
+use crate::array::DeviceArray;
 use crate::bind::Args;
 use crate::core::lock;
 use crate::dispatcher::Dispatcher;
 use crate::numpy::Numpy;
-use crate::operand::{Geometry, Input, check_inputs, check_output, common_shape, elem_of, new_output};
+use crate::operand::{Geometry, Input, check_inputs, check_output, common_shape, elem_of, new_device_output, new_output, shape_of};
 use crate::signature::show;
 use crate::{core, devices, errors};
 
@@ -77,20 +78,25 @@ impl Ufunc {
             _ => None,
         };
         let dtype = dtype.filter(|d| !d.is_none()).map(|d| elem_of(numpy, &d)).transpose()?;
+        let device = self.device(py, &inputs, mask.as_ref(), out.as_ref())?;
         let (types, scalar) = self.choose(py, &inputs, dtype)?;
         check_inputs(&inputs, &scalar.params, casting)?;
 
-        let shape = common_shape(&inputs, mask.as_ref(), out.as_ref().map(|o| numpy.fields(o).shape))?;
+        let shape = common_shape(&inputs, mask.as_ref(), out.as_ref().map(|o| shape_of(numpy, o)).transpose()?)?;
+        let elem = dtype.unwrap_or(scalar.result);
         let (output, fresh) = match out {
             Some(out) => (check_output(numpy, out, scalar.result, casting)?, false),
-            None => (new_output(numpy, py, &inputs, &shape, dtype.unwrap_or(scalar.result), order)?, true),
+            None if self.follows_device && inputs.iter().any(|input| input.memory.is_some()) => {
+                (new_device_output(py, &device, &shape, elem)?, false)
+            }
+            None => (new_output(numpy, py, &inputs, &shape, elem, order)?, true),
         };
         let target = Input::array(numpy, output.clone())?;
         for input in &mut inputs {
             input.part_from(numpy, &target)?;
         }
         let mask = mask.map(|mut mask| mask.part_from(numpy, &target).map(|()| mask)).transpose()?;
-        self.run(py, types, &scalar, &shape, &inputs, &target, mask.as_ref())?;
+        self.run(py, &device, types, &scalar, &shape, &inputs, &target, mask.as_ref())?;
         if fresh && shape.is_empty() {
             output.get_item(PyTuple::empty(py))
         } else {
@@ -200,6 +206,40 @@ impl Ufunc {
         Ok((inputs, out))
     }
 
+    /// Where it runs: on the CPU, or where the operands are, else on the current device.
+    fn device(
+        &self,
+        py: Python<'_>,
+        inputs: &[Input<'_>],
+        mask: Option<&Input<'_>>,
+        out: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Arc<dyn Device>> {
+        let mut homes: Vec<Arc<dyn Device>> = Vec::new();
+        for memory in inputs.iter().chain(mask).filter_map(|input| input.memory.as_ref()) {
+            homes.push(memory.get().home().clone());
+        }
+        if let Some(Ok(array)) = out.map(|out| out.cast::<DeviceArray>()) {
+            homes.push(array.get().home().clone());
+        }
+        let device = match homes.first() {
+            Some(home) if self.follows_device => home.clone(),
+            None if self.follows_device => return devices::current(py),
+            _ => devices::cpu().clone(),
+        };
+        match homes.iter().find(|home| home.id() != device.id() && !home.host_accessible()) {
+            None => Ok(device),
+            Some(home) => Err(errors::launch(
+                py,
+                format!(
+                    "an operand is in memory of {}, and {} runs on {}; vectorize with target='cuda' runs where the operands are",
+                    home.id(),
+                    self.__name__(),
+                    device.id()
+                ),
+            )),
+        }
+    }
+
     fn mask<'py>(&self, numpy: &Numpy, object: &Bound<'py, PyAny>) -> PyResult<Input<'py>> {
         let mask = Input::new(numpy, object.clone())?;
         if mask.elem != Scalar::Bool {
@@ -277,6 +317,7 @@ impl Ufunc {
     fn run(
         &self,
         py: Python<'_>,
+        device: &Arc<dyn Device>,
         types: Vec<ArgType>,
         scalar: &ScalarLoop,
         shape: &[u64],
@@ -299,17 +340,14 @@ impl Ufunc {
         if plan.extents.contains(&0) {
             return Ok(());
         }
-        let device = if self.follows_device {
-            devices::current(py)?
-        } else {
-            devices::cpu().clone()
-        };
-        let compiled = self.compiled(py, &device, types, scalar, &plan, &walked, mask.is_some())?;
+        let compiled = self.compiled(py, device, types, scalar, &plan, &walked, mask.is_some())?;
         let mut args = Args::default();
         let n = inputs.len();
         let last = walked.len() - 1;
         for at in (0..n).chain([last]).chain(n..last) {
-            args.expect_array(plan.operands[at].shape.len(), geometry[at].item as usize, at == last);
+            if walked[at].memory.is_none() {
+                args.expect_array(plan.operands[at].shape.len(), geometry[at].item as usize, at == last);
+            }
             push_view(&mut args, geometry[at].data, &plan.operands[at]);
         }
         let host_arrays = if device.host_accessible() { Vec::new() } else { args.host_arrays() };
