@@ -178,3 +178,21 @@ def copy(a, b):
     i = cuda.grid(1)
     if i < a.size:
         b[i] = a[i]
+
+
+@weft.vectorize(["float32(float32, float32)", "float64(float64, float64)"], target="cuda")
+def hypotenuse(x, y):
+    return (x * x + y * y) ** 0.5
+
+
+def test_a_ufunc_runs_where_its_operands_are(device):
+    x, y = np.arange(12.0).reshape(3, 4), np.ones(4)
+    expected = np.sqrt(x * x + y * y)
+    np.testing.assert_allclose(hypotenuse(x, y), expected, rtol=1e-15)
+    on_device = hypotenuse(cuda.to_device(x), y)
+    assert isinstance(on_device, cuda.DeviceNDArray) and on_device.device == device
+    np.testing.assert_allclose(on_device.copy_to_host(), expected, rtol=1e-15)
+    out = cuda.device_array((3, 4), np.float64)
+    assert hypotenuse(x, cuda.to_device(y), out=out) is out
+    np.testing.assert_allclose(out.copy_to_host(), expected, rtol=1e-15)
+    np.testing.assert_allclose(hypotenuse(cuda.to_device(x.T)[:, 1], 2.0).copy_to_host(), np.hypot(x.T[:, 1], 2.0), rtol=1e-15)
