@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 import weft
+from weft import _weft
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -54,8 +55,12 @@ def _info(_: argparse.Namespace) -> int:
         units = "core" if device.cores == 1 else "cores"
         memory = device.memory_bytes / 2**30
         print(f"{device.name:9} {device.description}")
-        print(f"{'':9} {device.cores} {units}, {device.simd_bits}-bit vectors, {memory:.1f} GiB of memory")
+        if device.kind == "cpu":
+            print(f"{'':9} {device.cores} {units}, {device.simd_bits}-bit vectors, {memory:.1f} GiB of memory")
+        else:
+            print(f"{'':9} {device.cores} multiprocessors, warps of 32 threads, {memory:.1f} GiB of memory")
         print(f"{'':9} {device.features}")
+    print(f"{'cuda':9} " + f"\n{'':9} ".join(_weft.cuda_status()))
     return 0
 
 

@@ -34,7 +34,10 @@ pub fn cpu() -> &'static Arc<dyn Device> {
 
 /// All devices, the CPU first. GPU drivers are loaded when this is first asked.
 pub fn all(py: Python<'_>) -> &'static [Arc<dyn Device>] {
-    ALL.get_or_init(py, || vec![CPU.clone()])
+    ALL.get_or_init(py, || {
+        let gpus = py.detach(weft_cuda::devices).iter().cloned().map(|gpu| gpu as Arc<dyn Device>);
+        std::iter::once(CPU.clone()).chain(gpus).collect()
+    })
 }
 
 /// The device that kernels run on unless told otherwise.
@@ -258,6 +261,12 @@ pub fn wait<T: Send>(
 #[pyfunction]
 pub fn devices(py: Python<'_>) -> Vec<PyDevice> {
     all(py).iter().cloned().map(PyDevice).collect()
+}
+
+/// Lines on the CUDA driver and its devices, or one that says why there are none.
+#[pyfunction]
+pub fn cuda_status(py: Python<'_>) -> Vec<String> {
+    py.detach(weft_cuda::status).unwrap_or_else(|why| vec![why])
 }
 
 /// The device of a name: ``"cpu"``, ``"cuda:1"``, or ``"cuda"`` for the first.

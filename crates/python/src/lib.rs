@@ -46,6 +46,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ufunc::Ufunc>()?;
     module.add_function(wrap_pyfunction!(dlpack::from_dlpack, module)?)?;
     module.add_function(wrap_pyfunction!(dlpack::to_dlpack, module)?)?;
+    module.add_function(wrap_pyfunction!(devices::cuda_status, module)?)?;
     module.add_function(wrap_pyfunction!(devices::current_device, module)?)?;
     module.add_function(wrap_pyfunction!(devices::device, module)?)?;
     module.add_function(wrap_pyfunction!(devices::devices, module)?)?;
