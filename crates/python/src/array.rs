@@ -106,7 +106,7 @@ impl Memory {
             return Err(PyValueError::new_err("the destination array is read-only"));
         }
         match stream {
-            Some(stream) => self.copy(py, stream, Place::Host(fields.data), self.place(offset), bytes),
+            Some(stream) => self.copy(py, stream, Place::Host(fields.data), self.place(offset, stream), bytes),
             None => {
                 let into = crate::numpy::bytes_mut(&fields, bytes);
                 devices::wait(py, &self.device, || self.buffer.read(offset, into))
@@ -120,7 +120,7 @@ impl Memory {
         let py = from_.py();
         let (fields, bytes) = self.host(offset, from_)?;
         match stream {
-            Some(stream) => self.copy(py, stream, self.place(offset), Place::Host(fields.data), bytes),
+            Some(stream) => self.copy(py, stream, self.place(offset, stream), Place::Host(fields.data), bytes),
             None => {
                 let from = crate::numpy::bytes(&fields, bytes);
                 devices::wait(py, &self.device, || self.buffer.write(offset, from))
@@ -134,9 +134,9 @@ impl Memory {
         if !fits(offset, self) || !fits(from_offset, from_) {
             return Err(PyValueError::new_err("the copy reaches beyond its memory"));
         }
-        let stream_ = stream.get();
-        from_.buffer.used_on(&stream_.stream);
-        self.copy(stream.py(), stream_, self.place(offset), from_.place(from_offset), bytes)
+        let (py, stream) = (stream.py(), stream.get());
+        from_.buffer.used_on(&stream.stream);
+        self.copy(py, stream, self.place(offset, stream), from_.place(from_offset, stream), bytes)
     }
 
     /// Sets `bytes` bytes from `offset` on to a value, in the order of `stream`.
@@ -170,8 +170,14 @@ impl Memory {
         &self.device
     }
 
-    fn place(&self, offset: usize) -> Place {
-        Place::Device(self.device.id(), self.buffer.address() + offset as u64)
+    /// The CPU's memory is the host's to streams of other devices.
+    fn place(&self, offset: usize, stream: &PyStream) -> Place {
+        let address = self.buffer.address() + offset as u64;
+        if self.device.host_accessible() && stream.device.id() != self.device.id() {
+            Place::Host(address)
+        } else {
+            Place::Device(self.device.id(), address)
+        }
     }
 
     fn copy(&self, py: Python<'_>, stream: &PyStream, to: Place, from: Place, bytes: usize) -> PyResult<()> {

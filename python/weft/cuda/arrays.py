@@ -151,9 +151,9 @@ class DeviceNDArray(_weft.DeviceArray):
             self.memory.write(low, span, queue)
 
     def _take(self, other: DeviceNDArray, stream: Any) -> None:
-        """Copies from another dense array of the same shape and dtype, from device to device."""
+        """Copies from another dense array of the same shape and dtype, on a stream of the GPU if one of the two is there."""
         if self.size:
-            with self.memory.device:
+            with other.device if self.device.kind == "cpu" else self.device:
                 queue = _weft.stream_argument(stream) or _weft.Stream(default=True)
                 self.memory.take(self.offset, other.memory, other.offset, self.nbytes, queue)
 
