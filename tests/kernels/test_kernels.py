@@ -15,7 +15,7 @@ import weft
 
 FILES = sorted(path for path in Path(__file__).parent.glob("*.py") if path.name != "test_kernels.py")
 CASES = [(path, line) for path in FILES for line in runlines.read(path.read_text())]
-DEVICES = [device.name for device in weft.devices()] + ["checked"]
+DEVICES = sorted({device.kind for device in weft.devices()}) + ["checked"]
 
 
 def load(path: Path, device: str) -> ModuleType:
@@ -37,6 +37,12 @@ def modules() -> dict[tuple[Path, str], ModuleType]:
 def test_run_line(path, line, device, modules, monkeypatch):
     if device == "checked":
         monkeypatch.setenv("WEFT_CHECK", "1")
+    with weft.device("cpu" if device == "checked" else device):
+        check(path, line, device, modules)
+
+
+def check(path, line, device, modules):
+    """Runs one line on the device that is chosen."""
     key = (path, device)
     if key not in modules:
         modules[key] = load(path, device)

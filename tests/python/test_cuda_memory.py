@@ -7,6 +7,8 @@ import pytest
 
 from weft import cuda
 
+pytestmark = pytest.mark.usefixtures("device")
+
 
 @cuda.jit
 def add_one(a):

@@ -14,13 +14,6 @@ import weft
 from weft import cuda
 
 
-@pytest.fixture(params=[device.name for device in weft.devices()])
-def device(request):
-    """Every device of this machine in turn."""
-    with weft.device(request.param) as chosen:
-        yield chosen
-
-
 @cuda.jit
 def fill(a, value):
     i = cuda.grid(1)

@@ -7,15 +7,9 @@ import asyncio
 import numpy as np
 import pytest
 
-import weft
 from weft import cuda
 
-
-@pytest.fixture(params=[device.name for device in weft.devices()], autouse=True)
-def device(request):
-    """Every device of this machine in turn."""
-    with weft.device(request.param) as chosen:
-        yield chosen
+pytestmark = pytest.mark.usefixtures("device")
 
 
 @cuda.jit

@@ -2,6 +2,7 @@
 //!
 //! What is convenience (indexing, copies of strided views) is in `weft/_arrays.py`; this is the part that owns memory.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -11,7 +12,7 @@ use weft_runtime::{Buffer, Device, HostMemory, Place};
 
 use crate::bind::Args;
 use crate::devices::PyDevice;
-use crate::foreign::Foreign;
+use crate::foreign::{Foreign, Locked};
 use crate::numpy::{ArrayFields, Numpy};
 use crate::stream::PyStream;
 use crate::{devices, errors, key};
@@ -55,7 +56,7 @@ impl Memory {
         Ok(Memory::of(buffer, device))
     }
 
-    /// Makes a NumPy array's memory fit for asynchronous copies as long as the result lives.
+    /// Makes a NumPy array's memory fit for asynchronous copies until `unpin`, at the latest as long as the result lives.
     #[staticmethod]
     fn pin(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
         let py = array.py();
@@ -63,12 +64,20 @@ impl Memory {
         let item = fields.elem.map_or(1, Scalar::size);
         let (low, high) = crate::numpy::bounds(fields.data, fields.shape, fields.strides, item).unwrap_or((fields.data, fields.data));
         let device = devices::current(py)?;
-        let buffer = device.pin(low, (high - low) as usize).map_err(|e| errors::device(py, e))?;
+        let held = device.pin(low, (high - low) as usize).map_err(|e| errors::device(py, e))?;
         Ok(Memory {
-            buffer,
+            buffer: Box::new(Locked::new(held)),
             device,
             _owner: Some(array.clone().unbind()),
         })
+    }
+
+    /// Ends what `pin` began; arrays on this memory cannot be used after.
+    fn unpin(&self, py: Python<'_>) {
+        let buffer: &dyn Any = &*self.buffer;
+        if let Some(locked) = buffer.downcast_ref::<Locked>() {
+            py.detach(|| locked.let_go());
+        }
     }
 
     /// Memory at an address of a device that `owner` keeps alive.

@@ -1,8 +1,10 @@
-//! Memory of a device that another library owns: copied with the device's default stream, never freed here.
+//! Memory that others own: of a device, copied with its default stream and never freed here; of the host, page-locked for a while.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use weft_runtime::{Buffer, Device, DeviceId, Place, RunError, Stream};
+
+use crate::core::lock;
 
 #[derive(Debug)]
 pub struct Foreign {
@@ -60,4 +62,63 @@ impl Buffer for Foreign {
 
     /// Its owner decides when it is freed.
     fn used_on(&self, _stream: &Arc<dyn Stream>) {}
+}
+
+/// Host memory that is page-locked until it is let go, which happens before the last array on it is gone.
+#[derive(Debug)]
+pub struct Locked {
+    device: DeviceId,
+    address: u64,
+    bytes: usize,
+    held: Mutex<Option<Box<dyn Buffer>>>,
+}
+
+impl Locked {
+    pub fn new(held: Box<dyn Buffer>) -> Locked {
+        Locked {
+            device: held.device(),
+            address: held.address(),
+            bytes: held.bytes(),
+            held: Mutex::new(Some(held)),
+        }
+    }
+
+    pub fn let_go(&self) {
+        drop(lock(&self.held).take());
+    }
+
+    fn with(&self, work: impl FnOnce(&dyn Buffer) -> Result<(), RunError>) -> Result<(), RunError> {
+        match &*lock(&self.held) {
+            Some(held) => work(&**held),
+            None => Err(RunError::Invalid("the array was mapped for a block that has ended".into())),
+        }
+    }
+}
+
+impl Buffer for Locked {
+    fn device(&self) -> DeviceId {
+        self.device
+    }
+
+    fn address(&self) -> u64 {
+        self.address
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), RunError> {
+        self.with(|held| held.read(offset, into))
+    }
+
+    fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError> {
+        self.with(|held| held.write(offset, from))
+    }
+
+    fn used_on(&self, stream: &Arc<dyn Stream>) {
+        if let Some(held) = &*lock(&self.held) {
+            held.used_on(stream);
+        }
+    }
 }

@@ -374,7 +374,8 @@ def pinned(*arylist: np.ndarray) -> Iterator[None]:
     try:
         yield
     finally:
-        del held
+        for memory in held:
+            memory.unpin()
 
 
 @contextlib.contextmanager
@@ -388,7 +389,8 @@ def mapped(*arylist: np.ndarray, **kws: Any) -> Iterator[Any]:
     try:
         yield made[0] if len(made) == 1 else made
     finally:
-        del held, made
+        for memory in held:
+            memory.unpin()
 
 
 def _address(array: np.ndarray) -> int:
