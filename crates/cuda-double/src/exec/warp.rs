@@ -64,7 +64,10 @@ pub enum Stop {
 }
 
 /// Instructions that some lanes may run while others could.
-const PATIENCE: u64 = 2048;
+const PATIENCE: u64 = 1 << 14;
+/// What an instruction counts that lanes wait with for each other: atomics, volatile and acquiring loads, fences.
+const WAITING: u64 = 256;
+
 /// What the loop does after an instruction.
 pub(super) enum Next {
     Go,
@@ -278,7 +281,9 @@ impl Warp {
                 return Ok(Stop::Yield);
             }
             let (mut group, limit, others) = self.pick(ready);
-            let until = end.min(if others { self.steps + PATIENCE } else { u64::MAX });
+            // Lanes that are given a turn for having waited get a short one: they left the others behind.
+            let patience = if limit == u32::MAX { PATIENCE / 8 } else { PATIENCE };
+            let until = end.min(if others { self.steps + patience } else { u64::MAX });
             while self.steps < until {
                 self.steps += 1;
                 match self.step(launch, constants, block, &mut group)? {
@@ -383,6 +388,9 @@ impl Warp {
     /// Instructions that are not the bread and butter of kernels, or change who runs.
     fn rare(&mut self, launch: &Launch, constants: &[Row], block: &mut Block, group: &mut Group, mask: u32) -> Result<Next, Fault> {
         let inst = launch.program.code[group.pc as usize];
+        if waits(&inst.op) {
+            self.steps += WAITING - 1;
+        }
         match inst.op {
             Op::Load(_) | Op::Store(_) | Op::Atomic(_) | Op::LoadFrame { .. } | Op::StoreFrame { .. } => {
                 let hint = self.hints[group.pc as usize];
@@ -503,6 +511,15 @@ impl Warp {
         let next = group.pc + 1;
         self.place(group.mask, next);
         self.ran(group.mask);
+    }
+}
+
+/// Whether a loop that waits for other threads is likely to hold this.
+fn waits(op: &Op) -> bool {
+    match op {
+        Op::Atomic(_) | Op::Fence => true,
+        Op::Load(access) => access.strong,
+        _ => false,
     }
 }
 
