@@ -98,6 +98,31 @@ def shared_tally(values, sums):
         sums[cuda.blockIdx.x, cuda.threadIdx.x] = total[cuda.threadIdx.x]
 
 
+# run: missing[5, 32](f16(150), np.full(2, np.nan, np.float16))
+# run: missing[5, 32](bf16(150), bf16(2))
+@cuda.jit
+def missing(values, ends):
+    i = cuda.grid(1)
+    if i < values.size:
+        value = values[i]
+        if i % 5 == 3:
+            value = value * np.nan
+        cuda.atomic.nanmin(ends, 0, value)
+        cuda.atomic.nanmax(ends, 1, value)
+
+
+# run: lanes[2, 64](f16(128), zeros(np.float16, 128), zeros(np.uint32, 128))
+# run: lanes[3, 32](bf16(96), bf16(96), zeros(np.uint32, 96))
+@cuda.jit
+def lanes(x, out, alike):
+    i = cuda.grid(1)
+    value = x[i]
+    value += cuda.shfl_xor_sync(0xFFFFFFFF, value, 1)
+    value -= cuda.shfl_down_sync(0xFFFFFFFF, value, 3)
+    out[i] = cuda.shfl_sync(0xFFFFFFFF, value, i * 7 % 32)
+    alike[i] = cuda.match_any_sync(0xFFFFFFFF, abs(out[i]))
+
+
 # run: operators[3, 32](f16(96), f16(96)[::-1], zeros(np.float16, 13, 96), zeros(bool, 6, 96))
 @cuda.jit
 def operators(x, y, out, tests):

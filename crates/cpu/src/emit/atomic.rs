@@ -76,8 +76,13 @@ impl Fx<'_, '_> {
         slot
     }
 
-    /// The element after the operation.
+    /// The element after the operation; of 16-bit floats by way of float32.
     fn applied(&mut self, op: AtomicOp, s: Scalar, found: Operand, new: Operand, expected: Operand) -> Res<Operand> {
+        if s.is_half() {
+            let [found, new] = [found, new].map(|x| self.widen_half(s, x, Ty::scalar(Elem::I16)));
+            let wide = self.applied(op, Scalar::F32, found, new, expected)?;
+            return Ok(self.narrow_half(s, wide, Ty::scalar(Elem::F32)));
+        }
         let binary = match op {
             AtomicOp::Add => BinOp::Add,
             AtomicOp::Sub => BinOp::Sub,
@@ -94,7 +99,7 @@ impl Fx<'_, '_> {
                 return Ok(self.take(kept, Ty::scalar(elem(s))));
             }
         };
-        let result = self.combine(binary, s, Num::Uniform(found), Num::Uniform(new))?;
+        let result = self.binary(binary, s, Num::Uniform(found), Num::Uniform(new), s)?;
         Ok(self.take(result, Ty::scalar(elem(s))))
     }
 

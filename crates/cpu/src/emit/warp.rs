@@ -139,12 +139,12 @@ impl Fx<'_, '_> {
         let values = self.take(value, ty);
         let values = self.frozen_lanes(values, ty);
         let int = ty.with(if s.bits() == 64 { Elem::I64 } else { Elem::I32 });
-        let values = if s.is_float() {
+        let values = if ty.elem.is_float() {
             self.convert("bitcast", values, ty, int)
         } else {
             values
         };
-        (values, if s.is_float() { int } else { ty })
+        (values, if ty.elem.is_float() { int } else { ty })
     }
 
     /// The number of the lowest lane of a group; some lane if it is empty.
