@@ -19,14 +19,21 @@ impl<'m> Fx<'_, 'm> {
         let mut rest = stmts;
         while let [stmt, after @ ..] = rest {
             rest = after;
-            if let [next, behind @ ..] = after
-                && Self::stores_both(stmt, next)
-                && self.store_both(stmt, next)?
-            {
-                rest = behind;
+            if matches!(stmt.kind, StmtKind::If { .. } | StmtKind::For { .. }) {
+                self.stmt(stmt)?;
                 continue;
             }
-            self.stmt(stmt)?;
+            let mut both = false;
+            self.each_member(&mut |fx, _| {
+                both = match after {
+                    [next, ..] if Self::stores_both(stmt, next) => fx.store_both(stmt, next)?,
+                    _ => false,
+                };
+                if both { Ok(()) } else { fx.stmt(stmt) }
+            })?;
+            if both {
+                rest = &after[1..];
+            }
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ use super::mask::Mask;
 use super::module::ModuleCx;
 use super::points;
 use super::regions::Regions;
+use super::team::Member;
 use super::values::{Num, Res, Val, ViewVal};
 use super::views::Slot;
 use super::writer::{Elem, Label, Operand, Writer};
@@ -58,6 +59,8 @@ pub struct Fx<'a, 'm> {
     pub span: Span,
     /// What a kernel with barriers keeps between its regions.
     pub regions: Option<Box<Regions>>,
+    /// The gangs written in lockstep with this one.
+    pub team: Vec<Member>,
     /// The value being computed is to be computed as written, whatever `fastmath` allows.
     pub exact: bool,
 }
@@ -93,6 +96,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             lane_vectors: HashMap::new(),
             span: Span::NONE,
             regions: None,
+            team: Vec::new(),
             exact: false,
         };
         fx.status = fx.w.entry_inst(format_args!("alloca i32"));

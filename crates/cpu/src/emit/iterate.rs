@@ -258,6 +258,7 @@ impl<'m> Fx<'_, 'm> {
         let (head, start, next) = (self.w.label(), self.w.label(), self.w.label());
         let mut run = self.open_loop(facts, next);
         run.unrolled = self.lanes > 0
+            && self.team.is_empty()
             && range
                 .trips()
                 .is_some_and(|n| n <= UNROLLED_TRIPS && n * size(body) <= UNROLLED_STATEMENTS);
@@ -269,7 +270,7 @@ impl<'m> Fx<'_, 'm> {
         };
         self.w.cond_br(more, start, run.after);
         self.w.place(start);
-        self.define(var, Val::Num(at));
+        self.define_common(var, &Val::Num(at));
         self.mask = self.mask_from(run.live, run.mask);
         self.sweep(body);
         self.block(body)?;

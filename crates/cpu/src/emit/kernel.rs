@@ -21,7 +21,7 @@ pub struct Geometry {
 pub struct Counter {
     slot: Operand,
     head: Label,
-    next: Label,
+    pub next: Label,
     done: Label,
     step: i64,
     pub at: Operand,
@@ -138,11 +138,21 @@ impl Fx<'_, '_> {
     /// Starts `for at in begin..end`.
     pub fn count(&mut self, begin: Operand, end: Operand, step: i64) -> Counter {
         let slot = self.w.alloca(Ty::I64);
-        let (head, start, next, done) = (self.w.label(), self.w.label(), self.w.label(), self.w.label());
         self.w.store(Ty::I64, begin, slot);
+        self.count_from(slot, end, step, 1)
+    }
+
+    /// The same from the number in `slot` on, and only as long as whole steps fit.
+    pub fn count_whole(&mut self, slot: Operand, end: Operand, step: i64) -> Counter {
+        self.count_from(slot, end, step, step)
+    }
+
+    fn count_from(&mut self, slot: Operand, end: Operand, step: i64, room: i64) -> Counter {
+        let (head, start, next, done) = (self.w.label(), self.w.label(), self.w.label(), self.w.label());
         self.w.place(head);
         let at = self.w.load(Ty::I64, slot);
-        let more = self.w.inst(format_args!("icmp slt {}, {}", at.typed(Ty::I64), end.of(Ty::I64)));
+        let last = self.scalar_int("add nsw", at, Operand::Int(room - 1));
+        let more = self.w.inst(format_args!("icmp slt {}, {}", last.typed(Ty::I64), end.of(Ty::I64)));
         self.w.cond_br(more, start, done);
         self.w.place(start);
         Counter {

@@ -27,6 +27,8 @@ mod plan;
 mod points;
 mod print;
 mod regions;
+mod skeleton;
+mod team;
 mod values;
 mod views;
 mod warp;

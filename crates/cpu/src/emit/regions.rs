@@ -5,18 +5,18 @@
 
 use std::collections::BTreeMap;
 
-use weft_ir::{BarrierOp, Block, Local, Span, Stmt, StmtKind, Value};
+use weft_ir::{Block, Local, Stmt, StmtKind, Value};
 use weft_passes::operands;
 use weft_passes::uniformity::Class;
 
 use super::control::{Frame, FrameKind};
 use super::func::Fx;
-use super::iterate::Range;
 use super::mask::Mask;
-use super::plan::{Piece, Plan, barrier_span, is_local, pieces};
-use super::values::{Num, Res, Val};
+use super::plan::{Plan, barrier_span, is_local};
+use super::team::{Member, Place};
+use super::values::{Res, Val};
 use super::views::Slot;
-use super::writer::{Elem, Label, Operand, Ty};
+use super::writer::{Label, Operand, Ty};
 
 /// What is kept between regions, and where control of the block goes.
 #[derive(Debug)]
@@ -27,8 +27,12 @@ pub struct Regions {
     next: usize,
     /// Number of the gang being run.
     gang: Operand,
-    values: BTreeMap<Value, Kept>,
-    locals: BTreeMap<Local, Kept>,
+    /// Where values that several regions read are kept, and the slots the gang being written has them in.
+    pub values: BTreeMap<Value, Store>,
+    slots: BTreeMap<Value, Slot>,
+    locals: BTreeMap<Local, Store>,
+    /// Gangs besides the first of a team.
+    members: Vec<Member>,
     /// Masks of threads that have not returned, one a gang.
     active: Option<Operand>,
     /// `i1`: some gang has such threads.
@@ -36,28 +40,31 @@ pub struct Regions {
     /// `i1`: all threads of the block have returned, where they do so together or not at all.
     ended: Option<Operand>,
     /// Values of the whole block: parameters and the skeleton's counters.
-    common: Vec<Option<Val>>,
+    pub common: Vec<Option<Val>>,
     /// Loops and scopes of the skeleton: their ends and next iterations.
-    targets: Vec<(FrameKind, Label)>,
+    pub targets: Vec<(FrameKind, Label)>,
     /// Where the next block starts.
     block_end: Label,
     /// Local arrays of all gangs.
     arrays: Vec<Operand>,
 }
 
-/// A slot and the memory that holds it between regions.
+/// The memory that holds a slot between regions.
 #[derive(Clone, Debug)]
-struct Kept {
-    slot: Slot,
-    store: Store,
-}
-
-#[derive(Clone, Debug)]
-enum Store {
+pub enum Store {
     /// One entry a gang for each piece of the slot.
     Gangs(Vec<Operand>),
     /// One for the block: what gangs start a region with, and what they leave.
     Block(Vec<(Operand, Operand)>),
+}
+
+/// What a region takes from others and leaves for them.
+struct Exchange {
+    /// The region's number.
+    number: usize,
+    read: Vec<(Value, Store)>,
+    made: Vec<(Value, Store)>,
+    locals: Vec<(Local, Store)>,
 }
 
 pub fn has_barrier(block: &Block) -> bool {
@@ -69,15 +76,17 @@ impl<'m> Fx<'_, 'm> {
         let f = self.f;
         let plan = Plan::new(f);
         let gangs = self.gang_count(lane_axis);
-        let mut values = BTreeMap::new();
+        let (mut values, mut slots) = (BTreeMap::new(), BTreeMap::new());
         for value in &plan.kept {
             let class = self.info.values[value.index()];
-            values.insert(*value, self.kept(class, f.ty(*value), gangs)?);
+            let slot = self.make_slot(class, f.ty(*value))?;
+            values.insert(*value, self.store_for(&slot, class, gangs));
+            slots.insert(*value, slot);
         }
         let mut locals = BTreeMap::new();
         for local in &plan.kept_locals {
             let slot = self.slots[local.index()].clone();
-            locals.insert(*local, self.kept_slot(slot, self.info.locals[local.index()], gangs));
+            locals.insert(*local, self.store_for(&slot, self.info.locals[local.index()], gangs));
         }
         let mask = self.vector_ty(self.mask_elem);
         let uneven = self.info.uneven_returns;
@@ -98,7 +107,9 @@ impl<'m> Fx<'_, 'm> {
             next: 0,
             gang: self.w.alloca(Ty::I64),
             values,
+            slots,
             locals,
+            members: Vec::new(),
             active,
             alive: self.w.alloca(Ty::BOOL),
             ended,
@@ -118,7 +129,7 @@ impl<'m> Fx<'_, 'm> {
         Ok(())
     }
 
-    fn state(&mut self) -> Res<&mut Regions> {
+    pub fn state(&mut self) -> Res<&mut Regions> {
         if self.regions.is_none() {
             return self.internal("a region outside a kernel with barriers");
         }
@@ -160,19 +171,13 @@ impl<'m> Fx<'_, 'm> {
         self.w.entry_inst(format_args!("alloca i8, {}, align 64", total.typed(Ty::I64)))
     }
 
-    fn kept(&mut self, class: Class, ty: &weft_ir::Type, gangs: Operand) -> Res<Kept> {
-        let slot = self.make_slot(class, ty)?;
-        Ok(self.kept_slot(slot, class, gangs))
-    }
-
-    fn kept_slot(&mut self, slot: Slot, class: Class, gangs: Operand) -> Kept {
-        let pieces = self.slot_memory(&slot);
-        let store = if matches!(class, Class::Block | Class::Unset) {
+    fn store_for(&mut self, slot: &Slot, class: Class, gangs: Operand) -> Store {
+        let pieces = self.slot_memory(slot);
+        if matches!(class, Class::Block | Class::Unset) {
             Store::Block(pieces.iter().map(|(_, ty)| (self.w.alloca(*ty), self.w.alloca(*ty))).collect())
         } else {
             Store::Gangs(pieces.iter().map(|(_, ty)| self.per_gang(*ty, gangs)).collect())
-        };
-        Kept { slot, store }
+        }
     }
 
     fn gang_entry(&mut self, array: Operand, ty: Ty, gang: Operand) -> Operand {
@@ -184,9 +189,9 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// Brings what was kept into its slot, as a gang starts.
-    fn restore(&mut self, kept: &Kept, gang: Operand) {
-        for (i, (ptr, ty)) in self.slot_memory(&kept.slot).into_iter().enumerate() {
-            let from = match &kept.store {
+    fn restore(&mut self, slot: &Slot, store: &Store, gang: Operand) {
+        for (i, (ptr, ty)) in self.slot_memory(slot).into_iter().enumerate() {
+            let from = match store {
                 Store::Gangs(arrays) => self.gang_entry(arrays[i], ty, gang),
                 Store::Block(pairs) => pairs[i].0,
             };
@@ -196,9 +201,9 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// Puts a slot where it is kept, as a gang ends.
-    fn save(&mut self, kept: &Kept, gang: Operand) {
-        for (i, (ptr, ty)) in self.slot_memory(&kept.slot).into_iter().enumerate() {
-            let to = match &kept.store {
+    fn save(&mut self, slot: &Slot, store: &Store, gang: Operand) {
+        for (i, (ptr, ty)) in self.slot_memory(slot).into_iter().enumerate() {
+            let to = match store {
                 Store::Gangs(arrays) => self.gang_entry(arrays[i], ty, gang),
                 Store::Block(pairs) => pairs[i].1,
             };
@@ -208,11 +213,11 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// After a region: what gangs left for the block is what the next region starts with.
-    fn pass_on(&mut self, kept: &Kept) {
-        let Store::Block(pairs) = &kept.store else {
+    fn pass_on(&mut self, slot: &Slot, store: &Store) {
+        let Store::Block(pairs) = store else {
             return;
         };
-        for ((_, ty), (start, left)) in self.slot_memory(&kept.slot).into_iter().zip(pairs) {
+        for ((_, ty), (start, left)) in self.slot_memory(slot).into_iter().zip(pairs) {
             let value = self.w.load(ty, *left);
             self.w.store(ty, value, *start);
         }
@@ -220,10 +225,20 @@ impl<'m> Fx<'_, 'm> {
 
     /// Keeps a value that another region reads.
     pub fn keep(&mut self, value: Value, val: &Val) -> Res<()> {
-        let Some(kept) = self.regions.as_ref().and_then(|r| r.values.get(&value)).cloned() else {
+        let Some(slot) = self.regions.as_ref().and_then(|r| r.slots.get(&value)).cloned() else {
             return Ok(());
         };
-        self.write_slot(&kept.slot, val, false)
+        self.write_slot(&slot, val, false)
+    }
+
+    /// The values that regions hand to each other.
+    pub fn kept_values(&self) -> Vec<Value> {
+        self.regions.iter().flat_map(|r| r.values.keys().copied()).collect()
+    }
+
+    /// Where the gang being written has them.
+    pub fn kept_slots(&mut self) -> Option<&mut BTreeMap<Value, Slot>> {
+        self.regions.as_deref_mut().map(|r| &mut r.slots)
     }
 
     /// Before the first region: all threads of the block run.
@@ -250,94 +265,58 @@ impl<'m> Fx<'_, 'm> {
         gang
     }
 
-    fn skeleton(&mut self, plan: &Plan<'m>, block: &'m Block) -> Res<()> {
-        for piece in pieces(block) {
-            match piece {
-                Piece::Barrier => {}
-                Piece::GridBarrier => self.grid_barrier(),
-                Piece::Reduce(result, op, value) => self.reduce(plan, result, op, value)?,
-                Piece::Run(stmts) => self.region(plan, stmts, &mut |_| Ok(()))?,
-                Piece::Control(stmt) => self.skeleton_control(plan, stmt)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// Other blocks catch up; the runtime says when.
-    fn grid_barrier(&mut self) {
-        self.cx.symbol("weft_grid_barrier");
-        self.cx.declare("declare void @weft_grid_barrier(ptr)".into());
-        self.w.line(format_args!("call void @weft_grid_barrier(ptr %ctx)"));
-    }
-
-    /// Every gang adds its lanes in which the value is true (for `And`: false).
-    fn reduce(&mut self, plan: &Plan<'m>, result: Value, op: BarrierOp, value: Value) -> Res<()> {
-        let total = self.w.alloca(Ty::I32);
-        self.w.store(Ty::I32, Operand::Int(0), total);
-        self.region(plan, &[], &mut |fx| {
-            let bits = fx.bits_ty();
-            let n = fx.num(value)?;
-            let mut holds = fx.take(n, bits);
-            if op == BarrierOp::And {
-                holds = fx.plain("xor", bits, holds, Operand::Bool(true));
-            }
-            let (count, before) = (fx.count_lanes(holds), fx.w.load(Ty::I32, total));
-            let after = fx.plain("add", Ty::I32, before, count);
-            fx.w.store(Ty::I32, after, total);
-            Ok(())
-        })?;
-        let total = self.w.load(Ty::I32, total);
-        let answer = match op {
-            BarrierOp::Count => total,
-            BarrierOp::And => self.plain("icmp eq", Ty::I32, total, Operand::Int(0)),
-            BarrierOp::Or => self.plain("icmp ne", Ty::I32, total, Operand::Int(0)),
-        };
-        let answer = Val::Num(Num::Uniform(answer));
-        self.define(result, answer.clone());
-        self.state()?.common[result.index()] = Some(answer);
-        Ok(())
-    }
-
     /// Runs statements, then `finish`, for every gang of the block.
-    fn region(&mut self, plan: &Plan<'m>, stmts: &'m [Stmt], finish: &mut dyn FnMut(&mut Self) -> Res<()>) -> Res<()> {
+    pub fn region(&mut self, plan: &Plan<'m>, stmts: &'m [Stmt], finish: &mut dyn FnMut(&mut Self) -> Res<()>) -> Res<()> {
         let state = self.state()?;
         let region = state.next;
         state.next += 1;
         let (lane_axis, full, gang_slot, active, alive) = (state.lane_axis, state.full, state.gang, state.active, state.alive);
         let (common, block_end, ended) = (state.common.clone(), state.block_end, state.ended);
-        let locals: Vec<Kept> = plan.locals[region].iter().filter_map(|l| state.locals.get(l).cloned()).collect();
-        let read: Vec<(Value, Kept)> = plan.reads[region]
-            .iter()
-            .filter_map(|v| Some((*v, state.values.get(v)?.clone())))
-            .collect();
-        let made: Vec<Kept> = made_values(stmts).iter().filter_map(|v| state.values.get(v).cloned()).collect();
+        let of_values = |values: &mut dyn Iterator<Item = Value>| -> Vec<(Value, Store)> {
+            values.filter_map(|v| Some((v, state.values.get(&v)?.clone()))).collect()
+        };
+        let exchange = Exchange {
+            number: region,
+            read: of_values(&mut plan.reads[region].iter().copied()),
+            made: of_values(&mut made_values(stmts).into_iter()),
+            locals: plan.locals[region]
+                .iter()
+                .filter_map(|l| Some((*l, state.locals.get(l)?.clone())))
+                .collect(),
+        };
         self.w.store(Ty::I64, Operand::Int(0), gang_slot);
         self.w.store(Ty::BOOL, Operand::Bool(false), alive);
-        self.gangs_of_block(lane_axis, full, &mut |fx, next| {
-            let gang = fx.next_gang(gang_slot);
-            fx.vals.clone_from(&common);
-            fx.place_local_arrays(gang)?;
-            let end = fx.w.label();
-            let work = fx.enter_gang(active, gang, end, next);
-            locals.iter().for_each(|kept| fx.restore(kept, gang));
-            for (value, kept) in &read {
-                fx.restore(kept, gang);
-                let val = fx.read_slot(&kept.slot)?;
-                fx.define(*value, val);
-            }
-            for value in &plan.reads[region] {
-                fx.repeat(plan, *value)?;
-            }
-            fx.stmts(stmts)?;
-            finish(fx)?;
-            fx.frames.clear();
-            fx.w.place(end);
-            locals.iter().chain(&made).for_each(|kept| fx.save(kept, gang));
-            fx.leave_gang(active, work, gang, alive);
-            fx.w.br(next);
-            Ok(())
-        })?;
-        locals.iter().chain(&made).for_each(|kept| self.pass_on(kept));
+        let together = if full && active.is_none() { self.team_size(stmts) } else { 1 };
+        if let (Some(lane_axis), 2..) = (lane_axis, together) {
+            self.teams_of_block(lane_axis, together, |fx, places, next| {
+                fx.team_region(plan, &exchange, stmts, places, finish)?;
+                fx.w.br(next);
+                Ok(())
+            })?;
+        } else {
+            self.gangs_of_block(lane_axis, full, &mut |fx, next| {
+                let gang = fx.next_gang(gang_slot);
+                let end = fx.w.label();
+                let work = fx.enter_gang(active, gang, end, next);
+                fx.start_region(plan, &exchange, gang)?;
+                fx.stmts(stmts)?;
+                finish(fx)?;
+                fx.frames.clear();
+                fx.w.place(end);
+                fx.end_region(&exchange, gang);
+                fx.leave_gang(active, work, gang, alive);
+                fx.w.br(next);
+                Ok(())
+            })?;
+        }
+        for (local, store) in &exchange.locals {
+            let slot = self.slots[local.index()].clone();
+            self.pass_on(&slot, store);
+        }
+        for (value, store) in &exchange.made {
+            let slot = self.kept_slot(*value)?;
+            self.pass_on(&slot, store);
+        }
         self.vals = common;
         let go_on = self.w.label();
         if active.is_some() {
@@ -349,6 +328,82 @@ impl<'m> Fx<'_, 'm> {
         }
         self.w.place(go_on);
         Ok(())
+    }
+
+    /// A region for several gangs at once.
+    fn team_region(
+        &mut self,
+        plan: &Plan<'m>,
+        exchange: &Exchange,
+        stmts: &'m [Stmt],
+        places: &[Place],
+        finish: &mut dyn FnMut(&mut Self) -> Res<()>,
+    ) -> Res<()> {
+        let mut spare = std::mem::take(&mut self.state()?.members);
+        while spare.len() + 1 < places.len() {
+            spare.push(self.new_member()?);
+        }
+        let rest = spare.split_off(places.len() - 1);
+        self.team = spare;
+        self.each_member(&mut |fx, i| {
+            if let Some(geometry) = &mut fx.geometry {
+                geometry.thread = places[i].thread;
+            }
+            fx.start_region(plan, exchange, places[i].gang)
+        })?;
+        let end = self.w.label();
+        self.frames.clear();
+        self.frames.push(super::entry::end_frame(end));
+        self.stmts(stmts)?;
+        self.each_member(&mut |fx, _| finish(fx))?;
+        self.frames.clear();
+        self.w.place(end);
+        self.each_member(&mut |fx, i| {
+            fx.end_region(exchange, places[i].gang);
+            Ok(())
+        })?;
+        let mut spare = std::mem::take(&mut self.team);
+        spare.extend(rest);
+        self.state()?.members = spare;
+        Ok(())
+    }
+
+    /// Brings a gang what it needs of other regions.
+    fn start_region(&mut self, plan: &Plan<'m>, exchange: &Exchange, gang: Operand) -> Res<()> {
+        let common = self.state()?.common.clone();
+        self.vals.clone_from(&common);
+        self.place_local_arrays(gang)?;
+        for (local, store) in &exchange.locals {
+            let slot = self.slots[local.index()].clone();
+            self.restore(&slot, store, gang);
+        }
+        for (value, store) in &exchange.read {
+            let slot = self.kept_slot(*value)?;
+            self.restore(&slot, store, gang);
+            let val = self.read_slot(&slot)?;
+            self.define(*value, val);
+        }
+        plan.reads[exchange.number].iter().try_for_each(|value| self.repeat(plan, *value))
+    }
+
+    /// Keeps what a gang leaves for other regions.
+    fn end_region(&mut self, exchange: &Exchange, gang: Operand) {
+        for (local, store) in &exchange.locals {
+            let slot = self.slots[local.index()].clone();
+            self.save(&slot, store, gang);
+        }
+        for (value, store) in &exchange.made {
+            if let Ok(slot) = self.kept_slot(*value) {
+                self.save(&slot, store, gang);
+            }
+        }
+    }
+
+    pub fn kept_slot(&self, value: Value) -> Res<Slot> {
+        match self.regions.as_ref().and_then(|r| r.slots.get(&value)) {
+            Some(slot) => Ok(slot.clone()),
+            None => self.internal(format!("%{} has no slot between regions", value.0)),
+        }
     }
 
     /// Notes that the threads of a block end, where they do so together.
@@ -410,7 +465,7 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// Computes a value again that an earlier region had.
-    fn repeat(&mut self, plan: &Plan<'m>, value: Value) -> Res<()> {
+    pub fn repeat(&mut self, plan: &Plan<'m>, value: Value) -> Res<()> {
         if self.vals[value.index()].is_some() {
             return Ok(());
         }
@@ -426,139 +481,6 @@ impl<'m> Fx<'_, 'm> {
         let val = self.op(value, op)?;
         self.defs[value.index()] = Some(op);
         self.define(value, val);
-        Ok(())
-    }
-
-    /// A number of the whole block, for the skeleton.
-    fn common_number(&mut self, plan: &Plan<'m>, value: Value) -> Res<Num> {
-        if self.vals[value.index()].is_none() {
-            match self.state()?.values.get(&value).cloned() {
-                Some(Kept {
-                    slot,
-                    store: Store::Block(pairs),
-                }) => {
-                    let (ptr, ty) = (pairs[0].0, self.slot_memory(&slot)[0].1);
-                    return Ok(Num::Uniform(self.w.load(ty, ptr)));
-                }
-                Some(_) => return self.internal("a skeleton that differs between gangs"),
-                None => self.repeat(plan, value)?,
-            }
-        }
-        let n = self.num(value)?;
-        let common = self.state()?.common.clone();
-        self.vals = common;
-        Ok(n)
-    }
-
-    /// Refuses control around a barrier that threads may take differently.
-    fn demand_common(&mut self, stmt: &Stmt, values: &[Value]) -> Res<()> {
-        if values
-            .iter()
-            .all(|v| matches!(self.info.values[v.index()], Class::Block | Class::Unset))
-        {
-            return Ok(());
-        }
-        self.span = barrier_span(stmt).filter(|span| *span != Span::NONE).unwrap_or(stmt.span);
-        self.unsupported("a barrier that not all threads of a block may reach: the condition it stands under differs between threads")
-    }
-
-    fn skeleton_control(&mut self, plan: &Plan<'m>, stmt: &'m Stmt) -> Res<()> {
-        self.span = stmt.span;
-        match &stmt.kind {
-            StmtKind::If { cond, then, other } => {
-                self.demand_common(stmt, &[*cond])?;
-                let cond = self.common_number(plan, *cond)?;
-                let cond = self.take(cond, Ty::BOOL);
-                let (yes, no, join) = (self.w.label(), self.w.label(), self.w.label());
-                self.w.cond_br(cond, yes, no);
-                self.w.place(yes);
-                self.skeleton(plan, then)?;
-                self.w.br(join);
-                self.w.place(no);
-                self.skeleton(plan, other)?;
-                self.w.place(join);
-                Ok(())
-            }
-            StmtKind::Loop(body) => {
-                let (head, after) = (self.w.label(), self.w.label());
-                self.w.place(head);
-                self.skeleton_body(plan, body, &[(FrameKind::After, after), (FrameKind::Next, head)])?;
-                self.w.br(head);
-                self.w.place(after);
-                Ok(())
-            }
-            StmtKind::Scope(label, body) => {
-                let after = self.w.label();
-                self.skeleton_body(plan, body, &[(FrameKind::Scope(*label), after)])?;
-                self.w.place(after);
-                Ok(())
-            }
-            StmtKind::For {
-                var,
-                start,
-                stop,
-                step,
-                body,
-            } => self.skeleton_for(plan, stmt, *var, [*start, *stop, *step], body),
-            StmtKind::Break => self.skeleton_jump(FrameKind::After),
-            StmtKind::Continue => self.skeleton_jump(FrameKind::Next),
-            StmtKind::Leave(label) => self.skeleton_jump(FrameKind::Scope(*label)),
-            _ => self.internal("a statement around a barrier that is no control"),
-        }
-    }
-
-    fn skeleton_body(&mut self, plan: &Plan<'m>, body: &'m Block, targets: &[(FrameKind, Label)]) -> Res<()> {
-        let depth = self.state()?.targets.len();
-        self.state()?.targets.extend_from_slice(targets);
-        self.skeleton(plan, body)?;
-        self.state()?.targets.truncate(depth);
-        Ok(())
-    }
-
-    fn skeleton_jump(&mut self, kind: FrameKind) -> Res<()> {
-        match self.state()?.targets.iter().rfind(|t| t.0 == kind) {
-            Some((_, label)) => {
-                let label = *label;
-                self.w.br(label);
-                Ok(())
-            }
-            None => self.internal("a jump that leads nowhere"),
-        }
-    }
-
-    fn skeleton_for(&mut self, plan: &Plan<'m>, stmt: &'m Stmt, var: Value, values: [Value; 3], body: &'m Block) -> Res<()> {
-        self.demand_common(stmt, &values)?;
-        let [start, stop, step] = values;
-        let by = self.common_number(plan, step)?;
-        let range = Range {
-            start: self.common_number(plan, start)?,
-            stop: self.common_number(plan, stop)?,
-            step: by,
-            up: self.counts_up(step, by),
-        };
-        let slot = Slot::Shared {
-            ptr: self.w.alloca(Ty::I64),
-            elem: Elem::I64,
-            step: 0,
-        };
-        self.write_number(&slot, range.start, false)?;
-        let (head, inside, next, after) = (self.w.label(), self.w.label(), self.w.label(), self.w.label());
-        self.w.place(head);
-        let at = self.read_number(&slot);
-        let more = self.in_range(at, &range);
-        let more = self.take(more, Ty::BOOL);
-        self.w.cond_br(more, inside, after);
-        self.w.place(inside);
-        self.define(var, Val::Num(at));
-        self.state()?.common[var.index()] = Some(Val::Num(at));
-        self.skeleton_body(plan, body, &[(FrameKind::After, after), (FrameKind::Next, next)])?;
-        self.w.place(next);
-        let moved = self.add(at, range.step);
-        self.write_number(&slot, moved, false)?;
-        let wrapped = self.wrapped(at, moved, &range);
-        let wrapped = self.take(wrapped, Ty::BOOL);
-        self.w.cond_br(wrapped, after, head);
-        self.w.place(after);
         Ok(())
     }
 }

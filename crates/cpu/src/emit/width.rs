@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use weft_ir::{Axis, Block, FuncKind, Function, Local, Op, Scalar, StmtKind, Type, Value};
+use weft_ir::{Axis, Block, FuncKind, Function, Local, Op, Scalar, Stmt, StmtKind, Type, Value};
 use weft_passes::operands::{self, walk};
 use weft_passes::uniformity::{Class, Lanes, Uniformity, analyze};
 
@@ -36,7 +36,7 @@ pub fn choose(func: &Function, target: &Target) -> u32 {
 fn lanes_of_a_line(func: &Function) -> u32 {
     const LINE: u32 = 64;
     let mut lanes = 0;
-    each_innermost_loop(func, &mut |body| {
+    each_innermost_loop(&func.body.0, &mut |_, body| {
         let (mut atomic, mut float, mut least) = (false, false, LINE);
         walk(body, &mut |kind| {
             if let StmtKind::Let(value, op) = kind {
@@ -54,14 +54,14 @@ fn lanes_of_a_line(func: &Function) -> u32 {
     lanes
 }
 
-fn each_innermost_loop(func: &Function, visit: &mut dyn FnMut(&Block)) {
-    walk(&func.body, &mut |kind| {
-        if let StmtKind::Loop(body) | StmtKind::For { body, .. } = kind
-            && !has_loop(body)
-        {
-            visit(body);
+/// The loops that hold no loop.
+pub fn each_innermost_loop(stmts: &[Stmt], visit: &mut dyn FnMut(&StmtKind, &Block)) {
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::Loop(body) | StmtKind::For { body, .. } if !has_loop(body) => visit(&stmt.kind, body),
+            kind => operands::blocks(kind).for_each(|block| each_innermost_loop(&block.0, visit)),
         }
-    });
+    }
 }
 
 /// As many vectors as leave a loop's own values in registers.
@@ -69,9 +69,9 @@ fn vectors(func: &Function, target: &Target) -> u32 {
     let registers = if target.vector_bits >= 512 { 32 } else { 16 };
     let mut most = 0;
     let mut info = None;
-    each_innermost_loop(func, &mut |body| {
+    each_innermost_loop(&func.body.0, &mut |looping, body| {
         let info = info.get_or_insert_with(|| analyze(func, lanes_of(func)));
-        most = most.max(held(func, info, body));
+        most = most.max(held(func, info, looping, body));
     });
     if most * VECTORS <= registers {
         VECTORS as u32
@@ -95,9 +95,12 @@ fn lanes_of(func: &Function) -> Lanes {
 
 /// How many vectors of floats a loop holds in every iteration: the locals it carries, what it reads from outside, and what it loads from
 /// the same places each time.
-fn held(func: &Function, info: &Uniformity, body: &Block) -> usize {
+pub fn held(func: &Function, info: &Uniformity, looping: &StmtKind, body: &Block) -> usize {
     let (mut set, mut got) = (BTreeSet::<Local>::new(), BTreeSet::<Local>::new());
     let (mut made, mut read) = (BTreeSet::<Value>::new(), BTreeSet::<Value>::new());
+    operands::defs(looping, &mut |v| {
+        made.insert(v);
+    });
     walk(body, &mut |kind| {
         operands::defs(kind, &mut |v| {
             made.insert(v);
