@@ -55,6 +55,7 @@ def inclusive_scan(a, out):
 # run: butterfly[2, 64](f32(128), zeros(np.float32, 128))
 # run: butterfly[2, (4, 16)](u8(128), zeros(np.uint8, 128))
 # run: butterfly[1, 32](i16(32), zeros(np.int16, 32))
+# run: butterfly[2, 64](f16(128), zeros(np.float16, 128))
 @cuda.jit
 def butterfly(a, out):
     """The greatest of each warp, in every lane."""
