@@ -158,7 +158,14 @@ impl<'m> Plan<'m> {
     pub fn repeatable(&self, f: &Function, value: Value) -> Option<&'m Op> {
         let op = *self.ops.get(&value)?;
         let cheap = match op {
-            Op::Const(_) | Op::Geometry(_) | Op::Array(_) | Op::ConstArray(_) | Op::DynamicShared | Op::Dim(..) | Op::Unary(..) | Op::Compare(..) => true,
+            Op::Const(_)
+            | Op::Geometry(_)
+            | Op::Array(_)
+            | Op::ConstArray(_)
+            | Op::DynamicShared
+            | Op::Dim(..)
+            | Op::Unary(..)
+            | Op::Compare(..) => true,
             Op::Binary(op, ..) => matches!(op, BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::And | BinOp::Or),
             Op::Cast(a) => f.ty(*a).scalar().is_some_and(|s| s.is_int()),
             _ => false,
