@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -194,3 +197,41 @@ def test_arrays_that_do_not_combine(form):
     }
     with pytest.raises(weft.WeftError, match=messages[form]):
         locals()[form](a, acc)
+
+
+@pytest.mark.parametrize("points", [True, False])
+def test_interrupts_stop_a_prange(points):
+    @njit(parallel=True)
+    def alone(n, k):
+        out = np.zeros(n)
+        for i in prange(n):
+            t = np.zeros(4)
+            for j in range(k):
+                t[j % 4] += j * 0.5
+            out[i] = t.sum()
+        return out.sum()
+
+    @njit(parallel=True)
+    def lanes(n, k):
+        s = 0.0
+        for i in prange(n):
+            x = 0.5
+            for _ in range(k):
+                x = x * 3.7 * (1.0 - x)
+            s += x + i
+        return s
+
+    function = alone if points else lanes
+    # What earlier calls took says nothing of this one.
+    for _ in range(3):
+        function(100, 10)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            timer.start()
+            function(100_000, 2_000_000)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+    function(100, 10)

@@ -243,7 +243,14 @@ unsafe extern "C" fn weft_launch(
         )
     };
     let space = Space::new(extents);
-    let call = LoopCall { ctx, body, args, spread };
+    let look = u64::try_from(grain).unwrap_or(1);
+    let call = LoopCall {
+        ctx,
+        body,
+        args,
+        spread,
+        look,
+    };
     match combine {
         Some(combine) => {
             // SAFETY: by contract.
@@ -301,6 +308,8 @@ struct LoopCall<'a> {
     args: *const u64,
     /// A `Spread` as a number.
     spread: i32,
+    /// See `Units`.
+    look: u64,
 }
 
 // SAFETY: the arguments are only read; what the loop's points write is the program's own affair (as `prange` says).
@@ -327,8 +336,8 @@ impl LoopCall<'_> {
         if self.spread == Spread::Lanes as i32 {
             return spread::alone(count, work);
         }
-        let long = self.by_points();
-        spread::run(spread::cost_at(self.body as usize), Units { count, items, long }, work);
+        let look = self.look;
+        spread::run(spread::cost_at(self.body as usize), Units { count, items, look }, work);
     }
 
     fn reduce(&self, space: Space, size: u64, combine: Combine, results: &mut [u64]) {

@@ -28,9 +28,11 @@ pub trait Work: Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
     pub units: u64,
-    /// Bounds on the units of a chunk.
+    /// Bounds on the units of a chunk, by what they are thought to cost.
     pub least: u64,
     pub most: u64,
+    /// Nanoseconds of a chunk, by what they turn out to cost.
+    pub longest: f64,
 }
 
 /// One thread's part of the range. On a cache line of its own.
@@ -127,17 +129,21 @@ impl Crew {
     fn take_chunks(&self, position: usize, polls: bool) -> u64 {
         let mut units = 0;
         let mut asked = Instant::now();
+        let mut limit = self.cut.least;
         for turn in 0..self.shares.len() {
             let share = &self.shares[(position + turn) % self.shares.len()];
-            while let Some(chunk) = self.claim(share) {
+            while let Some(chunk) = self.claim(share, limit) {
                 if self.stop.load(Ordering::Relaxed) {
                     return units;
                 }
-                units += chunk.end - chunk.start;
+                let (size, begun) = (chunk.end - chunk.start, Instant::now());
+                units += size;
                 if !self.work().run(chunk) {
                     self.stop.store(true, Ordering::Relaxed);
                     return units;
                 }
+                let each = begun.elapsed().as_secs_f64() * 1e9 / size as f64;
+                limit = ((self.cut.longest / each.max(1e-3)) as u64).max(1);
                 if polls && asked.elapsed() > POLL {
                     self.poll();
                     asked = Instant::now();
@@ -148,11 +154,11 @@ impl Crew {
     }
 
     /// The next chunk of a share: large ones first, smaller towards the end, where threads wait for each other.
-    fn claim(&self, share: &Share) -> Option<Range<u64>> {
+    fn claim(&self, share: &Share, limit: u64) -> Option<Range<u64>> {
         let mut next = share.next.load(Ordering::Relaxed);
         while next < share.end {
             let left = share.end - next;
-            let size = (left / 4).clamp(self.cut.least, self.cut.most).min(left);
+            let size = (left / 4).clamp(self.cut.least, self.cut.most).min(limit).min(left);
             match share
                 .next
                 .compare_exchange_weak(next, next + size, Ordering::Relaxed, Ordering::Relaxed)

@@ -15,7 +15,7 @@ const LEAST_CHUNK: f64 = 20_000.0;
 const MOST_CHUNK: f64 = 4_000_000.0;
 
 /// Items of the first chunk of a launch whose cost is not known.
-const FIRST_ITEMS: f64 = 256.0;
+const FIRST_ITEMS: u64 = 256;
 
 /// What a launch is to do.
 #[derive(Clone, Copy, Debug)]
@@ -23,15 +23,15 @@ pub struct Units {
     pub count: u64,
     /// Items of each.
     pub items: u64,
-    /// Each may take long by itself, however few its items are.
-    pub long: bool,
+    /// Items to learn from what they cost. Fewer than usual: each may take long by itself, and not the same from launch to launch.
+    pub look: u64,
 }
 
 impl Units {
     /// `count` units of `items` short items each.
     pub fn new(count: u64, items: u64) -> Units {
-        let long = false;
-        Units { count, items, long }
+        let look = FIRST_ITEMS;
+        Units { count, items, look }
     }
 }
 
@@ -70,8 +70,9 @@ pub fn run(cost: &Cost, of: Units, work: &dyn Work) {
         return;
     }
     let items = of.items.max(1) as f64;
-    let first = if of.long { 1 } else { chunk_units(FIRST_ITEMS, items) };
-    let mut each = cost.get().map(|known| known * items);
+    let first = chunk_units(of.look.min(FIRST_ITEMS) as f64, items);
+    let steady = of.look >= FIRST_ITEMS;
+    let mut each = cost.get().filter(|_| steady).map(|known| known * items);
     let mut done = 0;
     let start = Instant::now();
     while done < units {
@@ -115,6 +116,7 @@ pub fn alone(units: u64, work: &dyn Work) {
 fn spread(cost: &Cost, units: Range<u64>, items: f64, each: f64, work: &dyn Work) {
     let cut = Cut {
         units: units.end - units.start,
+        longest: MOST_CHUNK,
         least: chunk_units(LEAST_CHUNK, each),
         most: chunk_units(MOST_CHUNK, each),
     };
