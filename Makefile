@@ -5,12 +5,13 @@ VENV   := .venv
 PYTHON := $(VENV)/bin/python
 DOUBLE := libweft_cuda_double.so
 
-.PHONY: help setup build demo test test-rust test-python lint format bench wheel clean
+.PHONY: help setup build demo test test-rust test-python lint format bench gpu-check wheel clean
 
 help:
 	@echo "make demo    install what is missing, build Weft, render the Mandelbrot set on every device"
 	@echo "make test    build Weft and run every test"
 	@echo "make bench   compare Weft with its peers and with hand-written code, as ratios"
+	@echo "make gpu-check   test and measure on this machine's NVIDIA GPU"
 	@echo "make lint    formatting and lints"
 	@echo "make wheel   build the release wheel into dist/"
 
@@ -57,6 +58,10 @@ format: setup
 
 bench: build
 	@benchmarks/run.sh
+
+# On a machine with an NVIDIA driver, with Weft's wheel installed in the Python that runs it: tests and benchmarks on the GPU.
+gpu-check:
+	@$(or $(wildcard $(PYTHON)),python3) benchmarks/gpu/check.py
 
 clean:
 	rm -rf target dist $(VENV)

@@ -95,16 +95,17 @@ def benchmarks(all_peers: list[Peer], small: bool) -> Iterator[tuple[str, float,
     x, y = rng.random(n, np.float32), rng.random(n, np.float32)
     held = [[peer.device(x), peer.device(y)] for peer in all_peers]
     runs = {p.name: lambda p=p, h=h: p.kernels.saxpy[blocks(n, 256), 256](np.float32(1e-3), h[0], h[1]) for p, h in zip(all_peers, held)}
-    runs |= _arrays(lambda lib: lambda a=lib.asarray(x), b=lib.asarray(y): lib.multiply(a, np.float32(1e-3)).__iadd__(b))
-    yield "saxpy, float32", 12 * n, runs, lambda: True
+    runs |= _cupy_saxpy(x, y)
+    yield "saxpy, float32", 12 * n, runs, _close(held, 1, 1e-6)
     held = [[peer.device(a) for a in (np.zeros(n, np.float32), x, y)] for peer in all_peers]
     runs = {p.name: lambda p=p, h=h: p.kernels.triad[blocks(n, 256), 256](*h, np.float32(3)) for p, h in zip(all_peers, held)}
     yield "triad, float32", 12 * n, runs, _close(held, 0, 1e-6)
     runs = {"weft": lambda h=held[0]: h[0].copy_to_device(h[1])}
-    yield "device-to-device copy", 8 * n, runs, lambda: True
+    yield "device-to-device copy", 8 * n, runs, lambda h=held[0]: bool((h[0].copy_to_host() == x).all())
     for name in ("total", "shuffled_total"):
         outs = [[h[1], peer.device(np.zeros(1, np.float32))] for peer, h in zip(all_peers, held)]
-        yield f"sum ({name}), float32", 4 * n, _runs(all_peers, outs, name, 8 if small else 2048, 256), lambda: True
+        runs = _runs(all_peers, outs, name, 8 if small else 2048, 256)
+        yield f"sum ({name}), float32", 4 * n, runs, _equals(outs, 1, x.sum(dtype=np.float64), 1e-4)
     del held
 
     side = 64 if small else 16384
@@ -119,7 +120,8 @@ def benchmarks(all_peers: list[Peer], small: bool) -> Iterator[tuple[str, float,
     yield f"tiled matmul {side}, float32", 0, _runs(all_peers, held, "matmul", grid, (kernels.TILE,) * 2), _close(held, 2, 1e-4)
     data = rng.integers(0, 256, mega if small else 256 * mega, np.uint8)
     held = [[peer.device(data), peer.device(np.zeros(kernels.BINS, np.int32))] for peer in all_peers]
-    yield "histogram, 256 bins, shared atomics", data.nbytes, _runs(all_peers, held, "histogram", 8 if small else 1024, 256), lambda: True
+    runs = _runs(all_peers, held, "histogram", 8 if small else 1024, 256)
+    yield "histogram, 256 bins, shared atomics", data.nbytes, runs, _equals(held, 1, np.bincount(data, minlength=kernels.BINS), 0)
     n = 256 if small else 65536
     pos = rng.random((n, 3), np.float32)
     held = [[peer.device(pos), peer.device(np.zeros_like(pos))] for peer in all_peers]
@@ -127,20 +129,22 @@ def benchmarks(all_peers: list[Peer], small: bool) -> Iterator[tuple[str, float,
 
 
 def _runs(all_peers: list[Peer], held: list[list[Any]], name: str, grid: Any, block: Any) -> Contenders:
-    return {
-        peer.name: lambda kernel=getattr(peer.kernels, name), arrays=arrays: kernel[grid, block](*arrays)
-        for peer, arrays in zip(all_peers, held)
-    }
+    def run(peer: Peer, arrays: list[Any]) -> Run:
+        kernel = getattr(peer.kernels, name)
+        return lambda: kernel[grid, block](*arrays)
+
+    return {peer.name: run(peer, arrays) for peer, arrays in zip(all_peers, held)}
 
 
-def _arrays(make: Callable[[Any], Run]) -> Contenders:
-    """The same as array code of CuPy, where it is installed."""
+def _cupy_saxpy(x: np.ndarray, y: np.ndarray) -> Contenders:
+    """The same as one fused elementwise kernel of CuPy, where it is installed."""
     try:
         import cupy
-
-        return {"cupy": make(cupy)}
-    except Exception:
+    except ImportError:
         return {}
+    a, b = cupy.asarray(x), cupy.asarray(y)
+    saxpy = cupy.ElementwiseKernel("float32 a, float32 x", "float32 y", "y = a * x + y", "saxpy")
+    return {"cupy": lambda: saxpy(np.float32(1e-3), a, b)}
 
 
 def _close(held: list[list[Any]], which: int, rtol: float) -> Callable[[], bool]:
@@ -151,12 +155,17 @@ def _close(held: list[list[Any]], which: int, rtol: float) -> Callable[[], bool]
     return agree
 
 
-def measure(runs: Contenders, sync: Callable[[], None], seconds: float) -> dict[str, float]:
-    """Median seconds of each contender; they take turns."""
+def _equals(held: list[list[Any]], which: int, expected: Any, rtol: float) -> Callable[[], bool]:
+    return lambda: all(np.allclose(arrays[which].copy_to_host(), expected, rtol=rtol, atol=0) for arrays in held)
+
+
+def measure(runs: Contenders, agree: Callable[[], bool], sync: Callable[[], None], seconds: float) -> tuple[bool, dict[str, float]]:
+    """Whether the results of one run each are right, and median seconds of each contender; they take turns."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for run in runs.values():
         run()
     sync()
+    right = agree()
     until = time.perf_counter() + seconds
     while time.perf_counter() < until or min(map(len, times.values())) < 3:
         for name, run in runs.items():
@@ -164,7 +173,7 @@ def measure(runs: Contenders, sync: Callable[[], None], seconds: float) -> dict[
             run()
             sync()
             times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(taken) for name, taken in times.items()}
+    return right, {name: statistics.median(taken) for name, taken in times.items()}
 
 
 def launch_overhead(peer: Peer) -> float:
@@ -243,8 +252,8 @@ def main() -> int:
     for name, moved, runs, agree in benchmarks(found, options.small):
         if name not in results:
             print(f"{name}: {', '.join(runs)}", flush=True)
-            times = measure(runs, lambda: [peer.sync() for peer in found] and None, 0.1 if options.small else 2.0)
-            results[name] = {"bytes": moved, "times": times, "agree": bool(agree())}
+            right, times = measure(runs, agree, lambda: [peer.sync() for peer in found] and None, 0.1 if options.small else 2.0)
+            results[name] = {"bytes": moved, "times": times, "agree": right}
             kept.write_text(json.dumps(results))
     results["warm launch, three arrays (host time)"] = {"bytes": 0, "agree": True, "times": {p.name: launch_overhead(p) for p in found}}
     results["first call, Mandelbrot"] = {"bytes": 0, "agree": True, "times": {"weft": first_call()}}
