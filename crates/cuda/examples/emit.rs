@@ -16,17 +16,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let sm = args.get(3).map_or(Ok(90), |sm| sm.parse())?;
     let target = Target::of_sm(sm).ok_or("no such sm")?;
-    let facts = Facts {
-        narrow: true,
-        aligned: true,
-        disjoint: true,
-    };
     let lowered = weft_cuda::compile::lowered(&module).map_err(|e| format!("{e:?}"))?;
     if args.get(4).is_some_and(|what| what == "llvm") {
-        println!("{}", weft_cuda::emit::emit(&lowered, facts).map_err(|e| format!("{e:?}"))?.text);
+        println!(
+            "{}",
+            weft_cuda::emit::emit(&lowered, Facts::ALL).map_err(|e| format!("{e:?}"))?.text
+        );
         return Ok(());
     }
-    let ptx = weft_cuda::compile::compile_lowered(&lowered, target, facts).map_err(|e| format!("{e:?}"))?;
+    let ptx = weft_cuda::compile::compile_lowered(&lowered, target, Facts::ALL).map_err(|e| format!("{e:?}"))?;
     println!("{}", ptx.text);
     Ok(())
 }

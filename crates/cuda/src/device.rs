@@ -9,6 +9,7 @@ use weft_runtime::{
 };
 
 use crate::driver::{Choice, Driver, codes, version_text};
+use crate::emit::Facts;
 use crate::executable::CudaExecutable;
 use crate::gpu::Gpu;
 use crate::memory::{DeviceBuffer, HostBuffer, stream_of};
@@ -92,6 +93,17 @@ impl CudaDevice {
     fn gpu(&self) -> &Arc<Gpu> {
         &self.0
     }
+
+    /// Compiles for launches as they may be, relying on no other facts than these.
+    pub fn compile_for(&self, module: Arc<Module>, options: CompileOptions, most: Facts) -> Result<Arc<dyn Executable>, CompileError> {
+        if options.checked {
+            return Err(CompileError::Unsupported {
+                message: format!("checked mode runs on the CPU, not on {}", self.id()),
+                span: weft_ir::Span::NONE,
+            });
+        }
+        Ok(Arc::new(CudaExecutable::new(self.gpu().clone(), module, options, most)?))
+    }
 }
 
 impl Device for CudaDevice {
@@ -143,7 +155,7 @@ impl Device for CudaDevice {
     }
 
     fn compile(&self, module: Arc<Module>, options: CompileOptions) -> Result<Arc<dyn Executable>, CompileError> {
-        Ok(Arc::new(CudaExecutable::new(self.gpu().clone(), module, options)?))
+        self.compile_for(module, options, Facts::ALL)
     }
 
     /// The last axis of the shape gets the threads of warps, since it is the one along which elements are neighbours.

@@ -39,6 +39,8 @@ pub struct CudaExecutable {
     /// After the passes.
     lowered: Module,
     options: CompileOptions,
+    /// Facts that code is made for; others are not looked for.
+    most: Facts,
     name: &'static Name,
     /// Views among the parameters; their slots count a loop's extents.
     views: Vec<ViewParam>,
@@ -57,7 +59,7 @@ struct Plan<'a> {
 }
 
 impl CudaExecutable {
-    pub fn new(gpu: Arc<Gpu>, module: Arc<Module>, options: CompileOptions) -> Result<CudaExecutable, CompileError> {
+    pub fn new(gpu: Arc<Gpu>, module: Arc<Module>, options: CompileOptions, most: Facts) -> Result<CudaExecutable, CompileError> {
         let entry = module.entry_function();
         let extents = match &entry.kind {
             FuncKind::Kernel => 0,
@@ -80,6 +82,7 @@ impl CudaExecutable {
             module,
             lowered,
             options,
+            most,
             name,
             slots,
             extents,
@@ -101,11 +104,7 @@ impl CudaExecutable {
         let launched = self.variants.iter().filter_map(|slot| slot.get()?.as_ref().ok()).next();
         match launched {
             Some(variant) => Ok(variant),
-            None => self.variant(Facts {
-                narrow: true,
-                aligned: true,
-                disjoint: true,
-            }),
+            None => self.variant(self.most),
         }
     }
 
@@ -135,7 +134,8 @@ impl CudaExecutable {
     }
 
     fn start(&self, plan: &Plan<'_>, slots: &[u64], threads: &[u64]) -> Result<(), RunError> {
-        let variant = self.variant(facts::find(&self.views, slots, threads)).map_err(RunError::Compile)?;
+        let facts = facts::find(&self.views, slots, threads).and(self.most);
+        let variant = self.variant(facts).map_err(RunError::Compile)?;
         let launch = self.prepare(plan, variant)?;
         if variant.has_extras() {
             return self.start_with_extras(plan, variant, &launch, slots);

@@ -14,6 +14,9 @@ use crate::driver::{Attribute, Context, Failure, PoolAttribute, codes};
 use crate::gpu::{Gpu, Job, lock};
 use crate::stream::{self, CudaStream};
 
+/// Bytes of the smallest unit that every GPU compares and swaps.
+const WORD: usize = 4;
+
 /// Blocks of our own pool are multiples of this.
 const GRAIN: usize = 512;
 
@@ -74,7 +77,8 @@ impl Pool {
         let taken = if used > limit {
             Err(self.exhausted(gpu, bytes, Some(limit)))
         } else {
-            self.take_or_make_room(gpu, bytes.max(1), stream)
+            // Atomic operations on small elements exchange the whole word that they lie in.
+            self.take_or_make_room(gpu, bytes.max(1).next_multiple_of(WORD), stream)
         };
         match taken {
             Ok(address) => {

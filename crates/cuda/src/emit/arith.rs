@@ -5,7 +5,7 @@ use weft_ir::{BinOp, CmpOp, Scalar, UnOp};
 use super::func::Fx;
 use super::number::{Num, Range};
 use super::values::Res;
-use super::writer::Operand;
+use super::writer::{Operand, Ty};
 
 impl Fx<'_, '_> {
     pub fn unary(&mut self, op: UnOp, s: Scalar, a: Num) -> Res<Num> {
@@ -75,6 +75,19 @@ impl Fx<'_, '_> {
         self.w.inst(ty, format_args!("call {ty} @llvm.{name}.{suffix}({x}, i1 false)"))
     }
 
+    /// An intrinsic of NVPTX.
+    pub fn nvvm(&mut self, name: &str, ty: Ty, args: &[Operand]) -> Operand {
+        let call = self.nvvm_call(name, &ty.to_string(), args);
+        self.w.inst(ty, format_args!("{call}"))
+    }
+
+    pub fn nvvm_call(&mut self, name: &str, result: &str, args: &[Operand]) -> String {
+        let types: Vec<String> = args.iter().map(|arg| arg.ty.to_string()).collect();
+        let shown: Vec<String> = args.iter().map(Operand::to_string).collect();
+        self.cx.declare(format!("declare {result} @llvm.nvvm.{name}({})", types.join(", ")));
+        format!("call {result} @llvm.nvvm.{name}({})", shown.join(", "))
+    }
+
     /// `count` is the type of the second operand, which differs for shifts and powers.
     pub fn binary(&mut self, op: BinOp, s: Scalar, a: Num, b: Num, count: Scalar) -> Res<Num> {
         if s == Scalar::I64 {
@@ -96,7 +109,7 @@ impl Fx<'_, '_> {
             BinOp::Xor => self.w.binary("xor", x, y),
             BinOp::FloorDiv | BinOp::Mod | BinOp::Rem if s.is_float() => self.float_division(op, x, y),
             BinOp::FloorDiv | BinOp::Mod | BinOp::Rem => self.int_division(op, s.is_signed(), x, y),
-            BinOp::Shl | BinOp::Shr => self.shift(op, s, x, y),
+            BinOp::Shl | BinOp::Shr => self.shift(op, s, x, b, count.is_signed()),
             BinOp::Min | BinOp::Max => self.min_max(op, s, x, y),
             BinOp::CopySign => self.call("copysign", &[x, y]),
             BinOp::IntPow => return self.int_pow(s, x, y, count),
@@ -146,7 +159,7 @@ impl Fx<'_, '_> {
     }
 
     /// Counts outside the type's bits give 0, or the sign for a signed right shift.
-    fn shift(&mut self, op: BinOp, s: Scalar, x: Operand, count: Operand) -> Operand {
+    fn shift(&mut self, op: BinOp, s: Scalar, x: Operand, count: Num, signed: bool) -> Operand {
         let bits = i64::from(x.ty.bits());
         let arithmetic = op == BinOp::Shr && s.is_signed();
         let name = match op {
@@ -154,22 +167,36 @@ impl Fx<'_, '_> {
             _ if arithmetic => "ashr",
             _ => "lshr",
         };
-        if let Some(n) = count.int() {
+        if let Some(n) = count.const_int() {
             return match (0..bits).contains(&n) {
                 true => self.w.binary(name, x, x.ty.int_const(n)),
                 false if arithmetic => self.w.binary(name, x, x.ty.int_const(bits - 1)),
                 false => x.ty.int_const(0),
             };
         }
-        let inside = self.w.compare("icmp ult", count, count.ty.int_const(bits));
-        let resized = self.w.resize(count, x.ty, false);
-        let spare = x.ty.int_const(if arithmetic { bits - 1 } else { 0 });
-        let safe = self.w.select(inside, resized, spare);
-        let shifted = self.w.binary(name, x, safe);
+        let count = self.shift_count(count, signed);
         if arithmetic {
-            return shifted;
+            let most = self.call("umin", &[count, Ty::I32.int_const(bits - 1)]);
+            let most = self.w.resize(most, x.ty, false);
+            return self.w.binary(name, x, most);
         }
+        // The hardware's own shift: LLVM knows it by this pattern, of which it looks at the low 32 bits only.
+        let inside = self.w.compare("icmp ult", count, Ty::I32.int_const(bits));
+        let resized = self.w.resize(count, x.ty, false);
+        let shifted = self.w.binary(name, x, resized);
         self.w.select(inside, shifted, x.ty.int_const(0))
+    }
+
+    /// A count as an unsigned number of 32 bits; what is negative or does not fit becomes one that is too large for any type.
+    fn shift_count(&mut self, count: Num, signed: bool) -> Operand {
+        match count {
+            Num::Short(op, _) => op,
+            Num::Reg(op) if op.ty == Ty::I64 => {
+                let most = self.call("umin", &[op, Ty::I64.int_const(64)]);
+                self.w.resize(most, Ty::I32, false)
+            }
+            Num::Reg(op) => self.w.resize(op, Ty::I32, signed),
+        }
     }
 
     pub fn fma(&mut self, a: Num, b: Num, c: Num) -> Num {

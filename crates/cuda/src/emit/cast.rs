@@ -106,7 +106,7 @@ impl Fx<'_, '_> {
 
     /// The hardware's conversion ends at the type's limits: only what is above, and NaN, is to be something else.
     fn float_to_signed(&mut self, x: Operand, via: Ty, end: f64) -> Operand {
-        let whole = self.saturated("fptosi", x, via);
+        let whole = self.saturated(if via == Ty::I64 { "ll" } else { "i" }, x, via);
         let below = self.w.compare("fcmp olt", x, x.ty.float_const(end));
         let least = i64::MIN >> (64 - via.bits());
         self.w.select(below, whole, via.int_const(least))
@@ -114,7 +114,7 @@ impl Fx<'_, '_> {
 
     /// Negative numbers wrap; what fits neither in `i64` nor in `u64` gives 0.
     fn float_to_u64(&mut self, x: Operand) -> Operand {
-        let (signed, unsigned) = (self.saturated("fptosi", x, Ty::I64), self.saturated("fptoui", x, Ty::I64));
+        let (signed, unsigned) = (self.saturated("ll", x, Ty::I64), self.saturated("ull", x, Ty::I64));
         let zero = Ty::I64.int_const(0);
         let not_low = self.w.compare("fcmp oge", x, x.ty.float_const(-TWO_63));
         let low = self.w.select(not_low, signed, zero);
@@ -124,9 +124,9 @@ impl Fx<'_, '_> {
         self.w.select(is_low, low, high)
     }
 
+    /// The hardware's conversion, `x2NAME`. LLVM's own intrinsics for it come with comparisons of which the hardware has no need.
     fn saturated(&mut self, name: &str, x: Operand, to: Ty) -> Operand {
-        let (from, suffix) = (x.ty, x.ty.suffix());
-        self.cx.declare(format!("declare {to} @llvm.{name}.sat.{to}.{suffix}({from})"));
-        self.w.inst(to, format_args!("call {to} @llvm.{name}.sat.{to}.{suffix}({x})"))
+        let from = if x.ty == Ty::F32 { "f" } else { "d" };
+        self.nvvm(&format!("{from}2{name}.rz"), to, &[x])
     }
 }

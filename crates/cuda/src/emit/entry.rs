@@ -201,7 +201,12 @@ impl Fx<'_, '_> {
     fn pointer_attributes(&self, ty: ViewType, written: bool) -> String {
         let Facts { aligned, disjoint, .. } = self.cx.facts;
         let align = if aligned { 16 } else { ty.elem.part().size() };
-        let alone = if disjoint { " noalias" } else { "" };
+        // LLVM's `noalias` is about one thread: what another wrote before a barrier would go unseen.
+        let alone = if disjoint && !(written && self.threads_meet) {
+            " noalias"
+        } else {
+            ""
+        };
         let read = if written { "" } else { " readonly" };
         format!("{alone}{read} align {align}")
     }

@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use weft_ir::{Function, Op, Scalar, Span, Value};
 
-use super::EmitError;
 use super::control::Frame;
 use super::mailbox::Raising;
 use super::module::ModuleCx;
@@ -13,6 +12,7 @@ use super::number::Num;
 use super::values::{Res, Val, View};
 use super::views::Slot;
 use super::writer::{Label, Operand, Writer};
+use super::{EmitError, written};
 
 /// Writes one function.
 pub struct Fx<'a, 'm> {
@@ -33,6 +33,8 @@ pub struct Fx<'a, 'm> {
     /// Special registers that are read, by name.
     pub registers: HashMap<String, Operand>,
     pub span: Span,
+    /// May other threads write what this one reads while it runs?
+    pub threads_meet: bool,
     /// The value being computed is to be computed as written, whatever `fastmath` allows.
     pub exact: bool,
 }
@@ -54,6 +56,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             raising: None,
             registers: HashMap::new(),
             span: Span::NONE,
+            threads_meet: written::threads_meet(f),
             exact: false,
         }
     }

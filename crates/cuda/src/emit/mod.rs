@@ -41,6 +41,23 @@ pub struct Facts {
     pub disjoint: bool,
 }
 
+impl Facts {
+    pub const ALL: Facts = Facts {
+        narrow: true,
+        aligned: true,
+        disjoint: true,
+    };
+
+    /// The facts in both.
+    pub const fn and(self, other: Facts) -> Facts {
+        Facts {
+            narrow: self.narrow && other.narrow,
+            aligned: self.aligned && other.aligned,
+            disjoint: self.disjoint && other.disjoint,
+        }
+    }
+}
+
 /// An LLVM module, its calling convention and its tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emitted {

@@ -193,20 +193,8 @@ impl Fx<'_, '_> {
         }
     }
 
-    fn nvvm(&mut self, name: &str, ty: Ty, args: &[Operand]) -> Operand {
-        let call = self.nvvm_call(name, &ty.to_string(), args);
-        self.w.inst(ty, format_args!("{call}"))
-    }
-
     fn effect(&mut self, name: &str, args: &[Operand]) {
         let call = self.nvvm_call(name, "void", args);
         self.w.line(format_args!("{call}"));
-    }
-
-    fn nvvm_call(&mut self, name: &str, result: &str, args: &[Operand]) -> String {
-        let types: Vec<String> = args.iter().map(|arg| arg.ty.to_string()).collect();
-        let shown: Vec<String> = args.iter().map(Operand::to_string).collect();
-        self.cx.declare(format!("declare {result} @llvm.nvvm.{name}({})", types.join(", ")));
-        format!("call {result} @llvm.nvvm.{name}({})", shown.join(", "))
     }
 }

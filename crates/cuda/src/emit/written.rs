@@ -1,4 +1,4 @@
-//! Which views among a function's parameters it may write to.
+//! Which views among a function's parameters it may write to, and whether other threads may while it runs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,6 +26,22 @@ pub fn parameters(f: &Function) -> HashSet<Value> {
         _ => {}
     });
     written
+}
+
+/// May a thread see what others write while it runs? Only where something orders their accesses.
+pub fn threads_meet(f: &Function) -> bool {
+    let mut found = false;
+    walk(&f.body, &mut |kind| {
+        found |= matches!(
+            kind,
+            StmtKind::Barrier
+                | StmtKind::GridBarrier
+                | StmtKind::SyncWarp(_)
+                | StmtKind::Fence(_)
+                | StmtKind::Let(_, Op::Atomic { .. } | Op::Warp { .. } | Op::BarrierReduce(..))
+        );
+    });
+    found
 }
 
 impl Roots {

@@ -1,0 +1,147 @@
+//! Kernels run on the stand-in for the driver leave what the interpreter leaves: those of `.weft` files, which also say themselves what
+//! that is, and random ones. With all facts, and with few.
+//!
+//! `WEFT_RANDOM_SEEDS=FIRST..LAST` runs other seeds than the usual ones; every failure names its seed.
+
+#![allow(clippy::unwrap_used, clippy::panic)] // A test that cannot go on stops.
+
+mod suite;
+
+use std::sync::Arc;
+
+use suite::launch::{Ran, double, run};
+use weft_cuda::CudaDevice;
+use weft_cuda::emit::Facts;
+use weft_ir::interp::Options;
+use weft_ir::random::{self, Case};
+use weft_ir::testing::{TestLine, interpret};
+use weft_ir::{FuncKind, Module, text};
+use weft_runtime::{CompileOptions, RunError};
+
+/// Sets of facts that code is compared for: the code differs most between all and none.
+const FACTS: [Facts; 3] = [
+    Facts::ALL,
+    Facts {
+        narrow: true,
+        aligned: false,
+        disjoint: false,
+    },
+    Facts {
+        narrow: false,
+        aligned: false,
+        disjoint: false,
+    },
+];
+
+/// What is wrong with a run of a line, if anything.
+fn fault(device: &CudaDevice, module: &Module, line: &TestLine, facts: Facts) -> Option<String> {
+    let entry = suite::as_entry(module, line.func)?;
+    let ran = match device.compile_for(Arc::new(entry), CompileOptions::default(), facts) {
+        Ok(exe) => run(device, &*exe, module, line),
+        Err(error) => return Some(format!("{error:?}")),
+    };
+    let expected = &line.expected;
+    if let Some((kind, message)) = &expected.raises {
+        return match &ran.ended {
+            Err(RunError::Raised(raised)) if raised.kind == *kind && raised.message == *message => None,
+            other => Some(format!("expected {kind:?} {message:?}, got {other:?}")),
+        };
+    }
+    if let Err(error) = &ran.ended {
+        return Some(format!("{error:?}"));
+    }
+    if let (Some(result), Some(got)) = (&expected.result, &ran.result)
+        && !got.matches(result, expected.about)
+    {
+        return Some(format!("expected {result:?}, got {got:?}"));
+    }
+    for (at, array) in &expected.arrays {
+        if !ran.args[*at].matches(array, expected.about) {
+            return Some(format!("expected {array:?}, got {:?}", ran.args[*at]));
+        }
+    }
+    if let Some(output) = &expected.output
+        && ran.output != *output
+    {
+        return Some(format!("expected output {output:?}, got {:?}", ran.output));
+    }
+    against_the_interpreter(module, line, &ran)
+}
+
+fn against_the_interpreter(module: &Module, line: &TestLine, ran: &Ran) -> Option<String> {
+    let oracle = interpret(module, line, Options::default()).unwrap();
+    let mut both = ran.args.iter().zip(&oracle.args);
+    let (ours, theirs) = both.find(|(ours, theirs)| !ours.matches(theirs, line.expected.about))?;
+    Some(format!("the interpreter leaves {theirs:?}, the GPU {ours:?}"))
+}
+
+#[test]
+fn lines_of_files() {
+    let platform = double();
+    let device = &platform.devices[0];
+    let (mut faults, mut count) = (Vec::new(), 0);
+    for file in suite::weft_files() {
+        for line in file.lines.iter().filter(|line| line.expected.fails.is_none()) {
+            if suite::as_entry(&file.module, line.func).is_none() {
+                continue;
+            }
+            count += 1;
+            let found = FACTS
+                .into_iter()
+                .find_map(|facts| Some((facts, fault(device, &file.module, line, facts)?)));
+            let name = &file.module.function(line.func).name;
+            faults.extend(found.map(|(facts, fault)| format!("{} line {}, {name}, {facts:?}: {fault}", file.name, line.line)));
+        }
+    }
+    assert!(count > 200, "only {count} lines");
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+/// What differs between a random kernel's run and the interpreter's, if anything.
+fn random_fault(device: &CudaDevice, case: &Case, facts: Facts) -> Option<String> {
+    let oracle = interpret(&case.module, &case.line, Options::default()).unwrap();
+    let exe = match device.compile_for(Arc::new(case.module.clone()), CompileOptions::default(), facts) {
+        Ok(exe) => exe,
+        Err(error) => return Some(format!("{error:?}")),
+    };
+    let ran = run(device, &*exe, &case.module, &case.line);
+    match (&oracle.result, &ran.ended) {
+        (Err(_), Err(RunError::Raised(_))) => return None,
+        (Ok(_), Ok(())) => {}
+        (expected, got) => return Some(format!("expected {expected:?}, got {got:?}")),
+    }
+    let differing = oracle
+        .args
+        .iter()
+        .zip(&ran.args)
+        .position(|(theirs, ours)| !ours.matches(theirs, false));
+    differing.map(|at| format!("argument {at}: expected {:?}\ngot {:?}", oracle.args[at], ran.args[at]))
+}
+
+fn seeds(usual: u64) -> std::ops::Range<u64> {
+    let given = std::env::var("WEFT_RANDOM_SEEDS").ok();
+    let range = given.as_deref().and_then(|s| s.split_once(".."));
+    range.map_or(0..usual, |(first, last)| first.parse().unwrap()..last.parse().unwrap())
+}
+
+#[test]
+fn random_kernels() {
+    let platform = double();
+    let device = &platform.devices[0];
+    for seed in seeds(150) {
+        let mut case = random::kernel(seed);
+        assert_eq!(case.module.entry_function().kind, FuncKind::Kernel);
+        // Contraction rounds differently; the interpreter sees the module before it.
+        case.module.functions.iter_mut().for_each(|f| f.flags.contract = false);
+        let facts = FACTS[seed as usize % FACTS.len()];
+        if random_fault(device, &case, facts).is_some() {
+            let small = random::shrink(case, |case| random_fault(device, case, facts).is_some());
+            let fault = random_fault(device, &small, facts);
+            panic!(
+                "seed {seed}, {facts:?}: {fault:?}\n{:?}\n{}",
+                small.line,
+                text::print(&small.module)
+            );
+        }
+    }
+}

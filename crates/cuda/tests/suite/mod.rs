@@ -1,0 +1,171 @@
+//! The kernels that tests compile: those of `.weft` files, functions of `.weft` files wrapped in a kernel, and kernels in Python.
+
+#![allow(dead_code)] // Each test uses a part.
+
+pub mod launch;
+pub mod python;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use weft_ir::testing::TestLine;
+use weft_ir::{Builder, FuncId, FuncKind, Function, Layout, Module, Op, Scalar, Space, StmtKind, Type, ViewType, testing, text};
+use weft_passes::operands::walk;
+
+/// A module whose entry a GPU can run.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub name: String,
+    pub module: Module,
+}
+
+/// A file of IR text, its module and its run lines.
+#[derive(Debug)]
+pub struct File {
+    pub name: String,
+    pub module: Module,
+    pub lines: Vec<TestLine>,
+}
+
+const FOLDERS: [&str; 5] = [
+    "../ir/tests/run",
+    "../ir/tests/together",
+    "../passes/tests/run",
+    "../cpu/tests/kernels",
+    "tests/kernels",
+];
+
+pub fn path(folder: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
+}
+
+/// The files of a folder with an extension, in order.
+pub fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path(folder)).unwrap();
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    found.retain(|path| path.extension().is_some_and(|e| e == extension));
+    found.sort();
+    found
+}
+
+pub fn weft_files() -> Vec<File> {
+    let mut found = Vec::new();
+    for path in FOLDERS.iter().flat_map(|folder| files(folder, "weft")) {
+        let source = fs::read_to_string(&path).unwrap();
+        let module = text::parse(&source).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let lines = testing::lines(&source, &module).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        found.push(File { name, module, lines });
+    }
+    found
+}
+
+/// The functions of the files that a GPU can run: kernels and loops, or all others.
+fn weft_cases(kernels: bool) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for file in weft_files() {
+        for id in (0..file.module.functions.len() as u32).map(FuncId) {
+            let function = file.module.function(id);
+            let is_kernel = matches!(function.kind, FuncKind::Kernel | FuncKind::Loop { .. });
+            if let Some(module) = as_entry(&file.module, id).filter(|_| is_kernel == kernels) {
+                let name = format!("{}/{}", file.name, function.name);
+                cases.push(Case { name, module });
+            }
+        }
+    }
+    cases
+}
+
+/// Kernels and loops, in IR and in Python.
+pub fn kernels() -> Vec<Case> {
+    let mut cases = weft_cases(true);
+    cases.extend(python::cases());
+    cases
+}
+
+/// Other functions of the files, each in a kernel of its own.
+pub fn functions() -> Vec<Case> {
+    weft_cases(false)
+}
+
+/// The module with a function as its entry, if a GPU can run it.
+pub fn as_entry(module: &Module, id: FuncId) -> Option<Module> {
+    let mut module = Module {
+        entry: id,
+        ..module.clone()
+    };
+    let function = module.function(id).clone();
+    match &function.kind {
+        FuncKind::Kernel => Some(module),
+        FuncKind::Loop { reductions, .. } => reductions.is_empty().then_some(module),
+        FuncKind::Host | FuncKind::Device => {
+            if !runs_on_a_gpu(&module, id) {
+                return None;
+            }
+            module.functions[id.index()].kind = FuncKind::Device;
+            module.functions.push(wrapped(&function, id)?);
+            module.entry = FuncId(module.functions.len() as u32 - 1);
+            Some(module)
+        }
+    }
+}
+
+/// Neither the function nor what it calls makes arrays or starts parallel loops.
+fn runs_on_a_gpu(module: &Module, id: FuncId) -> bool {
+    let mut fine = true;
+    let mut calls = Vec::new();
+    walk(&module.function(id).body, &mut |kind| match kind {
+        StmtKind::ParFor { .. } | StmtKind::Launch { .. } => fine = false,
+        StmtKind::Let(_, Op::Alloc { .. }) => fine = false,
+        StmtKind::Let(_, Op::Call(callee, _)) => calls.push(*callee),
+        _ => {}
+    });
+    fine && calls.iter().all(|callee| *callee == id || runs_on_a_gpu(module, *callee))
+}
+
+/// A kernel of one thread that calls the function and stores the scalars it gives, each in an array of its own.
+fn wrapped(function: &Function, id: FuncId) -> Option<Function> {
+    let mut b = Builder::new(Function::new(format!("call_{}", function.name), FuncKind::Kernel));
+    b.func.flags = function.flags;
+    let args = function
+        .params
+        .iter()
+        .map(|p| {
+            b.func
+                .new_param(function.ty(*p).clone(), function.values[p.index()].name.clone().unwrap_or_default())
+        })
+        .collect();
+    let result = b.emit(function.result.clone(), Op::Call(id, args));
+    let mut values = Vec::new();
+    match &function.result {
+        Type::Tuple(items) => {
+            for (i, item) in items.iter().enumerate() {
+                values.push(b.emit(item.clone(), Op::Item(result, i as u32)));
+            }
+        }
+        _ => values.push(result),
+    }
+    for value in values {
+        let elem = b.ty(value).scalar()?;
+        let out = b.func.new_param(Type::View(result_view(elem)), "out");
+        let zero = b.i64(0);
+        let index = weft_ir::Index { value: zero, wrap: false };
+        b.push(StmtKind::Store {
+            view: out,
+            indices: vec![index],
+            value,
+            part: weft_ir::Part::Whole,
+        });
+    }
+    Some(b.finish())
+}
+
+fn result_view(elem: Scalar) -> ViewType {
+    ViewType {
+        elem,
+        rank: 1,
+        layout: Layout::C,
+        space: Space::Global,
+        writable: true,
+    }
+}
