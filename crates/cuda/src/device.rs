@@ -96,12 +96,6 @@ impl CudaDevice {
 
     /// Compiles for launches as they may be, relying on no other facts than these.
     pub fn compile_for(&self, module: Arc<Module>, options: CompileOptions, most: Facts) -> Result<Arc<dyn Executable>, CompileError> {
-        if options.checked {
-            return Err(CompileError::Unsupported {
-                message: format!("checked mode runs on the CPU, not on {}", self.id()),
-                span: weft_ir::Span::NONE,
-            });
-        }
         Ok(Arc::new(CudaExecutable::new(self.gpu().clone(), module, options, most)?))
     }
 }

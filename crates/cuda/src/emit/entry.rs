@@ -35,7 +35,7 @@ pub fn emit(module: &weft_ir::Module, facts: Facts) -> Res<Emitted> {
     Ok(cx.finish(entry))
 }
 
-/// A name that is legal in PTX, where instructions' names are not, and says which function it is.
+/// A name that is legal in PTX, where instructions' names are not, and says which function it is. No name of our own, which have a `$`.
 fn symbol(function: &Function) -> String {
     let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     format!("weft_{}", function.name.chars().map(legal).collect::<String>())

@@ -19,7 +19,7 @@ pub fn fmod(ty: Ty) -> Helper {
     let int = ty.int();
     let bits = ty.bits();
     let mantissa = if ty == Ty::F32 { 23 } else { 52 };
-    let name = format!("weft_fmod_{}", ty.suffix());
+    let name = format!("weft$fmod_{}", ty.suffix());
     let magnitude = (1u64 << (bits - 1)) - 1;
     let hidden = 1u64 << mantissa;
     let infinity = magnitude & !(hidden - 1);
@@ -112,7 +112,7 @@ done:
 /// Squares and multiplies while the exponent, an `i64`, has bits left; negative exponents give 0, but for the bases 1 and -1.
 pub fn pow(ty: Ty, signed_base: bool, signed_exponent: bool) -> Helper {
     let sign = |s: bool| if s { "s" } else { "u" };
-    let name = format!("weft_pow_{ty}_{}{}", sign(signed_base), sign(signed_exponent));
+    let name = format!("weft$pow_{ty}_{}{}", sign(signed_base), sign(signed_exponent));
     let minus = if signed_base { "-1" } else { "1" };
     let negative = if signed_exponent {
         format!(

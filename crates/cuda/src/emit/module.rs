@@ -79,18 +79,18 @@ impl<'m> ModuleCx<'m> {
         for (i, bytes) in self.shared.iter().enumerate() {
             let _ = writeln!(
                 text,
-                "@weft_shared{i} = internal addrspace(3) global [{bytes} x i8] poison, align 16"
+                "@weft$shared{i} = internal addrspace(3) global [{bytes} x i8] poison, align 16"
             );
         }
         if self.dynamic_shared {
-            text.push_str("@weft_dynamic = external addrspace(3) global [0 x i8], align 16\n");
+            text.push_str("@weft$dynamic = external addrspace(3) global [0 x i8], align 16\n");
         }
         for id in &self.constants {
             let array = &self.module.constants[*id as usize];
             let space = self.constant_memory.number();
             let _ = write!(
                 text,
-                "@weft_const{id} = internal addrspace({space}) constant [{} x i8] c\"",
+                "@weft$const{id} = internal addrspace({space}) constant [{} x i8] c\"",
                 array.bytes.len()
             );
             for byte in &array.bytes {

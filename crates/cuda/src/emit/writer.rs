@@ -187,7 +187,7 @@ impl Operand {
     pub const MAILBOX: Operand = Operand::named(Memory::Global, "%mailbox");
     /// A word in which barriers of the grid count.
     pub const COUNTER: Operand = Operand::named(Memory::Global, "%counter");
-    pub const DYNAMIC_SHARED: Operand = Operand::named(Memory::Shared, "@weft_dynamic");
+    pub const DYNAMIC_SHARED: Operand = Operand::named(Memory::Shared, "@weft$dynamic");
 
     const fn named(memory: Memory, name: &'static str) -> Operand {
         Operand {
@@ -276,8 +276,8 @@ impl Display for Bare {
             Atom::Reg(n) => write!(f, "%v{n}"),
             Atom::Param(slot) => write!(f, "%p{slot}"),
             Atom::Named(name) => f.write_str(name),
-            Atom::SharedArray(n) => write!(f, "@weft_shared{n}"),
-            Atom::ConstArray(n) => write!(f, "@weft_const{n}"),
+            Atom::SharedArray(n) => write!(f, "@weft$shared{n}"),
+            Atom::ConstArray(n) => write!(f, "@weft$const{n}"),
             Atom::Bool(b) => write!(f, "{b}"),
             Atom::Int(v) => write!(f, "{v}"),
             Atom::F16(bits) => write!(f, "0xH{bits:04X}"),

@@ -27,13 +27,7 @@ pub struct File {
     pub lines: Vec<TestLine>,
 }
 
-const FOLDERS: [&str; 5] = [
-    "../ir/tests/run",
-    "../ir/tests/together",
-    "../passes/tests/run",
-    "../cpu/tests/kernels",
-    "tests/kernels",
-];
+const FOLDERS: [&str; 4] = ["../ir/tests/run", "../passes/tests/run", "../cpu/tests/kernels", "tests/kernels"];
 
 pub fn path(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
