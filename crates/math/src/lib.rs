@@ -3,11 +3,15 @@
 //! One flat namespace: every `def` of the files below is known by its own name. A function `f` of the library has the entries
 //! `f_f64` and `f_f32`; its helpers start with an underscore and are called by name from the same namespace. Inside these texts
 //! `intrinsics` and `np` mean the front end's intrinsics and NumPy's scalar types; nothing else is free.
+//! Helpers whose names start with `_rare_` are for arguments that are seldom met: they are not made part of their callers.
 //! Tables, in capitals, are float64 arrays.
 //! Complex functions take and give real and imaginary part: `cexp_f64(re, im) -> (re, im)`.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
+
+/// How the names of helpers start that are for arguments that are seldom met.
+pub const RARE: &str = "_rare_";
 
 /// The families: file name and text.
 const FILES: [(&str, &str); 14] = [

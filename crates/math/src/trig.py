@@ -56,7 +56,7 @@ def sin_f64(x):
     a = abs(x)
     q, r, rl = _trig_reduce_f64(a)
     if a >= 1647000.0:
-        q, r, rl = _trig_reduce_large_f64(a)
+        q, r, rl = _rare_trig_reduce_f64(a)
     y = intrinsics.select((q & 1) != 0, _cos_kernel_f64(r, rl), _sin_kernel_f64(r, rl))
     return intrinsics.from_bits(intrinsics.bits(y) ^ ((q & 2) << 62) ^ (intrinsics.bits(x) & (-1 << 63)))
 
@@ -66,7 +66,7 @@ def cos_f64(x):
     a = abs(x)
     q, r, rl = _trig_reduce_f64(a)
     if a >= 1647000.0:
-        q, r, rl = _trig_reduce_large_f64(a)
+        q, r, rl = _rare_trig_reduce_f64(a)
     y = intrinsics.select((q & 1) != 0, _sin_kernel_f64(r, rl), _cos_kernel_f64(r, rl))
     return intrinsics.from_bits(intrinsics.bits(y) ^ (((q + 1) & 2) << 62))
 
@@ -76,7 +76,7 @@ def sincos_f64(x):
     a = abs(x)
     q, r, rl = _trig_reduce_f64(a)
     if a >= 1647000.0:
-        q, r, rl = _trig_reduce_large_f64(a)
+        q, r, rl = _rare_trig_reduce_f64(a)
     s = _sin_kernel_f64(r, rl)
     c = _cos_kernel_f64(r, rl)
     odd = (q & 1) != 0
@@ -92,7 +92,7 @@ def tan_f64(x):
     a = abs(x)
     q, r, rl = _trig_reduce_f64(a)
     if a >= 1647000.0:
-        q, r, rl = _trig_reduce_large_f64(a)
+        q, r, rl = _rare_trig_reduce_f64(a)
     s = r * r
     sl = intrinsics.fma(r, r, -s)
     w = intrinsics.fma(-0.5, s, 1.0)
@@ -160,7 +160,7 @@ def _trig_reduce_f64(a):
     return intrinsics.bits(shifted), r, intrinsics.fma(n, -3.5215598651832e-27, rl)
 
 
-def _trig_reduce_large_f64(a):
+def _rare_trig_reduce_f64(a):
     """(q, r, rl) with a = q pi/2 + r + rl modulo 2 pi, for any a >= 2^20. Infinity gives NaN.
 
     After Payne and Hanek, "Radian reduction for trigonometric functions", SIGNUM Newsletter 18 (1983), in floats: the product of a with each piece of
@@ -203,7 +203,7 @@ def sin_f32(x):
     a = abs(x)
     q, r, rl = _trig_reduce_f32(a)
     if a >= 6400.0:
-        q, r, rl = _trig_reduce_large_f32(a)
+        q, r, rl = _rare_trig_reduce_f32(a)
     y = intrinsics.select((q & 1) != 0, _cos_kernel_f32(r, rl), _sin_kernel_f32(r, rl))
     return intrinsics.from_bits(intrinsics.bits(y) ^ ((q & 2) << 30) ^ (intrinsics.bits(x) & (-1 << 31)))
 
@@ -213,7 +213,7 @@ def cos_f32(x):
     a = abs(x)
     q, r, rl = _trig_reduce_f32(a)
     if a >= 6400.0:
-        q, r, rl = _trig_reduce_large_f32(a)
+        q, r, rl = _rare_trig_reduce_f32(a)
     y = intrinsics.select((q & 1) != 0, _sin_kernel_f32(r, rl), _cos_kernel_f32(r, rl))
     return intrinsics.from_bits(intrinsics.bits(y) ^ (((q + 1) & 2) << 30))
 
@@ -223,7 +223,7 @@ def sincos_f32(x):
     a = abs(x)
     q, r, rl = _trig_reduce_f32(a)
     if a >= 6400.0:
-        q, r, rl = _trig_reduce_large_f32(a)
+        q, r, rl = _rare_trig_reduce_f32(a)
     s = _sin_kernel_f32(r, rl)
     c = _cos_kernel_f32(r, rl)
     odd = (q & 1) != 0
@@ -239,7 +239,7 @@ def tan_f32(x):
     a = abs(x)
     q, r, rl = _trig_reduce_f32(a)
     if a >= 6400.0:
-        q, r, rl = _trig_reduce_large_f32(a)
+        q, r, rl = _rare_trig_reduce_f32(a)
     s = r * r
     sl = intrinsics.fma(r, r, -s)
     w = intrinsics.fma(-0.5, s, 1.0)
@@ -301,10 +301,10 @@ def _trig_reduce_f32(a):
     return intrinsics.bits(shifted), r, intrinsics.fma(n, -2.5633440682570896e-12, rl)
 
 
-def _trig_reduce_large_f32(a):
+def _rare_trig_reduce_f32(a):
     """(q, r, rl) with a = q pi/2 + r + rl modulo 2 pi, for any large a. Infinity gives NaN.
 
-    As _trig_reduce_large_f64, in float64, where the products of 24 and 29 bits are exact and two parts are plenty.
+    As _rare_trig_reduce_f64, in float64, where the products of 24 and 29 bits are exact and two parts are plenty.
     """
     wide = np.float64(a)
     h = 0.0 * wide

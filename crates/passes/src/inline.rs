@@ -1,4 +1,4 @@
-//! Inlining: every call becomes the callee's body, so that back ends see no calls.
+//! Inlining: every call becomes the callee's body, so that back ends see no calls; where a back end can call, those of rare functions stay.
 //!
 //! Parameters are values and values are immutable, so a callee's parameter simply is the argument. A `Return` that is the last statement
 //! of the body hands its value over as it is. Any other return sets result locals and leaves a `Scope` around the body. A tuple comes
@@ -20,11 +20,31 @@ const MAX_STATEMENTS: usize = 1 << 18;
 
 /// Inlines every call in every function the entry reaches and drops the functions that are no longer reached.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
+    inline(module, |_| false)
+}
+
+/// The same, but for calls of rare functions that take and give nothing but real scalars.
+pub fn run_but_rare(module: &mut Module) -> Result<(), PassError> {
+    inline(module, |func| {
+        func.flags.rare && func.params.iter().all(|p| is_plain(func.ty(*p))) && is_plain(&func.result)
+    })
+}
+
+fn is_plain(ty: &Type) -> bool {
+    match ty {
+        Type::Scalar(s) => !s.is_complex(),
+        Type::Tuple(items) => items.iter().all(|item| item.scalar().is_some() && is_plain(item)),
+        Type::View(_) => false,
+    }
+}
+
+/// Inlines all calls but of functions to `keep`.
+fn inline(module: &mut Module, keep: fn(&Function) -> bool) -> Result<(), PassError> {
     let mut sizes = vec![0; module.functions.len()];
     for id in callees_first(module)? {
         sizes[id.index()] = inlined_size(module, id, &sizes)?;
         let mut func = mem::replace(&mut module.functions[id.index()], Function::new("", weft_ir::FuncKind::Device));
-        Inliner::new(module, &mut func).run();
+        Inliner::new(module, &mut func, keep).run();
         compact::function(&mut func);
         module.functions[id.index()] = func;
     }
@@ -138,10 +158,11 @@ struct Inliner<'a> {
     /// Items of the tuples built so far, so that an `Item` of one needs no tuple.
     tuples: HashMap<Value, Vec<Value>>,
     next_label: u32,
+    keep: fn(&Function) -> bool,
 }
 
 impl<'a> Inliner<'a> {
-    fn new(module: &'a Module, func: &'a mut Function) -> Inliner<'a> {
+    fn new(module: &'a Module, func: &'a mut Function, keep: fn(&Function) -> bool) -> Inliner<'a> {
         let next_label = label_count(&func.body);
         Inliner {
             module,
@@ -149,6 +170,7 @@ impl<'a> Inliner<'a> {
             renamed: HashMap::new(),
             tuples: HashMap::new(),
             next_label,
+            keep,
         }
     }
 
@@ -166,7 +188,9 @@ impl<'a> Inliner<'a> {
                 }
             });
             match stmt.kind {
-                StmtKind::Let(value, Op::Call(callee, args)) => self.call(value, callee, &args, stmt.span, &mut out),
+                StmtKind::Let(value, Op::Call(callee, args)) if !(self.keep)(self.module.function(callee)) => {
+                    self.call(value, callee, &args, stmt.span, &mut out)
+                }
                 StmtKind::Let(value, Op::Item(tuple, i)) if self.tuples.contains_key(&tuple) => {
                     let item = self.tuples[&tuple][i as usize];
                     self.renamed.insert(value, item);

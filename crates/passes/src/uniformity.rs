@@ -70,6 +70,8 @@ pub enum Lanes {
     Warp(Option<Axis>),
     /// Neighbours along the last axis of a `Loop` function's index space.
     Points,
+    /// Those of the caller: each parameter has a value a lane.
+    Callers,
 }
 
 /// What is known of an `If`, a loop or a scope.
@@ -113,7 +115,7 @@ pub struct Uniformity {
     pub uneven_returns: bool,
 }
 
-/// Analyses a function without calls, complex values or nested tuples.
+/// Analyses a function without complex values or nested tuples. What is called gives what its arguments are.
 pub fn analyze(func: &Function, lanes: Lanes) -> Uniformity {
     let mut walk = Walk::new(func, lanes);
     if lanes == Lanes::Single {
@@ -175,8 +177,9 @@ impl<'a> Walk<'a> {
             locals: vec![Class::Unset; func.locals.len()],
             ..Uniformity::default()
         };
+        let params = if lanes == Lanes::Callers { Class::Varying } else { Class::Block };
         for param in &func.params {
-            out.values[param.index()] = Class::Block;
+            out.values[param.index()] = params;
         }
         let mut at_end = LocalSet::default();
         if let FuncKind::Loop { rank, reductions } = &func.kind {

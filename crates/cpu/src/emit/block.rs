@@ -1,6 +1,6 @@
 //! Statements in order.
 
-use weft_ir::{Block, Stmt, StmtKind};
+use weft_ir::{Block, FuncKind, Stmt, StmtKind};
 use weft_passes::uniformity::key;
 
 use super::control::FrameKind;
@@ -73,8 +73,10 @@ impl<'m> Fx<'_, 'm> {
             StmtKind::Break => self.jump(FrameKind::After),
             StmtKind::Continue => self.jump(FrameKind::Next),
             StmtKind::Return(value) => {
-                if let Some(value) = value {
-                    self.store_results(*value)?;
+                match (value, &self.f.kind) {
+                    (Some(value), FuncKind::Device) => self.store_rare_results(*value)?,
+                    (Some(value), _) => self.store_results(*value)?,
+                    (None, _) => {}
                 }
                 self.jump(FrameKind::End)
             }

@@ -82,7 +82,7 @@ pub fn end_frame(join: Label) -> Frame {
 }
 
 impl Fx<'_, '_> {
-    fn prepare(&mut self) -> Res<()> {
+    pub fn prepare(&mut self) -> Res<()> {
         self.mask_elem = self.choose_mask_elem();
         self.w.line(format_args!("store i32 0, {}", self.status.typed(Ty::PTR)));
         self.make_slots()?;

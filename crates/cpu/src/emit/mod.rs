@@ -7,6 +7,7 @@ mod access;
 mod arith;
 mod atomic;
 mod block;
+mod call;
 mod cast;
 mod complex;
 mod control;

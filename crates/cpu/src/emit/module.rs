@@ -7,7 +7,7 @@ use weft_ir::{ConstId, FuncId, FuncKind, Function, Module, Spread};
 
 use super::values::Res;
 use super::writer::{Elem, Ty};
-use super::{EmitError, Emitted, ErrorSite, PrintSite, Target, Variant, entry};
+use super::{EmitError, Emitted, ErrorSite, PrintSite, Target, Variant, call, entry};
 
 pub struct ModuleCx<'m> {
     pub module: &'m Module,
@@ -22,6 +22,7 @@ pub struct ModuleCx<'m> {
     text: String,
     helpers: BTreeSet<String>,
     loops: HashMap<u32, String>,
+    pub calls_rare: bool,
     /// Loops that are unrolled, each with a metadata node of its own after the first two.
     unrolled: usize,
 }
@@ -39,6 +40,7 @@ pub fn emit_module(module: &Module, target: &Target, variant: &Variant) -> Res<E
         text: String::new(),
         helpers: BTreeSet::new(),
         loops: HashMap::new(),
+        calls_rare: false,
         unrolled: 0,
     };
     let function = module.entry_function();
@@ -95,6 +97,16 @@ impl ModuleCx<'_> {
         Ok(name)
     }
 
+    /// The symbol of a rare function for gangs of so many lanes, written when it is first called.
+    pub fn rare_symbol(&mut self, id: FuncId, lanes: u32) -> Res<String> {
+        let function = self.module.function(id);
+        let name = format!("{}.{lanes}", symbol(function, id));
+        if self.helper(&name) {
+            call::rare(self, function, &name, lanes)?;
+        }
+        Ok(name)
+    }
+
     /// The metadata node of a loop to be unrolled whole.
     pub fn unrolled_loop(&mut self) -> usize {
         self.unrolled += 1;
@@ -145,6 +157,9 @@ impl ModuleCx<'_> {
             "attributes #0 = {{ nounwind \"reciprocal-estimates\"=\"none\" \"target-cpu\"=\"{}\" \"target-features\"=\"{}\" \"min-legal-vector-width\"=\"{bits}\" \"prefer-vector-width\"=\"{bits}\" }}",
             self.target.cpu, self.target.features
         );
+        if self.calls_rare {
+            text.push_str("attributes #1 = { cold nounwind memory(argmem: readwrite) }\n");
+        }
         text.push_str("!0 = !{!\"branch_weights\", i32 1, i32 2000}\n");
         if self.unrolled > 0 {
             text.push_str("!1 = !{!\"llvm.loop.unroll.full\"}\n");

@@ -38,6 +38,7 @@ impl Fx<'_, '_> {
                 let ty = self.view_type(value)?;
                 self.view_val(|fx| Ok(fx.const_array(*id, ty)))?
             }
+            Op::Call(func, args) => self.call_rare(*func, args)?,
             Op::Tuple(items) => {
                 let mut vals = Vec::new();
                 for item in items {

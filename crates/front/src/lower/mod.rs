@@ -138,6 +138,7 @@ impl<'c> Lower<'c> {
         func.flags = Flags {
             contract: cx.options.contract && !library,
             fastmath: cx.options.fastmath && !library,
+            rare: library && job.function.name.starts_with(weft_math::RARE),
             max_threads: bounds.max_threads,
             min_blocks: bounds.min_blocks,
             max_registers: bounds.max_registers,

@@ -171,7 +171,11 @@ impl Printer<'_> {
             write!(out, " -> {}", function.result)?;
         }
         reduce(out, reductions)?;
-        for (flag, name) in [(function.flags.contract, " contract"), (function.flags.fastmath, " fastmath")] {
+        for (flag, name) in [
+            (function.flags.contract, " contract"),
+            (function.flags.fastmath, " fastmath"),
+            (function.flags.rare, " rare"),
+        ] {
             out.push_str(if flag { name } else { "" });
         }
         let flags = &function.flags;

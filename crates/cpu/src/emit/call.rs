@@ -1,0 +1,117 @@
+//! Calls: rare functions are functions of their own, for one lane or for a gang. Arguments and results go through memory.
+
+use std::rc::Rc;
+
+use weft_ir::{FuncId, Function, Scalar, Type, Value};
+use weft_passes::uniformity::{Lanes, analyze};
+
+use super::entry::end_frame;
+use super::func::Fx;
+use super::module::ModuleCx;
+use super::values::{Res, Val, elem};
+use super::writer::{Operand, Ty};
+
+/// What a result's memory is called inside the function.
+const RESULTS: [&str; 8] = ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7"];
+const PARAMS: [&str; 8] = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"];
+
+/// Writes a rare function for gangs of so many lanes (0: for one).
+pub fn rare<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, lanes: u32) -> Res<()> {
+    let kind = if lanes == 0 { Lanes::Single } else { Lanes::Callers };
+    let info = Rc::new(analyze(f, kind));
+    let mut fx = Fx::new(cx, f, info, lanes);
+    fx.prepare()?;
+    for (param, name) in f.params.iter().zip(PARAMS) {
+        let ty = fx.vector_ty(elem(fx.scalar(*param)?));
+        let value = fx.w.load(ty, Operand::Arg(name));
+        let value = fx.wrap(value, ty);
+        fx.define(*param, Val::Num(value));
+    }
+    let exit = fx.exit;
+    fx.frames.push(end_frame(exit));
+    fx.block(&f.body)?;
+    let pointers = PARAMS[..f.params.len()].iter().chain(&RESULTS[..scalars(&f.result)?.len()]);
+    let signature: Vec<String> = pointers.map(|name| format!("ptr noalias %{name}")).collect();
+    fx.finish_rare(symbol, &signature.join(", "))
+}
+
+/// The scalars a result consists of.
+fn scalars(result: &Type) -> Res<Vec<Scalar>> {
+    let items = match result {
+        Type::Tuple(items) => items.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let scalars: Option<Vec<Scalar>> = items.iter().map(Type::scalar).collect();
+    scalars
+        .filter(|s| s.len() <= RESULTS.len())
+        .ok_or_else(|| super::EmitError::Internal("a call that does not give a few scalars".into()))
+}
+
+impl Fx<'_, '_> {
+    /// Lanes that are off are computed too: there is nothing a rare function could do wrong.
+    pub fn call_rare(&mut self, func: FuncId, args: &[Value]) -> Res<Val> {
+        let callee = self.cx.module.function(func);
+        let results = scalars(&callee.result)?;
+        if args.len() > PARAMS.len() {
+            return self.internal("a call with many arguments");
+        }
+        let mut nums = Vec::new();
+        for arg in args {
+            nums.push((self.num(*arg)?, elem(self.scalar(*arg)?)));
+        }
+        let uniform = nums.iter().all(|(n, _)| n.is_uniform());
+        let lanes = if uniform { 0 } else { self.lanes };
+        let mut pointers = Vec::new();
+        for (num, elem) in nums {
+            let ty = Ty { elem, lanes };
+            let value = self.take(num, ty);
+            let memory = self.w.alloca(ty);
+            self.w.store(ty, value, memory);
+            pointers.push(memory);
+        }
+        let types: Vec<Ty> = results.iter().map(|s| Ty { elem: elem(*s), lanes }).collect();
+        pointers.extend(types.iter().map(|ty| self.w.alloca(*ty)));
+        let symbol = self.cx.rare_symbol(func, lanes)?;
+        let passed: Vec<String> = pointers.iter().map(|p| p.typed(Ty::PTR).to_string()).collect();
+        self.w.line(format_args!("call void @{symbol}({}) #1", passed.join(", ")));
+        let mut vals = Vec::new();
+        for (ty, memory) in types.into_iter().zip(&pointers[args.len()..]) {
+            let value = self.w.load(ty, *memory);
+            vals.push(Val::Num(self.wrap(value, ty)));
+        }
+        Ok(match (&callee.result, vals.as_slice()) {
+            (Type::Scalar(_), [one]) => one.clone(),
+            _ => Val::Tuple(vals),
+        })
+    }
+
+    /// What a rare function gives its caller.
+    pub fn store_rare_results(&mut self, value: Value) -> Res<()> {
+        let vals = match self.val(value)? {
+            Val::Tuple(vals) => vals,
+            one => vec![one],
+        };
+        let types = scalars(&self.f.result)?;
+        for ((val, s), name) in vals.iter().zip(types).zip(RESULTS) {
+            let Val::Num(num) = val else {
+                return self.internal("a result that is no number");
+            };
+            let ty = self.vector_ty(elem(s));
+            let value = self.take(*num, ty);
+            self.w.store(ty, value, Operand::Arg(name));
+        }
+        Ok(())
+    }
+
+    fn finish_rare(mut self, symbol: &str, signature: &str) -> Res<()> {
+        self.w.place(self.exit);
+        self.w.end(format_args!("ret void"));
+        let text = format!(
+            "define internal void @{symbol}({signature}) noinline cold #0 {{\nentry:\n{}  br label %start\nstart:\n{}}}\n",
+            self.w.entry, self.w.body
+        );
+        self.cx.push_function(&text);
+        self.cx.calls_rare = true;
+        Ok(())
+    }
+}
