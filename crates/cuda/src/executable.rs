@@ -29,7 +29,7 @@ const LOOP_BLOCK: u32 = 256;
 const LOOP_WAVES: u64 = 4;
 
 /// Sets of [`Facts`].
-const VARIANTS: usize = 8;
+const VARIANTS: usize = 16;
 
 #[derive(Debug)]
 pub struct CudaExecutable {
@@ -44,6 +44,8 @@ pub struct CudaExecutable {
     name: &'static Name,
     /// Views among the parameters; their slots count a loop's extents.
     views: Vec<ViewParam>,
+    /// Slots of `int64`s among them, counted alike.
+    ints: Vec<u32>,
     /// Slots of the argument block, and extents before it.
     slots: usize,
     extents: usize,
@@ -78,6 +80,7 @@ impl CudaExecutable {
         let lowered = compile::lowered(&module)?;
         Ok(CudaExecutable {
             views: emit::view_params(&lowered),
+            ints: emit::int_params(&lowered),
             gpu,
             module,
             lowered,
@@ -134,7 +137,7 @@ impl CudaExecutable {
     }
 
     fn start(&self, plan: &Plan<'_>, slots: &[u64], threads: &[u64]) -> Result<(), RunError> {
-        let facts = facts::find(&self.views, slots, threads).and(self.most);
+        let facts = facts::find(&self.views, &self.ints, slots, threads).and(self.most);
         let variant = self.variant(facts).map_err(RunError::Compile)?;
         let launch = self.prepare(plan, variant)?;
         if variant.has_extras() {
@@ -346,5 +349,5 @@ impl Executable for CudaExecutable {
 }
 
 fn index(facts: Facts) -> usize {
-    usize::from(facts.narrow) | usize::from(facts.aligned) << 1 | usize::from(facts.disjoint) << 2
+    usize::from(facts.narrow) | usize::from(facts.aligned) << 1 | usize::from(facts.disjoint) << 2 | usize::from(facts.small) << 3
 }

@@ -19,17 +19,25 @@ use weft_ir::{FuncKind, Module, text};
 use weft_runtime::{CompileOptions, RunError};
 
 /// Sets of facts that code is compared for: the code differs most between all and none.
-const FACTS: [Facts; 3] = [
+const FACTS: [Facts; 4] = [
     Facts::ALL,
     Facts {
         narrow: true,
         aligned: false,
         disjoint: false,
+        small: false,
     },
     Facts {
         narrow: false,
         aligned: false,
         disjoint: false,
+        small: true,
+    },
+    Facts {
+        narrow: false,
+        aligned: false,
+        disjoint: false,
+        small: false,
     },
 ];
 

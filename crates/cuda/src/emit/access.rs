@@ -115,8 +115,8 @@ impl Fx<'_, '_> {
                 None => index,
                 Some(outer) => {
                     let length = self.element_number(view, length);
-                    let rows = self.w.binary("mul nuw nsw", outer, length);
-                    self.w.binary("add nuw nsw", rows, index)
+                    let rows = self.w.binary("mul nsw", outer, length);
+                    self.w.binary("add nsw", rows, index)
                 }
             });
         }
@@ -126,7 +126,8 @@ impl Fx<'_, '_> {
             Some((n, _)) => {
                 let wide = match n.int() {
                     Some(v) => Ty::I64.int_const(v),
-                    None if n.ty == Ty::I32 => self.w.convert("zext nneg", n, Ty::I64),
+                    // Not `zext`: LLVM takes constants out of sign extensions only, and would see no neighbours.
+                    None if n.ty == Ty::I32 => self.w.convert("sext", n, Ty::I64),
                     None => n,
                 };
                 self.w

@@ -3,15 +3,15 @@
 use std::fmt::Write;
 use std::rc::Rc;
 
-use weft_ir::{Axis, FuncKind, Function, Geometry, Layout, Scalar, Type, Value, ViewType};
+use weft_ir::{Axis, FuncKind, Function, Geometry, Layout, Module, Scalar, Type, Value, ViewType};
 
 use super::func::Fx;
 use super::module::{Entry, ModuleCx};
-use super::number::{Num, Range};
+use super::number::{NARROW, Num, Range};
 use super::values::{Res, Val, View};
 use super::views::Slot;
 use super::writer::{Memory, Operand, Ty};
-use super::{EmitError, Emitted, Facts, Param, written};
+use super::{EmitError, Emitted, Facts, Param, ViewParam, written};
 
 /// A parameter the entry could have.
 struct Candidate {
@@ -21,7 +21,7 @@ struct Candidate {
     attributes: String,
 }
 
-pub fn emit(module: &weft_ir::Module, facts: Facts) -> Res<Emitted> {
+pub fn emit(module: &Module, facts: Facts) -> Res<Emitted> {
     let mut cx = ModuleCx::new(module, facts);
     let f = module.entry_function();
     let mut fx = Fx::new(&mut cx, f);
@@ -157,6 +157,9 @@ impl Fx<'_, '_> {
     }
 
     fn scalar_param(&mut self, s: Scalar, slot: u32, candidates: &mut Vec<Candidate>) -> Num {
+        if s == Scalar::I64 && self.cx.facts.small {
+            return Num::Short(param(slot, Ty::I32, candidates), Range::new(-NARROW, NARROW));
+        }
         let op = param(slot, Ty::in_memory(s), candidates);
         Num::Reg(self.loaded_as(s, op))
     }
@@ -274,25 +277,34 @@ fn params_read(text: &str) -> Vec<u32> {
     read
 }
 
+/// The entry's parameters that come from the argument block, with their slots.
+fn slots(f: &Function) -> impl Iterator<Item = (u32, Value)> {
+    let rank = match f.kind {
+        FuncKind::Loop { rank, .. } => usize::from(rank),
+        _ => 0,
+    };
+    let mut slot = rank as u32;
+    f.params[rank..].iter().map(move |value| {
+        let here = slot;
+        slot += f.ty(*value).slots() as u32;
+        (here, *value)
+    })
+}
+
 /// The views among the entry's parameters.
-pub fn view_params(module: &weft_ir::Module) -> Vec<super::ViewParam> {
+pub fn view_params(module: &Module) -> Vec<ViewParam> {
     let f = module.entry_function();
     let written = written::parameters(f);
-    let (first, rank) = match f.kind {
-        FuncKind::Loop { rank, .. } => (u32::from(rank), usize::from(rank)),
-        _ => (0, 0),
+    let view = |(slot, value)| {
+        let written = written.contains(&value);
+        f.ty(value).view().map(|ty| ViewParam { slot, ty, written })
     };
-    let (mut views, mut slot) = (Vec::new(), first);
-    for value in &f.params[rank..] {
-        let ty = f.ty(*value);
-        if let Type::View(v) = ty {
-            views.push(super::ViewParam {
-                slot,
-                ty: *v,
-                written: written.contains(value),
-            });
-        }
-        slot += ty.slots() as u32;
-    }
-    views
+    slots(f).filter_map(view).collect()
+}
+
+/// The slots of `int64`s among the entry's parameters.
+pub fn int_params(module: &Module) -> Vec<u32> {
+    let f = module.entry_function();
+    let ints = slots(f).filter(|(_, value)| *f.ty(*value) == Type::I64);
+    ints.map(|(slot, _)| slot).collect()
 }

@@ -39,6 +39,8 @@ pub struct Facts {
     pub aligned: bool,
     /// The bytes of a view that the kernel writes (see [`ViewParam::written`]) are no bytes of any other view.
     pub disjoint: bool,
+    /// Every `int64` among the scalar arguments (see [`int_params`]) is between -2³⁰ and 2³⁰: they come as 32-bit parameters.
+    pub small: bool,
 }
 
 impl Facts {
@@ -46,6 +48,7 @@ impl Facts {
         narrow: true,
         aligned: true,
         disjoint: true,
+        small: true,
     };
 
     /// The facts in both.
@@ -54,6 +57,7 @@ impl Facts {
             narrow: self.narrow && other.narrow,
             aligned: self.aligned && other.aligned,
             disjoint: self.disjoint && other.disjoint,
+            small: self.small && other.small,
         }
     }
 }
@@ -134,4 +138,9 @@ pub fn emit(module: &Module, facts: Facts) -> Result<Emitted, EmitError> {
 /// The views among the entry's parameters, for finding [`Facts`].
 pub fn view_params(module: &Module) -> Vec<ViewParam> {
     entry::view_params(module)
+}
+
+/// The slots of `int64`s among the entry's parameters, for finding [`Facts`].
+pub fn int_params(module: &Module) -> Vec<u32> {
+    entry::int_params(module)
 }
