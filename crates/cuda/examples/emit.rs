@@ -20,7 +20,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     if args.get(4).is_some_and(|what| what == "llvm") {
         println!(
             "{}",
-            weft_cuda::emit::emit(&lowered, Facts::ALL).map_err(|e| format!("{e:?}"))?.text
+            weft_cuda::emit::emit(&lowered, target, Facts::ALL)
+                .map_err(|e| format!("{e:?}"))?
+                .text
         );
         return Ok(());
     }

@@ -33,7 +33,7 @@ pub fn lowered(module: &Module) -> Result<Module, CompileError> {
 
 /// What [`lowered`] gave, for a target and a set of facts.
 pub fn compile_lowered(module: &Module, target: Target, facts: Facts) -> Result<Ptx, CompileError> {
-    let emitted = emit::emit(module, facts)?;
+    let emitted = emit::emit(module, target, facts)?;
     let text = weft_llvm::ptx(&emitted.text, target.sm, target.ptx).map_err(|error| CompileError::Internal(error.to_string()))?;
     Ok(Ptx { text, emitted, target })
 }

@@ -51,7 +51,7 @@ impl Variant {
     /// What is cached is the PTX: making it is the larger part. The driver keeps the machine code that it makes of PTX in a cache of its
     /// own, which knows when an update of the driver makes it stale.
     pub fn new(gpu: &Arc<Gpu>, source: &Arc<Module>, lowered: &Module, facts: Facts, keep: bool) -> Result<Variant, CompileError> {
-        let emitted = emit::emit(lowered, facts)?;
+        let emitted = emit::emit(lowered, gpu.target, facts)?;
         let ptx = make_ptx(&emitted.text, gpu.target, keep)?;
         Variant::load(gpu, source, emitted, ptx).map_err(|error| match error {
             RunError::Compile(error) => error,

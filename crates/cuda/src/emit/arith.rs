@@ -7,6 +7,9 @@ use super::number::{Num, Range};
 use super::values::Res;
 use super::writer::{Operand, Ty};
 
+/// The first `sm` with arithmetic of bfloat16.
+const FIRST_WITH_BFLOATS: u32 = 80;
+
 impl Fx<'_, '_> {
     pub fn unary(&mut self, op: UnOp, s: Scalar, a: Num) -> Res<Num> {
         if op == UnOp::Neg && s == Scalar::I64 {
@@ -201,7 +204,47 @@ impl Fx<'_, '_> {
 
     pub fn fma(&mut self, a: Num, b: Num, c: Num) -> Num {
         let args = [a, b, c].map(|n| self.take(n));
+        if args[0].ty == Ty::BF16 && self.cx.target.sm < FIRST_WITH_BFLOATS {
+            return Num::Reg(self.bfloat_fma(args));
+        }
         Num::Reg(self.float_call("fma", &args))
+    }
+
+    /// LLVM would round to float32 on the way. The product is exact as a double; where the sum is not, it is rounded to odd, to a double and
+    /// then to a float32, which no later rounding can tell from the exact sum.
+    fn bfloat_fma(&mut self, args: [Operand; 3]) -> Operand {
+        let [a, b, c] = args.map(|x| self.w.convert("fpext", x, Ty::F64));
+        let product = self.w.binary("fmul", a, b);
+        let sum = self.odd_sum(product, c);
+        let single = self.nvvm("d2f.rz", Ty::F32, &[sum]);
+        let back = self.w.convert("fpext", single, Ty::F64);
+        let inexact = self.w.compare("fcmp one", back, sum);
+        let bits = self.w.bitcast(single, Ty::I32);
+        let odd = self.w.binary("or", bits, Ty::I32.int_const(1));
+        let bits = self.w.select(inexact, odd, bits);
+        let single = self.w.bitcast(bits, Ty::F32);
+        self.w.convert("fptrunc", single, Ty::BF16)
+    }
+
+    /// A sum of doubles; where it is not exact, that one of its neighbours whose last bit is set.
+    fn odd_sum(&mut self, a: Operand, b: Operand) -> Operand {
+        let sum = self.w.binary("fadd", a, b);
+        let from_b = self.w.binary("fsub", sum, a);
+        let from_a = self.w.binary("fsub", sum, from_b);
+        let (lost_a, lost_b) = (self.w.binary("fsub", a, from_a), self.w.binary("fsub", b, from_b));
+        let error = self.w.binary("fadd", lost_a, lost_b);
+        let zero = Ty::F64.float_const(0.0);
+        let inexact = self.w.compare("fcmp one", error, zero);
+        let (more, positive) = (self.w.compare("fcmp ogt", error, zero), self.w.compare("fcmp ogt", sum, zero));
+        let same = self.w.compare("icmp eq", more, positive);
+        let bits = self.w.bitcast(sum, Ty::I64);
+        let last = self.w.convert("trunc", bits, Ty::I1);
+        let even = self.w.binary("xor", last, Operand::bool(true));
+        let moves = self.w.binary("and", inexact, even);
+        let step = self.w.select(same, Ty::I64.int_const(1), Ty::I64.int_const(-1));
+        let step = self.w.select(moves, step, Ty::I64.int_const(0));
+        let bits = self.w.binary("add", bits, step);
+        self.w.bitcast(bits, Ty::F64)
     }
 
     /// Division of two `i64`s in 32 bits, where the result is known to fit.

@@ -12,6 +12,7 @@ use super::values::{Res, Val, View};
 use super::views::Slot;
 use super::writer::{Memory, Operand, Ty};
 use super::{EmitError, Emitted, Facts, Param, ViewParam, written};
+use crate::target::Target;
 
 /// A parameter the entry could have.
 struct Candidate {
@@ -21,8 +22,8 @@ struct Candidate {
     attributes: String,
 }
 
-pub fn emit(module: &Module, facts: Facts) -> Res<Emitted> {
-    let mut cx = ModuleCx::new(module, facts);
+pub fn emit(module: &Module, target: Target, facts: Facts) -> Res<Emitted> {
+    let mut cx = ModuleCx::new(module, target, facts);
     let f = module.entry_function();
     let mut fx = Fx::new(&mut cx, f);
     let candidates = match &f.kind {

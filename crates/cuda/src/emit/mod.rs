@@ -24,6 +24,8 @@ mod written;
 
 use weft_ir::{Axis, ErrorKind, Module, Scalar, Span, ViewType};
 
+use crate::target::Target;
+
 const AXES: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
 
 /// What the host has found out about a launch's arguments and the code may rely on.
@@ -131,8 +133,8 @@ pub enum EmitError {
 }
 
 /// Writes the entry of a module: a `Kernel`, or a `Loop` without reductions.
-pub fn emit(module: &Module, facts: Facts) -> Result<Emitted, EmitError> {
-    entry::emit(module, facts)
+pub fn emit(module: &Module, target: Target, facts: Facts) -> Result<Emitted, EmitError> {
+    entry::emit(module, target, facts)
 }
 
 /// The views among the entry's parameters, for finding [`Facts`].

@@ -8,12 +8,14 @@ use weft_ir::{ConstId, Module};
 use super::helpers::Helper;
 use super::writer::{Memory, Operand};
 use super::{Emitted, ErrorSite, Facts, Param, PrintSite};
+use crate::target::Target;
 
 /// What constant memory holds.
 const CONSTANT_BYTES: usize = 64 << 10;
 
 pub struct ModuleCx<'m> {
     pub module: &'m Module,
+    pub target: Target,
     pub facts: Facts,
     pub error_sites: Vec<ErrorSite>,
     pub print_sites: Vec<PrintSite>,
@@ -36,10 +38,11 @@ pub struct Entry {
 }
 
 impl<'m> ModuleCx<'m> {
-    pub fn new(module: &'m Module, facts: Facts) -> ModuleCx<'m> {
+    pub fn new(module: &'m Module, target: Target, facts: Facts) -> ModuleCx<'m> {
         let bytes: usize = module.constants.iter().map(|c| c.bytes.len().next_multiple_of(16)).sum();
         ModuleCx {
             module,
+            target,
             facts,
             error_sites: Vec::new(),
             print_sites: Vec::new(),
