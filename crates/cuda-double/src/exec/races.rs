@@ -182,6 +182,9 @@ impl Races {
             }
         }
         let time = self.time;
+        // Reads that all come before this one need not be remembered beside it.
+        let reader = u32::from(record.reader);
+        let before = self.ordered(reader, record.read_time, thread) && (!record.many || self.known_to_all(record.read_time, thread));
         let record = &mut self.records[at];
         if touch.writes() {
             record.write_time = time;
@@ -190,7 +193,7 @@ impl Races {
             // A read-modify-write is recorded by its write alone.
             record.many = false;
         } else {
-            let fresh = record.read_time <= record.write_time || record.read_time < self.barrier;
+            let fresh = before || record.read_time <= record.write_time || record.read_time < self.barrier;
             record.many = !fresh && (record.many || u32::from(record.reader) != thread);
             record.strong_read = strong && (fresh || record.strong_read);
             record.read_time = time;
@@ -254,6 +257,24 @@ mod tests {
         assert!(r.touch(0, 2, Touch::Read, false).is_err());
         r.warp_barrier(&[0], &[1]);
         r.touch(0, 40, Touch::Read, false).unwrap();
+    }
+
+    #[test]
+    fn a_lane_may_change_what_others_read_before_they_met() {
+        let mut r = races();
+        for step in 0..3 {
+            r.touch(0, 1, Touch::Read, false).unwrap();
+            r.touch(0, 2, Touch::Read, false).unwrap();
+            r.lanes_meet(0, u32::MAX);
+            r.touch(0, 0, Touch::Read, false).unwrap();
+            r.tick();
+            assert_eq!(r.touch(0, 0, Touch::Write, false), Ok(()), "step {step}");
+            r.lanes_meet(0, u32::MAX);
+        }
+        r.touch(0, 1, Touch::Read, false).unwrap();
+        r.tick();
+        r.touch(0, 0, Touch::Read, false).unwrap();
+        assert!(r.touch(0, 0, Touch::Write, false).is_err(), "they have not met since");
     }
 
     #[test]

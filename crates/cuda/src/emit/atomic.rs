@@ -7,6 +7,10 @@ use super::number::Num;
 use super::values::{Res, View};
 use super::writer::{Operand, Ty};
 
+/// Bytes of the smallest piece that all GPUs compare and swap. What LLVM makes of smaller ones first reads the word plainly, which is a
+/// race with other threads' writes.
+const WORD: usize = 4;
+
 /// One element that is changed.
 struct Place {
     s: Scalar,
@@ -33,6 +37,7 @@ impl Fx<'_, '_> {
         let expected = expected.map(|v| self.operand(v)).transpose()?;
         let old = match view.ty.space {
             Space::Local => self.atomic_alone(op, &place, new, expected)?,
+            _ if s.size() < WORD => self.atomic_in_word(op, &place, new, expected)?,
             _ => match self.native(op, s, new) {
                 Some((name, operand)) => self.atomic_rmw(name, &place, operand),
                 None => self.atomic_by_trial(op, &place, new, expected)?,
@@ -165,6 +170,50 @@ impl Fx<'_, '_> {
         let result = self.stored_as(s, result);
         let result = self.w.bitcast(result, bits);
         let (now, swapped) = self.compare_and_swap(place, seen, result);
+        self.w.store(now, slot);
+        self.w.cond_br(swapped, done, head);
+        self.w.place(done);
+        Ok(old)
+    }
+
+    /// An element smaller than a word: the word it is in is read, changed there, compared and swapped.
+    fn atomic_in_word(&mut self, op: AtomicOp, place: &Place, new: Operand, expected: Option<Operand>) -> Res<Operand> {
+        let (s, scope) = (place.s, place.scope);
+        let bits = Ty::in_memory(s).int();
+        let address = self.w.convert("ptrtoint", place.ptr, Ty::I64);
+        let start = self.w.binary("and", address, Ty::I64.int_const(-(WORD as i64)));
+        let word = Place {
+            s: Scalar::U32,
+            ptr: self.w.convert("inttoptr", start, place.ptr.ty),
+            align: WORD,
+            scope,
+        };
+        let byte = self.w.binary("and", address, Ty::I64.int_const(WORD as i64 - 1));
+        let shift = self.w.binary("shl", byte, Ty::I64.int_const(3));
+        let shift = self.w.resize(shift, Ty::I32, false);
+        let own = self.w.binary("shl", Ty::I32.int_const((1 << s.bits()) - 1), shift);
+        let others = self.w.binary("xor", own, Ty::I32.int_const(-1));
+
+        let slot = self.w.alloca(Ty::I32);
+        let first = self.w.inst(
+            Ty::I32,
+            format_args!("load atomic i32, {} {scope} monotonic, align {WORD}", word.ptr),
+        );
+        self.w.store(first, slot);
+        let (head, done) = (self.w.label(), self.w.label());
+        self.w.place(head);
+        let seen = self.w.load(Ty::I32, slot);
+        let moved = self.w.binary("lshr", seen, shift);
+        let found = self.w.resize(moved, bits, false);
+        let old = self.bits_as(s, found);
+        let result = self.applied(op, s, old, new, expected)?;
+        let result = self.stored_as(s, result);
+        let result = self.w.bitcast(result, bits);
+        let wide = self.w.resize(result, Ty::I32, false);
+        let placed = self.w.binary("shl", wide, shift);
+        let kept = self.w.binary("and", seen, others);
+        let merged = self.w.binary("or", kept, placed);
+        let (now, swapped) = self.compare_and_swap(&word, seen, merged);
         self.w.store(now, slot);
         self.w.cond_br(swapped, done, head);
         self.w.place(done);
