@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{ArrayId, Block, FuncId, Function, Label, Local, Module, Op, Span, Stmt, StmtKind, Type, Value};
+use weft_ir::{ArrayId, Block, FuncId, Function, Label, Local, Module, Op, Scalar, Span, Stmt, StmtKind, Type, Value};
 
 use crate::error::PassError;
 use crate::operands::{blocks_mut, stmt_operands_mut, walk};
@@ -23,7 +23,7 @@ pub fn run(module: &mut Module) -> Result<(), PassError> {
     inline(module, |_| false)
 }
 
-/// The same, but for calls of rare functions that take and give nothing but real scalars.
+/// The same, but for calls of rare functions that take and give nothing but numbers, and no complex ones.
 pub fn run_but_rare(module: &mut Module) -> Result<(), PassError> {
     inline(module, |func| {
         func.flags.rare && func.params.iter().all(|p| is_plain(func.ty(*p))) && is_plain(&func.result)
@@ -32,7 +32,7 @@ pub fn run_but_rare(module: &mut Module) -> Result<(), PassError> {
 
 fn is_plain(ty: &Type) -> bool {
     match ty {
-        Type::Scalar(s) => !s.is_complex(),
+        Type::Scalar(s) => !s.is_complex() && *s != Scalar::Bool,
         Type::Tuple(items) => items.iter().all(|item| item.scalar().is_some() && is_plain(item)),
         Type::View(_) => false,
     }

@@ -9,6 +9,7 @@ use super::entry::end_frame;
 use super::func::Fx;
 use super::module::ModuleCx;
 use super::values::{Res, Val, elem};
+use super::width;
 use super::writer::{Operand, Ty};
 
 /// What a result's memory is called inside the function.
@@ -48,7 +49,8 @@ fn scalars(result: &Type) -> Res<Vec<Scalar>> {
 }
 
 impl Fx<'_, '_> {
-    /// Lanes that are off are computed too: there is nothing a rare function could do wrong.
+    /// Lanes that are off are computed too: there is nothing a rare function could do wrong. It takes one hardware vector at a time, which
+    /// keeps it short; a value that lanes share goes through it as such a vector.
     pub fn call_rare(&mut self, func: FuncId, args: &[Value]) -> Res<Val> {
         let callee = self.cx.module.function(func);
         let results = scalars(&callee.result)?;
@@ -59,30 +61,42 @@ impl Fx<'_, '_> {
         for arg in args {
             nums.push((self.num(*arg)?, elem(self.scalar(*arg)?)));
         }
+        let at_once = self.lanes.min(self.cx.target.vector_bits / width::widest(callee));
         let uniform = nums.iter().all(|(n, _)| n.is_uniform());
-        let lanes = if uniform { 0 } else { self.lanes };
-        let mut pointers = Vec::new();
+        let lanes = if uniform { at_once } else { self.lanes };
+        let mut memory = Vec::new();
         for (num, elem) in nums {
             let ty = Ty { elem, lanes };
             let value = self.take(num, ty);
-            let memory = self.w.alloca(ty);
-            self.w.store(ty, value, memory);
-            pointers.push(memory);
+            let ptr = self.w.alloca(ty);
+            self.w.store(ty, value, ptr);
+            memory.push((ty, ptr));
         }
-        let types: Vec<Ty> = results.iter().map(|s| Ty { elem: elem(*s), lanes }).collect();
-        pointers.extend(types.iter().map(|ty| self.w.alloca(*ty)));
-        let symbol = self.cx.rare_symbol(func, lanes)?;
-        let passed: Vec<String> = pointers.iter().map(|p| p.typed(Ty::PTR).to_string()).collect();
-        self.w.line(format_args!("call void @{symbol}({}) #1", passed.join(", ")));
+        for s in results {
+            let ty = Ty { elem: elem(s), lanes };
+            memory.push((ty, self.w.alloca(ty)));
+        }
+        let symbol = self.cx.rare_symbol(func, at_once)?;
+        for first in (0..lanes.max(1)).step_by(at_once.max(1) as usize) {
+            let passed: Vec<String> = memory.iter().map(|(ty, ptr)| self.lane_address(*ty, *ptr, first)).collect();
+            self.w.line(format_args!("call void @{symbol}({}) #1", passed.join(", ")));
+        }
         let mut vals = Vec::new();
-        for (ty, memory) in types.into_iter().zip(&pointers[args.len()..]) {
-            let value = self.w.load(ty, *memory);
-            vals.push(Val::Num(self.wrap(value, ty)));
+        for (ty, ptr) in &memory[args.len()..] {
+            let one = if uniform { Ty::scalar(ty.elem) } else { *ty };
+            let value = self.w.load(one, *ptr);
+            vals.push(Val::Num(self.wrap(value, one)));
         }
         Ok(match (&callee.result, vals.as_slice()) {
             (Type::Scalar(_), [one]) => one.clone(),
             _ => Val::Tuple(vals),
         })
+    }
+
+    /// The address of a lane of a vector in memory.
+    fn lane_address(&mut self, ty: Ty, ptr: Operand, lane: u32) -> String {
+        let bytes = i64::from(lane * ty.elem.bits() / 8);
+        self.w.offset(ptr, Operand::Int(bytes)).typed(Ty::PTR).to_string()
     }
 
     /// What a rare function gives its caller.
