@@ -1,4 +1,4 @@
-//! Calls: rare functions are functions of their own, for one lane or for a gang. Arguments and results go through memory.
+//! Calls: rare functions are functions of their own, for one lane or for a hardware vector of them. Arguments and results go through memory.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use super::writer::{Operand, Ty};
 const RESULTS: [&str; 8] = ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7"];
 const PARAMS: [&str; 8] = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"];
 
-/// Writes a rare function for gangs of so many lanes (0: for one).
+/// Writes a rare function for so many lanes at once (0: for one).
 pub fn rare<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, lanes: u32) -> Res<()> {
     let kind = if lanes == 0 { Lanes::Single } else { Lanes::Callers };
     let info = Rc::new(analyze(f, kind));

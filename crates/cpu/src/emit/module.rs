@@ -97,7 +97,7 @@ impl ModuleCx<'_> {
         Ok(name)
     }
 
-    /// The symbol of a rare function for gangs of so many lanes, written when it is first called.
+    /// The symbol of a rare function for so many lanes at once, written when it is first called.
     pub fn rare_symbol(&mut self, id: FuncId, lanes: u32) -> Res<String> {
         let function = self.module.function(id);
         let name = format!("{}.{lanes}", symbol(function, id));
