@@ -147,17 +147,6 @@ impl Memory {
         from_.buffer.used_on(&stream.stream);
         self.copy(py, stream, self.place(offset, stream), from_.place(from_offset, stream), bytes)
     }
-
-    /// Sets `bytes` bytes from `offset` on to a value, in the order of `stream`.
-    fn fill(&self, py: Python<'_>, offset: usize, value: u8, bytes: usize, stream: &PyStream) -> PyResult<()> {
-        if offset.checked_add(bytes).is_none_or(|end| end > self.buffer.bytes()) {
-            return Err(PyValueError::new_err("the fill reaches beyond its memory"));
-        }
-        self.buffer.used_on(&stream.stream);
-        let address = self.buffer.address() + offset as u64;
-        py.detach(|| stream.stream.fill(address, value, bytes))
-            .map_err(|e| errors::device(py, e))
-    }
 }
 
 impl Memory {
@@ -346,4 +335,15 @@ fn is_dense<'a>(axes: impl Iterator<Item = (&'a isize, &'a isize)>, item: isize)
         expected = expected.wrapping_mul(extent);
     }
     true
+}
+
+/// Strides in bytes of a C-contiguous array.
+pub fn dense_strides(shape: &[i64], item: i64) -> Vec<i64> {
+    let mut strides = vec![0; shape.len()];
+    let mut step = item;
+    for (stride, &extent) in strides.iter_mut().zip(shape).rev() {
+        *stride = step;
+        step = step.wrapping_mul(extent.max(1));
+    }
+    strides
 }

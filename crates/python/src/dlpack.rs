@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use weft_ir::{Kind, Scalar};
 use weft_runtime::DeviceKind;
 
-use crate::array::DeviceArray;
+use crate::array::{DeviceArray, dense_strides};
 
 const NAME: &CStr = c"dltensor";
 const USED: &CStr = c"used_dltensor";
@@ -261,7 +261,7 @@ pub fn from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<Taken<'py>> {
     let item = scalar.size() as i64;
     let strides = match entries(tensor.strides, rank) {
         Some(strides) => strides.iter().map(|s| s * item).collect(),
-        None => dense(&shape, item),
+        None => dense_strides(&shape, item),
     };
     let address = tensor.data as u64 + tensor.byte_offset;
     Ok((
@@ -298,14 +298,4 @@ fn entries(start: *const i64, rank: usize) -> Option<Vec<i64>> {
     }
     // SAFETY: DLPack's arrays hold one entry per axis.
     Some(unsafe { std::slice::from_raw_parts(start, rank) }.to_vec())
-}
-
-fn dense(shape: &[i64], item: i64) -> Vec<i64> {
-    let mut strides = vec![0; shape.len()];
-    let mut step = item;
-    for (stride, &extent) in strides.iter_mut().zip(shape).rev() {
-        *stride = step;
-        step = step.wrapping_mul(extent.max(1));
-    }
-    strides
 }

@@ -11,7 +11,7 @@ use weft_front::ArgType;
 use weft_ir::{Layout, Scalar};
 use weft_runtime::Device;
 
-use crate::array::{DeviceArray, Memory};
+use crate::array::{DeviceArray, Memory, dense_strides};
 use crate::bind::Args;
 use crate::numpy::Numpy;
 use crate::signature::is_safe;
@@ -226,12 +226,10 @@ pub fn shape_of<'a>(numpy: &Numpy, out: &'a Bound<'_, PyAny>) -> PyResult<&'a [i
 
 /// A new array of the result's shape in memory of a device.
 pub fn new_device_output<'py>(py: Python<'py>, device: &Arc<dyn Device>, shape: &[u64], elem: Scalar) -> PyResult<Bound<'py, PyAny>> {
-    let mut strides = vec![0; shape.len()];
-    let mut bytes = elem.size() as u64;
-    for (stride, &extent) in strides.iter_mut().zip(shape).rev() {
-        *stride = bytes;
-        bytes = bytes.saturating_mul(extent.max(1));
-    }
+    let item = elem.size() as u64;
+    let bytes = shape.iter().fold(item, |bytes, &extent| bytes.saturating_mul(extent.max(1)));
+    let extents: Vec<i64> = shape.iter().map(|&n| n as i64).collect();
+    let strides = dense_strides(&extents, item as i64);
     let memory = Bound::new(py, Memory::allocate(py, device, bytes)?)?;
     let class = py.import("weft.cuda")?.getattr("DeviceNDArray")?;
     class.call1((memory, 0, PyTuple::new(py, shape)?, PyTuple::new(py, strides)?, elem.numpy_name()))

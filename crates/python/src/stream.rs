@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use weft_runtime::{Device, Event, Graph, Stream, StreamOptions};
+use weft_runtime::{Device, Event, Graph, RunError, Stream, StreamOptions};
 
 use crate::devices::{self, PyDevice, wait};
 use crate::errors;
@@ -123,11 +123,7 @@ impl PyEvent {
 
     /// Marks the stream behind its work so far.
     fn mark(&self, py: Python<'_>, stream: Option<&PyStream>) -> PyResult<()> {
-        let stream = match stream {
-            Some(stream) => Ok(stream.stream.clone()),
-            None => self.device.default_stream(),
-        };
-        stream
+        or_default(stream, &self.device)
             .and_then(|stream| stream.record(&*self.event))
             .map_err(|e| errors::device(py, e))
     }
@@ -149,10 +145,7 @@ impl PyEvent {
 
     /// Makes a stream wait for the mark.
     fn hold(&self, py: Python<'_>, stream: Option<&PyStream>) -> PyResult<()> {
-        let stream = match stream {
-            Some(stream) => Ok(stream.stream.clone()),
-            None => self.device.default_stream(),
-        };
+        let stream = or_default(stream, &self.device);
         py.detach(|| stream.and_then(|stream| stream.wait(&*self.event)))
             .map_err(|e| errors::device(py, e))
     }
@@ -171,10 +164,7 @@ impl PyGraph {
     /// Does all of it again, in the order of `stream` (the default stream if none is given). The arrays it uses must still be alive.
     #[pyo3(signature = (stream=None))]
     fn launch(&self, py: Python<'_>, stream: Option<&PyStream>) -> PyResult<()> {
-        let stream = match stream {
-            Some(stream) => stream.stream.clone(),
-            None => self.device.default_stream().map_err(|e| errors::device(py, e))?,
-        };
+        let stream = or_default(stream, &self.device).map_err(|e| errors::device(py, e))?;
         py.detach(|| self.graph.launch(&*stream)).map_err(|e| errors::device(py, e))?;
         crate::core::print(py, &self.device.take_output())
     }
@@ -186,6 +176,14 @@ impl PyGraph {
 
     fn __repr__(&self) -> String {
         format!("<graph of {} steps on {}>", self.graph.steps(), self.device.id())
+    }
+}
+
+/// The stream, or the device's default stream where none is given.
+fn or_default(stream: Option<&PyStream>, device: &Arc<dyn Device>) -> Result<Arc<dyn Stream>, RunError> {
+    match stream {
+        Some(stream) => Ok(stream.stream.clone()),
+        None => device.default_stream(),
     }
 }
 

@@ -12,6 +12,7 @@ import numpy as np
 from weft import _weft, types
 from weft._weft import Device
 from weft.cuda import interop
+from weft.cuda.layout import dense_strides, reach
 
 __all__ = [
     "DeviceNDArray",
@@ -224,10 +225,9 @@ class DeviceNDArray(_weft.DeviceArray):
 
     def _on_host(self) -> tuple[int, np.ndarray, np.ndarray]:
         """Where in the memory the elements begin, a copy of the bytes they span, and the elements as a view of that."""
-        reach = [(n - 1) * s for n, s in zip(self.shape, self.strides, strict=True)]
-        low = self.offset + sum(r for r in reach if r < 0)
-        high = self.offset + sum(r for r in reach if r > 0) + self._element.itemsize
-        span = np.empty(high - low, np.uint8)
+        below, above = reach(self.shape, self.strides, self._element.itemsize)
+        low = self.offset + below
+        span = np.empty(above - below, np.uint8)
         self.memory.read(low, span)
         return low, span, np.ndarray(self.shape, self.dtype, span, self.offset - low, self.strides)
 
@@ -286,18 +286,9 @@ def _extent(shape: Any, elem: types.Scalar, strides: Any, order: str) -> tuple[t
     if any(n < 0 for n in shape):
         raise ValueError("negative dimensions are not allowed")
     if strides is None:
-        strides = _dense_strides(shape, elem.itemsize, order)
+        strides = dense_strides(shape, elem.itemsize, order)
     span = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + elem.itemsize if math.prod(shape) else 0
     return shape, tuple(strides), max(span, 1)
-
-
-def _dense_strides(shape: tuple[int, ...], item: int, order: str) -> tuple[int, ...]:
-    axes = range(len(shape)) if order == "F" else reversed(range(len(shape)))
-    strides = [0] * len(shape)
-    for axis in axes:
-        strides[axis] = item
-        item *= max(shape[axis], 1)
-    return tuple(strides)
 
 
 def _order_of(ary: Any) -> str:

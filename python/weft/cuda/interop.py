@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import weft
 from weft import _weft, types
 from weft._weft import Device
+from weft.cuda.layout import dense_strides, reach
 
 if TYPE_CHECKING:
     from weft.cuda.arrays import DeviceNDArray
@@ -43,11 +44,12 @@ def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: boo
         raise NotImplementedError("masked arrays have no meaning in kernels")
     shape = tuple(desc["shape"])
     elem = types.element(desc["typestr"])
-    strides = tuple(desc.get("strides") or _dense(shape, elem.itemsize))
+    strides = tuple(desc.get("strides") or dense_strides(shape, elem.itemsize))
     device = _cuda_device()
     array = _array(owner, device, int(desc["data"][0] or 0), shape, strides, elem)
     if sync and desc.get("stream") is not None:
-        _follow(device, int(desc["stream"]))
+        with device:
+            _follow(None, _weft.Stream(handle=int(desc["stream"])))
     return array
 
 
@@ -55,19 +57,9 @@ def _array(owner: Any, device: Device, address: int, shape: tuple[int, ...], str
     """An array whose first element is at an address of a device, in memory that `owner` keeps."""
     from weft.cuda.arrays import DeviceNDArray
 
-    reach = [] if 0 in shape else [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
-    low = sum(r for r in reach if r < 0)
-    high = sum(r for r in reach if r > 0) + elem.itemsize
+    low, high = reach(shape, strides, elem.itemsize)
     memory = _weft.Memory.foreign(owner, device, address + low, high - low)
     return DeviceNDArray(memory, -low, shape, strides, elem.name)
-
-
-def _dense(shape: tuple[int, ...], item: int) -> tuple[int, ...]:
-    strides = []
-    for n in reversed(shape):
-        strides.append(item)
-        item *= max(n, 1)
-    return tuple(reversed(strides))
 
 
 def _cuda_device() -> Device:
@@ -76,12 +68,11 @@ def _cuda_device() -> Device:
     return current if current.kind == "cuda" else weft.device("cuda")
 
 
-def _follow(device: Device, handle: int) -> None:
-    """Makes the default stream of the device wait for what is in another stream by now."""
-    with device:
-        mark = _weft.Event(timing=False)
-        mark.mark(_weft.Stream(handle=handle))
-        mark.hold(None)
+def _follow(stream: _weft.Stream | None, other: _weft.Stream | None) -> None:
+    """Makes a stream of the current device (None: its default stream) wait for what is in another by now."""
+    mark = _weft.Event(timing=False)
+    mark.mark(other)
+    mark.hold(stream)
 
 
 def dlpack_device(device: Device) -> tuple[int, int]:
@@ -99,9 +90,7 @@ def to_dlpack(array: DeviceNDArray, stream: Any, max_version: Any, dl_device: An
         # None and 1 are the legacy default stream, which the array's own stream is.
         if stream not in (None, 0, 1):
             with array.device:
-                mark = _weft.Event(timing=False)
-                mark.mark(None)
-                mark.hold(_weft.Stream(handle=int(stream)))
+                _follow(_weft.Stream(handle=int(stream)), None)
     elif array.device.kind == "cpu" and stream is not None:
         raise ValueError("stream must be None for an array in the host's memory")
     return _weft.to_dlpack(array, max_version is not None and tuple(max_version) >= (1, 0))
