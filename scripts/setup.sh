@@ -16,11 +16,15 @@ as_root() {
   fi
 }
 
-# Debian packages: LLVM to link against, a linker, headers for the venv.
+# Debian packages: LLVM to link against, a linker, headers for the venv; Mesa's Vulkan driver for the CPU and SPIR-V's validator, which tests of
+# the GPU back end use.
 missing_packages() {
   [ -x /usr/lib/llvm-22/bin/llvm-config ] || [ -n "${LLVM_SYS_221_PREFIX:-}" ] || echo llvm-22-dev
   command -v c++ >/dev/null || echo g++
   python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
+  compgen -G '/usr/share/vulkan/icd.d/lvp_icd.*' >/dev/null || echo mesa-vulkan-drivers
+  ldconfig -p | grep -q 'libvulkan\.so\.1' || echo libvulkan1
+  command -v spirv-val >/dev/null || echo spirv-tools
 }
 
 install_packages() {

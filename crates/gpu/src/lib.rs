@@ -1,0 +1,1 @@
+//! The back end for every GPU with a Vulkan, Metal or DirectX 12 driver: IR becomes a `naga::Module`, wgpu runs it.
