@@ -23,7 +23,7 @@ missing_packages() {
   command -v c++ >/dev/null || echo g++
   python3 -c 'import venv, ensurepip' 2>/dev/null || echo python3-venv
   compgen -G '/usr/share/vulkan/icd.d/lvp_icd.*' >/dev/null || echo mesa-vulkan-drivers
-  ldconfig -p | grep -q 'libvulkan\.so\.1' || echo libvulkan1
+  compgen -G '/usr/lib/*/libvulkan.so.1' >/dev/null || echo libvulkan1
   command -v spirv-val >/dev/null || echo spirv-tools
 }
 
