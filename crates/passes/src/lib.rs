@@ -48,3 +48,25 @@ pub fn lower_for_cuda(module: &mut Module) -> Result<(), PassError> {
     nonneg::run(module)?;
     Ok(())
 }
+
+/// What the device cannot do by itself, for [`lower_for_gpu`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GpuOptions {
+    /// Operations of warps go through shared memory: the device's subgroups have not exactly 32 lanes.
+    pub lower_warps: bool,
+    /// The most threads a block has.
+    pub max_threads: u32,
+}
+
+/// Everything between the front end's module and the emitter for other GPUs, in order. Afterwards every barrier stands in control flow that
+/// is the same for the whole block, and no thread has ended before one.
+pub fn lower_for_gpu(module: &mut Module, _options: &GpuOptions) -> Result<(), PassError> {
+    legalize::run(module)?;
+    contract::run(module)?;
+    inline::run(module)?;
+    structure::run(module)?;
+    halves::run(module)?;
+    cleanup::run(module)?;
+    nonneg::run(module)?;
+    Ok(())
+}
