@@ -1,1 +1,4 @@
 //! The back end for every GPU with a Vulkan, Metal or DirectX 12 driver: IR becomes a `naga::Module`, wgpu runs it.
+
+pub mod emit;
+pub mod features;

@@ -1,0 +1,161 @@
+//! IR to `naga::Module`: one thread is scalar code.
+//!
+//! The input is a module after `weft_passes::lower_for_gpu`. What comes out is a validated naga module with one entry point, `main`, what
+//! its parameter block holds, and the tables its `site` numbers index.
+//!
+//! Memory is bindings and numbers of elements in them: there are no pointers. The views of a launch that lie in one buffer are a *class*
+//! and share a binding; which views those are is part of what is compiled.
+//!
+//! | group | binding | |
+//! |---|---|---|
+//! | 0 | 0 | the parameter block, [`Emitted::words`] (`array<u32>`, read-only) |
+//! | 0 | 1 | the mailbox, if there is one (`array<atomic<u32>>`) |
+//! | 0 | 2 | constant arrays, if there are any (read-only) |
+//! | 1 | `i` | class `i` |
+
+mod entry;
+mod written;
+
+use naga::valid::ModuleInfo;
+use weft_ir::{ErrorKind, Module, Scalar, Span, ViewType};
+
+use crate::features::Features;
+
+/// What the host has found out about a launch's arguments and the code may rely on.
+///
+/// More facts make better code. A launch may use any code whose facts hold for it; `Facts::default()` is always right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Facts {
+    /// Every view has fewer than 2³⁰ elements (and every extent is below that), and the grid has fewer than 2³⁰ threads along each axis
+    /// (a loop: fewer points, too). Extents come as 32-bit parameters then. Where elements lie is computed in 32 bits in any case, since
+    /// a binding is smaller than 2³² bytes.
+    pub narrow: bool,
+    /// Every `int64` among the scalar arguments (see [`int_params`]) is between -2³⁰ and 2³⁰: they come as 32-bit parameters.
+    pub small: bool,
+}
+
+impl Facts {
+    pub const ALL: Facts = Facts {
+        narrow: true,
+        small: true,
+    };
+
+    /// The facts in both.
+    pub const fn and(self, other: Facts) -> Facts {
+        Facts {
+            narrow: self.narrow && other.narrow,
+            small: self.small && other.small,
+        }
+    }
+}
+
+/// What code is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    pub features: &'a Features,
+    /// Threads of a block along each axis. A loop's are `[256, 1, 1]` or any other number along the first.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared_bytes: u32,
+    pub facts: Facts,
+    /// Of each view of [`view_params`] the number of its binding, from 0 in order of first appearance.
+    pub classes: &'a [u32],
+}
+
+/// A naga module, its calling convention and its tables.
+#[derive(Debug)]
+pub struct Emitted {
+    /// Validated; the entry point is `main`.
+    pub module: naga::Module,
+    pub info: ModuleInfo,
+    /// The parameter block, word by word.
+    pub words: Vec<Word>,
+    /// What happens to each class.
+    pub classes: Vec<ClassUse>,
+    /// What the constants' binding holds, a multiple of 16 bytes. Empty: there is no such binding.
+    pub constants: Vec<u8>,
+    pub mailbox: bool,
+    /// Bytes of shared memory, the launch's dynamic ones included.
+    pub shared_bytes: u64,
+    pub error_sites: Vec<ErrorSite>,
+    pub print_sites: Vec<PrintSite>,
+    /// All float arithmetic of the entry function was written under `fastmath`, and may be fused and reordered.
+    pub inexact: bool,
+}
+
+/// One `u32` of the parameter block. Slots are those of the argument block, in which loops count their extents first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Word {
+    /// Blocks of the whole grid along an axis.
+    GridDim(u8),
+    /// The number of the first block of this dispatch along an axis.
+    FirstBlock(u8),
+    /// The low and the high half of a slot.
+    Low(u32),
+    High(u32),
+    /// Where view `view` (its place in [`view_params`]) starts in its binding, in units of `unit` bytes.
+    Offset { view: u32, unit: u32 },
+    /// The stride in a slot, in units of `unit` bytes (which divide it); its low half.
+    Stride { slot: u32, unit: u32 },
+}
+
+/// What a kernel does to the binding of a class. A class that is not written is bound read-only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ClassUse {
+    pub read: bool,
+    pub written: bool,
+}
+
+/// A view among a kernel's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ViewParam {
+    /// The slot of its data address; its shape and strides follow.
+    pub slot: u32,
+    pub ty: ViewType,
+    /// Does the kernel write to it?
+    pub written: bool,
+}
+
+/// What a `Raise` of the source says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorSite {
+    pub kind: ErrorKind,
+    pub message: String,
+    pub span: Span,
+}
+
+/// A `print` of the source: its items one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrintSite {
+    pub items: Vec<PrintPart>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PrintPart {
+    Text(String),
+    /// The next slot (for a complex number, the next two) as this type.
+    Value(Scalar),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EmitError {
+    /// The program asks for something the device cannot do; the span says where.
+    Unsupported { message: String, span: Span },
+    /// The module is not what the passes promise.
+    Internal(String),
+}
+
+/// Writes the entry of a module: a `Kernel`, or a `Loop` without reductions.
+pub fn emit(module: &Module, request: &Request) -> Result<Emitted, EmitError> {
+    entry::emit(module, request)
+}
+
+/// The views among the entry's parameters.
+pub fn view_params(module: &Module) -> Vec<ViewParam> {
+    entry::view_params(module)
+}
+
+/// The slots of `int64`s among the entry's parameters, for finding [`Facts`].
+pub fn int_params(module: &Module) -> Vec<u32> {
+    entry::int_params(module)
+}

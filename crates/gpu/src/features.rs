@@ -1,0 +1,170 @@
+//! What a device can do, as far as code hangs on it.
+
+use naga::valid::Capabilities;
+
+/// The interface a device is driven through. It decides the form code is handed over in, and what can be said in that form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Platform {
+    /// SPIR-V, written by us.
+    Vulkan,
+    /// The Metal shading language, written by naga.
+    Metal,
+    /// HLSL, written by naga.
+    Dx12,
+}
+
+impl Platform {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Platform::Vulkan => "Vulkan",
+            Platform::Metal => "Metal",
+            Platform::Dx12 => "DirectX 12",
+        }
+    }
+}
+
+/// What compiled code may use. Part of the key of what is compiled and kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Features {
+    pub platform: Platform,
+    pub float64: bool,
+    pub int64: bool,
+    /// 64-bit integers in storage buffers change atomically, by any operation.
+    pub atomic64: bool,
+    /// The same in shared memory.
+    pub shared_atomic64: bool,
+    /// float32 in storage buffers is added to atomically.
+    pub float_atomics: bool,
+    /// Buffers can be declared such that blocks see each other's writes after a fence.
+    pub coherent: bool,
+    /// naga's `fma` rounds once.
+    pub exact_fma32: bool,
+    pub exact_fma64: bool,
+    /// Division and square root of float32 are rounded correctly.
+    pub exact_divide: bool,
+    /// Subnormal numbers are kept.
+    pub subnormals32: bool,
+    pub subnormals64: bool,
+    /// Modes of SPIR-V's float controls that can be asked for.
+    pub controls32: FloatControls,
+    pub controls64: FloatControls,
+    /// Lanes of every subgroup, 0 where that is not known or they differ.
+    pub subgroup: u32,
+    /// Threads of a block, along each axis and in all.
+    pub block: [u32; 3],
+    pub threads: u32,
+    /// Blocks along each axis of a dispatch.
+    pub groups: u32,
+    /// Bytes of shared memory a block may have.
+    pub shared_bytes: u32,
+    /// Bytes of a storage binding, below 2³².
+    pub binding_bytes: u32,
+    /// Storage bindings of a kernel.
+    pub bindings: u32,
+}
+
+/// What `SPV_KHR_float_controls` lets code demand of a width.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FloatControls {
+    pub keeps_nan: bool,
+    pub keeps_subnormals: bool,
+    pub rounds_to_even: bool,
+}
+
+impl Features {
+    /// What naga's validator is to allow.
+    pub fn capabilities(&self) -> Capabilities {
+        let given = [
+            (self.float64, Capabilities::FLOAT64),
+            (self.int64, Capabilities::SHADER_INT64),
+            (self.atomic64, Capabilities::SHADER_INT64_ATOMIC_ALL_OPS),
+            (self.float_atomics, Capabilities::SHADER_FLOAT32_ATOMIC),
+            (self.coherent, Capabilities::MEMORY_DECORATION_COHERENT),
+        ];
+        let allowed = given.into_iter().filter(|(has, _)| *has).map(|(_, capability)| capability);
+        allowed.fold(Capabilities::empty(), |all, one| all | one)
+    }
+}
+
+/// Devices that code is written for in tests. What a real one has is asked of its driver.
+impl Features {
+    /// Mesa's driver for the CPU.
+    pub const fn lavapipe() -> Features {
+        let controls = FloatControls {
+            keeps_nan: true,
+            keeps_subnormals: false,
+            rounds_to_even: true,
+        };
+        Features {
+            platform: Platform::Vulkan,
+            float64: true,
+            int64: true,
+            atomic64: true,
+            shared_atomic64: true,
+            float_atomics: true,
+            coherent: true,
+            exact_fma32: false,
+            exact_fma64: false,
+            exact_divide: true,
+            subnormals32: false,
+            subnormals64: false,
+            controls32: controls,
+            controls64: controls,
+            subgroup: 8,
+            block: [1024, 1024, 1024],
+            threads: 1024,
+            groups: 65535,
+            shared_bytes: 32 << 10,
+            binding_bytes: 128 << 20,
+            bindings: 16,
+        }
+    }
+
+    /// An Apple GPU.
+    pub const fn metal() -> Features {
+        Features {
+            platform: Platform::Metal,
+            float64: false,
+            int64: true,
+            atomic64: false,
+            shared_atomic64: false,
+            float_atomics: true,
+            coherent: false,
+            exact_fma32: true,
+            exact_fma64: false,
+            exact_divide: true,
+            subnormals32: true,
+            subnormals64: false,
+            controls32: FloatControls::NONE,
+            controls64: FloatControls::NONE,
+            subgroup: 32,
+            ..Features::lavapipe()
+        }
+    }
+
+    /// A GPU under DirectX 12.
+    pub const fn dx12() -> Features {
+        Features {
+            platform: Platform::Dx12,
+            float64: false,
+            atomic64: true,
+            shared_atomic64: false,
+            float_atomics: false,
+            coherent: true,
+            exact_fma32: false,
+            controls32: FloatControls::NONE,
+            controls64: FloatControls::NONE,
+            subgroup: 0,
+            block: [1024, 1024, 64],
+            ..Features::lavapipe()
+        }
+    }
+}
+
+impl FloatControls {
+    const NONE: FloatControls = FloatControls {
+        keeps_nan: false,
+        keeps_subnormals: false,
+        rounds_to_even: false,
+    };
+}
