@@ -35,10 +35,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub const ALL: Facts = Facts {
-        narrow: true,
-        small: true,
-    };
+    pub const ALL: Facts = Facts { narrow: true, small: true };
 
     /// The facts in both.
     pub const fn and(self, other: Facts) -> Facts {
@@ -94,9 +91,15 @@ pub enum Word {
     Low(u32),
     High(u32),
     /// Where view `view` (its place in [`view_params`]) starts in its binding, in units of `unit` bytes.
-    Offset { view: u32, unit: u32 },
+    Offset {
+        view: u32,
+        unit: u32,
+    },
     /// The stride in a slot, in units of `unit` bytes (which divide it); its low half.
-    Stride { slot: u32, unit: u32 },
+    Stride {
+        slot: u32,
+        unit: u32,
+    },
 }
 
 /// What a kernel does to the binding of a class. A class that is not written is bound read-only.
