@@ -15,10 +15,6 @@ use crate::gpu::Gpu;
 use crate::memory::{DeviceBuffer, HostBuffer, stream_of};
 use crate::stream::{CudaEvent, CudaStream};
 
-/// Threads of a block that `plan_forall` makes, and the multiple that its last axis is of.
-const BLOCK: u64 = 256;
-const WARP: u64 = 32;
-
 /// The driver and its GPUs.
 #[derive(Debug)]
 pub struct Platform {
@@ -154,7 +150,7 @@ impl Device for CudaDevice {
 
     /// The last axis of the shape gets the threads of warps, since it is the one along which elements are neighbours.
     fn plan_forall(&self, shape: &[u64]) -> GridShape {
-        plan_forall(shape, &self.gpu().limits)
+        self.gpu().limits.plan_forall(shape)
     }
 
     fn default_stream(&self) -> Result<Arc<dyn Stream>, RunError> {
@@ -209,25 +205,6 @@ impl Device for CudaDevice {
     }
 }
 
-fn plan_forall(shape: &[u64], limits: &Limits) -> GridShape {
-    let mut block = [1; 3];
-    let mut grid = [1; 3];
-    let mut left = BLOCK;
-    for (axis, &extent) in shape.iter().enumerate().take(3).rev() {
-        // A row shorter than a warp leaves threads for the axis before it.
-        let wanted = if axis + 1 == shape.len().min(3) && extent > WARP {
-            extent.next_multiple_of(WARP)
-        } else {
-            extent.next_power_of_two()
-        };
-        let threads = wanted.clamp(1, left.min(u64::from(limits.block[axis])));
-        left = (left / threads).max(1);
-        block[axis] = threads as u32;
-        grid[axis] = u32::try_from(extent.div_ceil(threads)).unwrap_or(u32::MAX);
-    }
-    GridShape { block, grid }
-}
-
 impl Driver {
     fn device_ordinals(&self) -> Result<Vec<i32>, String> {
         let count = self.device_count().or_else(|failure| match failure.code {
@@ -237,25 +214,5 @@ impl Driver {
         (0..count)
             .map(|n| self.device_at(n).map_err(|failure| self.describe(failure).to_string()))
             .collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn forall_covers_every_point() {
-        for shape in [&[1u64][..], &[1000], &[3, 5], &[2500, 2500], &[4, 5, 600], &[7, 1], &[1000, 3]] {
-            let plan = plan_forall(shape, &Limits::COMMON);
-            for (axis, &extent) in shape.iter().enumerate() {
-                assert!(u64::from(plan.block[axis]) * u64::from(plan.grid[axis]) >= extent);
-                assert!(plan.block[axis] <= Limits::COMMON.block[axis]);
-            }
-            assert!(plan.block.iter().product::<u32>() <= 256, "{plan:?}");
-        }
-        assert_eq!(plan_forall(&[10, 1000], &Limits::COMMON).block, [1, 256, 1]);
-        assert_eq!(plan_forall(&[1000, 16], &Limits::COMMON).block, [16, 16, 1]);
-        assert_eq!(plan_forall(&[100, 100, 100], &Limits::COMMON).block, [1, 4, 64]);
     }
 }

@@ -8,14 +8,13 @@ use weft_ir::{FuncKind, Module};
 use weft_runtime::profile::{self as record, Activity};
 use weft_runtime::{
     CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Limits, Outcome, Resources, RunError, Stream,
-    checked,
+    checked, hosts,
 };
 
 use crate::compile;
 use crate::driver::{KernelLaunch, Name};
 use crate::emit::{self, Facts, ViewParam};
 use crate::gpu::Gpu;
-use crate::hosts::{self, Staged};
 use crate::memory::stream_of;
 use crate::stream::CudaStream;
 use crate::variant::Variant;
@@ -322,7 +321,7 @@ impl Executable for CudaExecutable {
             self.run_on(&launch, args, stream, options)?;
         } else {
             let mut args = args.to_vec();
-            let staged = Staged::upload(stream, options.host_arrays, &mut args)?;
+            let staged = hosts::Staged::upload(stream, options.host_arrays, &mut args)?;
             self.run_on(&launch, &args, stream, options)?;
             staged.download(stream)?;
         }

@@ -1,11 +1,10 @@
 //! What the arguments of a launch let compiled code rely on.
 
 use weft_ir::{Layout, ViewType};
+use weft_runtime::{NARROW, ViewParam, Window, are_small};
 
-use crate::emit::{Facts, ViewParam};
+use crate::emit::Facts;
 
-/// Elements of a view, its extents, and threads along an axis stay below this in narrow code.
-const NARROW: u64 = 1 << 30;
 const ALIGNED: u64 = 16;
 /// Views up to this number are compared with one another without memory from the heap.
 const MOST_VIEWS: usize = 32;
@@ -13,9 +12,8 @@ const MOST_VIEWS: usize = 32;
 /// Finds the facts of one launch. `args` has the slots that `views` and `ints`, those of `int64`s, count; `threads` are those of the grid
 /// along each axis, or a loop's points.
 pub fn find(views: &[ViewParam], ints: &[u32], args: &[u64], threads: &[u64]) -> Facts {
-    let is_small = |slot: &u32| args.get(*slot as usize).is_some_and(|&n| (n as i64).unsigned_abs() <= NARROW);
     let mut facts = Facts {
-        small: ints.iter().all(is_small),
+        small: are_small(ints, args),
         narrow: threads.iter().all(|&n| n < NARROW),
         aligned: true,
         disjoint: views.len() <= MOST_VIEWS,
@@ -26,11 +24,13 @@ pub fn find(views: &[ViewParam], ints: &[u32], args: &[u64], threads: &[u64]) ->
             return Facts::default();
         };
         facts.narrow &= window.is_narrow();
-        facts.aligned &= window.is_aligned(view.ty);
+        facts.aligned &= is_aligned(&window, view.ty);
         if let Some(place) = spans.get_mut(i) {
+            let (low, high) = window.span(view.ty).unwrap_or_default();
             *place = Span {
+                low,
+                high,
                 written: view.written,
-                ..window.span(view.ty)
             };
         }
     }
@@ -53,62 +53,11 @@ fn are_disjoint(spans: &[Span]) -> bool {
     })
 }
 
-/// A view as an argument block has it.
-struct Window<'a> {
-    data: u64,
-    shape: &'a [u64],
-    strides: &'a [u64],
-}
-
-impl<'a> Window<'a> {
-    fn of(view: &ViewParam, args: &'a [u64]) -> Option<Window<'a>> {
-        let rank = usize::from(view.ty.rank);
-        let slots = args.get(view.slot as usize..)?;
-        let (&data, rest) = slots.split_first()?;
-        let (shape, rest) = rest.split_at_checked(rank)?;
-        Some(Window {
-            data,
-            shape,
-            strides: rest.get(..rank)?,
-        })
-    }
-
-    fn is_narrow(&self) -> bool {
-        let elements = self.shape.iter().fold(1u64, |product, &n| product.saturating_mul(n.max(1)));
-        elements < NARROW && self.strides.iter().all(|&stride| i32::try_from(stride as i64).is_ok())
-    }
-
-    fn is_aligned(&self, ty: ViewType) -> bool {
-        let size = ty.elem.size() as u64;
-        let dense = matches!(ty.layout, Layout::C | Layout::F) || size == 1;
-        self.data.is_multiple_of(ALIGNED)
-            && (dense
-                || self
-                    .strides
-                    .iter()
-                    .all(|&stride| (stride as i64).unsigned_abs().is_multiple_of(size)))
-    }
-
-    /// From the lowest to the end of the highest element.
-    fn span(&self, ty: ViewType) -> Span {
-        let (mut low, mut high) = (self.data, self.data);
-        if self.shape.contains(&0) {
-            return Span::default();
-        }
-        for (&extent, &stride) in self.shape.iter().zip(self.strides) {
-            let reach = (extent as i64 - 1).wrapping_mul(stride as i64);
-            if reach < 0 {
-                low = low.wrapping_add_signed(reach);
-            } else {
-                high = high.wrapping_add_signed(reach);
-            }
-        }
-        Span {
-            low,
-            high: high + ty.elem.size() as u64,
-            written: false,
-        }
-    }
+fn is_aligned(window: &Window<'_>, ty: ViewType) -> bool {
+    let size = ty.elem.size() as u64;
+    let dense = matches!(ty.layout, Layout::C | Layout::F) || size == 1;
+    let whole = |&stride: &u64| (stride as i64).unsigned_abs().is_multiple_of(size);
+    window.data.is_multiple_of(ALIGNED) && (dense || window.strides.iter().all(whole))
 }
 
 #[cfg(test)]

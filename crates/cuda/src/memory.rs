@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use weft_runtime::{Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, OutOfMemory, RunError, Stream};
+use weft_runtime::{Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, OutOfMemory, RunError, Stream, raw};
 
 use crate::driver::table::{PoolHandle, StreamHandle};
 use crate::driver::{Attribute, Context, Failure, PoolAttribute, codes};
@@ -384,14 +384,14 @@ impl Buffer for HostBuffer {
     fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), RunError> {
         let from = inside(self.address, self.bytes, offset, into.len())?;
         self.gpu.synchronize()?;
-        crate::raw::read(from, into);
+        raw::read(from, into);
         Ok(())
     }
 
     fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError> {
         let to = inside(self.address, self.bytes, offset, from.len())?;
         self.gpu.synchronize()?;
-        crate::raw::write(to, from);
+        raw::write(to, from);
         Ok(())
     }
 

@@ -6,12 +6,11 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use weft_runtime::RunError;
+use weft_runtime::{RunError, raw};
 
 use crate::driver::Context;
 use crate::driver::table::{EventHandle, StreamHandle};
 use crate::gpu::lock;
-use crate::raw;
 
 /// Bytes of a buffer, for small copies and large.
 const SMALL: usize = 64 << 10;

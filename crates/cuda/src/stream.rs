@@ -4,12 +4,14 @@ use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
+use weft_runtime::hosts::Carrier;
 use weft_runtime::profile::Activity;
 use weft_runtime::{DeviceId, DeviceKind, Event, Graph, Place, RunError, Stream, StreamOptions};
 
 use crate::driver::table::{EventHandle, GraphExecHandle, GraphHandle, StreamHandle};
 use crate::gpu::{Gpu, Job, lock};
 use crate::mailbox::{self, Mailbox};
+use crate::memory::DeviceBuffer;
 use crate::profile;
 
 #[derive(Debug)]
@@ -324,6 +326,30 @@ impl Stream for CudaStream {
         let context = &self.gpu.context;
         let _current = context.enter()?;
         context.check(context.is_capturing(self.handle))
+    }
+}
+
+impl Carrier for CudaStream {
+    type Buffer = DeviceBuffer;
+
+    fn captures(&self) -> bool {
+        self.captures()
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<DeviceBuffer, RunError> {
+        DeviceBuffer::new(self, bytes)
+    }
+
+    fn upload(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError> {
+        self.upload(to, from, bytes)
+    }
+
+    fn download(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError> {
+        self.download(to, from, bytes)
+    }
+
+    fn finish(&self) -> Result<(), RunError> {
+        self.synchronize()
     }
 }
 

@@ -1,15 +1,20 @@
-//! What every back end shares: the traits of devices, their errors, the profile, and the cache of compiled objects.
+//! What every back end shares: the traits of devices, their errors, mailboxes and staged arrays, the profile, and the cache of
+//! compiled objects.
 
 pub mod cache;
 pub mod checked;
 mod device;
 mod error;
 mod executable;
+pub mod hosts;
 mod limits;
+pub mod mailbox;
 mod memory;
 pub mod profile;
+pub mod raw;
 pub mod slots;
 mod stream;
+mod views;
 
 pub use device::*;
 pub use error::*;
@@ -17,3 +22,4 @@ pub use executable::*;
 pub use limits::*;
 pub use memory::*;
 pub use stream::*;
+pub use views::*;

@@ -4,6 +4,10 @@ use weft_ir::{Block, Function, Module, Op, Space, Span, StmtKind};
 
 use crate::{CompileError, GridShape, RunError};
 
+/// Threads of a block that `plan_forall` makes, and the multiple that its last axis is of.
+const FORALL_BLOCK: u64 = 256;
+const WARP: u64 = 32;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub threads_per_block: u32,
@@ -92,6 +96,27 @@ impl Limits {
         }
         Ok((threads, blocks))
     }
+
+    /// Block and grid dimensions of a GPU for one thread per point. The last axis of the shape gets the threads of warps, since it is the
+    /// one along which elements are neighbours.
+    pub fn plan_forall(&self, shape: &[u64]) -> GridShape {
+        let mut block = [1; 3];
+        let mut grid = [1; 3];
+        let mut left = FORALL_BLOCK;
+        for (axis, &extent) in shape.iter().enumerate().take(3).rev() {
+            // A row shorter than a warp leaves threads for the axis before it.
+            let wanted = if axis + 1 == shape.len().min(3) && extent > WARP {
+                extent.next_multiple_of(WARP)
+            } else {
+                extent.next_power_of_two()
+            };
+            let threads = wanted.clamp(1, left.min(u64::from(self.block[axis])));
+            left = (left / threads).max(1);
+            block[axis] = threads as u32;
+            grid[axis] = u32::try_from(extent.div_ceil(threads)).unwrap_or(u32::MAX);
+        }
+        GridShape { block, grid }
+    }
 }
 
 /// What a function's arrays in one kind of memory take.
@@ -125,5 +150,25 @@ fn find_shared(block: &Block, function: &Function, span: &mut Span) {
             StmtKind::Loop(body) | StmtKind::For { body, .. } | StmtKind::Scope(_, body) => find_shared(body, function, span),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forall_covers_every_point() {
+        for shape in [&[1u64][..], &[1000], &[3, 5], &[2500, 2500], &[4, 5, 600], &[7, 1], &[1000, 3]] {
+            let plan = Limits::COMMON.plan_forall(shape);
+            for (axis, &extent) in shape.iter().enumerate() {
+                assert!(u64::from(plan.block[axis]) * u64::from(plan.grid[axis]) >= extent);
+                assert!(plan.block[axis] <= Limits::COMMON.block[axis]);
+            }
+            assert!(plan.block.iter().product::<u32>() <= 256, "{plan:?}");
+        }
+        assert_eq!(Limits::COMMON.plan_forall(&[10, 1000]).block, [1, 256, 1]);
+        assert_eq!(Limits::COMMON.plan_forall(&[1000, 16]).block, [16, 16, 1]);
+        assert_eq!(Limits::COMMON.plan_forall(&[100, 100, 100]).block, [1, 4, 64]);
     }
 }

@@ -36,7 +36,8 @@ mod warp;
 pub mod width;
 mod writer;
 
-use weft_ir::{Axis, ErrorKind, Module, Scalar, Span};
+use weft_ir::{Axis, Module, Span};
+pub use weft_runtime::mailbox::{ErrorSite, PrintPart, PrintSite};
 
 /// What the emitter must know of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -82,27 +83,6 @@ pub struct Emitted {
     pub symbols: Vec<&'static str>,
     /// Stack the entry takes for every gang of a block besides its frame: what is kept across barriers.
     pub gang_bytes: u64,
-}
-
-/// What a `Raise` of the source says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ErrorSite {
-    pub kind: ErrorKind,
-    pub message: String,
-    pub span: Span,
-}
-
-/// A `print` of the source: its items in order, printed with a space between each two.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PrintSite {
-    pub items: Vec<PrintPart>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PrintPart {
-    Text(String),
-    /// The next slot (for a complex number, the next two) as this type.
-    Value(Scalar),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

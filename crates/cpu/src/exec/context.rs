@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use weft_ir::{Spread, repr};
-use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError, slots};
+use weft_ir::Spread;
+use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError};
 
 use super::cooperative;
 use super::memory::HostBuffer;
 use super::spread::{self, Units};
-use crate::emit::{ErrorSite, PrintPart, PrintSite};
+use crate::emit::{ErrorSite, PrintSite};
 
 /// The signature of every entry; see `docs/architecture.md`.
 pub type Entry = unsafe extern "C" fn(*const Context<'_>, *const u64, *mut u64, i64, i64) -> i32;
@@ -172,21 +172,13 @@ unsafe extern "C" fn weft_print(ctx: *const Context<'_>, site: i32, values: *con
     let Some(site) = usize::try_from(site).ok().and_then(|i| ctx.sites.prints.get(i)) else {
         return;
     };
-    let mut line = String::new();
     let mut next = 0;
     // SAFETY: by contract the values of this site lie there, in order.
     let mut taken = std::iter::from_fn(|| unsafe {
         next += 1;
         Some(*values.add(next - 1))
     });
-    for part in &site.items {
-        match part {
-            PrintPart::Text(text) => line.push_str(text),
-            PrintPart::Value(scalar) => line.push_str(&repr::python(slots::read(*scalar, &mut taken))),
-        }
-    }
-    line.push('\n');
-    ctx.state().output.push_str(&line);
+    site.line(&mut taken, &mut ctx.state().output);
 }
 
 /// Memory that lives until the call returns, or longer if a result refers to it.

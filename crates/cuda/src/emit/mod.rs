@@ -22,7 +22,9 @@ mod views;
 mod writer;
 mod written;
 
-use weft_ir::{Axis, ErrorKind, Module, Scalar, Span, ViewType};
+use weft_ir::{Axis, Module, Span};
+pub use weft_runtime::ViewParam;
+pub use weft_runtime::mailbox::{ErrorSite, PrintPart, PrintSite};
 
 use crate::target::Target;
 
@@ -91,37 +93,6 @@ pub struct Emitted {
 pub struct Param {
     pub slot: u32,
     pub bytes: u32,
-}
-
-/// A view among a kernel's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ViewParam {
-    /// The slot of its data address; its shape and strides follow.
-    pub slot: u32,
-    pub ty: ViewType,
-    /// Does the kernel write to it?
-    pub written: bool,
-}
-
-/// What a `Raise` of the source says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ErrorSite {
-    pub kind: ErrorKind,
-    pub message: String,
-    pub span: Span,
-}
-
-/// A `print` of the source: its items one after the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PrintSite {
-    pub items: Vec<PrintPart>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PrintPart {
-    Text(String),
-    /// The next slot (for a complex number, the next two) as this type.
-    Value(Scalar),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,30 +1,46 @@
-//! Host arrays as arguments: copied to the device before a launch, and back after it where the kernel may have written to them.
+//! Host arrays as arguments of devices that do not address them: copied to the device before a launch, and back after it where the
+//! kernel may have written to them.
 
-use weft_runtime::checked::Memory;
-use weft_runtime::{Buffer, HostArray, RunError, Stream};
+use crate::checked::Memory;
+use crate::{Buffer, HostArray, RunError, raw};
 
-use crate::memory::DeviceBuffer;
-use crate::raw;
-use crate::stream::CudaStream;
+/// A stream that copies to and from memory of its device.
+pub trait Carrier {
+    type Buffer: Buffer;
+
+    /// Does it collect a graph?
+    fn captures(&self) -> bool;
+
+    fn allocate(&self, bytes: usize) -> Result<Self::Buffer, RunError>;
+
+    /// Copies to the device; the host's memory has been read when it returns.
+    fn upload(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError>;
+
+    /// Copies to the host; has arrived when it returns, or when [`Carrier::finish`] does.
+    fn download(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError>;
+
+    /// Waits for all work so far, whose errors arrive here.
+    fn finish(&self) -> Result<(), RunError>;
+}
 
 /// Copies of host arrays on the device.
 #[derive(Debug)]
-pub struct Staged {
-    copies: Vec<Copied>,
+pub struct Staged<B> {
+    copies: Vec<Copied<B>>,
 }
 
 /// One piece of host memory; arrays that overlap share it.
 #[derive(Debug)]
-struct Copied {
+struct Copied<B> {
     address: u64,
     bytes: u64,
     writable: bool,
-    memory: DeviceBuffer,
+    memory: B,
 }
 
-impl Staged {
+impl<B: Buffer> Staged<B> {
     /// Copies arrays to the device and points the arguments to the copies.
-    pub fn upload(stream: &CudaStream, arrays: &[HostArray], args: &mut [u64]) -> Result<Staged, RunError> {
+    pub fn upload(stream: &impl Carrier<Buffer = B>, arrays: &[HostArray], args: &mut [u64]) -> Result<Staged<B>, RunError> {
         if stream.captures() {
             return Err(RunError::Invalid(
                 "a launch with arrays of the host cannot be captured: copy them to the device before".into(),
@@ -32,7 +48,7 @@ impl Staged {
         }
         let mut copies = Vec::new();
         for (address, bytes, writable) in merged(arrays) {
-            let memory = DeviceBuffer::new(stream, bytes as usize)?;
+            let memory = stream.allocate(bytes as usize)?;
             stream.upload(memory.address(), address, bytes as usize)?;
             copies.push(Copied {
                 address,
@@ -56,29 +72,29 @@ impl Staged {
     }
 
     /// Copies back and waits; errors of the launch arrive here.
-    pub fn download(self, stream: &CudaStream) -> Result<(), RunError> {
+    pub fn download(self, stream: &impl Carrier<Buffer = B>) -> Result<(), RunError> {
         for copy in self.copies.iter().filter(|copy| copy.writable) {
             stream.download(copy.address, copy.memory.address(), copy.bytes as usize)?;
         }
-        stream.synchronize()
+        stream.finish()
     }
 }
 
 /// Memory of the device, but for the arrays that are the host's: what checked mode reads and writes.
 #[derive(Debug)]
-pub struct Either<'a> {
-    pub stream: &'a CudaStream,
+pub struct Either<'a, S> {
+    pub stream: &'a S,
     pub hosts: &'a [HostArray],
 }
 
-impl Either<'_> {
+impl<S> Either<'_, S> {
     fn is_of_host(&self, address: u64) -> bool {
         let holds = |array: &HostArray| (array.address..array.address + array.bytes).contains(&address);
         self.hosts.iter().any(holds)
     }
 }
 
-impl Memory for Either<'_> {
+impl<S: Carrier> Memory for Either<'_, S> {
     fn read(&self, address: u64, bytes: usize) -> Result<Vec<u8>, RunError> {
         let mut into = vec![0; bytes];
         if self.is_of_host(address) {
@@ -104,7 +120,7 @@ impl Memory for Either<'_> {
     }
 
     fn keep(&self, bytes: &[u8]) -> Result<Box<dyn Buffer>, RunError> {
-        let buffer = DeviceBuffer::new(self.stream, bytes.len())?;
+        let buffer = self.stream.allocate(bytes.len())?;
         buffer.write(0, bytes)?;
         Ok(Box::new(buffer))
     }

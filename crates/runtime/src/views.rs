@@ -1,0 +1,67 @@
+//! Views among a launch's arguments: where they are in the argument block, and what that says of them.
+
+use weft_ir::ViewType;
+
+/// Elements of a view, its extents, and threads along an axis stay below this in narrow code; small integers reach it.
+pub const NARROW: u64 = 1 << 30;
+
+/// A view among a kernel's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ViewParam {
+    /// The slot of its data address; its shape and strides follow.
+    pub slot: u32,
+    pub ty: ViewType,
+    /// Does the kernel write to it?
+    pub written: bool,
+}
+
+/// A view as an argument block has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Window<'a> {
+    pub data: u64,
+    pub shape: &'a [u64],
+    pub strides: &'a [u64],
+}
+
+impl<'a> Window<'a> {
+    pub fn of(view: &ViewParam, args: &'a [u64]) -> Option<Window<'a>> {
+        let rank = usize::from(view.ty.rank);
+        let slots = args.get(view.slot as usize..)?;
+        let (&data, rest) = slots.split_first()?;
+        let (shape, rest) = rest.split_at_checked(rank)?;
+        Some(Window {
+            data,
+            shape,
+            strides: rest.get(..rank)?,
+        })
+    }
+
+    /// Do 32-bit numbers hold its indices and strides?
+    pub fn is_narrow(&self) -> bool {
+        let elements = self.shape.iter().fold(1u64, |product, &n| product.saturating_mul(n.max(1)));
+        elements < NARROW && self.strides.iter().all(|&stride| i32::try_from(stride as i64).is_ok())
+    }
+
+    /// From the lowest byte of an element to the end of the highest; nothing where there are no elements.
+    pub fn span(&self, ty: ViewType) -> Option<(u64, u64)> {
+        if self.shape.contains(&0) {
+            return None;
+        }
+        let (mut low, mut high) = (self.data, self.data);
+        for (&extent, &stride) in self.shape.iter().zip(self.strides) {
+            let reach = (extent as i64 - 1).wrapping_mul(stride as i64);
+            if reach < 0 {
+                low = low.wrapping_add_signed(reach);
+            } else {
+                high = high.wrapping_add_signed(reach);
+            }
+        }
+        Some((low, high.wrapping_add(ty.elem.size() as u64)))
+    }
+}
+
+/// Is every `int64` in these slots a number that 32 bits hold with room to spare?
+pub fn are_small(slots: &[u32], args: &[u64]) -> bool {
+    let is_small = |slot: &u32| args.get(*slot as usize).is_some_and(|&n| (n as i64).unsigned_abs() <= NARROW);
+    slots.iter().all(is_small)
+}
