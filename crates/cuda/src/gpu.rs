@@ -65,6 +65,7 @@ impl Gpu {
             features: format!("compute capability {major}.{minor}"),
             memory_bytes,
             uuid: Some(uuid),
+            software: false,
         };
         Ok(Gpu {
             pool: Pool::default(),

@@ -114,10 +114,7 @@ impl PyDevice {
     /// `cpu` or `cuda`.
     #[getter]
     fn kind(&self) -> &'static str {
-        match self.0.id().kind {
-            DeviceKind::Cpu => "cpu",
-            DeviceKind::Cuda => "cuda",
-        }
+        self.0.id().kind.name()
     }
 
     /// Its number among the devices of its kind.

@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use weft_ir::{Kind, Scalar};
-use weft_runtime::DeviceKind;
+use weft_runtime::{DeviceId, DeviceKind};
 
 use crate::array::{DeviceArray, dense_strides};
 
@@ -95,15 +95,22 @@ fn scalar_of(ty: DataType) -> Option<Scalar> {
     })
 }
 
-fn tensor(array: &DeviceArray, lent: &mut Lent) -> Tensor {
-    let id = array.home().id();
+/// DLPack's number for a device whose memory has addresses that other libraries can use.
+fn device_type(id: DeviceId) -> PyResult<i32> {
+    match id.kind {
+        DeviceKind::Cpu => Ok(CPU),
+        DeviceKind::Cuda => Ok(CUDA),
+        DeviceKind::Vulkan | DeviceKind::Metal | DeviceKind::Dx12 => Err(PyBufferError::new_err(format!(
+            "memory of {id} has no address that other libraries know: copy the array to the host"
+        ))),
+    }
+}
+
+fn tensor(array: &DeviceArray, device_type: i32, lent: &mut Lent) -> Tensor {
     Tensor {
         data: array.address() as *mut c_void,
-        device_type: match id.kind {
-            DeviceKind::Cpu => CPU,
-            DeviceKind::Cuda => CUDA,
-        },
-        device_id: id.index as i32,
+        device_type,
+        device_id: array.home().id().index as i32,
         ndim: lent.shape.len() as i32,
         dtype: data_type(array.elem()),
         shape: lent.shape.as_mut_ptr(),
@@ -118,6 +125,7 @@ pub fn to_dlpack<'py>(array: Bound<'py, DeviceArray>, versioned: bool) -> PyResu
     let py = array.py();
     let fields = array.get();
     let item = fields.elem().size() as i64;
+    let device_type = device_type(fields.home().id())?;
     if fields.byte_strides().iter().any(|&stride| stride as i64 % item != 0) {
         return Err(PyBufferError::new_err(
             "DLPack counts strides in elements, of which the array's are no multiples",
@@ -128,7 +136,7 @@ pub fn to_dlpack<'py>(array: Bound<'py, DeviceArray>, versioned: bool) -> PyResu
         strides: fields.byte_strides().iter().map(|&s| s as i64 / item).collect(),
         _array: array.clone().unbind(),
     });
-    let tensor = tensor(fields, &mut lent);
+    let tensor = tensor(fields, device_type, &mut lent);
     let context = Box::into_raw(lent).cast::<c_void>();
     let (made, name, destructor): (*mut c_void, _, ffi::PyCapsule_Destructor) = if versioned {
         let managed = Box::new(ManagedVersioned {

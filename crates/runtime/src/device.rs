@@ -74,9 +74,24 @@ pub trait Device: Send + Sync + Debug {
 pub enum DeviceKind {
     Cpu,
     Cuda,
+    Vulkan,
+    Metal,
+    Dx12,
 }
 
-/// Which device: its name in a word, `cpu` or `cuda:0`.
+impl DeviceKind {
+    pub const fn name(self) -> &'static str {
+        match self {
+            DeviceKind::Cpu => "cpu",
+            DeviceKind::Cuda => "cuda",
+            DeviceKind::Vulkan => "vulkan",
+            DeviceKind::Metal => "metal",
+            DeviceKind::Dx12 => "dx12",
+        }
+    }
+}
+
+/// Which device: its name in a word, `cpu`, `cuda:0` or `vulkan:0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeviceId {
     pub kind: DeviceKind,
@@ -101,7 +116,7 @@ impl fmt::Display for DeviceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
             DeviceKind::Cpu => f.write_str("cpu"),
-            DeviceKind::Cuda => write!(f, "cuda:{}", self.index),
+            kind => write!(f, "{}:{}", kind.name(), self.index),
         }
     }
 }
@@ -112,7 +127,7 @@ pub struct DeviceInfo {
     pub name: String,
     /// The hardware's own name.
     pub description: String,
-    /// Cores of a CPU, multiprocessors of a GPU.
+    /// Cores of a CPU, multiprocessors of a GPU; 0 where the driver does not say.
     pub cores: usize,
     /// Bits of a vector register, or threads of a warp times 32.
     pub simd_bits: usize,
@@ -121,6 +136,8 @@ pub struct DeviceInfo {
     pub memory_bytes: u64,
     /// The hardware's own number, where it has one.
     pub uuid: Option<[u8; 16]>,
+    /// A driver that runs kernels on the CPU: never used unless named.
+    pub software: bool,
 }
 
 /// How a stream is to be.

@@ -6,6 +6,7 @@ pub mod checked;
 mod device;
 mod error;
 mod executable;
+pub mod forks;
 pub mod hosts;
 mod limits;
 pub mod mailbox;

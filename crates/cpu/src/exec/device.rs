@@ -74,6 +74,7 @@ impl Device for CpuDevice {
             features: host.level.into(),
             memory_bytes: meminfo("MemTotal:"),
             uuid: None,
+            software: false,
         }
     }
 

@@ -4,10 +4,10 @@
 
 use std::ops::Deref;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use weft_runtime::{DeviceId, DeviceLost, RunError};
+use weft_runtime::{DeviceId, DeviceLost, RunError, forks};
 
 use super::table::{ContextHandle, DeviceOrdinal};
 use super::{Driver, Failure};
@@ -89,24 +89,6 @@ impl Deref for Name {
     }
 }
 
-/// Set in a child of the process that had started a driver.
-static FORKED: AtomicBool = AtomicBool::new(false);
-
-/// Watches for forks from now on; called when a driver is started.
-pub(super) fn watch_forks() {
-    #[cfg(unix)]
-    {
-        extern "C" fn in_child() {
-            FORKED.store(true, Ordering::Relaxed);
-        }
-        static ONCE: std::sync::Once = std::sync::Once::new();
-        ONCE.call_once(|| {
-            // SAFETY: the handler only sets a flag.
-            unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
-        });
-    }
-}
-
 impl Context {
     pub fn new(driver: Arc<Driver>, index: u32, ordinal: DeviceOrdinal) -> Context {
         Context {
@@ -122,7 +104,7 @@ impl Context {
     /// Makes the context current on this thread until the result is dropped.
     #[inline]
     pub fn enter(&self) -> Result<Entered<'_>, RunError> {
-        if FORKED.load(Ordering::Relaxed) {
+        if self.is_forked() {
             return Err(RunError::Forked(self.id));
         }
         if let Some(lost) = self.lost.get() {
@@ -147,9 +129,15 @@ impl Context {
         })
     }
 
+    /// Was the process forked since it started the driver?
+    #[inline]
+    fn is_forked(&self) -> bool {
+        forks::count() != self.driver.forks
+    }
+
     /// Is there a use in calling the driver: it was used here, in this process, and still works?
     pub fn is_alive(&self) -> bool {
-        !FORKED.load(Ordering::Relaxed) && self.lost.get().is_none() && matches!(self.handle.get(), Some(Ok(_)))
+        !self.is_forked() && self.lost.get().is_none() && matches!(self.handle.get(), Some(Ok(_)))
     }
 
     /// Has anything been done in the context?

@@ -15,7 +15,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 
 use libloading::Library;
-use weft_runtime::DriverError;
+use weft_runtime::{DriverError, forks};
 
 pub use calls::{FunctionAttribute, KernelLaunch, PoolAttribute, Refused};
 pub use context::{Attribute, Context, Entered, Name, codes};
@@ -31,6 +31,8 @@ pub struct Driver {
     table: Table,
     /// The newest CUDA it serves: 12040 for 12.4.
     pub version: u32,
+    /// What `forks::count` was when it was started.
+    forks: u32,
     pub path: PathBuf,
     /// Keeps the functions of `table` where they are.
     _library: Library,
@@ -45,6 +47,7 @@ impl Driver {
         let mut driver = Driver {
             table,
             version: 0,
+            forks: 0,
             path: path.clone(),
             _library: library,
         };
@@ -62,7 +65,7 @@ impl Driver {
             ));
         }
         driver.version = version as u32;
-        context::watch_forks();
+        driver.forks = forks::watch();
         Ok(driver)
     }
 

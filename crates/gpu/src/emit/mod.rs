@@ -17,7 +17,9 @@ mod entry;
 mod written;
 
 use naga::valid::ModuleInfo;
-use weft_ir::{ErrorKind, Module, Scalar, Span, ViewType};
+use weft_ir::{Module, Span};
+pub use weft_runtime::ViewParam;
+pub use weft_runtime::mailbox::{ErrorSite, PrintPart, PrintSite};
 
 use crate::features::Features;
 
@@ -107,37 +109,6 @@ pub enum Word {
 pub struct ClassUse {
     pub read: bool,
     pub written: bool,
-}
-
-/// A view among a kernel's parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ViewParam {
-    /// The slot of its data address; its shape and strides follow.
-    pub slot: u32,
-    pub ty: ViewType,
-    /// Does the kernel write to it?
-    pub written: bool,
-}
-
-/// What a `Raise` of the source says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ErrorSite {
-    pub kind: ErrorKind,
-    pub message: String,
-    pub span: Span,
-}
-
-/// A `print` of the source: its items one after the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PrintSite {
-    pub items: Vec<PrintPart>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PrintPart {
-    Text(String),
-    /// The next slot (for a complex number, the next two) as this type.
-    Value(Scalar),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
