@@ -8,7 +8,7 @@ use weft_ir::{FuncKind, Module};
 use weft_runtime::profile::{self as record, Activity};
 use weft_runtime::{
     CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Limits, Outcome, Resources, RunError, Stream,
-    checked, hosts,
+    checked, hosts, patience,
 };
 
 use crate::compile;
@@ -323,7 +323,7 @@ impl Executable for CudaExecutable {
             let mut args = args.to_vec();
             let staged = hosts::Staged::upload(stream, options.host_arrays, &mut args)?;
             self.run_on(&launch, &args, stream, options)?;
-            staged.download(stream)?;
+            patience::lend(options.hooks, || staged.download(stream))?;
         }
         Ok(Outcome::default())
     }

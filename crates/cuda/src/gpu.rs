@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use weft_runtime::{DeviceId, DeviceInfo, Limits, RunError};
+use weft_runtime::{DeviceId, DeviceInfo, Limits, RunError, patience};
 
 use crate::driver::table::{DeviceOrdinal, GraphExecHandle, GraphHandle, ModuleHandle, StreamHandle};
 use crate::driver::{Attribute, Context, Driver, Failure};
-use crate::mailbox::{self, Mailbox};
 use crate::memory::Pool;
 use crate::profile::Clock;
 use crate::staging::Staging;
 use crate::stream::CudaStream;
 use crate::target::Target;
+use crate::waits::{self, Waits};
 
 /// Something to be given back.
 #[derive(Clone, Copy, Debug)]
@@ -38,8 +38,8 @@ pub struct Gpu {
     default: OnceLock<Arc<CudaStream>>,
     /// Streams that are alive, by handle.
     streams: Mutex<HashMap<u64, Weak<CudaStream>>>,
-    /// Mailboxes of streams that are gone, whose kernels may still run.
-    orphans: Mutex<Vec<Arc<Mailbox>>>,
+    /// What streams left that are gone, whose kernels may still run.
+    orphans: Waits,
     output: Mutex<String>,
     has_output: AtomicBool,
     /// Captures under way, while which the device cannot be waited for, and what is put off until then.
@@ -73,7 +73,7 @@ impl Gpu {
             clock: Clock::default(),
             default: OnceLock::new(),
             streams: Mutex::default(),
-            orphans: Mutex::default(),
+            orphans: Waits::default(),
             output: Mutex::default(),
             has_output: AtomicBool::new(false),
             captures: Mutex::new(0),
@@ -104,7 +104,7 @@ impl Gpu {
     /// The legacy default stream.
     pub fn default_stream(self: &Arc<Self>) -> &Arc<CudaStream> {
         self.default.get_or_init(|| {
-            let stream = CudaStream::new(self.clone(), StreamHandle::NULL, false);
+            let stream = CudaStream::new(self.clone(), StreamHandle::NULL, false, false);
             lock(&self.streams).insert(0, Arc::downgrade(&stream));
             stream
         })
@@ -119,14 +119,19 @@ impl Gpu {
         lock(&self.streams).insert(handle.raw(), Arc::downgrade(stream));
     }
 
-    /// A stream that goes away leaves the mailboxes of kernels that may still run.
-    pub fn forget(&self, handle: StreamHandle, left: Vec<Arc<Mailbox>>) {
+    /// The streams that are known and alive.
+    pub fn streams(&self) -> Vec<Arc<CudaStream>> {
+        lock(&self.streams).values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// A stream that goes away leaves what its kernels, which may still run, leave.
+    pub fn forget(&self, handle: StreamHandle, left: &Waits) {
         let mut streams = lock(&self.streams);
         if streams.get(&handle.raw()).is_some_and(|known| known.strong_count() == 0) {
             streams.remove(&handle.raw());
         }
         drop(streams);
-        lock(&self.orphans).extend(left);
+        self.orphans.adopt(left);
     }
 
     /// A stream begins to capture, or has ended it.
@@ -176,15 +181,14 @@ impl Gpu {
         if !self.context.is_used() {
             return Ok(());
         }
-        let _current = self.context.enter()?;
-        let streams: Vec<Arc<CudaStream>> = lock(&self.streams).values().filter_map(Weak::upgrade).collect();
-        let mut mailboxes: Vec<Arc<Mailbox>> = streams.iter().flat_map(|stream| stream.take_mailboxes()).collect();
-        mailboxes.append(&mut lock(&self.orphans));
-        let waited = self.context.check(self.context.synchronize());
-        if waited.is_err() {
-            lock(&self.orphans).append(&mut mailboxes);
+        let streams = self.streams();
+        if patience::can_end() && !self.captures() {
+            streams.iter().try_for_each(|stream| stream.look_alone())?;
         }
-        waited.and_then(|()| mailbox::collect_all(self, &mailboxes, true))
+        let _current = self.context.enter()?;
+        let mut all: Vec<&Waits> = streams.iter().map(|stream| &stream.waits).collect();
+        all.push(&self.orphans);
+        waits::over(self, &all, || self.context.check(self.context.synchronize()))
     }
 
     pub fn print(&self, text: &str) {

@@ -14,6 +14,7 @@ mod staging;
 mod stream;
 pub mod target;
 mod variant;
+mod waits;
 
-pub use compile::{Ptx, compile_ptx};
+pub use compile::{Ptx, compile_ptx, export_ptx};
 pub use device::{CudaDevice, Platform, devices, platform, status};

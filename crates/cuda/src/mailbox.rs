@@ -47,7 +47,7 @@ impl Mailbox {
     }
 
     /// Takes out what is there: lines go to the GPU's output, an error is returned. `quiet`: a stream that used it is done with it.
-    fn collect(&self, gpu: &Gpu, quiet: bool) -> Result<(), RunError> {
+    pub fn collect(&self, gpu: &Gpu, quiet: bool) -> Result<(), RunError> {
         let alone = quiet && self.users.fetch_sub(1, Ordering::Relaxed) == 1;
         let mut text = String::new();
         let mut read = lock(&self.read);
@@ -85,13 +85,4 @@ impl Words for Mailbox {
     fn u64(&self, offset: u64) -> u64 {
         raw::load(self.address() + offset)
     }
-}
-
-/// Reads mailboxes; the first error is returned.
-pub fn collect_all(gpu: &Gpu, mailboxes: &[Arc<Mailbox>], quiet: bool) -> Result<(), RunError> {
-    let mut result = Ok(());
-    for mailbox in mailboxes {
-        result = result.and(mailbox.collect(gpu, quiet));
-    }
-    result
 }

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, Weak};
 
 use weft_runtime::hosts::Carrier;
 use weft_runtime::profile::Activity;
-use weft_runtime::{DeviceId, DeviceKind, Event, Graph, Place, RunError, Stream, StreamOptions};
+use weft_runtime::{DeviceId, DeviceKind, Event, Graph, Place, RunError, Stream, StreamOptions, patience};
 
 use crate::driver::table::{EventHandle, GraphExecHandle, GraphHandle, StreamHandle};
 use crate::gpu::{Gpu, Job, lock};
-use crate::mailbox::{self, Mailbox};
+use crate::mailbox::Mailbox;
 use crate::memory::DeviceBuffer;
 use crate::profile;
+use crate::waits::{self, Waits};
 
 #[derive(Debug)]
 pub struct CudaStream {
@@ -20,8 +21,9 @@ pub struct CudaStream {
     handle: StreamHandle,
     /// Made here, and destroyed here.
     owned: bool,
-    /// Of kernels launched since the stream was last waited for.
-    mailboxes: Mutex<Vec<Arc<Mailbox>>>,
+    /// The default stream waits for it, as far as is known: of others' streams it is not.
+    blocking: bool,
+    pub waits: Waits,
     /// What kernels of the capture under way need, for the graph.
     captured: Mutex<Vec<Arc<dyn Kept>>>,
     captured_mailboxes: Mutex<Vec<Arc<Mailbox>>>,
@@ -33,12 +35,13 @@ pub struct CudaStream {
 pub trait Kept: Any + Send + Sync + std::fmt::Debug {}
 
 impl CudaStream {
-    pub fn new(gpu: Arc<Gpu>, handle: StreamHandle, owned: bool) -> Arc<CudaStream> {
+    pub fn new(gpu: Arc<Gpu>, handle: StreamHandle, owned: bool, blocking: bool) -> Arc<CudaStream> {
         Arc::new_cyclic(|me| CudaStream {
             gpu,
             handle,
             owned,
-            mailboxes: Mutex::default(),
+            blocking,
+            waits: Waits::default(),
             captured: Mutex::default(),
             captured_mailboxes: Mutex::default(),
             capturing: AtomicBool::new(false),
@@ -51,7 +54,7 @@ impl CudaStream {
         let handle = gpu
             .context
             .check(gpu.context.create_stream(options.nonblocking, options.priority))?;
-        let stream = CudaStream::new(gpu.clone(), handle, true);
+        let stream = CudaStream::new(gpu.clone(), handle, true, !options.nonblocking);
         gpu.remember(handle, &stream);
         Ok(stream)
     }
@@ -63,7 +66,7 @@ impl CudaStream {
             return gpu.default_stream().clone();
         }
         gpu.known_stream(handle).unwrap_or_else(|| {
-            let stream = CudaStream::new(gpu.clone(), handle, false);
+            let stream = CudaStream::new(gpu.clone(), handle, false, false);
             gpu.remember(handle, &stream);
             stream
         })
@@ -89,22 +92,19 @@ impl CudaStream {
         self.capturing.load(Ordering::Relaxed)
     }
 
-    /// Launches something that writes to mailboxes, which the next wait reads. A wait that another thread begins meanwhile either
-    /// covers the launch or leaves the mailboxes to the next one.
+    /// Launches something that writes to mailboxes, which the next wait reads, or those after launches of the graph being captured.
     pub fn launch_with<'a>(
         &self,
         mailboxes: impl IntoIterator<Item = &'a Arc<Mailbox>>,
         launch: impl FnOnce() -> Result<(), RunError>,
     ) -> Result<(), RunError> {
-        let capturing = self.captures();
-        let list = if capturing { &self.captured_mailboxes } else { &self.mailboxes };
-        let mut list = lock(list);
+        if !self.captures() {
+            return self.waits.launch(mailboxes, launch);
+        }
+        let mut list = lock(&self.captured_mailboxes);
         launch()?;
         for mailbox in mailboxes {
             if !list.iter().any(|known| Arc::ptr_eq(known, mailbox)) {
-                if !capturing {
-                    mailbox.used();
-                }
                 list.push(mailbox.clone());
             }
         }
@@ -116,19 +116,38 @@ impl CudaStream {
         lock(&self.captured).push(what);
     }
 
-    /// The mailboxes of all launches so far, to be read when those are done.
-    pub fn take_mailboxes(&self) -> Vec<Arc<Mailbox>> {
-        std::mem::take(&mut *lock(&self.mailboxes))
-    }
-
     /// Does something that waits for all work so far, then takes what kernels left in their mailboxes; the first error is returned.
     fn wait_and_collect(&self, wait: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
-        let mailboxes = self.take_mailboxes();
-        if let Err(error) = wait() {
-            lock(&self.mailboxes).extend(mailboxes);
-            return Err(error);
+        self.look()?;
+        waits::over(&self.gpu, &[&self.waits], wait)
+    }
+
+    /// Waits for all work so far so that the host language can end it, where it wants to be asked. Every error is left to the wait that
+    /// follows, which is short then.
+    pub fn look(&self) -> Result<(), RunError> {
+        if !patience::can_end() || self.gpu.captures() {
+            return Ok(());
         }
-        mailbox::collect_all(&self.gpu, &mailboxes, true)
+        if self.handle == StreamHandle::NULL {
+            for stream in self.gpu.streams().iter().filter(|stream| stream.blocking) {
+                stream.look_alone()?;
+            }
+        }
+        self.look_alone()
+    }
+
+    /// Looks at a mark behind the work so far, since others may go on giving the stream work.
+    pub fn look_alone(&self) -> Result<(), RunError> {
+        if self.is_done().unwrap_or(true) {
+            return Ok(());
+        }
+        let Ok(mark) = CudaEvent::create(&self.gpu, false) else {
+            return Ok(());
+        };
+        if self.record(&mark).is_err() {
+            return Ok(());
+        }
+        patience::look_until(|| mark.is_done().unwrap_or(true))
     }
 
     /// Work given here later waits for what was given to another stream so far.
@@ -355,8 +374,7 @@ impl Carrier for CudaStream {
 
 impl Drop for CudaStream {
     fn drop(&mut self) {
-        let left = self.take_mailboxes();
-        self.gpu.forget(self.handle, left);
+        self.gpu.forget(self.handle, &self.waits);
         if !self.owned || !self.gpu.context.is_alive() {
             return;
         }
@@ -409,16 +427,13 @@ impl Event for CudaEvent {
     }
 
     fn synchronize(&self) -> Result<(), RunError> {
+        patience::look_until(|| self.is_done().unwrap_or(true))?;
         let context = &self.gpu.context;
         let _current = context.enter()?;
         context.check(context.synchronize_event(self.handle))?;
         let stream = *lock(&self.stream);
         match stream.and_then(|stream| self.gpu.known_stream(stream)) {
-            Some(stream) => {
-                // Later work of the stream may go on: what it writes meanwhile stays for the next wait.
-                let mailboxes = lock(&stream.mailboxes).clone();
-                mailbox::collect_all(&self.gpu, &mailboxes, false)
-            }
+            Some(stream) => stream.waits.glance(&self.gpu),
             None => Ok(()),
         }
     }

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
 use weft_front::{ArgType, Options, Role};
 use weft_ir::{Module, Scalar};
-use weft_runtime::{CallOptions, CompileOptions, Device, DeviceId, Executable, Hooks, Inspect, Launch, Outcome};
+use weft_runtime::{CallOptions, CompileOptions, Device, DeviceId, Executable, Inspect, Launch, Outcome};
 
 use crate::bind::Args;
 use crate::classify::Captured;
@@ -276,10 +276,10 @@ pub fn run(
     results: &mut [u64],
     options: CallOptions<'_>,
 ) -> PyResult<Outcome> {
-    let hooks = Hooks {
-        interrupted: errors::on_main_thread(py).then_some(errors::interrupted as fn() -> bool),
+    let options = CallOptions {
+        hooks: errors::hooks(py),
+        ..options
     };
-    let options = CallOptions { hooks, ..options };
     match py.detach(|| executable.run(launch, args, results, &options)) {
         Ok(outcome) => {
             print(py, &outcome.output)?;

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
-use weft_runtime::{Device, DeviceKind};
+use weft_runtime::{Device, DeviceKind, patience};
 
 use crate::errors;
 
@@ -244,13 +244,14 @@ impl PyDevice {
     }
 }
 
-/// Something that waits for a device, with the GIL released; what its kernels printed by then goes to `sys.stdout`.
+/// Something that waits for a device, with the GIL released and until Ctrl-C; what its kernels printed by then goes to `sys.stdout`.
 pub fn wait<T: Send>(
     py: Python<'_>,
     device: &Arc<dyn Device>,
     job: impl FnOnce() -> Result<T, weft_runtime::RunError> + Send,
 ) -> PyResult<T> {
-    let done = py.detach(job);
+    let hooks = errors::hooks(py);
+    let done = py.detach(|| patience::lend(hooks, job));
     crate::core::print(py, &device.take_output())?;
     done.map_err(|e| errors::device(py, e))
 }

@@ -10,7 +10,7 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use weft_front::{Diagnostic, DiagnosticKind, Label};
 use weft_ir::{ErrorKind, Module, Source, Span};
-use weft_runtime::{CompileError, Raised, RunError};
+use weft_runtime::{CompileError, Hooks, Raised, RunError};
 
 /// An exception of a class of `weft.errors`.
 pub fn new(py: Python<'_>, class: &str, message: String) -> PyErr {
@@ -117,7 +117,7 @@ fn at(message: String, span: Span, sources: &[Source]) -> String {
 }
 
 /// Whether this is the thread that Python runs signal handlers on.
-pub fn on_main_thread(py: Python<'_>) -> bool {
+fn on_main_thread(py: Python<'_>) -> bool {
     thread_local! {
         static MAIN: Cell<Option<bool>> = const { Cell::new(None) };
     }
@@ -141,8 +141,15 @@ thread_local! {
     static INTERRUPT: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Runs pending signal handlers; true if one raised. For `Hooks::interrupted`, called with the GIL released.
-pub fn interrupted() -> bool {
+/// What a call lends the device: on the thread that has them run, pending signal handlers.
+pub fn hooks(py: Python<'_>) -> Hooks {
+    Hooks {
+        interrupted: on_main_thread(py).then_some(interrupted as fn() -> bool),
+    }
+}
+
+/// Runs pending signal handlers; true if one raised. Called with the GIL released.
+fn interrupted() -> bool {
     Python::attach(|py| match py.check_signals() {
         Ok(()) => false,
         Err(error) => {

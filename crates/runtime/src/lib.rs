@@ -11,6 +11,7 @@ pub mod hosts;
 mod limits;
 pub mod mailbox;
 mod memory;
+pub mod patience;
 pub mod profile;
 pub mod raw;
 pub mod slots;
