@@ -588,6 +588,16 @@ fn short_floats() {
             case("cvt.rn.f16.f32 hD, rA", |a, _, _| half(f64::from(f(a)))),
             case("cvt.rn.bf16.f32 hD, rA", |a, _, _| brain(f64::from(f(a)))),
             case("cvt.f32.bf16 rD, hA", |a, _, _| b32(q(a).to_f32())),
+            case("add.f32.f16 rD, hA, rB", |a, b, _| b32(h(a).to_f32() + f(b))),
+            case("add.rn.f32.bf16 rD, hA, rB", |a, b, _| b32(q(a).to_f32() + f(b))),
+            case("sub.rn.f32.bf16 rD, hA, rB", |a, b, _| b32(q(a).to_f32() - f(b))),
+            case("fma.rn.f32.f16 rD, hA, hB, rC", |a, b, c| {
+                b32(h(a).to_f32().mul_add(h(b).to_f32(), f(c)))
+            }),
+            case("fma.rn.sat.f32.bf16 rD, hA, hB, rC", |a, b, c| {
+                let r = q(a).to_f32().mul_add(q(b).to_f32(), f(c));
+                b32(if r > 0.0 { r.min(1.0) } else { 0.0 })
+            }),
             case("cvt.rn.f16x2.f32 rD, rA, rB", |a, b, _| {
                 half(f64::from(f(a))) << 16 | half(f64::from(f(b)))
             }),

@@ -156,8 +156,8 @@ fn random_kernels() {
 
 /// Other generations have other instructions, above all for 16-bit floats.
 #[test]
-fn older_devices() {
-    for capability in ["7.5", "8.0"] {
+fn other_generations() {
+    for capability in ["7.5", "8.0", "10.0"] {
         let ran = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "lines_of_files", "random_kernels"])
             .env("WEFT_DOUBLE_CC", capability)

@@ -26,8 +26,8 @@ impl Decoder<'_> {
         if let Some((run, mode)) = int::bits(mods)? {
             return self.bits(mods, operands, run, mode);
         }
-        // The type that operands have is the last one.
         let ty = mods.ty()?;
+        let short = float::short_operands(mods, ty);
         let (run, mode) = if ty.float() || mods.opcode == "copysign" {
             float::arithmetic(mods, ty)?
         } else {
@@ -43,7 +43,16 @@ impl Decoder<'_> {
             _ => 2,
         };
         let (to, _) = self.destination(to)?;
-        let from = from.iter().map(|o| self.source(o, ty)).collect::<Result<Vec<_>>>()?;
+        let mut from = from.iter().map(|o| self.source(o, ty)).collect::<Result<Vec<_>>>()?;
+        if let Some(short) = short {
+            // All but the last are of the shorter type.
+            let widen = float::widen(short);
+            for slot in from.iter_mut().take(arity - 1) {
+                let wide = self.temporary();
+                self.lanes(widen, wide, &[*slot], 0);
+                *slot = wide;
+            }
+        }
         if let ([a, b, c], "min" | "max") = (from.as_slice(), mods.opcode) {
             let between = self.temporary();
             self.lanes(run, between, &[*a, *b], mode);

@@ -3,7 +3,7 @@
 //! Correctly rounded forms are exact. The approximate ones (`.approx`, `div.full`) are computed in double precision and rounded once,
 //! so they are at least as near as what the hardware promises; kernels must not rely on either.
 
-use half::f16;
+use half::{bf16, f16};
 
 use super::int::Run;
 use super::mods::Mods;
@@ -308,6 +308,22 @@ fn native(kind: Kind, ty: Ty) -> Option<Run> {
         (Kind::Mul, Ty::F16) => lanewise!(a: f16, b: f16 => f16::from_f32(a.to_f32() * b.to_f32())),
         _ => return None,
     })
+}
+
+/// The 16-bit type of the operands but the last where an instruction on `.f32` takes such: `add.f32.bf16`, from `sm_100` on.
+pub fn short_operands(mods: &mut Mods<'_>, ty: Ty) -> Option<Ty> {
+    if ty != Ty::F32 || !matches!(mods.opcode, "add" | "sub" | "fma") {
+        return None;
+    }
+    mods.find(|name| Ty::parse(name).filter(|ty| matches!(ty, Ty::F16 | Ty::BF16)))
+}
+
+/// A 16-bit float as a `.f32`, which loses nothing.
+pub fn widen(short: Ty) -> Run {
+    match short {
+        Ty::BF16 => lanewise!(a: bf16 => a.to_f32()),
+        _ => lanewise!(a: f16 => a.to_f32()),
+    }
 }
 
 /// A floating-point instruction and its mode; `None` if the opcode is another's.
