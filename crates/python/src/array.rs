@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use weft_ir::{Layout, Scalar};
-use weft_runtime::{Buffer, Device, HostMemory, Place};
+use weft_runtime::{Buffer, Device, HostMemory, Place, RunError, Stream};
 
 use crate::bind::Args;
 use crate::devices::PyDevice;
@@ -144,7 +144,7 @@ impl Memory {
             return Err(PyValueError::new_err("the copy reaches beyond its memory"));
         }
         let (py, stream) = (stream.py(), stream.get());
-        from_.buffer.used_on(&stream.stream);
+        from_.follow(&stream.stream).map_err(|e| errors::device(py, e))?;
         self.copy(py, stream, self.place(offset, stream), from_.place(from_offset, stream), bytes)
     }
 }
@@ -166,6 +166,18 @@ impl Memory {
 
     pub fn home(&self) -> &Arc<dyn Device> {
         &self.device
+    }
+
+    /// The stream uses this memory; if it is one of another device, after the work that this memory's device was given.
+    pub fn follow(&self, stream: &Arc<dyn Stream>) -> Result<(), RunError> {
+        self.buffer.used_on(stream);
+        let home = &self.device;
+        if stream.device() == home.id() || home.host_accessible() || stream.is_capturing()? {
+            return Ok(());
+        }
+        let mark = home.new_event(false)?;
+        home.default_stream()?.record(&*mark)?;
+        stream.wait(&*mark)
     }
 
     /// The CPU's memory is the host's to streams of other devices.

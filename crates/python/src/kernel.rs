@@ -95,6 +95,9 @@ impl Launcher {
                 memory.get().buffer.used_on(&stream.stream);
             }
         }
+        if bound.memories.iter().any(|memory| memory.get().home().id() != device.id()) {
+            reach(py, &*device, stream, &bound)?;
+        }
         let copied = bound.has_host_arrays() && !device.host_accessible();
         let host_arrays = if copied { bound.host_arrays() } else { Vec::new() };
         let options = CallOptions {
@@ -172,6 +175,23 @@ pub fn launch_device(py: Python<'_>, stream: Option<&PyStream>, args: &Args) -> 
             format!("an argument is in memory of {home}, but {what} of {}", device.id()),
         )),
     }
+}
+
+/// Lets a launch address the memory of other devices, after the work that those were given.
+#[cold]
+fn reach(py: Python<'_>, device: &dyn Device, stream: Option<&PyStream>, args: &Args) -> PyResult<()> {
+    let all = || {
+        let stream = match stream {
+            Some(stream) => stream.stream.clone(),
+            None => device.default_stream()?,
+        };
+        for memory in args.memories.iter().map(|memory| memory.get()) {
+            device.enable_peer(memory.home().id())?;
+            memory.follow(&stream)?;
+        }
+        Ok(())
+    };
+    all().map_err(|e| errors::device(py, e))
 }
 
 fn block(object: &Bound<'_, PyAny>) -> PyResult<[u32; 3]> {
