@@ -21,6 +21,12 @@ pub fn compile_ptx(module: &Module, target: Target, facts: Facts) -> Result<Ptx,
     compile_lowered(&lowered(module)?, target, facts)
 }
 
+/// A module for programs of others, which launch or call its entry by a name (`None`: made of the function's); see [`emit::export`].
+pub fn export_ptx(module: &Module, target: Target, symbol: Option<&str>) -> Result<Ptx, CompileError> {
+    let emitted = emit::export(&lowered(module)?, target, symbol)?;
+    assembly(emitted, target)
+}
+
 /// A module made ready for [`compile_lowered`].
 pub fn lowered(module: &Module) -> Result<Module, CompileError> {
     let mut module = module.clone();
@@ -33,7 +39,10 @@ pub fn lowered(module: &Module) -> Result<Module, CompileError> {
 
 /// What [`lowered`] gave, for a target and a set of facts.
 pub fn compile_lowered(module: &Module, target: Target, facts: Facts) -> Result<Ptx, CompileError> {
-    let emitted = emit::emit(module, target, facts)?;
+    assembly(emit::emit(module, target, facts)?, target)
+}
+
+fn assembly(emitted: Emitted, target: Target) -> Result<Ptx, CompileError> {
     let text = weft_llvm::ptx(&emitted.text, target.sm, target.ptx).map_err(|error| CompileError::Internal(error.to_string()))?;
     Ok(Ptx { text, emitted, target })
 }

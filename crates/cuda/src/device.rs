@@ -14,6 +14,7 @@ use crate::executable::CudaExecutable;
 use crate::gpu::Gpu;
 use crate::memory::{DeviceBuffer, HostBuffer, stream_of};
 use crate::stream::{CudaEvent, CudaStream};
+use crate::target::Target;
 
 /// The driver and its GPUs.
 #[derive(Debug)]
@@ -88,6 +89,11 @@ pub struct CudaDevice(Arc<Gpu>);
 impl CudaDevice {
     fn gpu(&self) -> &Arc<Gpu> {
         &self.0
+    }
+
+    /// What code for it is made for.
+    pub fn target(&self) -> Target {
+        self.gpu().target
     }
 
     /// Compiles for launches as they may be, relying on no other facts than these.

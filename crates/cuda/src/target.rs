@@ -78,11 +78,9 @@ impl Target {
             return Err(TargetError::TooOld { sm: device });
         }
         let newest = newest_ptx(driver);
-        KNOWN
-            .into_iter()
-            .rev()
-            .map(|(sm, ptx)| Target { sm, ptx })
-            .find(|target| target.sm <= device && target.ptx <= newest)
+        Target::all()
+            .filter(|target| target.sm <= device && target.ptx <= newest)
+            .last()
             .ok_or(TargetError::Driver {
                 version: driver,
                 sm: device,
@@ -91,7 +89,12 @@ impl Target {
 
     /// The target of a known `sm`, with the lowest PTX ISA that has it.
     pub fn of_sm(sm: u32) -> Option<Target> {
-        KNOWN.into_iter().find(|known| known.0 == sm).map(|(sm, ptx)| Target { sm, ptx })
+        Target::all().find(|target| target.sm == sm)
+    }
+
+    /// Every `sm` code is made for, each with the lowest PTX ISA that has it.
+    pub fn all() -> impl Iterator<Item = Target> {
+        KNOWN.into_iter().map(|(sm, ptx)| Target { sm, ptx })
     }
 
     /// `sm_90`.

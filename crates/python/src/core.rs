@@ -238,6 +238,13 @@ impl Core {
         Ok(texts)
     }
 
+    /// The code for argument types of a row of specs, on the device kernels run on by now.
+    pub fn code_of(&self, py: Python<'_>, row: &Bound<'_, PyTuple>) -> PyResult<Arc<Code>> {
+        let types = row.iter().map(|spec| signature::read(&spec)).collect::<PyResult<Vec<_>>>()?;
+        let device = self.usual_device(py)?;
+        Ok(self.specialise(py, &device, &types)?.code.clone())
+    }
+
     /// The argument types of every specialisation, as specs.
     pub fn known<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let mut rows: Vec<Vec<ArgType>> = Vec::new();
@@ -258,6 +265,25 @@ impl Code {
     /// Runs with the GIL released; what the code printed goes to `sys.stdout`.
     pub fn run(&self, py: Python<'_>, launch: Launch, args: &[u64], results: &mut [u64], options: CallOptions<'_>) -> PyResult<Outcome> {
         run(py, &self.executable, &self.module, launch, args, results, options)
+    }
+
+    /// What a kernel takes of its device, by name; 0 where the device has no such thing.
+    pub fn resources<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = py.detach(|| self.executable.resources());
+        let found = found.map_err(|e| errors::run(py, e, &self.module))?;
+        let dict = PyDict::new(py);
+        dict.set_item("registers", found.registers)?;
+        dict.set_item("shared_bytes", found.shared_bytes)?;
+        dict.set_item("local_bytes", found.local_bytes)?;
+        dict.set_item("constant_bytes", found.constant_bytes)?;
+        dict.set_item("threads", found.threads)?;
+        Ok(dict)
+    }
+
+    /// The most blocks that run at the same time.
+    pub fn resident_blocks(&self, py: Python<'_>, threads: u32, shared_bytes: u32) -> PyResult<u64> {
+        let found = py.detach(|| self.executable.resident_blocks(threads, shared_bytes));
+        found.map_err(|e| errors::run(py, e, &self.module))
     }
 
     fn inspect(&self, py: Python<'_>, what: Inspect) -> PyResult<String> {

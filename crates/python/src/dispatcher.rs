@@ -119,6 +119,26 @@ impl Dispatcher {
         self.core.known(py)
     }
 
+    /// How many signatures it was given.
+    fn _declared(&self) -> usize {
+        self.core.signatures.len()
+    }
+
+    /// What a kernel for arguments of these specs takes of the current device.
+    fn _resources<'py>(&self, row: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyDict>> {
+        self.core.code_of(row.py(), row)?.resources(row.py())
+    }
+
+    /// The most blocks of a cooperative launch there.
+    fn _resident_blocks(&self, row: &Bound<'_, PyTuple>, threads: u32, shared_bytes: u32) -> PyResult<u64> {
+        self.core.code_of(row.py(), row)?.resident_blocks(row.py(), threads, shared_bytes)
+    }
+
+    /// Compiles for arguments of these specs on the current device.
+    fn _compile(&self, row: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.core.code_of(row.py(), row).map(|_| ())
+    }
+
     /// `{specs: text}` of every specialisation.
     fn _inspect<'py>(&self, py: Python<'py>, what: &str) -> PyResult<Bound<'py, PyDict>> {
         self.core.inspect(py, inspect_kind(what))

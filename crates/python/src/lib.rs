@@ -23,6 +23,7 @@ mod key;
 mod numpy;
 mod operand;
 mod profile;
+mod ptx;
 mod results;
 mod signature;
 mod slots;
@@ -51,6 +52,8 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(devices::device, module)?)?;
     module.add_function(wrap_pyfunction!(devices::devices, module)?)?;
     module.add_function(wrap_pyfunction!(devices::set_device, module)?)?;
+    module.add_function(wrap_pyfunction!(ptx::compile_ptx, module)?)?;
+    module.add_function(wrap_pyfunction!(ptx::ptx_target, module)?)?;
     module.add_function(wrap_pyfunction!(stream::stream_argument, module)?)?;
     module.add_function(wrap_pyfunction!(devices::get_num_threads, module)?)?;
     module.add_function(wrap_pyfunction!(devices::set_num_threads, module)?)?;

@@ -133,11 +133,12 @@ fn adapt(want: &ArgType, have: &ArgType) -> ArgType {
     }
 }
 
-/// `("s", name)`, `("a", name, rank, layout, writable)`, `("t", (items...))` or `("n",)`.
+/// `("s", name)` or, for a Python number, `("s", name, True)`, `("a", name, rank, layout, writable)`, `("t", (items...))` or `("n",)`.
 pub fn read(spec: &Bound<'_, PyAny>) -> PyResult<ArgType> {
     let spec = spec.cast::<PyTuple>()?;
     let tag: String = spec.get_item(0)?.extract()?;
     Ok(match tag.as_str() {
+        "s" if spec.len() > 2 => ArgType::Weak(scalar(&spec.get_item(1)?)?),
         "s" => ArgType::Strong(scalar(&spec.get_item(1)?)?),
         "a" => ArgType::Array(ViewType {
             elem: scalar(&spec.get_item(1)?)?,

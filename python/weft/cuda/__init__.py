@@ -26,6 +26,7 @@ from weft.cuda.arrays import (
     pinned_array_like,
     to_device,
 )
+from weft.cuda.compiling import bounds, compile, compile_for_current_device, compile_ptx, compile_ptx_for_current_device
 from weft.cuda.devices import (
     close,
     current_context,
@@ -84,6 +85,7 @@ from weft.cuda.names import (
     threadIdx,
     warpsize,
 )
+from weft.cuda.overloads import Measured
 from weft.cuda.streams import (
     Event,
     Graph,
@@ -118,6 +120,10 @@ __all__ = [
     "cg",
     "close",
     "clz",
+    "compile",
+    "compile_for_current_device",
+    "compile_ptx",
+    "compile_ptx_for_current_device",
     "const",
     "current_context",
     "default_stream",
@@ -183,7 +189,7 @@ __all__ = [
 ]
 
 
-class Kernel(_weft.Dispatcher, Inspectable):
+class Kernel(Measured, Inspectable):
     """A compiled kernel: launched as ``kernel[blocks, threads](arguments...)`` or ``kernel.forall(n)(arguments...)``."""
 
     def forall(self, ntasks: Any, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> _weft.Launcher:
@@ -234,7 +240,7 @@ def jit(
         the blocks of a cluster.
     `opt`, `lineinfo` and `inline` are accepted for Numba's sake.
     """
-    bounds = _bounds(launch_bounds, max_registers)
+    limits = bounds(launch_bounds, max_registers)
     if link:
         raise UnsupportedError("linking foreign device code is not supported")
 
@@ -249,18 +255,7 @@ def jit(
             contract=fma or fastmath,
             check=checked(debug, boundscheck),
             cache=cache,
-            bounds=bounds,
+            bounds=limits,
         )
 
     return decorate(signature_or_function, make)
-
-
-def _bounds(launch_bounds: int | Sequence[int] | None, max_registers: int | None) -> tuple[int, int, int]:
-    """Threads of a block, blocks of a multiprocessor, registers of a thread; 0 for what is not given."""
-    given = [] if launch_bounds is None else list(launch_bounds) if isinstance(launch_bounds, Sequence) else [launch_bounds]
-    if len(given) > 3 or (launch_bounds is not None and not given):
-        raise ValueError(f"launch_bounds takes one to three numbers, got {launch_bounds!r}")
-    if any(not isinstance(n, int) or n < 1 for n in given) or not isinstance(max_registers or 0, int) or (max_registers or 0) < 0:
-        raise ValueError(f"launch bounds and registers are positive ints, got {launch_bounds!r} and {max_registers!r}")
-    threads, blocks = [*given, 0, 0][:2] if len(given) < 2 else given[:2]
-    return (threads, blocks, max_registers or 0)

@@ -1,6 +1,6 @@
 //! Statements: blocks in order, branches, loops, scopes.
 
-use weft_ir::{Block, Label as ScopeLabel, Stmt, StmtKind, Value};
+use weft_ir::{Block, FuncKind, Label as ScopeLabel, Stmt, StmtKind, Value};
 
 use super::func::Fx;
 use super::number::{Num, Range};
@@ -89,7 +89,12 @@ impl<'m> Fx<'_, 'm> {
             }
             StmtKind::Return(None) => self.w.br(self.end),
             StmtKind::Return(Some(_)) if self.f.result.is_unit() => self.w.br(self.end),
-            StmtKind::Return(Some(_)) => return self.internal("a kernel that returns a value"),
+            StmtKind::Return(Some(_)) if self.f.kind == FuncKind::Kernel => return self.internal("a kernel that returns a value"),
+            StmtKind::Return(Some(value)) => {
+                let val = self.val(*value)?;
+                self.leave_results(&val)?;
+                self.w.br(self.end);
+            }
             StmtKind::Store {
                 view,
                 indices,
@@ -110,7 +115,7 @@ impl<'m> Fx<'_, 'm> {
                 let time = self.operand(*time)?;
                 self.sleep(time);
             }
-            StmtKind::Raise { kind, message } => self.raise(*kind, message),
+            StmtKind::Raise { kind, message } => self.raise(*kind, message)?,
             StmtKind::Print(items) => self.print(items)?,
             StmtKind::ParFor { .. } | StmtKind::Launch { .. } => return self.unsupported("a parallel loop inside a kernel"),
         }

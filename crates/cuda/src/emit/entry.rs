@@ -15,11 +15,19 @@ use super::{EmitError, Emitted, Facts, Param, ViewParam, written};
 use crate::target::Target;
 
 /// A parameter the entry could have.
-struct Candidate {
+pub struct Candidate {
     slot: u32,
     ty: Ty,
     /// What LLVM is told of it.
     attributes: String,
+}
+
+/// Which of them it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Those the code reads.
+    Read,
+    All,
 }
 
 pub fn emit(module: &Module, target: Target, facts: Facts) -> Res<Emitted> {
@@ -32,18 +40,18 @@ pub fn emit(module: &Module, target: Target, facts: Facts) -> Res<Emitted> {
         FuncKind::Loop { .. } => return fx.unsupported("a reduction over a loop on a GPU"),
         kind => return Err(EmitError::Internal(format!("an entry of kind {kind:?} for a GPU"))),
     };
-    let entry = fx.finish(&candidates);
+    let entry = fx.finish(symbol(f), &candidates, Keep::Read);
     Ok(cx.finish(entry))
 }
 
 /// A name that is legal in PTX, where instructions' names are not, and says which function it is. No name of our own, which have a `$`.
-fn symbol(function: &Function) -> String {
+pub fn symbol(function: &Function) -> String {
     let legal = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     format!("weft_{}", function.name.chars().map(legal).collect::<String>())
 }
 
 impl Fx<'_, '_> {
-    fn kernel(&mut self) -> Res<Vec<Candidate>> {
+    pub fn kernel(&mut self) -> Res<Vec<Candidate>> {
         let candidates = self.params(&self.f.params, 0)?;
         self.make_slots()?;
         self.make_arrays()?;
@@ -226,22 +234,12 @@ impl Fx<'_, '_> {
         given.map(|(name, n)| format!(" \"nvvm.{name}\"=\"{n}\"")).collect()
     }
 
-    fn finish(mut self, candidates: &[Candidate]) -> Entry {
+    pub fn finish(mut self, name: String, candidates: &[Candidate], keep: Keep) -> Entry {
         self.w.place(self.end);
         self.w.end(format_args!("ret void"));
         self.write_raising();
-        let name = symbol(self.f);
-        let body = format!("entry:\n{}  br label %start\nstart:\n{}", self.w.entry, self.w.body);
-        let read = params_read(&body);
-        let (mut params, mut signature) = (Vec::new(), String::new());
-        for Candidate { slot, ty, attributes } in candidates.iter().filter(|c| read.contains(&c.slot)) {
-            let comma = if params.is_empty() { "" } else { ", " };
-            let _ = write!(signature, "{comma}{ty} noundef{attributes} %p{slot}");
-            params.push(Param {
-                slot: *slot,
-                bytes: ty.bits() / 8,
-            });
-        }
+        let body = self.body();
+        let (params, mut signature) = declared(candidates, &body, keep);
         for (used, hidden) in [(self.cx.mailbox, Operand::MAILBOX), (self.cx.grid_sync, Operand::COUNTER)] {
             let comma = if signature.is_empty() { "" } else { ", " };
             if used {
@@ -252,6 +250,26 @@ impl Fx<'_, '_> {
         let text = format!("define ptx_kernel void @{name}({signature}) convergent nounwind{bounds} {{\n{body}}}\n");
         Entry { name, text, params }
     }
+
+    /// The blocks written so far, from the first on.
+    pub fn body(&self) -> String {
+        format!("entry:\n{}  br label %start\nstart:\n{}", self.w.entry, self.w.body)
+    }
+}
+
+/// The parameters of a body, and how they are written.
+pub fn declared(candidates: &[Candidate], body: &str, keep: Keep) -> (Vec<Param>, String) {
+    let read = params_read(body);
+    let (mut params, mut signature) = (Vec::new(), String::new());
+    for Candidate { slot, ty, attributes } in candidates.iter().filter(|c| keep == Keep::All || read.contains(&c.slot)) {
+        let comma = if params.is_empty() { "" } else { ", " };
+        let _ = write!(signature, "{comma}{ty} noundef{attributes} %p{slot}");
+        params.push(Param {
+            slot: *slot,
+            bytes: ty.bits() / 8,
+        });
+    }
+    (params, signature)
 }
 
 fn param(slot: u32, ty: Ty, candidates: &mut Vec<Candidate>) -> Operand {

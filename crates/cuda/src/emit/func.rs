@@ -29,6 +29,8 @@ pub struct Fx<'a, 'm> {
     pub frames: Vec<Frame>,
     /// Where `Return` goes.
     pub end: Label,
+    /// Where it leaves the scalars that a function gives back; a kernel gives none.
+    pub results: Vec<(Scalar, Operand)>,
     pub raising: Option<Raising>,
     /// Special registers that are read, by name.
     pub registers: HashMap<String, Operand>,
@@ -53,6 +55,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             arrays: Vec::new(),
             frames: Vec::new(),
             end,
+            results: Vec::new(),
             raising: None,
             registers: HashMap::new(),
             span: Span::NONE,

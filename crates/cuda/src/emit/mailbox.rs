@@ -1,6 +1,6 @@
 //! `raise` and `print`: records in memory that the host reads. See `docs/architecture.md` for where they lie.
 
-use weft_ir::{ErrorKind, Geometry, PrintItem, Scalar};
+use weft_ir::{ErrorKind, FuncKind, Geometry, PrintItem, Scalar};
 
 use super::func::Fx;
 use super::values::Res;
@@ -27,7 +27,8 @@ pub struct Raising {
 
 impl Fx<'_, '_> {
     /// Records the error if it is the first, and ends the thread.
-    pub fn raise(&mut self, kind: ErrorKind, message: &str) {
+    pub fn raise(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
+        self.check_mail("an error")?;
         let site = self.cx.error_sites.len() as i64;
         self.cx.error_sites.push(ErrorSite {
             kind,
@@ -44,6 +45,15 @@ impl Fx<'_, '_> {
         self.raising = Some(raising);
         self.w.store(Ty::I32.int_const(site), raising.site);
         self.w.br(raising.label);
+        Ok(())
+    }
+
+    /// A function that other code calls has no mailbox.
+    fn check_mail(&self, what: &str) -> Res<()> {
+        if self.f.kind == FuncKind::Device {
+            return self.unsupported(format!("{what} in a function compiled by itself, which has nobody to tell"));
+        }
+        Ok(())
     }
 
     /// The end of every error, once a function.
@@ -96,6 +106,7 @@ impl Fx<'_, '_> {
 
     /// One line of output, if the ring has room for it.
     pub fn print(&mut self, items: &[PrintItem]) -> Res<()> {
+        self.check_mail("a print")?;
         self.cx.mailbox = true;
         let (mut parts, mut slots) = (Vec::new(), Vec::new());
         for item in items {

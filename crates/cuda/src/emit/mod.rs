@@ -10,6 +10,7 @@ mod cast;
 mod control;
 mod divide;
 mod entry;
+mod export;
 mod func;
 mod helpers;
 mod mailbox;
@@ -106,6 +107,12 @@ pub enum EmitError {
 /// Writes the entry of a module: a `Kernel`, or a `Loop` without reductions.
 pub fn emit(module: &Module, target: Target, facts: Facts) -> Result<Emitted, EmitError> {
     entry::emit(module, target, facts)
+}
+
+/// Writes the entry of a module for programs of others to launch or call: a `Kernel` with all its parameters, whether it reads them or
+/// not, that relies on no facts; or a `Device` function that takes and gives its values as C does.
+pub fn export(module: &Module, target: Target, symbol: Option<&str>) -> Result<Emitted, EmitError> {
+    export::export(module, target, symbol)
 }
 
 /// The views among the entry's parameters, for finding [`Facts`].

@@ -367,6 +367,13 @@ impl Writer {
         self.entry_inst(Ty::Ptr(Memory::Generic), format_args!("alloca {ty}"))
     }
 
+    /// An instruction whose result is a structure; gives its name.
+    pub fn aggregate(&mut self, text: Arguments<'_>) -> String {
+        let reg = self.reg(Ty::I1).bare().to_string();
+        self.line(format_args!("{reg} = {text}"));
+        reg
+    }
+
     /// An instruction that ends the block.
     pub fn end(&mut self, text: Arguments<'_>) {
         self.line(text);
