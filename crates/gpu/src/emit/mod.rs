@@ -14,6 +14,7 @@
 //! | 1 | `i` | class `i` |
 
 mod entry;
+pub mod numbers;
 mod written;
 
 use naga::valid::ModuleInfo;
