@@ -79,6 +79,12 @@ fn random_kernels() {
     check(random::kernel, 1000);
 }
 
+/// Some threads end before barriers, and lanes meet where others never come.
+#[test]
+fn stray_kernels() {
+    check(random::stray_kernel, 60);
+}
+
 #[test]
 fn random_host_functions() {
     check(random::host, 1000);

@@ -3,7 +3,7 @@
 #![cfg(test)]
 
 use weft_ir::interp::{Fault, Options};
-use weft_ir::random::{Case, host, kernel};
+use weft_ir::random::{Case, host, kernel, stray_kernel};
 use weft_ir::testing::interpret;
 use weft_ir::text::{parse, print};
 use weft_ir::verify::verify;
@@ -38,6 +38,26 @@ fn kernels_are_sound() {
     for seed in 0..300 {
         check(seed, &kernel(seed));
     }
+}
+
+#[test]
+fn kernels_with_stray_threads_are_sound() {
+    let mut uneven = 0;
+    for seed in 0..300 {
+        let case = stray_kernel(seed);
+        let text = print(&case.module);
+        verify(&case.module).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+        let run = |in_step| {
+            let options = Options {
+                in_step,
+                ..Options::default()
+            };
+            interpret(&case.module, &case.line, options).unwrap().result
+        };
+        run(false).unwrap_or_else(|trap| panic!("seed {seed}: {trap}\n{text}"));
+        uneven += usize::from(run(true).is_err());
+    }
+    assert!(uneven > 40, "in only {uneven} cases threads end before a barrier");
 }
 
 #[test]

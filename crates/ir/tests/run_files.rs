@@ -109,6 +109,7 @@ fn damaged_files_run_to_some_end() {
                 let options = Options {
                     checked,
                     interrupted: Some(|| true),
+                    ..Options::default()
                 };
                 ran += usize::from(interpret(&module, line, options).is_ok());
             }

@@ -9,6 +9,7 @@ pub mod halves;
 pub mod inline;
 pub mod legalize;
 pub mod liveness;
+pub mod lockstep;
 pub mod nonneg;
 pub mod numbering;
 pub mod operands;
@@ -17,6 +18,7 @@ pub mod structure;
 pub mod uniformity;
 
 pub use error::PassError;
+pub use lockstep::Options as GpuOptions;
 
 use weft_ir::Module;
 
@@ -49,18 +51,9 @@ pub fn lower_for_cuda(module: &mut Module) -> Result<(), PassError> {
     Ok(())
 }
 
-/// What the device cannot do by itself, for [`lower_for_gpu`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GpuOptions {
-    /// Operations of warps go through shared memory: the device's subgroups have not exactly 32 lanes.
-    pub lower_warps: bool,
-    /// The most threads a block has.
-    pub max_threads: u32,
-}
-
 /// Everything between the front end's module and the emitter for other GPUs, in order. Afterwards every barrier stands in control flow that
 /// is the same for the whole block, and no thread has ended before one.
-pub fn lower_for_gpu(module: &mut Module, _options: &GpuOptions) -> Result<(), PassError> {
+pub fn lower_for_gpu(module: &mut Module, options: &GpuOptions) -> Result<(), PassError> {
     legalize::run(module)?;
     contract::run(module)?;
     inline::run(module)?;
@@ -68,5 +61,8 @@ pub fn lower_for_gpu(module: &mut Module, _options: &GpuOptions) -> Result<(), P
     halves::run(module)?;
     cleanup::run(module)?;
     nonneg::run(module)?;
+    lockstep::run(module, *options)?;
+    structure::run(module)?;
+    cleanup::run(module)?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Walking what operations and statements mention: operands, definitions, nested blocks.
 
-use weft_ir::{AxisSlice, Block, Function, Index, Op, PrintItem, StmtKind, Value};
+use weft_ir::{AxisSlice, Block, Function, Index, Label, Op, PrintItem, Stmt, StmtKind, Value};
 
 /// Applies `$f` to every operand of an operation, by shared or mutable reference as `$op` is one.
 macro_rules! each_op_operand {
@@ -208,6 +208,26 @@ pub fn is_barrier(kind: &StmtKind) -> bool {
         kind,
         StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::Let(_, Op::BarrierReduce(..))
     )
+}
+
+/// Does the statement hold a barrier, or jump to where control around barriers goes on?
+pub fn is_around_barrier(stmt: &Stmt) -> bool {
+    fn outward(stmt: &Stmt, in_loop: bool, labels: &mut Vec<Label>) -> bool {
+        match &stmt.kind {
+            kind if is_barrier(kind) => true,
+            StmtKind::Break | StmtKind::Continue => !in_loop,
+            StmtKind::Leave(label) => !labels.contains(label),
+            StmtKind::Scope(label, body) => {
+                labels.push(*label);
+                body.0.iter().any(|s| outward(s, in_loop, labels))
+            }
+            kind => {
+                let in_loop = in_loop || matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. });
+                blocks(kind).any(|block| block.0.iter().any(|s| outward(s, in_loop, labels)))
+            }
+        }
+    }
+    outward(stmt, false, &mut Vec::new())
 }
 
 /// Do the lanes of a warp meet at the statement, or ask which of them do?

@@ -14,6 +14,10 @@ use crate::liveness::{Liveness, LocalSet};
 use crate::numbering::{Numbered, StmtId};
 use crate::operands;
 
+/// What is wrong with a barrier under a condition that is not the same for all threads of a block.
+pub const DIVERGENT_BARRIER: &str =
+    "a barrier that not all threads of a block may reach: the condition it stands under differs between threads";
+
 /// How a value relates to the lanes, from knowing most to knowing least.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Class {

@@ -8,8 +8,14 @@ use std::{env, fs};
 
 use weft_ir::Module;
 use weft_ir::text::{parse, print};
-use weft_passes::{PassError, cleanup, contract, halves, inline, legalize, lower_for_cpu, nonneg, outline, structure};
+use weft_passes::{
+    GpuOptions, PassError, cleanup, contract, halves, inline, legalize, lockstep, lower_for_cpu, nonneg, outline, structure,
+};
 
+const GPU: GpuOptions = GpuOptions {
+    lower_warps: true,
+    max_threads: 64,
+};
 const SEPARATOR: &str = "; after\n";
 
 #[test]
@@ -59,6 +65,7 @@ fn run(pass: &str, module: &mut Module) -> Result<(), PassError> {
         "contract" => contract::run(module),
         "nonneg" => nonneg::run(module),
         "outline" => outline::run(module),
+        "lockstep" => lockstep::run(module, GPU),
         "lower_for_cpu" => lower_for_cpu(module),
         other => panic!("there is no pass `{other}`"),
     }

@@ -32,6 +32,7 @@ pub fn run(
     let options = Options {
         checked: true,
         interrupted: call.hooks.interrupted,
+        ..Options::default()
     };
     let mut machine = Machine::new(module, options).map_err(|error| RunError::Compile(CompileError::Internal(error.to_string())))?;
     let function = module.entry_function();

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use weft_ir::{BarrierOp, BinOp, Block, Function, Label, Local, Op, Space, Stmt, StmtKind, Value};
+use weft_ir::{BarrierOp, BinOp, Block, Function, Local, Op, Space, Stmt, StmtKind, Value};
 use weft_passes::operands;
 
 /// A piece of a block that holds barriers.
@@ -23,7 +23,7 @@ pub enum Piece<'m> {
 pub fn pieces(block: &Block) -> Vec<Piece<'_>> {
     let (mut found, mut start) = (Vec::new(), 0);
     for (i, stmt) in block.0.iter().enumerate() {
-        if !is_skeleton(stmt) {
+        if !operands::is_around_barrier(stmt) {
             continue;
         }
         if start < i {
@@ -41,26 +41,6 @@ pub fn pieces(block: &Block) -> Vec<Piece<'_>> {
         found.push(Piece::Run(&block.0[start..]));
     }
     found
-}
-
-/// Holds a barrier, or jumps to where the skeleton goes on.
-fn is_skeleton(stmt: &Stmt) -> bool {
-    fn outward(stmt: &Stmt, in_loop: bool, labels: &mut Vec<Label>) -> bool {
-        match &stmt.kind {
-            kind if operands::is_barrier(kind) => true,
-            StmtKind::Break | StmtKind::Continue => !in_loop,
-            StmtKind::Leave(label) => !labels.contains(label),
-            StmtKind::Scope(label, body) => {
-                labels.push(*label);
-                body.0.iter().any(|s| outward(s, in_loop, labels))
-            }
-            kind => {
-                let in_loop = in_loop || matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. });
-                operands::blocks(kind).any(|block| block.0.iter().any(|s| outward(s, in_loop, labels)))
-            }
-        }
-    }
-    outward(stmt, false, &mut Vec::new())
 }
 
 /// What regions hand to each other.

@@ -1,7 +1,7 @@
 //! Control around barriers: what all threads of a block go through alike, written once for the block.
 
 use weft_ir::{BarrierOp, Block, Span, Stmt, StmtKind, Value};
-use weft_passes::uniformity::Class;
+use weft_passes::uniformity::{Class, DIVERGENT_BARRIER};
 
 use super::control::FrameKind;
 use super::func::Fx;
@@ -89,7 +89,7 @@ impl<'m> Fx<'_, 'm> {
             return Ok(());
         }
         self.span = barrier_span(stmt).filter(|span| *span != Span::NONE).unwrap_or(stmt.span);
-        self.unsupported("a barrier that not all threads of a block may reach: the condition it stands under differs between threads")
+        self.unsupported(DIVERGENT_BARRIER)
     }
 
     fn skeleton_control(&mut self, plan: &Plan<'m>, stmt: &'m Stmt) -> Res<()> {

@@ -93,7 +93,7 @@ impl Machine<'_> {
     }
 
     fn all_here<'t>(&mut self, mut waiting: impl Iterator<Item = &'t Thread>, threads: usize) -> Result<(), Box<Trap>> {
-        let (true, Some(first)) = (self.options.checked, waiting.next()) else {
+        let (true, Some(first)) = (self.options.checked || self.options.in_step, waiting.next()) else {
             return Ok(());
         };
         let same = 1 + waiting.filter(|thread| same_site(thread, first)).count();

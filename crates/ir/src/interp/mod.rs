@@ -37,6 +37,8 @@ pub struct Options {
     /// Find data races between threads of a block (and points of a parallel loop), reads of uninitialised memory and locals, divergent
     /// barriers, and views that are not laid out as their type says.
     pub checked: bool,
+    /// Barriers must be reached by all threads of the block together, as in checked mode.
+    pub in_step: bool,
     /// Asked now and then; true ends the run with [`Fault::Interrupted`].
     pub interrupted: Option<fn() -> bool>,
 }

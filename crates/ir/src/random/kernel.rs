@@ -1,5 +1,6 @@
 //! Random kernels: regions of statements with barriers between them.
 
+mod stray;
 mod together;
 
 use super::rng::Rng;
@@ -41,9 +42,11 @@ struct Kernel {
     threads: u64,
     /// The thread's number in its block.
     thread: Value,
+    /// Shared arrays that all threads have set, in a kernel whose threads may end early.
+    stray: Option<Vec<Reach>>,
 }
 
-pub(super) fn generate(mut rng: Rng) -> Case {
+pub(super) fn generate(mut rng: Rng, stray: bool) -> Case {
     let (block, grid) = (rng.pick(&BLOCKS), rng.pick(&GRIDS));
     let (mut functions, callees) = device::generate(&mut rng);
     let mut g = Gen::new(rng, function("k", FuncKind::Kernel));
@@ -106,8 +109,21 @@ pub(super) fn generate(mut rng: Rng) -> Case {
         g.constant_array();
     }
     g.make_locals();
-    let mut kernel = Kernel { g, threads, thread };
+    let mut kernel = Kernel {
+        g,
+        threads,
+        thread,
+        stray: None,
+    };
     kernel.local_array();
+    if stray {
+        kernel.set_shared();
+        for _ in 0..2 {
+            kernel.go_astray();
+            kernel.phases(2);
+        }
+        kernel.exchange();
+    }
     kernel.phases(3);
     kernel.tail(&sums);
     let constants = kernel.g.constants;
@@ -196,6 +212,10 @@ impl Kernel {
     /// Code that all threads of a block go through together.
     fn phases(&mut self, depth: u32) {
         for _ in 0..1 + self.g.rng.below(2) {
+            if self.stray.is_some() && self.g.rng.chance(45) {
+                self.go_astray();
+                continue;
+            }
             match self.g.rng.below(9) {
                 0..=1 => self.exchange(),
                 2 => self.tally(),
@@ -214,8 +234,13 @@ impl Kernel {
 
     /// Every thread writes its element of a shared array; after a barrier all read what they like, up to the next barrier.
     fn exchange(&mut self) {
-        let elem = self.g.any_type();
-        let array = self.declare(elem, self.threads, Space::Shared);
+        let (elem, array) = match self.set_already(0) {
+            Some(array) => (array.elem, array),
+            None => {
+                let elem = self.g.any_type();
+                (elem, self.declare(elem, self.threads, Space::Shared))
+            }
+        };
         let value = self.g.expr(elem);
         self.store(&array, self.thread, value);
         self.g.b.push(StmtKind::Barrier);
@@ -228,8 +253,14 @@ impl Kernel {
 
     /// Threads count in a shared array; after a barrier all read the counts.
     fn tally(&mut self) {
-        let (elem, op) = (self.g.rng.pick(&COUNTED), self.g.rng.pick(&COMMUTING));
-        let array = self.declare(elem, self.threads, Space::Shared);
+        let (mut elem, op) = (self.g.rng.pick(&COUNTED), self.g.rng.pick(&COMMUTING));
+        let array = match self.set_already(1) {
+            Some(array) => {
+                elem = array.elem;
+                array
+            }
+            None => self.declare(elem, self.threads, Space::Shared),
+        };
         let value = self.g.value(elem);
         self.store(&array, self.thread, value);
         self.g.b.push(StmtKind::Barrier);

@@ -34,7 +34,13 @@ pub struct Case {
 
 /// A kernel over a small grid, with barriers, shared and local arrays, atomics, and device functions.
 pub fn kernel(seed: u64) -> Case {
-    kernel::generate(Rng::new(seed))
+    kernel::generate(Rng::new(seed), false)
+}
+
+/// A kernel whose threads go astray: some end before barriers that others come to, and lanes of a warp meet where other threads never come.
+/// Not for checked mode, which refuses the former.
+pub fn stray_kernel(seed: u64) -> Case {
+    kernel::generate(Rng::new(seed), true)
 }
 
 /// A host function with sequential code, index spaces and reductions.

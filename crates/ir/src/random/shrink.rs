@@ -62,6 +62,7 @@ fn is_sound(case: &Case) -> bool {
     let options = Options {
         checked: true,
         interrupted: Some(out_of_patience),
+        ..Options::default()
     };
     match interpret(&case.module, &case.line, options).map(|run| run.result) {
         Ok(Ok(_)) => true,

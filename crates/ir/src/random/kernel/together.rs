@@ -14,6 +14,8 @@ impl Kernel {
     pub(super) fn cooperate(&mut self) {
         let all = self.lanes(u32::MAX);
         match self.g.rng.below(6) {
+            // Lanes that have ended give nothing.
+            4..=5 if self.stray.is_some() => self.some_lanes(),
             0 => self.count(),
             1 => self.vote(all),
             2 => self.compare(all),
@@ -22,7 +24,34 @@ impl Kernel {
         }
     }
 
-    fn lanes(&mut self, mask: u32) -> Value {
+    /// The lanes of a mask in which something holds.
+    pub(super) fn ballot(&mut self, mask: Value, value: Value) -> Value {
+        let op = Op::Warp {
+            op: WarpOp::Ballot,
+            mask,
+            value,
+            lane: None,
+        };
+        self.g.b.emit(Scalar::U32, op)
+    }
+
+    /// The lanes that have not ended.
+    pub(super) fn present(&mut self) -> Value {
+        let all = self.lanes(u32::MAX);
+        let yes = self.g.constant(Const::Bool(true));
+        self.ballot(all, yes)
+    }
+
+    /// Something the lanes of a mask do, none of which has ended.
+    pub(super) fn cooperate_in(&mut self, mask: Value) {
+        match self.g.rng.below(4) {
+            0 => self.vote(mask),
+            1 => self.compare(mask),
+            _ => self.read_leader(mask),
+        }
+    }
+
+    pub(super) fn lanes(&mut self, mask: u32) -> Value {
         self.g.constant(Const::Int(Scalar::U32, mask.into()))
     }
 
@@ -92,20 +121,18 @@ impl Kernel {
     fn some_lanes(&mut self) {
         let all = self.lanes(u32::MAX);
         let cond = self.g.condition();
-        let ballot = Op::Warp {
-            op: WarpOp::Ballot,
-            mask: all,
-            value: cond,
-            lane: None,
-        };
-        let mask = self.g.b.emit(Scalar::U32, ballot);
+        let mask = self.ballot(all, cond);
+        let here = self.stray.is_some().then(|| self.present());
         let then = self.nested(|k| match k.g.rng.below(3) {
             0 => k.vote(mask),
             1 => k.compare(mask),
             _ => k.read_leader(mask),
         });
         let other = if self.g.rng.chance(40) {
-            let mask = self.g.b.unary(UnOp::Not, mask);
+            let mut mask = self.g.b.unary(UnOp::Not, mask);
+            if let Some(here) = here {
+                mask = self.g.b.binary(BinOp::And, mask, here);
+            }
             self.nested(|k| {
                 k.g.b.push(StmtKind::SyncWarp(mask));
                 k.read_leader(mask);
