@@ -2,3 +2,5 @@
 
 pub mod emit;
 pub mod features;
+pub mod probe;
+pub mod spirv;

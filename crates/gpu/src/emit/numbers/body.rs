@@ -1,8 +1,8 @@
 //! Writing a function of naga's, one expression after the other.
 
 use naga::{
-    BinaryOperator, Block, Expression, Function, FunctionArgument, FunctionResult, Handle, Literal, LocalVariable, MathFunction, Module,
-    Scalar, ScalarKind, Span, Statement, Type, TypeInner, UnaryOperator,
+    BinaryOperator, Binding, Block, Expression, Function, FunctionArgument, FunctionResult, GlobalVariable, Handle, Literal, LocalVariable,
+    MathFunction, Module, Scalar, ScalarKind, Span, Statement, Type, TypeInner, UnaryOperator,
 };
 
 use super::plain::Plain;
@@ -34,7 +34,13 @@ pub struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    pub fn new(numbers: &'a mut Numbers, module: &'a mut Module, features: &'a Features, operands: &[Scalar], result: Scalar) -> Body<'a> {
+    pub fn new(
+        numbers: &'a mut Numbers,
+        module: &'a mut Module,
+        features: &'a Features,
+        operands: &[Scalar],
+        result: Option<Scalar>,
+    ) -> Body<'a> {
         let mut body = Body {
             numbers,
             module,
@@ -50,8 +56,10 @@ impl<'a> Body<'a> {
                 binding: None,
             });
         }
-        let ty = body.type_of(result);
-        body.function.result = Some(FunctionResult { ty, binding: None });
+        body.function.result = result.map(|result| FunctionResult {
+            ty: body.type_of(result),
+            binding: None,
+        });
         body
     }
 
@@ -70,8 +78,23 @@ impl<'a> Body<'a> {
         values
     }
 
-    pub fn finish(mut self, result: Val) -> Function {
-        self.ret(result);
+    /// The first part of an argument that the device gives.
+    pub fn entry_argument(&mut self, ty: Handle<Type>, binding: Binding) -> Val {
+        let n = self.function.arguments.len() as u32;
+        self.function.arguments.push(FunctionArgument {
+            name: None,
+            ty,
+            binding: Some(binding),
+        });
+        let vector = self.push(Expression::FunctionArgument(n), Scalar::U32);
+        let (base, index) = (vector.at, 0);
+        self.push(Expression::AccessIndex { base, index }, Scalar::U32)
+    }
+
+    pub fn finish(mut self, result: Option<Val>) -> Function {
+        self.statement(Statement::Return {
+            value: result.map(|v| v.at),
+        });
         self.function.body = self.blocks.pop().unwrap_or_default();
         self.function
     }
@@ -325,6 +348,23 @@ impl<'a> Body<'a> {
             pointer: var.pointer,
             value: value.at,
         });
+    }
+
+    fn element(&mut self, array: Handle<GlobalVariable>, index: Val) -> Handle<Expression> {
+        let base = self.push(Expression::GlobalVariable(array), Scalar::U32).at;
+        let index = index.at;
+        self.push(Expression::Access { base, index }, Scalar::U32).at
+    }
+
+    /// A word of a buffer.
+    pub fn load(&mut self, array: Handle<GlobalVariable>, index: Val) -> Val {
+        let pointer = self.element(array, index);
+        self.push(Expression::Load { pointer }, Scalar::U32)
+    }
+
+    pub fn store(&mut self, array: Handle<GlobalVariable>, index: Val, value: Val) {
+        let pointer = self.element(array, index);
+        self.statement(Statement::Store { pointer, value: value.at });
     }
 
     fn block(&mut self, write: impl FnOnce(&mut Self)) -> Block {

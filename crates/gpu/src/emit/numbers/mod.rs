@@ -18,6 +18,7 @@
 //! | `cast` | conversions |
 //! | `half` | conversions of 16-bit floats |
 //! | `atomic` | what an element becomes |
+//! | `trial` | a kernel that tries operations out |
 
 mod atomic;
 mod bits;
@@ -31,6 +32,7 @@ mod int;
 mod plain;
 #[cfg(test)]
 mod tests;
+pub mod trial;
 
 use std::collections::HashMap;
 
@@ -172,13 +174,13 @@ impl Numbers {
             return Some(known);
         }
         let operands: Vec<naga::Scalar> = which.operands().into_iter().map(register).collect();
-        let mut body = Body::new(self, module, features, &operands, register(which.result()));
+        let mut body = Body::new(self, module, features, &operands, Some(register(which.result())));
         let args = body.arguments();
         let result = match which.plain(features) {
             Some(plain) => body.plain(plain, &args)?,
             None => which.write(&mut body, &args)?,
         };
-        let mut function = body.finish(result);
+        let mut function = body.finish(Some(result));
         function.name = Some(which.name());
         let handle = module.functions.append(function, Span::default());
         self.functions.insert(which, handle);

@@ -1,0 +1,492 @@
+//! Every operation on every type, on a device, against the IR's own arithmetic, bit for bit. All NaNs are one.
+
+#![allow(unsafe_code, clippy::unwrap_used)]
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use naga::valid::{ValidationFlags, Validator};
+use weft_gpu::emit::numbers::Number;
+use weft_gpu::emit::numbers::trial::{Trial, word};
+use weft_gpu::features::{Features, FloatControls};
+use weft_gpu::probe::{Bench, probe};
+use weft_gpu::spirv;
+use weft_ir::{AtomicOp, BinOp, CmpOp, Const, Scalar, UnOp, eval};
+
+/// Trials of one kernel.
+const TOGETHER: usize = 24;
+const RANDOM_ROWS: usize = 400;
+
+struct Gpu {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    features: Features,
+}
+
+fn open() -> Gpu {
+    let mut wanted = wgpu::InstanceDescriptor::new_without_display_handle();
+    wanted.backends = wgpu::Backends::VULKAN;
+    let instance = wgpu::Instance::new(wanted);
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
+    let software = adapters
+        .iter()
+        .find(|adapter| adapter.get_info().device_type == wgpu::DeviceType::Cpu);
+    let adapter = software.or(adapters.first()).expect("no Vulkan device: Mesa's for the CPU will do");
+    let has = adapter.features();
+    let used = wgpu::Features::SHADER_F64 | wgpu::Features::SHADER_INT64 | wgpu::Features::PASSTHROUGH_SHADERS;
+    let description = wgpu::DeviceDescriptor {
+        required_features: has & used,
+        required_limits: adapter.limits(),
+        // SAFETY: what is experimental is SPIR-V that wgpu does not look at.
+        experimental_features: unsafe { wgpu::ExperimentalFeatures::enabled() },
+        ..Default::default()
+    };
+    let (device, queue) = pollster::block_on(adapter.request_device(&description)).expect("the device opens");
+    let controls = FloatControls {
+        keeps_nan: true,
+        keeps_subnormals: false,
+        rounds_to_even: true,
+    };
+    let features = Features {
+        float64: has.contains(wgpu::Features::SHADER_F64),
+        int64: has.contains(wgpu::Features::SHADER_INT64),
+        controls32: controls,
+        controls64: controls,
+        ..Features::lavapipe()
+    };
+    Gpu { device, queue, features }
+}
+
+fn load(device: &wgpu::Device, module: naga::Module, features: &Features) -> Result<wgpu::ShaderModule, String> {
+    let mut validator = Validator::new(ValidationFlags::all(), features.capabilities());
+    let info = validator.validate(&module).map_err(|error| error.emit_to_string(""))?;
+    let words = spirv::write(&module, &info, features, false)?;
+    let description = wgpu::ShaderModuleDescriptorPassthrough {
+        entry_points: Cow::Owned(vec![wgpu::PassthroughShaderEntryPoint {
+            name: "main".into(),
+            workgroup_size: (1, 1, 1),
+        }]),
+        spirv: Some(words.into()),
+        ..Default::default()
+    };
+    // SAFETY: naga's writer made it of a valid module, which stays inside its bindings.
+    Ok(unsafe { device.create_shader_module_passthrough(description) })
+}
+
+impl Gpu {
+    fn run(&self, features: &Features, trials: &[Trial]) -> Vec<Vec<u64>> {
+        let load = |module, features: &Features| load(&self.device, module, features);
+        let bench = Bench {
+            device: &self.device,
+            queue: &self.queue,
+            load: &load,
+        };
+        bench.run(features, trials).expect("the trials run")
+    }
+
+    fn probed(&self) -> Features {
+        let load = |module, features: &Features| load(&self.device, module, features);
+        let bench = Bench {
+            device: &self.device,
+            queue: &self.queue,
+            load: &load,
+        };
+        probe(&bench, &self.features).expect("the probe runs")
+    }
+
+    /// Runs all trials and shows the first wrong rows of each.
+    fn check(&self, features: &Features, trials: &[Trial]) {
+        let mut wrong = String::new();
+        for some in trials.chunks(TOGETHER) {
+            for (trial, words) in some.iter().zip(self.run(features, some)) {
+                compare(features, trial, &words, &mut wrong);
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong}");
+    }
+}
+
+fn compare(features: &Features, trial: &Trial, words: &[u64], wrong: &mut String) {
+    let mut shown = 0;
+    for (row, &got) in words.iter().enumerate() {
+        let args: Vec<Const> = trial.operands.iter().map(|column| column[row]).collect();
+        let expected = trial.expected(row).expect("the operation is defined");
+        let excused = args.iter().chain([&expected]).any(|&c| is_subnormal(features, c));
+        if same(expected, got) || excused {
+            continue;
+        }
+        shown += 1;
+        if shown <= 3 {
+            let _ = writeln!(wrong, "{:?} of {args:x?}: {got:#x}, not {expected:x?}", trial.number);
+        }
+    }
+    if shown > 3 {
+        let _ = writeln!(wrong, "... {shown} of {} rows", words.len());
+    }
+}
+
+fn same(expected: Const, got: u64) -> bool {
+    let nan = |c| eval::unary(UnOp::IsNan, c) == Some(Const::Bool(true));
+    if nan(expected) {
+        return match expected {
+            Const::F64(_) => f64::from_bits(got).is_nan(),
+            Const::F32(_) => f32::from_bits(got as u32).is_nan(),
+            other => nan(Const::from_bytes(other.scalar(), &got.to_le_bytes()[..2]).unwrap()),
+        };
+    }
+    word(expected) == got
+}
+
+/// One that the device may take for zero.
+fn is_subnormal(features: &Features, c: Const) -> bool {
+    match c {
+        Const::F32(b) => !features.subnormals32 && f32::from_bits(b).is_subnormal(),
+        Const::F64(b) => !features.subnormals64 && f64::from_bits(b).is_subnormal(),
+        _ => false,
+    }
+}
+
+/// Numbers that are the same each time (splitmix).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    /// Any bits, or a number of usual size, or a small integer.
+    fn value(&mut self, s: Scalar) -> Const {
+        let bits = self.next();
+        match (self.next() % 4, s) {
+            (_, Scalar::Bool) => Const::Bool(bits & 1 == 1),
+            (0, _) if s.is_float() => eval::cast(Const::f64((bits % 2000) as f64 / 8.0 - 100.0), s).unwrap(),
+            (1, _) if s.is_float() => eval::cast(Const::f64(f64::from_bits(bits >> 4 | 0x3c00 << 48)), s).unwrap(),
+            (0, _) => Const::Int(s, s.wrap((bits % 41) as i64 - 20)),
+            (1, _) => Const::Int(s, s.wrap((bits >> (bits % 64)) as i64)),
+            _ => Const::from_bytes(s, &bits.to_le_bytes()[..s.size()]).unwrap(),
+        }
+    }
+}
+
+/// Where things go wrong.
+fn hard(s: Scalar) -> Vec<Const> {
+    if s == Scalar::Bool {
+        return vec![Const::Bool(false), Const::Bool(true)];
+    }
+    if s.is_int() {
+        let (top, all) = (1i64 << (s.bits() - 1), s.wrap(-1));
+        let some = [
+            0,
+            1,
+            2,
+            3,
+            7,
+            -1,
+            -2,
+            -3,
+            -7,
+            top,
+            top.wrapping_sub(1),
+            top + 1,
+            top.wrapping_sub(2),
+            all,
+            all - 1,
+            31,
+            32,
+            33,
+            63,
+            64,
+            65,
+            8,
+            15,
+            16,
+            10,
+            100,
+        ];
+        let mut some: Vec<Const> = some.iter().map(|&v: &i64| Const::Int(s, s.wrap(v))).collect();
+        some.extend([1i64 << 24, (1 << 24) + 1, (1 << 53) + 1, (1 << 62) + (1 << 37) + 1, 65519, 65520].map(|v| Const::Int(s, s.wrap(v))));
+        some.sort_by_key(|c| word(*c));
+        some.dedup();
+        return some;
+    }
+    let mut some = Vec::new();
+    let two = |n: i32| 2f64.powi(n);
+    let finite = [
+        0.0,
+        0.25,
+        0.4999999701976776,
+        0.5,
+        0.75,
+        1.0,
+        1.5,
+        2.0,
+        2.5,
+        3.0,
+        3.5,
+        7.0,
+        10.0,
+        100.7,
+        1e5,
+        65519.0,
+        65520.0,
+        65535.99,
+        1e10,
+        1e30,
+        1e300,
+        two(23) - 0.5,
+        two(23) + 1.0,
+        two(24) - 1.0,
+        two(31) - 1.0,
+        two(31),
+        two(31) + 1.0,
+        two(31) - 0.5,
+        two(31) + 0.5,
+        two(31) + 256.0,
+        two(32) - 1.0,
+        two(32),
+        two(32) + 5.0,
+        two(33) + 7.0,
+        two(40) + two(20),
+        two(52) - 0.5,
+        two(52) + 1.0,
+        two(53) - 1.0,
+        two(62),
+        two(63) - 1024.0,
+        two(63),
+        two(63) + 4096.0,
+        two(64) - 2048.0,
+        two(64),
+        two(-14),
+        two(-15),
+        two(-24),
+        two(-25),
+        two(-25) * 1.000_000_1,
+        two(-126),
+        two(-127),
+        two(-149),
+        two(-150),
+        two(-1022),
+        two(-1023),
+        f64::from_bits(1),
+        f64::MAX,
+        f64::from(f32::MAX),
+        1.0 + two(-11),
+        1.0 + two(-11) + two(-50),
+        1.0 + two(-8),
+        1.0 + two(-24),
+        1.0 + two(-23),
+        1.0 + two(-24) + two(-50),
+        0.1,
+        1.0 / 3.0,
+    ];
+    for x in finite {
+        some.extend([x, -x]);
+    }
+    some.extend([f64::INFINITY, f64::NEG_INFINITY, f64::NAN]);
+    let mut some: Vec<Const> = some.into_iter().map(|x| eval::cast(Const::f64(x), s).unwrap()).collect();
+    some.sort_by_key(|c| word(*c));
+    some.dedup();
+    some
+}
+
+/// A trial of hard operands, all with all, and random ones.
+fn trial(number: Number, operands: &[Scalar]) -> Trial {
+    let mut random = Random(word(Const::i64(format!("{number:?}").len() as i64)));
+    let hard: Vec<Vec<Const>> = operands.iter().map(|&s| hard(s)).collect();
+    let mut rows: Vec<Vec<Const>> = vec![Vec::new()];
+    for column in &hard {
+        // Three operands would be too many rows: every so-manieth.
+        let step = if operands.len() == 3 { 5 } else { 1 };
+        rows = rows
+            .iter()
+            .flat_map(|row| column.iter().step_by(step).map(move |&c| [row.as_slice(), &[c]].concat()))
+            .collect();
+    }
+    rows.extend((0..RANDOM_ROWS).map(|_| operands.iter().map(|&s| random.value(s)).collect()));
+    let columns = (0..operands.len()).map(|n| rows.iter().map(|row| row[n]).collect());
+    Trial {
+        number,
+        operands: columns.collect(),
+    }
+}
+
+const INTS: [Scalar; 8] = [
+    Scalar::I8,
+    Scalar::I16,
+    Scalar::I32,
+    Scalar::I64,
+    Scalar::U8,
+    Scalar::U16,
+    Scalar::U32,
+    Scalar::U64,
+];
+const FLOATS: [Scalar; 2] = [Scalar::F32, Scalar::F64];
+const COMPARISONS: [CmpOp; 6] = [CmpOp::Eq, CmpOp::Ne, CmpOp::Lt, CmpOp::Le, CmpOp::Gt, CmpOp::Ge];
+
+fn unary(ops: &[UnOp], s: Scalar) -> Vec<Trial> {
+    ops.iter().map(|&op| trial(Number::Unary(op, s), &[s])).collect()
+}
+
+fn binary(ops: &[BinOp], s: Scalar) -> Vec<Trial> {
+    ops.iter().map(|&op| trial(Number::Binary(op, s, s), &[s, s])).collect()
+}
+
+fn compared(s: Scalar) -> Vec<Trial> {
+    COMPARISONS.iter().map(|&op| trial(Number::Compare(op, s), &[s, s])).collect()
+}
+
+#[test]
+fn integers() {
+    use BinOp::*;
+    let gpu = open();
+    let mut trials = Vec::new();
+    for s in INTS {
+        use UnOp::{Abs, BitReverse, Clz, Ctz, Neg, Not, Popcount};
+        trials.extend(unary(&[Neg, Not, Abs, Popcount, Clz, Ctz, BitReverse], s));
+        trials.extend(binary(&[Add, Sub, Mul, FloorDiv, Mod, Rem, And, Or, Xor, Min, Max], s));
+        trials.extend(compared(s));
+    }
+    gpu.check(&gpu.features, &trials);
+}
+
+#[test]
+fn shifts_and_powers() {
+    let gpu = open();
+    let mut trials = Vec::new();
+    for s in INTS {
+        for t in [Scalar::I8, Scalar::U8, Scalar::I32, Scalar::I64, Scalar::U64, s] {
+            trials.extend([BinOp::Shl, BinOp::Shr, BinOp::IntPow].map(|op| trial(Number::Binary(op, s, t), &[s, t])));
+        }
+    }
+    gpu.check(&gpu.features, &trials);
+}
+
+#[test]
+fn bools() {
+    use BinOp::*;
+    let gpu = open();
+    let mut trials = unary(&[UnOp::Not], Scalar::Bool);
+    trials.extend(binary(&[And, Or, Xor, Min, Max], Scalar::Bool));
+    trials.extend(compared(Scalar::Bool));
+    gpu.check(&gpu.features, &trials);
+}
+
+#[test]
+fn floats() {
+    use UnOp::*;
+    let gpu = open();
+    let mut trials = Vec::new();
+    for s in FLOATS {
+        trials.extend(unary(&[Neg, Abs, Sqrt, Floor, Ceil, Trunc, Rint, IsNan, IsInf, SignBit], s));
+        trials.extend(binary(
+            &[
+                BinOp::Add,
+                BinOp::Sub,
+                BinOp::Mul,
+                BinOp::Div,
+                BinOp::Min,
+                BinOp::Max,
+                BinOp::CopySign,
+            ],
+            s,
+        ));
+        trials.extend(compared(s));
+    }
+    gpu.check(&gpu.probed(), &trials);
+}
+
+#[test]
+fn remainders_and_floored_quotients() {
+    let gpu = open();
+    let trials: Vec<Trial> = FLOATS
+        .into_iter()
+        .flat_map(|s| binary(&[BinOp::Rem, BinOp::Mod, BinOp::FloorDiv], s))
+        .collect();
+    gpu.check(&gpu.probed(), &trials);
+}
+
+#[test]
+fn products_and_sums_with_one_rounding() {
+    let gpu = open();
+    let features = gpu.probed();
+    let trials: Vec<Trial> = FLOATS.into_iter().map(|s| trial(Number::Fma(s), &[s; 3])).collect();
+    gpu.check(&features, &trials);
+    // By integers alone, as on a device without float64.
+    let bare = Features {
+        float64: false,
+        ..features
+    };
+    gpu.check(&bare, &trials[..1]);
+}
+
+#[test]
+fn conversions() {
+    let gpu = open();
+    let scalars: Vec<Scalar> = Scalar::ALL.into_iter().filter(|s| !s.is_complex()).collect();
+    let mut trials = Vec::new();
+    for &from in &scalars {
+        for &to in &scalars {
+            trials.push(trial(Number::Cast { from, to }, &[from]));
+            if from.bits() == to.bits() && from != Scalar::Bool && to != Scalar::Bool {
+                trials.push(trial(Number::Bitcast { from, to }, &[from]));
+            }
+        }
+    }
+    gpu.check(&gpu.probed(), &trials);
+}
+
+#[test]
+fn conversions_without_64_bit_integers() {
+    let gpu = open();
+    let features = Features {
+        int64: false,
+        float64: false,
+        ..gpu.probed()
+    };
+    let to = [Scalar::U32, Scalar::I32, Scalar::U16, Scalar::F16];
+    let trials = to.map(|to| {
+        let from = Scalar::F32;
+        trial(Number::Cast { from, to }, &[from])
+    });
+    gpu.check(&features, &trials);
+}
+
+#[test]
+fn what_elements_become() {
+    use AtomicOp::*;
+    let gpu = open();
+    let mut trials = Vec::new();
+    for s in INTS.into_iter().chain(FLOATS) {
+        let ops: &[AtomicOp] = match s.is_float() {
+            true => &[Add, Sub, Min, Max, NanMin, NanMax, Exch],
+            false => &[Add, Sub, Min, Max, And, Or, Xor, Exch, Inc, Dec],
+        };
+        trials.extend(ops.iter().map(|&op| trial(Number::Atomic(op, s), &[s, s])));
+        trials.push(trial(Number::Atomic(Cas, s), &[s; 3]));
+    }
+    gpu.check(&gpu.probed(), &trials);
+}
+
+/// Mesa's driver for the CPU rounds and keeps what it should, all but products and sums in one.
+#[test]
+fn the_probe_finds_what_the_device_does() {
+    let gpu = open();
+    let found = gpu.probed();
+    assert!(found.exact_divide && found.subnormals32 && found.subnormals64, "{found:?}");
+    let claimed = Features {
+        exact_fma32: true,
+        exact_fma64: true,
+        ..found
+    };
+    let trials: Vec<Trial> = FLOATS.into_iter().map(|s| trial(Number::Fma(s), &[s; 3])).collect();
+    let results = gpu.run(&claimed, &trials);
+    let exact = trials.iter().zip(&results).map(|(trial, words)| {
+        let mut wrong = String::new();
+        compare(&found, trial, words, &mut wrong);
+        wrong.is_empty()
+    });
+    assert!(exact.eq([found.exact_fma32, found.exact_fma64]));
+}
