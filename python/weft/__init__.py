@@ -24,7 +24,7 @@ from weft.errors import (
 )
 
 if TYPE_CHECKING:
-    from weft import cuda, errors, numba, types
+    from weft import cuda, errors, math, numba, types
     from weft.types import bfloat16, float16
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "float16",
     "get_num_threads",
     "jit",
+    "math",
     "njit",
     "numba",
     "prange",
@@ -73,7 +74,7 @@ def __getattr__(name: str) -> Any:
     """Submodules are imported when they are first used."""
     import importlib
 
-    if name in ("cuda", "numba", "types"):
+    if name in ("cuda", "math", "numba", "types"):
         return importlib.import_module(f"weft.{name}")
     if name in ("float16", "bfloat16"):
         return getattr(importlib.import_module("weft.types"), name)

@@ -160,6 +160,51 @@ def lgamma(x):
     return math.lgamma(x)
 
 
+sinpi = weft.math.sinpi
+cospi = weft.math.cospi
+tanpi = weft.math.tanpi
+rsqrt = weft.math.rsqrt
+exp10 = weft.math.exp10
+erfinv = weft.math.erfinv
+logb = weft.math.logb
+ilogb = weft.math.ilogb
+
+
+@weft.vectorize
+def sinc(x):
+    return np.sinc(x)
+
+
+@weft.vectorize
+def i0(x):
+    return np.i0(x)
+
+
+@weft.vectorize
+def logaddexp(x, y):
+    return np.logaddexp(x, y)
+
+
+@weft.vectorize
+def logaddexp2(x, y):
+    return np.logaddexp2(x, y)
+
+
+@weft.vectorize
+def heaviside(x, y):
+    return np.heaviside(x, y)
+
+
+@weft.vectorize
+def spacing(x):
+    return np.spacing(x)
+
+
+@weft.vectorize
+def ulp(x):
+    return math.ulp(x)
+
+
 @weft.njit
 def each_scalar(x, y, out):
     """A few functions in an ordinary loop, where no gang is made."""
@@ -249,3 +294,38 @@ def cacosh(z):
 @weft.vectorize
 def catanh(z):
     return cmath.atanh(z)
+
+
+@weft.vectorize
+def cexp2(z):
+    return np.exp2(z)
+
+
+@weft.vectorize
+def cexpm1(z):
+    return np.expm1(z)
+
+
+@weft.vectorize
+def clog1p(z):
+    return np.log1p(z)
+
+
+@weft.vectorize
+def clog2(z):
+    return np.log2(z)
+
+
+@weft.vectorize
+def csign(z):
+    return np.sign(z)
+
+
+@weft.vectorize
+def power(z, w):
+    return z**w
+
+
+@weft.vectorize
+def rect(r, t):
+    return cmath.rect(r, t)

@@ -22,6 +22,8 @@ class Function:
     ranges: list[tuple[float, float]] = field(default_factory=lambda: [(-10.0, 10.0)])
     exponents: tuple[float, float] = (-30.0, 12.0)
     hard: list[tuple[float, ...]] = field(default_factory=list)
+    # What else the error is measured against: where terms cancel, the last place of the largest of these numbers and the result counts.
+    beside: Callable[..., mpf] | None = None
 
 
 def _hypot(x: mpf, y: mpf) -> mpf:
@@ -121,6 +123,50 @@ def _atan2(y: mpf, x: mpf) -> mpf | None:
     return mp.sign(y) * mp.pi / 2 if mp.isinf(y) else mp.atan2(y, x)
 
 
+def _tanpi(x: mpf) -> mpf | None:
+    """Nothing halfway between whole numbers, where the sign of an infinity is a convention."""
+    if not mp.isfinite(x):
+        return mp.nan
+    return None if mp.isint(x - 0.5) else mp.sinpi(x) / mp.cospi(x)
+
+
+def _sinc(x: mpf) -> mpf:
+    return mp.nan if not mp.isfinite(x) else mpf(1) if x == 0 else mp.sinpi(x) / (mp.pi * x)
+
+
+def _rsqrt(x: mpf) -> mpf | None:
+    if x == 0:
+        return None
+    return mp.nan if mp.isnan(x) or x < 0 else mpf(0) if mp.isinf(x) else 1 / mp.sqrt(x)
+
+
+def _erfinv(x: mpf) -> mpf:
+    return mp.sign(x) * mp.inf if abs(x) == 1 else mp.erfinv(x) if abs(x) < 1 else mp.nan
+
+
+def _i0(x: mpf) -> mpf:
+    return x if mp.isnan(x) else mp.inf if abs(x) > 800 else mp.besseli(0, x)
+
+
+def _logaddexp(base: int | None) -> Callable[[mpf, mpf], mpf]:
+    one = mp.log(base) if base else mpf(1)
+
+    def logaddexp(x: mpf, y: mpf) -> mpf:
+        if mp.isnan(x) or mp.isnan(y):
+            return mp.nan
+        high, low = max(x, y), min(x, y)
+        if mp.isinf(high) or mp.isinf(low):
+            return high
+        # Far apart the smaller one is lost in every float.
+        return high if low - high < -5000 else high + mp.log1p(mp.exp((low - high) * one)) / one
+
+    return logaddexp
+
+
+def _larger(x: mpf, y: mpf) -> mpf:
+    return max(x, y)
+
+
 # Near multiples of pi/2: the closest doubles there are (J.-M. Muller, "Elementary Functions", 11.3), and the end of the fast path.
 NEAR_QUADRANTS = [
     6381956970095103.0 * 2.0**797,
@@ -161,6 +207,15 @@ FUNCTIONS: dict[str, Function] = {
     "gamma": Function(_gamma, bound=4, ranges=[(-5, 10), (-40, 172), (0, 36)], exponents=(-70, 7.3)),
     "lgamma": Function(_lgamma, bound=4, ranges=[(0, 10), (0.8, 2.2), (0, 200)], exponents=(-70, 300)),
     "remainder": Function(_remainder, arity=2, bound=0, ranges=[(-10, 10)], exponents=(-30, 30)),
+    "sinpi": Function(_circular(mp.sinpi), exponents=(-70, 60), hard=[(v,) for v in (4503599627370495.5, 8388607.5, 0.25, 0.75, 1e300)]),
+    "cospi": Function(_circular(mp.cospi), exponents=(-70, 60), hard=[(v,) for v in (4503599627370495.5, 8388607.5, 0.25, 0.75, 1e300)]),
+    "tanpi": Function(_tanpi, exponents=(-70, 60), hard=[(v,) for v in (4503599627370495.5, 8388607.5, 0.25, 0.75, 1e300)]),
+    "sinc": Function(_sinc, bound=2, exponents=(-70, 60)),
+    "rsqrt": Function(_rsqrt, bound=2, exponents=(-300, 300)),
+    "erfinv": Function(_erfinv, bound=4, ranges=[(-1, 1), (0.99, 1), (0.4, 0.6)], exponents=(-70, 0)),
+    "i0": Function(_i0, bound=2, ranges=[(-10, 10), (-92, 92), (6, 12), (-714, 714)], exponents=(-30, 9)),
+    "logaddexp": Function(_logaddexp(None), arity=2, bound=2, exponents=(-30, 9), beside=_larger),
+    "logaddexp2": Function(_logaddexp(2), arity=2, bound=2, exponents=(-30, 9), beside=_larger),
     "cbrt": Function(_cbrt, ranges=[(-10, 10)], exponents=(-300, 300)),
 }
 
@@ -190,11 +245,15 @@ def samples(f: Function, dtype: type, count: int, seed: int = 1) -> list[np.ndar
 
 def errors(f: Function, got: np.ndarray, args: list[np.ndarray]) -> np.ndarray:
     """The error of each result in units of the last place of the exact one."""
-    return np.array([ulps(g, f.oracle(*(mpf(float(a)) for a in row)), got.dtype) for g, *row in zip(got, *args)])
+    found = []
+    for g, *row in zip(got, *args):
+        exact = [mpf(float(a)) for a in row]
+        found.append(ulps(g, f.oracle(*exact), got.dtype, f.beside(*exact) if f.beside else mpf(0)))
+    return np.array(found)
 
 
-def ulps(got: np.floating, exact: mpf | None, dtype: np.dtype) -> float:
-    """|got - exact| in the last place of the exact value. Where that rounds to infinity, infinity is right."""
+def ulps(got: np.floating, exact: mpf | None, dtype: np.dtype, beside: mpf | int = 0) -> float:
+    """|got - exact| in the last place of the larger of the exact value and `beside`. Where that rounds to infinity, infinity is right."""
     if exact is None:
         return 0.0
     info = np.finfo(dtype)
@@ -204,6 +263,7 @@ def ulps(got: np.floating, exact: mpf | None, dtype: np.dtype) -> float:
     limit = mpf(float(info.max)) + mp.ldexp(1, int(info.maxexp) - digits - 1)
     if abs(exact) >= limit or np.isinf(got):
         return 0.0 if np.isinf(got) and abs(exact) >= limit and (got > 0) == (exact > 0) else np.inf
-    _, exponent = mp.frexp(exact) if exact != 0 else (mpf(0), int(info.minexp))
+    size = max(abs(exact), abs(beside)) if mp.isfinite(beside) else abs(exact)
+    _, exponent = mp.frexp(size) if size != 0 else (mpf(0), int(info.minexp))
     unit = mp.ldexp(1, max(int(exponent), int(info.minexp) + 1) - digits)
     return float(abs(mpf(float(got)) - exact) / unit)

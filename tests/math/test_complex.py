@@ -28,6 +28,10 @@ FUNCTIONS = {
     "casinh": (np.arcsinh, mpmath.asinh, 4),
     "cacosh": (np.arccosh, mpmath.acosh, 4),
     "catanh": (np.arctanh, mpmath.atanh, 4),
+    "cexp2": (np.exp2, lambda z: mpmath.power(2, z), 3),
+    "clog1p": (np.log1p, lambda z: mpmath.log(1 + z), 3),
+    "clog2": (np.log2, lambda z: mpmath.log(z) / mpmath.log(2), 4),
+    "csign": (np.sign, lambda z: z / abs(z), 3),
 }
 # Functions some of whose zeros and infinities have a sign that C99 leaves open.
 OPEN_SIGNS = {"csinh", "ccosh", "csin", "ccos", "ctanh", "ctan"}
@@ -98,3 +102,53 @@ def test_compiled_functions_give_the_same_bits(name, dtype):
     re, im = call(name, x, y)
     np.testing.assert_array_equal(got.real, re)
     np.testing.assert_array_equal(got.imag, im)
+
+
+@TYPES
+def test_expm1(dtype):
+    """Both parts to 4 ULP, the real one of its larger term. NumPy makes NaN of infinities that C99's exponential has."""
+    rng = np.random.default_rng(7)
+    x, y = (np.concatenate([rng.uniform(-3, 3, 200), np.exp2(rng.uniform(-40, 2, 200))]).astype(dtype) for _ in range(2))
+    for a, b, u, v in zip(x, y, *call("cexpm1", x, y)):
+        exact = mpmath.expm1(mpc(float(a), float(b)))
+        term = 2 * mpmath.sin(mpmath.mpf(float(b)) / 2) ** 2
+        assert ulps(u, exact.real, np.dtype(dtype), term) <= 4
+        assert ulps(v, exact.imag, np.dtype(dtype)) <= 4
+    re, im = call("cexpm1", *(np.array(v, dtype) for v in ([np.inf, -np.inf, -np.inf, 0.0, -0.0], [0.0, 1.0, np.inf, -0.0, 0.0])))
+    np.testing.assert_array_equal(re, [np.inf, -1, -1, 0, -0.0])
+    np.testing.assert_array_equal(im[[0, 1, 3, 4]], [0, 0, -0.0, 0])
+    assert np.signbit(re[4]) and np.signbit(im[3])
+
+
+@TYPES
+def test_powers(dtype):
+    """4 ULP of the whole result, and one more for each radian of its angle."""
+    rng = np.random.default_rng(8)
+    x, y, u, v = (rng.uniform(-4, 4, 400).astype(dtype) for _ in range(4))
+    v[::4] = 0
+    re, im = call("cpow", x, y, u, v)
+    for a, b, c, d, r, i in zip(x, y, u, v, re, im):
+        base, exponent = mpc(float(a), float(b)), mpc(float(c), float(d))
+        exact = mpmath.power(base, exponent)
+        radians = abs(exponent.real * mpmath.arg(base)) + abs(exponent.imag * mpmath.log(abs(base)))
+        error = abs(mpc(float(r), float(i)) - exact) / abs(exact) / float(np.finfo(dtype).eps)
+        assert error <= 4 + radians, f"({a}+{b}j) ** ({c}+{d}j)"
+
+
+@TYPES
+def test_powers_of_special_numbers(dtype):
+    power = compiled.power
+    kind = np.complex64 if dtype is np.float32 else np.complex128
+    zero, two = kind(0), kind(2 + 1j)
+    assert power(zero, zero) == 1 and power(two, zero) == 1
+    assert power(zero, two) == 0 and np.isnan(power(zero, kind(-1 + 1j)))
+    assert power(kind(4), kind(0.5)) == 2 and power(kind(-4), kind(0.5)).imag == 2
+    assert power(kind(2 + 0j), kind(3)).imag == 0
+
+
+@TYPES
+def test_polar_form(dtype):
+    r, t = (np.random.default_rng(9).uniform(-3, 3, 200).astype(dtype) for _ in range(2))
+    got = np.asarray(compiled.rect(r, t))
+    np.testing.assert_allclose(got, r * np.exp(1j * t.astype(np.float64)), rtol=4 * np.finfo(dtype).eps)
+    assert compiled.rect(dtype(np.inf), dtype(0)) == complex(np.inf, 0)

@@ -57,3 +57,55 @@ def test_remainder(dtype, call):
         np.testing.assert_array_equal(got[fits], np.array(want, dtype))
         np.testing.assert_array_equal(np.signbit(got[fits]), np.signbit(want))
         assert np.isnan(got[~fits]).all()
+
+
+@TYPES
+def test_frexp(dtype):
+    x = values(dtype)
+    got, want = call("frexp", x), np.frexp(x)
+    for part, exact in zip(got, want):
+        np.testing.assert_array_equal(part, exact)
+    np.testing.assert_array_equal(np.signbit(got[0]), np.signbit(want[0]))
+    assert got[1].dtype == np.int32
+
+
+@CALLS
+@TYPES
+def test_exponents(dtype, call):
+    x = values(dtype)
+    with np.errstate(all="ignore"):
+        _, n = np.frexp(x)
+    plain = np.isfinite(x) & (x != 0)
+    np.testing.assert_array_equal(call("logb", x)[plain], n[plain] - 1.0)
+    np.testing.assert_array_equal(call("ilogb", x)[plain], n[plain] - 1)
+    ends = np.array([0, -0.0, np.inf, -np.inf, np.nan], dtype)
+    np.testing.assert_array_equal(call("logb", ends), [-np.inf, -np.inf, np.inf, np.inf, np.nan])
+    np.testing.assert_array_equal(call("ilogb", ends), [-(2**31), -(2**31), 2**31 - 1, 2**31 - 1, -(2**31)])
+
+
+@CALLS
+@TYPES
+def test_distances(dtype, call):
+    x = values(dtype)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(call("spacing", x), np.spacing(x))
+        want = np.where(abs(x) == np.finfo(dtype).max, np.spacing(np.nextafter(abs(x), dtype(0))), abs(np.spacing(x)))
+    np.testing.assert_array_equal(call("ulp", x), np.where(np.isinf(x), np.inf, want))
+
+
+@TYPES
+def test_modf(dtype):
+    x = values(dtype)
+    with np.errstate(all="ignore"):
+        want = np.modf(x)
+    for part, exact in zip(call("modf", x), want):
+        np.testing.assert_array_equal(part, exact)
+        np.testing.assert_array_equal(np.signbit(part)[~np.isnan(x)], np.signbit(exact)[~np.isnan(x)])
+
+
+@CALLS
+@TYPES
+def test_heaviside(dtype, call):
+    x = values(dtype)
+    y = np.roll(x, 1)
+    np.testing.assert_array_equal(call("heaviside", x, y), np.heaviside(x, y))

@@ -28,8 +28,18 @@ UNARY = {
     "acosh": np.arccosh,
     "atanh": np.arctanh,
     "cbrt": np.cbrt,
+    "rsqrt": lambda x: x.dtype.type(1) / np.sqrt(x),
+    "logb": lambda x: np.where(np.isinf(x), abs(x), np.floor(np.log2(abs(x)))),
+    "spacing": np.spacing,
 }
-BINARY = {"atan2": np.arctan2, "hypot": np.hypot, "pow": np.power}
+BINARY = {
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
+    "pow": np.power,
+    "logaddexp": np.logaddexp,
+    "logaddexp2": np.logaddexp2,
+    "heaviside": np.heaviside,
+}
 VALUES = [0.0, 1.0, 2.0, 0.5, 3.0, np.inf]
 TYPES = pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["float64", "float32"])
 
@@ -65,3 +75,34 @@ def test_nan_with_payload(name):
     """A NaN stays one whatever its bits."""
     x = np.array([0x7FF0000000000001, 0x7FFFFFFFFFFFFFFF, 0x7FF8000000000123, -1], np.int64).view(np.float64)
     assert np.isnan(call(name, x)).all()
+
+
+@TYPES
+def test_half_turns(dtype):
+    """C23's zeros and infinities (F.10.1): a zero of sinpi has the sign of x, one of cospi is positive, those of tanpi take turns."""
+    x = np.array([0, 1, 2, 3, 0.5, 1.5, 2.5, 3.5, 1e30], dtype)
+    x = np.concatenate([x, -x, [np.inf, -np.inf, np.nan]]).astype(dtype)
+    sin, cos, tan = ([0, 0, 0, 0, 1, -1, 1, -1, 0], [1, -1, 1, -1, 0, 0, 0, 0, 1], [0, -0.0, 0, -0.0, np.inf, -np.inf, np.inf, -np.inf, 0])
+    for name, half, odd in (("sinpi", sin, True), ("cospi", cos, False), ("tanpi", tan, True)):
+        half = np.array(half, dtype)
+        want = np.concatenate([half, -half if odd else half, [np.nan] * 3]).astype(dtype)
+        same(call(name, x), want)
+
+
+@TYPES
+def test_inverse_error_function(dtype):
+    x = np.array([0.0, -0.0, 1, -1, 1.5, -2, np.inf, np.nan], dtype)
+    same(call("erfinv", x), np.array([0.0, -0.0, np.inf, -np.inf, np.nan, np.nan, np.nan, np.nan], dtype))
+
+
+@TYPES
+def test_sinc(dtype):
+    x = np.array([0.0, -0.0, 1, -2, 1e30, np.inf, np.nan, 1e-30], dtype)
+    np.testing.assert_array_equal(call("sinc", x), np.array([1, 1, 0, 0, 0, np.nan, np.nan, 1], dtype))
+
+
+@TYPES
+def test_bessel_function(dtype):
+    """NumPy's own makes NaN of infinities."""
+    x = np.array([0.0, -0.0, np.inf, -np.inf, 1e30, np.nan], dtype)
+    same(call("i0", x), np.array([1, 1, np.inf, np.inf, np.inf, np.nan], dtype))

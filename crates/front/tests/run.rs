@@ -49,7 +49,7 @@ fn check(world: &World, line: &Line) -> Result<(), String> {
     let test = lines(&format!("; run: {}", line.rest), module).map_err(|e| format!("{e}\n{}", show()))?;
     let checked = weft_ir::interp::Options {
         checked: true,
-        interrupted: None,
+        ..weft_ir::interp::Options::default()
     };
     let got = interpret(module, &test[0], checked).map_err(|e| format!("{e}\n{}", show()))?;
     compare(&test[0].expected, &got).map_err(|e| format!("{e}\n{}", show()))

@@ -102,12 +102,6 @@ def _erfcx(middle: int) -> Callable[[mpf], mpf]:
     return f
 
 
-def _ends(middle: int, last: str) -> tuple[mpf, mpf]:
-    """Where (x - middle) / (x + middle) goes for x from a little below 1/2 to `last`."""
-    low, high = mpf("0.499"), mpf(last)
-    return (low - middle) / (low + middle), (high - middle) / (high + middle)
-
-
 def _stirling(w: mpf) -> mpf:
     s = 1 / mp.sqrt(w)
     return s * (mp.loggamma(s) - (s - mpf(1) / 2) * mp.log(s) + s - mp.log(2 * mp.pi) / 2)
@@ -119,6 +113,38 @@ def _lgamma_one(t: mpf) -> mpf:
 
 def _lgamma_two(t: mpf) -> mpf:
     return mp.loggamma(2 + t) / t
+
+
+def _erfinv_centre(z: mpf) -> mpf:
+    x = mp.sqrt(z)
+    return mp.erfinv(x) / x
+
+
+@functools.cache
+def _erfinv_over_root(s: mpf) -> mpf:
+    return mp.erfinv(1 - mp.exp(-s * s)) / s
+
+
+def _erfinv_tail(middle: mpf) -> Callable[[mpf], mpf]:
+    return lambda t: _erfinv_over_root(middle * (1 + t) / (1 - t))
+
+
+def _from_to(middle: mpf, first: str, last: str) -> tuple[mpf, mpf]:
+    """Where (x - middle) / (x + middle) goes for x from `first` to `last`."""
+    low, high = mpf(first), mpf(last)
+    return (low - middle) / (low + middle), (high - middle) / (high + middle)
+
+
+def _i0_near(z: mpf) -> mpf:
+    """(I0(x) - 1) / z in z = (x / 2)^2."""
+    return (mp.besseli(0, 2 * mp.sqrt(z)) - 1) / z
+
+
+@functools.cache
+def _i0_far(u: mpf) -> mpf:
+    """sqrt(x) exp(-x) I0(x) in u = 16 / x - 1."""
+    x = 16 / (1 + u)
+    return mp.sqrt(x) * mp.exp(-x) * mp.besseli(0, x)
 
 
 def _over(*numbers: int) -> tuple[mpf, ...]:
@@ -144,6 +170,10 @@ LGAMMA_TWO = (_lgamma_two, lambda t: 1 / (_lgamma_two(t) if abs(t) > 1e-20 else 
 ROOT = 2 / mp.sqrt(mp.pi)
 ERF = (_erf, lambda z: 1 / (1 + _erf(z)) if z else 1 / ROOT, (ROOT - 1, -ROOT / 3, ROOT / 10, -ROOT / 42))
 ERFCX_64, ERFCX_32 = _erfcx(3), _erfcx(2)
+ERFINV = (_erfinv_centre, lambda z: ROOT, (1 / ROOT, mp.pi ** mpf("1.5") / 24))
+ERFINV_64, ERFINV_32 = _erfinv_tail(mpf(2)), _erfinv_tail(mpf("1.5"))
+I0_NEAR = (_i0_near, lambda z: z / (1 + z * _i0_near(z)) if z else mpf(0), (mpf(1), mpf(1) / 4, mpf(1) / 36))
+I0_FAR = (_i0_far, lambda u: 1 / _i0_far(u), ())
 RCBRT = (lambda m: 1 / mp.cbrt(m), lambda m: mp.cbrt(m), ())
 
 POLYNOMIALS = [
@@ -166,8 +196,18 @@ POLYNOMIALS = [
     Polynomial("erf.py", "_erf_tail_f64", 13, 0, 1.0001, *ERF),
     Polynomial("erf.py", "_erf_tail_f32", 7, 0, 1.0001, *ERF),
     # Both sources add what rounding the first coefficient lost.
-    Polynomial("erf.py", "_erfcx_wide_f64", 22, *_ends(3, "28"), ERFCX_64, lambda t: 1 / ERFCX_64(t), together=True),
-    Polynomial("erf.py", "_erfcx_wide_f32", 10, *_ends(2, "10.5"), ERFCX_32, lambda t: 1 / ERFCX_32(t), together=True),
+    Polynomial("erf.py", "_erfcx_wide_f64", 22, *_from_to(mpf(3), "0.499", "28"), ERFCX_64, lambda t: 1 / ERFCX_64(t), together=True),
+    Polynomial("erf.py", "_erfcx_wide_f32", 10, *_from_to(mpf(2), "0.499", "10.5"), ERFCX_32, lambda t: 1 / ERFCX_32(t), together=True),
+    Polynomial("erfinv.py", "_erfinv_centre_f64", 14, 0, 0.2501, *ERFINV),
+    Polynomial("erfinv.py", "_erfinv_centre_f32", 7, 0, 0.2501, *ERFINV),
+    Polynomial("erfinv.py", "_erfinv_tail_f64", 24, *_from_to(mpf(2), "0.83", "6.1"), ERFINV_64, lambda t: 1 / ERFINV_64(t), together=True),
+    Polynomial(
+        "erfinv.py", "_erfinv_tail_f32", 10, *_from_to(mpf("1.5"), "0.83", "4.09"), ERFINV_32, lambda t: 1 / ERFINV_32(t), together=True
+    ),
+    Polynomial("bessel.py", "_i0_near_f64", 15, 0, 16.02, *I0_NEAR),
+    Polynomial("bessel.py", "_i0_near_f32", 9, 0, 16.02, *I0_NEAR),
+    Polynomial("bessel.py", "_i0_far_f64", 25, mpf("-0.978"), mpf("1.001"), *I0_FAR, together=True),
+    Polynomial("bessel.py", "_i0_far_f32", 7, mpf("-0.827"), mpf("1.001"), *I0_FAR, together=True),
     Polynomial("gamma.py", "_stirling_tail_f64", 7, 0, 1 / 64, *STIRLING),
     Polynomial("gamma.py", "_stirling_tail_f32", 3, 0, 1 / 64, *STIRLING),
     # A symmetric interval stalls the exchange here.

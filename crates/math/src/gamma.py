@@ -15,7 +15,7 @@ def gamma_f64(x):
     small = y < 8.0
     e, el = _stirling_f64(y)
     p, pl = _rising_f64(y)
-    s = _sinpi_f64(a)
+    s = sinpi_f64(a)
     left = intrinsics.signbit(x)
     u, ul = _mul_wide_f64(p, pl, intrinsics.select(left, 3.141592653589793, y), intrinsics.select(left, 1.2246467991473532e-16, 0.0))
     # gamma is n / d times exp(e): 1 / (y p) on the right, pi p / sin(pi y) or pi / (y sin(pi y)) on the left.
@@ -62,7 +62,7 @@ def lgamma_f64(x):
     whole = intrinsics.floor(a) == a
     left = (x < -1e-20) & (not whole)
     f = intrinsics.select(left, y, 0.5)
-    z = intrinsics.select(left, (1.1447298858494002 - log_f64(f * abs(_sinpi_f64(f)))) - z, z)
+    z = intrinsics.select(left, (1.1447298858494002 - log_f64(f * abs(sinpi_f64(f)))) - z, z)
     z = intrinsics.select((a > 2.5563e305) | (whole & (x <= 0.0)), np.inf, z)
     return intrinsics.select(intrinsics.isnan(x), x, z)
 
@@ -117,18 +117,6 @@ def _mul_wide_f64(a, al, b, bl):
     return h, (p - h) + l
 
 
-def _sinpi_f64(y):
-    """sin(pi y) for y >= 0."""
-    f = y - 2.0 * intrinsics.floor(0.5 * y)
-    shifted = intrinsics.fma(2.0, f, 6755399441055744.0)
-    r = intrinsics.fma(-0.5, shifted - 6755399441055744.0, f)
-    h = r * 3.141592653589793
-    l = intrinsics.fma(r, 1.2246467991473532e-16, intrinsics.fma(r, 3.141592653589793, -h))
-    q = intrinsics.bits(shifted)
-    s = intrinsics.select((q & 1) != 0, _cos_kernel_f64(h, l), _sin_kernel_f64(h, l))
-    return intrinsics.from_bits(intrinsics.bits(s) ^ ((q & 2) << 62))
-
-
 def _stirling_tail_f64(w):
     """s (log gamma(s) - (s - 1/2) log s + s - log(2 pi) / 2) in w = 1 / s^2 for s >= 8; absolute error 2^-64 of log gamma."""
     p = intrinsics.fma(w, 0.004974048840628443, -0.0018857627533516133)
@@ -178,7 +166,7 @@ def gamma_f32(x):
     small = y < 8.0
     e, el = _stirling_f32(y)
     p, pl = _rising_f32(y)
-    s = _sinpi_f32(a)
+    s = sinpi_f32(a)
     left = intrinsics.signbit(x)
     u, ul = _mul_wide_f32(p, pl, intrinsics.select(left, 3.1415927, y), intrinsics.select(left, -8.742278e-08, 0.0))
     # gamma is n / d times exp(e): 1 / (y p) on the right, pi p / sin(pi y) or pi / (y sin(pi y)) on the left.
@@ -225,7 +213,7 @@ def lgamma_f32(x):
     whole = intrinsics.floor(a) == a
     left = (x < -1e-10) & (not whole)
     f = intrinsics.select(left, y, 0.5)
-    z = intrinsics.select(left, (1.1447299 - log_f32(f * abs(_sinpi_f32(f)))) - z, z)
+    z = intrinsics.select(left, (1.1447299 - log_f32(f * abs(sinpi_f32(f)))) - z, z)
     z = intrinsics.select((a > 4.0850e36) | (whole & (x <= 0.0)), np.inf, z)
     return intrinsics.select(intrinsics.isnan(x), x, z)
 
@@ -278,18 +266,6 @@ def _mul_wide_f32(a, al, b, bl):
     l = intrinsics.fma(a, b, -p) + intrinsics.fma(a, bl, al * b)
     h = p + l
     return h, (p - h) + l
-
-
-def _sinpi_f32(y):
-    """sin(pi y) for y >= 0."""
-    f = y - 2.0 * intrinsics.floor(0.5 * y)
-    shifted = intrinsics.fma(2.0, f, 12582912.0)
-    r = intrinsics.fma(-0.5, shifted - 12582912.0, f)
-    h = r * 3.1415927
-    l = intrinsics.fma(r, -8.742278e-08, intrinsics.fma(r, 3.1415927, -h))
-    q = intrinsics.bits(shifted)
-    s = intrinsics.select((q & 1) != 0, _cos_kernel_f32(h, l), _sin_kernel_f32(h, l))
-    return intrinsics.from_bits(intrinsics.bits(s) ^ ((q & 2) << 30))
 
 
 def _stirling_tail_f32(w):

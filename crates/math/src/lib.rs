@@ -1,7 +1,8 @@
 //! The elementary functions, written in the kernel language and embedded as text.
 //!
 //! One flat namespace: every `def` of the files below is known by its own name. A function `f` of the library has the entries
-//! `f_f64` and `f_f32`; its helpers start with an underscore and are called by name from the same namespace. Inside these texts
+//! `f_f64` and `f_f32`, or `f_any` where one text serves every type; its helpers start with an underscore and are called by name from the
+//! same namespace. Inside these texts
 //! `intrinsics` and `np` mean the front end's intrinsics and NumPy's scalar types; nothing else is free.
 //! Helpers whose names start with `_rare_` are for arguments that are seldom met: they are not made part of their callers.
 //! Tables, in capitals, are float64 arrays.
@@ -14,20 +15,27 @@ use std::sync::OnceLock;
 pub const RARE: &str = "_rare_";
 
 /// The families: file name and text.
-const FILES: [(&str, &str); 14] = [
+const FILES: [(&str, &str); 21] = [
     ("asin.py", include_str!("asin.py")),
     ("atan.py", include_str!("atan.py")),
+    ("bessel.py", include_str!("bessel.py")),
     ("cbrt.py", include_str!("cbrt.py")),
     ("complex.py", include_str!("complex.py")),
+    ("complex_more.py", include_str!("complex_more.py")),
     ("erf.py", include_str!("erf.py")),
+    ("erfinv.py", include_str!("erfinv.py")),
     ("exp.py", include_str!("exp.py")),
     ("floats.py", include_str!("floats.py")),
     ("gamma.py", include_str!("gamma.py")),
     ("hyperbolic.py", include_str!("hyperbolic.py")),
     ("hypot.py", include_str!("hypot.py")),
+    ("integers.py", include_str!("integers.py")),
     ("log.py", include_str!("log.py")),
     ("log1p.py", include_str!("log1p.py")),
+    ("logaddexp.py", include_str!("logaddexp.py")),
     ("pow.py", include_str!("pow.py")),
+    ("rsqrt.py", include_str!("rsqrt.py")),
+    ("sinpi.py", include_str!("sinpi.py")),
     ("trig.py", include_str!("trig.py")),
 ];
 
@@ -52,8 +60,8 @@ pub struct Source {
 
 /// The function users call `name`: `sin`, `atan2`, `cexp`.
 pub fn function(name: &str) -> Option<Function> {
-    let wide = source(&format!("{name}_f64"))?;
-    let narrow = source(&format!("{name}_f32"))?;
+    let of = |suffix: &str| source(&format!("{name}_{suffix}"));
+    let (wide, narrow) = of("f64").zip(of("f32")).or_else(|| of("any").map(|s| (s, s)))?;
     Some(Function {
         f32: narrow.name,
         f64: wide.name,
@@ -155,7 +163,10 @@ mod tests {
     #[test]
     fn functions_come_in_both_widths() {
         for s in sources().filter(|s| !s.name.starts_with('_')) {
-            let base = s.name.strip_suffix("_f64").or(s.name.strip_suffix("_f32")).unwrap();
+            let base = ["_f64", "_f32", "_any"]
+                .iter()
+                .find_map(|suffix| s.name.strip_suffix(suffix))
+                .unwrap();
             assert_eq!(function(base).unwrap().arity, s.arity, "{base}");
         }
         assert_eq!(function("sin").unwrap().f32, "sin_f32");

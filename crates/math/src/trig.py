@@ -88,11 +88,17 @@ def sincos_f64(x):
 
 
 def tan_f64(x):
-    """Tangent: the quotient of both kernels, each kept with its low part. At most 1 ULP."""
+    """Tangent. At most 1 ULP."""
     a = abs(x)
     q, r, rl = _trig_reduce_f64(a)
     if a >= 1647000.0:
         q, r, rl = _rare_trig_reduce_f64(a)
+    y = _tan_kernel_f64(q, r, rl)
+    return intrinsics.from_bits(intrinsics.bits(y) ^ (intrinsics.bits(x) & (-1 << 63)))
+
+
+def _tan_kernel_f64(q, r, rl):
+    """tan(q pi/2 + r + rl) for |r| <= pi/4: the quotient of both kernels, each kept with its low part."""
     s = r * r
     sl = intrinsics.fma(r, r, -s)
     w = intrinsics.fma(-0.5, s, 1.0)
@@ -112,7 +118,7 @@ def tan_f64(x):
     t = n * inverse
     e = intrinsics.fma(-t, dl, intrinsics.fma(-t, d, n) + nl)
     y = intrinsics.fma(e, inverse, t)
-    return intrinsics.from_bits(intrinsics.bits(y) ^ ((q & 1) << 63) ^ (intrinsics.bits(x) & (-1 << 63)))
+    return intrinsics.from_bits(intrinsics.bits(y) ^ ((q & 1) << 63))
 
 
 def _sin_kernel_f64(r, rl):
@@ -235,11 +241,17 @@ def sincos_f32(x):
 
 
 def tan_f32(x):
-    """Tangent: the quotient of both kernels, each kept with its low part. At most 1 ULP."""
+    """Tangent. At most 1 ULP."""
     a = abs(x)
     q, r, rl = _trig_reduce_f32(a)
     if a >= 6400.0:
         q, r, rl = _rare_trig_reduce_f32(a)
+    y = _tan_kernel_f32(q, r, rl)
+    return intrinsics.from_bits(intrinsics.bits(y) ^ (intrinsics.bits(x) & (-1 << 31)))
+
+
+def _tan_kernel_f32(q, r, rl):
+    """tan(q pi/2 + r + rl) for |r| <= pi/4: the quotient of both kernels, each kept with its low part."""
     s = r * r
     sl = intrinsics.fma(r, r, -s)
     w = intrinsics.fma(-0.5, s, 1.0)
@@ -259,7 +271,7 @@ def tan_f32(x):
     t = n * inverse
     e = intrinsics.fma(-t, dl, intrinsics.fma(-t, d, n) + nl)
     y = intrinsics.fma(e, inverse, t)
-    return intrinsics.from_bits(intrinsics.bits(y) ^ ((q & 1) << 31) ^ (intrinsics.bits(x) & (-1 << 31)))
+    return intrinsics.from_bits(intrinsics.bits(y) ^ ((q & 1) << 31))
 
 
 def _sin_kernel_f32(r, rl):

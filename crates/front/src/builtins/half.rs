@@ -3,7 +3,7 @@
 use weft_ir::{BinOp, CmpOp, Const, Op, Scalar, UnOp, Value};
 
 use super::math::short;
-use super::{Entry, numpy};
+use super::{Entry, order};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -29,10 +29,8 @@ pub fn find(name: &str) -> Option<Entry> {
         "hfloor" => Entry::of(|l, c| unary(l, c, UnOp::Floor)),
         "htrunc" => Entry::of(|l, c| unary(l, c, UnOp::Trunc)),
         "hrint" => Entry::of(|l, c| unary(l, c, UnOp::Rint)),
-        "hsin" | "hcos" | "htanh" | "hexp" | "hexp2" | "hlog" | "hlog2" | "hlog10" => Entry::of(library),
-        "hexp10" => Entry::of(power_of_ten),
+        "hsin" | "hcos" | "htanh" | "hexp" | "hexp2" | "hlog" | "hlog2" | "hlog10" | "hexp10" | "hrsqrt" => Entry::of(library),
         "hrcp" => Entry::of(reciprocal),
-        "hrsqrt" => Entry::of(reciprocal_root),
         "heq" => Entry::of(|l, c| compare(l, c, CmpOp::Eq)),
         "hne" => Entry::of(not_equal),
         "hlt" => Entry::of(|l, c| compare(l, c, CmpOp::Lt)),
@@ -70,7 +68,7 @@ fn extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
         kw: Vec::new(),
         span: call.span,
     };
-    numpy::number_extreme(l, &halves, op)
+    order::number_extreme(l, &halves, op)
 }
 
 fn fma(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
@@ -96,24 +94,10 @@ fn library(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     l.library_call(&name, &[Val::Num(x, HALF)], call.span)
 }
 
-fn power_of_ten(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [x] = arguments(l, call)?;
-    let ten = l.small(Scalar::F16, 10);
-    l.library_call("pow", &[Val::Num(ten, HALF), Val::Num(x, HALF)], call.span)
-}
-
 fn reciprocal(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [x] = arguments(l, call)?;
     let one = l.small(Scalar::F16, 1);
     Ok(Val::Num(l.b.binary(BinOp::Div, one, x), HALF))
-}
-
-fn reciprocal_root(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [x] = arguments(l, call)?;
-    let x = l.b.cast(x, Scalar::F32);
-    let (one, root) = (l.small(Scalar::F32, 1), l.b.unary(UnOp::Sqrt, x));
-    let quotient = l.b.binary(BinOp::Div, one, root);
-    Ok(Val::Num(l.b.cast(quotient, Scalar::F16), HALF))
 }
 
 /// The neighbour of a 16-bit float towards another: one more or one less as an integer, by whether its magnitude grows. Beside zero lies the

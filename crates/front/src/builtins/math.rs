@@ -1,20 +1,14 @@
 //! `math`: functions of floats that keep the width of strong arguments.
 
 use ruff_python_ast::Operator;
-use weft_ir::{BinOp, CmpOp, Op, Scalar, UnOp};
+use weft_ir::{BinOp, Op, Scalar, UnOp};
 
-use super::Entry;
+use super::{Entry, elementary, floats, integers};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::types::{Num, to_float, unify};
 use crate::value::{Lit, Val};
-
-/// Functions of one float in the math library, by the name all of `math`, `numpy` and the library share.
-pub const UNARY: &[&str] = &[
-    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "exp2", "expm1", "log", "log2",
-    "log10", "log1p", "cbrt", "erf", "erfc", "gamma", "lgamma",
-];
 
 pub fn find(name: &str) -> Option<Entry> {
     Some(match name {
@@ -24,7 +18,6 @@ pub fn find(name: &str) -> Option<Entry> {
         "inf" => Entry::Float(f64::INFINITY),
         "nan" => Entry::Float(f64::NAN),
         "log" => Entry::each(log),
-        name if UNARY.contains(&name) => Entry::each(library_unary),
         "sqrt" => Entry::each(sqrt),
         "fabs" => Entry::each(fabs),
         "floor" => Entry::each(floor),
@@ -36,15 +29,28 @@ pub fn find(name: &str) -> Option<Entry> {
         "copysign" => Entry::each(copysign),
         "fmod" => Entry::each(fmod),
         "pow" => Entry::each(pow),
-        "atan2" | "hypot" | "ldexp" | "remainder" => Entry::each(library_binary),
-        "nextafter" => Entry::each(nextafter),
+        "hypot" => Entry::each(floats::hypot),
+        "dist" => Entry::of(floats::dist),
+        "prod" => Entry::of(prod),
         "fma" => Entry::each(fma),
         "radians" => Entry::each(radians),
         "degrees" => Entry::each(degrees),
-        "modf" => Entry::of(modf),
-        "gcd" => Entry::of(gcd),
-        _ => return None,
+        _ => {
+            return elementary::math(name)
+                .or_else(|| floats::math(name))
+                .or_else(|| integers::math(name));
+        }
     })
+}
+
+/// `weft.math`: functions of numbers that NumPy has no name for.
+pub fn weft(name: &str) -> Option<Entry> {
+    match name {
+        "fma" => find(name),
+        _ => elementary::weft(name)
+            .or_else(|| floats::weft(name))
+            .or_else(|| integers::weft(name)),
+    }
 }
 
 /// The last part of a call's name: `sin` of `math.sin`.
@@ -66,27 +72,6 @@ pub fn real_float(l: &mut Lower<'_>, x: &Val, call: &Call) -> Res<(weft_ir::Valu
         return Err(l.typing(call.span, format!("{} takes a real number, not {num}", call.name)));
     }
     Ok((l.number_as(x, num.scalar, call.span)?, num))
-}
-
-pub fn library_unary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let (x, num) = float_argument(l, call)?;
-    l.library_call(short(call), &[Val::Num(x, num)], call.span)
-}
-
-pub fn library_binary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let (x, y) = two_floats(l, call)?;
-    l.library_call(short(call), &[x, y], call.span)
-}
-
-/// The next number towards another. The library knows it of float32 and float64; a 16-bit float's neighbours have neighbouring bits.
-pub fn nextafter(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let (x, y) = two_floats(l, call)?;
-    match (&x, &y) {
-        (Val::Num(from, num), Val::Num(to, _)) if num.scalar.is_half() => {
-            Ok(Val::Num(super::half::next_after(l, *from, *to, num.scalar), *num))
-        }
-        _ => l.library_call("nextafter", &[x, y], call.span),
-    }
 }
 
 pub fn two_floats(l: &mut Lower<'_>, call: &Call) -> Res<(Val, Val)> {
@@ -111,7 +96,8 @@ fn log(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         let base = l.library_call("log", &[Val::Num(base, base_num)], call.span)?;
         return l.binary(Operator::Div, &x, &base, call.span);
     }
-    library_unary(l, call)
+    let (x, num) = float_argument(l, call)?;
+    l.library_call("log", &[Val::Num(x, num)], call.span)
 }
 
 pub fn ir_unary(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
@@ -217,44 +203,27 @@ pub fn degrees(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     scaled(l, call, 180.0 / std::f64::consts::PI)
 }
 
-/// The fraction and the whole part, both with the argument's sign.
-fn modf(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let (x, num) = float_argument(l, call)?;
-    let whole = l.b.unary(UnOp::Trunc, x);
-    let difference = l.b.binary(BinOp::Sub, x, whole);
-    let infinite = l.b.unary(UnOp::IsInf, x);
-    let zero = l.zero(num.scalar);
-    let fraction = l.b.select(infinite, zero, difference);
-    let fraction = l.b.binary(BinOp::CopySign, fraction, x);
-    Ok(Val::Tuple(vec![Val::Num(fraction, num), Val::Num(whole, num)]))
-}
-
-/// Euclid's algorithm on magnitudes.
-fn gcd(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [a, b] = call.exactly()?;
-    let num = super::python::common_type(l, &[a.clone(), b.clone()], call)?;
-    if !num.scalar.is_int() {
-        return Err(l.typing(call.span, "gcd takes integers"));
+/// The product of a tuple's items, or of an array's elements.
+fn prod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [items, start] = call.bind(["iterable", "start"], 1)?;
+    let mut product = start.unwrap_or(Val::int(1));
+    match items.unwrap_or(Val::None) {
+        Val::Tuple(items) => {
+            for item in items {
+                product = l.binary(Operator::Mult, &product, &item, call.span)?;
+            }
+        }
+        array if array.is_array() => {
+            let none = Call {
+                name: call.name.clone(),
+                pos: Vec::new(),
+                kw: Vec::new(),
+                span: call.span,
+            };
+            let all = super::methods::call(l, &array, "prod", &none)?;
+            product = l.binary(Operator::Mult, &product, &all, call.span)?;
+        }
+        other => return Err(l.typing(call.span, format!("prod does not go with {}", other.ty()))),
     }
-    let (x, y) = l.unified(a, b, num, call.span)?;
-    let left = l.b.func.new_local(num.scalar.into(), "");
-    let right = l.b.func.new_local(num.scalar.into(), "");
-    let (x, y) = (l.b.unary(UnOp::Abs, x), l.b.unary(UnOp::Abs, y));
-    l.b.set(left, x);
-    l.b.set(right, y);
-    l.open_block();
-    let y = l.b.get(right);
-    let zero = l.zero(num.scalar);
-    let done = l.b.compare(CmpOp::Eq, y, zero);
-    l.emit_if(done, |l| {
-        l.b.push(weft_ir::StmtKind::Break);
-        Ok(())
-    })?;
-    let x = l.b.get(left);
-    let rest = l.b.binary(BinOp::Rem, x, y);
-    l.b.set(left, y);
-    l.b.set(right, rest);
-    let body = l.close_block();
-    l.b.push(weft_ir::StmtKind::Loop(body));
-    Ok(Val::Num(l.b.get(left), num))
+    Ok(product)
 }

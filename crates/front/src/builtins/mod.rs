@@ -3,11 +3,15 @@
 mod arrays;
 mod complex;
 mod cuda;
+mod elementary;
+mod floats;
 mod half;
+mod integers;
 mod intrinsics;
 mod math;
 pub mod methods;
 pub mod numpy;
+mod order;
 pub mod products;
 mod python;
 mod reductions;
@@ -66,7 +70,7 @@ pub fn canonical(path: &str) -> String {
 pub fn find(path: &str) -> Option<Entry> {
     if matches!(
         path,
-        "math" | "cmath" | "numpy" | "numpy.linalg" | "weft" | "weft.cuda" | "weft.intrinsics" | "builtins"
+        "math" | "cmath" | "numpy" | "numpy.linalg" | "weft" | "weft.cuda" | "weft.intrinsics" | "weft.math" | "builtins"
     ) {
         return Some(Entry::Module);
     }
@@ -79,6 +83,7 @@ pub fn find(path: &str) -> Option<Entry> {
         "weft" => match name.split_once('.') {
             Some(("cuda", name)) => cuda::find(name),
             Some(("intrinsics", name)) => intrinsics::find(name),
+            Some(("math", name)) => math::weft(name),
             Some(_) => None,
             None => weft(name),
         },

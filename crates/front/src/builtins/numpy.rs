@@ -1,16 +1,15 @@
 //! `numpy`: elementwise functions of numbers and arrays. Their results are NumPy numbers: strong.
 
 use ruff_python_ast::{CmpOp, Operator, UnaryOp};
-use weft_ir::{BinOp, Kind, Scalar, Span, UnOp};
+use weft_ir::{BinOp, Kind, Op, Scalar, Span, UnOp};
 
 use super::arrays;
-use super::math::{self, short};
-use super::{Entry, Func, python};
+use super::{Entry, Func, elementary, floats, integers, math, order, python};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
-use crate::types::{Num, unify};
-use crate::value::{Number, Val};
+use crate::types::Num;
+use crate::value::{Lit, Number, Val};
 
 pub fn find(name: &str) -> Option<Entry> {
     if let Some(entry) = arrays::find(name) {
@@ -37,16 +36,16 @@ pub fn find(name: &str) -> Option<Entry> {
         "floor" => Entry::each(|l, c| rounding(l, c, UnOp::Floor)),
         "ceil" => Entry::each(|l, c| rounding(l, c, UnOp::Ceil)),
         "trunc" | "fix" => Entry::each(|l, c| rounding(l, c, UnOp::Trunc)),
-        "rint" => Entry::each(|l, c| rounding(l, c, UnOp::Rint)),
+        "rint" => Entry::each(rint),
         "round" | "around" | "round_" => Entry::each(round),
         "square" => Entry::each(square),
         "reciprocal" => Entry::each(reciprocal),
-        "sign" => Entry::each(sign),
-        "maximum" => Entry::each(|l, c| extreme(l, c, BinOp::Max)),
-        "minimum" => Entry::each(|l, c| extreme(l, c, BinOp::Min)),
-        "fmax" => Entry::each(|l, c| number_extreme(l, c, BinOp::Max)),
-        "fmin" => Entry::each(|l, c| number_extreme(l, c, BinOp::Min)),
-        "clip" => Entry::each(clip),
+        "sign" => Entry::each(order::sign),
+        "maximum" => Entry::each(|l, c| order::extreme(l, c, BinOp::Max)),
+        "minimum" => Entry::each(|l, c| order::extreme(l, c, BinOp::Min)),
+        "fmax" => Entry::each(|l, c| order::number_extreme(l, c, BinOp::Max)),
+        "fmin" => Entry::each(|l, c| order::number_extreme(l, c, BinOp::Min)),
+        "clip" => Entry::each(order::clip),
         "where" => Entry::each(choose),
         "isnan" => Entry::each(|l, c| test(l, c, "isnan")),
         "isinf" => Entry::each(|l, c| test(l, c, "isinf")),
@@ -54,8 +53,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "signbit" => Entry::each(|l, c| strong(l, c, |l, c| math::test(l, c, UnOp::SignBit))),
         "copysign" => Entry::each(|l, c| strong(l, c, math::copysign)),
         "fmod" => Entry::each(fmod),
-        "arctan2" | "hypot" => Entry::each(|l, c| strong(l, c, library_binary)),
-        "nextafter" => Entry::each(|l, c| strong(l, c, math::nextafter)),
+        "float_power" => Entry::each(float_power),
         "deg2rad" | "radians" => Entry::each(|l, c| strong(l, c, math::radians)),
         "rad2deg" | "degrees" => Entry::each(|l, c| strong(l, c, math::degrees)),
         "logical_and" => Entry::each(|l, c| logical(l, c, BinOp::And)),
@@ -68,10 +66,17 @@ pub fn find(name: &str) -> Option<Entry> {
             let val = conjugate(l, c)?;
             no_bool(l, &val, c.span)
         }),
-        "angle" => Entry::each(|l, c| strong(l, c, super::complex::phase)),
-        name if library_name(name).is_some() => Entry::each(unary),
+        "angle" => Entry::each(angle),
+        "isneginf" => Entry::each(|l, c| infinite(l, c, weft_ir::CmpOp::Lt)),
+        "isposinf" => Entry::each(|l, c| infinite(l, c, weft_ir::CmpOp::Gt)),
+        "nan_to_num" => Entry::each(nan_to_num),
         "bfloat16" => return None,
-        name => return Scalar::from_numpy_name(name).map(Entry::Dtype),
+        name => {
+            return elementary::numpy(name)
+                .or_else(|| floats::numpy(name))
+                .or_else(|| integers::numpy(name))
+                .or_else(|| Scalar::from_numpy_name(name).map(Entry::Dtype));
+        }
     })
 }
 
@@ -96,21 +101,6 @@ pub fn dtype_code(code: &str) -> Option<Scalar> {
     })
 }
 
-/// The library's name of a function of one float.
-fn library_name(name: &str) -> Option<&str> {
-    let name = match name {
-        "arcsin" => "asin",
-        "arccos" => "acos",
-        "arctan" => "atan",
-        "arcsinh" => "asinh",
-        "arccosh" => "acosh",
-        "arctanh" => "atanh",
-        "erf" | "erfc" | "gamma" | "lgamma" => return None,
-        other => other,
-    };
-    math::UNARY.contains(&name).then_some(name)
-}
-
 /// Functions that are operators by name.
 fn operator(name: &str) -> Option<super::Handler> {
     Some(match name {
@@ -120,7 +110,7 @@ fn operator(name: &str) -> Option<super::Handler> {
         "divide" | "true_divide" => |l, c| binary(l, c, Operator::Div),
         "floor_divide" => |l, c| binary(l, c, Operator::FloorDiv),
         "mod" | "remainder" => |l, c| binary(l, c, Operator::Mod),
-        "power" | "float_power" => |l, c| binary(l, c, Operator::Pow),
+        "power" => |l, c| binary(l, c, Operator::Pow),
         "bitwise_and" => |l, c| binary(l, c, Operator::BitAnd),
         "bitwise_or" => |l, c| binary(l, c, Operator::BitOr),
         "bitwise_xor" => |l, c| binary(l, c, Operator::BitXor),
@@ -129,12 +119,12 @@ fn operator(name: &str) -> Option<super::Handler> {
         "negative" => |l, c| unary_operator(l, c, UnaryOp::USub),
         "positive" => |l, c| unary_operator(l, c, UnaryOp::UAdd),
         "invert" | "bitwise_not" => |l, c| unary_operator(l, c, UnaryOp::Invert),
-        "equal" => |l, c| compare(l, c, CmpOp::Eq),
-        "not_equal" => |l, c| compare(l, c, CmpOp::NotEq),
-        "less" => |l, c| compare(l, c, CmpOp::Lt),
-        "less_equal" => |l, c| compare(l, c, CmpOp::LtE),
-        "greater" => |l, c| compare(l, c, CmpOp::Gt),
-        "greater_equal" => |l, c| compare(l, c, CmpOp::GtE),
+        "equal" => |l, c| order::compare(l, c, CmpOp::Eq),
+        "not_equal" => |l, c| order::compare(l, c, CmpOp::NotEq),
+        "less" => |l, c| order::compare(l, c, CmpOp::Lt),
+        "less_equal" => |l, c| order::compare(l, c, CmpOp::LtE),
+        "greater" => |l, c| order::compare(l, c, CmpOp::Gt),
+        "greater_equal" => |l, c| order::compare(l, c, CmpOp::GtE),
         _ => return None,
     })
 }
@@ -161,7 +151,7 @@ fn strong_ir(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
 }
 
 /// NumPy's float for a number: the smallest that holds an 8- or 16-bit integer, else float64.
-fn numpy_float(num: Num) -> Num {
+pub fn numpy_float(num: Num) -> Num {
     Num::strong(match num.scalar.kind() {
         Kind::Float | Kind::Complex => num.scalar,
         _ if num.scalar.size() == 1 && !num.weak => Scalar::F16,
@@ -178,15 +168,6 @@ fn one_float(l: &mut Lower<'_>, call: &Call) -> Res<(weft_ir::Value, Num)> {
     Ok((l.number_as(x, num.scalar, call.span)?, num))
 }
 
-fn unary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let (value, num) = one_float(l, call)?;
-    let name = library_name(short(call)).unwrap_or_default();
-    if num.scalar.is_complex() {
-        return Ok(Val::Num(l.complex_unary(name, value, num, call.span)?, num));
-    }
-    l.library_call(name, &[Val::Num(value, num)], call.span)
-}
-
 fn sqrt(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (value, num) = one_float(l, call)?;
     if num.scalar.is_complex() {
@@ -195,19 +176,10 @@ fn sqrt(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     Ok(Val::Num(l.b.unary(UnOp::Sqrt, value), num))
 }
 
-fn library_binary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let (x, y) = math::two_floats(l, call)?;
-    let name = match short(call) {
-        "arctan2" => "atan2",
-        other => other,
-    };
-    l.library_call(name, &[x, y], call.span)
-}
-
-/// Rounds floats and keeps integers as they are.
+/// Rounds floats and keeps integers and bools as they are.
 fn rounding(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
     let [x] = call.exactly()?;
-    if x.num().is_some_and(|n| n.scalar.is_int()) {
+    if x.num().is_some_and(|n| n.scalar.is_int() || n.scalar == Scalar::Bool) {
         return strengthen(l, x, call.span);
     }
     strong_ir(l, call, op)
@@ -231,7 +203,7 @@ fn rounded(l: &mut Lower<'_>, x: &Val, digits: Option<&Val>, call: &Call) -> Res
         let (re, im) = l.parts(value, num);
         let (re, im) = (rounded(l, &re, digits, call)?, rounded(l, &im, digits, call)?);
         let (re, im) = (l.number_as(&re, part, call.span)?, l.number_as(&im, part, call.span)?);
-        return Ok(Val::Num(l.b.emit(num.scalar, weft_ir::Op::Complex(re, im)), num));
+        return Ok(Val::Num(l.b.emit(num.scalar, Op::Complex(re, im)), num));
     }
     match digits {
         None => Ok(Val::Num(l.b.unary(UnOp::Rint, value), num)),
@@ -250,12 +222,6 @@ fn binary(l: &mut Lower<'_>, call: &Call, op: Operator) -> Res<Val> {
 fn unary_operator(l: &mut Lower<'_>, call: &Call, op: UnaryOp) -> Res<Val> {
     let [a] = call.exactly()?;
     let val = l.unary(op, a, call.span)?;
-    strengthen(l, &val, call.span)
-}
-
-fn compare(l: &mut Lower<'_>, call: &Call, op: CmpOp) -> Res<Val> {
-    let [a, b] = call.exactly()?;
-    let val = l.compare(op, a, b, call.span)?;
     strengthen(l, &val, call.span)
 }
 
@@ -283,82 +249,94 @@ fn square(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     strengthen(l, &val, call.span)
 }
 
+/// One over a number; of integers the whole part.
 fn reciprocal(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x] = call.exactly()?;
+    if let Some(num) = x.num().filter(|n| n.scalar.is_int()) {
+        let value = l.number_as(x, num.scalar, call.span)?;
+        let (one, zero) = (l.small(num.scalar, 1), l.zero(num.scalar));
+        let size = l.b.unary(UnOp::Abs, value);
+        let unit = l.b.compare(weft_ir::CmpOp::Eq, size, one);
+        return Ok(Val::Num(l.b.select(unit, value, zero), Num::strong(num.scalar)));
+    }
     let (value, num) = one_float(l, call)?;
     let one = l.small(num.scalar, 1);
     Ok(Val::Num(l.b.binary(BinOp::Div, one, value), num))
 }
 
-/// -1, 0 or 1; NaN stays NaN.
-fn sign(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+/// Half to even; the parts of a complex number apart.
+fn rint(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [x] = call.exactly()?;
-    let Some(num) = x.num().map(|n| Num::strong(n.scalar)) else {
-        return Err(l.typing(call.span, format!("sign does not go with {}", x.ty())));
-    };
-    if num.scalar == Scalar::Bool || num.scalar.is_complex() {
-        return Err(l.typing(call.span, format!("sign does not go with {num}")));
+    match x.num() {
+        Some(num) if num.scalar.is_complex() => rounded(l, x, None, call),
+        _ => rounding(l, call, UnOp::Rint),
     }
-    let value = l.number_as(x, num.scalar, call.span)?;
-    let zero = l.zero(num.scalar);
-    let one = l.small(num.scalar, 1);
-    let above = l.b.compare(weft_ir::CmpOp::Gt, value, zero);
-    let below = l.b.compare(weft_ir::CmpOp::Lt, value, zero);
-    // Neither above nor below: zero or NaN, which is the value itself.
-    let mut result = l.b.select(above, one, value);
-    if num.scalar.kind() != Kind::Unsigned {
-        let minus = l.b.unary(UnOp::Neg, one);
-        result = l.b.select(below, minus, result);
-    }
-    Ok(Val::Num(result, num))
 }
 
-fn two_numbers(l: &mut Lower<'_>, call: &Call) -> Res<(weft_ir::Value, weft_ir::Value, Num)> {
+/// `power` in float64 or complex128.
+fn float_power(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [a, b] = call.exactly()?;
-    let (Some(x), Some(y)) = (a.num(), b.num()) else {
-        return Err(l.typing(call.span, format!("{} takes numbers, not {} and {}", call.name, a.ty(), b.ty())));
+    let complex = [a, b].iter().any(|v| v.num().is_some_and(|n| n.scalar.is_complex()));
+    let wide = Num::strong(if complex { Scalar::C128 } else { Scalar::F64 });
+    let (a, b) = (l.cast(a, wide, call.span)?, l.cast(b, wide, call.span)?);
+    l.power(&a, &b, call.span)
+}
+
+/// The angle of a complex number, in degrees if asked.
+fn angle(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [z, deg] = call.bind(["z", "deg"], 1)?;
+    let one = |pos: Val| Call {
+        name: call.name.clone(),
+        pos: vec![pos],
+        kw: Vec::new(),
+        span: call.span,
     };
-    let num = unify(x, y);
-    if num.scalar.is_complex() {
-        return Err(l.typing(call.span, "complex numbers have no order"));
-    }
-    let (x, y) = l.unified(a, b, num, call.span)?;
-    Ok((x, y, Num::strong(num.scalar)))
+    let phase = super::complex::phase(l, &one(z.unwrap_or(Val::None)))?;
+    let phase = match deg.as_ref().map(|d| d.lit().map(|l| l.value.truth())) {
+        None | Some(Some(false)) => phase,
+        Some(Some(true)) => math::degrees(l, &one(phase))?,
+        Some(None) => return Err(l.unsupported(call.span, "angle's 'deg' must be a constant")),
+    };
+    strengthen(l, &phase, call.span)
 }
 
-/// `maximum` and `minimum`: a NaN wins.
-fn extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
-    let (x, y, num) = two_numbers(l, call)?;
-    Ok(Val::Num(l.b.binary(op, x, y), num))
+/// `isneginf` and `isposinf`.
+fn infinite(l: &mut Lower<'_>, call: &Call, side: weft_ir::CmpOp) -> Res<Val> {
+    let [x] = call.exactly()?;
+    let (value, num) = math::real_float(l, x, call)?;
+    let zero = l.zero(num.scalar);
+    let infinite = l.b.unary(UnOp::IsInf, value);
+    let side = l.b.compare(side, value, zero);
+    Ok(Val::Num(l.b.binary(BinOp::And, infinite, side), Num::strong(Scalar::Bool)))
 }
 
-/// `fmax` and `fmin`: a number wins over NaN.
-pub fn number_extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
-    let (x, y, num) = two_numbers(l, call)?;
-    let best = l.b.binary(op, x, y);
-    if !num.scalar.is_float() {
-        return Ok(Val::Num(best, num));
+/// NaN as 0 and infinities as the largest numbers, or what is given for them.
+fn nan_to_num(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x, copy, nan, posinf, neginf] = call.bind(["x", "copy", "nan", "posinf", "neginf"], 1)?;
+    if copy.is_some_and(|v| v.lit().is_none_or(|l| !l.value.truth())) {
+        return Err(l.unsupported(call.span, "nan_to_num with copy=False cannot be compiled"));
     }
-    let (x_nan, y_nan) = (l.b.unary(UnOp::IsNan, x), l.b.unary(UnOp::IsNan, y));
-    let best = l.b.select(y_nan, x, best);
-    Ok(Val::Num(l.b.select(x_nan, y, best), num))
-}
-
-fn clip(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [x, low, high] = call.exactly()?;
-    let mut result = x.clone();
-    for (bound, op) in [(low, BinOp::Max), (high, BinOp::Min)] {
-        if matches!(bound, Val::None) {
-            continue;
-        }
-        let pair = Call {
-            name: call.name.clone(),
-            pos: vec![result, bound.clone()],
-            kw: Vec::new(),
-            span: call.span,
-        };
-        result = extreme(l, &pair, op)?;
+    let x = x.unwrap_or(Val::None);
+    if x.num().is_some_and(|n| n.scalar.is_int() || n.scalar == Scalar::Bool) {
+        return strengthen(l, &x, call.span);
     }
-    strengthen(l, &result, call.span)
+    let (value, num) = math::real_float(l, &x, call)?;
+    let largest = match num.scalar {
+        Scalar::F16 => 65504.0,
+        Scalar::BF16 => 3.389_531_389_251_535_5e38,
+        Scalar::F32 => f64::from(f32::MAX),
+        _ => f64::MAX,
+    };
+    let given = |v: Option<Val>, other: f64| v.filter(|v| !matches!(v, Val::None)).unwrap_or(Val::Lit(Lit::float(other)));
+    let nan = l.number_as(&given(nan, 0.0), num.scalar, call.span)?;
+    let high = l.number_as(&given(posinf, largest), num.scalar, call.span)?;
+    let low = l.number_as(&given(neginf, -largest), num.scalar, call.span)?;
+    let zero = l.zero(num.scalar);
+    let (is_nan, is_inf) = (l.b.unary(UnOp::IsNan, value), l.b.unary(UnOp::IsInf, value));
+    let below = l.b.compare(weft_ir::CmpOp::Lt, value, zero);
+    let end = l.b.select(below, low, high);
+    let result = l.b.select(is_inf, end, value);
+    Ok(Val::Num(l.b.select(is_nan, nan, result), Num::strong(num.scalar)))
 }
 
 /// `where(cond, a, b)`.
@@ -382,7 +360,7 @@ fn test(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
 }
 
 fn fmod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let (x, y, num) = two_numbers(l, call)?;
+    let (x, y, num) = order::two_numbers(l, call)?;
     Ok(Val::Num(l.b.binary(BinOp::Rem, x, y), num))
 }
 

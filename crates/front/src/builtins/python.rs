@@ -23,7 +23,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "bool" => Entry::of(bool),
         "complex" => Entry::of(complex),
         "pow" => Entry::each(pow),
-        "divmod" => Entry::of(divmod),
+        "divmod" => Entry::of(|l, c| super::floats::pair(l, c, divmod)),
         "len" => Entry::of(len),
         "sum" => Entry::of(sum),
         "enumerate" => Entry::of(enumerate),
@@ -252,7 +252,7 @@ fn pow(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     l.binary(Operator::Pow, a, b, call.span)
 }
 
-fn divmod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+pub fn divmod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [a, b] = call.exactly()?;
     let quotient = l.floor_division(BinOp::FloorDiv, a, b, call.span)?;
     let rest = l.floor_division(BinOp::Mod, a, b, call.span)?;

@@ -1,7 +1,7 @@
 //! Arithmetic of numbers: unary and binary operators, powers, division by zero.
 
 use ruff_python_ast::{Operator, UnaryOp};
-use weft_ir::{BinOp, CmpOp, Const, ErrorKind, Kind, Op, Scalar, Span, StmtKind, UnOp, Value};
+use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Op, Scalar, Span, StmtKind, UnOp, Value};
 
 use super::Lower;
 use crate::compiler::Res;
@@ -268,28 +268,10 @@ impl Lower<'_> {
         product.unwrap_or_else(|| self.small(s, 1))
     }
 
-    /// `exp(b * log(a))`, and 0 for a zero base.
     fn complex_power(&mut self, a: &Val, b: &Val, num: Num, span: Span) -> Res<Val> {
         let (x, y) = self.unified(a, b, num, span)?;
-        let log = self.complex_log(x, num, span)?;
-        let exponent = self.b.binary(BinOp::Mul, y, log);
-        let power = self.complex_exp(exponent, num, span)?;
-        let zero = self.zero(num.scalar);
-        let one = self.small(num.scalar, 1);
-        let base_zero = self.b.compare(CmpOp::Eq, x, zero);
-        let exponent_zero = self.b.compare(CmpOp::Eq, y, zero);
-        // Zero to a power without a positive real part is not defined, but for 0.
-        let part = num.scalar.part();
-        let (real, real_zero) = (self.b.emit(part, Op::Re(y)), self.zero(part));
-        let positive = self.b.compare(CmpOp::Gt, real, real_zero);
-        let nan = self.b.constant(match part {
-            Scalar::F32 => Const::f32(f32::NAN),
-            _ => Const::f64(f64::NAN),
-        });
-        let undefined = self.b.emit(num.scalar, Op::Complex(nan, nan));
-        let of_zero = self.b.select(positive, zero, undefined);
-        let of_zero = self.b.select(exponent_zero, one, of_zero);
-        Ok(Val::Num(self.b.select(base_zero, of_zero, power), num))
+        let ((xr, xi), (yr, yi)) = (self.parts(x, num), self.parts(y, num));
+        Ok(Val::Num(self.complex_call("pow", &[xr, xi, yr, yi], num, span)?, num))
     }
 
     // ---- unary ----

@@ -266,6 +266,14 @@ impl Lower<'_> {
         Ok(if weak { weaken(result) } else { result })
     }
 
+    /// Calls the library's definition of that full name with arguments of the types they have.
+    pub fn typed_library_call(&mut self, definition: &str, args: &[Val], span: Span) -> Res<Val> {
+        let Some(source) = library::function(definition) else {
+            return Err(self.unsupported(span, format!("'{definition}' is not in Weft's math library")));
+        };
+        self.call_function(&source, args, span)
+    }
+
     /// The float32 numbers of a result as a 16-bit float.
     fn rounded_to(&mut self, val: Val, half: Scalar) -> Val {
         match val {

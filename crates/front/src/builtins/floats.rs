@@ -1,0 +1,259 @@
+//! Functions that take floats apart and compare them: neighbours, exponents, fractions, closeness; and functions with two results.
+
+use ruff_python_ast::Operator;
+use weft_ir::{BinOp, Const, Op, Scalar, Value};
+
+use super::math::{real_float, short, two_floats};
+use super::numpy::{numpy_float, strengthen};
+use super::{Entry, Handler, half};
+use crate::compiler::Res;
+use crate::lower::Lower;
+use crate::lower::call::Call;
+use crate::types::{Num, to_float, unify};
+use crate::value::{Lit, Val};
+
+pub fn math(name: &str) -> Option<Entry> {
+    Some(match name {
+        "nextafter" => Entry::each(nextafter),
+        "ldexp" => Entry::each(ldexp),
+        "ulp" => Entry::each(distance),
+        "frexp" => Entry::of(|l, c| pair(l, c, frexp)),
+        "modf" => Entry::of(|l, c| pair(l, c, modf)),
+        "isclose" => Entry::each(isclose),
+        _ => return None,
+    })
+}
+
+pub fn weft(name: &str) -> Option<Entry> {
+    match name {
+        "sincos" => Some(Entry::of(|l, c| pair(l, c, sincos))),
+        _ => None,
+    }
+}
+
+pub fn numpy(name: &str) -> Option<Entry> {
+    Some(match name {
+        "nextafter" => Entry::each(|l, c| strong(l, c, nextafter)),
+        "ldexp" => Entry::each(|l, c| strong(l, c, ldexp)),
+        "spacing" => Entry::each(|l, c| strong(l, c, distance)),
+        "frexp" => Entry::of(|l, c| pair(l, c, numpy_frexp)),
+        "modf" => Entry::of(|l, c| pair(l, c, |l, c| strong(l, c, modf))),
+        "divmod" => Entry::of(|l, c| pair(l, c, |l, c| strong(l, c, super::python::divmod))),
+        "isclose" => Entry::each(numpy_isclose),
+        _ => return None,
+    })
+}
+
+fn strong(l: &mut Lower<'_>, call: &Call, run: Handler) -> Res<Val> {
+    match run(l, call)? {
+        Val::Tuple(items) => Ok(Val::Tuple(
+            items.iter().map(|item| strengthen(l, item, call.span)).collect::<Res<_>>()?,
+        )),
+        val => strengthen(l, &val, call.span),
+    }
+}
+
+/// A function with two results: of arrays, two array expressions.
+pub fn pair(l: &mut Lower<'_>, call: &Call, run: Handler) -> Res<Val> {
+    if !call.pos.iter().any(Val::is_array) {
+        return run(l, call);
+    }
+    let mut parts = Vec::with_capacity(2);
+    for i in 0..2 {
+        let (name, span) = (call.name.clone(), call.span);
+        parts.push(l.array_map(&call.pos, span, move |l, vals| {
+            let call = Call {
+                name: name.clone(),
+                pos: vals.to_vec(),
+                kw: Vec::new(),
+                span,
+            };
+            match run(l, &call)? {
+                Val::Tuple(items) => items.get(i).cloned().ok_or_else(|| l.typing(span, "there is no second result")),
+                other => Ok(other),
+            }
+        })?);
+    }
+    Ok(Val::Tuple(parts))
+}
+
+/// The next number towards another. The library knows it of float32 and float64; a 16-bit float's neighbours have neighbouring bits.
+fn nextafter(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (x, y) = two_floats(l, call)?;
+    match (&x, &y) {
+        (Val::Num(from, num), Val::Num(to, _)) if num.scalar.is_half() => Ok(Val::Num(half::next_after(l, *from, *to, num.scalar), *num)),
+        _ => l.library_call("nextafter", &[x, y], call.span),
+    }
+}
+
+/// `spacing` and `ulp`: how far the next number lies.
+fn distance(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x] = call.exactly()?;
+    let (value, num) = real_float(l, x, call)?;
+    if !num.scalar.is_half() {
+        return l.library_call(short(call), &[Val::Num(value, num)], call.span);
+    }
+    let infinity = constant(l, num.scalar, f64::INFINITY);
+    let away = l.b.binary(BinOp::CopySign, infinity, value);
+    let next = half::next_after(l, value, away, num.scalar);
+    Ok(Val::Num(l.b.binary(BinOp::Sub, next, value), num))
+}
+
+fn constant(l: &mut Lower<'_>, s: Scalar, v: f64) -> Value {
+    let constant = Lit::float(v).constant(s).unwrap_or(Const::f64(v));
+    l.b.constant(constant)
+}
+
+/// `ldexp(x, n)`: of x's type, whatever the type of n.
+fn ldexp(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x, n] = call.exactly()?;
+    let Some(count) = n.num().filter(|n| !n.scalar.is_complex()) else {
+        return Err(l.typing(call.span, format!("{} takes an integer exponent, not {}", call.name, n.ty())));
+    };
+    let (value, num) = real_float(l, x, call)?;
+    let n = l.number_as(n, count.scalar, call.span)?;
+    let wide = Num::strong(if num.scalar == Scalar::F64 { Scalar::F64 } else { Scalar::F32 });
+    let n = l.b.cast(n, wide.scalar);
+    let x = l.b.cast(value, wide.scalar);
+    let result = l.library_call("ldexp", &[Val::Num(x, wide), Val::Num(n, wide)], call.span)?;
+    l.cast(&result, num, call.span)
+}
+
+/// Mantissa and exponent, the exponent a Python int.
+fn frexp(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    exponent_as(l, call, Num::INT)
+}
+
+fn numpy_frexp(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    strong(l, call, |l, c| exponent_as(l, c, Num::strong(Scalar::I32)))
+}
+
+fn exponent_as(l: &mut Lower<'_>, call: &Call, num: Num) -> Res<Val> {
+    let parts = two_results(l, call, "frexp")?;
+    match <[Val; 2]>::try_from(parts) {
+        Ok([mantissa, exponent]) => Ok(Val::Tuple(vec![mantissa, l.cast(&exponent, num, call.span)?])),
+        Err(parts) => Ok(Val::Tuple(parts)),
+    }
+}
+
+/// The fraction and the whole part, both with the argument's sign.
+fn modf(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    two_results(l, call, "modf").map(Val::Tuple)
+}
+
+fn sincos(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    two_results(l, call, "sincos").map(Val::Tuple)
+}
+
+fn two_results(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Vec<Val>> {
+    let [x] = call.exactly()?;
+    let (x, num) = real_float(l, x, call)?;
+    match l.library_call(name, &[Val::Num(x, num)], call.span)? {
+        Val::Tuple(items) => Ok(items),
+        other => Ok(vec![other]),
+    }
+}
+
+/// `math.isclose`: the tolerance is relative to the larger number.
+fn isclose(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [a, b, relative, absolute] = call.bind(["a", "b", "rel_tol", "abs_tol"], 2)?;
+    let tolerances = [relative.unwrap_or(Val::Lit(Lit::float(1e-9))), absolute.unwrap_or(Val::int(0))];
+    let complex = call.name.starts_with("cmath");
+    close(l, call, "isclose", [a, b].map(|v| v.unwrap_or(Val::None)), tolerances, complex)
+}
+
+/// `np.isclose`: relative to the second number.
+fn numpy_isclose(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [a, b, relative, absolute, equal_nan] = call.bind(["a", "b", "rtol", "atol", "equal_nan"], 2)?;
+    if equal_nan.is_some_and(|v| v.lit().is_none_or(|l| l.value.truth())) {
+        return Err(l.unsupported(call.span, "isclose with equal_nan cannot be compiled; test with isnan"));
+    }
+    let tolerances = [
+        relative.unwrap_or(Val::Lit(Lit::float(1e-5))),
+        absolute.unwrap_or(Val::Lit(Lit::float(1e-8))),
+    ];
+    let pair = [a, b].map(|v| v.unwrap_or(Val::None));
+    let complex = pair.iter().any(|v| v.num().is_some_and(|n| n.scalar.is_complex()));
+    let val = close(l, call, "near", pair, tolerances, complex)?;
+    strengthen(l, &val, call.span)
+}
+
+/// Real numbers by their difference; complex ones by its size and theirs.
+fn close(l: &mut Lower<'_>, call: &Call, name: &str, [a, b]: [Val; 2], [relative, absolute]: [Val; 2], complex: bool) -> Res<Val> {
+    let (Some(x), Some(y)) = (a.num(), b.num()) else {
+        return Err(l.typing(call.span, format!("{} takes numbers, not {} and {}", call.name, a.ty(), b.ty())));
+    };
+    let num = unify(x, y);
+    if complex || num.scalar.is_complex() {
+        let num = super::python::complex_num(num);
+        let (x, y) = l.unified(&a, &b, num, call.span)?;
+        let (ar, ai) = l.parts(x, num);
+        let (br, bi) = l.parts(y, num);
+        return l.library_call(&format!("c{name}"), &[ar, ai, br, bi, relative, absolute], call.span);
+    }
+    let num = if call.name.starts_with("math") {
+        to_float(num)
+    } else {
+        numpy_float(num)
+    };
+    let (x, y) = l.unified(&a, &b, num, call.span)?;
+    l.library_call(name, &[Val::Num(x, num), Val::Num(y, num), relative, absolute], call.span)
+}
+
+/// `hypot` of any number of coordinates.
+pub fn hypot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let mut length: Option<Val> = None;
+    for x in &call.pos {
+        let (x, num) = real_float(l, x, call)?;
+        let x = Val::Num(x, num);
+        let pair = match length {
+            None => vec![x],
+            Some(so_far) => vec![so_far, x],
+        };
+        length = Some(match pair.as_slice() {
+            [x] => super::python::abs(l, &with(call, vec![x.clone()]))?,
+            _ => {
+                let (x, y) = two_floats(l, &with(call, pair))?;
+                l.library_call("hypot", &[x, y], call.span)?
+            }
+        });
+    }
+    Ok(length.unwrap_or(Val::Lit(Lit::float(0.0))))
+}
+
+/// `dist(p, q)` of two points given as tuples.
+pub fn dist(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [Val::Tuple(p), Val::Tuple(q)] = call.exactly()? else {
+        return Err(l.unsupported(call.span, "dist takes two tuples here"));
+    };
+    if p.len() != q.len() {
+        return Err(l.typing(call.span, "both points must have the same number of dimensions"));
+    }
+    let mut sides = Vec::with_capacity(p.len());
+    for (a, b) in p.iter().zip(q) {
+        sides.push(l.binary(Operator::Sub, a, b, call.span)?);
+    }
+    hypot(l, &with(call, sides))
+}
+
+fn with(call: &Call, pos: Vec<Val>) -> Call {
+    Call {
+        name: call.name.clone(),
+        pos,
+        kw: Vec::new(),
+        span: call.span,
+    }
+}
+
+/// A complex number of size and angle.
+pub fn rect(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (radius, angle) = two_floats(l, call)?;
+    let num = super::python::complex_num(radius.num().unwrap_or(Num::FLOAT));
+    let part = num.scalar.part();
+    let Val::Tuple(parts) = l.library_call("rect", &[radius, angle], call.span)? else {
+        return Err(l.typing(call.span, "rect gives two parts"));
+    };
+    let re = l.number_as(&parts[0], part, call.span)?;
+    let im = l.number_as(&parts[1], part, call.span)?;
+    Ok(Val::Num(l.b.emit(num.scalar, Op::Complex(re, im)), num))
+}

@@ -1,0 +1,148 @@
+//! Functions of integers: divisors, roots, counts of choices and of bits. The math library's texts serve every integer type.
+
+use weft_ir::{CmpOp, ErrorKind, Kind, Scalar, UnOp, Value};
+
+use super::Entry;
+use super::intrinsics::integer;
+use super::math::short;
+use super::numpy::strengthen;
+use super::python::common_type;
+use crate::compiler::Res;
+use crate::lower::Lower;
+use crate::lower::call::Call;
+use crate::types::Num;
+use crate::value::Val;
+
+pub fn math(name: &str) -> Option<Entry> {
+    Some(match name {
+        "gcd" | "lcm" => Entry::each(fold),
+        "isqrt" | "factorial" => Entry::each(one),
+        "comb" => Entry::each(|l, c| choices(l, c, false)),
+        "perm" => Entry::each(|l, c| choices(l, c, true)),
+        _ => return None,
+    })
+}
+
+pub fn weft(name: &str) -> Option<Entry> {
+    Some(match name {
+        "popcount" => Entry::each(|l, c| integer(l, c, UnOp::Popcount)),
+        "clz" => Entry::each(|l, c| integer(l, c, UnOp::Clz)),
+        "ctz" => Entry::each(|l, c| integer(l, c, UnOp::Ctz)),
+        "brev" => Entry::each(|l, c| integer(l, c, UnOp::BitReverse)),
+        "isqrt" | "factorial" | "comb" | "perm" => return math(name),
+        _ => return None,
+    })
+}
+
+pub fn numpy(name: &str) -> Option<Entry> {
+    Some(match name {
+        "gcd" | "lcm" => Entry::each(|l, c| {
+            let val = fold(l, c)?;
+            strengthen(l, &val, c.span)
+        }),
+        "bitwise_count" => Entry::each(bitwise_count),
+        _ => return None,
+    })
+}
+
+/// Integers of one type, and that type.
+fn integers(l: &mut Lower<'_>, vals: &[Val], call: &Call) -> Res<(Vec<Value>, Num)> {
+    let mut num = common_type(l, vals, call)?;
+    if num == Num::BOOL {
+        num = Num::INT;
+    }
+    if !num.scalar.is_int() {
+        return Err(l.typing(call.span, format!("{} takes integers, not {num}", call.name)));
+    }
+    let values = vals.iter().map(|v| l.number_as(v, num.scalar, call.span)).collect::<Res<_>>()?;
+    Ok((values, num))
+}
+
+impl Lower<'_> {
+    /// Calls a text of the library that serves every integer type.
+    fn integer_call(&mut self, name: &str, args: &[Value], num: Num, call: &Call) -> Res<Val> {
+        let args: Vec<Val> = args.iter().map(|v| Val::Num(*v, Num::strong(num.scalar))).collect();
+        let result = self.typed_library_call(&format!("{name}_any"), &args, call.span)?;
+        self.cast(&result, num, call.span)
+    }
+
+    /// Python refuses negative numbers.
+    fn refuse_negative(&mut self, value: Value, num: Num, what: &str) -> Res<()> {
+        if !num.scalar.is_signed() || !self.python_errors() {
+            return Ok(());
+        }
+        let zero = self.zero(num.scalar);
+        let negative = self.b.compare(CmpOp::Lt, value, zero);
+        self.raise_if(negative, ErrorKind::Value, what)
+    }
+}
+
+/// `gcd` and `lcm` of any number of integers, by their magnitudes as unsigned numbers, which the least signed number has, too.
+fn fold(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    if call.pos.is_empty() || !call.kw.is_empty() {
+        return Ok(Val::int(i128::from(short(call) == "lcm")));
+    }
+    let (values, num) = integers(l, &call.pos, call)?;
+    let magnitude = num.with(unsigned(num.scalar));
+    let mut result: Option<Value> = None;
+    for value in values {
+        let size = l.b.unary(UnOp::Abs, value);
+        let size = l.b.cast(size, magnitude.scalar);
+        result = Some(match result {
+            None => size,
+            Some(so_far) => {
+                let next = l.integer_call(short(call), &[so_far, size], magnitude, call)?;
+                l.number_as(&next, magnitude.scalar, call.span)?
+            }
+        });
+    }
+    let result = result.unwrap_or_else(|| l.zero(magnitude.scalar));
+    Ok(Val::Num(l.b.cast(result, num.scalar), num))
+}
+
+fn unsigned(s: Scalar) -> Scalar {
+    match s.size() {
+        1 => Scalar::U8,
+        2 => Scalar::U16,
+        4 => Scalar::U32,
+        _ => Scalar::U64,
+    }
+}
+
+/// `isqrt` and `factorial`.
+fn one(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x] = call.exactly()?;
+    let (values, num) = integers(l, std::slice::from_ref(x), call)?;
+    let message = match short(call) {
+        "isqrt" => "isqrt() argument must be nonnegative",
+        _ => "factorial() not defined for negative values",
+    };
+    l.refuse_negative(values[0], num, message)?;
+    l.integer_call(short(call), &values, num, call)
+}
+
+/// `comb(n, k)` and `perm(n, k=n)`.
+fn choices(l: &mut Lower<'_>, call: &Call, optional: bool) -> Res<Val> {
+    let [n, k] = call.bind(["n", "k"], if optional { 1 } else { 2 })?;
+    let n = n.unwrap_or(Val::None);
+    let k = match k {
+        None | Some(Val::None) if optional => n.clone(),
+        k => k.unwrap_or(Val::None),
+    };
+    let (values, num) = integers(l, &[n, k], call)?;
+    l.refuse_negative(values[0], num, "n must be a non-negative integer")?;
+    l.refuse_negative(values[1], num, "k must be a non-negative integer")?;
+    l.integer_call(short(call), &values, num, call)
+}
+
+/// NumPy's: bits of the magnitude, as a `uint8`.
+fn bitwise_count(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x] = call.exactly()?;
+    let (values, num) = integers(l, std::slice::from_ref(x), call)?;
+    let size = match num.scalar.kind() {
+        Kind::Signed => l.b.unary(UnOp::Abs, values[0]),
+        _ => values[0],
+    };
+    let count = l.b.unary(UnOp::Popcount, size);
+    Ok(Val::Num(l.b.cast(count, Scalar::U8), Num::strong(Scalar::U8)))
+}

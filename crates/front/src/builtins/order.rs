@@ -1,0 +1,164 @@
+//! NumPy's comparisons and what follows from order: extremes, clipping, signs. Complex numbers have one in NumPy: real parts first.
+
+use ruff_python_ast::CmpOp;
+use weft_ir::{BinOp, CmpOp as Cmp, Kind, Op, Scalar, UnOp, Value};
+
+use super::numpy::strengthen;
+use crate::compiler::Res;
+use crate::lower::Lower;
+use crate::lower::call::Call;
+use crate::types::{Num, unify};
+use crate::value::Val;
+
+pub fn compare(l: &mut Lower<'_>, call: &Call, op: CmpOp) -> Res<Val> {
+    let [a, b] = call.exactly()?;
+    if op != CmpOp::Eq
+        && op != CmpOp::NotEq
+        && let Some((x, y, num)) = two_complex(l, a, b, call)?
+    {
+        return Ok(Val::Num(complex_order(l, op, x, y, num), Num::strong(Scalar::Bool)));
+    }
+    let val = l.compare(op, a, b, call.span)?;
+    strengthen(l, &val, call.span)
+}
+
+/// Two numbers as complex ones, if one of them is.
+fn two_complex(l: &mut Lower<'_>, a: &Val, b: &Val, call: &Call) -> Res<Option<(Value, Value, Num)>> {
+    let (Some(x), Some(y)) = (a.num(), b.num()) else {
+        return Ok(None);
+    };
+    let num = unify(x, y);
+    if !num.scalar.is_complex() {
+        return Ok(None);
+    }
+    let (x, y) = l.unified(a, b, num, call.span)?;
+    Ok(Some((x, y, Num::strong(num.scalar))))
+}
+
+/// NumPy's order of complex numbers: by real parts, then by imaginary ones. False where a part is NaN.
+fn complex_order(l: &mut Lower<'_>, op: CmpOp, x: Value, y: Value, num: Num) -> Value {
+    let (strict, loose) = match op {
+        CmpOp::Lt => (Cmp::Lt, Cmp::Lt),
+        CmpOp::LtE => (Cmp::Lt, Cmp::Le),
+        CmpOp::Gt => (Cmp::Gt, Cmp::Gt),
+        _ => (Cmp::Gt, Cmp::Ge),
+    };
+    let part = num.scalar.part();
+    let [xr, yr] = [x, y].map(|v| l.b.emit(part, Op::Re(v)));
+    let [xi, yi] = [x, y].map(|v| l.b.emit(part, Op::Im(v)));
+    let (before, same, after) = (
+        l.b.compare(strict, xr, yr),
+        l.b.compare(Cmp::Eq, xr, yr),
+        l.b.compare(loose, xi, yi),
+    );
+    let [x_nan, y_nan] = [xi, yi].map(|v| l.b.unary(UnOp::IsNan, v));
+    let nan = l.b.binary(BinOp::Or, x_nan, y_nan);
+    let number = l.not(nan);
+    let before = l.b.binary(BinOp::And, before, number);
+    let tie = l.b.binary(BinOp::And, same, after);
+    l.b.binary(BinOp::Or, before, tie)
+}
+
+/// The extreme of two complex numbers; one with a NaN wins over others, or loses.
+fn complex_extreme(l: &mut Lower<'_>, op: BinOp, nan_wins: bool, x: Value, y: Value, num: Num) -> Val {
+    let order = if op == BinOp::Max { CmpOp::GtE } else { CmpOp::LtE };
+    let first = complex_order(l, order, x, y, num);
+    let best = l.b.select(first, x, y);
+    let part = num.scalar.part();
+    let [x_nan, y_nan] = [x, y].map(|v| {
+        let (re, im) = (l.b.emit(part, Op::Re(v)), l.b.emit(part, Op::Im(v)));
+        let (re, im) = (l.b.unary(UnOp::IsNan, re), l.b.unary(UnOp::IsNan, im));
+        l.b.binary(BinOp::Or, re, im)
+    });
+    let value = if nan_wins {
+        let best = l.b.select(y_nan, y, best);
+        l.b.select(x_nan, x, best)
+    } else {
+        let best = l.b.select(x_nan, y, best);
+        l.b.select(y_nan, x, best)
+    };
+    Val::Num(value, num)
+}
+
+/// -1, 0 or 1; NaN stays NaN. Of a complex number its direction.
+pub fn sign(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x] = call.exactly()?;
+    let Some(num) = x.num().map(|n| Num::strong(n.scalar)) else {
+        return Err(l.typing(call.span, format!("sign does not go with {}", x.ty())));
+    };
+    if num.scalar == Scalar::Bool {
+        return Err(l.typing(call.span, format!("sign does not go with {num}")));
+    }
+    let value = l.number_as(x, num.scalar, call.span)?;
+    if num.scalar.is_complex() {
+        return Ok(Val::Num(l.complex_unary("sign", value, num, call.span)?, num));
+    }
+    let zero = l.zero(num.scalar);
+    let one = l.small(num.scalar, 1);
+    let above = l.b.compare(Cmp::Gt, value, zero);
+    let below = l.b.compare(Cmp::Lt, value, zero);
+    // Neither above nor below: zero or NaN, which is the value itself.
+    let mut result = l.b.select(above, one, value);
+    if num.scalar.kind() != Kind::Unsigned {
+        let minus = l.b.unary(UnOp::Neg, one);
+        result = l.b.select(below, minus, result);
+    }
+    Ok(Val::Num(result, num))
+}
+
+pub fn two_numbers(l: &mut Lower<'_>, call: &Call) -> Res<(Value, Value, Num)> {
+    let [a, b] = call.exactly()?;
+    let (Some(x), Some(y)) = (a.num(), b.num()) else {
+        return Err(l.typing(call.span, format!("{} takes numbers, not {} and {}", call.name, a.ty(), b.ty())));
+    };
+    let num = unify(x, y);
+    if num.scalar.is_complex() {
+        return Err(l.typing(call.span, "complex numbers have no order"));
+    }
+    let (x, y) = l.unified(a, b, num, call.span)?;
+    Ok((x, y, Num::strong(num.scalar)))
+}
+
+/// `maximum` and `minimum`: a NaN wins.
+pub fn extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
+    let [a, b] = call.exactly()?;
+    if let Some((x, y, num)) = two_complex(l, a, b, call)? {
+        return Ok(complex_extreme(l, op, true, x, y, num));
+    }
+    let (x, y, num) = two_numbers(l, call)?;
+    Ok(Val::Num(l.b.binary(op, x, y), num))
+}
+
+/// `fmax` and `fmin`: a number wins over NaN.
+pub fn number_extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
+    let [a, b] = call.exactly()?;
+    if let Some((x, y, num)) = two_complex(l, a, b, call)? {
+        return Ok(complex_extreme(l, op, false, x, y, num));
+    }
+    let (x, y, num) = two_numbers(l, call)?;
+    let best = l.b.binary(op, x, y);
+    if !num.scalar.is_float() {
+        return Ok(Val::Num(best, num));
+    }
+    let (x_nan, y_nan) = (l.b.unary(UnOp::IsNan, x), l.b.unary(UnOp::IsNan, y));
+    let best = l.b.select(y_nan, x, best);
+    Ok(Val::Num(l.b.select(x_nan, y, best), num))
+}
+
+pub fn clip(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x, low, high] = call.exactly()?;
+    let mut result = x.clone();
+    for (bound, op) in [(low, BinOp::Max), (high, BinOp::Min)] {
+        if matches!(bound, Val::None) {
+            continue;
+        }
+        let pair = Call {
+            name: call.name.clone(),
+            pos: vec![result, bound.clone()],
+            kw: Vec::new(),
+            span: call.span,
+        };
+        result = extreme(l, &pair, op)?;
+    }
+    strengthen(l, &result, call.span)
+}
