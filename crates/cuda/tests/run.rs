@@ -9,9 +9,10 @@ mod suite;
 
 use std::sync::Arc;
 
-use suite::launch::{Ran, double, run};
-use weft_cuda::CudaDevice;
+use suite::launch::{Ran, run};
+use weft_cuda::driver::Choice;
 use weft_cuda::emit::Facts;
+use weft_cuda::{CudaDevice, Platform};
 use weft_ir::interp::Options;
 use weft_ir::random::{self, Case};
 use weft_ir::testing::{TestLine, interpret};
@@ -40,6 +41,12 @@ const FACTS: [Facts; 4] = [
         small: false,
     },
 ];
+
+/// The devices of the stand-in.
+pub fn double() -> Platform {
+    let path = std::env::current_exe().unwrap().parent().unwrap().join("libweft_cuda_double.so");
+    Platform::open(&Choice::Path(path)).unwrap()
+}
 
 /// What is wrong with a run of a line, if anything.
 fn fault(device: &CudaDevice, module: &Module, line: &TestLine, facts: Facts) -> Option<String> {

@@ -1,19 +1,8 @@
-//! Test lines on a GPU: the stand-in for the driver, values of the text form as argument blocks and device memory, and back.
+//! Test lines on a GPU: values of the text form as argument blocks and device memory, and back.
 
-use std::path::PathBuf;
-
-use weft_cuda::driver::Choice;
-use weft_cuda::{CudaDevice, Platform};
 use weft_ir::testing::{Array, Placed, TestLaunch, TestLine, TestValue};
 use weft_ir::{Const, Layout, Module, Scalar, Type};
 use weft_runtime::{Buffer, CallOptions, Device, Executable, GridShape, Launch, RunError};
-
-/// The devices of the stand-in.
-pub fn double() -> Platform {
-    let beside = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
-    let path: PathBuf = beside.join("libweft_cuda_double.so");
-    Platform::open(&Choice::Path(path)).unwrap()
-}
 
 /// What a run left.
 #[derive(Debug)]
@@ -33,7 +22,7 @@ struct Held {
 }
 
 /// Runs a line of a module's function, whose entry (as `suite::as_entry` made it) is compiled.
-pub fn run(device: &CudaDevice, exe: &dyn Executable, module: &Module, line: &TestLine) -> Ran {
+pub fn run(device: &dyn Device, exe: &dyn Executable, module: &Module, line: &TestLine) -> Ran {
     let (mut slots, mut memory) = (Vec::new(), Vec::new());
     for arg in &line.args {
         place(device, arg, &mut slots, &mut memory);
@@ -94,7 +83,7 @@ fn result_arrays(result: &Type) -> Vec<Array> {
     items.iter().filter_map(Type::scalar).map(one).collect()
 }
 
-fn place(device: &CudaDevice, value: &TestValue, slots: &mut Vec<u64>, memory: &mut Vec<Held>) {
+fn place(device: &dyn Device, value: &TestValue, slots: &mut Vec<u64>, memory: &mut Vec<Held>) {
     match value {
         TestValue::Scalar(c) => push_scalar(*c, slots),
         TestValue::Tuple(items) => items.iter().for_each(|item| place(device, item, slots, memory)),

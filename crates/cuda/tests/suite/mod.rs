@@ -27,7 +27,12 @@ pub struct File {
     pub lines: Vec<TestLine>,
 }
 
-const FOLDERS: [&str; 4] = ["../ir/tests/run", "../passes/tests/run", "../cpu/tests/kernels", "tests/kernels"];
+const FOLDERS: [&str; 4] = [
+    "../ir/tests/run",
+    "../passes/tests/run",
+    "../cpu/tests/kernels",
+    "../cuda/tests/kernels",
+];
 
 pub fn path(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)

@@ -33,7 +33,7 @@ const SHORT: [(&str, Scalar); 13] = [
 
 pub fn cases() -> Vec<Case> {
     let mut cases = BTreeMap::new();
-    for folder in ["../../tests/kernels", "tests/kernels"] {
+    for folder in ["../../tests/kernels", "../cuda/tests/kernels"] {
         for path in super::files(folder, "py") {
             let text = fs::read_to_string(&path).unwrap();
             let file = path.file_stem().unwrap().to_string_lossy().into_owned();

@@ -13,8 +13,21 @@
 //! | 0 | 2 | constant arrays, if there are any (read-only) |
 //! | 1 | `i` | class `i` |
 
+mod access;
+mod arith;
+mod atomic;
+mod control;
 mod entry;
+mod func;
+mod mailbox;
+mod memory;
+mod number;
 pub mod numbers;
+mod ops;
+mod storage;
+mod values;
+mod views;
+mod writer;
 mod written;
 
 use naga::valid::ModuleInfo;
@@ -93,6 +106,8 @@ pub enum Word {
     /// The low and the high half of a slot.
     Low(u32),
     High(u32),
+    /// The `f64` in a slot rounded to a `f32`: its bits. Python's floats come so to devices without float64.
+    Single(u32),
     /// Where view `view` (its place in [`view_params`]) starts in its binding, in units of `unit` bytes.
     Offset {
         view: u32,

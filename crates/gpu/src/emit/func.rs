@@ -1,0 +1,247 @@
+//! The state of the function being written, and what every part of the emitter asks of it.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use naga::{Expression, Function as NagaFunction, Handle, StorageAccess, TypeInner};
+use weft_ir::{Function, Geometry, Module, Op, Scalar, Span, StmtKind, Value};
+
+use super::control::Frame;
+use super::memory::Array;
+use super::number::Num;
+use super::numbers::Numbers;
+use super::storage::Storages;
+use super::values::{Res, Val, View};
+use super::views::{Reach, Slot};
+use super::writer::{Operand, Ty, Writer};
+use super::{EmitError, ErrorSite, PrintSite, Request, Word};
+
+/// What is collected beside the code.
+pub struct ModuleCx<'m> {
+    pub module: &'m Module,
+    pub request: &'m Request<'m>,
+    pub numbers: Numbers,
+    pub error_sites: Vec<ErrorSite>,
+    pub print_sites: Vec<PrintSite>,
+    pub words: Vec<Word>,
+    /// Where each constant array starts.
+    pub constants: Vec<u64>,
+    /// Bytes of shared memory the function declares.
+    pub shared_bytes: u64,
+}
+
+/// Writes the entry function.
+pub struct Fx<'m> {
+    pub cx: ModuleCx<'m>,
+    pub f: &'m Function,
+    pub w: Writer,
+    pub vals: Vec<Option<Val>>,
+    /// The operation that defines each value.
+    pub defs: Vec<Option<&'m Op>>,
+    pub slots: Vec<Slot>,
+    /// What locals are known to lie between, and what they have been found to.
+    pub locals: Vec<Reach>,
+    pub found: Vec<Reach>,
+    pub storages: Storages,
+    /// The storages' variables, as far as they have been used.
+    pub homes: Vec<Option<Array>>,
+    /// Loops and scopes that control stands in, innermost last.
+    pub frames: Vec<Frame>,
+    pub mailbox_variable: Option<Handle<naga::GlobalVariable>>,
+    /// The function that records an error.
+    pub raising: Option<Handle<NagaFunction>>,
+    parameters: Option<Handle<Expression>>,
+    words: HashMap<Word, Operand>,
+    pub places: HashMap<Geometry, Num>,
+    /// Parameters that are float64 on a device that has none, and their slots. They can be made float32.
+    pub doubles: HashMap<Value, u32>,
+    pub span: Span,
+    /// Do blocks look at what others write?
+    pub coherent: bool,
+}
+
+impl<'m> Fx<'m> {
+    pub fn new(module: &'m Module, request: &'m Request<'m>, storages: Storages, locals: Vec<Reach>) -> Fx<'m> {
+        let f = module.entry_function();
+        let mut at = 0;
+        let constants = module.constants.iter().map(|array| {
+            let start = at;
+            at += array.bytes.len().next_multiple_of(16) as u64;
+            start
+        });
+        Fx {
+            cx: ModuleCx {
+                module,
+                request,
+                numbers: Numbers::default(),
+                error_sites: Vec::new(),
+                print_sites: Vec::new(),
+                words: Vec::new(),
+                constants: constants.collect(),
+                shared_bytes: 0,
+            },
+            f,
+            w: Writer::new(naga::Module::default()),
+            vals: vec![None; f.values.len()],
+            defs: vec![None; f.values.len()],
+            slots: Vec::new(),
+            found: vec![Reach::Unset; locals.len()],
+            locals,
+            homes: vec![None; storages.list.len()],
+            storages,
+            frames: Vec::new(),
+            mailbox_variable: None,
+            raising: None,
+            parameters: None,
+            words: HashMap::new(),
+            places: HashMap::new(),
+            doubles: HashMap::new(),
+            span: Span::NONE,
+            coherent: false,
+        }
+    }
+
+    pub fn unsupported<T>(&self, message: impl Into<String>) -> Res<T> {
+        Err(EmitError::Unsupported {
+            message: message.into(),
+            span: self.span,
+        })
+    }
+
+    pub fn internal<T>(&self, message: impl Into<String>) -> Res<T> {
+        Err(EmitError::Internal(format!("{}: {}", self.f.name, message.into())))
+    }
+
+    pub fn define(&mut self, value: Value, val: Val) {
+        self.vals[value.index()] = Some(val);
+    }
+
+    pub fn val(&self, value: Value) -> Res<Val> {
+        match &self.vals[value.index()] {
+            Some(val) => Ok(val.clone()),
+            None if self.doubles.contains_key(&value) => self.no_float64(&self.name_of(value)),
+            None => self.internal(format!("%{} is used before it is defined", value.0)),
+        }
+    }
+
+    pub fn num(&self, value: Value) -> Res<Num> {
+        match &self.vals[value.index()] {
+            Some(Val::Num(n)) => Ok(*n),
+            None if self.doubles.contains_key(&value) => self.no_float64(&self.name_of(value)),
+            _ => self.internal(format!("%{} is not a number here", value.0)),
+        }
+    }
+
+    /// The number in a register of its own type.
+    pub fn operand(&mut self, value: Value) -> Res<Operand> {
+        let n = self.num(value)?;
+        Ok(self.take(n))
+    }
+
+    pub fn view(&self, value: Value) -> Res<Rc<View>> {
+        match &self.vals[value.index()] {
+            Some(Val::View(v)) => Ok(v.clone()),
+            _ => self.internal(format!("%{} is not a view here", value.0)),
+        }
+    }
+
+    pub fn scalar(&self, value: Value) -> Res<Scalar> {
+        match self.f.ty(value).scalar() {
+            Some(s) if !s.is_complex() => Ok(s),
+            _ => self.internal(format!("%{} is no real scalar", value.0)),
+        }
+    }
+
+    /// Refuses a statement that has used what the device has not.
+    pub fn check_width(&self, kind: &StmtKind) -> Res<()> {
+        let features = self.cx.request.features;
+        if self.w.used_float64 && !features.float64 {
+            return self.no_float64(&self.subject(kind));
+        }
+        if self.w.used_int64 && !features.int64 {
+            let what = self.subject(kind);
+            return self.unsupported(format!(
+                "this GPU has no 64-bit integers; {what} needs them: use int32, or device='cpu'"
+            ));
+        }
+        Ok(())
+    }
+
+    fn no_float64<T>(&self, what: &str) -> Res<T> {
+        self.unsupported(format!("this GPU has no float64; {what} is float64: use float32, or device='cpu'"))
+    }
+
+    /// What a statement is about.
+    fn subject(&self, kind: &StmtKind) -> String {
+        let value = match kind {
+            StmtKind::Let(_, Op::Load { view, .. } | Op::Atomic { view, .. }) | StmtKind::Store { view, .. } => *view,
+            StmtKind::Let(value, _) => *value,
+            StmtKind::Set(local, _) => return self.f.locals[local.index()].name.clone(),
+            _ => return "what is used here".to_owned(),
+        };
+        self.name_of(value)
+    }
+
+    fn name_of(&self, value: Value) -> String {
+        let name = self.f.values[value.index()].name.clone();
+        name.unwrap_or_else(|| "what is computed here".to_owned())
+    }
+
+    /// A word of the parameter block, as a `u32`. Loaded when the function starts.
+    pub fn word(&mut self, word: Word) -> Operand {
+        if let Some(op) = self.words.get(&word) {
+            return *op;
+        }
+        let base = match self.parameters {
+            Some(base) => base,
+            None => {
+                let ty = self.words_type(false);
+                let decorations = naga::MemoryDecorations::empty();
+                self.binding(ty, StorageAccess::LOAD, 0, 0, decorations)
+            }
+        };
+        self.parameters = Some(base);
+        let index = self.cx.words.len() as u32;
+        self.cx.words.push(word);
+        self.w.begin_early();
+        let pointer = self.w.eval(Expression::AccessIndex { base, index });
+        let op = self.w.load(Ty::U32, pointer);
+        self.w.end_early();
+        self.words.insert(word, op);
+        op
+    }
+
+    /// `array<u32>` or `array<atomic<u32>>`.
+    pub fn words_type(&mut self, atomic: bool) -> Handle<naga::Type> {
+        let scalar = Ty::U32.naga();
+        let base = self.w.ty(if atomic {
+            TypeInner::Atomic(scalar)
+        } else {
+            TypeInner::Scalar(scalar)
+        });
+        self.w.ty(TypeInner::Array {
+            base,
+            size: naga::ArraySize::Dynamic,
+            stride: 4,
+        })
+    }
+
+    /// A slot of the argument block in a register of its type.
+    pub fn slot(&mut self, slot: u32, s: Scalar) -> Operand {
+        let low = self.word(Word::Low(slot));
+        if s.size() < 8 {
+            self.w.begin_early();
+            let op = match s {
+                Scalar::Bool => self.w.compare(naga::BinaryOperator::NotEqual, low, Ty::U32.int(0)),
+                _ => self.w.bitcast(low, Ty::of(s)),
+            };
+            self.w.end_early();
+            return op;
+        }
+        let high = self.word(Word::High(slot));
+        self.w.begin_early();
+        let op = self.of_halves(Ty::of(s), low, high);
+        self.w.end_early();
+        op
+    }
+}

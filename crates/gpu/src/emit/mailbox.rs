@@ -1,0 +1,201 @@
+//! `raise` and `print`: records in memory that the host reads. See `docs/architecture.md` for where they lie.
+
+use naga::{
+    AddressSpace, AtomicFunction, BinaryOperator, Block, Expression, FunctionArgument, Handle, MemoryDecorations, ResourceBinding, Span,
+    Statement, StorageAccess,
+};
+use weft_ir::{Axis, ErrorKind, Geometry, PrintItem, Scalar};
+
+use super::func::Fx;
+use super::values::Res;
+use super::writer::{Operand, Ty, Writer};
+use super::{ErrorSite, PrintPart, PrintSite};
+
+const AXES: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
+
+// Numbers of words.
+const STATE: i64 = 0;
+const SITE: i64 = 1;
+const THREAD: i64 = 2;
+const BLOCK: i64 = 5;
+const TAKEN: i64 = 8;
+const CAPACITY: i64 = 10;
+const DROPPED: i64 = 12;
+const RING: i64 = 16;
+
+impl Fx<'_> {
+    /// Records the error if it is the first.
+    pub fn raise(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
+        let site = self.cx.error_sites.len() as i64;
+        self.cx.error_sites.push(ErrorSite {
+            kind,
+            message: message.to_owned(),
+            span: self.span,
+        });
+        let function = match self.raising {
+            Some(function) => function,
+            None => self.raising_function(),
+        };
+        self.raising = Some(function);
+        let mut arguments = vec![Ty::I32.int(site)];
+        for query in [Geometry::ThreadIdx, Geometry::BlockIdx] {
+            for axis in AXES {
+                let n = self.geometry(query(axis));
+                arguments.push(self.take_short(n));
+            }
+        }
+        let arguments = arguments.into_iter().map(|op| self.w.expr(op)).collect();
+        self.w.push(Statement::Call {
+            function,
+            arguments,
+            result: None,
+        });
+        Ok(())
+    }
+
+    /// The function that writes the record: site, thread, block.
+    fn raising_function(&mut self) -> Handle<naga::Function> {
+        let variable = self.mailbox_variable();
+        let ty = self.w.scalar_ty(Ty::I32);
+        let module = std::mem::take(&mut self.w.module);
+        let outer = std::mem::replace(&mut self.w, Writer::new(module));
+        let mailbox = self.w.global(variable);
+        let mut words = Vec::new();
+        for i in 0..7 {
+            self.w.f.arguments.push(FunctionArgument {
+                name: None,
+                ty,
+                binding: None,
+            });
+            let argument = self.w.name(Expression::FunctionArgument(i));
+            words.push(Operand::new(Ty::I32, argument));
+        }
+        let state = self.w.element(mailbox, Ty::U32.int(STATE));
+        let (_, won) = self.w.compare_and_swap(state, Ty::U32.int(0), Ty::U32.int(1));
+        self.w.begin();
+        for (word, at) in words
+            .into_iter()
+            .zip([SITE].into_iter().chain(THREAD..THREAD + 3).chain(BLOCK..BLOCK + 3))
+        {
+            self.write_mail(mailbox, at, word);
+        }
+        // Whoever sees the state sees the record.
+        self.w.push(Statement::MemoryBarrier(naga::Barrier::STORAGE));
+        self.write_mail(mailbox, STATE, Ty::U32.int(2));
+        let record = self.w.end();
+        self.w.branch(won, record, Block::new());
+        self.w.push(Statement::Return { value: None });
+        let inner = std::mem::replace(&mut self.w, outer);
+        let (module, mut function) = inner.finish();
+        self.w.module = module;
+        function.name = Some("weft_raise".to_owned());
+        self.w.module.functions.append(function, Span::UNDEFINED)
+    }
+
+    fn write_mail(&mut self, mailbox: Handle<Expression>, word: i64, value: Operand) {
+        let pointer = self.w.element(mailbox, Ty::U32.int(word));
+        let value = self.w.bitcast(value, Ty::U32);
+        self.w.store(pointer, value);
+    }
+
+    fn mailbox_variable(&mut self) -> Handle<naga::GlobalVariable> {
+        if let Some(variable) = self.mailbox_variable {
+            return variable;
+        }
+        let ty = self.words_type(true);
+        let variable = naga::GlobalVariable {
+            name: None,
+            space: AddressSpace::Storage {
+                access: StorageAccess::LOAD | StorageAccess::STORE,
+            },
+            binding: Some(ResourceBinding { group: 0, binding: 1 }),
+            ty,
+            init: None,
+            memory_decorations: MemoryDecorations::empty(),
+        };
+        let variable = self.w.module.global_variables.append(variable, Span::UNDEFINED);
+        self.mailbox_variable = Some(variable);
+        variable
+    }
+
+    /// One line of output, if the ring has room for it.
+    pub fn print(&mut self, items: &[PrintItem]) -> Res<()> {
+        let (mut parts, mut words) = (Vec::new(), Vec::new());
+        for item in items {
+            match item {
+                PrintItem::Text(text) => parts.push(PrintPart::Text(text.clone())),
+                PrintItem::Value(v) => {
+                    let s = self.scalar(*v)?;
+                    parts.push(PrintPart::Value(s));
+                    let op = self.operand(*v)?;
+                    words.extend(self.as_slot(s, op));
+                }
+                PrintItem::Complex(re, im) => {
+                    let s = self.scalar(*re)?;
+                    parts.push(PrintPart::Value(if s == Scalar::F32 { Scalar::C64 } else { Scalar::C128 }));
+                    for part in [re, im] {
+                        let op = self.operand(*part)?;
+                        words.extend(self.as_slot(s, op));
+                    }
+                }
+            }
+        }
+        let site = self.cx.print_sites.len() as i64;
+        self.cx.print_sites.push(PrintSite { items: parts });
+        let size = words.len() as i64 / 2 + 1;
+        words.splice(0..0, [Ty::U32.int(size), Ty::U32.int(site)]);
+        self.write_line(&words);
+        Ok(())
+    }
+
+    /// A value as two words, small integers extended.
+    fn as_slot(&mut self, s: Scalar, op: Operand) -> [Operand; 2] {
+        if s.size() == 8 {
+            return self.halves_of(op).into();
+        }
+        let low = if s == Scalar::Bool {
+            self.w.convert(op, Ty::U32)
+        } else {
+            self.w.bitcast(op, Ty::U32)
+        };
+        if !s.is_signed() {
+            return [low, Ty::U32.int(0)];
+        }
+        let sign = self.w.binary(BinaryOperator::ShiftRight, op, Ty::U32.int(31));
+        [low, self.w.bitcast(sign, Ty::U32)]
+    }
+
+    fn write_line(&mut self, words: &[Operand]) {
+        let variable = self.mailbox_variable();
+        let mailbox = self.w.global(variable);
+        let size = Ty::U32.int(words.len() as i64 / 2);
+        let pointer = self.w.element(mailbox, Ty::U32.int(CAPACITY));
+        let capacity = self.w.load(Ty::U32, pointer);
+        // In a block of its own, that `Break` leaves when the line is written.
+        self.w.begin();
+        let taken = self.w.element(mailbox, Ty::U32.int(TAKEN));
+        let before = self.w.load(Ty::U32, taken);
+        // The count stops somewhere behind the end: it must not come round.
+        let open = self.w.compare(BinaryOperator::Less, before, capacity);
+        self.w.begin();
+        let start = self.w.atomic(taken, AtomicFunction::Add, size);
+        let end = self.w.binary(BinaryOperator::Add, start, size);
+        let fits = self.w.compare(BinaryOperator::LessEqual, end, capacity);
+        self.w.begin();
+        let first = self.w.binary(BinaryOperator::ShiftLeft, start, Ty::U32.int(1));
+        for (i, word) in words.iter().enumerate() {
+            let at = self.w.binary(BinaryOperator::Add, first, Ty::U32.int(RING + i as i64));
+            let pointer = self.w.element(mailbox, at);
+            self.w.store(pointer, *word);
+        }
+        self.w.push(Statement::Break);
+        let line = self.w.end();
+        self.w.branch(fits, line, Block::new());
+        let room = self.w.end();
+        self.w.branch(open, room, Block::new());
+        let dropped = self.w.element(mailbox, Ty::U32.int(DROPPED));
+        self.w.atomic(dropped, AtomicFunction::Add, Ty::U32.int(1));
+        let body = self.w.end();
+        self.w.scope(body);
+    }
+}
