@@ -313,6 +313,48 @@ fn trial(number: Number, operands: &[Scalar]) -> Trial {
     }
 }
 
+/// Products and sums that leave a few bits, that round where subnormals do, or whose parts are far from each other.
+fn nearly_cancelled(s: Scalar) -> Trial {
+    let mut random = Random(7);
+    let (fraction, bias) = if s == Scalar::F32 { (23, 127) } else { (52, 1023) };
+    let mut of = |exponent: i64| {
+        let bits = (exponent.clamp(0, 2 * bias) as u64) << fraction | random.next() >> (64 - fraction);
+        let few = if random.next() & 3 == 0 {
+            u64::MAX << (fraction / 2)
+        } else {
+            u64::MAX
+        };
+        let bits = bits & few | (random.next() & 1) << (if s == Scalar::F32 { 31 } else { 63 });
+        Const::from_bytes(s, &bits.to_le_bytes()[..s.size()]).unwrap()
+    };
+    let mut operands = vec![Vec::new(); 3];
+    for n in 0..12_000i64 {
+        let first = word(of(bias)) as i64 % (2 * bias);
+        let second = match n % 3 {
+            // Around the least exponents, around the largest, and wherever.
+            0 => bias - first - fraction + word(of(bias)) as i64 % 64,
+            1 => 3 * bias - first - 3,
+            _ => word(of(bias)) as i64 % (2 * bias),
+        };
+        let (x, y) = (of(first), of(second));
+        let near = first + second - bias + word(of(bias)) as i64 % 128 - 64;
+        let product = eval::binary(BinOp::Mul, x, y).unwrap();
+        let z = match n % 4 {
+            0 => of(near),
+            step => {
+                let opposite = eval::unary(UnOp::Neg, product).unwrap();
+                let bits = word(opposite).wrapping_add(step as u64).wrapping_sub(2);
+                Const::from_bytes(s, &bits.to_le_bytes()[..s.size()]).unwrap()
+            }
+        };
+        for (column, c) in operands.iter_mut().zip([x, y, z]) {
+            column.push(c);
+        }
+    }
+    let number = Number::Fma(s);
+    Trial { number, operands }
+}
+
 const INTS: [Scalar; 8] = [
     Scalar::I8,
     Scalar::I16,
@@ -412,14 +454,17 @@ fn remainders_and_floored_quotients() {
 fn products_and_sums_with_one_rounding() {
     let gpu = open();
     let features = gpu.probed();
-    let trials: Vec<Trial> = FLOATS.into_iter().map(|s| trial(Number::Fma(s), &[s; 3])).collect();
+    let trials: Vec<Trial> = FLOATS
+        .into_iter()
+        .flat_map(|s| [trial(Number::Fma(s), &[s; 3]), nearly_cancelled(s)])
+        .collect();
     gpu.check(&features, &trials);
     // By integers alone, as on a device without float64.
     let bare = Features {
         float64: false,
         ..features
     };
-    gpu.check(&bare, &trials[..1]);
+    gpu.check(&bare, &trials[..2]);
 }
 
 #[test]

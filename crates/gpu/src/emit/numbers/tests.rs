@@ -3,6 +3,7 @@
 use naga::valid::{ValidationFlags, Validator};
 use weft_ir::{AtomicOp, BinOp, CmpOp, Scalar, UnOp};
 
+use super::trial::{self, Trial};
 use super::{Number, Numbers};
 use crate::features::Features;
 
@@ -87,6 +88,53 @@ fn every_operation_is_valid_on_every_platform() {
             assert!(shown.is_empty(), "{:?}: {shown}", features.platform);
         }
     }
+}
+
+/// A kernel that does all of them, once.
+fn kernel(features: &Features) -> (naga::Module, naga::valid::ModuleInfo) {
+    let of = |s: Scalar| weft_ir::eval::zero(s);
+    let trials: Vec<Trial> = all(features)
+        .into_iter()
+        .map(|number| Trial {
+            number,
+            operands: number.operands().into_iter().map(|s| vec![of(s)]).collect(),
+        })
+        .collect();
+    let module = trial::module(features, &trials).unwrap();
+    let mut validator = Validator::new(ValidationFlags::all(), features.capabilities());
+    let info = validator.validate(&module).unwrap();
+    (module, info)
+}
+
+#[test]
+fn metals_language_has_all_of_it() {
+    use naga::back::msl::{Options, PipelineOptions, write_string};
+    let (module, info) = kernel(&Features::metal());
+    let options = Options {
+        lang_version: (2, 4),
+        ..Options::default()
+    };
+    let written = write_string(&module, &info, &options, &PipelineOptions::default());
+    let (text, _) = written.unwrap();
+    assert!(text.contains("weft_floordiv_i64"), "{text}");
+}
+
+#[test]
+fn hlsl_has_all_of_it() {
+    use naga::back::hlsl::{Options, PipelineOptions, ShaderModel, Writer};
+    let (module, info) = kernel(&Features {
+        float64: true,
+        ..Features::dx12()
+    });
+    let options = Options {
+        shader_model: ShaderModel::V6_0,
+        ..Options::default()
+    };
+    let mut text = String::new();
+    let pipeline = PipelineOptions::default();
+    let written = Writer::new(&mut text, &options, &pipeline).write(&module, &info, None);
+    written.unwrap();
+    assert!(text.contains("weft_floordiv_i64"), "{text}");
 }
 
 #[test]
