@@ -1,6 +1,7 @@
 //! Unary, binary and ternary arithmetic and comparisons, the same for one scalar and for a vector of lanes.
 
 use weft_ir::{BinOp, CmpOp, Scalar, UnOp};
+use weft_llvm_text::compare_name;
 
 use super::func::Fx;
 use super::mask::Mask;
@@ -432,26 +433,5 @@ impl Fx<'_, '_> {
             .line(format_args!("call void @{name}({}, {}, {})", ptr(base), ptr(power), ptr(result)));
         let result = self.w.load(ty, result);
         Ok(self.wrap(result, ty))
-    }
-}
-
-pub fn compare_name(op: CmpOp, s: Scalar) -> &'static str {
-    match (op, s.is_float(), s.is_signed()) {
-        (CmpOp::Eq, true, _) => "fcmp oeq",
-        (CmpOp::Ne, true, _) => "fcmp une",
-        (CmpOp::Lt, true, _) => "fcmp olt",
-        (CmpOp::Le, true, _) => "fcmp ole",
-        (CmpOp::Gt, true, _) => "fcmp ogt",
-        (CmpOp::Ge, true, _) => "fcmp oge",
-        (CmpOp::Eq, _, _) => "icmp eq",
-        (CmpOp::Ne, _, _) => "icmp ne",
-        (CmpOp::Lt, _, true) => "icmp slt",
-        (CmpOp::Le, _, true) => "icmp sle",
-        (CmpOp::Gt, _, true) => "icmp sgt",
-        (CmpOp::Ge, _, true) => "icmp sge",
-        (CmpOp::Lt, _, _) => "icmp ult",
-        (CmpOp::Le, _, _) => "icmp ule",
-        (CmpOp::Gt, _, _) => "icmp ugt",
-        (CmpOp::Ge, _, _) => "icmp uge",
     }
 }

@@ -2,7 +2,11 @@
 //!
 //! Constants know no lanes: the type an operand is shown with decides whether it is written as a scalar or a splat.
 
-use std::fmt::{self, Arguments, Display, Write};
+use std::fmt::{self, Arguments, Display};
+use std::ops::{Deref, DerefMut};
+
+pub use weft_llvm_text::Label;
+use weft_llvm_text::{Text, float_bits};
 
 /// What a lane of a register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,23 +153,13 @@ impl Operand {
             Operand::Global(n) => write!(f, "@c{n}"),
             Operand::Bool(b) => write!(f, "{b}"),
             Operand::Int(v) => write!(f, "{v}"),
-            Operand::F32(bits) => write!(f, "0x{:016X}", widen(bits)),
+            Operand::F32(bits) => write!(f, "0x{:016X}", float_bits(bits)),
             Operand::F64(bits) => write!(f, "0x{bits:016X}"),
             Operand::Null => f.write_str("null"),
             Operand::Zero => f.write_str("zeroinitializer"),
             Operand::Undef => f.write_str("undef"),
         }
     }
-}
-
-/// LLVM writes a `float` constant as the bits of the `double` of the same value; NaNs keep their payload.
-fn widen(bits: u32) -> u64 {
-    let value = f32::from_bits(bits);
-    if value.is_nan() {
-        let sign = u64::from(bits >> 31) << 63;
-        return sign | 0x7FF0_0000_0000_0000 | (u64::from(bits & 0x007F_FFFF) << 29);
-    }
-    f64::from(value).to_bits()
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -191,53 +185,27 @@ impl Display for Shown {
     }
 }
 
-/// A basic block's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Label(u32);
+/// The text of one function.
+#[derive(Debug, Default)]
+pub struct Writer(Text);
 
-impl Display for Label {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "b{}", self.0)
+impl Deref for Writer {
+    type Target = Text;
+
+    fn deref(&self) -> &Text {
+        &self.0
     }
 }
 
-/// The text of one function: an entry part for allocas and what is computed once, and the body.
-#[derive(Debug, Default)]
-pub struct Writer {
-    pub entry: String,
-    pub body: String,
-    next_reg: u32,
-    next_label: u32,
-    /// The current block has its terminator already.
-    closed: bool,
+impl DerefMut for Writer {
+    fn deref_mut(&mut self) -> &mut Text {
+        &mut self.0
+    }
 }
 
 impl Writer {
     pub fn reg(&mut self) -> Operand {
-        self.next_reg += 1;
-        Operand::Reg(self.next_reg)
-    }
-
-    pub fn label(&mut self) -> Label {
-        self.next_label += 1;
-        Label(self.next_label)
-    }
-
-    /// Starts the block `label`, falling into it from an open one.
-    pub fn place(&mut self, label: Label) {
-        if !self.closed {
-            self.line(format_args!("br label %{label}"));
-        }
-        let _ = writeln!(self.body, "{label}:");
-        self.closed = false;
-    }
-
-    /// An instruction without a result.
-    pub fn line(&mut self, text: Arguments<'_>) {
-        if self.closed {
-            return;
-        }
-        let _ = writeln!(self.body, "  {text}");
+        Operand::Reg(self.new_reg())
     }
 
     /// An instruction with a result.
@@ -250,7 +218,7 @@ impl Writer {
     /// An instruction of the entry block, before the body.
     pub fn entry_inst(&mut self, text: Arguments<'_>) -> Operand {
         let reg = self.reg();
-        let _ = writeln!(self.entry, "  {} = {text}", reg.of(Ty::I64));
+        self.entry_line(format_args!("{} = {text}", reg.of(Ty::I64)));
         reg
     }
 
@@ -258,29 +226,20 @@ impl Writer {
         self.entry_inst(format_args!("alloca {ty}"))
     }
 
-    pub fn end(&mut self, text: Arguments<'_>) {
-        self.line(text);
-        self.closed = true;
-    }
-
-    pub fn br(&mut self, to: Label) {
-        self.end(format_args!("br label %{to}"));
-    }
-
     pub fn cond_br(&mut self, cond: Operand, yes: Label, no: Label) {
         match cond {
             Operand::Bool(true) => self.br(yes),
             Operand::Bool(false) => self.br(no),
-            _ => self.end(format_args!("br i1 {}, label %{yes}, label %{no}", cond.of(Ty::BOOL))),
+            _ => self.branch(cond.of(Ty::BOOL), yes, no),
         }
     }
 
-    /// A branch that is rarely taken: what it leads to must not cost the way past it registers.
+    /// A branch whose first side is rarely taken.
     pub fn rare_br(&mut self, cond: Operand, rare: Label, usual: Label) {
         if cond.is_const() {
             return self.cond_br(cond, rare, usual);
         }
-        self.end(format_args!("br i1 {}, label %{rare}, label %{usual}, !prof !0", cond.of(Ty::BOOL)));
+        self.rare_branch(cond.of(Ty::BOOL), rare, usual);
     }
 
     pub fn load(&mut self, ty: Ty, ptr: Operand) -> Operand {

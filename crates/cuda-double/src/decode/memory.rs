@@ -40,6 +40,28 @@ fn order(mods: &mut Mods<'_>) -> Order {
     order.unwrap_or(Order::Weak)
 }
 
+/// What a load or a store moves, and how.
+#[derive(Clone, Copy)]
+struct Transfer {
+    count: usize,
+    ty: Ty,
+    space: Space,
+    order: Order,
+}
+
+impl Transfer {
+    fn access(self, address: Address, width: Width, values: [Slot; 4]) -> Access {
+        Access {
+            address,
+            width,
+            count: self.count as u8,
+            values,
+            strong: self.order != Order::Weak,
+            fence: self.order == Order::Fencing,
+        }
+    }
+}
+
 fn scope(mods: &mut Mods<'_>) {
     _ = mods.find(|part| matches!(part, "cta" | "cluster" | "gpu" | "sys").then_some(()));
 }
@@ -67,8 +89,8 @@ enum Target {
 impl Decoder<'_> {
     pub(super) fn memory(&mut self, mods: &mut Mods<'_>, operands: &[Operand]) -> Result<()> {
         match mods.opcode {
-            "ld" | "ldu" => self.load(mods, operands),
-            "st" => self.store(mods, operands),
+            "ld" | "ldu" => self.transfer(mods, operands, Self::load),
+            "st" => self.transfer(mods, operands, Self::store),
             "atom" | "red" => self.atomic(mods, operands),
             "cvta" => self.cvta(mods, operands),
             "isspacep" => {
@@ -158,7 +180,13 @@ impl Decoder<'_> {
         })
     }
 
-    fn load(&mut self, mods: &mut Mods<'_>, operands: &[Operand]) -> Result<()> {
+    /// A load or a store, which `transfer` does for vectors of up to four.
+    fn transfer(
+        &mut self,
+        mods: &mut Mods<'_>,
+        operands: &[Operand],
+        transfer: impl Fn(&mut Self, &[Operand], Transfer) -> Result<()>,
+    ) -> Result<()> {
         let order = order(mods);
         scope(mods);
         let space = mods.find(space).unwrap_or(Space::Generic);
@@ -166,10 +194,11 @@ impl Decoder<'_> {
         let count = Self::vector(mods).unwrap_or(1);
         let ty = mods.ty()?;
         self.count(operands, 2)?;
+        let what = |count| Transfer { count, ty, space, order };
         if count == 8 {
-            return self.halves(operands, |d, o| d.load_of(o, 4, ty, space, order));
+            return self.halves(operands, |d, o| transfer(d, o, what(4)));
         }
-        self.load_of(operands, count, ty, space, order)
+        transfer(self, operands, what(count))
     }
 
     /// A vector of eight is two of four.
@@ -194,7 +223,8 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    fn load_of(&mut self, operands: &[Operand], count: usize, ty: Ty, space: Space, order: Order) -> Result<()> {
+    fn load(&mut self, operands: &[Operand], what: Transfer) -> Result<()> {
+        let Transfer { count, ty, space, .. } = what;
         if matches!(ty, Ty::B128 | Ty::Pred) {
             return self.error("this type cannot be loaded");
         }
@@ -204,48 +234,27 @@ impl Decoder<'_> {
             signed: ty.signed(),
             register: register as u8,
         };
-        let count = count as u8;
         let op = match self.target(&operands[1], space)? {
             Target::KernelParam(offset) => Op::LoadParam {
                 offset,
                 width,
-                count,
+                count: count as u8,
                 to: values,
             },
             Target::Frame(offset) => Op::LoadFrame {
                 offset,
                 width,
-                count,
+                count: count as u8,
                 to: values,
             },
-            Target::Memory(address) => Op::Load(Access {
-                address,
-                width,
-                count,
-                values,
-                strong: order != Order::Weak,
-                fence: order == Order::Fencing,
-            }),
+            Target::Memory(address) => Op::Load(what.access(address, width, values)),
         };
         self.push(op);
         Ok(())
     }
 
-    fn store(&mut self, mods: &mut Mods<'_>, operands: &[Operand]) -> Result<()> {
-        let order = order(mods);
-        scope(mods);
-        let space = mods.find(space).unwrap_or(Space::Generic);
-        cache_hints(mods);
-        let count = Self::vector(mods).unwrap_or(1);
-        let ty = mods.ty()?;
-        self.count(operands, 2)?;
-        if count == 8 {
-            return self.halves(operands, |d, o| d.store_of(o, 4, ty, space, order));
-        }
-        self.store_of(operands, count, ty, space, order)
-    }
-
-    fn store_of(&mut self, operands: &[Operand], count: usize, ty: Ty, space: Space, order: Order) -> Result<()> {
+    fn store(&mut self, operands: &[Operand], what: Transfer) -> Result<()> {
+        let Transfer { count, ty, space, .. } = what;
         if matches!(ty, Ty::B128 | Ty::Pred) {
             return self.error("this type cannot be stored");
         }
@@ -258,23 +267,15 @@ impl Decoder<'_> {
             signed: false,
             register: 8,
         };
-        let count = count as u8;
         let op = match self.target(&operands[0], space)? {
             Target::KernelParam(_) => return self.error("kernel parameters cannot be written"),
             Target::Frame(offset) => Op::StoreFrame {
                 offset,
                 width,
-                count,
+                count: count as u8,
                 from: values,
             },
-            Target::Memory(address) => Op::Store(Access {
-                address,
-                width,
-                count,
-                values,
-                strong: order != Order::Weak,
-                fence: order == Order::Fencing,
-            }),
+            Target::Memory(address) => Op::Store(what.access(address, width, values)),
         };
         self.push(op);
         Ok(())

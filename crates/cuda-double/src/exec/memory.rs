@@ -85,6 +85,29 @@ struct Shape {
     line: u32,
 }
 
+/// An instruction that reaches memory, and where it is executed.
+struct Step<'a> {
+    launch: &'a Launch,
+    constants: &'a [Row],
+    block: &'a mut Block,
+    group: &'a Group,
+    line: u32,
+    mask: u32,
+    /// The index of the allocation found last.
+    hint: &'a mut u32,
+}
+
+impl Step<'_> {
+    fn shape(&self, does: Does, space: Space, bytes: u64) -> Shape {
+        Shape {
+            does,
+            space,
+            bytes,
+            line: self.line,
+        }
+    }
+}
+
 impl Warp {
     /// Executes a load, store or atomic; gives the index of the allocation it found, as a hint for the next time.
     #[allow(clippy::too_many_arguments)]
@@ -98,11 +121,19 @@ impl Warp {
         mask: u32,
         mut hint: u32,
     ) -> Result<u32, Fault> {
-        let hint = &mut hint;
+        let mut step = Step {
+            launch,
+            constants,
+            block,
+            group,
+            line: inst.line,
+            mask,
+            hint: &mut hint,
+        };
         match inst.op {
-            Op::Load(access) => self.load(launch, constants, block, group, &access, inst.line, mask, hint)?,
-            Op::Store(access) => self.store(launch, constants, block, group, &access, inst.line, mask, hint)?,
-            Op::Atomic(atomic) => self.atomic(launch, constants, block, group, &atomic, inst.line, mask, hint)?,
+            Op::Load(access) => self.load(&mut step, &access)?,
+            Op::Store(access) => self.store(&mut step, &access)?,
+            Op::Atomic(atomic) => self.atomic(&mut step, &atomic)?,
             Op::LoadFrame { offset, width, count, to } => {
                 self.load_frame(launch, constants, group, offset, width, &to[..usize::from(count)], mask)
             }
@@ -116,98 +147,73 @@ impl Warp {
             }
             _ => {}
         }
-        Ok(*hint)
+        Ok(hint)
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn load(
-        &mut self,
-        launch: &Launch,
-        constants: &[Row],
-        block: &mut Block,
-        group: &Group,
-        access: &Access,
-        line: u32,
-        mask: u32,
-        hint: &mut u32,
-    ) -> Result<(), Fault> {
+    fn load(&mut self, step: &mut Step<'_>, access: &Access) -> Result<(), Fault> {
         let (count, bytes) = (usize::from(access.count), access.width.bytes);
-        let shape = Shape {
-            does: Does::Read,
-            space: access.address.space,
-            bytes: u64::from(bytes) * count as u64,
-            line,
-        };
+        let shape = step.shape(Does::Read, access.address.space, u64::from(bytes) * count as u64);
         let touch = if access.strong { Touch::StrongRead } else { Touch::Read };
-        let rows = self.shared_rows(launch, constants, group);
+        let rows = self.shared_rows(step.launch, step.constants, step.group);
         let base = rows.row(access.address.base);
-        block.races.tick();
-        for lane in lanes(mask) {
+        step.block.races.tick();
+        for lane in lanes(step.mask) {
             let address = base[lane].get().wrapping_add_signed(access.address.offset);
-            let place = self.locate(launch, block, shape, lane, address, hint)?;
+            let place = self.locate(step.launch, step.block, shape, lane, address, step.hint)?;
             if let Place::Shared(at) = place {
-                self.touch(launch, block, shape, lane, at, touch, None)?;
+                self.touch(step.launch, step.block, shape, lane, at, touch, None)?;
             }
             for (index, slot) in access.values.iter().enumerate().take(count) {
                 let offset = index * usize::from(bytes);
                 let value = match place {
                     Place::Memory(span) => span.at(offset).read(bytes),
-                    Place::Shared(at) => get(&block.shared, at + offset, bytes),
+                    Place::Shared(at) => get(&step.block.shared, at + offset, bytes),
                     Place::Local(at) => get(&self.local[lane], at + offset, bytes),
-                    Place::Param(at) => get(&launch.params, at + offset, bytes),
+                    Place::Param(at) => get(&step.launch.params, at + offset, bytes),
                 };
                 rows.set(*slot, lane, access.width.extend(value));
             }
         }
-        self.fence_if(access.fence, block, mask);
+        self.fence_if(access.fence, step.block, step.mask);
         Ok(())
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn store(
-        &mut self,
-        launch: &Launch,
-        constants: &[Row],
-        block: &mut Block,
-        group: &Group,
-        access: &Access,
-        line: u32,
-        mask: u32,
-        hint: &mut u32,
-    ) -> Result<(), Fault> {
+    fn store(&mut self, step: &mut Step<'_>, access: &Access) -> Result<(), Fault> {
         let (count, bytes) = (usize::from(access.count), access.width.bytes);
-        let shape = Shape {
-            does: Does::Write,
-            space: access.address.space,
-            bytes: u64::from(bytes) * count as u64,
-            line,
-        };
+        let shape = step.shape(Does::Write, access.address.space, u64::from(bytes) * count as u64);
         let touch = if access.strong { Touch::StrongWrite } else { Touch::Write };
-        self.fence_if(access.fence, block, mask);
-        block.races.tick();
+        self.fence_if(access.fence, step.block, step.mask);
+        step.block.races.tick();
         // Local memory is changed while registers are read.
         let mut local = std::mem::take(&mut self.local);
-        let rows = self.shared_rows(launch, constants, group);
+        let rows = self.shared_rows(step.launch, step.constants, step.group);
         let base = rows.row(access.address.base);
-        for lane in lanes(mask) {
+        for lane in lanes(step.mask) {
             let address = base[lane].get().wrapping_add_signed(access.address.offset);
-            let place = self.locate(launch, block, shape, lane, address, hint)?;
+            let place = self.locate(step.launch, step.block, shape, lane, address, step.hint)?;
             if let Place::Shared(at) = place {
                 let mut all = [0; 32];
                 for (index, slot) in access.values.iter().enumerate().take(count) {
                     put(&mut all, index * usize::from(bytes), bytes, rows.get(*slot, lane));
                 }
-                self.touch(launch, block, shape, lane, at, touch, Some(&all))?;
+                self.touch(step.launch, step.block, shape, lane, at, touch, Some(&all))?;
             }
             for (index, slot) in access.values.iter().enumerate().take(count) {
                 let offset = index * usize::from(bytes);
                 let value = rows.get(*slot, lane);
                 match place {
                     Place::Memory(span) => span.at(offset).write(bytes, value),
-                    Place::Shared(at) => put(&mut block.shared, at + offset, bytes, value),
+                    Place::Shared(at) => put(&mut step.block.shared, at + offset, bytes, value),
                     Place::Local(at) => put(&mut local[lane], at + offset, bytes, value),
                     Place::Param(_) => {
-                        return Err(self.fault(launch, block, line, 1 << lane, ILLEGAL_ADDRESS, "write of a kernel parameter"));
+                        return Err(self.fault(
+                            step.launch,
+                            step.block,
+                            step.line,
+                            1 << lane,
+                            ILLEGAL_ADDRESS,
+                            "write of a kernel parameter",
+                        ));
                     }
                 }
             }
@@ -216,49 +222,33 @@ impl Warp {
         Ok(())
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn atomic(
-        &mut self,
-        launch: &Launch,
-        constants: &[Row],
-        block: &mut Block,
-        group: &Group,
-        atomic: &Atomic,
-        line: u32,
-        mask: u32,
-        hint: &mut u32,
-    ) -> Result<(), Fault> {
-        let shape = Shape {
-            does: Does::Update,
-            space: atomic.address.space,
-            bytes: u64::from(atomic.bytes),
-            line,
-        };
-        self.fence_if(atomic.fence, block, mask);
-        block.races.tick();
-        let rows = self.shared_rows(launch, constants, group);
-        for lane in lanes(mask) {
+    fn atomic(&mut self, step: &mut Step<'_>, atomic: &Atomic) -> Result<(), Fault> {
+        let shape = step.shape(Does::Update, atomic.address.space, u64::from(atomic.bytes));
+        self.fence_if(atomic.fence, step.block, step.mask);
+        step.block.races.tick();
+        let rows = self.shared_rows(step.launch, step.constants, step.group);
+        for lane in lanes(step.mask) {
             let address = rows.get(atomic.address.base, lane).wrapping_add_signed(atomic.address.offset);
             let (value, swap) = (rows.get(atomic.value, lane), rows.get(atomic.swap, lane));
             let update = |old: u64| atomics::apply(atomic, old, value, swap);
-            let old = match self.locate(launch, block, shape, lane, address, hint)? {
+            let old = match self.locate(step.launch, step.block, shape, lane, address, step.hint)? {
                 Place::Memory(span) => span.update(atomic.bytes, update),
                 Place::Shared(at) => {
-                    self.touch(launch, block, shape, lane, at, Touch::StrongWrite, None)?;
-                    let old = get(&block.shared, at, atomic.bytes);
-                    put(&mut block.shared, at, atomic.bytes, update(old));
+                    self.touch(step.launch, step.block, shape, lane, at, Touch::StrongWrite, None)?;
+                    let old = get(&step.block.shared, at, atomic.bytes);
+                    put(&mut step.block.shared, at, atomic.bytes, update(old));
                     old
                 }
                 _ => {
                     let message = "atomics are for global and shared memory";
-                    return Err(self.fault(launch, block, line, 1 << lane, ILLEGAL_ADDRESS, message));
+                    return Err(self.fault(step.launch, step.block, step.line, 1 << lane, ILLEGAL_ADDRESS, message));
                 }
             };
             if let Some(to) = atomic.to {
                 rows.set(to, lane, old);
             }
         }
-        self.fence_if(atomic.fence, block, mask);
+        self.fence_if(atomic.fence, step.block, step.mask);
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Unary, binary and ternary arithmetic and comparisons of numbers.
 
-use weft_ir::{BinOp, CmpOp, Scalar, UnOp};
+use weft_ir::{BinOp, Scalar, UnOp};
 
 use super::func::Fx;
 use super::number::{Num, Range};
@@ -263,26 +263,5 @@ impl Fx<'_, '_> {
             _ => return None,
         };
         Some(Num::Short(self.int_division(op, true, x, y), range))
-    }
-}
-
-pub fn compare_name(op: CmpOp, s: Scalar) -> &'static str {
-    match (op, s.is_float(), s.is_signed()) {
-        (CmpOp::Eq, true, _) => "fcmp oeq",
-        (CmpOp::Ne, true, _) => "fcmp une",
-        (CmpOp::Lt, true, _) => "fcmp olt",
-        (CmpOp::Le, true, _) => "fcmp ole",
-        (CmpOp::Gt, true, _) => "fcmp ogt",
-        (CmpOp::Ge, true, _) => "fcmp oge",
-        (CmpOp::Eq, _, _) => "icmp eq",
-        (CmpOp::Ne, _, _) => "icmp ne",
-        (CmpOp::Lt, _, true) => "icmp slt",
-        (CmpOp::Le, _, true) => "icmp sle",
-        (CmpOp::Gt, _, true) => "icmp sgt",
-        (CmpOp::Ge, _, true) => "icmp sge",
-        (CmpOp::Lt, _, _) => "icmp ult",
-        (CmpOp::Le, _, _) => "icmp ule",
-        (CmpOp::Gt, _, _) => "icmp ugt",
-        (CmpOp::Ge, _, _) => "icmp uge",
     }
 }

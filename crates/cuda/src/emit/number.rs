@@ -4,8 +4,8 @@
 //! integer units, so a number whose range is known is held in 32 bits together with the range.
 
 use weft_ir::{Axis, BinOp, CmpOp, Geometry, Op, Scalar, Value};
+use weft_llvm_text::compare_name;
 
-use super::arith::compare_name;
 use super::func::Fx;
 use super::writer::{Operand, Ty};
 

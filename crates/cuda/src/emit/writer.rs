@@ -1,8 +1,11 @@
 //! LLVM IR as text: types, operands, instructions, labels. An operand knows its type and is shown with it.
 
-use std::fmt::{self, Arguments, Display, Write};
+use std::fmt::{self, Arguments, Display};
+use std::ops::{Deref, DerefMut};
 
 use weft_ir::{Scalar, Space};
+pub use weft_llvm_text::Label;
+use weft_llvm_text::{Text, float_bits};
 
 /// What a register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -282,71 +285,34 @@ impl Display for Bare {
             Atom::Int(v) => write!(f, "{v}"),
             Atom::F16(bits) => write!(f, "0xH{bits:04X}"),
             Atom::BF16(bits) => write!(f, "0xR{bits:04X}"),
-            Atom::F32(bits) => write!(f, "0x{:016X}", widen(bits)),
+            Atom::F32(bits) => write!(f, "0x{:016X}", float_bits(bits)),
             Atom::F64(bits) => write!(f, "0x{bits:016X}"),
         }
     }
 }
 
-/// LLVM writes a `float` constant as the bits of the `double` of the same value; NaNs keep their payload.
-fn widen(bits: u32) -> u64 {
-    let value = f32::from_bits(bits);
-    if value.is_nan() {
-        let sign = u64::from(bits >> 31) << 63;
-        return sign | 0x7FF0_0000_0000_0000 | (u64::from(bits & 0x007F_FFFF) << 29);
-    }
-    f64::from(value).to_bits()
-}
-
-/// A basic block's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Label(u32);
-
-impl Display for Label {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "b{}", self.0)
-    }
-}
-
-/// The text of one function: an entry part for allocas and what is computed once, and the body.
+/// The text of one function.
 #[derive(Debug, Default)]
-pub struct Writer {
-    pub entry: String,
-    pub body: String,
-    next_reg: u32,
-    next_label: u32,
-    /// The current block has its terminator already.
-    closed: bool,
+pub struct Writer(Text);
+
+impl Deref for Writer {
+    type Target = Text;
+
+    fn deref(&self) -> &Text {
+        &self.0
+    }
+}
+
+impl DerefMut for Writer {
+    fn deref_mut(&mut self) -> &mut Text {
+        &mut self.0
+    }
 }
 
 impl Writer {
     fn reg(&mut self, ty: Ty) -> Operand {
-        self.next_reg += 1;
-        Operand {
-            ty,
-            atom: Atom::Reg(self.next_reg),
-        }
-    }
-
-    pub fn label(&mut self) -> Label {
-        self.next_label += 1;
-        Label(self.next_label)
-    }
-
-    /// Starts the block `label`, falling into it from an open one.
-    pub fn place(&mut self, label: Label) {
-        if !self.closed {
-            self.line(format_args!("br label %{label}"));
-        }
-        let _ = writeln!(self.body, "{label}:");
-        self.closed = false;
-    }
-
-    /// An instruction without a result.
-    pub fn line(&mut self, text: Arguments<'_>) {
-        if !self.closed {
-            let _ = writeln!(self.body, "  {text}");
-        }
+        let atom = Atom::Reg(self.new_reg());
+        Operand { ty, atom }
     }
 
     /// An instruction with a result of type `ty`.
@@ -359,7 +325,7 @@ impl Writer {
     /// An instruction of the entry block, before the body.
     pub fn entry_inst(&mut self, ty: Ty, text: Arguments<'_>) -> Operand {
         let reg = self.reg(ty);
-        let _ = writeln!(self.entry, "  {} = {text}", reg.bare());
+        self.entry_line(format_args!("{} = {text}", reg.bare()));
         reg
     }
 
@@ -374,21 +340,11 @@ impl Writer {
         reg
     }
 
-    /// An instruction that ends the block.
-    pub fn end(&mut self, text: Arguments<'_>) {
-        self.line(text);
-        self.closed = true;
-    }
-
-    pub fn br(&mut self, to: Label) {
-        self.end(format_args!("br label %{to}"));
-    }
-
     pub fn cond_br(&mut self, cond: Operand, yes: Label, no: Label) {
         match cond.atom {
             Atom::Bool(true) => self.br(yes),
             Atom::Bool(false) => self.br(no),
-            _ => self.end(format_args!("br {cond}, label %{yes}, label %{no}")),
+            _ => self.branch(cond.bare(), yes, no),
         }
     }
 
@@ -397,7 +353,7 @@ impl Writer {
         if matches!(cond.atom, Atom::Bool(_)) {
             return self.cond_br(cond, rare, usual);
         }
-        self.end(format_args!("br {cond}, label %{rare}, label %{usual}, !prof !0"));
+        self.rare_branch(cond.bare(), rare, usual);
     }
 
     /// Reads a variable.
