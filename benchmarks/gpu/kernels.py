@@ -10,6 +10,8 @@ import numpy as np
 
 TILE = 16
 BINS = 256
+# What of the plane the pictures show: x from, x to, y from, y to.
+VIEW = (-2.0, 1.0, -1.0, 1.0)
 
 
 def make(cuda: Any, float32: Any, int32: Any) -> SimpleNamespace:
