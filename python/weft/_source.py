@@ -20,12 +20,9 @@ def source_of(function: FunctionType) -> tuple[str, int, str]:
     """
     code = function.__code__
     name = function.__name__
-    if name == "<lambda>":
-        raise SourceError(
-            f"{code.co_filename}:{code.co_firstlineno}: a lambda is part of a larger expression, so its source cannot be told "
-            "apart; write it as a function with def"
-        )
     linecache.checkcache(code.co_filename)
+    if name == "<lambda>":
+        return code.co_filename, code.co_firstlineno, _lambda(code)
     try:
         lines, first = _whole_block(code) or inspect.getsourcelines(code)
     except (OSError, TypeError):
@@ -38,6 +35,51 @@ def source_of(function: FunctionType) -> tuple[str, int, str]:
     if _changed_since_start(code.co_filename) and not _matches(code):
         raise _edited(code)
     return code.co_filename, first, "".join(lines)
+
+
+def _lambda(code: CodeType) -> str:
+    """The text of a lambda, in parentheses: that of its line which has this code."""
+    text = "".join(linecache.getlines(code.co_filename))
+    if not text:
+        raise SourceError("the source of a lambda is not available: it was typed into an interactive session or made by exec")
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        raise _edited(code) from None
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno]
+    if hasattr(code, "co_positions"):
+        # Python 3.11 and later: some instruction stands for the whole of the body.
+        places = set(code.co_positions())
+        nodes = [
+            node for node in nodes if (node.body.lineno, node.body.end_lineno, node.body.col_offset, node.body.end_col_offset) in places
+        ]
+    found = {ast.get_source_segment(text, node) or "" for node in nodes if _is_code_of(code, node)}
+    if not found:
+        raise _edited(code)
+    if len(found) > 1:
+        raise SourceError(
+            f"{code.co_filename}:{code.co_firstlineno}: several lambdas stand in this line and cannot be told apart; "
+            "write them as functions with def"
+        )
+    return f"({found.pop()})"
+
+
+def _place(node: ast.expr) -> tuple[int | None, ...]:
+    return (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
+
+
+def _is_code_of(code: CodeType, node: ast.Lambda) -> bool:
+    """Whether the lambda has this code, as far as can be told without what is around it."""
+    own = compile(ast.Expression(node), code.co_filename, "eval", dont_inherit=True).co_consts[0]
+    return _names(own) == _names(code) and _constants(own) == _constants(code)
+
+
+def _names(code: CodeType) -> set[str]:
+    return {*code.co_names, *code.co_freevars, *code.co_varnames}
+
+
+def _constants(code: CodeType) -> list[str]:
+    return [repr(constant) for constant in code.co_consts if not isinstance(constant, CodeType)]
 
 
 def _whole_block(code: CodeType) -> tuple[list[str], int] | None:
@@ -105,6 +147,4 @@ def _codes(code: CodeType) -> list[CodeType]:
 def _same(a: CodeType, b: CodeType) -> bool:
     if (a.co_name, a.co_firstlineno, a.co_code) != (b.co_name, b.co_firstlineno, b.co_code):
         return False
-    return (a.co_names, a.co_varnames, a.co_freevars) == (b.co_names, b.co_varnames, b.co_freevars) and [
-        repr(c) for c in a.co_consts if not isinstance(c, CodeType)
-    ] == [repr(c) for c in b.co_consts if not isinstance(c, CodeType)]
+    return (a.co_names, a.co_varnames, a.co_freevars) == (b.co_names, b.co_varnames, b.co_freevars) and _constants(a) == _constants(b)

@@ -11,6 +11,7 @@ from typing import Any
 
 from weft import _weft, types
 from weft._decorators import Function, Inspectable, checked, decorate, dispatcher
+from weft._decorators import vectorize as _vectorize
 from weft.cuda.arrays import (
     DeviceNDArray,
     MappedNDArray,
@@ -35,11 +36,15 @@ from weft.cuda.devices import (
     get_current_device,
     gpus,
     is_available,
+    is_bfloat16_supported,
+    is_float16_supported,
     is_supported_version,
     list_devices,
+    require_context,
     select_device,
     synchronize,
 )
+from weft.cuda.hints import In, InOut, Out
 from weft.cuda.interop import as_cuda_array, from_cuda_array_interface, from_dlpack
 from weft.cuda.names import (
     activemask,
@@ -86,6 +91,7 @@ from weft.cuda.names import (
     warpsize,
 )
 from weft.cuda.overloads import Measured
+from weft.cuda.reduction import Reduce, reduce
 from weft.cuda.streams import (
     Event,
     Graph,
@@ -99,31 +105,94 @@ from weft.cuda.streams import (
     stream,
 )
 from weft.errors import UnsupportedError
+from weft.types import (
+    b1,
+    bfloat16,
+    bool_,
+    boolean,
+    byte,
+    c8,
+    c16,
+    char,
+    complex64,
+    complex128,
+    double,
+    f2,
+    f4,
+    f8,
+    float16,
+    float32,
+    float64,
+    float_,
+    i1,
+    i2,
+    i4,
+    i8,
+    int8,
+    int16,
+    int32,
+    int64,
+    int_,
+    intc,
+    intp,
+    long_,
+    longlong,
+    none,
+    short,
+    u1,
+    u2,
+    u4,
+    u8,
+    uint,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    uintc,
+    uintp,
+    ulonglong,
+    ushort,
+    void,
+)
 
 __all__ = [
     "DeviceNDArray",
     "Event",
     "Graph",
+    "In",
+    "InOut",
     "Kernel",
     "MappedNDArray",
+    "Out",
+    "Reduce",
     "Stream",
     "activemask",
     "all_sync",
     "any_sync",
     "as_cuda_array",
     "atomic",
+    "b1",
     "ballot_sync",
+    "bfloat16",
     "blockDim",
     "blockIdx",
+    "bool_",
+    "boolean",
     "brev",
+    "byte",
+    "c8",
+    "c16",
     "cbrt",
     "cg",
+    "char",
     "close",
     "clz",
     "compile",
     "compile_for_current_device",
     "compile_ptx",
     "compile_ptx_for_current_device",
+    "complex64",
+    "complex128",
     "const",
     "current_context",
     "default_stream",
@@ -131,11 +200,19 @@ __all__ = [
     "detect",
     "device_array",
     "device_array_like",
+    "double",
     "eq_sync",
     "event",
     "event_elapsed_time",
     "external_stream",
+    "f2",
+    "f4",
+    "f8",
     "ffs",
+    "float16",
+    "float32",
+    "float64",
+    "float_",
     "fma",
     "fp16",
     "from_cuda_array_interface",
@@ -145,8 +222,21 @@ __all__ = [
     "grid",
     "gridDim",
     "gridsize",
+    "i1",
+    "i2",
+    "i4",
+    "i8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "int_",
+    "intc",
+    "intp",
     "is_available",
+    "is_bfloat16_supported",
     "is_cuda_array",
+    "is_float16_supported",
     "is_supported_version",
     "jit",
     "laneid",
@@ -154,6 +244,8 @@ __all__ = [
     "legacy_default_stream",
     "list_devices",
     "local",
+    "long_",
+    "longlong",
     "managed_array",
     "mapped",
     "mapped_array",
@@ -161,11 +253,15 @@ __all__ = [
     "match_all_sync",
     "match_any_sync",
     "nanosleep",
+    "none",
     "per_thread_default_stream",
     "pinned",
     "pinned_array",
     "pinned_array_like",
     "popc",
+    "random",
+    "reduce",
+    "require_context",
     "select_device",
     "selp",
     "shared",
@@ -173,6 +269,7 @@ __all__ = [
     "shfl_sync",
     "shfl_up_sync",
     "shfl_xor_sync",
+    "short",
     "stream",
     "synchronize",
     "syncthreads",
@@ -185,8 +282,38 @@ __all__ = [
     "threadfence_block",
     "threadfence_system",
     "to_device",
+    "types",
+    "u1",
+    "u2",
+    "u4",
+    "u8",
+    "uint",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uintc",
+    "uintp",
+    "ulonglong",
+    "ushort",
+    "vectorize",
+    "void",
     "warpsize",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`random` is imported when it is first used."""
+    if name == "random":
+        import importlib
+
+        return importlib.import_module("weft.cuda.random")
+    raise AttributeError(f"module 'weft.cuda' has no attribute {name!r}")
+
+
+def vectorize(signatures_or_function: Any = None, **options: Any) -> Any:
+    """`weft.vectorize` with ``target="cuda"``: the ufunc runs where its device arrays are, else on the current device."""
+    return _vectorize(signatures_or_function, **{"target": "cuda", **options})
 
 
 class Kernel(Measured, Inspectable):
@@ -201,6 +328,34 @@ class Kernel(Measured, Inspectable):
         if tpb > 0:
             return self[max(-(-int(ntasks) // tpb), 1), tpb, stream, sharedmem]
         return _weft.Launcher.forall(self, ntasks, stream, sharedmem)
+
+    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> _weft.Launcher:
+        """The kernel with its grid, as ``kernel[griddim, blockdim, stream, sharedmem]``."""
+        return self[griddim, blockdim, stream, sharedmem]
+
+    def compile(self, sig: Any) -> Any:
+        """Compiles it for argument types now, on the current device; gives the overload."""
+        args = types.as_signature(sig).args
+        self._compile(tuple(one._spec_ for one in args))
+        return self.overloads[args]
+
+    def specialize(self, *args: Any) -> Kernel:
+        """A kernel of the same function for arguments of these types alone, compiled already."""
+        if self.specialized:
+            raise RuntimeError(f"{self.__name__} is for one signature already")
+        found = types.Signature(types.none, [types.from_spec(_weft.typeof(one)) for one in args])
+        remake, (cls, function, _, options) = self._remake_
+        return remake(cls, function, (found,), options)
+
+    @property
+    def specialized(self) -> bool:
+        """Whether it was given a single signature."""
+        return self._declared() == 1
+
+    @property
+    def nopython_signatures(self) -> list[types.Signature]:
+        """The signatures it has been compiled for."""
+        return [one.signature for one in self.overloads.values()]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """A kernel has no meaning without a grid."""

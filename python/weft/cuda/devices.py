@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import weft
 from weft import _weft
@@ -20,8 +20,11 @@ __all__ = [
     "get_current_device",
     "gpus",
     "is_available",
+    "is_bfloat16_supported",
+    "is_float16_supported",
     "is_supported_version",
     "list_devices",
+    "require_context",
     "select_device",
     "synchronize",
 ]
@@ -134,6 +137,21 @@ def is_available() -> bool:
 def is_supported_version() -> bool:
     """Whether the driver is one Weft works with; a driver that is not gives no device."""
     return True
+
+
+def is_float16_supported() -> bool:
+    """Whether kernels can compute with float16: on every device."""
+    return True
+
+
+def is_bfloat16_supported() -> bool:
+    """Whether kernels can compute with bfloat16: on every device."""
+    return True
+
+
+def require_context(function: Callable[..., Any]) -> Callable[..., Any]:
+    """For Numba's sake: a device is ready when it is first used."""
+    return function
 
 
 def detect() -> bool:
