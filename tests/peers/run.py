@@ -5,7 +5,8 @@ puts there (``make peer-tests`` says so, ``make peer-tests-setup`` does it). The
 ``WEFT_CUDA_DRIVER`` names another.
 
 `expected.txt` has what does not pass: a line with a pattern of tests, and behind it why. A failure that no line names fails the run, and
-so does a test that passes though a line names it. ``--write`` lists failures without a line, to be given reasons.
+so does a test that passes though a line names it. A line that names a file has it left out. ``--write`` lists failures without a line, to
+be given reasons.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def judge(found: dict[str, Outcome], expected: dict[str, str]) -> tuple[list[str
             unexpected.append(f"{test}  {why}")
         elif outcome == "passed" and names:
             better.append(f"{test}  {expected[names[0]]}")
-    return unexpected, better, [pattern for pattern in expected if pattern not in used]
+    return unexpected, better, [pattern for pattern in expected if "::" in pattern and pattern not in used]
 
 
 def main() -> int:
@@ -100,11 +101,16 @@ def main() -> int:
     files = [(path.stem, path.parent) for folder in FOLDERS for path in sorted((TESTS / folder).glob("test_*.py"))]
     if options.files:
         files = [(name, place) for name, place in files if f"{place.name}/{name}" in options.files]
+    expected = read_expected()
+    left_out = {pattern for pattern in expected if "::" not in pattern}
+    files = [(name, place) for name, place in files if f"{place.name}/{name}" not in left_out]
     found: dict[str, Outcome] = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for part in pool.map(lambda file: run_file(*file), files):
+        for job in concurrent.futures.as_completed([pool.submit(run_file, *file) for file in files]):
+            part = job.result()
             found.update(part)
-    expected = read_expected()
+            counts = Counter(outcome for outcome, _ in part.values())
+            print(f"{next(iter(part)).partition('::')[0]}: {', '.join(f'{n} {outcome}' for outcome, n in counts.items())}", flush=True)
     unexpected, better, unused = judge(found, expected)
     if options.verbose:
         for test, (outcome, why) in sorted(found.items()):
