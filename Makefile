@@ -5,11 +5,12 @@ VENV   := .venv
 PYTHON := $(VENV)/bin/python
 DOUBLE := libweft_cuda_double.so
 
-.PHONY: help setup build demo test test-rust test-python lint format bench gpu-check wheel clean
+.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check wheel clean
 
 help:
 	@echo "make demo    install what is missing, build Weft, render the Mandelbrot set on every device"
 	@echo "make test    build Weft and run every test"
+	@echo "make math-exhaustive   every float32 function on all its arguments, some minutes each; goes on where it stopped"
 	@echo "make bench   compare Weft with its peers and with hand-written code, as ratios"
 	@echo "make gpu-check   test and measure on this machine's NVIDIA GPU"
 	@echo "make lint    formatting and lints"
@@ -43,6 +44,11 @@ test-rust: setup
 test-python: build
 	@echo "==> Python tests"
 	@WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} $(PYTHON) -m pytest
+
+# Writes what it finds to tests/math/measured.json and docs/math.md. NAMES="sin exp" takes only these.
+math-exhaustive: build
+	@$(PYTHON) tests/math/exhaustive.py $(NAMES)
+	@$(PYTHON) tests/math/measure.py
 
 lint: setup
 	@echo "==> formatting and lints"

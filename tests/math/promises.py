@@ -24,6 +24,8 @@ class Function:
     hard: list[tuple[float, ...]] = field(default_factory=list)
     # What else the error is measured against: where terms cancel, the last place of the largest of these numbers and the result counts.
     beside: Callable[..., mpf] | None = None
+    # Where a bound in last places holds; everywhere, if not given.
+    where: Callable[[np.ndarray], np.ndarray] | None = None
 
 
 def _hypot(x: mpf, y: mpf) -> mpf:
@@ -205,7 +207,7 @@ FUNCTIONS: dict[str, Function] = {
     "erf": Function(mp.erf, bound=2, ranges=[(-3, 3), (0.8, 1)], exponents=(-70, 4)),
     "erfc": Function(_erfc, bound=2, ranges=[(-3, 3), (0, 27.5), (3, 11)], exponents=(-70, 4.8)),
     "gamma": Function(_gamma, bound=4, ranges=[(-5, 10), (-40, 172), (0, 36)], exponents=(-70, 7.3)),
-    "lgamma": Function(_lgamma, bound=4, ranges=[(0, 10), (0.8, 2.2), (0, 200)], exponents=(-70, 300)),
+    "lgamma": Function(_lgamma, bound=4, ranges=[(0, 10), (0.8, 2.2), (0, 200)], exponents=(-70, 300), where=lambda x: x > 0),
     "remainder": Function(_remainder, arity=2, bound=0, ranges=[(-10, 10)], exponents=(-30, 30)),
     "sinpi": Function(_circular(mp.sinpi), exponents=(-70, 60), hard=[(v,) for v in (4503599627370495.5, 8388607.5, 0.25, 0.75, 1e300)]),
     "cospi": Function(_circular(mp.cospi), exponents=(-70, 60), hard=[(v,) for v in (4503599627370495.5, 8388607.5, 0.25, 0.75, 1e300)]),

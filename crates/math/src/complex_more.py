@@ -92,7 +92,7 @@ def clog1p_f64(x, y):
     re = intrinsics.select(near, half, re)
     lost = x - (u - 1.0)
     turn = intrinsics.select(near, -y * lost / intrinsics.fma(u, u, y * y), 0.0)
-    return re, intrinsics.select((x == 0.0) & (y == 0.0), y, im + turn)
+    return re, intrinsics.select(turn == 0.0, im, im + turn)
 
 
 def clog2_f64(x, y):
@@ -206,7 +206,7 @@ def clog1p_f32(x, y):
     re = intrinsics.select(near, half, re)
     lost = x - (u - 1.0)
     turn = intrinsics.select(near, -y * lost / intrinsics.fma(u, u, y * y), 0.0)
-    return re, intrinsics.select((x == 0.0) & (y == 0.0), y, im + turn)
+    return re, intrinsics.select(turn == 0.0, im, im + turn)
 
 
 def clog2_f32(x, y):

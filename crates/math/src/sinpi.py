@@ -41,7 +41,7 @@ def sinc_f64(x):
     y = s / d
     y = intrinsics.fma(-y, dl / d, y)
     y = intrinsics.select(abs(x) < 1e-9, 1.0, y)
-    return intrinsics.select(abs(x) > 9007199254740992.0, s * 0.0, y)
+    return intrinsics.select(abs(x) > 9007199254740992.0, abs(s * 0.0), y)
 
 
 def _half_turns_f64(a):
@@ -86,7 +86,7 @@ def sinc_f32(x):
     y = s / d
     y = intrinsics.fma(-y, dl / d, y)
     y = intrinsics.select(abs(x) < 1e-4, 1.0, y)
-    return intrinsics.select(abs(x) > 16777216.0, s * 0.0, y)
+    return intrinsics.select(abs(x) > 16777216.0, abs(s * 0.0), y)
 
 
 def _half_turns_f32(a):
