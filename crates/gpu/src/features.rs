@@ -42,6 +42,9 @@ pub struct Features {
     pub exact_fma64: bool,
     /// Division and square root of float32 are rounded correctly.
     pub exact_divide: bool,
+    /// Constant zeros are computed with as IEEE 754 has it. Mesa's driver for the CPU (`llvmpipe`) takes `x * 0` for 0, `x + 0` for `x`
+    /// and `x / 0` for anything where it sees the zero; zeros are kept from its sight then.
+    pub exact_zeros: bool,
     /// Subnormal numbers are kept.
     pub subnormals32: bool,
     pub subnormals64: bool,
@@ -106,6 +109,7 @@ impl Features {
             exact_fma32: false,
             exact_fma64: false,
             exact_divide: true,
+            exact_zeros: false,
             subnormals32: false,
             subnormals64: false,
             controls32: controls,
@@ -133,6 +137,7 @@ impl Features {
             exact_fma32: true,
             exact_fma64: false,
             exact_divide: true,
+            exact_zeros: true,
             subnormals32: true,
             subnormals64: false,
             controls32: FloatControls::NONE,
@@ -152,6 +157,7 @@ impl Features {
             float_atomics: false,
             coherent: true,
             exact_fma32: false,
+            exact_zeros: true,
             controls32: FloatControls::NONE,
             controls64: FloatControls::NONE,
             subgroup: 0,

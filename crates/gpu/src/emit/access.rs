@@ -61,7 +61,8 @@ impl Fx<'_> {
             return Ok(moved);
         }
         // Of a short axis every index fits 32 bits.
-        let tested = if length.range().is_some() { x } else { self.take(at) };
+        let short = at.range().is_some() || length.range().is_some();
+        let tested = if short { x } else { self.take(at) };
         let negative = self.w.compare(BinaryOperator::Less, tested, tested.ty.int(0));
         Ok(self.w.select(negative, moved, x))
     }

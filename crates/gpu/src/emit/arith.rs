@@ -122,8 +122,17 @@ impl Fx<'_> {
     }
 
     pub fn compare_nums(&mut self, op: CmpOp, s: Scalar, a: Num, b: Num) -> Res<Operand> {
-        if let (Num::Short(x, _), Num::Short(y, _)) = (a, b) {
-            return self.calc(Number::Compare(op, Scalar::I32), &[x, y]);
+        if let (Num::Short(x, r), Num::Short(y, s)) = (a, b) {
+            return match decided(op, r, s) {
+                Some(known) => Ok(Operand::bool(known)),
+                None => self.calc(Number::Compare(op, Scalar::I32), &[x, y]),
+            };
+        }
+        let range = |n: Num| n.range().or(n.const_int().map(|v| Range::new(v, v)));
+        if let (Scalar::I64, Some(r), Some(s)) = (s, range(a), range(b))
+            && let Some(known) = decided(op, r, s)
+        {
+            return Ok(Operand::bool(known));
         }
         let (x, y) = (self.take(a), self.take(b));
         self.calc(Number::Compare(op, s), &[x, y])
@@ -180,5 +189,23 @@ impl Fx<'_> {
         let shifted = self.w.binary(BinaryOperator::ShiftLeft, high, Ty::U32.int(32));
         let bits = self.w.binary(BinaryOperator::InclusiveOr, low, shifted);
         self.w.bitcast(bits, ty)
+    }
+}
+
+/// A comparison of numbers that lie between these, where that decides it.
+fn decided(op: CmpOp, a: Range, b: Range) -> Option<bool> {
+    let (below, above) = (a.hi < b.lo, a.lo > b.hi);
+    let (at_most, at_least) = (a.hi <= b.lo, a.lo >= b.hi);
+    let same = at_most && at_least;
+    match op {
+        CmpOp::Eq if same => Some(true),
+        CmpOp::Eq if below || above => Some(false),
+        CmpOp::Ne => decided(CmpOp::Eq, a, b).map(|same| !same),
+        CmpOp::Lt if below => Some(true),
+        CmpOp::Lt if at_least => Some(false),
+        CmpOp::Ge => decided(CmpOp::Lt, a, b).map(|less| !less),
+        CmpOp::Gt => decided(CmpOp::Lt, b, a),
+        CmpOp::Le => decided(CmpOp::Lt, b, a).map(|more| !more),
+        _ => None,
     }
 }

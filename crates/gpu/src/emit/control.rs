@@ -215,8 +215,8 @@ impl<'m> Fx<'m> {
                 Some(v) if v > 0 => Direction::Up,
                 Some(_) => Direction::Down,
                 None => {
-                    let op = self.take(step);
-                    Direction::Either(self.w.compare(BinaryOperator::Greater, op, Ty::I64.int(0)))
+                    let (Num::Short(op, _) | Num::Reg(op)) = step;
+                    Direction::Either(self.w.compare(BinaryOperator::Greater, op, op.ty.int(0)))
                 }
             },
         };

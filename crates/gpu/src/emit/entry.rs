@@ -27,6 +27,7 @@ pub fn emit(module: &Module, request: &Request) -> Res<Emitted> {
         let mut fx = Fx::new(module, request, storage::find(f, request), locals.clone());
         fx.arguments();
         fx.look_around();
+        fx.hide_zeros();
         match &f.kind {
             FuncKind::Kernel => fx.kernel()?,
             FuncKind::Loop { rank, reductions } if reductions.is_empty() => fx.points(*rank as usize)?,

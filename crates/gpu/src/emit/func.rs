@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use naga::{Expression, Function as NagaFunction, Handle, StorageAccess, TypeInner};
-use weft_ir::{Function, Geometry, Module, Op, Scalar, Span, StmtKind, Value};
+use weft_ir::{Function, Geometry, Module, Op, Scalar, Span, StmtKind, Type, Value};
 
 use super::control::Frame;
 use super::memory::Array;
@@ -209,6 +209,24 @@ impl<'m> Fx<'m> {
         self.w.end_early();
         self.words.insert(word, op);
         op
+    }
+
+    /// Keeps the driver from seeing that zeros are zeros.
+    pub fn hide_zeros(&mut self) {
+        let has = |s: Scalar| self.f.values.iter().any(|value| value.ty == Type::Scalar(s));
+        let (single, double) = (has(Scalar::F32), has(Scalar::F64));
+        if self.cx.request.features.exact_zeros || !(single || double) {
+            return;
+        }
+        let zero = self.word(Word::Zero);
+        self.w.begin_early();
+        let zero32 = self.w.bitcast(zero, Ty::F32);
+        let zero64 = double.then(|| self.of_halves(Ty::F64, zero, zero));
+        self.w.end_early();
+        self.w.replace_constant(Ty::F32, 0, zero32);
+        if let Some(zero64) = zero64 {
+            self.w.replace_constant(Ty::F64, 0, zero64);
+        }
     }
 
     /// `array<u32>` or `array<atomic<u32>>`.

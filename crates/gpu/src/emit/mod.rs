@@ -108,6 +108,8 @@ pub enum Word {
     High(u32),
     /// The `f64` in a slot rounded to a `f32`: its bits. Python's floats come so to devices without float64.
     Single(u32),
+    /// 0, for devices without [`Features::exact_zeros`].
+    Zero,
     /// Where view `view` (its place in [`view_params`]) starts in its binding, in units of `unit` bytes.
     Offset {
         view: u32,

@@ -306,6 +306,13 @@ impl Writer {
         handle
     }
 
+    /// Has a value stand for a constant from now on. It must be evaluated when the function starts.
+    pub fn replace_constant(&mut self, ty: Ty, bits: u64, by: Operand) {
+        if let What::Expr(handle) = by.what {
+            self.constants.insert((ty, bits), handle);
+        }
+    }
+
     pub fn binary(&mut self, op: BinaryOperator, a: Operand, b: Operand) -> Operand {
         let (left, right) = (self.expr(a), self.expr(b));
         self.inst(a.ty, Expression::Binary { op, left, right })
