@@ -42,6 +42,8 @@ pub struct Features {
     pub exact_fma64: bool,
     /// Division and square root of float32 are rounded correctly.
     pub exact_divide: bool,
+    /// The same of float64.
+    pub exact_divide64: bool,
     /// Constant zeros are computed with as IEEE 754 has it. Mesa's driver for the CPU (`llvmpipe`) takes `x * 0` for 0, `x + 0` for `x`
     /// and `x / 0` for anything where it sees the zero; zeros are kept from its sight then.
     pub exact_zeros: bool,
@@ -109,6 +111,7 @@ impl Features {
             exact_fma32: false,
             exact_fma64: false,
             exact_divide: true,
+            exact_divide64: true,
             exact_zeros: false,
             subnormals32: false,
             subnormals64: false,
@@ -136,7 +139,8 @@ impl Features {
             coherent: false,
             exact_fma32: true,
             exact_fma64: false,
-            exact_divide: true,
+            exact_divide: false,
+            exact_divide64: false,
             exact_zeros: true,
             subnormals32: true,
             subnormals64: false,
@@ -157,6 +161,8 @@ impl Features {
             float_atomics: false,
             coherent: true,
             exact_fma32: false,
+            exact_divide: false,
+            exact_divide64: false,
             exact_zeros: true,
             controls32: FloatControls::NONE,
             controls64: FloatControls::NONE,

@@ -3,7 +3,6 @@
 use std::sync::mpsc;
 
 use weft_ir::{BinOp, Const, Scalar, UnOp};
-use weft_runtime::cache;
 
 use crate::emit::numbers::{Number, trial};
 use crate::features::Features;
@@ -14,9 +13,11 @@ pub fn probe(bench: &Bench, said: &Features) -> Result<Features, String> {
     let mut features = Features {
         exact_fma32: true,
         exact_fma64: true,
+        exact_divide: true,
+        exact_divide64: true,
         ..*said
     };
-    let wide = |s: &Scalar| *s != Scalar::F64 || said.float64;
+    let wide = |s: &Scalar| *s != Scalar::F64 || said.float64 && said.int64;
     let scalars: Vec<Scalar> = [Scalar::F32, Scalar::F64].into_iter().filter(wide).collect();
     let questions: Vec<[Trial; 5]> = scalars.iter().map(|&s| questions(s)).collect();
     let trials = questions.as_flattened();
@@ -28,35 +29,11 @@ pub fn probe(bench: &Bench, said: &Features) -> Result<Features, String> {
     let [fma64, divide64, sqrt64, sum64, product64] = answer(Scalar::F64);
     features.exact_fma32 = fma32;
     features.exact_fma64 = fma64;
-    features.exact_divide = divide32 && sqrt32 && (!said.float64 || divide64 && sqrt64);
+    features.exact_divide = divide32 && sqrt32;
+    features.exact_divide64 = divide64 && sqrt64;
     features.subnormals32 = sum32 && product32;
     features.subnormals64 = sum64 && product64;
     Ok(features)
-}
-
-/// [`probe`], asked once of each device under each version of its driver, which `device` names; the answer is kept with compiled code.
-pub fn remembered(bench: &Bench, said: &Features, device: &str) -> Result<Features, String> {
-    let key = cache::Key::new("gpu-probe").with(format!("{said:?}")).with(device);
-    if let Some(&[fma32, fma64, divide, subnormals32, subnormals64]) = cache::get(&key).as_deref() {
-        return Ok(Features {
-            exact_fma32: fma32 != 0,
-            exact_fma64: fma64 != 0,
-            exact_divide: divide != 0,
-            subnormals32: subnormals32 != 0,
-            subnormals64: subnormals64 != 0,
-            ..*said
-        });
-    }
-    let found = probe(bench, said)?;
-    let answers = [
-        found.exact_fma32,
-        found.exact_fma64,
-        found.exact_divide,
-        found.subnormals32,
-        found.subnormals64,
-    ];
-    cache::put(&key, &answers.map(u8::from));
-    Ok(found)
 }
 
 /// Rows of an answer that hangs on how a device divides, say.

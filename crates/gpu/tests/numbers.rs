@@ -459,12 +459,43 @@ fn products_and_sums_with_one_rounding() {
         .flat_map(|s| [trial(Number::Fma(s), &[s; 3]), nearly_cancelled(s)])
         .collect();
     gpu.check(&features, &trials);
-    // By integers alone, as on a device without float64.
+    // As on a device without float64.
     let bare = Features {
         float64: false,
         ..features
     };
     gpu.check(&bare, &trials[..2]);
+}
+
+/// As on devices that divide faster than they divide well; what such a device is off by stays to be tested there.
+#[test]
+fn quotients_and_roots_of_our_own() {
+    let gpu = open();
+    let features = Features {
+        exact_divide: false,
+        exact_divide64: false,
+        ..gpu.probed()
+    };
+    let mut trials = Vec::new();
+    for s in FLOATS {
+        trials.extend(binary(&[BinOp::Div, BinOp::FloorDiv], s));
+        trials.extend(unary(&[UnOp::Sqrt], s));
+        trials.push(far_quotients(s));
+    }
+    gpu.check(&features, &trials);
+}
+
+/// Of numbers that are anywhere, so that many quotients are subnormal.
+fn far_quotients(s: Scalar) -> Trial {
+    let mut random = Random(11);
+    let mut column = || {
+        let any = |random: &mut Random| Const::from_bytes(s, &random.next().to_le_bytes()[..s.size()]).unwrap();
+        (0..12_000).map(|_| any(&mut random)).collect()
+    };
+    Trial {
+        number: Number::Binary(BinOp::Div, s, s),
+        operands: vec![column(), column()],
+    }
 }
 
 #[test]
@@ -520,7 +551,10 @@ fn what_elements_become() {
 fn the_probe_finds_what_the_device_does() {
     let gpu = open();
     let found = gpu.probed();
-    assert!(found.exact_divide && found.subnormals32 && found.subnormals64, "{found:?}");
+    assert!(
+        found.exact_divide && found.exact_divide64 && found.subnormals32 && found.subnormals64,
+        "{found:?}"
+    );
     let claimed = Features {
         exact_fma32: true,
         exact_fma64: true,

@@ -111,7 +111,7 @@ pub(super) fn floored(b: &mut Body, s: Scalar, x: Val, y: Val) -> Option<Val> {
     let (rest, _, off) = parts(b, s, x, y)?;
     let [zero, one, half] = [0.0, 1.0, 0.5].map(|v| b.float(x.ty, v));
     let exact = b.sub(x, rest);
-    let quotient = b.div(exact, y);
+    let quotient = b.number(Number::Binary(BinOp::Div, s, s), &[exact, y])?;
     let less = b.sub(quotient, one);
     let quotient = b.select(off, less, quotient);
     let floor = b.number(Number::Unary(UnOp::Floor, s), &[quotient])?;
@@ -119,7 +119,7 @@ pub(super) fn floored(b: &mut Body, s: Scalar, x: Val, y: Val) -> Option<Val> {
     let up = b.gt(gap, half);
     let raised = b.add(floor, one);
     let whole = b.select(up, raised, floor);
-    let ratio = b.div(x, y);
+    let ratio = b.number(Number::Binary(BinOp::Div, s, s), &[x, y])?;
     let signed_zero = signed_zero(b, ratio);
     let none = b.eq(quotient, zero);
     let result = b.select(none, signed_zero, whole);

@@ -4,7 +4,7 @@ use naga::ScalarKind;
 use weft_ir::{BinOp, Scalar, UnOp};
 
 use super::body::{Body, Val};
-use super::divide;
+use super::{divide, quotient};
 
 /// How a float's bits are laid out.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +64,7 @@ pub(super) fn unary(b: &mut Body, op: UnOp, x: Val) -> Option<Val> {
             Some(b.eq(magnitude, infinity))
         }
         UnOp::SignBit => Some(sign_bit(b, x)),
+        UnOp::Sqrt => Some(quotient::square_root(b, x)),
         _ => None,
     }
 }
@@ -74,6 +75,7 @@ pub(super) fn binary(b: &mut Body, op: BinOp, s: Scalar, x: Val, y: Val) -> Opti
     }
     match op {
         BinOp::Min | BinOp::Max => Some(least_or_most(b, op, x, y)),
+        BinOp::Div => Some(quotient::quotient(b, x, y)),
         BinOp::CopySign => Some(copy_sign(b, x, y)),
         BinOp::Rem => Some(divide::remainder(b, x, y)),
         BinOp::Mod => divide::modulo(b, s, x, y),

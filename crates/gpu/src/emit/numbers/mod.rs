@@ -14,6 +14,8 @@
 //! | `bits` | counting and reversing bits |
 //! | `float` | sign, class, order and rounding of floats |
 //! | `divide` | remainders and floored quotients of floats |
+//! | `exact` | sums and products without rounding |
+//! | `quotient` | quotients and square roots with one rounding |
 //! | `fma` | products and sums with one rounding |
 //! | `cast` | conversions |
 //! | `half` | conversions of 16-bit floats |
@@ -25,11 +27,13 @@ mod bits;
 mod body;
 mod cast;
 mod divide;
+mod exact;
 mod float;
 mod fma;
 mod half;
 mod int;
 mod plain;
+mod quotient;
 #[cfg(test)]
 mod tests;
 pub mod trial;

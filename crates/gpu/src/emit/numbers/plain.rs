@@ -73,6 +73,7 @@ impl Number {
     /// The operation as a single expression on registers, where it is one.
     pub fn plain(self, features: &Features) -> Option<Plain> {
         match self {
+            Number::Unary(UnOp::Sqrt, s) | Number::Binary(BinOp::Div, s, _) if !divides(features, s) => None,
             Number::Unary(op, s) => unary(op, s),
             Number::Binary(op, s, t) if s == t => binary(op, s),
             Number::Compare(op, s) => comparison(op, s).map(Plain::Binary),
@@ -82,6 +83,15 @@ impl Number {
             Number::Bitcast { from, to } => same_bits(from, to),
             _ => None,
         }
+    }
+}
+
+/// Are the device's quotients and square roots rounded correctly?
+fn divides(features: &Features, s: Scalar) -> bool {
+    if s == Scalar::F64 {
+        features.exact_divide64
+    } else {
+        features.exact_divide
     }
 }
 

@@ -71,8 +71,8 @@ fn atomic(s: Scalar) -> &'static [AtomicOp] {
 #[test]
 fn every_operation_is_valid_on_every_platform() {
     let bare = Features {
-        exact_fma32: true,
         int64: false,
+        float64: false,
         ..Features::dx12()
     };
     for features in [Features::lavapipe(), Features::metal(), Features::dx12(), bare] {
