@@ -2,7 +2,7 @@
 
 use std::sync::mpsc;
 
-use weft_ir::{BinOp, Const, Scalar, UnOp};
+use weft_ir::{BinOp, Const, Scalar, UnOp, eval};
 
 use crate::emit::numbers::{Number, trial};
 use crate::features::Features;
@@ -19,18 +19,20 @@ pub fn probe(bench: &Bench, said: &Features) -> Result<Features, String> {
     };
     let wide = |s: &Scalar| *s != Scalar::F64 || said.float64 && said.int64;
     let scalars: Vec<Scalar> = [Scalar::F32, Scalar::F64].into_iter().filter(wide).collect();
-    let questions: Vec<[Trial; 5]> = scalars.iter().map(|&s| questions(s)).collect();
+    let questions: Vec<[Trial; QUESTIONS]> = scalars.iter().map(|&s| questions(s)).collect();
     let trials = questions.as_flattened();
     let results = bench.run(&features, trials)?;
     let right: Vec<bool> = trials.iter().zip(&results).map(|(trial, words)| is_right(trial, words)).collect();
-    let answers = right.as_chunks::<5>().0;
-    let answer = |s: Scalar| scalars.iter().position(|&t| t == s).map_or([false; 5], |n| answers[n]);
-    let [fma32, divide32, sqrt32, sum32, product32] = answer(Scalar::F32);
-    let [fma64, divide64, sqrt64, sum64, product64] = answer(Scalar::F64);
+    let answers = right.as_chunks::<QUESTIONS>().0;
+    let answer = |s: Scalar| scalars.iter().position(|&t| t == s).map_or([false; QUESTIONS], |n| answers[n]);
+    let [fma32, divide32, sqrt32, sum32, product32, zero32 @ ..] = answer(Scalar::F32);
+    let [fma64, divide64, sqrt64, sum64, product64, zero64 @ ..] = answer(Scalar::F64);
     features.exact_fma32 = fma32;
     features.exact_fma64 = fma64;
     features.exact_divide = divide32 && sqrt32;
     features.exact_divide64 = divide64 && sqrt64;
+    let all = |right: &[bool]| right.iter().all(|right| *right);
+    features.exact_zeros = all(&zero32) && (scalars.len() < 2 || all(&zero64));
     features.subnormals32 = sum32 && product32;
     features.subnormals64 = sum64 && product64;
     Ok(features)
@@ -38,9 +40,11 @@ pub fn probe(bench: &Bench, said: &Features) -> Result<Features, String> {
 
 /// Rows of an answer that hangs on how a device divides, say.
 const ROWS: usize = 2000;
+/// Questions for each type.
+const QUESTIONS: usize = 10;
 
-/// fma, quotients, square roots; subnormal operands and subnormal results.
-fn questions(s: Scalar) -> [Trial; 5] {
+/// fma, quotients, square roots; subnormal operands and subnormal results; and zeros in the code.
+fn questions(s: Scalar) -> [Trial; QUESTIONS] {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut column = |least: f64, most: f64| -> Vec<Const> { (0..ROWS).map(|_| random.float(s, least, most)).collect() };
     let (x, y, z) = (column(1.0, 2.0), column(1.0, 2.0), column(-4.0, 1e-3));
@@ -53,28 +57,34 @@ fn questions(s: Scalar) -> [Trial; 5] {
     };
     let (tiny, other) = (column(0.0, least), column(0.0, least));
     let (small, factor) = (column(least, 2.0 * least), column(0.01, 0.9));
-    let two = |op, x, y| Trial {
-        number: Number::Binary(op, s, s),
-        operands: vec![x, y],
-    };
+    let two = |op, x, y| Trial::new(Number::Binary(op, s, s), vec![x, y]);
+    let ends = [0.0, -0.0, 1.5, -1.5, f64::INFINITY].map(|x| if s == Scalar::F32 { Const::f32(x as f32) } else { Const::f64(x) });
+    let zero = |op, place| Trial::with_literal(Number::Binary(op, s, s), place, &ends, eval::zero(s));
     [
-        Trial {
-            number: Number::Fma(s),
-            operands: vec![x, y, z],
-        },
+        Trial::new(Number::Fma(s), vec![x, y, z]),
         two(BinOp::Div, over, under),
-        Trial {
-            number: Number::Unary(UnOp::Sqrt, s),
-            operands: vec![roots],
-        },
+        Trial::new(Number::Unary(UnOp::Sqrt, s), vec![roots]),
         two(BinOp::Add, tiny, other),
         two(BinOp::Mul, small, factor),
+        zero(BinOp::Add, 1),
+        zero(BinOp::Sub, 0),
+        zero(BinOp::Mul, 1),
+        zero(BinOp::Div, 0),
+        zero(BinOp::Div, 1),
     ]
 }
 
+/// A NaN is as good as any other.
 fn is_right(trial: &Trial, words: &[u64]) -> bool {
-    let expected = (0..trial.rows()).map(|row| trial.expected(row).map(trial::word));
-    expected.eq(words.iter().map(|&w| Some(w)))
+    let nan = |c| eval::unary(UnOp::IsNan, c) == Some(Const::Bool(true));
+    let same = |(row, &got): (usize, &u64)| match trial.expected(row) {
+        Some(expected) if nan(expected) => match expected {
+            Const::F32(_) => f32::from_bits(got as u32).is_nan(),
+            _ => f64::from_bits(got).is_nan(),
+        },
+        expected => expected.map(trial::word) == Some(got),
+    };
+    words.len() == trial.rows() && words.iter().enumerate().all(same)
 }
 
 /// Numbers that are the same each time (xorshift).

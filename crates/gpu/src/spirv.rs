@@ -221,10 +221,7 @@ mod tests {
     fn written(numbers: &[Number], features: &Features, inexact: bool) -> (Vec<u32>, String) {
         let trials: Vec<Trial> = numbers
             .iter()
-            .map(|&number| Trial {
-                number,
-                operands: vec![vec![Const::f32(1.0)]; 3],
-            })
+            .map(|&number| Trial::new(number, vec![vec![Const::f32(1.0)]; 3]))
             .collect();
         let module = trial::module(features, &trials).unwrap();
         let info = Validator::new(ValidationFlags::all(), features.capabilities())

@@ -95,10 +95,7 @@ fn kernel(features: &Features) -> (naga::Module, naga::valid::ModuleInfo) {
     let of = |s: Scalar| weft_ir::eval::zero(s);
     let trials: Vec<Trial> = all(features)
         .into_iter()
-        .map(|number| Trial {
-            number,
-            operands: number.operands().into_iter().map(|s| vec![of(s)]).collect(),
-        })
+        .map(|number| Trial::new(number, number.operands().into_iter().map(|s| vec![of(s)]).collect()))
         .collect();
     let module = trial::module(features, &trials).unwrap();
     let mut validator = Validator::new(ValidationFlags::all(), features.capabilities());

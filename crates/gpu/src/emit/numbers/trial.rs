@@ -19,9 +19,45 @@ pub struct Trial {
     pub number: Number,
     /// Of each operand its values, as many for all.
     pub operands: Vec<Vec<Const>>,
+    pub form: Form,
+}
+
+/// How operands stand in the code, where drivers may make something of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    #[default]
+    Loaded,
+    /// This one is a literal: its first value, which is finite, for all rows.
+    Literal(usize),
+    /// The second is the first.
+    Twice,
 }
 
 impl Trial {
+    pub fn new(number: Number, operands: Vec<Vec<Const>>) -> Trial {
+        let form = Form::Loaded;
+        Trial { number, operands, form }
+    }
+
+    /// Two operands of which the second, or the first, is a literal.
+    pub fn with_literal(number: Number, place: usize, rows: &[Const], literal: Const) -> Trial {
+        let mut operands = vec![rows.to_vec(); 2];
+        operands[place] = vec![literal; rows.len()];
+        Trial {
+            number,
+            operands,
+            form: Form::Literal(place),
+        }
+    }
+
+    pub fn twice(number: Number, rows: &[Const]) -> Trial {
+        Trial {
+            number,
+            operands: vec![rows.to_vec(); 2],
+            form: Form::Twice,
+        }
+    }
+
     pub fn rows(&self) -> usize {
         self.operands.first().map_or(0, Vec::len)
     }
@@ -157,6 +193,11 @@ fn try_one(b: &mut Body, trial: &Trial, row: Val, (input, read): Place, (output,
         let (low, high) = (b.load(input, first), b.load(input, second));
         args.push(unpacked(b, scalar, low, high));
     }
+    match trial.form {
+        Form::Loaded => {}
+        Form::Literal(n) => *args.get_mut(n)? = literal(b, *trial.operands.get(n)?.first()?),
+        Form::Twice => *args.get_mut(1)? = *args.first()?,
+    }
     let result = b.number(trial.number, &args)?;
     let (low, high) = packed(b, result);
     for (n, half) in (0..).zip([low, high]) {
@@ -164,6 +205,15 @@ fn try_one(b: &mut Body, trial: &Trial, row: Val, (input, read): Place, (output,
         b.store(output, at, half);
     }
     Some(result)
+}
+
+fn literal(b: &mut Body, c: Const) -> Val {
+    let ty = register(c.scalar());
+    match c {
+        Const::F32(bits) => b.float(ty, f32::from_bits(bits).into()),
+        Const::F64(bits) => b.float(ty, f64::from_bits(bits)),
+        _ => b.int(ty, word(c) as i64),
+    }
 }
 
 fn at(b: &mut Body, row: Val, offset: u32) -> Val {
