@@ -21,6 +21,7 @@ SOURCES = Path(__file__).resolve().parents[1] / "src"
 QUARTER = float((mp.pi / 4 * 1.0005) ** 2)
 LN2_HALF = float(mp.log(2) / 2 * 1.0005)
 LOG_END = float(((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * 1.001)
+LOG_LOW, LOG_HIGH = -0.2929 * 1.0005, 0.41422 * 1.0005
 NINTH = float(mpf(1) / 9)
 
 
@@ -147,6 +148,25 @@ def _i0_far(u: mpf) -> mpf:
     return mp.sqrt(x) * mp.exp(-x) * mp.besseli(0, x)
 
 
+def _log_direct(base: mpf) -> tuple[Callable[[mpf], mpf], Callable[[mpf], mpf], tuple[mpf, ...]]:
+    """(log(1 + f) - f + f^2/2) / f^3 to a base, over the logarithm."""
+    unit = 1 / mp.log(base)
+
+    def weight(f: mpf) -> mpf:
+        return f**3 / mp.log(1 + f) / unit if abs(f) > 1e-20 else mpf(0)
+
+    return lambda f: unit * (mp.log(1 + f) - f + f * f / 2) / f**3, weight, tuple(unit * c for c in _over(3, -4, 5, -6))
+
+
+def _sinh(z: mpf) -> mpf:
+    h = mp.sqrt(z)
+    return (mp.sinh(h) - h) / (h * z)
+
+
+def _cosh(z: mpf) -> mpf:
+    return (mp.cosh(mp.sqrt(z)) - 1) / z
+
+
 def _over(*numbers: int) -> tuple[mpf, ...]:
     return tuple(mpf(1) / n for n in numbers)
 
@@ -156,12 +176,10 @@ COS = (_cos, lambda s: s * s, _over(24, -720, 40320))
 ATAN = (_atan, lambda s: s, _over(-3, 5, -7))
 ASIN = (_asin, lambda z: z, (mpf(1) / 6, mpf(3) / 40, mpf(5) / 112))
 EXP = (_exp, lambda h: h * h / mp.exp(h), _over(2, 6, 24, 120))
+SINH = (_sinh, lambda z: z, _over(6, 120, 5040))
+COSH = (_cosh, lambda z: z, _over(2, 24, 720))
 EXPM1 = (_expm1, lambda h: h**3 / mp.exp(h), _over(6, 24, 120, 720))
-LOG_DIRECT = (
-    lambda f: 2 * (mp.log(1 + f) - f + f * f / 2) / f**3,
-    lambda f: f**3 / 2 / mp.log(1 + f) if abs(f) > 1e-20 else mpf(0),
-    (mpf(2) / 3, -mpf(1) / 2, mpf(2) / 5, -mpf(1) / 3),
-)
+LOG_INVERSE = (lambda f: 1 / (2 + f), lambda f: 2 + f)
 LOG = (_log, lambda z: z, (mpf(2) / 3, mpf(2) / 5, mpf(2) / 7))
 LOG_WIDE = (_log_wide, lambda z: z * z, (mpf(2) / 5, mpf(2) / 7, mpf(2) / 9))
 STIRLING = (_stirling, lambda w: mp.sqrt(w), _over(12, -360, 1260, -1680))
@@ -189,8 +207,16 @@ POLYNOMIALS = [
     Polynomial("exp.py", "_exp_tail_f32", 5, -LN2_HALF, LN2_HALF, *EXP, together=True),
     Polynomial("hyperbolic.py", "_expm1_tail_f64", 10, -LN2_HALF, LN2_HALF, *EXPM1, together=True),
     Polynomial("hyperbolic.py", "_expm1_tail_f32", 4, -LN2_HALF, LN2_HALF, *EXPM1, together=True),
+    Polynomial("hyperbolic.py", "_sinh_tail_f64", 5, 0, LN2_HALF**2, *SINH),
+    Polynomial("hyperbolic.py", "_sinh_tail_f32", 2, 0, LN2_HALF**2, *SINH),
+    Polynomial("hyperbolic.py", "_cosh_tail_f64", 5, 0, LN2_HALF**2, *COSH),
+    Polynomial("hyperbolic.py", "_cosh_tail_f32", 3, 0, LN2_HALF**2, *COSH),
+    Polynomial("log.py", "_log_inverse_f64", 4, LOG_LOW, LOG_HIGH, *LOG_INVERSE, together=True),
+    Polynomial("pow.py", "_log_inverse_f32", 3, LOG_LOW, LOG_HIGH, *LOG_INVERSE, together=True),
     Polynomial("log.py", "_log_tail_f64", 7, 0, LOG_END, *LOG),
-    Polynomial("log.py", "_log_poly_f32", 8, -0.2929 * 1.0005, 0.41422 * 1.0005, *LOG_DIRECT, together=True),
+    Polynomial("log.py", "_log_poly_f32", 8, LOG_LOW, LOG_HIGH, *_log_direct(mp.e), together=True),
+    Polynomial("log.py", "_log2_poly_f32", 9, LOG_LOW, LOG_HIGH, *_log_direct(mpf(2)), together=True),
+    Polynomial("log.py", "_log10_poly_f32", 8, LOG_LOW, LOG_HIGH, *_log_direct(mpf(10)), together=True),
     Polynomial("pow.py", "_log_wide_tail_f64", 7, 0, LOG_END, *LOG_WIDE),
     Polynomial("pow.py", "_log_wide_tail_f32", 3, 0, LOG_END, *LOG_WIDE),
     Polynomial("erf.py", "_erf_tail_f64", 13, 0, 1.0001, *ERF),

@@ -1,7 +1,7 @@
 """Arc sine and arc cosine.
 
 Up to 1/2 a polynomial serves; above, asin(a) = pi/2 - 2 asin(sqrt((1 - a)/2)), where (1 - a)/2 is exact and the square root is kept with its
-low part. Polynomials: generate/coefficients.py.
+low part (division.py). Polynomials: generate/coefficients.py.
 """
 
 from weft import intrinsics
@@ -11,8 +11,8 @@ def asin_f64(x):
     """Arc sine. At most 1 ULP."""
     a = abs(x)
     s, low = _asin_half_f64(a)
-    h = 1.5707963267948966 - 2.0 * s
-    l = ((1.5707963267948966 - h) - 2.0 * s) + intrinsics.fma(-2.0, low, 6.123233995736766e-17)
+    h = intrinsics.fma(-2.0, s, 1.5707963267948966)
+    l = intrinsics.fma(-2.0, s, 1.5707963267948966 - h) + intrinsics.fma(-2.0, low, 6.123233995736766e-17)
     return intrinsics.copysign(intrinsics.select(a > 0.5, h + l, s + low), x)
 
 
@@ -21,24 +21,29 @@ def acos_f64(x):
     a = abs(x)
     s, low = _asin_half_f64(a)
     far = a > 0.5
-    left = x < 0.0
-    # The start, minus or plus one or two times (s + low).
-    start = intrinsics.select(far, intrinsics.select(left, 3.141592653589793, 0.0), 1.5707963267948966)
-    startlow = intrinsics.select(far, intrinsics.select(left, 1.2246467991473532e-16, 0.0), 6.123233995736766e-17)
-    times = intrinsics.select(far, 2.0, 1.0)
-    times = intrinsics.select(far == left, -times, times)
-    s = times * s
-    h = start + s
-    return h + (((start - h) + s) + intrinsics.fma(times, low, startlow))
+    # A multiple of pi/2, plus or minus one or two times (s + low). The low part of each multiple is the same fraction of it.
+    start = intrinsics.select(far, intrinsics.select(x < 0.0, 3.141592653589793, 0.0), 1.5707963267948966)
+    times = intrinsics.select(far, 2.0, -1.0)
+    times = intrinsics.from_bits(intrinsics.bits(times) ^ (intrinsics.bits(x) & (-1 << 63)))
+    h = intrinsics.fma(times, s, start)
+    return h + (intrinsics.fma(times, s, start - h) + intrinsics.fma(times, low, start * 3.8981718325193755e-17))
 
 
 def _asin_half_f64(a):
     """(s, low) with s + low = asin(a) for a <= 1/2, asin(sqrt((1 - a) / 2)) above. NaN for a > 1."""
     far = a > 0.5
-    z = intrinsics.select(far, intrinsics.fma(-0.5, a, 0.5), a * a)
-    s = intrinsics.select(far, intrinsics.sqrt(z), a)
-    lost = intrinsics.select(far & (z > 0.0), intrinsics.fma(-s, s, z) / (s + s), 0.0)
+    rest = intrinsics.fma(-0.5, a, 0.5)
+    r = intrinsics.sqrt(rest)
+    z = intrinsics.select(far, rest, a * a)
+    s = intrinsics.select(far, r, a)
+    lost = intrinsics.select(far, intrinsics.fma(-r, r, rest) * _half_inverse_f64(r), 0.0)
     return s, intrinsics.fma(s * z, _asin_tail_f64(z), lost)
+
+
+def _half_inverse_f64(r):
+    """1 / (2 r) with an error of 2^-8: what it is multiplied with is small."""
+    c = intrinsics.from_bits(0x7FCE620000000000 - intrinsics.bits(r))
+    return intrinsics.fma(c, intrinsics.fma(-2.0 * r, c, 1.0), c)
 
 
 def _asin_tail_f64(z):
@@ -61,8 +66,8 @@ def asin_f32(x):
     """Arc sine. At most 1 ULP."""
     a = abs(x)
     s, low = _asin_half_f32(a)
-    h = 1.5707964 - 2.0 * s
-    l = ((1.5707964 - h) - 2.0 * s) + intrinsics.fma(-2.0, low, -4.371139e-08)
+    h = intrinsics.fma(-2.0, s, 1.5707964)
+    l = intrinsics.fma(-2.0, s, 1.5707964 - h) + intrinsics.fma(-2.0, low, -4.371139e-08)
     return intrinsics.copysign(intrinsics.select(a > 0.5, h + l, s + low), x)
 
 
@@ -71,24 +76,29 @@ def acos_f32(x):
     a = abs(x)
     s, low = _asin_half_f32(a)
     far = a > 0.5
-    left = x < 0.0
-    # The start, minus or plus one or two times (s + low).
-    start = intrinsics.select(far, intrinsics.select(left, 3.1415927, 0.0), 1.5707964)
-    startlow = intrinsics.select(far, intrinsics.select(left, -8.742278e-08, 0.0), -4.371139e-08)
-    times = intrinsics.select(far, 2.0, 1.0)
-    times = intrinsics.select(far == left, -times, times)
-    s = times * s
-    h = start + s
-    return h + (((start - h) + s) + intrinsics.fma(times, low, startlow))
+    # A multiple of pi/2, plus or minus one or two times (s + low). The low part of each multiple is the same fraction of it.
+    start = intrinsics.select(far, intrinsics.select(x < 0.0, np.float32(3.1415927), np.float32(0.0)), 1.5707964)
+    times = intrinsics.select(far, np.float32(2.0), np.float32(-1.0))
+    times = intrinsics.from_bits(intrinsics.bits(times) ^ (intrinsics.bits(x) & (-1 << 31)))
+    h = intrinsics.fma(times, s, start)
+    return h + (intrinsics.fma(times, s, start - h) + intrinsics.fma(times, low, start * -2.7827534e-08))
 
 
 def _asin_half_f32(a):
     """(s, low) with s + low = asin(a) for a <= 1/2, asin(sqrt((1 - a) / 2)) above. NaN for a > 1."""
     far = a > 0.5
-    z = intrinsics.select(far, intrinsics.fma(-0.5, a, 0.5), a * a)
-    s = intrinsics.select(far, intrinsics.sqrt(z), a)
-    lost = intrinsics.select(far & (z > 0.0), intrinsics.fma(-s, s, z) / (s + s), 0.0)
+    rest = intrinsics.fma(-0.5, a, 0.5)
+    r = intrinsics.sqrt(rest)
+    z = intrinsics.select(far, rest, a * a)
+    s = intrinsics.select(far, r, a)
+    lost = intrinsics.select(far, intrinsics.fma(-r, r, rest) * _half_inverse_f32(r), 0.0)
     return s, intrinsics.fma(s * z, _asin_tail_f32(z), lost)
+
+
+def _half_inverse_f32(r):
+    """1 / (2 r) with an error of 2^-8: what it is multiplied with is small."""
+    c = intrinsics.from_bits(0x7E731000 - intrinsics.bits(r))
+    return intrinsics.fma(c, intrinsics.fma(-2.0 * r, c, 1.0), c)
 
 
 def _asin_tail_f32(z):

@@ -48,7 +48,7 @@ def clog_f64(x, y):
 def _log1p_near_f64(x, xl):
     """log(1 + x + xl), made one number where the caller may be far from it."""
     near = abs(x) < 1.0
-    return _log1p_sum_f64(intrinsics.select(near, x, 0.5), intrinsics.select(near, xl, 0.0), 0.0)
+    return _log1p_sum_f64(intrinsics.select(near, x, 0.5), intrinsics.select(near, xl, 0.0))
 
 
 def clog10_f64(x, y):
@@ -326,7 +326,7 @@ def clog_f32(x, y):
 def _log1p_near_f32(x, xl):
     """log(1 + x + xl), made one number where the caller may be far from it."""
     near = abs(x) < 1.0
-    return _log1p_sum_f32(intrinsics.select(near, x, 0.5), intrinsics.select(near, xl, 0.0), 0.0)
+    return _log1p_sum_f32(intrinsics.select(near, x, 0.5), intrinsics.select(near, xl, 0.0))
 
 
 def clog10_f32(x, y):

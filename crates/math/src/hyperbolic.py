@@ -1,87 +1,135 @@
-"""exp(x) - 1 and the hyperbolic functions made of it.
+"""exp(x) - 1 and the hyperbolic functions.
 
-With x = n ln 2 + h + l, expm1(x) = 2^n ((1 - 2^-n) + h + (h^2/2 + h^3 R(h) + l)): the parenthesis is kept as a sum of two floats, without cancellation
-that would hurt, and sinh and tanh are quotients of such sums. Polynomials: generate/coefficients.py.
+With x = n ln 2 + h + l, exp(x) - 1 = (2^n - 1) + 2^n (h + h^2/2) + 2^n (h^3 R(h) + l), and with M and P half the difference and sum of 2^n and 2^-n,
+sinh(x) = M cosh(h + l) + P sinh(h + l), cosh(x) = P cosh(h + l) + M sinh(h + l): no division, and n = 0 needs no care. In each the first two terms are
+summed without error, and the rest is small beside them. tanh(x) is N / (N + 2) with N = exp(2 x) - 1 in two parts. Polynomials: generate/coefficients.py.
 """
 
+import numpy as np
 from weft import intrinsics
 
 
 def expm1_f64(x):
     """exp(x) - 1. At most 1 ULP."""
-    y = intrinsics.select(x > 710.0, 710.0, intrinsics.select(x < -50.0, -50.0, x))
-    g, gl, _, n = _expm1_wide_f64(y)
-    scale = intrinsics.from_bits((n + 1022) << 52)
-    y = ((g + gl) * scale) * 2.0
-    return intrinsics.copysign(intrinsics.select(abs(x) < 1e-17, x, y), x)
+    t, s, l = _expm1_parts_f64(intrinsics.select(x < -50.0, -50.0, x))
+    t1 = t - 1.0
+    g = intrinsics.fma(s, t, t1)
+    y = g + intrinsics.fma(l, t, intrinsics.fma(s, t, t1 - g))
+    if not x <= 37.0:
+        y = _rare_expm1_f64(x)
+    return intrinsics.copysign(y, x)
 
 
 def sinh_f64(x):
-    """Hyperbolic sine: with N = expm1(x), half of N + N / (N + 1). At most 1 ULP."""
+    """Hyperbolic sine. At most 1 ULP."""
     a = abs(x)
-    y = intrinsics.select(a > 711.0, 711.0, a)
-    g, gl, t, n = _expm1_wide_f64(y)
-    q, ql = _quotient_f64(g, gl, t)
-    # A quarter of it all, so that nothing overflows before the end.
-    scale = intrinsics.from_bits((n + 1020) << 52)
-    big = g * scale
-    small = 0.125 * q
-    s = big + small
-    l = ((big - s) + small) + intrinsics.fma(gl, scale, 0.125 * ql)
-    return intrinsics.copysign(intrinsics.select(a < 1e-9, a, (s + l) * 4.0), x)
+    h, l, big, small = _hyperbolic_parts_f64(a)
+    m = big - small
+    p = big + small
+    z = h * h
+    y = intrinsics.fma(h, p, m)
+    l = intrinsics.fma(h, p, m - y) + intrinsics.fma(l, p, (big - m) - small)
+    l = intrinsics.fma(z * _cosh_tail_f64(z), m, intrinsics.fma((h * z) * _sinh_tail_f64(z), p, l))
+    y = y + l
+    if not a <= 700.0:
+        y = _rare_exp_half_f64(a)
+    return intrinsics.copysign(y, x)
 
 
 def cosh_f64(x):
-    """Hyperbolic cosine: half of E + 1 / E with E = exp(|x|). At most 1 ULP."""
+    """Hyperbolic cosine. At most 1 ULP."""
     a = abs(x)
-    y = intrinsics.select(a > 711.0, 711.0, a)
-    g, gl, t, n = _expm1_wide_f64(y)
-    p = g + t
-    pl = ((intrinsics.select(g > t, g, t) - p) + intrinsics.select(g > t, t, g)) + gl
-    r = 1.0 / p
-    r = intrinsics.fma(-r * r, pl, r)
-    scale = intrinsics.from_bits((n + 1020) << 52)
-    big = p * scale
-    small = (0.125 * t) * r
-    s = big + small
-    return (s + (((big - s) + small) + pl * scale)) * 4.0
+    h, l, big, small = _hyperbolic_parts_f64(a)
+    m = big - small
+    p = big + small
+    z = h * h
+    y = intrinsics.fma(h, m, p)
+    l = intrinsics.fma(h, m, p - y) + intrinsics.fma(l, m, (big - p) + small)
+    l = intrinsics.fma(z * _cosh_tail_f64(z), p, intrinsics.fma((h * z) * _sinh_tail_f64(z), m, l))
+    y = y + l
+    if not a <= 700.0:
+        y = _rare_exp_half_f64(a)
+    return y
 
 
 def tanh_f64(x):
-    """Hyperbolic tangent: N / (N + 2) with N = expm1(2 |x|). At most 1 ULP."""
+    """Hyperbolic tangent. At most 1 ULP."""
     a = abs(x)
     y = intrinsics.select(a > 22.0, 22.0, a)
-    g, gl, t, _ = _expm1_wide_f64(y + y)
-    q, ql = _quotient_f64(g, gl, t + t)
-    return intrinsics.copysign(q + ql, x)
+    t, s, l = _expm1_parts_f64(y + y)
+    t1 = t - 1.0
+    g = intrinsics.fma(s, t, t1)
+    l = intrinsics.fma(l, t, intrinsics.fma(s, t, t1 - g))
+    n = g + l
+    nl = (g - n) + l
+    d = n + 2.0
+    above = n > 2.0
+    dl = ((intrinsics.select(above, n, 2.0) - d) + intrinsics.select(above, 2.0, n)) + nl
+    c = _reciprocal_f64(d)
+    q = n * c
+    q = intrinsics.fma(intrinsics.fma(-q, d, n), c, q)
+    e = intrinsics.fma(-q, d, n) + intrinsics.fma(-q, dl, nl)
+    return intrinsics.copysign(intrinsics.fma(e, c, q), x)
 
 
-def _quotient_f64(g, gl, t):
-    """(q, ql) with q + ql = (g + gl) / (g + gl + t)."""
-    d = g + t
-    dl = ((intrinsics.select(g > t, g, t) - d) + intrinsics.select(g > t, t, g)) + gl
-    inverse = 1.0 / d
-    q = g * inverse
-    return q, intrinsics.fma(-q, dl, intrinsics.fma(-q, d, g) + gl) * inverse
+def _hyperbolic_parts_f64(a):
+    """(h, l, big, small) with a = n ln 2 + h + l, big = 2^n / 2 and small = 2^-n / 2."""
+    shifted = intrinsics.fma(a, 1.4426950408889634, 6755399441055744.0)
+    n = shifted - 6755399441055744.0
+    r = intrinsics.fma(n, -0.6931471805599453, a)
+    h = intrinsics.fma(n, -2.3190468138462996e-17, r)
+    l = intrinsics.fma(n, -2.3190468138462996e-17, r - h)
+    e = intrinsics.bits(shifted) << 52
+    return h, l, intrinsics.from_bits(e + 0x3FE0000000000000), intrinsics.from_bits(0x3FE0000000000000 - e)
 
 
-def _expm1_wide_f64(x):
-    """(g, gl, t, n) with expm1(x) = 2^n (g + gl) and t = 2^-n (0 where it does not matter any more), for x in the exponential's range."""
+def _rare_expm1_f64(x):
+    """exp(x) - 1 for x so large that 1 is less than a unit in the last place; infinity and NaN of themselves."""
+    shifted = intrinsics.fma(x, 1.4426950408889634, 6755399441055744.0)
+    n = shifted - 6755399441055744.0
+    h = intrinsics.fma(n, -2.3190468138462996e-17, intrinsics.fma(n, -0.6931471805599453, x))
+    one = intrinsics.select(n > 100.0, 0.0, intrinsics.from_bits(0x3FF0000000000000 - (intrinsics.bits(shifted) << 52)))
+    y = _scale_f64(_exp_kernel_f64(h, -one), shifted)
+    return intrinsics.select(x < 711.0, y, intrinsics.select(x >= 711.0, np.inf, x))
+
+
+def _rare_exp_half_f64(a):
+    """exp(a) / 2 for large a."""
+    shifted = intrinsics.fma(a, 1.4426950408889634, 6755399441055744.0)
+    n = shifted - 6755399441055744.0
+    h = intrinsics.fma(n, -2.3190468138462996e-17, intrinsics.fma(n, -0.6931471805599453, a))
+    y = _scale_f64(_exp_kernel_f64(h, 0.0), shifted - 1.0)
+    return intrinsics.select(a < 711.0, y, intrinsics.select(a >= 711.0, np.inf, a))
+
+
+def _expm1_parts_f64(x):
+    """(t, s, l) with exp(x) - 1 = (t - 1) + t (s + l), t a power of two, l small beside s, for x in the exponential's range."""
     shifted = intrinsics.fma(x, 1.4426950408889634, 6755399441055744.0)
     n = shifted - 6755399441055744.0
     r = intrinsics.fma(n, -0.6931471805599453, x)
     h = intrinsics.fma(n, -2.3190468138462996e-17, r)
     l = intrinsics.fma(n, -2.3190468138462996e-17, r - h)
-    m = intrinsics.bits(shifted) - 4843621399236968448
-    t = intrinsics.select(n > 60.0, 0.0, intrinsics.from_bits((1023 - m) << 52))
-    c = 1.0 - t
-    g = c + h
     half = 0.5 * h
-    square = half * h
-    rest = intrinsics.fma(h * square, 2.0 * _expm1_tail_f64(h), intrinsics.fma(half, h, -square) + l)
-    gl = ((c - g) + h) + (square + (rest + ((1.0 - c) - t)))
-    s = g + gl
-    return s, (g - s) + gl, t, m
+    s = intrinsics.fma(half, h, h)
+    l = intrinsics.fma(half, h, h - s) + l
+    t = intrinsics.from_bits((intrinsics.bits(shifted) << 52) + 0x3FF0000000000000)
+    return t, s, intrinsics.fma((h * h) * h, _expm1_tail_f64(h), l)
+
+
+def _sinh_tail_f64(z):
+    """(sinh(h) - h) / h^3 in z = h^2, |h| <= 0.3468; error 2^-62 of sinh(h)/h."""
+    p = intrinsics.fma(z, 2.5109321175099484e-08, 2.7557243451684484e-06)
+    p = intrinsics.fma(z, p, 0.00019841269886815836)
+    p = intrinsics.fma(z, p, 0.008333333333321386)
+    return intrinsics.fma(z, p, 0.16666666666666677)
+
+
+def _cosh_tail_f64(z):
+    """(cosh(h) - 1) / h^2 in z = h^2, |h| <= 0.3468; error 2^-58 of cosh(h)."""
+    p = intrinsics.fma(z, 2.7631809980956075e-07, 2.4801488506668553e-05)
+    p = intrinsics.fma(z, p, 0.0013888888948355444)
+    p = intrinsics.fma(z, p, 0.04166666666651047)
+    return intrinsics.fma(z, p, 0.5000000000000013)
 
 
 def _expm1_tail_f64(h):
@@ -100,79 +148,120 @@ def _expm1_tail_f64(h):
 
 def expm1_f32(x):
     """exp(x) - 1. At most 1 ULP."""
-    y = intrinsics.select(x > 89.0, 89.0, intrinsics.select(x < -50.0, -50.0, x))
-    g, gl, _, n = _expm1_wide_f32(y)
-    scale = intrinsics.from_bits((n + 126) << 23)
-    y = ((g + gl) * scale) * 2.0
-    return intrinsics.copysign(intrinsics.select(abs(x) < 1e-8, x, y), x)
+    t, s, l = _expm1_parts_f32(intrinsics.select(x < -25.0, -25.0, x))
+    t1 = t - 1.0
+    g = intrinsics.fma(s, t, t1)
+    y = g + intrinsics.fma(l, t, intrinsics.fma(s, t, t1 - g))
+    if not x <= 16.9:
+        y = _rare_expm1_f32(x)
+    return intrinsics.copysign(y, x)
 
 
 def sinh_f32(x):
-    """Hyperbolic sine: with N = expm1(x), half of N + N / (N + 1). At most 1 ULP."""
+    """Hyperbolic sine. At most 1 ULP."""
     a = abs(x)
-    y = intrinsics.select(a > 90.0, 90.0, a)
-    g, gl, t, n = _expm1_wide_f32(y)
-    q, ql = _quotient_f32(g, gl, t)
-    # A quarter of it all, so that nothing overflows before the end.
-    scale = intrinsics.from_bits((n + 124) << 23)
-    big = g * scale
-    small = 0.125 * q
-    s = big + small
-    l = ((big - s) + small) + intrinsics.fma(gl, scale, 0.125 * ql)
-    return intrinsics.copysign(intrinsics.select(a < 1e-4, a, (s + l) * 4.0), x)
+    h, l, big, small = _hyperbolic_parts_f32(a)
+    m = big - small
+    p = big + small
+    z = h * h
+    y = intrinsics.fma(h, p, m)
+    l = intrinsics.fma(h, p, m - y) + intrinsics.fma(l, p, (big - m) - small)
+    l = intrinsics.fma(z * _cosh_tail_f32(z), m, intrinsics.fma((h * z) * _sinh_tail_f32(z), p, l))
+    y = y + l
+    if not a <= 86.0:
+        y = _rare_exp_half_f32(a)
+    return intrinsics.copysign(y, x)
 
 
 def cosh_f32(x):
-    """Hyperbolic cosine: half of E + 1 / E with E = exp(|x|). At most 1 ULP."""
+    """Hyperbolic cosine. At most 1 ULP."""
     a = abs(x)
-    y = intrinsics.select(a > 90.0, 90.0, a)
-    g, gl, t, n = _expm1_wide_f32(y)
-    p = g + t
-    pl = ((intrinsics.select(g > t, g, t) - p) + intrinsics.select(g > t, t, g)) + gl
-    r = 1.0 / p
-    r = intrinsics.fma(-r * r, pl, r)
-    scale = intrinsics.from_bits((n + 124) << 23)
-    big = p * scale
-    small = (0.125 * t) * r
-    s = big + small
-    return (s + (((big - s) + small) + pl * scale)) * 4.0
+    h, l, big, small = _hyperbolic_parts_f32(a)
+    m = big - small
+    p = big + small
+    z = h * h
+    y = intrinsics.fma(h, m, p)
+    l = intrinsics.fma(h, m, p - y) + intrinsics.fma(l, m, (big - p) + small)
+    l = intrinsics.fma(z * _cosh_tail_f32(z), p, intrinsics.fma((h * z) * _sinh_tail_f32(z), m, l))
+    y = y + l
+    if not a <= 86.0:
+        y = _rare_exp_half_f32(a)
+    return y
 
 
 def tanh_f32(x):
-    """Hyperbolic tangent: N / (N + 2) with N = expm1(2 |x|). At most 1 ULP."""
+    """Hyperbolic tangent. At most 1 ULP."""
     a = abs(x)
     y = intrinsics.select(a > 10.0, 10.0, a)
-    g, gl, t, _ = _expm1_wide_f32(y + y)
-    q, ql = _quotient_f32(g, gl, t + t)
-    return intrinsics.copysign(q + ql, x)
+    t, s, l = _expm1_parts_f32(y + y)
+    t1 = t - 1.0
+    g = intrinsics.fma(s, t, t1)
+    l = intrinsics.fma(l, t, intrinsics.fma(s, t, t1 - g))
+    n = g + l
+    nl = (g - n) + l
+    d = n + 2.0
+    above = n > 2.0
+    dl = ((intrinsics.select(above, n, 2.0) - d) + intrinsics.select(above, 2.0, n)) + nl
+    c = _reciprocal_f32(d)
+    q = n * c
+    q = intrinsics.fma(intrinsics.fma(-q, d, n), c, q)
+    e = intrinsics.fma(-q, d, n) + intrinsics.fma(-q, dl, nl)
+    return intrinsics.copysign(intrinsics.fma(e, c, q), x)
 
 
-def _quotient_f32(g, gl, t):
-    """(q, ql) with q + ql = (g + gl) / (g + gl + t)."""
-    d = g + t
-    dl = ((intrinsics.select(g > t, g, t) - d) + intrinsics.select(g > t, t, g)) + gl
-    inverse = 1.0 / d
-    q = g * inverse
-    return q, intrinsics.fma(-q, dl, intrinsics.fma(-q, d, g) + gl) * inverse
+def _hyperbolic_parts_f32(a):
+    """(h, l, big, small) with a = n ln 2 + h + l, big = 2^n / 2 and small = 2^-n / 2."""
+    shifted = intrinsics.fma(a, 1.442695, 12582912.0)
+    n = shifted - 12582912.0
+    r = intrinsics.fma(n, -0.6931472, a)
+    h = intrinsics.fma(n, 1.9046542e-09, r)
+    l = intrinsics.fma(n, 1.9046542e-09, r - h)
+    e = intrinsics.bits(shifted) << 23
+    return h, l, intrinsics.from_bits(e + 0x3F000000), intrinsics.from_bits(0x3F000000 - e)
 
 
-def _expm1_wide_f32(x):
-    """(g, gl, t, n) with expm1(x) = 2^n (g + gl) and t = 2^-n (0 where it does not matter any more), for x in the exponential's range."""
+def _rare_expm1_f32(x):
+    """exp(x) - 1 for x so large that 1 is less than a unit in the last place; infinity and NaN of themselves."""
+    shifted = intrinsics.fma(x, 1.442695, 12582912.0)
+    n = shifted - 12582912.0
+    h = intrinsics.fma(n, 1.9046542e-09, intrinsics.fma(n, -0.6931472, x))
+    one = intrinsics.select(n > 100.0, 0.0, intrinsics.from_bits(0x3F800000 - (intrinsics.bits(shifted) << 23)))
+    y = _scale_f32(_exp_kernel_f32(h, -one), shifted)
+    return intrinsics.select(x < 90.0, y, intrinsics.select(x >= 90.0, np.inf, x))
+
+
+def _rare_exp_half_f32(a):
+    """exp(a) / 2 for large a."""
+    shifted = intrinsics.fma(a, 1.442695, 12582912.0)
+    n = shifted - 12582912.0
+    h = intrinsics.fma(n, 1.9046542e-09, intrinsics.fma(n, -0.6931472, a))
+    y = _scale_f32(_exp_kernel_f32(h, 0.0), shifted - 1.0)
+    return intrinsics.select(a < 90.0, y, intrinsics.select(a >= 90.0, np.inf, a))
+
+
+def _expm1_parts_f32(x):
+    """(t, s, l) with exp(x) - 1 = (t - 1) + t (s + l), t a power of two, l small beside s, for x in the exponential's range."""
     shifted = intrinsics.fma(x, 1.442695, 12582912.0)
     n = shifted - 12582912.0
     r = intrinsics.fma(n, -0.6931472, x)
     h = intrinsics.fma(n, 1.9046542e-09, r)
     l = intrinsics.fma(n, 1.9046542e-09, r - h)
-    m = intrinsics.bits(shifted) - 1262485504
-    t = intrinsics.select(n > 60.0, 0.0, intrinsics.from_bits((127 - m) << 23))
-    c = 1.0 - t
-    g = c + h
     half = 0.5 * h
-    square = half * h
-    rest = intrinsics.fma(h * square, 2.0 * _expm1_tail_f32(h), intrinsics.fma(half, h, -square) + l)
-    gl = ((c - g) + h) + (square + (rest + ((1.0 - c) - t)))
-    s = g + gl
-    return s, (g - s) + gl, t, m
+    s = intrinsics.fma(half, h, h)
+    l = intrinsics.fma(half, h, h - s) + l
+    t = intrinsics.from_bits((intrinsics.bits(shifted) << 23) + 0x3F800000)
+    return t, s, intrinsics.fma((h * h) * h, _expm1_tail_f32(h), l)
+
+
+def _sinh_tail_f32(z):
+    """(sinh(h) - h) / h^3 in z = h^2, |h| <= 0.3468; error 2^-26 of sinh(h)/h."""
+    return intrinsics.fma(z, 0.008366546, 0.16666543)
+
+
+def _cosh_tail_f32(z):
+    """(cosh(h) - 1) / h^2 in z = h^2, |h| <= 0.3468; error 2^-33 of cosh(h)."""
+    p = intrinsics.fma(z, 0.0013935429, 0.04166646)
+    return intrinsics.fma(z, p, 0.5)
 
 
 def _expm1_tail_f32(h):

@@ -15,13 +15,14 @@ use std::sync::OnceLock;
 pub const RARE: &str = "_rare_";
 
 /// The families: file name and text.
-const FILES: [(&str, &str); 21] = [
+const FILES: [(&str, &str); 22] = [
     ("asin.py", include_str!("asin.py")),
     ("atan.py", include_str!("atan.py")),
     ("bessel.py", include_str!("bessel.py")),
     ("cbrt.py", include_str!("cbrt.py")),
     ("complex.py", include_str!("complex.py")),
     ("complex_more.py", include_str!("complex_more.py")),
+    ("division.py", include_str!("division.py")),
     ("erf.py", include_str!("erf.py")),
     ("erfinv.py", include_str!("erfinv.py")),
     ("exp.py", include_str!("exp.py")),

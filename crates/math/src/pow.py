@@ -58,9 +58,12 @@ def _log_wide_f64(x):
     f = intrinsics.from_bits((t & 0xFFFFFFFFFFFFF) + 4604544271217802189) - 1.0
     d = 2.0 + f
     dl = f - (d - 2.0)
-    inverse = 1.0 / d
-    s = f * inverse
-    sl = intrinsics.fma(-s, dl, intrinsics.fma(-s, d, f)) * inverse
+    c = _log_inverse_f64(f)
+    e = intrinsics.fma(-d, c, 1.0)
+    c = intrinsics.fma(c, intrinsics.fma(e, e, e), c)
+    s = f * c
+    s = intrinsics.fma(intrinsics.fma(-s, d, f), c, s)
+    sl = intrinsics.fma(-s, dl, intrinsics.fma(-s, d, f)) * c
     z = s * s
     zl = intrinsics.fma(s + s, sl, intrinsics.fma(s, s, -z))
     q = _log_wide_tail_f64(z)
@@ -140,9 +143,11 @@ def _log_wide_f32(x):
     f = intrinsics.from_bits((t & 0x7FFFFF) + 1060439283) - 1.0
     d = 2.0 + f
     dl = f - (d - 2.0)
-    inverse = 1.0 / d
-    s = f * inverse
-    sl = intrinsics.fma(-s, dl, intrinsics.fma(-s, d, f)) * inverse
+    c = _log_inverse_f32(f)
+    c = intrinsics.fma(c, intrinsics.fma(-d, c, 1.0), c)
+    s = f * c
+    s = intrinsics.fma(intrinsics.fma(-s, d, f), c, s)
+    sl = intrinsics.fma(-s, dl, intrinsics.fma(-s, d, f)) * c
     z = s * s
     zl = intrinsics.fma(s + s, sl, intrinsics.fma(s, s, -z))
     q = _log_wide_tail_f32(z)
@@ -166,3 +171,9 @@ def _log_wide_tail_f32(z):
     """(2 atanh(s) - 2 s - 2/3 s^3) / s^5 in z = s^2 <= 0.0295; error 2^-35.8 of log."""
     p = intrinsics.fma(z, 0.23419768, 0.28547087)
     return intrinsics.fma(z, p, 0.40000153)
+
+
+def _log_inverse_f32(f):
+    """1 / (2 + f) for 1/sqrt(2) <= 1 + f <= sqrt(2); error 2^-9."""
+    p = intrinsics.fma(f, 0.11686042, -0.25499773)
+    return intrinsics.fma(f, p, 0.5003197)
