@@ -20,6 +20,7 @@ from minimax import fit, mp, mpf
 SOURCES = Path(__file__).resolve().parents[1] / "src"
 QUARTER = float((mp.pi / 4 * 1.0005) ** 2)
 LN2_HALF = float(mp.log(2) / 2 * 1.0005)
+TEN2_HALF = float(mp.log10(2) / 2 * 1.0005)
 LOG_END = float(((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * 1.001)
 LOG_LOW, LOG_HIGH = -0.2929 * 1.0005, 0.41422 * 1.0005
 NINTH = float(mpf(1) / 9)
@@ -62,6 +63,11 @@ def _cos(s: mpf) -> mpf:
     return (mp.cos(mp.sqrt(s)) - 1 + s / 2) / (s * s)
 
 
+def _tan(s: mpf) -> mpf:
+    r = mp.sqrt(s)
+    return (mp.tan(r) - r) / (r * s)
+
+
 def _atan(s: mpf) -> mpf:
     u = mp.sqrt(s)
     return (mp.atan(u) - u) / (u * s)
@@ -74,6 +80,17 @@ def _asin(z: mpf) -> mpf:
 
 def _exp(h: mpf) -> mpf:
     return (mp.exp(h) - 1 - h) / h**2
+
+
+def _power(base: int, taken: int) -> tuple[Callable[[mpf], mpf], Callable[[mpf], mpf], tuple[mpf, ...]]:
+    """base^r without the first `taken` terms of its series, over r to that power; the weight is that of base^r."""
+    unit = mp.log(base)
+    series = [unit**k / mp.factorial(k) for k in range(taken + 4)]
+
+    def f(r: mpf) -> mpf:
+        return (mp.power(base, r) - sum(c * r**k for k, c in enumerate(series[:taken]))) / r**taken
+
+    return f, lambda r: r**taken / mp.power(base, r), tuple(series[taken:])
 
 
 def _expm1(h: mpf) -> mpf:
@@ -92,6 +109,11 @@ def _log_wide(z: mpf) -> mpf:
 def _erf(z: mpf) -> mpf:
     x = mp.sqrt(z)
     return mp.erf(x) / x - 1
+
+
+@functools.cache
+def _erfc_log(t: mpf) -> mpf:
+    return mp.log(mp.erfc(1 + t)) / mp.log(2)
 
 
 def _erfcx(middle: int) -> Callable[[mpf], mpf]:
@@ -173,6 +195,7 @@ def _over(*numbers: int) -> tuple[mpf, ...]:
 
 SIN = (_sin, lambda s: s, _over(-6, 120, -5040))
 COS = (_cos, lambda s: s * s, _over(24, -720, 40320))
+TAN = (_tan, lambda s: s * mp.sqrt(s) / mp.tan(mp.sqrt(s)) if s else mpf(0), (mpf(1) / 3, mpf(2) / 15, mpf(17) / 315))
 ATAN = (_atan, lambda s: s, _over(-3, 5, -7))
 ASIN = (_asin, lambda z: z, (mpf(1) / 6, mpf(3) / 40, mpf(5) / 112))
 EXP = (_exp, lambda h: h * h / mp.exp(h), _over(2, 6, 24, 120))
@@ -187,6 +210,7 @@ LGAMMA_ONE = (_lgamma_one, lambda t: 1 / (_lgamma_one(t) if abs(t) > 1e-20 else 
 LGAMMA_TWO = (_lgamma_two, lambda t: 1 / (_lgamma_two(t) if abs(t) > 1e-20 else 1 - mp.euler), (1 - mp.euler, mp.pi**2 / 12 - mpf(1) / 2))
 ROOT = 2 / mp.sqrt(mp.pi)
 ERF = (_erf, lambda z: 1 / (1 + _erf(z)) if z else 1 / ROOT, (ROOT - 1, -ROOT / 3, ROOT / 10, -ROOT / 42))
+ERFC_LOG = (_erfc_log, lambda t: mp.erfc(1 + t) * mp.log(2) / mp.erf(1 + t))
 ERFCX_64, ERFCX_32 = _erfcx(3), _erfcx(2)
 ERFINV = (_erfinv_centre, lambda z: ROOT, (1 / ROOT, mp.pi ** mpf("1.5") / 24))
 ERFINV_64, ERFINV_32 = _erfinv_tail(mpf(2)), _erfinv_tail(mpf("1.5"))
@@ -199,12 +223,18 @@ POLYNOMIALS = [
     Polynomial("trig.py", "_sin_tail_f32", 3, 0, QUARTER, *SIN),
     Polynomial("trig.py", "_cos_tail_f64", 6, 0, QUARTER, *COS),
     Polynomial("trig.py", "_cos_tail_f32", 3, 0, QUARTER, *COS),
+    Polynomial("trig.py", "_tan_tail_f64", 14, 0, QUARTER, *TAN),
+    Polynomial("trig.py", "_tan_tail_f32", 7, 0, QUARTER, *TAN),
     Polynomial("atan.py", "_atan_tail_f64", 9, 0, NINTH, *ATAN),
     Polynomial("atan.py", "_atan_tail_f32", 4, 0, NINTH, *ATAN),
     Polynomial("asin.py", "_asin_tail_f64", 12, 0, 0.25, *ASIN),
     Polynomial("asin.py", "_asin_tail_f32", 5, 0, 0.25, *ASIN),
     Polynomial("exp.py", "_exp_tail_f64", 10, -LN2_HALF, LN2_HALF, *EXP, together=True),
     Polynomial("exp.py", "_exp_tail_f32", 5, -LN2_HALF, LN2_HALF, *EXP, together=True),
+    Polynomial("exp.py", "_exp2_tail_f64", 11, -0.50005, 0.50005, *_power(2, 2), together=True),
+    Polynomial("exp.py", "_exp2_tail_f32", 7, -0.50005, 0.50005, *_power(2, 1), together=True),
+    Polynomial("exp.py", "_exp10_tail_f64", 10, -TEN2_HALF, TEN2_HALF, *_power(10, 2), together=True),
+    Polynomial("exp.py", "_exp10_tail_f32", 5, -TEN2_HALF, TEN2_HALF, *_power(10, 2), together=True),
     Polynomial("hyperbolic.py", "_expm1_tail_f64", 10, -LN2_HALF, LN2_HALF, *EXPM1, together=True),
     Polynomial("hyperbolic.py", "_expm1_tail_f32", 4, -LN2_HALF, LN2_HALF, *EXPM1, together=True),
     Polynomial("hyperbolic.py", "_sinh_tail_f64", 5, 0, LN2_HALF**2, *SINH),
@@ -221,6 +251,8 @@ POLYNOMIALS = [
     Polynomial("pow.py", "_log_wide_tail_f32", 3, 0, LOG_END, *LOG_WIDE),
     Polynomial("erf.py", "_erf_tail_f64", 13, 0, 1.0001, *ERF),
     Polynomial("erf.py", "_erf_tail_f32", 7, 0, 1.0001, *ERF),
+    Polynomial("erf.py", "_erfc_log_f64", 17, -0.0001, 4.93, *ERFC_LOG, together=True),
+    Polynomial("erf.py", "_erfc_log_f32", 7, -0.0001, 2.93, *ERFC_LOG, together=True),
     # Both sources add what rounding the first coefficient lost.
     Polynomial("erf.py", "_erfcx_wide_f64", 22, *_from_to(mpf(3), "0.499", "28"), ERFCX_64, lambda t: 1 / ERFCX_64(t), together=True),
     Polynomial("erf.py", "_erfcx_wide_f32", 10, *_from_to(mpf(2), "0.499", "10.5"), ERFCX_32, lambda t: 1 / ERFCX_32(t), together=True),

@@ -1,8 +1,9 @@
 """The error function and its complement.
 
-Up to 1, erf(x) = x + x P(x^2). Beyond, the complement is exp(-x^2) (1 + 2 x) erfcx(x) / (1 + 2 x): (1 + 2 x) erfcx(x) is so smooth in (x - a) / (x + a) that
-one polynomial serves for all x (M. Shepherd and J. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x", Math. Comp. 36, 1981).
-The exponential gets the exact square. Polynomials: generate/coefficients.py.
+Up to 1, erf(x) = x + x P(x^2); beyond, erf(x) = 1 - 2^Q(x) with a polynomial for the binary logarithm of the complement. The complement itself is
+exp(-x^2) (1 + 2 x) erfcx(x) / (1 + 2 x): (1 + 2 x) erfcx(x) is so smooth in (x - a) / (x + a) that one polynomial serves for all x (M. Shepherd and
+J. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x", Math. Comp. 36, 1981). The exponential gets the exact square.
+Polynomials: generate/coefficients.py.
 """
 
 from weft import intrinsics
@@ -12,8 +13,33 @@ def erf_f64(x):
     """Error function. At most 2 ULP."""
     a = abs(x)
     near = intrinsics.fma(x, _erf_tail_f64(x * x), x)
-    far = 1.0 - _erfc_far_f64(intrinsics.select(a > 1.0, a, 1.0))
+    e = _erfc_log_f64(intrinsics.select(a > 5.95, 5.95, a) - 1.0)
+    shifted = e + 6755399441055744.0
+    r = e - (shifted - 6755399441055744.0)
+    p = intrinsics.fma(r * r, _exp2_tail_f64(r), intrinsics.fma(r, 0.6931471805599453, 1.0))
+    far = 1.0 - intrinsics.from_bits(intrinsics.bits(p) + (intrinsics.bits(shifted) << 52))
     return intrinsics.select(a > 1.0, intrinsics.copysign(far, x), near)
+
+
+def _erfc_log_f64(t):
+    """The binary logarithm of erfc(1 + t) for 0 <= t <= 4.95; error 2^-54 of erf."""
+    w = t * t
+    p = intrinsics.fma(w, 2.5555952658539475e-11, 4.692127822852671e-09)
+    p = intrinsics.fma(w, p, 1.264147219291367e-08)
+    p = intrinsics.fma(w, p, -3.249798218454694e-06)
+    p = intrinsics.fma(w, p, -3.9360507682999375e-05)
+    p = intrinsics.fma(w, p, 0.00034235325899505527)
+    p = intrinsics.fma(w, p, 0.014475749002950502)
+    p = intrinsics.fma(w, p, -1.2163466576907167)
+    p = intrinsics.fma(w, p, -2.6684166967815997)
+    o = intrinsics.fma(w, -5.319795025248913e-10, -2.0355363273771536e-08)
+    o = intrinsics.fma(w, o, 4.257953068187668e-07)
+    o = intrinsics.fma(w, o, 1.412278842544005e-05)
+    o = intrinsics.fma(w, o, 3.799908915436375e-05)
+    o = intrinsics.fma(w, o, -0.0028535029583742076)
+    o = intrinsics.fma(w, o, -0.05995998993950849)
+    o = intrinsics.fma(w, o, -3.8072253458535243)
+    return intrinsics.fma(t, o, p)
 
 
 def erfc_f64(x):
@@ -39,10 +65,15 @@ def _erfc_far_f64(a):
     l = intrinsics.fma(n, -2.3190468138462996e-17, -zl)
     h = r + l
     e = _exp_kernel_f64(h, (r - h) + l)
-    c, cl = _erfcx_wide_f64((a - 3.0) / (a + 3.0))
+    # One reciprocal serves both quotients.
+    b = a + 3.0
     d = 1.0 + (a + a)
     dl = (a + a) - (d - 1.0)
-    inverse = 1.0 / d
+    p = b * d
+    inverse = _reciprocal_f64(p)
+    inverse = intrinsics.fma(inverse, intrinsics.fma(-p, inverse, 1.0), inverse)
+    c, cl = _erfcx_wide_f64((a - 3.0) * (inverse * d))
+    inverse = inverse * b
     q = c * inverse
     ql = intrinsics.fma(-q, dl, intrinsics.fma(-q, d, c) + cl) * inverse
     return _scale_f64(intrinsics.fma(q, e, ql * e), shifted)
@@ -96,8 +127,23 @@ def erf_f32(x):
     """Error function. At most 2 ULP."""
     a = abs(x)
     near = intrinsics.fma(x, _erf_tail_f32(x * x), x)
-    far = 1.0 - _erfc_far_f32(intrinsics.select(a > 1.0, a, 1.0))
+    e = _erfc_log_f32(intrinsics.select(a > 3.95, 3.95, a) - 1.0)
+    shifted = e + 12582912.0
+    r = e - (shifted - 12582912.0)
+    p = intrinsics.fma(r, _exp2_tail_f32(r), 1.0)
+    far = 1.0 - intrinsics.from_bits(intrinsics.bits(p) + (intrinsics.bits(shifted) << 23))
     return intrinsics.select(a > 1.0, intrinsics.copysign(far, x), near)
+
+
+def _erfc_log_f32(t):
+    """The binary logarithm of erfc(1 + t) for 0 <= t <= 2.95; error 2^-27 of erf."""
+    w = t * t
+    p = intrinsics.fma(w, 0.0002689037, 0.014276235)
+    p = intrinsics.fma(w, p, -1.2163615)
+    p = intrinsics.fma(w, p, -2.6684167)
+    o = intrinsics.fma(w, -0.0026393083, -0.059876963)
+    o = intrinsics.fma(w, o, -3.8072245)
+    return intrinsics.fma(t, o, p)
 
 
 def erfc_f32(x):
@@ -123,10 +169,15 @@ def _erfc_far_f32(a):
     l = intrinsics.fma(n, 1.9046542e-09, -zl)
     h = r + l
     e = _exp_kernel_f32(h, (r - h) + l)
-    c, cl = _erfcx_wide_f32((a - 2.0) / (a + 2.0))
+    # One reciprocal serves both quotients.
+    b = a + 2.0
     d = 1.0 + (a + a)
     dl = (a + a) - (d - 1.0)
-    inverse = 1.0 / d
+    p = b * d
+    inverse = _reciprocal_f32(p)
+    inverse = intrinsics.fma(inverse, intrinsics.fma(-p, inverse, 1.0), inverse)
+    c, cl = _erfcx_wide_f32((a - 2.0) * (inverse * d))
+    inverse = inverse * b
     q = c * inverse
     ql = intrinsics.fma(-q, dl, intrinsics.fma(-q, d, c) + cl) * inverse
     return _scale_f32(intrinsics.fma(q, e, ql * e), shifted)

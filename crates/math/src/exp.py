@@ -1,6 +1,6 @@
 """Exponentials.
 
-x is written as n ln 2 + h + l with |h| <= (ln 2)/2, exp(h + l) comes from one polynomial, and 2^n is added to the exponent field. Results that
+x is written as n times the base's logarithm of 2, and a rest; the rest's exponential comes from one polynomial, and 2^n is added to the exponent field. Results that
 overflow or are subnormal take a rare branch that scales twice. Polynomials: generate/coefficients.py.
 """
 
@@ -27,9 +27,9 @@ def exp2_f64(x):
     """2 to the x. At most 1 ULP."""
     shifted = x + 6755399441055744.0
     r = x - (shifted - 6755399441055744.0)
-    h = r * 0.6931471805599453
-    l = intrinsics.fma(r, 2.3190468138462996e-17, intrinsics.fma(r, 0.6931471805599453, -h))
-    p = _exp_kernel_f64(h, l)
+    h = intrinsics.fma(r, 0.6931471805599453, 1.0)
+    l = intrinsics.fma(r, 0.6931471805599453, 1.0 - h)
+    p = h + intrinsics.fma(r * r, _exp2_tail_f64(r), l)
     y = intrinsics.from_bits(intrinsics.bits(p) + (intrinsics.bits(shifted) << 52))
     if not abs(x) <= 1021.0:
         y = _scale_f64(p, shifted)
@@ -43,9 +43,9 @@ def exp10_f64(x):
     shifted = intrinsics.fma(x, 3.321928094887362, 6755399441055744.0)
     n = shifted - 6755399441055744.0
     r = intrinsics.fma(n, 2.8037281277851704e-18, intrinsics.fma(n, -0.3010299956639812, x))
-    h = r * 2.302585092994046
-    l = intrinsics.fma(r, -2.1707562233822494e-16, intrinsics.fma(r, 2.302585092994046, -h))
-    p = _exp_kernel_f64(h, l)
+    h = intrinsics.fma(r, 2.302585092994046, 1.0)
+    l = intrinsics.fma(r, -2.1707562233822494e-16, intrinsics.fma(r, 2.302585092994046, 1.0 - h))
+    p = h + intrinsics.fma(r * r, _exp10_tail_f64(r), l)
     y = intrinsics.from_bits(intrinsics.bits(p) + (intrinsics.bits(shifted) << 52))
     if not abs(x) <= 307.0:
         y = _scale_f64(p, shifted)
@@ -83,6 +83,35 @@ def _exp_tail_f64(h):
     return intrinsics.fma(h, o, p)
 
 
+def _exp2_tail_f64(r):
+    """(2^r - 1 - r ln 2) / r^2 for |r| <= 1/2; error 2^-58 of 2^r."""
+    z = r * r
+    p = intrinsics.fma(z, 2.5616774888407617e-11, 7.054978855688404e-09)
+    p = intrinsics.fma(z, p, 1.3215486590348725e-06)
+    p = intrinsics.fma(z, p, 0.00015403530393633079)
+    p = intrinsics.fma(z, p, 0.009618129107628345)
+    p = intrinsics.fma(z, p, 0.24022650695910072)
+    o = intrinsics.fma(z, 4.456172676315266e-10, 1.0178054850752126e-07)
+    o = intrinsics.fma(z, o, 1.5252733846428028e-05)
+    o = intrinsics.fma(z, o, 0.0013333558146402364)
+    o = intrinsics.fma(z, o, 0.05550410866482164)
+    return intrinsics.fma(r, o, p)
+
+
+def _exp10_tail_f64(r):
+    """(10^r - 1 - r ln 10) / r^2 for |r| <= 0.1506; error 2^-56 of 10^r."""
+    z = r * r
+    p = intrinsics.fma(z, 0.0011575575344544954, 0.019597620071473015)
+    p = intrinsics.fma(z, p, 0.20699584951465136)
+    p = intrinsics.fma(z, p, 1.1712551489084175)
+    p = intrinsics.fma(z, p, 2.6509490552392045)
+    o = intrinsics.fma(z, 0.00024116421271340246, 0.005013977520322581)
+    o = intrinsics.fma(z, o, 0.06808936392308144)
+    o = intrinsics.fma(z, o, 0.5393829292060442)
+    o = intrinsics.fma(z, o, 2.034678592293445)
+    return intrinsics.fma(r, o, p)
+
+
 def exp_f32(x):
     """e to the x. At most 1 ULP."""
     shifted = intrinsics.fma(x, 1.442695, 12582912.0)
@@ -102,9 +131,7 @@ def exp2_f32(x):
     """2 to the x. At most 1 ULP."""
     shifted = x + 12582912.0
     r = x - (shifted - 12582912.0)
-    h = r * 0.6931472
-    l = intrinsics.fma(r, -1.9046542e-09, intrinsics.fma(r, 0.6931472, -h))
-    p = _exp_kernel_f32(h, l)
+    p = intrinsics.fma(r, _exp2_tail_f32(r), 1.0)
     y = intrinsics.from_bits(intrinsics.bits(p) + (intrinsics.bits(shifted) << 23))
     if not abs(x) <= 125.0:
         y = _scale_f32(p, shifted)
@@ -118,9 +145,9 @@ def exp10_f32(x):
     shifted = intrinsics.fma(x, 3.321928, 12582912.0)
     n = shifted - 12582912.0
     r = intrinsics.fma(n, 1.4320989e-08, intrinsics.fma(n, -0.30103, x))
-    h = r * 2.3025851
-    l = intrinsics.fma(r, -3.1975436e-08, intrinsics.fma(r, 2.3025851, -h))
-    p = _exp_kernel_f32(h, l)
+    h = intrinsics.fma(r, 2.3025851, 1.0)
+    l = intrinsics.fma(r, -3.1975436e-08, intrinsics.fma(r, 2.3025851, 1.0 - h))
+    p = h + intrinsics.fma(r * r, _exp10_tail_f32(r), l)
     y = intrinsics.from_bits(intrinsics.bits(p) + (intrinsics.bits(shifted) << 23))
     if not abs(x) <= 37.0:
         y = _scale_f32(p, shifted)
@@ -150,3 +177,23 @@ def _exp_tail_f32(h):
     p = intrinsics.fma(h, p, 0.04166839)
     p = intrinsics.fma(h, p, 0.16666521)
     return intrinsics.fma(h, p, 0.49999994)
+
+
+def _exp2_tail_f32(r):
+    """(2^r - 1) / r for |r| <= 1/2; error 2^-30 of 2^r."""
+    z = r * r
+    p = intrinsics.fma(z, 1.3359813e-05, 0.0013341953)
+    p = intrinsics.fma(z, p, 0.055504005)
+    p = intrinsics.fma(z, p, 0.6931472)
+    o = intrinsics.fma(z, 0.0001546138, 0.009618057)
+    o = intrinsics.fma(z, o, 0.2402265)
+    return intrinsics.fma(r, o, p)
+
+
+def _exp10_tail_f32(r):
+    """(10^r - 1 - r ln 10) / r^2 for |r| <= 0.1506; error 2^-28 of 10^r."""
+    z = r * r
+    p = intrinsics.fma(z, 0.20588805, 1.1713036)
+    p = intrinsics.fma(z, p, 2.6509488)
+    o = intrinsics.fma(z, 0.54167503, 2.0346608)
+    return intrinsics.fma(r, o, p)

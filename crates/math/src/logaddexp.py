@@ -45,7 +45,7 @@ def _logadd_log_f64(h, l, lost, shifted):
     s = 1.0 + h
     t = intrinsics.fma(h * h, _exp_tail_f64(h), ((1.0 - s) + h) + l)
     p = s + t
-    return _log1p_sum_f64(_scale_f64(p, shifted), _scale_f64(intrinsics.fma(p, lost, (s - p) + t), shifted), 0.0)
+    return _log1p_sum_f64(_scale_f64(p, shifted), _scale_f64(intrinsics.fma(p, lost, (s - p) + t), shifted))
 
 
 def _logadd_end_f64(x, y, high, z, twice):
@@ -93,7 +93,7 @@ def _logadd_log_f32(h, l, lost, shifted):
     s = 1.0 + h
     t = intrinsics.fma(h * h, _exp_tail_f32(h), ((1.0 - s) + h) + l)
     p = s + t
-    return _log1p_sum_f32(_scale_f32(p, shifted), _scale_f32(intrinsics.fma(p, lost, (s - p) + t), shifted), 0.0)
+    return _log1p_sum_f32(_scale_f32(p, shifted), _scale_f32(intrinsics.fma(p, lost, (s - p) + t), shifted))
 
 
 def _logadd_end_f32(x, y, high, z, twice):
