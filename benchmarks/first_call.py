@@ -56,6 +56,47 @@ def weft_small(clock):
     return clock() - start
 
 
+def weft_math(clock):
+    """A kernel with three elementary functions."""
+    import math
+
+    from weft import cuda
+
+    start = clock()
+
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            out[i] = math.sin(x[i]) + math.exp(x[i]) * math.log(x[i])
+
+    x = np.linspace(1.0, 2.0, SIZE)
+    out = np.zeros(SIZE)
+    kernel.forall(SIZE)(x, out)
+    assert abs(out[0] - math.sin(1.0)) < 1e-15
+    return clock() - start
+
+
+def numba_math(clock):
+    """The same as a parallel loop."""
+    import math
+
+    import numba
+
+    start = clock()
+
+    @numba.njit(parallel=True)
+    def kernel(x, out):
+        for i in numba.prange(x.shape[0]):
+            out[i] = math.sin(x[i]) + math.exp(x[i]) * math.log(x[i])
+
+    x = np.linspace(1.0, 2.0, SIZE)
+    out = np.zeros(SIZE)
+    kernel(x, out)
+    assert abs(out[0] - math.sin(1.0)) < 1e-15
+    return clock() - start
+
+
 def numba_mandelbrot(clock):
     """The same kernel as parallel loops."""
     import numba

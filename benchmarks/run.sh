@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What `make bench` runs: installs what is missing for the comparison, then measures. Arguments go to run.py (--list, --quick, --record, names).
+# What `make bench` runs: installs what is missing for the comparison, then measures. Arguments go to run.py (--list, --quick, --record, names);
+# `run.sh math` measures the elementary functions instead (math/run.py).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -60,4 +61,8 @@ fi
 peers_install
 weft_install
 # OpenMP runtimes of several contenders share the process: idle threads must not spin while others are timed.
-KMP_BLOCKTIME=1 exec "$python" benchmarks/run.py "$@"
+export KMP_BLOCKTIME=1
+if [[ ${1-} == math ]]; then
+  exec "$python" benchmarks/math/run.py "${@:2}"
+fi
+exec "$python" benchmarks/run.py "$@"

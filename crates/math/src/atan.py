@@ -15,7 +15,6 @@ def atan_f64(x):
     steep = a > 1.0
     n = intrinsics.select(steep, 1.0, a)
     d = intrinsics.select(steep, intrinsics.select(a > 1e300, 1e300, a), 1.0)
-    d = intrinsics.select(intrinsics.isnan(x), x, d)
     return intrinsics.copysign(_atan_ratio_f64(n, d, intrinsics.select(steep, -1.5707963267341256, 0.0)), x)
 
 
@@ -85,7 +84,6 @@ def atan_f32(x):
     steep = a > 1.0
     n = intrinsics.select(steep, 1.0, a)
     d = intrinsics.select(steep, intrinsics.select(a > 1e37, 1e37, a), 1.0)
-    d = intrinsics.select(intrinsics.isnan(x), x, d)
     return intrinsics.copysign(_atan_ratio_f32(n, d, intrinsics.select(steep, np.float32(-1.5703125), np.float32(0.0))), x)
 
 

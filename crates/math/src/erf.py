@@ -65,15 +65,10 @@ def _erfc_far_f64(a):
     l = intrinsics.fma(n, -2.3190468138462996e-17, -zl)
     h = r + l
     e = _exp_kernel_f64(h, (r - h) + l)
-    # One reciprocal serves both quotients.
-    b = a + 3.0
+    c, cl = _erfcx_wide_f64((a - 3.0) / (a + 3.0))
     d = 1.0 + (a + a)
     dl = (a + a) - (d - 1.0)
-    p = b * d
-    inverse = _reciprocal_f64(p)
-    inverse = intrinsics.fma(inverse, intrinsics.fma(-p, inverse, 1.0), inverse)
-    c, cl = _erfcx_wide_f64((a - 3.0) * (inverse * d))
-    inverse = inverse * b
+    inverse = 1.0 / d
     q = c * inverse
     ql = intrinsics.fma(-q, dl, intrinsics.fma(-q, d, c) + cl) * inverse
     return _scale_f64(intrinsics.fma(q, e, ql * e), shifted)
@@ -169,15 +164,10 @@ def _erfc_far_f32(a):
     l = intrinsics.fma(n, 1.9046542e-09, -zl)
     h = r + l
     e = _exp_kernel_f32(h, (r - h) + l)
-    # One reciprocal serves both quotients.
-    b = a + 2.0
+    c, cl = _erfcx_wide_f32((a - 2.0) / (a + 2.0))
     d = 1.0 + (a + a)
     dl = (a + a) - (d - 1.0)
-    p = b * d
-    inverse = _reciprocal_f32(p)
-    inverse = intrinsics.fma(inverse, intrinsics.fma(-p, inverse, 1.0), inverse)
-    c, cl = _erfcx_wide_f32((a - 2.0) * (inverse * d))
-    inverse = inverse * b
+    inverse = 1.0 / d
     q = c * inverse
     ql = intrinsics.fma(-q, dl, intrinsics.fma(-q, d, c) + cl) * inverse
     return _scale_f32(intrinsics.fma(q, e, ql * e), shifted)

@@ -1,0 +1,145 @@
+"""The ways of applying a function to an array, on one core. Each makes a work that applies it `passes` times and returns the result."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from functions import Function, filled
+from harness import WEFT, Contender, NotInstalledError, Work
+from limits import BUILD, svml_flags
+
+HERE = Path(__file__).resolve().parent
+SVML, SVML_HIGH, LIBMVEC = "SVML", "SVML, 1 ULP", "libmvec"
+FAMILIES = {SVML: 1, SVML_HIGH: 2, LIBMVEC: 3}
+
+
+def contenders(function: Function, arguments: list[np.ndarray], passes: int) -> list[Contender]:
+    """Everyone who has this function."""
+
+    def contender(name: str, make: Callable[..., Work], rank: str = "peer", needs: str | None = None) -> Contender:
+        return Contender(name, functools.partial(make, function, arguments, passes), rank, needs)
+
+    found = [contender("weft", weft_loop, WEFT, "weft")]
+    found += [contender(name, functools.partial(vector_loop, name)) for name in FAMILIES]
+    found.append(contender("numba", numba_loop, needs="numba"))
+    if function.name not in ("erf", "erfc"):
+        found.append(contender("numpy", numpy_calls))
+    return found
+
+
+def weft_loop(function: Function, arguments: list[np.ndarray], passes: int) -> Work:
+    """A `prange` loop: one thread, since the process has one, on all lanes."""
+    import weft
+
+    f = function.scalar(weft.math.exp10)
+
+    @weft.njit(parallel=True)
+    def unary(x, out, passes):
+        for _ in range(passes):
+            for i in weft.prange(x.shape[0]):
+                out[i] = f(x[i])
+
+    @weft.njit(parallel=True)
+    def binary(x, y, out, passes):
+        for _ in range(passes):
+            for i in weft.prange(x.shape[0]):
+                out[i] = f(x[i], y[i])
+
+    return _bound(unary if function.arity == 1 else binary, arguments, passes)
+
+
+def numba_loop(function: Function, arguments: list[np.ndarray], passes: int) -> Work:
+    """The same loop; `fastmath`, so that Numba may use what it has."""
+    import numba
+
+    ten = arguments[0].dtype.type(10)
+
+    @numba.njit(fastmath=True)
+    def exp10(x):
+        return ten**x
+
+    f = function.scalar(exp10)
+
+    @numba.njit(fastmath=True)
+    def unary(x, out, passes):
+        for _ in range(passes):
+            for i in range(x.shape[0]):
+                out[i] = f(x[i])
+
+    @numba.njit(fastmath=True)
+    def binary(x, y, out, passes):
+        for _ in range(passes):
+            for i in range(x.shape[0]):
+                out[i] = f(x[i], y[i])
+
+    return _bound(unary if function.arity == 1 else binary, arguments, passes)
+
+
+def _bound(loop: Any, arguments: list[np.ndarray], passes: int) -> Work:
+    out = filled(np.zeros_like(arguments[0]))
+
+    def work() -> np.ndarray:
+        loop(*arguments, out, passes)
+        return out
+
+    return work
+
+
+def numpy_calls(function: Function, arguments: list[np.ndarray], passes: int) -> Work:
+    """The ufunc, into an array that exists. NumPy has no 10 to the x but the power."""
+    out = filled(np.zeros_like(arguments[0]))
+    ten = out.dtype.type(10)
+    f = functools.partial(np.power, ten) if function.name == "exp10" else getattr(np, function.numpy or function.name)
+
+    def work() -> np.ndarray:
+        for _ in range(passes):
+            f(*arguments, out=out)
+        return out
+
+    return work
+
+
+def vector_loop(family: str, function: Function, arguments: list[np.ndarray], passes: int) -> Work:
+    """The loop of `vectors.c` over a library's vector function."""
+    library = load(family)
+    f = getattr(library, f"{function.name}_{'f32' if arguments[0].dtype == np.float32 else 'f64'}")
+    f.argtypes = [ctypes.c_void_p] * (len(arguments) + 1) + [ctypes.c_long] * 2
+    f.restype = None
+    out = filled(np.zeros_like(arguments[0]))
+    addresses = [a.ctypes.data for a in (*arguments, out)]
+
+    def work() -> np.ndarray:
+        f(*addresses, out.size, passes)
+        return out
+
+    return work
+
+
+@functools.cache
+def load(family: str) -> ctypes.CDLL:
+    """Compile `vectors.c` for this machine and a library's functions if that is not done yet, and load it."""
+    compiler = next((c for c in ("clang-22", "gcc", "cc") if shutil.which(c)), None)
+    if compiler is None:
+        raise NotInstalledError("a C compiler")
+    source = HERE / "vectors.c"
+    library = BUILD / f"libvectors{FAMILIES[family]}.so"
+    if not library.exists() or library.stat().st_mtime < source.stat().st_mtime:
+        BUILD.mkdir(exist_ok=True)
+        link = ["-lmvec"] if family == LIBMVEC else ["-Wl,--no-as-needed", *svml_flags()]
+        flags = ["-O2", "-march=native", "-shared", "-fPIC", f"-DFAMILY={FAMILIES[family]}"]
+        command = [compiler, *flags, str(source), "-o", str(library), *link, "-lm"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise NotInstalledError(f"{source.name} does not build here: {done.stderr.strip().splitlines()[-1]}")
+    if family != LIBMVEC:
+        # SVML's own dependency is looked for beside it only if it is loaded first.
+        ctypes.CDLL(str(Path(sys.prefix) / "lib" / "libintlc.so.5"), ctypes.RTLD_GLOBAL)
+    return ctypes.CDLL(str(library))
