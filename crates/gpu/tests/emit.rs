@@ -68,14 +68,7 @@ fn written(emitted: &Emitted, platform: Platform) -> Result<(), String> {
 }
 
 fn spirv(emitted: &Emitted) -> Result<(), String> {
-    let options = naga::back::spv::Options {
-        lang_version: (1, 3),
-        flags: naga::back::spv::WriterFlags::empty(),
-        bounds_check_policies: unchecked(),
-        force_loop_bounding: false,
-        ..Default::default()
-    };
-    let words = naga::back::spv::write_vec(&emitted.module, &emitted.info, &options, None).map_err(|e| e.to_string())?;
+    let words = weft_gpu::spirv::write(&emitted.module, &emitted.info, &Features::lavapipe(), emitted.inexact)?;
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     validate(&bytes)
 }
