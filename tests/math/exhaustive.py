@@ -5,7 +5,7 @@ python tests/math/exhaustive.py sin exp            # only these
 python tests/math/exhaustive.py --every 64         # one block of arguments in 64, for a first look
 
 The float64 function is the yardstick: at the same arguments its own error is a few 2^-30 of a float32's last place. That error is checked
-against multiple precision on a sample of every block, and whatever comes near what is promised, and the worst arguments of all, are settled by
+against multiple precision on a sample of every block, and whatever comes near what is promised, and the worst arguments, are settled by
 multiple precision. Progress is kept in `target/math-exhaustive.json`; a function whose text has changed starts anew.
 """
 

@@ -108,6 +108,14 @@ def call(name: str, *args: np.ndarray) -> np.ndarray | tuple[np.ndarray, ...]:
         return (LIBRARY.get(f"{name}_{suffix}") or LIBRARY[f"{name}_any"])(*args)
 
 
+def call_fast(name: str, *args: np.ndarray) -> np.ndarray:
+    """The version for callers with `fastmath`."""
+    suffix = "f32" if args[0].dtype == np.float32 else "f64"
+    numpy_intrinsics.weak.set(args[0].dtype.type)
+    with np.errstate(all="ignore"):
+        return LIBRARY[f"{name}_{suffix}_fast"](*args)
+
+
 def compiled(name: str, *args: np.ndarray) -> np.ndarray:
     """The same function compiled, where it can be reached from Python."""
     import compiled as ufuncs

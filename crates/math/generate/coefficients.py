@@ -189,6 +189,15 @@ def _cosh(z: mpf) -> mpf:
     return (mp.cosh(mp.sqrt(z)) - 1) / z
 
 
+def _exp2_over(r: mpf) -> mpf:
+    return (mp.power(2, r) - 1) / r
+
+
+def _tanh(z: mpf) -> mpf:
+    x = mp.sqrt(z)
+    return (mp.tanh(x) - x) / (x * z)
+
+
 def _over(*numbers: int) -> tuple[mpf, ...]:
     return tuple(mpf(1) / n for n in numbers)
 
@@ -216,6 +225,10 @@ ERFINV = (_erfinv_centre, lambda z: ROOT, (1 / ROOT, mp.pi ** mpf("1.5") / 24))
 ERFINV_64, ERFINV_32 = _erfinv_tail(mpf(2)), _erfinv_tail(mpf("1.5"))
 I0_NEAR = (_i0_near, lambda z: z / (1 + z * _i0_near(z)) if z else mpf(0), (mpf(1), mpf(1) / 4, mpf(1) / 36))
 I0_FAR = (_i0_far, lambda u: 1 / _i0_far(u), ())
+SIN_HALF = (_sin, lambda s: s * mp.sqrt(s) / mp.sin(mp.sqrt(s)) if s else s, SIN[2])
+LN2 = mp.log(2)
+EXP2 = (_exp2_over, lambda r: r / mp.power(2, r), (LN2, LN2**2 / 2, LN2**3 / 6, LN2**4 / 24))
+TANH = (_tanh, lambda z: z * mp.sqrt(z) / mp.tanh(mp.sqrt(z)) if z else z, (-mpf(1) / 3, mpf(2) / 15, -mpf(17) / 315))
 RCBRT = (lambda m: 1 / mp.cbrt(m), lambda m: mp.cbrt(m), ())
 
 POLYNOMIALS = [
@@ -266,6 +279,13 @@ POLYNOMIALS = [
     Polynomial("bessel.py", "_i0_near_f32", 9, 0, 16.02, *I0_NEAR),
     Polynomial("bessel.py", "_i0_far_f64", 25, mpf("-0.978"), mpf("1.001"), *I0_FAR, together=True),
     Polynomial("bessel.py", "_i0_far_f32", 7, mpf("-0.827"), mpf("1.001"), *I0_FAR, together=True),
+    Polynomial("fast.py", "_sin_half_fast_f64", 8, 0, float((mp.pi / 2) ** 2 * 1.001), *SIN_HALF),
+    Polynomial("fast.py", "_sin_half_fast_f32", 4, 0, float((mp.pi / 2) ** 2 * 1.001), *SIN_HALF),
+    Polynomial("fast.py", "_exp_tail_fast_f64", 9, -LN2_HALF, LN2_HALF, *EXP, together=True),
+    Polynomial("fast.py", "_exp_tail_fast_f32", 4, -LN2_HALF, LN2_HALF, *EXP, together=True),
+    Polynomial("fast.py", "_exp2_tail_fast_f64", 11, -0.5, 0.5001, *EXP2, together=True),
+    Polynomial("fast.py", "_exp2_tail_fast_f32", 6, -0.5, 0.5001, *EXP2, together=True),
+    Polynomial("fast.py", "_tanh_tail_fast_f32", 4, 0, 0.3, *TANH),
     Polynomial("gamma.py", "_stirling_tail_f64", 7, 0, 1 / 64, *STIRLING),
     Polynomial("gamma.py", "_stirling_tail_f32", 3, 0, 1 / 64, *STIRLING),
     # A symmetric interval stalls the exchange here.

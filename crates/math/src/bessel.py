@@ -41,24 +41,28 @@ def _i0_large_f64(x):
 
 def _i0_near_f64(z):
     """(h, l) with h + l = (I0(x) - 1) / z in z = (x / 2)^2 <= 16; error 2^-58.59 of I0."""
-    w = z * z
-    p = intrinsics.fma(w, 1.1286876410964106e-22, 4.345894557647761e-18)
-    p = intrinsics.fma(w, p, 7.593875294580858e-14)
-    p = intrinsics.fma(w, p, 6.151186627805491e-10)
-    p = intrinsics.fma(w, p, 1.9290123450307963e-06)
-    p = intrinsics.fma(w, p, 0.0017361111111100476)
-    p = intrinsics.fma(w, p, 0.2499999999999999)
-    o = intrinsics.fma(w, 9.188190734452957e-25, 2.638877251333598e-20)
-    o = intrinsics.fma(w, o, 6.277877522850478e-16)
-    o = intrinsics.fma(w, o, 7.594071809952451e-12)
-    o = intrinsics.fma(w, o, 3.9367599148613605e-08)
-    o = intrinsics.fma(w, o, 6.944444444551209e-05)
-    o = intrinsics.fma(w, o, 0.027777777777778335)
-    p = intrinsics.fma(z, o, p)
-    t = z * p
-    h = t + 1.0
-    b = h - t
-    return h, ((t - (h - b)) + (1.0 - b)) + intrinsics.fma(z, p, -t)
+    p = intrinsics.fma(z, 9.188190734452957e-25, 1.1286876410964106e-22)
+    p = intrinsics.fma(z, p, 2.638877251333598e-20)
+    p = intrinsics.fma(z, p, 4.345894557647761e-18)
+    p = intrinsics.fma(z, p, 6.277877522850478e-16)
+    p = intrinsics.fma(z, p, 7.593875294580858e-14)
+    p = intrinsics.fma(z, p, 7.594071809952451e-12)
+    p = intrinsics.fma(z, p, 6.151186627805491e-10)
+    p = intrinsics.fma(z, p, 3.9367599148613605e-08)
+    p = intrinsics.fma(z, p, 1.9290123450307963e-06)
+    p = intrinsics.fma(z, p, 6.944444444551209e-05)
+    p = intrinsics.fma(z, p, 0.0017361111111100476)
+    p = intrinsics.fma(z, p, 0.027777777777778335)
+    h, l = _i0_step_f64(z, p, 0.0, 0.2499999999999999)
+    return _i0_step_f64(z, h, l, 1.0)
+
+
+def _i0_step_f64(z, h, l, c):
+    """c + z (h + l) as a sum of two floats."""
+    t = z * h
+    s = t + c
+    b = s - t
+    return s, ((t - (s - b)) + (c - b)) + intrinsics.fma(z, l, intrinsics.fma(z, h, -t))
 
 
 def _i0_far_f64(u):
@@ -124,18 +128,22 @@ def _i0_large_f32(x):
 
 def _i0_near_f32(z):
     """(h, l) with h + l = (I0(x) - 1) / z in z = (x / 2)^2 <= 16; error 2^-26.12 of I0."""
-    w = z * z
-    p = intrinsics.fma(w, 3.8456366e-10, 1.8954305e-06)
-    p = intrinsics.fma(w, p, 0.0017355698)
-    p = intrinsics.fma(w, p, 0.2499994)
-    o = intrinsics.fma(w, 1.4942514e-11, 4.305252e-08)
-    o = intrinsics.fma(w, o, 6.962326e-05)
-    o = intrinsics.fma(w, o, 0.027778635)
-    p = intrinsics.fma(z, o, p)
-    t = z * p
-    h = t + 1.0000001
-    b = h - t
-    return h, ((t - (h - b)) + (1.0000001 - b)) + intrinsics.fma(z, p, -t)
+    p = intrinsics.fma(z, 1.4942514e-11, 3.8456366e-10)
+    p = intrinsics.fma(z, p, 4.305252e-08)
+    p = intrinsics.fma(z, p, 1.8954305e-06)
+    p = intrinsics.fma(z, p, 6.962326e-05)
+    p = intrinsics.fma(z, p, 0.0017355698)
+    p = intrinsics.fma(z, p, 0.027778635)
+    h, l = _i0_step_f32(z, p, 0.0, 0.2499994)
+    return _i0_step_f32(z, h, l, 1.0000001)
+
+
+def _i0_step_f32(z, h, l, c):
+    """c + z (h + l) as a sum of two floats."""
+    t = z * h
+    s = t + c
+    b = s - t
+    return s, ((t - (s - b)) + (c - b)) + intrinsics.fma(z, l, intrinsics.fma(z, h, -t))
 
 
 def _i0_far_f32(u):

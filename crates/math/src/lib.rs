@@ -2,7 +2,7 @@
 //!
 //! One flat namespace: every `def` of the files below is known by its own name. A function `f` of the library has the entries
 //! `f_f64` and `f_f32`, or `f_any` where one text serves every type; its helpers start with an underscore and are called by name from the
-//! same namespace. Inside these texts
+//! same namespace. A shorter version for callers with `fastmath` is `f_f32_fast`. Inside these texts
 //! `intrinsics` and `np` mean the front end's intrinsics and NumPy's scalar types; nothing else is free.
 //! Helpers whose names start with `_rare_` are for arguments that are seldom met: they are not made part of their callers.
 //! Tables, in capitals, are float64 arrays.
@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 pub const RARE: &str = "_rare_";
 
 /// The families: file name and text.
-const FILES: [(&str, &str); 22] = [
+const FILES: [(&str, &str); 23] = [
     ("asin.py", include_str!("asin.py")),
     ("atan.py", include_str!("atan.py")),
     ("bessel.py", include_str!("bessel.py")),
@@ -26,6 +26,7 @@ const FILES: [(&str, &str); 22] = [
     ("erf.py", include_str!("erf.py")),
     ("erfinv.py", include_str!("erfinv.py")),
     ("exp.py", include_str!("exp.py")),
+    ("fast.py", include_str!("fast.py")),
     ("floats.py", include_str!("floats.py")),
     ("gamma.py", include_str!("gamma.py")),
     ("hyperbolic.py", include_str!("hyperbolic.py")),
@@ -68,6 +69,11 @@ pub fn function(name: &str) -> Option<Function> {
         f64: wide.name,
         arity: wide.arity,
     })
+}
+
+/// What stands for the definition `name` in callers with `fastmath`: `sin_f32_fast` for `sin_f32`, or itself.
+pub fn fast(name: &'static str) -> &'static str {
+    source(&format!("{name}_fast")).map_or(name, |s| s.name)
 }
 
 /// The text of the definition `name`: an entry such as `sin_f64` or a helper that another text calls.
@@ -164,14 +170,16 @@ mod tests {
     #[test]
     fn functions_come_in_both_widths() {
         for s in sources().filter(|s| !s.name.starts_with('_')) {
+            let name = s.name.strip_suffix("_fast").unwrap_or(s.name);
             let base = ["_f64", "_f32", "_any"]
                 .iter()
-                .find_map(|suffix| s.name.strip_suffix(suffix))
+                .find_map(|suffix| name.strip_suffix(suffix))
                 .unwrap();
             assert_eq!(function(base).unwrap().arity, s.arity, "{base}");
         }
         assert_eq!(function("sin").unwrap().f32, "sin_f32");
         assert!(function("_trig_sum").is_none());
+        assert_eq!((fast("sin_f32"), fast("gamma_f32")), ("sin_f32_fast", "gamma_f32"));
     }
 
     #[test]

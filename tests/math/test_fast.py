@@ -1,0 +1,69 @@
+"""`fastmath` takes the shorter versions, which are within 4 ULP on the usual ranges; without it nothing changes."""
+
+from __future__ import annotations
+
+import math
+
+import compiled
+import numpy as np
+import pytest
+from mathlib import LIBRARY, call, call_fast
+from promises import FUNCTIONS, errors
+
+import weft
+from weft import njit
+
+# The usual range of each argument: uniform between these, and log-uniform sizes below.
+RANGES = {"sin": 1000, "cos": 1000, "exp": 80, "exp2": 120, "hypot": 1e6, "tanh": 12}
+VERSIONS = sorted(name for name in LIBRARY if name.endswith("_fast") and not name.startswith("_"))
+
+
+def arguments(name: str, dtype: type, count: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(12)
+    top = RANGES[name]
+    columns = []
+    for _ in range(FUNCTIONS[name].arity):
+        scaled = np.exp2(rng.uniform(-20, np.log2(top), count)) * rng.choice([-1, 1], count)
+        multiples = np.arange(-300, 300) * (math.pi / 2)
+        x = np.concatenate([rng.uniform(-top, top, count), rng.uniform(-4, 4, count), scaled, multiples[abs(multiples) < top]])
+        columns.append(rng.permutation(x).astype(dtype))
+    return columns
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_error(version):
+    name, suffix, _ = version.split("_")
+    dtype = np.float32 if suffix == "f32" else np.float64
+    args = arguments(name, dtype, 1500)
+    error = errors(FUNCTIONS[name], call_fast(name, *args), args)
+    worst = int(np.argmax(error))
+    assert error[worst] <= 4, f"{version}({[a[worst] for a in args]}) is off by {error[worst]:.2f} ULP"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_fastmath_takes_them(version, device):
+    name, suffix, _ = version.split("_")
+    args = arguments(name, np.float32 if suffix == "f32" else np.float64, 500)
+    fast = weft.vectorize(getattr(compiled, name).py_func, fastmath=True)
+    np.testing.assert_array_equal(fast(*args), call_fast(name, *args))
+    np.testing.assert_array_equal(getattr(compiled, name)(*args), call(name, *args))
+
+
+def test_a_function_without_a_shorter_version_stays():
+    fast = weft.vectorize(compiled.gamma.py_func, fastmath=True)
+    x = np.linspace(0.5, 20, 100)
+    np.testing.assert_array_equal(fast(x), call("gamma", x))
+
+
+def test_callees_are_compiled_as_their_caller_is():
+    @njit
+    def inner(x):
+        return math.sin(x)
+
+    @njit(fastmath=True)
+    def outer(x):
+        return inner(x)
+
+    x = 0.1 + np.arange(50.0)
+    np.testing.assert_array_equal([outer(v) for v in x], call_fast("sin", x))
+    np.testing.assert_array_equal([inner(v) for v in x], call("sin", x))
