@@ -251,7 +251,11 @@ impl Lower<'_> {
         } else {
             (function.f64, Scalar::F64)
         };
-        let def = if self.cx.options.fastmath && !self.library { weft_math::fast(def) } else { def };
+        let def = if self.cx.options.fastmath && !self.library {
+            weft_math::fast(def)
+        } else {
+            def
+        };
         let Some(source) = library::function(def) else {
             return Err(self.unsupported(span, format!("the function '{name}' is not in Weft's math library yet")));
         };
