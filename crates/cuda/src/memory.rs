@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use weft_runtime::{Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, OutOfMemory, RunError, Stream, raw};
+use weft_runtime::{Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, OutOfMemory, RunError, Stream, block_size, inside, raw};
 
 use crate::driver::table::{PoolHandle, StreamHandle};
 use crate::driver::{Attribute, Context, Failure, PoolAttribute, codes};
@@ -16,9 +16,6 @@ use crate::stream::{self, CudaStream};
 
 /// Bytes of the smallest unit that every GPU compares and swaps.
 const WORD: usize = 4;
-
-/// Blocks of our own pool are multiples of this.
-const GRAIN: usize = 512;
 
 #[derive(Debug)]
 pub struct Pool {
@@ -109,7 +106,7 @@ impl Pool {
         match self.source(context) {
             Source::Driver(pool) => context.allocate_from(*pool, bytes, stream),
             Source::Bins(bins) => {
-                let size = rounded(bytes);
+                let size = block_size(bytes);
                 if let Some(address) = lock(bins).free.get_mut(&(stream.raw(), size)).and_then(Vec::pop) {
                     return Ok(address);
                 }
@@ -133,7 +130,7 @@ impl Pool {
                 let _ = context.free_to_pool(address, stream);
             }
             Source::Bins(bins) => {
-                let key = (stream.raw(), rounded(bytes.max(1)));
+                let key = (stream.raw(), block_size(bytes));
                 lock(bins).free.entry(key).or_default().push(address);
             }
         }
@@ -224,12 +221,6 @@ impl Pool {
         }
         .into()
     }
-}
-
-/// Sizes of blocks: at most an eighth more than asked for.
-fn rounded(bytes: usize) -> usize {
-    let grain = (bytes.next_power_of_two() / 8).max(GRAIN);
-    bytes.next_multiple_of(grain)
 }
 
 /// Memory of the pool.
@@ -404,33 +395,10 @@ impl Drop for HostBuffer {
     }
 }
 
-fn inside(address: u64, size: usize, offset: usize, bytes: usize) -> Result<u64, RunError> {
-    match offset.checked_add(bytes) {
-        Some(end) if end <= size => Ok(address + offset as u64),
-        _ => Err(RunError::Invalid(format!(
-            "{bytes} bytes at {offset} are outside a buffer of {size} bytes"
-        ))),
-    }
-}
-
 /// The stream among a call's options, or the default one.
 pub fn stream_of<'a>(gpu: &'a Arc<Gpu>, stream: Option<&'a dyn Stream>) -> Result<&'a CudaStream, RunError> {
     match stream {
         None => Ok(gpu.default_stream()),
         Some(stream) => stream::of(gpu, stream),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_are_little_more_than_asked_for() {
-        assert_eq!([1, 512, 513, 4000].map(rounded), [512, 512, 1024, 4096]);
-        for bytes in [5000, 100_000, 123_456_789] {
-            let size = rounded(bytes);
-            assert!(size >= bytes && size <= bytes + bytes / 4, "{bytes}: {size}");
-        }
     }
 }

@@ -1,6 +1,33 @@
 //! The back end for every GPU with a Vulkan, Metal or DirectX 12 driver: IR becomes a `naga::Module`, wgpu runs it.
 
+mod adapters;
+mod batch;
+mod callbacks;
+mod device;
 pub mod emit;
+mod executable;
+mod facts;
 pub mod features;
+mod floats;
+mod flusher;
+mod gpu;
+mod groups;
+mod hal;
+mod live;
+mod mailbox;
+mod memory;
+mod owed;
+mod pipelines;
 pub mod probe;
+mod profile;
+mod shelf;
+mod show;
 pub mod spirv;
+mod splice;
+mod stamps;
+mod stream;
+mod transfer;
+mod variant;
+
+pub use adapters::{Platform, devices, platform, status};
+pub use device::GpuDevice;

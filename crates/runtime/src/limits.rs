@@ -45,7 +45,12 @@ impl Limits {
 
     /// Refuses more shared arrays than a block has memory for without asking: `Limits::COMMON` on every device.
     pub fn check_shared_arrays(module: &Module) -> Result<(), CompileError> {
-        let most = u64::from(Limits::COMMON.shared_bytes);
+        Limits::COMMON.check_own_shared_arrays(module)
+    }
+
+    /// Refuses more shared arrays than a block has memory for here without asking.
+    pub fn check_own_shared_arrays(&self, module: &Module) -> Result<(), CompileError> {
+        let most = u64::from(self.shared_bytes);
         let function = module.entry_function();
         let total = array_bytes(function, Space::Shared);
         if total <= most {

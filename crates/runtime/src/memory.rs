@@ -53,3 +53,34 @@ pub struct MemoryStats {
     pub free: u64,
     pub total: u64,
 }
+
+/// Sizes that pools keep blocks of: at most an eighth more than asked for.
+pub fn block_size(bytes: usize) -> usize {
+    const GRAIN: usize = 512;
+    let grain = (bytes.max(1).next_power_of_two() / 8).max(GRAIN);
+    bytes.max(1).next_multiple_of(grain)
+}
+
+/// The address of a piece of a buffer; an error where it reaches beyond.
+pub fn inside(address: u64, size: usize, offset: usize, bytes: usize) -> Result<u64, RunError> {
+    match offset.checked_add(bytes) {
+        Some(end) if end <= size => Ok(address + offset as u64),
+        _ => Err(RunError::Invalid(format!(
+            "{bytes} bytes at {offset} are outside a buffer of {size} bytes"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_little_more_than_asked_for() {
+        assert_eq!([1, 512, 513, 4000].map(block_size), [512, 512, 1024, 4096]);
+        for bytes in [5000, 100_000, 123_456_789] {
+            let size = block_size(bytes);
+            assert!(size >= bytes && size <= bytes + bytes / 4, "{bytes}: {size}");
+        }
+    }
+}

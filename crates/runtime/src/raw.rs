@@ -2,6 +2,15 @@
 
 #![allow(unsafe_code)]
 
+/// Host memory that the caller knows to be there, and to stay as it is, for as long as it uses the result.
+pub fn bytes<'a>(address: u64, bytes: usize) -> &'a [u8] {
+    if bytes == 0 {
+        return &[];
+    }
+    // SAFETY: by contract.
+    unsafe { std::slice::from_raw_parts(address as *const u8, bytes) }
+}
+
 /// Reads host memory, which the caller knows to be there.
 pub fn read(from: u64, into: &mut [u8]) {
     copy(into.as_mut_ptr() as u64, from, into.len());

@@ -1,0 +1,373 @@
+//! A module on a GPU: its variants, compiled as launches have need of them, and its launches.
+
+use std::sync::{Arc, Mutex};
+
+use smallvec::SmallVec;
+use weft_ir::{FuncKind, Module};
+use weft_passes::{GpuOptions, lower_for_gpu};
+use weft_runtime::profile::{self as record, Activity};
+use weft_runtime::{
+    CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Outcome, Resources, RunError, ViewParam, checked,
+    hosts,
+};
+
+use crate::emit::{self, Facts};
+use crate::facts::{self, Places};
+use crate::features::Features;
+use crate::gpu::{Gpu, lock};
+use crate::groups::Group;
+use crate::live::{Live, State};
+use crate::stream::{self, GpuStream, Step};
+use crate::variant::{Key, Numbers, Params, Variant, cuts};
+use crate::{profile, show};
+
+/// Slots of a loop's extents and arguments that are put together on the stack.
+const STACK_SLOTS: usize = 64;
+/// Threads of a loop's blocks, and the most blocks: each thread goes on through the points from there.
+const LOOP_BLOCK: u32 = 256;
+const LOOP_BLOCKS: u64 = 16 << 10;
+/// Variants that are kept.
+const MOST_VARIANTS: usize = 256;
+
+#[derive(Debug)]
+pub struct GpuExecutable {
+    gpu: Arc<Gpu>,
+    /// As the front end made it.
+    module: Arc<Module>,
+    /// After the passes.
+    lowered: Module,
+    options: CompileOptions,
+    /// Facts that code is made for; others are not looked for.
+    most: Facts,
+    name: Arc<str>,
+    /// Views among the parameters; their slots count a loop's extents.
+    views: Vec<ViewParam>,
+    /// Slots of `int64`s among them, counted alike.
+    ints: Vec<u32>,
+    /// Slots of the argument block, and extents before it.
+    slots: usize,
+    extents: usize,
+    variants: Mutex<Vec<Arc<Variant>>>,
+    /// Held while a variant is made, so that it is made once.
+    making: Mutex<()>,
+}
+
+/// A launch whose place and shape are settled.
+struct Plan<'a> {
+    stream: &'a GpuStream,
+    shape: GridShape,
+    shared_bytes: u32,
+}
+
+impl GpuExecutable {
+    pub fn new(gpu: Arc<Gpu>, module: Arc<Module>, options: CompileOptions, most: Facts) -> Result<GpuExecutable, CompileError> {
+        let entry = module.entry_function();
+        let extents = match &entry.kind {
+            FuncKind::Kernel => 0,
+            FuncKind::Loop { rank, reductions } if reductions.is_empty() => usize::from(*rank),
+            kind => {
+                return Err(CompileError::Internal(format!(
+                    "{} is a {kind:?} function; {} runs kernels and loops without reductions",
+                    entry.name, gpu.id
+                )));
+            }
+        };
+        gpu.limits.check_own_shared_arrays(&module)?;
+        let slots = entry.params[extents..].iter().map(|&p| entry.ty(p).slots()).sum();
+        let name = Arc::from(entry.name.as_str());
+        let lowered = lowered(&module, &gpu.said)?;
+        Ok(GpuExecutable {
+            views: emit::view_params(&lowered),
+            ints: emit::int_params(&lowered),
+            gpu,
+            module,
+            lowered,
+            options,
+            most,
+            name,
+            slots,
+            extents,
+            variants: Mutex::default(),
+            making: Mutex::default(),
+        })
+    }
+
+    /// A variant made before.
+    fn known(&self, live: &Arc<Live>, plan: &Plan<'_>, facts: Facts, classes: &[u32]) -> Option<Arc<Variant>> {
+        let fits = |variant: &&Arc<Variant>| {
+            let key = &variant.key;
+            key.block == plan.shape.block
+                && key.shared_bytes == plan.shared_bytes
+                && key.facts == facts
+                && key.classes[..] == *classes
+                && Arc::ptr_eq(&variant.live, live)
+        };
+        lock(&self.variants).iter().rev().find(fits).cloned()
+    }
+
+    #[cold]
+    fn make(&self, live: &Arc<Live>, key: Key) -> Result<Arc<Variant>, CompileError> {
+        let _alone = lock(&self.making);
+        let same = |variant: &&Arc<Variant>| variant.key == key && Arc::ptr_eq(&variant.live, live);
+        if let Some(made) = lock(&self.variants).iter().find(same) {
+            return Ok(made.clone());
+        }
+        let made = record::timed(Activity::Compile, &self.name, self.gpu.id, 0, || {
+            Variant::new(&self.gpu, live, &self.module, &self.lowered, key, self.options.cache).map(Arc::new)
+        })?;
+        let mut variants = lock(&self.variants);
+        // Those of a device that was lost are of no more use.
+        variants.retain(|variant| Arc::ptr_eq(&variant.live, live));
+        if variants.len() >= MOST_VARIANTS {
+            variants.remove(0);
+        }
+        variants.push(made.clone());
+        Ok(made)
+    }
+
+    /// The variant that people are shown: the first one launched, else one for blocks of the usual size.
+    fn shown(&self) -> Result<Arc<Variant>, RunError> {
+        if let Some(variant) = lock(&self.variants).first() {
+            return Ok(variant.clone());
+        }
+        let live = self.gpu.live()?;
+        let key = Key {
+            block: [LOOP_BLOCK.min(self.gpu.limits.threads_per_block), 1, 1],
+            shared_bytes: 0,
+            facts: self.most,
+            classes: (0..self.views.len() as u32).collect(),
+        };
+        self.make(&live, key).map_err(RunError::Compile)
+    }
+
+    /// Refuses argument blocks of the wrong size, beyond whose end parameters would lie.
+    fn check_slots(&self, launch: &Launch, args: &[u64], results: &[u64]) -> Result<(), RunError> {
+        let given = match launch {
+            Launch::Grid(_) if self.extents == 0 => 0,
+            Launch::Loop(extents) if self.extents > 0 => extents.len(),
+            _ => {
+                let kind = &self.module.entry_function().kind;
+                return Err(RunError::Invalid(format!("a {kind:?} function cannot be launched as {launch:?}")));
+            }
+        };
+        if given != self.extents {
+            return Err(RunError::Invalid(format!("a loop of rank {} got {given} extents", self.extents)));
+        }
+        if args.len() != self.slots || !results.is_empty() {
+            return Err(RunError::Invalid(format!(
+                "{} takes {} argument slots and gives no results, got {} and {}",
+                self.name,
+                self.slots,
+                args.len(),
+                results.len()
+            )));
+        }
+        Ok(())
+    }
+
+    fn start(&self, plan: &Plan<'_>, slots: &[u64], threads: &[u64]) -> Result<(), RunError> {
+        let facts = facts::find(&self.views, &self.ints, slots, threads).and(self.most);
+        let live = self.gpu.live()?;
+        live.check()?;
+        let mut state = live.state();
+        let places = Places::find(&self.gpu, &live, &state.memory, &self.views, slots)?;
+        let variant = match self.known(&live, plan, facts, &places.classes) {
+            Some(variant) => variant,
+            None => {
+                // Others go on launching while this one is compiled. The arrays stay where they are, since the caller holds them.
+                drop(state);
+                let key = Key {
+                    block: plan.shape.block,
+                    shared_bytes: plan.shared_bytes,
+                    facts,
+                    classes: places.classes.clone(),
+                };
+                let made = self.make(&live, key).map_err(RunError::Compile)?;
+                state = live.state();
+                made
+            }
+        };
+        self.gpu.limits.check_shared(variant.resources.shared_bytes, plan.shared_bytes)?;
+        let numbers = Numbers {
+            slots,
+            views: &self.views,
+            places: &places,
+            grid: plan.shape.grid,
+        };
+        let inner = &mut *state;
+        let group = inner
+            .groups
+            .get(&live, &inner.memory, &variant.pipeline.views, places.pieces.clone());
+        if plan.stream.captures() {
+            return self.capture(plan, &variant, &numbers, group);
+        }
+        let timer = match record::is_on() {
+            true => profile::Timer::start(&live, inner),
+            false => None,
+        };
+        self.queue(inner, &variant, &numbers, &group)?;
+        if let Some(timer) = timer {
+            timer.stop(inner, Activity::Kernel, &self.name, plan.stream, 0);
+        }
+        plan.stream.worked(inner.batch.number());
+        Ok(())
+    }
+
+    fn queue(&self, state: &mut State, variant: &Variant, numbers: &Numbers<'_>, group: &Group) -> Result<(), RunError> {
+        let live = &*variant.live;
+        for cut in cuts(numbers.grid, live.features.groups) {
+            let (params, room) = state.batch.reserve(live, variant.param_bytes(), live.alignment as usize);
+            variant.fill(numbers, &cut, room)?;
+            variant.dispatch(state, params, group, cut.groups);
+        }
+        if !state.last_kernel.as_ref().is_some_and(|last| Arc::ptr_eq(last, &self.name)) {
+            state.last_kernel = Some(self.name.clone());
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn capture(&self, plan: &Plan<'_>, variant: &Arc<Variant>, numbers: &Numbers<'_>, group: Group) -> Result<(), RunError> {
+        let mut dispatches = Vec::new();
+        for cut in cuts(numbers.grid, variant.live.features.groups) {
+            let mut params = Params::new();
+            params.resize(variant.param_bytes(), 0);
+            variant.fill(numbers, &cut, &mut params)?;
+            dispatches.push((cut.groups, params));
+        }
+        plan.stream.keep(Step::Launch {
+            variant: variant.clone(),
+            group,
+            dispatches,
+        });
+        Ok(())
+    }
+
+    fn run_grid(&self, plan: &Plan<'_>, args: &[u64]) -> Result<(), RunError> {
+        self.gpu.limits.check(plan.shape)?;
+        let GridShape { block, grid } = plan.shape;
+        let threads: [u64; 3] = std::array::from_fn(|axis| u64::from(block[axis]) * u64::from(grid[axis]));
+        self.start(plan, args, &threads)
+    }
+
+    /// Points in linear order, spread over as many blocks as keep any device busy.
+    fn run_loop(&self, plan: &mut Plan<'_>, extents: &[u64], args: &[u64]) -> Result<(), RunError> {
+        let points = extents.iter().fold(1u64, |product, &n| product.saturating_mul(n));
+        if points == 0 {
+            return Ok(());
+        }
+        let most = LOOP_BLOCKS.min(u64::from(self.gpu.said.groups));
+        let blocks = points.div_ceil(u64::from(LOOP_BLOCK)).min(most);
+        plan.shape = GridShape {
+            block: [LOOP_BLOCK.min(self.gpu.limits.threads_per_block), 1, 1],
+            grid: [blocks as u32, 1, 1],
+        };
+        let slots: SmallVec<[u64; STACK_SLOTS]> = extents.iter().chain(args).copied().collect();
+        self.start(plan, &slots, &[points])
+    }
+
+    /// On the interpreter, with copies of the arrays; complete when it returns.
+    fn run_checked(&self, launch: &Launch, args: &[u64], stream: &GpuStream, options: &CallOptions<'_>) -> Result<Outcome, RunError> {
+        if let Launch::Grid(shape) = launch {
+            self.gpu.limits.check(*shape)?;
+        }
+        self.gpu.synchronize()?;
+        let memory = hosts::Either {
+            stream,
+            hosts: options.host_arrays,
+        };
+        let outcome = checked::run(&self.module, launch, args, &mut [], options, &memory)?;
+        self.gpu.synchronize()?;
+        Ok(outcome)
+    }
+
+    fn run_on(&self, launch: &Launch, args: &[u64], stream: &GpuStream, options: &CallOptions<'_>) -> Result<(), RunError> {
+        let mut plan = Plan {
+            stream,
+            shape: GridShape {
+                block: [1; 3],
+                grid: [1; 3],
+            },
+            shared_bytes: options.shared_bytes,
+        };
+        match launch {
+            Launch::Grid(shape) => {
+                plan.shape = *shape;
+                self.run_grid(&plan, args)
+            }
+            Launch::Loop(extents) => self.run_loop(&mut plan, extents, args),
+            Launch::Call => Ok(()),
+        }
+    }
+
+    fn no_cooperation(&self) -> RunError {
+        RunError::Unsupported(format!("{} has no cooperative launches", self.gpu.id))
+    }
+}
+
+impl Executable for GpuExecutable {
+    fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], options: &CallOptions<'_>) -> Result<Outcome, RunError> {
+        self.check_slots(&launch, args, results)?;
+        let stream = stream::of_call(&self.gpu, options.stream)?;
+        if self.options.checked {
+            return self.run_checked(&launch, args, stream, options);
+        }
+        if options.cooperative {
+            return Err(self.no_cooperation());
+        }
+        if options.host_arrays.is_empty() {
+            self.run_on(&launch, args, stream, options)?;
+        } else {
+            let mut args = args.to_vec();
+            let staged = hosts::Staged::upload(stream, options.host_arrays, &mut args)?;
+            self.run_on(&launch, &args, stream, options)?;
+            staged.download(stream)?;
+        }
+        Ok(Outcome::default())
+    }
+
+    fn inspect(&self, what: Inspect) -> Result<String, CompileError> {
+        let variant = || {
+            self.shown().map_err(|error| match error {
+                RunError::Compile(error) => error,
+                other => CompileError::Internal(other.to_string()),
+            })
+        };
+        Ok(match what {
+            Inspect::Ir => weft_ir::text::print(&self.module),
+            Inspect::Llvm => variant()?.naga.clone(),
+            Inspect::Asm => show::assembly(&*variant()?),
+        })
+    }
+
+    fn resources(&self) -> Result<Resources, RunError> {
+        Ok(self.shown()?.resources)
+    }
+
+    fn resident_blocks(&self, _threads: u32, _shared_bytes: u32) -> Result<u64, RunError> {
+        Err(self.no_cooperation())
+    }
+}
+
+/// A module made ready for the emitter.
+fn lowered(module: &Module, features: &Features) -> Result<Module, CompileError> {
+    let mut module = module.clone();
+    let options = GpuOptions {
+        lower_warps: features.subgroup != 32,
+        max_threads: features.threads,
+    };
+    lower_for_gpu(&mut module, &options).map_err(|error| CompileError::Unsupported {
+        message: error.message,
+        span: error.span,
+    })?;
+    Ok(module)
+}
+
+impl From<emit::EmitError> for CompileError {
+    fn from(error: emit::EmitError) -> CompileError {
+        match error {
+            emit::EmitError::Unsupported { message, span } => CompileError::Unsupported { message, span },
+            emit::EmitError::Internal(message) => CompileError::Internal(message),
+        }
+    }
+}

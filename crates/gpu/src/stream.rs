@@ -1,0 +1,446 @@
+//! Streams, events and graphs of a GPU. wgpu has one queue a device: what streams are given is done in the order it was given in.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use weft_runtime::hosts::Carrier;
+use weft_runtime::profile::{self as record, Activity};
+use weft_runtime::{DeviceId, Event, Graph, Place, RunError, Stream, raw};
+
+use crate::batch::Ticket;
+use crate::gpu::{Gpu, lock};
+use crate::groups::Group;
+use crate::live::Live;
+use crate::memory::DeviceBuffer;
+use crate::profile;
+use crate::stamps::Stamp;
+use crate::variant::{Params, Variant};
+
+#[derive(Debug)]
+pub struct GpuStream {
+    gpu: Arc<Gpu>,
+    handle: u64,
+    capturing: AtomicBool,
+    captured: Mutex<Vec<Step>>,
+    /// The batch that its last work is in.
+    last: AtomicU64,
+}
+
+/// One thing a graph does.
+#[derive(Debug)]
+pub enum Step {
+    Launch {
+        variant: Arc<Variant>,
+        group: Group,
+        dispatches: Vec<([u32; 3], Params)>,
+    },
+    Copy {
+        to: Place,
+        from: Place,
+        bytes: usize,
+    },
+    Fill {
+        address: u64,
+        value: u8,
+        bytes: usize,
+    },
+}
+
+impl GpuStream {
+    pub fn new(gpu: Arc<Gpu>, handle: u64) -> Arc<GpuStream> {
+        Arc::new(GpuStream {
+            gpu,
+            handle,
+            capturing: AtomicBool::new(false),
+            captured: Mutex::default(),
+            last: AtomicU64::new(0),
+        })
+    }
+
+    pub fn gpu(&self) -> &Arc<Gpu> {
+        &self.gpu
+    }
+
+    pub fn handle(&self) -> u64 {
+        self.handle
+    }
+
+    #[inline]
+    pub fn captures(&self) -> bool {
+        self.capturing.load(Ordering::Relaxed)
+    }
+
+    /// Work of the stream was recorded.
+    #[inline]
+    pub fn worked(&self, batch: u64) {
+        self.last.fetch_max(batch, Ordering::Relaxed);
+    }
+
+    /// The graph that is being captured does this.
+    pub fn keep(&self, step: Step) {
+        lock(&self.captured).push(step);
+    }
+
+    fn copy_now(&self, to: Place, from: Place, bytes: usize) -> Result<(), RunError> {
+        let here = |place: Place| match place {
+            Place::Host(address) | Place::Device(DeviceId::CPU, address) => Ok(Err(address)),
+            Place::Device(id, address) if id == self.gpu.id => Ok(Ok(address)),
+            Place::Device(id, _) => Err(RunError::Invalid(format!(
+                "memory of {id} does not go to or from {} at once: copy by way of the host",
+                self.gpu.id
+            ))),
+        };
+        match (here(to)?, here(from)?) {
+            (Ok(to), Ok(from)) => self.on_device(to, from, bytes),
+            (Ok(to), Err(from)) => self.upload(to, from, bytes),
+            (Err(to), Ok(from)) => self.download(to, from, bytes),
+            (Err(_), Err(_)) => Err(RunError::Invalid("a copy on a GPU's stream has the GPU on one side".into())),
+        }
+    }
+
+    fn on_device(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError> {
+        self.timed(Activity::CopyOnDevice, bytes, |live| {
+            live.copy_on_device(&self.gpu, to, from, bytes as u64)
+        })
+    }
+
+    fn fill_now(&self, address: u64, value: u8, bytes: usize) -> Result<(), RunError> {
+        self.timed(Activity::Fill, bytes, |live| live.fill(&self.gpu, address, value, bytes as u64))
+    }
+
+    /// Does what the device does later, and records when it did it if a profile is taken.
+    fn timed(&self, what: Activity, bytes: usize, work: impl FnOnce(&Live) -> Result<(), RunError>) -> Result<(), RunError> {
+        let live = self.gpu.live()?;
+        let timer = match record::is_on() {
+            true => profile::Timer::start(&live, &mut live.state()),
+            false => None,
+        };
+        work(&live)?;
+        let mut state = live.state();
+        if let Some(timer) = timer {
+            timer.stop(&mut state, what, what.name(), self, bytes as u64);
+        }
+        self.worked(state.batch.number());
+        Ok(())
+    }
+
+    fn replay(&self, step: &Step) -> Result<(), RunError> {
+        match step {
+            Step::Copy { to, from, bytes } => self.copy_now(*to, *from, *bytes),
+            Step::Fill { address, value, bytes } => self.fill_now(*address, *value, *bytes),
+            Step::Launch {
+                variant,
+                group,
+                dispatches,
+            } => {
+                let live = self.gpu.live()?;
+                if !Arc::ptr_eq(&live, &variant.live) {
+                    return Err(RunError::Invalid(format!(
+                        "the graph was lost with {}: capture it again",
+                        self.gpu.id
+                    )));
+                }
+                let mut state = live.state();
+                for (groups, params) in dispatches {
+                    let (at, room) = state.batch.reserve(&live, params.len(), live.alignment as usize);
+                    room.copy_from_slice(params);
+                    variant.dispatch(&mut state, at, group, *groups);
+                }
+                self.worked(state.batch.number());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The stream among a call's options, or the default one.
+pub fn of_call<'a>(gpu: &'a Arc<Gpu>, stream: Option<&'a dyn Stream>) -> Result<&'a GpuStream, RunError> {
+    match stream {
+        None => Ok(gpu.default_stream()),
+        Some(stream) => own_stream(gpu, stream),
+    }
+}
+
+fn own_stream<'a>(gpu: &Gpu, stream: &'a dyn Stream) -> Result<&'a GpuStream, RunError> {
+    let own = (stream as &dyn Any).downcast_ref::<GpuStream>();
+    own.filter(|own| own.gpu.id == gpu.id)
+        .ok_or_else(|| foreign(gpu, "a stream", stream.device()))
+}
+
+fn foreign(gpu: &Gpu, what: &str, of: DeviceId) -> RunError {
+    RunError::Invalid(format!("{what} of {of} was given to {}", gpu.id))
+}
+
+impl Carrier for GpuStream {
+    type Buffer = DeviceBuffer;
+
+    fn captures(&self) -> bool {
+        self.captures()
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<DeviceBuffer, RunError> {
+        if self.captures() {
+            return Err(RunError::Invalid(
+                "memory cannot be allocated on a stream while it captures: allocate before, for as long as the graph is used".into(),
+            ));
+        }
+        DeviceBuffer::new(&self.gpu, bytes)
+    }
+
+    fn upload(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError> {
+        profile::host_side(Activity::CopyToDevice, self, bytes as u64, || {
+            self.gpu.live()?.upload(&self.gpu, to, raw::bytes(from, bytes))
+        })
+    }
+
+    fn download(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError> {
+        profile::host_side(Activity::CopyToHost, self, bytes as u64, || {
+            self.gpu.live()?.download(&self.gpu, to, from, bytes)
+        })
+    }
+
+    fn finish(&self) -> Result<(), RunError> {
+        self.synchronize()
+    }
+}
+
+impl Stream for GpuStream {
+    fn device(&self) -> DeviceId {
+        self.gpu.id
+    }
+
+    fn raw_handle(&self) -> u64 {
+        self.handle
+    }
+
+    fn synchronize(&self) -> Result<(), RunError> {
+        if self.captures() {
+            return Err(RunError::Invalid("a stream cannot be waited for while it captures".into()));
+        }
+        self.gpu.synchronize()
+    }
+
+    fn is_done(&self) -> Result<bool, RunError> {
+        let Some(live) = self.gpu.opened() else { return Ok(true) };
+        let mut last = self.last.load(Ordering::Relaxed);
+        {
+            let mut state = live.state();
+            if last >= state.batch.number() {
+                // A batch that was submitted when it was full has no successor yet.
+                last = state.batch.submit(&live).number;
+            }
+        }
+        live.is_done(last)
+    }
+
+    /// What is given to this device later comes behind its own events anyhow.
+    fn wait(&self, event: &dyn Event) -> Result<(), RunError> {
+        if event.device() == self.gpu.id {
+            return Ok(());
+        }
+        event.synchronize()
+    }
+
+    fn record(&self, event: &dyn Event) -> Result<(), RunError> {
+        let own = (event as &dyn Any).downcast_ref::<GpuEvent>();
+        let Some(event) = own.filter(|own| own.gpu.id == self.gpu.id) else {
+            return Err(foreign(&self.gpu, "an event", event.device()));
+        };
+        event.mark()
+    }
+
+    fn copy(&self, to: Place, from: Place, bytes: usize) -> Result<(), RunError> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        if self.captures() {
+            self.keep(Step::Copy { to, from, bytes });
+            return Ok(());
+        }
+        self.copy_now(to, from, bytes)
+    }
+
+    fn fill(&self, address: u64, value: u8, bytes: usize) -> Result<(), RunError> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        if self.captures() {
+            self.keep(Step::Fill { address, value, bytes });
+            return Ok(());
+        }
+        self.fill_now(address, value, bytes)
+    }
+
+    fn add_callback(&self, callback: Box<dyn FnOnce() + Send>) -> Result<(), RunError> {
+        if self.captures() {
+            return Err(RunError::Invalid(
+                "a callback cannot be captured: a graph would call it again".into(),
+            ));
+        }
+        let live = self.gpu.live()?;
+        let ticket = live.state().batch.submit(&live);
+        self.gpu.callbacks.add(live, ticket, callback)
+    }
+
+    fn begin_capture(&self) -> Result<(), RunError> {
+        if self.handle == 0 {
+            return Err(RunError::Invalid("the default stream cannot capture: make a stream for it".into()));
+        }
+        match self.capturing.swap(true, Ordering::Relaxed) {
+            true => Err(RunError::Invalid("the stream captures already".into())),
+            false => Ok(()),
+        }
+    }
+
+    fn end_capture(&self) -> Result<Arc<dyn Graph>, RunError> {
+        if !self.capturing.swap(false, Ordering::Relaxed) {
+            return Err(RunError::Invalid("the stream does not capture".into()));
+        }
+        Ok(Arc::new(GpuGraph {
+            gpu: self.gpu.clone(),
+            steps: std::mem::take(&mut *lock(&self.captured)),
+        }))
+    }
+
+    fn is_capturing(&self) -> Result<bool, RunError> {
+        Ok(self.captures())
+    }
+}
+
+#[derive(Debug)]
+pub struct GpuEvent {
+    gpu: Arc<Gpu>,
+    timing: bool,
+    mark: Mutex<Option<Mark>>,
+}
+
+/// A place in the queue: the batch that the work before it ends in.
+#[derive(Debug)]
+struct Mark {
+    live: Arc<Live>,
+    ticket: Ticket,
+    stamp: Option<Arc<Stamp>>,
+}
+
+impl GpuEvent {
+    pub fn new(gpu: &Arc<Gpu>, timing: bool) -> GpuEvent {
+        GpuEvent {
+            gpu: gpu.clone(),
+            timing,
+            mark: Mutex::default(),
+        }
+    }
+
+    fn mark(&self) -> Result<(), RunError> {
+        let live = self.gpu.live()?;
+        let mark = {
+            let mut state = live.state();
+            let state = &mut *state;
+            let stamp = match self.timing {
+                true => live.stamps.write(&live, &mut state.batch),
+                false => None,
+            };
+            let ticket = state.batch.submit(&live);
+            Mark {
+                stamp: stamp.map(Arc::new),
+                live: live.clone(),
+                ticket,
+            }
+        };
+        let old = lock(&self.mark).replace(mark);
+        drop(old);
+        live.check()
+    }
+
+    /// The open device and the batch of the mark, if there is one.
+    fn place(&self) -> Option<(Arc<Live>, Ticket)> {
+        let mark = lock(&self.mark);
+        mark.as_ref().map(|mark| (mark.live.clone(), mark.ticket.clone()))
+    }
+
+    fn time(&self) -> Result<Arc<Stamp>, RunError> {
+        let invalid = |why: &str| Err(RunError::Invalid(why.into()));
+        if !self.timing {
+            return invalid("the event was made without timing");
+        }
+        match &*lock(&self.mark) {
+            None => invalid("the event was not recorded"),
+            Some(Mark { stamp: None, live, .. }) => Err(live.no_clock()),
+            Some(mark) if !mark.live.is_done(mark.ticket.number)? => {
+                invalid("the time between events is known when both are done: wait for the later one")
+            }
+            Some(Mark { stamp: Some(stamp), .. }) => Ok(stamp.clone()),
+        }
+    }
+}
+
+impl Event for GpuEvent {
+    fn device(&self) -> DeviceId {
+        self.gpu.id
+    }
+
+    fn raw_handle(&self) -> u64 {
+        0
+    }
+
+    fn synchronize(&self) -> Result<(), RunError> {
+        let Some((live, ticket)) = self.place() else { return Ok(()) };
+        live.wait(&ticket)?;
+        live.synchronize_mailboxes(&self.gpu)
+    }
+
+    fn is_done(&self) -> Result<bool, RunError> {
+        match self.place() {
+            Some((live, ticket)) => live.is_done(ticket.number),
+            None => Ok(true),
+        }
+    }
+
+    fn elapsed_ms(&self, later: &dyn Event) -> Result<f64, RunError> {
+        let own = (later as &dyn Any).downcast_ref::<GpuEvent>();
+        let Some(later) = own.filter(|later| later.gpu.id == self.gpu.id) else {
+            return Err(foreign(&self.gpu, "an event", later.device()));
+        };
+        let (start, end) = (self.time()?, later.time()?);
+        if !Arc::ptr_eq(&start.live, &end.live) {
+            return Err(RunError::Invalid(format!("{} was lost between the events", self.gpu.id)));
+        }
+        let times = end.live.read_stamps(&[&start, &end])?;
+        Ok((times[1] - times[0]) / 1e6)
+    }
+}
+
+impl Live {
+    /// Is a batch done? Does not wait.
+    pub fn is_done(&self, batch: u64) -> Result<bool, RunError> {
+        if batch > self.done.load(Ordering::Acquire) {
+            self.poll()?;
+        }
+        Ok(batch <= self.done.load(Ordering::Acquire))
+    }
+}
+
+#[derive(Debug)]
+struct GpuGraph {
+    gpu: Arc<Gpu>,
+    steps: Vec<Step>,
+}
+
+impl Graph for GpuGraph {
+    fn device(&self) -> DeviceId {
+        self.gpu.id
+    }
+
+    fn launch(&self, stream: &dyn Stream) -> Result<(), RunError> {
+        let stream = own_stream(&self.gpu, stream)?;
+        if stream.captures() {
+            return Err(RunError::Unsupported(format!("{} captures no graphs into graphs", self.gpu.id)));
+        }
+        self.steps.iter().try_for_each(|step| stream.replay(step))
+    }
+
+    fn steps(&self) -> usize {
+        self.steps.len()
+    }
+}
