@@ -5,7 +5,7 @@ VENV   := .venv
 PYTHON := $(VENV)/bin/python
 DOUBLE := libweft_cuda_double.so
 
-.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check wheel clean
+.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check peer-tests peer-tests-setup wheel clean
 
 help:
 	@echo "make demo    install what is missing, build Weft, render the Mandelbrot set on every device"
@@ -13,6 +13,7 @@ help:
 	@echo "make math-exhaustive   every float32 function on all its arguments, some minutes each; goes on where it stopped"
 	@echo "make bench   compare Weft with its peers and with hand-written code, as ratios"
 	@echo "make gpu-check   test and measure on this machine's NVIDIA GPU"
+	@echo "make peer-tests  run numba-cuda's own tests on Weft (make peer-tests-setup gets them)"
 	@echo "make lint    formatting and lints"
 	@echo "make wheel   build the release wheel into dist/"
 
@@ -68,6 +69,15 @@ bench: build
 # On a machine with an NVIDIA driver, with Weft's wheel installed in the Python that runs it: tests and benchmarks on the GPU.
 gpu-check:
 	@$(or $(wildcard $(PYTHON)),python3) benchmarks/gpu/check.py
+
+# numba-cuda's own tests, on Weft under Numba's name, against what is expected of each. They are fetched only when asked for, into a folder
+# that git ignores, without anything they depend on.
+peer-tests-setup: setup
+	@rm -rf tests/peers/build
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --target tests/peers/build -r tests/peers/requirements.txt
+
+peer-tests: build
+	@WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} $(PYTHON) tests/peers/run.py
 
 clean:
 	rm -rf target dist $(VENV)

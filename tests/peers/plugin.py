@@ -1,23 +1,18 @@
-"""pytest's part of `run.py`: Weft as Numba before anything is collected, a time limit for each test, outcomes as lines of JSON."""
+"""pytest's part of `run.py`: a time limit for each test, outcomes as lines of JSON."""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import stand_in
 
-stand_in.install(Path(os.environ["WEFT_PEERS_TESTS"]))
 OUT = Path(os.environ["WEFT_PEERS_OUT"])
-SECONDS = 20
+SECONDS = 60
 
 
 def write(name: str, outcome: str, why: str) -> None:

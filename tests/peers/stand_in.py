@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import os
 import sys
 import types as python_types
 import unittest
@@ -23,6 +24,8 @@ SAME = {
     "numba.types": "weft.types",
     "numba.core.types": "weft.types",
     "numba.cuda.types": "weft.types",
+    "numba.cuda.compiler": "weft.cuda.compiling",
+    "numba.cuda.random": "weft.cuda.random",
 }
 TESTS = "numba.cuda.tests"
 PACKAGES = ("numba", "llvmlite", "cffi", "cuda")
@@ -33,7 +36,8 @@ class Missing:
     what it has made of something is as little there. To use it in a test raises.
     """
 
-    importing = True
+    # Processes that tests start import no tests.
+    importing = "PYTEST_CURRENT_TEST" not in os.environ
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -121,6 +125,9 @@ class Finder(importlib.abc.MetaPathFinder):
         """`tests` is a copy of the folder `numba/cuda/tests`."""
         self.tests = tests
         self.made.update({name: Lenient(name, real) for name, real in SAME.items()})
+        self.made["numba.cuda.memory_management.nrt"] = nrt = Inside("numba.cuda.memory_management.nrt")
+        # Counters of Numba's own allocator, which tests turn on before they begin.
+        nrt.rtsys = python_types.SimpleNamespace(memsys_enable_stats=bool, memsys_disable_stats=bool, get_allocation_stats=_no_allocations)
         for name in ("numba.types", "numba.core.types", "numba.cuda.types"):
             self.made[name].Type = Named
         self.made["numba.cuda.testing"] = _testing()
@@ -149,6 +156,10 @@ class Finder(importlib.abc.MetaPathFinder):
             return importlib.util.spec_from_file_location(name, place / "__init__.py", submodule_search_locations=[str(place)])
         file = place.with_suffix(".py")
         return importlib.util.spec_from_file_location(name, file) if file.exists() else None
+
+
+def _no_allocations() -> Any:
+    return python_types.SimpleNamespace(alloc=0, free=0, mi_alloc=0, mi_free=0)
 
 
 def _errors() -> python_types.ModuleType:

@@ -4,6 +4,7 @@ import itertools
 import subprocess
 import sys
 import textwrap
+import unittest.mock
 
 import numpy as np
 import pytest
@@ -355,3 +356,13 @@ def test_the_process_survives_it_all():
         return x + 1
 
     assert f(1) == 2
+
+
+def test_objects_that_answer_to_any_name():
+    anything = unittest.mock.MagicMock()
+
+    @njit
+    def f(x):
+        return anything(x)
+
+    assert "cannot be called" in message(lambda: f(1), weft.TypingError)

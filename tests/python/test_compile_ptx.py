@@ -132,6 +132,7 @@ def test_results_that_are_a_structure_or_nothing():
     def nothing(x):
         x[0] = 1
 
+    assert cuda.compile_all(nothing, (float32[:],)) == ([cuda.compile(nothing, (float32[:],))[0]], none)
     ptx, result = cuda.compile(nothing, (float32[:],))
     assert result == none and "func_retval" not in ptx
     assembles(ptx, 75)

@@ -147,3 +147,24 @@ def test_signatures_of_kernels():
     with pytest.raises(TypeError):
         fill[1, 32](np.zeros(10), 2)
     assert fill.signatures == [(float32[:], float32)]
+
+
+def test_other_views_of_the_same_bytes():
+    a = np.arange(24.0).reshape(4, 6)
+    d = cuda.to_device(a)
+    f = cuda.to_device(np.asfortranarray(a))
+    assert d.is_c_contiguous() and not d.is_f_contiguous() and f.flags == {"C_CONTIGUOUS": False, "F_CONTIGUOUS": True}
+    np.testing.assert_array_equal(f.ravel(order="F").copy_to_host(), a.ravel(order="F"))
+    np.testing.assert_array_equal(f.reshape(2, 12, order="F").copy_to_host(), a.reshape(2, 12, order="F"))
+    np.testing.assert_array_equal(d.view(np.int64).copy_to_host(), a.view(np.int64))
+    np.testing.assert_array_equal(d.view(np.uint16).copy_to_host(), a.view(np.uint16))
+    np.testing.assert_array_equal(d[::2].view(np.uint64).copy_to_host(), a[::2].view(np.uint64))
+    np.testing.assert_array_equal(d.view(np.complex128).copy_to_host(), a.view(np.complex128))
+    parts = list(d.ravel().split(10))
+    assert [part.size for part in parts] == [10, 10, 4]
+    np.testing.assert_array_equal(np.concatenate([part.copy_to_host() for part in parts]), a.ravel())
+    for wrong in (lambda: f.ravel(), lambda: d[:, :3].reshape(12), lambda: d[:, ::2].view(np.int8), lambda: list(d.split(3))):
+        with pytest.raises(ValueError):
+            wrong()
+    with pytest.raises(ValueError, match="no whole number"):
+        d[:, :1].copy().reshape(4).view(np.int8)[:9].copy().view(np.int64)

@@ -149,11 +149,12 @@ def test_kernels_for_types(device):
     assert scale.nopython_signatures == [overload.signature] and not scale.specialized
     a = np.ones(4)
     narrow = scale.specialize(a, 3.0)
+    assert scale.specialize(float64[::1], float64).signatures == narrow.signatures
     assert narrow.specialized and narrow.signatures == [(float64[::1], float64)]
     narrow[1, 4](a, 3)
     scale.configure(1, 4)(a, 2.0)
     assert a.tolist() == [6] * 4
-    with pytest.raises(RuntimeError, match="one signature already"):
+    with pytest.raises(RuntimeError, match="already specialized"):
         narrow.specialize(a, 3.0)
 
 

@@ -283,11 +283,15 @@ fn dtype(object: &Bound<'_, PyAny>) -> Option<Scalar> {
 /// Functions Weft compiles: its own, and plain Python ones.
 fn callable(object: &Bound<'_, PyAny>) -> Option<Object> {
     let py = object.py();
+    let compiled = |dispatcher: &Bound<'_, Dispatcher>| dispatcher.get().captured().front(py).ok().map(|f| Object::Function(Rc::new(f)));
     if let Ok(dispatcher) = object.cast::<Dispatcher>() {
-        return dispatcher.get().captured().front(py).ok().map(|f| Object::Function(Rc::new(f)));
+        return compiled(dispatcher);
     }
-    if let Ok(inner) = object.getattr("_weft_dispatcher_") {
-        return callable(&inner);
+    // Of a ufunc. Other objects may answer to any name, with anything.
+    if let Ok(inner) = object.getattr("_weft_dispatcher_")
+        && let Ok(dispatcher) = inner.cast::<Dispatcher>()
+    {
+        return compiled(dispatcher);
     }
     let function = object.cast::<PyFunction>().ok()?;
     let captured = Captured::new(function).ok()?;

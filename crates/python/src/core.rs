@@ -184,7 +184,7 @@ impl Core {
                 Err(errors::typing(
                     py,
                     format!(
-                        "{} was declared for other argument types than {}; it takes\n{}",
+                        "No matching definition: {} was declared for other argument types than {}; it takes\n{}",
                         self.captured.name,
                         signature::show(given),
                         known.join("\n")

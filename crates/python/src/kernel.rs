@@ -63,7 +63,7 @@ impl Launcher {
         }
         let points = points
             .iter()
-            .map(|&n| u64::try_from(n).map_err(|_| errors::launch(py, format!("forall over a negative number of threads: {shape}"))))
+            .map(|&n| u64::try_from(n).map_err(|_| errors::launch(py, format!("Can't create ForAll with negative task count: {shape}"))))
             .collect::<PyResult<Vec<_>>>()?;
         let shape = devices::current(py)?.plan_forall(&points);
         Launcher::with(kernel, shape, Some(stream), Some(shared_bytes))

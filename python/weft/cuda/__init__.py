@@ -27,7 +27,7 @@ from weft.cuda.arrays import (
     pinned_array_like,
     to_device,
 )
-from weft.cuda.compiling import bounds, compile, compile_for_current_device, compile_ptx, compile_ptx_for_current_device
+from weft.cuda.compiling import bounds, compile, compile_all, compile_for_current_device, compile_ptx, compile_ptx_for_current_device
 from weft.cuda.devices import (
     close,
     current_context,
@@ -188,6 +188,7 @@ __all__ = [
     "close",
     "clz",
     "compile",
+    "compile_all",
     "compile_for_current_device",
     "compile_ptx",
     "compile_ptx_for_current_device",
@@ -340,10 +341,10 @@ class Kernel(Measured, Inspectable):
         return self.overloads[args]
 
     def specialize(self, *args: Any) -> Kernel:
-        """A kernel of the same function for arguments of these types alone, compiled already."""
+        """A kernel of the same function for arguments like these, or of these types, alone; compiled already."""
         if self.specialized:
-            raise RuntimeError(f"{self.__name__} is for one signature already")
-        found = types.Signature(types.none, [types.from_spec(_weft.typeof(one)) for one in args])
+            raise RuntimeError(f"Dispatcher already specialized: {self.__name__} is for one signature")
+        found = types.Signature(types.none, [one if isinstance(one, types.Type) else types.from_spec(_weft.typeof(one)) for one in args])
         remake, (cls, function, _, options) = self._remake_
         return remake(cls, function, (found,), options)
 

@@ -67,15 +67,49 @@ class DeviceNDArray(_weft.DeviceArray):
         """A view with the axes in another order."""
         return self._window(lambda shadow: shadow.transpose(axes))
 
-    def reshape(self, *shape: Any) -> DeviceNDArray:
-        """A view of another shape; the elements must lie in C order."""
-        if not self._is_dense():
-            raise ValueError("only a C-contiguous device array can be reshaped")
-        return self._window(lambda shadow: shadow.reshape(*shape))
+    def reshape(self, *shape: Any, order: str = "C") -> DeviceNDArray:
+        """A view of another shape; the elements must lie in the order, C or F, that they are read in."""
+        if not (self.is_c_contiguous() if order == "C" else self.is_f_contiguous()):
+            raise ValueError(f"only a {order}-contiguous device array can be reshaped")
+        return self._window(lambda shadow: shadow.reshape(*shape, order=order))
 
-    def ravel(self) -> DeviceNDArray:
-        """The view of rank 1 on the same elements."""
-        return self.reshape(-1)
+    def ravel(self, order: str = "C", stream: Any = 0) -> DeviceNDArray:
+        """The view of rank 1 on the same elements, which must lie in the order, C or F, that they are read in."""
+        return self.reshape(-1, order=order)
+
+    def view(self, dtype: Any) -> DeviceNDArray:
+        """The same bytes as elements of another type; where it is of another size the last axis must be contiguous and fit."""
+        elem = types.element(dtype)
+        shape, strides = self.shape, self.strides
+        if elem.itemsize != self._element.itemsize:
+            if not shape or not self.is_c_contiguous():
+                raise ValueError("only a C-contiguous device array of at least one axis can be viewed as elements of another size")
+            last, left = divmod(shape[-1] * self._element.itemsize, elem.itemsize)
+            if left:
+                raise ValueError(f"a last axis of {shape[-1]} elements of {self.dtype_name} holds no whole number of {elem.name}")
+            shape = (*shape[:-1], last)
+            strides = dense_strides(shape, elem.itemsize)
+        return type(self)(self.memory, self.offset, shape, strides, elem.name)
+
+    def split(self, section: int, stream: Any = 0) -> Iterator[DeviceNDArray]:
+        """Views of `section` elements each, one after the other, of an array of rank 1; the last may be shorter."""
+        if self.ndim != 1:
+            raise ValueError("only a device array of rank 1 can be split")
+        for start in range(0, self.size, section):
+            yield self[start : start + section]
+
+    def is_c_contiguous(self) -> bool:
+        """Whether the elements lie in C order without gaps."""
+        return self._shadow().flags.c_contiguous
+
+    def is_f_contiguous(self) -> bool:
+        """Whether the elements lie in Fortran order without gaps."""
+        return self._shadow().flags.f_contiguous
+
+    @property
+    def flags(self) -> dict[str, bool]:
+        """NumPy's flags of contiguity, by name."""
+        return {"C_CONTIGUOUS": self.is_c_contiguous(), "F_CONTIGUOUS": self.is_f_contiguous()}
 
     def __len__(self) -> int:
         """Length of the first axis."""
@@ -175,6 +209,11 @@ class DeviceNDArray(_weft.DeviceArray):
         return self.memory.device
 
     @property
+    def alloc_size(self) -> int:
+        """Bytes of the memory that the elements are in."""
+        return self.memory.nbytes
+
+    @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """What other CUDA libraries read (the CUDA Array Interface, version 3). Only arrays of CUDA devices have it."""
         if self.device.kind != "cuda":
@@ -184,7 +223,7 @@ class DeviceNDArray(_weft.DeviceArray):
             "shape": self.shape,
             "strides": None if dense else self.strides,
             "typestr": self.dtype.str,
-            "data": (self.memory.address + self.offset, False),
+            "data": (self.memory.address + self.offset if self.size else 0, False),
             "version": 3,
             # The legacy default stream: who reads elsewhere waits for it.
             "stream": 1,
@@ -210,7 +249,7 @@ class DeviceNDArray(_weft.DeviceArray):
         return f"DeviceNDArray(shape={self.shape}, dtype={self.dtype_name})"
 
     def _is_dense(self) -> bool:
-        return self._shadow().flags.c_contiguous
+        return self.is_c_contiguous()
 
     def _shadow(self) -> np.ndarray:
         """An array of this shape and strides over memory that is not there: NumPy does the index arithmetic, nobody reads it."""

@@ -9,7 +9,7 @@ from typing import Any
 from weft import _weft, types
 from weft.errors import UnsupportedError
 
-__all__ = ["bounds", "compile", "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device"]
+__all__ = ["bounds", "compile", "compile_all", "compile_for_current_device", "compile_ptx", "compile_ptx_for_current_device"]
 
 # The oldest that NVIDIA's newest assembler takes; PTX runs on every later GPU.
 _OLDEST = (7, 5)
@@ -40,14 +40,15 @@ def compile_ptx(
     parts, a tuple its items), an array its data pointer, then its shape and, unless the type says that it is contiguous, its strides in
     bytes, all of 64 bits. The entry is named ``weft_`` and the function's name. A function (``abi="c"``) takes the same and gives its
     result as C does, several numbers as a structure; it has the Python function's name. ``abi_info={"abi_name": ...}`` names either.
+    ``abi="numba"`` is accepted for kernels, and means the same.
     `debug`, `lineinfo` and `opt` are accepted for Numba's sake.
     """
     if abi not in (None, "numba", "c"):
         raise UnsupportedError(f"Unsupported ABI: {abi}")
     if abi == "c" and not device:
         raise UnsupportedError("The C ABI is not supported for kernels")
-    if abi == "numba":
-        raise UnsupportedError("Numba's own calling convention does not exist in Weft; leave abi out, or say abi='c' for a function")
+    if abi == "numba" and device:
+        raise UnsupportedError("Numba's own calling convention does not exist in Weft: functions are called as C does (abi='c')")
     if forceinline:
         raise ValueError("forceinline is for LTO-IR, which Weft does not make")
     function = getattr(pyfunc, "py_func", pyfunc)
@@ -96,6 +97,12 @@ def compile(
     )  # fmt: skip
 
 
+def compile_all(pyfunc: Any, sig: Any, **options: Any) -> tuple[list[str], types.Type]:
+    """`compile`, with the same options, as a list of all that has to be linked: it is always one PTX."""
+    text, result = compile(pyfunc, sig, **options)
+    return [text], result
+
+
 def compile_for_current_device(pyfunc: Any, sig: Any, **options: Any) -> tuple[str, types.Type]:
     """`compile` for what the current device takes, with the same options but for `cc`."""
     return compile(pyfunc, sig, cc=_current(), **options)
@@ -131,7 +138,7 @@ def bounds(launch_bounds: int | Sequence[int] | None, max_registers: int | None)
     """Threads of a block, blocks of a multiprocessor, registers of a thread; 0 for what is not given."""
     given = [] if launch_bounds is None else list(launch_bounds) if isinstance(launch_bounds, Sequence) else [launch_bounds]
     if len(given) > 3 or (launch_bounds is not None and not given):
-        raise ValueError(f"launch_bounds takes one to three numbers, got {launch_bounds!r}")
+        raise ValueError(f"Got {len(given)} launch bounds: {launch_bounds!r}; one to three can be given")
     if any(not isinstance(n, int) or n < 1 for n in given) or not isinstance(max_registers or 0, int) or (max_registers or 0) < 0:
         raise ValueError(f"launch bounds and registers are positive ints, got {launch_bounds!r} and {max_registers!r}")
     threads, blocks = [*given, 0, 0][:2] if len(given) < 2 else given[:2]

@@ -41,7 +41,7 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
 def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: bool = True) -> DeviceNDArray:
     """A device array on what a ``__cuda_array_interface__`` describes; `owner` is kept alive as long as it."""
     if desc.get("mask") is not None:
-        raise NotImplementedError("masked arrays have no meaning in kernels")
+        raise NotImplementedError("Masked arrays are not supported: a mask has no meaning in kernels")
     shape = tuple(desc["shape"])
     elem = types.element(desc["typestr"])
     strides = tuple(desc.get("strides") or dense_strides(shape, elem.itemsize))
