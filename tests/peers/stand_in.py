@@ -128,6 +128,7 @@ class Finder(importlib.abc.MetaPathFinder):
         self.made["numba.cuda.memory_management.nrt"] = nrt = Inside("numba.cuda.memory_management.nrt")
         # Counters of Numba's own allocator, which tests turn on before they begin.
         nrt.rtsys = python_types.SimpleNamespace(memsys_enable_stats=bool, memsys_disable_stats=bool, get_allocation_stats=_no_allocations)
+        vars(importlib.import_module("weft.types")).update(_domains())
         for name in ("numba.types", "numba.core.types", "numba.cuda.types"):
             self.made[name].Type = Named
         self.made["numba.cuda.testing"] = _testing()
@@ -156,6 +157,19 @@ class Finder(importlib.abc.MetaPathFinder):
             return importlib.util.spec_from_file_location(name, place / "__init__.py", submodule_search_locations=[str(place)])
         file = place.with_suffix(".py")
         return importlib.util.spec_from_file_location(name, file) if file.exists() else None
+
+
+def _domains() -> dict[str, Any]:
+    """Numba's sets of types, which tests loop over."""
+    from weft import types
+
+    signed = (types.int8, types.int16, types.int32, types.int64)
+    unsigned = (types.uint8, types.uint16, types.uint32, types.uint64)
+    real, complex_ = (types.float32, types.float64), (types.complex64, types.complex128)
+    return {
+        "signed_domain": signed, "unsigned_domain": unsigned, "integer_domain": signed + unsigned,
+        "real_domain": real, "complex_domain": complex_, "number_domain": signed + unsigned + real + complex_,
+    }  # fmt: skip
 
 
 def _no_allocations() -> Any:

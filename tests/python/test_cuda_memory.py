@@ -154,6 +154,8 @@ def test_other_views_of_the_same_bytes():
     d = cuda.to_device(a)
     f = cuda.to_device(np.asfortranarray(a))
     assert d.is_c_contiguous() and not d.is_f_contiguous() and f.flags == {"C_CONTIGUOUS": False, "F_CONTIGUOUS": True}
+    assert f.copy_to_host().flags.f_contiguous and d.copy_to_host().flags.c_contiguous
+    np.testing.assert_array_equal(f.ravel("A").copy_to_host(), a.ravel(order="F"))
     np.testing.assert_array_equal(f.ravel(order="F").copy_to_host(), a.ravel(order="F"))
     np.testing.assert_array_equal(f.reshape(2, 12, order="F").copy_to_host(), a.reshape(2, 12, order="F"))
     np.testing.assert_array_equal(d.view(np.int64).copy_to_host(), a.view(np.int64))

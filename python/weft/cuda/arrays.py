@@ -68,7 +68,9 @@ class DeviceNDArray(_weft.DeviceArray):
         return self._window(lambda shadow: shadow.transpose(axes))
 
     def reshape(self, *shape: Any, order: str = "C") -> DeviceNDArray:
-        """A view of another shape; the elements must lie in the order, C or F, that they are read in."""
+        """A view of another shape; the elements must lie in the order, C or F (A: whichever they do), that they are read in."""
+        if order == "A":
+            order = "F" if self.is_f_contiguous() and not self.is_c_contiguous() else "C"
         if not (self.is_c_contiguous() if order == "C" else self.is_f_contiguous()):
             raise ValueError(f"only a {order}-contiguous device array can be reshaped")
         return self._window(lambda shadow: shadow.reshape(*shape, order=order))
@@ -149,7 +151,10 @@ class DeviceNDArray(_weft.DeviceArray):
         With a `stream` the copy takes its turn there: pinned arrays (`pinned_array`) are filled later and the call returns at once, so
         wait for the stream before reading them; any other array is filled when the call returns.
         """
-        out = np.empty(self.shape, self.dtype) if ary is None else ary
+        if ary is None:
+            in_columns = self.ndim > 1 and self.is_f_contiguous() and not self.is_c_contiguous()
+            ary = np.empty(self.shape, self.dtype, order="F" if in_columns else "C")
+        out = ary
         if (out.shape, out.dtype) != (self.shape, self.dtype):
             raise ValueError(f"cannot copy {self.dtype}{self.shape} to {out.dtype}{out.shape}")
         if self.size == 0:
