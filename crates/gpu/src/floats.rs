@@ -34,6 +34,8 @@ pub fn find(gpu: &Gpu, device: &wgpu::Device, queue: &wgpu::Queue) -> Features {
             exact_fma32: false,
             exact_fma64: false,
             exact_divide: false,
+            exact_divide64: false,
+            exact_zeros: false,
             subnormals32: false,
             subnormals64: false,
             ..*said
@@ -41,11 +43,16 @@ pub fn find(gpu: &Gpu, device: &wgpu::Device, queue: &wgpu::Queue) -> Features {
     }
 }
 
-fn keep(found: &Features) -> [u8; 5] {
+/// What is tried.
+const ANSWERS: usize = 7;
+
+fn keep(found: &Features) -> [u8; ANSWERS] {
     [
         found.exact_fma32,
         found.exact_fma64,
         found.exact_divide,
+        found.exact_divide64,
+        found.exact_zeros,
         found.subnormals32,
         found.subnormals64,
     ]
@@ -53,11 +60,13 @@ fn keep(found: &Features) -> [u8; 5] {
 }
 
 fn restore(said: &Features, kept: &[u8]) -> Option<Features> {
-    let [fma32, fma64, divide, subnormals32, subnormals64] = <[u8; 5]>::try_from(kept).ok()?.map(|byte| byte != 0);
+    let [fma32, fma64, divide32, divide64, zeros, subnormals32, subnormals64] = <[u8; ANSWERS]>::try_from(kept).ok()?.map(|byte| byte != 0);
     Some(Features {
         exact_fma32: fma32,
         exact_fma64: fma64,
-        exact_divide: divide,
+        exact_divide: divide32,
+        exact_divide64: divide64,
+        exact_zeros: zeros,
         subnormals32,
         subnormals64,
         ..*said
@@ -71,8 +80,8 @@ mod tests {
     #[test]
     fn what_is_kept_comes_back() {
         let said = Features::lavapipe();
-        for bits in 0..32u8 {
-            let kept: Vec<u8> = (0..5).map(|bit| bits >> bit & 1).collect();
+        for bits in 0..1u8 << ANSWERS {
+            let kept: Vec<u8> = (0..ANSWERS).map(|bit| bits >> bit & 1).collect();
             let found = restore(&said, &kept).unwrap_or(said);
             assert_eq!(keep(&found)[..], kept);
         }

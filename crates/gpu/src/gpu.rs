@@ -208,7 +208,8 @@ fn features(kind: DeviceKind, adapter: &wgpu::Adapter, facts: &hal::VulkanFacts)
         }
     };
     Features {
-        float64: has.contains(wgpu::Features::SHADER_F64),
+        // Its functions look at bits.
+        float64: has.contains(wgpu::Features::SHADER_F64 | wgpu::Features::SHADER_INT64),
         int64: has.contains(wgpu::Features::SHADER_INT64),
         atomic64: has.contains(wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS),
         shared_atomic64: base.shared_atomic64 && has.contains(wgpu::Features::SHADER_INT64_ATOMIC_ALL_OPS),
