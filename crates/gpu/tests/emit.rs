@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use suite::Case;
 use weft_gpu::emit::{self, EmitError, Emitted, Facts, Request};
 use weft_gpu::features::{Features, Platform};
-use weft_ir::random;
+use weft_ir::{random, text};
 use weft_passes::{GpuOptions, lower_for_gpu};
 
 const BLOCK: [u32; 3] = [32, 2, 1];
@@ -68,14 +68,7 @@ fn written(emitted: &Emitted, platform: Platform) -> Result<(), String> {
 }
 
 fn spirv(emitted: &Emitted) -> Result<(), String> {
-    let options = naga::back::spv::Options {
-        lang_version: (1, 3),
-        flags: naga::back::spv::WriterFlags::empty(),
-        bounds_check_policies: unchecked(),
-        force_loop_bounding: false,
-        ..Default::default()
-    };
-    let words = naga::back::spv::write_vec(&emitted.module, &emitted.info, &options, None).map_err(|e| e.to_string())?;
+    let words = weft_gpu::spirv::write(&emitted.module, &emitted.info, &Features::lavapipe(), emitted.inexact)?;
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     validate(&bytes)
 }
@@ -163,6 +156,77 @@ fn every_kernel_of_the_suite_without_facts() {
 #[test]
 fn functions() {
     all_are_fine(&suite::functions(), Facts::ALL, Classes::Together);
+}
+
+/// What a device says to a kernel.
+fn refusal(source: &str, features: &Features) -> Option<String> {
+    let case = Case {
+        name: String::new(),
+        module: text::parse(source).unwrap(),
+    };
+    match emitted(&case, features, Facts::ALL, Classes::Apart) {
+        Ok(_) => None,
+        Err(EmitError::Unsupported { message, .. }) => Some(message),
+        Err(EmitError::Internal(message)) => panic!("{message}"),
+    }
+}
+
+#[test]
+fn float64_is_refused_where_there_is_none() {
+    let source = "entry kernel @k(%0 image: view<f64, 1, C, global>) {
+  %1: i64 = thread_idx.x
+  %2: f64 = load %0[%1]
+  store %0[%1] = %2
+}";
+    let said = "this GPU has no float64; image is float64: use float32, or device='cpu'";
+    assert_eq!(refusal(source, &Features::lavapipe()), None);
+    assert_eq!(refusal(source, &Features::metal()).as_deref(), Some(said));
+    assert_eq!(refusal(source, &Features::dx12()).as_deref(), Some(said));
+}
+
+/// Python's floats are float64: they become float32 on the way.
+#[test]
+fn floats_of_python_reach_devices_without_float64() {
+    let kernel = "entry kernel @k(%0 x: view<f32, 1, C, global>, %1 a: f64) {
+  %2: i64 = 0
+  %3: f32 = cast %1
+  store %0[%2] = %3
+}";
+    assert_eq!(refusal(kernel, &Features::metal()), None);
+    let computing = "entry kernel @k(%0 x: view<f32, 1, C, global>, %1 a: f64) {
+  %2: i64 = 0
+  %3: f64 = add %1, %1
+  %4: f32 = cast %3
+  store %0[%2] = %4
+}";
+    let said = "this GPU has no float64; a is float64: use float32, or device='cpu'";
+    assert_eq!(refusal(computing, &Features::metal()).as_deref(), Some(said));
+}
+
+#[test]
+fn long_atomics_are_refused_where_there_are_none() {
+    let source = |space: &str| {
+        format!(
+            "entry kernel @k(%0 x: view<i64, 1, C, global>) {{
+  array 0 m: i64[4] shared
+  %1: view<i64, 1, C, shared> = array 0
+  %2: i64 = 0
+  %3: i64 = atomic add {space}[%2], %2
+}}"
+        )
+    };
+    let said = refusal(&source("%0"), &Features::metal());
+    let global = "this GPU has no atomic operations on 64-bit elements, and these are int64: use int32, or device='cpu'";
+    assert_eq!(said.as_deref(), Some(global));
+    assert_eq!(refusal(&source("%0"), &Features::dx12()), None);
+    let said = refusal(&source("%1"), &Features::dx12()).unwrap_or_default();
+    assert!(said.contains("64-bit elements in shared memory"), "{said}");
+}
+
+#[test]
+fn barriers_of_the_grid_are_refused() {
+    let said = refusal("entry kernel @k() {\n  grid_barrier\n}", &Features::lavapipe()).unwrap_or_default();
+    assert!(said.contains("whole grid"), "{said}");
 }
 
 #[test]

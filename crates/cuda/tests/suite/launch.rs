@@ -1,5 +1,7 @@
 //! Test lines on a GPU: values of the text form as argument blocks and device memory, and back.
 
+use std::rc::Rc;
+
 use weft_ir::testing::{Array, Placed, TestLaunch, TestLine, TestValue};
 use weft_ir::{Const, Layout, Module, Scalar, Type};
 use weft_runtime::{Buffer, CallOptions, Device, Executable, GridShape, Launch, RunError};
@@ -15,24 +17,76 @@ pub struct Ran {
     pub output: String,
 }
 
+/// Where the arrays of a call lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrays {
+    Apart,
+    /// In one buffer, one right behind the other.
+    Together,
+}
+
 /// A view in device memory.
 struct Held {
-    buffer: Box<dyn Buffer>,
+    buffer: Rc<dyn Buffer>,
+    start: usize,
     placed: Placed,
+}
+
+/// Device memory for the arrays of a call.
+struct Memory<'d> {
+    device: &'d dyn Device,
+    /// The buffer they share, and how much of it is taken.
+    shared: Option<(Rc<dyn Buffer>, usize)>,
+    held: Vec<Held>,
+}
+
+/// Bytes of a buffer that arrays share.
+const SHARED_BUFFER: usize = 1 << 16;
+
+impl Memory<'_> {
+    fn new(device: &dyn Device, arrays: Arrays) -> Memory<'_> {
+        let buffer = |bytes| Rc::from(device.allocate(bytes, None).unwrap());
+        Memory {
+            device,
+            shared: (arrays == Arrays::Together).then(|| (buffer(SHARED_BUFFER), 0)),
+            held: Vec::new(),
+        }
+    }
+
+    /// Gives the address of the first element.
+    fn hold(&mut self, placed: Placed, align: usize) -> u64 {
+        let bytes = placed.bytes.len().max(1);
+        let (buffer, start) = match &mut self.shared {
+            Some((buffer, taken)) if *taken + bytes + align <= SHARED_BUFFER => {
+                let start = taken.next_multiple_of(align);
+                *taken = start + bytes;
+                (buffer.clone(), start)
+            }
+            _ => (Rc::from(self.device.allocate(bytes, None).unwrap()), 0),
+        };
+        buffer.write(start, &placed.bytes).unwrap();
+        let address = buffer.address() + start as u64 + placed.offset as u64;
+        self.held.push(Held { buffer, start, placed });
+        address
+    }
 }
 
 /// Runs a line of a module's function, whose entry (as `suite::as_entry` made it) is compiled.
 pub fn run(device: &dyn Device, exe: &dyn Executable, module: &Module, line: &TestLine) -> Ran {
-    let (mut slots, mut memory) = (Vec::new(), Vec::new());
+    run_with(device, exe, module, line, Arrays::Apart)
+}
+
+pub fn run_with(device: &dyn Device, exe: &dyn Executable, module: &Module, line: &TestLine, arrays: Arrays) -> Ran {
+    let (mut slots, mut memory) = (Vec::new(), Memory::new(device, arrays));
     for arg in &line.args {
-        place(device, arg, &mut slots, &mut memory);
+        place(arg, &mut slots, &mut memory);
     }
     let results = match line.launch {
         TestLaunch::Call => result_arrays(&module.function(line.func).result),
         _ => Vec::new(),
     };
     for array in &results {
-        place(device, &TestValue::Array(array.clone()), &mut slots, &mut memory);
+        place(&TestValue::Array(array.clone()), &mut slots, &mut memory);
     }
     let (launch, shared_bytes) = match &line.launch {
         TestLaunch::Call => (grid([1; 3], [1; 3]), 0),
@@ -49,7 +103,7 @@ pub fn run(device: &dyn Device, exe: &dyn Executable, module: &Module, line: &Te
     };
     let started = exe.run(launch, &slots, &mut [], &options).map(|_| ());
     let ended = started.and(device.synchronize());
-    let mut held = memory.iter();
+    let mut held = memory.held.iter();
     let args = line.args.iter().map(|arg| read_back(arg, &mut held)).collect();
     let mut given: Vec<TestValue> = results.iter().map(|array| first(array, held.next().unwrap())).collect();
     let result = match module.function(line.func).result {
@@ -83,18 +137,16 @@ fn result_arrays(result: &Type) -> Vec<Array> {
     items.iter().filter_map(Type::scalar).map(one).collect()
 }
 
-fn place(device: &dyn Device, value: &TestValue, slots: &mut Vec<u64>, memory: &mut Vec<Held>) {
+fn place(value: &TestValue, slots: &mut Vec<u64>, memory: &mut Memory) {
     match value {
         TestValue::Scalar(c) => push_scalar(*c, slots),
-        TestValue::Tuple(items) => items.iter().for_each(|item| place(device, item, slots, memory)),
+        TestValue::Tuple(items) => items.iter().for_each(|item| place(item, slots, memory)),
         TestValue::Array(array) => {
             let placed = array.place();
-            let buffer = device.allocate(placed.bytes.len().max(1), None).unwrap();
-            buffer.write(0, &placed.bytes).unwrap();
-            slots.push(buffer.address() + placed.offset as u64);
+            let strides: Vec<u64> = placed.strides.iter().map(|s| *s as u64).collect();
+            slots.push(memory.hold(placed, array.elem.part().size()));
             slots.extend(&array.shape);
-            slots.extend(placed.strides.iter().map(|s| *s as u64));
-            memory.push(Held { buffer, placed });
+            slots.extend(strides);
         }
     }
 }
@@ -126,7 +178,7 @@ fn first(array: &Array, held: &Held) -> TestValue {
 /// What is there now. Memory of a lost device cannot be read; what was there before stands in.
 fn contents(held: &Held) -> Placed {
     let mut bytes = vec![0; held.placed.bytes.len()];
-    if held.buffer.read(0, &mut bytes).is_err() {
+    if held.buffer.read(held.start, &mut bytes).is_err() {
         bytes.clone_from(&held.placed.bytes);
     }
     Placed {

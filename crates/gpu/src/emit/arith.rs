@@ -3,6 +3,7 @@
 use naga::BinaryOperator;
 use weft_ir::{BinOp, CmpOp, Scalar, UnOp};
 
+use super::Word;
 use super::func::Fx;
 use super::number::{Num, Range};
 use super::numbers::Number;
@@ -148,15 +149,27 @@ impl Fx<'_> {
             return Ok(a);
         }
         if let (Num::Short(x, range), false) = (a, to == Scalar::Bool) {
+            let x = if to.is_float() { self.veiled(x) } else { x };
             return self.cast_short(x, range, to);
         }
         let x = self.take(a);
+        let x = if from.is_int() && to.is_float() { self.veiled(x) } else { x };
         if to == Scalar::I64
             && let Some(short) = self.widened(from, x)
         {
             return Ok(short);
         }
         Ok(Num::Reg(self.calc(Number::Cast { from, to }, &[x])?))
+    }
+
+    /// An integer on its way to a float: where the driver bends zeros, it is not to find out that it is one, by unrolling a loop for example.
+    fn veiled(&mut self, x: Operand) -> Operand {
+        if self.cx.request.features.exact_zeros {
+            return x;
+        }
+        let zero = self.word(Word::Zero);
+        let zero = self.w.convert(zero, x.ty);
+        self.w.binary(BinaryOperator::Add, x, zero)
     }
 
     /// An `i64` that is held in 32 bits.
