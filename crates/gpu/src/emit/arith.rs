@@ -162,8 +162,9 @@ impl Fx<'_> {
         Ok(Num::Reg(self.calc(Number::Cast { from, to }, &[x])?))
     }
 
-    /// An integer on its way to a float: where the driver bends zeros, it is not to find out that it is one, by unrolling a loop for example.
-    fn veiled(&mut self, x: Operand) -> Operand {
+    /// An integer of which the driver is not to know more than we say, where it makes mistakes then: one that becomes a float may be a zero
+    /// (it finds out by unrolling loops); one that was extended with its sign is found not to be below 0.
+    pub fn veiled(&mut self, x: Operand) -> Operand {
         if self.cx.request.features.exact_zeros {
             return x;
         }
