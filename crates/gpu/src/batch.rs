@@ -45,6 +45,9 @@ pub struct Dispatch<'a> {
     pub groups: [u32; 3],
 }
 
+/// The number of bind groups that are made for one dispatch: never the one that is bound already.
+pub const UNNUMBERED: u64 = u64::MAX;
+
 impl Batch {
     /// Batches are numbered behind `before`.
     pub fn new(before: u64) -> Batch {
@@ -110,7 +113,7 @@ impl Batch {
             self.pipeline = step.pipeline_number;
         }
         pass.set_bind_group(0, step.own, &[step.params]);
-        if self.group != step.views_number {
+        if self.group != step.views_number || step.views_number == UNNUMBERED {
             pass.set_bind_group(1, step.views, &[]);
             self.group = step.views_number;
         }

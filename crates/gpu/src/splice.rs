@@ -9,7 +9,7 @@ use naga::{
 };
 use weft_runtime::{CompileError, RunError};
 
-use crate::batch::Dispatch;
+use crate::batch::{Dispatch, UNNUMBERED};
 use crate::emit::ClassUse;
 use crate::live::{Live, State};
 use crate::pipelines::{self, Pipeline};
@@ -123,8 +123,7 @@ impl Splice {
                 own: &self.own,
                 params: params as u32,
                 views: &views,
-                // One that no other group has.
-                views_number: u64::MAX,
+                views_number: UNNUMBERED,
                 groups: [words.div_ceil(BLOCK), 1, 1],
             },
         );

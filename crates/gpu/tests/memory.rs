@@ -229,3 +229,22 @@ fn pinned_memory_is_the_hosts() {
     let error = gpu.allocate_host(64, HostMemory::Managed).unwrap_err();
     assert!(matches!(error, RunError::Unsupported(_)), "{error}");
 }
+
+/// Chunks of any length, one right behind the other.
+#[test]
+fn writes_leave_their_neighbours_alone() {
+    let gpu = gpu();
+    for round in 0..20usize {
+        let buffer = gpu.allocate(1 << 12, None).unwrap();
+        let mut written = Vec::new();
+        for chunk in 0..8usize {
+            let length = 1 + (round * 37 + chunk * 53) % 90;
+            let bytes: Vec<u8> = (0..length).map(|i| (1 + chunk * 31 + i) as u8).collect();
+            buffer.write(written.len(), &bytes).unwrap();
+            written.extend(bytes);
+        }
+        let mut read = vec![0; written.len()];
+        buffer.read(0, &mut read).unwrap();
+        assert_eq!(read, written, "round {round}");
+    }
+}
