@@ -294,7 +294,6 @@ POLYNOMIALS = [
     Polynomial("gamma.py", "_lgamma_two_f64", 12, -0.125, 0.125, *LGAMMA_TWO, together=True),
     Polynomial("gamma.py", "_lgamma_two_f32", 6, -0.125, 0.125, *LGAMMA_TWO, together=True),
     Polynomial("cbrt.py", "_rcbrt_f64", 6, 1, 2, *RCBRT, together=True),
-    Polynomial("cbrt.py", "_rcbrt_f32", 3, 1, 2, *RCBRT, together=True),
 ]
 
 
