@@ -7,8 +7,9 @@ from __future__ import annotations
 import datetime
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from contenders import LIBMVEC, SVML, SVML_HIGH
 from harness import WEFT, Outcome, Row
@@ -125,13 +126,26 @@ def write(text: str, results: list[Result], first: Outcome | None, versions: dic
         "machine": machine(),
         "versions": versions,
         "first_call": first.row(WEFT).times if first is not None and first.row(WEFT) is not None else None,
-        "results": [{**asdict(r), "outcome": [asdict(row) for row in r.outcome.rows]} for r in results],
+        "results": [kept_of(r) for r in results],
     }
     (folder / "math.json").write_text(json.dumps(kept, indent=1) + "\n")
     try:
         plot(results, folder / "math.png")
     except ImportError:
         print("matplotlib is not installed: no plot")
+
+
+def kept_of(result: Result) -> dict[str, Any]:
+    """A function's numbers: nanoseconds for an element, and what was said of each result."""
+    rows = {
+        row.name: {
+            "ns": row.median and round(row.median / result.elements * 1e9, 4),
+            "times_weft": result.times_weft(row.name),
+            "note": row.note,
+        }
+        for row in result.outcome.rows
+    }
+    return {"function": result.function, "dtype": result.dtype, "size": result.size, "rows": rows}
 
 
 def plot(results: list[Result], path: Path) -> None:
@@ -175,8 +189,8 @@ def record(text: str, results: list[Result], root: Path) -> None:
     own = [r.nanoseconds for r in results if r.nanoseconds is not None]
     count = len({r.function for r in results})
     middle = math.exp(sum(map(math.log, own)) / len(own))
-    cells = [f"{ROW}, mean of {count} | {middle:.2f} ns", f"{cell(mean(results, SVML))} (SVML)", cell(mean(results, "numba")), "", "", ""]
-    row = " | ".join(cells).rstrip() + " |\n"
+    cells = [f"{ROW}, mean of {count} | {middle:.2f} ns", f"{cell(mean(results, SVML))} (SVML)", cell(mean(results, "numba"))]
+    row = " | ".join(cells) + " | | | |\n"
     readme = root / "README.md"
     lines = [line for line in readme.read_text().splitlines(keepends=True) if not line.startswith(ROW)]
     after = next(k for k, line in enumerate(lines) if line.startswith("| haversine"))
