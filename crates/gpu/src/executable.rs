@@ -353,7 +353,8 @@ impl Executable for GpuExecutable {
 fn lowered(module: &Module, features: &Features) -> Result<Module, CompileError> {
     let mut module = module.clone();
     let options = GpuOptions {
-        lower_warps: features.subgroup != 32,
+        // Also where subgroups have 32 lanes: which thread is in which lane is the driver's choice, and a warp's is not.
+        lower_warps: true,
         max_threads: features.threads,
     };
     lower_for_gpu(&mut module, &options).map_err(|error| CompileError::Unsupported {
