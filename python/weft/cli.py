@@ -52,16 +52,21 @@ def _sizes(text: str) -> tuple[int, ...]:
 def _info(_: argparse.Namespace) -> int:
     print(f"weft {weft.__version__}, Python {sys.version.split()[0]}")
     for device in weft.devices():
-        units = "core" if device.cores == 1 else "cores"
-        memory = device.memory_bytes / 2**30
         print(f"{device.name:9} {device.description}")
-        if device.kind == "cpu":
-            print(f"{'':9} {device.cores} {units}, {device.simd_bits}-bit vectors, {memory:.1f} GiB of memory")
-        else:
-            print(f"{'':9} {device.cores} multiprocessors, warps of 32 threads, {memory:.1f} GiB of memory")
+        print(f"{'':9} {_parts(device)}, {device.memory_bytes / 2**30:.1f} GiB of memory")
         print(f"{'':9} {device.features}")
-    print(f"{'cuda':9} " + f"\n{'':9} ".join(_weft.cuda_status()))
+    for driver, lines in (("cuda", _weft.cuda_status()), ("gpu", _weft.gpu_status())):
+        print(f"{driver:9} " + f"\n{'':9} ".join(lines))
     return 0
+
+
+def _parts(device: weft.Device) -> str:
+    if device.kind == "cpu":
+        return f"{device.cores} {'core' if device.cores == 1 else 'cores'}, {device.simd_bits}-bit vectors"
+    if device.kind == "cuda":
+        return f"{device.cores} multiprocessors, warps of 32 threads"
+    in_step = f"{device.simd_bits // 32} threads in step" if device.simd_bits else "threads in step unknown"
+    return in_step + (", a driver that runs on the CPU" if device.software else "")
 
 
 def _profile(options: argparse.Namespace) -> int:

@@ -103,7 +103,13 @@ def _contestants(peers: bool, progress: _Progress) -> list[tuple[str, Render, fl
     found: list[tuple[str, Render, float]] = []
     for device in weft.devices():
         progress.say(f"{device.name}: compiling")
-        found.append((device.name, _render, _seconds(_render, np.empty((16, 16), np.uint16))))
+        render = _on(device)
+        try:
+            first = _seconds(render, np.empty((16, 16), np.uint16))
+        except weft.WeftError as error:
+            progress.say(f"{device.name} is left out: {str(error).splitlines()[0]}", keep=True)
+            continue
+        found.append((device.name, render, first))
     if peers:
         for name, make in (("numba", _numba_render), ("tensorflow", _tensorflow_render)):
             progress.say(f"{name}: importing and compiling")
@@ -116,8 +122,12 @@ def _contestants(peers: bool, progress: _Progress) -> list[tuple[str, Render, fl
     return found
 
 
-def _render(image: Image) -> None:
-    mandelbrot.forall(image.shape)(*VIEW, image, LIMIT)
+def _on(device: weft.Device) -> Render:
+    def render(image: Image) -> None:
+        with device:
+            mandelbrot.forall(image.shape)(*VIEW, image, LIMIT)
+
+    return render
 
 
 def _numba_render() -> Render:

@@ -144,6 +144,10 @@ impl Memory {
             return Err(PyValueError::new_err("the copy reaches beyond its memory"));
         }
         let (py, stream) = (stream.py(), stream.get());
+        let (home, source) = (&self.device, &from_.device);
+        if home.id().kind != source.id().kind && !home.host_accessible() && !source.host_accessible() {
+            return self.take_by_host(py, offset, from_, from_offset, bytes);
+        }
         from_.follow(&stream.stream).map_err(|e| errors::device(py, e))?;
         self.copy(py, stream, self.place(offset, stream), from_.place(from_offset, stream), bytes)
     }
@@ -188,6 +192,25 @@ impl Memory {
         } else {
             Place::Device(self.device.id(), address)
         }
+    }
+
+    /// Copies from a device whose driver knows nothing of this one, and waits for it.
+    fn take_by_host(&self, py: Python<'_>, offset: usize, from_: &Memory, from_offset: usize, bytes: usize) -> PyResult<()> {
+        let mut between = vec![0u8; bytes];
+        let host = Place::Host(between.as_mut_ptr() as u64);
+        let at = |memory: &Memory, offset: usize| Place::Device(memory.device.id(), memory.buffer.address() + offset as u64);
+        let steps = [
+            (from_, host, at(from_, from_offset)),
+            (self, at(self, offset), host),
+        ];
+        for (memory, to, from) in steps {
+            devices::wait(py, &memory.device, || {
+                let stream = memory.device.default_stream()?;
+                stream.copy(to, from, bytes)?;
+                stream.synchronize()
+            })?;
+        }
+        Ok(())
     }
 
     fn copy(&self, py: Python<'_>, stream: &PyStream, to: Place, from: Place, bytes: usize) -> PyResult<()> {

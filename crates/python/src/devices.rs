@@ -17,7 +17,8 @@ use crate::errors;
 const WISH: &str = "WEFT_DEVICE";
 
 static CPU: LazyLock<Arc<dyn Device>> = LazyLock::new(|| Arc::new(weft_cpu::CpuDevice));
-static ALL: PyOnceLock<Vec<Arc<dyn Device>>> = PyOnceLock::new();
+static CUDA: PyOnceLock<Vec<Arc<dyn Device>>> = PyOnceLock::new();
+static OTHERS: PyOnceLock<Vec<Arc<dyn Device>>> = PyOnceLock::new();
 static DEFAULT: PyOnceLock<Arc<dyn Device>> = PyOnceLock::new();
 
 thread_local! {
@@ -32,12 +33,21 @@ pub fn cpu() -> &'static Arc<dyn Device> {
     &CPU
 }
 
-/// All devices, the CPU first. GPU drivers are loaded when this is first asked.
-pub fn all(py: Python<'_>) -> &'static [Arc<dyn Device>] {
-    ALL.get_or_init(py, || {
-        let gpus = py.detach(weft_cuda::devices).iter().cloned().map(|gpu| gpu as Arc<dyn Device>);
-        std::iter::once(CPU.clone()).chain(gpus).collect()
-    })
+/// The GPUs of the CUDA driver, which is loaded when this is first asked.
+fn cuda(py: Python<'_>) -> &'static [Arc<dyn Device>] {
+    let devices = || weft_cuda::devices().iter().cloned().map(|gpu| gpu as Arc<dyn Device>).collect();
+    CUDA.get_or_init(py, || py.detach(devices))
+}
+
+/// The GPUs of the other drivers, software last. Loading those drivers takes longer than many a program.
+fn others(py: Python<'_>) -> &'static [Arc<dyn Device>] {
+    let devices = || weft_gpu::devices().iter().cloned().map(|gpu| gpu as Arc<dyn Device>).collect();
+    OTHERS.get_or_init(py, || py.detach(devices))
+}
+
+/// All devices: the CPU first, then CUDA's, then those of the other drivers.
+pub fn all(py: Python<'_>) -> impl Iterator<Item = &'static Arc<dyn Device>> {
+    std::iter::once(cpu()).chain(cuda(py)).chain(others(py))
 }
 
 /// The device that kernels run on unless told otherwise.
@@ -48,7 +58,7 @@ pub fn current(py: Python<'_>) -> PyResult<Arc<dyn Device>> {
     }
 }
 
-/// The device `WEFT_DEVICE` names, else the first GPU, else the CPU.
+/// The device `WEFT_DEVICE` names, else the first GPU, else the CPU. A GPU that is software is chosen by name only.
 fn default(py: Python<'_>) -> PyResult<Arc<dyn Device>> {
     match std::env::var(WISH) {
         Ok(name) if !name.is_empty() => named(py, &name).map_err(|error| {
@@ -56,34 +66,43 @@ fn default(py: Python<'_>) -> PyResult<Arc<dyn Device>> {
             errors::launch(py, format!("{WISH} is '{name}': {why}"))
         }),
         _ => {
-            let devices = all(py);
-            let gpu = devices.iter().find(|device| device.id().kind != DeviceKind::Cpu);
-            Ok(gpu.unwrap_or(cpu()).clone())
+            let other = || {
+                let gpus = if may_have_gpu() { others(py) } else { &[] };
+                gpus.iter().find(|gpu| !gpu.info().software)
+            };
+            Ok(cuda(py).first().or_else(other).unwrap_or(cpu()).clone())
         }
     }
 }
 
-/// The device of a name: `cpu`, `cuda` for the first, `cuda:1`.
+/// Linux gives every GPU a file to draw through; where none has one, the drivers need not be asked.
+fn may_have_gpu() -> bool {
+    let has = |folder: &str, start: &str| {
+        let mut entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.any(|entry| entry.file_name().to_string_lossy().starts_with(start))
+    };
+    !cfg!(target_os = "linux") || has("/dev/dri", "renderD") || has("/dev", "nvidia") || has("/dev", "dxg")
+}
+
+/// The device of a name: `cpu`, `cuda` for the first, `cuda:1`, `vulkan:0`.
 pub fn named(py: Python<'_>, name: &str) -> PyResult<Arc<dyn Device>> {
-    if name == "cpu" {
-        return Ok(cpu().clone());
-    }
-    let wanted = if name.contains(':') {
+    let wanted = if name == "cpu" || name.contains(':') {
         name.to_string()
     } else {
         format!("{name}:0")
     };
-    let devices = all(py);
-    match devices.iter().find(|device| device.id().to_string() == wanted) {
-        Some(device) => Ok(device.clone()),
-        None => {
-            let known: Vec<String> = devices.iter().map(|device| device.id().to_string()).collect();
-            Err(PyValueError::new_err(format!(
-                "no device is called '{name}' here; there is {}",
-                known.join(", ")
-            )))
-        }
+    let found = |devices: &'static [Arc<dyn Device>]| devices.iter().find(|device| device.id().to_string() == wanted);
+    if wanted == "cpu" {
+        return Ok(cpu().clone());
     }
+    if let Some(device) = found(cuda(py)).or_else(|| found(others(py))) {
+        return Ok(device.clone());
+    }
+    let known: Vec<String> = all(py).map(|device| device.id().to_string()).collect();
+    Err(PyValueError::new_err(format!(
+        "no device is called '{name}' here; there is {}",
+        known.join(", ")
+    )))
 }
 
 /// A device of this process. `weft.devices()` lists them. ``with device:`` runs the kernels of the thread there.
@@ -105,13 +124,13 @@ impl std::hash::Hash for PyDevice {
 
 #[pymethods]
 impl PyDevice {
-    /// `cpu`, `cuda:0`.
+    /// `cpu`, `cuda:0`, `vulkan:0`.
     #[getter]
     fn name(&self) -> String {
         self.0.info().name
     }
 
-    /// `cpu` or `cuda`.
+    /// `cpu`, `cuda`, `vulkan`, `metal` or `dx12`.
     #[getter]
     fn kind(&self) -> &'static str {
         self.0.id().kind.name()
@@ -129,13 +148,13 @@ impl PyDevice {
         self.0.info().description
     }
 
-    /// Cores of a CPU, multiprocessors of a GPU.
+    /// Cores of a CPU, multiprocessors of a GPU; 0 where its driver does not say.
     #[getter]
     fn cores(&self) -> usize {
         self.0.info().cores
     }
 
-    /// Bits of a vector register; of a GPU, of a warp's register.
+    /// Bits of a vector register; of a GPU, of a register of all threads that run in step.
     #[getter]
     fn simd_bits(&self) -> usize {
         self.0.info().simd_bits
@@ -145,6 +164,12 @@ impl PyDevice {
     #[getter]
     fn features(&self) -> String {
         self.0.info().features
+    }
+
+    /// Is it a driver that runs kernels on the CPU? Such a device is never the default.
+    #[getter]
+    fn software(&self) -> bool {
+        self.0.info().software
     }
 
     #[getter]
@@ -235,12 +260,12 @@ impl PyDevice {
 
     fn __repr__(&self) -> String {
         let info = self.0.info();
-        let unit = if self.0.id().kind == DeviceKind::Cpu {
-            "cores"
-        } else {
-            "multiprocessors"
+        let units = match (info.cores, self.0.id().kind) {
+            (0, _) => String::new(),
+            (n, DeviceKind::Cpu) => format!("{n} cores, "),
+            (n, _) => format!("{n} multiprocessors, "),
         };
-        format!("{} ({}, {} {unit}, {})", info.name, info.description, info.cores, info.features)
+        format!("{} ({}, {units}{})", info.name, info.description, info.features)
     }
 }
 
@@ -258,7 +283,7 @@ pub fn wait<T: Send>(
 
 #[pyfunction]
 pub fn devices(py: Python<'_>) -> Vec<PyDevice> {
-    all(py).iter().cloned().map(PyDevice).collect()
+    all(py).cloned().map(PyDevice).collect()
 }
 
 /// Lines on the CUDA driver and its devices, or one that says why there are none.
@@ -267,7 +292,13 @@ pub fn cuda_status(py: Python<'_>) -> Vec<String> {
     py.detach(weft_cuda::status).unwrap_or_else(|why| vec![why])
 }
 
-/// The device of a name: ``"cpu"``, ``"cuda:1"``, or ``"cuda"`` for the first.
+/// Lines on the GPUs of other drivers, or one that says why there are none.
+#[pyfunction]
+pub fn gpu_status(py: Python<'_>) -> Vec<String> {
+    py.detach(weft_gpu::status).unwrap_or_else(|why| vec![why])
+}
+
+/// The device of a name: ``"cpu"``, ``"cuda:1"``, ``"vulkan:0"``, or ``"cuda"`` and ``"vulkan"`` for the first.
 ///
 /// ``with weft.device("cpu"):`` runs the kernels of the thread on the CPU. Raises ValueError if there is no such device, naming those
 /// there are.
@@ -284,7 +315,7 @@ pub fn device(py: Python<'_>, name: &str) -> PyResult<PyDevice> {
 /// The device that kernels and new device arrays of this thread are on unless told otherwise.
 ///
 /// That is the one chosen by ``with weft.device(...)`` or `set_device`, else what the environment variable ``WEFT_DEVICE`` names, else the
-/// first GPU, else the CPU. Functions of `jit` always run on the CPU.
+/// first CUDA device, else the first GPU of another driver that is no software, else the CPU. Functions of `jit` always run on the CPU.
 #[pyfunction]
 pub fn current_device(py: Python<'_>) -> PyResult<PyDevice> {
     current(py).map(PyDevice)

@@ -48,6 +48,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(dlpack::from_dlpack, module)?)?;
     module.add_function(wrap_pyfunction!(dlpack::to_dlpack, module)?)?;
     module.add_function(wrap_pyfunction!(devices::cuda_status, module)?)?;
+    module.add_function(wrap_pyfunction!(devices::gpu_status, module)?)?;
     module.add_function(wrap_pyfunction!(devices::current_device, module)?)?;
     module.add_function(wrap_pyfunction!(devices::device, module)?)?;
     module.add_function(wrap_pyfunction!(devices::devices, module)?)?;

@@ -222,7 +222,7 @@ class DeviceNDArray(_weft.DeviceArray):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """What other CUDA libraries read (the CUDA Array Interface, version 3). Only arrays of CUDA devices have it."""
         if self.device.kind != "cuda":
-            raise AttributeError(f"the array is on {self.device.name}, not on a CUDA device")
+            raise AttributeError(f"the array is on {self.device.name}, not on a CUDA device: copy it with .copy_to_host() or .to('cuda')")
         dense = self._is_dense()
         return {
             "shape": self.shape,
@@ -239,7 +239,7 @@ class DeviceNDArray(_weft.DeviceArray):
         return interop.dlpack_device(self.device)
 
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any:
-        """The array for another library, without a copy (DLPack, see the Python array API standard)."""
+        """The array for another library (DLPack, see the Python array API standard), without a copy where its memory can be shared."""
         return interop.to_dlpack(self, stream, max_version, dl_device, copy)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

@@ -1,4 +1,8 @@
-"""Device arrays of other libraries, and Weft's for them: the CUDA Array Interface and DLPack. Nothing is copied."""
+"""Device arrays of other libraries, and Weft's for them: the CUDA Array Interface and DLPack.
+
+Nothing is copied, but for arrays of GPUs that are no CUDA devices: their memory has no address that other libraries know, so that these are
+lent as copies on the host, and only to those who allow that.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ __all__ = ["as_cuda_array", "from_cuda_array_interface", "from_dlpack"]
 
 # Kinds of devices in DLPack.
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
+_KINDS = {"cpu": _CPU, "cuda": _CUDA, "vulkan": 7, "metal": 8, "dx12": 12}
 
 
 def is_foreign(obj: Any) -> bool:
@@ -77,11 +82,14 @@ def _follow(stream: _weft.Stream | None, other: _weft.Stream | None) -> None:
 
 def dlpack_device(device: Device) -> tuple[int, int]:
     """Kind and number of a device as DLPack counts them."""
-    return (_CUDA if device.kind == "cuda" else _CPU, device.index)
+    return (_KINDS[device.kind], device.index)
 
 
 def to_dlpack(array: DeviceNDArray, stream: Any, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
     """The capsule that ``array.__dlpack__`` gives; the consumer's `stream` waits for the array's default stream."""
+    if array.device.kind not in ("cpu", "cuda"):
+        array = _lendable(array, dl_device, copy)
+        copy = None
     if dl_device is not None and tuple(dl_device) != dlpack_device(array.device):
         raise BufferError(f"the array is on {array.device.name}; copy it with .to() or .copy_to_host()")
     if copy:
@@ -94,6 +102,17 @@ def to_dlpack(array: DeviceNDArray, stream: Any, max_version: Any, dl_device: An
     elif array.device.kind == "cpu" and stream is not None:
         raise ValueError("stream must be None for an array in the host's memory")
     return _weft.to_dlpack(array, max_version is not None and tuple(max_version) >= (1, 0))
+
+
+def _lendable(array: DeviceNDArray, dl_device: Any, copy: bool | None) -> DeviceNDArray:
+    """A copy on the host of an array that nobody else can address, if whoever asks allows one."""
+    to_host = dl_device is not None and tuple(dl_device) == (_CPU, 0)
+    if copy is False or not (copy or to_host):
+        raise BufferError(
+            f"memory of {array.device.name} has no address that other libraries know: "
+            "ask for a copy (copy=True), or use .copy_to_host()"
+        )
+    return array.to("cpu")
 
 
 def from_dlpack(x: Any) -> DeviceNDArray:
