@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import importlib.util
+import inspect
 from pathlib import Path
 from types import ModuleType
 
@@ -49,6 +50,11 @@ def check(path, line, device, modules):
     wanted = runlines.record(modules[key], line.call)
     args = runlines.fresh(wanted.args)
 
+    if refused := refusal(wanted, weft.current_device()):
+        with pytest.raises(weft.WeftError, match=refused):
+            runlines.run_compiled(wanted, args)
+        return
+
     if line.error:
         with pytest.raises(getattr(builtins, line.error)):
             runlines.run_compiled(wanted, args)
@@ -61,3 +67,15 @@ def check(path, line, device, modules):
     for number, (have, want) in enumerate(zip(args, expected_args)):
         if isinstance(want, np.ndarray):
             runlines.assert_same(have, want, line.rtol, f"argument {number}")
+
+
+def refusal(wanted, device):
+    """What a device says of a line that asks for what it does not have."""
+    if wanted.launch is None or device.kind in ("cpu", "cuda"):
+        return None
+    limits = device.limits()
+    if "this_grid" in inspect.getsource(wanted.function.py_func) and not limits["cooperative"]:
+        return "cannot let the whole grid wait"
+    if len(wanted.launch) > 3 and wanted.launch[3] > limits["shared_bytes_optin"]:
+        return "bytes of shared memory"
+    return None

@@ -13,6 +13,7 @@ from weft import _weft, types
 from weft._weft import Device
 from weft.cuda import interop
 from weft.cuda.layout import dense_strides, reach
+from weft.errors import UnsupportedError
 
 __all__ = [
     "DeviceNDArray",
@@ -377,7 +378,18 @@ def pinned_array_like(ary: Any) -> np.ndarray:
     return pinned_array(ary.shape, ary.dtype, order=_order_of(ary))
 
 
+def _refuse_mapping() -> None:
+    """Raises UnsupportedError if kernels of the current device do not address the host's memory."""
+    device = _weft.current_device()
+    if device.kind not in ("cpu", "cuda"):
+        raise UnsupportedError(
+            f"{device.name} has no mapped memory: its kernels do not address the host's; "
+            "use cuda.to_device, or pass the NumPy array, which is then copied both ways"
+        )
+
+
 def _mapped(kind: str, shape: Any, dtype: Any, strides: Any, order: str) -> MappedNDArray:
+    _refuse_mapping()
     elem = types.element(dtype)
     shape, strides, span = _extent(shape, elem, strides, order)
     return MappedNDArray(_weft.Memory.of_host(span, kind), 0, shape, strides, elem.name)
@@ -416,6 +428,7 @@ def pinned(*arylist: np.ndarray) -> Iterator[None]:
 @contextlib.contextmanager
 def mapped(*arylist: np.ndarray, **kws: Any) -> Iterator[Any]:
     """``with cuda.mapped(a) as d:`` lets kernels address a NumPy array's own memory for the block."""
+    _refuse_mapping()
     held = [_weft.Memory.pin(ary) for ary in arylist]
     made = [
         MappedNDArray(memory, _address(ary) - memory.address, ary.shape, ary.strides, ary.dtype.name)

@@ -109,8 +109,7 @@ def _lendable(array: DeviceNDArray, dl_device: Any, copy: bool | None) -> Device
     to_host = dl_device is not None and tuple(dl_device) == (_CPU, 0)
     if copy is False or not (copy or to_host):
         raise BufferError(
-            f"memory of {array.device.name} has no address that other libraries know: "
-            "ask for a copy (copy=True), or use .copy_to_host()"
+            f"memory of {array.device.name} has no address that other libraries know: ask for a copy (copy=True), or use .copy_to_host()"
         )
     return array.to("cpu")
 
