@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import weft
 from weft import cuda
 from weft.types import float32, float64, int64, void
 
@@ -88,6 +89,10 @@ def test_blocks_that_run_at_the_same_time(device):
     tile = make()
     tile[1, 256](np.zeros(256, np.float32), np.zeros(256, np.float32))
     one = tile.overloads[(float32[::1],) * 2]
+    if not device.limits()["cooperative"]:
+        with pytest.raises(weft.WeftError, match="cooperative"):
+            one.max_cooperative_grid_blocks(256)
+        return
     flat = one.max_cooperative_grid_blocks(256)
     assert flat == one.max_cooperative_grid_blocks((16, 16)) == one.max_cooperative_grid_blocks((16, 4, 4))
     assert flat >= 1
@@ -108,6 +113,10 @@ def test_a_grid_of_as_many_blocks_waits_for_itself(device):
             grid.sync()
 
     a = np.arange(64)
+    if not device.limits()["cooperative"]:
+        with pytest.raises(weft.UnsupportedError, match="cannot let the whole grid wait"):
+            rounds[1, 64](a)
+        return
     rounds[1, 64](a)
     most = rounds.overloads[(int64[::1],)].max_cooperative_grid_blocks(64)
     blocks = min(most, 4)

@@ -38,11 +38,11 @@ class MemoryInfo(NamedTuple):
 
 
 class DeviceList:
-    """The devices kernels run on: the GPUs, or the CPU where there is none."""
+    """The devices kernels run on: the GPUs, or the CPU where there is none. A driver that runs on the CPU is no GPU."""
 
     def _devices(self) -> list[Device]:
         devices = weft.devices()
-        return [one for one in devices if one.kind != "cpu"] or devices
+        return [one for one in devices if one.kind != "cpu" and not one.software] or devices[:1]
 
     @property
     def lst(self) -> list[Device]:
