@@ -49,8 +49,9 @@ def test_the_environment_chooses(gpu):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_work_on_the_cpu_asks_no_gpu_driver():
-    code = """
+def test_work_on_the_cpu_asks_no_gpu_driver(tmp_path):
+    program = tmp_path / "work.py"
+    program.write_text("""
 import numpy as np, weft
 from weft import cuda
 @cuda.jit
@@ -59,8 +60,9 @@ def fill(a):
 a = np.zeros(8)
 fill[1, 8](a)
 print(a.sum(), "libvulkan" in open("/proc/self/maps").read())
-"""
-    assert told(code, WEFT_DEVICE="cpu") == "8.0 False"
+""")
+    run = f"import runpy; runpy.run_path({str(program)!r})"
+    assert told(run, WEFT_DEVICE="cpu") == "8.0 False"
 
 
 def test_info_lists_them(gpu):
@@ -177,7 +179,7 @@ def test_other_libraries_get_copies_only(gpu):
     array = cuda.to_device(np.arange(6.0).reshape(2, 3))
     with pytest.raises(AttributeError, match=f"on {gpu.name}, not on a CUDA device"):
         _ = array.__cuda_array_interface__
-    assert not hasattr(array, "__cuda_array_interface__") and not cuda.is_cuda_array(array)
+    assert not hasattr(array, "__cuda_array_interface__")
     with pytest.raises(BufferError, match="copy=True"):
         array.__dlpack__()
     with pytest.raises(BufferError, match="copy=True"):

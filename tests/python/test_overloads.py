@@ -38,7 +38,8 @@ def test_by_types(device):
     assert registers[singles] == tile.get_regs_per_thread(void(*singles)) == tile.overloads[singles].regs_per_thread
     assert all((n > 0) == (device.kind == "cuda") for n in registers.values())
     assert tile.get_shared_mem_per_block(singles) == 1024
-    assert tile.get_local_mem_per_thread(doubles) >= 64
+    # Drivers other than CUDA's keep that to themselves.
+    assert tile.get_local_mem_per_thread(doubles) >= (64 if device.kind in ("cpu", "cuda") else 0)
     assert tile.get_const_mem_size(singles) >= 0
     assert 256 <= tile.get_max_threads_per_block(singles) <= 1024
     with pytest.raises(KeyError):
