@@ -143,10 +143,18 @@ impl Fx<'_> {
         if op == AtomicOp::Exch {
             return Ok(new);
         }
-        match expected {
-            Some(expected) => self.calc(Number::Atomic(op, s), &[old, expected, new]),
-            None => self.calc(Number::Atomic(op, s), &[old, new]),
+        let mut args = vec![old];
+        args.extend(expected);
+        args.push(new);
+        if !s.is_half() {
+            return self.calc(Number::Atomic(op, s), &args);
         }
+        let (widen, narrow) = [(s, Scalar::F32), (Scalar::F32, s)].map(|(from, to)| Number::Cast { from, to }).into();
+        for arg in &mut args {
+            *arg = self.calc(widen, &[*arg])?;
+        }
+        let result = self.calc(Number::Atomic(op, Scalar::F32), &args)?;
+        self.calc(narrow, &[result])
     }
 
     /// Changes a cell until nobody has changed it in between. Gives what the cell was.
