@@ -199,10 +199,7 @@ impl Memory {
         let mut between = vec![0u8; bytes];
         let host = Place::Host(between.as_mut_ptr() as u64);
         let at = |memory: &Memory, offset: usize| Place::Device(memory.device.id(), memory.buffer.address() + offset as u64);
-        let steps = [
-            (from_, host, at(from_, from_offset)),
-            (self, at(self, offset), host),
-        ];
+        let steps = [(from_, host, at(from_, from_offset)), (self, at(self, offset), host)];
         for (memory, to, from) in steps {
             devices::wait(py, &memory.device, || {
                 let stream = memory.device.default_stream()?;

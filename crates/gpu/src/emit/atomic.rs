@@ -149,12 +149,12 @@ impl Fx<'_> {
         if !s.is_half() {
             return self.calc(Number::Atomic(op, s), &args);
         }
-        let (widen, narrow) = [(s, Scalar::F32), (Scalar::F32, s)].map(|(from, to)| Number::Cast { from, to }).into();
+        let cast = |from, to| Number::Cast { from, to };
         for arg in &mut args {
-            *arg = self.calc(widen, &[*arg])?;
+            *arg = self.calc(cast(s, Scalar::F32), &[*arg])?;
         }
         let result = self.calc(Number::Atomic(op, Scalar::F32), &args)?;
-        self.calc(narrow, &[result])
+        self.calc(cast(Scalar::F32, s), &[result])
     }
 
     /// Changes a cell until nobody has changed it in between. Gives what the cell was.
