@@ -79,23 +79,32 @@ class Run:
         self.errors = error_of(name)
         self.wide = getattr(compiled, name)
         self.rng = np.random.default_rng(1)
+        self.first = np.arange(BLOCK, dtype=np.uint32)
 
     def block(self, number: int, kept: dict) -> None:
         """Measures one block and keeps its worst arguments."""
-        x = np.arange(number * BLOCK, (number + 1) * BLOCK, dtype=np.int64).astype(np.uint32).view(np.float32)
+        x = (self.first + np.uint32(number * BLOCK)).view(np.float32)
         error = self.errors(x)
         if self.function.where is not None:
             error[~self.function.where(x)] = 0
-        worst = np.argpartition(error, -SETTLED)[-SETTLED:]
-        near = np.flatnonzero(error > self.function.bound - YARDSTICK)
-        if len(near) > 1000:
-            raise SystemExit(f"{self.name}: {len(near)} arguments near {x[near[0]]!r} miss the promise by far")
-        kept["worst"] += [[float(error[i]), int(x.view(np.uint32)[i])] for i in {*worst.tolist(), *near.tolist()}]
-        kept["worst"] = sorted(kept["worst"], reverse=True)[
-            : max(SETTLED, sum(e > self.function.bound - YARDSTICK for e, _ in kept["worst"]))
-        ]
+        peak = float(error.max())
+        if len(kept["worst"]) < SETTLED or peak > kept["worst"][SETTLED - 1][0]:
+            self.keep(x, error, peak, kept)
         self.check_yardstick(self.rng.choice(x, CHECKED), kept)
         kept["next"] = number + self.every
+
+    def keep(self, x: np.ndarray, error: np.ndarray, peak: float, kept: dict) -> None:
+        """Adds a block's worst arguments to those kept, and all that come near the promise."""
+        limit = self.function.bound - YARDSTICK
+        found = set(np.argpartition(error, -SETTLED)[-SETTLED:].tolist())
+        if peak > limit:
+            near = np.flatnonzero(error > limit)
+            if len(near) > 1000:
+                raise SystemExit(f"{self.name}: {len(near)} arguments near {x[near[0]]!r} miss the promise by far")
+            found |= set(near.tolist())
+        kept["worst"] += [[float(error[i]), int(x.view(np.uint32)[i])] for i in found]
+        count = max(SETTLED, sum(e > limit for e, _ in kept["worst"]))
+        kept["worst"] = sorted(kept["worst"], reverse=True)[:count]
 
     def check_yardstick(self, x: np.ndarray, kept: dict) -> None:
         """The float64 function at some of the arguments, against multiple precision."""

@@ -34,13 +34,16 @@ def tanpi_f64(x):
 
 
 def sinc_f64(x):
-    """sin(pi x) / (pi x), which is 1 at 0. At most 2 ULP."""
+    """sin(pi x) / (pi x), which is 1 at 0. At most 2 ULP. Up to 1/4 it is the sine's polynomial, beyond a quotient with its residual."""
     s = sinpi_f64(x)
     d = x * 3.141592653589793
     dl = intrinsics.fma(x, 1.2246467991473532e-16, intrinsics.fma(x, 3.141592653589793, -d))
+    near = abs(x) <= 0.25
+    z = intrinsics.select(near, d * d, 0.0)
+    d = intrinsics.select(near, 1.0, d)
     y = s / d
-    y = intrinsics.fma(-y, dl / d, y)
-    y = intrinsics.select(abs(x) < 1e-9, 1.0, y)
+    y = y + intrinsics.fma(-y, dl, intrinsics.fma(-y, d, s)) / d
+    y = intrinsics.select(near, intrinsics.fma(z, _sin_tail_f64(z), 1.0), y)
     return intrinsics.select(abs(x) > 9007199254740992.0, abs(s * 0.0), y)
 
 
@@ -79,13 +82,16 @@ def tanpi_f32(x):
 
 
 def sinc_f32(x):
-    """sin(pi x) / (pi x), which is 1 at 0. At most 2 ULP."""
+    """sin(pi x) / (pi x), which is 1 at 0. At most 2 ULP. Up to 1/4 it is the sine's polynomial, beyond a quotient with its residual."""
     s = sinpi_f32(x)
     d = x * 3.1415927
     dl = intrinsics.fma(x, -8.742278e-08, intrinsics.fma(x, 3.1415927, -d))
+    near = abs(x) <= 0.25
+    z = intrinsics.select(near, d * d, 0.0)
+    d = intrinsics.select(near, 1.0, d)
     y = s / d
-    y = intrinsics.fma(-y, dl / d, y)
-    y = intrinsics.select(abs(x) < 1e-4, 1.0, y)
+    y = y + intrinsics.fma(-y, dl, intrinsics.fma(-y, d, s)) / d
+    y = intrinsics.select(near, intrinsics.fma(z, _sin_tail_f32(z), 1.0), y)
     return intrinsics.select(abs(x) > 16777216.0, abs(s * 0.0), y)
 
 
