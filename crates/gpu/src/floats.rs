@@ -10,7 +10,9 @@ use crate::probe::{Bench, probe};
 /// Fills in what has to be tried. A device that cannot be asked has none of it.
 pub fn find(gpu: &Gpu, device: &wgpu::Device, queue: &wgpu::Queue) -> Features {
     let said = &gpu.said;
-    let key = pipelines::driver_key("gpu-floats", gpu).with(format!("{said:?}"));
+    let key = pipelines::driver_key("gpu-floats", gpu)
+        .with(format!("{said:?}"))
+        .with(include_str!("probe.rs"));
     if let Some(known) = cache::get(&key).and_then(|kept| restore(said, &kept)) {
         return known;
     }
