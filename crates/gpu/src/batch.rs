@@ -88,13 +88,17 @@ impl Batch {
         (self.pipeline, self.group) = (0, 0);
     }
 
+    /// Sees to it that so many bytes, with what aligns them, go into one batch.
+    pub fn make_room(&mut self, live: &Live, bytes: usize) {
+        if self.arena.len() + bytes > ARENA {
+            self.submit(live);
+        }
+    }
+
     /// Room for so many bytes of the arena. A batch whose arena is full is submitted.
     pub fn reserve(&mut self, live: &Live, bytes: usize, align: usize) -> (usize, &mut [u8]) {
-        let mut start = self.arena.len().next_multiple_of(align);
-        if start + bytes > ARENA {
-            self.submit(live);
-            start = 0;
-        }
+        self.make_room(live, bytes + align);
+        let start = self.arena.len().next_multiple_of(align);
         self.arena.resize(start + bytes, 0);
         (start, &mut self.arena[start..])
     }

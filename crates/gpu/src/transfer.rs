@@ -19,6 +19,8 @@ const SMALL: usize = 16 << 10;
 /// Larger ones are done in parts, of which a few are on their way at a time.
 const PART: usize = 16 << 20;
 const PARTS: usize = 3;
+/// Bytes of the arena for parameters, and for what aligns them.
+const ROOM: usize = 4 << 10;
 /// Bytes that a fill repeats.
 const PATTERN: u64 = 1 << 20;
 
@@ -136,6 +138,8 @@ impl Live {
     fn splice_in(&self, state: &mut State, to: Bytes<'_>, from: &[u8]) -> Result<(), RunError> {
         let size = from.len().next_multiple_of(WORD as usize);
         if from.len() <= SMALL {
+            // What is copied and the parameters of the copy lie in one arena.
+            state.batch.make_room(self, size + ROOM);
             let (start, room) = state.batch.reserve(self, size, self.alignment as usize);
             room[..from.len()].copy_from_slice(from);
             let source = Bytes {

@@ -248,3 +248,20 @@ fn writes_leave_their_neighbours_alone() {
         assert_eq!(read, written, "round {round}");
     }
 }
+
+#[test]
+fn many_odd_writes_share_batches() {
+    let gpu = gpu();
+    let buffer = gpu.allocate(9001, None).unwrap();
+    let mut model = bytes(9001, 0);
+    buffer.write(0, &model).unwrap();
+    for round in 0..300usize {
+        let (offset, length) = (1 + round * 7 % 500, 3 + round * 37 % 8000);
+        let piece = bytes(length, round as u8);
+        buffer.write(offset, &piece).unwrap();
+        model[offset..offset + length].copy_from_slice(&piece);
+    }
+    let mut read = vec![0; 9001];
+    buffer.read(0, &mut read).unwrap();
+    assert!(read == model);
+}
