@@ -16,9 +16,9 @@ SOURCES = ROOT / "crates" / "math" / "src"
 RECORD = Path(__file__).with_name("measured.json")
 PAGE = ROOT / "docs" / "math.md"
 NOTE = """\
-Largest error found, in ULP of the exact value: of float64 over about {} arguments, of float32 over as many as is said. Measured on the CPU; the
-figures are every device's, since all give the same bits: the interpreter, the CPU with `sse2`, `sse4`, `avx2` and `avx512`, and CUDA (by its double)
-are held to that by `tests/math/test_same_bits.py`, as is every device that is added."""
+Largest error found, in ULP of the exact value: of float64 over about {} arguments, of float32 over as many as is said. Measured on the CPU;
+the figures are every device's, since all give the same bits: the interpreter, the CPU with `sse2`, `sse4`, `avx2` and `avx512`, and CUDA
+(by its double) are held to that by `tests/math/test_same_bits.py`, as is every device that is added."""
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
