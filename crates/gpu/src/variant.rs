@@ -86,6 +86,8 @@ impl Variant {
             Code::Naga(_) => Vec::new(),
         };
         let has_constants = !emitted.constants.is_empty();
+        let own = if has_constants || emitted.mailbox { 3 } else { 1 };
+        check_bindings(live, emitted.classes.len() as u32, own)?;
         let pipeline = Pipeline::new(live, code, &emitted.classes, has_constants, emitted.mailbox).map_err(RunError::Compile)?;
         if keep {
             pipelines::keep(gpu, live);
@@ -170,6 +172,18 @@ impl Variant {
         }
         state.batch.submit_if_full(live);
     }
+}
+
+/// Refuses arrays in more pieces of memory than a kernel has bindings for besides `own` of ours.
+fn check_bindings(live: &Live, pieces: u32, own: u32) -> Result<(), RunError> {
+    let most = live.features.bindings.saturating_sub(own);
+    if pieces <= most {
+        return Ok(());
+    }
+    Err(RunError::Unsupported(format!(
+        "the arrays of the launch lie in {pieces} pieces of memory, and a kernel of {} reaches {most}: put some of them into one array",
+        live.id
+    )))
 }
 
 fn param_bytes(words: &[Word]) -> usize {

@@ -329,3 +329,25 @@ fn devices_say_what_they_are() {
     assert!(lines[0].starts_with(&info.name), "{lines:?}");
     println!("{lines:#?}\n{:#?}", gpu().features().unwrap());
 }
+
+#[test]
+fn more_pieces_of_memory_than_bindings_are_refused() {
+    let count = gpu().features().unwrap().bindings as usize;
+    let params: Vec<String> = (0..count).map(|i| format!("%{i} x{i}: view<i64, 1, C, global>")).collect();
+    let stores: String = (0..count).map(|i| format!("  store %{i}[%{count}] = %{count}\n")).collect();
+    let source = format!(
+        "entry kernel @many({}) {{\n  %{count}: i64 = thread_idx.x\n{stores}}}\n",
+        params.join(", ")
+    );
+    let exe = kernel(&source);
+    let own: Vec<_> = (0..count).map(|_| upload(gpu(), &[-1; 2])).collect();
+    let args: Vec<u64> = own.iter().flat_map(|array| line(&**array, 8)).collect();
+    let error = launch(&*exe, grid(1, 2), &args).unwrap_err();
+    assert!(error.to_string().contains(&format!("lie in {count} pieces of memory")), "{error}");
+    // In one piece they are one binding.
+    let together = upload(gpu(), &vec![-1; 2 * count]);
+    let args: Vec<u64> = (0..count as u64).flat_map(|i| [together.address() + 16 * i, 2, 8]).collect();
+    launch(&*exe, grid(1, 2), &args).unwrap();
+    assert_eq!(download(&*together), [0, 1].repeat(count));
+    gpu().synchronize().unwrap();
+}
