@@ -30,6 +30,10 @@ const OPS: [&str; 13] = [
     "add", "sub", "min", "max", "and", "or", "xor", "exch", "nan_min", "nan_max", "inc", "dec", "cas",
 ];
 
+fn ops(s: Scalar) -> impl Iterator<Item = &'static str> {
+    OPS.into_iter().filter(move |op| fits(op, s))
+}
+
 fn fits(op: &str, s: Scalar) -> bool {
     match op {
         "and" | "or" | "xor" => s.is_int(),
@@ -58,8 +62,8 @@ fn array(s: Scalar, data: Vec<Const>) -> TestValue {
     })
 }
 
-/// One operation after the other, by threads that do the same on elements of their own, or by many on the same.
-fn source(op: &str, s: Scalar, memory: Memory, count: usize) -> String {
+/// One thread that does all the operations one after the other, each with all values, on elements that are brought to the memory and back.
+fn source(s: Scalar, memory: Memory, count: usize) -> String {
     let space = match memory {
         Memory::Global => "global",
         Memory::Shared | Memory::Dynamic => "shared",
@@ -70,91 +74,99 @@ fn source(op: &str, s: Scalar, memory: Memory, count: usize) -> String {
         _ => String::new(),
     };
     let made = match memory {
-        Memory::Shared | Memory::Local => "array 0".to_owned(),
-        Memory::Dynamic => "dynamic_shared".to_owned(),
-        Memory::Global => "transpose %0[0]".to_owned(),
+        Memory::Shared | Memory::Local => "array 0",
+        Memory::Dynamic => "dynamic_shared",
+        Memory::Global => "transpose %0[0]",
     };
-    let atomic = if op == "cas" {
-        "atomic cas %3[%9], %10 expected %13".to_owned()
-    } else {
-        format!("atomic {op} %3[%9], %10")
-    };
-    format!(
+    let mut text = format!(
         "entry kernel @k(%0 x: view<{s}, 1, C, global>, %1 v: view<{s}, 1, C, global, ro>, %2 old: view<{s}, 1, C, global>) {{
 {declared}  %3: view<{s}, 1, C, {space}> = {made}
   %4: i64 = 0
   %5: i64 = 1
   %6: i64 = {CELLS}
   %7: i64 = {count}
-  for %8: i64 = %4 to %6 step %5 {{
-    %14: {s} = load %0[%8]
-    store %3[%8] = %14
+  %8: i64 = {mask}
+  for %9: i64 = %4 to %6 step %5 {{
+    %10: {s} = load %0[%9]
+    store %3[%9] = %10
   }}
-  %15: i64 = {mask}
-  for %16: i64 = %4 to %7 step %5 {{
-    %9: i64 = and %16, %15
-    %10: {s} = load %1[%16]
-    %11: i64 = and %16, %5
-    %12: bool = eq %11, %5
-    %17: {s} = load %3[%9]
-    %13: {s} = select %12, %17, %10
-    %18: {s} = {atomic}
-    store %2[%16] = %18
-  }}
-  for %19: i64 = %4 to %6 step %5 {{
-    %20: {s} = load %3[%19]
-    store %0[%19] = %20
-  }}
-}}
 ",
         mask = CELLS - 1
+    );
+    let mut next = 11;
+    for (at, op) in ops(s).enumerate() {
+        let [i, cell, value, odd, is_odd, now, expected, old, start, place] = std::array::from_fn(|n| next + n);
+        next += 10;
+        let atomic = match op {
+            "cas" => format!("atomic cas %3[%{cell}], %{value} expected %{expected}"),
+            _ => format!("atomic {op} %3[%{cell}], %{value}"),
+        };
+        text += &format!(
+            "  for %{i}: i64 = %4 to %7 step %5 {{
+    %{cell}: i64 = and %{i}, %8
+    %{value}: {s} = load %1[%{i}]
+    %{odd}: i64 = and %{i}, %5
+    %{is_odd}: bool = eq %{odd}, %5
+    %{now}: {s} = load %3[%{cell}]
+    %{expected}: {s} = select %{is_odd}, %{now}, %{value}
+    %{old}: {s} = {atomic}
+    %{start}: i64 = {before}
+    %{place}: i64 = add %{start}, %{i}
+    store %2[%{place}] = %{old}
+  }}
+",
+            before = at * count
+        );
+    }
+    let last = next + 1;
+    text + &format!(
+        "  for %{next}: i64 = %4 to %6 step %5 {{
+    %{last}: {s} = load %3[%{next}]
+    store %0[%{next}] = %{last}
+  }}
+}}
+"
     )
 }
 
 #[test]
 fn all_operations_on_all_types() {
     let device = &*weft_gpu::devices()[0];
-    let mut faults = Vec::new();
     for s in Scalar::ALL
         .into_iter()
         .filter(|s| s.is_int() || matches!(s, Scalar::F32 | Scalar::F64))
     {
         for memory in [Memory::Global, Memory::Shared, Memory::Local, Memory::Dynamic] {
-            for op in OPS.into_iter().filter(|op| fits(op, s)) {
-                let values = values(s);
-                let module = text::parse(&source(op, s, memory, values.len())).unwrap();
-                let line = TestLine {
-                    line: 0,
-                    func: module.entry,
-                    launch: TestLaunch::Grid {
-                        grid: [1; 3],
-                        block: [1; 3],
-                        dynamic: 64,
-                    },
-                    args: vec![
-                        array(s, values[2..6].to_vec()),
-                        array(s, values.clone()),
-                        array(s, values.iter().rev().copied().collect()),
-                    ],
-                    expected: Expected::default(),
-                };
-                let facts = if memory == Memory::Shared { Facts::default() } else { Facts::ALL };
-                let exe = device
-                    .compile_for(Arc::new(module.clone()), CompileOptions::default(), facts)
-                    .unwrap();
-                let ran = run(device, &*exe, &module, &line);
-                let oracle = interpret(&module, &line, Options::default()).unwrap();
-                let same = ran.args.iter().zip(&oracle.args).all(|(ours, theirs)| ours.matches(theirs, false));
-                if !same || ran.ended.is_err() {
-                    faults.push(format!(
-                        "{op} of {s} in {memory:?}: {:?}\n{:?}\n{:?}",
-                        ran.ended, ran.args, oracle.args
-                    ));
-                }
+            let values = values(s);
+            let module = text::parse(&source(s, memory, values.len())).unwrap();
+            let results = values.iter().cycle().take(values.len() * ops(s).count());
+            let line = TestLine {
+                line: 0,
+                func: module.entry,
+                launch: TestLaunch::Grid {
+                    grid: [1; 3],
+                    block: [1; 3],
+                    dynamic: 64,
+                },
+                args: vec![
+                    array(s, values[2..6].to_vec()),
+                    array(s, values.clone()),
+                    array(s, results.copied().collect()),
+                ],
+                expected: Expected::default(),
+            };
+            let facts = if memory == Memory::Shared { Facts::default() } else { Facts::ALL };
+            let exe = device
+                .compile_for(Arc::new(module.clone()), CompileOptions::default(), facts)
+                .unwrap();
+            let ran = run(device, &*exe, &module, &line);
+            ran.ended.unwrap();
+            let oracle = interpret(&module, &line, Options::default()).unwrap();
+            for (ours, theirs) in ran.args.iter().zip(&oracle.args) {
+                assert!(ours.matches(theirs, false), "{s} in {memory:?}: {ours:?}\nexpected {theirs:?}");
             }
         }
     }
-    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }
 
 /// Many threads on few elements; results that do not hang on their order.
