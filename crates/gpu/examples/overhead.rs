@@ -60,6 +60,9 @@ fn main() {
     timed("first launch", 1, launch);
     gpu.synchronize().unwrap();
     for round in 0..5 {
+        // Less than a batch, so that nothing is submitted meanwhile.
+        timed(&format!("launch {round} of a batch"), 500, || (0..500).for_each(|_| launch()));
+        gpu.synchronize().unwrap();
         let count = 10_000;
         timed(&format!("launch {round}"), count, || (0..count).for_each(|_| launch()));
         timed("  and wait", count, || gpu.synchronize().unwrap());

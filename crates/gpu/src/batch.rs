@@ -8,7 +8,7 @@ use crate::live::Live;
 
 /// Bytes of the arena, and steps after which a batch is submitted in any case, so that the device has something to do.
 const ARENA: usize = 256 << 10;
-const MOST_STEPS: u32 = 512;
+const MOST_STEPS: u32 = 1024;
 
 /// A batch that was given to the device.
 #[derive(Clone, Debug)]
@@ -69,6 +69,11 @@ impl Batch {
     /// The number that work recorded now gets.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Changes with all that is recorded.
+    pub fn progress(&self) -> (u64, u32) {
+        (self.number, self.steps)
     }
 
     pub fn is_open(&self) -> bool {

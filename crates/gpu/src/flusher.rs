@@ -1,13 +1,16 @@
 //! A thread that submits what was recorded and then left alone, so that the device works while the host does something else.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::thread;
 use std::time::Duration;
 
 use crate::gpu::lock;
 use crate::live::Live;
 
-/// How long a batch may lie open. Launches that come faster than this share one.
+/// How long a batch may lie open with nothing new coming to it, and how many times as long if something does: a driver for the CPU works
+/// while it is given a batch, and whoever records waits for that.
 const PATIENCE: Duration = Duration::from_micros(300);
+const MOST_LOOKS: u32 = 16;
 
 #[derive(Debug, Default)]
 pub struct Flusher {
@@ -24,7 +27,7 @@ struct Orders {
 impl Flusher {
     pub fn start(me: &Arc<Flusher>, live: &Arc<Live>) {
         let (me, live) = (me.clone(), Arc::downgrade(live));
-        let thread = std::thread::Builder::new().name("weft-gpu".into());
+        let thread = thread::Builder::new().name("weft-gpu".into());
         // Without the thread, work starts when somebody waits for it.
         let _ = thread.spawn(move || me.serve(&live));
     }
@@ -52,14 +55,23 @@ impl Flusher {
                 }
                 orders.is_open = false;
             }
-            let Some(seen) = live.upgrade().map(|live| live.state().batch.number()) else {
-                return;
-            };
-            std::thread::sleep(PATIENCE);
-            let Some(live) = live.upgrade() else { return };
-            let mut state = live.state();
-            if state.batch.number() == seen {
-                state.batch.submit(&live);
+            let mut seen = None;
+            for look in 0..MOST_LOOKS {
+                let Some(live) = live.upgrade() else { return };
+                let mut state = live.state();
+                let progress = state.batch.progress();
+                match seen {
+                    // Somebody was faster.
+                    Some((number, _)) if number != progress.0 => break,
+                    Some(last) if last == progress || look + 1 == MOST_LOOKS => {
+                        state.batch.submit(&live);
+                        break;
+                    }
+                    _ => seen = Some(progress),
+                }
+                drop(state);
+                drop(live);
+                thread::sleep(PATIENCE);
             }
         }
     }
