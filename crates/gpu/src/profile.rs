@@ -12,6 +12,8 @@ use crate::stream::GpuStream;
 
 /// Clocks of host and device drift apart: after this long they are compared again.
 const AGE_NS: u64 = 4_000_000_000;
+/// Comparisons of which the shortest counts: a thread may be kept from its core in any.
+const TRIALS: u32 = 5;
 
 /// A moment on both clocks.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +62,7 @@ impl Timer {
     }
 }
 
-/// Both clocks at one moment: the device's at the end of an empty batch, the host's when that is known to be done.
+/// Both clocks at one moment.
 fn base(live: &Arc<Live>) -> Result<Base, RunError> {
     let known = *lock(&live.clock.0);
     if let Some(base) = known
@@ -68,21 +70,35 @@ fn base(live: &Arc<Live>) -> Result<Base, RunError> {
     {
         return Ok(base);
     }
+    let (mut base, mut best) = compare(live)?;
+    for _ in 1..TRIALS {
+        let (other, span) = compare(live)?;
+        if span < best {
+            (base, best) = (other, span);
+        }
+    }
+    *lock(&live.clock.0) = Some(base);
+    Ok(base)
+}
+
+/// The device's clock in a batch of its own; the host's in the middle of it, which takes the nanoseconds that are given, too.
+fn compare(live: &Arc<Live>) -> Result<(Base, u64), RunError> {
+    let before = live.state().batch.submit(live);
+    live.wait(&before)?;
+    let start = profile::now_ns();
     let (mark, ticket) = {
         let mut state = live.state();
-        state.batch.submit(live);
         let mark = live.stamps.write(live, &mut state.batch);
         (mark, state.batch.submit(live))
     };
     live.wait(&ticket)?;
-    let host_ns = profile::now_ns();
+    let span = profile::now_ns() - start;
     let mark = mark.ok_or_else(|| live.no_clock())?;
     let base = Base {
-        host_ns,
+        host_ns: start + span / 2,
         device_ns: live.read_stamps(&[&mark])?[0],
     };
-    *lock(&live.clock.0) = Some(base);
-    Ok(base)
+    Ok((base, span))
 }
 
 /// Records what the host does to copy, which is over when it returns.
