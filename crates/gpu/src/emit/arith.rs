@@ -163,7 +163,7 @@ impl Fx<'_> {
     }
 
     /// An integer of which the driver is not to know more than we say, where it makes mistakes then: one that becomes a float may be a zero
-    /// (it finds out by unrolling loops); one that was extended with its sign is found not to be below 0.
+    /// (it finds out by unrolling loops); one that was made 64 bits wide is compared wrongly with constants.
     pub fn veiled(&mut self, x: Operand) -> Operand {
         if self.cx.request.features.exact_zeros {
             return x;

@@ -90,7 +90,7 @@ impl Fx<'_> {
     pub fn take(&mut self, n: Num) -> Operand {
         match n {
             Num::Reg(op) => op,
-            Num::Short(op, range) if range.lo < 0 && op.known().is_none() => {
+            Num::Short(op, _) if op.known().is_none() => {
                 let wide = self.w.convert(op, Ty::I64);
                 self.veiled(wide)
             }
