@@ -45,7 +45,8 @@ pub struct Features {
     /// The same of float64.
     pub exact_divide64: bool,
     /// Constant zeros are computed with as IEEE 754 has it. Mesa's driver for the CPU (`llvmpipe`) takes `x * 0` for 0, `x + 0` for `x`
-    /// and `x / 0` for anything where it sees the zero; zeros are kept from its sight then.
+    /// and `x / 0` for anything where it sees the zero; zeros are kept from its sight then. So are integers made 64 bits wide: it compares them
+    /// wrongly with constants.
     pub exact_zeros: bool,
     /// Subnormal numbers are kept.
     pub subnormals32: bool,
