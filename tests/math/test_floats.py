@@ -108,4 +108,6 @@ def test_modf(dtype):
 def test_heaviside(dtype, call):
     x = values(dtype)
     y = np.roll(x, 1)
-    np.testing.assert_array_equal(call("heaviside", x, y), np.heaviside(x, y))
+    with np.errstate(all="ignore"):
+        want = np.heaviside(x, y)
+    np.testing.assert_array_equal(call("heaviside", x, y), want)
