@@ -158,3 +158,17 @@ fn random_kernels() {
         }
     }
 }
+
+/// Some threads end before barriers, and lanes of a warp meet where others never come.
+#[test]
+fn stray_kernels() {
+    let device = &*gpu();
+    for seed in seeds(60) {
+        let mut case = random::stray_kernel(seed);
+        case.module.functions.iter_mut().for_each(|f| f.flags.contract = false);
+        let facts = FACTS[seed as usize % FACTS.len()];
+        if let Some(fault) = random_fault(device, &case, facts, Arrays::Apart) {
+            panic!("seed {seed}, {facts:?}: {fault}\n{:?}\n{}", case.line, text::print(&case.module));
+        }
+    }
+}
