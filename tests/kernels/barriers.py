@@ -168,6 +168,44 @@ def local_array(a, out):
     out[i] = stack[4]
 
 
+@cuda.jit(device=True)
+def turned(a, i, shape, dtype):
+    """The block's elements the other way round, through shared memory of a shape that the caller says."""
+    tile = cuda.shared.array(shape, dtype)
+    t = cuda.threadIdx.x
+    tile[t] = a[i]
+    cuda.syncthreads()
+    n = cuda.blockDim.x
+    return tile[n - 1 - t]
+
+
+@cuda.jit(device=True)
+def running_least(a, i, length, times):
+    """Memory of each thread of a length that the caller says."""
+    ring = cuda.local.array((length, 2), np.int32)
+    for j in range(length):
+        ring[j, 0] = a[(i + j) % a.shape[0]]
+    least = ring[0, 0]
+    for j in range(1, length):
+        least = min(least, ring[j, 0] + times)
+    return least
+
+
+@cuda.jit(device=True)
+def turned_twice(a, i, length):
+    return turned(a, i, length, np.int32) * 1000 + running_least(a, i, length // 16, 3)
+
+
+# run: shapes_as_arguments[2, 32](i32(64), zeros(np.int64, 4, 64), 5)
+@cuda.jit
+def shapes_as_arguments(a, out, times):
+    i = cuda.grid(1)
+    out[0, i] = turned(a, i, 32, np.int32)
+    out[1, i] = turned(a, i, (TILE * 4,), np.int64) + turned(a, i, 64, np.int32)
+    out[2, i] = turned_twice(a, i, 48)
+    out[3, i] = running_least(a, i, 4, times) + running_least(a, i, 7, times)
+
+
 TABLE = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.float32)
 
 

@@ -1,5 +1,8 @@
 """One thread per element: geometry, guards, every element type."""
 
+import operator
+from operator import truediv
+
 from weft import cuda
 
 
@@ -127,3 +130,41 @@ def scatter(a, index, out):
 def store_truncates(a, out):
     i = cuda.grid(1)
     out[i] = a[i]
+
+
+@cuda.jit(device=True)
+def combined(op, x, y):
+    return op(op(x, y), x)
+
+
+# run: operators[2, 32](i32(64), i32(64) + 5, zeros(int, 64, 5))
+# run: operators[2, 32](f64(64), f64(64) + 5, zeros(float, 64, 5))
+@cuda.jit
+def operators(a, b, out):
+    i = cuda.grid(1)
+    out[i, 0] = combined(operator.add, a[i], b[i])
+    out[i, 1] = combined(operator.mul, a[i], -b[i])
+    out[i, 2] = operator.neg(a[i]) + operator.abs(b[i])
+    out[i, 3] = operator.lt(a[i], b[i])
+    out[i, 4] = truediv(a[i], 4)
+
+
+# run: reshaped[1, 24](i32(4, 6), zeros(np.int32, 24), -1)
+# run: reshaped[1, 24](i32(4, 6), zeros(np.int32, 24), 24)
+@cuda.jit
+def reshaped(a, out, length):
+    flat = a.reshape(length)
+    i = cuda.grid(1)
+    if i < flat.shape[0]:
+        out[i] = flat[i]
+
+
+# run: reshaped_to[(1, 1), (8, 8)](i32(4, 6), zeros(np.int32, 3, 8), (3, -1))
+# run: reshaped_to[(1, 1), (8, 8)](i32(4, 6), zeros(np.int32, 3, 8), (-1, 8))
+# run: reshaped_to[(1, 1), (8, 8)](i32(0, 6), zeros(np.int32, 3, 8), (-1, 8))
+@cuda.jit
+def reshaped_to(a, out, shape):
+    b = a.reshape(shape)
+    j, i = cuda.grid(2)
+    if i < b.shape[0] and j < b.shape[1]:
+        out[i, j] = b[i, j]

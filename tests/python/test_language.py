@@ -6,6 +6,7 @@ import cmath
 import itertools
 import linecache
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -92,6 +93,84 @@ BINARY = {
     "a == b": ALL,
     "a != b": ALL,
 }
+
+
+OPERATORS = {
+    "add": ALL,
+    "sub": [*REAL, *COMPLEX],
+    "mul": ALL,
+    "truediv": [*REAL, *COMPLEX],
+    "floordiv": REAL,
+    "mod": REAL,
+    "and_": [np.bool_, *INTS],
+    "or_": [np.bool_, *INTS],
+    "xor": [np.bool_, *INTS],
+    "lshift": INTS,
+    "rshift": INTS,
+    "lt": REAL,
+    "le": REAL,
+    "gt": REAL,
+    "ge": REAL,
+    "eq": ALL,
+    "ne": ALL,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", OPERATORS)
+def test_binary_functions_of_operator(name):
+    op = getattr(operator, name)
+
+    def f(a, b):
+        return op(a, b)
+
+    compiled = njit(error_model="numpy")(f)
+    for left, right in itertools.product(OPERATORS[name], (int, np.int16, np.uint64, np.float32)):
+        if right is int or right in OPERATORS[name]:
+            for a, b in zip(itertools.cycle(samples(left)), samples(right)):
+                run(f, compiled, (a, b), name)
+
+
+def test_other_functions_of_operator():
+    def f(a, b):
+        numbers = operator.neg(a), operator.pos(a), operator.abs(a), operator.pow(a, 2)
+        return numbers, operator.not_(a), operator.truth(b), operator.contains((1, b), a), operator.is_(a, None), operator.is_not(b, None)
+
+    def bits(a):
+        return operator.invert(a), operator.inv(a)
+
+    def arrays(a, b):
+        return operator.add(a, b), operator.lt(a, b), operator.neg(a), operator.abs(a), operator.matmul(a, b)
+
+    for args in ((2, 0), (-3, -3), (2.5, 1)):
+        run(f, njit(f), args, "operator")
+    for n in (5, np.int8(-4), np.uint16(3)):
+        run(bits, njit(bits), (n,), "operator")
+    run(arrays, njit(arrays), (np.arange(9.0).reshape(3, 3) - 4, np.ones((3, 3))), "operator")
+    with pytest.raises(ZeroDivisionError):
+        njit(lambda a, b: operator.truediv(a, b))(1, 0)
+    with pytest.raises(weft.WeftError, match=r"'operator\.concat' is not known"):
+        njit(lambda a: operator.concat(a, a))((1, 2))
+
+
+SHAPES = [-1, 24, (-1,), (2, -1), (-1, 4), (2, -1, 4), (1, 24), (-1, -1), (-2, -12), (5, -1), 23, 0, (0, -1)]
+
+
+@pytest.mark.parametrize("size", [24, 0])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_reshape_to_a_shape_known_at_run_time(shape, size):
+    def f(a, shape):
+        b = a.reshape(shape)
+        return b, b.shape
+
+    args = np.arange(size, dtype=np.int32), shape
+    run(f, njit(f), args, "reshape")
+
+
+def test_reshape_to_what_could_have_any_length():
+    f = njit(lambda a: a.reshape(-1, 0))
+    with pytest.raises(ValueError, match="cannot reshape"):
+        f(np.zeros(0))
 
 
 @pytest.mark.filterwarnings("ignore")

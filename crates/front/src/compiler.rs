@@ -1,6 +1,6 @@
 //! One compilation: the module being made, the functions specialised so far, and the chain of calls being compiled.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use weft_ir::{ConstArray, ConstId, FuncId, FuncKind, Function, Module, Scalar, Source, SourceId, Span};
@@ -30,6 +30,25 @@ pub type Res<T> = Result<T, Stop>;
 /// How deep calls may be nested: functions are compiled by recursion.
 const DEEPEST: usize = 100;
 
+/// A function called from another one, as it was compiled for the call.
+#[derive(Clone)]
+pub struct Callee {
+    pub id: FuncId,
+    pub ty: Ty,
+    /// Integers that the call writes out are constants in the function and no parameters of it.
+    pub by_constants: bool,
+}
+
+/// What a called function is compiled for.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Specialisation {
+    key: u64,
+    args: Vec<Ty>,
+    in_parallel: bool,
+    /// Where it is compiled for the constants among the arguments: what they are.
+    constants: Option<Vec<Option<i128>>>,
+}
+
 /// A function being compiled, for messages about recursion.
 struct Frame {
     key: u64,
@@ -45,7 +64,9 @@ pub struct Compiler {
     constants: Vec<ConstArray>,
     constant_ids: HashMap<(Scalar, Vec<u64>, *const Vec<u8>), ConstId>,
     functions: Vec<Function>,
-    specialised: HashMap<(u64, Vec<Ty>, bool), (FuncId, Ty)>,
+    specialised: HashMap<Specialisation, (FuncId, Ty)>,
+    /// Functions that cannot do without the constants among their arguments.
+    by_constants: HashSet<Specialisation>,
     stack: Vec<Frame>,
 }
 
@@ -60,6 +81,7 @@ impl Compiler {
             constant_ids: HashMap::new(),
             functions: Vec::new(),
             specialised: HashMap::new(),
+            by_constants: HashSet::new(),
             stack: Vec::new(),
         }
     }
@@ -103,22 +125,49 @@ impl Compiler {
         self.specialise(function, lower::Args::Entry(args), kind, false)
     }
 
-    /// A function called from another one, compiled once per argument types; anew for calls from parallel loops, in which loops are plain.
-    pub fn callee(&mut self, function: &Rc<FunctionSource>, args: &[Val], in_parallel: bool, call: Span) -> Res<(FuncId, Ty)> {
-        let in_parallel = in_parallel && !crate::library::is_library(function.key);
-        let key = (function.key, args.iter().map(Val::ty).collect::<Vec<_>>(), in_parallel);
-        if let Some(done) = self.specialised.get(&key) {
-            return Ok(done.clone());
+    /// A function called from another one, compiled once per argument types. One that needs a constant where an argument stands, as the shape
+    /// of a shared array, is compiled anew for the integers that the call writes out.
+    pub fn callee(&mut self, function: &Rc<FunctionSource>, args: &[Val], in_parallel: bool, call: Span) -> Res<Callee> {
+        let mut what = Specialisation {
+            key: function.key,
+            args: args.iter().map(Val::ty).collect(),
+            in_parallel: in_parallel && !crate::library::is_library(function.key),
+            constants: None,
+        };
+        if !self.by_constants.contains(&what) {
+            match self.called(function, args, &what, call) {
+                Err(Stop::Error(diag)) if diag.wants_constants && args.iter().any(has_constant) => {
+                    self.by_constants.insert(what.clone());
+                }
+                done => return done,
+            }
+        }
+        let mut constants = Vec::new();
+        args.iter().for_each(|arg| list_constants(arg, &mut constants));
+        what.constants = Some(constants);
+        self.called(function, args, &what, call)
+    }
+
+    /// The function compiled as asked; anew for calls from parallel loops, in which loops are plain.
+    fn called(&mut self, function: &Rc<FunctionSource>, args: &[Val], what: &Specialisation, call: Span) -> Res<Callee> {
+        let by_constants = what.constants.is_some();
+        if let Some((id, ty)) = self.specialised.get(what).cloned() {
+            return Ok(Callee { id, ty, by_constants });
         }
         self.refuse_recursion(function, call)?;
         if self.stack.len() > DEEPEST {
             let message = format!("calls are nested more than {DEEPEST} functions deep here");
             return Err(Diagnostic::new(DiagnosticKind::Unsupported, call, message).into());
         }
-        let done = self.specialise(function, lower::Args::Call(args), FuncKind::Device, in_parallel);
-        let done = done.map_err(|stop| called_from(stop, function, args, call))?;
-        self.specialised.insert(key, done.clone());
-        Ok(done)
+        let given = if by_constants {
+            lower::Args::Constants(args)
+        } else {
+            lower::Args::Call(args)
+        };
+        let done = self.specialise(function, given, FuncKind::Device, what.in_parallel);
+        let (id, ty) = done.map_err(|stop| called_from(stop, function, args, call))?;
+        self.specialised.insert(what.clone(), (id, ty.clone()));
+        Ok(Callee { id, ty, by_constants })
     }
 
     fn specialise(&mut self, function: &Rc<FunctionSource>, args: lower::Args<'_>, kind: FuncKind, in_parallel: bool) -> Res<(FuncId, Ty)> {
@@ -161,6 +210,20 @@ impl Compiler {
             entry,
         };
         crate::prune::prune(module)
+    }
+}
+
+fn has_constant(arg: &Val) -> bool {
+    match arg {
+        Val::Tuple(items) => items.iter().any(has_constant),
+        _ => arg.integer_constant().is_some(),
+    }
+}
+
+fn list_constants(arg: &Val, into: &mut Vec<Option<i128>>) {
+    match arg {
+        Val::Tuple(items) => items.iter().for_each(|item| list_constants(item, into)),
+        _ => into.push(arg.integer_constant()),
     }
 }
 

@@ -14,6 +14,8 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// What to do about it.
     pub help: Option<String>,
+    /// A constant is needed where an argument stands that is known at run time only: the call may have one to give.
+    pub wants_constants: bool,
     pub sources: Vec<Source>,
 }
 
@@ -45,6 +47,7 @@ impl Diagnostic {
             message: message.into(),
             labels: vec![Label { span, text: String::new() }],
             help: None,
+            wants_constants: false,
             sources: Vec::new(),
         }
     }

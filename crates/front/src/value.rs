@@ -188,6 +188,11 @@ impl Val {
             .flatten()
     }
 
+    /// A constant of an integer type, which a called function may take as one.
+    pub fn integer_constant(&self) -> Option<i128> {
+        self.const_int().filter(|_| self.num().is_some_and(|n| n.scalar.is_int()))
+    }
+
     pub fn is_array(&self) -> bool {
         matches!(self, Val::View(..) | Val::Lazy(_))
     }

@@ -254,6 +254,8 @@ fn named(object: &Bound<'_, PyAny>) -> Option<Object> {
     let owner: Option<String> = object.getattr("__module__").ok().and_then(|m| m.extract().ok());
     match owner.as_deref() {
         Some(owner @ ("math" | "cmath" | "numpy" | "builtins")) => Some(Object::Known(format!("{owner}.{name}"))),
+        // Where the functions of `operator` are written in C.
+        Some("_operator") => Some(Object::Known(format!("operator.{name}"))),
         Some("numpy.linalg") => Some(Object::Known(format!("numpy.linalg.{name}"))),
         // Ufuncs say nothing of their module before NumPy 2.
         _ if type_name(object) == "ufunc" => Some(Object::Known(format!("numpy.{name}"))),

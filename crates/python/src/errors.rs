@@ -8,7 +8,7 @@ use pyo3::exceptions::{
     PyAssertionError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOverflowError, PyValueError, PyZeroDivisionError,
 };
 use pyo3::prelude::*;
-use weft_front::{Diagnostic, DiagnosticKind, Label};
+use weft_front::{Diagnostic, DiagnosticKind};
 use weft_ir::{ErrorKind, Module, Source, Span};
 use weft_runtime::{CompileError, Hooks, Raised, RunError};
 
@@ -106,14 +106,9 @@ fn at(message: String, span: Span, sources: &[Source]) -> String {
     if sources.get(span.source.index()).is_none() {
         return message;
     }
-    Diagnostic {
-        kind: DiagnosticKind::Value,
-        message,
-        labels: vec![Label { span, text: String::new() }],
-        help: None,
-        sources: sources.to_vec(),
-    }
-    .render()
+    let mut diag = Diagnostic::new(DiagnosticKind::Value, span, message);
+    diag.sources = sources.to_vec();
+    diag.render()
 }
 
 /// Whether this is the thread that Python runs signal handlers on.

@@ -219,8 +219,9 @@ fn constant_shape(shape: &Val, call: &Call) -> Res<Vec<u64>> {
     let dim = |v: &Val| v.const_int().and_then(|n| u64::try_from(n).ok());
     dims.iter().map(dim).collect::<Option<_>>().ok_or_else(|| {
         let message = "the shape of a shared or local array must be constant";
-        let diag = Diagnostic::new(DiagnosticKind::Value, call.span, message);
-        let help = "write integers, or names of globals or of variables assigned one constant";
+        let mut diag = Diagnostic::new(DiagnosticKind::Value, call.span, message);
+        diag.wants_constants = true;
+        let help = "write integers, or names of globals or of variables assigned one constant, or hand one of these to the device function";
         diag.help(help).into()
     })
 }

@@ -148,6 +148,9 @@ fn contiguous(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
     l.copy_array(array, call.span)
 }
 
+/// What a -1 beside a 0 is answered.
+const OF_ANY_LENGTH: &str = "cannot reshape array: -1 beside an axis of length 0 could be any length";
+
 fn reshape(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val> {
     let Val::View(view, ty) = array else {
         return Err(l.typing(call.span, "an array is needed here"));
@@ -163,9 +166,16 @@ fn reshape(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val>
     for dim in &dims {
         extents.push(l.index_value(dim, call.span)?);
     }
-    if let Some(open) = open {
+    if open.is_none() {
+        open_extent(l, &mut extents, total)?;
+    } else if let Some(open) = open {
         let others: Vec<Value> = extents.iter().enumerate().filter(|(i, _)| *i != open).map(|(_, v)| *v).collect();
         let others = l.product(&others);
+        if dims.len() > 1 {
+            let zero = l.b.i64(0);
+            let any = l.b.compare(CmpOp::Eq, others, zero);
+            l.raise_if(any, ErrorKind::Value, OF_ANY_LENGTH)?;
+        }
         extents[open] = l.b.binary(BinOp::FloorDiv, total, others);
         l.mark_nonneg(extents[open]);
     }
@@ -182,6 +192,44 @@ fn reshape(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val>
     let reshaped = l.b.emit(result, Op::Reshape(*view, extents));
     l.derived(reshaped, *view);
     Ok(Val::View(reshaped, result))
+}
+
+/// Replaces the one -1 that a shape known at run time only may have. What else is wrong with it shows in the sizes, which then differ.
+fn open_extent(l: &mut Lower<'_>, extents: &mut [Value], total: Value) -> Res<()> {
+    if extents.iter().all(|n| l.is_nonneg(*n)) {
+        return Ok(());
+    }
+    let (zero, one) = (l.b.i64(0), l.b.i64(1));
+    let minus_one = l.b.i64(-1);
+    let mut found = zero;
+    let mut others = Vec::with_capacity(extents.len());
+    let mut open = Vec::with_capacity(extents.len());
+    for &n in extents.iter() {
+        let here = l.b.compare(CmpOp::Eq, n, minus_one);
+        let counted = l.b.select(here, one, zero);
+        found = l.b.binary(BinOp::Add, found, counted);
+        others.push(l.b.select(here, one, n));
+        open.push(here);
+    }
+    let several = l.b.compare(CmpOp::Gt, found, one);
+    l.raise_if(several, ErrorKind::Value, "can only specify one unknown dimension")?;
+    let mut negative = l.b.compare(CmpOp::Lt, others[0], zero);
+    for n in &others[1..] {
+        let here = l.b.compare(CmpOp::Lt, *n, zero);
+        negative = l.b.binary(BinOp::Or, negative, here);
+    }
+    l.raise_if(negative, ErrorKind::Value, "negative dimensions are not allowed")?;
+    let others = l.product(&others);
+    let any = l.b.compare(CmpOp::Eq, others, zero);
+    let asked = l.b.compare(CmpOp::Eq, found, one);
+    let any = l.b.binary(BinOp::And, any, asked);
+    l.raise_if(any, ErrorKind::Value, OF_ANY_LENGTH)?;
+    let rest = l.b.binary(BinOp::FloorDiv, total, others);
+    for (n, here) in extents.iter_mut().zip(open) {
+        *n = l.b.select(here, rest, *n);
+        l.mark_nonneg(*n);
+    }
+    Ok(())
 }
 
 fn transpose(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {

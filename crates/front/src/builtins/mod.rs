@@ -11,6 +11,7 @@ mod intrinsics;
 mod math;
 pub mod methods;
 pub mod numpy;
+mod operators;
 mod order;
 pub mod products;
 mod python;
@@ -70,7 +71,7 @@ pub fn canonical(path: &str) -> String {
 pub fn find(path: &str) -> Option<Entry> {
     if matches!(
         path,
-        "math" | "cmath" | "numpy" | "numpy.linalg" | "weft" | "weft.cuda" | "weft.intrinsics" | "weft.math" | "builtins"
+        "math" | "cmath" | "operator" | "numpy" | "numpy.linalg" | "weft" | "weft.cuda" | "weft.intrinsics" | "weft.math" | "builtins"
     ) {
         return Some(Entry::Module);
     }
@@ -79,6 +80,7 @@ pub fn find(path: &str) -> Option<Entry> {
         "builtins" => python::find(name),
         "math" => math::find(name),
         "cmath" => complex::find(name),
+        "operator" => operators::find(name),
         "numpy" => numpy::find(name),
         "weft" => match name.split_once('.') {
             Some(("cuda", name)) => cuda::find(name),

@@ -183,7 +183,7 @@ fn float(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     convert(l, call, Num::FLOAT, Number::Float(0.0))
 }
 
-fn bool(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+pub fn bool(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     if call.pos.is_empty() {
         return Ok(Val::Lit(Lit::bool(false)));
     }

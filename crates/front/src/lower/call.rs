@@ -8,7 +8,7 @@ use weft_ir::{FuncKind, Op, Scalar, Span, Type, Value};
 
 use super::Lower;
 use crate::builtins::{self, Entry};
-use crate::compiler::Res;
+use crate::compiler::{Callee, Res};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::parse;
 use crate::types::{Num, Ty};
@@ -203,29 +203,30 @@ impl Lower<'_> {
 
     /// Calls a function with one value per parameter.
     pub fn call_function(&mut self, f: &Rc<FunctionSource>, args: &[Val], span: Span) -> Res<Val> {
-        let (id, ty) = self.cx.callee(f, args, self.in_lanes(), span)?;
+        let Callee { id, ty, by_constants } = self.cx.callee(f, args, self.in_lanes(), span)?;
         if self.cx.kind_of(id) == Some(&FuncKind::Host) {
             self.needs_host = true;
         }
         let mut values = Vec::new();
         for arg in args {
-            self.spread_argument(arg, span, &mut values)?;
+            self.spread_argument(arg, by_constants, span, &mut values)?;
         }
         let ir = if ty == Ty::None { Type::unit() } else { ty.ir() };
         let result = self.b.emit(ir, Op::Call(id, values));
         Ok(self.wrap_value(result, &ty))
     }
 
-    fn spread_argument(&mut self, arg: &Val, span: Span, into: &mut Vec<Value>) -> Res<()> {
+    fn spread_argument(&mut self, arg: &Val, by_constants: bool, span: Span, into: &mut Vec<Value>) -> Res<()> {
         match arg {
             Val::Num(value, _) | Val::View(value, _) => into.push(*value),
+            Val::Lit(_) if by_constants && arg.integer_constant().is_some() => {}
             Val::Lit(lit) => {
                 let value = self.number_as(arg, lit.num.scalar, span)?;
                 into.push(value);
             }
             Val::Tuple(items) => {
                 for item in items {
-                    self.spread_argument(item, span, into)?;
+                    self.spread_argument(item, by_constants, span, into)?;
                 }
             }
             _ => {}

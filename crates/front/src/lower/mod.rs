@@ -48,6 +48,8 @@ pub enum Args<'a> {
     Entry(&'a [Ty]),
     /// Called by another function: tuples are spread, compile-time things are substituted.
     Call(&'a [Val]),
+    /// As `Call`, and integers that are constants are substituted, too.
+    Constants(&'a [Val]),
 }
 
 /// One function to compile.
@@ -196,7 +198,7 @@ impl<'c> Lower<'c> {
         let parsed = self.parsed.clone();
         let given = match job.args {
             Args::Entry(types) => types.len(),
-            Args::Call(vals) => vals.len(),
+            Args::Call(vals) | Args::Constants(vals) => vals.len(),
         };
         if given != parsed.params.len() {
             return self.wrong_count(given);
@@ -204,7 +206,8 @@ impl<'c> Lower<'c> {
         for (i, param) in parsed.params.iter().enumerate() {
             let val = match job.args {
                 Args::Entry(types) => self.entry_param(&param.name, &types[i]),
-                Args::Call(vals) => self.spread_param(&param.name, &vals[i]),
+                Args::Call(vals) => self.spread_param(&param.name, &vals[i], false),
+                Args::Constants(vals) => self.spread_param(&param.name, &vals[i], true),
             };
             let span = self.span(param.range);
             self.define_param(&param.name, val, span)?;
@@ -231,7 +234,10 @@ impl<'c> Lower<'c> {
         }
     }
 
-    fn spread_param(&mut self, name: &str, val: &Val) -> Val {
+    fn spread_param(&mut self, name: &str, val: &Val, constants: bool) -> Val {
+        if constants && val.integer_constant().is_some() {
+            return val.clone();
+        }
         match val.ty() {
             Ty::Num(n) => Val::Num(self.b.func.new_param(n.scalar.into(), name), n),
             Ty::View(v) => {
@@ -241,7 +247,7 @@ impl<'c> Lower<'c> {
             }
             Ty::Tuple(_) => {
                 let Val::Tuple(items) = val else { return val.clone() };
-                let spread = |(i, item): (usize, &Val)| self.spread_param(&format!("{name}.{i}"), item);
+                let spread = |(i, item): (usize, &Val)| self.spread_param(&format!("{name}.{i}"), item, constants);
                 Val::Tuple(items.iter().enumerate().map(spread).collect())
             }
             Ty::None | Ty::Static(_) => val.clone(),
@@ -338,7 +344,6 @@ impl<'c> Lower<'c> {
     }
 
     fn finish(self) -> Res<(Function, Ty)> {
-        self.cx.types.extend(self.types);
         match self.failed {
             None => {}
             Some(Stop::Error(error)) => return Err(Stop::Error(error)),
@@ -346,6 +351,7 @@ impl<'c> Lower<'c> {
                 return Err(read_too_early(&name, span).into());
             }
         }
+        self.cx.types.extend(self.types);
         let ty = self.result.map_or(Ty::None, |(ty, _)| ty);
         let mut func = self.b.finish();
         let host = self.cx.options.role == Role::Host;

@@ -28,6 +28,7 @@ impl Environment for Names {
         Some(match name {
             "math" => Object::Module("math".into()),
             "cmath" => Object::Module("cmath".into()),
+            "operator" => Object::Module("operator".into()),
             "np" => Object::Module("numpy".into()),
             "cuda" => Object::Module("weft.cuda".into()),
             "weft" => Object::Module("weft".into()),

@@ -61,6 +61,17 @@ def variable_shape(a: float64[:], n: int):
     a[0] = s[0]
 
 
+def scratch(length, times):
+    s = cuda.shared.array((4, length), np.float64)
+    return s[0, times]
+
+
+@cuda.jit
+def variable_shape_of_a_call(a: float64[:], n: int):
+    a[0] = scratch(8, 0)
+    a[1] = scratch(n, 3)
+
+
 @cuda.jit
 def four_axes(a: float64[:]):
     i = cuda.grid(4)
