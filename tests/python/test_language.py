@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import enum
 import itertools
 import linecache
 import math
@@ -151,6 +152,74 @@ def test_other_functions_of_operator():
         njit(lambda a, b: operator.truediv(a, b))(1, 0)
     with pytest.raises(weft.WeftError, match=r"'operator\.concat' is not known"):
         njit(lambda a: operator.concat(a, a))((1, 2))
+
+
+class Color(enum.Enum):
+    RED = 1
+    GREEN = (2, 0.5)
+    ROUGE = 1  # noqa: PIE796
+
+
+class Code(enum.IntEnum):
+    OK = 200
+    GONE = 410
+    WORST = -1
+
+
+class Bit(enum.IntFlag):
+    LOW = 1
+    HIGH = 8
+
+
+def test_enumerations():
+    red = Color.RED
+
+    def f(n):
+        if n > Code.OK:
+            n -= Code.GONE
+        picked = Code["OK"] if n > 0 else Code.WORST
+        same = Color.RED == Color.ROUGE, Color.RED != Color.GREEN, Color["GREEN"] is Color.GREEN, red is Color.RED, Color.RED == 1
+        parts = Color.GREEN.value[0] * n, Color.GREEN.value[1], Code.GONE.value, Color.ROUGE.value, red.value, len(red.name)
+        return n + Code.WORST, picked, same, parts, (n & 6) | Bit.HIGH | Bit.LOW, Code.OK == 200
+
+    for n in (0, 7, 300, np.int64(-3), np.int64(500)):
+        want = f(n)
+        assert_same(
+            njit(f)(n), (want[0], int(want[1]), *want[2:4], want[4] if isinstance(n, np.integer) else int(want[4]), want[5]), "enums"
+        )
+
+    @njit
+    def device_function(color, n):
+        return n if color is Color.RED else -n
+
+    both = njit(lambda n: (device_function(Color.RED, n), device_function(Color.GREEN, n)))
+    assert both(3) == (3, -3)
+
+
+@pytest.mark.parametrize(
+    "function, message",
+    [
+        (lambda n: Color.BLUE, "the enumeration 'Color' has no member 'BLUE'"),
+        (lambda n: Color[n], "a member of 'Color' is found by its name, not by int"),
+        (lambda n: Color.RED + n, "does not go with the constant 'Color.RED' and int"),
+        (lambda n: Color.RED < Color.GREEN, "cannot be compared"),
+        (lambda n: Color(n), "the enumeration 'Color' cannot be called"),
+        (lambda n: Color.RED if n else Color.GREEN, "Color.RED"),
+        (lambda n: Code.OK.twice, "has no attribute 'twice'"),
+    ],
+)
+def test_what_enumerations_do_not_do(function, message):
+    with pytest.raises(weft.WeftError, match=message):
+        njit(function)(1)
+
+
+def test_no_string_is_returned():
+    @njit
+    def name(n):
+        return "name"
+
+    with pytest.raises(weft.WeftError, match="'name' returns str, which compiled functions cannot"):
+        njit(lambda n: name(n) == "name")(1)
 
 
 SHAPES = [-1, 24, (-1,), (2, -1), (-1, 4), (2, -1, 4), (1, 24), (-1, -1), (-2, -12), (5, -1), 23, 0, (0, -1)]

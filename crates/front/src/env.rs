@@ -56,10 +56,33 @@ pub enum Object {
     Module(String),
     /// A function the front end knows, by its canonical path: `math.sin`, `numpy.zeros`, `builtins.range`, `weft.cuda.grid`, `weft.prange`.
     Known(String),
+    /// A class of enumerated constants: `enum.Enum` or one made from it.
+    Enum(Rc<EnumClass>),
+    /// A constant of such a class that is no number or string itself.
+    Member(Rc<EnumMember>),
     /// Another function compiled by Weft, or a plain Python function that is callable from kernels.
     Function(Rc<FunctionSource>),
     /// Anything else, with its Python type's name for messages.
     Other(String),
+}
+
+/// An enumeration: its name, and its members by theirs, aliases among them.
+#[derive(Debug)]
+pub struct EnumClass {
+    pub name: String,
+    pub members: Vec<(String, Rc<EnumMember>)>,
+}
+
+#[derive(Debug)]
+pub struct EnumMember {
+    /// Identity of the member's object.
+    pub key: u64,
+    /// As it is shown: `Color.red`.
+    pub path: String,
+    pub name: String,
+    pub value: Object,
+    /// The number or string that it is itself, as members of `IntEnum` are.
+    pub itself: Option<Object>,
 }
 
 /// The type of an argument as the caller passes it.

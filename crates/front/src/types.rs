@@ -67,6 +67,10 @@ pub enum Static {
     Path(String),
     /// A function to compile: its key and name.
     Function(u64, String),
+    /// An enumeration and its name.
+    Enum(usize, String),
+    /// A member of one: its key and how it is shown.
+    Member(u64, String),
     Ellipsis,
     /// Something of the host language that means nothing here; its Python type.
     Other(String),
@@ -80,6 +84,15 @@ impl Ty {
             Ty::View(v) => Type::View(*v),
             Ty::Tuple(items) => Type::Tuple(items.iter().map(Ty::ir).collect()),
             Ty::None | Ty::Static(_) => Type::unit(),
+        }
+    }
+
+    /// Is there something in it that exists only while compiling?
+    pub fn has_static(&self) -> bool {
+        match self {
+            Ty::Static(_) => true,
+            Ty::Tuple(items) => items.iter().any(Ty::has_static),
+            Ty::Num(_) | Ty::View(_) | Ty::None => false,
         }
     }
 
@@ -135,6 +148,8 @@ impl fmt::Display for Static {
             Static::Dtype(s) => write!(f, "the type {}", s.numpy_name()),
             Static::Path(p) => write!(f, "'{p}'"),
             Static::Function(_, name) => write!(f, "the function '{name}'"),
+            Static::Enum(_, name) => write!(f, "the enumeration '{name}'"),
+            Static::Member(_, path) => write!(f, "the constant '{path}'"),
             Static::Ellipsis => f.write_str("..."),
             Static::Other(name) => write!(f, "a Python object of type '{name}'"),
         }

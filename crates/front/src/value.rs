@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use weft_ir::{Const, Kind, Scalar, Value, ViewType, eval};
 
-use crate::FunctionSource;
 use crate::lower::lazy::Lazy;
 use crate::types::{Num, Static, Ty};
+use crate::{EnumClass, EnumMember, FunctionSource};
 
 #[derive(Clone)]
 pub enum Val {
@@ -24,6 +24,8 @@ pub enum Val {
     /// A module or function the front end knows.
     Path(String),
     Function(Rc<FunctionSource>),
+    Enum(Rc<EnumClass>),
+    Member(Rc<EnumMember>),
     /// An attribute that is called: the receiver and the method's name.
     Method(Box<Val>, String),
     Iter(Box<Iter>),
@@ -156,6 +158,8 @@ impl Val {
             Val::Dtype(s) => Ty::Static(Static::Dtype(*s)),
             Val::Path(p) => Ty::Static(Static::Path(p.clone())),
             Val::Function(f) => Ty::Static(Static::Function(f.key, f.name.clone())),
+            Val::Enum(class) => Ty::Static(Static::Enum(Rc::as_ptr(class) as usize, class.name.clone())),
+            Val::Member(member) => Ty::Static(Static::Member(member.key, member.path.clone())),
             Val::Method(_, name) => Ty::Static(Static::Path(name.clone())),
             Val::Iter(_) => Ty::Static(Static::Other("range".into())),
             Val::Ellipsis => Ty::Static(Static::Ellipsis),

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCode, PyComplex, PyComplexMethods, PyDict, PyFloat, PyFunction, PyInt, PyModule, PyString, PyTuple, PyType};
-use weft_front::{Environment, FunctionSource, Object};
+use weft_front::{EnumClass, EnumMember, Environment, FunctionSource, Object};
 use weft_ir::{Scalar, Source};
 
 use crate::dispatcher::Dispatcher;
@@ -181,6 +181,8 @@ impl Environment for Scope {
 /// Freezes a Python object.
 pub fn classify(object: &Bound<'_, PyAny>) -> Object {
     constant(object)
+        .or_else(|| enumeration(object))
+        .or_else(|| member(object).map(|m| Object::Member(Rc::new(m))))
         .or_else(|| named(object))
         .or_else(|| callable(object))
         .unwrap_or_else(|| Object::Other(type_name(object)))
@@ -235,6 +237,41 @@ fn array(numpy: &Numpy, object: &Bound<'_, PyAny>) -> Option<Object> {
         elem,
         shape: fields.shape.iter().map(|&n| n as u64).collect(),
         bytes: Rc::new(object.call_method0("tobytes").ok()?.extract().ok()?),
+    })
+}
+
+/// A class made from `enum.Enum`.
+fn enumeration(object: &Bound<'_, PyAny>) -> Option<Object> {
+    let class = object.cast::<PyType>().ok()?;
+    let base = object.py().import("enum").ok()?.getattr("Enum").ok()?;
+    if !class.is_subclass(&base).ok()? {
+        return None;
+    }
+    let members = class.getattr("__members__").ok()?.call_method0("items").ok()?;
+    let mut found = Vec::new();
+    for item in members.try_iter().ok()? {
+        let (name, object): (String, Bound<'_, PyAny>) = item.ok()?.extract().ok()?;
+        found.push((name, Rc::new(member(&object)?)));
+    }
+    Some(Object::Enum(Rc::new(EnumClass {
+        name: class.name().ok()?.to_string(),
+        members: found,
+    })))
+}
+
+fn member(object: &Bound<'_, PyAny>) -> Option<EnumMember> {
+    let base = object.py().import("enum").ok()?.getattr("Enum").ok()?;
+    if !object.is_instance(&base).ok()? {
+        return None;
+    }
+    // Combinations of flags may have no name.
+    let name: String = object.getattr("name").ok()?.extract().ok()?;
+    Some(EnumMember {
+        key: object.as_ptr() as u64,
+        path: format!("{}.{name}", type_name(object)),
+        name,
+        value: classify(&object.getattr("value").ok()?),
+        itself: constant(object),
     })
 }
 

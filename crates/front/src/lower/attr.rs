@@ -15,6 +15,12 @@ impl Lower<'_> {
             Val::Path(path) => self.module_attribute(path, attr, span),
             Val::Num(..) | Val::Lit(_) => self.number_attribute(&base, attr, span),
             Val::View(..) | Val::Lazy(_) => self.array_attribute(base, attr, span),
+            Val::Enum(class) => self.member(class, attr, span),
+            Val::Member(member) => match attr {
+                "value" => self.object(&member.value, span),
+                "name" => Ok(Val::Str(member.name.clone())),
+                _ => Err(self.no_attribute(&base, attr, span)),
+            },
             Val::Dtype(s) => match attr {
                 "type" => Ok(base),
                 "itemsize" => Ok(Val::int(s.size() as i128)),

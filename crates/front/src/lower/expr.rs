@@ -62,10 +62,7 @@ impl Lower<'_> {
             Expr::Compare(e) => self.comparison(e),
             Expr::If(e) => self.conditional(e),
             Expr::Call(e) => self.call(e),
-            Expr::Attribute(e) => {
-                let base = self.expr(&e.value)?;
-                self.attribute(base, e.attr.as_str(), span)
-            }
+            Expr::Attribute(e) => self.attribute_of(e, span),
             Expr::Subscript(e) => self.subscript(e),
             Expr::Named(e) => {
                 let val = self.expr(&e.value)?;
@@ -189,6 +186,8 @@ impl Lower<'_> {
                 let path = builtins::canonical(path);
                 self.resolve(&path, span)?
             }
+            Object::Enum(class) => Val::Enum(class.clone()),
+            Object::Member(member) => Val::Member(member.clone()),
             Object::Function(f) => Val::Function(f.clone()),
             Object::Other(t) => Val::Other(t.clone()),
         })

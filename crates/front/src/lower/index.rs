@@ -61,6 +61,9 @@ impl Lower<'_> {
         if let Val::Tuple(items) = base {
             return self.tuple_item(items, index, span).map(Selected::Value);
         }
+        if let Val::Enum(class) = base {
+            return self.member_by_name(class, index).map(Selected::Value);
+        }
         if !base.is_array() {
             let diag = Diagnostic::new(DiagnosticKind::Typing, self.b.span, format!("{} cannot be indexed", base.ty()));
             return Err(match base {

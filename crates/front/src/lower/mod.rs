@@ -11,6 +11,7 @@ pub mod call;
 mod compare;
 mod copies;
 pub mod elementwise;
+mod enums;
 mod expr;
 mod index;
 pub mod lazy;
@@ -305,6 +306,11 @@ impl<'c> Lower<'c> {
                 }
             },
         };
+        if joined.has_static() {
+            let message = format!("'{}' returns {joined}, which compiled functions cannot", self.function.name);
+            let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
+            return Err(diag.help("numbers, arrays, tuples of them and None can be returned").into());
+        }
         self.note_result(&joined, span)?;
         self.note_type("", span, &joined);
         if joined == Ty::None {
