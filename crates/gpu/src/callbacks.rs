@@ -1,5 +1,6 @@
 //! Functions of the host that are called when work is done: one after the other, on a thread of their own.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
@@ -54,9 +55,10 @@ impl Callbacks {
                 // An error shows at the next wait of whoever cares.
                 let _ = live.wait(&ticket);
                 drop(live);
-                let over = Over(&count);
-                callback();
-                drop(over);
+                // One that panics has said so; those behind it are still called.
+                let _ = catch_unwind(AssertUnwindSafe(callback));
+                lock(&count.numbers).1 += 1;
+                count.changed.notify_all();
             }
         };
         thread
@@ -77,15 +79,5 @@ impl Callbacks {
             numbers = self.count.changed.wait(numbers).unwrap_or_else(PoisonError::into_inner);
         }
         Ok(())
-    }
-}
-
-/// Counts a callback as over, also one that panics.
-struct Over<'a>(&'a Count);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        lock(&self.0.numbers).1 += 1;
-        self.0.changed.notify_all();
     }
 }

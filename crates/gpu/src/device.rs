@@ -131,7 +131,7 @@ impl Device for GpuDevice {
     }
 
     fn free_all(&self) -> Result<(), RunError> {
-        self.0.live()?.free_all(&self.0)
+        self.0.live()?.free_all()
     }
 
     fn synchronize(&self) -> Result<(), RunError> {

@@ -92,7 +92,8 @@ impl Features {
     }
 }
 
-/// Devices that code is written for in tests. What a real one has is asked of its driver.
+/// Devices as tests have them. Of a real one, its driver is asked what it has, and its floats are tried; only what neither tells is as
+/// here.
 impl Features {
     /// Mesa's driver for the CPU.
     pub const fn lavapipe() -> Features {

@@ -44,7 +44,7 @@ pub struct Gpu {
     /// What `forks::count` was when the driver was started.
     forks: u32,
     live: RwLock<Option<Arc<Live>>>,
-    /// Makes one thread open the device.
+    /// Makes one thread open the device. How often it was.
     opening: Mutex<u64>,
     /// The next piece of memory's address. None is used twice.
     addresses: AtomicU64,

@@ -38,15 +38,16 @@ pub type Pieces = SmallVec<[Piece; 6]>;
 pub struct ViewLayout {
     pub number: u32,
     pub layout: wgpu::BindGroupLayout,
-    /// With the group of parameters alone; with a mailbox or constants.
+    /// With the group of parameters alone.
     pub plain: wgpu::PipelineLayout,
+    /// With constants; with a mailbox and constants.
     pub full: [wgpu::PipelineLayout; 2],
 }
 
 /// Layouts that were asked for.
 #[derive(Debug)]
 pub struct Layouts {
-    /// Parameters; with constants, where the mailbox's place is read-only; with a mailbox.
+    /// Parameters; with constants, where the mailbox's place is read-only; with a mailbox and constants.
     pub params: wgpu::BindGroupLayout,
     pub constants: wgpu::BindGroupLayout,
     pub mailbox: wgpu::BindGroupLayout,

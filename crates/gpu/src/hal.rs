@@ -95,7 +95,7 @@ pub fn naga_module(device: &wgpu::Device, module: naga::Module) -> wgpu::ShaderM
         label: None,
         source: wgpu::ShaderSource::Naga(Cow::Owned(module)),
     };
-    // SAFETY: as above.
+    // SAFETY: wgpu validates it and leaves out only its checks of indices and loops; as above, the language leaves indices to the program.
     unsafe { device.create_shader_module_trusted(description, wgpu::ShaderRuntimeChecks::unchecked()) }
 }
 

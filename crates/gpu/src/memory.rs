@@ -107,7 +107,7 @@ impl Live {
             }
         }
         let made = self.new_buffer(size).or_else(|_| {
-            self.free_all(gpu)?;
+            self.free_all()?;
             self.new_buffer(size)
         });
         let mut state = self.state();
@@ -159,7 +159,7 @@ impl Live {
     }
 
     /// Waits, then gives free blocks back to the system.
-    pub fn free_all(&self, _gpu: &Gpu) -> Result<(), RunError> {
+    pub fn free_all(&self) -> Result<(), RunError> {
         let (gone, ticket) = {
             let mut state = self.state();
             state.groups.clear();

@@ -95,9 +95,7 @@ impl Live {
             ticks.map(|ticks| u64::from_le_bytes(*ticks) as f64 * period).collect()
         })
     }
-}
 
-impl Live {
     pub fn no_clock(&self) -> RunError {
         RunError::Unsupported(format!("{} has no clock that programs can read", self.id))
     }

@@ -132,6 +132,17 @@ fn callbacks_run_in_order() {
 }
 
 #[test]
+fn a_callback_that_panics_does_not_keep_the_next_from_being_called() {
+    let stream = stream();
+    let seen = Arc::new(AtomicU32::new(0));
+    let next = seen.clone();
+    stream.add_callback(Box::new(|| panic!("as it should"))).unwrap();
+    stream.add_callback(Box::new(move || next.store(1, Ordering::SeqCst))).unwrap();
+    stream.synchronize().unwrap();
+    assert_eq!(seen.load(Ordering::SeqCst), 1);
+}
+
+#[test]
 fn graphs_replay_what_was_captured() {
     let exe = kernel(ADD);
     let (capturing, other) = (stream(), stream());
