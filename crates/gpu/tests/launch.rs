@@ -159,16 +159,16 @@ entry kernel @picky(%0 x: view<i64, 1, C, global, ro>) {
 #[test]
 fn prints_and_errors_arrive_when_waited_for() {
     let device = own_gpu();
-    let exe = kernel_on(&device, PICKY);
+    let exe = kernel_on(&*device, PICKY);
     let stream = device.default_stream().unwrap();
-    let good = upload(&device, &[5]);
+    let good = upload(&*device, &[5]);
     for _ in 0..2 {
         launch(&*exe, grid(1, 1), &line(&*good, 8)).unwrap();
         assert_eq!(device.take_output(), "");
         stream.synchronize().unwrap();
         assert_eq!(device.take_output(), "x is 5\n");
     }
-    let bad = upload(&device, &[4, 5, -6]);
+    let bad = upload(&*device, &[4, 5, -6]);
     launch(&*exe, grid(1, 3), &line(&*bad, 8)).unwrap();
     let RunError::Raised(raised) = stream.synchronize().unwrap_err() else {
         panic!("no error of the kernel");
@@ -189,8 +189,8 @@ fn prints_and_errors_arrive_when_waited_for() {
 #[test]
 fn everyone_who_launched_what_failed_is_told() {
     let device = own_gpu();
-    let exe = kernel_on(&device, PICKY);
-    let bad = upload(&device, &[-1]);
+    let exe = kernel_on(&*device, PICKY);
+    let bad = upload(&*device, &[-1]);
     let barrier = std::sync::Barrier::new(3);
     std::thread::scope(|scope| {
         for _ in 0..3 {
@@ -208,7 +208,7 @@ fn everyone_who_launched_what_failed_is_told() {
 #[test]
 fn lines_that_do_not_fit_are_counted() {
     let device = own_gpu();
-    let exe = kernel_on(&device, "entry kernel @many(%0 n: i64) {\n  print \"n \", %0\n}\n");
+    let exe = kernel_on(&*device, "entry kernel @many(%0 n: i64) {\n  print \"n \", %0\n}\n");
     launch(&*exe, grid(200, 256), &[3]).unwrap();
     device.synchronize().unwrap();
     let output = device.take_output();
