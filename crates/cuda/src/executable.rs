@@ -4,11 +4,11 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 
-use weft_ir::{FuncKind, Module};
+use weft_ir::Module;
 use weft_runtime::profile::{self as record, Activity};
 use weft_runtime::{
-    CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Limits, Outcome, Resources, RunError, Stream,
-    checked, hosts, patience,
+    CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Limits, Outcome, Resources, RunError, Signature,
+    Stream, checked, hosts, patience,
 };
 
 use crate::compile;
@@ -45,9 +45,7 @@ pub struct CudaExecutable {
     views: Vec<ViewParam>,
     /// Slots of `int64`s among them, counted alike.
     ints: Vec<u32>,
-    /// Slots of the argument block, and extents before it.
-    slots: usize,
-    extents: usize,
+    signature: Signature,
     variants: [OnceLock<Result<Arc<Variant>, CompileError>>; VARIANTS],
 }
 
@@ -62,19 +60,8 @@ struct Plan<'a> {
 impl CudaExecutable {
     pub fn new(gpu: Arc<Gpu>, module: Arc<Module>, options: CompileOptions, most: Facts) -> Result<CudaExecutable, CompileError> {
         let entry = module.entry_function();
-        let extents = match &entry.kind {
-            FuncKind::Kernel => 0,
-            FuncKind::Loop { rank, reductions } if reductions.is_empty() => usize::from(*rank),
-            kind => {
-                return Err(CompileError::Internal(format!(
-                    "{} is a {kind:?} function; {} runs kernels and loops without reductions",
-                    entry.name,
-                    gpu.id()
-                )));
-            }
-        };
+        let signature = Signature::of(entry, gpu.id())?;
         Limits::check_shared_arrays(&module)?;
-        let slots = entry.params[extents..].iter().map(|&p| entry.ty(p).slots()).sum();
         let name = Name::of(&entry.name);
         let lowered = compile::lowered(&module)?;
         Ok(CudaExecutable {
@@ -86,8 +73,7 @@ impl CudaExecutable {
             options,
             most,
             name,
-            slots,
-            extents,
+            signature,
             variants: [const { OnceLock::new() }; VARIANTS],
         })
     }
@@ -108,31 +94,6 @@ impl CudaExecutable {
             Some(variant) => Ok(variant),
             None => self.variant(self.most),
         }
-    }
-
-    /// Refuses argument blocks of the wrong size, beyond whose end parameters would lie.
-    fn check_slots(&self, launch: &Launch, args: &[u64], results: &[u64]) -> Result<(), RunError> {
-        let given = match launch {
-            Launch::Grid(_) if self.extents == 0 => 0,
-            Launch::Loop(extents) if self.extents > 0 => extents.len(),
-            _ => {
-                let kind = &self.module.entry_function().kind;
-                return Err(RunError::Invalid(format!("a {kind:?} function cannot be launched as {launch:?}")));
-            }
-        };
-        if given != self.extents {
-            return Err(RunError::Invalid(format!("a loop of rank {} got {given} extents", self.extents)));
-        }
-        if args.len() != self.slots || !results.is_empty() {
-            return Err(RunError::Invalid(format!(
-                "{} takes {} argument slots and gives no results, got {} and {}",
-                self.name as &str,
-                self.slots,
-                args.len(),
-                results.len()
-            )));
-        }
-        Ok(())
     }
 
     fn start(&self, plan: &Plan<'_>, slots: &[u64], threads: &[u64]) -> Result<(), RunError> {
@@ -312,7 +273,7 @@ impl CudaExecutable {
 
 impl Executable for CudaExecutable {
     fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], options: &CallOptions<'_>) -> Result<Outcome, RunError> {
-        self.check_slots(&launch, args, results)?;
+        self.signature.check(self.module.entry_function(), &launch, args, results)?;
         let stream = stream_of(&self.gpu, options.stream)?;
         if self.options.checked {
             return self.run_checked(&launch, args, stream, options);

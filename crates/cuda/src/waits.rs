@@ -8,12 +8,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
 use weft_runtime::RunError;
+use weft_runtime::owed::Owed;
 
 use crate::gpu::{Gpu, lock};
 use crate::mailbox::Mailbox;
-
-/// Errors owed to threads that never wait are forgotten beyond this number, the oldest first.
-const MOST_OWED: usize = 64;
 
 #[derive(Debug, Default)]
 pub struct Waits {
@@ -28,7 +26,7 @@ struct State {
     under_way: Vec<Wait>,
     /// The number of the next wait.
     next: u64,
-    owed: Vec<(ThreadId, RunError)>,
+    owed: Owed,
 }
 
 /// A mailbox that is to be read, and the threads that launched what writes to it.
@@ -83,22 +81,21 @@ impl Waits {
         }
         let mut state = lock(&self.state);
         state.pending.extend(pending);
-        owed.into_iter().for_each(|(thread, error)| state.owe(thread, &error));
+        state.owed.adopt(owed);
     }
 
     /// Reads what work that is done has left, while later work may go on: what that writes meanwhile stays for the next wait.
     pub fn glance(&self, gpu: &Gpu) -> Result<(), RunError> {
         let mut state = lock(&self.state);
-        let me = thread::current().id();
         let mut result = Ok(());
         for i in 0..state.pending.len() {
             if let Err(error) = state.pending[i].mailbox.collect(gpu, false) {
                 let launchers = state.pending[i].launchers.clone();
-                state.tell(&launchers, &error, me);
+                state.tell(&launchers, &error);
                 result = result.and(Err(error));
             }
         }
-        result.and_then(|()| state.take_owed(me))
+        result.and_then(|()| state.owed.take())
     }
 
     /// Takes the mailboxes of all launches so far.
@@ -121,29 +118,10 @@ impl Waits {
 }
 
 impl State {
-    fn owe(&mut self, thread: ThreadId, error: &RunError) {
-        if self.owed.iter().any(|(known, _)| *known == thread) {
-            return;
-        }
-        if self.owed.len() >= MOST_OWED {
-            self.owed.remove(0);
-        }
-        self.owed.push((thread, error.clone()));
-    }
-
-    /// The error is owed to all it concerns but the one that has found it.
-    fn tell(&mut self, launchers: &[ThreadId], error: &RunError, finder: ThreadId) {
-        let waiting: Vec<ThreadId> = self.under_way.iter().map(|wait| wait.thread).collect();
-        for thread in launchers.iter().copied().chain(waiting).filter(|thread| *thread != finder) {
-            self.owe(thread, error);
-        }
-    }
-
-    fn take_owed(&mut self, thread: ThreadId) -> Result<(), RunError> {
-        match self.owed.iter().position(|(known, _)| *known == thread) {
-            Some(at) => Err(self.owed.remove(at).1),
-            None => Ok(()),
-        }
+    /// The calling thread has found an error of a kernel that these launched.
+    fn tell(&mut self, launchers: &[ThreadId], error: &RunError) {
+        let waiting = self.under_way.iter().map(|wait| wait.thread);
+        self.owed.tell(launchers.iter().copied().chain(waiting), error);
     }
 }
 
@@ -175,7 +153,7 @@ impl Taken<'_> {
         let mine = state.under_way.iter_mut().find(|wait| wait.number == self.wait.number);
         mine.into_iter().for_each(|wait| wait.reads = false);
         for (launchers, error) in &found {
-            state.tell(launchers, error, self.wait.thread);
+            state.tell(launchers, error);
         }
         drop(state);
         self.waits.changed.notify_all();
@@ -189,7 +167,7 @@ impl Taken<'_> {
             state = self.waits.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.under_way.retain(|wait| wait.number != self.wait.number);
-        state.take_owed(self.wait.thread)
+        state.owed.take()
     }
 }
 

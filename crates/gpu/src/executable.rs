@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use smallvec::SmallVec;
-use weft_ir::{FuncKind, Module};
+use weft_ir::Module;
 use weft_passes::{GpuOptions, lower_for_gpu};
 use weft_runtime::profile::{self as record, Activity};
 use weft_runtime::{
-    CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Outcome, Resources, RunError, ViewParam, checked,
-    hosts,
+    CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Outcome, Resources, RunError, Signature, ViewParam,
+    checked, hosts,
 };
 
 use crate::emit::{self, Facts};
@@ -44,9 +44,7 @@ pub struct GpuExecutable {
     views: Vec<ViewParam>,
     /// Slots of `int64`s among them, counted alike.
     ints: Vec<u32>,
-    /// Slots of the argument block, and extents before it.
-    slots: usize,
-    extents: usize,
+    signature: Signature,
     variants: Mutex<Vec<Arc<Variant>>>,
     /// Held while a variant is made, so that it is made once.
     making: Mutex<()>,
@@ -62,18 +60,8 @@ struct Plan<'a> {
 impl GpuExecutable {
     pub fn new(gpu: Arc<Gpu>, module: Arc<Module>, options: CompileOptions, most: Facts) -> Result<GpuExecutable, CompileError> {
         let entry = module.entry_function();
-        let extents = match &entry.kind {
-            FuncKind::Kernel => 0,
-            FuncKind::Loop { rank, reductions } if reductions.is_empty() => usize::from(*rank),
-            kind => {
-                return Err(CompileError::Internal(format!(
-                    "{} is a {kind:?} function; {} runs kernels and loops without reductions",
-                    entry.name, gpu.id
-                )));
-            }
-        };
+        let signature = Signature::of(entry, gpu.id)?;
         gpu.limits.check_own_shared_arrays(&module)?;
-        let slots = entry.params[extents..].iter().map(|&p| entry.ty(p).slots()).sum();
         let name = Arc::from(entry.name.as_str());
         let lowered = lowered(&module, &gpu.said)?;
         Ok(GpuExecutable {
@@ -85,8 +73,7 @@ impl GpuExecutable {
             options,
             most,
             name,
-            slots,
-            extents,
+            signature,
             variants: Mutex::default(),
             making: Mutex::default(),
         })
@@ -138,31 +125,6 @@ impl GpuExecutable {
             classes: (0..self.views.len() as u32).collect(),
         };
         self.make(&live, key).map_err(RunError::Compile)
-    }
-
-    /// Refuses argument blocks of the wrong size, beyond whose end parameters would lie.
-    fn check_slots(&self, launch: &Launch, args: &[u64], results: &[u64]) -> Result<(), RunError> {
-        let given = match launch {
-            Launch::Grid(_) if self.extents == 0 => 0,
-            Launch::Loop(extents) if self.extents > 0 => extents.len(),
-            _ => {
-                let kind = &self.module.entry_function().kind;
-                return Err(RunError::Invalid(format!("a {kind:?} function cannot be launched as {launch:?}")));
-            }
-        };
-        if given != self.extents {
-            return Err(RunError::Invalid(format!("a loop of rank {} got {given} extents", self.extents)));
-        }
-        if args.len() != self.slots || !results.is_empty() {
-            return Err(RunError::Invalid(format!(
-                "{} takes {} argument slots and gives no results, got {} and {}",
-                self.name,
-                self.slots,
-                args.len(),
-                results.len()
-            )));
-        }
-        Ok(())
     }
 
     fn start(&self, plan: &Plan<'_>, slots: &[u64], threads: &[u64]) -> Result<(), RunError> {
@@ -307,7 +269,7 @@ impl GpuExecutable {
 
 impl Executable for GpuExecutable {
     fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], options: &CallOptions<'_>) -> Result<Outcome, RunError> {
-        self.check_slots(&launch, args, results)?;
+        self.signature.check(self.module.entry_function(), &launch, args, results)?;
         let stream = stream::of_call(&self.gpu, options.stream)?;
         if self.options.checked {
             return self.run_checked(&launch, args, stream, options);

@@ -16,7 +16,6 @@ mod hal;
 mod live;
 mod mailbox;
 mod memory;
-mod owed;
 mod pipelines;
 pub mod probe;
 mod profile;
@@ -28,6 +27,7 @@ mod stamps;
 mod stream;
 mod transfer;
 mod variant;
+mod waits;
 
 pub use adapters::{Platform, devices, platform, status};
 pub use device::GpuDevice;

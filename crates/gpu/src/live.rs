@@ -16,11 +16,11 @@ use crate::gpu::{Gpu, lock};
 use crate::groups::{Groups, Layouts};
 use crate::mailbox::Mailbox;
 use crate::memory::Table;
-use crate::owed::Owed;
 use crate::profile::Clock;
 use crate::shelf::Shelf;
 use crate::splice::Splice;
 use crate::stamps::Stamps;
+use crate::waits::Waits;
 
 /// Batches of a device that is opened again are numbered far behind those before.
 const GENERATION: u32 = 40;
@@ -62,7 +62,7 @@ pub struct State {
     pub groups: Groups,
     /// Of kernels launched since mailboxes were last looked at.
     pub mailboxes: Vec<Arc<Mailbox>>,
-    pub owed: Owed,
+    pub waits: Waits,
     /// The kernel recorded last.
     pub last_kernel: Option<Arc<str>>,
 }
@@ -112,7 +112,7 @@ impl Live {
                 batch: Batch::new(before),
                 groups: Groups::default(),
                 mailboxes: Vec::new(),
-                owed: Owed::default(),
+                waits: Waits::default(),
                 last_kernel: None,
             }),
             told: Condvar::new(),

@@ -14,8 +14,8 @@ use weft_runtime::mailbox::{CAPACITY, DROPPED, RING, STATE, TAKEN, WRITTEN, Word
 use crate::batch::Ticket;
 use crate::gpu::{Gpu, lock};
 use crate::live::{Live, State};
-use crate::owed::Launchers;
 use crate::shelf::{SMALL, Slot};
+use crate::waits::Launchers;
 
 /// Bytes of a mailbox without its ring.
 const HEAD: u64 = RING;
@@ -109,7 +109,7 @@ impl Live {
         }
         Ok(Some(Peek {
             live: self,
-            number: state.owed.begin_read(),
+            number: state.waits.begin_read(),
             boxes,
             slot: Some(slot),
         }))
@@ -130,7 +130,7 @@ impl Live {
                 continue;
             }
             if let Err(error) = mailbox.empty(self, gpu) {
-                self.state().owed.tell(launchers, &error);
+                self.state().waits.tell(launchers, &error);
                 result = result.and(Err(error));
             }
         }
@@ -175,7 +175,7 @@ impl Drop for Peek<'_> {
             let new: Launchers = before.iter().filter(|thread| !launchers.contains(thread)).copied().collect();
             launchers.extend(new);
         }
-        state.owed.end_read(self.number);
+        state.waits.end_read(self.number);
         self.live.told.notify_all();
     }
 }

@@ -13,9 +13,12 @@ pub mod lockstep;
 pub mod nonneg;
 pub mod numbering;
 pub mod operands;
+pub mod origins;
 pub mod outline;
+pub mod range;
 pub mod structure;
 pub mod uniformity;
+pub mod written;
 
 pub use error::PassError;
 pub use lockstep::Options as GpuOptions;

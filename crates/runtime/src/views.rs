@@ -1,6 +1,8 @@
 //! Views among a launch's arguments: where they are in the argument block, and what that says of them.
 
-use weft_ir::ViewType;
+use std::collections::HashSet;
+
+use weft_ir::{FuncKind, Function, Type, Value, ViewType};
 
 /// Elements of a view, its extents, and threads along an axis stay below this in narrow code; small integers reach it.
 pub const NARROW: u64 = 1 << 30;
@@ -13,6 +15,35 @@ pub struct ViewParam {
     pub ty: ViewType,
     /// Does the kernel write to it?
     pub written: bool,
+}
+
+/// An entry's parameters that come from the argument block, with their slots. Those of a loop's extents come before them.
+fn params(entry: &Function) -> impl Iterator<Item = (u32, Value)> {
+    let rank = match entry.kind {
+        FuncKind::Loop { rank, .. } => usize::from(rank),
+        _ => 0,
+    };
+    let mut slot = rank as u32;
+    entry.params[rank..].iter().map(move |value| {
+        let here = slot;
+        slot += entry.ty(*value).slots() as u32;
+        (here, *value)
+    })
+}
+
+/// The views among an entry's parameters, of which it may write to these.
+pub fn view_params(entry: &Function, written: &HashSet<Value>) -> Vec<ViewParam> {
+    let view = |(slot, value)| {
+        let written = written.contains(&value);
+        entry.ty(value).view().map(|ty| ViewParam { slot, ty, written })
+    };
+    params(entry).filter_map(view).collect()
+}
+
+/// The slots of `int64`s among an entry's parameters.
+pub fn int_params(entry: &Function) -> Vec<u32> {
+    let ints = params(entry).filter(|(_, value)| *entry.ty(*value) == Type::I64);
+    ints.map(|(slot, _)| slot).collect()
 }
 
 /// A view as an argument block has it.

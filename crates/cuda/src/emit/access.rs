@@ -1,9 +1,10 @@
 //! Loads and stores, and where an element lies.
 
 use weft_ir::{BinOp, Index, Layout, Part, Scalar, Space};
+use weft_passes::range::Range;
 
 use super::func::Fx;
-use super::number::{Num, Range};
+use super::number::Num;
 use super::values::{Res, View};
 use super::writer::{Operand, Ty};
 

@@ -1,9 +1,10 @@
 //! Unary, binary and ternary arithmetic and comparisons of numbers.
 
 use weft_ir::{BinOp, Scalar, UnOp};
+use weft_passes::range::Range;
 
 use super::func::Fx;
-use super::number::{Num, Range};
+use super::number::Num;
 use super::values::Res;
 use super::writer::{Operand, Ty};
 

@@ -4,14 +4,16 @@ use std::fmt::Write;
 use std::rc::Rc;
 
 use weft_ir::{Axis, FuncKind, Function, Geometry, Layout, Module, Scalar, Type, Value, ViewType};
+use weft_passes::range::Range;
+use weft_passes::written;
 
 use super::func::Fx;
 use super::module::{Entry, ModuleCx};
-use super::number::{NARROW, Num, Range};
+use super::number::{LENGTH, NARROW, Num};
 use super::values::{Res, Val, View};
 use super::views::Slot;
 use super::writer::{Memory, Operand, Ty};
-use super::{EmitError, Emitted, Facts, Param, ViewParam, written};
+use super::{EmitError, Emitted, Facts, Param};
 use crate::target::Target;
 
 /// A parameter the entry could have.
@@ -109,11 +111,7 @@ impl Fx<'_, '_> {
     }
 
     fn numbered(&self, op: Operand) -> Num {
-        if op.ty == Ty::I32 {
-            Num::Short(op, Range::LENGTH)
-        } else {
-            Num::Reg(op)
-        }
+        if op.ty == Ty::I32 { Num::Short(op, LENGTH) } else { Num::Reg(op) }
     }
 
     /// The indices of a point from its number, the last axis fastest.
@@ -144,7 +142,7 @@ impl Fx<'_, '_> {
 
     fn extent(&mut self, slot: u32, candidates: &mut Vec<Candidate>) -> Num {
         if self.cx.facts.narrow {
-            return Num::Short(param(slot, Ty::I32, candidates), Range::LENGTH);
+            return Num::Short(param(slot, Ty::I32, candidates), LENGTH);
         }
         Num::Reg(param(slot, Ty::I64, candidates))
     }
@@ -294,36 +292,4 @@ fn params_read(text: &str) -> Vec<u32> {
     read.sort_unstable();
     read.dedup();
     read
-}
-
-/// The entry's parameters that come from the argument block, with their slots.
-fn slots(f: &Function) -> impl Iterator<Item = (u32, Value)> {
-    let rank = match f.kind {
-        FuncKind::Loop { rank, .. } => usize::from(rank),
-        _ => 0,
-    };
-    let mut slot = rank as u32;
-    f.params[rank..].iter().map(move |value| {
-        let here = slot;
-        slot += f.ty(*value).slots() as u32;
-        (here, *value)
-    })
-}
-
-/// The views among the entry's parameters.
-pub fn view_params(module: &Module) -> Vec<ViewParam> {
-    let f = module.entry_function();
-    let written = written::parameters(f);
-    let view = |(slot, value)| {
-        let written = written.contains(&value);
-        f.ty(value).view().map(|ty| ViewParam { slot, ty, written })
-    };
-    slots(f).filter_map(view).collect()
-}
-
-/// The slots of `int64`s among the entry's parameters.
-pub fn int_params(module: &Module) -> Vec<u32> {
-    let f = module.entry_function();
-    let ints = slots(f).filter(|(_, value)| *f.ty(*value) == Type::I64);
-    ints.map(|(slot, _)| slot).collect()
 }

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use weft_ir::{Function, Op, Scalar, Span, Value};
+use weft_passes::written;
 
+use super::EmitError;
 use super::control::Frame;
 use super::mailbox::Raising;
 use super::module::ModuleCx;
@@ -12,7 +14,6 @@ use super::number::Num;
 use super::values::{Res, Val, View};
 use super::views::Slot;
 use super::writer::{Label, Operand, Writer};
-use super::{EmitError, written};
 
 /// Writes one function.
 pub struct Fx<'a, 'm> {

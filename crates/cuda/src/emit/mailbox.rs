@@ -1,20 +1,22 @@
 //! `raise` and `print`: records in memory that the host reads. See `docs/architecture.md` for where they lie.
 
 use weft_ir::{ErrorKind, FuncKind, Geometry, PrintItem, Scalar};
+use weft_runtime::mailbox::{self as layout, WRITING, WRITTEN};
 
 use super::func::Fx;
 use super::values::Res;
 use super::writer::{Label, Memory, Operand, Ty};
 use super::{AXES, ErrorSite, PrintPart, PrintSite};
 
-const STATE: i64 = 0;
-const SITE: i64 = 4;
-const THREAD: i64 = 8;
-const BLOCK: i64 = 20;
-const TAKEN: i64 = 32;
-const CAPACITY: i64 = 40;
-const DROPPED: i64 = 48;
-const RING: i64 = 64;
+const STATE: i64 = layout::STATE as i64;
+const SITE: i64 = layout::SITE as i64;
+const THREAD: i64 = layout::THREAD as i64;
+/// Behind the three numbers of the thread.
+const BLOCK: i64 = THREAD + 12;
+const TAKEN: i64 = layout::TAKEN as i64;
+const CAPACITY: i64 = layout::CAPACITY as i64;
+const DROPPED: i64 = layout::DROPPED as i64;
+const RING: i64 = layout::RING as i64;
 
 /// What all errors of a function share.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +69,7 @@ impl Fx<'_, '_> {
         let pair = self.w.inst(
             Ty::I32,
             format_args!(
-                "cmpxchg {}, i32 0, i32 1 syncscope(\"device\") monotonic monotonic, align 4",
+                "cmpxchg {}, i32 0, i32 {WRITING} syncscope(\"device\") monotonic monotonic, align 4",
                 Operand::MAILBOX
             ),
         );
@@ -84,7 +86,7 @@ impl Fx<'_, '_> {
         }
         let state = self.mail(STATE);
         // Release, to the host: whoever sees the state sees the record.
-        self.w.line(format_args!("store atomic i32 2, {state} release, align 4"));
+        self.w.line(format_args!("store atomic i32 {WRITTEN}, {state} release, align 4"));
         self.w.br(last);
         self.w.place(last);
         self.w.end(format_args!("ret void"));

@@ -21,9 +21,9 @@ mod together;
 mod values;
 mod views;
 mod writer;
-mod written;
 
 use weft_ir::{Axis, Module, Span};
+use weft_passes::written;
 pub use weft_runtime::ViewParam;
 pub use weft_runtime::mailbox::{ErrorSite, PrintPart, PrintSite};
 
@@ -117,10 +117,11 @@ pub fn export(module: &Module, target: Target, symbol: Option<&str>) -> Result<E
 
 /// The views among the entry's parameters, for finding [`Facts`].
 pub fn view_params(module: &Module) -> Vec<ViewParam> {
-    entry::view_params(module)
+    let f = module.entry_function();
+    weft_runtime::view_params(f, &written::parameters(f))
 }
 
 /// The slots of `int64`s among the entry's parameters, for finding [`Facts`].
 pub fn int_params(module: &Module) -> Vec<u32> {
-    entry::int_params(module)
+    weft_runtime::int_params(module.entry_function())
 }

@@ -1,9 +1,10 @@
 //! What threads do together: barriers, operations of a warp, fences, dynamic shared memory.
 
 use weft_ir::{BarrierOp, FenceScope, Geometry, Layout, Scalar, Space, ViewType, WarpOp};
+use weft_passes::range::Range;
 
 use super::func::Fx;
-use super::number::{Num, Range};
+use super::number::Num;
 use super::values::{Res, View};
 use super::writer::{Operand, Ty};
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use weft_ir::{ArrayId, AxisSlice, BinOp, ConstId, Layout, Local, Scalar, Space, Type, Value, ViewType};
 
 use super::func::Fx;
-use super::number::{NARROW, Num, Range};
+use super::number::{LENGTH, NARROW, Num};
 use super::values::{Res, Val, View, is_contiguous};
 use super::writer::{Memory, Operand, Ty};
 
@@ -81,7 +81,7 @@ impl Fx<'_, '_> {
                 align,
             } => {
                 let shape = shape.iter().map(|ptr| match short {
-                    true => Num::Short(self.w.load(Ty::I32, *ptr), Range::LENGTH),
+                    true => Num::Short(self.w.load(Ty::I32, *ptr), LENGTH),
                     false => Num::Reg(self.w.load(Ty::I64, *ptr)),
                 });
                 let shape = shape.collect();
@@ -215,7 +215,7 @@ impl Fx<'_, '_> {
         match len {
             Num::Reg(op) if view.short && op.ty == Ty::I64 => {
                 let short = self.take_short(len);
-                Num::Short(short, Range::LENGTH)
+                Num::Short(short, LENGTH)
             }
             _ => len,
         }

@@ -2,10 +2,11 @@
 
 use naga::BinaryOperator;
 use weft_ir::{BinOp, CmpOp, Scalar, UnOp};
+use weft_passes::range::Range;
 
 use super::Word;
 use super::func::Fx;
-use super::number::{Num, Range};
+use super::number::Num;
 use super::numbers::Number;
 use super::values::Res;
 use super::writer::{Operand, Ty};

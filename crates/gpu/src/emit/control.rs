@@ -5,9 +5,10 @@
 
 use naga::{Barrier, BinaryOperator, Statement};
 use weft_ir::{Block, FenceScope, Label, Stmt, StmtKind, Value};
+use weft_passes::range::Range;
 
 use super::func::Fx;
-use super::number::{Num, Range};
+use super::number::Num;
 use super::values::{Res, Val};
 use super::writer::{Operand, Ty, Variable};
 
@@ -324,11 +325,10 @@ impl<'m> Fx<'m> {
 
 /// What the index of a counting loop lies between, if it and the number behind its last are known to fit 32 bits.
 fn counter_range(start: Num, stop: Num, step: Num, up: Direction) -> Option<Range> {
-    let (start, stop, step) = (start.range()?, stop.range()?, step.range()?);
-    let fits = |v: i64| i32::try_from(v).is_ok();
-    match up {
-        Direction::Up if fits(stop.hi - 1 + step.hi) => Some(Range::new(start.lo, start.lo.max(stop.hi - 1))),
-        Direction::Down if fits(stop.lo + 1 + step.lo) => Some(Range::new(start.hi.min(stop.lo + 1), start.hi)),
-        _ => None,
-    }
+    let up = match up {
+        Direction::Up => true,
+        Direction::Down => false,
+        Direction::Either(_) => return None,
+    };
+    Range::counter(start.range()?, stop.range()?, step.range()?, up)
 }

@@ -4,16 +4,17 @@ use std::rc::Rc;
 
 use naga::valid::{ValidationFlags, Validator};
 use naga::{BinaryOperator, Binding, BuiltIn, EntryPoint, Expression, FunctionArgument, ShaderStage, Statement, TypeInner, VectorSize};
-use weft_ir::{Axis, BinOp, FuncKind, Function, Geometry, Module, Scalar, StmtKind, Type, Value};
+use weft_ir::{Axis, BinOp, FuncKind, Geometry, Module, Scalar, StmtKind, Type, Value};
 use weft_passes::operands::walk;
+use weft_passes::range::Range;
 
 use super::control::FrameKind;
 use super::func::Fx;
-use super::number::{NARROW, Num, Range};
+use super::number::{LENGTH, NARROW, Num};
 use super::values::{Res, Val};
 use super::views::Reach;
 use super::writer::{Operand, Ty};
-use super::{ClassUse, EmitError, Emitted, Request, ViewParam, Word, storage, written};
+use super::{ClassUse, EmitError, Emitted, Request, Word, storage};
 
 pub fn emit(module: &Module, request: &Request) -> Res<Emitted> {
     let f = module.entry_function();
@@ -296,41 +297,5 @@ impl Fx<'_> {
 }
 
 fn numbered(op: Operand) -> Num {
-    if op.ty == Ty::I32 {
-        Num::Short(op, Range::LENGTH)
-    } else {
-        Num::Reg(op)
-    }
-}
-
-/// The entry's parameters that come from the argument block, with their slots.
-fn slots(f: &Function) -> impl Iterator<Item = (u32, Value)> {
-    let rank = match f.kind {
-        FuncKind::Loop { rank, .. } => usize::from(rank),
-        _ => 0,
-    };
-    let mut slot = rank as u32;
-    f.params[rank..].iter().map(move |value| {
-        let here = slot;
-        slot += f.ty(*value).slots() as u32;
-        (here, *value)
-    })
-}
-
-/// The views among the entry's parameters.
-pub fn view_params(module: &Module) -> Vec<ViewParam> {
-    let f = module.entry_function();
-    let written = written::parameters(f);
-    let view = |(slot, value)| {
-        let written = written.contains(&value);
-        f.ty(value).view().map(|ty| ViewParam { slot, ty, written })
-    };
-    slots(f).filter_map(view).collect()
-}
-
-/// The slots of `int64`s among the entry's parameters.
-pub fn int_params(module: &Module) -> Vec<u32> {
-    let f = module.entry_function();
-    let ints = slots(f).filter(|(_, value)| *f.ty(*value) == Type::I64);
-    ints.map(|(slot, _)| slot).collect()
+    if op.ty == Ty::I32 { Num::Short(op, LENGTH) } else { Num::Reg(op) }
 }

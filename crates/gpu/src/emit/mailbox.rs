@@ -5,6 +5,7 @@ use naga::{
     Statement, StorageAccess,
 };
 use weft_ir::{Axis, ErrorKind, Geometry, PrintItem, Scalar};
+use weft_runtime::mailbox::{self as layout, WRITING, WRITTEN};
 
 use super::func::Fx;
 use super::values::Res;
@@ -14,14 +15,15 @@ use super::{ErrorSite, PrintPart, PrintSite};
 const AXES: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
 
 // Numbers of words.
-const STATE: i64 = 0;
-const SITE: i64 = 1;
-const THREAD: i64 = 2;
-const BLOCK: i64 = 5;
-const TAKEN: i64 = 8;
-const CAPACITY: i64 = 10;
-const DROPPED: i64 = 12;
-const RING: i64 = 16;
+const STATE: i64 = layout::STATE as i64 / 4;
+const SITE: i64 = layout::SITE as i64 / 4;
+const THREAD: i64 = layout::THREAD as i64 / 4;
+/// Behind the three numbers of the thread.
+const BLOCK: i64 = THREAD + 3;
+const TAKEN: i64 = layout::TAKEN as i64 / 4;
+const CAPACITY: i64 = layout::CAPACITY as i64 / 4;
+const DROPPED: i64 = layout::DROPPED as i64 / 4;
+const RING: i64 = layout::RING as i64 / 4;
 
 impl Fx<'_> {
     /// Records the error if it is the first.
@@ -71,7 +73,7 @@ impl Fx<'_> {
             words.push(Operand::new(Ty::I32, argument));
         }
         let state = self.w.element(mailbox, Ty::U32.int(STATE));
-        let (_, won) = self.w.compare_and_swap(state, Ty::U32.int(0), Ty::U32.int(1));
+        let (_, won) = self.w.compare_and_swap(state, Ty::U32.int(0), Ty::U32.int(WRITING.into()));
         self.w.begin();
         for (word, at) in words
             .into_iter()
@@ -81,7 +83,7 @@ impl Fx<'_> {
         }
         // Whoever sees the state sees the record.
         self.w.push(Statement::MemoryBarrier(naga::Barrier::STORAGE));
-        self.write_mail(mailbox, STATE, Ty::U32.int(2));
+        self.write_mail(mailbox, STATE, Ty::U32.int(WRITTEN.into()));
         let record = self.w.end();
         self.w.branch(won, record, Block::new());
         self.w.push(Statement::Return { value: None });

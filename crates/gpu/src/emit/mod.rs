@@ -28,10 +28,10 @@ mod storage;
 mod values;
 mod views;
 mod writer;
-mod written;
 
 use naga::valid::ModuleInfo;
 use weft_ir::{Module, Span};
+use weft_passes::written;
 pub use weft_runtime::ViewParam;
 pub use weft_runtime::mailbox::{ErrorSite, PrintPart, PrintSite};
 
@@ -144,10 +144,11 @@ pub fn emit(module: &Module, request: &Request) -> Result<Emitted, EmitError> {
 
 /// The views among the entry's parameters.
 pub fn view_params(module: &Module) -> Vec<ViewParam> {
-    entry::view_params(module)
+    let f = module.entry_function();
+    weft_runtime::view_params(f, &written::parameters(f))
 }
 
 /// The slots of `int64`s among the entry's parameters, for finding [`Facts`].
 pub fn int_params(module: &Module) -> Vec<u32> {
-    entry::int_params(module)
+    weft_runtime::int_params(module.entry_function())
 }

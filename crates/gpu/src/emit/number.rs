@@ -5,6 +5,7 @@
 
 use naga::{BinaryOperator, MathFunction};
 use weft_ir::{Axis, BinOp, Geometry, Op, Scalar, Value};
+use weft_passes::range::Range;
 
 use super::func::Fx;
 use super::writer::{Operand, Ty};
@@ -18,50 +19,10 @@ pub enum Num {
     Short(Operand, Range),
 }
 
-/// `lo..=hi`, both of them 32-bit numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
-    pub lo: i64,
-    pub hi: i64,
-}
-
 /// What [`super::Facts::narrow`] promises of lengths and of threads along an axis.
-pub const NARROW: i64 = 1 << 30;
-
-impl Range {
-    pub const I32: Range = Range::new(i32::MIN as i64, i32::MAX as i64);
-    pub const LENGTH: Range = Range::new(0, NARROW - 1);
-
-    pub const fn new(lo: i64, hi: i64) -> Range {
-        Range { lo, hi }
-    }
-
-    fn if_short(lo: i128, hi: i128) -> Option<Range> {
-        let fits = |v: i128| i32::try_from(v).is_ok();
-        (lo <= hi && fits(lo) && fits(hi)).then_some(Range::new(lo as i64, hi as i64))
-    }
-
-    pub fn join(self, other: Range) -> Range {
-        Range::new(self.lo.min(other.lo), self.hi.max(other.hi))
-    }
-
-    const fn is_constant(self) -> Option<i64> {
-        if self.lo == self.hi { Some(self.lo) } else { None }
-    }
-
-    /// What a scalar type of at most 32 bits holds, where that fits.
-    fn of(s: Scalar) -> Option<Range> {
-        Some(match s {
-            Scalar::Bool => Range::new(0, 1),
-            Scalar::U8 => Range::new(0, 0xFF),
-            Scalar::U16 => Range::new(0, 0xFFFF),
-            Scalar::I8 => Range::new(i8::MIN as i64, i8::MAX as i64),
-            Scalar::I16 => Range::new(i16::MIN as i64, i16::MAX as i64),
-            Scalar::I32 => Range::I32,
-            _ => return None,
-        })
-    }
-}
+pub const NARROW: i64 = weft_runtime::NARROW as i64;
+/// Lengths in narrow code.
+pub const LENGTH: Range = Range::new(0, NARROW - 1);
 
 impl Num {
     pub fn int(v: i64) -> Num {
@@ -111,8 +72,8 @@ impl Fx<'_> {
         let (Num::Short(x, r), Num::Short(y, s)) = (a, b) else {
             return None;
         };
-        let (inst, range) = short_op(op, r, s)?;
-        if let Some(v) = range.is_constant() {
+        let range = Range::binary(op, r, s)?;
+        if let Some(v) = range.constant() {
             return Some(Num::int(v));
         }
         match (op, a.const_int(), b.const_int()) {
@@ -123,10 +84,10 @@ impl Fx<'_> {
             }
             _ => {}
         }
-        Some(Num::Short(self.short_inst(inst, x, y), range))
+        Some(Num::Short(self.short(short_inst(op)?, x, y), range))
     }
 
-    fn short_inst(&mut self, inst: Short, x: Operand, y: Operand) -> Operand {
+    fn short(&mut self, inst: Short, x: Operand, y: Operand) -> Operand {
         match inst {
             Short::Signed(op) => self.w.binary(op, x, y),
             Short::Unsigned(op) => {
@@ -225,46 +186,23 @@ enum Short {
     Math(MathFunction),
 }
 
-/// The instruction for `i64` arithmetic in 32 bits and the result's range, if that is known to fit.
-fn short_op(op: BinOp, a: Range, b: Range) -> Option<(Short, Range)> {
-    let corners = |f: fn(i128, i128) -> i128| {
-        let all = [(a.lo, b.lo), (a.lo, b.hi), (a.hi, b.lo), (a.hi, b.hi)].map(|(x, y)| f(x.into(), y.into()));
-        let (lo, hi) = all.iter().fold((i128::MAX, i128::MIN), |(lo, hi), v| (lo.min(*v), hi.max(*v)));
-        Range::if_short(lo, hi)
-    };
-    let unsigned = a.lo >= 0 && b.lo >= 0;
+/// The instruction for `i64` arithmetic in 32 bits whose results fit ([`Range::binary`]).
+fn short_inst(op: BinOp) -> Option<Short> {
     use {BinaryOperator as Bo, Short::Signed};
-    let ones_over = |v: i64| (1i64 << (i64::BITS - v.leading_zeros())) - 1;
-    let (inst, range) = match op {
-        BinOp::Add => (Signed(Bo::Add), corners(|x, y| x + y)?),
-        BinOp::Sub => (Signed(Bo::Subtract), corners(|x, y| x - y)?),
-        BinOp::Mul => (Signed(Bo::Multiply), corners(|x, y| x * y)?),
-        BinOp::FloorDiv if a.lo >= 0 && b.lo > 0 => (Short::Unsigned(Bo::Divide), Range::new(a.lo / b.hi, a.hi / b.lo)),
-        BinOp::Mod | BinOp::Rem if a.lo >= 0 && b.lo > 0 => (Short::Unsigned(Bo::Modulo), Range::new(0, a.hi.min(b.hi - 1))),
-        BinOp::And if b.lo >= 0 => (Signed(Bo::And), Range::new(0, if a.lo >= 0 { a.hi.min(b.hi) } else { b.hi })),
-        BinOp::And if a.lo >= 0 => (Signed(Bo::And), Range::new(0, a.hi)),
-        BinOp::Or | BinOp::Xor if unsigned => (
-            Signed(if op == BinOp::Or { Bo::InclusiveOr } else { Bo::ExclusiveOr }),
-            Range::new(0, ones_over(a.hi.max(b.hi))),
-        ),
-        BinOp::Or => (Signed(Bo::InclusiveOr), Range::I32),
-        BinOp::And => (Signed(Bo::And), Range::I32),
-        BinOp::Xor => (Signed(Bo::ExclusiveOr), Range::I32),
-        BinOp::Shl if b.lo >= 0 && b.hi < 31 => {
-            let ends = [a.lo, a.hi]
-                .into_iter()
-                .flat_map(|x| [i128::from(x) << b.lo, i128::from(x) << b.hi]);
-            let (lo, hi) = ends.fold((i128::MAX, i128::MIN), |(lo, hi), v| (lo.min(v), hi.max(v)));
-            (Short::Shift(Bo::ShiftLeft), Range::if_short(lo, hi)?)
-        }
-        BinOp::Shr if b.lo >= 0 && b.hi < 32 => {
-            let ends = [a.lo >> b.lo, a.lo >> b.hi, a.hi >> b.lo, a.hi >> b.hi];
-            let (lo, hi) = ends.into_iter().fold((i64::MAX, i64::MIN), |(lo, hi), v| (lo.min(v), hi.max(v)));
-            (Short::Shift(Bo::ShiftRight), Range::new(lo, hi))
-        }
-        BinOp::Min => return Some((Short::Math(MathFunction::Min), Range::new(a.lo.min(b.lo), a.hi.min(b.hi)))),
-        BinOp::Max => return Some((Short::Math(MathFunction::Max), Range::new(a.lo.max(b.lo), a.hi.max(b.hi)))),
+    Some(match op {
+        BinOp::Add => Signed(Bo::Add),
+        BinOp::Sub => Signed(Bo::Subtract),
+        BinOp::Mul => Signed(Bo::Multiply),
+        // They have a range only where no operand is below 0.
+        BinOp::FloorDiv => Short::Unsigned(Bo::Divide),
+        BinOp::Mod | BinOp::Rem => Short::Unsigned(Bo::Modulo),
+        BinOp::And => Signed(Bo::And),
+        BinOp::Or => Signed(Bo::InclusiveOr),
+        BinOp::Xor => Signed(Bo::ExclusiveOr),
+        BinOp::Shl => Short::Shift(Bo::ShiftLeft),
+        BinOp::Shr => Short::Shift(Bo::ShiftRight),
+        BinOp::Min => Short::Math(MathFunction::Min),
+        BinOp::Max => Short::Math(MathFunction::Max),
         _ => return None,
-    };
-    Some((inst, range))
+    })
 }

@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use weft_ir::{ArrayId, AtomicOp, Function, Local, Op, Scalar, Space, StmtKind, Value};
+use weft_ir::{AtomicOp, Function, Local, Op, Scalar, Space, StmtKind, Value};
 use weft_passes::operands::walk;
+use weft_passes::origins::{Origin, Origins};
 
 use super::writer::Ty;
 use super::{ClassUse, Request};
@@ -77,13 +78,23 @@ struct Accesses {
 struct Nodes<'f> {
     f: &'f Function,
     classes: usize,
-    values: HashMap<Value, BTreeSet<Node>>,
-    locals: HashMap<Local, BTreeSet<Node>>,
+    /// The class of each view parameter.
+    class_of: HashMap<Value, Node>,
+    origins: Origins,
 }
 
 impl<'f> Nodes<'f> {
-    fn of(&self, view: Value) -> BTreeSet<Node> {
-        self.values.get(&view).cloned().unwrap_or_default()
+    fn of(&self, origins: &BTreeSet<Origin>) -> BTreeSet<Node> {
+        origins.iter().filter_map(|origin| self.node(*origin)).collect()
+    }
+
+    fn node(&self, origin: Origin) -> Option<Node> {
+        Some(match origin {
+            Origin::Param(param) => *self.class_of.get(&param)?,
+            Origin::Array(id) => self.classes + id.index(),
+            Origin::Constants => self.constants(),
+            Origin::Dynamic => self.dynamic(),
+        })
     }
 
     fn constants(&self) -> Node {
@@ -92,44 +103,6 @@ impl<'f> Nodes<'f> {
 
     fn dynamic(&self) -> Node {
         self.constants() + 1
-    }
-
-    fn array(&self, id: ArrayId) -> Node {
-        self.classes + id.index()
-    }
-
-    /// Walks the function once; has anything been learnt of a local?
-    fn grow(&mut self) -> bool {
-        let f = self.f;
-        let mut grown = false;
-        walk(&f.body, &mut |kind| match kind {
-            StmtKind::Let(value, op) => {
-                let found = match op {
-                    Op::Slice { view, .. } | Op::Transpose(view, _) | Op::Reshape(view, _) => self.of(*view),
-                    Op::Select(_, a, b) => &self.of(*a) | &self.of(*b),
-                    Op::Get(local) => self.locals.get(local).cloned().unwrap_or_default(),
-                    Op::Array(id) => BTreeSet::from([self.array(*id)]),
-                    Op::ConstArray(_) => BTreeSet::from([self.constants()]),
-                    Op::DynamicShared => BTreeSet::from([self.dynamic()]),
-                    _ => return,
-                };
-                if !found.is_empty() {
-                    self.values.insert(*value, found);
-                }
-            }
-            StmtKind::Set(local, value) => {
-                let found = self.of(*value);
-                if found.is_empty() {
-                    return;
-                }
-                let known = self.locals.entry(*local).or_default();
-                let before = known.len();
-                known.extend(found);
-                grown |= known.len() > before;
-            }
-            _ => {}
-        });
-        grown
     }
 
     fn accesses(&self) -> Vec<Accesses> {
@@ -151,7 +124,7 @@ impl<'f> Nodes<'f> {
             let Some(part) = part(view) else {
                 return;
             };
-            for node in self.of(*view) {
+            for node in self.of(&self.origins.of(*view)) {
                 let seen = &mut all[node];
                 match (kind, op) {
                     (_, Some(op)) => {
@@ -249,18 +222,14 @@ impl Default for Cell {
 /// Finds the storages of a function whose view parameters are of the request's classes.
 pub fn find(f: &Function, request: &Request) -> Storages {
     let classes = request.classes.iter().map(|class| *class as usize + 1).max().unwrap_or(0);
-    let mut nodes = Nodes {
+    let views = f.params.iter().filter(|p| f.ty(**p).view().is_some());
+    let class_of = views.zip(request.classes).map(|(param, class)| (*param, *class as usize));
+    let nodes = Nodes {
         f,
         classes,
-        values: HashMap::new(),
-        locals: HashMap::new(),
+        class_of: class_of.collect(),
+        origins: Origins::find(f),
     };
-    let views = f.params.iter().filter(|p| f.ty(**p).view().is_some());
-    for (param, class) in views.zip(request.classes) {
-        nodes.values.insert(*param, BTreeSet::from([*class as usize]));
-    }
-    // Locals carry views round loops.
-    while nodes.grow() {}
     build(&nodes, request)
 }
 
@@ -287,7 +256,8 @@ fn build(nodes: &Nodes, request: &Request) -> Storages {
         }
     }
     arrays(nodes, request, &accesses, &mut made, &mut of_node);
-    for (local, found) in &nodes.locals {
+    for (local, origins) in &nodes.origins.locals {
+        let found = nodes.of(origins);
         let ids: BTreeSet<StorageId> = found.iter().filter_map(|node| of_node.get(node).copied()).collect();
         made.locals.insert(*local, ids.into_iter().collect());
     }
@@ -311,10 +281,11 @@ fn memory(home: Home, seen: &Accesses, request: &Request) -> Storage {
 fn arrays(nodes: &Nodes, request: &Request, accesses: &[Accesses], made: &mut Storages, of_node: &mut HashMap<Node, StorageId>) {
     let f = nodes.f;
     let mut group: Vec<usize> = (0..f.arrays.len()).collect();
-    for set in nodes.values.values().chain(nodes.locals.values()) {
-        let mut members = set
-            .iter()
-            .filter_map(|node| node.checked_sub(nodes.classes).filter(|i| *i < f.arrays.len()));
+    for set in nodes.origins.values.values().chain(nodes.origins.locals.values()) {
+        let mut members = set.iter().filter_map(|origin| match origin {
+            Origin::Array(id) => Some(id.index()),
+            Origin::Param(_) | Origin::Constants | Origin::Dynamic => None,
+        });
         let Some(first) = members.next() else {
             continue;
         };

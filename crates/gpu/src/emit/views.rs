@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use weft_ir::{ArrayId, AxisSlice, ConstId, Layout, Local, Scalar, Space, Type, Value, ViewType};
+use weft_passes::range::Range;
 
 use super::func::Fx;
-use super::number::{Num, Range};
+use super::number::{LENGTH, Num};
 use super::storage::StorageId;
 use super::values::{Base, Res, Val, View, is_contiguous, parts};
 use super::writer::{Operand, Ty, Variable};
@@ -104,7 +105,7 @@ impl Fx<'_> {
                 strides,
             } => {
                 let shape = shape.iter().map(|variable| match variable.ty {
-                    Ty::I32 => Num::Short(self.w.get(*variable), Range::LENGTH),
+                    Ty::I32 => Num::Short(self.w.get(*variable), LENGTH),
                     _ => Num::Reg(self.w.get(*variable)),
                 });
                 let shape = shape.collect();
@@ -229,7 +230,7 @@ impl Fx<'_> {
     /// A length computed in the program, held in 32 bits where the axis it is a part of is short.
     fn length(&mut self, of: Num, len: Num) -> Num {
         match (of, len) {
-            (Num::Short(..), Num::Reg(op)) if op.ty == Ty::I64 => Num::Short(self.take_short(len), Range::LENGTH),
+            (Num::Short(..), Num::Reg(op)) if op.ty == Ty::I64 => Num::Short(self.take_short(len), LENGTH),
             _ => len,
         }
     }
@@ -340,7 +341,7 @@ impl Fx<'_> {
     /// The length in a slot.
     pub fn extent(&mut self, slot: u32) -> Num {
         if self.cx.request.facts.narrow {
-            return Num::Short(self.slot(slot, Scalar::I32), Range::LENGTH);
+            return Num::Short(self.slot(slot, Scalar::I32), LENGTH);
         }
         Num::Reg(self.slot(slot, Scalar::I64))
     }
