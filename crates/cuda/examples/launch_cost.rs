@@ -1,6 +1,6 @@
 //! Times warm launches of a small kernel with three arrays: what a launch costs the host.
 //!
-//!     cargo run --release -p weft-cuda --example launch
+//!     cargo run --release -p weft-cuda --example launch_cost
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
