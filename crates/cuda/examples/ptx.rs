@@ -1,4 +1,4 @@
-//! Shows what becomes of a module in text form: `emit FILE [FUNCTION [SM [llvm]]]`.
+//! Shows what becomes of a module in text form: `ptx FILE [FUNCTION [SM [llvm]]]`.
 
 use std::error::Error;
 
