@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import signal
 import threading
@@ -103,9 +104,15 @@ def test_others_that_feed_the_stream_do_not_hold_a_wait_up():
         over = threading.Event()
 
         def feed():
+            # Never idle, and never more than some launches ahead: a wait is for those that are queued when it begins.
+            marks = collections.deque()
             with weft.device("cuda"):
                 while not over.is_set():
                     grow[1, 128, stream](array)
+                    marks.append(cuda.event())
+                    marks[-1].record(stream)
+                    if len(marks) > 16:
+                        marks.popleft().synchronize()
 
         thread = threading.Thread(target=feed)
         thread.start()
