@@ -8,6 +8,7 @@ alike; a ratio is the median over rounds of times measured in the same round.
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import importlib.util
 import os
 import statistics
@@ -160,6 +161,17 @@ def paired_ratio(a: Row, b: Row) -> float | None:
     if a.median is None or b.median is None:
         return None
     return a.median / b.median
+
+
+def installed(packages: Sequence[str]) -> dict[str, str]:
+    """What is installed of the packages."""
+    found = {}
+    for package in packages:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found
 
 
 def module(name: str) -> Any:

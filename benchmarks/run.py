@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import importlib
-import importlib.metadata
 import sys
 from pathlib import Path
 
@@ -22,17 +21,6 @@ PACKAGES = ["weft", "numpy", "numba", "numexpr", "jax", "taichi", "warp-lang", "
 def say(text: str) -> None:
     """Progress."""
     print(text, flush=True)
-
-
-def versions() -> dict[str, str]:
-    """What is installed of Weft and its peers."""
-    found = {}
-    for package in PACKAGES:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return found
 
 
 def options() -> argparse.Namespace:
@@ -83,7 +71,7 @@ def main() -> None:
         return
     if not found:
         raise SystemExit(f"no benchmark is called {' or '.join(chosen.names)}; --list shows them")
-    text = report.write(found, versions(), HERE / ("results" if chosen.record else "build/results"))
+    text = report.write(found, harness.installed(PACKAGES), HERE / ("results" if chosen.record else "build/results"))
     say("\n" + text)
     if chosen.record:
         report.record(text, HERE / "README.md")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import importlib.metadata
 import os
 import sys
 from pathlib import Path
@@ -24,7 +23,7 @@ import table  # noqa: E402
 from cold import fresh  # noqa: E402
 from contenders import contenders  # noqa: E402
 from functions import FUNCTIONS, Function, ulps  # noqa: E402
-from harness import Benchmark, Budget, Clock, Outcome, run  # noqa: E402
+from harness import Benchmark, Budget, Clock, Outcome, installed, run  # noqa: E402
 
 DTYPES = {"float64": np.float64, "float32": np.float32}
 # Bytes of all arrays together. The third-level cache is far larger than this everywhere, the second rarely as large.
@@ -61,13 +60,7 @@ def first_call() -> Outcome:
 
 def versions() -> dict[str, str]:
     """What is compared."""
-    found = {}
-    for package in PACKAGES:
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            found[package] = "not installed"
-    return {**found, "glibc": os.confstr("CS_GNU_LIBC_VERSION").split()[-1]}
+    return {**installed(PACKAGES), "glibc": os.confstr("CS_GNU_LIBC_VERSION").split()[-1]}
 
 
 def options() -> argparse.Namespace:

@@ -207,7 +207,7 @@ impl Device for CudaDevice {
     }
 
     fn take_output(&self) -> String {
-        self.gpu().take_output()
+        self.gpu().output.take()
     }
 }
 

@@ -1,10 +1,9 @@
 //! What everything on one GPU shares: its context, memory pool, staging buffers, streams, and what kernels printed.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use weft_runtime::{DeviceId, DeviceInfo, Limits, RunError, patience};
+use weft_runtime::{DeviceId, DeviceInfo, Limits, Output, RunError, patience};
 
 use crate::driver::table::{DeviceOrdinal, GraphExecHandle, GraphHandle, ModuleHandle, StreamHandle};
 use crate::driver::{Attribute, Context, Driver, Failure};
@@ -40,8 +39,8 @@ pub struct Gpu {
     streams: Mutex<HashMap<u64, Weak<CudaStream>>>,
     /// What streams left that are gone, whose kernels may still run.
     orphans: Waits,
-    output: Mutex<String>,
-    has_output: AtomicBool,
+    /// What kernels printed and waits collected.
+    pub output: Output,
     /// Captures under way, while which the device cannot be waited for, and what is put off until then.
     captures: Mutex<u32>,
     later: Mutex<Vec<Job>>,
@@ -74,8 +73,7 @@ impl Gpu {
             default: OnceLock::new(),
             streams: Mutex::default(),
             orphans: Waits::default(),
-            output: Mutex::default(),
-            has_output: AtomicBool::new(false),
+            output: Output::default(),
             captures: Mutex::new(0),
             later: Mutex::default(),
             siblings: OnceLock::new(),
@@ -189,20 +187,6 @@ impl Gpu {
         let mut all: Vec<&Waits> = streams.iter().map(|stream| &stream.waits).collect();
         all.push(&self.orphans);
         waits::over(self, &all, || self.context.check(self.context.synchronize()))
-    }
-
-    pub fn print(&self, text: &str) {
-        if !text.is_empty() {
-            lock(&self.output).push_str(text);
-            self.has_output.store(true, Ordering::Release);
-        }
-    }
-
-    pub fn take_output(&self) -> String {
-        if !self.has_output.swap(false, Ordering::Acquire) {
-            return String::new();
-        }
-        std::mem::take(&mut lock(&self.output))
     }
 }
 

@@ -55,7 +55,7 @@ impl Mailbox {
         if alone {
             self.reset(&mut read, &mut text);
         }
-        gpu.print(&text);
+        gpu.output.push(&text);
         let error = self.sites.error(self);
         if error.is_some() {
             raw::store(self.address() + STATE, 0u32);

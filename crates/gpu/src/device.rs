@@ -139,6 +139,6 @@ impl Device for GpuDevice {
     }
 
     fn take_output(&self) -> String {
-        self.0.take_output()
+        self.0.output.take()
     }
 }

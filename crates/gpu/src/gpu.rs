@@ -1,9 +1,9 @@
 //! What everything on one GPU shares, whether the device is open or not: who it is, what it can do, its output, and the opened device.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-use weft_runtime::{DeviceId, DeviceInfo, DeviceKind, DriverError, Limits, RunError, forks};
+use weft_runtime::{DeviceId, DeviceInfo, DeviceKind, DriverError, Limits, Output, RunError, forks};
 
 use crate::callbacks::Callbacks;
 use crate::features::{Features, FloatControls, Platform};
@@ -53,8 +53,8 @@ pub struct Gpu {
     default: OnceLock<Arc<GpuStream>>,
     handles: AtomicU64,
     pub callbacks: Callbacks,
-    output: Mutex<String>,
-    has_output: AtomicBool,
+    /// What kernels printed and waits collected.
+    pub output: Output,
 }
 
 impl Gpu {
@@ -91,8 +91,7 @@ impl Gpu {
             default: OnceLock::new(),
             handles: AtomicU64::new(1),
             callbacks: Callbacks::default(),
-            output: Mutex::default(),
-            has_output: AtomicBool::new(false),
+            output: Output::default(),
         }))
     }
 
@@ -165,20 +164,6 @@ impl Gpu {
 
     pub fn default_stream(self: &Arc<Self>) -> &Arc<GpuStream> {
         self.default.get_or_init(|| GpuStream::new(self.clone(), 0))
-    }
-
-    pub fn print(&self, text: &str) {
-        if !text.is_empty() {
-            lock(&self.output).push_str(text);
-            self.has_output.store(true, Ordering::Release);
-        }
-    }
-
-    pub fn take_output(&self) -> String {
-        if !self.has_output.swap(false, Ordering::Acquire) {
-            return String::new();
-        }
-        std::mem::take(&mut lock(&self.output))
     }
 
     /// An error of wgpu's as one of the driver.

@@ -75,7 +75,7 @@ impl Mailbox {
             self.sites.dropped(memory, &mut text);
             (text, self.sites.error(memory))
         })?;
-        gpu.print(&text);
+        gpu.output.push(&text);
         error.map_or(Ok(()), Err)
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use weft_ir::{ErrorKind, Module, Scalar, Span, repr};
+use weft_ir::{ErrorKind, Function, Module, PrintItem, Scalar, Span, Value, repr};
 
 use crate::{Raised, RunError, slots};
 
@@ -45,6 +45,29 @@ pub enum PrintPart {
 }
 
 impl PrintSite {
+    /// What a `print` of a function says, and the numbers it prints in the order of their slots. Nothing where one is no real scalar:
+    /// complex numbers are in two parts by now.
+    pub fn of(function: &Function, items: &[PrintItem]) -> Option<(PrintSite, Vec<(Value, Scalar)>)> {
+        let real = |v: Value| function.ty(v).scalar().filter(|s| !s.is_complex());
+        let (mut parts, mut numbers) = (Vec::new(), Vec::new());
+        for item in items {
+            match item {
+                PrintItem::Text(text) => parts.push(PrintPart::Text(text.clone())),
+                PrintItem::Value(v) => {
+                    let s = real(*v)?;
+                    parts.push(PrintPart::Value(s));
+                    numbers.push((*v, s));
+                }
+                PrintItem::Complex(re, im) => {
+                    let s = real(*re)?;
+                    parts.push(PrintPart::Value(if s == Scalar::F32 { Scalar::C64 } else { Scalar::C128 }));
+                    numbers.extend([(*re, s), (*im, s)]);
+                }
+            }
+        }
+        Some((PrintSite { items: parts }, numbers))
+    }
+
     /// The line that a print of these slots is.
     pub fn line(&self, values: &mut impl Iterator<Item = u64>, text: &mut String) {
         for part in &self.items {

@@ -1,13 +1,13 @@
 //! `raise` and `print`: calls of the runtime, once per gang or once per lane.
 
-use weft_ir::{ErrorKind, PrintItem, Scalar};
+use weft_ir::{ErrorKind, PrintItem, Scalar, Value};
 
 use super::control::FrameKind;
 use super::func::Fx;
 use super::mask::Mask;
 use super::values::{Num, Res, elem};
 use super::writer::{Operand, Ty};
-use super::{ErrorSite, PrintPart, PrintSite};
+use super::{ErrorSite, PrintSite};
 
 impl Fx<'_, '_> {
     /// Records the error and ends the function for the lanes that are on.
@@ -70,29 +70,16 @@ impl Fx<'_, '_> {
 
     /// One line of output per lane.
     pub fn print(&mut self, items: &[PrintItem]) -> Res<()> {
-        let (mut parts, mut values) = (Vec::new(), Vec::new());
-        for item in items {
-            match item {
-                PrintItem::Text(text) => parts.push(PrintPart::Text(text.clone())),
-                PrintItem::Value(v) => {
-                    let s = self.scalar(*v)?;
-                    parts.push(PrintPart::Value(s));
-                    values.push((self.num(*v)?, s));
-                }
-                PrintItem::Complex(re, im) => {
-                    let s = self.scalar(*re)?;
-                    parts.push(PrintPart::Value(if s == Scalar::F32 { Scalar::C64 } else { Scalar::C128 }));
-                    values.push((self.num(*re)?, s));
-                    values.push((self.num(*im)?, s));
-                }
-            }
-        }
+        let Some((said, numbers)) = PrintSite::of(self.f, items) else {
+            return self.internal("a print of what is no real scalar");
+        };
         let site = self.cx.print_sites.len();
-        self.cx.print_sites.push(PrintSite { items: parts });
+        self.cx.print_sites.push(said);
         self.cx.symbol("weft_print");
         self.cx.declare("declare void @weft_print(ptr, i32, ptr)".to_owned());
-        let slots = self.w.entry_inst(format_args!("alloca [{} x i64]", values.len().max(1)));
-        let spilled: Vec<_> = values.iter().map(|(n, s)| (self.spill(*n, elem(*s)), *s)).collect();
+        let slots = self.w.entry_inst(format_args!("alloca [{} x i64]", numbers.len().max(1)));
+        let spill = |&(v, s): &(Value, Scalar)| Ok((self.num(v).map(|n| self.spill(n, elem(s)))?, s));
+        let spilled = numbers.iter().map(spill).collect::<Res<Vec<_>>>()?;
         self.each_lane(&mut |fx, lane| {
             for (i, (value, s)) in spilled.iter().enumerate() {
                 let one = fx.lane_of(*value, lane);

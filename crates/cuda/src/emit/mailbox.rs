@@ -6,7 +6,7 @@ use weft_runtime::mailbox::{self as layout, WRITING, WRITTEN};
 use super::func::Fx;
 use super::values::Res;
 use super::writer::{Label, Memory, Operand, Ty};
-use super::{AXES, ErrorSite, PrintPart, PrintSite};
+use super::{AXES, ErrorSite, PrintSite};
 
 const STATE: i64 = layout::STATE as i64;
 const SITE: i64 = layout::SITE as i64;
@@ -110,28 +110,16 @@ impl Fx<'_, '_> {
     pub fn print(&mut self, items: &[PrintItem]) -> Res<()> {
         self.check_mail("a print")?;
         self.cx.mailbox = true;
-        let (mut parts, mut slots) = (Vec::new(), Vec::new());
-        for item in items {
-            match item {
-                PrintItem::Text(text) => parts.push(PrintPart::Text(text.clone())),
-                PrintItem::Value(v) => {
-                    let s = self.scalar(*v)?;
-                    parts.push(PrintPart::Value(s));
-                    let op = self.operand(*v)?;
-                    slots.push(self.as_slot(s, op));
-                }
-                PrintItem::Complex(re, im) => {
-                    let s = self.scalar(*re)?;
-                    parts.push(PrintPart::Value(if s == Scalar::F32 { Scalar::C64 } else { Scalar::C128 }));
-                    for part in [re, im] {
-                        let op = self.operand(*part)?;
-                        slots.push(self.as_slot(s, op));
-                    }
-                }
-            }
-        }
+        let Some((said, numbers)) = PrintSite::of(self.f, items) else {
+            return self.internal("a print of what is no real scalar");
+        };
         let site = self.cx.print_sites.len() as i64;
-        self.cx.print_sites.push(PrintSite { items: parts });
+        self.cx.print_sites.push(said);
+        let mut slots = Vec::with_capacity(numbers.len() + 1);
+        for (v, s) in numbers {
+            let op = self.operand(v)?;
+            slots.push(self.as_slot(s, op));
+        }
         let size = slots.len() as i64 + 1;
         slots.insert(0, Ty::I64.int_const(size | site << 32));
         self.write_line(&slots);

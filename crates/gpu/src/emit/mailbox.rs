@@ -10,7 +10,7 @@ use weft_runtime::mailbox::{self as layout, WRITING, WRITTEN};
 use super::func::Fx;
 use super::values::Res;
 use super::writer::{Operand, Ty, Writer};
-use super::{ErrorSite, PrintPart, PrintSite};
+use super::{ErrorSite, PrintSite};
 
 const AXES: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
 
@@ -122,28 +122,16 @@ impl Fx<'_> {
 
     /// One line of output, if the ring has room for it.
     pub fn print(&mut self, items: &[PrintItem]) -> Res<()> {
-        let (mut parts, mut words) = (Vec::new(), Vec::new());
-        for item in items {
-            match item {
-                PrintItem::Text(text) => parts.push(PrintPart::Text(text.clone())),
-                PrintItem::Value(v) => {
-                    let s = self.scalar(*v)?;
-                    parts.push(PrintPart::Value(s));
-                    let op = self.operand(*v)?;
-                    words.extend(self.as_slot(s, op));
-                }
-                PrintItem::Complex(re, im) => {
-                    let s = self.scalar(*re)?;
-                    parts.push(PrintPart::Value(if s == Scalar::F32 { Scalar::C64 } else { Scalar::C128 }));
-                    for part in [re, im] {
-                        let op = self.operand(*part)?;
-                        words.extend(self.as_slot(s, op));
-                    }
-                }
-            }
-        }
+        let Some((said, numbers)) = PrintSite::of(self.f, items) else {
+            return self.internal("a print of what is no real scalar");
+        };
         let site = self.cx.print_sites.len() as i64;
-        self.cx.print_sites.push(PrintSite { items: parts });
+        self.cx.print_sites.push(said);
+        let mut words = Vec::new();
+        for (v, s) in numbers {
+            let op = self.operand(v)?;
+            words.extend(self.as_slot(s, op));
+        }
         let size = words.len() as i64 / 2 + 1;
         words.splice(0..0, [Ty::U32.int(size), Ty::U32.int(site)]);
         self.write_line(&words);
