@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 pub const RARE: &str = "_rare_";
 
 /// The families: file name and text.
-const FILES: [(&str, &str); 23] = [
+const FILES: [(&str, &str); 24] = [
     ("asin.py", include_str!("asin.py")),
     ("atan.py", include_str!("atan.py")),
     ("bessel.py", include_str!("bessel.py")),
@@ -26,7 +26,8 @@ const FILES: [(&str, &str); 23] = [
     ("erf.py", include_str!("erf.py")),
     ("erfinv.py", include_str!("erfinv.py")),
     ("exp.py", include_str!("exp.py")),
-    ("fast.py", include_str!("fast.py")),
+    ("fast_exp.py", include_str!("fast_exp.py")),
+    ("fast_trig.py", include_str!("fast_trig.py")),
     ("floats.py", include_str!("floats.py")),
     ("gamma.py", include_str!("gamma.py")),
     ("hyperbolic.py", include_str!("hyperbolic.py")),
