@@ -17,6 +17,7 @@ from harness import WEFT, Contender, NotInstalledError, Work
 from limits import BUILD, svml_flags
 
 HERE = Path(__file__).resolve().parent
+FAST = "weft, fastmath"
 SVML, SVML_HIGH, LIBMVEC = "SVML", "SVML, 1 ULP", "libmvec"
 FAMILIES = {SVML: 1, SVML_HIGH: 2, LIBMVEC: 3}
 
@@ -27,7 +28,7 @@ def contenders(function: Function, arguments: list[np.ndarray], passes: int) -> 
     def contender(name: str, make: Callable[..., Work], rank: str = "peer", needs: str | None = None) -> Contender:
         return Contender(name, functools.partial(make, function, arguments, passes), rank, needs)
 
-    found = [contender("weft", weft_loop, WEFT, "weft")]
+    found = [contender(name, functools.partial(weft_loop, name == FAST), WEFT, "weft") for name in (WEFT, FAST)]
     found += [contender(name, functools.partial(vector_loop, name)) for name in FAMILIES]
     found.append(contender("numba", numba_loop, needs="numba"))
     if function.name not in ("erf", "erfc"):
@@ -35,19 +36,19 @@ def contenders(function: Function, arguments: list[np.ndarray], passes: int) -> 
     return found
 
 
-def weft_loop(function: Function, arguments: list[np.ndarray], passes: int) -> Work:
-    """A `prange` loop: one thread, since the process has one, on all lanes."""
+def weft_loop(fastmath: bool, function: Function, arguments: list[np.ndarray], passes: int) -> Work:
+    """A `prange` loop: one thread, since the process has one, on all lanes; with `fastmath` it gets the shorter versions."""
     import weft
 
     f = function.scalar(weft.math.exp10)
 
-    @weft.njit(parallel=True)
+    @weft.njit(parallel=True, fastmath=fastmath)
     def unary(x, out, passes):
         for _ in range(passes):
             for i in weft.prange(x.shape[0]):
                 out[i] = f(x[i])
 
-    @weft.njit(parallel=True)
+    @weft.njit(parallel=True, fastmath=fastmath)
     def binary(x, y, out, passes):
         for _ in range(passes):
             for i in weft.prange(x.shape[0]):
