@@ -1,6 +1,7 @@
 """Device arrays: copies both ways, elements, views, and kernels that use them."""
 
 import gc
+import itertools
 
 import numpy as np
 import pytest
@@ -115,6 +116,20 @@ def test_new_device_arrays():
         cuda.device_array((-1,))
     with pytest.raises(TypeError):
         cuda.device_array(3, object)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(10,), (10, 12), (3, 1, 4), (4, 3, 2)])
+def test_arrays_like_others_lie_as_numpy_has_them(device, shape, order):
+    """Of contiguous arrays, of their views with gaps, and of those with the axes in another order."""
+    host, copy = np.zeros(shape, np.float32, order=order), cuda.device_array(shape, np.float32, order=order)
+    likes = [cuda.device_array_like, cuda.pinned_array_like] + [cuda.mapped_array_like] * (device.kind in ("cpu", "cuda"))
+    for axes in itertools.permutations(range(len(shape))):
+        for step in (1, 2):
+            gaps = (slice(None, None, step),) * len(shape)
+            view, of_device = host[gaps].transpose(axes), copy[gaps].transpose(axes)
+            for like in likes:
+                assert like(view).strides == like(of_device).strides == np.empty_like(view).strides
 
 
 def test_forall_shapes():

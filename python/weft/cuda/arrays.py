@@ -336,14 +336,22 @@ def _extent(shape: Any, elem: types.Scalar, strides: Any, order: str) -> tuple[t
     return shape, tuple(strides), max(span, 1)
 
 
-def _order_of(ary: Any) -> str:
-    return "F" if isinstance(ary, np.ndarray) and ary.flags.f_contiguous and not ary.flags.c_contiguous else "C"
+def _strides_like(ary: Any) -> tuple[int, ...]:
+    """Strides of a dense array whose axes lie in the order in which those of `ary` do, as NumPy's ``empty_like`` has it."""
+    if not isinstance(ary, np.ndarray | DeviceNDArray) or ary.flags["C_CONTIGUOUS"]:
+        return dense_strides(ary.shape, ary.dtype.itemsize)
+    if ary.flags["F_CONTIGUOUS"]:
+        return dense_strides(ary.shape, ary.dtype.itemsize, "F")
+    loosest_first = sorted(range(ary.ndim), key=lambda axis: -abs(ary.strides[axis]))
+    packed = dense_strides([ary.shape[axis] for axis in loosest_first], ary.dtype.itemsize)
+    strides = dict(zip(loosest_first, packed, strict=True))
+    return tuple(strides[axis] for axis in range(ary.ndim))
 
 
 def device_array_like(ary: Any, stream: Any = 0) -> DeviceNDArray:
     """A new array in device memory with the shape, dtype and order of `ary`."""
     dtype = ary.dtype_name if isinstance(ary, DeviceNDArray) else ary.dtype
-    return device_array(ary.shape, dtype, order=_order_of(ary), stream=stream)
+    return device_array(ary.shape, dtype, strides=_strides_like(ary), stream=stream)
 
 
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: DeviceNDArray | None = None) -> DeviceNDArray:
@@ -375,7 +383,7 @@ def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order
 
 def pinned_array_like(ary: Any) -> np.ndarray:
     """A new page-locked NumPy array with the shape, dtype and order of `ary`."""
-    return pinned_array(ary.shape, ary.dtype, order=_order_of(ary))
+    return pinned_array(ary.shape, ary.dtype, strides=_strides_like(ary))
 
 
 def _refuse_mapping() -> None:
@@ -404,7 +412,7 @@ def mapped_array(
 
 def mapped_array_like(ary: Any, stream: Any = 0, portable: bool = False, wc: bool = False) -> MappedNDArray:
     """A new mapped array with the shape, dtype and order of `ary`."""
-    return mapped_array(ary.shape, ary.dtype, order=_order_of(ary), wc=wc)
+    return mapped_array(ary.shape, ary.dtype, strides=_strides_like(ary), wc=wc)
 
 
 def managed_array(
