@@ -7,7 +7,8 @@ nothing else of the text is touched.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,14 @@ import numpy as np
 import numpy_intrinsics
 
 SOURCES = Path(__file__).resolve().parents[2] / "crates" / "math" / "src"
+
+
+def texts() -> Iterator[tuple[Path, ast.Module]]:
+    """The library's files. Of a definition that serves both widths there are two, as `crates/math/src/lib.rs` makes them."""
+    for path in sorted(SOURCES.glob("*.py")):
+        parts = re.split(r"^(?=def )", path.read_text(), flags=re.MULTILINE)
+        both = [[p.replace("_each", "_f64"), p.replace("_each", "_f32")] if "_each" in p.split("(")[0] else [p] for p in parts]
+        yield path, ast.parse("".join(part for made in both for part in made))
 
 
 class _Lanes(ast.NodeTransformer):
@@ -85,8 +94,9 @@ def load() -> dict[str, Callable[..., object]]:
         "_or": np.logical_or,
     }
     found = []
-    for path in sorted(set(SOURCES.glob("*.py")) - {SOURCES / "integers.py"}):
-        tree = ast.parse(path.read_text())
+    for path, tree in texts():
+        if path.name == "integers.py":
+            continue
         tree.body = [d for d in tree.body if isinstance(d, ast.FunctionDef | ast.Assign)]
         for definition in tree.body:
             if isinstance(definition, ast.Assign):

@@ -8,11 +8,11 @@ import hashlib
 import json
 from pathlib import Path
 
+import mathlib
 import numpy as np
 from promises import FUNCTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ROOT / "crates" / "math" / "src"
 RECORD = Path(__file__).with_name("measured.json")
 PAGE = ROOT / "docs" / "math.md"
 NOTE = """\
@@ -24,8 +24,7 @@ BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 @functools.cache
 def _definitions() -> dict[str, ast.FunctionDef]:
-    trees = [ast.parse(path.read_text()) for path in sorted(SOURCES.glob("*.py"))]
-    return {d.name: d for tree in trees for d in tree.body if isinstance(d, ast.FunctionDef)}
+    return {d.name: d for _, tree in mathlib.texts() for d in tree.body if isinstance(d, ast.FunctionDef)}
 
 
 def digest(name: str, suffix: str) -> str:

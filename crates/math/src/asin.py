@@ -29,15 +29,15 @@ def acos_f64(x):
     return h + (intrinsics.fma(times, s, start - h) + intrinsics.fma(times, low, start * 3.8981718325193755e-17))
 
 
-def _asin_half_f64(a):
+def _asin_half_each(a):
     """(s, low) with s + low = asin(a) for a <= 1/2, asin(sqrt((1 - a) / 2)) above. NaN for a > 1."""
     far = a > 0.5
     rest = intrinsics.fma(-0.5, a, 0.5)
     r = intrinsics.sqrt(rest)
     z = intrinsics.select(far, rest, a * a)
     s = intrinsics.select(far, r, a)
-    lost = intrinsics.select(far, intrinsics.fma(-r, r, rest) * _half_inverse_f64(r), 0.0)
-    return s, intrinsics.fma(s * z, _asin_tail_f64(z), lost)
+    lost = intrinsics.select(far, intrinsics.fma(-r, r, rest) * _half_inverse_each(r), 0.0)
+    return s, intrinsics.fma(s * z, _asin_tail_each(z), lost)
 
 
 def _half_inverse_f64(r):
@@ -82,17 +82,6 @@ def acos_f32(x):
     times = intrinsics.from_bits(intrinsics.bits(times) ^ (intrinsics.bits(x) & (-1 << 31)))
     h = intrinsics.fma(times, s, start)
     return h + (intrinsics.fma(times, s, start - h) + intrinsics.fma(times, low, start * -2.7827534e-08))
-
-
-def _asin_half_f32(a):
-    """(s, low) with s + low = asin(a) for a <= 1/2, asin(sqrt((1 - a) / 2)) above. NaN for a > 1."""
-    far = a > 0.5
-    rest = intrinsics.fma(-0.5, a, 0.5)
-    r = intrinsics.sqrt(rest)
-    z = intrinsics.select(far, rest, a * a)
-    s = intrinsics.select(far, r, a)
-    lost = intrinsics.select(far, intrinsics.fma(-r, r, rest) * _half_inverse_f32(r), 0.0)
-    return s, intrinsics.fma(s * z, _asin_tail_f32(z), lost)
 
 
 def _half_inverse_f32(r):

@@ -57,7 +57,7 @@ def _i0_near_f64(z):
     return _i0_step_f64(z, h, l, 1.0)
 
 
-def _i0_step_f64(z, h, l, c):
+def _i0_step_each(z, h, l, c):
     """c + z (h + l) as a sum of two floats."""
     t = z * h
     s = t + c
@@ -136,14 +136,6 @@ def _i0_near_f32(z):
     p = intrinsics.fma(z, p, 0.027778635)
     h, l = _i0_step_f32(z, p, 0.0, 0.2499994)
     return _i0_step_f32(z, h, l, 1.0000001)
-
-
-def _i0_step_f32(z, h, l, c):
-    """c + z (h + l) as a sum of two floats."""
-    t = z * h
-    s = t + c
-    b = s - t
-    return s, ((t - (s - b)) + (c - b)) + intrinsics.fma(z, l, intrinsics.fma(z, h, -t))
 
 
 def _i0_far_f32(u):

@@ -24,11 +24,11 @@ def cexp_f64(x, y):
     return re, im
 
 
-def clog_f64(x, y):
+def clog_each(x, y):
     """Principal natural logarithm. The real part is log1p(|z|^2 - 1) / 2 near the unit circle. At most 3 ULP in each part."""
     ax = abs(x)
     ay = abs(y)
-    h = hypot_f64(x, y)
+    h = hypot_each(x, y)
     flat = ax > ay
     a = intrinsics.select(flat, ax, ay)
     b = intrinsics.select(flat, ay, ax)
@@ -40,20 +40,20 @@ def clog_f64(x, y):
     v = u + q
     w = v - u
     low = ((u - (v - w)) + (q - w)) + (pl + ql)
-    near = 0.5 * _log1p_near_f64(v + low, low - ((v + low) - v))
-    re = intrinsics.select((h > 0.7) & (h < 1.4), near, log_f64(h))
-    return re, atan2_f64(y, x)
+    near = 0.5 * _log1p_near_each(v + low, low - ((v + low) - v))
+    re = intrinsics.select((h > 0.7) & (h < 1.4), near, log_each(h))
+    return re, atan2_each(y, x)
 
 
-def _log1p_near_f64(x, xl):
+def _log1p_near_each(x, xl):
     """log(1 + x + xl), made one number where the caller may be far from it."""
     near = abs(x) < 1.0
-    return _log1p_sum_f64(intrinsics.select(near, x, 0.5), intrinsics.select(near, xl, 0.0))
+    return _log1p_sum_each(intrinsics.select(near, x, 0.5), intrinsics.select(near, xl, 0.0))
 
 
-def clog10_f64(x, y):
+def clog10_each(x, y):
     """Principal logarithm to base 10."""
-    re, im = clog_f64(x, y)
+    re, im = clog_each(x, y)
     return re * 0.4342944819032518, im * 0.4342944819032518
 
 
@@ -79,7 +79,7 @@ def csqrt_f64(x, y):
     return re, intrinsics.copysign(im, y)
 
 
-def _csqrt_edge_f64(x, y):
+def _csqrt_edge_each(x, y):
     """Real part and size of the imaginary part where one of x and y is not finite."""
     re = intrinsics.select(x > 0.0, x, abs(y - y))
     im = intrinsics.select(x > 0.0, abs(y - y), abs(x))
@@ -149,45 +149,45 @@ def ctanh_f64(x, y):
     return re, intrinsics.select(y == 0.0, y, im)
 
 
-def csin_f64(x, y):
+def csin_each(x, y):
     """Sine: -i sinh(i z)."""
-    re, im = csinh_f64(-y, x)
+    re, im = csinh_each(-y, x)
     return im, -re
 
 
-def ccos_f64(x, y):
+def ccos_each(x, y):
     """Cosine: cosh(i z)."""
-    return ccosh_f64(-y, x)
+    return ccosh_each(-y, x)
 
 
-def ctan_f64(x, y):
+def ctan_each(x, y):
     """Tangent: -i tanh(i z)."""
-    re, im = ctanh_f64(-y, x)
+    re, im = ctanh_each(-y, x)
     return im, -re
 
 
-def casinh_f64(x, y):
+def casinh_each(x, y):
     """Inverse hyperbolic sine: i asin(-i z)."""
-    re, im = casin_f64(y, -x)
+    re, im = casin_each(y, -x)
     return -im, re
 
 
-def casin_f64(x, y):
+def casin_each(x, y):
     """Arc sine. Cuts on the real axis beyond -1 and 1. At most 4 ULP in each part."""
-    re, p, far = _cacos_parts_f64(x, y)
+    re, p, far = _cacos_parts_each(x, y)
     ax = abs(x)
-    a = intrinsics.select(far, atan2_f64(ax, abs(y)), atan2_f64(ax, re))
+    a = intrinsics.select(far, atan2_each(ax, abs(y)), atan2_each(ax, re))
     if not ((ax < np.inf) & (abs(y) < np.inf)):
-        a, p = _casin_edge_f64(ax, abs(y))
+        a, p = _casin_edge_each(ax, abs(y))
     return intrinsics.copysign(a, x), intrinsics.copysign(p, y)
 
 
-def cacos_f64(x, y):
+def cacos_each(x, y):
     """Arc cosine. Cuts on the real axis beyond -1 and 1. At most 4 ULP in each part."""
-    re, p, far = _cacos_parts_f64(x, y)
-    a = intrinsics.select(far, atan2_f64(abs(y), x), atan2_f64(re, x))
+    re, p, far = _cacos_parts_each(x, y)
+    a = intrinsics.select(far, atan2_each(abs(y), x), atan2_each(re, x))
     if not ((abs(x) < np.inf) & (abs(y) < np.inf)):
-        a, p = _cacos_edge_f64(x, abs(y))
+        a, p = _cacos_edge_each(x, abs(y))
     return a, intrinsics.copysign(p, -y)
 
 
@@ -220,7 +220,7 @@ def _cacos_parts_f64(x, y):
     return re, intrinsics.select(far, large, p), far
 
 
-def _casin_edge_f64(ax, ay):
+def _casin_edge_each(ax, ay):
     """Sizes of the parts of asin where one of x and y is not finite."""
     a = intrinsics.select(intrinsics.isinf(ax), intrinsics.select(intrinsics.isinf(ay), 0.7853981633974483, 1.5707963267948966), 0.0 * ax)
     a = intrinsics.select(intrinsics.isinf(ax) & intrinsics.isnan(ay), ay, a)
@@ -230,7 +230,7 @@ def _casin_edge_f64(ax, ay):
     return a, p
 
 
-def _cacos_edge_f64(x, ay):
+def _cacos_edge_each(x, ay):
     """Real part and size of the imaginary part of acos where one of x and y is not finite."""
     ax = abs(x)
     left = x < 0.0
@@ -245,15 +245,15 @@ def _cacos_edge_f64(x, ay):
     return a, intrinsics.select(intrinsics.isinf(ax) | intrinsics.isinf(ay), np.inf, np.nan)
 
 
-def cacosh_f64(x, y):
+def cacosh_each(x, y):
     """Inverse hyperbolic cosine: acos turned so that its real part is not negative."""
-    re, im = cacos_f64(x, y)
+    re, im = cacos_each(x, y)
     return abs(im), intrinsics.copysign(re, y)
 
 
-def catan_f64(x, y):
+def catan_each(x, y):
     """Arc tangent: -i atanh(i z)."""
-    re, im = catanh_f64(-y, x)
+    re, im = catanh_each(-y, x)
     return im, -re
 
 
@@ -302,39 +302,6 @@ def cexp_f32(x, y):
     return re, im
 
 
-def clog_f32(x, y):
-    """Principal natural logarithm. The real part is log1p(|z|^2 - 1) / 2 near the unit circle. At most 3 ULP in each part."""
-    ax = abs(x)
-    ay = abs(y)
-    h = hypot_f32(x, y)
-    flat = ax > ay
-    a = intrinsics.select(flat, ax, ay)
-    b = intrinsics.select(flat, ay, ax)
-    p = a * a
-    q = b * b
-    pl = intrinsics.fma(a, a, -p)
-    ql = intrinsics.fma(b, b, -q)
-    u = p - 1.0
-    v = u + q
-    w = v - u
-    low = ((u - (v - w)) + (q - w)) + (pl + ql)
-    near = 0.5 * _log1p_near_f32(v + low, low - ((v + low) - v))
-    re = intrinsics.select((h > 0.7) & (h < 1.4), near, log_f32(h))
-    return re, atan2_f32(y, x)
-
-
-def _log1p_near_f32(x, xl):
-    """log(1 + x + xl), made one number where the caller may be far from it."""
-    near = abs(x) < 1.0
-    return _log1p_sum_f32(intrinsics.select(near, x, 0.5), intrinsics.select(near, xl, 0.0))
-
-
-def clog10_f32(x, y):
-    """Principal logarithm to base 10."""
-    re, im = clog_f32(x, y)
-    return re * 0.4342945, im * 0.4342945
-
-
 def csqrt_f32(x, y):
     """Principal square root: t = sqrt((|x| + |z|) / 2) and y / 2t, in the order the half plane asks. At most 3 ULP in each part."""
     ax = abs(x)
@@ -355,17 +322,6 @@ def csqrt_f32(x, y):
     if not ((ax < np.inf) & (ay < np.inf)):
         re, im = _csqrt_edge_f32(x, y)
     return re, intrinsics.copysign(im, y)
-
-
-def _csqrt_edge_f32(x, y):
-    """Real part and size of the imaginary part where one of x and y is not finite."""
-    re = intrinsics.select(x > 0.0, x, abs(y - y))
-    im = intrinsics.select(x > 0.0, abs(y - y), abs(x))
-    lost = intrinsics.isnan(x) | (intrinsics.isnan(y) & (abs(x) < np.inf))
-    re = intrinsics.select(lost, np.nan, re)
-    im = intrinsics.select(lost, np.nan, im)
-    endless = intrinsics.isinf(y)
-    return intrinsics.select(endless, np.inf, re), intrinsics.select(endless, np.inf, im)
 
 
 def csinh_f32(x, y):
@@ -427,48 +383,6 @@ def ctanh_f32(x, y):
     return re, intrinsics.select(y == 0.0, y, im)
 
 
-def csin_f32(x, y):
-    """Sine: -i sinh(i z)."""
-    re, im = csinh_f32(-y, x)
-    return im, -re
-
-
-def ccos_f32(x, y):
-    """Cosine: cosh(i z)."""
-    return ccosh_f32(-y, x)
-
-
-def ctan_f32(x, y):
-    """Tangent: -i tanh(i z)."""
-    re, im = ctanh_f32(-y, x)
-    return im, -re
-
-
-def casinh_f32(x, y):
-    """Inverse hyperbolic sine: i asin(-i z)."""
-    re, im = casin_f32(y, -x)
-    return -im, re
-
-
-def casin_f32(x, y):
-    """Arc sine. Cuts on the real axis beyond -1 and 1. At most 4 ULP in each part."""
-    re, p, far = _cacos_parts_f32(x, y)
-    ax = abs(x)
-    a = intrinsics.select(far, atan2_f32(ax, abs(y)), atan2_f32(ax, re))
-    if not ((ax < np.inf) & (abs(y) < np.inf)):
-        a, p = _casin_edge_f32(ax, abs(y))
-    return intrinsics.copysign(a, x), intrinsics.copysign(p, y)
-
-
-def cacos_f32(x, y):
-    """Arc cosine. Cuts on the real axis beyond -1 and 1. At most 4 ULP in each part."""
-    re, p, far = _cacos_parts_f32(x, y)
-    a = intrinsics.select(far, atan2_f32(abs(y), x), atan2_f32(re, x))
-    if not ((abs(x) < np.inf) & (abs(y) < np.inf)):
-        a, p = _cacos_edge_f32(x, abs(y))
-    return a, intrinsics.copysign(p, -y)
-
-
 def _cacos_parts_f32(x, y):
     """What arc sine and arc cosine share: (Re(sqrt(1 - z) sqrt(1 + z)), |Im asin z|, is z so large that logarithms take over)."""
     ax = abs(x)
@@ -496,41 +410,6 @@ def _cacos_parts_f32(x, y):
     ratio = n / m
     large = log_f32(m) + 0.6931472 + 0.5 * log1p_f32(ratio * ratio)
     return re, intrinsics.select(far, large, p), far
-
-
-def _casin_edge_f32(ax, ay):
-    """Sizes of the parts of asin where one of x and y is not finite."""
-    a = intrinsics.select(intrinsics.isinf(ax), intrinsics.select(intrinsics.isinf(ay), 0.7853982, 1.5707964), 0.0 * ax)
-    a = intrinsics.select(intrinsics.isinf(ax) & intrinsics.isnan(ay), ay, a)
-    p = intrinsics.select(intrinsics.isinf(ax) | intrinsics.isinf(ay), np.inf, np.nan)
-    lost = intrinsics.isnan(ay) & (abs(ax) < np.inf) & (ax != 0.0)
-    a = intrinsics.select(intrinsics.isnan(ax) | lost, np.nan, a)
-    return a, p
-
-
-def _cacos_edge_f32(x, ay):
-    """Real part and size of the imaginary part of acos where one of x and y is not finite."""
-    ax = abs(x)
-    left = x < 0.0
-    a = intrinsics.select(
-        left, intrinsics.select(intrinsics.isinf(ay), 2.3561945, 3.1415927), intrinsics.select(intrinsics.isinf(ay), 0.7853982, 0.0)
-    )
-    a = intrinsics.select(intrinsics.isinf(ax), a, 1.5707964)
-    nan = intrinsics.isnan(x) | (intrinsics.isnan(ay) & (x != 0.0))
-    a = intrinsics.select(nan, np.nan, a)
-    return a, intrinsics.select(intrinsics.isinf(ax) | intrinsics.isinf(ay), np.inf, np.nan)
-
-
-def cacosh_f32(x, y):
-    """Inverse hyperbolic cosine: acos turned so that its real part is not negative."""
-    re, im = cacos_f32(x, y)
-    return abs(im), intrinsics.copysign(re, y)
-
-
-def catan_f32(x, y):
-    """Arc tangent: -i atanh(i z)."""
-    re, im = catanh_f32(-y, x)
-    return im, -re
 
 
 def catanh_f32(x, y):

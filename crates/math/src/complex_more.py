@@ -7,31 +7,31 @@ import numpy as np
 from weft import intrinsics
 
 
-def rect_f64(r, t):
+def rect_each(r, t):
     """r (cos t + i sin t). An angle of zero leaves any r as it is."""
-    s, c = sincos_f64(t)
+    s, c = sincos_each(t)
     return intrinsics.select(t == 0.0, r, r * c), intrinsics.select(t == 0.0, intrinsics.copysign(1.0, r) * t, r * s)
 
 
-def cpow_f64(x, y, u, v):
+def cpow_each(x, y, u, v):
     """z to the w in polar form, as Python has it: |z|^u e^(-v arg z), turned by u arg z + v log|z|.
 
     The angle is off by its own rounding, so the error of each part is that of the whole: 4 ULP of |z^w|, and one more for each radian of the angle.
     Anything to the 0 is 1; 0 to a power with a positive real part is 0, to others NaN.
     """
-    r = hypot_f64(x, y)
-    t = atan2_f64(y, x)
+    r = hypot_each(x, y)
+    t = atan2_each(y, x)
     zero = r == 0.0
     r = intrinsics.select(zero, 1.0, r)
     h = u * t
     l = intrinsics.fma(u, t, -h)
-    g = v * log_f64(r)
+    g = v * log_each(r)
     a = h + g
     b = a - h
     l = l + ((h - (a - b)) + (g - b))
-    s, c = sincos_f64(a)
-    size = pow_f64(r, u)
-    size = intrinsics.select(v == 0.0, size, size * exp_f64(-v * t))
+    s, c = sincos_each(a)
+    size = pow_each(r, u)
+    size = intrinsics.select(v == 0.0, size, size * exp_each(-v * t))
     re = size * intrinsics.fma(-s, l, c)
     im = size * intrinsics.fma(c, l, s)
     real = (v == 0.0) & (y == 0.0) & (x > 0.0)
@@ -67,10 +67,10 @@ def cexpm1_f64(x, y):
     return intrinsics.select((y == 0.0) & (x == 0.0), x, re), im
 
 
-def clog1p_f64(x, y):
+def clog1p_each(x, y):
     """log(1 + z): near zero the real part is log1p(2 x + x^2 + y^2) / 2, its argument a sum of two floats. At most 3 ULP in each part."""
     u = 1.0 + x
-    re, im = clog_f64(u, y)
+    re, im = clog_each(u, y)
     near = (abs(x) < 3.0) & (abs(y) < 3.0)
     a = intrinsics.select(near, x, 0.0)
     b = intrinsics.select(near, y, 0.0)
@@ -88,28 +88,28 @@ def clog1p_f64(x, y):
     g = w + low
     near = near & (abs(g) < 0.9)
     low = (w - g) + low
-    half = 0.0 + 0.5 * _log1p_near_f64(g, low)
+    half = 0.0 + 0.5 * _log1p_near_each(g, low)
     re = intrinsics.select(near, half, re)
     lost = x - (u - 1.0)
     turn = intrinsics.select(near, -y * lost / intrinsics.fma(u, u, y * y), 0.0)
     return re, intrinsics.select(turn == 0.0, im, im + turn)
 
 
-def clog2_f64(x, y):
+def clog2_each(x, y):
     """Principal logarithm to base 2. At most 4 ULP in each part."""
-    re, im = clog_f64(x, y)
+    re, im = clog_each(x, y)
     return re * 1.4426950408889634, im * 1.4426950408889634
 
 
-def csign_f64(x, y):
+def csign_each(x, y):
     """z / |z|, 0 at 0. An infinite part alone decides; two of them give NaN."""
-    h = hypot_f64(x, y)
+    h = hypot_each(x, y)
     both = intrinsics.isinf(x) & intrinsics.isinf(y)
     far = h == np.inf
     if far & (abs(x) < np.inf) & (abs(y) < np.inf):
         x = 0.25 * x
         y = 0.25 * y
-        h = hypot_f64(x, y)
+        h = hypot_each(x, y)
         far = h == np.inf
     re = x / h
     im = y / h
@@ -119,41 +119,6 @@ def csign_f64(x, y):
     zero = h == 0.0
     re = intrinsics.select(nan, np.nan, intrinsics.select(zero, 0.0, re))
     return re, intrinsics.select(nan, np.nan, intrinsics.select(zero, 0.0, im))
-
-
-def rect_f32(r, t):
-    """r (cos t + i sin t). An angle of zero leaves any r as it is."""
-    s, c = sincos_f32(t)
-    return intrinsics.select(t == 0.0, r, r * c), intrinsics.select(t == 0.0, intrinsics.copysign(1.0, r) * t, r * s)
-
-
-def cpow_f32(x, y, u, v):
-    """z to the w in polar form, as Python has it: |z|^u e^(-v arg z), turned by u arg z + v log|z|.
-
-    The angle is off by its own rounding, so the error of each part is that of the whole: 4 ULP of |z^w|, and one more for each radian of the angle.
-    Anything to the 0 is 1; 0 to a power with a positive real part is 0, to others NaN.
-    """
-    r = hypot_f32(x, y)
-    t = atan2_f32(y, x)
-    zero = r == 0.0
-    r = intrinsics.select(zero, 1.0, r)
-    h = u * t
-    l = intrinsics.fma(u, t, -h)
-    g = v * log_f32(r)
-    a = h + g
-    b = a - h
-    l = l + ((h - (a - b)) + (g - b))
-    s, c = sincos_f32(a)
-    size = pow_f32(r, u)
-    size = intrinsics.select(v == 0.0, size, size * exp_f32(-v * t))
-    re = size * intrinsics.fma(-s, l, c)
-    im = size * intrinsics.fma(c, l, s)
-    real = (v == 0.0) & (y == 0.0) & (x > 0.0)
-    im = intrinsics.select(real, y, im)
-    none = (u == 0.0) & (v == 0.0)
-    gone = intrinsics.select(u > 0.0, 0.0 * u, np.nan)
-    re = intrinsics.select(none, 1.0, intrinsics.select(zero, gone, re))
-    return re, intrinsics.select(none, 0.0, intrinsics.select(zero, gone, im))
 
 
 def cexp2_f32(x, y):
@@ -179,60 +144,6 @@ def cexpm1_f32(x, y):
         re, im = cexp_f32(x, y)
         re = re - 1.0
     return intrinsics.select((y == 0.0) & (x == 0.0), x, re), im
-
-
-def clog1p_f32(x, y):
-    """log(1 + z): near zero the real part is log1p(2 x + x^2 + y^2) / 2, its argument a sum of two floats. At most 3 ULP in each part."""
-    u = 1.0 + x
-    re, im = clog_f32(u, y)
-    near = (abs(x) < 3.0) & (abs(y) < 3.0)
-    a = intrinsics.select(near, x, 0.0)
-    b = intrinsics.select(near, y, 0.0)
-    p = a * a
-    q = b * b
-    pl = intrinsics.fma(a, a, -p)
-    ql = intrinsics.fma(b, b, -q)
-    a = a + a
-    h = a + p
-    t = h - a
-    low = (a - (h - t)) + (p - t)
-    w = h + q
-    t = w - h
-    low = low + ((h - (w - t)) + (q - t)) + (pl + ql)
-    g = w + low
-    near = near & (abs(g) < 0.9)
-    low = (w - g) + low
-    half = 0.0 + 0.5 * _log1p_near_f32(g, low)
-    re = intrinsics.select(near, half, re)
-    lost = x - (u - 1.0)
-    turn = intrinsics.select(near, -y * lost / intrinsics.fma(u, u, y * y), 0.0)
-    return re, intrinsics.select(turn == 0.0, im, im + turn)
-
-
-def clog2_f32(x, y):
-    """Principal logarithm to base 2. At most 4 ULP in each part."""
-    re, im = clog_f32(x, y)
-    return re * 1.442695, im * 1.442695
-
-
-def csign_f32(x, y):
-    """z / |z|, 0 at 0. An infinite part alone decides; two of them give NaN."""
-    h = hypot_f32(x, y)
-    both = intrinsics.isinf(x) & intrinsics.isinf(y)
-    far = h == np.inf
-    if far & (abs(x) < np.inf) & (abs(y) < np.inf):
-        x = 0.25 * x
-        y = 0.25 * y
-        h = hypot_f32(x, y)
-        far = h == np.inf
-    re = x / h
-    im = y / h
-    re = intrinsics.select(far, intrinsics.select(intrinsics.isinf(x), intrinsics.copysign(1.0, x), 0.0), re)
-    im = intrinsics.select(far, intrinsics.select(intrinsics.isinf(y), intrinsics.copysign(1.0, y), 0.0), im)
-    nan = both | intrinsics.isnan(h)
-    zero = h == 0.0
-    re = intrinsics.select(nan, np.nan, intrinsics.select(zero, 0.0, re))
-    return re, intrinsics.select(nan, np.nan, intrinsics.select(zero, 0.0, im))
 
 
 def cisclose_any(x, y, u, v, relative, absolute):

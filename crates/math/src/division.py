@@ -37,9 +37,9 @@ def _rsqrt_f64(v):
     return intrinsics.fma(y, e * intrinsics.fma(e, 0.375, 0.5), y)
 
 
-def _sqrt_wide_f64(v):
+def _sqrt_wide_each(v):
     """(r, h) with r the square root of v but for at most a unit in its last place, and h = 1 / (2 r), which turns the rest of v into what r lacks."""
-    c = _rsqrt_f64(v)
+    c = _rsqrt_each(v)
     h = 0.5 * c
     r = v * c
     return intrinsics.fma(intrinsics.fma(-r, r, v), h, r), h
@@ -50,11 +50,3 @@ def _rsqrt_f32(v):
     y = intrinsics.from_bits(0x5F374740 - (intrinsics.bits(v) >> 1))
     e = intrinsics.fma(-v * y, y, 1.0)
     return intrinsics.fma(y, e * intrinsics.fma(e, intrinsics.fma(e, 0.3125, 0.375), 0.5), y)
-
-
-def _sqrt_wide_f32(v):
-    """(r, h) with r the square root of v but for at most a unit in its last place, and h = 1 / (2 r), which turns the rest of v into what r lacks."""
-    c = _rsqrt_f32(v)
-    h = 0.5 * c
-    r = v * c
-    return intrinsics.fma(intrinsics.fma(-r, r, v), h, r), h

@@ -42,13 +42,13 @@ def _erfc_log_f64(t):
     return intrinsics.fma(t, o, p)
 
 
-def erfc_f64(x):
+def erfc_each(x):
     """Complementary error function, 1 - erf(x). At most 2 ULP."""
     a = abs(x)
     s = intrinsics.select(a < 0.5, x, 0.0)
     h = 1.0 - s
-    near = h + (((1.0 - h) - s) - s * _erf_tail_f64(s * s))
-    far = _erfc_far_f64(intrinsics.select(a > 0.5, a, 0.5))
+    near = h + (((1.0 - h) - s) - s * _erf_tail_each(s * s))
+    far = _erfc_far_each(intrinsics.select(a > 0.5, a, 0.5))
     far = intrinsics.select(x < 0.0, 2.0 - far, far)
     y = intrinsics.select(a < 0.5, near, far)
     return intrinsics.select(intrinsics.isnan(x), x, y)
@@ -139,18 +139,6 @@ def _erfc_log_f32(t):
     o = intrinsics.fma(w, -0.0026393083, -0.059876963)
     o = intrinsics.fma(w, o, -3.8072245)
     return intrinsics.fma(t, o, p)
-
-
-def erfc_f32(x):
-    """Complementary error function, 1 - erf(x). At most 2 ULP."""
-    a = abs(x)
-    s = intrinsics.select(a < 0.5, x, 0.0)
-    h = 1.0 - s
-    near = h + (((1.0 - h) - s) - s * _erf_tail_f32(s * s))
-    far = _erfc_far_f32(intrinsics.select(a > 0.5, a, 0.5))
-    far = intrinsics.select(x < 0.0, 2.0 - far, far)
-    y = intrinsics.select(a < 0.5, near, far)
-    return intrinsics.select(intrinsics.isnan(x), x, y)
 
 
 def _erfc_far_f32(a):

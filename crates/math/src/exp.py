@@ -54,10 +54,10 @@ def exp10_f64(x):
     return y
 
 
-def _exp_kernel_f64(h, l):
+def _exp_kernel_each(h, l):
     """exp(h + l) for |h| <= 0.35: 1 + h, with what its rounding lost, + h^2 Q(h) + l."""
     s = 1.0 + h
-    return s + intrinsics.fma(h * h, _exp_tail_f64(h), ((1.0 - s) + h) + l)
+    return s + intrinsics.fma(h * h, _exp_tail_each(h), ((1.0 - s) + h) + l)
 
 
 def _scale_f64(p, shifted):
@@ -154,12 +154,6 @@ def exp10_f32(x):
         y = intrinsics.select(x > 38.53184, np.inf, intrinsics.select(x < -45.154500, 0.0, y))
         y = intrinsics.select(intrinsics.isnan(x), x, y)
     return y
-
-
-def _exp_kernel_f32(h, l):
-    """exp(h + l) for |h| <= 0.35: 1 + h, with what its rounding lost, + h^2 Q(h) + l."""
-    s = 1.0 + h
-    return s + intrinsics.fma(h * h, _exp_tail_f32(h), ((1.0 - s) + h) + l)
 
 
 def _scale_f32(p, shifted):

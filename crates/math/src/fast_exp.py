@@ -57,7 +57,7 @@ def _exp2_tail_fast_f64(r):
     return intrinsics.fma(r, o, p)
 
 
-def hypot_f64_fast(x, y):
+def hypot_each_fast(x, y):
     """Length of (x, y) where its square neither overflows nor underflows."""
     return intrinsics.sqrt(intrinsics.fma(x, x, y * y))
 
@@ -97,8 +97,3 @@ def _exp2_tail_fast_f32(r):
     p = intrinsics.fma(r, p, 0.055503104)
     p = intrinsics.fma(r, p, 0.24022652)
     return intrinsics.fma(r, p, 0.69314724)
-
-
-def hypot_f32_fast(x, y):
-    """Length of (x, y) where its square neither overflows nor underflows."""
-    return intrinsics.sqrt(intrinsics.fma(x, x, y * y))

@@ -102,14 +102,14 @@ def logb_f64(x):
     return intrinsics.select(abs(x) < np.inf, y, abs(x))
 
 
-def ilogb_f64(x):
+def ilogb_each(x):
     """The exponent of x as an int32. Infinities give the largest, zero and NaN the least, as CUDA has it."""
-    _, n = frexp_f64(x)
+    _, n = frexp_each(x)
     y = intrinsics.select((x == 0.0) | intrinsics.isnan(x), np.int32(-2147483648), n - np.int32(1))
     return intrinsics.select(intrinsics.isinf(x), np.int32(2147483647), y)
 
 
-def spacing_f64(x):
+def spacing_each(x):
     """The distance from x to the next float away from zero, with the sign of x. NumPy's: a zero's is positive, an infinity's NaN."""
     z = intrinsics.select(x == 0.0, 0.0, x)
     return intrinsics.from_bits(intrinsics.bits(z) + 1) - z
@@ -139,19 +139,6 @@ def logb_f32(x):
     _, n = frexp_f32(x)
     y = intrinsics.select(x == 0.0, -np.inf, np.float32(n) - 1.0)
     return intrinsics.select(abs(x) < np.inf, y, abs(x))
-
-
-def ilogb_f32(x):
-    """The exponent of x as an int32. Infinities give the largest, zero and NaN the least, as CUDA has it."""
-    _, n = frexp_f32(x)
-    y = intrinsics.select((x == 0.0) | intrinsics.isnan(x), np.int32(-2147483648), n - np.int32(1))
-    return intrinsics.select(intrinsics.isinf(x), np.int32(2147483647), y)
-
-
-def spacing_f32(x):
-    """The distance from x to the next float away from zero, with the sign of x. NumPy's: a zero's is positive, an infinity's NaN."""
-    z = intrinsics.select(x == 0.0, 0.0, x)
-    return intrinsics.from_bits(intrinsics.bits(z) + 1) - z
 
 
 def ulp_f32(x):

@@ -87,29 +87,29 @@ def _stirling_f64(y):
     return h, (e - h) + l
 
 
-def _rising_f64(y):
+def _rising_each(y):
     """(h, l) with h + l = (y + 1) (y + 2) ... (y + 7) for y < 8, from w = y (y + 8): (w + 7) (w + 12) (w + 15) (y + 4)."""
     z = y * y
     y8 = 8.0 * y
     w = y8 + z
     wl = ((y8 - w) + z) + intrinsics.fma(y, y, -z)
-    a, al = _add_wide_f64(w, wl, 7.0)
-    b, bl = _add_wide_f64(w, wl, 12.0)
-    a, al = _mul_wide_f64(a, al, b, bl)
-    b, bl = _add_wide_f64(w, wl, 15.0)
-    a, al = _mul_wide_f64(a, al, b, bl)
-    b, bl = _add_wide_f64(y, 0.0, 4.0)
-    return _mul_wide_f64(a, al, b, bl)
+    a, al = _add_wide_each(w, wl, 7.0)
+    b, bl = _add_wide_each(w, wl, 12.0)
+    a, al = _mul_wide_each(a, al, b, bl)
+    b, bl = _add_wide_each(w, wl, 15.0)
+    a, al = _mul_wide_each(a, al, b, bl)
+    b, bl = _add_wide_each(y, 0.0, 4.0)
+    return _mul_wide_each(a, al, b, bl)
 
 
-def _add_wide_f64(h, l, c):
+def _add_wide_each(h, l, c):
     """h + l + c as a sum of two floats."""
     s = h + c
     b = s - h
     return s, ((h - (s - b)) + (c - b)) + l
 
 
-def _mul_wide_f64(a, al, b, bl):
+def _mul_wide_each(a, al, b, bl):
     """(a + al) (b + bl) as a sum of two floats."""
     p = a * b
     l = intrinsics.fma(a, b, -p) + intrinsics.fma(a, bl, al * b)
@@ -236,36 +236,6 @@ def _stirling_f32(y):
     l = l + intrinsics.fma(inverse, _stirling_tail_f32(inverse * inverse), sl * (g - 0.5 * inverse))
     h = e + l
     return h, (e - h) + l
-
-
-def _rising_f32(y):
-    """(h, l) with h + l = (y + 1) (y + 2) ... (y + 7) for y < 8, from w = y (y + 8): (w + 7) (w + 12) (w + 15) (y + 4)."""
-    z = y * y
-    y8 = 8.0 * y
-    w = y8 + z
-    wl = ((y8 - w) + z) + intrinsics.fma(y, y, -z)
-    a, al = _add_wide_f32(w, wl, 7.0)
-    b, bl = _add_wide_f32(w, wl, 12.0)
-    a, al = _mul_wide_f32(a, al, b, bl)
-    b, bl = _add_wide_f32(w, wl, 15.0)
-    a, al = _mul_wide_f32(a, al, b, bl)
-    b, bl = _add_wide_f32(y, 0.0, 4.0)
-    return _mul_wide_f32(a, al, b, bl)
-
-
-def _add_wide_f32(h, l, c):
-    """h + l + c as a sum of two floats."""
-    s = h + c
-    b = s - h
-    return s, ((h - (s - b)) + (c - b)) + l
-
-
-def _mul_wide_f32(a, al, b, bl):
-    """(a + al) (b + bl) as a sum of two floats."""
-    p = a * b
-    l = intrinsics.fma(a, b, -p) + intrinsics.fma(a, bl, al * b)
-    h = p + l
-    return h, (p - h) + l
 
 
 def _stirling_tail_f32(w):

@@ -18,9 +18,9 @@ def hypot_f64(x, y):
     return h
 
 
-def _hypot_root_f64(v, vl):
+def _hypot_root_each(v, vl):
     """sqrt(v + vl) for normal v."""
-    c = _rsqrt_f64(v)
+    c = _rsqrt_each(v)
     h = v * c
     return intrinsics.fma(intrinsics.fma(-h, h, v) + vl, 0.5 * c, h)
 
@@ -50,13 +50,6 @@ def hypot_f32(x, y):
     if not (v >= 1e-20) & (v <= 1e37):
         h = _rare_hypot_f32(x, y)
     return h
-
-
-def _hypot_root_f32(v, vl):
-    """sqrt(v + vl) for normal v."""
-    c = _rsqrt_f32(v)
-    h = v * c
-    return intrinsics.fma(intrinsics.fma(-h, h, v) + vl, 0.5 * c, h)
 
 
 def _rare_hypot_f32(x, y):

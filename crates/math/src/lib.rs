@@ -2,7 +2,8 @@
 //!
 //! One flat namespace: every `def` of the files below is known by its own name. A function `f` of the library has the entries
 //! `f_f64` and `f_f32`, or `f_any` where one text serves every type; its helpers start with an underscore and are called by name from the
-//! same namespace. A shorter version for callers with `fastmath` is `f_f32_fast`. Inside these texts
+//! same namespace. A shorter version for callers with `fastmath` is `f_f32_fast`. Where both widths read the same, `f_each` stands for
+//! both: `f_f64` and `f_f32` are made of its text, in which `g_each` is what it calls at its own width. Inside these texts
 //! `intrinsics` and `np` mean the front end's intrinsics and NumPy's scalar types; nothing else is free.
 //! Helpers whose names start with `_rare_` are for arguments that are seldom met: they are not made part of their callers.
 //! Tables, in capitals, are float64 arrays.
@@ -13,6 +14,12 @@ use std::sync::OnceLock;
 
 /// How the names of helpers start that are for arguments that are seldom met.
 pub const RARE: &str = "_rare_";
+
+/// What stands for the width in names of texts that serve both.
+const EACH: &str = "_each";
+
+/// What makes a name that of one width.
+const WIDTHS: [&str; 2] = ["_f64", "_f32"];
 
 /// The families: file name and text.
 const FILES: [(&str, &str); 24] = [
@@ -129,9 +136,20 @@ fn definitions(file: &'static str, text: &'static str) -> Vec<Source> {
     for (&start, end) in starts.iter().zip(ends) {
         line += text[seen..start].bytes().filter(|&b| b == b'\n').count() as u32;
         seen = start;
-        found.extend(definition(file, line, text[start..end].trim_end()));
+        let text = text[start..end].trim_end();
+        found.extend(each_width(text).into_iter().filter_map(|text| definition(file, line, text)));
     }
     found
+}
+
+/// The texts that `text` stands for: itself, or one per width. Those are made once and live as long as the index.
+fn each_width(text: &'static str) -> Vec<&'static str> {
+    let is_template = text.split_once('(').is_some_and(|(name, _)| name.contains(EACH));
+    if is_template {
+        WIDTHS.iter().map(|width| &*text.replace(EACH, width).leak()).collect()
+    } else {
+        vec![text]
+    }
 }
 
 /// `text` starts with `def name(parameters):` on one line.
@@ -153,17 +171,19 @@ mod tests {
 
     #[test]
     fn every_definition_is_found_once() {
-        let defs: usize = FILES
-            .iter()
-            .map(|(_, text)| text.lines().filter(|l| l.starts_with("def ")).count())
-            .sum();
-        assert_eq!(sources().count(), defs);
+        let defs = FILES.iter().flat_map(|(_, text)| text.lines().filter(|l| l.starts_with("def ")));
+        let stood_for = defs.map(|l| if l.contains(EACH) { WIDTHS.len() } else { 1 });
+        assert_eq!(sources().count(), stood_for.sum::<usize>());
         for s in sources() {
             let line = FILES
                 .iter()
                 .find(|f| f.0 == s.file)
                 .and_then(|f| f.1.lines().nth(s.first_line as usize - 1));
-            assert!(line.unwrap().starts_with(&format!("def {}(", s.name)));
+            let written = WIDTHS.iter().fold(line.unwrap().to_owned(), |l, width| {
+                if s.name.contains(width) { l.replace(EACH, width) } else { l }
+            });
+            assert!(written.starts_with(&format!("def {}(", s.name)));
+            assert!(!s.text.contains(EACH), "{}: only a text for both widths may call one", s.name);
             assert!(s.text.lines().skip(1).all(|l| l.is_empty() || l.starts_with("    ")), "{}", s.name);
         }
     }
@@ -181,6 +201,43 @@ mod tests {
         assert_eq!(function("sin").unwrap().f32, "sin_f32");
         assert!(function("_trig_sum").is_none());
         assert_eq!((fast("sin_f32"), fast("gamma_f32")), ("sin_f32_fast", "gamma_f32"));
+    }
+
+    #[test]
+    fn no_text_stands_twice() {
+        let written: Vec<_> = FILES.iter().flat_map(|&(_, text)| text.split("\ndef ").skip(1)).collect();
+        for wide in &written {
+            let (name, _) = wide.split_once('(').unwrap();
+            if name.contains("_f64") {
+                let narrow = format!("{}(", name.replace("_f64", "_f32"));
+                let twin = written.iter().find(|text| text.starts_with(&narrow));
+                assert!(
+                    twin.is_none_or(|twin| code(twin) != code(wide)),
+                    "{name} and {narrow} are one text: write '_each'"
+                );
+            }
+        }
+    }
+
+    /// A text without the comment it opens with, its numbers as float32 has them, as if it were that of float32.
+    fn code(text: &str) -> String {
+        let body = text.split("\"\"\"").nth(2).unwrap().replace("_f64", "_f32");
+        let ends_word = |c: char| !(c.is_alphanumeric() || c == '.' || c == '_');
+        let rounded = body.trim_end().split_inclusive(ends_word).map(|token| {
+            let word = token.trim_end_matches(ends_word);
+            let number = word.parse::<f64>().map(|n| format!("{}{}", n as f32, &token[word.len()..]));
+            number.unwrap_or_else(|_| token.to_owned())
+        });
+        rounded.collect()
+    }
+
+    #[test]
+    fn one_text_may_serve_both_widths() {
+        let (wide, narrow) = (source("clog_f64").unwrap(), source("clog_f32").unwrap());
+        assert_eq!(wide.first_line, narrow.first_line);
+        assert!(wide.text.starts_with("def clog_f64(") && wide.text.contains("hypot_f64(") && !wide.text.contains("_f32"));
+        assert_eq!(wide.text.replace("_f64", "_f32"), narrow.text);
+        assert!(source("clog_each").is_none());
     }
 
     #[test]

@@ -57,7 +57,7 @@ def _rare_log10_f64(x):
     return _log_edge_f64(x, _log10_sum_f64(k - 54.0, f))
 
 
-def _log_edge_f64(x, y):
+def _log_edge_each(x, y):
     """y, but for zero, infinity, NaN and negative numbers any logarithm of x."""
     y = intrinsics.select(x < np.inf, y, x)
     return intrinsics.select(x == 0.0, -np.inf, intrinsics.select(x < 0.0, np.nan, y))
@@ -172,12 +172,6 @@ def _rare_log10_f32(x):
     """As _rare_log_f32, to base 10."""
     k, f = _log_split_f32(x * 33554432.0)
     return _log_edge_f32(x, _log10_sum_f32(k - 25.0, f))
-
-
-def _log_edge_f32(x, y):
-    """y, but for zero, infinity, NaN and negative numbers any logarithm of x."""
-    y = intrinsics.select(x < np.inf, y, x)
-    return intrinsics.select(x == 0.0, -np.inf, intrinsics.select(x < 0.0, np.nan, y))
 
 
 def _log_split_f32(x):

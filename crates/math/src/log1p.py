@@ -61,23 +61,23 @@ def atanh_f64(x):
     return intrinsics.copysign(y, x)
 
 
-def _rare_log1p_f64(u):
+def _rare_log1p_each(u):
     """log(u) for u so large that nothing is lost in it, and for what has no logarithm."""
-    k, f = _log_split_f64(u)
-    return _log_edge_f64(u, _log_sum_f64(k, f))
+    k, f = _log_split_each(u)
+    return _log_edge_each(u, _log_sum_each(k, f))
 
 
-def _rare_log_twice_f64(x):
+def _rare_log_twice_each(x):
     """log(2 x) for large x; infinity and NaN of themselves."""
-    k, f = _log_split_f64(x)
-    return intrinsics.select(x < np.inf, _log_sum_f64(k + 1.0, f), x)
+    k, f = _log_split_each(x)
+    return intrinsics.select(x < np.inf, _log_sum_each(k + 1.0, f), x)
 
 
-def _log1p_sum_f64(x, xl):
-    """log(1 + x + xl) for x > -1 below 1e150, where xl is at most a last place of x. The sign of a zero is lost."""
+def _log1p_sum_each(x, xl):
+    """log(1 + x + xl) for x > -1 below 1e150 (float32: 1e18), where xl is at most a last place of x. The sign of a zero is lost."""
     u = 1.0 + x
     above = x > 1.0
-    return _log_pair_f64(u, ((intrinsics.select(above, x, 1.0) - u) + intrinsics.select(above, 1.0, x)) + xl)
+    return _log_pair_each(u, ((intrinsics.select(above, x, 1.0) - u) + intrinsics.select(above, 1.0, x)) + xl)
 
 
 def _log_pair_f64(u, ul):
@@ -142,25 +142,6 @@ def atanh_f32(x):
     if not a < 1.0:
         y = intrinsics.select(a == 1.0, np.inf, np.nan)
     return intrinsics.copysign(y, x)
-
-
-def _rare_log1p_f32(u):
-    """log(u) for u so large that nothing is lost in it, and for what has no logarithm."""
-    k, f = _log_split_f32(u)
-    return _log_edge_f32(u, _log_sum_f32(k, f))
-
-
-def _rare_log_twice_f32(x):
-    """log(2 x) for large x; infinity and NaN of themselves."""
-    k, f = _log_split_f32(x)
-    return intrinsics.select(x < np.inf, _log_sum_f32(k + 1.0, f), x)
-
-
-def _log1p_sum_f32(x, xl):
-    """log(1 + x + xl) for x > -1 below 1e18, where xl is at most a last place of x. The sign of a zero is lost."""
-    u = 1.0 + x
-    above = x > 1.0
-    return _log_pair_f32(u, ((intrinsics.select(above, x, 1.0) - u) + intrinsics.select(above, 1.0, x)) + xl)
 
 
 def _log_pair_f32(u, ul):

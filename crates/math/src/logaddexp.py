@@ -40,15 +40,15 @@ def _logadd_difference_f64(x, y):
     return high, intrinsics.select(near, d, -1100.0), intrinsics.select(near, lost, 0.0)
 
 
-def _logadd_log_f64(h, l, lost, shifted):
+def _logadd_log_each(h, l, lost, shifted):
     """log(1 + 2^n exp(h + l + lost)) with n in the low bits of `shifted`, the exponential as a sum of two floats."""
     s = 1.0 + h
-    t = intrinsics.fma(h * h, _exp_tail_f64(h), ((1.0 - s) + h) + l)
+    t = intrinsics.fma(h * h, _exp_tail_each(h), ((1.0 - s) + h) + l)
     p = s + t
-    return _log1p_sum_f64(_scale_f64(p, shifted), _scale_f64(intrinsics.fma(p, lost, (s - p) + t), shifted))
+    return _log1p_sum_each(_scale_each(p, shifted), _scale_each(intrinsics.fma(p, lost, (s - p) + t), shifted))
 
 
-def _logadd_end_f64(x, y, high, z, twice):
+def _logadd_end_each(x, y, high, z, twice):
     """z, but that two equal numbers, such as infinities, give themselves and the logarithm of two, and a NaN a NaN."""
     z = intrinsics.select(x == y, x + twice, z)
     z = intrinsics.select(high == np.inf, np.inf, z)
@@ -86,18 +86,3 @@ def _logadd_difference_f32(x, y):
     lost = (low - (d - t)) - (high + t)
     near = d > -160.0
     return high, intrinsics.select(near, d, -160.0), intrinsics.select(near, lost, 0.0)
-
-
-def _logadd_log_f32(h, l, lost, shifted):
-    """log(1 + 2^n exp(h + l + lost)) with n in the low bits of `shifted`, the exponential as a sum of two floats."""
-    s = 1.0 + h
-    t = intrinsics.fma(h * h, _exp_tail_f32(h), ((1.0 - s) + h) + l)
-    p = s + t
-    return _log1p_sum_f32(_scale_f32(p, shifted), _scale_f32(intrinsics.fma(p, lost, (s - p) + t), shifted))
-
-
-def _logadd_end_f32(x, y, high, z, twice):
-    """z, but that two equal numbers, such as infinities, give themselves and the logarithm of two, and a NaN a NaN."""
-    z = intrinsics.select(x == y, x + twice, z)
-    z = intrinsics.select(high == np.inf, np.inf, z)
-    return intrinsics.select(intrinsics.isnan(x) | intrinsics.isnan(y), x + y, z)

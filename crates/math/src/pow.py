@@ -29,7 +29,7 @@ def pow_f64(x, y):
     return z
 
 
-def _pow_edge_f64(x, y, z):
+def _pow_edge_each(x, y, z):
     """x to the y where x is not positive or one of them is not finite; z is |x| to the y if that is an ordinary number."""
     a = abs(x)
     ends = (a == 0.0) | intrinsics.isinf(a) | (intrinsics.isinf(y) & (a != 1.0))
@@ -112,20 +112,6 @@ def pow_f32(x, y):
     if not ((x > 0.0) & (x < np.inf) & (abs(y) < np.inf)):
         z = _pow_edge_f32(x, y, z)
     return z
-
-
-def _pow_edge_f32(x, y, z):
-    """x to the y where x is not positive or one of them is not finite; z is |x| to the y if that is an ordinary number."""
-    a = abs(x)
-    ends = (a == 0.0) | intrinsics.isinf(a) | (intrinsics.isinf(y) & (a != 1.0))
-    z = intrinsics.select(ends, intrinsics.select((a > 1.0) == (y > 0.0), np.inf, 0.0), intrinsics.select(a == 1.0, 1.0, z))
-    half = 0.5 * y
-    odd = (intrinsics.rint(y) == y) & (intrinsics.rint(half) != half)
-    z = intrinsics.select(intrinsics.signbit(x) & odd, -z, z)
-    rootless = (x < 0.0) & (intrinsics.rint(y) != y) & (a < np.inf)
-    z = intrinsics.select(rootless, np.nan, z)
-    z = intrinsics.select(intrinsics.isnan(x) | intrinsics.isnan(y), np.nan, z)
-    return intrinsics.select((y == 0.0) | (x == 1.0), 1.0, z)
 
 
 def _log_wide_f32(x):

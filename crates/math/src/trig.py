@@ -97,18 +97,18 @@ def tan_f64(x):
     return intrinsics.from_bits(intrinsics.bits(y) ^ (intrinsics.bits(x) & (-1 << 63)))
 
 
-def _tan_kernel_f64(q, r, rl):
+def _tan_kernel_each(q, r, rl):
     """tan(q pi/2 + r + rl) for |r| <= pi/4: one polynomial, and in odd quadrants the inverse of the sum of two that it gives."""
     s = r * r
     v = r * s
-    t = _tan_tail_f64(s)
+    t = _tan_tail_each(s)
     h = intrinsics.fma(v, t, r)
     # What r lacks, at the slope 1 + tan^2; what s lacks, at the slope tan^2 / (2 r), which is about 0.6 tan where it counts.
     l = intrinsics.fma(0.6 * h, intrinsics.fma(r, r, -s), intrinsics.fma(h * h, rl, rl))
     v = intrinsics.fma(v, t, l)
     h = r + v
     l = (r - h) + v
-    c = _reciprocal_f64(h)
+    c = _reciprocal_each(h)
     c = intrinsics.fma(c, intrinsics.fma(-c, h, 1.0), c)
     c = intrinsics.fma(c, intrinsics.fma(-c, l, intrinsics.fma(-c, h, 1.0)), c)
     return intrinsics.select((q & 1) != 0, -c, h)
@@ -132,10 +132,10 @@ def _tan_tail_f64(s):
     return intrinsics.fma(s, p, 0.3333333333333277)
 
 
-def _sin_kernel_f64(r, rl):
+def _sin_kernel_each(r, rl):
     """sin(r + rl) for |r| <= pi/4: r + (r^3 P(r^2) + rl)."""
     s = intrinsics.fma(r, r, (r + r) * rl)
-    return r + intrinsics.fma(r * s, _sin_tail_f64(s), rl)
+    return r + intrinsics.fma(r * s, _sin_tail_each(s), rl)
 
 
 def _sin_tail_f64(s):
@@ -147,10 +147,10 @@ def _sin_tail_f64(s):
     return intrinsics.fma(s, p, -0.16666666666666632)
 
 
-def _cos_kernel_f64(r, rl):
+def _cos_kernel_each(r, rl):
     """cos(r + rl) for |r| <= pi/4: 1 + s (-1/2 + s C(s)) with s the square of both parts, so that only one rounding is of 1."""
     s = intrinsics.fma(r, r, (r + r) * rl)
-    return intrinsics.fma(s, intrinsics.fma(s, _cos_tail_f64(s), -0.5), 1.0)
+    return intrinsics.fma(s, intrinsics.fma(s, _cos_tail_each(s), -0.5), 1.0)
 
 
 def _cos_tail_f64(s):
@@ -259,23 +259,6 @@ def tan_f32(x):
     return intrinsics.from_bits(intrinsics.bits(y) ^ (intrinsics.bits(x) & (-1 << 31)))
 
 
-def _tan_kernel_f32(q, r, rl):
-    """tan(q pi/2 + r + rl) for |r| <= pi/4: one polynomial, and in odd quadrants the inverse of the sum of two that it gives."""
-    s = r * r
-    v = r * s
-    t = _tan_tail_f32(s)
-    h = intrinsics.fma(v, t, r)
-    # What r lacks, at the slope 1 + tan^2; what s lacks, at the slope tan^2 / (2 r), which is about 0.6 tan where it counts.
-    l = intrinsics.fma(0.6 * h, intrinsics.fma(r, r, -s), intrinsics.fma(h * h, rl, rl))
-    v = intrinsics.fma(v, t, l)
-    h = r + v
-    l = (r - h) + v
-    c = _reciprocal_f32(h)
-    c = intrinsics.fma(c, intrinsics.fma(-c, h, 1.0), c)
-    c = intrinsics.fma(c, intrinsics.fma(-c, l, intrinsics.fma(-c, h, 1.0)), c)
-    return intrinsics.select((q & 1) != 0, -c, h)
-
-
 def _tan_tail_f32(s):
     """(tan(r) - r) / r^3 in s = r^2 <= (pi/4)^2; error 2^-29 of tan(r)/r."""
     z = s * s
@@ -287,22 +270,10 @@ def _tan_tail_f32(s):
     return intrinsics.fma(s, p, 0.3333335)
 
 
-def _sin_kernel_f32(r, rl):
-    """sin(r + rl) for |r| <= pi/4: r + (r^3 P(r^2) + rl)."""
-    s = intrinsics.fma(r, r, (r + r) * rl)
-    return r + intrinsics.fma(r * s, _sin_tail_f32(s), rl)
-
-
 def _sin_tail_f32(s):
     """(sin(r) - r) / r^3 in s = r^2 <= (pi/4)^2; error 2^-28 of sin(r)/r."""
     p = intrinsics.fma(s, -0.00019518599, 0.008332191)
     return intrinsics.fma(s, p, -0.16666655)
-
-
-def _cos_kernel_f32(r, rl):
-    """cos(r + rl) for |r| <= pi/4: 1 + s (-1/2 + s C(s)) with s the square of both parts, so that only one rounding is of 1."""
-    s = intrinsics.fma(r, r, (r + r) * rl)
-    return intrinsics.fma(s, intrinsics.fma(s, _cos_tail_f32(s), -0.5), 1.0)
 
 
 def _cos_tail_f32(s):
