@@ -14,9 +14,10 @@ from weft import cuda, njit
 
 
 def message(call, error):
+    """What a traceback shows of the error: its message and its notes."""
     with pytest.raises(error) as caught:
         call()
-    return str(caught.value)
+    return "\n".join([str(caught.value), *getattr(caught.value, "__notes__", ())])
 
 
 def points_at(text, code):
@@ -312,6 +313,20 @@ def test_a_file_edited_since_import(tmp_path, monkeypatch):
 
 
 CHECKED = dict(debug=True)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes before Python 3.11")
+def test_an_exception_has_the_message_that_the_program_gave_it():
+    @njit
+    def root(x):
+        if x < 0:
+            raise ValueError("negative")
+        return x**0.5
+
+    with pytest.raises(ValueError) as caught:
+        root(-1.0)
+    assert caught.value.args == ("negative",)
+    assert len(caught.value.__notes__) == 1 and points_at(caught.value.__notes__[0], 'raise ValueError("negative")')
 
 
 def test_checked_mode_finds_indices_out_of_bounds():

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use weft_ir::{Const, Kind, Scalar, Value, ViewType, eval};
 
 use crate::lower::lazy::Lazy;
+use crate::lower::points::Points;
 use crate::types::{Num, Static, Ty};
 use crate::{EnumClass, EnumMember, FunctionSource};
 
@@ -42,6 +43,7 @@ pub enum Iter {
     Enumerate(Val, Val),
     Reversed(Val),
     Zip(Vec<Val>),
+    Points(Points),
 }
 
 /// A number known while compiling.
@@ -195,6 +197,17 @@ impl Val {
     /// A constant of an integer type, which a called function may take as one.
     pub fn integer_constant(&self) -> Option<i128> {
         self.const_int().filter(|_| self.num().is_some_and(|n| n.scalar.is_int()))
+    }
+
+    /// The points that a loop over it would go over.
+    pub fn points(&self) -> Option<&Points> {
+        match self {
+            Val::Iter(iter) => match &**iter {
+                Iter::Points(points) => Some(points),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     pub fn is_array(&self) -> bool {

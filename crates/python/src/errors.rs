@@ -66,7 +66,7 @@ pub fn compile(py: Python<'_>, error: &CompileError, sources: &[Source]) -> PyEr
 
 pub fn run(py: Python<'_>, error: RunError, module: &Module) -> PyErr {
     match error {
-        RunError::Raised(raised) => raise(&raised, Some(module)),
+        RunError::Raised(raised) => raise(py, &raised, Some(module)),
         RunError::Interrupted => take_interrupt().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
         RunError::Compile(error) => compile(py, &error, &module.sources),
         other => device(py, other),
@@ -76,7 +76,7 @@ pub fn run(py: Python<'_>, error: RunError, module: &Module) -> PyErr {
 /// An error that belongs to no call of the caller's: of memory, of a wait, of work that was queued earlier.
 pub fn device(py: Python<'_>, error: RunError) -> PyErr {
     match error {
-        RunError::Raised(raised) if raised.module.is_some() => raise(&raised, None),
+        RunError::Raised(raised) if raised.module.is_some() => raise(py, &raised, None),
         RunError::OutOfMemory(_) => PyMemoryError::new_err(error.to_string()),
         RunError::Unsupported(message) => unsupported(py, message),
         RunError::Compile(error) => compile(py, &error, &[]),
@@ -85,13 +85,28 @@ pub fn device(py: Python<'_>, error: RunError) -> PyErr {
     }
 }
 
-fn raise(raised: &Raised, ran: Option<&Module>) -> PyErr {
+/// An exception that the program raised, with the program's own message. Where that was is a note, which tracebacks show; before Python 3.11,
+/// which has no notes, it follows the message.
+fn raise(py: Python<'_>, raised: &Raised, ran: Option<&Module>) -> PyErr {
     let mut message = raised.message.clone();
     if let Some([tx, ty, tz, bx, by, bz]) = raised.thread {
         message.push_str(&format!(" (thread ({tx}, {ty}, {tz}) of block ({bx}, {by}, {bz}))"));
     }
-    let message = at(message, raised.span, raised.module.as_deref().or(ran).map_or(&[], |m| &m.sources));
-    match raised.kind {
+    let sources = raised.module.as_deref().or(ran).map_or(&[][..], |m| &m.sources);
+    let place = at(String::new(), raised.span, sources);
+    let notes = py.version_info() >= (3, 11);
+    if !notes {
+        message.push_str(&place);
+    }
+    let error = exception(raised.kind, message);
+    match place.trim_start_matches('\n') {
+        place if notes && !place.is_empty() => error.value(py).call_method1("add_note", (place,)).map_or_else(|e| e, |_| error),
+        _ => error,
+    }
+}
+
+fn exception(kind: ErrorKind, message: String) -> PyErr {
+    match kind {
         ErrorKind::Assertion => PyAssertionError::new_err(message),
         ErrorKind::ZeroDivision => PyZeroDivisionError::new_err(message),
         ErrorKind::Index => PyIndexError::new_err(message),

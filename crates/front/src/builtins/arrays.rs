@@ -8,8 +8,9 @@ use super::{Entry, python};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::lower::points::Points;
 use crate::types::{Num, Ty, to_float};
-use crate::value::{Number, Val};
+use crate::value::{Iter, Number, Val};
 
 pub fn find(name: &str) -> Option<Entry> {
     Some(match name {
@@ -41,6 +42,8 @@ pub fn find(name: &str) -> Option<Entry> {
         "transpose" => Entry::of(|l, c| method(l, c, "transpose")),
         "reshape" => Entry::of(|l, c| method(l, c, "reshape")),
         "dot" | "matmul" => Entry::of(dot),
+        "ndindex" => Entry::of(ndindex),
+        "ndenumerate" => Entry::of(ndenumerate),
         "size" => Entry::of(|l, c| attribute(l, c, "size")),
         "shape" => Entry::of(|l, c| attribute(l, c, "shape")),
         "ndim" => Entry::of(|l, c| attribute(l, c, "ndim")),
@@ -69,6 +72,41 @@ fn attribute(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
 fn dot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [a, b] = call.exactly()?;
     super::products::dot(l, a, b, call.span)
+}
+
+// ---- points of arrays ----
+
+/// `np.ndindex(shape)` or of one length per argument: all positions in C order.
+fn ndindex(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let shape = match call.pos.as_slice() {
+        [shape @ Val::Tuple(_)] => shape.clone(),
+        lengths => Val::Tuple(lengths.to_vec()),
+    };
+    let points = Points {
+        extents: shape_argument(l, &shape, call.span)?,
+        array: None,
+        numbered: true,
+    };
+    Ok(Val::Iter(Box::new(Iter::Points(points))))
+}
+
+/// `np.ndenumerate(array)`: positions and elements.
+fn ndenumerate(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [array] = call.exactly()?;
+    elements(l, array, true, call.span)
+}
+
+/// All elements of an array in C order, with their positions if they are `numbered`.
+pub fn elements(l: &mut Lower<'_>, array: &Val, numbered: bool, span: Span) -> Res<Val> {
+    let Val::View(view, ty) = l.materialise(array.clone())? else {
+        return Err(l.typing(span, format!("an array is needed here, and this is {}", array.ty())));
+    };
+    let points = Points {
+        extents: l.shape_of(view, ty),
+        array: Some((view, ty)),
+        numbered,
+    };
+    Ok(Val::Iter(Box::new(Iter::Points(points))))
 }
 
 // ---- making arrays ----

@@ -18,6 +18,7 @@ mod python;
 mod reductions;
 mod warp;
 
+pub use arrays::elements;
 use weft_ir::{Geometry, Scalar};
 
 use crate::compiler::Res;

@@ -1,12 +1,14 @@
 //! `sum`, `mean`, `min` and their like, of whole arrays or along one axis.
 
 use ruff_python_ast::Operator;
-use weft_ir::{BinOp, CmpOp, Const, ErrorKind, Kind, Op, Part, ReduceOp, Scalar, Span, StmtKind, UnOp, Value};
+use weft_ir::{AxisSlice, BinOp, CmpOp, Const, ErrorKind, Kind, Local, Op, Part, ReduceOp, Scalar, Span, StmtKind, UnOp, Value};
 
 use super::numpy::extreme_constant;
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::lower::elementwise::point;
+use crate::lower::lazy::Leaf;
 use crate::lower::reduce::Reduce;
 use crate::types::{Num, Ty, to_float};
 use crate::value::{Lit, Number, Val};
@@ -114,7 +116,6 @@ impl Over {
             "max" => self.extreme(l, ReduceOp::Max),
             "any" => self.truth(l, ReduceOp::Or),
             "all" => self.truth(l, ReduceOp::And),
-            _ if self.axis.is_some() => Err(l.unsupported(self.span, format!("'{name}' along one axis cannot be compiled yet"))),
             "argmin" => self.position(l, CmpOp::Lt),
             "argmax" => self.position(l, CmpOp::Gt),
             "var" => {
@@ -123,9 +124,7 @@ impl Over {
             }
             _ => {
                 let variance = self.variance(l)?;
-                let num = variance.num().unwrap_or(Num::FLOAT);
-                let value = l.number_as(&variance, num.scalar, self.span)?;
-                let deviation = Val::Num(l.b.unary(UnOp::Sqrt, value), num);
+                let deviation = square_root(l, &variance, self.span)?;
                 self.as_element(l, deviation)
             }
         }
@@ -167,10 +166,13 @@ impl Over {
 
     /// The mean squared distance from the mean.
     fn variance(&self, l: &mut Lower<'_>) -> Res<Val> {
-        let array = l.materialise(self.array.clone())?;
-        let mean = self.mean(l)?;
-        if mean.num().is_some_and(|n| n.scalar.is_complex()) {
+        if l.elem_of(&self.array, self.span)?.is_complex() {
             return Err(l.unsupported(self.span, "the variance of complex arrays cannot be compiled"));
+        }
+        let array = l.materialise(self.array.clone())?;
+        let mut mean = self.mean(l)?;
+        if let (Some(axis), true) = (self.axis, mean.is_array()) {
+            mean = with_axis(l, mean, axis)?;
         }
         let distance = l.binary(Operator::Sub, &array, &mean, self.span)?;
         let array = l.binary(Operator::Mult, &distance, &distance, self.span)?;
@@ -206,7 +208,31 @@ impl Over {
 
     fn position(&self, l: &mut Lower<'_>, op: CmpOp) -> Res<Val> {
         self.refuse_empty(l)?;
-        position(l, &self.array, op, self.span)
+        position(l, &self.array, self.axis, op, self.span)
+    }
+}
+
+/// An array with an axis of length 1 put in, which stands against a whole one.
+fn with_axis(l: &mut Lower<'_>, array: Val, axis: usize) -> Res<Val> {
+    let Val::View(view, ty) = l.materialise(array)? else {
+        return Err(l.typing(l.b.span, "an array is needed here"));
+    };
+    let mut axes = vec![AxisSlice::Full; usize::from(ty.rank)];
+    axes.insert(axis, AxisSlice::New);
+    let (view, ty) = l.slice(view, ty, axes);
+    Ok(Val::View(view, ty))
+}
+
+/// Of a number or of every element, in its own float type.
+fn square_root(l: &mut Lower<'_>, val: &Val, span: Span) -> Res<Val> {
+    let root = move |l: &mut Lower<'_>, v: &[Val]| {
+        let num = v[0].num().unwrap_or(Num::FLOAT);
+        let value = l.number_as(&v[0], num.scalar, span)?;
+        Ok(Val::Num(l.b.unary(UnOp::Sqrt, value), num))
+    };
+    match val.is_array() {
+        true => l.array_map(std::slice::from_ref(val), span, root),
+        false => root(l, std::slice::from_ref(val)),
     }
 }
 
@@ -233,55 +259,90 @@ pub fn total(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
     over.run(l, "sum")
 }
 
-/// Position of the first least or greatest element of a 1-d array.
-fn position(l: &mut Lower<'_>, array: &Val, op: CmpOp, span: Span) -> Res<Val> {
-    let array = l.materialise(array.clone())?;
-    let Val::View(view, ty) = array else {
+/// Position of the first least or greatest element: among all in C order, or along one axis.
+fn position(l: &mut Lower<'_>, array: &Val, axis: Option<usize>, op: CmpOp, span: Span) -> Res<Val> {
+    let Val::View(view, ty) = l.materialise(array.clone())? else {
         return Err(l.typing(span, "an array is needed here"));
     };
-    if ty.rank != 1 || ty.elem.is_complex() {
-        return Err(l.unsupported(span, "argmin and argmax work on 1-d arrays of real numbers"));
+    if ty.elem.is_complex() {
+        return Err(l.unsupported(span, "argmin and argmax of complex arrays cannot be compiled"));
     }
-    let (zero, one, stop) = (l.b.i64(0), l.b.i64(1), l.dim(view, 0));
-    let best = l.b.func.new_local(ty.elem.into(), "");
-    let at = l.b.func.new_local(weft_ir::Type::I64, "");
-    let load = |l: &mut Lower<'_>, i: Value| {
-        l.b.emit(
-            ty.elem,
-            Op::Load {
-                view,
-                indices: vec![weft_ir::Index { value: i, wrap: false }],
-                part: Part::Whole,
-            },
-        )
+    let num = Num::strong(Scalar::I64);
+    let mut extents = l.shape_of(view, ty);
+    let Some(axis) = axis.filter(|_| ty.rank > 1) else {
+        let at = first_best(l, (view, ty), &extents, op, &|vars| vars.to_vec())?;
+        return Ok(Val::Num(at, num));
     };
-    let first = load(l, zero);
-    l.b.set(best, first);
-    l.b.set(at, zero);
-    let var = l.b.func.new_value(weft_ir::Type::I64);
-    l.open_block();
-    let value = load(l, var);
-    let so_far = l.b.get(best);
-    let mut better = l.b.compare(op, value, so_far);
-    if ty.elem.is_float() {
-        // The first NaN wins and stays.
-        let (new, old) = (l.b.unary(UnOp::IsNan, value), l.b.unary(UnOp::IsNan, so_far));
-        let old = l.not(old);
-        let nan = l.b.binary(BinOp::And, new, old);
-        better = l.b.binary(BinOp::Or, better, nan);
-    }
-    l.emit_if(better, |l| {
-        l.b.set(best, value);
-        l.b.set(at, var);
+    let count = extents.remove(axis);
+    let (out, out_type) = super::arrays::fresh(l, Scalar::I64, &extents, false, span)?;
+    l.at_every_point(&extents, Vec::new(), &mut |l, vars| {
+        let value = first_best(l, (view, ty), &[count], op, &|along| {
+            let mut at = vars.to_vec();
+            at.insert(axis, along[0]);
+            at
+        })?;
+        l.b.push(StmtKind::Store {
+            view: out,
+            indices: point(vars, out_type.rank),
+            value,
+            part: Part::Whole,
+        });
         Ok(())
     })?;
-    let body = l.close_block();
-    l.b.push(StmtKind::For {
-        var,
-        start: one,
-        stop,
-        step: one,
-        body,
-    });
-    Ok(Val::Num(l.b.get(at), Num::strong(Scalar::I64)))
+    Ok(Val::View(out, out_type))
+}
+
+/// The first best of the elements at `place` of the points of a shape: how many points come before it.
+fn first_best(
+    l: &mut Lower<'_>,
+    (view, ty): Leaf,
+    extents: &[Value],
+    op: CmpOp,
+    place: &dyn Fn(&[Value]) -> Vec<Value>,
+) -> Res<Value> {
+    let element = |l: &mut Lower<'_>, vars: &[Value]| {
+        let (indices, part) = (point(&place(vars), ty.rank), Part::Whole);
+        l.b.emit(ty.elem, Op::Load { view, indices, part })
+    };
+    let best = l.b.func.new_local(ty.elem.into(), "");
+    let at = l.b.func.new_local(weft_ir::Type::I64, "");
+    let zero = l.b.i64(0);
+    let first = element(l, &vec![zero; extents.len()]);
+    l.b.set(best, first);
+    l.b.set(at, zero);
+    l.in_order(extents, &mut |l, vars| {
+        let value = element(l, vars);
+        let better = is_better(l, op, value, best, ty.elem);
+        let number = number_of(l, vars, extents);
+        l.emit_if(better, |l| {
+            l.b.set(best, value);
+            l.b.set(at, number);
+            Ok(())
+        })
+    })?;
+    Ok(l.b.get(at))
+}
+
+/// Whether a value comes before the best so far; the first NaN wins and stays.
+fn is_better(l: &mut Lower<'_>, op: CmpOp, value: Value, best: Local, elem: Scalar) -> Value {
+    let so_far = l.b.get(best);
+    let better = l.b.compare(op, value, so_far);
+    if !elem.is_float() {
+        return better;
+    }
+    let (new, old) = (l.b.unary(UnOp::IsNan, value), l.b.unary(UnOp::IsNan, so_far));
+    let old = l.not(old);
+    let nan = l.b.binary(BinOp::And, new, old);
+    l.b.binary(BinOp::Or, better, nan)
+}
+
+/// How many points of a shape come before one, in C order.
+fn number_of(l: &mut Lower<'_>, vars: &[Value], extents: &[Value]) -> Value {
+    let Some(&first) = vars.first() else { return l.b.i64(0) };
+    let mut number = first;
+    for (&var, &extent) in vars.iter().zip(extents).skip(1) {
+        let rows = l.b.binary(BinOp::Mul, number, extent);
+        number = l.b.binary(BinOp::Add, rows, var);
+    }
+    number
 }

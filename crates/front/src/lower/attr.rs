@@ -32,7 +32,12 @@ impl Lower<'_> {
     }
 
     fn no_attribute(&self, base: &Val, attr: &str, span: Span) -> crate::compiler::Stop {
-        self.typing(span, format!("{} has no attribute '{attr}' that can be compiled", base.ty()))
+        let message = format!("{} has no attribute '{attr}' that can be compiled", base.ty());
+        let diag = Diagnostic::new(DiagnosticKind::Typing, span, message);
+        match base {
+            Val::Tuple(_) => diag.help("a list is as long as it is written in compiled code; fill an array instead").into(),
+            _ => diag.into(),
+        }
     }
 
     fn module_attribute(&mut self, module: &str, attr: &str, span: Span) -> Res<Val> {
@@ -131,6 +136,7 @@ impl Lower<'_> {
                 let item = self.b.i64(view.elem.size() as i64);
                 Ok(Val::Num(self.b.binary(weft_ir::BinOp::Mul, size, item), Num::INT))
             }
+            "flat" => builtins::elements(self, &base, false, span),
             "T" => {
                 let order: Vec<u8> = (0..view.rank).rev().collect();
                 let base = self.materialise(base)?;

@@ -1,4 +1,4 @@
-//! Loops: `while`, `for` over ranges, arrays, tuples, `enumerate` and `zip`; `break`, `continue`, `else`.
+//! Loops: `while`, `for` over ranges, arrays, tuples, `enumerate` and `zip`; `break`, `continue`, `else`. Those over points are in `points`.
 
 use ruff_python_ast::{Expr, Stmt, StmtFor, StmtWhile};
 use ruff_text_size::Ranged;
@@ -6,6 +6,7 @@ use weft_ir::{AxisSlice, BinOp, Block, CmpOp, ErrorKind, Index, Label, Span, Stm
 
 use super::Lower;
 use super::number::Truth;
+use super::points::Points;
 use crate::compiler::{Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::Num;
@@ -50,6 +51,7 @@ enum Sequence {
     Enumerate(Box<Sequence>, Val),
     Reversed(Box<Sequence>, Value),
     Zip(Vec<Sequence>),
+    Points(Points, Value),
 }
 
 impl Lower<'_> {
@@ -160,6 +162,13 @@ impl Lower<'_> {
         if let Val::Tuple(items) = &iterable {
             return self.with_unrolled(s, items);
         }
+        if let Some(points) = iterable.points()
+            && points.extents.is_empty()
+        {
+            let span = self.span(s.iter.range());
+            let only = self.point_element(points, &[], span)?;
+            return self.with_unrolled(s, &[only]);
+        }
         self.with_else(&s.orelse, |l, break_to| {
             l.for_inner(s, iterable, break_to)?;
             Ok(false)
@@ -181,6 +190,7 @@ impl Lower<'_> {
                     parallel: true,
                 } if !self.needs_order(s) => self.prange_loop(s, [&start, &stop, &step]),
                 Iter::Range { start, stop, step, .. } => self.range_loop(s, [&start, &stop, &step], frame),
+                Iter::Points(points) => self.points_loop(s, &points, break_to),
                 other => {
                     let sequence = self.iter_sequence(other, span)?;
                     self.sequence_loop(s, &sequence, frame)
@@ -256,6 +266,20 @@ impl Lower<'_> {
         Ok(())
     }
 
+    /// The body of a nest of loops, all of which `break` leaves by `exit`.
+    pub fn nested_body(&mut self, s: &StmtFor, element: Val, exit: Label) -> Res<()> {
+        let frame = LoopFrame {
+            break_to: Some(exit),
+            ..LoopFrame::default()
+        };
+        self.in_loop(frame, |l| {
+            l.assign_target(&s.target, element)?;
+            l.block(&s.body);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
     // ---- arrays, enumerate, zip ----
 
     fn sequence(&mut self, val: Val, span: Span) -> Res<Sequence> {
@@ -298,12 +322,16 @@ impl Lower<'_> {
                 let parts = parts.into_iter().map(|p| self.sequence(p, span)).collect::<Res<Vec<_>>>()?;
                 Ok(Sequence::Zip(parts))
             }
+            Iter::Points(points) => {
+                let count = self.product(&points.extents);
+                Ok(Sequence::Points(points, count))
+            }
         }
     }
 
     fn count(&mut self, sequence: &Sequence) -> Value {
         match sequence {
-            Sequence::Range { count, .. } | Sequence::Array(_, count) | Sequence::Reversed(_, count) => *count,
+            Sequence::Range { count, .. } | Sequence::Array(_, count) | Sequence::Reversed(_, count) | Sequence::Points(_, count) => *count,
             Sequence::Enumerate(inner, _) => self.count(inner),
             Sequence::Zip(parts) => {
                 let counts: Vec<Value> = parts.iter().map(|p| self.count(p)).collect();
@@ -347,6 +375,7 @@ impl Lower<'_> {
                 self.mark_nonneg(from_end);
                 return self.element(inner, from_end, span);
             }
+            Sequence::Points(points, _) => return self.numbered_point(points, at, span),
             Sequence::Zip(parts) => Val::Tuple(parts.iter().map(|p| self.element(p, at, span)).collect::<Res<_>>()?),
         })
     }
@@ -400,7 +429,7 @@ impl Lower<'_> {
     }
 
     /// Emits a block under its label, or as it is where nothing leaves it early; gives whether something does.
-    fn push_scope(&mut self, label: Label, block: Block) -> bool {
+    pub fn push_scope(&mut self, label: Label, block: Block) -> bool {
         let leaves = leaves(&block, label);
         if leaves {
             self.b.push(StmtKind::Scope(label, block));

@@ -17,6 +17,7 @@ mod index;
 pub mod lazy;
 mod loops;
 pub mod number;
+pub mod points;
 mod prange;
 pub mod reduce;
 mod stmt;
