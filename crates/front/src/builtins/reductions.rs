@@ -293,13 +293,7 @@ fn position(l: &mut Lower<'_>, array: &Val, axis: Option<usize>, op: CmpOp, span
 }
 
 /// The first best of the elements at `place` of the points of a shape: how many points come before it.
-fn first_best(
-    l: &mut Lower<'_>,
-    (view, ty): Leaf,
-    extents: &[Value],
-    op: CmpOp,
-    place: &dyn Fn(&[Value]) -> Vec<Value>,
-) -> Res<Value> {
+fn first_best(l: &mut Lower<'_>, (view, ty): Leaf, extents: &[Value], op: CmpOp, place: &dyn Fn(&[Value]) -> Vec<Value>) -> Res<Value> {
     let element = |l: &mut Lower<'_>, vars: &[Value]| {
         let (indices, part) = (point(&place(vars), ty.rank), Part::Whole);
         l.b.emit(ty.elem, Op::Load { view, indices, part })

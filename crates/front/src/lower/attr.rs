@@ -35,7 +35,9 @@ impl Lower<'_> {
         let message = format!("{} has no attribute '{attr}' that can be compiled", base.ty());
         let diag = Diagnostic::new(DiagnosticKind::Typing, span, message);
         match base {
-            Val::Tuple(_) => diag.help("a list is as long as it is written in compiled code; fill an array instead").into(),
+            Val::Tuple(_) => diag
+                .help("a list is as long as it is written in compiled code; fill an array instead")
+                .into(),
             _ => diag.into(),
         }
     }
