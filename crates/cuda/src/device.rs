@@ -3,6 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use weft_ir::Module;
+use weft_passes::reduce;
+use weft_runtime::reduce::{Kernels, ReducingLoop};
 use weft_runtime::{
     Buffer, CompileError, CompileOptions, Device, DeviceId, DeviceInfo, DeviceKind, Event, Executable, GridShape, HostMemory, Limits,
     MemoryStats, RunError, Stream, StreamOptions,
@@ -98,7 +100,20 @@ impl CudaDevice {
 
     /// Compiles for launches as they may be, relying on no other facts than these.
     pub fn compile_for(&self, module: Arc<Module>, options: CompileOptions, most: Facts) -> Result<Arc<dyn Executable>, CompileError> {
-        Ok(Arc::new(CudaExecutable::new(self.gpu().clone(), module, options, most)?))
+        let compiled = |module| -> Result<Arc<dyn Executable>, CompileError> {
+            Ok(Arc::new(CudaExecutable::new(self.gpu().clone(), module, options, most)?))
+        };
+        let Some(reduced) = reduce::split(&module) else {
+            return compiled(module);
+        };
+        let kernels = Kernels {
+            parts: compiled(Arc::new(reduced.parts))?,
+            whole: compiled(Arc::new(reduced.whole))?,
+            threads: reduce::THREADS,
+            blocks: reduce::blocks,
+        };
+        let device = Arc::new(CudaDevice(self.gpu().clone()));
+        Ok(Arc::new(ReducingLoop::new(device, module.entry_function(), kernels)?))
     }
 }
 

@@ -161,12 +161,56 @@ fn random_kernels() {
     }
 }
 
+/// Some threads end before barriers, and lanes of a warp meet where others never come.
+#[test]
+fn stray_kernels() {
+    let platform = double();
+    let device = &platform.devices[0];
+    for seed in seeds(60) {
+        let mut case = random::stray_kernel(seed);
+        case.module.functions.iter_mut().for_each(|f| f.flags.contract = false);
+        let facts = FACTS[seed as usize % FACTS.len()];
+        if let Some(fault) = random_fault(device, &case, facts) {
+            panic!("seed {seed}, {facts:?}: {fault}\n{:?}\n{}", case.line, text::print(&case.module));
+        }
+    }
+}
+
+/// The kernels that loops with reductions become, on the interpreter with every check.
+#[test]
+fn reductions_in_checked_mode() {
+    let platform = double();
+    let device = &platform.devices[0];
+    let options = CompileOptions {
+        checked: true,
+        cache: false,
+    };
+    let mut count = 0;
+    for file in suite::weft_files() {
+        for line in &file.lines {
+            let reduces = matches!(&file.module.function(line.func).kind, FuncKind::Loop { reductions, .. } if !reductions.is_empty());
+            if !reduces || line.expected.fails.is_some() {
+                continue;
+            }
+            count += 1;
+            let module = suite::as_entry(&file.module, line.func).unwrap();
+            let exe = device.compile_for(Arc::new(module), options, Facts::ALL).unwrap();
+            let ran = run(&**device, &*exe, &file.module, line);
+            let name = &file.module.function(line.func).name;
+            assert_eq!(ran.ended, Ok(()), "{} {name}", file.name);
+            let (expected, got) = (line.expected.result.as_ref().unwrap(), ran.result.unwrap());
+            assert!(got.matches(expected, line.expected.about), "{} {name}: {got:?}", file.name);
+        }
+    }
+    assert!(count > 15, "only {count} lines");
+}
+
 /// Other generations have other instructions, above all for 16-bit floats.
 #[test]
 fn other_generations() {
     for capability in ["7.5", "8.0", "10.0"] {
         let ran = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "lines_of_files", "random_kernels"])
+            .args(["--exact", "lines_of_files", "random_kernels", "stray_kernels"])
             .env("WEFT_DOUBLE_CC", capability)
             .output()
             .unwrap();

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use weft_ir::Module;
+use weft_passes::reduce;
 use weft_runtime::hosts::Carrier;
+use weft_runtime::reduce::{Kernels, ReducingLoop};
 use weft_runtime::{
     Buffer, CompileError, CompileOptions, Device, DeviceId, DeviceInfo, Event, Executable, GridShape, HostMemory, Limits, MemoryStats,
     RunError, Stream, StreamOptions,
@@ -44,7 +46,20 @@ impl GpuDevice {
 
     /// Compiles for launches as they may be, relying on no other facts than these.
     pub fn compile_for(&self, module: Arc<Module>, options: CompileOptions, most: Facts) -> Result<Arc<dyn Executable>, CompileError> {
-        Ok(Arc::new(GpuExecutable::new(self.0.clone(), module, options, most)?))
+        let compiled = |module| -> Result<Arc<dyn Executable>, CompileError> {
+            Ok(Arc::new(GpuExecutable::new(self.0.clone(), module, options, most)?))
+        };
+        let Some(reduced) = reduce::split(&module) else {
+            return compiled(module);
+        };
+        let kernels = Kernels {
+            parts: compiled(Arc::new(reduced.parts))?,
+            whole: compiled(Arc::new(reduced.whole))?,
+            threads: reduce::THREADS,
+            blocks: reduce::blocks,
+        };
+        let device = Arc::new(GpuDevice(self.0.clone()));
+        Ok(Arc::new(ReducingLoop::new(device, module.entry_function(), kernels)?))
     }
 }
 

@@ -16,6 +16,7 @@ pub mod operands;
 pub mod origins;
 pub mod outline;
 pub mod range;
+pub mod reduce;
 pub mod structure;
 pub mod uniformity;
 pub mod written;

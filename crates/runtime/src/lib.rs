@@ -16,6 +16,7 @@ pub mod owed;
 pub mod patience;
 pub mod profile;
 pub mod raw;
+pub mod reduce;
 mod signature;
 pub mod slots;
 mod stream;

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use weft_ir::testing::{Array, Placed, TestLaunch, TestLine, TestValue};
-use weft_ir::{Const, Layout, Module, Scalar, Type};
-use weft_runtime::{Buffer, CallOptions, Device, Executable, GridShape, Launch, RunError};
+use weft_ir::{Const, FuncKind, Function, Layout, Module, Scalar, Type};
+use weft_runtime::{Buffer, CallOptions, Device, Executable, GridShape, Launch, RunError, slots};
 
 /// What a run left.
 #[derive(Debug)]
@@ -101,12 +101,19 @@ pub fn run_with(device: &dyn Device, exe: &dyn Executable, module: &Module, line
         shared_bytes,
         ..CallOptions::default()
     };
-    let started = exe.run(launch, &slots, &mut [], &options).map(|_| ());
+    let reduced = reductions(module.function(line.func));
+    let mut totals = vec![0; reduced.iter().map(|scalar| Type::Scalar(*scalar).slots()).sum()];
+    let started = exe.run(launch, &slots, &mut totals, &options).map(|_| ());
     let ended = started.and(device.synchronize());
     let mut held = memory.held.iter();
     let args = line.args.iter().map(|arg| read_back(arg, &mut held)).collect();
     let mut given: Vec<TestValue> = results.iter().map(|array| first(array, held.next().unwrap())).collect();
     let result = match module.function(line.func).result {
+        _ if !reduced.is_empty() => {
+            let mut totals = totals.into_iter();
+            let read = |scalar: &Scalar| TestValue::Scalar(slots::read(*scalar, &mut totals));
+            Some(TestValue::Tuple(reduced.iter().map(read).collect()))
+        }
         Type::Tuple(_) if !given.is_empty() => Some(TestValue::Tuple(given)),
         _ => given.pop(),
     };
@@ -115,6 +122,14 @@ pub fn run_with(device: &dyn Device, exe: &dyn Executable, module: &Module, line
         result,
         args,
         output: device.take_output(),
+    }
+}
+
+/// What a loop reduces.
+fn reductions(function: &Function) -> Vec<Scalar> {
+    match &function.kind {
+        FuncKind::Loop { reductions, .. } => reductions.iter().filter_map(|r| function.local_ty(r.local).scalar()).collect(),
+        _ => Vec::new(),
     }
 }
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use weft_ir::testing::TestLine;
 use weft_ir::{Builder, FuncId, FuncKind, Function, Layout, Module, Op, Scalar, Space, StmtKind, Type, ViewType, testing, text};
 use weft_passes::operands::walk;
+use weft_passes::reduce::{self, Reduced};
 
 /// A module whose entry a GPU can run.
 #[derive(Clone, Debug)]
@@ -59,7 +60,7 @@ pub fn weft_files() -> Vec<File> {
     found
 }
 
-/// The functions of the files that a GPU can run: kernels and loops, or all others.
+/// The functions of the files that a GPU can run: kernels and loops, those with reductions as the two kernels they become, or all others.
 fn weft_cases(kernels: bool) -> Vec<Case> {
     let mut cases = Vec::new();
     for file in weft_files() {
@@ -68,7 +69,19 @@ fn weft_cases(kernels: bool) -> Vec<Case> {
             let is_kernel = matches!(function.kind, FuncKind::Kernel | FuncKind::Loop { .. });
             if let Some(module) = as_entry(&file.module, id).filter(|_| is_kernel == kernels) {
                 let name = format!("{}/{}", file.name, function.name);
-                cases.push(Case { name, module });
+                match reduce::split(&module) {
+                    None => cases.push(Case { name, module }),
+                    Some(Reduced { parts, whole }) => cases.extend([
+                        Case {
+                            name: format!("{name}.parts"),
+                            module: parts,
+                        },
+                        Case {
+                            name: format!("{name}.whole"),
+                            module: whole,
+                        },
+                    ]),
+                }
             }
         }
     }
@@ -95,8 +108,7 @@ pub fn as_entry(module: &Module, id: FuncId) -> Option<Module> {
     };
     let function = module.function(id).clone();
     match &function.kind {
-        FuncKind::Kernel => Some(module),
-        FuncKind::Loop { reductions, .. } => reductions.is_empty().then_some(module),
+        FuncKind::Kernel | FuncKind::Loop { .. } => Some(module),
         FuncKind::Host | FuncKind::Device => {
             if !runs_on_a_gpu(&module, id) {
                 return None;
