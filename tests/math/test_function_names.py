@@ -12,11 +12,11 @@ import pytest
 import weft
 from weft import njit
 
-# Of whole arrays, of dates, and of iterables.
-WHOLE = {"matmul", "matvec", "vecmat", "vecdot", "isnat"}
-ITERABLES = {"fsum", "sumprod"}
-UFUNCS = sorted(name for name in dir(np) if isinstance(getattr(np, name), np.ufunc) and name not in WHOLE)
-MATH = [name for name in dir(math) if not name.startswith("_") and name not in ITERABLES]
+# Dates are no type of Weft's; what is of whole arrays has a test of its own.
+DATES = {"isnat"}
+PRODUCTS = {"matmul": (2, 2), "matvec": (2, 1), "vecmat": (1, 2), "vecdot": (1, 1)}
+UFUNCS = sorted({name for name in dir(np) if isinstance(getattr(np, name), np.ufunc)} - DATES - set(PRODUCTS))
+MATH = [name for name in dir(math) if not name.startswith("_")]
 CMATH = [name for name in dir(cmath) if not name.startswith("_")]
 OPERANDS = {"f": (0.625, 0.75), "i": (6, 4), "u": (6, 4), "b": (True, False), "c": (0.5 + 0.25j, 0.75 - 0.5j)}
 
@@ -71,6 +71,28 @@ def test_ufunc_of_arrays(name):
     for a, b in zip(got, want) if isinstance(want, tuple) else [(got, want)]:
         assert a.dtype == b.dtype
         np.testing.assert_allclose(a, b, rtol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128, np.complex64])
+@pytest.mark.parametrize("name", [name for name in PRODUCTS if hasattr(np, name)])
+def test_product_of_arrays(name, dtype):
+    rng = np.random.default_rng(1)
+    a, b = ((rng.uniform(-1, 1, (5,) * rank) + 1j * rng.uniform(-1, 1, (5,) * rank)) for rank in PRODUCTS[name])
+    a, b = (x.astype(dtype) if np.dtype(dtype).kind == "c" else x.real.astype(dtype) for x in (a, b))
+    f = calling(f"np.{name}", 2)
+    got, want = njit(f)(a, b), f(a, b)
+    assert np.asarray(got).dtype == want.dtype
+    np.testing.assert_allclose(got, want, rtol=20 * np.finfo(dtype).eps)
+
+
+def test_vecdot_of_matrices():
+    @njit
+    def f(a, b):
+        return np.vecdot(a, b)
+
+    a, b = np.arange(12.0).reshape(3, 4), np.arange(12.0)[::-1].reshape(3, 4)
+    np.testing.assert_array_equal(f(a, b), np.sum(a * b, axis=-1))
+    np.testing.assert_array_equal(f(a, b[0]), np.sum(a * b[0], axis=-1))
 
 
 ARGUMENTS = [

@@ -22,7 +22,7 @@ const EACH: &str = "_each";
 const WIDTHS: [&str; 2] = ["_f64", "_f32"];
 
 /// The families: file name and text.
-const FILES: [(&str, &str); 24] = [
+const FILES: [(&str, &str); 25] = [
     ("asin.py", include_str!("asin.py")),
     ("atan.py", include_str!("atan.py")),
     ("bessel.py", include_str!("bessel.py")),
@@ -36,6 +36,7 @@ const FILES: [(&str, &str); 24] = [
     ("fast_exp.py", include_str!("fast_exp.py")),
     ("fast_trig.py", include_str!("fast_trig.py")),
     ("floats.py", include_str!("floats.py")),
+    ("fsum.py", include_str!("fsum.py")),
     ("gamma.py", include_str!("gamma.py")),
     ("hyperbolic.py", include_str!("hyperbolic.py")),
     ("hypot.py", include_str!("hypot.py")),

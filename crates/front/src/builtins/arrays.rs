@@ -4,7 +4,7 @@ use ruff_python_ast::Operator;
 use weft_ir::{BinOp, ErrorKind, Layout, Part, Scalar, Span, StmtKind, UnOp, Value, ViewType};
 
 use super::cuda::dtype_of;
-use super::{Entry, python};
+use super::{Entry, products, python};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -44,6 +44,9 @@ pub fn find(name: &str) -> Option<Entry> {
         "dot" | "matmul" => Entry::of(dot),
         "ndindex" => Entry::of(ndindex),
         "ndenumerate" => Entry::of(ndenumerate),
+        "vecdot" => Entry::of(products::vecdot),
+        "matvec" => Entry::of(products::matvec),
+        "vecmat" => Entry::of(products::vecmat),
         "size" => Entry::of(|l, c| attribute(l, c, "size")),
         "shape" => Entry::of(|l, c| attribute(l, c, "shape")),
         "ndim" => Entry::of(|l, c| attribute(l, c, "ndim")),
@@ -71,7 +74,7 @@ fn attribute(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
 
 fn dot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [a, b] = call.exactly()?;
-    super::products::dot(l, a, b, call.span)
+    products::dot(l, a, b, call.span)
 }
 
 // ---- points of arrays ----

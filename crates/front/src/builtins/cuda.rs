@@ -18,7 +18,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "laneid" => Entry::Geometry(Geometry::LaneId),
         "warpsize" => Entry::Int(32),
         "shared.array" => Entry::of(|l, c| array(l, c, Space::Shared)),
-        "local.array" => Entry::of(|l, c| array(l, c, Space::Local)),
+        "local.array" => Entry::of(local_array),
         "const.array_like" => Entry::of(constant),
         "fma" => return super::math::find("fma"),
         "selp" => return super::intrinsics::find("select"),
@@ -158,6 +158,10 @@ fn ffs(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 fn integer_num(l: &Lower<'_>, x: &Val, call: &Call) -> Res<Num> {
     let num = x.num().filter(|num| num.scalar.is_int());
     num.ok_or_else(|| l.typing(call.span, format!("{} takes an integer, not {}", call.name, x.ty())))
+}
+
+pub fn local_array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    array(l, call, Space::Local)
 }
 
 /// `cuda.shared.array(shape, dtype)` and `cuda.local.array`. A shared array of length 0 is the launch's dynamic shared memory.

@@ -30,6 +30,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "max" => Entry::of(|l, c| binary(l, c, BinOp::Max)),
         "clz" => Entry::of(|l, c| integer(l, c, UnOp::Clz)),
         "ctz" => Entry::of(|l, c| integer(l, c, UnOp::Ctz)),
+        "local_array" => Entry::of(super::cuda::local_array),
         "popcount" => Entry::of(|l, c| integer(l, c, UnOp::Popcount)),
         _ => return None,
     })

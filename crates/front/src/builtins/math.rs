@@ -3,7 +3,7 @@
 use ruff_python_ast::Operator;
 use weft_ir::{BinOp, Op, Scalar, UnOp};
 
-use super::{Entry, elementary, floats, integers};
+use super::{Entry, elementary, exact, floats, integers};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -38,7 +38,8 @@ pub fn find(name: &str) -> Option<Entry> {
         _ => {
             return elementary::math(name)
                 .or_else(|| floats::math(name))
-                .or_else(|| integers::math(name));
+                .or_else(|| integers::math(name))
+                .or_else(|| exact::math(name));
         }
     })
 }

@@ -4,6 +4,7 @@ mod arrays;
 mod complex;
 mod cuda;
 mod elementary;
+mod exact;
 mod floats;
 mod half;
 mod integers;

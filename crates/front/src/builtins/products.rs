@@ -1,4 +1,4 @@
-//! Products of vectors and matrices: `np.dot`, `@`.
+//! Products of vectors and matrices: `np.dot`, `@`, `np.vecdot`.
 
 use ruff_python_ast::Operator;
 use weft_ir::{BinOp, CmpOp, ErrorKind, Index, Part, Scalar, Span, StmtKind, Value, ViewType};
@@ -6,6 +6,7 @@ use weft_ir::{BinOp, CmpOp, ErrorKind, Index, Part, Scalar, Span, StmtKind, Valu
 use super::reductions;
 use crate::compiler::Res;
 use crate::lower::Lower;
+use crate::lower::call::Call;
 use crate::lower::elementwise::point;
 use crate::types::{Num, Ty, promote};
 use crate::value::Val;
@@ -27,6 +28,64 @@ pub fn dot(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
         (1 | 2, 1 | 2) => matrix_product(l, a, b, span),
         _ => Err(l.unsupported(span, "only vectors and matrices can be multiplied this way")),
     }
+}
+
+/// `np.vecdot`: products of vectors along the last axis, the first of them conjugated.
+pub fn vecdot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [a, b] = call.exactly()?;
+    let (Ty::View(x), Ty::View(y)) = (a.ty(), b.ty()) else {
+        return Err(l.typing(call.span, format!("{} takes arrays, not {} and {}", call.name, a.ty(), b.ty())));
+    };
+    let a = conjugate(l, a, call)?;
+    if (x.rank, y.rank) == (1, 1) {
+        return dot(l, &a, b, call.span);
+    }
+    let product = l.binary(Operator::Mult, &a, b, call.span)?;
+    let last = Call {
+        name: call.name.clone(),
+        pos: vec![Val::int(-1)],
+        kw: Vec::new(),
+        span: call.span,
+    };
+    reductions::call(l, &product, "sum", &last)
+}
+
+/// `np.matvec`: a matrix times a vector.
+pub fn matvec(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [a, b] = call.exactly()?;
+    ranks(l, [a, b], [2, 1], call)?;
+    dot(l, a, b, call.span)
+}
+
+/// `np.vecmat`: a vector, conjugated, times a matrix.
+pub fn vecmat(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [a, b] = call.exactly()?;
+    ranks(l, [a, b], [1, 2], call)?;
+    let a = conjugate(l, a, call)?;
+    dot(l, &a, b, call.span)
+}
+
+fn ranks(l: &Lower<'_>, args: [&Val; 2], want: [u8; 2], call: &Call) -> Res<()> {
+    for (arg, rank) in args.into_iter().zip(want) {
+        if !matches!(arg.ty(), Ty::View(v) if v.rank == rank) {
+            return Err(l.typing(call.span, format!("{} takes a {rank}-d array here, not {}", call.name, arg.ty())));
+        }
+    }
+    Ok(())
+}
+
+/// An array's complex conjugate; one of real numbers as it is.
+fn conjugate(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
+    if !l.elem_of(array, call.span)?.is_complex() {
+        return Ok(array.clone());
+    }
+    let none = Call {
+        name: call.name.clone(),
+        pos: Vec::new(),
+        kw: Vec::new(),
+        span: call.span,
+    };
+    super::methods::call(l, array, "conj", &none)
 }
 
 /// Products of 16-bit floats are exact in float32; their sum is rounded at the end.

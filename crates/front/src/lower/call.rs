@@ -265,11 +265,28 @@ impl Lower<'_> {
             strong.push(Val::Num(self.number_as(arg, scalar, span)?, Num::strong(scalar)));
         }
         let result = self.call_function(&source, &strong, span)?;
+        Ok(self.library_result(result, half, weak))
+    }
+
+    /// A result as its callers have it: rounded to a 16-bit float, or a Python number.
+    fn library_result(&mut self, result: Val, half: Option<Scalar>, weak: bool) -> Val {
         let result = match half {
             Some(half) => self.rounded_to(result, half),
             None => result,
         };
-        Ok(if weak { weaken(result) } else { result })
+        if weak { weaken(result) } else { result }
+    }
+
+    /// Calls the library's `name` with arrays or tuples, at the width of `num`, which is a float.
+    pub fn library_sum(&mut self, name: &str, args: &[Val], num: Num, span: Span) -> Res<Val> {
+        let half = Some(num.scalar).filter(|s| s.is_half());
+        let width = if half.is_some() || num.scalar == Scalar::F32 {
+            "f32"
+        } else {
+            "f64"
+        };
+        let result = self.typed_library_call(&format!("{name}_{width}"), args, span)?;
+        Ok(self.library_result(result, half, num.weak))
     }
 
     /// Calls the library's definition of that full name with arguments of the types they have.
