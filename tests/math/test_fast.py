@@ -13,8 +13,11 @@ from promises import FUNCTIONS, errors
 import weft
 from weft import njit
 
-# The usual range of each argument: uniform between these, and log-uniform sizes below.
-RANGES = {"sin": 1000, "cos": 1000, "exp": 80, "exp2": 120, "hypot": 1e6, "tanh": 12}
+# The usual range of the arguments, up to this size. Of logarithms only what is above the second number.
+RANGES = {"sin": 1000, "cos": 1000, "tanh": 12}
+RANGES |= {"exp": 80, "exp2": 120, "exp10": 35, "expm1": 80, "hypot": 1e6, "cbrt": 1e30, "erf": 10, "erfc": 9}
+RANGES |= {"log": 1e30, "log2": 1e30, "log10": 1e30, "log1p": 1e30}
+ABOVE = {"log": 0, "log2": 0, "log10": 0, "log1p": -1}
 VERSIONS = sorted(name for name in LIBRARY if name.endswith("_fast") and not name.startswith("_"))
 
 
@@ -25,8 +28,10 @@ def arguments(name: str, dtype: type, count: int) -> list[np.ndarray]:
     for _ in range(FUNCTIONS[name].arity):
         scaled = np.exp2(rng.uniform(-20, np.log2(top), count)) * rng.choice([-1, 1], count)
         multiples = np.arange(-300, 300) * (math.pi / 2)
-        x = np.concatenate([rng.uniform(-top, top, count), rng.uniform(-4, 4, count), scaled, multiples[abs(multiples) < top]])
-        columns.append(rng.permutation(x).astype(dtype))
+        near = 1 + np.exp2(rng.uniform(-20, -2, count)) * rng.choice([-1, 1], count)
+        x = np.concatenate([rng.uniform(-top, top, count), rng.uniform(-4, 4, count), scaled, near, multiples[abs(multiples) < top]])
+        x = x.astype(dtype)
+        columns.append(rng.permutation(x[x > ABOVE.get(name, -np.inf)]))
     return columns
 
 

@@ -112,6 +112,11 @@ def _erf(z: mpf) -> mpf:
 
 
 @functools.cache
+def _erfc_log_over(a: mpf) -> mpf:
+    return mp.log(mp.erfc(a)) / mp.log(2) / a
+
+
+@functools.cache
 def _erfc_log(t: mpf) -> mpf:
     return mp.log(mp.erfc(1 + t)) / mp.log(2)
 
@@ -121,6 +126,15 @@ def _erfcx(middle: int) -> Callable[[mpf], mpf]:
     def f(t: mpf) -> mpf:
         x = middle * (1 + t) / (1 - t)
         return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
+
+    return f
+
+
+def _erfcx_over(middle: mpf, scale: mpf) -> Callable[[mpf], mpf]:
+    @functools.cache
+    def f(t: mpf) -> mpf:
+        x = middle * (1 + t) / (1 - t)
+        return scale * (x + middle) * mp.exp(x * x) * mp.erfc(x)
 
     return f
 
@@ -198,6 +212,29 @@ def _tanh(z: mpf) -> mpf:
     return (mp.tanh(x) - x) / (x * z)
 
 
+def _log_over(base: mpf) -> tuple[Callable[[mpf], mpf], Callable[[mpf], mpf], tuple[mpf, ...]]:
+    """log(1 + f) / f to a base, over the logarithm."""
+    unit = 1 / mp.log(base)
+    series = tuple(unit * c for c in _over(1, -2, 3, -4))
+    return lambda f: unit * mp.log(1 + f) / f, lambda f: f / mp.log(1 + f) / unit if abs(f) > 1e-20 else 1 / unit, series
+
+
+def _log_of_ratio(base: mpf) -> tuple[Callable[[mpf], mpf], Callable[[mpf], mpf], tuple[mpf, ...]]:
+    """2 atanh(s) / s to a base in z = s^2."""
+    unit = 2 / mp.log(base)
+
+    def f(z: mpf) -> mpf:
+        return unit * mp.atanh(mp.sqrt(z)) / mp.sqrt(z) if z else unit
+
+    return f, lambda z: 1 / f(z), tuple(unit * c for c in _over(1, 3, 5))
+
+
+def _inverse_power(p: mpf) -> tuple[Callable[[mpf], mpf], Callable[[mpf], mpf], tuple[mpf, ...]]:
+    """((1 - d)^-p - 1) / d, over (1 - d)^-p."""
+    series = (p, p * (p + 1) / 2, p * (p + 1) * (p + 2) / 6, p * (p + 1) * (p + 2) * (p + 3) / 24)
+    return lambda d: ((1 - d) ** -p - 1) / d, lambda d: d * (1 - d) ** p, series
+
+
 def _over(*numbers: int) -> tuple[mpf, ...]:
     return tuple(mpf(1) / n for n in numbers)
 
@@ -220,7 +257,16 @@ LGAMMA_TWO = (_lgamma_two, lambda t: 1 / (_lgamma_two(t) if abs(t) > 1e-20 else 
 ROOT = 2 / mp.sqrt(mp.pi)
 ERF = (_erf, lambda z: 1 / (1 + _erf(z)) if z else 1 / ROOT, (ROOT - 1, -ROOT / 3, ROOT / 10, -ROOT / 42))
 ERFC_LOG = (_erfc_log, lambda t: mp.erfc(1 + t) * mp.log(2) / mp.erf(1 + t))
+ERFC_LOG_OVER = (
+    _erfc_log_over,
+    lambda a: mp.erfc(a) * mp.log(2) * a / mp.erf(a) if a > 1e-20 else mp.log(2) * mp.sqrt(mp.pi) / 2,
+    (-2 / mp.sqrt(mp.pi) / mp.log(2), -2 / mp.pi / mp.log(2)),
+)
 ERFCX_64, ERFCX_32 = _erfcx(3), _erfcx(2)
+# Middles for which the first coefficient happens to be a float but for 2^-68 and 2^-31 of it.
+MIDDLE_64, MIDDLE_32 = mpf("3.078125"), mpf("2.875")
+ERFCX_FAST_64, ERFCX_FAST_32 = _erfcx_over(MIDDLE_64, mpf(1)), _erfcx_over(MIDDLE_32, mpf(1) / 2)
+FROM_64, FROM_32 = _from_to(MIDDLE_64, "-0.0001", "27.3"), _from_to(MIDDLE_32, "-0.0001", "10.1")
 ERFINV = (_erfinv_centre, lambda z: ROOT, (1 / ROOT, mp.pi ** mpf("1.5") / 24))
 ERFINV_64, ERFINV_32 = _erfinv_tail(mpf(2)), _erfinv_tail(mpf("1.5"))
 I0_NEAR = (_i0_near, lambda z: z / (1 + z * _i0_near(z)) if z else mpf(0), (mpf(1), mpf(1) / 4, mpf(1) / 36))
@@ -229,7 +275,10 @@ SIN_HALF = (_sin, lambda s: s * mp.sqrt(s) / mp.sin(mp.sqrt(s)) if s else s, SIN
 LN2 = mp.log(2)
 EXP2 = (_exp2_over, lambda r: r / mp.power(2, r), (LN2, LN2**2 / 2, LN2**3 / 6, LN2**4 / 24))
 TANH = (_tanh, lambda z: z * mp.sqrt(z) / mp.tanh(mp.sqrt(z)) if z else z, (-mpf(1) / 3, mpf(2) / 15, -mpf(17) / 315))
-RCBRT = (lambda m: 1 / mp.cbrt(m), lambda m: mp.cbrt(m), ())
+# As EXP2, but good for 2^r - 1 where r < 0, and for 1 - 2^r / 2 where r > 0.
+EXP2M1 = (_exp2_over, lambda r: 1 / _exp2_over(r) if r < 0 else r / (2 - mp.power(2, r)) if r > 1e-9 else 1 / LN2, EXP2[2])
+EXP10 = (lambda r: (mp.power(10, r) - 1) / r, lambda r: r / mp.power(10, r), tuple(mp.log(10) ** k / mp.factorial(k) for k in range(1, 5)))
+RCBRT_STEP, CBRT_STEP, ROOT_STEP = _inverse_power(mpf(1) / 3), _inverse_power(mpf(2) / 3), _inverse_power(mpf(1) / 2)
 
 POLYNOMIALS = [
     Polynomial("trig.py", "_sin_tail_f64", 6, 0, QUARTER, *SIN),
@@ -283,8 +332,23 @@ POLYNOMIALS = [
     Polynomial("fast_trig.py", "_sin_half_fast_f32", 4, 0, float((mp.pi / 2) ** 2 * 1.001), *SIN_HALF),
     Polynomial("fast_exp.py", "_exp_tail_fast_f64", 9, -LN2_HALF, LN2_HALF, *EXP, together=True),
     Polynomial("fast_exp.py", "_exp_tail_fast_f32", 4, -LN2_HALF, LN2_HALF, *EXP, together=True),
-    Polynomial("fast_exp.py", "_exp2_tail_fast_f64", 11, -0.5, 0.5001, *EXP2, together=True),
-    Polynomial("fast_exp.py", "_exp2_tail_fast_f32", 6, -0.5, 0.5001, *EXP2, together=True),
+    Polynomial("fast_exp.py", "_exp2_tail_fast_f64", 10, -0.5, 0.5001, *EXP2, together=True),
+    Polynomial("fast_exp.py", "_exp2_tail_fast_f32", 6, -0.5, 0.5001, *EXP2M1, together=True),
+    Polynomial("fast_exp.py", "_exp2m1_tail_fast_f64", 11, -0.5, 0.5001, *EXP2M1, together=True),
+    Polynomial("fast_exp.py", "_exp10_tail_fast_f64", 10, -TEN2_HALF, TEN2_HALF, *EXP10, together=True),
+    Polynomial("fast_exp.py", "_exp10_tail_fast_f32", 6, -TEN2_HALF, TEN2_HALF, *EXP10, together=True),
+    Polynomial("fast_exp.py", "_erfc_log_fast_f64", 23, 0, 5.95, *ERFC_LOG_OVER, together=True),
+    Polynomial("fast_exp.py", "_erfc_log_fast_f32", 9, 0, 3.95, *ERFC_LOG_OVER, together=True),
+    Polynomial("fast_exp.py", "_erfcx_fast_f64", 22, *FROM_64, ERFCX_FAST_64, lambda t: 1 / ERFCX_FAST_64(t), together=True),
+    Polynomial("fast_exp.py", "_erfcx_fast_f32", 10, *FROM_32, ERFCX_FAST_32, lambda t: 1 / ERFCX_FAST_32(t), together=True),
+    Polynomial("fast_log.py", "_log_inverse_fast_f64", 6, LOG_LOW, LOG_HIGH, *LOG_INVERSE, together=True),
+    Polynomial("fast_log.py", "_log2_poly_fast_f64", 8, 0, LOG_END, *_log_of_ratio(mpf(2))),
+    Polynomial("fast_log.py", "_log10_poly_fast_f64", 8, 0, LOG_END, *_log_of_ratio(mpf(10))),
+    Polynomial("fast_log.py", "_log2_poly_fast_f32", 9, LOG_LOW, LOG_HIGH, *_log_over(mpf(2)), together=True),
+    Polynomial("fast_log.py", "_log10_poly_fast_f32", 9, LOG_LOW, LOG_HIGH, *_log_over(mpf(10)), together=True),
+    Polynomial("fast_root.py", "_cbrt_step_fast_f32", 6, -0.104, 0.104, *CBRT_STEP, together=True),
+    Polynomial("fast_root.py", "_root_tail_fast_f64", 4, -0.0013, 0.00131, *ROOT_STEP, together=True),
+    Polynomial("fast_root.py", "_root_tail_fast_f32", 4, -0.0695, 0.0696, *ROOT_STEP, together=True),
     Polynomial("fast_trig.py", "_tanh_tail_fast_f32", 4, 0, 0.3, *TANH),
     Polynomial("gamma.py", "_stirling_tail_f64", 7, 0, 1 / 64, *STIRLING),
     Polynomial("gamma.py", "_stirling_tail_f32", 3, 0, 1 / 64, *STIRLING),
@@ -293,7 +357,7 @@ POLYNOMIALS = [
     Polynomial("gamma.py", "_lgamma_one_f32", 7, -0.125, 0.125, *LGAMMA_ONE, together=True),
     Polynomial("gamma.py", "_lgamma_two_f64", 12, -0.125, 0.125, *LGAMMA_TWO, together=True),
     Polynomial("gamma.py", "_lgamma_two_f32", 6, -0.125, 0.125, *LGAMMA_TWO, together=True),
-    Polynomial("cbrt.py", "_rcbrt_f64", 6, 1, 2, *RCBRT, together=True),
+    Polynomial("cbrt.py", "_rcbrt_step_f64", 4, -0.104, 0.104, *RCBRT_STEP, together=True),
 ]
 
 

@@ -1,9 +1,8 @@
 """Cube root.
 
-float64: |x| = 2^(3 j) t with t in [1, 8). A short polynomial gives 1 / cbrt(t), one step of third order (Newton's with one more term) makes it good to
-nearly the working precision. float32: the bits themselves, read as a number, are nearly a logarithm; they give a guess. A last step on the argument times
-the inverse's square, with the residual computed exactly, rounds it. No division.
-Polynomials: generate/coefficients.py.
+The bits of a float, read as a number, are nearly a logarithm; minus a third of them are nearly the bits of the inverse cube root. One step of high order
+(the series of (1 - d)^(-1/3), d what the guess's cube leaves of 1), in float64 another, make that good to half of the digits and more. A last step on the
+argument times the inverse's square, with the residual computed exactly, rounds it. No division. Polynomials: generate/coefficients.py.
 """
 
 import numpy as np
@@ -13,35 +12,47 @@ from weft import intrinsics
 def cbrt_f64(x):
     """Cube root. At most 1 ULP."""
     a = abs(x)
+    y = _cbrt_normal_f64(a)
     b = intrinsics.bits(a)
-    bias = 4503599627371519.0
-    if b < 0x10000000000000:
-        b = intrinsics.bits(a * 18014398509481984.0)
-        bias = 4503599627371573.0
-    e = intrinsics.from_bits((b >> 52) | 0x4330000000000000) - bias
-    shifted = intrinsics.fma(e, 0.3333333333333333, -0.3333333333333333) + 6755399441055744.0
-    e = e - 3.0 * (shifted - 6755399441055744.0)
-    m = intrinsics.from_bits((b & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000)
-    t = intrinsics.select(e == 0.0, m, intrinsics.select(e == 1.0, m + m, 4.0 * m))
-    c = _rcbrt_f64(m) * intrinsics.select(e == 0.0, 1.0, intrinsics.select(e == 1.0, 0.7937005259840998, 0.6299605249474366))
-    d = intrinsics.fma(-t * c, c * c, 1.0)
-    c = intrinsics.fma(c * d, intrinsics.fma(d, 0.2222222222222222, 0.3333333333333333), c)
-    y = t * (c * c)
-    z = y * y
-    d = intrinsics.fma(-y, intrinsics.fma(y, y, -z), intrinsics.fma(-z, y, t))
-    y = intrinsics.fma(d * 0.3333333333333333, c * c, y)
-    y = intrinsics.from_bits(intrinsics.bits(y) + (intrinsics.bits(shifted) << 52))
-    y = intrinsics.select((a > 0.0) & (a < np.inf), y, a)
+    if (b < 0x400000000000000) | (b >= 0x7FF0000000000000):
+        y = _rare_cbrt_f64(a)
     return intrinsics.copysign(y, x)
 
 
-def _rcbrt_f64(m):
-    """1 / cbrt(m) for m in [1, 2); error 2^-17."""
-    p = intrinsics.fma(m, -0.0170189808891401, 0.1560712320031039)
-    p = intrinsics.fma(m, p, -0.5978719966091756)
-    p = intrinsics.fma(m, p, 1.243784599951405)
-    p = intrinsics.fma(m, p, -1.5660281841537287)
-    return intrinsics.fma(m, p, 1.7810575810867886)
+def _rare_cbrt_f64(a):
+    """The cube root of a number so small that the last step's residual would underflow; zero, infinity and NaN of themselves."""
+    y = _cbrt_normal_f64(a * 5.846006549323611e48) * 5.551115123125783e-17
+    return intrinsics.select((a > 0.0) & (a < np.inf), y, a)
+
+
+def _cbrt_normal_f64(a):
+    """The cube root where nothing underflows."""
+    c = _rcbrt_guess_f64(a)
+    d = intrinsics.fma(-(a * c), c * c, 1.0)
+    c = intrinsics.fma(c * d, _rcbrt_step_f64(d), c)
+    d = intrinsics.fma(-(a * c), c * c, 1.0)
+    c = intrinsics.fma(c * d, 0.3333333333333333, c)
+    s = c * c
+    y = a * s
+    z = y * y
+    d = intrinsics.fma(-y, intrinsics.fma(y, y, -z), intrinsics.fma(-z, y, a))
+    return intrinsics.fma(d * 0.3333333333333333, s, y)
+
+
+def _rcbrt_guess_f64(a):
+    """1 / cbrt(a) but for 3.5 percent: a^3 times it is off by 0.103 at most.
+
+    The upper 52 bits stand in the fraction of a number from 2^52 on, as does what is left of the constant when a third of them is taken away.
+    """
+    b = intrinsics.from_bits((intrinsics.bits(a) >> 12) | 0x4330000000000000)
+    return intrinsics.from_bits(intrinsics.bits(intrinsics.fma(b, -0.3333333333333333, 7504458706607599.0)) << 12)
+
+
+def _rcbrt_step_f64(d):
+    """((1 - d)^(-1/3) - 1) / d for |d| <= 0.104; error 2^-23."""
+    p = intrinsics.fma(d, 0.1451926982777215, 0.17457992368792924)
+    p = intrinsics.fma(d, p, 0.22222007776167715)
+    return intrinsics.fma(d, p, 0.33332850768540295)
 
 
 def cbrt_f32(x):
@@ -61,12 +72,8 @@ def _rare_cbrt_f32(a):
 
 
 def _cbrt_normal_f32(a):
-    """The cube root where nothing underflows, from a guess at its inverse and one step of fourth order.
-
-    The guess is a third of the bits (the upper 24, which a float holds), as a number, from the constant for which its cube is off least, by 0.103.
-    """
-    third = np.int32(intrinsics.fma(np.float32(intrinsics.bits(a) >> 7), -0.33333334, 11092992.0))
-    c = intrinsics.from_bits(third << 7)
+    """The cube root where nothing underflows."""
+    c = _rcbrt_guess_f32(a)
     d = intrinsics.fma(-(a * c), c * c, 1.0)
     c = intrinsics.fma(c * d, intrinsics.fma(d, intrinsics.fma(d, 0.17283951, 0.22222222), 0.33333334), c)
     s = c * c
@@ -74,3 +81,9 @@ def _cbrt_normal_f32(a):
     z = y * y
     d = intrinsics.fma(-y, intrinsics.fma(y, y, -z), intrinsics.fma(-z, y, a))
     return intrinsics.fma(d * 0.33333334, s, y)
+
+
+def _rcbrt_guess_f32(a):
+    """As _rcbrt_guess_f64, of the upper 23 bits."""
+    b = intrinsics.from_bits((intrinsics.bits(a) >> 9) | 0x4B000000)
+    return intrinsics.from_bits(intrinsics.bits(intrinsics.fma(b, -0.33333334, 13958056.0)) << 9)

@@ -22,7 +22,7 @@ const EACH: &str = "_each";
 const WIDTHS: [&str; 2] = ["_f64", "_f32"];
 
 /// The families: file name and text.
-const FILES: [(&str, &str); 25] = [
+const FILES: [(&str, &str); 27] = [
     ("asin.py", include_str!("asin.py")),
     ("atan.py", include_str!("atan.py")),
     ("bessel.py", include_str!("bessel.py")),
@@ -34,6 +34,8 @@ const FILES: [(&str, &str); 25] = [
     ("erfinv.py", include_str!("erfinv.py")),
     ("exp.py", include_str!("exp.py")),
     ("fast_exp.py", include_str!("fast_exp.py")),
+    ("fast_log.py", include_str!("fast_log.py")),
+    ("fast_root.py", include_str!("fast_root.py")),
     ("fast_trig.py", include_str!("fast_trig.py")),
     ("floats.py", include_str!("floats.py")),
     ("fsum.py", include_str!("fsum.py")),

@@ -11,22 +11,33 @@ from weft import intrinsics
 
 def pow_f64(x, y):
     """x to the y. At most 1 ULP."""
-    h, l = _log_wide_f64(abs(x))
+    h, l = _log_parts_f64(x, 0.0)
+    p, shifted, e = _pow_parts_f64(h, l, y)
+    z = intrinsics.from_bits(intrinsics.bits(p) + (intrinsics.bits(shifted) << 52))
+    b = intrinsics.bits(x)
+    if (b < 0x10000000000000) | (b >= 0x7FF0000000000000) | (not abs(e) <= 708.0):
+        z = _rare_pow_f64(x, y)
+    return z
+
+
+def _pow_parts_f64(h, l, y):
+    """(p, shifted, e) with exp(y (h + l)) = 2^n p, n in the low bits of `shifted`, and e about y (h + l)."""
     e = y * h
     el = intrinsics.fma(y, l, intrinsics.fma(y, h, -e))
-    shifted = intrinsics.fma(e, 1.4426950408889634, 6755399441055744.0)
+    shifted = intrinsics.fma(e + el, 1.4426950408889634, 6755399441055744.0)
     n = shifted - 6755399441055744.0
     r = intrinsics.fma(n, -0.6931471805599453, e)
     el = intrinsics.fma(n, -2.3190468138462996e-17, el)
     h = r + el
-    p = _exp_kernel_f64(h, (r - h) + el)
-    z = intrinsics.from_bits(intrinsics.bits(p) + (intrinsics.bits(shifted) << 52))
-    if not abs(e) <= 708.0:
-        z = _scale_f64(p, shifted)
-        z = intrinsics.select(e > 709.782712893384, np.inf, intrinsics.select(e < -745.1332191019412, 0.0, z))
-    if not ((x > 0.0) & (x < np.inf) & (abs(y) < np.inf)):
-        z = _pow_edge_f64(x, y, z)
-    return z
+    return _exp_kernel_f64(h, (r - h) + el), shifted, e
+
+
+def _rare_pow_f64(x, y):
+    """x to the y where x is not a positive normal number or the result is not."""
+    h, l = _log_wide_f64(abs(x))
+    p, shifted, e = _pow_parts_f64(h, l, y)
+    z = intrinsics.select(e > 709.79, np.inf, intrinsics.select(e < -745.14, 0.0, _scale_f64(p, shifted)))
+    return _pow_edge_f64(x, y, z)
 
 
 def _pow_edge_each(x, y, z):
@@ -44,43 +55,39 @@ def _pow_edge_each(x, y, z):
 
 
 def _log_wide_f64(x):
-    """(h, l) with log x = h + l, relative error about 2^-66, for finite x > 0.
+    """(h, l) with log x = h + l and l at most half a last place of h, relative error about 2^-66, for finite x > 0."""
+    small = x < 2.2250738585072014e-308
+    g, gl = _log_parts_f64(intrinsics.select(small, x * 18014398509481984.0, x), intrinsics.select(small, 54.0, 0.0))
+    h = g + gl
+    return h, (g - h) + gl
 
-    With s = (m - 1) / (m + 1) as a sum of two, 2 atanh(s) = 2 s + s^3 (2/3 + s^2 Q(s^2)); only Q is a plain float.
+
+def _log_parts_f64(x, taken):
+    """(h, l) with log x - taken ln 2 = h + l, l small beside h, relative error about 2^-66, for normal x > 0.
+
+    With s = f / (2 + f) = u + v, u of half as many bits, 2 atanh(s) = u (2 + 2/3 u^2) + v (2 + 2 s u) + s^3 (2/3 - what u^2 was multiplied by + s^2 Q(s^2)):
+    u^2 is exact, the first product is kept in two parts, and all else is so small beside it that plain floats do.
     """
-    b = intrinsics.bits(x)
-    bias = 4503599627371519.0
-    if b < 0x10000000000000:
-        b = intrinsics.bits(x * 18014398509481984.0)
-        bias = 4503599627371573.0
-    t = b + 2638147582215219
-    k = intrinsics.from_bits(((t >> 52) & 0x7FF) | 0x4330000000000000) - bias
-    f = intrinsics.from_bits((t & 0xFFFFFFFFFFFFF) + 4604544271217802189) - 1.0
-    d = 2.0 + f
-    dl = f - (d - 2.0)
+    k, f = _log_split_f64(x)
+    k = k - taken
     c = _log_inverse_f64(f)
-    e = intrinsics.fma(-d, c, 1.0)
-    c = intrinsics.fma(c, intrinsics.fma(e, e, e), c)
+    e = intrinsics.fma(-2.0 - f, c, 1.0)
+    e = intrinsics.fma(e, e, e)
     s = f * c
-    s = intrinsics.fma(intrinsics.fma(-s, d, f), c, s)
-    sl = intrinsics.fma(-s, dl, intrinsics.fma(-s, d, f)) * c
+    s = intrinsics.fma(s, e, s)
+    u = intrinsics.from_bits(intrinsics.bits(s) & ~0x7FFFFFF)
+    v = intrinsics.fma(-u, f, intrinsics.fma(-2.0, u, f)) * intrinsics.fma(c, e, c)
+    s = u + v
     z = s * s
-    zl = intrinsics.fma(s + s, sl, intrinsics.fma(s, s, -z))
-    q = _log_wide_tail_f64(z)
-    p = intrinsics.fma(z, q, 0.6666666666666666)
-    pl = intrinsics.fma(z, q, 0.6666666666666666 - p) + intrinsics.fma(zl, q, 3.700743415417188e-17)
-    w = s * z
-    wl = intrinsics.fma(sl, z, intrinsics.fma(s, zl, intrinsics.fma(s, z, -w)))
-    u = w * p
-    ul = intrinsics.fma(wl, p, intrinsics.fma(w, pl, intrinsics.fma(w, p, -u)))
-    s2 = s + s
-    h = s2 + u
-    l = ((s2 - h) + u) + (ul + (sl + sl))
-    a = k * 0.6931471805592082
-    g = a + h
-    l = ((a - g) + h) + intrinsics.fma(k, 7.371002565167799e-13, l)
-    h = g + l
-    return h, (g - h) + l
+    square = u * u
+    p = intrinsics.fma(square, 0.6666666666666666, 2.0)
+    a = u * p
+    l = intrinsics.fma(u, intrinsics.fma(square, 0.6666666666666666, 2.0 - p), intrinsics.fma(u, p, -a))
+    l = intrinsics.fma(s * z, intrinsics.fma(z, _log_wide_tail_f64(z), 3.700743415417188e-17), l)
+    l = intrinsics.fma(v, intrinsics.fma(s + s, u, 2.0), l)
+    h = intrinsics.fma(k, 0.6931471805592082, a)
+    l = (intrinsics.fma(k, 0.6931471805592082, -h) + a) + l
+    return h, intrinsics.fma(k, 7.371002565167799e-13, l)
 
 
 def _log_wide_tail_f64(z):
@@ -96,61 +103,69 @@ def _log_wide_tail_f64(z):
 
 def pow_f32(x, y):
     """x to the y. At most 1 ULP."""
-    h, l = _log_wide_f32(abs(x))
+    h, l = _log_parts_f32(x, 0.0)
+    p, shifted, e = _pow_parts_f32(h, l, y)
+    z = intrinsics.from_bits(intrinsics.bits(p) + (intrinsics.bits(shifted) << 23))
+    b = intrinsics.bits(x)
+    if (b < 0x800000) | (b >= 0x7F800000) | (not abs(e) <= 87.0):
+        z = _rare_pow_f32(x, y)
+    return z
+
+
+def _pow_parts_f32(h, l, y):
+    """(p, shifted, e) with exp(y (h + l)) = 2^n p, n in the low bits of `shifted`, and e about y (h + l)."""
     e = y * h
     el = intrinsics.fma(y, l, intrinsics.fma(y, h, -e))
-    shifted = intrinsics.fma(e, 1.442695, 12582912.0)
+    shifted = intrinsics.fma(e + el, 1.442695, 12582912.0)
     n = shifted - 12582912.0
     r = intrinsics.fma(n, -0.6931472, e)
     el = intrinsics.fma(n, 1.9046542e-09, el)
     h = r + el
-    p = _exp_kernel_f32(h, (r - h) + el)
-    z = intrinsics.from_bits(intrinsics.bits(p) + (intrinsics.bits(shifted) << 23))
-    if not abs(e) <= 87.0:
-        z = _scale_f32(p, shifted)
-        z = intrinsics.select(e > 88.72284, np.inf, intrinsics.select(e < -103.97208, 0.0, z))
-    if not ((x > 0.0) & (x < np.inf) & (abs(y) < np.inf)):
-        z = _pow_edge_f32(x, y, z)
-    return z
+    return _exp_kernel_f32(h, (r - h) + el), shifted, e
+
+
+def _rare_pow_f32(x, y):
+    """x to the y where x is not a positive normal number or the result is not."""
+    h, l = _log_wide_f32(abs(x))
+    p, shifted, e = _pow_parts_f32(h, l, y)
+    z = intrinsics.select(e > 88.73, np.inf, intrinsics.select(e < -103.98, 0.0, _scale_f32(p, shifted)))
+    return _pow_edge_f32(x, y, z)
 
 
 def _log_wide_f32(x):
-    """(h, l) with log x = h + l, relative error about 2^-35, for finite x > 0.
+    """(h, l) with log x = h + l and l at most half a last place of h, relative error about 2^-35, for finite x > 0."""
+    small = x < 1.1754944e-38
+    g, gl = _log_parts_f32(intrinsics.select(small, x * 33554432.0, x), intrinsics.select(small, 25.0, 0.0))
+    h = g + gl
+    return h, (g - h) + gl
 
-    With s = (m - 1) / (m + 1) as a sum of two, 2 atanh(s) = 2 s + s^3 (2/3 + s^2 Q(s^2)); only Q is a plain float.
+
+def _log_parts_f32(x, taken):
+    """(h, l) with log x - taken ln 2 = h + l, l small beside h, relative error about 2^-35, for normal x > 0.
+
+    With s = f / (2 + f) = u + v, u of half as many bits, 2 atanh(s) = u (2 + 2/3 u^2) + v (2 + 2 s u) + s^3 (2/3 - what u^2 was multiplied by + s^2 Q(s^2)):
+    u^2 is exact, the first product is kept in two parts, and all else is so small beside it that plain floats do.
     """
-    b = intrinsics.bits(x)
-    bias = np.float32(8388735.0)
-    if b < 0x800000:
-        b = intrinsics.bits(x * 33554432.0)
-        bias = np.float32(8388760.0)
-    t = b + 4913933
-    k = intrinsics.from_bits(((t >> 23) & 0xFF) | 0x4B000000) - bias
-    f = intrinsics.from_bits((t & 0x7FFFFF) + 1060439283) - 1.0
-    d = 2.0 + f
-    dl = f - (d - 2.0)
+    k, f = _log_split_f32(x)
+    k = k - taken
     c = _log_inverse_f32(f)
-    c = intrinsics.fma(c, intrinsics.fma(-d, c, 1.0), c)
+    e = intrinsics.fma(-2.0 - f, c, 1.0)
+    e = intrinsics.fma(e, e, e)
     s = f * c
-    s = intrinsics.fma(intrinsics.fma(-s, d, f), c, s)
-    sl = intrinsics.fma(-s, dl, intrinsics.fma(-s, d, f)) * c
+    s = intrinsics.fma(s, e, s)
+    u = intrinsics.from_bits(intrinsics.bits(s) & ~0xFFF)
+    v = intrinsics.fma(-u, f, intrinsics.fma(-2.0, u, f)) * intrinsics.fma(c, e, c)
+    s = u + v
     z = s * s
-    zl = intrinsics.fma(s + s, sl, intrinsics.fma(s, s, -z))
-    q = _log_wide_tail_f32(z)
-    p = intrinsics.fma(z, q, 0.6666667)
-    pl = intrinsics.fma(z, q, 0.6666667 - p) + intrinsics.fma(zl, q, -1.9868216e-08)
-    w = s * z
-    wl = intrinsics.fma(sl, z, intrinsics.fma(s, zl, intrinsics.fma(s, z, -w)))
-    u = w * p
-    ul = intrinsics.fma(wl, p, intrinsics.fma(w, pl, intrinsics.fma(w, p, -u)))
-    s2 = s + s
-    h = s2 + u
-    l = ((s2 - h) + u) + (ul + (sl + sl))
-    a = k * 0.69311523
-    g = a + h
-    l = ((a - g) + h) + intrinsics.fma(k, 3.1946183e-05, l)
-    h = g + l
-    return h, (g - h) + l
+    square = u * u
+    p = intrinsics.fma(square, 0.6666667, 2.0)
+    a = u * p
+    l = intrinsics.fma(u, intrinsics.fma(square, 0.6666667, 2.0 - p), intrinsics.fma(u, p, -a))
+    l = intrinsics.fma(s * z, intrinsics.fma(z, _log_wide_tail_f32(z), -1.9868216e-08), l)
+    l = intrinsics.fma(v, intrinsics.fma(s + s, u, 2.0), l)
+    h = intrinsics.fma(k, 0.69311523, a)
+    l = (intrinsics.fma(k, 0.69311523, -h) + a) + l
+    return h, intrinsics.fma(k, 3.1946183e-05, l)
 
 
 def _log_wide_tail_f32(z):
