@@ -10,7 +10,7 @@ DOUBLE := libweft_cuda_double.so
 help:
 	@echo "make demo    install what is missing, build Weft, render the Mandelbrot set on every device"
 	@echo "make test    build Weft and run every test"
-	@echo "make math-exhaustive   every float32 function on all its arguments, some minutes each; goes on where it stopped"
+	@echo "make math-exhaustive   every float32 function on all its arguments, some minutes in all; goes on where it stopped"
 	@echo "make bench   compare Weft with its peers and with hand-written code, as ratios"
 	@echo "make gpu-check   test and measure on this machine's NVIDIA GPU"
 	@echo "make peer-tests  run numba-cuda's own tests on Weft (make peer-tests-setup gets them)"
@@ -49,7 +49,7 @@ test-python: build
 # Writes what it finds to tests/math/measured.json and docs/math.md. NAMES="sin exp" takes only these.
 math-exhaustive: build
 	@$(PYTHON) tests/math/exhaustive.py $(NAMES)
-	@$(PYTHON) tests/math/measure.py
+	@WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} $(PYTHON) tests/math/measure.py
 
 lint: setup
 	@echo "==> formatting and lints"

@@ -1,4 +1,8 @@
-"""The record of measured errors, `measured.json`, and the table of docs/math.md made of it."""
+"""The record of measured errors, `measured.json`, and the table of docs/math.md made of it.
+
+The record has a line per function and type: the largest error on the CPU, where it was found and of how many arguments (`all`, or so many);
+on each other device the largest error and of how many; and the digest of the text that was measured.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 RECORD = Path(__file__).with_name("measured.json")
 PAGE = ROOT / "docs" / "math.md"
 NOTE = """\
-Largest error found, in ULP of the exact value: of float64 over about {} arguments, of float32 over as many as is said. Measured on the CPU;
-the figures are every device's, since all give the same bits: the interpreter, the CPU with `sse2`, `sse4`, `avx2` and `avx512`, and CUDA
-(by its double) are held to that by `tests/math/test_same_bits.py`, as is every device that is added."""
+Largest error found, in ULP of the exact value, and of how many arguments. {} Devices other than the CPU go through a sample, and each of
+their results was compared with the CPU's, too: all bits are the same. `tests/math/test_same_bits.py` holds every device to that, and every
+vector width of the CPU (`sse2`, `sse4`, `avx2`, `avx512`), and the interpreter."""
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
@@ -45,40 +49,62 @@ def _suffix(dtype: type) -> str:
     return "f32" if dtype is np.float32 else "f64"
 
 
-def load() -> dict:
-    return json.loads(RECORD.read_text()) if RECORD.exists() else {}
+def _load() -> dict:
+    return json.loads(RECORD.read_text()) if RECORD.exists() else {"devices": {}, "functions": {}}
+
+
+def _save(content: dict) -> None:
+    lines = ",\n".join(f'  "{key}": {json.dumps(entry)}' for key, entry in sorted(content["functions"].items()))
+    devices = json.dumps(content["devices"])
+    RECORD.write_text(f'{{\n "devices": {devices},\n "functions": {{\n{lines}\n }}\n}}\n')
 
 
 def current(name: str, dtype: type) -> dict | None:
     """What is on record for a function as it is now."""
-    entry = load().get(f"{name}_{_suffix(dtype)}")
+    entry = _load()["functions"].get(f"{name}_{_suffix(dtype)}")
     return entry if entry and entry["digest"] == digest(name, _suffix(dtype)) else None
 
 
 def record(name: str, dtype: type, error: float, at: str, how: str | int) -> None:
-    """Keeps a measurement: of `all` arguments, or of so many."""
-    entries = load()
-    entries[f"{name}_{_suffix(dtype)}"] = {"error": round(error, 4), "at": at, "of": how, "digest": digest(name, _suffix(dtype))}
-    RECORD.write_text(json.dumps(dict(sorted(entries.items())), indent=1) + "\n")
+    """Keeps a measurement on the CPU: of `all` arguments, or of so many."""
+    known = current(name, dtype) or {"on": {}}
+    entry = {"error": round(error, 4), "at": at, "of": how, "on": known["on"], "digest": digest(name, _suffix(dtype))}
+    content = _load()
+    content["functions"][f"{name}_{_suffix(dtype)}"] = entry
+    _save(content)
+
+
+def record_on(kind: str, description: str, name: str, dtype: type, error: float, count: int) -> None:
+    """Keeps a measurement on another device, beside the CPU's."""
+    content = _load()
+    content["devices"][kind] = description
+    content["functions"][f"{name}_{_suffix(dtype)}"]["on"][kind] = {"error": round(error, 4), "of": count}
+    _save(content)
 
 
 def table() -> str:
-    lines = ["| function | promised | float64 | at | float32 | of | at |", "|---|---|---|---|---|---|---|"]
+    kinds = list(_load()["devices"])
+    titles = ["function", "type", "promised", "`cpu`", "of", "at", *(part for kind in kinds for part in (f"`{kind}`", "of"))]
+    lines = ["| " + " | ".join(titles) + " |", "|---" * len(titles) + "|"]
     for name, function in FUNCTIONS.items():
-        cells = [f"`{name}`", f"{function.bound:g}"]
         for dtype in (np.float64, np.float32):
-            entry = current(name, dtype)
-            shown = (
-                ["?", "", "not measured since it changed"] if entry is None else [f"{entry['error']:.3f}", str(entry["of"]), entry["at"]]
-            )
-            cells += [shown[0], shown[2]] if dtype is np.float64 else [shown[0], "all 2³²" if shown[1] == "all" else shown[1], shown[2]]
-        lines.append("| " + " | ".join(cells) + " |")
+            cells = [f"`{name}`", np.dtype(dtype).name, f"{function.bound:g}", *_cells(current(name, dtype), kinds)]
+            lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def _cells(entry: dict | None, kinds: list[str]) -> list[str]:
+    if entry is None:
+        return ["?", "", "not measured since it changed", *["", ""] * len(kinds)]
+    cells = [f"{entry['error']:.3f}", "all 2³²" if entry["of"] == "all" else str(entry["of"]), entry["at"]]
+    for kind in kinds:
+        found = entry["on"].get(kind)
+        cells += [f"{found['error']:.3f}", str(found["of"])] if found else ["?", ""]
+    return cells
 
 
 def write_page() -> None:
     page = PAGE.read_text()
     start, end = page.index(BEGIN) + len(BEGIN), page.index(END)
-    counts = [e["of"] for e in load().values() if e["of"] != "all"]
-    note = NOTE.format(max(counts, default=0))
-    PAGE.write_text(page[:start] + f"\n\n{note}\n\n" + table() + "\n\n" + page[end:])
+    which = " ".join(f'`{kind}` was "{description}".' for kind, description in _load()["devices"].items())
+    PAGE.write_text(page[:start] + f"\n\n{NOTE.format(which)}\n\n" + table() + "\n\n" + page[end:])
