@@ -78,6 +78,11 @@ def made(text: str, name: str) -> Callable:
     return scope[called]
 
 
+def error_of(name: str) -> Callable[[np.ndarray], np.ndarray]:
+    """A ufunc: the float32 function's error by its float64 sister."""
+    return weft.vectorize(made(ERRORS, name))
+
+
 def known(name: str) -> object:
     """The function as compiled code calls it: what stands behind `weft.math`'s name, or the Python function of the ufunc under test."""
     function = getattr(compiled, name)
@@ -90,7 +95,7 @@ class Run:
     def __init__(self, name: str, every: int) -> None:
         self.name, self.every = name, every
         self.function: Function = FUNCTIONS[name]
-        self.errors = weft.vectorize(made(ERRORS, name))
+        self.errors = error_of(name)
         self.peak = weft.njit(parallel=True, error_model="numpy")(made(PEAK, name))
         self.wide = getattr(compiled, name)
         self.rng = np.random.default_rng(1)
