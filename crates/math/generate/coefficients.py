@@ -121,7 +121,7 @@ def _erfc_log(t: mpf) -> mpf:
     return mp.log(mp.erfc(1 + t)) / mp.log(2)
 
 
-def _erfcx(middle: int) -> Callable[[mpf], mpf]:
+def _erfcx(middle: mpf) -> Callable[[mpf], mpf]:
     @functools.cache
     def f(t: mpf) -> mpf:
         x = middle * (1 + t) / (1 - t)
@@ -262,11 +262,14 @@ ERFC_LOG_OVER = (
     lambda a: mp.erfc(a) * mp.log(2) * a / mp.erf(a) if a > 1e-20 else mp.log(2) * mp.sqrt(mp.pi) / 2,
     (-2 / mp.sqrt(mp.pi) / mp.log(2), -2 / mp.pi / mp.log(2)),
 )
-ERFCX_64, ERFCX_32 = _erfcx(3), _erfcx(2)
-# Middles for which the first coefficient happens to be a float but for 2^-68 and 2^-31 of it.
-MIDDLE_64, MIDDLE_32 = mpf("3.078125"), mpf("2.875")
-ERFCX_FAST_64, ERFCX_FAST_32 = _erfcx_over(MIDDLE_64, mpf(1)), _erfcx_over(MIDDLE_32, mpf(1) / 2)
-FROM_64, FROM_32 = _from_to(MIDDLE_64, "-0.0001", "27.3"), _from_to(MIDDLE_32, "-0.0001", "10.1")
+# Middles for which the first coefficient happens to be a float but for 2^-63 and 2^-31 of it.
+MIDDLE_64, MIDDLE_32 = mpf("3.31640625"), mpf("2.21875")
+ERFCX_64, ERFCX_32 = _erfcx(MIDDLE_64), _erfcx(MIDDLE_32)
+FROM_64, FROM_32 = _from_to(MIDDLE_64, "-0.0001", "28"), _from_to(MIDDLE_32, "-0.0001", "10.5")
+# The same for another factor.
+FAST_64, FAST_32 = mpf("3.078125"), mpf("2.875")
+ERFCX_FAST_64, ERFCX_FAST_32 = _erfcx_over(FAST_64, mpf(1)), _erfcx_over(FAST_32, mpf(1) / 2)
+FROM_FAST_64, FROM_FAST_32 = _from_to(FAST_64, "-0.0001", "27.3"), _from_to(FAST_32, "-0.0001", "10.1")
 ERFINV = (_erfinv_centre, lambda z: ROOT, (1 / ROOT, mp.pi ** mpf("1.5") / 24))
 ERFINV_64, ERFINV_32 = _erfinv_tail(mpf(2)), _erfinv_tail(mpf("1.5"))
 I0_NEAR = (_i0_near, lambda z: z / (1 + z * _i0_near(z)) if z else mpf(0), (mpf(1), mpf(1) / 4, mpf(1) / 36))
@@ -315,9 +318,8 @@ POLYNOMIALS = [
     Polynomial("erf.py", "_erf_tail_f32", 7, 0, 1.0001, *ERF),
     Polynomial("erf.py", "_erfc_log_f64", 17, -0.0001, 4.93, *ERFC_LOG, together=True),
     Polynomial("erf.py", "_erfc_log_f32", 7, -0.0001, 2.93, *ERFC_LOG, together=True),
-    # Both sources add what rounding the first coefficient lost.
-    Polynomial("erf.py", "_erfcx_wide_f64", 22, *_from_to(mpf(3), "0.499", "28"), ERFCX_64, lambda t: 1 / ERFCX_64(t), together=True),
-    Polynomial("erf.py", "_erfcx_wide_f32", 10, *_from_to(mpf(2), "0.499", "10.5"), ERFCX_32, lambda t: 1 / ERFCX_32(t), together=True),
+    Polynomial("erf.py", "_erfcx_wide_f64", 24, *FROM_64, ERFCX_64, lambda t: 1 / ERFCX_64(t), together=True),
+    Polynomial("erf.py", "_erfcx_wide_f32", 11, *FROM_32, ERFCX_32, lambda t: 1 / ERFCX_32(t), together=True),
     Polynomial("erfinv.py", "_erfinv_centre_f64", 14, 0, 0.2501, *ERFINV),
     Polynomial("erfinv.py", "_erfinv_centre_f32", 7, 0, 0.2501, *ERFINV),
     Polynomial("erfinv.py", "_erfinv_tail_f64", 24, *_from_to(mpf(2), "0.83", "6.1"), ERFINV_64, lambda t: 1 / ERFINV_64(t), together=True),
@@ -339,8 +341,8 @@ POLYNOMIALS = [
     Polynomial("fast_exp.py", "_exp10_tail_fast_f32", 6, -TEN2_HALF, TEN2_HALF, *EXP10, together=True),
     Polynomial("fast_exp.py", "_erfc_log_fast_f64", 23, 0, 5.95, *ERFC_LOG_OVER, together=True),
     Polynomial("fast_exp.py", "_erfc_log_fast_f32", 9, 0, 3.95, *ERFC_LOG_OVER, together=True),
-    Polynomial("fast_exp.py", "_erfcx_fast_f64", 22, *FROM_64, ERFCX_FAST_64, lambda t: 1 / ERFCX_FAST_64(t), together=True),
-    Polynomial("fast_exp.py", "_erfcx_fast_f32", 10, *FROM_32, ERFCX_FAST_32, lambda t: 1 / ERFCX_FAST_32(t), together=True),
+    Polynomial("fast_exp.py", "_erfcx_fast_f64", 22, *FROM_FAST_64, ERFCX_FAST_64, lambda t: 1 / ERFCX_FAST_64(t), together=True),
+    Polynomial("fast_exp.py", "_erfcx_fast_f32", 10, *FROM_FAST_32, ERFCX_FAST_32, lambda t: 1 / ERFCX_FAST_32(t), together=True),
     Polynomial("fast_log.py", "_log_inverse_fast_f64", 6, LOG_LOW, LOG_HIGH, *LOG_INVERSE, together=True),
     Polynomial("fast_log.py", "_log2_poly_fast_f64", 8, 0, LOG_END, *_log_of_ratio(mpf(2))),
     Polynomial("fast_log.py", "_log10_poly_fast_f64", 8, 0, LOG_END, *_log_of_ratio(mpf(10))),

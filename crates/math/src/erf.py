@@ -1,8 +1,8 @@
 """The error function and its complement.
 
 Up to 1, erf(x) = x + x P(x^2); beyond, erf(x) = 1 - 2^Q(x) with a polynomial for the binary logarithm of the complement. The complement itself is
-exp(-x^2) (1 + 2 x) erfcx(x) / (1 + 2 x): (1 + 2 x) erfcx(x) is so smooth in (x - a) / (x + a) that one polynomial serves for all x (M. Shepherd and
-J. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x", Math. Comp. 36, 1981). The exponential gets the exact square.
+exp(-a^2) (1 + 2 a) erfcx(a) / (1 + 2 a) of a = |x|: (1 + 2 a) erfcx(a) is so smooth in (a - k) / (a + k) that one polynomial serves for all a
+(M. Shepherd and J. Laframboise, "Chebyshev approximation of (1 + 2x) exp(x^2) erfc x", Math. Comp. 36, 1981). The exponential gets the exact square.
 Polynomials: generate/coefficients.py.
 """
 
@@ -42,36 +42,43 @@ def _erfc_log_f64(t):
     return intrinsics.fma(t, o, p)
 
 
-def erfc_each(x):
+def erfc_f64(x):
     """Complementary error function, 1 - erf(x). At most 2 ULP."""
     a = abs(x)
-    s = intrinsics.select(a < 0.5, x, 0.0)
-    h = 1.0 - s
-    near = h + (((1.0 - h) - s) - s * _erf_tail_each(s * s))
-    far = _erfc_far_each(intrinsics.select(a > 0.5, a, 0.5))
-    far = intrinsics.select(x < 0.0, 2.0 - far, far)
-    y = intrinsics.select(a < 0.5, near, far)
+    p, shifted = _erfc_parts_f64(a)
+    y = intrinsics.from_bits(intrinsics.bits(p) + (intrinsics.bits(shifted) << 52))
+    y = intrinsics.select(x < 0.0, 2.0 - y, y)
+    if not a <= 26.0:
+        y = _rare_erfc_f64(x)
+    return y
+
+
+def _rare_erfc_f64(x):
+    """erfc(x) where erfc(|x|) is, or is nearly, subnormal, and of NaN."""
+    a = abs(x)
+    p, shifted = _erfc_parts_f64(intrinsics.select(a < 28.0, a, 28.0))
+    y = _scale_f64(p, shifted)
+    y = intrinsics.select(x < 0.0, 2.0 - y, y)
     return intrinsics.select(intrinsics.isnan(x), x, y)
 
 
-def _erfc_far_f64(a):
-    """erfc(a) for a >= 1/2."""
-    a = intrinsics.select(a > 28.0, 28.0, a)
+def _erfc_parts_f64(a):
+    """(p, shifted) with erfc(a) = 2^n p for 0 <= a <= 28.0, n in the low bits of `shifted`."""
     z = a * a
-    zl = intrinsics.fma(a, a, -z)
     shifted = intrinsics.fma(z, -1.4426950408889634, 6755399441055744.0)
     n = shifted - 6755399441055744.0
     r = intrinsics.fma(n, -0.6931471805599453, -z)
-    l = intrinsics.fma(n, -2.3190468138462996e-17, -zl)
+    l = intrinsics.fma(n, -2.3190468138462996e-17, -intrinsics.fma(a, a, -z))
     h = r + l
-    e = _exp_kernel_f64(h, (r - h) + l)
-    c, cl = _erfcx_wide_f64((a - 3.0) / (a + 3.0))
-    d = 1.0 + (a + a)
-    dl = (a + a) - (d - 1.0)
+    e, el = _exp_pair_f64(h, (r - h) + l)
+    twice = a + a
+    c, cl = _erfcx_wide_f64(intrinsics.fma(twice, 1.0 / (a + 3.31640625), -1.0))
+    d = 1.0 + twice
+    dl = twice - (d - 1.0)
     inverse = 1.0 / d
     q = c * inverse
     ql = intrinsics.fma(-q, dl, intrinsics.fma(-q, d, c) + cl) * inverse
-    return _scale_f64(intrinsics.fma(q, e, ql * e), shifted)
+    return intrinsics.fma(q, e, intrinsics.fma(q, el, ql * e)), shifted
 
 
 def _erf_tail_f64(z):
@@ -92,30 +99,32 @@ def _erf_tail_f64(z):
 
 
 def _erfcx_wide_f64(t):
-    """(h, l) with h + l = (1 + 2 x) exp(x^2) erfc(x) for 1/2 <= x <= 28 in t = (x - 3) / (x + 3); error 2^-56.9."""
+    """(h, l) with h + l = (1 + 2 a) exp(a^2) erfc(a) for 0 <= a <= 28.0 in t = (a - 3.31640625) / (a + 3.31640625); error 2^-56.6."""
     w = t * t
-    p = intrinsics.fma(w, -1.4780879637910379e-08, 1.1010519783076263e-07)
-    p = intrinsics.fma(w, p, -6.280028213566923e-07)
-    p = intrinsics.fma(w, p, 3.4804537938983483e-06)
-    p = intrinsics.fma(w, p, -2.0103961064359944e-05)
-    p = intrinsics.fma(w, p, 0.0001251002464324122)
-    p = intrinsics.fma(w, p, -0.0007798324191275615)
-    p = intrinsics.fma(w, p, 0.0025293918305883917)
-    p = intrinsics.fma(w, p, 0.06830802734318885)
-    p = intrinsics.fma(w, p, 0.12964515870278034)
-    p = intrinsics.fma(w, p, -0.1356211061245813)
-    o = intrinsics.fma(w, 2.2368587957684627e-08, -1.2024538074615546e-07)
-    o = intrinsics.fma(w, o, 3.432215291630544e-07)
-    o = intrinsics.fma(w, o, -7.260755947906535e-07)
-    o = intrinsics.fma(w, o, 4.948088142045649e-06)
-    o = intrinsics.fma(w, o, -0.00010515956837752693)
-    o = intrinsics.fma(w, o, 0.0018886903349014982)
-    o = intrinsics.fma(w, o, -0.023770514917100784)
-    o = intrinsics.fma(w, o, -0.11927366341536215)
-    o = intrinsics.fma(w, o, -0.04756229435344999)
+    p = intrinsics.fma(w, 1.207612149219639e-09, -2.906403555329501e-09)
+    p = intrinsics.fma(w, p, -1.620907122626938e-08)
+    p = intrinsics.fma(w, p, 1.8699192406482092e-07)
+    p = intrinsics.fma(w, p, -1.1441760523852998e-06)
+    p = intrinsics.fma(w, p, 3.8510024964742425e-06)
+    p = intrinsics.fma(w, p, 3.199397225819504e-05)
+    p = intrinsics.fma(w, p, -0.000988805477658706)
+    p = intrinsics.fma(w, p, 0.012441983009941076)
+    p = intrinsics.fma(w, p, 0.08260443704756443)
+    p = intrinsics.fma(w, p, 0.10921520726263183)
+    p = intrinsics.fma(w, p, -0.13911810817021966)
+    o = intrinsics.fma(w, 4.965659763818207e-09, -4.1611536811038805e-08)
+    o = intrinsics.fma(w, o, 2.391465040781727e-07)
+    o = intrinsics.fma(w, o, -1.3573695354213102e-06)
+    o = intrinsics.fma(w, o, 8.588187723388644e-06)
+    o = intrinsics.fma(w, o, -6.0264996340352105e-05)
+    o = intrinsics.fma(w, o, 0.00040565827788500026)
+    o = intrinsics.fma(w, o, -0.001080975865579686)
+    o = intrinsics.fma(w, o, -0.04027764732186813)
+    o = intrinsics.fma(w, o, -0.11824183762936456)
+    o = intrinsics.fma(w, o, -0.02267342320478538)
     p = intrinsics.fma(t, o, p)
-    h = intrinsics.fma(t, p, 1.2530080582697296)
-    return h, intrinsics.fma(t, p, 1.2530080582697296 - h) + 4.251587054420117e-17
+    h = intrinsics.fma(t, p, 1.2461106409762608)
+    return h, intrinsics.fma(t, p, 1.2461106409762608 - h)
 
 
 def erf_f32(x):
@@ -141,24 +150,43 @@ def _erfc_log_f32(t):
     return intrinsics.fma(t, o, p)
 
 
-def _erfc_far_f32(a):
-    """erfc(a) for a >= 1/2."""
-    a = intrinsics.select(a > 10.5, 10.5, a)
+def erfc_f32(x):
+    """Complementary error function, 1 - erf(x). At most 2 ULP."""
+    a = abs(x)
+    p, shifted = _erfc_parts_f32(a)
+    y = intrinsics.from_bits(intrinsics.bits(p) + (intrinsics.bits(shifted) << 23))
+    y = intrinsics.select(x < 0.0, 2.0 - y, y)
+    if not a <= 9.0:
+        y = _rare_erfc_f32(x)
+    return y
+
+
+def _rare_erfc_f32(x):
+    """erfc(x) where erfc(|x|) is, or is nearly, subnormal, and of NaN."""
+    a = abs(x)
+    p, shifted = _erfc_parts_f32(intrinsics.select(a < 10.5, a, 10.5))
+    y = _scale_f32(p, shifted)
+    y = intrinsics.select(x < 0.0, 2.0 - y, y)
+    return intrinsics.select(intrinsics.isnan(x), x, y)
+
+
+def _erfc_parts_f32(a):
+    """(p, shifted) with erfc(a) = 2^n p for 0 <= a <= 10.5, n in the low bits of `shifted`."""
     z = a * a
-    zl = intrinsics.fma(a, a, -z)
     shifted = intrinsics.fma(z, -1.442695, 12582912.0)
     n = shifted - 12582912.0
     r = intrinsics.fma(n, -0.6931472, -z)
-    l = intrinsics.fma(n, 1.9046542e-09, -zl)
+    l = intrinsics.fma(n, 1.9046542e-09, -intrinsics.fma(a, a, -z))
     h = r + l
-    e = _exp_kernel_f32(h, (r - h) + l)
-    c, cl = _erfcx_wide_f32((a - 2.0) / (a + 2.0))
-    d = 1.0 + (a + a)
-    dl = (a + a) - (d - 1.0)
+    e, el = _exp_pair_f32(h, (r - h) + l)
+    twice = a + a
+    c, cl = _erfcx_wide_f32(intrinsics.fma(twice, 1.0 / (a + 2.21875), -1.0))
+    d = 1.0 + twice
+    dl = twice - (d - 1.0)
     inverse = 1.0 / d
     q = c * inverse
     ql = intrinsics.fma(-q, dl, intrinsics.fma(-q, d, c) + cl) * inverse
-    return _scale_f32(intrinsics.fma(q, e, ql * e), shifted)
+    return intrinsics.fma(q, e, intrinsics.fma(q, el, ql * e)), shifted
 
 
 def _erf_tail_f32(z):
@@ -173,15 +201,16 @@ def _erf_tail_f32(z):
 
 
 def _erfcx_wide_f32(t):
-    """(h, l) with h + l = (1 + 2 x) exp(x^2) erfc(x) for 1/2 <= x <= 10.5 in t = (x - 2) / (x + 2); error 2^-27.1."""
+    """(h, l) with h + l = (1 + 2 a) exp(a^2) erfc(a) for 0 <= a <= 10.5 in t = (a - 2.21875) / (a + 2.21875); error 2^-26.8."""
     w = t * t
-    p = intrinsics.fma(w, -0.00021498719, 0.0011375694)
-    p = intrinsics.fma(w, p, -0.008003161)
-    p = intrinsics.fma(w, p, 0.16404848)
-    p = intrinsics.fma(w, p, -0.09276376)
-    o = intrinsics.fma(w, -0.0012663081, 0.008659468)
-    o = intrinsics.fma(w, o, -0.05421127)
-    o = intrinsics.fma(w, o, -0.16603082)
+    p = intrinsics.fma(w, 0.00025132144, -0.0021437346)
+    p = intrinsics.fma(w, p, 0.008792321)
+    p = intrinsics.fma(w, p, 0.16568169)
+    p = intrinsics.fma(w, p, -0.108396925)
+    o = intrinsics.fma(w, 0.00016634501, -0.0012422798)
+    o = intrinsics.fma(w, o, 0.008544539)
+    o = intrinsics.fma(w, o, -0.08001193)
+    o = intrinsics.fma(w, o, -0.13501649)
     p = intrinsics.fma(t, o, p)
-    h = intrinsics.fma(t, p, 1.2769784)
-    return h, intrinsics.fma(t, p, 1.2769784 - h) + 1.1478183e-08
+    h = intrinsics.fma(t, p, 1.2717445)
+    return h, intrinsics.fma(t, p, 1.2717445 - h)

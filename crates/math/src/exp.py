@@ -55,9 +55,15 @@ def exp10_f64(x):
 
 
 def _exp_kernel_each(h, l):
-    """exp(h + l) for |h| <= 0.35: 1 + h, with what its rounding lost, + h^2 Q(h) + l."""
+    """exp(h + l) for |h| <= 0.35."""
+    s, rest = _exp_pair_each(h, l)
+    return s + rest
+
+
+def _exp_pair_each(h, l):
+    """exp(h + l) for |h| <= 0.35 as a sum of two: 1 + h; what its rounding lost, + h^2 Q(h) + l."""
     s = 1.0 + h
-    return s + intrinsics.fma(h * h, _exp_tail_each(h), ((1.0 - s) + h) + l)
+    return s, intrinsics.fma(h * h, _exp_tail_each(h), ((1.0 - s) + h) + l)
 
 
 def _scale_f64(p, shifted):

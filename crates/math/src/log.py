@@ -78,13 +78,10 @@ def _log_sum_f64(k, f):
 
 
 def _log2_sum_f64(k, f):
-    """k + log2(1 + f)."""
+    """k + log2(1 + f). The latter is at most 1/2, and half of what k adds it to unless k is 0: it can be rounded first."""
     a = f * 1.4426950408889634
-    l = intrinsics.fma(
-        _log_rest_f64(f), 1.4426950408889634, intrinsics.fma(f, 2.0355273740931033e-17, intrinsics.fma(f, 1.4426950408889634, -a))
-    )
-    h = k + a
-    return h + (((k - h) + a) + l)
+    l = intrinsics.fma(f, 2.0355273740931033e-17, intrinsics.fma(f, 1.4426950408889634, -a))
+    return k + (a + intrinsics.fma(_log_rest_f64(f), 1.4426950408889634, l))
 
 
 def _log10_sum_f64(k, f):
@@ -176,9 +173,9 @@ def _rare_log10_f32(x):
 
 def _log_split_f32(x):
     """(k, f) with x = 2^k (1 + f), for normal x > 0."""
-    t = intrinsics.bits(x) + 4913933
-    k = intrinsics.from_bits((t >> 23) | 0x4B000000) - np.float32(8388735.0)
-    return k, intrinsics.from_bits((t & 0x7FFFFF) + 1060439283) - 1.0
+    b = intrinsics.bits(x)
+    t = b - 1060439283
+    return np.float32(t >> 23), intrinsics.from_bits(b - (t & ~0x7FFFFF)) - 1.0
 
 
 def _log_sum_f32(k, f):
@@ -189,13 +186,11 @@ def _log_sum_f32(k, f):
 
 
 def _log2_sum_f32(k, f):
-    """k + log2(1 + f)."""
+    """k + log2(1 + f). The latter is at most 1/2, and half of what k adds it to unless k is 0: it can be rounded first."""
     a = f * 1.442695
     z = f * f
     l = intrinsics.fma(z * f, _log2_poly_f32(f), intrinsics.fma(f, 1.925963e-08, intrinsics.fma(f, 1.442695, -a)))
-    l = intrinsics.fma(z, -0.7213475, l)
-    h = k + a
-    return h + (((k - h) + a) + l)
+    return k + (a + intrinsics.fma(z, -0.7213475, l))
 
 
 def _log10_sum_f32(k, f):
