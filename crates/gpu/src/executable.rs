@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use smallvec::SmallVec;
-use weft_ir::Module;
+use weft_ir::{Module, WARP};
+use weft_passes::operands::{is_barrier, is_of_warp, walk};
 use weft_passes::{GpuOptions, lower_for_gpu};
 use weft_runtime::profile::{self as record, Activity};
 use weft_runtime::{
@@ -34,7 +35,7 @@ pub struct GpuExecutable {
     gpu: Arc<Gpu>,
     /// As the front end made it.
     module: Arc<Module>,
-    /// After the passes.
+    /// After the passes, for devices whose lanes do nothing by themselves.
     lowered: Module,
     options: CompileOptions,
     /// Facts that code is made for; others are not looked for.
@@ -63,7 +64,7 @@ impl GpuExecutable {
         let signature = Signature::of(entry, gpu.id)?;
         gpu.limits.check_own_shared_arrays(&module)?;
         let name = Arc::from(entry.name.as_str());
-        let lowered = lowered(&module, &gpu.said)?;
+        let lowered = lowered(&module, &gpu.said, 1)?;
         Ok(GpuExecutable {
             views: emit::view_params(&lowered),
             ints: emit::int_params(&lowered),
@@ -100,7 +101,13 @@ impl GpuExecutable {
             return Ok(made.clone());
         }
         let made = record::timed(Activity::Compile, &self.name, self.gpu.id, 0, || {
-            Variant::new(&self.gpu, live, &self.module, &self.lowered, key, self.options.cache).map(Arc::new)
+            let group = group(&self.module, &live.features, key.block);
+            let own = match group {
+                1 => None,
+                group => Some(lowered(&self.module, &live.features, group)?),
+            };
+            let lowered = own.as_ref().unwrap_or(&self.lowered);
+            Variant::new(&self.gpu, live, &self.module, (lowered, group), key, self.options.cache).map(Arc::new)
         })?;
         let mut variants = lock(&self.variants);
         // Those of a device that was lost are of no more use.
@@ -311,12 +318,25 @@ impl Executable for GpuExecutable {
     }
 }
 
-/// A module made ready for the emitter.
-fn lowered(module: &Module, features: &Features) -> Result<Module, CompileError> {
+/// Lanes that work together by themselves in blocks of a kernel.
+fn group(module: &Module, features: &Features, block: [u32; 3]) -> u32 {
+    let mut meets = false;
+    let mut see = |kind: &_| meets |= is_of_warp(kind) || is_barrier(kind);
+    module.functions.iter().for_each(|function| walk(&function.body, &mut see));
+    let threads: u32 = block.iter().product();
+    // The threads then lie along the first axis.
+    if !meets || features.group == 1 || threads > features.block[0] {
+        return 1;
+    }
+    // A block that is one subgroup has no more of any warp.
+    if threads <= features.group { WARP } else { features.group }
+}
+
+/// A module made ready for the emitter, for groups of so many lanes ([`GpuOptions::group`]).
+fn lowered(module: &Module, features: &Features, group: u32) -> Result<Module, CompileError> {
     let mut module = module.clone();
     let options = GpuOptions {
-        // Also where subgroups have 32 lanes: which thread is in which lane is the driver's choice, and a warp's is not.
-        lower_warps: true,
+        group,
         max_threads: features.threads,
     };
     lower_for_gpu(&mut module, &options).map_err(|error| CompileError::Unsupported {

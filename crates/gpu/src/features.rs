@@ -1,6 +1,6 @@
 //! What a device can do, as far as code hangs on it.
 
-use naga::valid::Capabilities;
+use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 
 /// The interface a device is driven through. It decides the form code is handed over in, and what can be said in that form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,8 +54,13 @@ pub struct Features {
     /// Modes of SPIR-V's float controls that can be asked for.
     pub controls32: FloatControls,
     pub controls64: FloatControls,
-    /// Lanes of every subgroup, 0 where that is not known or they differ.
+    /// Lanes of every subgroup as the driver has it, 0 where it does not say or they differ.
     pub subgroup: u32,
+    /// So many neighbouring threads of a block that lies along one axis are a subgroup, in order, and its operations give what they
+    /// should: a power of two up to a warp's 32. 1 where that is not so.
+    pub group: u32,
+    /// Subgroups have barriers of their own.
+    pub group_barriers: bool,
     /// Threads of a block, along each axis and in all.
     pub block: [u32; 3],
     pub threads: u32,
@@ -86,9 +91,22 @@ impl Features {
             (self.atomic64, Capabilities::SHADER_INT64_ATOMIC_ALL_OPS),
             (self.float_atomics, Capabilities::SHADER_FLOAT32_ATOMIC),
             (self.coherent, Capabilities::MEMORY_DECORATION_COHERENT),
+            (self.subgroup > 1, Capabilities::SUBGROUP),
+            (self.subgroup > 1 && self.group_barriers, Capabilities::SUBGROUP_BARRIER),
         ];
         let allowed = given.into_iter().filter(|(has, _)| *has).map(|(_, capability)| capability);
         allowed.fold(Capabilities::empty(), |all, one| all | one)
+    }
+}
+
+impl Features {
+    /// naga's validator for what the device has.
+    pub fn validator(&self, flags: ValidationFlags) -> Validator {
+        let mut validator = Validator::new(flags, self.capabilities());
+        validator
+            .subgroup_stages(ShaderStages::COMPUTE)
+            .subgroup_operations(SubgroupOperationSet::BASIC | SubgroupOperationSet::BALLOT | SubgroupOperationSet::SHUFFLE);
+        validator
     }
 }
 
@@ -120,6 +138,8 @@ impl Features {
             controls32: controls,
             controls64: controls,
             subgroup: 8,
+            group: 8,
+            group_barriers: true,
             block: [1024, 1024, 1024],
             threads: 1024,
             groups: 65535,
@@ -149,6 +169,7 @@ impl Features {
             controls32: FloatControls::NONE,
             controls64: FloatControls::NONE,
             subgroup: 32,
+            group: 32,
             ..Features::lavapipe()
         }
     }
@@ -168,7 +189,9 @@ impl Features {
             exact_zeros: true,
             controls32: FloatControls::NONE,
             controls64: FloatControls::NONE,
-            subgroup: 0,
+            subgroup: 32,
+            group: 32,
+            group_barriers: false,
             block: [1024, 1024, 64],
             ..Features::lavapipe()
         }

@@ -206,6 +206,9 @@ fn features(kind: DeviceKind, adapter: &wgpu::Adapter, facts: &hal::VulkanFacts)
             true => info.subgroup_min_size,
             false => 0,
         },
+        // Found by trial.
+        group: 1,
+        group_barriers: base.group_barriers && has.contains(wgpu::Features::SUBGROUP_BARRIER),
         block: [
             limits.max_compute_workgroup_size_x,
             limits.max_compute_workgroup_size_y,

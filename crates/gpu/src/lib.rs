@@ -8,7 +8,6 @@ pub mod emit;
 mod executable;
 mod facts;
 pub mod features;
-mod floats;
 mod flusher;
 mod gpu;
 mod groups;
@@ -26,6 +25,7 @@ mod splice;
 mod stamps;
 mod stream;
 mod transfer;
+mod tried;
 mod variant;
 mod waits;
 

@@ -10,7 +10,6 @@ use weft_runtime::{DeviceId, DeviceLost, DriverError, RunError, forks, patience}
 
 use crate::batch::{self, Batch, Ticket};
 use crate::features::Features;
-use crate::floats;
 use crate::flusher::Flusher;
 use crate::gpu::{Gpu, lock};
 use crate::groups::{Groups, Layouts};
@@ -20,6 +19,7 @@ use crate::profile::Clock;
 use crate::shelf::Shelf;
 use crate::splice::Splice;
 use crate::stamps::Stamps;
+use crate::tried;
 use crate::waits::Waits;
 
 /// Batches of a device that is opened again are numbered far behind those before.
@@ -94,7 +94,7 @@ impl Live {
             .then(|| crate::pipelines::open(gpu, &device));
         let live = Arc::new(Live {
             id: gpu.id,
-            features: floats::find(gpu, &device, &queue),
+            features: tried::find(gpu, &device, &queue),
             most_bytes: limits.max_buffer_size,
             alignment: u64::from(limits.min_storage_buffer_offset_alignment).max(16),
             arena: batch::arena(&device),
@@ -187,15 +187,7 @@ impl Live {
 
     /// Runs something and gives the error that wgpu reports of it.
     pub fn scoped<T>(&self, work: impl FnOnce() -> T) -> (T, Option<wgpu::Error>) {
-        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
-        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let result = work();
-        let mut error = None;
-        for scope in [validation, internal, memory] {
-            error = pollster::block_on(scope.pop()).or(error);
-        }
-        (result, error)
+        scoped(&self.device, work)
     }
 
     /// Waits for a batch.
@@ -241,6 +233,19 @@ impl Live {
     pub fn lose(&self) {
         self.device.destroy();
     }
+}
+
+/// See [`Live::scoped`].
+pub fn scoped<T>(device: &wgpu::Device, work: impl FnOnce() -> T) -> (T, Option<wgpu::Error>) {
+    let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+    let internal = device.push_error_scope(wgpu::ErrorFilter::Internal);
+    let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
+    let result = work();
+    let mut error = None;
+    for scope in [validation, internal, memory] {
+        error = pollster::block_on(scope.pop()).or(error);
+    }
+    (result, error)
 }
 
 impl Sink {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use naga::valid::{ModuleInfo, ValidationFlags, Validator};
+use naga::valid::{ModuleInfo, ValidationFlags};
 use weft_ir::Span;
 use weft_runtime::{CompileError, cache};
 
@@ -33,8 +33,8 @@ pub struct Pipeline {
 
 /// Checks a module that was written here, not by the emitter.
 pub fn validate(module: &naga::Module, features: &Features) -> Result<ModuleInfo, CompileError> {
-    let mut validator = Validator::new(ValidationFlags::all(), features.capabilities());
-    validator
+    features
+        .validator(ValidationFlags::all())
         .validate(module)
         .map_err(|error| CompileError::Internal(format!("{:?}", error.into_inner())))
 }

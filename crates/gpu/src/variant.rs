@@ -60,12 +60,21 @@ pub type Params = SmallVec<[u8; 256]>;
 
 impl Variant {
     /// Writes a lowered module for a launch and has the driver compile it.
-    pub fn new(gpu: &Gpu, live: &Arc<Live>, source: &Arc<Module>, lowered: &Module, key: Key, keep: bool) -> Result<Variant, CompileError> {
+    /// `group`: see [`Request::group`].
+    pub fn new(
+        gpu: &Gpu,
+        live: &Arc<Live>,
+        source: &Arc<Module>,
+        (lowered, group): (&Module, u32),
+        key: Key,
+        keep: bool,
+    ) -> Result<Variant, CompileError> {
         let request = Request {
             features: &live.features,
             block: key.block,
             shared_bytes: key.shared_bytes,
             facts: key.facts,
+            group,
             classes: &key.classes,
         };
         let emitted = emit::emit(lowered, &request)?;

@@ -17,6 +17,12 @@ use weft_passes::{GpuOptions, lower_for_gpu};
 
 const BLOCK: [u32; 3] = [32, 2, 1];
 const SHARED_BYTES: u32 = 4096;
+/// A Vulkan device whose subgroups are warps.
+const WHOLE_WARPS: Features = Features {
+    subgroup: 32,
+    group: 32,
+    ..Features::lavapipe()
+};
 
 /// The views of a launch in buffers of their own, or all in one.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +34,7 @@ enum Classes {
 fn emitted(case: &Case, features: &Features, facts: Facts, classes: Classes) -> Result<Emitted, EmitError> {
     let mut module = case.module.clone();
     let options = GpuOptions {
-        lower_warps: true,
+        group: features.group,
         max_threads: BLOCK.iter().product(),
     };
     lower_for_gpu(&mut module, &options).map_err(|error| EmitError::Unsupported {
@@ -45,6 +51,7 @@ fn emitted(case: &Case, features: &Features, facts: Facts, classes: Classes) -> 
         block: BLOCK,
         shared_bytes: SHARED_BYTES,
         facts,
+        group: features.group,
         classes: &classes,
     };
     emit::emit(&module, &request)
@@ -128,7 +135,7 @@ fn hlsl(emitted: &Emitted) -> Result<(), String> {
 }
 
 fn all_are_fine(cases: &[Case], facts: Facts, classes: Classes) {
-    let devices = [Features::lavapipe(), Features::metal(), Features::dx12()];
+    let devices = [Features::lavapipe(), WHOLE_WARPS, Features::metal(), Features::dx12()];
     let mut faults = Vec::new();
     for case in cases {
         for features in &devices {

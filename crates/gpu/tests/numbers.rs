@@ -9,7 +9,7 @@ use naga::valid::{ValidationFlags, Validator};
 use weft_gpu::emit::numbers::Number;
 use weft_gpu::emit::numbers::trial::{Trial, word};
 use weft_gpu::features::{Features, FloatControls};
-use weft_gpu::probe::{Bench, probe};
+use weft_gpu::probe::{Bench, floats};
 use weft_gpu::spirv;
 use weft_ir::{AtomicOp, BinOp, CmpOp, Const, Scalar, UnOp, eval};
 
@@ -91,7 +91,7 @@ impl Gpu {
             queue: &self.queue,
             load: &load,
         };
-        probe(&bench, &self.features).expect("the probe runs")
+        floats::try_out(&bench, &self.features).expect("the probe runs")
     }
 
     /// Runs all trials and shows the first wrong rows of each.

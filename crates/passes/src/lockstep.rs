@@ -19,6 +19,7 @@
 //! A barrier that the program itself has under a condition that differs between threads is refused ([`refuse`]).
 
 mod frames;
+mod group;
 mod meet;
 mod refuse;
 mod rescue;
@@ -43,34 +44,37 @@ use walk::Walk;
 /// What there is to lower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Operations of warps become shared memory and barriers.
-    pub lower_warps: bool,
+    /// So many neighbouring lanes of a warp, from a multiple of it on, work together by themselves where all of them are: a power of two,
+    /// 32 for whole warps, 1 where the device has no such thing. What goes beyond them goes through shared memory and barriers.
+    pub group: u32,
     /// The most threads a block has.
     pub max_threads: u32,
 }
 
-/// Brings the threads of every kernel into step, and takes its `BarrierReduce` and, if asked to, its operations of warps apart.
+/// Brings the threads of every kernel into step, and takes its `BarrierReduce` and its operations of warps apart. What is left of the latter
+/// are `Ballot` and `ShuffleIdx` (of 32 bits) among the lanes of a group and, where groups are warps, `SyncWarp`: all threads of the block
+/// come to them together.
 pub fn run(module: &mut Module, options: Options) -> Result<(), PassError> {
     for func in &mut module.functions {
-        if func.kind == FuncKind::Kernel && has_meetings(func, options) {
+        if func.kind == FuncKind::Kernel && has_meetings(func) {
             function(func, options)?;
         }
     }
     Ok(())
 }
 
-fn has_meetings(func: &Function, options: Options) -> bool {
+fn has_meetings(func: &Function) -> bool {
     let mut found = false;
-    each_stmt(&func.body, &mut |kind| found |= is_meeting(kind, options.lower_warps));
+    each_stmt(&func.body, &mut |kind| found |= is_meeting(kind));
     found
 }
 
 /// Do all threads of the block have to be there?
-fn is_meeting(kind: &StmtKind, lower_warps: bool) -> bool {
+fn is_meeting(kind: &StmtKind) -> bool {
     matches!(
         kind,
         StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::Let(_, Op::BarrierReduce(..))
-    ) || lower_warps && is_of_warp(kind)
+    ) || is_of_warp(kind)
 }
 
 /// What is found out about a function by walking it; it only grows, and a walk that adds to it was in vain.

@@ -12,10 +12,7 @@ use weft_passes::{
     GpuOptions, PassError, cleanup, contract, halves, inline, legalize, lockstep, lower_for_cpu, nonneg, outline, structure,
 };
 
-const GPU: GpuOptions = GpuOptions {
-    lower_warps: true,
-    max_threads: 64,
-};
+const GPU: GpuOptions = GpuOptions { group: 1, max_threads: 64 };
 const SEPARATOR: &str = "; after\n";
 
 #[test]

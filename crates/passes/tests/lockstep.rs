@@ -1,5 +1,5 @@
 //! Kernels mean the same for GPUs, where all threads of a block have to come to each barrier together: the interpreter sees to that in the
-//! lowered module, in which no operation of a warp is left.
+//! lowered module, in which no operation of a warp is left but what the device's groups of lanes do by themselves.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -11,17 +11,20 @@ use weft_ir::random::{self, Case};
 use weft_ir::testing::{Interpreted, TestLaunch, TestLine, TestValue, interpret, lines};
 use weft_ir::text::{parse, print};
 use weft_ir::verify::verify;
-use weft_ir::{Const, FuncKind, Module};
+use weft_ir::{Const, FuncKind, Module, Op, StmtKind, WARP, WarpOp};
 use weft_passes::operands::{is_barrier, is_of_warp, walk};
 use weft_passes::{GpuOptions, lower_for_gpu};
 
 const CASES: u64 = 300;
+/// Lanes that work together by themselves, on several devices.
+const GROUPS: [u32; 4] = [1, 4, 16, 32];
 
 #[test]
 fn random_kernels_keep_their_meaning_in_step() {
     for seed in 0..CASES {
-        check("kernel", seed, &random::kernel(seed));
-        check("stray kernel", seed, &random::stray_kernel(seed));
+        let group = GROUPS[seed as usize % GROUPS.len()];
+        check("kernel", seed, group, &random::kernel(seed));
+        check("stray kernel", seed, group, &random::stray_kernel(seed));
     }
 }
 
@@ -39,7 +42,10 @@ fn test_files_keep_their_meaning_in_step() {
                 if has_grid_barrier(&module) {
                     continue;
                 }
-                same(&module, &line).unwrap_or_else(|message| panic!("{}:{}: {message}", path.display(), line.line));
+                for group in GROUPS {
+                    same(&module, &line, group)
+                        .unwrap_or_else(|message| panic!("{}:{}, groups of {group}: {message}", path.display(), line.line));
+                }
             }
         }
     }
@@ -59,25 +65,22 @@ fn test_files() -> Vec<PathBuf> {
     files
 }
 
-fn check(kind: &str, seed: u64, case: &Case) {
-    if let Err(message) = same(&case.module, &case.line) {
-        panic!("{kind} {seed}: {message}\n{}", print(&case.module));
+fn check(kind: &str, seed: u64, group: u32, case: &Case) {
+    if let Err(message) = same(&case.module, &case.line, group) {
+        panic!("{kind} {seed}, groups of {group}: {message}\n{}", print(&case.module));
     }
 }
 
-fn same(module: &Module, line: &TestLine) -> Result<(), String> {
+fn same(module: &Module, line: &TestLine, group: u32) -> Result<(), String> {
     let before = interpret(module, line, Options::default()).unwrap();
     let mut lowered = module.clone();
-    let options = GpuOptions {
-        lower_warps: true,
-        max_threads: 256,
-    };
+    let options = GpuOptions { group, max_threads: 256 };
     lower_for_gpu(&mut lowered, &options).map_err(|error| error.to_string())?;
     let context = |message: String| format!("{message}\n{}", print(&lowered));
     verify(&lowered).map_err(|error| context(error.to_string()))?;
     let mut left = false;
     walk(&lowered.entry_function().body, &mut |kind| {
-        left |= is_of_warp(kind) || is_barrier(kind) && !matches!(kind, weft_ir::StmtKind::Barrier);
+        left |= is_of_warp(kind) && !is_of_group(kind, group) || is_barrier(kind) && *kind != StmtKind::Barrier;
     });
     if left && lowered.entry_function().kind == FuncKind::Kernel {
         return Err(context("something that threads do together is left".into()));
@@ -93,6 +96,15 @@ fn same(module: &Module, line: &TestLine) -> Result<(), String> {
     };
     let after = interpret(&lowered, &line, in_step).unwrap();
     agree(&before, &after).map_err(context)
+}
+
+/// Is it what lanes of a group do without the others?
+fn is_of_group(kind: &StmtKind, group: u32) -> bool {
+    match kind {
+        StmtKind::SyncWarp(_) => group == WARP,
+        StmtKind::Let(_, Op::Warp { op, .. }) => group > 1 && matches!(op, WarpOp::Ballot | WarpOp::ShuffleIdx),
+        _ => false,
+    }
 }
 
 fn agree(before: &Interpreted, after: &Interpreted) -> Result<(), String> {

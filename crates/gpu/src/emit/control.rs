@@ -111,7 +111,7 @@ impl<'m> Fx<'m> {
             StmtKind::GridBarrier => {
                 return self.unsupported("this device has no barriers of the whole grid: launch a kernel for each part, or device='cpu'");
             }
-            StmtKind::SyncWarp(_) => return self.internal("a barrier of a warp, which passes lower"),
+            StmtKind::SyncWarp(_) => self.sync_warp(),
             StmtKind::Fence(scope) => self.fence(*scope),
             StmtKind::Sleep(_) => {}
             StmtKind::Raise { kind, message } => {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use naga::valid::{ValidationFlags, Validator};
+use naga::valid::ValidationFlags;
 use naga::{BinaryOperator, Binding, BuiltIn, EntryPoint, Expression, FunctionArgument, ShaderStage, Statement, TypeInner, VectorSize};
 use weft_ir::{Axis, BinOp, FuncKind, Geometry, Module, Scalar, StmtKind, Type, Value};
 use weft_passes::operands::walk;
@@ -75,6 +75,7 @@ impl Fx<'_> {
         let mut fences = false;
         walk(&self.f.body, &mut |kind| fences |= matches!(kind, StmtKind::Fence(_)));
         self.coherent = fences && self.cx.request.features.coherent;
+        self.in_a_row = self.has_groups();
     }
 
     fn kernel(&mut self) -> Res<()> {
@@ -200,7 +201,16 @@ impl Fx<'_> {
             Geometry::BlockDim(axis) => Num::int(block[axis as usize]),
             Geometry::ThreadIdx(axis) if block[axis as usize] == 1 => Num::int(0),
             Geometry::ThreadIdx(axis) => {
-                let op = self.built_in(LOCAL, axis);
+                let op = match self.in_a_row {
+                    false => self.built_in(LOCAL, axis),
+                    true => {
+                        let thread = self.built_in(LOCAL, Axis::X);
+                        self.w.begin_early();
+                        let index = self.index_of(thread, axis);
+                        self.w.end_early();
+                        index
+                    }
+                };
                 Num::Short(op, Range::new(0, block[axis as usize] - 1))
             }
             Geometry::BlockIdx(axis) => {
@@ -255,12 +265,16 @@ impl Fx<'_> {
         let dynamic = if uses_dynamic { u64::from(request.shared_bytes) } else { 0 };
         let inexact = self.f.flags.fastmath && self.f.values.iter().all(|value| !value.exact);
         let mailbox = self.mailbox_variable.is_some();
+        let workgroup_size = match self.in_a_row {
+            true => [request.block.iter().product(), 1, 1],
+            false => request.block,
+        };
         let (mut module, function) = self.w.finish();
         module.entry_points.push(EntryPoint {
             name: "main".to_owned(),
             stage: ShaderStage::Compute,
             early_depth_test: None,
-            workgroup_size: request.block,
+            workgroup_size,
             workgroup_size_overrides: None,
             function,
             mesh_info: None,
@@ -269,7 +283,9 @@ impl Fx<'_> {
         });
         // Where control is uniform is the passes' business, and they see more than naga does.
         let flags = ValidationFlags::all() - ValidationFlags::CONTROL_FLOW_UNIFORMITY;
-        let info = Validator::new(flags, request.features.capabilities())
+        let info = request
+            .features
+            .validator(flags)
             .validate(&module)
             .map_err(|error| EmitError::Internal(format!("{}: naga: {:?}", self.f.name, error.into_inner())))?;
         Ok(Emitted {

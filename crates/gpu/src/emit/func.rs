@@ -53,6 +53,8 @@ pub struct Fx<'m> {
     parameters: Option<Handle<Expression>>,
     words: HashMap<Word, Operand>,
     pub places: HashMap<Geometry, Num>,
+    /// All threads lie along the first axis.
+    pub in_a_row: bool,
     /// Parameters that are float64 on a device that has none, and their slots. They can be made float32.
     pub doubles: HashMap<Value, u32>,
     pub span: Span,
@@ -95,6 +97,7 @@ impl<'m> Fx<'m> {
             parameters: None,
             words: HashMap::new(),
             places: HashMap::new(),
+            in_a_row: false,
             doubles: HashMap::new(),
             span: Span::NONE,
             coherent: false,

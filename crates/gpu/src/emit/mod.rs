@@ -27,6 +27,7 @@ mod ops;
 mod storage;
 mod values;
 mod views;
+mod warp;
 mod writer;
 
 use naga::valid::ModuleInfo;
@@ -71,6 +72,8 @@ pub struct Request<'a> {
     /// Bytes of dynamic shared memory.
     pub shared_bytes: u32,
     pub facts: Facts,
+    /// Lanes that the module relies on to work together by themselves ([`weft_passes::GpuOptions::group`]).
+    pub group: u32,
     /// Of each view of [`view_params`] the number of its binding, from 0 in order of first appearance.
     pub classes: &'a [u32],
 }

@@ -105,6 +105,7 @@ impl Fx<'_> {
                 let view = self.view(*view)?;
                 self.atomic(*op, &view, indices, *value, *expected)?
             }
+            Op::Warp { op, value, lane, .. } => self.warp(*op, *value, *lane)?,
             Op::Geometry(query) => self.geometry(*query),
             _ => return self.internal(format!("an operation the passes should have removed: {op:?}")),
         })

@@ -18,6 +18,7 @@ impl Walk<'_> {
                     value: *value,
                     lane: *lane,
                     here: self.here(),
+                    by: lane.and_then(|lane| self.numbers.get(&lane).copied()),
                 };
                 let op = warps::lower(&mut self.b, &mut self.together, &self.slots, asked);
                 self.give(*result, op);
@@ -29,6 +30,10 @@ impl Walk<'_> {
                 let own = self.together.bit;
                 self.give(*result, Op::Binary(BinOp::Or, lanes, own));
             }
+            StmtKind::SyncWarp(_) => match self.together.group {
+                Some(group) if group.is_warp() => group.wait(&mut self.b),
+                _ => self.b.push(StmtKind::Barrier),
+            },
             _ => self.b.push(StmtKind::Barrier),
         }
     }

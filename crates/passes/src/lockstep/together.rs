@@ -4,11 +4,12 @@
 //! its barrier, and the row of the vote before, which everybody has read by then, is cleared for the one after next.
 
 use weft_ir::{
-    ArrayDecl, AtomicOp, Axis, BinOp, Builder, CmpOp, Const, Geometry, Index, Layout, Local, Op, Part, Scalar, Space, StmtKind, Type,
+    ArrayDecl, AtomicOp, Axis, BinOp, Builder, CmpOp, Const, Geometry, Index, Layout, Local, Op, Part, Scalar, Space, StmtKind, Type, UnOp,
     Value, ViewType, WARP,
 };
 
 use super::Options;
+use super::group::Group;
 
 const ROWS: i64 = 3;
 
@@ -34,6 +35,8 @@ pub struct Together {
     /// `u32`: the own lane's bit.
     pub bit: Value,
     warp: Value,
+    /// Lanes that need neither shared memory nor barriers, if the device has such.
+    pub group: Option<Group>,
     block: Ring,
     warps: Ring,
     pub max_threads: u64,
@@ -73,6 +76,7 @@ impl Together {
             lane,
             bit,
             warp,
+            group: (options.group > 1).then(|| Group::new(b, lane, options.group)),
             block: Ring::new(b, "block_votes", Scalar::I32, 1),
             warps: Ring::new(b, "warp_votes", Scalar::U32, max_threads.div_ceil(WARP).into()),
             max_threads: max_threads.into(),
@@ -103,17 +107,29 @@ impl Together {
     pub fn count(&mut self, b: &mut Builder, holds: Value) -> Value {
         self.block.used = true;
         let zero = b.constant(i32(0));
-        let one = b.constant(i32(1));
         let clears = b.compare(CmpOp::Eq, self.thread, zero);
-        self.block.vote(b, zero, holds, (AtomicOp::Add, one), clears)
+        let (holds, count) = match self.group {
+            Some(group) => {
+                let lanes = group.ballot(b, holds);
+                let count = b.unary(UnOp::Popcount, lanes);
+                (group.leads, b.cast(count, Scalar::I32))
+            }
+            None => (holds, b.constant(i32(1))),
+        };
+        self.block.vote(b, zero, holds, (AtomicOp::Add, count), clears)
     }
 
     /// `u32`: the lanes of the warp in which the bool is true.
     pub fn ballot(&mut self, b: &mut Builder, holds: Value) -> Value {
+        let (holds, lanes) = match self.group {
+            Some(group) if group.is_warp() => return group.ballot(b, holds),
+            Some(group) => (group.leads, group.ballot(b, holds)),
+            None => (holds, self.bit),
+        };
         self.warps.used = true;
         let zero = b.constant(i32(0));
         let clears = b.compare(CmpOp::Eq, self.lane, zero);
-        self.warps.vote(b, self.warp, holds, (AtomicOp::Or, self.bit), clears)
+        self.warps.vote(b, self.warp, holds, (AtomicOp::Or, lanes), clears)
     }
 }
 

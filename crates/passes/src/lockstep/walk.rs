@@ -1,6 +1,6 @@
 //! The walk through the skeleton: statements that hold meetings or jump to where such follow.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use weft_ir::{BinOp, Block, Builder, CmpOp, Const, Function, Local, Op, Scalar, Span, Stmt, StmtKind, Type, UnOp, Value};
 
@@ -17,9 +17,10 @@ pub struct Walk<'a> {
     pub b: Builder,
     pub info: &'a Uniformity,
     pub facts: &'a mut Facts,
-    lower_warps: bool,
     pub together: Together,
     pub slots: Slots,
+    /// Numbers among the values of the function.
+    pub numbers: HashMap<Value, i64>,
     pub skip: Local,
     pub frames: Vec<Frame>,
     /// What threads of the block may be waiting for.
@@ -57,9 +58,9 @@ impl<'a> Walk<'a> {
             b,
             info,
             facts,
-            lower_warps: options.lower_warps,
             together,
             slots,
+            numbers: HashMap::new(),
             skip,
             frames: vec![Frame::new(Target::End, Code::ENDED)],
             waiting: BTreeSet::new(),
@@ -73,10 +74,12 @@ impl<'a> Walk<'a> {
     }
 
     pub fn function(mut self, body: Numbered<'_>) -> Function {
-        each_stmt(body.block, &mut |kind| {
-            if let StmtKind::Scope(label, _) = kind {
-                self.next_label = self.next_label.max(label.0 + 1);
+        each_stmt(body.block, &mut |kind| match kind {
+            StmtKind::Scope(label, _) => self.next_label = self.next_label.max(label.0 + 1),
+            StmtKind::Let(value, Op::Const(Const::Int(_, n))) => {
+                self.numbers.insert(*value, *n);
             }
+            _ => {}
         });
         self.b.open();
         self.block(body, false);
@@ -128,8 +131,8 @@ impl<'a> Walk<'a> {
     }
 
     fn has_meeting(&self, stmt: &Stmt) -> bool {
-        let mut found = is_meeting(&stmt.kind, self.lower_warps);
-        let mut see = |kind: &StmtKind| found |= is_meeting(kind, self.lower_warps);
+        let mut found = is_meeting(&stmt.kind);
+        let mut see = |kind: &StmtKind| found |= is_meeting(kind);
         blocks(&stmt.kind).for_each(|inner| each_stmt(inner, &mut see));
         found
     }

@@ -1,10 +1,11 @@
 //! Operations of a warp in terms of shared memory and barriers: every thread of the block comes here, those that are elsewhere, too.
 //!
 //! Each lane takes part that is here and that the mask names, since lanes of one mask meet at one place. Values are handed over through a
-//! slot a thread, in 32 bits or in 64.
+//! slot a thread, in 32 bits or in 64; among the lanes of a [`Group`] they are handed over by the device.
 
-use weft_ir::{BinOp, Builder, CmpOp, Const, Op, Scalar, StmtKind, Type, Value, WARP, WarpOp};
+use weft_ir::{BinOp, Builder, CmpOp, Const, Op, Scalar, StmtKind, Type, UnOp, Value, WARP, WarpOp};
 
+use super::group::Group;
 use super::together::{Together, i32, if_then, load, shared_array, store, u32};
 
 /// Where threads put values for others, one array for each type values travel as.
@@ -18,6 +19,8 @@ pub struct Asked {
     pub mask: Value,
     pub value: Value,
     pub lane: Option<Value>,
+    /// What `lane` is, where that is known.
+    pub by: Option<i64>,
     /// Whether the thread is here; nothing where all are.
     pub here: Option<Value>,
 }
@@ -42,7 +45,10 @@ impl Slots {
 pub fn lower(b: &mut Builder, together: &mut Together, slots: &Slots, asked: Asked) -> Op {
     match asked.op {
         op if op.is_shuffle() => shuffle(b, together, slots, asked),
-        WarpOp::MatchAny | WarpOp::MatchAll => matched(b, together, slots, asked),
+        WarpOp::MatchAny | WarpOp::MatchAll => match together.group {
+            Some(group) if group.is_warp() => matched_in(b, together, group, asked),
+            _ => matched(b, together, slots, asked),
+        },
         op => vote(b, together, op, asked),
     }
 }
@@ -76,13 +82,13 @@ fn vote(b: &mut Builder, together: &mut Together, op: WarpOp, asked: Asked) -> O
             Op::Compare(CmpOp::Ne, lanes, none)
         }
         WarpOp::All => {
-            let against = b.unary(weft_ir::UnOp::Not, asked.value);
+            let against = b.unary(UnOp::Not, asked.value);
             let lanes = ballot(b, against);
             Op::Compare(CmpOp::Eq, lanes, none)
         }
         WarpOp::Equal => {
             let lanes = ballot(b, asked.value);
-            let against = b.unary(weft_ir::UnOp::Not, asked.value);
+            let against = b.unary(UnOp::Not, asked.value);
             let others = ballot(b, against);
             let (no, yes) = (b.compare(CmpOp::Eq, lanes, none), b.compare(CmpOp::Eq, others, none));
             Op::Binary(BinOp::Or, no, yes)
@@ -135,15 +141,40 @@ fn give(b: &mut Builder, together: &Together, slots: &Slots, word: Value) -> Opt
 
 fn shuffle(b: &mut Builder, together: &Together, slots: &Slots, asked: Asked) -> Op {
     let word = packed(b, asked.value);
-    let to = b.ty(asked.value).scalar();
-    let (Some((elem, view)), Some(to), Some(by)) = (give(b, together, slots, word), to, asked.lane) else {
+    let (Some(to), Some(by)) = (b.ty(asked.value).scalar(), asked.lane) else {
+        return Op::Cast(asked.value);
+    };
+    if let Some(group) = together.group.filter(|group| stays_in(group, asked)) {
+        let from = source(b, together, asked.op, by);
+        let lane = existing(b, together, from);
+        let word = group.take(b, word, lane);
+        return unpacked(b, word, to);
+    }
+    let Some((elem, view)) = give(b, together, slots, word) else {
         return Op::Cast(asked.value);
     };
     b.push(StmtKind::Barrier);
+    let from = source(b, together, asked.op, by);
+    let lane = existing(b, together, from);
+    let thread = b.binary(BinOp::Add, together.first, lane);
+    let at = b.cast(thread, Type::I64);
+    let word = load(b, elem, view, at);
+    b.push(StmtKind::Barrier);
+    unpacked(b, word, to)
+}
+
+/// Does every lane get a value of its own group?
+fn stays_in(group: &Group, asked: Asked) -> bool {
+    let is_near = |by: i64| 0 <= by && by < i64::from(group.width);
+    group.is_warp() || asked.op == WarpOp::ShuffleXor && asked.by.is_some_and(is_near)
+}
+
+/// The lane that a shuffle reads.
+fn source(b: &mut Builder, together: &Together, op: WarpOp, by: Value) -> Value {
     let last = b.constant(i32(i64::from(WARP) - 1));
     let by = b.binary(BinOp::And, by, last);
     let own = together.lane;
-    let from = match asked.op {
+    match op {
         WarpOp::ShuffleUp => {
             let below = b.binary(BinOp::Sub, own, by);
             let there = b.compare(CmpOp::Ge, own, by);
@@ -156,14 +187,14 @@ fn shuffle(b: &mut Builder, together: &Together, slots: &Slots, asked: Asked) ->
         }
         WarpOp::ShuffleXor => b.binary(BinOp::Xor, own, by),
         _ => by,
-    };
-    let thread = b.binary(BinOp::Add, together.first, from);
+    }
+}
+
+/// A lane, or the own one where the block has no such thread.
+fn existing(b: &mut Builder, together: &Together, lane: Value) -> Value {
+    let thread = b.binary(BinOp::Add, together.first, lane);
     let there = b.compare(CmpOp::Lt, thread, together.threads);
-    let thread = b.select(there, thread, together.thread);
-    let at = b.cast(thread, Type::I64);
-    let word = load(b, elem, view, at);
-    b.push(StmtKind::Barrier);
-    unpacked(b, word, to)
+    b.select(there, lane, together.lane)
 }
 
 fn matched(b: &mut Builder, together: &mut Together, slots: &Slots, asked: Asked) -> Op {
@@ -187,6 +218,55 @@ fn matched(b: &mut Builder, together: &mut Together, slots: &Slots, asked: Asked
     }
     let all = b.compare(CmpOp::Eq, found, lanes);
     Op::Select(all, lanes, none)
+}
+
+/// Where the lanes of a warp hand values over by themselves.
+fn matched_in(b: &mut Builder, together: &mut Together, group: Group, asked: Asked) -> Op {
+    let mut word = packed(b, asked.value);
+    if *b.func.ty(word) == Type::F64 {
+        word = b.emit(Scalar::I64, Op::Bitcast(word));
+    }
+    let lanes = present(b, together, asked.here);
+    let lanes = b.binary(BinOp::And, lanes, asked.mask);
+    let none = b.constant(u32(0));
+    if asked.op == WarpOp::MatchAll {
+        let first = b.unary(UnOp::Ctz, lanes);
+        let last = b.constant(u32(WARP - 1));
+        let first = b.binary(BinOp::And, first, last);
+        let first = b.cast(first, Scalar::I32);
+        let lane = existing(b, together, first);
+        let other = group.take(b, word, lane);
+        let differs = b.compare(CmpOp::Ne, other, word);
+        let against = group.ballot(b, differs);
+        let against = b.binary(BinOp::And, against, lanes);
+        let all = b.compare(CmpOp::Eq, against, none);
+        return Op::Select(all, lanes, none);
+    }
+    let same = b.func.new_local(Scalar::U32.into(), "same");
+    b.set(same, none);
+    let (start, stop, step) = (b.i64(0), b.i64(WARP.into()), b.i64(1));
+    let var = b.func.new_value(Type::I64);
+    b.open();
+    let lane = b.cast(var, Scalar::I32);
+    let lane = existing(b, together, lane);
+    let other = group.take(b, word, lane);
+    let equal = b.compare(CmpOp::Eq, other, word);
+    let one = b.constant(u32(1));
+    let bit = b.binary(BinOp::Shl, one, var);
+    let bit = b.select(equal, bit, none);
+    let before = b.get(same);
+    let after = b.binary(BinOp::Or, before, bit);
+    b.set(same, after);
+    let body = b.close();
+    b.push(StmtKind::For {
+        var,
+        start,
+        stop,
+        step,
+        body,
+    });
+    let found = b.get(same);
+    Op::Binary(BinOp::And, found, lanes)
 }
 
 /// Sets the bits of those lanes that have given the same.

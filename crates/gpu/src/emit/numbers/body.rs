@@ -1,8 +1,8 @@
 //! Writing a function of naga's, one expression after the other.
 
 use naga::{
-    BinaryOperator, Binding, Block, Expression, Function, FunctionArgument, FunctionResult, GlobalVariable, Handle, Literal, LocalVariable,
-    MathFunction, Module, Scalar, ScalarKind, Span, Statement, Type, TypeInner, UnaryOperator,
+    BinaryOperator, Binding, Block, Expression, Function, FunctionArgument, FunctionResult, GatherMode, GlobalVariable, Handle, Literal,
+    LocalVariable, MathFunction, Module, Scalar, ScalarKind, Span, Statement, Type, TypeInner, UnaryOperator, VectorSize,
 };
 
 use super::plain::Plain;
@@ -78,17 +78,31 @@ impl<'a> Body<'a> {
         values
     }
 
-    /// The first part of an argument that the device gives.
-    pub fn entry_argument(&mut self, ty: Handle<Type>, binding: Binding) -> Val {
+    /// The first part of three that the device gives.
+    pub fn entry_vector(&mut self, binding: Binding) -> Val {
+        let inner = TypeInner::Vector {
+            size: VectorSize::Tri,
+            scalar: Scalar::U32,
+        };
+        let ty = self.module.types.insert(Type { name: None, inner }, Span::default());
+        let base = self.entry_argument(ty, binding).at;
+        self.push(Expression::AccessIndex { base, index: 0 }, Scalar::U32)
+    }
+
+    /// A word that the device gives.
+    pub fn entry_word(&mut self, binding: Binding) -> Val {
+        let ty = self.type_of(Scalar::U32);
+        self.entry_argument(ty, binding)
+    }
+
+    fn entry_argument(&mut self, ty: Handle<Type>, binding: Binding) -> Val {
         let n = self.function.arguments.len() as u32;
         self.function.arguments.push(FunctionArgument {
             name: None,
             ty,
             binding: Some(binding),
         });
-        let vector = self.push(Expression::FunctionArgument(n), Scalar::U32);
-        let (base, index) = (vector.at, 0);
-        self.push(Expression::AccessIndex { base, index }, Scalar::U32)
+        self.push(Expression::FunctionArgument(n), Scalar::U32)
     }
 
     pub fn finish(mut self, result: Option<Val>) -> Function {
@@ -114,7 +128,12 @@ impl<'a> Body<'a> {
     }
 
     fn push(&mut self, expression: Expression, ty: Scalar) -> Val {
-        let evaluated = !expression.needs_pre_emit() && !matches!(expression, Expression::CallResult(_));
+        use Expression as E;
+        let made = matches!(
+            expression,
+            E::CallResult(_) | E::SubgroupBallotResult | E::SubgroupOperationResult { .. }
+        );
+        let evaluated = !expression.needs_pre_emit() && !made;
         let at = self.function.expressions.append(expression, Span::default());
         if evaluated {
             self.statement(Statement::Emit(naga::Range::new_from_bounds(at, at)));
@@ -162,6 +181,11 @@ impl<'a> Body<'a> {
 
     pub fn mul(&mut self, x: Val, y: Val) -> Val {
         self.binary(BinaryOperator::Multiply, x, y)
+    }
+
+    /// Of unsigned integers.
+    pub fn rem(&mut self, x: Val, y: Val) -> Val {
+        self.binary(BinaryOperator::Modulo, x, y)
     }
 
     pub fn div(&mut self, x: Val, y: Val) -> Val {
@@ -403,6 +427,33 @@ impl<'a> Body<'a> {
             continuing: Block::new(),
             break_if: None,
         });
+    }
+
+    /// In which of the first 32 lanes of the subgroup a bool is true.
+    pub fn ballot(&mut self, holds: Val) -> Val {
+        let inner = TypeInner::Vector {
+            size: VectorSize::Quad,
+            scalar: Scalar::U32,
+        };
+        self.module.types.insert(Type { name: None, inner }, Span::default());
+        let result = self.push(Expression::SubgroupBallotResult, Scalar::U32).at;
+        self.statement(Statement::SubgroupBallot {
+            result,
+            predicate: Some(holds.at),
+        });
+        self.push(Expression::AccessIndex { base: result, index: 0 }, Scalar::U32)
+    }
+
+    /// The value of a lane of the subgroup.
+    pub fn take(&mut self, value: Val, lane: Val) -> Val {
+        let ty = self.type_of(value.ty);
+        let taken = self.push(Expression::SubgroupOperationResult { ty }, value.ty);
+        self.statement(Statement::SubgroupGather {
+            mode: GatherMode::Shuffle(lane.at),
+            argument: value.at,
+            result: taken.at,
+        });
+        taken
     }
 
     pub fn ret(&mut self, value: Val) {

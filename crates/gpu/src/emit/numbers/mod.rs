@@ -24,7 +24,7 @@
 
 mod atomic;
 mod bits;
-mod body;
+pub(crate) mod body;
 mod cast;
 mod divide;
 mod exact;

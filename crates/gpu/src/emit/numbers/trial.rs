@@ -2,7 +2,7 @@
 
 use naga::{
     AddressSpace, ArraySize, Binding, BuiltIn, EntryPoint, GlobalVariable, Handle, Module, ResourceBinding, Scalar as Register,
-    ShaderStage, Span, StorageAccess, Type, TypeInner, VectorSize,
+    ShaderStage, Span, StorageAccess, Type, TypeInner,
 };
 use weft_ir::{Const, Scalar, eval};
 
@@ -111,33 +111,10 @@ pub fn output(trials: &[Trial], words: &[u32]) -> Vec<Vec<u64>> {
 /// defined.
 pub fn module(features: &Features, trials: &[Trial]) -> Option<Module> {
     let mut module = Module::default();
-    let word = Type {
-        name: None,
-        inner: TypeInner::Scalar(Register::U32),
-    };
-    let word = module.types.insert(word, Span::default());
-    let words = Type {
-        name: None,
-        inner: TypeInner::Array {
-            base: word,
-            size: ArraySize::Dynamic,
-            stride: 4,
-        },
-    };
-    let words = module.types.insert(words, Span::default());
-    let place = Type {
-        name: None,
-        inner: TypeInner::Vector {
-            size: VectorSize::Tri,
-            scalar: Register::U32,
-        },
-    };
-    let place = module.types.insert(place, Span::default());
-    let input = binding(&mut module, words, 0, StorageAccess::LOAD);
-    let output = binding(&mut module, words, 1, StorageAccess::LOAD | StorageAccess::STORE);
+    let (input, output) = bindings(&mut module);
     let mut numbers = Numbers::default();
     let mut body = Body::new(&mut numbers, &mut module, features, &[], None);
-    let thread = body.entry_argument(place, Binding::BuiltIn(BuiltIn::GlobalInvocationId));
+    let thread = body.entry_vector(Binding::BuiltIn(BuiltIn::GlobalInvocationId));
     let (mut read, mut written) = (0, 0);
     for trial in trials {
         let rows = trial.rows() as u32;
@@ -166,6 +143,27 @@ pub fn module(features: &Features, trials: &[Trial]) -> Option<Module> {
         incoming_ray_payload: None,
     });
     Some(module)
+}
+
+/// Bindings 0 and 1 of group 0, words to read and to write.
+pub fn bindings(module: &mut Module) -> (Handle<GlobalVariable>, Handle<GlobalVariable>) {
+    let word = Type {
+        name: None,
+        inner: TypeInner::Scalar(Register::U32),
+    };
+    let word = module.types.insert(word, Span::default());
+    let words = Type {
+        name: None,
+        inner: TypeInner::Array {
+            base: word,
+            size: ArraySize::Dynamic,
+            stride: 4,
+        },
+    };
+    let words = module.types.insert(words, Span::default());
+    let input = binding(module, words, 0, StorageAccess::LOAD);
+    let output = binding(module, words, 1, StorageAccess::LOAD | StorageAccess::STORE);
+    (input, output)
 }
 
 fn binding(module: &mut Module, ty: Handle<Type>, binding: u32, access: StorageAccess) -> Handle<GlobalVariable> {
