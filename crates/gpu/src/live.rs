@@ -16,9 +16,9 @@ use crate::groups::{Groups, Layouts};
 use crate::mailbox::Mailbox;
 use crate::memory::Table;
 use crate::profile::Clock;
-use crate::shelf::Shelf;
 use crate::splice::Splice;
-use crate::stamps::Stamps;
+use crate::staging::Staging;
+use crate::timestamps::Timestamps;
 use crate::tried;
 use crate::waits::Waits;
 
@@ -38,10 +38,10 @@ pub struct Live {
     /// Where parameters of launches are.
     pub arena: wgpu::Buffer,
     pub layouts: Layouts,
-    pub shelf: Shelf,
+    pub staging: Staging,
     pub splice: OnceLock<Splice>,
     pub pipelines: Option<wgpu::PipelineCache>,
-    pub stamps: Stamps,
+    pub timestamps: Timestamps,
     pub clock: Clock,
     /// The last batch that is done.
     pub done: Arc<AtomicU64>,
@@ -99,10 +99,10 @@ impl Live {
             alignment: u64::from(limits.min_storage_buffer_offset_alignment).max(16),
             arena: batch::arena(&device),
             layouts: Layouts::new(&device),
-            shelf: Shelf::default(),
+            staging: Staging::default(),
             splice: OnceLock::new(),
             pipelines,
-            stamps: Stamps::new(&device, &queue, has),
+            timestamps: Timestamps::new(&device, &queue, has),
             clock: Clock::default(),
             done: Arc::new(AtomicU64::new(before)),
             forks: forks::count(),

@@ -14,7 +14,7 @@ use weft_runtime::mailbox::{CAPACITY, DROPPED, RING, STATE, TAKEN, WRITTEN, Word
 use crate::batch::Ticket;
 use crate::gpu::{Gpu, lock};
 use crate::live::{Live, State};
-use crate::shelf::{SMALL, Slot};
+use crate::staging::{SMALL, Slot};
 use crate::waits::Launchers;
 
 /// Bytes of a mailbox without its ring.

@@ -7,8 +7,8 @@ use weft_runtime::profile::{self, Activity, Row};
 
 use crate::gpu::lock;
 use crate::live::{Live, State};
-use crate::stamps::Stamp;
 use crate::stream::GpuStream;
+use crate::timestamps::Timestamp;
 
 /// Clocks of host and device drift apart: after this long they are compared again.
 const AGE_NS: u64 = 4_000_000_000;
@@ -29,24 +29,24 @@ pub struct Clock(Mutex<Option<Base>>);
 /// Work whose start was written down.
 #[derive(Debug)]
 pub struct Timer {
-    start: Stamp,
+    start: Timestamp,
 }
 
 impl Timer {
     /// Nothing on a device without a clock: its work is not in profiles.
     pub fn start(live: &Arc<Live>, state: &mut State) -> Option<Timer> {
-        live.stamps.write(live, &mut state.batch).map(|start| Timer { start })
+        live.timestamps.write(live, &mut state.batch).map(|start| Timer { start })
     }
 
     /// Writes down the end, and works the times out when the session ends.
     pub fn stop(self, state: &mut State, what: Activity, name: &str, stream: &GpuStream, bytes: u64) {
         let live = self.start.live.clone();
-        let Some(end) = live.stamps.write(&live, &mut state.batch) else {
+        let Some(end) = live.timestamps.write(&live, &mut state.batch) else {
             return;
         };
         let (start, name, device, stream) = (self.start, name.to_string(), stream.gpu().id, stream.handle());
         profile::defer(Box::new(move || {
-            let times = live.read_stamps(&[&start, &end]).ok()?;
+            let times = live.read_timestamps(&[&start, &end]).ok()?;
             let base = base(&live).ok()?;
             let since = times[0] - base.device_ns;
             Some(Row {
@@ -88,7 +88,7 @@ fn compare(live: &Arc<Live>) -> Result<(Base, u64), RunError> {
     let start = profile::now_ns();
     let (mark, ticket) = {
         let mut state = live.state();
-        let mark = live.stamps.write(live, &mut state.batch);
+        let mark = live.timestamps.write(live, &mut state.batch);
         (mark, state.batch.submit(live))
     };
     live.wait(&ticket)?;
@@ -96,7 +96,7 @@ fn compare(live: &Arc<Live>) -> Result<(Base, u64), RunError> {
     let mark = mark.ok_or_else(|| live.no_clock())?;
     let base = Base {
         host_ns: start + span / 2,
-        device_ns: live.read_stamps(&[&mark])?[0],
+        device_ns: live.read_timestamps(&[&mark])?[0],
     };
     Ok((base, span))
 }

@@ -14,7 +14,7 @@ use crate::groups::Group;
 use crate::live::Live;
 use crate::memory::DeviceBuffer;
 use crate::profile;
-use crate::stamps::Stamp;
+use crate::timestamps::Timestamp;
 use crate::variant::{Params, Variant};
 
 #[derive(Debug)]
@@ -320,7 +320,7 @@ pub struct GpuEvent {
 struct Mark {
     live: Arc<Live>,
     ticket: Ticket,
-    stamp: Option<Arc<Stamp>>,
+    stamp: Option<Arc<Timestamp>>,
 }
 
 impl GpuEvent {
@@ -338,7 +338,7 @@ impl GpuEvent {
             let mut state = live.state();
             let state = &mut *state;
             let stamp = match self.timing {
-                true => live.stamps.write(&live, &mut state.batch),
+                true => live.timestamps.write(&live, &mut state.batch),
                 false => None,
             };
             let ticket = state.batch.submit(&live);
@@ -359,7 +359,7 @@ impl GpuEvent {
         mark.as_ref().map(|mark| (mark.live.clone(), mark.ticket.clone()))
     }
 
-    fn time(&self) -> Result<Arc<Stamp>, RunError> {
+    fn time(&self) -> Result<Arc<Timestamp>, RunError> {
         let invalid = |why: &str| Err(RunError::Invalid(why.into()));
         if !self.timing {
             return invalid("the event was made without timing");
@@ -406,7 +406,7 @@ impl Event for GpuEvent {
         if !Arc::ptr_eq(&start.live, &end.live) {
             return Err(RunError::Invalid(format!("{} was lost between the events", self.gpu.id)));
         }
-        let times = end.live.read_stamps(&[&start, &end])?;
+        let times = end.live.read_timestamps(&[&start, &end])?;
         Ok((times[1] - times[0]) / 1e6)
     }
 }

@@ -10,8 +10,8 @@ use weft_runtime::{RunError, raw};
 use crate::batch::Ticket;
 use crate::gpu::Gpu;
 use crate::live::{Live, State};
-use crate::shelf::{LARGE, Slot};
 use crate::splice::Bytes;
+use crate::staging::{LARGE, Slot};
 
 const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 /// Uploads up to this many bytes travel with the launches around them.

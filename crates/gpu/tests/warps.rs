@@ -28,21 +28,12 @@ const WIDTH: &str = "LP_NATIVE_VECTOR_WIDTH";
 /// What a process with another width is to find.
 const EXPECTED: &str = "WEFT_TEST_GROUP";
 
-/// Blocks of less than a subgroup, of one, of parts of one, and of several warps.
-const BLOCKS: [[u32; 3]; 8] = [
-    [1, 1, 1],
-    [7, 1, 1],
-    [2, 2, 2],
-    [1, 16, 1],
-    [5, 3, 1],
-    [32, 1, 1],
-    [5, 3, 3],
-    [11, 9, 1],
-];
+/// Blocks of less than a subgroup of eight lanes, of one, of parts of a warp, and of several warps.
+const BLOCKS: [[u32; 3]; 5] = [[7, 1, 1], [2, 2, 2], [1, 16, 1], [5, 3, 3], [11, 9, 1]];
 const GRID: u32 = 2;
-const TYPES: [&str; 7] = ["u8", "i16", "i32", "i64", "bf16", "f32", "f64"];
+const TYPES: [&str; 5] = ["u8", "i64", "bf16", "f32", "f64"];
 
-/// The number of a thread in its block, `%11`, and in the grid, `%13`.
+/// The number of a thread in its block, `%11`, and in the grid, `%17`.
 const PLACE: &str = "
   %3: i64 = thread_idx.x
   %4: i64 = thread_idx.y
@@ -53,49 +44,49 @@ const PLACE: &str = "
   %9: i64 = add %8, %4
   %10: i64 = mul %9, %6
   %11: i64 = add %10, %3
-  %60: i64 = block_dim.z
-  %61: i64 = mul %6, %7
-  %62: i64 = mul %61, %60
-  %63: i64 = block_idx.x
-  %12: i64 = mul %63, %62
-  %13: i64 = add %12, %11";
+  %12: i64 = block_dim.z
+  %13: i64 = mul %6, %7
+  %14: i64 = mul %13, %12
+  %15: i64 = block_idx.x
+  %16: i64 = mul %15, %14
+  %17: i64 = add %16, %11";
 
 /// Shuffles by distances known at run time and before, and matches.
 fn values_kernel(ty: &str) -> String {
     format!(
         "entry kernel @values(%0 x: view<{ty}, 1, C, global>, %1 out: view<{ty}, 2, C, global>, %2 lanes: view<u32, 2, C, global>) {{{PLACE}
-  %14: u32 = 4294967295
-  %15: {ty} = load %0[%13]
-  %16: i64 = 5
-  %17: i64 = mul %11, %16
-  %18: i32 = cast %17
-  %19: i32 = 1
-  %20: i32 = 4
-  %21: i32 = 16
-  %30: i64 = 0
-  %31: i64 = 1
-  %32: i64 = 2
-  %33: i64 = 3
-  %34: i64 = 4
-  %36: i64 = 6
-  %40: {ty} = warp shuffle_idx %14, %15, %18
-  store %1[%30, %13] = %40
-  %41: {ty} = warp shuffle_up %14, %15, %18
-  store %1[%31, %13] = %41
-  %42: {ty} = warp shuffle_down %14, %15, %20
-  store %1[%32, %13] = %42
-  %43: {ty} = warp shuffle_xor %14, %15, %19
-  store %1[%33, %13] = %43
-  %44: {ty} = warp shuffle_xor %14, %15, %20
-  store %1[%34, %13] = %44
-  %45: {ty} = warp shuffle_xor %14, %15, %21
-  store %1[%16, %13] = %45
-  %46: {ty} = warp shuffle_idx %14, %15, %20
-  store %1[%36, %13] = %46
-  %50: u32 = warp match_any %14, %15
-  store %2[%30, %13] = %50
-  %51: u32 = warp match_all %14, %15
-  store %2[%31, %13] = %51
+  %18: u32 = 4294967295
+  %19: {ty} = load %0[%17]
+  %20: i64 = 5
+  %21: i64 = mul %11, %20
+  %22: i32 = cast %21
+  %23: i32 = 1
+  %24: i32 = 4
+  %25: i32 = 16
+  %26: i64 = 0
+  %27: i64 = 1
+  %28: i64 = 2
+  %29: i64 = 3
+  %30: i64 = 4
+  %31: i64 = 6
+  %32: {ty} = warp shuffle_idx %18, %19, %22
+  store %1[%26, %17] = %32
+  %33: {ty} = warp shuffle_up %18, %19, %22
+  store %1[%27, %17] = %33
+  %34: {ty} = warp shuffle_down %18, %19, %24
+  store %1[%28, %17] = %34
+  %35: {ty} = warp shuffle_xor %18, %19, %23
+  store %1[%29, %17] = %35
+  %36: {ty} = warp shuffle_xor %18, %19, %24
+  store %1[%30, %17] = %36
+  %37: {ty} = warp shuffle_xor %18, %19, %25
+  store %1[%20, %17] = %37
+  %38: {ty} = warp shuffle_idx %18, %19, %24
+  store %1[%31, %17] = %38
+  %39: u32 = warp match_any %18, %19
+  store %2[%26, %17] = %39
+  %40: u32 = warp match_all %18, %19
+  store %2[%27, %17] = %40
 }}"
     )
 }
@@ -103,64 +94,64 @@ fn values_kernel(ty: &str) -> String {
 /// Votes of whole warps, of lanes that go different ways, of those left when some have ended, and what a warp sees of its own writes.
 fn votes_kernel() -> String {
     format!(
-        "entry kernel @votes(%0 x: view<i32, 1, C, global>, %1 out: view<u32, 2, C, global>, %2 passed: view<i64, 1, C, global>) {{{PLACE}
-  array 0 tile: i64[128] shared
-  %14: u32 = 4294967295
-  %15: i32 = load %0[%13]
-  %16: i32 = 0
-  %17: bool = gt %15, %16
-  %30: i64 = 0
-  %31: i64 = 1
-  %32: i64 = 2
-  %33: i64 = 3
-  %34: i64 = 4
-  %35: i64 = 5
-  %36: i64 = 6
-  %37: i64 = 7
-  %40: bool = warp all %14, %17
-  %41: bool = warp any %14, %17
-  %42: bool = warp equal %14, %17
-  %43: u32 = warp ballot %14, %17
-  %44: u32 = cast %40
-  %45: u32 = cast %41
-  %46: u32 = cast %42
-  store %1[%30, %13] = %43
-  store %1[%31, %13] = %44
-  store %1[%32, %13] = %45
-  store %1[%33, %13] = %46
-  %47: i32 = cast %11
-  %48: i32 = 1
-  %49: i32 = and %47, %48
-  %50: bool = eq %49, %48
-  if %50 {{
-    %51: u32 = 2863311530
-    %52: u32 = warp ballot %51, %17
-    store %1[%34, %13] = %52
-    %54: u32 = warp match_any %51, %15
-    store %1[%35, %13] = %54
+        "entry kernel @votes(%0 x: view<i32, 1, C, global>, %1 out: view<u32, 2, C, global>, %2 passed: view<i64, 1, C, global>) {{
+  array 0 tile: i64[128] shared{PLACE}
+  %18: u32 = 4294967295
+  %19: i32 = load %0[%17]
+  %20: i32 = 0
+  %21: bool = gt %19, %20
+  %22: i64 = 0
+  %23: i64 = 1
+  %24: i64 = 2
+  %25: i64 = 3
+  %26: i64 = 4
+  %27: i64 = 5
+  %28: i64 = 6
+  %29: i64 = 7
+  %30: bool = warp all %18, %21
+  %31: bool = warp any %18, %21
+  %32: bool = warp equal %18, %21
+  %33: u32 = warp ballot %18, %21
+  %34: u32 = cast %30
+  %35: u32 = cast %31
+  %36: u32 = cast %32
+  store %1[%22, %17] = %33
+  store %1[%23, %17] = %34
+  store %1[%24, %17] = %35
+  store %1[%25, %17] = %36
+  %37: i32 = cast %11
+  %38: i32 = 1
+  %39: i32 = and %37, %38
+  %40: bool = eq %39, %38
+  if %40 {{
+    %41: u32 = 2863311530
+    %42: u32 = warp ballot %41, %21
+    store %1[%26, %17] = %42
+    %43: u32 = warp match_any %41, %19
+    store %1[%27, %17] = %43
   }} else {{
-    %56: u32 = 1431655765
-    %57: bool = warp any %56, %17
-    %58: u32 = cast %57
-    store %1[%34, %13] = %58
+    %44: u32 = 1431655765
+    %45: bool = warp any %44, %21
+    %46: u32 = cast %45
+    store %1[%26, %17] = %46
   }}
-  %70: view<i64, 1, C, shared> = array 0
-  store %70[%11] = %13
-  sync_warp %14
-  %71: i64 = lane_id
-  %72: i64 = sub %11, %71
-  %73: i64 = load %70[%72]
-  store %2[%13] = %73
-  %74: i32 = barrier_reduce count %17
-  %75: u32 = cast %74
-  store %1[%36, %13] = %75
-  %76: i32 = 2
-  %77: bool = ge %15, %76
-  if %77 {{
+  %47: view<i64, 1, C, shared> = array 0
+  store %47[%11] = %17
+  sync_warp %18
+  %48: i64 = lane_id
+  %49: i64 = sub %11, %48
+  %50: i64 = load %47[%49]
+  store %2[%17] = %50
+  %51: i32 = barrier_reduce count %21
+  %52: u32 = cast %51
+  store %1[%28, %17] = %52
+  %53: i32 = 2
+  %54: bool = ge %19, %53
+  if %54 {{
     return
   }}
-  %78: u32 = warp ballot %14, %17
-  store %1[%37, %13] = %78
+  %55: u32 = warp ballot %18, %21
+  store %1[%29, %17] = %55
 }}"
     )
 }
@@ -217,13 +208,15 @@ fn check(device: &GpuDevice, kernel: &str, line: &str, what: &str) {
 #[test]
 fn warps_do_together_what_they_should() {
     let device = &*own_gpu();
+    let (mut blocks, mut types) = (&BLOCKS[..], &TYPES[..]);
     if let Ok(expected) = std::env::var(EXPECTED) {
         assert_eq!(device.features().unwrap().group.to_string(), expected);
+        (blocks, types) = (&BLOCKS[1..4], &TYPES[..2]);
     }
-    for block in BLOCKS {
+    for &block in blocks {
         let per_block: u32 = block.iter().product();
         let (launch, n) = (launch(block), GRID * per_block);
-        for ty in TYPES {
+        for ty in types {
             let line = format!("values{launch}({}, zeros(7, {n}), zeros(2, {n}))", values(ty, n));
             check(device, &values_kernel(ty), &line, &format!("{ty} in blocks of {block:?}"));
         }
@@ -239,7 +232,7 @@ fn subgroups_of_other_widths() {
     if !own_gpu().info().software {
         return;
     }
-    for (bits, group) in [(128, 4), (256, 8), (512, 16), (1024, 1)] {
+    for (bits, group) in [(128, 4), (512, 16), (1024, 1)] {
         let output = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "warps_do_together_what_they_should"])
             .env(WIDTH, bits.to_string())

@@ -7,7 +7,7 @@ use weft_runtime::{RunError, forks};
 use crate::batch::Batch;
 use crate::gpu::lock;
 use crate::live::Live;
-use crate::shelf::SMALL;
+use crate::staging::SMALL;
 
 /// Times of a set. There are as many sets as are needed for all times that wait to be read.
 const EACH: u32 = 4096;
@@ -15,7 +15,7 @@ const EACH: u32 = 4096;
 const APART: u64 = wgpu::QUERY_RESOLVE_BUFFER_ALIGNMENT;
 
 #[derive(Debug)]
-pub struct Stamps {
+pub struct Timestamps {
     /// Where times are put to be copied out; nothing on a device that has no such clock.
     resolved: Option<wgpu::Buffer>,
     sets: Mutex<Sets>,
@@ -29,8 +29,8 @@ struct Sets {
     free: Vec<u32>,
 }
 
-impl Stamps {
-    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, has: wgpu::Features) -> Stamps {
+impl Timestamps {
+    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, has: wgpu::Features) -> Timestamps {
         let has_clock = has.contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
         let resolved = has_clock.then(|| {
             device.create_buffer(&wgpu::BufferDescriptor {
@@ -40,7 +40,7 @@ impl Stamps {
                 mapped_at_creation: false,
             })
         });
-        Stamps {
+        Timestamps {
             resolved,
             sets: Mutex::default(),
             period: f64::from(queue.get_timestamp_period()),
@@ -48,7 +48,7 @@ impl Stamps {
     }
 
     /// Has work write down the time here; nothing if the device cannot.
-    pub fn write(&self, live: &Arc<Live>, batch: &mut Batch) -> Option<Stamp> {
+    pub fn write(&self, live: &Arc<Live>, batch: &mut Batch) -> Option<Timestamp> {
         self.resolved.as_ref()?;
         let mut sets = lock(&self.sets);
         if sets.free.is_empty() {
@@ -64,7 +64,7 @@ impl Stamps {
         batch
             .encoder(live)
             .write_timestamp(&sets.all[(number / EACH) as usize], number % EACH);
-        Some(Stamp {
+        Some(Timestamp {
             live: live.clone(),
             number,
         })
@@ -73,22 +73,22 @@ impl Stamps {
 
 impl Live {
     /// Nanoseconds on the device's clock. Waits for the work before.
-    pub fn read_stamps(&self, stamps: &[&Stamp]) -> Result<Vec<f64>, RunError> {
+    pub fn read_timestamps(&self, timestamps: &[&Timestamp]) -> Result<Vec<f64>, RunError> {
         let slot = self.slot(SMALL)?;
-        let bytes = stamps.len() as u64 * APART;
+        let bytes = timestamps.len() as u64 * APART;
         let (ticket, period) = {
-            let Some(resolved) = &self.stamps.resolved else {
+            let Some(resolved) = &self.timestamps.resolved else {
                 return Err(self.no_clock());
             };
             let mut state = self.state();
             let encoder = state.batch.encoder(self);
-            let sets = lock(&self.stamps.sets);
-            for (at, stamp) in (0..).step_by(APART as usize).zip(stamps) {
+            let sets = lock(&self.timestamps.sets);
+            for (at, stamp) in (0..).step_by(APART as usize).zip(timestamps) {
                 let (set, place) = (&sets.all[(stamp.number / EACH) as usize], stamp.number % EACH);
                 encoder.resolve_query_set(set, place..place + 1, resolved, at);
             }
             encoder.copy_buffer_to_buffer(resolved, 0, &slot.buffer, 0, bytes);
-            (state.batch.submit(self), self.stamps.period)
+            (state.batch.submit(self), self.timestamps.period)
         };
         self.open_slot(slot, &ticket, bytes, |memory| {
             let ticks = memory.chunks_exact(APART as usize).filter_map(|chunk| chunk.first_chunk());
@@ -103,15 +103,15 @@ impl Live {
 
 /// A time that was written down, until it is read for the last time.
 #[derive(Debug)]
-pub struct Stamp {
+pub struct Timestamp {
     pub live: Arc<Live>,
     number: u32,
 }
 
-impl Drop for Stamp {
+impl Drop for Timestamp {
     fn drop(&mut self) {
         if forks::count() == self.live.forks {
-            lock(&self.live.stamps.sets).free.push(self.number);
+            lock(&self.live.timestamps.sets).free.push(self.number);
         }
     }
 }

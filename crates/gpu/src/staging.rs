@@ -15,7 +15,7 @@ pub const LARGE: u64 = 4 << 20;
 const MOST_IDLE: usize = 4;
 
 #[derive(Debug, Default)]
-pub struct Shelf {
+pub struct Staging {
     idle: Mutex<Vec<Slot>>,
 }
 
@@ -31,7 +31,7 @@ impl Live {
     pub fn slot(&self, bytes: u64) -> Result<Slot, RunError> {
         let size = if bytes <= SMALL { SMALL } else { LARGE };
         {
-            let mut idle = lock(&self.shelf.idle);
+            let mut idle = lock(&self.staging.idle);
             if let Some(place) = idle.iter().position(|slot| slot.bytes == size) {
                 return Ok(idle.swap_remove(place));
             }
@@ -61,7 +61,7 @@ impl Live {
         let result = look(&view[..bytes as usize]);
         drop(view);
         slot.buffer.unmap();
-        let mut idle = lock(&self.shelf.idle);
+        let mut idle = lock(&self.staging.idle);
         if idle.iter().filter(|known| known.bytes == slot.bytes).count() < MOST_IDLE {
             idle.push(slot);
         }
