@@ -231,6 +231,28 @@ fn long_atomics_are_refused_where_there_are_none() {
 }
 
 #[test]
+fn huge_local_arrays_are_refused() {
+    let source = |len: u64| {
+        format!(
+            "entry kernel @k(%0 x: view<i32, 1, C, global>) {{
+  array 0 m: i32[{len}] local
+  %1: view<i32, 1, C, local> = array 0
+  %2: i64 = thread_idx.x
+  %3: i32 = load %0[%2]
+  store %1[%2] = %3
+  %4: i32 = load %1[%2]
+  store %0[%2] = %4
+}}"
+        )
+    };
+    assert_eq!(refusal(&source(1000), &Features::lavapipe()), None);
+    for len in [(1 << 30) - 1, 1 << 30, 1 << 40, 1 << 62] {
+        let said = refusal(&source(len), &Features::lavapipe()).unwrap_or_default();
+        assert!(said.contains("local arrays of a thread take") && said.contains("524288"), "{said}");
+    }
+}
+
+#[test]
 fn barriers_of_the_grid_are_refused() {
     let said = refusal("entry kernel @k() {\n  grid_barrier\n}", &Features::lavapipe()).unwrap_or_default();
     assert!(said.contains("whole grid"), "{said}");

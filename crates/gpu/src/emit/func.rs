@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use naga::{Expression, Function as NagaFunction, Handle, StorageAccess, TypeInner};
-use weft_ir::{Function, Geometry, Module, Op, Scalar, Span, StmtKind, Type, Value};
+use weft_ir::{Function, Geometry, Module, Op, Scalar, Space, Span, StmtKind, Type, Value};
 
 use super::control::Frame;
 use super::memory::Array;
@@ -15,6 +15,9 @@ use super::values::{Res, Val, View};
 use super::views::{Reach, Slot};
 use super::writer::{Operand, Ty, Writer};
 use super::{EmitError, ErrorSite, PrintSite, Request, Word};
+
+/// Bytes of a thread's local arrays: as many as CUDA's threads have.
+const MOST_LOCAL_BYTES: u64 = 512 << 10;
 
 /// What is collected beside the code.
 pub struct ModuleCx<'m> {
@@ -168,6 +171,22 @@ impl<'m> Fx<'m> {
             ));
         }
         Ok(())
+    }
+
+    /// Refuses local arrays that no thread of a GPU has the memory for: drivers do not say what they take, and fail in ways of their own.
+    pub fn check_local_arrays(&self) -> Res<()> {
+        let local = self.f.arrays.iter().filter(|array| array.space == Space::Local);
+        let bytes = local.fold(0u64, |sum, array| {
+            let each = array.elem.size() as u64;
+            sum.saturating_add(array.shape.iter().fold(each, |product, &n| product.saturating_mul(n)))
+        });
+        if bytes <= MOST_LOCAL_BYTES {
+            return Ok(());
+        }
+        self.unsupported(format!(
+            "the local arrays of a thread take {bytes} bytes, and a GPU's thread has at most {MOST_LOCAL_BYTES}: use smaller ones, a part \
+             of an argument, or device='cpu'"
+        ))
     }
 
     fn no_float64<T>(&self, what: &str) -> Res<T> {

@@ -29,6 +29,7 @@ impl Fx<'_> {
             }
             Op::Array(id) => {
                 let ty = self.view_type(value)?;
+                self.check_local_arrays()?;
                 view(self.array(*id, ty))
             }
             Op::ConstArray(id) => {
