@@ -263,7 +263,9 @@ def test_a_barrier_under_divergent_control():
             cuda.syncthreads()
         a[i] = i
 
-    text = message(lambda: k[1, 32](np.zeros(32)), weft.UnsupportedError)
+    # On CUDA it is for the hardware to say.
+    with weft.device("cpu"):
+        text = message(lambda: k[1, 32](np.zeros(32)), weft.UnsupportedError)
     assert points_at(text, "cuda.syncthreads()")
 
 

@@ -57,7 +57,7 @@ def unsynchronised(a):
     a[cuda.laneid] = box[cuda.laneid ^ 1]
 
 
-def test_launches_keep_to_their_bounds():
+def test_launches_keep_to_their_bounds(device):
     a = np.zeros(128)
     bounded[2, 64](a)
     assert a.sum() == 128
@@ -100,10 +100,12 @@ def test_checked_mode_knows_how_long_dynamic_shared_memory_is(monkeypatch):
 
 def test_grids_that_wait_for_themselves_are_limited():
     a = np.zeros(4096)
-    meeting[4096, 1](a)
-    assert (a == 1).all()
-    with pytest.raises(weft.LaunchError, match="4096 blocks at the same time"):
-        meeting[4097, 1](a)
+    # GPUs have room for as many blocks as fit.
+    with weft.device("cpu"):
+        meeting[4096, 1](a)
+        assert (a == 1).all()
+        with pytest.raises(weft.LaunchError, match="4096 blocks at the same time"):
+            meeting[4097, 1](a)
 
 
 def test_an_error_ends_a_grid_that_waits():

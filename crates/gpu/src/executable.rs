@@ -213,7 +213,7 @@ impl GpuExecutable {
     }
 
     fn run_grid(&self, plan: &Plan<'_>, args: &[u64]) -> Result<(), RunError> {
-        self.gpu.limits.check(plan.shape)?;
+        self.gpu.limits.check(self.module.entry_function(), plan.shape)?;
         let GridShape { block, grid } = plan.shape;
         let threads: [u64; 3] = std::array::from_fn(|axis| u64::from(block[axis]) * u64::from(grid[axis]));
         self.start(plan, args, &threads)
@@ -238,7 +238,7 @@ impl GpuExecutable {
     /// On the interpreter, with copies of the arrays; complete when it returns.
     fn run_checked(&self, launch: &Launch, args: &[u64], stream: &GpuStream, options: &CallOptions<'_>) -> Result<Outcome, RunError> {
         if let Launch::Grid(shape) = launch {
-            self.gpu.limits.check(*shape)?;
+            self.gpu.limits.check(self.module.entry_function(), *shape)?;
         }
         self.gpu.synchronize()?;
         let memory = hosts::Either {

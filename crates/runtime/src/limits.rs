@@ -75,8 +75,8 @@ impl Limits {
         )))
     }
 
-    /// Threads of a block and blocks of the grid, if a launch may have them.
-    pub fn check(&self, shape: GridShape) -> Result<(u64, u64), RunError> {
+    /// Threads of a block and blocks of the grid, if a launch of the kernel may have them.
+    pub fn check(&self, kernel: &Function, shape: GridShape) -> Result<(u64, u64), RunError> {
         let volume = |n: [u32; 3]| n.iter().map(|&x| u64::from(x)).fold(1u64, u64::saturating_mul);
         let (threads, blocks) = (volume(shape.block), volume(shape.grid));
         let text = |n: [u32; 3]| format!("({}, {}, {})", n[0], n[1], n[2]);
@@ -92,6 +92,13 @@ impl Limits {
                 "a block may have {} threads: got {}, that is {threads}",
                 self.threads_per_block,
                 text(shape.block)
+            )));
+        }
+        let bound = u64::from(kernel.flags.max_threads);
+        if bound > 0 && threads > bound {
+            return Err(RunError::Invalid(format!(
+                "the launch bounds of {} allow blocks of {bound} threads: got {threads}",
+                kernel.name
             )));
         }
         within("block", shape.block, self.block)?;

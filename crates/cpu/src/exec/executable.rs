@@ -134,15 +134,8 @@ impl CpuExecutable {
 
     /// Threads of a block and blocks of the grid, if the launch may have them.
     fn check_grid(&self, shape: GridShape, shared_bytes: u32) -> Result<(u64, u64), RunError> {
-        let (threads, blocks) = CpuDevice.limits().check(shape)?;
         let function = self.lowered.entry_function();
-        let bound = u64::from(function.flags.max_threads);
-        if bound > 0 && threads > bound {
-            return Err(RunError::Invalid(format!(
-                "the launch bounds of {} allow blocks of {bound} threads: got {threads}",
-                function.name
-            )));
-        }
+        let (threads, blocks) = CpuDevice.limits().check(function, shape)?;
         if shared_bytes > 0 {
             CpuDevice
                 .limits()
