@@ -88,6 +88,7 @@ def dispatcher(
     python_errors: bool = False,
     check: bool = False,
     cache: bool = False,
+    lines: bool = False,
     bounds: tuple[int, int, int] = (0, 0, 0),
 ) -> Any:
     """A compiled object of class `cls` around a Python function, or around that of another compiled object."""
@@ -102,6 +103,7 @@ def dispatcher(
         "python_errors": python_errors,
         "checked": check,
         "cache": cache,
+        "lines": lines,
         "bounds": bounds,
     }
     return _dispatcher(cls, function, signatures, options)

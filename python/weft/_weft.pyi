@@ -20,6 +20,7 @@ class Dispatcher:
         python_errors: bool,
         checked: bool,
         cache: bool,
+        lines: bool = False,
         bounds: tuple[int, int, int] = (0, 0, 0),
     ) -> Dispatcher: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
@@ -179,6 +180,7 @@ def compile_ptx(
     cc: tuple[int, int],
     fastmath: bool,
     contract: bool,
+    lines: bool,
     bounds: tuple[int, int, int],
     name: str | None,
 ) -> tuple[str, tuple[Any, ...]]: ...

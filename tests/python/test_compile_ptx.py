@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from weft import cuda
@@ -158,6 +159,40 @@ def test_options():
     assert "fma.rn" in fused and "fma.rn" not in apart
     bounded, _ = cuda.compile_ptx(add, (float32[:],) * 3, launch_bounds=(128, 2))
     assert ".maxntid 128" in bounded and ".minnctapersm 2" in bounded
+
+
+def lines_of(ptx):
+    """File and line of every `.loc`, which follow each other."""
+    files = dict(re.findall(r'\.file\s+(\d+) "(.*?)"', ptx))
+    return [(Path(files[number]).name, int(line)) for number, line in re.findall(r"\.loc\s+(\d+) (\d+) \d+", ptx)]
+
+
+@pytest.mark.parametrize("option", ["lineinfo", "debug"])
+def test_lines_of_the_source(option):
+    """Also those of functions that were inlined, in their own files."""
+    assert ".loc" not in cuda.compile_ptx(norms, (float64[:], complex64[:]))[0]
+    ptx, _ = cuda.compile_ptx(norms, (float64[:], complex64[:]), **{option: True})
+    found = lines_of(ptx)
+    here = Path(__file__).name
+    first = norms.__code__.co_firstlineno
+    assert {(here, first + 1), (here, first + 2), (here, first + 3)} <= set(found)
+    assert (here, hypot.py_func.__code__.co_firstlineno + 2) in found
+    assembles(ptx, 90)
+    fast, _ = cuda.compile(both, (float64, float64), **{option: True})
+    assert {Path(file).suffix for file, _ in lines_of(fast)} == {".py"} and len({file for file, _ in lines_of(fast)}) == 2
+    assembles(fast, 75)
+
+
+def test_lines_of_a_kernel_that_runs(device):
+    plain, lined = cuda.jit(add), cuda.jit(lineinfo=True)(add)
+    x, out = np.arange(5, dtype=np.float32), [np.zeros(5, np.float32) for _ in range(2)]
+    plain[1, 8](out[0], x, x)
+    lined[1, 8](out[1], x, x)
+    assert (out[0] == x + x).all() and (out[1] == x + x).all()
+    if device.kind == "cuda":
+        (text,) = lined.inspect_asm().values()
+        (without,) = plain.inspect_asm().values()
+        assert (Path(__file__).name, add.__code__.co_firstlineno + 3) in lines_of(text) and ".loc" not in without
 
 
 def test_what_is_refused():

@@ -11,7 +11,10 @@ use weft_runtime::{
 };
 
 fn options(checked: bool) -> CompileOptions {
-    CompileOptions { checked, cache: false }
+    CompileOptions {
+        checked,
+        ..CompileOptions::default()
+    }
 }
 
 fn executable(source: &str, checked: bool) -> Arc<dyn Executable> {

@@ -20,13 +20,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     if args.get(4).is_some_and(|what| what == "llvm") {
         println!(
             "{}",
-            weft_cuda::emit::emit(&lowered, target, Facts::ALL)
+            weft_cuda::emit::emit(&lowered, target, Facts::ALL, false)
                 .map_err(|e| format!("{e:?}"))?
                 .text
         );
         return Ok(());
     }
-    let ptx = weft_cuda::compile::compile_lowered(&lowered, target, Facts::ALL).map_err(|e| format!("{e:?}"))?;
+    let ptx = weft_cuda::compile::compile_lowered(&lowered, target, Facts::ALL, false).map_err(|e| format!("{e:?}"))?;
     println!("{}", ptx.text);
     Ok(())
 }

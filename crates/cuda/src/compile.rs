@@ -18,12 +18,12 @@ pub struct Ptx {
 
 /// A module as the front end made it, for a target. No device or driver is needed.
 pub fn compile_ptx(module: &Module, target: Target, facts: Facts) -> Result<Ptx, CompileError> {
-    compile_lowered(&lowered(module)?, target, facts)
+    compile_lowered(&lowered(module)?, target, facts, false)
 }
 
 /// A module for programs of others, which launch or call its entry by a name (`None`: made of the function's); see [`emit::export`].
-pub fn export_ptx(module: &Module, target: Target, symbol: Option<&str>) -> Result<Ptx, CompileError> {
-    let emitted = emit::export(&lowered(module)?, target, symbol)?;
+pub fn export_ptx(module: &Module, target: Target, symbol: Option<&str>, lines: bool) -> Result<Ptx, CompileError> {
+    let emitted = emit::export(&lowered(module)?, target, symbol, lines)?;
     assembly(emitted, target)
 }
 
@@ -38,8 +38,8 @@ pub fn lowered(module: &Module) -> Result<Module, CompileError> {
 }
 
 /// What [`lowered`] gave, for a target and a set of facts.
-pub fn compile_lowered(module: &Module, target: Target, facts: Facts) -> Result<Ptx, CompileError> {
-    assembly(emit::emit(module, target, facts)?, target)
+pub fn compile_lowered(module: &Module, target: Target, facts: Facts, lines: bool) -> Result<Ptx, CompileError> {
+    assembly(emit::emit(module, target, facts, lines)?, target)
 }
 
 fn assembly(emitted: Emitted, target: Target) -> Result<Ptx, CompileError> {

@@ -81,7 +81,7 @@ impl CudaExecutable {
     fn variant(&self, facts: Facts) -> Result<&Arc<Variant>, CompileError> {
         let made = self.variants[index(facts)].get_or_init(|| {
             record::timed(Activity::Compile, self.name, self.gpu.id(), 0, || {
-                Variant::new(&self.gpu, &self.module, &self.lowered, facts, self.options.cache).map(Arc::new)
+                Variant::new(&self.gpu, &self.module, &self.lowered, facts, self.options).map(Arc::new)
             })
         });
         made.as_ref().map_err(Clone::clone)

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use weft_ir::{Module, Span};
-use weft_runtime::{Buffer, CompileError, Resources, RunError, cache};
+use weft_runtime::{Buffer, CompileError, CompileOptions, Resources, RunError, cache};
 
 use crate::driver::table::{FunctionHandle, ModuleHandle, StreamHandle};
 use crate::driver::{FunctionAttribute, Refused};
@@ -50,9 +50,15 @@ impl Variant {
     ///
     /// What is cached is the PTX: making it is the larger part. The driver keeps the machine code that it makes of PTX in a cache of its
     /// own, which knows when an update of the driver makes it stale.
-    pub fn new(gpu: &Arc<Gpu>, source: &Arc<Module>, lowered: &Module, facts: Facts, keep: bool) -> Result<Variant, CompileError> {
-        let emitted = emit::emit(lowered, gpu.target, facts)?;
-        let ptx = make_ptx(&emitted.text, gpu.target, keep)?;
+    pub fn new(
+        gpu: &Arc<Gpu>,
+        source: &Arc<Module>,
+        lowered: &Module,
+        facts: Facts,
+        options: CompileOptions,
+    ) -> Result<Variant, CompileError> {
+        let emitted = emit::emit(lowered, gpu.target, facts, options.lines)?;
+        let ptx = make_ptx(&emitted.text, gpu.target, options.cache)?;
         Variant::load(gpu, source, emitted, ptx).map_err(|error| match error {
             RunError::Compile(error) => error,
             other => CompileError::Unsupported {

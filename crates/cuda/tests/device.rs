@@ -383,7 +383,7 @@ entry kernel @k(%0 out: view<i64, 1, C, global>) {
 ";
     let options = CompileOptions {
         checked: true,
-        cache: false,
+        ..CompileOptions::default()
     };
     let exe = device(0).compile(text::parse(source).unwrap().into(), options).unwrap();
     let out = upload(device(0), &[-1; 5]);

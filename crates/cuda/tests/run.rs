@@ -183,7 +183,7 @@ fn reductions_in_checked_mode() {
     let device = &platform.devices[0];
     let options = CompileOptions {
         checked: true,
-        cache: false,
+        ..CompileOptions::default()
     };
     let mut count = 0;
     for file in suite::weft_files() {

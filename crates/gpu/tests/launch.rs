@@ -288,7 +288,7 @@ entry kernel @over(%0 out: view<i64, 1, C, global>) {
     let module = Arc::new(text::parse(source).unwrap());
     let options = CompileOptions {
         checked: true,
-        cache: false,
+        ..CompileOptions::default()
     };
     let exe = gpu().compile(module, options).unwrap();
     let out = upload(gpu(), &[7; 5]);

@@ -25,6 +25,8 @@ pub struct Text {
     next_label: u32,
     /// The current block has its terminator already.
     closed: bool,
+    /// Number of the metadata that says where in the source the body's next instructions come from.
+    pub location: Option<u32>,
 }
 
 impl Text {
@@ -50,9 +52,13 @@ impl Text {
 
     /// An instruction without a result. What follows a terminator is not written.
     pub fn line(&mut self, text: Arguments<'_>) {
-        if !self.closed {
-            let _ = writeln!(self.body, "  {text}");
+        if self.closed {
+            return;
         }
+        let _ = match self.location {
+            Some(number) => writeln!(self.body, "  {text}, !dbg !{number}"),
+            None => writeln!(self.body, "  {text}"),
+        };
     }
 
     /// An instruction of the entry block, before the body.
@@ -131,6 +137,21 @@ mod tests {
         assert_eq!(
             text.body,
             "  %v1 = add i32 1, 2\n  br label %b1\nb1:\n  br i1 %v1, label %b2, label %b1\nb2:\n  ret void\n"
+        );
+    }
+
+    #[test]
+    fn instructions_say_where_they_come_from() {
+        let mut text = Text::default();
+        let after = text.label();
+        text.location = Some(7);
+        text.line(format_args!("%v1 = add i32 1, 2"));
+        text.place(after);
+        text.location = None;
+        text.end(format_args!("ret void"));
+        assert_eq!(
+            text.body,
+            "  %v1 = add i32 1, 2, !dbg !7\n  br label %b1, !dbg !7\nb1:\n  ret void\n"
         );
     }
 

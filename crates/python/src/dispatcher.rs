@@ -25,7 +25,7 @@ pub struct Dispatcher {
 #[pymethods]
 impl Dispatcher {
     #[new]
-    #[pyo3(signature = (function, signatures, *, role, parallel, fastmath, contract, python_errors, checked, cache, bounds = (0, 0, 0)))]
+    #[pyo3(signature = (function, signatures, *, role, parallel, fastmath, contract, python_errors, checked, cache, lines = false, bounds = (0, 0, 0)))]
     #[expect(clippy::too_many_arguments, reason = "the decorators' options, named at the only call")]
     fn new(
         function: &Bound<'_, PyFunction>,
@@ -37,6 +37,7 @@ impl Dispatcher {
         python_errors: bool,
         checked: bool,
         cache: bool,
+        lines: bool,
         bounds: (u32, u32, u32),
     ) -> PyResult<Dispatcher> {
         let role = match role {
@@ -56,7 +57,7 @@ impl Dispatcher {
                 max_registers: bounds.2,
             },
         };
-        let core = Core::new(function, options, CompileOptions { checked, cache }, signatures)?;
+        let core = Core::new(function, options, CompileOptions { checked, cache, lines }, signatures)?;
         Ok(Dispatcher { core })
     }
 

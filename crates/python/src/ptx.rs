@@ -16,7 +16,7 @@ use crate::signature::{self, Signature};
 ///
 /// `signature` is `(result, (args...))` in specs, `cc` a compute capability, `name` what the PTX calls the entry.
 #[pyfunction]
-#[pyo3(signature = (function, signature, *, device, cc, fastmath, contract, bounds, name))]
+#[pyo3(signature = (function, signature, *, device, cc, fastmath, contract, lines, bounds, name))]
 #[expect(clippy::too_many_arguments, reason = "the options of compile_ptx, named at the only call")]
 pub fn compile_ptx<'py>(
     function: &Bound<'py, PyFunction>,
@@ -25,6 +25,7 @@ pub fn compile_ptx<'py>(
     cc: (u32, u32),
     fastmath: bool,
     contract: bool,
+    lines: bool,
     bounds: (u32, u32, u32),
     name: Option<&str>,
 ) -> PyResult<(String, Bound<'py, PyAny>)> {
@@ -49,7 +50,7 @@ pub fn compile_ptx<'py>(
         Some(wanted) if device => (returning(py, compiled.module, &compiled.result, &wanted)?, wanted),
         _ => (compiled.module, compiled.result),
     };
-    let made = py.detach(|| weft_cuda::export_ptx(&module, target, name));
+    let made = py.detach(|| weft_cuda::export_ptx(&module, target, name, lines));
     let ptx = made.map_err(|e| errors::compile(py, &e, &module.sources))?;
     Ok((ptx.text, signature::write(py, &result)?))
 }

@@ -26,6 +26,8 @@ pub struct CompileOptions {
     pub checked: bool,
     /// Keep the compiled object in the user's cache directory.
     pub cache: bool,
+    /// Say in the code which line of the source each instruction comes from, for profilers, where the device has a place for that.
+    pub lines: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

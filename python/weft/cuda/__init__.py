@@ -391,10 +391,11 @@ def jit(
 
     fma: fuse products into additions where both stand in one expression, as CUDA compilers do.
     debug: run checked, see the guide: finds indices out of bounds, races between threads of a block, reads of uninitialised memory.
+    lineinfo: say in a CUDA kernel's code which line of the source each instruction comes from; profilers show it.
     max_registers: of a thread, on devices that share them out.
     launch_bounds: the most threads a block of a launch has, or a tuple of that, the blocks one multiprocessor should have room for, and
         the blocks of a cluster.
-    `opt`, `lineinfo` and `inline` are accepted for Numba's sake.
+    `opt` and `inline` are accepted for Numba's sake.
     """
     limits = bounds(launch_bounds, max_registers)
     if link:
@@ -411,6 +412,7 @@ def jit(
             contract=fma or fastmath,
             check=checked(debug, boundscheck),
             cache=cache,
+            lines=lineinfo,
             bounds=limits,
         )
 

@@ -41,7 +41,8 @@ def compile_ptx(
     bytes, all of 64 bits. The entry is named ``weft_`` and the function's name. A function (``abi="c"``) takes the same and gives its
     result as C does, several numbers as a structure; it has the Python function's name. ``abi_info={"abi_name": ...}`` names either.
     ``abi="numba"`` is accepted for kernels, and means the same.
-    `debug`, `lineinfo` and `opt` are accepted for Numba's sake.
+    With `lineinfo`, or `debug`, it says which line of the source each instruction comes from (``.loc``), as profilers show it. `opt` is
+    accepted for Numba's sake.
     """
     if abi not in (None, "numba", "c"):
         raise UnsupportedError(f"Unsupported ABI: {abi}")
@@ -61,6 +62,7 @@ def compile_ptx(
         cc=_capability(_OLDEST if cc is None else cc),
         fastmath=fastmath,
         contract=fma or fastmath,
+        lines=bool(lineinfo or debug),
         bounds=bounds(launch_bounds, None),
         name=_name(abi_info, function.__name__ if device else None),
     )

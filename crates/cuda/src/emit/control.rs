@@ -40,6 +40,7 @@ impl<'m> Fx<'_, 'm> {
 
     fn stmt(&mut self, stmt: &'m Stmt) -> Res<()> {
         self.span = stmt.span;
+        self.w.location = self.cx.location(stmt.span);
         match &stmt.kind {
             StmtKind::Let(value, op) => {
                 self.defs[value.index()] = Some(op);

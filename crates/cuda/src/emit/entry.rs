@@ -32,8 +32,8 @@ pub enum Keep {
     All,
 }
 
-pub fn emit(module: &Module, target: Target, facts: Facts) -> Res<Emitted> {
-    let mut cx = ModuleCx::new(module, target, facts);
+pub fn emit(module: &Module, target: Target, facts: Facts, lines: bool) -> Res<Emitted> {
+    let mut cx = ModuleCx::new(module, target, facts, lines);
     let f = module.entry_function();
     let mut fx = Fx::new(&mut cx, f);
     let candidates = match &f.kind {
@@ -244,8 +244,8 @@ impl Fx<'_, '_> {
                 let _ = write!(signature, "{comma}{} noundef noalias align 4 {}", hidden.ty, hidden.bare());
             }
         }
-        let bounds = self.launch_bounds();
-        let text = format!("define ptx_kernel void @{name}({signature}) convergent nounwind{bounds} {{\n{body}}}\n");
+        let (bounds, lines) = (self.launch_bounds(), self.cx.entry_location());
+        let text = format!("define ptx_kernel void @{name}({signature}) convergent nounwind{bounds}{lines} {{\n{body}}}\n");
         Entry { name, text, params }
     }
 

@@ -10,8 +10,8 @@ use super::writer::{Operand, Ty};
 use super::{EmitError, Emitted, Facts};
 use crate::target::Target;
 
-pub fn export(module: &Module, target: Target, name: Option<&str>) -> Res<Emitted> {
-    let mut cx = ModuleCx::new(module, target, Facts::default());
+pub fn export(module: &Module, target: Target, name: Option<&str>, lines: bool) -> Res<Emitted> {
+    let mut cx = ModuleCx::new(module, target, Facts::default(), lines);
     let f = module.entry_function();
     let mut fx = Fx::new(&mut cx, f);
     let entry = match f.kind {
@@ -42,7 +42,8 @@ impl Fx<'_, '_> {
         let given = self.give_back();
         let body = self.body();
         let (params, signature) = declared(&candidates, &body, Keep::All);
-        let text = format!("define {given} @{name}({signature}) convergent nounwind {{\n{body}}}\n");
+        let lines = self.cx.entry_location();
+        let text = format!("define {given} @{name}({signature}) convergent nounwind{lines} {{\n{body}}}\n");
         Ok(Entry {
             name: name.to_owned(),
             text,

@@ -13,6 +13,7 @@ mod entry;
 mod export;
 mod func;
 mod helpers;
+mod lines;
 mod mailbox;
 mod module;
 mod number;
@@ -104,15 +105,16 @@ pub enum EmitError {
     Internal(String),
 }
 
-/// Writes the entry of a module: a `Kernel`, or a `Loop` without reductions.
-pub fn emit(module: &Module, target: Target, facts: Facts) -> Result<Emitted, EmitError> {
-    entry::emit(module, target, facts)
+/// Writes the entry of a module: a `Kernel`, or a `Loop` without reductions. With `lines` it says which line of the source each instruction
+/// comes from.
+pub fn emit(module: &Module, target: Target, facts: Facts, lines: bool) -> Result<Emitted, EmitError> {
+    entry::emit(module, target, facts, lines)
 }
 
 /// Writes the entry of a module for programs of others to launch or call: a `Kernel` with all its parameters, whether it reads them or
 /// not, that relies on no facts; or a `Device` function that takes and gives its values as C does.
-pub fn export(module: &Module, target: Target, symbol: Option<&str>) -> Result<Emitted, EmitError> {
-    export::export(module, target, symbol)
+pub fn export(module: &Module, target: Target, symbol: Option<&str>, lines: bool) -> Result<Emitted, EmitError> {
+    export::export(module, target, symbol, lines)
 }
 
 /// The views among the entry's parameters, for finding [`Facts`].

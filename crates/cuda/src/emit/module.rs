@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use weft_ir::{ConstId, Module};
+use weft_ir::{ConstId, Module, Span};
 
 use super::helpers::Helper;
+use super::lines::Lines;
 use super::writer::{Memory, Operand};
 use super::{Emitted, ErrorSite, Facts, Param, PrintSite};
 use crate::target::Target;
@@ -28,6 +29,8 @@ pub struct ModuleCx<'m> {
     constant_memory: Memory,
     declares: BTreeSet<String>,
     helpers: BTreeMap<String, String>,
+    /// Where instructions come from, if that is asked for.
+    lines: Option<Lines>,
 }
 
 /// The entry function's text and how it is called.
@@ -38,7 +41,7 @@ pub struct Entry {
 }
 
 impl<'m> ModuleCx<'m> {
-    pub fn new(module: &'m Module, target: Target, facts: Facts) -> ModuleCx<'m> {
+    pub fn new(module: &'m Module, target: Target, facts: Facts, lines: bool) -> ModuleCx<'m> {
         let bytes: usize = module.constants.iter().map(|c| c.bytes.len().next_multiple_of(16)).sum();
         ModuleCx {
             module,
@@ -54,7 +57,18 @@ impl<'m> ModuleCx<'m> {
             constant_memory: if bytes > CONSTANT_BYTES { Memory::Global } else { Memory::Constant },
             declares: BTreeSet::new(),
             helpers: BTreeMap::new(),
+            lines: lines.then(Lines::default),
         }
+    }
+
+    /// The number of the metadata that say where a span is.
+    pub fn location(&mut self, span: Span) -> Option<u32> {
+        self.lines.as_mut()?.at(self.module, span)
+    }
+
+    /// What the definition of the entry ends in.
+    pub fn entry_location(&self) -> String {
+        self.lines.as_ref().map_or(String::new(), Lines::of_function)
     }
 
     pub fn declare(&mut self, text: String) {
@@ -110,6 +124,9 @@ impl<'m> ModuleCx<'m> {
             text.push('\n');
         }
         text.push_str("!0 = !{!\"branch_weights\", i32 1, i32 2000}\n!1 = !{}\n");
+        if let Some(lines) = &self.lines {
+            lines.write(self.module, &entry.name, &mut text);
+        }
         Emitted {
             text,
             entry: entry.name,
