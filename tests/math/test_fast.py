@@ -14,7 +14,8 @@ import weft
 from weft import njit
 
 # The usual range of the arguments, up to this size. Of logarithms only what is above the second number.
-RANGES = {"sin": 1000, "cos": 1000, "tanh": 12}
+RANGES = {"sin": 1000, "cos": 1000, "tan": 1000, "asin": 1, "acos": 1, "atan": 1e6, "atan2": 1e6}
+RANGES |= {"sinh": 80, "cosh": 80, "tanh": 12, "asinh": 1e6, "acosh": 1e6, "atanh": 1 - 1e-6}
 RANGES |= {"exp": 80, "exp2": 120, "exp10": 35, "expm1": 80, "hypot": 1e6, "cbrt": 1e30, "erf": 10, "erfc": 9}
 RANGES |= {"log": 1e30, "log2": 1e30, "log10": 1e30, "log1p": 1e30}
 ABOVE = {"log": 0, "log2": 0, "log10": 0, "log1p": -1}
@@ -29,7 +30,9 @@ def arguments(name: str, dtype: type, count: int) -> list[np.ndarray]:
         scaled = np.exp2(rng.uniform(-20, np.log2(top), count)) * rng.choice([-1, 1], count)
         multiples = np.arange(-300, 300) * (math.pi / 2)
         near = 1 + np.exp2(rng.uniform(-20, -2, count)) * rng.choice([-1, 1], count)
-        x = np.concatenate([rng.uniform(-top, top, count), rng.uniform(-4, 4, count), scaled, near, multiples[abs(multiples) < top]])
+        small = rng.uniform(-1, 1, count) * min(top, 4)
+        x = np.concatenate([rng.uniform(-top, top, count), small, scaled, near[near <= top], multiples[abs(multiples) < top]])
+        x = 1 + abs(x) if name == "acosh" else x
         x = x.astype(dtype)
         columns.append(rng.permutation(x[x > ABOVE.get(name, -np.inf)]))
     return columns

@@ -23,6 +23,7 @@ LN2_HALF = float(mp.log(2) / 2 * 1.0005)
 TEN2_HALF = float(mp.log10(2) / 2 * 1.0005)
 LOG_END = float(((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2 * 1.001)
 LOG_LOW, LOG_HIGH = -0.2929 * 1.0005, 0.41422 * 1.0005
+RATIO_END = 0.163
 NINTH = float(mpf(1) / 9)
 
 
@@ -207,9 +208,10 @@ def _exp2_over(r: mpf) -> mpf:
     return (mp.power(2, r) - 1) / r
 
 
-def _tanh(z: mpf) -> mpf:
-    x = mp.sqrt(z)
-    return (mp.tanh(x) - x) / (x * z)
+def _log_ratio(z: mpf) -> mpf:
+    """Of the logarithm of (2 + q) / (2 - q) in z = q^2."""
+    q = mp.sqrt(z)
+    return (2 * mp.atanh(q / 2) - q) / (q * z)
 
 
 def _log_over(base: mpf) -> tuple[Callable[[mpf], mpf], Callable[[mpf], mpf], tuple[mpf, ...]]:
@@ -243,6 +245,8 @@ SIN = (_sin, lambda s: s, _over(-6, 120, -5040))
 COS = (_cos, lambda s: s * s, _over(24, -720, 40320))
 TAN = (_tan, lambda s: s * mp.sqrt(s) / mp.tan(mp.sqrt(s)) if s else mpf(0), (mpf(1) / 3, mpf(2) / 15, mpf(17) / 315))
 ATAN = (_atan, lambda s: s, _over(-3, 5, -7))
+# For quotients up to 1, relative to the arc tangent.
+ATAN_WIDE = (_atan, lambda s: s * mp.sqrt(s) / mp.atan(mp.sqrt(s)) if s else mpf(0), _over(-3, 5, -7))
 ASIN = (_asin, lambda z: z, (mpf(1) / 6, mpf(3) / 40, mpf(5) / 112))
 EXP = (_exp, lambda h: h * h / mp.exp(h), _over(2, 6, 24, 120))
 SINH = (_sinh, lambda z: z, _over(6, 120, 5040))
@@ -277,11 +281,11 @@ I0_FAR = (_i0_far, lambda u: 1 / _i0_far(u), ())
 SIN_HALF = (_sin, lambda s: s * mp.sqrt(s) / mp.sin(mp.sqrt(s)) if s else s, SIN[2])
 LN2 = mp.log(2)
 EXP2 = (_exp2_over, lambda r: r / mp.power(2, r), (LN2, LN2**2 / 2, LN2**3 / 6, LN2**4 / 24))
-TANH = (_tanh, lambda z: z * mp.sqrt(z) / mp.tanh(mp.sqrt(z)) if z else z, (-mpf(1) / 3, mpf(2) / 15, -mpf(17) / 315))
 # As EXP2, but good for 2^r - 1 where r < 0, and for 1 - 2^r / 2 where r > 0.
 EXP2M1 = (_exp2_over, lambda r: 1 / _exp2_over(r) if r < 0 else r / (2 - mp.power(2, r)) if r > 1e-9 else 1 / LN2, EXP2[2])
 EXP10 = (lambda r: (mp.power(10, r) - 1) / r, lambda r: r / mp.power(10, r), tuple(mp.log(10) ** k / mp.factorial(k) for k in range(1, 5)))
 RCBRT_STEP, CBRT_STEP, ROOT_STEP = _inverse_power(mpf(1) / 3), _inverse_power(mpf(2) / 3), _inverse_power(mpf(1) / 2)
+LOG_RATIO = (_log_ratio, lambda z: z, _over(12, 80, 448))
 
 POLYNOMIALS = [
     Polynomial("trig.py", "_sin_tail_f64", 6, 0, QUARTER, *SIN),
@@ -294,6 +298,8 @@ POLYNOMIALS = [
     Polynomial("atan.py", "_atan_tail_f32", 4, 0, NINTH, *ATAN),
     Polynomial("asin.py", "_asin_tail_f64", 12, 0, 0.25, *ASIN),
     Polynomial("asin.py", "_asin_tail_f32", 5, 0, 0.25, *ASIN),
+    Polynomial("asinh.py", "_ratio_log_tail_f64", 8, 0, RATIO_END, *LOG_RATIO),
+    Polynomial("asinh.py", "_ratio_log_tail_f32", 3, 0, RATIO_END, *LOG_RATIO),
     Polynomial("exp.py", "_exp_tail_f64", 10, -LN2_HALF, LN2_HALF, *EXP, together=True),
     Polynomial("exp.py", "_exp_tail_f32", 5, -LN2_HALF, LN2_HALF, *EXP, together=True),
     Polynomial("exp.py", "_exp2_tail_f64", 11, -0.50005, 0.50005, *_power(2, 2), together=True),
@@ -351,7 +357,11 @@ POLYNOMIALS = [
     Polynomial("fast_root.py", "_cbrt_step_fast_f32", 6, -0.104, 0.104, *CBRT_STEP, together=True),
     Polynomial("fast_root.py", "_root_tail_fast_f64", 4, -0.0013, 0.00131, *ROOT_STEP, together=True),
     Polynomial("fast_root.py", "_root_tail_fast_f32", 4, -0.0695, 0.0696, *ROOT_STEP, together=True),
-    Polynomial("fast_trig.py", "_tanh_tail_fast_f32", 4, 0, 0.3, *TANH),
+    Polynomial("fast_trig.py", "_tan_tail_fast_f64", 13, 0, QUARTER, *TAN),
+    Polynomial("fast_trig.py", "_tan_tail_fast_f32", 6, 0, QUARTER, *TAN),
+    Polynomial("fast_trig.py", "_atan_tail_fast_f64", 19, 0, 1.0001, *ATAN_WIDE),
+    Polynomial("fast_trig.py", "_atan_tail_fast_f32", 8, 0, 1.0001, *ATAN_WIDE),
+    Polynomial("fast_trig.py", "_ratio_log_tail_fast_f64", 7, 0, RATIO_END, *LOG_RATIO),
     Polynomial("gamma.py", "_stirling_tail_f64", 7, 0, 1 / 64, *STIRLING),
     Polynomial("gamma.py", "_stirling_tail_f32", 3, 0, 1 / 64, *STIRLING),
     # A symmetric interval stalls the exchange here.

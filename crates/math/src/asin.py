@@ -40,12 +40,6 @@ def _asin_half_each(a):
     return s, intrinsics.fma(s * z, _asin_tail_each(z), lost)
 
 
-def _half_inverse_f64(r):
-    """1 / (2 r) with an error of 2^-8: what it is multiplied with is small."""
-    c = intrinsics.from_bits(0x7FCE620000000000 - intrinsics.bits(r))
-    return intrinsics.fma(c, intrinsics.fma(-2.0 * r, c, 1.0), c)
-
-
 def _asin_tail_f64(z):
     """(asin(s) - s) / s^3 in z = s^2 <= 1/4; error 2^-55.9 of asin(s)/s."""
     w = z * z
@@ -82,12 +76,6 @@ def acos_f32(x):
     times = intrinsics.from_bits(intrinsics.bits(times) ^ (intrinsics.bits(x) & (-1 << 31)))
     h = intrinsics.fma(times, s, start)
     return h + (intrinsics.fma(times, s, start - h) + intrinsics.fma(times, low, start * -2.7827534e-08))
-
-
-def _half_inverse_f32(r):
-    """1 / (2 r) with an error of 2^-8: what it is multiplied with is small."""
-    c = intrinsics.from_bits(0x7E731000 - intrinsics.bits(r))
-    return intrinsics.fma(c, intrinsics.fma(-2.0 * r, c, 1.0), c)
 
 
 def _asin_tail_f32(z):

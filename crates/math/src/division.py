@@ -1,31 +1,14 @@
-"""Reciprocals and inverse square roots by multiplication.
+"""Inverse square roots and inverses by multiplication.
 
-A vector unit divides and takes roots an order of magnitude slower than it multiplies. Where the quotient or root is wanted in two parts anyway, an
-inverse good to well over half of the digits serves: the exact residual (fma) brings the rest. The first guess is an integer subtraction, which
-negates the exponent field (for roots: halves it, too) and is linear in the fraction; its constant is the one for which the largest error is
-least. Steps of third or fourth order follow.
+A vector unit divides and takes roots an order of magnitude slower than it multiplies, but beside other work: one division or root in thirty operations costs little
+more than its place. A root whose inverse is wanted, too, and one beside a division, is made here. What is wanted of it is its low part, for which an inverse good
+to well over half of the digits serves: the exact residual (fma) brings the rest. The first guess is an integer subtraction, which negates the exponent field (for
+roots: halves it, too) and is linear in the fraction; its constant is the one for which the largest error is least. Steps of second to fourth order follow.
 
 Arguments are normal numbers whose inverse is normal. Of a NaN comes some number: the residual carries it on.
 """
 
 from weft import intrinsics
-
-
-def _reciprocal_f64(d):
-    """1 / d of either sign, error 2^-38."""
-    c = intrinsics.from_bits(0x7FDE620000000000 - intrinsics.bits(d))
-    e = intrinsics.fma(-d, c, 1.0)
-    c = intrinsics.fma(c, intrinsics.fma(e, e, e), c)
-    e = intrinsics.fma(-d, c, 1.0)
-    return intrinsics.fma(c, intrinsics.fma(e, e, e), c)
-
-
-def _reciprocal_f32(d):
-    """1 / d of either sign, error 2^-17."""
-    c = intrinsics.from_bits(0x7EF31000 - intrinsics.bits(d))
-    e = intrinsics.fma(-d, c, 1.0)
-    c = intrinsics.fma(c, e, c)
-    return intrinsics.fma(c, e * e, c)
 
 
 def _rsqrt_f64(v):
@@ -50,3 +33,15 @@ def _rsqrt_f32(v):
     y = intrinsics.from_bits(0x5F374740 - (intrinsics.bits(v) >> 1))
     e = intrinsics.fma(-v * y, y, 1.0)
     return intrinsics.fma(y, e * intrinsics.fma(e, intrinsics.fma(e, 0.3125, 0.375), 0.5), y)
+
+
+def _half_inverse_f64(r):
+    """1 / (2 r) with an error of 2^-8: what it is multiplied with is small."""
+    c = intrinsics.from_bits(0x7FCE620000000000 - intrinsics.bits(r))
+    return intrinsics.fma(c, intrinsics.fma(-2.0 * r, c, 1.0), c)
+
+
+def _half_inverse_f32(r):
+    """1 / (2 r) with an error of 2^-8: what it is multiplied with is small."""
+    c = intrinsics.from_bits(0x7E731000 - intrinsics.bits(r))
+    return intrinsics.fma(c, intrinsics.fma(-2.0 * r, c, 1.0), c)

@@ -52,23 +52,22 @@ def cosh_f64(x):
     return y
 
 
-def tanh_f64(x):
-    """Hyperbolic tangent. At most 1 ULP."""
+def tanh_each(x):
+    """Hyperbolic tangent: the quotient of two sums of two. At most 1 ULP."""
     a = abs(x)
     y = intrinsics.select(a > 22.0, 22.0, a)
-    t, s, l = _expm1_parts_f64(y + y)
-    t1 = t - 1.0
-    g = intrinsics.fma(s, t, t1)
-    l = intrinsics.fma(l, t, intrinsics.fma(s, t, t1 - g))
-    n = g + l
-    nl = (g - n) + l
+    t, h, l = _exp_parts_each(y + y)
+    l = intrinsics.fma(h * h, intrinsics.fma(h, _expm1_tail_each(h), 0.5), l)
+    s = h + l
+    l = (h - s) + l
+    m = t - 1.0
+    n = intrinsics.fma(s, t, m)
+    nl = intrinsics.fma(l, t, intrinsics.fma(s, t, m - n))
     d = n + 2.0
-    above = n > 2.0
-    dl = ((intrinsics.select(above, n, 2.0) - d) + intrinsics.select(above, 2.0, n)) + nl
-    c = _reciprocal_f64(d)
+    dl = ((intrinsics.select(n > 2.0, n, 2.0) - d) + intrinsics.select(n > 2.0, 2.0, n)) + nl
+    c = 1.0 / d
     q = n * c
-    q = intrinsics.fma(intrinsics.fma(-q, d, n), c, q)
-    e = intrinsics.fma(-q, d, n) + intrinsics.fma(-q, dl, nl)
+    e = intrinsics.fma(-q, dl, intrinsics.fma(-q, d, n) + nl)
     return intrinsics.copysign(intrinsics.fma(e, c, q), x)
 
 
@@ -102,18 +101,23 @@ def _rare_exp_half_f64(a):
     return intrinsics.select(a < 711.0, y, intrinsics.select(a >= 711.0, np.inf, a))
 
 
-def _expm1_parts_f64(x):
+def _expm1_parts_each(x):
     """(t, s, l) with exp(x) - 1 = (t - 1) + t (s + l), t a power of two, l small beside s, for x in the exponential's range."""
+    t, h, l = _exp_parts_each(x)
+    half = 0.5 * h
+    s = intrinsics.fma(half, h, h)
+    l = intrinsics.fma(half, h, h - s) + l
+    return t, s, intrinsics.fma((h * h) * h, _expm1_tail_each(h), l)
+
+
+def _exp_parts_f64(x):
+    """(t, h, l) with exp(x) = t exp(h + l), t a power of two, for x in the exponential's range."""
     shifted = intrinsics.fma(x, 1.4426950408889634, 6755399441055744.0)
     n = shifted - 6755399441055744.0
     r = intrinsics.fma(n, -0.6931471805599453, x)
     h = intrinsics.fma(n, -2.3190468138462996e-17, r)
     l = intrinsics.fma(n, -2.3190468138462996e-17, r - h)
-    half = 0.5 * h
-    s = intrinsics.fma(half, h, h)
-    l = intrinsics.fma(half, h, h - s) + l
-    t = intrinsics.from_bits((intrinsics.bits(shifted) << 52) + 0x3FF0000000000000)
-    return t, s, intrinsics.fma((h * h) * h, _expm1_tail_f64(h), l)
+    return intrinsics.from_bits((intrinsics.bits(shifted) << 52) + 0x3FF0000000000000), h, l
 
 
 def _sinh_tail_f64(z):
@@ -189,26 +193,6 @@ def cosh_f32(x):
     return y
 
 
-def tanh_f32(x):
-    """Hyperbolic tangent. At most 1 ULP."""
-    a = abs(x)
-    y = intrinsics.select(a > 10.0, 10.0, a)
-    t, s, l = _expm1_parts_f32(y + y)
-    t1 = t - 1.0
-    g = intrinsics.fma(s, t, t1)
-    l = intrinsics.fma(l, t, intrinsics.fma(s, t, t1 - g))
-    n = g + l
-    nl = (g - n) + l
-    d = n + 2.0
-    above = n > 2.0
-    dl = ((intrinsics.select(above, n, 2.0) - d) + intrinsics.select(above, 2.0, n)) + nl
-    c = _reciprocal_f32(d)
-    q = n * c
-    q = intrinsics.fma(intrinsics.fma(-q, d, n), c, q)
-    e = intrinsics.fma(-q, d, n) + intrinsics.fma(-q, dl, nl)
-    return intrinsics.copysign(intrinsics.fma(e, c, q), x)
-
-
 def _hyperbolic_parts_f32(a):
     """(h, l, big, small) with a = n ln 2 + h + l, big = 2^n / 2 and small = 2^-n / 2."""
     shifted = intrinsics.fma(a, 1.442695, 12582912.0)
@@ -239,18 +223,14 @@ def _rare_exp_half_f32(a):
     return intrinsics.select(a < 90.0, y, intrinsics.select(a >= 90.0, np.inf, a))
 
 
-def _expm1_parts_f32(x):
-    """(t, s, l) with exp(x) - 1 = (t - 1) + t (s + l), t a power of two, l small beside s, for x in the exponential's range."""
+def _exp_parts_f32(x):
+    """(t, h, l) with exp(x) = t exp(h + l), t a power of two, for x in the exponential's range."""
     shifted = intrinsics.fma(x, 1.442695, 12582912.0)
     n = shifted - 12582912.0
     r = intrinsics.fma(n, -0.6931472, x)
     h = intrinsics.fma(n, 1.9046542e-09, r)
     l = intrinsics.fma(n, 1.9046542e-09, r - h)
-    half = 0.5 * h
-    s = intrinsics.fma(half, h, h)
-    l = intrinsics.fma(half, h, h - s) + l
-    t = intrinsics.from_bits((intrinsics.bits(shifted) << 23) + 0x3F800000)
-    return t, s, intrinsics.fma((h * h) * h, _expm1_tail_f32(h), l)
+    return intrinsics.from_bits((intrinsics.bits(shifted) << 23) + 0x3F800000), h, l
 
 
 def _sinh_tail_f32(z):

@@ -22,8 +22,9 @@ const EACH: &str = "_each";
 const WIDTHS: [&str; 2] = ["_f64", "_f32"];
 
 /// The families: file name and text.
-const FILES: [(&str, &str); 27] = [
+const FILES: [(&str, &str); 28] = [
     ("asin.py", include_str!("asin.py")),
+    ("asinh.py", include_str!("asinh.py")),
     ("atan.py", include_str!("atan.py")),
     ("bessel.py", include_str!("bessel.py")),
     ("cbrt.py", include_str!("cbrt.py")),

@@ -108,10 +108,9 @@ def _tan_kernel_each(q, r, rl):
     v = intrinsics.fma(v, t, l)
     h = r + v
     l = (r - h) + v
-    c = _reciprocal_each(h)
-    c = intrinsics.fma(c, intrinsics.fma(-c, h, 1.0), c)
-    c = intrinsics.fma(c, intrinsics.fma(-c, l, intrinsics.fma(-c, h, 1.0)), c)
-    return intrinsics.select((q & 1) != 0, -c, h)
+    c = -1.0 / h
+    c = intrinsics.fma(c, intrinsics.fma(c, l, intrinsics.fma(c, h, 1.0)), c)
+    return intrinsics.select((q & 1) != 0, c, h)
 
 
 def _tan_tail_f64(s):

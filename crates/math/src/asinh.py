@@ -1,0 +1,168 @@
+"""Inverse hyperbolic functions.
+
+All are logarithms of some 2^k (d + n) / (d - n), which are k ln 2 + 2 atanh(n / d); n / d is small, and n and d need no logarithm. For atanh that number is
+(1 + a) / (1 - a), for asinh a + sqrt(1 + a^2), for acosh x + sqrt(x^2 - 1). Where k = 0 the last two have quotients in which nothing cancels:
+a / (1 + sqrt(1 + a^2)) and sqrt(x^2 - 1) / (x + 1). n and d come in two parts; the difference of numbers within a factor of two of each other is exact
+(P. H. Sterbenz). In float32, whose logarithm needs no quotient, asinh and acosh are logarithms of a sum of two (log1p.py), which is shorter.
+Arguments whose square overflows take a rare branch. Polynomials: generate/coefficients.py.
+"""
+
+import numpy as np
+from weft import intrinsics
+
+
+def asinh_f64(x):
+    """Inverse hyperbolic sine. At most 1 ULP."""
+    a = abs(x)
+    v = intrinsics.fma(a, a, 1.0)
+    r = intrinsics.sqrt(v)
+    rl = (intrinsics.fma(-r, r, v) + intrinsics.fma(a, a, 1.0 - v)) * _half_inverse_f64(r)
+    u = r + a
+    k, t, near = _log_scale_f64(u)
+    p = intrinsics.select(near, r, u * t)
+    l = intrinsics.select(near, rl, (((r - u) + a) + rl) * t)
+    d = p + 1.0
+    n = intrinsics.select(near, a, p - 1.0)
+    y = _ratio_log_f64(k, n, intrinsics.select(near, 0.0, l), d, ((1.0 - d) + p) + l)
+    if not a <= 1e150:
+        y = _rare_log_twice_f64(a)
+    return intrinsics.copysign(y, x)
+
+
+def acosh_f64(x):
+    """Inverse hyperbolic cosine. At most 1 ULP."""
+    v = x - 1.0
+    v2 = v + v
+    s = intrinsics.fma(v, v, v2)
+    r = intrinsics.sqrt(s)
+    rl = (intrinsics.fma(-r, r, s) + intrinsics.fma(v, v, v2 - s)) * _half_inverse_f64(r)
+    u = x + r
+    k, t, near = _log_scale_f64(u)
+    p = intrinsics.select(near, x, u * t)
+    l = intrinsics.select(near, rl, (((x - u) + r) + rl) * t)
+    d = p + 1.0
+    n = intrinsics.select(near, r, p - 1.0)
+    y = _ratio_log_f64(k, n, l, d, ((1.0 - d) + p) + intrinsics.select(near, 0.0, l))
+    if not (x >= 1.0) & (x <= 1e150):
+        y = intrinsics.select(x < 1.0, np.nan, _rare_log_twice_f64(x))
+    return y
+
+
+def asinh_f32(x):
+    """Inverse hyperbolic sine: log(a + sqrt(1 + a^2)) of a = |x|; for small a two terms of its series. At most 1 ULP."""
+    a = abs(x)
+    v = intrinsics.fma(a, a, 1.0)
+    r, half = _sqrt_wide_f32(v)
+    rl = (intrinsics.fma(-r, r, v) + intrinsics.fma(a, a, 1.0 - v)) * half
+    u = r + a
+    y = _log_pair_f32(u, ((r - u) + a) + rl)
+    y = intrinsics.select(a < 0.0078125, intrinsics.fma(a * a, a * -0.16666666666666666, a), y)
+    if not a <= 1e18:
+        y = _rare_log_twice_f32(a)
+    return intrinsics.copysign(y, x)
+
+
+def acosh_f32(x):
+    """Inverse hyperbolic cosine: log1p(u + sqrt(2 u + u^2)) of u = x - 1. At most 1 ULP."""
+    u = x - 1.0
+    u2 = u + u
+    v = intrinsics.fma(u, u, u2)
+    r, half = _sqrt_wide_f32(v)
+    rl = (intrinsics.fma(-r, r, v) + intrinsics.fma(u, u, u2 - v)) * half
+    w = r + u
+    y = _log1p_sum_f32(w, ((r - w) + u) + rl)
+    if not (x >= 1.0) & (x <= 1e18):
+        y = intrinsics.select(x < 1.0, np.nan, _rare_log_twice_f32(x))
+    return y
+
+
+def atanh_each(x):
+    """Inverse hyperbolic tangent. At most 1 ULP."""
+    a = abs(x)
+    u = 1.0 + a
+    ul = (1.0 - u) + a
+    v = 1.0 - a
+    vl = (1.0 - v) - a
+    k, t = _ratio_scale_each(u, v)
+    p = u * t
+    d = p + v
+    y = 0.5 * _ratio_log_each(k, p - v, intrinsics.fma(ul, t, -vl), d, ((p - d) + v) + intrinsics.fma(ul, t, vl))
+    if not a < 1.0:
+        y = intrinsics.select(a == 1.0, np.inf, np.nan)
+    return intrinsics.copysign(y, x)
+
+
+def _log_scale_f64(u):
+    """(k, 2^-k, k == 0) with u 2^-k in [3/4, 3/2), for u >= 1."""
+    e = intrinsics.bits(u) + 0x8000000000000
+    k = intrinsics.from_bits((e >> 52) | 0x4330000000000000) - 4503599627371519.0
+    return k, intrinsics.from_bits(0x7FE0000000000000 - (e & 0x7FF0000000000000)), e < 0x4000000000000000
+
+
+def _ratio_scale_f64(u, v):
+    """(k, 2^-k) with u 2^-k / v between 2^-0.6 and 2^0.6, for u >= v > 0: the difference of their bits is the logarithm but for 0.09."""
+    e = (intrinsics.bits(u) - intrinsics.bits(v)) + 0x8000000000000
+    k = intrinsics.from_bits((e >> 52) | 0x4330000000000000) - 4503599627370496.0
+    return k, intrinsics.from_bits(0x3FF0000000000000 - (e & 0x7FF0000000000000))
+
+
+def _log_scale_f32(u):
+    """(k, 2^-k, k == 0) with u 2^-k in [3/4, 3/2), for u >= 1."""
+    e = intrinsics.bits(u) + 0x400000
+    k = intrinsics.from_bits((e >> 23) | 0x4B000000) - np.float32(8388735.0)
+    return k, intrinsics.from_bits(0x7F000000 - (e & 0x7F800000)), e < 0x40000000
+
+
+def _ratio_scale_f32(u, v):
+    """(k, 2^-k) with u 2^-k / v between 2^-0.6 and 2^0.6, for u >= v > 0: the difference of their bits is the logarithm but for 0.09."""
+    e = (intrinsics.bits(u) - intrinsics.bits(v)) + 0x400000
+    k = intrinsics.from_bits((e >> 23) | 0x4B000000) - np.float32(8388608.0)
+    return k, intrinsics.from_bits(0x3F800000 - (e & 0x7F800000))
+
+
+def _ratio_log_f64(k, n, nl, d, dl):
+    """k ln 2 + log((d + dl + n + nl) / (d + dl - n - nl)): the quotient q = 2 n / d, what it lacks, and 2 atanh(q / 2) - q."""
+    n = n + n
+    c = 1.0 / d
+    q = n * c
+    l = intrinsics.fma(-q, dl, intrinsics.fma(2.0, nl, intrinsics.fma(-q, d, n))) * c
+    z = q * q
+    l = intrinsics.fma(q * z, _ratio_log_tail_f64(z), l)
+    h = intrinsics.fma(k, 0.6931471805592082, q)
+    return h + ((intrinsics.fma(k, 0.6931471805592082, -h) + q) + intrinsics.fma(k, 7.371002565167799e-13, l))
+
+
+def _ratio_log_f32(k, n, nl, d, dl):
+    """k ln 2 + log((d + dl + n + nl) / (d + dl - n - nl)): the quotient q = 2 n / d, what it lacks, and 2 atanh(q / 2) - q."""
+    n = n + n
+    c = 1.0 / d
+    q = n * c
+    l = intrinsics.fma(-q, dl, intrinsics.fma(2.0, nl, intrinsics.fma(-q, d, n))) * c
+    z = q * q
+    l = intrinsics.fma(q * z, _ratio_log_tail_f32(z), l)
+    h = intrinsics.fma(k, 0.69311523, q)
+    return h + ((intrinsics.fma(k, 0.69311523, -h) + q) + intrinsics.fma(k, 3.1946183e-05, l))
+
+
+def _ratio_log_tail_f64(z):
+    """(2 atanh(q / 2) - q) / q^3 in z = q^2 <= 0.163; error 2^-62.42 of the logarithm."""
+    w = z * z
+    p = intrinsics.fma(w, 4.018387702159814e-06, 8.877760850846295e-05)
+    p = intrinsics.fma(w, p, 0.002232142855782752)
+    p = intrinsics.fma(w, p, 0.08333333333333323)
+    o = intrinsics.fma(w, 1.0592595822814228e-06, 1.878843335131225e-05)
+    o = intrinsics.fma(w, o, 0.0004340278221803696)
+    o = intrinsics.fma(w, o, 0.012500000000020129)
+    return intrinsics.fma(z, o, p)
+
+
+def _ratio_log_tail_f32(z):
+    """(2 atanh(q / 2) - q) / q^3 in z = q^2 <= 0.163; error 2^-28.28 of the logarithm."""
+    p = intrinsics.fma(z, 0.00237513, 0.012486218)
+    return intrinsics.fma(z, p, 0.08333371)
+
+
+def _rare_log_twice_each(x):
+    """log(2 x) for large x; infinity and NaN of themselves."""
+    k, f = _log_split_each(x)
+    return intrinsics.select(x < np.inf, _log_sum_each(k + 1.0, f), x)
