@@ -118,6 +118,14 @@ fn arrays_larger_than_a_binding_are_reached_in_windows() {
         Ok(_) => assert!(8 * elements as u64 <= most),
         Err(error) => assert!(error.to_string().contains(&format!("{most} bytes")), "{error}"),
     }
+    let whole = [[big.address(), elements as u64, 8], at(0), at(20)].concat();
+    if let Err(error) = launch(&*exe, grid(1, 64), &whole) {
+        let said = error.to_string();
+        assert!(
+            said.contains(&format!("{} bytes", 8 * elements)) && said.contains(&format!("{most} bytes")),
+            "{said}"
+        );
+    }
 }
 
 #[test]
