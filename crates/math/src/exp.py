@@ -55,13 +55,13 @@ def exp10_f64(x):
 
 
 def _exp_kernel_each(h, l):
-    """exp(h + l) for |h| <= 0.35."""
-    s, rest = _exp_pair_each(h, l)
-    return s + rest
+    """exp(h + l) for |h| <= 0.35: 1 + h, with what its rounding lost, + h^2 Q(h) + l."""
+    s = 1.0 + h
+    return s + intrinsics.fma(h * h, _exp_tail_each(h), ((1.0 - s) + h) + l)
 
 
 def _exp_pair_each(h, l):
-    """exp(h + l) for |h| <= 0.35 as a sum of two: 1 + h; what its rounding lost, + h^2 Q(h) + l."""
+    """What _exp_kernel_each adds last: 1 + h, and the rest."""
     s = 1.0 + h
     return s, intrinsics.fma(h * h, _exp_tail_each(h), ((1.0 - s) + h) + l)
 
