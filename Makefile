@@ -4,6 +4,8 @@ SHELL  := /bin/bash
 VENV   := .venv
 PYTHON := $(VENV)/bin/python
 DOUBLE := libweft_cuda_double.so
+# Tests that run where WEFT_DEVICE says, and have most to do with kernels.
+ON_CUDA := $(addprefix tests/python/test_,bad_input.py cooperation.py half.py overloads.py vectorize.py)
 
 .PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check peer-tests peer-tests-setup wheel clean
 
@@ -45,6 +47,8 @@ test-rust: setup
 test-python: build
 	@echo "==> Python tests"
 	@WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} $(PYTHON) -m pytest
+	@echo "==> what says nothing of devices, on CUDA"
+	@[ "$$WEFT_CUDA_DRIVER" = none ] || WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} WEFT_DEVICE=cuda $(PYTHON) -m pytest -q $(ON_CUDA)
 
 # Writes what it finds to tests/math/measured.json and docs/math.md. NAMES="sin exp" takes only these.
 math-exhaustive: build

@@ -25,6 +25,13 @@ def spin(out, rounds):
     out[i % out.size] = x
 
 
+@pytest.fixture(autouse=True)
+def on_the_cpu():
+    """Launches on other devices go on while Python does, and their drivers do not survive a fork."""
+    with weft.device("cpu"):
+        yield
+
+
 @pytest.fixture
 def interruptible():
     """Python's own handler, which is not there where the tests run in the background of a shell."""
