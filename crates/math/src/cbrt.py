@@ -21,7 +21,7 @@ def cbrt_f64(x):
 
 def _rare_cbrt_f64(a):
     """The cube root of a number so small that the last step's residual would underflow; zero, infinity and NaN of themselves."""
-    y = _cbrt_normal_f64(a * 5.846006549323611e48) * 5.551115123125783e-17
+    y = _cbrt_normal_f64(a * 5.846006549323612e48) * 5.551115123125783e-17
     return intrinsics.select((a > 0.0) & (a < np.inf), y, a)
 
 
