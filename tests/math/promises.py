@@ -218,7 +218,7 @@ FUNCTIONS: dict[str, Function] = {
     "i0": Function(_i0, bound=2, ranges=[(-10, 10), (-92, 92), (6, 12), (-714, 714)], exponents=(-30, 9)),
     "logaddexp": Function(_logaddexp(None), arity=2, bound=2, exponents=(-30, 9), beside=_larger),
     "logaddexp2": Function(_logaddexp(2), arity=2, bound=2, exponents=(-30, 9), beside=_larger),
-    "cbrt": Function(_cbrt, ranges=[(-10, 10)], exponents=(-300, 300)),
+    "cbrt": Function(_cbrt, ranges=[(-10, 10)], exponents=(-300, 300), hard=[(6.415170407205226e-291,), (1.5664107818784958e-294,)]),
 }
 
 
