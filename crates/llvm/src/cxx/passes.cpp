@@ -2,6 +2,8 @@
 //
 // LLVM's own way to name a pipeline is a text, which brings in every pass that LLVM has. Here passes are named as types, and what is not named is not linked.
 // A pass must find every analysis it asks for registered: whoever adds one makes sure that the `…::Key`s its object file refers to (nm -C) are registered below.
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/BasicAliasAnalysis.h"
@@ -30,6 +32,7 @@
 #include "llvm-c/TargetMachine.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/IR/PassManager.h"
 #include "llvm/Target/TargetMachine.h"
@@ -148,6 +151,25 @@ private:
   }
 };
 
+// Unrolls a loop whole if it is known how often it runs at most. LLVM's pass sizes up every loop first, whose body is its neighbours' too in a nest; for gangs, whose
+// operations it splits into registers to price them, that takes longer than all other passes.
+struct UnrollShortPass : PassInfoMixin<UnrollShortPass> {
+  PreservedAnalyses run(Loop &L, LoopAnalysisManager &Loops, LoopStandardAnalysisResults &Known, LPMUpdater &Updater) {
+    if (Known.SE.getSmallConstantMaxTripCount(&L) == 0)
+      return PreservedAnalyses::all();
+    return LoopFullUnrollPass().run(L, Loops, Known, Updater);
+  }
+};
+
+// Locals into registers and common subexpressions: for functions that seldom run.
+FunctionPassManager rarePasses() {
+  FunctionPassManager Passes;
+  Passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  Passes.addPass(EarlyCSEPass(true));
+  Passes.addPass(SimplifyCFGPass());
+  return Passes;
+}
+
 FunctionPassManager gangPasses() {
   // Locals into registers, common subexpressions, invariants out of loops, loops of few iterations unrolled. Against the passes for scalar code this makes code of the same speed
   // (Mandelbrot, AVX2: within 3 %) in a quarter of the time.
@@ -155,7 +177,7 @@ FunctionPassManager gangPasses() {
   LoopPassManager Invariants, Unrolling;
   Invariants.addPass(LoopRotatePass());
   Invariants.addPass(LICMPass(LICMOptions()));
-  Unrolling.addPass(LoopFullUnrollPass());
+  Unrolling.addPass(UnrollShortPass());
   Passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   Passes.addPass(EarlyCSEPass(true));
   Passes.addPass(InstCombinePass());
@@ -287,6 +309,32 @@ bool holdsVectors(Function &F) {
   return false;
 }
 
+// Floats that a loop computes with and that are known when it is compiled.
+unsigned constantsIn(const Loop &L) {
+  SmallPtrSet<const Value *, 32> Constants;
+  for (const BasicBlock *Block : L.blocks())
+    for (const Instruction &I : *Block)
+      for (const Value *Operand : I.operands())
+        if (isa<Constant>(Operand) && Operand->getType()->isFPOrFPVectorTy())
+          Constants.insert(Operand);
+  return Constants.size();
+}
+
+// As many constants in a loop leave registers for nothing else.
+constexpr unsigned ManyConstants = 16;
+
+// Do all loops that hold no loop hold many constants, as polynomials have them?
+bool isFullOfConstants(const LoopInfo &Loops) {
+  return all_of(Loops.getLoopsInPreorder(), [](const Loop *L) { return !L->isInnermost() || constantsIn(*L) >= ManyConstants; });
+}
+
+// Keeps the code generator from moving constants out of loops that are full of them: they do not fit the registers, and the register allocator takes its time to put them back.
+class ConstantsStay : public OptPassGate {
+public:
+  bool isEnabled() const override { return true; }
+  bool shouldRunPass(StringRef Pass, StringRef) const override { return Pass != "Early Machine Loop Invariant Code Motion"; }
+};
+
 } // namespace
 
 // As `Pipeline` in pipeline.rs.
@@ -297,12 +345,18 @@ extern "C" void weft_llvm_optimize(LLVMModuleRef module, LLVMTargetMachineRef ma
   bool IsGpu = pipeline == Simt;
   Analyses All(M, *reinterpret_cast<TargetMachine *>(machine), IsGpu);
   AlwaysInlinerPass(/*InsertLifetime=*/false).run(M, All.Modules);
-  FunctionPassManager ForGangs = gangPasses(), ForScalars = scalarPasses(IsGpu);
+  FunctionPassManager ForGangs = gangPasses(), ForScalars = scalarPasses(IsGpu), ForRare = rarePasses();
+  bool AllFull = !IsGpu;
   for (Function &F : M) {
     if (F.isDeclaration())
       continue;
+    bool IsRare = F.hasFnAttribute(Attribute::Cold);
     bool IsGang = pipeline == Gang || (pipeline == Scalar && holdsVectors(F));
-    (IsGang ? ForGangs : ForScalars).run(F, All.Functions);
+    (IsRare ? ForRare : IsGang ? ForGangs : ForScalars).run(F, All.Functions);
+    AllFull &= IsRare || (IsGang && isFullOfConstants(All.Functions.getResult<LoopAnalysis>(F)));
     All.Functions.clear(F, F.getName());
   }
+  static ConstantsStay Gate;
+  if (AllFull)
+    M.getContext().setOptPassGate(Gate);
 }
