@@ -195,7 +195,7 @@ impl<'m> Fx<'_, 'm> {
         }
         self.w.place(start);
         self.mask = Mask::Lanes(taken);
-        self.block(body)?;
+        self.masked_block(body)?;
         self.w.br(after);
         Ok(())
     }
@@ -211,7 +211,9 @@ impl<'m> Fx<'_, 'm> {
         self.full_side(full, slot, join)?;
         self.mask = Mask::Full;
         self.w.place(part);
+        self.rest = true;
         self.divergent_if(stmt, cond, then, other)?;
+        self.rest = false;
         if let Some(slot) = slot {
             self.save_mask(slot, self.mask_now());
         }

@@ -51,6 +51,8 @@ pub struct Fx<'a, 'm> {
     pub mask_elem: Elem,
     /// A body is being written twice already.
     pub doubled: bool,
+    /// What is being written is the second of the two: for gangs that are not whole.
+    pub rest: bool,
     pub geometry: Option<Geometry>,
     /// `i32`: what the function returns.
     pub status: Operand,
@@ -90,6 +92,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             mask: Mask::Full,
             mask_elem: Elem::I1,
             doubled: false,
+            rest: false,
             geometry: None,
             status: Operand::Null,
             exit,

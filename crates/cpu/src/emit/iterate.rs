@@ -7,6 +7,7 @@ use super::control::{Frame, FrameKind, size};
 use super::func::Fx;
 use super::guard::DOUBLED_STATEMENTS;
 use super::mask::Mask;
+use super::module::Unroll;
 use super::values::{Num, Res, Val};
 use super::views::Slot;
 use super::writer::{Elem, Label, Operand, Ty};
@@ -222,7 +223,9 @@ impl<'m> Fx<'_, 'm> {
             self.doubled = true;
             self.full_for(facts, var, &slot, &range, body)?;
             self.mask = Mask::Full;
+            self.rest = true;
             self.divergent_for(facts, var, &slot, &range, body)?;
+            self.rest = false;
             self.doubled = false;
             return Ok(());
         }
@@ -323,7 +326,7 @@ impl<'m> Fx<'_, 'm> {
         self.w.place(start);
         self.define(var, Val::Num(at));
         self.mask = Mask::Lanes(on);
-        self.block(body)?;
+        self.masked_block(body)?;
         self.latch(&run, slot, range, head, next)?;
         self.close_loop(&run, next);
         Ok(())
@@ -367,7 +370,7 @@ impl<'m> Fx<'_, 'm> {
     /// The branch that closes a loop; LLVM's costs for gangs are too high for it to unroll by itself.
     fn back_to(&mut self, head: Label, unrolled: bool) {
         if unrolled {
-            let id = self.cx.unrolled_loop();
+            let id = self.cx.marked_loop(Unroll::Whole);
             self.w.end(format_args!("br label %{head}, !llvm.loop !{id}"));
         } else {
             self.w.br(head);

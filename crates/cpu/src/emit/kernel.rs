@@ -5,6 +5,7 @@ use weft_ir::{ArrayId, Axis, Geometry as Query, Space, ViewType};
 use super::entry::end_frame;
 use super::func::Fx;
 use super::mask::Mask;
+use super::module::Unroll;
 use super::values::{Num, Res, ViewVal};
 use super::writer::{Elem, Label, Operand, Ty};
 
@@ -166,11 +167,23 @@ impl Fx<'_, '_> {
     }
 
     pub fn end_count(&mut self, counter: &Counter) {
+        self.step_count(counter);
+        self.w.br(counter.head);
+        self.w.place(counter.done);
+    }
+
+    /// The same for a loop of few turns, which LLVM must not unroll.
+    pub fn end_short_count(&mut self, counter: &Counter) {
+        self.step_count(counter);
+        let (head, id) = (counter.head, self.cx.marked_loop(Unroll::Never));
+        self.w.end(format_args!("br label %{head}, !llvm.loop !{id}"));
+        self.w.place(counter.done);
+    }
+
+    fn step_count(&mut self, counter: &Counter) {
         self.w.place(counter.next);
         let next = self.scalar_int("add nsw", counter.at, Operand::Int(counter.step));
         self.w.store(Ty::I64, next, counter.slot);
-        self.w.br(counter.head);
-        self.w.place(counter.done);
     }
 
     pub fn geometry(&mut self, query: Query) -> Res<Num> {

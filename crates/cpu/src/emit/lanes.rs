@@ -4,6 +4,7 @@ use weft_ir::{Index, Op, Scalar};
 
 use super::func::Fx;
 use super::mask::Mask;
+use super::module::Unroll;
 use super::values::{Num, Res, Val, ViewVal, elem};
 use super::writer::{Elem, Operand, Ty};
 
@@ -68,7 +69,7 @@ impl Fx<'_, '_> {
         if calls {
             self.w.cond_br(more, head, done);
         } else {
-            let id = self.cx.unrolled_loop();
+            let id = self.cx.marked_loop(Unroll::Whole);
             self.w.end(format_args!(
                 "br i1 {}, label %{head}, label %{done}, !llvm.loop !{id}",
                 more.of(Ty::BOOL)
@@ -98,7 +99,7 @@ impl Fx<'_, '_> {
     }
 
     /// A bool of a lane takes a byte.
-    fn in_memory(&mut self, op: Operand, e: Elem) -> (Operand, Ty) {
+    pub fn in_memory(&mut self, op: Operand, e: Elem) -> (Operand, Ty) {
         if e != Elem::I1 {
             return (op, self.vector_ty(e));
         }
@@ -209,6 +210,23 @@ impl Fx<'_, '_> {
             slot.typed(Ty::PTR),
             lane.typed(Ty::I64)
         ))
+    }
+
+    /// The lanes from `first` on, as many as a gang has now: fewer than when the number was spilled.
+    pub fn part_of(&mut self, spilled: Spilled, first: Operand) -> Res<Num> {
+        let (slot, memory, register) = match spilled {
+            Spilled::Computed(n @ Num::Affine(_, step)) => return Ok(Num::Affine(self.lane_number(n, first), step)),
+            Spilled::Computed(n) => return Ok(n),
+            Spilled::Memory(slot, memory, register) => (slot, memory, register),
+            Spilled::Words(..) => return self.internal("a part of what is not in memory"),
+        };
+        let (ptr, ty) = (self.lane_slot(slot, memory, first), self.vector_ty(memory));
+        let value = self.w.load(ty, ptr);
+        if memory == register {
+            return Ok(Num::Varying(value));
+        }
+        let bits = self.w.inst(format_args!("icmp ne {}, zeroinitializer", value.typed(ty)));
+        Ok(Num::Varying(bits))
     }
 
     /// What a uniform or affine number is in one lane.

@@ -108,9 +108,26 @@ impl<'m> Fx<'_, 'm> {
         let some = self.w.inst(format_args!("icmp slt {}, {}", at.typed(Ty::I64), end.of(Ty::I64)));
         self.w.cond_br(some, tail, done);
         self.w.place(tail);
-        let mask = self.lanes_below(Num::Affine(at, 1), end);
-        self.gang(index, at, Mask::Lanes(mask), done)?;
+        match self.part_lanes(&self.f.body) {
+            Some(lanes) => self.tail_in_parts(index, at, end, lanes)?,
+            None => {
+                let mask = self.lanes_below(Num::Affine(at, 1), end);
+                self.gang(index, at, Mask::Lanes(mask), done)?;
+            }
+        }
         self.w.place(done);
+        Ok(())
+    }
+
+    fn tail_in_parts(&mut self, index: Option<Value>, at: Operand, end: Operand, lanes: u32) -> Res<()> {
+        let part = self.count(at, end, lanes.into());
+        let whole = self.start_part(lanes);
+        self.slots.clear();
+        self.make_slots()?;
+        let mask = self.lanes_below(Num::Affine(part.at, 1), end);
+        self.gang(index, part.at, Mask::Lanes(mask), part.next)?;
+        self.end_part(whole);
+        self.end_short_count(&part);
         Ok(())
     }
 

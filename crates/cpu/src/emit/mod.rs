@@ -24,6 +24,7 @@ mod memory;
 mod module;
 mod narrow;
 mod ops;
+mod parts;
 mod plan;
 mod points;
 mod print;

@@ -23,9 +23,19 @@ pub struct ModuleCx<'m> {
     helpers: BTreeSet<String>,
     loops: HashMap<u32, String>,
     pub calls_rare: bool,
-    /// Loops that are unrolled, each with a metadata node of its own after the first two.
-    unrolled: usize,
+    /// Loops that LLVM is told whether to unroll, each with a metadata node of its own.
+    marked_loops: Vec<Unroll>,
 }
+
+/// What LLVM is told of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unroll {
+    Whole,
+    Never,
+}
+
+/// The metadata nodes before those of the loops: branch weights, then what each [`Unroll`] says.
+const FIRST_LOOP_NODE: usize = 3;
 
 pub fn emit_module(module: &Module, target: &Target, variant: &Variant) -> Res<Emitted> {
     let mut cx = ModuleCx {
@@ -41,7 +51,7 @@ pub fn emit_module(module: &Module, target: &Target, variant: &Variant) -> Res<E
         helpers: BTreeSet::new(),
         loops: HashMap::new(),
         calls_rare: false,
-        unrolled: 0,
+        marked_loops: Vec::new(),
     };
     let function = module.entry_function();
     let symbol = symbol(function, module.entry);
@@ -107,10 +117,10 @@ impl ModuleCx<'_> {
         Ok(name)
     }
 
-    /// The metadata node of a loop to be unrolled whole.
-    pub fn unrolled_loop(&mut self) -> usize {
-        self.unrolled += 1;
-        self.unrolled + 1
+    /// The metadata node of a loop.
+    pub fn marked_loop(&mut self, unroll: Unroll) -> usize {
+        self.marked_loops.push(unroll);
+        self.marked_loops.len() - 1 + FIRST_LOOP_NODE
     }
 
     /// Is a helper function still to be written?
@@ -161,11 +171,15 @@ impl ModuleCx<'_> {
             text.push_str("attributes #1 = { cold nounwind memory(argmem: readwrite) }\n");
         }
         text.push_str("!0 = !{!\"branch_weights\", i32 1, i32 2000}\n");
-        if self.unrolled > 0 {
-            text.push_str("!1 = !{!\"llvm.loop.unroll.full\"}\n");
+        if !self.marked_loops.is_empty() {
+            text.push_str("!1 = !{!\"llvm.loop.unroll.full\"}\n!2 = !{!\"llvm.loop.unroll.disable\"}\n");
         }
-        for id in 2..self.unrolled + 2 {
-            let _ = writeln!(text, "!{id} = distinct !{{!{id}, !1}}");
+        for (id, unroll) in (FIRST_LOOP_NODE..).zip(&self.marked_loops) {
+            let says = match unroll {
+                Unroll::Whole => 1,
+                Unroll::Never => 2,
+            };
+            let _ = writeln!(text, "!{id} = distinct !{{!{id}, !{says}}}");
         }
         Emitted {
             text,
