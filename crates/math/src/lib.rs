@@ -88,6 +88,11 @@ pub fn fast(name: &'static str) -> &'static str {
     source(&format!("{name}_fast")).map_or(name, |s| s.name)
 }
 
+/// Is `name` a definition of float32's width: do literals stand for float32 in it?
+pub fn is_narrow(name: &str) -> bool {
+    name.contains("_f32")
+}
+
 /// The text of the definition `name`: an entry such as `sin_f64` or a helper that another text calls.
 pub fn source(name: &str) -> Option<Source> {
     index().get(name).copied()

@@ -157,8 +157,26 @@ impl Lower<'_> {
     // ---- user functions ----
 
     fn user_call(&mut self, f: &Rc<FunctionSource>, call: &Call) -> Res<Val> {
-        let args = self.bind_parameters(f, call)?;
+        let mut args = self.bind_parameters(f, call)?;
+        for arg in &mut args {
+            let Some(num) = arg.num() else { continue };
+            let to = self.literal_type(num, f);
+            if to != num {
+                *arg = self.cast(arg, to, call.span)?;
+            }
+        }
         self.call_function(f, &args, call.span)
+    }
+
+    /// The type of a number in the function `f`: literals stand for float32 in the library's texts of that width, so that these ask no
+    /// float64 of a device.
+    pub fn literal_type(&self, num: Num, f: &FunctionSource) -> Num {
+        let narrow = library::is_library(f.key) && weft_math::is_narrow(&f.name);
+        if narrow && num == Num::FLOAT {
+            Num::strong(Scalar::F32)
+        } else {
+            num
+        }
     }
 
     fn bind_parameters(&mut self, f: &Rc<FunctionSource>, call: &Call) -> Res<Vec<Val>> {
