@@ -152,6 +152,33 @@ fn a_launch_inside_a_launch_ends() {
     assert_eq!(inner.0.load(Ordering::Relaxed), 20 * (0..40).sum::<u64>());
 }
 
+/// Work of next to no time.
+struct Nothing;
+
+impl Work for Nothing {
+    fn run(&self, _: Range<u64>) -> bool {
+        true
+    }
+
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_launch_that_became_slow_is_noticed() {
+    let cost = spread::Cost::default();
+    for _ in 0..40 {
+        spread::run(&cost, Units::new(100, 1), &Nothing);
+    }
+    let slow = Sum::default();
+    for _ in 0..16 {
+        spread::run(&cost, Units::new(4, 1), &slow);
+    }
+    assert_eq!(slow.0.load(Ordering::Relaxed), 16 * (0..4).sum::<u64>());
+    assert!(cost.get().is_some_and(|each| each > 10_000.0), "{cost:?}");
+}
+
 #[test]
 fn a_raise_ends_the_launch_with_its_site() {
     let text = "
