@@ -7,6 +7,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -193,7 +194,9 @@ def record(text: str, results: list[Result], root: Path) -> None:
     own = [r.nanoseconds for r in results if r.nanoseconds is not None]
     count = len({r.function for r in results})
     middle = math.exp(sum(map(math.log, own)) / len(own))
-    cells = [f"{ROW}, mean of {count} | {middle:.2f} ns", f"{cell(mean(results, SVML))} (SVML)", cell(mean(results, "numba"))]
+    # The table is of another machine, most likely.
+    where = re.sub(r"\((R|TM)\)| Processor|, \d+ cores", "", machine())
+    cells = [f"{ROW} ({where}), mean of {count} | {middle:.2f} ns", f"{cell(mean(results, SVML))} (SVML)", cell(mean(results, "numba"))]
     row = " | ".join(cells) + " | | | |\n"
     readme = root / "README.md"
     lines = [line for line in readme.read_text().splitlines(keepends=True) if not line.startswith(ROW)]
