@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from mathlib import call
+from mpmath import mpf
+from promises import FUNCTIONS
 
 UNARY = {
     "sin": np.sin,
@@ -106,3 +108,28 @@ def test_bessel_function(dtype):
     """NumPy's own makes NaN of infinities."""
     x = np.array([0.0, -0.0, np.inf, -np.inf, 1e30, np.nan], dtype)
     same(call("i0", x), np.array([1, 1, np.inf, np.inf, np.inf, np.nan], dtype))
+
+
+def last_below(name: str, dtype: type, limit: mpf) -> np.generic:
+    """The last positive argument of a growing function whose value is below a limit."""
+    bits = np.uint64 if dtype is np.float64 else np.uint32
+    low, high = int(dtype(3).view(bits)), int(np.finfo(dtype).max.view(bits))
+    while high - low > 1:
+        middle = (low + high) // 2
+        below = FUNCTIONS[name].oracle(mpf(float(bits(middle).view(dtype)))) < limit
+        low, high = (middle, high) if below else (low, middle)
+    return bits(low).view(dtype)
+
+
+@TYPES
+@pytest.mark.parametrize("name", ["cosh", "exp", "exp10", "exp2", "expm1", "gamma", "i0", "lgamma", "sinh"])
+def test_results_are_infinite_where_they_overflow_and_not_before(name, dtype):
+    info = np.finfo(dtype)
+    for_certain = 1 + 8 * mpf(float(info.eps))
+    largest = mpf(float(info.max))
+    near = last_below(name, dtype, largest / for_certain)
+    beyond = last_below(name, dtype, largest * for_certain)
+    with np.errstate(all="ignore"):
+        got = call(name, np.array([near, np.nextafter(beyond, dtype(np.inf))]))
+    np.testing.assert_allclose(got[0], float(FUNCTIONS[name].oracle(mpf(float(near)))), rtol=16 * info.eps)
+    assert got[1] == np.inf

@@ -46,7 +46,7 @@ def lgamma_f64(x):
     """Logarithm of |gamma(x)|. At most 4 ULP, but for negative arguments near its zeros, where the absolute error is some last places of 1."""
     a = abs(x)
     small = a < 8.0
-    y = intrinsics.select(a > 2.5563e305, 1.0, a)
+    y = intrinsics.select(a > 2.5599833278516383e305, 1.0, a)
     e, el = _stirling_f64(y)
     p, pl = _rising_f64(intrinsics.select(small, y, 1.0))
     u, ul = _mul_wide_f64(p, pl, intrinsics.select(small, y, 1.0), 0.0)
@@ -63,7 +63,7 @@ def lgamma_f64(x):
     left = (x < -1e-20) & (not whole)
     f = intrinsics.select(left, y, 0.5)
     z = intrinsics.select(left, (1.1447298858494002 - log_f64(f * abs(sinpi_f64(f)))) - z, z)
-    z = intrinsics.select((a > 2.5563e305) | (whole & (x <= 0.0)), np.inf, z)
+    z = intrinsics.select((a > 2.5599833278516383e305) | (whole & (x <= 0.0)), np.inf, z)
     return intrinsics.select(intrinsics.isnan(x), x, z)
 
 
@@ -197,7 +197,7 @@ def lgamma_f32(x):
     """Logarithm of |gamma(x)|. At most 4 ULP, but for negative arguments near its zeros, where the absolute error is some last places of 1."""
     a = abs(x)
     small = a < 8.0
-    y = intrinsics.select(a > 4.0850e36, 1.0, a)
+    y = intrinsics.select(a > 4.0850031e36, 1.0, a)
     e, el = _stirling_f32(y)
     p, pl = _rising_f32(intrinsics.select(small, y, 1.0))
     u, ul = _mul_wide_f32(p, pl, intrinsics.select(small, y, 1.0), 0.0)
@@ -214,7 +214,7 @@ def lgamma_f32(x):
     left = (x < -1e-10) & (not whole)
     f = intrinsics.select(left, y, 0.5)
     z = intrinsics.select(left, (1.1447299 - log_f32(f * abs(sinpi_f32(f)))) - z, z)
-    z = intrinsics.select((a > 4.0850e36) | (whole & (x <= 0.0)), np.inf, z)
+    z = intrinsics.select((a > 4.0850031e36) | (whole & (x <= 0.0)), np.inf, z)
     return intrinsics.select(intrinsics.isnan(x), x, z)
 
 
