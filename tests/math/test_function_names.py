@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import cmath
-import linecache
 import math
 
 import numpy as np
 import pytest
+from support import texts
 
 import weft
 from weft import njit
@@ -25,11 +25,7 @@ def calling(name: str, count: int):
     """A function that hands its arguments to what is known as `name`."""
     names = ", ".join("abc"[:count])
     text = f"def f({names}):\n    return {name}({names})\n"
-    file = f"<calling {name} {count}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    scope = {"math": math, "cmath": cmath, "np": np}
-    exec(compile(text, file, "exec"), scope)
-    return scope["f"]
+    return texts.function_of(text, {"math": math, "cmath": cmath, "np": np})
 
 
 def same(got, want):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import cmath
 import enum
 import itertools
-import linecache
 import math
 import operator
 
 import numpy as np
 import pytest
+from support import texts
 
 import weft
 from weft import njit
@@ -58,11 +58,7 @@ def assert_same(got, want, context):
 def function_of(text, *names):
     """A function with a source of its own, as if it stood in a file."""
     source = f"def f({', '.join(names)}):\n" + "".join(f"    {line}\n" for line in text.splitlines())
-    file = f"<language {len(linecache.cache)} {hash(source)}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-    namespace = {"np": np, "math": math, "cmath": cmath}
-    exec(compile(source, file, "exec"), namespace)
-    return namespace["f"]
+    return texts.function_of(source, {"np": np, "math": math, "cmath": cmath})
 
 
 def run(f, compiled, args, context):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.texts import function_of
 
 import weft
 
@@ -130,24 +131,12 @@ def test_points_in_a_kernel(device):
 @pytest.mark.parametrize("name", ["argmin", "argmax", "var", "std"])
 def test_positions_and_spreads_along_axes(name, axis):
     source = f"def f(a):\n    return a.{name}({'' if axis is None else f'axis={axis}'})\n"
-    scope = {}
-    exec(compile(source, "<f>", "exec"), scope)
+    plain = function_of(source, {})
     for array in (A, A.astype(np.float32), (A * 10).astype(np.int16)):
-        expected = scope["f"](array)
-        got = compiled(source)(array)
+        expected = plain(array)
+        got = weft.njit(plain)(array)
         np.testing.assert_allclose(got, expected, rtol=1e-5 if array.dtype == np.float32 else 1e-13)
         assert np.asarray(got).dtype == np.asarray(expected).dtype
-
-
-def compiled(source):
-    """A function of text: its lines must be found."""
-    import linecache
-
-    file = f"<{hash(source)}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-    scope = {"np": np}
-    exec(compile(source, file, "exec"), scope)
-    return weft.njit(scope["f"])
 
 
 def test_the_first_nan_is_the_extreme():

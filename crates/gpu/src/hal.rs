@@ -4,10 +4,8 @@
 
 use std::borrow::Cow;
 
+use crate::emit::ENTRY;
 use crate::features::FloatControls;
-
-/// The entry point of every module.
-pub const ENTRY: &str = "main";
 
 /// What Vulkan says of a device beyond wgpu's features and limits.
 #[derive(Clone, Copy, Debug, Default)]

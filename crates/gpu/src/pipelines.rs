@@ -74,7 +74,7 @@ impl Pipeline {
                 label: None,
                 layout: Some(layout),
                 module: &module,
-                entry_point: Some(hal::ENTRY),
+                entry_point: Some(crate::emit::ENTRY),
                 compilation_options: wgpu::PipelineCompilationOptions {
                     zero_initialize_workgroup_memory: false,
                     ..Default::default()

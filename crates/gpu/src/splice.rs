@@ -4,8 +4,8 @@
 //! as it was.
 
 use naga::{
-    AddressSpace, BinaryOperator, Binding, Block, BuiltIn, EntryPoint, Expression, Function, GlobalVariable, Handle, Literal, Module,
-    Range, ResourceBinding, Scalar, ShaderStage, Span, Statement, StorageAccess, Type, TypeInner, VectorSize,
+    AddressSpace, BinaryOperator, Binding, Block, BuiltIn, Expression, Function, GlobalVariable, Handle, Literal, Module, Range,
+    ResourceBinding, Scalar, Span, Statement, StorageAccess, Type, TypeInner, VectorSize,
 };
 use weft_runtime::{CompileError, RunError};
 
@@ -244,17 +244,9 @@ fn kernel() -> Module {
         function,
         body: Block::new(),
     };
-    module.entry_points.push(EntryPoint {
-        name: crate::hal::ENTRY.into(),
-        stage: ShaderStage::Compute,
-        early_depth_test: None,
-        workgroup_size: [BLOCK, 1, 1],
-        workgroup_size_overrides: None,
-        function: body(code, [params, source, target]),
-        mesh_info: None,
-        task_payload: None,
-        incoming_ray_payload: None,
-    });
+    module
+        .entry_points
+        .push(crate::emit::entry_point(body(code, [params, source, target]), [BLOCK, 1, 1]));
     module
 }
 

@@ -3,6 +3,7 @@
 pub mod cleanup;
 mod compact;
 pub mod contract;
+mod counted;
 mod error;
 mod fold;
 pub mod halves;

@@ -5,13 +5,12 @@
 //! into locals of its own; each block combines those of its threads through shared memory, as a tree, and leaves one element per
 //! reduction. The second, *whole*, does the same with what the blocks left, in one block.
 
-use std::ops::Range;
-
 use weft_ir::{
     ArrayDecl, ArrayId, Axis, BinOp, Block, Builder, CmpOp, FuncId, FuncKind, Function, Geometry, Index, Label, Layout, Local, Module, Op,
     Part, ReduceOp, Reduction, Scalar, Space, StmtKind, Type, Value, ViewType,
 };
 
+use crate::counted::counted;
 use crate::operands::{blocks_mut, walk};
 
 /// Threads of each block of either kernel: what every device has.
@@ -86,7 +85,7 @@ fn first(function: &Function, rank: usize, reductions: &[Reduction]) -> Function
         [only] => *only,
         _ => b.func.new_value(Type::I64),
     };
-    each(&mut b, number, start..points, step, |b| {
+    counted(&mut b, number, [start, points, step], |b| {
         point(b, indices, &extents, number);
         let label = free_label(&function.body);
         let mut body = function.body.clone();
@@ -115,7 +114,7 @@ fn second(function: &Function, scalars: &[(ReduceOp, Scalar)]) -> Function {
         total.start(&mut b);
     }
     let number = b.func.new_value(Type::I64);
-    each(&mut b, number, thread..blocks, threads, |b| {
+    counted(&mut b, number, [thread, blocks, threads], |b| {
         for total in &totals {
             let part = load(b, total.out, number);
             total.add(b, part);
@@ -232,20 +231,6 @@ impl Tree<'_> {
         let other = Block::default();
         self.b.push(StmtKind::If { cond, then, other });
     }
-}
-
-/// `for var in range(start, stop, step)`
-fn each(b: &mut Builder, var: Value, Range { start, end: stop }: Range<Value>, step: Value, body: impl FnOnce(&mut Builder)) {
-    b.open();
-    body(b);
-    let body = b.close();
-    b.push(StmtKind::For {
-        var,
-        start,
-        stop,
-        step,
-        body,
-    });
 }
 
 /// The indices of a point from its number, which is the index where there is one axis; the last axis is the fastest.

@@ -2,7 +2,7 @@
 
 use ruff_python_ast::StmtFor;
 use ruff_text_size::Ranged;
-use weft_ir::{BinOp, Block, Label, Span, StmtKind, Type, Value};
+use weft_ir::{BinOp, Label, Span, Value};
 
 use super::Lower;
 use super::elementwise::point;
@@ -26,26 +26,13 @@ impl Lower<'_> {
     pub fn points_loop(&mut self, s: &StmtFor, points: &Points, break_to: Option<Label>) -> Res<()> {
         let span = self.span(s.iter.range());
         let exit = break_to.unwrap_or_else(|| self.fresh_label());
-        let vars: Vec<Value> = points.extents.iter().map(|_| self.b.func.new_value(Type::I64)).collect();
-        self.nonneg.extend(vars.iter().copied());
-        let (start, step) = (self.b.i64(0), self.b.i64(1));
         self.open_block();
-        for _ in &points.extents {
-            self.open_block();
-        }
-        let element = self.point_element(points, &vars, span)?;
-        self.nested_body(s, element, exit)?;
-        self.b.span = self.span(s.range());
-        for (&var, &stop) in vars.iter().zip(&points.extents).rev() {
-            let body: Block = self.close_block();
-            self.b.push(StmtKind::For {
-                var,
-                start,
-                stop,
-                step,
-                body,
-            });
-        }
+        self.in_order(&points.extents, &mut |l, vars| {
+            let element = l.point_element(points, vars, span)?;
+            l.nested_body(s, element, exit)?;
+            l.b.span = l.span(s.range());
+            Ok(())
+        })?;
         let nest = self.close_block();
         match break_to {
             Some(_) => self.splice(nest),

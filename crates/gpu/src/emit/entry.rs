@@ -270,17 +270,7 @@ impl Fx<'_> {
             false => request.block,
         };
         let (mut module, function) = self.w.finish();
-        module.entry_points.push(EntryPoint {
-            name: "main".to_owned(),
-            stage: ShaderStage::Compute,
-            early_depth_test: None,
-            workgroup_size,
-            workgroup_size_overrides: None,
-            function,
-            mesh_info: None,
-            task_payload: None,
-            incoming_ray_payload: None,
-        });
+        module.entry_points.push(entry_point(function, workgroup_size));
         // Where control is uniform is the passes' business, and they see more than naga does.
         let flags = ValidationFlags::all() - ValidationFlags::CONTROL_FLOW_UNIFORMITY;
         let info = request
@@ -314,4 +304,22 @@ impl Fx<'_> {
 
 fn numbered(op: Operand) -> Num {
     if op.ty == Ty::I32 { Num::Short(op, LENGTH) } else { Num::Reg(op) }
+}
+
+/// What devices are asked to run by name: a module's one entry point.
+pub const ENTRY: &str = "main";
+
+/// A function as the entry point of its module, in blocks of so many threads.
+pub fn entry_point(function: naga::Function, workgroup_size: [u32; 3]) -> EntryPoint {
+    EntryPoint {
+        name: ENTRY.to_owned(),
+        stage: ShaderStage::Compute,
+        early_depth_test: None,
+        workgroup_size,
+        workgroup_size_overrides: None,
+        function,
+        mesh_info: None,
+        task_payload: None,
+        incoming_ray_payload: None,
+    }
 }

@@ -30,6 +30,7 @@ mod views;
 mod warp;
 mod writer;
 
+pub use entry::{ENTRY, entry_point};
 use naga::valid::ModuleInfo;
 use weft_ir::{Module, Span};
 use weft_passes::written;

@@ -2,7 +2,7 @@
 //!
 //! No driver promises an order, and one (Mesa's for the CPU) speaks of more lanes than it has when it is told to be wide.
 
-use naga::{Binding, BuiltIn, EntryPoint, Module, ShaderStage};
+use naga::{Binding, BuiltIn, Module};
 use weft_ir::WARP;
 
 use super::Bench;
@@ -94,17 +94,7 @@ fn module(features: &Features, lanes: u32, threads: u32) -> Module {
         b.store(output, place, word);
     }
     let function = body.finish(None);
-    module.entry_points.push(EntryPoint {
-        name: "main".into(),
-        stage: ShaderStage::Compute,
-        early_depth_test: None,
-        workgroup_size: [threads, 1, 1],
-        workgroup_size_overrides: None,
-        function,
-        mesh_info: None,
-        task_payload: None,
-        incoming_ray_payload: None,
-    });
+    module.entry_points.push(crate::emit::entry_point(function, [threads, 1, 1]));
     module
 }
 

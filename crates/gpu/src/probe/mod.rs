@@ -96,7 +96,7 @@ impl Bench<'_> {
             label: None,
             layout: Some(&layout),
             module: shader,
-            entry_point: Some("main"),
+            entry_point: Some(crate::emit::ENTRY),
             compilation_options: wgpu::PipelineCompilationOptions::default(),
             cache: None,
         });

@@ -10,6 +10,7 @@ use weft_ir::{
 
 use super::Options;
 use super::group::Group;
+use crate::counted::counted;
 
 const ROWS: i64 = 3;
 
@@ -146,18 +147,9 @@ impl Ring {
 
     fn clear_all(&self, b: &mut Builder) {
         let zero = b.constant(zero(self.elem));
-        let (start, stop, step) = (b.i64(0), b.i64(ROWS * self.width), b.i64(1));
+        let range = [b.i64(0), b.i64(ROWS * self.width), b.i64(1)];
         let var = b.func.new_value(Type::I64);
-        b.open();
-        store(b, self.view, var, zero);
-        let body = b.close();
-        b.push(StmtKind::For {
-            var,
-            start,
-            stop,
-            step,
-            body,
-        });
+        counted(b, var, range, |b| store(b, self.view, var, zero));
     }
 
     fn vote(&self, b: &mut Builder, column: Value, holds: Value, (op, value): (AtomicOp, Value), clears: Value) -> Value {

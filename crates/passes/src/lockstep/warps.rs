@@ -7,6 +7,7 @@ use weft_ir::{BinOp, Builder, CmpOp, Const, Op, Scalar, StmtKind, Type, UnOp, Va
 
 use super::group::Group;
 use super::together::{Together, i32, if_then, load, shared_array, store, u32};
+use crate::counted::counted;
 
 /// Where threads put values for others, one array for each type values travel as.
 #[derive(Debug, Default)]
@@ -244,26 +245,19 @@ fn matched_in(b: &mut Builder, together: &mut Together, group: Group, asked: Ask
     }
     let same = b.func.new_local(Scalar::U32.into(), "same");
     b.set(same, none);
-    let (start, stop, step) = (b.i64(0), b.i64(WARP.into()), b.i64(1));
+    let range = [b.i64(0), b.i64(WARP.into()), b.i64(1)];
     let var = b.func.new_value(Type::I64);
-    b.open();
-    let lane = b.cast(var, Scalar::I32);
-    let lane = existing(b, together, lane);
-    let other = group.take(b, word, lane);
-    let equal = b.compare(CmpOp::Eq, other, word);
-    let one = b.constant(u32(1));
-    let bit = b.binary(BinOp::Shl, one, var);
-    let bit = b.select(equal, bit, none);
-    let before = b.get(same);
-    let after = b.binary(BinOp::Or, before, bit);
-    b.set(same, after);
-    let body = b.close();
-    b.push(StmtKind::For {
-        var,
-        start,
-        stop,
-        step,
-        body,
+    counted(b, var, range, |b| {
+        let lane = b.cast(var, Scalar::I32);
+        let lane = existing(b, together, lane);
+        let other = group.take(b, word, lane);
+        let equal = b.compare(CmpOp::Eq, other, word);
+        let one = b.constant(u32(1));
+        let bit = b.binary(BinOp::Shl, one, var);
+        let bit = b.select(equal, bit, none);
+        let before = b.get(same);
+        let after = b.binary(BinOp::Or, before, bit);
+        b.set(same, after);
     });
     let found = b.get(same);
     Op::Binary(BinOp::And, found, lanes)
@@ -271,31 +265,24 @@ fn matched_in(b: &mut Builder, together: &mut Together, group: Group, asked: Ask
 
 /// Sets the bits of those lanes that have given the same.
 fn compare_each(b: &mut Builder, together: &Together, (elem, view): (Scalar, Value), word: Value, lanes: Value, same: weft_ir::Local) {
-    let (start, stop, step) = (b.i64(0), b.i64(WARP.into()), b.i64(1));
+    let range = [b.i64(0), b.i64(WARP.into()), b.i64(1)];
     let first = b.cast(together.first, Type::I64);
     let var = b.func.new_value(Type::I64);
-    b.open();
-    let one = b.constant(Const::Int(Scalar::U32, 1));
-    let none = b.constant(u32(0));
-    let bit = b.binary(BinOp::Shl, one, var);
-    let takes_part = b.binary(BinOp::And, lanes, bit);
-    let takes_part = b.compare(CmpOp::Ne, takes_part, none);
-    b.open();
-    let at = b.binary(BinOp::Add, first, var);
-    let other = load(b, elem, view, at);
-    let equal = b.compare(CmpOp::Eq, other, word);
-    let bit = b.select(equal, bit, none);
-    let before = b.get(same);
-    let after = b.binary(BinOp::Or, before, bit);
-    b.set(same, after);
-    let then = b.close();
-    b.push(if_then(takes_part, then));
-    let body = b.close();
-    b.push(StmtKind::For {
-        var,
-        start,
-        stop,
-        step,
-        body,
+    counted(b, var, range, |b| {
+        let one = b.constant(Const::Int(Scalar::U32, 1));
+        let none = b.constant(u32(0));
+        let bit = b.binary(BinOp::Shl, one, var);
+        let takes_part = b.binary(BinOp::And, lanes, bit);
+        let takes_part = b.compare(CmpOp::Ne, takes_part, none);
+        b.open();
+        let at = b.binary(BinOp::Add, first, var);
+        let other = load(b, elem, view, at);
+        let equal = b.compare(CmpOp::Eq, other, word);
+        let bit = b.select(equal, bit, none);
+        let before = b.get(same);
+        let after = b.binary(BinOp::Or, before, bit);
+        b.set(same, after);
+        let then = b.close();
+        b.push(if_then(takes_part, then));
     });
 }

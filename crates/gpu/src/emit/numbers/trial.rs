@@ -1,8 +1,8 @@
 //! A kernel that tries operations on rows of operands, for tests and to find out what a device does.
 
 use naga::{
-    AddressSpace, ArraySize, Binding, BuiltIn, EntryPoint, GlobalVariable, Handle, Module, ResourceBinding, Scalar as Register,
-    ShaderStage, Span, StorageAccess, Type, TypeInner,
+    AddressSpace, ArraySize, Binding, BuiltIn, GlobalVariable, Handle, Module, ResourceBinding, Scalar as Register, Span, StorageAccess,
+    Type, TypeInner,
 };
 use weft_ir::{Const, Scalar, eval};
 
@@ -131,17 +131,7 @@ pub fn module(features: &Features, trials: &[Trial]) -> Option<Module> {
         written += 2 * rows;
     }
     let function = body.finish(None);
-    module.entry_points.push(EntryPoint {
-        name: "main".into(),
-        stage: ShaderStage::Compute,
-        early_depth_test: None,
-        workgroup_size: [BLOCK, 1, 1],
-        workgroup_size_overrides: None,
-        function,
-        mesh_info: None,
-        task_payload: None,
-        incoming_ray_payload: None,
-    });
+    module.entry_points.push(crate::emit::entry_point(function, [BLOCK, 1, 1]));
     Some(module)
 }
 
