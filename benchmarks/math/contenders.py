@@ -23,10 +23,11 @@ FAMILIES = {SVML: 1, SVML_HIGH: 2, LIBMVEC: 3}
 
 
 def contenders(function: Function, arguments: list[np.ndarray], passes: int) -> list[Contender]:
-    """Everyone who has this function."""
+    """Everyone who has this function. All write to one array: what fits in a cache must still be there at the next one's turn."""
+    arrays = [*arguments, filled(np.zeros_like(arguments[0]))]
 
     def contender(name: str, make: Callable[..., Work], rank: str = "peer", needs: str | None = None) -> Contender:
-        return Contender(name, functools.partial(make, function, arguments, passes), rank, needs)
+        return Contender(name, functools.partial(make, function, arrays, passes), rank, needs)
 
     found = [contender(name, functools.partial(weft_loop, name == FAST), WEFT, "weft") for name in (WEFT, FAST)]
     found += [contender(name, functools.partial(vector_loop, name)) for name in FAMILIES]
@@ -36,7 +37,7 @@ def contenders(function: Function, arguments: list[np.ndarray], passes: int) -> 
     return found
 
 
-def weft_loop(fastmath: bool, function: Function, arguments: list[np.ndarray], passes: int) -> Work:
+def weft_loop(fastmath: bool, function: Function, arrays: list[np.ndarray], passes: int) -> Work:
     """A `prange` loop: one thread, since the process has one, on all lanes; with `fastmath` it gets the shorter versions."""
     import weft
 
@@ -54,14 +55,14 @@ def weft_loop(fastmath: bool, function: Function, arguments: list[np.ndarray], p
             for i in weft.prange(x.shape[0]):
                 out[i] = f(x[i], y[i])
 
-    return _bound(unary if function.arity == 1 else binary, arguments, passes)
+    return _bound(unary if function.arity == 1 else binary, arrays, passes)
 
 
-def numba_loop(function: Function, arguments: list[np.ndarray], passes: int) -> Work:
+def numba_loop(function: Function, arrays: list[np.ndarray], passes: int) -> Work:
     """The same loop; `fastmath`, so that Numba may use what it has."""
     import numba
 
-    ten = arguments[0].dtype.type(10)
+    ten = arrays[0].dtype.type(10)
 
     # Numba has no 10 to the x but the power.
     @numba.njit
@@ -82,22 +83,20 @@ def numba_loop(function: Function, arguments: list[np.ndarray], passes: int) -> 
             for i in range(x.shape[0]):
                 out[i] = f(x[i], y[i])
 
-    return _bound(unary if function.arity == 1 else binary, arguments, passes)
+    return _bound(unary if function.arity == 1 else binary, arrays, passes)
 
 
-def _bound(loop: Any, arguments: list[np.ndarray], passes: int) -> Work:
-    out = filled(np.zeros_like(arguments[0]))
-
+def _bound(loop: Any, arrays: list[np.ndarray], passes: int) -> Work:
     def work() -> np.ndarray:
-        loop(*arguments, out, passes)
-        return out
+        loop(*arrays, passes)
+        return arrays[-1]
 
     return work
 
 
-def numpy_calls(function: Function, arguments: list[np.ndarray], passes: int) -> Work:
+def numpy_calls(function: Function, arrays: list[np.ndarray], passes: int) -> Work:
     """The ufunc, into an array that exists. NumPy has no 10 to the x but the power."""
-    out = filled(np.zeros_like(arguments[0]))
+    *arguments, out = arrays
     ten = out.dtype.type(10)
     f = functools.partial(np.power, ten) if function.name == "exp10" else getattr(np, function.numpy or function.name)
 
@@ -109,18 +108,17 @@ def numpy_calls(function: Function, arguments: list[np.ndarray], passes: int) ->
     return work
 
 
-def vector_loop(family: str, function: Function, arguments: list[np.ndarray], passes: int) -> Work:
+def vector_loop(family: str, function: Function, arrays: list[np.ndarray], passes: int) -> Work:
     """The loop of `vectors.c` over a library's vector function."""
     library = load(family)
-    f = getattr(library, f"{function.name}_{'f32' if arguments[0].dtype == np.float32 else 'f64'}")
-    f.argtypes = [ctypes.c_void_p] * (len(arguments) + 1) + [ctypes.c_long] * 2
+    f = getattr(library, f"{function.name}_{'f32' if arrays[0].dtype == np.float32 else 'f64'}")
+    f.argtypes = [ctypes.c_void_p] * len(arrays) + [ctypes.c_long] * 2
     f.restype = None
-    out = filled(np.zeros_like(arguments[0]))
-    addresses = [a.ctypes.data for a in (*arguments, out)]
+    addresses = [a.ctypes.data for a in arrays]
 
     def work() -> np.ndarray:
-        f(*addresses, out.size, passes)
-        return out
+        f(*addresses, arrays[0].size, passes)
+        return arrays[-1]
 
     return work
 

@@ -28,7 +28,8 @@ from harness import Benchmark, Budget, Clock, Outcome, installed, run  # noqa: E
 DTYPES = {"float64": np.float64, "float32": np.float32}
 # Bytes of all arrays together. The third-level cache is far larger than this everywhere, the second rarely as large.
 SIZES = {"L1": 24 << 10, "L3": 8 << 20}
-ELEMENTS_PER_SAMPLE = 1 << 20
+# Several passes over the larger arrays, or a sample would mostly time their way to a core that slept.
+ELEMENTS_PER_SAMPLE = 1 << 22
 PACKAGES = ["weft", "numpy", "numba", "intel-cmplr-lib-rt", "icc-rt"]
 
 

@@ -145,3 +145,37 @@ fn neighbouring_complex_elements_move_whole() {
     );
     assert!(!text.contains("masked.gather") && !text.contains("masked.scatter"), "{text}");
 }
+
+/// A kernel over neighbours with `long` multiplications, which `inner` stands around.
+fn neighbours(long: usize, inner: [&str; 2]) -> String {
+    let mut text = String::from(
+        "
+entry kernel @k(%0 x: view<f32, 1, C, global, ro>, %1 out: view<f32, 1, C, global>) {
+  %2: i64 = thread_idx.x
+  %3: i64 = 0
+  %4: i64 = 9
+  %5: i64 = 1
+",
+    );
+    text += inner[0];
+    text += "  %7: f32 = load %0[%2]\n";
+    for i in 0..long {
+        text += &format!("  %{}: f32 = mul %{}, %7\n", i + 8, i + 7);
+    }
+    text + &format!("  store %1[%2] = %{}\n{}}}\n", long + 7, inner[1])
+}
+
+#[test]
+fn long_straight_code_fetches_what_later_gangs_load() {
+    let straight = ["  %6: i64 = 0\n", ""];
+    let prefetches = |source: String| {
+        emitted(&lowered(&source), &avx512(), true)
+            .text
+            .matches("call void @llvm.prefetch")
+            .count()
+    };
+    assert_eq!(prefetches(neighbours(40, straight)), 4, "64 lanes are four lines");
+    assert_eq!(prefetches(neighbours(3, straight)), 0, "the core is ahead by itself");
+    let looped = ["  for %6: i64 = %3 to %4 step %5 {\n", "  }\n"];
+    assert_eq!(prefetches(neighbours(40, looped)), 0, "the next load is the loop's");
+}

@@ -58,6 +58,8 @@ pub struct Fx<'a, 'm> {
     pub status: Operand,
     pub exit: Label,
     pub lane_vectors: HashMap<i64, Operand>,
+    /// The arrays whose later elements this code fetches.
+    pub fetched: Vec<Operand>,
     pub span: Span,
     /// What a kernel with barriers keeps between its regions.
     pub regions: Option<Box<Regions>>,
@@ -97,6 +99,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             status: Operand::Null,
             exit,
             lane_vectors: HashMap::new(),
+            fetched: Vec::new(),
             span: Span::NONE,
             regions: None,
             team: Vec::new(),

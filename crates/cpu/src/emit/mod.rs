@@ -4,6 +4,7 @@
 //! tables its `site` numbers index. Nothing here calls LLVM.
 
 mod access;
+mod ahead;
 mod arith;
 mod atomic;
 mod block;

@@ -164,7 +164,7 @@ impl ModuleCx<'_> {
         let bits = self.target.vector_bits;
         let _ = writeln!(
             text,
-            "attributes #0 = {{ nounwind \"reciprocal-estimates\"=\"none\" \"target-cpu\"=\"{}\" \"target-features\"=\"{}\" \"min-legal-vector-width\"=\"{bits}\" \"prefer-vector-width\"=\"{bits}\" }}",
+            "attributes #0 = {{ nounwind \"target-cpu\"=\"{}\" \"target-features\"=\"{}\" \"min-legal-vector-width\"=\"{bits}\" \"prefer-vector-width\"=\"{bits}\" }}",
             self.target.cpu, self.target.features
         );
         if self.calls_rare {

@@ -1,0 +1,46 @@
+//! What later gangs load, fetched while this one computes.
+//!
+//! A core works ahead of itself by a few hundred instructions, which is less than a gang of long straight code: its loads start when the
+//! gang before is nearly done, and wait. What hardware fetches by itself helps half of the way. (AVX-512, 1 MiB of float32 in the third-level
+//! cache, 30 dependent operations on four vectors: 0.34 ns an element, with this 0.30, from the first-level cache 0.29.)
+
+use weft_ir::{Scalar, Space};
+
+use super::control::{FrameKind, size};
+use super::func::Fx;
+use super::mask::Mask;
+use super::values::ViewVal;
+use super::writer::{Operand, Ty};
+
+/// Gangs of shorter code are within the core's own reach.
+const LEAST_STATEMENTS: usize = 24;
+/// How far ahead. Anything from 512 bytes to 4 KiB measured the same.
+const DISTANCE: i64 = 2048;
+const LINE: i64 = 64;
+
+impl Fx<'_, '_> {
+    /// A load of neighbouring elements by a whole gang: fetches those of a later gang, once for every array.
+    pub fn fetch_ahead(&mut self, view: &ViewVal, at: Operand, s: Scalar) {
+        if !self.works_long() || view.ty.space != Space::Global || self.fetched.contains(&view.base) {
+            return;
+        }
+        self.fetched.push(view.base);
+        self.cx.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)".to_owned());
+        for line in 0..(i64::from(self.lanes) * s.size() as i64).div_euclid(LINE).max(1) {
+            let at = self.add_scalar(at, Operand::Int(DISTANCE + line * LINE));
+            let ptr = self.w.offset(view.base, at);
+            // For reading, to stay in all caches, as data.
+            self.w.line(format_args!(
+                "call void @llvm.prefetch.p0({}, i32 0, i32 3, i32 1)",
+                ptr.typed(Ty::PTR)
+            ));
+        }
+    }
+
+    /// Is this straight code of whole gangs, one after the other, and much of it? In a loop inside, a gang's next load is the loop's.
+    fn works_long(&self) -> bool {
+        let straight = !self.frames.iter().any(|f| f.kind == FrameKind::Next);
+        let alone = !self.is_warp && self.team.is_empty() && self.regions.is_none();
+        self.mask == Mask::Full && straight && alone && size(&self.f.body) >= LEAST_STATEMENTS
+    }
+}
