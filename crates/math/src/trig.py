@@ -89,12 +89,10 @@ def sincos_f64(x):
 
 def tan_f64(x):
     """Tangent. At most 1 ULP."""
-    a = abs(x)
-    q, r, rl = _trig_reduce_f64(a)
-    if a >= 1647000.0:
-        q, r, rl = _rare_trig_reduce_f64(a)
-    y = _tan_kernel_f64(q, r, rl)
-    return intrinsics.from_bits(intrinsics.bits(y) ^ (intrinsics.bits(x) & (-1 << 63)))
+    q, r, rl = _trig_reduce_f64(x)
+    if abs(x) >= 1647000.0:
+        q, r, rl = _rare_trig_reduce_f64(x)
+    return _tan_kernel_f64(q, r, rl)
 
 
 def _tan_kernel_each(q, r, rl):
@@ -107,9 +105,8 @@ def _tan_kernel_each(q, r, rl):
     l = intrinsics.fma(0.6 * h, intrinsics.fma(r, r, -s), intrinsics.fma(h * h, rl, rl))
     v = intrinsics.fma(v, t, l)
     h = r + v
-    l = (r - h) + v
     c = -1.0 / h
-    c = intrinsics.fma(c, intrinsics.fma(c, l, intrinsics.fma(c, h, 1.0)), c)
+    c = intrinsics.fma(c, intrinsics.fma(c, v, intrinsics.fma(c, r, 1.0)), c)
     return intrinsics.select((q & 1) != 0, c, h)
 
 
@@ -162,20 +159,21 @@ def _cos_tail_f64(s):
 
 
 def _trig_reduce_f64(a):
-    """(q, r, rl) with a = q pi/2 + r + rl, for 0 <= a < 2^20 pi/2; only the low bits of q count.
+    """(q, r, rl) with a = q pi/2 + r + rl, for |a| < 2^20 pi/2; only the low bits of q count.
 
     The first product is exact under fma and so is its difference with a; pi/2's second part has 33 bits, so that n times it is exact too.
+    All parts of pi/2 have one sign, and rl is minus zero where it is nothing: so r + rl has the sign of a zero a.
     """
     shifted = intrinsics.fma(a, 0.6366197723675814, 6755399441055744.0)
     n = shifted - 6755399441055744.0
     r0 = intrinsics.fma(n, -1.5707963267948966, a)
     r = intrinsics.fma(n, -6.12323399538461e-17, r0)
-    rl = intrinsics.fma(n, -6.12323399538461e-17, r0 - r)
+    rl = intrinsics.fma(n, -6.12323399538461e-17, -(r - r0))
     return intrinsics.bits(shifted), r, intrinsics.fma(n, -3.5215598651832e-27, rl)
 
 
 def _rare_trig_reduce_f64(a):
-    """(q, r, rl) with a = q pi/2 + r + rl modulo 2 pi, for any a >= 2^20. Infinity gives NaN.
+    """(q, r, rl) with a = q pi/2 + r + rl modulo 2 pi, for any |a| >= 2^20. Infinity gives NaN.
 
     After Payne and Hanek, "Radian reduction for trigonometric functions", SIGNUM Newsletter 18 (1983), in floats: the product of a with each piece of
     2/pi is taken exactly, as two floats. Whole multiples of four leave each at once, and the rests are summed in three parts. The closest any
@@ -250,22 +248,19 @@ def sincos_f32(x):
 
 def tan_f32(x):
     """Tangent. At most 1 ULP."""
-    a = abs(x)
-    q, r, rl = _trig_reduce_f32(a)
-    if a >= 6400.0:
-        q, r, rl = _rare_trig_reduce_f32(a)
-    y = _tan_kernel_f32(q, r, rl)
-    return intrinsics.from_bits(intrinsics.bits(y) ^ (intrinsics.bits(x) & (-1 << 31)))
+    q, r, rl = _trig_reduce_f32(x)
+    if abs(x) >= 6400.0:
+        q, r, rl = _rare_trig_reduce_f32(x)
+    return _tan_kernel_f32(q, r, rl)
 
 
 def _tan_tail_f32(s):
     """(tan(r) - r) / r^3 in s = r^2 <= (pi/4)^2; error 2^-29 of tan(r)/r."""
-    z = s * s
-    p = intrinsics.fma(z, 9.115088e-05, 0.021284508)
-    p = intrinsics.fma(z, p, 0.13332674)
-    o = intrinsics.fma(z, 0.00437648, 0.010832508)
-    o = intrinsics.fma(z, o, 0.054059178)
-    p = intrinsics.fma(s, o, p)
+    p = intrinsics.fma(s, 0.00437648, 9.115088e-05)
+    p = intrinsics.fma(s, p, 0.010832508)
+    p = intrinsics.fma(s, p, 0.021284508)
+    p = intrinsics.fma(s, p, 0.054059178)
+    p = intrinsics.fma(s, p, 0.13332674)
     return intrinsics.fma(s, p, 0.3333335)
 
 
@@ -282,15 +277,15 @@ def _cos_tail_f32(s):
 
 
 def _trig_reduce_f32(a):
-    """(q, r, rl) with a = q pi/2 + r + rl, for 0 <= a < 2^12 pi/2; only the low bits of q count.
+    """(q, r, rl) with a = q pi/2 + r + rl, for |a| < 2^12 pi/2; only the low bits of q count.
 
-    As _trig_reduce_f64, with 12 bits in the second part of pi/2.
+    As _trig_reduce_f64, with 12 bits in the second part of pi/2, whose first is cut off.
     """
     shifted = intrinsics.fma(a, 0.63661975, 12582912.0)
     n = shifted - 12582912.0
-    r0 = intrinsics.fma(n, -1.5707963705062866, a)
-    r = intrinsics.fma(n, 4.371395334601402e-08, r0)
-    rl = intrinsics.fma(n, 4.371395334601402e-08, r0 - r)
+    r0 = intrinsics.fma(n, -1.570796251296997, a)
+    r = intrinsics.fma(n, -7.549533620476723e-08, r0)
+    rl = intrinsics.fma(n, -7.549533620476723e-08, -(r - r0))
     return intrinsics.bits(shifted), r, intrinsics.fma(n, -2.5633440682570896e-12, rl)
 
 
