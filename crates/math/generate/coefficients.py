@@ -204,6 +204,11 @@ def _cosh(z: mpf) -> mpf:
     return (mp.cosh(mp.sqrt(z)) - 1) / z
 
 
+def _tanh(z: mpf) -> mpf:
+    a = mp.sqrt(z)
+    return (mp.tanh(a) - a) / (a * z)
+
+
 def _exp2_over(r: mpf) -> mpf:
     return (mp.power(2, r) - 1) / r
 
@@ -249,8 +254,10 @@ ATAN = (_atan, lambda s: s, _over(-3, 5, -7))
 ATAN_WIDE = (_atan, lambda s: s * mp.sqrt(s) / mp.atan(mp.sqrt(s)) if s else mpf(0), _over(-3, 5, -7))
 ASIN = (_asin, lambda z: z, (mpf(1) / 6, mpf(3) / 40, mpf(5) / 112))
 EXP = (_exp, lambda h: h * h / mp.exp(h), _over(2, 6, 24, 120))
+EXP_TWICE = (lambda h: mp.exp(2 * h), lambda h: mp.exp(-2 * h), ())
 SINH = (_sinh, lambda z: z, _over(6, 120, 5040))
 COSH = (_cosh, lambda z: z, _over(2, 24, 720))
+TANH = (_tanh, lambda z: z * mp.sqrt(z) / mp.tanh(mp.sqrt(z)) if z else mpf(0), (mpf(-1) / 3, mpf(2) / 15, mpf(-17) / 315))
 EXPM1 = (_expm1, lambda h: h**3 / mp.exp(h), _over(6, 24, 120, 720))
 LOG_INVERSE = (lambda f: 1 / (2 + f), lambda f: 2 + f)
 LOG = (_log, lambda z: z, (mpf(2) / 3, mpf(2) / 5, mpf(2) / 7))
@@ -312,6 +319,8 @@ POLYNOMIALS = [
     Polynomial("hyperbolic.py", "_sinh_tail_f32", 2, 0, LN2_HALF**2, *SINH),
     Polynomial("hyperbolic.py", "_cosh_tail_f64", 5, 0, LN2_HALF**2, *COSH),
     Polynomial("hyperbolic.py", "_cosh_tail_f32", 3, 0, LN2_HALF**2, *COSH),
+    Polynomial("hyperbolic.py", "_tanh_tail_f32", 7, 0, 1, *TANH),
+    Polynomial("hyperbolic.py", "_exp_twice_f32", 7, -LN2_HALF / 2, LN2_HALF / 2, *EXP_TWICE, together=True),
     Polynomial("log.py", "_log_inverse_f64", 4, LOG_LOW, LOG_HIGH, *LOG_INVERSE, together=True),
     Polynomial("pow.py", "_log_inverse_f32", 3, LOG_LOW, LOG_HIGH, *LOG_INVERSE, together=True),
     Polynomial("log.py", "_log_tail_f64", 7, 0, LOG_END, *LOG),

@@ -2,7 +2,8 @@
 
 With x = n ln 2 + h + l, exp(x) - 1 = (2^n - 1) + 2^n (h + h^2/2) + 2^n (h^3 R(h) + l), and with M and P half the difference and sum of 2^n and 2^-n,
 sinh(x) = M cosh(h + l) + P sinh(h + l), cosh(x) = P cosh(h + l) + M sinh(h + l): no division, and n = 0 needs no care. In each the first two terms are
-summed without error, and the rest is small beside them. tanh(x) is N / (N + 2) with N = exp(2 x) - 1 in two parts. Polynomials: generate/coefficients.py.
+summed without error, and the rest is small beside them. tanh(x) is N / (N + 2) with N = exp(2 x) - 1 in two parts; in float32 a polynomial up to 1
+and 1 - 2 / (exp(2 x) + 1) beyond are shorter. Polynomials: generate/coefficients.py.
 """
 
 import numpy as np
@@ -52,12 +53,12 @@ def cosh_f64(x):
     return y
 
 
-def tanh_each(x):
+def tanh_f64(x):
     """Hyperbolic tangent: the quotient of two sums of two. At most 1 ULP."""
     a = abs(x)
     y = intrinsics.select(a > 22.0, 22.0, a)
-    t, h, l = _exp_parts_each(y + y)
-    l = intrinsics.fma(h * h, intrinsics.fma(h, _expm1_tail_each(h), 0.5), l)
+    t, h, l = _exp_parts_f64(y + y)
+    l = intrinsics.fma(h * h, intrinsics.fma(h, _expm1_tail_f64(h), 0.5), l)
     s = h + l
     l = (h - s) + l
     m = t - 1.0
@@ -191,6 +192,40 @@ def cosh_f32(x):
     if not a <= 86.0:
         y = _rare_exp_half_f32(a)
     return y
+
+
+def tanh_f32(x):
+    """Hyperbolic tangent: a polynomial up to 1, beyond 1 - 2 / (exp(2 a) + 1), which has few errors where the fraction is small. At most 1 ULP."""
+    a = abs(x)
+    z = a * a
+    near = intrinsics.fma(a * z, _tanh_tail_f32(z), a)
+    b = intrinsics.select(a > 10.0, 10.0, a)
+    # 127 more, so that the low bits are an exponent field.
+    shifted = intrinsics.fma(b, 2.88539, 12583039.0)
+    h = intrinsics.fma(shifted - 12583039.0, -0.3465736, b)
+    t = intrinsics.from_bits(intrinsics.bits(shifted) << 23)
+    far = 1.0 - 2.0 / intrinsics.fma(t, _exp_twice_f32(h), 1.0)
+    return intrinsics.copysign(intrinsics.select(a > 1.0, far, near), x)
+
+
+def _tanh_tail_f32(z):
+    """(tanh(a) - a) / a^3 in z = a^2 <= 1; error 2^-27.68 of tanh(a)."""
+    p = intrinsics.fma(z, -0.00035838148, 0.0023011954)
+    p = intrinsics.fma(z, p, -0.007945992)
+    p = intrinsics.fma(z, p, 0.021486672)
+    p = intrinsics.fma(z, p, -0.053879846)
+    p = intrinsics.fma(z, p, 0.13332346)
+    return intrinsics.fma(z, p, -0.33333296)
+
+
+def _exp_twice_f32(h):
+    """exp(2 h) for |h| <= 0.1734; error 2^-25.8."""
+    p = intrinsics.fma(h, 0.088555574, 0.26799545)
+    p = intrinsics.fma(h, p, 0.66669166)
+    p = intrinsics.fma(h, p, 1.3333136)
+    p = intrinsics.fma(h, p, 1.9999996)
+    p = intrinsics.fma(h, p, 2.0)
+    return intrinsics.fma(h, p, 1.0)
 
 
 def _hyperbolic_parts_f32(a):
