@@ -27,7 +27,10 @@ class profile:
     trace: a file for a trace as well; load it in https://ui.perfetto.dev to see streams side by side.
     show: print the table.
 
-    What is recorded stays in `activities`; `table` gives the text and `save` writes a trace. Kernels on GPUs are timed by the device.
+    What is recorded stays in `activities`; `table` gives the text and `save` writes a trace. Work on GPUs is timed by the device. On CUDA
+    that is CUPTI's affair where a ``libcupti`` is installed and lets Weft have it, else that of CUDA events: `timers` says which and why.
+    `missing` counts launches and copies whose times did not arrive. The environment variable ``WEFT_CUPTI`` names the library;
+    ``WEFT_CUPTI=none`` asks for events.
 
     >>> import numpy as np, weft
     >>> from weft import cuda
@@ -40,6 +43,8 @@ class profile:
 
     def __init__(self, trace: str | os.PathLike[str] | None = None, *, show: bool = True) -> None:
         self.activities: list[Activity] = []
+        self.missing = 0
+        self.timers: dict[str, str] = {}
         self._trace = trace
         self._show = show
         self._session: _weft.ProfileSession | None = None
@@ -52,7 +57,10 @@ class profile:
     def __exit__(self, *_: Any) -> None:
         """Waits for the devices, then prints the table and writes the trace."""
         if self._session is not None:
-            self.activities += [Activity(*row) for row in self._session.stop()]
+            rows, missing, timers = self._session.stop()
+            self.activities += [Activity(*row) for row in rows]
+            self.missing += missing
+            self.timers.update(timers)
             self._session = None
         if self._trace is not None:
             self.save(self._trace)
@@ -63,20 +71,27 @@ class profile:
         """Percent of the time, total, calls, average, least and most, name: for each device, and for the compiler."""
         work = [one for one in self.activities if one.what != "compile"]
         parts = [
-            _section(f"{device}: kernels and copies", [one for one in work if one.device == device])
+            _section(self._title(device), [one for one in work if one.device == device])
             for device in dict.fromkeys(one.device for one in work)
         ]
         compiles = [one for one in self.activities if one.what == "compile"]
         if compiles:
             parts.append(_section("compiler", compiles))
+        if self.missing:
+            parts.append(f"not listed, since their times did not arrive: {self.missing} launches and copies")
         return "\n\n".join(parts) if parts else "nothing was recorded"
+
+    def _title(self, device: str) -> str:
+        timer = self.timers.get(device.split(":")[0])
+        return f"{device}: kernels and copies" + (f", timed by {timer}" if timer else "")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a trace in the Trace Event Format, which Perfetto and Chrome's about:tracing read."""
         import json  # It takes as long to import as all of Weft.
 
         with open(path, "w", encoding="utf-8") as file:
-            json.dump({"traceEvents": list(_events(self.activities)), "displayTimeUnit": "ns"}, file)
+            trace = {"traceEvents": list(_events(self.activities)), "displayTimeUnit": "ns", "otherData": {"timed by": self.timers}}
+            json.dump(trace, file)
 
 
 def _section(title: str, activities: Sequence[Activity]) -> str:

@@ -55,7 +55,9 @@ def _info(_: argparse.Namespace) -> int:
         print(f"{device.name:9} {device.description}")
         print(f"{'':9} {_parts(device)}, {device.memory_bytes / 2**30:.1f} GiB of memory")
         print(f"{'':9} {device.features}")
-    for driver, lines in (("cuda", _weft.cuda_status()), ("gpu", _weft.gpu_status())):
+    timer = _weft.cuda_profiler()
+    cuda = _weft.cuda_status() + ([f"profiles are timed by {timer}"] if timer else [])
+    for driver, lines in (("cuda", cuda), ("gpu", _weft.gpu_status())):
         print(f"{driver:9} " + f"\n{'':9} ".join(lines))
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -79,6 +80,88 @@ def test_functions_and_ufuncs_of_the_cpu_are_recorded(device):
     with weft.profile(show=False) as p:
         assert total(np.ones(10)) == 10
     assert [one.name for one in p.activities if one.what == "kernel"] == ["total"]
+
+
+ADD_ONE = kernel()
+# Nanoseconds by which the clocks of a GPU and of the host may be read differently.
+SLACK = {"CUPTI": 1_000_000, "CUDA": 50_000_000, "": 50_000_000}
+
+
+@weft.njit
+def mark():
+    """Runs on the CPU, whose rows have the host's times."""
+    return 0
+
+
+def record(streams, launches):
+    """A profile of launches on several streams, between a mark before and one after, and the arrays."""
+    arrays = [cuda.to_device(np.zeros(100_000, np.float32), stream=stream) for stream in streams]
+    for stream, array in zip(streams, arrays, strict=True):
+        ADD_ONE[400, 256, stream](array)
+    cuda.synchronize()
+    with weft.profile(show=False) as p:
+        mark()
+        for _ in range(launches):
+            for stream, array in zip(streams, arrays, strict=True):
+                ADD_ONE[400, 256, stream](array)
+        copies = [array.copy_to_host(stream=stream) for stream, array in zip(streams, arrays, strict=True)]
+        cuda.synchronize()
+        mark()
+    assert all((copy == launches + 1).all() for copy in copies)
+    return p
+
+
+def test_times_lie_within_those_of_the_host(device):
+    streams = [cuda.stream() for _ in range(3)]
+    mark()
+    p = record(streams, 20)
+    assert p.missing == 0
+    slack = SLACK[p.timers.get(device.kind, "").split(" ")[0]]
+    before, after = [one for one in p.activities if one.name == "mark"]
+    ours = [one for one in p.activities if one.name != "mark"]
+    assert sorted(one.name for one in ours) == ["add_one"] * 60 + ["copy to host"] * 3
+    for one in ours:
+        assert one.duration > 0 and one.device == device.name
+        assert one.start + slack >= before.start + before.duration and one.start + one.duration <= after.start + slack
+    if device.kind == "cuda":
+        for stream in streams:
+            mine = [one for one in ours if one.stream == stream.handle]
+            assert len(mine) == 21
+            assert all(one.start + one.duration <= two.start + 1000 for one, two in itertools.pairwise(mine))
+
+
+def test_cupti_and_events_record_the_same(device, monkeypatch):
+    if device.kind != "cuda":
+        pytest.skip("other devices have one way to be timed")
+    stream = [cuda.stream()]
+    by_cupti = record(stream, 10)
+    monkeypatch.setenv("WEFT_CUPTI", "none")
+    by_events = record(stream, 10)
+    assert by_events.timers == {"cuda": "CUDA events (CUPTI is turned off: WEFT_CUPTI=none)"}
+    assert f"{device.name}: kernels and copies, timed by CUDA events (" in by_events.table()
+    timer = by_cupti.timers["cuda"]
+    if timer.startswith("CUDA events"):
+        pytest.skip(timer)
+    assert timer.startswith("CUPTI (") and f"{device.name}: kernels and copies, timed by CUPTI (" in by_cupti.table()
+    rows = [[(one.what, one.name, one.bytes, one.stream) for one in p.activities] for p in (by_cupti, by_events)]
+    assert rows[0] == rows[1]
+
+
+def test_a_library_that_is_not_there_is_said(device, monkeypatch, tmp_path):
+    if device.kind != "cuda":
+        pytest.skip("other devices have one way to be timed")
+    monkeypatch.setenv("WEFT_CUPTI", str(tmp_path / "libcupti.so"))
+    p = record([cuda.stream()], 1)
+    assert p.timers["cuda"].startswith(f"CUDA events (CUPTI {tmp_path / 'libcupti.so'} cannot be used: ")
+    info = subprocess.run([sys.executable, "-m", "weft.cli", "info"], capture_output=True, text=True, check=True).stdout
+    assert f"profiles are timed by {p.timers['cuda']}" in info
+
+
+def test_what_is_missing_is_said():
+    p = weft.profile()
+    assert "not listed" not in p.table()
+    p.missing = 2
+    assert p.table() == "not listed, since their times did not arrive: 2 launches and copies"
 
 
 def test_a_script_is_profiled(tmp_path):

@@ -6,7 +6,7 @@
 //! | `WEFT_DOUBLE_CC` | compute capability | 9.0 |
 //! | `WEFT_DOUBLE_DRIVER` | driver version: 12080 is 12.8 | 13000 |
 //! | `WEFT_DOUBLE_MEMORY` | bytes of memory per device; `k`, `m`, `g` may follow | 1g |
-//! | `WEFT_DOUBLE_FAIL` | calls that fail: `cuInit=100,cuMemAllocAsync=2@5,cuLaunchKernel=719@3+`: every call, the fifth, the third and all after | none |
+//! | `WEFT_DOUBLE_FAIL` | calls that fail: `cuInit=100,cuMemAllocAsync=2@5,cuLaunchKernel=719@3+`: every call, the fifth, the third and all after; `cuptiActivityRecord` is a record that is lost | none |
 //! | `WEFT_DOUBLE_THREADS` | host threads a launch may use | as many as there are processors |
 //! | `WEFT_DOUBLE_LIMIT` | instructions of a warp (in all of a launch) after which it times out | none |
 //! | `WEFT_DOUBLE_VERBOSE` | 1: reports of failed checks also go to the standard error | 0 |

@@ -10,7 +10,7 @@ use weft_runtime::{
     MemoryStats, RunError, Stream, StreamOptions,
 };
 
-use crate::driver::{Choice, Driver, codes, version_text};
+use crate::driver::{Choice, Driver, codes, cupti, version_text};
 use crate::emit::Facts;
 use crate::executable::CudaExecutable;
 use crate::gpu::Gpu;
@@ -82,6 +82,12 @@ pub fn status() -> Result<Vec<String>, String> {
     }
     lines.extend(platform.unsupported.iter().cloned());
     Ok(lines)
+}
+
+/// What would time the work of a profile; none where there is no GPU.
+pub fn profiler() -> Option<String> {
+    let gpu = devices().first()?.gpu();
+    Some(cupti::outlook(&gpu.context.driver))
 }
 
 /// A GPU.

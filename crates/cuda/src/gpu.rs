@@ -99,6 +99,19 @@ impl Gpu {
         found.ok_or_else(|| RunError::Invalid(format!("{id} is no CUDA device of this process")))
     }
 
+    /// Waits for work on all GPUs of this process that can be waited for, and tells nobody how it went.
+    pub fn wait_for_all(&self) {
+        let all = self.siblings.get().map_or(&[][..], Vec::as_slice);
+        for gpu in all.iter().filter_map(Weak::upgrade) {
+            if gpu.context.is_alive()
+                && !gpu.captures()
+                && let Ok(_current) = gpu.context.enter()
+            {
+                let _ = gpu.context.synchronize();
+            }
+        }
+    }
+
     /// The legacy default stream.
     pub fn default_stream(self: &Arc<Self>) -> &Arc<CudaStream> {
         self.default.get_or_init(|| {

@@ -17,4 +17,4 @@ mod variant;
 mod waits;
 
 pub use compile::{Ptx, compile_ptx, export_ptx};
-pub use device::{CudaDevice, Platform, devices, platform, status};
+pub use device::{CudaDevice, Platform, devices, platform, profiler, status};

@@ -1,11 +1,13 @@
-//! Times of launches and copies on the device, by pairs of events around them, while a profile is taken.
+//! Times of launches and copies on the device while a profile is taken: from CUPTI, or by pairs of events around them.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use weft_runtime::RunError;
 use weft_runtime::profile::{self, Activity, Row};
 
 use crate::driver::Failure;
+use crate::driver::cupti::{self, Flush, Tracer};
 use crate::driver::table::EventHandle;
 use crate::gpu::{Gpu, lock};
 use crate::stream::CudaStream;
@@ -71,7 +73,63 @@ fn timed<T>(
     bytes: u64,
     work: impl FnOnce() -> Result<T, RunError>,
 ) -> Result<T, RunError> {
-    let gpu = stream.gpu();
+    let gpu = stream.gpu().clone();
+    let (result, times) = match cupti::tracer(&gpu.context.driver) {
+        Some(tracer) => traced(&gpu, tracer, bytes, work)?,
+        None => paired(&gpu, stream, work)?,
+    };
+    let (name, device, stream) = (name.to_string(), gpu.id(), stream.handle().raw());
+    profile::defer(Box::new(move || {
+        let (start_ns, duration_ns) = times()?;
+        Some(Row {
+            what,
+            name,
+            device,
+            stream,
+            start_ns,
+            duration_ns,
+            bytes,
+        })
+    }));
+    Ok(result)
+}
+
+/// Start and duration, when the work is done; nothing if it failed or CUPTI lost it.
+type Times = Box<dyn FnOnce() -> Option<(u64, u64)> + Send>;
+
+/// Pieces of work that CUPTI has followed.
+static FOLLOWED: AtomicU64 = AtomicU64::new(0);
+
+fn traced<T>(gpu: &Arc<Gpu>, tracer: Arc<Tracer>, bytes: u64, work: impl FnOnce() -> Result<T, RunError>) -> Result<(T, Times), RunError> {
+    let (result, calls) = tracer.follow(work);
+    let result = result.inspect_err(|_| tracer.forget(&calls))?;
+    let number = FOLLOWED.fetch_add(1, Ordering::Relaxed);
+    let gpu = gpu.clone();
+    let times = move || {
+        let times = [Flush::Complete, Flush::Forced].into_iter().find_map(|how| {
+            gather(&gpu, &tracer, number, how);
+            tracer.times(&calls, bytes)
+        });
+        tracer.forget(&calls);
+        times
+    };
+    Ok((result, Box::new(times)))
+}
+
+/// Waits for what was followed and has CUPTI deliver its records, unless that was done since this piece of work.
+fn gather(gpu: &Gpu, tracer: &Tracer, number: u64, how: Flush) {
+    static GATHERED: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+    let gathered = &GATHERED[how as usize];
+    if gathered.load(Ordering::Acquire) > number {
+        return;
+    }
+    let until = FOLLOWED.load(Ordering::Acquire);
+    gpu.wait_for_all();
+    tracer.flush(how);
+    gathered.fetch_max(until, Ordering::Release);
+}
+
+fn paired<T>(gpu: &Arc<Gpu>, stream: &CudaStream, work: impl FnOnce() -> Result<T, RunError>) -> Result<(T, Times), RunError> {
     let context = &gpu.context;
     let base = context.check(gpu.clock.base(gpu))?;
     let pair = Pair {
@@ -83,20 +141,7 @@ fn timed<T>(
     context.check(context.record(pair.start, stream.handle()))?;
     let result = work()?;
     context.check(context.record(pair.end, stream.handle()))?;
-    let (name, stream) = (name.to_string(), stream.handle().raw());
-    profile::defer(Box::new(move || {
-        let (start_ns, duration_ns) = pair.times()?;
-        Some(Row {
-            what,
-            name,
-            device: pair.gpu.id(),
-            stream,
-            start_ns,
-            duration_ns,
-            bytes,
-        })
-    }));
-    Ok(result)
+    Ok((result, Box::new(move || pair.times())))
 }
 
 /// Events around one piece of work.

@@ -1,4 +1,4 @@
-//! Streams, events, graphs and profiles of the double's devices.
+//! Streams, events and graphs of the double's devices.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use common::*;
-use weft_runtime::profile::{Activity, Session};
 use weft_runtime::{Buffer, CallOptions, Device, DeviceId, Event, Executable, Place, RunError, Stream, StreamOptions};
 
 /// Tests take turns: a device that captures on any stream cannot be waited for.
@@ -197,34 +196,6 @@ fn streams_of_others_are_used_as_they_are() {
     own.synchronize().unwrap();
     assert_eq!(download(&*buffer), [2; 10]);
     assert_eq!(device(0).external_stream(0).unwrap().raw_handle(), 0);
-}
-
-#[test]
-fn profiles_have_a_row_for_everything() {
-    let _one_at_a_time = failing("");
-    let exe = kernel(ADD);
-    let stream = stream();
-    let session = Session::start();
-    let buffer = device(0).allocate(800, Some(&stream)).unwrap();
-    buffer.write(0, &[0; 800]).unwrap();
-    add(&*exe, &*buffer, 1, &*stream);
-    add(&*exe, &*buffer, 1, &*stream);
-    stream.fill(buffer.address(), 0, 400).unwrap();
-    let values = download(&*buffer);
-    let rows = session.stop();
-    assert_eq!((values[0], values[99]), (0, 2));
-    let own: Vec<_> = rows.iter().filter(|row| row.stream == stream.raw_handle()).collect();
-    let kinds: Vec<Activity> = own.iter().map(|row| row.what).collect();
-    use Activity::*;
-    assert_eq!(kinds, [CopyToDevice, Kernel, Kernel, Fill, CopyToHost]);
-    assert_eq!((own[1].name.as_str(), own[1].device), ("add", DeviceId::cuda(0)));
-    assert_eq!(own.iter().map(|row| row.bytes).collect::<Vec<_>>(), [800, 0, 0, 400, 800]);
-    assert!(
-        own.windows(2)
-            .all(|pair| pair[0].start_ns + pair[0].duration_ns <= pair[1].start_ns + 1000)
-    );
-    let compile = rows.iter().find(|row| row.what == Compile && row.name == "add").unwrap();
-    assert!(compile.duration_ns > 0 && compile.start_ns < own[1].start_ns);
 }
 
 #[test]

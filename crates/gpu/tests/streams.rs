@@ -207,7 +207,7 @@ fn profiles_say_what_ran() {
     stream.fill(buffer.address(), 1, 5000).unwrap();
     assert_eq!(download(&*buffer)[99_999], 4);
     let end = weft_runtime::profile::now_ns();
-    let rows = session.stop();
+    let rows = session.stop().rows;
     let mine: Vec<_> = rows.iter().filter(|row| row.stream == stream.raw_handle()).collect();
     let kernels: Vec<_> = mine.iter().filter(|row| row.what == Activity::Kernel).collect();
     assert_eq!(kernels.len(), 3, "{rows:?}");

@@ -7,7 +7,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::DeviceId;
+use crate::{DeviceId, DeviceKind};
+
+/// What a session recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// By start time.
+    pub rows: Vec<Row>,
+    /// Launches and copies whose times never arrived.
+    pub missing: usize,
+    /// What timed the work of devices whose times may come from one thing or another, in words.
+    pub timers: Vec<(DeviceKind, String)>,
+}
 
 /// One thing a device or the compiler did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,13 +79,21 @@ struct Record {
     /// Sessions that are open.
     open: usize,
     entries: Vec<Entry>,
+    timers: Vec<(DeviceKind, String)>,
+    /// What is to be done when the last session closes.
+    over: Vec<Over>,
 }
+
+/// Ends what times devices. Must not come back to this module, whose lock is held.
+pub type Over = Box<dyn FnOnce() + Send>;
 
 /// How many sessions are open; a copy of `Record::open` that is read without a lock.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 static RECORD: Mutex<Record> = Mutex::new(Record {
     open: 0,
     entries: Vec::new(),
+    timers: Vec::new(),
+    over: Vec::new(),
 });
 
 fn the_record() -> MutexGuard<'static, Record> {
@@ -108,6 +127,16 @@ fn push(entry: Entry) {
     if record.open > 0 {
         record.entries.push(entry);
     }
+}
+
+/// Says what times a kind of device until the last session closes, and what is to be done then: before another session can start.
+pub fn timed_by(kind: DeviceKind, words: String, over: Over) {
+    let mut record = the_record();
+    if record.open == 0 {
+        return over();
+    }
+    record.timers.push((kind, words));
+    record.over.push(over);
 }
 
 /// Runs a function on the calling thread and records it as one row.
@@ -149,24 +178,24 @@ impl Session {
         }
     }
 
-    /// What happened since `start`, by start time. Waits for work on devices that is not done.
-    pub fn stop(mut self) -> Vec<Row> {
+    /// What happened since `start`. Waits for work on devices that is not done.
+    pub fn stop(mut self) -> Recorded {
         settle(self.skip);
         let record = the_record();
-        let rows = record
-            .entries
-            .get(self.skip..)
-            .unwrap_or(&[])
-            .iter()
-            .filter_map(|entry| match entry {
-                Entry::Known(row) => Some(row.clone()),
-                Entry::Later(_) => None,
-            });
-        let mut rows: Vec<Row> = rows.collect();
+        let mut recorded = Recorded {
+            timers: record.timers.clone(),
+            ..Recorded::default()
+        };
+        for entry in record.entries.get(self.skip..).unwrap_or(&[]) {
+            match entry {
+                Entry::Known(row) => recorded.rows.push(row.clone()),
+                Entry::Later(_) => recorded.missing += 1,
+            }
+        }
         drop(record);
         self.close();
-        rows.sort_by_key(|row| row.start_ns);
-        rows
+        recorded.rows.sort_by_key(|row| row.start_ns);
+        recorded
     }
 
     fn close(&mut self) {
@@ -176,11 +205,14 @@ impl Session {
         let mut record = the_record();
         record.open -= 1;
         OPEN.store(record.open, Ordering::Relaxed);
-        let left = if record.open == 0 {
-            std::mem::take(&mut record.entries)
-        } else {
-            Vec::new()
-        };
+        let mut left = Vec::new();
+        if record.open == 0 {
+            left = std::mem::take(&mut record.entries);
+            record.timers.clear();
+            for over in std::mem::take(&mut record.over) {
+                over();
+            }
+        }
         drop(record);
         // Outside the lock: what is dropped may call a driver.
         drop(left);
@@ -193,8 +225,11 @@ impl Drop for Session {
     }
 }
 
-/// Works out what was deferred since an entry. The lock is not held while devices are waited for.
+/// Works out what was deferred since an entry. The record's lock is not held while devices are waited for; sessions that end together take
+/// turns, since each is to see what another is working out.
 fn settle(from: usize) {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     for at in from.. {
         let later = match the_record().entries.get_mut(at) {
             None => return,
@@ -212,6 +247,8 @@ fn settle(from: usize) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use super::*;
 
     fn row(name: &str, start_ns: u64) -> Row {
@@ -226,6 +263,8 @@ mod tests {
         }
     }
 
+    static OVER: AtomicBool = AtomicBool::new(false);
+
     /// One test, since the record is the process's.
     #[test]
     fn sessions_get_what_happened_while_they_were_open() {
@@ -236,11 +275,14 @@ mod tests {
         let inner = Session::start();
         defer(Box::new(|| Some(row("a", 1))));
         defer(Box::new(|| None));
-        let names = |rows: Vec<Row>| rows.into_iter().map(|row| row.name).collect::<Vec<_>>();
-        assert_eq!(names(inner.stop()), ["a"]);
-        assert!(is_on());
+        timed_by(DeviceKind::Cuda, "a clock".into(), Box::new(|| OVER.store(true, Ordering::Relaxed)));
+        let stopped = inner.stop();
+        assert_eq!(stopped.rows, [row("a", 1)]);
+        assert_eq!((stopped.missing, stopped.timers), (1, vec![(DeviceKind::Cuda, "a clock".into())]));
+        assert!(is_on() && !OVER.load(Ordering::Relaxed));
         timed(Activity::Compile, "c", DeviceId::CPU, 0, || ());
-        let rows = outer.stop();
+        let rows = outer.stop().rows;
+        assert!(OVER.swap(false, Ordering::Relaxed));
         assert_eq!(rows.iter().filter(|row| row.what == Activity::Compile).count(), 1);
         let known: Vec<String> = rows
             .into_iter()
@@ -250,6 +292,12 @@ mod tests {
         assert_eq!(known, ["a", "b"]);
         assert!(!is_on());
         let next = Session::start();
-        assert!(next.stop().is_empty());
+        assert_eq!(next.stop(), Recorded::default());
+        timed_by(
+            DeviceKind::Cuda,
+            "too late".into(),
+            Box::new(|| OVER.store(true, Ordering::Relaxed)),
+        );
+        assert!(OVER.load(Ordering::Relaxed));
     }
 }

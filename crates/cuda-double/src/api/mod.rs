@@ -4,6 +4,7 @@
 
 pub mod context;
 pub mod copy;
+pub mod cupti;
 pub mod device;
 pub mod event;
 pub mod graph;
@@ -16,10 +17,12 @@ pub mod pool;
 pub mod stream;
 
 use crate::codes::{self, Code};
+use crate::driver::activity::Call;
 use crate::driver::{FAILURES, Outcome};
 
 /// Runs the body of a call.
 pub(crate) fn call(name: &str, body: impl FnOnce() -> Outcome) -> Code {
+    let _heard = Call::begin(name);
     if let Some(code) = FAILURES.check(name) {
         return code;
     }

@@ -1,5 +1,6 @@
 //! The pretended driver behind the calls: devices, contexts, streams, memory.
 
+pub mod activity;
 pub mod capture;
 pub mod context;
 pub mod handles;

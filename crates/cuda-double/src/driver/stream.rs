@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
+use super::activity::{self, Call};
 use super::capture::{Capture, Tips};
 use super::context::Context;
 use super::handles::{self, Handle};
@@ -46,6 +47,8 @@ impl Completion {
 #[derive(Debug)]
 struct Item {
     operation: Arc<Operation>,
+    /// The number of the call that asked for it.
+    call: u32,
     after: Vec<Arc<Completion>>,
     completion: Arc<Completion>,
 }
@@ -139,6 +142,7 @@ impl Stream {
         }
         queue.items.push_back(Item {
             operation: Arc::new(operation),
+            call: Call::number(),
             after,
             completion: completion.clone(),
         });
@@ -168,16 +172,20 @@ impl Stream {
             item.after.iter().for_each(|completion| completion.wait());
             // After an error nothing runs any more, but nobody waits for ever.
             if context.check().is_ok() {
-                self.perform(context, &item.operation);
+                let start = activity::now();
+                if self.perform(context, &item.operation) {
+                    activity::record(self, &item.operation, item.call, (start, activity::now()));
+                }
             }
             item.completion.complete();
         }
     }
 
-    fn perform(&self, context: &Context, operation: &Operation) {
+    /// Whether it went well.
+    fn perform(&self, context: &Context, operation: &Operation) -> bool {
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| operation.run(context)));
         match result {
-            Ok(Ok(())) => {}
+            Ok(Ok(())) => return true,
             Ok(Err(fault)) => {
                 report(&fault.message);
                 context.fail(fault.code);
@@ -187,6 +195,7 @@ impl Stream {
                 context.fail(codes::UNKNOWN);
             }
         }
+        false
     }
 
     pub fn wait(&self) {

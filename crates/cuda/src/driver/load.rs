@@ -62,11 +62,25 @@ fn cannot(path: &Path, why: &str) -> String {
     format!("the CUDA driver {} cannot be loaded: {why}", path.display())
 }
 
-fn open(path: &Path) -> Result<Library, String> {
-    // SAFETY: the system's driver, or a library the user names to be loaded.
+pub(super) fn open(path: &Path) -> Result<Library, String> {
+    // SAFETY: a library of NVIDIA's, or one the user names to be loaded.
     let loaded = unsafe { Library::new(path) };
     // The loader's words are the source of an error that says no more than which function it was.
     loaded.map_err(|error| error.source().map_or_else(|| error.to_string(), ToString::to_string))
+}
+
+/// A library that this process has loaded already.
+#[cfg(unix)]
+pub(super) fn loaded(name: &str) -> Option<Library> {
+    use libloading::os::unix;
+    // SAFETY: nothing is loaded.
+    let library = unsafe { unix::Library::open(Some(name), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+    library.ok().map(Library::from)
+}
+
+#[cfg(not(unix))]
+pub(super) fn loaded(_: &str) -> Option<Library> {
+    None
 }
 
 /// Where `WEFT_CUDA_DOUBLE` says, else beside the library this code is in.

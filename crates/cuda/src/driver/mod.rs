@@ -7,6 +7,7 @@
 
 mod calls;
 mod context;
+pub mod cupti;
 mod load;
 pub mod table;
 

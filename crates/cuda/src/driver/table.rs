@@ -42,6 +42,8 @@ macro_rules! handles {
     )*};
 }
 
+pub(super) use handles;
+
 handles! {
     ContextHandle;
     ModuleHandle;
@@ -95,7 +97,7 @@ macro_rules! calls {
         optional { $($ofield:ident = $osymbol:literal ($($oarg:ident: $oty:ty),*);)* }
     ) => {
         /// The functions as the library has them.
-        #[derive(Debug)]
+        #[derive(Clone, Copy, Debug)]
         pub struct Table {
             $($field: unsafe extern "system" fn($($ty),*) -> Code,)*
             $($ofield: Option<unsafe extern "system" fn($($oty),*) -> Code>,)*
@@ -104,7 +106,7 @@ macro_rules! calls {
         impl Table {
             /// The library must stay loaded as long as the table is used.
             pub fn of(library: &Library) -> Result<Table, String> {
-                // SAFETY: the types are those of CUDA's documentation for these names.
+                // SAFETY: the types are those of NVIDIA's documentation for these names.
                 unsafe {
                     Ok(Table {
                         $($field: *library.get($symbol.as_bytes()).map_err(|_| format!("it has no {}", $symbol))?,)*
@@ -139,6 +141,8 @@ macro_rules! calls {
         }
     };
 }
+
+pub(super) use calls;
 
 calls! {
     required {
