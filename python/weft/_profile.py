@@ -78,7 +78,8 @@ class profile:
         if compiles:
             parts.append(_section("compiler", compiles))
         if self.missing:
-            parts.append(f"not listed, since their times did not arrive: {self.missing} launches and copies")
+            instead = "; WEFT_CUPTI=none has CUDA events time them" if self.timers.get("cuda", "").startswith("CUPTI") else ""
+            parts.append(f"not listed, since their times did not arrive: {self.missing} launches and copies{instead}")
         return "\n\n".join(parts) if parts else "nothing was recorded"
 
     def _title(self, device: str) -> str:

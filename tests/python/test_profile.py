@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import subprocess
 import sys
 
@@ -162,6 +163,20 @@ def test_what_is_missing_is_said():
     assert "not listed" not in p.table()
     p.missing = 2
     assert p.table() == "not listed, since their times did not arrive: 2 launches and copies"
+
+
+def test_a_cupti_that_gives_nothing_is_told_apart_from_nothing_done(tmp_path):
+    if os.environ.get("WEFT_CUDA_DRIVER") != "double":
+        pytest.skip("records are lost by the driver's double only")
+    script = tmp_path / "lost.py"
+    script.write_text(
+        "import numpy as np, weft\nfrom weft import cuda\n\n"
+        "with weft.device('cuda'), weft.profile():\n    cuda.to_device(np.zeros(9))\n"
+    )
+    environment = {**os.environ, "WEFT_DOUBLE_FAIL": "cuptiActivityRecord=1"}
+    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment, check=True)
+    wanted = "not listed, since their times did not arrive: 1 launches and copies; WEFT_CUPTI=none has CUDA events time them"
+    assert run.stdout.strip() == wanted
 
 
 def test_a_script_is_profiled(tmp_path):

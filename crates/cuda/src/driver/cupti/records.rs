@@ -129,3 +129,41 @@ pub unsafe fn read(record: *const u8) -> Option<(u32, Span)> {
     };
     (span.end > 0 && span.end >= span.start).then_some((call, span))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record of 176 bytes, the least that a kernel's has, with numbers at places as the headers have them.
+    fn record(kind: u32, call_at: usize, times_at: usize, times: [u64; 2], bytes: u64) -> Option<(u32, Span)> {
+        let mut words = [u64::MAX; 22];
+        let mut put = |at: usize, value: &[u8]| {
+            // SAFETY: all of it lies within the words.
+            unsafe { std::ptr::copy_nonoverlapping(value.as_ptr(), words.as_mut_ptr().cast::<u8>().add(at), value.len()) };
+        };
+        put(8, &bytes.to_le_bytes());
+        put(times_at, &times[0].to_le_bytes());
+        put(times_at + 8, &times[1].to_le_bytes());
+        put(0, &kind.to_le_bytes());
+        put(call_at, &7u32.to_le_bytes());
+        // SAFETY: aligned to 8 bytes and as long as any that is read.
+        unsafe { read(words.as_ptr().cast()) }
+    }
+
+    #[test]
+    fn fields_are_where_the_headers_have_them() {
+        let span = |bytes| Some((7, Span { start: 3, end: 5, bytes }));
+        assert_eq!(record(kinds::CONCURRENT_KERNEL, 92, 16, [3, 5], 9), span(0));
+        assert_eq!(record(kinds::MEMCPY, 44, 16, [3, 5], 9), span(9));
+        assert_eq!(record(kinds::MEMSET, 44, 16, [3, 5], 9), span(9));
+        assert_eq!(record(kinds::MEMCPY2, 60, 16, [3, 5], 9), span(9));
+        assert_eq!(record(kinds::GRAPH_TRACE, 4, 8, [3, 5], 3), span(0));
+    }
+
+    #[test]
+    fn what_has_no_times_or_is_of_another_kind_is_passed_over() {
+        assert_eq!(record(kinds::CONCURRENT_KERNEL, 92, 16, [0, 0], 0), None);
+        assert_eq!(record(kinds::MEMCPY, 44, 16, [5, 3], 9), None);
+        assert_eq!(record(4, 44, 16, [3, 5], 9), None);
+    }
+}
