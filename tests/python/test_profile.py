@@ -170,8 +170,7 @@ def test_a_cupti_that_gives_nothing_is_told_apart_from_nothing_done(tmp_path):
         pytest.skip("records are lost by the driver's double only")
     script = tmp_path / "lost.py"
     script.write_text(
-        "import numpy as np, weft\nfrom weft import cuda\n\n"
-        "with weft.device('cuda'), weft.profile():\n    cuda.to_device(np.zeros(9))\n"
+        "import numpy as np, weft\nfrom weft import cuda\n\nwith weft.device('cuda'), weft.profile():\n    cuda.to_device(np.zeros(9))\n"
     )
     environment = {**os.environ, "WEFT_DOUBLE_FAIL": "cuptiActivityRecord=1"}
     run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment, check=True)
