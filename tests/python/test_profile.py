@@ -172,7 +172,7 @@ def test_a_cupti_that_gives_nothing_is_told_apart_from_nothing_done(tmp_path):
     script.write_text(
         "import numpy as np, weft\nfrom weft import cuda\n\nwith weft.device('cuda'), weft.profile():\n    cuda.to_device(np.zeros(9))\n"
     )
-    environment = {**os.environ, "WEFT_DOUBLE_FAIL": "cuptiActivityRecord=1"}
+    environment = {**os.environ, "WEFT_DOUBLE_FAIL": "cuptiActivityRecord=1", "WEFT_CUPTI": ""}
     run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment, check=True)
     wanted = "not listed, since their times did not arrive: 1 launches and copies; WEFT_CUPTI=none has CUDA events time them"
     assert run.stdout.strip() == wanted
