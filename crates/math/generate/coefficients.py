@@ -1,4 +1,4 @@
-"""Every polynomial of the math library: what it stands for, where, and how well it fits.
+"""Every polynomial of the math library, and every quotient of two: what it stands for, where, and how well it fits.
 
 python crates/math/generate/coefficients.py            # print coefficients, lowest first, and log2 of the error reached
 python crates/math/generate/coefficients.py --check    # and fail unless the library's sources hold exactly these
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from minimax import fit, mp, mpf
+from rational import fit_quotient
 
 SOURCES = Path(__file__).resolve().parents[1] / "src"
 QUARTER = float((mp.pi / 4 * 1.0005) ** 2)
@@ -53,6 +54,25 @@ class Polynomial:
         if self.series and abs(x) < mpf(2) ** -45:
             return sum((c * x**p for p, c in enumerate(self.series)), mpf(0))
         return self.f(x)
+
+
+@dataclass
+class Quotient:
+    """`helper` of `file` evaluates two polynomials of these degrees, whose quotient fits `f` on [low, high]; see rational.py."""
+
+    file: str
+    helper: str
+    degrees: tuple[int, int]
+    low: float | mpf
+    high: float | mpf
+    middle: float
+    f: Callable[[mpf], mpf]
+    weight: Callable[[mpf], mpf]
+    scale: float
+
+    @property
+    def bits(self) -> int:
+        return 24 if self.helper.endswith("f32") else 53
 
 
 def _sin(s: mpf) -> mpf:
@@ -113,11 +133,6 @@ def _erf(z: mpf) -> mpf:
 
 
 @functools.cache
-def _erfc_log_over(a: mpf) -> mpf:
-    return mp.log(mp.erfc(a)) / mp.log(2) / a
-
-
-@functools.cache
 def _erfc_log(t: mpf) -> mpf:
     return mp.log(mp.erfc(1 + t)) / mp.log(2)
 
@@ -131,13 +146,26 @@ def _erfcx(middle: mpf) -> Callable[[mpf], mpf]:
     return f
 
 
-def _erfcx_over(middle: mpf, scale: mpf) -> Callable[[mpf], mpf]:
-    @functools.cache
-    def f(t: mpf) -> mpf:
-        x = middle * (1 + t) / (1 - t)
-        return scale * (x + middle) * mp.exp(x * x) * mp.erfc(x)
+@functools.cache
+def _erfcx_inverse_rest(a: mpf) -> mpf:
+    """1 / (sqrt(pi) exp(a^2) erfc(a)), of which a is the greater part, without a."""
+    return 1 / (mp.sqrt(mp.pi) * mp.exp(a * a) * mp.erfc(a)) - a
 
-    return f
+
+@functools.cache
+def _erf_inner(z: mpf) -> mpf:
+    """t / a in z = a^2, where t (1 - 4/27 t^2) is erf(a)."""
+    if z < mpf(2) ** -100:
+        return ROOT
+    a = mp.sqrt(z)
+    return 3 * mp.sin((mp.pi / 2 - 2 * mp.asin(mp.sqrt(mp.erfc(a) / 2))) / 3) / a
+
+
+def _erf_inner_weight(z: mpf) -> mpf:
+    """That of erf(a), relative: t (1 - 4/27 t^2) has the slope 1 - 4/9 t^2."""
+    if z < mpf(2) ** -100:
+        return 1 / ROOT
+    return (1 - _erf_inner(z) ** 2 * z * 4 / 9) * mp.sqrt(z) / mp.erf(mp.sqrt(z))
 
 
 def _stirling(w: mpf) -> mpf:
@@ -268,23 +296,16 @@ LGAMMA_TWO = (_lgamma_two, lambda t: 1 / (_lgamma_two(t) if abs(t) > 1e-20 else 
 ROOT = 2 / mp.sqrt(mp.pi)
 ERF = (_erf, lambda z: 1 / (1 + _erf(z)) if z else 1 / ROOT, (ROOT - 1, -ROOT / 3, ROOT / 10, -ROOT / 42))
 ERFC_LOG = (_erfc_log, lambda t: mp.erfc(1 + t) * mp.log(2) / mp.erf(1 + t))
-ERFC_LOG_OVER = (
-    _erfc_log_over,
-    lambda a: mp.erfc(a) * mp.log(2) * a / mp.erf(a) if a > 1e-20 else mp.log(2) * mp.sqrt(mp.pi) / 2,
-    (-2 / mp.sqrt(mp.pi) / mp.log(2), -2 / mp.pi / mp.log(2)),
-)
 # Middles for which the first coefficient happens to be a float but for 2^-63 and 2^-31 of it.
 MIDDLE_64, MIDDLE_32 = mpf("3.31640625"), mpf("2.21875")
 ERFCX_64, ERFCX_32 = _erfcx(MIDDLE_64), _erfcx(MIDDLE_32)
 FROM_64, FROM_32 = _from_to(MIDDLE_64, "-0.0001", "28"), _from_to(MIDDLE_32, "-0.0001", "10.5")
-# The same for another factor.
-FAST_64, FAST_32 = mpf("3.078125"), mpf("2.875")
-ERFCX_FAST_64, ERFCX_FAST_32 = _erfcx_over(FAST_64, mpf(1)), _erfcx_over(FAST_32, mpf(1) / 2)
-FROM_FAST_64, FROM_FAST_32 = _from_to(FAST_64, "-0.0001", "27.3"), _from_to(FAST_32, "-0.0001", "10.1")
 ERFINV = (_erfinv_centre, lambda z: ROOT, (1 / ROOT, mp.pi ** mpf("1.5") / 24))
 ERFINV_64, ERFINV_32 = _erfinv_tail(mpf(2)), _erfinv_tail(mpf("1.5"))
 I0_NEAR = (_i0_near, lambda z: z / (1 + z * _i0_near(z)) if z else mpf(0), (mpf(1), mpf(1) / 4, mpf(1) / 36))
 I0_FAR = (_i0_far, lambda u: 1 / _i0_far(u), ())
+ERFCX_INVERSE = (_erfcx_inverse_rest, lambda a: 1 / (_erfcx_inverse_rest(a) + a))
+ERF_INNER = (_erf_inner, _erf_inner_weight)
 SIN_HALF = (_sin, lambda s: s * mp.sqrt(s) / mp.sin(mp.sqrt(s)) if s else s, SIN[2])
 LN2 = mp.log(2)
 EXP2 = (_exp2_over, lambda r: r / mp.power(2, r), (LN2, LN2**2 / 2, LN2**3 / 6, LN2**4 / 24))
@@ -351,13 +372,8 @@ POLYNOMIALS = [
     Polynomial("fast_exp.py", "_exp_tail_fast_f32", 4, -LN2_HALF, LN2_HALF, *EXP, together=True),
     Polynomial("fast_exp.py", "_exp2_tail_fast_f64", 10, -0.5, 0.5001, *EXP2, together=True),
     Polynomial("fast_exp.py", "_exp2_tail_fast_f32", 6, -0.5, 0.5001, *EXP2M1, together=True),
-    Polynomial("fast_exp.py", "_exp2m1_tail_fast_f64", 11, -0.5, 0.5001, *EXP2M1, together=True),
     Polynomial("fast_exp.py", "_exp10_tail_fast_f64", 10, -TEN2_HALF, TEN2_HALF, *EXP10, together=True),
     Polynomial("fast_exp.py", "_exp10_tail_fast_f32", 6, -TEN2_HALF, TEN2_HALF, *EXP10, together=True),
-    Polynomial("fast_exp.py", "_erfc_log_fast_f64", 23, 0, 5.95, *ERFC_LOG_OVER, together=True),
-    Polynomial("fast_exp.py", "_erfc_log_fast_f32", 9, 0, 3.95, *ERFC_LOG_OVER, together=True),
-    Polynomial("fast_exp.py", "_erfcx_fast_f64", 22, *FROM_FAST_64, ERFCX_FAST_64, lambda t: 1 / ERFCX_FAST_64(t), together=True),
-    Polynomial("fast_exp.py", "_erfcx_fast_f32", 10, *FROM_FAST_32, ERFCX_FAST_32, lambda t: 1 / ERFCX_FAST_32(t), together=True),
     Polynomial("fast_log.py", "_log_inverse_fast_f64", 6, LOG_LOW, LOG_HIGH, *LOG_INVERSE, together=True),
     Polynomial("fast_log.py", "_log2_poly_fast_f64", 8, 0, LOG_END, *_log_of_ratio(mpf(2))),
     Polynomial("fast_log.py", "_log10_poly_fast_f64", 8, 0, LOG_END, *_log_of_ratio(mpf(10))),
@@ -379,6 +395,14 @@ POLYNOMIALS = [
     Polynomial("gamma.py", "_lgamma_two_f64", 12, -0.125, 0.125, *LGAMMA_TWO, together=True),
     Polynomial("gamma.py", "_lgamma_two_f32", 6, -0.125, 0.125, *LGAMMA_TWO, together=True),
     Polynomial("cbrt.py", "_rcbrt_step_f64", 4, -0.104, 0.104, *RCBRT_STEP, together=True),
+]
+
+
+QUOTIENTS = [
+    Quotient("fast_erf.py", "_erf_inner_fast_f64", (9, 10), 0, mpf("5.93") ** 2, 5, *ERF_INNER, 1.6),
+    Quotient("fast_erf.py", "_erf_inner_fast_f32", (4, 4), 0, mpf("3.93") ** 2, 3, *ERF_INNER, 1.73),
+    Quotient("fast_erf.py", "_erfcx_quotient_fast_f64", (9, 10), 0, mpf("26.55"), 3, *ERFCX_INVERSE, 1.421875),
+    Quotient("fast_erf.py", "_erfcx_quotient_fast_f32", (4, 5), 0, mpf("9.2"), 3, *ERFCX_INVERSE, 1.4),
 ]
 
 
@@ -406,18 +430,29 @@ def literals(file: str, helper: str) -> set[float]:
     return found
 
 
+def parts(entry: Polynomial | Quotient) -> tuple[list[list[mpf]], mpf]:
+    """The coefficients of an entry's polynomials, and log2 of the error they reach."""
+    if isinstance(entry, Quotient):
+        p, q, error = fit_quotient(entry.f, entry.degrees, entry.low, entry.high, entry.middle, entry.weight, entry.scale, entry.bits)
+        return [p, q], error
+    coefficients, error = fit(entry.value, entry.terms, entry.low, entry.high, entry.weight, entry.bits, 0 if entry.together else None)
+    return [coefficients], error
+
+
 def main(arguments: list[str]) -> int:
     check = "--check" in arguments
     wanted = [a for a in arguments if not a.startswith("-")]
     missing = 0
-    for p in POLYNOMIALS:
-        if wanted and not any(w in p.helper for w in wanted):
+    for entry in [*POLYNOMIALS, *QUOTIENTS]:
+        if wanted and not any(w in entry.helper for w in wanted):
             continue
-        coefficients, error = fit(p.value, p.terms, p.low, p.high, p.weight, p.bits, 0 if p.together else None)
-        values = [literal(c, p.bits) for c in coefficients]
-        print(f"{p.file} {p.helper}: error 2^{mp.nstr(error, 4)}\n    {values}")
-        if check:
-            absent = [v for v in values if abs(v) not in literals(p.file, p.helper)]
+        polynomials, error = parts(entry)
+        print(f"{entry.file} {entry.helper}: error 2^{mp.nstr(error, 4)}")
+        known = literals(entry.file, entry.helper) if check else set()
+        for coefficients in polynomials:
+            values = [literal(c, entry.bits) for c in coefficients]
+            print(f"    {values}")
+            absent = [v for v in values if check and abs(v) not in known]
             missing += len(absent)
             if absent:
                 print(f"    not in the source: {absent}")

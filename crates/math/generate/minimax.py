@@ -44,8 +44,13 @@ def _extrema(error: Real, lo: mpf, hi: mpf, count: int) -> list[mpf]:
     size = 24 * count
     grid = [(lo + hi) / 2 - (hi - lo) / 2 * mp.cos(mp.pi * i / size) for i in range(size + 1)]
     values = [error(x) for x in grid]
-    best: list[int] = [0]
-    for i in range(1, size + 1):
+    return [bend(grid, values, i) for i in peaks(values, count)]
+
+
+def peaks(values: list[mpf], count: int) -> list[int]:
+    """Where values of one sign, between two changes of it, are largest; of more than `count` such places those at the ends are left out."""
+    best = [0]
+    for i in range(1, len(values)):
         same = (values[i] > 0) == (values[best[-1]] > 0)
         if not same:
             best.append(i)
@@ -53,17 +58,17 @@ def _extrema(error: Real, lo: mpf, hi: mpf, count: int) -> list[mpf]:
             best[-1] = i
     while len(best) > count:
         best.pop(0 if abs(values[best[0]]) < abs(values[best[-1]]) else -1)
-    points = []
-    for i in best:
-        x = grid[i]
-        if 0 < i < size:
-            a, b, c = grid[i - 1 : i + 2]
-            u, v, w = values[i - 1 : i + 2]
-            bottom = (b - a) * (v - w) - (b - c) * (v - u)
-            if bottom != 0:
-                x = b - ((b - a) ** 2 * (v - w) - (b - c) ** 2 * (v - u)) / (2 * bottom)
-        points.append(x)
-    return points
+    return best
+
+
+def bend(grid: list[mpf], values: list[mpf], i: int) -> mpf:
+    """Where the parabola through a value and its neighbours bends."""
+    if not 0 < i < len(grid) - 1:
+        return grid[i]
+    a, b, c = grid[i - 1 : i + 2]
+    u, v, w = values[i - 1 : i + 2]
+    bottom = (b - a) * (v - w) - (b - c) * (v - u)
+    return b - ((b - a) ** 2 * (v - w) - (b - c) ** 2 * (v - u)) / (2 * bottom) if bottom else b
 
 
 def rounded(x: mpf, bits: int) -> mpf:

@@ -22,7 +22,7 @@ const EACH: &str = "_each";
 const WIDTHS: [&str; 2] = ["_f64", "_f32"];
 
 /// The families: file name and text.
-const FILES: [(&str, &str); 28] = [
+const FILES: [(&str, &str); 29] = [
     ("asin.py", include_str!("asin.py")),
     ("asinh.py", include_str!("asinh.py")),
     ("atan.py", include_str!("atan.py")),
@@ -34,6 +34,7 @@ const FILES: [(&str, &str); 28] = [
     ("erf.py", include_str!("erf.py")),
     ("erfinv.py", include_str!("erfinv.py")),
     ("exp.py", include_str!("exp.py")),
+    ("fast_erf.py", include_str!("fast_erf.py")),
     ("fast_exp.py", include_str!("fast_exp.py")),
     ("fast_log.py", include_str!("fast_log.py")),
     ("fast_root.py", include_str!("fast_root.py")),
