@@ -52,8 +52,8 @@ def asinh_f32(x):
     """Inverse hyperbolic sine: log(a + sqrt(1 + a^2)) of a = |x|; for small a two terms of its series. At most 1 ULP."""
     a = abs(x)
     v = intrinsics.fma(a, a, 1.0)
-    r, half = _sqrt_wide_f32(v)
-    rl = (intrinsics.fma(-r, r, v) + intrinsics.fma(a, a, 1.0 - v)) * half
+    r = intrinsics.sqrt(v)
+    rl = (intrinsics.fma(-r, r, v) + intrinsics.fma(a, a, 1.0 - v)) * _half_inverse_f32(r)
     u = r + a
     y = _log_pair_f32(u, ((r - u) + a) + rl)
     y = intrinsics.select(a < 0.0078125, intrinsics.fma(a * a, a * -0.16666666666666666, a), y)
@@ -63,14 +63,14 @@ def asinh_f32(x):
 
 
 def acosh_f32(x):
-    """Inverse hyperbolic cosine: log1p(u + sqrt(2 u + u^2)) of u = x - 1. At most 1 ULP."""
+    """Inverse hyperbolic cosine: log(x + sqrt(2 u + u^2)) of u = x - 1. At most 1 ULP."""
     u = x - 1.0
     u2 = u + u
     v = intrinsics.fma(u, u, u2)
-    r, half = _sqrt_wide_f32(v)
-    rl = (intrinsics.fma(-r, r, v) + intrinsics.fma(u, u, u2 - v)) * half
-    w = r + u
-    y = _log1p_sum_f32(w, ((r - w) + u) + rl)
+    r = intrinsics.sqrt(v)
+    rl = (intrinsics.fma(-r, r, v) + intrinsics.fma(u, u, u2 - v)) * _half_inverse_f32(r)
+    s = x + r
+    y = _log_pair_f32(s, ((x - s) + r) + rl)
     if not (x >= 1.0) & (x <= 1e18):
         y = intrinsics.select(x < 1.0, np.nan, _rare_log_twice_f32(x))
     return y

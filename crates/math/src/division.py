@@ -1,9 +1,9 @@
 """Inverse square roots and inverses by multiplication.
 
 A vector unit divides and takes roots an order of magnitude slower than it multiplies, but beside other work: one division or root in thirty operations costs little
-more than its place. A root whose inverse is wanted, too, and one beside a division, is made here. What is wanted of it is its low part, for which an inverse good
-to well over half of the digits serves: the exact residual (fma) brings the rest. The first guess is an integer subtraction, which negates the exponent field (for
-roots: halves it, too) and is linear in the fraction; its constant is the one for which the largest error is least. Steps of second to fourth order follow.
+more than its place. A second one is made here. What is wanted of it is its low part, for which an inverse good to well over half of the digits serves: the exact
+residual (fma) brings the rest. The first guess is an integer subtraction, which negates the exponent field (for roots: halves it, too) and is linear in the
+fraction; its constant is the one for which the largest error is least. Steps of second to fourth order follow.
 
 Arguments are normal numbers whose inverse is normal. Of a NaN comes some number: the residual carries it on.
 """
@@ -18,14 +18,6 @@ def _rsqrt_f64(v):
     y = intrinsics.fma(y, e * intrinsics.fma(e, 0.375, 0.5), y)
     e = intrinsics.fma(-v * y, y, 1.0)
     return intrinsics.fma(y, e * intrinsics.fma(e, 0.375, 0.5), y)
-
-
-def _sqrt_wide_each(v):
-    """(r, h) with r the square root of v but for at most a unit in its last place, and h = 1 / (2 r), which turns the rest of v into what r lacks."""
-    c = _rsqrt_each(v)
-    h = 0.5 * c
-    r = v * c
-    return intrinsics.fma(intrinsics.fma(-r, r, v), h, r), h
 
 
 def _rsqrt_f32(v):
