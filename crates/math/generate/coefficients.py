@@ -237,6 +237,11 @@ def _tanh(z: mpf) -> mpf:
     return (mp.tanh(a) - a) / (a * z)
 
 
+def _asinh(v: mpf) -> mpf:
+    r = mp.sqrt(v)
+    return (mp.asinh(r) - r) / (r * v)
+
+
 def _exp2_over(r: mpf) -> mpf:
     return (mp.power(2, r) - 1) / r
 
@@ -286,6 +291,8 @@ EXP_TWICE = (lambda h: mp.exp(2 * h), lambda h: mp.exp(-2 * h), ())
 SINH = (_sinh, lambda z: z, _over(6, 120, 5040))
 COSH = (_cosh, lambda z: z, _over(2, 24, 720))
 TANH = (_tanh, lambda z: z * mp.sqrt(z) / mp.tanh(mp.sqrt(z)) if z else mpf(0), (mpf(-1) / 3, mpf(2) / 15, mpf(-17) / 315))
+ASINH = (_asinh, lambda v: v * mp.sqrt(v) / mp.asinh(mp.sqrt(v)) if v else mpf(0), (mpf(-1) / 6, mpf(3) / 40, mpf(-15) / 336))
+LOG_HALF = (lambda f: (mp.log(1 + f) - f) / f**2, lambda f: f * f, _over(-2, 3, -4, 5))
 EXPM1 = (_expm1, lambda h: h**3 / mp.exp(h), _over(6, 24, 120, 720))
 LOG_INVERSE = (lambda f: 1 / (2 + f), lambda f: 2 + f)
 LOG = (_log, lambda z: z, (mpf(2) / 3, mpf(2) / 5, mpf(2) / 7))
@@ -328,6 +335,8 @@ POLYNOMIALS = [
     Polynomial("asin.py", "_asin_tail_f32", 5, 0, 0.25, *ASIN),
     Polynomial("asinh.py", "_ratio_log_tail_f64", 8, 0, RATIO_END, *LOG_RATIO),
     Polynomial("asinh.py", "_ratio_log_tail_f32", 3, 0, RATIO_END, *LOG_RATIO),
+    Polynomial("asinh.py", "_asinh_tail_f32", 5, 0, 0.272, *ASINH),
+    Polynomial("asinh.py", "_log_half_tail_f32", 8, LOG_LOW, LOG_HIGH, *LOG_HALF, together=True),
     Polynomial("exp.py", "_exp_tail_f64", 10, -LN2_HALF, LN2_HALF, *EXP, together=True),
     Polynomial("exp.py", "_exp_tail_f32", 5, -LN2_HALF, LN2_HALF, *EXP, together=True),
     Polynomial("exp.py", "_exp2_tail_f64", 11, -0.50005, 0.50005, *_power(2, 2), together=True),

@@ -3,7 +3,7 @@
 All are logarithms of some 2^k (d + n) / (d - n), which are k ln 2 + 2 atanh(n / d); n / d is small, and n and d need no logarithm. For atanh that number is
 (1 + a) / (1 - a), for asinh a + sqrt(1 + a^2), for acosh x + sqrt(x^2 - 1). Where k = 0 the last two have quotients in which nothing cancels:
 a / (1 + sqrt(1 + a^2)) and sqrt(x^2 - 1) / (x + 1). n and d come in two parts; the difference of numbers within a factor of two of each other is exact
-(P. H. Sterbenz). In float32, whose logarithm needs no quotient, asinh and acosh are logarithms of a sum of two (log1p.py), which is shorter.
+(P. H. Sterbenz). In float32, whose logarithm needs no quotient, asinh and acosh are a polynomial up to 1/2 and the logarithm of a sum of two beyond.
 Arguments whose square overflows take a rare branch. Polynomials: generate/coefficients.py.
 """
 
@@ -49,28 +49,30 @@ def acosh_f64(x):
 
 
 def asinh_f32(x):
-    """Inverse hyperbolic sine: log(a + sqrt(1 + a^2)) of a = |x|; for small a two terms of its series. At most 1 ULP."""
+    """Inverse hyperbolic sine: a polynomial up to 1/2, beyond log(a + sqrt(1 + a^2)) of a = |x|. At most 1 ULP."""
     a = abs(x)
+    z = a * a
+    near = intrinsics.fma(a * z, _asinh_tail_f32(z), a)
     v = intrinsics.fma(a, a, 1.0)
     r = intrinsics.sqrt(v)
     rl = (intrinsics.fma(-r, r, v) + intrinsics.fma(a, a, 1.0 - v)) * _half_inverse_f32(r)
     u = r + a
-    y = _log_pair_f32(u, ((r - u) + a) + rl)
-    y = intrinsics.select(a < 0.0078125, intrinsics.fma(a * a, a * -0.16666666666666666, a), y)
+    y = intrinsics.select(a > 0.521, _log_half_f32(u, ((r - u) + a) + rl), near)
     if not a <= 1e18:
         y = _rare_log_twice_f32(a)
     return intrinsics.copysign(y, x)
 
 
 def acosh_f32(x):
-    """Inverse hyperbolic cosine: log(x + sqrt(2 u + u^2)) of u = x - 1. At most 1 ULP."""
+    """Inverse hyperbolic cosine: asinh(r) of r = sqrt(x^2 - 1), by a polynomial up to 1/2, beyond log(x + r). At most 1 ULP."""
     u = x - 1.0
     u2 = u + u
     v = intrinsics.fma(u, u, u2)
     r = intrinsics.sqrt(v)
     rl = (intrinsics.fma(-r, r, v) + intrinsics.fma(u, u, u2 - v)) * _half_inverse_f32(r)
-    s = x + r
-    y = _log_pair_f32(s, ((x - s) + r) + rl)
+    near = r + intrinsics.fma(r * v, _asinh_tail_f32(v), rl)
+    w = x + r
+    y = intrinsics.select(x > 1.1277, _log_half_f32(w, ((x - w) + r) + rl), near)
     if not (x >= 1.0) & (x <= 1e18):
         y = intrinsics.select(x < 1.0, np.nan, _rare_log_twice_f32(x))
     return y
@@ -154,6 +156,41 @@ def _ratio_log_tail_f64(z):
     o = intrinsics.fma(w, o, 0.0004340278221803696)
     o = intrinsics.fma(w, o, 0.012500000000020129)
     return intrinsics.fma(z, o, p)
+
+
+def _asinh_tail_f32(v):
+    """(asinh(r) - r) / r^3 in v = r^2 <= 0.272; error 2^-28.91 of asinh(r)."""
+    p = intrinsics.fma(v, -0.012684337, 0.027852511)
+    p = intrinsics.fma(v, p, -0.04432281)
+    p = intrinsics.fma(v, p, 0.07498186)
+    return intrinsics.fma(v, p, -0.16666633)
+
+
+def _log_half_f32(u, ul):
+    """log(u + ul) for u from 1.6, ul at most a last place of it: the logarithm is at least 1/2, all but k ln 2 is small beside it, and one sum of two does.
+
+    What ul adds is divided by 1 + f to a twentieth of it.
+    """
+    b = intrinsics.bits(u)
+    t = b - 1060439283
+    e = t & ~0x7FFFFF
+    k = np.float32(t >> 23)
+    f = intrinsics.from_bits(b - e) - 1.0
+    c = ul * intrinsics.from_bits(0x3F800000 - e)
+    l = intrinsics.fma(k, 3.1946183e-05, c * intrinsics.fma(f, -0.85, 1.0))
+    return intrinsics.fma(k, 0.69311523, f + intrinsics.fma(f * f, _log_half_tail_f32(f), l))
+
+
+def _log_half_tail_f32(f):
+    """(log(1 + f) - f) / f^2 for 1/sqrt(2) <= 1 + f <= sqrt(2); absolute error 2^-27.04 of log."""
+    z = f * f
+    p = intrinsics.fma(z, 0.08733746, 0.14980271)
+    p = intrinsics.fma(z, p, 0.19953495)
+    p = intrinsics.fma(z, p, 0.33334228)
+    o = intrinsics.fma(z, -0.1444423, -0.16552067)
+    o = intrinsics.fma(z, o, -0.250025)
+    o = intrinsics.fma(z, o, -0.49999982)
+    return intrinsics.fma(f, p, o)
 
 
 def _ratio_log_tail_f32(z):
