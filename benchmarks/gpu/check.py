@@ -2,18 +2,23 @@
 
 Nothing is fetched: it needs Weft's wheel, pytest and NumPy, and compares with numba-cuda, CuPy, PyTorch, Triton and JAX where they are
 installed, and with Weft itself on devices of other kinds. All of it takes at most `--minutes`; parts there was no time for are left to
-the next run. What is done is kept in ``benchmarks/build/gpu.json``, so that a run that was stopped goes on where it was, unless
-``--fresh`` says to start over. ``--small`` makes every size tiny: for trying the command itself, on the CUDA driver's double for example.
+the next run. What is done is kept in ``gpu.json`` in the folder `--work`, so that a run that was stopped goes on where it was, unless
+``--fresh`` says to start over.
+
+``--small`` makes every size tiny, ``--dry`` also does without a GPU: Weft runs on the stand-in for the CUDA driver, numba-cuda and Triton
+in their simulators, PyTorch and JAX on the processor, NumPy stands in for CuPy. Everyone runs once, results are checked, nothing is kept,
+and the end says what has not been run.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
+import hashlib
 import json
-import statistics
-import subprocess
+import os
+import signal
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -21,33 +26,32 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(Path(__file__).parent))
 
-import contenders  # noqa: E402
-import parts  # noqa: E402
-import report  # noqa: E402
+import where  # noqa: E402
 
-TESTS = ["tests/kernels", "tests/python/test_devices.py", "tests/python/test_streams.py", "tests/python/test_interop.py",
-         "tests/python/test_profile.py", "tests/python/test_cuda_memory.py", "tests/python/test_two_devices.py",
-         "tests/python/test_interrupts.py", "tests/python/test_overloads.py"]  # fmt: skip
-KEPT = ROOT / "benchmarks" / "build" / "gpu.json"
-LAUNCH = "warm launch, three arrays (host time)"
-FIRST = "first call, Mandelbrot"
 # The most seconds of measuring one part, and the part of all time that the tests may take.
 LONGEST = 2.0
 TESTS_SHARE = 0.5
+# Seconds that the report needs at the end.
+REPORT = 8.0
+# So many hold arrays at the same time.
+AT_ONCE = 8
 
 
 class Progress:
     """What is done, on disk after each part, and the time left."""
 
-    def __init__(self, setting: dict[str, Any], minutes: float, fresh: bool) -> None:
-        self.start, self.end = time.monotonic(), time.monotonic() + 60 * minutes
-        kept = json.loads(KEPT.read_text()) if KEPT.exists() and not fresh else {}
+    def __init__(self, setting: dict[str, Any], minutes: float, file: Path, fresh: bool) -> None:
+        self.start = time.monotonic()
+        self.end = self.start + 60 * minutes - REPORT
+        self.file = file
+        kept = json.loads(file.read_text()) if file.exists() and not fresh else {}
         if kept and kept["setting"] != setting:
             print("what was kept is of another device, size or version: starting over")
             kept = {}
         elif kept:
-            print(f"going on with {len(kept['done'])} parts done (--fresh starts over)")
-        self.kept = kept or {"setting": setting, "done": {}}
+            print(f"going on with {len(kept['tests'])} files of tests and {len(kept['done'])} parts done (--fresh starts over)")
+        self.kept = kept or {"setting": setting, "tests": {}, "done": {}}
+        self.tests: dict[str, str] = self.kept["tests"]
         self.done: dict[str, Any] = self.kept["done"]
         self.left_out: list[str] = []
 
@@ -60,115 +64,71 @@ class Progress:
         minutes, seconds = divmod(int(time.monotonic() - self.start), 60)
         print(f"{minutes}:{seconds:02}  {text}", end=end, flush=True)
 
-    def keep(self, name: str, what: Any) -> None:
-        self.done[name] = what
-        KEPT.parent.mkdir(parents=True, exist_ok=True)
-        KEPT.write_text(json.dumps(self.kept))
+    def keep(self) -> None:
+        """Writes the file whole or not at all."""
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        new = self.file.with_suffix(".new")
+        new.write_text(json.dumps(self.kept))
+        new.replace(self.file)
 
 
-def too_slow(done: dict[str, Any]) -> set[str]:
-    """Who has taken so long over a part that the larger ones would take all the time there is: Vulkan on a processor, say."""
-    of_all = [(name, seconds, part["times"].get("weft", seconds)) for part in done.values() for name, seconds in part["times"].items()]
-    return {name for name, seconds, weft in of_all if seconds > 0.1 and seconds > 30 * weft}
+def run_tests(progress: Progress, log: Path, only_collect: bool) -> None:
+    """Every file of tests there is time for."""
+    import suite
 
-
-def set_up(
-    libraries: list[Any], part: parts.Part, slow: set[str] = frozenset()
-) -> tuple[dict[str, contenders.Contender], dict[str, str]]:  # fmt: skip
-    """The contenders of a part, each of which has run once, and what kept others from it."""
-    arguments = part.data()
-    ready: dict[str, contenders.Contender] = {}
-    failed: dict[str, str] = {}
-    for library in libraries:
-        make = getattr(library, part.method, None)
-        if make is None:
+    until = time.monotonic() + TESTS_SHARE * progress.left()
+    for file in suite.FILES:
+        if file in progress.tests:
+            progress.say(f"{file}: done before, {progress.tests[file]}")
             continue
-        if library.name in slow:
-            failed[library.name] = "over 30 times slower in an earlier part"
+        if until - time.monotonic() < 2:
+            progress.left_out.append(file)
             continue
-        try:
-            contender = make(*arguments)
-            contender.run()
-            contender.sync()
-        except Exception as error:
-            failed[library.name] = f"{type(error).__name__}: {error}".splitlines()[0][:120]
+        progress.say(f"{file}: ", end="")
+        outcome, ended = suite.run(file, until - time.monotonic(), log, only_collect)
+        print(outcome, flush=True)
+        if ended:
+            progress.tests[file] = outcome
+            progress.keep()
         else:
-            ready[library.name] = contender
-    return ready, failed
+            progress.left_out.append(file)
 
 
-def measure(ready: dict[str, contenders.Contender], seconds: float) -> dict[str, float]:
-    """Median seconds of each; they take turns."""
-    times: dict[str, list[float]] = {name: [] for name in ready}
-    until = time.perf_counter() + seconds
-    while time.perf_counter() < until or min(map(len, times.values())) < 3:
-        for name, contender in ready.items():
-            start = time.perf_counter()
-            contender.run()
-            contender.sync()
-            times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(taken) for name, taken in times.items()}
+def too_slow(done: dict[str, Any], method: str) -> dict[str, str]:
+    """Who has taken so long over a smaller part of the same kind that this one would take all the time there is."""
+    slow = {}
+    for result in done.values():
+        for name, seconds in result["times"].items():
+            if result["method"] == method and seconds > 3 and result["ratios"].get(name, 0) > 30:
+                slow[name] = "over 30 times slower in an earlier part"
+    return slow
 
 
-def run_part(libraries: list[Any], part: parts.Part, seconds: float, slow: set[str]) -> dict[str, Any]:
-    """What a part's contenders take, whose results are wrong, and who could not take part."""
-    ready, failed = set_up(libraries, part, slow)
-    first = ready["weft"].result() if "weft" in ready else None
-    wrong = [name for name, contender in ready.items() if first is None or not part.agree(first, contender.result())]
-    times = measure(ready, seconds) if ready else {}
-    return {"bytes": part.moved, "times": times, "wrong": wrong, "failed": failed}
+def run_part(progress: Progress, worker: Any, title: str, method: str, seconds: float) -> dict[str, Any] | None:
+    """One part's outcome, however many contenders have to be left behind; None when time is over."""
+    from worker import LostError
 
-
-def launch_overhead(libraries: list[Any]) -> dict[str, Any]:
-    """Host seconds of a warm launch with three arrays, without waiting for it."""
-    times: dict[str, float] = {}
-    ready, failed = set_up(libraries, parts.Part(LAUNCH, "launch", tuple, 0, parts.close(0)))
-    for name, contender in ready.items():
-        times[name] = float("inf")
-        for _ in range(20):
-            contender.sync()
-            start = time.perf_counter()
-            for _ in range(200):
-                contender.run()
-            times[name] = min(times[name], (time.perf_counter() - start) / 200)
-    return {"bytes": 0, "times": times, "wrong": [], "failed": failed}
-
-
-def first_call(libraries: list[Any]) -> dict[str, Any]:
-    """Seconds of the first call in a new process."""
-    times, failed = {}, {}
-    for library in libraries:
-        if library.name not in ("weft", *contenders.OTHERS) or not hasattr(library, "mandelbrot"):
-            continue
-        command = [sys.executable, str(Path(__file__).with_name("first_call.py")), library.name]
+    shut_out = too_slow(progress.done, method)
+    while True:
         try:
-            taken = [float(subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout) for _ in range(3)]
-            times[library.name] = statistics.median(taken)
-        except (subprocess.SubprocessError, ValueError) as error:
-            failed[library.name] = type(error).__name__
-    return {"bytes": 0, "times": times, "wrong": [], "failed": failed}
+            return worker.run(title, seconds, shut_out, progress.end)
+        except LostError as lost:
+            if lost.out_of_time:
+                return None
+            if lost.name in shut_out:
+                raise
+            print(f"({lost.name} {lost.why}) ", end="", flush=True)
+            shut_out[lost.name] = lost.why
 
 
-def run_tests(seconds: float) -> str:
-    """pytest's last line."""
-    try:
-        command = [sys.executable, "-m", "pytest", "-q", *TESTS]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return f"stopped after {seconds:.0f} seconds"
-    lines = [line for line in done.stdout.splitlines() if line.strip()]
-    if done.returncode:
-        print("\n".join(lines[-40:]) or done.stderr[-2000:])
-    return lines[-1].strip("= ") if lines and done.returncode < 2 else f"pytest ended with {done.returncode}"
-
-
-def run_all(progress: Progress, libraries: list[Any], small: bool, memory: int) -> None:
+def run_parts(progress: Progress, worker: Any, settings: tuple[bool, int, int]) -> None:
     """Every part there is time for that is not done yet."""
-    timed = [library for library in libraries if not isinstance(library, contenders.Elsewhere)]
-    jobs = [(part.title, lambda seconds, part=part: run_part(libraries, part, seconds, too_slow(progress.done)))
-            for part in parts.all_parts(small, memory, len(timed))]  # fmt: skip
-    jobs += [(LAUNCH, lambda seconds: launch_overhead(libraries)), (FIRST, lambda seconds: first_call(libraries))]
-    for number, (title, job) in enumerate(jobs, 1):
+    import parts
+    import report
+
+    jobs = [(part.title, part.method) for part in parts.all_parts(*settings)]
+    jobs[4:4] = [(parts.LAUNCH, "launch"), (parts.FIRST, "first")]
+    for number, (title, method) in enumerate(jobs, 1):
         place = f"[{number:2}/{len(jobs)}] {title}: "
         if title in progress.done:
             progress.say(place + "done before")
@@ -178,43 +138,94 @@ def run_all(progress: Progress, libraries: list[Any], small: bool, memory: int) 
             progress.left_out.append(title)
             continue
         progress.say(place, end="")
-        result = job(0.1 if small else min(LONGEST, progress.left() / (len(jobs) - number + 1) / 3))
-        progress.keep(title, result)
+        result = run_one(progress, worker, title, method, len(jobs) - number + 1, settings[0])
+        if result is None:
+            print("no time left; the next run goes on here", flush=True)
+            progress.left_out.append(title)
+            continue
+        progress.done[title] = result
+        progress.keep()
         print(report.line(result), flush=True)
-        gc.collect()
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--small", action="store_true", help="tiny sizes, to try the command")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results", help="where the results go")
-    parser.add_argument("--skip-tests", action="store_true")
-    parser.add_argument("--fresh", action="store_true", help="start over, whatever a run that was stopped has done")
-    parser.add_argument("--minutes", type=float, default=7.5, help="the most that all of it takes")
-    options = parser.parse_args()
+def run_one(progress: Progress, worker: Any, title: str, method: str, parts_left: int, small: bool) -> dict[str, Any] | None:
+    """A part's outcome; one of which nothing can be measured has that as its outcome."""
+    share = progress.left() / parts_left
+    seconds = min(60.0, 2 * share) if method == "first" else min(LONGEST, share / 3)
+    seconds = 0.0 if where.DRY else 0.02 if small else seconds
+    try:
+        return run_part(progress, worker, title, method, seconds)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"[:160]
+        return {"method": method, "bytes": 0, "copied": 0, "times": {}, "ratios": {}, "samples": {}, "wrong": [], "failed": {"weft": why}}
+
+
+def check(options: argparse.Namespace) -> tuple[Progress, dict[str, str]]:
+    """All of it: what was found, and who was left out."""
+    import report
+    from worker import Worker
+
     import weft
 
     device = weft.device("cuda")
-    weft.set_device(device)
-    print(device)
-    libraries, left_out = contenders.find()
-    for name, why in left_out.items():
-        print(f"{name}: {why}")
+    print(device, flush=True)
     versions = report.versions()
-    setting = {"device": str(device), "versions": versions, "small": options.small}
-    progress = Progress(setting, options.minutes, options.fresh)
-    if not options.skip_tests and "tests" not in progress.kept:
-        progress.say("tests: ", end="")
-        progress.kept["tests"] = run_tests(TESTS_SHARE * progress.left())
-        print(progress.kept["tests"], flush=True)
-    run_all(progress, libraries, options.small, device.memory()["free"])
-    text = report.markdown(device, progress.done, progress.kept.get("tests", "skipped"), versions, left_out, progress.left_out)
-    path = report.write(text, device, progress.done, options.out)
+    build = hashlib.blake2b(Path(weft._weft.__file__).read_bytes(), digest_size=8).hexdigest()
+    setting = {"device": str(device), "versions": versions, "build": build, "small": options.small}
+    progress = Progress(setting, options.minutes, options.work / "gpu.json", options.fresh)
+    progress.keep()
+    if not options.skip_tests:
+        run_tests(progress, options.work / "gpu-tests.log", options.dry)
+    settings = (options.small, device.memory()["free"], AT_ONCE)
+    worker = Worker(settings, options.patience)
+    try:
+        run_parts(progress, worker, settings)
+    finally:
+        worker.stop()
+    text = report.markdown(device, progress.kept, versions, worker.left_out, progress.left_out)
+    path = report.write(text, device, progress.kept, options.out)
     print(text)
     print(f"written to {path}")
     if not progress.left_out:
-        KEPT.unlink(missing_ok=True)
-    return 0
+        progress.file.unlink(missing_ok=True)
+    return progress, worker.left_out
+
+
+def verdict(progress: Progress) -> int:
+    """1 if tests failed, or results of Weft's are wrong or missing."""
+    import suite
+
+    bad = [file for file, outcome in progress.tests.items() if suite.bad(outcome)]
+    bad += [title for title, result in progress.done.items() if "weft" in (*result["wrong"], *result["failed"])]
+    for what in bad:
+        print(f"went wrong: {what}")
+    return 1 if bad else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--small", action="store_true", help="tiny sizes, to try the command")
+    parser.add_argument("--dry", action="store_true", help="tiny sizes, once, without a GPU: everyone on whatever stands in for it")
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results", help="where the results go")
+    parser.add_argument("--work", type=Path, default=ROOT / "benchmarks" / "build", help="where a run that was stopped finds what is done")
+    parser.add_argument("--skip-tests", action="store_true")
+    parser.add_argument("--fresh", action="store_true", help="start over, whatever a run that was stopped has done")
+    parser.add_argument("--minutes", type=float, default=7.5, help="the most that all of it takes")
+    parser.add_argument("--patience", type=float, default=60.0, help="the most seconds of one step of one contender")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if not options.dry:
+        return verdict(check(options)[0])
+    if not where.DRY:
+        # Once more, with the environment that the peers look at when they are imported.
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **where.stand_ins()})
+    import dry
+
+    with tempfile.TemporaryDirectory() as folder:
+        options.small = options.fresh = True
+        options.work = options.out = Path(folder)
+        progress, left_out = check(options)
+    return dry.conclude(progress.done, left_out) | verdict(progress)
 
 
 if __name__ == "__main__":

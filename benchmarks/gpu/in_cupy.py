@@ -1,10 +1,16 @@
-"""CuPy: fused elementwise kernels, and its own functions for the rest."""
+"""CuPy: elementwise kernels of its user's own, and its own functions for the rest."""
 
 from __future__ import annotations
 
-import cupy
 import numpy as np
 from contenders import Contender, sample
+from sizes import plane
+from where import DRY
+
+if DRY:
+    import dry_cupy as cupy
+else:
+    import cupy
 
 SAXPY = cupy.ElementwiseKernel("float32 a, float32 x", "float32 y", "y = a * x + y", "saxpy")
 TRIAD = cupy.ElementwiseKernel("float32 b, float32 c, float32 s", "float32 a", "a = b + s * c", "triad")
@@ -18,6 +24,19 @@ HAVERSINE = cupy.ElementwiseKernel(
 )
 
 
+def mandelbrot_kernel(dtype: str):
+    """The picture's kernel in float32 or float64."""
+    real = {"float32": "float", "float64": "double"}[dtype]
+    return cupy.ElementwiseKernel(
+        f"{dtype} x0, {dtype} dx, {dtype} y0, {dtype} dy, int32 width, int32 limit",
+        "uint16 count",
+        f"{real} cx = x0 + {real}(int(i) % width) * dx, cy = y0 + {real}(int(i) / width) * dy, x = 0, y = 0; int k = 0;"
+        f"for (; k < limit; k++) {{ {real} t = x * x - y * y + cx; y = 2 * x * y + cy; x = t; if (x * x + y * y >= 4) break; }}"
+        "count = k",
+        f"mandelbrot_{dtype}",
+    )
+
+
 class Library:
     """CuPy's way to say each."""
 
@@ -27,49 +46,62 @@ class Library:
         self.sync = cupy.cuda.Device().synchronize
         cupy.zeros(1)
 
+    def free(self) -> None:
+        cupy.get_default_memory_pool().free_all_blocks()
+
     def into(self, run, out) -> Contender:
         return Contender(run, self.sync, lambda: sample(out, cupy.asnumpy))
 
+    def mandelbrot(self, height, width, limit, dtype):
+        image = cupy.zeros((height, width), np.uint16)
+        kernel = mandelbrot_kernel(dtype.__name__)
+        view = [dtype(v) for v in plane(height, width)]
+        return self.into(lambda: kernel(*view, width, limit, image), image)
+
     def haversine(self, lat, lon):
-        lat, lon = cupy.asarray(lat), cupy.asarray(lon)
-        out = cupy.empty_like(lat)
+        lat, lon = cupy.asarray(lat)[:, None], cupy.asarray(lon)[None, :]
+        out = cupy.zeros((lat.size, lon.size))
         return self.into(lambda: HAVERSINE(lat, lon, out), out)
 
     def saxpy(self, a, x, y):
-        x, y = cupy.asarray(x), cupy.asarray(y)
+        # `y` is read and written: it stands as the result alone.
+        x, y = cupy.asarray(x), cupy.array(y)
         return self.into(lambda: SAXPY(a, x, y), y)
 
     def triad(self, b, c, s):
         b, c = cupy.asarray(b), cupy.asarray(c)
-        a = cupy.empty_like(b)
+        a = cupy.zeros_like(b)
         return self.into(lambda: TRIAD(b, c, s, a), a)
 
     def copy(self, x):
         x = cupy.asarray(x)
-        to = cupy.empty_like(x)
+        to = cupy.zeros_like(x)
         return self.into(lambda: cupy.copyto(to, x), to)
 
     def total(self, x):
         x = cupy.asarray(x)
         out = cupy.zeros(1, np.float32)
-        return self.into(lambda: cupy.sum(x, out=out[0]), out)
+        return self.into(lambda: cupy.sum(x, out=out[0, ...]), out)
 
     def transpose(self, a):
         a = cupy.asarray(a)
-        b = cupy.empty_like(a)
+        b = cupy.zeros_like(a)
         return self.into(lambda: cupy.copyto(b, a.T), b)
 
     def matmul(self, a, b):
         a, b = cupy.asarray(a), cupy.asarray(b)
-        c = cupy.empty_like(a)
+        c = cupy.zeros_like(a)
         return self.into(lambda: cupy.matmul(a, b, out=c), c)
 
     def histogram(self, data):
         data, held = cupy.asarray(data), {}
-        return Contender(
-            lambda: held.update(counts=cupy.bincount(data, minlength=256)), self.sync, lambda: cupy.asnumpy(held["counts"])
-        )  # fmt: skip
 
-    def launch(self):
-        a, b, c = (cupy.zeros(32, np.float32) for _ in range(3))
+        def run():
+            held["counts"] = cupy.bincount(data, minlength=256)
+
+        return Contender(run, self.sync, lambda: cupy.asnumpy(held["counts"]))
+
+    def launch(self, a, b):
+        a, b = cupy.asarray(a), cupy.asarray(b)
+        c = cupy.zeros_like(a)
         return self.into(lambda: THREE(a, b, c), c)

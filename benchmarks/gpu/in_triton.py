@@ -7,15 +7,19 @@ import triton
 import triton.language as tl
 from contenders import Contender
 from in_torch import Library as Torch
+from sizes import plane
 
 
+# Python's floats become float32 as arguments, so that the plane comes as constants.
 @triton.jit
-def mandelbrot_tile(image, x0, dx, y0, dy, width, n, limit, BLOCK: tl.constexpr, REAL: tl.constexpr):
+def mandelbrot_tile(
+    image, width, n, limit, x0: tl.constexpr, dx: tl.constexpr, y0: tl.constexpr, dy: tl.constexpr, BLOCK: tl.constexpr, REAL: tl.constexpr
+):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    cx = x0 + (at % width).to(REAL) * dx
-    cy = y0 + (at // width).to(REAL) * dy
+    cx = (at % width).to(REAL) * dx + x0
+    cy = (at // width).to(REAL) * dy + y0
     x, y = tl.zeros([BLOCK], REAL), tl.zeros([BLOCK], REAL)
-    count = tl.full([BLOCK], limit, tl.int32)
+    count = tl.zeros([BLOCK], tl.int32) + limit
     i = 0
     running = 1
     while (i < limit) & (running > 0):
@@ -53,7 +57,7 @@ def transpose_tile(a, b, rows, columns, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def matmul_tile(a, b, c, n, BLOCK: tl.constexpr, DEEP: tl.constexpr):
+def matmul_tile(a, b, c, n: tl.constexpr, BLOCK: tl.constexpr, DEEP: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     j = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     acc = tl.zeros([BLOCK, BLOCK], tl.float32)
@@ -71,18 +75,17 @@ class Library:
     def __init__(self) -> None:
         self.torch = Torch()
 
+    def free(self) -> None:
+        self.torch.free()
+
     def into(self, run, out) -> Contender:
         return self.torch.into(run, out)
 
     def mandelbrot(self, height, width, limit, dtype):
-        from kernels import VIEW
-
-        image = torch.zeros((height, width), dtype=torch.int16, device="cuda")
-        x0, x1, y0, y1 = VIEW
+        image = self.torch.zeros(height, width, dtype=torch.int16)
         n, real = image.numel(), {"float32": tl.float32, "float64": tl.float64}[dtype.__name__]
-        grid = (triton.cdiv(n, 256),)
-        args = (x0, (x1 - x0) / width, y0, (y1 - y0) / height, width, n, limit)
-        return self.into(lambda: mandelbrot_tile[grid](image, *args, BLOCK=256, REAL=real), image)
+        grid, view = (triton.cdiv(n, 256),), plane(height, width)
+        return self.into(lambda: mandelbrot_tile[grid](image, width, n, limit, *view, BLOCK=256, REAL=real), image)
 
     def saxpy(self, a, x, y):
         x, y = self.torch.put(x), self.torch.put(y)
@@ -91,28 +94,28 @@ class Library:
 
     def triad(self, b, c, s):
         b, c = self.torch.put(b), self.torch.put(c)
-        a = torch.empty_like(b)
+        a = torch.zeros_like(b)
         grid = (triton.cdiv(b.numel(), 1024),)
         return self.into(lambda: triad_tile[grid](a, b, c, float(s), b.numel(), BLOCK=1024), a)
 
     def total(self, x):
-        x = self.torch.put(x)
-        out = torch.zeros(1, dtype=torch.float32, device="cuda")
+        x, out = self.torch.put(x), self.torch.zeros(1)
         grid = (triton.cdiv(x.numel(), 8192),)
         return self.into(lambda: total_tile[grid](x, out, x.numel(), BLOCK=8192), out)
 
     def transpose(self, a):
         a = self.torch.put(a)
-        b = torch.empty_like(a)
+        b = torch.zeros_like(a)
         grid = (triton.cdiv(a.shape[0], 64), triton.cdiv(a.shape[1], 64))
         return self.into(lambda: transpose_tile[grid](a, b, a.shape[0], a.shape[1], BLOCK=64), b)
 
     def matmul(self, a, b):
         a, b = self.torch.put(a), self.torch.put(b)
-        c = torch.empty_like(a)
+        c = torch.zeros_like(a)
         n = a.shape[0]
         return self.into(lambda: matmul_tile[n // 64, n // 64](a, b, c, n, BLOCK=64, DEEP=32), c)
 
-    def launch(self):
-        a, b, c = (torch.zeros(32, dtype=torch.float32, device="cuda") for _ in range(3))
-        return self.into(lambda: triad_tile[1,](c, a, b, 1.0, 32, BLOCK=32), c)
+    def launch(self, a, b):
+        a, b = self.torch.put(a), self.torch.put(b)
+        c = torch.zeros_like(a)
+        return self.into(lambda: triad_tile[1,](c, a, b, 1.0, a.numel(), BLOCK=32), c)

@@ -1,12 +1,18 @@
-"""What is measured on a GPU: each part's data, and how near contenders' results must be to what is right."""
+"""What is measured on a GPU: each part's data, what moves, and what the results must be."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-import kernels
 import numpy as np
+from contenders import sample
+from sizes import BINS
+
+LAUNCH = "warm launch, three arrays (host time)"
+FIRST = "first call, Mandelbrot (new processes, empty caches)"
+COPY = "device-to-device copy"
 
 
 class Part(NamedTuple):
@@ -15,23 +21,46 @@ class Part(NamedTuple):
     title: str
     method: str
     data: Callable[[], tuple[Any, ...]]
-    # Bytes that have to move; 0 where that says nothing.
-    moved: int
-    # Are the results of one run of a contender right, given those of the first?
-    agree: Callable[[np.ndarray, np.ndarray], bool]
+    # The sample that a right result gives, from the data; None where only contenders can be compared with each other.
+    expected: Callable[..., np.ndarray] | None
+    # How much of the largest number results may be off; of pictures, the part of the pixels that may differ.
+    tolerance: float
+    # Bytes that have to move, and those that the yardstick moves; 0 where that says nothing.
+    moved: int = 0
+    copied: int = 0
+
+    def right(self, found: np.ndarray, expected: np.ndarray) -> bool:
+        """Whether a sample of a result is right."""
+        if found.shape != expected.shape:
+            return False
+        if self.method == "mandelbrot":  # pixels on the border of the set hang on the last bit
+            return bool((found.astype(np.int64) != expected).mean() <= self.tolerance)
+        off = np.abs(found.astype(np.float64) - expected).max()
+        return bool(off <= self.tolerance * np.abs(expected).max())
 
 
-def close(rtol: float) -> Callable[[np.ndarray, np.ndarray], bool]:
-    return lambda first, other: bool(np.allclose(first, other, rtol=rtol, atol=1e-6))
+@functools.lru_cache(maxsize=2)
+def numbers(seed: int, n: int) -> np.ndarray:
+    """float32 between 0 and 1; a million of them over and over, since making so many would take longer than measuring."""
+    return np.resize(np.random.default_rng(seed).random(min(n, 1 << 20), np.float32), n)
 
 
-def equals(expected: Callable[[], Any], rtol: float) -> Callable[[np.ndarray, np.ndarray], bool]:
-    return lambda _first, other: bool(np.allclose(other, expected(), rtol=rtol, atol=0))
+def ends(array: np.ndarray) -> np.ndarray:
+    """Of an array, what a sample of a result of its shape shows."""
+    return sample(array, np.asarray)
 
 
-def nearly_all(first: np.ndarray, other: np.ndarray) -> bool:
-    """Pixels on the border of the set hang on the last bit."""
-    return bool((first != other).mean() < 1e-3)
+def distances(lat: np.ndarray, lon: np.ndarray) -> np.ndarray:
+    """Of the rows of the mesh that a sample shows."""
+    shown = ends(np.broadcast_to(lat[:, None], (lat.size, lon.size)))
+    p, q = np.sin((shown - 0.5) * 0.5), np.sin((lon[None, :] - 1.7) * 0.5)
+    a = p * p + np.cos(shown) * np.cos(0.5) * q * q
+    return 2.0 * 6371.0 * np.arctan2(np.sqrt(a), np.sqrt(1.0 - a))
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Of the rows that a sample shows."""
+    return ends(a).astype(np.float64) @ b.astype(np.float64)
 
 
 def largest(memory: int, contenders: int, most: int) -> int:
@@ -40,37 +69,72 @@ def largest(memory: int, contenders: int, most: int) -> int:
     return min(most, 1 << max(fits.bit_length() - 1, 10))
 
 
+def launches() -> Part:
+    """A launch of one block."""
+    return Part(LAUNCH, "launch", lambda: (np.arange(32, dtype=np.float32), np.ones(32, np.float32)), lambda a, b: a + b, 0.0)
+
+
 def all_parts(small: bool, memory: int, contenders: int) -> Iterator[Part]:
     """The parts in the order they are measured; `memory` is what the device has free."""
-    rng = np.random.default_rng(1)
     for dtype in (np.float32, np.float64):
-        for height, width, limit in ((64, 96, 20), (80, 80, 50)) if small else ((1024, 1536, 20), (10_000, 10_000, 1000)):
-            title = f"Mandelbrot {height}x{width}, {limit} iterations, {dtype.__name__}"
-            data = (height, width, limit, dtype)
-            yield Part(title, "mandelbrot", lambda data=data: data, 0, nearly_all)
+        for shape in ((24, 40, 20), (32, 32, 50)) if small else ((1024, 1536, 20), (10_000, 10_000, 1000)):
+            title = f"Mandelbrot {shape[0]}x{shape[1]}, {shape[2]} iterations, {dtype.__name__}"
+            yield Part(title, "mandelbrot", lambda data=(*shape, dtype): data, None, 1e-3)
 
-    for n in (1000, 2000) if small else (10**6, largest(memory // 2, contenders, 10**8)):
-        yield Part(f"haversine, {n} points, float64", "haversine", lambda n=n: (rng.random(n), rng.random(n)), 24 * n, close(1e-12))
+    for side in (24, 40) if small else (1000, 10_000):
+        rng = np.random.default_rng(side)
+        mesh = tuple(rng.random(side) for _ in range(2))
+        yield Part(f"haversine mesh {side}x{side}, float64", "haversine", lambda mesh=mesh: mesh, distances, 1e-12)
 
     n = 1 << 12 if small else largest(memory, contenders, 512 << 20)
-    # The same numbers over and over: making so many would take longer than measuring.
-    x, y = (np.resize(rng.random(min(n, 1 << 20), np.float32), n) for _ in range(2))
     size = f"{n >> 20} Mi" if n >> 20 else str(n)
-    yield Part(f"saxpy, {size} float32", "saxpy", lambda: (np.float32(1e-3), x, y), 12 * n, close(1e-6))
-    yield Part(f"triad, {size} float32", "triad", lambda: (x, y, np.float32(3)), 12 * n, close(1e-6))
-    yield Part("device-to-device copy", "copy", lambda: (x,), 8 * n, close(0))
-    for method, how in (("total", "shared memory"), ("shuffled_total", "shuffles")):
-        yield Part(f"sum of {size} float32, {how}", method, lambda: (x,), 4 * n, equals(lambda: x.sum(dtype=np.float64), 1e-3))
+    a, s = np.float32(1e-3), np.float32(3)
 
-    side = 64 if small else 16384
-    square = np.resize(rng.random(min(side * side, 1 << 20), np.float32), (side, side))
-    yield Part(f"transpose {side}x{side}, float32", "transpose", lambda: (square,), 8 * side * side, close(0))
+    def x() -> np.ndarray:
+        return numbers(1, n)
+
+    def y() -> np.ndarray:
+        return numbers(2, n)
+
+    both = (12 * n, 8 * n)
+    yield Part(f"saxpy, {size} float32", "saxpy", lambda: (a, x(), y()), lambda a, x, y: a * ends(x) + ends(y), 1e-6, *both)
+    yield Part(f"triad, {size} float32", "triad", lambda: (x(), y(), s), lambda b, c, s: ends(b) + s * ends(c), 1e-6, *both)
+    yield Part(COPY, "copy", lambda: (x(),), ends, 0.0, 8 * n)
+    for method, how in (("total", "shared memory"), ("shuffled_total", "shuffles")):
+        title = f"sum of {size} float32, {how}"
+        yield Part(title, method, lambda: (x(),), lambda x: x.sum(dtype=np.float64, keepdims=True), 1e-3, 4 * n, 8 * n)
+
+    side = 64 if small else 1 << (largest(memory, contenders, 1 << 28).bit_length() - 1) // 2
+    moved = 8 * side * side
+    square = functools.partial(matrices, side, 3)
+    yield Part(f"transpose {side}x{side}, float32", "transpose", square, lambda a: ends(a.T), 0.0, moved, moved)
+
     side = 64 if small else 4096
-    a, b = (rng.random((side, side), np.float32) for _ in range(2))
-    yield Part(f"matmul {side}, float32 (kernels: tiled)", "matmul", lambda: (a, b), 0, close(1e-4))
+    yield Part(f"matmul {side}, float32 (kernels: tiled)", "matmul", functools.partial(matrices, side, 4, 5), product, 1e-5)
+
     count = 1 << 12 if small else 256 << 20
-    bytes_ = np.resize(rng.integers(0, kernels.BINS, min(count, 1 << 20), np.uint8), count)
-    expected = equals(lambda: np.bincount(bytes_, minlength=kernels.BINS), 0)
-    yield Part("histogram of bytes (kernels: shared atomics)", "histogram", lambda: (bytes_,), count, expected)
-    bodies = 256 if small else 65536
-    yield Part(f"n-body, {bodies} bodies, float32", "nbody", lambda: (rng.random((bodies, 3), np.float32),), 0, close(1e-3))
+    title = "histogram of bytes (kernels: shared atomics)"
+    yield Part(title, "histogram", functools.partial(random_bytes, count), counts, 0.0, count)
+
+    bodies = 128 if small else 65536
+    yield Part(f"n-body, {bodies} bodies, float32", "nbody", functools.partial(positions, bodies), None, 1e-3)
+
+
+def matrices(side: int, *seeds: int) -> tuple[np.ndarray, ...]:
+    """Square ones."""
+    return tuple(numbers(seed, side * side).reshape(side, side) for seed in seeds)
+
+
+def random_bytes(count: int) -> tuple[np.ndarray]:
+    """A million, over and over."""
+    return (np.resize(np.random.default_rng(6).integers(0, BINS, min(count, 1 << 20), np.uint8), count),)
+
+
+def positions(bodies: int) -> tuple[np.ndarray]:
+    """Anywhere in a cube."""
+    return (np.random.default_rng(7).random((bodies, 3), np.float32),)
+
+
+def counts(data: np.ndarray) -> np.ndarray:
+    """Of each byte."""
+    return np.bincount(data, minlength=BINS)
