@@ -94,6 +94,20 @@ class Tuple(Type):
         super().__init__(("t", tuple(t._spec_ for t in self.types)), f"Tuple({', '.join(map(repr, self.types))})")
 
 
+class NamedTuple(Tuple):
+    """A named tuple of types: the class says the names."""
+
+    def __init__(self, items: Iterable[Type], cls: type) -> None:
+        """One type per field of `cls`."""
+        super().__init__(items)
+        self.instance_class = cls
+        self.fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+        if len(self.fields) != len(self.types):
+            raise TypeError(f"{cls.__name__} has {len(self.fields)} fields and was given {len(self.types)} types")
+        self._spec_ += (cls,)
+        self.name = f"{cls.__name__}({', '.join(map(repr, self.types))})"
+
+
 def _bfloat16_dtype() -> np.dtype:
     try:
         import ml_dtypes
@@ -107,6 +121,11 @@ def _bfloat16_dtype() -> np.dtype:
 def UniTuple(item: Type, count: int) -> Tuple:
     """A tuple of `count` items of one type."""
     return Tuple([item] * count)
+
+
+def NamedUniTuple(item: Type, count: int, cls: type) -> NamedTuple:
+    """A named tuple whose `count` fields have one type."""
+    return NamedTuple([item] * count, cls)
 
 
 class Signature:
@@ -247,7 +266,8 @@ def from_spec(spec: Spec) -> Type:
     if tag == "a":
         return Array(_by_short[spec[1]], spec[2], spec[3], spec[4])
     if tag == "t":
-        return Tuple(from_spec(item) for item in spec[1])
+        items = [from_spec(item) for item in spec[1]]
+        return NamedTuple(items, spec[2]) if len(spec) > 2 else Tuple(items)
     return none
 
 

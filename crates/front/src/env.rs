@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 use weft_ir::{Scalar, Source};
 
+use crate::items::{Items, TupleMaker};
+
 /// Resolves the free names of one function: closure cells first, then globals, then builtins.
 pub trait Environment {
     fn lookup(&self, name: &str) -> Option<Object>;
@@ -43,7 +45,9 @@ pub enum Object {
     /// A NumPy scalar: strong. Real and imaginary part of its value; integers in the third field.
     Strong(Scalar, f64, f64, i128),
     Str(String),
-    Tuple(Vec<Object>),
+    Tuple(Items<Object>),
+    /// The class of a named tuple.
+    TupleClass(Rc<TupleMaker>),
     /// A dtype or scalar type: `np.float32`, `weft.numba.float32`, `np.dtype('f4')`.
     Dtype(Scalar),
     /// A NumPy array, frozen as a constant (C order).
@@ -93,7 +97,7 @@ pub enum ArgType {
     /// A NumPy scalar, or a scalar of an explicit signature.
     Strong(Scalar),
     Array(weft_ir::ViewType),
-    Tuple(Vec<ArgType>),
+    Tuple(Items<ArgType>),
     None,
 }
 

@@ -4,6 +4,7 @@ mod builtins;
 mod compiler;
 mod diag;
 pub mod env;
+mod items;
 mod library;
 mod lower;
 mod names;
@@ -18,6 +19,7 @@ use std::rc::Rc;
 use compiler::{Compiler, Stop};
 pub use diag::{Diagnostic, DiagnosticKind, Label};
 pub use env::*;
+pub use items::{Items, TupleClass, TupleMaker};
 use types::Ty;
 
 /// A module whose entry is the function, and the type of what it returns.

@@ -6,7 +6,7 @@ use std::fmt;
 
 use weft_ir::{Kind, Layout, Scalar, Type, ViewType};
 
-use crate::ArgType;
+use crate::{ArgType, Items};
 
 /// The type of a number. A weak number is a Python number: it takes the type of a strong one it meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,7 +53,7 @@ impl fmt::Display for Num {
 pub enum Ty {
     Num(Num),
     View(ViewType),
-    Tuple(Vec<Ty>),
+    Tuple(Items<Ty>),
     None,
     Static(Static),
 }
@@ -71,6 +71,8 @@ pub enum Static {
     Enum(usize, String),
     /// A member of one: its key and how it is shown.
     Member(u64, String),
+    /// The class of a named tuple: its key and name.
+    TupleClass(u64, String),
     Ellipsis,
     /// Something of the host language that means nothing here; its Python type.
     Other(String),
@@ -101,7 +103,7 @@ impl Ty {
             ArgType::Weak(s) => Ty::Num(Num::weak(*s)),
             ArgType::Strong(s) => Ty::Num(Num::strong(*s)),
             ArgType::Array(v) => Ty::View(*v),
-            ArgType::Tuple(items) => Ty::Tuple(items.iter().map(Ty::from_arg).collect()),
+            ArgType::Tuple(items) => Ty::Tuple(items.map(Ty::from_arg)),
             ArgType::None => Ty::None,
         }
     }
@@ -112,7 +114,7 @@ impl Ty {
             Ty::Num(Num { scalar, weak: true }) => ArgType::Weak(*scalar),
             Ty::Num(Num { scalar, weak: false }) => ArgType::Strong(*scalar),
             Ty::View(v) => ArgType::Array(*v),
-            Ty::Tuple(items) => ArgType::Tuple(items.iter().map(Ty::to_arg).collect::<Option<_>>()?),
+            Ty::Tuple(items) => ArgType::Tuple(items.with(items.iter().map(Ty::to_arg).collect::<Option<_>>()?)),
             Ty::None => ArgType::None,
             Ty::Static(_) => return None,
         })
@@ -126,10 +128,13 @@ impl fmt::Display for Ty {
             Ty::View(v) if v.rank == 1 => write!(f, "1-d array of {}", v.elem.numpy_name()),
             Ty::View(v) => write!(f, "{}-d array of {}", v.rank, v.elem.numpy_name()),
             Ty::Tuple(items) => {
-                f.write_str("tuple(")?;
+                write!(f, "{}(", items.class().map_or("tuple", |class| &class.name))?;
                 for (i, item) in items.iter().enumerate() {
                     if i > 0 {
                         f.write_str(", ")?;
+                    }
+                    if let Some(field) = items.class().and_then(|class| class.fields.get(i)) {
+                        write!(f, "{field}=")?;
                     }
                     item.fmt(f)?;
                 }
@@ -150,6 +155,7 @@ impl fmt::Display for Static {
             Static::Function(_, name) => write!(f, "the function '{name}'"),
             Static::Enum(_, name) => write!(f, "the enumeration '{name}'"),
             Static::Member(_, path) => write!(f, "the constant '{path}'"),
+            Static::TupleClass(_, name) => write!(f, "the class '{name}'"),
             Static::Ellipsis => f.write_str("..."),
             Static::Other(name) => write!(f, "a Python object of type '{name}'"),
         }
@@ -246,8 +252,9 @@ pub fn join(a: &Ty, b: &Ty) -> Option<Ty> {
         (Ty::Num(a), Ty::Num(b)) => Some(Ty::Num(unify(*a, *b))),
         (Ty::View(a), Ty::View(b)) => join_views(*a, *b).map(Ty::View),
         (Ty::Tuple(a), Ty::Tuple(b)) if a.len() == b.len() => {
+            let class = a.common_class(b)?;
             let items = a.iter().zip(b).map(|(a, b)| join(a, b)).collect::<Option<_>>()?;
-            Some(Ty::Tuple(items))
+            Some(Ty::Tuple(Items::of(class, items)))
         }
         _ => None,
     }

@@ -7,7 +7,7 @@ use weft_ir::{Const, Kind, Scalar, Value, ViewType, eval};
 use crate::lower::lazy::Lazy;
 use crate::lower::points::Points;
 use crate::types::{Num, Static, Ty};
-use crate::{EnumClass, EnumMember, FunctionSource};
+use crate::{EnumClass, EnumMember, FunctionSource, Items, TupleMaker};
 
 #[derive(Clone)]
 pub enum Val {
@@ -18,7 +18,9 @@ pub enum Val {
     View(Value, ViewType),
     /// An array expression not yet computed.
     Lazy(Rc<Lazy>),
-    Tuple(Vec<Val>),
+    Tuple(Items<Val>),
+    /// The class of a named tuple, to be called.
+    TupleClass(Rc<TupleMaker>),
     None,
     Str(String),
     Dtype(Scalar),
@@ -148,13 +150,19 @@ impl Val {
         Val::Lit(Lit::int(v))
     }
 
+    /// A plain tuple.
+    pub fn tuple(items: impl Into<Items<Val>>) -> Val {
+        Val::Tuple(items.into())
+    }
+
     pub fn ty(&self) -> Ty {
         match self {
             Val::Num(_, n) => Ty::Num(*n),
             Val::Lit(l) => Ty::Num(l.num),
             Val::View(_, v) => Ty::View(*v),
             Val::Lazy(l) => Ty::View(l.result_type()),
-            Val::Tuple(items) => Ty::Tuple(items.iter().map(Val::ty).collect()),
+            Val::Tuple(items) => Ty::Tuple(items.map(Val::ty)),
+            Val::TupleClass(maker) => Ty::Static(Static::TupleClass(maker.class.key, maker.class.name.clone())),
             Val::None => Ty::None,
             Val::Str(s) => Ty::Static(Static::Str(s.clone())),
             Val::Dtype(s) => Ty::Static(Static::Dtype(*s)),

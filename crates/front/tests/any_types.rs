@@ -4,11 +4,15 @@
 
 mod common;
 
-use common::{World, array, host, kernel, weak};
-use weft_front::{ArgType, Options};
+use common::{World, array, host, kernel, tuple_class, weak};
+use weft_front::{ArgType, Items, Object, Options};
 use weft_ir::Scalar;
 
 fn types() -> Vec<ArgType> {
+    let Object::TupleClass(class) = tuple_class(1, "Point", &["x", "y"], &[]) else {
+        panic!("no class")
+    };
+    let point = Items::of(Some(class.class.clone()), vec![weak(Scalar::F64), ArgType::Strong(Scalar::I16)]);
     vec![
         weak(Scalar::I64),
         weak(Scalar::F64),
@@ -21,7 +25,8 @@ fn types() -> Vec<ArgType> {
         array(Scalar::C64, 1),
         array(Scalar::I32, 2),
         array(Scalar::U16, 0),
-        ArgType::Tuple(vec![weak(Scalar::I64), array(Scalar::F32, 1)]),
+        ArgType::Tuple(vec![weak(Scalar::I64), array(Scalar::F32, 1)].into()),
+        ArgType::Tuple(point),
         ArgType::None,
     ]
 }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{World, array, host, kernel, parse_type, split_top};
+use common::{World, array, host, kernel, parse_type, split_top, tuple_class};
 use weft_front::{ArgType, Diagnostic, Object};
 use weft_ir::{Scalar, ViewType};
 
@@ -36,7 +36,16 @@ fn signatures(text: &str) -> Vec<(String, Vec<ArgType>, bool)> {
 fn messages(file: &str) -> String {
     let path = format!("{}/tests/diagnostics/{file}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
-    let world = World::with(file, &text, &[("thing", Object::Other("Thing".into()))]);
+    let world = World::with(
+        file,
+        &text,
+        &[
+            ("thing", Object::Other("Thing".into())),
+            ("Point", tuple_class(1, "Point", &["x", "y"], &[("y", Object::Float(0.5))])),
+            ("Pair", tuple_class(2, "Pair", &["a", "b"], &[])),
+            ("Empty", tuple_class(3, "Empty", &[], &[])),
+        ],
+    );
     let mut out = String::new();
     for (name, types, is_kernel) in signatures(&text) {
         let mut options = if is_kernel { kernel() } else { host() };
@@ -68,6 +77,11 @@ fn types() {
 #[test]
 fn values() {
     insta::assert_snapshot!(messages("values.py"));
+}
+
+#[test]
+fn tuples() {
+    insta::assert_snapshot!(messages("tuples.py"));
 }
 
 #[test]

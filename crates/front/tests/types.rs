@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{World, host, parse_type, split_top};
+use common::{World, host, parse_type, split_top, tuple_class};
 use weft_front::{ArgType, Compiled, Diagnostic};
 use weft_ir::Span;
 
@@ -74,7 +74,7 @@ fn check_error(diag: &Diagnostic, text: &str, at: usize, expected: &str) -> Resu
 
 fn check(block: &Block) -> Result<usize, String> {
     let (name, types) = signature(&block.text);
-    let world = World::new("types.md", &block.text);
+    let world = World::with("types.md", &block.text, &[("Point", tuple_class(1, "Point", &["x", "y"], &[]))]);
     let compiled = world.compile(&name, &types, host());
     let mut checks = 0;
     for (at, line) in block.text.lines().enumerate() {

@@ -10,6 +10,7 @@ use weft_runtime::HostArray;
 use crate::array::{DeviceArray, Memory};
 use crate::errors;
 use crate::key::{self, Key};
+use crate::named;
 use crate::numpy::Numpy;
 
 /// The arguments of one call: their types as a key, their values as slots, and where the elements of arrays are.
@@ -179,7 +180,7 @@ fn bind_other(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> Strin
             args,
         );
     } else if let Ok(items) = object.cast::<PyTuple>() {
-        args.key.push(key::tuple(items.len()));
+        args.key.push(named::number_of(items).map_or(key::tuple(items.len()), key::named));
         for (i, item) in items.iter().enumerate() {
             bind(numpy, &item, &|| format!("{}[{i}]", name()), args)?;
         }

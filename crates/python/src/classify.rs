@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyCode, PyComplex, PyComplexMethods, PyDict, PyFloat, PyFunction, PyInt, PyModule, PyString, PyTuple, PyType};
-use weft_front::{EnumClass, EnumMember, Environment, FunctionSource, Object};
+use weft_front::{EnumClass, EnumMember, Environment, FunctionSource, Items, Object};
 use weft_ir::{Scalar, Source};
 
 use crate::dispatcher::Dispatcher;
@@ -183,6 +183,7 @@ pub fn classify(object: &Bound<'_, PyAny>) -> Object {
     constant(object)
         .or_else(|| enumeration(object))
         .or_else(|| member(object).map(|m| Object::Member(Rc::new(m))))
+        .or_else(|| crate::named::maker(object))
         .or_else(|| named(object))
         .or_else(|| callable(object))
         .unwrap_or_else(|| Object::Other(type_name(object)))
@@ -221,7 +222,8 @@ fn constant(object: &Bound<'_, PyAny>) -> Option<Object> {
     } else if let Ok(s) = object.cast::<PyString>() {
         Some(Object::Str(s.to_string()))
     } else if let Ok(items) = object.cast::<PyTuple>() {
-        Some(Object::Tuple(items.iter().map(|item| classify(&item)).collect()))
+        let class = crate::named::number_of(items).and_then(crate::named::described);
+        Some(Object::Tuple(Items::of(class, items.iter().map(|item| classify(&item)).collect())))
     } else if numpy.is_array(object) {
         array(numpy, object)
     } else {

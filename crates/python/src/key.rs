@@ -1,10 +1,10 @@
 //! Argument types as short rows of numbers: what a call is matched by before anything is compiled or hashed.
 
 use smallvec::SmallVec;
-use weft_front::ArgType;
+use weft_front::{ArgType, Items};
 use weft_ir::{Layout, Scalar, Space, ViewType};
 
-/// One type is one code, but for a tuple, whose code is followed by those of its items.
+/// One type is one code, but for a tuple, whose code is followed by those of its items; a named tuple's has the number of its class.
 pub type Key = SmallVec<[u32; 12]>;
 
 const WEAK: u32 = 1 << 28;
@@ -12,6 +12,7 @@ const STRONG: u32 = 2 << 28;
 const NONE: u32 = 3 << 28;
 const TUPLE: u32 = 4 << 28;
 const ARRAY: u32 = 5 << 28;
+const NAMED: u32 = 6 << 28;
 const TAG: u32 = 15 << 28;
 
 pub const fn weak(scalar: Scalar) -> u32 {
@@ -28,6 +29,10 @@ pub const fn none() -> u32 {
 
 pub const fn tuple(len: usize) -> u32 {
     TUPLE | len as u32
+}
+
+pub const fn named(class: u32) -> u32 {
+    NAMED | class
 }
 
 pub const fn array(elem: Scalar, rank: usize, layout: Layout, writable: bool) -> u32 {
@@ -53,6 +58,13 @@ fn decode_one(key: &mut &[u32]) -> ArgType {
         WEAK => ArgType::Weak(scalar),
         STRONG => ArgType::Strong(scalar),
         TUPLE => ArgType::Tuple((0..code & !TAG).map(|_| decode_one(key)).collect()),
+        NAMED => match crate::named::described(code & !TAG) {
+            Some(class) => {
+                let items = class.fields.iter().map(|_| decode_one(key)).collect();
+                ArgType::Tuple(Items::of(Some(class), items))
+            }
+            None => ArgType::None,
+        },
         ARRAY => ArgType::Array(ViewType {
             elem: scalar,
             rank: (code >> 8) as u8,
@@ -72,7 +84,7 @@ pub fn encode(ty: &ArgType, key: &mut Key) {
         ArgType::None => key.push(none()),
         ArgType::Array(v) => key.push(array(v.elem, v.rank as usize, v.layout, v.writable)),
         ArgType::Tuple(items) => {
-            key.push(tuple(items.len()));
+            key.push(items.class().map_or(tuple(items.len()), |class| named(class.key as u32)));
             items.iter().for_each(|item| encode(item, key));
         }
     }

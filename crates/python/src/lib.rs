@@ -20,6 +20,7 @@ mod errors;
 mod foreign;
 mod kernel;
 mod key;
+mod named;
 mod numpy;
 mod operand;
 mod profile;

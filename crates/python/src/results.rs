@@ -9,6 +9,7 @@ use weft_ir::{Layout, Scalar, ViewType};
 use weft_runtime::{Buffer, Executable};
 
 use crate::array::{DeviceArray, Memory};
+use crate::named;
 use crate::numpy::{Numpy, RawView};
 use crate::slots::Number;
 
@@ -99,11 +100,15 @@ pub fn to_python<'py>(numpy: &Numpy, ty: &ArgType, slots: &mut &[u64], owners: &
         ArgType::Strong(scalar) => numpy.new_scalar(py, *scalar, take_scalar(*scalar, slots)),
         ArgType::Array(view) => array(numpy, view, slots, owners),
         ArgType::Tuple(items) => {
-            let items = items
+            let parts = items
                 .iter()
                 .map(|item| to_python(numpy, item, slots, owners))
                 .collect::<PyResult<Vec<_>>>()?;
-            Ok(PyTuple::new(py, items)?.into_any())
+            let tuple = PyTuple::new(py, parts)?;
+            match items.class() {
+                Some(class) => named::instance(class, tuple),
+                None => Ok(tuple.into_any()),
+            }
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Explicit signatures: how they are read from `weft.types` objects, which one a call takes, and what it converts.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use weft_front::ArgType;
+use weft_front::{ArgType, Items, TupleClass};
 use weft_ir::{Kind, Layout, Scalar, Space, ViewType};
 
 use crate::key;
+use crate::named;
 
 /// `float64(float64[:], int64)`.
 #[derive(Clone, Debug)]
@@ -81,7 +84,16 @@ fn cost(want: &ArgType, have: &ArgType) -> Option<u32> {
             let layout = want.layout == Layout::Any || want.layout == have.layout || (have.rank <= 1 && have.layout == Layout::C);
             (want.elem == have.elem && want.rank == have.rank && layout).then_some(0)
         }
-        (ArgType::Tuple(want), ArgType::Tuple(have)) if want.len() == have.len() => want.iter().zip(have).map(|(w, h)| cost(w, h)).sum(),
+        (ArgType::Tuple(want), ArgType::Tuple(have)) if want.len() == have.len() => {
+            // A named tuple is a plain one too, and no other named one.
+            let class = match want.class() {
+                None => u32::from(have.class().is_some()),
+                Some(class) if have.class() == Some(class) => 0,
+                Some(_) => return None,
+            };
+            let items = want.iter().zip(have).map(|(w, h)| cost(w, h)).sum::<Option<u32>>()?;
+            Some(items + class)
+        }
         (ArgType::None, ArgType::None) => Some(0),
         _ => None,
     }
@@ -128,12 +140,15 @@ fn adapt(want: &ArgType, have: &ArgType) -> ArgType {
             writable: want.writable && have.writable,
             ..*want
         }),
-        (ArgType::Tuple(want), ArgType::Tuple(have)) => ArgType::Tuple(want.iter().zip(have).map(|(w, h)| adapt(w, h)).collect()),
+        (ArgType::Tuple(want), ArgType::Tuple(have)) => {
+            ArgType::Tuple(want.with(want.iter().zip(have).map(|(w, h)| adapt(w, h)).collect()))
+        }
         _ => want.clone(),
     }
 }
 
-/// `("s", name)` or, for a Python number, `("s", name, True)`, `("a", name, rank, layout, writable)`, `("t", (items...))` or `("n",)`.
+/// `("s", name)` or, for a Python number, `("s", name, True)`, `("a", name, rank, layout, writable)`, `("t", (items...))`, of a named tuple with
+/// its class behind, or `("n",)`.
 pub fn read(spec: &Bound<'_, PyAny>) -> PyResult<ArgType> {
     let spec = spec.cast::<PyTuple>()?;
     let tag: String = spec.get_item(0)?.extract()?;
@@ -153,10 +168,19 @@ pub fn read(spec: &Bound<'_, PyAny>) -> PyResult<ArgType> {
         }),
         "t" => {
             let items = spec.get_item(1)?;
-            ArgType::Tuple(items.cast::<PyTuple>()?.iter().map(|item| read(&item)).collect::<PyResult<_>>()?)
+            let items = items.cast::<PyTuple>()?.iter().map(|item| read(&item)).collect::<PyResult<_>>()?;
+            ArgType::Tuple(Items::of(class_of(spec)?, items))
         }
         _ => ArgType::None,
     })
+}
+
+/// The class of a named tuple's spec.
+fn class_of(spec: &Bound<'_, PyTuple>) -> PyResult<Option<Arc<TupleClass>>> {
+    if spec.len() < 3 {
+        return Ok(None);
+    }
+    Ok(named::number(&spec.get_item(2)?.cast_into()?).and_then(named::described))
 }
 
 fn scalar(name: &Bound<'_, PyAny>) -> PyResult<Scalar> {
@@ -178,8 +202,12 @@ pub fn write<'py>(py: Python<'py>, ty: &ArgType) -> PyResult<Bound<'py, PyAny>> 
             ("a", v.elem.name(), v.rank, layout, v.writable).into_pyobject(py)?
         }
         ArgType::Tuple(items) => {
-            let items = items.iter().map(|item| write(py, item)).collect::<PyResult<Vec<_>>>()?;
-            ("t", PyTuple::new(py, items)?).into_pyobject(py)?
+            let parts = items.iter().map(|item| write(py, item)).collect::<PyResult<Vec<_>>>()?;
+            let types = PyTuple::new(py, parts)?;
+            match items.class().and_then(|class| named::python_class(py, class)) {
+                Some(class) => ("t", types, class).into_pyobject(py)?,
+                None => ("t", types).into_pyobject(py)?,
+            }
         }
         ArgType::None => ("n",).into_pyobject(py)?,
     };
@@ -209,7 +237,7 @@ fn show_one(ty: &ArgType) -> String {
         ArgType::Weak(s) if s.is_float() => "float".into(),
         ArgType::Weak(_) => "complex".into(),
         ArgType::Strong(s) => s.numpy_name().into(),
-        ArgType::Tuple(items) => show(items),
+        ArgType::Tuple(items) => format!("{}{}", items.class().map_or("", |class| &class.name), show(items)),
         ArgType::None => "None".into(),
         ArgType::Array(v) => show_array(v),
     }

@@ -83,7 +83,7 @@ fn dot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 fn ndindex(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let shape = match call.pos.as_slice() {
         [shape @ Val::Tuple(_)] => shape.clone(),
-        lengths => Val::Tuple(lengths.to_vec()),
+        lengths => Val::tuple(lengths.to_vec()),
     };
     let points = Points {
         extents: shape_argument(l, &shape, call.span)?,
@@ -117,7 +117,7 @@ pub fn elements(l: &mut Lower<'_>, array: &Val, numbered: bool, span: Span) -> R
 /// A shape argument: an integer or a tuple of integers. Negative lengths raise.
 pub fn shape_argument(l: &mut Lower<'_>, shape: &Val, span: Span) -> Res<Vec<Value>> {
     let dims = match shape {
-        Val::Tuple(items) => items.clone(),
+        Val::Tuple(items) => items.to_vec(),
         one => vec![one.clone()],
     };
     let mut extents = Vec::with_capacity(dims.len());

@@ -67,7 +67,7 @@ fn polar(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (re, im) = l.parts(x, num);
     let radius = l.library_call("hypot", &[re.clone(), im.clone()], call.span)?;
     let angle = l.library_call("atan2", &[im, re], call.span)?;
-    Ok(Val::Tuple(vec![radius, angle]))
+    Ok(Val::tuple(vec![radius, angle]))
 }
 
 fn either(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {

@@ -112,7 +112,7 @@ fn grid(l: &mut Lower<'_>, call: &Call, size: bool) -> Res<Val> {
         .collect();
     match <[Val; 1]>::try_from(values) {
         Ok([only]) => Ok(only),
-        Err(values) => Ok(Val::Tuple(values)),
+        Err(values) => Ok(Val::tuple(values)),
     }
 }
 
@@ -217,7 +217,7 @@ fn dynamic_shared(l: &mut Lower<'_>, elem: Scalar) -> Val {
 
 fn constant_shape(shape: &Val, call: &Call) -> Res<Vec<u64>> {
     let dims: Vec<Val> = match shape {
-        Val::Tuple(items) => items.clone(),
+        Val::Tuple(items) => items.to_vec(),
         one => vec![one.clone()],
     };
     let dim = |v: &Val| v.const_int().and_then(|n| u64::try_from(n).ok());
@@ -291,7 +291,7 @@ fn atomic_at(l: &mut Lower<'_>, call: &Call, op: AtomicOp, [array, index, value]
         _ => op,
     };
     let indices = match index {
-        Val::Tuple(items) => items.clone(),
+        Val::Tuple(items) => items.to_vec(),
         one => vec![one.clone()],
     };
     if indices.len() != ty.rank as usize {

@@ -74,7 +74,7 @@ pub fn pair(l: &mut Lower<'_>, call: &Call, run: Handler) -> Res<Val> {
             }
         })?);
     }
-    Ok(Val::Tuple(parts))
+    Ok(Val::tuple(parts))
 }
 
 /// The next number towards another. The library knows it of float32 and float64; a 16-bit float's neighbours have neighbouring bits.
@@ -131,25 +131,25 @@ fn numpy_frexp(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 fn exponent_as(l: &mut Lower<'_>, call: &Call, num: Num) -> Res<Val> {
     let parts = two_results(l, call, "frexp")?;
     match <[Val; 2]>::try_from(parts) {
-        Ok([mantissa, exponent]) => Ok(Val::Tuple(vec![mantissa, l.cast(&exponent, num, call.span)?])),
-        Err(parts) => Ok(Val::Tuple(parts)),
+        Ok([mantissa, exponent]) => Ok(Val::tuple(vec![mantissa, l.cast(&exponent, num, call.span)?])),
+        Err(parts) => Ok(Val::tuple(parts)),
     }
 }
 
 /// The fraction and the whole part, both with the argument's sign.
 fn modf(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    two_results(l, call, "modf").map(Val::Tuple)
+    two_results(l, call, "modf").map(Val::tuple)
 }
 
 fn sincos(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    two_results(l, call, "sincos").map(Val::Tuple)
+    two_results(l, call, "sincos").map(Val::tuple)
 }
 
 fn two_results(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Vec<Val>> {
     let [x] = call.exactly()?;
     let (x, num) = real_float(l, x, call)?;
     match l.library_call(name, &[Val::Num(x, num)], call.span)? {
-        Val::Tuple(items) => Ok(items),
+        Val::Tuple(items) => Ok(items.into_vec()),
         other => Ok(vec![other]),
     }
 }

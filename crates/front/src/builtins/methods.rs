@@ -41,6 +41,9 @@ pub fn call(l: &mut Lower<'_>, receiver: &Val, name: &str, call: &Call) -> Res<V
     if receiver.is_array() {
         return array_method(l, receiver, name, call);
     }
+    if let (Val::Tuple(items), "_replace") = (receiver, name) {
+        return l.replace_fields(items, call);
+    }
     let one = Call {
         name: call.name.clone(),
         pos: vec![receiver.clone()],
@@ -121,7 +124,7 @@ fn array_method(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<
         "reshape" => {
             let shape = match call.pos.as_slice() {
                 [one] => one.clone(),
-                several => Val::Tuple(several.to_vec()),
+                several => Val::tuple(several.to_vec()),
             };
             let array = contiguous(l, array, call)?;
             reshape(l, &array, &shape, call)
@@ -156,7 +159,7 @@ fn reshape(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val>
         return Err(l.typing(call.span, "an array is needed here"));
     };
     let dims = match shape {
-        Val::Tuple(items) => items.clone(),
+        Val::Tuple(items) => items.to_vec(),
         one => vec![one.clone()],
     };
     let old = l.shape_of(*view, *ty);
@@ -239,7 +242,7 @@ fn transpose(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
     };
     let axes = match call.pos.as_slice() {
         [] => return l.transpose(&array, &(0..ty.rank).rev().collect::<Vec<_>>(), call.span),
-        [Val::Tuple(items)] => items.clone(),
+        [Val::Tuple(items)] => items.to_vec(),
         items => items.to_vec(),
     };
     let rank = i128::from(ty.rank);

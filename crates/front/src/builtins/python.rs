@@ -4,6 +4,7 @@ use ruff_python_ast::{CmpOp, Operator, UnaryOp};
 use weft_ir::{BinOp, Kind, Op, PrintItem, Scalar, StmtKind, UnOp, Value};
 
 use super::Entry;
+use crate::Items;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
@@ -99,7 +100,7 @@ fn max(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 /// Python's `min` and `max`: a later argument is taken only if it compares as less or greater.
 fn extreme(l: &mut Lower<'_>, call: &Call, op: CmpOp, name: &str) -> Res<Val> {
     let items = match call.pos.as_slice() {
-        [Val::Tuple(items)] => items.clone(),
+        [Val::Tuple(items)] => items.to_vec(),
         [array] if array.is_array() => return super::methods::call(l, array, name, &no_arguments(call)),
         items => items.to_vec(),
     };
@@ -256,7 +257,7 @@ pub fn divmod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [a, b] = call.exactly()?;
     let quotient = l.floor_division(BinOp::FloorDiv, a, b, call.span)?;
     let rest = l.floor_division(BinOp::Mod, a, b, call.span)?;
-    Ok(Val::Tuple(vec![quotient, rest]))
+    Ok(Val::tuple(vec![quotient, rest]))
 }
 
 fn len(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
@@ -297,7 +298,7 @@ fn enumerate(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     if let Val::Tuple(items) = items {
         let numbered = |(i, item): (usize, Val)| {
             let number = l.binary(Operator::Add, &start, &Val::int(i as i128), call.span)?;
-            Ok(Val::Tuple(vec![number, item]))
+            Ok(Val::tuple(vec![number, item]))
         };
         return Ok(Val::Tuple(items.into_iter().enumerate().map(numbered).collect::<Res<_>>()?));
     }
@@ -313,7 +314,7 @@ fn reversed(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 fn zip(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let tuples: Option<Vec<&Vec<Val>>> = call
+    let tuples: Option<Vec<&Items<Val>>> = call
         .pos
         .iter()
         .map(|v| match v {
@@ -331,8 +332,8 @@ fn zip(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 fn tuple(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     match call.pos.as_slice() {
-        [] => Ok(Val::Tuple(Vec::new())),
-        [Val::Tuple(items)] => Ok(Val::Tuple(items.clone())),
+        [] => Ok(Val::tuple(Vec::new())),
+        [Val::Tuple(items)] => Ok(Val::tuple(items.to_vec())),
         _ => Err(l.unsupported(call.span, format!("{} takes a tuple here", call.name))),
     }
 }
@@ -364,14 +365,17 @@ fn print_items(l: &mut Lower<'_>, val: &Val, call: &Call, items: &mut Vec<PrintI
             }
         }
         Val::Tuple(parts) => {
-            items.push(PrintItem::Text("(".into()));
+            let class = parts.class();
+            items.push(PrintItem::Text(format!("{}(", class.map_or("", |class| &class.name))));
             for (i, part) in parts.iter().enumerate() {
-                if i > 0 {
-                    items.push(PrintItem::Text(", ".into()));
-                }
+                let comma = if i > 0 { ", " } else { "" };
+                items.push(PrintItem::Text(match class.and_then(|class| class.fields.get(i)) {
+                    Some(field) => format!("{comma}{field}="),
+                    None => comma.into(),
+                }));
                 print_items(l, part, call, items)?;
             }
-            items.push(PrintItem::Text(if parts.len() == 1 { ",)" } else { ")" }.into()));
+            items.push(PrintItem::Text(if parts.len() == 1 && class.is_none() { ",)" } else { ")" }.into()));
         }
         other => return Err(l.unsupported(call.span, format!("{} cannot be printed; print its elements", other.ty()))),
     }

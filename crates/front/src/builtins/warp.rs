@@ -146,7 +146,7 @@ fn matching(l: &mut Lower<'_>, call: &Call, op: WarpOp) -> Res<Val> {
 fn match_all(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let lanes = matched(l, call, WarpOp::MatchAll)?;
     let same = l.convert(lanes, Scalar::U32, Scalar::Bool);
-    Ok(Val::Tuple(vec![lanes_val(l, lanes), Val::Num(same, Num::BOOL)]))
+    Ok(Val::tuple(vec![lanes_val(l, lanes), Val::Num(same, Num::BOOL)]))
 }
 
 fn matched(l: &mut Lower<'_>, call: &Call, op: WarpOp) -> Res<Value> {

@@ -24,7 +24,7 @@ impl Lower<'_> {
             return self.array_binary(op, a, b, span);
         }
         match (op, a, b) {
-            (Operator::Add, Val::Tuple(a), Val::Tuple(b)) => return Ok(Val::Tuple([a.as_slice(), b].concat())),
+            (Operator::Add, Val::Tuple(a), Val::Tuple(b)) => return Ok(Val::tuple([&**a, &**b].concat())),
             (Operator::Add, Val::Str(a), Val::Str(b)) => return Ok(Val::Str(format!("{a}{b}"))),
             (Operator::Mult, Val::Tuple(items), n) | (Operator::Mult, n, Val::Tuple(items)) => {
                 if let Some(n) = n.const_int() {
@@ -32,7 +32,7 @@ impl Lower<'_> {
                     if items.len().saturating_mul(times) > LONGEST_TUPLE {
                         return Err(self.unsupported(span, "this tuple is too long; use an array"));
                     }
-                    return Ok(Val::Tuple(std::iter::repeat_n(items.clone(), times).flatten().collect()));
+                    return Ok(Val::Tuple(std::iter::repeat_n(items.to_vec(), times).flatten().collect()));
                 }
             }
             _ => {}

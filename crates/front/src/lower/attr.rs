@@ -15,6 +15,7 @@ impl Lower<'_> {
             Val::Path(path) => self.module_attribute(path, attr, span),
             Val::Num(..) | Val::Lit(_) => self.number_attribute(&base, attr, span),
             Val::View(..) | Val::Lazy(_) => self.array_attribute(base, attr, span),
+            Val::Tuple(items) if items.class().is_some() => self.field(&base, items, attr, span),
             Val::Enum(class) => self.member(class, attr, span),
             Val::Member(member) => match attr {
                 "value" => self.object(&member.value, span),
@@ -78,7 +79,7 @@ impl Lower<'_> {
             "dtype" => Ok(Val::Dtype(num.scalar)),
             "ndim" => Ok(Val::int(0)),
             "size" => Ok(Val::int(1)),
-            "shape" => Ok(Val::Tuple(Vec::new())),
+            "shape" => Ok(Val::tuple(Vec::new())),
             "sum" | "prod" | "mean" | "min" | "max" | "any" | "all" | "conjugate" | "conj" | "item" | "astype" | "is_integer"
             | "bit_count" => Ok(Val::Method(Box::new(base.clone()), attr.into())),
             _ => Err(self.no_attribute(base, attr, span)),

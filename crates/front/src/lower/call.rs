@@ -25,7 +25,7 @@ pub struct Call {
 }
 
 impl Call {
-    fn misfit(&self, message: String) -> crate::compiler::Stop {
+    pub fn misfit(&self, message: String) -> crate::compiler::Stop {
         Diagnostic::new(DiagnosticKind::Arguments, self.span, message).into()
     }
 
@@ -78,6 +78,7 @@ impl Lower<'_> {
             Val::Path(p) => short_path(p).to_owned(),
             Val::Function(f) => f.name.clone(),
             Val::Method(_, name) => name.clone(),
+            Val::TupleClass(maker) => maker.class.name.clone(),
             other => other.ty().to_string(),
         };
         let call = Call { name, pos, kw, span };
@@ -89,6 +90,7 @@ impl Lower<'_> {
             }
             Val::Dtype(s) => self.dtype_call(s, &call),
             Val::Function(f) => self.user_call(&f, &call),
+            Val::TupleClass(maker) => self.make_named(&maker, &call),
             Val::Method(receiver, name) => builtins::methods::call(self, &receiver, &name, &call),
             other => {
                 let message = format!("{} cannot be called in a compiled function", other.ty());

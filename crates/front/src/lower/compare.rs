@@ -116,10 +116,12 @@ impl Lower<'_> {
         for (x, y) in a.iter().zip(b) {
             all = self.and_then(all, span, |l| l.compare(PyCmp::Eq, x, y, span))?;
         }
-        if op == CmpOp::Eq {
-            return Ok(all);
-        }
-        self.unary(ruff_python_ast::UnaryOp::Not, &all, span)
+        // Python's bool, whatever the items' comparisons are.
+        Ok(match self.truth(&all, span)? {
+            Truth::Known(equal) => Val::Lit(Lit::bool(equal == (op == CmpOp::Eq))),
+            Truth::Value(equal) if op == CmpOp::Eq => Val::Num(equal, Num::BOOL),
+            Truth::Value(equal) => Val::Num(self.not(equal), Num::BOOL),
+        })
     }
 
     fn compare_static(&mut self, op: CmpOp, a: &Val, b: &Val, span: Span) -> Res<Val> {

@@ -44,9 +44,9 @@ impl Lower<'_> {
             Expr::NoneLiteral(_) => Ok(Val::None),
             Expr::EllipsisLiteral(_) => Ok(Val::Ellipsis),
             Expr::StringLiteral(s) => Ok(Val::Str(s.value.to_str().to_owned())),
-            Expr::Tuple(t) => Ok(Val::Tuple(self.items(&t.elts)?)),
+            Expr::Tuple(t) => Ok(Val::tuple(self.items(&t.elts)?)),
             // A list that is not kept is as good as a tuple: shapes, small tables.
-            Expr::List(t) => Ok(Val::Tuple(self.items(&t.elts)?)),
+            Expr::List(t) => Ok(Val::tuple(self.items(&t.elts)?)),
             Expr::FString(f) => self.formatted(&f.value, span),
             Expr::BinOp(e) => {
                 let a = self.expr(&e.left)?;
@@ -177,7 +177,8 @@ impl Lower<'_> {
             }),
             Object::Strong(s, re, im, int) => Val::Lit(strong_lit(*s, *re, *im, *int)),
             Object::Str(s) => Val::Str(s.clone()),
-            Object::Tuple(items) => Val::Tuple(items.iter().map(|o| self.object(o, span)).collect::<Res<_>>()?),
+            Object::Tuple(items) => Val::Tuple(items.with(items.iter().map(|o| self.object(o, span)).collect::<Res<_>>()?)),
+            Object::TupleClass(maker) => Val::TupleClass(maker.clone()),
             Object::Dtype(s) => Val::Dtype(*s),
             Object::Array { elem, shape, bytes } => self.constant_array(*elem, shape, bytes),
             // A module nobody here knows is the user's own: its attributes are asked of the environment.

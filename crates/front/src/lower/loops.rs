@@ -366,7 +366,7 @@ impl Lower<'_> {
                 if self.nonneg.contains(&first) {
                     self.nonneg.insert(number);
                 }
-                Val::Tuple(vec![Val::Num(number, Num::INT), self.element(inner, at, span)?])
+                Val::tuple(vec![Val::Num(number, Num::INT), self.element(inner, at, span)?])
             }
             Sequence::Reversed(inner, count) => {
                 let one = self.b.i64(1);

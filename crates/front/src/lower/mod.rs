@@ -250,7 +250,7 @@ impl<'c> Lower<'c> {
             Ty::Tuple(_) => {
                 let Val::Tuple(items) = val else { return val.clone() };
                 let spread = |(i, item): (usize, &Val)| self.spread_param(&format!("{name}.{i}"), item, constants);
-                Val::Tuple(items.iter().enumerate().map(spread).collect())
+                Val::Tuple(items.with(items.iter().enumerate().map(spread).collect()))
             }
             Ty::None | Ty::Static(_) => val.clone(),
         }

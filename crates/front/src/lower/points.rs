@@ -52,7 +52,7 @@ impl Lower<'_> {
         self.b.span = span;
         let element = self.load(view, ty, point(at, ty.rank));
         Ok(match points.numbered {
-            true => Val::Tuple(vec![position(), element]),
+            true => Val::tuple(vec![position(), element]),
             false => element,
         })
     }

@@ -1,14 +1,18 @@
-//! Subscripts of tuples: constant and run-time indices, slices.
+//! Tuples: subscripts with constant and run-time indices, slices; the fields of named tuples, which are made by calling their class.
+
+use std::sync::Arc;
 
 use ruff_python_ast::{Expr, ExprSlice};
 use ruff_text_size::Ranged;
 use weft_ir::{BinOp, CmpOp, Span};
 
 use super::Lower;
+use super::call::Call;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::{Ty, join};
 use crate::value::Val;
+use crate::{Items, TupleClass, TupleMaker};
 
 impl Lower<'_> {
     pub fn tuple_item(&mut self, items: &[Val], index: &Expr, span: Span) -> Res<Val> {
@@ -91,6 +95,86 @@ impl Lower<'_> {
             chosen.extend(usize::try_from(at).ok().and_then(|i| items.get(i)).cloned());
             at += step;
         }
-        Ok(Val::Tuple(chosen))
+        Ok(Val::tuple(chosen))
+    }
+
+    // ---- named tuples ----
+
+    /// `p.x`.
+    pub fn field(&self, base: &Val, items: &Items<Val>, name: &str, span: Span) -> Res<Val> {
+        if let Some(item) = items.field(name) {
+            return Ok(item.clone());
+        }
+        let class = items.class().map_or("tuple", |class| &class.name);
+        match name {
+            "_replace" => Ok(Val::Method(Box::new(base.clone()), name.into())),
+            _ => {
+                let message = format!("'{class}' has no field '{name}'; {}", fields(items.class()));
+                Err(self.typing(span, message))
+            }
+        }
+    }
+
+    /// `Point(1, y=2)`.
+    pub fn make_named(&mut self, maker: &TupleMaker, call: &Call) -> Res<Val> {
+        let class = &maker.class;
+        let mut given = self.by_field(class, call)?;
+        for (i, val) in call.pos.iter().enumerate() {
+            given[i] = Some(val.clone());
+        }
+        let mut items = Vec::with_capacity(given.len());
+        for (field, val) in class.fields.iter().zip(given) {
+            items.push(match (val, maker.default_of(field)) {
+                (Some(val), _) => self.materialise(val)?,
+                (None, Some(default)) => self.object(default, call.span)?,
+                (None, None) => return Err(call.misfit(format!("'{}' needs the field '{field}'", class.name))),
+            });
+        }
+        Ok(Val::Tuple(Items::of(Some(class.clone()), items)))
+    }
+
+    /// `p._replace(x=1)`.
+    pub fn replace_fields(&mut self, items: &Items<Val>, call: &Call) -> Res<Val> {
+        let Some(class) = items.class() else {
+            return Err(self.typing(call.span, "a plain tuple has no method '_replace'"));
+        };
+        if !call.pos.is_empty() {
+            return Err(call.misfit("_replace takes its values by the names of fields".into()));
+        }
+        let mut replaced = items.to_vec();
+        for (item, val) in replaced.iter_mut().zip(self.by_field(class, call)?) {
+            if let Some(val) = val {
+                *item = self.materialise(val)?;
+            }
+        }
+        Ok(Val::Tuple(items.with(replaced)))
+    }
+
+    /// The values that a call gives by name, in the order of the fields, after a check that those given by position do not meet them.
+    fn by_field(&self, class: &Arc<TupleClass>, call: &Call) -> Res<Vec<Option<Val>>> {
+        let (name, most) = (&class.name, class.fields.len());
+        if call.pos.len() > most {
+            let (plural, given) = (if most == 1 { "" } else { "s" }, call.pos.len());
+            return Err(call.misfit(format!("'{name}' has {most} field{plural} and was given {given} values")));
+        }
+        let mut given = vec![None; most];
+        for (field, val) in &call.kw {
+            let Some(i) = class.position(field) else {
+                return Err(call.misfit(format!("'{name}' has no field '{field}'; {}", fields(Some(class)))));
+            };
+            if i < call.pos.len() || given[i].replace(val.clone()).is_some() {
+                return Err(call.misfit(format!("'{name}' got two values for '{field}'")));
+            }
+        }
+        Ok(given)
+    }
+}
+
+/// The fields there are, for messages.
+fn fields(class: Option<&Arc<TupleClass>>) -> String {
+    match class.map(|class| class.fields.as_slice()) {
+        None | Some([]) => "it has none".into(),
+        Some([one]) => format!("its field is '{one}'"),
+        Some(several) => format!("its fields are '{}'", several.join("', '")),
     }
 }

@@ -273,7 +273,7 @@ impl Lower<'_> {
             }
             (Slot::Tuple(slots), Ty::Tuple(types)) => {
                 let read = |(slot, ty): (&Slot, &Ty)| self.read_slot(slot, ty, span);
-                Val::Tuple(slots.iter().zip(types).map(read).collect::<Res<_>>()?)
+                Val::Tuple(types.with(slots.iter().zip(types).map(read).collect::<Res<_>>()?))
             }
             _ => self.static_val(ty, span)?,
         })
@@ -359,7 +359,7 @@ impl Lower<'_> {
                         self.wrap_value(item, ty)
                     }
                 };
-                Val::Tuple(types.iter().enumerate().map(item).collect())
+                Val::Tuple(types.with(types.iter().enumerate().map(item).collect()))
             }
             Ty::None | Ty::Static(_) => Val::None,
         }

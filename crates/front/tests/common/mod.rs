@@ -4,8 +4,9 @@
 
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
+use std::sync::Arc;
 
-use weft_front::{ArgType, Bounds, Compiled, Diagnostic, Environment, FunctionSource, Object, Options, Role};
+use weft_front::{ArgType, Bounds, Compiled, Diagnostic, Environment, FunctionSource, Object, Options, Role, TupleClass, TupleMaker};
 use weft_ir::{Layout, Scalar, Source, Space, ViewType};
 
 /// The functions of one Python file, each callable from the others, and constants.
@@ -153,6 +154,18 @@ pub fn kernel() -> Options {
         python_errors: false,
         ..host()
     }
+}
+
+/// The class of a named tuple.
+pub fn tuple_class(key: u64, name: &str, fields: &[&str], defaults: &[(&str, Object)]) -> Object {
+    let fields = fields.iter().map(|&field| field.into()).collect();
+    let class = Arc::new(TupleClass {
+        key,
+        name: name.into(),
+        fields,
+    });
+    let defaults = defaults.iter().map(|(field, value)| ((*field).into(), value.clone())).collect();
+    Object::TupleClass(Rc::new(TupleMaker { class, defaults }))
 }
 
 pub fn array(elem: Scalar, rank: u8) -> ArgType {
