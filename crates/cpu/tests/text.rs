@@ -179,3 +179,37 @@ fn long_straight_code_fetches_what_later_gangs_load() {
     let looped = ["  for %6: i64 = %3 to %4 step %5 {\n", "  }\n"];
     assert_eq!(prefetches(neighbours(40, looped)), 0, "the next load is the loop's");
 }
+
+#[test]
+fn rows_start_where_stores_are_aligned() {
+    let squares = |stored: &str| {
+        let source = format!(
+            "
+entry loop<2> @k(%0 i: i64, %1 j: i64, %2 x: view<f32, 2, C, global, ro>, %3 out: view<f32, 2, {stored}, global>) {{
+  %4: f32 = load %2[%0, %1]
+  %5: f32 = mul %4, %4
+  store %3[%0, %1] = %5
+}}
+"
+        );
+        emitted(&lowered(&source), &avx512(), true).text
+    };
+    let rows = squares("C");
+    assert!(
+        rows.contains("ptrtoint") && rows.matches("fmul <64 x float>").count() == 2,
+        "{rows}"
+    );
+    assert!(!squares("any").contains("ptrtoint"), "no neighbours");
+    let sums = "
+entry loop<1> @k(%0 i: i64, %1 x: view<f32, 1, C, global, ro>, %2 out: view<f32, 1, C, global>) reduce($0 add) {
+  local $0 s: f32
+  %3: f32 = load %1[%0]
+  store %2[%0] = %3
+  %4: f32 = get $0
+  %5: f32 = add %4, %3
+  set $0 = %5
+}
+";
+    let sums = emitted(&lowered(sums), &avx512(), true).text;
+    assert!(!sums.contains("ptrtoint"), "sums depend on where gangs start");
+}

@@ -42,14 +42,15 @@ impl Fx<'_, '_> {
     fn works_long(&self) -> bool {
         let straight = !self.frames.iter().any(|f| f.kind == FrameKind::Next);
         let alone = !self.is_warp && self.team.is_empty() && self.regions.is_none();
-        self.mask == Mask::Full && straight && alone && self.operations() >= LEAST_OPERATIONS
+        self.mask == Mask::Full && straight && alone && self.is_long()
     }
 
-    fn operations(&self) -> usize {
+    /// Does the function compute for longer than its loads and stores take?
+    pub fn is_long(&self) -> bool {
         let mut count = 0;
         walk(&self.f.body, &mut |kind| {
             count += usize::from(matches!(kind, StmtKind::Let(_, op) if !matches!(op, Op::Const(_) | Op::Get(_))));
         });
-        count
+        count >= LEAST_OPERATIONS
     }
 }

@@ -87,10 +87,31 @@ impl<'m> Fx<'_, 'm> {
         Ok(())
     }
 
-    /// Whole gangs first, then one with some lanes off.
+    /// Whole gangs first, then one with some lanes off. Where stores are to be aligned, a row of few lanes comes before.
     fn gangs_in_a_row(&mut self, index: Option<Value>, begin: Operand, end: Operand) -> Res<()> {
         let slot = self.w.alloca(Ty::I64);
         self.w.store(Ty::I64, begin, slot);
+        let Some(first) = self.first_stop(index, begin, end)? else {
+            return self.row(index, slot, end);
+        };
+        let until = self.w.alloca(Ty::I64);
+        self.w.store(Ty::I64, first, until);
+        let (head, again, done) = (self.w.label(), self.w.label(), self.w.label());
+        self.w.place(head);
+        let stop = self.w.load(Ty::I64, until);
+        self.row(index, slot, stop)?;
+        let more = self.w.inst(format_args!("icmp slt {}, {}", stop.typed(Ty::I64), end.of(Ty::I64)));
+        self.w.cond_br(more, again, done);
+        self.w.place(again);
+        self.w.store(Ty::I64, stop, slot);
+        self.w.store(Ty::I64, end, until);
+        self.w.br(head);
+        self.w.place(done);
+        Ok(())
+    }
+
+    /// From the number in `slot` on.
+    fn row(&mut self, index: Option<Value>, slot: Operand, end: Operand) -> Res<()> {
         let (head, whole, next) = (self.w.label(), self.w.label(), self.w.label());
         let (tail_head, tail, done) = (self.w.label(), self.w.label(), self.w.label());
         let lanes = Operand::Int(self.lanes.into());

@@ -5,6 +5,7 @@
 
 mod access;
 mod ahead;
+mod align;
 mod arith;
 mod atomic;
 mod block;
