@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import budgets
+import compiled
 import parts
 
 # Contenders that what stands in for the GPU cannot run, by method.
@@ -12,16 +13,14 @@ CANNOT = {("numba-cuda", "shuffled_total"): "its simulator has no shuffles"}
 NOT_RUN = (
     "Weft: a real driver, and every size but the smallest",
     "weft on vulkan: a GPU's driver",
-    "numba-cuda: its compiler and driver; kernels ran in its simulator, all but the sum with shuffles",
+    "numba-cuda: its driver; kernels ran in its simulator, all but the sum with shuffles",
     "cupy: CuPy itself, for which NumPy stood in, and NVRTC; the bodies of kernels ran as C++",
     "torch: its CUDA functions, `torch.cuda.synchronize`, `empty_cache`",
-    "triton: its compiler; kernels ran in its interpreter",
+    "triton: its launches; kernels ran in its interpreter",
     "jax: XLA's compiler for GPUs, and its allocator there",
 )
-
-
-# What the stand-in for CuPy says where there is no compiler of C++.
-NO_COMPILER = "NotImplementedError"
+# What errors are called when nothing is wrong but that a compiler is not installed: of C++ for CuPy's stand-in, NVIDIA's for Numba.
+NO_COMPILER = ("NotImplementedError", "NvvmSupportError", "DynamicLibNotFoundError", "CudaSupportError")
 
 
 def conclude(done: dict[str, Any], left_out: dict[str, str]) -> int:
@@ -33,16 +32,19 @@ def conclude(done: dict[str, Any], left_out: dict[str, str]) -> int:
         wrong += [f"{title}: {name}: results differ" for name in result["wrong"]]
         for name, why in result["failed"].items():
             if why.startswith(NO_COMPILER):
-                missing.append(f"{name} in {title}")
+                missing.append(f"a compiler for {name} in {title}")
             elif (name, result["method"]) not in CANNOT:
                 wrong.append(f"{title}: {name}: {why}")
+    print("\nCompiled for a GPU:")
+    for line in (line for name in compiled.NAMES if name not in left_out for line in compiled.run(name)):
+        (missing if any(name in line for name in NO_COMPILER) else wrong).append(line)
     print("\nNot run without a GPU:", *NOT_RUN, sep="\n  ")
     if missing:
-        print(f"Not installed, so not run at all: {', '.join(missing)}")
+        print("\nNot installed, so not run at all:", *missing, sep="\n  ")
     if wrong:
         print("\nWrong:", *wrong, sep="\n  ")
     else:
-        print("All else ran, with the right results.")
+        print("\nAll else ran, with the right results.")
     return 1 if wrong else 0
 
 

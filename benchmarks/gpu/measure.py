@@ -191,7 +191,7 @@ def first_call(name: str) -> float:
     with tempfile.TemporaryDirectory() as empty:
         environment = {**os.environ, **{cache: str(Path(empty, cache)) for cache in caches}, "JAX_ENABLE_COMPILATION_CACHE": "0"}
         command = [sys.executable, str(Path(__file__).with_name("first_call.py")), name]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=45)
     lines = [line for line in done.stdout.splitlines() if line.startswith("seconds ")]
     if done.returncode or not lines:
         raise RuntimeError((done.stderr.strip().splitlines() or ["it said nothing"])[-1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -20,32 +19,27 @@ def run(file: str, seconds: float, log: Path, only_collect: bool) -> tuple[str, 
     """pytest's last line about a file, and whether pytest got to its end. All it says is added to `log`."""
     command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-q", "-p", "no:cacheprovider", "-rfE", "--tb=short", file]
     on_cuda = {"WEFT_DEVICE": "cuda"} if any(name in file for name in ANYWHERE) else {}
-    process = subprocess.Popen(
-        [*command, *(["--collect-only"] if only_collect else [])],
-        cwd=ROOT,
-        env={**os.environ, **on_cuda},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
     ended = True
-    try:
-        said, _ = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        ended = False
-        os.killpg(process.pid, signal.SIGKILL)
-        said, _ = process.communicate()
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-    with log.open("a") as out:
-        out.write(f"==> {file}\n{said}\n")
-    lines = [line for line in said.splitlines() if line.strip()]
-    if process.returncode and ended:
-        print("\n", *lines[-30:], sep="\n")
+    # Into a file, not a pipe: what tests have started may outlive pytest and hold a pipe open.
+    with log.open("a+") as out:
+        out.write(f"==> {file}\n")
+        out.flush()
+        start = out.tell()
+        collect = ["--collect-only"] if only_collect else []
+        process = subprocess.Popen([*command, *collect], cwd=ROOT, env={**os.environ, **on_cuda}, stdout=out, stderr=subprocess.STDOUT)
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            ended = False
+        finally:
+            process.kill()
+            process.wait()
+        out.seek(start)
+        lines = [line for line in out.read().splitlines() if line.strip()]
     if not ended:
         return f"stopped after {seconds:.0f} seconds", False
+    if process.returncode:
+        print("\n", *lines[-30:], sep="\n")
     last = lines[-1].strip("= ") if lines else "it said nothing"
     return (last if process.returncode in (0, 1) else f"pytest ended with {process.returncode}: {last}"), True
 
