@@ -50,7 +50,7 @@ class Progress:
             kept = {}
         elif kept:
             print(f"going on with {len(kept['tests'])} files of tests and {len(kept['done'])} parts done (--fresh starts over)")
-        self.kept = kept or {"setting": setting, "tests": {}, "done": {}}
+        self.kept = kept or {"setting": setting, "tests": {}, "done": {}, "left_out": {}}
         self.tests: dict[str, str] = self.kept["tests"]
         self.done: dict[str, Any] = self.kept["done"]
         self.left_out: list[str] = []
@@ -144,6 +144,7 @@ def run_parts(progress: Progress, worker: Any, settings: tuple[bool, int, int]) 
             progress.left_out.append(title)
             continue
         progress.done[title] = result
+        progress.kept["left_out"] = worker.left_out
         progress.keep()
         print(report.line(result), flush=True)
 
@@ -160,14 +161,17 @@ def run_one(progress: Progress, worker: Any, title: str, method: str, parts_left
         return {"method": method, "bytes": 0, "copied": 0, "times": {}, "ratios": {}, "samples": {}, "wrong": [], "failed": {"weft": why}}
 
 
-def check(options: argparse.Namespace) -> tuple[Progress, dict[str, str]]:
-    """All of it: what was found, and who was left out."""
+def check(options: argparse.Namespace) -> Progress:
+    """All of it."""
     import report
     from worker import Worker
 
     import weft
 
-    device = weft.device("cuda")
+    try:
+        device = weft.device("cuda")
+    except ValueError:
+        sys.exit("\n".join(["there is no CUDA device to check:", *weft._weft.cuda_status()]))
     print(device, flush=True)
     versions = report.versions()
     build = hashlib.blake2b(Path(weft._weft.__file__).read_bytes(), digest_size=8).hexdigest()
@@ -182,13 +186,13 @@ def check(options: argparse.Namespace) -> tuple[Progress, dict[str, str]]:
         run_parts(progress, worker, settings)
     finally:
         worker.stop()
-    text = report.markdown(device, progress.kept, versions, worker.left_out, progress.left_out)
+    text = report.markdown(device, progress.kept, versions, progress.left_out)
     path = report.write(text, device, progress.kept, options.out)
     print(text)
     print(f"written to {path}")
     if not progress.left_out:
         progress.file.unlink(missing_ok=True)
-    return progress, worker.left_out
+    return progress
 
 
 def verdict(progress: Progress) -> int:
@@ -215,7 +219,7 @@ def main() -> int:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if not options.dry:
-        return verdict(check(options)[0])
+        return verdict(check(options))
     if not where.DRY:
         # Once more, with the environment that the peers look at when they are imported.
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **where.stand_ins()})
@@ -224,8 +228,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         options.small = options.fresh = True
         options.work = options.out = Path(folder)
-        progress, left_out = check(options)
-    return dry.conclude(progress.done, left_out) | verdict(progress)
+        progress = check(options)
+    return dry.conclude(progress.done, progress.kept["left_out"]) | verdict(progress)
 
 
 if __name__ == "__main__":

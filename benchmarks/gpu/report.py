@@ -53,12 +53,12 @@ def amount(seconds: float) -> str:
     return f"{seconds / 1e-6:.3g} µs"
 
 
-def markdown(device: Any, kept: dict[str, Any], found: dict[str, str], left_out: dict[str, str], unmeasured: list[str]) -> str:
+def markdown(device: Any, kept: dict[str, Any], found: dict[str, str], unmeasured: list[str]) -> str:
     """The whole report."""
     names = ", ".join(f"{name} {version}" for name, version in found.items())
     date = f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC"
     text = [f"# {device.description}", "", f"{date}; {driver()}; Python {platform.python_version()}; {names}.", ""]
-    text += [f"Left out: {', '.join(f'{name} ({why})' for name, why in left_out.items())}.", ""] if left_out else []
+    text += [f"Left out: {', '.join(f'{name} ({why})' for name, why in kept['left_out'].items())}.", ""] if kept["left_out"] else []
     text += ["Tests on the device:", "", *(f"- {name}: {outcome}" for name, outcome in kept["tests"].items()), ""] if kept["tests"] else []
     text += [f"No time was left for: {'; '.join(unmeasured)}.", ""] if unmeasured else []
     text += [*budgets.table(kept["done"]), ""]

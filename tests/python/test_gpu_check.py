@@ -51,10 +51,10 @@ def copy(tmp_path):
     return tmp_path
 
 
-def start(folder, *options):
+def start(folder, *options, **environment):
     return subprocess.Popen(
         [sys.executable, folder / "benchmarks/gpu/check.py", "--skip-tests", "--out", folder / "out", "--work", folder / "work", *options],
-        env={**os.environ, "PYTHONPATH": str(Path(weft.__file__).parents[1])},
+        env={**os.environ, "PYTHONPATH": str(Path(weft.__file__).parents[1]), **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -88,6 +88,12 @@ def test_a_run_that_was_killed_goes_on(copy):
 def test_no_time_is_no_failure(copy):
     said = finish(start(copy, "--small", "--minutes", "0.1"))
     assert said.count("no time left") == 17 and "No time was left for: Mandelbrot" in said
+
+
+def test_without_a_gpu_it_says_why(copy):
+    process = start(copy, WEFT_CUDA_DRIVER="none")
+    said, _ = process.communicate()
+    assert process.returncode == 1 and "there is no CUDA device to check:" in said and "Traceback" not in said
 
 
 def test_contenders_that_hang_crash_or_fail(copy):
