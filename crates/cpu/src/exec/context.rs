@@ -325,11 +325,12 @@ impl LoopCall<'_> {
     }
 
     fn run_units(&self, count: u64, items: u64, work: &dyn spread::Work) {
-        if self.spread == Spread::Lanes as i32 {
-            return spread::alone(count, work);
-        }
         let look = self.look;
-        spread::run(spread::cost_at(self.body as usize), Units { count, items, look }, work);
+        let units = Units { count, items, look };
+        if self.spread == Spread::Lanes as i32 {
+            return spread::alone(units, work);
+        }
+        spread::run(spread::cost_at(self.body as usize), units, work);
     }
 
     fn reduce(&self, space: Space, size: u64, combine: Combine, results: &mut [u64]) {

@@ -17,6 +17,11 @@ const MOST_CHUNK: f64 = 4_000_000.0;
 /// Items of the first chunk of a launch whose cost is not known.
 const FIRST_ITEMS: u64 = 256;
 
+/// Short items are given out by so many, so that chunks start where the arrays' cache lines do if the arrays do, and are whole gangs.
+const BUNDLE: u64 = 64;
+/// In launches of at least so many: fewer are better divided evenly.
+const BUNDLED_ITEMS: u64 = 1 << 14;
+
 /// What a launch is to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Units {
@@ -80,9 +85,13 @@ pub fn run(cost: &Cost, of: Units, work: &dyn Work) {
         }
         return;
     }
+    let steady = of.look >= FIRST_ITEMS;
+    if steady && of.items <= 1 && units >= BUNDLED_ITEMS {
+        let (count, items) = (units.div_ceil(BUNDLE), BUNDLE);
+        return run(cost, Units { count, items, ..of }, &Bundles { units, work });
+    }
     let items = of.items.max(1) as f64;
     let first = chunk_units(of.look.min(FIRST_ITEMS) as f64, items);
-    let steady = of.look >= FIRST_ITEMS;
     let mut each = cost.get().filter(|_| steady).map(|known| known * items);
     if each.is_some_and(|each| each * units as f64 <= 0.5 * WORTH_SPREADING) && cost.is_trusted() {
         work.run(0..units);
@@ -109,9 +118,10 @@ pub fn run(cost: &Cost, of: Units, work: &dyn Work) {
 }
 
 /// Runs all units on the calling thread, asking now and then whether to stop.
-pub fn alone(units: u64, work: &dyn Work) {
+pub fn alone(of: Units, work: &dyn Work) {
+    let units = of.count;
     let mut done = 0;
-    let mut slice = 1;
+    let mut slice = chunk_units(of.look.min(FIRST_ITEMS) as f64, of.items.max(1) as f64);
     while done < units {
         let start = Instant::now();
         let end = units.min(done + slice);
@@ -149,6 +159,22 @@ fn nanoseconds(time: Duration) -> f64 {
 /// How many units fill a time; at least one.
 fn chunk_units(time: f64, each: f64) -> u64 {
     (time / each.max(1e-3)).clamp(1.0, 1e18) as u64
+}
+
+/// Units in bundles.
+struct Bundles<'a> {
+    units: u64,
+    work: &'a dyn Work,
+}
+
+impl Work for Bundles<'_> {
+    fn run(&self, chunk: Range<u64>) -> bool {
+        self.work.run(chunk.start * BUNDLE..self.units.min(chunk.end * BUNDLE))
+    }
+
+    fn interrupted(&self) -> bool {
+        self.work.interrupted()
+    }
 }
 
 struct Shifted<'a> {

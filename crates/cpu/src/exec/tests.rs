@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use weft_ir::{ErrorKind, Scalar, Span};
@@ -392,4 +393,37 @@ fn empty_allocations_have_addresses_of_their_own() {
     let (a, b) = (HostBuffer::new(0, false).unwrap(), HostBuffer::new(0, false).unwrap());
     assert_ne!(a.address(), b.address());
     assert!(a.holds(a.address()));
+}
+
+/// Remembers where chunks started.
+#[derive(Default)]
+struct Starts(Mutex<Vec<Range<u64>>>);
+
+impl Work for Starts {
+    fn run(&self, chunk: Range<u64>) -> bool {
+        self.0.lock().unwrap().push(chunk);
+        true
+    }
+
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn many_short_items_are_given_out_by_whole_lines() {
+    for units in [1 << 14, 1_000_003] {
+        for alone in [true, false] {
+            let starts = Starts::default();
+            match alone {
+                true => spread::alone(Units::new(units, 1), &starts),
+                false => spread::run(&spread::Cost::default(), Units::new(units, 1), &starts),
+            }
+            let mut chunks = starts.0.into_inner().unwrap();
+            chunks.sort_by_key(|chunk| chunk.start);
+            assert!(chunks.iter().all(|chunk| chunk.start % 64 == 0), "{chunks:?}");
+            assert!(chunks.windows(2).all(|pair| pair[0].end == pair[1].start), "{chunks:?}");
+            assert_eq!((chunks[0].start, chunks[chunks.len() - 1].end), (0, units));
+        }
+    }
 }
