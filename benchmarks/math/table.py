@@ -89,10 +89,12 @@ def goals(results: list[Result], first: Outcome | None) -> str:
         goal = f"Weft's time over SVML's of default accuracy, geometric mean: at most {ALLOWED}"
         lines.append(f"| {goal} | {1 / svml:.2f} | {met(1 / svml <= ALLOWED)} |")
     for goal, (ours, theirs) in AHEAD.items():
-        ratios = [ratio for r in results if (ratio := r.outcome.ratio(theirs, ours)) is not None]
+        ratios = [(ratio, f"{r.function} {r.dtype} {r.size}") for r in results if (ratio := r.outcome.ratio(theirs, ours)) is not None]
         if ratios:
-            ahead = sum(ratio >= 1 for ratio in ratios)
-            lines.append(f"| {goal} | {ahead} of {len(ratios)} | {met(ahead == len(ratios))} |")
+            ahead = sum(ratio >= 1 for ratio, _ in ratios)
+            least, where = min(ratios)
+            found = f"{ahead} of {len(ratios)}, least {least:.2f} ({where})"
+            lines.append(f"| {goal} | {found} | {met(ahead == len(ratios))} |")
     row = first.row(WEFT) if first is not None else None
     if first is not None and row is not None and row.median is not None:
         lines.append(
