@@ -11,13 +11,28 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = ("tests/kernels", *(f"tests/python/test_{name}.py" for name in (
     "devices", "streams", "interop", "cuda_memory", "profile", "overloads", "cooperation", "two_devices", "interrupts", "half", "vectorize",
     "bad_input")))  # fmt: skip
+# The kernel suite has each test once for each kind of device: those of processors are not what is asked.
+CHOSEN = {"tests/kernels": ("-k", "cuda or vulkan")}
 # Those that say nothing of devices run where WEFT_DEVICE says.
 ANYWHERE = ("overloads", "cooperation", "half", "vectorize", "bad_input")
 
 
 def run(file: str, seconds: float, log: Path, only_collect: bool) -> tuple[str, bool]:
     """pytest's last line about a file, and whether pytest got to its end. All it says is added to `log`."""
-    command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-q", "-p", "no:cacheprovider", "-rfE", "--tb=short", file]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-o",
+        "addopts=",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-rfE",
+        "--tb=short",
+        *CHOSEN.get(file, ()),
+        file,
+    ]
     on_cuda = {"WEFT_DEVICE": "cuda"} if any(name in file for name in ANYWHERE) else {}
     ended = True
     # Into a file, not a pipe: what tests have started may outlive pytest and hold a pipe open.
