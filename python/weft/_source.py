@@ -47,12 +47,6 @@ def _lambda(code: CodeType) -> str:
     except (SyntaxError, ValueError):
         raise _edited(code) from None
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno]
-    if hasattr(code, "co_positions"):
-        # Python 3.11 and later: some instruction stands for the whole of the body.
-        places = set(code.co_positions())
-        nodes = [
-            node for node in nodes if (node.body.lineno, node.body.end_lineno, node.body.col_offset, node.body.end_col_offset) in places
-        ]
     found = {ast.get_source_segment(text, node) or "" for node in nodes if _is_code_of(code, node)}
     if not found:
         raise _edited(code)
@@ -64,14 +58,17 @@ def _lambda(code: CodeType) -> str:
     return f"({found.pop()})"
 
 
-def _place(node: ast.expr) -> tuple[int | None, ...]:
-    return (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset)
-
-
 def _is_code_of(code: CodeType, node: ast.Lambda) -> bool:
     """Whether the lambda has this code, as far as can be told without what is around it."""
     own = compile(ast.Expression(node), code.co_filename, "eval", dont_inherit=True).co_consts[0]
-    return _names(own) == _names(code) and _constants(own) == _constants(code)
+    return _names(own) == _names(code) and _constants(own) == _constants(code) and _places(own) == _places(code)
+
+
+def _places(code: CodeType) -> set[tuple[int | None, ...]]:
+    """The parts of the source that instructions stand for, which Python knows from 3.11 on; what opens a function stands for none."""
+    if not hasattr(code, "co_positions"):
+        return set()
+    return {place for place in code.co_positions() if place[2] != place[3]}
 
 
 def _names(code: CodeType) -> set[str]:

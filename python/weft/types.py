@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,15 @@ class NamedTuple(Tuple):
             raise TypeError(f"{cls.__name__} has {len(self.fields)} fields and was given {len(self.types)} types")
         self._spec_ += (cls,)
         self.name = f"{cls.__name__}({', '.join(map(repr, self.types))})"
+
+
+class EnumMember(Type):
+    """A member of an enumeration that is no number: code is compiled for each."""
+
+    def __init__(self, member: Enum) -> None:
+        """The one member."""
+        super().__init__(("e", member), str(member))
+        self.member = member
 
 
 def _bfloat16_dtype() -> np.dtype:
@@ -268,6 +278,8 @@ def from_spec(spec: Spec) -> Type:
     if tag == "t":
         items = [from_spec(item) for item in spec[1]]
         return NamedTuple(items, spec[2]) if len(spec) > 2 else Tuple(items)
+    if tag == "e":
+        return EnumMember(spec[1])
     return none
 
 

@@ -417,3 +417,10 @@ def test_threads_compile_and_run_at_once():
     with ThreadPoolExecutor(8) as pool:
         got = list(pool.map(f, arrays))
     assert [float(g) for g in got] == [float(a.sum()) for a in arrays]
+
+
+def test_lambdas_that_choose():
+    f, g = (njit(lambda a, n: n if a == 1 else n + 1), njit(lambda a, n: n if a == 2 else n - 1))
+    assert [(f(a, 5), g(a, 5)) for a in (1, 2)] == [(5, 4), (6, 5)]
+    h = njit(lambda a, n: (n == 1 and a == 2) or n > a)
+    assert [h(2, 1), h(3, 1), h(0, 4)] == [True, False, True]

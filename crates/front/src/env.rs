@@ -17,6 +17,12 @@ pub trait Environment {
         let _ = (module, name);
         None
     }
+
+    /// The member of an enumeration that an argument is.
+    fn member(&self, key: u64) -> Option<Rc<EnumMember>> {
+        let _ = key;
+        None
+    }
 }
 
 /// A function to compile or to call: its text and the world its names live in.
@@ -98,6 +104,11 @@ pub enum ArgType {
     Strong(Scalar),
     Array(weft_ir::ViewType),
     Tuple(Items<ArgType>),
+    /// A member of an enumeration that is no number: its key, and how it is shown. The function's environment knows it.
+    Member {
+        key: u64,
+        path: String,
+    },
     None,
 }
 

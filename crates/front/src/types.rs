@@ -104,6 +104,7 @@ impl Ty {
             ArgType::Strong(s) => Ty::Num(Num::strong(*s)),
             ArgType::Array(v) => Ty::View(*v),
             ArgType::Tuple(items) => Ty::Tuple(items.map(Ty::from_arg)),
+            ArgType::Member { key, path } => Ty::Static(Static::Member(*key, path.clone())),
             ArgType::None => Ty::None,
         }
     }

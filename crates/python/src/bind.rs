@@ -10,6 +10,7 @@ use weft_runtime::HostArray;
 use crate::array::{DeviceArray, Memory};
 use crate::errors;
 use crate::key::{self, Key};
+use crate::members;
 use crate::named;
 use crate::numpy::Numpy;
 
@@ -192,6 +193,8 @@ fn bind_other(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> Strin
         // Of CuPy, PyTorch or Numba.
         let array = object.py().import("weft.cuda")?.call_method1("as_cuda_array", (object,))?;
         array.cast::<DeviceArray>()?.get().bind(object.py(), args);
+    } else if let Some(member) = members::number(object) {
+        args.key.push(key::member(member));
     } else {
         return Err(refuse(object, &name()));
     }
@@ -215,7 +218,7 @@ fn refuse(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
     let help = if is_array_like {
         format!("pass np.asarray({name}), or a tuple of numbers")
     } else {
-        "Weft takes numbers, NumPy scalars and arrays, and tuples of them".into()
+        "Weft takes numbers, NumPy scalars and arrays, members of enumerations, and tuples of them".into()
     };
     errors::typing(object.py(), format!("argument {name} is a {ty}, which has no type in Weft; {help}"))
 }

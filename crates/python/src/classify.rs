@@ -12,6 +12,7 @@ use weft_ir::{Scalar, Source};
 
 use crate::dispatcher::Dispatcher;
 use crate::errors;
+use crate::members;
 use crate::numpy::Numpy;
 use crate::slots::Number;
 
@@ -157,6 +158,10 @@ impl Scope {
 }
 
 impl Environment for Scope {
+    fn member(&self, key: u64) -> Option<Rc<EnumMember>> {
+        Python::attach(|py| member(&members::object(py, key)?).map(Rc::new))
+    }
+
     fn lookup(&self, name: &str) -> Option<Object> {
         Python::attach(|py| {
             if let Some(value) = self.cells.get(name) {
@@ -220,7 +225,7 @@ fn constant(object: &Bound<'_, PyAny>) -> Option<Object> {
     } else if let Ok(c) = object.cast::<PyComplex>() {
         Some(Object::Complex(c.real(), c.imag()))
     } else if let Ok(s) = object.cast::<PyString>() {
-        Some(Object::Str(s.to_string()))
+        Some(Object::Str(s.to_string_lossy().into_owned()))
     } else if let Ok(items) = object.cast::<PyTuple>() {
         let class = crate::named::number_of(items).and_then(crate::named::described);
         Some(Object::Tuple(Items::of(class, items.iter().map(|item| classify(&item)).collect())))
@@ -261,7 +266,8 @@ fn enumeration(object: &Bound<'_, PyAny>) -> Option<Object> {
     })))
 }
 
-fn member(object: &Bound<'_, PyAny>) -> Option<EnumMember> {
+/// A member of such a class.
+pub fn member(object: &Bound<'_, PyAny>) -> Option<EnumMember> {
     let base = object.py().import("enum").ok()?.getattr("Enum").ok()?;
     if !object.is_instance(&base).ok()? {
         return None;

@@ -1,23 +1,15 @@
-//! Classes of named tuples. Each that is met gets a number, by which keys and the front end know it, and is kept: the number means it for good.
+//! Classes of named tuples.
 
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 use weft_front::{Object, TupleClass, TupleMaker};
 
 use crate::classify::classify;
-use crate::core::lock;
+use crate::numbered::Numbered;
 
-static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
-
-#[derive(Default)]
-struct Known {
-    /// Numbers by the addresses of classes.
-    numbers: HashMap<usize, u32>,
-    classes: Vec<(Py<PyType>, Arc<TupleClass>)>,
-}
+static CLASSES: Numbered<Arc<TupleClass>> = Numbered::new();
 
 /// The number of a tuple's class. `None` for a plain tuple, and for what was made without its class's doing, with items for other fields.
 pub fn number_of(items: &Bound<'_, PyTuple>) -> Option<u32> {
@@ -25,47 +17,35 @@ pub fn number_of(items: &Bound<'_, PyTuple>) -> Option<u32> {
         return None;
     }
     let number = number(&items.get_type())?;
-    let fields = lock(&KNOWN).classes.get(number as usize)?.1.fields.len();
-    (fields == items.len()).then_some(number)
+    (described(number)?.fields.len() == items.len()).then_some(number)
 }
 
 /// The number of a class of named tuples; `None` for any other.
 pub fn number(class: &Bound<'_, PyType>) -> Option<u32> {
-    let address = class.as_ptr() as usize;
-    if let Some(&number) = lock(&KNOWN).numbers.get(&address) {
-        return Some(number);
-    }
-    let fields = fields(class)?;
-    let name = class.name().ok()?.to_string();
-    let mut known = lock(&KNOWN);
-    let next = known.classes.len() as u32;
-    // Another thread may have been here meanwhile.
-    let number = *known.numbers.entry(address).or_insert(next);
-    if number == next {
-        let key = number.into();
-        known
-            .classes
-            .push((class.clone().unbind(), Arc::new(TupleClass { key, name, fields })));
-    }
-    Some(number)
+    CLASSES.number(class, || {
+        let named = class.is_subclass_of::<PyTuple>().ok()? && class.hasattr("_make").ok()? && !class.hasattr("__members__").ok()?;
+        let fields = || class.getattr("_fields").ok()?.extract().ok();
+        Some(Arc::new(TupleClass {
+            key: class.as_ptr() as u64,
+            name: class.name().ok()?.to_string(),
+            fields: named.then(fields)??,
+        }))
+    })
 }
 
-fn fields(class: &Bound<'_, PyType>) -> Option<Vec<String>> {
-    if !class.is_subclass_of::<PyTuple>().ok()? || !class.hasattr("_make").ok()? {
-        return None;
-    }
-    class.getattr("_fields").ok()?.extract().ok()
+/// The number of a class that has one.
+pub fn find(class: &TupleClass) -> Option<u32> {
+    CLASSES.find(class.key)
 }
 
 /// What the front end knows of the class with a number.
 pub fn described(number: u32) -> Option<Arc<TupleClass>> {
-    lock(&KNOWN).classes.get(number as usize).map(|(_, class)| class.clone())
+    CLASSES.description(number)
 }
 
 /// The class that the front end had from here.
-pub fn python_class<'py>(py: Python<'py>, class: &TupleClass) -> Option<Bound<'py, PyType>> {
-    let known = lock(&KNOWN);
-    known.classes.get(class.key as usize).map(|(class, _)| class.bind(py).clone())
+pub fn python_class<'py>(py: Python<'py>, class: &TupleClass) -> Option<Bound<'py, PyAny>> {
+    CLASSES.object(py, class.key)
 }
 
 /// A plain tuple's items as an instance of the class.

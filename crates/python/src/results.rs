@@ -9,6 +9,7 @@ use weft_ir::{Layout, Scalar, ViewType};
 use weft_runtime::{Buffer, Executable};
 
 use crate::array::{DeviceArray, Memory};
+use crate::members;
 use crate::named;
 use crate::numpy::{Numpy, RawView};
 use crate::slots::Number;
@@ -96,6 +97,7 @@ pub fn to_python<'py>(numpy: &Numpy, ty: &ArgType, slots: &mut &[u64], owners: &
     let py = owners.args.py();
     match ty {
         ArgType::None => Ok(py.None().into_bound(py)),
+        ArgType::Member { key, .. } => Ok(members::object(py, *key).unwrap_or_else(|| py.None().into_bound(py))),
         ArgType::Weak(scalar) => weak(py, *scalar, take_scalar(*scalar, slots)),
         ArgType::Strong(scalar) => numpy.new_scalar(py, *scalar, take_scalar(*scalar, slots)),
         ArgType::Array(view) => array(numpy, view, slots, owners),

@@ -8,6 +8,7 @@ use weft_front::{ArgType, Items, TupleClass};
 use weft_ir::{Kind, Layout, Scalar, Space, ViewType};
 
 use crate::key;
+use crate::members;
 use crate::named;
 
 /// `float64(float64[:], int64)`.
@@ -95,6 +96,7 @@ fn cost(want: &ArgType, have: &ArgType) -> Option<u32> {
             Some(items + class)
         }
         (ArgType::None, ArgType::None) => Some(0),
+        (ArgType::Member { .. }, _) if want == have => Some(0),
         _ => None,
     }
 }
@@ -148,7 +150,7 @@ fn adapt(want: &ArgType, have: &ArgType) -> ArgType {
 }
 
 /// `("s", name)` or, for a Python number, `("s", name, True)`, `("a", name, rank, layout, writable)`, `("t", (items...))`, of a named tuple with
-/// its class behind, or `("n",)`.
+/// its class behind, `("e", member)` or `("n",)`.
 pub fn read(spec: &Bound<'_, PyAny>) -> PyResult<ArgType> {
     let spec = spec.cast::<PyTuple>()?;
     let tag: String = spec.get_item(0)?.extract()?;
@@ -171,6 +173,9 @@ pub fn read(spec: &Bound<'_, PyAny>) -> PyResult<ArgType> {
             let items = items.cast::<PyTuple>()?.iter().map(|item| read(&item)).collect::<PyResult<_>>()?;
             ArgType::Tuple(Items::of(class_of(spec)?, items))
         }
+        "e" => members::number(&spec.get_item(1)?)
+            .and_then(members::argument)
+            .unwrap_or(ArgType::None),
         _ => ArgType::None,
     })
 }
@@ -209,6 +214,7 @@ pub fn write<'py>(py: Python<'py>, ty: &ArgType) -> PyResult<Bound<'py, PyAny>> 
                 None => ("t", types).into_pyobject(py)?,
             }
         }
+        ArgType::Member { key, .. } => ("e", members::object(py, *key)).into_pyobject(py)?,
         ArgType::None => ("n",).into_pyobject(py)?,
     };
     Ok(spec.into_any())
@@ -238,6 +244,7 @@ fn show_one(ty: &ArgType) -> String {
         ArgType::Weak(_) => "complex".into(),
         ArgType::Strong(s) => s.numpy_name().into(),
         ArgType::Tuple(items) => format!("{}{}", items.class().map_or("", |class| &class.name), show(items)),
+        ArgType::Member { path, .. } => path.clone(),
         ArgType::None => "None".into(),
         ArgType::Array(v) => show_array(v),
     }

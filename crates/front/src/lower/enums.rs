@@ -1,4 +1,5 @@
-//! Enumerations: their members are frozen constants. Those of `IntEnum` are the integers, of others only which one it is can be asked.
+//! Enumerations: their members are constants, arguments too, for each of which code is compiled. Those of `IntEnum` are the integers, of others
+//! only which one it is can be asked.
 
 use std::rc::Rc;
 
@@ -9,8 +10,9 @@ use weft_ir::Span;
 use super::Lower;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::types::{Static, Ty};
 use crate::value::Val;
-use crate::{EnumClass, EnumMember};
+use crate::{EnumClass, EnumMember, Object};
 
 impl Lower<'_> {
     /// `x.attr`. The value and name of a member are taken from the member, which by itself may be no more than an integer.
@@ -46,6 +48,20 @@ impl Lower<'_> {
                 span,
                 format!("a member of '{}' is found by its name, not by {}", class.name, other.ty()),
             )),
+        }
+    }
+
+    /// A value that its type alone tells: a member that is an argument, or None.
+    pub fn known_value(&self, ty: &Ty) -> Val {
+        let Ty::Static(Static::Member(key, path)) = ty else {
+            return Val::None;
+        };
+        match self.function.env.member(*key) {
+            Some(member) => match &member.itself {
+                Some(Object::Str(text)) => Val::Str(text.clone()),
+                _ => Val::Member(member),
+            },
+            None => Val::Other(path.clone()),
         }
     }
 

@@ -226,7 +226,7 @@ impl<'c> Lower<'c> {
 
     fn entry_param(&mut self, name: &str, ty: &Ty) -> Val {
         match ty {
-            Ty::None | Ty::Static(_) => Val::None,
+            Ty::None | Ty::Static(_) => self.known_value(ty),
             _ => {
                 let value = self.b.func.new_param(ty.ir(), name);
                 let val = self.wrap_value(value, ty);

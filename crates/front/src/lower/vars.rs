@@ -342,10 +342,10 @@ impl Lower<'_> {
             Ty::Static(Static::Dtype(s)) => Val::Dtype(*s),
             Ty::Static(Static::Path(p)) => Val::Path(p.clone()),
             Ty::Static(Static::Ellipsis) => Val::Ellipsis,
+            Ty::Static(Static::Member(..)) => self.known_value(ty),
             _ => return Err(self.unsupported(span, format!("{ty} cannot be kept in a variable that is assigned more than once"))),
         })
     }
-
     /// An IR value of a type, as the lowering sees it: tuples are taken apart.
     pub fn wrap_value(&mut self, value: Value, ty: &Ty) -> Val {
         match ty {
@@ -353,7 +353,7 @@ impl Lower<'_> {
             Ty::View(v) => Val::View(value, *v),
             Ty::Tuple(types) => {
                 let item = |(i, ty): (usize, &Ty)| match ty {
-                    Ty::None | Ty::Static(_) => Val::None,
+                    Ty::None | Ty::Static(_) => self.known_value(ty),
                     _ => {
                         let item = self.b.emit(ty.ir(), Op::Item(value, i as u32));
                         self.wrap_value(item, ty)
@@ -361,7 +361,7 @@ impl Lower<'_> {
                 };
                 Val::Tuple(types.with(types.iter().enumerate().map(item).collect()))
             }
-            Ty::None | Ty::Static(_) => Val::None,
+            Ty::None | Ty::Static(_) => self.known_value(ty),
         }
     }
 
