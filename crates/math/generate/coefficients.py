@@ -352,7 +352,6 @@ POLYNOMIALS = [
     Polynomial("hyperbolic.py", "_tanh_tail_f32", 7, 0, 1, *TANH),
     Polynomial("hyperbolic.py", "_exp_twice_f32", 7, -LN2_HALF / 2, LN2_HALF / 2, *EXP_TWICE, together=True),
     Polynomial("log.py", "_log_inverse_f64", 4, LOG_LOW, LOG_HIGH, *LOG_INVERSE, together=True),
-    Polynomial("pow.py", "_log_inverse_f32", 3, LOG_LOW, LOG_HIGH, *LOG_INVERSE, together=True),
     Polynomial("log.py", "_log_tail_f64", 7, 0, LOG_END, *LOG),
     Polynomial("log.py", "_log_poly_f32", 8, LOG_LOW, LOG_HIGH, *_log_direct(mp.e), together=True),
     Polynomial("log.py", "_log2_poly_f32", 9, LOG_LOW, LOG_HIGH, *_log_direct(mpf(2)), together=True),

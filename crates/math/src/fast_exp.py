@@ -82,12 +82,12 @@ def _exp10_tail_fast_f64(r):
 
 
 def expm1_f64_fast(x):
-    """exp(x) - 1, infinite from 709.1 on: 2^n (exp(h) - 1) + (2^n - 1)."""
+    """exp(x) - 1, infinite from 709.1 on: 2^n (exp(h) - 1) + (2^n - 1). What n is added to makes it the exponent field of 2^n."""
     y = intrinsics.select(x < -50.0, -50.0, x)
-    shifted = intrinsics.fma(y, 1.4426950408889634, 6755399441055744.0)
-    n = shifted - 6755399441055744.0
+    shifted = intrinsics.fma(y, 1.4426950408889634, 6755399441056767.0)
+    n = shifted - 6755399441056767.0
     h = intrinsics.fma(n, -2.3190468138462996e-17, intrinsics.fma(n, -0.6931471805599453, y))
-    t = intrinsics.from_bits((intrinsics.bits(shifted) << 52) + 0x3FF0000000000000)
+    t = intrinsics.from_bits(intrinsics.bits(shifted) << 52)
     p = intrinsics.fma(h * h, intrinsics.fma(h, _expm1_tail_f64(h), 0.5), h)
     return intrinsics.select(x > 709.1, np.inf, intrinsics.fma(t, p, t - 1.0))
 
@@ -150,11 +150,11 @@ def _exp10_tail_fast_f32(r):
 
 
 def expm1_f32_fast(x):
-    """exp(x) - 1, infinite from 88.1 on: 2^n (exp(h) - 1) + (2^n - 1)."""
+    """exp(x) - 1, infinite from 88.1 on: 2^n (exp(h) - 1) + (2^n - 1). What n is added to makes it the exponent field of 2^n."""
     y = intrinsics.select(x < -25.0, -25.0, x)
-    shifted = intrinsics.fma(y, 1.442695, 12582912.0)
-    n = shifted - 12582912.0
+    shifted = intrinsics.fma(y, 1.442695, 12583039.0)
+    n = shifted - 12583039.0
     h = intrinsics.fma(n, 1.9046542e-09, intrinsics.fma(n, -0.6931472, y))
-    t = intrinsics.from_bits((intrinsics.bits(shifted) << 23) + 0x3F800000)
+    t = intrinsics.from_bits(intrinsics.bits(shifted) << 23)
     p = intrinsics.fma(h * h, intrinsics.fma(h, _expm1_tail_f32(h), 0.5), h)
     return intrinsics.select(x > 88.1, np.inf, intrinsics.fma(t, p, t - 1.0))

@@ -237,46 +237,46 @@ def cosh_each_fast(x):
 
 def _hyperbolic_parts_fast_f64(a):
     """(m, p, h, endless) with a = n ln 2 + h, m and p half the difference and sum of 2^n and 2^-n; whether the result overflows, or nearly does."""
-    shifted = intrinsics.fma(a, 1.4426950408889634, 6755399441055744.0)
-    n = shifted - 6755399441055744.0
+    shifted = intrinsics.fma(a, 1.4426950408889634, 6755399441056766.0)
+    n = shifted - 6755399441056766.0
     h = intrinsics.fma(n, -2.3190468138462996e-17, intrinsics.fma(n, -0.6931471805599453, a))
     e = intrinsics.bits(shifted) << 52
-    big = intrinsics.from_bits(e + 0x3FE0000000000000)
-    small = intrinsics.from_bits(0x3FE0000000000000 - e)
+    big = intrinsics.from_bits(e)
+    small = intrinsics.from_bits(0x7FC0000000000000 - e)
     return big - small, big + small, h, a > 710.0
 
 
 def _hyperbolic_parts_fast_f32(a):
     """(m, p, h, endless) with a = n ln 2 + h, m and p half the difference and sum of 2^n and 2^-n; whether the result overflows, or nearly does."""
-    shifted = intrinsics.fma(a, 1.442695, 12582912.0)
-    n = shifted - 12582912.0
+    shifted = intrinsics.fma(a, 1.442695, 12583038.0)
+    n = shifted - 12583038.0
     h = intrinsics.fma(n, 1.9046542e-09, intrinsics.fma(n, -0.6931472, a))
     e = intrinsics.bits(shifted) << 23
-    big = intrinsics.from_bits(e + 0x3F000000)
-    small = intrinsics.from_bits(0x3F000000 - e)
+    big = intrinsics.from_bits(e)
+    small = intrinsics.from_bits(0x7E000000 - e)
     return big - small, big + small, h, a > 89.0
 
 
 def tanh_f64_fast(x):
-    """Hyperbolic tangent: N / (N + 2) with N = exp(2 |x|) - 1."""
+    """Hyperbolic tangent: N / (N + 2) with N = exp(2 |x|) - 1. What n is added to makes it the exponent field of 2^n."""
     a = abs(x)
     a = intrinsics.select(a > 20.0, 20.0, a)
-    shifted = intrinsics.fma(a, 2.8853900817779268, 6755399441055744.0)
-    h = intrinsics.fma(shifted - 6755399441055744.0, -0.6931471805599453, a + a)
+    shifted = intrinsics.fma(a, 2.8853900817779268, 6755399441056767.0)
+    h = intrinsics.fma(shifted - 6755399441056767.0, -0.6931471805599453, a + a)
     p = intrinsics.fma(h * h, intrinsics.fma(h, _expm1_tail_f64(h), 0.5), h)
-    t = intrinsics.from_bits((intrinsics.bits(shifted) << 52) + 0x3FF0000000000000)
+    t = intrinsics.from_bits(intrinsics.bits(shifted) << 52)
     n = intrinsics.fma(p, t, t - 1.0)
     return intrinsics.copysign(n / (n + 2.0), x)
 
 
 def tanh_f32_fast(x):
-    """Hyperbolic tangent: N / (N + 2) with N = exp(2 |x|) - 1."""
+    """Hyperbolic tangent: N / (N + 2) with N = exp(2 |x|) - 1. What n is added to makes it the exponent field of 2^n."""
     a = abs(x)
     a = intrinsics.select(a > 10.0, 10.0, a)
-    shifted = intrinsics.fma(a, 2.88539, 12582912.0)
-    h = intrinsics.fma(shifted - 12582912.0, -0.6931472, a + a)
+    shifted = intrinsics.fma(a, 2.88539, 12583039.0)
+    h = intrinsics.fma(shifted - 12583039.0, -0.6931472, a + a)
     p = intrinsics.fma(h * h, intrinsics.fma(h, _expm1_tail_f32(h), 0.5), h)
-    t = intrinsics.from_bits((intrinsics.bits(shifted) << 23) + 0x3F800000)
+    t = intrinsics.from_bits(intrinsics.bits(shifted) << 23)
     n = intrinsics.fma(p, t, t - 1.0)
     return intrinsics.copysign(n / (n + 2.0), x)
 

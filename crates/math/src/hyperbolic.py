@@ -73,14 +73,14 @@ def tanh_f64(x):
 
 
 def _hyperbolic_parts_f64(a):
-    """(h, l, big, small) with a = n ln 2 + h + l, big = 2^n / 2 and small = 2^-n / 2."""
-    shifted = intrinsics.fma(a, 1.4426950408889634, 6755399441055744.0)
-    n = shifted - 6755399441055744.0
+    """(h, l, big, small) with a = n ln 2 + h + l, big = 2^n / 2 and small = 2^-n / 2. What n is added to makes it the exponent field of big."""
+    shifted = intrinsics.fma(a, 1.4426950408889634, 6755399441056766.0)
+    n = shifted - 6755399441056766.0
     r = intrinsics.fma(n, -0.6931471805599453, a)
     h = intrinsics.fma(n, -2.3190468138462996e-17, r)
     l = intrinsics.fma(n, -2.3190468138462996e-17, r - h)
-    e = intrinsics.bits(shifted) << 52
-    return h, l, intrinsics.from_bits(e + 0x3FE0000000000000), intrinsics.from_bits(0x3FE0000000000000 - e)
+    big = intrinsics.bits(shifted) << 52
+    return h, l, intrinsics.from_bits(big), intrinsics.from_bits(0x7FC0000000000000 - big)
 
 
 def _rare_expm1_f64(x):
@@ -112,13 +112,13 @@ def _expm1_parts_each(x):
 
 
 def _exp_parts_f64(x):
-    """(t, h, l) with exp(x) = t exp(h + l), t a power of two, for x in the exponential's range."""
-    shifted = intrinsics.fma(x, 1.4426950408889634, 6755399441055744.0)
-    n = shifted - 6755399441055744.0
+    """(t, h, l) with exp(x) = t exp(h + l), t = 2^n, for x in the exponential's range. What n is added to makes it the exponent field of t."""
+    shifted = intrinsics.fma(x, 1.4426950408889634, 6755399441056767.0)
+    n = shifted - 6755399441056767.0
     r = intrinsics.fma(n, -0.6931471805599453, x)
     h = intrinsics.fma(n, -2.3190468138462996e-17, r)
     l = intrinsics.fma(n, -2.3190468138462996e-17, r - h)
-    return intrinsics.from_bits((intrinsics.bits(shifted) << 52) + 0x3FF0000000000000), h, l
+    return intrinsics.from_bits(intrinsics.bits(shifted) << 52), h, l
 
 
 def _sinh_tail_f64(z):
@@ -200,7 +200,7 @@ def tanh_f32(x):
     z = a * a
     near = intrinsics.fma(a * z, _tanh_tail_f32(z), a)
     b = intrinsics.select(a > 10.0, 10.0, a)
-    # 127 more, so that the low bits are an exponent field.
+    # What n is added to makes it the exponent field of t.
     shifted = intrinsics.fma(b, 2.88539, 12583039.0)
     h = intrinsics.fma(shifted - 12583039.0, -0.3465736, b)
     t = intrinsics.from_bits(intrinsics.bits(shifted) << 23)
@@ -229,14 +229,14 @@ def _exp_twice_f32(h):
 
 
 def _hyperbolic_parts_f32(a):
-    """(h, l, big, small) with a = n ln 2 + h + l, big = 2^n / 2 and small = 2^-n / 2."""
-    shifted = intrinsics.fma(a, 1.442695, 12582912.0)
-    n = shifted - 12582912.0
+    """(h, l, big, small) with a = n ln 2 + h + l, big = 2^n / 2 and small = 2^-n / 2. What n is added to makes it the exponent field of big."""
+    shifted = intrinsics.fma(a, 1.442695, 12583038.0)
+    n = shifted - 12583038.0
     r = intrinsics.fma(n, -0.6931472, a)
     h = intrinsics.fma(n, 1.9046542e-09, r)
     l = intrinsics.fma(n, 1.9046542e-09, r - h)
-    e = intrinsics.bits(shifted) << 23
-    return h, l, intrinsics.from_bits(e + 0x3F000000), intrinsics.from_bits(0x3F000000 - e)
+    big = intrinsics.bits(shifted) << 23
+    return h, l, intrinsics.from_bits(big), intrinsics.from_bits(0x7E000000 - big)
 
 
 def _rare_expm1_f32(x):
@@ -259,13 +259,13 @@ def _rare_exp_half_f32(a):
 
 
 def _exp_parts_f32(x):
-    """(t, h, l) with exp(x) = t exp(h + l), t a power of two, for x in the exponential's range."""
-    shifted = intrinsics.fma(x, 1.442695, 12582912.0)
-    n = shifted - 12582912.0
+    """(t, h, l) with exp(x) = t exp(h + l), t = 2^n, for x in the exponential's range. What n is added to makes it the exponent field of t."""
+    shifted = intrinsics.fma(x, 1.442695, 12583039.0)
+    n = shifted - 12583039.0
     r = intrinsics.fma(n, -0.6931472, x)
     h = intrinsics.fma(n, 1.9046542e-09, r)
     l = intrinsics.fma(n, 1.9046542e-09, r - h)
-    return intrinsics.from_bits((intrinsics.bits(shifted) << 23) + 0x3F800000), h, l
+    return intrinsics.from_bits(intrinsics.bits(shifted) << 23), h, l
 
 
 def _sinh_tail_f32(z):

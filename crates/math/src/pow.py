@@ -118,10 +118,8 @@ def _pow_parts_f32(h, l, y):
     el = intrinsics.fma(y, l, intrinsics.fma(y, h, -e))
     shifted = intrinsics.fma(e + el, 1.442695, 12582912.0)
     n = shifted - 12582912.0
-    r = intrinsics.fma(n, -0.6931472, e)
-    el = intrinsics.fma(n, 1.9046542e-09, el)
-    h = r + el
-    return _exp_kernel_f32(h, (r - h) + el), shifted, e
+    r = intrinsics.fma(n, -0.6931472, e) + intrinsics.fma(n, 1.9046542e-09, el)
+    return _exp_kernel_f32(r, 0.0), shifted, e
 
 
 def _rare_pow_f32(x, y):
@@ -148,13 +146,9 @@ def _log_parts_f32(x, taken):
     """
     k, f = _log_split_f32(x)
     k = k - taken
-    c = _log_inverse_f32(f)
-    e = intrinsics.fma(-2.0 - f, c, 1.0)
-    e = intrinsics.fma(e, e, e)
-    s = f * c
-    s = intrinsics.fma(s, e, s)
-    u = intrinsics.from_bits(intrinsics.bits(s) & ~0xFFF)
-    v = intrinsics.fma(-u, f, intrinsics.fma(-2.0, u, f)) * intrinsics.fma(c, e, c)
+    c = 1.0 / (2.0 + f)
+    u = intrinsics.from_bits(intrinsics.bits(f * c) & ~0xFFF)
+    v = intrinsics.fma(-u, f, intrinsics.fma(-2.0, u, f)) * c
     s = u + v
     z = s * s
     square = u * u
@@ -172,9 +166,3 @@ def _log_wide_tail_f32(z):
     """(2 atanh(s) - 2 s - 2/3 s^3) / s^5 in z = s^2 <= 0.0295; error 2^-35.8 of log."""
     p = intrinsics.fma(z, 0.23419768, 0.28547087)
     return intrinsics.fma(z, p, 0.40000153)
-
-
-def _log_inverse_f32(f):
-    """1 / (2 + f) for 1/sqrt(2) <= 1 + f <= sqrt(2); error 2^-9."""
-    p = intrinsics.fma(f, 0.11686042, -0.25499773)
-    return intrinsics.fma(f, p, 0.5003197)
