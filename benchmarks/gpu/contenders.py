@@ -59,6 +59,8 @@ class Kernels:
     def __init__(self, name: str, device: Any = None) -> None:
         self.name = name
         self.device = device
+        if name == "numba-cuda" and not hasattr(np, "row_stack"):
+            np.row_stack = np.vstack  # numba-cuda 0.30 asks for it whenever it compiles; NumPy 2.5 has it no more
         package = "numba" if name == "numba-cuda" else "weft.numba"
         self.cuda = importlib.import_module(f"{package.partition('.')[0]}.cuda")
         self.kernels = load(self.cuda, importlib.import_module(package))
