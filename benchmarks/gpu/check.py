@@ -181,6 +181,7 @@ def check(options: argparse.Namespace) -> Progress:
     if not options.skip_tests:
         run_tests(progress, options.work / "gpu-tests.log", options.dry)
     settings = (options.small, device.memory()["free"], AT_ONCE)
+    os.environ[where.ERRORS] = str((options.work / "gpu-errors.log").resolve())
     worker = Worker(settings, options.patience)
     try:
         run_parts(progress, worker, settings)

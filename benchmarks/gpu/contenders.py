@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -215,7 +217,12 @@ def other(name: str) -> Any:
     return importlib.import_module(f"in_{name}").Library()
 
 
-def reason(error: Exception) -> str:
-    """What a table says of an error."""
+def reason(error: BaseException) -> str:
+    """What a table says of an error: its first cause. All that is known of it is added to the file that `where.ERRORS` names."""
+    if where.ERRORS in os.environ:
+        with open(os.environ[where.ERRORS], "a") as log:
+            log.write("".join(traceback.format_exception(error)) + "\n")
+    while error.__cause__ is not None:
+        error = error.__cause__
     first = (str(error).strip().splitlines() or [""])[0]
     return f"{type(error).__name__}: {first}"[:160].replace("|", "/")

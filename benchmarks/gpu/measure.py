@@ -194,5 +194,6 @@ def first_call(name: str) -> float:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=45)
     lines = [line for line in done.stdout.splitlines() if line.startswith("seconds ")]
     if done.returncode or not lines:
-        raise RuntimeError((done.stderr.strip().splitlines() or ["it said nothing"])[-1])
+        said = [line for line in done.stderr.splitlines() if line.strip(" :")] or ["it said nothing"]
+        raise RuntimeError(next((line for line in reversed(said) if "Error" in line), said[-1]))
     return float(lines[-1].split()[1])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 DRY = os.environ.get("WEFT_GPU_CHECK") == "dry"
+# The variable that names the file in which errors are written down whole.
+ERRORS = "WEFT_GPU_CHECK_ERRORS"
 # PyTorch's name of the place.
 TORCH = "cpu" if DRY else "cuda"
 

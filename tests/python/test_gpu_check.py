@@ -106,6 +106,7 @@ def test_contenders_that_hang_crash_or_fail(copy):
     assert found["copy"] == ("ValueError: no copy", False)
     assert found["total"] == (None, True)
     assert all("weft" in result["times"] for result in done.values())
+    assert 'raise ValueError("no copy")' in (copy / "work" / "gpu-errors.log").read_text()
 
 
 def test_a_dry_run_has_everyone_right(copy):
