@@ -51,4 +51,3 @@ def test_out_of_a_ufunc():
     x = np.arange(4000, dtype=np.float32)
     scaled(x, out=room[1:])
     np.testing.assert_array_equal(room[1:], x * np.float32(3))
-
