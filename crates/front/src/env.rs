@@ -70,6 +70,8 @@ pub enum Object {
     Enum(Rc<EnumClass>),
     /// A constant of such a class that is no number or string itself.
     Member(Rc<EnumMember>),
+    /// A class of exceptions: the number that the host language knows it by, and its name.
+    Exception(u32, String),
     /// Another function compiled by Weft, or a plain Python function that is callable from kernels.
     Function(Rc<FunctionSource>),
     /// Anything else, with its Python type's name for messages.

@@ -29,6 +29,8 @@ pub enum Val {
     Function(Rc<FunctionSource>),
     Enum(Rc<EnumClass>),
     Member(Rc<EnumMember>),
+    /// A class of exceptions, which can be raised: the host's number and its name.
+    Exception(u32, String),
     /// An attribute that is called: the receiver and the method's name.
     Method(Box<Val>, String),
     Iter(Box<Iter>),
@@ -170,6 +172,7 @@ impl Val {
             Val::Function(f) => Ty::Static(Static::Function(f.key, f.name.clone())),
             Val::Enum(class) => Ty::Static(Static::Enum(Rc::as_ptr(class) as usize, class.name.clone())),
             Val::Member(member) => Ty::Static(Static::Member(member.key, member.path.clone())),
+            Val::Exception(_, name) => Ty::Static(Static::Other(name.clone())),
             Val::Method(_, name) => Ty::Static(Static::Path(name.clone())),
             Val::Iter(_) => Ty::Static(Static::Other("range".into())),
             Val::Ellipsis => Ty::Static(Static::Ellipsis),

@@ -270,6 +270,8 @@ pub enum ErrorKind {
     Value,
     Overflow,
     Memory,
+    /// An exception of any other class, by the number that the host language knows the class by.
+    Host(u32),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

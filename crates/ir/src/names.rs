@@ -124,14 +124,35 @@ names!(Axis {
     Z = "z",
 });
 
-names!(ErrorKind {
-    Assertion = "assertion",
-    ZeroDivision = "zero_division",
-    Index = "index",
-    Value = "value",
-    Overflow = "overflow",
-    Memory = "memory",
-});
+impl ErrorKind {
+    /// All but those of the host's.
+    pub const ALL: &'static [ErrorKind] = &[
+        ErrorKind::Assertion,
+        ErrorKind::ZeroDivision,
+        ErrorKind::Index,
+        ErrorKind::Value,
+        ErrorKind::Overflow,
+        ErrorKind::Memory,
+    ];
+
+    /// The name of the text form, behind which the host's have a number.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Assertion => "assertion",
+            ErrorKind::ZeroDivision => "zero_division",
+            ErrorKind::Index => "index",
+            ErrorKind::Value => "value",
+            ErrorKind::Overflow => "overflow",
+            ErrorKind::Memory => "memory",
+            ErrorKind::Host(_) => "host",
+        }
+    }
+
+    /// Of those in [`ErrorKind::ALL`].
+    pub fn from_name(name: &str) -> Option<ErrorKind> {
+        ErrorKind::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
+}
 
 impl Axis {
     /// Position in `[x, y, z]`.

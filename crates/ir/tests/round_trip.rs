@@ -61,6 +61,9 @@ entry host @main(%0 n: i64, %1 x: view<f64, 2, C, global, ro>, %2 t: (i64, (f32,
     raise zero_division "division \"by\" zero\n\\ é\u{1}"
   }
   if %10 {
+    raise host 7 "odd"
+  }
+  if %10 {
   }
   loop {
     for %43 i: i64 = %0 to %29 step %0 {

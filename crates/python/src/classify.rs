@@ -189,6 +189,7 @@ pub fn classify(object: &Bound<'_, PyAny>) -> Object {
         .or_else(|| enumeration(object))
         .or_else(|| member(object).map(|m| Object::Member(Rc::new(m))))
         .or_else(|| crate::named::maker(object))
+        .or_else(|| errors::class(object))
         .or_else(|| named(object))
         .or_else(|| callable(object))
         .unwrap_or_else(|| Object::Other(type_name(object)))

@@ -5,12 +5,15 @@
 use std::cell::{Cell, RefCell};
 
 use pyo3::exceptions::{
-    PyAssertionError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOverflowError, PyValueError, PyZeroDivisionError,
+    PyAssertionError, PyException, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOverflowError, PyValueError, PyZeroDivisionError,
 };
 use pyo3::prelude::*;
-use weft_front::{Diagnostic, DiagnosticKind};
+use pyo3::types::PyType;
+use weft_front::{Diagnostic, DiagnosticKind, Object};
 use weft_ir::{ErrorKind, Module, Source, Span};
 use weft_runtime::{CompileError, Hooks, Raised, RunError};
+
+use crate::numbered::Numbered;
 
 /// An exception of a class of `weft.errors`.
 pub fn new(py: Python<'_>, class: &str, message: String) -> PyErr {
@@ -98,14 +101,37 @@ fn raise(py: Python<'_>, raised: &Raised, ran: Option<&Module>) -> PyErr {
     if !notes {
         message.push_str(&place);
     }
-    let error = exception(raised.kind, message);
+    let error = exception(py, raised.kind, message);
     match place.trim_start_matches('\n') {
         place if notes && !place.is_empty() => error.value(py).call_method1("add_note", (place,)).map_or_else(|e| e, |_| error),
         _ => error,
     }
 }
 
-fn exception(kind: ErrorKind, message: String) -> PyErr {
+/// Classes of exceptions that compiled code raises.
+static CLASSES: Numbered<()> = Numbered::new();
+
+/// A class of exceptions, as the front end knows it.
+pub fn class(object: &Bound<'_, PyAny>) -> Option<Object> {
+    let class = object.cast::<PyType>().ok()?;
+    let number = CLASSES.number(class, || class.is_subclass_of::<PyException>().ok()?.then_some(()))?;
+    Some(Object::Exception(number, class.name().ok()?.to_string()))
+}
+
+/// An instance of the class with a number, made as `raise` makes it.
+fn instance(py: Python<'_>, number: u32, message: String) -> PyErr {
+    let Some(class) = CLASSES.at(py, number) else {
+        return PyException::new_err(message);
+    };
+    let made = if message.is_empty() {
+        class.call0()
+    } else {
+        class.call1((message,))
+    };
+    made.map_or_else(|broken| broken, PyErr::from_value)
+}
+
+fn exception(py: Python<'_>, kind: ErrorKind, message: String) -> PyErr {
     match kind {
         ErrorKind::Assertion => PyAssertionError::new_err(message),
         ErrorKind::ZeroDivision => PyZeroDivisionError::new_err(message),
@@ -113,6 +139,7 @@ fn exception(kind: ErrorKind, message: String) -> PyErr {
         ErrorKind::Value => PyValueError::new_err(message),
         ErrorKind::Overflow => PyOverflowError::new_err(message),
         ErrorKind::Memory => PyMemoryError::new_err(message),
+        ErrorKind::Host(number) => instance(py, number, message),
     }
 }
 

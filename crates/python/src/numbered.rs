@@ -55,6 +55,14 @@ impl<T: Clone> Numbered<T> {
             .map(|(_, description)| description.clone())
     }
 
+    /// The object with a number.
+    pub fn at<'py>(&self, py: Python<'py>, number: u32) -> Option<Bound<'py, PyAny>> {
+        lock(&self.0)
+            .objects
+            .get(number as usize)
+            .map(|(object, _)| object.bind(py).clone())
+    }
+
     /// The object with that identity.
     pub fn object<'py>(&self, py: Python<'py>, key: u64) -> Option<Bound<'py, PyAny>> {
         let known = lock(&self.0);

@@ -189,6 +189,7 @@ impl Lower<'_> {
             }
             Object::Enum(class) => Val::Enum(class.clone()),
             Object::Member(member) => Val::Member(member.clone()),
+            Object::Exception(number, name) => Val::Exception(*number, name.clone()),
             Object::Function(f) => Val::Function(f.clone()),
             Object::Other(t) => Val::Other(t.clone()),
         })

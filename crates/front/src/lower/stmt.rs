@@ -186,7 +186,15 @@ impl Lower<'_> {
         }
     }
 
-    /// `raise ValueError("…")` with one of the exceptions compiled code has.
+    /// A class of the host's that an expression names.
+    fn exception_class(&mut self, name: &Expr) -> Option<ErrorKind> {
+        match self.expr(name) {
+            Ok(Val::Exception(number, _)) => Some(ErrorKind::Host(number)),
+            _ => None,
+        }
+    }
+
+    /// `raise ValueError("…")`.
     fn raise_statement(&mut self, s: &ruff_python_ast::StmtRaise) -> Res<()> {
         let span = self.b.span;
         let (name, args): (&Expr, &[Expr]) = match s.exc.as_deref() {
@@ -202,9 +210,9 @@ impl Lower<'_> {
                 "AssertionError" => Some(ErrorKind::Assertion),
                 "OverflowError" => Some(ErrorKind::Overflow),
                 "MemoryError" => Some(ErrorKind::Memory),
-                _ => None,
+                _ => self.exception_class(name),
             },
-            _ => None,
+            _ => self.exception_class(name),
         };
         let Some(kind) = kind else {
             let diag = Diagnostic::new(
@@ -212,7 +220,7 @@ impl Lower<'_> {
                 span,
                 "this exception cannot be raised from compiled code",
             );
-            let help = "ValueError, IndexError, ZeroDivisionError, AssertionError, OverflowError and MemoryError can";
+            let help = "classes of exceptions can, with a constant message: raise ValueError(\"…\")";
             return Err(diag.help(help).into());
         };
         let message = match args {

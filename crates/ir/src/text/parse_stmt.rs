@@ -148,9 +148,11 @@ impl Parser {
             }
             "sleep" => Ok(StmtKind::Sleep(self.value()?)),
             "raise" => {
-                let kind = self.word()?;
-                let Some(kind) = ErrorKind::from_name(&kind) else {
-                    return self.error(format!("`{kind}` is no kind of error"));
+                let name = self.word()?;
+                let kind = match ErrorKind::from_name(&name) {
+                    Some(kind) => kind,
+                    None if name == "host" => ErrorKind::Host(self.number()?),
+                    None => return self.error(format!("`{name}` is no kind of error")),
                 };
                 let message = self.string()?;
                 Ok(StmtKind::Raise { kind, message })

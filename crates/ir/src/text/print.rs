@@ -4,7 +4,8 @@ use std::fmt::{self, Display, Write};
 
 use super::literal;
 use crate::module::{
-    ArrayDecl, Block, ConstArray, FuncId, FuncKind, Function, Module, PrintItem, Reduction, Source, Span, Spread, Stmt, StmtKind, Value,
+    ArrayDecl, Block, ConstArray, ErrorKind, FuncId, FuncKind, Function, Module, PrintItem, Reduction, Source, Span, Spread, Stmt,
+    StmtKind, Value,
 };
 use crate::op::{AxisSlice, Const, Index, Op, Part};
 
@@ -322,6 +323,10 @@ impl Printer<'_> {
             StmtKind::SyncWarp(mask) => write!(out, "sync_warp %{}", mask.0),
             StmtKind::Fence(scope) => write!(out, "fence {}", scope.name()),
             StmtKind::Sleep(nanoseconds) => write!(out, "sleep %{}", nanoseconds.0),
+            StmtKind::Raise {
+                kind: kind @ ErrorKind::Host(number),
+                message,
+            } => write!(out, "raise {} {number} {}", kind.name(), literal::quote(message)),
             StmtKind::Raise { kind, message } => write!(out, "raise {} {}", kind.name(), literal::quote(message)),
             StmtKind::Print(items) => print_items(out, items),
             // Statements with blocks are written by `stmt`.
