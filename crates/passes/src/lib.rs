@@ -5,6 +5,7 @@ mod compact;
 pub mod contract;
 mod counted;
 mod error;
+pub mod flat;
 mod fold;
 pub mod halves;
 pub mod inline;

@@ -4,7 +4,7 @@
 //! gang before is nearly done, and wait. What hardware fetches by itself helps half of the way. (AVX-512, 4 MiB of float32 in the third-level
 //! cache, 30 dependent operations on four vectors: 0.34 ns an element, with this 0.30, from the first-level cache 0.29.)
 
-use weft_ir::{Op, Scalar, Space, StmtKind};
+use weft_ir::{Function, Op, Scalar, Space, StmtKind};
 use weft_passes::operands::walk;
 
 use super::control::FrameKind;
@@ -42,15 +42,15 @@ impl Fx<'_, '_> {
     fn works_long(&self) -> bool {
         let straight = !self.frames.iter().any(|f| f.kind == FrameKind::Next);
         let alone = !self.is_warp && self.team.is_empty() && self.regions.is_none();
-        self.mask == Mask::Full && straight && alone && self.is_long()
+        self.mask == Mask::Full && straight && alone && computes_long(self.f)
     }
+}
 
-    /// Does the function compute for longer than its loads and stores take?
-    pub fn is_long(&self) -> bool {
-        let mut count = 0;
-        walk(&self.f.body, &mut |kind| {
-            count += usize::from(matches!(kind, StmtKind::Let(_, op) if !matches!(op, Op::Const(_) | Op::Get(_))));
-        });
-        count >= LEAST_OPERATIONS
-    }
+/// Does a function compute for longer than its loads and stores take?
+pub fn computes_long(f: &Function) -> bool {
+    let mut count = 0;
+    walk(&f.body, &mut |kind| {
+        count += usize::from(matches!(kind, StmtKind::Let(_, op) if !matches!(op, Op::Const(_) | Op::Get(_))));
+    });
+    count >= LEAST_OPERATIONS
 }

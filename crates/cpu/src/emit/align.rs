@@ -6,7 +6,9 @@
 //! lanes off.
 
 use weft_ir::{Block, FuncKind, Index, Part, StmtKind, Value};
+use weft_passes::operands::blocks;
 
+use super::ahead::computes_long;
 use super::func::Fx;
 use super::values::{Num, Res, Val};
 use super::writer::{Operand, Ty};
@@ -19,7 +21,7 @@ impl<'m> Fx<'_, 'm> {
     pub fn first_stop(&mut self, index: Option<Value>, begin: Operand, end: Operand) -> Res<Option<Operand>> {
         let (bytes, f) = (i64::from(self.cx.target.vector_bits / 8), self.f);
         // Arrays are aligned to 16 bytes as they are. Sums depend on where gangs start.
-        if bytes <= 16 || self.is_long() || !matches!(&f.kind, FuncKind::Loop { reductions, .. } if reductions.is_empty()) {
+        if bytes <= 16 || computes_long(f) || !matches!(&f.kind, FuncKind::Loop { reductions, .. } if reductions.is_empty()) {
             return Ok(None);
         }
         let Some(index) = index else { return Ok(None) };
@@ -45,7 +47,7 @@ impl<'m> Fx<'_, 'm> {
         Ok(Some(self.select_op(Ty::I64, wanted, stop, end)))
     }
 
-    /// The first store to neighbours whose address can be told before the body runs, outside of all control.
+    /// A store to neighbours whose address can be told before the body runs.
     fn neighbours_stored(&self, body: &'m Block, last: Value) -> Option<(Value, &'m [Index])> {
         body.0.iter().find_map(|stmt| {
             let StmtKind::Store {
@@ -55,7 +57,7 @@ impl<'m> Fx<'_, 'm> {
                 ..
             } = &stmt.kind
             else {
-                return None;
+                return blocks(&stmt.kind).find_map(|inner| self.neighbours_stored(inner, last));
             };
             let (at, outer) = indices.split_last()?;
             let uniform = |i: &Index| matches!(self.vals[i.value.index()], Some(Val::Num(Num::Uniform(_))));

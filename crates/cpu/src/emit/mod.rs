@@ -39,6 +39,7 @@ mod warp;
 pub mod width;
 mod writer;
 
+pub use ahead::computes_long;
 use weft_ir::{Axis, Module, Span};
 pub use weft_runtime::mailbox::{ErrorSite, PrintPart, PrintSite};
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use weft_ir::{FuncKind, Module, Space, StmtKind, Type};
 use weft_llvm::Pipeline;
+use weft_passes::flat;
 use weft_runtime::checked;
 use weft_runtime::profile::{self, Activity};
 use weft_runtime::{
@@ -23,7 +24,7 @@ use super::pool;
 use super::spread::{self, Units, Work};
 use super::stream;
 use super::variants::{self, Form};
-use crate::emit::{Target, Variant, width};
+use crate::emit::{Target, Variant, computes_long, width};
 
 /// Arguments up to this many slots are put together on the stack.
 const STACK_SLOTS: usize = 64;
@@ -44,8 +45,26 @@ pub struct CpuExecutable {
     has_grid_barrier: bool,
     /// By the index of their [`Form`]; what is no kernel has the first only.
     variants: [OnceLock<Result<Code, CompileError>>; variants::COUNT],
+    /// A kernel that does little but move memory, and whose threads know but their number, as a loop: for launches along x.
+    flat: Option<Flat>,
     /// For graphs, which keep the code they run.
     me: Weak<CpuExecutable>,
+}
+
+#[derive(Debug)]
+struct Flat {
+    lowered: Module,
+    code: OnceLock<Result<Code, CompileError>>,
+}
+
+impl Flat {
+    fn of(lowered: &Module) -> Option<Flat> {
+        let lowered = flat::as_loop(lowered)?;
+        (!computes_long(lowered.entry_function())).then(|| Flat {
+            lowered,
+            code: OnceLock::new(),
+        })
+    }
 }
 
 impl CpuExecutable {
@@ -64,6 +83,7 @@ impl CpuExecutable {
         });
         Ok(Arc::new_cyclic(|me| CpuExecutable {
             module,
+            flat: Flat::of(&lowered),
             lowered,
             options,
             target,
@@ -109,26 +129,31 @@ impl CpuExecutable {
     }
 
     fn code(&self, index: usize, variant: impl FnOnce() -> Variant) -> Result<&Code, RunError> {
-        let make = || {
-            Code::new(
-                code::emit(&self.lowered, &self.target, &variant())?,
-                self.pipeline(),
-                self.options.cache,
-            )
-        };
+        self.made(&self.variants[index], &self.lowered, variant)
+    }
+
+    fn made<'a>(
+        &self,
+        code: &'a OnceLock<Result<Code, CompileError>>,
+        lowered: &Module,
+        variant: impl FnOnce() -> Variant,
+    ) -> Result<&'a Code, RunError> {
+        let make = || Code::new(code::emit(lowered, &self.target, &variant())?, self.pipeline(), self.options.cache);
         let name = &self.module.entry_function().name;
-        let made = self.variants[index].get_or_init(|| profile::timed(Activity::Compile, name, DeviceId::CPU, 0, make));
+        let made = code.get_or_init(|| profile::timed(Activity::Compile, name, DeviceId::CPU, 0, make));
         made.as_ref().map_err(|error| RunError::Compile(error.clone()))
     }
 
-    /// The variant that `inspect` shows: the first one launched, else one with all its lanes along x.
-    fn shown(&self) -> Variant {
+    /// What `inspect` shows: the variant first launched, else one with all its lanes along x.
+    fn shown(&self) -> (&Module, Variant) {
         if *self.kind() != FuncKind::Kernel {
-            return Variant::Plain;
+            return (&self.lowered, Variant::Plain);
         }
-        match self.variants.iter().position(|slot| slot.get().is_some()) {
-            Some(index) => Form::from_index(index).variant(),
-            None => self.form([self.width, 1, 1]).variant(),
+        let launched = self.variants.iter().position(|slot| slot.get().is_some());
+        match (launched, &self.flat) {
+            (Some(index), _) => (&self.lowered, Form::from_index(index).variant()),
+            (None, Some(flat)) => (&flat.lowered, Variant::Plain),
+            (None, None) => (&self.lowered, self.form([self.width, 1, 1]).variant()),
         }
     }
 
@@ -146,6 +171,11 @@ impl CpuExecutable {
 
     fn run_grid(&self, shape: GridShape, shared_bytes: u32, args: &[u64], hooks: &Hooks) -> Result<Outcome, RunError> {
         let (threads, blocks) = self.check_grid(shape, shared_bytes)?;
+        if let Some(flat) = &self.flat
+            && [shape.block, shape.grid].iter().all(|dims| dims[1..] == [1, 1])
+        {
+            return self.run_flat(flat, threads * blocks, args, hooks);
+        }
         let (code, deep) = self.kernel_code(shape.block, shared_bytes)?;
         let wide = |x: [u32; 3]| x.map(i64::from);
         let ([bx, by, bz], [gx, gy, gz]) = (wide(shape.block), wide(shape.grid));
@@ -163,6 +193,22 @@ impl CpuExecutable {
         } else {
             call.launch(blocks, threads);
         }
+        context.finish(|_| false)
+    }
+
+    fn run_flat(&self, flat: &Flat, threads: u64, args: &[u64], hooks: &Hooks) -> Result<Outcome, RunError> {
+        let code = self.made(&flat.code, &flat.lowered, || Variant::Plain)?;
+        let context = Context::new(&code.sites, hooks);
+        let mut stack = [0; STACK_SLOTS];
+        let mut heap = Vec::new();
+        let call = Call {
+            context: &context,
+            code,
+            deep: code.is_deep(0, 0)?,
+            args: join(&[threads], args, &mut stack, &mut heap),
+            extra: std::ptr::null_mut(),
+        };
+        call.launch(threads, 1);
         context.finish(|_| false)
     }
 
@@ -291,7 +337,8 @@ impl Executable for CpuExecutable {
         if what == Inspect::Ir {
             return Ok(weft_ir::text::print(&self.module));
         }
-        let emitted = code::emit(&self.lowered, &self.target, &self.shown())?;
+        let (lowered, variant) = self.shown();
+        let emitted = code::emit(lowered, &self.target, &variant)?;
         if what == Inspect::Llvm {
             return Ok(emitted.text);
         }
