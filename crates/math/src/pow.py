@@ -66,7 +66,7 @@ def _log_parts_f64(x, taken):
     """(h, l) with log x - taken ln 2 = h + l, l small beside h, relative error about 2^-66, for normal x > 0.
 
     With s = f / (2 + f) = u + v, u of half as many bits, 2 atanh(s) = u (2 + 2/3 u^2) + v (2 + 2 s u) + s^3 (2/3 - what u^2 was multiplied by + s^2 Q(s^2)):
-    u^2 is exact, the first product is kept in two parts, and all else is so small beside it that plain floats do.
+    u^2 is exact, the first product's sum with k ln 2 is kept in two parts, and all else is so small beside it that plain floats do.
     """
     k, f = _log_split_f64(x)
     k = k - taken
@@ -142,23 +142,22 @@ def _log_parts_f32(x, taken):
     """(h, l) with log x - taken ln 2 = h + l, l small beside h, relative error about 2^-35, for normal x > 0.
 
     With s = f / (2 + f) = u + v, u of half as many bits, 2 atanh(s) = u (2 + 2/3 u^2) + v (2 + 2 s u) + s^3 (2/3 - what u^2 was multiplied by + s^2 Q(s^2)):
-    u^2 is exact, the first product is kept in two parts, and all else is so small beside it that plain floats do.
+    u^2 is exact, the first product's sum with k ln 2 is kept in two parts, and all else is so small beside it that plain floats do.
     """
     k, f = _log_split_f32(x)
     k = k - taken
     c = 1.0 / (2.0 + f)
-    u = intrinsics.from_bits(intrinsics.bits(f * c) & ~0xFFF)
+    s = f * c
+    u = intrinsics.from_bits(intrinsics.bits(s) & ~0xFFF)
     v = intrinsics.fma(-u, f, intrinsics.fma(-2.0, u, f)) * c
-    s = u + v
     z = s * s
     square = u * u
     p = intrinsics.fma(square, 0.6666667, 2.0)
-    a = u * p
-    l = intrinsics.fma(u, intrinsics.fma(square, 0.6666667, 2.0 - p), intrinsics.fma(u, p, -a))
+    a = k * 0.69311523
+    h = intrinsics.fma(u, p, a)
+    l = intrinsics.fma(u, intrinsics.fma(square, 0.6666667, 2.0 - p), intrinsics.fma(u, p, a - h))
     l = intrinsics.fma(s * z, intrinsics.fma(z, _log_wide_tail_f32(z), -1.9868216e-08), l)
     l = intrinsics.fma(v, intrinsics.fma(s + s, u, 2.0), l)
-    h = intrinsics.fma(k, 0.69311523, a)
-    l = (intrinsics.fma(k, 0.69311523, -h) + a) + l
     return h, intrinsics.fma(k, 3.1946183e-05, l)
 
 
