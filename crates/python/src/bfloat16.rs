@@ -5,6 +5,7 @@ use std::ffi::c_int;
 
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -18,6 +19,8 @@ struct Bfloat16 {
 }
 
 static KNOWN: PyOnceLock<Bfloat16> = PyOnceLock::new();
+/// `sys.modules`, which is looked at for every argument of a type that is not known otherwise.
+static MODULES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
 
 /// NumPy numbers the dtypes that others register from here on.
 const FIRST_FOREIGN: c_int = 256;
@@ -46,8 +49,10 @@ fn imported(py: Python<'_>) -> Option<&'static Bfloat16> {
     if let Some(known) = KNOWN.get(py) {
         return Some(known);
     }
-    let modules = py.import("sys").ok()?.getattr("modules").ok()?.cast_into::<PyDict>().ok()?;
-    modules.get_item("ml_dtypes").ok()??;
+    let modules = MODULES.get_or_try_init(py, || {
+        PyResult::Ok(py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?.unbind())
+    });
+    modules.ok()?.bind(py).get_item(intern!(py, "ml_dtypes")).ok()??;
     needed(py).ok()
 }
 

@@ -161,13 +161,21 @@ fn refuse_array(object: &Bound<'_, PyAny>, native: bool, known: bool, name: &str
 }
 
 fn bind_other(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> String, args: &mut Args) -> PyResult<()> {
-    if let Some(scalar) = numpy.scalar_of(object) {
-        bind_bits(key::strong(scalar), scalar, numpy.scalar_bits(object, scalar), args);
+    // NumPy's scalars come after what costs less to recognise; some of them are Python's numbers, too.
+    if let Ok(array) = object.cast::<DeviceArray>() {
+        array.get().bind(object.py(), args);
+    } else if let Ok(items) = object.cast::<PyTuple>() {
+        args.key.push(named::number_of(items).map_or(key::tuple(items.len()), key::named));
+        for (i, item) in items.iter().enumerate() {
+            bind(numpy, &item, &|| format!("{}[{i}]", name()), args)?;
+        }
     } else if object.is_none() {
         args.key.push(key::none());
     } else if let Ok(b) = object.cast::<PyBool>() {
         args.key.push(key::weak(Scalar::Bool));
         args.slots.push(u64::from(b.is_true()));
+    } else if let Some(scalar) = numpy.scalar_of(object) {
+        bind_bits(key::strong(scalar), scalar, numpy.scalar_bits(object, scalar), args);
     } else if object.is_instance_of::<PyInt>() {
         bind_int(object, name, args)?;
     } else if object.is_instance_of::<PyFloat>() {
@@ -180,13 +188,6 @@ fn bind_other(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> Strin
             [c.real().to_bits(), c.imag().to_bits()],
             args,
         );
-    } else if let Ok(items) = object.cast::<PyTuple>() {
-        args.key.push(named::number_of(items).map_or(key::tuple(items.len()), key::named));
-        for (i, item) in items.iter().enumerate() {
-            bind(numpy, &item, &|| format!("{}[{i}]", name()), args)?;
-        }
-    } else if let Ok(array) = object.cast::<DeviceArray>() {
-        array.get().bind(object.py(), args);
     } else if numpy.is_array(object) && is_plain_subclass(object) {
         bind_array(numpy, object, name, args)?;
     } else if object.hasattr("__cuda_array_interface__")? {
