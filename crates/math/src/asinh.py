@@ -171,12 +171,8 @@ def _log_half_f32(u, ul):
 
     What ul adds is divided by 1 + f to a twentieth of it.
     """
-    b = intrinsics.bits(u)
-    t = b - 1060439283
-    e = t & ~0x7FFFFF
-    k = np.float32(t >> 23)
-    f = intrinsics.from_bits(b - e) - 1.0
-    c = ul * intrinsics.from_bits(0x3F800000 - e)
+    k, f = _log_split_f32(u)
+    c = ul * intrinsics.from_bits(0x3F800000 - ((intrinsics.bits(u) - 1060439283) & ~0x7FFFFF))
     l = intrinsics.fma(k, 3.1946183e-05, c * intrinsics.fma(f, -0.85, 1.0))
     return intrinsics.fma(k, 0.69311523, f + intrinsics.fma(f * f, _log_half_tail_f32(f), l))
 

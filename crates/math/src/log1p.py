@@ -47,8 +47,8 @@ def log1p_f32(x):
 def _log_pair_f32(u, ul):
     """log(u + ul) for normal u > 0 below 1e18, where ul is at most a last place of u or of 1.
 
-    What ul adds is divided by 1 + f to a hundredth of it: 1 - f + f^2 is off by a twentieth at the upper end, where asinh then misses its last
-    place. Next to 1 the divisor must round to 1, since ul may take half of f away.
+    What ul adds is divided by 1 + f to a hundredth of it; 1 - f + f^2 would be off by a twentieth at the upper end. Next to 1 the divisor must
+    round to 1, since ul may take half of f away.
     """
     t = intrinsics.bits(u) + 4913933
     k, f = _log_split_f32(u)

@@ -66,7 +66,7 @@ def _log_parts_f64(x, taken):
     """(h, l) with log x - taken ln 2 = h + l, l small beside h, relative error about 2^-66, for normal x > 0.
 
     With s = f / (2 + f) = u + v, u of half as many bits, 2 atanh(s) = u (2 + 2/3 u^2) + v (2 + 2 s u) + s^3 (2/3 - what u^2 was multiplied by + s^2 Q(s^2)):
-    u^2 is exact, the first product's sum with k ln 2 is kept in two parts, and all else is so small beside it that plain floats do.
+    u^2 is exact, the first product is kept in two parts, and all else is so small beside it that plain floats do.
     """
     k, f = _log_split_f64(x)
     k = k - taken

@@ -22,7 +22,7 @@ const LINE: i64 = 64;
 impl Fx<'_, '_> {
     /// A load of neighbouring elements by a whole gang: fetches those of a later gang, once for every array.
     pub fn fetch_ahead(&mut self, view: &ViewVal, at: Operand, s: Scalar) {
-        if !self.works_long() || view.ty.space != Space::Global || self.fetched.contains(&view.base) {
+        if view.ty.space != Space::Global || self.fetched.contains(&view.base) || !self.works_long() {
             return;
         }
         self.fetched.push(view.base);

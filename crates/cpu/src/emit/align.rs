@@ -28,7 +28,8 @@ impl<'m> Fx<'_, 'm> {
         let Some((view, indices)) = self.neighbours_stored(&f.body, index) else {
             return Ok(None);
         };
-        let (view, size) = (self.view(view)?, self.view(view)?.ty.elem.size() as i64);
+        let view = self.view(view)?;
+        let size = view.ty.elem.size() as i64;
         self.define(index, Val::Num(Num::Uniform(begin)));
         let Num::Uniform(offset) = self.element_offset(&view, indices, Part::Whole)? else {
             return Ok(None);

@@ -198,18 +198,8 @@ impl CpuExecutable {
 
     fn run_flat(&self, flat: &Flat, threads: u64, args: &[u64], hooks: &Hooks) -> Result<Outcome, RunError> {
         let code = self.made(&flat.code, &flat.lowered, || Variant::Plain)?;
-        let context = Context::new(&code.sites, hooks);
-        let mut stack = [0; STACK_SLOTS];
-        let mut heap = Vec::new();
-        let call = Call {
-            context: &context,
-            code,
-            deep: code.is_deep(0, 0)?,
-            args: join(&[threads], args, &mut stack, &mut heap),
-            extra: std::ptr::null_mut(),
-        };
-        call.launch(threads, 1);
-        context.finish(|_| false)
+        let code = (code, code.is_deep(0, 0)?);
+        over(code, &[threads], args, &mut [], hooks, |call| call.launch(threads, 1))
     }
 
     fn run_loop(&self, extents: &[u64], args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError> {
@@ -221,24 +211,14 @@ impl CpuExecutable {
         }
         let signed: Vec<i64> = extents.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
         let space = context::Space::new(&signed);
-        let (code, deep) = self.plain_code()?;
-        let context = Context::new(&code.sites, hooks);
-        let mut stack = [0; STACK_SLOTS];
-        let mut heap = Vec::new();
-        let call = Call {
-            context: &context,
-            code,
-            deep,
-            args: join(extents, args, &mut stack, &mut heap),
-            extra: results.as_mut_ptr(),
-        };
-        if reductions.is_empty() {
-            call.launch(space.rows, space.points_per_row());
-        } else {
-            // Only a launch from compiled code can combine partial results.
-            call.at_once(space.rows);
-        }
-        context.finish(|_| false)
+        over(self.plain_code()?, extents, args, results, hooks, |call| {
+            if reductions.is_empty() {
+                call.launch(space.rows, space.points_per_row());
+            } else {
+                // Only a launch from compiled code can combine partial results.
+                call.at_once(space.rows);
+            }
+        })
     }
 
     fn run_call(&self, args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError> {
@@ -360,6 +340,28 @@ impl Executable for CpuExecutable {
     fn resident_blocks(&self, _threads: u32, _shared_bytes: u32) -> Result<u64, RunError> {
         Ok(cooperative::MOST_BLOCKS)
     }
+}
+
+/// Runs a loop's code over its extents, as `run` says.
+fn over(
+    (code, deep): (&Code, bool),
+    extents: &[u64],
+    args: &[u64],
+    results: &mut [u64],
+    hooks: &Hooks,
+    run: impl FnOnce(&Call<'_>),
+) -> Result<Outcome, RunError> {
+    let context = Context::new(&code.sites, hooks);
+    let mut stack = [0; STACK_SLOTS];
+    let mut heap = Vec::new();
+    run(&Call {
+        context: &context,
+        code,
+        deep,
+        args: join(extents, args, &mut stack, &mut heap),
+        extra: results.as_mut_ptr(),
+    });
+    context.finish(|_| false)
 }
 
 /// One launch of compiled code.
