@@ -5,6 +5,7 @@
 //! where it may be a NaN. Everything else is fair: divergent branches and loops, early exits, integer overflow, shifts and casts out of
 //! range, division by zero, infinities.
 
+mod damage;
 mod device;
 mod expr;
 mod host;
@@ -14,6 +15,7 @@ mod shrink;
 mod stmt;
 mod view;
 
+pub use damage::damage;
 pub use shrink::shrink;
 
 use crate::builder::Builder;

@@ -1,0 +1,15 @@
+"""The faces a program can run under: undecorated, Weft, Weft in Numba's dialect, Numba itself."""
+
+from __future__ import annotations
+
+HEADERS = {
+    "plain": "from fuzz.plain import cuda, njit, prange, vectorize\n",
+    "weft": "from weft import cuda, njit, prange, vectorize\n",
+    "weft.numba": "from weft.numba import cuda, njit, prange, vectorize\n",
+    "numba": "from numba import njit, prange, vectorize\n",
+}
+
+
+def text_for(program_text: str, face: str) -> str:
+    """The program with what it imports under a face."""
+    return "import math\nimport numpy as np\n" + HEADERS[face] + program_text
