@@ -35,7 +35,11 @@ pub fn find(name: &str) -> Option<Entry> {
         "sqrt" => Entry::each(sqrt),
         "floor" => Entry::each(|l, c| rounding(l, c, UnOp::Floor)),
         "ceil" => Entry::each(|l, c| rounding(l, c, UnOp::Ceil)),
-        "trunc" | "fix" => Entry::each(|l, c| rounding(l, c, UnOp::Trunc)),
+        "trunc" => Entry::each(|l, c| rounding(l, c, UnOp::Trunc)),
+        "fix" => Entry::each(|l, c| {
+            let [x] = c.all(["x"])?;
+            rounding(l, &c.of(vec![x]), UnOp::Trunc)
+        }),
         "rint" => Entry::each(rint),
         "round" | "around" | "round_" => Entry::each(round),
         "square" => Entry::each(square),
@@ -285,12 +289,7 @@ fn float_power(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 /// The angle of a complex number, in degrees if asked.
 fn angle(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [z, deg] = call.bind(["z", "deg"], 1)?;
-    let one = |pos: Val| Call {
-        name: call.name.clone(),
-        pos: vec![pos],
-        kw: Vec::new(),
-        span: call.span,
-    };
+    let one = |val: Val| call.of(vec![val]);
     let phase = super::complex::phase(l, &one(z.unwrap_or(Val::None)))?;
     let phase = match deg.as_ref().map(|d| d.lit().map(|l| l.value.truth())) {
         None | Some(Some(false)) => phase,
@@ -302,8 +301,8 @@ fn angle(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// `isneginf` and `isposinf`.
 fn infinite(l: &mut Lower<'_>, call: &Call, side: weft_ir::CmpOp) -> Res<Val> {
-    let [x] = call.exactly()?;
-    let (value, num) = math::real_float(l, x, call)?;
+    let [x] = call.all(["x"])?;
+    let (value, num) = math::real_float(l, &x, call)?;
     let zero = l.zero(num.scalar);
     let infinite = l.b.unary(UnOp::IsInf, value);
     let side = l.b.compare(side, value, zero);
@@ -377,8 +376,8 @@ fn logical_not(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 fn part(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
-    let [x] = call.exactly()?;
-    let val = l.attribute(x.clone(), name, call.span)?;
+    let [x] = call.all(["val"])?;
+    let val = l.attribute(x, name, call.span)?;
     strengthen(l, &val, call.span)
 }
 

@@ -41,13 +41,7 @@ pub fn vecdot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         return dot(l, &a, b, call.span);
     }
     let product = l.binary(Operator::Mult, &a, b, call.span)?;
-    let last = Call {
-        name: call.name.clone(),
-        pos: vec![Val::int(-1)],
-        kw: Vec::new(),
-        span: call.span,
-    };
-    reductions::call(l, &product, "sum", &last)
+    reductions::call(l, &product, "sum", &call.of(vec![Val::int(-1)]))
 }
 
 /// `np.matvec`: a matrix times a vector.
@@ -79,13 +73,7 @@ fn conjugate(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
     if !l.elem_of(array, call.span)?.is_complex() {
         return Ok(array.clone());
     }
-    let none = Call {
-        name: call.name.clone(),
-        pos: Vec::new(),
-        kw: Vec::new(),
-        span: call.span,
-    };
-    super::methods::call(l, array, "conj", &none)
+    super::methods::call(l, array, "conj", &call.of(Vec::new()))
 }
 
 /// Products of 16-bit floats are exact in float32; their sum is rounded at the end.
