@@ -7,7 +7,7 @@ DOUBLE := libweft_cuda_double.so
 # Tests that run where WEFT_DEVICE says, and have most to do with kernels.
 ON_CUDA := $(addprefix tests/python/test_,bad_input.py cooperation.py half.py overloads.py vectorize.py)
 
-.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check peer-tests peer-tests-setup wheel clean
+.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check foreign-ptx foreign-ptx-setup peer-tests peer-tests-setup wheel clean
 
 help:
 	@echo "make demo    install what is missing, build Weft, render the Mandelbrot set on every device"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench   compare Weft with its peers and with hand-written code, as ratios"
 	@echo "make gpu-check   test and measure on this machine's NVIDIA GPU"
 	@echo "make peer-tests  run numba-cuda's own tests on Weft (make peer-tests-setup gets them)"
+	@echo "make foreign-ptx  run what NVIDIA's compilers make of CUDA C and LLVM IR on the driver's double (make foreign-ptx-setup gets them)"
 	@echo "make lint    formatting and lints"
 	@echo "make wheel   build the release wheel into dist/"
 
@@ -82,6 +83,15 @@ peer-tests-setup: setup
 
 peer-tests: build
 	@WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} $(PYTHON) tests/peers/run.py
+
+# Kernels that NVIDIA's own compilers make, on the driver's double, against NumPy. NVRTC is fetched only when asked for (170 MB), into a
+# folder that git ignores; libNVVM comes with ptxas. NAMES="halves groups" takes only these.
+foreign-ptx-setup: setup
+	@rm -rf tests/foreign/build
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --target tests/foreign/build -r tests/foreign/requirements.txt
+
+foreign-ptx: build
+	@$(PYTHON) tests/foreign/run.py $(NAMES)
 
 clean:
 	rm -rf target dist $(VENV)

@@ -271,6 +271,10 @@ fn integers() {
             case("add.cc.u64 dD, dA, dB; addc.u64 dD, dC, dC", |a, b, c| {
                 c.wrapping_add(c).wrapping_add(u64::from(a.checked_add(b).is_none()))
             }),
+            // The flag of a difference, read with `addc`, says that nothing was borrowed: NVIDIA's division of 128 bits relies on it.
+            case("sub.cc.u32 rD, rA, rB; addc.u32 rD, 0, 0", |a, b, _| {
+                u64::from(a as u32 >= b as u32)
+            }),
             case("sub.cc.u32 rD, rA, rB; subc.u32 rD, rC, 0", |a, b, c| {
                 u64::from((c as u32).wrapping_sub(u32::from((a as u32) < b as u32)))
             }),
@@ -584,6 +588,21 @@ fn short_floats() {
                     () => u64::from(if x > y { x } else { y }.to_bits()),
                 }
             }),
+            case("add.ftz.f16 hD, hA, hB", |a, b, _| {
+                let z = |x: f64| {
+                    if x.abs() < f64::from(f16::MIN_POSITIVE) {
+                        0f64.copysign(x)
+                    } else {
+                        x
+                    }
+                };
+                half(z(f16::from_f64(z(h(a).to_f64()) + z(h(b).to_f64())).to_f64()))
+            }),
+            case("set.lt.ftz.u32.f16x2 rD, rA, rB", |a, b, _| {
+                let z = |x: f64| if x.abs() < f64::from(f16::MIN_POSITIVE) { 0.0 } else { x };
+                let less = |a: u64, b: u64| if z(h(a).to_f64()) < z(h(b).to_f64()) { 0xffff } else { 0 };
+                less(a, b) | less(a >> 16, b >> 16) << 16
+            }),
             case("cvt.f32.f16 rD, hA", |a, _, _| b32(h(a).to_f32())),
             case("cvt.rn.f16.f32 hD, rA", |a, _, _| half(f64::from(f(a)))),
             case("cvt.rn.bf16.f32 hD, rA", |a, _, _| brain(f64::from(f(a)))),
@@ -634,10 +653,30 @@ fn conversions() {
                 b32(cut as f32)
             }),
             case("cvt.rzi.s32.f32 rD, rA", |a, _, _| u64::from(f(a) as i32 as u32)),
-            case("cvt.rzi.u32.f64 rD, dA", |a, _, _| u64::from(d(a) as u32)),
-            case("cvt.rzi.s64.f64 dD, dA", |a, _, _| d(a) as i64 as u64),
+            case("cvt.rzi.u32.f64 rD, dA", |a, _, _| {
+                if d(a).is_nan() { 1 << 31 } else { u64::from(d(a) as u32) }
+            }),
+            case(
+                "cvt.rzi.s64.f64 dD, dA",
+                |a, _, _| {
+                    if d(a).is_nan() { 1 << 63 } else { d(a) as i64 as u64 }
+                },
+            ),
             case("cvt.rni.s32.f32 rD, rA", |a, _, _| u64::from(f(a).round_ties_even() as i32 as u32)),
-            case("cvt.rmi.s64.f64 dD, dA", |a, _, _| d(a).floor() as i64 as u64),
+            case("cvt.rmi.s64.f64 dD, dA", |a, _, _| {
+                if d(a).is_nan() { 1 << 63 } else { d(a).floor() as i64 as u64 }
+            }),
+            // NaN: zero, or where either type has 64 bits the highest bit alone.
+            case("cvt.rni.s64.f32 dD, rA", |a, _, _| {
+                if f(a).is_nan() {
+                    1 << 63
+                } else {
+                    f(a).round_ties_even() as i64 as u64
+                }
+            }),
+            case("cvt.rzi.u16.f64 hD, dA", |a, _, _| {
+                if d(a).is_nan() { 1 << 15 } else { u64::from(d(a) as u16) }
+            }),
             case("cvt.rpi.s16.f32 hD, rA", |a, _, _| u64::from(f(a).ceil() as i16 as u16)),
             case("cvt.rzi.u8.f32 rD, rA", |a, _, _| u64::from(f(a) as u8)),
             case("cvt.rni.f32.f32 rD, rA", |a, _, _| b32(f(a).round_ties_even())),

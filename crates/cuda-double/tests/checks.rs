@@ -202,7 +202,7 @@ fn launches_that_are_refused() {
     assert_eq!(launch([1, 1, 1], [1, 1, 1], 49153), 1);
     assert_eq!(launch([1, 1, 1], [32, 32, 1], 49152), 0);
     let small = gpu.kernel(&kernel(0, "  ret;").replace("k()", "k() .maxntid 64"));
-    assert_eq!(gpu.launch(small, 1, 65, &[]), 701);
+    assert_eq!(gpu.launch(small, 1, 65, &[]), 1);
     let fixed = gpu.kernel(&kernel(0, "  ret;").replace("k()", "k() .reqntid 64"));
     assert_eq!(gpu.launch(fixed, 1, 32, &[]), 1);
     assert_eq!(gpu.launch(12345, 1, 32, &[]), 400);

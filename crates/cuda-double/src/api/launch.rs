@@ -105,7 +105,9 @@ fn check(function: &Function, shape: Shape) -> Outcome {
         ));
         return Err(codes::INVALID_VALUE);
     }
-    if function.code().bounds.required_threads.is_some_and(|r| r != block) {
+    let bounds = &function.code().bounds;
+    let most = bounds.max_threads.map(|most| most.iter().map(|d| u64::from(*d)).product::<u64>());
+    if bounds.required_threads.is_some_and(|r| r != block) || most.is_some_and(|most| threads > most) {
         return Err(codes::INVALID_VALUE);
     }
     if threads > u64::from(function.max_threads()) {

@@ -39,15 +39,17 @@ impl Ordered for f64 {
     }
 }
 
-/// A half of a packed register, or a short float, as a double.
+/// A half of a packed register, or a short float, as a double; `$flush`: its subnormals count as zero.
 macro_rules! small_float {
-    ($name:ident, $format:expr, $shift:expr) => {
+    ($name:ident, $format:expr, $shift:expr, $flush:expr) => {
         #[derive(Clone, Copy, PartialEq, PartialOrd)]
         struct $name(f64);
         impl Bits for $name {
             fn of(register: u64) -> Self {
+                let value = register >> $shift & 0xffff;
+                let value = if $flush && value & $format.infinity() == 0 { 0 } else { value };
                 $name(f64::from_bits(softfloat::convert(
-                    register >> $shift & 0xffff,
+                    value,
                     $format,
                     softfloat::F64,
                     Round::Nearest,
@@ -65,10 +67,12 @@ macro_rules! small_float {
         }
     };
 }
-small_float!(Half, softfloat::F16, 0);
-small_float!(HighHalf, softfloat::F16, 16);
-small_float!(Brain, softfloat::BF16, 0);
-small_float!(HighBrain, softfloat::BF16, 16);
+small_float!(Half, softfloat::F16, 0, false);
+small_float!(HighHalf, softfloat::F16, 16, false);
+small_float!(FlushedHalf, softfloat::F16, 0, true);
+small_float!(FlushedHighHalf, softfloat::F16, 16, true);
+small_float!(Brain, softfloat::BF16, 0, false);
+small_float!(HighBrain, softfloat::BF16, 16, false);
 
 /// A single whose subnormals count as zero.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
@@ -158,6 +162,9 @@ pub fn comparison(mods: &mut Mods<'_>, ty: Ty) -> Result<Comparison, PtxError> {
         (Some(name), _) => (name, Ty::U64),
         (None, _) => (name, ty),
     };
+    if ftz && !matches!(ty, Ty::F32 | Ty::F16 | Ty::F16x2) {
+        return Err(mods.error("this type has no .ftz"));
+    }
     let (test, high) = match ty {
         Ty::U16 | Ty::B16 => (test_of::<u16>(name), None),
         Ty::S16 => (test_of::<i16>(name), None),
@@ -168,6 +175,8 @@ pub fn comparison(mods: &mut Mods<'_>, ty: Ty) -> Result<Comparison, PtxError> {
         Ty::F32 if ftz => (test_of::<Flushed>(name), None),
         Ty::F32 => (test_of::<f32>(name), None),
         Ty::F64 => (test_of::<f64>(name), None),
+        Ty::F16 if ftz => (test_of::<FlushedHalf>(name), None),
+        Ty::F16x2 if ftz => (test_of::<FlushedHalf>(name), test_of::<FlushedHighHalf>(name)),
         Ty::F16 => (test_of::<Half>(name), None),
         Ty::BF16 => (test_of::<Brain>(name), None),
         Ty::F16x2 => (test_of::<Half>(name), test_of::<HighHalf>(name)),

@@ -2,7 +2,7 @@
 
 use super::function::{Decoder, Result};
 use super::mods::Mods;
-use super::{compare, convert, float, int};
+use super::{compare, convert, float, int, video};
 use crate::exec::inst::{Carry, Combine, Op, Pred, PredOp, Test};
 use crate::exec::lanes::{Lanewise, Slot};
 use crate::ptx::syntax::{Operand, Ty};
@@ -25,6 +25,9 @@ impl Decoder<'_> {
     pub(super) fn arithmetic(&mut self, mods: &mut Mods<'_>, operands: &[Operand]) -> Result<()> {
         if let Some((run, mode)) = int::bits(mods)? {
             return self.bits(mods, operands, run, mode);
+        }
+        if let Some((run, mode)) = video::simd(mods)? {
+            return self.ternary(operands, run, mode);
         }
         let ty = mods.ty()?;
         let short = float::short_operands(mods, ty);
@@ -64,6 +67,15 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// Three words to one.
+    fn ternary(&mut self, operands: &[Operand], run: int::Run, mode: u32) -> Result<()> {
+        self.count(operands, 4)?;
+        let (to, _) = self.destination(&operands[0])?;
+        let from = operands[1..].iter().map(|o| self.source(o, Ty::B32)).collect::<Result<Vec<_>>>()?;
+        self.lanes(run, to, &from, mode);
+        Ok(())
+    }
+
     fn bits(&mut self, mods: &Mods<'_>, operands: &[Operand], run: int::Run, mode: u32) -> Result<()> {
         let Some((to, from)) = operands.split_first() else {
             return self.error("expected operands");
@@ -93,7 +105,7 @@ impl Decoder<'_> {
             (opcode, slots) => {
                 let arity = match opcode {
                     "not" | "cnot" | "bfind" | "brev" | "clz" | "popc" => 1,
-                    "shf" | "bfe" | "prmt" | "dp4a" | "dp2a" => 3,
+                    "shf" | "bfe" | "prmt" | "dp4a" | "dp2a" | "fns" => 3,
                     _ => 2,
                 };
                 self.count(operands, arity + 1)?;
@@ -218,28 +230,7 @@ impl Decoder<'_> {
         let (a, b) = (self.source(&operands[1], ty)?, self.source(&operands[2], ty)?);
         let with = operands.get(3).map_or(Ok(Pred::TRUE), |o| self.pred(o))?;
         if let Some(to_ty) = to_ty {
-            if comparison.high.is_some() {
-                return self.error("set of packed halves is not supported");
-            }
-            let one = match to_ty {
-                Ty::U32 | Ty::S32 => u64::from(u32::MAX),
-                Ty::F32 => u64::from(1f32.to_bits()),
-                Ty::U16 | Ty::S16 => u64::from(u16::MAX),
-                Ty::F16 => 0x3c00,
-                Ty::BF16 => 0x3f80,
-                _ => return self.error("unsupported type"),
-            };
-            let (to, _) = self.destination(&operands[0])?;
-            self.push(Op::SetValue {
-                test: comparison.test,
-                a,
-                b,
-                to,
-                one,
-                combine: comparison.combine,
-                with,
-            });
-            return Ok(());
+            return self.set(&operands[0], to_ty, &comparison, (a, b), with);
         }
         let (first, second) = match &operands[0] {
             Operand::Pair(first, second) => (self.to_pred(first)?, self.to_pred(second)?),
@@ -251,6 +242,37 @@ impl Decoder<'_> {
         } else {
             self.compare_op(comparison.test, a, b, first, second, comparison.combine, with);
         }
+        Ok(())
+    }
+
+    /// `set`: of packed types each half by itself.
+    fn set(&mut self, to: &Operand, ty: Ty, comparison: &compare::Comparison, (a, b): (Slot, Slot), with: Pred) -> Result<()> {
+        let one = match (ty, comparison.high.is_some()) {
+            (Ty::U32 | Ty::S32, false) => u64::from(u32::MAX),
+            (Ty::F32, false) => u64::from(1f32.to_bits()),
+            (Ty::U16 | Ty::S16, false) | (Ty::U32 | Ty::S32, true) => u64::from(u16::MAX),
+            (Ty::F16, false) | (Ty::F16x2, true) => 0x3c00,
+            (Ty::BF16, false) | (Ty::BF16x2, true) => 0x3f80,
+            _ => return self.error("unsupported type"),
+        };
+        let (to, _) = self.destination(to)?;
+        let value = |test: Test, to: Slot, one: u64| Op::SetValue {
+            test,
+            a,
+            b,
+            to,
+            one,
+            combine: comparison.combine,
+            with,
+        };
+        let Some(high) = comparison.high else {
+            self.push(value(comparison.test, to, one));
+            return Ok(());
+        };
+        let (first, second) = (self.temporary(), self.temporary());
+        self.push(value(comparison.test, first, one));
+        self.push(value(high, second, one << 16));
+        self.lanes(int::either(), to, &[first, second], 0);
         Ok(())
     }
 

@@ -78,6 +78,7 @@ impl Decoder<'_> {
                 Callee::Function(*number)
             }
             (_, Some(Symbol::Printf)) if arguments.len() == 2 => Callee::Printf,
+            (_, Some(Symbol::AssertFail)) if arguments.len() == 5 => Callee::AssertFail,
             _ => return self.error(format!("unresolved extern function {name}")),
         };
         self.linker.sites.push(CallSite {

@@ -68,12 +68,19 @@ impl Mode {
             (None, Some(to)) => softfloat::from_integer(integer(a, self.from), to, self.round),
             (Some(from), None) => {
                 let value = softfloat::to_integer(self.flush(a, from), from, self.round);
-                self.extend(value.map_or(0, |v| self.fit(v, true)))
+                self.extend(value.map_or(self.of_nan(), |v| self.fit(v, true)))
             }
             (Some(from), Some(to)) => self.float(a, from, to),
         }
     }
 
+    /// The integer of a NaN: zero, or where either type has 64 bits the highest bit alone.
+    fn of_nan(self) -> i128 {
+        let wide = self.from == Ty::F64 || self.to.bytes() == 8;
+        if wide { 1 << (8 * self.to.bytes() - 1) } else { 0 }
+    }
+
+    /// `.ftz` is about singles, whatever the other type is.
     fn flush(self, a: u64, format: Format) -> u64 {
         let tiny = a & format.infinity() == 0;
         if self.ftz && tiny && format == softfloat::F32 {
@@ -174,12 +181,12 @@ fn native(to: Ty, from: Ty, round: Option<Round>, integral: Option<Round>, regis
         (Ty::F32, Ty::F64) if nearest => lanewise!(a: f64 => a as f32),
         (Ty::S32, Ty::F32) if truncates && register == 4 => lanewise!(a: f32 => a as i32),
         (Ty::U32, Ty::F32) if truncates && register == 4 => lanewise!(a: f32 => a as u32),
-        (Ty::S64, Ty::F32) if truncates => lanewise!(a: f32 => a as i64),
-        (Ty::U64, Ty::F32) if truncates => lanewise!(a: f32 => a as u64),
-        (Ty::S32, Ty::F64) if truncates && register == 4 => lanewise!(a: f64 => a as i32),
-        (Ty::U32, Ty::F64) if truncates && register == 4 => lanewise!(a: f64 => a as u32),
-        (Ty::S64, Ty::F64) if truncates => lanewise!(a: f64 => a as i64),
-        (Ty::U64, Ty::F64) if truncates => lanewise!(a: f64 => a as u64),
+        (Ty::S64, Ty::F32) if truncates => lanewise!(a: f32 => if a.is_nan() { i64::MIN } else { a as i64 }),
+        (Ty::U64, Ty::F32) if truncates => lanewise!(a: f32 => if a.is_nan() { 1 << 63 } else { a as u64 }),
+        (Ty::S32, Ty::F64) if truncates && register == 4 => lanewise!(a: f64 => if a.is_nan() { i32::MIN } else { a as i32 }),
+        (Ty::U32, Ty::F64) if truncates && register == 4 => lanewise!(a: f64 => if a.is_nan() { 1 << 31 } else { a as u32 }),
+        (Ty::S64, Ty::F64) if truncates => lanewise!(a: f64 => if a.is_nan() { i64::MIN } else { a as i64 }),
+        (Ty::U64, Ty::F64) if truncates => lanewise!(a: f64 => if a.is_nan() { 1 << 63 } else { a as u64 }),
         _ => return None,
     })
 }

@@ -121,11 +121,7 @@ impl Mode {
     /// A subnormal as zero of its sign.
     fn flush(self, a: u64) -> u64 {
         let tiny = a & self.format.infinity() == 0;
-        if self.ftz && tiny && self.format == softfloat::F32 {
-            a & self.format.sign()
-        } else {
-            a
-        }
+        if self.ftz && tiny { a & self.format.sign() } else { a }
     }
 
     fn run(self, a: u64, b: u64, c: u64) -> u64 {

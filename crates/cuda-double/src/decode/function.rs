@@ -348,8 +348,8 @@ impl Decoder<'_> {
         if let Some(special) = special_row(name) {
             return Ok(special);
         }
-        if name == "WARP_SZ" {
-            return Ok(self.linker.constant(32));
+        if let Some(value) = fixed_value(name) {
+            return Ok(self.linker.constant(value));
         }
         if let Some(what) = special_value(name) {
             let to = self.temporary();
@@ -400,6 +400,7 @@ impl Decoder<'_> {
             "mov" => self.mov(mods, operands),
             "ld" | "ldu" | "st" | "atom" | "red" | "cvta" | "isspacep" | "prefetch" | "prefetchu" | "discard" | "applypriority"
             | "membar" | "fence" => self.memory(mods, operands),
+            "cp" => self.copy_async(mods, operands),
             "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" => self.control(mods, operands),
             "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "activemask" => self.collective(mods, operands),
             "setp" | "set" | "testp" => self.compare(mods, operands),
@@ -432,8 +433,9 @@ fn special_row(name: &str) -> Option<Slot> {
     Some(Slot::special(match base {
         "%tid" => special::TID + axis,
         "%ntid" => special::NTID + axis,
-        "%ctaid" => special::CTAID + axis,
-        "%nctaid" => special::NCTAID + axis,
+        // Every block is a cluster of its own.
+        "%ctaid" | "%clusterid" => special::CTAID + axis,
+        "%nctaid" | "%nclusterid" => special::NCTAID + axis,
         "%laneid" => special::LANEID,
         "%warpid" => special::WARPID,
         "%nwarpid" => special::NWARPID,
@@ -451,12 +453,25 @@ fn special_row(name: &str) -> Option<Slot> {
     }))
 }
 
+/// What never changes: of clusters, what it is of one block alone.
+fn fixed_value(name: &str) -> Option<u64> {
+    Some(match name {
+        "WARP_SZ" => 32,
+        "%cluster_ctarank" | "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" => 0,
+        "%cluster_nctarank" | "%cluster_nctaid.x" | "%cluster_nctaid.y" | "%cluster_nctaid.z" => 1,
+        _ => return None,
+    })
+}
+
 fn special_value(name: &str) -> Option<Special> {
     Some(match name {
         "%clock" => Special::Clock32,
         "%clock_hi" => Special::ClockHigh,
         "%clock64" => Special::Clock64,
         "%globaltimer" => Special::Timer,
+        "%reserved_smem_offset_begin" | "%reserved_smem_offset_0" | "%reserved_smem_offset_1" => Special::ReservedShared,
+        "%envreg1" => Special::WorkspaceHigh,
+        "%envreg2" => Special::WorkspaceLow,
         _ => return None,
     })
 }

@@ -106,6 +106,9 @@ pub fn arithmetic(mods: &mut Mods<'_>, ty: Ty) -> Result<Option<Run>, PtxError> 
     if saturate && !(ty == Ty::S32 && matches!(mods.opcode, "add" | "sub")) {
         return Err(mods.error(".sat is for .s32 sums"));
     }
+    if matches!((mods.opcode, ty), ("min" | "max", Ty::S32 | Ty::S16x2)) && mods.take("relu") {
+        return Ok(Some(extreme_or_zero(mods.opcode, ty)));
+    }
     if matches!(ty, Ty::U16x2 | Ty::S16x2) {
         return Ok(packed(mods.opcode, ty));
     }
@@ -138,6 +141,16 @@ fn packed(opcode: &str, ty: Ty) -> Option<Run> {
         ("neg", _) => lanewise!(a: u32 => halves(a, a, |a, _| a.wrapping_neg())),
         _ => return None,
     })
+}
+
+/// `min.relu` and `max.relu`: what is below zero is zero.
+fn extreme_or_zero(opcode: &str, ty: Ty) -> Run {
+    match (opcode, ty) {
+        ("min", Ty::S32) => lanewise!(a: i32, b: i32 => a.min(b).max(0)),
+        ("max", Ty::S32) => lanewise!(a: i32, b: i32 => a.max(b).max(0)),
+        ("min", _) => lanewise!(a: u32, b: u32 => halves(a, b, |a, b| (a as i16).min(b as i16).max(0) as u16)),
+        _ => lanewise!(a: u32, b: u32 => halves(a, b, |a, b| (a as i16).max(b as i16).max(0) as u16)),
+    }
 }
 
 fn product(mods: &mut Mods<'_>, ty: Ty) -> Result<Option<Run>, PtxError> {
@@ -300,7 +313,7 @@ pub fn bits(mods: &mut Mods<'_>) -> Result<Option<(Run, u32)>, PtxError> {
     }
     let opcodes = [
         "and", "or", "xor", "not", "cnot", "shl", "shr", "shf", "bfe", "bfi", "bfind", "brev", "clz", "popc", "prmt", "lop3", "bmsk",
-        "szext",
+        "szext", "fns",
     ];
     if !opcodes.contains(&mods.opcode) {
         return Ok(None);
@@ -327,6 +340,7 @@ pub fn bits(mods: &mut Mods<'_>) -> Result<Option<(Run, u32)>, PtxError> {
                 mode,
             )
         }
+        "fns" => (Some(lanewise!(a: u32, b: u32, c: i32 => nth_set(a, b, c)) as Run), 0),
         "brev" => (by_bits!(ty, T => lanewise!(a: T => a.reverse_bits())), 0),
         "clz" => (by_bits!(ty, T => lanewise!(a: T => a.leading_zeros())), 0),
         "popc" => (by_bits!(ty, T => lanewise!(a: T => a.count_ones())), 0),
@@ -366,6 +380,22 @@ pub fn bits(mods: &mut Mods<'_>) -> Result<Option<(Run, u32)>, PtxError> {
     };
     let run = run.ok_or_else(|| mods.error("unsupported type"))?;
     Ok(Some((run, mode)))
+}
+
+/// `fns`: the n-th bit that is set, counted from `base` on up, below it where n is negative; all ones if there is none.
+fn nth_set(mask: u32, base: u32, n: i32) -> u32 {
+    let mut found = n.unsigned_abs();
+    let places: &mut dyn Iterator<Item = u32> = if n < 0 { &mut (0..=base.min(31)).rev() } else { &mut (base..32) };
+    if n == 0 {
+        return if base < 32 && mask >> base & 1 == 1 { base } else { u32::MAX };
+    }
+    for at in places {
+        found -= mask >> at & 1;
+        if found == 0 {
+            return at;
+        }
+    }
+    u32::MAX
 }
 
 fn shift_right(a: i128, by: u32) -> i128 {
@@ -414,6 +444,11 @@ fn insertion(mods: &mut Mods<'_>, ty: Ty) -> Result<Run, PtxError> {
 /// `c = at & 0xff | (len & 0xff) << 8`, for `bfi`.
 pub fn pack_field() -> Run {
     lanewise!(a: u32, b: u32 => a & 0xff | (b & 0xff) << 8)
+}
+
+/// The bits of both of two words.
+pub fn either() -> Run {
+    lanewise!(a: u32, b: u32 => a | b)
 }
 
 fn dot(mods: &mut Mods<'_>) -> Result<(Run, u32), PtxError> {

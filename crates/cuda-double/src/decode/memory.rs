@@ -131,13 +131,21 @@ impl Decoder<'_> {
         let Operand::Address(name, offset) = operand else {
             return self.error("expected an address in brackets");
         };
-        let address = |base: Slot, offset: i64| Target::Memory(Address { base, offset, space });
+        let address = |base: Slot, offset: i64, bytes: u32| {
+            let narrow = bytes == 4 && matches!(space, Space::Shared | Space::Local);
+            Target::Memory(Address {
+                base,
+                offset,
+                space,
+                narrow,
+            })
+        };
         let Some(name) = name else {
             let zero = self.linker.constant(0);
-            return Ok(address(zero, *offset));
+            return Ok(address(zero, *offset, 8));
         };
-        if let Some(Register::Row(row, _)) = self.register(name) {
-            return Ok(address(Slot::register(row), *offset));
+        if let Some(Register::Row(row, bytes)) = self.register(name) {
+            return Ok(address(Slot::register(row), *offset, bytes));
         }
         match (self.place(name), space) {
             (Some(Place::KernelParam(at)), Space::Param) => Ok(Target::KernelParam(at.wrapping_add_signed(*offset as i32))),
@@ -145,7 +153,7 @@ impl Decoder<'_> {
             (Some(Place::Local(at)), Space::Local) => Ok(Target::Frame(at.wrapping_add_signed(*offset as i32))),
             _ => {
                 let base = self.source(&Operand::Name(name.clone()), Ty::B64)?;
-                Ok(address(base, *offset))
+                Ok(address(base, *offset, 8))
             }
         }
     }
@@ -278,6 +286,59 @@ impl Decoder<'_> {
             Target::Memory(address) => Op::Store(what.access(address, width, values)),
         };
         self.push(op);
+        Ok(())
+    }
+
+    /// `cp.async` is done at once: what must wait for it has its result already.
+    pub(super) fn copy_async(&mut self, mods: &mut Mods<'_>, operands: &[Operand]) -> Result<()> {
+        if !mods.take("async") {
+            return Err(mods.error("expected .async"));
+        }
+        if mods.take("commit_group") || mods.take("wait_all") {
+            self.count(operands, 0)?;
+            return Ok(());
+        }
+        if mods.take("wait_group") {
+            self.count(operands, 1)?;
+            return Ok(());
+        }
+        if !mods.take("ca") && !mods.take("cg") {
+            return Err(mods.error("expected .ca or .cg"));
+        }
+        if !mods.take("shared") && !mods.take("shared::cta") || !mods.take("global") {
+            return Err(mods.error("expected .shared.global"));
+        }
+        cache_hints(mods);
+        let [to, from, Operand::Int(size @ (4 | 8 | 16)), rest @ ..] = operands else {
+            return self.error("expected two addresses and 4, 8 or 16 bytes");
+        };
+        if !rest.is_empty() && rest != [Operand::Int(*size)] {
+            return self.error("copies of fewer bytes than are filled are not supported");
+        }
+        let count = *size as usize / 4;
+        let width = Width {
+            bytes: 4,
+            signed: false,
+            register: 8,
+        };
+        let values = [(); 4].map(|()| self.temporary());
+        for (operand, space) in [(from, Space::Global), (to, Space::Shared)] {
+            let what = Transfer {
+                count,
+                ty: Ty::B32,
+                space,
+                order: Order::Weak,
+            };
+            let Target::Memory(address) = self.target(operand, space)? else {
+                return self.error("expected an address");
+            };
+            let access = what.access(address, width, values);
+            self.push(if space == Space::Global {
+                Op::Load(access)
+            } else {
+                Op::Store(access)
+            });
+        }
         Ok(())
     }
 

@@ -10,10 +10,11 @@ mod function;
 mod int;
 mod memory;
 mod mods;
+mod video;
 
 use std::collections::HashMap;
 
-use crate::exec::inst::{CallSite, FunctionCode, GlobalVariable, Inst, Op, Program, window};
+use crate::exec::inst::{CallSite, FunctionCode, GlobalVariable, Inst, Op, Program, Special, window};
 use crate::exec::lanes::Slot;
 use crate::ptx::PtxError;
 use crate::ptx::syntax::{Function, Source, Space, Variable};
@@ -26,6 +27,7 @@ enum Symbol {
     Shared(u32),
     Function(u32),
     Printf,
+    AssertFail,
 }
 
 /// A variable's bytes in device memory, to be written once all addresses are known.
@@ -55,6 +57,12 @@ pub fn decode(source: &Source, allocate: &mut dyn FnMut(&Variable) -> Option<u64
     let dynamic_shared = longest.next_multiple_of(128);
     linker.patch_dynamic(dynamic_shared);
     let shared_granule = granule(&linker.code);
+    let asks = |wanted: Special| {
+        let mut code = linker.code.iter();
+        code.any(|inst| matches!(inst.op, Op::Special { what, .. } if what == wanted))
+    };
+    let workspace = asks(Special::WorkspaceHigh);
+    let reserved_shared = if asks(Special::ReservedShared) { 1024 } else { 0 };
     Ok((
         Program {
             functions: linker.functions,
@@ -66,6 +74,8 @@ pub fn decode(source: &Source, allocate: &mut dyn FnMut(&Variable) -> Option<u64
             shared_granule,
             globals: linker.globals,
             version: source.version,
+            workspace,
+            reserved_shared,
         },
         images,
     ))
@@ -168,6 +178,8 @@ impl Linker {
             self.symbols.insert(function.name.clone(), Symbol::Function(number));
         } else if function.name == "vprintf" {
             self.symbols.insert(function.name.clone(), Symbol::Printf);
+        } else if function.name == "__assertfail" {
+            self.symbols.insert(function.name.clone(), Symbol::AssertFail);
         }
         Ok(())
     }

@@ -32,6 +32,9 @@ pub type Refused = (Code, String);
 /// The newest PTX a driver reads.
 pub fn newest_ptx(driver: i32) -> (u32, u32) {
     let versions = [
+        (13050, (9, 5)),
+        (13040, (9, 4)),
+        (13030, (9, 3)),
         (13020, (9, 2)),
         (13010, (9, 1)),
         (13000, (9, 0)),

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::capture::Node;
 use super::context::Context;
 use super::handles::Handle;
+use super::memory::Memory;
 use super::module::Function;
 use super::{driver, lock};
 use crate::codes;
@@ -177,6 +178,11 @@ fn side(side: &Side, bytes: u64, what: &str) -> Result<Span, Fault> {
 impl Kernel {
     fn run(&self, context: &Context) -> Result<(), Fault> {
         let driver = driver().map_err(|code| Fault::new(code, "the driver is not initialised"))?;
+        let workspace = if self.cooperative && self.function.module.program.workspace {
+            Workspace::new(&driver.memory, context.device)?
+        } else {
+            Workspace(None)
+        };
         let launch = Launch {
             program: self.function.module.program.clone(),
             kernel: self.function.index,
@@ -188,6 +194,7 @@ impl Kernel {
             device: context.device,
             peers: lock(&context.peers).clone(),
             cooperative: self.cooperative,
+            workspace: workspace.0.map_or(0, |(_, address)| address),
             processors: crate::api::device::PROCESSORS as u32,
             id: LAUNCHES.fetch_add(1, Ordering::Relaxed),
             host_threads: driver.settings.threads,
@@ -195,5 +202,28 @@ impl Kernel {
             counted: AtomicU64::new(0),
         };
         launch.run()
+    }
+}
+
+/// Device memory for the barrier of a cooperative launch's grid, as long as it runs.
+struct Workspace<'a>(Option<(&'a Memory, u64)>);
+
+impl Workspace<'_> {
+    fn new(memory: &Memory, device: i32) -> Result<Workspace<'_>, Fault> {
+        const BYTES: u64 = 8;
+        let made = memory.allocate(device, BYTES, Kind::Variable);
+        let address = made.map_err(|code| Fault::new(code, "no memory for the barrier of the grid"))?;
+        if let Some(span) = memory.span(address, BYTES) {
+            span.store(&BYTES.to_le_bytes());
+        }
+        Ok(Workspace(Some((memory, address))))
+    }
+}
+
+impl Drop for Workspace<'_> {
+    fn drop(&mut self) {
+        if let Workspace(Some((memory, address))) = self {
+            _ = memory.free(*address, &[Kind::Variable]);
+        }
     }
 }

@@ -91,7 +91,7 @@ impl Running {
     pub fn start(&mut self, launch: &Launch, index: u64) {
         let [gx, gy, _] = launch.grid.map(u64::from);
         let index = [index % gx, index / gx % gy, index / (gx * gy)].map(|i| i as u32);
-        let bytes = (launch.program.dynamic_shared + launch.dynamic_shared) as usize;
+        let bytes = launch.shared_bytes();
         self.block.index = index;
         self.block.shared.clear();
         self.block.shared.resize(bytes, 0xcb);

@@ -1,6 +1,6 @@
 //! Calls and returns: each lane has a stack of frames of its own.
 
-use super::fault::{Fault, HARDWARE_STACK};
+use super::fault::{ASSERT, Fault, HARDWARE_STACK};
 use super::inst::*;
 use super::lanes::{Row, WARP, lanes, row_of};
 use super::launch::Launch;
@@ -36,6 +36,11 @@ impl Warp {
                     self.printf(launch, site, lane);
                 }
                 return Ok(Next::Again);
+            }
+            Callee::AssertFail => {
+                let lane = mask.trailing_zeros() as usize;
+                let message = self.failed_assertion(launch, site, lane);
+                return Err(Fault::new(ASSERT, launch.describe(line, self.number, 1 << lane, None, &message)));
             }
             Callee::Indirect(slot) => {
                 let (rows, _) = self.rows(launch, constants, group);

@@ -109,12 +109,13 @@ fn carried(rows: &Rows<'_>, op: &Carry, mut carry: u32, mask: u32) -> u32 {
             let product = signed(a).wrapping_mul(signed(b)) as u128;
             (a, b) = ((if op.high { product >> bits } else { product }) & width, get(c));
         }
-        let flag = u128::from(op.uses && carry >> lane & 1 == 1);
-        // The flag of a difference is its borrow.
+        let flag = |unused: bool| u128::from(if op.uses { carry >> lane & 1 == 1 } else { unused });
+        // A difference is a sum with the complement, as in the hardware: its flag is the carry of that, which is set where nothing is
+        // borrowed. Code that reads the flag of a difference with `addc` relies on it.
         let result = if op.subtract {
-            a.wrapping_sub(b).wrapping_sub(flag)
+            a + (!b & width) + flag(true)
         } else {
-            a + b + flag
+            a + b + flag(false)
         };
         rows.set(op.to, lane, (result & width) as u64);
         if op.sets {

@@ -9,6 +9,7 @@ pub struct Fault {
     pub message: String,
 }
 
+pub const ASSERT: u32 = 710;
 pub const ILLEGAL_ADDRESS: u32 = 700;
 pub const LAUNCH_TIMEOUT: u32 = 702;
 pub const HARDWARE_STACK: u32 = 714;

@@ -47,6 +47,17 @@ pub struct Address {
     pub base: Slot,
     pub offset: i64,
     pub space: Space,
+    /// In a register of 32 bits, as shared and local addresses may be: sums wrap at 2^32.
+    pub narrow: bool,
+}
+
+impl Address {
+    /// Where it leads for a value of its register.
+    #[inline(always)]
+    pub fn of(self, base: u64) -> u64 {
+        let sum = base.wrapping_add_signed(self.offset);
+        if self.narrow { u64::from(sum as u32) } else { sum }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -221,6 +232,12 @@ pub enum Special {
     ClockHigh,
     Clock64,
     Timer,
+    /// The high and the low half of the address of what the driver gives a cooperative launch for the grid's barrier: its size, and a
+    /// word of zero. NVIDIA's cooperative groups find it in `%envreg1` and `%envreg2`.
+    WorkspaceHigh,
+    WorkspaceLow,
+    /// Where the shared memory begins that the system keeps for itself, which cooperative groups keep their barriers in.
+    ReservedShared,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -351,6 +368,8 @@ pub enum Callee {
     Function(u32),
     Indirect(Slot),
     Printf,
+    /// `__assertfail`, which ends the launch.
+    AssertFail,
 }
 
 /// A function's code is a part of the module's.
@@ -389,6 +408,10 @@ pub struct Program {
     pub shared_granule: u32,
     pub globals: Vec<GlobalVariable>,
     pub version: (u32, u32),
+    /// Whether a kernel asks for the workspace of cooperative launches.
+    pub workspace: bool,
+    /// Bytes of shared memory behind all else for who asks for the system's.
+    pub reserved_shared: u32,
 }
 
 #[derive(Clone, Debug)]

@@ -25,6 +25,8 @@ pub struct Launch {
     /// Devices whose memory it may use.
     pub peers: Vec<i32>,
     pub cooperative: bool,
+    /// Where the grid's barrier has its memory; 0: there is none.
+    pub workspace: u64,
     pub processors: u32,
     pub id: u64,
     pub host_threads: usize,
@@ -43,6 +45,19 @@ impl Launch {
 
     pub fn warps(&self) -> u32 {
         self.threads().div_ceil(WARP as u32)
+    }
+
+    /// Where the system's part of shared memory begins, behind the kernel's.
+    pub fn reserved_start(&self) -> u32 {
+        (self.program.dynamic_shared + self.dynamic_shared).next_multiple_of(16)
+    }
+
+    /// Bytes of shared memory of a block.
+    pub fn shared_bytes(&self) -> usize {
+        match self.program.reserved_shared {
+            0 => (self.program.dynamic_shared + self.dynamic_shared) as usize,
+            reserved => (self.reserved_start() + reserved) as usize,
+        }
     }
 
     pub fn blocks(&self) -> u64 {
@@ -77,6 +92,9 @@ impl Launch {
             Special::Clock32 => u64::from(clock() as u32),
             Special::ClockHigh => clock() >> 32,
             Special::Clock64 => clock(),
+            Special::ReservedShared => u64::from(self.reserved_start()),
+            Special::WorkspaceHigh => self.workspace >> 32,
+            Special::WorkspaceLow => u64::from(self.workspace as u32),
             Special::Timer => {
                 let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
                 since.map_or(0, |d| d.as_nanos() as u64)

@@ -158,7 +158,7 @@ impl Warp {
         let base = rows.row(access.address.base);
         step.block.races.tick();
         for lane in lanes(step.mask) {
-            let address = base[lane].get().wrapping_add_signed(access.address.offset);
+            let address = access.address.of(base[lane].get());
             let place = self.locate(step.launch, step.block, shape, lane, address, step.hint)?;
             if let Place::Shared(at) = place {
                 self.touch(step.launch, step.block, shape, lane, at, touch, None)?;
@@ -189,7 +189,7 @@ impl Warp {
         let rows = self.shared_rows(step.launch, step.constants, step.group);
         let base = rows.row(access.address.base);
         for lane in lanes(step.mask) {
-            let address = base[lane].get().wrapping_add_signed(access.address.offset);
+            let address = access.address.of(base[lane].get());
             let place = self.locate(step.launch, step.block, shape, lane, address, step.hint)?;
             if let Place::Shared(at) = place {
                 let mut all = [0; 32];
@@ -228,7 +228,7 @@ impl Warp {
         step.block.races.tick();
         let rows = self.shared_rows(step.launch, step.constants, step.group);
         for lane in lanes(step.mask) {
-            let address = rows.get(atomic.address.base, lane).wrapping_add_signed(atomic.address.offset);
+            let address = atomic.address.of(rows.get(atomic.address.base, lane));
             let (value, swap) = (rows.get(atomic.value, lane), rows.get(atomic.swap, lane));
             let update = |old: u64| atomics::apply(atomic, old, value, swap);
             let old = match self.locate(step.launch, step.block, shape, lane, address, step.hint)? {
