@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 _UNARY = (
     "np.negative({0})", "np.absolute({0})", "np.square({0})", "np.sign({0})", "np.floor({0})", "np.sqrt({0})", "np.isnan({0})",
-    "np.invert({0})", "np.logical_not({0})", "np.rint({0})", "-{0}", "~{0}", "abs({0})", "{0} ** 2", "{0}.astype(np.float64)", "{0}.astype(np.complex128)",
-    "np.zeros_like({0})", "np.ones_like({0})", "{0}.copy()", "np.trunc({0}) + {0}", "np.copysign({0}, {0}[::-1])",
+    "np.invert({0})", "np.logical_not({0})", "np.rint({0})", "-{0}", "~{0}", "abs({0})", "{0} ** 2", "{0}.astype(np.float64)",
+    "{0}.astype(np.complex128)", "np.zeros_like({0})", "np.ones_like({0})", "{0}.copy()", "np.trunc({0}) + {0}",
+    "np.copysign({0}, {0}[::-1])",
 )  # fmt: skip
 _OF_INTEGERS = ("{0}.astype(np.int8)", "{0}.astype(np.uint16)", "{0}.astype(np.int64)", "{0}.astype(np.bool_)", "{0}.astype(np.float32)")
 _BINARY = (
