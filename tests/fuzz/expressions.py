@@ -59,10 +59,18 @@ def leaf(scope: Scope, kind: str | None = None) -> Expr:
     for name, items in scope.tuples.items():
         for number, has in enumerate(items):
             if kind in (None, has):
-                found.append(lambda name=name, number=number, has=has: Expr(f"{name}[{number}]", has))
+                found.append(lambda name=name, number=number, has=has: Expr(item(scope, name, number), has))
     if found and rng.random() < 0.85:
         return rng.choice(found)()
     return literal(rng, kind or rng.choice(STRONG + WEAK + WEAK))
+
+
+def item(scope: Scope, name: str, number: int) -> str:
+    """An item of a tuple, by its number from either end or by its name."""
+    fields = scope.fields.get(name)
+    if fields and scope.rng.random() < 0.6:
+        return f"{name}.{fields[number]}"
+    return f"{name}[{number - len(scope.tuples[name]) if scope.rng.random() < 0.2 else number}]"
 
 
 def element(scope: Scope, array: object) -> Expr:

@@ -12,4 +12,4 @@ HEADERS = {
 
 def text_for(program_text: str, face: str) -> str:
     """The program with what it imports under a face."""
-    return "import math\nimport numpy as np\n" + HEADERS[face] + program_text
+    return "import collections\nimport math\nimport numpy as np\n" + HEADERS[face] + program_text

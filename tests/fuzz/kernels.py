@@ -96,6 +96,12 @@ def _meeting(body: Body, threads: int) -> None:
         count = rng.choice(["count", "and", "or"])
         body.say(f"{name} = cuda.syncthreads_{count}({ex.condition(scope, 1)})")
         scope.numbers[name] = "int32"
+    elif what < 0.85:
+        _own_array(body, name)
+    elif threads % 32 == 0 and rng.random() < 0.4:
+        vote = rng.choice(["all_sync", "any_sync", "ballot_sync"])
+        body.say(f"{name} = np.int32(cuda.{vote}({_FULL}, {ex.condition(scope, 1)}))")
+        scope.numbers[name] = "int32"
     elif threads % 32 == 0:
         kind = rng.choice(_WORDS)
         which = rng.choice(["shfl_sync", "shfl_xor_sync"])
@@ -105,6 +111,20 @@ def _meeting(body: Body, threads: int) -> None:
         made = body.expr()
         body.say(f"{name} = {made.text}")
         scope.numbers[name] = made.kind
+
+
+def _own_array(body: Body, name: str) -> None:
+    """An array of one thread, filled in a loop and read anywhere."""
+    rng, scope = body.rng, body.scope
+    kind, box, size, j = rng.choice(STRONG), scope.fresh("s"), rng.randint(1, 9), scope.fresh("i")
+    body.say(f"{box} = cuda.local.array({size}, np.{kind})")
+    body.say(f"for {j} in range({size}):")
+    kept = body.scope
+    body.scope = scope.inner(numbers={**scope.numbers, j: "int"})
+    body.say(f"    {box}[{j}] = {body.expr(kind).text}")
+    body.scope = kept
+    body.say(f"{name} = {box}[{ex.index(scope, size)}]")
+    scope.numbers[name] = kind
 
 
 def _atomic(body: Body) -> Input:

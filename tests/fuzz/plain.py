@@ -45,22 +45,18 @@ class vectorize:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
-    def __call__(self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None) -> Any:
-        if not any(isinstance(a, np.ndarray) for a in args) and out is None:
-            result = self.function(*args)
-            return np.asarray(result).astype(dtype)[()] if dtype is not None else np.asarray(result)[()]
-        arrays = [a if isinstance(a, np.ndarray) else np.asarray(a) for a in args]
+    def __call__(self, *args: Any, out: Any = None, where: Any = True, dtype: Any = None, casting: Any = "same_kind") -> Any:
+        if dtype is not None:
+            args = tuple(np.asarray(a).astype(dtype, casting=casting) if isinstance(a, np.ndarray) else dtype(a) for a in args)
+        arrays = [np.asarray(a) for a in args]
         shape = np.broadcast_shapes(*(a.shape for a in arrays), *([out.shape] if out is not None else []))
-        each = [np.broadcast_to(a, shape) for a in arrays]
+        each = [np.broadcast_to(a, shape) if isinstance(arg, np.ndarray) else None for a, arg in zip(arrays, args)]
         points = list(np.ndindex(shape))
-        results = [self.function(*(e[p] if isinstance(a, np.ndarray) else a for a, e in zip(args, each))) for p in points]
-        made = np.asarray(results[0]).dtype if results else None
-        whole = np.empty(shape, made)
+        results = [self.function(*(a if e is None else e[p] for a, e in zip(args, each))) for p in points]
+        whole = np.empty(shape, np.asarray(results[0]).dtype)
         for p, result in zip(points, results):
             whole[p] = result
-        if dtype is not None:
-            whole = whole.astype(dtype, casting="same_kind")
         if out is None:
-            return whole
+            return whole if whole.ndim else whole[()]
         np.copyto(out, whole, where=where, casting="same_kind")
         return out

@@ -6,6 +6,8 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from fuzz import expressions as ex
 from fuzz import kernels
 from fuzz.inputs import Input, number, random_array, random_number
@@ -70,6 +72,10 @@ def globals_of(scope: Scope) -> list[str]:
         )
         lines.append(f"{name} = np.array([{items}], np.{kind})")
         scope.arrays[name] = Array(name, kind, (length,), writable=False)
+    if rng.random() < 0.2:
+        name = scope.fresh("P")
+        scope.records[name] = ("a", "b", "c")[: rng.randint(1, 3)]
+        lines.append(f"{name} = collections.namedtuple({name!r}, {' '.join(scope.records[name])!r})")
     if rng.random() < 0.3:
         name, kinds = scope.fresh("T"), tuple(rng.choice(STRONG + WEAK) for _ in range(rng.randint(1, 3)))
         lines.append(f"{name} = ({', '.join(ex.literal(rng, kind).text for kind in kinds)},)")
@@ -100,8 +106,12 @@ def helper(scope: Scope, closed: bool = False, decorator: str = "@njit") -> list
     lines = [decorator, f"def {name}({', '.join(header)}):"]
     if closed:
         captured, kind = scope.fresh("c"), rng.choice(STRONG + WEAK)
-        inner.numbers[captured] = kind
-        inner.fixed.add(captured)
+        array = kind in STRONG and rng.random() < 0.5
+        if array:
+            inner.arrays[captured] = Array(captured, kind, (3,), writable=False)
+        else:
+            inner.numbers[captured] = kind
+            inner.fixed.add(captured)
     gives = tuple(rng.choice(STRONG + WEAK) for _ in range(1 if rng.random() < 0.75 else 2))
     body = Body(inner, depth=2, gives=gives)
     body.statements(rng.randint(0, 4))
@@ -109,7 +119,8 @@ def helper(scope: Scope, closed: bool = False, decorator: str = "@njit") -> list
     if closed:
         outer = scope.fresh("make")
         lines = [f"def {outer}({captured}):", *("    " + line for line in lines), f"    return {name}"]
-        lines.append(f"{name} = {outer}({ex.literal(rng, kind).text})")
+        given = ", ".join(ex.literal(rng, kind).text for _ in range(3))
+        lines.append(f"{name} = {outer}(np.array([{given}], np.{kind}))" if array else f"{name} = {outer}({ex.literal(rng, kind).text})")
     scope.callees.append(Callee(name, tuple(params), defaults, gives))
     return lines
 
@@ -142,7 +153,8 @@ def parallel_loop(body: Body) -> None:
     body.say(f"{most} = -5")
     body.say(f"{found} = False")
     i = scope.fresh("i")
-    body.say(f"for {i} in prange({count}):")
+    turns = rng.choice([f"{count}", f"{count}", f"0, {count}", f"0, {count}, {rng.randint(1, 4)}", f"{count - 1}, -1, -1"])
+    body.say(f"for {i} in prange({turns}):")
     kept = body.scope
     readable = {n: a for n, a in scope.arrays.items() if a.name != name}
     frozen = {n: Array(a.name, a.kind, a.shape, False, a.open) for n, a in readable.items()}
@@ -168,6 +180,8 @@ def parallel_loop(body: Body) -> None:
     scope.numbers |= {total: sums, most: "int", found: "bool"}
     if noted:
         scope.numbers[last] = made.kind
+    elif rng.random() < 0.2:
+        scope.numbers[i] = "int"
 
 
 def ufunc(rng: random.Random) -> tuple[str, list[Input]]:
@@ -177,8 +191,13 @@ def ufunc(rng: random.Random) -> tuple[str, list[Input]]:
     for _ in range(rng.randrange(2)):
         lines += helper(scope)
     kinds = [rng.choice(STRONG) for _ in range(rng.randint(1, 3))]
+    # `dtype` names what the operands become before the function sees them.
+    computed = rng.choice(STRONG) if rng.random() < 0.3 else None
+    casting = rng.choice(["safe", "same_kind"])
+    if computed is not None:
+        kinds = [rng.choice([k for k in STRONG if np.can_cast(getattr(np, k), getattr(np, computed), casting)]) for _ in kinds]
     names = [scope.fresh("x") for _ in kinds]
-    scope.numbers |= dict(zip(names, kinds))
+    scope.numbers |= {name: computed or kind for name, kind in zip(names, kinds)}
     gives = rng.choice(STRONG)
     body = Body(scope, depth=3, gives=(gives,))
     body.statements(rng.randint(0, 4))
@@ -192,7 +211,7 @@ def ufunc(rng: random.Random) -> tuple[str, list[Input]]:
     out = random_array(rng, "out", gives, full, zero=True)
     where = random_array(rng, "where", "bool_", full)
     given = ", ".join(i.name for i in inputs)
-    calls = [f"u({given})"]
-    calls.append(f"u({given}, out=out, where=where)" if rng.random() < 0.5 else f"u({given}, out=out)")
-    lines += [f"def main({given}, out, where):", f"    return ({', '.join(calls)},)"]
+    how = "" if computed is None else f", dtype=np.{computed}, casting='{casting}'"
+    masked = ", where=where" if rng.random() < 0.5 else ""
+    lines += [f"def main({given}, out, where):", f"    return (u({given}{how}), u({given}, out=out{masked}{how}))"]
     return "\n".join(lines) + "\n", [*inputs, out, where]

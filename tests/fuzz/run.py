@@ -117,11 +117,13 @@ def main() -> int:
     parser.add_argument("--device", default="cpu", help="the device kernels run on")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--numba", default="", help="a Python with Numba, to compare weft.numba with")
+    parser.add_argument("--check", action="store_true", help="in checked mode")
     parser.add_argument("--as-found", action="store_true", help="do not make failures small")
     options = parser.parse_args()
     failed = 0
+    env = {"WEFT_CHECK": "1"} if options.check else {}
     for sort in options.sort.split(","):
-        tally = run(sort, options.start, options.count, options.device, options.jobs, options.numba, not options.as_found)
+        tally = run(sort, options.start, options.count, options.device, options.jobs, options.numba, not options.as_found, env)
         for failure in tally.failures:
             print(show(failure, sort))
         print(f"{sort} on {options.device}: {tally.total} programs: {dict(tally.counts)}")

@@ -54,6 +54,10 @@ class Scope:
     """Numbers that are not assigned to: globals, loop variables."""
     arrays: dict[str, Array] = field(default_factory=dict)
     tuples: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    records: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Classes of named tuples, with their fields."""
+    fields: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Those of the tuples that are named ones."""
     callees: list[Callee] = field(default_factory=list)
     kernel: bool = False
     raises: bool = True
@@ -62,8 +66,8 @@ class Scope:
 
     def inner(self, **changes: object) -> Scope:
         """A scope for a block."""
-        copied = replace(self, numbers=dict(self.numbers), fixed=set(self.fixed), arrays=dict(self.arrays), tuples=dict(self.tuples))
-        return replace(copied, **changes)
+        own = {"numbers": dict(self.numbers), "fixed": set(self.fixed), "arrays": dict(self.arrays)}
+        return replace(self, **own | {"tuples": dict(self.tuples), "fields": dict(self.fields)} | changes)
 
     def fresh(self, stem: str) -> str:
         """A name not used yet."""

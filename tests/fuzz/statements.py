@@ -156,7 +156,7 @@ class Body:
 
     def loop(self) -> None:
         """A loop of a few turns, with `else` now and then."""
-        maker = self.rng.choice([self.for_range, self.for_range, self.for_array, self.while_loop])
+        maker = self.rng.choice([self.for_range, self.for_range, self.for_array, self.for_points, self.while_loop])
         maker()
         if self.rng.random() < 0.25:
             self.say("else:")
@@ -187,6 +187,32 @@ class Body:
             self.say(f"for {name} in {row.name}:")
         # What is iterated over may be written to meanwhile; both see it, as NumPy does.
         self.block(self.rng.randint(1, 3), 6, True, numbers=numbers, fixed={*self.scope.fixed, name, number})
+
+    def for_points(self) -> None:
+        """`for` over two arrays side by side, or over all points of one."""
+        rows = [a for a in self.scope.arrays.values() if not a.open and 0 < len(a.shape) and not self.scope.kernel]
+        if not rows:
+            return self.for_range()
+        row = self.rng.choice(rows)
+        others = [a for a in rows if len(a.shape) == 1]
+        name, other = self.scope.fresh("x"), self.scope.fresh("y")
+        numbers, arrays_, tuples = dict(self.scope.numbers), dict(self.scope.arrays), dict(self.scope.tuples)
+        if len(row.shape) == 1 and others and self.rng.random() < 0.6:
+            second = self.rng.choice(others)
+            self.say(f"for {name}, {other} in zip({row.name}, {second.name}):")
+            numbers |= {name: row.kind, other: second.kind}
+        elif self.rng.random() < 0.5:
+            self.say(f"for {other}, {name} in np.ndenumerate({row.name}):")
+            numbers[name] = row.kind
+            tuples[other] = ("int",) * len(row.shape)
+        else:
+            self.say(f"for {other} in np.ndindex({row.name}.shape):")
+            tuples[other] = ("int",) * len(row.shape)
+        size = 1
+        for length in row.shape:
+            size *= length
+        inner = {"numbers": numbers, "arrays": arrays_, "tuples": tuples, "fixed": {*self.scope.fixed, name, other}}
+        self.block(self.rng.randint(1, 2), max(size, 1), True, **inner)
 
     def while_loop(self) -> None:
         """`while`, ended by a counter at the latest."""
@@ -221,11 +247,21 @@ class Body:
         self.say(f"{_STEP}raise {self.rng.choice(['ValueError', 'IndexError', 'RuntimeError', 'KeyError'])}('no')")
 
     def pack(self) -> None:
-        """A tuple of some values."""
+        """A tuple of some values, a named one now and then."""
+        if self.scope.records and self.rng.random() < 0.5:
+            return self._record(*self.rng.choice(list(self.scope.records.items())))
         made = [self.expr() for _ in range(self.rng.randint(1, 3))]
         name = self.scope.fresh("t")
         self.say(f"{name} = ({', '.join(m.text for m in made)},)")
         self.scope.tuples[name] = tuple(m.kind for m in made)
+        self.scope.fields.pop(name, None)
+
+    def _record(self, kind: str, fields: tuple[str, ...]) -> None:
+        made = [self.expr() for _ in fields]
+        name, by_name = self.scope.fresh("t"), self.rng.random() < 0.3
+        self.say(f"{name} = {kind}({', '.join(f'{f}={m.text}' if by_name else m.text for f, m in zip(fields, made))})")
+        self.scope.tuples[name] = tuple(m.kind for m in made)
+        self.scope.fields[name] = fields
 
     def unpack(self) -> None:
         """Several variables from a tuple, or from a function that gives one; an item at an index known at run time only."""

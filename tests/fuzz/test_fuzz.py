@@ -27,10 +27,19 @@ def test_random_programs(sort, kind):
     assert tally.counts["same"] >= count * 0.75, tally.counts
 
 
-@pytest.mark.parametrize("tier, threads", [("sse2", "1"), ("avx2", "3")])
-def test_random_programs_for_lesser_machines(tier, threads):
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"WEFT_CPU_FEATURES": "sse2", "WEFT_NUM_THREADS": "1"},
+        {"WEFT_CPU_FEATURES": "avx2", "WEFT_NUM_THREADS": "3"},
+        {"WEFT_CHECK": "1"},
+    ],
+    ids=lambda env: "-".join(env.values()),
+)
+def test_random_programs_otherwise(env):
+    """For lesser machines, with other numbers of threads, and in checked mode."""
     count = COUNT // 20
     for sort in ("jit", "kernel"):
-        tally = run.run(sort, 10_000, count, env={"WEFT_CPU_FEATURES": tier, "WEFT_NUM_THREADS": threads})
+        tally = run.run(sort, 10_000, count, env=env)
         assert tally.total == count
         assert not tally.failures, "\n".join(run.show(failure, sort) for failure in tally.failures)
