@@ -76,7 +76,15 @@ INVALID = ("TypeError", "NameError", "SyntaxError", "AttributeError", "Recursion
 
 def invalid(want: Outcome) -> bool:
     """Whether the program is no program."""
-    return want.what == "raised" and want.values[0] in INVALID
+    if want.what == "raised":
+        return want.values[0] in INVALID
+    return want.what == "gave" and not _is_data(want.values[0])
+
+
+def _is_data(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return all(map(_is_data, value))
+    return value is None or isinstance(value, (np.ndarray, np.generic, bool, int, float, complex))
 
 
 def outside(want: Outcome) -> bool:

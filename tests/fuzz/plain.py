@@ -53,7 +53,7 @@ class vectorize:
         each = [np.broadcast_to(a, shape) if isinstance(arg, np.ndarray) else None for a, arg in zip(arrays, args)]
         points = list(np.ndindex(shape))
         results = [self.function(*(a if e is None else e[p] for a, e in zip(args, each))) for p in points]
-        whole = np.empty(shape, np.asarray(results[0]).dtype)
+        whole = np.empty(shape, dtype or np.asarray(results[0]).dtype)
         for p, result in zip(points, results):
             whole[p] = result
         if out is None:

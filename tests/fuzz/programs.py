@@ -191,14 +191,14 @@ def ufunc(rng: random.Random) -> tuple[str, list[Input]]:
     for _ in range(rng.randrange(2)):
         lines += helper(scope)
     kinds = [rng.choice(STRONG) for _ in range(rng.randint(1, 3))]
-    # `dtype` names what the operands become before the function sees them.
+    # `dtype` names what the operands become before the function sees them, and what the result is.
     computed = rng.choice(STRONG) if rng.random() < 0.3 else None
     casting = rng.choice(["safe", "same_kind"])
     if computed is not None:
         kinds = [rng.choice([k for k in STRONG if np.can_cast(getattr(np, k), getattr(np, computed), casting)]) for _ in kinds]
     names = [scope.fresh("x") for _ in kinds]
     scope.numbers |= {name: computed or kind for name, kind in zip(names, kinds)}
-    gives = rng.choice(STRONG)
+    gives = computed or rng.choice(STRONG)
     body = Body(scope, depth=3, gives=(gives,))
     body.statements(rng.randint(0, 4))
     lines += ["@vectorize", f"def u({', '.join(names)}):", *body.lines, f"    return {body.results()}"]

@@ -68,8 +68,19 @@ class Comparison:
         return ("refused", got.message) if got.what == "refused" else ("same", "")
 
     def shrunk(self, program: programs.Program) -> programs.Program:
-        """A small program that differs, too."""
-        return shrink.shrink(program, lambda smaller: self.told(smaller)[0] == "differs")
+        """A small program that differs in the same way."""
+        sort = _sort(self.told(program))
+        return shrink.shrink(program, lambda smaller: _sort(self.told(smaller)) == sort)
+
+
+def _sort(told: tuple[str, str]) -> str:
+    """The way in which a program differs: in its result, in its arguments, or in whether and what it raises."""
+    what, how = told
+    return (
+        f"{what} {how.split()[0].split('[')[0]} {how.split('got ')[-1].split()[0] if how.startswith(('raised', 'gave')) else ''}"
+        if how
+        else what
+    )
 
 
 def main(sort: str, start: int, stop: int, step: int, numba: str, small: str) -> None:
