@@ -193,3 +193,50 @@ fn buffers_outlive_the_work_that_uses_them() {
         assert_eq!(download(&*out), [round + 1; 512]);
     }
 }
+
+/// An array has nothing behind it that may be read, however its elements are loaded.
+#[test]
+fn loads_end_where_arrays_do() {
+    let _calls_succeed = failing("");
+    for (ty, bytes) in [
+        ("u8", 1),
+        ("i16", 2),
+        ("f16", 2),
+        ("i32", 4),
+        ("f32", 4),
+        ("i64", 8),
+        ("f64", 8),
+        ("c64", 8),
+        ("c128", 16),
+    ] {
+        for count in 1..=9usize {
+            // Value 2i + 2 is an index, 2i + 3 its element; the sums come behind them.
+            let mut body: String = (0..count)
+                .map(|i| format!("  %{0}: i64 = {i}\n  %{1}: {ty} = load %0[%{0}]\n", 2 * i + 2, 2 * i + 3))
+                .collect();
+            let mut sum = 3;
+            for i in 1..count {
+                let next = 2 * count + 1 + i;
+                body += &format!("  %{next}: {ty} = add %{sum}, %{}\n", 2 * i + 3);
+                sum = next;
+            }
+            let source = format!(
+                "entry kernel @k(%0 x: view<{ty}, 1, C, global>, %1 out: view<{ty}, 1, C, global>) {{\n{body}  store %1[%2] = %{sum}\n}}\n"
+            );
+            let exe = kernel(&source);
+            let (x, out) = (
+                device(0).allocate(count * bytes, None).unwrap(),
+                device(0).allocate(bytes, None).unwrap(),
+            );
+            x.write(0, &vec![0; count * bytes]).unwrap();
+            let args = [x.address(), count as u64, bytes as u64, out.address(), 1, bytes as u64];
+            launch(&*exe, grid(1, 1), &args).unwrap();
+            let ran = device(0).synchronize();
+            assert!(
+                ran.is_ok(),
+                "{count} of {ty}: {ran:?}\n{}",
+                exe.inspect(weft_runtime::Inspect::Asm).unwrap()
+            );
+        }
+    }
+}

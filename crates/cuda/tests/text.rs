@@ -102,3 +102,15 @@ fn a_function_is_no_kernel() {
     let refused = compile_ptx(&text::parse(source).unwrap(), Target::of_sm(90).unwrap(), Facts::ALL);
     assert!(matches!(refused, Err(CompileError::Internal(_))), "{refused:?}");
 }
+
+#[test]
+fn lines_of_print_are_released_by_their_heads() {
+    let ptx = compiled("says", Facts::ALL).text;
+    let released = ptx
+        .lines()
+        .position(|line| line.contains("st.release.sys.global.b64"))
+        .unwrap_or_else(|| panic!("{ptx}"));
+    let plain = ptx.lines().enumerate().filter(|(_, line)| line.trim().starts_with("st.global"));
+    let last = plain.map(|(at, _)| at).max().unwrap();
+    assert!(last < released, "{ptx}");
+}

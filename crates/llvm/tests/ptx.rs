@@ -127,3 +127,64 @@ define ptx_kernel void @k(ptr addrspace(1) %p) {
     assert!(ptx(SAXPY, 75, 63).is_ok());
     assert!(matches!(ptx("define void @f(", 75, 63), Err(Error::Parse { .. })));
 }
+
+/// A kernel that adds up the first elements of an array that starts at a multiple of 16.
+fn sum_of(ty: &str, bytes: usize, count: usize) -> String {
+    let add = if ty.starts_with('i') { "add" } else { "fadd" };
+    let mut text = format!(
+        "define ptx_kernel void @sum(ptr addrspace(1) noalias readonly align 16 %x, ptr addrspace(1) noalias align 16 %out) {{\n  %s0 = load {ty}, ptr addrspace(1) %x, align 16\n"
+    );
+    for i in 1..count {
+        text += &format!(
+            "  %p{i} = getelementptr inbounds i8, ptr addrspace(1) %x, i64 {}\n  %v{i} = load {ty}, ptr addrspace(1) %p{i}, align {bytes}\n  \
+             %s{i} = {add} {ty} %s{}, %v{i}\n",
+            i * bytes,
+            i - 1
+        );
+    }
+    text + &format!(
+        "  store {ty} %s{}, ptr addrspace(1) %out, align {bytes}\n  ret void\n}}\n",
+        count - 1
+    )
+}
+
+/// Where a load of PTX ends: `ld.global.nc.v4.b32 {%r1, ...}, [%rd1+16];` ends at 32.
+fn end_of(load: &str) -> usize {
+    let name = load.split_whitespace().next().unwrap();
+    let (mut lanes, mut bits) = (1, 0);
+    for part in name.split('.') {
+        match part.split_at(1) {
+            ("v", n) => lanes = n.parse().unwrap(),
+            ("b" | "u" | "s" | "f", n) => bits = n.parse().unwrap(),
+            _ => {}
+        }
+    }
+    let offset = load
+        .split_once('+')
+        .map_or(0, |(_, rest)| rest.split(']').next().unwrap().parse().unwrap());
+    offset + lanes * bits / 8
+}
+
+#[test]
+fn no_load_reads_behind_what_is_read() {
+    for (ty, bytes) in [
+        ("i8", 1),
+        ("i16", 2),
+        ("half", 2),
+        ("i32", 4),
+        ("float", 4),
+        ("i64", 8),
+        ("double", 8),
+    ] {
+        for count in 1..=9 {
+            for (sm, isa) in [(75, 63), (90, 78), (100, 86)] {
+                let text = ptx(&sum_of(ty, bytes, count), sm, isa).unwrap();
+                let loads = text.lines().map(str::trim).filter(|line| line.starts_with("ld.global"));
+                let last = loads.map(end_of).max().unwrap();
+                assert_eq!(last, count * bytes, "{count} of {ty} for sm_{sm}:\n{text}");
+            }
+        }
+    }
+    // Whole vectors stay what they are.
+    assert!(ptx(&sum_of("float", 4, 8), 90, 78).unwrap().contains("ld.global.nc.v4"));
+}

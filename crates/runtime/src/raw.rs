@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)]
 
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
 /// Host memory that the caller knows to be there, and to stay as it is, for as long as it uses the result.
 pub fn bytes<'a>(address: u64, bytes: usize) -> &'a [u8] {
     if bytes == 0 {
@@ -27,16 +29,44 @@ pub fn copy(to: u64, from: u64, bytes: usize) {
 }
 
 /// One word of memory that a device may write to meanwhile.
-pub trait Word: Copy {}
-impl Word for u32 {}
-impl Word for u64 {}
-
-pub fn load<T: Word>(address: u64) -> T {
-    // SAFETY: mapped memory that the caller holds, aligned for the word.
-    unsafe { std::ptr::read_volatile(address as *const T) }
+pub trait Word: Copy {
+    /// # Safety
+    /// Memory that is there, aligned for the word.
+    unsafe fn load(from: *mut Self) -> Self;
+    /// # Safety
+    /// As for `load`.
+    unsafe fn store(to: *mut Self, value: Self);
 }
 
+macro_rules! words {
+    ($($word:ty, $atomic:ty;)*) => {$(
+        impl Word for $word {
+            unsafe fn load(from: *mut $word) -> $word {
+                // SAFETY: by contract.
+                unsafe { <$atomic>::from_ptr(from) }.load(Ordering::Acquire)
+            }
+
+            unsafe fn store(to: *mut $word, value: $word) {
+                // SAFETY: by contract.
+                unsafe { <$atomic>::from_ptr(to) }.store(value, Ordering::Release);
+            }
+        }
+    )*};
+}
+
+words! {
+    u32, AtomicU32;
+    u64, AtomicU64;
+}
+
+/// Reads a word; what a device wrote before it released this one is read behind it.
+pub fn load<T: Word>(address: u64) -> T {
+    // SAFETY: mapped memory that the caller holds, aligned for the word.
+    unsafe { T::load(address as *mut T) }
+}
+
+/// Writes a word behind all that was written before.
 pub fn store<T: Word>(address: u64, value: T) {
     // SAFETY: as above.
-    unsafe { std::ptr::write_volatile(address as *mut T, value) };
+    unsafe { T::store(address as *mut T, value) }
 }

@@ -107,7 +107,7 @@ impl<'m> Fx<'_, 'm> {
                 self.store_element(&view, indices, value, *part)?;
             }
             StmtKind::Barrier => self.barrier(),
-            StmtKind::GridBarrier => self.grid_barrier(),
+            StmtKind::GridBarrier => self.grid_barrier()?,
             StmtKind::SyncWarp(mask) => {
                 let mask = self.operand(*mask)?;
                 self.sync_warp(mask);

@@ -57,6 +57,7 @@ impl Fx<'_, '_> {
         let candidates = self.params(&self.f.params, 0)?;
         self.make_slots()?;
         self.make_arrays()?;
+        self.expect_grid_barriers()?;
         self.block(&self.f.body)?;
         Ok(candidates)
     }
@@ -234,6 +235,7 @@ impl Fx<'_, '_> {
 
     pub fn finish(mut self, name: String, candidates: &[Candidate], keep: Keep) -> Entry {
         self.w.place(self.end);
+        self.leave_grid();
         self.w.end(format_args!("ret void"));
         self.write_raising();
         let body = self.body();
@@ -241,7 +243,7 @@ impl Fx<'_, '_> {
         for (used, hidden) in [(self.cx.mailbox, Operand::MAILBOX), (self.cx.grid_sync, Operand::COUNTER)] {
             let comma = if signature.is_empty() { "" } else { ", " };
             if used {
-                let _ = write!(signature, "{comma}{} noundef noalias align 4 {}", hidden.ty, hidden.bare());
+                let _ = write!(signature, "{comma}{} noundef noalias align 8 {}", hidden.ty, hidden.bare());
             }
         }
         let (bounds, lines) = (self.launch_bounds(), self.cx.entry_location());

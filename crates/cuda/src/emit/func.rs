@@ -8,6 +8,7 @@ use weft_passes::written;
 
 use super::EmitError;
 use super::control::Frame;
+use super::grid::Meeting;
 use super::mailbox::Raising;
 use super::module::ModuleCx;
 use super::number::Num;
@@ -33,6 +34,8 @@ pub struct Fx<'a, 'm> {
     /// Where it leaves the scalars that a function gives back; a kernel gives none.
     pub results: Vec<(Scalar, Operand)>,
     pub raising: Option<Raising>,
+    /// Barriers of the grid, if there are any.
+    pub meeting: Option<Meeting>,
     /// Special registers that are read, by name.
     pub registers: HashMap<String, Operand>,
     pub span: Span,
@@ -58,6 +61,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             end,
             results: Vec::new(),
             raising: None,
+            meeting: None,
             registers: HashMap::new(),
             span: Span::NONE,
             threads_meet: written::threads_meet(f),

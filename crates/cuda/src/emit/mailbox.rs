@@ -89,7 +89,10 @@ impl Fx<'_, '_> {
         self.w.line(format_args!("store atomic i32 {WRITTEN}, {state} release, align 4"));
         self.w.br(last);
         self.w.place(last);
-        self.w.end(format_args!("ret void"));
+        match self.meeting {
+            Some(_) => self.w.br(self.end),
+            None => self.w.end(format_args!("ret void")),
+        }
     }
 
     fn mail(&mut self, offset: i64) -> Operand {
@@ -146,10 +149,12 @@ impl Fx<'_, '_> {
         let line = self
             .w
             .inst(Ty::Ptr(Memory::Global), format_args!("getelementptr i64, {ring}, {start}"));
-        for (i, slot) in slots.iter().enumerate() {
+        for (i, slot) in slots.iter().enumerate().skip(1) {
             let ptr = self.w.inst(line.ty, format_args!("getelementptr i64, {line}, i64 {i}"));
             self.w.line(format_args!("store {slot}, {ptr}, align 8"));
         }
+        // Last of all, and released to the host: whoever sees that there is a line sees all of it.
+        self.w.line(format_args!("store atomic {}, {line} release, align 8", slots[0]));
         self.w.br(after);
         self.w.place(full);
         self.counted_up(DROPPED, 1);

@@ -12,6 +12,7 @@ mod divide;
 mod entry;
 mod export;
 mod func;
+mod grid;
 mod helpers;
 mod lines;
 mod mailbox;
@@ -82,8 +83,8 @@ pub struct Emitted {
     pub shared_bytes: u64,
     /// Is memory asked for at the launch (`extern shared`) used?
     pub dynamic_shared: bool,
-    /// Are there barriers of the grid? The launch has to be cooperative then, and needs a word of device memory for the barrier: zero at
-    /// first and then as launches leave it, and not that of a launch that may run at the same time.
+    /// Are there barriers of the grid? The launch has to be cooperative then, and needs 8 bytes of device memory for the barrier: zero at
+    /// first, as launches leave them, and not those of a launch that may run at the same time.
     pub grid_sync: bool,
     pub error_sites: Vec<ErrorSite>,
     pub print_sites: Vec<PrintSite>,

@@ -1,6 +1,6 @@
 //! What threads do together: barriers, operations of a warp, fences, dynamic shared memory.
 
-use weft_ir::{BarrierOp, FenceScope, Geometry, Layout, Scalar, Space, ViewType, WarpOp};
+use weft_ir::{BarrierOp, FenceScope, Layout, Scalar, Space, ViewType, WarpOp};
 use weft_passes::range::Range;
 
 use super::func::Fx;
@@ -25,62 +25,6 @@ impl Fx<'_, '_> {
         };
         let name = format!("barrier.cta.red.{name}.aligned.all");
         Num::Reg(self.nvvm(&name, ty, &[Ty::I32.int_const(0), value]))
-    }
-
-    /// The first thread of each block counts it in; the block that comes last turns the counter's top bit over, which the others wait
-    /// for. So the counter serves any number of barriers and launches as it was left.
-    pub fn grid_barrier(&mut self) {
-        self.cx.grid_sync = true;
-        self.barrier();
-        let (first, wait, after) = (self.w.label(), self.w.label(), self.w.label());
-        let leader = self.is_zero(Geometry::ThreadIdx);
-        self.w.cond_br(leader, first, after);
-        self.w.place(first);
-        let blocks = self.blocks_of_grid();
-        let chief = self.is_zero(Geometry::BlockIdx);
-        let top = Ty::I32.int_const(i64::from(i32::MIN));
-        let turn = self.w.binary("sub", top, blocks);
-        let turn = self.w.binary("add", turn, Ty::I32.int_const(1));
-        let by = self.w.select(chief, turn, Ty::I32.int_const(1));
-        self.fence(FenceScope::Device);
-        let counter = Operand::COUNTER;
-        let before = self.w.inst(
-            Ty::I32,
-            format_args!("atomicrmw add {counter}, {by} syncscope(\"device\") monotonic, align 4"),
-        );
-        self.w.place(wait);
-        let now = self.w.inst(
-            Ty::I32,
-            format_args!("load atomic volatile i32, {counter} syncscope(\"device\") monotonic, align 4"),
-        );
-        let changed = self.w.binary("xor", before, now);
-        let turned = self.w.compare("icmp slt", changed, Ty::I32.int_const(0));
-        let seen = self.w.label();
-        self.w.cond_br(turned, seen, wait);
-        self.w.place(seen);
-        self.fence(FenceScope::Device);
-        self.w.place(after);
-        self.barrier();
-    }
-
-    /// Are the thread's or the block's indices 0 along all axes?
-    fn is_zero(&mut self, query: impl Fn(weft_ir::Axis) -> Geometry) -> Operand {
-        let [x, y, z] = super::AXES.map(|axis| {
-            let index = self.geometry(query(axis));
-            self.take_short(index)
-        });
-        let any = self.w.binary("or", x, y);
-        let any = self.w.binary("or", any, z);
-        self.w.compare("icmp eq", any, Ty::I32.int_const(0))
-    }
-
-    fn blocks_of_grid(&mut self) -> Operand {
-        let [x, y, z] = super::AXES.map(|axis| {
-            let dim = self.geometry(Geometry::GridDim(axis));
-            self.take_short(dim)
-        });
-        let xy = self.w.binary("mul", x, y);
-        self.w.binary("mul", xy, z)
     }
 
     pub fn sync_warp(&mut self, mask: Operand) {

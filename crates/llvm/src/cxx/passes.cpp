@@ -2,6 +2,8 @@
 //
 // LLVM's own way to name a pipeline is a text, which brings in every pass that LLVM has. Here passes are named as types, and what is not named is not linked.
 // A pass must find every analysis it asks for registered: whoever adds one makes sure that the `…::Key`s its object file refers to (nm -C) are registered below.
+#include "loads.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/AliasAnalysis.h"
@@ -343,6 +345,7 @@ enum Pipeline : int { Gang, Scalar, Simt };
 extern "C" void weft_llvm_optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, int pipeline) {
   Module &M = *unwrap(module);
   bool IsGpu = pipeline == Simt;
+  registerExactLoads();
   Analyses All(M, *reinterpret_cast<TargetMachine *>(machine), IsGpu);
   AlwaysInlinerPass(/*InsertLifetime=*/false).run(M, All.Modules);
   FunctionPassManager ForGangs = gangPasses(), ForScalars = scalarPasses(IsGpu), ForRare = rarePasses();

@@ -1,0 +1,2 @@
+// Has every later code generation for a GPU read no element that the program does not read.
+void registerExactLoads();
