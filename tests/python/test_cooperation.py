@@ -83,9 +83,10 @@ def test_dynamic_shared_memory_is_limited():
     a = np.arange(8)
     boxed[2, 4, 0, 32](a)
     assert a.tolist() == [0] * 4 + [4] * 4
-    boxed[2, 4, 0, 227 << 10](a)
-    with pytest.raises(weft.LaunchError, match="232448 bytes of shared memory: got 232449"):
-        boxed[2, 4, 0, (227 << 10) + 1](a)
+    most = weft._weft.current_device().limits()["shared_bytes_optin"]
+    boxed[2, 4, 0, most](a)
+    with pytest.raises(weft.LaunchError, match=f"{most} bytes of shared memory: got {most + 1}"):
+        boxed[2, 4, 0, most + 1](a)
     for wrong in (-1, 1.5, "much"):
         with pytest.raises(weft.LaunchError, match="dynamic shared memory"):
             boxed[2, 4, 0, wrong](a)
@@ -106,6 +107,42 @@ def test_grids_that_wait_for_themselves_are_limited():
         assert (a == 1).all()
         with pytest.raises(weft.LaunchError, match="4096 blocks at the same time"):
             meeting[4097, 1](a)
+
+
+@cuda.jit
+def leaving_before_a_meeting(a, first, last):
+    i = cuda.grid(1)
+    if i >= first and i < last:
+        a[i] = -1
+        return
+    cuda.cg.this_grid().sync()
+    if i >= 8:
+        a[i] += a[15 - i]
+
+
+@cuda.jit
+def raising_before_a_meeting(a):
+    i = cuda.grid(1)
+    assert i != 4, "four"
+    cuda.cg.this_grid().sync()
+    a[i] += 1
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 1), (0, 2), (2, 3), (0, 8), (5, 6), (4, 8)])
+def test_a_grid_does_not_wait_for_threads_that_have_returned(first, last):
+    a = np.arange(16)
+    leaving_before_a_meeting[8, 2](a, first, last)
+    left = [-1 if first <= i < last else i for i in range(8)]
+    # The upper half reads what the lower wrote before the meeting.
+    assert a.tolist() == left + [i + left[15 - i] for i in range(8, 16)]
+
+
+def test_an_error_before_a_meeting_ends_the_launch():
+    a = np.zeros(16)
+    with pytest.raises(AssertionError, match="four"):
+        raising_before_a_meeting[8, 2](a)
+    assert a[4] == 0
+    meeting[8, 2](a)
 
 
 def test_an_error_ends_a_grid_that_waits():

@@ -185,3 +185,17 @@ def test_other_views_of_the_same_bytes():
             wrong()
     with pytest.raises(ValueError, match="no whole number"):
         d[:, :1].copy().reshape(4).view(np.int8)[:9].copy().view(np.int64)
+
+
+def test_arrays_on_one_page_are_pinned_together():
+    memory = np.arange(1024.0)
+    a, b, both = memory[10:20], memory[30:40], memory[5:500]
+    d = cuda.device_array(10)
+    with cuda.pinned(a, b), cuda.pinned(both), cuda.pinned(a):
+        d.copy_to_device(a)
+        d.copy_to_host(b)
+    np.testing.assert_array_equal(b, a)
+    with cuda.pinned(a):
+        d.copy_to_device(a + 1)
+        d.copy_to_host(a)
+    np.testing.assert_array_equal(a, np.arange(11.0, 21.0))

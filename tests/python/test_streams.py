@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import numpy as np
 import pytest
@@ -91,6 +92,36 @@ def test_a_graph_does_the_work_again():
         captured.graph.launch(stream)
         stream.synchronize()
         np.testing.assert_array_equal(a.copy_to_host(), np.full(64, float(expected)))
+
+
+def test_an_error_in_a_capture_is_the_one_that_is_shown():
+    stream = cuda.stream(nonblocking=True)
+    event = cuda.event()
+    event.record()
+    with pytest.raises(ValueError, match="mine"), stream.capture():
+        raise ValueError("mine")
+    a = cuda.to_device(np.zeros(64))
+    with stream.capture() as captured:
+        add_one[1, 64, stream](a)
+    assert len(captured.graph) == 1
+
+
+def test_arrays_may_be_dropped_during_a_capture():
+    stream = cuda.stream()
+    a = cuda.to_device(np.zeros(64))
+    for _ in range(3):
+        dropped = [cuda.to_device(np.ones(64)), cuda.to_device(np.ones(64), stream), cuda.pinned_array(64)]
+        add_one[1, 64, stream](dropped[0])
+        cuda.synchronize()
+        with stream.capture() as captured:
+            add_one[1, 64, stream](a)
+            del dropped
+            gc.collect()
+            add_one[1, 64, stream](a)
+        assert len(captured.graph) == 2
+        captured.graph.launch(stream)
+        stream.synchronize()
+    np.testing.assert_array_equal(a.copy_to_host(), np.full(64, 6.0))
 
 
 def test_callbacks_come_after_the_work():

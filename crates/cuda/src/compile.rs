@@ -1,6 +1,6 @@
 //! From a module to PTX.
 
-use weft_ir::Module;
+use weft_ir::{Module, Span};
 use weft_passes::lower_for_cuda;
 use weft_runtime::CompileError;
 
@@ -24,7 +24,7 @@ pub fn compile_ptx(module: &Module, target: Target, facts: Facts) -> Result<Ptx,
 /// A module for programs of others, which launch or call its entry by a name (`None`: made of the function's); see [`emit::export`].
 pub fn export_ptx(module: &Module, target: Target, symbol: Option<&str>, lines: bool) -> Result<Ptx, CompileError> {
     let emitted = emit::export(&lowered(module)?, target, symbol, lines)?;
-    assembly(emitted, target)
+    assembly(module, emitted, target)
 }
 
 /// A module made ready for [`compile_lowered`].
@@ -39,10 +39,21 @@ pub fn lowered(module: &Module) -> Result<Module, CompileError> {
 
 /// What [`lowered`] gave, for a target and a set of facts.
 pub fn compile_lowered(module: &Module, target: Target, facts: Facts, lines: bool) -> Result<Ptx, CompileError> {
-    assembly(emit::emit(module, target, facts, lines)?, target)
+    assembly(module, emit::emit(module, target, facts, lines)?, target)
 }
 
-fn assembly(emitted: Emitted, target: Target) -> Result<Ptx, CompileError> {
+/// The target for what was emitted, under a driver that serves PTX up to a version.
+pub fn target_for(module: &Module, emitted: &Emitted, target: Target, newest: u32) -> Result<Target, CompileError> {
+    target
+        .with_room(emitted.param_bytes(), newest)
+        .map_err(|message| CompileError::Unsupported {
+            message,
+            span: module.entry_function().body.0.first().map_or(Span::NONE, |first| first.span),
+        })
+}
+
+fn assembly(module: &Module, emitted: Emitted, target: Target) -> Result<Ptx, CompileError> {
+    let target = target_for(module, &emitted, target, u32::MAX)?;
     let text = weft_llvm::ptx(&emitted.text, target.sm, target.ptx).map_err(|error| CompileError::Internal(error.to_string()))?;
     Ok(Ptx { text, emitted, target })
 }

@@ -11,6 +11,7 @@ use weft_runtime::{
     Stream, checked, hosts, patience,
 };
 
+use crate::capture::Goes;
 use crate::compile;
 use crate::driver::{KernelLaunch, Name};
 use crate::emit::{self, Facts, ViewParam};
@@ -100,10 +101,18 @@ impl CudaExecutable {
         let facts = facts::find(&self.views, &self.ints, slots, threads).and(self.most);
         let variant = self.variant(facts).map_err(RunError::Compile)?;
         let launch = self.prepare(plan, variant)?;
+        let goes = self.gpu.goes(launch.stream)?;
         if variant.has_extras() {
-            return self.start_with_extras(plan, variant, &launch, slots);
+            self.start_with_extras(plan, (variant, &goes), &launch, slots)?;
+        } else {
+            self.queue(plan, variant, &launch, slots, [None; 2])?;
         }
-        self.queue(plan, variant, &launch, slots, [None; 2])
+        match goes {
+            Goes::Now => {}
+            Goes::Here(capture) => capture.keep(variant.clone()),
+            Goes::Elsewhere => self.gpu.keep_for_good(variant.clone()),
+        }
+        Ok(())
     }
 
     /// Checks what the driver would refuse with fewer words. The context is current.
@@ -158,10 +167,39 @@ impl CudaExecutable {
         Ok(())
     }
 
-    fn start_with_extras(&self, plan: &Plan<'_>, variant: &Arc<Variant>, launch: &KernelLaunch, slots: &[u64]) -> Result<(), RunError> {
-        let extras = variant.extras(plan.stream)?;
-        plan.stream
-            .launch_with(&extras.mailbox, || self.queue(plan, variant, launch, slots, extras.addresses()))
+    /// A launch that leaves something for the host, or waits for its grid.
+    fn start_with_extras(
+        &self,
+        plan: &Plan<'_>,
+        (variant, goes): (&Arc<Variant>, &Goes),
+        launch: &KernelLaunch,
+        slots: &[u64],
+    ) -> Result<(), RunError> {
+        let mailbox = match goes {
+            Goes::Now => variant.mailbox(plan.stream)?,
+            Goes::Here(_) => variant.new_mailbox()?,
+            Goes::Elsewhere => {
+                return Err(RunError::Unsupported(format!(
+                    "{} may raise, prints, or waits for its grid, so that only Weft's own captures take it: capture with stream.capture()",
+                    self.name as &str
+                )));
+            }
+        };
+        let address = mailbox.as_ref().map(|mailbox| mailbox.address());
+        let queue = |word| self.queue(plan, variant, launch, slots, [address, word]);
+        match goes {
+            Goes::Here(capture) => {
+                let word = variant.grid_sync.then(|| capture.word(&self.gpu, launch.stream)).transpose()?;
+                capture.launch(&mailbox, || queue(word))
+            }
+            _ if variant.grid_sync => {
+                let stream = (launch.stream, plan.stream.number());
+                plan.stream.waits.launch(&mailbox, || {
+                    self.gpu.words.launch(&self.gpu.context, stream, |word| queue(Some(word)))
+                })
+            }
+            _ => plan.stream.waits.launch(&mailbox, || queue(None)),
+        }
     }
 
     /// Gives the launch to the driver. A parameter is the low bytes of its slot, so that slots' addresses are what the driver gets.
@@ -194,9 +232,6 @@ impl CudaExecutable {
             context.check(context.launch(launch, params))
         })?;
         context.launched(self.name);
-        if plan.stream.captures() {
-            plan.stream.keep(variant.clone());
-        }
         Ok(())
     }
 

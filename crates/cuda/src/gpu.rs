@@ -5,22 +5,26 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use weft_runtime::{DeviceId, DeviceInfo, Limits, Output, RunError, patience};
 
-use crate::driver::table::{DeviceOrdinal, GraphExecHandle, GraphHandle, ModuleHandle, StreamHandle};
+use crate::capture::{Capture, Kept};
+use crate::driver::table::{DeviceOrdinal, EventHandle, GraphExecHandle, GraphHandle, ModuleHandle, StreamHandle};
 use crate::driver::{Attribute, Context, Driver, Failure};
 use crate::memory::Pool;
 use crate::profile::Clock;
 use crate::staging::Staging;
 use crate::stream::CudaStream;
-use crate::target::Target;
+use crate::target::{self, Target};
 use crate::waits::{self, Waits};
+use crate::words::Words;
 
 /// Something to be given back.
 #[derive(Clone, Copy, Debug)]
 pub enum Job {
     Pinned(u64),
     Managed(u64),
-    /// Memory of others, which is unpinned.
-    Registered(u64),
+    /// Memory of others, which is unpinned: address and bytes.
+    Registered(u64, u64),
+    /// What barriers of a graph's kernels counted in.
+    Word(u64),
     Module(ModuleHandle),
     Graph(GraphHandle, GraphExecHandle),
 }
@@ -31,19 +35,26 @@ pub struct Gpu {
     pub info: DeviceInfo,
     pub limits: Limits,
     pub target: Target,
+    /// The newest PTX ISA that the driver serves.
+    pub newest_ptx: u32,
     pub pool: Pool,
     pub staging: Staging,
     pub clock: Clock,
+    pub words: Words,
     default: OnceLock<Arc<CudaStream>>,
     /// Streams that are alive, by handle.
     streams: Mutex<HashMap<u64, Weak<CudaStream>>>,
     /// What streams left that are gone, whose kernels may still run.
     orphans: Waits,
+    /// Behind all work of streams that are gone.
+    marks: Mutex<Vec<EventHandle>>,
     /// What kernels printed and waits collected.
     pub output: Output,
-    /// Captures under way, while which the device cannot be waited for, and what is put off until then.
-    captures: Mutex<u32>,
+    /// Captures under way that were begun here, by the driver's number, and what is put off until nothing captures.
+    captures: Mutex<HashMap<u64, Arc<Capture>>>,
     later: Mutex<Vec<Job>>,
+    /// What graphs of other libraries use, which say nothing when they are gone.
+    for_good: Mutex<Vec<Arc<dyn Kept>>>,
     /// All GPUs of this process, this one too, by index.
     siblings: OnceLock<Vec<Weak<Gpu>>>,
 }
@@ -70,17 +81,21 @@ impl Gpu {
             pool: Pool::default(),
             staging: Staging::default(),
             clock: Clock::default(),
+            words: Words::default(),
             default: OnceLock::new(),
             streams: Mutex::default(),
             orphans: Waits::default(),
+            marks: Mutex::default(),
             output: Output::default(),
-            captures: Mutex::new(0),
+            captures: Mutex::default(),
             later: Mutex::default(),
+            for_good: Mutex::default(),
             siblings: OnceLock::new(),
             context,
             info,
             limits,
             target,
+            newest_ptx: target::newest_ptx(driver.version),
         })
     }
 
@@ -104,10 +119,9 @@ impl Gpu {
         let all = self.siblings.get().map_or(&[][..], Vec::as_slice);
         for gpu in all.iter().filter_map(Weak::upgrade) {
             if gpu.context.is_alive()
-                && !gpu.captures()
                 && let Ok(_current) = gpu.context.enter()
             {
-                let _ = gpu.context.synchronize();
+                gpu.wait_for_streams();
             }
         }
     }
@@ -135,56 +149,106 @@ impl Gpu {
         lock(&self.streams).values().filter_map(Weak::upgrade).collect()
     }
 
-    /// A stream that goes away leaves what its kernels, which may still run, leave.
-    pub fn forget(&self, handle: StreamHandle, left: &Waits) {
+    /// A stream that goes away leaves what its kernels, which may still run, leave, and a mark behind them.
+    pub fn forget(&self, handle: StreamHandle, left: &Waits, mark: Option<EventHandle>) {
         let mut streams = lock(&self.streams);
         if streams.get(&handle.raw()).is_some_and(|known| known.strong_count() == 0) {
             streams.remove(&handle.raw());
         }
         drop(streams);
         self.orphans.adopt(left);
+        lock(&self.marks).extend(mark);
     }
 
-    /// A stream begins to capture, or has ended it.
-    pub fn capture(&self, begins: bool) {
-        let mut captures = lock(&self.captures);
-        if begins {
-            *captures += 1;
-            return;
-        }
-        *captures -= 1;
-        if *captures == 0 {
-            drop(captures);
-            self.pool.free_deferred(self);
-            let later = std::mem::take(&mut *lock(&self.later));
-            later.into_iter().for_each(|job| self.give_back(job));
-        }
+    pub fn known_capture(&self, id: u64) -> Option<Arc<Capture>> {
+        lock(&self.captures).get(&id).cloned()
     }
 
+    pub fn begins(&self, capture: &Arc<Capture>) {
+        lock(&self.captures).insert(capture.id, capture.clone());
+    }
+
+    /// A capture has ended. What was put off meanwhile is done.
+    pub fn ended(&self, capture: &Capture) {
+        lock(&self.captures).remove(&capture.id);
+        self.settle();
+    }
+
+    /// Does a capture go on that was begun here?
     pub fn captures(&self) -> bool {
-        *lock(&self.captures) > 0
+        !lock(&self.captures).is_empty()
+    }
+
+    /// A graph of another library uses this.
+    pub fn keep_for_good(&self, what: Arc<dyn Kept>) {
+        let mut kept = lock(&self.for_good);
+        if !kept.iter().any(|known| Arc::ptr_eq(known, &what)) {
+            kept.push(what);
+        }
     }
 
     /// Gives back what work under way may still use, behind that work. Nothing to be done on a lost device.
     pub fn give_back(&self, job: Job) {
+        if !self.context.is_alive() {
+            return;
+        }
+        lock(&self.later).push(job);
+        self.settle();
+    }
+
+    /// Does what is put off while something captures: waiting for the device would end the capture, or become a part of it.
+    pub fn settle(&self) {
+        if self.captures() || !self.context.is_alive() {
+            return;
+        }
+        let Ok(_current) = self.context.enter() else { return };
+        self.pool.free_deferred(self);
+        if lock(&self.later).is_empty() || !self.wait_for_streams() {
+            return;
+        }
+        let _relaxed = self.context.relaxed();
+        let jobs = std::mem::take(&mut *lock(&self.later));
+        jobs.into_iter().for_each(|job| self.finish(job));
+    }
+
+    fn finish(&self, job: Job) {
         let context = &self.context;
-        if !context.is_alive() {
-            return;
-        }
-        if self.captures() {
-            lock(&self.later).push(job);
-            return;
-        }
-        let Ok(_current) = context.enter() else { return };
         // There is nobody to tell of what fails here: the next wait will.
-        let _ = context.synchronize();
         let _ = match job {
             Job::Pinned(address) => context.free_pinned(address),
             Job::Managed(address) => context.free(address),
-            Job::Registered(address) => context.unpin(address),
+            Job::Registered(address, bytes) => {
+                context.driver.pins.unpin(context, address, bytes);
+                Ok(())
+            }
+            Job::Word(word) => {
+                self.words.give_back(word);
+                Ok(())
+            }
             Job::Module(module) => context.unload_module(module),
             Job::Graph(graph, exec) => context.destroy_graph(graph, exec),
         };
+    }
+
+    /// Waits for the work of all streams that are known, and of those that were. Not for the device, which other libraries' streams that
+    /// capture are streams of, too. False if one of ours captures. The context is current.
+    pub fn wait_for_streams(&self) -> bool {
+        let context = &self.context;
+        let mut handles: Vec<StreamHandle> = self.streams().iter().map(|stream| stream.handle()).collect();
+        handles.push(StreamHandle::NULL);
+        if !handles.iter().all(|handle| self.is_free(*handle)) {
+            return false;
+        }
+        let _relaxed = context.relaxed();
+        // What fails here the next wait tells.
+        let marks = std::mem::take(&mut *lock(&self.marks));
+        for mark in marks {
+            let _ = context.synchronize_event(mark).and_then(|()| context.destroy_event(mark));
+        }
+        for handle in handles {
+            let _ = context.synchronize_stream(handle);
+        }
+        true
     }
 
     /// Waits for everything on the device and gathers what kernels left.
@@ -192,14 +256,22 @@ impl Gpu {
         if !self.context.is_used() {
             return Ok(());
         }
+        if self.captures() {
+            return Err(RunError::Invalid(format!(
+                "{} cannot be waited for while a stream captures",
+                self.id()
+            )));
+        }
         let streams = self.streams();
-        if patience::can_end() && !self.captures() {
+        if patience::can_end() {
             streams.iter().try_for_each(|stream| stream.look_alone())?;
         }
         let _current = self.context.enter()?;
         let mut all: Vec<&Waits> = streams.iter().map(|stream| &stream.waits).collect();
         all.push(&self.orphans);
-        waits::over(self, &all, || self.context.check(self.context.synchronize()))
+        let waited = waits::over(self, &all, || self.context.check(self.context.synchronize()));
+        self.settle();
+        waited
     }
 }
 

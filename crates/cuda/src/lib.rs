@@ -1,5 +1,6 @@
 //! The CUDA back end: IR becomes LLVM IR text for NVPTX in [`emit`], LLVM makes PTX of it for a [`target::Target`], the driver runs it.
 
+mod capture;
 pub mod compile;
 mod device;
 pub mod driver;
@@ -9,12 +10,14 @@ mod facts;
 mod gpu;
 mod mailbox;
 mod memory;
+mod pins;
 mod profile;
 mod staging;
 mod stream;
 pub mod target;
 mod variant;
 mod waits;
+mod words;
 
 pub use compile::{Ptx, compile_ptx, export_ptx};
 pub use device::{CudaDevice, Platform, devices, platform, profiler, status};

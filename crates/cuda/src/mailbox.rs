@@ -27,8 +27,8 @@ impl Mailbox {
         let ring_slots = sites.ring_slots();
         let bytes = (RING + 8 * ring_slots) as usize;
         let memory = HostBuffer::new(gpu, bytes, HostMemory::Pinned)?;
-        raw::write(memory.address(), &vec![0; bytes]);
-        raw::store(memory.address() + CAPACITY, ring_slots);
+        raw::write(memory.host_address(), &vec![0; bytes]);
+        raw::store(memory.host_address() + CAPACITY, ring_slots);
         Ok(Arc::new(Mailbox {
             memory,
             sites: sites.clone(),
@@ -37,8 +37,13 @@ impl Mailbox {
         }))
     }
 
+    /// Where kernels find it.
     pub fn address(&self) -> u64 {
         self.memory.address()
+    }
+
+    fn here(&self) -> u64 {
+        self.memory.host_address()
     }
 
     /// A stream's work uses it from now on, until it is collected there while the stream is quiet.
@@ -58,7 +63,7 @@ impl Mailbox {
         gpu.output.push(&text);
         let error = self.sites.error(self);
         if error.is_some() {
-            raw::store(self.address() + STATE, 0u32);
+            raw::store(self.here() + STATE, 0u32);
         }
         error.map_or(Ok(()), Err)
     }
@@ -69,9 +74,9 @@ impl Mailbox {
             return;
         }
         self.sites.dropped(self, text);
-        raw::write(self.address() + RING, &vec![0; (8 * *read) as usize]);
-        raw::store(self.address() + DROPPED, 0u64);
-        raw::store(self.address() + TAKEN, 0u64);
+        raw::write(self.here() + RING, &vec![0; (8 * *read) as usize]);
+        raw::store(self.here() + DROPPED, 0u64);
+        raw::store(self.here() + TAKEN, 0u64);
         *read = 0;
     }
 }
@@ -79,10 +84,10 @@ impl Mailbox {
 /// The device may be writing to it.
 impl Words for Mailbox {
     fn u32(&self, offset: u64) -> u32 {
-        raw::load(self.address() + offset)
+        raw::load(self.here() + offset)
     }
 
     fn u64(&self, offset: u64) -> u64 {
-        raw::load(self.address() + offset)
+        raw::load(self.here() + offset)
     }
 }

@@ -9,9 +9,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use weft_runtime::{Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, OutOfMemory, RunError, Stream, block_size, inside, raw};
 
+use crate::capture::Goes;
 use crate::driver::table::{PoolHandle, StreamHandle};
 use crate::driver::{Attribute, Context, Failure, PoolAttribute, codes};
 use crate::gpu::{Gpu, Job, lock};
+use crate::pins::PinError;
 use crate::stream::{self, CudaStream};
 
 /// Bytes of the smallest unit that every GPU compares and swaps.
@@ -24,8 +26,18 @@ pub struct Pool {
     used: AtomicU64,
     peak: AtomicU64,
     limit: AtomicU64,
-    /// Freed while their stream captured; freed for good when it no longer does.
-    deferred: Mutex<Vec<(u64, StreamHandle, usize)>>,
+    /// Freed while something captured; freed for good when nothing does.
+    deferred: Mutex<Vec<Freed>>,
+}
+
+/// Memory that nobody holds any more.
+#[derive(Debug)]
+struct Freed {
+    address: u64,
+    bytes: usize,
+    /// Where it was allocated, and where it was used besides.
+    stream: Arc<CudaStream>,
+    others: Vec<Arc<dyn Stream>>,
 }
 
 #[derive(Debug)]
@@ -34,7 +46,7 @@ enum Source {
     Bins(Mutex<Bins>),
 }
 
-/// Free blocks by stream and size, and the bytes of all blocks.
+/// Free blocks by stream and size, and the bytes of all blocks. Streams go by our numbers: the driver gives a handle again.
 #[derive(Debug, Default)]
 struct Bins {
     free: HashMap<(u64, usize), Vec<u64>>,
@@ -68,7 +80,8 @@ impl Pool {
     }
 
     /// Memory for work on a stream. The context is current.
-    pub fn allocate(&self, gpu: &Gpu, bytes: usize, stream: StreamHandle) -> Result<u64, RunError> {
+    pub fn allocate(&self, gpu: &Gpu, bytes: usize, stream: &CudaStream) -> Result<u64, RunError> {
+        self.free_deferred(gpu);
         let used = self.used.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
         let limit = self.limit.load(Ordering::Relaxed);
         let taken = if used > limit {
@@ -89,7 +102,7 @@ impl Pool {
         }
     }
 
-    fn take_or_make_room(&self, gpu: &Gpu, bytes: usize, stream: StreamHandle) -> Result<u64, RunError> {
+    fn take_or_make_room(&self, gpu: &Gpu, bytes: usize, stream: &CudaStream) -> Result<u64, RunError> {
         let context = &gpu.context;
         match self.take(context, bytes, stream) {
             Err(failure) if failure.code == codes::OUT_OF_MEMORY => {}
@@ -102,14 +115,15 @@ impl Pool {
         }
     }
 
-    fn take(&self, context: &Context, bytes: usize, stream: StreamHandle) -> Result<u64, Failure> {
+    fn take(&self, context: &Context, bytes: usize, stream: &CudaStream) -> Result<u64, Failure> {
         match self.source(context) {
-            Source::Driver(pool) => context.allocate_from(*pool, bytes, stream),
+            Source::Driver(pool) => context.allocate_from(*pool, bytes, stream.handle()),
             Source::Bins(bins) => {
                 let size = block_size(bytes);
-                if let Some(address) = lock(bins).free.get_mut(&(stream.raw(), size)).and_then(Vec::pop) {
+                if let Some(address) = lock(bins).free.get_mut(&(stream.number(), size)).and_then(Vec::pop) {
                     return Ok(address);
                 }
+                let _relaxed = context.relaxed();
                 let address = context.allocate(size)?;
                 lock(bins).reserved += size as u64;
                 Ok(address)
@@ -117,41 +131,44 @@ impl Pool {
         }
     }
 
-    /// Frees behind the stream's work so far. The context is current.
-    pub fn free(&self, gpu: &Gpu, address: u64, bytes: usize, stream: StreamHandle) {
+    /// Frees behind the work so far of the streams that it was used on, or later if that cannot be while something captures.
+    fn free(&self, gpu: &Gpu, freed: Freed) {
         let context = &gpu.context;
-        if gpu.known_stream(stream).is_some_and(|known| known.captures()) {
-            lock(&self.deferred).push((address, stream, bytes));
+        // What cannot be freed is lost with the device.
+        let Ok(_current) = context.enter() else { return };
+        let streams = freed
+            .others
+            .iter()
+            .map(|other| other.raw_handle())
+            .chain([freed.stream.handle().raw()]);
+        if gpu.captures() || !streams.map(StreamHandle::from_raw).all(|stream| gpu.is_free(stream)) {
+            lock(&self.deferred).push(freed);
             return;
         }
+        let _ = freed.others.iter().try_for_each(|other| freed.stream.wait_for(other.as_ref()));
         match self.source(context) {
             Source::Driver(_) => {
-                // What cannot be freed is lost with the device.
-                let _ = context.free_to_pool(address, stream);
+                let _ = context.free_to_pool(freed.address, freed.stream.handle());
             }
             Source::Bins(bins) => {
-                let key = (stream.raw(), block_size(bytes));
-                lock(bins).free.entry(key).or_default().push(address);
+                let key = (freed.stream.number(), block_size(freed.bytes.max(1).next_multiple_of(WORD)));
+                lock(bins).free.entry(key).or_default().push(freed.address);
             }
         }
-        self.used.fetch_sub(bytes as u64, Ordering::Relaxed);
+        self.used.fetch_sub(freed.bytes as u64, Ordering::Relaxed);
     }
 
-    /// Frees what was kept while a stream captured.
+    /// Frees what was kept while something captured.
     pub fn free_deferred(&self, gpu: &Gpu) {
         let deferred = std::mem::take(&mut *lock(&self.deferred));
-        for (address, stream, bytes) in deferred {
-            self.free(gpu, address, bytes, stream);
-        }
+        deferred.into_iter().for_each(|freed| self.free(gpu, freed));
     }
 
     /// Waits for the device (not while a stream captures), then gives back what nothing uses. The context is current.
     pub fn free_all(&self, gpu: &Gpu) -> Result<(), RunError> {
         let context = &gpu.context;
-        let captures = gpu.captures();
-        if !captures {
-            context.check(context.synchronize())?;
-        }
+        let captures = gpu.captures() || !gpu.wait_for_streams();
+        let _relaxed = context.relaxed();
         match self.source(context) {
             Source::Driver(pool) => context.check(context.trim_pool(*pool, 0)),
             Source::Bins(_) if captures => Ok(()),
@@ -238,14 +255,14 @@ impl DeviceBuffer {
     pub fn new(stream: &CudaStream, bytes: usize) -> Result<DeviceBuffer, RunError> {
         let gpu = stream.gpu();
         let _current = gpu.context.enter()?;
-        if stream.captures() {
+        if !matches!(gpu.goes(stream.handle())?, Goes::Now) {
             return Err(RunError::Invalid(
                 "memory cannot be allocated on a stream while it captures: allocate before, for as long as the graph is used".into(),
             ));
         }
         let shared = stream.shared()?;
         Ok(DeviceBuffer {
-            address: gpu.pool.allocate(gpu, bytes, stream.handle())?,
+            address: gpu.pool.allocate(gpu, bytes, stream)?,
             bytes,
             gpu: gpu.clone(),
             stream: shared,
@@ -304,10 +321,13 @@ impl Drop for DeviceBuffer {
         if !self.gpu.context.is_alive() {
             return;
         }
-        let _ = self.join();
-        if let Ok(_current) = self.gpu.context.enter() {
-            self.gpu.pool.free(&self.gpu, self.address, self.bytes, self.stream.handle());
-        }
+        let freed = Freed {
+            address: self.address,
+            bytes: self.bytes,
+            stream: self.stream.clone(),
+            others: std::mem::take(&mut *lock(&self.others)),
+        };
+        self.gpu.pool.free(&self.gpu, freed);
     }
 }
 
@@ -316,6 +336,8 @@ impl Drop for DeviceBuffer {
 pub struct HostBuffer {
     gpu: Arc<Gpu>,
     address: u64,
+    /// Where kernels find it.
+    device_address: u64,
     bytes: usize,
     release: Job,
 }
@@ -324,6 +346,7 @@ impl HostBuffer {
     pub fn new(gpu: &Arc<Gpu>, bytes: usize, kind: HostMemory) -> Result<HostBuffer, RunError> {
         let context = &gpu.context;
         let _current = context.enter()?;
+        let _relaxed = context.relaxed();
         let room = bytes.max(1);
         let made = match kind {
             HostMemory::Pinned => context.allocate_pinned(room, false).map(|address| (address, Job::Pinned(address))),
@@ -337,23 +360,37 @@ impl HostBuffer {
             codes::OUT_OF_MEMORY => RunError::host_memory(bytes as u64),
             _ => context.error(failure),
         })?;
-        Ok(HostBuffer {
+        let mut buffer = HostBuffer {
             gpu: gpu.clone(),
             address,
+            device_address: address,
             bytes,
             release,
-        })
+        };
+        if kind != HostMemory::Managed {
+            buffer.device_address = context.check(context.device_address(address))?;
+        }
+        Ok(buffer)
     }
 
     /// Pins memory of others until this is dropped.
     pub fn pin(gpu: &Arc<Gpu>, address: u64, bytes: usize) -> Result<HostBuffer, RunError> {
-        let _current = gpu.context.enter()?;
-        gpu.context.check(gpu.context.pin(address, bytes))?;
+        let context = &gpu.context;
+        let _current = context.enter()?;
+        let _relaxed = context.relaxed();
+        let pinned = context.driver.pins.pin(context, address, bytes as u64);
+        let device_address = pinned.map_err(|error| match error {
+            PinError::Refused(failure) => context.error(failure),
+            PinError::InPieces => RunError::Invalid(
+                "a part of the array's memory is pinned already, and the device has it elsewhere: pin the whole before its parts".into(),
+            ),
+        })?;
         Ok(HostBuffer {
             gpu: gpu.clone(),
             address,
+            device_address,
             bytes,
-            release: Job::Registered(address),
+            release: Job::Registered(address, bytes as u64),
         })
     }
 }
@@ -364,6 +401,10 @@ impl Buffer for HostBuffer {
     }
 
     fn address(&self) -> u64 {
+        self.device_address
+    }
+
+    fn host_address(&self) -> u64 {
         self.address
     }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use weft_runtime::RunError;
 use weft_runtime::profile::{self, Activity, Row};
 
+use crate::capture::Goes;
 use crate::driver::Failure;
 use crate::driver::cupti::{self, Flush, Tracer};
 use crate::driver::table::EventHandle;
@@ -59,7 +60,7 @@ pub fn bracket<T>(
     bytes: u64,
     work: impl FnOnce() -> Result<T, RunError>,
 ) -> Result<T, RunError> {
-    if !profile::is_on() || stream.captures() {
+    if !profile::is_on() || !matches!(stream.goes(), Ok(Goes::Now)) {
         return work();
     }
     timed(stream, what, name, bytes, work)

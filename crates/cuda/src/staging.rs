@@ -51,6 +51,7 @@ impl Staging {
     /// Copies from the host; its memory has been read when this returns. The context is current.
     pub fn upload(&self, context: &Context, to: u64, from: u64, bytes: usize, stream: StreamHandle) -> Result<(), RunError> {
         let (shelf, size) = self.shelf(bytes);
+        let _relaxed = context.relaxed();
         for start in (0..bytes).step_by(size) {
             let part = size.min(bytes - start);
             let slot = shelf.take(context, size)?;
@@ -67,6 +68,7 @@ impl Staging {
     /// Copies to the host and waits for it. The context is current.
     pub fn download(&self, context: &Context, to: u64, from: u64, bytes: usize, stream: StreamHandle) -> Result<(), RunError> {
         let (shelf, size) = self.shelf(bytes);
+        let _relaxed = context.relaxed();
         let mut waiting: Option<(Slot, usize, usize)> = None;
         for start in (0..bytes).step_by(size) {
             let part = size.min(bytes - start);

@@ -1,16 +1,16 @@
 //! Streams, events and graphs of a GPU.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use weft_runtime::hosts::Carrier;
 use weft_runtime::profile::Activity;
 use weft_runtime::{DeviceId, DeviceKind, Event, Graph, Place, RunError, Stream, StreamOptions, patience};
 
+use crate::capture::{Capture, Goes, Kept};
 use crate::driver::table::{EventHandle, GraphExecHandle, GraphHandle, StreamHandle};
 use crate::gpu::{Gpu, Job, lock};
-use crate::mailbox::Mailbox;
 use crate::memory::DeviceBuffer;
 use crate::profile;
 use crate::waits::{self, Waits};
@@ -19,32 +19,29 @@ use crate::waits::{self, Waits};
 pub struct CudaStream {
     gpu: Arc<Gpu>,
     handle: StreamHandle,
+    /// Ours: the driver gives a handle again when its stream is gone.
+    number: u64,
     /// Made here, and destroyed here.
     owned: bool,
     /// The default stream waits for it, as far as is known: of others' streams it is not.
     blocking: bool,
     pub waits: Waits,
-    /// What kernels of the capture under way need, for the graph.
-    captured: Mutex<Vec<Arc<dyn Kept>>>,
-    captured_mailboxes: Mutex<Vec<Arc<Mailbox>>>,
-    capturing: AtomicBool,
+    /// The capture that was begun with it.
+    capturing: Mutex<Option<Arc<Capture>>>,
     me: Weak<CudaStream>,
 }
 
-/// What a graph keeps alive.
-pub trait Kept: Any + Send + Sync + std::fmt::Debug {}
-
 impl CudaStream {
     pub fn new(gpu: Arc<Gpu>, handle: StreamHandle, owned: bool, blocking: bool) -> Arc<CudaStream> {
+        static MADE: AtomicU64 = AtomicU64::new(0);
         Arc::new_cyclic(|me| CudaStream {
             gpu,
             handle,
+            number: MADE.fetch_add(1, Ordering::Relaxed),
             owned,
             blocking,
             waits: Waits::default(),
-            captured: Mutex::default(),
-            captured_mailboxes: Mutex::default(),
-            capturing: AtomicBool::new(false),
+            capturing: Mutex::default(),
             me: me.clone(),
         })
     }
@@ -86,38 +83,27 @@ impl CudaStream {
         self.handle
     }
 
-    /// Does a capture that was begun here go on?
-    #[inline]
-    pub fn captures(&self) -> bool {
-        self.capturing.load(Ordering::Relaxed)
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
-    /// Launches something that writes to mailboxes, which the next wait reads, or those after launches of the graph being captured.
-    pub fn launch_with<'a>(
-        &self,
-        mailboxes: impl IntoIterator<Item = &'a Arc<Mailbox>>,
-        launch: impl FnOnce() -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
-        if !self.captures() {
-            return self.waits.launch(mailboxes, launch);
-        }
-        let mut list = lock(&self.captured_mailboxes);
-        launch()?;
-        for mailbox in mailboxes {
-            if !list.iter().any(|known| Arc::ptr_eq(known, mailbox)) {
-                list.push(mailbox.clone());
-            }
-        }
-        Ok(())
+    /// Where work given to it goes now.
+    pub fn goes(&self) -> Result<Goes, RunError> {
+        let _current = self.gpu.context.enter()?;
+        self.gpu.goes(self.handle)
     }
 
-    /// The graph being captured uses this.
-    pub fn keep(&self, what: Arc<dyn Kept>) {
-        lock(&self.captured).push(what);
+    /// Does what must not be done to a stream that captures: it would end the capture, or become a part of it.
+    fn outside_captures(&self, what: &str) -> Result<(), RunError> {
+        match self.goes()? {
+            Goes::Now => Ok(()),
+            _ => Err(RunError::Invalid(format!("a stream cannot be {what} while it captures"))),
+        }
     }
 
     /// Does something that waits for all work so far, then takes what kernels left in their mailboxes; the first error is returned.
     fn wait_and_collect(&self, wait: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
+        self.outside_captures("waited for")?;
         self.look()?;
         waits::over(&self.gpu, &[&self.waits], wait)
     }
@@ -125,7 +111,7 @@ impl CudaStream {
     /// Waits for all work so far so that the host language can end it, where it wants to be asked. Every error is left to the wait that
     /// follows, which is short then.
     pub fn look(&self) -> Result<(), RunError> {
-        if !patience::can_end() || self.gpu.captures() {
+        if !patience::can_end() {
             return Ok(());
         }
         if self.handle == StreamHandle::NULL {
@@ -162,13 +148,19 @@ impl CudaStream {
         };
         let event = CudaEvent::create(&gpu, false)?;
         other.record(&event)?;
+        if lock(&event.stream).captured {
+            return Err(RunError::Invalid(
+                "a stream that captures cannot be waited for by work outside of its graph".into(),
+            ));
+        }
         self.wait(&event)
     }
 
     /// Copies to the device; the host's memory is free when it returns, unless it is pinned.
     pub fn upload(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError> {
         self.bracket(Activity::CopyToDevice, bytes, |context| {
-            if self.captures() || context.is_pinned(from) {
+            let into_graph = !matches!(self.gpu.goes(self.handle)?, Goes::Now);
+            if into_graph || context.is_pinned(from, bytes) {
                 context.check(context.copy_to_device(to, from, bytes, self.handle))
             } else {
                 self.gpu.staging.upload(context, to, from, bytes, self.handle)
@@ -179,7 +171,8 @@ impl CudaStream {
     /// Copies to the host; has arrived when it returns, unless the memory is pinned.
     pub fn download(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError> {
         self.bracket(Activity::CopyToHost, bytes, |context| {
-            if self.captures() || context.is_pinned(to) {
+            let into_graph = !matches!(self.gpu.goes(self.handle)?, Goes::Now);
+            if into_graph || context.is_pinned(to, bytes) {
                 return context.check(context.copy_to_host(to, from, bytes, self.handle));
             }
             // All earlier work of the stream is done with the copy.
@@ -243,6 +236,7 @@ impl Stream for CudaStream {
     fn is_done(&self) -> Result<bool, RunError> {
         let context = &self.gpu.context;
         let _current = context.enter()?;
+        self.outside_captures("asked for its end")?;
         context.check(context.is_stream_done(self.handle))
     }
 
@@ -262,8 +256,12 @@ impl Stream for CudaStream {
         };
         let context = &self.gpu.context;
         let _current = context.enter()?;
+        let captured = !matches!(self.gpu.goes(self.handle)?, Goes::Now);
         context.check(context.record(event.handle, self.handle))?;
-        *lock(&event.stream) = Some(self.handle);
+        *lock(&event.stream) = Recorded {
+            on: Some(self.me.clone()),
+            captured,
+        };
         Ok(())
     }
 
@@ -290,18 +288,19 @@ impl Stream for CudaStream {
             return Ok(());
         }
         self.bracket(Activity::Fill, bytes, |context| {
+            self.gpu.goes(self.handle)?;
             context.check(context.fill(address, value, bytes, self.handle))
         })
     }
 
     fn add_callback(&self, callback: Box<dyn FnOnce() + Send>) -> Result<(), RunError> {
-        if self.captures() {
+        let context = &self.gpu.context;
+        let _current = context.enter()?;
+        if !matches!(self.gpu.goes(self.handle)?, Goes::Now) {
             return Err(RunError::Invalid(
                 "a callback cannot be captured: a graph would call it again".into(),
             ));
         }
-        let context = &self.gpu.context;
-        let _current = context.enter()?;
         context.check(context.add_callback(self.handle, callback))
     }
 
@@ -311,34 +310,41 @@ impl Stream for CudaStream {
         }
         let context = &self.gpu.context;
         let _current = context.enter()?;
-        if self.captures() {
+        let mut capturing = lock(&self.capturing);
+        if capturing.is_some() || !matches!(self.gpu.goes(self.handle)?, Goes::Now) {
             return Err(RunError::Invalid("the stream captures already".into()));
         }
+        context.forget_cause();
         context.check(context.begin_capture(self.handle))?;
-        self.capturing.store(true, Ordering::Relaxed);
-        self.gpu.capture(true);
+        let Goes::Elsewhere = self.gpu.goes(self.handle)? else {
+            return Err(RunError::Invalid("the driver does not say that the stream captures".into()));
+        };
+        let id = context.check(context.capture_of(self.handle))?.unwrap_or_default();
+        let capture = Arc::new(Capture::new(id));
+        self.gpu.begins(&capture);
+        *capturing = Some(capture);
         Ok(())
     }
 
     fn end_capture(&self) -> Result<Arc<dyn Graph>, RunError> {
-        if !self.capturing.swap(false, Ordering::Relaxed) {
+        let Some(capture) = lock(&self.capturing).take() else {
             return Err(RunError::Invalid("the stream does not capture".into()));
-        }
-        let mailboxes = std::mem::take(&mut *lock(&self.captured_mailboxes));
-        let kept = std::mem::take(&mut *lock(&self.captured));
+        };
         let context = &self.gpu.context;
         let _current = context.enter()?;
         let made = context.end_capture(self.handle);
-        self.gpu.capture(false);
-        let (graph, exec, steps) = context.check(made)?;
-        Ok(Arc::new(CudaGraph {
+        self.gpu.ended(&capture);
+        let (graph, exec, steps) = made.map_err(|failure| match failure {
+            failure if failure.is_invalidated_capture() => context.first_cause(failure),
+            failure => context.error(failure),
+        })?;
+        Ok(Arc::new(CudaGraph(Arc::new(Parts {
             gpu: self.gpu.clone(),
             graph,
             exec,
             steps,
-            mailboxes,
-            _kept: kept,
-        }))
+            capture,
+        }))))
     }
 
     fn is_capturing(&self) -> Result<bool, RunError> {
@@ -352,7 +358,7 @@ impl Carrier for CudaStream {
     type Buffer = DeviceBuffer;
 
     fn captures(&self) -> bool {
-        self.captures()
+        !matches!(self.goes(), Ok(Goes::Now))
     }
 
     fn allocate(&self, bytes: usize) -> Result<DeviceBuffer, RunError> {
@@ -374,15 +380,42 @@ impl Carrier for CudaStream {
 
 impl Drop for CudaStream {
     fn drop(&mut self) {
-        self.gpu.forget(self.handle, &self.waits);
-        if !self.owned || !self.gpu.context.is_alive() {
-            return;
+        let context = &self.gpu.context;
+        let mut mark = None;
+        if self.owned
+            && context.is_alive()
+            && let Ok(_current) = context.enter()
+        {
+            mark = self.leave();
         }
-        if let Ok(_current) = self.gpu.context.enter() {
-            // Work that was given to it goes on.
-            let _ = self.gpu.context.destroy_stream(self.handle);
-        }
+        self.gpu.forget(self.handle, &self.waits, mark);
     }
+}
+
+impl CudaStream {
+    /// Gives the stream up; work that was given to it goes on. Gives an event behind that work.
+    fn leave(&self) -> Option<EventHandle> {
+        let context = &self.gpu.context;
+        if let Some(capture) = lock(&self.capturing).take() {
+            // Nobody can end it any more.
+            if let Ok((graph, exec, _)) = context.end_capture(self.handle) {
+                let _ = context.destroy_graph(graph, exec);
+            }
+            self.gpu.ended(&capture);
+        }
+        let mark = context.create_event(false).ok();
+        let marked = mark.filter(|mark| self.gpu.is_free(self.handle) && context.record(*mark, self.handle).is_ok());
+        let _ = context.destroy_stream(self.handle);
+        marked
+    }
+}
+
+/// Where an event was recorded last.
+#[derive(Debug, Default)]
+struct Recorded {
+    on: Option<Weak<CudaStream>>,
+    /// As a part of a graph, so that it is at no time done.
+    captured: bool,
 }
 
 #[derive(Debug)]
@@ -390,8 +423,7 @@ pub struct CudaEvent {
     gpu: Arc<Gpu>,
     handle: EventHandle,
     timing: bool,
-    /// Where it was recorded last.
-    stream: Mutex<Option<StreamHandle>>,
+    stream: Mutex<Recorded>,
 }
 
 impl CudaEvent {
@@ -401,19 +433,30 @@ impl CudaEvent {
             handle: gpu.context.check(gpu.context.create_event(timing))?,
             gpu: gpu.clone(),
             timing,
-            stream: Mutex::new(None),
+            stream: Mutex::default(),
         })
     }
 
     fn check_timed(&self) -> Result<(), RunError> {
         let why = if !self.timing {
             "the event was made without timing"
-        } else if lock(&self.stream).is_none() {
+        } else if lock(&self.stream).on.is_none() {
             "the event was not recorded"
         } else {
             return Ok(());
         };
         Err(RunError::Invalid(why.into()))
+    }
+}
+
+impl CudaEvent {
+    fn check_real(&self) -> Result<(), RunError> {
+        if lock(&self.stream).captured {
+            return Err(RunError::Invalid(
+                "the event was recorded into a graph, so that it cannot be waited for: record it again outside of the capture".into(),
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -427,18 +470,20 @@ impl Event for CudaEvent {
     }
 
     fn synchronize(&self) -> Result<(), RunError> {
+        self.check_real()?;
         patience::look_until(|| self.is_done().unwrap_or(true))?;
         let context = &self.gpu.context;
         let _current = context.enter()?;
         context.check(context.synchronize_event(self.handle))?;
-        let stream = *lock(&self.stream);
-        match stream.and_then(|stream| self.gpu.known_stream(stream)) {
+        let stream = lock(&self.stream).on.clone();
+        match stream.and_then(|stream| stream.upgrade()) {
             Some(stream) => stream.waits.glance(&self.gpu),
             None => Ok(()),
         }
     }
 
     fn is_done(&self) -> Result<bool, RunError> {
+        self.check_real()?;
         let context = &self.gpu.context;
         let _current = context.enter()?;
         context.check(context.is_event_done(self.handle))
@@ -449,6 +494,7 @@ impl Event for CudaEvent {
         let Some(later) = own.filter(|later| later.gpu.id() == self.gpu.id()) else {
             return Err(foreign(&self.gpu, "an event", later.device()));
         };
+        self.check_real().and(later.check_real())?;
         self.check_timed()?;
         later.check_timed()?;
         let context = &self.gpu.context;
@@ -473,37 +519,76 @@ impl Drop for CudaEvent {
 }
 
 #[derive(Debug)]
-struct CudaGraph {
+struct CudaGraph(Arc<Parts>);
+
+#[derive(Debug)]
+struct Parts {
     gpu: Arc<Gpu>,
     graph: GraphHandle,
     exec: GraphExecHandle,
     steps: usize,
-    mailboxes: Vec<Arc<Mailbox>>,
-    _kept: Vec<Arc<dyn Kept>>,
+    /// What it keeps.
+    capture: Arc<Capture>,
+}
+
+impl Kept for Parts {}
+
+impl CudaGraph {
+    /// Makes it a step of another graph, which keeps it.
+    fn put_into(&self, goes: &Goes, launch: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
+        let Parts { gpu, capture, .. } = &*self.0;
+        if capture.has_words() {
+            return Err(RunError::Unsupported(
+                "a graph whose kernels wait for their grid cannot be a step of another graph, which could run at the same time: capture its \
+                 kernels again"
+                    .into(),
+            ));
+        }
+        let mailboxes = capture.mailboxes();
+        match goes {
+            Goes::Here(outer) => {
+                outer.launch(&mailboxes, launch)?;
+                outer.keep(self.0.clone());
+                Ok(())
+            }
+            _ if mailboxes.is_empty() => {
+                gpu.keep_for_good(self.0.clone());
+                launch()
+            }
+            _ => Err(RunError::Unsupported(
+                "a graph whose kernels print or may raise cannot be a step of a graph that another library captures".into(),
+            )),
+        }
+    }
 }
 
 impl Graph for CudaGraph {
     fn device(&self) -> DeviceId {
-        self.gpu.id()
+        self.0.gpu.id()
     }
 
     fn launch(&self, stream: &dyn Stream) -> Result<(), RunError> {
-        let stream = of(&self.gpu, stream)?;
-        let context = &self.gpu.context;
+        let Parts { gpu, exec, capture, .. } = &*self.0;
+        let stream = of(gpu, stream)?;
+        let context = &gpu.context;
         let _current = context.enter()?;
-        stream.launch_with(&self.mailboxes, || {
+        let launch = || {
             profile::bracket(stream, Activity::Graph, "graph", 0, || {
-                context.check(context.launch_graph(self.exec, stream.handle))
+                context.check(context.launch_graph(*exec, stream.handle))
             })
-        })
+        };
+        match gpu.goes(stream.handle)? {
+            Goes::Now => stream.waits.launch(&capture.mailboxes(), launch),
+            into => self.put_into(&into, launch),
+        }
     }
 
     fn steps(&self) -> usize {
-        self.steps
+        self.0.steps
     }
 }
 
-impl Drop for CudaGraph {
+impl Drop for Parts {
     fn drop(&mut self) {
         self.gpu.give_back(Job::Graph(self.graph, self.exec));
     }

@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+/// Bytes of parameters that a kernel may have, and the PTX ISA from which on it may have more.
+const FEW_BYTES: u32 = 4352;
+const WITH_MANY: u32 = 81;
+const MANY_BYTES: u32 = 32764;
+
 /// A GPU as PTX names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
@@ -97,6 +102,26 @@ impl Target {
         KNOWN.into_iter().map(|(sm, ptx)| Target { sm, ptx })
     }
 
+    /// The target for a kernel whose parameters take so many bytes: a later PTX ISA where it takes that, up to the newest that the driver
+    /// serves. Otherwise why there is none.
+    pub fn with_room(self, bytes: u32, newest: u32) -> Result<Target, String> {
+        let many = Target {
+            ptx: self.ptx.max(WITH_MANY),
+            ..self
+        };
+        match bytes {
+            0..=FEW_BYTES => Ok(self),
+            _ if bytes > MANY_BYTES => Err(format!(
+                "the arguments of the kernel take {bytes} bytes, of which a GPU takes {MANY_BYTES}: give it fewer, larger arrays"
+            )),
+            _ if many.ptx > newest => Err(format!(
+                "the arguments of the kernel take {bytes} bytes, of which this driver takes {FEW_BYTES}: update it to CUDA 12.1 or newer, or give \
+                 the kernel fewer, larger arrays"
+            )),
+            _ => Ok(many),
+        }
+    }
+
     /// `sm_90`.
     pub fn cpu(self) -> String {
         format!("sm_{}", self.sm)
@@ -108,7 +133,8 @@ impl Target {
     }
 }
 
-fn newest_ptx(driver: u32) -> u32 {
+/// The newest PTX ISA of a driver.
+pub fn newest_ptx(driver: u32) -> u32 {
     DRIVERS
         .into_iter()
         .find(|(version, _)| *version <= driver)
@@ -174,6 +200,16 @@ mod tests {
     fn a_device_newer_than_all_known_runs_the_highest() {
         assert_eq!(chosen(14000, 13, 0), (121, 88));
         assert_eq!(chosen(13000, 10, 9), (103, 88));
+    }
+
+    #[test]
+    fn many_parameters_have_a_later_isa() {
+        let target = Target::of_sm(90).unwrap();
+        assert_eq!(target.with_room(4352, 78), Ok(target));
+        assert_eq!(target.with_room(4360, 81).unwrap().ptx, 81);
+        assert_eq!(Target::of_sm(100).unwrap().with_room(32764, 90).unwrap().ptx, 86);
+        assert!(target.with_room(4360, 80).unwrap_err().contains("CUDA 12.1"));
+        assert!(target.with_room(32768, 90).unwrap_err().contains("32764"));
     }
 
     #[test]

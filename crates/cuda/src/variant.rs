@@ -1,18 +1,18 @@
 //! One compiled form of a kernel: the driver's function, how it takes its arguments, what it takes of the device.
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use weft_ir::{Module, Span};
-use weft_runtime::{Buffer, CompileError, CompileOptions, Resources, RunError, cache};
+use weft_runtime::{CompileError, CompileOptions, Resources, RunError, cache};
 
+use crate::capture::Kept;
+use crate::compile;
 use crate::driver::table::{FunctionHandle, ModuleHandle, StreamHandle};
 use crate::driver::{FunctionAttribute, Refused};
 use crate::emit::{self, Emitted, Facts, Param};
 use crate::gpu::{Gpu, Job, lock};
 use crate::mailbox::{Mailbox, Sites};
-use crate::memory::DeviceBuffer;
-use crate::stream::{CudaStream, Kept};
+use crate::stream::CudaStream;
 use crate::target::Target;
 
 #[derive(Debug)]
@@ -29,21 +29,12 @@ pub struct Variant {
     /// Barriers of the grid.
     pub grid_sync: bool,
     /// Dynamic shared memory that the function was made to allow.
-    allowed_shared: AtomicU32,
-    /// What launches on each stream use, by its handle.
-    extras: Mutex<Vec<(u64, Arc<Extras>)>>,
-}
-
-/// What a launch needs besides its arguments; not used by launches that may run at the same time.
-#[derive(Debug)]
-pub struct Extras {
-    pub mailbox: Option<Arc<Mailbox>>,
-    /// A word of device memory for barriers of the grid.
-    barrier: Option<DeviceBuffer>,
+    allowed_shared: Mutex<u32>,
+    /// Where launches on each stream leave what they have for the host, by its handle.
+    mailboxes: Mutex<Vec<(u64, Arc<Mailbox>)>>,
 }
 
 impl Kept for Variant {}
-impl Kept for Extras {}
 
 impl Variant {
     /// Makes PTX of a lowered module (or finds it in the cache) and has the driver load it.
@@ -58,7 +49,8 @@ impl Variant {
         options: CompileOptions,
     ) -> Result<Variant, CompileError> {
         let emitted = emit::emit(lowered, gpu.target, facts, options.lines)?;
-        let ptx = make_ptx(&emitted.text, gpu.target, options.cache)?;
+        let target = compile::target_for(lowered, &emitted, gpu.target, gpu.newest_ptx)?;
+        let ptx = make_ptx(&emitted.text, target, options.cache)?;
         Variant::load(gpu, source, emitted, ptx).map_err(|error| match error {
             RunError::Compile(error) => error,
             other => CompileError::Unsupported {
@@ -71,6 +63,7 @@ impl Variant {
     fn load(gpu: &Arc<Gpu>, source: &Arc<Module>, emitted: Emitted, ptx: String) -> Result<Variant, RunError> {
         let context = &gpu.context;
         let _current = context.enter()?;
+        let _relaxed = context.relaxed();
         let module = context.load_module(&ptx).map_err(|refused| self::refused(gpu, refused))?;
         let function = context.check(context.function(module, &emitted.entry))?;
         let get = |attribute| context.check(context.function_attribute(function, attribute));
@@ -99,19 +92,21 @@ impl Variant {
             sites,
             grid_sync: emitted.grid_sync,
             // What a function may have without being asked.
-            allowed_shared: AtomicU32::new(gpu.limits.shared_bytes.saturating_sub(resources.shared_bytes as u32)),
-            extras: Mutex::default(),
+            allowed_shared: Mutex::new(gpu.limits.shared_bytes.saturating_sub(resources.shared_bytes as u32)),
+            mailboxes: Mutex::default(),
         })
     }
 
     /// Makes sure that a launch may have so much dynamic shared memory. The context is current.
     pub fn allow_shared(&self, bytes: u32) -> Result<(), RunError> {
-        if bytes <= self.allowed_shared.load(Ordering::Relaxed) {
+        // Held while the driver is told: another thread must not tell it less meanwhile.
+        let mut allowed = lock(&self.allowed_shared);
+        if bytes <= *allowed {
             return Ok(());
         }
         let context = &self.gpu.context;
         context.check(context.set_max_dynamic_shared(self.function, bytes))?;
-        self.allowed_shared.fetch_max(bytes, Ordering::Relaxed);
+        *allowed = bytes;
         Ok(())
     }
 
@@ -123,54 +118,31 @@ impl Variant {
         Ok(u64::from(each) * u64::from(self.gpu.limits.multiprocessors))
     }
 
-    /// Does a launch need [`Extras`]?
+    /// Does a launch need more than its arguments?
     pub fn has_extras(&self) -> bool {
         self.sites.is_some() || self.grid_sync
     }
 
-    /// What a launch on a stream uses; a graph gets its own. The context is current.
-    pub fn extras(&self, stream: &CudaStream) -> Result<Arc<Extras>, RunError> {
-        if stream.captures() {
-            let made = Arc::new(self.new_extras(self.gpu.default_stream())?);
-            stream.keep(made.clone());
-            return Ok(made);
+    /// Where launches on a stream leave what they have for the host. The context is current.
+    pub fn mailbox(&self, stream: &CudaStream) -> Result<Option<Arc<Mailbox>>, RunError> {
+        if self.sites.is_none() {
+            return Ok(None);
         }
         let raw = stream.handle().raw();
-        let mut known = lock(&self.extras);
-        if let Some((_, extras)) = known.iter().find(|(handle, _)| *handle == raw) {
-            return Ok(extras.clone());
+        let mut known = lock(&self.mailboxes);
+        if let Some((_, mailbox)) = known.iter().find(|(handle, _)| *handle == raw) {
+            return Ok(Some(mailbox.clone()));
         }
-        let made = Arc::new(self.new_extras(stream)?);
+        let made = self.new_mailbox()?;
         // Those of streams that are gone; what their kernels still write to, the GPU holds until it is read.
         known.retain(|(handle, _)| self.gpu.known_stream(StreamHandle::from_raw(*handle)).is_some());
-        known.push((raw, made.clone()));
+        known.extend(made.iter().map(|mailbox| (raw, mailbox.clone())));
         Ok(made)
     }
 
-    fn new_extras(&self, stream: &CudaStream) -> Result<Extras, RunError> {
-        let mailbox = match &self.sites {
-            Some(sites) => Some(Mailbox::new(&self.gpu, sites)?),
-            None => None,
-        };
-        let barrier = match self.grid_sync {
-            true => {
-                let word = DeviceBuffer::new(stream, size_of::<u64>())?;
-                word.write(0, &[0; size_of::<u64>()])?;
-                Some(word)
-            }
-            false => None,
-        };
-        Ok(Extras { mailbox, barrier })
-    }
-}
-
-impl Extras {
-    /// The parameters behind those of the argument block.
-    pub fn addresses(&self) -> [Option<u64>; 2] {
-        [
-            self.mailbox.as_ref().map(|mailbox| mailbox.address()),
-            self.barrier.as_ref().map(Buffer::address),
-        ]
+    /// One of its own, for a graph.
+    pub fn new_mailbox(&self) -> Result<Option<Arc<Mailbox>>, RunError> {
+        self.sites.as_ref().map(|sites| Mailbox::new(&self.gpu, sites)).transpose()
     }
 }
 

@@ -330,77 +330,6 @@ entry kernel @k(%0 out: view<i64, 1, C, global>) {
     }
 }
 
-/// `%1`: the thread that ends before the first barrier, in blocks up to number `%2`; by an error if `%3`, else by a return.
-const LEFT_EARLY: &str = "
-entry kernel @k(%0 out: view<i64, 1, C, global>, %1 who: i64, %2 upto: i64, %3 fails: bool) {
-  local $0 n: i64
-  %4: i64 = 0
-  set $0 = %4
-  %5: i64 = thread_idx.x
-  %6: i64 = block_idx.x
-  %7: bool = eq %5, %1
-  %8: bool = lt %1, %4
-  %9: bool = or %7, %8
-  %10: bool = lt %6, %2
-  %11: bool = and %9, %10
-  if %11 {
-    %12: i64 = 100
-    store %0[%6] = %12
-    if %3 {
-      raise value \"early\"
-    }
-    return
-  }
-  grid_barrier
-  %13: i64 = 1
-  %14: i64 = block_dim.x
-  %15: i64 = sub %14, %13
-  %16: bool = eq %5, %15
-  if %16 {
-    %17: i64 = grid_dim.x
-    %18: i64 = sub %17, %13
-    %19: i64 = sub %18, %6
-    %20: i64 = load %0[%19]
-    set $0 = %20
-  }
-  grid_barrier
-  if %16 {
-    %21: i64 = get $0
-    store %0[%6] = %21
-  }
-  for %22: i64 = %4 to %6 step %13 {
-    grid_barrier
-  }
-}
-";
-
-#[test]
-fn threads_and_blocks_that_have_ended_are_not_waited_for_by_the_grid() {
-    let exe = kernel(LEFT_EARLY);
-    for block in [1u32, 2, 40, 64] {
-        // The last thread does the work; each of the others, and all (-1), end early, in some blocks and in all of them.
-        let threads: Vec<i64> = [-1, 0, 1, 31, 33].into_iter().filter(|who| *who < i64::from(block) - 1).collect();
-        for who in threads {
-            for upto in [1, 3, 5] {
-                for fails in [false, true] {
-                    let out = upload(device(0), &[0, 1, 2, 3, 4]);
-                    let [a, b, c] = line(&*out, 8);
-                    launch(&*exe, grid(5, block), &[a, b, c, who as u64, upto as u64, u64::from(fails)]).unwrap();
-                    let ended = device(0).synchronize();
-                    match &ended {
-                        Err(RunError::Raised(raised)) => assert!(fails && raised.kind == ErrorKind::Value, "{raised:?}"),
-                        other => assert!(!fails && other.is_ok(), "block {block}, thread {who}, {upto} blocks: {other:?}"),
-                    }
-                    let written = |i: i64| if i < upto { 100 } else { i };
-                    let alive = |i: i64| who >= 0 || i >= upto;
-                    let expected: Vec<i64> = (0..5).map(|i| if alive(i) { written(4 - i) } else { 100 }).collect();
-                    assert_eq!(download(&*out), expected, "block {block}, thread {who}, {upto} blocks");
-                }
-            }
-        }
-    }
-}
-
 #[test]
 fn two_devices_work_side_by_side() {
     let (first, second) = (kernel_on(device(0), ADD), kernel_on(device(1), ADD));
@@ -473,4 +402,61 @@ entry kernel @k(%0 out: view<i64, 1, C, global>) {
     };
     exe.run(grid(1, 2), &view, &mut [], &call).unwrap();
     assert_eq!(host, [0, 1, -1]);
+}
+
+/// A kernel that adds up its arguments.
+fn sum_of_arguments(count: usize) -> String {
+    let params: String = (1..=count).map(|i| format!(", %{i} p{i}: i64")).collect();
+    let mut body = String::new();
+    let mut sum = 1;
+    for i in 2..=count {
+        let next = count + i - 1;
+        body += &format!("  %{next}: i64 = add %{sum}, %{i}\n");
+        sum = next;
+    }
+    let zero = 2 * count;
+    format!("entry kernel @many(%0 out: view<i64, 1, C, global>{params}) {{\n{body}  %{zero}: i64 = 0\n  store %0[%{zero}] = %{sum}\n}}\n")
+}
+
+#[test]
+fn kernels_have_thousands_of_arguments() {
+    let out = upload(device(0), &[0]);
+    for (count, version) in [(1000usize, ".version 7.8"), (1200, ".version 8.1"), (8000, ".version 8.1")] {
+        let exe = kernel(&sum_of_arguments(count));
+        let args: Vec<u64> = line(&*out, 8).into_iter().chain((1..=count as u64).map(|i| i * 3)).collect();
+        launch(&*exe, grid(1, 1), &args).unwrap();
+        assert_eq!(download(&*out), [(3 * count * (count + 1) / 2) as i64]);
+        let ptx = exe.inspect(Inspect::Asm).unwrap();
+        assert!(ptx.contains(version), "{count}: {}", &ptx[..300]);
+    }
+    let exe = kernel(&sum_of_arguments(8300));
+    let args: Vec<u64> = line(&*out, 8).into_iter().chain([0; 8300]).collect();
+    let refused = launch(&*exe, grid(1, 1), &args).unwrap_err();
+    assert!(refused.to_string().contains("of which a GPU takes 32764"), "{refused}");
+}
+
+/// Two threads that ask for shared memory at once: the driver is told of the larger last.
+#[test]
+fn shared_memory_that_one_launch_has_asked_for_stays_allowed() {
+    for _ in 0..20 {
+        let exe = kernel(ADD);
+        let out = upload(device(0), &[0]);
+        let args = [out.address(), 1, 8, 1];
+        launch(&*exe, grid(1, 1), &args).unwrap();
+        std::thread::scope(|scope| {
+            for bytes in [60u32 << 10, 70 << 10, 80 << 10, 90 << 10] {
+                let exe = &exe;
+                scope.spawn(move || {
+                    let options = CallOptions {
+                        shared_bytes: bytes,
+                        ..CallOptions::default()
+                    };
+                    for _ in 0..3 {
+                        exe.run(grid(1, 1), &args, &mut [], &options).unwrap();
+                    }
+                });
+            }
+        });
+        device(0).synchronize().unwrap();
+    }
 }

@@ -5,7 +5,11 @@
 mod common;
 
 use common::*;
-use weft_runtime::{Device, HostMemory, Place, RunError, StreamOptions};
+use std::sync::mpsc;
+
+use weft_cuda::Platform;
+use weft_cuda::driver::Choice;
+use weft_runtime::{Device, DeviceId, HostMemory, Place, RunError, Stream, StreamOptions};
 
 #[test]
 fn the_pool_keeps_what_is_freed_until_told_otherwise() {
@@ -239,4 +243,138 @@ fn loads_end_where_arrays_do() {
             );
         }
     }
+}
+
+/// Host memory that starts at a page.
+fn pages(count: usize) -> (Vec<u8>, usize) {
+    let bytes = vec![1u8; (count + 1) * 4096];
+    let start = bytes.as_ptr().align_offset(4096);
+    (bytes, start)
+}
+
+/// What a copy from host memory brings that is queued behind work under way, when the memory is changed as soon as the copy call returns: 1
+/// if the memory was read in the call, 2 if it is read later, as pinned memory is.
+fn seen_by_a_copy(from: u64, bytes: usize) -> Vec<u8> {
+    let gpu = device(0);
+    let stream = gpu
+        .new_stream(StreamOptions {
+            nonblocking: true,
+            priority: 0,
+        })
+        .unwrap();
+    let to = gpu.allocate(bytes, Some(&stream)).unwrap();
+    let (go, wait) = mpsc::channel::<()>();
+    stream.add_callback(Box::new(move || _ = wait.recv())).unwrap();
+    stream
+        .copy(Place::Device(DeviceId::cuda(0), to.address()), Place::Host(from), bytes)
+        .unwrap();
+    weft_runtime::raw::write(from, &vec![2; bytes]);
+    go.send(()).unwrap();
+    stream.synchronize().unwrap();
+    weft_runtime::raw::write(from, &vec![1; bytes]);
+    let mut seen = vec![0; bytes];
+    to.read(0, &mut seen).unwrap();
+    seen
+}
+
+#[test]
+fn pinned_is_what_was_pinned_as_a_whole() {
+    let _calls_succeed = failing("");
+    let gpu = device(0);
+    let (mut memory, start) = pages(4);
+    let at = memory[start..].as_mut_ptr() as u64;
+    let first = gpu.pin(at, 4096).unwrap();
+    assert_eq!(seen_by_a_copy(at, 4096), [2; 4096]);
+    // Only its beginning is, then only its ends are.
+    assert_eq!(seen_by_a_copy(at, 3 * 4096), [1; 3 * 4096]);
+    let last = gpu.pin(at + 2 * 4096, 4096).unwrap();
+    assert_eq!(seen_by_a_copy(at, 3 * 4096), [1; 3 * 4096]);
+    drop((first, last));
+    assert_eq!(seen_by_a_copy(at, 4096), [1; 4096]);
+}
+
+#[test]
+fn arrays_on_one_page_are_pinned_each_for_itself() {
+    let _calls_succeed = failing("");
+    let (mut memory, start) = pages(3);
+    let at = memory[start..].as_mut_ptr() as u64;
+    let one = device(0).pin(at + 100, 200).unwrap();
+    let two = device(1).pin(at + 300, 5000).unwrap();
+    let same = device(0).pin(at + 100, 200).unwrap();
+    assert_eq!(seen_by_a_copy(at + 100, 200), [2; 200]);
+    // A neighbour that nobody pinned, on a page that is.
+    assert_eq!(seen_by_a_copy(at + 2000 + 4096, 100), [1; 100]);
+    drop(one);
+    assert_eq!(seen_by_a_copy(at + 100, 200), [2; 200]);
+    drop(same);
+    assert_eq!(seen_by_a_copy(at + 100, 200), [1; 200]);
+    drop(two);
+    drop(device(1).pin(at, 3 * 4096).unwrap());
+    assert_eq!(seen_by_a_copy(at + 300, 200), [1; 200]);
+}
+
+#[test]
+fn kernels_have_their_own_addresses_for_memory_of_the_host() {
+    let _calls_succeed = failing("");
+    let (gpu, exe) = (device(0), kernel(ADD));
+    for kind in [HostMemory::Pinned, HostMemory::WriteCombined, HostMemory::Managed] {
+        let buffer = gpu.allocate_host(8, kind).unwrap();
+        weft_runtime::raw::store(buffer.host_address(), 5u64);
+        launch(&*exe, grid(1, 1), &[buffer.address(), 1, 8, 2]).unwrap();
+        gpu.synchronize().unwrap();
+        assert_eq!(weft_runtime::raw::load::<u64>(buffer.host_address()), 7);
+    }
+    let mut own = vec![1i64; 4];
+    let pinned = gpu.pin(own.as_mut_ptr() as u64, 32).unwrap();
+    assert_eq!(pinned.host_address(), own.as_ptr() as u64);
+    launch(&*exe, grid(1, 4), &[pinned.address(), 4, 8, 2]).unwrap();
+    gpu.synchronize().unwrap();
+    drop(pinned);
+    assert_eq!(own, [3; 4]);
+}
+
+/// A driver of its own to fail: which errors end the device for good.
+#[test]
+fn a_device_that_a_server_has_ended_is_lost() {
+    for (code, is_lost) in [(810, true), (721, true), (911, true), (720, false), (801, false)] {
+        let _fails = failing(&format!("cuCtxSynchronize={code}@1"));
+        let own = Platform::open(&Choice::Path(double())).unwrap();
+        let gpu = &own.devices[0];
+        drop(gpu.allocate(8, None).unwrap());
+        let error = gpu.synchronize().unwrap_err();
+        assert_eq!(matches!(error, RunError::DeviceLost(_)), is_lost, "{code}: {error:?}");
+        assert_eq!(gpu.synchronize().is_err(), is_lost, "{code}");
+    }
+}
+
+/// The newer function knows instances of divided GPUs; the older one is asked where it is missing.
+#[test]
+fn devices_are_known_by_the_numbers_of_their_instances() {
+    for missing in ["cuDeviceGetUuid=1", "cuDeviceGetUuid_v2=1"] {
+        let _fails = failing(missing);
+        let own = Platform::open(&Choice::Path(double())).unwrap();
+        assert_eq!(own.devices.len(), 2, "{:?}", own.unsupported);
+        assert!(own.devices[0].info().uuid.is_some());
+    }
+}
+
+/// Blocks of a device without pools go by our streams, not by the driver's handles.
+#[test]
+fn devices_without_pools_keep_blocks_by_stream() {
+    let _fails = failing("cuMemPoolCreate=801");
+    let own = Platform::open(&Choice::Path(double())).unwrap();
+    let gpu = &own.devices[0];
+    let make = || {
+        gpu.new_stream(StreamOptions {
+            nonblocking: true,
+            priority: 0,
+        })
+        .unwrap()
+    };
+    let stream = make();
+    let place = |bytes, stream| gpu.allocate(bytes, Some(stream)).unwrap().address();
+    let first = place(1000, &stream);
+    assert_eq!(place(1000, &stream), first);
+    assert_ne!(place(1000, &make()), first);
+    gpu.synchronize().unwrap();
 }

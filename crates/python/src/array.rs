@@ -96,9 +96,16 @@ impl Memory {
         self.buffer.bytes()
     }
 
+    /// Where kernels find it.
     #[getter]
     fn address(&self) -> u64 {
         self.buffer.address()
+    }
+
+    /// Where the host finds memory that both address.
+    #[getter]
+    fn host_address(&self) -> u64 {
+        self.buffer.host_address()
     }
 
     #[getter]

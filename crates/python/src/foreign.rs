@@ -69,6 +69,7 @@ impl Buffer for Foreign {
 pub struct Locked {
     device: DeviceId,
     address: u64,
+    host_address: u64,
     bytes: usize,
     held: Mutex<Option<Box<dyn Buffer>>>,
 }
@@ -78,6 +79,7 @@ impl Locked {
         Locked {
             device: held.device(),
             address: held.address(),
+            host_address: held.host_address(),
             bytes: held.bytes(),
             held: Mutex::new(Some(held)),
         }
@@ -102,6 +104,10 @@ impl Buffer for Locked {
 
     fn address(&self) -> u64 {
         self.address
+    }
+
+    fn host_address(&self) -> u64 {
+        self.host_address
     }
 
     fn bytes(&self) -> usize {

@@ -13,6 +13,11 @@ pub trait Buffer: Send + Sync + Any + Debug {
     /// The address kernels use.
     fn address(&self) -> u64;
 
+    /// The address the host uses, of memory that both address.
+    fn host_address(&self) -> u64 {
+        self.address()
+    }
+
     fn bytes(&self) -> usize;
 
     /// Copies `into.len()` bytes from `offset` on to the host and waits for them: a synchronisation point. Ordered behind the stream the

@@ -295,7 +295,7 @@ class MappedNDArray(DeviceNDArray):
             "shape": self.shape,
             "strides": self.strides,
             "typestr": self.dtype.str,
-            "data": (self.memory.address + self.offset, False),
+            "data": (self.memory.host_address + self.offset, False),
             "version": 3,
         }
 
@@ -377,7 +377,7 @@ def pinned_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order
     elem = types.element(dtype)
     shape, strides, span = _extent(shape, elem, strides, order)
     memory = _weft.Memory.of_host(span, "pinned")
-    interface = {"shape": shape, "strides": strides, "typestr": elem.dtype.str, "data": (memory.address, False), "version": 3}
+    interface = {"shape": shape, "strides": strides, "typestr": elem.dtype.str, "data": (memory.host_address, False), "version": 3}
     return np.asarray(_HostBlock(memory, interface)).view(elem.dtype)
 
 
@@ -439,7 +439,7 @@ def mapped(*arylist: np.ndarray, **kws: Any) -> Iterator[Any]:
     _refuse_mapping()
     held = [_weft.Memory.pin(ary) for ary in arylist]
     made = [
-        MappedNDArray(memory, _address(ary) - memory.address, ary.shape, ary.strides, ary.dtype.name)
+        MappedNDArray(memory, _address(ary) - memory.host_address, ary.shape, ary.strides, ary.dtype.name)
         for ary, memory in zip(arylist, held, strict=True)
     ]
     try:

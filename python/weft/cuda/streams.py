@@ -49,8 +49,12 @@ class Stream(_weft.Stream):
         self.begin_capture()
         try:
             yield captured
-        finally:
-            captured.graph = self.end_capture()
+        except BaseException:
+            # What went wrong in the block is what to show, not that nothing came of the capture.
+            with contextlib.suppress(Exception):
+                self.end_capture()
+            raise
+        captured.graph = self.end_capture()
 
     def add_callback(self, callback: Callable[[Stream, int, Any], object], arg: Any = None) -> None:
         """Calls ``callback(stream, 0, arg)`` on another thread when all work so far is done. It must not use the device."""

@@ -79,7 +79,13 @@ static CAPTURES: AtomicU64 = AtomicU64::new(1);
 
 unsafe fn capture_info(handle: Handle, status: *mut c_uint, id: *mut u64) -> Outcome {
     let context = context::healthy()?;
-    let capture = stream_of(&context, handle)?.capturing();
+    let stream = stream_of(&context, handle)?;
+    // The default stream waits for blocking ones, so that it is neither in their captures nor outside of them.
+    let implicit = |other: &Arc<Stream>| other.blocking && other.capturing().is_some();
+    if stream.handle == context.default.handle && context.all_streams().iter().any(implicit) {
+        return Err(codes::STREAM_CAPTURE_IMPLICIT);
+    }
+    let capture = stream.capturing();
     // SAFETY: the caller's pointers.
     unsafe {
         put(status, capture.as_ref().map_or(0, |c| if c.valid() { 1 } else { 2 }))?;

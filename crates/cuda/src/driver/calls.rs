@@ -56,7 +56,10 @@ const HOST_WRITE_COMBINED: u32 = 4;
 const MANAGED_GLOBAL: u32 = 1;
 /// Other calls of this and other threads are let be while a stream captures: modules load, memory is allocated.
 const CAPTURE_RELAXED: c_int = 2;
+const CAPTURE_ACTIVE: c_int = 1;
+const CAPTURE_INVALIDATED: c_int = 2;
 const POINTER_MEMORY_TYPE: c_int = 2;
+const POINTER_BUFFER_ID: c_int = 7;
 const MEMORY_TYPE_HOST: u32 = 1;
 const JIT_LOG: c_int = 5;
 const JIT_LOG_BYTES: c_int = 6;
@@ -87,7 +90,10 @@ impl Context {
         unsafe {
             self.driver.device_get_name(name.as_mut_ptr(), name.len() as c_int, self.ordinal)?;
             self.driver.device_total_mem(&mut bytes, self.ordinal)?;
-            self.driver.device_get_uuid(&mut uuid, self.ordinal)?;
+            // Instances of a divided GPU have numbers of their own, which only the newer function tells.
+            self.driver
+                .device_get_uuid_of_instance(&mut uuid, self.ordinal)
+                .or_else(|_| self.driver.device_get_uuid(&mut uuid, self.ordinal))?;
         }
         let bytes_of_name = name.map(|c| c as u8);
         let name = CStr::from_bytes_until_nul(&bytes_of_name).unwrap_or_default();
@@ -277,6 +283,43 @@ impl Context {
         Ok(status != 0)
     }
 
+    /// The number of the capture that a stream takes part in.
+    pub fn capture_of(&self, stream: StreamHandle) -> Result<Option<u64>, Failure> {
+        let (mut status, mut id) = (0, 0);
+        // SAFETY: a stream of this context; writes the status and the number.
+        let asked = unsafe { self.driver.stream_capture(stream, &mut status, &mut id) };
+        match asked {
+            Err(failure) if failure.code == codes::MISSING => {
+                let (graph, nodes, count) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+                // SAFETY: as above; what is not asked for has no place.
+                unsafe {
+                    self.driver
+                        .stream_capture_and_graph(stream, &mut status, &mut id, graph, nodes, count)
+                }?;
+            }
+            result => result?,
+        }
+        match status {
+            CAPTURE_ACTIVE => Ok(Some(id)),
+            CAPTURE_INVALIDATED => Err(Failure {
+                call: "cuStreamGetCaptureInfo",
+                code: codes::CAPTURE_INVALIDATED,
+            }),
+            _ => Ok(None),
+        }
+    }
+
+    /// This thread's calls that are no work for a stream do not end captures of other libraries until the result is dropped.
+    pub fn relaxed(&self) -> Relaxed<'_> {
+        let mut mode = CAPTURE_RELAXED;
+        // SAFETY: exchanges the thread's mode with the one given.
+        let changed = unsafe { self.driver.thread_exchange_capture_mode(&mut mode) };
+        Relaxed {
+            driver: &self.driver,
+            before: changed.is_ok().then_some(mode),
+        }
+    }
+
     pub fn launch_graph(&self, exec: GraphExecHandle, stream: StreamHandle) -> Result<(), Failure> {
         // SAFETY: both are alive.
         unsafe { self.driver.graph_launch(exec, stream) }
@@ -390,7 +433,7 @@ impl Context {
         Ok(address)
     }
 
-    /// Host memory that copies of every context read and write directly and kernels address as it is.
+    /// Host memory that copies of every context read and write directly. Kernels may have another address for it.
     pub fn allocate_pinned(&self, bytes: usize, write_combined: bool) -> Result<u64, Failure> {
         let flags = HOST_PORTABLE | HOST_DEVICE_MAPPED | if write_combined { HOST_WRITE_COMBINED } else { 0 };
         let mut address = ptr::null_mut();
@@ -417,15 +460,37 @@ impl Context {
         unsafe { self.driver.mem_host_unregister(address as *mut c_void) }
     }
 
-    /// Is this memory that the driver made or pinned on the host? An address it does not know is not.
-    pub fn is_pinned(&self, address: u64) -> bool {
-        let mut kind = 0u32;
-        // SAFETY: writes the kind; any address may be asked for.
+    /// The address by which kernels reach pinned memory.
+    pub fn device_address(&self, address: u64) -> Result<u64, Failure> {
+        let mut found = 0;
+        // SAFETY: writes the address.
+        unsafe { self.driver.mem_host_get_device_pointer(&mut found, address as *mut c_void, 0) }?;
+        Ok(found)
+    }
+
+    /// Is all of this in one piece of host memory that was pinned? What the driver does not know is not.
+    pub fn is_pinned(&self, address: u64, bytes: usize) -> bool {
+        let Some(last) = address.checked_add((bytes as u64).max(1) - 1) else {
+            return false;
+        };
+        if let Some(held) = self.driver.pins.holds(address, (bytes as u64).max(1)) {
+            return held;
+        }
+        let is_host = |at| self.pointer_attribute(POINTER_MEMORY_TYPE, at) == Some(u64::from(MEMORY_TYPE_HOST));
+        let piece = |at| self.pointer_attribute(POINTER_BUFFER_ID, at);
+        // Most memory is not, and the first question says so.
+        is_host(address) && is_host(last) && piece(address).is_some() && piece(address) == piece(last)
+    }
+
+    fn pointer_attribute(&self, attribute: c_int, address: u64) -> Option<u64> {
+        // Attributes of 32 bits fill the lower half.
+        let mut value = 0u64;
+        // SAFETY: writes at the most 8 bytes; any address may be asked for.
         let known = unsafe {
             self.driver
-                .pointer_get_attribute(ptr::from_mut(&mut kind).cast(), POINTER_MEMORY_TYPE, address)
+                .pointer_get_attribute(ptr::from_mut(&mut value).cast(), attribute, address)
         };
-        known.is_ok() && kind == MEMORY_TYPE_HOST
+        known.is_ok().then_some(value)
     }
 
     pub fn create_pool(&self) -> Result<PoolHandle, Failure> {
@@ -486,6 +551,22 @@ impl Context {
     pub fn free_to_pool(&self, address: u64, stream: StreamHandle) -> Result<(), Failure> {
         // SAFETY: used by no work behind this.
         unsafe { self.driver.pool_free(address, stream) }
+    }
+}
+
+/// What a thread does is its own affair while this lives.
+#[derive(Debug)]
+pub struct Relaxed<'a> {
+    driver: &'a Driver,
+    before: Option<c_int>,
+}
+
+impl Drop for Relaxed<'_> {
+    fn drop(&mut self) {
+        if let Some(mut mode) = self.before {
+            // SAFETY: gives back what was there.
+            let _ = unsafe { self.driver.thread_exchange_capture_mode(&mut mode) };
+        }
     }
 }
 

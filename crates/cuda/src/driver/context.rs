@@ -5,7 +5,7 @@
 use std::ops::Deref;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use weft_runtime::{DeviceId, DeviceLost, RunError, forks};
 
@@ -21,10 +21,19 @@ pub mod codes {
     pub const NO_DEVICE: Code = 100;
     pub const NOT_READY: Code = 600;
     pub const PEER_ACCESS_ALREADY_ENABLED: Code = 704;
+    /// What must not be done while a stream captures, from `…_STREAM_CAPTURE_UNSUPPORTED` to `…_WRONG_THREAD`.
+    pub const OF_CAPTURES: std::ops::RangeInclusive<Code> = 900..=908;
+    /// The capture has ended by an error before.
+    pub const CAPTURE_INVALIDATED: Code = 901;
+    /// The default stream would wait for a stream that captures.
+    pub const CAPTURE_IMPLICIT: Code = 906;
     /// Ours: the driver has not the function.
     pub const MISSING: Code = -1;
-    /// After these the context takes no more work: errors of the hardware, illegal addresses and instructions, asserts, lost contexts.
-    pub const FATAL: [Code; 15] = [4, 46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719];
+    /// After these the context takes no more work: errors of the hardware, illegal addresses and instructions, asserts, lost contexts,
+    /// memory of tensor cores that was not given back (721), a server of several processes that ended this one (810), devices outside (911).
+    pub const FATAL: [Code; 18] = [
+        4, 46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911,
+    ];
 }
 
 /// Numbers of `CUdevice_attribute`.
@@ -62,6 +71,8 @@ pub struct Context {
     lost: OnceLock<DeviceLost>,
     /// The kernel launched last.
     last: AtomicPtr<Name>,
+    /// The first error since a capture began that ended captures.
+    cause: Mutex<Option<Failure>>,
 }
 
 /// A kernel's name, kept for good: the device's last launch may outlive its executable. There are as many as programs have kernels.
@@ -98,6 +109,7 @@ impl Context {
             handle: OnceLock::new(),
             lost: OnceLock::new(),
             last: AtomicPtr::new(ptr::null_mut()),
+            cause: Mutex::new(None),
         }
     }
 
@@ -163,6 +175,9 @@ impl Context {
     #[cold]
     pub fn error(&self, failure: Failure) -> RunError {
         let error = self.driver.describe(failure);
+        if failure.is_of_capture() && !failure.is_invalidated_capture() {
+            self.cause().get_or_insert(failure);
+        }
         if !failure.is_fatal() {
             return RunError::Driver(Box::new(error));
         }
@@ -172,6 +187,21 @@ impl Context {
             error,
         });
         RunError::DeviceLost(Box::new(lost.clone()))
+    }
+
+    fn cause(&self) -> MutexGuard<'_, Option<Failure>> {
+        self.cause.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A capture begins: errors of earlier ones are none of its.
+    pub fn forget_cause(&self) {
+        *self.cause() = None;
+    }
+
+    /// What a failure says that is only the consequence of another: a capture had ended before.
+    pub fn first_cause(&self, failure: Failure) -> RunError {
+        let cause = self.cause().unwrap_or(failure);
+        self.error(cause)
     }
 
     /// Remembers what was launched, to name it should the device fail. One store, since every launch does it.

@@ -18,10 +18,12 @@ use std::path::PathBuf;
 use libloading::Library;
 use weft_runtime::{DriverError, forks};
 
-pub use calls::{FunctionAttribute, KernelLaunch, PoolAttribute, Refused};
+pub use calls::{FunctionAttribute, KernelLaunch, PoolAttribute, Refused, Relaxed};
 pub use context::{Attribute, Context, Entered, Name, codes};
 pub use load::Choice;
 use table::{Code, Table};
+
+use crate::pins::Pins;
 
 /// The oldest driver that has all of what is called without asking (NVIDIA's 450).
 const OLDEST: i32 = 11000;
@@ -35,6 +37,8 @@ pub struct Driver {
     /// What `forks::count` was when it was started.
     forks: u32,
     pub path: PathBuf,
+    /// Memory of others that is page-locked.
+    pub pins: Pins,
     /// Keeps the functions of `table` where they are.
     _library: Library,
 }
@@ -50,6 +54,7 @@ impl Driver {
             version: 0,
             forks: 0,
             path: path.clone(),
+            pins: Pins::default(),
             _library: library,
         };
         // SAFETY: the only function that may be called before the others.
@@ -134,6 +139,19 @@ impl Failure {
             call,
             code: codes::MISSING,
         }
+    }
+
+    /// Is it about a capture under way?
+    pub fn is_of_capture(self) -> bool {
+        codes::OF_CAPTURES.contains(&self.code)
+    }
+
+    pub fn is_implicit_capture(self) -> bool {
+        self.code == codes::CAPTURE_IMPLICIT
+    }
+
+    pub fn is_invalidated_capture(self) -> bool {
+        self.code == codes::CAPTURE_INVALIDATED
     }
 
     /// Does the driver refuse all further work of this process?

@@ -57,6 +57,11 @@ handles! {
     PoolHandle;
 }
 
+impl StreamHandle {
+    /// The default stream of whatever thread names it.
+    pub const PER_THREAD: StreamHandle = StreamHandle(std::ptr::without_provenance_mut(2));
+}
+
 pub type HostCallback = unsafe extern "C" fn(*mut c_void);
 
 /// `CUmemLocation`.
@@ -217,6 +222,7 @@ calls! {
         mem_host_alloc = "cuMemHostAlloc"(address: *mut *mut c_void, bytes: usize, flags: c_uint);
         mem_free_host = "cuMemFreeHost"(address: *mut c_void);
         mem_host_register = "cuMemHostRegister_v2"(address: *mut c_void, bytes: usize, flags: c_uint);
+        mem_host_get_device_pointer = "cuMemHostGetDevicePointer_v2"(device: *mut DevicePtr, host: *mut c_void, flags: c_uint);
         mem_host_unregister = "cuMemHostUnregister"(address: *mut c_void);
         pointer_get_attribute = "cuPointerGetAttribute"(data: *mut c_void, attribute: c_int, address: DevicePtr);
         copy_to_device = "cuMemcpyHtoDAsync_v2"(to: DevicePtr, from: *const c_void, bytes: usize, stream: StreamHandle);
@@ -228,6 +234,13 @@ calls! {
         fill = "cuMemsetD8Async"(address: DevicePtr, value: u8, bytes: usize, stream: StreamHandle);
     }
     optional {
+        device_get_uuid_of_instance = "cuDeviceGetUuid_v2"(uuid: *mut [u8; 16], device: DeviceOrdinal);
+        thread_exchange_capture_mode = "cuThreadExchangeStreamCaptureMode"(mode: *mut c_int);
+        stream_capture = "cuStreamGetCaptureInfo"(stream: StreamHandle, status: *mut c_int, id: *mut u64);
+        stream_capture_and_graph = "cuStreamGetCaptureInfo_v2"(
+            stream: StreamHandle, status: *mut c_int, id: *mut u64,
+            graph: *mut GraphHandle, nodes: *mut *const GraphNodeHandle, count: *mut usize
+        );
         pool_create = "cuMemPoolCreate"(pool: *mut PoolHandle, props: *const PoolProps);
         pool_set_attribute = "cuMemPoolSetAttribute"(pool: PoolHandle, attribute: c_int, value: *mut c_void);
         pool_get_attribute = "cuMemPoolGetAttribute"(pool: PoolHandle, attribute: c_int, value: *mut c_void);

@@ -90,6 +90,19 @@ pub struct Emitted {
     pub print_sites: Vec<PrintSite>,
 }
 
+impl Emitted {
+    /// Bytes that all parameters take, each at a multiple of its size.
+    pub fn param_bytes(&self) -> u32 {
+        let hidden = [self.mailbox, self.grid_sync].map(|used| if used { 8 } else { 0 });
+        let sizes = self
+            .params
+            .iter()
+            .map(|param| param.bytes)
+            .chain(hidden.into_iter().filter(|bytes| *bytes > 0));
+        sizes.fold(0, |end: u32, bytes| end.next_multiple_of(bytes.max(1)) + bytes)
+    }
+}
+
 /// A parameter takes the low `bytes` bytes of a slot of the argument block, so that on a little-endian host the slot's address is what
 /// the driver is given. Loops count their extents as slots before the argument block's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, unsafe_code)]
 
+pub mod foreign;
 mod kernels;
 
 use std::path::PathBuf;
