@@ -59,7 +59,7 @@ impl CudaStream {
     /// A stream of another library; the same object as long as anyone holds it.
     pub fn external(gpu: &Arc<Gpu>, raw_handle: u64) -> Arc<CudaStream> {
         let handle = StreamHandle::from_raw(raw_handle);
-        if handle == StreamHandle::NULL {
+        if handle == StreamHandle::NULL || handle == StreamHandle::LEGACY {
             return gpu.default_stream().clone();
         }
         gpu.known_stream(handle).unwrap_or_else(|| {
@@ -381,6 +381,10 @@ impl Carrier for CudaStream {
 impl Drop for CudaStream {
     fn drop(&mut self) {
         let context = &self.gpu.context;
+        if context.is_forked() {
+            // Another thread of the parent may have held any lock.
+            return;
+        }
         let mut mark = None;
         if self.owned
             && context.is_alive()

@@ -245,6 +245,17 @@ fn streams_end_although_kernels_have_waited_for_their_grid_on_them() {
 }
 
 #[test]
+fn the_default_stream_has_two_names() {
+    let _one_at_a_time = failing("");
+    let gpu = device(0);
+    let out = upload(gpu, &[-1; 64]);
+    let legacy = gpu.external_stream(1).unwrap();
+    launch_on(&*kernel(PICKY), grid(1, 1), &line(&*out, 8), &*legacy).unwrap();
+    // What was launched under one is told under the other.
+    assert!(matches!(gpu.default_stream().unwrap().synchronize(), Err(RunError::Raised(_))));
+}
+
+#[test]
 fn a_stream_that_is_dropped_while_it_captures_ends_the_capture() {
     let _one_at_a_time = failing("");
     let gpu = device(0);

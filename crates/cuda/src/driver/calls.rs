@@ -234,11 +234,13 @@ impl Context {
     }
 
     pub fn synchronize_stream(&self, stream: StreamHandle) -> Result<(), Failure> {
+        let _relaxed = self.relaxed();
         // SAFETY: a stream of this context.
         unsafe { self.driver.stream_synchronize(stream) }
     }
 
     pub fn is_stream_done(&self, stream: StreamHandle) -> Result<bool, Failure> {
+        let _relaxed = self.relaxed();
         // SAFETY: a stream of this context.
         ready(unsafe { self.driver.stream_query(stream) })
     }
@@ -366,11 +368,13 @@ impl Context {
     }
 
     pub fn synchronize_event(&self, event: EventHandle) -> Result<(), Failure> {
+        let _relaxed = self.relaxed();
         // SAFETY: alive.
         unsafe { self.driver.event_synchronize(event) }
     }
 
     pub fn is_event_done(&self, event: EventHandle) -> Result<bool, Failure> {
+        let _relaxed = self.relaxed();
         // SAFETY: alive.
         ready(unsafe { self.driver.event_query(event) })
     }

@@ -143,7 +143,7 @@ impl Context {
 
     /// Was the process forked since it started the driver?
     #[inline]
-    fn is_forked(&self) -> bool {
+    pub fn is_forked(&self) -> bool {
         forks::count() != self.driver.forks
     }
 

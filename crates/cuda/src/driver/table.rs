@@ -58,6 +58,8 @@ handles! {
 }
 
 impl StreamHandle {
+    /// The default stream by another name.
+    pub const LEGACY: StreamHandle = StreamHandle(std::ptr::without_provenance_mut(1));
     /// The default stream of whatever thread names it.
     pub const PER_THREAD: StreamHandle = StreamHandle(std::ptr::without_provenance_mut(2));
 }
