@@ -335,9 +335,9 @@ impl Drop for DeviceBuffer {
 #[derive(Debug)]
 pub struct HostBuffer {
     gpu: Arc<Gpu>,
+    /// Where kernels find it, and where the host does.
     address: u64,
-    /// Where kernels find it.
-    device_address: u64,
+    host: u64,
     bytes: usize,
     release: Job,
 }
@@ -363,12 +363,12 @@ impl HostBuffer {
         let mut buffer = HostBuffer {
             gpu: gpu.clone(),
             address,
-            device_address: address,
+            host: address,
             bytes,
             release,
         };
         if kind != HostMemory::Managed {
-            buffer.device_address = context.check(context.device_address(address))?;
+            buffer.address = context.check(context.device_address(address))?;
         }
         Ok(buffer)
     }
@@ -387,8 +387,8 @@ impl HostBuffer {
         })?;
         Ok(HostBuffer {
             gpu: gpu.clone(),
-            address,
-            device_address,
+            address: device_address,
+            host: address,
             bytes,
             release: Job::Registered(address, bytes as u64),
         })
@@ -401,11 +401,11 @@ impl Buffer for HostBuffer {
     }
 
     fn address(&self) -> u64 {
-        self.device_address
+        self.address
     }
 
     fn host_address(&self) -> u64 {
-        self.address
+        self.host
     }
 
     fn bytes(&self) -> usize {
@@ -414,14 +414,14 @@ impl Buffer for HostBuffer {
 
     /// Waits for the device: whoever uses memory of both sides says nowhere on which stream.
     fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), RunError> {
-        let from = inside(self.address, self.bytes, offset, into.len())?;
+        let from = inside(self.host, self.bytes, offset, into.len())?;
         self.gpu.synchronize()?;
         raw::read(from, into);
         Ok(())
     }
 
     fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError> {
-        let to = inside(self.address, self.bytes, offset, from.len())?;
+        let to = inside(self.host, self.bytes, offset, from.len())?;
         self.gpu.synchronize()?;
         raw::write(to, from);
         Ok(())

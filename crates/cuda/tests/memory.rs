@@ -9,7 +9,7 @@ use std::sync::mpsc;
 
 use weft_cuda::Platform;
 use weft_cuda::driver::Choice;
-use weft_runtime::{Device, DeviceId, HostMemory, Place, RunError, Stream, StreamOptions};
+use weft_runtime::{Device, DeviceId, HostMemory, Place, RunError, StreamOptions};
 
 #[test]
 fn the_pool_keeps_what_is_freed_until_told_otherwise() {
