@@ -62,8 +62,7 @@ pub struct Compiler {
     pub types: Vec<Inferred>,
     source_ids: HashMap<(String, u32, String), SourceId>,
     constants: Vec<ConstArray>,
-    /// By the arrays' keys.
-    constant_ids: HashMap<u64, ConstId>,
+    constant_ids: HashMap<(Scalar, Vec<u64>, *const Vec<u8>), ConstId>,
     functions: Vec<Function>,
     specialised: HashMap<Specialisation, (FuncId, Ty)>,
     /// Functions that cannot do without the constants among their arguments.
@@ -101,8 +100,8 @@ impl Compiler {
         id
     }
 
-    /// The module's copy of an array with a key.
-    pub fn constant(&mut self, key: u64, elem: Scalar, shape: &[u64], bytes: &[u8]) -> ConstId {
+    pub fn constant(&mut self, elem: Scalar, shape: &[u64], bytes: &Rc<Vec<u8>>) -> ConstId {
+        let key = (elem, shape.to_vec(), Rc::as_ptr(bytes));
         if let Some(id) = self.constant_ids.get(&key) {
             return *id;
         }
@@ -110,7 +109,7 @@ impl Compiler {
         self.constants.push(ConstArray {
             elem,
             shape: shape.to_vec(),
-            bytes: bytes.to_vec(),
+            bytes: bytes.as_ref().clone(),
         });
         self.constant_ids.insert(key, id);
         id

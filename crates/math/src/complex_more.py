@@ -14,11 +14,75 @@ def rect_each(r, t):
 
 
 def cpow_each(x, y, u, v):
-    """z to the w in polar form, as Python has it: |z|^u e^(-v arg z), turned by u arg z + v log|z|.
+    """z to the w: whole powers below 100 in size by products, others in polar form, |z|^u e^(-v arg z), turned by u arg z + v log|z|.
 
     The angle is off by its own rounding, so the error of each part is that of the whole: 4 ULP of |z^w|, and one more for each radian of the angle.
     Anything to the 0 is 1; 0 to a power with a positive real part is 0, to others NaN.
     """
+    re, im = _cpolar_each(x, y, u, v)
+    far = (abs(x) == np.inf) | (abs(y) == np.inf) | (abs(u) == np.inf) | (abs(v) == np.inf)
+    if far & ((x != 0.0) | (y != 0.0)) & ((u != 0.0) | (v != 0.0)):
+        a, b = clog_each(x, y)
+        a, b = _cproduct_each(u, v, a, b)
+        re, im = cexp_each(a, b)
+    if (v == 0.0) & (abs(u) < 100.0) & (intrinsics.trunc(u) == u) & (u != 0.0) & ((x != 0.0) | (y != 0.0)):
+        re, im = _cwhole_each(x, y, u)
+    return re, im
+
+
+def _cproduct_each(a, b, c, d):
+    """C99's product: infinite where a factor is, though its parts were NaN by arithmetic."""
+    re = a * c - b * d
+    im = a * d + b * c
+    left = (abs(a) == np.inf) | (abs(b) == np.inf)
+    right = (abs(c) == np.inf) | (abs(d) == np.inf)
+    if intrinsics.isnan(re) & intrinsics.isnan(im) & (left | right):
+        a = _boxed_each(a, left)
+        b = _boxed_each(b, left)
+        c = _boxed_each(c, right)
+        d = _boxed_each(d, right)
+        re = np.inf * (a * c - b * d)
+        im = np.inf * (a * d + b * c)
+    return re, im
+
+
+def _boxed_each(a, infinite):
+    """A part of an infinite number as one or zero, of another one zero for NaN; the sign is kept."""
+    one = intrinsics.select(abs(a) == np.inf, 1.0, 0.0)
+    return intrinsics.select(infinite | intrinsics.isnan(a), intrinsics.copysign(one, a), a)
+
+
+def _cwhole_each(x, y, u):
+    """z to a whole power by NumPy's products in its order: from 1 on, but for the first three powers, which start from z."""
+    start = (u > 0.0) & (u <= 3.0)
+    rest = abs(u)
+    re = intrinsics.select(u == u, 1.0, u)
+    im = intrinsics.select(u == u, 0.0, u)
+    for _ in range(7):
+        half = intrinsics.trunc(rest * 0.5)
+        even = rest == half + half
+        t = intrinsics.select(start, x, re * x - im * y)
+        im = intrinsics.select(even, im, intrinsics.select(start, y, re * y + im * x))
+        re = intrinsics.select(even, re, t)
+        start = start & even
+        t = x * x - y * y
+        y = x * y + y * x
+        x = t
+        rest = half
+    if u < 0.0:
+        flat = abs(re) >= abs(im)
+        ratio = intrinsics.select(flat, im / re, re / im)
+        scale = 1.0 / (intrinsics.select(flat, re, im) + intrinsics.select(flat, im, re) * ratio)
+        none = (re == 0.0) & (im == 0.0)
+        re = intrinsics.select(flat, 1.0 + 0.0 * ratio, 1.0 * ratio + 0.0) * scale
+        im = intrinsics.select(flat, 0.0 - 1.0 * ratio, 0.0 * ratio - 1.0) * scale
+        re = intrinsics.select(none, np.inf, re)
+        im = intrinsics.select(none, np.nan, im)
+    return re, im
+
+
+def _cpolar_each(x, y, u, v):
+    """z to the w in polar form, as Python has it."""
     r = hypot_each(x, y)
     t = atan2_each(y, x)
     zero = r == 0.0
@@ -34,10 +98,10 @@ def cpow_each(x, y, u, v):
     size = intrinsics.select(v == 0.0, size, size * exp_each(-v * t))
     re = size * intrinsics.fma(-s, l, c)
     im = size * intrinsics.fma(c, l, s)
-    real = (v == 0.0) & (y == 0.0) & (x > 0.0)
+    real = (v == 0.0) & (y == 0.0) & (x > 0.0) & (u == u)
     im = intrinsics.select(real, y, im)
     none = (u == 0.0) & (v == 0.0)
-    gone = intrinsics.select(u > 0.0, 0.0 * u, np.nan)
+    gone = intrinsics.select(u > 0.0, 0.0, np.nan)
     re = intrinsics.select(none, 1.0, intrinsics.select(zero, gone, re))
     return re, intrinsics.select(none, 0.0, intrinsics.select(zero, gone, im))
 
@@ -56,12 +120,15 @@ def cexp2_f64(x, y):
 
 
 def cexpm1_f64(x, y):
-    """exp(z) - 1, the real part as expm1(x) cos y - 2 sin(y / 2)^2. At most 4 ULP in the imaginary part and of the larger term of the real one."""
+    """exp(z) - 1, the real part as expm1(x) cos y - 2 sin(y / 2)^2, as NumPy has it.
+
+    At most 4 ULP in the imaginary part and of the larger term of the real one.
+    """
     s, c = sincos_f64(y)
     half = sin_f64(0.5 * y)
     re = intrinsics.fma(expm1_f64(x), c, -2.0 * (half * half))
-    im = intrinsics.select(y == 0.0, y, exp_f64(x) * s)
-    if not ((abs(x) < 700.0) & (abs(y) < np.inf)):
+    im = intrinsics.select((y == 0.0) & (abs(x) < np.inf), y, exp_f64(x) * s)
+    if (abs(x) >= 700.0) & (abs(x) < np.inf) & (abs(y) < np.inf):
         re, im = cexp_f64(x, y)
         re = re - 1.0
     return intrinsics.select((y == 0.0) & (x == 0.0), x, re), im
@@ -135,12 +202,15 @@ def cexp2_f32(x, y):
 
 
 def cexpm1_f32(x, y):
-    """exp(z) - 1, the real part as expm1(x) cos y - 2 sin(y / 2)^2. At most 4 ULP in the imaginary part and of the larger term of the real one."""
+    """exp(z) - 1, the real part as expm1(x) cos y - 2 sin(y / 2)^2, as NumPy has it.
+
+    At most 4 ULP in the imaginary part and of the larger term of the real one.
+    """
     s, c = sincos_f32(y)
     half = sin_f32(0.5 * y)
     re = intrinsics.fma(expm1_f32(x), c, -2.0 * (half * half))
-    im = intrinsics.select(y == 0.0, y, exp_f32(x) * s)
-    if not ((abs(x) < 80.0) & (abs(y) < np.inf)):
+    im = intrinsics.select((y == 0.0) & (abs(x) < np.inf), y, exp_f32(x) * s)
+    if (abs(x) >= 80.0) & (abs(x) < np.inf) & (abs(y) < np.inf):
         re, im = cexp_f32(x, y)
         re = re - 1.0
     return intrinsics.select((y == 0.0) & (x == 0.0), x, re), im

@@ -18,7 +18,6 @@ mod dispatcher;
 mod dlpack;
 mod errors;
 mod foreign;
-mod frozen;
 mod kernel;
 mod key;
 mod members;

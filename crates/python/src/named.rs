@@ -1,6 +1,5 @@
 //! Classes of named tuples.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -8,7 +7,6 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use weft_front::{Object, TupleClass, TupleMaker};
 
 use crate::classify::classify;
-use crate::frozen::Frozen;
 use crate::numbered::Numbered;
 
 static CLASSES: Numbered<Arc<TupleClass>> = Numbered::new();
@@ -24,24 +22,20 @@ pub fn number_of(items: &Bound<'_, PyTuple>) -> Option<u32> {
 
 /// The number of a class of named tuples; `None` for any other.
 pub fn number(class: &Bound<'_, PyType>) -> Option<u32> {
-    let describe = || {
+    CLASSES.number(class, || {
         let named = class.is_subclass_of::<PyTuple>().ok()? && class.hasattr("_make").ok()? && !class.hasattr("__members__").ok()?;
         let fields = || class.getattr("_fields").ok()?.extract().ok();
-        Some((class.name().ok()?.to_string(), named.then(fields)??))
-    };
-    let known = |(name, fields), number| {
-        Arc::new(TupleClass {
-            key: u64::from(number),
-            name,
-            fields,
-        })
-    };
-    CLASSES.number(class, describe, known)
+        Some(Arc::new(TupleClass {
+            key: class.as_ptr() as u64,
+            name: class.name().ok()?.to_string(),
+            fields: named.then(fields)??,
+        }))
+    })
 }
 
 /// The number of a class that has one.
 pub fn find(class: &TupleClass) -> Option<u32> {
-    u32::try_from(class.key).ok()
+    CLASSES.find(class.key)
 }
 
 /// What the front end knows of the class with a number.
@@ -51,7 +45,7 @@ pub fn described(number: u32) -> Option<Arc<TupleClass>> {
 
 /// The class that the front end had from here.
 pub fn python_class<'py>(py: Python<'py>, class: &TupleClass) -> Option<Bound<'py, PyAny>> {
-    CLASSES.at(py, find(class)?)
+    CLASSES.object(py, class.key)
 }
 
 /// A plain tuple's items as an instance of the class.
@@ -64,16 +58,14 @@ pub fn instance<'py>(class: &TupleClass, items: Bound<'py, PyTuple>) -> PyResult
 }
 
 /// The class as a thing that compiled code may call: one that makes its instances in a way of its own is none.
-pub fn maker(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<Object> {
+pub fn maker(object: &Bound<'_, PyAny>) -> Option<Object> {
     let class = object.cast::<PyType>().ok()?;
     let described = described(number(class)?)?;
     if !makes_plainly(class)? {
         return None;
     }
     let defaults = class.getattr("_field_defaults").ok()?.cast_into::<PyDict>().ok()?;
-    let defaults = defaults
-        .iter()
-        .map(|(name, value)| Some((name.extract().ok()?, classify(&value, frozen))));
+    let defaults = defaults.iter().map(|(name, value)| Some((name.extract().ok()?, classify(&value))));
     Some(Object::TupleClass(
         TupleMaker {
             class: described,

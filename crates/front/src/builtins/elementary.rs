@@ -3,7 +3,7 @@
 use weft_ir::{Op, Span, Value};
 
 use super::math::{real_float, short, two_floats};
-use super::numpy::numpy_float;
+use super::numpy::strong_float;
 use super::python::complex_num;
 use super::{Entry, Handler};
 use crate::compiler::Res;
@@ -77,13 +77,11 @@ fn weak_binary(l: &mut Lower<'_>, call: &Call, column: usize) -> Res<Val> {
     l.library_call(name, &[x, y], call.span)
 }
 
-/// NumPy's: the result is strong, and small integers become small floats.
+/// NumPy's: the result is strong.
 fn strong_unary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    // The first two are no ufuncs.
-    let [x] = call.all([if matches!(short(call), "sinc" | "i0") { "x" } else { "/x" }])?;
-    let x = &x;
+    let [x] = call.exactly()?;
     let name = library_name(short(call), 2).unwrap_or_default();
-    let Some(num) = x.num().map(numpy_float) else {
+    let Some(num) = x.num().map(strong_float) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {}", call.name, x.ty())));
     };
     let value = l.number_as(x, num.scalar, call.span)?;
@@ -99,7 +97,7 @@ fn strong_binary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (Some(x), Some(y)) = (a.num(), b.num()) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {} and {}", call.name, a.ty(), b.ty())));
     };
-    let num = numpy_float(unify(x, y));
+    let num = strong_float(unify(x, y));
     if num.scalar.is_complex() {
         return Err(l.typing(call.span, format!("{} takes real numbers", call.name)));
     }

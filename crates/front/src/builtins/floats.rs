@@ -1,10 +1,10 @@
 //! Functions that take floats apart and compare them: neighbours, exponents, fractions, closeness; and functions with two results.
 
 use ruff_python_ast::Operator;
-use weft_ir::{BinOp, Const, Op, Scalar, Value};
+use weft_ir::{BinOp, Const, Op, Scalar, UnOp, Value};
 
 use super::math::{real_float, short, two_floats};
-use super::numpy::{numpy_float, strengthen};
+use super::numpy::{strong_float, strengthen};
 use super::{Entry, Handler, half};
 use crate::compiler::Res;
 use crate::lower::Lower;
@@ -33,40 +33,33 @@ pub fn weft(name: &str) -> Option<Entry> {
 
 pub fn numpy(name: &str) -> Option<Entry> {
     Some(match name {
-        "nextafter" => Entry::each(|l, c| strong(l, c, nextafter)),
-        "ldexp" => Entry::each(|l, c| strong(l, c, ldexp)),
-        "spacing" => Entry::each(|l, c| strong(l, c, distance)),
-        "frexp" => Entry::of(|l, c| pair(l, c, numpy_frexp)),
-        "modf" => Entry::of(|l, c| pair(l, c, |l, c| strong(l, c, modf))),
-        "divmod" => Entry::of(|l, c| pair(l, c, |l, c| strong(l, c, super::python::divmod))),
+        "nextafter" => Entry::each(nextafter),
+        "ldexp" => Entry::each(ldexp),
+        "spacing" => Entry::each(distance),
+        "frexp" => Entry::of(frexp),
+        "modf" => Entry::of(modf),
+        "divmod" => Entry::of(super::python::divmod),
         "isclose" => Entry::each(numpy_isclose),
         _ => return None,
     })
 }
 
-fn strong(l: &mut Lower<'_>, call: &Call, run: Handler) -> Res<Val> {
-    match run(l, call)? {
-        Val::Tuple(items) => Ok(Val::Tuple(
-            items.iter().map(|item| strengthen(l, item, call.span)).collect::<Res<_>>()?,
-        )),
-        val => strengthen(l, &val, call.span),
-    }
-}
-
 /// A function with two results: of arrays, two array expressions.
 pub fn pair(l: &mut Lower<'_>, call: &Call, run: Handler) -> Res<Val> {
-    if !call.has_array() {
+    if !call.pos.iter().any(Val::is_array) {
         return run(l, call);
     }
     let mut parts = Vec::with_capacity(2);
     for i in 0..2 {
-        let span = call.span;
-        let (elements, with) = call.elements();
-        parts.push(l.array_map(&elements, span, move |l, vals| {
-            let call = with(vals);
-            let result = run(l, &call)?;
-            call.refuse_unread()?;
-            match result {
+        let (name, span) = (call.name.clone(), call.span);
+        parts.push(l.array_map(&call.pos, span, move |l, vals| {
+            let call = Call {
+                name: name.clone(),
+                pos: vals.to_vec(),
+                kw: Vec::new(),
+                span,
+            };
+            match run(l, &call)? {
                 Val::Tuple(items) => items.get(i).cloned().ok_or_else(|| l.typing(span, "there is no second result")),
                 other => Ok(other),
             }
@@ -92,6 +85,14 @@ fn distance(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         return l.library_call(short(call), &[Val::Num(value, num)], call.span);
     }
     let infinity = constant(l, num.scalar, f64::INFINITY);
+    if num.scalar == Scalar::F16 {
+        // NumPy's distance of float16 is that to the next greater number.
+        let next = half::next_after(l, value, infinity, num.scalar);
+        let distance = l.b.binary(BinOp::Sub, next, value);
+        let infinite = l.b.unary(UnOp::IsInf, value);
+        let nan = constant(l, num.scalar, f64::NAN);
+        return Ok(Val::Num(l.b.select(infinite, nan, distance), num));
+    }
     let away = l.b.binary(BinOp::CopySign, infinity, value);
     let next = half::next_after(l, value, away, num.scalar);
     Ok(Val::Num(l.b.binary(BinOp::Sub, next, value), num))
@@ -122,10 +123,6 @@ fn frexp(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     exponent_as(l, call, Num::INT)
 }
 
-fn numpy_frexp(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    strong(l, call, |l, c| exponent_as(l, c, Num::strong(Scalar::I32)))
-}
-
 fn exponent_as(l: &mut Lower<'_>, call: &Call, num: Num) -> Res<Val> {
     let parts = two_results(l, call, "frexp")?;
     match <[Val; 2]>::try_from(parts) {
@@ -154,7 +151,7 @@ fn two_results(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Vec<Val>> {
 
 /// `math.isclose`: the tolerance is relative to the larger number.
 fn isclose(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [a, b, relative, absolute] = call.bind(["a", "b", "*rel_tol", "*abs_tol"], 2)?;
+    let [a, b, relative, absolute] = call.bind(["a", "b", "rel_tol", "abs_tol"], 2)?;
     let tolerances = [relative.unwrap_or(Val::Lit(Lit::float(1e-9))), absolute.unwrap_or(Val::int(0))];
     let complex = call.name.starts_with("cmath");
     close(l, call, "isclose", [a, b].map(|v| v.unwrap_or(Val::None)), tolerances, complex)
@@ -192,7 +189,7 @@ fn close(l: &mut Lower<'_>, call: &Call, name: &str, [a, b]: [Val; 2], [relative
     let num = if call.name.starts_with("math") {
         to_float(num)
     } else {
-        numpy_float(num)
+        strong_float(num)
     };
     let (x, y) = l.unified(&a, &b, num, call.span)?;
     l.library_call(name, &[Val::Num(x, num), Val::Num(y, num), relative, absolute], call.span)
@@ -201,7 +198,7 @@ fn close(l: &mut Lower<'_>, call: &Call, name: &str, [a, b]: [Val; 2], [relative
 /// `hypot` of any number of coordinates.
 pub fn hypot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let mut length: Option<Val> = None;
-    for x in call.any_number()? {
+    for x in &call.pos {
         let (x, num) = real_float(l, x, call)?;
         let x = Val::Num(x, num);
         let pair = match length {
@@ -209,9 +206,9 @@ pub fn hypot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
             Some(so_far) => vec![so_far, x],
         };
         length = Some(match pair.as_slice() {
-            [x] => super::python::abs(l, &call.of(vec![x.clone()]))?,
+            [x] => super::python::abs(l, &with(call, vec![x.clone()]))?,
             _ => {
-                let (x, y) = two_floats(l, &call.of(pair))?;
+                let (x, y) = two_floats(l, &with(call, pair))?;
                 l.library_call("hypot", &[x, y], call.span)?
             }
         });
@@ -231,7 +228,16 @@ pub fn dist(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     for (a, b) in p.iter().zip(q) {
         sides.push(l.binary(Operator::Sub, a, b, call.span)?);
     }
-    hypot(l, &call.of(sides))
+    hypot(l, &with(call, sides))
+}
+
+fn with(call: &Call, pos: Vec<Val>) -> Call {
+    Call {
+        name: call.name.clone(),
+        pos,
+        kw: Vec::new(),
+        span: call.span,
+    }
 }
 
 /// A complex number of size and angle.

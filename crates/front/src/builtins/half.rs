@@ -62,7 +62,13 @@ fn binary(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
 /// A number wins over NaN.
 fn extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
     let [x, y] = arguments::<2>(l, call)?.map(|v| Val::Num(v, HALF));
-    order::number_extreme(l, &call.of(vec![x, y]), op)
+    let halves = Call {
+        name: call.name.clone(),
+        pos: vec![x, y],
+        kw: Vec::new(),
+        span: call.span,
+    };
+    order::number_extreme(l, &halves, op)
 }
 
 fn fma(l: &mut Lower<'_>, call: &Call) -> Res<Val> {

@@ -90,13 +90,15 @@ pub fn two_floats(l: &mut Lower<'_>, call: &Call) -> Res<(Val, Val)> {
 
 /// `log(x)`, or `log(x, base)`.
 fn log(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [x, base] = call.bind(["/x", "/base"], 1)?;
-    let (x, num) = real_float(l, &x.unwrap_or(Val::None), call)?;
-    let x = l.library_call("log", &[Val::Num(x, num)], call.span)?;
-    let Some(base) = base else { return Ok(x) };
-    let (base, num) = real_float(l, &base, call)?;
-    let base = l.library_call("log", &[Val::Num(base, num)], call.span)?;
-    l.binary(Operator::Div, &x, &base, call.span)
+    if let [x, base] = call.pos.as_slice() {
+        let (x, num) = real_float(l, x, call)?;
+        let (base, base_num) = real_float(l, base, call)?;
+        let x = l.library_call("log", &[Val::Num(x, num)], call.span)?;
+        let base = l.library_call("log", &[Val::Num(base, base_num)], call.span)?;
+        return l.binary(Operator::Div, &x, &base, call.span);
+    }
+    let (x, num) = float_argument(l, call)?;
+    l.library_call("log", &[Val::Num(x, num)], call.span)
 }
 
 pub fn ir_unary(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
@@ -189,22 +191,30 @@ fn fma(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     Ok(Val::Num(l.b.emit(num.scalar, Op::Fma(x, y, z)), num))
 }
 
-fn scaled(l: &mut Lower<'_>, call: &Call, factor: f64) -> Res<Val> {
+/// A float times a quotient, which is rounded to the float's width, as NumPy has it; 16-bit floats are computed in float32.
+fn scaled(l: &mut Lower<'_>, call: &Call, over: f64, under: f64) -> Res<Val> {
     let (x, num) = float_argument(l, call)?;
-    l.binary(Operator::Mult, &Val::Num(x, num), &Val::Lit(Lit::float(factor)), call.span)
+    let wide = num.with(if num.scalar == Scalar::F64 { Scalar::F64 } else { Scalar::F32 });
+    let factor = match wide.scalar {
+        Scalar::F64 => over / under,
+        _ => f64::from(over as f32 / under as f32),
+    };
+    let x = l.cast(&Val::Num(x, num), Num::strong(wide.scalar), call.span)?;
+    let product = l.binary(Operator::Mult, &x, &Val::Lit(Lit::float(factor)), call.span)?;
+    l.cast(&product, num, call.span)
 }
 
 pub fn radians(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    scaled(l, call, std::f64::consts::PI / 180.0)
+    scaled(l, call, std::f64::consts::PI, 180.0)
 }
 
 pub fn degrees(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    scaled(l, call, 180.0 / std::f64::consts::PI)
+    scaled(l, call, 180.0, std::f64::consts::PI)
 }
 
 /// The product of a tuple's items, or of an array's elements.
 fn prod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [items, start] = call.bind(["/iterable", "*start"], 1)?;
+    let [items, start] = call.bind(["iterable", "start"], 1)?;
     let mut product = start.unwrap_or(Val::int(1));
     match items.unwrap_or(Val::None) {
         Val::Tuple(items) => {
@@ -213,7 +223,13 @@ fn prod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
             }
         }
         array if array.is_array() => {
-            let all = super::methods::call(l, &array, "prod", &call.of(Vec::new()))?;
+            let none = Call {
+                name: call.name.clone(),
+                pos: Vec::new(),
+                kw: Vec::new(),
+                span: call.span,
+            };
+            let all = super::methods::call(l, &array, "prod", &none)?;
             product = l.binary(Operator::Mult, &product, &all, call.span)?;
         }
         other => return Err(l.typing(call.span, format!("prod does not go with {}", other.ty()))),

@@ -1,6 +1,6 @@
 //! Methods of arrays and numbers.
 
-use weft_ir::{BinOp, CmpOp, ErrorKind, Layout, Op, UnOp, Value, ViewType};
+use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, UnOp, Value, ViewType};
 
 use super::{arrays, cuda, numpy, products, reductions};
 use crate::compiler::Res;
@@ -44,27 +44,28 @@ pub fn call(l: &mut Lower<'_>, receiver: &Val, name: &str, call: &Call) -> Res<V
     if let (Val::Tuple(items), "_replace") = (receiver, name) {
         return l.replace_fields(items, call);
     }
-    let one = call.of(vec![receiver.clone()]);
+    let one = Call {
+        name: call.name.clone(),
+        pos: vec![receiver.clone()],
+        kw: Vec::new(),
+        span: call.span,
+    };
     match name {
-        "conjugate" | "conj" => {
-            let [] = call.exactly()?;
-            numpy::conjugate(l, &one)
-        }
+        "conjugate" | "conj" => numpy::conjugate(l, &one),
         "sum" | "prod" | "mean" | "min" | "max" | "any" | "all" if receiver.num().is_some() => reductions::call(l, receiver, name, call),
-        "item" => {
+        "item" if receiver.num().is_some_and(|n| !n.weak) => {
             let [] = call.exactly()?;
-            Ok(receiver.clone())
+            python_number(l, receiver, call)
         }
         "astype" => {
-            let [dtype] = call.all(["dtype"])?;
-            let to = cuda::dtype_of(l, &dtype, call)?;
+            let [dtype] = call.exactly()?;
+            let to = cuda::dtype_of(l, dtype, call)?;
             l.cast(receiver, Num::strong(to), call.span)
         }
         "is_integer" => is_integer(l, receiver, call),
         "bit_count" => {
-            let [] = call.exactly()?;
             let abs = super::python::abs(l, &one)?;
-            let bits = super::intrinsics::integer(l, &call.of(vec![abs]), UnOp::Popcount)?;
+            let bits = super::intrinsics::integer(l, &Call { pos: vec![abs], ..one }, UnOp::Popcount)?;
             l.cast(&bits, Num::INT, call.span)
         }
         _ => Err(l.typing(call.span, format!("{} has no method '{name}'", receiver.ty()))),
@@ -96,8 +97,6 @@ fn array_method(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<
             products::dot(l, array, other, span)
         }
         "copy" | "flatten" => {
-            let [order] = call.bind(["order"], 0)?;
-            arrays::c_order(l, order, call)?;
             let copy = l.copy_array(array, span)?;
             if name == "flatten" {
                 reshape(l, &copy, &Val::int(-1), call)
@@ -106,52 +105,84 @@ fn array_method(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<
             }
         }
         "fill" => {
-            let [value] = call.all(["value"])?;
+            let [value] = call.exactly()?;
             let Val::View(view, ty) = array else {
                 return Err(l.typing(span, "only an array can be filled"));
             };
             l.refuse_read_only(*ty, span)?;
-            l.store_array(*view, *ty, &value, span)?;
+            l.store_array(*view, *ty, value, span)?;
             Ok(Val::None)
         }
         "astype" => {
-            let [dtype] = call.all(["dtype"])?;
-            let elem = cuda::dtype_of(l, &dtype, call)?;
+            let [dtype] = call.bind(["dtype"], 1)?;
+            let elem = cuda::dtype_of(l, &dtype.unwrap_or(Val::None), call)?;
             l.array_map(std::slice::from_ref(array), span, move |l, v| {
                 l.cast(&v[0], Num::strong(elem), span)
             })
         }
         "ravel" => {
-            let [order] = call.bind(["order"], 0)?;
-            arrays::c_order(l, order, call)?;
             let array = contiguous(l, array, call)?;
             reshape(l, &array, &Val::int(-1), call)
         }
         "reshape" => {
-            let (lengths, [order]) = call.any_number_and(["order"])?;
-            arrays::c_order(l, order, call)?;
-            let shape = match lengths {
-                [] => return Err(call.misfit("reshape needs a shape".into())),
+            let shape = match call.pos.as_slice() {
                 [one] => one.clone(),
                 several => Val::tuple(several.to_vec()),
             };
-            reshaped(l, array, &shape, call)
+            let array = contiguous(l, array, call)?;
+            reshape(l, &array, &shape, call)
         }
-        "transpose" => {
-            let axes = match call.any_number()? {
-                [Val::Tuple(items)] => items.to_vec(),
-                items => items.to_vec(),
+        "transpose" => transpose(l, array, call),
+        "item" => item(l, array, call),
+        "conj" | "conjugate" => l.array_map(std::slice::from_ref(array), span, move |l, v| {
+            let call = Call {
+                name: "conjugate".into(),
+                pos: v.to_vec(),
+                kw: Vec::new(),
+                span,
             };
-            transpose(l, array, &axes, call)
-        }
-        "conj" | "conjugate" => {
-            let [] = call.exactly()?;
-            l.array_map(std::slice::from_ref(array), span, move |l, v| {
-                let element = Call::new("conjugate".into(), v.to_vec(), Vec::new(), span);
-                numpy::conjugate(l, &element)
-            })
-        }
+            numpy::conjugate(l, &call)
+        }),
         _ => Err(l.typing(span, format!("arrays have no method '{name}' that can be compiled"))),
+    }
+}
+
+/// A NumPy number as Python's: weak.
+fn python_number(l: &mut Lower<'_>, x: &Val, call: &Call) -> Res<Val> {
+    let to = match x.num().map(|n| n.scalar.kind()) {
+        Some(Kind::Bool) => Num::BOOL,
+        Some(Kind::Signed | Kind::Unsigned) => Num::INT,
+        Some(Kind::Complex) => Num::COMPLEX,
+        _ => Num::FLOAT,
+    };
+    l.cast(x, to, call.span)
+}
+
+/// `array.item()` of the one element there is, or `array.item(i, j)` of one per axis.
+fn item(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
+    let Val::View(view, ty) = l.materialise(array.clone())? else {
+        return Err(l.typing(call.span, "an array is needed here"));
+    };
+    if !call.kw.is_empty() {
+        return Err(call.misfit("item takes no keywords".into()));
+    }
+    let at = match call.pos.as_slice() {
+        [] => {
+            let shape = l.shape_of(view, ty);
+            let (size, one) = (l.product(&shape), l.b.i64(1));
+            let several = l.b.compare(CmpOp::Ne, size, one);
+            l.raise_if(several, ErrorKind::Value, "can only convert an array of size 1 to a Python scalar")?;
+            Val::tuple(vec![Val::int(0); usize::from(ty.rank)])
+        }
+        [Val::Tuple(items)] if items.len() == usize::from(ty.rank) => Val::Tuple(items.clone()),
+        items if items.len() == usize::from(ty.rank) => Val::tuple(items.to_vec()),
+        _ => return Err(l.unsupported(call.span, format!("item takes one index for each of the {} axes here", ty.rank))),
+    };
+    let selected = l.select_value(view, ty, &at, call.span)?;
+    let element = l.load_selected(&selected);
+    match element.num() {
+        Some(_) => python_number(l, &element, call),
+        None => Err(l.typing(call.span, "item takes integers")),
     }
 }
 
@@ -161,12 +192,6 @@ fn contiguous(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
         return Ok(array.clone());
     }
     l.copy_array(array, call.span)
-}
-
-/// The array in another shape: a view of it where its elements follow each other, else a copy.
-pub fn reshaped(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val> {
-    let array = contiguous(l, array, call)?;
-    reshape(l, &array, shape, call)
 }
 
 /// What a -1 beside a 0 is answered.
@@ -253,15 +278,16 @@ fn open_extent(l: &mut Lower<'_>, extents: &mut [Value], total: Value) -> Res<()
     Ok(())
 }
 
-/// The axes in another order; none stand for the reverse.
-pub fn transpose(l: &mut Lower<'_>, array: &Val, axes: &[Val], call: &Call) -> Res<Val> {
+fn transpose(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
     let array = l.materialise(array.clone())?;
     let Val::View(_, ty) = array else {
         return Err(l.typing(call.span, "an array is needed here"));
     };
-    if matches!(axes, [] | [Val::None]) {
-        return l.transpose(&array, &(0..ty.rank).rev().collect::<Vec<_>>(), call.span);
-    }
+    let axes = match call.pos.as_slice() {
+        [] => return l.transpose(&array, &(0..ty.rank).rev().collect::<Vec<_>>(), call.span),
+        [Val::Tuple(items)] => items.to_vec(),
+        items => items.to_vec(),
+    };
     let rank = i128::from(ty.rank);
     let axis = |v: &Val| {
         v.const_int()

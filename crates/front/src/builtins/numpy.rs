@@ -1,17 +1,65 @@
 //! `numpy`: elementwise functions of numbers and arrays. Their results are NumPy numbers: strong.
 
 use ruff_python_ast::{CmpOp, Operator, UnaryOp};
-use weft_ir::{BinOp, Kind, Op, Scalar, Span, UnOp};
+use weft_ir::{BinOp, Const, Kind, Op, Scalar, Span, UnOp, Value, eval};
 
 use super::arrays;
-use super::{Entry, Func, elementary, floats, integers, math, order, python};
+use super::{Entry, Func, elementary, floats, integers, loops, math, order, python};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
-use crate::types::Num;
+use crate::types::{Num, to_float, unify};
 use crate::value::{Lit, Number, Val};
 
 pub fn find(name: &str) -> Option<Entry> {
+    let entry = known(name)?;
+    Some(match loops::knows(name) {
+        true if loops::is_pair(name) => Entry::of(|l, c| floats::pair(l, c, ufunc)),
+        true => Entry::each(ufunc),
+        false => entry,
+    })
+}
+
+/// A ufunc of numbers: these are converted to the types of the loop that NumPy takes, and the results to what it gives.
+fn ufunc(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let name = math::short(call);
+    let Some(Entry::Func(function)) = known(name) else {
+        return Err(l.typing(call.span, format!("'{}' is not a function", call.name)));
+    };
+    let Some(nums) = call.pos.iter().map(Val::num).collect::<Option<Vec<_>>>() else {
+        let types: Vec<_> = call.pos.iter().map(|v| v.ty().to_string()).collect();
+        return Err(l.typing(call.span, format!("{} takes numbers, not {}", call.name, types.join(" and "))));
+    };
+    let Some(found) = loops::resolve(name, &nums) else {
+        let types: Vec<_> = nums.iter().map(Num::to_string).collect();
+        return Err(l.typing(call.span, format!("{} does not go with {}", call.name, types.join(" and "))));
+    };
+    let pos = operands(l, call, &found.operands)?;
+    let (name, kw, span) = (call.name.clone(), call.kw.clone(), call.span);
+    let val = (function.run)(l, &Call { name, pos, kw, span })?;
+    let strong = |l: &mut Lower<'_>, (val, to): (&Val, &Scalar)| l.cast(val, Num::strong(*to), span);
+    match val {
+        Val::Tuple(items) => Ok(Val::Tuple(
+            items.iter().zip(&found.results).map(|pair| strong(l, pair)).collect::<Res<_>>()?,
+        )),
+        val => strong(l, (&val, &found.results[0])),
+    }
+}
+
+/// A ufunc's operands in the types of its loop. A literal beside other operands stays one, since what is known of it saves work.
+fn operands(l: &mut Lower<'_>, call: &Call, types: &[Scalar]) -> Res<Vec<Val>> {
+    let others = call.pos.iter().any(|v| v.lit().is_none());
+    let mut operands = Vec::with_capacity(types.len());
+    for (val, to) in call.pos.iter().zip(types) {
+        let cast = l.cast(val, Num::strong(*to), call.span)?;
+        let kept = others && val.lit().is_some_and(|lit| unify(lit.num, Num::strong(*to)) == Num::strong(*to));
+        operands.push(if kept { val.clone() } else { cast });
+    }
+    Ok(operands)
+}
+
+/// What a name stands for; a ufunc's handler is given numbers of the types that its loop takes.
+fn known(name: &str) -> Option<Entry> {
     if let Some(entry) = arrays::find(name) {
         return Some(entry);
     }
@@ -30,16 +78,12 @@ pub fn find(name: &str) -> Option<Entry> {
         "half" => Entry::Dtype(Scalar::F16),
         "single" => Entry::Dtype(Scalar::F32),
         "double" | "float_" => Entry::Dtype(Scalar::F64),
-        "abs" | "absolute" => Entry::each(absolute),
+        "abs" | "absolute" => Entry::each(python::abs),
         "fabs" => Entry::each(|l, c| strong_ir(l, c, UnOp::Abs)),
         "sqrt" => Entry::each(sqrt),
         "floor" => Entry::each(|l, c| rounding(l, c, UnOp::Floor)),
         "ceil" => Entry::each(|l, c| rounding(l, c, UnOp::Ceil)),
-        "trunc" => Entry::each(|l, c| rounding(l, c, UnOp::Trunc)),
-        "fix" => Entry::each(|l, c| {
-            let [x] = c.all(["x"])?;
-            rounding(l, &c.of(vec![x]), UnOp::Trunc)
-        }),
+        "trunc" | "fix" => Entry::each(|l, c| rounding(l, c, UnOp::Trunc)),
         "rint" => Entry::each(rint),
         "round" | "around" | "round_" => Entry::each(round),
         "square" => Entry::each(square),
@@ -54,22 +98,19 @@ pub fn find(name: &str) -> Option<Entry> {
         "isnan" => Entry::each(|l, c| test(l, c, "isnan")),
         "isinf" => Entry::each(|l, c| test(l, c, "isinf")),
         "isfinite" => Entry::each(|l, c| test(l, c, "isfinite")),
-        "signbit" => Entry::each(|l, c| strong(l, c, |l, c| math::test(l, c, UnOp::SignBit))),
-        "copysign" => Entry::each(|l, c| strong(l, c, math::copysign)),
+        "signbit" => Entry::each(|l, c| math::test(l, c, UnOp::SignBit)),
+        "copysign" => Entry::each(math::copysign),
         "fmod" => Entry::each(fmod),
         "float_power" => Entry::each(float_power),
-        "deg2rad" | "radians" => Entry::each(|l, c| strong(l, c, math::radians)),
-        "rad2deg" | "degrees" => Entry::each(|l, c| strong(l, c, math::degrees)),
+        "deg2rad" | "radians" => Entry::each(math::radians),
+        "rad2deg" | "degrees" => Entry::each(math::degrees),
         "logical_and" => Entry::each(|l, c| logical(l, c, BinOp::And)),
         "logical_or" => Entry::each(|l, c| logical(l, c, BinOp::Or)),
         "logical_xor" => Entry::each(|l, c| logical(l, c, BinOp::Xor)),
         "logical_not" => Entry::each(logical_not),
         "real" => Entry::each(|l, c| part(l, c, "real")),
         "imag" => Entry::each(|l, c| part(l, c, "imag")),
-        "conj" | "conjugate" => Entry::each(|l, c| {
-            let val = conjugate(l, c)?;
-            no_bool(l, &val, c.span)
-        }),
+        "conj" | "conjugate" => Entry::each(conjugate),
         "angle" => Entry::each(angle),
         "isneginf" => Entry::each(|l, c| infinite(l, c, weft_ir::CmpOp::Lt)),
         "isposinf" => Entry::each(|l, c| infinite(l, c, weft_ir::CmpOp::Gt)),
@@ -141,10 +182,6 @@ pub fn strengthen(l: &mut Lower<'_>, val: &Val, span: Span) -> Res<Val> {
     }
 }
 
-fn strong(l: &mut Lower<'_>, call: &Call, run: super::Handler) -> Res<Val> {
-    let val = run(l, call)?;
-    strengthen(l, &val, call.span)
-}
 
 fn strong_ir(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
     let (value, num) = one_float(l, call)?;
@@ -154,19 +191,14 @@ fn strong_ir(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
     Ok(Val::Num(l.b.unary(op, value), num))
 }
 
-/// NumPy's float for a number: the smallest that holds an 8- or 16-bit integer, else float64.
-pub fn numpy_float(num: Num) -> Num {
-    Num::strong(match num.scalar.kind() {
-        Kind::Float | Kind::Complex => num.scalar,
-        _ if num.scalar.size() == 1 && !num.weak => Scalar::F16,
-        _ if num.scalar.size() == 2 && !num.weak => Scalar::F32,
-        _ => Scalar::F64,
-    })
+/// The strong float that functions compute in which are no ufuncs: float64 for integers, however small.
+pub fn strong_float(num: Num) -> Num {
+    to_float(Num::strong(num.scalar))
 }
 
-fn one_float(l: &mut Lower<'_>, call: &Call) -> Res<(weft_ir::Value, Num)> {
+fn one_float(l: &mut Lower<'_>, call: &Call) -> Res<(Value, Num)> {
     let [x] = call.exactly()?;
-    let Some(num) = x.num().map(numpy_float) else {
+    let Some(num) = x.num().map(strong_float) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {}", call.name, x.ty())));
     };
     Ok((l.number_as(x, num.scalar, call.span)?, num))
@@ -219,53 +251,56 @@ fn rounded(l: &mut Lower<'_>, x: &Val, digits: Option<&Val>, call: &Call) -> Res
 fn binary(l: &mut Lower<'_>, call: &Call, op: Operator) -> Res<Val> {
     let [a, b] = call.exactly()?;
     let (a, b) = (a.clone(), b.clone());
-    let val = l.binary(op, &a, &b, call.span)?;
-    strengthen(l, &val, call.span)
+    l.binary(op, &a, &b, call.span)
 }
 
 fn unary_operator(l: &mut Lower<'_>, call: &Call, op: UnaryOp) -> Res<Val> {
     let [a] = call.exactly()?;
-    let val = l.unary(op, a, call.span)?;
-    strengthen(l, &val, call.span)
-}
-
-/// The magnitude; of a bool the bool itself.
-fn absolute(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [x] = call.exactly()?;
-    if x.num().is_some_and(|n| n.scalar == Scalar::Bool) {
-        return strengthen(l, x, call.span);
-    }
-    strong(l, call, python::abs)
-}
-
-/// A number as NumPy's arithmetic functions take it where they have no bools: as an `int8`.
-fn no_bool(l: &mut Lower<'_>, x: &Val, span: Span) -> Res<Val> {
-    match x.num() {
-        Some(num) if num.scalar == Scalar::Bool => l.cast(x, Num::strong(Scalar::I8), span),
-        _ => strengthen(l, x, span),
-    }
+    l.unary(op, a, call.span)
 }
 
 fn square(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [a] = call.exactly()?;
-    let a = &no_bool(l, a, call.span)?;
-    let val = l.binary(Operator::Mult, a, a, call.span)?;
-    strengthen(l, &val, call.span)
+    l.binary(Operator::Mult, a, a, call.span)
 }
 
-/// One over a number; of integers the whole part.
+/// One over a number; of integers the whole part. Zero gives what infinity becomes as that integer.
 fn reciprocal(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [x] = call.exactly()?;
-    if let Some(num) = x.num().filter(|n| n.scalar.is_int()) {
-        let value = l.number_as(x, num.scalar, call.span)?;
-        let (one, zero) = (l.small(num.scalar, 1), l.zero(num.scalar));
-        let size = l.b.unary(UnOp::Abs, value);
-        let unit = l.b.compare(weft_ir::CmpOp::Eq, size, one);
-        return Ok(Val::Num(l.b.select(unit, value, zero), Num::strong(num.scalar)));
+    let num = x.num().unwrap_or(Num::FLOAT);
+    let value = l.number_as(x, num.scalar, call.span)?;
+    if num.scalar.is_complex() {
+        return complex_reciprocal(l, value, num);
     }
-    let (value, num) = one_float(l, call)?;
     let one = l.small(num.scalar, 1);
-    Ok(Val::Num(l.b.binary(BinOp::Div, one, value), num))
+    if num.scalar.is_float() {
+        return Ok(Val::Num(l.b.binary(BinOp::Div, one, value), num));
+    }
+    let zero = l.zero(num.scalar);
+    let size = l.b.unary(UnOp::Abs, value);
+    let unit = l.b.compare(weft_ir::CmpOp::Eq, size, one);
+    let whole = l.b.select(unit, value, zero);
+    let none = l.b.compare(weft_ir::CmpOp::Eq, value, zero);
+    let infinity = l.b.constant(eval::cast(Const::f64(f64::INFINITY), num.scalar).unwrap_or(eval::zero(num.scalar)));
+    Ok(Val::Num(l.b.select(none, infinity, whole), num))
+}
+
+/// NumPy's: divided by the larger part, with no care for zero.
+fn complex_reciprocal(l: &mut Lower<'_>, value: Value, num: Num) -> Res<Val> {
+    let part = num.scalar.part();
+    let (re, im) = (l.b.emit(part, Op::Re(value)), l.b.emit(part, Op::Im(value)));
+    let (re_size, im_size) = (l.b.unary(UnOp::Abs, re), l.b.unary(UnOp::Abs, im));
+    let flat = l.b.compare(weft_ir::CmpOp::Le, im_size, re_size);
+    let (large, small) = (l.b.select(flat, re, im), l.b.select(flat, im, re));
+    let ratio = l.b.binary(BinOp::Div, small, large);
+    let product = l.b.binary(BinOp::Mul, small, ratio);
+    let divisor = l.b.binary(BinOp::Add, large, product);
+    let one = l.small(part, 1);
+    let (unit, rest) = (l.b.binary(BinOp::Div, one, divisor), l.b.binary(BinOp::Div, ratio, divisor));
+    let re = l.b.select(flat, unit, rest);
+    let im = l.b.select(flat, rest, unit);
+    let im = l.b.unary(UnOp::Neg, im);
+    Ok(Val::Num(l.b.emit(num.scalar, Op::Complex(re, im)), num))
 }
 
 /// Half to even; the parts of a complex number apart.
@@ -280,29 +315,43 @@ fn rint(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 /// `power` in float64 or complex128.
 fn float_power(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [a, b] = call.exactly()?;
-    let complex = [a, b].iter().any(|v| v.num().is_some_and(|n| n.scalar.is_complex()));
-    let wide = Num::strong(if complex { Scalar::C128 } else { Scalar::F64 });
-    let (a, b) = (l.cast(a, wide, call.span)?, l.cast(b, wide, call.span)?);
-    l.power(&a, &b, call.span)
+    l.power(a, b, call.span)
 }
 
-/// The angle of a complex number, in degrees if asked.
+/// The angle of a complex number, in degrees if asked. Real numbers have it in the type of `arctan2(0, x)`.
 fn angle(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [z, deg] = call.bind(["z", "deg"], 1)?;
-    let one = |val: Val| call.of(vec![val]);
-    let phase = super::complex::phase(l, &one(z.unwrap_or(Val::None)))?;
-    let phase = match deg.as_ref().map(|d| d.lit().map(|l| l.value.truth())) {
-        None | Some(Some(false)) => phase,
-        Some(Some(true)) => math::degrees(l, &one(phase))?,
-        Some(None) => return Err(l.unsupported(call.span, "angle's 'deg' must be a constant")),
+    let z = z.unwrap_or(Val::None);
+    let Some(num) = z.num().map(|n| Num::strong(n.scalar)) else {
+        return Err(l.typing(call.span, format!("angle takes numbers, not {}", z.ty())));
     };
-    strengthen(l, &phase, call.span)
+    let (re, im) = if num.scalar.is_complex() {
+        let value = l.number_as(&z, num.scalar, call.span)?;
+        l.parts(value, num)
+    } else {
+        (l.cast(&z, num, call.span)?, Val::int(0))
+    };
+    let arctan2 = Call {
+        name: "arctan2".into(),
+        pos: vec![im, re],
+        kw: Vec::new(),
+        span: call.span,
+    };
+    let phase = ufunc(l, &arctan2)?;
+    match deg.as_ref().map(|d| d.lit().map(|l| l.value.truth())) {
+        None | Some(Some(false)) => Ok(phase),
+        Some(Some(true)) => {
+            let degree = Val::Lit(Lit::float(180.0 / std::f64::consts::PI));
+            l.binary(Operator::Mult, &phase, &degree, call.span)
+        }
+        Some(None) => Err(l.unsupported(call.span, "angle's 'deg' must be a constant")),
+    }
 }
 
 /// `isneginf` and `isposinf`.
 fn infinite(l: &mut Lower<'_>, call: &Call, side: weft_ir::CmpOp) -> Res<Val> {
-    let [x] = call.all(["x"])?;
-    let (value, num) = math::real_float(l, &x, call)?;
+    let [x] = call.exactly()?;
+    let (value, num) = math::real_float(l, x, call)?;
     let zero = l.zero(num.scalar);
     let infinite = l.b.unary(UnOp::IsInf, value);
     let side = l.b.compare(side, value, zero);
@@ -375,10 +424,10 @@ fn logical_not(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     Ok(Val::Num(l.not(value), Num::strong(Scalar::Bool)))
 }
 
+/// A part of a number: of Python's a Python number.
 fn part(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
-    let [x] = call.all(["val"])?;
-    let val = l.attribute(x, name, call.span)?;
-    strengthen(l, &val, call.span)
+    let [x] = call.exactly()?;
+    l.attribute(x.clone(), name, call.span)
 }
 
 pub fn conjugate(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
@@ -386,8 +435,11 @@ pub fn conjugate(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let Some(num) = x.num() else {
         return Err(l.typing(call.span, format!("conjugate does not go with {}", x.ty())));
     };
-    if !num.scalar.is_complex() {
+    if num == Num::BOOL {
         return l.unary(UnaryOp::UAdd, x, call.span);
+    }
+    if !num.scalar.is_complex() {
+        return Ok(x.clone());
     }
     let value = l.number_as(x, num.scalar, call.span)?;
     Ok(Val::Num(l.b.unary(UnOp::Conj, value), num))

@@ -86,9 +86,6 @@ pub fn sign(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let Some(num) = x.num().map(|n| Num::strong(n.scalar)) else {
         return Err(l.typing(call.span, format!("sign does not go with {}", x.ty())));
     };
-    if num.scalar == Scalar::Bool {
-        return Err(l.typing(call.span, format!("sign does not go with {num}")));
-    }
     let value = l.number_as(x, num.scalar, call.span)?;
     if num.scalar.is_complex() {
         return Ok(Val::Num(l.complex_unary("sign", value, num, call.span)?, num));
@@ -97,8 +94,16 @@ pub fn sign(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let one = l.small(num.scalar, 1);
     let above = l.b.compare(Cmp::Gt, value, zero);
     let below = l.b.compare(Cmp::Lt, value, zero);
-    // Neither above nor below: zero or NaN, which is the value itself.
-    let mut result = l.b.select(above, one, value);
+    let mut result = zero;
+    if num.scalar.is_float() {
+        // NaN stays NaN; `ml_dtypes` keeps the sign of zero, too.
+        let nan = l.b.unary(UnOp::IsNan, value);
+        result = match num.scalar {
+            Scalar::BF16 => value,
+            _ => l.b.select(nan, value, zero),
+        };
+    }
+    result = l.b.select(above, one, result);
     if num.scalar.kind() != Kind::Unsigned {
         let minus = l.b.unary(UnOp::Neg, one);
         result = l.b.select(below, minus, result);
@@ -126,7 +131,15 @@ pub fn extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
         return Ok(complex_extreme(l, op, true, x, y, num));
     }
     let (x, y, num) = two_numbers(l, call)?;
-    Ok(Val::Num(l.b.binary(op, x, y), num))
+    Ok(Val::Num(best(l, op, x, y, num), num))
+}
+
+/// Of equals, such as zeros of both signs, the second; of float16 the first, as NumPy has it.
+fn best(l: &mut Lower<'_>, op: BinOp, x: Value, y: Value, num: Num) -> Value {
+    match num.scalar {
+        Scalar::F16 => l.b.binary(op, y, x),
+        _ => l.b.binary(op, x, y),
+    }
 }
 
 /// `fmax` and `fmin`: a number wins over NaN.
@@ -136,7 +149,7 @@ pub fn number_extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
         return Ok(complex_extreme(l, op, false, x, y, num));
     }
     let (x, y, num) = two_numbers(l, call)?;
-    let best = l.b.binary(op, x, y);
+    let best = best(l, op, x, y, num);
     if !num.scalar.is_float() {
         return Ok(Val::Num(best, num));
     }
@@ -145,25 +158,20 @@ pub fn number_extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
     Ok(Val::Num(l.b.select(x_nan, y, best), num))
 }
 
-/// `clip(a, a_min, a_max)`; `min` and `max` are other names of the bounds, which may be None or left out.
 pub fn clip(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [x, a_min, a_max, min, max] = call.bind(["a", "a_min", "a_max", "*min", "*max"], 1)?;
-    let by_old_names = a_min.is_some() || a_max.is_some();
-    if by_old_names && (min.is_some() || max.is_some()) {
-        return Err(call.misfit(format!(
-            "{} takes its bounds as a_min and a_max or as min and max, not as both",
-            call.name
-        )));
-    }
-    if by_old_names && (a_min.is_none() || a_max.is_none()) {
-        return Err(call.misfit(format!("{} takes both a_min and a_max; either may be None", call.name)));
-    }
-    let mut result = x.unwrap_or(Val::None);
-    for (bound, op) in [(a_min.or(min), BinOp::Max), (a_max.or(max), BinOp::Min)] {
-        let Some(bound) = bound.filter(|bound| !matches!(bound, Val::None)) else {
+    let [x, low, high] = call.exactly()?;
+    let mut result = x.clone();
+    for (bound, op) in [(low, BinOp::Max), (high, BinOp::Min)] {
+        if matches!(bound, Val::None) {
             continue;
+        }
+        let pair = Call {
+            name: call.name.clone(),
+            pos: vec![result, bound.clone()],
+            kw: Vec::new(),
+            span: call.span,
         };
-        result = extreme(l, &call.of(vec![result, bound]), op)?;
+        result = extreme(l, &pair, op)?;
     }
     strengthen(l, &result, call.span)
 }

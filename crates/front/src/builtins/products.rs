@@ -1,10 +1,11 @@
-//! Products of vectors and matrices: `np.dot`, `@`, `np.vecdot`.
+//! Products of vectors and matrices: `np.dot`, `@`, `np.vecdot`. Their elements have the type of the products, as NumPy's: integers wrap.
 
 use ruff_python_ast::Operator;
 use weft_ir::{BinOp, CmpOp, ErrorKind, Index, Part, Scalar, Span, StmtKind, Value, ViewType};
 
 use super::reductions;
 use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::lower::elementwise::point;
@@ -23,7 +24,7 @@ pub fn dot(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
                 return half_dot(l, a, b, elem, span);
             }
             let product = l.binary(Operator::Mult, a, b, span)?;
-            reductions::total(l, &product, span)
+            reductions::sum_as(l, &product, None, Num::strong(elem), span)
         }
         (1 | 2, 1 | 2) => matrix_product(l, a, b, span),
         _ => Err(l.unsupported(span, "only vectors and matrices can be multiplied this way")),
@@ -41,14 +42,24 @@ pub fn vecdot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         return dot(l, &a, b, call.span);
     }
     let product = l.binary(Operator::Mult, &a, b, call.span)?;
-    reductions::call(l, &product, "sum", &call.of(vec![Val::int(-1)]))
+    let last = usize::from(x.rank.max(y.rank)) - 1;
+    reductions::sum_as(l, &product, Some(last), Num::strong(promote(x.elem, y.elem)), call.span)
+}
+
+/// `@`, `np.matmul`: of arrays only.
+pub fn matmul(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
+    if let Some(number) = [a, b].into_iter().find(|v| !matches!(v.ty(), Ty::View(t) if t.rank > 0)) {
+        let message = format!("matmul takes arrays, not {}", number.ty());
+        return Err(Diagnostic::new(DiagnosticKind::Typing, span, message).help("multiply by a number with *").into());
+    }
+    dot(l, a, b, span)
 }
 
 /// `np.matvec`: a matrix times a vector.
 pub fn matvec(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [a, b] = call.exactly()?;
     ranks(l, [a, b], [2, 1], call)?;
-    dot(l, a, b, call.span)
+    matmul(l, a, b, call.span)
 }
 
 /// `np.vecmat`: a vector, conjugated, times a matrix.
@@ -73,7 +84,13 @@ fn conjugate(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
     if !l.elem_of(array, call.span)?.is_complex() {
         return Ok(array.clone());
     }
-    super::methods::call(l, array, "conj", &call.of(Vec::new()))
+    let none = Call {
+        name: call.name.clone(),
+        pos: Vec::new(),
+        kw: Vec::new(),
+        span: call.span,
+    };
+    super::methods::call(l, array, "conj", &none)
 }
 
 /// Products of 16-bit floats are exact in float32; their sum is rounded at the end.
@@ -106,9 +123,10 @@ fn factor(l: &mut Lower<'_>, val: &Val, span: Span) -> Res<Factor> {
 fn matrix_product(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
     let (a, b) = (factor(l, a, span)?, factor(l, b, span)?);
     let elem = promote(a.ty.elem, b.ty.elem);
-    if elem == Scalar::Bool {
-        return Err(l.unsupported(span, "matrices of bools cannot be multiplied"));
-    }
+    let (times, plus) = match elem {
+        Scalar::Bool => (BinOp::And, BinOp::Or),
+        _ => (BinOp::Mul, BinOp::Add),
+    };
     let (rows, n) = a.shape.split_at(a.shape.len() - 1);
     let (m, columns) = b.shape.split_at(1);
     let misfit = l.b.compare(CmpOp::Ne, n[0], m[0]);
@@ -126,9 +144,9 @@ fn matrix_product(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
             let x = l.load(a.view, a.ty, indices(&[row, along].concat()));
             let y = l.load(b.view, b.ty, indices(&[along, column].concat()));
             let (x, y) = l.unified(&x, &y, num, span)?;
-            let product = l.b.binary(BinOp::Mul, x, y);
+            let product = l.b.binary(times, x, y);
             let so_far = l.b.get(local);
-            let next = l.b.binary(BinOp::Add, so_far, product);
+            let next = l.b.binary(plus, so_far, product);
             l.b.set(local, next);
             Ok(())
         })?;

@@ -47,7 +47,7 @@ pub fn prange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 fn range_of(call: &Call, parallel: bool) -> Res<Val> {
-    let [first, second, step] = call.bind(["/start", "/stop", "/step"], 1)?;
+    let [first, second, step] = call.bind(["start", "stop", "step"], 1)?;
     let first = first.unwrap_or(Val::int(0));
     let (start, stop) = match second {
         Some(stop) => (first, stop),
@@ -99,15 +99,9 @@ fn max(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// Python's `min` and `max`: a later argument is taken only if it compares as less or greater.
 fn extreme(l: &mut Lower<'_>, call: &Call, op: CmpOp, name: &str) -> Res<Val> {
-    let items = match call.any_number()? {
+    let items = match call.pos.as_slice() {
         [Val::Tuple(items)] => items.to_vec(),
-        [one] if !one.is_array() => {
-            return Err(l.typing(
-                call.span,
-                format!("{name} of one argument takes a tuple or an array, not {}", one.ty()),
-            ));
-        }
-        [array] if array.is_array() => return super::methods::call(l, array, name, &call.of(Vec::new())),
+        [array] if array.is_array() => return super::methods::call(l, array, name, &no_arguments(call)),
         items => items.to_vec(),
     };
     let mut rest = items.into_iter();
@@ -132,6 +126,15 @@ fn pick(l: &mut Lower<'_>, op: CmpOp, best: Val, item: Val, call: &Call) -> Res<
     let better = l.truth_value(&better, call.span)?;
     let (a, b) = l.unified(&item, &best, num, call.span)?;
     Ok(Val::Num(l.b.select(better, a, b), num))
+}
+
+fn no_arguments(call: &Call) -> Call {
+    Call {
+        name: call.name.clone(),
+        pos: Vec::new(),
+        kw: Vec::new(),
+        span: call.span,
+    }
 }
 
 /// Half to even; to an integer without digits, as Python does.
@@ -182,18 +185,19 @@ fn float(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 pub fn bool(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [Some(x)] = call.bind(["/x"], 0)? else {
+    if call.pos.is_empty() {
         return Ok(Val::Lit(Lit::bool(false)));
-    };
-    let value = l.truth_value(&x, call.span)?;
+    }
+    let [x] = call.exactly()?;
+    let value = l.truth_value(x, call.span)?;
     Ok(Val::Num(value, Num::BOOL))
 }
 
 fn convert(l: &mut Lower<'_>, call: &Call, to: Num, empty: Number) -> Res<Val> {
-    let [Some(x)] = call.bind(["/x"], 0)? else {
+    if call.pos.is_empty() {
         return Ok(Val::Lit(Lit { num: to, value: empty }));
-    };
-    let x = &x;
+    }
+    let [x] = call.exactly()?;
     if let Val::Str(text) = x
         && to == Num::FLOAT
     {
@@ -245,8 +249,8 @@ pub fn complex_num(num: Num) -> Num {
 }
 
 fn pow(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [base, exp] = call.all(["base", "exp"])?;
-    l.binary(Operator::Pow, &base, &exp, call.span)
+    let [a, b] = call.exactly()?;
+    l.binary(Operator::Pow, a, b, call.span)
 }
 
 pub fn divmod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
@@ -270,7 +274,7 @@ fn len(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 fn sum(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [x, start] = call.bind(["/iterable", "start"], 1)?;
+    let [x, start] = call.bind(["iterable", "start"], 1)?;
     let mut total = start.unwrap_or(Val::int(0));
     match x.unwrap_or(Val::None) {
         Val::Tuple(items) => {
@@ -280,7 +284,7 @@ fn sum(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
             Ok(total)
         }
         array if array.is_array() => {
-            let all = super::methods::call(l, &array, "sum", &call.of(Vec::new()))?;
+            let all = super::methods::call(l, &array, "sum", &no_arguments(call))?;
             l.binary(Operator::Add, &total, &all, call.span)
         }
         other => Err(l.typing(call.span, format!("{} cannot be summed", other.ty()))),
@@ -310,8 +314,8 @@ fn reversed(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 fn zip(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let given = call.any_number()?;
-    let tuples: Option<Vec<&Items<Val>>> = given
+    let tuples: Option<Vec<&Items<Val>>> = call
+        .pos
         .iter()
         .map(|v| match v {
             Val::Tuple(items) => Some(items),
@@ -323,11 +327,11 @@ fn zip(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
         let row = |i: usize| Val::Tuple(tuples.iter().map(|t| t[i].clone()).collect());
         return Ok(Val::Tuple((0..n).map(row).collect()));
     }
-    Ok(Val::Iter(Box::new(Iter::Zip(given.to_vec()))))
+    Ok(Val::Iter(Box::new(Iter::Zip(call.pos.clone()))))
 }
 
 fn tuple(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    match call.any_number()? {
+    match call.pos.as_slice() {
         [] => Ok(Val::tuple(Vec::new())),
         [Val::Tuple(items)] => Ok(Val::tuple(items.to_vec())),
         _ => Err(l.unsupported(call.span, format!("{} takes a tuple here", call.name))),
@@ -335,8 +339,11 @@ fn tuple(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 fn print(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    if let Some((name, _)) = call.kw.first() {
+        return Err(l.unsupported(call.span, format!("print's '{name}' cannot be compiled")));
+    }
     let mut items = Vec::new();
-    for (i, val) in call.any_number()?.iter().enumerate() {
+    for (i, val) in call.pos.iter().enumerate() {
         if i > 0 {
             items.push(PrintItem::Text(" ".into()));
         }

@@ -50,12 +50,11 @@ fn reduce(op: ReduceOp, num: Num, start: Number) -> Reduce {
 
 /// `array.name(axis=…)`.
 pub fn call(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<Val> {
-    let [axis] = call.bind(["axis"], 0)?;
     let rank = match array.ty() {
         Ty::View(v) => v.rank,
-        _ if axis.is_none_or(|axis| matches!(axis, Val::None)) => return of_number(l, array, name, call),
-        _ => return Err(l.typing(call.span, format!("{} has no axes", array.ty()))),
+        _ => return of_number(l, array, name, call),
     };
+    let [axis] = call.bind(["axis"], 0)?;
     let axis = match axis {
         None | Some(Val::None) => None,
         Some(val) => Some(constant_axis(l, &val, rank, call)?),
@@ -104,9 +103,8 @@ impl Over {
         let elem = l.elem_of(&self.array, self.span)?;
         match name {
             "sum" => {
-                let (num, wide) = (sum_type(elem), summed_in(sum_type(elem)));
-                let sum = self.reduce(l, reduce(ReduceOp::Add, wide, Number::Int(0)))?;
-                converted(l, sum, num, self.span)
+                let num = sum_type(elem);
+                sum_as(l, &self.array, self.axis, num, self.span)
             }
             "prod" => self.reduce(l, reduce(ReduceOp::Mul, sum_type(elem), Number::Int(1))),
             "mean" => {
@@ -258,6 +256,21 @@ pub fn total(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
         span,
     };
     over.run(l, "sum")
+}
+
+/// The sum in a type: of all elements, or along an axis. Bools are added as NumPy's, by `or`.
+pub fn sum_as(l: &mut Lower<'_>, array: &Val, axis: Option<usize>, num: Num, span: Span) -> Res<Val> {
+    let over = Over {
+        array: array.clone(),
+        axis,
+        span,
+    };
+    let op = match num.scalar {
+        Scalar::Bool => ReduceOp::Or,
+        _ => ReduceOp::Add,
+    };
+    let sum = over.reduce(l, reduce(op, summed_in(num), Number::Int(0)))?;
+    converted(l, sum, num, span)
 }
 
 /// Position of the first least or greatest element: among all in C order, or along one axis.

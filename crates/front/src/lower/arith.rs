@@ -197,7 +197,7 @@ impl Lower<'_> {
         if b.lit().is_some_and(|l| l.value == Number::Float(0.5)) && !x.scalar.is_complex() {
             let num = unify(x, y);
             let value = self.number_as(a, num.scalar, span)?;
-            return Ok(Val::Num(self.b.unary(UnOp::Sqrt, value), num));
+            return Ok(Val::Num(self.half_power(value, num.scalar), num));
         }
         let num = unify(x, y);
         match num.scalar.kind() {
@@ -217,6 +217,16 @@ impl Lower<'_> {
                 Ok(Val::Num(self.b.binary(BinOp::IntPow, x, y), num))
             }
         }
+    }
+
+    /// The square root, but for -0.0, whose power is 0.0, and negative infinity, whose power is positive.
+    fn half_power(&mut self, value: Value, s: Scalar) -> Value {
+        let zero = self.zero(s);
+        let unsigned = self.b.binary(BinOp::Add, value, zero);
+        let root = self.b.unary(UnOp::Sqrt, unsigned);
+        let infinite = self.b.unary(UnOp::IsInf, value);
+        let size = self.b.unary(UnOp::Abs, value);
+        self.b.select(infinite, size, root)
     }
 
     /// A negative exponent would make a fraction, which integers are not.
@@ -241,7 +251,12 @@ impl Lower<'_> {
             num = Num::FLOAT;
         }
         let base = self.number_as(a, num.scalar, span)?;
-        let power = self.product_power(base, num.scalar, n.unsigned_abs());
+        let mut power = self.product_power(base, num.scalar, n.unsigned_abs());
+        if num.scalar.is_complex() && !(0..=3).contains(&n) {
+            // NumPy's products start from 1, which shows in zeros and infinities.
+            let one = self.small(num.scalar, 1);
+            power = self.b.binary(BinOp::Mul, one, power);
+        }
         if n >= 0 {
             return Ok(Val::Num(power, num));
         }
@@ -300,7 +315,7 @@ impl Lower<'_> {
         let value = self.number_as(a, num.scalar, span)?;
         let kind = num.scalar.kind();
         let result = match op {
-            UnaryOp::UAdd => value,
+            UnaryOp::UAdd if kind != Kind::Bool => value,
             UnaryOp::USub if kind != Kind::Bool => self.b.unary(UnOp::Neg, value),
             UnaryOp::Invert if kind != Kind::Float && kind != Kind::Complex => self.b.unary(UnOp::Not, value),
             _ => return Err(self.typing(span, format!("'{}' does not go with {num}", op.as_str()))),

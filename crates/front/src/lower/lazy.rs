@@ -3,13 +3,14 @@
 use std::rc::Rc;
 
 use ruff_python_ast::Operator;
-use weft_ir::{BinOp, Layout, Op, Scalar, Space, Span, Value, ViewType};
+use weft_ir::{BinOp, Kind, Layout, Op, Scalar, Space, Span, Value, ViewType};
 
 use super::Lower;
+use super::call::Call;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::types::Num;
-use crate::value::Val;
+use crate::types::{Num, Ty};
+use crate::value::{Number, Val};
 
 /// An array read by an expression.
 pub type Leaf = (Value, ViewType);
@@ -44,7 +45,13 @@ pub fn fresh_type(elem: Scalar, rank: u8) -> ViewType {
 impl Lower<'_> {
     pub fn array_binary(&mut self, op: Operator, a: &Val, b: &Val, span: Span) -> Res<Val> {
         if op == Operator::MatMult {
-            return crate::builtins::products::dot(self, a, b, span);
+            return crate::builtins::products::matmul(self, a, b, span);
+        }
+        if op == Operator::Pow
+            && let Some(name) = array_power(a, b)
+        {
+            let (name, pos, kw) = (name.to_owned(), vec![a.clone()], Vec::new());
+            return self.known_call(&format!("numpy.{name}"), &Call { name, pos, kw, span });
         }
         self.array_map(&[a.clone(), b.clone()], span, move |l, v| l.binary(op, &v[0], &v[1], span))
     }
@@ -179,6 +186,16 @@ impl Lower<'_> {
             p
         });
         product.unwrap_or_else(|| self.b.i64(1))
+    }
+}
+
+/// What NumPy computes instead of a power of a whole array by a number that is written out, where the two differ.
+fn array_power(a: &Val, b: &Val) -> Option<&'static str> {
+    let (Ty::View(array), Some(lit)) = (a.ty(), b.lit()) else { return None };
+    match (lit.value, array.elem.kind()) {
+        (Number::Float(0.5), Kind::Float | Kind::Complex) => Some("sqrt"),
+        (Number::Float(-1.0) | Number::Int(-1), Kind::Complex) => Some("reciprocal"),
+        _ => None,
     }
 }
 

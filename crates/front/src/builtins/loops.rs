@@ -1,0 +1,238 @@
+//! NumPy's type resolution as data: the loops that each ufunc has, in NumPy's order.
+//!
+//! A call takes the first loop to whose types all its operands convert safely. Python's numbers take any type of their kind or a higher one
+//! if the kind of some strong operand is no lower; else they are NumPy's defaults. This holds for all 106 ufuncs; the sweeps say so.
+
+use weft_ir::Scalar;
+
+use crate::types::{Num, promote, rank_of_kind};
+
+/// Ufuncs that have the same loops.
+struct Family {
+    names: &'static str,
+    /// The types of the operands, all alike, by NumPy's letters.
+    loops: &'static str,
+    computes: Computes,
+    gives: Gives,
+    /// Refuses operands that are all bools, though they would convert.
+    no_bools: bool,
+}
+
+/// The type that the operands are converted to.
+#[derive(Clone, Copy)]
+enum Computes {
+    Loop,
+    Double,
+}
+
+/// The types of the results, by the type that is computed in.
+#[derive(Clone, Copy)]
+enum Gives {
+    Same,
+    Twice,
+    /// What a complex number's parts are.
+    Part,
+    WithInt,
+    Byte,
+    Bool,
+}
+
+const fn family(names: &'static str, loops: &'static str) -> Family {
+    Family {
+        names,
+        loops,
+        computes: Computes::Loop,
+        gives: Gives::Same,
+        no_bools: false,
+    }
+}
+
+impl Family {
+    const fn gives(self, gives: Gives) -> Family {
+        Family { gives, ..self }
+    }
+
+    const fn in_double(self) -> Family {
+        Family {
+            computes: Computes::Double,
+            ..self
+        }
+    }
+
+    const fn without_bools(self) -> Family {
+        Family { no_bools: true, ..self }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.names.split(' ').any(|n| n == name)
+    }
+}
+
+// `bhil` are signed integers of 8 to 64 bits, capitals unsigned ones, `efd` floats of 16 to 64 bits, `FD` complex numbers.
+const ALL: &str = "?bBhHiIlLefdFD";
+const NUMBERS: &str = "bBhHiIlLefdFD";
+const REALS: &str = "bBhHiIlLefd";
+const INTS: &str = "bBhHiIlL";
+const FLOATS: &str = "efd";
+const INEXACT: &str = "efdFD";
+
+#[rustfmt::skip]
+const FAMILIES: &[Family] = &[
+    family("add multiply maximum minimum fmax fmin", ALL),
+    family("subtract negative positive sign", NUMBERS).without_bools(),
+    family("square reciprocal conj conjugate power pow", NUMBERS),
+    family("floor_divide remainder mod fmod", REALS),
+    family("divmod", REALS).gives(Gives::Twice),
+    // Quotients of integers are float64, however small these are.
+    family("divide true_divide", "lL").in_double(),
+    family("divide true_divide", INEXACT),
+    family("float_power", "dD"),
+    family("bitwise_and bitwise_or bitwise_xor invert bitwise_not bitwise_invert", "?bBhHiIlL"),
+    family("left_shift right_shift bitwise_left_shift bitwise_right_shift", INTS),
+    family("gcd lcm", INTS).without_bools(),
+    family("bitwise_count", INTS).gives(Gives::Byte),
+    family("abs absolute", ALL).gives(Gives::Part),
+    family("floor ceil trunc", "?bBhHiIlLefd"),
+    family("rint sqrt exp exp2 expm1 log log2 log10 log1p", INEXACT),
+    family("sin cos tan arcsin arccos arctan asin acos atan", INEXACT),
+    family("sinh cosh tanh arcsinh arccosh arctanh asinh acosh atanh", INEXACT),
+    family("cbrt fabs deg2rad rad2deg degrees radians spacing", FLOATS),
+    family("arctan2 atan2 hypot copysign nextafter heaviside logaddexp logaddexp2", FLOATS),
+    family("modf", FLOATS).gives(Gives::Twice),
+    family("frexp", FLOATS).gives(Gives::WithInt),
+    family("signbit", FLOATS).gives(Gives::Bool),
+];
+
+/// `ldexp` alone has operands of two kinds.
+const LDEXP: [(char, char); 6] = [('e', 'i'), ('f', 'i'), ('e', 'l'), ('f', 'l'), ('d', 'i'), ('d', 'l')];
+
+/// The types a ufunc computes in: those its operands are converted to, and those of its results.
+#[derive(Debug, PartialEq)]
+pub struct Loop {
+    pub operands: Vec<Scalar>,
+    pub results: Vec<Scalar>,
+}
+
+/// Does the table have the ufunc?
+pub fn knows(name: &str) -> bool {
+    name == "ldexp" || families(name).next().is_some()
+}
+
+/// Does it have two results?
+pub fn is_pair(name: &str) -> bool {
+    families(name).any(|f| matches!(f.gives, Gives::Twice | Gives::WithInt))
+}
+
+/// The loop that NumPy takes for operands of these types; none where it raises `TypeError`.
+pub fn resolve(name: &str, operands: &[Num]) -> Option<Loop> {
+    // bfloat16 goes through float16's loops, unless it meets what takes both to float32.
+    let both = operands.iter().filter(|n| !n.weak).map(|n| n.scalar).reduce(promote);
+    let narrow = both == Some(Scalar::BF16);
+    let known: Vec<Num> = operands
+        .iter()
+        .map(|n| match n.scalar {
+            Scalar::BF16 => Num::strong(if narrow { Scalar::F16 } else { Scalar::F32 }),
+            _ => *n,
+        })
+        .collect();
+    let mut found = first_loop(name, &settled(&known))?;
+    if narrow {
+        for scalar in found.operands.iter_mut().chain(&mut found.results) {
+            if *scalar == Scalar::F16 {
+                *scalar = Scalar::BF16;
+            }
+        }
+    }
+    Some(found)
+}
+
+fn families(name: &str) -> impl Iterator<Item = &'static Family> {
+    FAMILIES.iter().filter(move |f| f.has(name))
+}
+
+/// Weak numbers of a higher kind than all strong ones become NumPy's defaults.
+fn settled(operands: &[Num]) -> Vec<Num> {
+    let strong = || operands.iter().filter(|n| !n.weak);
+    let kind = strong().map(|n| rank_of_kind(n.scalar)).max();
+    let settle = |n: &Num| match kind {
+        Some(kind) if n.weak && rank_of_kind(n.scalar) <= kind => *n,
+        Some(2) if n.weak && strong().all(|s| converts(s.scalar, Scalar::C64)) => Num::strong(Scalar::C64),
+        _ => Num::strong(n.scalar),
+    };
+    operands.iter().map(settle).collect()
+}
+
+fn first_loop(name: &str, operands: &[Num]) -> Option<Loop> {
+    if let ("ldexp", [x, n]) = (name, operands) {
+        let types = LDEXP.iter().map(|&(x, n)| (scalar(x), scalar(n)));
+        let (float, int) = types.into_iter().find(|&(float, int)| takes(*x, float) && takes(*n, int))?;
+        return Some(Loop {
+            operands: vec![float, int],
+            results: vec![float],
+        });
+    }
+    for family in families(name) {
+        if family.no_bools && operands.iter().all(|n| n.scalar == Scalar::Bool) {
+            return None;
+        }
+        let mut types = family.loops.chars().map(scalar);
+        if let Some(found) = types.find(|to| operands.iter().all(|n| takes(*n, *to))) {
+            return Some(family.typed(found, operands.len()));
+        }
+    }
+    None
+}
+
+impl Family {
+    fn typed(&self, found: Scalar, operands: usize) -> Loop {
+        let computed = match self.computes {
+            Computes::Loop => found,
+            Computes::Double => Scalar::F64,
+        };
+        Loop {
+            operands: vec![computed; operands],
+            results: match self.gives {
+                Gives::Same => vec![computed],
+                Gives::Twice => vec![computed; 2],
+                Gives::Part if computed.is_complex() => vec![computed.part()],
+                Gives::Part => vec![computed],
+                Gives::WithInt => vec![computed, Scalar::I32],
+                Gives::Byte => vec![Scalar::U8],
+                Gives::Bool => vec![Scalar::Bool],
+            },
+        }
+    }
+}
+
+/// Can a number stand where a loop wants `to`?
+fn takes(n: Num, to: Scalar) -> bool {
+    if n.weak {
+        rank_of_kind(n.scalar) <= rank_of_kind(to)
+    } else {
+        converts(n.scalar, to)
+    }
+}
+
+/// NumPy's safe casts: those that lose nothing, and 64-bit integers to float64.
+fn converts(from: Scalar, to: Scalar) -> bool {
+    promote(from, to) == to
+}
+
+fn scalar(letter: char) -> Scalar {
+    match letter {
+        '?' => Scalar::Bool,
+        'b' => Scalar::I8,
+        'B' => Scalar::U8,
+        'h' => Scalar::I16,
+        'H' => Scalar::U16,
+        'i' => Scalar::I32,
+        'I' => Scalar::U32,
+        'l' => Scalar::I64,
+        'L' => Scalar::U64,
+        'e' => Scalar::F16,
+        'f' => Scalar::F32,
+        'F' => Scalar::C64,
+        'D' => Scalar::C128,
+        _ => Scalar::F64,
+    }
+}
