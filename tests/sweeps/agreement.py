@@ -31,13 +31,25 @@ class Measure:
     With `open_signs` the sign of a part beside NaN is anybody's.
     """
 
-    ulps: float = 0.0
+    ulps: object = 0.0
     wide: object = None
     beside: object = 0.0
     open_signs: bool = False
 
 
 EXACT = Measure()
+
+
+def complex_power(args: tuple, want: object, wide: object = None) -> Measure:
+    """Units of the whole, not of each part: some, and one for each radian of the angle by which the power is turned."""
+    size = abs(np.asarray(want))
+    size = size + np.finfo(size.dtype).tiny
+    if len(args) != 2:
+        return Measure(12.0, wide, size)
+    z, w = (np.asarray(v).astype(complex) for v in args)
+    with np.errstate(all="ignore"):
+        angle = abs(w.real * np.angle(z)) + abs(w.imag * np.log(abs(z)))
+    return Measure(8.0 + np.nan_to_num(angle), wide, size)
 
 
 def differences(got: object, want: object, measure: Measure = EXACT) -> str | None:
@@ -75,7 +87,7 @@ def _same(got: np.ndarray, want: np.ndarray, measure: Measure) -> np.ndarray:
     with np.errstate(all="ignore"):
         nan = np.isnan(got) & np.isnan(want)
         equal = (got == want) & (np.signbit(got) == np.signbit(want))
-        if not measure.ulps:
+        if not np.any(measure.ulps):
             return nan | equal
         near = _near(got, want, measure)
         if measure.wide is not None:

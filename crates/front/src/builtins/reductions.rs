@@ -84,7 +84,7 @@ fn of_number(l: &mut Lower<'_>, x: &Val, name: &str, call: &Call) -> Res<Val> {
     let to = match name {
         "sum" | "prod" => sum_type(num.scalar),
         "mean" => to_float(Num::strong(num.scalar)),
-        "any" | "all" => Num::strong(Scalar::Bool),
+        "any" | "all" => return Ok(Val::Num(l.truth_value(x, call.span)?, Num::strong(Scalar::Bool))),
         "min" | "max" => Num::strong(num.scalar),
         _ => return Err(l.unsupported(call.span, format!("'{name}' needs an array"))),
     };
