@@ -28,13 +28,14 @@ COMPLEX_FUNCTIONS = set(ULPS) | {"sqrt", "sign", "absolute", "abs"}
 class Measure:
     """How far a result may be off: in units of the last place of the result in a wider type, or of `beside` where that is larger.
 
-    With `open_signs` the sign of a part beside NaN is anybody's.
+    With `open_signs` the sign of a part beside NaN is anybody's; where `overflows` says so, anything infinite is right for what is.
     """
 
     ulps: object = 0.0
     wide: object = None
     beside: object = 0.0
     open_signs: bool = False
+    overflows: object = False
 
 
 EXACT = Measure()
@@ -49,7 +50,8 @@ def complex_power(args: tuple, want: object, wide: object = None) -> Measure:
     z, w = (np.asarray(v).astype(complex) for v in args)
     with np.errstate(all="ignore"):
         angle = abs(w.real * np.angle(z)) + abs(w.imag * np.log(abs(z)))
-    return Measure(8.0 + np.nan_to_num(angle), wide, size)
+    # What overflows has an angle that is all error.
+    return Measure(8.0 + np.nan_to_num(angle), wide, size, overflows=np.isfinite(z) & np.isfinite(w))
 
 
 def differences(got: object, want: object, measure: Measure = EXACT) -> str | None:
@@ -78,6 +80,7 @@ def _same(got: np.ndarray, want: np.ndarray, measure: Measure) -> np.ndarray:
         wide = [None, None] if measure.wide is None else [np.real(measure.wide), np.imag(measure.wide)]
         parts = [Measure(measure.ulps, w, measure.beside) for w in wide]
         same = _same(got.real, want.real, parts[0]) & _same(got.imag, want.imag, parts[1])
+        same |= np.asarray(measure.overflows) & np.isinf(got) & np.isinf(want)
         if measure.open_signs:
             nan = np.isnan(want.real) | np.isnan(want.imag)
             same |= nan & _same(abs(got.real), abs(want.real), EXACT) & _same(abs(got.imag), abs(want.imag), EXACT)

@@ -4,7 +4,7 @@ use ruff_python_ast::Operator;
 use weft_ir::{BinOp, Const, Op, Scalar, UnOp, Value};
 
 use super::math::{real_float, short, two_floats};
-use super::numpy::{strong_float, strengthen};
+use super::numpy::{strengthen, strong_float};
 use super::{Entry, Handler, half};
 use crate::compiler::Res;
 use crate::lower::Lower;

@@ -182,7 +182,6 @@ pub fn strengthen(l: &mut Lower<'_>, val: &Val, span: Span) -> Res<Val> {
     }
 }
 
-
 fn strong_ir(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
     let (value, num) = one_float(l, call)?;
     if num.scalar.is_complex() {
@@ -281,7 +280,8 @@ fn reciprocal(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let unit = l.b.compare(weft_ir::CmpOp::Eq, size, one);
     let whole = l.b.select(unit, value, zero);
     let none = l.b.compare(weft_ir::CmpOp::Eq, value, zero);
-    let infinity = l.b.constant(eval::cast(Const::f64(f64::INFINITY), num.scalar).unwrap_or(eval::zero(num.scalar)));
+    let infinity =
+        l.b.constant(eval::cast(Const::f64(f64::INFINITY), num.scalar).unwrap_or(eval::zero(num.scalar)));
     Ok(Val::Num(l.b.select(none, infinity, whole), num))
 }
 

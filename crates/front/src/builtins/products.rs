@@ -50,7 +50,9 @@ pub fn vecdot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 pub fn matmul(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
     if let Some(number) = [a, b].into_iter().find(|v| !matches!(v.ty(), Ty::View(t) if t.rank > 0)) {
         let message = format!("matmul takes arrays, not {}", number.ty());
-        return Err(Diagnostic::new(DiagnosticKind::Typing, span, message).help("multiply by a number with *").into());
+        return Err(Diagnostic::new(DiagnosticKind::Typing, span, message)
+            .help("multiply by a number with *")
+            .into());
     }
     dot(l, a, b, span)
 }

@@ -192,7 +192,7 @@ impl Lower<'_> {
         if let Some(n) = weak_int(b)
             && n.unsigned_abs() <= UNROLLED_POWER.into()
         {
-            return self.literal_power(a, x, n as i64, span);
+            return self.literal_power(a, unify(x, y), n as i64, span);
         }
         if b.lit().is_some_and(|l| l.value == Number::Float(0.5)) && !x.scalar.is_complex() {
             let num = unify(x, y);
@@ -240,8 +240,10 @@ impl Lower<'_> {
     }
 
     /// A power with an exponent written out: squarings and products.
-    fn literal_power(&mut self, a: &Val, x: Num, n: i64, span: Span) -> Res<Val> {
-        let mut num = unify(x, Num::INT);
+    fn literal_power(&mut self, a: &Val, mut num: Num, n: i64, span: Span) -> Res<Val> {
+        if num.scalar == Scalar::Bool {
+            num = if num.weak { Num::INT } else { num.with(Scalar::I8) };
+        }
         if n < 0 && num.scalar.is_int() {
             if !num.weak {
                 let message = format!("an integer of type {num} cannot be raised to a negative power");

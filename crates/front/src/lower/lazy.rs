@@ -191,7 +191,9 @@ impl Lower<'_> {
 
 /// What NumPy computes instead of a power of a whole array by a number that is written out, where the two differ.
 fn array_power(a: &Val, b: &Val) -> Option<&'static str> {
-    let (Ty::View(array), Some(lit)) = (a.ty(), b.lit()) else { return None };
+    let (Ty::View(array), Some(lit)) = (a.ty(), b.lit()) else {
+        return None;
+    };
     match (lit.value, array.elem.kind()) {
         (Number::Float(0.5), Kind::Float | Kind::Complex) => Some("sqrt"),
         (Number::Float(-1.0) | Number::Int(-1), Kind::Complex) => Some("reciprocal"),
