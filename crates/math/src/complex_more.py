@@ -20,7 +20,7 @@ def cpow_each(x, y, u, v):
     Anything to the 0 is 1; 0 to a power with a positive real part is 0, to others NaN.
     """
     re, im = _cpolar_each(x, y, u, v)
-    far = (abs(x) == np.inf) | (abs(y) == np.inf) | (abs(u) == np.inf) | (abs(v) == np.inf)
+    far = intrinsics.isnan(re) | (abs(x) == np.inf) | (abs(y) == np.inf) | (abs(u) == np.inf) | (abs(v) == np.inf)
     if far & ((x != 0.0) | (y != 0.0)) & ((u != 0.0) | (v != 0.0)):
         a, b = clog_each(x, y)
         a, b = _cproduct_each(u, v, a, b)
