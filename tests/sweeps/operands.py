@@ -14,7 +14,7 @@ import numpy as np
 
 EVERYTHING = os.environ.get("WEFT_SWEEP") == "all"
 # Of the pairs of different types, and of other long lists, one in so many is swept when not everything is.
-ONE_IN = 6
+ONE_IN = 14
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 INTEGERS = [np.dtype(f"{sign}int{bits}") for bits in (8, 16, 32, 64) for sign in ("", "u")]
