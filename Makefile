@@ -84,7 +84,7 @@ peer-tests-setup: setup
 peer-tests: build
 	@WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} $(PYTHON) tests/peers/run.py
 
-# Kernels that NVIDIA's own compilers make, on the driver's double, against NumPy. NVRTC is fetched only when asked for (170 MB), into a
+# Kernels that NVIDIA's own compilers make, on the driver's double, against NumPy; and every form of every instruction, against ptxas. NVRTC is fetched only when asked for (170 MB), into a
 # folder that git ignores; libNVVM comes with ptxas. NAMES="halves groups" takes only these.
 foreign-ptx-setup: setup
 	@rm -rf tests/foreign/build
@@ -92,6 +92,7 @@ foreign-ptx-setup: setup
 
 foreign-ptx: build
 	@$(PYTHON) tests/foreign/run.py $(NAMES)
+	@[ -n "$(NAMES)" ] || $(PYTHON) tests/foreign/forms.py
 
 clean:
 	rm -rf target dist $(VENV)

@@ -142,7 +142,11 @@ fn barriers_that_do_not_fit() {
         719,
         &["deadlock", "warp 0 lanes 0xffffffff wait at a barrier", "warp 1"],
     );
-    expect(outcome("  barrier.sync 0, 40;\n  ret;", 1, 64), 719, &["multiple of 32"]);
+    expect(
+        outcome("  mov.u32 %r10, 40;\n  barrier.sync 0, %r10;\n  ret;", 1, 64),
+        719,
+        &["multiple of 32"],
+    );
     expect(
         outcome("  mov.u32 %r10, 16;\n  barrier.sync %r10;\n  ret;", 1, 64),
         719,
@@ -164,12 +168,12 @@ fn modules_that_are_refused() {
     let bad = |body: &str| refused(&kernel(0, body));
     let contains = |(code, log): (u32, String), want: u32, part: &str| assert!(code == want && log.contains(part), "{code} {log}");
     contains(bad("  frobnicate.s32 %r1, %r2;\n  ret;"), 218, "line 14");
-    contains(bad("  add.frob.s32 %r1, %r2, %r3;\n  ret;"), 218, "unknown modifier .frob");
+    contains(bad("  add.frob.s32 %r1, %r2, %r3;\n  ret;"), 218, "no such form");
     contains(bad("  add.s32 %r1, %r2;\n  ret;"), 218, "expected 3 operands");
     contains(bad("  add.s32 %q1, %r2, 3;\n  ret;"), 218, "%q1");
     contains(bad("  bra $L_nowhere;"), 218, "$L_nowhere");
     contains(bad("  wgmma.fence.sync.aligned;\n  ret;"), 218, "wgmma");
-    contains(bad("  cvt.f32.s32 %r1, %r2;\n  ret;"), 218, "rounding");
+    contains(bad("  cvt.f32.s32 %r1, %r2;\n  ret;"), 218, "no such form");
     contains(refused(&HEADER.replace("8.0", "9.3")), 222, "Unsupported .version 9.3");
     contains(refused(&HEADER.replace("sm_90", "sm_120")), 209, "sm_120");
     contains(
@@ -223,4 +227,58 @@ fn errors_stay_until_the_context_is_reset() {
     let out = gpu.alloc(4);
     gpu.run(k, 1, 1, &[out]);
     assert_eq!(gpu.download::<u32>(out, 1), [1]);
+}
+
+/// What `ptxas` refuses, so that the driver does: see `tests/foreign/forms.py` for all forms of instructions.
+#[test]
+fn modules_that_the_assembler_refuses() {
+    let gpu = Gpu::new();
+    let refused = |text: &str, part: &str| {
+        let (code, log) = gpu.try_load(text).unwrap_err();
+        assert!(code == 218 && log.contains(part), "{text}\n{code} {log}");
+    };
+    let bad = |body: &str, part: &str| refused(&kernel(0, &format!("{body}\n  ret;")), part);
+    bad("$L_a:\n  add.s32 %r1, %r2, %r3;\n$L_a:", "duplicate definition of label");
+    bad("  bar.sync 16;", "no barrier 16");
+    bad("  bar.sync 1, 33;", "multiple of 32");
+    bad("  fence.acq_rel;", "no such form");
+    bad("  add.ftz.f64 %rd1, %rd2, %rd3;", "no such form");
+    bad("  add.sat.ftz.f32 %r1, %r2, %r3;", "no such form");
+    bad("  min.b32 %r1, %r2, %r3;", "no such form");
+    bad("  cvt.sat.s64.s32 %rd1, %r2;", "illegal .sat");
+    bad("  add.s32 %r1, %rd2, %r3;", "arguments mismatch");
+    bad("  add.s64 %rd1, %rd2, %r3;", "arguments mismatch");
+    bad("  ld.global.u64 %r1, [%rd2];", "arguments mismatch");
+    bad("  .reg .f32 %f<3>;\n  add.s32 %r1, %f1, %r3;", "arguments mismatch");
+    bad("  .shared .align 4 .b8 big[49153];", "too much shared data");
+    assert!(gpu.try_load(&kernel(0, "  .shared .align 4 .b8 big[49152];\n  ret;")).is_ok());
+    // Forms that came later than the module's version or target.
+    let of = |version: &str, arch: &str, body: &str| {
+        let text = kernel(0, &format!("{body}\n  ret;"));
+        text.replace("8.0", version).replace("sm_90", arch)
+    };
+    refused(&of("6.3", "sm_75", "  tanh.approx.f32 %r1, %r2;"), "PTX 7.0");
+    refused(&of("8.0", "sm_75", "  redux.sync.add.u32 %r1, %r2, -1;"), "sm_80");
+    refused(&of("8.0", "sm_80", "  add.bf16 %h1, %h2, %h3;"), "sm_90");
+    assert!(gpu.try_load(&of("8.0", "sm_90", "  add.bf16 %h1, %h2, %h3;")).is_ok());
+    // Parameters: 4,352 bytes before PTX 8.1, 32,764 from then on.
+    let with = |version: &str, bytes: u32| format!("{HEADER}.visible .entry k(.param .b8 p[{bytes}]) {{ ret; }}").replace("8.0", version);
+    assert!(gpu.try_load(&with("8.0", 4352)).is_ok());
+    refused(&with("8.0", 4353), "parameter space overflowed");
+    assert!(gpu.try_load(&with("8.1", 32764)).is_ok());
+    refused(&with("8.1", 32765), "parameter space overflowed");
+}
+
+/// Sums of singles in global memory take subnormals for zeros, those in shared memory do not.
+#[test]
+fn atomic_sums_of_singles_flush_in_global_memory() {
+    let gpu = Gpu::new();
+    let tiny = f32::from_bits(1).to_bits();
+    let body = "  .shared .align 4 .b8 s[4];\n  mov.b64 %rd2, s;\n  ld.global.b32 %r4, [%rd0];\n  st.shared.b32 [%rd2], %r4;\n\
+                \x20 red.shared.add.f32 [%rd2], 0f00000001;\n  red.global.add.f32 [%rd0], 0f00000001;\n  ld.shared.b32 %r5, [%rd2];\n\
+                \x20 st.global.b32 [%rd0+4], %r5;\n  ret;";
+    let k = gpu.kernel(&kernel(1, body));
+    let cells = gpu.upload(&[tiny, 0u32]);
+    gpu.run(k, 1, 1, &[cells]);
+    assert_eq!(gpu.download::<u32>(cells, 2), [0, 2]);
 }

@@ -117,6 +117,11 @@ calls! {
     fn cuDeviceGetAttribute(value: *mut c_int, number: c_uint, device: c_int) {
         let driver = driver()?;
         driver.device(device)?;
+        // CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
+        const ONE_ADDRESS: c_uint = 91;
+        if number == ONE_ADDRESS {
+            return put(value, c_int::from(!driver.settings.apart));
+        }
         let found = attribute(number, driver.settings.capability, device).ok_or(codes::INVALID_VALUE)?;
         put(value, found)
     }

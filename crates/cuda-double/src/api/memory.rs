@@ -108,7 +108,13 @@ calls! {
         if bytes == 0 || flags > 7 {
             return Err(codes::INVALID_VALUE);
         }
-        let address = driver()?.memory.host(context.device, bytes as u64, Kind::Pinned)?;
+        const WRITE_COMBINED: c_uint = 4;
+        let driver = driver()?;
+        let address = if flags & WRITE_COMBINED != 0 && driver.settings.apart {
+            driver.memory.host_apart(context.device, bytes as u64)?
+        } else {
+            driver.memory.host(context.device, bytes as u64, Kind::Pinned)?
+        };
         put(to, address)
     }
 
@@ -128,11 +134,11 @@ calls! {
     fn cuMemHostGetDevicePointer_v2(to: *mut u64, pointer: *mut c_void, flags: c_uint) {
         context::healthy()?;
         let address = pointer as u64;
-        driver()?.memory.containing(address).filter(|r| r.kind.host()).ok_or(codes::INVALID_VALUE)?;
+        let region = driver()?.memory.containing(address).filter(|r| r.kind.host()).ok_or(codes::INVALID_VALUE)?;
         if flags != 0 {
             return Err(codes::INVALID_VALUE);
         }
-        put(to, address)
+        put(to, region.for_devices(address))
     }
 
     fn cuMemHostGetFlags(flags: *mut c_uint, pointer: *mut c_void) {
@@ -147,7 +153,8 @@ calls! {
         if pointer.is_null() || bytes == 0 {
             return Err(codes::INVALID_VALUE);
         }
-        driver()?.memory.register(context.device, pointer as u64, bytes as u64)
+        let driver = driver()?;
+        driver.memory.register(context.device, pointer as u64, bytes as u64, driver.settings.apart)
     }
 
     fn cuMemHostUnregister(pointer: *mut c_void) {

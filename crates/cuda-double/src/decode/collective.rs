@@ -33,6 +33,21 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// A barrier's number and perhaps how many threads it is for, as far as they are known.
+    fn check_barrier(&self, id: &Operand, count: Option<&Operand>) -> Result<()> {
+        if let Operand::Int(id) = id
+            && !(0..16).contains(id)
+        {
+            return self.error(format!("there is no barrier {id}: a block has 16"));
+        }
+        match count {
+            Some(Operand::Int(count)) if *count <= 0 || count % 32 != 0 => {
+                self.error(format!("a barrier for {count} threads: the number must be a multiple of 32"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn barrier(&mut self, mods: &mut Mods<'_>, operands: &[Operand]) -> Result<()> {
         if mods.take("warp") {
             if !mods.take("sync") {
@@ -51,8 +66,14 @@ impl Decoder<'_> {
             return Err(mods.error("expected .sync, .arrive or .red"));
         }
         let (id, count) = match operands {
-            [id] if !arrive => (id, None),
-            [id, count] => (id, Some(self.source(count, Ty::B32)?)),
+            [id] if !arrive => {
+                self.check_barrier(id, None)?;
+                (id, None)
+            }
+            [id, count] => {
+                self.check_barrier(id, Some(count))?;
+                (id, Some(self.source(count, Ty::B32)?))
+            }
             _ => return self.error("expected a barrier and perhaps a number of threads"),
         };
         let id = self.source(id, Ty::B32)?;
@@ -83,6 +104,7 @@ impl Decoder<'_> {
             [to, id, count, value] => (to, id, Some(self.source(count, Ty::B32)?), value),
             _ => return self.error("expected a destination, a barrier and a predicate"),
         };
+        self.check_barrier(id, None)?;
         let id = self.source(id, Ty::B32)?;
         let value = self.pred(value)?;
         let (mut slot, mut to_pred) = (Slot::special(special::SINK), 0);
@@ -167,6 +189,9 @@ impl Decoder<'_> {
         let ty = mods.ty()?;
         self.count(operands, 3)?;
         let (to, found) = self.with_pred(&operands[0])?;
+        if !all && matches!(operands[0], Operand::Pair(..)) {
+            return self.error("match.any has no predicate");
+        }
         let value = self.source(&operands[1], ty)?;
         let what = if all {
             Together::MatchAll { to, found, value }

@@ -57,6 +57,10 @@ impl Decoder<'_> {
             }
         }
         if let ([a, b, c], "min" | "max") = (from.as_slice(), mods.opcode) {
+            let level = self.linker.level;
+            if ty != Ty::F32 || mods.parts().any(|part| part == "xorsign") || level.sm < 100 || level.ptx < 88 {
+                return Err(mods.error("three operands are for .f32, from sm_100 and PTX 8.8 on"));
+            }
             let between = self.temporary();
             self.lanes(run, between, &[*a, *b], mode);
             self.lanes(run, to, &[between, *c], mode);
@@ -89,6 +93,9 @@ impl Decoder<'_> {
                 "bfi" => index >= 2,
                 _ => false,
             };
+            if amount && mods.opcode.starts_with("bf") && matches!(operand, Operand::Int(n) if !(0..256).contains(n)) {
+                return self.error("places and lengths of fields are from 0 to 255");
+            }
             slots.push(self.source(operand, if wide && !amount { Ty::B64 } else { Ty::B32 })?);
         }
         let (to, _) = self.destination(to)?;
@@ -144,14 +151,20 @@ impl Decoder<'_> {
     }
 
     fn pieces(&self, count: usize, ty: Ty) -> Result<u8> {
-        if !matches!(count, 2 | 4) {
-            return self.error("a vector of two or four pieces is expected");
+        let fits = match ty {
+            Ty::B32 | Ty::B64 => matches!(count, 2 | 4),
+            _ => false,
+        };
+        if !fits {
+            return self.error("a vector of two or four pieces of .b32 or .b64 is expected");
         }
         Ok((ty.bytes() as usize * 8 / count) as u8)
     }
 
     fn pack(&mut self, to: &Operand, from: &[Operand], ty: Ty) -> Result<()> {
         let bits = self.pieces(from.len(), ty)?;
+        self.fit_pieces(from, bits)?;
+        self.fit_whole(to, ty)?;
         let piece = match bits {
             8 => Ty::B8,
             16 => Ty::B16,
@@ -173,6 +186,8 @@ impl Decoder<'_> {
 
     fn unpack(&mut self, to: &[Operand], from: &Operand, ty: Ty) -> Result<()> {
         let bits = self.pieces(to.len(), ty)?;
+        self.fit_pieces(to, bits)?;
+        self.fit_whole(from, ty)?;
         let from = self.source(from, ty)?;
         let mut slots = [from; 4];
         for (slot, operand) in slots.iter_mut().zip(to) {
@@ -236,6 +251,12 @@ impl Decoder<'_> {
             Operand::Pair(first, second) => (self.to_pred(first)?, self.to_pred(second)?),
             single => (self.to_pred(single)?, None),
         };
+        if comparison.high.is_some() != matches!(operands[0], Operand::Pair(..)) && ty.packed() {
+            return self.error("a comparison of packed halves has two results");
+        }
+        if matches!(ty, Ty::F16 | Ty::BF16) && matches!(operands[0], Operand::Pair(..)) {
+            return self.error("a comparison of halves has one result");
+        }
         if let Some(high) = comparison.high {
             self.compare_op(comparison.test, a, b, first, None, comparison.combine, with);
             self.compare_op(high, a, b, second, None, comparison.combine, with);

@@ -27,6 +27,9 @@ impl Decoder<'_> {
             }
             opcode => {
                 self.count(operands, usize::from(opcode == "pmevent"))?;
+                if !matches!(operands, [] | [Operand::Int(0..=15)]) {
+                    return self.error("expected the number of an event, from 0 to 15");
+                }
                 self.push(match opcode {
                     "ret" => Op::Return,
                     "exit" => Op::Exit,

@@ -39,6 +39,16 @@ struct Mode {
 }
 
 impl Mode {
+    /// Whether an integer type has all values of the other.
+    fn holds_all(self) -> bool {
+        let (to, from) = (self.to.bytes(), self.from.bytes());
+        match (self.to.signed(), self.from.signed()) {
+            (true, false) => to > from,
+            (false, true) => false,
+            _ => to >= from,
+        }
+    }
+
     fn encode(self) -> u32 {
         let ty = |t: Ty| TYPES.iter().position(|x| *x == t).unwrap_or(0) as u32;
         let round = ROUNDS.iter().position(|r| *r == self.round).unwrap_or(0) as u32;
@@ -224,6 +234,9 @@ pub fn conversion(mods: &mut Mods<'_>, register: u32) -> Result<Conversion, PtxE
         }
     }
     check_rounding(mods, mode, round, integral)?;
+    if mode.sat && !mode.to.float() && !mode.from.float() && mode.holds_all() {
+        return Err(mods.error("illegal .sat: the type has every value of the other"));
+    }
     let plain = !(mode.sat || mode.ftz || mode.relu || mode.satfinite);
     let (run, mode) = match native(mode.to, mode.from, round, integral, register) {
         Some(run) if plain => (run, 0),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::mods::Mods;
-use super::{Linker, Symbol};
+use super::{Linker, Symbol, forms};
 use crate::exec::inst::{FunctionCode, Inst, Op, Pred, Special, special, window};
 use crate::exec::lanes::Slot;
 use crate::ptx::PtxError;
@@ -14,8 +14,8 @@ pub(super) type Result<T> = std::result::Result<T, PtxError>;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Register {
     Pred(u32),
-    /// Its row, and how many bytes it has.
-    Row(u32, u32),
+    /// Its row and its type.
+    Row(u32, Ty),
 }
 
 /// Where a name of the function is.
@@ -27,7 +27,10 @@ pub(super) enum Place {
         offset: u32,
         bytes: u32,
     },
-    Local(u32),
+    Local {
+        offset: u32,
+        bytes: u32,
+    },
     Shared(u32),
 }
 
@@ -159,7 +162,7 @@ impl Decoder<'_> {
                     Register::Pred(self.preds - 1)
                 }
                 Ty::B128 => return self.error("128-bit registers are not supported"),
-                ty => Register::Row(self.temporary_row(), ty.bytes()),
+                ty => Register::Row(self.temporary_row(), *ty),
             };
             // A block of inline assembly may declare the same name again; its own register is as good.
             self.registers.insert(name.clone(), register);
@@ -178,7 +181,7 @@ impl Decoder<'_> {
 
     fn in_frame(&mut self, variable: &Variable) -> Result<u32> {
         let at = self.frame.next_multiple_of(variable.align);
-        let end = u64::from(at) + variable.bytes;
+        let end = u64::from(at).saturating_add(variable.bytes);
         if end > 1 << 24 {
             return self.error("too much local memory");
         }
@@ -193,7 +196,10 @@ impl Decoder<'_> {
             Space::Local => {
                 let at = self.in_frame(variable)?;
                 self.local += variable.bytes as u32;
-                Place::Local(at)
+                Place::Local {
+                    offset: at,
+                    bytes: variable.bytes as u32,
+                }
             }
             Space::Shared => Place::Shared(self.linker.shared_place(variable)?),
             Space::Param => Place::FrameParam {
@@ -208,10 +214,10 @@ impl Decoder<'_> {
 
     fn statement(&mut self, statement: &Statement) -> Result<()> {
         match statement {
-            Statement::Label(name) => {
-                self.labels.insert(name.clone(), self.linker.code.len() as u32);
-                Ok(())
-            }
+            Statement::Label(name) => match self.labels.insert(name.clone(), self.linker.code.len() as u32) {
+                None => Ok(()),
+                Some(_) => self.error(format!("duplicate definition of label {name}")),
+            },
             Statement::Targets(name, _) => {
                 self.linker.tables.push(Vec::new());
                 self.tables.insert(name.clone(), self.linker.tables.len() as u32 - 1);
@@ -310,7 +316,7 @@ impl Decoder<'_> {
         match operand {
             Operand::Name(name) if name == "_" => Ok((Slot::special(special::SINK), 8)),
             Operand::Name(name) => match self.register(name) {
-                Some(Register::Row(row, bytes)) => Ok((Slot::register(row), bytes)),
+                Some(Register::Row(row, ty)) => Ok((Slot::register(row), ty.bytes())),
                 _ => self.error(format!("{name} is not a register that can hold this")),
             },
             _ => self.error("expected a register"),
@@ -370,7 +376,7 @@ impl Decoder<'_> {
                 Ok(self.linker.constant(address.wrapping_add_signed(offset)))
             }
             Some(Place::FrameParam { offset: at, .. }) => Ok(frame(at.wrapping_add_signed(offset as i32), true, self)),
-            Some(Place::Local(at)) => Ok(frame(at.wrapping_add_signed(offset as i32), false, self)),
+            Some(Place::Local { offset: at, .. }) => Ok(frame(at.wrapping_add_signed(offset as i32), false, self)),
             Some(Place::Shared(at)) => Ok(self.linker.constant((i64::from(at) + offset) as u64)),
             None => {
                 let address = self.linker.address(name, self.line, false)?;
@@ -389,7 +395,9 @@ impl Decoder<'_> {
                 Operand::Name(name.clone())
             })?,
         };
+        forms::check(&instruction.mnemonic, self.line, self.linker.level)?;
         let mut mods = Mods::new(&instruction.mnemonic, instruction.line);
+        self.fit(&mods, &instruction.operands)?;
         self.dispatch(&mut mods, &instruction.operands)?;
         mods.finish()
     }
@@ -424,10 +432,11 @@ impl Decoder<'_> {
 /// Special registers that keep their value as long as the warp runs.
 fn special_row(name: &str) -> Option<Slot> {
     let (base, axis) = name.split_once('.').map_or((name, ""), |(b, a)| (b, a));
-    let axis = match axis {
-        "" | "x" => 0,
-        "y" => 1,
-        "z" => 2,
+    let vectors = ["%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid"];
+    let axis = match (axis, vectors.contains(&base)) {
+        ("", false) | ("x", true) => 0,
+        ("y", true) => 1,
+        ("z", true) => 2,
         _ => return None,
     };
     Some(Slot::special(match base {

@@ -82,7 +82,8 @@ fn cache_hints(mods: &mut Mods<'_>) {
 /// Where an access goes, once names are looked up.
 enum Target {
     KernelParam(u32),
-    Frame(u32),
+    /// In the lane's frame, with so many bytes left of the variable.
+    Frame(u32, u32),
     Memory(Address),
 }
 
@@ -144,18 +145,36 @@ impl Decoder<'_> {
             let zero = self.linker.constant(0);
             return Ok(address(zero, *offset, 8));
         };
-        if let Some(Register::Row(row, bytes)) = self.register(name) {
-            return Ok(address(Slot::register(row), *offset, bytes));
+        if let Some(Register::Row(row, ty)) = self.register(name) {
+            if ty.float() {
+                return self.error(format!("{name} is a float, no address"));
+            }
+            return Ok(address(Slot::register(row), *offset, ty.bytes()));
         }
         match (self.place(name), space) {
             (Some(Place::KernelParam(at)), Space::Param) => Ok(Target::KernelParam(at.wrapping_add_signed(*offset as i32))),
-            (Some(Place::FrameParam { offset: at, .. }), Space::Param) => Ok(Target::Frame(at.wrapping_add_signed(*offset as i32))),
-            (Some(Place::Local(at)), Space::Local) => Ok(Target::Frame(at.wrapping_add_signed(*offset as i32))),
+            (Some(Place::FrameParam { offset: at, bytes }), Space::Param) => self.in_frame_at(at, bytes, *offset),
+            (Some(Place::Local { offset: at, bytes }), Space::Local) => self.in_frame_at(at, bytes, *offset),
             _ => {
                 let base = self.source(&Operand::Name(name.clone()), Ty::B64)?;
                 Ok(address(base, *offset, 8))
             }
         }
+    }
+
+    /// A place in a variable of the frame, and how much of the variable is left there.
+    fn in_frame_at(&self, start: u32, bytes: u32, offset: i64) -> Result<Target> {
+        match u32::try_from(offset).ok().filter(|offset| *offset < bytes) {
+            Some(offset) => Ok(Target::Frame(start + offset, bytes - offset)),
+            None => self.error(format!("offset {offset} is outside of a variable of {bytes} bytes")),
+        }
+    }
+
+    fn within(&self, room: u32, count: usize, ty: Ty) -> Result<()> {
+        if count as u32 * ty.bytes() <= room {
+            return Ok(());
+        }
+        self.error("the access reaches beyond its variable")
     }
 
     /// The registers of a load or store, and the type each has.
@@ -249,12 +268,15 @@ impl Decoder<'_> {
                 count: count as u8,
                 to: values,
             },
-            Target::Frame(offset) => Op::LoadFrame {
-                offset,
-                width,
-                count: count as u8,
-                to: values,
-            },
+            Target::Frame(offset, room) => {
+                self.within(room, count, ty)?;
+                Op::LoadFrame {
+                    offset,
+                    width,
+                    count: count as u8,
+                    to: values,
+                }
+            }
             Target::Memory(address) => Op::Load(what.access(address, width, values)),
         };
         self.push(op);
@@ -277,12 +299,16 @@ impl Decoder<'_> {
         };
         let op = match self.target(&operands[0], space)? {
             Target::KernelParam(_) => return self.error("kernel parameters cannot be written"),
-            Target::Frame(offset) => Op::StoreFrame {
-                offset,
-                width,
-                count: count as u8,
-                from: values,
-            },
+            Target::Memory(_) if space == Space::Param => return self.error("expected a parameter of a call by its name"),
+            Target::Frame(offset, room) => {
+                self.within(room, count, ty)?;
+                Op::StoreFrame {
+                    offset,
+                    width,
+                    count: count as u8,
+                    from: values,
+                }
+            }
             Target::Memory(address) => Op::Store(what.access(address, width, values)),
         };
         self.push(op);
@@ -302,7 +328,8 @@ impl Decoder<'_> {
             self.count(operands, 1)?;
             return Ok(());
         }
-        if !mods.take("ca") && !mods.take("cg") {
+        let whole = mods.take("cg");
+        if !whole && !mods.take("ca") {
             return Err(mods.error("expected .ca or .cg"));
         }
         if !mods.take("shared") && !mods.take("shared::cta") || !mods.take("global") {
@@ -312,6 +339,9 @@ impl Decoder<'_> {
         let [to, from, Operand::Int(size @ (4 | 8 | 16)), rest @ ..] = operands else {
             return self.error("expected two addresses and 4, 8 or 16 bytes");
         };
+        if whole && *size != 16 {
+            return self.error("copies past the first cache are of 16 bytes");
+        }
         if !rest.is_empty() && rest != [Operand::Int(*size)] {
             return self.error("copies of fewer bytes than are filled are not supported");
         }

@@ -6,10 +6,12 @@ mod compute;
 mod control;
 mod convert;
 mod float;
+mod forms;
 mod function;
 mod int;
 mod memory;
 mod mods;
+mod operands;
 mod video;
 
 use std::collections::HashMap;
@@ -39,7 +41,13 @@ pub struct Image {
 
 /// Makes the program. `allocate` gives device memory of a size and alignment.
 pub fn decode(source: &Source, allocate: &mut dyn FnMut(&Variable) -> Option<u64>) -> Result<(Program, Vec<Image>), PtxError> {
-    let mut linker = Linker::default();
+    let mut linker = Linker {
+        level: forms::Level {
+            sm: source.target,
+            ptx: source.version.0 * 10 + source.version.1,
+        },
+        ..Linker::default()
+    };
     for variable in &source.variables {
         linker.place(variable, allocate)?;
     }
@@ -51,7 +59,13 @@ pub fn decode(source: &Source, allocate: &mut dyn FnMut(&Variable) -> Option<u64
     let mut longest = static_bytes;
     for function in source.functions.iter().filter(|f| f.body.is_some()) {
         linker.shared = static_bytes;
+        check_parameters(function, linker.level)?;
         function::decode(&mut linker, function)?;
+        if linker.shared > STATIC_SHARED {
+            let (name, bytes) = (&function.name, linker.shared);
+            let message = format!("entry function {name} uses too much shared data ({bytes:#x} bytes, {STATIC_SHARED:#x} max)");
+            return Err(PtxError::new(function.line, message));
+        }
         longest = longest.max(linker.shared);
     }
     let dynamic_shared = longest.next_multiple_of(128);
@@ -81,6 +95,22 @@ pub fn decode(source: &Source, allocate: &mut dyn FnMut(&Variable) -> Option<u64
     ))
 }
 
+/// Shared memory that is there without being asked for at the launch.
+const STATIC_SHARED: u32 = 48 << 10;
+
+/// Kernels have so many bytes of parameters, the first number before PTX 8.1 or `sm_70`.
+const PARAMETERS: [u32; 2] = [4352, 32764];
+
+fn check_parameters(function: &Function, level: forms::Level) -> Result<(), PtxError> {
+    let most = PARAMETERS[usize::from(level.ptx >= 81 && level.sm >= 70)];
+    if !function.entry || function.param_bytes <= most {
+        return Ok(());
+    }
+    let (name, bytes) = (&function.name, function.param_bytes);
+    let message = format!("formal parameter space overflowed ({bytes} bytes required, max {most} allowed) in function {name}");
+    Err(PtxError::new(function.line, message))
+}
+
 /// The narrowest access that may be to shared memory, up to a word.
 fn granule(code: &[Inst]) -> u32 {
     let may_be_shared = |space: Space| matches!(space, Space::Shared | Space::Generic);
@@ -94,6 +124,7 @@ fn granule(code: &[Inst]) -> u32 {
 
 #[derive(Default)]
 struct Linker {
+    level: forms::Level,
     symbols: HashMap<String, Symbol>,
     globals: Vec<GlobalVariable>,
     functions: Vec<FunctionCode>,
@@ -137,8 +168,10 @@ impl Linker {
 
     /// Room in shared memory.
     fn shared_place(&mut self, variable: &Variable) -> Result<u32, PtxError> {
-        let at = self.shared.next_multiple_of(variable.align);
-        let end = u64::from(at) + variable.bytes;
+        let Some(at) = self.shared.checked_next_multiple_of(variable.align) else {
+            return Err(PtxError::new(variable.line, "too much shared memory"));
+        };
+        let end = u64::from(at).saturating_add(variable.bytes);
         self.shared = u32::try_from(end).map_err(|_| PtxError::new(variable.line, "too much shared memory"))?;
         Ok(at)
     }

@@ -22,6 +22,11 @@ impl<'a> Mods<'a> {
         }
     }
 
+    /// All modifiers and types, in their order.
+    pub fn parts(&self) -> impl Iterator<Item = &'a str> {
+        self.whole.split('.').skip(1)
+    }
+
     pub fn error(&self, message: impl Into<String>) -> PtxError {
         PtxError::new(self.line, format!("{}: {}", self.whole, message.into()))
     }

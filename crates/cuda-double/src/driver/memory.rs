@@ -107,8 +107,29 @@ impl Memory {
             backing: Some(Arc::new(backing)),
             pool,
             id: self.ids.fetch_add(1, Ordering::Relaxed),
+            twin: 0,
         };
         self.change(|table| table.insert(region));
+    }
+
+    /// Gives host memory an address of its own for devices, at which alone they reach it.
+    fn map_apart(&self, start: u64) {
+        let Some(region) = self.at(start) else { return };
+        let twin = self.device_address(region.bytes);
+        let seen = Region {
+            start: twin,
+            kind: Kind::Mapped,
+            twin: start,
+            ..region
+        };
+        self.change(|table| {
+            if let Some(index) = table.index(start)
+                && let Some(found) = table.get_mut(index)
+            {
+                found.twin = twin;
+            }
+            table.insert(seen);
+        });
     }
 
     fn device_address(&self, bytes: u64) -> u64 {
@@ -160,13 +181,24 @@ impl Memory {
         Ok(address)
     }
 
-    pub fn register(&self, device: i32, start: u64, bytes: u64) -> Outcome {
+    /// Pinned host memory that devices reach at another address, as they do where it is write-combined.
+    pub fn host_apart(&self, device: i32, bytes: u64) -> Outcome<u64> {
+        let address = self.host(device, bytes, Kind::Pinned)?;
+        self.map_apart(address);
+        Ok(address)
+    }
+
+    /// Pins memory of the program; `apart`: devices have another address for it.
+    pub fn register(&self, device: i32, start: u64, bytes: u64, apart: bool) -> Outcome {
         let table = self.table();
         let taken = |at: u64| table.containing(at).is_some_and(|r| r.backing.is_some());
         if taken(start) || taken(start + bytes - 1) {
             return Err(codes::HOST_MEMORY_ALREADY_REGISTERED);
         }
         self.insert(start, bytes, device, Kind::Registered, Backing::borrowed(start), 0);
+        if apart {
+            self.map_apart(start);
+        }
         Ok(())
     }
 
@@ -189,6 +221,13 @@ impl Memory {
         let region = self.at(address).filter(|r| kinds.contains(&r.kind)).ok_or(codes::INVALID_VALUE)?;
         self.change(|table| {
             if let Some(index) = table.index(address)
+                && let Some(found) = table.get_mut(index)
+            {
+                found.backing = None;
+            }
+            // Managed memory and what has one address have no twin.
+            if region.twin != 0
+                && let Some(index) = table.index(region.twin)
                 && let Some(found) = table.get_mut(index)
             {
                 found.backing = None;

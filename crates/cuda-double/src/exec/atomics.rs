@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use super::inst::{Atomic, AtomicOp, AtomicType};
 
 /// The new value. For `cas`, `value` is what is expected.
-pub fn apply(atomic: &Atomic, old: u64, value: u64, swap: u64) -> u64 {
+pub fn apply(atomic: &Atomic, old: u64, value: u64, swap: u64, global: bool) -> u64 {
     let bits = 8 * u32::from(atomic.bytes);
     let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
     let (value, swap) = (value & mask, swap & mask);
@@ -18,6 +18,8 @@ pub fn apply(atomic: &Atomic, old: u64, value: u64, swap: u64) -> u64 {
         }
     };
     let new = match atomic.op {
+        // In global memory sums of singles take subnormals for zeros, whatever else is computed with them.
+        AtomicOp::Add if global && atomic.ty == AtomicType::F32 => flushed(add(atomic.ty, flushed(old), flushed(value))),
         AtomicOp::Add => add(atomic.ty, old, value),
         AtomicOp::And => old & value,
         AtomicOp::Or => old | value,
@@ -60,6 +62,11 @@ pub fn apply(atomic: &Atomic, old: u64, value: u64, swap: u64) -> u64 {
         }
     };
     new & mask
+}
+
+/// The bits of a single, or those of a zero of its sign.
+fn flushed(bits: u64) -> u64 {
+    if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
 
 fn add(ty: AtomicType, old: u64, value: u64) -> u64 {

@@ -230,13 +230,13 @@ impl Warp {
         for lane in lanes(step.mask) {
             let address = atomic.address.of(rows.get(atomic.address.base, lane));
             let (value, swap) = (rows.get(atomic.value, lane), rows.get(atomic.swap, lane));
-            let update = |old: u64| atomics::apply(atomic, old, value, swap);
+            let update = |old: u64, global: bool| atomics::apply(atomic, old, value, swap, global);
             let old = match self.locate(step.launch, step.block, shape, lane, address, step.hint)? {
-                Place::Memory(span) => span.update(atomic.bytes, update),
+                Place::Memory(span) => span.update(atomic.bytes, |old| update(old, true)),
                 Place::Shared(at) => {
                     self.touch(step.launch, step.block, shape, lane, at, Touch::StrongWrite, None)?;
                     let old = get(&step.block.shared, at, atomic.bytes);
-                    put(&mut step.block.shared, at, atomic.bytes, update(old));
+                    put(&mut step.block.shared, at, atomic.bytes, update(old, false));
                     old
                 }
                 _ => {
@@ -396,6 +396,10 @@ impl Warp {
         };
         if region.device != launch.device && !region.kind.host() && !launch.peers.contains(&region.device) {
             let message = format!("0x{address:x}: {}, to which this device has no peer access", region.describe());
+            return refuse(ILLEGAL_ADDRESS, message);
+        }
+        if region.twin != 0 && region.kind != Kind::Mapped {
+            let message = format!("0x{address:x}: {}, which devices have another address for", region.describe());
             return refuse(ILLEGAL_ADDRESS, message);
         }
         if region.kind == Kind::Constant && shape.does != Does::Read {

@@ -78,12 +78,14 @@ pub enum Kind {
     Pinned,
     Registered,
     Managed,
+    /// Host memory as devices see it where their address for it is another.
+    Mapped,
 }
 
 impl Kind {
-    /// Whether its address is the host's.
+    /// Whether it is the host's memory.
     pub fn host(self) -> bool {
-        matches!(self, Kind::Pinned | Kind::Registered | Kind::Managed)
+        matches!(self, Kind::Pinned | Kind::Registered | Kind::Managed | Kind::Mapped)
     }
 
     pub fn name(self) -> &'static str {
@@ -94,6 +96,7 @@ impl Kind {
             Kind::Pinned => "pinned host memory",
             Kind::Registered => "registered host memory",
             Kind::Managed => "managed memory",
+            Kind::Mapped => "host memory mapped for devices",
         }
     }
 }
@@ -110,11 +113,31 @@ pub struct Region {
     /// The pool it came from; 0: none.
     pub pool: u64,
     pub id: u64,
+    /// Where the same memory begins for the other side: for devices, of host memory that they see elsewhere; for the host, of what
+    /// they see. 0: both have one address.
+    pub twin: u64,
 }
 
 impl Region {
     pub fn end(&self) -> u64 {
         self.start + self.bytes
+    }
+
+    /// What devices have for an address in it.
+    pub fn for_devices(&self, address: u64) -> u64 {
+        match (self.kind, self.twin) {
+            (Kind::Mapped, _) | (_, 0) => address,
+            (_, twin) => twin + (address - self.start),
+        }
+    }
+
+    /// What the host has for an address in it.
+    pub fn for_host(&self, address: u64) -> u64 {
+        if self.kind == Kind::Mapped {
+            self.twin + (address - self.start)
+        } else {
+            address
+        }
     }
 
     /// The part of a range, if it lies within.

@@ -33,7 +33,7 @@ impl Parser {
     }
 
     pub(super) fn operand(&mut self) -> Result<Operand> {
-        let operand = self.simple_operand()?;
+        let operand = self.deeper(Self::simple_operand)?;
         if self.eat('|') {
             let second = self.simple_operand()?;
             return Ok(Operand::Pair(Box::new(operand), Box::new(second)));
@@ -51,7 +51,7 @@ impl Parser {
             Token::Float(value) => Operand::Float(value),
             Token::F32(bits) => Operand::F32(bits),
             Token::F64(bits) => Operand::F64(bits),
-            Token::Punct('-') => match self.simple_operand()? {
+            Token::Punct('-') => match self.deeper(Self::simple_operand)? {
                 Operand::Int(value) => Operand::Int(-value),
                 Operand::Float(value) => Operand::Float(-value),
                 Operand::F32(bits) => Operand::F32(bits ^ 1 << 31),

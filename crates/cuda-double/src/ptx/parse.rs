@@ -7,7 +7,11 @@ use super::syntax::*;
 pub(super) type Result<T> = std::result::Result<T, PtxError>;
 
 pub fn parse(text: &str) -> Result<Source> {
-    let mut parser = Parser { tokens: lex(text)?, at: 0 };
+    let mut parser = Parser {
+        tokens: lex(text)?,
+        at: 0,
+        depth: 0,
+    };
     let mut source = Source {
         version: (0, 0),
         target: 0,
@@ -26,7 +30,16 @@ pub fn parse(text: &str) -> Result<Source> {
 pub(super) struct Parser {
     tokens: Vec<Spanned>,
     pub(super) at: usize,
+    /// Brackets and blocks that are open.
+    depth: u32,
 }
+
+/// How deep brackets and blocks may nest, so that the parser's own calls do.
+const DEEP: u32 = 200;
+/// Registers of a function, bytes of its parameters, the largest alignment: more is a slip of the pen.
+const REGISTERS: usize = 1 << 20;
+const PARAMETER_BYTES: u64 = 1 << 20;
+const ALIGNMENT: u64 = 1 << 16;
 
 /// What may stand before a declaration.
 #[derive(Default)]
@@ -52,6 +65,26 @@ impl Parser {
         let token = self.peek().cloned();
         self.at += 1;
         token.map_or_else(|| self.error("unexpected end of the text"), Ok)
+    }
+
+    /// What stands in one more bracket.
+    pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth >= DEEP {
+            return self.error("nested too deep");
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// The number behind `.align`.
+    pub(super) fn alignment(&mut self) -> Result<u32> {
+        let value = self.int()?;
+        if !value.is_power_of_two() || value > ALIGNMENT {
+            return self.error(format!("alignment {value} is no power of two that can be had"));
+        }
+        Ok(value as u32)
     }
 
     pub(super) fn eat(&mut self, punct: char) -> bool {
@@ -244,7 +277,7 @@ impl Parser {
                             }
                         }
                     }
-                    "align" => align = Some(self.int()? as u32),
+                    "align" => align = Some(self.alignment()?),
                     name => match Ty::parse(name) {
                         Some(parsed) => ty = Some(parsed),
                         None => return self.error(format!("unknown parameter attribute .{name}")),
@@ -260,7 +293,11 @@ impl Parser {
                 return self.error("parameters of unknown size are not supported");
             }
             let align = align.unwrap_or(ty.bytes()).max(1);
-            let bytes = count as u32 * ty.bytes();
+            let size = count.saturating_mul(u64::from(ty.bytes()));
+            if size > PARAMETER_BYTES || u64::from(end) > PARAMETER_BYTES {
+                return self.error(format!("parameter {name} is too large"));
+            }
+            let bytes = size as u32;
             let offset = end.next_multiple_of(align);
             end = offset + bytes;
             params.push(Param {
@@ -311,7 +348,7 @@ impl Parser {
     fn block(&mut self, body: &mut Body) -> Result<()> {
         while !self.eat('}') {
             if self.eat('{') {
-                self.block(body)?;
+                self.deeper(|parser| parser.block(body))?;
                 continue;
             }
             self.statement(body)?;
@@ -393,7 +430,11 @@ impl Parser {
         loop {
             let name = self.word()?;
             if self.eat('<') {
-                for number in 0..self.int()? {
+                let count = self.int()?;
+                if count as usize > REGISTERS || body.registers.len() + count as usize > REGISTERS {
+                    return self.error(format!("{count} registers are too many"));
+                }
+                for number in 0..count {
                     body.registers.push((format!("{name}{number}"), ty));
                 }
                 self.expect('>')?;

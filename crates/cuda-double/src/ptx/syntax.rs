@@ -74,6 +74,27 @@ impl Ty {
         matches!(self, Ty::S8 | Ty::S16 | Ty::S32 | Ty::S64)
     }
 
+    /// Two values in a register.
+    pub fn packed(self) -> bool {
+        matches!(self, Ty::F16x2 | Ty::BF16x2 | Ty::F32x2 | Ty::U16x2 | Ty::S16x2)
+    }
+
+    /// Without a meaning but its size.
+    pub fn bits(self) -> bool {
+        matches!(self, Ty::B8 | Ty::B16 | Ty::B32 | Ty::B64 | Ty::B128)
+    }
+
+    /// The integer twice as wide.
+    pub fn twice(self) -> Ty {
+        match self {
+            Ty::U16 => Ty::U32,
+            Ty::S16 => Ty::S32,
+            Ty::U32 => Ty::U64,
+            Ty::S32 => Ty::S64,
+            other => other,
+        }
+    }
+
     pub fn float(self) -> bool {
         matches!(self, Ty::F16 | Ty::F16x2 | Ty::BF16 | Ty::BF16x2 | Ty::F32 | Ty::F32x2 | Ty::F64)
     }

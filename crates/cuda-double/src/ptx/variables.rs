@@ -17,7 +17,7 @@ impl Parser {
                 name,
                 space,
                 align: align.unwrap_or(ty.bytes()).max(1),
-                bytes: count * u64::from(ty.bytes()),
+                bytes: count.saturating_mul(u64::from(ty.bytes())),
                 unsized_,
                 external,
                 init: Vec::new(),
@@ -49,7 +49,7 @@ impl Parser {
                 return self.error("expected a type");
             };
             match name.as_str() {
-                "align" => align = Some(self.int()? as u32),
+                "align" => align = Some(self.alignment()?),
                 // `.param .u64 .ptr .global .align 8 name`
                 "attribute" => return self.error("variable attributes are not supported"),
                 name => match Ty::parse(name) {
@@ -81,7 +81,7 @@ impl Parser {
                 return Ok(());
             }
             loop {
-                self.initialiser(variable, ty)?;
+                self.deeper(|parser| parser.initialiser(variable, ty))?;
                 if !self.eat(',') {
                     break;
                 }
@@ -90,6 +90,9 @@ impl Parser {
         }
         let at = variable.init.len() as u64;
         let bytes = ty.bytes();
+        if !(1..=8).contains(&bytes) {
+            return self.error("values of this type cannot be written");
+        }
         let value = match self.operand()? {
             Operand::Int(value) => value as u64,
             Operand::F32(bits) => u64::from(bits),

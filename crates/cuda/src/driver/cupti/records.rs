@@ -97,7 +97,8 @@ impl Span {
         Span {
             start: self.start.min(other.start),
             end: self.end.max(other.end),
-            bytes: self.bytes + other.bytes,
+            // A record may say anything.
+            bytes: self.bytes.saturating_add(other.bytes),
         }
     }
 }
@@ -165,5 +166,41 @@ mod tests {
         assert_eq!(record(kinds::CONCURRENT_KERNEL, 92, 16, [0, 0], 0), None);
         assert_eq!(record(kinds::MEMCPY, 44, 16, [5, 3], 9), None);
         assert_eq!(record(4, 44, 16, [3, 5], 9), None);
+    }
+
+    /// Whatever a record holds, it is passed over or has an end behind its start, and adding records up never fails.
+    /// `WEFT_DAMAGED_RECORDS=1000000` tries as many as that.
+    #[test]
+    fn damaged_records_are_passed_over_or_make_sense() {
+        let count = std::env::var("WEFT_DAMAGED_RECORDS")
+            .ok()
+            .and_then(|n| n.parse().ok())
+            .unwrap_or(20_000);
+        let kinds = [1, 2, 10, 22, 51, 4, 0, u32::MAX];
+        let (mut state, mut whole, mut taken) = (1u64, Span::NONE, 0);
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            match state >> 60 {
+                0 => 0,
+                1 => u64::MAX,
+                2 => state >> 40,
+                _ => state ^ state >> 29,
+            }
+        };
+        for index in 0..count {
+            let mut words: [u64; 22] = std::array::from_fn(|_| next());
+            if index % 8 != 0 {
+                words[0] = words[0] & !0xffff_ffff | u64::from(kinds[index % kinds.len()]);
+            }
+            // SAFETY: aligned to 8 bytes and as long as any that is read.
+            let Some((_, span)) = (unsafe { read(words.as_ptr().cast()) }) else {
+                continue;
+            };
+            taken += 1;
+            assert!(span.start <= span.end && span.end > 0, "record {index}: {span:?}");
+            whole = whole.with(span);
+            assert!(whole.start <= whole.end, "record {index}: {whole:?}");
+        }
+        assert!(taken > count / 10 && whole.bytes == u64::MAX, "{taken} of {count}");
     }
 }
