@@ -14,6 +14,7 @@ from weft._weft import Device, __version__, current_device, device, devices, get
 from weft.errors import (
     ArgumentError,
     ConstantError,
+    IndexError_,
     InternalError,
     LaunchError,
     NameError_,
@@ -21,6 +22,7 @@ from weft.errors import (
     TypingError,
     UnsupportedError,
     WeftError,
+    ZeroDivisionError_,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ __all__ = [
     "ArgumentError",
     "ConstantError",
     "Device",
+    "IndexError_",
     "InternalError",
     "LaunchError",
     "NameError_",
@@ -38,6 +41,7 @@ __all__ = [
     "TypingError",
     "UnsupportedError",
     "WeftError",
+    "ZeroDivisionError_",
     "__version__",
     "bfloat16",
     "cuda",

@@ -162,7 +162,8 @@ def jit(
 
     parallel: `prange` loops and array expressions use every core, not only every SIMD lane.
     fastmath: allow reassociation and fused products; no NaN or infinity is expected.
-    error_model: ``"python"`` raises ZeroDivisionError, ``"numpy"`` gives inf, NaN or 0.
+    error_model: ``"python"`` raises ZeroDivisionError where Python numbers are divided by zero; ``"numpy"`` gives inf, NaN or 0,
+        as arrays and NumPy's numbers always do.
     cache: keep the machine code on disk for the next process.
     debug, boundscheck: run checked, see the guide; much slower.
     The GIL is always released, and functions are inlined where it pays: `nogil`, `inline`, `nopython` and `looplift` are

@@ -26,7 +26,15 @@ class ArgumentError(WeftError, TypeError):
 
 
 class ConstantError(WeftError, ValueError):
-    """A constant that cannot be, such as an index outside a tuple."""
+    """A constant that cannot be, such as a shared array larger than any device's shared memory."""
+
+
+class IndexError_(ConstantError, IndexError):
+    """An index, written out, outside a tuple."""
+
+
+class ZeroDivisionError_(ConstantError, ZeroDivisionError):
+    """A division, by a zero written out, that would raise whenever it is come to."""
 
 
 class LaunchError(WeftError, ValueError):

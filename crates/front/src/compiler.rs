@@ -63,6 +63,8 @@ pub struct Compiler {
     source_ids: HashMap<(String, u32, String), SourceId>,
     constants: Vec<ConstArray>,
     constant_ids: HashMap<(Scalar, Vec<u64>, *const Vec<u8>), ConstId>,
+    /// One zero of a type and so many axes.
+    zeros: HashMap<(Scalar, usize), ConstId>,
     functions: Vec<Function>,
     specialised: HashMap<Specialisation, (FuncId, Ty)>,
     /// Functions that cannot do without the constants among their arguments.
@@ -79,6 +81,7 @@ impl Compiler {
             source_ids: HashMap::new(),
             constants: Vec::new(),
             constant_ids: HashMap::new(),
+            zeros: HashMap::new(),
             functions: Vec::new(),
             specialised: HashMap::new(),
             by_constants: HashSet::new(),
@@ -112,6 +115,20 @@ impl Compiler {
             bytes: bytes.as_ref().clone(),
         });
         self.constant_ids.insert(key, id);
+        id
+    }
+
+    /// The constant array that is one zero of a type, of so many axes.
+    pub fn one_zero(&mut self, elem: Scalar, rank: usize) -> ConstId {
+        let next = ConstId(self.constants.len() as u32);
+        let id = *self.zeros.entry((elem, rank)).or_insert(next);
+        if id == next {
+            self.constants.push(ConstArray {
+                elem,
+                shape: vec![1; rank],
+                bytes: vec![0; elem.size()],
+            });
+        }
         id
     }
 

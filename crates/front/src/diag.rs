@@ -36,8 +36,12 @@ pub enum DiagnosticKind {
     Typing,
     /// Wrong number or names of arguments: `TypeError`.
     Arguments,
-    /// A constant that cannot be: division by a literal zero, an index outside a tuple, an array too large.
+    /// A constant that cannot be, as an array too large: `weft.ConstantError`.
     Value,
+    /// Likewise an index outside a tuple: `weft.IndexError_`.
+    Index,
+    /// Likewise a divisor that is written as zero: `weft.ZeroDivisionError_`.
+    ZeroDivision,
 }
 
 impl Diagnostic {

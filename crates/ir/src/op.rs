@@ -339,6 +339,8 @@ pub enum Op {
     },
     /// Axes permuted: result axis `i` is the operand's axis `perm[i]`.
     Transpose(Value, Vec<u8>),
+    /// One part of every element of a complex view, as a view: the same axes, in the same memory. `Re` or `Im`.
+    PartView(Value, Part),
     /// Another shape on a C-contiguous view of as many elements.
     Reshape(Value, Vec<Value>),
     /// A fresh C-contiguous global array; freed by the runtime when no result refers to it. Host functions only.

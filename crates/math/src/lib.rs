@@ -22,7 +22,7 @@ const EACH: &str = "_each";
 const WIDTHS: [&str; 2] = ["_f64", "_f32"];
 
 /// The families: file name and text.
-const FILES: [(&str, &str); 29] = [
+const FILES: [(&str, &str); 30] = [
     ("asin.py", include_str!("asin.py")),
     ("asinh.py", include_str!("asinh.py")),
     ("atan.py", include_str!("atan.py")),
@@ -49,6 +49,7 @@ const FILES: [(&str, &str); 29] = [
     ("log1p.py", include_str!("log1p.py")),
     ("logaddexp.py", include_str!("logaddexp.py")),
     ("pow.py", include_str!("pow.py")),
+    ("round.py", include_str!("round.py")),
     ("rsqrt.py", include_str!("rsqrt.py")),
     ("sinpi.py", include_str!("sinpi.py")),
     ("trig.py", include_str!("trig.py")),

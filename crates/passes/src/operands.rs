@@ -8,7 +8,7 @@ macro_rules! each_op_operand {
         match $op {
             Op::Const(_) | Op::Get(_) | Op::Array(_) | Op::ConstArray(_) | Op::Geometry(_) | Op::ActiveMask | Op::DynamicShared => {}
             Op::Unary(_, a) | Op::Cast(a) | Op::Bitcast(a) | Op::Re(a) | Op::Im(a) | Op::BarrierReduce(_, a) => $f(a),
-            Op::Item(a, _) | Op::Dim(a, _) | Op::Transpose(a, _) => $f(a),
+            Op::Item(a, _) | Op::Dim(a, _) | Op::Transpose(a, _) | Op::PartView(a, _) => $f(a),
             Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Complex(a, b) => {
                 $f(a);
                 $f(b);

@@ -46,7 +46,7 @@ impl Origins {
         walk(&f.body, &mut |kind| match kind {
             StmtKind::Let(value, op) => {
                 let found = match op {
-                    Op::Slice { view, .. } | Op::Transpose(view, _) | Op::Reshape(view, _) => self.of(*view),
+                    Op::Slice { view, .. } | Op::Transpose(view, _) | Op::PartView(view, _) | Op::Reshape(view, _) => self.of(*view),
                     Op::Select(_, a, b) => &self.of(*a) | &self.of(*b),
                     Op::Get(local) => self.locals.get(local).cloned().unwrap_or_default(),
                     Op::Array(id) => BTreeSet::from([Origin::Array(*id)]),

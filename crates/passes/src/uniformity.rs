@@ -414,7 +414,7 @@ impl<'a> Walk<'a> {
     fn shape(&self, op: &Op) -> Class {
         match op {
             Op::Get(local) if matches!(self.func.local_ty(*local), Type::View(_)) => self.out.locals[local.index()],
-            Op::Transpose(view, _) => self.shapes[view.index()],
+            Op::Transpose(view, _) | Op::PartView(view, _) => self.shapes[view.index()],
             Op::Slice { view, axes } => axes.iter().fold(self.shapes[view.index()], |class, axis| match axis {
                 weft_ir::AxisSlice::Range { len, .. } => class.with(self.class(*len)),
                 _ => class,

@@ -50,6 +50,8 @@ pub fn diagnostic(py: Python<'_>, diagnostic: &Diagnostic) -> PyErr {
         DiagnosticKind::Typing => "TypingError",
         DiagnosticKind::Arguments => "ArgumentError",
         DiagnosticKind::Value => "ConstantError",
+        DiagnosticKind::Index => "IndexError_",
+        DiagnosticKind::ZeroDivision => "ZeroDivisionError_",
     };
     new(py, class, diagnostic.render())
 }

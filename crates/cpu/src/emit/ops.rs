@@ -18,6 +18,10 @@ impl Fx<'_, '_> {
                 let (ty, view) = (self.view_type(value)?, self.view(*view)?);
                 self.view_val(|fx| fx.transpose(ty, &view, perm))?
             }
+            Op::PartView(view, part) => {
+                let (ty, view) = (self.view_type(value)?, self.view(*view)?);
+                self.view_val(|fx| Ok(fx.part_view(ty, &view, *part)))?
+            }
             Op::Reshape(view, shape) => {
                 let (ty, view) = (self.view_type(value)?, self.view(*view)?);
                 self.view_val(|fx| fx.reshape(ty, &view, shape))?

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{AxisSlice, ConstId, Layout, Local, Scalar, Space, Type, Value, ViewType};
+use weft_ir::{AxisSlice, ConstId, Layout, Local, Part, Scalar, Space, Type, Value, ViewType};
 use weft_passes::uniformity::Class;
 
 use super::func::Fx;
@@ -341,6 +341,17 @@ impl Fx<'_, '_> {
             ty: result,
             shape,
             strides,
+            ..view.clone()
+        })
+    }
+
+    /// One part of every element: both lie next to each other.
+    pub fn part_view(&mut self, result: ViewType, view: &ViewVal, part: Part) -> ViewVal {
+        let skipped = if part == Part::Im { result.elem.size() as i64 } else { 0 };
+        let offset = self.add(view.offset, Num::int(skipped));
+        self.rebased(ViewVal {
+            ty: result,
+            offset,
             ..view.clone()
         })
     }

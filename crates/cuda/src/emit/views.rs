@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{ArrayId, AxisSlice, BinOp, ConstId, Layout, Local, Scalar, Space, Type, Value, ViewType};
+use weft_ir::{ArrayId, AxisSlice, BinOp, ConstId, Layout, Local, Part, Scalar, Space, Type, Value, ViewType};
 
 use super::func::Fx;
 use super::number::{LENGTH, NARROW, Num};
@@ -228,6 +228,20 @@ impl Fx<'_, '_> {
         let strides = self.strides(view);
         let permuted = |nums: &[Num]| perm.iter().map(|p| nums[*p as usize]).collect();
         Ok(self.viewed(ty, view.base, permuted(&view.shape), permuted(&strides), view))
+    }
+
+    /// One part of every element: both lie next to each other.
+    pub fn part_view(&mut self, ty: ViewType, view: &View, part: Part) -> View {
+        let (size, strides) = (ty.elem.size(), self.strides(view));
+        let base = if part == Part::Im {
+            self.moved(view.base, Num::int(size as i64), Num::int(1))
+        } else {
+            view.base
+        };
+        View {
+            align: size,
+            ..self.viewed(ty, base, view.shape.clone(), strides, view)
+        }
     }
 
     pub fn reshape(&mut self, ty: ViewType, view: &View, shape: &[Value]) -> Res<View> {

@@ -18,6 +18,7 @@ mod order;
 pub mod products;
 mod python;
 mod reductions;
+mod round;
 mod warp;
 
 pub use arrays::elements;

@@ -85,7 +85,7 @@ fn known(name: &str) -> Option<Entry> {
         "ceil" => Entry::each(|l, c| rounding(l, c, UnOp::Ceil)),
         "trunc" | "fix" => Entry::each(|l, c| rounding(l, c, UnOp::Trunc)),
         "rint" => Entry::each(rint),
-        "round" | "around" | "round_" => Entry::each(round),
+        "round" | "around" | "round_" => Entry::each(super::round::numpy),
         "square" => Entry::each(square),
         "reciprocal" => Entry::each(reciprocal),
         "sign" => Entry::each(order::sign),
@@ -108,8 +108,8 @@ fn known(name: &str) -> Option<Entry> {
         "logical_or" => Entry::each(|l, c| logical(l, c, BinOp::Or)),
         "logical_xor" => Entry::each(|l, c| logical(l, c, BinOp::Xor)),
         "logical_not" => Entry::each(logical_not),
-        "real" => Entry::each(|l, c| part(l, c, "real")),
-        "imag" => Entry::each(|l, c| part(l, c, "imag")),
+        "real" => Entry::of(|l, c| part(l, c, "real")),
+        "imag" => Entry::of(|l, c| part(l, c, "imag")),
         "conj" | "conjugate" => Entry::each(conjugate),
         "angle" => Entry::each(angle),
         "isneginf" => Entry::each(|l, c| infinite(l, c, weft_ir::CmpOp::Lt)),
@@ -220,33 +220,6 @@ fn rounding(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
     strong_ir(l, call, op)
 }
 
-fn round(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [x, digits] = call.bind(["a", "decimals"], 1)?;
-    rounded(l, &x.unwrap_or(Val::None), digits.as_ref(), call)
-}
-
-fn rounded(l: &mut Lower<'_>, x: &Val, digits: Option<&Val>, call: &Call) -> Res<Val> {
-    let Some(num) = x.num().map(|n| Num::strong(n.scalar)) else {
-        return Err(l.typing(call.span, format!("round does not go with {}", x.ty())));
-    };
-    if !num.scalar.is_float() && !num.scalar.is_complex() {
-        return strengthen(l, x, call.span);
-    }
-    let value = l.number_as(x, num.scalar, call.span)?;
-    if num.scalar.is_complex() {
-        let part = num.scalar.part();
-        let (re, im) = l.parts(value, num);
-        let (re, im) = (rounded(l, &re, digits, call)?, rounded(l, &im, digits, call)?);
-        let (re, im) = (l.number_as(&re, part, call.span)?, l.number_as(&im, part, call.span)?);
-        return Ok(Val::Num(l.b.emit(num.scalar, Op::Complex(re, im)), num));
-    }
-    match digits {
-        None => Ok(Val::Num(l.b.unary(UnOp::Rint, value), num)),
-        Some(d) if d.const_int() == Some(0) => Ok(Val::Num(l.b.unary(UnOp::Rint, value), num)),
-        Some(d) => python::round_digits(l, value, num, d, call),
-    }
-}
-
 fn binary(l: &mut Lower<'_>, call: &Call, op: Operator) -> Res<Val> {
     let [a, b] = call.exactly()?;
     let (a, b) = (a.clone(), b.clone());
@@ -307,7 +280,7 @@ fn complex_reciprocal(l: &mut Lower<'_>, value: Value, num: Num) -> Res<Val> {
 fn rint(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [x] = call.exactly()?;
     match x.num() {
-        Some(num) if num.scalar.is_complex() => rounded(l, x, None, call),
+        Some(num) if num.scalar.is_complex() => super::round::numpy(l, call),
         _ => rounding(l, call, UnOp::Rint),
     }
 }

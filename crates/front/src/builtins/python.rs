@@ -1,7 +1,7 @@
 //! Python's builtin functions.
 
-use ruff_python_ast::{CmpOp, Operator, UnaryOp};
-use weft_ir::{BinOp, Kind, Op, PrintItem, Scalar, StmtKind, UnOp, Value};
+use ruff_python_ast::{CmpOp, Operator};
+use weft_ir::{BinOp, Kind, Op, PrintItem, Scalar, StmtKind, UnOp};
 
 use super::Entry;
 use crate::Items;
@@ -18,7 +18,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "abs" => Entry::each(abs),
         "min" => Entry::of(min),
         "max" => Entry::of(max),
-        "round" => Entry::each(round),
+        "round" => Entry::each(super::round::python),
         "int" => Entry::of(int),
         "float" => Entry::of(float),
         "bool" => Entry::of(bool),
@@ -135,45 +135,6 @@ fn no_arguments(call: &Call) -> Call {
         kw: Vec::new(),
         span: call.span,
     }
-}
-
-/// Half to even; to an integer without digits, as Python does.
-fn round(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [x, digits] = call.bind(["number", "ndigits"], 1)?;
-    let x = x.unwrap_or(Val::None);
-    let Some(num) = x.num() else {
-        return Err(l.typing(call.span, format!("round does not go with {}", x.ty())));
-    };
-    if num.scalar.is_int() || num.scalar == Scalar::Bool {
-        return if digits.is_none() {
-            l.cast(&x, Num::INT, call.span)
-        } else {
-            l.unary(UnaryOp::UAdd, &x, call.span)
-        };
-    }
-    if num.scalar.is_complex() {
-        return Err(l.typing(call.span, "complex numbers cannot be rounded"));
-    }
-    let value = l.number_as(&x, num.scalar, call.span)?;
-    match digits {
-        None | Some(Val::None) => {
-            let rounded = l.b.unary(UnOp::Rint, value);
-            Ok(Val::Num(l.b.cast(rounded, Scalar::I64), Num::INT))
-        }
-        Some(digits) => round_digits(l, value, num, &digits, call),
-    }
-}
-
-pub fn round_digits(l: &mut Lower<'_>, value: Value, num: Num, digits: &Val, call: &Call) -> Res<Val> {
-    let ten = Val::Lit(Lit {
-        num,
-        value: Number::Float(10.0),
-    });
-    let scale = l.power(&ten, digits, call.span)?;
-    let scale = l.number_as(&scale, num.scalar, call.span)?;
-    let scaled = l.b.binary(BinOp::Mul, value, scale);
-    let rounded = l.b.unary(UnOp::Rint, scaled);
-    Ok(Val::Num(l.b.binary(BinOp::Div, rounded, scale), num))
 }
 
 fn int(l: &mut Lower<'_>, call: &Call) -> Res<Val> {

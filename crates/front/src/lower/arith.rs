@@ -1,7 +1,7 @@
 //! Arithmetic of numbers: unary and binary operators, powers, division by zero.
 
 use ruff_python_ast::{Operator, UnaryOp};
-use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Op, Scalar, Span, StmtKind, UnOp, Value};
+use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Op, Scalar, Span, UnOp, Value};
 
 use super::Lower;
 use crate::compiler::Res;
@@ -17,6 +17,9 @@ const LONGEST_TUPLE: usize = 1024;
 
 /// Constants beyond this many bits are left to run time, where they wrap.
 const FOLDED_BITS: u32 = 100;
+
+/// As Python words it.
+const ZERO_TO_NEGATIVE: &str = "0.0 cannot be raised to a negative power";
 
 impl Lower<'_> {
     pub fn binary(&mut self, op: Operator, a: &Val, b: &Val, span: Span) -> Res<Val> {
@@ -107,7 +110,7 @@ impl Lower<'_> {
         if !num.scalar.is_float() && !num.scalar.is_complex() {
             num = num.with(Scalar::F64);
         }
-        self.check_divisor(b, span)?;
+        self.check_divisor(b, num, span)?;
         let (x, y) = self.unified(a, b, num, span)?;
         Ok(Val::Num(self.b.binary(BinOp::Div, x, y), num))
     }
@@ -124,7 +127,7 @@ impl Lower<'_> {
             Kind::Bool => num = num.with(if num.weak { Scalar::I64 } else { Scalar::I8 }),
             _ => {}
         }
-        self.check_divisor(b, span)?;
+        self.check_divisor(b, num, span)?;
         let (x, y) = self.unified(a, b, num, span)?;
         let value = self.b.binary(op, x, y);
         let positive = b.const_int().is_some_and(|d| d > 0);
@@ -134,29 +137,28 @@ impl Lower<'_> {
         Ok(Val::Num(value, num))
     }
 
-    /// Refuses a literal zero; raises for another zero where the error model says so.
-    fn check_divisor(&mut self, b: &Val, span: Span) -> Res<()> {
-        if self.library {
+    /// Does a division by zero whose result is `num` raise? Python numbers' does, where the error model says so; NumPy's gives infinity, NaN or 0.
+    fn zero_raises(&self, num: Num) -> bool {
+        num.weak && self.python_errors()
+    }
+
+    /// Before a division whose result is `num`: refuses a divisor that is written as zero, raises for another zero, where zero divisors raise.
+    fn check_divisor(&mut self, b: &Val, num: Num, span: Span) -> Res<()> {
+        if !self.zero_raises(num) {
             return Ok(());
         }
-        if let Val::Lit(lit) = b {
-            if !lit.value.truth() && (self.python_errors() || lit.num.weak) {
-                return Err(Diagnostic::new(DiagnosticKind::Value, span, "division by zero").into());
-            }
-            return Ok(());
+        match b {
+            Val::Lit(lit) if lit.value.truth() => Ok(()),
+            Val::Lit(_) => Err(Diagnostic::new(DiagnosticKind::ZeroDivision, span, "division by zero").into()),
+            Val::Num(value, num) => self.raise_if_zero(*value, *num, "division by zero"),
+            _ => Ok(()),
         }
-        let (true, Val::Num(value, num)) = (self.python_errors(), b) else {
-            return Ok(());
-        };
+    }
+
+    fn raise_if_zero(&mut self, value: Value, num: Num, message: &str) -> Res<()> {
         let zero = self.zero(num.scalar);
-        let is_zero = self.b.compare(CmpOp::Eq, *value, zero);
-        self.emit_if(is_zero, |l| {
-            l.b.push(StmtKind::Raise {
-                kind: ErrorKind::ZeroDivision,
-                message: "division by zero".into(),
-            });
-            Ok(())
-        })
+        let is_zero = self.b.compare(CmpOp::Eq, value, zero);
+        self.raise_if(is_zero, ErrorKind::ZeroDivision, message)
     }
 
     fn bitwise(&mut self, bin: BinOp, op: Operator, a: &Val, b: &Val, span: Span) -> Res<Val> {
@@ -204,6 +206,7 @@ impl Lower<'_> {
             Kind::Complex => self.complex_power(a, b, num, span),
             Kind::Float => {
                 let (x, y) = self.unified(a, b, num, span)?;
+                self.check_zero_power(x, y, num)?;
                 self.library_call("pow", &[Val::Num(x, num), Val::Num(y, num)], span)
             }
             _ => {
@@ -227,6 +230,34 @@ impl Lower<'_> {
         let infinite = self.b.unary(UnOp::IsInf, value);
         let size = self.b.unary(UnOp::Abs, value);
         self.b.select(infinite, size, root)
+    }
+
+    /// Zero to a negative power is a division by zero.
+    fn check_zero_power(&mut self, base: Value, exponent: Value, num: Num) -> Res<()> {
+        if !self.zero_raises(num) {
+            return Ok(());
+        }
+        let zero = self.zero(num.scalar);
+        let is_zero = self.b.compare(CmpOp::Eq, base, zero);
+        let negative = self.b.compare(CmpOp::Lt, exponent, zero);
+        let divides = self.b.binary(BinOp::And, is_zero, negative);
+        self.raise_if(divides, ErrorKind::ZeroDivision, ZERO_TO_NEGATIVE)
+    }
+
+    /// Complex zero to a power with a negative real part or an imaginary part, likewise.
+    fn check_zero_complex_power(&mut self, base: Value, num: Num, re: &Val, im: &Val, span: Span) -> Res<()> {
+        if !self.zero_raises(num) {
+            return Ok(());
+        }
+        let part = num.scalar.part();
+        let (re, im) = (self.number_as(re, part, span)?, self.number_as(im, part, span)?);
+        let (zero, nought) = (self.zero(num.scalar), self.zero(part));
+        let is_zero = self.b.compare(CmpOp::Eq, base, zero);
+        let negative = self.b.compare(CmpOp::Lt, re, nought);
+        let imaginary = self.b.compare(CmpOp::Ne, im, nought);
+        let either = self.b.binary(BinOp::Or, negative, imaginary);
+        let divides = self.b.binary(BinOp::And, is_zero, either);
+        self.raise_if(divides, ErrorKind::ZeroDivision, ZERO_TO_NEGATIVE)
     }
 
     /// A negative exponent would make a fraction, which integers are not.
@@ -262,7 +293,9 @@ impl Lower<'_> {
         if n >= 0 {
             return Ok(Val::Num(power, num));
         }
-        self.check_divisor(&Val::Num(power, num), span)?;
+        if self.zero_raises(num) {
+            self.raise_if_zero(base, num, ZERO_TO_NEGATIVE)?;
+        }
         let one = self.small(num.scalar, 1);
         Ok(Val::Num(self.b.binary(BinOp::Div, one, power), num))
     }
@@ -288,6 +321,7 @@ impl Lower<'_> {
     fn complex_power(&mut self, a: &Val, b: &Val, num: Num, span: Span) -> Res<Val> {
         let (x, y) = self.unified(a, b, num, span)?;
         let ((xr, xi), (yr, yi)) = (self.parts(x, num), self.parts(y, num));
+        self.check_zero_complex_power(x, num, &yr, &yi, span)?;
         Ok(Val::Num(self.complex_call("pow", &[xr, xi, yr, yi], num, span)?, num))
     }
 

@@ -1,11 +1,12 @@
 //! Assignment: to names, tuples, elements, slices; augmented assignment.
 
-use ruff_python_ast::{Expr, ExprSubscript, Operator};
+use ruff_python_ast::{Expr, ExprAttribute, ExprSubscript, Operator};
 use ruff_text_size::Ranged;
-use weft_ir::{Kind, Part, Scalar, Span, StmtKind, ViewType};
+use weft_ir::{Kind, Part, Scalar, Span, StmtKind, Value, ViewType};
 
 use super::Lower;
 use super::index::Selected;
+use super::parts::is_real;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::{Num, Ty};
@@ -17,7 +18,7 @@ impl Lower<'_> {
         let val = self.expr(value)?;
         // An array expression stored into an array is computed there; anything else is computed once, first.
         let in_place = match (targets, &val) {
-            ([Expr::Subscript(_)], Val::Lazy(_)) => true,
+            ([Expr::Subscript(_) | Expr::Attribute(_)], Val::Lazy(_)) => true,
             ([Expr::Name(name)], Val::Lazy(_)) => self.private(&name.id).is_some(),
             _ => false,
         };
@@ -35,8 +36,20 @@ impl Lower<'_> {
             Expr::Tuple(t) => self.unpack(&t.elts, val, span),
             Expr::List(t) => self.unpack(&t.elts, val, span),
             Expr::Subscript(s) => self.store(s, val),
-            Expr::Attribute(a) => Err(self.unsupported(span, format!("the attribute '{}' cannot be assigned", a.attr))),
+            Expr::Attribute(a) => {
+                let (base, real) = self.assigned_part(a, span)?;
+                self.store_part(base, real, &val, span)
+            }
             _ => Err(self.unsupported(span, "this cannot be assigned")),
+        }
+    }
+
+    /// The array whose real or imaginary part an attribute is: no other attribute can be assigned.
+    fn assigned_part(&mut self, a: &ExprAttribute, span: Span) -> Res<(Val, bool)> {
+        let base = self.expr(&a.value)?;
+        match is_real(&a.attr) {
+            Some(real) if base.is_array() => Ok((base, real)),
+            _ => Err(self.unsupported(span, format!("the attribute '{}' cannot be assigned", a.attr))),
         }
     }
 
@@ -133,11 +146,7 @@ impl Lower<'_> {
                 let old = self.name(&name.id, target_span)?;
                 let val = self.expr(value)?;
                 if let Val::View(view, ty) = old {
-                    // In place, as NumPy does it.
-                    self.refuse_read_only(ty, span)?;
-                    let new = self.binary(op, &old, &val, span)?;
-                    self.refuse_narrowing(op, &new, ty, span)?;
-                    return self.store_array(view, ty, &new, span);
+                    return self.change_array(view, ty, op, &val, span);
                 }
                 let new = self.binary(op, &old, &val, span);
                 let new = new.map_err(|stop| self.explain(stop, &[target, value]))?;
@@ -154,8 +163,22 @@ impl Lower<'_> {
                 }
                 self.store_selected(selected, new, span)
             }
+            Expr::Attribute(a) => {
+                let (base, real) = self.assigned_part(a, self.span(a.range()))?;
+                let (view, ty) = self.writable_part(base, real, span)?;
+                let val = self.expr(value)?;
+                self.change_array(view, ty, op, &val, span)
+            }
             _ => Err(self.unsupported(span, "this cannot be assigned")),
         }
+    }
+
+    /// `array += val`: in place, as NumPy does it.
+    fn change_array(&mut self, view: Value, ty: ViewType, op: Operator, val: &Val, span: Span) -> Res<()> {
+        self.refuse_read_only(ty, span)?;
+        let new = self.binary(op, &Val::View(view, ty), val, span)?;
+        self.refuse_narrowing(op, &new, ty, span)?;
+        self.store_array(view, ty, &new, span)
     }
 }
 

@@ -86,7 +86,7 @@ impl Lower<'_> {
         }
     }
 
-    fn part(&mut self, base: &Val, num: Num, real: bool, span: Span) -> Res<Val> {
+    pub fn part(&mut self, base: &Val, num: Num, real: bool, span: Span) -> Res<Val> {
         if let Val::Lit(lit) = base
             && num.scalar.is_complex()
         {
@@ -145,14 +145,7 @@ impl Lower<'_> {
                 let base = self.materialise(base)?;
                 self.transpose(&base, &order, span)
             }
-            "real" | "imag" if !view.elem.is_complex() && attr == "real" => Ok(base),
-            "real" | "imag" => {
-                let real = attr == "real";
-                self.array_map(&[base], span, move |l, v| {
-                    let num = v[0].num().unwrap_or(Num::FLOAT);
-                    l.part(&v[0], num, real, span)
-                })
-            }
+            "real" | "imag" => self.array_part(base, attr == "real", span),
             _ if builtins::methods::is_array_method(attr) => Ok(Val::Method(Box::new(base), attr.into())),
             _ => Err(self.no_attribute(&base, attr, span)),
         }
@@ -164,6 +157,13 @@ impl Lower<'_> {
         };
         if order.iter().copied().eq(0..view.rank) {
             return Ok(base.clone());
+        }
+        if let Some(of) = self.part_of(*value) {
+            let Val::View(whole, ty) = self.transpose(&Val::View(of.view, of.ty), order, span)? else {
+                return Err(self.typing(span, format!("an array is needed here, and this is {}", base.ty())));
+            };
+            let (part, ty) = self.part_view(whole, ty, of.part);
+            return Ok(Val::View(part, ty));
         }
         let reversed = order.iter().copied().eq((0..view.rank).rev());
         let layout = match view.layout {

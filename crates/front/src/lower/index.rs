@@ -2,7 +2,7 @@
 
 use ruff_python_ast::{Expr, ExprSlice, ExprSubscript};
 use ruff_text_size::Ranged;
-use weft_ir::{AxisSlice, BinOp, CmpOp, Index, Kind, Layout, Op, Part, Span, StmtKind, Type, Value, ViewType};
+use weft_ir::{AxisSlice, BinOp, CmpOp, Const, Index, Kind, Layout, Op, Part, Scalar, Span, StmtKind, Type, UnOp, Value, ViewType};
 
 use super::Lower;
 use crate::compiler::Res;
@@ -48,7 +48,7 @@ impl Lower<'_> {
     }
 
     pub fn load(&mut self, view: Value, ty: ViewType, indices: Vec<Index>) -> Val {
-        let part = Part::Whole;
+        let (view, part) = self.part_of(view).map_or((view, Part::Whole), |of| (of.view, of.part));
         let value = self.b.emit(ty.elem, Op::Load { view, indices, part });
         if ty.elem.kind() == Kind::Unsigned {
             self.nonneg.insert(value);
@@ -135,7 +135,7 @@ impl Lower<'_> {
                 let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
                 return Err(diag.help("write a loop over the index array, or use np.where").into());
             }
-            Val::Num(..) | Val::Lit(_) if val.num().is_some_and(|n| n.scalar == weft_ir::Scalar::Bool) => {
+            Val::Num(..) | Val::Lit(_) if val.num().is_some_and(|n| n.scalar == Scalar::Bool) => {
                 return Err(self.typing(span, "a bool cannot be an index"));
             }
             _ => entries.push(Entry::At(self.index_of(val, span)?)),
@@ -144,6 +144,11 @@ impl Lower<'_> {
     }
 
     pub fn index_of(&mut self, val: &Val, span: Span) -> Res<Index> {
+        if val.num().is_some_and(|num| num.scalar == Scalar::U64) {
+            // One of 2**63 or more is negative in 64 bits: it is outside every array and must not count from the end.
+            let value = self.index_value(val, span)?;
+            return Ok(Index { value, wrap: false });
+        }
         let value = self.index_value(val, span)?;
         let wrap = !self.nonneg.contains(&value);
         Ok(Index { value, wrap })
@@ -157,7 +162,7 @@ impl Lower<'_> {
                 return Ok(None);
             }
             let span = self.span(e.range());
-            Ok(Some((self.index_value(&val, span)?, val.const_int())))
+            Ok(Some((self.bound_value(&val, span)?, val.const_int())))
         };
         let (start, stop, step) = (bound(&s.lower)?, bound(&s.upper)?, bound(&s.step)?);
         if start.is_none() && stop.is_none() && step.is_none_or(|(_, known)| known == Some(1)) {
@@ -229,6 +234,10 @@ impl Lower<'_> {
     }
 
     pub fn slice(&mut self, view: Value, ty: ViewType, axes: Vec<AxisSlice>) -> (Value, ViewType) {
+        if let Some(of) = self.part_of(view) {
+            let (whole, ty) = self.slice(of.view, of.ty, axes);
+            return self.part_view(whole, ty, of.part);
+        }
         let kept = axes.iter().filter(|a| !matches!(a, AxisSlice::At(_))).count();
         let result = ViewType {
             rank: kept as u8,
@@ -289,7 +298,7 @@ impl Lower<'_> {
                     Some(v) => self.clamp_bound(v, n, zero, n),
                     None => n,
                 };
-                let len = self.range_length(start, stop, step, known);
+                let len = self.slice_length(start, stop, step, known);
                 Ok(AxisSlice::Range { start, len, step })
             }
             Some(_) => self.backward_slice(bounds, n, step, known),
@@ -309,7 +318,7 @@ impl Lower<'_> {
             Some(v) => self.clamp_bound(v, n, minus_one, last),
             None => minus_one,
         };
-        let len = self.range_length(start, stop, step, known);
+        let len = self.slice_length(start, stop, step, known);
         // An empty slice still needs a start inside the axis.
         let zero = self.b.i64(0);
         let start = self.b.binary(BinOp::Max, start, zero);
@@ -339,7 +348,7 @@ impl Lower<'_> {
             Some(v) => self.clamp_bound(v, n, low, high),
             None => self.b.select(back, minus_one, n),
         };
-        let len = self.range_length(start, stop, step, None);
+        let len = self.slice_length(start, stop, step, None);
         let start = self.b.binary(BinOp::Max, start, zero);
         Ok(AxisSlice::Range { start, len, step })
     }
@@ -358,25 +367,72 @@ impl Lower<'_> {
         self.b.binary(BinOp::Min, v, high)
     }
 
-    /// How many numbers `range(start, stop, step)` holds.
+    /// How many numbers `range(start, stop, step)` holds: computed without overflow, 2**63 - 1 where there are more.
     pub fn range_length(&mut self, start: Value, stop: Value, step: Value, known: Option<i128>) -> Value {
-        let (zero, one) = (self.b.i64(0), self.b.i64(1));
-        if known == Some(1) {
-            let span = self.b.binary(BinOp::Sub, stop, start);
-            return self.b.binary(BinOp::Max, span, zero);
+        let (low, high) = self.range_ends(start, stop, step, known);
+        let natural = |v| self.nonneg.contains(&v);
+        if natural(low) || known.is_none() && natural(start) && natural(stop) {
+            return self.length_between(low, high, step, known);
         }
-        let back = match known {
-            Some(k) => self.b.constant(weft_ir::Const::Bool(k < 0)),
-            None => self.b.compare(CmpOp::Lt, step, zero),
-        };
-        let forth = self.b.binary(BinOp::Sub, stop, start);
-        let reverse = self.b.binary(BinOp::Sub, start, stop);
-        let span = self.b.select(back, reverse, forth);
-        let opposite = self.b.unary(weft_ir::UnOp::Neg, step);
+        // What lies between two 64-bit integers is a number of 64 bits without a sign.
+        let (zero, one) = (self.b.i64(0), self.b.i64(1));
+        let back = self.b.compare(CmpOp::Lt, step, zero);
+        let opposite = self.b.unary(UnOp::Neg, step);
         let stride = self.b.select(back, opposite, step);
-        let rounded = self.b.binary(BinOp::Add, span, stride);
-        let rounded = self.b.binary(BinOp::Sub, rounded, one);
-        let count = self.b.binary(BinOp::FloorDiv, rounded, stride);
+        let span = self.b.binary(BinOp::Sub, high, low);
+        let last = self.b.binary(BinOp::Sub, span, one);
+        let (last, stride) = (self.b.cast(last, Scalar::U64), self.b.cast(stride, Scalar::U64));
+        let whole = self.b.binary(BinOp::FloorDiv, last, stride);
+        let most = self.b.constant(Const::Int(Scalar::U64, i64::MAX - 1));
+        let whole = self.b.binary(BinOp::Min, whole, most);
+        let whole = self.b.cast(whole, Scalar::I64);
+        let count = self.b.binary(BinOp::Add, whole, one);
+        self.unless_empty(count, low, high)
+    }
+
+    /// Likewise of bounds inside an axis.
+    fn slice_length(&mut self, start: Value, stop: Value, step: Value, known: Option<i128>) -> Value {
+        let (low, high) = self.range_ends(start, stop, step, known);
+        self.length_between(low, high, step, known)
+    }
+
+    /// The lower and the upper end of a range.
+    fn range_ends(&mut self, start: Value, stop: Value, step: Value, known: Option<i128>) -> (Value, Value) {
+        match known {
+            Some(k) if k > 0 => (start, stop),
+            Some(_) => (stop, start),
+            None => {
+                let zero = self.b.i64(0);
+                let back = self.b.compare(CmpOp::Lt, step, zero);
+                (self.b.select(back, stop, start), self.b.select(back, start, stop))
+            }
+        }
+    }
+
+    /// How many numbers a range holds whose ends are no more than 2**63 - 1 apart.
+    fn length_between(&mut self, low: Value, high: Value, step: Value, known: Option<i128>) -> Value {
+        let span = self.b.binary(BinOp::Sub, high, low);
+        let most = i128::from(i64::MAX);
+        let stride = match known {
+            Some(1 | -1) => return self.unless_empty(span, low, high),
+            Some(k) => self.b.i64(k.abs().min(most) as i64),
+            None => {
+                let least = self.b.i64(-i64::MAX);
+                let step = self.b.binary(BinOp::Max, step, least);
+                self.b.unary(UnOp::Abs, step)
+            }
+        };
+        let one = self.b.i64(1);
+        let last = self.b.binary(BinOp::Sub, span, one);
+        let whole = self.b.binary(BinOp::FloorDiv, last, stride);
+        let count = self.b.binary(BinOp::Add, whole, one);
+        self.unless_empty(count, low, high)
+    }
+
+    fn unless_empty(&mut self, count: Value, low: Value, high: Value) -> Value {
+        let zero = self.b.i64(0);
+        let some = self.b.compare(CmpOp::Lt, low, high);
+        let count = self.b.select(some, count, zero);
         self.b.binary(BinOp::Max, count, zero)
     }
 
@@ -387,6 +443,9 @@ impl Lower<'_> {
         }
         if let Some(n) = self.sliced_dim(view, axis) {
             return n;
+        }
+        if let Some(of) = self.part_of(view) {
+            return self.dim(of.view, axis);
         }
         match self.dims.get(&(view, axis)) {
             Some((n, block)) if self.open.contains(block) => *n,

@@ -124,6 +124,7 @@ impl Lower<'_> {
         self.nonneg.retain(|v| v.index() < values);
         self.ones.retain(|v| v.index() < values);
         self.dims.retain(|_, (v, _)| v.index() < values);
+        self.parts.retain(|v, _| v.index() < values);
         match result?.num() {
             Some(num) => Ok(num.scalar),
             None => Err(self.typing(span, "the elements of an array must be numbers")),

@@ -209,9 +209,9 @@ impl Lower<'_> {
             return Err(Diagnostic::new(DiagnosticKind::Value, span, "the step of a range cannot be zero").into());
         }
         let bounds = [
-            self.index_value(start, span)?,
-            self.index_value(stop, span)?,
-            self.index_value(step, span)?,
+            self.range_value(start, span)?,
+            self.range_value(stop, span)?,
+            self.range_value(step, span)?,
         ];
         if step.const_int().is_none() {
             let zero = self.b.i64(0);

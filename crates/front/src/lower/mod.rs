@@ -17,6 +17,7 @@ mod index;
 pub mod lazy;
 mod loops;
 pub mod number;
+mod parts;
 pub mod points;
 mod prange;
 pub mod reduce;
@@ -116,6 +117,8 @@ pub struct Lower<'c> {
     given: HashSet<Value>,
     /// The view that a slice, transpose or reshape was made from.
     roots: HashMap<Value, Value>,
+    /// What views of parts of complex arrays were made of.
+    parts: HashMap<Value, parts::PartOf>,
     /// Shapes of the arrays made in this function.
     shapes: HashMap<Value, Vec<Value>>,
     /// The function allocates or runs parallel loops, so it can only run on the host.
@@ -168,6 +171,7 @@ impl<'c> Lower<'c> {
             fresh: HashSet::new(),
             given: HashSet::new(),
             roots: HashMap::new(),
+            parts: HashMap::new(),
             shapes: HashMap::new(),
             needs_host: false,
             in_parallel: job.in_parallel,

@@ -1,6 +1,6 @@
 //! Numbers: constants, conversions, truth.
 
-use weft_ir::{CmpOp, Const, Kind, Op, Scalar, Span, Value, eval};
+use weft_ir::{BinOp, CmpOp, Const, ErrorKind, Kind, Op, Scalar, Span, Value, eval};
 
 use super::Lower;
 use crate::compiler::Res;
@@ -46,6 +46,39 @@ impl Lower<'_> {
             }
             _ => self.number_as(val, Scalar::I64, span),
         }
+    }
+
+    /// A bound or step of a slice as an `i64`: what is larger than any length counts as the largest one.
+    pub fn bound_value(&mut self, val: &Val, span: Span) -> Res<Value> {
+        if let Some(i) = val.const_int() {
+            let i = i.clamp(i64::MIN.into(), i64::MAX.into());
+            return self.index_value(&Val::int(i), span);
+        }
+        match val {
+            Val::Num(value, num) if num.scalar == Scalar::U64 => {
+                let most = self.b.constant(Const::Int(Scalar::U64, i64::MAX));
+                let value = self.b.binary(BinOp::Min, *value, most);
+                let value = self.b.cast(value, Scalar::I64);
+                self.nonneg.insert(value);
+                Ok(value)
+            }
+            _ => self.index_value(val, span),
+        }
+    }
+
+    /// A start, stop or step of a range as an `i64`; raises for a number that is none.
+    pub fn range_value(&mut self, val: &Val, span: Span) -> Res<Value> {
+        let value = match val.const_int() {
+            Some(i) => return self.index_value(&Val::int(i), span),
+            None => self.index_value(val, span)?,
+        };
+        if val.num().is_some_and(|num| num.scalar == Scalar::U64) {
+            let zero = self.b.i64(0);
+            let large = self.b.compare(CmpOp::Lt, value, zero);
+            self.raise_if(large, ErrorKind::Overflow, "Python int too large to convert to C ssize_t")?;
+            self.nonneg.insert(value);
+        }
+        Ok(value)
     }
 
     fn constant(&mut self, lit: Lit, to: Scalar, span: Span) -> Res<Value> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ruff_python_ast::{Expr, ExprSlice};
 use ruff_text_size::Ranged;
-use weft_ir::{BinOp, CmpOp, Span};
+use weft_ir::{BinOp, CmpOp, ErrorKind, Index, Span, Value};
 
 use super::Lower;
 use super::call::Call;
@@ -27,7 +27,7 @@ impl Lower<'_> {
                 Some(item) => Ok(item.clone()),
                 None => {
                     let message = format!("the index {i} is outside a tuple of {n}");
-                    Err(Diagnostic::new(DiagnosticKind::Value, span, message).into())
+                    Err(Diagnostic::new(DiagnosticKind::Index, span, message).into())
                 }
             };
         }
@@ -37,7 +37,7 @@ impl Lower<'_> {
     /// An item chosen at run time: the items must share a type.
     fn dynamic_item(&mut self, items: &[Val], index: &Val, span: Span) -> Res<Val> {
         let Some((first, rest)) = items.split_first() else {
-            return Err(Diagnostic::new(DiagnosticKind::Value, span, "the tuple is empty").into());
+            return Err(Diagnostic::new(DiagnosticKind::Index, span, "the tuple is empty").into());
         };
         let mut ty = first.ty();
         for item in rest {
@@ -53,12 +53,7 @@ impl Lower<'_> {
         let Ty::Num(num) = ty else {
             return Err(self.unsupported(span, "only an item of a tuple of numbers can be chosen at run time"));
         };
-        let index = self.index_value(index, span)?;
-        let n = self.b.i64(items.len() as i64);
-        let zero = self.b.i64(0);
-        let negative = self.b.compare(CmpOp::Lt, index, zero);
-        let from_end = self.b.binary(BinOp::Add, index, n);
-        let at = self.b.select(negative, from_end, index);
+        let at = self.tuple_position(items.len(), index, span)?;
         let mut chosen = self.number_as(first, num.scalar, span)?;
         for (i, item) in rest.iter().enumerate() {
             let i = self.b.i64(i as i64 + 1);
@@ -67,6 +62,24 @@ impl Lower<'_> {
             chosen = self.b.select(here, item, chosen);
         }
         Ok(Val::Num(chosen, num))
+    }
+
+    /// A run-time index into a tuple as a position from its start; raises where the tuple has none such.
+    fn tuple_position(&mut self, len: usize, index: &Val, span: Span) -> Res<Value> {
+        let Index { value, wrap } = self.index_of(index, span)?;
+        let n = self.b.i64(len as i64);
+        let zero = self.b.i64(0);
+        let mut at = value;
+        if wrap {
+            let negative = self.b.compare(CmpOp::Lt, value, zero);
+            let from_end = self.b.binary(BinOp::Add, value, n);
+            at = self.b.select(negative, from_end, value);
+        }
+        let before = self.b.compare(CmpOp::Lt, at, zero);
+        let behind = self.b.compare(CmpOp::Ge, at, n);
+        let outside = self.b.binary(BinOp::Or, before, behind);
+        self.raise_if(outside, ErrorKind::Index, "tuple index out of range")?;
+        Ok(at)
     }
 
     fn tuple_slice(&mut self, items: &[Val], s: &ExprSlice) -> Res<Val> {

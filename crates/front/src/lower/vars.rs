@@ -252,6 +252,7 @@ impl Lower<'_> {
     fn write(&mut self, slot: &Slot, val: &Val, ty: &Ty, span: Span) -> Res<()> {
         match (slot, val, ty) {
             (Slot::Local(local), ..) => {
+                self.refuse_kept_part(val, span)?;
                 let value = self.value_as(val, ty, span)?;
                 self.b.set(*local, value);
             }

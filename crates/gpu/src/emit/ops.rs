@@ -23,6 +23,10 @@ impl Fx<'_> {
                 let (ty, of) = (self.view_type(value)?, self.view(*of)?);
                 view(self.transpose(ty, &of, perm)?)
             }
+            Op::PartView(of, part) => {
+                let (ty, of) = (self.view_type(value)?, self.view(*of)?);
+                view(self.part_view(ty, &of, *part))
+            }
             Op::Reshape(of, shape) => {
                 let (ty, of) = (self.view_type(value)?, self.view(*of)?);
                 view(self.reshape(ty, &of, shape)?)

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{ArrayId, AxisSlice, ConstId, Layout, Local, Scalar, Space, Type, Value, ViewType};
+use weft_ir::{ArrayId, AxisSlice, ConstId, Layout, Local, Part, Scalar, Space, Type, Value, ViewType};
 use weft_passes::range::Range;
 
 use super::func::Fx;
@@ -243,6 +243,17 @@ impl Fx<'_> {
         let shape = perm.iter().map(|p| view.shape[*p as usize]).collect();
         let strides = perm.iter().map(|p| strides[*p as usize]).collect();
         Ok(viewed(ty, view.offset, shape, strides, view))
+    }
+
+    /// One part of every element: the first or the second of the pair.
+    pub fn part_view(&mut self, ty: ViewType, view: &View, part: Part) -> View {
+        let strides = self.strides(view);
+        let offset = if part == Part::Im {
+            self.add32(view.offset, Ty::I32.int(1))
+        } else {
+            view.offset
+        };
+        viewed(ty, offset, view.shape.clone(), strides, view)
     }
 
     pub fn reshape(&mut self, ty: ViewType, view: &View, shape: &[Value]) -> Res<View> {

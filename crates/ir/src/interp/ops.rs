@@ -112,6 +112,7 @@ impl Machine<'_> {
                 views::slice(frame.view(*view)?, &axes)?
             }
             Op::Transpose(a, perm) => views::transpose(frame.view(*a)?, perm),
+            Op::PartView(a, part) => views::part(frame.view(*a)?, elem(function, result)?, *part),
             Op::Reshape(a, shape) => views::reshape(frame.view(*a)?, elem(function, *a)?, &frame.ints(shape)?)?,
             Op::Alloc { shape, zeroed } => {
                 let shape = frame.ints(shape)?;

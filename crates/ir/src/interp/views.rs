@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::trap::Fault;
 use super::value::View;
+use crate::op::Part;
 use crate::types::Scalar;
 
 /// One axis of a slice, with its values.
@@ -103,6 +104,15 @@ pub(super) fn transpose(view: &View, perm: &[u8]) -> View {
     View {
         shape: pick(&view.shape),
         strides: pick(&view.strides),
+        ..view.clone()
+    }
+}
+
+/// One part, of type `elem`, of every element.
+pub(super) fn part(view: &View, elem: Scalar, part: Part) -> View {
+    let skipped = if part == Part::Im { elem.size() as i64 } else { 0 };
+    View {
+        offset: view.offset.wrapping_add(skipped),
         ..view.clone()
     }
 }

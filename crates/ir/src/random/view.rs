@@ -2,7 +2,7 @@
 
 use super::{Gen, Reach};
 use crate::module::{ConstArray, ConstId, Value};
-use crate::op::{AxisSlice, BinOp, Op};
+use crate::op::{AxisSlice, BinOp, Op, Part};
 use crate::types::{Layout, Scalar, Space, ViewType};
 
 impl Gen {
@@ -14,6 +14,7 @@ impl Gen {
         let from = self.rng.pick(&self.arrays.clone());
         let Some(ty) = self.b.func.ty(from.view).view() else { return };
         let made = match self.rng.below(4) {
+            _ if ty.elem.is_complex() && ty.space != Space::Local && self.rng.chance(30) => self.parts_of(&from, ty),
             0 if from.shape.len() == 2 => self.transposed(&from, ty),
             1 if ty.layout == Layout::C => self.reshaped(&from, ty),
             _ => self.sliced(&from, ty),
@@ -33,6 +34,18 @@ impl Gen {
         Reach {
             view,
             shape: from.shape.iter().rev().copied().collect(),
+            ..from.clone()
+        }
+    }
+
+    fn parts_of(&mut self, from: &Reach, ty: ViewType) -> Reach {
+        let elem = ty.elem.part();
+        let part = self.rng.pick(&[Part::Re, Part::Im]);
+        let layout = Layout::Any;
+        let view = self.b.emit(ViewType { elem, layout, ..ty }, Op::PartView(from.view, part));
+        Reach {
+            view,
+            elem,
             ..from.clone()
         }
     }

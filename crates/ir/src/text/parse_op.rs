@@ -125,6 +125,11 @@ impl Parser {
                 self.expect("[")?;
                 Ok(Op::Reshape(view, self.list("]", Parser::value)?))
             }
+            "part" => {
+                let view = self.value()?;
+                self.expect(".")?;
+                Ok(Op::PartView(view, self.part()?))
+            }
             "alloc" => {
                 let zeroed = self.eat_word("zeroed");
                 self.expect("[")?;
@@ -161,16 +166,18 @@ impl Parser {
         let view = self.value()?;
         self.expect("[")?;
         let indices = self.list("]", Parser::index)?;
-        let part = if !self.eat(".") {
-            Part::Whole
-        } else if self.eat_word("re") {
-            Part::Re
-        } else if self.eat_word("im") {
-            Part::Im
-        } else {
-            return self.error("`re` or `im` is expected here");
-        };
+        let part = if self.eat(".") { self.part()? } else { Part::Whole };
         Ok((view, indices, part))
+    }
+
+    fn part(&mut self) -> Parsed<Part> {
+        if self.eat_word("re") {
+            Ok(Part::Re)
+        } else if self.eat_word("im") {
+            Ok(Part::Im)
+        } else {
+            self.error("`re` or `im` is expected here")
+        }
     }
 
     fn axis_slice(&mut self) -> Parsed<AxisSlice> {

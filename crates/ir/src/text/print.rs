@@ -367,6 +367,7 @@ impl Printer<'_> {
             Op::Load { view, indices, part } => write!(out, "load %{}[{}]{}", view.0, Joined(indices), Text(*part)),
             Op::Slice { view, axes } => write!(out, "slice %{}[{}]", view.0, Joined(axes)),
             Op::Transpose(a, perm) => write!(out, "transpose %{}[{}]", a.0, Joined(perm)),
+            Op::PartView(a, part) => write!(out, "part %{}{}", a.0, Text(*part)),
             Op::Reshape(a, shape) => write!(out, "reshape %{}[{}]", a.0, Joined(shape)),
             Op::Alloc { shape, zeroed } => write!(out, "alloc{}[{}]", if *zeroed { " zeroed " } else { " " }, Joined(shape)),
             Op::Array(id) => write!(out, "array {}", id.0),

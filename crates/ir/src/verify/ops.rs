@@ -109,6 +109,7 @@ impl Body<'_> {
         match op {
             Op::Slice { view, axes } => self.slice(*view, axes, result),
             Op::Transpose(a, perm) => self.transpose(*a, perm, result),
+            Op::PartView(a, part) => self.part_view(*a, *part, result),
             Op::Reshape(a, shape) => self.reshape(*a, shape, result),
             Op::Alloc { shape, .. } => self.alloc(shape, result),
             Op::Array(id) => {
@@ -297,6 +298,19 @@ impl Body<'_> {
             return Err(Fault::Permutation);
         }
         view_result("transpose", from, perm.len(), result)
+    }
+
+    fn part_view(&self, a: Value, part: Part, result: &Type) -> Checked {
+        let from = self.view(a, "part")?;
+        let expected = ViewType {
+            elem: from.elem.part(),
+            layout: Layout::Any,
+            ..from
+        };
+        if part == Part::Whole || !from.elem.is_complex() {
+            return Err(operand("part", &from.into()));
+        }
+        same(result, &expected.into(), "the part")
     }
 
     fn reshape(&self, a: Value, shape: &[Value], result: &Type) -> Checked {
