@@ -13,6 +13,9 @@ use crate::value::{Lit, Val};
 /// Up to here a power of ten is a float64, and `round` of a written number of digits needs no table.
 const EXACT_TENS: i64 = 22;
 
+/// 10 to this is the largest power of ten among the floats.
+const LARGEST_TEN: i64 = 308;
+
 /// Beyond as many digits on either side of the point nothing is rounded, or nothing is left.
 const MOST_DIGITS: i64 = 400;
 
@@ -203,7 +206,7 @@ fn scaled(l: &mut Lower<'_>, x: &Val, digits: Digits, call: &Call) -> Res<Val> {
         _ => {
             let wide = l.b.cast(value, Scalar::I64);
             let rounded = whole(l, wide, Scalar::I64, digits);
-            narrowed(l, rounded, s)
+            narrowed(l, rounded, s, digits)
         }
     };
     Ok(Val::Num(rounded, Num::strong(s)))
@@ -221,14 +224,18 @@ fn keep_unless_back(l: &mut Lower<'_>, digits: Digits, rounded: Value, value: Va
     }
 }
 
-/// A rounded integer in its own type, as a conversion from float64 has it: an `int32` over the end is the least one.
-fn narrowed(l: &mut Lower<'_>, value: Value, s: Scalar) -> Value {
+/// A rounded integer in its own type, as a conversion from float64 has it: an `int32` is the least one where it is over the end, and where the
+/// power of ten is infinite, which makes NaN of it.
+fn narrowed(l: &mut Lower<'_>, value: Value, s: Scalar, digits: Digits) -> Value {
     let narrow = l.b.cast(value, s);
     if s != Scalar::I32 {
         return narrow;
     }
     let back = l.b.cast(narrow, Scalar::I64);
     let fits = l.b.compare(CmpOp::Eq, back, value);
+    let (n, last) = (digits.value(l), l.b.i64(-LARGEST_TEN));
+    let finite = l.b.compare(CmpOp::Ge, n, last);
+    let fits = l.b.binary(BinOp::And, fits, finite);
     let least = l.b.constant(Const::Int(Scalar::I32, i32::MIN.into()));
     l.b.select(fits, narrow, least)
 }
