@@ -86,8 +86,8 @@ def test_kernels_and_ufuncs(device):
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 22, 23, 150, 400, -1, -3, -22, -23, -300, -400])
 def test_written_digits(n):
     f = texts.function_of(f"def f(x):\n    return round(x, {n})\n", {})
-    for x in EDGES:
-        for x in (x, -x):
+    for size in EDGES:
+        for x in (size, -size):
             try:
                 want = f(x)
             except OverflowError:
@@ -140,7 +140,7 @@ def test_numpy_numbers(dtype):
         assert got.dtype == want.dtype
         if dtype.kind == "u" and n < 0:
             # What a uint32 or uint64 makes of a float that it cannot hold is not defined.
-            fits = np.isfinite(10.0**-n) & (np.round(a.astype(float), n) < 2.0 ** (8 * dtype.itemsize))
+            fits = (n >= -308) & (np.round(a.astype(float), n) < 2.0 ** (8 * dtype.itemsize))
             got, want = np.where(fits, got, 0), np.where(fits, want, 0)
         np.testing.assert_array_equal(got, want, err_msg=f"{dtype} {n}")
         np.testing.assert_array_equal(np.signbit(got.real[got == 0]), np.signbit(want.real[want == 0]))
@@ -158,8 +158,8 @@ def test_numpy_numbers(dtype):
 
 
 def test_numpy_functions_of_python_numbers():
-    for f in (lambda: np.round(2.675, 2), lambda: np.round(15, -1), lambda: np.round(25), lambda: np.round(0.5), lambda: np.round(1.25 + 2.35j, 1),
-              lambda: np.around(7, 1), lambda: np.round(True)):  # fmt: skip
+    for expression in ("2.675, 2", "15, -1", "25", "0.5", "1.25 + 2.35j, 1", "7, 1", "True"):
+        f = texts.function_of(f"def f():\n    return np.round({expression})\n", {"np": np})
         want, got = f(), njit(f)()
         assert type(got) is type(want) and got == want
 

@@ -69,7 +69,7 @@ def test_sequences_of_ranges():
     def visit(starts, stops, steps, seen):
         for k in range(starts.size):
             n = 0
-            for i, j in zip(range(starts[k], stops[k], steps[k]), range(5)):
+            for i, _ in zip(range(starts[k], stops[k], steps[k]), range(5)):
                 seen[k, n] = i
                 n += 1
             seen[k, 5] = n
