@@ -30,6 +30,10 @@ def measure(name: str, args: tuple, want: object) -> Measure:
     if isinstance(want, Exception):
         return EXACT
     kind = np.asarray(want).dtype.kind
+    if name == "*" and kind == "c":
+        # Fused on some processors, which shows in zeros.
+        size = abs(np.asarray(want))
+        return Measure(1.0, None, size + np.finfo(size.dtype).tiny)
     if name == "abs":
         return Measure(1.0) if np.asarray(args[0]).dtype.kind == "c" else EXACT
     if name == "**" and kind == "c":
