@@ -16,8 +16,8 @@ as_root() {
   fi
 }
 
-# Debian packages: LLVM to link against, a linker, headers for the venv; Mesa's Vulkan driver for the CPU and SPIR-V's validator, which tests of
-# the GPU back end use.
+# Debian packages: LLVM to link against, a linker, headers for the venv; Mesa's Vulkan driver for the CPU, Vulkan's validation layer and SPIR-V's
+# validator, which tests of the GPU back end use.
 missing_packages() {
   [ -x /usr/lib/llvm-22/bin/llvm-config ] || [ -n "${LLVM_SYS_221_PREFIX:-}" ] || echo llvm-22-dev
   command -v c++ >/dev/null || echo g++
@@ -25,6 +25,24 @@ missing_packages() {
   compgen -G '/usr/share/vulkan/icd.d/lvp_icd.*' >/dev/null || echo mesa-vulkan-drivers
   compgen -G '/usr/lib/*/libvulkan.so.1' >/dev/null || echo libvulkan1
   command -v spirv-val >/dev/null || echo spirv-tools
+  compgen -G '/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation*' >/dev/null || echo vulkan-validationlayers
+}
+
+# SwiftShader, a Vulkan driver for the CPU that has neither float64 nor int64, as most small GPUs. Debian has it inside a browser's package, of
+# which two files are taken. Without it the tests of such GPUs are skipped.
+fetch_swiftshader() {
+  local folder
+  [ ! -f /usr/lib/chromium/vk_swiftshader_icd.json ] && [ ! -f "$venv/swiftshader/vk_swiftshader_icd.json" ] || return 0
+  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 0
+  say "fetching SwiftShader out of Debian's chromium-common"
+  folder=$(mktemp -d)
+  if (cd "$folder" && apt-get download -qq chromium-common && dpkg-deb --fsys-tarfile ./*.deb | tar -x ./usr/lib/chromium) 2>/dev/null; then
+    mkdir -p "$venv/swiftshader"
+    for file in libvk_swiftshader.so vk_swiftshader_icd.json; do cp "$folder/usr/lib/chromium/$file" "$venv/swiftshader/"; done
+  else
+    say "SwiftShader could not be fetched: tests of GPUs without float64 will be skipped"
+  fi
+  rm -rf "$folder"
 }
 
 install_packages() {
@@ -60,3 +78,4 @@ make_venv() {
 check_tools
 install_packages
 make_venv
+fetch_swiftshader

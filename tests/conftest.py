@@ -13,6 +13,12 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 os.environ.setdefault("WEFT_DEVICE", "cpu")
 
+# A second Vulkan driver, with neither float64 nor int64, beside those of the machine. It comes behind those that have float64.
+SWIFTSHADER = [Path("/usr/lib/chromium"), Path(sys.prefix) / "swiftshader"]
+for folder in SWIFTSHADER:
+    if (folder / "vk_swiftshader_icd.json").exists():
+        os.environ.setdefault("VK_ADD_DRIVER_FILES", str(folder / "vk_swiftshader_icd.json"))
+
 
 def pytest_generate_tests(metafunc):
     """Runs what takes `device` on the first device of each kind."""

@@ -55,6 +55,8 @@ def _info(_: argparse.Namespace) -> int:
         print(f"{device.name:9} {device.description}")
         print(f"{'':9} {_parts(device)}, {device.memory_bytes / 2**30:.1f} GiB of memory")
         print(f"{'':9} {device.features}")
+        if not device.float64:
+            print(f"{'':9} no float64: Python's floats are float32 in its kernels, and arrays of float64 are refused")
     timer = _weft.cuda_profiler()
     cuda = _weft.cuda_status() + ([f"profiles are timed by {timer}"] if timer else [])
     for driver, lines in (("cuda", cuda), ("gpu", _weft.gpu_status())):

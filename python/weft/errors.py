@@ -45,5 +45,9 @@ class SourceError(WeftError, RuntimeError):
     """The source of a function is not available, or is not what was imported."""
 
 
+class PrecisionWarning(UserWarning):
+    """A kernel computes in float32 what it computes in float64 on other devices, since its device has no float64."""
+
+
 class InternalError(WeftError, RuntimeError):
     """A defect of Weft."""

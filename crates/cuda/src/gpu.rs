@@ -295,6 +295,8 @@ fn limits(context: &Context) -> Limits {
         registers_per_block: get(MaxRegistersPerBlock),
         compute_capability: (get(ComputeCapabilityMajor), get(ComputeCapabilityMinor)),
         cooperative: get(CooperativeLaunch) != 0,
+        float64: true,
+        int64: true,
     }
 }
 

@@ -100,7 +100,7 @@ pub struct EnumMember {
 /// The type of an argument as the caller passes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ArgType {
-    /// A Python bool, int, float or complex: `Weak(Bool | I64 | F64 | C128)`.
+    /// A Python bool, int, float or complex: `Weak(Bool | I64 | F64 | C128)`; on a device without float64 also `F32` and `C64`.
     Weak(Scalar),
     /// A NumPy scalar, or a scalar of an explicit signature.
     Strong(Scalar),
@@ -112,6 +112,18 @@ pub enum ArgType {
         path: String,
     },
     None,
+}
+
+impl ArgType {
+    /// As a device without float64 takes it: Python's floats are float32 there, and its complex numbers complex64.
+    pub fn narrowed(&self) -> ArgType {
+        match self {
+            ArgType::Weak(Scalar::F64) => ArgType::Weak(Scalar::F32),
+            ArgType::Weak(Scalar::C128) => ArgType::Weak(Scalar::C64),
+            ArgType::Tuple(items) => ArgType::Tuple(items.map(ArgType::narrowed)),
+            other => other.clone(),
+        }
+    }
 }
 
 /// What the decorator asked for.
@@ -127,6 +139,8 @@ pub struct Options {
     pub python_errors: bool,
     /// Of a kernel.
     pub bounds: Bounds,
+    /// The device computes in float64. Elsewhere weak floats are float32, and weak complex numbers complex64.
+    pub float64: bool,
 }
 
 /// What a kernel's launches keep to, and what the code may take; 0 where nothing is asked.

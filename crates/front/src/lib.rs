@@ -13,6 +13,7 @@ mod prune;
 mod types;
 mod unset;
 mod value;
+mod wide;
 
 use std::rc::Rc;
 
@@ -21,6 +22,7 @@ pub use diag::{Diagnostic, DiagnosticKind, Label};
 pub use env::*;
 pub use items::{Items, TupleClass, TupleMaker};
 use types::Ty;
+pub use wide::first_wide;
 
 /// A module whose entry is the function, and the type of what it returns.
 #[derive(Clone, Debug)]
@@ -45,7 +47,11 @@ pub struct Inferred {
 /// Compiles `function` for arguments of the types `args`, one for each parameter.
 pub fn compile(function: &FunctionSource, args: &[ArgType], options: Options) -> Result<Compiled, Box<Diagnostic>> {
     let mut compiler = Compiler::new(options);
-    let types: Vec<Ty> = args.iter().map(Ty::from_arg).collect();
+    let given = |arg: &ArgType| match options.float64 {
+        true => Ty::from_arg(arg),
+        false => Ty::from_arg(&arg.narrowed()),
+    };
+    let types: Vec<Ty> = args.iter().map(given).collect();
     let compiled = compiler.entry(&Rc::new(function.clone()), &types);
     let sources = compiler.sources.clone();
     let fail = |mut diag: Box<Diagnostic>| {

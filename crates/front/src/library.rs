@@ -11,6 +11,9 @@ use crate::{Environment, FunctionSource, Object};
 /// Keys of library functions have the top bit set; no address of a host object has.
 const LIBRARY: u64 = 1 << 63;
 
+/// What the names of its files start with.
+pub const FILE: &str = "<weft math>";
+
 thread_local! {
     static FUNCTIONS: RefCell<HashMap<&'static str, Rc<FunctionSource>>> = RefCell::new(HashMap::new());
 }
@@ -30,7 +33,7 @@ pub fn function(name: &str) -> Option<Rc<FunctionSource>> {
                 name: text.name.into(),
                 key: next,
                 source: Source {
-                    file: format!("<weft math>/{}", text.file),
+                    file: format!("{FILE}/{}", text.file),
                     first_line: text.first_line,
                     text: text.text.into(),
                 },

@@ -2,6 +2,7 @@
 //!
 //! This file owns the unification rules. They are NumPy 2's promotion (NEP 50); `docs/types.md` is their guide and test.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use weft_ir::{Kind, Layout, Scalar, Type, ViewType};
@@ -27,6 +28,15 @@ impl Num {
 
     pub const fn strong(scalar: Scalar) -> Num {
         Num { scalar, weak: false }
+    }
+
+    /// As a device without float64 has it: a weak float is a float32 there, and a weak complex number a complex64.
+    pub const fn narrowed(self) -> Num {
+        match (self.weak, self.scalar) {
+            (true, Scalar::F64) => Num::weak(Scalar::F32),
+            (true, Scalar::C128) => Num::weak(Scalar::C64),
+            _ => self,
+        }
     }
 
     /// The same strength at another width or kind.
@@ -222,10 +232,11 @@ pub fn rank_of_kind(s: Scalar) -> u8 {
 pub fn unify(a: Num, b: Num) -> Num {
     match (a.weak, b.weak) {
         (true, true) => {
-            if rank_of_kind(a.scalar) >= rank_of_kind(b.scalar) {
-                a
-            } else {
-                b
+            // Of the same kind they differ only where a literal meets what a device without float64 has computed.
+            match rank_of_kind(a.scalar).cmp(&rank_of_kind(b.scalar)) {
+                Ordering::Less => b,
+                Ordering::Equal if b.scalar.size() < a.scalar.size() => b,
+                _ => a,
             }
         }
         (false, false) => Num::strong(promote(a.scalar, b.scalar)),
@@ -240,8 +251,8 @@ fn weak_with_strong(weak: Scalar, strong: Scalar) -> Num {
     }
     Num::strong(match (weak.kind(), strong) {
         (Kind::Complex, Scalar::F16 | Scalar::BF16 | Scalar::F32) => Scalar::C64,
-        (Kind::Complex, _) => Scalar::C128,
-        (Kind::Float, _) => Scalar::F64,
+        (Kind::Complex, Scalar::F64) => Scalar::C128,
+        (Kind::Complex | Kind::Float, _) => weak,
         _ => Scalar::I64,
     })
 }

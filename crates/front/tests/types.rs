@@ -5,7 +5,7 @@
 mod common;
 
 use common::{World, host, parse_type, split_top, tuple_class};
-use weft_front::{ArgType, Compiled, Diagnostic};
+use weft_front::{ArgType, Compiled, Diagnostic, Options};
 use weft_ir::Span;
 
 struct Block {
@@ -75,7 +75,11 @@ fn check_error(diag: &Diagnostic, text: &str, at: usize, expected: &str) -> Resu
 fn check(block: &Block) -> Result<usize, String> {
     let (name, types) = signature(&block.text);
     let world = World::with("types.md", &block.text, &[("Point", tuple_class(1, "Point", &["x", "y"], &[]))]);
-    let compiled = world.compile(&name, &types, host());
+    let options = Options {
+        float64: !block.text.starts_with("# on a device without float64"),
+        ..host()
+    };
+    let compiled = world.compile(&name, &types, options);
     let mut checks = 0;
     for (at, line) in block.text.lines().enumerate() {
         let fail = |message: String| format!("docs/types.md:{}: {message}", block.first_line + at);

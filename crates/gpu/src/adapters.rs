@@ -38,7 +38,10 @@ impl Platform {
         if adapters.is_empty() {
             return Err(nothing_found(loader).into());
         }
-        adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
+        adapters.sort_by_key(|adapter| {
+            let wide = adapter.features().contains(wgpu::Features::SHADER_F64);
+            (rank(adapter.get_info().device_type), !wide)
+        });
         let mut platform = Platform {
             devices: Vec::new(),
             unsupported: Vec::new(),
@@ -81,7 +84,7 @@ fn nothing_found(loader: bool) -> &'static str {
     }
 }
 
-/// Faster ones first; what runs on the CPU last.
+/// Faster ones first; what runs on the CPU last. Of equals those with float64 come first.
 fn rank(ty: wgpu::DeviceType) -> u8 {
     match ty {
         wgpu::DeviceType::DiscreteGpu => 0,

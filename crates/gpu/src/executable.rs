@@ -1,5 +1,6 @@
 //! A module on a GPU: its variants, compiled as launches have need of them, and its launches.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use smallvec::SmallVec;
@@ -12,7 +13,7 @@ use weft_runtime::{
     checked, hosts,
 };
 
-use crate::emit::{self, Facts};
+use crate::emit::{self, EmitError, Facts};
 use crate::facts::{self, Places};
 use crate::features::Features;
 use crate::gpu::{Gpu, lock};
@@ -46,6 +47,8 @@ pub struct GpuExecutable {
     /// Slots of `int64`s among them, counted alike.
     ints: Vec<u32>,
     signature: Signature,
+    /// Code for sizes of any number of bits asks for integers that the device has not: it is made for the sizes that there are.
+    tight: AtomicBool,
     variants: Mutex<Vec<Arc<Variant>>>,
     /// Held while a variant is made, so that it is made once.
     making: Mutex<()>,
@@ -75,6 +78,7 @@ impl GpuExecutable {
             most,
             name,
             signature,
+            tight: AtomicBool::new(false),
             variants: Mutex::default(),
             making: Mutex::default(),
         })
@@ -94,7 +98,7 @@ impl GpuExecutable {
     }
 
     #[cold]
-    fn make(&self, live: &Arc<Live>, key: Key) -> Result<Arc<Variant>, CompileError> {
+    fn make(&self, live: &Arc<Live>, key: Key) -> Result<Arc<Variant>, EmitError> {
         let _alone = lock(&self.making);
         let same = |variant: &&Arc<Variant>| variant.key == key && Arc::ptr_eq(&variant.live, live);
         if let Some(made) = lock(&self.variants).iter().find(same) {
@@ -131,11 +135,15 @@ impl GpuExecutable {
             facts: self.most,
             classes: (0..self.views.len() as u32).collect(),
         };
-        self.make(&live, key).map_err(RunError::Compile)
+        self.make(&live, key).map_err(|error| RunError::Compile(error.into()))
     }
 
     fn start(&self, plan: &Plan<'_>, slots: &[u64], threads: &[u64]) -> Result<(), RunError> {
-        let facts = facts::find(&self.views, &self.ints, slots, threads).and(self.most);
+        let mut facts = facts::find(&self.views, &self.ints, slots, threads).and(self.most);
+        let tightened = |facts| facts::tightened(facts, &self.views, &self.ints, slots, threads);
+        if self.tight.load(Ordering::Relaxed) {
+            facts = tightened(facts);
+        }
         let live = self.gpu.live()?;
         live.check()?;
         let mut state = live.state();
@@ -145,13 +153,21 @@ impl GpuExecutable {
             None => {
                 // Others go on launching while this one is compiled. The arrays stay where they are, since the caller holds them.
                 drop(state);
-                let key = Key {
+                let mut key = Key {
                     block: plan.shape.block,
                     shared_bytes: plan.shared_bytes,
                     facts,
                     classes: places.classes.clone(),
                 };
-                let made = self.make(&live, key).map_err(RunError::Compile)?;
+                let made = match self.make(&live, key.clone()) {
+                    Err(EmitError::Wide { .. }) if facts.bits == Facts::BITS => {
+                        self.tight.store(true, Ordering::Relaxed);
+                        key.facts = tightened(facts);
+                        self.make(&live, key)
+                    }
+                    made => made,
+                };
+                let made = made.map_err(|error| RunError::Compile(error.into()))?;
                 state = live.state();
                 made
             }
@@ -344,13 +360,4 @@ fn lowered(module: &Module, features: &Features, group: u32) -> Result<Module, C
         span: error.span,
     })?;
     Ok(module)
-}
-
-impl From<emit::EmitError> for CompileError {
-    fn from(error: emit::EmitError) -> CompileError {
-        match error {
-            emit::EmitError::Unsupported { message, span } => CompileError::Unsupported { message, span },
-            emit::EmitError::Internal(message) => CompileError::Internal(message),
-        }
-    }
 }

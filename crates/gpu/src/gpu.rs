@@ -261,6 +261,8 @@ fn limits(features: &Features, info: &DeviceInfo) -> Limits {
         shared_bytes: common.shared_bytes.min(features.shared_bytes),
         shared_bytes_optin: features.shared_bytes,
         multiprocessors: info.cores.max(1) as u32,
+        float64: features.float64,
+        int64: features.int64,
         ..common
     }
 }

@@ -7,7 +7,7 @@ use weft_ir::{Module, Span};
 use weft_runtime::{CompileError, Resources, RunError, ViewParam};
 
 use crate::batch::Dispatch;
-use crate::emit::{self, Emitted, Facts, Request, Word};
+use crate::emit::{self, EmitError, Emitted, Facts, Request, Word};
 use crate::facts::{Classes, Places};
 use crate::gpu::Gpu;
 use crate::groups::Group;
@@ -68,7 +68,7 @@ impl Variant {
         (lowered, group): (&Module, u32),
         key: Key,
         keep: bool,
-    ) -> Result<Variant, CompileError> {
+    ) -> Result<Variant, EmitError> {
         let request = Request {
             features: &live.features,
             block: key.block,
@@ -78,12 +78,14 @@ impl Variant {
             classes: &key.classes,
         };
         let emitted = emit::emit(lowered, &request)?;
-        Variant::load(gpu, live, source, emitted, key, keep).map_err(|error| match error {
-            RunError::Compile(error) => error,
-            other => CompileError::Unsupported {
-                message: other.to_string(),
-                span: Span::NONE,
-            },
+        Variant::load(gpu, live, source, emitted, key, keep).map_err(|error| {
+            EmitError::Refused(match error {
+                RunError::Compile(error) => error,
+                other => CompileError::Unsupported {
+                    message: other.to_string(),
+                    span: Span::NONE,
+                },
+            })
         })
     }
 

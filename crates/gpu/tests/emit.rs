@@ -61,8 +61,9 @@ fn emitted(case: &Case, features: &Features, facts: Facts, classes: Classes) -> 
 fn fault(case: &Case, features: &Features, facts: Facts, classes: Classes) -> Option<String> {
     match emitted(case, features, facts, classes) {
         Ok(emitted) => written(&emitted, features.platform).err(),
-        Err(EmitError::Unsupported { .. }) => None,
+        Err(EmitError::Unsupported { .. } | EmitError::Wide { .. }) => None,
         Err(EmitError::Internal(message)) => Some(message),
+        Err(EmitError::Refused(error)) => Some(error.to_string()),
     }
 }
 
@@ -173,8 +174,8 @@ fn refusal(source: &str, features: &Features) -> Option<String> {
     };
     match emitted(&case, features, Facts::ALL, Classes::Apart) {
         Ok(_) => None,
-        Err(EmitError::Unsupported { message, .. }) => Some(message),
-        Err(EmitError::Internal(message)) => panic!("{message}"),
+        Err(EmitError::Unsupported { message, .. } | EmitError::Wide { message, .. }) => Some(message),
+        Err(other) => panic!("{other:?}"),
     }
 }
 
@@ -185,7 +186,7 @@ fn float64_is_refused_where_there_is_none() {
   %2: f64 = load %0[%1]
   store %0[%1] = %2
 }";
-    let said = "this GPU has no float64; image is float64: use float32, or device='cpu'";
+    let said = "this GPU has no float64, and image is an array of float64: make it one of float32 (a.astype(np.float32)), or use device='cpu'";
     assert_eq!(refusal(source, &Features::lavapipe()), None);
     assert_eq!(refusal(source, &Features::metal()).as_deref(), Some(said));
     assert_eq!(refusal(source, &Features::dx12()).as_deref(), Some(said));
@@ -206,8 +207,95 @@ fn floats_of_python_reach_devices_without_float64() {
   %4: f32 = cast %3
   store %0[%2] = %4
 }";
-    let said = "this GPU has no float64; a is float64: use float32, or device='cpu'";
+    let said = "this GPU has no float64, and a is float64: make it float32 (np.float32(...), a.astype(np.float32)), or use device='cpu'";
     assert_eq!(refusal(computing, &Features::metal()).as_deref(), Some(said));
+}
+
+/// A GPU of a phone.
+const NO_INT64: Features = Features {
+    float64: false,
+    int64: false,
+    atomic64: false,
+    shared_atomic64: false,
+    ..Features::lavapipe()
+};
+
+/// `body` with the thread's number in the grid as `%5` and the length of `x` as `%6`.
+fn of_threads(body: &str) -> String {
+    format!(
+        "entry kernel @k(%0 x: view<i32, 1, C, global>, %1 n: i64) {{
+  local 0 i: i64
+  %2: i64 = block_idx.x
+  %3: i64 = block_dim.x
+  %4: i64 = mul %2, %3
+  %7: i64 = thread_idx.x
+  %5: i64 = add %4, %7
+  %6: i64 = dim %0, 0
+{body}
+}}"
+    )
+}
+
+#[test]
+fn integers_that_conditions_bound_need_no_int64() {
+    // Threads of the grid are fewer than 2^30, and three times as many are more than 32 bits hold.
+    let tripled = "    %9: i64 = 3\n    %10: i64 = mul %5, %9\n    %11: i32 = cast %10\n    store %0[%5] = %11";
+    let said = refusal(&of_threads(tripled), &NO_INT64).unwrap_or_default();
+    assert!(said.contains("not known to fit 32 bits"), "{said}");
+    let doubled = tripled.replace("= 3", "= 2");
+    assert!(refusal(&of_threads(&doubled), &NO_INT64).is_some());
+    let guarded = format!("  %8: bool = lt %5, %6\n  if %8 {{\n{doubled}\n  }}");
+    assert_eq!(refusal(&of_threads(&guarded), &NO_INT64), None);
+    let left = format!("  %8: bool = ge %5, %6\n  if %8 {{\n    return\n  }}\n{doubled}");
+    assert_eq!(refusal(&of_threads(&left), &NO_INT64), None);
+    let behind = format!("  %8: bool = lt %5, %6\n  if %8 {{\n  }}\n{doubled}");
+    assert!(refusal(&of_threads(&behind), &NO_INT64).is_some());
+}
+
+#[test]
+fn loops_that_conditions_bound_need_no_int64() {
+    let stride = |condition: &str| {
+        of_threads(&format!(
+            "  set i = %5
+  %8: i64 = grid_dim.x
+  %9: i64 = mul %8, %3
+  loop {{
+    %10: i64 = get i
+    %11: bool = {condition}
+    if %11 {{
+      break
+    }}
+    %12: i32 = cast %10
+    store %0[%10] = %12
+    %13: i64 = add %10, %9
+    set i = %13
+  }}"
+        ))
+    };
+    assert_eq!(refusal(&stride("ge %10, %6"), &NO_INT64), None);
+    let said = refusal(&stride("lt %10, %6"), &NO_INT64).unwrap_or_default();
+    assert!(said.contains("i is not known to fit 32 bits"), "{said}");
+}
+
+#[test]
+fn a_value_read_before_a_loop_says_nothing_of_what_the_loop_sets() {
+    let source = of_threads(
+        "  set i = %5
+  %8: i64 = get i
+  %9: i64 = 1000000
+  loop {
+    %10: bool = ge %8, %6
+    if %10 {
+      break
+    }
+    %11: i64 = get i
+    %12: i64 = add %11, %9
+    set i = %12
+    %13: i32 = cast %12
+    store %0[%8] = %13
+  }",
+    );
+    assert!(refusal(&source, &NO_INT64).is_some());
 }
 
 #[test]

@@ -26,6 +26,7 @@ const FACTS: [Facts; 2] = [
     Facts {
         narrow: false,
         small: false,
+        ..Facts::ALL
     },
 ];
 

@@ -14,6 +14,7 @@ use crate::classify::Captured;
 use crate::key::{self, Key};
 use crate::numpy::Numpy;
 use crate::signature::{self, Conversion, Signature};
+use crate::precision::Precision;
 use crate::slots::Number;
 use crate::{devices, errors};
 
@@ -23,6 +24,7 @@ pub struct Core {
     pub options: Options,
     pub how: CompileOptions,
     pub signatures: Vec<Signature>,
+    precision: Precision,
     table: Mutex<Table>,
 }
 
@@ -60,6 +62,7 @@ impl Core {
             options,
             how,
             signatures: signatures.iter().map(|s| Signature::from_spec(&s)).collect::<PyResult<_>>()?,
+            precision: Precision::default(),
             table: Mutex::default(),
         };
         if options.role != Role::Device {
@@ -145,7 +148,10 @@ impl Core {
         Ok(Spec {
             device: device.id(),
             key,
-            conversions: signature::conversions(&types, given),
+            conversions: match device.limits().float64 {
+                true => signature::conversions(&types, given),
+                false => signature::conversions(&types.iter().map(ArgType::narrowed).collect::<Vec<_>>(), given),
+            },
             code: match known {
                 Some(code) => code,
                 None => Arc::new(self.generate(py, device, types, declared)?),
@@ -154,7 +160,7 @@ impl Core {
     }
 
     fn generate(&self, py: Python<'_>, device: &Arc<dyn Device>, types: Vec<ArgType>, declared: Option<Scalar>) -> PyResult<Code> {
-        let (module, result) = self.front(py, &types)?;
+        let (module, result) = self.front(py, device, &types)?;
         let module = Arc::new(module);
         Ok(Code {
             device: device.id(),
@@ -194,10 +200,17 @@ impl Core {
         }
     }
 
-    /// The typed module for these argument types.
-    pub fn front(&self, py: Python<'_>, types: &[ArgType]) -> PyResult<(Module, ArgType)> {
+    /// The typed module for these argument types, as the device computes.
+    pub fn front(&self, py: Python<'_>, device: &Arc<dyn Device>, types: &[ArgType]) -> PyResult<(Module, ArgType)> {
         let source = self.captured.front(py)?;
-        let compiled = weft_front::compile(&source, types, self.options).map_err(|e| errors::diagnostic(py, &e))?;
+        let options = Options {
+            float64: device.limits().float64,
+            ..self.options
+        };
+        let compiled = weft_front::compile(&source, types, options).map_err(|e| errors::diagnostic(py, &e))?;
+        if !options.float64 {
+            self.precision.warn(py, &source, types, self.options, device)?;
+        }
         Ok((compiled.module, compiled.result))
     }
 

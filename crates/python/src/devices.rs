@@ -172,6 +172,18 @@ impl PyDevice {
         self.0.info().software
     }
 
+    /// Does it compute in float64? Elsewhere Python's floats are float32 in kernels, and arrays of float64 are refused.
+    #[getter]
+    fn float64(&self) -> bool {
+        self.0.limits().float64
+    }
+
+    /// Does it compute in 64-bit integers? Elsewhere Python's integers must be known to fit 32 bits, and arrays of int64 are refused.
+    #[getter]
+    fn int64(&self) -> bool {
+        self.0.limits().int64
+    }
+
     #[getter]
     fn memory_bytes(&self) -> u64 {
         self.0.info().memory_bytes

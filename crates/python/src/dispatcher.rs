@@ -56,6 +56,7 @@ impl Dispatcher {
                 min_blocks: bounds.1,
                 max_registers: bounds.2,
             },
+            float64: true,
         };
         let core = Core::new(function, options, CompileOptions { checked, cache, lines }, signatures)?;
         Ok(Dispatcher { core })

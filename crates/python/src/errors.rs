@@ -146,7 +146,7 @@ fn exception(py: Python<'_>, kind: ErrorKind, message: String) -> PyErr {
 }
 
 /// The message with the source line and a caret below it, where the span is of the user's source.
-fn at(message: String, span: Span, sources: &[Source]) -> String {
+pub fn at(message: String, span: Span, sources: &[Source]) -> String {
     if sources.get(span.source.index()).is_none() {
         return message;
     }

@@ -25,6 +25,7 @@ mod named;
 mod numbered;
 mod numpy;
 mod operand;
+mod precision;
 mod profile;
 mod ptx;
 mod results;

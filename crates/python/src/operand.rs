@@ -15,6 +15,7 @@ use crate::array::{DeviceArray, Memory, dense_strides};
 use crate::bind::Args;
 use crate::numpy::Numpy;
 use crate::signature::is_safe;
+use crate::slots::Number;
 use crate::{errors, slots};
 
 /// One operand of a call.
@@ -99,6 +100,18 @@ impl<'py> Input<'py> {
             item: self.elem.size() as u64,
             ..Geometry::default()
         })
+    }
+
+    /// Makes a Python float a float32, as which a device without float64 takes it, and a Python complex number a complex64.
+    pub fn narrow(&mut self) {
+        let (from, ArgType::Weak(to)) = (self.elem, self.ty.narrowed()) else {
+            return;
+        };
+        if from != to && self.array.is_none() {
+            let slots = Number::from_slots(from, slots::memory_to_slots(from, self.bits)).to_slots(to);
+            self.bits = slots::slots_to_memory(to, slots);
+            self.elem = to;
+        }
     }
 
     pub fn casts_to(&self, param: Scalar) -> bool {

@@ -43,6 +43,7 @@ pub fn compile_ptx<'py>(
             min_blocks: bounds.1,
             max_registers: bounds.2,
         },
+        float64: true,
     };
     let source = Captured::new(function)?.front(py)?;
     let compiled = weft_front::compile(&source, &args, options).map_err(|e| errors::diagnostic(py, &e))?;

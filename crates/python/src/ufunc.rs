@@ -29,7 +29,8 @@ pub struct Ufunc {
     _weft_dispatcher_: Py<Dispatcher>,
     /// Runs on the current device instead of the CPU.
     follows_device: bool,
-    scalars: Mutex<HashMap<Vec<ArgType>, Arc<ScalarLoop>>>,
+    /// By types, and whether the device has float64.
+    scalars: Mutex<HashMap<(Vec<ArgType>, bool), Arc<ScalarLoop>>>,
     loops: Mutex<HashMap<LoopKey, Arc<Compiled>>>,
 }
 
@@ -79,7 +80,10 @@ impl Ufunc {
         };
         let dtype = dtype.filter(|d| !d.is_none()).map(|d| elem_of(numpy, &d)).transpose()?;
         let device = self.device(py, &inputs, mask.as_ref(), out.as_ref())?;
-        let (types, scalar) = self.choose(py, &inputs, dtype)?;
+        if !device.limits().float64 {
+            inputs.iter_mut().for_each(Input::narrow);
+        }
+        let (types, scalar) = self.choose(py, &device, &inputs, dtype)?;
         check_inputs(&inputs, &scalar.params, casting)?;
 
         let shape = common_shape(&inputs, mask.as_ref(), out.as_ref().map(|o| shape_of(numpy, o)).transpose()?)?;
@@ -130,7 +134,7 @@ impl Ufunc {
     fn _known<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let declared = &self._weft_dispatcher_.get().core.signatures;
         let rows: Vec<Vec<ArgType>> = if declared.is_empty() {
-            lock(&self.scalars).keys().cloned().collect()
+            lock(&self.scalars).keys().map(|(types, _)| types.clone()).collect()
         } else {
             declared.iter().map(|s| s.args.clone()).collect()
         };
@@ -252,21 +256,27 @@ impl Ufunc {
     }
 
     /// The types to call the scalar function with: of the inputs, or of the first declared signature they can be cast to safely.
-    fn choose(&self, py: Python<'_>, inputs: &[Input<'_>], dtype: Option<Scalar>) -> PyResult<(Vec<ArgType>, Arc<ScalarLoop>)> {
+    fn choose(
+        &self,
+        py: Python<'_>,
+        device: &Arc<dyn Device>,
+        inputs: &[Input<'_>],
+        dtype: Option<Scalar>,
+    ) -> PyResult<(Vec<ArgType>, Arc<ScalarLoop>)> {
         let declared = &self._weft_dispatcher_.get().core.signatures;
         if declared.is_empty() {
             let types: Vec<ArgType> = match dtype {
                 Some(dtype) => vec![ArgType::Strong(dtype); inputs.len()],
                 None => inputs.iter().map(|input| input.ty.clone()).collect(),
             };
-            let scalar = self.scalar(py, &types)?;
+            let scalar = self.scalar(py, device, &types)?;
             return Ok((types, scalar));
         }
         for signature in declared {
             if signature.args.len() != inputs.len() {
                 continue;
             }
-            let scalar = self.scalar(py, &signature.args)?;
+            let scalar = self.scalar(py, device, &signature.args)?;
             let fits = match dtype {
                 Some(dtype) => scalar.result == dtype,
                 None => inputs.iter().zip(&scalar.params).all(|(input, &param)| input.casts_to(param)),
@@ -288,12 +298,13 @@ impl Ufunc {
         ))
     }
 
-    fn scalar(&self, py: Python<'_>, types: &[ArgType]) -> PyResult<Arc<ScalarLoop>> {
-        if let Some(found) = lock(&self.scalars).get(types) {
+    fn scalar(&self, py: Python<'_>, device: &Arc<dyn Device>, types: &[ArgType]) -> PyResult<Arc<ScalarLoop>> {
+        let key = (types.to_vec(), device.limits().float64);
+        if let Some(found) = lock(&self.scalars).get(&key) {
             return Ok(found.clone());
         }
         let core = &self._weft_dispatcher_.get().core;
-        let (module, result) = core.front(py, types)?;
+        let (module, result) = core.front(py, device, types)?;
         let entry = module.entry_function();
         let params: Option<Vec<Scalar>> = entry.params.iter().map(|&p| entry.ty(p).scalar()).collect();
         let declared = core.signatures.iter().find(|s| s.args == types).and_then(|s| s.result.clone());
@@ -309,7 +320,7 @@ impl Ufunc {
             ));
         };
         let made = Arc::new(ScalarLoop { module, params, result });
-        lock(&self.scalars).insert(types.to_vec(), made.clone());
+        lock(&self.scalars).insert(key, made.clone());
         Ok(made)
     }
 

@@ -25,6 +25,10 @@ pub struct Limits {
     pub compute_capability: (u32, u32),
     /// Can all blocks of a grid be made to run at the same time?
     pub cooperative: bool,
+    /// It computes in float64. Elsewhere Python's floats are float32 in kernels, and float64 that was asked for is refused.
+    pub float64: bool,
+    /// It computes in 64-bit integers. Elsewhere Python's integers are held in 32 bits where that is enough.
+    pub int64: bool,
 }
 
 impl Limits {
@@ -41,6 +45,8 @@ impl Limits {
         registers_per_block: 65536,
         compute_capability: (0, 0),
         cooperative: false,
+        float64: true,
+        int64: true,
     };
 
     /// Refuses more shared arrays than a block has memory for without asking: `Limits::COMMON` on every device.
@@ -89,9 +95,10 @@ impl Limits {
         }
         if threads > u64::from(self.threads_per_block) {
             return Err(RunError::Invalid(format!(
-                "a block may have {} threads: got {}, that is {threads}",
+                "a block may have {} threads: got {}, that is {threads}{}",
                 self.threads_per_block,
-                text(shape.block)
+                text(shape.block),
+                self.fewer()
             )));
         }
         let bound = u64::from(kernel.flags.max_threads);
@@ -109,12 +116,20 @@ impl Limits {
         Ok((threads, blocks))
     }
 
+    /// What to do about blocks that fit most devices but not this one.
+    fn fewer(&self) -> &'static str {
+        match self.threads_per_block < Limits::COMMON.threads_per_block {
+            true => ": launch more and smaller blocks, or with .forall(shape), which fits them to the device",
+            false => "",
+        }
+    }
+
     /// Block and grid dimensions of a GPU for one thread per point. The last axis of the shape gets the threads of warps, since it is the
     /// one along which elements are neighbours.
     pub fn plan_forall(&self, shape: &[u64]) -> GridShape {
         let mut block = [1; 3];
         let mut grid = [1; 3];
-        let mut left = FORALL_BLOCK;
+        let mut left = FORALL_BLOCK.min(u64::from(self.threads_per_block)).max(1);
         for (axis, &extent) in shape.iter().enumerate().take(3).rev() {
             // A row shorter than a warp leaves threads for the axis before it.
             let wanted = if axis + 1 == shape.len().min(3) && extent > WARP {
@@ -182,5 +197,10 @@ mod tests {
         assert_eq!(Limits::COMMON.plan_forall(&[10, 1000]).block, [1, 256, 1]);
         assert_eq!(Limits::COMMON.plan_forall(&[1000, 16]).block, [16, 16, 1]);
         assert_eq!(Limits::COMMON.plan_forall(&[100, 100, 100]).block, [1, 4, 64]);
+        let small = Limits {
+            threads_per_block: 128,
+            ..Limits::COMMON
+        };
+        assert_eq!(small.plan_forall(&[10, 1000]).block, [1, 128, 1]);
     }
 }

@@ -67,10 +67,14 @@ impl<'a> Window<'a> {
         })
     }
 
+    /// As many as its extents can count up to: an empty view may have long ones.
+    pub fn elements(&self) -> u64 {
+        self.shape.iter().fold(1u64, |product, &n| product.saturating_mul(n.max(1)))
+    }
+
     /// Do 32-bit numbers hold its indices and strides?
     pub fn is_narrow(&self) -> bool {
-        let elements = self.shape.iter().fold(1u64, |product, &n| product.saturating_mul(n.max(1)));
-        elements < NARROW && self.strides.iter().all(|&stride| i32::try_from(stride as i64).is_ok())
+        self.elements() < NARROW && self.strides.iter().all(|&stride| i32::try_from(stride as i64).is_ok())
     }
 
     /// From the lowest byte of an element to the end of the highest; nothing where there are no elements.

@@ -33,7 +33,7 @@ pub fn find(name: &str) -> Option<Entry> {
 
 fn argument(l: &mut Lower<'_>, call: &Call) -> Res<(Value, Num)> {
     let [x] = call.exactly()?;
-    let Some(num) = x.num().map(complex_num) else {
+    let Some(num) = x.num().map(|num| complex_num(l, num)) else {
         return Err(l.typing(call.span, format!("{} takes a number, not {}", call.name, x.ty())));
     };
     Ok((l.number_as(x, num.scalar, call.span)?, num))
@@ -42,7 +42,7 @@ fn argument(l: &mut Lower<'_>, call: &Call) -> Res<(Value, Num)> {
 /// `log(z)`, or `log(z, base)`.
 fn log(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let one = |l: &mut Lower<'_>, x: &Val| {
-        let Some(num) = x.num().map(complex_num) else {
+        let Some(num) = x.num().map(|num| complex_num(l, num)) else {
             return Err(l.typing(call.span, format!("{} takes a number, not {}", call.name, x.ty())));
         };
         let value = l.number_as(x, num.scalar, call.span)?;

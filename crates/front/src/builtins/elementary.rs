@@ -81,7 +81,7 @@ fn weak_binary(l: &mut Lower<'_>, call: &Call, column: usize) -> Res<Val> {
 fn strong_unary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [x] = call.exactly()?;
     let name = library_name(short(call), 2).unwrap_or_default();
-    let Some(num) = x.num().map(strong_float) else {
+    let Some(num) = x.num().map(|num| strong_float(l, num)) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {}", call.name, x.ty())));
     };
     let value = l.number_as(x, num.scalar, call.span)?;
@@ -97,7 +97,7 @@ fn strong_binary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (Some(x), Some(y)) = (a.num(), b.num()) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {} and {}", call.name, a.ty(), b.ty())));
     };
-    let num = strong_float(unify(x, y));
+    let num = strong_float(l, unify(x, y));
     if num.scalar.is_complex() {
         return Err(l.typing(call.span, format!("{} takes real numbers", call.name)));
     }
@@ -107,7 +107,7 @@ fn strong_binary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 fn complex_unary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [x] = call.exactly()?;
-    let Some(num) = x.num().map(complex_num) else {
+    let Some(num) = x.num().map(|num| complex_num(l, num)) else {
         return Err(l.typing(call.span, format!("{} takes a number, not {}", call.name, x.ty())));
     };
     let value = l.number_as(x, num.scalar, call.span)?;

@@ -41,7 +41,7 @@ fn fsum(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         return Ok(Val::Lit(Lit::float(0.0)));
     };
     let x = l.materialise(x.clone())?;
-    l.library_sum("fsum", &[x], to_float(num), call.span)
+    l.library_sum("fsum", &[x], l.sized(to_float(num)), call.span)
 }
 
 /// Of integers a whole number that wraps at 64 bits, of floats a float.

@@ -180,16 +180,16 @@ fn close(l: &mut Lower<'_>, call: &Call, name: &str, [a, b]: [Val; 2], [relative
     };
     let num = unify(x, y);
     if complex || num.scalar.is_complex() {
-        let num = super::python::complex_num(num);
+        let num = super::python::complex_num(l, num);
         let (x, y) = l.unified(&a, &b, num, call.span)?;
         let (ar, ai) = l.parts(x, num);
         let (br, bi) = l.parts(y, num);
         return l.library_call(&format!("c{name}"), &[ar, ai, br, bi, relative, absolute], call.span);
     }
     let num = if call.name.starts_with("math") {
-        to_float(num)
+        l.sized(to_float(num))
     } else {
-        strong_float(num)
+        strong_float(l, num)
     };
     let (x, y) = l.unified(&a, &b, num, call.span)?;
     l.library_call(name, &[Val::Num(x, num), Val::Num(y, num), relative, absolute], call.span)
@@ -243,7 +243,7 @@ fn with(call: &Call, pos: Vec<Val>) -> Call {
 /// A complex number of size and angle.
 pub fn rect(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (radius, angle) = two_floats(l, call)?;
-    let num = super::python::complex_num(radius.num().unwrap_or(Num::FLOAT));
+    let num = super::python::complex_num(l, radius.num().unwrap_or(Num::FLOAT));
     let part = num.scalar.part();
     let Val::Tuple(parts) = l.library_call("rect", &[radius, angle], call.span)? else {
         return Err(l.typing(call.span, "rect gives two parts"));

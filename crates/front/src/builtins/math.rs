@@ -66,7 +66,7 @@ fn float_argument(l: &mut Lower<'_>, call: &Call) -> Res<(weft_ir::Value, Num)> 
 }
 
 pub fn real_float(l: &mut Lower<'_>, x: &Val, call: &Call) -> Res<(weft_ir::Value, Num)> {
-    let Some(num) = x.num().map(to_float) else {
+    let Some(num) = x.num().map(|num| l.sized(to_float(num))) else {
         return Err(l.typing(call.span, format!("{} takes a number, not {}", call.name, x.ty())));
     };
     if num.scalar.is_complex() {
@@ -80,7 +80,7 @@ pub fn two_floats(l: &mut Lower<'_>, call: &Call) -> Res<(Val, Val)> {
     let (Some(x), Some(y)) = (a.num(), b.num()) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {} and {}", call.name, a.ty(), b.ty())));
     };
-    let num = to_float(unify(x, y));
+    let num = l.sized(to_float(unify(x, y)));
     if num.scalar.is_complex() {
         return Err(l.typing(call.span, format!("{} takes real numbers", call.name)));
     }
@@ -185,7 +185,8 @@ fn pow(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 fn fma(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [a, b, c] = call.exactly()?;
-    let num = to_float(super::python::common_type(l, &[a.clone(), b.clone(), c.clone()], call)?);
+    let num = super::python::common_type(l, &[a.clone(), b.clone(), c.clone()], call)?;
+    let num = l.sized(to_float(num));
     let (x, y) = l.unified(a, b, num, call.span)?;
     let z = l.number_as(c, num.scalar, call.span)?;
     Ok(Val::Num(l.b.emit(num.scalar, Op::Fma(x, y, z)), num))

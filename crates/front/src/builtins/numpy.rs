@@ -191,13 +191,13 @@ fn strong_ir(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
 }
 
 /// The strong float that functions compute in which are no ufuncs: float64 for integers, however small.
-pub fn strong_float(num: Num) -> Num {
-    to_float(Num::strong(num.scalar))
+pub fn strong_float(l: &Lower<'_>, num: Num) -> Num {
+    Num::strong(l.sized(to_float(num)).scalar)
 }
 
 fn one_float(l: &mut Lower<'_>, call: &Call) -> Res<(Value, Num)> {
     let [x] = call.exactly()?;
-    let Some(num) = x.num().map(strong_float) else {
+    let Some(num) = x.num().map(|num| strong_float(l, num)) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {}", call.name, x.ty())));
     };
     Ok((l.number_as(x, num.scalar, call.span)?, num))

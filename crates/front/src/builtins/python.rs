@@ -142,7 +142,8 @@ fn int(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 fn float(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    convert(l, call, Num::FLOAT, Number::Float(0.0))
+    let float = l.sized(Num::FLOAT);
+    convert(l, call, float, Number::Float(0.0))
 }
 
 pub fn bool(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
@@ -160,7 +161,7 @@ fn convert(l: &mut Lower<'_>, call: &Call, to: Num, empty: Number) -> Res<Val> {
     }
     let [x] = call.exactly()?;
     if let Val::Str(text) = x
-        && to == Num::FLOAT
+        && to.scalar.is_float()
     {
         return match text.trim().to_ascii_lowercase().parse::<f64>() {
             Ok(v) => Ok(Val::Lit(Lit::float(v))),
@@ -170,7 +171,7 @@ fn convert(l: &mut Lower<'_>, call: &Call, to: Num, empty: Number) -> Res<Val> {
     if let (Some(i), true) = (x.const_int(), to == Num::INT) {
         return Ok(Val::int(i));
     }
-    if let (Val::Lit(lit), true) = (x, to == Num::FLOAT && !x.num().is_some_and(|n| n.scalar.is_complex())) {
+    if let (Val::Lit(lit), true) = (x, to.scalar.is_float() && !x.num().is_some_and(|n| n.scalar.is_complex())) {
         return Ok(Val::Lit(Lit::float(lit.value.complex().0)));
     }
     l.cast(x, to, call.span)
@@ -184,7 +185,7 @@ fn complex(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (Some(x), None) = (re.num(), &im) else {
         return complex_of(l, &re, &im.unwrap_or(Val::Lit(Lit::float(0.0))), call);
     };
-    let num = complex_num(x);
+    let num = complex_num(l, x);
     let value = l.number_as(&re, num.scalar, span)?;
     Ok(Val::Num(value, num))
 }
@@ -196,17 +197,18 @@ fn complex_of(l: &mut Lower<'_>, re: &Val, im: &Val, call: &Call) -> Res<Val> {
     if x.scalar.is_complex() || y.scalar.is_complex() {
         return Err(l.unsupported(call.span, "complex takes two real numbers here"));
     }
-    let num = complex_num(unify(x, y));
+    let num = complex_num(l, unify(x, y));
     let (re, im) = l.unified(re, im, num.with(num.scalar.part()), call.span)?;
     Ok(Val::Num(l.b.emit(num.scalar, Op::Complex(re, im)), num))
 }
 
 /// The complex type with parts of a number's width.
-pub fn complex_num(num: Num) -> Num {
-    num.with(match to_float(num).scalar {
+pub fn complex_num(l: &Lower<'_>, num: Num) -> Num {
+    let num = num.with(match to_float(num).scalar {
         Scalar::F16 | Scalar::BF16 | Scalar::F32 | Scalar::C64 => Scalar::C64,
         _ => Scalar::C128,
-    })
+    });
+    l.sized(num)
 }
 
 fn pow(l: &mut Lower<'_>, call: &Call) -> Res<Val> {

@@ -108,7 +108,7 @@ impl Lower<'_> {
         };
         let mut num = unify(x, y);
         if !num.scalar.is_float() && !num.scalar.is_complex() {
-            num = num.with(Scalar::F64);
+            num = self.sized(num.with(Scalar::F64));
         }
         self.check_divisor(b, num, span)?;
         let (x, y) = self.unified(a, b, num, span)?;
@@ -281,7 +281,7 @@ impl Lower<'_> {
                 let diag = Diagnostic::new(DiagnosticKind::Value, span, message);
                 return Err(diag.help("convert it with float(...)").into());
             }
-            num = Num::FLOAT;
+            num = self.sized(Num::FLOAT);
         }
         let base = self.number_as(a, num.scalar, span)?;
         let mut power = self.product_power(base, num.scalar, n.unsigned_abs());

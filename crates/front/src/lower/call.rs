@@ -174,7 +174,7 @@ impl Lower<'_> {
     /// float64 of a device.
     pub fn literal_type(&self, num: Num, f: &FunctionSource) -> Num {
         let narrow = library::is_library(f.key) && weft_math::is_narrow(&f.name);
-        if narrow && num == Num::FLOAT {
+        if narrow && num.weak && num.scalar.is_float() {
             Num::strong(Scalar::F32)
         } else {
             num

@@ -28,7 +28,7 @@ impl Lower<'_> {
         let val = if self.depth > DEEPEST {
             Err(self.unsupported(self.b.span, "this expression is nested too deeply; give a part of it a name"))
         } else {
-            self.expr_inner(e)
+            self.expr_inner(e).map(|val| self.sized_value(val))
         };
         self.depth -= 1;
         self.b.span = outer;
@@ -170,11 +170,11 @@ impl Lower<'_> {
             Object::None => Val::None,
             Object::Bool(b) => Val::Lit(Lit::bool(*b)),
             Object::Int(i) => Val::int(*i),
-            Object::Float(f) => Val::Lit(Lit::float(*f)),
-            Object::Complex(re, im) => Val::Lit(Lit {
+            Object::Float(f) => self.sized_value(Val::Lit(Lit::float(*f))),
+            Object::Complex(re, im) => self.sized_value(Val::Lit(Lit {
                 num: Num::COMPLEX,
                 value: Number::Complex(*re, *im),
-            }),
+            })),
             Object::Strong(s, re, im, int) => Val::Lit(strong_lit(*s, *re, *im, *int)),
             Object::Str(s) => Val::Str(s.clone()),
             Object::Tuple(items) => Val::Tuple(items.with(items.iter().map(|o| self.object(o, span)).collect::<Res<_>>()?)),

@@ -33,6 +33,30 @@ impl Lower<'_> {
         }
     }
 
+    /// A type as the device has it: weak floats are float32 where there is no float64.
+    pub fn sized(&self, num: Num) -> Num {
+        if self.cx.options.float64 { num } else { num.narrowed() }
+    }
+
+    /// A value of such a type.
+    pub fn sized_value(&mut self, val: Val) -> Val {
+        if self.cx.options.float64 {
+            return val;
+        }
+        match val {
+            Val::Lit(lit) => Val::Lit(Lit {
+                num: lit.num.narrowed(),
+                ..lit
+            }),
+            Val::Num(value, num) if num != num.narrowed() => {
+                let to = num.narrowed();
+                Val::Num(self.convert(value, num.scalar, to.scalar), to)
+            }
+            Val::Tuple(items) => Val::Tuple(items.with(items.iter().map(|item| self.sized_value(item.clone())).collect())),
+            other => other,
+        }
+    }
+
     /// A number as an `i64`, for indices, lengths and ranges.
     pub fn index_value(&mut self, val: &Val, span: Span) -> Res<Value> {
         match val.num().map(|n| n.scalar.kind()) {

@@ -144,6 +144,7 @@ pub fn host() -> Options {
         contract: false,
         python_errors: true,
         bounds: Bounds::default(),
+        float64: true,
     }
 }
 

@@ -5,6 +5,7 @@
 
 use naga::{Barrier, BinaryOperator, Statement};
 use weft_ir::{Block, FenceScope, Label, Stmt, StmtKind, Value};
+use weft_passes::operands::ends;
 use weft_passes::range::Range;
 
 use super::func::Fx;
@@ -50,7 +51,19 @@ enum Direction {
 
 impl<'m> Fx<'m> {
     pub fn block(&mut self, block: &'m Block) -> Res<()> {
-        block.0.iter().try_for_each(|stmt| self.stmt(stmt))
+        let mark = self.known.mark();
+        let done = block.0.iter().try_for_each(|stmt| self.stmt(stmt));
+        self.forget(mark);
+        done
+    }
+
+    /// A side of a branch.
+    fn side(&mut self, block: &'m Block, cond: Value, holds: bool) -> Res<naga::Block> {
+        let mark = self.known.mark();
+        self.suppose(cond, holds);
+        let made = self.nested(block);
+        self.forget(mark);
+        made
     }
 
     /// A block of naga's.
@@ -74,11 +87,15 @@ impl<'m> Fx<'m> {
                 self.set_local(*local, &val)?;
             }
             StmtKind::If { cond, then, other } => {
-                let cond = self.operand(*cond)?;
-                let (then, other) = (self.nested(then)?, self.nested(other)?);
-                self.w.branch(cond, then, other);
+                let test = self.operand(*cond)?;
+                let sides = (self.side(then, *cond, true)?, self.side(other, *cond, false)?);
+                self.w.branch(test, sides.0, sides.1);
+                if ends(then) || ends(other) {
+                    self.suppose(*cond, ends(other));
+                }
             }
             StmtKind::Loop(body) => {
+                self.known.enter_loop(body);
                 self.enter(FrameKind::Loop);
                 let body = self.nested(body)?;
                 self.ready();
@@ -121,7 +138,8 @@ impl<'m> Fx<'m> {
             StmtKind::Print(items) => self.print(items)?,
             StmtKind::ParFor { .. } | StmtKind::Launch { .. } => return self.unsupported("a parallel loop inside a kernel"),
         }
-        self.check_width(&stmt.kind)
+        self.check_width(&stmt.kind);
+        Ok(())
     }
 
     fn fence(&mut self, scope: FenceScope) {
@@ -209,6 +227,7 @@ impl<'m> Fx<'m> {
 
     fn counted(&mut self, var: Value, [start, stop, step]: [Value; 3], body: &'m Block) -> Res<()> {
         let (start, stop, step) = (self.num(start)?, self.num(stop)?, self.num(step)?);
+        self.known.enter_loop(body);
         let up = match step.range() {
             Some(range) if range.lo > 0 => Direction::Up,
             Some(range) if range.hi < 0 => Direction::Down,

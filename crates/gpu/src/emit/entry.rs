@@ -10,7 +10,7 @@ use weft_passes::range::Range;
 
 use super::control::FrameKind;
 use super::func::Fx;
-use super::number::{LENGTH, NARROW, Num};
+use super::number::Num;
 use super::values::{Res, Val};
 use super::views::Reach;
 use super::writer::{Operand, Ty};
@@ -22,9 +22,10 @@ pub fn emit(module: &Module, request: &Request) -> Res<Emitted> {
     if views != request.classes.len() {
         return Err(EmitError::Internal(format!("{} classes of {views} views", request.classes.len())));
     }
-    // What locals lie between is seen when the code has been written, and then it is written anew.
+    // What locals lie between is seen when the code has been written. It is written anew until it sets them to nothing else than was
+    // supposed of them.
     let mut locals = vec![Reach::default(); f.locals.len()];
-    loop {
+    for round in 0.. {
         let mut fx = Fx::new(module, request, storage::find(f, request), locals.clone());
         fx.arguments();
         fx.look_around();
@@ -35,12 +36,18 @@ pub fn emit(module: &Module, request: &Request) -> Res<Emitted> {
             FuncKind::Loop { .. } => return fx.unsupported("a reduction over a loop on a GPU"),
             kind => return Err(EmitError::Internal(format!("an entry of kind {kind:?} for a GPU"))),
         }
-        if fx.learnt(&locals) {
-            locals.clone_from(&fx.found);
-        } else {
-            return fx.finish();
+        let mut settled = true;
+        for (known, found) in locals.iter_mut().zip(&fx.found) {
+            settled &= !known.grow(*found, round);
+        }
+        if settled {
+            return match fx.refused.take() {
+                Some(refusal) => Err(refusal),
+                None => fx.finish(),
+            };
         }
     }
+    Err(EmitError::Internal(format!("{}: its locals", f.name)))
 }
 
 /// Arguments of the entry function that say where a thread is.
@@ -60,15 +67,6 @@ impl Fx<'_> {
                 binding: Some(Binding::BuiltIn(built_in)),
             });
         }
-    }
-
-    /// Is an `i64` now known to fit 32 bits that was not before? What was found with less known stays right.
-    fn learnt(&self, known: &[Reach]) -> bool {
-        let is_short = |reach: &Reach| matches!(reach, Reach::Short(_));
-        self.found
-            .iter()
-            .zip(known)
-            .any(|(found, known)| is_short(found) && !is_short(known))
     }
 
     fn look_around(&mut self) {
@@ -131,13 +129,21 @@ impl Fx<'_> {
         }
     }
 
+    fn numbered(&self, op: Operand) -> Num {
+        if op.ty == Ty::I32 {
+            Num::Short(op, self.lengths())
+        } else {
+            Num::Reg(op)
+        }
+    }
+
     fn count(&mut self, a: Num, b: Num) -> Num {
         if a.const_int() == Some(1) {
             return b;
         }
         let (x, y) = (self.linear(a), self.linear(b));
         let product = self.w.binary(BinaryOperator::Multiply, x, y);
-        numbered(product)
+        self.numbered(product)
     }
 
     /// The indices of a point from its number, the last axis fastest.
@@ -156,7 +162,8 @@ impl Fx<'_> {
                 rest = self.w.bitcast(quotient, ty);
                 self.w.bitcast(at, ty)
             };
-            self.define(*index, Val::Num(numbered(at)));
+            let at = self.numbered(at);
+            self.define(*index, Val::Num(at));
         }
         Ok(())
     }
@@ -186,7 +193,7 @@ impl Fx<'_> {
 
     fn scalar_param(&mut self, s: Scalar, slot: u32) -> Num {
         if s == Scalar::I64 && self.cx.request.facts.small {
-            return Num::Short(self.slot(slot, Scalar::I32), Range::new(-NARROW, NARROW));
+            return Num::Short(self.slot(slot, Scalar::I32), Range::new(-self.narrow(), self.narrow()));
         }
         Num::Reg(self.slot(slot, s))
     }
@@ -300,10 +307,6 @@ impl Fx<'_> {
         }
         bytes
     }
-}
-
-fn numbered(op: Operand) -> Num {
-    if op.ty == Ty::I32 { Num::Short(op, LENGTH) } else { Num::Reg(op) }
 }
 
 /// What devices are asked to run by name: a module's one entry point.

@@ -7,6 +7,7 @@ use naga::{Expression, Function as NagaFunction, Handle, StorageAccess, TypeInne
 use weft_ir::{Function, Geometry, Module, Op, Scalar, Space, Span, StmtKind, Type, Value};
 
 use super::control::Frame;
+use super::known::Known;
 use super::memory::Array;
 use super::number::Num;
 use super::numbers::Numbers;
@@ -45,6 +46,9 @@ pub struct Fx<'m> {
     /// What locals are known to lie between, and what they have been found to.
     pub locals: Vec<Reach>,
     pub found: Vec<Reach>,
+    pub known: Known,
+    /// The first statement that asks for what the device has not. Only the last round's counts: what locals lie between is known then.
+    pub refused: Option<EmitError>,
     pub storages: Storages,
     /// The storages' variables, as far as they have been used.
     pub homes: Vec<Option<Array>>,
@@ -91,6 +95,8 @@ impl<'m> Fx<'m> {
             defs: vec![None; f.values.len()],
             slots: Vec::new(),
             found: vec![Reach::Unset; locals.len()],
+            known: Known::default(),
+            refused: None,
             locals,
             homes: vec![None; storages.list.len()],
             storages,
@@ -159,18 +165,21 @@ impl<'m> Fx<'m> {
     }
 
     /// Refuses a statement that has used what the device has not.
-    pub fn check_width(&self, kind: &StmtKind) -> Res<()> {
+    pub fn check_width(&mut self, kind: &StmtKind) {
         let features = self.cx.request.features;
-        if self.w.used_float64 && !features.float64 {
-            return self.no_float64(&self.subject(kind));
+        let (wide_float, wide_int) = (
+            self.w.used_float64 && !features.float64,
+            self.w.used_int64 && !features.int64,
+        );
+        if self.refused.is_some() || !(wide_float || wide_int) {
+            return;
         }
-        if self.w.used_int64 && !features.int64 {
-            let what = self.subject(kind);
-            return self.unsupported(format!(
-                "this GPU has no 64-bit integers; {what} needs them: use int32, or device='cpu'"
-            ));
-        }
-        Ok(())
+        let (what, elem) = self.subject(kind);
+        let (message, span) = (self.no_width(&what, elem, wide_float), self.span);
+        self.refused = Some(match wide_float || elem.is_some() {
+            true => EmitError::Unsupported { message, span },
+            false => EmitError::Wide { message, span },
+        });
     }
 
     /// Refuses local arrays that no thread of a GPU has the memory for: drivers do not say what they take, and fail in ways of their own.
@@ -190,18 +199,41 @@ impl<'m> Fx<'m> {
     }
 
     fn no_float64<T>(&self, what: &str) -> Res<T> {
-        self.unsupported(format!("this GPU has no float64; {what} is float64: use float32, or device='cpu'"))
+        self.unsupported(self.no_width(what, None, true))
     }
 
-    /// What a statement is about.
-    fn subject(&self, kind: &StmtKind) -> String {
+    /// `elem` is the type of an array's elements where it is an array that is too wide.
+    fn no_width(&self, what: &str, elem: Option<Scalar>, float: bool) -> String {
+        let (has, narrow) = match (float, elem) {
+            (true, Some(s)) if s.is_complex() => ("float64", "complex64"),
+            (true, _) => ("float64", "float32"),
+            (false, Some(Scalar::U64)) => ("64-bit integers", "uint32"),
+            (false, _) => ("64-bit integers", "int32"),
+        };
+        match elem {
+            Some(elem) => format!(
+                "this GPU has no {has}, and {what} is an array of {}: make it one of {narrow} (a.astype(np.{narrow})), or use device='cpu'",
+                elem.numpy_name()
+            ),
+            None if float => format!(
+                "this GPU has no float64, and {what} is float64: make it float32 (np.float32(...), a.astype(np.float32)), or use device='cpu'"
+            ),
+            None => format!(
+                "this GPU has no 64-bit integers, and {what} is not known to fit 32 bits: make it int32 (np.int32(...)), or use device='cpu'"
+            ),
+        }
+    }
+
+    /// What a statement is about; of an access to an array of 64-bit numbers also their type.
+    fn subject(&self, kind: &StmtKind) -> (String, Option<Scalar>) {
         let value = match kind {
             StmtKind::Let(_, Op::Load { view, .. } | Op::Atomic { view, .. }) | StmtKind::Store { view, .. } => *view,
             StmtKind::Let(value, _) => *value,
-            StmtKind::Set(local, _) => return self.f.locals[local.index()].name.clone(),
-            _ => return "what is used here".to_owned(),
+            StmtKind::Set(local, _) => return (self.f.locals[local.index()].name.clone(), None),
+            _ => return ("what is used here".to_owned(), None),
         };
-        self.name_of(value)
+        let elem = self.f.ty(value).view().map(|view| view.elem).filter(|elem| elem.part().size() == 8);
+        (self.name_of(value), elem)
     }
 
     fn name_of(&self, value: Value) -> String {

@@ -19,6 +19,7 @@ mod atomic;
 mod control;
 mod entry;
 mod func;
+mod known;
 mod mailbox;
 mod memory;
 mod number;
@@ -34,6 +35,7 @@ pub use entry::{ENTRY, entry_point};
 use naga::valid::ModuleInfo;
 use weft_ir::{Module, Span};
 use weft_passes::written;
+use weft_runtime::CompileError;
 pub use weft_runtime::ViewParam;
 pub use weft_runtime::mailbox::{ErrorSite, PrintPart, PrintSite};
 
@@ -42,24 +44,42 @@ use crate::features::Features;
 /// What the host has found out about a launch's arguments and the code may rely on.
 ///
 /// More facts make better code. A launch may use any code whose facts hold for it; `Facts::default()` is always right.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Facts {
-    /// Every view has fewer than 2³⁰ elements (and every extent is below that), and the grid has fewer than 2³⁰ threads along each axis
-    /// (a loop: fewer points, too). Extents come as 32-bit parameters then. Where elements lie is computed in 32 bits in any case, since
-    /// a binding is smaller than 2³² bytes.
+    /// Every view has fewer than 2^`bits` elements (and every extent is below that), and the grid has fewer threads than that along each
+    /// axis (a loop: fewer points, too). Extents come as 32-bit parameters then. Where elements lie is computed in 32 bits in any case,
+    /// since a binding is smaller than 2³² bytes.
     pub narrow: bool,
-    /// Every `int64` among the scalar arguments (see [`int_params`]) is between -2³⁰ and 2³⁰: they come as 32-bit parameters.
+    /// Every `int64` among the scalar arguments (see [`int_params`]) is between -2^`bits` and 2^`bits`: they come as 32-bit parameters.
     pub small: bool,
+    /// [`Facts::BITS`], or fewer where what is made of such numbers would not fit 32 bits else, and there are no others.
+    pub bits: u8,
+}
+
+impl Default for Facts {
+    fn default() -> Facts {
+        Facts {
+            narrow: false,
+            small: false,
+            bits: Facts::BITS,
+        }
+    }
 }
 
 impl Facts {
-    pub const ALL: Facts = Facts { narrow: true, small: true };
+    pub const BITS: u8 = weft_runtime::NARROW.ilog2() as u8;
+    pub const ALL: Facts = Facts {
+        narrow: true,
+        small: true,
+        bits: Facts::BITS,
+    };
 
     /// The facts in both.
     pub const fn and(self, other: Facts) -> Facts {
         Facts {
             narrow: self.narrow && other.narrow,
             small: self.small && other.small,
+            bits: if self.bits > other.bits { self.bits } else { other.bits },
         }
     }
 }
@@ -137,8 +157,28 @@ pub struct ClassUse {
 pub enum EmitError {
     /// The program asks for something the device cannot do; the span says where.
     Unsupported { message: String, span: Span },
+    /// It asks for 64-bit integers, which the device has not. With facts of fewer [`Facts::bits`] it may not.
+    Wide { message: String, span: Span },
     /// The module is not what the passes promise.
     Internal(String),
+    /// The driver does not take the code.
+    Refused(CompileError),
+}
+
+impl From<EmitError> for CompileError {
+    fn from(error: EmitError) -> CompileError {
+        match error {
+            EmitError::Unsupported { message, span } | EmitError::Wide { message, span } => CompileError::Unsupported { message, span },
+            EmitError::Internal(message) => CompileError::Internal(message),
+            EmitError::Refused(error) => error,
+        }
+    }
+}
+
+impl From<CompileError> for EmitError {
+    fn from(error: CompileError) -> EmitError {
+        EmitError::Refused(error)
+    }
 }
 
 /// Writes the entry of a module: a `Kernel`, or a `Loop` without reductions.

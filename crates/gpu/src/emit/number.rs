@@ -19,11 +19,6 @@ pub enum Num {
     Short(Operand, Range),
 }
 
-/// What [`super::Facts::narrow`] promises of lengths and of threads along an axis.
-pub const NARROW: i64 = weft_runtime::NARROW as i64;
-/// Lengths in narrow code.
-pub const LENGTH: Range = Range::new(0, NARROW - 1);
-
 impl Num {
     pub fn int(v: i64) -> Num {
         match i32::try_from(v) {
@@ -47,6 +42,16 @@ impl Num {
 }
 
 impl Fx<'_> {
+    /// What [`Facts::narrow`](super::Facts::narrow) promises that lengths and threads along an axis are below.
+    pub fn narrow(&self) -> i64 {
+        1 << self.cx.request.facts.bits
+    }
+
+    /// Lengths in narrow code.
+    pub fn lengths(&self) -> Range {
+        Range::new(0, self.narrow() - 1)
+    }
+
     /// The number in a register of its own type.
     pub fn take(&mut self, n: Num) -> Operand {
         match n {
@@ -170,7 +175,7 @@ impl Fx<'_> {
     pub fn grid_count(&mut self, blocks: Num, threads: Num) -> Num {
         match (blocks, threads) {
             (Num::Short(x, r), Num::Short(y, s)) if self.cx.request.facts.narrow => {
-                Num::Short(self.mul32(x, y), Range::new(r.lo * s.lo, NARROW))
+                Num::Short(self.mul32(x, y), Range::new(r.lo * s.lo, self.narrow()))
             }
             _ => self.whole(BinOp::Mul, blocks, threads),
         }

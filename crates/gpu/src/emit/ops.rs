@@ -14,7 +14,10 @@ impl Fx<'_> {
     pub fn op(&mut self, value: Value, op: &Op) -> Res<Val> {
         let view = |made: View| Ok(Val::View(Rc::new(made)));
         match op {
-            Op::Get(local) => Ok(self.get_local(*local)),
+            Op::Get(local) => {
+                self.known.read(value, *local);
+                Ok(self.get_local(*local))
+            }
             Op::Slice { view: of, axes } => {
                 let (ty, of) = (self.view_type(value)?, self.view(*of)?);
                 view(self.slice(ty, &of, axes)?)

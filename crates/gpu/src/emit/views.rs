@@ -6,7 +6,7 @@ use weft_ir::{ArrayId, AxisSlice, ConstId, Layout, Local, Part, Scalar, Space, T
 use weft_passes::range::Range;
 
 use super::func::Fx;
-use super::number::{LENGTH, Num};
+use super::number::Num;
 use super::storage::StorageId;
 use super::values::{Base, Res, Val, View, is_contiguous, parts};
 use super::writer::{Operand, Ty, Variable};
@@ -14,8 +14,8 @@ use super::writer::{Operand, Ty, Variable};
 /// Where a local lives.
 #[derive(Clone, Debug)]
 pub enum Slot {
-    /// A number; of an `i64` that is held in 32 bits what it lies between.
-    Number(Variable, Option<Range>),
+    /// A number. Is it an `i64` that is held in 32 bits?
+    Number(Variable, bool),
     /// A view: which storage it lies in, if there are several, its offset, shape and strides.
     View {
         ty: ViewType,
@@ -26,6 +26,10 @@ pub enum Slot {
         strides: Vec<Variable>,
     },
 }
+
+/// Rounds after which what a local lies between is taken to be all of 32 bits, and none that is known, if it still grows.
+const PATIENT: usize = 3;
+const TIRED: usize = 6;
 
 /// What the numbers that a local is set to lie between.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,6 +42,31 @@ pub enum Reach {
 }
 
 impl Reach {
+    /// Takes in what was found in a round that supposed this. Was it more?
+    pub fn grow(&mut self, found: Reach, round: usize) -> bool {
+        let before = *self;
+        match found {
+            Reach::Unset => {}
+            Reach::Wide => *self = Reach::Wide,
+            Reach::Short(range) => self.join(Some(range)),
+        }
+        if *self == before {
+            return false;
+        }
+        if let (Reach::Short(old), Reach::Short(new)) = (before, *self)
+            && round >= PATIENT
+        {
+            *self = match round {
+                TIRED.. => Reach::Wide,
+                _ => Reach::Short(Range::new(
+                    if new.lo < old.lo { Range::I32.lo } else { old.lo },
+                    if new.hi > old.hi { Range::I32.hi } else { old.hi },
+                )),
+            };
+        }
+        true
+    }
+
     fn join(&mut self, range: Option<Range>) {
         *self = match (*self, range) {
             (Reach::Unset, Some(range)) => Reach::Short(range),
@@ -60,9 +89,9 @@ impl Fx<'_> {
         for (i, local) in f.locals.iter().enumerate() {
             let slot = match &local.ty {
                 Type::Scalar(s) => {
-                    let range = self.locals[i].range();
-                    let ty = if range.is_some() { Ty::I32 } else { Ty::of(*s) };
-                    Slot::Number(self.w.variable(ty), range)
+                    let short = *s == Scalar::I64 && self.locals[i] != Reach::Wide;
+                    let ty = if short { Ty::I32 } else { Ty::of(*s) };
+                    Slot::Number(self.w.variable(ty), short)
                 }
                 Type::View(v) => self.view_slot(Local(i as u32), *v),
                 Type::Tuple(_) => return self.internal("a local that is a tuple"),
@@ -92,10 +121,32 @@ impl Fx<'_> {
         self.cx.request.facts.narrow || ty.space != Space::Global
     }
 
+    /// What a local lies between: all it is set to, as far as is supposed or has been seen, and what conditions say. A round that finds
+    /// more than it supposed is not the last.
+    fn range_of(&self, local: Local) -> Range {
+        let mut all = self.locals[local.index()];
+        match self.found[local.index()] {
+            Reach::Unset => {}
+            found => all.join(found.range()),
+        }
+        let all = match all {
+            Reach::Unset => Range::new(0, 0),
+            Reach::Short(range) => range,
+            Reach::Wide => Range::I32,
+        };
+        match self.known.range(local) {
+            Some(known) if known.lo.max(all.lo) <= known.hi.min(all.hi) => Range::new(known.lo.max(all.lo), known.hi.min(all.hi)),
+            _ => all,
+        }
+    }
+
     pub fn get_local(&mut self, local: Local) -> Val {
         match self.slots[local.index()].clone() {
-            Slot::Number(variable, None) => Val::Num(Num::Reg(self.w.get(variable))),
-            Slot::Number(variable, Some(range)) => Val::Num(Num::Short(self.w.get(variable), range)),
+            Slot::Number(variable, false) => Val::Num(Num::Reg(self.w.get(variable))),
+            Slot::Number(variable, true) => {
+                let range = self.range_of(local);
+                Val::Num(Num::Short(self.w.get(variable), range))
+            }
             Slot::View {
                 ty,
                 storages,
@@ -104,8 +155,9 @@ impl Fx<'_> {
                 shape,
                 strides,
             } => {
+                let length = self.lengths();
                 let shape = shape.iter().map(|variable| match variable.ty {
-                    Ty::I32 => Num::Short(self.w.get(*variable), LENGTH),
+                    Ty::I32 => Num::Short(self.w.get(*variable), length),
                     _ => Num::Reg(self.w.get(*variable)),
                 });
                 let shape = shape.collect();
@@ -131,9 +183,12 @@ impl Fx<'_> {
 
     pub fn set_local(&mut self, local: Local, val: &Val) -> Res<()> {
         match (self.slots[local.index()].clone(), val) {
-            (Slot::Number(variable, range), Val::Num(n)) => {
-                self.found[local.index()].join(n.range());
-                let op = if range.is_some() { self.take_short(*n) } else { self.take(*n) };
+            (Slot::Number(variable, short), Val::Num(n)) => {
+                if self.f.locals[local.index()].ty == Type::Scalar(Scalar::I64) {
+                    self.found[local.index()].join(n.range());
+                    self.known.set(local);
+                }
+                let op = if short { self.take_short(*n) } else { self.take(*n) };
                 self.w.set(variable, op);
             }
             (
@@ -230,7 +285,7 @@ impl Fx<'_> {
     /// A length computed in the program, held in 32 bits where the axis it is a part of is short.
     fn length(&mut self, of: Num, len: Num) -> Num {
         match (of, len) {
-            (Num::Short(..), Num::Reg(op)) if op.ty == Ty::I64 => Num::Short(self.take_short(len), LENGTH),
+            (Num::Short(..), Num::Reg(op)) if op.ty == Ty::I64 => Num::Short(self.take_short(len), self.lengths()),
             _ => len,
         }
     }
@@ -352,7 +407,7 @@ impl Fx<'_> {
     /// The length in a slot.
     pub fn extent(&mut self, slot: u32) -> Num {
         if self.cx.request.facts.narrow {
-            return Num::Short(self.slot(slot, Scalar::I32), LENGTH);
+            return Num::Short(self.slot(slot, Scalar::I32), self.lengths());
         }
         Num::Reg(self.slot(slot, Scalar::I64))
     }
