@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import importlib.util
 import inspect
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -16,7 +17,11 @@ import weft
 
 FILES = sorted(path for path in Path(__file__).parent.glob("*.py") if path.name != "test_kernels.py")
 CASES = [(path, line) for path in FILES for line in runlines.read(path.read_text())]
-DEVICES = sorted({device.kind for device in weft.devices()}) + ["checked"]
+SMALL = [device.name for device in weft.devices() if not device.float64][:1]
+"""A GPU without float64: what it does not refuse is right, in float32."""
+DEVICES = sorted({device.kind for device in weft.devices()}) + SMALL + ["checked"]
+SINGLE = 2e-5
+REFUSALS = r"no float64, and|no 64-bit integers, and|no atomic operations on 64-bit elements|cannot let the whole grid wait"
 
 
 def load(path: Path, device: str) -> ModuleType:
@@ -33,13 +38,22 @@ def modules() -> dict[tuple[Path, str], ModuleType]:
     return {}
 
 
+@pytest.mark.filterwarnings("ignore::weft.PrecisionWarning")
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("path, line", CASES, ids=[f"{p.stem}:{c.line}" for p, c in CASES])
 def test_run_line(path, line, device, modules, monkeypatch):
     if device == "checked":
         monkeypatch.setenv("WEFT_CHECK", "1")
     with weft.device("cpu" if device == "checked" else device):
-        check(path, line, device, modules)
+        if device not in SMALL:
+            check(path, line, device, modules)
+            return
+        try:
+            check(path, line, device, modules)
+        except weft.UnsupportedError as error:
+            assert re.search(REFUSALS, str(error)) and "-->" in str(error)
+        except weft.LaunchError as error:
+            assert re.search(r"a block may have \d+ (bytes of shared memory|threads.*\.forall\(shape\))", str(error))
 
 
 def check(path, line, device, modules):
@@ -63,10 +77,19 @@ def check(path, line, device, modules):
     expected = runlines.run_oracle(wanted, expected_args)
     got = runlines.run_compiled(wanted, args)
 
-    runlines.assert_same(got, expected, line.rtol, "result")
+    rtol = line.rtol
+    if device in SMALL:
+        rtol = max(rtol or 0, SINGLE)
+    runlines.assert_same(got, expected, rtol, "result")
     for number, (have, want) in enumerate(zip(args, expected_args)):
-        if isinstance(want, np.ndarray):
-            runlines.assert_same(have, want, line.rtol, f"argument {number}")
+        if not isinstance(want, np.ndarray):
+            continue
+        if device in SMALL and want.dtype.kind in "biu":
+            # Counts of steps in float32 are others where the steps are chaotic.
+            share = 0.99 if any(isinstance(arg, float) for arg in wanted.args) else 1
+            assert (have == want).mean() >= share
+        else:
+            runlines.assert_same(have, want, rtol, f"argument {number}")
 
 
 def refusal(wanted, device):

@@ -4,9 +4,11 @@ not is refused by line. SwiftShader, a Vulkan driver for the CPU, is such a devi
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -205,11 +207,18 @@ def test_the_demo_picture(small):
 
 
 def test_the_validation_layer_has_nothing_to_say(small, tmp_path):
-    """The tests of devices once more, on each Vulkan driver of the machine, under Khronos' validation layer."""
+    """Kernels with barriers, warps, shared memory, copies, streams on each Vulkan driver, under Khronos' validation layer."""
     log = tmp_path / "messages.txt"
     (tmp_path / "vk_layer_settings.txt").write_text(
         "khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\n"
         "khronos_validation.report_flags = error,warn\n"
         f"khronos_validation.log_filename = {log}\n"
     )
-    del subprocess, sys
+    layer = {"VK_INSTANCE_LAYERS": "VK_LAYER_KHRONOS_validation", "VK_LAYER_SETTINGS_PATH": str(tmp_path)}
+    tests = Path(__file__).parent.parent
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "vulkan"]
+    files = [tests / "kernels" / "test_kernels.py", tests / "python" / "test_streams.py", tests / "python" / "test_cuda_memory.py"]
+    run = subprocess.run([*command, *map(str, files)], env={**os.environ, **layer}, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout
+    assert log.exists(), "the layer is not there: scripts/setup.sh fetches it"
+    assert log.read_text() == ""

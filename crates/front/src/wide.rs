@@ -21,7 +21,12 @@ fn in_block(module: &Module, function: &Function, block: &Block) -> Option<Span>
 }
 
 fn is_wide(module: &Module, function: &Function, value: Value, op: &Op) -> bool {
-    let wide = |value: Value| function.ty(value).scalar().is_some_and(|s| (s.is_float() || s.is_complex()) && s.part().size() == 8);
+    let wide = |value: Value| {
+        function
+            .ty(value)
+            .scalar()
+            .is_some_and(|s| (s.is_float() || s.is_complex()) && s.part().size() == 8)
+    };
     match op {
         Op::Unary(..) | Op::Binary(..) | Op::Fma(..) | Op::Cast(_) => wide(value),
         Op::Compare(_, a, _) => wide(*a),

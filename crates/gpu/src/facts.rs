@@ -25,8 +25,14 @@ const TIERS: [u8; 5] = [10, 14, 18, 22, 26];
 
 /// The same facts, with bits for the sizes that this launch has.
 pub fn tightened(facts: Facts, views: &[ViewParam], ints: &[u32], args: &[u64], threads: &[u64]) -> Facts {
-    let elements = views.iter().filter_map(|view| Window::of(view, args)).map(|window| window.elements());
-    let numbers = ints.iter().filter_map(|&slot| args.get(slot as usize)).map(|&n| (n as i64).unsigned_abs());
+    let elements = views
+        .iter()
+        .filter_map(|view| Window::of(view, args))
+        .map(|window| window.elements());
+    let numbers = ints
+        .iter()
+        .filter_map(|&slot| args.get(slot as usize))
+        .map(|&n| (n as i64).unsigned_abs());
     let most = threads.iter().copied().chain(elements).chain(numbers).max().unwrap_or(0);
     let bits = TIERS.into_iter().find(|&bits| most < 1 << bits);
     Facts {

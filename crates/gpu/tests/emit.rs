@@ -186,7 +186,8 @@ fn float64_is_refused_where_there_is_none() {
   %2: f64 = load %0[%1]
   store %0[%1] = %2
 }";
-    let said = "this GPU has no float64, and image is an array of float64: make it one of float32 (a.astype(np.float32)), or use device='cpu'";
+    let said =
+        "this GPU has no float64, and image is an array of float64: make it one of float32 (a.astype(np.float32)), or use device='cpu'";
     assert_eq!(refusal(source, &Features::lavapipe()), None);
     assert_eq!(refusal(source, &Features::metal()).as_deref(), Some(said));
     assert_eq!(refusal(source, &Features::dx12()).as_deref(), Some(said));

@@ -47,7 +47,15 @@ fn code_runs_whatever_the_facts() {
     for narrow in [false, true] {
         for small in [false, true] {
             let exe = gpu()
-                .compile_for(module.clone(), CompileOptions::default(), Facts { narrow, small, ..Facts::ALL })
+                .compile_for(
+                    module.clone(),
+                    CompileOptions::default(),
+                    Facts {
+                        narrow,
+                        small,
+                        ..Facts::ALL
+                    },
+                )
                 .unwrap();
             for by in [1, -7, 1 << 40] {
                 let [a, b, c] = line(&*out, 8);

@@ -13,8 +13,8 @@ use crate::bind::Args;
 use crate::classify::Captured;
 use crate::key::{self, Key};
 use crate::numpy::Numpy;
-use crate::signature::{self, Conversion, Signature};
 use crate::precision::Precision;
+use crate::signature::{self, Conversion, Signature};
 use crate::slots::Number;
 use crate::{devices, errors};
 
@@ -209,7 +209,7 @@ impl Core {
         };
         let compiled = weft_front::compile(&source, types, options).map_err(|e| errors::diagnostic(py, &e))?;
         if !options.float64 {
-            self.precision.warn(py, &source, types, self.options, device)?;
+            self.precision.warn(py, &source, types, self.options, device, &compiled.module)?;
         }
         Ok((compiled.module, compiled.result))
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
 use weft_front::{ArgType, FunctionSource, Options};
+use weft_ir::Module;
 use weft_runtime::Device;
 
 use crate::errors;
@@ -18,6 +19,7 @@ pub struct Precision {
 
 impl Precision {
     /// Says it once, if the function compiled for these types computes in float64 where there is one: with the first line that does.
+    /// `here` is the function as this device computes it.
     #[cold]
     pub fn warn(
         &self,
@@ -26,8 +28,10 @@ impl Precision {
         types: &[ArgType],
         options: Options,
         device: &Arc<dyn Device>,
+        here: &Module,
     ) -> PyResult<()> {
-        if self.told.load(Ordering::Relaxed) {
+        // What asks for float64 even here will be refused.
+        if self.told.load(Ordering::Relaxed) || weft_front::first_wide(here).is_some() {
             return Ok(());
         }
         let wide = Options { float64: true, ..options };

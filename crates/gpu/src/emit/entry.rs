@@ -203,7 +203,11 @@ impl Fx<'_> {
             return *known;
         }
         let block = self.cx.request.block.map(i64::from);
-        let most = i64::from(i32::MAX);
+        // In narrow code a grid has few threads along an axis, and so the fewer blocks.
+        let most = match self.cx.request.facts.narrow {
+            true => block.map(|threads| (self.narrow() / threads.max(1)).max(1)),
+            false => [i64::from(i32::MAX); 3],
+        };
         let n = match query {
             Geometry::BlockDim(axis) => Num::int(block[axis as usize]),
             Geometry::ThreadIdx(axis) if block[axis as usize] == 1 => Num::int(0),
@@ -226,11 +230,11 @@ impl Fx<'_> {
                 self.w.begin_early();
                 let op = self.w.binary(BinaryOperator::Add, group, first);
                 self.w.end_early();
-                Num::Short(op, Range::new(0, most - 1))
+                Num::Short(op, Range::new(0, most[axis as usize] - 1))
             }
             Geometry::GridDim(axis) => {
                 let op = self.signed_word(Word::GridDim(axis as u8));
-                Num::Short(op, Range::new(1, most))
+                Num::Short(op, Range::new(1, most[axis as usize]))
             }
             Geometry::LaneId => self.lane(),
         };

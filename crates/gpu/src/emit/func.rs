@@ -167,10 +167,7 @@ impl<'m> Fx<'m> {
     /// Refuses a statement that has used what the device has not.
     pub fn check_width(&mut self, kind: &StmtKind) {
         let features = self.cx.request.features;
-        let (wide_float, wide_int) = (
-            self.w.used_float64 && !features.float64,
-            self.w.used_int64 && !features.int64,
-        );
+        let (wide_float, wide_int) = (self.w.used_float64 && !features.float64, self.w.used_int64 && !features.int64);
         if self.refused.is_some() || !(wide_float || wide_int) {
             return;
         }
