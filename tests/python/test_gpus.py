@@ -5,6 +5,7 @@ Linux has Mesa's driver for the CPU among what `scripts/setup.sh` installs, so t
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -206,3 +207,29 @@ def test_arrays_of_two_devices_in_one_launch(gpu):
 def add(a, b):
     i = cuda.grid(1)
     a[i] += b[i]
+
+
+def test_zeros_that_a_driver_could_compute_itself(gpu):
+    """Mesa's driver for the CPU takes `x * 0` for 0 and an absolute value for its argument where it sees what that is."""
+
+    @cuda.jit(fma=False)
+    def zeros(p, out):
+        x = np.float32(1)
+        for _ in range(2):
+            x -= np.float32(0.5)
+        out[0] = p[0] * x
+        y = np.float32(0.25) - np.float32(0.25) if p[1] > 0 else np.float32(0.5) * np.float32(0)
+        out[1] = p[0] * y
+        out[2] = p[0] * np.float32(np.float16(1e-9))
+        out[3] = p[2] / x
+        out[4] = p[1] - p[1] + x
+        out[5] = abs(np.sqrt(p[3]))
+        out[6] = np.fabs(np.sqrt(p[3]))
+        out[7] = np.float32(abs(np.sqrt(np.float16(p[3]))))
+        out[8] = math.copysign(np.float32(1), abs(np.sqrt(p[3] * np.float32(1))))
+
+    p = np.array([np.nan, 1, 3, -0.0], np.float32)
+    out = np.ones(9, np.float32)
+    zeros[1, 1](p, out)
+    np.testing.assert_array_equal(out, np.array([np.nan, np.nan, np.nan, np.inf, 0, 0, 0, 0, 1], np.float32))
+    assert not np.signbit(out[4:8]).any()

@@ -188,6 +188,7 @@ impl Fx<'_> {
 
     pub fn bitcast(&mut self, from: Scalar, to: Scalar, a: Num) -> Res<Num> {
         let x = self.take(a);
+        let x = if from.is_int() && to.is_float() { self.veiled(x) } else { x };
         Ok(Num::Reg(self.calc(Number::Bitcast { from, to }, &[x])?))
     }
 

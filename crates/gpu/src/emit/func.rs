@@ -1,10 +1,11 @@
 //! The state of the function being written, and what every part of the emitter asks of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use naga::{Expression, Function as NagaFunction, Handle, StorageAccess, TypeInner};
-use weft_ir::{Function, Geometry, Module, Op, Scalar, Space, Span, StmtKind, Type, Value};
+use weft_ir::{Const, Function, Geometry, Module, Op, Scalar, Space, Span, StmtKind, Type, Value};
+use weft_passes::operands::walk;
 
 use super::control::Frame;
 use super::known::Known;
@@ -262,7 +263,7 @@ impl<'m> Fx<'m> {
         op
     }
 
-    /// Keeps the driver from seeing that zeros are zeros.
+    /// Keeps the driver from seeing that zeros are zeros: literal ones, and those it would compute of other literals.
     pub fn hide_zeros(&mut self) {
         let has = |s: Scalar| self.f.values.iter().any(|value| value.ty == Type::Scalar(s));
         let (single, double) = (has(Scalar::F32), has(Scalar::F64));
@@ -271,12 +272,32 @@ impl<'m> Fx<'m> {
         }
         let zero = self.word(Word::Zero);
         self.w.begin_early();
-        let zero32 = self.w.bitcast(zero, Ty::F32);
-        let zero64 = double.then(|| self.of_halves(Ty::F64, zero, zero));
+        let mut literals = BTreeSet::from([(Ty::F32, 0)]);
+        literals.extend(double.then_some((Ty::F64, 0)));
+        walk(&self.f.body, &mut |kind| {
+            if let StmtKind::Let(_, Op::Const(c)) = kind {
+                match c {
+                    Const::F32(bits) => literals.extend([(Ty::F32, u64::from(*bits))]),
+                    Const::F64(bits) => literals.extend([(Ty::F64, *bits)]),
+                    _ => {}
+                }
+            }
+        });
+        let mut hidden = Vec::with_capacity(literals.len());
+        for (ty, bits) in literals {
+            let [low, high] = [bits, bits >> 32].map(|half| match half as u32 {
+                0 => zero,
+                half => self.w.binary(naga::BinaryOperator::Add, zero, Ty::U32.int(half.into())),
+            });
+            let literal = match ty {
+                Ty::F64 => self.of_halves(ty, low, high),
+                _ => self.w.bitcast(low, ty),
+            };
+            hidden.push((ty, bits, literal));
+        }
         self.w.end_early();
-        self.w.replace_constant(Ty::F32, 0, zero32);
-        if let Some(zero64) = zero64 {
-            self.w.replace_constant(Ty::F64, 0, zero64);
+        for (ty, bits, literal) in hidden {
+            self.w.replace_constant(ty, bits, literal);
         }
     }
 

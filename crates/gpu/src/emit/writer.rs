@@ -12,7 +12,7 @@ use naga::{
 use weft_ir::Scalar;
 
 /// What a register holds. Integers below 32 bits are held in 32, extended as their sign says; 16-bit floats as their bits in a `u32`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Ty {
     Bool,
     I32,

@@ -64,6 +64,10 @@ pub(super) fn unary(b: &mut Body, op: UnOp, x: Val) -> Option<Val> {
             Some(b.eq(magnitude, infinity))
         }
         UnOp::SignBit => Some(sign_bit(b, x)),
+        UnOp::Abs => {
+            let magnitude = magnitude(b, x);
+            Some(b.float_of_bits(magnitude))
+        }
         UnOp::Sqrt => Some(quotient::square_root(b, x)),
         _ => None,
     }

@@ -74,6 +74,8 @@ impl Number {
     pub fn plain(self, features: &Features) -> Option<Plain> {
         match self {
             Number::Unary(UnOp::Sqrt, s) | Number::Binary(BinOp::Div, s, _) if !divides(features, s) => None,
+            // Of what it takes for no less than 0 such a driver makes nothing, and a root may be -0.
+            Number::Unary(UnOp::Abs, s) if is_wide_float(s) && !features.exact_zeros => None,
             Number::Unary(op, s) => unary(op, s),
             Number::Binary(op, s, t) if s == t => binary(op, s),
             Number::Compare(op, s) => comparison(op, s).map(Plain::Binary),
