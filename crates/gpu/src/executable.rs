@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use smallvec::SmallVec;
-use weft_ir::{Module, WARP};
+use weft_ir::{Module, Space, WARP};
 use weft_passes::operands::{is_barrier, is_of_warp, walk};
 use weft_passes::{GpuOptions, lower_for_gpu};
 use weft_runtime::profile::{self as record, Activity};
 use weft_runtime::{
     CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Outcome, Resources, RunError, Signature, ViewParam,
-    checked, hosts,
+    array_bytes, checked, hosts,
 };
 
 use crate::emit::{self, EmitError, Facts};
@@ -47,6 +47,8 @@ pub struct GpuExecutable {
     /// Slots of `int64`s among them, counted alike.
     ints: Vec<u32>,
     signature: Signature,
+    /// Bytes of its own arrays in shared memory.
+    own_shared: u64,
     /// Code for sizes of any number of bits asks for integers that the device has not: it is made for the sizes that there are.
     tight: AtomicBool,
     variants: Mutex<Vec<Arc<Variant>>>,
@@ -68,6 +70,7 @@ impl GpuExecutable {
         gpu.limits.check_own_shared_arrays(&module)?;
         let name = Arc::from(entry.name.as_str());
         let lowered = lowered(&module, &gpu.said, 1)?;
+        let own_shared = array_bytes(lowered.entry_function(), Space::Shared);
         Ok(GpuExecutable {
             views: emit::view_params(&lowered),
             ints: emit::int_params(&lowered),
@@ -78,6 +81,7 @@ impl GpuExecutable {
             most,
             name,
             signature,
+            own_shared,
             tight: AtomicBool::new(false),
             variants: Mutex::default(),
             making: Mutex::default(),
@@ -139,6 +143,8 @@ impl GpuExecutable {
     }
 
     fn start(&self, plan: &Plan<'_>, slots: &[u64], threads: &[u64]) -> Result<(), RunError> {
+        // Before the driver is given what it cannot have.
+        self.gpu.limits.check_shared(self.own_shared, plan.shared_bytes)?;
         let mut facts = facts::find(&self.views, &self.ints, slots, threads).and(self.most);
         let tightened = |facts| facts::tightened(facts, &self.views, &self.ints, slots, threads);
         if self.tight.load(Ordering::Relaxed) {

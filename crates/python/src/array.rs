@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use weft_ir::{Layout, Scalar};
-use weft_runtime::{Buffer, Device, HostMemory, Place, RunError, Stream};
+use weft_runtime::{Buffer, Device, DeviceKind, HostMemory, Place, RunError, Stream};
 
 use crate::bind::Args;
 use crate::devices::PyDevice;
@@ -152,7 +152,9 @@ impl Memory {
         }
         let (py, stream) = (stream.py(), stream.get());
         let (home, source) = (&self.device, &from_.device);
-        if home.id().kind != source.id().kind && !home.host_accessible() && !source.host_accessible() {
+        // Only CUDA's driver knows the memory of several devices.
+        let apart = home.id() != source.id() && !(home.id().kind == DeviceKind::Cuda && source.id().kind == DeviceKind::Cuda);
+        if apart && !home.host_accessible() && !source.host_accessible() {
             return self.take_by_host(py, offset, from_, from_offset, bytes);
         }
         from_.follow(&stream.stream).map_err(|e| errors::device(py, e))?;
