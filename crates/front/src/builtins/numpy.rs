@@ -30,10 +30,18 @@ fn ufunc(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         let types: Vec<_> = call.pos.iter().map(|v| v.ty().to_string()).collect();
         return Err(l.typing(call.span, format!("{} takes numbers, not {}", call.name, types.join(" and "))));
     };
-    let Some(found) = loops::resolve(name, &nums) else {
+    let Some(mut found) = loops::resolve(name, &nums) else {
         let types: Vec<_> = nums.iter().map(Num::to_string).collect();
         return Err(l.typing(call.span, format!("{} does not go with {}", call.name, types.join(" and "))));
     };
+    // A float64 that only Python's numbers ask for.
+    let of_floats = |n: &Num| n.scalar.is_float() || n.scalar.is_complex();
+    let asked = nums.iter().any(|n| !n.weak && of_floats(n) && n.scalar.part().size() == 8);
+    if !asked && (nums.iter().all(|n| n.weak) || nums.iter().any(|n| n.weak && of_floats(n))) {
+        for scalar in found.operands.iter_mut().chain(&mut found.results) {
+            *scalar = l.sized(Num::weak(*scalar)).scalar;
+        }
+    }
     let pos = operands(l, call, &found.operands)?;
     let (name, kw, span) = (call.name.clone(), call.kw.clone(), call.span);
     let val = (function.run)(l, &Call { name, pos, kw, span })?;
