@@ -62,7 +62,8 @@ pub struct Compiler {
     pub types: Vec<Inferred>,
     source_ids: HashMap<(String, u32, String), SourceId>,
     constants: Vec<ConstArray>,
-    constant_ids: HashMap<(Scalar, Vec<u64>, *const Vec<u8>), ConstId>,
+    /// By the arrays' keys.
+    constant_ids: HashMap<u64, ConstId>,
     /// One zero of a type and so many axes.
     zeros: HashMap<(Scalar, usize), ConstId>,
     functions: Vec<Function>,
@@ -103,8 +104,8 @@ impl Compiler {
         id
     }
 
-    pub fn constant(&mut self, elem: Scalar, shape: &[u64], bytes: &Rc<Vec<u8>>) -> ConstId {
-        let key = (elem, shape.to_vec(), Rc::as_ptr(bytes));
+    /// The module's copy of an array with a key.
+    pub fn constant(&mut self, key: u64, elem: Scalar, shape: &[u64], bytes: &[u8]) -> ConstId {
         if let Some(id) = self.constant_ids.get(&key) {
             return *id;
         }
@@ -112,7 +113,7 @@ impl Compiler {
         self.constants.push(ConstArray {
             elem,
             shape: shape.to_vec(),
-            bytes: bytes.as_ref().clone(),
+            bytes: bytes.to_vec(),
         });
         self.constant_ids.insert(key, id);
         id

@@ -29,7 +29,8 @@ pub trait Environment {
 #[derive(Clone)]
 pub struct FunctionSource {
     pub name: String,
-    /// Identity of the function object; two sources with one key are one function.
+    /// Identity of the function object. As all keys here it is a number that means one object as long as the compilation lasts:
+    /// never an address, which a later object may have when an earlier one is gone.
     pub key: u64,
     pub source: Source,
     /// Default values by parameter name, already evaluated.
@@ -58,6 +59,8 @@ pub enum Object {
     Dtype(Scalar),
     /// A NumPy array, frozen as a constant (C order).
     Array {
+        /// Identity of the array; two objects with one key are one array.
+        key: u64,
         elem: Scalar,
         shape: Vec<u64>,
         bytes: Rc<Vec<u8>>,
@@ -74,13 +77,15 @@ pub enum Object {
     Exception(u32, String),
     /// Another function compiled by Weft, or a plain Python function that is callable from kernels.
     Function(Rc<FunctionSource>),
-    /// Anything else, with its Python type's name for messages.
-    Other(String),
+    /// Anything else: its key, and its Python type's name for messages.
+    Other(u64, String),
 }
 
 /// An enumeration: its name, and its members by theirs, aliases among them.
 #[derive(Debug)]
 pub struct EnumClass {
+    /// Identity of the class.
+    pub key: u64,
     pub name: String,
     pub members: Vec<(String, Rc<EnumMember>)>,
 }

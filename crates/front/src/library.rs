@@ -8,7 +8,7 @@ use weft_ir::{Scalar, Source};
 
 use crate::{Environment, FunctionSource, Object};
 
-/// Keys of library functions have the top bit set; no address of a host object has.
+/// Keys of library functions and tables have the top bit set; the hosts' have not.
 const LIBRARY: u64 = 1 << 63;
 
 /// What the names of its files start with.
@@ -16,6 +16,7 @@ pub const FILE: &str = "<weft math>";
 
 thread_local! {
     static FUNCTIONS: RefCell<HashMap<&'static str, Rc<FunctionSource>>> = RefCell::new(HashMap::new());
+    static TABLES: RefCell<HashMap<String, Object>> = RefCell::new(HashMap::new());
 }
 
 pub fn is_library(key: u64) -> bool {
@@ -45,6 +46,22 @@ pub fn function(name: &str) -> Option<Rc<FunctionSource>> {
     })
 }
 
+/// The library's table of that name, as a constant array.
+fn table(name: &str) -> Option<Object> {
+    let numbers = weft_math::table(name)?;
+    TABLES.with(|tables| {
+        let mut tables = tables.borrow_mut();
+        let next = LIBRARY | tables.len() as u64;
+        let made = tables.entry(name.to_owned()).or_insert_with(|| Object::Array {
+            key: next,
+            elem: Scalar::F64,
+            shape: vec![numbers.len() as u64],
+            bytes: Rc::new(numbers.iter().flat_map(|n| n.to_ne_bytes()).collect()),
+        });
+        Some(made.clone())
+    })
+}
+
 /// What names mean inside the library: its own definitions and tables, `np`, `intrinsics`, and Python's builtins.
 struct LibraryNames;
 
@@ -58,12 +75,8 @@ impl Environment for LibraryNames {
         if let Some(function) = function(name) {
             return Some(Object::Function(function));
         }
-        if let Some(numbers) = weft_math::table(name) {
-            return Some(Object::Array {
-                elem: Scalar::F64,
-                shape: vec![numbers.len() as u64],
-                bytes: Rc::new(numbers.iter().flat_map(|n| n.to_ne_bytes()).collect()),
-            });
+        if let Some(table) = table(name) {
+            return Some(table);
         }
         let path = format!("builtins.{name}");
         crate::builtins::find(&path).map(|_| Object::Known(path))

@@ -77,15 +77,19 @@ pub enum Static {
     Path(String),
     /// A function to compile: its key and name.
     Function(u64, String),
-    /// An enumeration and its name.
-    Enum(usize, String),
+    /// An enumeration: its key and name.
+    Enum(u64, String),
     /// A member of one: its key and how it is shown.
     Member(u64, String),
     /// The class of a named tuple: its key and name.
     TupleClass(u64, String),
+    /// A class of exceptions: the host's number for it and its name.
+    Exception(u32, String),
     Ellipsis,
-    /// Something of the host language that means nothing here; its Python type.
-    Other(String),
+    /// Something of the host language that means nothing here: its key and its Python type.
+    Other(u64, String),
+    /// What can be used where it stands but not kept: a range, a method, a formatted string.
+    Passing(String),
 }
 
 impl Ty {
@@ -168,7 +172,8 @@ impl fmt::Display for Static {
             Static::Member(_, path) => write!(f, "the constant '{path}'"),
             Static::TupleClass(_, name) => write!(f, "the class '{name}'"),
             Static::Ellipsis => f.write_str("..."),
-            Static::Other(name) => write!(f, "a Python object of type '{name}'"),
+            Static::Exception(_, name) => write!(f, "the exception '{name}'"),
+            Static::Other(_, name) | Static::Passing(name) => write!(f, "a Python object of type '{name}'"),
         }
     }
 }

@@ -37,7 +37,8 @@ pub enum Val {
     Ellipsis,
     /// A formatted string, in pieces: only `print` takes it.
     Format(Vec<Val>),
-    Other(String),
+    /// Anything else: its key and its Python type.
+    Other(u64, String),
 }
 
 /// Something to loop over.
@@ -170,15 +171,24 @@ impl Val {
             Val::Dtype(s) => Ty::Static(Static::Dtype(*s)),
             Val::Path(p) => Ty::Static(Static::Path(p.clone())),
             Val::Function(f) => Ty::Static(Static::Function(f.key, f.name.clone())),
-            Val::Enum(class) => Ty::Static(Static::Enum(Rc::as_ptr(class) as usize, class.name.clone())),
+            Val::Enum(class) => Ty::Static(Static::Enum(class.key, class.name.clone())),
             Val::Member(member) => Ty::Static(Static::Member(member.key, member.path.clone())),
-            Val::Exception(_, name) => Ty::Static(Static::Other(name.clone())),
-            Val::Method(_, name) => Ty::Static(Static::Path(name.clone())),
-            Val::Iter(_) => Ty::Static(Static::Other("range".into())),
+            Val::Exception(number, name) => Ty::Static(Static::Exception(*number, name.clone())),
+            Val::Method(_, name) => Ty::Static(Static::Passing(name.clone())),
+            Val::Iter(_) => Ty::Static(Static::Passing("range".into())),
             Val::Ellipsis => Ty::Static(Static::Ellipsis),
-            Val::Format(_) => Ty::Static(Static::Other("formatted string".into())),
-            Val::Other(t) => Ty::Static(Static::Other(t.clone())),
+            Val::Format(_) => Ty::Static(Static::Passing("formatted string".into())),
+            Val::Other(key, t) => Ty::Static(Static::Other(*key, t.clone())),
         }
+    }
+
+    /// Do the types of two things that are no numbers say whether they are equal? An unknown object may have an equality of its own;
+    /// a dtype equals its name, a type of that name does not.
+    pub fn equals_by_type(&self, other: &Val) -> bool {
+        let unknown = |val: &Val| matches!(val, Val::Other(..) | Val::Iter(_) | Val::Method(..) | Val::Format(_));
+        let named = |val: &Val| matches!(val, Val::Str(_) | Val::Path(_));
+        let by_name = |a: &Val, b: &Val| matches!(a, Val::Dtype(_)) && named(b);
+        !(unknown(self) || unknown(other) || by_name(self, other) || by_name(other, self))
     }
 
     /// The number's type, if it is one.

@@ -40,7 +40,7 @@ fn messages(file: &str) -> String {
         file,
         &text,
         &[
-            ("thing", Object::Other("Thing".into())),
+            ("thing", Object::Other(0, "Thing".into())),
             ("Point", tuple_class(1, "Point", &["x", "y"], &[("y", Object::Float(0.5))])),
             ("Pair", tuple_class(2, "Pair", &["a", "b"], &[])),
             ("Empty", tuple_class(3, "Empty", &[], &[])),

@@ -6,12 +6,15 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyCode, PyComplex, PyComplexMethods, PyDict, PyFloat, PyFunction, PyInt, PyModule, PyString, PyTuple, PyType};
+use pyo3::types::{
+    PyBool, PyBytes, PyCode, PyComplex, PyComplexMethods, PyDict, PyFloat, PyFunction, PyInt, PyModule, PyString, PyTuple, PyType,
+};
 use weft_front::{EnumClass, EnumMember, Environment, FunctionSource, Items, Object};
 use weft_ir::{Scalar, Source};
 
 use crate::dispatcher::Dispatcher;
 use crate::errors;
+use crate::frozen::Frozen;
 use crate::members;
 use crate::numpy::Numpy;
 use crate::slots::Number;
@@ -103,18 +106,23 @@ impl Captured {
         complete.collect()
     }
 
+    /// The function as one to compile, with what its compilation will meet.
     pub fn front(&self, py: Python<'_>) -> PyResult<FunctionSource> {
+        self.front_in(py, &Rc::default())
+    }
+
+    fn front_in(&self, py: Python<'_>, frozen: &Rc<Frozen>) -> PyResult<FunctionSource> {
         let function = self.function.bind(py);
         let named = self.params.iter().zip(&self.defaults);
         let defaults = named
-            .filter_map(|(name, value)| Some((name.clone(), classify(value.as_ref()?.bind(py)))))
+            .filter_map(|(name, value)| Some((name.clone(), classify(value.as_ref()?.bind(py), frozen))))
             .collect();
         Ok(FunctionSource {
             name: self.name.clone(),
-            key: function.as_ptr() as u64,
+            key: frozen.number(function),
             source: self.source.clone(),
             defaults,
-            env: Rc::new(Scope::of(function)?),
+            env: Rc::new(Scope::of(function, frozen)?),
         })
     }
 }
@@ -135,10 +143,11 @@ fn defaults(function: &Bound<'_, PyFunction>, params: &[String], positional: usi
 struct Scope {
     cells: HashMap<String, Py<PyAny>>,
     globals: Py<PyDict>,
+    frozen: Rc<Frozen>,
 }
 
 impl Scope {
-    fn of(function: &Bound<'_, PyFunction>) -> PyResult<Scope> {
+    fn of(function: &Bound<'_, PyFunction>, frozen: &Rc<Frozen>) -> PyResult<Scope> {
         let names: Vec<String> = function.getattr("__code__")?.getattr("co_freevars")?.extract()?;
         let closure = function.getattr("__closure__")?;
         let mut cells = HashMap::new();
@@ -153,53 +162,54 @@ impl Scope {
         Ok(Scope {
             cells,
             globals: function.getattr("__globals__")?.cast_into::<PyDict>()?.unbind(),
+            frozen: frozen.clone(),
         })
     }
 }
 
 impl Environment for Scope {
     fn member(&self, key: u64) -> Option<Rc<EnumMember>> {
-        Python::attach(|py| member(&members::object(py, key)?).map(Rc::new))
+        Python::attach(|py| member(&members::object(py, key)?, &self.frozen).map(Rc::new))
     }
 
     fn lookup(&self, name: &str) -> Option<Object> {
         Python::attach(|py| {
             if let Some(value) = self.cells.get(name) {
-                return Some(classify(value.bind(py)));
+                return Some(classify(value.bind(py), &self.frozen));
             }
             if let Ok(Some(value)) = self.globals.bind(py).get_item(name) {
-                return Some(classify(&value));
+                return Some(classify(&value, &self.frozen));
             }
             let builtin = py.import("builtins").ok()?.getattr(name).ok()?;
-            Some(classify(&builtin))
+            Some(classify(&builtin, &self.frozen))
         })
     }
 
     fn attribute(&self, module: &str, name: &str) -> Option<Object> {
         Python::attach(|py| {
             let value = py.import(module).ok()?.getattr(name).ok()?;
-            Some(classify(&value))
+            Some(classify(&value, &self.frozen))
         })
     }
 }
 
 /// Freezes a Python object.
-pub fn classify(object: &Bound<'_, PyAny>) -> Object {
-    constant(object)
-        .or_else(|| enumeration(object))
-        .or_else(|| member(object).map(|m| Object::Member(Rc::new(m))))
-        .or_else(|| crate::named::maker(object))
+pub fn classify(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Object {
+    constant(object, frozen)
+        .or_else(|| enumeration(object, frozen))
+        .or_else(|| member(object, frozen).map(|m| Object::Member(Rc::new(m))))
+        .or_else(|| crate::named::maker(object, frozen))
         .or_else(|| errors::class(object))
         .or_else(|| named(object))
-        .or_else(|| callable(object))
-        .unwrap_or_else(|| Object::Other(type_name(object)))
+        .or_else(|| callable(object, frozen))
+        .unwrap_or_else(|| Object::Other(frozen.number(object), type_name(object)))
 }
 
 fn type_name(object: &Bound<'_, PyAny>) -> String {
     object.get_type().name().map(|n| n.to_string()).unwrap_or_default()
 }
 
-fn constant(object: &Bound<'_, PyAny>) -> Option<Object> {
+fn constant(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<Object> {
     if object.is_none() {
         return Some(Object::None);
     }
@@ -219,7 +229,7 @@ fn constant(object: &Bound<'_, PyAny>) -> Option<Object> {
             object
                 .extract()
                 .map(Object::Int)
-                .unwrap_or_else(|_| Object::Other("int beyond 128 bits".into())),
+                .unwrap_or_else(|_| Object::Other(frozen.number(object), "int beyond 128 bits".into())),
         )
     } else if object.is_instance_of::<PyFloat>() {
         object.extract().ok().map(Object::Float)
@@ -229,27 +239,32 @@ fn constant(object: &Bound<'_, PyAny>) -> Option<Object> {
         Some(Object::Str(s.to_string_lossy().into_owned()))
     } else if let Ok(items) = object.cast::<PyTuple>() {
         let class = crate::named::number_of(items).and_then(crate::named::described);
-        Some(Object::Tuple(Items::of(class, items.iter().map(|item| classify(&item)).collect())))
+        Some(Object::Tuple(Items::of(
+            class,
+            items.iter().map(|item| classify(&item, frozen)).collect(),
+        )))
     } else if numpy.is_array(object) {
-        array(numpy, object)
+        frozen.array(object, |key| array(numpy, object, key))
     } else {
         None
     }
 }
 
 /// A copy of an array's elements in C order.
-fn array(numpy: &Numpy, object: &Bound<'_, PyAny>) -> Option<Object> {
+fn array(numpy: &Numpy, object: &Bound<'_, PyAny>, key: u64) -> Option<Object> {
     let fields = numpy.fields(object);
     let elem = fields.elem?;
+    let bytes = object.call_method0("tobytes").ok()?.cast_into::<PyBytes>().ok()?;
     Some(Object::Array {
+        key,
         elem,
         shape: fields.shape.iter().map(|&n| n as u64).collect(),
-        bytes: Rc::new(object.call_method0("tobytes").ok()?.extract().ok()?),
+        bytes: Rc::new(bytes.as_bytes().to_vec()),
     })
 }
 
 /// A class made from `enum.Enum`.
-fn enumeration(object: &Bound<'_, PyAny>) -> Option<Object> {
+fn enumeration(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<Object> {
     let class = object.cast::<PyType>().ok()?;
     let base = object.py().import("enum").ok()?.getattr("Enum").ok()?;
     if !class.is_subclass(&base).ok()? {
@@ -259,29 +274,37 @@ fn enumeration(object: &Bound<'_, PyAny>) -> Option<Object> {
     let mut found = Vec::new();
     for item in members.try_iter().ok()? {
         let (name, object): (String, Bound<'_, PyAny>) = item.ok()?.extract().ok()?;
-        found.push((name, Rc::new(member(&object)?)));
+        found.push((name, Rc::new(member(&object, frozen)?)));
     }
     Some(Object::Enum(Rc::new(EnumClass {
+        key: frozen.number(object),
         name: class.name().ok()?.to_string(),
         members: found,
     })))
 }
 
 /// A member of such a class.
-pub fn member(object: &Bound<'_, PyAny>) -> Option<EnumMember> {
+fn member(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<EnumMember> {
+    let number = members::number(object)?;
+    let (path, name) = member_names(object)?;
+    Some(EnumMember {
+        key: u64::from(number),
+        path,
+        name,
+        value: classify(&object.getattr("value").ok()?, frozen),
+        itself: constant(object, frozen),
+    })
+}
+
+/// How a member of an enumeration is shown, and its name; `None` for anything else.
+pub fn member_names(object: &Bound<'_, PyAny>) -> Option<(String, String)> {
     let base = object.py().import("enum").ok()?.getattr("Enum").ok()?;
     if !object.is_instance(&base).ok()? {
         return None;
     }
     // Combinations of flags may have no name.
     let name: String = object.getattr("name").ok()?.extract().ok()?;
-    Some(EnumMember {
-        key: object.as_ptr() as u64,
-        path: format!("{}.{name}", type_name(object)),
-        name,
-        value: classify(&object.getattr("value").ok()?),
-        itself: constant(object),
-    })
+    Some((format!("{}.{name}", type_name(object)), name))
 }
 
 /// Modules, types and functions that have a canonical path.
@@ -329,9 +352,16 @@ fn dtype(object: &Bound<'_, PyAny>) -> Option<Scalar> {
 }
 
 /// Functions Weft compiles: its own, and plain Python ones.
-fn callable(object: &Bound<'_, PyAny>) -> Option<Object> {
+fn callable(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<Object> {
     let py = object.py();
-    let compiled = |dispatcher: &Bound<'_, Dispatcher>| dispatcher.get().captured().front(py).ok().map(|f| Object::Function(Rc::new(f)));
+    let compiled = |dispatcher: &Bound<'_, Dispatcher>| {
+        dispatcher
+            .get()
+            .captured()
+            .front_in(py, frozen)
+            .ok()
+            .map(|f| Object::Function(Rc::new(f)))
+    };
     if let Ok(dispatcher) = object.cast::<Dispatcher>() {
         return compiled(dispatcher);
     }
@@ -343,5 +373,5 @@ fn callable(object: &Bound<'_, PyAny>) -> Option<Object> {
     }
     let function = object.cast::<PyFunction>().ok()?;
     let captured = Captured::new(function).ok()?;
-    captured.front(py).ok().map(|f| Object::Function(Rc::new(f)))
+    captured.front_in(py, frozen).ok().map(|f| Object::Function(Rc::new(f)))
 }

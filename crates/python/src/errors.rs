@@ -116,7 +116,7 @@ static CLASSES: Numbered<()> = Numbered::new();
 /// A class of exceptions, as the front end knows it.
 pub fn class(object: &Bound<'_, PyAny>) -> Option<Object> {
     let class = object.cast::<PyType>().ok()?;
-    let number = CLASSES.number(class, || class.is_subclass_of::<PyException>().ok()?.then_some(()))?;
+    let number = CLASSES.number(class, || class.is_subclass_of::<PyException>().ok()?.then_some(()), |(), _| ())?;
     Some(Object::Exception(number, class.name().ok()?.to_string()))
 }
 

@@ -18,6 +18,7 @@ mod dispatcher;
 mod dlpack;
 mod errors;
 mod foreign;
+mod frozen;
 mod kernel;
 mod key;
 mod members;

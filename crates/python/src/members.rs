@@ -1,7 +1,7 @@
 //! Members of enumerations as arguments. Code is compiled for each, to which it is a constant.
 
 use pyo3::prelude::*;
-use weft_front::{ArgType, EnumMember};
+use weft_front::ArgType;
 
 use crate::classify;
 use crate::numbered::Numbered;
@@ -10,15 +10,16 @@ static MEMBERS: Numbered<ArgType> = Numbered::new();
 
 /// The number of a member; `None` for anything else.
 pub fn number(object: &Bound<'_, PyAny>) -> Option<u32> {
-    MEMBERS.number(object, || {
-        let EnumMember { key, path, .. } = classify::member(object)?;
-        Some(ArgType::Member { key, path })
+    let describe = || classify::member_names(object);
+    MEMBERS.number(object, describe, |(path, _), number| ArgType::Member {
+        key: u64::from(number),
+        path,
     })
 }
 
-/// The number of a member that has one.
+/// The number of the member with a key.
 pub fn find(key: u64) -> Option<u32> {
-    MEMBERS.find(key)
+    u32::try_from(key).ok()
 }
 
 /// The type of an argument that is the member with a number.
@@ -27,5 +28,5 @@ pub fn argument(number: u32) -> Option<ArgType> {
 }
 
 pub fn object(py: Python<'_>, key: u64) -> Option<Bound<'_, PyAny>> {
-    MEMBERS.object(py, key)
+    MEMBERS.at(py, find(key)?)
 }

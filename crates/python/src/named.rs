@@ -1,5 +1,6 @@
 //! Classes of named tuples.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -7,6 +8,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use weft_front::{Object, TupleClass, TupleMaker};
 
 use crate::classify::classify;
+use crate::frozen::Frozen;
 use crate::numbered::Numbered;
 
 static CLASSES: Numbered<Arc<TupleClass>> = Numbered::new();
@@ -22,20 +24,24 @@ pub fn number_of(items: &Bound<'_, PyTuple>) -> Option<u32> {
 
 /// The number of a class of named tuples; `None` for any other.
 pub fn number(class: &Bound<'_, PyType>) -> Option<u32> {
-    CLASSES.number(class, || {
+    let describe = || {
         let named = class.is_subclass_of::<PyTuple>().ok()? && class.hasattr("_make").ok()? && !class.hasattr("__members__").ok()?;
         let fields = || class.getattr("_fields").ok()?.extract().ok();
-        Some(Arc::new(TupleClass {
-            key: class.as_ptr() as u64,
-            name: class.name().ok()?.to_string(),
-            fields: named.then(fields)??,
-        }))
-    })
+        Some((class.name().ok()?.to_string(), named.then(fields)??))
+    };
+    let known = |(name, fields), number| {
+        Arc::new(TupleClass {
+            key: u64::from(number),
+            name,
+            fields,
+        })
+    };
+    CLASSES.number(class, describe, known)
 }
 
 /// The number of a class that has one.
 pub fn find(class: &TupleClass) -> Option<u32> {
-    CLASSES.find(class.key)
+    u32::try_from(class.key).ok()
 }
 
 /// What the front end knows of the class with a number.
@@ -45,7 +51,7 @@ pub fn described(number: u32) -> Option<Arc<TupleClass>> {
 
 /// The class that the front end had from here.
 pub fn python_class<'py>(py: Python<'py>, class: &TupleClass) -> Option<Bound<'py, PyAny>> {
-    CLASSES.object(py, class.key)
+    CLASSES.at(py, find(class)?)
 }
 
 /// A plain tuple's items as an instance of the class.
@@ -58,14 +64,16 @@ pub fn instance<'py>(class: &TupleClass, items: Bound<'py, PyTuple>) -> PyResult
 }
 
 /// The class as a thing that compiled code may call: one that makes its instances in a way of its own is none.
-pub fn maker(object: &Bound<'_, PyAny>) -> Option<Object> {
+pub fn maker(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<Object> {
     let class = object.cast::<PyType>().ok()?;
     let described = described(number(class)?)?;
     if !makes_plainly(class)? {
         return None;
     }
     let defaults = class.getattr("_field_defaults").ok()?.cast_into::<PyDict>().ok()?;
-    let defaults = defaults.iter().map(|(name, value)| Some((name.extract().ok()?, classify(&value))));
+    let defaults = defaults
+        .iter()
+        .map(|(name, value)| Some((name.extract().ok()?, classify(&value, frozen))));
     Some(Object::TupleClass(
         TupleMaker {
             class: described,

@@ -11,8 +11,8 @@ use crate::core::lock;
 pub struct Numbered<T>(LazyLock<Mutex<Known<T>>>);
 
 struct Known<T> {
-    /// By the objects' identities, which are their addresses.
-    numbers: HashMap<u64, u32>,
+    /// By the objects' addresses, which no others can have, since these are kept.
+    numbers: HashMap<usize, u32>,
     objects: Vec<(Py<PyAny>, T)>,
 }
 
@@ -26,26 +26,26 @@ impl<T: Clone> Numbered<T> {
         }))
     }
 
-    /// The number of an object, which gets one if it is of the kind: if it can be described.
-    pub fn number(&self, object: &Bound<'_, PyAny>, describe: impl FnOnce() -> Option<T>) -> Option<u32> {
-        let key = object.as_ptr() as u64;
-        if let Some(number) = self.find(key) {
+    /// The number of an object, which gets one if it is of the kind: if it can be described. `known` makes what is known of it, with its number.
+    pub fn number<D>(
+        &self,
+        object: &Bound<'_, PyAny>,
+        describe: impl FnOnce() -> Option<D>,
+        known: impl FnOnce(D, u32) -> T,
+    ) -> Option<u32> {
+        let address = object.as_ptr() as usize;
+        if let Some(number) = lock(&self.0).numbers.get(&address).copied() {
             return Some(number);
         }
         let description = describe()?;
-        let mut known = lock(&self.0);
-        let next = known.objects.len() as u32;
+        let mut all = lock(&self.0);
+        let next = all.objects.len() as u32;
         // Another thread may have been here meanwhile.
-        let number = *known.numbers.entry(key).or_insert(next);
+        let number = *all.numbers.entry(address).or_insert(next);
         if number == next {
-            known.objects.push((object.clone().unbind(), description));
+            all.objects.push((object.clone().unbind(), known(description, number)));
         }
         Some(number)
-    }
-
-    /// The number of the object with that identity.
-    pub fn find(&self, key: u64) -> Option<u32> {
-        lock(&self.0).numbers.get(&key).copied()
     }
 
     pub fn description(&self, number: u32) -> Option<T> {
@@ -61,12 +61,5 @@ impl<T: Clone> Numbered<T> {
             .objects
             .get(number as usize)
             .map(|(object, _)| object.bind(py).clone())
-    }
-
-    /// The object with that identity.
-    pub fn object<'py>(&self, py: Python<'py>, key: u64) -> Option<Bound<'py, PyAny>> {
-        let known = lock(&self.0);
-        let number = *known.numbers.get(&key)?;
-        known.objects.get(number as usize).map(|(object, _)| object.bind(py).clone())
     }
 }

@@ -57,13 +57,14 @@ fn file_cases(file: &str, text: &str) -> Vec<Case> {
 fn constants(text: &str) -> Vec<(String, Object)> {
     let found = text.lines().filter_map(|line| line.split_once(" = "));
     found
-        .filter(|(name, _)| name.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
-        .filter_map(|(name, value)| Some((name.to_owned(), number(value).or_else(|| table(value))?)))
+        .zip(0..)
+        .filter(|((name, _), _)| name.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
+        .filter_map(|((name, value), key)| Some((name.to_owned(), number(value).or_else(|| table(value, key))?)))
         .collect()
 }
 
 /// `np.array([1, 2], np.float32)`.
-fn table(text: &str) -> Option<Object> {
+fn table(text: &str, key: u64) -> Option<Object> {
     let parts = split_top(call_of(text, "np.array")?);
     let elem = dtype(parts.get(1)?)?;
     let items = split_top(parts[0].strip_prefix('[')?.strip_suffix(']')?);
@@ -72,6 +73,7 @@ fn table(text: &str) -> Option<Object> {
         .flat_map(|item| eval::cast(Const::f64(item.parse().unwrap()), elem).unwrap().to_bytes())
         .collect();
     Some(Object::Array {
+        key,
         elem,
         shape: vec![items.len() as u64],
         bytes: Rc::new(bytes),

@@ -39,8 +39,8 @@ pub fn find(name: &str) -> Option<Entry> {
         "argmin" => Entry::of(|l, c| method(l, c, "argmin")),
         "argmax" => Entry::of(|l, c| method(l, c, "argmax")),
         "ravel" => Entry::of(|l, c| method(l, c, "ravel")),
-        "transpose" => Entry::of(|l, c| method(l, c, "transpose")),
-        "reshape" => Entry::of(|l, c| method(l, c, "reshape")),
+        "transpose" => Entry::of(transpose),
+        "reshape" => Entry::of(reshape),
         "dot" => Entry::of(dot),
         "matmul" => Entry::of(matmul),
         "ndindex" => Entry::of(ndindex),
@@ -56,26 +56,36 @@ pub fn find(name: &str) -> Option<Entry> {
 }
 
 fn method(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
-    let Some((array, rest)) = call.pos.split_first() else {
-        return Err(l.typing(call.span, format!("{} needs an array", call.name)));
+    let (array, rest) = call.split_first("a")?;
+    super::methods::call(l, &array, name, &rest)
+}
+
+/// `transpose(a, axes)`: the axes are one tuple.
+fn transpose(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [array, axes] = call.bind(["a", "axes"], 1)?;
+    let axes = match axes {
+        None | Some(Val::None) => Vec::new(),
+        Some(Val::Tuple(items)) => items.to_vec(),
+        Some(axis) => vec![axis],
     };
-    let call = Call {
-        name: call.name.clone(),
-        pos: rest.to_vec(),
-        kw: call.kw.clone(),
-        span: call.span,
-    };
-    super::methods::call(l, array, name, &call)
+    super::methods::transpose(l, &array.unwrap_or(Val::None), &axes, call)
+}
+
+/// `reshape(a, shape)`: the shape is one tuple, or the length of one axis.
+fn reshape(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [array, shape, order] = call.bind(["/a", "shape", "order"], 2)?;
+    c_order(l, order, call)?;
+    super::methods::reshaped(l, &array.unwrap_or(Val::None), &shape.unwrap_or(Val::None), call)
 }
 
 fn attribute(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
-    let [array] = call.exactly()?;
-    l.attribute(array.clone(), name, call.span)
+    let [array] = call.all(["a"])?;
+    l.attribute(array, name, call.span)
 }
 
 fn dot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [a, b] = call.exactly()?;
-    products::dot(l, a, b, call.span)
+    let [a, b] = call.all(["a", "b"])?;
+    products::dot(l, &a, &b, call.span)
 }
 
 fn matmul(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
@@ -87,7 +97,7 @@ fn matmul(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// `np.ndindex(shape)` or of one length per argument: all positions in C order.
 fn ndindex(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let shape = match call.pos.as_slice() {
+    let shape = match call.any_number()? {
         [shape @ Val::Tuple(_)] => shape.clone(),
         lengths => Val::tuple(lengths.to_vec()),
     };
@@ -101,8 +111,8 @@ fn ndindex(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// `np.ndenumerate(array)`: positions and elements.
 fn ndenumerate(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [array] = call.exactly()?;
-    elements(l, array, true, call.span)
+    let [array] = call.all(["arr"])?;
+    elements(l, &array, true, call.span)
 }
 
 /// All elements of an array in C order, with their positions if they are `numbered`.
@@ -140,6 +150,18 @@ pub fn shape_argument(l: &mut Lower<'_>, shape: &Val, span: Span) -> Res<Vec<Val
     Ok(extents)
 }
 
+/// Refuses any other order than `'C'`, in which all new arrays are.
+pub fn c_order(l: &Lower<'_>, order: Option<Val>, call: &Call) -> Res<()> {
+    match order {
+        None => Ok(()),
+        Some(Val::Str(order)) if order == "C" => Ok(()),
+        _ => Err(l.unsupported(
+            call.span,
+            format!("{} makes arrays in order 'C' only in compiled functions", call.name),
+        )),
+    }
+}
+
 fn dtype_or(l: &Lower<'_>, dtype: Option<Val>, default: Scalar, call: &Call) -> Res<Scalar> {
     match dtype {
         None | Some(Val::None) => Ok(default),
@@ -169,14 +191,16 @@ fn fill(l: &mut Lower<'_>, elem: Scalar, shape: &[Value], value: Option<Val>, sp
 }
 
 fn filled(l: &mut Lower<'_>, call: &Call, value: Option<i128>) -> Res<Val> {
-    let [shape, dtype] = call.bind(["shape", "dtype"], 1)?;
+    let [shape, dtype, order] = call.bind(["shape", "dtype", "order"], 1)?;
+    c_order(l, order, call)?;
     let elem = dtype_or(l, dtype, Scalar::F64, call)?;
     let shape = shape_argument(l, &shape.unwrap_or(Val::None), call.span)?;
     fill(l, elem, &shape, value.map(Val::int), call.span)
 }
 
 fn full(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [shape, value, dtype] = call.bind(["shape", "fill_value", "dtype"], 2)?;
+    let [shape, value, dtype, order] = call.bind(["shape", "fill_value", "dtype", "order"], 2)?;
+    c_order(l, order, call)?;
     let value = value.unwrap_or(Val::None);
     let default = value.num().map_or(Scalar::F64, |n| n.scalar);
     let elem = dtype_or(l, dtype, default, call)?;
@@ -185,7 +209,7 @@ fn full(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 fn like(l: &mut Lower<'_>, call: &Call, value: Option<i128>) -> Res<Val> {
-    let [prototype, dtype] = call.bind(["prototype", "dtype"], 1)?;
+    let [prototype, dtype] = call.bind([if value.is_some() { "a" } else { "/prototype" }, "dtype"], 1)?;
     let prototype = prototype.unwrap_or(Val::None);
     let elem = l.elem_of(&prototype, call.span)?;
     let elem = dtype_or(l, dtype, elem, call)?;
@@ -194,7 +218,7 @@ fn like(l: &mut Lower<'_>, call: &Call, value: Option<i128>) -> Res<Val> {
 }
 
 fn full_like(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [prototype, value, dtype] = call.bind(["prototype", "fill_value", "dtype"], 2)?;
+    let [prototype, value, dtype] = call.bind(["a", "fill_value", "dtype"], 2)?;
     let prototype = prototype.unwrap_or(Val::None);
     let elem = l.elem_of(&prototype, call.span)?;
     let elem = dtype_or(l, dtype, elem, call)?;
@@ -214,7 +238,7 @@ fn store_at(l: &mut Lower<'_>, view: Value, at: Value, value: Value) {
 
 /// `arange(stop)`, `arange(start, stop, step)`: `start + i * step`.
 fn arange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [first, second, step, dtype] = call.bind(["start", "stop", "step", "dtype"], 1)?;
+    let [first, second, step, dtype] = call.bind(["/start", "stop", "step", "*dtype"], 1)?;
     let first = first.unwrap_or(Val::None);
     let (start, stop) = match second {
         Some(stop) if !matches!(stop, Val::None) => (first, stop),
@@ -259,8 +283,12 @@ fn computed_in(num: Num) -> Num {
 
 /// `linspace(start, stop, num)`: `start + i * step`, the last one exactly `stop`.
 fn linspace(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [start, stop, number, endpoint, dtype] = call.bind(["start", "stop", "num", "endpoint", "dtype"], 2)?;
+    let names = ["start", "stop", "num", "endpoint", "retstep", "dtype"];
+    let [start, stop, number, endpoint, retstep, dtype] = call.bind(names, 2)?;
     let span = call.span;
+    if retstep.is_some_and(|v| v.lit().is_none_or(|lit| lit.value.truth())) {
+        return Err(l.unsupported(span, "linspace with retstep cannot be compiled"));
+    }
     let (start, stop) = (start.unwrap_or(Val::None), stop.unwrap_or(Val::None));
     let number = number.unwrap_or(Val::int(50));
     let closed = match endpoint {
@@ -347,13 +375,8 @@ fn as_array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         && let Some(number) = items.as_ref().and_then(|v| of_no_axes(l, v))
     {
         // NumPy's has at least one axis.
-        let one = Call {
-            name: call.name.clone(),
-            pos: [Some(Val::tuple(vec![number])), dtype].into_iter().flatten().collect(),
-            kw: Vec::new(),
-            span: call.span,
-        };
-        return array(l, &one);
+        let one = [Some(Val::tuple(vec![number])), dtype];
+        return array(l, &call.of(one.into_iter().flatten().collect()));
     }
     match (&items, dtype) {
         (Some(view @ Val::View(_, ty)), dtype) if dtype_or(l, dtype.clone(), ty.elem, call)? == ty.elem => {

@@ -48,12 +48,11 @@ fn log(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         let value = l.number_as(x, num.scalar, call.span)?;
         Ok(Val::Num(l.complex_unary("log", value, num, call.span)?, num))
     };
-    if let [x, base] = call.pos.as_slice() {
-        let (x, base) = (one(l, x)?, one(l, base)?);
-        return l.binary(Operator::Div, &x, &base, call.span);
-    }
-    let [x] = call.exactly()?;
-    one(l, x)
+    let [x, base] = call.bind(["/z", "/base"], 1)?;
+    let x = one(l, &x.unwrap_or(Val::None))?;
+    let Some(base) = base else { return Ok(x) };
+    let base = one(l, &base)?;
+    l.binary(Operator::Div, &x, &base, call.span)
 }
 
 pub fn phase(l: &mut Lower<'_>, call: &Call) -> Res<Val> {

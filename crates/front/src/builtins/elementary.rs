@@ -79,7 +79,9 @@ fn weak_binary(l: &mut Lower<'_>, call: &Call, column: usize) -> Res<Val> {
 
 /// NumPy's: the result is strong.
 fn strong_unary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [x] = call.exactly()?;
+    // The first two are no ufuncs.
+    let [x] = call.all([if matches!(short(call), "sinc" | "i0") { "x" } else { "/x" }])?;
+    let x = &x;
     let name = library_name(short(call), 2).unwrap_or_default();
     let Some(num) = x.num().map(|num| strong_float(l, num)) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {}", call.name, x.ty())));

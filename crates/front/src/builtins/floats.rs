@@ -46,20 +46,18 @@ pub fn numpy(name: &str) -> Option<Entry> {
 
 /// A function with two results: of arrays, two array expressions.
 pub fn pair(l: &mut Lower<'_>, call: &Call, run: Handler) -> Res<Val> {
-    if !call.pos.iter().any(Val::is_array) {
+    if !call.has_array() {
         return run(l, call);
     }
     let mut parts = Vec::with_capacity(2);
     for i in 0..2 {
-        let (name, span) = (call.name.clone(), call.span);
-        parts.push(l.array_map(&call.pos, span, move |l, vals| {
-            let call = Call {
-                name: name.clone(),
-                pos: vals.to_vec(),
-                kw: Vec::new(),
-                span,
-            };
-            match run(l, &call)? {
+        let span = call.span;
+        let (elements, with) = call.elements();
+        parts.push(l.array_map(&elements, span, move |l, vals| {
+            let call = with(vals);
+            let result = run(l, &call)?;
+            call.refuse_unread()?;
+            match result {
                 Val::Tuple(items) => items.get(i).cloned().ok_or_else(|| l.typing(span, "there is no second result")),
                 other => Ok(other),
             }
@@ -151,7 +149,7 @@ fn two_results(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Vec<Val>> {
 
 /// `math.isclose`: the tolerance is relative to the larger number.
 fn isclose(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [a, b, relative, absolute] = call.bind(["a", "b", "rel_tol", "abs_tol"], 2)?;
+    let [a, b, relative, absolute] = call.bind(["a", "b", "*rel_tol", "*abs_tol"], 2)?;
     let tolerances = [relative.unwrap_or(Val::Lit(Lit::float(1e-9))), absolute.unwrap_or(Val::int(0))];
     let complex = call.name.starts_with("cmath");
     close(l, call, "isclose", [a, b].map(|v| v.unwrap_or(Val::None)), tolerances, complex)
@@ -198,7 +196,7 @@ fn close(l: &mut Lower<'_>, call: &Call, name: &str, [a, b]: [Val; 2], [relative
 /// `hypot` of any number of coordinates.
 pub fn hypot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let mut length: Option<Val> = None;
-    for x in &call.pos {
+    for x in call.any_number()? {
         let (x, num) = real_float(l, x, call)?;
         let x = Val::Num(x, num);
         let pair = match length {
@@ -206,9 +204,9 @@ pub fn hypot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
             Some(so_far) => vec![so_far, x],
         };
         length = Some(match pair.as_slice() {
-            [x] => super::python::abs(l, &with(call, vec![x.clone()]))?,
+            [x] => super::python::abs(l, &call.of(vec![x.clone()]))?,
             _ => {
-                let (x, y) = two_floats(l, &with(call, pair))?;
+                let (x, y) = two_floats(l, &call.of(pair))?;
                 l.library_call("hypot", &[x, y], call.span)?
             }
         });
@@ -228,16 +226,7 @@ pub fn dist(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     for (a, b) in p.iter().zip(q) {
         sides.push(l.binary(Operator::Sub, a, b, call.span)?);
     }
-    hypot(l, &with(call, sides))
-}
-
-fn with(call: &Call, pos: Vec<Val>) -> Call {
-    Call {
-        name: call.name.clone(),
-        pos,
-        kw: Vec::new(),
-        span: call.span,
-    }
+    hypot(l, &call.of(sides))
 }
 
 /// A complex number of size and angle.

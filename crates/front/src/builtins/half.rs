@@ -62,13 +62,7 @@ fn binary(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
 /// A number wins over NaN.
 fn extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
     let [x, y] = arguments::<2>(l, call)?.map(|v| Val::Num(v, HALF));
-    let halves = Call {
-        name: call.name.clone(),
-        pos: vec![x, y],
-        kw: Vec::new(),
-        span: call.span,
-    };
-    order::number_extreme(l, &halves, op)
+    order::number_extreme(l, &call.of(vec![x, y]), op)
 }
 
 fn fma(l: &mut Lower<'_>, call: &Call) -> Res<Val> {

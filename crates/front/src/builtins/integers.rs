@@ -37,6 +37,7 @@ pub fn weft(name: &str) -> Option<Entry> {
 pub fn numpy(name: &str) -> Option<Entry> {
     Some(match name {
         "gcd" | "lcm" => Entry::each(|l, c| {
+            c.exactly::<2>()?;
             let val = fold(l, c)?;
             strengthen(l, &val, c.span)
         }),
@@ -79,10 +80,11 @@ impl Lower<'_> {
 
 /// `gcd` and `lcm` of any number of integers, by their magnitudes as unsigned numbers, which the least signed number has, too.
 fn fold(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    if call.pos.is_empty() || !call.kw.is_empty() {
+    let vals = call.any_number()?;
+    if vals.is_empty() {
         return Ok(Val::int(i128::from(short(call) == "lcm")));
     }
-    let (values, num) = integers(l, &call.pos, call)?;
+    let (values, num) = integers(l, vals, call)?;
     let magnitude = num.with(unsigned(num.scalar));
     let mut result: Option<Value> = None;
     for value in values {
@@ -123,7 +125,7 @@ fn one(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// `comb(n, k)` and `perm(n, k=n)`.
 fn choices(l: &mut Lower<'_>, call: &Call, optional: bool) -> Res<Val> {
-    let [n, k] = call.bind(["n", "k"], if optional { 1 } else { 2 })?;
+    let [n, k] = call.bind(["/n", "/k"], if optional { 1 } else { 2 })?;
     let n = n.unwrap_or(Val::None);
     let k = match k {
         None | Some(Val::None) if optional => n.clone(),

@@ -90,15 +90,13 @@ pub fn two_floats(l: &mut Lower<'_>, call: &Call) -> Res<(Val, Val)> {
 
 /// `log(x)`, or `log(x, base)`.
 fn log(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    if let [x, base] = call.pos.as_slice() {
-        let (x, num) = real_float(l, x, call)?;
-        let (base, base_num) = real_float(l, base, call)?;
-        let x = l.library_call("log", &[Val::Num(x, num)], call.span)?;
-        let base = l.library_call("log", &[Val::Num(base, base_num)], call.span)?;
-        return l.binary(Operator::Div, &x, &base, call.span);
-    }
-    let (x, num) = float_argument(l, call)?;
-    l.library_call("log", &[Val::Num(x, num)], call.span)
+    let [x, base] = call.bind(["/x", "/base"], 1)?;
+    let (x, num) = real_float(l, &x.unwrap_or(Val::None), call)?;
+    let x = l.library_call("log", &[Val::Num(x, num)], call.span)?;
+    let Some(base) = base else { return Ok(x) };
+    let (base, num) = real_float(l, &base, call)?;
+    let base = l.library_call("log", &[Val::Num(base, num)], call.span)?;
+    l.binary(Operator::Div, &x, &base, call.span)
 }
 
 pub fn ir_unary(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
@@ -215,7 +213,7 @@ pub fn degrees(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// The product of a tuple's items, or of an array's elements.
 fn prod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [items, start] = call.bind(["iterable", "start"], 1)?;
+    let [items, start] = call.bind(["/iterable", "*start"], 1)?;
     let mut product = start.unwrap_or(Val::int(1));
     match items.unwrap_or(Val::None) {
         Val::Tuple(items) => {
@@ -224,13 +222,7 @@ fn prod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
             }
         }
         array if array.is_array() => {
-            let none = Call {
-                name: call.name.clone(),
-                pos: Vec::new(),
-                kw: Vec::new(),
-                span: call.span,
-            };
-            let all = super::methods::call(l, &array, "prod", &none)?;
+            let all = super::methods::call(l, &array, "prod", &call.of(Vec::new()))?;
             product = l.binary(Operator::Mult, &product, &all, call.span)?;
         }
         other => return Err(l.typing(call.span, format!("prod does not go with {}", other.ty()))),

@@ -44,28 +44,27 @@ pub fn call(l: &mut Lower<'_>, receiver: &Val, name: &str, call: &Call) -> Res<V
     if let (Val::Tuple(items), "_replace") = (receiver, name) {
         return l.replace_fields(items, call);
     }
-    let one = Call {
-        name: call.name.clone(),
-        pos: vec![receiver.clone()],
-        kw: Vec::new(),
-        span: call.span,
-    };
+    let one = call.of(vec![receiver.clone()]);
     match name {
-        "conjugate" | "conj" => numpy::conjugate(l, &one),
+        "conjugate" | "conj" => {
+            let [] = call.exactly()?;
+            numpy::conjugate(l, &one)
+        }
         "sum" | "prod" | "mean" | "min" | "max" | "any" | "all" if receiver.num().is_some() => reductions::call(l, receiver, name, call),
         "item" if receiver.num().is_some_and(|n| !n.weak) => {
             let [] = call.exactly()?;
             python_number(l, receiver, call)
         }
         "astype" => {
-            let [dtype] = call.exactly()?;
-            let to = cuda::dtype_of(l, dtype, call)?;
+            let [dtype] = call.all(["dtype"])?;
+            let to = cuda::dtype_of(l, &dtype, call)?;
             l.cast(receiver, Num::strong(to), call.span)
         }
         "is_integer" => is_integer(l, receiver, call),
         "bit_count" => {
+            let [] = call.exactly()?;
             let abs = super::python::abs(l, &one)?;
-            let bits = super::intrinsics::integer(l, &Call { pos: vec![abs], ..one }, UnOp::Popcount)?;
+            let bits = super::intrinsics::integer(l, &call.of(vec![abs]), UnOp::Popcount)?;
             l.cast(&bits, Num::INT, call.span)
         }
         _ => Err(l.typing(call.span, format!("{} has no method '{name}'", receiver.ty()))),
@@ -97,6 +96,8 @@ fn array_method(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<
             products::dot(l, array, other, span)
         }
         "copy" | "flatten" => {
+            let [order] = call.bind(["order"], 0)?;
+            arrays::c_order(l, order, call)?;
             let copy = l.copy_array(array, span)?;
             if name == "flatten" {
                 reshape(l, &copy, &Val::int(-1), call)
@@ -105,44 +106,52 @@ fn array_method(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<
             }
         }
         "fill" => {
-            let [value] = call.exactly()?;
+            let [value] = call.all(["value"])?;
             let Val::View(view, ty) = array else {
                 return Err(l.typing(span, "only an array can be filled"));
             };
             l.refuse_read_only(*ty, span)?;
-            l.store_array(*view, *ty, value, span)?;
+            l.store_array(*view, *ty, &value, span)?;
             Ok(Val::None)
         }
         "astype" => {
-            let [dtype] = call.bind(["dtype"], 1)?;
-            let elem = cuda::dtype_of(l, &dtype.unwrap_or(Val::None), call)?;
+            let [dtype] = call.all(["dtype"])?;
+            let elem = cuda::dtype_of(l, &dtype, call)?;
             l.array_map(std::slice::from_ref(array), span, move |l, v| {
                 l.cast(&v[0], Num::strong(elem), span)
             })
         }
         "ravel" => {
+            let [order] = call.bind(["order"], 0)?;
+            arrays::c_order(l, order, call)?;
             let array = contiguous(l, array, call)?;
             reshape(l, &array, &Val::int(-1), call)
         }
         "reshape" => {
-            let shape = match call.pos.as_slice() {
+            let (lengths, [order]) = call.any_number_and(["order"])?;
+            arrays::c_order(l, order, call)?;
+            let shape = match lengths {
+                [] => return Err(call.misfit("reshape needs a shape".into())),
                 [one] => one.clone(),
                 several => Val::tuple(several.to_vec()),
             };
-            let array = contiguous(l, array, call)?;
-            reshape(l, &array, &shape, call)
+            reshaped(l, array, &shape, call)
         }
-        "transpose" => transpose(l, array, call),
-        "item" => item(l, array, call),
-        "conj" | "conjugate" => l.array_map(std::slice::from_ref(array), span, move |l, v| {
-            let call = Call {
-                name: "conjugate".into(),
-                pos: v.to_vec(),
-                kw: Vec::new(),
-                span,
+        "transpose" => {
+            let axes = match call.any_number()? {
+                [Val::Tuple(items)] => items.to_vec(),
+                items => items.to_vec(),
             };
-            numpy::conjugate(l, &call)
-        }),
+            transpose(l, array, &axes, call)
+        }
+        "item" => item(l, array, call),
+        "conj" | "conjugate" => {
+            let [] = call.exactly()?;
+            l.array_map(std::slice::from_ref(array), span, move |l, v| {
+                let element = Call::new("conjugate".into(), v.to_vec(), Vec::new(), span);
+                numpy::conjugate(l, &element)
+            })
+        }
         _ => Err(l.typing(span, format!("arrays have no method '{name}' that can be compiled"))),
     }
 }
@@ -163,10 +172,7 @@ fn item(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
     let Val::View(view, ty) = l.materialise(array.clone())? else {
         return Err(l.typing(call.span, "an array is needed here"));
     };
-    if !call.kw.is_empty() {
-        return Err(call.misfit("item takes no keywords".into()));
-    }
-    let at = match call.pos.as_slice() {
+    let at = match call.any_number()? {
         [] => {
             let shape = l.shape_of(view, ty);
             let (size, one) = (l.product(&shape), l.b.i64(1));
@@ -192,6 +198,12 @@ fn contiguous(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
         return Ok(array.clone());
     }
     l.copy_array(array, call.span)
+}
+
+/// The array in another shape: a view of it where its elements follow each other, else a copy.
+pub fn reshaped(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val> {
+    let array = contiguous(l, array, call)?;
+    reshape(l, &array, shape, call)
 }
 
 /// What a -1 beside a 0 is answered.
@@ -278,16 +290,15 @@ fn open_extent(l: &mut Lower<'_>, extents: &mut [Value], total: Value) -> Res<()
     Ok(())
 }
 
-fn transpose(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
+/// The axes in another order; none stand for the reverse.
+pub fn transpose(l: &mut Lower<'_>, array: &Val, axes: &[Val], call: &Call) -> Res<Val> {
     let array = l.materialise(array.clone())?;
     let Val::View(_, ty) = array else {
         return Err(l.typing(call.span, "an array is needed here"));
     };
-    let axes = match call.pos.as_slice() {
-        [] => return l.transpose(&array, &(0..ty.rank).rev().collect::<Vec<_>>(), call.span),
-        [Val::Tuple(items)] => items.to_vec(),
-        items => items.to_vec(),
-    };
+    if matches!(axes, [] | [Val::None]) {
+        return l.transpose(&array, &(0..ty.rank).rev().collect::<Vec<_>>(), call.span);
+    }
     let rank = i128::from(ty.rank);
     let axis = |v: &Val| {
         v.const_int()

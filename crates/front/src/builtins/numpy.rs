@@ -26,8 +26,9 @@ fn ufunc(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let Some(Entry::Func(function)) = known(name) else {
         return Err(l.typing(call.span, format!("'{}' is not a function", call.name)));
     };
-    let Some(nums) = call.pos.iter().map(Val::num).collect::<Option<Vec<_>>>() else {
-        let types: Vec<_> = call.pos.iter().map(|v| v.ty().to_string()).collect();
+    let given = call.any_number()?;
+    let Some(nums) = given.iter().map(Val::num).collect::<Option<Vec<_>>>() else {
+        let types: Vec<_> = given.iter().map(|v| v.ty().to_string()).collect();
         return Err(l.typing(call.span, format!("{} takes numbers, not {}", call.name, types.join(" and "))));
     };
     let Some(mut found) = loops::resolve(name, &nums) else {
@@ -42,9 +43,9 @@ fn ufunc(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
             *scalar = l.sized(Num::weak(*scalar)).scalar;
         }
     }
-    let pos = operands(l, call, &found.operands)?;
-    let (name, kw, span) = (call.name.clone(), call.kw.clone(), call.span);
-    let val = (function.run)(l, &Call { name, pos, kw, span })?;
+    let span = call.span;
+    let operands = operands(l, given, &found.operands, span)?;
+    let val = (function.run)(l, &call.of(operands))?;
     let strong = |l: &mut Lower<'_>, (val, to): (&Val, &Scalar)| l.cast(val, Num::strong(*to), span);
     match val {
         Val::Tuple(items) => Ok(Val::Tuple(
@@ -55,11 +56,11 @@ fn ufunc(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 /// A ufunc's operands in the types of its loop. A literal beside other operands stays one, since what is known of it saves work.
-fn operands(l: &mut Lower<'_>, call: &Call, types: &[Scalar]) -> Res<Vec<Val>> {
-    let others = call.pos.iter().any(|v| v.lit().is_none());
+fn operands(l: &mut Lower<'_>, given: &[Val], types: &[Scalar], span: Span) -> Res<Vec<Val>> {
+    let others = given.iter().any(|v| v.lit().is_none());
     let mut operands = Vec::with_capacity(types.len());
-    for (val, to) in call.pos.iter().zip(types) {
-        let cast = l.cast(val, Num::strong(*to), call.span)?;
+    for (val, to) in given.iter().zip(types) {
+        let cast = l.cast(val, Num::strong(*to), span)?;
         let kept = others && val.lit().is_some_and(|lit| unify(lit.num, Num::strong(*to)) == Num::strong(*to));
         operands.push(if kept { val.clone() } else { cast });
     }
@@ -91,7 +92,11 @@ fn known(name: &str) -> Option<Entry> {
         "sqrt" => Entry::each(sqrt),
         "floor" => Entry::each(|l, c| rounding(l, c, UnOp::Floor)),
         "ceil" => Entry::each(|l, c| rounding(l, c, UnOp::Ceil)),
-        "trunc" | "fix" => Entry::each(|l, c| rounding(l, c, UnOp::Trunc)),
+        "trunc" => Entry::each(|l, c| rounding(l, c, UnOp::Trunc)),
+        "fix" => Entry::each(|l, c| {
+            let [x] = c.all(["x"])?;
+            rounding(l, &c.of(vec![x]), UnOp::Trunc)
+        }),
         "rint" => Entry::each(rint),
         "round" | "around" | "round_" => Entry::each(super::round::numpy),
         "square" => Entry::each(square),
@@ -312,12 +317,7 @@ fn angle(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     } else {
         (l.cast(&z, num, call.span)?, Val::int(0))
     };
-    let arctan2 = Call {
-        name: "arctan2".into(),
-        pos: vec![im, re],
-        kw: Vec::new(),
-        span: call.span,
-    };
+    let arctan2 = Call::new("arctan2".into(), vec![im, re], Vec::new(), call.span);
     let phase = ufunc(l, &arctan2)?;
     match deg.as_ref().map(|d| d.lit().map(|l| l.value.truth())) {
         None | Some(Some(false)) => Ok(phase),
@@ -331,8 +331,8 @@ fn angle(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// `isneginf` and `isposinf`.
 fn infinite(l: &mut Lower<'_>, call: &Call, side: weft_ir::CmpOp) -> Res<Val> {
-    let [x] = call.exactly()?;
-    let (value, num) = math::real_float(l, x, call)?;
+    let [x] = call.all(["x"])?;
+    let (value, num) = math::real_float(l, &x, call)?;
     let zero = l.zero(num.scalar);
     let infinite = l.b.unary(UnOp::IsInf, value);
     let side = l.b.compare(side, value, zero);
@@ -407,8 +407,8 @@ fn logical_not(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// A part of a number: of Python's a Python number.
 fn part(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
-    let [x] = call.exactly()?;
-    l.attribute(x.clone(), name, call.span)
+    let [x] = call.all(["val"])?;
+    l.attribute(x, name, call.span)
 }
 
 pub fn conjugate(l: &mut Lower<'_>, call: &Call) -> Res<Val> {

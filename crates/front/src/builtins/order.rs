@@ -158,20 +158,25 @@ pub fn number_extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
     Ok(Val::Num(l.b.select(x_nan, y, best), num))
 }
 
+/// `clip(a, a_min, a_max)`; `min` and `max` are other names of the bounds, which may be None or left out.
 pub fn clip(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [x, low, high] = call.exactly()?;
-    let mut result = x.clone();
-    for (bound, op) in [(low, BinOp::Max), (high, BinOp::Min)] {
-        if matches!(bound, Val::None) {
+    let [x, a_min, a_max, min, max] = call.bind(["a", "a_min", "a_max", "*min", "*max"], 1)?;
+    let by_old_names = a_min.is_some() || a_max.is_some();
+    if by_old_names && (min.is_some() || max.is_some()) {
+        return Err(call.misfit(format!(
+            "{} takes its bounds as a_min and a_max or as min and max, not as both",
+            call.name
+        )));
+    }
+    if by_old_names && (a_min.is_none() || a_max.is_none()) {
+        return Err(call.misfit(format!("{} takes both a_min and a_max; either may be None", call.name)));
+    }
+    let mut result = x.unwrap_or(Val::None);
+    for (bound, op) in [(a_min.or(min), BinOp::Max), (a_max.or(max), BinOp::Min)] {
+        let Some(bound) = bound.filter(|bound| !matches!(bound, Val::None)) else {
             continue;
-        }
-        let pair = Call {
-            name: call.name.clone(),
-            pos: vec![result, bound.clone()],
-            kw: Vec::new(),
-            span: call.span,
         };
-        result = extreme(l, &pair, op)?;
+        result = extreme(l, &call.of(vec![result, bound]), op)?;
     }
     strengthen(l, &result, call.span)
 }

@@ -86,13 +86,7 @@ fn conjugate(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
     if !l.elem_of(array, call.span)?.is_complex() {
         return Ok(array.clone());
     }
-    let none = Call {
-        name: call.name.clone(),
-        pos: Vec::new(),
-        kw: Vec::new(),
-        span: call.span,
-    };
-    super::methods::call(l, array, "conj", &none)
+    super::methods::call(l, array, "conj", &call.of(Vec::new()))
 }
 
 /// Products of 16-bit floats are exact in float32; their sum is rounded at the end.

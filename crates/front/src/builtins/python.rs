@@ -47,7 +47,7 @@ pub fn prange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 fn range_of(call: &Call, parallel: bool) -> Res<Val> {
-    let [first, second, step] = call.bind(["start", "stop", "step"], 1)?;
+    let [first, second, step] = call.bind(["/start", "/stop", "/step"], 1)?;
     let first = first.unwrap_or(Val::int(0));
     let (start, stop) = match second {
         Some(stop) => (first, stop),
@@ -99,9 +99,15 @@ fn max(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// Python's `min` and `max`: a later argument is taken only if it compares as less or greater.
 fn extreme(l: &mut Lower<'_>, call: &Call, op: CmpOp, name: &str) -> Res<Val> {
-    let items = match call.pos.as_slice() {
+    let items = match call.any_number()? {
         [Val::Tuple(items)] => items.to_vec(),
-        [array] if array.is_array() => return super::methods::call(l, array, name, &no_arguments(call)),
+        [one] if !one.is_array() => {
+            return Err(l.typing(
+                call.span,
+                format!("{name} of one argument takes a tuple or an array, not {}", one.ty()),
+            ));
+        }
+        [array] if array.is_array() => return super::methods::call(l, array, name, &call.of(Vec::new())),
         items => items.to_vec(),
     };
     let mut rest = items.into_iter();
@@ -128,15 +134,6 @@ fn pick(l: &mut Lower<'_>, op: CmpOp, best: Val, item: Val, call: &Call) -> Res<
     Ok(Val::Num(l.b.select(better, a, b), num))
 }
 
-fn no_arguments(call: &Call) -> Call {
-    Call {
-        name: call.name.clone(),
-        pos: Vec::new(),
-        kw: Vec::new(),
-        span: call.span,
-    }
-}
-
 fn int(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     convert(l, call, Num::INT, Number::Int(0))
 }
@@ -147,19 +144,18 @@ fn float(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 pub fn bool(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    if call.pos.is_empty() {
+    let [Some(x)] = call.bind(["/x"], 0)? else {
         return Ok(Val::Lit(Lit::bool(false)));
-    }
-    let [x] = call.exactly()?;
-    let value = l.truth_value(x, call.span)?;
+    };
+    let value = l.truth_value(&x, call.span)?;
     Ok(Val::Num(value, Num::BOOL))
 }
 
 fn convert(l: &mut Lower<'_>, call: &Call, to: Num, empty: Number) -> Res<Val> {
-    if call.pos.is_empty() {
+    let [Some(x)] = call.bind(["/x"], 0)? else {
         return Ok(Val::Lit(Lit { num: to, value: empty }));
-    }
-    let [x] = call.exactly()?;
+    };
+    let x = &x;
     if let Val::Str(text) = x
         && to.scalar.is_float()
     {
@@ -212,8 +208,8 @@ pub fn complex_num(l: &Lower<'_>, num: Num) -> Num {
 }
 
 fn pow(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [a, b] = call.exactly()?;
-    l.binary(Operator::Pow, a, b, call.span)
+    let [base, exp] = call.all(["base", "exp"])?;
+    l.binary(Operator::Pow, &base, &exp, call.span)
 }
 
 pub fn divmod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
@@ -237,7 +233,7 @@ fn len(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 fn sum(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [x, start] = call.bind(["iterable", "start"], 1)?;
+    let [x, start] = call.bind(["/iterable", "start"], 1)?;
     let mut total = start.unwrap_or(Val::int(0));
     match x.unwrap_or(Val::None) {
         Val::Tuple(items) => {
@@ -247,7 +243,7 @@ fn sum(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
             Ok(total)
         }
         array if array.is_array() => {
-            let all = super::methods::call(l, &array, "sum", &no_arguments(call))?;
+            let all = super::methods::call(l, &array, "sum", &call.of(Vec::new()))?;
             l.binary(Operator::Add, &total, &all, call.span)
         }
         other => Err(l.typing(call.span, format!("{} cannot be summed", other.ty()))),
@@ -277,8 +273,8 @@ fn reversed(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 fn zip(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let tuples: Option<Vec<&Items<Val>>> = call
-        .pos
+    let given = call.any_number()?;
+    let tuples: Option<Vec<&Items<Val>>> = given
         .iter()
         .map(|v| match v {
             Val::Tuple(items) => Some(items),
@@ -290,11 +286,11 @@ fn zip(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
         let row = |i: usize| Val::Tuple(tuples.iter().map(|t| t[i].clone()).collect());
         return Ok(Val::Tuple((0..n).map(row).collect()));
     }
-    Ok(Val::Iter(Box::new(Iter::Zip(call.pos.clone()))))
+    Ok(Val::Iter(Box::new(Iter::Zip(given.to_vec()))))
 }
 
 fn tuple(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    match call.pos.as_slice() {
+    match call.any_number()? {
         [] => Ok(Val::tuple(Vec::new())),
         [Val::Tuple(items)] => Ok(Val::tuple(items.to_vec())),
         _ => Err(l.unsupported(call.span, format!("{} takes a tuple here", call.name))),
@@ -302,11 +298,8 @@ fn tuple(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 fn print(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    if let Some((name, _)) = call.kw.first() {
-        return Err(l.unsupported(call.span, format!("print's '{name}' cannot be compiled")));
-    }
     let mut items = Vec::new();
-    for (i, val) in call.pos.iter().enumerate() {
+    for (i, val) in call.any_number()?.iter().enumerate() {
         if i > 0 {
             items.push(PrintItem::Text(" ".into()));
         }

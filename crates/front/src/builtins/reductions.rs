@@ -50,11 +50,12 @@ fn reduce(op: ReduceOp, num: Num, start: Number) -> Reduce {
 
 /// `array.name(axis=…)`.
 pub fn call(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<Val> {
+    let [axis] = call.bind(["axis"], 0)?;
     let rank = match array.ty() {
         Ty::View(v) => v.rank,
-        _ => return of_number(l, array, name, call),
+        _ if axis.is_none_or(|axis| matches!(axis, Val::None)) => return of_number(l, array, name, call),
+        _ => return Err(l.typing(call.span, format!("{} has no axes", array.ty()))),
     };
-    let [axis] = call.bind(["axis"], 0)?;
     let axis = match axis {
         None | Some(Val::None) => None,
         Some(val) => Some(constant_axis(l, &val, rank, call)?),

@@ -1,4 +1,4 @@
-//! Calls: arguments, known functions, casts, user functions and functions of the math library.
+//! Calls: known functions, casts, user functions and functions of the math library.
 
 use std::rc::Rc;
 
@@ -7,60 +7,14 @@ use ruff_text_size::Ranged;
 use weft_ir::{FuncKind, Op, Scalar, Span, Type, Value};
 
 use super::Lower;
-use crate::builtins::{self, Entry};
+pub use super::arguments::Call;
+use crate::builtins::{self, Entry, Func};
 use crate::compiler::{Callee, Res};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::parse;
 use crate::types::{Num, Ty};
 use crate::value::Val;
 use crate::{FunctionSource, library};
-
-/// The arguments of a call, evaluated.
-pub struct Call {
-    /// The name as it was written or found, for messages.
-    pub name: String,
-    pub pos: Vec<Val>,
-    pub kw: Vec<(String, Val)>,
-    pub span: Span,
-}
-
-impl Call {
-    pub fn misfit(&self, message: String) -> crate::compiler::Stop {
-        Diagnostic::new(DiagnosticKind::Arguments, self.span, message).into()
-    }
-
-    /// Arguments by the names given: those before the `?` of a name are required, `None` stands for those left out.
-    pub fn bind<const N: usize>(&self, names: [&str; N], required: usize) -> Res<[Option<Val>; N]> {
-        let mut bound: [Option<Val>; N] = std::array::from_fn(|i| self.pos.get(i).cloned());
-        if self.pos.len() > N {
-            let plural = if N == 1 { "" } else { "s" };
-            return Err(self.misfit(format!("{} takes at most {N} argument{plural}, not {}", self.name, self.pos.len())));
-        }
-        for (name, val) in &self.kw {
-            let Some(i) = names.iter().position(|n| n == name) else {
-                return Err(self.misfit(format!("{} has no argument '{name}'", self.name)));
-            };
-            if bound[i].is_some() {
-                return Err(self.misfit(format!("{} got two values for '{name}'", self.name)));
-            }
-            bound[i] = Some(val.clone());
-        }
-        if let Some(missing) = (0..required).find(|&i| bound[i].is_none()) {
-            return Err(self.misfit(format!("{} needs the argument '{}'", self.name, names[missing])));
-        }
-        Ok(bound)
-    }
-
-    /// Exactly `N` arguments, by position.
-    pub fn exactly<const N: usize>(&self) -> Res<[&Val; N]> {
-        if self.pos.len() != N || !self.kw.is_empty() {
-            let plural = if N == 1 { "" } else { "s" };
-            let given = self.pos.len() + self.kw.len();
-            return Err(self.misfit(format!("{} takes {N} argument{plural} and was given {given}", self.name)));
-        }
-        Ok(std::array::from_fn(|i| &self.pos[i]))
-    }
-}
 
 impl Lower<'_> {
     pub fn call(&mut self, e: &ExprCall) -> Res<Val> {
@@ -81,7 +35,7 @@ impl Lower<'_> {
             Val::TupleClass(maker) => maker.class.name.clone(),
             other => other.ty().to_string(),
         };
-        let call = Call { name, pos, kw, span };
+        let call = Call::new(name, pos, kw, span);
         match callee {
             Val::Path(path) => {
                 let operands: Vec<_> = e.arguments.args.iter().collect();
@@ -91,12 +45,16 @@ impl Lower<'_> {
             Val::Dtype(s) => self.dtype_call(s, &call),
             Val::Function(f) => self.user_call(&f, &call),
             Val::TupleClass(maker) => self.make_named(&maker, &call),
-            Val::Method(receiver, name) => builtins::methods::call(self, &receiver, &name, &call),
+            Val::Method(receiver, name) => {
+                let result = builtins::methods::call(self, &receiver, &name, &call)?;
+                call.refuse_unread()?;
+                Ok(result)
+            }
             other => {
                 let message = format!("{} cannot be called in a compiled function", other.ty());
                 let diag = self.error(DiagnosticKind::Typing, e.func.range(), message);
                 Err(match other {
-                    Val::Other(_) => diag
+                    Val::Other(..) => diag
                         .help("only functions compiled by Weft and the functions it knows can be called")
                         .into(),
                     _ => diag.into(),
@@ -121,28 +79,25 @@ impl Lower<'_> {
         let Some(Entry::Func(func)) = builtins::find(path) else {
             return Err(self.typing(call.span, format!("'{path}' is not a function")));
         };
-        if func.elementwise && call.pos.iter().any(Val::is_array) {
-            let (name, kw, span) = (call.name.clone(), call.kw.clone(), call.span);
-            let run = func.run;
-            return self.array_map(&call.pos, span, move |l, vals| {
-                let call = Call {
-                    name: name.clone(),
-                    pos: vals.to_vec(),
-                    kw: kw.clone(),
-                    span,
-                };
-                run(l, &call)
-            });
+        if func.elementwise && call.has_array() {
+            let (elements, with) = call.elements();
+            return self.array_map(&elements, call.span, move |l, vals| l.run_known(func, &with(vals)));
         }
-        (func.run)(self, call)
+        self.run_known(func, call)
+    }
+
+    fn run_known(&mut self, func: Func, call: &Call) -> Res<Val> {
+        let result = (func.run)(self, call)?;
+        call.refuse_unread()?;
+        Ok(result)
     }
 
     /// `np.float32(x)`: a strong number of that type.
     fn dtype_call(&mut self, s: Scalar, call: &Call) -> Res<Val> {
-        if call.pos.is_empty() && call.kw.is_empty() {
+        let [Some(x)] = call.bind(["/x"], 0)? else {
             return Ok(Val::Num(self.zero(s), Num::strong(s)));
-        }
-        let [x] = call.exactly()?;
+        };
+        let x = &x;
         if x.is_array() {
             return self.array_map(std::slice::from_ref(x), call.span, move |l, v| {
                 l.cast(&v[0], Num::strong(s), l.b.span)
@@ -182,6 +137,7 @@ impl Lower<'_> {
     }
 
     fn bind_parameters(&mut self, f: &Rc<FunctionSource>, call: &Call) -> Res<Vec<Val>> {
+        let (pos, kw) = call.given();
         let source = self.cx.source_id(&f.source);
         let parsed = parse(f, source)?;
         let fail = |message: String| {
@@ -189,17 +145,17 @@ impl Lower<'_> {
             diag.label(parsed.span(source, parsed.range), "defined here").into()
         };
         let takes = parsed.params.iter().filter(|p| !p.keyword_only).count();
-        if call.pos.len() > takes {
+        if pos.len() > takes {
             let plural = if takes == 1 { "" } else { "s" };
-            let given = call.pos.len();
+            let given = pos.len();
             return Err(fail(format!("'{}' takes {takes} argument{plural} and was given {given}", f.name)));
         }
-        for (i, (name, _)) in call.kw.iter().enumerate() {
+        for (i, (name, _)) in kw.iter().enumerate() {
             let at = parsed.params.iter().position(|p| p.name == *name && !p.positional_only);
-            let twice = call.kw[..i].iter().any(|(n, _)| n == name);
+            let twice = kw[..i].iter().any(|(n, _)| n == name);
             match at {
                 None => return Err(fail(format!("'{}' has no parameter '{name}'", f.name))),
-                Some(at) if at < call.pos.len() || twice => {
+                Some(at) if at < pos.len() || twice => {
                     return Err(fail(format!("'{}' got two values for '{name}'", f.name)));
                 }
                 Some(_) => {}
@@ -207,8 +163,8 @@ impl Lower<'_> {
         }
         let mut args = Vec::with_capacity(parsed.params.len());
         for (i, param) in parsed.params.iter().enumerate() {
-            let by_name = call.kw.iter().find(|(n, _)| *n == param.name).map(|(_, v)| v.clone());
-            let given = call.pos.get(i).filter(|_| !param.keyword_only).cloned().or(by_name);
+            let by_name = kw.iter().find(|(n, _)| *n == param.name).map(|(_, v)| v.clone());
+            let given = pos.get(i).filter(|_| !param.keyword_only).cloned().or(by_name);
             let val = match given {
                 Some(val) => self.materialise(val)?,
                 None => match f.defaults.iter().find(|(n, _)| *n == param.name) {

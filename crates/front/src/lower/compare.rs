@@ -7,7 +7,8 @@ use weft_ir::{BinOp, CmpOp, Kind, Scalar, Span, Value};
 use super::Lower;
 use super::number::Truth;
 use crate::compiler::Res;
-use crate::types::{Num, Ty, unify};
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::types::{Num, Static, Ty, unify};
 use crate::value::{Lit, Val, int_range};
 
 impl Lower<'_> {
@@ -126,6 +127,13 @@ impl Lower<'_> {
 
     fn compare_static(&mut self, op: CmpOp, a: &Val, b: &Val, span: Span) -> Res<Val> {
         let (x, y) = (a.ty(), b.ty());
+        if !a.equals_by_type(b) {
+            let diag = Diagnostic::new(DiagnosticKind::Typing, span, format!("{x} and {y} cannot be compared"));
+            return Err(match (a, b) {
+                (Val::Other(..), _) | (_, Val::Other(..)) => diag.help("whether they are one object says 'is'").into(),
+                _ => diag.into(),
+            });
+        }
         let comparable = matches!((&x, &y), (Ty::Static(_) | Ty::None, _) | (_, Ty::Static(_) | Ty::None));
         match op {
             CmpOp::Eq if comparable => Ok(Val::Lit(Lit::bool(x == y))),
@@ -136,6 +144,9 @@ impl Lower<'_> {
 
     fn identity(&mut self, is: bool, a: &Val, b: &Val, span: Span) -> Res<Val> {
         let same = match (a.ty(), b.ty()) {
+            (Ty::Static(Static::Passing(_)), _) | (_, Ty::Static(Static::Passing(_))) => {
+                return Err(self.unsupported(span, format!("'is' does not compare {} with {}", a.ty(), b.ty())));
+            }
             (Ty::None, Ty::None) => true,
             (Ty::None, _) | (_, Ty::None) => false,
             (Ty::Static(x), Ty::Static(y)) => x == y,

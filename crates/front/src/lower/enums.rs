@@ -61,7 +61,7 @@ impl Lower<'_> {
                 Some(Object::Str(text)) => Val::Str(text.clone()),
                 _ => Val::Member(member),
             },
-            None => Val::Other(path.clone()),
+            None => Val::Other(*key, path.clone()),
         }
     }
 

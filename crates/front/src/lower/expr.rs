@@ -180,7 +180,10 @@ impl Lower<'_> {
             Object::Tuple(items) => Val::Tuple(items.with(items.iter().map(|o| self.object(o, span)).collect::<Res<_>>()?)),
             Object::TupleClass(maker) => Val::TupleClass(maker.clone()),
             Object::Dtype(s) => Val::Dtype(*s),
-            Object::Array { elem, shape, bytes } => self.constant_array(*elem, shape, bytes),
+            Object::Array { key, elem, shape, bytes } => {
+                let id = self.cx.constant(*key, *elem, shape, bytes);
+                self.constant_array(id, *elem, shape)
+            }
             // A module nobody here knows is the user's own: its attributes are asked of the environment.
             Object::Module(path) => Val::Path(builtins::canonical(path)),
             Object::Known(path) => {
@@ -191,12 +194,11 @@ impl Lower<'_> {
             Object::Member(member) => Val::Member(member.clone()),
             Object::Exception(number, name) => Val::Exception(*number, name.clone()),
             Object::Function(f) => Val::Function(f.clone()),
-            Object::Other(t) => Val::Other(t.clone()),
+            Object::Other(key, t) => Val::Other(*key, t.clone()),
         })
     }
 
-    fn constant_array(&mut self, elem: Scalar, shape: &[u64], bytes: &std::rc::Rc<Vec<u8>>) -> Val {
-        let id = self.cx.constant(elem, shape, bytes);
+    fn constant_array(&mut self, id: weft_ir::ConstId, elem: Scalar, shape: &[u64]) -> Val {
         let view = weft_ir::ViewType {
             elem,
             rank: shape.len() as u8,

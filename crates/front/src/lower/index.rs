@@ -67,7 +67,7 @@ impl Lower<'_> {
         if !base.is_array() {
             let diag = Diagnostic::new(DiagnosticKind::Typing, self.b.span, format!("{} cannot be indexed", base.ty()));
             return Err(match base {
-                Val::Other(_) => diag
+                Val::Other(..) => diag
                     .help("compiled code takes frozen tuples and NumPy arrays from outside, not lists or dicts")
                     .into(),
                 _ => diag.into(),

@@ -50,8 +50,8 @@ impl Lower<'_> {
         if op == Operator::Pow
             && let Some(name) = array_power(a, b)
         {
-            let (name, pos, kw) = (name.to_owned(), vec![a.clone()], Vec::new());
-            return self.known_call(&format!("numpy.{name}"), &Call { name, pos, kw, span });
+            let call = Call::new(name.to_owned(), vec![a.clone()], Vec::new(), span);
+            return self.known_call(&format!("numpy.{name}"), &call);
         }
         self.array_map(&[a.clone(), b.clone()], span, move |l, v| l.binary(op, &v[0], &v[1], span))
     }

@@ -3,6 +3,7 @@
 //! A walk is a *round*. Reading a variable gives the type known so far; assigning joins into it. When a type has grown after it was
 //! used, the round's IR is thrown away and another round starts from the types found, until nothing changes. Most functions need one.
 
+mod arguments;
 mod arith;
 mod assign;
 mod attr;

@@ -131,10 +131,7 @@ impl Lower<'_> {
     /// `Point(1, y=2)`.
     pub fn make_named(&mut self, maker: &TupleMaker, call: &Call) -> Res<Val> {
         let class = &maker.class;
-        let mut given = self.by_field(class, call)?;
-        for (i, val) in call.pos.iter().enumerate() {
-            given[i] = Some(val.clone());
-        }
+        let given = self.by_field(class, call)?;
         let mut items = Vec::with_capacity(given.len());
         for (field, val) in class.fields.iter().zip(given) {
             items.push(match (val, maker.default_of(field)) {
@@ -151,7 +148,7 @@ impl Lower<'_> {
         let Some(class) = items.class() else {
             return Err(self.typing(call.span, "a plain tuple has no method '_replace'"));
         };
-        if !call.pos.is_empty() {
+        if !call.given().0.is_empty() {
             return Err(call.misfit("_replace takes its values by the names of fields".into()));
         }
         let mut replaced = items.to_vec();
@@ -163,19 +160,20 @@ impl Lower<'_> {
         Ok(Val::Tuple(items.with(replaced)))
     }
 
-    /// The values that a call gives by name, in the order of the fields, after a check that those given by position do not meet them.
+    /// The values that a call gives, in the order of the fields.
     fn by_field(&self, class: &Arc<TupleClass>, call: &Call) -> Res<Vec<Option<Val>>> {
+        let (pos, kw) = call.given();
         let (name, most) = (&class.name, class.fields.len());
-        if call.pos.len() > most {
-            let (plural, given) = (if most == 1 { "" } else { "s" }, call.pos.len());
+        if pos.len() > most {
+            let (plural, given) = (if most == 1 { "" } else { "s" }, pos.len());
             return Err(call.misfit(format!("'{name}' has {most} field{plural} and was given {given} values")));
         }
-        let mut given = vec![None; most];
-        for (field, val) in &call.kw {
+        let mut given: Vec<Option<Val>> = (0..most).map(|i| pos.get(i).cloned()).collect();
+        for (field, val) in kw {
             let Some(i) = class.position(field) else {
                 return Err(call.misfit(format!("'{name}' has no field '{field}'; {}", fields(Some(class)))));
             };
-            if i < call.pos.len() || given[i].replace(val.clone()).is_some() {
+            if given[i].replace(val.clone()).is_some() {
                 return Err(call.misfit(format!("'{name}' got two values for '{field}'")));
             }
         }
