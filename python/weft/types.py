@@ -145,8 +145,7 @@ class Signature:
         """`float64(float64, float64)` makes one."""
         self.return_type = result
         self.args = tuple(as_type(a) for a in args)
-        returned = result if result is not None and result._spec_ != ("n",) else None
-        self._spec_ = (returned._spec_ if returned is not None else None, tuple(a._spec_ for a in self.args))
+        self._spec_ = (result._spec_ if result is not None else None, tuple(a._spec_ for a in self.args))
 
     def __eq__(self, other: object) -> bool:
         """Signatures of the same types are equal."""

@@ -1,7 +1,7 @@
 //! The items of tuples; those of a named tuple go with its class, which gives them names.
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::Object;
 
@@ -21,6 +21,13 @@ pub struct TupleClass {
     pub fields: Vec<String>,
 }
 
+/// The key of lists; no class of the host's has it.
+const LIST: u64 = u64::MAX;
+/// The key of what can only be looped over.
+const PASSING: u64 = u64::MAX - 1;
+
+static LIST_CLASS: LazyLock<Arc<TupleClass>> = LazyLock::new(|| Arc::new(TupleClass::without_fields(LIST, "list")));
+
 /// Such a class as a thing to call.
 #[derive(Clone, Debug)]
 pub struct TupleMaker {
@@ -33,6 +40,29 @@ impl<T> Items<T> {
     /// One item per field of the class, if there is one.
     pub fn of(class: Option<Arc<TupleClass>>, items: Vec<T>) -> Items<T> {
         Items { items, class }
+    }
+
+    /// The items of a list that is written out: as many as there are, and never changed.
+    pub fn list(items: Vec<T>) -> Items<T> {
+        Items::of(Some(LIST_CLASS.clone()), items)
+    }
+
+    /// What `zip`, `enumerate` or `reversed` give of tuples: items to loop over once, which are no tuple.
+    pub fn passing(name: &str, items: Vec<T>) -> Items<T> {
+        Items::of(Some(Arc::new(TupleClass::without_fields(PASSING, name))), items)
+    }
+
+    pub fn is_list(&self) -> bool {
+        self.class.as_ref().is_some_and(|class| class.key == LIST)
+    }
+
+    pub fn is_passing(&self) -> bool {
+        self.class.as_ref().is_some_and(|class| class.key == PASSING)
+    }
+
+    /// A plain or a named tuple?
+    pub fn is_tuple(&self) -> bool {
+        !self.is_list() && !self.is_passing()
     }
 
     pub fn class(&self) -> Option<&Arc<TupleClass>> {
@@ -61,12 +91,21 @@ impl<T> Items<T> {
     pub fn common_class(&self, other: &Items<T>) -> Option<Option<Arc<TupleClass>>> {
         match (&self.class, &other.class) {
             (Some(a), Some(b)) => (a == b).then(|| Some(a.clone())),
+            _ if !self.is_tuple() || !other.is_tuple() => None,
             _ => Some(None),
         }
     }
 }
 
 impl TupleClass {
+    fn without_fields(key: u64, name: &str) -> TupleClass {
+        TupleClass {
+            key,
+            name: name.to_owned(),
+            fields: Vec::new(),
+        }
+    }
+
     pub fn position(&self, field: &str) -> Option<usize> {
         self.fields.iter().position(|f| f == field)
     }

@@ -112,6 +112,20 @@ impl Ty {
         }
     }
 
+    /// Is it a list, or is there one in it?
+    pub fn has_list(&self) -> bool {
+        matches!(self, Ty::Tuple(items) if items.is_list() || items.iter().any(Ty::has_list))
+    }
+
+    /// Is there something in it that can only be looped over?
+    pub fn has_passing(&self) -> bool {
+        match self {
+            Ty::Tuple(items) => items.is_passing() || items.iter().any(Ty::has_passing),
+            Ty::Static(Static::Passing(_)) => true,
+            _ => false,
+        }
+    }
+
     pub fn from_arg(arg: &ArgType) -> Ty {
         match arg {
             ArgType::Weak(s) => Ty::Num(Num::weak(*s)),

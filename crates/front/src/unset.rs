@@ -1,30 +1,47 @@
 //! Locals that may be read before anything was stored into them, found by walking a function's finished body.
 //!
-//! Python raises `UnboundLocalError` there. Compiled code starts such numbers at zero and, on the host, such arrays empty.
+//! Python raises `UnboundLocalError` there, and so does compiled code: a flag says whether the variable was assigned. Where it surely was,
+//! there is none.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use weft_ir::{AxisSlice, Block, Const, FuncKind, Function, Label, Layout, Local, Op, Space, Span, Stmt, StmtKind, Type, Value, ViewType};
+use weft_ir::{
+    AxisSlice, Block, Const, ErrorKind, FuncKind, Function, Label, Layout, Local, Op, Space, Span, Stmt, StmtKind, Type, Value, ViewType,
+};
+
+use crate::rewrite::{guard_reads, variable};
 
 /// Which locals are surely set; `None` where control never is.
 type State = Option<Vec<bool>>;
 
-/// Gives locals that may be read unset a value at the start. Names the first that can have none, and where it is read: an array where
-/// no array can be made.
-pub fn give_values(func: &mut Function, host: bool) -> Result<(), (Local, Span)> {
+/// Makes reads of locals that may be unset raise, and gives these a value at the start, which nobody sees. Names the first that can have
+/// none, and where it is read: an array where no array can be made. Of a function of the library, `error` is none: it knows what it does.
+pub fn check_reads(func: &mut Function, host: bool, error: Option<ErrorKind>) -> Result<(), (Local, Span)> {
     if func.locals.is_empty() {
         return Ok(());
     }
     let mut walk = Walk {
-        reads: vec![None; func.locals.len()],
-        breaks: Vec::new(),
+        reads: Vec::new(),
+        constants: HashMap::new(),
+        jumps: Vec::new(),
         leaves: HashMap::new(),
     };
     walk.block(&func.body, Some(vec![false; func.locals.len()]));
+    let reads = walk.reads;
+    let first: BTreeMap<Local, Span> = reads.iter().rev().map(|(_, local, span)| (*local, *span)).collect();
+    let guarded: Vec<(Value, Local)> = reads.iter().map(|(value, local, _)| (*value, *local)).collect();
+    if let (Some(error), false) = (error, guarded.is_empty()) {
+        let named = |local: &Local| !func.locals[local.index()].name.is_empty();
+        let guarded: Vec<_> = guarded.into_iter().filter(|(_, local)| named(local)).collect();
+        let messages: HashMap<Local, String> = guarded.iter().map(|(_, local)| (*local, message(func, *local))).collect();
+        let mut flags = BTreeMap::new();
+        for (_, local) in &guarded {
+            flags.entry(*local).or_insert_with(|| func.new_local(Type::BOOL, ""));
+        }
+        guard_reads(func, &guarded, &flags, &|local| (error, messages[&local].clone()));
+    }
     let mut start = Start { func, stmts: Vec::new() };
-    for (i, read) in walk.reads.iter().enumerate() {
-        let Some(span) = *read else { continue };
-        let local = Local(i as u32);
+    for (local, span) in first {
         let value = match start.func.local_ty(local).clone() {
             Type::Scalar(scalar) => start.emit(scalar.into(), Op::Const(weft_ir::eval::zero(scalar)), span),
             Type::View(view) if host && view.space == Space::Global => start.empty(view, span),
@@ -38,6 +55,12 @@ pub fn give_values(func: &mut Function, host: bool) -> Result<(), (Local, Span)>
     let stmts = start.stmts;
     func.body.0.splice(0..0, stmts);
     Ok(())
+}
+
+/// Python's own words.
+fn message(func: &Function, local: Local) -> String {
+    let name = variable(func, local);
+    format!("cannot access local variable '{name}' where it is not associated with a value")
 }
 
 /// Statements that go before a function's body.
@@ -79,10 +102,11 @@ impl Start<'_> {
 }
 
 struct Walk {
-    /// Where each local is read while it may be unset.
-    reads: Vec<Option<Span>>,
-    /// The state at the breaks of each open loop.
-    breaks: Vec<State>,
+    /// Reads of locals that may be unset.
+    reads: Vec<(Value, Local, Span)>,
+    constants: HashMap<Value, i64>,
+    /// The states at the `break`s and `continue`s of each open loop.
+    jumps: Vec<(State, State)>,
     leaves: HashMap<Label, State>,
 }
 
@@ -96,11 +120,18 @@ impl Walk {
 
     fn stmt(&mut self, stmt: &Stmt, mut state: State) -> State {
         match &stmt.kind {
-            StmtKind::Let(_, Op::Get(local)) => {
-                let unset = state.as_ref().is_some_and(|set| !set[local.index()]);
-                if unset && self.reads[local.index()].is_none() {
-                    self.reads[local.index()] = Some(stmt.span);
+            StmtKind::Let(value, Op::Get(local)) => {
+                if let Some(set) = &mut state
+                    && !set[local.index()]
+                {
+                    self.reads.push((*value, *local, stmt.span));
+                    // Control comes no further where it is not.
+                    set[local.index()] = true;
                 }
+                state
+            }
+            StmtKind::Let(value, Op::Const(Const::Int(_, n))) => {
+                self.constants.insert(*value, *n);
                 state
             }
             StmtKind::Set(local, _) => {
@@ -114,23 +145,25 @@ impl Walk {
                 let b = self.block(other, state);
                 both(a, b)
             }
-            StmtKind::Loop(body) => {
-                self.breaks.push(None);
-                self.block(body, state);
-                self.breaks.pop().flatten()
+            StmtKind::Loop(body) => self.repeated(body, state).1,
+            StmtKind::For {
+                start, stop, step, body, ..
+            } => {
+                let runs = self.surely_runs([start, stop, step]);
+                let (back, broken) = self.repeated(body, state.clone());
+                if runs { both(back, broken) } else { state }
             }
-            StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } => {
-                self.breaks.push(None);
-                self.block(body, state.clone());
-                self.breaks.pop();
+            StmtKind::ParFor { body, .. } => {
+                self.repeated(body, state.clone());
                 state
             }
             StmtKind::Scope(label, body) => {
                 let end = self.block(body, state);
                 both(end, self.leaves.remove(label).flatten())
             }
-            StmtKind::Break => {
-                if let Some(at) = self.breaks.last_mut() {
+            StmtKind::Break | StmtKind::Continue => {
+                if let Some((breaks, continues)) = self.jumps.last_mut() {
+                    let at = if stmt.kind == StmtKind::Break { breaks } else { continues };
                     *at = both(at.take(), state);
                 }
                 None
@@ -140,9 +173,25 @@ impl Walk {
                 *at = both(at.take(), state);
                 None
             }
-            StmtKind::Continue | StmtKind::Return(_) | StmtKind::Raise { .. } => None,
+            StmtKind::Return(_) | StmtKind::Raise { .. } => None,
             _ => state,
         }
+    }
+
+    /// The states behind an iteration and at its `break`s.
+    fn repeated(&mut self, body: &Block, state: State) -> (State, State) {
+        self.jumps.push((None, None));
+        let end = self.block(body, state);
+        let (breaks, continues) = self.jumps.pop().unwrap_or_default();
+        (both(end, continues), breaks)
+    }
+
+    /// Does a loop with these bounds run at least once, as far as constants say?
+    fn surely_runs(&self, bounds: [&Value; 3]) -> bool {
+        let [Some(start), Some(stop), Some(step)] = bounds.map(|v| self.constants.get(v)) else {
+            return false;
+        };
+        if *step > 0 { start < stop } else { start > stop }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
 use weft_front::{ArgType, Options, Role};
@@ -113,7 +114,7 @@ impl Core {
             None => self.specialise(py, device, &key::decode(&args.key))?,
         };
         for conversion in spec.conversions.iter().rev() {
-            convert(conversion, args);
+            convert(conversion, args)?;
         }
         Ok(spec)
     }
@@ -154,9 +155,28 @@ impl Core {
             },
             code: match known {
                 Some(code) => code,
-                None => Arc::new(self.generate(py, device, types, declared)?),
+                None => {
+                    let code = self.generate(py, device, types, declared)?;
+                    if let Some(Some(declared)) = signature.map(|s| &s.result) {
+                        self.refuse_other_result(py, declared, &code.result)?;
+                    }
+                    Arc::new(code)
+                }
             },
         })
+    }
+
+    /// A result that the signature does not declare, and that cannot be converted to what it does.
+    fn refuse_other_result(&self, py: Python<'_>, declared: &ArgType, result: &ArgType) -> PyResult<()> {
+        if signature::gives(declared, result) {
+            return Ok(());
+        }
+        let (declared, result) = (signature::show_one(declared), signature::show_one(result));
+        let name = &self.captured.name;
+        Err(errors::typing(
+            py,
+            format!("{name} returns {result} and its signature declares {declared}; declare what it returns, or leave the result out"),
+        ))
     }
 
     fn generate(&self, py: Python<'_>, device: &Arc<dyn Device>, types: Vec<ArgType>, declared: Option<Scalar>) -> PyResult<Code> {
@@ -341,7 +361,8 @@ pub fn print(py: Python<'_>, output: &str) -> PyResult<()> {
 }
 
 /// Replaces a scalar's slots; conversions are applied from the last to the first, so that earlier slots stay where they are.
-fn convert(conversion: &Conversion, args: &mut Args) {
+/// An integer that the declared type does not have is refused.
+fn convert(conversion: &Conversion, args: &mut Args) -> PyResult<()> {
     let Conversion { slot, from, to } = *conversion;
     let old = 1 + usize::from(from.is_complex());
     let new = 1 + usize::from(to.is_complex());
@@ -349,10 +370,19 @@ fn convert(conversion: &Conversion, args: &mut Args) {
     if old == 2 {
         slots[1] = args.slots[slot + 1];
     }
-    let converted = Number::from_slots(from, slots).to_slots(to);
+    let number = Number::from_slots(from, slots);
+    if to.is_int() && !number.fits(to) {
+        return Err(PyOverflowError::new_err(format!(
+            "{} does not fit {}, which the signature declares",
+            number.show(),
+            to.numpy_name()
+        )));
+    }
+    let converted = number.to_slots(to);
     args.moved(slot, old, new);
     args.slots.drain(slot..slot + old);
     args.slots.insert_many(slot, converted[..new].iter().copied());
+    Ok(())
 }
 
 /// A lock whose holder cannot have left it half changed.

@@ -101,6 +101,27 @@ fn cost(want: &ArgType, have: &ArgType) -> Option<u32> {
     }
 }
 
+/// Whether a result comes as the type declared for it: numbers are converted, all else must be of it.
+pub fn gives(declared: &ArgType, result: &ArgType) -> bool {
+    match (declared, result) {
+        (ArgType::Strong(want), ArgType::Weak(have) | ArgType::Strong(have)) => scalar_cost(*want, *have).is_some(),
+        (ArgType::Tuple(want), ArgType::Tuple(have)) => {
+            want.len() == have.len() && want.class() == have.class() && want.iter().zip(have).all(|(w, h)| is_of(w, h))
+        }
+        _ => is_of(declared, result),
+    }
+}
+
+/// Whether a value is of a type without any conversion.
+fn is_of(want: &ArgType, have: &ArgType) -> bool {
+    match (want, have) {
+        (ArgType::Strong(want), ArgType::Weak(have) | ArgType::Strong(have)) => want == have,
+        (ArgType::Tuple(_), ArgType::Tuple(_)) => gives(want, have),
+        (ArgType::Array(_), ArgType::Array(_)) => cost(want, have) == Some(0),
+        _ => want == have,
+    }
+}
+
 /// Widening costs less than narrowing, narrowing within a kind less than changing it; a complex number never becomes real.
 fn scalar_cost(want: Scalar, have: Scalar) -> Option<u32> {
     if want == have {
@@ -236,7 +257,7 @@ pub fn show(types: &[ArgType]) -> String {
     format!("({})", items.join(", "))
 }
 
-fn show_one(ty: &ArgType) -> String {
+pub fn show_one(ty: &ArgType) -> String {
     match ty {
         ArgType::Weak(Scalar::Bool) => "bool".into(),
         ArgType::Weak(s) if s.is_int() => "int".into(),

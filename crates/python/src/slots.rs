@@ -63,6 +63,25 @@ impl Number {
         }
     }
 
+    /// Whether it is, or truncates to, a number of an integer type.
+    pub fn fits(self, to: Scalar) -> bool {
+        let least = if to.is_signed() { -(1_i128 << (to.bits() - 1)) } else { 0 };
+        let most = (1_i128 << (to.bits() - u32::from(to.is_signed()))) - 1;
+        match self {
+            Number::Int(i) => (least..=most).contains(&i),
+            Number::Float(x) | Number::Complex(x, _) => x.is_finite() && (least..=most).contains(&(x as i128)),
+        }
+    }
+
+    /// As messages have it.
+    pub fn show(self) -> String {
+        match self {
+            Number::Int(i) => i.to_string(),
+            Number::Float(x) => x.to_string(),
+            Number::Complex(re, im) => format!("{re}{im:+}j"),
+        }
+    }
+
     fn parts(self) -> (f64, f64) {
         match self {
             Number::Int(i) => (i as f64, 0.0),

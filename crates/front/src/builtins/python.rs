@@ -31,7 +31,8 @@ pub fn find(name: &str) -> Option<Entry> {
         "zip" => Entry::of(zip),
         "reversed" => Entry::of(reversed),
         "print" => Entry::of(print),
-        "tuple" | "list" => Entry::of(tuple),
+        "tuple" => Entry::of(|l, c| sequence(l, c, Items::from)),
+        "list" => Entry::of(|l, c| sequence(l, c, Items::list)),
         _ => return None,
     })
 }
@@ -222,7 +223,7 @@ pub fn divmod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 fn len(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [x] = call.exactly()?;
     match x {
-        Val::Tuple(items) => Ok(Val::int(items.len() as i128)),
+        Val::Tuple(items) if !items.is_passing() => Ok(Val::int(items.len() as i128)),
         Val::Str(s) => Ok(Val::int(s.chars().count() as i128)),
         Val::View(..) | Val::Lazy(_) => match l.shape(x)?.first() {
             Some(n) => Ok(Val::Num(*n, Num::INT)),
@@ -259,7 +260,8 @@ fn enumerate(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
             let number = l.binary(Operator::Add, &start, &Val::int(i as i128), call.span)?;
             Ok(Val::tuple(vec![number, item]))
         };
-        return Ok(Val::Tuple(items.into_iter().enumerate().map(numbered).collect::<Res<_>>()?));
+        let numbered = items.into_iter().enumerate().map(numbered).collect::<Res<_>>()?;
+        return Ok(Val::Tuple(Items::passing("enumerate", numbered)));
     }
     Ok(Val::Iter(Box::new(Iter::Enumerate(items, start))))
 }
@@ -267,7 +269,7 @@ fn enumerate(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 fn reversed(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [items] = call.exactly()?;
     if let Val::Tuple(items) = items {
-        return Ok(Val::Tuple(items.iter().rev().cloned().collect()));
+        return Ok(Val::Tuple(Items::passing("reversed", items.iter().rev().cloned().collect())));
     }
     Ok(Val::Iter(Box::new(Iter::Reversed(items.clone()))))
 }
@@ -284,15 +286,16 @@ fn zip(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
     if let Some(tuples) = tuples {
         let n = tuples.iter().map(|t| t.len()).min().unwrap_or(0);
         let row = |i: usize| Val::Tuple(tuples.iter().map(|t| t[i].clone()).collect());
-        return Ok(Val::Tuple((0..n).map(row).collect()));
+        return Ok(Val::Tuple(Items::passing("zip", (0..n).map(row).collect())));
     }
     Ok(Val::Iter(Box::new(Iter::Zip(given.to_vec()))))
 }
 
-fn tuple(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+/// `tuple(items)` and `list(items)`.
+fn sequence(l: &mut Lower<'_>, call: &Call, make: fn(Vec<Val>) -> Items<Val>) -> Res<Val> {
     match call.any_number()? {
-        [] => Ok(Val::tuple(Vec::new())),
-        [Val::Tuple(items)] => Ok(Val::tuple(items.to_vec())),
+        [] => Ok(Val::Tuple(make(Vec::new()))),
+        [Val::Tuple(items)] => Ok(Val::Tuple(make(items.to_vec()))),
         _ => Err(l.unsupported(call.span, format!("{} takes a tuple here", call.name))),
     }
 }
@@ -320,7 +323,17 @@ fn print_items(l: &mut Lower<'_>, val: &Val, call: &Call, items: &mut Vec<PrintI
                 print_items(l, piece, call, items)?;
             }
         }
-        Val::Tuple(parts) => {
+        Val::Tuple(parts) if parts.is_list() => {
+            items.push(PrintItem::Text("[".into()));
+            for (i, part) in parts.iter().enumerate() {
+                if i > 0 {
+                    items.push(PrintItem::Text(", ".into()));
+                }
+                print_items(l, part, call, items)?;
+            }
+            items.push(PrintItem::Text("]".into()));
+        }
+        Val::Tuple(parts) if parts.is_tuple() => {
             let class = parts.class();
             items.push(PrintItem::Text(format!("{}(", class.map_or("", |class| &class.name))));
             for (i, part) in parts.iter().enumerate() {

@@ -27,15 +27,19 @@ impl Lower<'_> {
             return self.array_binary(op, a, b, span);
         }
         match (op, a, b) {
-            (Operator::Add, Val::Tuple(a), Val::Tuple(b)) => return Ok(Val::tuple([&**a, &**b].concat())),
+            (Operator::Add, Val::Tuple(a), Val::Tuple(b)) if a.is_list() && b.is_list() => {
+                return Ok(Val::Tuple(a.with([&**a, &**b].concat())));
+            }
+            (Operator::Add, Val::Tuple(a), Val::Tuple(b)) if a.is_tuple() && b.is_tuple() => return Ok(Val::tuple([&**a, &**b].concat())),
             (Operator::Add, Val::Str(a), Val::Str(b)) => return Ok(Val::Str(format!("{a}{b}"))),
-            (Operator::Mult, Val::Tuple(items), n) | (Operator::Mult, n, Val::Tuple(items)) => {
+            (Operator::Mult, Val::Tuple(items), n) | (Operator::Mult, n, Val::Tuple(items)) if !items.is_passing() => {
                 if let Some(n) = n.const_int() {
                     let times = n.max(0) as usize;
                     if items.len().saturating_mul(times) > LONGEST_TUPLE {
                         return Err(self.unsupported(span, "this tuple is too long; use an array"));
                     }
-                    return Ok(Val::Tuple(std::iter::repeat_n(items.to_vec(), times).flatten().collect()));
+                    let repeated: Vec<Val> = std::iter::repeat_n(items.to_vec(), times).flatten().collect();
+                    return Ok(Val::Tuple(if items.is_list() { items.with(repeated) } else { repeated.into() }));
                 }
             }
             _ => {}

@@ -144,6 +144,10 @@ impl Lower<'_> {
             Expr::Name(name) => {
                 let target_span = self.span(target.range());
                 let old = self.name(&name.id, target_span)?;
+                if old.ty().has_list() {
+                    let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, "a list cannot be changed in a compiled function");
+                    return Err(diag.help("make a new one: a = a + [...]").into());
+                }
                 let val = self.expr(value)?;
                 if let Val::View(view, ty) = old {
                     return self.change_array(view, ty, op, &val, span);

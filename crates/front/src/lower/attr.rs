@@ -15,7 +15,7 @@ impl Lower<'_> {
             Val::Path(path) => self.module_attribute(path, attr, span),
             Val::Num(..) | Val::Lit(_) => self.number_attribute(&base, attr, span),
             Val::View(..) | Val::Lazy(_) => self.array_attribute(base, attr, span),
-            Val::Tuple(items) if items.class().is_some() => self.field(&base, items, attr, span),
+            Val::Tuple(items) if items.is_tuple() && items.class().is_some() => self.field(&base, items, attr, span),
             Val::Enum(class) => self.member(class, attr, span),
             Val::Member(member) => match attr {
                 "value" => self.object(&member.value, span),

@@ -44,6 +44,10 @@ impl Lower<'_> {
         }
         let cmp = ordering(op);
         match (a, b) {
+            (Val::Tuple(x), Val::Tuple(y)) if x.is_passing() || y.is_passing() => self.compare_static(cmp, a, b, span),
+            (Val::Tuple(x), Val::Tuple(y)) if matches!(cmp, CmpOp::Eq | CmpOp::Ne) && x.is_list() != y.is_list() => {
+                Ok(Val::Lit(Lit::bool(cmp == CmpOp::Ne)))
+            }
             (Val::Tuple(x), Val::Tuple(y)) if matches!(cmp, CmpOp::Eq | CmpOp::Ne) => self.compare_tuples(cmp, x, y, span),
             (Val::Lit(x), Val::Lit(y)) if x.num.weak && y.num.weak => match fold(cmp, *x, *y) {
                 Some(known) => Ok(Val::Lit(Lit::bool(known))),

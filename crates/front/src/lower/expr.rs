@@ -12,7 +12,7 @@ use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::{Num, Ty, join};
 use crate::value::{Lit, Number, Val};
-use crate::{Object, builtins};
+use crate::{Items, Object, builtins};
 
 /// A side of `and`, `or` or a conditional expression up to this many operations is computed without a branch.
 const CHEAP: usize = 10;
@@ -46,7 +46,7 @@ impl Lower<'_> {
             Expr::StringLiteral(s) => Ok(Val::Str(s.value.to_str().to_owned())),
             Expr::Tuple(t) => Ok(Val::tuple(self.items(&t.elts)?)),
             // A list that is not kept is as good as a tuple: shapes, small tables.
-            Expr::List(t) => Ok(Val::tuple(self.items(&t.elts)?)),
+            Expr::List(t) => Ok(Val::Tuple(Items::list(self.items(&t.elts)?))),
             Expr::FString(f) => self.formatted(&f.value, span),
             Expr::BinOp(e) => {
                 let a = self.expr(&e.left)?;

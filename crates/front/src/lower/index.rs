@@ -124,6 +124,13 @@ impl Lower<'_> {
         match val {
             Val::None => entries.push(Entry::New),
             Val::Ellipsis => entries.push(Entry::Ellipsis),
+            Val::Tuple(items) if !items.is_tuple() => {
+                let message = "indexing with a list cannot be compiled";
+                let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
+                return Err(diag
+                    .help("a tuple, a[i, j], has one index for each axis; for several elements write a loop")
+                    .into());
+            }
             // `a[t]` with a tuple of indices.
             Val::Tuple(items) => {
                 for item in items {

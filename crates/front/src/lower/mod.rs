@@ -30,15 +30,14 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ruff_text_size::TextRange;
-use weft_ir::{AxisSlice, Block, Builder, Flags, FuncKind, Function, Label, SourceId, Span, StmtKind, Type, Value};
+use weft_ir::{AxisSlice, Block, Builder, ErrorKind, Flags, FuncKind, Function, Label, SourceId, Span, StmtKind, Type, Value};
 
 use crate::compiler::{Compiler, Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::{Body, Parsed, parse};
 use crate::types::{Ty, join};
-use crate::unset;
 use crate::value::Val;
-use crate::{Bounds, FunctionSource, Inferred, Role};
+use crate::{Bounds, FunctionSource, Inferred, Object, Role, parallel, rewrite, unset};
 use loops::LoopFrame;
 use vars::Vars;
 pub use vars::read_too_early;
@@ -79,11 +78,21 @@ pub fn function(cx: &mut Compiler, job: &Job<'_>) -> Res<(Function, Ty)> {
             result = round.result;
             continue;
         }
-        return round.finish();
+        match round.finish()? {
+            Finished::Function(function, ty) => return Ok((function, ty)),
+            Finished::Again(round) => (vars, result) = *round,
+        }
     }
     let span = parsed.span(source, parsed.range);
     let message = format!("the types of '{}' do not settle", job.function.name);
     Err(Diagnostic::new(DiagnosticKind::Typing, span, message).into())
+}
+
+/// What a round came to.
+enum Finished {
+    Function(Function, Ty),
+    /// Another round is needed; what this one found out.
+    Again(Box<(Vars, Option<(Ty, Span)>)>),
 }
 
 /// The state of one round over one function.
@@ -312,6 +321,16 @@ impl<'c> Lower<'c> {
                 }
             },
         };
+        if joined.has_list() {
+            let message = format!("'{}' returns a list, which compiled functions cannot", self.function.name);
+            let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message).caret(format!("{joined}"));
+            return Err(diag.help("return a tuple, or an array: np.array([...])").into());
+        }
+        if joined.has_passing() {
+            let message = format!("'{}' returns what can only be looped over", self.function.name);
+            let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message).caret(format!("{joined}"));
+            return Err(diag.help("return a tuple of it: tuple(...)").into());
+        }
         if joined.has_static() {
             let message = format!("'{}' returns {joined}, which compiled functions cannot", self.function.name);
             let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
@@ -355,7 +374,7 @@ impl<'c> Lower<'c> {
         }
     }
 
-    fn finish(self) -> Res<(Function, Ty)> {
+    fn finish(mut self) -> Res<Finished> {
         match self.failed {
             None => {}
             Some(Stop::Error(error)) => return Err(Stop::Error(error)),
@@ -363,11 +382,17 @@ impl<'c> Lower<'c> {
                 return Err(read_too_early(&name, span).into());
             }
         }
+        let unbound = self.unbound_error();
+        let mut func = self.b.finish();
+        let to_end = parallel::settle(&mut func, &self.vars.parallel, unbound).map_err(|refusal| refused(&func, &refusal))?;
+        if !to_end.is_empty() {
+            self.vars.parallel.ended.extend(to_end);
+            return Ok(Finished::Again(Box::new((self.vars.next_round(), self.result))));
+        }
         self.cx.types.extend(self.types);
         let ty = self.result.map_or(Ty::None, |(ty, _)| ty);
-        let mut func = self.b.finish();
         let host = self.cx.options.role == Role::Host;
-        if let Err((local, span)) = unset::give_values(&mut func, host) {
+        if let Err((local, span)) = unset::check_reads(&mut func, host, (!self.library).then_some(unbound)) {
             let name = &func.locals[local.index()].name;
             let message = format!("the array '{name}' may be read here before it is assigned");
             let diag = Diagnostic::new(DiagnosticKind::Name, span, message);
@@ -377,7 +402,15 @@ impl<'c> Lower<'c> {
             func.kind = FuncKind::Host;
         }
         func.result = if ty == Ty::None { Type::unit() } else { ty.ir() };
-        Ok((func, ty))
+        Ok(Finished::Function(func, ty))
+    }
+
+    /// What reading a variable that was not assigned raises.
+    fn unbound_error(&self) -> ErrorKind {
+        match self.function.env.attribute("builtins", "UnboundLocalError") {
+            Some(Object::Exception(number, _)) => ErrorKind::Host(number),
+            _ => ErrorKind::Value,
+        }
     }
 
     // ---- spans, errors, blocks ----
@@ -456,5 +489,25 @@ impl<'c> Lower<'c> {
 
     pub fn in_host(&self) -> bool {
         self.cx.options.role == Role::Host
+    }
+}
+
+/// The words for what the iterations of a parallel loop cannot do.
+fn refused(func: &Function, refusal: &parallel::Refusal) -> Stop {
+    match refusal {
+        parallel::Refusal::Carried(local, span) => {
+            let name = rewrite::variable(func, *local);
+            let message = format!("'{name}' carries a value from one iteration of this prange to the next");
+            let help = "only sums, products, min, max, &, | and ^ of one variable combine, written as `acc += x` or `acc = max(acc, x)`; else use range";
+            Diagnostic::new(DiagnosticKind::Unsupported, *span, message).help(help).into()
+        }
+        parallel::Refusal::Left { local, read, of } => {
+            let name = rewrite::variable(func, *local);
+            let message = format!("'{name}' is read here, and only some iterations of a prange before assign it");
+            Diagnostic::new(DiagnosticKind::Unsupported, *read, message)
+                .label(*of, "this prange")
+                .help("assign it in every iteration, which leaves the last one's value, or one constant only, or loop over a range")
+                .into()
+        }
     }
 }

@@ -5,14 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Expr, ExprContext, Operator, Stmt, StmtFor};
-use ruff_text_size::{Ranged, TextRange};
+use ruff_python_ast::{Expr, Operator, Stmt, StmtFor};
+use ruff_text_size::Ranged;
 use weft_ir::{BinOp, Block, FuncKind, Op, ReduceOp, Reduction, Spread, StmtKind, Type, Value};
 
 use super::Lower;
 use super::loops::{LoopFrame, LoopKind};
 use crate::compiler::Res;
-use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::{Num, Ty};
 use crate::value::Val;
 
@@ -47,20 +46,6 @@ impl Lower<'_> {
         })
     }
 
-    /// Refuses a variable that hands a value from one point to the next: points run in no order.
-    fn refuse_carried(&self, s: &StmtFor, found: &BTreeMap<String, How>) -> Res<()> {
-        for (name, range) in carried(&s.body) {
-            if found.contains_key(&name) || !matches!(self.type_before(&name), Some(Ty::Num(_) | Ty::View(_) | Ty::Tuple(_))) {
-                continue;
-            }
-            let message = format!("'{name}' carries a value from one iteration of this prange to the next");
-            let diag = Diagnostic::new(DiagnosticKind::Unsupported, self.span(range), message);
-            let help = "only sums, products, min, max, &, | and ^ of one variable combine, written as `acc += x` or `acc = max(acc, x)`; else use range";
-            return Err(diag.help(help).into());
-        }
-        Ok(())
-    }
-
     pub fn prange_loop(&mut self, s: &StmtFor, bounds: [&Val; 3]) -> Res<()> {
         let span = self.span(s.iter.range());
         let known = bounds[2].const_int();
@@ -74,9 +59,34 @@ impl Lower<'_> {
             from_zero,
             count,
         };
-        let found = find_reductions(&s.body);
-        self.refuse_carried(s, &found)?;
         self.needs_host = true;
+        self.b.span = self.span(s.range());
+        if !self.vars.parallel.ended.contains(&self.b.span.start) {
+            return self.spread_iterations(s, of);
+        }
+        // What the iterations assign is read behind the loop: the last one runs by itself, in the function's own variables.
+        let (zero, one) = (self.b.i64(0), self.b.i64(1));
+        let others = self.b.binary(BinOp::Sub, count, one);
+        let others = self.b.binary(BinOp::Max, others, zero);
+        self.mark_nonneg(others);
+        self.spread_iterations(s, Iterations { count: others, ..of })?;
+        let var = self.b.func.new_value(Type::I64);
+        self.mark_nonneg(var);
+        let lanes = !self.vars.loops_of_arrays.contains(&s.range().start().to_u32());
+        let body = self.points_body(s, of, var, lanes)?;
+        self.b.span = self.span(s.range());
+        self.b.push(StmtKind::For {
+            var,
+            start: others,
+            stop: count,
+            step: one,
+            body,
+        });
+        Ok(())
+    }
+
+    fn spread_iterations(&mut self, s: &StmtFor, of: Iterations) -> Res<()> {
+        let found = find_reductions(&s.body);
         let accumulated = |(name, how): (String, How)| Accumulated {
             name,
             op: how.op,
@@ -88,6 +98,7 @@ impl Lower<'_> {
             let _ = self.local_of(&acc.name);
         }
         if found.iter().any(|acc| matches!(self.type_before(&acc.name), Some(Ty::View(_)))) {
+            self.vars.parallel.chunked.insert(self.b.span.start);
             return self.prange_into_arrays(s, of, &found);
         }
         let lanes = !self.vars.loops_of_arrays.contains(&s.range().start().to_u32());
@@ -102,7 +113,7 @@ impl Lower<'_> {
         self.b.span = self.span(s.range());
         self.b.push(StmtKind::ParFor {
             vars: vec![var],
-            extents: vec![count],
+            extents: vec![of.count],
             reductions,
             spread: if lanes { Spread::Gangs } else { Spread::Threads },
             body,
@@ -291,52 +302,5 @@ fn accumulation<'a>(name: &str, value: &'a Expr) -> Option<(ReduceOp, &'a Expr)>
             }
         }
         _ => None,
-    }
-}
-
-/// Variables that the statements read before they assign them, and where.
-fn carried(body: &[Stmt]) -> Vec<(String, TextRange)> {
-    let mut order = Order::default();
-    visitor::walk_body(&mut order, body);
-    let written = order.written;
-    order.read_first.into_iter().filter(|(name, _)| written.contains(name)).collect()
-}
-
-#[derive(Default)]
-struct Order {
-    read_first: BTreeMap<String, TextRange>,
-    written: BTreeSet<String>,
-}
-
-impl Order {
-    fn read(&mut self, name: &str, range: TextRange) {
-        if !self.written.contains(name) {
-            self.read_first.entry(name.to_owned()).or_insert(range);
-        }
-    }
-}
-
-impl Visitor<'_> for Order {
-    fn visit_stmt(&mut self, stmt: &Stmt) {
-        if let Stmt::AugAssign(s) = stmt
-            && let Expr::Name(name) = &*s.target
-        {
-            self.read(&name.id, name.range);
-        }
-        visitor::walk_stmt(self, stmt);
-    }
-
-    fn visit_expr(&mut self, expr: &Expr) {
-        if asks_shape(expr) {
-            return;
-        }
-        if let Expr::Name(name) = expr {
-            if name.ctx == ExprContext::Load {
-                self.read(&name.id, name.range);
-            } else {
-                self.written.insert(name.id.to_string());
-            }
-        }
-        visitor::walk_expr(self, expr);
     }
 }

@@ -15,7 +15,10 @@ use crate::value::Val;
 use crate::{Items, TupleClass, TupleMaker};
 
 impl Lower<'_> {
-    pub fn tuple_item(&mut self, items: &[Val], index: &Expr, span: Span) -> Res<Val> {
+    pub fn tuple_item(&mut self, items: &Items<Val>, index: &Expr, span: Span) -> Res<Val> {
+        if items.is_passing() {
+            return Err(self.typing(span, "this can only be looped over, not indexed"));
+        }
         if let Expr::Slice(s) = index {
             return self.tuple_slice(items, s);
         }
@@ -82,7 +85,7 @@ impl Lower<'_> {
         Ok(at)
     }
 
-    fn tuple_slice(&mut self, items: &[Val], s: &ExprSlice) -> Res<Val> {
+    fn tuple_slice(&mut self, items: &Items<Val>, s: &ExprSlice) -> Res<Val> {
         let mut bound = |e: &Option<Box<Expr>>| -> Res<Option<i128>> {
             let Some(e) = e else { return Ok(None) };
             let val = self.expr(e)?;
@@ -108,7 +111,7 @@ impl Lower<'_> {
             chosen.extend(usize::try_from(at).ok().and_then(|i| items.get(i)).cloned());
             at += step;
         }
-        Ok(Val::tuple(chosen))
+        Ok(Val::Tuple(if items.is_list() { items.with(chosen) } else { chosen.into() }))
     }
 
     // ---- named tuples ----
@@ -145,7 +148,7 @@ impl Lower<'_> {
 
     /// `p._replace(x=1)`.
     pub fn replace_fields(&mut self, items: &Items<Val>, call: &Call) -> Res<Val> {
-        let Some(class) = items.class() else {
+        let Some(class) = items.class().filter(|_| items.is_tuple()) else {
             return Err(self.typing(call.span, "a plain tuple has no method '_replace'"));
         };
         if !call.given().0.is_empty() {

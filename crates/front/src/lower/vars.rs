@@ -12,6 +12,7 @@ use super::Lower;
 use crate::compiler::{Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::names::{self, Count};
+use crate::parallel::Loops;
 use crate::parse::Parsed;
 use crate::types::{Ty, join};
 use crate::value::Val;
@@ -23,6 +24,8 @@ pub struct Vars {
     pub progress: bool,
     /// Parallel loops, by their place, that turned out to make arrays in their body: their iterations cannot be lanes.
     pub loops_of_arrays: HashSet<u32>,
+    /// What is known of the function's parallel loops.
+    pub parallel: Loops,
 }
 
 struct Var {
@@ -89,6 +92,7 @@ impl Vars {
             vars,
             progress: false,
             loops_of_arrays: HashSet::new(),
+            parallel: Loops::default(),
         }
     }
 
@@ -162,6 +166,10 @@ impl Lower<'_> {
 
     fn refuse_unassignable(&self, val: &Val, span: Span) -> Res<()> {
         match val {
+            Val::Tuple(_) if val.ty().has_passing() => {
+                let message = "what zip, enumerate and reversed give can only be looped over, not kept in a variable";
+                Err(self.unsupported(span, message))
+            }
             Val::Iter(_) => Err(self.unsupported(span, "a range can only be looped over, not kept in a variable")),
             Val::Format(_) => Err(self.unsupported(span, "a formatted string can only be printed, not kept in a variable")),
             Val::Method(..) => Err(self.unsupported(span, "a method can only be called, not kept in a variable")),

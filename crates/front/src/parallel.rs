@@ -1,0 +1,406 @@
+//! What the iterations of a parallel loop leave in the function's variables, found by walking its finished body.
+//!
+//! An iteration has variables of its own. Python's have not: one that an iteration does not assign holds what an earlier one left, and
+//! behind the loop each holds what the last assignment left. Where that can be had it is; anything else is refused, or raises.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use weft_ir::{Block, Const, ErrorKind, Function, Label, Local, Op, ReduceOp, Reduction, Span, Stmt, StmtKind, Type, Value};
+
+use crate::rewrite::{Guards, first_of, in_order};
+
+/// What is known of the loops, by the places of their statements in the source.
+#[derive(Clone, Debug, Default)]
+pub struct Loops {
+    /// Their last iteration runs by itself, in the function's own variables.
+    pub ended: HashSet<u32>,
+    /// Their points are chunks: a loop over some iterations each, at least one.
+    pub chunked: HashSet<u32>,
+}
+
+/// Why a function cannot be compiled as it is.
+pub enum Refusal {
+    /// The variable is read in an iteration that cannot have assigned it.
+    Carried(Local, Span),
+    /// The variable is read behind the loop, and some iterations assign it.
+    Left { local: Local, read: Span, of: Span },
+}
+
+/// Makes variables hold what they do in Python; gives the places of loops whose last iteration must run by itself for it.
+pub fn settle(func: &mut Function, known: &Loops, error: ErrorKind) -> Result<HashSet<u32>, Refusal> {
+    let mut loops = HashMap::new();
+    collect(&func.body, &mut loops);
+    if loops.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let mut joined = HashSet::new();
+    loop {
+        let mut walk = Walk::new(func, known, &loops, &joined);
+        walk.block(&func.body, Some(vec![Mark::default(); func.locals.len()]));
+        let Walk { left, carried, surely, .. } = walk;
+        if let Some((_, (local, span, _))) = carried.iter().find(|(_, (.., never))| *never) {
+            return Err(Refusal::Carried(*local, *span));
+        }
+        let mut to_end = HashSet::new();
+        let mut to_join = None;
+        for (&(local, of), &read) in &left {
+            let info = &loops[&of];
+            if surely.contains(&(of, local)) {
+                to_end.insert(info.span.start);
+            } else if let Some(constant) = only_constant(func, info, local) {
+                to_join = Some((of, local, constant));
+            } else {
+                return Err(Refusal::Left {
+                    local,
+                    read,
+                    of: info.span,
+                });
+            }
+        }
+        if !to_end.is_empty() {
+            return Ok(to_end);
+        }
+        let Some((of, local, constant)) = to_join else {
+            guard(func, &carried, &loops, error);
+            return Ok(HashSet::new());
+        };
+        join(func, of, local, constant);
+        joined.insert((of, local));
+    }
+}
+
+/// A parallel loop; it is known by the first of its indices.
+struct Parallel {
+    span: Span,
+    /// What it assigns but for reductions, and the values it assigns to each.
+    assigned: BTreeMap<Local, Vec<Value>>,
+}
+
+fn collect(block: &Block, loops: &mut HashMap<Value, Parallel>) {
+    in_order(block, &mut |stmt| {
+        if let StmtKind::ParFor {
+            vars, reductions, body, ..
+        } = &stmt.kind
+            && let Some(&of) = vars.first()
+        {
+            let mut assigned: BTreeMap<Local, Vec<Value>> = BTreeMap::new();
+            in_order(body, &mut |stmt| {
+                if let StmtKind::Set(local, value) = &stmt.kind {
+                    assigned.entry(*local).or_default().push(*value);
+                }
+            });
+            assigned.retain(|local, _| reductions.iter().all(|r| r.local != *local));
+            loops.insert(of, Parallel { span: stmt.span, assigned });
+        }
+    });
+}
+
+/// What is known of a variable at a point of the walk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Mark {
+    /// A parallel loop has assigned it, in variables of its iterations.
+    left_by: Option<Value>,
+    /// The loop around assigns it, and this iteration may not have done so.
+    open_in: Option<Value>,
+    /// This iteration may have assigned it.
+    set: bool,
+}
+
+type State = Option<Vec<Mark>>;
+
+struct Walk<'a> {
+    func: &'a Function,
+    known: &'a Loops,
+    loops: &'a HashMap<Value, Parallel>,
+    joined: &'a HashSet<(Value, Local)>,
+    /// States at the `break`s and `continue`s of the open loops.
+    jumps: Vec<(State, State)>,
+    leaves: HashMap<Label, State>,
+    /// Reads behind a loop of what it assigns.
+    left: BTreeMap<(Local, Value), Span>,
+    /// Reads of what the iteration may not have assigned; whether it cannot have.
+    carried: HashMap<Value, (Local, Span, bool)>,
+    /// What every iteration of a loop assigns.
+    surely: HashSet<(Value, Local)>,
+    /// The loop that is walked is one over the iterations of a chunk.
+    in_chunk: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(func: &'a Function, known: &'a Loops, loops: &'a HashMap<Value, Parallel>, joined: &'a HashSet<(Value, Local)>) -> Walk<'a> {
+        Walk {
+            func,
+            known,
+            loops,
+            joined,
+            jumps: Vec::new(),
+            leaves: HashMap::new(),
+            left: BTreeMap::new(),
+            carried: HashMap::new(),
+            surely: HashSet::new(),
+            in_chunk: false,
+        }
+    }
+
+    fn block(&mut self, block: &Block, mut state: State) -> State {
+        for stmt in &block.0 {
+            state = self.stmt(stmt, state);
+        }
+        state
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, mut state: State) -> State {
+        let in_chunk = std::mem::take(&mut self.in_chunk);
+        let after = match &stmt.kind {
+            StmtKind::Let(value, Op::Get(local)) => {
+                if let Some(marks) = &mut state {
+                    self.read(*value, *local, stmt.span, &mut marks[local.index()]);
+                }
+                state
+            }
+            StmtKind::Set(local, _) => {
+                if let Some(marks) = &mut state {
+                    marks[local.index()] = Mark {
+                        set: true,
+                        ..Mark::default()
+                    };
+                }
+                state
+            }
+            StmtKind::If { then, other, .. } => {
+                let a = self.block(then, state.clone());
+                let b = self.block(other, state);
+                both(a, b)
+            }
+            StmtKind::Loop(body) => self.repeated(body, state).1,
+            StmtKind::For { body, .. } => {
+                let (back, broken) = self.repeated(body, state.clone());
+                let ended = both(back, broken);
+                if in_chunk { ended } else { both(ended, state) }
+            }
+            StmtKind::ParFor { vars, body, .. } => self.parallel(vars, body, stmt.span, state),
+            StmtKind::Scope(label, body) => {
+                let end = self.block(body, state);
+                both(end, self.leaves.remove(label).flatten())
+            }
+            StmtKind::Break | StmtKind::Continue => {
+                if let Some((breaks, continues)) = self.jumps.last_mut() {
+                    let at = if stmt.kind == StmtKind::Break { breaks } else { continues };
+                    *at = both(at.take(), state);
+                }
+                None
+            }
+            StmtKind::Leave(label) => {
+                let at = self.leaves.entry(*label).or_default();
+                *at = both(at.take(), state);
+                None
+            }
+            StmtKind::Return(_) | StmtKind::Raise { .. } => None,
+            _ => state,
+        };
+        self.in_chunk = in_chunk;
+        after
+    }
+
+    fn read(&mut self, value: Value, local: Local, span: Span, mark: &mut Mark) {
+        if self.func.locals[local.index()].name.is_empty() {
+            return;
+        }
+        if mark.open_in.is_some() {
+            self.carried.insert(value, (local, span, !mark.set));
+            mark.open_in = None;
+        } else if let Some(of) = mark.left_by {
+            self.left.entry((local, of)).or_insert(span);
+        }
+    }
+
+    /// A loop whose iterations follow each other: the state at the end of one, and at its `break`s.
+    fn repeated(&mut self, body: &Block, mut entry: State) -> (State, State) {
+        loop {
+            self.jumps.push((None, None));
+            let end = self.block(body, entry.clone());
+            let (breaks, continues) = self.jumps.pop().unwrap_or_default();
+            let back = both(end, continues);
+            let next = both(entry.clone(), back.clone());
+            if next == entry {
+                return (back, breaks);
+            }
+            entry = next;
+        }
+    }
+
+    fn parallel(&mut self, vars: &[Value], body: &Block, span: Span, state: State) -> State {
+        let Some((of, info)) = vars.first().and_then(|of| Some((*of, self.loops.get(of)?))) else {
+            return state;
+        };
+        let mut state = state?;
+        let mut entry = state.clone();
+        for local in info.assigned.keys() {
+            entry[local.index()] = Mark {
+                open_in: Some(of),
+                ..Mark::default()
+            };
+        }
+        self.jumps.push((None, None));
+        self.in_chunk = self.known.chunked.contains(&span.start);
+        let in_chunk = self.in_chunk;
+        let mut end = Some(entry);
+        for stmt in &body.0 {
+            self.in_chunk = in_chunk;
+            end = self.stmt(stmt, end);
+        }
+        let (_, continues) = self.jumps.pop().unwrap_or_default();
+        let end = both(end, continues);
+        for local in info.assigned.keys() {
+            let sure = end.as_ref().is_none_or(|marks| marks[local.index()].open_in.is_none());
+            if sure {
+                self.surely.insert((of, *local));
+            } else {
+                self.surely.remove(&(of, *local));
+            }
+            if !self.known.ended.contains(&span.start) && !self.joined.contains(&(of, *local)) {
+                state[local.index()].left_by = Some(of);
+            }
+        }
+        Some(state)
+    }
+}
+
+/// What holds whichever way control came.
+fn both(a: State, b: State) -> State {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.iter().zip(&b).map(|(x, y)| x.or(*y)).collect()),
+        (one, None) | (None, one) => one,
+    }
+}
+
+impl Mark {
+    fn or(self, other: Mark) -> Mark {
+        Mark {
+            left_by: self.left_by.or(other.left_by),
+            open_in: self.open_in.or(other.open_in),
+            set: self.set || other.set,
+        }
+    }
+}
+
+/// The constant that every assignment of the loop to a variable gives it.
+fn only_constant(func: &Function, of: &Parallel, local: Local) -> Option<Const> {
+    let mut constants = HashMap::new();
+    in_order(&func.body, &mut |stmt| {
+        if let StmtKind::Let(value, Op::Const(constant)) = &stmt.kind {
+            constants.insert(*value, *constant);
+        }
+    });
+    let mut values = of.assigned.get(&local)?.iter().map(|value| constants.get(value).copied());
+    let first = values.next()??;
+    values.all(|value| value == Some(first)).then_some(first)
+}
+
+/// Gives a variable a constant behind the loop if any iteration assigned it.
+fn join(func: &mut Function, of: Value, local: Local, constant: Const) {
+    let flag = func.new_local(Type::BOOL, "");
+    let mut body = std::mem::take(&mut func.body);
+    first_of(
+        &mut body,
+        &|stmt| matches!(&stmt.kind, StmtKind::ParFor { vars, .. } if vars.first() == Some(&of)),
+        &mut |stmt| {
+            let mut guards = Guards::new(func, stmt.span);
+            guards.set_flag(flag, false);
+            let before = guards.take();
+            let mut stmt = stmt;
+            note(func, &mut stmt, local, flag);
+            let mut guards = Guards::new(func, stmt.span);
+            let assigned = guards.flag(flag);
+            let behind = guards.take();
+            guards.set(local, constant);
+            let then = Block(guards.take());
+            let span = stmt.span;
+            let kind = StmtKind::If {
+                cond: assigned,
+                then,
+                other: Block::default(),
+            };
+            let behind = behind.into_iter().chain([Stmt { kind, span }]);
+            before.into_iter().chain([stmt]).chain(behind).collect()
+        },
+    );
+    func.body = body;
+}
+
+/// Sets the flag behind each assignment in a statement; loops that hold one hand it on.
+fn note(func: &mut Function, stmt: &mut Stmt, local: Local, flag: Local) {
+    let mut assigns = false;
+    for block in crate::rewrite::blocks_mut(&mut stmt.kind) {
+        let mut noted = Vec::with_capacity(block.0.len());
+        for mut inner in std::mem::take(&mut block.0) {
+            note(func, &mut inner, local, flag);
+            let is_it = matches!(&inner.kind, StmtKind::Set(set, _) if *set == local);
+            assigns |= is_it;
+            let mut guards = Guards::new(func, inner.span);
+            noted.push(inner);
+            if is_it {
+                guards.set_flag(flag, true);
+                noted.extend(guards.take());
+            }
+        }
+        block.0 = noted;
+    }
+    if let StmtKind::ParFor { reductions, body, .. } = &mut stmt.kind {
+        in_order(body, &mut |inner| {
+            assigns |= matches!(&inner.kind, StmtKind::Set(set, _) if *set == local)
+        });
+        if assigns {
+            reductions.push(Reduction {
+                local: flag,
+                op: ReduceOp::Or,
+            });
+        }
+    }
+}
+
+/// Makes reads raise where the iteration did not assign what they read.
+fn guard(func: &mut Function, carried: &HashMap<Value, (Local, Span, bool)>, loops: &HashMap<Value, Parallel>, error: ErrorKind) {
+    let mut flags: BTreeMap<Local, Local> = BTreeMap::new();
+    let mut reads: Vec<_> = carried.iter().map(|(value, (local, ..))| (*value, *local)).collect();
+    reads.sort_unstable();
+    for (_, local) in &reads {
+        if !flags.contains_key(local) {
+            flags.insert(*local, func.new_local(Type::BOOL, ""));
+        }
+    }
+    if flags.is_empty() {
+        return;
+    }
+    let messages: HashMap<Local, String> = flags.keys().map(|l| (*l, unassigned_message(func, *l))).collect();
+    crate::rewrite::guard_reads(func, &reads, &flags, &|local| (error, messages[&local].clone()));
+    let mut body = std::mem::take(&mut func.body);
+    reset(func, &mut body, &flags, loops);
+    func.body = body;
+}
+
+fn unassigned_message(func: &Function, local: Local) -> String {
+    let name = crate::rewrite::variable(func, local);
+    format!("'{name}' is read in an iteration of a prange that did not assign it; iterations do not see each other's variables")
+}
+
+/// Clears the flags where functions and iterations of parallel loops start.
+fn reset(func: &mut Function, block: &mut Block, flags: &BTreeMap<Local, Local>, loops: &HashMap<Value, Parallel>) {
+    for stmt in &mut block.0 {
+        for inner in crate::rewrite::blocks_mut(&mut stmt.kind) {
+            reset(func, inner, flags, loops);
+        }
+        let span = stmt.span;
+        if let StmtKind::ParFor { vars, body, .. } = &mut stmt.kind
+            && let Some(info) = vars.first().and_then(|of| loops.get(of))
+        {
+            let mut guards = Guards::new(func, span);
+            for (local, flag) in flags {
+                if info.assigned.contains_key(local) {
+                    guards.set_flag(*flag, false);
+                }
+            }
+            body.0.splice(0..0, guards.take());
+        }
+    }
+}
