@@ -5,13 +5,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Expr, Operator, Stmt, StmtFor};
-use ruff_text_size::Ranged;
+use ruff_python_ast::{Expr, ExprContext, Operator, Stmt, StmtFor};
+use ruff_text_size::{Ranged, TextRange};
 use weft_ir::{BinOp, Block, FuncKind, Op, ReduceOp, Reduction, Spread, StmtKind, Type, Value};
 
 use super::Lower;
 use super::loops::{LoopFrame, LoopKind};
 use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::{Num, Ty};
 use crate::value::Val;
 
@@ -44,6 +45,20 @@ impl Lower<'_> {
             Some(Ty::View(v)) => !supports(how.op, Num::strong(v.elem)) || how.in_place && how.rebinds,
             _ => false,
         })
+    }
+
+    /// Refuses an array that is changed in one iteration and read in the next. Of other variables `parallel` knows more.
+    fn refuse_carried(&self, s: &StmtFor, found: &BTreeMap<String, How>) -> Res<()> {
+        for (name, range) in carried(&s.body) {
+            if found.contains_key(&name) || !matches!(self.type_before(&name), Some(Ty::View(_))) {
+                continue;
+            }
+            let message = format!("'{name}' carries a value from one iteration of this prange to the next");
+            let diag = Diagnostic::new(DiagnosticKind::Unsupported, self.span(range), message);
+            let help = "only sums, products, min, max, &, | and ^ of one variable combine, written as `acc += x` or `acc = max(acc, x)`; else use range";
+            return Err(diag.help(help).into());
+        }
+        Ok(())
     }
 
     pub fn prange_loop(&mut self, s: &StmtFor, bounds: [&Val; 3]) -> Res<()> {
@@ -87,6 +102,7 @@ impl Lower<'_> {
 
     fn spread_iterations(&mut self, s: &StmtFor, of: Iterations) -> Res<()> {
         let found = find_reductions(&s.body);
+        self.refuse_carried(s, &found)?;
         let accumulated = |(name, how): (String, How)| Accumulated {
             name,
             op: how.op,
@@ -302,5 +318,52 @@ fn accumulation<'a>(name: &str, value: &'a Expr) -> Option<(ReduceOp, &'a Expr)>
             }
         }
         _ => None,
+    }
+}
+
+/// Variables that the statements read before they assign them, and where.
+fn carried(body: &[Stmt]) -> Vec<(String, TextRange)> {
+    let mut order = Order::default();
+    visitor::walk_body(&mut order, body);
+    let written = order.written;
+    order.read_first.into_iter().filter(|(name, _)| written.contains(name)).collect()
+}
+
+#[derive(Default)]
+struct Order {
+    read_first: BTreeMap<String, TextRange>,
+    written: BTreeSet<String>,
+}
+
+impl Order {
+    fn read(&mut self, name: &str, range: TextRange) {
+        if !self.written.contains(name) {
+            self.read_first.entry(name.to_owned()).or_insert(range);
+        }
+    }
+}
+
+impl Visitor<'_> for Order {
+    fn visit_stmt(&mut self, stmt: &Stmt) {
+        if let Stmt::AugAssign(s) = stmt
+            && let Expr::Name(name) = &*s.target
+        {
+            self.read(&name.id, name.range);
+        }
+        visitor::walk_stmt(self, stmt);
+    }
+
+    fn visit_expr(&mut self, expr: &Expr) {
+        if asks_shape(expr) {
+            return;
+        }
+        if let Expr::Name(name) = expr {
+            if name.ctx == ExprContext::Load {
+                self.read(&name.id, name.range);
+            } else {
+                self.written.insert(name.id.to_string());
+            }
+        }
+        visitor::walk_expr(self, expr);
     }
 }
