@@ -320,7 +320,7 @@ def functions_as_arguments(x):
     return apply(square, x), apply(math.sqrt, x), g(x)
 
 
-# run(int): never_assigned(0) == 0.0
+# run(int): never_assigned(0) raises value "cannot access local variable 'x' where it is not associated with a value"
 # run(int): never_assigned(3) == 1.0
 def never_assigned(n):
     for i in range(n):
