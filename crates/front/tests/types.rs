@@ -76,7 +76,7 @@ fn check(block: &Block) -> Result<usize, String> {
     let (name, types) = signature(&block.text);
     let world = World::with("types.md", &block.text, &[("Point", tuple_class(1, "Point", &["x", "y"], &[]))]);
     let options = Options {
-        float64: !block.text.starts_with("# on a device without float64"),
+        float64: !block.text.contains("# on a device without float64"),
         ..host()
     };
     let compiled = world.compile(&name, &types, options);

@@ -29,8 +29,7 @@ pub struct Ufunc {
     _weft_dispatcher_: Py<Dispatcher>,
     /// Runs on the current device instead of the CPU.
     follows_device: bool,
-    /// By types, and whether the device has float64.
-    scalars: Mutex<HashMap<(Vec<ArgType>, bool), Arc<ScalarLoop>>>,
+    scalars: Mutex<HashMap<ScalarKey, Arc<ScalarLoop>>>,
     loops: Mutex<HashMap<LoopKey, Arc<Compiled>>>,
 }
 
@@ -40,6 +39,9 @@ struct ScalarLoop {
     params: Vec<Scalar>,
     result: Scalar,
 }
+
+/// Types, and whether the device has float64.
+type ScalarKey = (Vec<ArgType>, bool);
 
 type LoopKey = (DeviceId, Vec<ArgType>, usize, SmallVec<[Access; 4]>, bool);
 
