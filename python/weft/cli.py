@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -12,9 +13,16 @@ from weft import _weft
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line ``argv`` (``sys.argv`` without the program by default) and return the exit status."""
+    _keep_mesa_from_looking_for_screens()
     options = _parser().parse_args(argv)
     status: int = options.run(options)
     return status
+
+
+def _keep_mesa_from_looking_for_screens() -> None:
+    """Mesa lists the GPU of the screen first. Where no session has one, the search for it writes that XDG_RUNTIME_DIR is missing."""
+    if "XDG_RUNTIME_DIR" not in os.environ and "DISPLAY" not in os.environ:
+        os.environ.setdefault("NODEVICE_SELECT", "1")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -103,7 +103,8 @@ def _contestants(peers: bool, progress: _Progress) -> list[tuple[str, Render, fl
     """Name, function and seconds of the first call of everything that renders the picture."""
     found: list[tuple[str, Render, float]] = []
     for device in weft.devices():
-        progress.say(f"{device.name}: compiling")
+        name = f"{device.name} (software)" if device.software else device.name
+        progress.say(f"{name}: compiling")
         render = _on(device)
         try:
             with warnings.catch_warnings():
@@ -111,9 +112,9 @@ def _contestants(peers: bool, progress: _Progress) -> list[tuple[str, Render, fl
                 warnings.simplefilter("ignore", weft.PrecisionWarning)
                 first = _seconds(render, np.empty((16, 16), np.uint16))
         except weft.WeftError as error:
-            progress.say(f"{device.name} is left out: {str(error).splitlines()[0]}", keep=True)
+            progress.say(f"{name} is left out: {str(error).splitlines()[0]}", keep=True)
             continue
-        found.append((device.name if device.float64 else f"{device.name} float32", render, first))
+        found.append((name if device.float64 else f"{name} float32", render, first))
     if peers:
         for name, make in (("numba", _numba_render), ("tensorflow", _tensorflow_render)):
             progress.say(f"{name}: importing and compiling")
@@ -208,13 +209,14 @@ def _print_table(rows: Sequence[Row], sizes: Sequence[int]) -> None:
         if row.size == 0:
             print(f"{row.who}: {row.seconds * 1e3:.1f} ms")
     print(f"\nMandelbrot set, {LIMIT} iterations, in float64 unless float32 is said; times faster than pure Python\n")
-    print(f"{'size':>13}  {'device':<16} {'time':>12} {'times faster':>13}")
+    width = max(14, *(len(row.who) for row in rows if row.size))
+    print(f"{'size':>13}  {'device':<{width}} {'time':>12} {'times faster':>13}")
     for size in sizes:
         plain = next(row.seconds for row in rows if row.size == size and row.who == "pure Python")
         for row in sorted((row for row in rows if row.size == size), key=lambda row: row.seconds):
             shown = f"{row.seconds * 1e3:,.1f} ms" if row.seconds < 10 else f"{row.seconds:,.0f} s"
             note = f"  scaled from {row.scaled_from} x {row.scaled_from}" if row.scaled_from else ""
-            print(f"{size:>6}x{size:<6}  {row.who:<16} {shown:>12} {plain / row.seconds:>13,.0f}{note}")
+            print(f"{size:>6}x{size:<6}  {row.who:<{width}} {shown:>12} {plain / row.seconds:>13,.0f}{note}")
 
 
 def colour(counts: Image) -> Image:

@@ -28,7 +28,10 @@ impl From<Diagnostic> for Stop {
 pub type Res<T> = Result<T, Stop>;
 
 /// How deep calls may be nested: functions are compiled by recursion.
-const DEEPEST: usize = 100;
+const DEEPEST_CALLS: usize = 100;
+
+/// How deep expressions, blocks and calls may be nested, all together: lowering walks them by recursion.
+pub const DEEPEST: usize = 400;
 
 /// A function called from another one, as it was compiled for the call.
 #[derive(Clone)]
@@ -66,11 +69,16 @@ pub struct Compiler {
     constant_ids: HashMap<u64, ConstId>,
     /// One zero of a type and so many axes.
     zeros: HashMap<(Scalar, usize), ConstId>,
+    /// Constant arrays that stand for items of tuples, by what they hold.
+    tables: HashMap<(Scalar, Vec<u8>), ConstId>,
     functions: Vec<Function>,
-    specialised: HashMap<Specialisation, (FuncId, Ty)>,
+    /// What became of each: an error, too, is found once, however many calls and rounds of inference ask for it.
+    specialised: HashMap<Specialisation, Result<(FuncId, Ty), Box<Diagnostic>>>,
     /// Functions that cannot do without the constants among their arguments.
     by_constants: HashSet<Specialisation>,
     stack: Vec<Frame>,
+    /// How deep what is being lowered now is nested.
+    pub depth: usize,
 }
 
 impl Compiler {
@@ -83,10 +91,12 @@ impl Compiler {
             constants: Vec::new(),
             constant_ids: HashMap::new(),
             zeros: HashMap::new(),
+            tables: HashMap::new(),
             functions: Vec::new(),
             specialised: HashMap::new(),
             by_constants: HashSet::new(),
             stack: Vec::new(),
+            depth: 0,
         }
     }
 
@@ -109,28 +119,37 @@ impl Compiler {
         if let Some(id) = self.constant_ids.get(&key) {
             return *id;
         }
-        let id = ConstId(self.constants.len() as u32);
-        self.constants.push(ConstArray {
-            elem,
-            shape: shape.to_vec(),
-            bytes: bytes.to_vec(),
-        });
+        let id = self.add_constant(elem, shape, bytes.to_vec());
         self.constant_ids.insert(key, id);
         id
     }
 
     /// The constant array that is one zero of a type, of so many axes.
     pub fn one_zero(&mut self, elem: Scalar, rank: usize) -> ConstId {
-        let next = ConstId(self.constants.len() as u32);
-        let id = *self.zeros.entry((elem, rank)).or_insert(next);
-        if id == next {
-            self.constants.push(ConstArray {
-                elem,
-                shape: vec![1; rank],
-                bytes: vec![0; elem.size()],
-            });
+        if let Some(id) = self.zeros.get(&(elem, rank)) {
+            return *id;
         }
+        let id = self.add_constant(elem, &vec![1; rank], vec![0; elem.size()]);
+        self.zeros.insert((elem, rank), id);
         id
+    }
+
+    /// The items of a tuple as an array of one axis.
+    pub fn table(&mut self, elem: Scalar, bytes: Vec<u8>) -> ConstId {
+        let what = (elem, bytes);
+        if let Some(id) = self.tables.get(&what) {
+            return *id;
+        }
+        let items = (what.1.len() / elem.size()) as u64;
+        let id = self.add_constant(elem, &[items], what.1.clone());
+        self.tables.insert(what, id);
+        id
+    }
+
+    fn add_constant(&mut self, elem: Scalar, shape: &[u64], bytes: Vec<u8>) -> ConstId {
+        let shape = shape.to_vec();
+        self.constants.push(ConstArray { elem, shape, bytes });
+        ConstId(self.constants.len() as u32 - 1)
     }
 
     /// The entry function, compiled as the role asks.
@@ -169,12 +188,14 @@ impl Compiler {
     /// The function compiled as asked; anew for calls from parallel loops, in which loops are plain.
     fn called(&mut self, function: &Rc<FunctionSource>, args: &[Val], what: &Specialisation, call: Span) -> Res<Callee> {
         let by_constants = what.constants.is_some();
-        if let Some((id, ty)) = self.specialised.get(what).cloned() {
-            return Ok(Callee { id, ty, by_constants });
+        match self.specialised.get(what).cloned() {
+            Some(Ok((id, ty))) => return Ok(Callee { id, ty, by_constants }),
+            Some(Err(diag)) => return Err(called_from(Stop::Error(diag), function, args, call)),
+            None => {}
         }
         self.refuse_recursion(function, call)?;
-        if self.stack.len() > DEEPEST {
-            let message = format!("calls are nested more than {DEEPEST} functions deep here");
+        if self.stack.len() > DEEPEST_CALLS {
+            let message = format!("calls are nested more than {DEEPEST_CALLS} functions deep here");
             return Err(Diagnostic::new(DiagnosticKind::Unsupported, call, message).into());
         }
         let given = if by_constants {
@@ -183,8 +204,11 @@ impl Compiler {
             lower::Args::Call(args)
         };
         let done = self.specialise(function, given, FuncKind::Device, what.in_parallel);
+        if let Err(Stop::Error(diag)) = &done {
+            self.specialised.insert(what.clone(), Err(diag.clone()));
+        }
         let (id, ty) = done.map_err(|stop| called_from(stop, function, args, call))?;
-        self.specialised.insert(what.clone(), (id, ty.clone()));
+        self.specialised.insert(what.clone(), Ok((id, ty.clone())));
         Ok(Callee { id, ty, by_constants })
     }
 

@@ -165,29 +165,21 @@ pub fn atomic(op: AtomicOp, old: Const, value: Const, expected: Option<Const>) -
     match op {
         AtomicOp::Add => binary(BinOp::Add, old, value),
         AtomicOp::Sub => binary(BinOp::Sub, old, value),
-        AtomicOp::Min => binary(BinOp::Min, old, value),
-        AtomicOp::Max => binary(BinOp::Max, old, value),
+        AtomicOp::Min | AtomicOp::Max | AtomicOp::NanMin | AtomicOp::NanMax => {
+            let least = matches!(op, AtomicOp::Min | AtomicOp::NanMin);
+            let better = compare(if least { CmpOp::Gt } else { CmpOp::Lt }, old, value)?;
+            let missing = matches!(op, AtomicOp::NanMin | AtomicOp::NanMax) && compare(CmpOp::Ne, old, old)?;
+            Some(if better || missing { value } else { old })
+        }
         AtomicOp::And => binary(BinOp::And, old, value),
         AtomicOp::Or => binary(BinOp::Or, old, value),
         AtomicOp::Xor => binary(BinOp::Xor, old, value),
         AtomicOp::Exch => Some(value),
-        AtomicOp::NanMin => Some(without_nan(BinOp::Min, old, value)?),
-        AtomicOp::NanMax => Some(without_nan(BinOp::Max, old, value)?),
         AtomicOp::Inc if compare(CmpOp::Ge, old, value)? => Some(zero(old.scalar())),
         AtomicOp::Inc => binary(BinOp::Add, old, cast(Const::i64(1), old.scalar())?),
         AtomicOp::Dec if old == zero(old.scalar()) || compare(CmpOp::Gt, old, value)? => Some(value),
         AtomicOp::Dec => binary(BinOp::Sub, old, cast(Const::i64(1), old.scalar())?),
         AtomicOp::Cas => Some(if expected? == old { value } else { old }),
-    }
-}
-
-/// The smaller or larger of two floats, or the one that is no NaN.
-fn without_nan(op: BinOp, a: Const, b: Const) -> Option<Const> {
-    let nan = |c| unary(UnOp::IsNan, c) == Some(Const::Bool(true));
-    match (nan(a), nan(b)) {
-        (true, _) => Some(b),
-        (false, true) => Some(a),
-        _ => binary(op, a, b),
     }
 }
 

@@ -182,13 +182,14 @@ impl CmpOp {
 pub enum AtomicOp {
     Add,
     Sub,
+    /// The value where it is less or greater than the element. So a NaN, as either, changes nothing.
     Min,
     Max,
     And,
     Or,
     Xor,
     Exch,
-    /// `Min` and `Max` of floats that take a NaN for a missing value: the other operand, and NaN only of two.
+    /// `Min` and `Max` of floats that take a NaN for a missing value: an element that is one becomes the value.
     NanMin,
     NanMax,
     /// `old + 1`, or 0 if `old >= value`; unsigned integers.
@@ -209,6 +210,9 @@ pub enum Geometry {
     /// Linear thread index in the block modulo 32.
     LaneId,
 }
+
+/// What a fresh array is refused with whose bytes would overflow.
+pub const TOO_BIG: &str = "array is too big: its elements would take more than 2**63 - 1 bytes";
 
 /// Threads of a warp: 32 with consecutive linear indices in their block (x fastest). The last warp of a block may have fewer.
 pub const WARP: u32 = 32;
@@ -343,7 +347,8 @@ pub enum Op {
     PartView(Value, Part),
     /// Another shape on a C-contiguous view of as many elements.
     Reshape(Value, Vec<Value>),
-    /// A fresh C-contiguous global array; freed by the runtime when no result refers to it. Host functions only.
+    /// A fresh C-contiguous global array; freed by the runtime when no result refers to it. Host functions only. Raises a ValueError
+    /// where the bytes of its shape, with 1 in place of zeros, pass `i64::MAX`.
     Alloc {
         shape: Vec<Value>,
         zeroed: bool,

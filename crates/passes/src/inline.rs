@@ -18,6 +18,12 @@ use crate::{compact, operands};
 /// Statements a function may grow to: calls of calls of calls can multiply without end.
 const MAX_STATEMENTS: usize = 1 << 18;
 
+/// Blocks that may stand in each other: whoever walks them does so by recursion.
+const MAX_DEPTH: usize = 300;
+
+/// Loops that may stand in each other: LLVM looks at all of a nest for each of them.
+const MAX_LOOPS: usize = 64;
+
 /// Inlines every call in every function the entry reaches and drops the functions that are no longer reached.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
     inline(module, |_| false)
@@ -41,8 +47,10 @@ fn is_plain(ty: &Type) -> bool {
 /// Inlines all calls but of functions to `keep`.
 fn inline(module: &mut Module, keep: fn(&Function) -> bool) -> Result<(), PassError> {
     let mut sizes = vec![0; module.functions.len()];
+    let mut depths = vec![Depth::default(); module.functions.len()];
     for id in callees_first(module)? {
         sizes[id.index()] = inlined_size(module, id, &sizes)?;
+        depths[id.index()] = inlined_depth(&module.function(id).body, Depth { blocks: 1, loops: 0 }, &depths)?;
         let mut func = mem::replace(&mut module.functions[id.index()], Function::new("", weft_ir::FuncKind::Device));
         Inliner::new(module, &mut func, keep).run();
         compact::function(&mut func);
@@ -114,6 +122,57 @@ fn inlined_size(module: &Module, id: FuncId, sizes: &[usize]) -> Result<usize, P
         }
     }
     Ok(size)
+}
+
+/// How deep a function is nested: blocks in blocks, and loops in loops.
+#[derive(Clone, Copy, Default)]
+struct Depth {
+    blocks: usize,
+    loops: usize,
+}
+
+impl Depth {
+    fn max(self, other: Depth) -> Depth {
+        Depth {
+            blocks: self.blocks.max(other.blocks),
+            loops: self.loops.max(other.loops),
+        }
+    }
+}
+
+/// How deep the code of a block will be nested that stands so deep, from how deep its callees are; a callee's body may stand in a scope.
+fn inlined_depth(block: &Block, at: Depth, depths: &[Depth]) -> Result<Depth, PassError> {
+    let mut deepest = at;
+    for stmt in &block.0 {
+        let mut here = at;
+        if let StmtKind::Let(_, Op::Call(func, _)) = &stmt.kind {
+            here.blocks += depths[func.index()].blocks;
+            here.loops += depths[func.index()].loops;
+        }
+        let inside = Depth {
+            blocks: at.blocks + 1,
+            loops: at.loops
+                + usize::from(matches!(
+                    stmt.kind,
+                    StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. }
+                )),
+        };
+        for inner in operands::blocks(&stmt.kind) {
+            here = here.max(inlined_depth(inner, inside, depths)?);
+        }
+        let refuse = |what: &str, most: usize| {
+            let message = format!("{what} are nested more than {most} deep here, those of called functions included");
+            Err(PassError::new(stmt.span, message))
+        };
+        if here.loops > MAX_LOOPS {
+            return refuse("loops", MAX_LOOPS);
+        }
+        if here.blocks > MAX_DEPTH {
+            return refuse("loops and branches", MAX_DEPTH);
+        }
+        deepest = deepest.max(here);
+    }
+    Ok(deepest)
 }
 
 fn drop_unreachable(module: &mut Module) {

@@ -23,6 +23,8 @@ pub struct Args {
     arrays: SmallVec<[ArrayArg; 4]>,
     /// The memory of arrays on devices.
     pub memories: SmallVec<[Py<Memory>; 4]>,
+    /// Tuples that what is being bound stands in.
+    depth: usize,
 }
 
 /// An array in host memory among the arguments: its first slot, what the slots do not tell.
@@ -110,15 +112,29 @@ pub fn bind(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> String,
 }
 
 fn bind_int(object: &Bound<'_, PyAny>, name: &dyn Fn() -> String, args: &mut Args) -> PyResult<()> {
-    let value = object.extract::<i64>().map_err(|_| {
-        PyOverflowError::new_err(format!(
-            "argument {} is {object}, which does not fit in int64; pass np.uint64({object}) if it is meant to be unsigned",
-            name()
-        ))
-    })?;
+    let value = object.extract::<i64>().map_err(|_| too_large(object, &name()))?;
     args.key.push(key::weak(Scalar::I64));
     args.slots.push(value as u64);
     Ok(())
+}
+
+#[cold]
+fn too_large(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
+    if object.extract::<u64>().is_ok() {
+        return PyOverflowError::new_err(format!(
+            "argument {name} is {object}, which does not fit in int64; pass np.uint64({object}) if it is meant to be unsigned"
+        ));
+    }
+    // Writing thousands of digits takes long, and Python refuses it.
+    let bits: u64 = object.call_method0("bit_length").and_then(|n| n.extract()).unwrap_or(u64::MAX);
+    let shown = if bits < 200 {
+        object.to_string()
+    } else {
+        format!("an int of {bits} bits")
+    };
+    PyOverflowError::new_err(format!(
+        "argument {name} is {shown}, and compiled code has no integers of more than 64 bits; pass a float"
+    ))
 }
 
 fn bind_array(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> String, args: &mut Args) -> PyResult<()> {
@@ -165,10 +181,13 @@ fn bind_other(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> Strin
     if let Ok(array) = object.cast::<DeviceArray>() {
         array.get().bind(object.py(), args);
     } else if let Ok(items) = object.cast::<PyTuple>() {
+        refuse_huge(items, name, args)?;
         args.key.push(named::number_of(items).map_or(key::tuple(items.len()), key::named));
+        args.depth += 1;
         for (i, item) in items.iter().enumerate() {
             bind(numpy, &item, &|| format!("{}[{i}]", name()), args)?;
         }
+        args.depth -= 1;
     } else if object.is_none() {
         args.key.push(key::none());
     } else if let Ok(b) = object.cast::<PyBool>() {
@@ -200,6 +219,21 @@ fn bind_other(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> Strin
         return Err(refuse(object, &name()));
     }
     Ok(())
+}
+
+fn refuse_huge(items: &Bound<'_, PyTuple>, name: &dyn Fn() -> String, args: &Args) -> PyResult<()> {
+    let (deep, long) = (named::DEEPEST, named::LONGEST);
+    if args.depth < deep && args.key.len() + items.len() <= long {
+        return Ok(());
+    }
+    // The name of what is deep inside would be long.
+    let which = if args.depth == 0 {
+        format!("argument {}", name())
+    } else {
+        "a tuple among the arguments".into()
+    };
+    let message = format!("{which} is too large: tuples may be nested {deep} deep and have {long} items in all; pass an array");
+    Err(errors::typing(items.py(), message))
 }
 
 fn bind_bits(code: u32, scalar: Scalar, bits: [u64; 2], args: &mut Args) {

@@ -238,6 +238,9 @@ fn constant(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<Object> {
     } else if let Ok(s) = object.cast::<PyString>() {
         Some(Object::Str(s.to_string_lossy().into_owned()))
     } else if let Ok(items) = object.cast::<PyTuple>() {
+        if !is_small(items, crate::named::DEEPEST, &mut { crate::named::LONGEST }) {
+            return Some(Object::Other("tuple that is too large or nested too deeply".into()));
+        }
         let class = crate::named::number_of(items).and_then(crate::named::described);
         Some(Object::Tuple(Items::of(
             class,
@@ -248,6 +251,16 @@ fn constant(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<Object> {
     } else {
         None
     }
+}
+
+/// Is a tuple nested no deeper than `depth`, with no more than `room` items in all?
+fn is_small(items: &Bound<'_, PyTuple>, depth: usize, room: &mut usize) -> bool {
+    items.iter().all(|item| {
+        let Some(left) = room.checked_sub(1) else { return false };
+        *room = left;
+        item.cast::<PyTuple>()
+            .map_or(true, |items| depth > 1 && is_small(items, depth - 1, room))
+    })
 }
 
 /// A copy of an array's elements in C order.

@@ -354,8 +354,13 @@ pub fn run(
 }
 
 pub fn print(py: Python<'_>, output: &str) -> PyResult<()> {
-    if !output.is_empty() {
-        py.import("sys")?.getattr("stdout")?.call_method1("write", (output,))?;
+    if output.is_empty() {
+        return Ok(());
+    }
+    let stdout = py.import("sys")?.getattr("stdout")?;
+    // A program without a console has none; Python's own print then says nothing.
+    if !stdout.is_none() {
+        stdout.call_method1("write", (output,))?;
     }
     Ok(())
 }

@@ -354,11 +354,20 @@ pub fn get_num_threads() -> usize {
     weft_cpu::num_threads()
 }
 
-/// Sets how many threads launches on the CPU may use, the calling one among them; 0 restores the default
-/// (`WEFT_NUM_THREADS`, else the number of cores).
+/// Sets how many threads launches on the CPU may use, the calling one among them. At the start that is what `WEFT_NUM_THREADS` says, else
+/// the number of cores.
 #[pyfunction]
-pub fn set_num_threads(n: usize) {
-    weft_cpu::set_num_threads(n);
+pub fn set_num_threads(n: i64) -> PyResult<()> {
+    let most = weft_cpu::MOST_THREADS;
+    match usize::try_from(n) {
+        Ok(threads) if (1..=most).contains(&threads) => {
+            weft_cpu::set_num_threads(threads);
+            Ok(())
+        }
+        _ => Err(PyValueError::new_err(format!(
+            "the number of threads must be between 1 and {most}, got {n}"
+        ))),
+    }
 }
 
 /// Waits until the current device has done all work given to it.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pyo3::exceptions::PyOverflowError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyTuple};
@@ -230,12 +231,29 @@ fn dimensions(what: &str, object: &Bound<'_, PyAny>, most: [u32; 3]) -> PyResult
     Ok(dims)
 }
 
+/// An int; one of more than 64 bits is as large, or as small, as can be.
+fn extent(object: &Bound<'_, PyAny>) -> PyResult<i64> {
+    match object.extract() {
+        Ok(n) => Ok(n),
+        Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => Ok(if object.lt(0)? { i64::MIN } else { i64::MAX }),
+        Err(error) => Err(error),
+    }
+}
+
 /// An int, or a sequence of ints.
 fn extents(object: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     let py = object.py();
     let wrong = || errors::launch(py, format!("expected an int or a tuple of up to three ints, got {object}"));
     if object.is_instance_of::<PyInt>() || object.hasattr("__index__")? {
-        return Ok(vec![object.extract().map_err(|_| wrong())?]);
+        return Ok(vec![extent(object)?]);
     }
-    object.extract().map_err(|_| wrong())
+    if object.is_instance_of::<pyo3::types::PyString>() {
+        return Err(wrong());
+    }
+    let items = object.try_iter().map_err(|_| wrong())?;
+    let items: Vec<Bound<'_, PyAny>> = items.collect::<PyResult<_>>()?;
+    if items.iter().any(|item| !item.hasattr("__index__").unwrap_or(false)) {
+        return Err(wrong());
+    }
+    items.iter().map(extent).collect()
 }

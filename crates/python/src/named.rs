@@ -1,4 +1,4 @@
-//! Classes of named tuples.
+//! Classes of named tuples, and how large tuples may be.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,6 +10,10 @@ use weft_front::{Object, TupleClass, TupleMaker};
 use crate::classify::classify;
 use crate::frozen::Frozen;
 use crate::numbered::Numbered;
+
+/// How deep tuples may be nested, and how many items one may have, as the front end has it, too.
+pub const DEEPEST: usize = 64;
+pub const LONGEST: usize = 1 << 14;
 
 static CLASSES: Numbered<Arc<TupleClass>> = Numbered::new();
 

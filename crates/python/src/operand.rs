@@ -158,14 +158,46 @@ pub fn elem_of(numpy: &Numpy, dtype: &Bound<'_, PyAny>) -> PyResult<Scalar> {
         .ok_or_else(|| errors::typing(py, format!("dtype {full} has no type in Weft")))
 }
 
-/// An input is cast to the function's parameter; weak numbers always may be.
+/// Refuses a rule of casting that NumPy does not have.
+pub fn check_casting(casting: &str) -> PyResult<()> {
+    match casting {
+        "no" | "equiv" | "safe" | "same_kind" | "unsafe" => Ok(()),
+        _ => Err(PyValueError::new_err(format!(
+            "casting must be one of 'no', 'equiv', 'safe', 'same_kind', or 'unsafe' (got '{casting}')"
+        ))),
+    }
+}
+
+/// An input is cast to the function's parameter. A weak number becomes any type of its own kind or a higher one.
 pub fn check_inputs(inputs: &[Input<'_>], params: &[Scalar], casting: &str) -> PyResult<()> {
     for (input, &param) in inputs.iter().zip(params) {
-        if matches!(input.ty, ArgType::Strong(_)) && !can_cast(input.elem, param, casting) {
+        let fits = match input.ty {
+            ArgType::Strong(_) => can_cast(input.elem, param, casting),
+            _ => casting == "unsafe" || rank(input.elem) <= rank(param),
+        };
+        if !fits {
             return Err(cannot_cast("input", input.elem, param, casting));
         }
     }
     Ok(())
+}
+
+/// Bools, integers, floats, complex numbers.
+fn rank(scalar: Scalar) -> u8 {
+    match scalar.kind() {
+        weft_ir::Kind::Bool => 0,
+        weft_ir::Kind::Signed | weft_ir::Kind::Unsigned => 1,
+        weft_ir::Kind::Float => 2,
+        weft_ir::Kind::Complex => 3,
+    }
+}
+
+/// The result is cast to the type of the output.
+pub fn check_result(result: Scalar, elem: Scalar, casting: &str) -> PyResult<()> {
+    if can_cast(result, elem, casting) {
+        return Ok(());
+    }
+    Err(cannot_cast("output", result, elem, casting))
 }
 
 fn cannot_cast(what: &str, from: Scalar, to: Scalar, casting: &str) -> PyErr {
@@ -220,10 +252,8 @@ pub fn check_output<'py>(numpy: &Numpy, out: Bound<'py, PyAny>, result: Scalar, 
     } else {
         return Err(PyTypeError::new_err("the output must be an array"));
     };
-    if let Some(elem) = elem
-        && !can_cast(result, elem, casting)
-    {
-        return Err(cannot_cast("output", result, elem, casting));
+    if let Some(elem) = elem {
+        check_result(result, elem, casting)?;
     }
     Ok(out)
 }

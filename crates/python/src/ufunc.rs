@@ -18,7 +18,10 @@ use crate::bind::Args;
 use crate::core::lock;
 use crate::dispatcher::Dispatcher;
 use crate::numpy::Numpy;
-use crate::operand::{Geometry, Input, check_inputs, check_output, common_shape, elem_of, new_device_output, new_output, shape_of};
+use crate::operand::{
+    Geometry, Input, check_casting, check_inputs, check_output, check_result, common_shape, elem_of, new_device_output, new_output,
+    shape_of,
+};
 use crate::signature::show;
 use crate::{core, devices, errors};
 
@@ -85,11 +88,13 @@ impl Ufunc {
         if !device.limits().float64 {
             inputs.iter_mut().for_each(Input::narrow);
         }
-        let (types, scalar) = self.choose(py, &device, &inputs, dtype)?;
+        check_casting(casting)?;
+        let (types, scalar) = self.choose(py, &device, &inputs, dtype, matches!(casting, "no" | "equiv"))?;
         check_inputs(&inputs, &scalar.params, casting)?;
 
         let shape = common_shape(&inputs, mask.as_ref(), out.as_ref().map(|o| shape_of(numpy, o)).transpose()?)?;
         let elem = dtype.unwrap_or(scalar.result);
+        check_result(scalar.result, elem, casting)?;
         let (output, fresh) = match out {
             Some(out) => (check_output(numpy, out, scalar.result, casting)?, false),
             None if self.follows_device && inputs.iter().any(|input| input.memory.is_some()) => {
@@ -257,13 +262,15 @@ impl Ufunc {
         Ok(mask)
     }
 
-    /// The types to call the scalar function with: of the inputs, or of the first declared signature they can be cast to safely.
+    /// The types to call the scalar function with: of the inputs, or of the first declared signature they can be cast to safely, or that has
+    /// just their types where it must be `exact`.
     fn choose(
         &self,
         py: Python<'_>,
         device: &Arc<dyn Device>,
         inputs: &[Input<'_>],
         dtype: Option<Scalar>,
+        exact: bool,
     ) -> PyResult<(Vec<ArgType>, Arc<ScalarLoop>)> {
         let declared = &self._weft_dispatcher_.get().core.signatures;
         if declared.is_empty() {
@@ -281,7 +288,10 @@ impl Ufunc {
             let scalar = self.scalar(py, device, &signature.args)?;
             let fits = match dtype {
                 Some(dtype) => scalar.result == dtype,
-                None => inputs.iter().zip(&scalar.params).all(|(input, &param)| input.casts_to(param)),
+                None => inputs.iter().zip(&scalar.params).all(|(input, &param)| {
+                    let same = input.elem == param || !matches!(input.ty, ArgType::Strong(_));
+                    input.casts_to(param) && (same || !exact)
+                }),
             };
             if fits {
                 return Ok((signature.args.clone(), scalar));

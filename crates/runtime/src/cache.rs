@@ -1,11 +1,11 @@
 //! Compiled objects on disk, named by the content they were made from.
 //!
 //! The folder is `WEFT_CACHE_DIR`, else `weft` in the user's cache folder. It must belong to the user and be closed to other writers,
-//! else it is not used: what lies there is run. An entry that is damaged or missing is a miss; nothing here fails. When the entries take
-//! too much space the oldest go. `WEFT_CACHE=0` turns the cache off.
+//! else it is not used: what lies there is run. An entry that is damaged or missing, or is no plain file of the user's own, is a miss;
+//! nothing here fails. When the entries take too much space the oldest go. `WEFT_CACHE=0` turns the cache off.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -100,11 +100,49 @@ fn user() -> u32 {
 
 /// An entry is the magic, the object's hash, the object.
 fn get_in(folder: &Path, key: &Key) -> Option<Vec<u8>> {
-    let entry = fs::read(folder.join(key.name())).ok()?;
+    let entry = read_entry(&folder.join(key.name()))?;
     let rest = entry.strip_prefix(MAGIC)?;
     let (hash, object) = rest.split_at_checked(HASH_BYTES)?;
     let intact = Hash::from_slice(hash).ok()? == blake3::hash(object);
     intact.then(|| object.to_vec())
+}
+
+/// What a plain file of this user's holds, if it is of a size that an entry may have. Links are not followed, and nothing else that has a
+/// name in a folder is waited for or read: a pipe would never come to an end, nor would a device.
+fn read_entry(path: &Path) -> Option<Vec<u8>> {
+    let file = open_plainly(path)?;
+    let data = file.metadata().ok()?;
+    if !data.is_file() || !is_own(&data) || data.len() > MOST_BYTES {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+#[cfg(unix)]
+fn open_plainly(path: &Path) -> Option<fs::File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC;
+    fs::OpenOptions::new().read(true).custom_flags(flags).open(path).ok()
+}
+
+#[cfg(not(unix))]
+fn open_plainly(path: &Path) -> Option<fs::File> {
+    fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
+    fs::File::open(path).ok()
+}
+
+/// Does the file belong to this user, who alone can write to it?
+#[cfg(unix)]
+fn is_own(data: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    data.uid() == user() && data.mode() & 0o022 == 0
+}
+
+#[cfg(not(unix))]
+fn is_own(_: &fs::Metadata) -> bool {
+    true
 }
 
 /// Written beside its place and renamed into it, so that a reader finds all of it or nothing.
@@ -149,10 +187,19 @@ fn prune(folder: &Path, most: u64) -> std::io::Result<()> {
 }
 
 fn write_entry(path: &Path, object: &[u8]) -> std::io::Result<()> {
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path)?;
+    let mut file = create_private(path)?;
     file.write_all(MAGIC)?;
     file.write_all(blake3::hash(object).as_bytes())?;
     file.write_all(object)
+}
+
+/// A new file that only this user may write to, whatever the process's mask allows.
+fn create_private(path: &Path) -> std::io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 #[cfg(test)]
@@ -201,6 +248,42 @@ mod tests {
         }
         fs::write(&path, &whole).unwrap();
         assert!(get_in(&folder, &key).is_some());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    /// What stands in an entry's place and is no plain file of this user's, with what may be in its stead.
+    #[cfg(unix)]
+    #[test]
+    fn only_plain_files_are_entries() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = fresh_folder("plain");
+        let key = Key::new("test");
+        put_in(&folder, &key, b"object").unwrap();
+        let (path, away) = (folder.join(key.name()), folder.with_extension("away"));
+        fs::rename(&path, &away).unwrap();
+        let pipe = |path: &Path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+        let places: [&dyn Fn(&Path); 6] = [
+            &pipe,
+            &|path| symlink(&away, path).unwrap(),
+            &|path| symlink("/dev/zero", path).unwrap(),
+            &|path| symlink(path, path).unwrap(),
+            &|path| {
+                fs::copy(&away, path).unwrap();
+                fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap();
+            },
+            &|path| fs::File::create(path).unwrap().set_len(MOST_BYTES + 1).unwrap(),
+        ];
+        for (i, place) in places.iter().enumerate() {
+            place(&path);
+            assert_eq!(get_in(&folder, &key), None, "place {i}");
+            put_in(&folder, &key, b"anew").unwrap();
+            assert_eq!(get_in(&folder, &key), Some(b"anew".to_vec()), "place {i}");
+            fs::remove_file(&path).unwrap();
+        }
+        fs::create_dir(&path).unwrap();
+        assert_eq!(get_in(&folder, &key), None);
+        assert!(put_in(&folder, &key, b"anew").is_err());
+        fs::remove_file(away).unwrap();
         fs::remove_dir_all(folder).unwrap();
     }
 

@@ -390,7 +390,8 @@ def jit(
     """Compile a kernel, or with ``device=True`` a function that kernels call.
 
     fma: fuse products into additions where both stand in one expression, as CUDA compilers do.
-    debug: run checked, see the guide: finds indices out of bounds, races between threads of a block, reads of uninitialised memory.
+    debug: run checked, see the guide: finds indices out of bounds, races between threads of a block, reads of uninitialised memory,
+        and raises ZeroDivisionError.
     lineinfo: say in a CUDA kernel's code which line of the source each instruction comes from; profilers show it.
     max_registers: of a thread, on devices that share them out.
     launch_bounds: the most threads a block of a launch has, or a tuple of that, the blocks one multiprocessor should have room for, and
@@ -410,6 +411,7 @@ def jit(
             parallel=True,
             fastmath=fastmath,
             contract=fma or fastmath,
+            python_errors=bool(debug),
             check=checked(debug, boundscheck),
             cache=cache,
             lines=lineinfo,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -30,6 +31,10 @@ __all__ = [
     "pinned_array_like",
     "to_device",
 ]
+
+
+# Of an array, whose offsets in bytes are int64.
+_MOST_BYTES = 2**63 - 1
 
 
 class DeviceNDArray(_weft.DeviceArray):
@@ -327,13 +332,23 @@ def device_array(shape: Any, dtype: Any = np.float64, strides: Any = None, order
 
 def _extent(shape: Any, elem: types.Scalar, strides: Any, order: str) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     """The shape as a tuple, the strides in bytes, and the bytes that an array of them spans."""
-    shape = (int(shape),) if hasattr(shape, "__index__") else tuple(map(int, shape))
+    shape = (operator.index(shape),) if hasattr(shape, "__index__") else tuple(map(operator.index, shape))
     if any(n < 0 for n in shape):
         raise ValueError("negative dimensions are not allowed")
+    if order not in ("C", "F"):
+        raise ValueError(f"order is 'C' or 'F', not {order!r}")
     if strides is None:
         strides = dense_strides(shape, elem.itemsize, order)
-    span = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) + elem.itemsize if math.prod(shape) else 0
-    return shape, tuple(strides), max(span, 1)
+    strides = tuple(map(operator.index, strides))
+    if len(strides) != len(shape):
+        raise ValueError(f"{len(shape)} axes need as many strides, got {len(strides)}")
+    if any(s < 0 for s in strides):
+        raise ValueError(f"the strides of a new array cannot be negative: {strides}")
+    low, high = reach(shape, strides, elem.itemsize)
+    dense = elem.itemsize * math.prod(max(n, 1) for n in shape)
+    if max(high - low, dense) > _MOST_BYTES:
+        raise ValueError(f"array is too big: shape {shape} of {elem.name} would take more than 2**63 - 1 bytes")
+    return shape, strides, high - low
 
 
 def _strides_like(ary: Any) -> tuple[int, ...]:

@@ -7,6 +7,8 @@ lent as copies on the host, and only to those who allow that.
 from __future__ import annotations
 
 import contextlib
+import math
+import operator
 from typing import TYPE_CHECKING, Any
 
 import weft
@@ -45,17 +47,44 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
 
 def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: bool = True) -> DeviceNDArray:
     """A device array on what a ``__cuda_array_interface__`` describes; `owner` is kept alive as long as it."""
-    if desc.get("mask") is not None:
-        raise NotImplementedError("Masked arrays are not supported: a mask has no meaning in kernels")
-    shape = tuple(desc["shape"])
-    elem = types.element(desc["typestr"])
-    strides = tuple(desc.get("strides") or dense_strides(shape, elem.itemsize))
+    address, shape, strides, elem = _described(desc)
     device = _cuda_device()
-    array = _array(owner, device, int(desc["data"][0] or 0), shape, strides, elem)
+    array = _array(owner, device, address, shape, strides, elem)
     if sync and desc.get("stream") is not None:
         with device:
             _follow(None, _weft.Stream(handle=int(desc["stream"])))
     return array
+
+
+def _described(desc: dict[str, Any]) -> tuple[int, tuple[int, ...], tuple[int, ...], types.Scalar]:
+    """Address, shape, strides and element type of an array, after a check that they could be those of one."""
+    if not isinstance(desc, dict):
+        raise TypeError(f"__cuda_array_interface__ must be a dict, and this is a {type(desc).__name__}")
+    missing = [key for key in ("shape", "typestr", "data") if key not in desc]
+    if missing:
+        raise ValueError(f"this __cuda_array_interface__ has no {missing[0]!r}")
+    if desc.get("mask") is not None:
+        raise NotImplementedError("Masked arrays are not supported: a mask has no meaning in kernels")
+    if not isinstance(desc["typestr"], str):
+        raise TypeError(f"the typestr of a __cuda_array_interface__ must be a str, not {desc['typestr']!r}")
+    elem = types.element(desc["typestr"])
+    try:
+        shape = tuple(map(operator.index, desc["shape"]))
+        strides = dense_strides(shape, elem.itemsize) if desc.get("strides") is None else tuple(map(operator.index, desc["strides"]))
+        address = operator.index(desc["data"][0] or 0)
+    except (TypeError, LookupError) as error:
+        raise TypeError(f"this __cuda_array_interface__ is not made of ints: {error}") from None
+    if len(strides) != len(shape):
+        raise ValueError(f"this __cuda_array_interface__ has {len(shape)} axes and {len(strides)} strides")
+    if any(n < 0 for n in shape):
+        raise ValueError(f"this __cuda_array_interface__ has the shape {shape}: no axis has a negative length")
+    low, high = reach(shape, strides, elem.itemsize)
+    dense = elem.itemsize * math.prod(max(n, 1) for n in shape)
+    if not 0 <= address + low <= address + high < 2**64 or max(high - low, dense) >= 2**63:
+        raise ValueError(f"this __cuda_array_interface__ reaches beyond all memory: shape {shape}, strides {strides} at {address:#x}")
+    if address == 0 and 0 not in shape:
+        raise ValueError("this __cuda_array_interface__ has elements, but no address")
+    return address, shape, strides, elem
 
 
 def _array(owner: Any, device: Device, address: int, shape: tuple[int, ...], strides: tuple[int, ...], elem: types.Scalar) -> DeviceNDArray:

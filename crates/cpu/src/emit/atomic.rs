@@ -86,13 +86,13 @@ impl Fx<'_, '_> {
         let binary = match op {
             AtomicOp::Add => BinOp::Add,
             AtomicOp::Sub => BinOp::Sub,
-            AtomicOp::Min => BinOp::Min,
-            AtomicOp::Max => BinOp::Max,
             AtomicOp::And => BinOp::And,
             AtomicOp::Or => BinOp::Or,
             AtomicOp::Xor => BinOp::Xor,
             AtomicOp::Exch => return Ok(new),
-            AtomicOp::NanMin | AtomicOp::NanMax | AtomicOp::Inc | AtomicOp::Dec => return self.applied_rarer(op, s, found, new),
+            AtomicOp::Min | AtomicOp::Max | AtomicOp::NanMin | AtomicOp::NanMax | AtomicOp::Inc | AtomicOp::Dec => {
+                return self.applied_rarer(op, s, found, new);
+            }
             AtomicOp::Cas => {
                 let same = self.compare(CmpOp::Eq, s, Num::Uniform(found), Num::Uniform(expected));
                 let kept = self.select(s, same, Num::Uniform(new), Num::Uniform(found));
@@ -119,11 +119,15 @@ impl Fx<'_, '_> {
                 self.select(s, zero, n, least)
             }
             _ => {
-                let least = if op == AtomicOp::NanMin { BinOp::Min } else { BinOp::Max };
-                let both = self.binary(least, s, f, n, s)?;
-                let (no_new, no_old) = (self.compare(CmpOp::Ne, s, n, n), self.compare(CmpOp::Ne, s, f, f));
-                let kept = self.select(s, no_new, f, both);
-                self.select(s, no_old, n, kept)
+                let least = matches!(op, AtomicOp::Min | AtomicOp::NanMin);
+                let better = self.compare(if least { CmpOp::Gt } else { CmpOp::Lt }, s, f, n);
+                let kept = self.select(s, better, n, f);
+                if matches!(op, AtomicOp::NanMin | AtomicOp::NanMax) {
+                    let missing = self.compare(CmpOp::Ne, s, f, f);
+                    self.select(s, missing, n, kept)
+                } else {
+                    kept
+                }
             }
         };
         Ok(self.take(result, Ty::scalar(elem(s))))

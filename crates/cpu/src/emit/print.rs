@@ -12,6 +12,13 @@ use super::{ErrorSite, PrintSite};
 impl Fx<'_, '_> {
     /// Records the error and ends the function for the lanes that are on.
     pub fn raise(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
+        self.report(kind, message)?;
+        self.w.line(format_args!("store i32 1, {}", self.status.typed(Ty::PTR)));
+        self.jump(FrameKind::End)
+    }
+
+    /// Records the error.
+    pub fn report(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
         let site = self.cx.error_sites.len();
         self.cx.error_sites.push(ErrorSite {
             kind,
@@ -25,8 +32,7 @@ impl Fx<'_, '_> {
             "call void @weft_raise(ptr %ctx, i32 {site}, {})",
             place.typed(Ty::PTR)
         ));
-        self.w.line(format_args!("store i32 1, {}", self.status.typed(Ty::PTR)));
-        self.jump(FrameKind::End)
+        Ok(())
     }
 
     /// Thread and block of the first lane that is on; null outside kernels.

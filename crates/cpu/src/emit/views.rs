@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{AxisSlice, ConstId, Layout, Local, Part, Scalar, Space, Type, Value, ViewType};
+use weft_ir::{AxisSlice, ConstId, ErrorKind, Layout, Local, Part, Scalar, Space, TOO_BIG, Type, Value, ViewType};
 use weft_passes::uniformity::Class;
 
 use super::func::Fx;
@@ -370,18 +370,13 @@ impl Fx<'_, '_> {
         })
     }
 
-    /// A fresh array from the runtime; leaves the function when there is no memory.
+    /// A fresh array from the runtime; leaves the function when it would be too big, or when there is no memory.
     pub fn alloc(&mut self, ty: ViewType, shape: &[Value], zeroed: bool) -> Res<ViewVal> {
         let mut lengths = Vec::new();
-        let mut bytes = Num::int(ty.elem.size() as i64);
         for n in shape {
-            let n = self.num(*n)?;
-            bytes = self.mul(bytes, n);
-            lengths.push(n);
+            lengths.push(self.num(*n)?);
         }
-        let Num::Uniform(bytes) = bytes else {
-            return self.unsupported("an array made inside a kernel");
-        };
+        let bytes = self.bytes_of(ty.elem, &lengths)?;
         self.cx.symbol("weft_alloc");
         self.cx.declare("declare ptr @weft_alloc(ptr, i64, i32)".to_owned());
         let flag = i32::from(zeroed);
@@ -391,13 +386,62 @@ impl Fx<'_, '_> {
             bytes.typed(Ty::I64)
         ));
         let failed = self.w.inst(format_args!("icmp eq {}, null", base.typed(Ty::PTR)));
-        let (none, some) = (self.w.label(), self.w.label());
-        self.w.cond_br(failed, none, some);
-        self.w.place(none);
+        self.leave_if(failed, |_| Ok(()))?;
+        Ok(self.contiguous(ty, base, Num::int(0), lengths))
+    }
+
+    /// The bytes of a fresh array. A shape is refused that would overflow them even with 1 in place of its zeros, so that products of some of
+    /// an array's lengths never overflow. Lengths are looked at as unsigned: a negative one is far too much.
+    fn bytes_of(&mut self, elem: Scalar, lengths: &[Num]) -> Res<Operand> {
+        let item = elem.size() as i64;
+        let (mut bytes, mut room) = (Operand::Int(item), Operand::Int(item));
+        let mut too_big = None;
+        for length in lengths {
+            let Num::Uniform(n) = *length else {
+                return self.unsupported("an array made inside a kernel");
+            };
+            bytes = self.mul_scalar(bytes, n);
+            let empty = self.w.inst(format_args!("icmp eq {}, 0", n.typed(Ty::I64)));
+            let n = self.select_op(Ty::I64, empty, Operand::Int(1), n);
+            let (product, over) = self.mul_checked(room, n);
+            room = product;
+            too_big = Some(match too_big {
+                None => over,
+                Some(so_far) => self.plain("or", Ty::BOOL, so_far, over),
+            });
+        }
+        if let Some(over) = too_big {
+            let huge = self.w.inst(format_args!("icmp slt {}, 0", room.typed(Ty::I64)));
+            let too_big = self.plain("or", Ty::BOOL, over, huge);
+            self.leave_if(too_big, |fx| fx.report(ErrorKind::Value, TOO_BIG))?;
+        }
+        Ok(bytes)
+    }
+
+    /// The product of unsigned integers, and whether 64 bits are too few for it.
+    fn mul_checked(&mut self, a: Operand, b: Operand) -> (Operand, Operand) {
+        self.cx
+            .declare("declare { i64, i1 } @llvm.umul.with.overflow.i64(i64, i64)".to_owned());
+        let both = self.w.inst(format_args!(
+            "call {{ i64, i1 }} @llvm.umul.with.overflow.i64({}, {})",
+            a.typed(Ty::I64),
+            b.typed(Ty::I64)
+        ));
+        let product = self.w.inst(format_args!("extractvalue {{ i64, i1 }} {}, 0", both.of(Ty::I64)));
+        let over = self.w.inst(format_args!("extractvalue {{ i64, i1 }} {}, 1", both.of(Ty::I64)));
+        (product, over)
+    }
+
+    /// Ends the function with an error, which `report` records, if a condition of scalar code holds.
+    fn leave_if(&mut self, cond: Operand, report: impl FnOnce(&mut Self) -> Res<()>) -> Res<()> {
+        let (leave, stay) = (self.w.label(), self.w.label());
+        self.w.cond_br(cond, leave, stay);
+        self.w.place(leave);
+        report(self)?;
         self.w.line(format_args!("store i32 1, {}", self.status.typed(Ty::PTR)));
         self.w.br(self.exit);
-        self.w.place(some);
-        Ok(self.contiguous(ty, base, Num::int(0), lengths))
+        self.w.place(stay);
+        Ok(())
     }
 
     pub fn view_type(&self, value: Value) -> Res<ViewType> {

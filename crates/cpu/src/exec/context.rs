@@ -267,7 +267,7 @@ impl Space {
     pub fn new(extents: &[i64]) -> Space {
         let extent = |i: &i64| u64::try_from(*i).unwrap_or(0);
         let last = extents.last().map_or(1, extent);
-        let outer: u64 = extents.iter().rev().skip(1).map(extent).product();
+        let outer = extents.iter().rev().skip(1).map(extent).fold(1, u64::saturating_mul);
         let rows = match extents.len() {
             0 => 1,
             1 => last,

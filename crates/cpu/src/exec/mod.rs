@@ -15,4 +15,4 @@ mod tests;
 mod variants;
 
 pub use device::CpuDevice;
-pub use pool::{num_threads, set_num_threads};
+pub use pool::{MOST_THREADS, check_environment, num_threads, set_num_threads};

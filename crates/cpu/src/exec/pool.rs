@@ -16,7 +16,10 @@ pub const STACK_BYTES: usize = 16 << 20;
 pub const POLL: Duration = Duration::from_millis(15);
 
 /// Threads a launch may use, the calling one among them.
-const MOST_THREADS: usize = 1024;
+pub const MOST_THREADS: usize = 1024;
+
+/// How many there are at the start, where somebody wishes.
+const WISH: &str = "WEFT_NUM_THREADS";
 
 /// A pool of one size; it lives as long as the process, asleep when not in use.
 #[derive(Debug)]
@@ -43,20 +46,34 @@ pub fn num_threads() -> usize {
     }
 }
 
-/// Sets how many threads later launches may use; 0 restores the default (`WEFT_NUM_THREADS`, else the number of cores).
+/// Sets how many threads later launches may use; 0 restores the default, see `WISH`, else the number of cores.
 pub fn set_num_threads(threads: usize) {
     WANTED.store(threads.min(MOST_THREADS), Ordering::Relaxed);
     CURRENT.store(std::ptr::null_mut(), Ordering::Release);
 }
 
 fn default_threads() -> usize {
-    let wish = std::env::var("WEFT_NUM_THREADS")
-        .ok()
-        .and_then(|text| text.trim().parse::<usize>().ok());
-    match wish {
-        Some(threads) if threads > 0 => threads.min(MOST_THREADS),
+    match wish() {
+        Ok(Some(threads)) => threads,
         _ => thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS),
     }
+}
+
+/// The number of threads that the environment asks for; the error says what is wrong with it.
+fn wish() -> Result<Option<usize>, String> {
+    let Some(text) = std::env::var_os(WISH).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    let threads = text.to_str().and_then(|text| text.trim().parse::<usize>().ok());
+    match threads {
+        Some(threads) if (1..=MOST_THREADS).contains(&threads) => Ok(Some(threads)),
+        _ => Err(format!("{WISH} is {text:?}; it must be a number between 1 and {MOST_THREADS}")),
+    }
+}
+
+/// Whether the environment asks for something that cannot be.
+pub fn check_environment() -> Result<(), String> {
+    wish().map(|_| ())
 }
 
 /// The pool in use, made if need be.

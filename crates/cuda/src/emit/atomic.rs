@@ -91,14 +91,11 @@ impl Fx<'_, '_> {
         let binary = match op {
             AtomicOp::Add => BinOp::Add,
             AtomicOp::Sub => BinOp::Sub,
-            AtomicOp::Min => BinOp::Min,
-            AtomicOp::Max => BinOp::Max,
             AtomicOp::And => BinOp::And,
             AtomicOp::Or => BinOp::Or,
             AtomicOp::Xor => BinOp::Xor,
             AtomicOp::Exch => return Ok(new),
-            AtomicOp::NanMin => return self.without_nan(BinOp::Min, s, old, new),
-            AtomicOp::NanMax => return self.without_nan(BinOp::Max, s, old, new),
+            AtomicOp::Min | AtomicOp::Max | AtomicOp::NanMin | AtomicOp::NanMax => return Ok(self.least_or_most(op, s, old, new)),
             AtomicOp::Inc => {
                 let over = self.w.compare("icmp uge", old, new);
                 let more = self.w.binary("add", old, old.ty.int_const(1));
@@ -126,13 +123,17 @@ impl Fx<'_, '_> {
         Ok(self.take(result))
     }
 
-    /// The smaller or larger of two floats, or the one that is no NaN.
-    fn without_nan(&mut self, op: BinOp, s: Scalar, old: Operand, new: Operand) -> Res<Operand> {
-        let best = self.binary(op, s, Num::Reg(old), Num::Reg(new), s)?;
-        let best = self.take(best);
-        let (old_nan, new_nan) = (self.w.compare("fcmp uno", old, old), self.w.compare("fcmp uno", new, new));
-        let kept = self.w.select(new_nan, old, best);
-        Ok(self.w.select(old_nan, new, kept))
+    /// The new value where it is less or greater than the element, or where the element is a missing value.
+    fn least_or_most(&mut self, op: AtomicOp, s: Scalar, old: Operand, new: Operand) -> Operand {
+        let least = matches!(op, AtomicOp::Min | AtomicOp::NanMin);
+        let how = if least { CmpOp::Gt } else { CmpOp::Lt };
+        let better = self.compare_nums(how, s, Num::Reg(old), Num::Reg(new));
+        let kept = self.w.select(better, new, old);
+        if !matches!(op, AtomicOp::NanMin | AtomicOp::NanMax) {
+            return kept;
+        }
+        let missing = self.compare_nums(CmpOp::Ne, s, Num::Reg(old), Num::Reg(old));
+        self.w.select(missing, new, kept)
     }
 
     /// On memory of one thread.

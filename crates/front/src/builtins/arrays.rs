@@ -1,7 +1,7 @@
 //! `numpy`: functions that make arrays and functions of whole arrays.
 
 use ruff_python_ast::Operator;
-use weft_ir::{BinOp, ErrorKind, Layout, Part, Scalar, Span, StmtKind, UnOp, Value, ViewType};
+use weft_ir::{BinOp, Const, ErrorKind, Layout, Part, Scalar, Span, StmtKind, TOO_BIG, UnOp, Value, ViewType};
 
 use super::cuda::dtype_of;
 use super::{Entry, products, python};
@@ -101,8 +101,10 @@ fn ndindex(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         [shape @ Val::Tuple(_)] => shape.clone(),
         lengths => Val::tuple(lengths.to_vec()),
     };
+    let extents = shape_argument(l, &shape, call.span)?;
+    l.checked_size(Scalar::Bool, &extents, TOO_BIG)?;
     let points = Points {
-        extents: shape_argument(l, &shape, call.span)?,
+        extents,
         array: None,
         numbered: true,
     };
@@ -236,6 +238,9 @@ fn store_at(l: &mut Lower<'_>, view: Value, at: Value, value: Value) {
     });
 }
 
+/// Of a floating range: far more than there is memory for, and as an integer far from overflow.
+const MOST_STEPS: f64 = (1u64 << 62) as f64;
+
 /// `arange(stop)`, `arange(start, stop, step)`: `start + i * step`.
 fn arange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [first, second, step, dtype] = call.bind(["/start", "stop", "step", "*dtype"], 1)?;
@@ -253,6 +258,11 @@ fn arange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         let steps = l.binary(Operator::Div, &difference, &step, span)?;
         let steps = l.number_as(&steps, Scalar::F64, span)?;
         let steps = l.b.unary(UnOp::Ceil, steps);
+        // More than an array can have, or NaN.
+        let most = l.b.constant(Const::f64(MOST_STEPS));
+        let fits = l.b.compare(weft_ir::CmpOp::Le, steps, most);
+        let misfit = l.not(fits);
+        l.raise_if(misfit, ErrorKind::Value, "Maximum allowed size exceeded")?;
         let steps = l.b.cast(steps, Scalar::I64);
         let zero = l.b.i64(0);
         l.b.binary(BinOp::Max, steps, zero)

@@ -172,6 +172,10 @@ fn array(l: &mut Lower<'_>, call: &Call, space: Space) -> Res<Val> {
     }
     let shape = constant_shape(&shape.unwrap_or(Val::None), call)?;
     let elem = dtype_of(l, &dtype.unwrap_or(Val::None), call)?;
+    if space == Space::Local && shape.contains(&0) {
+        let message = format!("{} makes an array of no elements, which is of no use", call.name);
+        return Err(Diagnostic::new(DiagnosticKind::Value, call.span, message).into());
+    }
     if space == Space::Shared && shape == [0] {
         return Ok(dynamic_shared(l, elem));
     }
@@ -220,6 +224,9 @@ fn constant_shape(shape: &Val, call: &Call) -> Res<Vec<u64>> {
         Val::Tuple(items) => items.to_vec(),
         one => vec![one.clone()],
     };
+    if dims.iter().filter_map(Val::const_int).any(|n| n < 0) {
+        return Err(Diagnostic::new(DiagnosticKind::Value, call.span, "negative dimensions are not allowed").into());
+    }
     let dim = |v: &Val| v.const_int().and_then(|n| u64::try_from(n).ok());
     dims.iter().map(dim).collect::<Option<_>>().ok_or_else(|| {
         let message = "the shape of a shared or local array must be constant";

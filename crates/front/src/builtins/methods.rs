@@ -1,6 +1,6 @@
 //! Methods of arrays and numbers.
 
-use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, UnOp, Value, ViewType};
+use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, UnOp, Value, ViewType};
 
 use super::{arrays, cuda, numpy, products, reductions};
 use crate::compiler::Res;
@@ -206,6 +206,7 @@ pub fn reshaped(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res
     reshape(l, &array, shape, call)
 }
 
+const SIZES_DIFFER: &str = "cannot reshape array: the sizes differ";
 /// What a -1 beside a 0 is answered.
 const OF_ANY_LENGTH: &str = "cannot reshape array: -1 beside an axis of length 0 could be any length";
 
@@ -224,23 +225,14 @@ fn reshape(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val>
     for dim in &dims {
         extents.push(l.index_value(dim, call.span)?);
     }
-    if open.is_none() {
-        open_extent(l, &mut extents, total)?;
-    } else if let Some(open) = open {
-        let others: Vec<Value> = extents.iter().enumerate().filter(|(i, _)| *i != open).map(|(_, v)| *v).collect();
-        let others = l.product(&others);
-        if dims.len() > 1 {
-            let zero = l.b.i64(0);
-            let any = l.b.compare(CmpOp::Eq, others, zero);
-            l.raise_if(any, ErrorKind::Value, OF_ANY_LENGTH)?;
-        }
-        extents[open] = l.b.binary(BinOp::FloorDiv, total, others);
-        l.mark_nonneg(extents[open]);
+    match open {
+        Some(open) => fill_open(l, &mut extents, open, total, ty.elem)?,
+        None => open_extent(l, &mut extents, total, ty.elem)?,
     }
     if dims.len() > 1 || open.is_none() {
         let new = l.product(&extents);
         let misfit = l.b.compare(CmpOp::Ne, new, total);
-        l.raise_if(misfit, ErrorKind::Value, "cannot reshape array: the sizes differ")?;
+        l.raise_if(misfit, ErrorKind::Value, SIZES_DIFFER)?;
     }
     let result = ViewType {
         rank: extents.len() as u8,
@@ -252,9 +244,25 @@ fn reshape(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val>
     Ok(Val::View(reshaped, result))
 }
 
-/// Replaces the one -1 that a shape known at run time only may have. What else is wrong with it shows in the sizes, which then differ.
-fn open_extent(l: &mut Lower<'_>, extents: &mut [Value], total: Value) -> Res<()> {
+/// Replaces a -1 that is written out by the length that is left over.
+fn fill_open(l: &mut Lower<'_>, extents: &mut [Value], open: usize, total: Value, elem: Scalar) -> Res<()> {
+    let others: Vec<Value> = extents.iter().enumerate().filter(|(i, _)| *i != open).map(|(_, v)| *v).collect();
+    refuse_negative(l, &others)?;
+    let size = l.checked_size(elem, &others, SIZES_DIFFER)?;
+    if !others.is_empty() {
+        let zero = l.b.i64(0);
+        let any = l.b.compare(CmpOp::Eq, size, zero);
+        l.raise_if(any, ErrorKind::Value, OF_ANY_LENGTH)?;
+    }
+    extents[open] = l.b.binary(BinOp::FloorDiv, total, size);
+    l.mark_nonneg(extents[open]);
+    Ok(())
+}
+
+/// Replaces the one -1 that a shape known at run time only may have. The shape that comes out is one that an array could have.
+fn open_extent(l: &mut Lower<'_>, extents: &mut [Value], total: Value, elem: Scalar) -> Res<()> {
     if extents.iter().all(|n| l.is_nonneg(*n)) {
+        l.checked_size(elem, extents, SIZES_DIFFER)?;
         return Ok(());
     }
     let (zero, one) = (l.b.i64(0), l.b.i64(1));
@@ -271,13 +279,8 @@ fn open_extent(l: &mut Lower<'_>, extents: &mut [Value], total: Value) -> Res<()
     }
     let several = l.b.compare(CmpOp::Gt, found, one);
     l.raise_if(several, ErrorKind::Value, "can only specify one unknown dimension")?;
-    let mut negative = l.b.compare(CmpOp::Lt, others[0], zero);
-    for n in &others[1..] {
-        let here = l.b.compare(CmpOp::Lt, *n, zero);
-        negative = l.b.binary(BinOp::Or, negative, here);
-    }
-    l.raise_if(negative, ErrorKind::Value, "negative dimensions are not allowed")?;
-    let others = l.product(&others);
+    refuse_negative(l, &others)?;
+    let others = l.checked_size(elem, &others, SIZES_DIFFER)?;
     let any = l.b.compare(CmpOp::Eq, others, zero);
     let asked = l.b.compare(CmpOp::Eq, found, one);
     let any = l.b.binary(BinOp::And, any, asked);
@@ -286,6 +289,17 @@ fn open_extent(l: &mut Lower<'_>, extents: &mut [Value], total: Value) -> Res<()
     for (n, here) in extents.iter_mut().zip(open) {
         *n = l.b.select(here, rest, *n);
         l.mark_nonneg(*n);
+    }
+    Ok(())
+}
+
+fn refuse_negative(l: &mut Lower<'_>, lengths: &[Value]) -> Res<()> {
+    let zero = l.b.i64(0);
+    for &n in lengths {
+        if !l.is_nonneg(n) {
+            let negative = l.b.compare(CmpOp::Lt, n, zero);
+            l.raise_if(negative, ErrorKind::Value, "negative dimensions are not allowed")?;
+        }
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Python's builtin functions.
 
 use ruff_python_ast::{CmpOp, Operator};
-use weft_ir::{BinOp, Kind, Op, PrintItem, Scalar, StmtKind, UnOp};
+use weft_ir::{BinOp, ErrorKind, Kind, Op, PrintItem, Scalar, StmtKind, UnOp, Value};
 
 use super::Entry;
 use crate::Items;
@@ -229,8 +229,23 @@ fn len(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
             Some(n) => Ok(Val::Num(*n, Num::INT)),
             None => Err(l.typing(call.span, "a 0-d array has no length")),
         },
+        Val::Iter(iter) => match &**iter {
+            Iter::Range { start, stop, step, .. } => range_len(l, [start, stop, step], call),
+            _ => Err(l.typing(call.span, "only a range, an array or a tuple has a length")),
+        },
         _ => Err(l.typing(call.span, format!("{} has no length", x.ty()))),
     }
+}
+
+fn range_len(l: &mut Lower<'_>, bounds: [&Val; 3], call: &Call) -> Res<Val> {
+    let known = bounds[2].const_int();
+    let [start, stop, step] = l.range_bounds(bounds, call.span)?;
+    let count = l.range_length(start, stop, step, known);
+    // Where there are more than that, the count stays there.
+    let most = l.b.i64(i64::MAX);
+    let over = l.b.compare(weft_ir::CmpOp::Eq, count, most);
+    l.raise_if(over, ErrorKind::Overflow, "Python int too large to convert to C ssize_t")?;
+    Ok(Val::Num(count, Num::INT))
 }
 
 fn sum(l: &mut Lower<'_>, call: &Call) -> Res<Val> {

@@ -139,11 +139,10 @@ impl Over {
 
     /// How many elements are combined into one.
     fn count(&self, l: &mut Lower<'_>) -> Res<Value> {
-        let shape = l.shape(&self.array)?;
-        Ok(match self.axis {
-            Some(axis) => shape[axis],
-            None => l.product(&shape),
-        })
+        match self.axis {
+            Some(axis) => Ok(l.shape(&self.array)?[axis]),
+            None => l.size(&self.array),
+        }
     }
 
     /// A mean of 16-bit floats, which was computed in float32, in the array's type.

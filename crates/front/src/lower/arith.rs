@@ -15,6 +15,9 @@ const UNROLLED_POWER: u64 = 16;
 /// Tuples are written out in the code that uses them.
 const LONGEST_TUPLE: usize = 1024;
 
+/// Bytes of a text that is put together while compiling.
+const LONGEST_TEXT: usize = 1 << 20;
+
 /// Constants beyond this many bits are left to run time, where they wrap.
 const FOLDED_BITS: u32 = 100;
 
@@ -31,6 +34,9 @@ impl Lower<'_> {
                 return Ok(Val::Tuple(a.with([&**a, &**b].concat())));
             }
             (Operator::Add, Val::Tuple(a), Val::Tuple(b)) if a.is_tuple() && b.is_tuple() => return Ok(Val::tuple([&**a, &**b].concat())),
+            (Operator::Add, Val::Str(a), Val::Str(b)) if a.len() + b.len() > LONGEST_TEXT => {
+                return Err(self.unsupported(span, "this text is too long"));
+            }
             (Operator::Add, Val::Str(a), Val::Str(b)) => return Ok(Val::Str(format!("{a}{b}"))),
             (Operator::Mult, Val::Tuple(items), n) | (Operator::Mult, n, Val::Tuple(items)) if !items.is_passing() => {
                 if let Some(n) = n.const_int() {

@@ -120,8 +120,7 @@ impl Lower<'_> {
                 return Ok(Val::Tuple(shape.into_iter().map(|v| Val::Num(v, Num::INT)).collect()));
             }
             "size" => {
-                let shape = self.shape(&base)?;
-                let size = self.product(&shape);
+                let size = self.size(&base)?;
                 return Ok(Val::Num(size, Num::INT));
             }
             _ => {}
@@ -134,8 +133,7 @@ impl Lower<'_> {
             "dtype" => Ok(Val::Dtype(view.elem)),
             "itemsize" => Ok(Val::int(view.elem.size() as i128)),
             "nbytes" => {
-                let shape = self.shape(&base)?;
-                let size = self.product(&shape);
+                let size = self.size(&base)?;
                 let item = self.b.i64(view.elem.size() as i64);
                 Ok(Val::Num(self.b.binary(weft_ir::BinOp::Mul, size, item), Num::INT))
             }

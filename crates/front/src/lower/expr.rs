@@ -8,7 +8,7 @@ use weft_ir::{BinOp, Block, Op, Scalar, Span, StmtKind};
 
 use super::Lower;
 use super::number::Truth;
-use crate::compiler::Res;
+use crate::compiler::{DEEPEST, Res};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::{Num, Ty, join};
 use crate::value::{Lit, Number, Val};
@@ -17,22 +17,50 @@ use crate::{Items, Object, builtins};
 /// A side of `and`, `or` or a conditional expression up to this many operations is computed without a branch.
 const CHEAP: usize = 10;
 
-/// How deep expressions may be nested: lowering walks them by recursion.
-const DEEPEST: usize = 400;
+/// `and` and `or` of more operands than this are halved.
+const LONG_CHAIN: usize = 16;
+
+/// How deep tuples may be nested, and how many items they may have in all.
+const DEEPEST_TUPLE: usize = 64;
+const LONGEST_TUPLE: usize = 1 << 14;
 
 impl Lower<'_> {
     pub fn expr(&mut self, e: &Expr) -> Res<Val> {
         let outer = self.b.span;
         self.b.span = self.span(e.range());
-        self.depth += 1;
-        let val = if self.depth > DEEPEST {
-            Err(self.unsupported(self.b.span, "this expression is nested too deeply; give a part of it a name"))
-        } else {
-            self.expr_inner(e).map(|val| self.sized_value(val))
-        };
-        self.depth -= 1;
+        let val = self.deeper(|l| {
+            let val = l.expr_inner(e)?;
+            let val = l.sized_value(val);
+            l.refuse_huge_tuple(&val)?;
+            Ok(val)
+        });
         self.b.span = outer;
         val
+    }
+
+    /// A step that recursion takes further into the program: an expression in an expression, a block in a block, a function called by a
+    /// function. It is refused where the stack would become too deep.
+    pub fn deeper<T>(&mut self, step: impl FnOnce(&mut Self) -> Res<T>) -> Res<T> {
+        if self.cx.depth >= DEEPEST {
+            let message = format!("what is compiled here is nested more than {DEEPEST} deep, functions that call functions included");
+            let diag = Diagnostic::new(DiagnosticKind::Unsupported, self.b.span, message);
+            return Err(diag.help("give a part of it a name, in a statement of its own").into());
+        }
+        self.cx.depth += 1;
+        let done = step(self);
+        self.cx.depth -= 1;
+        done
+    }
+
+    fn refuse_huge_tuple(&self, val: &Val) -> Res<()> {
+        let Val::Tuple(items) = val else { return Ok(()) };
+        let mut room = LONGEST_TUPLE;
+        if fits(items, DEEPEST_TUPLE, &mut room) {
+            return Ok(());
+        }
+        let message = format!("a tuple may be nested {DEEPEST_TUPLE} deep and have {LONGEST_TUPLE} items in all");
+        let diag = Diagnostic::new(DiagnosticKind::Unsupported, self.b.span, message);
+        Err(diag.help("use an array").into())
     }
 
     fn expr_inner(&mut self, e: &Expr) -> Res<Val> {
@@ -198,7 +226,7 @@ impl Lower<'_> {
         })
     }
 
-    fn constant_array(&mut self, id: weft_ir::ConstId, elem: Scalar, shape: &[u64]) -> Val {
+    pub fn constant_array(&mut self, id: weft_ir::ConstId, elem: Scalar, shape: &[u64]) -> Val {
         let view = weft_ir::ViewType {
             elem,
             rank: shape.len() as u8,
@@ -241,14 +269,12 @@ impl Lower<'_> {
 
     fn condition_chain(&mut self, and: bool, values: &[Expr]) -> Res<Truth> {
         let span = self.b.span;
-        let Some((first, rest)) = values.split_first() else {
-            return Ok(Truth::Known(and));
+        let (first, rest) = match values {
+            [] => return Ok(Truth::Known(and)),
+            [only] => return self.condition(only),
+            _ => values.split_at(first_part(values.len())),
         };
-        let first = self.condition(first)?;
-        if rest.is_empty() {
-            return Ok(first);
-        }
-        match first {
+        match self.condition_chain(and, first)? {
             Truth::Known(b) if b == and => self.condition_chain(and, rest),
             Truth::Known(b) => Ok(Truth::Known(b)),
             Truth::Value(v) => {
@@ -271,13 +297,12 @@ impl Lower<'_> {
 
     fn bool_chain(&mut self, and: bool, values: &[Expr]) -> Res<Val> {
         let span = self.b.span;
-        let Some((first, rest)) = values.split_first() else {
-            return Ok(Val::Lit(Lit::bool(and)));
+        let (first, rest) = match values {
+            [] => return Ok(Val::Lit(Lit::bool(and))),
+            [only] => return self.expr(only),
+            _ => values.split_at(first_part(values.len())),
         };
-        let val = self.expr(first)?;
-        if rest.is_empty() {
-            return Ok(val);
-        }
+        let val = self.bool_chain(and, first)?;
         let val = self.materialise(val)?;
         match self.truth(&val, span)? {
             Truth::Known(b) if b == and => self.bool_chain(and, rest),
@@ -373,6 +398,18 @@ impl Lower<'_> {
     }
 }
 
+/// Is a tuple nested no deeper than `depth`, with no more than `room` items in all?
+fn fits(items: &[Val], depth: usize, room: &mut usize) -> bool {
+    items.iter().all(|item| {
+        let Some(left) = room.checked_sub(1) else { return false };
+        *room = left;
+        match item {
+            Val::Tuple(items) => depth > 1 && fits(items, depth - 1, room),
+            _ => true,
+        }
+    })
+}
+
 pub fn strong_lit(s: Scalar, re: f64, im: f64, int: i128) -> Lit {
     let value = match s {
         Scalar::Bool => Number::Bool(int != 0 || re != 0.0),
@@ -387,6 +424,12 @@ pub fn strong_lit(s: Scalar, re: f64, im: f64, int: i128) -> Lit {
         num: Num::strong(s),
         value,
     }
+}
+
+/// How many operands of `and` or `or` are evaluated before a branch over the others. Each branch stands in the one before; in a long chain
+/// they are halved, so that thousands nest no deeper than a dozen.
+fn first_part(operands: usize) -> usize {
+    if operands > LONG_CHAIN { operands / 2 } else { 1 }
 }
 
 fn is_bool(v: &Val) -> bool {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use ruff_python_ast::Operator;
-use weft_ir::{BinOp, Kind, Layout, Op, Scalar, Space, Span, Value, ViewType};
+use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, Space, Span, TOO_BIG, Value, ViewType};
 
 use super::Lower;
 use super::call::Call;
@@ -187,6 +187,40 @@ impl Lower<'_> {
             p
         });
         product.unwrap_or_else(|| self.b.i64(1))
+    }
+
+    /// How many elements an array or an expression has. Arrays that exist fit 64 bits; what several are broadcast to may not.
+    pub fn size(&mut self, array: &Val) -> Res<Value> {
+        let shape = self.shape(array)?;
+        match array {
+            Val::Lazy(lazy) if lazy.leaves.len() > 1 => self.checked_size(lazy.elem, &shape, TOO_BIG),
+            _ => Ok(self.product(&shape)),
+        }
+    }
+
+    /// The number of elements of a shape, none of whose lengths is negative. Raises a ValueError where no array could have that shape.
+    pub fn checked_size(&mut self, elem: Scalar, shape: &[Value], message: &str) -> Res<Value> {
+        if shape.len() > 1 {
+            let mut room = self.b.i64(elem.size() as i64);
+            for &n in shape {
+                room = self.checked_room(room, n, message)?;
+            }
+        }
+        Ok(self.product(shape))
+    }
+
+    /// `room` times a length, or times 1 in place of 0. Factors of less than 32 bits need no division to tell that it fits.
+    fn checked_room(&mut self, room: Value, n: Value, message: &str) -> Res<Value> {
+        let (one, small, most) = (self.b.i64(1), self.b.i64(1 << 31), self.b.i64(i64::MAX));
+        let n = self.b.binary(BinOp::Max, n, one);
+        let bits = self.b.binary(BinOp::Or, room, n);
+        let large = self.b.compare(CmpOp::Ge, bits, small);
+        self.emit_if(large, |l| {
+            let fits = l.b.binary(BinOp::FloorDiv, most, n);
+            let over = l.b.compare(CmpOp::Gt, room, fits);
+            l.raise_if(over, ErrorKind::Value, message)
+        })?;
+        Ok(self.b.binary(BinOp::Mul, room, n))
     }
 }
 

@@ -135,8 +135,6 @@ pub struct Lower<'c> {
     needs_host: bool,
     /// The function runs inside a loop of its caller whose iterations are lanes.
     in_parallel: bool,
-    /// How deep the expression being lowered is nested.
-    depth: usize,
     /// What was inferred in this round.
     types: Vec<Inferred>,
     /// A function of Weft's own library: intrinsics are known, zero divisors are its business.
@@ -185,7 +183,6 @@ impl<'c> Lower<'c> {
             shapes: HashMap::new(),
             needs_host: false,
             in_parallel: job.in_parallel,
-            depth: 0,
             types: Vec::new(),
             library,
         }

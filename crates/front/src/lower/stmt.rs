@@ -2,7 +2,7 @@
 
 use ruff_python_ast::{Expr, Stmt, StmtAssert, StmtIf};
 use ruff_text_size::Ranged;
-use weft_ir::{Block, ErrorKind, FuncKind, Span, StmtKind};
+use weft_ir::{Block, Const, ErrorKind, FuncKind, Local, Span, StmtKind, Type};
 
 use super::Lower;
 use super::loops::LoopKind;
@@ -10,6 +10,26 @@ use super::number::Truth;
 use crate::compiler::{Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::value::Val;
+
+/// A chain of `if` and `elif` with more branches than this is lowered in parts: each `elif` stands in the `else` of the one before.
+const LONG_CHAIN: usize = 32;
+
+/// A branch: its condition, if it is no `else`, and its body.
+type Clause<'a> = (Option<&'a Expr>, &'a [Stmt]);
+
+/// What is known of a chain of branches.
+struct Chain {
+    /// Control goes on after none of them.
+    bodies_end: bool,
+    /// One is always taken.
+    closed: bool,
+}
+
+impl Chain {
+    fn closed(bodies_end: bool) -> Chain {
+        Chain { bodies_end, closed: true }
+    }
+}
 
 impl Lower<'_> {
     /// Lowers statements into the open block. True when control never reaches their end.
@@ -19,7 +39,7 @@ impl Lower<'_> {
             // A jump ends its block even if its value has no type yet.
             let mut ends = matches!(stmt, Stmt::Return(_) | Stmt::Raise(_) | Stmt::Break(_) | Stmt::Continue(_));
             self.guarded(|l| {
-                ends = l.stmt(stmt)?;
+                ends = l.deeper(|l| l.stmt(stmt))?;
                 Ok(())
             });
             if ends {
@@ -103,19 +123,32 @@ impl Lower<'_> {
     }
 
     fn if_statement(&mut self, s: &StmtIf) -> Res<bool> {
-        let clauses: Vec<(Option<&Expr>, &[Stmt])> = std::iter::once((Some(&*s.test), &*s.body))
+        let clauses: Vec<Clause<'_>> = std::iter::once((Some(&*s.test), &*s.body))
             .chain(s.elif_else_clauses.iter().map(|c| (c.test.as_ref(), &*c.body)))
             .collect();
-        self.clauses(&clauses)
+        let chain = if clauses.len() > LONG_CHAIN {
+            self.row_of_clauses(&clauses)?
+        } else {
+            self.clauses(&clauses, None)?
+        };
+        Ok(chain.bodies_end && chain.closed)
     }
 
-    /// A chain of `if`, `elif`, `else`. Branches whose condition is known false are not lowered.
-    fn clauses(&mut self, clauses: &[(Option<&Expr>, &[Stmt])]) -> Res<bool> {
+    /// A chain of `if`, `elif`, `else`. Branches whose condition is known false are not lowered. Where no branch is taken, a local that says
+    /// so becomes false.
+    fn clauses(&mut self, clauses: &[Clause<'_>], taken: Option<Local>) -> Res<Chain> {
         let Some(((test, body), rest)) = clauses.split_first() else {
-            return Ok(false);
+            if let Some(taken) = taken {
+                let no = self.b.constant(Const::Bool(false));
+                self.b.set(taken, no);
+            }
+            return Ok(Chain {
+                bodies_end: true,
+                closed: false,
+            });
         };
         let Some(test) = test else {
-            return Ok(self.block(body));
+            return Ok(Chain::closed(self.block(body)));
         };
         let truth = match self.condition(test) {
             Ok(truth) => truth,
@@ -129,19 +162,52 @@ impl Lower<'_> {
             }
         };
         match truth {
-            Truth::Known(true) => Ok(self.block(body)),
-            Truth::Known(false) => self.clauses(rest),
+            Truth::Known(true) => Ok(Chain::closed(self.block(body))),
+            Truth::Known(false) => self.clauses(rest, taken),
             Truth::Value(cond) => {
                 let span = self.b.span;
                 let (then, then_ends) = self.nested(body);
                 self.open_block();
-                let other_ends = self.clauses(rest)?;
+                let chain = self.clauses(rest, taken)?;
                 let other = self.close_block();
                 self.b.span = span;
                 self.b.push(StmtKind::If { cond, then, other });
-                Ok(then_ends && other_ends)
+                Ok(Chain {
+                    bodies_end: chain.bodies_end && then_ends,
+                    closed: chain.closed,
+                })
             }
         }
+    }
+
+    /// The same of a long chain, in parts that stand in a row: each is looked at if none before it had a branch to take. What is left of a
+    /// part whose branches all end is that none was taken.
+    fn row_of_clauses(&mut self, clauses: &[Clause<'_>]) -> Res<Chain> {
+        let span = self.b.span;
+        let taken = self.b.func.new_local(Type::BOOL, "");
+        let mut bodies_end = true;
+        for part in clauses.chunks(LONG_CHAIN) {
+            let guard = (!bodies_end).then(|| {
+                let taken = self.b.get(taken);
+                self.not(taken)
+            });
+            if guard.is_some() {
+                self.open_block();
+            }
+            let yes = self.b.constant(Const::Bool(true));
+            self.b.set(taken, yes);
+            let chain = self.clauses(part, Some(taken))?;
+            if let Some(cond) = guard {
+                let (then, other) = (self.close_block(), Block::default());
+                self.b.span = span;
+                self.b.push(StmtKind::If { cond, then, other });
+            }
+            bodies_end &= chain.bodies_end;
+            if chain.closed {
+                return Ok(Chain::closed(bodies_end));
+            }
+        }
+        Ok(Chain { bodies_end, closed: false })
     }
 
     fn return_statement(&mut self, value: Option<&Expr>, span: Span) -> Res<()> {
@@ -159,7 +225,22 @@ impl Lower<'_> {
         self.return_value(val, span)
     }
 
+    /// Python's option -O drops assertions, and `__debug__` is false then.
+    fn without_asserts(&mut self, span: Span) -> Res<bool> {
+        match self.function.env.lookup("__debug__") {
+            Some(object) => {
+                let debug = self.object(&object, span)?;
+                Ok(matches!(self.truth(&debug, span)?, Truth::Known(false)))
+            }
+            None => Ok(false),
+        }
+    }
+
     fn assert_statement(&mut self, s: &StmtAssert) -> Res<bool> {
+        let span = self.b.span;
+        if self.without_asserts(span)? {
+            return Ok(false);
+        }
         let truth = self.condition(&s.test)?;
         let message = match s.msg.as_deref() {
             Some(Expr::StringLiteral(text)) => text.value.to_str().to_owned(),

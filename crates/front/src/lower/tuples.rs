@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use ruff_python_ast::{Expr, ExprSlice};
 use ruff_text_size::Ranged;
-use weft_ir::{BinOp, CmpOp, ErrorKind, Index, Span, Value};
+use weft_ir::{ArrayDecl, BinOp, CmpOp, ErrorKind, Index, Layout, Op, Part, Scalar, Space, Span, StmtKind, Value, ViewType};
 
 use super::Lower;
 use super::call::Call;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::types::{Ty, join};
+use crate::types::{Num, Ty, join};
 use crate::value::Val;
 use crate::{Items, TupleClass, TupleMaker};
+
+/// Of more items than this one that is chosen at run time is read from an array, not selected.
+const LONG: usize = 32;
 
 impl Lower<'_> {
     pub fn tuple_item(&mut self, items: &Items<Val>, index: &Expr, span: Span) -> Res<Val> {
@@ -57,6 +60,9 @@ impl Lower<'_> {
             return Err(self.unsupported(span, "only an item of a tuple of numbers can be chosen at run time"));
         };
         let at = self.tuple_position(items.len(), index, span)?;
+        if items.len() > LONG {
+            return self.item_of_many(items, at, num, span);
+        }
         let mut chosen = self.number_as(first, num.scalar, span)?;
         for (i, item) in rest.iter().enumerate() {
             let i = self.b.i64(i as i64 + 1);
@@ -83,6 +89,59 @@ impl Lower<'_> {
         let outside = self.b.binary(BinOp::Or, before, behind);
         self.raise_if(outside, ErrorKind::Index, "tuple index out of range")?;
         Ok(at)
+    }
+
+    /// The same of a long tuple: its items go into an array, which is a constant where they are.
+    fn item_of_many(&mut self, items: &[Val], at: Value, num: Num, span: Span) -> Res<Val> {
+        let view = match self.constant_items(items, num.scalar) {
+            Some(made) => made,
+            None => self.local_items(items, num.scalar, span)?,
+        };
+        let (index, part) = (Index { value: at, wrap: false }, Part::Whole);
+        let indices = vec![index];
+        Ok(Val::Num(self.b.emit(num.scalar, Op::Load { view, indices, part }), num))
+    }
+
+    fn constant_items(&mut self, items: &[Val], elem: Scalar) -> Option<Value> {
+        let mut bytes = vec![0; items.len() * elem.size()];
+        for (item, place) in items.iter().zip(bytes.chunks_mut(elem.size())) {
+            item.lit()?.constant(elem)?.write_bytes(place);
+        }
+        let id = self.cx.table(elem, bytes);
+        match self.constant_array(id, elem, &[items.len() as u64]) {
+            Val::View(view, _) => Some(view),
+            _ => None,
+        }
+    }
+
+    fn local_items(&mut self, items: &[Val], elem: Scalar, span: Span) -> Res<Value> {
+        let decl = ArrayDecl {
+            name: format!("items{}", self.b.func.arrays.len()),
+            elem,
+            shape: vec![items.len() as u64],
+            space: Space::Local,
+        };
+        let id = self.b.func.new_array(decl);
+        let ty = ViewType {
+            elem,
+            rank: 1,
+            layout: Layout::C,
+            space: Space::Local,
+            writable: true,
+        };
+        let view = self.b.emit(ty, Op::Array(id));
+        for (i, item) in items.iter().enumerate() {
+            let value = self.number_as(item, elem, span)?;
+            let (index, part) = (self.b.i64(i as i64), Part::Whole);
+            let indices = vec![Index { value: index, wrap: false }];
+            self.b.push(StmtKind::Store {
+                view,
+                indices,
+                value,
+                part,
+            });
+        }
+        Ok(view)
     }
 
     fn tuple_slice(&mut self, items: &Items<Val>, s: &ExprSlice) -> Res<Val> {

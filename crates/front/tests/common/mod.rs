@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // Each test file uses a part.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
@@ -13,6 +14,8 @@ use weft_ir::{Layout, Scalar, Source, Space, ViewType};
 pub struct World {
     functions: HashMap<String, Rc<FunctionSource>>,
     constants: HashMap<String, Object>,
+    /// How often names were asked for: a measure of the work.
+    pub lookups: Cell<usize>,
 }
 
 struct Names(Weak<World>);
@@ -20,6 +23,7 @@ struct Names(Weak<World>);
 impl Environment for Names {
     fn lookup(&self, name: &str) -> Option<Object> {
         let world = self.0.upgrade()?;
+        world.lookups.set(world.lookups.get() + 1);
         if let Some(function) = world.functions.get(name) {
             return Some(Object::Function(function.clone()));
         }
@@ -91,6 +95,7 @@ impl World {
             World {
                 functions,
                 constants: constants.iter().map(|(n, o)| ((*n).into(), o.clone())).collect(),
+                lookups: Cell::new(0),
             }
         })
     }

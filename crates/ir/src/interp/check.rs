@@ -9,7 +9,7 @@ use crate::op::WARP;
 pub(super) enum Access {
     Read,
     Write,
-    /// Reads and writes as one step: no race with others of its kind.
+    /// Reads and writes as one step: no race with others of its kind, but with any other access.
     Atomic,
 }
 
@@ -23,9 +23,9 @@ struct When {
     epoch: u64,
 }
 
-/// Who read.
+/// The threads that made accesses of one kind, which do not race with each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Readers {
+enum Actors {
     #[default]
     None,
     One(u32),
@@ -34,13 +34,20 @@ enum Readers {
     Many,
 }
 
-/// The last write and the last reads (or atomic accesses) of one byte.
+/// Reads of one byte, or atomic accesses of it: who made them, and when the last one was.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shared {
+    at: When,
+    by: Actors,
+}
+
+/// The last write, the last reads and the last atomic accesses of one byte.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     written: When,
     write_by: u32,
-    read: When,
-    readers: Readers,
+    reads: Shared,
+    atomics: Shared,
 }
 
 /// Another thread's conflicting access; its number, if only one thread made it.
@@ -102,36 +109,60 @@ impl Races {
     }
 }
 
+/// Does an access then matter to one by `actor` now? One of its own warp before the lanes met is ordered before this one.
+fn matters(now: When, actor: u32, at: When, by: u32) -> bool {
+    at.interval == now.interval && (by / WARP != actor / WARP || at.epoch == now.epoch)
+}
+
+impl Shared {
+    /// Those whose accesses matter to `actor` now.
+    fn current(&self, now: When, actor: u32) -> Actors {
+        match self.by {
+            Actors::One(by) if matters(now, actor, self.at, by) => self.by,
+            Actors::Warp(warp) if matters(now, actor, self.at, warp * WARP) => self.by,
+            Actors::Many if self.at.interval == now.interval => self.by,
+            _ => Actors::None,
+        }
+    }
+
+    fn note(&mut self, now: When, actor: u32) {
+        let warp = actor / WARP;
+        self.by = match self.current(now, actor) {
+            Actors::None => Actors::One(actor),
+            Actors::One(by) if by == actor => Actors::One(actor),
+            Actors::One(by) if by / WARP == warp => Actors::Warp(warp),
+            Actors::Warp(by) if by == warp => Actors::Warp(warp),
+            _ => Actors::Many,
+        };
+        self.at = now;
+    }
+
+    /// Refuses an access of another kind if anyone but `actor` made one of these.
+    fn refuse(&self, now: When, actor: u32) -> Result<(), Conflict> {
+        match self.current(now, actor) {
+            Actors::None => Ok(()),
+            Actors::One(by) if by == actor => Ok(()),
+            Actors::One(by) => Err(Conflict(Some(by))),
+            Actors::Warp(_) | Actors::Many => Err(Conflict(None)),
+        }
+    }
+}
+
 impl Record {
     fn touch(&mut self, now: When, actor: u32, access: Access) -> Result<(), Conflict> {
-        let warp = actor / WARP;
-        // An access of the own warp before its lanes met is ordered before this one.
-        let matters = |at: When, by: u32| at.interval == now.interval && (by / WARP != warp || at.epoch == now.epoch);
-        if self.write_by != actor && matters(self.written, self.write_by) {
+        if self.write_by != actor && matters(now, actor, self.written, self.write_by) {
             return Err(Conflict(Some(self.write_by)));
         }
-        let readers = match self.readers {
-            Readers::One(by) if matters(self.read, by) => Readers::One(by),
-            Readers::Warp(by) if matters(self.read, by * WARP) => Readers::Warp(by),
-            Readers::Many if self.read.interval == now.interval => Readers::Many,
-            _ => Readers::None,
-        };
-        if access == Access::Write {
-            match readers {
-                Readers::One(by) if by != actor => return Err(Conflict(Some(by))),
-                Readers::Warp(_) | Readers::Many => return Err(Conflict(None)),
-                _ => {}
-            }
-            (self.written, self.write_by) = (now, actor);
-        } else {
-            self.readers = match readers {
-                Readers::None => Readers::One(actor),
-                Readers::One(by) if by == actor => Readers::One(actor),
-                Readers::One(by) if by / WARP == warp => Readers::Warp(warp),
-                Readers::Warp(by) if by == warp => Readers::Warp(warp),
-                _ => Readers::Many,
-            };
-            self.read = now;
+        if access != Access::Read {
+            self.reads.refuse(now, actor)?;
+        }
+        if access != Access::Atomic {
+            self.atomics.refuse(now, actor)?;
+        }
+        match access {
+            Access::Read => self.reads.note(now, actor),
+            Access::Atomic => self.atomics.note(now, actor),
+            Access::Write => (self.written, self.write_by) = (now, actor),
         }
         Ok(())
     }
@@ -158,12 +189,28 @@ mod tests {
     }
 
     #[test]
-    fn readers_and_atomics_agree_but_not_with_a_write() {
-        let mut races = Races::new();
-        assert_eq!(touch(&mut races, 1, 0, Access::Atomic), Ok(()));
-        assert_eq!(touch(&mut races, 2, 0, Access::Atomic), Ok(()));
-        assert_eq!(touch(&mut races, 3, 0, Access::Read), Ok(()));
-        assert_eq!(touch(&mut races, 3, 0, Access::Write), Err(Conflict(None)));
+    fn accesses_of_one_kind_agree_and_of_two_do_not() {
+        use Access::{Atomic, Read, Write};
+        for (first, second) in [(Read, Atomic), (Atomic, Read), (Read, Write), (Atomic, Write)] {
+            let mut races = Races::new();
+            assert_eq!(touch(&mut races, 1, 0, first), Ok(()));
+            assert_eq!(
+                touch(&mut races, 1, 0, second),
+                Ok(()),
+                "one thread's own, {first:?} and {second:?}"
+            );
+            let mut races = Races::new();
+            assert_eq!(touch(&mut races, 1, 0, first), Ok(()));
+            assert_eq!(touch(&mut races, 2, 0, first), Ok(()));
+            assert_eq!(touch(&mut races, 3, 0, second), Err(Conflict(None)), "{second:?} after {first:?}");
+            races.next_interval();
+            assert_eq!(touch(&mut races, 3, 0, second), Ok(()));
+            assert_eq!(
+                touch(&mut races, 40, 0, first),
+                Err(Conflict(Some(3))),
+                "{first:?} after {second:?}"
+            );
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::trap::Fault;
 use super::value::View;
-use crate::op::Part;
+use crate::op::{Part, TOO_BIG};
 use crate::types::Scalar;
 
 /// One axis of a slice, with its values.
@@ -129,21 +129,21 @@ pub(super) fn reshape(view: &View, elem: Scalar, shape: &[i64]) -> Result<View, 
     })
 }
 
-/// How many bytes a fresh array takes.
+/// How many bytes a fresh array takes. A shape is refused that would overflow them even with 1 in place of its zeros.
 pub(super) fn bytes(elem: Scalar, shape: &[i64]) -> Result<u64, Fault> {
+    let bad = |message: String| Fault::BadView {
+        array: "a new array".into(),
+        message,
+    };
     if let Some(len) = shape.iter().find(|len| **len < 0) {
-        return Err(Fault::BadView {
-            array: "a new array".into(),
-            message: format!("negative dimensions are not allowed, {len} was asked for"),
-        });
+        return Err(bad(format!("negative dimensions are not allowed, {len} was asked for")));
     }
-    if shape.contains(&0) {
-        return Ok(0);
+    let room = shape.iter().try_fold(elem.size() as i64, |n, len| n.checked_mul((*len).max(1)));
+    match room {
+        None => Err(bad(TOO_BIG.into())),
+        Some(_) if shape.contains(&0) => Ok(0),
+        Some(bytes) => Ok(bytes as u64),
     }
-    let total = shape.iter().try_fold(elem.size() as u64, |n, len| n.checked_mul(*len as u64));
-    total
-        .filter(|n| i64::try_from(*n).is_ok())
-        .ok_or(Fault::OutOfMemory { bytes: u64::MAX })
 }
 
 /// The byte offset of every element, in C order.

@@ -303,6 +303,20 @@ FunctionPassManager scalarPasses(bool IsGpu) {
   return Passes;
 }
 
+// Many passes, and the selection of instructions, take time that grows with the square of a function's blocks, or of the instructions of one of them. No loop is hot in code
+// that is this long, so that it gets the passes of functions that seldom run, and instructions without a search for the best ones.
+constexpr unsigned ManyBlocks = 1200, ManyInstructions = 60000, ManyInOneBlock = 5000;
+
+bool isHuge(const Function &F) {
+  auto IsLong = [](const BasicBlock &Block) { return Block.size() > ManyInOneBlock; };
+  return F.size() > ManyBlocks || F.getInstructionCount() > ManyInstructions || any_of(F, IsLong);
+}
+
+void selectQuickly(Function &F) {
+  F.addFnAttr(Attribute::OptimizeNone);
+  F.addFnAttr(Attribute::NoInline);
+}
+
 bool holdsVectors(Function &F) {
   for (BasicBlock &Block : F)
     for (Instruction &I : Block)
@@ -353,11 +367,13 @@ extern "C" void weft_llvm_optimize(LLVMModuleRef module, LLVMTargetMachineRef ma
   for (Function &F : M) {
     if (F.isDeclaration())
       continue;
-    bool IsRare = F.hasFnAttribute(Attribute::Cold);
+    bool IsHuge = isHuge(F), IsRare = IsHuge || F.hasFnAttribute(Attribute::Cold);
     bool IsGang = pipeline == Gang || (pipeline == Scalar && holdsVectors(F));
     (IsRare ? ForRare : IsGang ? ForGangs : ForScalars).run(F, All.Functions);
     AllFull &= IsRare || (IsGang && isFullOfConstants(All.Functions.getResult<LoopAnalysis>(F)));
     All.Functions.clear(F, F.getName());
+    if (IsHuge && !IsGpu && !IsGang)
+      selectQuickly(F);
   }
   static ConstantsStay Gate;
   if (AllFull)

@@ -13,8 +13,7 @@ pub(super) fn becomes(b: &mut Body, op: AtomicOp, s: Scalar, args: &[Val]) -> Op
     let simple = match op {
         AtomicOp::Add => BinOp::Add,
         AtomicOp::Sub => BinOp::Sub,
-        AtomicOp::Min | AtomicOp::NanMin => BinOp::Min,
-        AtomicOp::Max | AtomicOp::NanMax => BinOp::Max,
+        AtomicOp::Min | AtomicOp::NanMin | AtomicOp::Max | AtomicOp::NanMax => return least_or_most(b, op, s, old, value),
         AtomicOp::And => BinOp::And,
         AtomicOp::Or => BinOp::Or,
         AtomicOp::Xor => BinOp::Xor,
@@ -22,13 +21,20 @@ pub(super) fn becomes(b: &mut Body, op: AtomicOp, s: Scalar, args: &[Val]) -> Op
         AtomicOp::Cas => return exchanged(b, s, old, *args.get(1)?, value),
         AtomicOp::Inc | AtomicOp::Dec => return counted(b, op, s, old, value),
     };
-    let result = b.number(as_binary(simple), &[old, value])?;
-    if matches!(op, AtomicOp::NanMin | AtomicOp::NanMax) && s.is_float() {
-        let (no_old, no_value) = (is_nan(b, old), is_nan(b, value));
-        let result = b.select(no_value, old, result);
-        return Some(b.select(no_old, value, result));
+    b.number(as_binary(simple), &[old, value])
+}
+
+/// The value where it is less or greater than the element, or where the element is a missing value.
+fn least_or_most(b: &mut Body, op: AtomicOp, s: Scalar, old: Val, value: Val) -> Option<Val> {
+    let least = matches!(op, AtomicOp::Min | AtomicOp::NanMin);
+    let how = if least { CmpOp::Gt } else { CmpOp::Lt };
+    let better = b.number(Number::Compare(how, s), &[old, value])?;
+    let kept = b.select(better, value, old);
+    if !matches!(op, AtomicOp::NanMin | AtomicOp::NanMax) || !s.is_float() {
+        return Some(kept);
     }
-    Some(result)
+    let missing = is_nan(b, old);
+    Some(b.select(missing, value, kept))
 }
 
 /// Bits are compared.
