@@ -259,6 +259,20 @@ def bits(a, out):
     out[i, 3] = cuda.brev(a[i]) >> 1
 
 
+# run: missing_values[1, 1](np.array([np.nan, 1, 1, np.nan, 0.0, -0.0, np.inf]), np.array([1, np.nan, 2, np.nan, -0.0, 0.0, 3]), zeros(np.float64, 4, 7))
+# run: missing_values[1, 1](np.array([np.nan, 1, 1, np.nan, 0, -0.0, 7], np.float32), np.array([1, np.nan, 2, np.nan, -0.0, 0, 3], np.float32), zeros(np.float32, 4, 7))
+@cuda.jit
+def missing_values(old, new, out):
+    """A NaN, as the element or the value, changes nothing; of nanmin and nanmax one that is the element is replaced."""
+    for i in range(7):
+        for k in range(4):
+            out[k, i] = old[i]
+        cuda.atomic.max(out, (0, i), new[i])
+        cuda.atomic.min(out, (1, i), new[i])
+        cuda.atomic.nanmax(out, (2, i), new[i])
+        cuda.atomic.nanmin(out, (3, i), new[i])
+
+
 # run: rare_atomics[1, 64](np.array([3, 4], np.uint32), np.array([np.nan, np.nan, 1, 2], np.float32), np.array([5, -5]), f32(64))
 @cuda.jit
 def rare_atomics(wraps, floats, ints, a):

@@ -1,6 +1,7 @@
 """Whatever is wrong, an exception says so, with the line where there is one, and all data stays as it was."""
 
 import itertools
+import os
 import subprocess
 import sys
 import textwrap
@@ -154,6 +155,41 @@ def test_ints_beyond_64_bits():
     assert f(-(2**63)) == -(2**63)
 
 
+def test_ints_beyond_unsigned_64_bits():
+    @njit
+    def f(a):
+        return a
+
+    @cuda.jit
+    def k(a):
+        pass
+
+    ufunc = weft.vectorize(lambda a: a)
+    text = message(lambda: f(2**63), OverflowError)
+    assert "np.uint64" in text and "argument a" in text
+    for huge in (2**64, -(2**64), 10**5000):
+        for call in (lambda n: f(n), lambda n: f((1, n)), lambda n: k[1, 1](n), lambda n: ufunc(n)):
+            text = message(lambda call=call, huge=huge: call(huge), OverflowError)
+            assert "uint64(" not in text
+
+
+def test_attributes_that_numbers_do_not_have():
+    text = message(lambda: njit(lambda n: n.shape)(1), weft.TypingError)
+    assert "int" in text and "shape" in text and "^" in text
+
+
+def test_length_of_ranges():
+    @njit
+    def f(a, b, c):
+        return len(range(a, b, c))
+
+    for bounds in [(0, 10, 1), (0, 10, 3), (10, 0, -3), (5, 5, 1), (5, 0, 1), (-7, 8, 2)]:
+        assert f(*bounds) == len(range(*bounds))
+    message(lambda: f(0, 1, 0), ValueError)
+    assert njit(lambda n: len(range(n)))(7) == 7
+    message(lambda: njit(lambda n: len(zip(range(n), range(n))))(7), weft.TypingError)
+
+
 def test_read_only_arrays():
     @njit
     def f(a):
@@ -226,6 +262,17 @@ def test_grids_that_cannot_be(blocks, threads):
     a = np.zeros(1)
     text = message(lambda: kernel_of_nothing()[blocks, threads](a), weft.LaunchError)
     assert text
+    assert a[0] == 0
+
+
+@pytest.mark.parametrize(
+    "blocks, threads", [(2**40, 1), (2**70, 1), (-(2**70), 1), (1, 2**40), ((1, 2**40), 1), ((1, 1.5), 1), ((1, "2"), 1)]
+)
+def test_grids_beyond_all_hardware(blocks, threads):
+    a = np.zeros(1)
+    text = message(lambda: kernel_of_nothing()[blocks, threads](a), weft.LaunchError)
+    assert any(word in text for word in ("limit", "at least 1", "expected an int"))
+    message(lambda: kernel_of_nothing().forall(2**70)(a), weft.LaunchError)
     assert a[0] == 0
 
 
@@ -367,6 +414,51 @@ def test_checked_mode_finds_uninitialised_reads():
     assert "before anything wrote it" in text and points_at(text, "a[1]")
 
 
+def test_checked_mode_finds_plain_accesses_beside_atomic_ones():
+    @cuda.jit(**CHECKED)
+    def reads(out):
+        i = cuda.threadIdx.x
+        cuda.atomic.add(out, 0, 1)
+        out[i + 1] = out[0]
+
+    @cuda.jit(**CHECKED)
+    def writes(out):
+        i = cuda.threadIdx.x
+        if i == 3:
+            out[0] = 5
+        cuda.atomic.add(out, 0, 1)
+
+    @cuda.jit(**CHECKED)
+    def waits(out):
+        i = cuda.threadIdx.x
+        cuda.atomic.add(out, 0, 1)
+        cuda.syncthreads()
+        out[i + 1] = out[0]
+
+    for kernel in (reads, writes):
+        assert "race" in message(lambda kernel=kernel: kernel[1, 32](np.zeros(33)), AssertionError)
+    out = np.zeros(33)
+    waits[1, 32](out)
+    assert out.tolist() == [32] * 33
+
+
+def test_checked_kernels_divide_as_python():
+    def divide(a, b, out):
+        i = cuda.grid(1)
+        out[i] = a[i] // b[i] if i < 16 else a[i] / b[i]
+
+    for kind in (np.int64, np.float64):
+        a, b, out = np.ones(32, kind), np.ones(32, kind), np.zeros(32)
+        checked, plain = cuda.jit(**CHECKED)(divide), cuda.jit(divide)
+        checked[1, 32](a, b, out)
+        assert out.tolist() == [1] * 32
+        for zero in (3, 20):
+            b[:] = 1
+            b[zero] = 0
+            message(lambda checked=checked, a=a, b=b, out=out: checked[1, 32](a, b, out), ZeroDivisionError)
+            plain[1, 32](a, b, out)
+
+
 def test_the_process_survives_it_all():
     @njit
     def f(x):
@@ -383,3 +475,64 @@ def test_objects_that_answer_to_any_name():
         return anything(x)
 
     assert "cannot be called" in message(lambda: f(1), weft.TypingError)
+
+
+def run_python(*arguments, **environment):
+    """A Python process of its own."""
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env={**os.environ, **environment})
+
+
+def test_a_program_without_a_console_prints_nothing(tmp_path):
+    program = tmp_path / "prints.py"
+    program.write_text("""
+import sys, weft
+@weft.njit
+def f(x):
+    print("said", x)
+    return x
+stdout, sys.stdout = sys.stdout, None
+assert f(3) == 3
+sys.stdout = stdout
+f(4)
+""")
+    run = run_python(str(program))
+    assert (run.returncode, run.stdout) == (0, "said 4\n"), run.stderr
+
+
+def test_assertions_go_with_the_option_that_drops_them(tmp_path):
+    program = tmp_path / "asserts.py"
+    program.write_text("""
+import weft
+@weft.njit
+def f(x):
+    assert x > 0, "positive"
+    return 2 if __debug__ else 1
+try:
+    print(f(-1))
+except AssertionError:
+    print("raised", f(1))
+""")
+    assert run_python(str(program)).stdout == "raised 2\n"
+    assert run_python("-O", str(program)).stdout == "1\n"
+
+
+@pytest.mark.parametrize("wish", ["abc", "0", "-1", "1.5", "100000"])
+def test_numbers_of_threads_that_cannot_be(wish):
+    run = run_python("-c", "import weft", WEFT_NUM_THREADS=wish)
+    assert run.returncode == 1 and "ValueError: WEFT_NUM_THREADS is" in run.stderr and wish in run.stderr
+    if wish.lstrip("-").isdigit():
+        before = weft.get_num_threads()
+        assert "between 1 and" in message(lambda: weft.set_num_threads(int(wish)), ValueError)
+        assert weft.get_num_threads() == before
+
+
+def test_the_number_of_threads_is_what_the_environment_says():
+    for wish, number in (("1", "1"), (" 3 ", "3")):
+        assert run_python("-c", "import weft; print(weft.get_num_threads())", WEFT_NUM_THREADS=wish).stdout.strip() == number
+
+
+def test_the_command_is_silent_about_screens():
+    environment = {name: value for name, value in os.environ.items() if name not in ("XDG_RUNTIME_DIR", "DISPLAY", "NODEVICE_SELECT")}
+    run = subprocess.run([sys.executable, "-m", "weft.cli", "info"], capture_output=True, text=True, env=environment)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "cpu" in run.stdout

@@ -1,4 +1,4 @@
-"""Shapes whose sizes overflow: an error before anything is touched, of the kind that NumPy has; in compiled functions and in device memory."""
+"""Shapes whose sizes overflow: an error before anything is touched, in compiled functions as in device memory."""
 
 import importlib.util
 

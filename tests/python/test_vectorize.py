@@ -272,3 +272,43 @@ def test_ufuncs_are_called_from_kernels():
         return twice(x) + 1
 
     assert f(3) == 7
+
+
+def test_rules_of_casting():
+    """As NumPy's ufuncs have them: loops are looked for with safe casts at the most, then the rule decides."""
+
+    @weft.vectorize(["float32(float32)", "float64(float64)"])
+    def declared(x):
+        return x * 2
+
+    @weft.vectorize
+    def double(x):
+        return x * 2
+
+    ints, singles, doubles = np.arange(3), np.ones(3, np.float32), np.ones(3)
+    assert declared(singles).dtype == np.float32 and declared(doubles, casting="no").dtype == np.float64
+    assert declared(ints).dtype == np.float64
+    for casting in ("no", "equiv"):
+        with pytest.raises(TypeError):
+            declared(ints, casting=casting)
+        assert declared(doubles, casting=casting).dtype == np.float64
+    out = np.zeros(3, np.float32)
+    for casting, fits in (("no", False), ("equiv", False), ("safe", False), ("same_kind", True), ("unsafe", True)):
+        for function in (declared, double, lambda x, **options: np.multiply(x, 2, **options)):
+            if fits:
+                assert function(doubles, out=out, casting=casting) is out
+            else:
+                with pytest.raises(TypeError):
+                    function(doubles, out=out, casting=casting)
+    whole = np.zeros(3, np.int64)
+    with pytest.raises(TypeError):
+        double(doubles, out=whole)
+    assert double(doubles, out=whole, casting="unsafe").tolist() == [2, 2, 2]
+    with pytest.raises(TypeError):
+        double(doubles, dtype=np.int64)
+    assert double(doubles, dtype=np.int64, casting="unsafe").dtype == np.int64
+    with pytest.raises(TypeError):
+        double(2.5, dtype=np.int64)
+    for wrong in ("", "sloppy", "SAFE"):
+        with pytest.raises(ValueError, match="casting must be one of"):
+            double(doubles, casting=wrong)

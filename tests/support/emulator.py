@@ -372,8 +372,9 @@ for _name, _change in {
     "max": max,
     "min": min,
     "exch": lambda a, b: b,
-    "nanmin": np.fmin,
-    "nanmax": np.fmax,
+    # An element that is missing is replaced; of equal ones the element stays.
+    "nanmin": lambda a, b: b if a != a else min(a, b),
+    "nanmax": lambda a, b: b if a != a else max(a, b),
     "inc": lambda a, b: 0 if a >= b else a + 1,
     "dec": lambda a, b: b if a == 0 or a > b else a - 1,
     "and_": lambda a, b: a & b,

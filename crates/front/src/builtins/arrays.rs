@@ -80,6 +80,13 @@ fn reshape(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 fn attribute(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
     let [array] = call.all(["a"])?;
+    if array.num().is_some() {
+        return Ok(match name {
+            "shape" => Val::tuple(Vec::new()),
+            "size" => Val::int(1),
+            _ => Val::int(0),
+        });
+    }
     l.attribute(array, name, call.span)
 }
 

@@ -76,6 +76,7 @@ impl Lower<'_> {
         };
         match attr {
             "real" | "imag" => self.part(base, num, attr == "real", span),
+            "shape" | "size" | "ndim" | "dtype" if num.weak && !self.library => Err(self.no_attribute(base, attr, span)),
             "dtype" => Ok(Val::Dtype(num.scalar)),
             "ndim" => Ok(Val::int(0)),
             "size" => Ok(Val::int(1)),
