@@ -239,7 +239,10 @@ fn constant(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<Object> {
         Some(Object::Str(s.to_string_lossy().into_owned()))
     } else if let Ok(items) = object.cast::<PyTuple>() {
         if !is_small(items, crate::named::DEEPEST, &mut { crate::named::LONGEST }) {
-            return Some(Object::Other("tuple that is too large or nested too deeply".into()));
+            return Some(Object::Other(
+                frozen.number(object),
+                "tuple that is too large or nested too deeply".into(),
+            ));
         }
         let class = crate::named::number_of(items).and_then(crate::named::described);
         Some(Object::Tuple(Items::of(
