@@ -107,9 +107,10 @@ set: CMP BOOL? u32|s32|f32 u16|s16|u32|s32|u64|s64
 set: lo|ls|hi|hs BOOL? u32|s32|f32 u16|u32|u64
 set: CMPU BOOL? ftz? u32|s32|f32 f32
 set: CMPU BOOL? u32|s32|f32 f64
-set: CMPU BOOL? ftz? u16|s16|u32|s32 f16
+set: CMPU BOOL? ftz? u16|s16|u32|s32 f16 @ 53 65
 set: CMPU BOOL? ftz? f16 f16
-set: CMPU BOOL? ftz? f16x2|u32|s32 f16x2
+set: CMPU BOOL? ftz? f16x2 f16x2
+set: CMPU BOOL? ftz? u32|s32 f16x2 @ 53 65
 set: CMPU BOOL? u16|s16|u32|s32|bf16 bf16 @ 90 78
 set: CMPU BOOL? u32|s32|bf16x2 bf16x2 @ 90 78
 selp: b16|b32|b64|u16|s16|u32|s32|u64|s64|f32|f64
@@ -124,12 +125,18 @@ redux: sync add|min|max u32|s32 @ 80 70
 redux: sync and|or|xor b32 @ 80 70
 activemask: b32 @ 30 62
 nanosleep: u32 @ 70 63
-bar barrier: cta? sync|arrive
-bar barrier: cta? red popc u32
-bar barrier: cta? red and|or pred
-barrier: cta? sync|arrive aligned
-barrier: cta? red popc aligned u32
-barrier: cta? red and|or aligned pred
+bar barrier: sync|arrive
+bar barrier: red popc u32
+bar barrier: red and|or pred
+barrier: sync|arrive aligned
+barrier: red popc aligned u32
+barrier: red and|or aligned pred
+bar barrier: cta sync|arrive @ 30 78
+bar barrier: cta red popc u32 @ 30 78
+bar barrier: cta red and|or pred @ 30 78
+barrier: cta sync|arrive aligned @ 30 78
+barrier: cta red popc aligned u32 @ 30 78
+barrier: cta red and|or aligned pred @ 30 78
 bar: warp sync
 isspacep: global|shared|shared::cta|local|const
 isspacep: param @ 70 77
@@ -155,8 +162,8 @@ cvt: RND ftz? sat? f32 f64
 cvt: ftz? sat? f64 f32
 cvt: ftz? sat? f32 f16
 cvt: RND ftz? sat? f16 f32
-cvt: rn|rz relu satfinite? f16 f32 @ 80 70
-cvt: rn|rz satfinite f16 f32 @ 80 81
+cvt: rn|rz relu f16 f32 @ 80 70
+cvt: rn|rz relu? satfinite f16 f32 @ 80 81
 cvt: RND sat? f16 f64
 cvt: sat? f64 f16
 cvt: rn|rz relu? bf16 f32 @ 80 70
@@ -244,13 +251,7 @@ fn place(text: &'static str) -> (Vec<&'static str>, bool) {
 }
 
 /// Four values of 64 bits are more than 16 bytes, which most accesses have at most: a line with vectors is two.
-/// Of atomics the scope may stand before the space or after it.
 fn spelled_out(line: &'static str) -> Vec<&'static str> {
-    const BEFORE: &str = "SCOPE? global|shared|shared::cta?";
-    if line.contains(BEFORE) {
-        let after = &*line.replace(BEFORE, "global|shared|shared::cta SCOPE").leak();
-        return vec![line, after];
-    }
     if !line.contains("VEC? ANY") {
         return vec![line];
     }
@@ -279,6 +280,16 @@ fn forms() -> &'static HashMap<&'static str, Vec<Form>> {
     })
 }
 
+/// Modifiers of atomics in one order, for assemblers take them in any: what it orders, scope, space, operation, the rest as it stands.
+fn ordered(parts: &mut [&str]) {
+    parts.sort_by_key(|part| match *part {
+        "relaxed" | "acquire" | "release" | "acq_rel" => 0,
+        "cta" | "cluster" | "gpu" | "sys" => 1,
+        "global" | "shared" | "shared::cta" => 2,
+        _ => 3,
+    });
+}
+
 fn fits(places: &[(Vec<&str>, bool)], parts: &[&str]) -> bool {
     let Some(((choices, optional), places)) = places.split_first() else {
         return parts.is_empty();
@@ -291,11 +302,18 @@ fn fits(places: &[(Vec<&str>, bool)], parts: &[&str]) -> bool {
 
 /// Complains of an instruction in a form that it does not have, or not yet. Opcodes without a line here are for others to judge.
 pub fn check(mnemonic: &str, line: u32, level: Level) -> Result<(), PtxError> {
-    let parts: Vec<&str> = mnemonic.split('.').collect();
-    let Some((opcode, parts)) = parts.split_first() else {
+    let mut parts: Vec<&str> = mnemonic.split('.').collect();
+    let Some((opcode, parts)) = parts.split_first_mut() else {
         return Ok(());
     };
-    let Some(forms) = forms().get(opcode) else {
+    if matches!(*opcode, "atom" | "red") {
+        ordered(parts);
+    }
+    let qualified = Level { sm: 0, ptx: 78 };
+    if parts.contains(&"shared::cta") && level.ptx < qualified.ptx {
+        return Err(later(mnemonic, line, qualified));
+    }
+    let Some(forms) = forms().get(*opcode) else {
         return Ok(());
     };
     let fitting: Vec<Level> = forms
@@ -309,10 +327,12 @@ pub fn check(mnemonic: &str, line: u32, level: Level) -> Result<(), PtxError> {
     if fitting.iter().any(|from| from.sm <= level.sm && from.ptx <= level.ptx) {
         return Ok(());
     }
+    Err(later(mnemonic, line, *from))
+}
+
+/// What is there only from a generation and a version on.
+pub fn later(what: &str, line: u32, from: Level) -> PtxError {
     let (major, minor) = (from.ptx / 10, from.ptx % 10);
-    let message = format!(
-        "{mnemonic}: requires .target sm_{} or higher and PTX {major}.{minor} or later",
-        from.sm
-    );
-    Err(PtxError::new(line, message))
+    let message = format!("{what}: requires .target sm_{} or higher and PTX {major}.{minor} or later", from.sm);
+    PtxError::new(line, message)
 }

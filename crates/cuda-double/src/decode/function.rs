@@ -351,6 +351,14 @@ impl Decoder<'_> {
             Some(_) => return self.error(format!("{name} cannot be used here")),
             None => {}
         }
+        let from = match name {
+            _ if name.starts_with("%cluster") || name.starts_with("%ncluster") => forms::Level { sm: 90, ptx: 78 },
+            _ if name.starts_with("%reserved_smem") => forms::Level { sm: 80, ptx: 76 },
+            _ => forms::Level::default(),
+        };
+        if from.sm > self.linker.level.sm || from.ptx > self.linker.level.ptx {
+            return Err(forms::later(name, self.line, from));
+        }
         if let Some(special) = special_row(name) {
             return Ok(special);
         }
