@@ -29,7 +29,8 @@ _BINARY = (
     "{0} >= {1}",
     "np.add({0}, {1})", "np.logical_and({0}, {1})", "np.equal({1}, {0})", "({0} + {1}) * ({0} - {1})", "np.fmod({0}, {1})",
 )  # fmt: skip
-_OF_COMPLEX = ("{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} == {1}", "{0} != {1}")
+# No products: NumPy fuses those of complex arrays on some machines.
+_OF_COMPLEX = ("{0} + {1}", "{0} - {1}", "{0} == {1}", "{0} != {1}")
 _WHOLE = ("max", "min", "any", "all", "argmax", "argmin")
 _EXACT = ("sum", "sum", "prod")
 """Reductions that do not depend on the order of summation, of integers and bools."""
@@ -126,7 +127,7 @@ def expression(body: Body) -> bool:
     if what < 0.3:
         templates = _UNARY + _OF_INTEGERS * 2 if array.kind in (*INTEGERS, "bool_") else _UNARY
         if array.kind in COMPLEX:
-            templates = ("-{0}", "{0}.copy()", "np.square({0})", "np.conjugate({0})", "{0}.real", "np.isnan({0})")
+            templates = ("-{0}", "{0}.copy()", "np.conjugate({0})", "{0}.real", "np.isnan({0})")
         return define(body, rng.choice(templates).format(array.name), [array])
     others = [a for a in body.scope.arrays.values() if not a.open and _broadcasts(a.shape, array.shape)]
     if what < 0.7 and others:
@@ -165,7 +166,7 @@ def fill(body: Body) -> bool:
     if what < 0.6:
         body.say(f"{array.name}[{part}] = {body.expr(array.kind).text}")
         return True
-    op = rng.choice(["+", "-", "*"])
+    op = rng.choice("+-" if array.kind in COMPLEX else "+-*")
     if result(f"{{0}} {op} {{1}}", array.kind, array.kind) != array.kind:
         return False
     if what < 0.8:

@@ -66,8 +66,16 @@ impl Launcher {
             .iter()
             .map(|&n| u64::try_from(n).map_err(|_| errors::launch(py, format!("Can't create ForAll with negative task count: {shape}"))))
             .collect::<PyResult<Vec<_>>>()?;
-        let shape = devices::current(py)?.plan_forall(&points);
-        Launcher::with(kernel, shape, Some(stream), Some(shared_bytes))
+        let planned = devices::current(py)?.plan_forall(&points);
+        // Of more threads than grids can have the plan is the largest grid.
+        let covered = |(axis, &n): (usize, &u64)| u64::from(planned.grid[axis]) * u64::from(planned.block[axis]) >= n;
+        if !points.iter().enumerate().all(covered) {
+            return Err(errors::launch(
+                py,
+                format!("forall({shape}) is beyond the limit of 2**32 - 1 blocks along an axis"),
+            ));
+        }
+        Launcher::with(kernel, planned, Some(stream), Some(shared_bytes))
     }
 
     #[getter]

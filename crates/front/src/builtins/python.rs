@@ -1,7 +1,7 @@
 //! Python's builtin functions.
 
 use ruff_python_ast::{CmpOp, Operator};
-use weft_ir::{BinOp, ErrorKind, Kind, Op, PrintItem, Scalar, StmtKind, UnOp, Value};
+use weft_ir::{BinOp, ErrorKind, Kind, Op, PrintItem, Scalar, StmtKind, UnOp};
 
 use super::Entry;
 use crate::Items;

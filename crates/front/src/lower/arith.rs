@@ -4,6 +4,7 @@ use ruff_python_ast::{Operator, UnaryOp};
 use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Op, Scalar, Span, UnOp, Value};
 
 use super::Lower;
+use crate::Role;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::{Num, unify};
@@ -147,9 +148,10 @@ impl Lower<'_> {
         Ok(Val::Num(value, num))
     }
 
-    /// Does a division by zero whose result is `num` raise? Python numbers' does, where the error model says so; NumPy's gives infinity, NaN or 0.
+    /// Does a division by zero whose result is `num` raise? Python numbers' does, where the error model says so; NumPy's gives infinity, NaN or 0,
+    /// unless a kernel is debugged, which any division by zero ends.
     fn zero_raises(&self, num: Num) -> bool {
-        num.weak && self.python_errors()
+        self.python_errors() && (num.weak || self.cx.options.role == Role::Kernel)
     }
 
     /// Before a division whose result is `num`: refuses a divisor that is written as zero, raises for another zero, where zero divisors raise.
