@@ -22,7 +22,7 @@ def found_with_else(a, at):
     for i in prange(a.size):
         if a[i] == at:
             code = 11
-        elif a[i] == at + 1:
+        if a[i] == at + 1:
             code = 11
     return code
 

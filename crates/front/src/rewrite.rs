@@ -95,10 +95,7 @@ impl<'f> Guards<'f> {
         let on = self.flag(flag);
         let off = self.emit(Type::BOOL, Op::Unary(UnOp::Not, on));
         let span = self.span;
-        let kind = StmtKind::Raise {
-            kind,
-            message: message.into(),
-        };
+        let kind = StmtKind::Raise { kind, message };
         self.push(StmtKind::If {
             cond: off,
             then: Block(vec![Stmt { kind, span }]),

@@ -79,7 +79,7 @@ pub fn function(cx: &mut Compiler, job: &Job<'_>) -> Res<(Function, Ty)> {
             continue;
         }
         match round.finish()? {
-            Finished::Function(function, ty) => return Ok((function, ty)),
+            Finished::Function(function, ty) => return Ok((*function, ty)),
             Finished::Again(round) => (vars, result) = *round,
         }
     }
@@ -90,7 +90,7 @@ pub fn function(cx: &mut Compiler, job: &Job<'_>) -> Res<(Function, Ty)> {
 
 /// What a round came to.
 enum Finished {
-    Function(Function, Ty),
+    Function(Box<Function>, Ty),
     /// Another round is needed; what this one found out.
     Again(Box<(Vars, Option<(Ty, Span)>)>),
 }
@@ -399,7 +399,7 @@ impl<'c> Lower<'c> {
             func.kind = FuncKind::Host;
         }
         func.result = if ty == Ty::None { Type::unit() } else { ty.ir() };
-        Ok(Finished::Function(func, ty))
+        Ok(Finished::Function(Box::new(func), ty))
     }
 
     /// What reading a variable that was not assigned raises.
