@@ -7,7 +7,7 @@ DOUBLE := libweft_cuda_double.so
 # Tests that run where WEFT_DEVICE says, and have most to do with kernels.
 ON_CUDA := $(addprefix tests/python/test_,bad_input.py cooperation.py half.py overloads.py vectorize.py)
 
-.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check foreign-ptx foreign-ptx-setup peer-tests peer-tests-setup wheel clean
+.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check foreign-ptx foreign-ptx-setup peer-tests peer-tests-setup wheel numba-table clean
 
 help:
 	@echo "make demo    install what is missing, build Weft, render the Mandelbrot set on every device"
@@ -17,6 +17,7 @@ help:
 	@echo "make gpu-check   test and measure on this machine's NVIDIA GPU"
 	@echo "make peer-tests  run numba-cuda's own tests on Weft (make peer-tests-setup gets them)"
 	@echo "make foreign-ptx  run what NVIDIA's compilers make of CUDA C and LLVM IR on the driver's double (make foreign-ptx-setup gets them)"
+	@echo "make numba-table  compare the types and values that weft.numba is tested with to those of the Numba in .venv-peers"
 	@echo "make lint    formatting and lints"
 	@echo "make wheel   build the release wheel into dist/"
 
@@ -93,6 +94,10 @@ foreign-ptx-setup: setup
 foreign-ptx: build
 	@$(PYTHON) tests/foreign/run.py $(NAMES)
 	@[ -n "$(NAMES)" ] || $(PYTHON) tests/foreign/forms.py
+
+# Needs an environment with Numba. WRITE=--write writes the table anew.
+numba-table:
+	@$(or $(NUMBA_PYTHON),.venv-peers/bin/python) tests/numba_dialect/measure.py $(WRITE)
 
 clean:
 	rm -rf target dist $(VENV)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from typing import Any
@@ -82,6 +83,7 @@ def dispatcher(
     signatures: tuple[types.Signature, ...] = (),
     *,
     role: str,
+    numba: bool = False,
     parallel: bool = False,
     fastmath: bool = False,
     contract: bool = False,
@@ -97,6 +99,7 @@ def dispatcher(
         raise TypeError(f"expected a Python function, got {type(function).__name__}")
     options = {
         "role": role,
+        "numba": numba,
         "parallel": parallel,
         "fastmath": fastmath,
         "contract": contract,
@@ -130,6 +133,16 @@ def _introduce(made: Any, function: Callable[..., Any]) -> None:
     made.__doc__ = function.__doc__
 
 
+def in_numbas_dialect(decorator: Callable[..., Any]) -> Callable[..., Any]:
+    """The same decorator for functions whose numbers follow Numba's rules."""
+
+    @functools.wraps(decorator)
+    def numbas(*args: Any, **options: Any) -> Any:
+        return decorator(*args, _numba=True, **options)
+
+    return numbas
+
+
 def decorate(first: Any, make: Callable[[Any, tuple[types.Signature, ...]], Any]) -> Any:
     """Tells `@jit`, `@jit(options)`, `@jit(signature)` and `jit(function)` apart."""
     if first is None:
@@ -154,6 +167,7 @@ def jit(
     debug: bool = False,
     forceobj: bool = False,
     looplift: bool = True,
+    _numba: bool = False,
 ) -> Any:
     """Compile a Python function to machine code.
 
@@ -180,6 +194,7 @@ def jit(
             function,
             signatures,
             role="host",
+            numba=_numba,
             parallel=parallel,
             fastmath=fastmath,
             contract=fastmath,
@@ -203,6 +218,7 @@ def vectorize(
     nopython: bool = True,
     identity: Any = None,
     debug: bool = False,
+    _numba: bool = False,
 ) -> Any:
     """Make a ufunc of a function of scalars.
 
@@ -219,6 +235,7 @@ def vectorize(
             function,
             signatures,
             role="device",
+            numba=_numba,
             parallel=True,
             fastmath=fastmath,
             contract=fastmath,

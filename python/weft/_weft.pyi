@@ -182,6 +182,7 @@ def compile_ptx(
     signature: tuple[Any, ...],
     *,
     device: bool,
+    numba: bool,
     cc: tuple[int, int],
     fastmath: bool,
     contract: bool,

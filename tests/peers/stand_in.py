@@ -20,12 +20,12 @@ from typing import Any
 # What stands for the modules whose names tests use beyond `numba.cuda` itself.
 SAME = {
     "numba": "weft.numba",
-    "numba.cuda": "weft.cuda",
+    "numba.cuda": "weft.numba.cuda",
     "numba.types": "weft.types",
     "numba.core.types": "weft.types",
     "numba.cuda.types": "weft.types",
-    "numba.cuda.compiler": "weft.cuda.compiling",
-    "numba.cuda.random": "weft.cuda.random",
+    "numba.cuda.compiler": "weft.numba.cuda",
+    "numba.cuda.random": "weft.numba.cuda.random",
 }
 TESTS = "numba.cuda.tests"
 PACKAGES = ("numba", "llvmlite", "cffi", "cuda")

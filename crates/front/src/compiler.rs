@@ -50,6 +50,8 @@ struct Specialisation {
     in_parallel: bool,
     /// Where it is compiled for the constants among the arguments: what they are.
     constants: Option<Vec<Option<i128>>>,
+    /// Its own, or those of its caller.
+    options: Options,
 }
 
 /// A function being compiled, for messages about recursion.
@@ -59,7 +61,11 @@ struct Frame {
 }
 
 pub struct Compiler {
-    pub options: Options,
+    /// What the entry becomes.
+    pub role: Role,
+    /// A function asked to run in checked mode.
+    pub checked: bool,
+    options: Options,
     pub sources: Vec<Source>,
     /// What was inferred in the user's functions.
     pub types: Vec<Inferred>,
@@ -84,6 +90,8 @@ pub struct Compiler {
 impl Compiler {
     pub fn new(options: Options) -> Compiler {
         Compiler {
+            role: options.role,
+            checked: false,
             options,
             sources: Vec::new(),
             types: Vec::new(),
@@ -154,22 +162,27 @@ impl Compiler {
 
     /// The entry function, compiled as the role asks.
     pub fn entry(&mut self, function: &Rc<FunctionSource>, args: &[Ty]) -> Res<(FuncId, Ty)> {
-        let kind = match self.options.role {
+        let kind = match self.role {
             Role::Host => FuncKind::Host,
             Role::Kernel => FuncKind::Kernel,
             Role::Device => FuncKind::Device,
         };
-        self.specialise(function, lower::Args::Entry(args), kind, false)
+        self.specialise(function, lower::Args::Entry(args), kind, false, self.options)
     }
 
-    /// A function called from another one, compiled once per argument types. One that needs a constant where an argument stands, as the shape
+    /// A function called from another one that has the options `caller`, compiled once per argument types and options. One that needs a constant where an argument stands, as the shape
     /// of a shared array, is compiled anew for the integers that the call writes out.
-    pub fn callee(&mut self, function: &Rc<FunctionSource>, args: &[Val], in_parallel: bool, call: Span) -> Res<Callee> {
+    pub fn callee(&mut self, function: &Rc<FunctionSource>, args: &[Val], caller: Options, in_parallel: bool, call: Span) -> Res<Callee> {
+        let library = crate::library::is_library(function.key);
         let mut what = Specialisation {
             key: function.key,
             args: args.iter().map(Val::ty).collect(),
-            in_parallel: in_parallel && !crate::library::is_library(function.key),
+            in_parallel: in_parallel && !library,
             constants: None,
+            options: match library {
+                true => caller.of_library(),
+                false => caller.of_callee(function.decorated.as_deref(), self.role),
+            },
         };
         if !self.by_constants.contains(&what) {
             match self.called(function, args, &what, call) {
@@ -203,7 +216,7 @@ impl Compiler {
         } else {
             lower::Args::Call(args)
         };
-        let done = self.specialise(function, given, FuncKind::Device, what.in_parallel);
+        let done = self.specialise(function, given, FuncKind::Device, what.in_parallel, what.options);
         if let Err(Stop::Error(diag)) = &done {
             self.specialised.insert(what.clone(), Err(diag.clone()));
         }
@@ -212,7 +225,15 @@ impl Compiler {
         Ok(Callee { id, ty, by_constants })
     }
 
-    fn specialise(&mut self, function: &Rc<FunctionSource>, args: lower::Args<'_>, kind: FuncKind, in_parallel: bool) -> Res<(FuncId, Ty)> {
+    fn specialise(
+        &mut self,
+        function: &Rc<FunctionSource>,
+        args: lower::Args<'_>,
+        kind: FuncKind,
+        in_parallel: bool,
+        options: Options,
+    ) -> Res<(FuncId, Ty)> {
+        self.checked |= options.checked;
         self.stack.push(Frame {
             key: function.key,
             name: function.name.clone(),
@@ -222,6 +243,7 @@ impl Compiler {
             args,
             kind,
             in_parallel,
+            options,
         };
         let result = lower::function(self, &job);
         self.stack.pop();

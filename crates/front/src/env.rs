@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use weft_ir::{Scalar, Source};
 
+use crate::Decorated;
 use crate::items::{Items, TupleMaker};
 
 /// Resolves the free names of one function: closure cells first, then globals, then builtins.
@@ -35,6 +36,8 @@ pub struct FunctionSource {
     pub source: Source,
     /// Default values by parameter name, already evaluated.
     pub defaults: Vec<(String, Object)>,
+    /// What its own decorator asked for; `None` for a plain function, which is compiled as its caller is.
+    pub decorated: Option<Rc<Decorated>>,
     pub env: Rc<dyn Environment>,
 }
 
@@ -129,45 +132,15 @@ impl ArgType {
             other => other.clone(),
         }
     }
-}
 
-/// What the decorator asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Options {
-    pub role: Role,
-    /// `prange` and array expressions spread over threads.
-    pub parallel: bool,
-    pub fastmath: bool,
-    /// Products fuse into sums.
-    pub contract: bool,
-    /// Division by zero raises (Numba's `error_model='python'`).
-    pub python_errors: bool,
-    /// Of a kernel.
-    pub bounds: Bounds,
-    /// The device computes in float64. Elsewhere weak floats are float32, and weak complex numbers complex64.
-    pub float64: bool,
-}
-
-/// What a kernel's launches keep to, and what the code may take; 0 where nothing is asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Bounds {
-    /// Threads of a block, at the most.
-    pub max_threads: u32,
-    /// Blocks that one multiprocessor should have room for.
-    pub min_blocks: u32,
-    /// Registers of a thread.
-    pub max_registers: u32,
-}
-
-/// Which kind of IR function the entry becomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// `jit`: a `Host` function.
-    Host,
-    /// `cuda.jit`: a `Kernel`; may not return a value.
-    Kernel,
-    /// A `Device` function on its own: `vectorize` wraps it in a loop.
-    Device,
+    /// The same with Python's numbers for NumPy's, of whatever width: what Numba gives its callers.
+    pub fn weakened(&self) -> ArgType {
+        match self {
+            ArgType::Strong(scalar) => ArgType::Weak(*scalar),
+            ArgType::Tuple(items) => ArgType::Tuple(items.map(ArgType::weakened)),
+            other => other.clone(),
+        }
+    }
 }
 
 impl fmt::Debug for FunctionSource {

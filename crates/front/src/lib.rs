@@ -8,10 +8,13 @@ mod items;
 mod library;
 mod lower;
 mod names;
+mod numba;
+mod options;
 mod parallel;
 mod parse;
 mod prune;
 mod rewrite;
+pub mod signature;
 mod types;
 mod unset;
 mod value;
@@ -23,6 +26,8 @@ use compiler::{Compiler, Stop};
 pub use diag::{Diagnostic, DiagnosticKind, Label};
 pub use env::*;
 pub use items::{Items, TupleClass, TupleMaker};
+pub use options::{Bounds, Decorated, Dialect, Options, Role};
+pub use signature::Signature;
 use types::Ty;
 pub use wide::first_wide;
 
@@ -34,6 +39,8 @@ pub struct Compiled {
     pub result: ArgType,
     /// The type of every assignment and `return` of the user's functions, in the order of compilation.
     pub types: Vec<Inferred>,
+    /// A function in it asked to run in checked mode.
+    pub checked: bool,
 }
 
 /// What was inferred at one place.
@@ -49,9 +56,9 @@ pub struct Inferred {
 /// Compiles `function` for arguments of the types `args`, one for each parameter.
 pub fn compile(function: &FunctionSource, args: &[ArgType], options: Options) -> Result<Compiled, Box<Diagnostic>> {
     let mut compiler = Compiler::new(options);
-    let given = |arg: &ArgType| match options.float64 {
-        true => Ty::from_arg(arg),
-        false => Ty::from_arg(&arg.narrowed()),
+    let given = |arg: &ArgType| match options.narrow() {
+        false => Ty::from_arg(arg),
+        true => Ty::from_arg(&arg.narrowed()),
     };
     let types: Vec<Ty> = args.iter().map(given).collect();
     let compiled = compiler.entry(&Rc::new(function.clone()), &types);
@@ -64,8 +71,14 @@ pub fn compile(function: &FunctionSource, args: &[ArgType], options: Options) ->
         Ok((entry, ty)) => match ty.to_arg() {
             Some(result) => {
                 let types = std::mem::take(&mut compiler.types);
+                let checked = compiler.checked;
                 let module = compiler.finish(entry);
-                Ok(Compiled { module, result, types })
+                Ok(Compiled {
+                    module,
+                    result,
+                    types,
+                    checked,
+                })
             }
             None => {
                 let message = format!("'{}' returns {ty}, which has no value outside compiled code", function.name);

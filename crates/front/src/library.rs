@@ -39,6 +39,7 @@ pub fn function(name: &str) -> Option<Rc<FunctionSource>> {
                     text: text.text.into(),
                 },
                 defaults: Vec::new(),
+                decorated: None,
                 env: Rc::new(LibraryNames),
             })
         });

@@ -4,10 +4,11 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::rc::Rc;
 
 use weft_ir::{Kind, Layout, Scalar, Type, ViewType};
 
-use crate::{ArgType, Items};
+use crate::{ArgType, Decorated, Items};
 
 /// The type of a number. A weak number is a Python number: it takes the type of a strong one it meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,8 +76,8 @@ pub enum Static {
     Dtype(Scalar),
     /// A module or function the front end knows, by its path.
     Path(String),
-    /// A function to compile: its key and name.
-    Function(u64, String),
+    /// A function to compile: its key, its name, and what its decorator asked for.
+    Function(u64, String, Option<Rc<Decorated>>),
     /// An enumeration: its key and name.
     Enum(u64, String),
     /// A member of one: its key and how it is shown.
@@ -181,7 +182,7 @@ impl fmt::Display for Static {
             Static::Str(_) => f.write_str("str"),
             Static::Dtype(s) => write!(f, "the type {}", s.numpy_name()),
             Static::Path(p) => write!(f, "'{p}'"),
-            Static::Function(_, name) => write!(f, "the function '{name}'"),
+            Static::Function(_, name, _) => write!(f, "the function '{name}'"),
             Static::Enum(_, name) => write!(f, "the enumeration '{name}'"),
             Static::Member(_, path) => write!(f, "the constant '{path}'"),
             Static::TupleClass(_, name) => write!(f, "the class '{name}'"),
@@ -276,15 +277,15 @@ fn weak_with_strong(weak: Scalar, strong: Scalar) -> Num {
     })
 }
 
-/// The type a variable takes that is assigned both; `None` if there is none.
-pub fn join(a: &Ty, b: &Ty) -> Option<Ty> {
+/// The type a variable takes that is assigned both, whose numbers meet in `unify`; `None` if there is none.
+pub fn join(a: &Ty, b: &Ty, unify: fn(Num, Num) -> Num) -> Option<Ty> {
     match (a, b) {
         _ if a == b => Some(a.clone()),
         (Ty::Num(a), Ty::Num(b)) => Some(Ty::Num(unify(*a, *b))),
         (Ty::View(a), Ty::View(b)) => join_views(*a, *b).map(Ty::View),
         (Ty::Tuple(a), Ty::Tuple(b)) if a.len() == b.len() => {
             let class = a.common_class(b)?;
-            let items = a.iter().zip(b).map(|(a, b)| join(a, b)).collect::<Option<_>>()?;
+            let items = a.iter().zip(b).map(|(a, b)| join(a, b, unify)).collect::<Option<_>>()?;
             Some(Ty::Tuple(Items::of(class, items)))
         }
         _ => None,

@@ -170,7 +170,7 @@ impl Val {
             Val::Str(s) => Ty::Static(Static::Str(s.clone())),
             Val::Dtype(s) => Ty::Static(Static::Dtype(*s)),
             Val::Path(p) => Ty::Static(Static::Path(p.clone())),
-            Val::Function(f) => Ty::Static(Static::Function(f.key, f.name.clone())),
+            Val::Function(f) => Ty::Static(Static::Function(f.key, f.name.clone(), f.decorated.clone())),
             Val::Enum(class) => Ty::Static(Static::Enum(class.key, class.name.clone())),
             Val::Member(member) => Ty::Static(Static::Member(member.key, member.path.clone())),
             Val::Exception(number, name) => Ty::Static(Static::Exception(*number, name.clone())),

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{World, host, parse_type, split_top, tuple_class};
-use weft_front::{ArgType, Compiled, Diagnostic, Options};
+use weft_front::{ArgType, Compiled, Diagnostic, Dialect, Options};
 use weft_ir::Span;
 
 struct Block {
@@ -75,7 +75,12 @@ fn check_error(diag: &Diagnostic, text: &str, at: usize, expected: &str) -> Resu
 fn check(block: &Block) -> Result<usize, String> {
     let (name, types) = signature(&block.text);
     let world = World::with("types.md", &block.text, &[("Point", tuple_class(1, "Point", &["x", "y"], &[]))]);
+    let dialect = match block.text.starts_with("@numba.") {
+        true => Dialect::Numba,
+        false => Dialect::NumPy,
+    };
     let options = Options {
+        dialect,
         float64: !block.text.contains("# on a device without float64"),
         ..host()
     };

@@ -140,6 +140,8 @@ pub struct Flags {
     pub contract: bool,
     /// Reassociation, no NaN or infinity, reciprocals.
     pub fastmath: bool,
+    /// Written for Numba's rules of numbers, by which its types were found. Says nothing to passes and devices.
+    pub numba: bool,
     /// Seldom called, and then better not part of its caller: plain arithmetic on real scalars, which may be done for lanes that are off too.
     pub rare: bool,
     /// A kernel's launch bounds; 0 where none are given. No block has more threads than this.

@@ -111,7 +111,8 @@ impl Captured {
         self.front_in(py, &Rc::default())
     }
 
-    fn front_in(&self, py: Python<'_>, frozen: &Rc<Frozen>) -> PyResult<FunctionSource> {
+    /// The same, in a compilation that has met some objects already.
+    pub fn front_in(&self, py: Python<'_>, frozen: &Rc<Frozen>) -> PyResult<FunctionSource> {
         let function = self.function.bind(py);
         let named = self.params.iter().zip(&self.defaults);
         let defaults = named
@@ -122,6 +123,7 @@ impl Captured {
             key: frozen.number(function),
             source: self.source.clone(),
             defaults,
+            decorated: None,
             env: Rc::new(Scope::of(function, frozen)?),
         })
     }
@@ -370,14 +372,7 @@ fn dtype(object: &Bound<'_, PyAny>) -> Option<Scalar> {
 /// Functions Weft compiles: its own, and plain Python ones.
 fn callable(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<Object> {
     let py = object.py();
-    let compiled = |dispatcher: &Bound<'_, Dispatcher>| {
-        dispatcher
-            .get()
-            .captured()
-            .front_in(py, frozen)
-            .ok()
-            .map(|f| Object::Function(Rc::new(f)))
-    };
+    let compiled = |dispatcher: &Bound<'_, Dispatcher>| dispatcher.get().core.source(py, frozen).ok().map(|f| Object::Function(Rc::new(f)));
     if let Ok(dispatcher) = object.cast::<Dispatcher>() {
         return compiled(dispatcher);
     }

@@ -1,17 +1,19 @@
 //! What dispatchers, kernels and ufuncs share: one function, its options, and its specialisations per argument types.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
-use weft_front::{ArgType, Options, Role};
+use weft_front::{ArgType, Compiled, Decorated, Dialect, FunctionSource, Options, Role};
 use weft_ir::{Module, Scalar};
 use weft_runtime::{CallOptions, CompileOptions, Device, DeviceId, Executable, Inspect, Launch, Outcome};
 
 use crate::bind::Args;
 use crate::classify::Captured;
+use crate::frozen::Frozen;
 use crate::key::{self, Key};
 use crate::numpy::Numpy;
 use crate::precision::Precision;
@@ -62,7 +64,7 @@ impl Core {
             captured: Captured::new(function)?,
             options,
             how,
-            signatures: signatures.iter().map(|s| Signature::from_spec(&s)).collect::<PyResult<_>>()?,
+            signatures: signatures.iter().map(|s| signature::from_spec(&s)).collect::<PyResult<_>>()?,
             precision: Precision::default(),
             table: Mutex::default(),
         };
@@ -149,9 +151,9 @@ impl Core {
         Ok(Spec {
             device: device.id(),
             key,
-            conversions: match device.limits().float64 {
-                true => signature::conversions(&types, given),
-                false => signature::conversions(&types.iter().map(ArgType::narrowed).collect::<Vec<_>>(), given),
+            conversions: match self.options_on(device).narrow() {
+                false => signature::conversions(&types, given),
+                true => signature::conversions(&types.iter().map(ArgType::narrowed).collect::<Vec<_>>(), given),
             },
             code: match known {
                 Some(code) => code,
@@ -180,14 +182,14 @@ impl Core {
     }
 
     fn generate(&self, py: Python<'_>, device: &Arc<dyn Device>, types: Vec<ArgType>, declared: Option<Scalar>) -> PyResult<Code> {
-        let (module, result) = self.front(py, device, &types)?;
-        let module = Arc::new(module);
+        let compiled = self.front(py, device, &types)?;
+        let module = Arc::new(compiled.module);
         Ok(Code {
             device: device.id(),
-            executable: self.compile(py, device, module.clone())?,
+            executable: self.compile(py, device, module.clone(), compiled.checked)?,
             result_slots: module.entry_function().result.slots(),
             types,
-            result,
+            result: compiled.result,
             declared,
             module,
         })
@@ -198,13 +200,8 @@ impl Core {
         if self.signatures.is_empty() {
             return Ok(None);
         }
-        let best = self
-            .signatures
-            .iter()
-            .filter_map(|s| Some((s.cost(given)?, s)))
-            .min_by_key(|(cost, _)| *cost);
-        match best {
-            Some((_, signature)) => Ok(Some(signature)),
+        match signature::best(&self.signatures, given) {
+            Some(signature) => Ok(Some(signature)),
             None => {
                 let known: Vec<String> = self.signatures.iter().map(|s| format!("  {}", signature::show(&s.args))).collect();
                 Err(errors::typing(
@@ -220,23 +217,43 @@ impl Core {
         }
     }
 
-    /// The typed module for these argument types, as the device computes.
-    pub fn front(&self, py: Python<'_>, device: &Arc<dyn Device>, types: &[ArgType]) -> PyResult<(Module, ArgType)> {
-        let source = self.captured.front(py)?;
-        let options = Options {
+    /// The function as others call it, with what its decorator asked for.
+    pub fn source(&self, py: Python<'_>, frozen: &Rc<Frozen>) -> PyResult<FunctionSource> {
+        let decorated = Decorated {
+            options: self.options,
+            signatures: self.signatures.clone(),
+        };
+        Ok(FunctionSource {
+            decorated: Some(Rc::new(decorated)),
+            ..self.captured.front_in(py, frozen)?
+        })
+    }
+
+    /// What it is compiled with for a device.
+    fn options_on(&self, device: &Arc<dyn Device>) -> Options {
+        Options {
             float64: device.limits().float64,
             ..self.options
-        };
-        let compiled = weft_front::compile(&source, types, options).map_err(|e| errors::diagnostic(py, &e))?;
+        }
+    }
+
+    /// The typed module for these argument types, as the device computes.
+    pub fn front(&self, py: Python<'_>, device: &Arc<dyn Device>, types: &[ArgType]) -> PyResult<Compiled> {
+        let source = self.captured.front(py)?;
+        let options = self.options_on(device);
+        let mut compiled = weft_front::compile(&source, types, options).map_err(|e| errors::diagnostic(py, &e))?;
         if !options.float64 {
             self.precision.warn(py, &source, types, self.options, device, &compiled.module)?;
         }
-        Ok((compiled.module, compiled.result))
+        if self.options.dialect == Dialect::Numba {
+            compiled.result = compiled.result.weakened();
+        }
+        Ok(compiled)
     }
 
-    /// Machine code of a module, made with the GIL released.
-    pub fn compile(&self, py: Python<'_>, device: &Arc<dyn Device>, module: Arc<Module>) -> PyResult<Arc<dyn Executable>> {
-        let options = self.how;
+    /// Machine code of a module, made with the GIL released; that runs checked where a function in it asks for it.
+    pub fn compile(&self, py: Python<'_>, device: &Arc<dyn Device>, module: Arc<Module>, checked: bool) -> PyResult<Arc<dyn Executable>> {
+        let options = CompileOptions { checked, ..self.how };
         let compiled = {
             let module = module.clone();
             py.detach(move || device.compile(module, options))

@@ -5,7 +5,7 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
 use smallvec::{SmallVec, smallvec};
-use weft_front::{ArgType, Bounds, Options, Role};
+use weft_front::{ArgType, Bounds, Dialect, Options, Role};
 use weft_runtime::{CallOptions, CompileOptions, Inspect, Launch};
 
 use crate::classify::Captured;
@@ -25,12 +25,13 @@ pub struct Dispatcher {
 #[pymethods]
 impl Dispatcher {
     #[new]
-    #[pyo3(signature = (function, signatures, *, role, parallel, fastmath, contract, python_errors, checked, cache, lines = false, bounds = (0, 0, 0)))]
+    #[pyo3(signature = (function, signatures, *, role, numba, parallel, fastmath, contract, python_errors, checked, cache, lines = false, bounds = (0, 0, 0)))]
     #[expect(clippy::too_many_arguments, reason = "the decorators' options, named at the only call")]
     fn new(
         function: &Bound<'_, PyFunction>,
         signatures: &Bound<'_, PyTuple>,
         role: &str,
+        numba: bool,
         parallel: bool,
         fastmath: bool,
         contract: bool,
@@ -47,10 +48,12 @@ impl Dispatcher {
         };
         let options = Options {
             role,
+            dialect: if numba { Dialect::Numba } else { Dialect::NumPy },
             parallel,
             fastmath,
             contract,
             python_errors,
+            checked,
             bounds: Bounds {
                 max_threads: bounds.0,
                 min_blocks: bounds.1,
@@ -75,7 +78,10 @@ impl Dispatcher {
             (ArgType::None, _) => Ok(py.None().into_bound(py)),
             (ArgType::Strong(have) | ArgType::Weak(have), Some(want)) => {
                 let number = Number::from_slots(*have, results::take_scalar(*have, &mut &slots[..]));
-                numpy.new_scalar(py, want, number.to_slots(want))
+                match self.core.options.dialect {
+                    Dialect::NumPy => numpy.new_scalar(py, want, number.to_slots(want)),
+                    Dialect::Numba => results::weak(py, want, number.to_slots(want)),
+                }
             }
             (result, _) => {
                 let owners = Owners::new(outcome.owned, args, kwargs, &code.executable)?;

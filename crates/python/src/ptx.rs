@@ -4,24 +4,25 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyFunction;
 use weft_cuda::target::Target;
-use weft_front::{ArgType, Bounds, Options, Role};
+use weft_front::{ArgType, Bounds, Dialect, Options, Role};
 use weft_ir::{Builder, FuncId, FuncKind, Function, Module, Op, Scalar, StmtKind};
 
 use crate::classify::Captured;
 use crate::devices::PyDevice;
 use crate::errors;
-use crate::signature::{self, Signature};
+use crate::signature;
 
 /// PTX of a kernel, or of a function as C calls it, and the spec of its result's type. No device is needed.
 ///
 /// `signature` is `(result, (args...))` in specs, `cc` a compute capability, `name` what the PTX calls the entry.
 #[pyfunction]
-#[pyo3(signature = (function, signature, *, device, cc, fastmath, contract, lines, bounds, name))]
+#[pyo3(signature = (function, signature, *, device, numba, cc, fastmath, contract, lines, bounds, name))]
 #[expect(clippy::too_many_arguments, reason = "the options of compile_ptx, named at the only call")]
 pub fn compile_ptx<'py>(
     function: &Bound<'py, PyFunction>,
     signature: &Bound<'py, PyAny>,
     device: bool,
+    numba: bool,
     cc: (u32, u32),
     fastmath: bool,
     contract: bool,
@@ -31,13 +32,16 @@ pub fn compile_ptx<'py>(
 ) -> PyResult<(String, Bound<'py, PyAny>)> {
     let py = function.py();
     let target = target(cc)?;
-    let Signature { args, result } = Signature::from_spec(signature)?;
+    let signature::Signature { args, result } = signature::from_spec(signature)?;
+    let dialect = if numba { Dialect::Numba } else { Dialect::NumPy };
     let options = Options {
         role: if device { Role::Device } else { Role::Kernel },
+        dialect,
         parallel: true,
         fastmath,
         contract,
         python_errors: false,
+        checked: false,
         bounds: Bounds {
             max_threads: bounds.0,
             min_blocks: bounds.1,

@@ -131,10 +131,11 @@ fn take(slots: &mut &[u64]) -> u64 {
     }
 }
 
-fn weak(py: Python<'_>, scalar: Scalar, slots: [u64; 2]) -> PyResult<Bound<'_, PyAny>> {
+/// A number as Python's.
+pub fn weak(py: Python<'_>, scalar: Scalar, slots: [u64; 2]) -> PyResult<Bound<'_, PyAny>> {
     match Number::from_slots(scalar, slots) {
         Number::Int(i) if scalar == Scalar::Bool => (i != 0).into_bound_py_any(py),
-        Number::Int(i) => (i as i64).into_bound_py_any(py),
+        Number::Int(i) => i.into_bound_py_any(py),
         Number::Float(x) => x.into_bound_py_any(py),
         Number::Complex(re, im) => Ok(PyComplex::from_doubles(py, re, im).into_any()),
     }

@@ -41,6 +41,7 @@ struct ScalarLoop {
     module: Module,
     params: Vec<Scalar>,
     result: Scalar,
+    checked: bool,
 }
 
 /// Types, and whether the device has float64.
@@ -316,7 +317,8 @@ impl Ufunc {
             return Ok(found.clone());
         }
         let core = &self._weft_dispatcher_.get().core;
-        let (module, result) = core.front(py, device, types)?;
+        let compiled = core.front(py, device, types)?;
+        let (module, result, checked) = (compiled.module, compiled.result, compiled.checked);
         let entry = module.entry_function();
         let params: Option<Vec<Scalar>> = entry.params.iter().map(|&p| entry.ty(p).scalar()).collect();
         let declared = core.signatures.iter().find(|s| s.args == types).and_then(|s| s.result.clone());
@@ -331,7 +333,12 @@ impl Ufunc {
                 ),
             ));
         };
-        let made = Arc::new(ScalarLoop { module, params, result });
+        let made = Arc::new(ScalarLoop {
+            module,
+            params,
+            result,
+            checked,
+        });
         lock(&self.scalars).insert(key, made.clone());
         Ok(made)
     }
@@ -418,7 +425,11 @@ impl Ufunc {
         let module = ufunc_loop(scalar.module.clone(), rank as u8, &access[..inputs], access[last], mask)
             .map_err(|e| errors::typing(py, format!("{}: {e}", self.__name__())))?;
         let module = Arc::new(module);
-        let executable = self._weft_dispatcher_.get().core.compile(py, device, module.clone())?;
+        let executable = self
+            ._weft_dispatcher_
+            .get()
+            .core
+            .compile(py, device, module.clone(), scalar.checked)?;
         let made = Arc::new(Compiled { module, executable });
         lock(&self.loops).insert(key, made.clone());
         Ok(made)

@@ -386,6 +386,7 @@ def jit(
     cache: bool = False,
     link: Sequence[str] = (),
     boundscheck: bool | None = None,
+    _numba: bool = False,
 ) -> Any:
     """Compile a kernel, or with ``device=True`` a function that kernels call.
 
@@ -408,6 +409,7 @@ def jit(
             function,
             signatures,
             role="device" if device else "kernel",
+            numba=_numba,
             parallel=True,
             fastmath=fastmath,
             contract=fma or fastmath,

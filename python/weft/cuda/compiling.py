@@ -30,6 +30,7 @@ def compile_ptx(
     launch_bounds: int | Sequence[int] | None = None,
     *,
     fma: bool = True,
+    _numba: bool = False,
 ) -> tuple[str, types.Type]:
     """PTX of a kernel, or with ``device=True`` of a function that kernels call, for one signature; and the type of its result.
 
@@ -59,6 +60,7 @@ def compile_ptx(
         function,
         types.as_signature(sig)._spec_,
         device=device,
+        numba=_numba,
         cc=_capability(_OLDEST if cc is None else cc),
         fastmath=fastmath,
         contract=fma or fastmath,
@@ -90,12 +92,13 @@ def compile(
     launch_bounds: int | Sequence[int] | None = None,
     *,
     fma: bool = True,
+    _numba: bool = False,
 ) -> tuple[str, types.Type]:
     """`compile_ptx` with other defaults: a function as C calls it, not a kernel."""
     if output != "ptx":
         raise UnsupportedError(f"Unsupported output type: {output}; Weft makes 'ptx'")
     return compile_ptx(
-        pyfunc, sig, debug, lineinfo, device, fastmath, cc, opt, abi, abi_info, forceinline, launch_bounds, fma=fma
+        pyfunc, sig, debug, lineinfo, device, fastmath, cc, opt, abi, abi_info, forceinline, launch_bounds, fma=fma, _numba=_numba
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft import types
+from weft import _weft, types
 from weft.cuda.arrays import DeviceNDArray, device_array, to_device
 
 __all__ = ["Reduce", "reduce"]
@@ -18,6 +18,9 @@ _MOST_BLOCKS = 512
 
 class Reduce:
     """Makes one value of an array by a function of two, which must not mind in which order."""
+
+    # Whether a plain function's numbers follow Numba's rules.
+    _numba = False
 
     def __init__(self, functor: Callable[[Any, Any], Any]) -> None:
         """`functor` is a Python function, or one of ``cuda.jit(device=True)``."""
@@ -46,7 +49,7 @@ class Reduce:
             return
         kernel = self._kernels.get(source.dtype_name)
         if kernel is None:
-            kernel = self._kernels[source.dtype_name] = _make(self._functor, types.element(source.dtype_name))
+            kernel = self._kernels[source.dtype_name] = _make(self._functor, types.element(source.dtype_name), self._numba)
         blocks = min(-(-source.size // _THREADS), _MOST_BLOCKS)
         partials = device_array(blocks, source.dtype_name, stream=stream)
         kernel[blocks, _THREADS, stream](source, partials, init, False)
@@ -56,11 +59,11 @@ class Reduce:
 reduce = Reduce
 
 
-def _make(functor: Any, elem: types.Scalar) -> Any:
+def _make(functor: Any, elem: types.Scalar, numba: bool) -> Any:
     """The kernel for one type of elements: each block leaves one value, the last launch the one that counts."""
     from weft import cuda
 
-    combine = cuda.jit(device=True)(getattr(functor, "py_func", functor))
+    combine = functor if isinstance(functor, _weft.Dispatcher) else cuda.jit(device=True, _numba=numba)(functor)
     threads = _THREADS
 
     @cuda.jit

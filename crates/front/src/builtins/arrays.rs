@@ -392,8 +392,8 @@ fn as_array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         && let Some(number) = items.as_ref().and_then(|v| of_no_axes(l, v))
     {
         // NumPy's has at least one axis.
-        let one = [Some(Val::tuple(vec![number])), dtype];
-        return array(l, &call.of(one.into_iter().flatten().collect()));
+        let one = [Some(Val::tuple(vec![number])), dtype].into_iter().flatten().collect();
+        return array(l, &call.of(one));
     }
     match (&items, dtype) {
         (Some(view @ Val::View(_, ty)), dtype) if dtype_or(l, dtype.clone(), ty.elem, call)? == ty.elem => {

@@ -9,7 +9,7 @@ use super::{Entry, Handler};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
-use crate::types::{Num, unify};
+use crate::types::Num;
 use crate::value::Val;
 
 /// The library's name, `math`'s and NumPy's; empty where they have none. `weft.math` has those that NumPy has not. NumPy's take complex numbers
@@ -99,7 +99,7 @@ fn strong_binary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (Some(x), Some(y)) = (a.num(), b.num()) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {} and {}", call.name, a.ty(), b.ty())));
     };
-    let num = strong_float(l, unify(x, y));
+    let num = strong_float(l, l.unify(x, y));
     if num.scalar.is_complex() {
         return Err(l.typing(call.span, format!("{} takes real numbers", call.name)));
     }

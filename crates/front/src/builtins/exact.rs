@@ -8,7 +8,7 @@ use super::{Entry, reductions};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
-use crate::types::{Num, Ty, to_float, unify};
+use crate::types::{Num, Ty, to_float};
 use crate::value::{Lit, Val};
 
 pub fn math(name: &str) -> Option<Entry> {
@@ -52,7 +52,7 @@ fn sumprod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (Some(x), Some(y)) = types else {
         return Ok(Val::int(0));
     };
-    let num = unify(x, y);
+    let num = l.unify(x, y);
     if !num.scalar.is_float() {
         return whole(l, p, q, call);
     }

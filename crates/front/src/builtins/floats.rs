@@ -9,7 +9,7 @@ use super::{Entry, Handler, half};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
-use crate::types::{Num, to_float, unify};
+use crate::types::{Num, to_float};
 use crate::value::{Lit, Val};
 
 pub fn math(name: &str) -> Option<Entry> {
@@ -176,7 +176,7 @@ fn close(l: &mut Lower<'_>, call: &Call, name: &str, [a, b]: [Val; 2], [relative
     let (Some(x), Some(y)) = (a.num(), b.num()) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {} and {}", call.name, a.ty(), b.ty())));
     };
-    let num = unify(x, y);
+    let num = l.unify(x, y);
     if complex || num.scalar.is_complex() {
         let num = super::python::complex_num(l, num);
         let (x, y) = l.unified(&a, &b, num, call.span)?;
@@ -195,6 +195,13 @@ fn close(l: &mut Lower<'_>, call: &Call, name: &str, [a, b]: [Val; 2], [relative
 
 /// `hypot` of any number of coordinates.
 pub fn hypot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    if l.numba()
+        && let [a, b] = call.any_number()?
+    {
+        let (a, b) = (a.clone(), b.clone());
+        let (x, y) = two_floats(l, &call.of(vec![a, b]))?;
+        return l.library_call("hypot", &[x, y], call.span);
+    }
     let mut length: Option<Val> = None;
     for x in call.any_number()? {
         let (x, num) = real_float(l, x, call)?;

@@ -146,6 +146,25 @@ pub fn resolve(name: &str, operands: &[Num]) -> Option<Loop> {
     Some(found)
 }
 
+/// The loop that Numba takes: the first of NumPy's that is not of 16 bits, where an integer beside floats goes as any float.
+pub fn resolve_for_numba(name: &str, operands: &[Num]) -> Option<Loop> {
+    if name == "ldexp" || operands.iter().any(|n| n.scalar.is_half()) {
+        return resolve(name, operands);
+    }
+    let inexact = |s: Scalar| s.is_float() || s.is_complex();
+    let mixed = operands.iter().any(|n| n.scalar.is_int()) && operands.iter().any(|n| inexact(n.scalar));
+    let fits = |n: &Num, to: Scalar| (mixed && n.scalar.is_int() && inexact(to)) || converts(n.scalar, to);
+    // Numba has no special quotient of integers.
+    let families = families(name).filter(|f| matches!(f.computes, Computes::Loop));
+    families
+        .filter_map(|family| {
+            let mut types = family.loops.chars().map(scalar).filter(|s| !s.is_half());
+            let found = types.find(|to| operands.iter().all(|n| fits(n, *to)))?;
+            Some(family.typed(found, operands.len()))
+        })
+        .next()
+}
+
 fn families(name: &str) -> impl Iterator<Item = &'static Family> {
     FAMILIES.iter().filter(move |f| f.has(name))
 }

@@ -1,14 +1,15 @@
 //! `math`: functions of floats that keep the width of strong arguments.
 
 use ruff_python_ast::Operator;
-use weft_ir::{BinOp, Op, Scalar, UnOp};
+use weft_ir::{BinOp, Kind, Op, Scalar, UnOp};
 
 use super::{Entry, elementary, exact, floats, integers};
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
-use crate::types::{Num, to_float, unify};
-use crate::value::{Lit, Val};
+use crate::numba;
+use crate::types::{Num, to_float};
+use crate::value::{Lit, Number, Val};
 
 pub fn find(name: &str) -> Option<Entry> {
     Some(match name {
@@ -80,7 +81,7 @@ pub fn two_floats(l: &mut Lower<'_>, call: &Call) -> Res<(Val, Val)> {
     let (Some(x), Some(y)) = (a.num(), b.num()) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {} and {}", call.name, a.ty(), b.ty())));
     };
-    let num = l.sized(to_float(unify(x, y)));
+    let num = l.sized(to_float(l.unify(x, y)));
     if num.scalar.is_complex() {
         return Err(l.typing(call.span, format!("{} takes real numbers", call.name)));
     }
@@ -116,7 +117,13 @@ fn fabs(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 fn to_int(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
     let [x] = call.exactly()?;
     if x.num().is_some_and(|n| n.scalar.is_int()) {
-        return l.cast(x, Num::INT, call.span);
+        let unsigned = x.num().is_some_and(|n| n.scalar.kind() == Kind::Unsigned);
+        let to = if l.numba() && unsigned {
+            Num::strong(Scalar::U64)
+        } else {
+            Num::INT
+        };
+        return l.cast(x, to, call.span);
     }
     let (x, _) = float_argument(l, call)?;
     let rounded = l.b.unary(op, x);
@@ -166,6 +173,13 @@ fn ir_binary(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
 }
 
 pub fn copysign(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x, y] = call.exactly()?;
+    let small = |v: &Val| v.num().is_some_and(|n| numba::is_small(n.scalar));
+    if l.numba_scalars() && small(x) && small(y) {
+        let single = Num::strong(Scalar::F32);
+        let (x, y) = l.unified(x, y, single, call.span)?;
+        return Ok(Val::Num(l.b.binary(BinOp::CopySign, x, y), single));
+    }
     ir_binary(l, call, BinOp::CopySign)
 }
 
@@ -174,7 +188,12 @@ pub fn fmod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 fn pow(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [_, exponent] = call.exactly()?;
+    let [x, exponent] = call.exactly()?;
+    if l.numba() && x.num().is_some_and(|n| n.scalar == Scalar::F32) && exponent.num().is_some_and(|n| n.scalar.is_int()) {
+        // Unlike the operator's, this power of a float32 is a float64.
+        let wide = l.cast(x, Num::strong(Scalar::F64), call.span)?;
+        return l.power(&wide, exponent, call.span);
+    }
     let literal = exponent.const_int().is_some();
     let (x, y) = two_floats(l, call)?;
     let exponent = if literal { exponent.clone() } else { y };
@@ -199,7 +218,11 @@ fn scaled(l: &mut Lower<'_>, call: &Call, over: f64, under: f64) -> Res<Val> {
         _ => f64::from(over as f32 / under as f32),
     };
     let x = l.cast(&Val::Num(x, num), Num::strong(wide.scalar), call.span)?;
-    let product = l.binary(Operator::Mult, &x, &Val::Lit(Lit::float(factor)), call.span)?;
+    let factor = Val::Lit(Lit {
+        num: Num::strong(wide.scalar),
+        value: Number::Float(factor),
+    });
+    let product = l.binary(Operator::Mult, &x, &factor, call.span)?;
     l.cast(&product, num, call.span)
 }
 

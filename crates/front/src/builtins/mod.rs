@@ -9,7 +9,7 @@ mod floats;
 mod half;
 mod integers;
 mod intrinsics;
-mod loops;
+pub mod loops;
 mod math;
 pub mod methods;
 pub mod numpy;

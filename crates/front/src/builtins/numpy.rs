@@ -31,7 +31,7 @@ fn ufunc(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         let types: Vec<_> = given.iter().map(|v| v.ty().to_string()).collect();
         return Err(l.typing(call.span, format!("{} takes numbers, not {}", call.name, types.join(" and "))));
     };
-    let Some(mut found) = loops::resolve(name, &nums) else {
+    let Some(mut found) = l.loop_of(name, &nums) else {
         let types: Vec<_> = nums.iter().map(Num::to_string).collect();
         return Err(l.typing(call.span, format!("{} does not go with {}", call.name, types.join(" and "))));
     };
@@ -44,8 +44,8 @@ fn ufunc(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         }
     }
     let span = call.span;
-    let operands = operands(l, given, &found.operands, span)?;
-    let val = (function.run)(l, &call.of(operands))?;
+    let pos = operands(l, given, &found.operands, span)?;
+    let val = l.by_elements(|l| (function.run)(l, &call.of(pos)))?;
     let strong = |l: &mut Lower<'_>, (val, to): (&Val, &Scalar)| l.cast(val, Num::strong(*to), span);
     match val {
         Val::Tuple(items) => Ok(Val::Tuple(
@@ -317,8 +317,7 @@ fn angle(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     } else {
         (l.cast(&z, num, call.span)?, Val::int(0))
     };
-    let arctan2 = Call::new("arctan2".into(), vec![im, re], Vec::new(), call.span);
-    let phase = ufunc(l, &arctan2)?;
+    let phase = ufunc(l, &Call::new("arctan2".into(), vec![im, re], Vec::new(), call.span))?;
     match deg.as_ref().map(|d| d.lit().map(|l| l.value.truth())) {
         None | Some(Some(false)) => Ok(phase),
         Some(Some(true)) => {
@@ -416,6 +415,9 @@ pub fn conjugate(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let Some(num) = x.num() else {
         return Err(l.typing(call.span, format!("conjugate does not go with {}", x.ty())));
     };
+    if !num.scalar.is_complex() && l.numba() {
+        return Ok(x.clone());
+    }
     if num == Num::BOOL {
         return l.unary(UnaryOp::UAdd, x, call.span);
     }

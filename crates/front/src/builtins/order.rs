@@ -7,7 +7,7 @@ use super::numpy::strengthen;
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
-use crate::types::{Num, unify};
+use crate::types::Num;
 use crate::value::Val;
 
 pub fn compare(l: &mut Lower<'_>, call: &Call, op: CmpOp) -> Res<Val> {
@@ -27,7 +27,7 @@ fn two_complex(l: &mut Lower<'_>, a: &Val, b: &Val, call: &Call) -> Res<Option<(
     let (Some(x), Some(y)) = (a.num(), b.num()) else {
         return Ok(None);
     };
-    let num = unify(x, y);
+    let num = l.unify(x, y);
     if !num.scalar.is_complex() {
         return Ok(None);
     }
@@ -116,7 +116,7 @@ pub fn two_numbers(l: &mut Lower<'_>, call: &Call) -> Res<(Value, Value, Num)> {
     let (Some(x), Some(y)) = (a.num(), b.num()) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {} and {}", call.name, a.ty(), b.ty())));
     };
-    let num = unify(x, y);
+    let num = l.unify(x, y);
     if num.scalar.is_complex() {
         return Err(l.typing(call.span, "complex numbers have no order"));
     }

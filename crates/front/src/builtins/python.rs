@@ -9,7 +9,8 @@ use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
-use crate::types::{Num, Ty, join, to_float, unify};
+use crate::numba;
+use crate::types::{Num, Ty, to_float};
 use crate::value::{Iter, Lit, Number, Val};
 
 pub fn find(name: &str) -> Option<Entry> {
@@ -43,7 +44,7 @@ fn range(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// `prange`: a range whose points are independent, where parallel loops are on.
 pub fn prange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let parallel = l.cx.options.parallel && l.in_host() && !l.in_lanes();
+    let parallel = l.options.parallel && l.in_host() && !l.in_lanes();
     range_of(call, parallel)
 }
 
@@ -81,6 +82,7 @@ pub fn abs(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
             let (re, im) = l.parts(value, num);
             l.library_call("hypot", &[re, im], call.span)
         }
+        Kind::Bool if l.numba_scalars() => l.cast(x, Num::strong(Scalar::I8), call.span),
         Kind::Bool if num.weak => l.cast(x, Num::INT, call.span),
         Kind::Bool | Kind::Unsigned => Ok(x.clone()),
         Kind::Signed | Kind::Float => {
@@ -125,7 +127,7 @@ fn pick(l: &mut Lower<'_>, op: CmpOp, best: Val, item: Val, call: &Call) -> Res<
     let (Some(x), Some(y)) = (best.num(), item.num()) else {
         return Err(l.typing(call.span, format!("{} does not go with {} and {}", call.name, best.ty(), item.ty())));
     };
-    let num = unify(x, y);
+    let num = l.join_numbers(x, y);
     let better = l.compare(op, &item, &best, call.span)?;
     if let Val::Lit(lit) = better {
         return Ok(if lit.value.truth() { item } else { best });
@@ -165,6 +167,17 @@ fn convert(l: &mut Lower<'_>, call: &Call, to: Num, empty: Number) -> Res<Val> {
             Err(_) => Err(l.typing(call.span, "this string is not a number")),
         };
     }
+    if let (Some(num), true) = (x.num(), l.numba()) {
+        // Numba's `int` and `float` keep what is one already as wide as it is.
+        let kept = if to == Num::INT {
+            num.scalar.is_int()
+        } else {
+            num.scalar.is_float()
+        };
+        if kept {
+            return Ok(x.clone());
+        }
+    }
     if let (Some(i), true) = (x.const_int(), to == Num::INT) {
         return Ok(Val::int(i));
     }
@@ -182,7 +195,10 @@ fn complex(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (Some(x), None) = (re.num(), &im) else {
         return complex_of(l, &re, &im.unwrap_or(Val::Lit(Lit::float(0.0))), call);
     };
-    let num = complex_num(l, x);
+    let num = match x.scalar.is_complex() && l.numba() {
+        true => Num::strong(Scalar::C128),
+        false => complex_num(l, x),
+    };
     let value = l.number_as(&re, num.scalar, span)?;
     Ok(Val::Num(value, num))
 }
@@ -194,7 +210,7 @@ fn complex_of(l: &mut Lower<'_>, re: &Val, im: &Val, call: &Call) -> Res<Val> {
     if x.scalar.is_complex() || y.scalar.is_complex() {
         return Err(l.unsupported(call.span, "complex takes two real numbers here"));
     }
-    let num = complex_num(l, unify(x, y));
+    let num = complex_num(l, l.unify(x, y));
     let (re, im) = l.unified(re, im, num.with(num.scalar.part()), call.span)?;
     Ok(Val::Num(l.b.emit(num.scalar, Op::Complex(re, im)), num))
 }
@@ -213,10 +229,26 @@ fn pow(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     l.binary(Operator::Pow, &base, &exp, call.span)
 }
 
+/// A number as one of another type; a constant stays one, which a division may have to know.
+fn converted(l: &mut Lower<'_>, x: &Val, to: Num, call: &Call) -> Res<Val> {
+    match x {
+        Val::Lit(lit) if lit.num.scalar == to.scalar => Ok(x.clone()),
+        Val::Lit(lit) if to.scalar.is_int() && !lit.num.scalar.is_float() => Ok(Val::Lit(Lit { num: to, ..*lit })),
+        _ => l.cast(x, to, call.span),
+    }
+}
+
 pub fn divmod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [a, b] = call.exactly()?;
-    let quotient = l.floor_division(BinOp::FloorDiv, a, b, call.span)?;
-    let rest = l.floor_division(BinOp::Mod, a, b, call.span)?;
+    let (a, b) = match (a.num(), b.num()) {
+        (Some(x), Some(y)) if l.numba_scalars() => {
+            let num = Num::strong(numba::divmod(x.scalar, y.scalar));
+            (converted(l, a, num, call)?, converted(l, b, num, call)?)
+        }
+        _ => (a.clone(), b.clone()),
+    };
+    let quotient = l.floor_division(BinOp::FloorDiv, &a, &b, call.span)?;
+    let rest = l.floor_division(BinOp::Mod, &a, &b, call.span)?;
     Ok(Val::tuple(vec![quotient, rest]))
 }
 
@@ -384,7 +416,7 @@ pub fn common_type(l: &Lower<'_>, vals: &[Val], call: &Call) -> Res<Num> {
         let next = val.ty();
         ty = match ty {
             None => Some(next),
-            Some(so_far) => match join(&so_far, &next) {
+            Some(so_far) => match l.join(&so_far, &next) {
                 Some(joined) => Some(joined),
                 None => return Err(l.typing(call.span, format!("{so_far} and {next} have no common type"))),
             },

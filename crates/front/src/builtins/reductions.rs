@@ -175,6 +175,11 @@ impl Over {
         }
         let distance = l.binary(Operator::Sub, &array, &mean, self.span)?;
         let array = l.binary(Operator::Mult, &distance, &distance, self.span)?;
+        // Numba adds up the squares, which are float32, in float64.
+        let array = match l.numba() && l.elem_of(&array, self.span)? == Scalar::F32 {
+            true => converted(l, array, Num::strong(Scalar::F64), self.span)?,
+            false => array,
+        };
         let squares = Over { array, ..*self };
         squares.mean(l)
     }

@@ -61,6 +61,12 @@ pub fn python(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         return Err(l.typing(call.span, format!("round does not go with {}", x.ty())));
     };
     let digits = Digits::of(l, digits.as_ref(), call)?;
+    if l.numba_scalars() && !num.scalar.is_complex() && !matches!(digits, Digits::Whole) {
+        // Numba takes an integer for a float where digits are given, and rounds Python's floats as NumPy does.
+        let float = l.unify(num, Num::strong(Scalar::F32));
+        let x = l.cast(&x, float, call.span)?;
+        return scaled(l, &x, digits, call);
+    }
     match (num.scalar.kind(), digits) {
         (Kind::Complex, _) => Err(l.typing(call.span, "complex numbers cannot be rounded")),
         (Kind::Float, Digits::Whole) => {

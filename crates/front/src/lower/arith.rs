@@ -7,7 +7,7 @@ use super::Lower;
 use crate::Role;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::types::{Num, unify};
+use crate::types::Num;
 use crate::value::{Lit, Number, Val};
 
 /// Integer exponents up to this become products.
@@ -59,10 +59,10 @@ impl Lower<'_> {
             && y.num.weak
             && let Some(folded) = fold(op, *x, *y)
         {
-            return Ok(Val::Lit(folded));
+            return Ok(Val::Lit(self.typed(folded)));
         }
         match op {
-            Operator::Add | Operator::Sub | Operator::Mult => self.ring(op, a, b, unify(x, y), span),
+            Operator::Add | Operator::Sub | Operator::Mult => self.ring(op, a, b, self.unify(x, y), span),
             Operator::Div => self.true_division(a, b, span),
             Operator::FloorDiv => self.floor_division(BinOp::FloorDiv, a, b, span),
             Operator::Mod => self.floor_division(BinOp::Mod, a, b, span),
@@ -117,9 +117,9 @@ impl Lower<'_> {
         let (Some(x), Some(y)) = (a.num(), b.num()) else {
             return Err(self.operand_error(Operator::Div, a, b, span));
         };
-        let mut num = unify(x, y);
+        let mut num = self.unify(x, y);
         if !num.scalar.is_float() && !num.scalar.is_complex() {
-            num = self.sized(num.with(Scalar::F64));
+            num = self.quotient_of_integers(x, y, num);
         }
         self.check_divisor(b, num, span)?;
         let (x, y) = self.unified(a, b, num, span)?;
@@ -132,7 +132,7 @@ impl Lower<'_> {
         let (Some(x), Some(y)) = (a.num(), b.num()) else {
             return Err(self.operand_error(python, a, b, span));
         };
-        let mut num = unify(x, y);
+        let mut num = self.unify(x, y);
         match num.scalar.kind() {
             Kind::Complex => return Err(self.operand_error(python, a, b, span)),
             Kind::Bool => num = num.with(if num.weak { Scalar::I64 } else { Scalar::I8 }),
@@ -149,9 +149,9 @@ impl Lower<'_> {
     }
 
     /// Does a division by zero whose result is `num` raise? Python numbers' does, where the error model says so; NumPy's gives infinity, NaN or 0,
-    /// unless a kernel is debugged, which any division by zero ends.
+    /// unless a kernel is debugged, which any division by zero ends. To Numba all scalars are Python's.
     fn zero_raises(&self, num: Num) -> bool {
-        self.python_errors() && (num.weak || self.cx.options.role == Role::Kernel)
+        self.python_errors() && (num.weak || self.numba_scalars() || self.cx.role == Role::Kernel)
     }
 
     /// Before a division whose result is `num`: refuses a divisor that is written as zero, raises for another zero, where zero divisors raise.
@@ -177,8 +177,13 @@ impl Lower<'_> {
         let (Some(x), Some(y)) = (a.num(), b.num()) else {
             return Err(self.operand_error(op, a, b, span));
         };
-        let mut num = unify(x, y);
         let shift = matches!(bin, BinOp::Shl | BinOp::Shr);
+        let bools = x.scalar == Scalar::Bool && y.scalar == Scalar::Bool;
+        let mut num = match shift {
+            true => self.unify_shift(x, y),
+            false if bools && self.numba() => Num::strong(Scalar::Bool),
+            false => self.unify(x, y),
+        };
         match num.scalar.kind() {
             Kind::Float | Kind::Complex => return Err(self.operand_error(op, a, b, span)),
             Kind::Bool if shift => num = num.with(if num.weak { Scalar::I64 } else { Scalar::I8 }),
@@ -206,14 +211,14 @@ impl Lower<'_> {
         if let Some(n) = weak_int(b)
             && n.unsigned_abs() <= UNROLLED_POWER.into()
         {
-            return self.literal_power(a, unify(x, y), n as i64, span);
+            return self.literal_power(a, self.unify_power(x, y), n as i64, span);
         }
         if b.lit().is_some_and(|l| l.value == Number::Float(0.5)) && !x.scalar.is_complex() {
-            let num = unify(x, y);
+            let num = self.unify_power(x, y);
             let value = self.number_as(a, num.scalar, span)?;
             return Ok(Val::Num(self.half_power(value, num.scalar), num));
         }
-        let num = unify(x, y);
+        let num = self.unify_power(x, y);
         match num.scalar.kind() {
             Kind::Complex => self.complex_power(a, b, num, span),
             Kind::Float => {
@@ -227,9 +232,7 @@ impl Lower<'_> {
                     (Scalar::Bool, false) => num.with(Scalar::I8),
                     _ => num,
                 };
-                let (x, y) = self.unified(a, b, num, span)?;
-                self.check_exponent(y, num)?;
-                Ok(Val::Num(self.b.binary(BinOp::IntPow, x, y), num))
+                self.integer_power(a, b, num, span)
             }
         }
     }
@@ -244,9 +247,9 @@ impl Lower<'_> {
         self.b.select(infinite, size, root)
     }
 
-    /// Zero to a negative power is a division by zero.
+    /// Zero to a negative power is a division by zero, but to Numba, whose floats give infinity.
     fn check_zero_power(&mut self, base: Value, exponent: Value, num: Num) -> Res<()> {
-        if !self.zero_raises(num) {
+        if !self.zero_raises(num) || self.numba() {
             return Ok(());
         }
         let zero = self.zero(num.scalar);
@@ -258,7 +261,7 @@ impl Lower<'_> {
 
     /// Complex zero to a power with a negative real part or an imaginary part, likewise.
     fn check_zero_complex_power(&mut self, base: Value, num: Num, re: &Val, im: &Val, span: Span) -> Res<()> {
-        if !self.zero_raises(num) {
+        if !self.zero_raises(num) || self.numba() {
             return Ok(());
         }
         let part = num.scalar.part();
@@ -272,13 +275,27 @@ impl Lower<'_> {
         self.raise_if(divides, ErrorKind::ZeroDivision, ZERO_TO_NEGATIVE)
     }
 
-    /// A negative exponent would make a fraction, which integers are not.
-    fn check_exponent(&mut self, exponent: Value, num: Num) -> Res<()> {
+    fn integer_power(&mut self, a: &Val, b: &Val, num: Num, span: Span) -> Res<Val> {
+        let (x, y) = self.unified(a, b, num, span)?;
+        self.check_exponent(x, y, num)?;
+        Ok(Val::Num(self.b.binary(BinOp::IntPow, x, y), num))
+    }
+
+    /// A negative exponent would make a fraction, which integers are not. To Numba it is 0 but for the powers of 0, where it raises.
+    fn check_exponent(&mut self, base: Value, exponent: Value, num: Num) -> Res<()> {
         if !num.scalar.is_signed() || !self.python_errors() || self.nonneg.contains(&exponent) {
             return Ok(());
         }
         let zero = self.zero(num.scalar);
         let negative = self.b.compare(CmpOp::Lt, exponent, zero);
+        if self.numba() {
+            if self.of_elements {
+                return Ok(());
+            }
+            let nothing = self.b.compare(CmpOp::Eq, base, zero);
+            let both = self.b.binary(BinOp::And, negative, nothing);
+            return self.raise_if(both, ErrorKind::ZeroDivision, "0 cannot be raised to a negative power");
+        }
         self.raise_if(negative, ErrorKind::Value, "Integers to negative integer powers are not allowed.")
     }
 
@@ -288,6 +305,14 @@ impl Lower<'_> {
             num = if num.weak { Num::INT } else { num.with(Scalar::I8) };
         }
         if n < 0 && num.scalar.is_int() {
+            if self.numba() {
+                // The power of integers is one: of most numbers to a negative power it is 0.
+                let exponent = Val::Lit(Lit {
+                    num: Num::strong(num.scalar),
+                    value: Number::Int(n.into()),
+                });
+                return self.integer_power(a, &exponent, num, span);
+            }
             if !num.weak {
                 let message = format!("an integer of type {num} cannot be raised to a negative power");
                 let diag = Diagnostic::new(DiagnosticKind::Value, span, message);
@@ -305,7 +330,7 @@ impl Lower<'_> {
         if n >= 0 {
             return Ok(Val::Num(power, num));
         }
-        if self.zero_raises(num) {
+        if self.zero_raises(num) && !self.numba() {
             self.raise_if_zero(base, num, ZERO_TO_NEGATIVE)?;
         }
         let one = self.small(num.scalar, 1);
@@ -351,14 +376,24 @@ impl Lower<'_> {
         }
         if let Val::Lit(lit) = a
             && let Some(folded) = fold_unary(op, *lit)
+            && (lit.num.weak || !self.numba())
         {
-            return Ok(Val::Lit(folded));
+            return Ok(Val::Lit(self.typed(folded)));
         }
         let Some(mut num) = a.num() else {
             return Err(self.typing(span, format!("'{}' does not go with {}", op.as_str(), a.ty())));
         };
-        if num.scalar == Scalar::Bool && num.weak {
+        if num.scalar == Scalar::Bool && num.weak && !self.numba() {
             num = Num::INT;
+        }
+        // Numba turns an integer round at its own width, and then makes it wide.
+        let wide = if num.scalar == Scalar::Bool && op == UnaryOp::Invert {
+            num
+        } else {
+            self.operand(num)
+        };
+        if num.scalar == Scalar::Bool {
+            num = wide;
         }
         let value = self.number_as(a, num.scalar, span)?;
         let kind = num.scalar.kind();
@@ -368,7 +403,7 @@ impl Lower<'_> {
             UnaryOp::Invert if kind != Kind::Float && kind != Kind::Complex => self.b.unary(UnOp::Not, value),
             _ => return Err(self.typing(span, format!("'{}' does not go with {num}", op.as_str()))),
         };
-        Ok(Val::Num(result, num))
+        Ok(Val::Num(self.convert(result, num.scalar, wide.scalar), wide))
     }
 
     /// A complex number's parts.

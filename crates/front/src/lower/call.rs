@@ -13,8 +13,8 @@ use crate::compiler::{Callee, Res};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::parse;
 use crate::types::{Num, Ty};
-use crate::value::Val;
-use crate::{FunctionSource, library};
+use crate::value::{Lit, Number, Val, int_range};
+use crate::{ArgType, Decorated, FunctionSource, Signature, library, signature};
 
 impl Lower<'_> {
     pub fn call(&mut self, e: &ExprCall) -> Res<Val> {
@@ -83,6 +83,9 @@ impl Lower<'_> {
             let (elements, with) = call.elements();
             return self.array_map(&elements, call.span, move |l, vals| l.run_known(func, &with(vals)));
         }
+        if func.elementwise && path.starts_with("numpy.") {
+            return self.by_elements(|l| l.run_known(func, call));
+        }
         self.run_known(func, call)
     }
 
@@ -122,7 +125,65 @@ impl Lower<'_> {
                 *arg = self.cast(arg, to, call.span)?;
             }
         }
-        self.call_function(f, &args, call.span)
+        match f.decorated.as_deref() {
+            Some(Decorated { signatures, .. }) if !signatures.is_empty() => self.declared_call(f, signatures, args, call.span),
+            _ => self.call_function(f, &args, call.span),
+        }
+    }
+
+    /// A call of a function that was declared for some signatures: the arguments become those of the one that fits best, the result its.
+    fn declared_call(&mut self, f: &Rc<FunctionSource>, signatures: &[Signature], args: Vec<Val>, span: Span) -> Res<Val> {
+        let given: Option<Vec<ArgType>> = args.iter().map(|arg| arg.ty().to_arg()).collect();
+        let Some((given, chosen)) = given.and_then(|given| signature::best(signatures, &given).map(|s| (given, s))) else {
+            let given: Vec<String> = args.iter().map(|arg| arg.ty().to_string()).collect();
+            let message = format!("'{}' was declared for other argument types than ({})", f.name, given.join(", "));
+            let known: Vec<String> = signatures.iter().map(|s| signature::show(&s.args)).collect();
+            let diag = Diagnostic::new(DiagnosticKind::Typing, span, message);
+            return Err(diag.help(format!("it takes {}", known.join(" or "))).into());
+        };
+        let mut taken = Vec::with_capacity(args.len());
+        for (arg, to) in args.iter().zip(chosen.adapted(&given)) {
+            taken.push(self.declared(arg, &to, span)?);
+        }
+        let result = self.call_function(f, &taken, span)?;
+        match &chosen.result {
+            None => Ok(result),
+            Some(to) => {
+                if !result.ty().to_arg().is_some_and(|have| signature::gives(to, &have)) {
+                    let message = format!(
+                        "'{}' returns {}, and was declared to return {}",
+                        f.name,
+                        result.ty(),
+                        Ty::from_arg(to)
+                    );
+                    return Err(self.typing(span, message));
+                }
+                self.declared(&result, to, span)
+            }
+        }
+    }
+
+    /// A value that goes with a declared type, as one of that type. Arrays are taken as they are: what is known of one stays known.
+    fn declared(&mut self, val: &Val, to: &ArgType, span: Span) -> Res<Val> {
+        match (val, to) {
+            (Val::Lit(lit), ArgType::Strong(s)) if s.is_int() && lit.num.scalar.is_int() => {
+                // A constant integer stays one: it may become the shape of an array.
+                let (low, high) = int_range(*s);
+                match lit.value {
+                    Number::Int(i) if low <= i && i <= high => Ok(Val::Lit(Lit {
+                        num: Num::strong(*s),
+                        value: lit.value,
+                    })),
+                    _ => self.cast(val, Num::strong(*s), span),
+                }
+            }
+            (Val::Num(..) | Val::Lit(_), ArgType::Strong(s)) => self.cast(val, Num::strong(*s), span),
+            (Val::Tuple(items), ArgType::Tuple(types)) => {
+                let item = |(item, to): (&Val, &ArgType)| self.declared(item, to, span);
+                Ok(Val::Tuple(types.with(items.iter().zip(types).map(item).collect::<Res<_>>()?)))
+            }
+            _ => Ok(val.clone()),
+        }
     }
 
     /// The type of a number in the function `f`: literals stand for float32 in the library's texts of that width, so that these ask no
@@ -179,7 +240,7 @@ impl Lower<'_> {
 
     /// Calls a function with one value per parameter.
     pub fn call_function(&mut self, f: &Rc<FunctionSource>, args: &[Val], span: Span) -> Res<Val> {
-        let Callee { id, ty, by_constants } = self.cx.callee(f, args, self.in_lanes(), span)?;
+        let Callee { id, ty, by_constants } = self.cx.callee(f, args, self.options, self.in_lanes(), span)?;
         if self.cx.kind_of(id) == Some(&FuncKind::Host) {
             self.needs_host = true;
         }
@@ -228,11 +289,7 @@ impl Lower<'_> {
         } else {
             (function.f64, Scalar::F64)
         };
-        let def = if self.cx.options.fastmath && !self.library {
-            weft_math::fast(def)
-        } else {
-            def
-        };
+        let def = if self.options.fastmath { weft_math::fast(def) } else { def };
         let Some(source) = library::function(def) else {
             return Err(self.unsupported(span, format!("the function '{name}' is not in Weft's math library yet")));
         };

@@ -8,7 +8,7 @@ use super::Lower;
 use super::number::Truth;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::types::{Num, Static, Ty, unify};
+use crate::types::{Num, Static, Ty};
 use crate::value::{Lit, Val, int_range};
 
 impl Lower<'_> {
@@ -70,7 +70,7 @@ impl Lower<'_> {
         let value = if is_int(x) && is_int(y) {
             self.compare_ints(op, a, x, b, y, span)?
         } else {
-            let common = unify(x, y).scalar;
+            let common = self.unify(x, y).scalar;
             if common.is_complex() && !matches!(op, CmpOp::Eq | CmpOp::Ne) {
                 return Err(self.typing(span, "complex numbers have no order"));
             }

@@ -31,7 +31,7 @@ impl Lower<'_> {
             vars,
             extents: extents.to_vec(),
             reductions,
-            spread: match self.cx.options.parallel {
+            spread: match self.options.parallel {
                 true => Spread::Gangs,
                 false => Spread::Lanes,
             },

@@ -10,7 +10,7 @@ use super::Lower;
 use super::number::Truth;
 use crate::compiler::{DEEPEST, Res};
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::types::{Num, Ty, join};
+use crate::types::{Num, Ty};
 use crate::value::{Lit, Number, Val};
 use crate::{Items, Object, builtins};
 
@@ -165,7 +165,7 @@ impl Lower<'_> {
     fn number_literal(&self, n: &ExprNumberLiteral) -> Res<Lit> {
         Ok(match &n.value {
             PyNumber::Int(i) => match i.as_u64() {
-                Some(v) => Lit::int(v.into()),
+                Some(v) => self.typed(Lit::int(v.into())),
                 None => {
                     let diag = self.error(DiagnosticKind::Value, n.range, "this integer does not fit 64 bits");
                     return Err(diag.into());
@@ -197,7 +197,7 @@ impl Lower<'_> {
         Ok(match object {
             Object::None => Val::None,
             Object::Bool(b) => Val::Lit(Lit::bool(*b)),
-            Object::Int(i) => Val::int(*i),
+            Object::Int(i) => Val::Lit(self.typed(Lit::int(*i))),
             Object::Float(f) => self.sized_value(Val::Lit(Lit::float(*f))),
             Object::Complex(re, im) => self.sized_value(Val::Lit(Lit {
                 num: Num::COMPLEX,
@@ -357,7 +357,7 @@ impl Lower<'_> {
     /// The value of one of two blocks: a select if both are cheap numbers, else a branch that sets a local.
     fn choose(&mut self, cond: weft_ir::Value, then: (Block, Val), other: (Block, Val), span: Span) -> Res<Val> {
         let (a, b) = (then.1.ty(), other.1.ty());
-        let Some(ty) = join(&a, &b) else {
+        let Some(ty) = self.join(&a, &b) else {
             return Err(self.typing(span, format!("one side gives {a} and the other {b}")));
         };
         if let Ty::Num(num) = ty

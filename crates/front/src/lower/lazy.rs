@@ -48,6 +48,7 @@ impl Lower<'_> {
             return crate::builtins::products::matmul(self, a, b, span);
         }
         if op == Operator::Pow
+            && !self.numba()
             && let Some(name) = array_power(a, b)
         {
             let call = Call::new(name.to_owned(), vec![a.clone()], Vec::new(), span);
@@ -98,7 +99,7 @@ impl Lower<'_> {
             for part in &parts {
                 vals.push(part.element(l, elems)?);
             }
-            f(l, &vals)
+            l.by_elements(|l| f(l, &vals))
         });
         let elem = self.probe(&leaves, &whole, span)?;
         Ok(Lazy {

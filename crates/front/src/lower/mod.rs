@@ -11,6 +11,7 @@ mod broadcast;
 pub mod call;
 mod compare;
 mod copies;
+mod dialect;
 pub mod elementwise;
 mod enums;
 mod expr;
@@ -35,9 +36,9 @@ use weft_ir::{AxisSlice, Block, Builder, ErrorKind, Flags, FuncKind, Function, L
 use crate::compiler::{Compiler, Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::{Body, Parsed, parse};
-use crate::types::{Ty, join};
+use crate::types::Ty;
 use crate::value::Val;
-use crate::{Bounds, FunctionSource, Inferred, Object, Role, parallel, rewrite, unset};
+use crate::{Bounds, Dialect, FunctionSource, Inferred, Object, Options, Role, parallel, rewrite, unset};
 use loops::LoopFrame;
 use vars::Vars;
 pub use vars::read_too_early;
@@ -62,6 +63,7 @@ pub struct Job<'a> {
     pub kind: FuncKind,
     /// Called from the body of a loop whose iterations are lanes.
     pub in_parallel: bool,
+    pub options: Options,
 }
 
 /// Compiles one function; gives it and the type of its result.
@@ -100,6 +102,8 @@ pub struct Lower<'c> {
     pub cx: &'c mut Compiler,
     pub b: Builder,
     pub function: Rc<FunctionSource>,
+    /// What this function is compiled with: its own options, whoever calls it.
+    pub options: Options,
     parsed: Rc<Parsed>,
     source: SourceId,
     vars: Vars,
@@ -137,6 +141,8 @@ pub struct Lower<'c> {
     in_parallel: bool,
     /// What was inferred in this round.
     types: Vec<Inferred>,
+    /// What is lowered now is done with elements of arrays, or by a function of NumPy's.
+    of_elements: bool,
     /// A function of Weft's own library: intrinsics are known, zero divisors are its business.
     pub library: bool,
 }
@@ -146,13 +152,14 @@ impl<'c> Lower<'c> {
         let library = crate::library::is_library(job.function.key);
         let mut func = Function::new(job.function.name.clone(), job.kind.clone());
         let bounds = if job.kind == FuncKind::Kernel {
-            cx.options.bounds
+            job.options.bounds
         } else {
             Bounds::default()
         };
         func.flags = Flags {
-            contract: cx.options.contract && !library,
-            fastmath: cx.options.fastmath && !library,
+            contract: job.options.contract,
+            fastmath: job.options.fastmath,
+            numba: job.options.dialect == Dialect::Numba,
             rare: library && job.function.name.starts_with(weft_math::RARE),
             max_threads: bounds.max_threads,
             min_blocks: bounds.min_blocks,
@@ -162,6 +169,7 @@ impl<'c> Lower<'c> {
             cx,
             b: Builder::new(func),
             function: job.function.clone(),
+            options: job.options,
             parsed,
             source,
             vars,
@@ -184,6 +192,7 @@ impl<'c> Lower<'c> {
             needs_host: false,
             in_parallel: job.in_parallel,
             types: Vec::new(),
+            of_elements: false,
             library,
         }
     }
@@ -306,7 +315,7 @@ impl<'c> Lower<'c> {
         let ty = val.ty();
         let joined = match &self.result {
             None => ty.clone(),
-            Some((known, at)) => match join(known, &ty) {
+            Some((known, at)) => match self.join(known, &ty) {
                 Some(joined) => joined,
                 None => {
                     let message = format!("'{}' returns {ty} here and {known} elsewhere", self.function.name);
@@ -366,7 +375,7 @@ impl<'c> Lower<'c> {
             self.types.push(Inferred {
                 span,
                 name: name.to_owned(),
-                ty: ty.to_string(),
+                ty: self.shown(ty),
             });
         }
     }
@@ -379,7 +388,7 @@ impl<'c> Lower<'c> {
                 return Err(read_too_early(&name, span).into());
             }
         }
-        let unbound = self.unbound_error();
+        let (unbound, host) = (self.unbound_error(), self.in_host());
         let mut func = self.b.finish();
         let to_end = parallel::settle(&mut func, &self.vars.parallel, unbound).map_err(|refusal| refused(&func, &refusal))?;
         if !to_end.is_empty() {
@@ -388,7 +397,6 @@ impl<'c> Lower<'c> {
         }
         self.cx.types.extend(self.types);
         let ty = self.result.map_or(Ty::None, |(ty, _)| ty);
-        let host = self.cx.options.role == Role::Host;
         if let Err((local, span)) = unset::check_reads(&mut func, host, (!self.library).then_some(unbound)) {
             let name = &func.locals[local.index()].name;
             let message = format!("the array '{name}' may be read here before it is assigned");
@@ -481,11 +489,11 @@ impl<'c> Lower<'c> {
 
     /// Whether a division by zero and the like raise here, as in Python.
     pub fn python_errors(&self) -> bool {
-        self.cx.options.python_errors && !self.library
+        self.options.python_errors
     }
 
     pub fn in_host(&self) -> bool {
-        self.cx.options.role == Role::Host
+        self.cx.role == Role::Host
     }
 }
 

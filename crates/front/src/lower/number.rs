@@ -35,12 +35,12 @@ impl Lower<'_> {
 
     /// A type as the device has it: weak floats are float32 where there is no float64.
     pub fn sized(&self, num: Num) -> Num {
-        if self.cx.options.float64 { num } else { num.narrowed() }
+        if self.options.narrow() { num.narrowed() } else { num }
     }
 
     /// A value of such a type.
     pub fn sized_value(&mut self, val: Val) -> Val {
-        if self.cx.options.float64 {
+        if !self.options.narrow() {
             return val;
         }
         match val {
@@ -105,13 +105,24 @@ impl Lower<'_> {
         Ok(value)
     }
 
+    /// A Python number with the type it has by itself: to Numba, integers beyond int64 are uint64.
+    pub fn typed(&self, lit: Lit) -> Lit {
+        match lit.value {
+            Number::Int(v) if self.numba() && lit.num == Num::INT && v > i128::from(i64::MAX) => Lit {
+                num: Num::strong(Scalar::U64),
+                ..lit
+            },
+            _ => lit,
+        }
+    }
+
     fn constant(&mut self, lit: Lit, to: Scalar, span: Span) -> Res<Value> {
         if lit.num.scalar.is_complex() && !to.is_complex() {
             return Err(self.typing(span, format!("complex cannot be converted to {}", to.numpy_name())));
         }
         let lit = match lit.value {
             // A strong integer converts as a cast does; a Python one must fit.
-            Number::Int(v) if to.is_int() && !lit.num.weak => Lit::int(wrap_int(v, to)),
+            Number::Int(v) if to.is_int() && (!lit.num.weak || self.numba()) => Lit::int(wrap_int(v, to)),
             Number::Float(v) if to.is_int() => Lit::int(wrap_int(v as i64 as i128, to)),
             _ => lit,
         };

@@ -10,7 +10,7 @@ use super::Lower;
 use super::call::Call;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::types::{Num, Ty, join};
+use crate::types::{Num, Ty};
 use crate::value::Val;
 use crate::{Items, TupleClass, TupleMaker};
 
@@ -47,7 +47,7 @@ impl Lower<'_> {
         };
         let mut ty = first.ty();
         for item in rest {
-            let Some(joined) = join(&ty, &item.ty()) else {
+            let Some(joined) = self.join(&ty, &item.ty()) else {
                 let message = format!(
                     "an item chosen at run time must have one type, and this tuple holds {ty} and {}",
                     item.ty()

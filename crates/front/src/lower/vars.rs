@@ -14,7 +14,7 @@ use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::names::{self, Count};
 use crate::parallel::Loops;
 use crate::parse::Parsed;
-use crate::types::{Ty, join};
+use crate::types::Ty;
 use crate::value::Val;
 
 pub struct Vars {
@@ -181,21 +181,22 @@ impl Lower<'_> {
         let var = &mut self.vars.vars[i];
         let name = var.name.clone();
         let version = var.version();
-        let Some((known, first)) = &version.ty else {
+        let Some((known, first)) = version.ty.clone() else {
             version.ty = Some((ty.clone(), span));
             self.vars.progress = true;
             return Ok(ty.clone());
         };
-        let Some(joined) = join(known, ty) else {
+        let Some(joined) = self.join(&known, ty) else {
             let message = format!("the variable '{name}' is {ty} here and {known} elsewhere");
             let diag = Diagnostic::new(DiagnosticKind::Typing, span, message)
                 .caret(format!("{ty}"))
-                .label(*first, format!("{known}"))
+                .label(first, format!("{known}"))
                 .help("a variable has one type in a compiled function; use two names");
             return Err(diag.into());
         };
-        if joined != *known {
-            version.ty = Some((joined.clone(), *first));
+        if joined != known {
+            let version = self.vars.vars[i].version();
+            version.ty = Some((joined.clone(), first));
             version.slot = None;
             self.changed = true;
         }

@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use weft_front::{ArgType, Bounds, Compiled, Diagnostic, Environment, FunctionSource, Object, Options, Role, TupleClass, TupleMaker};
+use weft_front::{
+    ArgType, Bounds, Compiled, Diagnostic, Dialect, Environment, FunctionSource, Object, Options, Role, TupleClass, TupleMaker,
+};
 use weft_ir::{Layout, Scalar, Source, Space, ViewType};
 
 /// The functions of one Python file, each callable from the others, and constants.
@@ -88,6 +90,7 @@ impl World {
                         text,
                     },
                     defaults: Vec::new(),
+                    decorated: None,
                     env: Rc::new(Names(world.clone())),
                 };
                 functions.insert(name, Rc::new(function));
@@ -144,10 +147,12 @@ fn definition(lines: &[&str], at: usize, end: usize) -> (String, u32, String) {
 pub fn host() -> Options {
     Options {
         role: Role::Host,
+        dialect: Dialect::NumPy,
         parallel: false,
         fastmath: false,
         contract: false,
         python_errors: true,
+        checked: false,
         bounds: Bounds::default(),
         float64: true,
     }

@@ -132,6 +132,8 @@ impl Parser {
                 flags.contract = true;
             } else if self.eat_word("fastmath") {
                 flags.fastmath = true;
+            } else if self.eat_word("numba") {
+                flags.numba = true;
             } else if self.eat_word("rare") {
                 flags.rare = true;
             } else if self.eat_word("max_threads") {

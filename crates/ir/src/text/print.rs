@@ -175,6 +175,7 @@ impl Printer<'_> {
         for (flag, name) in [
             (function.flags.contract, " contract"),
             (function.flags.fastmath, " fastmath"),
+            (function.flags.numba, " numba"),
             (function.flags.rare, " rare"),
         ] {
             out.push_str(if flag { name } else { "" });

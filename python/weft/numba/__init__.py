@@ -1,11 +1,13 @@
-"""Numba's face: ``import weft.numba as numba`` runs code written for Numba."""
+"""Numba's face: ``import weft.numba as numba`` runs code written for Numba.
 
-from weft import cuda, errors, types
-from weft import jit as jit
-from weft import njit as njit
+What these decorators compile has Numba's numbers: Python's ints and floats are int64 and float64, arithmetic on scalars is done in 64 bits,
+and results are Python's numbers. For NumPy 2's, where ``0.5 * float32`` is float32: ``from weft import njit, cuda``.
+"""
+
+from weft import _decorators, errors, types
 from weft import prange as prange
-from weft import vectorize as vectorize
 from weft._weft import __version__, get_num_threads, set_num_threads
+from weft.numba import cuda
 from weft.types import (
     b1,
     bfloat16,
@@ -116,6 +118,9 @@ __all__ = [
     "vectorize",
     "void",
 ]  # fmt: skip
+
+jit = njit = _decorators.in_numbas_dialect(_decorators.jit)
+vectorize = _decorators.in_numbas_dialect(_decorators.vectorize)
 
 
 def typeof(value: object) -> types.Type:
