@@ -1,4 +1,4 @@
-"""Variables hold what they do in Python, or are refused: behind parallel loops, where they may not be assigned, where a list is no tuple."""
+"""Variables hold what they do in Python, or are refused: behind parallel loops, where they may not be assigned; a list is no tuple."""
 
 import numpy as np
 import pytest
