@@ -259,8 +259,12 @@ def bits(a, out):
     out[i, 3] = cuda.brev(a[i]) >> 1
 
 
-# run: missing_values[1, 1](np.array([np.nan, 1, 1, np.nan, 0.0, -0.0, np.inf]), np.array([1, np.nan, 2, np.nan, -0.0, 0.0, 3]), zeros(np.float64, 4, 7))
-# run: missing_values[1, 1](np.array([np.nan, 1, 1, np.nan, 0, -0.0, 7], np.float32), np.array([1, np.nan, 2, np.nan, -0.0, 0, 3], np.float32), zeros(np.float32, 4, 7))
+OLD = np.array([np.nan, 1, 1, np.nan, 0, -0.0, np.inf])
+NEW = np.array([1, np.nan, 2, np.nan, -0.0, 0, 3])
+
+
+# run: missing_values[1, 1](OLD, NEW, zeros(np.float64, 4, 7))
+# run: missing_values[1, 1](OLD.astype(np.float32), NEW.astype(np.float32), zeros(np.float32, 4, 7))
 @cuda.jit
 def missing_values(old, new, out):
     """A NaN, as the element or the value, changes nothing; of nanmin and nanmax one that is the element is replaced."""
