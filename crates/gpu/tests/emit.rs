@@ -225,7 +225,7 @@ const NO_INT64: Features = Features {
 fn of_threads(body: &str) -> String {
     format!(
         "entry kernel @k(%0 x: view<i32, 1, C, global>, %1 n: i64) {{
-  local 0 i: i64
+  local $0 i: i64
   %2: i64 = block_idx.x
   %3: i64 = block_dim.x
   %4: i64 = mul %2, %3
@@ -239,29 +239,30 @@ fn of_threads(body: &str) -> String {
 
 #[test]
 fn integers_that_conditions_bound_need_no_int64() {
-    // Threads of the grid are fewer than 2^30, and three times as many are more than 32 bits hold.
-    let tripled = "    %9: i64 = 3\n    %10: i64 = mul %5, %9\n    %11: i32 = cast %10\n    store %0[%5] = %11";
-    let said = refusal(&of_threads(tripled), &NO_INT64).unwrap_or_default();
+    // Threads of the grid are fewer than 2^30, and twice as many are more than 32 bits hold.
+    let below = "  %8: bool = lt %5, %6\n";
+    let doubled = "  %9: i64 = 2\n  %10: i64 = mul %5, %9\n  %11: i32 = cast %10\n  store %0[%5] = %11\n";
+    let refused = |body: String| refusal(&of_threads(&body), &NO_INT64);
+    let said = refused(format!("{below}{doubled}")).unwrap_or_default();
     assert!(said.contains("not known to fit 32 bits"), "{said}");
-    let doubled = tripled.replace("= 3", "= 2");
-    assert!(refusal(&of_threads(&doubled), &NO_INT64).is_some());
-    let guarded = format!("  %8: bool = lt %5, %6\n  if %8 {{\n{doubled}\n  }}");
-    assert_eq!(refusal(&of_threads(&guarded), &NO_INT64), None);
-    let left = format!("  %8: bool = ge %5, %6\n  if %8 {{\n    return\n  }}\n{doubled}");
-    assert_eq!(refusal(&of_threads(&left), &NO_INT64), None);
-    let behind = format!("  %8: bool = lt %5, %6\n  if %8 {{\n  }}\n{doubled}");
-    assert!(refusal(&of_threads(&behind), &NO_INT64).is_some());
+    assert_eq!(refused(format!("{below}  if %8 {{\n{doubled}  }}")), None);
+    assert!(refused(format!("{below}  if %8 {{\n  }} else {{\n{doubled}  }}")).is_some());
+    assert_eq!(
+        refused(format!("{below}  if %8 {{\n  }} else {{\n    return\n  }}\n{doubled}")),
+        None
+    );
+    assert!(refused(format!("{below}  if %8 {{\n    return\n  }}\n{doubled}")).is_some());
 }
 
 #[test]
 fn loops_that_conditions_bound_need_no_int64() {
     let stride = |condition: &str| {
         of_threads(&format!(
-            "  set i = %5
+            "  set $0 = %5
   %8: i64 = grid_dim.x
   %9: i64 = mul %8, %3
   loop {{
-    %10: i64 = get i
+    %10: i64 = get $0
     %11: bool = {condition}
     if %11 {{
       break
@@ -269,7 +270,7 @@ fn loops_that_conditions_bound_need_no_int64() {
     %12: i32 = cast %10
     store %0[%10] = %12
     %13: i64 = add %10, %9
-    set i = %13
+    set $0 = %13
   }}"
         ))
     };
@@ -281,17 +282,17 @@ fn loops_that_conditions_bound_need_no_int64() {
 #[test]
 fn a_value_read_before_a_loop_says_nothing_of_what_the_loop_sets() {
     let source = of_threads(
-        "  set i = %5
-  %8: i64 = get i
+        "  set $0 = %5
+  %8: i64 = get $0
   %9: i64 = 1000000
   loop {
     %10: bool = ge %8, %6
     if %10 {
       break
     }
-    %11: i64 = get i
+    %11: i64 = get $0
     %12: i64 = add %11, %9
-    set i = %12
+    set $0 = %12
     %13: i32 = cast %12
     store %0[%8] = %13
   }",
