@@ -200,7 +200,7 @@ pub fn parse_type(text: &str) -> ArgType {
         return ArgType::Tuple(split_top(inner).iter().map(|t| parse_type(t)).collect());
     }
     if let Some((elem, dims)) = text.split_once('[') {
-        let scalar = Scalar::from_numpy_name(elem).unwrap_or_else(|| panic!("no type {text}"));
+        let scalar = Scalar::from_numpy_name(elem).expect(text);
         return array(scalar, dims.matches(':').count() as u8);
     }
     match text {
