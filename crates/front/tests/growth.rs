@@ -31,7 +31,10 @@ fn chain(n: usize, innermost: &str, body: impl Fn(usize) -> String) -> String {
     format!("{inner}def f(x):\n    return f{}(x)\n", n - 1)
 }
 
-const PROGRAMS: &[(&str, fn(usize) -> String)] = &[
+/// A name, and the text of the program of a size.
+type Program = (&'static str, fn(usize) -> String);
+
+const PROGRAMS: &[Program] = &[
     ("calls in a chain", |n| {
         chain(n, "x + 1", |i| format!("    y = f{i}(x)\n    return y + 1"))
     }),
@@ -123,6 +126,7 @@ fn what_is_nested_too_deeply_is_refused_at_once() {
         let world = World::new("growth.py", text);
         let error = world.compile("f", &[weak(Scalar::I64)], host()).expect_err(name);
         assert_eq!(error.kind, weft_front::DiagnosticKind::Unsupported, "{name}: {}", error.message);
-        assert!(world.lookups.get() < 200, "{name}: {} lookups", world.lookups.get());
+        // Two for each of the hundred functions that may call each other.
+        assert!(world.lookups.get() < 250, "{name}: {} lookups", world.lookups.get());
     }
 }

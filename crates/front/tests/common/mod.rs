@@ -209,7 +209,7 @@ pub fn parse_type(text: &str) -> ArgType {
         "complex" => ArgType::Weak(Scalar::C128),
         "pybool" => ArgType::Weak(Scalar::Bool),
         "None" => ArgType::None,
-        name => ArgType::Strong(Scalar::from_numpy_name(name).unwrap_or_else(|| panic!("no type {name}"))),
+        name => ArgType::Strong(Scalar::from_numpy_name(name).expect(name)),
     }
 }
 
