@@ -1,5 +1,7 @@
 //! Damaged object code is refused or loaded, never a panic or a wild write. What loads is not run. `WEFT_DAMAGED=100000` tries that many.
 
+#![allow(clippy::unwrap_used)]
+
 use weft_ir::random::damage;
 use weft_llvm::{Library, Options, Pipeline, compile};
 

@@ -232,6 +232,7 @@ fn array_power(a: &Val, b: &Val) -> Option<&'static str> {
     };
     match (lit.value, array.elem.kind()) {
         (Number::Float(0.5), Kind::Float | Kind::Complex) => Some("sqrt"),
+        (Number::Int(2), Kind::Bool) => Some("square"),
         (Number::Float(-1.0) | Number::Int(-1), Kind::Complex) => Some("reciprocal"),
         _ => None,
     }

@@ -154,6 +154,11 @@ impl Fx<'_> {
             return self.cast_short(x, range, to);
         }
         let x = self.take(a);
+        // A truth value that the driver knows to be false would become a zero, too.
+        if from == Scalar::Bool && to.is_float() && !self.cx.request.features.exact_zeros {
+            let word = self.calc(Number::Cast { from, to: Scalar::I32 }, &[x])?;
+            return self.cast(Scalar::I32, to, Num::Reg(word));
+        }
         let x = if from.is_int() && to.is_float() { self.veiled(x) } else { x };
         if to == Scalar::I64
             && let Some(short) = self.widened(from, x)
