@@ -192,7 +192,7 @@ def test_large_blocks_say_what_to_do(small):
 def test_the_demo_computes_in_what_the_device_has(small, tmp_path, capsys):
     assert cli.main(["demo", "--sizes", "48", "--out", str(tmp_path)]) == 0
     out, err = capsys.readouterr()
-    assert f"{small.name} float32" in out and "left out" not in out + err
+    assert f"{small.name} (software) float32" in out and "left out" not in out + err
     assert "PrecisionWarning" not in err
 
 
