@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use weft_ir::{Block, FuncKind, Function, Label, Local, Op, Reduction, StmtKind};
 
-use crate::numbering::{Numbered, StmtId};
+use crate::numbering::{Numbered, Numbering, StmtId};
 
 /// A set of a function's locals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Liveness {
             _ => LocalSet::default(),
         };
         let mut analysis = Analysis::new(at_end.clone(), true);
-        let entry = analysis.block(Numbered::body(func), at_end);
+        let entry = analysis.block(Numbering::of(&func.body).body(), at_end);
         Liveness { entry, ..analysis.live }
     }
 
@@ -117,11 +117,8 @@ impl Liveness {
 
 /// The locals that the body of a parallel loop may read before it sets them. `at_end`, its reductions, are read where a point ends.
 pub fn live_into(body: &Block, at_end: &LocalSet) -> LocalSet {
-    let numbered = Numbered {
-        block: body,
-        first: StmtId(0),
-    };
-    Analysis::new(at_end.clone(), false).body(numbered, at_end.clone(), LocalSet::default())
+    let numbering = Numbering::of(body);
+    Analysis::new(at_end.clone(), false).body(numbering.body(), at_end.clone(), LocalSet::default())
 }
 
 fn locals_of(reductions: &[Reduction]) -> LocalSet {
@@ -158,13 +155,13 @@ impl Analysis {
 
     /// What is live before a block, given what is live behind it.
     fn block(&mut self, block: Numbered<'_>, mut live: LocalSet) -> LocalSet {
-        let stmts: Vec<_> = block.iter().collect();
-        for (id, stmt) in stmts.into_iter().rev() {
-            let nested: Vec<_> = Numbered::nested(id, stmt).collect();
+        let nodes: Vec<_> = block.iter().collect();
+        for node in nodes.into_iter().rev() {
+            let nested: Vec<_> = node.blocks().collect();
             if self.record && !nested.is_empty() {
-                self.live.after.insert(id, live.clone());
+                self.live.after.insert(node.id, live.clone());
             }
-            live = self.stmt(id, &stmt.kind, &nested, live);
+            live = self.stmt(node.id, &node.stmt.kind, &nested, live);
         }
         live
     }

@@ -35,7 +35,7 @@ use weft_ir::{Axis, Builder, FuncKind, Function, Local, Module, Op, StmtKind};
 
 use crate::compact;
 use crate::error::PassError;
-use crate::numbering::{Numbered, StmtId};
+use crate::numbering::{Numbering, StmtId};
 use crate::operands::{is_of_warp, walk as each_stmt};
 use crate::uniformity::{self, Lanes};
 use frames::Code;
@@ -127,12 +127,13 @@ fn function(func: &mut Function, options: Options) -> Result<(), PassError> {
     refuse::check(func, &info)?;
     let mut facts = Facts::default();
     let original = func.clone();
+    let numbering = Numbering::of(&original.body);
     loop {
         facts.changed = false;
         let mut shell = original.clone();
         shell.body.0.clear();
         let walk = Walk::new(Builder::new(shell), &info, &mut facts, options);
-        let mut done = walk.function(Numbered::body(&original));
+        let mut done = walk.function(numbering.body());
         if !facts.changed {
             rescue::run(&mut done);
             compact::function(&mut done);

@@ -6,12 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use weft_ir::{
-    Axis, BinOp, Block, Const, FuncKind, Function, Geometry, Label, Local, Op, Space, Stmt, StmtKind, Type, UnOp, Value, WarpOp,
-};
+use weft_ir::{Axis, BinOp, Const, FuncKind, Function, Geometry, Label, Local, Op, Space, StmtKind, Type, UnOp, Value, WarpOp};
 
 use crate::liveness::{Liveness, LocalSet};
-use crate::numbering::{Numbered, StmtId};
+use crate::numbering::{Node, Numbered, Numbering, StmtId};
 use crate::operands;
 
 /// What is wrong with a barrier under a condition that is not the same for all threads of a block.
@@ -93,30 +91,23 @@ pub struct Facts {
     pub uneven: bool,
 }
 
-/// Identifies a statement of a function that does not move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Key(usize);
-
-pub fn key(stmt: &Stmt) -> Key {
-    Key(std::ptr::from_ref(stmt) as usize)
-}
-
-/// The blocks directly inside a statement.
-pub fn blocks(stmt: &Stmt) -> Vec<&Block> {
-    operands::blocks(&stmt.kind).collect()
-}
-
 #[derive(Clone, Debug, Default)]
 pub struct Uniformity {
     pub values: Vec<Class>,
     pub locals: Vec<Class>,
-    pub facts: HashMap<Key, Facts>,
+    pub facts: HashMap<StmtId, Facts>,
     /// `Set`s that keep the old value in lanes that are off.
-    pub blends: HashSet<Key>,
+    pub blends: HashSet<StmtId>,
     /// Some lanes may return while others run on.
     pub returns: bool,
     /// Some gangs of a block may return while others run on.
     pub uneven_returns: bool,
+}
+
+impl Uniformity {
+    pub fn facts_of(&self, id: StmtId) -> Facts {
+        self.facts.get(&id).copied().unwrap_or_default()
+    }
 }
 
 /// Analyses a function without complex values or nested tuples. What is called gives what its arguments are.
@@ -127,9 +118,10 @@ pub fn analyze(func: &Function, lanes: Lanes) -> Uniformity {
         walk.out.locals.fill(Class::Block);
         return walk.out;
     }
+    let numbering = Numbering::of(&func.body);
     loop {
         walk.changed = false;
-        walk.block(Numbered::body(func));
+        walk.block(numbering.body());
         if !walk.changed && !walk.settle() {
             return walk.out;
         }
@@ -139,7 +131,7 @@ pub fn analyze(func: &Function, lanes: Lanes) -> Uniformity {
 /// A place where lanes may wait; see [`Facts`].
 struct Frame {
     kind: FrameKind,
-    owner: Option<Key>,
+    owner: Option<StmtId>,
     waits: bool,
     /// What a waiting lane may still read.
     live: LocalSet,
@@ -236,12 +228,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn facts(&self, owner: Key) -> Facts {
-        self.out.facts.get(&owner).copied().unwrap_or_default()
-    }
-
-    fn note(&mut self, owner: Key, change: impl FnOnce(&mut Facts)) {
-        let before = self.facts(owner);
+    fn note(&mut self, owner: StmtId, change: impl FnOnce(&mut Facts)) {
+        let before = self.out.facts_of(owner);
         let mut facts = before;
         change(&mut facts);
         if facts != before {
@@ -250,19 +238,18 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn block(&mut self, block: Numbered<'a>) {
-        for (id, stmt) in block.iter() {
-            self.stmt(id, stmt);
-        }
+    fn block(&mut self, block: Numbered<'_>) {
+        block.iter().for_each(|node| self.stmt(node));
     }
 
-    fn stmt(&mut self, id: StmtId, stmt: &'a Stmt) {
-        let nested: Vec<_> = Numbered::nested(id, stmt).collect();
-        match (&stmt.kind, nested.as_slice()) {
+    fn stmt(&mut self, node: Node<'_>) {
+        let nested: Vec<_> = node.blocks().collect();
+        let id = node.id;
+        match (&node.stmt.kind, nested.as_slice()) {
             (StmtKind::Let(value, op), _) => self.define(*value, op),
-            (StmtKind::Set(local, value), _) => self.set(stmt, *local, *value),
-            (StmtKind::If { cond, .. }, [then, other]) => self.branch(id, stmt, *cond, *then, *other),
-            (StmtKind::Loop(_), [body]) => self.looping(id, stmt, false, *body),
+            (StmtKind::Set(local, value), _) => self.set(id, *local, *value),
+            (StmtKind::If { cond, .. }, [then, other]) => self.branch(id, *cond, *then, *other),
+            (StmtKind::Loop(_), [body]) => self.looping(id, false, *body),
             (
                 StmtKind::For {
                     var, start, stop, step, ..
@@ -273,14 +260,14 @@ impl<'a> Walk<'a> {
                 self.set_value(*var, counter(start, step));
                 let range = start.with(stop).with(step);
                 if !range.is_uniform() {
-                    self.note(key(stmt), |f| f.waits = true);
+                    self.note(id, |f| f.waits = true);
                 }
-                self.looping(id, stmt, !matches!(range, Class::Block | Class::Unset), *body);
+                self.looping(id, !matches!(range, Class::Block | Class::Unset), *body);
             }
             (StmtKind::Scope(label, _), [body]) => {
-                let facts = self.facts(key(stmt));
+                let facts = self.out.facts_of(id);
                 let live = self.live.after(id).clone();
-                self.inside(FrameKind::Scope(*label), stmt, facts.waits, facts.uneven, live, *body);
+                self.inside(FrameKind::Scope(*label), id, facts.waits, facts.uneven, live, *body);
             }
             (StmtKind::Leave(label), _) => self.jump(FrameKind::Scope(*label)),
             (StmtKind::Break, _) => self.jump(FrameKind::After),
@@ -290,10 +277,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn inside(&mut self, kind: FrameKind, stmt: &Stmt, waits: bool, uneven: bool, live: LocalSet, body: Numbered<'a>) {
+    fn inside(&mut self, kind: FrameKind, owner: StmtId, waits: bool, uneven: bool, live: LocalSet, body: Numbered<'_>) {
         self.frames.push(Frame {
             kind,
-            owner: Some(key(stmt)),
+            owner: Some(owner),
             waits,
             live,
             uneven,
@@ -302,29 +289,28 @@ impl<'a> Walk<'a> {
         self.frames.pop();
     }
 
-    fn branch(&mut self, id: StmtId, stmt: &Stmt, cond: Value, then: Numbered<'a>, other: Numbered<'a>) {
+    fn branch(&mut self, id: StmtId, cond: Value, then: Numbered<'_>, other: Numbered<'_>) {
         let class = self.class(cond);
         let (diverges, uneven) = (!class.is_uniform(), !matches!(class, Class::Block | Class::Unset));
         let after = self.live.after(id).clone();
         let mut live = after.clone();
         live.union(self.live.other(id));
-        self.inside(FrameKind::Side, stmt, diverges, uneven, live, then);
-        self.inside(FrameKind::Side, stmt, diverges, uneven, after, other);
+        self.inside(FrameKind::Side, id, diverges, uneven, live, then);
+        self.inside(FrameKind::Side, id, diverges, uneven, after, other);
     }
 
-    fn looping(&mut self, id: StmtId, stmt: &Stmt, uneven: bool, body: Numbered<'a>) {
-        let facts = self.facts(key(stmt));
-        let owner = Some(key(stmt));
+    fn looping(&mut self, id: StmtId, uneven: bool, body: Numbered<'_>) {
+        let facts = self.out.facts_of(id);
         let uneven = uneven || facts.uneven;
         let (after, head) = (self.live.after(id).clone(), self.live.head(id).clone());
         self.frames.push(Frame {
             kind: FrameKind::After,
-            owner,
+            owner: Some(id),
             waits: facts.waits,
             live: after,
             uneven,
         });
-        self.inside(FrameKind::Next, stmt, facts.next_waits, uneven, head, body);
+        self.inside(FrameKind::Next, id, facts.next_waits, uneven, head, body);
         self.frames.pop();
     }
 
@@ -359,7 +345,7 @@ impl<'a> Walk<'a> {
             }
             _ => {}
         }
-        let passed: Vec<Key> = self.frames[at + 1..]
+        let passed: Vec<StmtId> = self.frames[at + 1..]
             .iter()
             .filter(|f| f.kind != FrameKind::Next)
             .filter_map(|f| f.owner)
@@ -369,7 +355,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn set(&mut self, stmt: &Stmt, local: Local, value: Value) {
+    fn set(&mut self, id: StmtId, local: Local, value: Value) {
         let blend = self.frames.iter().any(|f| f.waits && f.live.contains(local));
         let mut class = self.class(value);
         if matches!(self.func.local_ty(local), Type::View(_)) && !class.is_uniform() {
@@ -377,7 +363,7 @@ impl<'a> Walk<'a> {
         }
         if blend {
             class = Class::Varying;
-            self.changed |= self.out.blends.insert(key(stmt));
+            self.changed |= self.out.blends.insert(id);
         }
         if class == Class::Block && self.frames.iter().any(|f| f.uneven) {
             class = Class::Gang;

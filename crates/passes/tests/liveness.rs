@@ -5,7 +5,7 @@
 use weft_ir::text::parse;
 use weft_ir::{Function, StmtKind};
 use weft_passes::liveness::{Liveness, LocalSet};
-use weft_passes::numbering::Numbered;
+use weft_passes::numbering::{Numbered, Numbering};
 
 /// One line for each region of the function, in pre-order: its kind, what is live behind it, and at its head if it is a loop.
 fn describe(text: &str) -> String {
@@ -13,12 +13,13 @@ fn describe(text: &str) -> String {
     let func = module.entry_function();
     let live = Liveness::of(func);
     let mut out = format!("entry {}\n", names(func, live.entry()));
-    regions(func, Numbered::body(func), &live, &mut out);
+    regions(func, Numbering::of(&func.body).body(), &live, &mut out);
     out
 }
 
 fn regions(func: &Function, block: Numbered<'_>, live: &Liveness, out: &mut String) {
-    for (id, stmt) in block.iter() {
+    for node in block.iter() {
+        let (id, stmt) = (node.id, node.stmt);
         let (name, is_loop) = match stmt.kind {
             StmtKind::If { .. } => ("if", false),
             StmtKind::Scope(..) => ("scope", false),
@@ -32,7 +33,7 @@ fn regions(func: &Function, block: Numbered<'_>, live: &Liveness, out: &mut Stri
             *out += &format!(" head {}", names(func, live.head(id)));
         }
         out.push('\n');
-        for inner in Numbered::nested(id, stmt) {
+        for inner in node.blocks() {
             regions(func, inner, live, out);
         }
     }

@@ -1,35 +1,36 @@
 //! Statements in order.
 
-use weft_ir::{Block, FuncKind, Stmt, StmtKind};
-use weft_passes::uniformity::key;
+use weft_ir::{FuncKind, StmtKind};
+use weft_passes::numbering::{Node, Numbered};
 
 use super::control::FrameKind;
 use super::func::Fx;
 use super::values::Res;
 
 impl<'m> Fx<'_, 'm> {
-    pub fn block(&mut self, block: &'m Block) -> Res<()> {
+    pub fn block(&mut self, block: Numbered<'m>) -> Res<()> {
         let outside = self.views.len();
-        self.stmts(&block.0)?;
+        let nodes: Vec<_> = block.iter().collect();
+        self.stmts(&nodes)?;
         self.views.truncate(outside);
         Ok(())
     }
 
-    pub fn stmts(&mut self, stmts: &'m [Stmt]) -> Res<()> {
-        let mut rest = stmts;
-        while let [stmt, after @ ..] = rest {
+    pub fn stmts(&mut self, nodes: &[Node<'m>]) -> Res<()> {
+        let mut rest = nodes;
+        while let [node, after @ ..] = rest {
             rest = after;
-            if matches!(stmt.kind, StmtKind::If { .. } | StmtKind::For { .. }) {
-                self.stmt(stmt)?;
+            if matches!(node.stmt.kind, StmtKind::If { .. } | StmtKind::For { .. }) {
+                self.stmt(*node)?;
                 continue;
             }
             let mut both = false;
             self.each_member(&mut |fx, _| {
                 both = match after {
-                    [next, ..] if Self::stores_both(stmt, next) => fx.store_both(stmt, next)?,
+                    [next, ..] if Self::stores_both(node.stmt, next.stmt) => fx.store_both(node.stmt, next.stmt)?,
                     _ => false,
                 };
-                if both { Ok(()) } else { fx.stmt(stmt) }
+                if both { Ok(()) } else { fx.stmt(*node) }
             })?;
             if both {
                 rest = &after[1..];
@@ -42,9 +43,9 @@ impl<'m> Fx<'_, 'm> {
         self.unsupported("a barrier where threads of a block may go different ways")
     }
 
-    fn stmt(&mut self, stmt: &'m Stmt) -> Res<()> {
-        self.span = stmt.span;
-        match &stmt.kind {
+    fn stmt(&mut self, node: Node<'m>) -> Res<()> {
+        self.span = node.stmt.span;
+        match &node.stmt.kind {
             StmtKind::Let(value, op) => {
                 self.defs[value.index()] = Some(op);
                 self.exact = self.f.values[value.index()].exact;
@@ -56,19 +57,19 @@ impl<'m> Fx<'_, 'm> {
             }
             StmtKind::Set(local, value) => {
                 let val = self.val(*value)?;
-                let blend = self.info.blends.contains(&key(stmt));
+                let blend = self.info.blends.contains(&node.id);
                 self.set_local(*local, &val, blend)
             }
-            StmtKind::If { cond, then, other } => self.emit_if(stmt, *cond, then, other),
-            StmtKind::Loop(body) => self.emit_loop(stmt, body),
+            StmtKind::If { cond, then, other } => self.emit_if(node, *cond, node.sides(then, other)),
+            StmtKind::Loop(body) => self.emit_loop(node, node.body(body)),
             StmtKind::For {
                 var,
                 start,
                 stop,
                 step,
                 body,
-            } => self.emit_for(stmt, *var, [*start, *stop, *step], body),
-            StmtKind::Scope(label, body) => self.emit_scope(stmt, *label, body),
+            } => self.emit_for(node, *var, [*start, *stop, *step], node.body(body)),
+            StmtKind::Scope(label, body) => self.emit_scope(node, *label, node.body(body)),
             StmtKind::Leave(label) => self.jump(FrameKind::Scope(*label)),
             StmtKind::Break => self.jump(FrameKind::After),
             StmtKind::Continue => self.jump(FrameKind::Next),

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{FuncId, Function, Scalar, Type, Value};
+use weft_ir::{FuncId, Scalar, Type, Value};
 use weft_passes::uniformity::{Lanes, analyze};
 
 use super::entry::end_frame;
@@ -17,10 +17,11 @@ const RESULTS: [&str; 8] = ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7"];
 const PARAMS: [&str; 8] = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"];
 
 /// Writes a rare function for so many lanes at once (0: for one).
-pub fn rare<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, lanes: u32) -> Res<()> {
+pub fn rare(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, lanes: u32) -> Res<()> {
+    let f = cx.module.function(id);
     let kind = if lanes == 0 { Lanes::Single } else { Lanes::Callers };
     let info = Rc::new(analyze(f, kind));
-    let mut fx = Fx::new(cx, f, info, lanes);
+    let mut fx = Fx::new(cx, id, info, lanes);
     fx.prepare()?;
     for (param, name) in f.params.iter().zip(PARAMS) {
         let ty = fx.vector_ty(elem(fx.scalar(*param)?));
@@ -30,7 +31,7 @@ pub fn rare<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, lanes: u32
     }
     let exit = fx.exit;
     fx.frames.push(end_frame(exit));
-    fx.block(&f.body)?;
+    fx.block(fx.body)?;
     let pointers = PARAMS[..f.params.len()].iter().chain(&RESULTS[..scalars(&f.result)?.len()]);
     let signature: Vec<String> = pointers.map(|name| format!("ptr noalias %{name}")).collect();
     fx.finish_rare(symbol, &signature.join(", "))

@@ -4,8 +4,9 @@
 //! the frames on the way keep, in a slot, the lanes that will still arrive. When no lane is left running, control goes to the innermost
 //! frame at which lanes may wait, and tests there whether any do.
 
-use weft_ir::{Block, Stmt, StmtKind, Value};
-use weft_passes::uniformity::{Facts, key};
+use weft_ir::{StmtKind, Value};
+use weft_passes::numbering::{Node, Numbered};
+use weft_passes::uniformity::Facts;
 
 use super::func::Fx;
 use super::mask::Mask;
@@ -40,8 +41,8 @@ pub enum FrameKind {
 }
 
 impl<'m> Fx<'_, 'm> {
-    pub fn facts(&self, stmt: &Stmt) -> Facts {
-        self.info.facts.get(&key(stmt)).copied().unwrap_or_default()
+    pub fn facts(&self, node: Node<'_>) -> Facts {
+        self.info.facts_of(node.id)
     }
 
     /// A slot that holds the current mask, where it is needed.
@@ -99,21 +100,21 @@ impl<'m> Fx<'_, 'm> {
         self.w.cond_br(any, join, otherwise);
     }
 
-    pub fn emit_if(&mut self, stmt: &'m Stmt, cond: Value, then: &'m Block, other: &'m Block) -> Res<()> {
+    pub fn emit_if(&mut self, node: Node<'m>, cond: Value, sides: [Numbered<'m>; 2]) -> Res<()> {
         match self.num(cond)? {
-            Num::Uniform(c) => self.uniform_if(stmt, c, then, other),
-            _ if self.mask == Mask::Full && !self.doubled => match self.whole_gang_test(cond, then, other)? {
-                Some((test, full_side)) => self.doubled_if(stmt, cond, then, other, test, full_side),
-                None => self.divergent_if(stmt, cond, then, other),
+            Num::Uniform(c) => self.uniform_if(node, c, sides),
+            _ if self.mask == Mask::Full && !self.doubled => match self.whole_gang_test(cond, sides)? {
+                Some((test, full_side)) => self.doubled_if(node, cond, sides, test, full_side),
+                None => self.divergent_if(node, cond, sides),
             },
-            _ => self.divergent_if(stmt, cond, then, other),
+            _ => self.divergent_if(node, cond, sides),
         }
     }
 
-    fn uniform_if(&mut self, stmt: &'m Stmt, cond: Operand, then: &'m Block, other: &'m Block) -> Res<()> {
+    fn uniform_if(&mut self, node: Node<'m>, cond: Operand, [then, other]: [Numbered<'m>; 2]) -> Res<()> {
         let (yes, no, join) = (self.w.label(), self.w.label(), self.w.label());
         let mask = self.mask;
-        let slot = self.slot_if(self.facts(stmt).lossy);
+        let slot = self.slot_if(self.facts(node).lossy);
         self.frames.push(Frame {
             kind: FrameKind::Side,
             slot,
@@ -121,11 +122,11 @@ impl<'m> Fx<'_, 'm> {
             join,
             check: join,
         });
-        self.w.cond_br(cond, yes, if other.0.is_empty() { join } else { no });
+        self.w.cond_br(cond, yes, if other.is_empty() { join } else { no });
         self.w.place(yes);
         self.block(then)?;
         self.w.br(join);
-        if !other.0.is_empty() {
+        if !other.is_empty() {
             self.mask = mask;
             self.w.place(no);
             self.block(other)?;
@@ -137,9 +138,9 @@ impl<'m> Fx<'_, 'm> {
         Ok(())
     }
 
-    fn divergent_if(&mut self, stmt: &'m Stmt, cond: Value, then: &'m Block, other: &'m Block) -> Res<()> {
+    fn divergent_if(&mut self, node: Node<'m>, cond: Value, [then, other]: [Numbered<'m>; 2]) -> Res<()> {
         let cond = self.condition(cond)?;
-        let (mask, lossy) = (self.mask, self.facts(stmt).lossy);
+        let (mask, lossy) = (self.mask, self.facts(node).lossy);
         let join = self.w.label();
         let check = if lossy { self.w.label() } else { join };
         let slot = self.slot_if(lossy);
@@ -151,9 +152,9 @@ impl<'m> Fx<'_, 'm> {
             join,
             check,
         });
-        if !then.0.is_empty() && other.0.is_empty() {
+        if !then.is_empty() && other.is_empty() {
             self.side(cond, then, join, join)?;
-        } else if !then.0.is_empty() {
+        } else if !then.is_empty() {
             // Where all lanes of the first side jump away, those of the other still wait for their turn.
             let rest = self.w.label();
             self.frames[depth].check = rest;
@@ -162,7 +163,7 @@ impl<'m> Fx<'_, 'm> {
             self.mask = mask;
             self.w.place(rest);
         }
-        if !other.0.is_empty() {
+        if !other.is_empty() {
             let off = self.mask_not(cond);
             self.side(off, other, check, check)?;
         }
@@ -185,10 +186,10 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// Runs a side for the lanes in which `cond` holds, if any; then goes to `after`, or to `skipped` if there were none.
-    fn side(&mut self, cond: Operand, body: &'m Block, skipped: Label, after: Label) -> Res<()> {
+    fn side(&mut self, cond: Operand, body: Numbered<'m>, skipped: Label, after: Label) -> Res<()> {
         let taken = self.narrowed(cond);
         let (start, any) = (self.w.label(), self.any(taken));
-        if self.leaves_loop(body) {
+        if self.leaves_loop(body.block) {
             self.w.rare_br(any, start, skipped);
         } else {
             self.w.cond_br(any, start, skipped);
@@ -201,9 +202,9 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// Writes an `If` twice: for a gang that takes one side as a whole, with the mask still known full, and for any other.
-    fn doubled_if(&mut self, stmt: &'m Stmt, cond: Value, then: &'m Block, other: &'m Block, test: Operand, full: &'m Block) -> Res<()> {
+    fn doubled_if(&mut self, node: Node<'m>, cond: Value, sides: [Numbered<'m>; 2], test: Operand, full: Numbered<'m>) -> Res<()> {
         let (whole, part, join) = (self.w.label(), self.w.label(), self.w.label());
-        let lossy = self.facts(stmt).lossy;
+        let lossy = self.facts(node).lossy;
         let slot = self.slot_if(lossy);
         self.doubled = true;
         self.w.cond_br(test, whole, part);
@@ -212,7 +213,7 @@ impl<'m> Fx<'_, 'm> {
         self.mask = Mask::Full;
         self.w.place(part);
         self.rest = true;
-        self.divergent_if(stmt, cond, then, other)?;
+        self.divergent_if(node, cond, sides)?;
         self.rest = false;
         if let Some(slot) = slot {
             self.save_mask(slot, self.mask_now());
@@ -223,7 +224,7 @@ impl<'m> Fx<'_, 'm> {
         Ok(())
     }
 
-    fn full_side(&mut self, body: &'m Block, slot: Option<Operand>, join: Label) -> Res<()> {
+    fn full_side(&mut self, body: Numbered<'m>, slot: Option<Operand>, join: Label) -> Res<()> {
         self.frames.push(Frame {
             kind: FrameKind::Side,
             slot,
@@ -238,7 +239,7 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// Does a block end with lanes leaving a loop? That happens once a lane, iterations happen often.
-    fn leaves_loop(&self, body: &Block) -> bool {
+    fn leaves_loop(&self, body: &weft_ir::Block) -> bool {
         let jump = body
             .0
             .last()
@@ -246,8 +247,8 @@ impl<'m> Fx<'_, 'm> {
         jump && self.frames.iter().any(|f| f.kind == FrameKind::After)
     }
 
-    pub fn emit_scope(&mut self, stmt: &'m Stmt, label: weft_ir::Label, body: &'m Block) -> Res<()> {
-        let Facts { waits, lossy, .. } = self.facts(stmt);
+    pub fn emit_scope(&mut self, node: Node<'m>, label: weft_ir::Label, body: Numbered<'m>) -> Res<()> {
+        let Facts { waits, lossy, .. } = self.facts(node);
         let (mask, depth, join) = (self.mask, self.frames.len(), self.w.label());
         let check = if lossy { self.w.label() } else { join };
         let slot = self.slot_if(lossy);
@@ -270,13 +271,4 @@ impl<'m> Fx<'_, 'm> {
         self.mask = self.mask_from(slot, mask);
         Ok(())
     }
-}
-
-/// How many statements a block holds, nested ones included.
-pub fn size(block: &Block) -> usize {
-    block
-        .0
-        .iter()
-        .map(|s| 1 + weft_passes::uniformity::blocks(s).into_iter().map(size).sum::<usize>())
-        .sum()
 }

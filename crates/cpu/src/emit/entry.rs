@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{Axis, FuncKind, Function, Scalar, Type, Value};
+use weft_ir::{Axis, FuncId, FuncKind, Function, Scalar, Type, Value};
 use weft_passes::uniformity::{Lanes, analyze};
 
 use super::control::{Frame, FrameKind};
@@ -13,34 +13,36 @@ use super::width;
 use super::writer::{Elem, Label, Operand, Ty};
 
 /// A function that runs once.
-pub fn host<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str) -> Res<()> {
+pub fn host(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str) -> Res<()> {
+    let f = cx.module.function(id);
     let info = Rc::new(analyze(f, Lanes::Single));
-    let mut fx = Fx::new(cx, f, info, 0);
+    let mut fx = Fx::new(cx, id, info, 0);
     fx.prepare()?;
     fx.load_params(&f.params, 0)?;
     let exit = fx.exit;
     fx.frames.push(end_frame(exit));
-    fx.block(&f.body)?;
+    fx.block(fx.body)?;
     fx.finish(symbol, "")
 }
 
 /// A function of the points of an index space, neighbours as lanes.
-pub fn looping<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, linkage: &str) -> Res<()> {
-    let lanes = width::choose(f, cx.target);
-    index_space(cx, f, symbol, linkage, (Lanes::Points, lanes))
+pub fn looping(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str) -> Res<()> {
+    let lanes = width::choose(cx.module.function(id), cx.target);
+    index_space(cx, id, symbol, linkage, (Lanes::Points, lanes))
 }
 
 /// A function of the points of an index space, one after the other.
-pub fn points<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, linkage: &str) -> Res<()> {
-    index_space(cx, f, symbol, linkage, (Lanes::Single, 0))
+pub fn points(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str) -> Res<()> {
+    index_space(cx, id, symbol, linkage, (Lanes::Single, 0))
 }
 
-fn index_space<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, linkage: &str, (kind, lanes): (Lanes, u32)) -> Res<()> {
+fn index_space(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str, (kind, lanes): (Lanes, u32)) -> Res<()> {
+    let f = cx.module.function(id);
     let FuncKind::Loop { rank, reductions } = &f.kind else {
         return Err(super::EmitError::Internal(format!("{} is launched and no loop", f.name)));
     };
     let info = Rc::new(analyze(f, kind));
-    let mut fx = Fx::new(cx, f, info, lanes);
+    let mut fx = Fx::new(cx, id, info, lanes);
     fx.prepare()?;
     let rank = *rank as usize;
     let extents: Vec<Operand> = (0..rank).map(|axis| fx.load_slot(axis, Ty::I64)).collect();
@@ -52,10 +54,11 @@ fn index_space<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, linkage
 }
 
 /// A kernel: blocks of threads.
-pub fn kernel<'m>(cx: &mut ModuleCx<'m>, f: &'m Function, symbol: &str, axis: Option<Axis>, lanes: u32, full: bool) -> Res<()> {
+pub fn kernel(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, axis: Option<Axis>, lanes: u32, full: bool) -> Res<()> {
+    let f = cx.module.function(id);
     let of_gang = kernel_lanes(f, axis);
     let info = Rc::new(analyze(f, of_gang));
-    let mut fx = Fx::new(cx, f, info, lanes);
+    let mut fx = Fx::new(cx, id, info, lanes);
     fx.is_warp = matches!(of_gang, Lanes::Warp(_));
     fx.prepare()?;
     fx.load_params(&f.params, 0)?;

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use weft_ir::{FuncKind, Function, Local, Op, Scalar, Span, Type, Value};
+use weft_ir::{FuncId, FuncKind, Function, Local, Op, Scalar, Span, Type, Value};
+use weft_passes::numbering::Numbered;
 use weft_passes::uniformity::Uniformity;
 
 use super::EmitError;
@@ -22,6 +23,8 @@ use super::writer::{Elem, Label, Operand, Writer};
 pub struct Fx<'a, 'm> {
     pub cx: &'a mut ModuleCx<'m>,
     pub f: &'m Function,
+    /// The function's body.
+    pub body: Numbered<'m>,
     pub info: Rc<Uniformity>,
     pub w: Writer,
     /// Lanes of the gang; 0 in scalar code.
@@ -70,12 +73,14 @@ pub struct Fx<'a, 'm> {
 }
 
 impl<'a, 'm> Fx<'a, 'm> {
-    pub fn new(cx: &'a mut ModuleCx<'m>, f: &'m Function, info: Rc<Uniformity>, lanes: u32) -> Fx<'a, 'm> {
+    pub fn new(cx: &'a mut ModuleCx<'m>, id: FuncId, info: Rc<Uniformity>, lanes: u32) -> Fx<'a, 'm> {
+        let (f, body) = (cx.module.function(id), cx.numberings[id.index()].body());
         let mut w = Writer::default();
         let exit = w.label();
         let mut fx = Fx {
             cx,
             f,
+            body,
             info,
             w,
             lanes,

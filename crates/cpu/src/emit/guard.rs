@@ -1,8 +1,8 @@
 //! Scalar tests of whole gangs: do all lanes take one side of a branch, are all lanes in a range.
 
-use weft_ir::{BinOp, Block, CmpOp, Geometry, Op, Scalar, Value};
+use weft_ir::{BinOp, CmpOp, Geometry, Op, Scalar, Value};
+use weft_passes::numbering::Numbered;
 
-use super::control::size;
 use super::func::Fx;
 use super::iterate::Range;
 use super::values::{Num, Res};
@@ -13,9 +13,13 @@ pub const DOUBLED_STATEMENTS: usize = 400;
 
 impl<'m> Fx<'_, 'm> {
     /// A scalar that is true when the whole gang takes the longer side of a branch, and that side.
-    pub fn whole_gang_test(&mut self, cond: Value, then: &'m Block, other: &'m Block) -> Res<Option<(Operand, &'m Block)>> {
-        let (side, wanted) = if size(then) >= size(other) { (then, true) } else { (other, false) };
-        if size(side) > DOUBLED_STATEMENTS {
+    pub fn whole_gang_test(&mut self, cond: Value, [then, other]: [Numbered<'m>; 2]) -> Res<Option<(Operand, Numbered<'m>)>> {
+        let (side, wanted) = if then.size() >= other.size() {
+            (then, true)
+        } else {
+            (other, false)
+        };
+        if side.size() > DOUBLED_STATEMENTS {
             return Ok(None);
         }
         Ok(self.all_lanes(cond, wanted)?.map(|test| (test, side)))

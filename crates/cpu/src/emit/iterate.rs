@@ -1,9 +1,10 @@
 //! Loops over a gang: lanes that leave at different times, counters that step from lane to lane, iterations that all lanes take.
 
-use weft_ir::{Block, CmpOp, Op, Scalar, Stmt, StmtKind, Type, Value};
+use weft_ir::{CmpOp, Op, Scalar, Stmt, StmtKind, Type, Value};
+use weft_passes::numbering::{Node, Numbered};
 use weft_passes::uniformity::{Class, Facts};
 
-use super::control::{Frame, FrameKind, size};
+use super::control::{Frame, FrameKind};
 use super::func::Fx;
 use super::guard::DOUBLED_STATEMENTS;
 use super::mask::Mask;
@@ -62,20 +63,20 @@ impl Range {
 }
 
 impl<'m> Fx<'_, 'm> {
-    pub fn emit_loop(&mut self, stmt: &'m Stmt, body: &'m Block) -> Res<()> {
-        let facts = self.facts(stmt);
+    pub fn emit_loop(&mut self, node: Node<'m>, body: Numbered<'m>) -> Res<()> {
+        let facts = self.facts(node);
         match self.guarded(facts, body) {
             Some(exit) => self.doubled_loop(facts, body, exit),
             None => self.divergent_loop(facts, body),
         }
     }
 
-    fn divergent_loop(&mut self, facts: Facts, body: &'m Block) -> Res<()> {
+    fn divergent_loop(&mut self, facts: Facts, body: Numbered<'m>) -> Res<()> {
         let head = self.w.label();
         let run = self.open_loop(facts, head);
         self.w.place(head);
         self.mask = self.mask_from(run.live, run.mask);
-        self.sweep(body);
+        self.sweep(body.block);
         self.block(body)?;
         self.w.br(head);
         self.close_loop(&run, head);
@@ -83,10 +84,11 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// The place of the only exit of a loop like `while i < n`, if it comes first and one scalar can tell whether all lanes stay.
-    fn guarded(&self, facts: Facts, body: &Block) -> Option<usize> {
-        if self.lanes == 0 || self.mask != Mask::Full || self.doubled || facts.lossy || !facts.breaks || size(body) > DOUBLED_STATEMENTS {
+    fn guarded(&self, facts: Facts, body: Numbered<'_>) -> Option<usize> {
+        if self.lanes == 0 || self.mask != Mask::Full || self.doubled || facts.lossy || !facts.breaks || body.size() > DOUBLED_STATEMENTS {
             return None;
         }
+        let body = body.block;
         let exit = body.0.iter().position(|s| !matches!(s.kind, StmtKind::Let(..)))?;
         let StmtKind::If { cond, then, other } = &body.0[exit].kind else {
             return None;
@@ -110,8 +112,9 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// Runs the iterations that all lanes take with the mask known full, then the rest.
-    fn doubled_loop(&mut self, facts: Facts, body: &'m Block, exit: usize) -> Res<()> {
-        let StmtKind::If { cond, .. } = &body.0[exit].kind else {
+    fn doubled_loop(&mut self, facts: Facts, body: Numbered<'m>, exit: usize) -> Res<()> {
+        let nodes: Vec<_> = body.iter().collect();
+        let StmtKind::If { cond, .. } = &nodes[exit].stmt.kind else {
             return self.internal("a loop without its exit");
         };
         self.doubled = true;
@@ -124,13 +127,13 @@ impl<'m> Fx<'_, 'm> {
         let run = self.open_loop(whole, head);
         self.w.place(head);
         self.mask = Mask::Full;
-        self.stmts(&body.0[..exit])?;
+        self.stmts(&nodes[..exit])?;
         let Some(all) = self.all_lanes(*cond, false)? else {
             return self.internal("a loop whose exit cannot be tested for all lanes");
         };
         self.w.cond_br(all, inside, run.after);
         self.w.place(inside);
-        self.stmts(&body.0[exit + 1..])?;
+        self.stmts(&nodes[exit + 1..])?;
         self.w.br(head);
         self.close_loop(&run, head);
         self.mask = Mask::Full;
@@ -208,11 +211,11 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// `for var in range(start, stop, step)`.
-    pub fn emit_for(&mut self, stmt: &'m Stmt, var: Value, range: [Value; 3], body: &'m Block) -> Res<()> {
+    pub fn emit_for(&mut self, node: Node<'m>, var: Value, range: [Value; 3], body: Numbered<'m>) -> Res<()> {
         let range = self.range(range)?;
         let slot = self.counter_slot(var);
         self.write_number(&slot, range.start, false)?;
-        let facts = self.facts(stmt);
+        let facts = self.facts(node);
         if range.uniform() && matches!(slot, Slot::Shared { step: 0, .. }) {
             return self.uniform_for(facts, var, &slot, &range, body);
         }
@@ -257,14 +260,14 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// Every lane runs the same iterations.
-    fn uniform_for(&mut self, facts: Facts, var: Value, slot: &Slot, range: &Range, body: &'m Block) -> Res<()> {
+    fn uniform_for(&mut self, facts: Facts, var: Value, slot: &Slot, range: &Range, body: Numbered<'m>) -> Res<()> {
         let (head, start, next) = (self.w.label(), self.w.label(), self.w.label());
         let mut run = self.open_loop(facts, next);
         run.unrolled = self.lanes > 0
             && self.team.is_empty()
             && range
                 .trips()
-                .is_some_and(|n| n <= UNROLLED_TRIPS && n * size(body) <= UNROLLED_STATEMENTS);
+                .is_some_and(|n| n <= UNROLLED_TRIPS && n * body.size() <= UNROLLED_STATEMENTS);
         self.w.place(head);
         let at = self.read_number(slot);
         let more = self.in_range(at, range);
@@ -275,7 +278,7 @@ impl<'m> Fx<'_, 'm> {
         self.w.place(start);
         self.define_common(var, &Val::Num(at));
         self.mask = self.mask_from(run.live, run.mask);
-        self.sweep(body);
+        self.sweep(body.block);
         self.block(body)?;
         self.latch(&run, slot, range, head, next)?;
         self.close_loop(&run, next);
@@ -283,7 +286,7 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// The iterations in which all lanes are in range, of a loop whose lanes are neighbours.
-    fn full_for(&mut self, facts: Facts, var: Value, slot: &Slot, range: &Range, body: &'m Block) -> Res<()> {
+    fn full_for(&mut self, facts: Facts, var: Value, slot: &Slot, range: &Range, body: Numbered<'m>) -> Res<()> {
         let (head, start, next) = (self.w.label(), self.w.label(), self.w.label());
         let facts = Facts {
             waits: false,
@@ -306,7 +309,7 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// Lanes run out of iterations at different times.
-    fn divergent_for(&mut self, facts: Facts, var: Value, slot: &Slot, range: &Range, body: &'m Block) -> Res<()> {
+    fn divergent_for(&mut self, facts: Facts, var: Value, slot: &Slot, range: &Range, body: Numbered<'m>) -> Res<()> {
         let (head, start, next) = (self.w.label(), self.w.label(), self.w.label());
         let run = self.open_loop(facts, next);
         let Some(live) = run.live else {

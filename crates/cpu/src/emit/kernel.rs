@@ -51,8 +51,7 @@ impl Fx<'_, '_> {
             self.gangs_of_block(lane_axis, full, &mut |fx, next| {
                 fx.frames.push(end_frame(next));
                 fx.forget_locals(|_| false);
-                let f = fx.f;
-                fx.block(&f.body)?;
+                fx.block(fx.body)?;
                 fx.frames.pop();
                 Ok(())
             })?;

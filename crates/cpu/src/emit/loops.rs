@@ -129,7 +129,7 @@ impl<'m> Fx<'_, 'm> {
         let some = self.w.inst(format_args!("icmp slt {}, {}", at.typed(Ty::I64), end.of(Ty::I64)));
         self.w.cond_br(some, tail, done);
         self.w.place(tail);
-        match self.part_lanes(&self.f.body) {
+        match self.part_lanes(self.body) {
             Some(lanes) => self.tail_in_parts(index, at, end, lanes)?,
             None => {
                 let mask = self.lanes_below(Num::Affine(at, 1), end);
@@ -162,7 +162,7 @@ impl<'m> Fx<'_, 'm> {
         if let FuncKind::Loop { reductions, .. } = &f.kind {
             self.forget_locals(|local| reductions.iter().any(|r| r.local == local));
         }
-        self.block(&f.body)?;
+        self.block(self.body)?;
         self.frames.pop();
         self.w.br(next);
         self.mask = Mask::Full;

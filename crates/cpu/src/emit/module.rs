@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 use weft_ir::{ConstId, FuncId, FuncKind, Function, Module, Spread};
+use weft_passes::numbering::Numbering;
 
 use super::values::Res;
 use super::writer::{Elem, Ty};
@@ -11,6 +12,8 @@ use super::{EmitError, Emitted, ErrorSite, PrintSite, Target, Variant, call, ent
 
 pub struct ModuleCx<'m> {
     pub module: &'m Module,
+    /// By function: the numbers of its statements.
+    pub numberings: &'m [Numbering<'m>],
     pub target: &'m Target,
     pub error_sites: Vec<ErrorSite>,
     pub print_sites: Vec<PrintSite>,
@@ -38,8 +41,10 @@ pub enum Unroll {
 const FIRST_LOOP_NODE: usize = 3;
 
 pub fn emit_module(module: &Module, target: &Target, variant: &Variant) -> Res<Emitted> {
+    let numberings: Vec<_> = module.functions.iter().map(|f| Numbering::of(&f.body)).collect();
     let mut cx = ModuleCx {
         module,
+        numberings: &numberings,
         target,
         error_sites: Vec::new(),
         print_sites: Vec::new(),
@@ -54,11 +59,11 @@ pub fn emit_module(module: &Module, target: &Target, variant: &Variant) -> Res<E
         marked_loops: Vec::new(),
     };
     let function = module.entry_function();
-    let symbol = symbol(function, module.entry);
+    let (id, symbol) = (module.entry, symbol(function, module.entry));
     match (&function.kind, variant) {
-        (FuncKind::Host, Variant::Plain) => entry::host(&mut cx, function, &symbol)?,
-        (FuncKind::Loop { .. }, Variant::Plain) => entry::looping(&mut cx, function, &symbol, "")?,
-        (FuncKind::Kernel, Variant::Kernel { axis, width, full }) => entry::kernel(&mut cx, function, &symbol, *axis, *width, *full)?,
+        (FuncKind::Host, Variant::Plain) => entry::host(&mut cx, id, &symbol)?,
+        (FuncKind::Loop { .. }, Variant::Plain) => entry::looping(&mut cx, id, &symbol, "")?,
+        (FuncKind::Kernel, Variant::Kernel { axis, width, full }) => entry::kernel(&mut cx, id, &symbol, *axis, *width, *full)?,
         (kind, _) => return Err(EmitError::Internal(format!("an entry of kind {kind:?} with {variant:?}"))),
     }
     Ok(cx.finish(symbol))
@@ -97,22 +102,20 @@ impl ModuleCx<'_> {
         if let Some(name) = self.loops.get(&id.0) {
             return Ok(name.clone());
         }
-        let function = self.module.function(id);
-        let name = symbol(function, id);
+        let name = symbol(self.module.function(id), id);
         self.loops.insert(id.0, name.clone());
         match spread {
-            Spread::Threads => entry::points(self, function, &name, "internal ")?,
-            Spread::Lanes | Spread::Gangs => entry::looping(self, function, &name, "internal ")?,
+            Spread::Threads => entry::points(self, id, &name, "internal ")?,
+            Spread::Lanes | Spread::Gangs => entry::looping(self, id, &name, "internal ")?,
         }
         Ok(name)
     }
 
     /// The symbol of a rare function for so many lanes at once, written when it is first called.
     pub fn rare_symbol(&mut self, id: FuncId, lanes: u32) -> Res<String> {
-        let function = self.module.function(id);
-        let name = format!("{}.{lanes}", symbol(function, id));
+        let name = format!("{}.{lanes}", symbol(self.module.function(id), id));
         if self.helper(&name) {
-            call::rare(self, function, &name, lanes)?;
+            call::rare(self, id, &name, lanes)?;
         }
         Ok(name)
     }

@@ -10,9 +10,10 @@ use std::mem;
 use std::rc::Rc;
 
 use weft_ir::{Block, FuncKind, Label, Local, Op, Space, StmtKind, Value};
+use weft_passes::numbering::Numbered;
 use weft_passes::operands::{self, walk};
 
-use super::control::{Frame, FrameKind, size};
+use super::control::{Frame, FrameKind};
 use super::func::Fx;
 use super::kernel::{Counter, Geometry};
 use super::lanes::Spilled;
@@ -52,21 +53,20 @@ struct Carried {
 
 impl<'m> Fx<'_, 'm> {
     /// The lanes of a part, if such a block may be written for parts.
-    pub fn part_lanes(&self, block: &Block) -> Option<u32> {
+    pub fn part_lanes(&self, block: Numbered<'_>) -> Option<u32> {
         let lanes = self.cx.target.vector_bits / width::widest(self.f);
         let reduces = matches!(&self.f.kind, FuncKind::Loop { reductions, .. } if !reductions.is_empty());
         let alone = !self.is_warp && self.team.is_empty() && self.regions.is_none() && !reduces;
         let interleaved = self.f.arrays.iter().any(|a| a.space == Space::Local);
         let loops = |kind: &StmtKind| matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. });
         let fits = lanes > 1 && self.lanes > lanes && alone && !interleaved;
-        (fits && size(block) >= LEAST_STATEMENTS && !has(block, loops)).then_some(lanes)
+        (fits && block.size() >= LEAST_STATEMENTS && !has(block.block, loops)).then_some(lanes)
     }
 
-    /// Can a block inside the function be written for parts?
-    pub fn falls_apart(&self, block: &Block) -> bool {
+    /// Can a block inside the function be written for parts, if it is worth it?
+    fn falls_apart(&self, block: &Block) -> bool {
         let passes = |value: &Value| self.vals[value.index()].as_ref().is_none_or(can_pass);
-        self.part_lanes(block).is_some()
-            && !has(block, needs_whole_gang)
+        !has(block, needs_whole_gang)
             && stays_inside(block)
             && outer_values(block).iter().all(passes)
             && locals(block)
@@ -88,16 +88,17 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// A block for the lanes that are on, in code that stands a second time.
-    pub fn masked_block(&mut self, block: &'m Block) -> Res<()> {
+    pub fn masked_block(&mut self, block: Numbered<'m>) -> Res<()> {
         match (self.part_lanes(block), self.mask) {
-            (Some(lanes), Mask::Lanes(mask @ Operand::Reg(_))) if self.rest && self.falls_apart(block) => {
+            (Some(lanes), Mask::Lanes(mask @ Operand::Reg(_))) if self.rest && self.falls_apart(block.block) => {
                 self.block_in_parts(block, lanes, mask)
             }
             _ => self.block(block),
         }
     }
 
-    fn block_in_parts(&mut self, block: &'m Block, lanes: u32, mask: Operand) -> Res<()> {
+    fn block_in_parts(&mut self, numbered: Numbered<'m>, lanes: u32, mask: Operand) -> Res<()> {
+        let block = numbered.block;
         let mask = self.spill(Num::Varying(mask), self.mask_elem);
         let mut passed = Vec::new();
         for value in outer_values(block) {
@@ -118,7 +119,7 @@ impl<'m> Fx<'_, 'm> {
             join: over,
             check: over,
         });
-        self.block(block)?;
+        self.block(numbered)?;
         self.frames.pop();
         self.w.place(over);
         self.keep_part(&carried, part.at);

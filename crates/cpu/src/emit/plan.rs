@@ -2,43 +2,45 @@
 //! statements between are regions, and what regions hand to each other.
 
 use std::collections::{BTreeSet, HashMap};
+use std::mem;
 
-use weft_ir::{BarrierOp, BinOp, Block, Function, Local, Op, Space, Stmt, StmtKind, Value};
+use weft_ir::{BarrierOp, BinOp, Function, Local, Op, Space, Stmt, StmtKind, Value};
+use weft_passes::numbering::{Node, Numbered};
 use weft_passes::operands;
 
 /// A piece of a block that holds barriers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Piece<'m> {
     /// Statements each gang runs from end to end.
-    Run(&'m [Stmt]),
+    Run(Vec<Node<'m>>),
     Barrier,
     GridBarrier,
     /// A barrier that combines a bool of every thread into a value.
     Reduce(Value, BarrierOp, Value),
     /// Control that all threads of the block go through alike.
-    Control(&'m Stmt),
+    Control(Node<'m>),
 }
 
 /// Cuts a block of the skeleton.
-pub fn pieces(block: &Block) -> Vec<Piece<'_>> {
-    let (mut found, mut start) = (Vec::new(), 0);
-    for (i, stmt) in block.0.iter().enumerate() {
-        if !operands::is_around_barrier(stmt) {
+pub fn pieces(block: Numbered<'_>) -> Vec<Piece<'_>> {
+    let (mut found, mut run) = (Vec::new(), Vec::new());
+    for node in block.iter() {
+        if !operands::is_around_barrier(node.stmt) {
+            run.push(node);
             continue;
         }
-        if start < i {
-            found.push(Piece::Run(&block.0[start..i]));
+        if !run.is_empty() {
+            found.push(Piece::Run(mem::take(&mut run)));
         }
-        found.push(match &stmt.kind {
+        found.push(match &node.stmt.kind {
             StmtKind::Barrier => Piece::Barrier,
             StmtKind::GridBarrier => Piece::GridBarrier,
             StmtKind::Let(result, Op::BarrierReduce(op, value)) => Piece::Reduce(*result, *op, *value),
-            _ => Piece::Control(stmt),
+            _ => Piece::Control(node),
         });
-        start = i + 1;
     }
-    if start < block.0.len() {
-        found.push(Piece::Run(&block.0[start..]));
+    if !run.is_empty() {
+        found.push(Piece::Run(run));
     }
     found
 }
@@ -62,10 +64,10 @@ pub struct Plan<'m> {
 }
 
 impl<'m> Plan<'m> {
-    pub fn new(f: &'m Function) -> Plan<'m> {
+    pub fn new(f: &Function, body: Numbered<'m>) -> Plan<'m> {
         let mut plan = Plan::default();
         let mut skeleton = Vec::new();
-        plan.block(&f.body, false, &mut skeleton);
+        plan.block(body, false, &mut skeleton);
         for region in 0..plan.reads.len() {
             let foreign: BTreeSet<Value> = plan.reads[region]
                 .iter()
@@ -83,7 +85,7 @@ impl<'m> Plan<'m> {
         plan
     }
 
-    fn block(&mut self, block: &'m Block, in_loop: bool, skeleton: &mut Vec<Value>) {
+    fn block(&mut self, block: Numbered<'m>, in_loop: bool, skeleton: &mut Vec<Value>) {
         for piece in pieces(block) {
             match piece {
                 Piece::Barrier | Piece::GridBarrier => {}
@@ -91,21 +93,22 @@ impl<'m> Plan<'m> {
                     self.reads.push(BTreeSet::from([value]));
                     self.locals.push(BTreeSet::new());
                 }
-                Piece::Run(stmts) => {
+                Piece::Run(nodes) => {
                     let region = self.reads.len();
                     self.reads.push(BTreeSet::new());
                     self.locals.push(BTreeSet::new());
-                    stmts.iter().for_each(|stmt| self.stmt(stmt, region));
+                    nodes.iter().for_each(|node| self.stmt(node.stmt, region));
                     for local in self.locals[region].clone() {
                         if in_loop || self.locals[..region].iter().any(|l| l.contains(&local)) {
                             self.kept_locals.insert(local);
                         }
                     }
                 }
-                Piece::Control(stmt) => {
+                Piece::Control(node) => {
+                    let stmt = node.stmt;
                     operands::stmt_operands(&stmt.kind, &mut |v| skeleton.push(v));
                     let in_loop = in_loop || matches!(stmt.kind, StmtKind::Loop(_) | StmtKind::For { .. });
-                    operands::blocks(&stmt.kind).for_each(|inner| self.block(inner, in_loop, skeleton));
+                    node.blocks().for_each(|inner| self.block(inner, in_loop, skeleton));
                 }
             }
         }

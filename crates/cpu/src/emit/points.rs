@@ -53,7 +53,7 @@ impl Fx<'_, '_> {
         }
         self.mask = Mask::Full;
         self.frames.push(end_frame(next));
-        self.block(&f.body)?;
+        self.block(self.body)?;
         self.frames.pop();
         self.w.br(next);
         self.w.place(next);

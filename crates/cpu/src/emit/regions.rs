@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use weft_ir::{Block, Local, Stmt, StmtKind, Value};
+use weft_passes::numbering::Node;
 use weft_passes::operands;
 use weft_passes::uniformity::Class;
 
@@ -74,7 +75,7 @@ pub fn has_barrier(block: &Block) -> bool {
 impl<'m> Fx<'_, 'm> {
     pub fn run_regions(&mut self, lane_axis: Option<usize>, full: bool, block_end: Label) -> Res<()> {
         let f = self.f;
-        let plan = Plan::new(f);
+        let plan = Plan::new(f, self.body);
         let gangs = self.gang_count(lane_axis);
         let (mut values, mut slots) = (BTreeMap::new(), BTreeMap::new());
         for value in &plan.kept {
@@ -123,7 +124,7 @@ impl<'m> Fx<'_, 'm> {
         }
         self.regions = Some(Box::new(regions));
         self.start_masks()?;
-        self.skeleton(&plan, &f.body)?;
+        self.skeleton(&plan, self.body)?;
         self.w.br(block_end);
         self.regions = None;
         Ok(())
@@ -266,7 +267,7 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// Runs statements, then `finish`, for every gang of the block.
-    pub fn region(&mut self, plan: &Plan<'m>, stmts: &'m [Stmt], finish: &mut dyn FnMut(&mut Self) -> Res<()>) -> Res<()> {
+    pub fn region(&mut self, plan: &Plan<'m>, nodes: &[Node<'m>], finish: &mut dyn FnMut(&mut Self) -> Res<()>) -> Res<()> {
         let state = self.state()?;
         let region = state.next;
         state.next += 1;
@@ -278,7 +279,7 @@ impl<'m> Fx<'_, 'm> {
         let exchange = Exchange {
             number: region,
             read: of_values(&mut plan.reads[region].iter().copied()),
-            made: of_values(&mut made_values(stmts).into_iter()),
+            made: of_values(&mut made_values(nodes).into_iter()),
             locals: plan.locals[region]
                 .iter()
                 .filter_map(|l| Some((*l, state.locals.get(l)?.clone())))
@@ -286,10 +287,10 @@ impl<'m> Fx<'_, 'm> {
         };
         self.w.store(Ty::I64, Operand::Int(0), gang_slot);
         self.w.store(Ty::BOOL, Operand::Bool(false), alive);
-        let together = if full && active.is_none() { self.team_size(stmts) } else { 1 };
+        let together = if full && active.is_none() { self.team_size(nodes) } else { 1 };
         if let (Some(lane_axis), 2..) = (lane_axis, together) {
             self.teams_of_block(lane_axis, together, |fx, places, next| {
-                fx.team_region(plan, &exchange, stmts, places, finish)?;
+                fx.team_region(plan, &exchange, nodes, places, finish)?;
                 fx.w.br(next);
                 Ok(())
             })?;
@@ -299,7 +300,7 @@ impl<'m> Fx<'_, 'm> {
                 let end = fx.w.label();
                 let work = fx.enter_gang(active, gang, end, next);
                 fx.start_region(plan, &exchange, gang)?;
-                fx.stmts(stmts)?;
+                fx.stmts(nodes)?;
                 finish(fx)?;
                 fx.frames.clear();
                 fx.w.place(end);
@@ -322,7 +323,7 @@ impl<'m> Fx<'_, 'm> {
         if active.is_some() {
             let any = self.w.load(Ty::BOOL, alive);
             self.w.cond_br(any, go_on, block_end);
-        } else if let Some(ended) = ended.filter(|_| returns(stmts)) {
+        } else if let Some(ended) = ended.filter(|_| nodes.iter().any(|node| returns(node.stmt))) {
             let all = self.w.load(Ty::BOOL, ended);
             self.w.cond_br(all, block_end, go_on);
         }
@@ -335,7 +336,7 @@ impl<'m> Fx<'_, 'm> {
         &mut self,
         plan: &Plan<'m>,
         exchange: &Exchange,
-        stmts: &'m [Stmt],
+        nodes: &[Node<'m>],
         places: &[Place],
         finish: &mut dyn FnMut(&mut Self) -> Res<()>,
     ) -> Res<()> {
@@ -354,7 +355,7 @@ impl<'m> Fx<'_, 'm> {
         let end = self.w.label();
         self.frames.clear();
         self.frames.push(super::entry::end_frame(end));
-        self.stmts(stmts)?;
+        self.stmts(nodes)?;
         self.each_member(&mut |fx, _| finish(fx))?;
         self.frames.clear();
         self.w.place(end);
@@ -485,18 +486,16 @@ impl<'m> Fx<'_, 'm> {
     }
 }
 
-fn returns(stmts: &[Stmt]) -> bool {
-    let ends = |kind: &StmtKind| matches!(kind, StmtKind::Return(_) | StmtKind::Raise { .. });
-    stmts
-        .iter()
-        .any(|stmt| ends(&stmt.kind) || operands::blocks(&stmt.kind).any(|block| returns(&block.0)))
+fn returns(stmt: &Stmt) -> bool {
+    matches!(stmt.kind, StmtKind::Return(_) | StmtKind::Raise { .. })
+        || operands::blocks(&stmt.kind).any(|block| block.0.iter().any(returns))
 }
 
 /// The values a run of statements defines itself; those in its nested blocks are not read elsewhere.
-fn made_values(stmts: &[Stmt]) -> Vec<Value> {
+fn made_values(nodes: &[Node<'_>]) -> Vec<Value> {
     let mut made = Vec::new();
-    for stmt in stmts {
-        operands::defs(&stmt.kind, &mut |v| made.push(v));
+    for node in nodes {
+        operands::defs(&node.stmt.kind, &mut |v| made.push(v));
     }
     made
 }

@@ -1,6 +1,7 @@
 //! Control around barriers: what all threads of a block go through alike, written once for the block.
 
-use weft_ir::{BarrierOp, Block, Span, Stmt, StmtKind, Value};
+use weft_ir::{BarrierOp, Span, Stmt, StmtKind, Value};
+use weft_passes::numbering::{Node, Numbered};
 use weft_passes::uniformity::{Class, DIVERGENT_BARRIER};
 
 use super::control::FrameKind;
@@ -13,14 +14,14 @@ use super::views::Slot;
 use super::writer::{Elem, Label, Operand, Ty};
 
 impl<'m> Fx<'_, 'm> {
-    pub fn skeleton(&mut self, plan: &Plan<'m>, block: &'m Block) -> Res<()> {
+    pub fn skeleton(&mut self, plan: &Plan<'m>, block: Numbered<'m>) -> Res<()> {
         for piece in pieces(block) {
             match piece {
                 Piece::Barrier => {}
                 Piece::GridBarrier => self.grid_barrier(),
                 Piece::Reduce(result, op, value) => self.reduce(plan, result, op, value)?,
-                Piece::Run(stmts) => self.region(plan, stmts, &mut |_| Ok(()))?,
-                Piece::Control(stmt) => self.skeleton_control(plan, stmt)?,
+                Piece::Run(nodes) => self.region(plan, &nodes, &mut |_| Ok(()))?,
+                Piece::Control(node) => self.skeleton_control(plan, node)?,
             }
         }
         Ok(())
@@ -92,13 +93,15 @@ impl<'m> Fx<'_, 'm> {
         self.unsupported(DIVERGENT_BARRIER)
     }
 
-    fn skeleton_control(&mut self, plan: &Plan<'m>, stmt: &'m Stmt) -> Res<()> {
+    fn skeleton_control(&mut self, plan: &Plan<'m>, node: Node<'m>) -> Res<()> {
+        let stmt = node.stmt;
         self.span = stmt.span;
         match &stmt.kind {
             StmtKind::If { cond, then, other } => {
                 self.demand_common(stmt, &[*cond])?;
                 let cond = self.common_number(plan, *cond)?;
                 let cond = self.take(cond, Ty::BOOL);
+                let [then, other] = node.sides(then, other);
                 let (yes, no, join) = (self.w.label(), self.w.label(), self.w.label());
                 self.w.cond_br(cond, yes, no);
                 self.w.place(yes);
@@ -112,14 +115,14 @@ impl<'m> Fx<'_, 'm> {
             StmtKind::Loop(body) => {
                 let (head, after) = (self.w.label(), self.w.label());
                 self.w.place(head);
-                self.skeleton_body(plan, body, &[(FrameKind::After, after), (FrameKind::Next, head)])?;
+                self.skeleton_body(plan, node.body(body), &[(FrameKind::After, after), (FrameKind::Next, head)])?;
                 self.w.br(head);
                 self.w.place(after);
                 Ok(())
             }
             StmtKind::Scope(label, body) => {
                 let after = self.w.label();
-                self.skeleton_body(plan, body, &[(FrameKind::Scope(*label), after)])?;
+                self.skeleton_body(plan, node.body(body), &[(FrameKind::Scope(*label), after)])?;
                 self.w.place(after);
                 Ok(())
             }
@@ -129,7 +132,7 @@ impl<'m> Fx<'_, 'm> {
                 stop,
                 step,
                 body,
-            } => self.skeleton_for(plan, stmt, *var, [*start, *stop, *step], body),
+            } => self.skeleton_for(plan, stmt, *var, [*start, *stop, *step], node.body(body)),
             StmtKind::Break => self.skeleton_jump(FrameKind::After),
             StmtKind::Continue => self.skeleton_jump(FrameKind::Next),
             StmtKind::Leave(label) => self.skeleton_jump(FrameKind::Scope(*label)),
@@ -137,7 +140,7 @@ impl<'m> Fx<'_, 'm> {
         }
     }
 
-    fn skeleton_body(&mut self, plan: &Plan<'m>, body: &'m Block, targets: &[(FrameKind, Label)]) -> Res<()> {
+    fn skeleton_body(&mut self, plan: &Plan<'m>, body: Numbered<'m>, targets: &[(FrameKind, Label)]) -> Res<()> {
         let depth = self.state()?.targets.len();
         self.state()?.targets.extend_from_slice(targets);
         self.skeleton(plan, body)?;
@@ -156,7 +159,7 @@ impl<'m> Fx<'_, 'm> {
         }
     }
 
-    fn skeleton_for(&mut self, plan: &Plan<'m>, stmt: &'m Stmt, var: Value, values: [Value; 3], body: &'m Block) -> Res<()> {
+    fn skeleton_for(&mut self, plan: &Plan<'m>, stmt: &Stmt, var: Value, values: [Value; 3], body: Numbered<'m>) -> Res<()> {
         self.demand_common(stmt, &values)?;
         let [start, stop, step] = values;
         let by = self.common_number(plan, step)?;

@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use weft_ir::{Block, Geometry, Op, Stmt, StmtKind, Value};
-use weft_passes::operands::{blocks, walk};
+use weft_ir::{Geometry, Op, StmtKind, Value};
+use weft_passes::numbering::Node;
+use weft_passes::operands::walk;
 use weft_passes::uniformity::{Class, Facts};
 
-use super::control::size;
 use super::func::Fx;
 use super::mask::Mask;
 use super::values::{Num, Res, Val};
@@ -45,31 +45,31 @@ pub struct Place {
 
 impl<'m> Fx<'_, 'm> {
     /// How many gangs to write together for a region in which all lanes are on.
-    pub fn team_size(&self, stmts: &'m [Stmt]) -> usize {
+    pub fn team_size(&self, nodes: &[Node<'m>]) -> usize {
         let bits = self.lanes * width::widest(self.f);
         let vectors = bits.div_ceil(self.cx.target.vector_bits) as usize;
         let mut held = 0;
-        width::each_innermost_loop(stmts, &mut |looping, body| {
+        width::each_innermost_loop(nodes.iter().map(|node| node.stmt), &mut |looping, body| {
             held = held.max(width::held(self.f, &self.info, looping, body))
         });
-        if held == 0 || !stmts.iter().all(|stmt| self.is_common(stmt)) {
+        if held == 0 || !nodes.iter().all(|node| self.is_common(*node)) {
             return 1;
         }
-        let statements: usize = stmts.iter().map(|stmt| 1 + blocks(&stmt.kind).map(size).sum::<usize>()).sum();
+        let statements: usize = nodes.iter().map(|node| node.size()).sum();
         let most = (CHAINS / (held * vectors)).min(STATEMENTS / statements.max(1));
         if most < 2 { 1 } else { 1 << most.ilog2() }
     }
 
     /// Does a statement neither end nor part what the threads of a block do alike?
-    fn is_common(&self, stmt: &Stmt) -> bool {
+    fn is_common(&self, node: Node<'_>) -> bool {
         let alike = |v: &Value| matches!(self.info.values[v.index()], Class::Block | Class::Unset);
-        let all = |block: &Block| block.0.iter().all(|stmt| self.is_common(stmt));
-        match &stmt.kind {
+        let inside = || node.blocks().all(|block| block.iter().all(|inner| self.is_common(inner)));
+        match &node.stmt.kind {
             StmtKind::Let(..) | StmtKind::Set(..) | StmtKind::Store { .. } => true,
-            StmtKind::If { cond, then, other } => alike(cond) && all(then) && all(other),
-            StmtKind::For {
-                start, stop, step, body, ..
-            } => self.facts(stmt) == Facts::default() && [start, stop, step].into_iter().all(alike) && all(body),
+            StmtKind::If { cond, .. } => alike(cond) && inside(),
+            StmtKind::For { start, stop, step, .. } => {
+                self.facts(node) == Facts::default() && [start, stop, step].into_iter().all(alike) && inside()
+            }
             _ => false,
         }
     }

@@ -55,7 +55,7 @@ fn lanes_of_a_line(func: &Function) -> u32 {
 }
 
 /// The loops that hold no loop.
-pub fn each_innermost_loop(stmts: &[Stmt], visit: &mut dyn FnMut(&StmtKind, &Block)) {
+pub fn each_innermost_loop<'a>(stmts: impl IntoIterator<Item = &'a Stmt>, visit: &mut dyn FnMut(&StmtKind, &Block)) {
     for stmt in stmts {
         match &stmt.kind {
             StmtKind::Loop(body) | StmtKind::For { body, .. } if !has_loop(body) => visit(&stmt.kind, body),

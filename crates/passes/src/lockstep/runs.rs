@@ -8,7 +8,7 @@ use weft_ir::{Block, Label, Local, Op, Stmt, StmtKind, Value};
 use super::frames::{Code, target_of};
 use super::together::{i32, if_then};
 use super::walk::Walk;
-use crate::numbering::{Numbered, StmtId};
+use crate::numbering::{Node, StmtId};
 use crate::operands::{blocks, blocks_mut, op_operands, walk as each_stmt};
 use crate::uniformity::Class;
 
@@ -148,39 +148,32 @@ impl Walk<'_> {
     }
 
     /// A statement without meetings out of which some threads jump: they only take note of where to.
-    pub fn exits(&mut self, id: StmtId, stmt: &Stmt) {
-        self.set_apart(stmt);
-        self.b.span = stmt.span;
+    pub fn exits(&mut self, node: Node<'_>) {
+        self.set_apart(node.stmt);
+        self.b.span = node.stmt.span;
         let label = Label(self.next_label);
         self.next_label += 1;
         let mut jumps = Vec::new();
-        let mut body = Block(vec![stmt.clone()]);
-        let numbered = Numbered {
-            block: &Block(vec![stmt.clone()]),
-            first: id,
-        };
-        self.divert(&mut body, numbered, &mut Inside::default(), label, &mut jumps);
+        let mut body = Block(vec![node.stmt.clone()]);
+        self.divert(&mut body, &[node], &mut Inside::default(), label, &mut jumps);
         self.guarded(|walk| walk.b.push(StmtKind::Scope(label, body)));
         jumps.into_iter().for_each(|(depth, code)| self.left_for(depth, code));
     }
 
-    /// Replaces jumps that lead out of the block.
-    fn divert(&mut self, block: &mut Block, numbered: Numbered<'_>, inside: &mut Inside, label: Label, jumps: &mut Vec<(usize, Code)>) {
-        let ids: Vec<_> = numbered
-            .iter()
-            .map(|(id, stmt)| (id, Numbered::nested(id, stmt).collect::<Vec<_>>()))
-            .collect();
-        for (mut stmt, (id, nested)) in mem::take(&mut block.0).into_iter().zip(ids) {
+    /// Replaces jumps that lead out of the block, a copy of the statements `nodes`.
+    fn divert(&mut self, block: &mut Block, nodes: &[Node<'_>], inside: &mut Inside, label: Label, jumps: &mut Vec<(usize, Code)>) {
+        for (mut stmt, node) in mem::take(&mut block.0).into_iter().zip(nodes) {
             if inside.keeps(&stmt.kind) || !is_jump(&stmt.kind) {
                 let opened = inside.open(&stmt.kind);
-                for (inner, numbered) in blocks_mut(&mut stmt.kind).zip(nested) {
-                    self.divert(inner, numbered, inside, label, jumps);
+                for (inner, numbered) in blocks_mut(&mut stmt.kind).zip(node.blocks()) {
+                    let nodes: Vec<_> = numbered.iter().collect();
+                    self.divert(inner, &nodes, inside, label, jumps);
                 }
                 inside.close(opened);
                 block.0.push(stmt);
                 continue;
             }
-            let Some((depth, code)) = self.destination(id, &stmt) else {
+            let Some((depth, code)) = self.destination(node.id, &stmt) else {
                 block.0.push(stmt);
                 continue;
             };

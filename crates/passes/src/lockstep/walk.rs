@@ -9,7 +9,7 @@ use super::runs::{is_jump, jumps_out};
 use super::together::{Together, i32, if_then};
 use super::warps::Slots;
 use super::{Facts, Options, is_meeting};
-use crate::numbering::{Numbered, StmtId};
+use crate::numbering::{Node, Numbered, StmtId};
 use crate::operands::{blocks, walk as each_stmt};
 use crate::uniformity::{Class, Uniformity};
 
@@ -139,10 +139,11 @@ impl<'a> Walk<'a> {
 
     /// `more`: threads may meet behind the block.
     fn block(&mut self, block: Numbered<'_>, more: bool) {
-        let stmts: Vec<_> = block.iter().collect();
-        let last_meeting = stmts.iter().rposition(|(_, stmt)| self.has_meeting(stmt));
+        let nodes: Vec<_> = block.iter().collect();
+        let last_meeting = nodes.iter().rposition(|node| self.has_meeting(node.stmt));
         let mut run: Vec<&Stmt> = Vec::new();
-        for (i, (id, stmt)) in stmts.iter().enumerate() {
+        for (i, node) in nodes.iter().enumerate() {
+            let stmt = node.stmt;
             let before_meeting = last_meeting.is_some_and(|last| i < last);
             if !more && last_meeting.is_none_or(|last| i > last) {
                 // Nobody waits for anybody any more.
@@ -157,8 +158,8 @@ impl<'a> Walk<'a> {
             self.run(&std::mem::take(&mut run));
             self.b.span = stmt.span;
             match &stmt.kind {
-                _ if nested => self.control(*id, stmt, meets, more || before_meeting),
-                kind if is_jump(kind) => self.jump(*id, stmt),
+                _ if nested => self.control(*node, meets, more || before_meeting),
+                kind if is_jump(kind) => self.jump(*node),
                 kind => self.meet(kind),
             }
         }
@@ -169,9 +170,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn control(&mut self, id: StmtId, stmt: &Stmt, meets: bool, more: bool) {
-        let nested: Vec<_> = Numbered::nested(id, stmt).collect();
-        match (&stmt.kind, nested.as_slice()) {
+    fn control(&mut self, node: Node<'_>, meets: bool, more: bool) {
+        let nested: Vec<_> = node.blocks().collect();
+        let id = node.id;
+        match (&node.stmt.kind, nested.as_slice()) {
             (StmtKind::If { cond, .. }, [then, other]) if self.agreed(*cond) => self.branch(*cond, *then, *other, more),
             (StmtKind::If { cond, .. }, [then, other]) if meets => self.both_sides(id, *cond, *then, *other, more),
             (StmtKind::Scope(label, _), [body]) if meets => self.scope(id, *label, *body, more),
@@ -190,7 +192,7 @@ impl<'a> Walk<'a> {
                 };
                 self.looping(id, Some(range), *body);
             }
-            _ => self.exits(id, stmt),
+            _ => self.exits(node),
         }
     }
 
@@ -205,8 +207,9 @@ impl<'a> Walk<'a> {
     }
 
     /// All threads that are here jump, in the skeleton.
-    fn jump(&mut self, id: StmtId, stmt: &Stmt) {
-        let Some((depth, code)) = self.destination(id, stmt) else {
+    fn jump(&mut self, node: Node<'_>) {
+        let stmt = node.stmt;
+        let Some((depth, code)) = self.destination(node.id, stmt) else {
             return self.b.push(stmt.kind.clone());
         };
         // Who waits for something inside of what is left would never be woken.
@@ -283,7 +286,7 @@ impl<'a> Walk<'a> {
         self.alive = false;
         let meets_in_other = other.block.0.iter().any(|stmt| self.has_meeting(stmt));
         self.block(then, more || meets_in_other);
-        if other.block.0.is_empty() {
+        if other.is_empty() {
             self.arrive(first);
         } else {
             let here = self.waits_for(Code::HERE);
