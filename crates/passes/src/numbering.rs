@@ -149,7 +149,7 @@ host @f(%0 c: bool, %1 n: i64) {
       leave ^0
     }
   }
-  for %2 in range(%1, %1, %1) {
+  for %2: i64 = %1 to %1 step %1 {
     if %0 {
       return
     } else {
