@@ -176,6 +176,17 @@ impl CmpOp {
             CmpOp::Ge => CmpOp::Lt,
         }
     }
+
+    /// What holds of `b` and `a` where this holds of `a` and `b`.
+    pub const fn mirrored(self) -> CmpOp {
+        match self {
+            CmpOp::Eq | CmpOp::Ne => self,
+            CmpOp::Lt => CmpOp::Gt,
+            CmpOp::Le => CmpOp::Ge,
+            CmpOp::Gt => CmpOp::Lt,
+            CmpOp::Ge => CmpOp::Le,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -88,7 +88,7 @@ impl Lower<'_> {
             return Ok(self.b.compare(op, x, y));
         }
         match (x.scalar == Scalar::U64, y.scalar == Scalar::U64) {
-            (true, false) => self.compare_u64(swap(op), b, a, span),
+            (true, false) => self.compare_u64(op.mirrored(), b, a, span),
             (false, true) => self.compare_u64(op, a, b, span),
             _ => {
                 let (x, y) = (self.number_as(a, Scalar::I64, span)?, self.number_as(b, Scalar::I64, span)?);
@@ -213,16 +213,6 @@ fn ordering(op: PyCmp) -> CmpOp {
         PyCmp::GtE => CmpOp::Ge,
         PyCmp::NotEq => CmpOp::Ne,
         _ => CmpOp::Eq,
-    }
-}
-
-fn swap(op: CmpOp) -> CmpOp {
-    match op {
-        CmpOp::Lt => CmpOp::Gt,
-        CmpOp::Le => CmpOp::Ge,
-        CmpOp::Gt => CmpOp::Lt,
-        CmpOp::Ge => CmpOp::Le,
-        same => same,
     }
 }
 

@@ -80,14 +80,14 @@ impl Fx<'_> {
     pub fn suppose(&mut self, cond: Value, holds: bool) {
         match self.defs[cond.index()] {
             Some(Op::Compare(op, a, b)) if self.f.ty(*a).scalar() == Some(Scalar::I64) => {
-                let op = if holds { *op } else { opposite(*op) };
+                let op = if holds { *op } else { op.opposite() };
                 let range = |value: Value| self.num(value).ok().and_then(Num::range);
                 let (of_a, of_b) = (range(*a), range(*b));
                 if let Some(other) = of_b {
                     self.limit(*a, op, other);
                 }
                 if let Some(other) = of_a {
-                    self.limit(*b, mirrored(op), other);
+                    self.limit(*b, op.mirrored(), other);
                 }
             }
             Some(Op::Binary(BinOp::And, a, b)) if holds => [*a, *b].into_iter().for_each(|cond| self.suppose(cond, true)),
@@ -122,26 +122,5 @@ impl Fx<'_> {
         {
             self.known.locals.insert(local, (range, count));
         }
-    }
-}
-
-const fn opposite(op: CmpOp) -> CmpOp {
-    match op {
-        CmpOp::Eq => CmpOp::Ne,
-        CmpOp::Ne => CmpOp::Eq,
-        CmpOp::Lt => CmpOp::Ge,
-        CmpOp::Le => CmpOp::Gt,
-        CmpOp::Gt => CmpOp::Le,
-        CmpOp::Ge => CmpOp::Lt,
-    }
-}
-
-const fn mirrored(op: CmpOp) -> CmpOp {
-    match op {
-        CmpOp::Lt => CmpOp::Gt,
-        CmpOp::Le => CmpOp::Ge,
-        CmpOp::Gt => CmpOp::Lt,
-        CmpOp::Ge => CmpOp::Le,
-        same => same,
     }
 }
