@@ -239,6 +239,9 @@ fn modules_that_the_assembler_refuses() {
     };
     let bad = |body: &str, part: &str| refused(&kernel(0, &format!("{body}\n  ret;")), part);
     bad("$L_a:\n  add.s32 %r1, %r2, %r3;\n$L_a:", "duplicate definition of label");
+    bad("  .reg .b32 tmp;\n  .reg .b16 tmp;", "duplicate definition of variable tmp");
+    bad("  bra $L_in;\n  { $L_in: add.s32 %r1, %r2, %r3; }", "unknown label $L_in");
+    bad("  { .reg .b32 tmp;\n  mov.b32 tmp, 0; }\n  mov.b32 %r1, tmp;", "tmp");
     bad("  bar.sync 16;", "no barrier 16");
     bad("  bar.sync 1, 33;", "multiple of 32");
     bad("  fence.acq_rel;", "no such form");

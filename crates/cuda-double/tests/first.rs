@@ -88,3 +88,23 @@ fn out_of_bounds_is_explained_and_sticks() {
     let mut address = 0;
     assert_eq!(unsafe { cuMemAlloc_v2(&mut address, 4) }, 700);
 }
+
+/// What a block declares hides the same names outside until it ends: registers of other types too, as LLVM's own blocks have them.
+#[test]
+fn names_of_nested_blocks() {
+    let gpu = Gpu::new();
+    let k = gpu.kernel(&kernel(
+        1,
+        "  .reg .b32 tmp;
+           mov.b32 tmp, 7;
+           mov.b32 %r5, 65543;
+           { .reg .b16 tmp; .reg .b16 low; mov.b32 {tmp, low}, %r5; cvt.u32.u16 %r6, tmp; bra $L_a; mov.b32 %r6, 0; $L_a: }
+           { .reg .b32 tmp; mov.b64 {%r7, tmp}, %rd0; mov.b32 tmp, 9; bra $L_a; mov.b32 %r6, 0; $L_a: }
+           add.s32 %r6, %r6, tmp;
+           st.global.b32 [%rd0], %r6;
+           ret;",
+    ));
+    let out = gpu.alloc(4);
+    gpu.run(k, 1, 1, &[out]);
+    assert_eq!(gpu.download::<u32>(out, 1), [14]);
+}

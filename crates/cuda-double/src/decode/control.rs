@@ -48,7 +48,7 @@ impl Decoder<'_> {
         let [index, Operand::Name(table)] = operands else {
             return self.error("expected an index and a list of targets");
         };
-        let Some(table) = self.tables.get(table).copied() else {
+        let Some(table) = self.table(table) else {
             return self.error(format!("unknown list of targets {table}"));
         };
         let index = self.source(index, Ty::U32)?;

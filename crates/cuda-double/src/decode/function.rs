@@ -1,8 +1,7 @@
 //! One function: its names, and which part of the decoder an instruction belongs to.
 
-use std::collections::HashMap;
-
 use super::mods::Mods;
+use super::names::{BlockId, Meaning, Names};
 use super::{Linker, Symbol, forms};
 use crate::exec::inst::{FunctionCode, Inst, Op, Pred, Special, special, window};
 use crate::exec::lanes::Slot;
@@ -79,29 +78,23 @@ pub(super) fn decode(linker: &mut Linker, function: &Function) -> Result<()> {
     let mut decoder = Decoder {
         start: linker.code.len() as u32,
         linker,
-        registers: HashMap::new(),
-        places: HashMap::new(),
+        names: Names::new(),
         rows: 0,
         preds: 0,
         frame: code.frame,
         local: 0,
-        labels: HashMap::new(),
         branches: Vec::new(),
-        tables: HashMap::new(),
+        targets: Vec::new(),
         guard: Pred::TRUE,
         line: function.line,
     };
-    decoder.parameters(function, &code);
-    decoder.registers(&body.registers)?;
-    for variable in &body.variables {
-        decoder.variable(variable)?;
-    }
+    decoder.parameters(function, &code)?;
     for statement in &body.statements {
         decoder.statement(statement)?;
     }
     decoder.guard = Pred::TRUE;
     decoder.push(Op::Return);
-    decoder.resolve(&body.statements)?;
+    decoder.resolve()?;
     let (start, rows, preds, frame, local) = (decoder.start, decoder.rows, decoder.preds, decoder.frame, decoder.local);
     let shared = linker.shared;
     let code = &mut linker.functions[number as usize];
@@ -117,16 +110,15 @@ pub(super) fn decode(linker: &mut Linker, function: &Function) -> Result<()> {
 pub(super) struct Decoder<'a> {
     pub linker: &'a mut Linker,
     start: u32,
-    registers: HashMap<String, Register>,
-    places: HashMap<String, Place>,
+    names: Names,
     rows: u32,
     preds: u32,
     frame: u32,
     local: u32,
-    labels: HashMap<String, u32>,
-    branches: Vec<(u32, String)>,
-    /// Branch tables by label: their number, filled in at the end.
-    pub tables: HashMap<String, u32>,
+    /// Branches, the blocks that they stand in and their labels: filled in at the end.
+    branches: Vec<(u32, BlockId, String)>,
+    /// The same of branch tables, by number.
+    targets: Vec<(u32, BlockId, Vec<String>)>,
     pub guard: Pred,
     pub line: u32,
 }
@@ -136,7 +128,7 @@ impl Decoder<'_> {
         Err(PtxError::new(self.line, message))
     }
 
-    fn parameters(&mut self, function: &Function, code: &FunctionCode) {
+    fn parameters(&mut self, function: &Function, code: &FunctionCode) -> Result<()> {
         let mut name_all = |params: &[Param], places: &[(u32, u32)]| {
             for (param, (offset, bytes)) in params.iter().zip(places) {
                 let place = if function.entry {
@@ -147,25 +139,37 @@ impl Decoder<'_> {
                         bytes: *bytes,
                     }
                 };
-                self.places.insert(param.name.clone(), place);
+                self.define(&param.name, Meaning::Place(place))?;
             }
+            Ok(())
         };
-        name_all(&function.params, if function.entry { &code.kernel_params } else { &code.params });
-        name_all(&function.results, &code.results);
+        name_all(&function.params, if function.entry { &code.kernel_params } else { &code.params })?;
+        name_all(&function.results, &code.results)
     }
 
-    fn registers(&mut self, declared: &[(String, Ty)]) -> Result<()> {
-        for (name, ty) in declared {
+    fn define(&mut self, name: &str, meaning: Meaning) -> Result<()> {
+        if self.names.define(name, meaning) {
+            return Ok(());
+        }
+        let what = if matches!(meaning, Meaning::Label(_) | Meaning::Targets(_)) {
+            "label"
+        } else {
+            "variable"
+        };
+        self.error(format!("duplicate definition of {what} {name}"))
+    }
+
+    fn registers(&mut self, names: &[String], ty: Ty) -> Result<()> {
+        for name in names {
             let register = match ty {
                 Ty::Pred => {
                     self.preds += 1;
                     Register::Pred(self.preds - 1)
                 }
                 Ty::B128 => return self.error("128-bit registers are not supported"),
-                ty => Register::Row(self.temporary_row(), *ty),
+                ty => Register::Row(self.temporary_row(), ty),
             };
-            // A block of inline assembly may declare the same name again; its own register is as good.
-            self.registers.insert(name.clone(), register);
+            self.define(name, Meaning::Register(register))?;
         }
         Ok(())
     }
@@ -208,45 +212,47 @@ impl Decoder<'_> {
             },
             _ => return self.error("unsupported state space in a function"),
         };
-        self.places.insert(variable.name.clone(), place);
-        Ok(())
+        self.define(&variable.name, Meaning::Place(place))
     }
 
     fn statement(&mut self, statement: &Statement) -> Result<()> {
         match statement {
-            Statement::Label(name) => match self.labels.insert(name.clone(), self.linker.code.len() as u32) {
-                None => Ok(()),
-                Some(_) => self.error(format!("duplicate definition of label {name}")),
-            },
-            Statement::Targets(name, _) => {
-                self.linker.tables.push(Vec::new());
-                self.tables.insert(name.clone(), self.linker.tables.len() as u32 - 1);
+            Statement::Open => {
+                self.names.open_block();
                 Ok(())
             }
-            Statement::Param(variable) => self.variable(variable),
+            Statement::Close => {
+                self.names.close_block();
+                Ok(())
+            }
+            Statement::Registers(names, ty) => self.registers(names, *ty),
+            Statement::Variable(variable) => self.variable(variable),
+            Statement::Label(name) => self.define(name, Meaning::Label(self.linker.code.len() as u32)),
+            Statement::Targets(name, labels) => {
+                let table = self.linker.tables.len() as u32;
+                self.linker.tables.push(Vec::new());
+                self.targets.push((table, self.names.block(), labels.clone()));
+                self.define(name, Meaning::Targets(table))
+            }
             Statement::Instruction(instruction) => self.instruction(instruction),
         }
     }
 
     /// Fills in where branches go.
-    fn resolve(&mut self, statements: &[Statement]) -> Result<()> {
-        let find = |label: &String| {
-            self.labels
-                .get(label)
-                .copied()
-                .ok_or_else(|| PtxError::new(self.line, format!("unknown label {label}")))
+    fn resolve(&mut self) -> Result<()> {
+        let find = |block: BlockId, label: &String| {
+            let unknown = || PtxError::new(self.line, format!("unknown label {label}"));
+            self.names.label(block, label).ok_or_else(unknown)
         };
-        for (at, label) in &self.branches {
-            let to = find(label)?;
+        for (at, block, label) in &self.branches {
+            let to = find(*block, label)?;
             if let Op::Branch { target } = &mut self.linker.code[*at as usize].op {
                 *target = to;
             }
         }
-        for statement in statements {
-            if let Statement::Targets(name, labels) = statement {
-                let table = labels.iter().map(find).collect::<Result<Vec<_>>>()?;
-                self.linker.tables[self.tables[name] as usize] = table;
-            }
+        for (table, block, labels) in &self.targets {
+            let labels = labels.iter().map(|label| find(*block, label));
+            self.linker.tables[*table as usize] = labels.collect::<Result<Vec<_>>>()?;
         }
         Ok(())
     }
@@ -260,16 +266,31 @@ impl Decoder<'_> {
     }
 
     pub fn branch(&mut self, label: &str) {
-        self.branches.push((self.linker.code.len() as u32, label.to_owned()));
+        let at = self.linker.code.len() as u32;
+        self.branches.push((at, self.names.block(), label.to_owned()));
         self.push(Op::Branch { target: 0 });
     }
 
     pub fn place(&self, name: &str) -> Option<Place> {
-        self.places.get(name).copied()
+        match self.names.find(name) {
+            Some(Meaning::Place(place)) => Some(place),
+            _ => None,
+        }
     }
 
     pub fn register(&self, name: &str) -> Option<Register> {
-        self.registers.get(name).copied()
+        match self.names.find(name) {
+            Some(Meaning::Register(register)) => Some(register),
+            _ => None,
+        }
+    }
+
+    /// The number of a branch table.
+    pub fn table(&self, name: &str) -> Option<u32> {
+        match self.names.find(name) {
+            Some(Meaning::Targets(table)) => Some(table),
+            _ => None,
+        }
     }
 
     pub fn pred(&self, operand: &Operand) -> Result<Pred> {

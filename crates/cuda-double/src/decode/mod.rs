@@ -11,6 +11,7 @@ mod function;
 mod int;
 mod memory;
 mod mods;
+mod names;
 mod operands;
 mod video;
 

@@ -344,11 +344,13 @@ impl Parser {
         Ok(all)
     }
 
-    /// Statements up to the closing brace. Names of nested blocks join the function's.
+    /// Statements up to the closing brace.
     fn block(&mut self, body: &mut Body) -> Result<()> {
         while !self.eat('}') {
             if self.eat('{') {
+                body.statements.push(Statement::Open);
                 self.deeper(|parser| parser.block(body))?;
+                body.statements.push(Statement::Close);
                 continue;
             }
             self.statement(body)?;
@@ -413,13 +415,9 @@ impl Parser {
                     self.at -= 1;
                     return self.error(format!("unknown directive .{name}"));
                 };
-                let mut variables = self.variables(space, false)?;
+                let variables = self.variables(space, false)?;
                 self.expect(';')?;
-                if space == Space::Param {
-                    body.statements.extend(variables.into_iter().map(Statement::Param));
-                } else {
-                    body.variables.append(&mut variables);
-                }
+                body.statements.extend(variables.into_iter().map(Statement::Variable));
                 Ok(())
             }
         }
@@ -427,22 +425,24 @@ impl Parser {
 
     fn registers(&mut self, body: &mut Body) -> Result<()> {
         let (_, ty) = self.alignment_and_type()?;
+        let mut names = Vec::new();
         loop {
             let name = self.word()?;
             if self.eat('<') {
                 let count = self.int()?;
-                if count as usize > REGISTERS || body.registers.len() + count as usize > REGISTERS {
+                if count as usize > REGISTERS || body.registers + names.len() + count as usize > REGISTERS {
                     return self.error(format!("{count} registers are too many"));
                 }
-                for number in 0..count {
-                    body.registers.push((format!("{name}{number}"), ty));
-                }
+                names.extend((0..count).map(|number| format!("{name}{number}")));
                 self.expect('>')?;
             } else {
-                body.registers.push((name, ty));
+                names.push(name);
             }
             if !self.eat(',') {
-                return self.expect(';');
+                self.expect(';')?;
+                body.registers += names.len();
+                body.statements.push(Statement::Registers(names, ty));
+                return Ok(());
             }
         }
     }
@@ -496,9 +496,8 @@ mod tests {
         assert_eq!(kernel.param_bytes, 40);
         assert_eq!(kernel.bounds.required_threads, Some([128, 2, 1]));
         let body = kernel.body.as_ref().unwrap();
-        assert_eq!(body.registers.len(), 4);
-        assert_eq!(body.variables.len(), 1);
-        assert_eq!(body.statements.len(), 8);
+        assert_eq!(body.registers, 4);
+        assert_eq!(body.statements.len(), 13);
     }
 
     #[test]

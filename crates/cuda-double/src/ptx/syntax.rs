@@ -175,17 +175,20 @@ pub struct Function {
 
 #[derive(Clone, Debug, Default)]
 pub struct Body {
-    pub registers: Vec<(String, Ty)>,
-    pub variables: Vec<Variable>,
     pub statements: Vec<Statement>,
+    /// How many registers all its blocks declare.
+    pub registers: usize,
 }
 
 #[derive(Clone, Debug)]
 pub enum Statement {
+    /// A nested block begins: the names declared in it end with it.
+    Open,
+    Close,
+    Registers(Vec<String>, Ty),
+    Variable(Variable),
     Label(String),
     Targets(String, Vec<String>),
-    /// A `.param` variable of a call sequence; the same name may be declared again in the next.
-    Param(Variable),
     Instruction(Instruction),
 }
 
