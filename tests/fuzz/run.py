@@ -17,6 +17,7 @@ import selectors
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,6 +33,8 @@ class Tally:
     counts: collections.Counter[str] = field(default_factory=collections.Counter)
     refusals: collections.Counter[str] = field(default_factory=collections.Counter)
     failures: list[dict] = field(default_factory=list)
+    told: Callable[[Tally, dict], None] = lambda tally, said: None
+    """Called with every program that has been counted, for those who watch."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, said: dict) -> None:
@@ -42,6 +45,7 @@ class Tally:
                 self.refusals[_gist(said["told"])] += 1
             elif said["what"] not in ("same", "outside"):
                 self.failures.append(said)
+            self.told(self, said)
 
     @property
     def total(self) -> int:
@@ -55,10 +59,18 @@ def _gist(message: str) -> str:
 
 
 def run(
-    sort: str, start: int, count: int, device: str = "cpu", jobs: int = 2, numba: str = "", small: bool = True, env: dict | None = None
+    sort: str,
+    start: int,
+    count: int,
+    device: str = "cpu",
+    jobs: int = 2,
+    numba: str = "",
+    small: bool = True,
+    env: dict | None = None,
+    told: Callable[[Tally, dict], None] | None = None,
 ) -> Tally:
     """Runs programs `start` to `start + count`, each process every so many of them."""
-    tally = Tally()
+    tally = Tally(told=told) if told else Tally()
     environment = {**os.environ, "WEFT_DEVICE": device, **(env or {})}
     crew = [
         threading.Thread(target=_process, args=(tally, sort, start + j, start + count, jobs, numba, small, environment))
@@ -108,6 +120,19 @@ def show(failure: dict, sort: str) -> str:
     return "\n".join(lines)
 
 
+def _watch(sort: str, count: int) -> Callable[[Tally, dict], None]:
+    """Shows failures as they come, and how far a run is."""
+    every = max(count // 50, 1)
+
+    def told(tally: Tally, said: dict) -> None:
+        if tally.failures and tally.failures[-1] is said:
+            print(show(said, sort), flush=True)
+        if tally.total % every == 0:
+            print(f"{sort}: {tally.total} of {count}", end="\r" if sys.stderr.isatty() else "\n", file=sys.stderr, flush=True)
+
+    return told
+
+
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -123,9 +148,8 @@ def main() -> int:
     failed = 0
     env = {"WEFT_CHECK": "1"} if options.check else {}
     for sort in options.sort.split(","):
-        tally = run(sort, options.start, options.count, options.device, options.jobs, options.numba, not options.as_found, env)
-        for failure in tally.failures:
-            print(show(failure, sort))
+        small, told = not options.as_found, _watch(sort, options.count)
+        tally = run(sort, options.start, options.count, options.device, options.jobs, options.numba, small, env, told)
         print(f"{sort} on {options.device}: {tally.total} programs: {dict(tally.counts)}")
         for message, times in tally.refusals.most_common(20):
             print(f"    refused {times}: {message}")
