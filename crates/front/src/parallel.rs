@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use weft_ir::{Block, Const, ErrorKind, Function, Label, Local, Op, ReduceOp, Reduction, Span, Stmt, StmtKind, Type, Value};
 
-use crate::rewrite::{Guards, first_of, in_order};
+use crate::rewrite::{Guards, first_of};
 
 /// What is known of the loops, by the places of their statements in the source.
 #[derive(Clone, Debug, Default)]
@@ -77,22 +77,23 @@ struct Parallel {
 }
 
 fn collect(block: &Block, loops: &mut HashMap<Value, Parallel>) {
-    in_order(block, &mut |stmt| {
+    for stmt in &block.0 {
         if let StmtKind::ParFor {
             vars, reductions, body, ..
         } = &stmt.kind
             && let Some(&of) = vars.first()
         {
             let mut assigned: BTreeMap<Local, Vec<Value>> = BTreeMap::new();
-            in_order(body, &mut |stmt| {
-                if let StmtKind::Set(local, value) = &stmt.kind {
+            body.walk(&mut |kind| {
+                if let StmtKind::Set(local, value) = kind {
                     assigned.entry(*local).or_default().push(*value);
                 }
             });
             assigned.retain(|local, _| reductions.iter().all(|r| r.local != *local));
             loops.insert(of, Parallel { span: stmt.span, assigned });
         }
-    });
+        stmt.kind.blocks().for_each(|inner| collect(inner, loops));
+    }
 }
 
 /// What is known of a variable at a point of the walk.
@@ -287,8 +288,8 @@ impl Mark {
 /// The constant that every assignment of the loop to a variable gives it.
 fn only_constant(func: &Function, of: &Parallel, local: Local) -> Option<Const> {
     let mut constants = HashMap::new();
-    in_order(&func.body, &mut |stmt| {
-        if let StmtKind::Let(value, Op::Const(constant)) = &stmt.kind {
+    func.body.walk(&mut |kind| {
+        if let StmtKind::Let(value, Op::Const(constant)) = kind {
             constants.insert(*value, *constant);
         }
     });
@@ -331,7 +332,7 @@ fn join(func: &mut Function, of: Value, local: Local, constant: Const) {
 /// Sets the flag behind each assignment in a statement; loops that hold one hand it on.
 fn note(func: &mut Function, stmt: &mut Stmt, local: Local, flag: Local) {
     let mut assigns = false;
-    for block in crate::rewrite::blocks_mut(&mut stmt.kind) {
+    for block in stmt.kind.blocks_mut() {
         let mut noted = Vec::with_capacity(block.0.len());
         for mut inner in std::mem::take(&mut block.0) {
             note(func, &mut inner, local, flag);
@@ -347,9 +348,7 @@ fn note(func: &mut Function, stmt: &mut Stmt, local: Local, flag: Local) {
         block.0 = noted;
     }
     if let StmtKind::ParFor { reductions, body, .. } = &mut stmt.kind {
-        in_order(body, &mut |inner| {
-            assigns |= matches!(&inner.kind, StmtKind::Set(set, _) if *set == local)
-        });
+        body.walk(&mut |kind| assigns |= matches!(kind, StmtKind::Set(set, _) if *set == local));
         if assigns {
             reductions.push(Reduction {
                 local: flag,
@@ -387,7 +386,7 @@ fn unassigned_message(func: &Function, local: Local) -> String {
 /// Clears the flags where functions and iterations of parallel loops start.
 fn reset(func: &mut Function, block: &mut Block, flags: &BTreeMap<Local, Local>, loops: &HashMap<Value, Parallel>) {
     for stmt in &mut block.0 {
-        for inner in crate::rewrite::blocks_mut(&mut stmt.kind) {
+        for inner in stmt.kind.blocks_mut() {
             reset(func, inner, flags, loops);
         }
         let span = stmt.span;

@@ -31,16 +31,9 @@ pub fn prune(mut module: Module) -> Module {
 
 fn for_each_call(block: &mut Block, visit: &mut impl FnMut(&mut FuncId)) {
     for stmt in &mut block.0 {
-        match &mut stmt.kind {
-            StmtKind::Let(_, Op::Call(callee, _)) => visit(callee),
-            StmtKind::If { then, other, .. } => {
-                for_each_call(then, visit);
-                for_each_call(other, visit);
-            }
-            StmtKind::Loop(body) | StmtKind::Scope(_, body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } => {
-                for_each_call(body, visit);
-            }
-            _ => {}
+        if let StmtKind::Let(_, Op::Call(callee, _)) = &mut stmt.kind {
+            visit(callee);
         }
+        stmt.kind.blocks_mut().for_each(|inner| for_each_call(inner, visit));
     }
 }

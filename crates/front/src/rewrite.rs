@@ -4,32 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use weft_ir::{Block, Const, ErrorKind, Function, Local, Op, Span, Stmt, StmtKind, Type, UnOp, Value};
 
-/// The blocks directly inside a statement.
-pub fn blocks_mut(kind: &mut StmtKind) -> Vec<&mut Block> {
-    match kind {
-        StmtKind::If { then, other, .. } => vec![then, other],
-        StmtKind::Loop(body) | StmtKind::Scope(_, body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } => vec![body],
-        _ => Vec::new(),
-    }
-}
-
-/// Visits all statements in a block, outer ones first.
-pub fn in_order<'b>(block: &'b Block, visit: &mut impl FnMut(&'b Stmt)) {
-    for stmt in &block.0 {
-        visit(stmt);
-        match &stmt.kind {
-            StmtKind::If { then, other, .. } => {
-                in_order(then, visit);
-                in_order(other, visit);
-            }
-            StmtKind::Loop(body) | StmtKind::Scope(_, body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } => {
-                in_order(body, visit);
-            }
-            _ => {}
-        }
-    }
-}
-
 /// Replaces the first statement that fits; says whether there was one.
 pub fn first_of(block: &mut Block, fits: &impl Fn(&Stmt) -> bool, replace: &mut impl FnMut(Stmt) -> Vec<Stmt>) -> bool {
     if let Some(at) = block.0.iter().position(fits) {
@@ -37,7 +11,7 @@ pub fn first_of(block: &mut Block, fits: &impl Fn(&Stmt) -> bool, replace: &mut 
         block.0.splice(at..at, replace(stmt));
         return true;
     }
-    let mut nested = block.0.iter_mut().flat_map(|stmt| blocks_mut(&mut stmt.kind));
+    let mut nested = block.0.iter_mut().flat_map(|stmt| stmt.kind.blocks_mut());
     nested.any(|inner| first_of(inner, fits, replace))
 }
 
@@ -132,7 +106,7 @@ fn guard_block(
 ) {
     let mut guarded = Vec::with_capacity(block.0.len());
     for mut stmt in std::mem::take(&mut block.0) {
-        for inner in blocks_mut(&mut stmt.kind) {
+        for inner in stmt.kind.blocks_mut() {
             guard_block(func, inner, reads, flags, error);
         }
         let mut guards = Guards::new(func, stmt.span);

@@ -12,11 +12,7 @@ pub fn first_wide(module: &Module) -> Option<Span> {
 fn in_block(module: &Module, function: &Function, block: &Block) -> Option<Span> {
     block.0.iter().find_map(|stmt| match &stmt.kind {
         StmtKind::Let(value, op) => is_wide(module, function, *value, op).then_some(stmt.span),
-        StmtKind::If { then, other, .. } => in_block(module, function, then).or_else(|| in_block(module, function, other)),
-        StmtKind::Loop(body) | StmtKind::Scope(_, body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } => {
-            in_block(module, function, body)
-        }
-        _ => None,
+        kind => kind.blocks().find_map(|inner| in_block(module, function, inner)),
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use smallvec::SmallVec;
 use weft_ir::{Module, Space, WARP};
-use weft_passes::operands::{is_barrier, is_of_warp, walk};
+use weft_passes::operands::{is_barrier, is_of_warp};
 use weft_passes::{GpuOptions, lower_for_gpu};
 use weft_runtime::profile::{self as record, Activity};
 use weft_runtime::{
@@ -344,7 +344,7 @@ impl Executable for GpuExecutable {
 fn group(module: &Module, features: &Features, block: [u32; 3]) -> u32 {
     let mut meets = false;
     let mut see = |kind: &_| meets |= is_of_warp(kind) || is_barrier(kind);
-    module.functions.iter().for_each(|function| walk(&function.body, &mut see));
+    module.functions.iter().for_each(|function| function.body.walk(&mut see));
     let threads: u32 = block.iter().product();
     // The threads then lie along the first axis.
     if !meets || features.group == 1 || threads > features.block[0] {

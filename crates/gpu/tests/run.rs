@@ -17,7 +17,6 @@ use weft_ir::interp::Options;
 use weft_ir::random::{self, Case};
 use weft_ir::testing::{TestLine, interpret};
 use weft_ir::{FuncKind, Module, StmtKind, text};
-use weft_passes::operands::walk;
 use weft_runtime::{CompileError, CompileOptions, RunError};
 
 /// Sets of facts that code is compared for.
@@ -41,9 +40,10 @@ fn gpu() -> Arc<GpuDevice> {
 /// What these GPUs cannot do.
 fn waits_for_the_grid(module: &Module, line: &TestLine) -> bool {
     let mut found = false;
-    walk(&module.function(line.func).body, &mut |kind| {
-        found |= *kind == StmtKind::GridBarrier
-    });
+    module
+        .function(line.func)
+        .body
+        .walk(&mut |kind| found |= *kind == StmtKind::GridBarrier);
     found
 }
 

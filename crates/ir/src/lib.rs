@@ -15,6 +15,7 @@ pub mod testing;
 pub mod text;
 pub mod types;
 pub mod verify;
+mod walk;
 
 pub use builder::Builder;
 pub use module::*;

@@ -2,7 +2,7 @@
 
 use weft_ir::{Block, FuncKind, Function, Local, Op, StmtKind, Value};
 
-use crate::operands::{blocks_mut, stmt_operands_mut};
+use crate::operands::stmt_operands_mut;
 
 const UNSEEN: u32 = u32::MAX;
 
@@ -69,7 +69,7 @@ impl Renumber {
                 StmtKind::Launch { results, .. } => results.iter_mut().for_each(|l| self.local(l)),
                 _ => {}
             }
-            for inner in blocks_mut(&mut stmt.kind) {
+            for inner in stmt.kind.blocks_mut() {
                 self.block(inner);
             }
         }

@@ -13,7 +13,7 @@ use weft_ir::{BinOp, Block, Function, Local, Module, Op, Scalar, Stmt, StmtKind,
 
 use crate::compact;
 use crate::error::PassError;
-use crate::operands::{blocks_mut, use_counts};
+use crate::operands::use_counts;
 
 /// Contracts every function that allows it.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
@@ -52,7 +52,7 @@ impl Contractor<'_> {
         let mut out: Vec<Option<Stmt>> = Vec::with_capacity(block.0.len());
         for mut stmt in mem::take(&mut block.0) {
             let mut nested = false;
-            blocks_mut(&mut stmt.kind).for_each(|inner| {
+            stmt.kind.blocks_mut().for_each(|inner| {
                 nested = true;
                 self.block(inner);
             });

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use weft_ir::{Axis, BinOp, Block, FuncKind, Function, Geometry, Module, Op, Stmt, StmtKind, Type, Value, verify};
 
-use crate::operands::{blocks_mut, stmt_operands, stmt_operands_mut, walk};
+use crate::operands::{stmt_operands, stmt_operands_mut};
 
 /// The module with its entry, a kernel, as a loop over the threads of a grid along x; nothing if the kernel has to be one.
 pub fn as_loop(module: &Module) -> Option<Module> {
@@ -32,7 +32,7 @@ pub fn as_loop(module: &Module) -> Option<Module> {
 /// Nothing that shows which thread or block does it, or that is done with other threads.
 fn is_plain(body: &Block) -> bool {
     let mut plain = true;
-    walk(body, &mut |kind| {
+    body.walk(&mut |kind| {
         plain &= match kind {
             StmtKind::Let(_, op) => !matches!(op, Op::Atomic { .. } | Op::Call { .. } | Op::Alloc { .. }),
             StmtKind::Set(..)
@@ -58,7 +58,7 @@ impl Numbers {
     fn of(function: &Function) -> Option<Numbers> {
         let [mut thread, mut block, mut dim, mut before, mut whole] = [(); 5].map(|()| BTreeSet::new());
         let mut other = false;
-        walk(&function.body, &mut |kind| {
+        function.body.walk(&mut |kind| {
             let StmtKind::Let(value, op) = kind else { return };
             match op {
                 Op::Geometry(Geometry::ThreadIdx(Axis::X)) => _ = thread.insert(*value),
@@ -72,7 +72,7 @@ impl Numbers {
         });
         let pieces: BTreeSet<Value> = [thread, block, dim, before].into_iter().flatten().collect();
         let numbers = Numbers { whole, pieces };
-        walk(&function.body, &mut |kind| {
+        function.body.walk(&mut |kind| {
             if !numbers.makes(kind) {
                 stmt_operands(kind, &mut |v| other |= numbers.pieces.contains(&v));
             }
@@ -98,6 +98,6 @@ fn rewrite(block: &mut Block, numbers: &Numbers, index: Value) {
                 *v = index;
             }
         });
-        blocks_mut(&mut stmt.kind).for_each(|inner| rewrite(inner, numbers, index));
+        stmt.kind.blocks_mut().for_each(|inner| rewrite(inner, numbers, index));
     }
 }

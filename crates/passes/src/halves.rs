@@ -12,7 +12,6 @@ use weft_ir::{BinOp, Block, CmpOp, Const, FuncKind, Function, Local, Module, Op,
 
 use crate::compact;
 use crate::error::PassError;
-use crate::operands::{blocks_mut, walk};
 
 mod round;
 
@@ -88,7 +87,7 @@ impl<'a> Widener<'a> {
             _ => {}
         }
         let span = self.span;
-        for block in blocks_mut(&mut kind) {
+        for block in kind.blocks_mut() {
             let outer = mem::take(&mut self.out);
             self.stmts(block);
             self.out = outer;
@@ -216,7 +215,7 @@ fn reduced(func: &Function) -> HashSet<Local> {
     if let FuncKind::Loop { reductions, .. } = &func.kind {
         named.extend(reductions.iter().map(|r| r.local));
     }
-    walk(&func.body, &mut |kind| match kind {
+    func.body.walk(&mut |kind| match kind {
         StmtKind::ParFor { reductions, .. } => named.extend(reductions.iter().map(|r| r.local)),
         StmtKind::Launch { results, .. } => named.extend(results),
         _ => {}

@@ -12,7 +12,7 @@ use std::mem;
 use weft_ir::{ArrayId, Block, FuncId, Function, Label, Local, Module, Op, Scalar, Span, Stmt, StmtKind, Type, Value};
 
 use crate::error::PassError;
-use crate::operands::{blocks_mut, stmt_operands_mut, walk};
+use crate::operands::stmt_operands_mut;
 use crate::{compact, operands};
 
 /// Statements a function may grow to: calls of calls of calls can multiply without end.
@@ -99,7 +99,7 @@ fn references(block: &Block) -> Vec<(FuncId, Span)> {
             StmtKind::Let(_, Op::Call(func, _)) | StmtKind::Launch { func, .. } => found.push((*func, stmt.span)),
             _ => {}
         }
-        for inner in operands::blocks(&stmt.kind) {
+        for inner in stmt.kind.blocks() {
             found.extend(references(inner));
         }
     }
@@ -110,7 +110,7 @@ fn references(block: &Block) -> Vec<(FuncId, Span)> {
 fn inlined_size(module: &Module, id: FuncId, sizes: &[usize]) -> Result<usize, PassError> {
     let body = &module.function(id).body;
     let mut size = 0;
-    walk(body, &mut |_| size += 1);
+    body.walk(&mut |_| size += 1);
     for (callee, span) in references(body) {
         size += sizes[callee.index()];
         if size > MAX_STATEMENTS {
@@ -157,7 +157,7 @@ fn inlined_depth(block: &Block, at: Depth, depths: &[Depth]) -> Result<Depth, Pa
                     StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. }
                 )),
         };
-        for inner in operands::blocks(&stmt.kind) {
+        for inner in stmt.kind.blocks() {
             here = here.max(inlined_depth(inner, inside, depths)?);
         }
         let refuse = |what: &str, most: usize| {
@@ -202,7 +202,7 @@ fn renumber_references(block: &mut Block, new_ids: &[FuncId]) {
         if let StmtKind::Let(_, Op::Call(func, _)) | StmtKind::Launch { func, .. } = &mut stmt.kind {
             *func = new_ids[func.index()];
         }
-        for inner in blocks_mut(&mut stmt.kind) {
+        for inner in stmt.kind.blocks_mut() {
             renumber_references(inner, new_ids);
         }
     }
@@ -258,7 +258,7 @@ impl<'a> Inliner<'a> {
                     if let StmtKind::Let(value, Op::Tuple(items)) = &kind {
                         self.tuples.insert(*value, items.clone());
                     }
-                    for inner in blocks_mut(&mut kind) {
+                    for inner in kind.blocks_mut() {
                         *inner = self.block(mem::take(inner));
                     }
                     out.push(Stmt { kind, span: stmt.span });
@@ -346,7 +346,7 @@ impl ResultLocals {
             block.0.push(Stmt { kind, span });
         }
         for stmt in &mut block.0 {
-            for inner in blocks_mut(&mut stmt.kind) {
+            for inner in stmt.kind.blocks_mut() {
                 self.replace_returns(func, inner, label);
             }
         }
@@ -430,7 +430,7 @@ impl<'a> Copy<'a> {
             StmtKind::Scope(label, _) | StmtKind::Leave(label) => label.0 += self.first_label,
             _ => {}
         }
-        for (new, old) in blocks_mut(&mut kind).zip(operands::blocks(&stmt.kind)) {
+        for (new, old) in kind.blocks_mut().zip(stmt.kind.blocks()) {
             *new = self.block(old);
         }
         Stmt { kind, span: stmt.span }
@@ -488,7 +488,7 @@ fn shallow_clone(kind: &StmtKind) -> StmtKind {
 /// One more than the largest label of a block.
 fn label_count(block: &Block) -> u32 {
     let mut count = 0;
-    walk(block, &mut |kind| {
+    block.walk(&mut |kind| {
         if let StmtKind::Scope(label, _) = kind {
             count = count.max(label.0 + 1);
         }
@@ -498,12 +498,12 @@ fn label_count(block: &Block) -> u32 {
 
 fn returns_once_at_end(body: &Block) -> bool {
     let mut returns = 0;
-    walk(body, &mut |kind| returns += u32::from(matches!(kind, StmtKind::Return(_))));
+    body.walk(&mut |kind| returns += u32::from(matches!(kind, StmtKind::Return(_))));
     returns == 1 && matches!(body.0.last().map(|stmt| &stmt.kind), Some(StmtKind::Return(Some(_))))
 }
 
 fn has_return(body: &Block) -> bool {
     let mut found = false;
-    walk(body, &mut |kind| found |= matches!(kind, StmtKind::Return(_)));
+    body.walk(&mut |kind| found |= matches!(kind, StmtKind::Return(_)));
     found
 }

@@ -36,7 +36,7 @@ use weft_ir::{Axis, Builder, FuncKind, Function, Local, Module, Op, StmtKind};
 use crate::compact;
 use crate::error::PassError;
 use crate::numbering::{Numbering, StmtId};
-use crate::operands::{is_of_warp, walk as each_stmt};
+use crate::operands::is_of_warp;
 use crate::uniformity::{self, Lanes};
 use frames::Code;
 use walk::Walk;
@@ -65,7 +65,7 @@ pub fn run(module: &mut Module, options: Options) -> Result<(), PassError> {
 
 fn has_meetings(func: &Function) -> bool {
     let mut found = false;
-    each_stmt(&func.body, &mut |kind| found |= is_meeting(kind));
+    func.body.walk(&mut |kind| found |= is_meeting(kind));
     found
 }
 

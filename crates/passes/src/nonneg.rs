@@ -15,7 +15,7 @@ use std::mem;
 use weft_ir::{AxisSlice, BinOp, Block, FuncKind, Function, Index, Local, Module, Op, Scalar, Stmt, StmtKind, Value};
 
 use crate::error::PassError;
-use crate::operands::{blocks_mut, ends, walk};
+use crate::operands::ends;
 use facts::{Choice, Facts};
 use range::Range;
 
@@ -67,7 +67,7 @@ fn initial_ranges(func: &Function) -> Vec<Option<Range>> {
     if let FuncKind::Loop { reductions, .. } = &func.kind {
         reductions.iter().for_each(|r| unknown(r.local));
     }
-    walk(&func.body, &mut |kind| match kind {
+    func.body.walk(&mut |kind| match kind {
         StmtKind::ParFor { reductions, .. } => reductions.iter().for_each(|r| unknown(r.local)),
         StmtKind::Launch { results, .. } => results.iter().for_each(|local| unknown(*local)),
         _ => {}
@@ -264,7 +264,7 @@ impl<'f> Walker<'f> {
     }
 
     fn lose_locals_set_in(&mut self, block: &Block) {
-        walk(block, &mut |kind| match kind {
+        block.walk(&mut |kind| match kind {
             StmtKind::Set(local, _) => self.holds[local.index()] = Holds::Anything,
             StmtKind::Launch { results, .. } => results.iter().for_each(|local| self.holds[local.index()] = Holds::Anything),
             _ => {}
@@ -386,7 +386,7 @@ fn clear(block: &mut Block, found: &mut Findings) {
             }
             _ => {}
         }
-        for inner in blocks_mut(&mut stmt.kind) {
+        for inner in stmt.kind.blocks_mut() {
             clear(inner, found);
         }
         match passed(&mut stmt.kind, decided) {

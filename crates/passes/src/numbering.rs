@@ -18,8 +18,6 @@
 
 use weft_ir::{Block, Stmt};
 
-use crate::operands::blocks;
-
 /// A statement's place in its function's pre-order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StmtId(pub u32);
@@ -52,7 +50,7 @@ fn count(block: &Block, sizes: &mut Vec<u32>) {
     for stmt in &block.0 {
         let at = sizes.len();
         sizes.push(0);
-        blocks(&stmt.kind).for_each(|inner| count(inner, sizes));
+        stmt.kind.blocks().for_each(|inner| count(inner, sizes));
         sizes[at] = (sizes.len() - at) as u32;
     }
 }
@@ -98,7 +96,7 @@ impl<'a> Node<'a> {
     /// The blocks directly inside: an `If` gives `then` and `other`, a loop or scope its body.
     pub fn blocks(self) -> impl Iterator<Item = Numbered<'a>> {
         let mut skipped = 0;
-        blocks(&self.stmt.kind).map(move |block| {
+        self.stmt.kind.blocks().map(move |block| {
             let inner = self.inside(block, skipped);
             skipped += inner.size();
             inner

@@ -1,4 +1,4 @@
-//! Walking what operations and statements mention: operands, definitions, nested blocks.
+//! Walking what operations and statements mention: operands, definitions, barriers.
 
 use weft_ir::{AxisSlice, Block, Function, Index, Label, Op, PrintItem, Stmt, StmtKind, Value};
 
@@ -155,26 +155,6 @@ fn shared_op(op: &Op, f: &mut dyn FnMut(&Value)) {
     op_operands(op, &mut |v| f(&v));
 }
 
-/// The blocks directly inside a statement, in order.
-pub fn blocks(kind: &StmtKind) -> impl Iterator<Item = &Block> {
-    let (first, second) = match kind {
-        StmtKind::If { then, other, .. } => (Some(then), Some(other)),
-        StmtKind::Loop(body) | StmtKind::Scope(_, body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } => (Some(body), None),
-        _ => (None, None),
-    };
-    first.into_iter().chain(second)
-}
-
-/// The blocks directly inside a statement, in order.
-pub fn blocks_mut(kind: &mut StmtKind) -> impl Iterator<Item = &mut Block> {
-    let (first, second) = match kind {
-        StmtKind::If { then, other, .. } => (Some(then), Some(other)),
-        StmtKind::Loop(body) | StmtKind::Scope(_, body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } => (Some(body), None),
-        _ => (None, None),
-    };
-    first.into_iter().chain(second)
-}
-
 /// The values a statement defines itself.
 pub fn defs(kind: &StmtKind, f: &mut dyn FnMut(Value)) {
     match kind {
@@ -185,20 +165,10 @@ pub fn defs(kind: &StmtKind, f: &mut dyn FnMut(Value)) {
     }
 }
 
-/// Calls `f` with every statement of a block and of the blocks nested in it, outer before inner.
-pub fn walk(block: &Block, f: &mut dyn FnMut(&StmtKind)) {
-    for stmt in &block.0 {
-        f(&stmt.kind);
-        for inner in blocks(&stmt.kind) {
-            walk(inner, f);
-        }
-    }
-}
-
 /// How often each value of a function is read, by value.
 pub fn use_counts(func: &Function) -> Vec<u32> {
     let mut counts = vec![0; func.values.len()];
-    walk(&func.body, &mut |kind| stmt_operands(kind, &mut |v| counts[v.index()] += 1));
+    func.body.walk(&mut |kind| stmt_operands(kind, &mut |v| counts[v.index()] += 1));
     counts
 }
 
@@ -223,7 +193,7 @@ pub fn is_around_barrier(stmt: &Stmt) -> bool {
             }
             kind => {
                 let in_loop = in_loop || matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. });
-                blocks(kind).any(|block| block.0.iter().any(|s| outward(s, in_loop, labels)))
+                kind.blocks().any(|block| block.0.iter().any(|s| outward(s, in_loop, labels)))
             }
         }
     }
@@ -238,7 +208,7 @@ pub fn is_of_warp(kind: &StmtKind) -> bool {
 /// Do lanes of a warp meet anywhere in a function?
 pub fn uses_warps(func: &Function) -> bool {
     let mut found = false;
-    walk(&func.body, &mut |kind| found |= is_of_warp(kind));
+    func.body.walk(&mut |kind| found |= is_of_warp(kind));
     found
 }
 

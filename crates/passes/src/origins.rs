@@ -5,8 +5,6 @@ use std::collections::{BTreeSet, HashMap};
 
 use weft_ir::{ArrayId, Function, Local, Op, StmtKind, Value};
 
-use crate::operands::walk;
-
 /// Where a view comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Origin {
@@ -43,7 +41,7 @@ impl Origins {
     /// Walks the function once; has anything been learnt of a local?
     fn grow(&mut self, f: &Function) -> bool {
         let mut grown = false;
-        walk(&f.body, &mut |kind| match kind {
+        f.body.walk(&mut |kind| match kind {
             StmtKind::Let(value, op) => {
                 let found = match op {
                     Op::Slice { view, .. } | Op::Transpose(view, _) | Op::PartView(view, _) | Op::Reshape(view, _) => self.of(*view),

@@ -18,7 +18,6 @@ use weft_ir::{Block, FuncId, FuncKind, Function, Local, Module, Op, Reduction, S
 use crate::compact;
 use crate::error::PassError;
 use crate::liveness::live_into;
-use crate::operands::blocks_mut;
 
 /// Outlines every function of a module.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
@@ -98,7 +97,7 @@ impl Outliner<'_> {
                     self.outline(func, points, &mut block.0)?;
                 }
                 mut kind => {
-                    for inner in blocks_mut(&mut kind) {
+                    for inner in kind.blocks_mut() {
                         self.block(func, inner)?;
                     }
                     block.0.push(Stmt { kind, span });
@@ -184,7 +183,7 @@ fn end_points_by_return(block: &mut Block) -> Result<(), PassError> {
             StmtKind::Break => return Err(PassError::new(stmt.span, "`break` cannot end a parallel loop")),
             StmtKind::Return(_) => return Err(no_return(stmt.span)),
             StmtKind::Loop(body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } => refuse_return(body)?,
-            kind => blocks_mut(kind).try_for_each(end_points_by_return)?,
+            kind => kind.blocks_mut().try_for_each(end_points_by_return)?,
         }
     }
     Ok(())
@@ -195,7 +194,7 @@ fn refuse_return(block: &mut Block) -> Result<(), PassError> {
         if let StmtKind::Return(_) = stmt.kind {
             return Err(no_return(stmt.span));
         }
-        blocks_mut(&mut stmt.kind).try_for_each(refuse_return)?;
+        stmt.kind.blocks_mut().try_for_each(refuse_return)?;
     }
     Ok(())
 }

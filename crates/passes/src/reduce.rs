@@ -11,7 +11,6 @@ use weft_ir::{
 };
 
 use crate::counted::counted;
-use crate::operands::{blocks_mut, walk};
 
 /// Threads of each block of either kernel: what every device has.
 pub const THREADS: u32 = 128;
@@ -279,7 +278,7 @@ fn store(b: &mut Builder, view: Value, at: Value, value: Value) {
 
 fn free_label(body: &Block) -> Label {
     let mut free = 0;
-    walk(body, &mut |kind| {
+    body.walk(&mut |kind| {
         if let StmtKind::Scope(label, _) = kind {
             free = free.max(label.0 + 1);
         }
@@ -292,6 +291,6 @@ fn leave_instead_of_return(block: &mut Block, label: Label) {
         if let StmtKind::Return(_) = stmt.kind {
             stmt.kind = StmtKind::Leave(label);
         }
-        blocks_mut(&mut stmt.kind).for_each(|inner| leave_instead_of_return(inner, label));
+        stmt.kind.blocks_mut().for_each(|inner| leave_instead_of_return(inner, label));
     }
 }

@@ -12,7 +12,7 @@ use weft_ir::{BinOp, Block, Function, Label, Module, Op, Scalar, Span, Stmt, Stm
 
 use crate::compact;
 use crate::error::PassError;
-use crate::operands::{blocks, blocks_mut, ends, is_barrier, walk};
+use crate::operands::{ends, is_barrier};
 
 /// Restructures every function of a module.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
@@ -100,7 +100,7 @@ fn rewrite(block: &mut Block, exits: &Exits, depth: usize) {
                     continue;
                 }
             }
-            kind => blocks_mut(kind).for_each(|body| rewrite(body, &Exits::of_loop_body(), depth + 1)),
+            kind => kind.blocks_mut().for_each(|body| rewrite(body, &Exits::of_loop_body(), depth + 1)),
         }
         block.0.push(stmt);
     }
@@ -129,7 +129,7 @@ fn tail_exit<'a>(block: &'a Block, exits: &Exits) -> Option<&'a StmtKind> {
 
 fn leaves(block: &Block, label: Label) -> bool {
     let mut found = false;
-    walk(block, &mut |kind| found |= matches!(kind, StmtKind::Leave(l) if *l == label));
+    block.walk(&mut |kind| found |= matches!(kind, StmtKind::Leave(l) if *l == label));
     found
 }
 
@@ -137,8 +137,8 @@ fn has_barrier(stmts: &[Stmt]) -> bool {
     let mut found = false;
     for stmt in stmts {
         found |= is_barrier(&stmt.kind);
-        for inner in blocks(&stmt.kind) {
-            walk(inner, &mut |kind| found |= is_barrier(kind));
+        for inner in stmt.kind.blocks() {
+            inner.walk(&mut |kind| found |= is_barrier(kind));
         }
     }
     found
@@ -157,7 +157,7 @@ fn negate_conditions(func: &mut Function, block: &mut Block, conditions: &mut Ha
             }
             _ => {}
         }
-        blocks_mut(&mut stmt.kind).for_each(|inner| negate_conditions(func, inner, conditions));
+        stmt.kind.blocks_mut().for_each(|inner| negate_conditions(func, inner, conditions));
         block.0.push(stmt);
     }
 }

@@ -163,7 +163,7 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn new(func: &'a Function, lanes: Lanes) -> Walk<'a> {
         let mut consts = HashMap::new();
-        operands::walk(&func.body, &mut |kind| {
+        func.body.walk(&mut |kind| {
             if let StmtKind::Let(value, Op::Const(Const::Int(_, v))) = kind {
                 consts.insert(*value, *v);
             }

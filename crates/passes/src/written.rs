@@ -4,14 +4,13 @@ use std::collections::HashSet;
 
 use weft_ir::{Function, Op, StmtKind, Value};
 
-use crate::operands::walk;
 use crate::origins::{Origin, Origins};
 
 /// The parameters that are views and that stores or atomics may reach.
 pub fn parameters(f: &Function) -> HashSet<Value> {
     let origins = Origins::find(f);
     let mut written = HashSet::new();
-    walk(&f.body, &mut |kind| match kind {
+    f.body.walk(&mut |kind| match kind {
         StmtKind::Store { view, .. } | StmtKind::Let(_, Op::Atomic { view, .. }) => {
             written.extend(origins.of(*view).into_iter().filter_map(|origin| match origin {
                 Origin::Param(param) => Some(param),
@@ -26,7 +25,7 @@ pub fn parameters(f: &Function) -> HashSet<Value> {
 /// May a thread see what others write while it runs? Only where something orders their accesses.
 pub fn threads_meet(f: &Function) -> bool {
     let mut found = false;
-    walk(&f.body, &mut |kind| {
+    f.body.walk(&mut |kind| {
         found |= matches!(
             kind,
             StmtKind::Barrier

@@ -12,7 +12,7 @@ use weft_ir::testing::{Interpreted, TestLaunch, TestLine, TestValue, interpret, 
 use weft_ir::text::{parse, print};
 use weft_ir::verify::verify;
 use weft_ir::{Const, FuncKind, Module, Op, StmtKind, WARP, WarpOp};
-use weft_passes::operands::{is_barrier, is_of_warp, walk};
+use weft_passes::operands::{is_barrier, is_of_warp};
 use weft_passes::{GpuOptions, lower_for_gpu};
 
 const CASES: u64 = 300;
@@ -79,7 +79,7 @@ fn same(module: &Module, line: &TestLine, group: u32) -> Result<(), String> {
     let context = |message: String| format!("{message}\n{}", print(&lowered));
     verify(&lowered).map_err(|error| context(error.to_string()))?;
     let mut left = false;
-    walk(&lowered.entry_function().body, &mut |kind| {
+    lowered.entry_function().body.walk(&mut |kind| {
         left |= is_of_warp(kind) && !is_of_group(kind, group) || is_barrier(kind) && *kind != StmtKind::Barrier;
     });
     if left && lowered.entry_function().kind == FuncKind::Kernel {

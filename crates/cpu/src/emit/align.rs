@@ -6,7 +6,6 @@
 //! lanes off.
 
 use weft_ir::{Block, FuncKind, Index, Part, StmtKind, Value};
-use weft_passes::operands::blocks;
 
 use super::ahead::computes_long;
 use super::func::Fx;
@@ -58,7 +57,7 @@ impl<'m> Fx<'_, 'm> {
                 ..
             } = &stmt.kind
             else {
-                return blocks(&stmt.kind).find_map(|inner| self.neighbours_stored(inner, last));
+                return stmt.kind.blocks().find_map(|inner| self.neighbours_stored(inner, last));
             };
             let (at, outer) = indices.split_last()?;
             let uniform = |i: &Index| matches!(self.vals[i.value.index()], Some(Val::Num(Num::Uniform(_))));

@@ -397,6 +397,6 @@ fn breaks(stmt: &Stmt) -> bool {
     match &stmt.kind {
         StmtKind::Break => true,
         StmtKind::Loop(_) | StmtKind::For { .. } => false,
-        kind => weft_passes::operands::blocks(kind).any(|block| block.0.iter().any(breaks)),
+        kind => kind.blocks().any(|block| block.0.iter().any(breaks)),
     }
 }

@@ -1,7 +1,6 @@
 //! Index spaces: `Loop` functions gang by gang, their reductions, and launching them from host code.
 
 use weft_ir::{Const, FuncId, FuncKind, Function, Local, ReduceOp, Reduction, Scalar, Spread, StmtKind, Value};
-use weft_passes::operands::walk;
 
 use super::entry::end_frame;
 use super::func::Fx;
@@ -369,9 +368,8 @@ fn combine_function(fx: &mut Fx<'_, '_>, name: &str, kinds: &[(ReduceOp, Scalar)
 /// Least points of a chunk of a reduction: enough to make up for what a chunk costs.
 fn grain(body: &Function, spread: Spread) -> i64 {
     let mut loops = false;
-    walk(&body.body, &mut |kind| {
-        loops |= matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. })
-    });
+    body.body
+        .walk(&mut |kind| loops |= matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. }));
     match (spread, loops) {
         (Spread::Threads, _) => 1,
         (_, true) => 64,

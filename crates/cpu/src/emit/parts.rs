@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use weft_ir::{Block, FuncKind, Label, Local, Op, Space, StmtKind, Value};
 use weft_passes::numbering::Numbered;
-use weft_passes::operands::{self, walk};
+use weft_passes::operands;
 
 use super::control::{Frame, FrameKind};
 use super::func::Fx;
@@ -259,7 +259,7 @@ impl<'m> Fx<'_, 'm> {
 
 fn has(block: &Block, what: impl Fn(&StmtKind) -> bool) -> bool {
     let mut found = false;
-    walk(block, &mut |kind| found |= what(kind));
+    block.walk(&mut |kind| found |= what(kind));
     found
 }
 
@@ -283,7 +283,7 @@ fn needs_whole_gang(kind: &StmtKind) -> bool {
 /// Do all jumps of a block lead to its own scopes?
 fn stays_inside(block: &Block) -> bool {
     let (mut scopes, mut targets) = (BTreeSet::<Label>::new(), BTreeSet::new());
-    walk(block, &mut |kind| match kind {
+    block.walk(&mut |kind| match kind {
         StmtKind::Scope(label, _) => {
             scopes.insert(*label);
         }
@@ -298,7 +298,7 @@ fn stays_inside(block: &Block) -> bool {
 /// The values a block reads and does not make.
 fn outer_values(block: &Block) -> BTreeSet<Value> {
     let (mut made, mut read) = (BTreeSet::new(), BTreeSet::new());
-    walk(block, &mut |kind| {
+    block.walk(&mut |kind| {
         operands::defs(kind, &mut |v| {
             made.insert(v);
         });
@@ -312,7 +312,7 @@ fn outer_values(block: &Block) -> BTreeSet<Value> {
 /// The locals a block mentions, and whether it sets them.
 fn locals(block: &Block) -> BTreeMap<Local, bool> {
     let mut found = BTreeMap::new();
-    walk(block, &mut |kind| match kind {
+    block.walk(&mut |kind| match kind {
         StmtKind::Set(local, _) => {
             found.insert(*local, true);
         }
@@ -326,7 +326,7 @@ fn locals(block: &Block) -> BTreeMap<Local, bool> {
 
 fn mentions(block: &Block, local: Local) -> usize {
     let mut count = 0;
-    walk(block, &mut |kind| {
+    block.walk(&mut |kind| {
         count += usize::from(match kind {
             StmtKind::Set(l, _) | StmtKind::Let(_, Op::Get(l)) => *l == local,
             StmtKind::Launch { results, .. } => results.contains(&local),

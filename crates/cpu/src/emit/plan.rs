@@ -134,7 +134,9 @@ impl<'m> Plan<'m> {
             StmtKind::Return(_) | StmtKind::Raise { .. } => self.returns = true,
             _ => {}
         }
-        operands::blocks(&stmt.kind).for_each(|block| block.0.iter().for_each(|s| self.stmt(s, region)));
+        stmt.kind
+            .blocks()
+            .for_each(|block| block.0.iter().for_each(|s| self.stmt(s, region)));
     }
 
     /// The operation that gives a value, if it is cheap and may be done again wherever the value is wanted.
@@ -173,7 +175,7 @@ impl<'m> Plan<'m> {
 pub fn barrier_span(stmt: &Stmt) -> Option<weft_ir::Span> {
     match &stmt.kind {
         kind if operands::is_barrier(kind) => Some(stmt.span),
-        _ => operands::blocks(&stmt.kind).flat_map(|block| &block.0).find_map(barrier_span),
+        _ => stmt.kind.blocks().flat_map(|block| &block.0).find_map(barrier_span),
     }
 }
 

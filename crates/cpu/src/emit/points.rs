@@ -5,7 +5,6 @@
 //! frees what none of them points into.
 
 use weft_ir::{Block, Op, StmtKind, Value};
-use weft_passes::operands::walk;
 
 use super::entry::end_frame;
 use super::func::Fx;
@@ -17,14 +16,14 @@ use super::writer::{Operand, Ty};
 /// Does the block allocate, itself or in loops inside?
 pub fn allocates(block: &Block) -> bool {
     let mut found = false;
-    walk(block, &mut |kind| found |= matches!(kind, StmtKind::Let(_, Op::Alloc { .. })));
+    block.walk(&mut |kind| found |= matches!(kind, StmtKind::Let(_, Op::Alloc { .. })));
     found
 }
 
 /// Does the block hold a loop that allocates?
 pub fn allocates_in_loop(block: &Block) -> bool {
     let mut found = false;
-    walk(block, &mut |kind| {
+    block.walk(&mut |kind| {
         if let StmtKind::Loop(body) | StmtKind::For { body, .. } = kind {
             found |= allocates(body);
         }

@@ -487,8 +487,7 @@ impl<'m> Fx<'_, 'm> {
 }
 
 fn returns(stmt: &Stmt) -> bool {
-    matches!(stmt.kind, StmtKind::Return(_) | StmtKind::Raise { .. })
-        || operands::blocks(&stmt.kind).any(|block| block.0.iter().any(returns))
+    matches!(stmt.kind, StmtKind::Return(_) | StmtKind::Raise { .. }) || stmt.kind.blocks().any(|block| block.0.iter().any(returns))
 }
 
 /// The values a run of statements defines itself; those in its nested blocks are not read elsewhere.

@@ -9,7 +9,6 @@ use std::mem;
 
 use weft_ir::{Geometry, Op, StmtKind, Value};
 use weft_passes::numbering::Node;
-use weft_passes::operands::walk;
 use weft_passes::uniformity::{Class, Facts};
 
 use super::func::Fx;
@@ -77,7 +76,7 @@ impl<'m> Fx<'_, 'm> {
     /// The axis that a team lies along.
     fn team_axis(&self, lane_axis: usize) -> usize {
         let mut rows = false;
-        walk(&self.f.body, &mut |kind| {
+        self.f.body.walk(&mut |kind| {
             rows |= matches!(kind, StmtKind::Let(_, Op::Geometry(Geometry::ThreadIdx(axis))) if *axis as usize == lane_axis + 1);
         });
         lane_axis + usize::from(rows)

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use weft_ir::{Axis, Block, FuncKind, Function, Local, Op, Scalar, Stmt, StmtKind, Type, Value};
-use weft_passes::operands::{self, walk};
+use weft_passes::operands;
 use weft_passes::uniformity::{Class, Lanes, Uniformity, analyze};
 
 use super::Target;
@@ -38,7 +38,7 @@ fn lanes_of_a_line(func: &Function) -> u32 {
     let mut lanes = 0;
     each_innermost_loop(&func.body.0, &mut |_, body| {
         let (mut atomic, mut float, mut least) = (false, false, LINE);
-        walk(body, &mut |kind| {
+        body.walk(&mut |kind| {
             if let StmtKind::Let(value, op) = kind {
                 atomic |= matches!(op, Op::Atomic { .. });
                 float |= func.ty(*value).scalar().is_some_and(Scalar::is_float);
@@ -59,7 +59,7 @@ pub fn each_innermost_loop<'a>(stmts: impl IntoIterator<Item = &'a Stmt>, visit:
     for stmt in stmts {
         match &stmt.kind {
             StmtKind::Loop(body) | StmtKind::For { body, .. } if !has_loop(body) => visit(&stmt.kind, body),
-            kind => operands::blocks(kind).for_each(|block| each_innermost_loop(&block.0, visit)),
+            kind => kind.blocks().for_each(|block| each_innermost_loop(&block.0, visit)),
         }
     }
 }
@@ -82,7 +82,7 @@ fn vectors(func: &Function, target: &Target) -> u32 {
 
 fn has_loop(body: &Block) -> bool {
     let mut found = false;
-    walk(body, &mut |kind| found |= matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. }));
+    body.walk(&mut |kind| found |= matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. }));
     found
 }
 
@@ -101,7 +101,7 @@ pub fn held(func: &Function, info: &Uniformity, looping: &StmtKind, body: &Block
     operands::defs(looping, &mut |v| {
         made.insert(v);
     });
-    walk(body, &mut |kind| {
+    body.walk(&mut |kind| {
         operands::defs(kind, &mut |v| {
             made.insert(v);
         });
@@ -126,7 +126,7 @@ pub fn held(func: &Function, info: &Uniformity, looping: &StmtKind, body: &Block
         .count();
     let outside = read.difference(&made).filter(|v| varies(**v)).count();
     let mut same = HashSet::new();
-    walk(body, &mut |kind| {
+    body.walk(&mut |kind| {
         if let StmtKind::Let(v, op @ Op::Load { view, indices, .. }) = kind
             && varies(*v)
             && !made.contains(view)
@@ -141,7 +141,7 @@ pub fn held(func: &Function, info: &Uniformity, looping: &StmtKind, body: &Block
 /// Bits of the widest type the function computes with; indices and addresses do not count.
 pub fn widest(func: &Function) -> u32 {
     let mut bits = 32;
-    walk(&func.body, &mut |kind| {
+    func.body.walk(&mut |kind| {
         if let StmtKind::Let(value, op) = kind
             && let Type::Scalar(s) = func.ty(*value)
             && counts(*s, op)

@@ -78,7 +78,7 @@ impl CpuExecutable {
         let width = width::choose(lowered.entry_function(), &target);
         let has_warps = weft_passes::operands::uses_warps(lowered.entry_function());
         let mut has_grid_barrier = false;
-        weft_passes::operands::walk(&lowered.entry_function().body, &mut |kind| {
+        lowered.entry_function().body.walk(&mut |kind| {
             has_grid_barrier |= *kind == StmtKind::GridBarrier;
         });
         Ok(Arc::new_cyclic(|me| CpuExecutable {

@@ -50,9 +50,9 @@ pub fn targets(module: &Module, func: FuncId) -> Vec<Target> {
 fn has_loops(module: &Module) -> bool {
     let mut found = false;
     for function in &module.functions {
-        weft_passes::operands::walk(&function.body, &mut |kind| {
-            found |= matches!(kind, StmtKind::ParFor { .. } | StmtKind::Launch { .. })
-        });
+        function
+            .body
+            .walk(&mut |kind| found |= matches!(kind, StmtKind::ParFor { .. } | StmtKind::Launch { .. }));
     }
     found
 }

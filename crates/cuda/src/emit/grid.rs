@@ -8,7 +8,6 @@
 //! that end are counted in shared memory: the last one ends the block.
 
 use weft_ir::{FenceScope, Geometry, Space, StmtKind};
-use weft_passes::operands::walk;
 
 use super::func::Fx;
 use super::values::Res;
@@ -35,7 +34,7 @@ impl Fx<'_, '_> {
     /// Makes ready for barriers of the grid, if there are any. All threads are there yet.
     pub fn expect_grid_barriers(&mut self) -> Res<()> {
         let mut found = false;
-        walk(&self.f.body, &mut |kind| found |= *kind == StmtKind::GridBarrier);
+        self.f.body.walk(&mut |kind| found |= *kind == StmtKind::GridBarrier);
         if !found {
             return Ok(());
         }

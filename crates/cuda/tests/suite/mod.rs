@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use weft_ir::testing::TestLine;
 use weft_ir::{Builder, FuncId, FuncKind, Function, Layout, Module, Op, Scalar, Space, StmtKind, Type, ViewType, testing, text};
-use weft_passes::operands::walk;
 use weft_passes::reduce::{self, Reduced};
 
 /// A module whose entry a GPU can run.
@@ -125,7 +124,7 @@ pub fn as_entry(module: &Module, id: FuncId) -> Option<Module> {
 fn runs_on_a_gpu(module: &Module, id: FuncId) -> bool {
     let mut fine = true;
     let mut calls = Vec::new();
-    walk(&module.function(id).body, &mut |kind| match kind {
+    module.function(id).body.walk(&mut |kind| match kind {
         StmtKind::ParFor { .. } | StmtKind::Launch { .. } => fine = false,
         StmtKind::Let(_, Op::Alloc { .. }) => fine = false,
         StmtKind::Let(_, Op::Call(callee, _)) => calls.push(*callee),

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use naga::valid::ValidationFlags;
 use naga::{BinaryOperator, Binding, BuiltIn, EntryPoint, Expression, FunctionArgument, ShaderStage, Statement, TypeInner, VectorSize};
 use weft_ir::{Axis, BinOp, FuncKind, Geometry, Module, Scalar, StmtKind, Type, Value};
-use weft_passes::operands::walk;
 use weft_passes::range::Range;
 
 use super::control::FrameKind;
@@ -71,7 +70,7 @@ impl Fx<'_> {
 
     fn look_around(&mut self) {
         let mut fences = false;
-        walk(&self.f.body, &mut |kind| fences |= matches!(kind, StmtKind::Fence(_)));
+        self.f.body.walk(&mut |kind| fences |= matches!(kind, StmtKind::Fence(_)));
         self.coherent = fences && self.cx.request.features.coherent;
         self.in_a_row = self.has_groups();
     }
@@ -106,7 +105,7 @@ impl Fx<'_> {
         self.w.when(done, Statement::Break);
         self.point(indices, &extents, at)?;
         let mut returns = false;
-        walk(&f.body, &mut |kind| returns |= matches!(kind, StmtKind::Return(_)));
+        f.body.walk(&mut |kind| returns |= matches!(kind, StmtKind::Return(_)));
         if returns {
             self.scope(FrameKind::Point, |fx| fx.block(&f.body))?;
         } else {

@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use naga::{Expression, Function as NagaFunction, Handle, StorageAccess, TypeInner};
 use weft_ir::{Const, Function, Geometry, Module, Op, Scalar, Space, Span, StmtKind, Type, Value};
-use weft_passes::operands::walk;
 
 use super::control::Frame;
 use super::known::Known;
@@ -274,7 +273,7 @@ impl<'m> Fx<'m> {
         self.w.begin_early();
         let mut literals = BTreeSet::from([(Ty::F32, 0)]);
         literals.extend(double.then_some((Ty::F64, 0)));
-        walk(&self.f.body, &mut |kind| {
+        self.f.body.walk(&mut |kind| {
             if let StmtKind::Let(_, Op::Const(c)) = kind {
                 match c {
                     Const::F32(bits) => literals.extend([(Ty::F32, u64::from(*bits))]),

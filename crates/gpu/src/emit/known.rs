@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 
 use weft_ir::{BinOp, Block, CmpOp, Local, Op, Scalar, StmtKind, UnOp, Value};
-use weft_passes::operands::walk;
 use weft_passes::range::Range;
 
 use super::func::Fx;
@@ -52,7 +51,7 @@ impl Known {
 
     /// A body that may run again: what it sets may have been set when it starts.
     pub fn enter_loop(&mut self, body: &Block) {
-        walk(body, &mut |kind| {
+        body.walk(&mut |kind| {
             if let StmtKind::Set(local, _) = kind {
                 self.set(*local);
             }

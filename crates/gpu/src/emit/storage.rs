@@ -6,7 +6,6 @@
 use std::collections::{BTreeSet, HashMap};
 
 use weft_ir::{AtomicOp, Function, Local, Op, Scalar, Space, StmtKind, Value};
-use weft_passes::operands::walk;
 use weft_passes::origins::{Origin, Origins};
 
 use super::writer::Ty;
@@ -114,7 +113,7 @@ impl<'f> Nodes<'f> {
             self.dynamic() + 1
         ];
         let part = |view: &Value| self.f.ty(*view).view().map(|v| v.elem.part());
-        walk(&self.f.body, &mut |kind| {
+        self.f.body.walk(&mut |kind| {
             let (view, op) = match kind {
                 StmtKind::Let(_, Op::Load { view, .. }) => (view, None),
                 StmtKind::Store { view, .. } => (view, None),

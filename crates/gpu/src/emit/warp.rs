@@ -5,7 +5,6 @@
 
 use naga::{Barrier, BinaryOperator, Expression, GatherMode, Statement, TypeInner, VectorSize};
 use weft_ir::{Axis, Geometry, Op, StmtKind, Value, WARP, WarpOp};
-use weft_passes::operands::walk;
 
 use super::func::Fx;
 use super::number::Num;
@@ -16,7 +15,7 @@ impl Fx<'_> {
     /// Do lanes work together by themselves?
     pub fn has_groups(&self) -> bool {
         let mut found = false;
-        walk(&self.f.body, &mut |kind| {
+        self.f.body.walk(&mut |kind| {
             found |= matches!(kind, StmtKind::SyncWarp(_) | StmtKind::Let(_, Op::Warp { .. }));
         });
         found

@@ -85,14 +85,8 @@ fn edit_block(block: &mut Block, values: &[ValueData], edit: Edit, left: &mut us
             return true;
         }
         *left -= 1;
-        let found = match &mut block.0[i].kind {
-            StmtKind::If { then, other, .. } => edit_block(then, values, edit, left) || edit_block(other, values, edit, left),
-            StmtKind::Loop(body) | StmtKind::Scope(_, body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } => {
-                edit_block(body, values, edit, left)
-            }
-            _ => false,
-        };
-        if found {
+        let mut nested = block.0[i].kind.blocks_mut();
+        if nested.any(|inner| edit_block(inner, values, edit, left)) {
             return true;
         }
     }

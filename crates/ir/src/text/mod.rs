@@ -16,7 +16,7 @@ pub use cursor::ParseError;
 pub use parse::parse;
 pub use print::{print, print_with_spans};
 
-use crate::module::{Block, Module, Span, StmtKind};
+use crate::module::{Block, Module, Span};
 
 /// Removes what [`print`] leaves out, so that `parse(&print(&m))` equals `m`.
 pub fn strip_spans(module: &mut Module) {
@@ -29,15 +29,6 @@ pub fn strip_spans(module: &mut Module) {
 fn strip_block(block: &mut Block) {
     for stmt in &mut block.0 {
         stmt.span = Span::NONE;
-        match &mut stmt.kind {
-            StmtKind::If { then, other, .. } => {
-                strip_block(then);
-                strip_block(other);
-            }
-            StmtKind::Loop(body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } | StmtKind::Scope(_, body) => {
-                strip_block(body)
-            }
-            _ => {}
-        }
+        stmt.kind.blocks_mut().for_each(strip_block);
     }
 }

@@ -469,25 +469,11 @@ fn mark(defined: &mut [bool], value: Value) {
 }
 
 fn mark_block(defined: &mut [bool], block: &Block) {
-    for stmt in &block.0 {
-        match &stmt.kind {
-            StmtKind::Let(value, _) => mark(defined, *value),
-            StmtKind::If { then, other, .. } => {
-                mark_block(defined, then);
-                mark_block(defined, other);
-            }
-            StmtKind::For { var, body, .. } => {
-                mark(defined, *var);
-                mark_block(defined, body);
-            }
-            StmtKind::ParFor { vars, body, .. } => {
-                vars.iter().for_each(|v| mark(defined, *v));
-                mark_block(defined, body);
-            }
-            StmtKind::Loop(body) | StmtKind::Scope(_, body) => mark_block(defined, body),
-            _ => {}
-        }
-    }
+    block.walk(&mut |kind| match kind {
+        StmtKind::Let(value, _) | StmtKind::For { var: value, .. } => mark(defined, *value),
+        StmtKind::ParFor { vars, .. } => vars.iter().for_each(|v| mark(defined, *v)),
+        _ => {}
+    });
 }
 
 fn print_items(out: &mut String, items: &[PrintItem]) -> fmt::Result {

@@ -6,7 +6,7 @@ use weft_ir::{Block, Function, Op, Stmt, StmtKind};
 
 use crate::liveness::Liveness;
 use crate::numbering::StmtId;
-use crate::operands::{blocks_mut, stmt_operands, use_counts};
+use crate::operands::{stmt_operands, use_counts};
 
 /// Drops the sets of locals that no path reads afterwards.
 pub fn drop_sets(func: &mut Function) {
@@ -20,7 +20,7 @@ fn keep_live_sets(block: &mut Block, live: &Liveness, next: &mut u32) {
     block.0.retain_mut(|stmt| {
         let id = StmtId(*next);
         *next += 1;
-        blocks_mut(&mut stmt.kind).for_each(|inner| keep_live_sets(inner, live, next));
+        stmt.kind.blocks_mut().for_each(|inner| keep_live_sets(inner, live, next));
         !live.is_dead_set(id)
     });
 }
@@ -35,7 +35,7 @@ pub fn drop_values(func: &mut Function) {
 fn sweep(block: &mut Block, uses: &mut [u32]) {
     let mut kept = Vec::with_capacity(block.0.len());
     for mut stmt in mem::take(&mut block.0).into_iter().rev() {
-        let inner: Vec<_> = blocks_mut(&mut stmt.kind).collect();
+        let inner: Vec<_> = stmt.kind.blocks_mut().collect();
         inner.into_iter().rev().for_each(|inner| sweep(inner, uses));
         if is_dead(&stmt, uses) {
             stmt_operands(&stmt.kind, &mut |v| uses[v.index()] -= 1);

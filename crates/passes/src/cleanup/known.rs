@@ -7,7 +7,7 @@ use weft_ir::eval;
 use weft_ir::{BinOp, Block, Const, Function, Local, Op, StmtKind, Value};
 
 use crate::fold;
-use crate::operands::{blocks, blocks_mut, ends, stmt_operands_mut, walk};
+use crate::operands::{ends, stmt_operands_mut};
 
 /// Folds constants and replaces gets, items and other operations that give back a value as it is.
 pub fn simplify(func: &mut Function) {
@@ -78,7 +78,7 @@ impl Simplifier<'_> {
         if again {
             set.iter().for_each(|local| self.hold(*local, None));
         }
-        for inner in blocks_mut(kind) {
+        for inner in kind.blocks_mut() {
             let mark = self.log.len();
             self.block(inner);
             for (local, before) in self.log.drain(mark..).rev() {
@@ -146,8 +146,8 @@ fn set_inside(kind: &StmtKind) -> Vec<Local> {
         _ => {}
     };
     visit(kind);
-    for inner in blocks(kind) {
-        walk(inner, &mut visit);
+    for inner in kind.blocks() {
+        inner.walk(&mut visit);
     }
     set
 }

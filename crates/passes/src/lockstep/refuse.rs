@@ -3,7 +3,7 @@
 use weft_ir::{Block, Function, Op, Span, Stmt, StmtKind, Value};
 
 use crate::error::PassError;
-use crate::operands::{blocks, is_around_barrier, is_barrier};
+use crate::operands::{is_around_barrier, is_barrier};
 use crate::uniformity::{Class, DIVERGENT_BARRIER, Uniformity};
 
 pub fn check(func: &Function, info: &Uniformity) -> Result<(), PassError> {
@@ -22,7 +22,7 @@ fn block(of: &Block, info: &Uniformity) -> Result<(), PassError> {
             StmtKind::For { start, stop, step, .. } => demand(stmt, &[*start, *stop, *step], info)?,
             _ => {}
         }
-        blocks(&stmt.kind).try_for_each(|inner| block(inner, info))?;
+        stmt.kind.blocks().try_for_each(|inner| block(inner, info))?;
     }
     Ok(())
 }
@@ -41,5 +41,5 @@ fn barrier_span(stmt: &Stmt) -> Option<Span> {
     if is_barrier(&stmt.kind) {
         return Some(stmt.span);
     }
-    blocks(&stmt.kind).flat_map(|block| &block.0).find_map(barrier_span)
+    stmt.kind.blocks().flat_map(|block| &block.0).find_map(barrier_span)
 }

@@ -6,7 +6,7 @@ use std::mem;
 
 use weft_ir::{Block, Function, Local, Op, Span, Stmt, StmtKind, Type, Value};
 
-use crate::operands::{blocks, blocks_mut, defs, op_operands, op_operands_mut, stmt_operands, stmt_operands_mut, walk};
+use crate::operands::{defs, op_operands, op_operands_mut, stmt_operands, stmt_operands_mut};
 
 pub fn run(func: &mut Function) {
     let mut search = Search {
@@ -43,7 +43,7 @@ impl Search {
                 self.in_sight[v.index()] = true;
                 defined.push(v);
             });
-            blocks(&stmt.kind).for_each(|inner| self.block(inner));
+            stmt.kind.blocks().for_each(|inner| self.block(inner));
         }
         defined.iter().for_each(|v| self.in_sight[v.index()] = false);
     }
@@ -60,7 +60,7 @@ struct Rescue<'a> {
 impl<'a> Rescue<'a> {
     fn new(func: &'a mut Function, lost: HashSet<Value>) -> Rescue<'a> {
         let mut ops: HashMap<Value, Op> = HashMap::new();
-        walk(&func.body, &mut |kind| {
+        func.body.walk(&mut |kind| {
             if let StmtKind::Let(value, op) = kind
                 && matches!(func.ty(*value), Type::View(_))
                 && !matches!(op, Op::Get(_))
@@ -113,7 +113,7 @@ impl<'a> Rescue<'a> {
             let mut made = Vec::new();
             defs(&stmt.kind, &mut |v| made.push(v));
             made.iter().for_each(|v| self.in_sight[v.index()] = true);
-            blocks_mut(&mut stmt.kind).for_each(|inner| self.block(inner));
+            stmt.kind.blocks_mut().for_each(|inner| self.block(inner));
             let is_let = matches!(stmt.kind, StmtKind::Let(..));
             block.0.push(stmt);
             for value in made {

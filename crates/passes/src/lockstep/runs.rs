@@ -9,7 +9,7 @@ use super::frames::{Code, target_of};
 use super::together::{i32, if_then};
 use super::walk::Walk;
 use crate::numbering::{Node, StmtId};
-use crate::operands::{blocks, blocks_mut, op_operands, walk as each_stmt};
+use crate::operands::op_operands;
 use crate::uniformity::Class;
 
 /// The statements of a run that only threads do which are here.
@@ -33,8 +33,7 @@ impl Guarded {
             }
             _ => {}
         };
-        see(&stmt.kind);
-        blocks(&stmt.kind).for_each(|inner| each_stmt(inner, &mut see));
+        stmt.kind.walk(&mut see);
         self.stmts.push(stmt);
     }
 }
@@ -142,8 +141,7 @@ impl Walk<'_> {
                 set.push(*local);
             }
         };
-        see(&stmt.kind);
-        blocks(&stmt.kind).for_each(|inner| each_stmt(inner, &mut see));
+        stmt.kind.walk(&mut see);
         set.into_iter().for_each(|local| self.facts.set_apart(local));
     }
 
@@ -165,7 +163,7 @@ impl Walk<'_> {
         for (mut stmt, node) in mem::take(&mut block.0).into_iter().zip(nodes) {
             if inside.keeps(&stmt.kind) || !is_jump(&stmt.kind) {
                 let opened = inside.open(&stmt.kind);
-                for (inner, numbered) in blocks_mut(&mut stmt.kind).zip(node.blocks()) {
+                for (inner, numbered) in stmt.kind.blocks_mut().zip(node.blocks()) {
                     let nodes: Vec<_> = numbered.iter().collect();
                     self.divert(inner, &nodes, inside, label, jumps);
                 }
@@ -265,7 +263,7 @@ pub fn jumps_out(stmt: &Stmt) -> bool {
             return !inside.keeps(&stmt.kind);
         }
         let opened = inside.open(&stmt.kind);
-        let found = blocks(&stmt.kind).any(|block| block.0.iter().any(|stmt| search(stmt, inside)));
+        let found = stmt.kind.blocks().any(|block| block.0.iter().any(|stmt| search(stmt, inside)));
         inside.close(opened);
         found
     }

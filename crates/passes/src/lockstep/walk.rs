@@ -10,7 +10,6 @@ use super::together::{Together, i32, if_then};
 use super::warps::Slots;
 use super::{Facts, Options, is_meeting};
 use crate::numbering::{Node, Numbered, StmtId};
-use crate::operands::{blocks, walk as each_stmt};
 use crate::uniformity::{Class, Uniformity};
 
 pub struct Walk<'a> {
@@ -74,7 +73,7 @@ impl<'a> Walk<'a> {
     }
 
     pub fn function(mut self, body: Numbered<'_>) -> Function {
-        each_stmt(body.block, &mut |kind| match kind {
+        body.block.walk(&mut |kind| match kind {
             StmtKind::Scope(label, _) => self.next_label = self.next_label.max(label.0 + 1),
             StmtKind::Let(value, Op::Const(Const::Int(_, n))) => {
                 self.numbers.insert(*value, *n);
@@ -131,9 +130,8 @@ impl<'a> Walk<'a> {
     }
 
     fn has_meeting(&self, stmt: &Stmt) -> bool {
-        let mut found = is_meeting(&stmt.kind);
-        let mut see = |kind: &StmtKind| found |= is_meeting(kind);
-        blocks(&stmt.kind).for_each(|inner| each_stmt(inner, &mut see));
+        let mut found = false;
+        stmt.kind.walk(&mut |kind| found |= is_meeting(kind));
         found
     }
 
@@ -150,7 +148,7 @@ impl<'a> Walk<'a> {
                 run.push(stmt);
                 continue;
             }
-            let (meets, nested) = (self.has_meeting(stmt), blocks(&stmt.kind).next().is_some());
+            let (meets, nested) = (self.has_meeting(stmt), stmt.kind.blocks().next().is_some());
             if !meets && !jumps_out(stmt) {
                 run.push(stmt);
                 continue;

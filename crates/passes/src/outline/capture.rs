@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use weft_ir::{Block, Function, Op, StmtKind, Value};
 
-use crate::operands::{defs, op_operands, stmt_operands, walk};
+use crate::operands::{defs, op_operands, stmt_operands};
 
 /// The values a body uses and does not define.
 pub struct Captures {
@@ -17,7 +17,7 @@ pub struct Captures {
 /// The values of a block that cost nothing to make again: constants and lengths of views.
 pub fn remakable(block: &Block) -> HashMap<Value, Op> {
     let mut found = HashMap::new();
-    walk(block, &mut |kind| {
+    block.walk(&mut |kind| {
         if let StmtKind::Let(value, op @ (Op::Const(_) | Op::ConstArray(_) | Op::Dim(..))) = kind {
             found.insert(*value, op.clone());
         }
@@ -27,7 +27,7 @@ pub fn remakable(block: &Block) -> HashMap<Value, Op> {
 
 pub fn captures(vars: &[Value], body: &Block, remakable: &HashMap<Value, Op>) -> Captures {
     let mut known: HashSet<Value> = vars.iter().copied().collect();
-    walk(body, &mut |kind| {
+    body.walk(&mut |kind| {
         defs(kind, &mut |value| {
             known.insert(value);
         })
@@ -36,7 +36,7 @@ pub fn captures(vars: &[Value], body: &Block, remakable: &HashMap<Value, Op>) ->
         values: Vec::new(),
         remade: Vec::new(),
     };
-    walk(body, &mut |kind| {
+    body.walk(&mut |kind| {
         stmt_operands(kind, &mut |value| captures.take(value, &mut known, remakable));
     });
     captures
@@ -58,7 +58,7 @@ impl Captures {
 /// How often each local of `func` is set in a block, directly or by a loop's reduction.
 pub fn set_counts(func: &Function, block: &Block) -> Vec<u32> {
     let mut counts = vec![0; func.locals.len()];
-    walk(block, &mut |kind| match kind {
+    block.walk(&mut |kind| match kind {
         StmtKind::Set(local, _) => counts[local.index()] += 1,
         StmtKind::ParFor { reductions, .. } => reductions.iter().for_each(|r| counts[r.local.index()] += 1),
         StmtKind::Launch { results, .. } => results.iter().for_each(|local| counts[local.index()] += 1),

@@ -10,11 +10,10 @@ use std::mem;
 use weft_ir::{Block, Const, FuncKind, Function, Label, Local, Op, Reduction, Span, Spread, Stmt, StmtKind, Type, Value};
 
 use crate::liveness::{LocalSet, live_into};
-use crate::operands::{blocks_mut, walk};
 
 pub fn run(func: &mut Function) {
     let mut labels = 0;
-    walk(&func.body, &mut |kind| {
+    func.body.walk(&mut |kind| {
         if let StmtKind::Scope(label, _) = kind {
             labels = labels.max(label.0 + 1);
         }
@@ -47,7 +46,7 @@ impl Nester<'_> {
                 }
                 ref mut kind => {
                     let inside = inside || matches!(kind, StmtKind::ParFor { spread, .. } if *spread != Spread::Threads);
-                    for inner in blocks_mut(kind) {
+                    for inner in kind.blocks_mut() {
                         self.block(inner, inside);
                     }
                     block.0.push(stmt);
@@ -60,7 +59,7 @@ impl Nester<'_> {
     fn privatize(&mut self, body: &mut Block, reductions: &[Reduction], span: Span) {
         let reduced: LocalSet = reductions.iter().map(|reduction| reduction.local).collect();
         let mut set = LocalSet::default();
-        walk(body, &mut |kind| {
+        body.walk(&mut |kind| {
             if let StmtKind::Set(local, _) = kind {
                 set.insert(*local);
             }
@@ -122,7 +121,7 @@ fn rename_locals(block: &mut Block, renamed: &HashMap<Local, Local>) {
             StmtKind::Let(_, Op::Get(local)) | StmtKind::Set(local, _) => rename(local),
             _ => {}
         }
-        for inner in blocks_mut(&mut stmt.kind) {
+        for inner in stmt.kind.blocks_mut() {
             rename_locals(inner, renamed);
         }
     }
@@ -133,7 +132,7 @@ fn leave_instead_of_continue(block: &mut Block, label: Label) {
         match &mut stmt.kind {
             StmtKind::Continue => stmt.kind = StmtKind::Leave(label),
             StmtKind::Loop(_) | StmtKind::For { .. } => {}
-            kind => blocks_mut(kind).for_each(|inner| leave_instead_of_continue(inner, label)),
+            kind => kind.blocks_mut().for_each(|inner| leave_instead_of_continue(inner, label)),
         }
     }
 }
