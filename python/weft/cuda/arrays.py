@@ -13,7 +13,7 @@ import numpy as np
 from weft import _weft, types
 from weft._weft import Device
 from weft.cuda import interop
-from weft.cuda.layout import dense_strides, reach
+from weft.cuda.layout import dense_strides, is_too_big, reach
 from weft.errors import UnsupportedError
 
 __all__ = [
@@ -31,10 +31,6 @@ __all__ = [
     "pinned_array_like",
     "to_device",
 ]
-
-
-# Of an array, whose offsets in bytes are int64.
-_MOST_BYTES = 2**63 - 1
 
 
 class DeviceNDArray(_weft.DeviceArray):
@@ -344,10 +340,9 @@ def _extent(shape: Any, elem: types.Scalar, strides: Any, order: str) -> tuple[t
         raise ValueError(f"{len(shape)} axes need as many strides, got {len(strides)}")
     if any(s < 0 for s in strides):
         raise ValueError(f"the strides of a new array cannot be negative: {strides}")
-    low, high = reach(shape, strides, elem.itemsize)
-    dense = elem.itemsize * math.prod(max(n, 1) for n in shape)
-    if max(high - low, dense) > _MOST_BYTES:
+    if is_too_big(shape, strides, elem.itemsize):
         raise ValueError(f"array is too big: shape {shape} of {elem.name} would take more than 2**63 - 1 bytes")
+    low, high = reach(shape, strides, elem.itemsize)
     return shape, strides, high - low
 
 

@@ -7,14 +7,13 @@ lent as copies on the host, and only to those who allow that.
 from __future__ import annotations
 
 import contextlib
-import math
 import operator
 from typing import TYPE_CHECKING, Any
 
 import weft
 from weft import _weft, types
 from weft._weft import Device
-from weft.cuda.layout import dense_strides, reach
+from weft.cuda.layout import dense_strides, is_too_big, reach
 
 if TYPE_CHECKING:
     from weft.cuda.arrays import DeviceNDArray
@@ -79,8 +78,7 @@ def _described(desc: dict[str, Any]) -> tuple[int, tuple[int, ...], tuple[int, .
     if any(n < 0 for n in shape):
         raise ValueError(f"this __cuda_array_interface__ has the shape {shape}: no axis has a negative length")
     low, high = reach(shape, strides, elem.itemsize)
-    dense = elem.itemsize * math.prod(max(n, 1) for n in shape)
-    if not 0 <= address + low <= address + high < 2**64 or max(high - low, dense) >= 2**63:
+    if not 0 <= address + low <= address + high < 2**64 or is_too_big(shape, strides, elem.itemsize):
         raise ValueError(f"this __cuda_array_interface__ reaches beyond all memory: shape {shape}, strides {strides} at {address:#x}")
     if address == 0 and 0 not in shape:
         raise ValueError("this __cuda_array_interface__ has elements, but no address")

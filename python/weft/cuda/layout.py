@@ -1,7 +1,8 @@
-"""Where the elements of a strided array lie: strides of dense arrays, and how far an array reaches from its first element."""
+"""Where the elements of a strided array lie: strides of dense arrays, how far one reaches from its first element, and how far it may."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 
@@ -19,3 +20,11 @@ def reach(shape: Sequence[int], strides: Sequence[int], item: int) -> tuple[int,
     """The lowest byte of any element and the one after the highest, counted from the first element's; (0, item) for empty arrays."""
     steps = [] if 0 in shape else [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
     return sum(s for s in steps if s < 0), sum(s for s in steps if s > 0) + item
+
+
+def is_too_big(shape: Sequence[int], strides: Sequence[int], item: int) -> bool:
+    """Whether the bytes from an array's lowest to its highest, or those of its elements without gaps, are more than an int64 counts. An
+    axis of length 0 counts as one element, since sizes and strides are computed from the others."""
+    low, high = reach(shape, strides, item)
+    dense = item * math.prod(max(n, 1) for n in shape)
+    return max(high - low, dense) >= 2**63
