@@ -73,10 +73,8 @@ pub struct Compiler {
     constants: Vec<ConstArray>,
     /// By the arrays' keys.
     constant_ids: HashMap<u64, ConstId>,
-    /// One zero of a type and so many axes.
-    zeros: HashMap<(Scalar, usize), ConstId>,
-    /// Constant arrays that stand for items of tuples, by what they hold.
-    tables: HashMap<(Scalar, Vec<u8>), ConstId>,
+    /// Those that are nobody's array, by what they hold.
+    made: HashMap<ConstArray, ConstId>,
     functions: Vec<Function>,
     /// What became of each: an error, too, is found once, however many calls and rounds of inference ask for it.
     specialised: HashMap<Specialisation, Result<(FuncId, Ty), Box<Diagnostic>>>,
@@ -98,8 +96,7 @@ impl Compiler {
             source_ids: HashMap::new(),
             constants: Vec::new(),
             constant_ids: HashMap::new(),
-            zeros: HashMap::new(),
-            tables: HashMap::new(),
+            made: HashMap::new(),
             functions: Vec::new(),
             specialised: HashMap::new(),
             by_constants: HashSet::new(),
@@ -127,36 +124,35 @@ impl Compiler {
         if let Some(id) = self.constant_ids.get(&key) {
             return *id;
         }
-        let id = self.add_constant(elem, shape, bytes.to_vec());
+        let (shape, bytes) = (shape.to_vec(), bytes.to_vec());
+        let id = self.add_constant(ConstArray { elem, shape, bytes });
         self.constant_ids.insert(key, id);
         id
     }
 
     /// The constant array that is one zero of a type, of so many axes.
     pub fn one_zero(&mut self, elem: Scalar, rank: usize) -> ConstId {
-        if let Some(id) = self.zeros.get(&(elem, rank)) {
-            return *id;
-        }
-        let id = self.add_constant(elem, &vec![1; rank], vec![0; elem.size()]);
-        self.zeros.insert((elem, rank), id);
-        id
+        let (shape, bytes) = (vec![1; rank], vec![0; elem.size()]);
+        self.made(ConstArray { elem, shape, bytes })
     }
 
     /// The items of a tuple as an array of one axis.
     pub fn table(&mut self, elem: Scalar, bytes: Vec<u8>) -> ConstId {
-        let what = (elem, bytes);
-        if let Some(id) = self.tables.get(&what) {
+        let shape = vec![(bytes.len() / elem.size()) as u64];
+        self.made(ConstArray { elem, shape, bytes })
+    }
+
+    fn made(&mut self, array: ConstArray) -> ConstId {
+        if let Some(id) = self.made.get(&array) {
             return *id;
         }
-        let items = (what.1.len() / elem.size()) as u64;
-        let id = self.add_constant(elem, &[items], what.1.clone());
-        self.tables.insert(what, id);
+        let id = self.add_constant(array.clone());
+        self.made.insert(array, id);
         id
     }
 
-    fn add_constant(&mut self, elem: Scalar, shape: &[u64], bytes: Vec<u8>) -> ConstId {
-        let shape = shape.to_vec();
-        self.constants.push(ConstArray { elem, shape, bytes });
+    fn add_constant(&mut self, array: ConstArray) -> ConstId {
+        self.constants.push(array);
         ConstId(self.constants.len() as u32 - 1)
     }
 

@@ -70,7 +70,7 @@ pub struct Module {
 }
 
 /// C-contiguous read-only data.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ConstArray {
     pub elem: Scalar,
     pub shape: Vec<u64>,
