@@ -12,6 +12,7 @@ mod numba;
 mod options;
 mod parallel;
 mod parse;
+mod paths;
 mod prune;
 mod rewrite;
 pub mod signature;

@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use weft_ir::{Block, Const, ErrorKind, Function, Label, Local, Op, ReduceOp, Reduction, Span, Stmt, StmtKind, Type, Value};
+use weft_ir::{Block, Const, ErrorKind, Function, Local, Op, ReduceOp, Reduction, Span, Stmt, StmtKind, Type, Value};
 
+use crate::paths::{self, Fact, Paths};
 use crate::rewrite::{Guards, first_of};
 
 /// What is known of the loops, by the places of their statements in the source.
@@ -107,16 +108,14 @@ struct Mark {
     set: bool,
 }
 
-type State = Option<Vec<Mark>>;
+type State = paths::State<Mark>;
 
 struct Walk<'a> {
     func: &'a Function,
     known: &'a Loops,
     loops: &'a HashMap<Value, Parallel>,
     joined: &'a HashSet<(Value, Local)>,
-    /// States at the `break`s and `continue`s of the open loops.
-    jumps: Vec<(State, State)>,
-    leaves: HashMap<Label, State>,
+    paths: Paths<Mark>,
     /// Reads behind a loop of what it assigns.
     left: BTreeMap<(Local, Value), Span>,
     /// Reads of what the iteration may not have assigned; whether it cannot have.
@@ -134,8 +133,7 @@ impl<'a> Walk<'a> {
             known,
             loops,
             joined,
-            jumps: Vec::new(),
-            leaves: HashMap::new(),
+            paths: Paths::new(),
             left: BTreeMap::new(),
             carried: HashMap::new(),
             surely: HashSet::new(),
@@ -171,33 +169,20 @@ impl<'a> Walk<'a> {
             StmtKind::If { then, other, .. } => {
                 let a = self.block(then, state.clone());
                 let b = self.block(other, state);
-                both(a, b)
+                paths::join(a, b)
             }
             StmtKind::Loop(body) => self.repeated(body, state).1,
             StmtKind::For { body, .. } => {
                 let (back, broken) = self.repeated(body, state.clone());
-                let ended = both(back, broken);
-                if in_chunk { ended } else { both(ended, state) }
+                let ended = paths::join(back, broken);
+                if in_chunk { ended } else { paths::join(ended, state) }
             }
             StmtKind::ParFor { vars, body, .. } => self.parallel(vars, body, stmt.span, state),
             StmtKind::Scope(label, body) => {
                 let end = self.block(body, state);
-                both(end, self.leaves.remove(label).flatten())
+                self.paths.behind_scope(*label, end)
             }
-            StmtKind::Break | StmtKind::Continue => {
-                if let Some((breaks, continues)) = self.jumps.last_mut() {
-                    let at = if stmt.kind == StmtKind::Break { breaks } else { continues };
-                    *at = both(at.take(), state);
-                }
-                None
-            }
-            StmtKind::Leave(label) => {
-                let at = self.leaves.entry(*label).or_default();
-                *at = both(at.take(), state);
-                None
-            }
-            StmtKind::Return(_) | StmtKind::Raise { .. } => None,
-            _ => state,
+            kind => self.paths.behind(kind, state),
         };
         self.in_chunk = in_chunk;
         after
@@ -218,11 +203,10 @@ impl<'a> Walk<'a> {
     /// A loop whose iterations follow each other: the state at the end of one, and at its `break`s.
     fn repeated(&mut self, body: &Block, mut entry: State) -> (State, State) {
         loop {
-            self.jumps.push((None, None));
+            self.paths.open_loop();
             let end = self.block(body, entry.clone());
-            let (breaks, continues) = self.jumps.pop().unwrap_or_default();
-            let back = both(end, continues);
-            let next = both(entry.clone(), back.clone());
+            let (back, breaks) = self.paths.close_loop(end);
+            let next = paths::join(entry.clone(), back.clone());
             if next == entry {
                 return (back, breaks);
             }
@@ -242,7 +226,7 @@ impl<'a> Walk<'a> {
                 ..Mark::default()
             };
         }
-        self.jumps.push((None, None));
+        self.paths.open_loop();
         self.in_chunk = self.known.chunked.contains(&span.start);
         let in_chunk = self.in_chunk;
         let mut end = Some(entry);
@@ -250,8 +234,7 @@ impl<'a> Walk<'a> {
             self.in_chunk = in_chunk;
             end = self.stmt(stmt, end);
         }
-        let (_, continues) = self.jumps.pop().unwrap_or_default();
-        let end = both(end, continues);
+        let (end, _) = self.paths.close_loop(end);
         for local in info.assigned.keys() {
             let sure = end.as_ref().is_none_or(|marks| marks[local.index()].open_in.is_none());
             if sure {
@@ -267,15 +250,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What holds whichever way control came.
-fn both(a: State, b: State) -> State {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.iter().zip(&b).map(|(x, y)| x.or(*y)).collect()),
-        (one, None) | (None, one) => one,
-    }
-}
-
-impl Mark {
+impl Fact for Mark {
     fn or(self, other: Mark) -> Mark {
         Mark {
             left_by: self.left_by.or(other.left_by),

@@ -6,13 +6,20 @@
 use std::collections::{BTreeMap, HashMap};
 
 use weft_ir::{
-    AxisSlice, Block, Const, ErrorKind, FuncKind, Function, Label, Layout, Local, Op, Space, Span, Stmt, StmtKind, Type, Value, ViewType,
+    AxisSlice, Block, Const, ErrorKind, FuncKind, Function, Layout, Local, Op, Space, Span, Stmt, StmtKind, Type, Value, ViewType,
 };
 
+use crate::paths::{self, Fact, Paths, join};
 use crate::rewrite::{guard_reads, variable};
 
-/// Which locals are surely set; `None` where control never is.
-type State = Option<Vec<bool>>;
+/// Which locals are surely set.
+type State = paths::State<bool>;
+
+impl Fact for bool {
+    fn or(self, other: bool) -> bool {
+        self && other
+    }
+}
 
 /// Makes reads of locals that may be unset raise, and gives these a value at the start, which nobody sees. Names the first that can have
 /// none, and where it is read: an array where no array can be made. Of a function of the library, `error` is none: it knows what it does.
@@ -23,8 +30,7 @@ pub fn check_reads(func: &mut Function, host: bool, error: Option<ErrorKind>) ->
     let mut walk = Walk {
         reads: Vec::new(),
         constants: HashMap::new(),
-        jumps: Vec::new(),
-        leaves: HashMap::new(),
+        paths: Paths::new(),
     };
     walk.block(&func.body, Some(vec![false; func.locals.len()]));
     let reads = walk.reads;
@@ -105,9 +111,7 @@ struct Walk {
     /// Reads of locals that may be unset.
     reads: Vec<(Value, Local, Span)>,
     constants: HashMap<Value, i64>,
-    /// The states at the `break`s and `continue`s of each open loop.
-    jumps: Vec<(State, State)>,
-    leaves: HashMap<Label, State>,
+    paths: Paths<bool>,
 }
 
 impl Walk {
@@ -143,7 +147,7 @@ impl Walk {
             StmtKind::If { then, other, .. } => {
                 let a = self.block(then, state.clone());
                 let b = self.block(other, state);
-                both(a, b)
+                join(a, b)
             }
             StmtKind::Loop(body) => self.repeated(body, state).1,
             StmtKind::For {
@@ -151,7 +155,7 @@ impl Walk {
             } => {
                 let runs = self.surely_runs([start, stop, step]);
                 let (back, broken) = self.repeated(body, state.clone());
-                if runs { both(back, broken) } else { state }
+                if runs { join(back, broken) } else { state }
             }
             StmtKind::ParFor { body, .. } => {
                 self.repeated(body, state.clone());
@@ -159,31 +163,17 @@ impl Walk {
             }
             StmtKind::Scope(label, body) => {
                 let end = self.block(body, state);
-                both(end, self.leaves.remove(label).flatten())
+                self.paths.behind_scope(*label, end)
             }
-            StmtKind::Break | StmtKind::Continue => {
-                if let Some((breaks, continues)) = self.jumps.last_mut() {
-                    let at = if stmt.kind == StmtKind::Break { breaks } else { continues };
-                    *at = both(at.take(), state);
-                }
-                None
-            }
-            StmtKind::Leave(label) => {
-                let at = self.leaves.entry(*label).or_default();
-                *at = both(at.take(), state);
-                None
-            }
-            StmtKind::Return(_) | StmtKind::Raise { .. } => None,
-            _ => state,
+            kind => self.paths.behind(kind, state),
         }
     }
 
     /// The states behind an iteration and at its `break`s.
     fn repeated(&mut self, body: &Block, state: State) -> (State, State) {
-        self.jumps.push((None, None));
+        self.paths.open_loop();
         let end = self.block(body, state);
-        let (breaks, continues) = self.jumps.pop().unwrap_or_default();
-        (both(end, continues), breaks)
+        self.paths.close_loop(end)
     }
 
     /// Does a loop with these bounds run at least once, as far as constants say?
@@ -192,13 +182,5 @@ impl Walk {
             return false;
         };
         if *step > 0 { start < stop } else { start > stop }
-    }
-}
-
-/// What is set whichever way control came.
-fn both(a: State, b: State) -> State {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.iter().zip(&b).map(|(x, y)| *x && *y).collect()),
-        (one, None) | (None, one) => one,
     }
 }
