@@ -9,7 +9,6 @@
 //! | `WEFT_DOUBLE_FAIL` | calls that fail: `cuInit=100,cuMemAllocAsync=2@5,cuLaunchKernel=719@3+`: every call, the fifth, the third and all after; `cuptiActivityRecord` is a record that is lost | none |
 //! | `WEFT_DOUBLE_THREADS` | host threads a launch may use | as many as there are processors |
 //! | `WEFT_DOUBLE_LIMIT` | instructions of a warp (in all of a launch) after which it times out | none |
-//! | `WEFT_DOUBLE_APART` | 1: write-combined and registered host memory has another address on devices, as on some of them | 0 |
 //! | `WEFT_DOUBLE_VERBOSE` | 1: reports of failed checks also go to the standard error | 0 |
 
 use std::collections::HashMap;
@@ -26,7 +25,6 @@ pub struct Settings {
     pub memory: u64,
     pub threads: usize,
     pub limit: Option<u64>,
-    pub apart: bool,
     pub verbose: bool,
 }
 
@@ -61,7 +59,6 @@ impl Settings {
             memory: env::var("WEFT_DOUBLE_MEMORY").ok().as_deref().and_then(bytes).unwrap_or(1 << 30),
             threads: number("WEFT_DOUBLE_THREADS", processors).max(1),
             limit: env::var("WEFT_DOUBLE_LIMIT").ok().and_then(|v| v.parse().ok()),
-            apart: number("WEFT_DOUBLE_APART", 0) != 0,
             verbose: number("WEFT_DOUBLE_VERBOSE", 0) != 0,
         }
     }

@@ -6,14 +6,6 @@ mod support;
 
 use support::*;
 
-/// Settings are read once: this process is one with addresses apart.
-fn apart() -> Gpu {
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    // SAFETY: before any thread reads the environment.
-    ONCE.call_once(|| unsafe { std::env::set_var("WEFT_DOUBLE_APART", "1") });
-    Gpu::new()
-}
-
 const ADD_ONE: &str = "  ld.global.u32 %r10, [%rd0];\n  add.u32 %r10, %r10, 1;\n  st.global.u32 [%rd0], %r10;\n  ret;";
 
 fn on_device(host: u64) -> u64 {
@@ -30,7 +22,7 @@ fn attribute(number: u32, address: u64) -> u64 {
 
 #[test]
 fn write_combined_and_registered_memory_have_two_addresses() {
-    let gpu = apart();
+    let gpu = Gpu::new();
     let k = gpu.kernel(&kernel(1, ADD_ONE));
     let (mut combined, mut registered) = (0u64, vec![7u32; 1024]);
     unsafe {
@@ -54,7 +46,7 @@ fn write_combined_and_registered_memory_have_two_addresses() {
 
 #[test]
 fn plain_pinned_memory_has_one_address_and_freed_memory_none() {
-    let gpu = apart();
+    let gpu = Gpu::new();
     let k = gpu.kernel(&kernel(1, ADD_ONE));
     let (mut plain, mut combined) = (0u64, 0u64);
     unsafe {

@@ -162,7 +162,9 @@ fn registered_memory_is_reached_by_kernels() {
     unsafe {
         assert_eq!(cuMemHostRegister_v2(at.cast(), 256, 0), 0);
         assert_eq!(cuMemHostRegister_v2(at.cast(), 256, 0), 712);
-        gpu.run(k, 1, 64, &[at as u64, 3]);
+        let mut seen = 0;
+        assert_eq!(cuMemHostGetDevicePointer_v2(&mut seen, at.cast(), 0), 0);
+        gpu.run(k, 1, 64, &[seen, 3]);
         assert_eq!(cuMemHostUnregister(at.cast()), 0);
         assert_eq!(cuMemHostUnregister(at.cast()), 713);
     }

@@ -204,8 +204,8 @@ impl Device for CudaDevice {
         Ok(Box::new(HostBuffer::new(self.gpu(), bytes, kind)?))
     }
 
-    fn pin(&self, address: u64, bytes: usize) -> Result<Box<dyn Buffer>, RunError> {
-        Ok(Box::new(HostBuffer::pin(self.gpu(), address, bytes)?))
+    fn pin(&self, address: u64, bytes: usize, mapped: bool) -> Result<Box<dyn Buffer>, RunError> {
+        Ok(Box::new(HostBuffer::pin(self.gpu(), address, bytes, mapped)?))
     }
 
     fn memory_stats(&self) -> Result<MemoryStats, RunError> {

@@ -373,16 +373,16 @@ impl HostBuffer {
         Ok(buffer)
     }
 
-    /// Pins memory of others until this is dropped.
-    pub fn pin(gpu: &Arc<Gpu>, address: u64, bytes: usize) -> Result<HostBuffer, RunError> {
+    /// Pins memory of others until this is dropped. What is not `mapped` has no address but the host's.
+    pub fn pin(gpu: &Arc<Gpu>, address: u64, bytes: usize, mapped: bool) -> Result<HostBuffer, RunError> {
         let context = &gpu.context;
         let _current = context.enter()?;
         let _relaxed = context.relaxed();
-        let pinned = context.driver.pins.pin(context, address, bytes as u64);
+        let pinned = context.driver.pins.pin(context, address, bytes as u64, mapped);
         let device_address = pinned.map_err(|error| match error {
             PinError::Refused(failure) => context.error(failure),
             PinError::InPieces => RunError::Invalid(
-                "a part of the array's memory is pinned already, and the device has it elsewhere: pin the whole before its parts".into(),
+                "a part of the array's memory is pinned already, and the device has it elsewhere: map the whole before parts of it are pinned".into(),
             ),
         })?;
         Ok(HostBuffer {

@@ -32,8 +32,9 @@ struct Piece {
 }
 
 impl Pins {
-    /// Locks the pages of an array; gives the address that kernels have for it.
-    pub fn pin(&self, context: &Context, address: u64, bytes: u64) -> Result<u64, PinError> {
+    /// Locks the pages of an array; gives the address that kernels have for it if it is to be `mapped`, else the host's own. Pages that were
+    /// locked apart may lie apart for kernels.
+    pub fn pin(&self, context: &Context, address: u64, bytes: u64, mapped: bool) -> Result<u64, PinError> {
         let mut known = lock(&self.0);
         let (low, high) = pages(address, bytes);
         let gaps = known.gaps(low, high);
@@ -50,10 +51,12 @@ impl Pins {
         known.pieces.extend(made.iter().copied());
         known.over(low, high).for_each(|piece| piece.users += 1);
         known.asked.push((address, bytes));
+        if !mapped {
+            return Ok(address);
+        }
         let offsets: Vec<u64> = known.over(low, high).map(|piece| piece.offset).collect();
         let first = offsets.first().copied().unwrap_or(0);
-        let alike = offsets.iter().all(|offset| *offset == first);
-        if !alike {
+        if offsets.iter().any(|offset| *offset != first) {
             known.forget(context, address, bytes);
             return Err(PinError::InPieces);
         }

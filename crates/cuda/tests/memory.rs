@@ -144,8 +144,8 @@ fn pinned_memory_is_copied_in_stream_order() {
     assert_eq!(back[0], 42);
 
     let mut own = vec![1u8; 64];
-    let pinned = gpu.pin(own.as_mut_ptr() as u64, 64).unwrap();
-    stream.copy(place, Place::Host(pinned.address()), 64).unwrap();
+    let pinned = gpu.pin(own.as_mut_ptr() as u64, 64, false).unwrap();
+    stream.copy(place, Place::Host(pinned.host_address()), 64).unwrap();
     stream.synchronize().unwrap();
     drop(pinned);
     let mut back = [0; 64];
@@ -283,11 +283,11 @@ fn pinned_is_what_was_pinned_as_a_whole() {
     let gpu = device(0);
     let (mut memory, start) = pages(4);
     let at = memory[start..].as_mut_ptr() as u64;
-    let first = gpu.pin(at, 4096).unwrap();
+    let first = gpu.pin(at, 4096, false).unwrap();
     assert_eq!(seen_by_a_copy(at, 4096), [2; 4096]);
     // Only its beginning is, then only its ends are.
     assert_eq!(seen_by_a_copy(at, 3 * 4096), [1; 3 * 4096]);
-    let last = gpu.pin(at + 2 * 4096, 4096).unwrap();
+    let last = gpu.pin(at + 2 * 4096, 4096, false).unwrap();
     assert_eq!(seen_by_a_copy(at, 3 * 4096), [1; 3 * 4096]);
     drop((first, last));
     assert_eq!(seen_by_a_copy(at, 4096), [1; 4096]);
@@ -298,9 +298,9 @@ fn arrays_on_one_page_are_pinned_each_for_itself() {
     let _calls_succeed = failing("");
     let (mut memory, start) = pages(3);
     let at = memory[start..].as_mut_ptr() as u64;
-    let one = device(0).pin(at + 100, 200).unwrap();
-    let two = device(1).pin(at + 300, 5000).unwrap();
-    let same = device(0).pin(at + 100, 200).unwrap();
+    let one = device(0).pin(at + 100, 200, false).unwrap();
+    let two = device(1).pin(at + 300, 5000, false).unwrap();
+    let same = device(0).pin(at + 100, 200, false).unwrap();
     assert_eq!(seen_by_a_copy(at + 100, 200), [2; 200]);
     // A neighbour that nobody pinned, on a page that is.
     assert_eq!(seen_by_a_copy(at + 2000 + 4096, 100), [1; 100]);
@@ -309,8 +309,26 @@ fn arrays_on_one_page_are_pinned_each_for_itself() {
     drop(same);
     assert_eq!(seen_by_a_copy(at + 100, 200), [1; 200]);
     drop(two);
-    drop(device(1).pin(at, 3 * 4096).unwrap());
+    drop(device(1).pin(at, 3 * 4096, false).unwrap());
     assert_eq!(seen_by_a_copy(at + 300, 200), [1; 200]);
+}
+
+/// Kernels may find pages that were locked apart in places apart; copies need no address of theirs.
+#[test]
+fn what_is_pinned_in_pieces_is_copied_but_not_mapped() {
+    let _calls_succeed = failing("");
+    let gpu = device(0);
+    let (mut memory, start) = pages(3);
+    let at = memory[start..].as_mut_ptr() as u64;
+    let first = gpu.pin(at, 4096, false).unwrap();
+    let whole = gpu.pin(at, 3 * 4096, false).unwrap();
+    assert_eq!(whole.host_address(), at);
+    let refused = gpu.pin(at, 2 * 4096, true).unwrap_err();
+    assert!(refused.to_string().contains("map the whole before parts of it are pinned"), "{refused}");
+    assert_ne!(gpu.pin(at, 4096, true).unwrap().address(), at);
+    drop((first, whole));
+    let mapped = gpu.pin(at, 3 * 4096, true).unwrap();
+    assert_ne!(mapped.address(), at);
 }
 
 #[test]
@@ -325,7 +343,7 @@ fn kernels_have_their_own_addresses_for_memory_of_the_host() {
         assert_eq!(weft_runtime::raw::load::<u64>(buffer.host_address()), 7);
     }
     let mut own = vec![1i64; 4];
-    let pinned = gpu.pin(own.as_mut_ptr() as u64, 32).unwrap();
+    let pinned = gpu.pin(own.as_mut_ptr() as u64, 32, true).unwrap();
     assert_eq!(pinned.host_address(), own.as_ptr() as u64);
     launch(&*exe, grid(1, 4), &[pinned.address(), 4, 8, 2]).unwrap();
     gpu.synchronize().unwrap();

@@ -132,7 +132,7 @@ impl Device for GpuDevice {
         Ok(Box::new(HostBuffer::new(&self.0, bytes, kind)?))
     }
 
-    fn pin(&self, address: u64, bytes: usize) -> Result<Box<dyn Buffer>, RunError> {
+    fn pin(&self, address: u64, bytes: usize, _mapped: bool) -> Result<Box<dyn Buffer>, RunError> {
         Ok(Box::new(HostBuffer::pin(&self.0, address, bytes)))
     }
 

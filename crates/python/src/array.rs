@@ -56,15 +56,17 @@ impl Memory {
         Ok(Memory::of(buffer, device))
     }
 
-    /// Makes a NumPy array's memory fit for asynchronous copies until `unpin`, at the latest as long as the result lives.
+    /// Makes a NumPy array's memory fit for asynchronous copies until `unpin`, at the latest as long as the result lives; for kernels, too,
+    /// if it is `mapped`.
     #[staticmethod]
-    fn pin(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
+    #[pyo3(signature = (array, *, mapped))]
+    fn pin(array: &Bound<'_, PyAny>, mapped: bool) -> PyResult<Memory> {
         let py = array.py();
         let fields = array_fields(array)?;
         let item = fields.elem.map_or(1, Scalar::size);
         let (low, high) = crate::numpy::bounds(fields.data, fields.shape, fields.strides, item).unwrap_or((fields.data, fields.data));
         let device = devices::current(py)?;
-        let held = device.pin(low, (high - low) as usize).map_err(|e| errors::device(py, e))?;
+        let held = device.pin(low, (high - low) as usize, mapped).map_err(|e| errors::device(py, e))?;
         Ok(Memory {
             buffer: Box::new(Locked::new(held)),
             device,

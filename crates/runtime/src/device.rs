@@ -52,8 +52,9 @@ pub trait Device: Send + Sync + Debug {
     /// Memory that host and device both address, at the same address.
     fn allocate_host(&self, bytes: usize, kind: HostMemory) -> Result<Box<dyn Buffer>, RunError>;
 
-    /// Makes host memory of others fit for asynchronous copies until the result is dropped. The memory must outlive that.
-    fn pin(&self, address: u64, bytes: usize) -> Result<Box<dyn Buffer>, RunError>;
+    /// Makes host memory of others fit for asynchronous copies until the result is dropped, and for kernels, too, if it is to be `mapped`:
+    /// only then has the result an address for them. The memory must outlive that.
+    fn pin(&self, address: u64, bytes: usize, mapped: bool) -> Result<Box<dyn Buffer>, RunError>;
 
     fn memory_stats(&self) -> Result<MemoryStats, RunError>;
 

@@ -435,7 +435,7 @@ def managed_array(
 @contextlib.contextmanager
 def pinned(*arylist: np.ndarray) -> Iterator[None]:
     """``with cuda.pinned(a, b):`` page-locks NumPy arrays for the block, so that copies of them are asynchronous."""
-    held = [_weft.Memory.pin(ary) for ary in arylist]
+    held = [_weft.Memory.pin(ary, mapped=False) for ary in arylist]
     try:
         yield
     finally:
@@ -447,7 +447,7 @@ def pinned(*arylist: np.ndarray) -> Iterator[None]:
 def mapped(*arylist: np.ndarray, **kws: Any) -> Iterator[Any]:
     """``with cuda.mapped(a) as d:`` lets kernels address a NumPy array's own memory for the block."""
     _refuse_mapping()
-    held = [_weft.Memory.pin(ary) for ary in arylist]
+    held = [_weft.Memory.pin(ary, mapped=True) for ary in arylist]
     made = [
         MappedNDArray(memory, _address(ary) - memory.host_address, ary.shape, ary.strides, ary.dtype.name)
         for ary, memory in zip(arylist, held, strict=True)

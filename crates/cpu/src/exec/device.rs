@@ -160,7 +160,7 @@ impl Device for CpuDevice {
         HostBuffer::boxed(bytes)
     }
 
-    fn pin(&self, address: u64, bytes: usize) -> Result<Box<dyn Buffer>, RunError> {
+    fn pin(&self, address: u64, bytes: usize, _mapped: bool) -> Result<Box<dyn Buffer>, RunError> {
         Ok(Box::new(memory::Borrowed { address, bytes }))
     }
 

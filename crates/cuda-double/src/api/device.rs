@@ -54,7 +54,9 @@ fn attribute(number: u32, capability: (i32, i32), ordinal: i32) -> Option<i32> {
         84..=86 => 0,
         87 => 2,
         88 => 0,
-        89..=94 => 1,
+        89 | 90 | 92..=94 => 1,
+        // CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM: memory of the host that is registered has another address here.
+        91 => 0,
         95 => 1,
         96 => 0,
         97 => shared,
@@ -117,11 +119,6 @@ calls! {
     fn cuDeviceGetAttribute(value: *mut c_int, number: c_uint, device: c_int) {
         let driver = driver()?;
         driver.device(device)?;
-        // CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
-        const ONE_ADDRESS: c_uint = 91;
-        if number == ONE_ADDRESS {
-            return put(value, c_int::from(!driver.settings.apart));
-        }
         let found = attribute(number, driver.settings.capability, device).ok_or(codes::INVALID_VALUE)?;
         put(value, found)
     }

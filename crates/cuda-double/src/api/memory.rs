@@ -110,7 +110,7 @@ calls! {
         }
         const WRITE_COMBINED: c_uint = 4;
         let driver = driver()?;
-        let address = if flags & WRITE_COMBINED != 0 && driver.settings.apart {
+        let address = if flags & WRITE_COMBINED != 0 {
             driver.memory.host_apart(context.device, bytes as u64)?
         } else {
             driver.memory.host(context.device, bytes as u64, Kind::Pinned)?
@@ -154,7 +154,7 @@ calls! {
             return Err(codes::INVALID_VALUE);
         }
         let driver = driver()?;
-        driver.memory.register(context.device, pointer as u64, bytes as u64, driver.settings.apart)
+        driver.memory.register(context.device, pointer as u64, bytes as u64)
     }
 
     fn cuMemHostUnregister(pointer: *mut c_void) {

@@ -188,17 +188,15 @@ impl Memory {
         Ok(address)
     }
 
-    /// Pins memory of the program; `apart`: devices have another address for it.
-    pub fn register(&self, device: i32, start: u64, bytes: u64, apart: bool) -> Outcome {
+    /// Pins memory of the program, for which devices have another address, as some do.
+    pub fn register(&self, device: i32, start: u64, bytes: u64) -> Outcome {
         let table = self.table();
         let taken = |at: u64| table.containing(at).is_some_and(|r| r.backing.is_some());
         if taken(start) || taken(start + bytes - 1) {
             return Err(codes::HOST_MEMORY_ALREADY_REGISTERED);
         }
         self.insert(start, bytes, device, Kind::Registered, Backing::borrowed(start), 0);
-        if apart {
-            self.map_apart(start);
-        }
+        self.map_apart(start);
         Ok(())
     }
 
