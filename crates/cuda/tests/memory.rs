@@ -324,7 +324,10 @@ fn what_is_pinned_in_pieces_is_copied_but_not_mapped() {
     let whole = gpu.pin(at, 3 * 4096, false).unwrap();
     assert_eq!(whole.host_address(), at);
     let refused = gpu.pin(at, 2 * 4096, true).unwrap_err();
-    assert!(refused.to_string().contains("map the whole before parts of it are pinned"), "{refused}");
+    assert!(
+        refused.to_string().contains("map the whole before parts of it are pinned"),
+        "{refused}"
+    );
     assert_ne!(gpu.pin(at, 4096, true).unwrap().address(), at);
     drop((first, whole));
     let mapped = gpu.pin(at, 3 * 4096, true).unwrap();

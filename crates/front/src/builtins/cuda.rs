@@ -305,7 +305,11 @@ fn atomic_at(l: &mut Lower<'_>, call: &Call, op: AtomicOp, [array, index, value]
         let message = format!("{} indices for a {}", indices.len(), array.ty());
         return Err(l.typing(call.span, message));
     }
-    let indices = indices.iter().map(|i| l.index_of(i, call.span)).collect::<Res<Vec<_>>>()?;
+    let index_of = |i: &Val| {
+        let i = l.atomic_index(i, call.span)?;
+        l.index_of(&i, call.span)
+    };
+    let indices = indices.iter().map(index_of).collect::<Res<Vec<_>>>()?;
     let value = l.number_as(value, ty.elem, call.span)?;
     let expected = expected.map(|v| l.number_as(v, ty.elem, call.span)).transpose()?;
     let op = Op::Atomic {

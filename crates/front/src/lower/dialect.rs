@@ -1,10 +1,12 @@
 //! Which type numbers meet in, by the dialect of the function: the only place that asks whose rules these are.
 
-use weft_ir::Scalar;
+use weft_ir::{Kind, Scalar, Span};
 
 use super::Lower;
 use crate::builtins::loops::{self, Loop};
+use crate::compiler::Res;
 use crate::types::{self, Num, Ty};
+use crate::value::Val;
 use crate::{Dialect, numba};
 
 impl Lower<'_> {
@@ -29,6 +31,15 @@ impl Lower<'_> {
             Dialect::NumPy => types::unify(a, b),
             Dialect::Numba => self.by_numba(a, b, numba::arithmetic),
         }
+    }
+
+    /// An index of an atomic operation. Numba cuts floats off there: in its unions a signed and an unsigned integer become one.
+    pub fn atomic_index(&mut self, val: &Val, span: Span) -> Res<Val> {
+        let is_float = val.num().is_some_and(|num| num.scalar.kind() == Kind::Float);
+        if !(self.numba() && is_float) {
+            return Ok(val.clone());
+        }
+        Ok(Val::Num(self.number_as(val, Scalar::I64, span)?, Num::strong(Scalar::I64)))
     }
 
     /// The float that integers which meet in `num` are divided in.
