@@ -152,7 +152,8 @@ def convert(scope: Scope, e: Expr, kind: str) -> Expr:
     if is_float(e.kind):
         return _from_float(scope, e, kind)
     if kind == "int":
-        text = f"int({e.text})"
+        # What no int64 holds wraps.
+        text = f"int({e.text} % np.uint64(97))" if e.kind == "uint64" else f"int({e.text})"
         return Expr(f"{text} % 97" if is_integer(e.kind) and e.kind != "int" else text, kind, 97).parenthesised()
     return Expr(f"np.{kind}({small(e, 50).text})", kind)
 

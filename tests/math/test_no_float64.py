@@ -11,11 +11,7 @@ from promises import FUNCTIONS
 
 import weft
 
-# Arguments beyond 6400 are reduced in float64.
-WIDE = {"sin", "cos", "tan"}
-
-
-@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in WIDE])
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_float32_only(name):
     function = known(name)
 

@@ -302,6 +302,20 @@ def test_unary_expressions(text):
             run(f, compiled, (a,), text)
 
 
+@pytest.mark.parametrize("op", ["+", "-", "*", "/", "//", "%", "**", "&", "|", "^", "<<", ">>", "<", "==", "and", "or"])
+def test_operators_of_constants(op):
+    """What is computed while compiling has Python's values and types, by name and in place."""
+    in_place = "z = x" if op in ("<", "==", "and", "or") else f"z = x\nz {op}= y"
+    for a, b in itertools.product([False, True, 0, 1, 3, -2, 0.5, -4.0], repeat=2):
+        f = function_of(f"x = {a}\ny = {b}\n{in_place}\nreturn x {op} y, z")
+        try:
+            expected = f()
+        except (TypeError, ValueError, ZeroDivisionError):
+            continue
+        if not isinstance(expected[0], complex):
+            assert repr(njit(f)()) == repr(expected), (a, op, b)
+
+
 def test_python_numbers():
     """Python's own numbers stay Python's."""
     cases = {

@@ -112,7 +112,16 @@ def assigned_in_an_inner_loop(a):
     return out
 
 
-PARALLEL = [found, found_none, last_value, last_index, last_index_of_a_step, last_of_both_branches, last_row, last_with_sum_of_arrays,
+def found_and_last(a):
+    found = False
+    for i in prange(a.size):
+        if a[i] == 3:
+            found = True
+        x = a[i]
+    return found, x
+
+
+PARALLEL = [found, found_and_last, found_none, last_value, last_index, last_index_of_a_step, last_of_both_branches, last_row, last_with_sum_of_arrays,
             last_after_a_continue, used_in_an_outer_loop, assigned_in_an_inner_loop]  # fmt: skip
 
 
@@ -159,7 +168,15 @@ def test_what_depends_on_the_order_is_refused():
                 x = 2
         return x
 
-    for function in (last_that_fits, two_constants):
+    def last_that_fits_beside_the_last(a):
+        x = -1
+        for i in prange(a.size):
+            y = a[i]
+            if y > 3:
+                x = i
+        return x + y
+
+    for function in (last_that_fits, two_constants, last_that_fits_beside_the_last):
         with pytest.raises(weft.errors.UnsupportedError, match="'x' is read here, and only some iterations") as caught:
             njit(parallel=True)(function)(A)
         assert "return x" in str(caught.value)

@@ -49,15 +49,19 @@ pub fn function(name: &str) -> Option<Rc<FunctionSource>> {
 
 /// The library's table of that name, as a constant array.
 fn table(name: &str) -> Option<Object> {
-    let numbers = weft_math::table(name)?;
+    let weft_math::Table { numbers, is_narrow } = weft_math::table(name)?;
     TABLES.with(|tables| {
         let mut tables = tables.borrow_mut();
         let next = LIBRARY | tables.len() as u64;
         let made = tables.entry(name.to_owned()).or_insert_with(|| Object::Array {
             key: next,
-            elem: Scalar::F64,
+            elem: if *is_narrow { Scalar::F32 } else { Scalar::F64 },
             shape: vec![numbers.len() as u64],
-            bytes: Rc::new(numbers.iter().flat_map(|n| n.to_ne_bytes()).collect()),
+            bytes: Rc::new(if *is_narrow {
+                numbers.iter().flat_map(|n| (*n as f32).to_ne_bytes()).collect()
+            } else {
+                numbers.iter().flat_map(|n| n.to_ne_bytes()).collect()
+            }),
         });
         Some(made.clone())
     })

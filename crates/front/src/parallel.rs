@@ -242,7 +242,9 @@ impl<'a> Walk<'a> {
             } else {
                 self.surely.remove(&(of, *local));
             }
-            if !self.known.ended.contains(&span.start) && !self.joined.contains(&(of, *local)) {
+            // A last iteration that runs by itself leaves what it assigns, if it is sure to.
+            let last = sure && self.known.ended.contains(&span.start);
+            if !last && !self.joined.contains(&(of, *local)) {
                 state[local.index()].left_by = Some(of);
             }
         }

@@ -6,7 +6,7 @@
 //! both: `f_f64` and `f_f32` are made of its text, in which `g_each` is what it calls at its own width. Inside these texts
 //! `intrinsics` and `np` mean the front end's intrinsics and NumPy's scalar types; nothing else is free.
 //! Helpers whose names start with `_rare_` are for arguments that are seldom met: they are not made part of their callers.
-//! Tables, in capitals, are float64 arrays.
+//! Tables, in capitals, are arrays of float64, or of float32 where they say so.
 //! Complex functions take and give real and imaginary part: `cexp_f64(re, im) -> (re, im)`.
 
 use std::collections::HashMap;
@@ -95,30 +95,42 @@ pub fn is_narrow(name: &str) -> bool {
     name.contains("_f32")
 }
 
+/// Numbers that texts index by name, one-dimensional.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    pub numbers: Vec<f64>,
+    /// Are they float32?
+    pub is_narrow: bool,
+}
+
 /// The text of the definition `name`: an entry such as `sin_f64` or a helper that another text calls.
 pub fn source(name: &str) -> Option<Source> {
     index().get(name).copied()
 }
 
-/// The table `name`, such as `TWO_OVER_PI`: float64 numbers, one-dimensional.
-pub fn table(name: &str) -> Option<&'static [f64]> {
-    static TABLES: OnceLock<HashMap<&'static str, Vec<f64>>> = OnceLock::new();
+/// The table `name`, such as `TWO_OVER_PI`.
+pub fn table(name: &str) -> Option<&'static Table> {
+    static TABLES: OnceLock<HashMap<&'static str, Table>> = OnceLock::new();
     let tables = TABLES.get_or_init(|| FILES.iter().flat_map(|&(_, text)| tables(text)).collect());
-    tables.get(name).map(Vec::as_slice)
+    tables.get(name)
 }
 
-/// The tables of a file: `NAME = np.array(`, then numbers in brackets.
-fn tables(text: &'static str) -> Vec<(&'static str, Vec<f64>)> {
+/// The tables of a file: `NAME = np.array(`, numbers in brackets, and `dtype=np.float32` where they are that.
+fn tables(text: &'static str) -> Vec<(&'static str, Table)> {
     let opened = text.split("\n\n").flat_map(|part| part.lines().map(move |line| (line, part)));
     opened
         .filter_map(|(line, part)| table_in(line.strip_suffix(" = np.array(")?, part))
         .collect()
 }
 
-fn table_in(name: &'static str, part: &'static str) -> Option<(&'static str, Vec<f64>)> {
+fn table_in(name: &'static str, part: &'static str) -> Option<(&'static str, Table)> {
     let (_, numbers) = part.split_once('[')?;
-    let (numbers, _) = numbers.split_once(']')?;
-    Some((name, numbers.split(',').filter_map(|n| n.trim().parse().ok()).collect()))
+    let (numbers, after) = numbers.split_once(']')?;
+    let table = Table {
+        numbers: numbers.split(',').filter_map(|n| n.trim().parse().ok()).collect(),
+        is_narrow: after.contains("dtype=np.float32"),
+    };
+    Some((name, table))
 }
 
 /// Every definition of the library, in no order.
@@ -253,11 +265,14 @@ mod tests {
 
     #[test]
     fn tables_are_read() {
-        let bits = table("TWO_OVER_PI").unwrap();
-        let sum: f64 = bits.iter().map(|b| b * 2f64.powi(-512)).sum();
-        assert_eq!((bits.len(), sum), (22, std::f64::consts::FRAC_2_PI));
-        let narrow: f64 = table("TWO_OVER_PI_29").unwrap().iter().sum();
-        assert_eq!(narrow, std::f64::consts::FRAC_2_PI);
+        let sum = |table: &Table, scale: i32| table.numbers.iter().map(|piece| piece * 2f64.powi(-scale)).sum::<f64>();
+        let wide = table("TWO_OVER_PI").unwrap();
+        assert_eq!((wide.numbers.len(), sum(wide, 512)), (22, std::f64::consts::FRAC_2_PI));
+        let narrow = table("TWO_OVER_PI_F32").unwrap();
+        let pieces = narrow.numbers.iter().map(|piece| f64::from(*piece as f32)).collect();
+        let narrow = Table { numbers: pieces, ..*narrow };
+        assert_eq!((narrow.numbers.len(), sum(&narrow, 64)), (8, std::f64::consts::FRAC_2_PI));
+        assert!(narrow.is_narrow && !wide.is_narrow);
         assert!(table("sin_f64").is_none());
     }
 }

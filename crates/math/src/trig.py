@@ -37,17 +37,19 @@ TWO_OVER_PI = np.array(
     ]
 )
 
-# 2/pi, 29 bits in each.
-TWO_OVER_PI_29 = np.array(
+# 2/pi, 24 bits in each, times 2^64.
+TWO_OVER_PI_F32 = np.array(
     [
-        0.636619770899415,
-        1.4681663246252086e-09,
-        2.2760100671971816e-18,
-        5.8812147387730434e-27,
-        1.0346868700836215e-35,
-        3.783256351091319e-45,
-        3.720474878517739e-53,
-    ]
+        1.1743562e19,
+        473759480000.0,
+        5417.985,
+        0.00011204601,
+        4.735292e-12,
+        4.64566e-20,
+        1.9341026e-27,
+        1.0852749e-34,
+    ],
+    dtype=np.float32,
 )
 
 
@@ -184,14 +186,9 @@ def _rare_trig_reduce_f64(a):
     m = h
     l = h
     for i in range(22):
-        p = a * TWO_OVER_PI[i]
-        e = intrinsics.fma(a, TWO_OVER_PI[i], -p)
-        h, m, l = _trig_sum_f64(h, m, l, intrinsics.fma(-4.0, intrinsics.rint(0.25 * p), p))
-        h, m, l = _trig_sum_f64(h, m, l, intrinsics.fma(-4.0, intrinsics.rint(0.25 * e), e))
+        h, m, l = _trig_turns_f64(h, m, l, a, TWO_OVER_PI[i])
     shifted = h + 6755399441055744.0
-    f = h - (shifted - 6755399441055744.0)
-    t = f + m
-    l = ((f - t) + m) + l
+    t, l = _trig_rest_f64(h - (shifted - 6755399441055744.0), m, l)
     r = t * 1.5707963267948966
     rl = intrinsics.fma(t, 1.5707963267948966, -r)
     rl = intrinsics.fma(t, 6.123233995736766e-17, intrinsics.fma(l, 1.5707963267948966, rl))
@@ -199,7 +196,15 @@ def _rare_trig_reduce_f64(a):
     return intrinsics.bits(shifted), t, (r - t) + rl
 
 
-def _trig_sum_f64(h, m, l, p):
+def _trig_turns_each(h, m, l, a, piece):
+    """h + m + l + a piece in three parts, but for multiples of four."""
+    p = a * piece
+    e = intrinsics.fma(a, piece, -p)
+    h, m, l = _trig_sum_each(h, m, l, intrinsics.fma(-4.0, intrinsics.rint(0.25 * p), p))
+    return _trig_sum_each(h, m, l, intrinsics.fma(-4.0, intrinsics.rint(0.25 * e), e))
+
+
+def _trig_sum_each(h, m, l, p):
     """h + m + l + p in three parts, the first two without error (D. Knuth's sum of two numbers and what its rounding lost)."""
     s = h + p
     b = s - h
@@ -208,6 +213,12 @@ def _trig_sum_f64(h, m, l, p):
     b = u - m
     p = (m - (u - b)) + (p - b)
     return s, u, l + p
+
+
+def _trig_rest_each(f, m, l):
+    """f + m + l in two parts, for |f| above |m|."""
+    t = f + m
+    return t, ((f - t) + m) + l
 
 
 def sin_f32(x):
@@ -290,25 +301,23 @@ def _trig_reduce_f32(a):
 
 
 def _rare_trig_reduce_f32(a):
-    """(q, r, rl) with a = q pi/2 + r + rl modulo 2 pi, for any large a. Infinity gives NaN.
+    """(q, r, rl) with a = q pi/2 + r + rl modulo 2 pi, for any |a| >= 2^12. Infinity gives NaN.
 
-    As _rare_trig_reduce_f64, in float64, where the products of 24 and 29 bits are exact and two parts are plenty.
+    As _rare_trig_reduce_f64. The closest any single comes to a multiple of pi/2 is about 2^-29, so 64 bits stay good.
     """
-    wide = np.float64(a)
-    h = 0.0 * wide
+    a = a * 5.421011e-20
+    h = 0.0 * a
     m = h
+    l = h
     # Not a `for` of a known length, which gangs unroll: this is rare and should stay small.
     i = 0
-    while i < 7:
-        p = wide * TWO_OVER_PI_29[i]
-        p = intrinsics.fma(-4.0, intrinsics.rint(0.25 * p), p)
-        s = h + p
-        b = s - h
-        m = m + ((h - (s - b)) + (p - b))
-        h = s
+    while i < 8:
+        h, m, l = _trig_turns_f32(h, m, l, a, TWO_OVER_PI_F32[i])
         i = i + 1
-    n = intrinsics.rint(h)
-    h = ((h - n) + m) * 1.5707963267948966
-    r = np.float32(h)
-    # The low bits of n, small, by way of float32: whole numbers next to 1.5 2^23.
-    return intrinsics.bits(np.float32(n) + 12582912.0), r, np.float32(h - np.float64(r))
+    shifted = h + 12582912.0
+    t, l = _trig_rest_f32(h - (shifted - 12582912.0), m, l)
+    r = t * 1.5707964
+    rl = intrinsics.fma(t, 1.5707964, -r)
+    rl = intrinsics.fma(t, -4.371139e-08, intrinsics.fma(l, 1.5707964, rl))
+    t = r + rl
+    return intrinsics.bits(shifted), t, (r - t) + rl

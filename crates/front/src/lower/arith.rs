@@ -438,6 +438,11 @@ fn fold_unary(op: UnaryOp, lit: Lit) -> Option<Lit> {
 
 /// Python's own arithmetic on Python numbers, where it cannot fail.
 fn fold(op: Operator, a: Lit, b: Lit) -> Option<Lit> {
+    if let (Number::Bool(x), Number::Bool(y)) = (a.value, b.value)
+        && let Some(folded) = fold_bools(op, x, y)
+    {
+        return Some(folded);
+    }
     if let (Some(x), Some(y)) = (a.value.int(), b.value.int()) {
         return fold_ints(op, x, y);
     }
@@ -454,6 +459,16 @@ fn fold(op: Operator, a: Lit, b: Lit) -> Option<Lit> {
         _ => return None,
     };
     Some(Lit::float(value))
+}
+
+/// What stays a truth value.
+fn fold_bools(op: Operator, x: bool, y: bool) -> Option<Lit> {
+    match op {
+        Operator::BitAnd => Some(Lit::bool(x & y)),
+        Operator::BitOr => Some(Lit::bool(x | y)),
+        Operator::BitXor => Some(Lit::bool(x ^ y)),
+        _ => None,
+    }
 }
 
 fn fold_ints(op: Operator, x: i128, y: i128) -> Option<Lit> {
