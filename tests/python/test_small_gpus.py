@@ -125,6 +125,16 @@ def test_strong_float64_is_refused_by_line(small):
     assert "np.int32(n) / 2" in str(error.value)
 
 
+def test_floats_of_numba_are_refused_with_a_hint(small):
+    @weft.numba.cuda.jit
+    def third(out, x):
+        out[0] = x / 3.0
+
+    with pytest.raises(weft.UnsupportedError, match=r"no float64, .*`from weft import njit, cuda`") as error:
+        third[1, 1](np.zeros(1, np.float32), 2.5)
+    assert "x / 3.0" in str(error.value)
+
+
 @cuda.jit
 def by_hand(a):
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x

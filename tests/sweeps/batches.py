@@ -15,7 +15,7 @@ import weft
 from weft import njit
 
 NAMES = {"np": np, "math": math, "cmath": cmath, "operator": operator, "weft": weft}
-COMPILER = njit(error_model="numpy")
+COMPILER = njit
 # Expressions of one function.
 TOGETHER = 16
 

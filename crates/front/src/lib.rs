@@ -4,6 +4,7 @@ mod builtins;
 mod compiler;
 mod diag;
 pub mod env;
+mod fold;
 mod items;
 mod library;
 mod lower;

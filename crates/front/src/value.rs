@@ -215,6 +215,17 @@ impl Val {
             .flatten()
     }
 
+    /// A constant Python float, if it is one.
+    pub fn weak_float(&self) -> Option<f64> {
+        match self.lit()? {
+            Lit {
+                num: Num { weak: true, .. },
+                value: Number::Float(v),
+            } => Some(v),
+            _ => None,
+        }
+    }
+
     /// A constant of an integer type, which a called function may take as one.
     pub fn integer_constant(&self) -> Option<i128> {
         self.const_int().filter(|_| self.num().is_some_and(|n| n.scalar.is_int()))

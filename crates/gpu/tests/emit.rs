@@ -210,6 +210,9 @@ fn floats_of_python_reach_devices_without_float64() {
 }";
     let said = "this GPU has no float64, and a is float64: make it float32 (np.float32(...), a.astype(np.float32)), or use device='cpu'";
     assert_eq!(refusal(computing, &Features::metal()).as_deref(), Some(said));
+    let of_numba = refusal(&computing.replace("f64) {", "f64) numba {"), &Features::metal());
+    let hint = "use device='cpu', or `from weft import njit, cuda` instead of weft.numba's, whose Python floats are float32 here";
+    assert!(of_numba.as_deref().is_some_and(|said| said.ends_with(hint)), "{of_numba:?}");
 }
 
 /// A GPU of a phone.

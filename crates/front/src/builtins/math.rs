@@ -32,7 +32,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "pow" => Entry::each(pow),
         "hypot" => Entry::each(floats::hypot),
         "dist" => Entry::of(floats::dist),
-        "prod" => Entry::of(prod),
+        "prod" => Entry::of(super::through::prod),
         "fma" => Entry::each(fma),
         "radians" => Entry::each(radians),
         "degrees" => Entry::each(degrees),
@@ -114,8 +114,14 @@ fn fabs(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 /// Rounds to a Python integer.
-fn to_int(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
+fn to_int(l: &mut Lower<'_>, call: &Call, op: UnOp, of_constant: fn(f64) -> f64) -> Res<Val> {
     let [x] = call.exactly()?;
+    if let Some(v) = x.weak_float() {
+        return super::python::whole(l, of_constant(v), call);
+    }
+    if x.integer_constant().is_some() && x.num().is_some_and(|num| num.weak) {
+        return Ok(x.clone());
+    }
     if x.num().is_some_and(|n| n.scalar.is_int()) {
         let unsigned = x.num().is_some_and(|n| n.scalar.kind() == Kind::Unsigned);
         let to = if l.numba() && unsigned {
@@ -131,15 +137,15 @@ fn to_int(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
 }
 
 fn floor(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    to_int(l, call, UnOp::Floor)
+    to_int(l, call, UnOp::Floor, f64::floor)
 }
 
 fn ceil(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    to_int(l, call, UnOp::Ceil)
+    to_int(l, call, UnOp::Ceil, f64::ceil)
 }
 
 fn trunc(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    to_int(l, call, UnOp::Trunc)
+    to_int(l, call, UnOp::Trunc, f64::trunc)
 }
 
 pub fn test(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
@@ -232,23 +238,4 @@ pub fn radians(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 pub fn degrees(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     scaled(l, call, 180.0, std::f64::consts::PI)
-}
-
-/// The product of a tuple's items, or of an array's elements.
-fn prod(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [items, start] = call.bind(["/iterable", "*start"], 1)?;
-    let mut product = start.unwrap_or(Val::int(1));
-    match items.unwrap_or(Val::None) {
-        Val::Tuple(items) => {
-            for item in items {
-                product = l.binary(Operator::Mult, &product, &item, call.span)?;
-            }
-        }
-        array if array.is_array() => {
-            let all = super::methods::call(l, &array, "prod", &call.of(Vec::new()))?;
-            product = l.binary(Operator::Mult, &product, &all, call.span)?;
-        }
-        other => return Err(l.typing(call.span, format!("prod does not go with {}", other.ty()))),
-    }
-    Ok(product)
 }

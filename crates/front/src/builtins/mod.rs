@@ -19,6 +19,7 @@ pub mod products;
 mod python;
 mod reductions;
 mod round;
+mod through;
 mod warp;
 
 pub use arrays::elements;

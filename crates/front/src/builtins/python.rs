@@ -1,12 +1,13 @@
 //! Python's builtin functions.
 
-use ruff_python_ast::{CmpOp, Operator};
+use ruff_python_ast::Operator;
 use weft_ir::{BinOp, ErrorKind, Kind, Op, PrintItem, Scalar, StmtKind, UnOp};
 
 use super::Entry;
 use crate::Items;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::fold;
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::numba;
@@ -17,9 +18,7 @@ pub fn find(name: &str) -> Option<Entry> {
     Some(match name {
         "range" => Entry::of(range),
         "abs" => Entry::each(abs),
-        "min" => Entry::of(min),
-        "max" => Entry::of(max),
-        "round" => Entry::each(super::round::python),
+        "round" => Entry::of(super::round::python),
         "int" => Entry::of(int),
         "float" => Entry::of(float),
         "bool" => Entry::of(bool),
@@ -27,14 +26,13 @@ pub fn find(name: &str) -> Option<Entry> {
         "pow" => Entry::each(pow),
         "divmod" => Entry::of(|l, c| super::floats::pair(l, c, divmod)),
         "len" => Entry::of(len),
-        "sum" => Entry::of(sum),
         "enumerate" => Entry::of(enumerate),
         "zip" => Entry::of(zip),
         "reversed" => Entry::of(reversed),
         "print" => Entry::of(print),
         "tuple" => Entry::of(|l, c| sequence(l, c, Items::from)),
         "list" => Entry::of(|l, c| sequence(l, c, Items::list)),
-        _ => return None,
+        _ => return super::through::find(name),
     })
 }
 
@@ -76,6 +74,9 @@ pub fn abs(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let Some(num) = x.num() else {
         return Err(l.typing(call.span, format!("abs does not go with {}", x.ty())));
     };
+    if let Some(size) = x.lit().filter(|lit| lit.num.weak).and_then(fold::absolute) {
+        return Ok(Val::Lit(size));
+    }
     match num.scalar.kind() {
         Kind::Complex => {
             let value = l.number_as(x, num.scalar, call.span)?;
@@ -90,51 +91,6 @@ pub fn abs(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
             Ok(Val::Num(l.b.unary(UnOp::Abs, value), num))
         }
     }
-}
-
-fn min(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    extreme(l, call, CmpOp::Lt, "min")
-}
-
-fn max(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    extreme(l, call, CmpOp::Gt, "max")
-}
-
-/// Python's `min` and `max`: a later argument is taken only if it compares as less or greater.
-fn extreme(l: &mut Lower<'_>, call: &Call, op: CmpOp, name: &str) -> Res<Val> {
-    let items = match call.any_number()? {
-        [Val::Tuple(items)] => items.to_vec(),
-        [one] if !one.is_array() => {
-            return Err(l.typing(
-                call.span,
-                format!("{name} of one argument takes a tuple or an array, not {}", one.ty()),
-            ));
-        }
-        [array] if array.is_array() => return super::methods::call(l, array, name, &call.of(Vec::new())),
-        items => items.to_vec(),
-    };
-    let mut rest = items.into_iter();
-    let Some(mut best) = rest.next() else {
-        return Err(l.typing(call.span, format!("{name} needs at least one value")));
-    };
-    for item in rest {
-        best = pick(l, op, best, item, call)?;
-    }
-    Ok(best)
-}
-
-fn pick(l: &mut Lower<'_>, op: CmpOp, best: Val, item: Val, call: &Call) -> Res<Val> {
-    let (Some(x), Some(y)) = (best.num(), item.num()) else {
-        return Err(l.typing(call.span, format!("{} does not go with {} and {}", call.name, best.ty(), item.ty())));
-    };
-    let num = l.join_numbers(x, y);
-    let better = l.compare(op, &item, &best, call.span)?;
-    if let Val::Lit(lit) = better {
-        return Ok(if lit.value.truth() { item } else { best });
-    }
-    let better = l.truth_value(&better, call.span)?;
-    let (a, b) = l.unified(&item, &best, num, call.span)?;
-    Ok(Val::Num(l.b.select(better, a, b), num))
 }
 
 fn int(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
@@ -181,10 +137,18 @@ fn convert(l: &mut Lower<'_>, call: &Call, to: Num, empty: Number) -> Res<Val> {
     if let (Some(i), true) = (x.const_int(), to == Num::INT) {
         return Ok(Val::int(i));
     }
+    if let (Some(v), true) = (x.weak_float(), to == Num::INT) {
+        return whole(l, v, call);
+    }
     if let (Val::Lit(lit), true) = (x, to.scalar.is_float() && !x.num().is_some_and(|n| n.scalar.is_complex())) {
         return Ok(Val::Lit(Lit::float(lit.value.complex().0)));
     }
     l.cast(x, to, call.span)
+}
+
+/// The Python integer that a constant float without a fraction is.
+pub fn whole(l: &Lower<'_>, v: f64, call: &Call) -> Res<Val> {
+    fold::whole(v).map(Val::int).map_err(|why| l.no_number(why, call.span))
 }
 
 /// `complex(re, im)`: as wide as its arguments.
@@ -278,24 +242,6 @@ fn range_len(l: &mut Lower<'_>, bounds: [&Val; 3], call: &Call) -> Res<Val> {
     let over = l.b.compare(weft_ir::CmpOp::Eq, count, most);
     l.raise_if(over, ErrorKind::Overflow, "Python int too large to convert to C ssize_t")?;
     Ok(Val::Num(count, Num::INT))
-}
-
-fn sum(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let [x, start] = call.bind(["/iterable", "start"], 1)?;
-    let mut total = start.unwrap_or(Val::int(0));
-    match x.unwrap_or(Val::None) {
-        Val::Tuple(items) => {
-            for item in items {
-                total = l.binary(Operator::Add, &total, &item, call.span)?;
-            }
-            Ok(total)
-        }
-        array if array.is_array() => {
-            let all = super::methods::call(l, &array, "sum", &call.of(Vec::new()))?;
-            l.binary(Operator::Add, &total, &all, call.span)
-        }
-        other => Err(l.typing(call.span, format!("{} cannot be summed", other.ty()))),
-    }
 }
 
 fn enumerate(l: &mut Lower<'_>, call: &Call) -> Res<Val> {

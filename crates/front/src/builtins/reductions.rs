@@ -265,17 +265,23 @@ pub fn total(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
 
 /// The sum in a type: of all elements, or along an axis. Bools are added as NumPy's, by `or`.
 pub fn sum_as(l: &mut Lower<'_>, array: &Val, axis: Option<usize>, num: Num, span: Span) -> Res<Val> {
+    let op = match num.scalar {
+        Scalar::Bool => ReduceOp::Or,
+        _ => ReduceOp::Add,
+    };
+    in_type(l, array, axis, op, num, span)
+}
+
+/// All elements, or those along an axis, combined in a type by `+`, `*` or `or`.
+pub fn in_type(l: &mut Lower<'_>, array: &Val, axis: Option<usize>, op: ReduceOp, num: Num, span: Span) -> Res<Val> {
     let over = Over {
         array: array.clone(),
         axis,
         span,
     };
-    let op = match num.scalar {
-        Scalar::Bool => ReduceOp::Or,
-        _ => ReduceOp::Add,
-    };
-    let sum = over.reduce(l, reduce(op, summed_in(num), Number::Int(0)))?;
-    converted(l, sum, num, span)
+    let start = Number::Int(i128::from(op == ReduceOp::Mul));
+    let result = over.reduce(l, reduce(op, summed_in(num), start))?;
+    converted(l, result, num, span)
 }
 
 /// Position of the first least or greatest element: among all in C order, or along one axis.

@@ -5,6 +5,7 @@ use weft_ir::{BinOp, CmpOp, Const, ErrorKind, Kind, Op, Scalar, UnOp, Value};
 use super::math::short;
 use super::numpy::strengthen;
 use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::types::Num;
@@ -58,7 +59,12 @@ pub fn python(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [x, digits] = call.bind(["number", "ndigits"], 1)?;
     let x = x.unwrap_or(Val::None);
     let Some(num) = x.num() else {
-        return Err(l.typing(call.span, format!("round does not go with {}", x.ty())));
+        let diag = Diagnostic::new(DiagnosticKind::Typing, call.span, format!("round does not go with {}", x.ty()));
+        return Err(if x.is_array() {
+            diag.help("use np.round").into()
+        } else {
+            diag.into()
+        });
     };
     let digits = Digits::of(l, digits.as_ref(), call)?;
     if l.numba_scalars() && !num.scalar.is_complex() && !matches!(digits, Digits::Whole) {
@@ -70,10 +76,14 @@ pub fn python(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     match (num.scalar.kind(), digits) {
         (Kind::Complex, _) => Err(l.typing(call.span, "complex numbers cannot be rounded")),
         (Kind::Float, Digits::Whole) => {
+            if let Some(v) = x.weak_float() {
+                return super::python::whole(l, v.round_ties_even(), call);
+            }
             let value = l.number_as(&x, num.scalar, call.span)?;
             let rounded = l.b.unary(UnOp::Rint, value);
             Ok(Val::Num(l.b.cast(rounded, Scalar::I64), Num::INT))
         }
+        (_, Digits::Whole) if num.weak && x.integer_constant().is_some() => Ok(x),
         (_, Digits::Whole) => l.cast(&x, Num::INT, call.span),
         (Kind::Float, _) if num.weak => decimal(l, &x, digits, call),
         (_, _) if num.weak => {

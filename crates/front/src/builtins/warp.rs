@@ -198,7 +198,7 @@ fn low_bits(l: &mut Lower<'_>, val: &Val, what: &str, to: Scalar, call: &Call) -
         return Err(l.typing(call.span, message));
     }
     match val {
-        Val::Lit(Lit { value: Number::Int(v), .. }) => Ok(l.b.constant(Const::Int(to, to.wrap(*v as i64)))),
+        Val::Lit(Lit { value: Number::Int(v), .. }) if i64::try_from(*v).is_ok() => Ok(l.b.constant(Const::Int(to, to.wrap(*v as i64)))),
         _ => l.number_as(val, to, call.span),
     }
 }

@@ -7,6 +7,7 @@ use super::Lower;
 use crate::Role;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::fold;
 use crate::types::Num;
 use crate::value::{Lit, Number, Val};
 
@@ -18,9 +19,6 @@ const LONGEST_TUPLE: usize = 1024;
 
 /// Bytes of a text that is put together while compiling.
 const LONGEST_TEXT: usize = 1 << 20;
-
-/// Constants beyond this many bits are left to run time, where they wrap.
-const FOLDED_BITS: u32 = 100;
 
 /// As Python words it.
 const ZERO_TO_NEGATIVE: &str = "0.0 cannot be raised to a negative power";
@@ -41,7 +39,7 @@ impl Lower<'_> {
             (Operator::Add, Val::Str(a), Val::Str(b)) => return Ok(Val::Str(format!("{a}{b}"))),
             (Operator::Mult, Val::Tuple(items), n) | (Operator::Mult, n, Val::Tuple(items)) if !items.is_passing() => {
                 if let Some(n) = n.const_int() {
-                    let times = n.max(0) as usize;
+                    let times = usize::try_from(n.max(0)).unwrap_or(usize::MAX);
                     if items.len().saturating_mul(times) > LONGEST_TUPLE {
                         return Err(self.unsupported(span, "this tuple is too long; use an array"));
                     }
@@ -57,7 +55,7 @@ impl Lower<'_> {
         if let (Val::Lit(x), Val::Lit(y)) = (a, b)
             && x.num.weak
             && y.num.weak
-            && let Some(folded) = fold(op, *x, *y)
+            && let Some(folded) = fold::binary(op, *x, *y).map_err(|why| self.no_number(why, span))?
         {
             return Ok(Val::Lit(self.typed(folded)));
         }
@@ -79,6 +77,11 @@ impl Lower<'_> {
     pub fn operand_error(&self, op: Operator, a: &Val, b: &Val, span: Span) -> crate::compiler::Stop {
         let message = format!("'{op}' does not go with {} and {}", a.ty(), b.ty());
         self.typing(span, message)
+    }
+
+    /// Why an operation on constants gives no number.
+    pub fn no_number(&self, why: fold::Refused, span: Span) -> crate::compiler::Stop {
+        Diagnostic::new(DiagnosticKind::Value, span, why).into()
     }
 
     /// `+`, `-`, `*`.
@@ -178,6 +181,9 @@ impl Lower<'_> {
             return Err(self.operand_error(op, a, b, span));
         };
         let shift = matches!(bin, BinOp::Shl | BinOp::Shr);
+        if shift && x.weak && !self.numba() && weak_int(b).is_some_and(|count| count < 0) {
+            return Err(self.no_number(fold::NEGATIVE_SHIFT, span));
+        }
         let bools = x.scalar == Scalar::Bool && y.scalar == Scalar::Bool;
         let mut num = match shift {
             true => self.unify_shift(x, y),
@@ -218,7 +224,12 @@ impl Lower<'_> {
             let value = self.number_as(a, num.scalar, span)?;
             return Ok(Val::Num(self.half_power(value, num.scalar), num));
         }
-        let num = self.unify_power(x, y);
+        let mut num = self.unify_power(x, y);
+        let whole = num.scalar.is_int() || num.scalar == Scalar::Bool;
+        if whole && num.weak && !self.numba() && weak_int(b).is_some_and(|n| n < 0) {
+            // Python's integers to a negative power are floats.
+            num = self.sized(Num::FLOAT);
+        }
         match num.scalar.kind() {
             Kind::Complex => self.complex_power(a, b, num, span),
             Kind::Float => {
@@ -375,8 +386,8 @@ impl Lower<'_> {
             return self.array_map(std::slice::from_ref(a), span, move |l, vals| l.unary(op, &vals[0], span));
         }
         if let Val::Lit(lit) = a
-            && let Some(folded) = fold_unary(op, *lit)
             && (lit.num.weak || !self.numba())
+            && let Some(folded) = fold::unary(op, *lit).map_err(|why| self.no_number(why, span))?
         {
             return Ok(Val::Lit(self.typed(folded)));
         }
@@ -417,89 +428,4 @@ impl Lower<'_> {
 
 fn weak_int(v: &Val) -> Option<i128> {
     v.lit().filter(|l| l.num.weak).and(v.const_int())
-}
-
-fn fold_unary(op: UnaryOp, lit: Lit) -> Option<Lit> {
-    let strong_unsigned = !lit.num.weak && lit.num.scalar.kind() == Kind::Unsigned;
-    let value = match (op, lit.value) {
-        (UnaryOp::UAdd, Number::Bool(b)) if lit.num.weak => Number::Int(b.into()),
-        (UnaryOp::USub, Number::Bool(b)) if lit.num.weak => Number::Int(-i128::from(b)),
-        (_, Number::Bool(_)) => return None,
-        (UnaryOp::UAdd, v) => v,
-        (UnaryOp::USub, Number::Int(i)) if !strong_unsigned => Number::Int(-i),
-        (UnaryOp::USub, Number::Float(f)) => Number::Float(-f),
-        (UnaryOp::USub, Number::Complex(re, im)) => Number::Complex(-re, -im),
-        (UnaryOp::Invert, Number::Int(i)) if !strong_unsigned => Number::Int(!i),
-        _ => return None,
-    };
-    let num = if lit.num == Num::BOOL { Num::INT } else { lit.num };
-    Some(Lit { num, value })
-}
-
-/// Python's own arithmetic on Python numbers, where it cannot fail.
-fn fold(op: Operator, a: Lit, b: Lit) -> Option<Lit> {
-    if let (Number::Bool(x), Number::Bool(y)) = (a.value, b.value)
-        && let Some(folded) = fold_bools(op, x, y)
-    {
-        return Some(folded);
-    }
-    if let (Some(x), Some(y)) = (a.value.int(), b.value.int()) {
-        return fold_ints(op, x, y);
-    }
-    let (Number::Float(_) | Number::Int(_) | Number::Bool(_), Number::Float(_) | Number::Int(_) | Number::Bool(_)) = (a.value, b.value)
-    else {
-        return fold_complex(op, a, b);
-    };
-    let (x, y) = (a.value.complex().0, b.value.complex().0);
-    let value = match op {
-        Operator::Add => x + y,
-        Operator::Sub => x - y,
-        Operator::Mult => x * y,
-        Operator::Div if y != 0.0 => x / y,
-        _ => return None,
-    };
-    Some(Lit::float(value))
-}
-
-/// What stays a truth value.
-fn fold_bools(op: Operator, x: bool, y: bool) -> Option<Lit> {
-    match op {
-        Operator::BitAnd => Some(Lit::bool(x & y)),
-        Operator::BitOr => Some(Lit::bool(x | y)),
-        Operator::BitXor => Some(Lit::bool(x ^ y)),
-        _ => None,
-    }
-}
-
-fn fold_ints(op: Operator, x: i128, y: i128) -> Option<Lit> {
-    let value = match op {
-        Operator::Add => x.checked_add(y)?,
-        Operator::Sub => x.checked_sub(y)?,
-        Operator::Mult => x.checked_mul(y)?,
-        Operator::Div if y != 0 => return Some(Lit::float(x as f64 / y as f64)),
-        Operator::FloorDiv if y != 0 => x.div_euclid(y) - i128::from(y < 0 && x.rem_euclid(y) != 0),
-        Operator::Mod if y != 0 => x - y * (x.div_euclid(y) - i128::from(y < 0 && x.rem_euclid(y) != 0)),
-        Operator::Pow if y >= 0 => x.checked_pow(u32::try_from(y).ok()?)?,
-        Operator::Pow if x != 0 => return Some(Lit::float((x as f64).powi(i32::try_from(y).ok()?))),
-        Operator::LShift if (0..100).contains(&y) => x.checked_mul(1i128.checked_shl(y as u32)?)?,
-        Operator::RShift if y >= 0 => x >> y.min(127),
-        Operator::BitAnd => x & y,
-        Operator::BitOr => x | y,
-        Operator::BitXor => x ^ y,
-        _ => return None,
-    };
-    (value.unsigned_abs() < 1 << FOLDED_BITS).then_some(Lit::int(value))
-}
-
-fn fold_complex(op: Operator, a: Lit, b: Lit) -> Option<Lit> {
-    let ((ar, ai), (br, bi)) = (a.value.complex(), b.value.complex());
-    let (re, im) = match op {
-        Operator::Add => (ar + br, ai + bi),
-        Operator::Sub => (ar - br, ai - bi),
-        _ => return None,
-    };
-    Some(Lit {
-        num: Num::COMPLEX,
-        value: Number::Complex(re, im),
-    })
 }

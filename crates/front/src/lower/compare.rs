@@ -1,13 +1,16 @@
 //! Comparisons: chained, of mixed types, of tuples, identity, membership.
 
+use std::cmp::Ordering;
+
 use ruff_python_ast::{CmpOp as PyCmp, ExprCompare};
 use ruff_text_size::Ranged;
-use weft_ir::{BinOp, CmpOp, Kind, Scalar, Span, Value};
+use weft_ir::{BinOp, CmpOp, Const, Kind, Scalar, Span, Value};
 
 use super::Lower;
 use super::number::Truth;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::fold;
 use crate::types::{Num, Static, Ty};
 use crate::value::{Lit, Val, int_range};
 
@@ -49,7 +52,7 @@ impl Lower<'_> {
                 Ok(Val::Lit(Lit::bool(cmp == CmpOp::Ne)))
             }
             (Val::Tuple(x), Val::Tuple(y)) if matches!(cmp, CmpOp::Eq | CmpOp::Ne) => self.compare_tuples(cmp, x, y, span),
-            (Val::Lit(x), Val::Lit(y)) if x.num.weak && y.num.weak => match fold(cmp, *x, *y) {
+            (Val::Lit(x), Val::Lit(y)) if x.num.weak && y.num.weak => match fold::compare(cmp, *x, *y) {
                 Some(known) => Ok(Val::Lit(Lit::bool(known))),
                 None => self.compare_numbers(cmp, a, b, span),
             },
@@ -82,6 +85,9 @@ impl Lower<'_> {
 
     /// Integers compare by value, whatever their types.
     fn compare_ints(&mut self, op: CmpOp, a: &Val, x: Num, b: &Val, y: Num, span: Span) -> Res<Value> {
+        if let Some(order) = beyond(b, x).or_else(|| beyond(a, y).map(Ordering::reverse)) {
+            return Ok(self.b.constant(Const::Bool(fold::holds(op, Some(order)))));
+        }
         if x.scalar == y.scalar || fits(b, x) || fits(a, y) {
             let common = if x.scalar == y.scalar || fits(b, x) { x.scalar } else { y.scalar };
             let (x, y) = (self.number_as(a, common, span)?, self.number_as(b, common, span)?);
@@ -205,6 +211,19 @@ fn fits(val: &Val, other: Num) -> bool {
     low <= v && v <= high
 }
 
+/// How all numbers of a type compare with a Python integer that is outside 64 bits.
+fn beyond(val: &Val, other: Num) -> Option<Ordering> {
+    let v = val.const_int().filter(|_| val.num().is_some_and(|num| num.weak))?;
+    let unsigned = other.scalar == Scalar::U64;
+    if v < i128::from(i64::MIN) {
+        Some(Ordering::Greater)
+    } else if v > i128::from(u64::MAX) || (!unsigned && v > i128::from(i64::MAX)) {
+        Some(Ordering::Less)
+    } else {
+        None
+    }
+}
+
 fn ordering(op: PyCmp) -> CmpOp {
     match op {
         PyCmp::Lt => CmpOp::Lt,
@@ -213,27 +232,5 @@ fn ordering(op: PyCmp) -> CmpOp {
         PyCmp::GtE => CmpOp::Ge,
         PyCmp::NotEq => CmpOp::Ne,
         _ => CmpOp::Eq,
-    }
-}
-
-fn fold(op: CmpOp, a: Lit, b: Lit) -> Option<bool> {
-    if let (Some(x), Some(y)) = (a.value.int(), b.value.int()) {
-        return Some(by_order(op, x.partial_cmp(&y)));
-    }
-    if a.num.scalar.is_complex() || b.num.scalar.is_complex() {
-        return None;
-    }
-    Some(by_order(op, a.value.complex().0.partial_cmp(&b.value.complex().0)))
-}
-
-fn by_order(op: CmpOp, order: Option<std::cmp::Ordering>) -> bool {
-    use std::cmp::Ordering::{Equal, Greater, Less};
-    match op {
-        CmpOp::Eq => order == Some(Equal),
-        CmpOp::Ne => order != Some(Equal),
-        CmpOp::Lt => order == Some(Less),
-        CmpOp::Le => matches!(order, Some(Less | Equal)),
-        CmpOp::Gt => order == Some(Greater),
-        CmpOp::Ge => matches!(order, Some(Greater | Equal)),
     }
 }

@@ -164,8 +164,8 @@ impl Lower<'_> {
 
     fn number_literal(&self, n: &ExprNumberLiteral) -> Res<Lit> {
         Ok(match &n.value {
-            PyNumber::Int(i) => match i.as_u64() {
-                Some(v) => self.typed(Lit::int(v.into())),
+            PyNumber::Int(i) => match i.as_u64().map(i128::from).or_else(|| long_integer(&i.to_string())) {
+                Some(v) => self.typed(Lit::int(v)),
                 None => {
                     let diag = self.error(DiagnosticKind::Value, n.range, "this integer does not fit 64 bits");
                     return Err(diag.into());
@@ -408,6 +408,18 @@ fn fits(items: &[Val], depth: usize, room: &mut usize) -> bool {
             _ => true,
         }
     })
+}
+
+/// An integer beyond 64 bits, as it is written, if it fits 127.
+fn long_integer(text: &str) -> Option<i128> {
+    let radix = match text.as_bytes() {
+        [b'0', b'x' | b'X', ..] => 16,
+        [b'0', b'o' | b'O', ..] => 8,
+        [b'0', b'b' | b'B', ..] => 2,
+        _ => 10,
+    };
+    let digits = if radix == 10 { text } else { &text[2..] };
+    i128::from_str_radix(&digits.replace('_', ""), radix).ok()
 }
 
 pub fn strong_lit(s: Scalar, re: f64, im: f64, int: i128) -> Lit {

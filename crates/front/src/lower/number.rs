@@ -5,6 +5,7 @@ use weft_ir::{BinOp, CmpOp, Const, ErrorKind, Kind, Op, Scalar, Span, Value, eva
 use super::Lower;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::fold;
 use crate::types::Num;
 use crate::value::{Lit, Number, Val, int_range};
 
@@ -120,16 +121,23 @@ impl Lower<'_> {
         if lit.num.scalar.is_complex() && !to.is_complex() {
             return Err(self.typing(span, format!("complex cannot be converted to {}", to.numpy_name())));
         }
+        let misfit = |v: i128, s: Scalar| {
+            let message = format!("the Python integer {v} does not fit {}", s.numpy_name());
+            Diagnostic::new(DiagnosticKind::Value, span, message)
+        };
+        // A strong number converts as a cast does; a Python one must fit.
+        let wraps = !lit.num.weak || self.numba();
         let lit = match lit.value {
-            // A strong integer converts as a cast does; a Python one must fit.
-            Number::Int(v) if to.is_int() && (!lit.num.weak || self.numba()) => Lit::int(wrap_int(v, to)),
-            Number::Float(v) if to.is_int() => Lit::int(wrap_int(v as i64 as i128, to)),
+            Number::Int(v) if !fits(v, lit.num.scalar) && lit.num.scalar.is_int() && wraps => return Err(misfit(v, lit.num.scalar).into()),
+            Number::Int(v) if to.is_int() && wraps => Lit::int(wrap_int(v, to)),
+            Number::Float(v) if to.is_int() => match fold::whole(v).map_err(|why| self.no_number(why, span))? {
+                whole if wraps && fits(whole, Scalar::I64) => Lit::int(wrap_int(whole, to)),
+                whole => Lit::int(whole),
+            },
             _ => lit,
         };
         let Some(constant) = lit.constant(to) else {
-            let value = lit.value.int().unwrap_or_default();
-            let message = format!("the Python integer {value} does not fit {}", to.numpy_name());
-            return Err(Diagnostic::new(DiagnosticKind::Value, span, message).into());
+            return Err(misfit(lit.value.int().unwrap_or_default(), to).into());
         };
         let value = self.b.constant(constant);
         if matches!(constant, Const::Int(_, v) if v >= 0) {
@@ -246,6 +254,11 @@ impl Lower<'_> {
 pub enum Truth {
     Known(bool),
     Value(Value),
+}
+
+fn fits(v: i128, s: Scalar) -> bool {
+    let (low, high) = int_range(s);
+    low <= v && v <= high
 }
 
 /// An integer reduced to a type's width.

@@ -58,6 +58,8 @@ impl Environment for Names {
                     "len",
                     "sum",
                     "enumerate",
+                    "any",
+                    "all",
                     "zip",
                     "print",
                     "reversed",

@@ -212,6 +212,11 @@ impl<'m> Fx<'m> {
                 "this GPU has no {has}, and {what} is an array of {}: make it one of {narrow} (a.astype(np.{narrow})), or use device='cpu'",
                 elem.numpy_name()
             ),
+            // To Numba all of Python's floats are float64.
+            None if float && self.f.flags.numba => format!(
+                "this GPU has no float64, and {what} is float64: make it float32 (np.float32(...), a.astype(np.float32)), use device='cpu', \
+                 or `from weft import njit, cuda` instead of weft.numba's, whose Python floats are float32 here"
+            ),
             None if float => format!(
                 "this GPU has no float64, and {what} is float64: make it float32 (np.float32(...), a.astype(np.float32)), or use device='cpu'"
             ),
