@@ -91,7 +91,16 @@ def test_constants_are_python_s_or_refused(seed):
     assert exact, seed
 
 
-HUGE = ["1 << 10**6", "1 << 200", "2 ** 200", "(1 << 120) * (1 << 120)", "1 << 10**9", "10 ** 10 ** 9", "1 << (1 << 100)", "(1 << 126) + (1 << 126)"]
+HUGE = [
+    "1 << 10**6",
+    "1 << 200",
+    "2 ** 200",
+    "(1 << 120) * (1 << 120)",
+    "1 << 10**9",
+    "10 ** 10 ** 9",
+    "1 << (1 << 100)",
+    "(1 << 126) + (1 << 126)",
+]
 HUGE += ["-(1 << 126) - (1 << 126) - 2", "int(1e300)", "round(1e300)", "math.floor(1e300)", "0x" + "f" * 40, "9" * 60, "int(float('nan'))"]
 
 
@@ -106,15 +115,34 @@ def test_huge_constants_are_refused_at_once(text, use, jit):
 
 
 @pytest.mark.parametrize("jit", [njit, numba.njit])
-@pytest.mark.parametrize("text", ["n + (1 << 64)", "n * (2 ** 70)", "n + -(1 << 64)", "n // (1 << 64)", "n + int(1e20)", "n & (1 << 65)", "n + math.floor(1e20)"])
+@pytest.mark.parametrize(
+    "text", ["n + (1 << 64)", "n * (2 ** 70)", "n + -(1 << 64)", "n // (1 << 64)", "n + int(1e20)", "n & (1 << 65)", "n + math.floor(1e20)"]
+)
 def test_constants_beyond_64_bits_become_no_value(jit, text):
     with pytest.raises(weft.WeftError, match=r"does not fit u?int64"):
         jit(function_of(text, "n"))(5)
 
 
-FITTING = ["n + ((1 << 100) >> 99)", "n + (2 ** 80) // (2 ** 79)", "n / (1 << 100)", "n * float(10 ** 30)", "n + (2 ** 126 - 2 ** 126)", "n ** -20"]
-FITTING += ["(n < 2 ** 70, n > 2 ** 70, n == 2 ** 70, n != -(2 ** 70), 2 ** 70 <= n, -(2 ** 70) <= n)", "n + 0x10000000000000000 // 0x1000000000000000"]
-FITTING += ["2 ** 53 + 1 > 2.0 ** 1 * 2 ** 52", "(2 ** 60 + 1) / 3", "10 ** -30", "n if n < 10 ** 30 else 0", "(1, n)[: 10 ** 30]", "int(1e18) + n"]
+FITTING = [
+    "n + ((1 << 100) >> 99)",
+    "n + (2 ** 80) // (2 ** 79)",
+    "n / (1 << 100)",
+    "n * float(10 ** 30)",
+    "n + (2 ** 126 - 2 ** 126)",
+    "n ** -20",
+]
+FITTING += [
+    "(n < 2 ** 70, n > 2 ** 70, n == 2 ** 70, n != -(2 ** 70), 2 ** 70 <= n, -(2 ** 70) <= n)",
+    "n + 0x10000000000000000 // 0x1000000000000000",
+]
+FITTING += [
+    "2 ** 53 + 1 > 2.0 ** 1 * 2 ** 52",
+    "(2 ** 60 + 1) / 3",
+    "10 ** -30",
+    "n if n < 10 ** 30 else 0",
+    "(1, n)[: 10 ** 30]",
+    "int(1e18) + n",
+]
 FITTING += ["round(2.5) + round(-3.5) + math.floor(-2.5) + math.ceil(2.1) + math.trunc(-2.7) + n", "(0 / -5, n)", "0 ** 10 ** 30 + n"]
 
 
@@ -138,7 +166,9 @@ def test_numbers_of_all_integer_types_compare_with_huge_constants():
                     assert type(g) is type(w)
 
 
-@pytest.mark.parametrize(("dtype", "value"), [("b", "300.7"), ("B", "-3.5"), ("l", "1e30"), ("h", "float('nan')"), ("i", "float('inf')"), ("b", "300")])
+@pytest.mark.parametrize(
+    ("dtype", "value"), [("b", "300.7"), ("B", "-3.5"), ("l", "1e30"), ("h", "float('nan')"), ("i", "float('inf')"), ("b", "300")]
+)
 def test_constants_that_an_array_cannot_hold(dtype, value):
     def program(use):
         return texts.function_of(f"def f(a):\n    {use}\n    return a\n", dict(NAMES))

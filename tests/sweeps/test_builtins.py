@@ -26,14 +26,36 @@ LEDGER = Ledger(
         Known(r"^(int|float|bool|complex)\(a\) of (a 0-d|1-d)", "refused: an array of one element for a number"),
         Known(r"^sum\(a.*\) of .-d.*which cannot be compiled", "refused: sums of rows with a start, and of 16-bit floats"),
         Known(r"^math\.prod\(a.*\) of .-d.*which cannot be compiled", "refused: products of rows"),
-        Known(r"^(max|min|any|all)\((a|a\[1:\]|a\[::-1\]|a \+ a|a != a)\) of .-d.* whose truth is not one value", "refused: one row could be compared"),
+        Known(
+            r"^(max|min|any|all)\((a|a\[1:\]|a\[::-1\]|a \+ a|a != a)\) of .-d.* whose truth is not one value",
+            "refused: one row could be compared",
+        ),
     ]
 )
-SUMS = {f"sum{i}": f"sum(a{start})" for i, start in enumerate(["", ", 3", ", 2.5", ", True", ", 1j", ", np.int16(4)", ", np.float32(0.5)", ", a[0]"])}
-OTHERS = [f"{name}({of})" for name in ("max", "min") for of in ("a", "a + a", "a[::-1]", "a[1:]", "a[0], a[1]", "(a[0], a[1], a[-1])", "a[0], a[-1], a[1]")]
+SUMS = {
+    f"sum{i}": f"sum(a{start})"
+    for i, start in enumerate(["", ", 3", ", 2.5", ", True", ", 1j", ", np.int16(4)", ", np.float32(0.5)", ", a[0]"])
+}
+OTHERS = [
+    f"{name}({of})"
+    for name in ("max", "min")
+    for of in ("a", "a + a", "a[::-1]", "a[1:]", "a[0], a[1]", "(a[0], a[1], a[-1])", "a[0], a[-1], a[1]")
+]
 OTHERS += [f"{name}({of})" for name in ("any", "all") for of in ("a", "a[:0]", "(a[0], a[1])", "a != a", "()")]
-OTHERS += [f"{name}(a)" for name in ("len", "abs", "round", "sorted", "reversed", "list", "tuple", "int", "float", "bool", "complex", "math.prod")]
-OTHERS += ["divmod(a, a)", "pow(a, a)", "sum((a, a))", "sum((a[0], a[1]))", "max(a, a)", "min((a, a))", "sum(a[:1] + a[1:2])", "len(a[1:])", "abs(a[1:])"]
+OTHERS += [
+    f"{name}(a)" for name in ("len", "abs", "round", "sorted", "reversed", "list", "tuple", "int", "float", "bool", "complex", "math.prod")
+]
+OTHERS += [
+    "divmod(a, a)",
+    "pow(a, a)",
+    "sum((a, a))",
+    "sum((a[0], a[1]))",
+    "max(a, a)",
+    "min((a, a))",
+    "sum(a[:1] + a[1:2])",
+    "len(a[1:])",
+    "abs(a[1:])",
+]
 OTHERS += ["math.prod(a, start=2)", "math.prod((a[0], a[1]))"]
 
 
