@@ -20,6 +20,11 @@ pub const NEGATIVE_SHIFT: Refused = "negative shift count";
 
 /// The value of an operation on two Python numbers. `None` leaves it to run time.
 pub fn binary(op: Operator, a: Lit, b: Lit) -> Result<Option<Lit>, Refused> {
+    if let (Number::Bool(x), Number::Bool(y)) = (a.value, b.value)
+        && let Some(truth) = truths(op, x, y)
+    {
+        return Ok(Some(Lit::bool(truth)));
+    }
     if let (Some(x), Some(y)) = (a.value.int(), b.value.int()) {
         return integers(op, x, y);
     }
@@ -59,6 +64,16 @@ fn floor_and_rest(x: f64, y: f64) -> (f64, f64) {
     }
     let floor = quotient.floor();
     (if quotient - floor > 0.5 { floor + 1.0 } else { floor }, rest)
+}
+
+/// What of two truths is a truth again.
+fn truths(op: Operator, x: bool, y: bool) -> Option<bool> {
+    match op {
+        Operator::BitAnd => Some(x & y),
+        Operator::BitOr => Some(x | y),
+        Operator::BitXor => Some(x ^ y),
+        _ => None,
+    }
 }
 
 fn integers(op: Operator, x: i128, y: i128) -> Result<Option<Lit>, Refused> {
