@@ -98,6 +98,28 @@ fn twice_the_program_is_twice_the_work() {
     }
 }
 
+/// What follows costs branches times locals: a long chain of conditions keeps them all in one.
+#[test]
+fn long_chains_need_no_more_locals() {
+    let locals = |program: fn(usize) -> String, n: usize| {
+        let world = World::new("growth.py", &program(n));
+        let compiled = world.compile("f", &[weak(Scalar::I64)], host()).expect("it compiles");
+        compiled.module.functions.iter().map(|f| f.locals.len()).sum::<usize>()
+    };
+    let programs: [(&str, fn(usize) -> String); 2] = [
+        ("and", |n| {
+            format!("def f(x):\n    return {}x > 0\n", lines(n, |i| format!("x % {} == 0 and ", i + 2)))
+        }),
+        ("or in a condition", |n| {
+            let chain = lines(n, |i| format!("x % {} == 0 or ", i + 2));
+            format!("def f(x):\n    if {chain}x > 0:\n        return 1\n    return 2\n")
+        }),
+    ];
+    for (name, program) in programs {
+        assert!(locals(program, 400) <= locals(program, 40) + 2, "{name}: {}", locals(program, 400));
+    }
+}
+
 #[test]
 fn what_is_nested_too_deeply_is_refused_at_once() {
     let programs: &[(&str, String)] = &[

@@ -270,7 +270,10 @@ mod tests {
         assert_eq!((wide.numbers.len(), sum(wide, 512)), (22, std::f64::consts::FRAC_2_PI));
         let narrow = table("TWO_OVER_PI_F32").unwrap();
         let pieces = narrow.numbers.iter().map(|piece| f64::from(*piece as f32)).collect();
-        let narrow = Table { numbers: pieces, ..*narrow };
+        let narrow = Table {
+            numbers: pieces,
+            ..*narrow
+        };
         assert_eq!((narrow.numbers.len(), sum(&narrow, 64)), (8, std::f64::consts::FRAC_2_PI));
         assert!(narrow.is_narrow && !wide.is_narrow);
         assert!(table("sin_f64").is_none());

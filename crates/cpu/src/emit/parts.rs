@@ -54,13 +54,17 @@ struct Carried {
 impl<'m> Fx<'_, 'm> {
     /// The lanes of a part, if such a block may be written for parts.
     pub fn part_lanes(&self, block: Numbered<'_>) -> Option<u32> {
+        // First what costs nothing to ask: this is asked of every block.
+        if block.size() < LEAST_STATEMENTS {
+            return None;
+        }
         let lanes = self.cx.target.vector_bits / width::widest(self.f);
         let reduces = matches!(&self.f.kind, FuncKind::Loop { reductions, .. } if !reductions.is_empty());
         let alone = !self.is_warp && self.team.is_empty() && self.regions.is_none() && !reduces;
         let interleaved = self.f.arrays.iter().any(|a| a.space == Space::Local);
         let loops = |kind: &StmtKind| matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. });
         let fits = lanes > 1 && self.lanes > lanes && alone && !interleaved;
-        (fits && block.size() >= LEAST_STATEMENTS && !has(block.block, loops)).then_some(lanes)
+        (fits && !has(block.block, loops)).then_some(lanes)
     }
 
     /// Can a block inside the function be written for parts, if it is worth it?

@@ -188,7 +188,7 @@ impl Lower<'_> {
         match self.truth(&first, span)? {
             Truth::Known(false) => Ok(first),
             Truth::Known(true) => second(self),
-            Truth::Value(_) => self.short_circuit(true, first, span, second),
+            Truth::Value(_) => self.short_circuit(true, first, span, None, second),
         }
     }
 
@@ -196,7 +196,7 @@ impl Lower<'_> {
         match self.truth(&first, span)? {
             Truth::Known(true) => Ok(first),
             Truth::Known(false) => second(self),
-            Truth::Value(_) => self.short_circuit(false, first, span, second),
+            Truth::Value(_) => self.short_circuit(false, first, span, None, second),
         }
     }
 }

@@ -8,6 +8,7 @@ use weft_ir::{BinOp, Block, Op, Scalar, Span, StmtKind};
 
 use super::Lower;
 use super::number::Truth;
+use super::vars::Slot;
 use crate::compiler::{DEEPEST, Res};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::{Num, Ty};
@@ -254,7 +255,8 @@ impl Lower<'_> {
         match e {
             Expr::BoolOp(e) => {
                 let and = e.op == BoolOp::And;
-                self.condition_chain(and, &e.values)
+                let kept = self.kept_by_chain(&e.values);
+                self.condition_chain(and, &e.values, kept.as_ref())
             }
             Expr::UnaryOp(u) if u.op == ruff_python_ast::UnaryOp::Not => Ok(match self.condition(&u.operand)? {
                 Truth::Known(b) => Truth::Known(!b),
@@ -267,20 +269,20 @@ impl Lower<'_> {
         }
     }
 
-    fn condition_chain(&mut self, and: bool, values: &[Expr]) -> Res<Truth> {
+    fn condition_chain(&mut self, and: bool, values: &[Expr], kept: Option<&Slot>) -> Res<Truth> {
         let span = self.b.span;
         let (first, rest) = match values {
             [] => return Ok(Truth::Known(and)),
             [only] => return self.condition(only),
             _ => values.split_at(first_part(values.len())),
         };
-        match self.condition_chain(and, first)? {
-            Truth::Known(b) if b == and => self.condition_chain(and, rest),
+        match self.condition_chain(and, first, kept)? {
+            Truth::Known(b) if b == and => self.condition_chain(and, rest, kept),
             Truth::Known(b) => Ok(Truth::Known(b)),
             Truth::Value(v) => {
                 let first = Val::Num(v, Num::BOOL);
-                let val = self.short_circuit(and, first, span, |l| {
-                    Ok(match l.condition_chain(and, rest)? {
+                let val = self.short_circuit(and, first, span, kept, |l| {
+                    Ok(match l.condition_chain(and, rest, kept)? {
                         Truth::Known(b) => Val::Lit(Lit::bool(b)),
                         Truth::Value(v) => Val::Num(v, Num::BOOL),
                     })
@@ -292,27 +294,40 @@ impl Lower<'_> {
 
     fn bool_op(&mut self, e: &ExprBoolOp) -> Res<Val> {
         let and = e.op == BoolOp::And;
-        self.bool_chain(and, &e.values)
+        let kept = self.kept_by_chain(&e.values);
+        self.bool_chain(and, &e.values, kept.as_ref())
     }
 
-    fn bool_chain(&mut self, and: bool, values: &[Expr]) -> Res<Val> {
+    /// One local for all branches of a long chain: what the work of back ends and of LLVM grows with is branches times locals.
+    fn kept_by_chain(&mut self, values: &[Expr]) -> Option<Slot> {
+        (values.len() > LONG_CHAIN).then(|| self.temporary(&Ty::Num(Num::BOOL)))
+    }
+
+    fn bool_chain(&mut self, and: bool, values: &[Expr], kept: Option<&Slot>) -> Res<Val> {
         let span = self.b.span;
         let (first, rest) = match values {
             [] => return Ok(Val::Lit(Lit::bool(and))),
             [only] => return self.expr(only),
             _ => values.split_at(first_part(values.len())),
         };
-        let val = self.bool_chain(and, first)?;
+        let val = self.bool_chain(and, first, kept)?;
         let val = self.materialise(val)?;
         match self.truth(&val, span)? {
-            Truth::Known(b) if b == and => self.bool_chain(and, rest),
+            Truth::Known(b) if b == and => self.bool_chain(and, rest, kept),
             Truth::Known(_) => Ok(val),
-            Truth::Value(_) => self.short_circuit(and, val, span, |l| l.bool_chain(and, rest)),
+            Truth::Value(_) => self.short_circuit(and, val, span, kept, |l| l.bool_chain(and, rest, kept)),
         }
     }
 
-    /// `first and second` or `first or second`, where `first`'s truth is not known.
-    pub fn short_circuit(&mut self, and: bool, first: Val, span: Span, second: impl FnOnce(&mut Self) -> Res<Val>) -> Res<Val> {
+    /// `first and second` or `first or second`, where `first`'s truth is not known. A bool may be `kept` in a local that is there.
+    pub fn short_circuit(
+        &mut self,
+        and: bool,
+        first: Val,
+        span: Span,
+        kept: Option<&Slot>,
+        second: impl FnOnce(&mut Self) -> Res<Val>,
+    ) -> Res<Val> {
         let cond = self.truth_value(&first, span)?;
         self.open_block();
         let other = second(self)?;
@@ -329,9 +344,13 @@ impl Lower<'_> {
             let op = if and { BinOp::And } else { BinOp::Or };
             return Ok(Val::Num(self.b.binary(op, cond, other), num));
         }
-        let kept = (Block::default(), first);
-        let (then, other) = if and { ((block, other), kept) } else { (kept, (block, other)) };
-        self.choose(cond, then, other, span)
+        let as_it_is = (Block::default(), first);
+        let (then, other) = if and {
+            ((block, other), as_it_is)
+        } else {
+            (as_it_is, (block, other))
+        };
+        self.choose(cond, then, other, span, kept)
     }
 
     fn conditional(&mut self, e: &ExprIf) -> Res<Val> {
@@ -342,7 +361,7 @@ impl Lower<'_> {
             Truth::Value(cond) => {
                 let then = self.side(&e.body)?;
                 let other = self.side(&e.orelse)?;
-                self.choose(cond, then, other, span)
+                self.choose(cond, then, other, span, None)
             }
         }
     }
@@ -355,7 +374,7 @@ impl Lower<'_> {
     }
 
     /// The value of one of two blocks: a select if both are cheap numbers, else a branch that sets a local.
-    fn choose(&mut self, cond: weft_ir::Value, then: (Block, Val), other: (Block, Val), span: Span) -> Res<Val> {
+    fn choose(&mut self, cond: weft_ir::Value, then: (Block, Val), other: (Block, Val), span: Span, kept: Option<&Slot>) -> Res<Val> {
         let (a, b) = (then.1.ty(), other.1.ty());
         let Some(ty) = self.join(&a, &b) else {
             return Err(self.typing(span, format!("one side gives {a} and the other {b}")));
@@ -373,7 +392,10 @@ impl Lower<'_> {
             }
             return Ok(Val::Num(value, num));
         }
-        let temporary = self.temporary(&ty);
+        let temporary = match (kept, &ty) {
+            (Some(kept), Ty::Num(num)) if num.scalar == Scalar::Bool => kept.clone(),
+            _ => self.temporary(&ty),
+        };
         let mut sides = Vec::new();
         for (block, val) in [then, other] {
             self.open_block();
