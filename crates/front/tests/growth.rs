@@ -106,7 +106,7 @@ fn long_chains_need_no_more_locals() {
         let compiled = world.compile("f", &[weak(Scalar::I64)], host()).expect("it compiles");
         compiled.module.functions.iter().map(|f| f.locals.len()).sum::<usize>()
     };
-    let programs: [(&str, fn(usize) -> String); 2] = [
+    let programs: [Program; 2] = [
         ("and", |n| {
             format!("def f(x):\n    return {}x > 0\n", lines(n, |i| format!("x % {} == 0 and ", i + 2)))
         }),
