@@ -21,8 +21,10 @@ os.environ.setdefault("WEFT_DOUBLE_CC", "10.0")
 os.environ.setdefault("WEFT_DOUBLE_DRIVER", "13050")
 os.environ.setdefault("WEFT_DOUBLE_DEVICES", "1")
 
-# Generation and version of PTX: the oldest the assembler has, and those at which most of what Weft writes was added.
-TARGETS = (("75", "6.3"), ("80", "7.0"), ("90", "8.6"), ("100", "9.0"))
+# Generation and version of PTX: the oldest that Weft runs on, and those at which most of what Weft writes was added.
+TARGETS = (("70", "6.3"), ("75", "6.3"), ("80", "7.0"), ("80", "8.0"), ("90", "8.6"), ("100", "9.0"))
+# The oldest generation that the assembler makes code for; it reads PTX for older ones.
+OLDEST = 75
 
 SIZES = {"8": 2, "16": 2, "32": 4, "64": 8, "16x2": 4, "32x2": 8, "128": 16}
 INTS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "u16x2", "s16x2")
@@ -280,19 +282,18 @@ def refused(version: str, arch: str, forms: list[str]) -> dict[str, str]:
         while left:
             # It is enough to have each read: what is generated then is slow to make.
             file.write_text(module(version, arch, left))
-            command = [ptxas(), "--compile-only", f"--gpu-name=sm_{arch}", "--opt-level=0", str(file), "-o", os.devnull]
+            command = [ptxas(), "--compile-only", f"--gpu-name=sm_{max(int(arch), OLDEST)}", "--opt-level=0", str(file), "-o", os.devnull]
             done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode < 0:
-                # Some wrong forms take the assembler itself down.
-                if len(left) == 1:
-                    return found | {left[0]: "the assembler crashes"}
-                middle = len(left) // 2
-                return found | refused(version, arch, left[:middle]) | refused(version, arch, left[middle:])
             errors = re.findall(r"line (\d+); (?:error|fatal)\s*: (.*)", done.stderr)
             of_line = {(int(line) - 6) // 4: what for line, what in errors if (int(line) - 6) % 4 == 0}
-            if done.returncode == 0 or not of_line:
-                assert done.returncode == 0, (done.returncode, done.stderr[:2000])
+            if done.returncode == 0:
                 return found
+            if done.returncode < 0 or not of_line:
+                # Some wrong forms take the assembler itself down, or are refused without their line.
+                if len(left) == 1:
+                    return found | {left[0]: done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "the assembler crashes"}
+                middle = len(left) // 2
+                return found | refused(version, arch, left[:middle]) | refused(version, arch, left[middle:])
             found |= {left[i]: what for i, what in of_line.items()}
             left = [form for i, form in enumerate(left) if i not in of_line]
     return found

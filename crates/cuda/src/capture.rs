@@ -36,7 +36,7 @@ pub struct Capture {
     pub id: u64,
     kept: Mutex<Vec<Arc<dyn Kept>>>,
     mailboxes: Mutex<Vec<Arc<Mailbox>>>,
-    /// What barriers of the grid count in, by stream: work on one stream does not run at the same time.
+    /// What barriers of the grid count in, by our number of the stream: work on one stream does not run at the same time.
     words: Mutex<Vec<(u64, Arc<Word>)>>,
 }
 
@@ -76,13 +76,13 @@ impl Capture {
     }
 
     /// What barriers of the grid on a stream count in. The context is current.
-    pub fn word(&self, gpu: &Arc<Gpu>, stream: StreamHandle) -> Result<u64, RunError> {
+    pub fn word(&self, gpu: &Arc<Gpu>, stream: u64) -> Result<u64, RunError> {
         let mut words = lock(&self.words);
-        if let Some((_, word)) = words.iter().find(|(known, _)| *known == stream.raw()) {
+        if let Some((_, word)) = words.iter().find(|(known, _)| *known == stream) {
             return Ok(word.address());
         }
         let word = Arc::new(Word::new(gpu)?);
-        words.push((stream.raw(), word.clone()));
+        words.push((stream, word.clone()));
         Ok(word.address())
     }
 

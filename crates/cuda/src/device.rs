@@ -197,7 +197,8 @@ impl Device for CudaDevice {
     }
 
     fn allocate(&self, bytes: usize, stream: Option<&Arc<dyn Stream>>) -> Result<Box<dyn Buffer>, RunError> {
-        Ok(Box::new(DeviceBuffer::new(stream_of(self.gpu(), stream.map(Arc::as_ref))?, bytes)?))
+        let stream = stream_of(self.gpu(), stream.map(Arc::as_ref))?;
+        Ok(Box::new(DeviceBuffer::new(&stream, bytes)?))
     }
 
     fn allocate_host(&self, bytes: usize, kind: HostMemory) -> Result<Box<dyn Buffer>, RunError> {

@@ -189,15 +189,16 @@ impl CudaExecutable {
         let queue = |word| self.queue(plan, variant, launch, slots, [address, word]);
         match goes {
             Goes::Here(capture) => {
-                let word = variant.grid_sync.then(|| capture.word(&self.gpu, launch.stream)).transpose()?;
+                let word = variant
+                    .grid_sync
+                    .then(|| capture.word(&self.gpu, plan.stream.number()))
+                    .transpose()?;
                 capture.launch(&mailbox, || queue(word))
             }
-            _ if variant.grid_sync => {
-                let stream = (launch.stream, plan.stream.number());
-                plan.stream.waits.launch(&mailbox, || {
-                    self.gpu.words.launch(&self.gpu.context, stream, |word| queue(Some(word)))
-                })
-            }
+            _ if variant.grid_sync => plan
+                .stream
+                .waits
+                .launch(&mailbox, || self.gpu.words.launch(&self.gpu, plan.stream, |word| queue(Some(word)))),
             _ => plan.stream.waits.launch(&mailbox, || queue(None)),
         }
     }
@@ -311,15 +312,15 @@ impl Executable for CudaExecutable {
         self.signature.check(self.module.entry_function(), &launch, args, results)?;
         let stream = stream_of(&self.gpu, options.stream)?;
         if self.options.checked {
-            return self.run_checked(&launch, args, stream, options);
+            return self.run_checked(&launch, args, &stream, options);
         }
         if options.host_arrays.is_empty() {
-            self.run_on(&launch, args, stream, options)?;
+            self.run_on(&launch, args, &stream, options)?;
         } else {
             let mut args = args.to_vec();
-            let staged = hosts::Staged::upload(stream, options.host_arrays, &mut args)?;
-            self.run_on(&launch, &args, stream, options)?;
-            patience::lend(options.hooks, || staged.download(stream))?;
+            let staged = hosts::Staged::upload(&*stream, options.host_arrays, &mut args)?;
+            self.run_on(&launch, &args, &stream, options)?;
+            patience::lend(options.hooks, || staged.download(&*stream))?;
         }
         Ok(Outcome::default())
     }

@@ -42,7 +42,7 @@ pub struct Gpu {
     pub clock: Clock,
     pub words: Words,
     default: OnceLock<Arc<CudaStream>>,
-    /// Streams that are alive, by handle.
+    /// Streams that are alive, by our numbers.
     streams: Mutex<HashMap<u64, Weak<CudaStream>>>,
     /// What streams left that are gone, whose kernels may still run.
     orphans: Waits,
@@ -128,20 +128,23 @@ impl Gpu {
 
     /// The legacy default stream.
     pub fn default_stream(self: &Arc<Self>) -> &Arc<CudaStream> {
-        self.default.get_or_init(|| {
-            let stream = CudaStream::new(self.clone(), StreamHandle::NULL, false, false);
-            lock(&self.streams).insert(0, Arc::downgrade(&stream));
-            stream
-        })
+        self.default.get_or_init(|| CudaStream::legacy(self))
     }
 
     /// The stream of a handle, if it is known.
     pub fn known_stream(&self, handle: StreamHandle) -> Option<Arc<CudaStream>> {
-        lock(&self.streams).get(&handle.raw())?.upgrade()
+        // The latest: one of before has gone, for its maker, when the driver gives its handle again.
+        let alive = self.streams().into_iter().filter(|stream| stream.is_of_handle(handle));
+        alive.max_by_key(|stream| stream.number())
     }
 
-    pub fn remember(&self, handle: StreamHandle, stream: &Arc<CudaStream>) {
-        lock(&self.streams).insert(handle.raw(), Arc::downgrade(stream));
+    /// Is the stream of this number alive?
+    pub fn has_stream(&self, number: u64) -> bool {
+        lock(&self.streams).get(&number).is_some_and(|stream| stream.strong_count() > 0)
+    }
+
+    pub fn remember(&self, stream: &Arc<CudaStream>) {
+        lock(&self.streams).insert(stream.number(), Arc::downgrade(stream));
     }
 
     /// The streams that are known and alive.
@@ -150,12 +153,8 @@ impl Gpu {
     }
 
     /// A stream that goes away leaves what its kernels, which may still run, leave, and a mark behind them.
-    pub fn forget(&self, handle: StreamHandle, left: &Waits, mark: Option<EventHandle>) {
-        let mut streams = lock(&self.streams);
-        if streams.get(&handle.raw()).is_some_and(|known| known.strong_count() == 0) {
-            streams.remove(&handle.raw());
-        }
-        drop(streams);
+    pub fn forget(&self, number: u64, left: &Waits, mark: Option<EventHandle>) {
+        lock(&self.streams).remove(&number);
         self.orphans.adopt(left);
         lock(&self.marks).extend(mark);
     }
@@ -170,8 +169,13 @@ impl Gpu {
 
     /// A capture has ended. What was put off meanwhile is done.
     pub fn ended(&self, capture: &Capture) {
-        lock(&self.captures).remove(&capture.id);
+        self.gave_up(capture);
         self.settle();
+    }
+
+    /// A capture will not be ended. What was put off waits for the next one to end, or the next to be put off.
+    pub fn gave_up(&self, capture: &Capture) {
+        lock(&self.captures).remove(&capture.id);
     }
 
     /// Does a capture go on that was begun here?

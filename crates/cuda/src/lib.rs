@@ -10,6 +10,7 @@ mod facts;
 mod gpu;
 mod mailbox;
 mod memory;
+mod per_thread;
 mod pins;
 mod profile;
 mod staging;

@@ -14,7 +14,7 @@ use crate::driver::table::{PoolHandle, StreamHandle};
 use crate::driver::{Attribute, Context, Failure, PoolAttribute, codes};
 use crate::gpu::{Gpu, Job, lock};
 use crate::pins::PinError;
-use crate::stream::{self, CudaStream};
+use crate::stream::{self, CudaStream, Given};
 
 /// Bytes of the smallest unit that every GPU compares and swaps.
 const WORD: usize = 4;
@@ -307,11 +307,20 @@ impl Buffer for DeviceBuffer {
         self.stream.upload(to, from.as_ptr() as u64, from.len())
     }
 
-    fn used_on(&self, stream: &Arc<dyn Stream>) {
+    fn used_on(&self, stream: Option<&Arc<dyn Stream>>) {
+        let stream: Arc<dyn Stream> = match stream {
+            None if self.stream.is_ordered_with_default() => return,
+            None => self.gpu.default_stream().clone(),
+            Some(stream) => match stream::itself(stream) {
+                Ok(stream) => stream,
+                // A thread that ends gives it no work either.
+                Err(_) => return,
+            },
+        };
         let mut others = lock(&self.others);
-        let same = |known: &dyn Stream| known.device() == stream.device() && known.raw_handle() == stream.raw_handle();
+        let same = |known: &dyn Stream| stream::are_one(known, &*stream);
         if !same(&*self.stream) && !others.iter().any(|known| same(known.as_ref())) {
-            others.push(stream.clone());
+            others.push(stream);
         }
     }
 }
@@ -427,7 +436,7 @@ impl Buffer for HostBuffer {
         Ok(())
     }
 
-    fn used_on(&self, _stream: &Arc<dyn Stream>) {}
+    fn used_on(&self, _stream: Option<&Arc<dyn Stream>>) {}
 }
 
 impl Drop for HostBuffer {
@@ -437,9 +446,9 @@ impl Drop for HostBuffer {
 }
 
 /// The stream among a call's options, or the default one.
-pub fn stream_of<'a>(gpu: &'a Arc<Gpu>, stream: Option<&'a dyn Stream>) -> Result<&'a CudaStream, RunError> {
+pub fn stream_of<'a>(gpu: &'a Arc<Gpu>, stream: Option<&'a dyn Stream>) -> Result<Given<'a>, RunError> {
     match stream {
-        None => Ok(gpu.default_stream()),
+        None => Ok(Given::Stream(gpu.default_stream())),
         Some(stream) => stream::of(gpu, stream),
     }
 }

@@ -1,8 +1,10 @@
 //! Streams, events and graphs of a GPU.
 
 use std::any::Any;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
+use std::thread::{self, ThreadId};
 
 use weft_runtime::hosts::Carrier;
 use weft_runtime::profile::Activity;
@@ -12,6 +14,7 @@ use crate::capture::{Capture, Goes, Kept};
 use crate::driver::table::{EventHandle, GraphExecHandle, GraphHandle, StreamHandle};
 use crate::gpu::{Gpu, Job, lock};
 use crate::memory::DeviceBuffer;
+use crate::per_thread::PerThread;
 use crate::profile;
 use crate::waits::{self, Waits};
 
@@ -19,12 +22,14 @@ use crate::waits::{self, Waits};
 pub struct CudaStream {
     gpu: Arc<Gpu>,
     handle: StreamHandle,
-    /// Ours: the driver gives a handle again when its stream is gone.
+    /// Ours: the driver gives a handle again when its stream is gone, and has one handle for the default streams of all threads.
     number: u64,
     /// Made here, and destroyed here.
     owned: bool,
     /// The default stream waits for it, as far as is known: of others' streams it is not.
     blocking: bool,
+    /// The thread whose default stream it is.
+    of_thread: Option<ThreadId>,
     pub waits: Waits,
     /// The capture that was begun with it.
     capturing: Mutex<Option<Arc<Capture>>>,
@@ -32,18 +37,21 @@ pub struct CudaStream {
 }
 
 impl CudaStream {
-    pub fn new(gpu: Arc<Gpu>, handle: StreamHandle, owned: bool, blocking: bool) -> Arc<CudaStream> {
+    fn new(gpu: &Arc<Gpu>, handle: StreamHandle, owned: bool, blocking: bool) -> Arc<CudaStream> {
         static MADE: AtomicU64 = AtomicU64::new(0);
-        Arc::new_cyclic(|me| CudaStream {
-            gpu,
+        let stream = Arc::new_cyclic(|me| CudaStream {
+            gpu: gpu.clone(),
             handle,
             number: MADE.fetch_add(1, Ordering::Relaxed),
             owned,
             blocking,
+            of_thread: (handle == StreamHandle::PER_THREAD).then(|| thread::current().id()),
             waits: Waits::default(),
             capturing: Mutex::default(),
             me: me.clone(),
-        })
+        });
+        gpu.remember(&stream);
+        stream
     }
 
     pub fn create(gpu: &Arc<Gpu>, options: StreamOptions) -> Result<Arc<CudaStream>, RunError> {
@@ -51,22 +59,30 @@ impl CudaStream {
         let handle = gpu
             .context
             .check(gpu.context.create_stream(options.nonblocking, options.priority))?;
-        let stream = CudaStream::new(gpu.clone(), handle, true, !options.nonblocking);
-        gpu.remember(handle, &stream);
-        Ok(stream)
+        Ok(CudaStream::new(gpu, handle, true, !options.nonblocking))
+    }
+
+    /// The legacy default stream.
+    pub fn legacy(gpu: &Arc<Gpu>) -> Arc<CudaStream> {
+        CudaStream::new(gpu, StreamHandle::NULL, false, false)
+    }
+
+    /// The calling thread's default stream.
+    pub fn of_this_thread(gpu: &Arc<Gpu>) -> Arc<CudaStream> {
+        CudaStream::new(gpu, StreamHandle::PER_THREAD, false, true)
     }
 
     /// A stream of another library; the same object as long as anyone holds it.
-    pub fn external(gpu: &Arc<Gpu>, raw_handle: u64) -> Arc<CudaStream> {
+    pub fn external(gpu: &Arc<Gpu>, raw_handle: u64) -> Arc<dyn Stream> {
         let handle = StreamHandle::from_raw(raw_handle);
         if handle == StreamHandle::NULL || handle == StreamHandle::LEGACY {
             return gpu.default_stream().clone();
         }
-        gpu.known_stream(handle).unwrap_or_else(|| {
-            let stream = CudaStream::new(gpu.clone(), handle, false, false);
-            gpu.remember(handle, &stream);
-            stream
-        })
+        if handle == StreamHandle::PER_THREAD {
+            return Arc::new(PerThread::new(gpu));
+        }
+        let made = || CudaStream::new(gpu, handle, false, false);
+        gpu.known_stream(handle).unwrap_or_else(made)
     }
 
     /// This stream, for what keeps it alive.
@@ -79,8 +95,22 @@ impl CudaStream {
         &self.gpu
     }
 
+    /// By which the calling thread reaches it. Another thread's default stream is reached by the legacy one: what that is given comes behind
+    /// the work of all blocking streams so far, and they wait for it.
     pub fn handle(&self) -> StreamHandle {
-        self.handle
+        match self.of_thread {
+            Some(thread) if thread != thread::current().id() => StreamHandle::NULL,
+            _ => self.handle,
+        }
+    }
+
+    /// Does the default stream wait for it, and it for that?
+    pub fn is_ordered_with_default(&self) -> bool {
+        self.blocking || self.handle == StreamHandle::NULL
+    }
+
+    pub fn is_of_handle(&self, handle: StreamHandle) -> bool {
+        self.handle == handle
     }
 
     pub fn number(&self) -> u64 {
@@ -90,7 +120,7 @@ impl CudaStream {
     /// Where work given to it goes now.
     pub fn goes(&self) -> Result<Goes, RunError> {
         let _current = self.gpu.context.enter()?;
-        self.gpu.goes(self.handle)
+        self.gpu.goes(self.handle())
     }
 
     /// Does what must not be done to a stream that captures: it would end the capture, or become a part of it.
@@ -114,7 +144,7 @@ impl CudaStream {
         if !patience::can_end() {
             return Ok(());
         }
-        if self.handle == StreamHandle::NULL {
+        if self.handle() == StreamHandle::NULL {
             for stream in self.gpu.streams().iter().filter(|stream| stream.blocking) {
                 stream.look_alone()?;
             }
@@ -159,11 +189,11 @@ impl CudaStream {
     /// Copies to the device; the host's memory is free when it returns, unless it is pinned.
     pub fn upload(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError> {
         self.bracket(Activity::CopyToDevice, bytes, |context| {
-            let into_graph = !matches!(self.gpu.goes(self.handle)?, Goes::Now);
+            let into_graph = !matches!(self.gpu.goes(self.handle())?, Goes::Now);
             if into_graph || context.is_pinned(from, bytes) {
-                context.check(context.copy_to_device(to, from, bytes, self.handle))
+                context.check(context.copy_to_device(to, from, bytes, self.handle()))
             } else {
-                self.gpu.staging.upload(context, to, from, bytes, self.handle)
+                self.gpu.staging.upload(context, to, from, bytes, self.handle())
             }
         })
     }
@@ -171,12 +201,12 @@ impl CudaStream {
     /// Copies to the host; has arrived when it returns, unless the memory is pinned.
     pub fn download(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError> {
         self.bracket(Activity::CopyToHost, bytes, |context| {
-            let into_graph = !matches!(self.gpu.goes(self.handle)?, Goes::Now);
+            let into_graph = !matches!(self.gpu.goes(self.handle())?, Goes::Now);
             if into_graph || context.is_pinned(to, bytes) {
-                return context.check(context.copy_to_host(to, from, bytes, self.handle));
+                return context.check(context.copy_to_host(to, from, bytes, self.handle()));
             }
             // All earlier work of the stream is done with the copy.
-            self.wait_and_collect(|| self.gpu.staging.download(context, to, from, bytes, self.handle))
+            self.wait_and_collect(|| self.gpu.staging.download(context, to, from, bytes, self.handle()))
         })
     }
 
@@ -193,7 +223,7 @@ impl CudaStream {
     fn copy_devices(&self, to: (DeviceId, u64), from: (DeviceId, u64), bytes: usize) -> Result<(), RunError> {
         if to.0 == from.0 {
             return self.bracket(Activity::CopyOnDevice, bytes, |context| {
-                context.check(context.copy_on_device(to.1, from.1, bytes, self.handle))
+                context.check(context.copy_on_device(to.1, from.1, bytes, self.handle()))
             });
         }
         let context_of = |id: DeviceId| match id == self.gpu.id() {
@@ -202,16 +232,59 @@ impl CudaStream {
         };
         let (to, from) = ((to.1, context_of(to.0)?), (from.1, context_of(from.0)?));
         self.bracket(Activity::CopyToPeer, bytes, |context| {
-            context.check(context.copy_to_peer(to, from, bytes, self.handle))
+            context.check(context.copy_to_peer(to, from, bytes, self.handle()))
         })
     }
 }
 
+/// A stream of this GPU that a call was given.
+pub enum Given<'a> {
+    Stream(&'a CudaStream),
+    /// The calling thread's default stream.
+    Own(Arc<CudaStream>),
+}
+
+impl Deref for Given<'_> {
+    type Target = CudaStream;
+
+    fn deref(&self) -> &CudaStream {
+        match self {
+            Given::Stream(stream) => stream,
+            Given::Own(stream) => stream,
+        }
+    }
+}
+
 /// The stream of a call as one of this GPU.
-pub fn of<'a>(gpu: &Gpu, stream: &'a dyn Stream) -> Result<&'a CudaStream, RunError> {
-    let own = (stream as &dyn Any).downcast_ref::<CudaStream>();
-    own.filter(|own| own.gpu.id() == gpu.id())
-        .ok_or_else(|| foreign(gpu, "a stream", stream.device()))
+pub fn of<'a>(gpu: &Gpu, stream: &'a dyn Stream) -> Result<Given<'a>, RunError> {
+    if stream.device() != gpu.id() {
+        return Err(foreign(gpu, "a stream", stream.device()));
+    }
+    let any = stream as &dyn Any;
+    if let Some(stream) = any.downcast_ref::<CudaStream>() {
+        return Ok(Given::Stream(stream));
+    }
+    match any.downcast_ref::<PerThread>() {
+        Some(stream) => Ok(Given::Own(stream.own()?)),
+        None => Err(foreign(gpu, "a stream", stream.device())),
+    }
+}
+
+/// The stream itself, whichever thread asks: in place of a default stream of threads the calling thread's.
+pub fn itself(stream: &Arc<dyn Stream>) -> Result<Arc<dyn Stream>, RunError> {
+    match (&**stream as &dyn Any).downcast_ref::<PerThread>() {
+        Some(stream) => Ok(stream.own()?),
+        None => Ok(stream.clone()),
+    }
+}
+
+/// Is it the same queue of work?
+pub fn are_one(a: &dyn Stream, b: &dyn Stream) -> bool {
+    let number = |stream: &dyn Stream| (stream as &dyn Any).downcast_ref::<CudaStream>().map(CudaStream::number);
+    match (number(a), number(b)) {
+        (None, None) => a.device() == b.device() && a.raw_handle() == b.raw_handle(),
+        (a, b) => a == b,
+    }
 }
 
 fn foreign(gpu: &Gpu, what: &str, of: DeviceId) -> RunError {
@@ -224,20 +297,20 @@ impl Stream for CudaStream {
     }
 
     fn raw_handle(&self) -> u64 {
-        self.handle.raw()
+        self.handle().raw()
     }
 
     fn synchronize(&self) -> Result<(), RunError> {
         let context = &self.gpu.context;
         let _current = context.enter()?;
-        self.wait_and_collect(|| context.check(context.synchronize_stream(self.handle)))
+        self.wait_and_collect(|| context.check(context.synchronize_stream(self.handle())))
     }
 
     fn is_done(&self) -> Result<bool, RunError> {
         let context = &self.gpu.context;
         let _current = context.enter()?;
         self.outside_captures("asked for its end")?;
-        context.check(context.is_stream_done(self.handle))
+        context.check(context.is_stream_done(self.handle()))
     }
 
     fn wait(&self, event: &dyn Event) -> Result<(), RunError> {
@@ -246,7 +319,7 @@ impl Stream for CudaStream {
         }
         let context = &self.gpu.context;
         let _current = context.enter()?;
-        context.check(context.stream_wait(self.handle, EventHandle::from_raw(event.raw_handle())))
+        context.check(context.stream_wait(self.handle(), EventHandle::from_raw(event.raw_handle())))
     }
 
     fn record(&self, event: &dyn Event) -> Result<(), RunError> {
@@ -256,8 +329,8 @@ impl Stream for CudaStream {
         };
         let context = &self.gpu.context;
         let _current = context.enter()?;
-        let captured = !matches!(self.gpu.goes(self.handle)?, Goes::Now);
-        context.check(context.record(event.handle, self.handle))?;
+        let captured = !matches!(self.gpu.goes(self.handle())?, Goes::Now);
+        context.check(context.record(event.handle, self.handle()))?;
         *lock(&event.stream) = Recorded {
             on: Some(self.me.clone()),
             captured,
@@ -288,38 +361,38 @@ impl Stream for CudaStream {
             return Ok(());
         }
         self.bracket(Activity::Fill, bytes, |context| {
-            self.gpu.goes(self.handle)?;
-            context.check(context.fill(address, value, bytes, self.handle))
+            self.gpu.goes(self.handle())?;
+            context.check(context.fill(address, value, bytes, self.handle()))
         })
     }
 
     fn add_callback(&self, callback: Box<dyn FnOnce() + Send>) -> Result<(), RunError> {
         let context = &self.gpu.context;
         let _current = context.enter()?;
-        if !matches!(self.gpu.goes(self.handle)?, Goes::Now) {
+        if !matches!(self.gpu.goes(self.handle())?, Goes::Now) {
             return Err(RunError::Invalid(
                 "a callback cannot be captured: a graph would call it again".into(),
             ));
         }
-        context.check(context.add_callback(self.handle, callback))
+        context.check(context.add_callback(self.handle(), callback))
     }
 
     fn begin_capture(&self) -> Result<(), RunError> {
-        if self.handle == StreamHandle::NULL {
+        if self.handle() == StreamHandle::NULL {
             return Err(RunError::Invalid("the default stream cannot capture: make a stream for it".into()));
         }
         let context = &self.gpu.context;
         let _current = context.enter()?;
         let mut capturing = lock(&self.capturing);
-        if capturing.is_some() || !matches!(self.gpu.goes(self.handle)?, Goes::Now) {
+        if capturing.is_some() || !matches!(self.gpu.goes(self.handle())?, Goes::Now) {
             return Err(RunError::Invalid("the stream captures already".into()));
         }
         context.forget_cause();
-        context.check(context.begin_capture(self.handle))?;
-        let Goes::Elsewhere = self.gpu.goes(self.handle)? else {
+        context.check(context.begin_capture(self.handle()))?;
+        let Goes::Elsewhere = self.gpu.goes(self.handle())? else {
             return Err(RunError::Invalid("the driver does not say that the stream captures".into()));
         };
-        let id = context.check(context.capture_of(self.handle))?.unwrap_or_default();
+        let id = context.check(context.capture_of(self.handle()))?.unwrap_or_default();
         let capture = Arc::new(Capture::new(id));
         self.gpu.begins(&capture);
         *capturing = Some(capture);
@@ -332,7 +405,7 @@ impl Stream for CudaStream {
         };
         let context = &self.gpu.context;
         let _current = context.enter()?;
-        let made = context.end_capture(self.handle);
+        let made = context.end_capture(self.handle());
         self.gpu.ended(&capture);
         let (graph, exec, steps) = made.map_err(|failure| match failure {
             failure if failure.is_invalidated_capture() => context.first_cause(failure),
@@ -350,7 +423,7 @@ impl Stream for CudaStream {
     fn is_capturing(&self) -> Result<bool, RunError> {
         let context = &self.gpu.context;
         let _current = context.enter()?;
-        context.check(context.is_capturing(self.handle))
+        context.check(context.is_capturing(self.handle()))
     }
 }
 
@@ -386,27 +459,36 @@ impl Drop for CudaStream {
             return;
         }
         let mut mark = None;
-        if self.owned
-            && context.is_alive()
+        if self.of_thread.is_some() {
+            // The thread ends: the driver has left it. Nobody can end a capture of its stream any more.
+            if let Some(capture) = lock(&self.capturing).take() {
+                self.gpu.gave_up(&capture);
+            }
+        } else if context.is_alive()
             && let Ok(_current) = context.enter()
         {
-            mark = self.leave();
+            self.give_up_capture();
+            mark = self.owned.then(|| self.leave()).flatten();
         }
-        self.gpu.forget(self.handle, &self.waits, mark);
+        self.gpu.forget(self.number, &self.waits, mark);
     }
 }
 
 impl CudaStream {
-    /// Gives the stream up; work that was given to it goes on. Gives an event behind that work.
-    fn leave(&self) -> Option<EventHandle> {
+    /// Ends a capture that nobody can end any more.
+    fn give_up_capture(&self) {
         let context = &self.gpu.context;
         if let Some(capture) = lock(&self.capturing).take() {
-            // Nobody can end it any more.
-            if let Ok((graph, exec, _)) = context.end_capture(self.handle) {
+            if let Ok((graph, exec, _)) = context.end_capture(self.handle()) {
                 let _ = context.destroy_graph(graph, exec);
             }
             self.gpu.ended(&capture);
         }
+    }
+
+    /// Gives the stream up; work that was given to it goes on. Gives an event behind that work.
+    fn leave(&self) -> Option<EventHandle> {
+        let context = &self.gpu.context;
         let mark = context.create_event(false).ok();
         let marked = mark.filter(|mark| self.gpu.is_free(self.handle) && context.record(*mark, self.handle).is_ok());
         let _ = context.destroy_stream(self.handle);
@@ -577,11 +659,11 @@ impl Graph for CudaGraph {
         let context = &gpu.context;
         let _current = context.enter()?;
         let launch = || {
-            profile::bracket(stream, Activity::Graph, "graph", 0, || {
-                context.check(context.launch_graph(*exec, stream.handle))
+            profile::bracket(&stream, Activity::Graph, "graph", 0, || {
+                context.check(context.launch_graph(*exec, stream.handle()))
             })
         };
-        match gpu.goes(stream.handle)? {
+        match gpu.goes(stream.handle())? {
             Goes::Now => stream.waits.launch(&capture.mailboxes(), launch),
             into => self.put_into(&into, launch),
         }

@@ -7,7 +7,7 @@ use weft_runtime::{CompileError, CompileOptions, Resources, RunError, cache};
 
 use crate::capture::Kept;
 use crate::compile;
-use crate::driver::table::{FunctionHandle, ModuleHandle, StreamHandle};
+use crate::driver::table::{FunctionHandle, ModuleHandle};
 use crate::driver::{FunctionAttribute, Refused};
 use crate::emit::{self, Emitted, Facts, Param};
 use crate::gpu::{Gpu, Job, lock};
@@ -30,7 +30,7 @@ pub struct Variant {
     pub grid_sync: bool,
     /// Dynamic shared memory that the function was made to allow.
     allowed_shared: Mutex<u32>,
-    /// Where launches on each stream leave what they have for the host, by its handle.
+    /// Where launches on each stream leave what they have for the host, by our number of it.
     mailboxes: Mutex<Vec<(u64, Arc<Mailbox>)>>,
 }
 
@@ -128,15 +128,15 @@ impl Variant {
         if self.sites.is_none() {
             return Ok(None);
         }
-        let raw = stream.handle().raw();
+        let number = stream.number();
         let mut known = lock(&self.mailboxes);
-        if let Some((_, mailbox)) = known.iter().find(|(handle, _)| *handle == raw) {
+        if let Some((_, mailbox)) = known.iter().find(|(known, _)| *known == number) {
             return Ok(Some(mailbox.clone()));
         }
         let made = self.new_mailbox()?;
         // Those of streams that are gone; what their kernels still write to, the GPU holds until it is read.
-        known.retain(|(handle, _)| self.gpu.known_stream(StreamHandle::from_raw(*handle)).is_some());
-        known.extend(made.iter().map(|mailbox| (raw, mailbox.clone())));
+        known.retain(|(stream, _)| self.gpu.has_stream(*stream));
+        known.extend(made.iter().map(|mailbox| (number, mailbox.clone())));
         Ok(made)
     }
 

@@ -1,8 +1,8 @@
 //! The words of device memory that barriers of the grid count in.
 //!
 //! Every word is zero before and after a launch, and no two launches that may run at the same time have the same one. So there is one for each
-//! stream. Streams are known by the driver's handles, which it gives again when a stream is gone whose work may still run: each word has
-//! an event behind its last launch, which another stream of that handle waits for. Words of graphs belong to the graph.
+//! stream. That of a stream that is gone, whose work may still run, passes to another when that work is done: an event is behind its last
+//! launch. Words of graphs belong to the graph.
 //!
 //! Nothing here is done on a stream that somebody may capture, or on the default stream, which waits for such.
 
@@ -12,8 +12,9 @@ use std::sync::{Arc, Mutex};
 use weft_runtime::RunError;
 
 use crate::driver::Context;
-use crate::driver::table::{EventHandle, StreamHandle};
+use crate::driver::table::EventHandle;
 use crate::gpu::{Gpu, Job, lock};
+use crate::stream::CudaStream;
 
 /// Bytes from one word to the next: blocks that wait read theirs all the time, and should not read a neighbour's with it.
 const APART: u64 = 128;
@@ -26,16 +27,15 @@ pub struct Words(Mutex<Shelf>);
 #[derive(Debug, Default)]
 struct Shelf {
     free: Vec<u64>,
-    /// By the handle of the stream.
+    /// By our number of the stream.
     of_streams: HashMap<u64, Lent>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Lent {
     word: u64,
-    /// Behind the last launch with it, and which of our streams that was on.
+    /// Behind the last launch with it.
     used: EventHandle,
-    by: u64,
 }
 
 /// The word of a graph.
@@ -46,31 +46,16 @@ pub struct Word {
 }
 
 impl Words {
-    /// Launches with the word of a stream: its handle and our number of it. The context is current.
-    pub fn launch(
-        &self,
-        context: &Context,
-        (stream, number): (StreamHandle, u64),
-        launch: impl FnOnce(u64) -> Result<(), RunError>,
-    ) -> Result<(), RunError> {
+    /// Launches with the word of a stream. The context is current.
+    pub fn launch(&self, gpu: &Gpu, stream: &CudaStream, launch: impl FnOnce(u64) -> Result<(), RunError>) -> Result<(), RunError> {
+        let context = &gpu.context;
         let mut shelf = lock(&self.0);
-        if !shelf.of_streams.contains_key(&stream.raw()) {
-            let lent = Lent {
-                word: shelf.take(context)?,
-                used: context.check(context.create_event(false))?,
-                by: number,
-            };
-            shelf.of_streams.insert(stream.raw(), lent);
-        }
-        let Some(lent) = shelf.of_streams.get_mut(&stream.raw()) else {
-            return Ok(());
+        let lent = match shelf.of_streams.get(&stream.number()) {
+            Some(lent) => *lent,
+            None => shelf.lend(gpu, stream.number())?,
         };
-        if lent.by != number || stream == StreamHandle::PER_THREAD {
-            context.check(context.stream_wait(stream, lent.used))?;
-            lent.by = number;
-        }
         launch(lent.word)?;
-        context.check(context.record(lent.used, stream))
+        context.check(context.record(lent.used, stream.handle()))
     }
 
     /// A word that nothing counts in any more.
@@ -80,6 +65,25 @@ impl Words {
 }
 
 impl Shelf {
+    /// A word for a stream that has none: of one that is gone and whose work is done, or a new one.
+    fn lend(&mut self, gpu: &Gpu, number: u64) -> Result<Lent, RunError> {
+        let context = &gpu.context;
+        let left = |(of, lent): (&u64, &Lent)| {
+            let _relaxed = context.relaxed();
+            (!gpu.has_stream(*of) && context.is_event_done(lent.used).unwrap_or(false)).then_some(*of)
+        };
+        let left = self.of_streams.iter().find_map(left);
+        let lent = match left.and_then(|of| self.of_streams.remove(&of)) {
+            Some(lent) => lent,
+            None => Lent {
+                word: self.take(context)?,
+                used: context.check(context.create_event(false))?,
+            },
+        };
+        self.of_streams.insert(number, lent);
+        Ok(lent)
+    }
+
     fn take(&mut self, context: &Context) -> Result<u64, RunError> {
         if let Some(word) = self.free.pop() {
             return Ok(word);

@@ -79,8 +79,8 @@ fn what_is_dropped_while_something_captures_leaves_the_capture_alone() {
     let (capturing, other, exe) = (stream(false), stream(true), kernel(ADD));
     let kept = upload(gpu, &[0; 64]);
     let dropped: Vec<Box<dyn Buffer>> = (0..3).map(|_| upload(gpu, &[0; 64])).collect();
-    dropped[0].used_on(&capturing);
-    dropped[1].used_on(&other);
+    dropped[0].used_on(Some(&capturing));
+    dropped[1].used_on(Some(&other));
     let event = gpu.new_event(false).unwrap();
     other.record(&*event).unwrap();
     gpu.synchronize().unwrap();
@@ -197,7 +197,7 @@ fn captures_of_other_libraries_are_left_alone() {
     let own = stream(true);
     let foreign = Foreign::new();
     let (kept, dropped) = (upload(gpu, &[0; 64]), upload(gpu, &[0; 64]));
-    dropped.used_on(&own);
+    dropped.used_on(Some(&own));
     let exe = kernel(ADD);
     launch(&*exe, grid(1, 1), &[kept.address(), 64, 8, 0]).unwrap();
     gpu.synchronize().unwrap();

@@ -192,7 +192,7 @@ fn buffers_outlive_the_work_that_uses_them() {
         launch_on(&*exe, grid(2, 256), &[a, b, c, 1], &*stream).unwrap();
         let (to, from) = (Place::Device(gpu.id(), out.address()), Place::Device(gpu.id(), a));
         stream.copy(to, from, 8 * 512).unwrap();
-        buffer.used_on(&stream);
+        buffer.used_on(Some(&stream));
         drop(buffer);
         assert_eq!(download(&*out), [round + 1; 512]);
     }

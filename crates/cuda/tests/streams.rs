@@ -4,10 +4,13 @@
 
 mod common;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 use common::*;
+use weft_cuda::Platform;
+use weft_cuda::driver::Choice;
 use weft_runtime::{Buffer, CallOptions, Device, DeviceId, Event, Executable, Place, RunError, Stream, StreamOptions};
 
 /// Tests take turns: a device that captures on any stream cannot be waited for.
@@ -196,6 +199,127 @@ fn streams_of_others_are_used_as_they_are() {
     own.synchronize().unwrap();
     assert_eq!(download(&*buffer), [2; 10]);
     assert_eq!(device(0).external_stream(0).unwrap().raw_handle(), 0);
+}
+
+/// Another library's stream outlives every use of it here.
+#[test]
+fn streams_of_others_are_left_to_them() {
+    let _one_at_a_time = failing("");
+    let others = Platform::open(&Choice::Path(double())).unwrap();
+    let theirs = others.devices[0].new_stream(StreamOptions::default()).unwrap();
+    let buffer = upload(device(0), &[1; 10]);
+    for _ in 0..2 {
+        let external = device(0).external_stream(theirs.raw_handle()).unwrap();
+        add(&*kernel(ADD), &*buffer, 1, &*external);
+        external.begin_capture().unwrap();
+        drop(external);
+        // The capture that nobody can end any more has ended with it, the stream has not.
+        assert!(!theirs.is_capturing().unwrap());
+        theirs.synchronize().unwrap();
+    }
+    device(0).synchronize().unwrap();
+    assert_eq!(download(&*buffer), [3; 10]);
+}
+
+/// The driver's handle of the default stream of whoever uses it.
+const PER_THREAD: u64 = 2;
+
+/// Keeps a stream from going on until the result is dropped.
+fn hold(stream: &dyn Stream) -> mpsc::Sender<()> {
+    let (held, until) = mpsc::channel::<()>();
+    stream.add_callback(Box::new(move || _ = until.recv())).unwrap();
+    held
+}
+
+const PICKY: &str = "
+entry kernel @picky(%0 x: view<i64, 1, C, global>) {
+  %1: i64 = 0
+  %2: i64 = load %0[%1]
+  grid_barrier
+  %3: bool = lt %2, %1
+  if %3 {
+    raise value \"negative\"
+  }
+}
+";
+
+#[test]
+fn each_thread_has_a_default_stream_of_its_own() {
+    let _one_at_a_time = failing("");
+    let gpu = device(0);
+    let (exe, picky) = (kernel(ADD), kernel(PICKY));
+    let (good, bad) = (upload(gpu, &[1]), upload(gpu, &[-1]));
+    gpu.synchronize().unwrap();
+    let own = gpu.external_stream(PER_THREAD).unwrap();
+    let event = gpu.new_event(false).unwrap();
+    let held = hold(&*own);
+    launch_on(&*picky, grid(1, 1), &line(&*bad, 8), &*own).unwrap();
+    own.record(&*event).unwrap();
+    thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            // Neither that thread's work nor its errors are this one's, though they have kernels and a handle in common.
+            launch_on(&*picky, grid(1, 1), &line(&*good, 8), &*own).unwrap();
+            own.synchronize().unwrap();
+            assert!(!event.is_done().unwrap());
+        });
+        other.join().unwrap();
+    });
+    assert!(!own.is_done().unwrap());
+    drop(held);
+    assert!(matches!(own.synchronize(), Err(RunError::Raised(_))));
+    assert!(event.is_done().unwrap());
+    own.begin_capture().unwrap();
+    add(&*exe, &*good, 1, &*own);
+    let steps_of_another = thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            assert!(!own.is_capturing().unwrap());
+            own.begin_capture().unwrap();
+            own.end_capture().unwrap().steps()
+        });
+        other.join().unwrap()
+    });
+    let graph = own.end_capture().unwrap();
+    assert_eq!((graph.steps(), steps_of_another), (1, 0));
+    graph.launch(&*own).unwrap();
+    own.synchronize().unwrap();
+    assert_eq!(download(&*good), [2]);
+}
+
+/// What another thread drops is freed behind the work of the thread that used it.
+#[test]
+fn memory_of_a_thread_s_own_stream_is_freed_behind_its_work() {
+    let _one_at_a_time = failing("");
+    let gpu = device(0);
+    let exe = kernel(ADD);
+    let own = gpu.external_stream(PER_THREAD).unwrap();
+    let buffers: Vec<_> = [Some(&own), None].map(|stream| gpu.allocate(80, stream).unwrap()).into();
+    gpu.synchronize().unwrap();
+    let held = hold(&*own);
+    for buffer in &buffers {
+        add(&*exe, &**buffer, 1, &*own);
+        buffer.used_on(Some(&own));
+    }
+    thread::spawn(move || drop(buffers)).join().unwrap();
+    drop(held);
+    own.synchronize().unwrap();
+    gpu.synchronize().unwrap();
+}
+
+/// The default stream waits for no non-blocking one, nor that for it: memory of one that the other uses is freed behind both.
+#[test]
+fn memory_of_nonblocking_streams_is_freed_behind_the_default_stream() {
+    let _one_at_a_time = failing("");
+    let gpu = device(0);
+    let (exe, own) = (kernel(ADD), stream());
+    let default = gpu.default_stream().unwrap();
+    let buffer = gpu.allocate(80, Some(&own)).unwrap();
+    own.synchronize().unwrap();
+    let held = hold(&*default);
+    add(&*exe, &*buffer, 1, &*default);
+    buffer.used_on(None);
+    drop(buffer);
+    drop(held);
+    gpu.synchronize().unwrap();
 }
 
 #[test]

@@ -247,7 +247,7 @@ impl Buffer for DeviceBuffer {
     }
 
     /// All streams of a device are in one queue.
-    fn used_on(&self, _stream: &Arc<dyn Stream>) {}
+    fn used_on(&self, _stream: Option<&Arc<dyn Stream>>) {}
 }
 
 impl Drop for DeviceBuffer {
@@ -327,5 +327,5 @@ impl Buffer for HostBuffer {
         Ok(())
     }
 
-    fn used_on(&self, _stream: &Arc<dyn Stream>) {}
+    fn used_on(&self, _stream: Option<&Arc<dyn Stream>>) {}
 }

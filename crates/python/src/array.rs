@@ -185,7 +185,7 @@ impl Memory {
 
     /// The stream uses this memory; if it is one of another device, after the work that this memory's device was given.
     pub fn follow(&self, stream: &Arc<dyn Stream>) -> Result<(), RunError> {
-        self.buffer.used_on(stream);
+        self.buffer.used_on(Some(stream));
         let home = &self.device;
         if stream.device() == home.id() || home.host_accessible() || stream.is_capturing()? {
             return Ok(());
@@ -222,7 +222,7 @@ impl Memory {
     }
 
     fn copy(&self, py: Python<'_>, stream: &PyStream, to: Place, from: Place, bytes: usize) -> PyResult<()> {
-        self.buffer.used_on(&stream.stream);
+        self.buffer.used_on(Some(&stream.stream));
         devices::wait(py, &self.device, || stream.stream.copy(to, from, bytes))
     }
 

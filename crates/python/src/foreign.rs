@@ -61,7 +61,7 @@ impl Buffer for Foreign {
     }
 
     /// Its owner decides when it is freed.
-    fn used_on(&self, _stream: &Arc<dyn Stream>) {}
+    fn used_on(&self, _stream: Option<&Arc<dyn Stream>>) {}
 }
 
 /// Host memory that is page-locked until it is let go, which happens before the last array on it is gone.
@@ -122,7 +122,7 @@ impl Buffer for Locked {
         self.with(|held| held.write(offset, from))
     }
 
-    fn used_on(&self, stream: &Arc<dyn Stream>) {
+    fn used_on(&self, stream: Option<&Arc<dyn Stream>>) {
         if let Some(held) = &*lock(&self.held) {
             held.used_on(stream);
         }

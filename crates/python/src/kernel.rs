@@ -99,10 +99,8 @@ impl Launcher {
         if self.shape.grid.contains(&0) {
             return Ok(());
         }
-        if let Some(stream) = stream {
-            for memory in &bound.memories {
-                memory.get().buffer.used_on(&stream.stream);
-            }
+        for memory in &bound.memories {
+            memory.get().buffer.used_on(stream.map(|stream| &stream.stream));
         }
         if bound.memories.iter().any(|memory| memory.get().home().id() != device.id()) {
             reach(py, &*device, stream, &bound)?;

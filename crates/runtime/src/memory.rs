@@ -27,9 +27,9 @@ pub trait Buffer: Send + Sync + Any + Debug {
     /// Copies bytes of the host to `offset`; ordered as [`Buffer::read`]. The bytes are free when it returns.
     fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError>;
 
-    /// Work on this stream uses the buffer, too: what is freed or read comes after it. Needed for streams that do not wait for the
-    /// buffer's own by themselves.
-    fn used_on(&self, stream: &Arc<dyn Stream>);
+    /// Work on this stream (`None`: the default stream) uses the buffer, too: what is freed or read comes after it. Needed for streams that do
+    /// not wait for the buffer's own by themselves.
+    fn used_on(&self, stream: Option<&Arc<dyn Stream>>);
 }
 
 /// Kinds of memory that host and device both address.

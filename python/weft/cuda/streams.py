@@ -122,7 +122,7 @@ def legacy_default_stream() -> Stream:
 
 
 def per_thread_default_stream() -> Stream:
-    """CUDA's default stream of this thread."""
+    """CUDA's default stream of each thread: what it is given goes to the stream of the thread that gives it."""
     return Stream(handle=_PER_THREAD)
 
 

@@ -94,7 +94,7 @@ impl Buffer for HostBuffer {
         Ok(())
     }
 
-    fn used_on(&self, _stream: &Arc<dyn Stream>) {}
+    fn used_on(&self, _stream: Option<&Arc<dyn Stream>>) {}
 }
 
 /// Memory of others, which they keep.
@@ -131,7 +131,7 @@ impl Buffer for Borrowed {
         Ok(())
     }
 
-    fn used_on(&self, _stream: &Arc<dyn Stream>) {}
+    fn used_on(&self, _stream: Option<&Arc<dyn Stream>>) {}
 }
 
 /// The host's memory as checked mode reads and writes it.
