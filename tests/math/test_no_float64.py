@@ -11,6 +11,7 @@ from promises import FUNCTIONS
 
 import weft
 
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_float32_only(name):
     function = known(name)

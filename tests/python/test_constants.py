@@ -143,7 +143,12 @@ FITTING += [
     "(1, n)[: 10 ** 30]",
     "int(1e18) + n",
 ]
-FITTING += ["(True & False, True | False, True ^ True, True + True, True & 3, n)", "round(2.5) + round(-3.5) + math.floor(-2.5) + math.ceil(2.1) + math.trunc(-2.7) + n", "(0 / -5, n)", "0 ** 10 ** 30 + n"]
+FITTING += [
+    "(True & False, True | False, True ^ True, True + True, True & 3, n)",
+    "round(2.5) + round(-3.5) + math.floor(-2.5) + math.ceil(2.1) + math.trunc(-2.7) + n",
+    "(0 / -5, n)",
+    "0 ** 10 ** 30 + n",
+]
 
 
 @pytest.mark.parametrize("text", FITTING)
