@@ -121,8 +121,8 @@ def found_and_last(a):
     return found, x
 
 
-PARALLEL = [found, found_and_last, found_none, last_value, last_index, last_index_of_a_step, last_of_both_branches, last_row, last_with_sum_of_arrays,
-            last_after_a_continue, used_in_an_outer_loop, assigned_in_an_inner_loop]  # fmt: skip
+PARALLEL = [found, found_and_last, found_none, last_value, last_index, last_index_of_a_step, last_of_both_branches, last_row,
+            last_with_sum_of_arrays, last_after_a_continue, used_in_an_outer_loop, assigned_in_an_inner_loop]  # fmt: skip
 
 
 @pytest.mark.parametrize("function", PARALLEL, ids=lambda f: f.__name__)
