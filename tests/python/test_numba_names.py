@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import weft
+import weft.numba
 from weft import cuda
 from weft.cuda.random import (
     create_xoroshiro128p_states,
@@ -166,3 +167,17 @@ def test_ufuncs_of_the_device(device):
     assert add(cuda.to_device(np.arange(3.0)), 1.0).copy_to_host().tolist() == [1, 2, 3]
     assert cuda.int32 is weft.types.int32 and cuda.void is weft.types.void
     assert cuda.is_float16_supported() and cuda.is_bfloat16_supported()
+
+
+def test_atomics_of_programs_for_numba_cut_float_indices_off(device):
+    """There a tuple of an unsigned and a signed integer is one of floats."""
+
+    def count(counts):
+        i = weft.numba.cuda.grid(1)
+        weft.numba.cuda.atomic.add(counts, (i % 3 + 0.75, 1), 1)
+
+    counts = np.zeros((3, 2), np.int32)
+    weft.numba.cuda.jit(count)[1, 7](counts)
+    assert counts.tolist() == [[0, 3], [0, 2], [0, 2]]
+    with pytest.raises(weft.TypingError, match="an integer is needed here"):
+        cuda.jit(count)[1, 7](counts)
