@@ -194,6 +194,17 @@ def test_long_repetitions_are_refused():
         njit(function_of("n + (1 << -1)", "n"))(1)
 
 
+@pytest.mark.parametrize("text", ["math.comb(70, 35)", "math.perm(21)", "math.perm(30, 20)", "math.lcm(2**40, 3**30)", "math.comb(100, 50)"])
+def test_numbers_of_choices_that_do_not_fit(text):
+    with pytest.raises(weft.WeftError, match="does not fit 64 bits"):
+        njit(function_of(f"n + {text}", "n"))(1)
+
+
+def test_numbers_of_choices_that_fit():
+    text = "math.comb(66, 33), math.comb(5, 7), math.perm(20, 20), math.perm(3, 4), math.lcm(2**40, 3**14), math.lcm(0, 5), math.lcm()"
+    assert njit(function_of(text, "n"))(1) == eval(text)
+
+
 def test_factorials():
     assert njit(function_of("n + math.factorial(20)", "n"))(1) == math.factorial(20) + 1
     with pytest.raises(weft.WeftError, match="does not fit 64 bits"):

@@ -316,6 +316,13 @@ def test_operators_of_constants(op):
             assert repr(njit(f)()) == repr(expected), (a, op, b)
 
 
+def test_distances_of_integers_do_not_wrap():
+    f = njit(function_of("return math.dist(p, q)", "p", "q"))
+    points = [((np.uint8(0), 5), (np.uint8(3), np.uint8(7))), ((2**63 - 1,), (-(2**63),)), ((np.int8(127), 1.5), (np.int8(-128), 2))]
+    for p, q in points:
+        assert f(p, q) == math.dist(p, q)
+
+
 def test_python_numbers():
     """Python's own numbers stay Python's."""
     cases = {

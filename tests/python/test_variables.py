@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support import texts
 
 import weft
 from weft import cuda, njit, prange
@@ -208,6 +209,63 @@ def test_what_is_carried_is_refused():
         njit(parallel=True)(sometimes)(A)
     positive = A + 1
     np.testing.assert_array_equal(njit(parallel=True)(sometimes)(positive), sometimes(positive))
+
+
+def test_the_last_iteration_sees_no_more_than_the_others():
+    def sometimes(a):
+        x = 7.0
+        y = 0.0
+        for i in prange(a.size):
+            if a[i] > 0:
+                x = a[i]
+            y = x
+            x = 5.0
+        return x, y
+
+    compiled = njit(parallel=True)(sometimes)
+    for a in (np.array([1.0, 2.0, 0.0]), np.array([0.0, 2.0, 1.0]), np.array([0.0])):
+        with pytest.raises(UnboundLocalError, match="'x' is read in an iteration of a prange that did not assign it"):
+            compiled(a)
+    assert compiled(A[A > 0] * 1.0) == sometimes(A[A > 0] * 1.0)
+
+
+def test_the_index_is_not_accumulated():
+    for text in ("i += 1", "i *= 2", "i = i + 5", "i = min(i, 1)", "i = max(i, 2)", "if n > 2:\n            i -= 2"):
+        source = f"def f(n):\n    i = 77\n    for i in prange(1, n):\n        {text}\n    return i\n"
+        function = texts.function_of(source, {"prange": prange})
+        compiled = njit(parallel=True)(function)
+        assert [compiled(n) for n in (1, 2, 5, 1000)] == [function(n) for n in (1, 2, 5, 1000)], text
+
+
+@njit
+def added(p, q):
+    return p + q
+
+
+def test_names_mean_what_they_are_bound_to():
+    max = added
+
+    def not_the_greatest(n):
+        x = 0
+        for i in prange(n):
+            x = max(x, i)
+        return x
+
+    with pytest.raises(weft.errors.UnsupportedError, match="'x' carries a value"):
+        njit(parallel=True)(not_the_greatest)(1000)
+
+
+@pytest.mark.parametrize("how", ["np.fmax(x, v)", "np.fmin(v, x)", "max(v, x)", "min(v, x)", "max(x, v)", "np.maximum(x, v)", "np.minimum(v, x)"])
+@pytest.mark.parametrize("start", ["np.nan", "-1.0", "9.0"])
+def test_extremes_of_nans(how, start):
+    source = f"def f(a):\n    x = {start}\n    for i in prange(a.size):\n        v = a[i]\n        x = {how}\n    return x\n"
+    function = texts.function_of(source, {"np": np, "prange": prange})
+    compiled = njit(parallel=True)(function)
+    values = np.arange(1.0, 1001) % 7
+    for at in ([], [0], [500], [999], list(range(1000))):
+        a = values.copy()
+        a[at] = np.nan
+        np.testing.assert_array_equal(compiled(a), function(a), err_msg=f"{how} {start} {at[:2]}")
 
 
 # ---- variables that may not be assigned ----

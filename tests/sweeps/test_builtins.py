@@ -13,6 +13,7 @@ from operands import BFLOAT16, DTYPES, EVERYTHING, few, taken, values
 from runs import of_arrays
 from support import texts
 
+import weft
 from weft import njit
 
 UNKNOWN = "refused: lists and iterators of numbers that are counted at run time"
@@ -134,3 +135,10 @@ def test_bfloat16():
 @pytest.mark.skipif(not EVERYTHING, reason="some deviations show only when everything is swept")
 def test_known_deviations_still_show():
     assert not LEDGER.stale()
+
+
+@pytest.mark.parametrize("name", ["sum", "min", "max", "any", "all"])
+def test_0d_arrays_have_no_items(name):
+    function = texts.function_of(f"def f(a):\n    return {name}(a)\n", {})
+    with pytest.raises(weft.WeftError):
+        njit(function)(np.array(3.0))

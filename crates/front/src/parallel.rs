@@ -62,7 +62,7 @@ pub fn settle(func: &mut Function, known: &Loops, error: ErrorKind) -> Result<Ha
             return Ok(to_end);
         }
         let Some((of, local, constant)) = to_join else {
-            guard(func, &carried, &loops, error);
+            guard(func, &carried, &loops, known, error);
             return Ok(HashSet::new());
         };
         join(func, of, local, constant);
@@ -75,6 +75,19 @@ struct Parallel {
     span: Span,
     /// What it assigns but for reductions, and the values it assigns to each.
     assigned: BTreeMap<Local, Vec<Value>>,
+}
+
+impl Parallel {
+    /// Does a block assign all that the loop does? Then it is another copy of the loop's body, not one that a compiler's loop beside it has.
+    fn is_assigned_by(&self, block: &Block) -> bool {
+        let mut set = HashSet::new();
+        block.walk(&mut |kind| {
+            if let StmtKind::Set(local, _) = kind {
+                set.insert(*local);
+            }
+        });
+        !self.assigned.is_empty() && self.assigned.keys().all(|local| set.contains(local))
+    }
 }
 
 fn collect(block: &Block, loops: &mut HashMap<Value, Parallel>) {
@@ -124,6 +137,8 @@ struct Walk<'a> {
     surely: HashSet<(Value, Local)>,
     /// The loop that is walked is one over the iterations of a chunk.
     in_chunk: bool,
+    /// The parallel loop whose last iteration runs by itself behind it, and its place.
+    before_last: Option<(Value, u32)>,
 }
 
 impl<'a> Walk<'a> {
@@ -138,6 +153,7 @@ impl<'a> Walk<'a> {
             carried: HashMap::new(),
             surely: HashSet::new(),
             in_chunk: false,
+            before_last: None,
         }
     }
 
@@ -172,6 +188,7 @@ impl<'a> Walk<'a> {
                 paths::join(a, b)
             }
             StmtKind::Loop(body) => self.repeated(body, state).1,
+            StmtKind::For { body, .. } if self.is_last(body, stmt.span) => self.last(body, state),
             StmtKind::For { body, .. } => {
                 let (back, broken) = self.repeated(body, state.clone());
                 let ended = paths::join(back, broken);
@@ -214,11 +231,46 @@ impl<'a> Walk<'a> {
         }
     }
 
+    fn is_last(&self, body: &Block, span: Span) -> bool {
+        let of = self.before_last.filter(|(_, place)| *place == span.start);
+        of.and_then(|(of, _)| self.loops.get(&of))
+            .is_some_and(|info| info.is_assigned_by(body))
+    }
+
+    /// The last iteration, where it runs by itself: it sees no more of the others than they of each other.
+    fn last(&mut self, body: &Block, state: State) -> State {
+        let Some((of, info)) = self.before_last.take().and_then(|(of, _)| Some((of, self.loops.get(&of)?))) else {
+            return state;
+        };
+        let state = state?;
+        let mut entry = state.clone();
+        for local in info.assigned.keys() {
+            entry[local.index()] = Mark {
+                open_in: Some(of),
+                ..Mark::default()
+            };
+        }
+        self.paths.open_loop();
+        let end = self.block(body, Some(entry));
+        let (end, _) = self.paths.close_loop(end);
+        let mut end = end?;
+        for local in info.assigned.keys() {
+            let mark = &mut end[local.index()];
+            if mark.open_in.take().is_some() {
+                *mark = mark.or(state[local.index()]);
+            }
+        }
+        paths::join(Some(end), Some(state))
+    }
+
     fn parallel(&mut self, vars: &[Value], body: &Block, span: Span, state: State) -> State {
         let Some((of, info)) = vars.first().and_then(|of| Some((*of, self.loops.get(of)?))) else {
             return state;
         };
         let mut state = state?;
+        if !info.assigned.is_empty() {
+            self.before_last = None;
+        }
         let mut entry = state.clone();
         for local in info.assigned.keys() {
             entry[local.index()] = Mark {
@@ -247,6 +299,9 @@ impl<'a> Walk<'a> {
             if !last && !self.joined.contains(&(of, *local)) {
                 state[local.index()].left_by = Some(of);
             }
+        }
+        if !info.assigned.is_empty() && self.known.ended.contains(&span.start) {
+            self.before_last = Some((of, span.start));
         }
         Some(state)
     }
@@ -336,7 +391,13 @@ fn note(func: &mut Function, stmt: &mut Stmt, local: Local, flag: Local) {
 }
 
 /// Makes reads raise where the iteration did not assign what they read.
-fn guard(func: &mut Function, carried: &HashMap<Value, (Local, Span, bool)>, loops: &HashMap<Value, Parallel>, error: ErrorKind) {
+fn guard(
+    func: &mut Function,
+    carried: &HashMap<Value, (Local, Span, bool)>,
+    loops: &HashMap<Value, Parallel>,
+    known: &Loops,
+    error: ErrorKind,
+) {
     let mut flags: BTreeMap<Local, Local> = BTreeMap::new();
     let mut reads: Vec<_> = carried.iter().map(|(value, (local, ..))| (*value, *local)).collect();
     reads.sort_unstable();
@@ -351,7 +412,7 @@ fn guard(func: &mut Function, carried: &HashMap<Value, (Local, Span, bool)>, loo
     let messages: HashMap<Local, String> = flags.keys().map(|l| (*l, unassigned_message(func, *l))).collect();
     crate::rewrite::guard_reads(func, &reads, &flags, &|local| (error, messages[&local].clone()));
     let mut body = std::mem::take(&mut func.body);
-    reset(func, &mut body, &flags, loops);
+    reset(func, &mut body, &flags, loops, known);
     func.body = body;
 }
 
@@ -360,23 +421,41 @@ fn unassigned_message(func: &Function, local: Local) -> String {
     format!("'{name}' is read in an iteration of a prange that did not assign it; iterations do not see each other's variables")
 }
 
-/// Clears the flags where functions and iterations of parallel loops start.
-fn reset(func: &mut Function, block: &mut Block, flags: &BTreeMap<Local, Local>, loops: &HashMap<Value, Parallel>) {
+/// Clears the flags where iterations of parallel loops start, the last one that runs by itself among them.
+fn reset(func: &mut Function, block: &mut Block, flags: &BTreeMap<Local, Local>, loops: &HashMap<Value, Parallel>, known: &Loops) {
+    let mut before_last = None;
     for stmt in &mut block.0 {
         for inner in stmt.kind.blocks_mut() {
-            reset(func, inner, flags, loops);
+            reset(func, inner, flags, loops, known);
         }
         let span = stmt.span;
-        if let StmtKind::ParFor { vars, body, .. } = &mut stmt.kind
-            && let Some(info) = vars.first().and_then(|of| loops.get(of))
-        {
-            let mut guards = Guards::new(func, span);
-            for (local, flag) in flags {
-                if info.assigned.contains_key(local) {
-                    guards.set_flag(*flag, false);
+        match &mut stmt.kind {
+            StmtKind::ParFor { vars, body, .. } => {
+                let info = vars.first().and_then(|of| loops.get(of));
+                if let Some(info) = info {
+                    body.0.splice(0..0, cleared(func, span, flags, info));
+                }
+                if let Some(info) = info.filter(|info| !info.assigned.is_empty() && known.ended.contains(&span.start)) {
+                    before_last = Some((span.start, info));
                 }
             }
-            body.0.splice(0..0, guards.take());
+            StmtKind::For { body, .. } => {
+                if let Some((_, info)) = before_last.filter(|(place, info)| *place == span.start && info.is_assigned_by(body)) {
+                    body.0.splice(0..0, cleared(func, span, flags, info));
+                }
+            }
+            _ => {}
         }
     }
+}
+
+/// Statements that clear the flags of what a loop assigns.
+fn cleared(func: &mut Function, span: Span, flags: &BTreeMap<Local, Local>, of: &Parallel) -> Vec<Stmt> {
+    let mut guards = Guards::new(func, span);
+    for (local, flag) in flags {
+        if of.assigned.contains_key(local) {
+            guards.set_flag(*flag, false);
+        }
+    }
+    guards.take()
 }

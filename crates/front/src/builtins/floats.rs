@@ -231,7 +231,9 @@ pub fn dist(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     }
     let mut sides = Vec::with_capacity(p.len());
     for (a, b) in p.iter().zip(q) {
-        sides.push(l.binary(Operator::Sub, a, b, call.span)?);
+        // Floats first: a difference of integers may wrap.
+        let (a, b) = two_floats(l, &call.of(vec![a.clone(), b.clone()]))?;
+        sides.push(l.binary(Operator::Sub, &a, &b, call.span)?);
     }
     hypot(l, &call.of(sides))
 }

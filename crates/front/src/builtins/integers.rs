@@ -89,6 +89,11 @@ fn fold(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         return Ok(Val::int(i128::from(short(call) == "lcm")));
     }
     let (values, num) = integers(l, vals, call)?;
+    if short(call) == "lcm" {
+        refuse_large(call, num, vals, |all| {
+            all.iter().try_fold(1, |so_far, n| least_multiple(so_far, *n))
+        })?;
+    }
     let magnitude = num.with(unsigned(num.scalar));
     let mut result: Option<Value> = None;
     for value in values {
@@ -139,10 +144,54 @@ fn choices(l: &mut Lower<'_>, call: &Call, optional: bool) -> Res<Val> {
         None | Some(Val::None) if optional => n.clone(),
         k => k.unwrap_or(Val::None),
     };
-    let (values, num) = integers(l, &[n, k], call)?;
+    let vals = [n, k];
+    let (values, num) = integers(l, &vals, call)?;
+    let ordered = short(call) == "perm";
+    refuse_large(call, num, &vals, |all| number_of_choices(all[0], all[1], ordered))?;
     l.refuse_negative(values[0], num, "n must be a non-negative integer")?;
     l.refuse_negative(values[1], num, "k must be a non-negative integer")?;
     l.integer_call(short(call), &values, num, call)
+}
+
+/// Refuses constants whose result, if `of` has one, does not fit.
+fn refuse_large(call: &Call, num: Num, vals: &[Val], of: impl Fn(&[i128]) -> Option<i128>) -> Res<()> {
+    let Some(constants) = vals.iter().map(Val::const_int).collect::<Option<Vec<_>>>() else {
+        return Ok(());
+    };
+    let most = if num.scalar.is_signed() { i64::MAX.into() } else { u64::MAX.into() };
+    if of(&constants).is_some_and(|result: i128| result <= most) {
+        return Ok(());
+    }
+    let shown: Vec<String> = constants.iter().map(i128::to_string).collect();
+    let message = format!("{}({}) does not fit 64 bits", call.name, shown.join(", "));
+    Err(Diagnostic::new(DiagnosticKind::Value, call.span, message).into())
+}
+
+fn least_multiple(a: i128, b: i128) -> Option<i128> {
+    let (mut x, mut y) = (a.checked_abs()?, b.checked_abs()?);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    if x == 0 { Some(0) } else { (a / x).checked_mul(b)?.checked_abs() }
+}
+
+/// Ways to choose k of n, in order or not; none that is 2^64 or more.
+fn number_of_choices(n: i128, k: i128, ordered: bool) -> Option<i128> {
+    if n < 0 || k < 0 || k > n {
+        return Some(0);
+    }
+    let k = if ordered { k } else { k.min(n - k) };
+    let mut ways: i128 = 1;
+    for i in 0..k {
+        ways = ways.checked_mul(n - i)?;
+        if !ordered {
+            ways /= i + 1;
+        }
+        if ways > u64::MAX.into() {
+            return None;
+        }
+    }
+    Some(ways)
 }
 
 /// NumPy's: bits of the magnitude, as a `uint8`.

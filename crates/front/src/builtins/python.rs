@@ -23,7 +23,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "float" => Entry::of(float),
         "bool" => Entry::of(bool),
         "complex" => Entry::of(complex),
-        "pow" => Entry::each(pow),
+        "pow" => Entry::of(pow),
         "divmod" => Entry::of(|l, c| super::floats::pair(l, c, divmod)),
         "len" => Entry::of(len),
         "enumerate" => Entry::of(enumerate),

@@ -45,6 +45,7 @@ fn combined(l: &mut Lower<'_>, op: Operator, items: &Val, start: Option<Val>, ne
             }
             Ok(so_far)
         }
+        (array, Some(0)) => Err(no_items(l, array, call)),
         (array, Some(1)) => of_elements(l, op, array, &start.unwrap_or(neutral), call),
         (array, Some(_)) if op == Operator::Add && start.is_none() => sum_of_rows(l, array, call),
         (array, Some(_)) => {
@@ -210,6 +211,13 @@ fn truth(l: &mut Lower<'_>, call: &Call, all: bool) -> Res<Val> {
 // ---- arrays ----
 
 /// How many dimensions an array has; none of what is no array.
+fn no_items(l: &Lower<'_>, array: &Val, call: &Call) -> crate::compiler::Stop {
+    l.typing(
+        call.span,
+        format!("{} does not go with a {}: there is no iteration over it", call.name, array.ty()),
+    )
+}
+
 fn rank(val: &Val) -> Option<u8> {
     match val.ty() {
         Ty::View(view) if val.is_array() => Some(view.rank),

@@ -11,6 +11,8 @@ use weft_ir::{BinOp, Block, FuncKind, Op, ReduceOp, Reduction, Spread, StmtKind,
 
 use super::Lower;
 use super::loops::{LoopFrame, LoopKind};
+use crate::Object;
+use crate::builtins;
 use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::{Num, Ty};
@@ -38,18 +40,45 @@ pub struct Accumulated {
 impl Lower<'_> {
     /// A loop runs in order where what it accumulates cannot be combined.
     pub fn needs_order(&self, s: &StmtFor) -> bool {
-        find_reductions(&s.body).iter().any(|(name, how)| match self.type_before(name) {
+        self.find_reductions(s).iter().any(|(name, how)| match self.type_before(name) {
             // Devices combine only sums of complex numbers.
-            Some(Ty::Num(num)) => !supports(how.op, *num) || num.scalar.is_complex() && how.op != ReduceOp::Add,
+            Some(Ty::Num(num)) => !how.combines(*num) || num.scalar.is_complex() && how.op != ReduceOp::Add,
             // Either the array itself is changed or a new one is made.
-            Some(Ty::View(v)) => !supports(how.op, Num::strong(v.elem)) || how.in_place && how.rebinds,
+            Some(Ty::View(v)) => !how.combines(Num::strong(v.elem)) || how.in_place && how.rebinds,
             _ => false,
         })
     }
 
+    /// Variables that the loop only accumulates into, with how.
+    fn find_reductions(&self, s: &StmtFor) -> BTreeMap<String, How> {
+        let means = |function: &Expr| self.path_of(function);
+        let mut scan = Scan {
+            means: &means,
+            found: BTreeMap::new(),
+            used: BTreeSet::new(),
+        };
+        // The index is assigned by every iteration.
+        scan.visit_expr(&s.target);
+        visitor::walk_body(&mut scan, &s.body);
+        scan.found.retain(|name, _| !scan.used.contains(name));
+        scan.found
+    }
+
+    /// The path of a function or module that the compiler knows, by what the expression means here: `builtins.max`, `numpy.maximum`.
+    fn path_of(&self, expr: &Expr) -> Option<String> {
+        match expr {
+            Expr::Name(name) if !self.is_local(&name.id) => match self.function.env.lookup(&name.id)? {
+                Object::Known(path) | Object::Module(path) => Some(builtins::canonical(&path)),
+                _ => None,
+            },
+            Expr::Attribute(a) => Some(builtins::canonical(&format!("{}.{}", self.path_of(&a.value)?, a.attr))),
+            _ => None,
+        }
+    }
+
     /// Refuses an array that is changed in one iteration and read in the next. Of other variables `parallel` knows more.
     fn refuse_carried(&self, s: &StmtFor, found: &BTreeMap<String, How>) -> Res<()> {
-        for (name, range) in carried(&s.body) {
+        for (name, range) in carried(&s.body, &|function| self.path_of(function)) {
             if found.contains_key(&name) || !matches!(self.type_before(&name), Some(Ty::View(_))) {
                 continue;
             }
@@ -101,7 +130,7 @@ impl Lower<'_> {
     }
 
     fn spread_iterations(&mut self, s: &StmtFor, of: Iterations) -> Res<()> {
-        let found = find_reductions(&s.body);
+        let found = self.find_reductions(s);
         self.refuse_carried(s, &found)?;
         let accumulated = |(name, how): (String, How)| Accumulated {
             name,
@@ -174,11 +203,7 @@ impl Lower<'_> {
         block.0.iter().any(|stmt| match &stmt.kind {
             StmtKind::Let(_, Op::Alloc { .. }) => true,
             StmtKind::Let(_, Op::Call(id, _)) => self.cx.kind_of(*id) == Some(&FuncKind::Host),
-            StmtKind::If { then, other, .. } => self.makes_arrays(then) || self.makes_arrays(other),
-            StmtKind::Loop(body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } | StmtKind::Scope(_, body) => {
-                self.makes_arrays(body)
-            }
-            _ => false,
+            kind => kind.blocks().any(|inner| self.makes_arrays(inner)),
         })
     }
 }
@@ -199,51 +224,60 @@ struct How {
     in_place: bool,
     /// Somewhere by `acc = acc + x`.
     rebinds: bool,
+    /// Somewhere by a function whose results do not combine where NaNs are: `fmax` drops a NaN that was there before the loop, `max(x, acc)` starts
+    /// anew behind one.
+    by_turns: bool,
 }
 
-/// Variables that the statements only accumulate into, with how.
-fn find_reductions(body: &[Stmt]) -> BTreeMap<String, How> {
-    let mut scan = Scan::default();
-    visitor::walk_body(&mut scan, body);
-    scan.found.retain(|name, _| !scan.used.contains(name));
-    scan.found
+impl How {
+    fn combines(self, num: Num) -> bool {
+        supports(self.op, num) && !(self.by_turns && num.scalar.is_float())
+    }
 }
 
-#[derive(Default)]
-struct Scan {
+/// What expressions mean: see `path_of`.
+type Means<'m> = &'m dyn Fn(&Expr) -> Option<String>;
+
+struct Scan<'m> {
+    means: Means<'m>,
     found: BTreeMap<String, How>,
     /// Variables read or written in any other way, or accumulated in two.
     used: BTreeSet<String>,
 }
 
-impl Scan {
-    fn accumulate(&mut self, name: &str, op: ReduceOp, in_place: bool) {
-        let rebinds = !in_place;
-        let new = How { op, in_place, rebinds };
+impl Scan<'_> {
+    fn accumulate(&mut self, name: &str, new: How) {
         let how = self.found.entry(name.to_owned()).or_insert(new);
-        how.in_place |= in_place;
-        how.rebinds |= rebinds;
-        if how.op != op {
+        how.in_place |= new.in_place;
+        how.rebinds |= new.rebinds;
+        how.by_turns |= new.by_turns;
+        if how.op != new.op {
             self.used.insert(name.to_owned());
         }
     }
 }
 
-impl Visitor<'_> for Scan {
+impl Visitor<'_> for Scan<'_> {
     fn visit_stmt(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::AugAssign(s) => {
                 if let (Expr::Name(name), Some(op)) = (&*s.target, reduction_of(s.op)) {
-                    self.accumulate(&name.id, op, true);
+                    let how = How {
+                        op,
+                        in_place: true,
+                        rebinds: false,
+                        by_turns: false,
+                    };
+                    self.accumulate(&name.id, how);
                     self.visit_expr(&s.value);
                     return;
                 }
             }
             Stmt::Assign(s) => {
                 if let [Expr::Name(name)] = s.targets.as_slice()
-                    && let Some((op, rest)) = accumulation(&name.id, &s.value)
+                    && let Some((how, rest)) = accumulation(&name.id, &s.value, self.means)
                 {
-                    self.accumulate(&name.id, op, false);
+                    self.accumulate(&name.id, how);
                     self.visit_expr(rest);
                     return;
                 }
@@ -254,7 +288,7 @@ impl Visitor<'_> for Scan {
     }
 
     fn visit_expr(&mut self, expr: &Expr) {
-        if asks_shape(expr) {
+        if asks_shape(expr, self.means) {
             return;
         }
         if let Expr::Name(name) = expr {
@@ -265,14 +299,11 @@ impl Visitor<'_> for Scan {
 }
 
 /// `a.shape`, `len(a)` and the like: they read no element.
-fn asks_shape(expr: &Expr) -> bool {
+fn asks_shape(expr: &Expr, means: Means<'_>) -> bool {
     let is_name = |e: &Expr| matches!(e, Expr::Name(_));
     match expr {
         Expr::Attribute(a) => is_name(&a.value) && matches!(a.attr.as_str(), "shape" | "size" | "ndim" | "dtype"),
-        Expr::Call(call) => {
-            let is_len = matches!(&*call.func, Expr::Name(f) if f.id.as_str() == "len");
-            is_len && matches!(&*call.arguments.args, [arg] if is_name(arg))
-        }
+        Expr::Call(call) => means(&call.func).as_deref() == Some("builtins.len") && matches!(&*call.arguments.args, [arg] if is_name(arg)),
         _ => false,
     }
 }
@@ -290,30 +321,36 @@ fn reduction_of(op: Operator) -> Option<ReduceOp> {
 }
 
 /// `acc + x`, `x + acc`, `acc - x`, `max(acc, x)`: how it accumulates, and `x`.
-fn accumulation<'a>(name: &str, value: &'a Expr) -> Option<(ReduceOp, &'a Expr)> {
+fn accumulation<'a>(name: &str, value: &'a Expr, means: Means<'_>) -> Option<(How, &'a Expr)> {
     let is_it = |e: &Expr| matches!(e, Expr::Name(n) if n.id.as_str() == name);
+    let how = |op, by_turns| How {
+        op,
+        in_place: false,
+        rebinds: true,
+        by_turns,
+    };
     match value {
         Expr::BinOp(e) => {
             let op = reduction_of(e.op)?;
             if is_it(&e.left) {
-                Some((op, &e.right))
+                Some((how(op, false), &e.right))
             } else if is_it(&e.right) && e.op != Operator::Sub {
-                Some((op, &e.left))
+                Some((how(op, false), &e.left))
             } else {
                 None
             }
         }
         Expr::Call(call) if call.arguments.keywords.is_empty() => {
-            let op = match &*call.func {
-                Expr::Name(n) if n.id.as_str() == "max" => ReduceOp::Max,
-                Expr::Name(n) if n.id.as_str() == "min" => ReduceOp::Min,
-                Expr::Attribute(a) if matches!(a.attr.as_str(), "maximum" | "fmax") => ReduceOp::Max,
-                Expr::Attribute(a) if matches!(a.attr.as_str(), "minimum" | "fmin") => ReduceOp::Min,
+            let path = means(&call.func)?;
+            let op = match path.as_str() {
+                "builtins.max" | "numpy.maximum" | "numpy.fmax" => ReduceOp::Max,
+                "builtins.min" | "numpy.minimum" | "numpy.fmin" => ReduceOp::Min,
                 _ => return None,
             };
+            let by_turns = matches!(path.as_str(), "numpy.fmax" | "numpy.fmin");
             match &*call.arguments.args {
-                [a, b] if is_it(a) => Some((op, b)),
-                [a, b] if is_it(b) => Some((op, a)),
+                [a, b] if is_it(a) => Some((how(op, by_turns), b)),
+                [a, b] if is_it(b) => Some((how(op, by_turns || path.starts_with("builtins.")), a)),
                 _ => None,
             }
         }
@@ -322,20 +359,24 @@ fn accumulation<'a>(name: &str, value: &'a Expr) -> Option<(ReduceOp, &'a Expr)>
 }
 
 /// Variables that the statements read before they assign them, and where.
-fn carried(body: &[Stmt]) -> Vec<(String, TextRange)> {
-    let mut order = Order::default();
+fn carried(body: &[Stmt], means: Means<'_>) -> Vec<(String, TextRange)> {
+    let mut order = Order {
+        means,
+        read_first: BTreeMap::new(),
+        written: BTreeSet::new(),
+    };
     visitor::walk_body(&mut order, body);
     let written = order.written;
     order.read_first.into_iter().filter(|(name, _)| written.contains(name)).collect()
 }
 
-#[derive(Default)]
-struct Order {
+struct Order<'m> {
+    means: Means<'m>,
     read_first: BTreeMap<String, TextRange>,
     written: BTreeSet<String>,
 }
 
-impl Order {
+impl Order<'_> {
     fn read(&mut self, name: &str, range: TextRange) {
         if !self.written.contains(name) {
             self.read_first.entry(name.to_owned()).or_insert(range);
@@ -343,7 +384,7 @@ impl Order {
     }
 }
 
-impl Visitor<'_> for Order {
+impl Visitor<'_> for Order<'_> {
     fn visit_stmt(&mut self, stmt: &Stmt) {
         if let Stmt::AugAssign(s) = stmt
             && let Expr::Name(name) = &*s.target
@@ -354,7 +395,7 @@ impl Visitor<'_> for Order {
     }
 
     fn visit_expr(&mut self, expr: &Expr) {
-        if asks_shape(expr) {
+        if asks_shape(expr, self.means) {
             return;
         }
         if let Expr::Name(name) = expr {
