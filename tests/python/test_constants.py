@@ -194,7 +194,9 @@ def test_long_repetitions_are_refused():
         njit(function_of("n + (1 << -1)", "n"))(1)
 
 
-@pytest.mark.parametrize("text", ["math.comb(70, 35)", "math.perm(21)", "math.perm(30, 20)", "math.lcm(2**40, 3**30)", "math.comb(100, 50)"])
+@pytest.mark.parametrize(
+    "text", ["math.comb(70, 35)", "math.perm(21)", "math.perm(30, 20)", "math.lcm(2**40, 3**30)", "math.comb(100, 50)"]
+)
 def test_numbers_of_choices_that_do_not_fit(text):
     with pytest.raises(weft.WeftError, match="does not fit 64 bits"):
         njit(function_of(f"n + {text}", "n"))(1)

@@ -255,7 +255,9 @@ def test_names_mean_what_they_are_bound_to():
         njit(parallel=True)(not_the_greatest)(1000)
 
 
-@pytest.mark.parametrize("how", ["np.fmax(x, v)", "np.fmin(v, x)", "max(v, x)", "min(v, x)", "max(x, v)", "np.maximum(x, v)", "np.minimum(v, x)"])
+@pytest.mark.parametrize(
+    "how", ["np.fmax(x, v)", "np.fmin(v, x)", "max(v, x)", "min(v, x)", "max(x, v)", "np.maximum(x, v)", "np.minimum(v, x)"]
+)
 @pytest.mark.parametrize("start", ["np.nan", "-1.0", "9.0"])
 def test_extremes_of_nans(how, start):
     source = f"def f(a):\n    x = {start}\n    for i in prange(a.size):\n        v = a[i]\n        x = {how}\n    return x\n"
