@@ -63,15 +63,24 @@ def test_a_function_without_a_shorter_version_stays():
     np.testing.assert_array_equal(fast(x), call("gamma", x))
 
 
-def test_callees_are_compiled_as_their_caller_is():
+def test_callees_keep_their_own_options():
     @njit
-    def inner(x):
+    def exact(x):
         return math.sin(x)
 
     @njit(fastmath=True)
-    def outer(x):
-        return inner(x)
+    def fast(x):
+        return math.sin(x)
+
+    @njit(fastmath=True)
+    def both(x):
+        return exact(x), fast(x), math.sin(x)
+
+    @njit
+    def neither(x):
+        return exact(x), fast(x), math.sin(x)
 
     x = 0.1 + np.arange(50.0)
-    np.testing.assert_array_equal([outer(v) for v in x], call_fast("sin", x))
-    np.testing.assert_array_equal([inner(v) for v in x], call("sin", x))
+    as_exact, as_fast = call("sin", x), call_fast("sin", x)
+    np.testing.assert_array_equal(np.transpose([both(v) for v in x]), [as_exact, as_fast, as_fast])
+    np.testing.assert_array_equal(np.transpose([neither(v) for v in x]), [as_exact, as_fast, as_exact])
