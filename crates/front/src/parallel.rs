@@ -78,6 +78,18 @@ struct Parallel {
 }
 
 impl Parallel {
+    /// What an iteration starts with: nothing of what the loop `of` assigns.
+    fn at_start(&self, of: Value, before: &[Mark]) -> Vec<Mark> {
+        let mut marks = before.to_vec();
+        for local in self.assigned.keys() {
+            marks[local.index()] = Mark {
+                open_in: Some(of),
+                ..Mark::default()
+            };
+        }
+        marks
+    }
+
     /// Does a block assign all that the loop does? Then it is another copy of the loop's body, not one that a compiler's loop beside it has.
     fn is_assigned_by(&self, block: &Block) -> bool {
         let mut set = HashSet::new();
@@ -243,13 +255,7 @@ impl<'a> Walk<'a> {
             return state;
         };
         let state = state?;
-        let mut entry = state.clone();
-        for local in info.assigned.keys() {
-            entry[local.index()] = Mark {
-                open_in: Some(of),
-                ..Mark::default()
-            };
-        }
+        let entry = info.at_start(of, &state);
         self.paths.open_loop();
         let end = self.block(body, Some(entry));
         let (end, _) = self.paths.close_loop(end);
@@ -271,13 +277,7 @@ impl<'a> Walk<'a> {
         if !info.assigned.is_empty() {
             self.before_last = None;
         }
-        let mut entry = state.clone();
-        for local in info.assigned.keys() {
-            entry[local.index()] = Mark {
-                open_in: Some(of),
-                ..Mark::default()
-            };
-        }
+        let entry = info.at_start(of, &state);
         self.paths.open_loop();
         self.in_chunk = self.known.chunked.contains(&span.start);
         let in_chunk = self.in_chunk;

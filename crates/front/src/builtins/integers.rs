@@ -14,9 +14,6 @@ use crate::lower::call::Call;
 use crate::types::Num;
 use crate::value::Val;
 
-/// The largest number whose factorial is an int64.
-const LARGEST_FACTORIAL: i128 = 20;
-
 pub fn math(name: &str) -> Option<Entry> {
     Some(match name {
         "gcd" | "lcm" => Entry::each(fold),
@@ -123,11 +120,10 @@ fn unsigned(s: Scalar) -> Scalar {
 /// `isqrt` and `factorial`.
 fn one(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [x] = call.exactly()?;
-    if let Some(n) = x.const_int().filter(|n| short(call) == "factorial" && *n > LARGEST_FACTORIAL) {
-        let message = format!("the factorial of {n} does not fit 64 bits");
-        return Err(Diagnostic::new(DiagnosticKind::Value, call.span, message).into());
-    }
     let (values, num) = integers(l, std::slice::from_ref(x), call)?;
+    if short(call) == "factorial" {
+        refuse_large(call, num, std::slice::from_ref(x), |n| number_of_choices(n[0], n[0], true))?;
+    }
     let message = match short(call) {
         "isqrt" => "isqrt() argument must be nonnegative",
         _ => "factorial() not defined for negative values",

@@ -210,7 +210,6 @@ fn truth(l: &mut Lower<'_>, call: &Call, all: bool) -> Res<Val> {
 
 // ---- arrays ----
 
-/// How many dimensions an array has; none of what is no array.
 fn no_items(l: &Lower<'_>, array: &Val, call: &Call) -> crate::compiler::Stop {
     l.typing(
         call.span,
@@ -218,6 +217,7 @@ fn no_items(l: &Lower<'_>, array: &Val, call: &Call) -> crate::compiler::Stop {
     )
 }
 
+/// How many dimensions an array has; none of what is no array.
 fn rank(val: &Val) -> Option<u8> {
     match val.ty() {
         Ty::View(view) if val.is_array() => Some(view.rank),
