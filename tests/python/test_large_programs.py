@@ -166,3 +166,23 @@ def test_nests_of_loops(load):
 def test_expressions_that_are_nested_too_deeply(load, text):
     with pytest.raises(weft.UnsupportedError, match="deep"):
         njit(load(f"def f(x):\n    return {text}\n"))(1)
+
+
+@pytest.mark.parametrize("n", [3, 60, 200])
+def test_many_variables_of_a_parallel_loop(load, n):
+    """What the iterations leave is found for all variables at once."""
+    unset = lines(n, lambda i: f"    v{i} = False\n")
+    found = lines(n, lambda i: f"        if a[i] == {i}:\n            v{i} = True\n")
+    counted = lines(n, lambda i: f"    s += int(v{i})\n")
+    f = load(f"from weft import prange\ndef f(a):\n{unset}    for i in prange(len(a)):\n{found}    s = 0\n{counted}    return s\n")
+    a = np.arange(0, n, 3)
+    assert njit(parallel=True)(f)(a) == f(a) == len(a)
+
+
+@pytest.mark.parametrize("n", [3, 60])
+def test_many_parallel_loops_leave_a_variable(load, n):
+    arms = lines(n, lambda i: f"    {'el' if i else ''}if k == {i}:\n        for j in prange(m):\n            x = j * {i}\n")
+    f = load(f"from weft import prange\ndef f(k, m):\n    x = j = -1\n{arms}    return x, j\n")
+    compiled = njit(parallel=True)(f)
+    for k, m in ((0, 5), (2, 7), (n - 1, 1), (n - 1, 0), (n, 3)):
+        assert compiled(k, m) == f(k, m)

@@ -312,3 +312,37 @@ def test_rules_of_casting():
     for wrong in ("", "sloppy", "SAFE"):
         with pytest.raises(ValueError, match="casting must be one of"):
             double(doubles, casting=wrong)
+
+
+@pytest.mark.parametrize("target", ["cpu", "cuda"])
+def test_orders_of_results(target):
+    """NumPy's letters in either case; anything else is refused. Of `K` NumPy keeps more than a device has."""
+
+    @vectorize(target=target)
+    def add(x, y):
+        return x + y
+
+    a = np.arange(24.0).reshape(2, 3, 4)
+    operands = [(a, a), (a.T, a.T), (a, a.T.copy().T), (a[::-1], 1), (np.asfortranarray(a), 1)]
+    for order in ("C", "F", "A", "K", "c", "f", "a", "k", None):
+        for x, y in operands:
+            got, want = add(x, y, order=order), np.add(x, y, order=order)
+            assert (got == want).all() and got.strides == want.strides
+            if target == "cuda":
+                on_device = add(*(weft.cuda.to_device(v) if isinstance(v, np.ndarray) else v for v in (x, y)), order=order)
+                assert (on_device.copy_to_host() == want).all()
+                if order in ("C", "F", "c", "f"):
+                    assert on_device.flags == {name: want.flags[name] for name in on_device.flags}
+    for wrong in ("Z", "", "CF", "c "):
+        with pytest.raises(ValueError, match="order must be one of"):
+            add(a, a, order=wrong)
+
+
+def test_keywords_that_ufuncs_have_not():
+    @vectorize
+    def double(x):
+        return x * 2
+
+    for name, value in {"subok": False, "signature": "d->d", "sig": "d->d", "axis": 0, "wher": True}.items():
+        with pytest.raises(TypeError, match=rf"^double\(\) .*{name}"):
+            double(1.0, **{name: value})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from agreement import EXACT, Measure
@@ -137,9 +139,22 @@ def test_functions_of_two(left, right):
     texts = {"where": "np.where(a == a, a, b)", "isclose": "np.isclose(a, b)"}
     lines = of_numbers(LEDGER, texts, "a, b", (a, b), f"{left}, {right}")
     if left.kind != "c" and right.kind != "c":
-        texts = {"clip": "np.clip(a, b, b)", "low": "np.clip(a, b, None)", "high": "np.clip(a, None, b)"}
+        texts = {"low": "np.clip(a, b, None)", "high": "np.clip(a, None, b)"}
         lines += of_numbers(LEDGER, texts, "a, b", (a, b), f"{left}, {right}")
+        # Of whole columns NumPy's zeros have other signs.
+        lines += of_rows(LEDGER, {"clip": "np.clip(a, b, b)"}, "a, b", list(zip(a, b)), f"{left}, {right}")
     check(lines)
+
+
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if d.kind == "f"], ids=str)
+def test_clips(dtype):
+    """Between numbers what equals a bound stays, between arrays it becomes the bound: zeros have signs."""
+    a = few(dtype)
+    for low, high in itertools.product(a, a):
+        bounds = [(low, high), (np.full_like(a, low), high), (low, np.full_like(a, high)), (np.full_like(a, low), np.full_like(a, high))]
+        with np.errstate(all="ignore"):
+            lines = [of_arrays(LEDGER, {"clip": "np.clip(a, b, c)"}, "a, b, c", (a, *pair), f"{dtype}: {low}, {high}") for pair in bounds]
+        check(sum(lines, []))
 
 
 @pytest.mark.parametrize(("left", "right"), taken(pairs(), 3), ids=lambda d: str(d))

@@ -278,6 +278,14 @@ pub fn itself(stream: &Arc<dyn Stream>) -> Result<Arc<dyn Stream>, RunError> {
     }
 }
 
+/// Is it the default stream of a thread that has ended? Nobody holds that any more but the one who asks.
+pub fn has_ended(stream: &Arc<dyn Stream>) -> bool {
+    let of_thread = (&**stream as &dyn Any)
+        .downcast_ref::<CudaStream>()
+        .is_some_and(|stream| stream.of_thread.is_some());
+    of_thread && Arc::strong_count(stream) == 1
+}
+
 /// Is it the same queue of work?
 pub fn are_one(a: &dyn Stream, b: &dyn Stream) -> bool {
     let number = |stream: &dyn Stream| (stream as &dyn Any).downcast_ref::<CudaStream>().map(CudaStream::number);
@@ -430,8 +438,8 @@ impl Stream for CudaStream {
 impl Carrier for CudaStream {
     type Buffer = DeviceBuffer;
 
-    fn captures(&self) -> bool {
-        !matches!(self.goes(), Ok(Goes::Now))
+    fn captures(&self) -> Result<bool, RunError> {
+        Ok(!matches!(self.goes()?, Goes::Now))
     }
 
     fn allocate(&self, bytes: usize) -> Result<DeviceBuffer, RunError> {

@@ -6,18 +6,24 @@
 mod common;
 
 use common::*;
-use weft_runtime::{Device, DeviceId, Executable, RunError};
+use weft_runtime::{CallOptions, Device, DeviceId, Executable, RunError};
 
 /// Runs in the child; an error is what went wrong.
 fn in_child(exe: &dyn Executable, buffer: Box<dyn weft_runtime::Buffer>) -> bool {
     let forked = |error: RunError| error == RunError::Forked(DeviceId::cuda(0)) && error.to_string().contains("spawn");
     let launched = launch(exe, grid(1, 1), &[buffer.address(), 1, 8, 1]).map(|_| ());
+    let (view, array) = host_line(&mut [1i64], 0, true);
+    let options = CallOptions {
+        host_arrays: &[array],
+        ..CallOptions::default()
+    };
+    let with_host_array = exe.run(grid(1, 1), &[view[0], view[1], view[2], 1], &mut [], &options).map(|_| ());
     let waited = device(0).synchronize();
     let made = device(0).allocate(8, None).map(|_| ());
     let read = buffer.read(0, &mut [0; 8]);
     let stream = device(0).default_stream().unwrap().synchronize();
     drop(buffer);
-    [launched, waited, made, read, stream]
+    [launched, with_host_array, waited, made, read, stream]
         .into_iter()
         .all(|result| result.is_err_and(forked))
 }

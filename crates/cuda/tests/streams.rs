@@ -305,6 +305,31 @@ fn memory_of_a_thread_s_own_stream_is_freed_behind_its_work() {
     gpu.synchronize().unwrap();
 }
 
+/// Threads come and go while a buffer lives: the work that they leave is waited for, though nobody keeps their streams.
+#[test]
+fn memory_is_freed_behind_the_work_of_threads_that_have_ended() {
+    let _one_at_a_time = failing("");
+    let gpu = device(0);
+    let exe = kernel(ADD);
+    let (owner, user) = (stream(), stream());
+    for of in [None, Some(&owner)] {
+        let buffer = gpu.allocate(80, of).unwrap();
+        gpu.synchronize().unwrap();
+        let used = |stream: &Arc<dyn Stream>| {
+            let held = hold(&**stream);
+            add(&*exe, &*buffer, 1, &**stream);
+            buffer.used_on(Some(stream));
+            held
+        };
+        let one = || used(&gpu.external_stream(PER_THREAD).unwrap());
+        let held = thread::scope(|scope| scope.spawn(one).join().unwrap());
+        drop(used(&user));
+        drop(buffer);
+        drop(held);
+        gpu.synchronize().unwrap();
+    }
+}
+
 /// The default stream waits for no non-blocking one, nor that for it: memory of one that the other uses is freed behind both.
 #[test]
 fn memory_of_nonblocking_streams_is_freed_behind_the_default_stream() {

@@ -3,7 +3,7 @@
 //! An iteration has variables of its own. Python's have not: one that an iteration does not assign holds what an earlier one left, and
 //! behind the loop each holds what the last assignment left. Where that can be had it is; anything else is refused, or raises.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use weft_ir::{Block, Const, ErrorKind, Function, Local, Op, ReduceOp, Reduction, Span, Stmt, StmtKind, Type, Value};
 
@@ -35,6 +35,7 @@ pub fn settle(func: &mut Function, known: &Loops, error: ErrorKind) -> Result<Ha
         return Ok(HashSet::new());
     }
     let mut joined = HashSet::new();
+    let constants = constants(func);
     loop {
         let mut walk = Walk::new(func, known, &loops, &joined);
         walk.block(&func.body, Some(vec![Mark::default(); func.locals.len()]));
@@ -43,13 +44,13 @@ pub fn settle(func: &mut Function, known: &Loops, error: ErrorKind) -> Result<Ha
             return Err(Refusal::Carried(*local, *span));
         }
         let mut to_end = HashSet::new();
-        let mut to_join = None;
+        let mut to_join = Vec::new();
         for (&(local, of), &read) in &left {
             let info = &loops[&of];
             if surely.contains(&(of, local)) {
                 to_end.insert(info.span.start);
-            } else if let Some(constant) = only_constant(func, info, local) {
-                to_join = Some((of, local, constant));
+            } else if let Some(constant) = only_constant(&constants, info, local) {
+                to_join.push((of, local, constant));
             } else {
                 return Err(Refusal::Left {
                     local,
@@ -61,12 +62,14 @@ pub fn settle(func: &mut Function, known: &Loops, error: ErrorKind) -> Result<Ha
         if !to_end.is_empty() {
             return Ok(to_end);
         }
-        let Some((of, local, constant)) = to_join else {
+        if to_join.is_empty() {
             guard(func, &carried, &loops, known, error);
             return Ok(HashSet::new());
-        };
-        join(func, of, local, constant);
-        joined.insert((of, local));
+        }
+        for (of, local, constant) in to_join {
+            join(func, of, local, constant);
+            joined.insert((of, local));
+        }
     }
 }
 
@@ -123,10 +126,10 @@ fn collect(block: &Block, loops: &mut HashMap<Value, Parallel>) {
 }
 
 /// What is known of a variable at a point of the walk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Mark {
-    /// A parallel loop has assigned it, in variables of its iterations.
-    left_by: Option<Value>,
+    /// Parallel loops that have assigned it, in variables of their iterations.
+    left_by: BTreeSet<Value>,
     /// The loop around assigns it, and this iteration may not have done so.
     open_in: Option<Value>,
     /// This iteration may have assigned it.
@@ -224,8 +227,10 @@ impl<'a> Walk<'a> {
         if mark.open_in.is_some() {
             self.carried.insert(value, (local, span, !mark.set));
             mark.open_in = None;
-        } else if let Some(of) = mark.left_by {
-            self.left.entry((local, of)).or_insert(span);
+            return;
+        }
+        for of in &mark.left_by {
+            self.left.entry((local, *of)).or_insert(span);
         }
     }
 
@@ -263,7 +268,7 @@ impl<'a> Walk<'a> {
         for local in info.assigned.keys() {
             let mark = &mut end[local.index()];
             if mark.open_in.take().is_some() {
-                *mark = mark.or(state[local.index()]);
+                *mark = mark.or(&state[local.index()]);
             }
         }
         paths::join(Some(end), Some(state))
@@ -297,7 +302,7 @@ impl<'a> Walk<'a> {
             // A last iteration that runs by itself leaves what it assigns, if it is sure to.
             let last = sure && self.known.ended.contains(&span.start);
             if !last && !self.joined.contains(&(of, *local)) {
-                state[local.index()].left_by = Some(of);
+                state[local.index()].left_by.insert(of);
             }
         }
         if !info.assigned.is_empty() && self.known.ended.contains(&span.start) {
@@ -308,23 +313,28 @@ impl<'a> Walk<'a> {
 }
 
 impl Fact for Mark {
-    fn or(self, other: Mark) -> Mark {
+    fn or(&self, other: &Mark) -> Mark {
         Mark {
-            left_by: self.left_by.or(other.left_by),
+            left_by: &self.left_by | &other.left_by,
             open_in: self.open_in.or(other.open_in),
             set: self.set || other.set,
         }
     }
 }
 
-/// The constant that every assignment of the loop to a variable gives it.
-fn only_constant(func: &Function, of: &Parallel, local: Local) -> Option<Const> {
+/// The values of a function that are constants.
+fn constants(func: &Function) -> HashMap<Value, Const> {
     let mut constants = HashMap::new();
     func.body.walk(&mut |kind| {
         if let StmtKind::Let(value, Op::Const(constant)) = kind {
             constants.insert(*value, *constant);
         }
     });
+    constants
+}
+
+/// The constant that every assignment of the loop to a variable gives it.
+fn only_constant(constants: &HashMap<Value, Const>, of: &Parallel, local: Local) -> Option<Const> {
     let mut values = of.assigned.get(&local)?.iter().map(|value| constants.get(value).copied());
     let first = values.next()??;
     values.all(|value| value == Some(first)).then_some(first)

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use weft_ir::{Label, StmtKind};
 
 /// What is known of a variable at a point of the walk.
-pub trait Fact: Copy {
+pub trait Fact: Clone {
     /// What is known if control came one of two ways.
-    fn or(self, other: Self) -> Self;
+    fn or(&self, other: &Self) -> Self;
 }
 
 /// What is known of each variable; `None` where control never comes.
@@ -17,7 +17,7 @@ pub type State<F> = Option<Vec<F>>;
 /// Where two ways meet.
 pub fn join<F: Fact>(a: State<F>, b: State<F>) -> State<F> {
     match (a, b) {
-        (Some(a), Some(b)) => Some(a.iter().zip(&b).map(|(x, y)| x.or(*y)).collect()),
+        (Some(a), Some(b)) => Some(a.iter().zip(&b).map(|(x, y)| x.or(y)).collect()),
         (one, None) | (None, one) => one,
     }
 }

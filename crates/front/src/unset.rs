@@ -16,8 +16,8 @@ use crate::rewrite::{guard_reads, variable};
 type State = paths::State<bool>;
 
 impl Fact for bool {
-    fn or(self, other: bool) -> bool {
-        self && other
+    fn or(&self, other: &bool) -> bool {
+        *self && *other
     }
 }
 

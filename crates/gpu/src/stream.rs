@@ -175,8 +175,8 @@ fn foreign(gpu: &Gpu, what: &str, of: DeviceId) -> RunError {
 impl Carrier for GpuStream {
     type Buffer = DeviceBuffer;
 
-    fn captures(&self) -> bool {
-        self.captures()
+    fn captures(&self) -> Result<bool, RunError> {
+        Ok(self.captures())
     }
 
     fn allocate(&self, bytes: usize) -> Result<DeviceBuffer, RunError> {

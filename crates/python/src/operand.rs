@@ -267,12 +267,64 @@ pub fn shape_of<'a>(numpy: &Numpy, out: &'a Bound<'_, PyAny>) -> PyResult<&'a [i
     }
 }
 
+/// How a new array lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    C,
+    F,
+    /// Fortran's if all inputs have it, else C's.
+    Any,
+    /// As the inputs lie.
+    Keep,
+}
+
+impl Order {
+    /// By NumPy's letter, in either case.
+    pub fn of(name: Option<&str>) -> PyResult<Order> {
+        Ok(match name {
+            Some("C" | "c") => Order::C,
+            Some("F" | "f") => Order::F,
+            Some("A" | "a") => Order::Any,
+            Some("K" | "k") | None => Order::Keep,
+            Some(other) => {
+                return Err(PyValueError::new_err(format!(
+                    "order must be one of 'C', 'F', 'A', or 'K' (got '{other}')"
+                )));
+            }
+        })
+    }
+
+    /// Is it Fortran's order for these inputs?
+    fn is_fortran(self, inputs: &[Input<'_>]) -> bool {
+        let arrays = || inputs.iter().filter_map(|i| i.array.as_ref()).filter(|a| !a.shape.is_empty());
+        match self {
+            Order::F => true,
+            Order::C => false,
+            Order::Any | Order::Keep => arrays().next().is_some() && arrays().all(|a| a.layout == Some(Layout::F)),
+        }
+    }
+}
+
 /// A new array of the result's shape in memory of a device.
-pub fn new_device_output<'py>(py: Python<'py>, device: &Arc<dyn Device>, shape: &[u64], elem: Scalar) -> PyResult<Bound<'py, PyAny>> {
+pub fn new_device_output<'py>(
+    py: Python<'py>,
+    device: &Arc<dyn Device>,
+    inputs: &[Input<'_>],
+    shape: &[u64],
+    elem: Scalar,
+    order: Order,
+) -> PyResult<Bound<'py, PyAny>> {
     let item = elem.size() as u64;
     let bytes = shape.iter().fold(item, |bytes, &extent| bytes.saturating_mul(extent.max(1)));
-    let extents: Vec<i64> = shape.iter().map(|&n| n as i64).collect();
-    let strides = dense_strides(&extents, item as i64);
+    let mut extents: Vec<i64> = shape.iter().map(|&n| n as i64).collect();
+    let fortran = order.is_fortran(inputs);
+    if fortran {
+        extents.reverse();
+    }
+    let mut strides = dense_strides(&extents, item as i64);
+    if fortran {
+        strides.reverse();
+    }
     let memory = Bound::new(py, Memory::allocate(py, device, bytes)?)?;
     let class = py.import("weft.cuda")?.getattr("DeviceNDArray")?;
     class.call1((memory, 0, PyTuple::new(py, shape)?, PyTuple::new(py, strides)?, elem.numpy_name()))
@@ -301,22 +353,12 @@ pub fn new_output<'py>(
     inputs: &[Input<'_>],
     shape: &[u64],
     elem: Scalar,
-    order: &str,
+    order: Order,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let mut arrays = inputs
-        .iter()
-        .filter_map(|i| i.array.as_ref())
-        .filter(|a| !a.shape.is_empty())
-        .peekable();
-    let fortran = arrays.peek().is_some() && arrays.all(|a| a.layout == Some(Layout::F));
-    let fortran = match order {
-        "F" => true,
-        "C" => false,
-        _ => fortran,
-    };
+    let fortran = order.is_fortran(inputs);
     let shape: SmallVec<[isize; 8]> = shape.iter().map(|&n| n as isize).collect();
     match axis_order(inputs, shape.len()) {
-        Some(axes) if order == "K" && !fortran => {
+        Some(axes) if order == Order::Keep && !fortran => {
             let sorted: SmallVec<[isize; 8]> = axes.iter().map(|&axis| shape[axis]).collect();
             let mut back = vec![0; axes.len()];
             axes.iter().enumerate().for_each(|(at, &axis)| back[axis] = at);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
 use weft_array::{Access, Operand, OperandPlan, Plan, plan, ufunc_loop};
 use weft_front::ArgType;
@@ -19,7 +19,7 @@ use crate::core::lock;
 use crate::dispatcher::Dispatcher;
 use crate::numpy::Numpy;
 use crate::operand::{
-    Geometry, Input, check_casting, check_inputs, check_output, check_result, common_shape, elem_of, new_device_output, new_output,
+    Geometry, Input, Order, check_casting, check_inputs, check_output, check_result, common_shape, elem_of, new_device_output, new_output,
     shape_of,
 };
 use crate::signature::show;
@@ -67,7 +67,8 @@ impl Ufunc {
     }
 
     /// Calls the function on every point of the broadcast operands. An output may follow the inputs or be given as `out`.
-    #[pyo3(signature = (*args, out=None, r#where=None, dtype=None, casting="same_kind", order="K"))]
+    #[pyo3(signature = (*args, out=None, r#where=None, dtype=None, casting="same_kind", order=None, **others))]
+    #[expect(clippy::too_many_arguments, reason = "NumPy's keywords")]
     fn __call__<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
@@ -75,10 +76,13 @@ impl Ufunc {
         r#where: Option<Bound<'py, PyAny>>,
         dtype: Option<Bound<'py, PyAny>>,
         casting: &str,
-        order: &str,
+        order: Option<&str>,
+        others: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = args.py();
         let numpy = Numpy::get(py)?;
+        others.map_or(Ok(()), |others| self.refuse_keywords(others))?;
+        let order = Order::of(order)?;
         let (mut inputs, out) = self.operands(numpy, args, out)?;
         let mask = match r#where {
             Some(mask) if !mask.extract::<bool>().is_ok_and(|all| all) => Some(self.mask(numpy, &mask)?),
@@ -99,7 +103,7 @@ impl Ufunc {
         let (output, fresh) = match out {
             Some(out) => (check_output(numpy, out, scalar.result, casting)?, false),
             None if self.follows_device && inputs.iter().any(|input| input.memory.is_some()) => {
-                (new_device_output(py, &device, &shape, elem)?, false)
+                (new_device_output(py, &device, &inputs, &shape, elem, order)?, false)
             }
             None => (new_output(numpy, py, &inputs, &shape, elem, order)?, true),
         };
@@ -180,6 +184,17 @@ impl Ufunc {
 impl Ufunc {
     fn arity(&self) -> usize {
         self._weft_dispatcher_.get().core.captured.params.len()
+    }
+
+    /// Refuses keywords beyond those that a call takes, NumPy's other ones with what to do instead.
+    fn refuse_keywords(&self, others: &Bound<'_, PyDict>) -> PyResult<()> {
+        let Some((name, _)) = others.iter().next() else { return Ok(()) };
+        let (name, of) = (name.to_string(), self.__name__());
+        Err(PyTypeError::new_err(match name.as_str() {
+            "signature" | "sig" => format!("{of}() takes no {name}: cast the operands, or give the result's type as dtype"),
+            "subok" => format!("{of}() takes no subok: its results are plain arrays"),
+            _ => format!("{of}() got an unexpected keyword argument '{name}'"),
+        }))
     }
 
     /// The inputs, and the output if one was passed by position or name.

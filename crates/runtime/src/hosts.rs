@@ -9,7 +9,7 @@ pub trait Carrier {
     type Buffer: Buffer;
 
     /// Does it collect a graph?
-    fn captures(&self) -> bool;
+    fn captures(&self) -> Result<bool, RunError>;
 
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer, RunError>;
 
@@ -41,7 +41,7 @@ struct Copied<B> {
 impl<B: Buffer> Staged<B> {
     /// Copies arrays to the device and points the arguments to the copies.
     pub fn upload(stream: &impl Carrier<Buffer = B>, arrays: &[HostArray], args: &mut [u64]) -> Result<Staged<B>, RunError> {
-        if stream.captures() {
+        if stream.captures()? {
             return Err(RunError::Invalid(
                 "a launch with arrays of the host cannot be captured: copy them to the device before".into(),
             ));

@@ -106,7 +106,7 @@ fn known(name: &str) -> Option<Entry> {
         "minimum" => Entry::each(|l, c| order::extreme(l, c, BinOp::Min)),
         "fmax" => Entry::each(|l, c| order::number_extreme(l, c, BinOp::Max)),
         "fmin" => Entry::each(|l, c| order::number_extreme(l, c, BinOp::Min)),
-        "clip" => Entry::each(order::clip),
+        "clip" => Entry::of(order::clip),
         "where" => Entry::each(choose),
         "isnan" => Entry::each(|l, c| test(l, c, "isnan")),
         "isinf" => Entry::each(|l, c| test(l, c, "isinf")),

@@ -3,11 +3,12 @@
 use ruff_python_ast::CmpOp;
 use weft_ir::{BinOp, CmpOp as Cmp, Kind, Op, Scalar, UnOp, Value};
 
+use super::Handler;
 use super::numpy::strengthen;
 use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
-use crate::types::Num;
+use crate::types::{Num, Ty};
 use crate::value::Val;
 
 pub fn compare(l: &mut Lower<'_>, call: &Call, op: CmpOp) -> Res<Val> {
@@ -158,8 +159,20 @@ pub fn number_extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
     Ok(Val::Num(l.b.select(x_nan, y, best), num))
 }
 
-/// `clip(a, a_min, a_max)`; `min` and `max` are other names of the bounds, which may be None or left out.
+/// `clip(a, a_min, a_max)`; `min` and `max` are other names of the bounds, which may be None or left out. Between two numbers what equals a
+/// bound stays as it is, be it a zero of the other sign; with an array for a bound it becomes the bound, as NumPy has it.
 pub fn clip(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (_, bounds) = clip_operands(call)?;
+    let is_number = |bound: &Val| bound.num().is_some() || matches!(bound.ty(), Ty::View(view) if view.rank == 0);
+    let run: Handler = match bounds.iter().all(|bound| bound.as_ref().is_some_and(is_number)) {
+        true => |l, call| clip_each(l, call, true),
+        false => |l, call| clip_each(l, call, false),
+    };
+    l.map_elements(run, call)
+}
+
+/// The operand and its bounds, as far as there are any.
+fn clip_operands(call: &Call) -> Res<(Val, [Option<Val>; 2])> {
     let [x, a_min, a_max, min, max] = call.bind(["a", "a_min", "a_max", "*min", "*max"], 1)?;
     let by_old_names = a_min.is_some() || a_max.is_some();
     if by_old_names && (min.is_some() || max.is_some()) {
@@ -171,12 +184,22 @@ pub fn clip(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     if by_old_names && (a_min.is_none() || a_max.is_none()) {
         return Err(call.misfit(format!("{} takes both a_min and a_max; either may be None", call.name)));
     }
-    let mut result = x.unwrap_or(Val::None);
-    for (bound, op) in [(a_min.or(min), BinOp::Max), (a_max.or(max), BinOp::Min)] {
-        let Some(bound) = bound.filter(|bound| !matches!(bound, Val::None)) else {
-            continue;
+    let bounds = [a_min.or(min), a_max.or(max)].map(|bound| bound.filter(|bound| !matches!(bound, Val::None)));
+    Ok((x.unwrap_or(Val::None), bounds))
+}
+
+/// One element clipped; it `stays` where it equals a bound, or becomes the bound.
+fn clip_each(l: &mut Lower<'_>, call: &Call, stays: bool) -> Res<Val> {
+    let (mut result, bounds) = clip_operands(call)?;
+    for (bound, op) in bounds.into_iter().zip([BinOp::Max, BinOp::Min]) {
+        let Some(bound) = bound else { continue };
+        // Of float16 the first operand is taken of equals, of others the second.
+        let half = match (result.num(), bound.num()) {
+            (Some(x), Some(y)) => l.unify(x, y).scalar == Scalar::F16,
+            _ => false,
         };
-        result = extreme(l, &call.of(vec![result, bound]), op)?;
+        let operands = if stays && !half { [bound, result] } else { [result, bound] };
+        result = extreme(l, &call.of(operands.to_vec()), op)?;
     }
     strengthen(l, &result, call.span)
 }

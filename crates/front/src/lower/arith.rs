@@ -40,7 +40,7 @@ impl Lower<'_> {
             (Operator::Mult, Val::Tuple(items), n) | (Operator::Mult, n, Val::Tuple(items)) if !items.is_passing() => {
                 if let Some(n) = n.const_int() {
                     let times = usize::try_from(n.max(0)).unwrap_or(usize::MAX);
-                    if items.len().saturating_mul(times) > LONGEST_TUPLE {
+                    if i64::try_from(n).is_err() || items.len().saturating_mul(times) > LONGEST_TUPLE {
                         return Err(self.unsupported(span, "this tuple is too long; use an array"));
                     }
                     let repeated: Vec<Val> = std::iter::repeat_n(items.to_vec(), times).flatten().collect();

@@ -8,7 +8,7 @@ use weft_ir::{FuncKind, Op, Scalar, Span, Type, Value};
 
 use super::Lower;
 pub use super::arguments::Call;
-use crate::builtins::{self, Entry, Func};
+use crate::builtins::{self, Entry, Handler};
 use crate::compiler::{Callee, Res};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::parse;
@@ -79,18 +79,23 @@ impl Lower<'_> {
         let Some(Entry::Func(func)) = builtins::find(path) else {
             return Err(self.typing(call.span, format!("'{path}' is not a function")));
         };
-        if func.elementwise && call.has_array() {
-            let (elements, with) = call.elements();
-            return self.array_map(&elements, call.span, move |l, vals| l.run_known(func, &with(vals)));
+        if func.elementwise && (call.has_array() || path.starts_with("numpy.")) {
+            return self.map_elements(func.run, call);
         }
-        if func.elementwise && path.starts_with("numpy.") {
-            return self.by_elements(|l| l.run_known(func, call));
-        }
-        self.run_known(func, call)
+        self.run_known(func.run, call)
     }
 
-    fn run_known(&mut self, func: Func, call: &Call) -> Res<Val> {
-        let result = (func.run)(self, call)?;
+    /// A function of numbers, applied to the elements of arrays or to numbers as if they were elements, as NumPy's functions are.
+    pub fn map_elements(&mut self, run: Handler, call: &Call) -> Res<Val> {
+        if call.has_array() {
+            let (elements, with) = call.elements();
+            return self.array_map(&elements, call.span, move |l, vals| l.run_known(run, &with(vals)));
+        }
+        self.by_elements(|l| l.run_known(run, call))
+    }
+
+    fn run_known(&mut self, run: Handler, call: &Call) -> Res<Val> {
+        let result = run(self, call)?;
         call.refuse_unread()?;
         Ok(result)
     }

@@ -168,7 +168,11 @@ impl Lower<'_> {
             PyNumber::Int(i) => match i.as_u64().map(i128::from).or_else(|| long_integer(&i.to_string())) {
                 Some(v) => self.typed(Lit::int(v)),
                 None => {
-                    let diag = self.error(DiagnosticKind::Value, n.range, "this integer does not fit 64 bits");
+                    let diag = self.error(
+                        DiagnosticKind::Value,
+                        n.range,
+                        "this integer does not fit 127 bits, the most that a constant has",
+                    );
                     return Err(diag.into());
                 }
             },
