@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import traceback
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -48,10 +49,16 @@ def _run(program: Program, text: str, path: str, face: str) -> Outcome:
         if face.startswith("weft") and any(c.__name__ == "WeftError" for c in type(error).__mro__):
             # Those of a launch that found an error in the program are of its class, too.
             return Outcome("refused", kind, str(error))
-        if face == "numba" and type(error).__module__.startswith("numba"):
+        if face == "numba" and (type(error).__module__.startswith("numba") or _is_of_the_compiler(error)):
             return Outcome("refused", kind, str(error))
         return Outcome("raised", (kind, args), str(error))
     return Outcome("gave", (result, args))
+
+
+def _is_of_the_compiler(error: Exception) -> bool:
+    """Whether Numba failed at compiling, in whatever way: what compiled code raises comes through none of its files."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(f"{os.sep}numba{os.sep}core{os.sep}" in frame.f_code.co_filename for frame, _ in frames)
 
 
 def difference(want: Outcome, got: Outcome, types: bool = True) -> str | None:

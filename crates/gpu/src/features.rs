@@ -61,6 +61,9 @@ pub struct Features {
     pub group: u32,
     /// Subgroups have barriers of their own.
     pub group_barriers: bool,
+    /// A fence concerns the thread alone that comes to it. Mesa's driver for the CPU takes it for a barrier of the block: what comes to more of
+    /// them than the first subgroup ends there, without a word.
+    pub fences: bool,
     /// Threads of a block, along each axis and in all.
     pub block: [u32; 3],
     pub threads: u32,
@@ -140,6 +143,7 @@ impl Features {
             subgroup: 8,
             group: 8,
             group_barriers: true,
+            fences: false,
             block: [1024, 1024, 1024],
             threads: 1024,
             groups: 65535,

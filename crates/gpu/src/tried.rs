@@ -9,7 +9,7 @@ use crate::features::Features;
 use crate::gpu::Gpu;
 use crate::live::scoped;
 use crate::pipelines;
-use crate::probe::{Bench, floats, lanes};
+use crate::probe::{Bench, fences, floats, lanes};
 
 /// Fills in what has to be tried. A device that cannot be asked has none of it.
 pub fn find(gpu: &Gpu, device: &wgpu::Device, queue: &wgpu::Queue) -> Features {
@@ -17,7 +17,8 @@ pub fn find(gpu: &Gpu, device: &wgpu::Device, queue: &wgpu::Queue) -> Features {
     let key = pipelines::driver_key("gpu-tried", gpu)
         .with(format!("{said:?}"))
         .with(include_str!("probe/floats.rs"))
-        .with(include_str!("probe/lanes.rs"));
+        .with(include_str!("probe/lanes.rs"))
+        .with(include_str!("probe/fences.rs"));
     if let Some(known) = cache::get(&key).and_then(|kept| restore(said, &kept)) {
         return known;
     }
@@ -34,9 +35,11 @@ pub fn find(gpu: &Gpu, device: &wgpu::Device, queue: &wgpu::Queue) -> Features {
     };
     let numbers = tried(device, || floats::try_out(&bench, said));
     let group = tried(device, || lanes::try_out(&bench, said));
-    let is_known = numbers.is_ok() && group.is_ok();
+    let alone = tried(device, || fences::try_out(&bench, said));
+    let is_known = numbers.is_ok() && group.is_ok() && alone.is_ok();
     let found = Features {
         group: group.unwrap_or(1),
+        fences: alone.unwrap_or(false),
         ..numbers.unwrap_or(Features {
             exact_fma32: false,
             exact_fma64: false,
@@ -64,7 +67,7 @@ fn tried<T>(device: &wgpu::Device, question: impl FnOnce() -> Result<T, String>)
 }
 
 /// What is tried.
-const ANSWERS: usize = 8;
+const ANSWERS: usize = 9;
 
 fn keep(found: &Features) -> [u8; ANSWERS] {
     [
@@ -75,13 +78,14 @@ fn keep(found: &Features) -> [u8; ANSWERS] {
         u8::from(found.exact_zeros),
         u8::from(found.subnormals32),
         u8::from(found.subnormals64),
+        u8::from(found.fences),
         found.group as u8,
     ]
 }
 
 fn restore(said: &Features, kept: &[u8]) -> Option<Features> {
-    let [floats @ .., group] = <[u8; ANSWERS]>::try_from(kept).ok()?;
-    let [fma32, fma64, divide32, divide64, zeros, subnormals32, subnormals64] = floats.map(|byte| byte != 0);
+    let [flags @ .., group] = <[u8; ANSWERS]>::try_from(kept).ok()?;
+    let [fma32, fma64, divide32, divide64, zeros, subnormals32, subnormals64, fences] = flags.map(|byte| byte != 0);
     let group = u32::from(group);
     (group.is_power_of_two() && group <= WARP).then_some(Features {
         exact_fma32: fma32,
@@ -91,6 +95,7 @@ fn restore(said: &Features, kept: &[u8]) -> Option<Features> {
         exact_zeros: zeros,
         subnormals32,
         subnormals64,
+        fences,
         group,
         ..*said
     })
@@ -103,8 +108,8 @@ mod tests {
     #[test]
     fn what_is_kept_comes_back() {
         let said = Features::lavapipe();
-        for bits in 0..1u8 << (ANSWERS - 1) {
-            let mut kept: Vec<u8> = (0..ANSWERS - 1).map(|bit| bits >> bit & 1).collect();
+        for bits in 0..1u16 << (ANSWERS - 1) {
+            let mut kept: Vec<u8> = (0..ANSWERS - 1).map(|bit| (bits >> bit & 1) as u8).collect();
             kept.push(1 << (bits % 6));
             let found = restore(&said, &kept).unwrap_or(said);
             assert_eq!(keep(&found)[..], kept);

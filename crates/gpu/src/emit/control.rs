@@ -3,7 +3,7 @@
 //! naga leaves loops and switches by `Break`, one level at a time. A scope is a switch with one case. What jumps out of several levels sets
 //! a flag, by which each level it passes is left, too.
 
-use naga::{Barrier, BinaryOperator, Statement};
+use naga::{AtomicFunction, Barrier, BinaryOperator, Statement};
 use weft_ir::{Block, FenceScope, Label, Stmt, StmtKind, Value};
 use weft_passes::operands::ends;
 use weft_passes::range::Range;
@@ -143,11 +143,21 @@ impl<'m> Fx<'m> {
     }
 
     fn fence(&mut self, scope: FenceScope) {
+        if !self.cx.request.features.fences {
+            return self.atomic_fence();
+        }
         let what = match scope {
             FenceScope::Block => Barrier::WORK_GROUP | Barrier::STORAGE,
             FenceScope::Device | FenceScope::System => Barrier::STORAGE,
         };
         self.w.push(Statement::MemoryBarrier(what));
+    }
+
+    /// An atomic operation that changes nothing, where fences are not what they should be. On the one such device, which is a CPU, atomic
+    /// operations are sequentially consistent.
+    fn atomic_fence(&mut self) {
+        let word = self.fence_word();
+        self.w.atomic(word, AtomicFunction::Add, Ty::U32.int(0));
     }
 
     /// `Return`: the end of the thread, or of the point.

@@ -81,8 +81,7 @@ impl Fx<'_> {
         {
             self.write_mail(mailbox, at, word);
         }
-        // Whoever sees the state sees the record.
-        self.w.push(Statement::MemoryBarrier(naga::Barrier::STORAGE));
+        // The host reads when the kernel has ended: nobody sees the state before the record.
         self.write_mail(mailbox, STATE, Ty::U32.int(WRITTEN.into()));
         let record = self.w.end();
         self.w.branch(won, record, Block::new());

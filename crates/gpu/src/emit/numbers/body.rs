@@ -429,6 +429,10 @@ impl<'a> Body<'a> {
         });
     }
 
+    pub fn fence(&mut self) {
+        self.statement(Statement::MemoryBarrier(naga::Barrier::STORAGE));
+    }
+
     /// In which of the first 32 lanes of the subgroup a bool is true.
     pub fn ballot(&mut self, holds: Val) -> Val {
         let inner = TypeInner::Vector {
