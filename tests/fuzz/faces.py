@@ -11,5 +11,10 @@ HEADERS = {
 
 
 def text_for(program_text: str, face: str) -> str:
-    """The program with what it imports under a face."""
+    """The program with what it imports under a face.
+
+    Numba runs `prange` in order: in parallel it makes the index unsigned, loses exceptions, and leaves variables of the loop as they were.
+    """
+    if face == "numba":
+        program_text = program_text.replace("@njit(parallel=True)", "@njit")
     return "import collections\nimport math\nimport numpy as np\n" + HEADERS[face] + program_text

@@ -264,6 +264,8 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=3)
     parser.add_argument("--plot", default="", help="a file for a plot of the memory held")
     options = parser.parse_args()
+    # Shells have background jobs ignore interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     soak = Soak(options.seconds)
     crew = [threading.Thread(target=soak.work, args=(seed,)) for seed in range(options.threads)]
     for one in crew:
