@@ -20,8 +20,9 @@ _NP_UNARY = (
     "floor", "ceil", "trunc", "rint", "sqrt", "absolute", "negative", "sign", "square", "isnan", "isinf", "isfinite", "signbit",
     "logical_not", "positive", "invert", "fabs", "conjugate", "spacing",
 )  # fmt: skip
+# Without fmin and fmax: of zeros of both signs NumPy gives another one in arrays than in numbers.
 _NP_BINARY = (
-    "minimum", "maximum", "fmin", "fmax", "copysign", "add", "subtract", "multiply", "logical_and", "logical_or", "logical_xor",
+    "minimum", "maximum", "copysign", "add", "subtract", "multiply", "logical_and", "logical_or", "logical_xor",
     "bitwise_and", "bitwise_or",
     "bitwise_xor", "floor_divide", "remainder", "fmod", "equal", "less", "true_divide", "heaviside", "nextafter", "not_equal",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Every operator in place, over every type and pair of types, on arrays and views that overlap what is added: NumPy's values, and its refusals.
+"""Every operator in place, over every type and pair of types, on arrays and views that overlap what is added: NumPy's values and refusals.
 
 `make test` takes some of the pairs of different types by a fixed rule; ``WEFT_SWEEP=all`` takes all.
 """
