@@ -4,9 +4,11 @@ import importlib.util
 
 import numpy as np
 import pytest
+from support import texts
 
 import weft
 from weft import cuda, njit
+from weft.errors import UnsupportedError
 
 # An expression of `n`, and the `n` at which no array can be that large.
 TOO_BIG = [
@@ -249,3 +251,13 @@ def test_descriptions_that_lack_something():
     for desc in (None, 3, {}, {"shape": (3,)}, {"shape": (3,), "typestr": "<f8"}):
         with pytest.raises((TypeError, ValueError)):
             cuda.from_cuda_array_interface(desc)
+
+
+@pytest.mark.parametrize("view", ["a[::2]", "a[::-1]", "a[:6].copy().reshape(2, 3)[:, :2]", "a[:6].copy().reshape(2, 3).T"])
+def test_reshaping_what_does_not_lie_in_order_is_refused(view):
+    """NumPy gives a view of some and a copy of others, as strides have it: what is written through it may be lost."""
+    f = texts.function_of(f"def f(a):\n    v = {view}\n    c = v.reshape(-1)\n    c += 1\n    return c\n", {})
+    with pytest.raises(UnsupportedError, match=r"a\.copy\(\)\.reshape"):
+        njit(f)(np.arange(8.0))
+    g = texts.function_of(f"def f(a):\n    v = {view}\n    c = v.copy().reshape(-1)\n    c += 1\n    return c + v.ravel()\n", {})
+    assert (njit(g)(np.arange(8.0)) == g(np.arange(8.0))).all()

@@ -146,15 +146,30 @@ def test_functions_of_two(left, right):
     check(lines)
 
 
-@pytest.mark.parametrize("dtype", [d for d in DTYPES if d.kind == "f"], ids=str)
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if d.kind in "fc"], ids=str)
 def test_clips(dtype):
-    """Between numbers what equals a bound stays, between arrays it becomes the bound: zeros have signs."""
+    """Between numbers what equals a bound stays, between arrays it becomes the bound: zeros have signs. NaN may be in a part."""
     a = few(dtype)
+    if dtype.kind == "c":
+        parts = [-0.0, 0.0, np.nan, 1.0]
+        a = np.array([complex(x, y) for x in parts for y in parts[:3]], dtype)
     for low, high in itertools.product(a, a):
         bounds = [(low, high), (np.full_like(a, low), high), (low, np.full_like(a, high)), (np.full_like(a, low), np.full_like(a, high))]
         for pair in bounds:
             with np.errstate(all="ignore"):
                 check(of_arrays(LEDGER, {"clip": "np.clip(a, b, c)"}, "a, b, c", (a, *pair), f"{dtype}: {low}, {high}"))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_clips_of_python_numbers(dtype):
+    """A number of Python's that is clipped has a type that counts."""
+    rows = [(n, low) for kind in PYTHON for n in taken(PYTHON[kind], 2) for low in few(dtype)]
+    if dtype.kind != "c":
+        rows = [row for row in rows if not isinstance(row[0], complex)]
+    for kind in PYTHON:
+        mine = [row for row in rows if type(row[0]).__name__ == kind]
+        if mine:
+            check(of_rows(LEDGER, {"clip": "np.clip(a, b, b)", "low": "np.clip(a, b, None)"}, "a, b", mine, f"{kind}, {dtype}"))
 
 
 @pytest.mark.parametrize(("left", "right"), taken(pairs(), 3), ids=lambda d: str(d))

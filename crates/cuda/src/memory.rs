@@ -318,20 +318,20 @@ impl Buffer for DeviceBuffer {
             },
         };
         let mut others = lock(&self.others);
-        let missing = |others: &[Arc<dyn Stream>], stream: &dyn Stream| {
-            let known = others.iter().map(|other| &**other).chain([&*self.stream as &dyn Stream]);
-            !known.into_iter().any(|known| stream::are_one(known, stream))
+        let is_known = |others: &[Arc<dyn Stream>], stream: &dyn Stream| {
+            let mut known = others.iter().map(|other| &**other).chain([&*self.stream as &dyn Stream]);
+            known.any(|known| stream::are_one(known, stream))
         };
-        if !missing(&others, &*stream) {
+        if is_known(&others, &*stream) {
             return;
         }
-        // What threads that have ended left, the default stream comes behind; threads come and go while a buffer lives.
-        let so_far = others.len();
-        others.retain(|other| !stream::has_ended(other));
-        if others.len() < so_far && missing(&others, &**self.gpu.default_stream()) {
-            others.push(self.gpu.default_stream().clone());
+        // Threads come and go while a buffer lives.
+        let before = std::mem::take(&mut *others);
+        for stream in before.iter().map(stream::lasting).chain([stream]) {
+            if !is_known(&others, &*stream) {
+                others.push(stream);
+            }
         }
-        others.push(stream);
     }
 }
 

@@ -14,7 +14,16 @@ use crate::stream::CudaStream;
 
 thread_local! {
     /// The default streams of this thread, of each GPU it used.
-    static OWN: RefCell<Vec<Arc<CudaStream>>> = const { RefCell::new(Vec::new()) };
+    static OWN: RefCell<Vec<Own>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A stream of the thread, as long as there is the thread.
+struct Own(Arc<CudaStream>);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        self.0.ends();
+    }
 }
 
 #[derive(Debug)]
@@ -29,11 +38,11 @@ impl PerThread {
     pub fn own(&self) -> Result<Arc<CudaStream>, RunError> {
         let found = OWN.try_with(|own| {
             let mut own = own.borrow_mut();
-            if let Some(stream) = own.iter().find(|stream| Arc::ptr_eq(stream.gpu(), &self.0)) {
-                return stream.clone();
+            if let Some(stream) = own.iter().find(|Own(stream)| Arc::ptr_eq(stream.gpu(), &self.0)) {
+                return stream.0.clone();
             }
             let stream = CudaStream::of_this_thread(&self.0);
-            own.push(stream.clone());
+            own.push(Own(stream.clone()));
             stream
         });
         found.map_err(|_| RunError::Invalid("the thread ends, and its default stream with it".into()))

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, ThreadId};
 
@@ -30,6 +30,8 @@ pub struct CudaStream {
     blocking: bool,
     /// The thread whose default stream it is.
     of_thread: Option<ThreadId>,
+    /// That thread has ended.
+    ended: AtomicBool,
     pub waits: Waits,
     /// The capture that was begun with it.
     capturing: Mutex<Option<Arc<Capture>>>,
@@ -46,6 +48,7 @@ impl CudaStream {
             owned,
             blocking,
             of_thread: (handle == StreamHandle::PER_THREAD).then(|| thread::current().id()),
+            ended: AtomicBool::new(false),
             waits: Waits::default(),
             capturing: Mutex::default(),
             me: me.clone(),
@@ -83,6 +86,11 @@ impl CudaStream {
         }
         let made = || CudaStream::new(gpu, handle, false, false);
         gpu.known_stream(handle).unwrap_or_else(made)
+    }
+
+    /// The thread whose default stream it is has ended.
+    pub fn ends(&self) {
+        self.ended.store(true, Ordering::Release);
     }
 
     /// This stream, for what keeps it alive.
@@ -278,12 +286,12 @@ pub fn itself(stream: &Arc<dyn Stream>) -> Result<Arc<dyn Stream>, RunError> {
     }
 }
 
-/// Is it the default stream of a thread that has ended? Nobody holds that any more but the one who asks.
-pub fn has_ended(stream: &Arc<dyn Stream>) -> bool {
-    let of_thread = (&**stream as &dyn Any)
-        .downcast_ref::<CudaStream>()
-        .is_some_and(|stream| stream.of_thread.is_some());
-    of_thread && Arc::strong_count(stream) == 1
+/// The stream itself; in place of the default stream of a thread that has ended its GPU's default stream, which comes behind its work.
+pub fn lasting(stream: &Arc<dyn Stream>) -> Arc<dyn Stream> {
+    match (&**stream as &dyn Any).downcast_ref::<CudaStream>() {
+        Some(own) if own.ended.load(Ordering::Acquire) => own.gpu.default_stream().clone(),
+        _ => stream.clone(),
+    }
 }
 
 /// Is it the same queue of work?

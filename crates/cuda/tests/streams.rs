@@ -330,6 +330,53 @@ fn memory_is_freed_behind_the_work_of_threads_that_have_ended() {
     }
 }
 
+/// What threads that have ended left is waited for at once, however many they were and however many buffers they used.
+#[test]
+fn buffers_do_not_keep_the_streams_of_threads_that_have_ended() {
+    let none = failing("");
+    let gpu = device(0);
+    let buffers = [None, Some(&stream())].map(|of| gpu.allocate(80, of).unwrap());
+    for _ in 0..20 {
+        let one = || {
+            let own = gpu.external_stream(PER_THREAD).unwrap();
+            buffers.iter().for_each(|buffer| buffer.used_on(Some(&own)));
+        };
+        thread::scope(|scope| scope.spawn(one).join().unwrap());
+    }
+    gpu.synchronize().unwrap();
+    drop(none);
+    let _fails = failing("cuStreamWaitEvent=1@6");
+    buffers.iter().for_each(|buffer| buffer.read(0, &mut [0; 80]).unwrap());
+}
+
+/// Of another GPU's thread it is that GPU's default stream that comes behind its work.
+#[test]
+fn memory_is_freed_behind_the_work_of_ended_threads_on_other_devices() {
+    let _one_at_a_time = failing("");
+    let (gpu, other) = (device(0), device(1));
+    other.enable_peer(DeviceId::cuda(0)).unwrap();
+    let exe = kernel_on(other, ADD);
+    let buffer = gpu.allocate(80, None).unwrap();
+    gpu.synchronize().unwrap();
+    let one = || {
+        let own = other.external_stream(PER_THREAD).unwrap();
+        let held = hold(&*own);
+        add(&*exe, &*buffer, 1, &*own);
+        buffer.used_on(Some(&own));
+        held
+    };
+    let held = thread::scope(|scope| scope.spawn(one).join().unwrap());
+    buffer.used_on(Some(&stream()));
+    let released = thread::spawn(move || {
+        thread::sleep(std::time::Duration::from_millis(100));
+        drop(held);
+    });
+    drop(buffer);
+    gpu.synchronize().unwrap();
+    other.synchronize().unwrap();
+    released.join().unwrap();
+}
+
 /// The default stream waits for no non-blocking one, nor that for it: memory of one that the other uses is freed behind both.
 #[test]
 fn memory_of_nonblocking_streams_is_freed_behind_the_default_stream() {

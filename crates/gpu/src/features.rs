@@ -62,7 +62,7 @@ pub struct Features {
     /// Subgroups have barriers of their own.
     pub group_barriers: bool,
     /// A fence concerns the thread alone that comes to it. Mesa's driver for the CPU takes it for a barrier of the block: what comes to more of
-    /// them than the first subgroup ends there, without a word.
+    /// them than the first subgroup ends there, without a word. Only drivers of CPUs are asked.
     pub fences: bool,
     /// Threads of a block, along each axis and in all.
     pub block: [u32; 3],
@@ -174,6 +174,7 @@ impl Features {
             controls64: FloatControls::NONE,
             subgroup: 32,
             group: 32,
+            fences: true,
             ..Features::lavapipe()
         }
     }
@@ -196,6 +197,7 @@ impl Features {
             subgroup: 32,
             group: 32,
             group_barriers: false,
+            fences: true,
             block: [1024, 1024, 64],
             ..Features::lavapipe()
         }

@@ -209,6 +209,8 @@ fn features(kind: DeviceKind, adapter: &wgpu::Adapter, facts: &hal::VulkanFacts)
         // Found by trial.
         group: 1,
         group_barriers: base.group_barriers && has.contains(wgpu::Features::SUBGROUP_BARRIER),
+        // Of CPUs found by trial.
+        fences: info.device_type != wgpu::DeviceType::Cpu,
         block: [
             limits.max_compute_workgroup_size_x,
             limits.max_compute_workgroup_size_y,

@@ -21,6 +21,7 @@ const SHARED_BYTES: u32 = 4096;
 const WHOLE_WARPS: Features = Features {
     subgroup: 32,
     group: 32,
+    fences: true,
     ..Features::lavapipe()
 };
 
@@ -191,6 +192,30 @@ fn float64_is_refused_where_there_is_none() {
     assert_eq!(refusal(source, &Features::lavapipe()), None);
     assert_eq!(refusal(source, &Features::metal()).as_deref(), Some(said));
     assert_eq!(refusal(source, &Features::dx12()).as_deref(), Some(said));
+}
+
+/// A fence is one instruction; an atomic operation where a fence is a barrier; and nothing where naga would make it one.
+#[test]
+fn fences() {
+    let source = "entry kernel @k(%0 x: view<i32, 1, C, global>) {
+  fence device
+}";
+    let case = Case {
+        name: String::new(),
+        module: text::parse(source).unwrap(),
+    };
+    for (features, fences, atomics) in [(WHOLE_WARPS, 1, 0), (Features::lavapipe(), 0, 1), (Features::dx12(), 1, 0)] {
+        let emitted = emitted(&case, &features, Facts::ALL, Classes::Apart).unwrap();
+        let body = &emitted.module.entry_points[0].function.body;
+        let count = |which: fn(&naga::Statement) -> bool| body.iter().filter(|&statement| which(statement)).count();
+        let found = [
+            count(|statement| matches!(statement, naga::Statement::MemoryBarrier(_))),
+            count(|statement| matches!(statement, naga::Statement::Atomic { .. })),
+        ];
+        assert_eq!(found, [fences, atomics], "{}", features.platform.name());
+    }
+    let said = refusal(source, &Features::metal()).unwrap_or_default();
+    assert!(said.contains("Metal has no fences"), "{said}");
 }
 
 /// Python's floats are float64: they become float32 on the way.

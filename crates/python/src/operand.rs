@@ -294,14 +294,71 @@ impl Order {
         })
     }
 
-    /// Is it Fortran's order for these inputs?
-    fn is_fortran(self, inputs: &[Input<'_>]) -> bool {
-        let arrays = || inputs.iter().filter_map(|i| i.array.as_ref()).filter(|a| !a.shape.is_empty());
-        match self {
-            Order::F => true,
+    /// The axes of a result for these inputs, the outermost in memory first.
+    fn axes(self, inputs: &[Input<'_>], shape: &[u64]) -> Vec<usize> {
+        let arrays = || inputs.iter().filter_map(|i| i.array.as_ref());
+        let fortran = match self {
             Order::C => false,
-            Order::Any | Order::Keep => arrays().next().is_some() && arrays().all(|a| a.layout == Some(Layout::F)),
+            Order::F => true,
+            Order::Any => arrays().all(Geometry::is_dense_in_columns) && arrays().next().is_some(),
+            Order::Keep => return kept(&arrays().map(|a| a.steps(shape)).collect::<Vec<_>>(), shape.len()),
+        };
+        match fortran {
+            true => (0..shape.len()).rev().collect(),
+            false => (0..shape.len()).collect(),
         }
+    }
+}
+
+/// The axes by falling strides, as NumPy's iterator sorts them: axes that no array tells apart stay, and C's order wins where arrays differ.
+fn kept(arrays: &[SmallVec<[u64; 4]>], rank: usize) -> Vec<usize> {
+    // Innermost first.
+    let mut sorted: Vec<usize> = (0..rank).rev().collect();
+    for at in 1..rank {
+        let axis = sorted[at];
+        let mut place = at;
+        for before in (0..at).rev() {
+            let inner = sorted[before];
+            let pairs = arrays
+                .iter()
+                .map(|steps| (steps[inner], steps[axis]))
+                .filter(|&(x, y)| x != 0 && y != 0);
+            let mut pairs = pairs.peekable();
+            if pairs.peek().is_none() {
+                continue;
+            }
+            if !pairs.all(|(inner, outer)| inner > outer) {
+                break;
+            }
+            place = before;
+        }
+        sorted[place..=at].rotate_right(1);
+    }
+    sorted.reverse();
+    sorted
+}
+
+impl Geometry {
+    /// Sizes of the strides along a shape that this one is broadcast to; 0 where it is stretched or has one element only.
+    fn steps(&self, shape: &[u64]) -> SmallVec<[u64; 4]> {
+        let missing = shape.len() - self.shape.len();
+        let own = self
+            .shape
+            .iter()
+            .zip(&self.strides)
+            .map(|(&n, &stride)| if n == 1 { 0 } else { stride.unsigned_abs() });
+        std::iter::repeat_n(0, missing).chain(own).collect()
+    }
+
+    /// Is it dense in Fortran's order, as arrays of one axis may be as well?
+    fn is_dense_in_columns(&self) -> bool {
+        let mut dense = self.item as i64;
+        self.shape.contains(&0)
+            || self.shape.iter().zip(&self.strides).all(|(&n, &stride)| {
+                let fits = n == 1 || stride == dense;
+                dense = dense.saturating_mul(n as i64);
+                fits
+            })
     }
 }
 
@@ -316,37 +373,18 @@ pub fn new_device_output<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let item = elem.size() as u64;
     let bytes = shape.iter().fold(item, |bytes, &extent| bytes.saturating_mul(extent.max(1)));
-    let mut extents: Vec<i64> = shape.iter().map(|&n| n as i64).collect();
-    let fortran = order.is_fortran(inputs);
-    if fortran {
-        extents.reverse();
-    }
-    let mut strides = dense_strides(&extents, item as i64);
-    if fortran {
-        strides.reverse();
+    let axes = order.axes(inputs, shape);
+    let extents: Vec<i64> = axes.iter().map(|&axis| shape[axis] as i64).collect();
+    let mut strides = vec![0; axes.len()];
+    for (&axis, stride) in axes.iter().zip(dense_strides(&extents, item as i64)) {
+        strides[axis] = stride;
     }
     let memory = Bound::new(py, Memory::allocate(py, device, bytes)?)?;
     let class = py.import("weft.cuda")?.getattr("DeviceNDArray")?;
     class.call1((memory, 0, PyTuple::new(py, shape)?, PyTuple::new(py, strides)?, elem.numpy_name()))
 }
 
-/// The axes by falling strides, if the array inputs of full rank agree on an order that is not C's.
-fn axis_order(inputs: &[Input<'_>], rank: usize) -> Option<Vec<usize>> {
-    let orders = inputs
-        .iter()
-        .filter_map(|i| i.array.as_ref())
-        .filter(|a| a.shape.len() == rank)
-        .map(|array| {
-            let mut axes: Vec<usize> = (0..rank).collect();
-            axes.sort_by_key(|&axis| std::cmp::Reverse(array.strides[axis].unsigned_abs()));
-            axes
-        });
-    let mut orders = orders.peekable();
-    let first = orders.peek()?.clone();
-    (orders.all(|other| other == first) && !first.is_sorted()).then_some(first)
-}
-
-/// A new array of the result's shape; `K` keeps Fortran order where every array input has it.
+/// A new array of the result's shape.
 pub fn new_output<'py>(
     numpy: &Numpy,
     py: Python<'py>,
@@ -355,15 +393,16 @@ pub fn new_output<'py>(
     elem: Scalar,
     order: Order,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let fortran = order.is_fortran(inputs);
-    let shape: SmallVec<[isize; 8]> = shape.iter().map(|&n| n as isize).collect();
-    match axis_order(inputs, shape.len()) {
-        Some(axes) if order == Order::Keep && !fortran => {
-            let sorted: SmallVec<[isize; 8]> = axes.iter().map(|&axis| shape[axis]).collect();
-            let mut back = vec![0; axes.len()];
-            axes.iter().enumerate().for_each(|(at, &axis)| back[axis] = at);
-            numpy.new_array(py, &sorted, elem, false)?.call_method1("transpose", (back,))
-        }
-        _ => numpy.new_array(py, &shape, elem, fortran),
+    let axes = order.axes(inputs, shape);
+    let sorted: SmallVec<[isize; 8]> = axes.iter().map(|&axis| shape[axis] as isize).collect();
+    if axes.is_sorted() {
+        return numpy.new_array(py, &sorted, elem, false);
     }
+    if axes.iter().rev().is_sorted() {
+        let shape: SmallVec<[isize; 8]> = shape.iter().map(|&n| n as isize).collect();
+        return numpy.new_array(py, &shape, elem, true);
+    }
+    let mut back = vec![0; axes.len()];
+    axes.iter().enumerate().for_each(|(at, &axis)| back[axis] = at);
+    numpy.new_array(py, &sorted, elem, false)?.call_method1("transpose", (back,))
 }

@@ -4,6 +4,7 @@ use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, UnOp, Value, Vi
 
 use super::{arrays, cuda, numpy, products, reductions};
 use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::types::Num;
@@ -200,8 +201,14 @@ fn contiguous(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
     l.copy_array(array, call.span)
 }
 
-/// The array in another shape: a view of it where its elements follow each other, else a copy.
+/// The array in another shape: a view of it, whose elements follow each other. Of others it hangs on strides and shape whether NumPy gives a
+/// view, through which one can write, or a copy.
 pub fn reshaped(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val> {
+    if matches!(array, Val::View(..)) && !arrays::is_contiguous(&array.ty()) {
+        let message = "only an array whose elements follow each other in C's order can be reshaped";
+        let diag = Diagnostic::new(DiagnosticKind::Unsupported, call.span, message);
+        return Err(diag.help("a.copy().reshape(...) reshapes a copy").into());
+    }
     let array = contiguous(l, array, call)?;
     reshape(l, &array, shape, call)
 }

@@ -159,8 +159,10 @@ pub fn number_extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
     Ok(Val::Num(l.b.select(x_nan, y, best), num))
 }
 
-/// `clip(a, a_min, a_max)`; `min` and `max` are other names of the bounds, which may be None or left out. Between two numbers what equals a
-/// bound stays as it is, be it a zero of the other sign; with an array for a bound it becomes the bound, as NumPy has it.
+/// `clip(a, a_min, a_max)`; `min` and `max` are other names of the bounds, which may be None or left out.
+///
+/// Zeros of both signs are equal: between two numbers what equals a bound stays as it is; with an array for a bound it becomes the bound, as in
+/// NumPy, which tells them apart by strides and takes axes of one element that are stretched for numbers, too.
 pub fn clip(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (_, bounds) = clip_operands(call)?;
     let is_number = |bound: &Val| bound.num().is_some() || matches!(bound.ty(), Ty::View(view) if view.rank == 0);
@@ -190,9 +192,16 @@ fn clip_operands(call: &Call) -> Res<(Val, [Option<Val>; 2])> {
 
 /// One element clipped; it `stays` where it equals a bound, or becomes the bound.
 fn clip_each(l: &mut Lower<'_>, call: &Call, stays: bool) -> Res<Val> {
-    let (mut result, bounds) = clip_operands(call)?;
+    let (operand, bounds) = clip_operands(call)?;
+    // A Python number among bounds of NumPy's: its type counts.
+    let mut result = strengthen(l, &operand, call.span)?;
+    let both = bounds.iter().all(Option::is_some);
     for (bound, op) in bounds.into_iter().zip([BinOp::Max, BinOp::Min]) {
         let Some(bound) = bound else { continue };
+        if let Some((x, y, num)) = two_complex(l, &result, &bound, call)?.filter(|_| both) {
+            result = complex_bounded(l, op, x, y, num);
+            continue;
+        }
         // Of float16 the first operand is taken of equals, of others the second.
         let half = match (result.num(), bound.num()) {
             (Some(x), Some(y)) => l.unify(x, y).scalar == Scalar::F16,
@@ -202,4 +211,23 @@ fn clip_each(l: &mut Lower<'_>, call: &Call, stays: bool) -> Res<Val> {
         result = extreme(l, &call.of(operands.to_vec()), op)?;
     }
     strengthen(l, &result, call.span)
+}
+
+/// A complex number between bounds: it stays if a part of it is NaN or if it lies beyond the bound, where a part of the bound that is NaN
+/// counts for nothing. `np.maximum` and `np.minimum` have it otherwise.
+fn complex_bounded(l: &mut Lower<'_>, op: BinOp, x: Value, bound: Value, num: Num) -> Val {
+    let beyond = if op == BinOp::Max { Cmp::Gt } else { Cmp::Lt };
+    let part = num.scalar.part();
+    let [xr, br] = [x, bound].map(|v| l.b.emit(part, Op::Re(v)));
+    let [xi, bi] = [x, bound].map(|v| l.b.emit(part, Op::Im(v)));
+    let (same, by_re, by_im) = (
+        l.b.compare(Cmp::Eq, xr, br),
+        l.b.compare(beyond, xr, br),
+        l.b.compare(beyond, xi, bi),
+    );
+    let inside = l.b.select(same, by_im, by_re);
+    let [re_nan, im_nan] = [xr, xi].map(|v| l.b.unary(UnOp::IsNan, v));
+    let nan = l.b.binary(BinOp::Or, re_nan, im_nan);
+    let keeps = l.b.binary(BinOp::Or, nan, inside);
+    Val::Num(l.b.select(keeps, x, bound), num)
 }

@@ -3,7 +3,7 @@
 //! naga leaves loops and switches by `Break`, one level at a time. A scope is a switch with one case. What jumps out of several levels sets
 //! a flag, by which each level it passes is left, too.
 
-use naga::{AtomicFunction, Barrier, BinaryOperator, Statement};
+use naga::{Barrier, BinaryOperator, Statement};
 use weft_ir::{Block, FenceScope, Label, Stmt, StmtKind, Value};
 use weft_passes::operands::ends;
 use weft_passes::range::Range;
@@ -12,6 +12,7 @@ use super::func::Fx;
 use super::number::Num;
 use super::values::{Res, Val};
 use super::writer::{Operand, Ty, Variable};
+use crate::features::Platform;
 
 /// What `Break` can end.
 #[derive(Clone, Debug)]
@@ -129,7 +130,7 @@ impl<'m> Fx<'m> {
                 return self.unsupported("this device has no barriers of the whole grid: launch a kernel for each part, or device='cpu'");
             }
             StmtKind::SyncWarp(_) => self.sync_warp(),
-            StmtKind::Fence(scope) => self.fence(*scope),
+            StmtKind::Fence(scope) => self.fence(*scope)?,
             StmtKind::Sleep(_) => {}
             StmtKind::Raise { kind, message } => {
                 self.raise(*kind, message)?;
@@ -142,22 +143,22 @@ impl<'m> Fx<'m> {
         Ok(())
     }
 
-    fn fence(&mut self, scope: FenceScope) {
-        if !self.cx.request.features.fences {
-            return self.atomic_fence();
+    fn fence(&mut self, scope: FenceScope) -> Res<()> {
+        let features = self.cx.request.features;
+        if features.platform == Platform::Metal {
+            // naga makes a barrier of it, at which all threads of the block must arrive.
+            return self.unsupported("Metal has no fences yet: use cuda.syncthreads(), or device='cpu'");
+        }
+        if !features.fences {
+            self.atomic_fence();
+            return Ok(());
         }
         let what = match scope {
             FenceScope::Block => Barrier::WORK_GROUP | Barrier::STORAGE,
             FenceScope::Device | FenceScope::System => Barrier::STORAGE,
         };
         self.w.push(Statement::MemoryBarrier(what));
-    }
-
-    /// An atomic operation that changes nothing, where fences are not what they should be. On the one such device, which is a CPU, atomic
-    /// operations are sequentially consistent.
-    fn atomic_fence(&mut self) {
-        let word = self.fence_word();
-        self.w.atomic(word, AtomicFunction::Add, Ty::U32.int(0));
+        Ok(())
     }
 
     /// `Return`: the end of the thread, or of the point.

@@ -57,7 +57,6 @@ pub struct Fx<'m> {
     pub mailbox_variable: Option<Handle<naga::GlobalVariable>>,
     /// The function that records an error.
     pub raising: Option<Handle<NagaFunction>>,
-    pub fence_word: Option<Handle<Expression>>,
     parameters: Option<Handle<Expression>>,
     words: HashMap<Word, Operand>,
     pub places: HashMap<Geometry, Num>,
@@ -104,7 +103,6 @@ impl<'m> Fx<'m> {
             frames: Vec::new(),
             mailbox_variable: None,
             raising: None,
-            fence_word: None,
             parameters: None,
             words: HashMap::new(),
             places: HashMap::new(),

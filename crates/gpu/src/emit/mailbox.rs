@@ -93,6 +93,17 @@ impl Fx<'_> {
         self.w.module.functions.append(function, Span::UNDEFINED)
     }
 
+    /// An atomic operation that changes nothing, where a fence is a barrier ([`Features::fences`]). Devices of which that is found are CPUs, whose
+    /// atomic operations are sequentially consistent.
+    ///
+    /// [`Features::fences`]: crate::features::Features::fences
+    pub fn atomic_fence(&mut self) {
+        let variable = self.mailbox_variable();
+        let mailbox = self.w.global(variable);
+        let state = self.w.element(mailbox, Ty::U32.int(STATE));
+        self.w.atomic(state, AtomicFunction::Add, Ty::U32.int(0));
+    }
+
     fn write_mail(&mut self, mailbox: Handle<Expression>, word: i64, value: Operand) {
         let pointer = self.w.element(mailbox, Ty::U32.int(word));
         let value = self.w.bitcast(value, Ty::U32);

@@ -289,20 +289,6 @@ impl Fx<'_> {
         home
     }
 
-    /// A shared word of no meaning, for [`Features::fences`].
-    ///
-    /// [`Features::fences`]: crate::features::Features::fences
-    pub fn fence_word(&mut self) -> Handle<Expression> {
-        if let Some(word) = self.fence_word {
-            return word;
-        }
-        let ty = self.w.ty(TypeInner::Atomic(naga::Scalar::U32));
-        self.cx.shared_bytes += 4;
-        let word = self.global(ty, AddressSpace::WorkGroup, None, MemoryDecorations::empty());
-        self.fence_word = Some(word);
-        word
-    }
-
     pub fn binding(
         &mut self,
         ty: Handle<naga::Type>,
