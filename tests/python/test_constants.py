@@ -223,3 +223,40 @@ def test_frozen_integers_of_any_size():
             assert njit(negated)(1) == negated(1)
         except weft.WeftError:
             assert abs(value) >= 2**127
+
+
+WHOLE = [
+    "-9223372036854775808",
+    "-(2**63)",
+    "2**63 - 1",
+    "2**63",
+    "(1 << 64) - 1",
+    "2**64 // 2**60",
+    "-9223372036854775808 // -1",
+    "1 << 63",
+    "-7 % 3",
+]
+
+
+@pytest.mark.parametrize("expression", [*WHOLE, "5 / 2", "2**-1", "2.0**1023 * 1.5", "(1 << 100) / (1 << 99)"])
+def test_in_numba_s_dialect_too(expression):
+    """Python computes what is written out before Numba sees it: `-9223372036854775808` is no negated uint64."""
+    plain = function_of(expression)
+    for f in (plain, function_of(f"np.array([{expression}])[0]"), function_of(f"({expression}) + x", "x")):
+        args = (0,) * f.__code__.co_argcount
+        if f is not plain and abs(plain()) >= 2**63:
+            continue
+        got, want = numba.njit(f)(*args), f(*args)
+        assert got == want and isinstance(got, float) == isinstance(want, float)
+
+
+def test_numbers_that_fit_no_type_are_refused_in_numba_s_dialect():
+    for expression in ("-18446744073709551615", "-9223372036854775809", "2**64", "-(2**100)"):
+        with pytest.raises(weft.WeftError, match="does not fit"):
+            numba.njit(function_of(expression))()
+
+
+def test_slices_to_the_lowest_integer():
+    f = texts.function_of("def f(a):\n    b = a.copy()\n    b[:-9223372036854775808:2] = 7\n    return b\n", {})
+    for compiled in (njit(f), numba.njit(f)):
+        assert (compiled(np.arange(4)) == np.arange(4)).all()

@@ -13,7 +13,7 @@ use crate::compiler::{DEEPEST, Res};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::types::{Num, Ty};
 use crate::value::{Lit, Number, Val};
-use crate::{Items, Object, builtins};
+use crate::{Items, Object, builtins, fold};
 
 /// A side of `and`, `or` or a conditional expression up to this many operations is computed without a branch.
 const CHEAP: usize = 10;
@@ -66,6 +66,11 @@ impl Lower<'_> {
 
     fn expr_inner(&mut self, e: &Expr) -> Res<Val> {
         let span = self.b.span;
+        if self.numba()
+            && let Some(number) = written_out(e, DEEPEST)
+        {
+            return Ok(Val::Lit(self.typed(number)));
+        }
         match e {
             Expr::Name(name) => self.name(&name.id, span),
             Expr::NumberLiteral(n) => Ok(Val::Lit(self.number_literal(n)?)),
@@ -164,24 +169,14 @@ impl Lower<'_> {
     }
 
     fn number_literal(&self, n: &ExprNumberLiteral) -> Res<Lit> {
-        Ok(match &n.value {
-            PyNumber::Int(i) => match i.as_u64().map(i128::from).or_else(|| long_integer(&i.to_string())) {
-                Some(v) => self.typed(Lit::int(v)),
-                None => {
-                    let diag = self.error(
-                        DiagnosticKind::Value,
-                        n.range,
-                        "this integer does not fit 127 bits, the most that a constant has",
-                    );
-                    return Err(diag.into());
-                }
-            },
-            PyNumber::Float(f) => Lit::float(*f),
-            PyNumber::Complex { real, imag } => Lit {
-                num: Num::COMPLEX,
-                value: Number::Complex(*real, *imag),
-            },
-        })
+        let too_long = || {
+            self.error(
+                DiagnosticKind::Value,
+                n.range,
+                "this integer does not fit 127 bits, the most that a constant has",
+            )
+        };
+        Ok(self.typed(number_of(n).ok_or_else(too_long)?))
     }
 
     pub fn name(&mut self, name: &str, span: Span) -> Res<Val> {
@@ -433,6 +428,29 @@ fn fits(items: &[Val], depth: usize, room: &mut usize) -> bool {
             Val::Tuple(items) => depth > 1 && fits(items, depth - 1, room),
             _ => true,
         }
+    })
+}
+
+/// What Python's own compiler makes of operators between numbers that are written out: another number, which has no type of Numba's before.
+fn written_out(e: &Expr, room: usize) -> Option<Lit> {
+    let inner = |e: &Expr| written_out(e, room.checked_sub(1)?);
+    match e {
+        Expr::NumberLiteral(n) => number_of(n),
+        Expr::UnaryOp(e) => fold::unary(e.op, inner(&e.operand)?).ok()?,
+        Expr::BinOp(e) => fold::binary(e.op, inner(&e.left)?, inner(&e.right)?).ok()?,
+        _ => None,
+    }
+}
+
+/// A number as it is written; none that is longer than constants can be.
+fn number_of(n: &ExprNumberLiteral) -> Option<Lit> {
+    Some(match &n.value {
+        PyNumber::Int(i) => Lit::int(i.as_u64().map(i128::from).or_else(|| long_integer(&i.to_string()))?),
+        PyNumber::Float(f) => Lit::float(*f),
+        PyNumber::Complex { real, imag } => Lit {
+            num: Num::COMPLEX,
+            value: Number::Complex(*real, *imag),
+        },
     })
 }
 
