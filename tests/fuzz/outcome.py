@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import tempfile
 import traceback
@@ -34,6 +35,8 @@ def run(program: Program, face: str) -> Outcome:
         return _run(program, text, path, face)
     finally:
         os.unlink(path)
+        # Python keeps the lines of every file that was ever asked for.
+        linecache.cache.pop(path, None)
 
 
 def _run(program: Program, text: str, path: str, face: str) -> Outcome:
