@@ -17,12 +17,13 @@ _ARITHMETIC = ("+", "-", "*", "+", "-", "*", "/", "//", "%")
 _BITS = ("&", "|", "^")
 _ORDER = ("<", "<=", ">", ">=", "==", "!=")
 _NP_UNARY = (
-    "floor", "ceil", "trunc", "rint", "sqrt", "absolute", "negative", "sign", "square", "isnan", "isinf", "isfinite", "signbit",
+    "floor", "ceil", "trunc", "rint", "sqrt", "absolute", "negative", "sign", "square", "isnan", "isinf", "isfinite",
     "logical_not", "positive", "invert", "fabs", "conjugate", "spacing",
 )  # fmt: skip
-# Without fmin and fmax: of zeros of both signs NumPy gives another one in arrays than in numbers.
+# Without fmin and fmax (of zeros of both signs NumPy gives another one in arrays than in numbers), and without signbit and copysign
+# (the sign of a NaN is open).
 _NP_BINARY = (
-    "minimum", "maximum", "copysign", "add", "subtract", "multiply", "logical_and", "logical_or", "logical_xor",
+    "minimum", "maximum", "add", "subtract", "multiply", "logical_and", "logical_or", "logical_xor",
     "bitwise_and", "bitwise_or",
     "bitwise_xor", "floor_divide", "remainder", "fmod", "equal", "less", "true_divide", "heaviside", "nextafter", "not_equal",
 )  # fmt: skip
