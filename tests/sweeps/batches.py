@@ -37,7 +37,7 @@ def _together(expressions: list[str], parameters: str, rows: list[tuple], compil
     text = expressions[0] if len(expressions) == 1 else ", ".join(expressions)
     compiled = compiler(function(text, parameters))
     if len(expressions) == 1:
-        return [[_outcome(compiled, row) for row in rows]]
+        return [[outcome(compiled, row) for row in rows]]
     try:
         columns = [compiled(*row) for row in rows]
     except Exception:
@@ -48,7 +48,8 @@ def _together(expressions: list[str], parameters: str, rows: list[tuple], compil
     return [list(column) for column in zip(*columns)]
 
 
-def _outcome(f: Callable, row: tuple) -> object:
+def outcome(f: Callable, row: tuple) -> object:
+    """What a function gives for arguments; the exception, where it raises one."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -59,4 +60,4 @@ def _outcome(f: Callable, row: tuple) -> object:
 
 def wanted(expression: str, parameters: str, row: tuple) -> object:
     """What plain Python and NumPy give; the exception, where they raise one."""
-    return _outcome(function(expression, parameters), row)
+    return outcome(function(expression, parameters), row)

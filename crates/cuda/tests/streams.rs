@@ -231,6 +231,14 @@ fn hold(stream: &dyn Stream) -> mpsc::Sender<()> {
     held
 }
 
+/// Work on a buffer, which the stream comes to when what is returned is dropped.
+fn add_later(exe: &dyn Executable, buffer: &dyn Buffer, stream: &Arc<dyn Stream>) -> mpsc::Sender<()> {
+    let held = hold(&**stream);
+    add(exe, buffer, 1, &**stream);
+    buffer.used_on(Some(stream));
+    held
+}
+
 const PICKY: &str = "
 entry kernel @picky(%0 x: view<i64, 1, C, global>) {
   %1: i64 = 0
@@ -315,15 +323,9 @@ fn memory_is_freed_behind_the_work_of_threads_that_have_ended() {
     for of in [None, Some(&owner)] {
         let buffer = gpu.allocate(80, of).unwrap();
         gpu.synchronize().unwrap();
-        let used = |stream: &Arc<dyn Stream>| {
-            let held = hold(&**stream);
-            add(&*exe, &*buffer, 1, &**stream);
-            buffer.used_on(Some(stream));
-            held
-        };
-        let one = || used(&gpu.external_stream(PER_THREAD).unwrap());
+        let one = || add_later(&*exe, &*buffer, &gpu.external_stream(PER_THREAD).unwrap());
         let held = thread::scope(|scope| scope.spawn(one).join().unwrap());
-        drop(used(&user));
+        drop(add_later(&*exe, &*buffer, &user));
         drop(buffer);
         drop(held);
         gpu.synchronize().unwrap();
@@ -358,13 +360,7 @@ fn memory_is_freed_behind_the_work_of_ended_threads_on_other_devices() {
     let exe = kernel_on(other, ADD);
     let buffer = gpu.allocate(80, None).unwrap();
     gpu.synchronize().unwrap();
-    let one = || {
-        let own = other.external_stream(PER_THREAD).unwrap();
-        let held = hold(&*own);
-        add(&*exe, &*buffer, 1, &*own);
-        buffer.used_on(Some(&own));
-        held
-    };
+    let one = || add_later(&*exe, &*buffer, &other.external_stream(PER_THREAD).unwrap());
     let held = thread::scope(|scope| scope.spawn(one).join().unwrap());
     buffer.used_on(Some(&stream()));
     let released = thread::spawn(move || {
