@@ -2,15 +2,10 @@
 
 import ast
 import inspect
-import linecache
-import os
-import time
 from types import CodeType, FunctionType
 
+from weft import _texts
 from weft.errors import SourceError
-
-# A file changed after this moment may not be the one that was imported.
-_started = time.time()
 
 
 def source_of(function: FunctionType) -> tuple[str, int, str]:
@@ -19,29 +14,32 @@ def source_of(function: FunctionType) -> tuple[str, int, str]:
     Raises SourceError if there is no text, or if the file was edited since it was imported.
     """
     code = function.__code__
-    name = function.__name__
-    linecache.checkcache(code.co_filename)
-    if name == "<lambda>":
-        return code.co_filename, code.co_firstlineno, _lambda(code)
+    lines = _texts.lines_of(function)
+    if lines is None:
+        raise _edited(code) if _texts.was_edited(code) else _gone(function)
+    if code.co_name == "<lambda>":
+        return code.co_filename, code.co_firstlineno, _lambda(code, "".join(lines))
     try:
-        lines, first = _whole_block(code) or inspect.getsourcelines(code)
-    except (OSError, TypeError):
-        raise SourceError(
-            f"the source of {name} is not available: it was typed into an interactive session or made by exec. "
-            "Put the function into a file and import it (IPython and Jupyter cells work as they are)"
-        ) from None
+        block = _whole_block(code, lines) or inspect.getblock(lines[code.co_firstlineno - 1 :])
     except IndentationError:
         raise _edited(code) from None
-    if _changed_since_start(code.co_filename) and not _matches(code):
-        raise _edited(code)
-    return code.co_filename, first, "".join(lines)
+    return code.co_filename, code.co_firstlineno, "".join(block)
 
 
-def _lambda(code: CodeType) -> str:
+def _gone(function: FunctionType) -> SourceError:
+    how = {
+        "<stdin>": "it was typed into an interactive session or came through a pipe",
+        "<string>": "it was made by exec or eval of a string that is gone",
+    }
+    return SourceError(
+        f"the source of {function.__name__} is not available: {how.get(function.__code__.co_filename, 'there is no file of its name')}. "
+        "Put the function into a file and import it, or tell Python's linecache its text: "
+        "linecache.cache[name] = len(text), None, text.splitlines(True), name, and exec(compile(text, name, 'exec'))"
+    )
+
+
+def _lambda(code: CodeType, text: str) -> str:
     """The text of a lambda, in parentheses: that of its line which has this code."""
-    text = "".join(linecache.getlines(code.co_filename))
-    if not text:
-        raise SourceError("the source of a lambda is not available: it was typed into an interactive session or made by exec")
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
@@ -61,7 +59,7 @@ def _lambda(code: CodeType) -> str:
 def _is_code_of(code: CodeType, node: ast.Lambda) -> bool:
     """Whether the lambda has this code, as far as can be told without what is around it."""
     own = compile(ast.Expression(node), code.co_filename, "eval", dont_inherit=True).co_consts[0]
-    return _names(own) == _names(code) and _constants(own) == _constants(code) and _places(own) == _places(code)
+    return _names(own) == _names(code) and _texts.constants(own) == _texts.constants(code) and _places(own) == _places(code)
 
 
 def _places(code: CodeType) -> set[tuple[int | None, ...]]:
@@ -75,19 +73,14 @@ def _names(code: CodeType) -> set[str]:
     return {*code.co_names, *code.co_freevars, *code.co_varnames}
 
 
-def _constants(code: CodeType) -> list[str]:
-    return [repr(constant) for constant in code.co_consts if not isinstance(constant, CodeType)]
+def _whole_block(code: CodeType, lines: list[str]) -> list[str] | None:
+    """The lines of a function, where its last line of code and the indentation tell them.
 
-
-def _whole_block(code: CodeType) -> tuple[list[str], int] | None:
-    """The lines of a function and the number of the first, where its last line of code and the indentation tell them.
-
-    `inspect.getsourcelines` answers always, but its first answer takes 10 ms: it looks at every module there is.
+    `inspect.getblock` answers always, but takes the whole to pieces.
     """
-    lines = linecache.getlines(code.co_filename)
     first = code.co_firstlineno
     last = max((line for *_, line in code.co_lines() if line), default=first)
-    if not lines or last > len(lines):
+    if last > len(lines):
         return None
     indent = _indent(lines[first - 1])
     while last < len(lines) and (not lines[last].strip() or _indent(lines[last]) > indent):
@@ -102,7 +95,7 @@ def _whole_block(code: CodeType) -> tuple[list[str], int] | None:
         return None
     body = tree.body[0].body if indent and isinstance(tree.body[0], ast.If) else tree.body
     found = body[0] if len(body) == 1 else None
-    return (block, first) if isinstance(found, ast.FunctionDef) and found.name == code.co_name else None
+    return block if isinstance(found, ast.FunctionDef) and found.name == code.co_name else None
 
 
 def _indent(line: str) -> int:
@@ -114,34 +107,3 @@ def _edited(code: CodeType) -> SourceError:
         f"{code.co_filename}:{code.co_firstlineno}: the file was edited since {code.co_name} was imported, so its source is no "
         "longer the code that runs; import the module again"
     )
-
-
-def _changed_since_start(file: str) -> bool:
-    try:
-        return os.stat(file).st_mtime >= _started
-    except OSError:
-        return False
-
-
-def _matches(code: CodeType) -> bool:
-    """Whether the file still holds this very code: compiles it and looks the function up."""
-    text = "".join(linecache.getlines(code.co_filename))
-    try:
-        module = compile(text, code.co_filename, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError):
-        return False
-    return any(_same(code, other) for other in _codes(module))
-
-
-def _codes(code: CodeType) -> list[CodeType]:
-    found = [code]
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            found += _codes(constant)
-    return found
-
-
-def _same(a: CodeType, b: CodeType) -> bool:
-    if (a.co_name, a.co_firstlineno, a.co_code) != (b.co_name, b.co_firstlineno, b.co_code):
-        return False
-    return (a.co_names, a.co_varnames, a.co_freevars) == (b.co_names, b.co_varnames, b.co_freevars) and _constants(a) == _constants(b)

@@ -322,19 +322,6 @@ def test_kernel_names_outside_kernels():
     message(lambda: cuda.shared.array(3, np.float32), RuntimeError)
 
 
-def test_lambdas_without_source_say_what_to_do():
-    assert "interactive" in message(lambda: njit(eval("lambda x: x")), weft.SourceError)
-
-
-def test_functions_without_source_say_what_to_do():
-    namespace = {}
-    exec("def f(x): return x", namespace)
-    assert "file" in message(lambda: njit(namespace["f"]), weft.SourceError)
-    run = subprocess.run([sys.executable, "-c", "import weft\ndef f(x): return x\nweft.njit(f)"], capture_output=True, text=True)
-    # Since 3.13 Python keeps the text of -c.
-    assert "SourceError" in run.stderr if sys.version_info < (3, 13) else run.returncode == 0
-
-
 def test_decorating_something_else():
     message(lambda: njit(3), TypeError)
     message(lambda: njit("float65(int32)"), TypeError)

@@ -27,6 +27,8 @@ const VARKEYWORDS: u32 = 0x8;
 pub struct Captured {
     pub function: Py<PyFunction>,
     pub name: String,
+    /// Its name in the source, which it may have lost since.
+    defined_as: String,
     pub source: Source,
     /// Names of its parameters, keyword-only ones last.
     pub params: Vec<String>,
@@ -54,6 +56,7 @@ impl Captured {
         Ok(Captured {
             function: function.clone().unbind(),
             name: function.getattr("__name__")?.extract()?,
+            defined_as: code.getattr("co_name")?.extract()?,
             source: Source { file, first_line, text },
             defaults: defaults(function, &params, positional)?,
             params,
@@ -119,7 +122,7 @@ impl Captured {
             .filter_map(|(name, value)| Some((name.clone(), classify(value.as_ref()?.bind(py), frozen))))
             .collect();
         Ok(FunctionSource {
-            name: self.name.clone(),
+            name: self.defined_as.clone(),
             key: frozen.number(function),
             source: self.source.clone(),
             defaults,
