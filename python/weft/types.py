@@ -114,8 +114,17 @@ class EnumMember(Type):
 
     def __init__(self, member: Enum) -> None:
         """The one member."""
-        super().__init__(("e", member), str(member))
+        super().__init__(("o", member), str(member))
         self.member = member
+
+
+class Constant(Type):
+    """A function or a dtype as an argument: code is compiled for each."""
+
+    def __init__(self, value: Any) -> None:
+        """The one object."""
+        super().__init__(("o", value), getattr(value, "__name__", str(value)))
+        self.value = value
 
 
 def _bfloat16_dtype() -> np.dtype:
@@ -277,8 +286,8 @@ def from_spec(spec: Spec) -> Type:
     if tag == "t":
         items = [from_spec(item) for item in spec[1]]
         return NamedTuple(items, spec[2]) if len(spec) > 2 else Tuple(items)
-    if tag == "e":
-        return EnumMember(spec[1])
+    if tag == "o":
+        return EnumMember(spec[1]) if isinstance(spec[1], Enum) else Constant(spec[1])
     return none
 
 

@@ -109,7 +109,7 @@ def value(scope: Scope, depth: int) -> Expr:
     """Any expression."""
     if depth <= 0 or scope.rng.random() < 0.15:
         return leaf(scope)
-    makers = (_binary, _binary, _binary, _unary, _compare, _boolean, _choice, _function, _function, _builtin, _call)
+    makers = (_binary, _binary, _binary, _unary, _compare, _boolean, _choice, _function, _function, _builtin, _call, _applied)
     for _ in range(4):
         made = scope.rng.choice(makers)(scope, depth - 1)
         if made is not None:
@@ -329,6 +329,23 @@ def _call(scope: Scope, depth: int) -> Expr | None:
     return None if text is None else Expr(text, callee.gives[0])
 
 
+def _applied(scope: Scope, depth: int) -> Expr | None:
+    """A lambda called where it stands, or by a function that it is given to; a function given to that one."""
+    rng = scope.rng
+    if rng.random() < 0.6:
+        return None
+    plain = [c for c in scope.callees if len(c.gives) == len(c.params) == 1 and not c.params[0][1].endswith("[]")]
+    if plain and scope.applies and rng.random() < 0.4:
+        callee = rng.choice(plain)
+        return Expr(f"{scope.applies}({callee.name}, {tame(of_kind(scope, callee.params[0][1], depth)).text})", callee.gives[0])
+    given, name = tame(value(scope, depth)), scope.fresh("p")
+    seen = {n: kind for n, kind in scope.numbers.items() if n not in scope.unset}
+    made = tame(value(scope.inner(numbers=seen | {name: given.kind}), depth))
+    if scope.applies and rng.random() < 0.6:
+        return Expr(f"{scope.applies}(lambda {name}: {made.text}, {given.text})", made.kind)
+    return Expr(f"(lambda {name}: {made.text})({given.text})", made.kind)
+
+
 def call(scope: Scope, callee: object, depth: int) -> str | None:
     """The text of a call; nothing if there is no array to give it."""
     rng = scope.rng
@@ -347,4 +364,6 @@ def call(scope: Scope, callee: object, depth: int) -> str | None:
             text = tame(of_kind(scope, kind, depth)).text
         by_name = by_name or rng.random() < 0.15
         texts.append(f"{name}={text}" if by_name else text)
+    if callee.rest and given == len(callee.params) and not by_name:
+        texts += [tame(of_kind(scope, callee.rest, depth)).text for _ in range(rng.randrange(4))]
     return f"{callee.name}({', '.join(texts)})"

@@ -20,6 +20,7 @@ def kernel(rng: random.Random) -> tuple[str, list[Input]]:
 
     scope = Scope(rng, kernel=True, raises=False)
     lines = programs.globals_of(scope)
+    lines += programs.applier(scope, decorator="@cuda.jit(device=True, fma=False)")
     for _ in range(rng.randrange(2)):
         lines += programs.helper(scope, decorator="@cuda.jit(device=True, fma=False)")
     blocks, threads = rng.choice([(1, 1), (1, 32), (3, 33), (2, 64), (4, 7), (1, 100), (2, (8, 4)), ((2, 2), (5, 3))])

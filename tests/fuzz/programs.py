@@ -11,7 +11,7 @@ import numpy as np
 from fuzz import expressions as ex
 from fuzz import kernels
 from fuzz.inputs import Input, number, random_array, random_number
-from fuzz.kinds import INTEGERS, STRONG, WEAK
+from fuzz.kinds import COMPLEX, INTEGERS, STRONG, WEAK
 from fuzz.scope import Array, Callee, Scope
 from fuzz.statements import Body
 
@@ -37,6 +37,7 @@ def host(rng: random.Random) -> tuple[str, list[Input]]:
     """Functions that call each other, globals and closures, and a main function that is compiled."""
     scope = Scope(rng)
     lines = globals_of(scope)
+    lines += applier(scope)
     for _ in range(rng.randrange(3)):
         lines += helper(scope, closed=rng.random() < 0.25)
     inputs = parameters(scope)
@@ -53,6 +54,14 @@ def host(rng: random.Random) -> tuple[str, list[Input]]:
     lines += body.lines
     lines.append(f"    return ({', '.join(names[:5])},)" if names else "    return 0")
     return "\n".join(lines) + "\n", inputs
+
+
+def applier(scope: Scope, decorator: str = "@njit") -> list[str]:
+    """A function that calls another one."""
+    if scope.rng.random() < 0.6:
+        return []
+    scope.applies = scope.fresh("apply")
+    return [decorator, f"def {scope.applies}(f, x):", "    return f(x)"]
 
 
 def globals_of(scope: Scope) -> list[str]:
@@ -103,7 +112,19 @@ def helper(scope: Scope, closed: bool = False, decorator: str = "@njit") -> list
         at = len(params) - 1 - defaults
         header[at] += f"={ex.literal(rng, params[at][1]).text}"
         defaults += 1
+    rest = rng.choice([k for k in STRONG if k not in ("bool_", *COMPLEX)]) if rng.random() < 0.15 else ""
+    more, total = scope.fresh("r"), scope.fresh("s")
+    if rest:
+        header.append(f"*{more}")
+        inner.numbers[total] = rest
     lines = [decorator, f"def {name}({', '.join(header)}):"]
+    if rest:
+        each = scope.fresh("e")
+        lines += [
+            f"    {total} = np.{rest}(len({more}))",
+            f"    for {each} in {more}:",
+            f"        {total} = {total} * np.{rest}(3) - {each}",
+        ]
     if closed:
         captured, kind = scope.fresh("c"), rng.choice(STRONG + WEAK)
         array = kind in STRONG and rng.random() < 0.5
@@ -121,7 +142,7 @@ def helper(scope: Scope, closed: bool = False, decorator: str = "@njit") -> list
         lines = [f"def {outer}({captured}):", *("    " + line for line in lines), f"    return {name}"]
         given = ", ".join(ex.literal(rng, kind).text for _ in range(3))
         lines.append(f"{name} = {outer}(np.array([{given}], np.{kind}))" if array else f"{name} = {outer}({ex.literal(rng, kind).text})")
-    scope.callees.append(Callee(name, tuple(params), defaults, gives))
+    scope.callees.append(Callee(name, tuple(params), defaults, gives, rest))
     return lines
 
 
@@ -187,7 +208,7 @@ def parallel_loop(body: Body) -> None:
 def ufunc(rng: random.Random) -> tuple[str, list[Input]]:
     """A function of numbers that `vectorize` makes a ufunc of, called with arrays that broadcast."""
     scope = Scope(rng, raises=False, kernel=True)
-    lines = globals_of(scope)
+    lines = globals_of(scope) + applier(scope)
     for _ in range(rng.randrange(2)):
         lines += helper(scope)
     kinds = [rng.choice(STRONG) for _ in range(rng.randint(1, 3))]

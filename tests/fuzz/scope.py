@@ -42,6 +42,8 @@ class Callee:
     defaults: int
     gives: tuple[str, ...]
     """The kind of the result, or the kinds of the items of the tuple it is."""
+    rest: str = ""
+    """The kind of any more arguments it takes, as `*rest`."""
 
 
 @dataclass
@@ -51,7 +53,11 @@ class Scope:
     rng: random.Random
     numbers: dict[str, str] = field(default_factory=dict)
     fixed: set[str] = field(default_factory=set)
-    """Numbers that are not assigned to: globals, loop variables."""
+    """Numbers that are not assigned to: globals, loop variables, and what a function inside another one reads from around it."""
+    held: set[str] = field(default_factory=set)
+    """Numbers whose kind stays: functions inside this one read them."""
+    unset: set[str] = field(default_factory=set)
+    """Numbers that may have no value."""
     arrays: dict[str, Array] = field(default_factory=dict)
     tuples: dict[str, tuple[str, ...]] = field(default_factory=dict)
     records: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -59,6 +65,8 @@ class Scope:
     fields: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Those of the tuples that are named ones."""
     callees: list[Callee] = field(default_factory=list)
+    applies: str = ""
+    """The name of a function that calls its first argument with its second."""
     kernel: bool = False
     raises: bool = True
     """Whether the code may raise: kernels and parallel loops say nothing of which thread came first."""
@@ -67,7 +75,7 @@ class Scope:
     def inner(self, **changes: object) -> Scope:
         """A scope for a block."""
         own = {"numbers": dict(self.numbers), "fixed": set(self.fixed), "arrays": dict(self.arrays)}
-        return replace(self, **own | {"tuples": dict(self.tuples), "fields": dict(self.fields)} | changes)
+        return replace(self, **own | {"tuples": dict(self.tuples), "fields": dict(self.fields), "callees": list(self.callees)} | changes)
 
     def fresh(self, stem: str) -> str:
         """A name not used yet."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from fuzz import arrays
 from fuzz import expressions as ex
-from fuzz.kinds import COMPLEX, result
+from fuzz.kinds import COMPLEX, STRONG, WEAK, result
 from fuzz.scope import MOST, Callee, Scope
 
 _STEP = "    "
@@ -50,6 +50,8 @@ class Body:
             makers += [self.whole_array] * 9
         if self.scope.raises and self.rng.random() < 0.06:
             makers += [self.perhaps_unset]
+        if self.indent < 4 and self.rng.random() < 0.15:
+            makers += [self.local_function] * 4
         if nested and self.loops:
             makers += [self.jump]
         if nested and self.gives and self.rng.random() < 0.3:
@@ -68,7 +70,8 @@ class Body:
         free = [name for name in self.scope.numbers if name not in self.scope.fixed]
         if free and self.rng.random() < 0.5:
             name = self.rng.choice(free)
-            made = self.expr(None if self.indent == 1 and self.rng.random() < 0.3 else self.scope.numbers[name])
+            same = self.indent > 1 or name in self.scope.held or self.rng.random() < 0.7
+            made = self.expr(self.scope.numbers[name] if same else None)
         else:
             name, made = self.scope.fresh("v"), self.expr()
         self.say(f"{name} = {made.text}")
@@ -101,6 +104,29 @@ class Body:
             self.say(f"{_STEP}pass")
             kind = "int"
         self.scope.numbers[name] = kind
+        self.scope.unset.add(name)
+
+    def local_function(self) -> None:
+        """A function inside this one, which reads its variables as they are at each call, and writes to its arrays."""
+        rng, scope = self.rng, self.scope
+        name, params = scope.fresh("g"), [(scope.fresh("p"), rng.choice(STRONG + WEAK)) for _ in range(rng.randrange(3))]
+        seen = {n: kind for n, kind in scope.numbers.items() if n not in scope.unset}
+        scope.held |= set(seen)
+        header, defaults = [n for n, _ in params], 0
+        if params and rng.random() < 0.3 and params[-1][1] in WEAK:
+            header[-1] += f"={ex.literal(rng, params[-1][1]).text}"
+            defaults = 1
+        gives = tuple(rng.choice(STRONG + WEAK) for _ in range(1 if rng.random() < 0.8 else 2))
+        inner = scope.inner(numbers=seen | dict(params), fixed=set(seen), held=set(), unset=set())
+        if rng.random() < 0.3 and len(gives) == 1:
+            self.say(f"{name} = lambda {', '.join(header)}: {ex.tame(ex.of_kind(inner, gives[0], 2)).text}")
+        else:
+            body = Body(inner, depth=2, gives=gives, indent=self.indent + 1)
+            body.statements(rng.randint(0, 3))
+            self.say(f"def {name}({', '.join(header)}):")
+            self.lines += body.lines
+            self.say(f"{_STEP}return {body.results()}")
+        scope.callees.append(Callee(name, tuple(params), defaults, gives))
 
     def augment(self) -> None:
         """`v op= x`, where that leaves the variable's kind as it is."""

@@ -93,14 +93,6 @@ def test_number_of_arguments():
     assert "^" in message(g, weft.ArgumentError)
 
 
-def test_variadic_functions_are_refused():
-    @njit
-    def f(*args):
-        return args
-
-    assert "*args" in message(lambda: f(1), weft.UnsupportedError)
-
-
 def test_wrong_rank():
     @njit
     def f(a):

@@ -7,6 +7,7 @@ use weft_ir::{ConstArray, ConstId, FuncId, FuncKind, Function, Module, Scalar, S
 
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::{self, Job};
+use crate::parse::{Parsed, parse};
 use crate::types::Ty;
 use crate::value::Val;
 use crate::{FunctionSource, Inferred, Options, Role};
@@ -30,8 +31,14 @@ pub type Res<T> = Result<T, Stop>;
 /// How deep calls may be nested: functions are compiled by recursion.
 const DEEPEST_CALLS: usize = 100;
 
+/// For how many rows of argument types one function is compiled in one compilation: types may grow from call to call without end.
+const MOST_SPECIALISATIONS: usize = 1000;
+
 /// How deep expressions, blocks and calls may be nested, all together: lowering walks them by recursion.
 pub const DEEPEST: usize = 400;
+
+/// Keys of functions inside others have this bit set, those of the host and the library have not.
+const INNER: u64 = 1 << 62;
 
 /// A function called from another one, as it was compiled for the call.
 #[derive(Clone)]
@@ -54,10 +61,10 @@ struct Specialisation {
     options: Options,
 }
 
-/// A function being compiled, for messages about recursion.
+/// A function being compiled.
 struct Frame {
-    key: u64,
     name: String,
+    what: Specialisation,
 }
 
 pub struct Compiler {
@@ -78,8 +85,13 @@ pub struct Compiler {
     functions: Vec<Function>,
     /// What became of each: an error, too, is found once, however many calls and rounds of inference ask for it.
     specialised: HashMap<Specialisation, Result<(FuncId, Ty), Box<Diagnostic>>>,
+    /// How often each function was compiled, by key.
+    counts: HashMap<u64, usize>,
     /// Functions that cannot do without the constants among their arguments.
     by_constants: HashSet<Specialisation>,
+    /// The functions found inside others, by the function and their place in its text: their keys, and by these their syntax.
+    inner: HashMap<(u64, u32), u64>,
+    trees: Vec<Rc<Parsed>>,
     stack: Vec<Frame>,
     /// How deep what is being lowered now is nested.
     pub depth: usize,
@@ -99,7 +111,10 @@ impl Compiler {
             made: HashMap::new(),
             functions: Vec::new(),
             specialised: HashMap::new(),
+            counts: HashMap::new(),
             by_constants: HashSet::new(),
+            inner: HashMap::new(),
+            trees: Vec::new(),
             stack: Vec::new(),
             depth: 0,
         }
@@ -117,6 +132,27 @@ impl Compiler {
             self.sources.push(source.clone());
         }
         id
+    }
+
+    /// The key of a function inside another one at a place, whose syntax is made where it is met first.
+    pub fn inner_key(&mut self, around: u64, place: u32, tree: impl FnOnce() -> Parsed) -> u64 {
+        if let Some(key) = self.inner.get(&(around, place)) {
+            return *key;
+        }
+        let key = INNER | self.trees.len() as u64;
+        self.trees.push(Rc::new(tree()));
+        self.inner.insert((around, place), key);
+        key
+    }
+
+    /// A function's syntax, and the number its spans carry.
+    pub fn tree(&mut self, function: &FunctionSource) -> Res<(Rc<Parsed>, SourceId)> {
+        let source = self.source_id(&function.source);
+        let tree = match function.key & INNER {
+            0 => parse(function, source)?,
+            _ => self.trees[(function.key & !INNER) as usize].clone(),
+        };
+        Ok((tree, source))
     }
 
     /// The module's copy of an array with a key.
@@ -202,9 +238,18 @@ impl Compiler {
             Some(Err(diag)) => return Err(called_from(Stop::Error(diag), function, args, call)),
             None => {}
         }
-        self.refuse_recursion(function, call)?;
+        self.refuse_recursion(what, &function.name, call)?;
         if self.stack.len() > DEEPEST_CALLS {
             let message = format!("calls are nested more than {DEEPEST_CALLS} functions deep here");
+            return Err(Diagnostic::new(DiagnosticKind::Unsupported, call, message).into());
+        }
+        let count = self.counts.entry(what.key).or_default();
+        *count += 1;
+        if *count > MOST_SPECIALISATIONS {
+            let message = format!(
+                "'{}' is called for more than {MOST_SPECIALISATIONS} rows of argument types",
+                function.name
+            );
             return Err(Diagnostic::new(DiagnosticKind::Unsupported, call, message).into());
         }
         let given = if by_constants {
@@ -212,7 +257,12 @@ impl Compiler {
         } else {
             lower::Args::Call(args)
         };
+        self.stack.push(Frame {
+            name: function.name.clone(),
+            what: what.clone(),
+        });
         let done = self.specialise(function, given, FuncKind::Device, what.in_parallel, what.options);
+        self.stack.pop();
         if let Err(Stop::Error(diag)) = &done {
             self.specialised.insert(what.clone(), Err(diag.clone()));
         }
@@ -230,10 +280,6 @@ impl Compiler {
         options: Options,
     ) -> Res<(FuncId, Ty)> {
         self.checked |= options.checked;
-        self.stack.push(Frame {
-            key: function.key,
-            name: function.name.clone(),
-        });
         let job = Job {
             function: function.clone(),
             args,
@@ -241,20 +287,19 @@ impl Compiler {
             in_parallel,
             options,
         };
-        let result = lower::function(self, &job);
-        self.stack.pop();
-        let (function, ty) = result?;
+        let (function, ty) = lower::function(self, &job)?;
         self.functions.push(function);
         Ok((FuncId(self.functions.len() as u32 - 1), ty))
     }
 
-    fn refuse_recursion(&self, function: &FunctionSource, call: Span) -> Res<()> {
-        let Some(at) = self.stack.iter().position(|f| f.key == function.key) else {
+    /// A function that is called for the types it is being compiled for. For other types, or other functions among its arguments, it is another.
+    fn refuse_recursion(&self, what: &Specialisation, name: &str, call: Span) -> Res<()> {
+        let Some(at) = self.stack.iter().position(|f| f.what == *what) else {
             return Ok(());
         };
         let chain: Vec<&str> = self.stack[at..].iter().map(|f| f.name.as_str()).collect();
-        let message = format!("'{}' calls itself, and recursion cannot be compiled", function.name);
-        let chain = format!("the chain of calls: {} -> {}", chain.join(" -> "), function.name);
+        let message = format!("'{name}' calls itself, and recursion cannot be compiled");
+        let chain = format!("the chain of calls: {} -> {name}", chain.join(" -> "));
         let diag = Diagnostic::new(DiagnosticKind::Unsupported, call, message).caret(chain);
         Err(diag
             .help("write it as a loop, with a local array as the stack where one is needed")
@@ -276,6 +321,7 @@ impl Compiler {
 fn has_constant(arg: &Val) -> bool {
     match arg {
         Val::Tuple(items) => items.iter().any(has_constant),
+        Val::Closure(closure) => closure.handed().iter().any(has_constant),
         _ => arg.integer_constant().is_some(),
     }
 }
@@ -283,6 +329,7 @@ fn has_constant(arg: &Val) -> bool {
 fn list_constants(arg: &Val, into: &mut Vec<Option<i128>>) {
     match arg {
         Val::Tuple(items) => items.iter().for_each(|item| list_constants(item, into)),
+        Val::Closure(closure) => closure.handed().iter().for_each(|item| list_constants(item, into)),
         _ => into.push(arg.integer_constant()),
     }
 }

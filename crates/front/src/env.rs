@@ -19,8 +19,8 @@ pub trait Environment {
         None
     }
 
-    /// The member of an enumeration that an argument is.
-    fn member(&self, key: u64) -> Option<Rc<EnumMember>> {
+    /// The object that an argument is.
+    fn argument(&self, key: u64) -> Option<Object> {
         let _ = key;
         None
     }
@@ -114,10 +114,11 @@ pub enum ArgType {
     Strong(Scalar),
     Array(weft_ir::ViewType),
     Tuple(Items<ArgType>),
-    /// A member of an enumeration that is no number: its key, and how it is shown. The function's environment knows it.
-    Member {
+    /// What code is compiled for, to which it is a constant: a function, or a member of an enumeration that is no number. Its key,
+    /// and how it is shown. The function's environment knows it.
+    Object {
         key: u64,
-        path: String,
+        shown: String,
     },
     None,
 }

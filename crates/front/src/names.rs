@@ -1,9 +1,9 @@
-//! Which names a function assigns, how often and how deep: the assigned ones are its local variables.
+//! Which names a function assigns, how often and how deep: the assigned ones are its local variables; and which it takes from around it.
 
 use std::collections::HashMap;
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{Expr, Parameters, Stmt};
 
 use crate::parse::{Body, Parsed};
 
@@ -69,7 +69,8 @@ impl Visitor<'_> for Names {
                 self.target(&s.target);
                 self.depth -= 1;
             }
-            Stmt::FunctionDef(_) | Stmt::ClassDef(_) => return,
+            Stmt::FunctionDef(def) => return self.add(&def.name),
+            Stmt::ClassDef(_) => return,
             _ => {}
         }
         let compound = matches!(
@@ -95,5 +96,60 @@ impl Visitor<'_> for Names {
             _ => {}
         }
         visitor::walk_expr(self, expr);
+    }
+}
+
+/// The names that a function reads and does not assign, functions inside it included, in the order of the text.
+pub fn free(parsed: &Parsed) -> Vec<String> {
+    let mut free = Free {
+        own: assigned(parsed),
+        found: Vec::new(),
+        shift: parsed.shift,
+    };
+    match &parsed.body {
+        Body::Block(stmts) => visitor::walk_body(&mut free, stmts),
+        Body::Lambda(expr) => free.visit_expr(expr),
+    }
+    free.found
+}
+
+struct Free {
+    own: HashMap<String, Count>,
+    found: Vec<String>,
+    shift: u32,
+}
+
+impl Free {
+    fn read(&mut self, name: &str) {
+        if !self.own.contains_key(name) && !self.found.iter().any(|found| found == name) {
+            self.found.push(name.to_owned());
+        }
+    }
+
+    fn inner(&mut self, parsed: &Parsed, parameters: Option<&Parameters>) {
+        for default in parameters.into_iter().flat_map(|p| p.iter_non_variadic_params()) {
+            default.default.iter().for_each(|value| self.visit_expr(value));
+        }
+        free(parsed).iter().for_each(|name| self.read(name));
+    }
+}
+
+impl Visitor<'_> for Free {
+    fn visit_stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::FunctionDef(def) => self.inner(&Parsed::of_def(def, self.shift), Some(&def.parameters)),
+            Stmt::ClassDef(_) => {}
+            _ => visitor::walk_stmt(self, stmt),
+        }
+    }
+
+    fn visit_annotation(&mut self, _: &Expr) {}
+
+    fn visit_expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Name(name) => self.read(&name.id),
+            Expr::Lambda(lambda) => self.inner(&Parsed::of_lambda(lambda, self.shift), lambda.parameters.as_deref()),
+            _ => visitor::walk_expr(self, expr),
+        }
     }
 }

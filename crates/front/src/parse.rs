@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Expr, ExprLambda, ModModule, Parameters, Stmt};
+use ruff_python_ast::{Expr, ExprLambda, ModModule, Parameters, Stmt, StmtFunctionDef};
 use ruff_python_parser::parse_module;
 use ruff_text_size::{Ranged, TextRange};
 use weft_ir::{SourceId, Span};
@@ -34,11 +34,63 @@ pub enum Body {
 pub struct Param {
     pub name: String,
     pub range: TextRange,
-    pub keyword_only: bool,
-    pub positional_only: bool,
+    pub kind: ParamKind,
+}
+
+/// How a parameter gets its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    /// A variable of the function around it, which a call does not name.
+    Captured,
+    PositionalOnly,
+    Positional,
+    KeywordOnly,
+    /// `*args`: a tuple of the positional arguments that are left.
+    Variadic,
+}
+
+impl ParamKind {
+    pub const fn by_position(self) -> bool {
+        matches!(self, ParamKind::PositionalOnly | ParamKind::Positional)
+    }
+
+    pub const fn by_name(self) -> bool {
+        matches!(self, ParamKind::Positional | ParamKind::KeywordOnly)
+    }
 }
 
 impl Parsed {
+    /// A `def` inside another function; its syntax is of that one's text.
+    pub fn of_def(def: &StmtFunctionDef, shift: u32) -> Parsed {
+        Parsed {
+            params: params(&def.parameters),
+            body: Body::Block(def.body.to_vec()),
+            range: def.name.range(),
+            shift,
+        }
+    }
+
+    pub fn of_lambda(lambda: &ExprLambda, shift: u32) -> Parsed {
+        Parsed {
+            params: lambda.parameters.as_deref().map(params).unwrap_or_default(),
+            body: Body::Lambda((*lambda.body).clone()),
+            range: lambda.range(),
+            shift,
+        }
+    }
+
+    /// The same with variables of the function around it as its first parameters.
+    pub fn capturing(mut self, names: Vec<String>) -> Parsed {
+        let range = self.range;
+        let captured = names.into_iter().map(|name| Param {
+            name,
+            range,
+            kind: ParamKind::Captured,
+        });
+        self.params.splice(0..0, captured);
+        self
+    }
+
     pub fn span(&self, source: SourceId, range: TextRange) -> Span {
         let at = |offset: u32| offset.saturating_sub(self.shift);
         Span {
@@ -98,7 +150,7 @@ fn parse_text(text: &str, name: &str, source: SourceId) -> Result<Parsed, Diagno
     find_lambda(&module, name, whole, shift)
 }
 
-fn find_def<'a>(body: &'a [Stmt], name: &str) -> Option<&'a ruff_python_ast::StmtFunctionDef> {
+fn find_def<'a>(body: &'a [Stmt], name: &str) -> Option<&'a StmtFunctionDef> {
     body.iter().find_map(|stmt| match stmt {
         Stmt::FunctionDef(def) if def.name.as_str() == name || name.is_empty() => Some(def),
         Stmt::If(branch) => find_def(&branch.body, name),
@@ -106,36 +158,43 @@ fn find_def<'a>(body: &'a [Stmt], name: &str) -> Option<&'a ruff_python_ast::Stm
     })
 }
 
-fn function_def(def: &ruff_python_ast::StmtFunctionDef, source: SourceId, shift: u32) -> Result<Parsed, Diagnostic> {
-    let parsed = Parsed {
-        params: params(&def.parameters),
-        body: Body::Block(def.body.to_vec()),
-        range: def.name.range(),
-        shift,
-    };
-    let refuse = |what: &str| {
-        let span = parsed.span(source, def.name.range());
-        Err(Diagnostic::new(DiagnosticKind::Unsupported, span, what))
-    };
+fn function_def(def: &StmtFunctionDef, source: SourceId, shift: u32) -> Result<Parsed, Diagnostic> {
+    let parsed = Parsed::of_def(def, shift);
+    let span = parsed.span(source, parsed.range);
     if def.is_async {
-        return refuse("an async function cannot be compiled");
+        return Err(Diagnostic::new(
+            DiagnosticKind::Unsupported,
+            span,
+            "an async function cannot be compiled",
+        ));
     }
-    if def.parameters.vararg.is_some() || def.parameters.kwarg.is_some() {
-        return refuse("a function with *args or **kwargs cannot be compiled");
-    }
+    refuse_kwargs(Some(&def.parameters), span)?;
     Ok(parsed)
 }
 
+/// Refuses `**kwargs`, of which nobody could say which names they hold.
+pub fn refuse_kwargs(parameters: Option<&Parameters>, span: Span) -> Result<(), Diagnostic> {
+    match parameters.and_then(|p| p.kwarg.as_ref()) {
+        None => Ok(()),
+        Some(_) => Err(
+            Diagnostic::new(DiagnosticKind::Unsupported, span, "a function with **kwargs cannot be compiled")
+                .help("name its parameters; those behind a * are given by name"),
+        ),
+    }
+}
+
+/// In the order of Python's own: `*args` comes behind those given by name only.
 fn params(parameters: &Parameters) -> Vec<Param> {
-    let positional = parameters.posonlyargs.iter().map(|p| (p, false, true));
-    let plain = parameters.args.iter().map(|p| (p, false, false));
-    let keyword = parameters.kwonlyargs.iter().map(|p| (p, true, false));
-    let all = positional.chain(plain).chain(keyword);
-    all.map(|(p, keyword_only, positional_only)| Param {
-        name: p.parameter.name.to_string(),
-        range: p.parameter.name.range(),
-        keyword_only,
-        positional_only,
+    let of_kind = |kind| move |p: &ruff_python_ast::ParameterWithDefault| (p.parameter.clone(), kind);
+    let positional_only = parameters.posonlyargs.iter().map(of_kind(ParamKind::PositionalOnly));
+    let positional = parameters.args.iter().map(of_kind(ParamKind::Positional));
+    let by_name = parameters.kwonlyargs.iter().map(of_kind(ParamKind::KeywordOnly));
+    let variadic = parameters.vararg.iter().map(|p| ((**p).clone(), ParamKind::Variadic));
+    let all = positional_only.chain(positional).chain(by_name).chain(variadic);
+    all.map(|(p, kind)| Param {
+        name: p.name.to_string(),
+        range: p.name.range(),
+        kind,
     })
     .collect()
 }
@@ -145,10 +204,11 @@ struct Lambdas(Vec<ExprLambda>);
 
 impl Visitor<'_> for Lambdas {
     fn visit_expr(&mut self, expr: &Expr) {
-        if let Expr::Lambda(lambda) = expr {
-            self.0.push(lambda.clone());
+        match expr {
+            // Those inside it are its own.
+            Expr::Lambda(lambda) => self.0.push(lambda.clone()),
+            _ => visitor::walk_expr(self, expr),
         }
-        visitor::walk_expr(self, expr);
     }
 }
 
@@ -157,12 +217,10 @@ fn find_lambda(module: &ModModule, name: &str, whole: Span, shift: u32) -> Resul
     visitor::walk_body(&mut found, &module.body);
     let unsupported = |message: String| Diagnostic::new(DiagnosticKind::Unsupported, whole, message);
     match found.0.as_slice() {
-        [lambda] => Ok(Parsed {
-            params: lambda.parameters.as_deref().map(params).unwrap_or_default(),
-            body: Body::Lambda((*lambda.body).clone()),
-            range: lambda.range(),
-            shift,
-        }),
+        [lambda] => {
+            refuse_kwargs(lambda.parameters.as_deref(), whole)?;
+            Ok(Parsed::of_lambda(lambda, shift))
+        }
         [] => Err(unsupported(format!("the source holds no function '{name}'"))),
         _ => Err(
             unsupported("several lambdas stand in one statement, so it is not clear which one is meant".into())

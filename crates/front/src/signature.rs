@@ -74,7 +74,7 @@ fn cost(want: &ArgType, have: &ArgType) -> Option<u32> {
             Some(items + class)
         }
         (ArgType::None, ArgType::None) => Some(0),
-        (ArgType::Member { .. }, _) if want == have => Some(0),
+        (ArgType::Object { .. }, _) if want == have => Some(0),
         _ => None,
     }
 }
@@ -143,7 +143,7 @@ pub fn show_one(ty: &ArgType) -> String {
         ArgType::Weak(_) => "complex".into(),
         ArgType::Strong(s) => s.numpy_name().into(),
         ArgType::Tuple(items) => format!("{}{}", items.class().map_or("", |class| &class.name), show(items)),
-        ArgType::Member { path, .. } => path.clone(),
+        ArgType::Object { shown, .. } => shown.clone(),
         ArgType::None => "None".into(),
         ArgType::Array(v) => show_array(v),
     }

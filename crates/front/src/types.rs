@@ -78,6 +78,13 @@ pub enum Static {
     Path(String),
     /// A function to compile: its key, its name, and what its decorator asked for.
     Function(u64, String, Option<Rc<Decorated>>),
+    /// A function made inside another one: likewise, and the types of what it was handed on with.
+    Closure {
+        key: u64,
+        name: String,
+        decorated: Option<Rc<Decorated>>,
+        captured: Vec<Ty>,
+    },
     /// An enumeration: its key and name.
     Enum(u64, String),
     /// A member of one: its key and how it is shown.
@@ -87,6 +94,8 @@ pub enum Static {
     /// A class of exceptions: the host's number for it and its name.
     Exception(u32, String),
     Ellipsis,
+    /// An object that the host passes: its key and how it is shown.
+    Argument(u64, String),
     /// Something of the host language that means nothing here: its key and its Python type.
     Other(u64, String),
     /// What can be used where it stands but not kept: a range, a method, a formatted string.
@@ -133,7 +142,7 @@ impl Ty {
             ArgType::Strong(s) => Ty::Num(Num::strong(*s)),
             ArgType::Array(v) => Ty::View(*v),
             ArgType::Tuple(items) => Ty::Tuple(items.map(Ty::from_arg)),
-            ArgType::Member { key, path } => Ty::Static(Static::Member(*key, path.clone())),
+            ArgType::Object { key, shown } => Ty::Static(Static::Argument(*key, shown.clone())),
             ArgType::None => Ty::None,
         }
     }
@@ -182,9 +191,10 @@ impl fmt::Display for Static {
             Static::Str(_) => f.write_str("str"),
             Static::Dtype(s) => write!(f, "the type {}", s.numpy_name()),
             Static::Path(p) => write!(f, "'{p}'"),
-            Static::Function(_, name, _) => write!(f, "the function '{name}'"),
+            Static::Function(_, name, _) | Static::Closure { name, .. } => write!(f, "the function '{name}'"),
             Static::Enum(_, name) => write!(f, "the enumeration '{name}'"),
             Static::Member(_, path) => write!(f, "the constant '{path}'"),
+            Static::Argument(_, shown) => write!(f, "'{shown}'"),
             Static::TupleClass(_, name) => write!(f, "the class '{name}'"),
             Static::Ellipsis => f.write_str("..."),
             Static::Exception(_, name) => write!(f, "the exception '{name}'"),

@@ -27,6 +27,8 @@ pub enum Val {
     /// A module or function the front end knows.
     Path(String),
     Function(Rc<FunctionSource>),
+    /// A function made inside another one.
+    Closure(Rc<Closure>),
     Enum(Rc<EnumClass>),
     Member(Rc<EnumMember>),
     /// A class of exceptions, which can be raised: the host's number and its name.
@@ -39,6 +41,42 @@ pub enum Val {
     Format(Vec<Val>),
     /// Anything else: its key and its Python type.
     Other(u64, String),
+}
+
+/// A function made inside another one, and what it has from there.
+#[derive(Clone)]
+pub struct Closure {
+    pub function: Rc<FunctionSource>,
+    /// The variables around it that it reads.
+    pub names: Vec<String>,
+    /// Their values, where it was handed to another function. In the function that made it they are read at each call, as in Python.
+    pub captured: Option<Vec<Val>>,
+    /// Constants, by parameter.
+    pub defaults: Vec<(String, Val)>,
+}
+
+impl Closure {
+    /// The same function with other values of what it captures.
+    pub fn with(&self, captured: Vec<Val>) -> Val {
+        Val::Closure(Rc::new(Closure {
+            captured: Some(captured),
+            ..self.clone()
+        }))
+    }
+
+    /// How many functions and values it holds.
+    pub fn size(&self) -> usize {
+        let of = |val: &Val| match val {
+            Val::Closure(inner) => inner.size(),
+            _ => 1,
+        };
+        self.handed().iter().map(of).fold(1, usize::saturating_add)
+    }
+
+    /// The values that it was handed on with.
+    pub fn handed(&self) -> &[Val] {
+        self.captured.as_deref().unwrap_or_default()
+    }
 }
 
 /// Something to loop over.
@@ -171,6 +209,12 @@ impl Val {
             Val::Dtype(s) => Ty::Static(Static::Dtype(*s)),
             Val::Path(p) => Ty::Static(Static::Path(p.clone())),
             Val::Function(f) => Ty::Static(Static::Function(f.key, f.name.clone(), f.decorated.clone())),
+            Val::Closure(c) => Ty::Static(Static::Closure {
+                key: c.function.key,
+                name: c.function.name.clone(),
+                decorated: c.function.decorated.clone(),
+                captured: c.handed().iter().map(Val::ty).collect(),
+            }),
             Val::Enum(class) => Ty::Static(Static::Enum(class.key, class.name.clone())),
             Val::Member(member) => Ty::Static(Static::Member(member.key, member.path.clone())),
             Val::Exception(number, name) => Ty::Static(Static::Exception(*number, name.clone())),

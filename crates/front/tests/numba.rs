@@ -48,7 +48,7 @@ fn shown(ty: &ArgType) -> String {
         ArgType::Strong(s) | ArgType::Weak(s) => s.numpy_name().into(),
         ArgType::Array(v) => format!("{}[{}]", shown(&ArgType::Strong(v.elem)), v.rank),
         ArgType::Tuple(items) => format!("({})", items.iter().map(shown).collect::<Vec<_>>().join(" ")),
-        ArgType::Member { .. } | ArgType::None => "none".into(),
+        ArgType::Object { .. } | ArgType::None => "none".into(),
     }
 }
 

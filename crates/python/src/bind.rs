@@ -10,9 +10,9 @@ use weft_runtime::HostArray;
 use crate::array::{DeviceArray, Memory};
 use crate::errors;
 use crate::key::{self, Key};
-use crate::members;
 use crate::named;
 use crate::numpy::Numpy;
+use crate::objects;
 
 /// The arguments of one call: their types as a key, their values as slots, and where the elements of arrays are.
 #[derive(Debug, Default)]
@@ -213,8 +213,8 @@ fn bind_other(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> Strin
         // Of CuPy, PyTorch or Numba.
         let array = object.py().import("weft.cuda")?.call_method1("as_cuda_array", (object,))?;
         array.cast::<DeviceArray>()?.get().bind(object.py(), args);
-    } else if let Some(member) = members::number(object) {
-        args.key.push(key::member(member));
+    } else if let Some(number) = objects::number(object) {
+        args.key.push(key::object(number));
     } else {
         return Err(refuse(object, &name()));
     }
@@ -253,7 +253,7 @@ fn refuse(object: &Bound<'_, PyAny>, name: &str) -> PyErr {
     let help = if is_array_like {
         format!("pass np.asarray({name}), or a tuple of numbers")
     } else {
-        "Weft takes numbers, NumPy scalars and arrays, members of enumerations, and tuples of them".into()
+        "Weft takes numbers, NumPy scalars and arrays, functions, members of enumerations, and tuples of them".into()
     };
     errors::typing(object.py(), format!("argument {name} is a {ty}, which has no type in Weft; {help}"))
 }

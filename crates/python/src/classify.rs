@@ -15,8 +15,8 @@ use weft_ir::{Scalar, Source};
 use crate::dispatcher::Dispatcher;
 use crate::errors;
 use crate::frozen::Frozen;
-use crate::members;
 use crate::numpy::Numpy;
+use crate::objects;
 use crate::slots::Number;
 
 /// `co_flags` of a function with `*args` and `**kwargs`.
@@ -37,8 +37,10 @@ pub struct Captured {
     positional_only: usize,
     /// The default value of each parameter that has one.
     pub defaults: Vec<Option<Py<PyAny>>>,
-    /// It has `*args` or `**kwargs`.
+    /// Its last parameter is `*args`.
     pub variadic: bool,
+    /// It has `**kwargs`.
+    keywords: bool,
 }
 
 impl Captured {
@@ -51,8 +53,9 @@ impl Captured {
         let positional: usize = code.getattr("co_argcount")?.extract()?;
         let count = positional + code.getattr("co_kwonlyargcount")?.extract::<usize>()?;
         let mut params: Vec<String> = code.getattr("co_varnames")?.extract()?;
-        params.truncate(count);
         let flags: u32 = code.getattr("co_flags")?.extract()?;
+        let variadic = flags & VARARGS != 0;
+        params.truncate(count + usize::from(variadic));
         Ok(Captured {
             function: function.clone().unbind(),
             name: function.getattr("__name__")?.extract()?,
@@ -62,7 +65,8 @@ impl Captured {
             params,
             positional,
             positional_only: code.getattr("co_posonlyargcount")?.extract()?,
-            variadic: flags & (VARARGS | VARKEYWORDS) != 0,
+            variadic,
+            keywords: flags & VARKEYWORDS != 0,
         })
     }
 
@@ -70,28 +74,34 @@ impl Captured {
     pub fn arrange<'py>(&self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let py = args.py();
         let wrong = |message: String| errors::new(py, "ArgumentError", format!("{}() {message}", self.name));
-        if self.variadic {
+        if self.keywords {
             return Err(errors::unsupported(
                 py,
-                format!(
-                    "{}() has *args or **kwargs; Weft compiles functions of a fixed number of arguments",
-                    self.name
-                ),
+                format!("{}() has **kwargs; Weft compiles functions whose parameters have names", self.name),
             ));
         }
         let (count, most) = (self.params.len(), self.positional);
-        if args.len() > most {
+        let rest = if self.variadic {
+            args.get_slice(most, args.len())
+        } else {
+            PyTuple::empty(py)
+        };
+        if args.len() > most && !self.variadic {
             return Err(wrong(format!(
                 "takes {most} arguments ({}), {} were given",
                 self.params[..most].join(", "),
                 args.len()
             )));
         }
-        let mut found: Vec<Option<Bound<'py, PyAny>>> = args.iter().map(Some).collect();
+        let mut found: Vec<Option<Bound<'py, PyAny>>> = args.iter().take(most).map(Some).collect();
         found.resize(count, None);
+        let by_name = count - usize::from(self.variadic);
+        if self.variadic {
+            found[by_name] = Some(rest.into_any());
+        }
         for (name, value) in kwargs.into_iter().flatten() {
             let name: String = name.extract()?;
-            let Some(at) = self.params.iter().skip(self.positional_only).position(|p| *p == name) else {
+            let Some(at) = self.params[..by_name].iter().skip(self.positional_only).position(|p| *p == name) else {
                 return Err(wrong(format!(
                     "has no parameter '{name}' to give by name; it takes ({})",
                     self.params.join(", ")
@@ -140,6 +150,7 @@ fn defaults(function: &Bound<'_, PyFunction>, params: &[String], positional: usi
     let mut by_name = by_name.unwrap_or_default();
     let mut defaults: Vec<Option<Py<PyAny>>> = (last.len()..positional).map(|_| None).collect();
     defaults.extend(last.into_iter().map(Some));
+    // `*args`, which is the last of them, has none.
     defaults.extend(params.iter().skip(positional).map(|name| by_name.remove(name)));
     Ok(defaults)
 }
@@ -173,8 +184,8 @@ impl Scope {
 }
 
 impl Environment for Scope {
-    fn member(&self, key: u64) -> Option<Rc<EnumMember>> {
-        Python::attach(|py| member(&members::object(py, key)?, &self.frozen).map(Rc::new))
+    fn argument(&self, key: u64) -> Option<Object> {
+        Python::attach(|py| Some(classify(&objects::object(py, key)?, &self.frozen)))
     }
 
     fn lookup(&self, name: &str) -> Option<Object> {
@@ -306,8 +317,8 @@ fn enumeration(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<Object>
 
 /// A member of such a class.
 fn member(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<EnumMember> {
-    let number = members::number(object)?;
     let (path, name) = member_names(object)?;
+    let number = objects::number(object)?;
     Some(EnumMember {
         key: u64::from(number),
         path,
@@ -326,6 +337,19 @@ pub fn member_names(object: &Bound<'_, PyAny>) -> Option<(String, String)> {
     // Combinations of flags may have no name.
     let name: String = object.getattr("name").ok()?.extract().ok()?;
     Some((format!("{}.{name}", type_name(object)), name))
+}
+
+/// How an object is shown that can be an argument, to which code is compiled: a function, a dtype, a member of an enumeration.
+pub fn shown(object: &Bound<'_, PyAny>) -> Option<String> {
+    if let Some((path, _)) = member_names(object) {
+        return Some(path);
+    }
+    let ours = object.is_instance_of::<Dispatcher>() || object.getattr("_weft_dispatcher_").is_ok_and(|d| d.is_instance_of::<Dispatcher>());
+    if ours || object.is_instance_of::<PyFunction>() || matches!(named(object), Some(Object::Known(_) | Object::Dtype(_))) {
+        let name = object.getattr("__name__").or_else(|_| object.str().map(|s| s.into_any()));
+        return name.ok()?.extract().ok();
+    }
+    None
 }
 
 /// Modules, types and functions that have a canonical path.

@@ -4,10 +4,10 @@ use smallvec::SmallVec;
 use weft_front::{ArgType, Items};
 use weft_ir::{Layout, Scalar, Space, ViewType};
 
-use crate::{members, named};
+use crate::{named, objects};
 
 /// One type is one code, but for a tuple, whose code is followed by those of its items; a named tuple's has the number of its
-/// class. The member of an enumeration is a type of its own.
+/// class. An object that is a constant to the code, such as a function, is a type of its own.
 pub type Key = SmallVec<[u32; 12]>;
 
 const WEAK: u32 = 1 << 28;
@@ -16,7 +16,7 @@ const NONE: u32 = 3 << 28;
 const TUPLE: u32 = 4 << 28;
 const ARRAY: u32 = 5 << 28;
 const NAMED: u32 = 6 << 28;
-const MEMBER: u32 = 7 << 28;
+const OBJECT: u32 = 7 << 28;
 const TAG: u32 = 15 << 28;
 
 pub const fn weak(scalar: Scalar) -> u32 {
@@ -39,8 +39,8 @@ pub const fn named(class: u32) -> u32 {
     NAMED | class
 }
 
-pub const fn member(number: u32) -> u32 {
-    MEMBER | number
+pub const fn object(number: u32) -> u32 {
+    OBJECT | number
 }
 
 pub const fn array(elem: Scalar, rank: usize, layout: Layout, writable: bool) -> u32 {
@@ -66,7 +66,7 @@ fn decode_one(key: &mut &[u32]) -> ArgType {
         WEAK => ArgType::Weak(scalar),
         STRONG => ArgType::Strong(scalar),
         TUPLE => ArgType::Tuple((0..code & !TAG).map(|_| decode_one(key)).collect()),
-        MEMBER => members::argument(code & !TAG).unwrap_or(ArgType::None),
+        OBJECT => objects::argument(code & !TAG).unwrap_or(ArgType::None),
         NAMED => match named::described(code & !TAG) {
             Some(class) => {
                 let items = class.fields.iter().map(|_| decode_one(key)).collect();
@@ -91,7 +91,7 @@ pub fn encode(ty: &ArgType, key: &mut Key) {
         ArgType::Weak(s) => key.push(weak(*s)),
         ArgType::Strong(s) => key.push(strong(*s)),
         ArgType::None => key.push(none()),
-        ArgType::Member { key: member, .. } => key.push(members::find(*member).map_or(none(), self::member)),
+        ArgType::Object { key: object, .. } => key.push(objects::find(*object).map_or(none(), self::object)),
         ArgType::Array(v) => key.push(array(v.elem, v.rank as usize, v.layout, v.writable)),
         ArgType::Tuple(items) => {
             let class = items.class().and_then(|class| named::find(class));
@@ -105,7 +105,7 @@ pub fn encode(ty: &ArgType, key: &mut Key) {
 pub fn slots(ty: &ArgType) -> usize {
     match ty {
         ArgType::Weak(s) | ArgType::Strong(s) => 1 + usize::from(s.is_complex()),
-        ArgType::None | ArgType::Member { .. } => 0,
+        ArgType::None | ArgType::Object { .. } => 0,
         ArgType::Array(v) => 1 + 2 * v.rank as usize,
         ArgType::Tuple(items) => items.iter().map(slots).sum(),
     }

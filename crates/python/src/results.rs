@@ -9,9 +9,9 @@ use weft_ir::{Layout, Scalar, ViewType};
 use weft_runtime::{Buffer, Executable};
 
 use crate::array::{DeviceArray, Memory};
-use crate::members;
 use crate::named;
 use crate::numpy::{Numpy, RawView};
+use crate::objects;
 use crate::slots::Number;
 
 /// What a returned view may point into, so that the array made of it keeps that alive.
@@ -97,7 +97,7 @@ pub fn to_python<'py>(numpy: &Numpy, ty: &ArgType, slots: &mut &[u64], owners: &
     let py = owners.args.py();
     match ty {
         ArgType::None => Ok(py.None().into_bound(py)),
-        ArgType::Member { key, .. } => Ok(members::object(py, *key).unwrap_or_else(|| py.None().into_bound(py))),
+        ArgType::Object { key, .. } => Ok(objects::object(py, *key).unwrap_or_else(|| py.None().into_bound(py))),
         ArgType::Weak(scalar) => weak(py, *scalar, take_scalar(*scalar, slots)),
         ArgType::Strong(scalar) => numpy.new_scalar(py, *scalar, take_scalar(*scalar, slots)),
         ArgType::Array(view) => array(numpy, view, slots, owners),

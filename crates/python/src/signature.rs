@@ -9,8 +9,8 @@ use weft_front::{ArgType, Items, TupleClass};
 use weft_ir::{Layout, Scalar, Space, ViewType};
 
 use crate::key;
-use crate::members;
 use crate::named;
+use crate::objects;
 
 /// One scalar that changes its type between the call and the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ fn convert(want: &ArgType, have: &ArgType, slot: &mut usize, found: &mut Vec<Con
 }
 
 /// `("s", name)` or, for a Python number, `("s", name, True)`, `("a", name, rank, layout, writable)`, `("t", (items...))`, of a named tuple with
-/// its class behind, `("e", member)` or `("n",)`.
+/// its class behind, `("o", object)` or `("n",)`.
 pub fn read(spec: &Bound<'_, PyAny>) -> PyResult<ArgType> {
     let spec = spec.cast::<PyTuple>()?;
     let tag: String = spec.get_item(0)?.extract()?;
@@ -81,8 +81,8 @@ pub fn read(spec: &Bound<'_, PyAny>) -> PyResult<ArgType> {
             let items = items.cast::<PyTuple>()?.iter().map(|item| read(&item)).collect::<PyResult<_>>()?;
             ArgType::Tuple(Items::of(class_of(spec)?, items))
         }
-        "e" => members::number(&spec.get_item(1)?)
-            .and_then(members::argument)
+        "o" => objects::number(&spec.get_item(1)?)
+            .and_then(objects::argument)
             .unwrap_or(ArgType::None),
         _ => ArgType::None,
     })
@@ -122,7 +122,7 @@ pub fn write<'py>(py: Python<'py>, ty: &ArgType) -> PyResult<Bound<'py, PyAny>> 
                 None => ("t", types).into_pyobject(py)?,
             }
         }
-        ArgType::Member { key, .. } => ("e", members::object(py, *key)).into_pyobject(py)?,
+        ArgType::Object { key, .. } => ("o", objects::object(py, *key)).into_pyobject(py)?,
         ArgType::None => ("n",).into_pyobject(py)?,
     };
     Ok(spec.into_any())

@@ -11,7 +11,7 @@ pub use super::arguments::Call;
 use crate::builtins::{self, Entry, Handler};
 use crate::compiler::{Callee, Res};
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::parse::parse;
+use crate::parse::{Param, ParamKind};
 use crate::types::{Num, Ty};
 use crate::value::{Lit, Number, Val, int_range};
 use crate::{ArgType, Decorated, FunctionSource, Signature, library, signature};
@@ -31,6 +31,7 @@ impl Lower<'_> {
         let name = match &callee {
             Val::Path(p) => short_path(p).to_owned(),
             Val::Function(f) => f.name.clone(),
+            Val::Closure(closure) => closure.function.name.clone(),
             Val::Method(_, name) => name.clone(),
             Val::TupleClass(maker) => maker.class.name.clone(),
             other => other.ty().to_string(),
@@ -44,6 +45,7 @@ impl Lower<'_> {
             }
             Val::Dtype(s) => self.dtype_call(s, &call),
             Val::Function(f) => self.user_call(&f, &call),
+            Val::Closure(closure) => self.closure_call(&closure, &call),
             Val::TupleClass(maker) => self.make_named(&maker, &call),
             Val::Method(receiver, name) => {
                 let result = builtins::methods::call(self, &receiver, &name, &call)?;
@@ -122,7 +124,11 @@ impl Lower<'_> {
     // ---- user functions ----
 
     fn user_call(&mut self, f: &Rc<FunctionSource>, call: &Call) -> Res<Val> {
-        let mut args = self.bind_parameters(f, call)?;
+        let default = |l: &mut Self, name: &str| match f.defaults.iter().find(|(n, _)| n == name) {
+            Some((_, object)) => l.object(object, call.span).map(Some),
+            None => Ok(None),
+        };
+        let mut args = self.bind_parameters(f, call, default)?;
         for arg in &mut args {
             let Some(num) = arg.num() else { continue };
             let to = self.literal_type(num, f);
@@ -202,39 +208,55 @@ impl Lower<'_> {
         }
     }
 
-    fn bind_parameters(&mut self, f: &Rc<FunctionSource>, call: &Call) -> Res<Vec<Val>> {
+    /// One value for each parameter that a call gives one, those it leaves out from `default`.
+    pub fn bind_parameters(
+        &mut self,
+        f: &FunctionSource,
+        call: &Call,
+        default: impl Fn(&mut Self, &str) -> Res<Option<Val>>,
+    ) -> Res<Vec<Val>> {
         let (pos, kw) = call.given();
-        let source = self.cx.source_id(&f.source);
-        let parsed = parse(f, source)?;
+        let (parsed, source) = self.cx.tree(f)?;
+        let params: Vec<&Param> = parsed.params.iter().filter(|p| p.kind != ParamKind::Captured).collect();
         let fail = |message: String| {
             let diag = Diagnostic::new(DiagnosticKind::Arguments, call.span, message);
             diag.label(parsed.span(source, parsed.range), "defined here").into()
         };
-        let takes = parsed.params.iter().filter(|p| !p.keyword_only).count();
-        if pos.len() > takes {
+        let takes = params.iter().filter(|p| p.kind.by_position()).count();
+        let variadic = params.iter().any(|p| p.kind == ParamKind::Variadic);
+        if pos.len() > takes && !variadic {
             let plural = if takes == 1 { "" } else { "s" };
             let given = pos.len();
             return Err(fail(format!("'{}' takes {takes} argument{plural} and was given {given}", f.name)));
         }
         for (i, (name, _)) in kw.iter().enumerate() {
-            let at = parsed.params.iter().position(|p| p.name == *name && !p.positional_only);
+            let at = params.iter().position(|p| p.name == *name && p.kind.by_name());
             let twice = kw[..i].iter().any(|(n, _)| n == name);
             match at {
                 None => return Err(fail(format!("'{}' has no parameter '{name}'", f.name))),
-                Some(at) if at < pos.len() || twice => {
+                Some(at) if (at < pos.len() && params[at].kind.by_position()) || twice => {
                     return Err(fail(format!("'{}' got two values for '{name}'", f.name)));
                 }
                 Some(_) => {}
             }
         }
-        let mut args = Vec::with_capacity(parsed.params.len());
-        for (i, param) in parsed.params.iter().enumerate() {
-            let by_name = kw.iter().find(|(n, _)| *n == param.name).map(|(_, v)| v.clone());
-            let given = pos.get(i).filter(|_| !param.keyword_only).cloned().or(by_name);
+        let mut args = Vec::with_capacity(params.len());
+        for (i, param) in params.iter().enumerate() {
+            if param.kind == ParamKind::Variadic {
+                let rest = pos.get(takes..).unwrap_or_default();
+                let rest = rest.iter().map(|val| self.materialise(val.clone())).collect::<Res<Vec<_>>>()?;
+                args.push(Val::tuple(rest));
+                continue;
+            }
+            let by_name = kw
+                .iter()
+                .find(|(n, _)| *n == param.name && param.kind.by_name())
+                .map(|(_, v)| v.clone());
+            let given = pos.get(i).filter(|_| param.kind.by_position()).cloned().or(by_name);
             let val = match given {
                 Some(val) => self.materialise(val)?,
-                None => match f.defaults.iter().find(|(n, _)| *n == param.name) {
-                    Some((_, object)) => self.object(object, call.span)?,
+                None => match default(self, &param.name)? {
+                    Some(val) => val,
                     None => return Err(fail(format!("'{}' needs the argument '{}'", f.name, param.name))),
                 },
             };
@@ -245,6 +267,7 @@ impl Lower<'_> {
 
     /// Calls a function with one value per parameter.
     pub fn call_function(&mut self, f: &Rc<FunctionSource>, args: &[Val], span: Span) -> Res<Val> {
+        let args = &args.iter().map(|arg| self.handed_on(arg, span)).collect::<Res<Vec<_>>>()?;
         let Callee { id, ty, by_constants } = self.cx.callee(f, args, self.options, self.in_lanes(), span)?;
         if self.cx.kind_of(id) == Some(&FuncKind::Host) {
             self.needs_host = true;
@@ -268,6 +291,11 @@ impl Lower<'_> {
             }
             Val::Tuple(items) => {
                 for item in items {
+                    self.spread_argument(item, by_constants, span, into)?;
+                }
+            }
+            Val::Closure(closure) => {
+                for item in closure.handed() {
                     self.spread_argument(item, by_constants, span, into)?;
                 }
             }

@@ -51,18 +51,20 @@ impl Lower<'_> {
         }
     }
 
-    /// A value that its type alone tells: a member that is an argument, or None.
-    pub fn known_value(&self, ty: &Ty) -> Val {
-        let Ty::Static(Static::Member(key, path)) = ty else {
+    /// A value that its type alone tells: an object that is an argument, or None.
+    pub fn known_value(&mut self, ty: &Ty) -> Val {
+        let Ty::Static(Static::Argument(key, shown)) = ty else {
             return Val::None;
         };
-        match self.function.env.member(*key) {
-            Some(member) => match &member.itself {
-                Some(Object::Str(text)) => Val::Str(text.clone()),
-                _ => Val::Member(member),
+        let known = match self.function.env.argument(*key) {
+            Some(Object::Member(member)) => match &member.itself {
+                Some(Object::Str(text)) => Some(Val::Str(text.clone())),
+                _ => Some(Val::Member(member)),
             },
-            None => Val::Other(*key, path.clone()),
-        }
+            Some(object) => self.object(&object, self.b.span).ok(),
+            None => None,
+        };
+        known.unwrap_or_else(|| Val::Other(*key, shown.clone()))
     }
 
     fn find_member(&self, class: &EnumClass, name: &str, span: Span) -> Res<Rc<EnumMember>> {

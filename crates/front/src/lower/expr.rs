@@ -96,6 +96,7 @@ impl Lower<'_> {
             Expr::Compare(e) => self.comparison(e),
             Expr::If(e) => self.conditional(e),
             Expr::Call(e) => self.call(e),
+            Expr::Lambda(e) => self.lambda(e),
             Expr::Attribute(e) => self.attribute_of(e, span),
             Expr::Subscript(e) => self.subscript(e),
             Expr::Named(e) => {
@@ -111,7 +112,6 @@ impl Lower<'_> {
         let what = match e {
             Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_) => "a comprehension",
             Expr::Dict(_) | Expr::Set(_) => "a dict or set",
-            Expr::Lambda(_) => "a lambda inside a function",
             Expr::TString(_) => "a template string",
             Expr::BytesLiteral(_) => "a bytes literal",
             Expr::Await(_) | Expr::Yield(_) | Expr::YieldFrom(_) => "a generator or coroutine",

@@ -9,6 +9,7 @@ mod assign;
 mod attr;
 mod broadcast;
 pub mod call;
+mod closures;
 mod compare;
 mod copies;
 mod dialect;
@@ -35,8 +36,8 @@ use weft_ir::{AxisSlice, Block, Builder, ErrorKind, Flags, FuncKind, Function, L
 
 use crate::compiler::{Compiler, Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::parse::{Body, Parsed, parse};
-use crate::types::Ty;
+use crate::parse::{Body, Parsed};
+use crate::types::{Static, Ty};
 use crate::value::Val;
 use crate::{Bounds, Dialect, FunctionSource, Inferred, Object, Options, Role, parallel, rewrite, unset};
 use loops::LoopFrame;
@@ -68,8 +69,7 @@ pub struct Job<'a> {
 
 /// Compiles one function; gives it and the type of its result.
 pub fn function(cx: &mut Compiler, job: &Job<'_>) -> Res<(Function, Ty)> {
-    let source = cx.source_id(&job.function.source);
-    let parsed = parse(&job.function, source)?;
+    let (parsed, source) = cx.tree(&job.function)?;
     let mut vars = Vars::new(&parsed);
     let mut result = None;
     for _ in 0..MAX_ROUNDS {
@@ -135,6 +135,10 @@ pub struct Lower<'c> {
     parts: HashMap<Value, parts::PartOf>,
     /// Shapes of the arrays made in this function.
     shapes: HashMap<Value, Vec<Value>>,
+    /// The functions inside this one of which it is being asked what they read, by key.
+    closing: Vec<u64>,
+    /// What exists only while compiling and was kept in variables.
+    statics: HashMap<Static, Val>,
     /// The function allocates or runs parallel loops, so it can only run on the host.
     needs_host: bool,
     /// The function runs inside a loop of its caller whose iterations are lanes.
@@ -189,6 +193,8 @@ impl<'c> Lower<'c> {
             roots: HashMap::new(),
             parts: HashMap::new(),
             shapes: HashMap::new(),
+            closing: Vec::new(),
+            statics: HashMap::new(),
             needs_host: false,
             in_parallel: job.in_parallel,
             types: Vec::new(),
@@ -272,7 +278,15 @@ impl<'c> Lower<'c> {
                 let spread = |(i, item): (usize, &Val)| self.spread_param(&format!("{name}.{i}"), item, constants);
                 Val::Tuple(items.with(items.iter().enumerate().map(spread).collect()))
             }
-            Ty::None | Ty::Static(_) => val.clone(),
+            Ty::None | Ty::Static(_) => {
+                let Val::Closure(closure) = val else { return val.clone() };
+                let named = closure.names.iter().zip(closure.handed());
+                closure.with(
+                    named
+                        .map(|(n, val)| self.spread_param(&format!("{name}.{n}"), val, constants))
+                        .collect(),
+                )
+            }
         }
     }
 

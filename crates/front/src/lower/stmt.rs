@@ -77,6 +77,7 @@ impl Lower<'_> {
                 self.return_statement(s.value.as_deref(), span)?;
                 return Ok(true);
             }
+            Stmt::FunctionDef(def) => self.inner_function(def)?,
             Stmt::Pass(_) => {}
             Stmt::Assert(s) => return self.assert_statement(s),
             Stmt::Raise(s) => {
@@ -90,7 +91,6 @@ impl Lower<'_> {
 
     fn unsupported_statement(&self, stmt: &Stmt, span: Span) -> Stop {
         let (what, help) = match stmt {
-            Stmt::FunctionDef(_) => ("a function inside a function", "define it outside and call it"),
             Stmt::ClassDef(_) => ("a class", "use arrays and tuples"),
             Stmt::With(_) => ("a with statement", "move it to the caller"),
             Stmt::Try(_) => ("try", "test for the condition instead; compiled code cannot catch exceptions"),

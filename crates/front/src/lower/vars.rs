@@ -270,6 +270,9 @@ impl Lower<'_> {
                     self.write(slot, val, ty, span)?;
                 }
             }
+            (Slot::Static, _, Ty::Static(kept)) => {
+                self.statics.insert(kept.clone(), val.clone());
+            }
             _ => {}
         }
         Ok(())
@@ -345,17 +348,14 @@ impl Lower<'_> {
     }
 
     fn static_val(&self, ty: &Ty, span: Span) -> Res<Val> {
-        use crate::types::Static;
-        Ok(match ty {
-            Ty::None => Val::None,
-            Ty::Static(Static::Str(s)) => Val::Str(s.clone()),
-            Ty::Static(Static::Dtype(s)) => Val::Dtype(*s),
-            Ty::Static(Static::Path(p)) => Val::Path(p.clone()),
-            Ty::Static(Static::Ellipsis) => Val::Ellipsis,
-            Ty::Static(Static::Member(..)) => self.known_value(ty),
-            _ => return Err(self.unsupported(span, format!("{ty} cannot be kept in a variable that is assigned more than once"))),
-        })
+        let kept = match ty {
+            Ty::None => Some(Val::None),
+            Ty::Static(kept) => self.statics.get(kept).cloned(),
+            _ => None,
+        };
+        kept.ok_or_else(|| self.unsupported(span, format!("{ty} is read here before the text assigns it")))
     }
+
     /// An IR value of a type, as the lowering sees it: tuples are taken apart.
     pub fn wrap_value(&mut self, value: Value, ty: &Ty) -> Val {
         match ty {

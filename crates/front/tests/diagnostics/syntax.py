@@ -21,16 +21,35 @@ def managed(n: int):
         return n
 
 
-def inner(n: int):
+def inner_decorated(n: int):
+    @decorator
     def helper(x):
         return x
 
     return helper(n)
 
 
-def anonymous(n: int):
-    f = lambda x: x + 1
-    return f(n)
+def inner_default(n: int):
+    def helper(x=n):
+        return x
+
+    return helper(n)
+
+
+def inner_kwargs(n: int):
+    helper = lambda **named: 1
+    return helper(x=n)
+
+
+def inner_returned(n: int):
+    return lambda: n
+
+
+def inner_recursion(n: int):
+    def helper(x):
+        return x * helper(x - 1) if x else 1
+
+    return helper(n)
 
 
 def writes_global(n: int):
@@ -67,7 +86,7 @@ def starred(n: int):
     return a
 
 
-def variadic(*args):
+def kwargs(**named):
     return 1
 
 

@@ -1,0 +1,154 @@
+//! Functions inside functions: `def` and `lambda`. What they read of the variables around them becomes parameters, given at each call.
+
+use std::rc::Rc;
+
+use ruff_python_ast::{Expr, ExprLambda, Parameters, StmtFunctionDef};
+use ruff_text_size::{Ranged, TextRange};
+use weft_ir::Span;
+
+use super::Lower;
+use super::arguments::Call;
+use crate::compiler::Res;
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::names;
+use crate::parse::{Parsed, refuse_kwargs};
+use crate::value::{Closure, Val};
+use crate::{Decorated, FunctionSource};
+
+/// How many values a function inside another one may take along: functions that take each other along hold what those hold.
+const LARGEST: usize = 1000;
+
+impl Lower<'_> {
+    /// A `def` statement: assigns the function to its name.
+    pub fn inner_function(&mut self, def: &StmtFunctionDef) -> Res<()> {
+        let span = self.span(def.name.range());
+        let refuse = |what: &str, help: &str| {
+            let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, format!("{what} cannot be compiled"));
+            Err(diag.help(help).into())
+        };
+        if def.is_async {
+            return refuse("an async function", "write a plain def");
+        }
+        if !def.decorator_list.is_empty() {
+            return refuse(
+                "a decorator inside a function",
+                "leave it out: what is inside a compiled function is compiled with it",
+            );
+        }
+        let shift = self.parsed.shift;
+        let closure = self.closure(&def.name, def.range(), Some(&def.parameters), || Parsed::of_def(def, shift))?;
+        self.assign(&def.name, closure, span)
+    }
+
+    pub fn lambda(&mut self, lambda: &ExprLambda) -> Res<Val> {
+        let shift = self.parsed.shift;
+        self.closure("<lambda>", lambda.range(), lambda.parameters.as_deref(), || {
+            Parsed::of_lambda(lambda, shift)
+        })
+    }
+
+    fn closure(&mut self, name: &str, range: TextRange, parameters: Option<&Parameters>, tree: impl Fn() -> Parsed) -> Res<Val> {
+        refuse_kwargs(parameters, self.span(range))?;
+        let mut names = names::free(&tree());
+        names.retain(|name| self.is_local(name));
+        let place = range.start().to_u32();
+        let key = self.cx.inner_key(self.function.key, place, || tree().capturing(names.clone()));
+        let function = FunctionSource {
+            name: name.to_owned(),
+            key,
+            // Whoever calls it: it is a part of this function.
+            decorated: Some(Rc::new(Decorated {
+                options: self.options,
+                signatures: Vec::new(),
+            })),
+            defaults: Vec::new(),
+            ..(*self.function).clone()
+        };
+        Ok(Val::Closure(Rc::new(Closure {
+            function: Rc::new(function),
+            names,
+            captured: None,
+            defaults: self.constant_defaults(parameters)?,
+        })))
+    }
+
+    /// Defaults are taken when the function is made, and kept with it.
+    fn constant_defaults(&mut self, parameters: Option<&Parameters>) -> Res<Vec<(String, Val)>> {
+        let mut defaults = Vec::new();
+        for param in parameters.into_iter().flat_map(|p| p.iter_non_variadic_params()) {
+            let Some(value) = param.default.as_deref() else { continue };
+            let val = self.expr(value)?;
+            if !is_constant(&val) {
+                return Err(self.refuse_default(value));
+            }
+            defaults.push((param.parameter.name.to_string(), val));
+        }
+        Ok(defaults)
+    }
+
+    fn refuse_default(&self, value: &Expr) -> crate::compiler::Stop {
+        let message = "a default of a function inside a function must be a constant";
+        let diag = self.error(DiagnosticKind::Unsupported, value.range(), message);
+        diag.help("read the variable in the function, or pass it in the calls").into()
+    }
+
+    pub fn closure_call(&mut self, closure: &Closure, call: &Call) -> Res<Val> {
+        let default = |_: &mut Self, name: &str| Ok(closure.defaults.iter().find(|(n, _)| n == name).map(|(_, val)| val.clone()));
+        let mut args = self.captured(closure, call.span)?;
+        args.extend(self.bind_parameters(&closure.function, call, default)?);
+        self.call_function(&closure.function, &args, call.span)
+    }
+
+    /// What a function reads of the variables around it, as they are now.
+    fn captured(&mut self, closure: &Closure, span: Span) -> Res<Vec<Val>> {
+        if let Some(values) = &closure.captured {
+            return Ok(values.clone());
+        }
+        let FunctionSource { key, name, .. } = &*closure.function;
+        if self.closing.contains(key) {
+            let message = format!("'{name}' calls itself, and recursion of functions inside functions cannot be compiled");
+            let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
+            return Err(diag.help("define it outside").into());
+        }
+        self.closing.push(*key);
+        let values = closure.names.iter().map(|name| {
+            let val = self.read(name, span)?;
+            self.handed_on(&val, span)
+        });
+        let values = values.collect();
+        self.closing.pop();
+        values
+    }
+
+    /// A value as another function takes it: a function made here goes with what it reads of the variables here.
+    pub fn handed_on(&mut self, val: &Val, span: Span) -> Res<Val> {
+        Ok(match val {
+            Val::Closure(closure) if closure.captured.is_none() => {
+                let handed = Closure {
+                    captured: Some(self.captured(closure, span)?),
+                    ..(**closure).clone()
+                };
+                if handed.size() > LARGEST {
+                    let message = format!(
+                        "'{}' and the functions it calls read more than {LARGEST} variables around them",
+                        handed.function.name
+                    );
+                    let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
+                    return Err(diag.help("define them outside and pass what they need").into());
+                }
+                Val::Closure(Rc::new(handed))
+            }
+            Val::Tuple(items) => Val::Tuple(items.with(items.iter().map(|item| self.handed_on(item, span)).collect::<Res<_>>()?)),
+            _ => val.clone(),
+        })
+    }
+}
+
+/// Is it known now, and wherever it may be read?
+fn is_constant(val: &Val) -> bool {
+    match val {
+        Val::Lit(_) | Val::Str(_) | Val::None | Val::Dtype(_) | Val::Path(_) | Val::Function(_) | Val::Member(_) => true,
+        Val::Tuple(items) => items.iter().all(is_constant),
+        _ => false,
+    }
+}
