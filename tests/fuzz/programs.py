@@ -179,7 +179,11 @@ def parallel_loop(body: Body) -> None:
     kept = body.scope
     readable = {n: a for n, a in scope.arrays.items() if a.name != name}
     frozen = {n: Array(a.name, a.kind, a.shape, False, a.open) for n, a in readable.items()}
-    body.scope = scope.inner(raises=False, arrays=frozen, numbers={**scope.numbers, i: "int"}, fixed={*scope.numbers, i}, kernel=True)
+    # Functions inside this one may write to arrays.
+    plain = [callee for callee in scope.callees if callee.name[0] != "g"]
+    body.scope = scope.inner(
+        raises=False, callees=plain, arrays=frozen, numbers={**scope.numbers, i: "int"}, fixed={*scope.numbers, i}, kernel=True
+    )
     body.indent += 1
     body.statements(rng.randint(1, 3))
     body.say(f"{name}[{i}] = {body.expr(kind).text}")

@@ -89,7 +89,7 @@ pub fn compile(function: &FunctionSource, args: &[ArgType], options: Options) ->
             }
         },
         Err(Stop::Error(diag)) => Err(fail(diag)),
-        Err(Stop::Pending(name, span)) => Err(fail(Box::new(lower::read_too_early(&name, span)))),
+        Err(Stop::Pending(pending)) => Err(fail(Box::new(pending.diagnostic()))),
     }
 }
 

@@ -396,4 +396,6 @@ pub enum Op {
     /// The block's dynamic shared memory as a C-contiguous view of rank 1 on as many whole elements as the launch's byte count holds.
     /// All of them, of whatever element type, start at the same address, which is aligned to 16 bytes.
     DynamicShared,
+    /// `bool`, in host functions: is there too little stack left to call this function once more? One that calls itself asks at its start.
+    OutOfStack,
 }

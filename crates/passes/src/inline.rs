@@ -1,4 +1,5 @@
-//! Inlining: every call becomes the callee's body, so that back ends see no calls; where a back end can call, those of rare functions stay.
+//! Inlining: every call becomes the callee's body, so that back ends see no calls; where a back end can call, those of rare functions stay,
+//! and those of host functions that call themselves.
 //!
 //! Parameters are values and values are immutable, so a callee's parameter simply is the argument. A `Return` that is the last statement
 //! of the body hands its value over as it is. Any other return sets result locals and leaves a `Scope` around the body. A tuple comes
@@ -26,14 +27,48 @@ const MAX_LOOPS: usize = 64;
 
 /// Inlines every call in every function the entry reaches and drops the functions that are no longer reached.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
-    inline(module, |_| false)
+    inline(module, vec![false; module.functions.len()])
 }
 
-/// The same, but for calls of rare functions that take and give nothing but numbers, and no complex ones.
-pub fn run_but_rare(module: &mut Module) -> Result<(), PassError> {
-    inline(module, |func| {
-        func.flags.rare && func.params.iter().all(|p| is_plain(func.ty(*p))) && is_plain(&func.result)
-    })
+/// The same, but for calls of rare functions that take and give nothing but numbers, and no complex ones, and of functions that call
+/// themselves.
+pub fn run_for_cpu(module: &mut Module) -> Result<(), PassError> {
+    let rare = |func: &Function| func.flags.rare && func.params.iter().all(|p| is_plain(func.ty(*p))) && is_plain(&func.result);
+    let mut stay: Vec<bool> = module.functions.iter().map(rare).collect();
+    for id in recursive(module) {
+        stay[id.index()] = true;
+    }
+    inline(module, stay)
+}
+
+/// The host functions that call themselves, by way of others too.
+fn recursive(module: &Module) -> Vec<FuncId> {
+    let calls: Vec<Vec<FuncId>> = module
+        .functions
+        .iter()
+        .map(|func| references(&func.body).into_iter().map(|(callee, _)| callee).collect())
+        .collect();
+    let reaches_itself = |id: &FuncId| {
+        let mut seen = vec![false; calls.len()];
+        let mut todo = calls[id.index()].clone();
+        while let Some(next) = todo.pop() {
+            if next == *id {
+                return true;
+            }
+            if !mem::replace(&mut seen[next.index()], true) {
+                todo.extend(&calls[next.index()]);
+            }
+        }
+        false
+    };
+    // Only what asks for the stack that is left calls itself; to look is quick, to follow all calls of large modules is not.
+    let asks = |id: &FuncId| asks_for_stack(&module.function(*id).body);
+    let all = (0..module.functions.len() as u32).map(FuncId);
+    all.filter(asks).filter(reaches_itself).collect()
+}
+
+fn asks_for_stack(body: &Block) -> bool {
+    body.0.iter().any(|stmt| matches!(stmt.kind, StmtKind::Let(_, Op::OutOfStack)))
 }
 
 fn is_plain(ty: &Type) -> bool {
@@ -44,15 +79,19 @@ fn is_plain(ty: &Type) -> bool {
     }
 }
 
-/// Inlines all calls but of functions to `keep`.
-fn inline(module: &mut Module, keep: fn(&Function) -> bool) -> Result<(), PassError> {
+/// Inlines all calls but of functions that stay.
+fn inline(module: &mut Module, stay: Vec<bool>) -> Result<(), PassError> {
     let mut sizes = vec![0; module.functions.len()];
     let mut depths = vec![Depth::default(); module.functions.len()];
-    for id in callees_first(module)? {
-        sizes[id.index()] = inlined_size(module, id, &sizes)?;
-        depths[id.index()] = inlined_depth(&module.function(id).body, Depth { blocks: 1, loops: 0 }, &depths)?;
+    for id in callees_first(module, &stay)? {
+        let size = inlined_size(module, id, &sizes)?;
+        let depth = inlined_depth(&module.function(id).body, Depth { blocks: 1, loops: 0 }, &depths)?;
+        // A call that stays is as large as any statement.
+        if !stay[id.index()] {
+            (sizes[id.index()], depths[id.index()]) = (size, depth);
+        }
         let mut func = mem::replace(&mut module.functions[id.index()], Function::new("", weft_ir::FuncKind::Device));
-        Inliner::new(module, &mut func, keep).run();
+        Inliner::new(module, &mut func, &stay).run();
         compact::function(&mut func);
         module.functions[id.index()] = func;
     }
@@ -60,35 +99,58 @@ fn inline(module: &mut Module, keep: fn(&Function) -> bool) -> Result<(), PassEr
     Ok(())
 }
 
-/// The functions that the entry reaches, each after those it calls.
-fn callees_first(module: &Module) -> Result<Vec<FuncId>, PassError> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum State {
-        New,
-        Open,
-        Done,
+/// The functions that the entry reaches, each after those whose bodies it takes in.
+fn callees_first(module: &Module, stay: &[bool]) -> Result<Vec<FuncId>, PassError> {
+    let mut walk = Order {
+        module,
+        stay,
+        states: vec![State::New; module.functions.len()],
+        order: Vec::new(),
+        apart: vec![module.entry],
+    };
+    while let Some(id) = walk.apart.pop() {
+        walk.visit(id, Span::NONE)?;
     }
-    fn visit(module: &Module, id: FuncId, at: Span, states: &mut [State], order: &mut Vec<FuncId>) -> Result<(), PassError> {
-        match states[id.index()] {
+    Ok(walk.order)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    New,
+    Open,
+    Done,
+}
+
+struct Order<'a> {
+    module: &'a Module,
+    stay: &'a [bool],
+    states: Vec<State>,
+    order: Vec<FuncId>,
+    /// Those that are called and not taken in.
+    apart: Vec<FuncId>,
+}
+
+impl Order<'_> {
+    fn visit(&mut self, id: FuncId, at: Span) -> Result<(), PassError> {
+        match self.states[id.index()] {
             State::Done => return Ok(()),
             State::Open => {
-                let name = &module.function(id).name;
+                let name = &self.module.function(id).name;
                 return Err(PassError::new(at, format!("`{name}` calls itself: recursion is not supported")));
             }
             State::New => {}
         }
-        states[id.index()] = State::Open;
-        for (callee, span) in references(&module.function(id).body) {
-            visit(module, callee, span, states, order)?;
+        self.states[id.index()] = State::Open;
+        for (callee, span) in references(&self.module.function(id).body) {
+            match self.stay[callee.index()] {
+                true => self.apart.push(callee),
+                false => self.visit(callee, span)?,
+            }
         }
-        states[id.index()] = State::Done;
-        order.push(id);
+        self.states[id.index()] = State::Done;
+        self.order.push(id);
         Ok(())
     }
-    let mut order = Vec::new();
-    let mut states = vec![State::New; module.functions.len()];
-    visit(module, module.entry, Span::NONE, &mut states, &mut order)?;
-    Ok(order)
 }
 
 /// The functions a block calls or launches, and where.
@@ -217,11 +279,12 @@ struct Inliner<'a> {
     /// Items of the tuples built so far, so that an `Item` of one needs no tuple.
     tuples: HashMap<Value, Vec<Value>>,
     next_label: u32,
-    keep: fn(&Function) -> bool,
+    /// By function: its calls stay.
+    stay: &'a [bool],
 }
 
 impl<'a> Inliner<'a> {
-    fn new(module: &'a Module, func: &'a mut Function, keep: fn(&Function) -> bool) -> Inliner<'a> {
+    fn new(module: &'a Module, func: &'a mut Function, stay: &'a [bool]) -> Inliner<'a> {
         let next_label = label_count(&func.body);
         Inliner {
             module,
@@ -229,7 +292,7 @@ impl<'a> Inliner<'a> {
             renamed: HashMap::new(),
             tuples: HashMap::new(),
             next_label,
-            keep,
+            stay,
         }
     }
 
@@ -247,7 +310,7 @@ impl<'a> Inliner<'a> {
                 }
             });
             match stmt.kind {
-                StmtKind::Let(value, Op::Call(callee, args)) if !(self.keep)(self.module.function(callee)) => {
+                StmtKind::Let(value, Op::Call(callee, args)) if !self.stay[callee.index()] => {
                     self.call(value, callee, &args, stmt.span, &mut out)
                 }
                 StmtKind::Let(value, Op::Item(tuple, i)) if self.tuples.contains_key(&tuple) => {

@@ -36,7 +36,7 @@ use weft_ir::Module;
 pub fn lower_for_cpu(module: &mut Module) -> Result<(), PassError> {
     legalize::run(module)?;
     contract::run(module)?;
-    inline::run_but_rare(module)?;
+    inline::run_for_cpu(module)?;
     structure::run(module)?;
     halves::run(module)?;
     cleanup::run(module)?;

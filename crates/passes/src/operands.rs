@@ -6,7 +6,14 @@ use weft_ir::{AxisSlice, Block, Function, Index, Label, Op, PrintItem, Stmt, Stm
 macro_rules! each_op_operand {
     ($op:expr, $f:expr) => {
         match $op {
-            Op::Const(_) | Op::Get(_) | Op::Array(_) | Op::ConstArray(_) | Op::Geometry(_) | Op::ActiveMask | Op::DynamicShared => {}
+            Op::Const(_)
+            | Op::Get(_)
+            | Op::Array(_)
+            | Op::ConstArray(_)
+            | Op::Geometry(_)
+            | Op::ActiveMask
+            | Op::DynamicShared
+            | Op::OutOfStack => {}
             Op::Unary(_, a) | Op::Cast(a) | Op::Bitcast(a) | Op::Re(a) | Op::Im(a) | Op::BarrierReduce(_, a) => $f(a),
             Op::Item(a, _) | Op::Dim(a, _) | Op::Transpose(a, _) | Op::PartView(a, _) => $f(a),
             Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Complex(a, b) => {

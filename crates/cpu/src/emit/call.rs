@@ -1,4 +1,5 @@
-//! Calls: rare functions are functions of their own, for one lane or for a hardware vector of them. Arguments and results go through memory.
+//! Calls: rare functions are functions of their own, for one lane or for a hardware vector of them; host functions that call themselves are
+//! called as the host calls the entry. Arguments and results go through memory.
 
 use std::rc::Rc;
 
@@ -116,6 +117,32 @@ impl Fx<'_, '_> {
             self.w.store(ty, value, Operand::Arg(name));
         }
         Ok(())
+    }
+
+    /// Calls a host function with an argument block and takes its results; what it raised ends this function, too.
+    pub fn call_host(&mut self, func: FuncId, args: &[Value]) -> Res<Val> {
+        let callee = self.cx.module.function(func);
+        let symbol = self.cx.host_symbol(func)?;
+        let given = self.argument_block(&[], args)?;
+        let results = self.w.entry_inst(format_args!("alloca [{} x i64]", callee.result.slots().max(1)));
+        let failed = self.w.inst(format_args!(
+            "call i32 @{symbol}(ptr %ctx, {}, {}, i64 0, i64 0)",
+            given.typed(Ty::PTR),
+            results.typed(Ty::PTR)
+        ));
+        self.leave_if_failed(failed);
+        self.load_val(&callee.result, results, 0)
+    }
+
+    /// Is what lies under this function's frame below what the context says is left of the stack?
+    pub fn out_of_stack(&mut self) -> Operand {
+        self.cx.recursive = true;
+        self.cx.declare("declare ptr @llvm.frameaddress.p0(i32 immarg)".to_owned());
+        let lowest = self.w.load(Ty::I64, Operand::Arg("ctx"));
+        let frame = self.w.inst(format_args!("call ptr @llvm.frameaddress.p0(i32 0)"));
+        let here = self.w.inst(format_args!("ptrtoint {} to i64", frame.typed(Ty::PTR)));
+        self.w
+            .inst(format_args!("icmp ult {}, {}", here.typed(Ty::I64), lowest.of(Ty::I64)))
     }
 
     fn finish_rare(mut self, symbol: &str, signature: &str) -> Res<()> {

@@ -12,17 +12,20 @@ use super::values::{Num, Res, Val, ViewVal, elem, memory_elem};
 use super::width;
 use super::writer::{Elem, Label, Operand, Ty};
 
-/// A function that runs once.
-pub fn host(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str) -> Res<()> {
+/// A function that runs once each time the host calls it, or (with the linkage `internal`) another function.
+pub fn host(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str) -> Res<()> {
     let f = cx.module.function(id);
     let info = Rc::new(analyze(f, Lanes::Single));
     let mut fx = Fx::new(cx, id, info, 0);
     fx.prepare()?;
+    if !linkage.is_empty() {
+        fx.mark_memory();
+    }
     fx.load_params(&f.params, 0)?;
     let exit = fx.exit;
     fx.frames.push(end_frame(exit));
     fx.block(fx.body)?;
-    fx.finish(symbol, "")
+    fx.finish(symbol, linkage)
 }
 
 /// A function of the points of an index space, neighbours as lanes.
@@ -105,7 +108,11 @@ impl Fx<'_, '_> {
 
     /// Reads slot `at` of the argument block.
     pub fn load_slot(&mut self, at: usize, ty: Ty) -> Operand {
-        let ptr = self.w.offset(Operand::Arg("args"), Operand::Int(8 * at as i64));
+        self.load_from(Operand::Arg("args"), at, ty)
+    }
+
+    pub fn load_from(&mut self, block: Operand, at: usize, ty: Ty) -> Operand {
+        let ptr = self.w.offset(block, Operand::Int(8 * at as i64));
         self.w.load(ty, ptr)
     }
 
@@ -113,19 +120,20 @@ impl Fx<'_, '_> {
         let mut at = first;
         for param in params {
             let ty = self.f.ty(*param).clone();
-            let val = self.load_param(&ty, at)?;
+            let val = self.load_val(&ty, Operand::Arg("args"), at)?;
             self.define(*param, val);
             at += ty.slots();
         }
         Ok(())
     }
 
-    fn load_param(&mut self, ty: &Type, at: usize) -> Res<Val> {
+    /// A value from the slots of a block.
+    pub fn load_val(&mut self, ty: &Type, block: Operand, at: usize) -> Res<Val> {
         match ty {
             Type::Scalar(s) if s.is_complex() => self.internal("a complex parameter"),
             Type::Scalar(s) => {
                 let memory = Ty::scalar(memory_elem(*s));
-                let mut value = self.load_slot(at, memory);
+                let mut value = self.load_from(block, at, memory);
                 if *s == Scalar::Bool {
                     value = self.w.inst(format_args!("icmp ne {}, 0", value.typed(memory)));
                 }
@@ -133,11 +141,10 @@ impl Fx<'_, '_> {
             }
             Type::View(v) => {
                 let rank = v.rank as usize;
-                let base = self.load_slot(at, Ty::PTR);
-                let shape: Vec<Num> = (0..rank).map(|i| Num::Uniform(self.load_slot(at + 1 + i, Ty::I64))).collect();
-                let given: Vec<Num> = (0..rank)
-                    .map(|i| Num::Uniform(self.load_slot(at + 1 + rank + i, Ty::I64)))
-                    .collect();
+                let base = self.load_from(block, at, Ty::PTR);
+                let mut entries =
+                    |first: usize| -> Vec<Num> { (0..rank).map(|i| Num::Uniform(self.load_from(block, first + i, Ty::I64))).collect() };
+                let (shape, given) = (entries(at + 1), entries(at + 1 + rank));
                 let strides = self.layout_strides(*v, &shape, &given);
                 let pitch = v.elem.size() as i64;
                 Ok(Val::View(Rc::new(ViewVal {
@@ -152,7 +159,7 @@ impl Fx<'_, '_> {
             Type::Tuple(items) => {
                 let (mut vals, mut next) = (Vec::new(), at);
                 for item in items {
-                    vals.push(self.load_param(item, next)?);
+                    vals.push(self.load_val(item, block, next)?);
                     next += item.slots();
                 }
                 Ok(Val::Tuple(vals))
@@ -225,6 +232,7 @@ impl Fx<'_, '_> {
     fn finish(mut self, symbol: &str, linkage: &str) -> Res<()> {
         self.w.place(self.exit);
         let status = self.w.load(Ty::I32, self.status);
+        self.free_but_results(status);
         self.w.end(format_args!("ret {}", status.typed(Ty::I32)));
         let text = format!(
             "define {linkage}i32 @{symbol}(ptr %ctx, ptr noalias %args, ptr %extra, i64 %begin, i64 %end) #0 {{\nentry:\n{}  br label %start\nstart:\n{}}}\n",

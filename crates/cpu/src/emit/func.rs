@@ -35,6 +35,8 @@ pub struct Fx<'a, 'm> {
     /// The operation that defines each value.
     pub defs: Vec<Option<&'m Op>>,
     pub slots: Vec<Slot>,
+    /// Allocations that its callers have made, where it frees its own.
+    pub mark: Option<Operand>,
     /// Scalar code: where the views in scope point.
     pub views: Vec<Operand>,
     /// Loops free what they allocated, so that an allocation's memory may be that of an earlier one.
@@ -75,6 +77,7 @@ pub struct Fx<'a, 'm> {
 impl<'a, 'm> Fx<'a, 'm> {
     pub fn new(cx: &'a mut ModuleCx<'m>, id: FuncId, info: Rc<Uniformity>, lanes: u32) -> Fx<'a, 'm> {
         let (f, body) = (cx.module.function(id), cx.numberings[id.index()].body());
+        let frees = lanes == 0 && (points::allocates_in_loop(cx, &f.body) || f.kind != FuncKind::Host && points::allocates(cx, &f.body));
         let mut w = Writer::default();
         let exit = w.label();
         let mut fx = Fx {
@@ -88,8 +91,9 @@ impl<'a, 'm> Fx<'a, 'm> {
             vals: vec![None; f.values.len()],
             defs: vec![None; f.values.len()],
             slots: Vec::new(),
+            mark: None,
             views: Vec::new(),
-            frees: lanes == 0 && (points::allocates_in_loop(&f.body) || f.kind != FuncKind::Host && points::allocates(&f.body)),
+            frees,
             arrays: Vec::new(),
             array_bytes: Vec::new(),
             dynamic: None,

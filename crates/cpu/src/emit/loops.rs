@@ -268,7 +268,7 @@ impl<'m> Fx<'_, 'm> {
         self.take_results(results, reductions, partial)
     }
 
-    fn argument_block(&mut self, extents: &[Value], args: &[Value]) -> Res<Operand> {
+    pub fn argument_block(&mut self, extents: &[Value], args: &[Value]) -> Res<Operand> {
         let slots: usize = extents.len() + args.iter().map(|a| self.f.ty(*a).slots()).sum::<usize>();
         let block = self.w.entry_inst(format_args!("alloca [{} x i64]", slots.max(1)));
         let mut at = 0;
@@ -309,7 +309,7 @@ impl<'m> Fx<'_, 'm> {
         Ok((block, format!("@{name}")))
     }
 
-    fn leave_if_failed(&mut self, code: Operand) {
+    pub fn leave_if_failed(&mut self, code: Operand) {
         let failed = self.w.inst(format_args!("icmp ne {}, 0", code.typed(Ty::I32)));
         let (bad, good) = (self.w.label(), self.w.label());
         self.w.cond_br(failed, bad, good);

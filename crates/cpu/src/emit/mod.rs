@@ -87,6 +87,8 @@ pub struct Emitted {
     pub symbols: Vec<&'static str>,
     /// Stack the entry takes for every gang of a block besides its frame: what is kept across barriers.
     pub gang_bytes: u64,
+    /// A function calls itself: it asks the context how much stack is left.
+    pub recursive: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

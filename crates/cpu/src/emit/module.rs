@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
-use weft_ir::{ConstId, FuncId, FuncKind, Function, Module, Spread};
+use weft_ir::{ConstId, FuncId, FuncKind, Function, Module, Op, Spread, StmtKind};
 use weft_passes::numbering::Numbering;
 
 use super::values::Res;
@@ -25,7 +25,13 @@ pub struct ModuleCx<'m> {
     text: String,
     helpers: BTreeSet<String>,
     loops: HashMap<u32, String>,
+    /// Host functions that others call.
+    hosts: HashMap<u32, String>,
+    /// By function: it allocates memory that outlives its loops, itself or in a function it calls.
+    allocating: Vec<bool>,
     pub calls_rare: bool,
+    /// A function calls itself.
+    pub recursive: bool,
     /// Loops that LLVM is told whether to unroll, each with a metadata node of its own.
     marked_loops: Vec<Unroll>,
 }
@@ -55,18 +61,41 @@ pub fn emit_module(module: &Module, target: &Target, variant: &Variant) -> Res<E
         text: String::new(),
         helpers: BTreeSet::new(),
         loops: HashMap::new(),
+        hosts: HashMap::new(),
+        allocating: allocating(module),
         calls_rare: false,
+        recursive: false,
         marked_loops: Vec::new(),
     };
     let function = module.entry_function();
     let (id, symbol) = (module.entry, symbol(function, module.entry));
     match (&function.kind, variant) {
-        (FuncKind::Host, Variant::Plain) => entry::host(&mut cx, id, &symbol)?,
+        (FuncKind::Host, Variant::Plain) => entry::host(&mut cx, id, &symbol, "")?,
         (FuncKind::Loop { .. }, Variant::Plain) => entry::looping(&mut cx, id, &symbol, "")?,
         (FuncKind::Kernel, Variant::Kernel { axis, width, full }) => entry::kernel(&mut cx, id, &symbol, *axis, *width, *full)?,
         (kind, _) => return Err(EmitError::Internal(format!("an entry of kind {kind:?} with {variant:?}"))),
     }
     Ok(cx.finish(symbol))
+}
+
+/// Which functions allocate: to a fixed point, since they may call each other in circles.
+fn allocating(module: &Module) -> Vec<bool> {
+    let mut found = vec![false; module.functions.len()];
+    loop {
+        let before = found.clone();
+        for (i, function) in module.functions.iter().enumerate() {
+            function.body.walk(&mut |kind| {
+                found[i] |= match kind {
+                    StmtKind::Let(_, Op::Alloc { .. }) => true,
+                    StmtKind::Let(_, Op::Call(callee, _)) => before[callee.index()],
+                    _ => false,
+                };
+            });
+        }
+        if found == before {
+            return found;
+        }
+    }
 }
 
 /// A name that is legal everywhere and says which function it is.
@@ -109,6 +138,22 @@ impl ModuleCx<'_> {
             Spread::Lanes | Spread::Gangs => entry::looping(self, id, &name, "internal ")?,
         }
         Ok(name)
+    }
+
+    /// The symbol of a host function that another one calls, written when it is first called.
+    pub fn host_symbol(&mut self, id: FuncId) -> Res<String> {
+        if let Some(name) = self.hosts.get(&id.0) {
+            return Ok(name.clone());
+        }
+        let name = format!("{}.called", symbol(self.module.function(id), id));
+        self.hosts.insert(id.0, name.clone());
+        entry::host(self, id, &name, "internal ")?;
+        Ok(name)
+    }
+
+    /// Does a function allocate, itself or in one that it calls?
+    pub fn is_allocating(&self, id: FuncId) -> bool {
+        self.allocating[id.index()]
     }
 
     /// The symbol of a rare function for so many lanes at once, written when it is first called.
@@ -190,6 +235,7 @@ impl ModuleCx<'_> {
             error_sites: self.error_sites,
             print_sites: self.print_sites,
             symbols: self.symbols.into_iter().collect(),
+            recursive: self.recursive,
             gang_bytes: self.gang_bytes,
         }
     }

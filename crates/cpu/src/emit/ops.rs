@@ -42,6 +42,7 @@ impl Fx<'_, '_> {
                 let ty = self.view_type(value)?;
                 self.view_val(|fx| Ok(fx.const_array(*id, ty)))?
             }
+            Op::Call(func, args) if self.cx.module.function(*func).kind == weft_ir::FuncKind::Host => self.call_host(*func, args)?,
             Op::Call(func, args) => self.call_rare(*func, args)?,
             Op::Tuple(items) => {
                 let mut vals = Vec::new();
@@ -128,6 +129,7 @@ impl Fx<'_, '_> {
             Op::Geometry(g) => self.geometry(*g)?,
             Op::Warp { op, mask, value, lane } => self.warp(*op, *mask, *value, *lane)?,
             Op::ActiveMask => Num::Uniform(self.active_mask()),
+            Op::OutOfStack => Num::Uniform(self.out_of_stack()),
             Op::BarrierReduce(..) => return self.divergent_barrier(),
             _ => return self.internal(format!("an operation the passes should have removed: {op:?}")),
         })

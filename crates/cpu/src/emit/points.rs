@@ -4,31 +4,52 @@
 //! function has in hand are all that can refer to an allocation: at the start of each iteration of a loop that allocates, the runtime
 //! frees what none of them points into.
 
-use weft_ir::{Block, Op, StmtKind, Value};
+use weft_ir::{Block, Op, StmtKind, Type, Value};
 
 use super::entry::end_frame;
 use super::func::Fx;
 use super::mask::Mask;
+use super::module::ModuleCx;
 use super::values::{Num, Res, Val};
 use super::views::Slot;
 use super::writer::{Operand, Ty};
 
-/// Does the block allocate, itself or in loops inside?
-pub fn allocates(block: &Block) -> bool {
+/// Does the block allocate, itself, in loops inside or in functions it calls?
+pub fn allocates(cx: &ModuleCx<'_>, block: &Block) -> bool {
     let mut found = false;
-    block.walk(&mut |kind| found |= matches!(kind, StmtKind::Let(_, Op::Alloc { .. })));
+    block.walk(&mut |kind| {
+        found |= match kind {
+            StmtKind::Let(_, Op::Alloc { .. }) => true,
+            StmtKind::Let(_, Op::Call(callee, _)) => cx.is_allocating(*callee),
+            _ => false,
+        };
+    });
     found
 }
 
 /// Does the block hold a loop that allocates?
-pub fn allocates_in_loop(block: &Block) -> bool {
+pub fn allocates_in_loop(cx: &ModuleCx<'_>, block: &Block) -> bool {
     let mut found = false;
     block.walk(&mut |kind| {
         if let StmtKind::Loop(body) | StmtKind::For { body, .. } = kind {
-            found |= allocates(body);
+            found |= allocates(cx, body);
         }
     });
     found
+}
+
+/// The slots of a value of the type that hold addresses.
+fn view_slots(ty: &Type, at: usize, slots: &mut Vec<usize>) {
+    match ty {
+        Type::View(_) => slots.push(at),
+        Type::Tuple(items) => {
+            items.iter().fold(at, |at, item| {
+                view_slots(item, at, slots);
+                at + item.slots()
+            });
+        }
+        Type::Scalar(_) => {}
+    }
 }
 
 impl Fx<'_, '_> {
@@ -43,7 +64,7 @@ impl Fx<'_, '_> {
         self.w.cond_br(more, point, done);
         self.w.place(point);
         let f = self.f;
-        if allocates(&f.body) {
+        if allocates(self.cx, &f.body) {
             // No view outlives the point that made it.
             self.free_unless(&[]);
         }
@@ -66,7 +87,7 @@ impl Fx<'_, '_> {
 
     /// At the start of an iteration: frees what the ones before allocated and no variable holds.
     pub fn sweep(&mut self, body: &Block) {
-        if self.lanes > 0 || !allocates(body) {
+        if self.lanes > 0 || !allocates(self.cx, body) {
             return;
         }
         let mut used = self.views.clone();
@@ -85,9 +106,41 @@ impl Fx<'_, '_> {
             self.w.store(Ty::PTR, *address, at);
         }
         self.cx.symbol("weft_sweep");
-        self.cx.declare("declare void @weft_sweep(ptr, ptr, i64)".to_owned());
+        self.cx.declare("declare void @weft_sweep(ptr, ptr, i64, i64)".to_owned());
         let (block, count) = (block.typed(Ty::PTR), used.len());
-        self.w.line(format_args!("call void @weft_sweep(ptr %ctx, {block}, i64 {count})"));
+        let first = self.mark.unwrap_or(Operand::Int(0)).typed(Ty::I64);
+        self.w
+            .line(format_args!("call void @weft_sweep(ptr %ctx, {block}, i64 {count}, {first})"));
+    }
+
+    /// At the start of a function that others call: what is allocated by now is theirs.
+    pub fn mark_memory(&mut self) {
+        if !allocates(self.cx, &self.f.body) {
+            return;
+        }
+        self.cx.symbol("weft_mark");
+        self.cx.declare("declare i64 @weft_mark(ptr)".to_owned());
+        self.mark = Some(self.w.inst(format_args!("call i64 @weft_mark(ptr %ctx)")));
+    }
+
+    /// At its end: frees what it allocated but for what its results refer to.
+    pub fn free_but_results(&mut self, status: Operand) {
+        if self.mark.is_none() {
+            return;
+        }
+        let failed = self.w.inst(format_args!("icmp ne {}, 0", status.typed(Ty::I32)));
+        let (free, end) = (self.w.label(), self.w.label());
+        self.w.cond_br(failed, end, free);
+        self.w.place(free);
+        let mut slots = Vec::new();
+        view_slots(&self.f.result, 0, &mut slots);
+        let used: Vec<Operand> = slots
+            .into_iter()
+            .map(|at| self.load_from(Operand::Arg("extra"), at, Ty::PTR))
+            .collect();
+        self.free_unless(&used);
+        self.w.br(end);
+        self.w.place(end);
     }
 
     /// Remembers that a value in scope refers to memory.

@@ -23,6 +23,8 @@ pub struct Code {
     pub sites: Sites,
     pub cost: Cost,
     stack: Stack,
+    /// A function in it calls itself.
+    pub recursive: bool,
     /// Where `entry` lies.
     _library: Library,
 }
@@ -51,6 +53,7 @@ impl Code {
             },
             cost: Cost::default(),
             stack,
+            recursive: emitted.recursive,
             _library: library,
         })
     }

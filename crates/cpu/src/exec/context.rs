@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
@@ -13,6 +13,7 @@ use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError};
 use super::cooperative;
 use super::memory::HostBuffer;
 use super::spread::{self, Units};
+use super::stack;
 use crate::emit::{ErrorSite, PrintSite};
 
 /// The signature of every entry; see `docs/architecture.md`.
@@ -27,7 +28,10 @@ pub struct Sites {
 
 /// One call. Compiled code holds a pointer to it and knows nothing of what is inside.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Context<'a> {
+    /// The lowest address that frames of functions that call themselves may have. Compiled code reads it here, at the start.
+    lowest: AtomicUsize,
     sites: &'a Sites,
     hooks: Hooks,
     /// The thread that may ask the hooks.
@@ -57,6 +61,7 @@ enum Failure {
 impl<'a> Context<'a> {
     pub fn new(sites: &'a Sites, hooks: &Hooks) -> Context<'a> {
         Context {
+            lowest: AtomicUsize::new(0),
             sites,
             hooks: *hooks,
             caller: thread::current().id(),
@@ -69,10 +74,19 @@ impl<'a> Context<'a> {
 
     /// For points that allocate: the same call, with memory that ends with the points.
     fn inner(&'a self) -> Context<'a> {
-        Context {
+        let inner = Context {
             outer: Some(self.call()),
             ..Context::new(self.sites, &self.hooks)
+        };
+        if self.lowest.load(Ordering::Relaxed) != 0 {
+            inner.guard(stack::lowest());
         }
+        inner
+    }
+
+    /// Says how far down the stack of the thread that runs it frames may go.
+    pub fn guard(&self, lowest: usize) {
+        self.lowest.store(lowest, Ordering::Relaxed);
     }
 
     fn call(&self) -> &Context<'a> {
@@ -138,12 +152,13 @@ impl<'a> Context<'a> {
 }
 
 /// The runtime functions by name, for the loader.
-pub fn symbols() -> [(&'static str, usize); 6] {
+pub fn symbols() -> [(&'static str, usize); 7] {
     [
         ("weft_raise", weft_raise as *const () as usize),
         ("weft_print", weft_print as *const () as usize),
         ("weft_alloc", weft_alloc as *const () as usize),
         ("weft_sweep", weft_sweep as *const () as usize),
+        ("weft_mark", weft_mark as *const () as usize),
         ("weft_launch", weft_launch as *const () as usize),
         ("weft_grid_barrier", cooperative::weft_grid_barrier as *const () as usize),
     ]
@@ -198,15 +213,30 @@ unsafe extern "C" fn weft_alloc(ctx: *const Context<'_>, bytes: i64, zeroed: i32
     address
 }
 
-/// Frees the allocations that none of the addresses points into. Arrays hold numbers and no addresses, so that the views a function
-/// has in hand are all that keeps memory in use.
+/// How many allocations there are. Those a function's callers made stay while it runs, in front of its own.
+///
+/// # Safety
+/// `ctx` is the context compiled code was called with.
+unsafe extern "C" fn weft_mark(ctx: *const Context<'_>) -> i64 {
+    // SAFETY: by contract.
+    let ctx = unsafe { &*ctx };
+    ctx.memory().len() as i64
+}
+
+/// Frees the allocations from the `first` on that none of the addresses points into. Arrays hold numbers and no addresses, so that the
+/// views a function has in hand are all that keeps memory in use.
 ///
 /// # Safety
 /// `ctx` is the context compiled code was called with; `used` points to `count` addresses.
-unsafe extern "C" fn weft_sweep(ctx: *const Context<'_>, used: *const u64, count: i64) {
+unsafe extern "C" fn weft_sweep(ctx: *const Context<'_>, used: *const u64, count: i64, first: i64) {
     // SAFETY: by contract.
     let (ctx, used) = unsafe { (&*ctx, std::slice::from_raw_parts(used, usize::try_from(count).unwrap_or(0))) };
-    ctx.memory().retain(|buffer| used.iter().any(|&address| buffer.holds(address)));
+    let mut left = usize::try_from(first).unwrap_or(0);
+    ctx.memory().retain(|buffer| {
+        let is_callers = left > 0;
+        left = left.saturating_sub(1);
+        is_callers || used.iter().any(|&address| buffer.holds(address))
+    });
 }
 
 type Combine = unsafe extern "C" fn(*mut u64, *const u64);

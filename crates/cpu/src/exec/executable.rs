@@ -22,6 +22,7 @@ use super::device::CpuDevice;
 use super::memory::{HostBuffer, HostMemory};
 use super::pool;
 use super::spread::{self, Units, Work};
+use super::stack;
 use super::stream;
 use super::variants::{self, Form};
 use crate::emit::{Target, Variant, computes_long, width};
@@ -227,7 +228,7 @@ impl CpuExecutable {
         let call = Call {
             context: &context,
             code,
-            deep,
+            deep: deep || code.recursive && !stack::has_room(),
             args: args.as_ptr(),
             extra: results.as_mut_ptr(),
         };
@@ -400,6 +401,9 @@ impl Call<'_> {
     /// Runs all units in one call of the code.
     fn at_once(&self, units: u64) {
         self.on_fitting_stack(|| {
+            if self.code.recursive {
+                self.context.guard(stack::lowest());
+            }
             self.run(0..units);
         });
     }

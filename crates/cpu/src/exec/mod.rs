@@ -9,6 +9,7 @@ mod executable;
 mod memory;
 mod pool;
 mod spread;
+mod stack;
 mod stream;
 #[cfg(test)]
 mod tests;

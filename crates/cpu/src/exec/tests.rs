@@ -56,6 +56,7 @@ fn emitted(text: &str, entry: &str) -> Emitted {
         print_sites: vec![],
         symbols: vec![],
         gang_bytes: 0,
+        recursive: false,
     }
 }
 

@@ -120,13 +120,13 @@ pub fn as_entry(module: &Module, id: FuncId) -> Option<Module> {
     }
 }
 
-/// Neither the function nor what it calls makes arrays or starts parallel loops.
+/// Neither the function nor what it calls makes arrays, starts parallel loops or calls itself.
 fn runs_on_a_gpu(module: &Module, id: FuncId) -> bool {
     let mut fine = true;
     let mut calls = Vec::new();
     module.function(id).body.walk(&mut |kind| match kind {
         StmtKind::ParFor { .. } | StmtKind::Launch { .. } => fine = false,
-        StmtKind::Let(_, Op::Alloc { .. }) => fine = false,
+        StmtKind::Let(_, Op::Alloc { .. } | Op::OutOfStack) => fine = false,
         StmtKind::Let(_, Op::Call(callee, _)) => calls.push(*callee),
         _ => {}
     });

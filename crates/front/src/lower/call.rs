@@ -9,7 +9,7 @@ use weft_ir::{FuncKind, Op, Scalar, Span, Type, Value};
 use super::Lower;
 pub use super::arguments::Call;
 use crate::builtins::{self, Entry, Handler};
-use crate::compiler::{Callee, Res};
+use crate::compiler::{Callee, Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::{Param, ParamKind};
 use crate::types::{Num, Ty};
@@ -268,7 +268,13 @@ impl Lower<'_> {
     /// Calls a function with one value per parameter.
     pub fn call_function(&mut self, f: &Rc<FunctionSource>, args: &[Val], span: Span) -> Res<Val> {
         let args = &args.iter().map(|arg| self.handed_on(arg, span)).collect::<Res<Vec<_>>>()?;
-        let Callee { id, ty, by_constants } = self.cx.callee(f, args, self.options, self.in_lanes(), span)?;
+        let Callee {
+            id,
+            ty,
+            by_constants,
+            waits,
+        } = self.cx.callee(f, args, self.options, self.in_lanes(), span)?;
+        waits.into_iter().for_each(|pending| self.keep_failure(Stop::Pending(pending)));
         if self.cx.kind_of(id) == Some(&FuncKind::Host) {
             self.needs_host = true;
         }

@@ -328,9 +328,9 @@ impl Lower<'_> {
         second: impl FnOnce(&mut Self) -> Res<Val>,
     ) -> Res<Val> {
         let cond = self.truth_value(&first, span)?;
-        self.open_block();
-        let other = second(self)?;
-        let block = self.close_block();
+        let Some((block, other)) = self.side(second)? else {
+            return Ok(first);
+        };
         let both_bool = |a: &Val, b: &Val| is_bool(a) && is_bool(b);
         if both_bool(&first, &other) && cheap(&block) {
             self.splice(block);
@@ -358,18 +358,14 @@ impl Lower<'_> {
             Truth::Known(true) => self.expr(&e.body),
             Truth::Known(false) => self.expr(&e.orelse),
             Truth::Value(cond) => {
-                let then = self.side(&e.body)?;
-                let other = self.side(&e.orelse)?;
-                self.choose(cond, then, other, span, None)
+                let sides = (self.side_of(&e.body)?, self.side_of(&e.orelse)?);
+                match sides {
+                    (Some(then), Some(other)) => self.choose(cond, then, other, span, None),
+                    (Some((_, known)), None) | (None, Some((_, known))) => Ok(known),
+                    (None, None) => Err(self.kept_failure(span)),
+                }
             }
         }
-    }
-
-    fn side(&mut self, e: &Expr) -> Res<(Block, Val)> {
-        self.open_block();
-        let val = self.expr(e)?;
-        let val = self.materialise(val)?;
-        Ok((self.close_block(), val))
     }
 
     /// The value of one of two blocks: a select if both are cheap numbers, else a branch that sets a local.

@@ -143,7 +143,7 @@ impl Lower<'_> {
 
     /// A loop whose head waits for a type: its body may give it.
     fn body_for_types(&mut self, body: &[Stmt], stop: Stop) -> Stop {
-        if matches!(stop, Stop::Pending(..)) {
+        if matches!(stop, Stop::Pending(_)) {
             self.loops.push(LoopFrame::default());
             self.nested(body);
             self.loops.pop();

@@ -23,6 +23,7 @@ pub mod number;
 mod parts;
 pub mod points;
 mod prange;
+mod recursion;
 pub mod reduce;
 mod stmt;
 mod tuples;
@@ -34,7 +35,7 @@ use std::rc::Rc;
 use ruff_text_size::TextRange;
 use weft_ir::{AxisSlice, Block, Builder, ErrorKind, Flags, FuncKind, Function, Label, SourceId, Span, StmtKind, Type, Value};
 
-use crate::compiler::{Compiler, Res, Stop};
+use crate::compiler::{Compiler, Pending, Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::{Body, Parsed};
 use crate::types::{Static, Ty};
@@ -42,7 +43,6 @@ use crate::value::Val;
 use crate::{Bounds, Dialect, FunctionSource, Inferred, Object, Options, Role, parallel, rewrite, unset};
 use loops::LoopFrame;
 use vars::Vars;
-pub use vars::read_too_early;
 
 /// Types that have not settled by then never will; joins can only climb a short ladder.
 const MAX_ROUNDS: usize = 40;
@@ -65,6 +65,8 @@ pub struct Job<'a> {
     /// Called from the body of a loop whose iterations are lanes.
     pub in_parallel: bool,
     pub options: Options,
+    /// Its place among the functions being compiled; the entry, which nobody calls, has none.
+    pub frame: Option<usize>,
 }
 
 /// Compiles one function; gives it and the type of its result.
@@ -73,9 +75,10 @@ pub fn function(cx: &mut Compiler, job: &Job<'_>) -> Res<(Function, Ty)> {
     let mut vars = Vars::new(&parsed);
     let mut result = None;
     for _ in 0..MAX_ROUNDS {
+        job.frame.iter().for_each(|frame| cx.start_round(*frame));
         let mut round = Lower::new(cx, job, parsed.clone(), source, vars, result);
         round.run(job)?;
-        if round.changed || (round.failed.is_some() && round.vars.progress) {
+        if round.changed || (round.failed.is_some() && (round.vars.progress || round.learnt)) {
             vars = round.vars.next_round();
             result = round.result;
             continue;
@@ -110,6 +113,10 @@ pub struct Lower<'c> {
     /// The result's type so far and the `return` that first gave it one.
     result: Option<(Ty, Span)>,
     changed: bool,
+    /// The result got its first type in this round.
+    learnt: bool,
+    /// Its place among the functions being compiled.
+    frame: Option<usize>,
     /// What stopped the first statement that could not be lowered.
     failed: Option<Stop>,
     /// The blocks open now, innermost last, by number.
@@ -179,6 +186,8 @@ impl<'c> Lower<'c> {
             vars,
             result,
             changed: false,
+            learnt: false,
+            frame: job.frame,
             failed: None,
             open: vec![0],
             next_block: 1,
@@ -379,8 +388,12 @@ impl<'c> Lower<'c> {
                 *known = joined.clone();
                 self.changed = true;
             }
-            None => self.result = Some((joined.clone(), span)),
+            None => {
+                self.result = Some((joined.clone(), span));
+                self.learnt = true;
+            }
         }
+        self.frame.iter().for_each(|frame| self.cx.note_result(*frame, joined));
         Ok(())
     }
 
@@ -398,11 +411,14 @@ impl<'c> Lower<'c> {
         match self.failed {
             None => {}
             Some(Stop::Error(error)) => return Err(Stop::Error(error)),
-            Some(Stop::Pending(name, span)) => {
-                return Err(read_too_early(&name, span).into());
+            // A function that called this one may know more in its next round.
+            Some(Stop::Pending(Pending::Result(of, name, span))) if self.frame.is_some_and(|own| of < own) => {
+                return Err(Stop::Pending(Pending::Result(of, name, span)));
             }
+            Some(Stop::Pending(pending)) => return Err(pending.diagnostic().into()),
         }
-        let (unbound, host) = (self.unbound_error(), self.in_host());
+        let unbound = self.exception("UnboundLocalError");
+        let (too_deep, host) = (self.exception("RecursionError"), self.in_host());
         let mut func = self.b.finish();
         let to_end = parallel::settle(&mut func, &self.vars.parallel, unbound).map_err(|refusal| refused(&func, &refusal))?;
         if !to_end.is_empty() {
@@ -420,13 +436,16 @@ impl<'c> Lower<'c> {
         if self.needs_host && func.kind == FuncKind::Device {
             func.kind = FuncKind::Host;
         }
+        if self.frame.is_some_and(|frame| self.cx.is_recursive(frame)) {
+            recursion::ask_for_stack(&mut func, too_deep);
+        }
         func.result = if ty == Ty::None { Type::unit() } else { ty.ir() };
         Ok(Finished::Function(Box::new(func), ty))
     }
 
-    /// What reading a variable that was not assigned raises.
-    fn unbound_error(&self) -> ErrorKind {
-        match self.function.env.attribute("builtins", "UnboundLocalError") {
+    /// One of Python's exceptions, by its name.
+    fn exception(&self, name: &str) -> ErrorKind {
+        match self.function.env.attribute("builtins", name) {
             Some(Object::Exception(number, _)) => ErrorKind::Host(number),
             _ => ErrorKind::Value,
         }
@@ -458,9 +477,14 @@ impl<'c> Lower<'c> {
             self.close_block();
         }
         self.loops.truncate(loops);
+        self.keep_failure(stop);
+    }
+
+    /// Remembers what stopped a statement first; an error counts for more than what is not known yet.
+    fn keep_failure(&mut self, stop: Stop) {
         let keep = match (&self.failed, &stop) {
             (None, _) => true,
-            (Some(Stop::Pending(..)), Stop::Error(_)) => true,
+            (Some(Stop::Pending(_)), Stop::Error(_)) => true,
             (Some(_), _) => false,
         };
         if keep {

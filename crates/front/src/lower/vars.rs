@@ -9,7 +9,7 @@ use ruff_python_ast::Expr;
 use weft_ir::{AxisSlice, Local, Op, Span, Type, Value, ViewType};
 
 use super::Lower;
-use crate::compiler::{Res, Stop};
+use crate::compiler::{Pending, Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::names::{self, Count};
 use crate::parallel::Loops;
@@ -206,7 +206,7 @@ impl Lower<'_> {
     /// The value of a local variable.
     pub fn read(&mut self, name: &str, span: Span) -> Res<Val> {
         let Some(i) = self.vars.find(name) else {
-            return Err(Stop::Pending(name.to_owned(), span));
+            return Err(pending(name, span));
         };
         let var = &mut self.vars.vars[i];
         let binds = var.binds();
@@ -223,10 +223,10 @@ impl Lower<'_> {
             return Ok(val);
         }
         if !version.written && self.loops.is_empty() {
-            return Err(read_too_early(name, span).into());
+            return Err(Pending::Variable(name.to_owned(), span).diagnostic().into());
         }
         let Some((ty, _)) = version.ty.clone() else {
-            return Err(Stop::Pending(name.to_owned(), span));
+            return Err(pending(name, span));
         };
         if version.slot.is_none() && binds && !version.needs_slot {
             version.needs_slot = true;
@@ -406,7 +406,6 @@ impl Lower<'_> {
     }
 }
 
-pub fn read_too_early(name: &str, span: Span) -> Diagnostic {
-    let message = format!("the variable '{name}' is read before anything is assigned to it");
-    Diagnostic::new(DiagnosticKind::Name, span, message)
+fn pending(name: &str, span: Span) -> Stop {
+    Stop::Pending(Pending::Variable(name.to_owned(), span))
 }

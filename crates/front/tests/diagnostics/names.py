@@ -39,18 +39,40 @@ def twice(x: float):
     return helper(x, a=x)
 
 
-def factorial(n: int):
+def factorial(n):
     if n < 2:
         return 1
     return n * factorial(n - 1)
 
 
-def even(n: int):
+@kernel
+def calls_factorial(a: int64[:]):
+    a[0] = factorial(a[0])
+
+
+def even(n):
     return n == 0 or odd(n - 1)
 
 
 def odd(n):
     return n != 0 and even(n - 1)
+
+
+@kernel
+def calls_even(a: int64[:]):
+    a[0] = even(a[0])
+
+
+def never_returns(n: int):
+    return never_returns(n + 1) * 2
+
+
+def never_together(n: int):
+    return n + never_returns(n) if n else never_together(n)
+
+
+def rows_grow(n: int):
+    return rows_grow((n,)) + 1
 
 
 def builtin_arity(x: float):

@@ -13,6 +13,9 @@ use crate::module::{FuncId, Function, PrintItem, Span, Value};
 use crate::op::{Const, Index, Op, Part};
 use crate::repr;
 
+/// Calls that may be in progress in a thread: frames are large, and take memory that programs do not ask for.
+const DEEPEST_CALLS: usize = 10_000;
+
 /// One call in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
@@ -217,6 +220,7 @@ impl<'m> Machine<'m> {
 
     fn step(&mut self, program: &Program<'m>, thread: &mut Thread) -> Result<Next, Failure> {
         self.tick()?;
+        let depth = thread.frames.len();
         let Some(frame) = thread.frames.last_mut() else {
             return Err(Fault::Malformed.into());
         };
@@ -231,6 +235,7 @@ impl<'m> Machine<'m> {
                 let callee = self.frame(*func, &args, Some(*value));
                 thread.frames.push(callee);
             }
+            Instr::Let(value, Op::OutOfStack) => frame.values[value.index()] = RtValue::Scalar(Const::Bool(depth > DEEPEST_CALLS)),
             Instr::Let(value, op) => {
                 let result = self.op(function, frame, *value, op)?;
                 frame.values[value.index()] = result;

@@ -92,7 +92,7 @@ impl Machine<'_> {
                 self.atomic(function, frame, *op, *view, indices, *value, expected)
             }
             Op::Geometry(geometry) => Ok(RtValue::i64(self.geometry(*geometry))),
-            Op::Call(..) | Op::Warp { .. } | Op::ActiveMask | Op::BarrierReduce(..) => Err(Fault::Malformed),
+            Op::Call(..) | Op::OutOfStack | Op::Warp { .. } | Op::ActiveMask | Op::BarrierReduce(..) => Err(Fault::Malformed),
             _ => {
                 let made = self.view_op(function, frame, result, op)?;
                 self.check_layout(&made, function.ty(result))?;

@@ -149,6 +149,7 @@ impl Parser {
                 }
             }
             "dynamic_shared" => Ok(Op::DynamicShared),
+            "out_of_stack" => Ok(Op::OutOfStack),
             _ => self.geometry(word).map(Op::Geometry),
         }
     }

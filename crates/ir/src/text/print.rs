@@ -390,6 +390,7 @@ impl Printer<'_> {
             Op::ActiveMask => out.write_str("active_mask"),
             Op::BarrierReduce(op, a) => write!(out, "barrier_reduce {} %{}", op.name(), a.0),
             Op::DynamicShared => out.write_str("dynamic_shared"),
+            Op::OutOfStack => out.write_str("out_of_stack"),
             Op::Geometry(g) => {
                 out.push_str(g.base_name());
                 g.axis().map_or(Ok(()), |axis| write!(out, ".{}", axis.name()))

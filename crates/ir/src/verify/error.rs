@@ -31,15 +31,33 @@ pub enum Fault {
     /// The function is not in the module.
     UnknownFunction(FuncId),
     /// A value does not have the type its place requires.
-    Mismatch { place: &'static str, expected: Type, found: Type },
+    Mismatch {
+        place: &'static str,
+        expected: Type,
+        found: Type,
+    },
     /// The operation or reduction is not defined for values of this type.
-    Operand { op: String, found: Type },
+    Operand {
+        op: String,
+        found: Type,
+    },
     /// A view does not have as many axes as the access has indices, or an axis or item number is out of range.
-    Rank { op: &'static str, expected: usize, found: usize },
+    Rank {
+        op: &'static str,
+        expected: usize,
+        found: usize,
+    },
     /// A call, launch or loop has the wrong number of operands.
-    Count { op: &'static str, expected: usize, found: usize },
+    Count {
+        op: &'static str,
+        expected: usize,
+        found: usize,
+    },
     /// A view's result type claims what the operation does not give: element type, space, layout or the right to write.
-    ViewResult { op: &'static str, found: Type },
+    ViewResult {
+        op: &'static str,
+        found: Type,
+    },
     /// A write through a read-only view.
     ReadOnly(Value),
     /// An integer constant does not fit its type.
@@ -67,6 +85,7 @@ pub enum Fault {
     NeedsPoints(FuncId),
     /// The function reaches itself through calls.
     Recursion(FuncId),
+    NoStack,
     /// A kernel or loop function has a result type.
     HasResult,
     /// A loop function's first parameters are its indices, of type i64.
@@ -138,7 +157,8 @@ impl fmt::Display for Fault {
             Fault::NotCallable(id) => write!(f, "function {} cannot be called or launched from here", id.0),
             Fault::NeedsPoints(id) => write!(f, "function {} allocates or launches, and cannot run as lanes", id.0),
             Fault::NeedsThreads(id) => write!(f, "function {} needs the threads of a kernel", id.0),
-            Fault::Recursion(id) => write!(f, "function {} calls itself", id.0),
+            Fault::Recursion(id) => write!(f, "function {} calls itself and is no host function", id.0),
+            Fault::NoStack => f.write_str("only host functions may ask for the stack that is left"),
             Fault::HasResult => f.write_str("a kernel or loop function has no result"),
             Fault::LoopIndices => f.write_str("the first parameters of a loop function are i64 indices"),
             Fault::MissingReturn => f.write_str("the function can end without returning its result"),

@@ -65,6 +65,12 @@ impl Body<'_> {
                 self.threads_only("thread geometry")?;
                 same(result, &Type::I64, "the result of a geometry query")
             }
+            Op::OutOfStack => {
+                if !self.is_host() {
+                    return Err(Fault::NoStack);
+                }
+                same(result, &Type::BOOL, "the result of out_of_stack")
+            }
             Op::Warp { op, mask, value, lane } => self.warp(*op, *mask, *value, *lane, result),
             Op::ActiveMask => {
                 self.threads_only("active_mask")?;
@@ -233,7 +239,7 @@ impl Body<'_> {
         let callee = module.function(func);
         match callee.kind {
             FuncKind::Device => {}
-            FuncKind::Host if self.is_host() => {}
+            FuncKind::Host => self.host_only("call").map_err(|_| Fault::NotCallable(func))?,
             _ => return Err(Fault::NotCallable(func)),
         }
         self.args(callee, 0, args)?;

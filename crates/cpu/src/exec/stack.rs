@@ -1,0 +1,91 @@
+//! How far down the stack of the current thread frames may go: what functions that call themselves ask.
+
+#![allow(unsafe_code)]
+
+use std::cell::Cell;
+
+/// Left for what compiled code calls: launches, and Python's handlers of signals.
+const RESERVE: usize = 512 << 10;
+/// Threads with less than this run such functions elsewhere.
+const ROOM: usize = 2 << 20;
+
+thread_local! {
+    /// The lowest address of the thread's stack, once it is known; 0 before, and `usize::MAX` where the system does not say.
+    static BOTTOM: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The lowest address that a frame may have on this thread.
+pub fn lowest() -> usize {
+    match bottom() {
+        Some(bottom) => bottom + RESERVE,
+        // Some of what every thread has.
+        None => here().saturating_sub(128 << 10),
+    }
+}
+
+/// Is enough left of this thread's stack to call functions that call themselves?
+pub fn has_room() -> bool {
+    bottom().is_some_and(|bottom| here().saturating_sub(bottom) >= ROOM)
+}
+
+#[inline(never)]
+fn here() -> usize {
+    let on_stack = 0u8;
+    std::ptr::from_ref(&on_stack).addr()
+}
+
+fn bottom() -> Option<usize> {
+    let mut known = BOTTOM.get();
+    if known == 0 {
+        known = ask().unwrap_or(usize::MAX);
+        BOTTOM.set(known);
+    }
+    (known != usize::MAX).then_some(known)
+}
+
+#[cfg(target_os = "linux")]
+fn ask() -> Option<usize> {
+    // SAFETY: the attributes are made by the first call, read by the second and ended by the third, all of this thread.
+    unsafe {
+        let mut attributes = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+            return None;
+        }
+        let (mut bottom, mut size) = (std::ptr::null_mut(), 0);
+        let failed = libc::pthread_attr_getstack(&attributes, &mut bottom, &mut size);
+        libc::pthread_attr_destroy(&mut attributes);
+        (failed == 0).then(|| bottom.addr())
+    }
+}
+
+#[cfg(target_os = "macos")]
+fn ask() -> Option<usize> {
+    // SAFETY: both ask about the calling thread only.
+    let (top, size) = unsafe {
+        let me = libc::pthread_self();
+        (libc::pthread_get_stackaddr_np(me).addr(), libc::pthread_get_stacksize_np(me))
+    };
+    top.checked_sub(size)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn ask() -> Option<usize> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_knows_its_stack() {
+        for bytes in [1 << 20, 8 << 20] {
+            let thread = std::thread::Builder::new()
+                .stack_size(bytes)
+                .spawn(|| (has_room(), here().saturating_sub(lowest())));
+            let (room, left) = thread.unwrap().join().unwrap();
+            assert_eq!(room, bytes > ROOM);
+            assert!(left < bytes && left > bytes.saturating_sub(2 * RESERVE), "{left} of {bytes}");
+        }
+    }
+}
