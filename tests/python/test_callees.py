@@ -173,3 +173,105 @@ def test_a_dialect_is_the_functions_own():
     assert sorted(line.split("@")[1].split("(")[0] for line in numbas if " numba" in line) == ["shown_by_numba"]
     assert len(numbas) == 2
     assert float32 is numba.float32 and float64 is numba.float64 and int64 is numba.int64
+
+
+@weft.njit
+def insertion_sort(a):
+    for i in range(1, len(a)):
+        x = a[i]
+        j = i - 1
+        while j >= 0 and a[j] > x:
+            a[j + 1] = a[j]
+            j -= 1
+        a[j + 1] = x
+
+
+def copies(function):
+    """How often the code of a sort stands in a function's."""
+    (text,) = function.inspect_llvm().values()
+    return text.count("= fcmp ogt double") + text.count("= fcmp olt double")
+
+
+def test_a_large_function_called_often_is_compiled_once():
+    @weft.njit
+    def once(a):
+        insertion_sort(a)
+
+    @weft.njit
+    def often(a):
+        insertion_sort(a[:5])
+        insertion_sort(a[5:])
+        if a[0] > a[5]:
+            for k in range(3):
+                insertion_sort(a[k::3])
+        insertion_sort(a[::-1])
+        insertion_sort(a)
+
+    a = np.random.default_rng(1).random(50)
+    want = np.sort(a)
+    b = a.copy()
+    once(b)
+    often(a)
+    assert (a == want).all() and (b == want).all()
+    # One for arrays that lie close and one for those that do not; and the comparison of `often` itself.
+    assert copies(often) == 2 * copies(once) + 1, (copies(often), copies(once))
+
+
+def test_lanes_take_in_what_the_host_calls():
+    @weft.njit
+    def steps(x):
+        count = 0
+        while x > 1.5 and count < 50:
+            if count % 3 == 0:
+                x = x * 0.5
+            elif count % 3 == 1:
+                x = x - 1.0
+            else:
+                x = x * 0.75 + 0.25
+            count += 1
+        return count + x * 0.001
+
+    @weft.njit(parallel=True)
+    def f(a):
+        out = np.empty_like(a)
+        first, last = steps(a[0]), steps(a[-1])
+        for i in weft.prange(a.size):
+            out[i] = steps(a[i]) + steps(a[i] + 1)
+        return first, last, out
+
+    a = np.linspace(0, 1000, 777)
+    first, last, out = f(a)
+    want = [steps.py_func(x) + steps.py_func(x + 1) for x in a]
+    assert first == steps.py_func(a[0]) and last == steps.py_func(a[-1])
+    assert (out == want).all()
+
+
+def test_a_function_called_often_that_raises_prints_and_allocates(capfd):
+    @weft.njit
+    def work(n, k):
+        if n == k:
+            raise ValueError("asked for")
+        total = np.zeros(n)
+        for i in range(n):
+            total[i] = i * k
+            if i == n - 1 and k > 1:
+                print("work", n, k)
+        mine = total[::-1].copy()
+        for i in range(1, n):
+            mine[i] += mine[i - 1]
+        return mine, total
+
+    @weft.njit
+    def f(n):
+        a, b = work(n, 1)
+        c, d = work(n + 1, 2)
+        for i in range(20):
+            e, _ = work(n, 0)
+            a[0] += e[0] + i
+        return a, b, c, d, work(n + 2, 3)[0]
+
+    for n in (5, 3):
+        got, want = f(n), f.py_func(n)
+        assert all((x == y).all() for x, y in zip(got, want, strict=True))
+    with pytest.raises(ValueError, match="asked for"):
+        f(1)

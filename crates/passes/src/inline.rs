@@ -1,5 +1,4 @@
-//! Inlining: every call becomes the callee's body, so that back ends see no calls; where a back end can call, those of rare functions stay,
-//! and those of host functions that call themselves.
+//! Inlining: every call becomes the callee's body, so that back ends see no calls; where a back end can call, some stay (see `calls`).
 //!
 //! Parameters are values and values are immutable, so a callee's parameter simply is the argument. A `Return` that is the last statement
 //! of the body hands its value over as it is. Any other return sets result locals and leaves a `Scope` around the body. A tuple comes
@@ -10,11 +9,11 @@
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{ArrayId, Block, FuncId, Function, Label, Local, Module, Op, Scalar, Span, Stmt, StmtKind, Type, Value};
+use weft_ir::{ArrayId, Block, FuncId, Function, Label, Local, Module, Op, Span, Stmt, StmtKind, Type, Value};
 
 use crate::error::PassError;
 use crate::operands::stmt_operands_mut;
-use crate::{compact, operands};
+use crate::{calls, compact, operands};
 
 /// Statements a function may grow to: calls of calls of calls can multiply without end.
 const MAX_STATEMENTS: usize = 1 << 18;
@@ -30,53 +29,10 @@ pub fn run(module: &mut Module) -> Result<(), PassError> {
     inline(module, vec![false; module.functions.len()])
 }
 
-/// The same, but for calls of rare functions that take and give nothing but numbers, and no complex ones, and of functions that call
-/// themselves.
+/// The same, but for calls that stay on the CPU.
 pub fn run_for_cpu(module: &mut Module) -> Result<(), PassError> {
-    let rare = |func: &Function| func.flags.rare && func.params.iter().all(|p| is_plain(func.ty(*p))) && is_plain(&func.result);
-    let mut stay: Vec<bool> = module.functions.iter().map(rare).collect();
-    for id in recursive(module) {
-        stay[id.index()] = true;
-    }
+    let stay = calls::staying(module);
     inline(module, stay)
-}
-
-/// The host functions that call themselves, by way of others too.
-fn recursive(module: &Module) -> Vec<FuncId> {
-    let calls: Vec<Vec<FuncId>> = module
-        .functions
-        .iter()
-        .map(|func| references(&func.body).into_iter().map(|(callee, _)| callee).collect())
-        .collect();
-    let reaches_itself = |id: &FuncId| {
-        let mut seen = vec![false; calls.len()];
-        let mut todo = calls[id.index()].clone();
-        while let Some(next) = todo.pop() {
-            if next == *id {
-                return true;
-            }
-            if !mem::replace(&mut seen[next.index()], true) {
-                todo.extend(&calls[next.index()]);
-            }
-        }
-        false
-    };
-    // Only what asks for the stack that is left calls itself; to look is quick, to follow all calls of large modules is not.
-    let asks = |id: &FuncId| asks_for_stack(&module.function(*id).body);
-    let all = (0..module.functions.len() as u32).map(FuncId);
-    all.filter(asks).filter(reaches_itself).collect()
-}
-
-fn asks_for_stack(body: &Block) -> bool {
-    body.0.iter().any(|stmt| matches!(stmt.kind, StmtKind::Let(_, Op::OutOfStack)))
-}
-
-fn is_plain(ty: &Type) -> bool {
-    match ty {
-        Type::Scalar(s) => !s.is_complex() && *s != Scalar::Bool,
-        Type::Tuple(items) => items.iter().all(|item| item.scalar().is_some() && is_plain(item)),
-        Type::View(_) => false,
-    }
 }
 
 /// Inlines all calls but of functions that stay.
@@ -154,7 +110,7 @@ impl Order<'_> {
 }
 
 /// The functions a block calls or launches, and where.
-fn references(block: &Block) -> Vec<(FuncId, Span)> {
+pub fn references(block: &Block) -> Vec<(FuncId, Span)> {
     let mut found = Vec::new();
     for stmt in &block.0 {
         match &stmt.kind {

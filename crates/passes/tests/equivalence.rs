@@ -22,7 +22,7 @@ type Pass = fn(&mut Module) -> Result<(), PassError>;
 /// The CPU's passes in order. Contraction changes how results round, so what comes after it is compared to within a tolerance.
 const PASSES: &[(&str, Pass)] = &[
     ("legalize", legalize::run),
-    ("inline", inline::run),
+    ("inline", inline::run_for_cpu),
     ("structure", structure::run),
     ("halves", halves::run),
     ("cleanup", cleanup::run),

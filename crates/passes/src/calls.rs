@@ -1,0 +1,172 @@
+//! Which calls stay calls on the CPU and are not inlined: those of rare functions, of host functions that call themselves, and of large ones
+//! that host code calls more than once, each copy of which would cost LLVM as much as the first.
+//!
+//! Lanes take in whatever they call. A device function that both lanes and host code call becomes two: the second is a host function.
+
+use std::collections::HashMap;
+use std::mem;
+
+use weft_ir::{Block, FuncId, FuncKind, Function, Module, Op, Spread, StmtKind, Type};
+
+use crate::inline::references;
+
+/// Statements of a function that is large, if it has a loop: what a call costs (some ten instructions, and arguments that pass through
+/// memory) is little beside the loop, and what another copy costs to compile is not.
+const LARGE: usize = 32;
+
+/// Says of each function whether calls of it stay. Host code that calls large device functions is made to call host functions instead.
+pub fn staying(module: &mut Module) -> Vec<bool> {
+    let own: HashMap<FuncId, FuncId> = large(module).into_iter().map(|id| (id, as_host(module, id))).collect();
+    for func in module.functions.iter_mut().filter(|func| func.kind == FuncKind::Host) {
+        for_host_calls(&mut func.body, &mut |callee| *callee = *own.get(callee).unwrap_or(callee));
+    }
+    let mut stay: Vec<bool> = module.functions.iter().map(is_rare).collect();
+    for id in own.into_values().chain(recursive(module)) {
+        stay[id.index()] = true;
+    }
+    stay
+}
+
+/// The function as a host function: itself, or a copy.
+fn as_host(module: &mut Module, id: FuncId) -> FuncId {
+    let func = module.function(id);
+    if func.kind == FuncKind::Host {
+        return id;
+    }
+    let copy = Function {
+        kind: FuncKind::Host,
+        ..func.clone()
+    };
+    module.functions.push(copy);
+    FuncId(module.functions.len() as u32 - 1)
+}
+
+/// A helper that hardly ever runs and takes and gives nothing but numbers, and no complex ones.
+fn is_rare(func: &Function) -> bool {
+    func.flags.rare && func.params.iter().all(|p| is_plain(func.ty(*p))) && is_plain(&func.result)
+}
+
+fn is_plain(ty: &Type) -> bool {
+    match ty {
+        Type::Scalar(s) => !s.is_complex() && *s != weft_ir::Scalar::Bool,
+        Type::Tuple(items) => items.iter().all(|item| item.scalar().is_some() && is_plain(item)),
+        Type::View(_) => false,
+    }
+}
+
+/// Large functions of which host code would get more than one copy.
+fn large(module: &Module) -> Vec<FuncId> {
+    let order = callees_first(module);
+    let mut sizes = vec![0usize; module.functions.len()];
+    let mut loops = vec![false; module.functions.len()];
+    for id in &order {
+        let (mut size, mut has_loop) = (0usize, false);
+        let body = &module.function(*id).body;
+        body.walk(&mut |kind| {
+            size += 1;
+            has_loop |= matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. });
+        });
+        for (callee, _) in references(body) {
+            size = size.saturating_add(sizes[callee.index()]);
+            has_loop |= loops[callee.index()];
+        }
+        (sizes[id.index()], loops[id.index()]) = (size, has_loop);
+    }
+    let mut copies = vec![0usize; module.functions.len()];
+    copies[module.entry.index()] = usize::from(module.entry_function().kind == FuncKind::Host);
+    let mut found = Vec::new();
+    for id in order.iter().rev() {
+        let func = module.function(*id);
+        let mut count = copies[id.index()];
+        if count > 1 && sizes[id.index()] >= LARGE && loops[id.index()] && !is_rare(func) {
+            found.push(*id);
+            count = 1;
+        }
+        for callee in host_calls(&func.body) {
+            copies[callee.index()] = copies[callee.index()].saturating_add(count);
+        }
+    }
+    found
+}
+
+/// The functions that the entry reaches, each after those it calls but for those that call it.
+fn callees_first(module: &Module) -> Vec<FuncId> {
+    let mut seen = vec![false; module.functions.len()];
+    let mut order = Vec::new();
+    // Each with the functions it calls that are still to be looked at.
+    let mut open = vec![(module.entry, called(module, module.entry))];
+    seen[module.entry.index()] = true;
+    while let Some((id, left)) = open.last_mut() {
+        match left.pop() {
+            Some(next) => {
+                if !mem::replace(&mut seen[next.index()], true) {
+                    open.push((next, called(module, next)));
+                }
+            }
+            None => {
+                order.push(*id);
+                open.pop();
+            }
+        }
+    }
+    order
+}
+
+fn called(module: &Module, id: FuncId) -> Vec<FuncId> {
+    references(&module.function(id).body)
+        .into_iter()
+        .map(|(callee, _)| callee)
+        .collect()
+}
+
+/// The host functions that call themselves, by way of others too. Each such circle has one that asks for the stack that is left.
+fn recursive(module: &Module) -> Vec<FuncId> {
+    let all = (0..module.functions.len() as u32).map(FuncId);
+    all.filter(|id| asks_for_stack(&module.function(*id).body) && reaches_itself(module, *id))
+        .collect()
+}
+
+fn asks_for_stack(body: &Block) -> bool {
+    body.0.iter().any(|stmt| matches!(stmt.kind, StmtKind::Let(_, Op::OutOfStack)))
+}
+
+fn reaches_itself(module: &Module, id: FuncId) -> bool {
+    let mut seen = vec![false; module.functions.len()];
+    let mut todo = called(module, id);
+    while let Some(next) = todo.pop() {
+        if next == id {
+            return true;
+        }
+        if !mem::replace(&mut seen[next.index()], true) {
+            todo.extend(called(module, next));
+        }
+    }
+    false
+}
+
+/// The functions that a block calls where no lanes are, each as often as it does.
+fn host_calls(block: &Block) -> Vec<FuncId> {
+    let mut found = Vec::new();
+    for stmt in &block.0 {
+        match &stmt.kind {
+            StmtKind::Let(_, Op::Call(callee, _)) => found.push(*callee),
+            kind if has_lanes(kind) => {}
+            kind => kind.blocks().for_each(|inner| found.extend(host_calls(inner))),
+        }
+    }
+    found
+}
+
+fn for_host_calls(block: &mut Block, visit: &mut impl FnMut(&mut FuncId)) {
+    for stmt in &mut block.0 {
+        match &mut stmt.kind {
+            StmtKind::Let(_, Op::Call(callee, _)) => visit(callee),
+            kind if has_lanes(kind) => {}
+            kind => kind.blocks_mut().for_each(|inner| for_host_calls(inner, visit)),
+        }
+    }
+}
+
+fn has_lanes(kind: &StmtKind) -> bool {
+    matches!(kind, StmtKind::ParFor { spread, .. } if *spread != Spread::Threads)
+}
