@@ -17,6 +17,7 @@ mod paths;
 mod prune;
 mod rewrite;
 pub mod signature;
+mod stop;
 mod types;
 mod unset;
 mod value;
@@ -24,12 +25,13 @@ mod wide;
 
 use std::rc::Rc;
 
-use compiler::{Compiler, Stop};
+use compiler::Compiler;
 pub use diag::{Diagnostic, DiagnosticKind, Label};
 pub use env::*;
 pub use items::{Items, TupleClass, TupleMaker};
 pub use options::{Bounds, Decorated, Dialect, Options, Role};
 pub use signature::Signature;
+use stop::Stop;
 use types::Ty;
 pub use wide::first_wide;
 

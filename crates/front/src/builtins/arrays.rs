@@ -5,10 +5,10 @@ use weft_ir::{BinOp, Const, ErrorKind, Layout, Part, Scalar, Span, StmtKind, TOO
 
 use super::cuda::dtype_of;
 use super::{Entry, products, python};
-use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::lower::points::Points;
+use crate::stop::Res;
 use crate::types::{Num, Ty, to_float};
 use crate::value::{Iter, Number, Val};
 

@@ -4,9 +4,9 @@ use ruff_python_ast::Operator;
 use weft_ir::{BinOp, Op, Scalar, UnOp, Value};
 
 use super::Entry;
-use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::types::Num;
 use crate::value::Val;
 

@@ -3,10 +3,10 @@
 use weft_ir::{ArrayDecl, AtomicOp, Axis, BinOp, CmpOp, Geometry, Op, Scalar, Space, Span, Type, UnOp, Value, ViewType};
 
 use super::Entry;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::types::Num;
 use crate::value::Val;
 

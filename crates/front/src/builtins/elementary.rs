@@ -6,9 +6,9 @@ use super::math::{real_float, short, two_floats};
 use super::numpy::strong_float;
 use super::python::complex_num;
 use super::{Entry, Handler};
-use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::types::Num;
 use crate::value::Val;
 

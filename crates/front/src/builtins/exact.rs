@@ -5,9 +5,9 @@ use weft_ir::{CmpOp, ErrorKind};
 
 use super::python::common_type;
 use super::{Entry, reductions};
-use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::types::{Num, Ty, to_float};
 use crate::value::{Lit, Val};
 

@@ -6,9 +6,9 @@ use weft_ir::{BinOp, Const, Op, Scalar, UnOp, Value};
 use super::math::{real_float, short, two_floats};
 use super::numpy::{strengthen, strong_float};
 use super::{Entry, Handler, half};
-use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::types::{Num, to_float};
 use crate::value::{Lit, Val};
 

@@ -4,9 +4,9 @@ use weft_ir::{BinOp, CmpOp, Const, Op, Scalar, UnOp, Value};
 
 use super::math::short;
 use super::{Entry, order};
-use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::types::Num;
 use crate::value::Val;
 

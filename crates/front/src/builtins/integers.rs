@@ -7,10 +7,10 @@ use super::intrinsics::integer;
 use super::math::short;
 use super::numpy::strengthen;
 use super::python::common_type;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::types::Num;
 use crate::value::Val;
 

@@ -4,9 +4,9 @@ use weft_ir::{BinOp, Op, Scalar, UnOp};
 
 use super::Entry;
 use super::math;
-use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::types::{Num, to_float};
 use crate::value::Val;
 

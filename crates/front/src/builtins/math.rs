@@ -4,10 +4,10 @@ use ruff_python_ast::Operator;
 use weft_ir::{BinOp, Kind, Op, Scalar, UnOp};
 
 use super::{Entry, elementary, exact, floats, integers};
-use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::numba;
+use crate::stop::Res;
 use crate::types::{Num, to_float};
 use crate::value::{Lit, Number, Val};
 

@@ -3,10 +3,10 @@
 use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, UnOp, Value, ViewType};
 
 use super::{arrays, cuda, numpy, products, reductions};
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::types::Num;
 use crate::value::Val;
 

@@ -25,9 +25,9 @@ mod warp;
 pub use arrays::elements;
 use weft_ir::{Geometry, Scalar};
 
-use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::value::Val;
 
 /// What a path means.

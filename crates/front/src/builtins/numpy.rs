@@ -5,9 +5,9 @@ use weft_ir::{BinOp, Const, Kind, Op, Scalar, Span, UnOp, Value, eval};
 
 use super::arrays;
 use super::{Entry, Func, elementary, floats, integers, loops, math, order, python};
-use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::types::{Num, to_float, unify};
 use crate::value::{Lit, Number, Val};
 

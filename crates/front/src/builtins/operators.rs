@@ -3,9 +3,9 @@
 use ruff_python_ast::{CmpOp, Operator, UnaryOp};
 
 use super::{Entry, python};
-use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::value::Val;
 
 pub fn find(name: &str) -> Option<Entry> {

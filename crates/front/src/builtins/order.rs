@@ -5,9 +5,9 @@ use weft_ir::{BinOp, CmpOp as Cmp, Kind, Op, Scalar, UnOp, Value};
 
 use super::Handler;
 use super::numpy::strengthen;
-use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::types::{Num, Ty};
 use crate::value::Val;
 

@@ -4,11 +4,11 @@ use ruff_python_ast::Operator;
 use weft_ir::{BinOp, CmpOp, ErrorKind, Index, Part, Scalar, Span, StmtKind, Value, ViewType};
 
 use super::reductions;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::lower::elementwise::point;
+use crate::stop::Res;
 use crate::types::{Num, Ty, promote};
 use crate::value::Val;
 

@@ -5,12 +5,12 @@ use weft_ir::{BinOp, ErrorKind, Kind, Op, PrintItem, Scalar, StmtKind, UnOp};
 
 use super::Entry;
 use crate::Items;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::fold;
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::numba;
+use crate::stop::Res;
 use crate::types::{Num, Ty, to_float};
 use crate::value::{Iter, Lit, Number, Val};
 

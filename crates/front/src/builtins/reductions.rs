@@ -4,12 +4,12 @@ use ruff_python_ast::Operator;
 use weft_ir::{AxisSlice, BinOp, CmpOp, Const, ErrorKind, Kind, Local, Op, Part, ReduceOp, Scalar, Span, StmtKind, UnOp, Value};
 
 use super::numpy::extreme_constant;
-use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::lower::elementwise::point;
 use crate::lower::lazy::Leaf;
 use crate::lower::reduce::Reduce;
+use crate::stop::Res;
 use crate::types::{Num, Ty, to_float};
 use crate::value::{Lit, Number, Val};
 

@@ -4,10 +4,10 @@ use weft_ir::{BinOp, CmpOp, Const, ErrorKind, Kind, Op, Scalar, UnOp, Value};
 
 use super::math::short;
 use super::numpy::strengthen;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::types::Num;
 use crate::value::{Lit, Val};
 

@@ -5,10 +5,10 @@ use ruff_python_ast::Operator;
 use weft_ir::{BinOp, CmpOp, Const, ErrorKind, ReduceOp, Scalar, Value};
 
 use super::{Entry, reductions};
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::types::{Num, Ty};
 use crate::value::{Lit, Val};
 
@@ -210,7 +210,7 @@ fn truth(l: &mut Lower<'_>, call: &Call, all: bool) -> Res<Val> {
 
 // ---- arrays ----
 
-fn no_items(l: &Lower<'_>, array: &Val, call: &Call) -> crate::compiler::Stop {
+fn no_items(l: &Lower<'_>, array: &Val, call: &Call) -> crate::stop::Stop {
     l.typing(
         call.span,
         format!("{} does not go with a {}: there is no iteration over it", call.name, array.ty()),
@@ -229,7 +229,7 @@ fn short(call: &Call) -> &str {
     call.name.rsplit('.').next().unwrap_or(&call.name)
 }
 
-fn rows_have_no_truth(call: &Call, array: &Val, name: &str) -> crate::compiler::Stop {
+fn rows_have_no_truth(call: &Call, array: &Val, name: &str) -> crate::stop::Stop {
     let message = format!("{name} looks at the rows of a {}, whose truth is not one value", array.ty());
     let diag = Diagnostic::new(DiagnosticKind::Typing, call.span, message);
     diag.help(format!(

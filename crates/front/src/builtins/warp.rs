@@ -3,9 +3,9 @@
 use weft_ir::{BarrierOp, BinOp, Const, FenceScope, Geometry, Op, Scalar, StmtKind, Type, Value, WarpOp};
 
 use super::Entry;
-use crate::compiler::Res;
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::stop::Res;
 use crate::types::Num;
 use crate::value::{Lit, Number, Val};
 

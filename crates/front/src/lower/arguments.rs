@@ -7,8 +7,8 @@ use std::cell::Cell;
 
 use weft_ir::Span;
 
-use crate::compiler::{Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::stop::{Res, Stop};
 use crate::value::Val;
 
 /// The arguments of a call, evaluated.

@@ -5,9 +5,9 @@ use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Op, Scalar, Span, UnOp, Value};
 
 use super::Lower;
 use crate::Role;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::fold;
+use crate::stop::Res;
 use crate::types::Num;
 use crate::value::{Lit, Number, Val};
 
@@ -74,13 +74,13 @@ impl Lower<'_> {
         }
     }
 
-    pub fn operand_error(&self, op: Operator, a: &Val, b: &Val, span: Span) -> crate::compiler::Stop {
+    pub fn operand_error(&self, op: Operator, a: &Val, b: &Val, span: Span) -> crate::stop::Stop {
         let message = format!("'{op}' does not go with {} and {}", a.ty(), b.ty());
         self.typing(span, message)
     }
 
     /// Why an operation on constants gives no number.
-    pub fn no_number(&self, why: fold::Refused, span: Span) -> crate::compiler::Stop {
+    pub fn no_number(&self, why: fold::Refused, span: Span) -> crate::stop::Stop {
         Diagnostic::new(DiagnosticKind::Value, span, why).into()
     }
 

@@ -7,8 +7,8 @@ use weft_ir::{Kind, Part, Scalar, Span, StmtKind, Value, ViewType};
 use super::Lower;
 use super::index::Selected;
 use super::parts::is_real;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::stop::Res;
 use crate::types::{Num, Ty};
 use crate::value::Val;
 

@@ -4,8 +4,8 @@ use weft_ir::{Layout, Op, Span, ViewType};
 
 use super::Lower;
 use crate::builtins::{self, Entry};
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::stop::Res;
 use crate::types::Num;
 use crate::value::{Lit, Number, Val};
 
@@ -32,7 +32,7 @@ impl Lower<'_> {
         }
     }
 
-    fn no_attribute(&self, base: &Val, attr: &str, span: Span) -> crate::compiler::Stop {
+    fn no_attribute(&self, base: &Val, attr: &str, span: Span) -> crate::stop::Stop {
         let message = format!("{} has no attribute '{attr}' that can be compiled", base.ty());
         let diag = Diagnostic::new(DiagnosticKind::Typing, span, message);
         match base {

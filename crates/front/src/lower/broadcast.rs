@@ -5,7 +5,7 @@ use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Layout, Local, Op, Part, Space
 use super::Lower;
 use super::elementwise::point;
 use super::lazy::{Leaf, fresh_type};
-use crate::compiler::Res;
+use crate::stop::Res;
 use crate::types::join_views;
 
 /// Emits a loop over leaves that have one shape.

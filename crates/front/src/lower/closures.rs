@@ -8,10 +8,10 @@ use weft_ir::Span;
 
 use super::Lower;
 use super::arguments::Call;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::names;
 use crate::parse::{Parsed, refuse_kwargs};
+use crate::stop::Res;
 use crate::value::{Closure, Val};
 use crate::{Decorated, FunctionSource};
 
@@ -86,7 +86,7 @@ impl Lower<'_> {
         Ok(defaults)
     }
 
-    fn refuse_default(&self, value: &Expr) -> crate::compiler::Stop {
+    fn refuse_default(&self, value: &Expr) -> crate::stop::Stop {
         let message = "a default of a function inside a function must be a constant";
         let diag = self.error(DiagnosticKind::Unsupported, value.range(), message);
         diag.help("read the variable in the function, or pass it in the calls").into()

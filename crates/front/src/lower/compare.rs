@@ -8,9 +8,9 @@ use weft_ir::{BinOp, CmpOp, Const, Kind, Scalar, Span, Value};
 
 use super::Lower;
 use super::number::Truth;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::fold;
+use crate::stop::Res;
 use crate::types::{Num, Static, Ty};
 use crate::value::{Lit, Val, int_range};
 

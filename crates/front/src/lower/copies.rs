@@ -12,7 +12,7 @@ use super::Lower;
 use super::elementwise::point;
 use super::lazy::fresh_type;
 use super::prange::{Accumulated, Iterations};
-use crate::compiler::Res;
+use crate::stop::Res;
 use crate::value::Val;
 
 /// Most chunks of a loop: more than there are cores as a rule, so that the last ones to finish are not waited for long.

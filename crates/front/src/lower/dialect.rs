@@ -4,7 +4,7 @@ use weft_ir::{Kind, Scalar, Span};
 
 use super::Lower;
 use crate::builtins::loops::{self, Loop};
-use crate::compiler::Res;
+use crate::stop::Res;
 use crate::types::{self, Num, Ty};
 use crate::value::Val;
 use crate::{Dialect, numba};

@@ -6,8 +6,8 @@ use super::Lower;
 use super::broadcast::Aligned;
 use super::lazy::{Elementwise, Lazy, Leaf};
 use super::loops::LoopKind;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::stop::Res;
 use crate::types::{Num, Ty};
 use crate::value::Val;
 

@@ -8,8 +8,8 @@ use ruff_text_size::Ranged;
 use weft_ir::Span;
 
 use super::Lower;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::stop::Res;
 use crate::types::{Static, Ty};
 use crate::value::Val;
 use crate::{EnumClass, EnumMember, Object};

@@ -9,8 +9,9 @@ use weft_ir::{BinOp, Block, Op, Scalar, Span, StmtKind};
 use super::Lower;
 use super::number::Truth;
 use super::vars::Slot;
-use crate::compiler::{DEEPEST, Res};
+use crate::compiler::DEEPEST;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::stop::Res;
 use crate::types::{Num, Ty};
 use crate::value::{Lit, Number, Val};
 use crate::{Items, Object, builtins, fold};
@@ -108,7 +109,7 @@ impl Lower<'_> {
         }
     }
 
-    fn unsupported_syntax(&self, e: &Expr, span: Span) -> crate::compiler::Stop {
+    fn unsupported_syntax(&self, e: &Expr, span: Span) -> crate::stop::Stop {
         let what = match e {
             Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_) => "a comprehension",
             Expr::Dict(_) | Expr::Set(_) => "a dict or set",

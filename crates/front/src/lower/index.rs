@@ -5,8 +5,8 @@ use ruff_text_size::Ranged;
 use weft_ir::{AxisSlice, BinOp, CmpOp, Const, Index, Kind, Layout, Op, Part, Scalar, Span, StmtKind, Type, UnOp, Value, ViewType};
 
 use super::Lower;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::stop::Res;
 use crate::types::{Num, Ty};
 use crate::value::Val;
 

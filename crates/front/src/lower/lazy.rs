@@ -7,8 +7,8 @@ use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, Space, Span, TO
 
 use super::Lower;
 use super::call::Call;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::stop::Res;
 use crate::types::{Num, Ty};
 use crate::value::{Number, Val};
 

@@ -7,8 +7,8 @@ use weft_ir::{AxisSlice, BinOp, Block, CmpOp, ErrorKind, Index, Label, Span, Stm
 use super::Lower;
 use super::number::Truth;
 use super::points::Points;
-use crate::compiler::{Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::stop::{Res, Stop};
 use crate::types::Num;
 use crate::value::{Iter, Val};
 

@@ -35,9 +35,10 @@ use std::rc::Rc;
 use ruff_text_size::TextRange;
 use weft_ir::{AxisSlice, Block, Builder, ErrorKind, Flags, FuncKind, Function, Label, SourceId, Span, StmtKind, Type, Value};
 
-use crate::compiler::{Compiler, Pending, Res, Stop};
+use crate::compiler::Compiler;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::{Body, Parsed};
+use crate::stop::{Pending, Res, Stop};
 use crate::types::{Static, Ty};
 use crate::value::Val;
 use crate::{Bounds, Dialect, FunctionSource, Inferred, Object, Options, Role, parallel, rewrite, unset};

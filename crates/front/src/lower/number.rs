@@ -3,9 +3,9 @@
 use weft_ir::{BinOp, CmpOp, Const, ErrorKind, Kind, Op, Scalar, Span, Value, eval};
 
 use super::Lower;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::fold;
+use crate::stop::Res;
 use crate::types::Num;
 use crate::value::{Lit, Number, Val, int_range};
 

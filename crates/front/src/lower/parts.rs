@@ -3,7 +3,7 @@
 use weft_ir::{AxisSlice, Layout, Op, Part, Space, Span, Value, ViewType};
 
 use super::Lower;
-use crate::compiler::Res;
+use crate::stop::Res;
 use crate::types::{Num, Ty};
 use crate::value::Val;
 

@@ -7,7 +7,7 @@ use weft_ir::{BinOp, Label, Span, Value};
 use super::Lower;
 use super::elementwise::point;
 use super::lazy::Leaf;
-use crate::compiler::Res;
+use crate::stop::Res;
 use crate::types::Num;
 use crate::value::Val;
 

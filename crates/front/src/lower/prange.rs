@@ -13,8 +13,8 @@ use super::Lower;
 use super::loops::{LoopFrame, LoopKind};
 use crate::Object;
 use crate::builtins;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::stop::Res;
 use crate::types::{Num, Ty};
 use crate::value::Val;
 

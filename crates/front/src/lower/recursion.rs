@@ -8,7 +8,7 @@ use ruff_python_ast::Expr;
 use weft_ir::{Block, ErrorKind, Function, Op, Span, Stmt, StmtKind, Type};
 
 use super::Lower;
-use crate::compiler::{Pending, Res, Stop};
+use crate::stop::{Pending, Res, Stop};
 use crate::value::Val;
 
 impl Lower<'_> {

@@ -5,7 +5,7 @@ use weft_ir::{Const, Local, Part, ReduceOp, Reduction, Span, StmtKind, Value};
 use super::Lower;
 use super::elementwise::point;
 use super::lazy::fresh_type;
-use crate::compiler::Res;
+use crate::stop::Res;
 use crate::types::Num;
 use crate::value::Val;
 

@@ -7,8 +7,8 @@ use weft_ir::{Block, Const, ErrorKind, FuncKind, Local, Span, StmtKind, Type};
 use super::Lower;
 use super::loops::LoopKind;
 use super::number::Truth;
-use crate::compiler::{Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::stop::{Res, Stop};
 use crate::value::Val;
 
 /// A chain of `if` and `elif` with more branches than this is lowered in parts: each `elif` stands in the `else` of the one before.

@@ -8,8 +8,8 @@ use weft_ir::{ArrayDecl, BinOp, CmpOp, ErrorKind, Index, Layout, Op, Part, Scala
 
 use super::Lower;
 use super::call::Call;
-use crate::compiler::Res;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::stop::Res;
 use crate::types::{Num, Ty};
 use crate::value::Val;
 use crate::{Items, TupleClass, TupleMaker};

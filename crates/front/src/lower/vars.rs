@@ -9,11 +9,11 @@ use ruff_python_ast::Expr;
 use weft_ir::{AxisSlice, Local, Op, Span, Type, Value, ViewType};
 
 use super::Lower;
-use crate::compiler::{Pending, Res, Stop};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::names::{self, Count};
 use crate::parallel::Loops;
 use crate::parse::Parsed;
+use crate::stop::{Pending, Res, Stop};
 use crate::types::Ty;
 use crate::value::Val;
 
