@@ -58,7 +58,9 @@ def _lambda(code: CodeType, text: str) -> str:
 
 def _is_code_of(code: CodeType, node: ast.Lambda) -> bool:
     """Whether the lambda has this code, as far as can be told without what is around it."""
-    own = compile(ast.Expression(node), code.co_filename, "eval", dont_inherit=True).co_consts[0]
+    whole = compile(ast.Expression(node), code.co_filename, "eval", dont_inherit=True)
+    # Defaults come first, lambdas among them.
+    own = [constant for constant in whole.co_consts if isinstance(constant, CodeType)][-1]
     return _names(own) == _names(code) and _texts.constants(own) == _texts.constants(code) and _places(own) == _places(code)
 
 
@@ -70,7 +72,9 @@ def _places(code: CodeType) -> set[tuple[int | None, ...]]:
 
 
 def _names(code: CodeType) -> set[str]:
-    return {*code.co_names, *code.co_freevars, *code.co_varnames}
+    """Those of functions inside it, too: what these take from around it may be a global one without what is around it."""
+    names = {*code.co_names, *code.co_freevars, *code.co_varnames}
+    return names.union(*(_names(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
 
 
 def _whole_block(code: CodeType, lines: list[str]) -> list[str] | None:

@@ -7,11 +7,13 @@ interactive session, of a string given to `exec`) is compiled again and must giv
 import __future__
 
 import inspect
+import itertools
 import linecache
 import os
 import sys
 import textwrap
 import time
+import traceback
 from collections.abc import Iterator
 from types import CodeType, FunctionType
 
@@ -21,6 +23,11 @@ _started = time.time()
 _FUTURES = 0
 for _name in __future__.all_feature_names:
     _FUTURES |= getattr(__future__, _name).compiler_flag
+# What two code objects of one text have in common, but for their constants.
+_TOLD = (
+    "co_name", "co_firstlineno", "co_code", "co_flags", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
+    "co_posonlyargcount", "co_kwonlyargcount",
+)  # fmt: skip
 # A session's statements are looked for among so many lines, newest first.
 _TYPED_LINES = 2000
 
@@ -55,9 +62,12 @@ def _others(code: CodeType) -> Iterator[str]:
         yield from _typed(code)
     elif not was_edited(code):
         word = "lambda" if code.co_name == "<lambda>" else code.co_name
-        for text in {text: None for text in (*sys.orig_argv, *_strings()) if word in text}:
+        seen: set[str] = set()
+        for text in itertools.chain(sys.orig_argv, _strings()):
             # `python -c` takes indented text since 3.14, and strings are often indented as the code around them.
-            yield from {text: None, textwrap.dedent(text): None}
+            new = {text, textwrap.dedent(text)} - seen if word in text else ()
+            seen.update(new)
+            yield from new
 
 
 def _input() -> Iterator[str]:
@@ -84,13 +94,17 @@ def _typed(code: CodeType) -> Iterator[str]:
 
 
 def _strings() -> Iterator[str]:
-    """Strings at hand in the calling functions, as one given to `exec` mostly is."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        for names in (frame.f_locals, frame.f_globals):
-            yield from (text for text in list(names.values()) if isinstance(text, str))
+    """Strings at hand in the calling functions, as one given to `exec` mostly is.
+
+    Variables come last: before Python 3.13, to ask for those of a frame writes them into the dict that `locals()` gave it.
+    """
+    frames = [frame for frame, _ in traceback.walk_stack(sys._getframe(1))]
+    for frame in frames:
         yield from (text for text in frame.f_code.co_consts if isinstance(text, str))
-        frame = frame.f_back
+    for frame in frames:
+        yield from (text for text in list(frame.f_globals.values()) if isinstance(text, str))
+    for frame in frames:
+        yield from (text for text in list(frame.f_locals.values()) if isinstance(text, str))
 
 
 def _holds(text: str, code: CodeType) -> bool:
@@ -110,9 +124,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _same(a: CodeType, b: CodeType) -> bool:
-    if (a.co_name, a.co_firstlineno, a.co_code) != (b.co_name, b.co_firstlineno, b.co_code):
-        return False
-    if (a.co_names, a.co_varnames, a.co_freevars) != (b.co_names, b.co_varnames, b.co_freevars) or constants(a) != constants(b):
+    if any(getattr(a, what) != getattr(b, what) for what in _TOLD) or constants(a) != constants(b):
         return False
     inner = ([c for c in code.co_consts if isinstance(c, CodeType)] for code in (a, b))
     return all(_same(c, d) for c, d in zip(*inner, strict=True))

@@ -30,7 +30,7 @@ def kernel(rng: random.Random) -> tuple[str, list[Input]]:
     size = total - rng.choice([0, 0, 1, 3]) if total > 4 else total
     body = Body(scope, depth=3)
     _who(body, threads, blocks)
-    outs = _body(body, size, threads)
+    outs = _body(body, size, total, threads)
     given = ", ".join([*(i.name for i in inputs), *(o.name for o in outs)])
     lines += ["@cuda.jit(fma=False)", f"def k({given}):", *body.lines]
     lines += [f"def main({given}):", f"    k[{blocks}, {threads}]({given})"]
@@ -54,7 +54,7 @@ def _who(body: Body, threads: object, blocks: object) -> None:
     body.scope.fixed |= {"t", "i", *body.scope.numbers}
 
 
-def _body(body: Body, size: int, threads: object) -> list[Input]:
+def _body(body: Body, size: int, total: int, threads: object) -> list[Input]:
     """What the threads do: each writes its own elements, meets the others where all come by, and counts atomically."""
     rng, scope = body.rng, body.scope
     outs = []
@@ -64,12 +64,22 @@ def _body(body: Body, size: int, threads: object) -> list[Input]:
         for _ in range(rng.randint(1, 2)):
             _meeting(body, _count(threads))
             body.statements(rng.randint(0, 2))
-    elif rng.random() < 0.3:
+    leaves = not meets and rng.random() < 0.3
+    if leaves:
         body.say(f"if {ex.condition(scope, 1)}:")
         body.say("    return")
+    # Threads that have ended leave what they would have passed on unset.
+    apart = not leaves and rng.random() < 0.3
+    if apart:
+        kind, box = rng.choice(STRONG), scope.fresh("s")
+        body.say(f"{box} = cuda.shared.array({_count(threads)}, np.{kind})")
     body.say(f"if i < {size}:")
     body.indent += 1
+    kept = body.scope
+    body.scope = kept.inner()
     body.statements(rng.randint(0, 3))
+    if apart:
+        _meeting_of_some(body, box, kind)
     for _ in range(rng.randint(1, 2)):
         kind, name = rng.choice(STRONG), scope.fresh("o")
         outs.append(random_array(rng, name, kind, (size,), zero=True))
@@ -77,7 +87,26 @@ def _body(body: Body, size: int, threads: object) -> list[Input]:
     if rng.random() < 0.5:
         outs.append(_atomic(body))
     body.indent -= 1
+    body.scope = kept
+    if apart and rng.random() < 0.5:
+        body.statements(rng.randint(0, 2))
+        kind, name = rng.choice(STRONG), scope.fresh("o")
+        outs.append(random_array(rng, name, kind, (total,), zero=True))
+        body.say(f"{name}[i] = {body.expr(kind).text}")
     return outs
+
+
+def _meeting_of_some(body: Body, box: str, kind: str) -> None:
+    """A barrier of the threads whose number is below some size: the others go on to the end. Each reads what one of lower number wrote."""
+    rng, scope = body.rng, body.scope
+    for _ in range(rng.randint(1, 2)):
+        name = scope.fresh("v")
+        body.say(f"{box}[t] = {body.expr(kind).text}")
+        body.say("cuda.syncthreads()")
+        body.say(f"{name} = {box}[{rng.choice(['t // 2', 't // 3', '0', 't'])}]")
+        body.say("cuda.syncthreads()")
+        scope.numbers[name] = kind
+        body.statements(rng.randint(0, 1))
 
 
 def _meeting(body: Body, threads: int) -> None:

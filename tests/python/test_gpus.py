@@ -136,6 +136,7 @@ def test_a_barrier_that_some_threads_miss_is_refused_as_on_the_cpu(gpu):
         if cuda.threadIdx.x < 4:
             cuda.syncthreads()
         a[cuda.grid(1)] = 1
+        cuda.syncthreads()
 
     said = []
     for device in (weft.device("cpu"), gpu):

@@ -477,3 +477,152 @@ def test_a_lambda_of_a_program_given_to_python():
     program = "from weft import njit\n@njit\ndef f(g, x):\n    h = lambda v: g(v) + x\n    return h(3)\nprint(f(lambda v: v * 10, 4))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.split() == ["34"], done.stderr
+
+
+def test_defaults_tell_functions_apart():
+    def f(x):
+        total = 0.0
+        for d in (1, 2, True, 1.0, -0.0):
+            total = 10 * total + applied(lambda v, d=d: d * v, x)
+        return total
+
+    assert njit(f)(2.75) == plain_of(f)(2.75)
+
+    @njit
+    def outer(fn, x):
+        def g(v, h=fn):
+            return h(v)
+
+        return applied(g, x)
+
+    both = njit(lambda x: (outer(np.sin, x), outer(np.cos, x)))
+    assert both(0.5) == (np.sin(0.5), np.cos(0.5))
+
+
+def plain_of(function):
+    """The function with `applied` undecorated."""
+    return type(function)(function.__code__, {**globals(), "applied": lambda f, *args: f(*args)})
+
+
+@njit
+def either_by_loop(f, g, n):
+    h = f
+    for _ in range(n):
+        h = g
+    return h()
+
+
+@njit
+def either_by_choice(f, g, n):
+    h = f if n > 0 else g
+    return h()
+
+
+@njit
+def either_in_a_tuple(f, g, n):
+    fs = (f, 1)
+    for _ in range(n):
+        fs = (g, 2)
+    return fs[0]() * 10 + fs[1]
+
+
+@njit
+def the_same_twice(f, g, n):
+    h = f
+    for _ in range(n):
+        h = f
+    return h() + 10 * g()
+
+
+@njit
+def two_of_one_place(f, x, use, n):
+    def g():
+        return x
+
+    if f is None:
+        return two_of_one_place(g, x + 1.0, use, n)
+    return use(f, g, n)
+
+
+@pytest.mark.parametrize("use", [either_by_loop, either_by_choice, either_in_a_tuple])
+def test_no_choice_between_functions_with_other_values(use):
+    with pytest.raises(weft.UnsupportedError, match="with other values of the variables it reads"):
+        njit(lambda x, n: two_of_one_place(None, x, use, n))(1.0, 1)
+
+
+def test_two_functions_of_one_place():
+    assert njit(lambda x, n: two_of_one_place(None, x, the_same_twice, n))(1.0, 1) == 21.0
+
+
+def test_accumulators_that_functions_read():
+    def sums(a):
+        total = 0.0
+
+        def get():
+            return total
+
+        again = lambda: get() * 1.0  # noqa: E731
+        for i in prange(a.size):
+            total += a[i] + again()
+        return total
+
+    def arrays(a):
+        total, out = np.zeros(3), np.zeros(a.size)
+
+        def get():
+            return total[0]
+
+        for i in prange(a.size):
+            out[i] = get()
+            total += a[i]
+        return out
+
+    a = np.arange(5.0)
+    for f in (sums, arrays):
+        with pytest.raises(weft.UnsupportedError, match="carries a value"):
+            njit(parallel=True)(f)(a)
+        assert np.all(njit(f)(a) == f(a)) if f is sums else True
+
+
+def test_functions_that_one_path_leaves_unassigned():
+    @njit
+    def f(c, n):
+        if c:
+
+            def h(v):
+                return v + 1
+
+        for _ in range(n):
+            g = np.negative
+            nothing = None
+        return h(1), g(2), nothing is None
+
+    assert f(True, 1) == (2, -2, True)
+    for c, n in [(False, 1), (True, 0), (False, 0)]:
+        with pytest.raises(UnboundLocalError):
+            f(c, n)
+
+
+def test_variadic_functions_where_each_argument_has_a_type():
+    def f(*args):
+        return len(args)
+
+    for make in (vectorize, njit("float64(float64)"), njit("int64(int64, int64)")):
+        with pytest.raises(weft.UnsupportedError, match=r"\*args"):
+            make(f)
+    with pytest.raises(weft.UnsupportedError, match=r"\*args"):
+        cuda.compile_ptx(f, "int64(int64)", device=True)
+
+
+def test_functions_that_fall_off_their_end():
+    @njit
+    def countdown(a, n):
+        if n > 0:
+            a[n] = n
+            countdown(a, n - 1)
+
+    def f(a):
+        countdown(a, a.size - 1)
+        return a.sum()
+
+    assert njit(f)(np.zeros(10)) == 45

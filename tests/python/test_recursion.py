@@ -425,3 +425,59 @@ def test_random_functions(seed):
                 assert "calls itself" not in str(refused), text
                 continue
             assert got == pytest.approx(want), (text, name, args)
+
+
+@njit
+def by_way(a, n):
+    return between(a, n - 1)
+
+
+@njit
+def between(a, n):
+    if n <= 0:
+        return a
+    x = by_way(a, n - 1)
+    if n > 5:
+        return x
+    return strided(a, n - 1)
+
+
+@njit
+def strided(a, n):
+    if n <= -5:
+        return a
+    r = between(a, n - 1)
+    if n == 1:
+        return a[::2]
+    return r
+
+
+def test_what_relies_on_what_relied_on_a_type():
+    assert njit(lambda a, n: strided(a, n).sum())(np.arange(10.0), 7) == 20.0
+
+
+@pytest.mark.parametrize("count", [3, 12])
+def test_functions_that_all_call_each_other(count):
+    lines = []
+    for i in range(count):
+        lines += [f"def f{i}(x):", "    if x <= 0:", "        return 0", "    s = x"]
+        lines += [f"    s += f{j}(x - {count} - {j})" for j in range(count)]
+        lines += ["    return 0.5 if x == 1 else s"]
+    text = "\n".join(lines) + "\n"
+    exec(text, undecorated := {})
+    exec(text, compiled := {})
+    for i in range(count):
+        compiled[f"f{i}"] = njit(compiled[f"f{i}"])
+    for x in range(3 * count):
+        assert compiled["f0"](x) == undecorated["f0"](x)
+
+
+def test_frames_that_are_large():
+    lines = ["def f(t, n):", "    if n <= 0:", "        return t[0]", "    s = 0.0"]
+    lines += [f"    s += f(({i}.0 + s,) + t[1:], n - 1)" for i in range(10)]
+    text = "\n".join([*lines, "    return s"])
+    exec(text, names := {})
+    names["f"] = njit(names["f"])
+    main = njit(lambda t, n, f: f(t, n))
+    with pytest.raises(RecursionError):
+        main(tuple(float(i) for i in range(2000)), 1_000_000, names["f"])

@@ -126,6 +126,34 @@ def test_annotations_of_the_future():
     assert njit(added(text))(3) == 3
 
 
+def test_parameters_of_other_kinds():
+    wrong = "def f(a, b=5):\n    return b\n"
+    right = "def f(a, *b):\n    return b\n"
+    assert wrong != right
+    assert njit(added(right))(1, 2) == (2,)
+    more, less = "def f(a, *, b=1):\n    return b\n", "def f(a, b=1):\n    return b\n"
+    assert more != less
+    assert njit(added(less))(1, 2) == 2
+
+
+def test_lambdas_with_defaults_and_lambdas_inside():
+    assert njit(lambda x, y=2: x + y)(1) == 3
+    assert njit(lambda x, f=lambda q: q + 1: f(x))(1) == 2
+
+    def made(k):
+        return njit(lambda x: (lambda y: y + k)(x))
+
+    assert made(5)(1) == 6
+
+
+def test_names_that_exec_made_stay():
+    ns = locals()
+    exec("def f(x): return x\ndef g(x): return x + 1", globals(), ns)
+    f = njit(ns["f"])
+    g = njit(ns["g"])
+    assert (f(1), g(1)) == (1, 2)
+
+
 def run(*args, **how):
     return subprocess.run([sys.executable, *args], capture_output=True, text=True, timeout=120, **how)
 

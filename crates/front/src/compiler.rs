@@ -11,7 +11,7 @@ pub use calls::Callee;
 use calls::Calls;
 
 use crate::lower::{self, Job};
-use crate::parse::{Parsed, parse};
+use crate::parse::{ParamKind, Parsed, parse};
 use crate::stop::Res;
 use crate::types::Ty;
 use crate::{FunctionSource, Inferred, Options, Role};
@@ -21,6 +21,15 @@ pub const DEEPEST: usize = 400;
 
 /// Keys of functions inside others have this bit set, those of the host and the library have not.
 const INNER: u64 = 1 << 62;
+
+/// What tells a function inside another one from others: the key of that one, where it stands in the text, and its defaults, which are
+/// constants to its code.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    pub around: u64,
+    pub at: u32,
+    pub defaults: Vec<String>,
+}
 
 pub struct Compiler {
     /// What the entry becomes.
@@ -40,7 +49,7 @@ pub struct Compiler {
     functions: Vec<Function>,
     calls: Calls,
     /// The functions found inside others, by the function and their place in its text: their keys, and by these their syntax.
-    inner: HashMap<(u64, u32), u64>,
+    inner: HashMap<Place, u64>,
     trees: Vec<Rc<Parsed>>,
     /// How deep what is being lowered now is nested.
     pub depth: usize,
@@ -81,14 +90,24 @@ impl Compiler {
     }
 
     /// The key of a function inside another one at a place, whose syntax is made where it is met first.
-    pub fn inner_key(&mut self, around: u64, place: u32, tree: impl FnOnce() -> Parsed) -> u64 {
-        if let Some(key) = self.inner.get(&(around, place)) {
+    pub fn inner_key(&mut self, place: Place, tree: impl FnOnce() -> Parsed) -> u64 {
+        if let Some(key) = self.inner.get(&place) {
             return *key;
         }
         let key = INNER | self.trees.len() as u64;
         self.trees.push(Rc::new(tree()));
-        self.inner.insert((around, place), key);
+        self.inner.insert(place, key);
         key
+    }
+
+    /// The variables around it that a function inside another one reads.
+    pub fn captured_names(&self, key: u64) -> Vec<String> {
+        let tree = self.trees.get((key & !INNER) as usize).filter(|_| key & INNER != 0);
+        let params = tree.iter().flat_map(|tree| &tree.params);
+        params
+            .filter(|param| param.kind == ParamKind::Captured)
+            .map(|param| param.name.clone())
+            .collect()
     }
 
     /// A function's syntax, and the number its spans carry.

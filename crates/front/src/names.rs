@@ -99,6 +99,28 @@ impl Visitor<'_> for Names {
     }
 }
 
+/// Does a function return anything but None somewhere?
+pub fn returns_values(parsed: &Parsed) -> bool {
+    let mut returns = Returns(false);
+    match &parsed.body {
+        Body::Block(stmts) => visitor::walk_body(&mut returns, stmts),
+        Body::Lambda(_) => return true,
+    }
+    returns.0
+}
+
+struct Returns(bool);
+
+impl Visitor<'_> for Returns {
+    fn visit_stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Return(s) => self.0 |= s.value.as_deref().is_some_and(|value| !value.is_none_literal_expr()),
+            Stmt::FunctionDef(_) | Stmt::ClassDef(_) => {}
+            _ => visitor::walk_stmt(self, stmt),
+        }
+    }
+}
+
 /// The names that a function reads and does not assign, functions inside it included, in the order of the text.
 pub fn free(parsed: &Parsed) -> Vec<String> {
     let mut free = Free {

@@ -113,6 +113,15 @@ impl Ty {
         }
     }
 
+    /// The keys of functions in it that read variables where they were made.
+    pub fn inner_functions(&self) -> Vec<u64> {
+        match self {
+            Ty::Static(Static::Closure { key, captured, .. }) if captured.is_empty() => vec![*key],
+            Ty::Tuple(items) => items.iter().flat_map(Ty::inner_functions).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Is there something in it that exists only while compiling?
     pub fn has_static(&self) -> bool {
         match self {

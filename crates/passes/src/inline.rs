@@ -430,7 +430,7 @@ fn shallow_clone(kind: &StmtKind) -> StmtKind {
 }
 
 /// One more than the largest label of a block.
-fn label_count(block: &Block) -> u32 {
+pub fn label_count(block: &Block) -> u32 {
     let mut count = 0;
     block.walk(&mut |kind| {
         if let StmtKind::Scope(label, _) = kind {

@@ -1,5 +1,6 @@
 //! Passes and analyses over the IR, one file each, and the order in which each device runs them.
 
+pub mod arrive;
 mod calls;
 pub mod cleanup;
 mod compact;
@@ -38,6 +39,7 @@ pub fn lower_for_cpu(module: &mut Module) -> Result<(), PassError> {
     legalize::run(module)?;
     contract::run(module)?;
     inline::run_for_cpu(module)?;
+    arrive::run(module)?;
     structure::run(module)?;
     halves::run(module)?;
     cleanup::run(module)?;
@@ -64,6 +66,7 @@ pub fn lower_for_gpu(module: &mut Module, options: &GpuOptions) -> Result<(), Pa
     legalize::run(module)?;
     contract::run(module)?;
     inline::run(module)?;
+    arrive::run(module)?;
     structure::run(module)?;
     halves::run(module)?;
     cleanup::run(module)?;

@@ -187,6 +187,18 @@ pub fn is_barrier(kind: &StmtKind) -> bool {
     )
 }
 
+/// Do the statements hold a barrier, or what is inside them?
+pub fn has_barrier(stmts: &[Stmt]) -> bool {
+    let mut found = false;
+    for stmt in stmts {
+        found |= is_barrier(&stmt.kind);
+        for inner in stmt.kind.blocks() {
+            inner.walk(&mut |kind| found |= is_barrier(kind));
+        }
+    }
+    found
+}
+
 /// Does the statement hold a barrier, or jump to where control around barriers goes on?
 pub fn is_around_barrier(stmt: &Stmt) -> bool {
     fn outward(stmt: &Stmt, in_loop: bool, labels: &mut Vec<Label>) -> bool {

@@ -12,7 +12,7 @@ use weft_ir::{BinOp, Block, Function, Label, Module, Op, Scalar, Span, Stmt, Stm
 
 use crate::compact;
 use crate::error::PassError;
-use crate::operands::{ends, is_barrier};
+use crate::operands::{ends, has_barrier};
 
 /// Restructures every function of a module.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
@@ -130,17 +130,6 @@ fn tail_exit<'a>(block: &'a Block, exits: &Exits) -> Option<&'a StmtKind> {
 fn leaves(block: &Block, label: Label) -> bool {
     let mut found = false;
     block.walk(&mut |kind| found |= matches!(kind, StmtKind::Leave(l) if *l == label));
-    found
-}
-
-fn has_barrier(stmts: &[Stmt]) -> bool {
-    let mut found = false;
-    for stmt in stmts {
-        found |= is_barrier(&stmt.kind);
-        for inner in stmt.kind.blocks() {
-            inner.walk(&mut |kind| found |= is_barrier(kind));
-        }
-    }
     found
 }
 

@@ -70,6 +70,21 @@ impl Captured {
         })
     }
 
+    /// Refuses `*args` where arguments come one type for each parameter.
+    pub fn refuse_variadic(&self, py: Python<'_>, where_: &str) -> PyResult<()> {
+        match self.variadic {
+            false => Ok(()),
+            true => Err(errors::unsupported(
+                py,
+                format!(
+                    "{}() has *{}, which {where_} cannot have; name its parameters",
+                    self.name,
+                    self.params[self.params.len() - 1]
+                ),
+            )),
+        }
+    }
+
     /// The arguments of a call in the order of the parameters, defaults filled in.
     pub fn arrange<'py>(&self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let py = args.py();

@@ -68,6 +68,9 @@ impl Core {
             precision: Precision::default(),
             table: Mutex::default(),
         };
+        if !core.signatures.is_empty() {
+            core.captured.refuse_variadic(function.py(), "a function with a signature")?;
+        }
         if options.role != Role::Device {
             let device = core.usual_device(function.py())?;
             for signature in &core.signatures {

@@ -49,7 +49,9 @@ pub fn compile_ptx<'py>(
         },
         float64: true,
     };
-    let source = Captured::new(function)?.front(py)?;
+    let captured = Captured::new(function)?;
+    captured.refuse_variadic(py, "a function compiled for others")?;
+    let source = captured.front(py)?;
     let compiled = weft_front::compile(&source, &args, options).map_err(|e| errors::diagnostic(py, &e))?;
     let (module, result) = match result {
         Some(wanted) if device => (returning(py, compiled.module, &compiled.result, &wanted)?, wanted),

@@ -57,13 +57,14 @@ struct Compiled {
 #[pymethods]
 impl Ufunc {
     #[new]
-    fn new(dispatcher: Py<Dispatcher>, follows_device: bool) -> Ufunc {
-        Ufunc {
+    fn new(py: Python<'_>, dispatcher: Py<Dispatcher>, follows_device: bool) -> PyResult<Ufunc> {
+        dispatcher.get().core.captured.refuse_variadic(py, "a ufunc")?;
+        Ok(Ufunc {
             _weft_dispatcher_: dispatcher,
             follows_device,
             scalars: Mutex::default(),
             loops: Mutex::default(),
-        }
+        })
     }
 
     /// Calls the function on every point of the broadcast operands. An output may follow the inputs or be given as `out`.

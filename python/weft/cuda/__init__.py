@@ -386,6 +386,7 @@ def jit(
     cache: bool = False,
     link: Sequence[str] = (),
     boundscheck: bool | None = None,
+    forceinline: bool = False,
     _numba: bool = False,
 ) -> Any:
     """Compile a kernel, or with ``device=True`` a function that kernels call.
@@ -397,7 +398,7 @@ def jit(
     max_registers: of a thread, on devices that share them out.
     launch_bounds: the most threads a block of a launch has, or a tuple of that, the blocks one multiprocessor should have room for, and
         the blocks of a cluster.
-    `opt` and `inline` are accepted for Numba's sake.
+    `opt`, `inline` and `forceinline` are accepted for Numba's sake: kernels take in all they call.
     """
     limits = bounds(launch_bounds, max_registers)
     if link:

@@ -60,6 +60,11 @@ impl Code {
 }
 
 impl Code {
+    /// Bytes that the largest frame of one of its functions takes.
+    pub fn frame(&self) -> usize {
+        usize::try_from(self.stack.frame).unwrap_or(usize::MAX / 4)
+    }
+
     /// Stack that a block of so many gangs and bytes of dynamic shared memory takes, if there can be one.
     pub fn stack_bytes(&self, gangs: u64, dynamic: u32) -> Result<u64, RunError> {
         self.is_deep(gangs, dynamic)?;

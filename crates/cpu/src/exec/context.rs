@@ -32,6 +32,8 @@ pub struct Sites {
 pub struct Context<'a> {
     /// The lowest address that frames of functions that call themselves may have. Compiled code reads it here, at the start.
     lowest: AtomicUsize,
+    /// What the largest of their frames takes.
+    frame: AtomicUsize,
     sites: &'a Sites,
     hooks: Hooks,
     /// The thread that may ask the hooks.
@@ -62,6 +64,7 @@ impl<'a> Context<'a> {
     pub fn new(sites: &'a Sites, hooks: &Hooks) -> Context<'a> {
         Context {
             lowest: AtomicUsize::new(0),
+            frame: AtomicUsize::new(0),
             sites,
             hooks: *hooks,
             caller: thread::current().id(),
@@ -79,14 +82,16 @@ impl<'a> Context<'a> {
             ..Context::new(self.sites, &self.hooks)
         };
         if self.lowest.load(Ordering::Relaxed) != 0 {
-            inner.guard(stack::lowest());
+            inner.guard(self.frame.load(Ordering::Relaxed));
         }
         inner
     }
 
-    /// Says how far down the stack of the thread that runs it frames may go.
-    pub fn guard(&self, lowest: usize) {
-        self.lowest.store(lowest, Ordering::Relaxed);
+    /// Finds out how far down the stack of this thread, which runs the call, frames may go. A function asks when its frame is there, and
+    /// what it calls may have one as large before it asks.
+    pub fn guard(&self, frame: usize) {
+        self.frame.store(frame, Ordering::Relaxed);
+        self.lowest.store(stack::lowest().saturating_add(2 * frame), Ordering::Relaxed);
     }
 
     fn call(&self) -> &Context<'a> {

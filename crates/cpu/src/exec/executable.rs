@@ -228,7 +228,7 @@ impl CpuExecutable {
         let call = Call {
             context: &context,
             code,
-            deep: deep || code.recursive && !stack::has_room(),
+            deep: deep || code.recursive && !stack::has_room(code.frame()),
             args: args.as_ptr(),
             extra: results.as_mut_ptr(),
         };
@@ -402,7 +402,7 @@ impl Call<'_> {
     fn at_once(&self, units: u64) {
         self.on_fitting_stack(|| {
             if self.code.recursive {
-                self.context.guard(stack::lowest());
+                self.context.guard(self.code.frame());
             }
             self.run(0..units);
         });

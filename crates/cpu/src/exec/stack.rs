@@ -23,9 +23,9 @@ pub fn lowest() -> usize {
     }
 }
 
-/// Is enough left of this thread's stack to call functions that call themselves?
-pub fn has_room() -> bool {
-    bottom().is_some_and(|bottom| here().saturating_sub(bottom) >= ROOM)
+/// Is enough left of this thread's stack to call functions that call themselves, with frames so large?
+pub fn has_room(frame: usize) -> bool {
+    bottom().is_some_and(|bottom| here().saturating_sub(bottom) >= ROOM.saturating_add(frame.saturating_mul(8)))
 }
 
 #[inline(never)]
@@ -82,7 +82,7 @@ mod tests {
         for bytes in [1 << 20, 8 << 20] {
             let thread = std::thread::Builder::new()
                 .stack_size(bytes)
-                .spawn(|| (has_room(), here().saturating_sub(lowest())));
+                .spawn(|| (has_room(0), here().saturating_sub(lowest())));
             let (room, left) = thread.unwrap().join().unwrap();
             assert_eq!(room, bytes > ROOM);
             assert!(left < bytes && left > bytes.saturating_sub(2 * RESERVE), "{left} of {bytes}");

@@ -87,8 +87,11 @@ struct Frame {
 pub struct Calls {
     /// What became of each: an error, too, is found once, however many calls and rounds of inference ask for it.
     specialised: HashMap<Specialisation, Specialised>,
-    /// How often each function was compiled, by key.
+    /// For how many rows of argument types each function was compiled, by key.
     counts: HashMap<u64, usize>,
+    /// The type of the result of each that was compiled and forgotten: where another round starts from, so that rounds of functions that
+    /// call each other do not multiply.
+    learnt: HashMap<Specialisation, Option<Ty>>,
     /// Functions that cannot do without the constants among their arguments.
     by_constants: HashSet<Specialisation>,
     /// Those being compiled, each called by the one before.
@@ -147,9 +150,11 @@ impl Compiler {
             let message = format!("calls are nested more than {DEEPEST_CALLS} functions deep here");
             return Err(Diagnostic::new(DiagnosticKind::Unsupported, call, message).into());
         }
-        let count = self.calls.counts.entry(what.key).or_default();
-        *count += 1;
-        if *count > MOST_SPECIALISATIONS {
+        if !self.calls.learnt.contains_key(what) {
+            self.calls.learnt.insert(what.clone(), None);
+            *self.calls.counts.entry(what.key).or_default() += 1;
+        }
+        if self.calls.counts.get(&what.key).is_some_and(|count| *count > MOST_SPECIALISATIONS) {
             let message = format!(
                 "'{}' is called for more than {MOST_SPECIALISATIONS} rows of argument types",
                 function.name
@@ -170,7 +175,7 @@ impl Compiler {
             name: function.name.clone(),
             what: what.clone(),
             id: None,
-            result: None,
+            result: self.calls.learnt.get(what).cloned().flatten(),
             relying: HashSet::new(),
             relies: BTreeSet::new(),
         });
@@ -188,7 +193,14 @@ impl Compiler {
 
     /// The type of the result of a function being compiled, as far as it is known.
     pub fn note_result(&mut self, frame: usize, ty: &Ty) {
-        self.calls.stack[frame].result = Some(ty.clone());
+        let frame = &mut self.calls.stack[frame];
+        frame.result = Some(ty.clone());
+        self.calls.learnt.insert(frame.what.clone(), Some(ty.clone()));
+    }
+
+    /// That type as an earlier round left it, which another one can only widen.
+    pub fn learnt_result(&self, frame: usize) -> Option<&Ty> {
+        self.calls.stack[frame].result.as_ref()
     }
 
     /// Does the function being compiled call itself?
@@ -221,10 +233,15 @@ impl Compiler {
         let Some(frame) = self.calls.stack.pop() else {
             return Err(Diagnostic::new(DiagnosticKind::Unsupported, Span::NONE, "a call that never began").into());
         };
+        // What relied on this one relies on what this one does.
         for what in &frame.relying {
             if let Some(known) = self.calls.specialised.get_mut(what) {
                 known.relies.remove(&at);
+                known.relies.extend(&frame.relies);
             }
+        }
+        for below in &frame.relies {
+            self.calls.stack[*below].relying.extend(frame.relying.iter().cloned());
         }
         let done = match done {
             Ok((made, ty)) => Ok((self.add(made, frame.id), ty)),

@@ -8,11 +8,13 @@ use weft_ir::Span;
 
 use super::Lower;
 use super::arguments::Call;
+use crate::compiler::Place;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::names;
 use crate::parse::{Parsed, refuse_kwargs};
 use crate::stop::Res;
-use crate::value::{Closure, Val};
+use crate::types::Ty;
+use crate::value::{Closure, Number, Val};
 use crate::{Decorated, FunctionSource};
 
 /// How many values a function inside another one may take along: functions that take each other along hold what those hold.
@@ -51,8 +53,13 @@ impl Lower<'_> {
         refuse_kwargs(parameters, self.span(range))?;
         let mut names = names::free(&tree());
         names.retain(|name| self.is_local(name));
-        let place = range.start().to_u32();
-        let key = self.cx.inner_key(self.function.key, place, || tree().capturing(names.clone()));
+        let defaults = self.constant_defaults(parameters)?;
+        let place = Place {
+            around: self.function.key,
+            at: range.start().to_u32(),
+            defaults: defaults.iter().map(|(_, val)| shown(val)).collect(),
+        };
+        let key = self.cx.inner_key(place, || tree().capturing(names.clone()));
         let function = FunctionSource {
             name: name.to_owned(),
             key,
@@ -68,7 +75,7 @@ impl Lower<'_> {
             function: Rc::new(function),
             names,
             captured: None,
-            defaults: self.constant_defaults(parameters)?,
+            defaults,
         })))
     }
 
@@ -84,6 +91,21 @@ impl Lower<'_> {
             defaults.push((param.parameter.name.to_string(), val));
         }
         Ok(defaults)
+    }
+
+    /// The variables here that a call of the function reads which a variable holds; those of the functions that it calls, too.
+    pub fn read_by(&self, name: &str) -> Vec<String> {
+        let (mut found, mut todo) = (Vec::new(), vec![name.to_owned()]);
+        while let Some(next) = todo.pop() {
+            let keys = self.type_before(&next).map(Ty::inner_functions).unwrap_or_default();
+            for read in keys.into_iter().flat_map(|key| self.cx.captured_names(key)) {
+                if !found.contains(&read) {
+                    todo.push(read.clone());
+                    found.push(read);
+                }
+            }
+        }
+        found
     }
 
     fn refuse_default(&self, value: &Expr) -> crate::stop::Stop {
@@ -141,6 +163,33 @@ impl Lower<'_> {
             Val::Tuple(items) => Val::Tuple(items.with(items.iter().map(|item| self.handed_on(item, span)).collect::<Res<_>>()?)),
             _ => val.clone(),
         })
+    }
+}
+
+/// A constant as part of what tells functions apart: two defaults are two functions.
+fn shown(val: &Val) -> String {
+    match val {
+        Val::Lit(lit) => match lit.value {
+            Number::Float(x) => format!("{} {:x}", lit.num, x.to_bits()),
+            Number::Complex(re, im) => format!("{} {:x} {:x}", lit.num, re.to_bits(), im.to_bits()),
+            Number::Int(_) | Number::Bool(_) => format!("{} {:?}", lit.num, lit.value),
+        },
+        Val::Tuple(items) => format!("{:?} {:?}", items.class(), items.iter().map(shown).collect::<Vec<_>>()),
+        other => format!("{:?}", other.ty()),
+    }
+}
+
+/// Do both hold the same function with the same values? What only exists while compiling is told by its type, but for those values.
+pub fn is_same(a: &Val, b: &Val) -> bool {
+    match (a, b) {
+        (Val::Closure(a), Val::Closure(b)) => {
+            let (own, others) = (a.handed(), b.handed());
+            a.function.key == b.function.key && own.len() == others.len() && own.iter().zip(others).all(|(a, b)| is_same(a, b))
+        }
+        (Val::Num(a, _), Val::Num(b, _)) | (Val::View(a, _), Val::View(b, _)) => a == b,
+        (Val::Tuple(a), Val::Tuple(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
+        (Val::Lit(a), Val::Lit(b)) => shown(&Val::Lit(*a)) == shown(&Val::Lit(*b)),
+        _ => a.ty() == b.ty(),
     }
 }
 

@@ -75,7 +75,9 @@ pub struct Job<'a> {
 pub fn function(cx: &mut Compiler, job: &Job<'_>) -> Res<(Function, Ty)> {
     let (parsed, source) = cx.tree(&job.function)?;
     let mut vars = Vars::new(&parsed);
-    let mut result = None;
+    let whole = parsed.span(source, parsed.range);
+    let learnt = job.frame.and_then(|frame| cx.learnt_result(frame).cloned());
+    let mut result = learnt.map(|ty| (ty, whole));
     for _ in 0..MAX_ROUNDS {
         job.frame.iter().for_each(|frame| cx.start_round(*frame));
         let mut round = Lower::new(cx, job, parsed.clone(), source, vars, result);
@@ -90,9 +92,8 @@ pub fn function(cx: &mut Compiler, job: &Job<'_>) -> Res<(Function, Ty)> {
             Finished::Again(round) => (vars, result) = *round,
         }
     }
-    let span = parsed.span(source, parsed.range);
     let message = format!("the types of '{}' do not settle", job.function.name);
-    Err(Diagnostic::new(DiagnosticKind::Typing, span, message).into())
+    Err(Diagnostic::new(DiagnosticKind::Typing, whole, message).into())
 }
 
 /// What a round came to.

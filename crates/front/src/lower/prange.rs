@@ -54,6 +54,7 @@ impl Lower<'_> {
         let means = |function: &Expr| self.path_of(function);
         let mut scan = Scan {
             means: &means,
+            reads: &|name| self.read_by(name),
             found: BTreeMap::new(),
             used: BTreeSet::new(),
         };
@@ -78,7 +79,7 @@ impl Lower<'_> {
 
     /// Refuses an array that is changed in one iteration and read in the next. Of other variables `parallel` knows more.
     fn refuse_carried(&self, s: &StmtFor, found: &BTreeMap<String, How>) -> Res<()> {
-        for (name, range) in carried(&s.body, &|function| self.path_of(function)) {
+        for (name, range) in carried(&s.body, &|function| self.path_of(function), &|name| self.read_by(name)) {
             if found.contains_key(&name) || !matches!(self.type_before(&name), Some(Ty::View(_))) {
                 continue;
             }
@@ -238,8 +239,12 @@ impl How {
 /// What expressions mean: see `path_of`.
 type Means<'m> = &'m dyn Fn(&Expr) -> Option<String>;
 
+/// What calls of a function inside this one read of its variables.
+type Reads<'m> = &'m dyn Fn(&str) -> Vec<String>;
+
 struct Scan<'m> {
     means: Means<'m>,
+    reads: Reads<'m>,
     found: BTreeMap<String, How>,
     /// Variables read or written in any other way, or accumulated in two.
     used: BTreeSet<String>,
@@ -293,6 +298,7 @@ impl Visitor<'_> for Scan<'_> {
         }
         if let Expr::Name(name) = expr {
             self.used.insert(name.id.to_string());
+            self.used.extend((self.reads)(&name.id));
         }
         visitor::walk_expr(self, expr);
     }
@@ -359,9 +365,10 @@ fn accumulation<'a>(name: &str, value: &'a Expr, means: Means<'_>) -> Option<(Ho
 }
 
 /// Variables that the statements read before they assign them, and where.
-fn carried(body: &[Stmt], means: Means<'_>) -> Vec<(String, TextRange)> {
+fn carried(body: &[Stmt], means: Means<'_>, reads: Reads<'_>) -> Vec<(String, TextRange)> {
     let mut order = Order {
         means,
+        reads,
         read_first: BTreeMap::new(),
         written: BTreeSet::new(),
     };
@@ -372,6 +379,7 @@ fn carried(body: &[Stmt], means: Means<'_>) -> Vec<(String, TextRange)> {
 
 struct Order<'m> {
     means: Means<'m>,
+    reads: Reads<'m>,
     read_first: BTreeMap<String, TextRange>,
     written: BTreeSet<String>,
 }
@@ -401,6 +409,7 @@ impl Visitor<'_> for Order<'_> {
         if let Expr::Name(name) = expr {
             if name.ctx == ExprContext::Load {
                 self.read(&name.id, name.range);
+                (self.reads)(&name.id).iter().for_each(|read| self.read(read, name.range));
             } else {
                 self.written.insert(name.id.to_string());
             }

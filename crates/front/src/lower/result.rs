@@ -4,16 +4,23 @@ use weft_ir::{FuncKind, Span, StmtKind};
 
 use super::Lower;
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::stop::Res;
+use crate::names;
+use crate::stop::{Pending, Res, Stop};
 use crate::types::Ty;
 use crate::value::Val;
 
 impl Lower<'_> {
     /// The end of the body was reached: the function returns None there.
     pub fn fall_off(&mut self) {
-        if self.failed.is_some() {
+        match &self.failed {
+            None => {}
+            // It calls itself and gives nothing: its calls of itself wait to know that.
+            Some(Stop::Pending(Pending::Result(..))) if self.result.is_none() && !names::returns_values(&self.parsed) => {
+                self.guarded(|l| l.note_result(&Ty::None, l.span(l.parsed.range)));
+                return;
+            }
             // Some statement is missing, perhaps the one that returns.
-            return;
+            Some(_) => return,
         }
         self.guarded(|l| {
             let span = l.span(l.parsed.range);

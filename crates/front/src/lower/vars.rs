@@ -9,6 +9,7 @@ use ruff_python_ast::Expr;
 use weft_ir::{AxisSlice, Local, Op, Span, Type, Value, ViewType};
 
 use super::Lower;
+use super::closures::is_same;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::names::{self, Count};
 use crate::parallel::Loops;
@@ -71,8 +72,8 @@ impl Var {
 pub enum Slot {
     Local(Local),
     Tuple(Vec<Slot>),
-    /// Known from the type alone.
-    Static,
+    /// Known while compiling. The local, a bool, says that it was assigned.
+    Static(Local),
 }
 
 impl Vars {
@@ -254,7 +255,7 @@ impl Lower<'_> {
                 let slot = |(i, ty): (usize, &Ty)| self.new_slot(&format!("{name}.{i}"), ty);
                 Slot::Tuple(items.iter().enumerate().map(slot).collect())
             }
-            Ty::None | Ty::Static(_) => Slot::Static,
+            Ty::None | Ty::Static(_) => Slot::Static(self.b.func.new_local(Type::BOOL, name)),
         }
     }
 
@@ -270,8 +271,13 @@ impl Lower<'_> {
                     self.write(slot, val, ty, span)?;
                 }
             }
-            (Slot::Static, _, Ty::Static(kept)) => {
-                self.statics.insert(kept.clone(), val.clone());
+            (Slot::Static(local), ..) => {
+                if let Ty::Static(kept) = ty {
+                    let before = self.statics.insert(kept.clone(), val.clone());
+                    self.refuse_another(before, val, span)?;
+                }
+                let assigned = self.b.constant(weft_ir::Const::Bool(true));
+                self.b.set(*local, assigned);
             }
             _ => {}
         }
@@ -288,8 +294,24 @@ impl Lower<'_> {
                 let read = |(slot, ty): (&Slot, &Ty)| self.read_slot(slot, ty, span);
                 Val::Tuple(types.with(slots.iter().zip(types).map(read).collect::<Res<_>>()?))
             }
+            (Slot::Static(local), _) => {
+                self.b.get(*local);
+                self.static_val(ty, span)?
+            }
             _ => self.static_val(ty, span)?,
         })
+    }
+
+    /// Functions that were handed on with values of their own are of one type, whatever these are: code cannot choose between two.
+    fn refuse_another(&self, before: Option<Val>, val: &Val, span: Span) -> Res<()> {
+        if before.is_none_or(|before| is_same(&before, val)) {
+            return Ok(());
+        }
+        let message = format!("{} is here with other values of the variables it reads than elsewhere", val.ty());
+        let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
+        Err(diag
+            .help("call each where it is, or pass the values and choose between these")
+            .into())
     }
 
     /// Adds to a typing error where the variables among the operands got their types.
@@ -343,7 +365,7 @@ impl Lower<'_> {
         }
         match self.slot_of(i, &ty) {
             Slot::Local(local) => Some((local, ty)),
-            Slot::Tuple(_) | Slot::Static => None,
+            Slot::Tuple(_) | Slot::Static(_) => None,
         }
     }
 

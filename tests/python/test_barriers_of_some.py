@@ -1,0 +1,188 @@
+"""Barriers under `if i < size:`, around which the other threads go on to the kernel's end: these count as arrived."""
+
+import numpy as np
+import pytest
+
+import weft
+from weft import cuda
+
+
+@cuda.jit
+def doubled(a, n):
+    box = cuda.shared.array(64, np.float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    if i < n:
+        box[t] = a[i]
+        cuda.syncthreads()
+        a[i] = box[max(0, t - 1)] * 2
+
+
+@cuda.jit
+def early(a, n):
+    box = cuda.shared.array(64, np.float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    if i >= n:
+        return
+    box[t] = a[i]
+    cuda.syncthreads()
+    a[i] = box[max(0, t - 1)] * 2
+
+
+@cuda.jit
+def with_more(a, n):
+    """Both sides, a loop of barriers, and code behind that all threads run."""
+    box = cuda.shared.array(64, np.float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    if i >= n:
+        if i < a.size:
+            a[i] = -1
+    else:
+        box[t] = a[i]
+        for _ in range(3):
+            cuda.syncthreads()
+            x = box[max(0, t - 1)]
+            cuda.syncthreads()
+            box[t] += x
+        if t % 2 == 0:
+            a[i] = box[t]
+    for _ in range(2):
+        if i < a.size:
+            a[i] += 50
+
+
+@cuda.jit
+def twice(a, n):
+    """One condition inside the other."""
+    box = cuda.shared.array(64, np.float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    if i < n:
+        a[i] += 1
+        if t < 20:
+            box[t] = a[i]
+            cuda.syncthreads()
+            a[i] = box[t // 2]
+        a[i] += 1000
+
+
+@cuda.jit
+def counted(a, n):
+    i = cuda.grid(1)
+    if i < n:
+        a[i] = cuda.syncthreads_count(a[i] > 10)
+
+
+def blocks_of(a, threads, function):
+    """The function on the part of each block."""
+    for start in range(0, len(a), threads):
+        function(a[start : start + threads])
+
+
+def of_doubled(a):
+    a[1:], a[:1] = a[:-1] * 2, a[:1] * 2
+
+
+def of_with_more(a):
+    box = a.copy()
+    for _ in range(3):
+        box += np.concatenate([box[:1], box[:-1]])
+    a[::2] = box[::2]
+
+
+def of_twice(a):
+    a += 1
+    some = a[:20]
+    some[:] = some.copy()[np.arange(len(some)) // 2]
+    a += 1000
+
+
+def of_counted(a):
+    a[:] = (a > 10).sum()
+
+
+CASES = [(doubled, of_doubled), (early, of_doubled), (with_more, of_with_more), (twice, of_twice), (counted, of_counted)]
+
+
+@pytest.mark.parametrize(("kernel", "meant"), CASES, ids=[case[0].__name__ for case in CASES])
+@pytest.mark.parametrize("n", [0, 1, 39, 40, 41, 55, 70])
+def test_threads_that_end_count_as_arrived(device, kernel, meant, n):
+    a = np.arange(70, dtype=np.float32)
+    want = a.copy()
+    if kernel is with_more:
+        want[n:] = -1
+    blocks_of(want[:n], 40, meant)
+    if kernel is with_more:
+        want += 100
+    kernel[2, 40](a, n)
+    np.testing.assert_array_equal(a, want)
+
+
+def test_blocks_of_two_axes(device):
+    @cuda.jit
+    def summed(a, out):
+        box = cuda.shared.array((8, 8), np.float32)
+        x, y = cuda.grid(2)
+        s, t = cuda.threadIdx.x, cuda.threadIdx.y
+        if x < a.shape[1] and y < a.shape[0]:
+            box[t, s] = a[y, x]
+            cuda.syncthreads()
+            out[y, x] = box[0, s] + box[t, 0]
+
+    a = np.arange(11 * 13, dtype=np.float32).reshape(11, 13)
+    out = np.zeros_like(a)
+    summed[(2, 2), (8, 8)](a, out)
+    y, x = np.indices(a.shape)
+    np.testing.assert_array_equal(out, a[y // 8 * 8, x] + a[y, x // 8 * 8])
+
+
+def test_an_exception_of_those_that_stay(device):
+    @cuda.jit
+    def checked(a, n):
+        i = cuda.grid(1)
+        if i < n:
+            if a[i] < 0:
+                raise ValueError("negative")
+            cuda.syncthreads()
+            a[i] += 1
+
+    a = np.arange(40.0, dtype=np.float32)
+    checked[1, 40](a, 30)
+    assert a.tolist() == [*range(1, 31), *range(30, 40)]
+    a[7] = -1
+    with pytest.raises(ValueError, match="negative"):
+        checked[1, 40](a, 30)
+        cuda.synchronize()
+
+
+@pytest.mark.parametrize("where", ["cpu", "vulkan:0"])
+def test_threads_that_would_wait_for_ever_are_refused(where):
+    @cuda.jit
+    def behind(a, n):
+        i = cuda.grid(1)
+        if i < n:
+            cuda.syncthreads()
+            a[i] = 1
+        cuda.syncthreads()
+
+    @cuda.jit
+    def again(a, n):
+        i = cuda.grid(1)
+        for _ in range(3):
+            if i < n:
+                cuda.syncthreads()
+                a[i] += 1
+
+    @cuda.jit
+    def either(a, n):
+        i = cuda.grid(1)
+        if i < n:
+            cuda.syncthreads()
+            a[i] = 1
+        else:
+            cuda.syncthreads()
+
+    if where not in {str(device) for device in weft.devices()}:
+        pytest.skip(f"there is no {where}")
+    with weft.device(where):
+        for kernel in (behind, again, either):
+            with pytest.raises(weft.UnsupportedError, match="a barrier that not all threads of a block may reach"):
+                kernel[1, 40](np.zeros(40, np.float32), 30)
