@@ -6,6 +6,7 @@ present. See docs/guide.md for the guide.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from weft._decorators import jit, njit, vectorize
@@ -25,6 +26,9 @@ from weft.errors import (
     WeftError,
     ZeroDivisionError_,
 )
+
+# A file changed after this moment may not be the one that was imported.
+_started = time.time()
 
 if TYPE_CHECKING:
     from weft import cuda, errors, math, numba, types

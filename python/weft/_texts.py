@@ -12,13 +12,12 @@ import linecache
 import os
 import sys
 import textwrap
-import time
 import traceback
 from collections.abc import Iterator
 from types import CodeType, FunctionType
 
-# A file changed after this moment may not be the one that was imported.
-_started = time.time()
+from weft import _started
+
 # What `from __future__ import …` leaves in the flags of code.
 _FUTURES = 0
 for _name in __future__.all_feature_names:

@@ -200,3 +200,23 @@ def test_an_interactive_session():
     session.wait(timeout=60)
     os.close(main)
     assert b"gives 2 20 0" in said, said.decode()
+
+
+def test_a_file_edited_before_the_first_decoration(tmp_path):
+    program = """
+import os, sys, time
+path = sys.argv[1] + "/edited_early.py"
+open(path, "w").write("def f(x):\\n    return x + 1\\n")
+os.utime(path, (1e9, 1e9))
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+import weft, edited_early
+time.sleep(0.1)
+open(path, "w").write("def f(x):\\n    return x + 2\\n")
+try:
+    print("gives", weft.njit(edited_early.f)(1))
+except weft.SourceError as error:
+    print("refused", "edited" in str(error))
+"""
+    done = run("-c", program, str(tmp_path))
+    assert "refused True" in done.stdout, done.stdout + done.stderr

@@ -204,6 +204,11 @@ impl Compiler {
         FuncId(self.functions.len() as u32 - 1)
     }
 
+    /// Does a function of the module call itself?
+    pub fn has_recursion(&self) -> bool {
+        self.calls.has_recursion()
+    }
+
     /// The finished module, with the functions that only provisional types asked for left out.
     pub fn finish(self, entry: FuncId) -> Module {
         let module = Module {

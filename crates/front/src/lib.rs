@@ -75,8 +75,16 @@ pub fn compile(function: &FunctionSource, args: &[ArgType], options: Options) ->
         Ok((entry, ty)) => match ty.to_arg() {
             Some(result) => {
                 let types = std::mem::take(&mut compiler.types);
-                let checked = compiler.checked;
+                let (checked, recursive) = (compiler.checked, compiler.has_recursion());
                 let module = compiler.finish(entry);
+                if recursive && let Err(error) = weft_ir::verify::verify(&module) {
+                    // Its types were found in rounds that relied on each other: code must never be made of what they disagree on.
+                    let message = format!("the types of functions that call each other do not settle: {error}");
+                    let diag = Diagnostic::new(DiagnosticKind::Typing, whole(), message);
+                    return Err(fail(Box::new(
+                        diag.help("declare them with signatures, or make their results of one type"),
+                    )));
+                }
                 Ok(Compiled {
                     module,
                     result,

@@ -96,12 +96,18 @@ pub struct Calls {
     by_constants: HashSet<Specialisation>,
     /// Those being compiled, each called by the one before.
     stack: Vec<Frame>,
+    /// One of them was called again.
+    recursive: bool,
 }
 
 impl Calls {
     /// How many functions are being compiled, the entry not counted.
     pub fn depth(&self) -> usize {
         self.stack.len()
+    }
+
+    pub fn has_recursion(&self) -> bool {
+        self.recursive
     }
 }
 
@@ -276,6 +282,7 @@ impl Compiler {
             }
         };
         self.calls.stack[at].id = Some(id);
+        self.calls.recursive = true;
         self.rely(at);
         Ok(Callee::new(id, ty, by_constants))
     }
