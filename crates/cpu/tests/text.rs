@@ -124,6 +124,7 @@ entry kernel @k(%0 x: view<f64, 1, C, global>) {
   if %3 {
     barrier
   }
+  barrier
 }
 ";
     let module = lowered(source);

@@ -53,7 +53,7 @@ pub struct Job {
     pub product: Product,
 }
 
-/// What was made, and the most stack a function of it takes: 0 if that is little.
+/// What was made, and the stack that its functions with large frames take together: 0 if there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Made {
     pub bytes: Vec<u8>,
@@ -174,7 +174,7 @@ fn c_string(text: &str) -> Result<CString, Error> {
 #[derive(Debug, Default)]
 struct Reports {
     errors: Vec<String>,
-    /// The largest frame it warned of.
+    /// Of the frames it warned of.
     stack_bytes: u64,
 }
 
@@ -252,7 +252,8 @@ extern "C" fn on_diagnostic(info: LLVMDiagnosticInfoRef, reports: *mut c_void) {
         LLVMDiagnosticSeverity::LLVMDSError => reports.errors.push(text),
         LLVMDiagnosticSeverity::LLVMDSWarning => {
             if let Some(bytes) = frame_size(&text) {
-                reports.stack_bytes = reports.stack_bytes.max(bytes);
+                // Those that call each other stand on one stack.
+                reports.stack_bytes = reports.stack_bytes.saturating_add(bytes);
             }
         }
         _ => {}

@@ -60,7 +60,7 @@ impl Code {
 }
 
 impl Code {
-    /// Bytes that the largest frame of one of its functions takes.
+    /// Bytes that its large frames take, each once.
     pub fn frame(&self) -> usize {
         usize::try_from(self.stack.frame).unwrap_or(usize::MAX / 4)
     }

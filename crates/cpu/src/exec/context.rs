@@ -32,7 +32,7 @@ pub struct Sites {
 pub struct Context<'a> {
     /// The lowest address that frames of functions that call themselves may have. Compiled code reads it here, at the start.
     lowest: AtomicUsize,
-    /// What the largest of their frames takes.
+    /// What their frames take, where they are large.
     frame: AtomicUsize,
     sites: &'a Sites,
     hooks: Hooks,
