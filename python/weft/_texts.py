@@ -125,8 +125,8 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 def _same(a: CodeType, b: CodeType) -> bool:
     if any(getattr(a, what) != getattr(b, what) for what in _TOLD) or constants(a) != constants(b):
         return False
-    inner = ([c for c in code.co_consts if isinstance(c, CodeType)] for code in (a, b))
-    return all(_same(c, d) for c, d in zip(*inner, strict=True))
+    own, others = ([c for c in code.co_consts if isinstance(c, CodeType)] for code in (a, b))
+    return len(own) == len(others) and all(map(_same, own, others))
 
 
 def constants(code: CodeType) -> list[str]:

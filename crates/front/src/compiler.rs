@@ -177,17 +177,13 @@ impl Compiler {
         options: Options,
     ) -> Res<(Function, Ty)> {
         self.checked |= options.checked;
-        let args_of_entry = matches!(args, lower::Args::Entry(_));
         let job = Job {
             function: function.clone(),
             args,
             kind,
             in_parallel,
             options,
-            frame: match args_of_entry {
-                true => None,
-                false => self.calls.depth().checked_sub(1),
-            },
+            frame: self.calls.depth().checked_sub(1),
         };
         lower::function(self, &job)
     }

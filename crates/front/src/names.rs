@@ -23,11 +23,15 @@ pub fn assigned(parsed: &Parsed) -> HashMap<String, Count> {
     for param in &parsed.params {
         names.add(&param.name);
     }
-    match &parsed.body {
-        Body::Block(stmts) => visitor::walk_body(&mut names, stmts),
-        Body::Lambda(expr) => names.visit_expr(expr),
-    }
+    walk(&mut names, parsed);
     names.counts
+}
+
+fn walk<'a>(visitor: &mut impl Visitor<'a>, parsed: &'a Parsed) {
+    match &parsed.body {
+        Body::Block(stmts) => visitor::walk_body(visitor, stmts),
+        Body::Lambda(expr) => visitor.visit_expr(expr),
+    }
 }
 
 struct Names {
@@ -128,10 +132,7 @@ pub fn free(parsed: &Parsed) -> Vec<String> {
         found: Vec::new(),
         shift: parsed.shift,
     };
-    match &parsed.body {
-        Body::Block(stmts) => visitor::walk_body(&mut free, stmts),
-        Body::Lambda(expr) => free.visit_expr(expr),
-    }
+    walk(&mut free, parsed);
     free.found
 }
 
