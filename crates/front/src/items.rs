@@ -25,6 +25,8 @@ pub struct TupleClass {
 const LIST: u64 = u64::MAX;
 /// The key of what can only be looped over.
 const PASSING: u64 = u64::MAX - 1;
+/// Likewise of a loop whose turns are written out, each with variables of its own.
+const UNROLLED: u64 = u64::MAX - 2;
 
 static LIST_CLASS: LazyLock<Arc<TupleClass>> = LazyLock::new(|| Arc::new(TupleClass::without_fields(LIST, "list")));
 
@@ -52,12 +54,21 @@ impl<T> Items<T> {
         Items::of(Some(Arc::new(TupleClass::without_fields(PASSING, name))), items)
     }
 
+    /// What the library's loops go over that are written out.
+    pub fn unrolled(items: Vec<T>) -> Items<T> {
+        Items::of(Some(Arc::new(TupleClass::without_fields(UNROLLED, "unrolled"))), items)
+    }
+
+    pub fn is_unrolled(&self) -> bool {
+        self.class.as_ref().is_some_and(|class| class.key == UNROLLED)
+    }
+
     pub fn is_list(&self) -> bool {
         self.class.as_ref().is_some_and(|class| class.key == LIST)
     }
 
     pub fn is_passing(&self) -> bool {
-        self.class.as_ref().is_some_and(|class| class.key == PASSING)
+        self.class.as_ref().is_some_and(|class| matches!(class.key, PASSING | UNROLLED))
     }
 
     /// A plain or a named tuple?

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Expr, Parameters, Stmt};
+use ruff_python_ast::{Expr, Parameters, Stmt, StmtFor};
 
 use crate::parse::{Body, Parsed};
 
@@ -13,12 +13,15 @@ pub struct Count {
     pub all: usize,
     /// Those inside other statements: branches and loops.
     pub nested: usize,
+    /// Those inside loops, but for loops of the library that are written out.
+    pub in_loops: usize,
 }
 
 pub fn assigned(parsed: &Parsed) -> HashMap<String, Count> {
     let mut names = Names {
         counts: HashMap::new(),
         depth: 0,
+        loops: 0,
     };
     for param in &parsed.params {
         names.add(&param.name);
@@ -37,6 +40,7 @@ fn walk<'a>(visitor: &mut impl Visitor<'a>, parsed: &'a Parsed) {
 struct Names {
     counts: HashMap<String, Count>,
     depth: usize,
+    loops: usize,
 }
 
 impl Names {
@@ -45,6 +49,7 @@ impl Names {
         let count = self.counts.entry(name.to_owned()).or_default();
         count.all += 1;
         count.nested += nested;
+        count.in_loops += usize::from(self.loops > 0);
     }
 
     fn target(&mut self, target: &Expr) {
@@ -69,20 +74,27 @@ impl Visitor<'_> for Names {
             }
             Stmt::AnnAssign(s) if s.value.is_some() => self.target(&s.target),
             Stmt::For(s) => {
-                self.depth += 1;
+                let is_loop = usize::from(!is_unrolled(s));
+                let around = (self.depth, self.loops);
+                // Each turn of a loop that is written out has a target of its own.
+                (self.depth, self.loops) = if is_loop == 0 { (0, 0) } else { (self.depth + 1, self.loops + 1) };
                 self.target(&s.target);
+                (self.depth, self.loops) = (around.0 + 1, around.1 + is_loop);
+                visitor::walk_stmt(self, stmt);
+                self.loops -= is_loop;
                 self.depth -= 1;
+                return;
             }
             Stmt::FunctionDef(def) => return self.add(&def.name),
             Stmt::ClassDef(_) => return,
             _ => {}
         }
-        let compound = matches!(
-            stmt,
-            Stmt::For(_) | Stmt::While(_) | Stmt::If(_) | Stmt::With(_) | Stmt::Try(_) | Stmt::Match(_)
-        );
+        let compound = matches!(stmt, Stmt::While(_) | Stmt::If(_) | Stmt::With(_) | Stmt::Try(_) | Stmt::Match(_));
+        let is_loop = usize::from(matches!(stmt, Stmt::While(_)));
         self.depth += usize::from(compound);
+        self.loops += is_loop;
         visitor::walk_stmt(self, stmt);
+        self.loops -= is_loop;
         self.depth -= usize::from(compound);
     }
 
@@ -101,6 +113,12 @@ impl Visitor<'_> for Names {
         }
         visitor::walk_expr(self, expr);
     }
+}
+
+/// `for x in unrolled(…)`.
+fn is_unrolled(s: &StmtFor) -> bool {
+    let called = s.iter.as_call_expr().and_then(|call| call.func.as_name_expr());
+    called.is_some_and(|name| name.id.as_str() == "unrolled")
 }
 
 /// Does a function return anything but None somewhere?

@@ -35,6 +35,8 @@ pub struct Param {
     pub name: String,
     pub range: TextRange,
     pub kind: ParamKind,
+    /// In a text of the library: it is known when the function is compiled.
+    pub is_static: bool,
 }
 
 /// How a parameter gets its value.
@@ -86,6 +88,7 @@ impl Parsed {
             name,
             range,
             kind: ParamKind::Captured,
+            is_static: false,
         });
         self.params.splice(0..0, captured);
         self
@@ -194,9 +197,15 @@ fn params(parameters: &Parameters) -> Vec<Param> {
     all.map(|(p, kind)| Param {
         name: p.name.to_string(),
         range: p.name.range(),
+        is_static: p.annotation.as_deref().is_some_and(is_static),
         kind,
     })
     .collect()
+}
+
+/// `axis: Static`.
+fn is_static(annotation: &Expr) -> bool {
+    matches!(annotation, Expr::Name(name) if name.id.as_str() == "Static")
 }
 
 #[derive(Default)]

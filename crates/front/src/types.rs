@@ -94,6 +94,10 @@ pub enum Static {
     /// A class of exceptions: the host's number for it and its name.
     Exception(u32, String),
     Ellipsis,
+    /// A slice of constants.
+    Slice([Option<i64>; 3]),
+    /// A number that a text of the library is compiled for, as it is shown.
+    Constant(String),
     /// An object that the host passes: its key and how it is shown.
     Argument(u64, String),
     /// Something of the host language that means nothing here: its key and its Python type.
@@ -206,10 +210,21 @@ impl fmt::Display for Static {
             Static::Argument(_, shown) => write!(f, "'{shown}'"),
             Static::TupleClass(_, name) => write!(f, "the class '{name}'"),
             Static::Ellipsis => f.write_str("..."),
+            Static::Slice(_) => f.write_str("a slice"),
+            Static::Constant(shown) => f.write_str(shown),
             Static::Exception(_, name) => write!(f, "the exception '{name}'"),
             Static::Other(_, name) | Static::Passing(name) => write!(f, "a Python object of type '{name}'"),
         }
     }
+}
+
+/// What sums of a type come as: those of small integers have 64 bits, as NumPy's.
+pub fn sum_type(s: Scalar) -> Num {
+    Num::strong(match s.kind() {
+        Kind::Bool | Kind::Signed => Scalar::I64,
+        Kind::Unsigned => Scalar::U64,
+        Kind::Float | Kind::Complex => s,
+    })
 }
 
 /// NumPy's `promote_types`; bfloat16 meets other types as in `ml_dtypes`, and float16 in float32.

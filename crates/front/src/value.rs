@@ -1,5 +1,6 @@
 //! What an expression evaluates to while lowering: IR values, constants not yet emitted, and compile-time things.
 
+use std::fmt;
 use std::rc::Rc;
 
 use weft_ir::{Const, Kind, Scalar, Value, ViewType, eval};
@@ -37,6 +38,10 @@ pub enum Val {
     Method(Box<Val>, String),
     Iter(Box<Iter>),
     Ellipsis,
+    /// A slice of constants: start, stop and step.
+    Slice([Option<i64>; 3]),
+    /// A number that the called text of the library is compiled for.
+    Constant(Lit),
     /// A formatted string, in pieces: only `print` takes it.
     Format(Vec<Val>),
     /// Anything else: its key and its Python type.
@@ -133,6 +138,18 @@ impl Number {
     }
 }
 
+/// Told apart to the last bit.
+impl fmt::Display for Lit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.value {
+            Number::Float(x) => write!(f, "{} {:x}", self.num, x.to_bits()),
+            Number::Complex(re, im) => write!(f, "{} {:x} {:x}", self.num, re.to_bits(), im.to_bits()),
+            Number::Int(i) => write!(f, "{} {i}", self.num),
+            Number::Bool(b) => write!(f, "{} {b}", self.num),
+        }
+    }
+}
+
 impl Lit {
     pub const fn int(v: i128) -> Lit {
         Lit {
@@ -221,6 +238,8 @@ impl Val {
             Val::Method(_, name) => Ty::Static(Static::Passing(name.clone())),
             Val::Iter(_) => Ty::Static(Static::Passing("range".into())),
             Val::Ellipsis => Ty::Static(Static::Ellipsis),
+            Val::Slice(bounds) => Ty::Static(Static::Slice(*bounds)),
+            Val::Constant(lit) => Ty::Static(Static::Constant(lit.to_string())),
             Val::Format(_) => Ty::Static(Static::Passing("formatted string".into())),
             Val::Other(key, t) => Ty::Static(Static::Other(*key, t.clone())),
         }

@@ -215,7 +215,9 @@ impl<'a> Inliner<'a> {
     /// Puts the body of `callee` where `value = callee(args)` stands.
     fn call(&mut self, value: Value, callee: FuncId, args: &[Value], span: Span, out: &mut Vec<Stmt>) {
         let callee = self.module.function(callee);
-        let mut body = Copy::new(callee, args, self).block(&callee.body);
+        // What the library raises is shown where the user's function calls it.
+        let shown = (callee.flags.library && !self.func.flags.library).then_some(span);
+        let mut body = Copy::new(callee, args, self, shown).block(&callee.body);
         let returned = if returns_once_at_end(&body) {
             match body.0.pop().map(|stmt| stmt.kind) {
                 Some(StmtKind::Return(value)) => value,
@@ -328,10 +330,12 @@ struct Copy<'a> {
     first_local: u32,
     first_array: u32,
     first_label: u32,
+    /// The place that the statements stand for, if it is not their own.
+    shown: Option<Span>,
 }
 
 impl<'a> Copy<'a> {
-    fn new(callee: &'a Function, args: &[Value], into: &'a mut Inliner<'_>) -> Copy<'a> {
+    fn new(callee: &'a Function, args: &[Value], into: &'a mut Inliner<'_>, shown: Option<Span>) -> Copy<'a> {
         let first_label = into.next_label;
         into.next_label += label_count(&callee.body);
         let func = &mut *into.func;
@@ -345,6 +349,7 @@ impl<'a> Copy<'a> {
             first_local,
             first_array,
             first_label,
+            shown,
         }
     }
 
@@ -377,7 +382,8 @@ impl<'a> Copy<'a> {
         for (new, old) in kind.blocks_mut().zip(stmt.kind.blocks()) {
             *new = self.block(old);
         }
-        Stmt { kind, span: stmt.span }
+        let span = self.shown.unwrap_or(stmt.span);
+        Stmt { kind, span }
     }
 
     fn define(&mut self, value: &mut Value) {

@@ -4,6 +4,7 @@ use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, UnOp, Value, Vi
 
 use super::{arrays, cuda, numpy, products, reductions};
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::library;
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::stop::Res;
@@ -153,7 +154,10 @@ fn array_method(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<
                 numpy::conjugate(l, &element)
             })
         }
-        _ => Err(l.typing(span, format!("arrays have no method '{name}' that can be compiled"))),
+        _ => match library::texts::method(name) {
+            Some(text) => l.user_call(&text, &call.with_first(array.clone())),
+            None => Err(l.typing(span, format!("arrays have no method '{name}' that can be compiled"))),
+        },
     }
 }
 
@@ -186,7 +190,7 @@ fn item(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
         _ => return Err(l.unsupported(call.span, format!("item takes one index for each of the {} axes here", ty.rank))),
     };
     let selected = l.select_value(view, ty, &at, call.span)?;
-    let element = l.load_selected(&selected);
+    let element = l.load_selected(&selected, call.span)?;
     match element.num() {
         Some(_) => python_number(l, &element, call),
         None => Err(l.typing(call.span, "item takes integers")),

@@ -9,6 +9,7 @@ mod floats;
 mod half;
 mod integers;
 mod intrinsics;
+pub mod language;
 pub mod loops;
 mod math;
 pub mod methods;
@@ -22,8 +23,9 @@ mod round;
 mod through;
 mod warp;
 
-pub use arrays::elements;
+pub use arrays::{elements, fresh};
 use weft_ir::{Geometry, Scalar};
+use weft_library::Row;
 
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -41,11 +43,20 @@ pub enum Entry {
     Func(Func),
 }
 
-/// A function, and whether it applies element by element when given arrays.
+/// A function: what it does, and whether it applies element by element when given arrays.
 #[derive(Clone, Copy)]
 pub struct Func {
-    pub run: Handler,
+    pub does: Does,
     pub elementwise: bool,
+}
+
+/// What a function does when it is called.
+#[derive(Clone, Copy)]
+pub enum Does {
+    /// Written here.
+    Run(Handler),
+    /// A text of the library.
+    Text(&'static Row),
 }
 
 pub type Handler = fn(&mut Lower<'_>, &Call) -> Res<Val>;
@@ -53,12 +64,28 @@ pub type Handler = fn(&mut Lower<'_>, &Call) -> Res<Val>;
 impl Entry {
     /// A function of whole values.
     const fn of(run: Handler) -> Entry {
-        Entry::Func(Func { run, elementwise: false })
+        Entry::Func(Func {
+            does: Does::Run(run),
+            elementwise: false,
+        })
     }
 
     /// A function of numbers, applied to arrays element by element.
     const fn each(run: Handler) -> Entry {
-        Entry::Func(Func { run, elementwise: true })
+        Entry::Func(Func {
+            does: Does::Run(run),
+            elementwise: true,
+        })
+    }
+
+    /// A function of NumPy's that is a text of the library.
+    fn text(name: &str) -> Option<Entry> {
+        weft_library::find(name).map(|row| {
+            Entry::Func(Func {
+                does: Does::Text(row),
+                elementwise: false,
+            })
+        })
     }
 }
 
@@ -76,7 +103,17 @@ pub fn canonical(path: &str) -> String {
 pub fn find(path: &str) -> Option<Entry> {
     if matches!(
         path,
-        "math" | "cmath" | "operator" | "numpy" | "numpy.linalg" | "weft" | "weft.cuda" | "weft.intrinsics" | "weft.math" | "builtins"
+        "math"
+            | "cmath"
+            | "operator"
+            | "numpy"
+            | "numpy.linalg"
+            | "weft"
+            | "weft.cuda"
+            | "weft.intrinsics"
+            | "weft.language"
+            | "weft.math"
+            | "builtins"
     ) {
         return Some(Entry::Module);
     }
@@ -90,6 +127,7 @@ pub fn find(path: &str) -> Option<Entry> {
         "weft" => match name.split_once('.') {
             Some(("cuda", name)) => cuda::find(name),
             Some(("intrinsics", name)) => intrinsics::find(name),
+            Some(("language", name)) => language::find(name),
             Some(("math", name)) => math::weft(name),
             Some(_) => None,
             None => weft(name),

@@ -4,7 +4,7 @@ use ruff_python_ast::{CmpOp, Operator, UnaryOp};
 use weft_ir::{BinOp, Const, Kind, Op, Scalar, Span, UnOp, Value, eval};
 
 use super::arrays;
-use super::{Entry, Func, elementary, floats, integers, loops, math, order, python};
+use super::{Does, Entry, Func, elementary, floats, integers, loops, math, order, python};
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::stop::Res;
@@ -12,7 +12,7 @@ use crate::types::{Num, to_float, unify};
 use crate::value::{Lit, Number, Val};
 
 pub fn find(name: &str) -> Option<Entry> {
-    let entry = known(name)?;
+    let Some(entry) = known(name) else { return Entry::text(name) };
     Some(match loops::knows(name) {
         true if loops::is_pair(name) => Entry::of(|l, c| floats::pair(l, c, ufunc)),
         true => Entry::each(ufunc),
@@ -23,7 +23,7 @@ pub fn find(name: &str) -> Option<Entry> {
 /// A ufunc of numbers: these are converted to the types of the loop that NumPy takes, and the results to what it gives.
 fn ufunc(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let name = math::short(call);
-    let Some(Entry::Func(function)) = known(name) else {
+    let Some(Entry::Func(Func { does: Does::Run(run), .. })) = known(name) else {
         return Err(l.typing(call.span, format!("'{}' is not a function", call.name)));
     };
     let given = call.any_number()?;
@@ -45,7 +45,7 @@ fn ufunc(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     }
     let span = call.span;
     let pos = operands(l, given, &found.operands, span)?;
-    let val = l.by_elements(|l| (function.run)(l, &call.of(pos)))?;
+    let val = l.by_elements(|l| run(l, &call.of(pos)))?;
     let strong = |l: &mut Lower<'_>, (val, to): (&Val, &Scalar)| l.cast(val, Num::strong(*to), span);
     match val {
         Val::Tuple(items) => Ok(Val::Tuple(
@@ -73,7 +73,7 @@ fn known(name: &str) -> Option<Entry> {
         return Some(entry);
     }
     if let Some(run) = operator(name) {
-        return Some(Entry::Func(Func { run, elementwise: true }));
+        return Some(Entry::each(run));
     }
     Some(match name {
         "pi" => Entry::Float(std::f64::consts::PI),
@@ -107,7 +107,7 @@ fn known(name: &str) -> Option<Entry> {
         "fmax" => Entry::each(|l, c| order::number_extreme(l, c, BinOp::Max)),
         "fmin" => Entry::each(|l, c| order::number_extreme(l, c, BinOp::Min)),
         "clip" => Entry::of(order::clip),
-        "where" => Entry::each(choose),
+        "where" => Entry::of(where_),
         "isnan" => Entry::each(|l, c| test(l, c, "isnan")),
         "isinf" => Entry::each(|l, c| test(l, c, "isinf")),
         "isfinite" => Entry::each(|l, c| test(l, c, "isfinite")),
@@ -128,6 +128,11 @@ fn known(name: &str) -> Option<Entry> {
         "isneginf" => Entry::each(|l, c| infinite(l, c, weft_ir::CmpOp::Lt)),
         "isposinf" => Entry::each(|l, c| infinite(l, c, weft_ir::CmpOp::Gt)),
         "nan_to_num" => Entry::each(nan_to_num),
+        "result_type" => Entry::of(super::language::result_type),
+        // Classes, for isinstance.
+        "ndarray" | "generic" | "number" | "integer" | "signedinteger" | "unsignedinteger" | "inexact" | "floating" | "complexfloating" => {
+            Entry::Module
+        }
         "bfloat16" => return None,
         name => {
             return elementary::numpy(name)
@@ -247,6 +252,14 @@ fn unary_operator(l: &mut Lower<'_>, call: &Call, op: UnaryOp) -> Res<Val> {
 fn square(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [a] = call.exactly()?;
     l.binary(Operator::Mult, a, a, call.span)
+}
+
+/// `where(cond, a, b)`, element by element; `where(cond)` is `nonzero(cond)`.
+fn where_(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    match call.any_number()? {
+        [condition] => l.text_call("nonzero", &call.of(vec![condition.clone()])),
+        _ => l.map_elements(choose, call),
+    }
 }
 
 /// One over a number; of integers the whole part. Zero gives what infinity becomes as that integer.

@@ -1,7 +1,7 @@
 //! `sum`, `mean`, `min` and their like, of whole arrays or along one axis.
 
 use ruff_python_ast::Operator;
-use weft_ir::{AxisSlice, BinOp, CmpOp, Const, ErrorKind, Kind, Local, Op, Part, ReduceOp, Scalar, Span, StmtKind, UnOp, Value};
+use weft_ir::{AxisSlice, BinOp, CmpOp, Const, ErrorKind, Local, Op, Part, ReduceOp, Scalar, Span, StmtKind, UnOp, Value};
 
 use super::numpy::extreme_constant;
 use crate::lower::Lower;
@@ -10,7 +10,7 @@ use crate::lower::elementwise::point;
 use crate::lower::lazy::Leaf;
 use crate::lower::reduce::Reduce;
 use crate::stop::Res;
-use crate::types::{Num, Ty, to_float};
+use crate::types::{Num, Ty, sum_type, to_float};
 use crate::value::{Lit, Number, Val};
 
 /// A type for sums of a float: 16-bit floats are summed in float32 and the sum is rounded, as NumPy does.
@@ -27,15 +27,6 @@ fn converted(l: &mut Lower<'_>, val: Val, to: Num, span: Span) -> Res<Val> {
         return l.array_map(&[val], span, move |l, v| l.cast(&v[0], to, span));
     }
     l.cast(&val, to, span)
-}
-
-/// What sums of a type come as: those of small integers have 64 bits, as NumPy's.
-fn sum_type(s: Scalar) -> Num {
-    Num::strong(match s.kind() {
-        Kind::Bool | Kind::Signed => Scalar::I64,
-        Kind::Unsigned => Scalar::U64,
-        Kind::Float | Kind::Complex => s,
-    })
 }
 
 fn constant_of(num: Num, value: Number) -> Const {

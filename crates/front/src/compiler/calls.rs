@@ -7,12 +7,12 @@ use std::rc::Rc;
 use weft_ir::{FuncId, FuncKind, Function, Span};
 
 use super::Compiler;
-use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::diag::{Diagnostic, DiagnosticKind, Label};
 use crate::lower;
 use crate::stop::{Pending, Res, Stop};
 use crate::types::Ty;
 use crate::value::Val;
-use crate::{FunctionSource, Options, Role};
+use crate::{FunctionSource, Options, Role, library};
 
 /// How deep calls may be nested: functions are compiled by recursion.
 const DEEPEST_CALLS: usize = 100;
@@ -115,13 +115,14 @@ impl Compiler {
     /// A function called from another one that has the options `caller`, compiled once per argument types and options. One that needs a constant where an argument stands, as the shape
     /// of a shared array, is compiled anew for the integers that the call writes out.
     pub fn callee(&mut self, function: &Rc<FunctionSource>, args: &[Val], caller: Options, in_parallel: bool, call: Span) -> Res<Callee> {
-        let library = crate::library::is_library(function.key);
+        let (library, text) = (library::is_library(function.key), library::is_text(function.key));
         let mut what = Specialisation {
             key: function.key,
             args: args.iter().map(Val::ty).collect(),
-            in_parallel: in_parallel && !library,
+            in_parallel: in_parallel && (text || !library),
             constants: None,
             options: match library {
+                true if text => library::texts::options(function.key, caller),
                 true => caller.of_library(),
                 false => caller.of_callee(function.decorated.as_deref(), self.role),
             },
@@ -315,7 +316,15 @@ fn list_constants(arg: &Val, into: &mut Vec<Option<i128>>) {
 
 /// Adds to an error inside a called function where and with what it was called.
 fn called_from(stop: Stop, function: &FunctionSource, args: &[Val], call: Span) -> Stop {
-    let Stop::Error(diag) = stop else { return stop };
+    let Stop::Error(mut diag) = stop else { return stop };
+    if library::is_text(function.key) {
+        // What is wrong there is wrong with this call.
+        diag.labels = vec![Label {
+            span: call,
+            text: String::new(),
+        }];
+        return Stop::Error(diag);
+    }
     if diag.labels.len() > MOST_SHOWN {
         return Stop::Error(diag);
     }

@@ -56,6 +56,13 @@ impl Call {
         Call::new(self.name.clone(), pos, Vec::new(), self.span)
     }
 
+    /// The same call with one more argument before the others.
+    pub fn with_first(&self, first: Val) -> Call {
+        let (pos, kw) = self.given();
+        let pos = std::iter::once(first).chain(pos.iter().cloned()).collect();
+        Call::new(self.name.clone(), pos, kw.to_vec(), self.span)
+    }
+
     pub fn misfit(&self, message: String) -> Stop {
         Diagnostic::new(DiagnosticKind::Arguments, self.span, message).into()
     }

@@ -83,7 +83,8 @@ impl Lower<'_> {
         };
         let index = self.expr(&s.slice)?;
         let span = self.span(s.range());
-        if matches!(index.ty(), Ty::View(v) if v.elem == Scalar::Bool) {
+        let masks = matches!(index.ty(), Ty::View(v) if v.elem == Scalar::Bool && v.rank == ty.rank);
+        if masks && val.num().is_some() {
             self.refuse_read_only(*ty, span)?;
             return self.store_masked((*view, *ty), &index, &val, span);
         }
@@ -108,6 +109,7 @@ impl Lower<'_> {
                 self.refuse_read_only(ty, span)?;
                 self.store_array(view, ty, &val, span)
             }
+            Selected::Gathered(gathered) => self.scatter(&gathered, &val, span),
             Selected::Value(_) => Err(self.typing(span, "a tuple cannot be changed")),
         }
     }
@@ -159,11 +161,13 @@ impl Lower<'_> {
             Expr::Subscript(s) => {
                 let base = self.expr(&s.value)?;
                 let selected = self.select(&base, &s.slice)?;
-                let old = self.load_selected(&selected);
+                let old = self.load_selected(&selected, span)?;
                 let val = self.expr(value)?;
                 let new = self.binary(op, &old, &val, span)?;
-                if let Selected::View(_, ty) = selected {
-                    self.refuse_narrowing(op, &new, ty, span)?;
+                match &selected {
+                    Selected::View(_, ty) => self.refuse_narrowing(op, &new, *ty, span)?,
+                    Selected::Gathered(gathered) => self.refuse_narrowing(op, &new, gathered.ty, span)?,
+                    Selected::Element { .. } | Selected::Value(_) => {}
                 }
                 self.store_selected(selected, new, span)
             }

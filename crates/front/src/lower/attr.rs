@@ -1,13 +1,26 @@
 //! Attributes: of modules, numbers, arrays and types.
 
-use weft_ir::{Layout, Op, Span, ViewType};
+use weft_ir::{Kind, Layout, Op, Scalar, Span, ViewType};
 
 use super::Lower;
 use crate::builtins::{self, Entry};
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::library;
 use crate::stop::Res;
 use crate::types::Num;
 use crate::value::{Lit, Number, Val};
+
+/// NumPy's letter for a kind of numbers; bfloat16 is none of NumPy's own.
+fn kind_code(s: Scalar) -> &'static str {
+    match s.kind() {
+        _ if s == Scalar::BF16 => "V",
+        Kind::Bool => "b",
+        Kind::Signed => "i",
+        Kind::Unsigned => "u",
+        Kind::Float => "f",
+        Kind::Complex => "c",
+    }
+}
 
 impl Lower<'_> {
     pub fn attribute(&mut self, base: Val, attr: &str, span: Span) -> Res<Val> {
@@ -26,6 +39,7 @@ impl Lower<'_> {
                 "type" => Ok(base),
                 "itemsize" => Ok(Val::int(s.size() as i128)),
                 "name" => Ok(Val::Str(s.numpy_name().into())),
+                "kind" => Ok(Val::Str(kind_code(*s).into())),
                 _ => Err(self.no_attribute(&base, attr, span)),
             },
             _ => Err(self.no_attribute(&base, attr, span)),
@@ -145,7 +159,9 @@ impl Lower<'_> {
                 self.transpose(&base, &order, span)
             }
             "real" | "imag" => self.array_part(base, attr == "real", span),
-            _ if builtins::methods::is_array_method(attr) => Ok(Val::Method(Box::new(base), attr.into())),
+            _ if builtins::methods::is_array_method(attr) || library::texts::method(attr).is_some() => {
+                Ok(Val::Method(Box::new(base), attr.into()))
+            }
             _ => Err(self.no_attribute(&base, attr, span)),
         }
     }

@@ -8,7 +8,7 @@ use weft_ir::{FuncKind, Op, Scalar, Span, Type, Value};
 
 use super::Lower;
 pub use super::arguments::Call;
-use crate::builtins::{self, Entry, Handler};
+use crate::builtins::{self, Does, Entry, Handler};
 use crate::compiler::Callee;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::{Param, ParamKind};
@@ -82,10 +82,11 @@ impl Lower<'_> {
         let Some(Entry::Func(func)) = builtins::find(path) else {
             return Err(self.typing(call.span, format!("'{path}' is not a function")));
         };
-        if func.elementwise && (call.has_array() || path.starts_with("numpy.")) {
-            return self.map_elements(func.run, call);
+        match func.does {
+            Does::Text(row) => self.text_call(row.name, call),
+            Does::Run(run) if func.elementwise && (call.has_array() || path.starts_with("numpy.")) => self.map_elements(run, call),
+            Does::Run(run) => self.run_known(run, call),
         }
-        self.run_known(func.run, call)
     }
 
     /// A function of numbers, applied to the elements of arrays or to numbers as if they were elements, as NumPy's functions are.
@@ -122,9 +123,39 @@ impl Lower<'_> {
         Ok(Val::Num(value, to))
     }
 
-    // ---- user functions ----
+    // ---- user functions, and NumPy's that are texts of the library ----
 
-    fn user_call(&mut self, f: &Rc<FunctionSource>, call: &Call) -> Res<Val> {
+    pub fn text_call(&mut self, name: &str, call: &Call) -> Res<Val> {
+        match library::texts::function(name) {
+            Some(function) => self.user_call(&function, call),
+            None => Err(self.unsupported(call.span, format!("'{name}' is not in Weft's library"))),
+        }
+    }
+
+    /// What a text of the library is compiled for becomes a part of its arguments' types.
+    fn known_arguments(&mut self, f: &FunctionSource, args: &mut [Val], span: Span) -> Res<()> {
+        let (parsed, _) = self.cx.tree(f)?;
+        for (param, arg) in parsed.params.iter().zip(args) {
+            if !param.is_static {
+                continue;
+            }
+            *arg = match as_known(arg) {
+                Some(known) => known,
+                None => {
+                    let message = format!(
+                        "the argument '{}' of {} must be known when the function is compiled",
+                        param.name, f.name
+                    );
+                    let mut diag = Diagnostic::new(DiagnosticKind::Typing, span, message);
+                    diag.wants_constants = true;
+                    return Err(diag.help("write it out in the call").into());
+                }
+            };
+        }
+        Ok(())
+    }
+
+    pub fn user_call(&mut self, f: &Rc<FunctionSource>, call: &Call) -> Res<Val> {
         let default = |l: &mut Self, name: &str| match f.defaults.iter().find(|(n, _)| n == name) {
             Some((_, object)) => l.object(object, call.span).map(Some),
             None => Ok(None),
@@ -136,6 +167,9 @@ impl Lower<'_> {
             if to != num {
                 *arg = self.cast(arg, to, call.span)?;
             }
+        }
+        if library::is_text(f.key) {
+            self.known_arguments(f, &mut args, call.span)?;
         }
         match f.decorated.as_deref() {
             Some(Decorated { signatures, .. }) if !signatures.is_empty() => self.declared_call(f, signatures, args, call.span),
@@ -201,8 +235,7 @@ impl Lower<'_> {
     /// The type of a number in the function `f`: literals stand for float32 in the library's texts of that width, so that these ask no
     /// float64 of a device.
     pub fn literal_type(&self, num: Num, f: &FunctionSource) -> Num {
-        let narrow = library::is_library(f.key) && weft_math::is_narrow(&f.name);
-        if narrow && num.weak && num.scalar.is_float() {
+        if library::is_narrow(f) && num.weak && num.scalar.is_float() {
             Num::strong(Scalar::F32)
         } else {
             num
@@ -221,7 +254,10 @@ impl Lower<'_> {
         let params: Vec<&Param> = parsed.params.iter().filter(|p| p.kind != ParamKind::Captured).collect();
         let fail = |message: String| {
             let diag = Diagnostic::new(DiagnosticKind::Arguments, call.span, message);
-            diag.label(parsed.span(source, parsed.range), "defined here").into()
+            match library::is_library(f.key) {
+                true => diag.into(),
+                false => diag.label(parsed.span(source, parsed.range), "defined here").into(),
+            }
         };
         let takes = params.iter().filter(|p| p.kind.by_position()).count();
         let variadic = params.iter().any(|p| p.kind == ParamKind::Variadic);
@@ -330,7 +366,7 @@ impl Lower<'_> {
             (function.f64, Scalar::F64)
         };
         let def = if self.options.fastmath { weft_math::fast(def) } else { def };
-        let Some(source) = library::function(def) else {
+        let Some(source) = library::math::function(def) else {
             return Err(self.unsupported(span, format!("the function '{name}' is not in Weft's math library yet")));
         };
         let mut strong = Vec::with_capacity(args.len());
@@ -364,7 +400,7 @@ impl Lower<'_> {
 
     /// Calls the library's definition of that full name with arguments of the types they have.
     pub fn typed_library_call(&mut self, definition: &str, args: &[Val], span: Span) -> Res<Val> {
-        let Some(source) = library::function(definition) else {
+        let Some(source) = library::math::function(definition) else {
             return Err(self.unsupported(span, format!("'{definition}' is not in Weft's math library")));
         };
         self.call_function(&source, args, span)
@@ -377,6 +413,16 @@ impl Lower<'_> {
             Val::Tuple(items) => Val::Tuple(items.into_iter().map(|item| self.rounded_to(item, half)).collect()),
             other => other,
         }
+    }
+}
+
+/// The same as a thing known when a function is compiled, if it is one.
+fn as_known(val: &Val) -> Option<Val> {
+    match val {
+        Val::Lit(lit) => Some(Val::Constant(*lit)),
+        Val::Num(..) | Val::View(..) | Val::Lazy(_) => None,
+        Val::Tuple(items) => Some(Val::Tuple(items.with(items.iter().map(as_known).collect::<Option<_>>()?))),
+        other => Some(other.clone()),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::names;
 use crate::parse::{Parsed, refuse_kwargs};
 use crate::stop::Res;
 use crate::types::Ty;
-use crate::value::{Closure, Number, Val};
+use crate::value::{Closure, Val};
 use crate::{Decorated, FunctionSource};
 
 /// How many values a function inside another one may take along: functions that take each other along hold what those hold.
@@ -169,11 +169,7 @@ impl Lower<'_> {
 /// A constant as part of what tells functions apart: two defaults are two functions.
 fn shown(val: &Val) -> String {
     match val {
-        Val::Lit(lit) => match lit.value {
-            Number::Float(x) => format!("{} {:x}", lit.num, x.to_bits()),
-            Number::Complex(re, im) => format!("{} {:x} {:x}", lit.num, re.to_bits(), im.to_bits()),
-            Number::Int(_) | Number::Bool(_) => format!("{} {:?}", lit.num, lit.value),
-        },
+        Val::Lit(lit) => lit.to_string(),
         Val::Tuple(items) => format!("{:?} {:?}", items.class(), items.iter().map(shown).collect::<Vec<_>>()),
         other => format!("{:?}", other.ty()),
     }

@@ -1,10 +1,13 @@
 //! Subscripts of arrays: elements, slices, new axes.
 
+use std::rc::Rc;
+
 use ruff_python_ast::{Expr, ExprSlice, ExprSubscript};
 use ruff_text_size::Ranged;
 use weft_ir::{AxisSlice, BinOp, CmpOp, Const, Index, Kind, Layout, Op, Part, Scalar, Span, StmtKind, Type, UnOp, Value, ViewType};
 
 use super::Lower;
+use super::gather::Gathered;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::stop::Res;
 use crate::types::{Num, Ty};
@@ -12,21 +15,29 @@ use crate::value::Val;
 
 /// What a subscript selects.
 pub enum Selected {
-    Element { view: Value, ty: ViewType, indices: Vec<Index> },
+    Element {
+        view: Value,
+        ty: ViewType,
+        indices: Vec<Index>,
+    },
     View(Value, ViewType),
     Value(Val),
+    /// By arrays of indices.
+    Gathered(Rc<Gathered>),
 }
 
 /// One entry of a subscript.
-enum Entry {
+pub enum Entry {
     At(Index),
+    /// An array of indices or bools.
+    Array(Val),
     Slice(Bounds),
     Full,
     New,
     Ellipsis,
 }
 
-struct Bounds {
+pub struct Bounds {
     start: Option<Value>,
     stop: Option<Value>,
     step: Option<(Value, Option<i128>)>,
@@ -36,14 +47,15 @@ impl Lower<'_> {
     pub fn subscript(&mut self, e: &ExprSubscript) -> Res<Val> {
         let base = self.expr(&e.value)?;
         let selected = self.select(&base, &e.slice)?;
-        Ok(self.load_selected(&selected))
+        self.load_selected(&selected, self.b.span)
     }
 
-    pub fn load_selected(&mut self, selected: &Selected) -> Val {
+    pub fn load_selected(&mut self, selected: &Selected, span: Span) -> Res<Val> {
         match selected {
-            Selected::Element { view, ty, indices } => self.load(*view, *ty, indices.clone()),
-            Selected::View(view, ty) => Val::View(*view, *ty),
-            Selected::Value(val) => val.clone(),
+            Selected::Element { view, ty, indices } => Ok(self.load(*view, *ty, indices.clone())),
+            Selected::View(view, ty) => Ok(Val::View(*view, *ty)),
+            Selected::Value(val) => Ok(val.clone()),
+            Selected::Gathered(gathered) => self.gather(gathered, span),
         }
     }
 
@@ -124,12 +136,16 @@ impl Lower<'_> {
         match val {
             Val::None => entries.push(Entry::New),
             Val::Ellipsis => entries.push(Entry::Ellipsis),
+            Val::Slice([None, None, None | Some(1)]) => entries.push(Entry::Full),
+            Val::Slice([start, stop, step]) => {
+                let mut bound = |b: &Option<i64>| b.map(|i| self.b.i64(i));
+                let (start, stop) = (bound(start), bound(stop));
+                let step = step.map(|i| (self.b.i64(i), Some(i128::from(i))));
+                entries.push(Entry::Slice(Bounds { start, stop, step }));
+            }
             Val::Tuple(items) if !items.is_tuple() => {
-                let message = "indexing with a list cannot be compiled";
-                let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
-                return Err(diag
-                    .help("a tuple, a[i, j], has one index for each axis; for several elements write a loop")
-                    .into());
+                let array = self.listed_index(val, span)?;
+                entries.push(Entry::Array(array));
             }
             // `a[t]` with a tuple of indices.
             Val::Tuple(items) => {
@@ -137,11 +153,11 @@ impl Lower<'_> {
                     self.value_entry(item, span, entries)?;
                 }
             }
-            Val::View(..) | Val::Lazy(_) => {
-                let message = "indexing with an array cannot be compiled";
-                let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
-                return Err(diag.help("write a loop over the index array, or use np.where").into());
+            Val::View(view, ty) if ty.rank == 0 => {
+                let index = self.load(*view, *ty, Vec::new());
+                self.value_entry(&index, span, entries)?;
             }
+            Val::View(..) | Val::Lazy(_) => entries.push(Entry::Array(val.clone())),
             Val::Num(..) | Val::Lit(_) if val.num().is_some_and(|n| n.scalar == Scalar::Bool) => {
                 return Err(self.typing(span, "a bool cannot be an index"));
             }
@@ -187,6 +203,9 @@ impl Lower<'_> {
     }
 
     fn select_entries(&mut self, view: Value, ty: ViewType, entries: Vec<Entry>, span: Span) -> Res<Selected> {
+        if entries.iter().any(|e| matches!(e, Entry::Array(_))) {
+            return self.gather_entries(view, ty, entries, span);
+        }
         let taken = entries.iter().filter(|e| !matches!(e, Entry::New | Entry::Ellipsis)).count();
         let rank = ty.rank as usize;
         if taken > rank {
@@ -210,6 +229,7 @@ impl Lower<'_> {
                     continue;
                 }
                 Entry::At(index) => axes.push(AxisSlice::At(*index)),
+                Entry::Array(_) => return Err(self.typing(span, "an array of indices stands beside others only")),
                 Entry::Full => axes.push(AxisSlice::Full),
                 Entry::Slice(bounds) => {
                     let slice = self.range_slice(view, axis as u8, bounds)?;
@@ -287,7 +307,7 @@ impl Lower<'_> {
     }
 
     /// A slice of an axis, clamped as Python clamps it.
-    fn range_slice(&mut self, view: Value, axis: u8, bounds: &Bounds) -> Res<AxisSlice> {
+    pub fn range_slice(&mut self, view: Value, axis: u8, bounds: &Bounds) -> Res<AxisSlice> {
         let n = self.dim(view, axis);
         let zero = self.b.i64(0);
         let one = self.b.i64(1);

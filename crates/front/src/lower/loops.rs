@@ -160,7 +160,10 @@ impl Lower<'_> {
             Err(stop) => return Err(self.body_for_types(&s.body, stop)),
         };
         if let Val::Tuple(items) = &iterable {
-            return self.with_unrolled(s, items);
+            return match items.is_unrolled() {
+                true => self.written_out(s, items),
+                false => self.with_unrolled(s, items),
+            };
         }
         if let Some(points) = iterable.points()
             && points.extents.is_empty()
@@ -389,6 +392,22 @@ impl Lower<'_> {
     }
 
     // ---- tuples ----
+
+    /// A loop of the library that is written out as if there were no loop: each turn starts new versions of the variables it assigns.
+    fn written_out(&mut self, s: &StmtFor, items: &[Val]) -> Res<bool> {
+        for item in items {
+            self.turn += 1;
+            self.starts_turn = true;
+            let assigned = self.assign_target(&s.target, item.clone());
+            self.starts_turn = false;
+            assigned?;
+            if self.block(&s.body) {
+                return Ok(true);
+            }
+        }
+        self.turn += 1;
+        Ok(false)
+    }
 
     /// A loop over a tuple is written out, item by item: the items may differ in type.
     fn with_unrolled(&mut self, s: &StmtFor, items: &[Val]) -> Res<bool> {

@@ -16,6 +16,7 @@ mod dialect;
 pub mod elementwise;
 mod enums;
 mod expr;
+mod gather;
 mod index;
 pub mod lazy;
 mod loops;
@@ -151,6 +152,10 @@ pub struct Lower<'c> {
     statics: HashMap<Static, Val>,
     /// The function allocates or runs parallel loops, so it can only run on the host.
     needs_host: bool,
+    /// How many turns of loops that are written out came before.
+    turn: u32,
+    /// What is assigned now is the target of such a loop.
+    starts_turn: bool,
     /// The function runs inside a loop of its caller whose iterations are lanes.
     in_parallel: bool,
     /// What was inferred in this round.
@@ -174,6 +179,7 @@ impl<'c> Lower<'c> {
             contract: job.options.contract,
             fastmath: job.options.fastmath,
             numba: job.options.dialect == Dialect::Numba,
+            library,
             rare: library && job.function.name.starts_with(weft_math::RARE),
             max_threads: bounds.max_threads,
             min_blocks: bounds.min_blocks,
@@ -208,6 +214,8 @@ impl<'c> Lower<'c> {
             closing: Vec::new(),
             statics: HashMap::new(),
             needs_host: false,
+            turn: 0,
+            starts_turn: false,
             in_parallel: job.in_parallel,
             types: Vec::new(),
             of_elements: false,
@@ -291,7 +299,11 @@ impl<'c> Lower<'c> {
                 Val::Tuple(items.with(items.iter().enumerate().map(spread).collect()))
             }
             Ty::None | Ty::Static(_) => {
-                let Val::Closure(closure) = val else { return val.clone() };
+                let closure = match val {
+                    Val::Closure(closure) => closure,
+                    Val::Constant(lit) => return Val::Lit(*lit),
+                    _ => return val.clone(),
+                };
                 let named = closure.names.iter().zip(closure.handed());
                 closure.with(
                     named

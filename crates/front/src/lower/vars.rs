@@ -32,9 +32,10 @@ pub struct Vars {
 struct Var {
     name: String,
     count: Count,
-    /// By the place of the assignment that starts them; `None` for one that a branch or loop starts.
-    versions: HashMap<Option<u32>, Version>,
-    current: Option<u32>,
+    /// By the place of the assignment that starts them and the turn of loops that are written out; `None` for one that a branch or loop
+    /// starts.
+    versions: HashMap<Option<(u32, u32)>, Version>,
+    current: Option<(u32, u32)>,
 }
 
 /// A stretch of a variable's life. An assignment outside all branches and loops starts a new one: what came before is out of reach.
@@ -61,9 +62,10 @@ impl Var {
         self.versions.get(&self.current)
     }
 
-    /// Can each version be a value instead of a local?
-    fn binds(&self) -> bool {
-        self.count.all == 1 || self.count.nested == 0
+    /// Can each version be a value instead of a local? In texts of the library most branches are decided when they are compiled: there a
+    /// version is one until a branch that is not assigns it.
+    fn binds(&self, library: bool) -> bool {
+        self.count.all == 1 || self.count.nested == 0 || (library && self.count.in_loops == 0)
     }
 }
 
@@ -145,11 +147,16 @@ impl Lower<'_> {
         };
         let block = self.current_block();
         let var = &mut self.vars.vars[i];
-        if self.open.len() == 1 && self.loops.is_empty() {
-            var.current = Some(span.start);
+        let starts = self.starts_turn || (self.open.len() == 1 && self.loops.is_empty());
+        if starts {
+            var.current = Some((span.start, self.turn));
         }
-        let binds = var.binds();
+        let (binds, several) = (var.binds(self.library), var.count.all > 1);
         let version = var.version();
+        if !starts && binds && several && version.bound.is_some() {
+            version.needs_slot = true;
+            self.changed = true;
+        }
         version.written = true;
         if binds && !version.needs_slot {
             self.vars.progress |= version.ty.is_none();
@@ -210,7 +217,7 @@ impl Lower<'_> {
             return Err(pending(name, span));
         };
         let var = &mut self.vars.vars[i];
-        let binds = var.binds();
+        let binds = var.binds(self.library);
         let version = var.version();
         if let Some((view, ty)) = version.private {
             return Ok(Val::View(view, ty));
@@ -357,7 +364,7 @@ impl Lower<'_> {
     pub fn local_of(&mut self, name: &str) -> Option<(Local, Ty)> {
         let i = self.vars.find(name)?;
         let var = &mut self.vars.vars[i];
-        let binds = var.binds();
+        let binds = var.binds(self.library);
         let version = var.version();
         let (ty, _) = version.ty.clone()?;
         if !matches!(ty, Ty::Num(_)) || (binds && !version.needs_slot) {

@@ -39,7 +39,7 @@ def array_truth(a: float64[:]):
     return 0
 
 
-def array_index(a: float64[:], i: int64[:]):
+def array_index(a: float64[:], i: float64[:]):
     return a[i]
 
 

@@ -177,6 +177,7 @@ impl Printer<'_> {
             (function.flags.fastmath, " fastmath"),
             (function.flags.numba, " numba"),
             (function.flags.rare, " rare"),
+            (function.flags.library, " library"),
         ] {
             out.push_str(if flag { name } else { "" });
         }

@@ -6,21 +6,12 @@ use std::rc::Rc;
 
 use weft_ir::{Scalar, Source};
 
+use super::{FILE, LIBRARY};
 use crate::{Environment, FunctionSource, Object};
-
-/// Keys of library functions and tables have the top bit set; the hosts' have not.
-const LIBRARY: u64 = 1 << 63;
-
-/// What the names of its files start with.
-pub const FILE: &str = "<weft math>";
 
 thread_local! {
     static FUNCTIONS: RefCell<HashMap<&'static str, Rc<FunctionSource>>> = RefCell::new(HashMap::new());
     static TABLES: RefCell<HashMap<String, Object>> = RefCell::new(HashMap::new());
-}
-
-pub fn is_library(key: u64) -> bool {
-    key & LIBRARY != 0
 }
 
 /// The library's definition `name`, such as `sin_f64`.
@@ -34,7 +25,7 @@ pub fn function(name: &str) -> Option<Rc<FunctionSource>> {
                 name: text.name.into(),
                 key: next,
                 source: Source {
-                    file: format!("{FILE}/{}", text.file),
+                    file: format!("{FILE} math>/{}", text.file),
                     first_line: text.first_line,
                     text: text.text.into(),
                 },

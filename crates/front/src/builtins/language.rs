@@ -1,0 +1,228 @@
+//! `weft.language`: the words that only the library's texts know. They are about what is known when a function is compiled.
+
+use weft_ir::Kind;
+
+use super::Entry;
+use crate::Items;
+use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::lower::Lower;
+use crate::lower::call::Call;
+use crate::stop::Res;
+use crate::types::{Num, sum_type};
+use crate::value::{Iter, Lit, Number, Val};
+
+/// More turns than this are no loop to write out.
+const MOST_TURNS: i128 = 1000;
+
+pub fn find(name: &str) -> Option<Entry> {
+    Some(match name {
+        "unrolled" => Entry::of(unrolled),
+        "refuse" => Entry::of(refuse),
+        "axis_of" => Entry::of(axis_of),
+        "axes_of" => Entry::of(axes_of),
+        "sum_type" => Entry::of(|l, c| of_dtype(l, c, |s| sum_type(s).scalar)),
+        "float_type" => Entry::of(|l, c| of_dtype(l, c, |s| crate::types::to_float(Num::strong(s)).scalar)),
+        "lowest" => Entry::of(|l, c| end(l, c, false)),
+        "highest" => Entry::of(|l, c| end(l, c, true)),
+        "is_constant" => Entry::of(|_, c| {
+            let [x] = c.exactly()?;
+            Ok(Val::Lit(Lit::bool(!matches!(x, Val::Num(..) | Val::View(..) | Val::Lazy(_)))))
+        }),
+        _ => return None,
+    })
+}
+
+/// `for i in unrolled(range(3))`: the body is written out for each item of a tuple or of a constant range. What a turn assigns is a new
+/// variable, of a type of its own: tuples may grow.
+fn unrolled(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [items] = call.exactly()?;
+    let items = match items {
+        Val::Tuple(items) => items.to_vec(),
+        Val::Iter(iter) => match &**iter {
+            Iter::Range { start, stop, step, .. } => numbers(l, [start, stop, step], call)?,
+            _ => return Err(l.typing(call.span, "unrolled takes a tuple or a constant range")),
+        },
+        other => return Err(l.typing(call.span, format!("unrolled takes a tuple or a constant range, not {}", other.ty()))),
+    };
+    Ok(Val::Tuple(Items::unrolled(items)))
+}
+
+fn numbers(l: &Lower<'_>, bounds: [&Val; 3], call: &Call) -> Res<Vec<Val>> {
+    let [Some(start), Some(stop), Some(step)] = bounds.map(Val::const_int) else {
+        return Err(l.typing(call.span, "the range that unrolled takes must be constant"));
+    };
+    let mut found = Vec::new();
+    let mut at = start;
+    while (step > 0 && at < stop) || (step < 0 && at > stop) {
+        if found.len() as i128 >= MOST_TURNS {
+            return Err(l.unsupported(call.span, format!("a loop of more than {MOST_TURNS} turns cannot be written out")));
+        }
+        found.push(Val::int(at));
+        at += step;
+    }
+    Ok(found)
+}
+
+/// `refuse("what is wrong")`: an error of the user's program, found when it is compiled.
+fn refuse(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [message] = call.exactly()?;
+    Err(Diagnostic::new(DiagnosticKind::Typing, call.span, text(message)).into())
+}
+
+/// A string with what is known now put in.
+fn text(val: &Val) -> String {
+    match val {
+        Val::Str(text) => text.clone(),
+        Val::Format(pieces) => pieces.iter().map(text).collect(),
+        Val::Dtype(s) => s.numpy_name().to_owned(),
+        Val::Lit(Lit { value, .. }) => match value {
+            Number::Bool(b) => if *b { "True" } else { "False" }.to_owned(),
+            Number::Int(i) => i.to_string(),
+            Number::Float(f) => f.to_string(),
+            Number::Complex(re, im) => format!("({re}+{im}j)"),
+        },
+        other => other.ty().to_string(),
+    }
+}
+
+/// `axis_of(axis, ndim)`: an axis counted from the front.
+fn axis_of(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [axis, rank] = call.exactly()?;
+    front(l, axis, rank, call).map(Val::int)
+}
+
+/// `axes_of(axis, ndim)`: likewise a tuple of axes, of one axis, or all for `None`.
+fn axes_of(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [axes, rank] = call.exactly()?;
+    let axes = match axes {
+        Val::None => (0..rank.const_int().unwrap_or(0)).map(Val::int).collect(),
+        Val::Tuple(items) => items.to_vec(),
+        one => vec![one.clone()],
+    };
+    let axes = axes.iter().map(|axis| front(l, axis, rank, call)).collect::<Res<Vec<_>>>()?;
+    if (1..axes.len()).any(|i| axes[..i].contains(&axes[i])) {
+        return Err(l.typing(call.span, "an axis is named twice"));
+    }
+    Ok(Val::tuple(axes.into_iter().map(Val::int).collect::<Vec<_>>()))
+}
+
+fn front(l: &Lower<'_>, axis: &Val, rank: &Val, call: &Call) -> Res<i128> {
+    let rank = rank.const_int().unwrap_or(0);
+    match axis.const_int() {
+        Some(a) if (-rank..rank).contains(&a) => Ok(a.rem_euclid(rank)),
+        Some(a) => Err(l.typing(call.span, format!("there is no axis {a} in a {rank}-d array"))),
+        None => Err(l.typing(call.span, format!("an axis is an integer, not {}", axis.ty()))),
+    }
+}
+
+fn of_dtype(l: &mut Lower<'_>, call: &Call, f: fn(weft_ir::Scalar) -> weft_ir::Scalar) -> Res<Val> {
+    let [dtype] = call.exactly()?;
+    Ok(Val::Dtype(f(super::cuda::dtype_of(l, dtype, call)?)))
+}
+
+/// `lowest(dtype)` and `highest(dtype)`: the ends of a type's range, infinity among them.
+fn end(l: &mut Lower<'_>, call: &Call, most: bool) -> Res<Val> {
+    let [dtype] = call.exactly()?;
+    let scalar = super::cuda::dtype_of(l, dtype, call)?;
+    if scalar.kind() == Kind::Complex {
+        return Err(l.typing(call.span, "complex numbers have no order"));
+    }
+    let (num, value) = (Num::strong(scalar), super::numpy::extreme_constant(scalar, most));
+    Ok(Val::Lit(Lit { num, value }))
+}
+
+// ---- what everybody may ask ----
+
+/// `isinstance(x, classes)`, which is known from a type.
+pub fn isinstance(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x, classes] = call.exactly()?;
+    let known = match classes {
+        Val::Tuple(classes) => {
+            let mut any = false;
+            for class in classes {
+                any |= is_of(l, x, class, call)?;
+            }
+            any
+        }
+        class => is_of(l, x, class, call)?,
+    };
+    Ok(Val::Lit(Lit::bool(known)))
+}
+
+fn is_of(l: &Lower<'_>, x: &Val, class: &Val, call: &Call) -> Res<bool> {
+    let number = |weak: bool, test: fn(Kind) -> bool| x.num().is_some_and(|n| n.weak == weak && test(n.scalar.kind()));
+    let strong = |test: fn(Kind) -> bool| number(false, test);
+    Ok(match class {
+        Val::Dtype(s) => x.num() == Some(Num::strong(*s)),
+        Val::TupleClass(maker) => matches!(x, Val::Tuple(items) if items.class() == Some(&maker.class)),
+        Val::Path(path) => match path.as_str() {
+            "builtins.bool" => number(true, |k| k == Kind::Bool),
+            "builtins.int" => number(true, |k| matches!(k, Kind::Bool | Kind::Signed | Kind::Unsigned)),
+            // NumPy's float64 is one of Python's floats, complex128 likewise.
+            "builtins.float" => number(true, |k| k == Kind::Float) || x.num() == Some(Num::strong(weft_ir::Scalar::F64)),
+            "builtins.complex" => number(true, |k| k == Kind::Complex) || x.num() == Some(Num::strong(weft_ir::Scalar::C128)),
+            "builtins.str" => matches!(x, Val::Str(_)),
+            "builtins.tuple" => matches!(x, Val::Tuple(items) if items.is_tuple()),
+            "builtins.list" => matches!(x, Val::Tuple(items) if items.is_list()),
+            "numpy.ndarray" => x.is_array(),
+            "numpy.generic" => strong(|_| true),
+            "numpy.number" => strong(|k| k != Kind::Bool),
+            "numpy.integer" => strong(|k| matches!(k, Kind::Signed | Kind::Unsigned)),
+            "numpy.signedinteger" => strong(|k| k == Kind::Signed),
+            "numpy.unsignedinteger" => strong(|k| k == Kind::Unsigned),
+            "numpy.inexact" => strong(|k| matches!(k, Kind::Float | Kind::Complex)),
+            "numpy.floating" => strong(|k| k == Kind::Float),
+            "numpy.complexfloating" => strong(|k| k == Kind::Complex),
+            _ => return Err(l.unsupported(call.span, format!("isinstance with '{path}' cannot be compiled"))),
+        },
+        other => return Err(l.unsupported(call.span, format!("isinstance with {} cannot be compiled", other.ty()))),
+    })
+}
+
+/// `slice(stop)`, `slice(start, stop, step)` of constants.
+pub fn slice(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [first, second, step] = call.bind(["/start", "/stop", "/step"], 1)?;
+    let (start, stop) = match second {
+        Some(stop) => (first, Some(stop)),
+        None => (None, first),
+    };
+    let mut known = [None; 3];
+    for (bound, val) in known.iter_mut().zip([start, stop, step]) {
+        *bound = match val {
+            None | Some(Val::None) => None,
+            Some(val) => match val.const_int().and_then(|i| i64::try_from(i).ok()) {
+                Some(i) => Some(i),
+                None => {
+                    let diag = Diagnostic::new(
+                        DiagnosticKind::Unsupported,
+                        call.span,
+                        "a slice that is a value has constant bounds",
+                    );
+                    return Err(diag.help("write it where it is used: a[start:stop]").into());
+                }
+            },
+        };
+    }
+    if known[2] == Some(0) {
+        return Err(Diagnostic::new(DiagnosticKind::Value, call.span, "a slice's step cannot be zero").into());
+    }
+    let _ = l;
+    Ok(Val::Slice(known))
+}
+
+/// `np.result_type(*arrays_and_dtypes)`.
+pub fn result_type(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let mut common: Option<Num> = None;
+    for val in call.any_number()? {
+        let num = match val.ty() {
+            crate::types::Ty::View(v) => Num::strong(v.elem),
+            crate::types::Ty::Num(num) => num,
+            _ => Num::strong(super::cuda::dtype_of(l, val, call)?),
+        };
+        common = Some(common.map_or(num, |so_far| crate::types::unify(so_far, num)));
+    }
+    match common {
+        Some(num) => Ok(Val::Dtype(num.scalar)),
+        None => Err(l.typing(call.span, "result_type takes one array or dtype at least")),
+    }
+}

@@ -1,0 +1,64 @@
+"""Whether two arrays are the same, or nearly."""
+
+import numpy as np
+
+from weft.language import Static, refuse, unrolled
+
+
+def array_equal(a1, a2, equal_nan: Static = False):
+    """Whether two arrays have the same shape and the same elements. With `equal_nan` NaN is the same as NaN.
+
+    >>> np.array_equal(np.array([1, 2]), np.array([1, 2]))
+    True
+    """
+    a1 = np.asarray(a1)
+    a2 = np.asarray(a2)
+    if a1.ndim != a2.ndim:
+        return False
+    for i in unrolled(range(a1.ndim)):
+        if a1.shape[i] != a2.shape[i]:
+            return False
+    return _same(a1, a2, equal_nan)
+
+
+def array_equiv(a1, a2):
+    """Whether two arrays have the same elements once they are broadcast to one shape; not if there is no such shape.
+
+    >>> np.array_equiv(np.array([1, 1]), np.array([[1], [1]]))
+    True
+    """
+    a1 = np.asarray(a1)
+    a2 = np.asarray(a2)
+    for i in unrolled(range(1, min(a1.ndim, a2.ndim) + 1)):
+        n1 = a1.shape[a1.ndim - i]
+        n2 = a2.shape[a2.ndim - i]
+        if n1 != n2 and n1 != 1 and n2 != 1:
+            return False
+    return _same(a1, a2, False)
+
+
+def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan: Static = False):
+    """Whether all elements differ by no more than `atol + rtol * abs(b)`. With `equal_nan` NaN is close to NaN.
+
+    >>> np.allclose(np.array([1.0, 2.0]), np.array([1.0, 2.00001]))
+    True
+    """
+    if not isinstance(a, (int, float, complex)):
+        a = np.asarray(a)
+    if not isinstance(b, (int, float, complex)):
+        b = np.asarray(b)
+        # Of floats, the smallest integer has a size.
+        if b.dtype.kind in ("b", "i", "u"):
+            b = b.astype(np.float64)
+    elif isinstance(b, int):
+        b = float(b)
+    near = (np.abs(a - b) <= atol + rtol * np.abs(b)) & np.isfinite(b) | (a == b)
+    if equal_nan:
+        return bool(np.all(near | np.isnan(a) & np.isnan(b)))
+    return bool(np.all(near))
+
+
+def _same(a, b, equal_nan: Static):
+    if equal_nan and a.dtype.kind in ("f", "c") and b.dtype.kind in ("f", "c"):
+        return bool(np.all((a == b) | np.isnan(a) & np.isnan(b)))
+    return bool(np.all(a == b))

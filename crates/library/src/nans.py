@@ -1,0 +1,3 @@
+"""To be written."""
+
+import numpy as np

@@ -1,0 +1,192 @@
+"""Where elements are that are true or not zero, and where numbers belong among sorted ones."""
+
+import numpy as np
+from weft import prange
+
+from weft.language import Static, axes_of, refuse, unrolled
+
+
+def count_nonzero(a, axis: Static = None, *, keepdims: Static = False):
+    """How many elements are not zero, of the whole array or along an axis or a tuple of axes.
+
+    >>> np.count_nonzero(np.array([[0, 1], [2, 3]]), axis=0)
+    array([1, 2])
+    """
+    a = np.asarray(a)
+    axes = axes_of(axis, a.ndim)
+    if len(axes) == a.ndim:
+        counts = np.int64(0)
+        if a.ndim == 0:
+            counts = np.int64(a[()] != 0)
+        else:
+            counts = np.sum(a != 0)
+        if keepdims:
+            return np.full((1,) * a.ndim, counts)
+        return counts
+    if len(axes) == 0:
+        return (a != 0).astype(np.int64)
+    found = np.sum(a != 0, axes[0])
+    dropped = (axes[0],)
+    for axis in unrolled(axes[1:]):
+        place = axis
+        for other in unrolled(dropped):
+            if other < axis:
+                place = place - 1
+        found = np.sum(found, place)
+        dropped = dropped + (axis,)
+    if keepdims:
+        index = ()
+        for i in unrolled(range(a.ndim)):
+            if i in axes:
+                index = index + (None,)
+            else:
+                index = index + (slice(None),)
+        return found[index].copy()
+    return found
+
+
+def nonzero(a):
+    """The positions of the elements that are not zero: one array of indices per axis.
+
+    >>> np.nonzero(np.array([3, 0, 4]))
+    (array([0, 2]),)
+    """
+    a = np.asarray(a)
+    if a.ndim == 0:
+        refuse("nonzero takes arrays of one axis or more")
+    n = count_nonzero(a)
+    found = ()
+    for _ in unrolled(range(a.ndim)):
+        found = found + (np.empty(n, np.int64),)
+    at = 0
+    for place in np.ndindex(a.shape):
+        if a[place] != 0:
+            for i in unrolled(range(a.ndim)):
+                found[i][at] = place[i]
+            at += 1
+    return found
+
+
+def flatnonzero(a):
+    """The positions of the elements that are not zero, in the array as one row.
+
+    >>> np.flatnonzero(np.array([[0, 1], [2, 0]]))
+    array([1, 2])
+    """
+    return nonzero(np.ravel(a))[0]
+
+
+def argwhere(a):
+    """The positions of the elements that are not zero, one row for each.
+
+    >>> np.argwhere(np.array([[0, 1], [2, 0]]))
+    array([[0, 1],
+           [1, 0]])
+    """
+    a = np.asarray(a)
+    n = count_nonzero(a)
+    found = np.empty((n, a.ndim), np.int64)
+    at = 0
+    for place in np.ndindex(a.shape):
+        if a[place] != 0:
+            for i in unrolled(range(a.ndim)):
+                found[at, i] = place[i]
+            at += 1
+    return found
+
+
+def _precedes(x, y):
+    """Does x come before y in sorted order? NaN come last; complex numbers are ordered by their real parts first."""
+    if x.dtype.kind == "c" or y.dtype.kind == "c":
+        xr, xi, yr, yi = x.real, x.imag, y.real, y.imag
+        if xr < yr:
+            return xi == xi or yi != yi
+        if xr > yr:
+            return yi != yi and xi == xi
+        if xr == yr or (xr != xr and yr != yr):
+            return xi < yi or (yi != yi and xi == xi)
+        return yr != yr
+    if x.dtype.kind == "f" or y.dtype.kind == "f":
+        return x < y or (y != y and x == x)
+    return x < y
+
+
+def _below(a, x, right):
+    """How many elements of a sorted array come before x; `right`: before or beside it."""
+    kind = np.result_type(a.dtype, x.dtype)
+    x = kind.type(x)
+    low = 0
+    n = len(a)
+    while n > 0:
+        half = n // 2
+        y = kind.type(a[low + half])
+        if right:
+            before = not _precedes(x, y)
+        else:
+            before = _precedes(y, x)
+        low = low + half + 1 if before else low
+        n = n - half - 1 if before else half
+    return low
+
+
+def searchsorted(a, v, side: Static = "left", sorter=None):
+    """Where numbers would have to be put into a sorted array to keep it sorted: before equal ones, or behind them with `side="right"`.
+    `sorter` holds the indices that sort an array that is not.
+
+    >>> np.searchsorted(np.array([1, 2, 2, 3]), np.array([2, 5]))
+    array([1, 4])
+    """
+    a = np.asarray(a)
+    if a.ndim != 1:
+        refuse("searchsorted looks in arrays of one axis")
+    if side != "left" and side != "right":
+        refuse("searchsorted's side is 'left' or 'right'")
+    if sorter is not None:
+        if len(sorter) != len(a):
+            raise ValueError("sorter.size must equal len(a)")
+        return searchsorted(a[sorter], v, side)
+    right = side == "right"
+    if np.ndim(v) == 0 and not isinstance(v, np.ndarray):
+        return np.int64(_below(a, v, right))
+    v = np.asarray(v)
+    found = np.empty(v.shape, np.int64)
+    if v.ndim == 0:
+        return np.int64(_below(a, v[()], right))
+    if v.ndim == 1:
+        for i in prange(len(v)):
+            found[i] = _below(a, v[i], right)
+    else:
+        for at in np.ndindex(v.shape):
+            found[at] = _below(a, v[at], right)
+    return found
+
+
+def digitize(x, bins, right: Static = False):
+    """The number of the bin that each element lies in: `bins[i - 1] <= x < bins[i]`, or with `right=True` `bins[i - 1] < x <= bins[i]`.
+    The edges of the bins grow or fall.
+
+    >>> np.digitize(np.array([0.5, 3.0]), np.array([0.0, 1.0, 2.0]))
+    array([1, 3])
+    """
+    if np.result_type(x).kind == "c":
+        refuse("x may not be complex")
+    bins = np.asarray(bins)
+    if bins.ndim != 1:
+        refuse("the bins of digitize are an array of one axis")
+    n = len(bins)
+    grows = True
+    falls = True
+    for i in range(1, n):
+        if not (bins[i - 1] <= bins[i]):
+            grows = False
+        if not (bins[i - 1] >= bins[i]):
+            falls = False
+    if not grows and not falls:
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    if right:
+        if grows:
+            return searchsorted(bins, x, "left")
+        return n - searchsorted(bins[::-1], x, "right")
+    if grows:
+        return searchsorted(bins, x, "right")
+    return n - searchsorted(bins[::-1], x, "left")

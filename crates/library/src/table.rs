@@ -1,0 +1,148 @@
+//! Which of NumPy's names stands in which file.
+
+/// A function of NumPy's that is a text here: a `def` of the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    pub name: &'static str,
+    pub file: &'static str,
+    /// The `def` that is the method of arrays by that name, where there is one: the array is its first argument.
+    pub method: Option<&'static str>,
+}
+
+const fn row(file: &'static str, name: &'static str, method: Option<&'static str>) -> Row {
+    Row { name, file, method }
+}
+
+const fn function(file: &'static str, name: &'static str) -> Row {
+    row(file, name, None)
+}
+
+/// A function that is a method, too.
+const fn method(file: &'static str, name: &'static str) -> Row {
+    row(file, name, Some(name))
+}
+
+/// A function whose method does something else.
+const fn function_and_method(file: &'static str, name: &'static str, method: &'static str) -> Row {
+    row(file, name, Some(method))
+}
+
+#[rustfmt::skip]
+static ROWS: &[Row] = &[
+    function("comparing", "allclose"),
+    function("comparing", "array_equal"),
+    function("comparing", "array_equiv"),
+    method("cumulative", "cumprod"),
+    method("cumulative", "cumsum"),
+    function("cumulative", "diff"),
+    function("cumulative", "ediff1d"),
+    function("cumulative", "gradient"),
+    function("cumulative", "interp"),
+    function("cumulative", "trapezoid"),
+    function("cumulative", "unwrap"),
+    method("indexing", "compress"),
+    function("indexing", "extract"),
+    function("indexing", "fill_diagonal"),
+    function("indexing", "place"),
+    method("indexing", "put"),
+    function("indexing", "put_along_axis"),
+    function("indexing", "ravel_multi_index"),
+    method("indexing", "take"),
+    function("indexing", "take_along_axis"),
+    function("indexing", "unravel_index"),
+    function("joining", "append"),
+    function("joining", "array_split"),
+    function("joining", "column_stack"),
+    function("joining", "concatenate"),
+    function("joining", "dsplit"),
+    function("joining", "dstack"),
+    function("joining", "hsplit"),
+    function("joining", "hstack"),
+    method("joining", "repeat"),
+    function("joining", "split"),
+    function("joining", "stack"),
+    function("joining", "tile"),
+    function("joining", "vsplit"),
+    function("joining", "vstack"),
+    function("matrices", "cross"),
+    function("matrices", "diag"),
+    function("matrices", "diagflat"),
+    method("matrices", "diagonal"),
+    function("matrices", "eye"),
+    function("matrices", "identity"),
+    function("matrices", "indices"),
+    function("matrices", "inner"),
+    function("matrices", "kron"),
+    function("matrices", "meshgrid"),
+    function("matrices", "outer"),
+    method("matrices", "trace"),
+    function("matrices", "tri"),
+    function("matrices", "tril"),
+    function("matrices", "tril_indices"),
+    function("matrices", "triu"),
+    function("matrices", "triu_indices"),
+    function("matrices", "vander"),
+    function("nans", "nanargmax"),
+    function("nans", "nanargmin"),
+    function("nans", "nancumprod"),
+    function("nans", "nancumsum"),
+    function("nans", "nanmax"),
+    function("nans", "nanmean"),
+    function("nans", "nanmedian"),
+    function("nans", "nanmin"),
+    function("nans", "nanpercentile"),
+    function("nans", "nanprod"),
+    function("nans", "nanquantile"),
+    function("nans", "nanstd"),
+    function("nans", "nansum"),
+    function("nans", "nanvar"),
+    function("searching", "argwhere"),
+    function("searching", "count_nonzero"),
+    function("searching", "digitize"),
+    function("searching", "flatnonzero"),
+    method("searching", "nonzero"),
+    method("searching", "searchsorted"),
+    function("sets", "intersect1d"),
+    function("sets", "isin"),
+    function("sets", "setdiff1d"),
+    function("sets", "setxor1d"),
+    function("sets", "union1d"),
+    function("sets", "unique"),
+    function("shapes", "atleast_1d"),
+    function("shapes", "atleast_2d"),
+    function("shapes", "atleast_3d"),
+    function("shapes", "broadcast_to"),
+    function("shapes", "expand_dims"),
+    function("shapes", "flip"),
+    function("shapes", "fliplr"),
+    function("shapes", "flipud"),
+    function("shapes", "moveaxis"),
+    function("shapes", "roll"),
+    function("shapes", "rot90"),
+    method("shapes", "squeeze"),
+    method("shapes", "swapaxes"),
+    function("signals", "convolve"),
+    function("signals", "correlate"),
+    method("sorting", "argpartition"),
+    method("sorting", "argsort"),
+    function_and_method("sorting", "partition", "_partition_in_place"),
+    function_and_method("sorting", "sort", "_sort_in_place"),
+    function("statistics", "average"),
+    function("statistics", "bincount"),
+    function("statistics", "corrcoef"),
+    function("statistics", "cov"),
+    function("statistics", "histogram"),
+    function("statistics", "histogram_bin_edges"),
+    function("statistics", "median"),
+    function("statistics", "percentile"),
+    function("statistics", "ptp"),
+    function("statistics", "quantile"),
+];
+
+pub fn find(name: &str) -> Option<&'static Row> {
+    ROWS.iter().find(|row| row.name == name)
+}
+
+pub fn rows() -> &'static [Row] {
+    ROWS
+}
