@@ -62,6 +62,7 @@ files! {
     "joining": Policy::AS_WRITTEN,
     "matrices": Policy::AS_WRITTEN,
     "nans": Policy::AS_WRITTEN,
+    "reductions": Policy::AS_WRITTEN,
     "searching": Policy::AS_WRITTEN,
     "sets": Policy::AS_WRITTEN,
     "shapes": Policy::AS_WRITTEN,

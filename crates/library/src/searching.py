@@ -5,6 +5,9 @@ from weft import prange
 
 from weft.language import Static, axes_of, refuse, unrolled
 
+# So many numbers are searched for one after another.
+_BLOCK = 1024
+
 
 def count_nonzero(a, axis: Static = None, *, keepdims: Static = False):
     """How many elements are not zero, of the whole array or along an axis or a tuple of axes.
@@ -59,11 +62,20 @@ def nonzero(a):
     for _ in unrolled(range(a.ndim)):
         found = found + (np.empty(n, np.int64),)
     at = 0
-    for place in np.ndindex(a.shape):
-        if a[place] != 0:
-            for i in unrolled(range(a.ndim)):
-                found[i][at] = place[i]
-            at += 1
+    if a.ndim == 1:
+        # Every index is written down, and stays where its element is not zero.
+        row = found[0]
+        index = 0
+        while at < n:
+            row[at] = index
+            at += 1 if a[index] != 0 else 0
+            index += 1
+    else:
+        for place in np.ndindex(a.shape):
+            if a[place] != 0:
+                for i in unrolled(range(a.ndim)):
+                    found[i][at] = place[i]
+                at += 1
     return found
 
 
@@ -73,7 +85,7 @@ def flatnonzero(a):
     >>> np.flatnonzero(np.array([[0, 1], [2, 0]]))
     array([1, 2])
     """
-    return nonzero(np.ravel(a))[0]
+    return nonzero(np.asarray(a).ravel())[0]
 
 
 def argwhere(a):
@@ -129,6 +141,26 @@ def _below(a, x, right):
     return low
 
 
+def _near(a, x, right, guess):
+    """The same, found at once where it is a few elements behind a guess, as that of growing numbers is."""
+    n = len(a)
+    end = guess + 4
+    if end < n and not _belongs_before(a, x, right, guess - 1) and _belongs_before(a, x, right, end):
+        while not _belongs_before(a, x, right, guess):
+            guess += 1
+        return guess
+    return _below(a, x, right)
+
+
+def _belongs_before(a, x, right, i):
+    if i < 0:
+        return False
+    kind = np.result_type(a.dtype, x.dtype)
+    if right:
+        return _precedes(kind.type(x), kind.type(a[i]))
+    return not _precedes(kind.type(a[i]), kind.type(x))
+
+
 def searchsorted(a, v, side: Static = "left", sorter=None):
     """Where numbers would have to be put into a sorted array to keep it sorted: before equal ones, or behind them with `side="right"`.
     `sorter` holds the indices that sort an array that is not.
@@ -153,8 +185,12 @@ def searchsorted(a, v, side: Static = "left", sorter=None):
     if v.ndim == 0:
         return np.int64(_below(a, v[()], right))
     if v.ndim == 1:
-        for i in prange(len(v)):
-            found[i] = _below(a, v[i], right)
+        blocks = (len(v) + _BLOCK - 1) // _BLOCK
+        for block in prange(blocks):
+            near = 0
+            for i in range(block * _BLOCK, min((block + 1) * _BLOCK, len(v))):
+                near = _near(a, v[i], right, near)
+                found[i] = near
     else:
         for at in np.ndindex(v.shape):
             found[at] = _below(a, v[at], right)
@@ -173,20 +209,22 @@ def digitize(x, bins, right: Static = False):
     bins = np.asarray(bins)
     if bins.ndim != 1:
         refuse("the bins of digitize are an array of one axis")
-    n = len(bins)
-    grows = True
-    falls = True
-    for i in range(1, n):
-        if not (bins[i - 1] <= bins[i]):
-            grows = False
-        if not (bins[i - 1] >= bins[i]):
-            falls = False
-    if not grows and not falls:
-        raise ValueError("bins must be monotonically increasing or decreasing")
-    if right:
-        if grows:
-            return searchsorted(bins, x, "left")
-        return n - searchsorted(bins[::-1], x, "right")
-    if grows:
-        return searchsorted(bins, x, "right")
-    return n - searchsorted(bins[::-1], x, "left")
+    if _falls(bins):
+        n = len(bins)
+        return n - searchsorted(bins[::-1], x, "left" if right else "right")
+    return searchsorted(bins, x, "left" if right else "right")
+
+
+def _falls(edges):
+    """Do they fall, rather than grow? What differs first says it; those that do neither raise."""
+    n = len(edges)
+    at = 1
+    while at < n and edges[at] == edges[0]:
+        at += 1
+    if at >= n:
+        return False
+    falls = not (edges[0] < edges[at])
+    for i in range(at + 1, n):
+        if falls and edges[i - 1] < edges[i] or not falls and edges[i - 1] > edges[i]:
+            raise ValueError("bins must be monotonically increasing or decreasing")
+    return falls

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.language import Static, axes_of, axis_of, refuse, unrolled
+from weft.language import Static, axes_of, axis_of, is_constant, refuse, unrolled
 
 
 def moveaxis(a, source: Static, destination: Static):
@@ -60,7 +60,7 @@ def expand_dims(a, axis: Static):
     (1, 3, 4, 1)
     """
     a = np.asarray(a)
-    if isinstance(axis, tuple):
+    if isinstance(axis, (tuple, list)):
         places = axes_of(axis, a.ndim + len(axis))
     else:
         places = axes_of(axis, a.ndim + 1)
@@ -111,26 +111,214 @@ def flip(m, axis: Static = None):
     return m[index]
 
 
+def fliplr(m):
+    """A view with the elements in reverse order along the second axis.
+
+    >>> np.fliplr(np.array([[1, 2], [3, 4]]))
+    array([[2, 1],
+           [4, 3]])
+    """
+    m = np.asarray(m)
+    if m.ndim < 2:
+        refuse("fliplr takes arrays of two axes or more")
+    return m[:, ::-1]
+
+
+def flipud(m):
+    """A view with the elements in reverse order along the first axis.
+
+    >>> np.flipud(np.array([[1, 2], [3, 4]]))
+    array([[3, 4],
+           [1, 2]])
+    """
+    m = np.asarray(m)
+    if m.ndim < 1:
+        refuse("flipud takes arrays of one axis or more")
+    return m[::-1]
+
+
+def rot90(m, k: Static = 1, axes: Static = (0, 1)):
+    """The array turned by 90 degrees `k` times, from the first of two axes towards the second: a view.
+
+    >>> np.rot90(np.array([[1, 2], [3, 4]]))
+    array([[2, 4],
+           [1, 3]])
+    """
+    m = np.asarray(m)
+    if len(axes) != 2:
+        refuse("rot90 takes two axes")
+    first = axis_of(axes[0], m.ndim)
+    second = axis_of(axes[1], m.ndim)
+    if first == second:
+        refuse("rot90 takes two different axes")
+    if not is_constant(k):
+        refuse("rot90 takes a constant number of turns: how often the axes change places is known when it is compiled")
+    turns = k % 4
+    if turns == 0:
+        return m[...]
+    if turns == 1:
+        return swapaxes(flip(m, second), first, second)
+    if turns == 2:
+        return flip(m, (first, second))
+    return flip(swapaxes(m, first, second), second)
+
+
 def roll(a, shift, axis: Static = None):
-    """The elements moved along an axis, those that leave at its end come in at its start. Without an axis, along the array as one row.
+    """The elements moved along axes, those that leave at the end come in at the start. Without an axis, along the array as one row.
 
     >>> np.roll(np.arange(5), 2)
     array([3, 4, 0, 1, 2])
     """
     a = np.asarray(a)
-    out = np.empty(a.shape, a.dtype)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
     if axis is None:
-        flat = a.ravel()
-        _roll(flat, shift, out.reshape(-1))
-    else:
-        axis = axis_of(axis, a.ndim)
-        _roll(moveaxis(a, axis, 0), shift, moveaxis(out, axis, 0))
+        total = 0
+        for one in unrolled(shifts):
+            total += one
+        return roll(a.ravel(), total, 0).reshape(a.shape)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    turns = max(len(shifts), len(axes))
+    if len(shifts) == 1:
+        shifts = shifts * len(axes)
+    if len(axes) == 1:
+        axes = axes * len(shifts)
+    if len(axes) != len(shifts):
+        refuse("roll takes as many shifts as axes")
+    # An axis that is named several times moves by the sum.
+    rolled = ()
+    moves = ()
+    for place in unrolled(range(a.ndim)):
+        move = 0
+        for i in unrolled(range(len(axes))):
+            if axis_of(axes[i], a.ndim) == place:
+                if place not in rolled:
+                    rolled = rolled + (place,)
+                move += shifts[i]
+        moves = moves + (move % max(a.shape[place], 1),)
+    out = np.empty(a.shape, a.dtype)
+    # Along each of these axes the array is cut in two: so there are that many blocks, which change places.
+    for block in unrolled(range(2 ** len(rolled))):
+        halves = block
+        lengths = ()
+        start = ()
+        target = ()
+        for place in unrolled(range(a.ndim)):
+            n = a.shape[place]
+            move = moves[place]
+            if place not in rolled:
+                lengths = lengths + (n,)
+                start = start + (0,)
+                target = target + (0,)
+            else:
+                if halves % 2 == 0:
+                    lengths = lengths + (n - move,)
+                    start = start + (0,)
+                    target = target + (move,)
+                else:
+                    lengths = lengths + (move,)
+                    start = start + (n - move,)
+                    target = target + (0,)
+                halves = halves // 2
+        for at in np.ndindex(lengths):
+            out[_moved(at, target)] = a[_moved(at, start)]
     return out
 
 
-def _roll(a, shift, out):
-    n = len(a)
-    if n > 0:
-        k = shift % n
-        out[k:] = a[: n - k]
-        out[:k] = a[n - k :]
+def _moved(at, by):
+    """A position moved by another."""
+    there = ()
+    for i in unrolled(range(len(at))):
+        there = there + (at[i] + by[i],)
+    return there
+
+
+def atleast_1d(*arys):
+    """The array with one axis at least; a tuple of such for several arrays.
+
+    >>> np.atleast_1d(5)
+    array([5])
+    """
+    if len(arys) == 1:
+        return _atleast_1d(arys[0])
+    made = ()
+    for a in unrolled(arys):
+        made = made + (_atleast_1d(a),)
+    return made
+
+
+def _atleast_1d(a):
+    a = np.asarray(a)
+    if a.ndim == 0:
+        return np.full(1, a, a.dtype)
+    return a
+
+
+def atleast_2d(*arys):
+    """The array with two axes at least, new ones in front; a tuple of such for several arrays.
+
+    >>> np.atleast_2d(np.array([1, 2]))
+    array([[1, 2]])
+    """
+    if len(arys) == 1:
+        return _atleast_2d(arys[0])
+    made = ()
+    for a in unrolled(arys):
+        made = made + (_atleast_2d(a),)
+    return made
+
+
+def _atleast_2d(a):
+    a = np.asarray(a)
+    if a.ndim == 0:
+        return np.full((1, 1), a, a.dtype)
+    if a.ndim == 1:
+        return a[None]
+    return a
+
+
+def atleast_3d(*arys):
+    """The array with three axes at least: a row becomes (1, n, 1), a matrix (m, n, 1). A tuple of such for several arrays.
+
+    >>> np.atleast_3d(np.array([1, 2])).shape
+    (1, 2, 1)
+    """
+    if len(arys) == 1:
+        return _atleast_3d(arys[0])
+    made = ()
+    for a in unrolled(arys):
+        made = made + (_atleast_3d(a),)
+    return made
+
+
+def _atleast_3d(a):
+    a = np.asarray(a)
+    if a.ndim == 0:
+        return np.full((1, 1, 1), a, a.dtype)
+    if a.ndim == 1:
+        return a[None, :, None]
+    if a.ndim == 2:
+        return a[:, :, None]
+    return a
+
+
+def broadcast_to(array, shape):
+    """The array repeated to fill a shape. This is a new array, where NumPy has a view that cannot be written.
+
+    >>> np.broadcast_to(np.array([1, 2]), (2, 2))
+    array([[1, 2],
+           [1, 2]])
+    """
+    array = np.asarray(array)
+    if not isinstance(shape, (tuple, list)):
+        return broadcast_to(array, (shape,))
+    if len(shape) < array.ndim:
+        refuse("the array has more axes than the shape it is broadcast to")
+    for n in unrolled(shape):
+        if n < 0:
+            raise ValueError("all elements of broadcast shape must be non-negative")
+    out = np.empty(shape, array.dtype)
+    if array.ndim == 0:
+        out[...] = array.item()
+    else:
+        out[...] = array
+    return out

@@ -1,3 +1,529 @@
-"""To be written."""
+"""Sorted arrays, the indices that sort arrays, and partitions: few elements where sorting would put them."""
 
 import numpy as np
+from weft import prange
+from weft.intrinsics import bits, from_bits
+
+from weft.language import Static, axis_of, highest, refuse, unrolled
+
+from .shapes import moveaxis
+
+# Rows up to this length are sorted by insertion.
+_SHORT = 24
+# Rows from this length on are sorted digit by digit.
+_LONG = 384
+# Digits have so many bits.
+_DIGIT = 8
+# Where one element of so many is looked for, the others are not sorted.
+_MANY = 2048
+
+
+def sort(a, axis: Static = -1, kind: Static = None, order: Static = None, *, stable: Static = None):
+    """A sorted copy: along an axis, or of all elements as one row. NaN come last.
+
+    >>> np.sort(np.array([3, 1, 2]))
+    array([1, 2, 3])
+    """
+    a = np.asarray(a)
+    if axis is None:
+        return sort(a.ravel(), 0, kind, order, stable=stable)
+    axis = axis_of(axis, a.ndim)
+    result = a.copy()
+    _sort_in_place(result, axis, kind, order, stable=stable)
+    return result
+
+
+def _sort_in_place(a, axis: Static = -1, kind: Static = None, order: Static = None, *, stable: Static = None):
+    """The method `a.sort()`."""
+    _check_kind(kind, order, stable)
+    rows = moveaxis(a, axis_of(axis, a.ndim), -1)
+    # Equal elements keep their order: floats, of which there are two zeros, are compared then.
+    if kind == "mergesort" or kind == "stable" or stable == True:
+        _sort_rows(rows, True)
+    else:
+        _sort_rows(rows, False)
+
+
+def _check_kind(kind: Static, order: Static, stable: Static):
+    if order is not None:
+        refuse("only structured arrays are sorted with 'order'")
+    if kind is not None and stable is not None:
+        refuse("sorting takes `kind` or `stable`, not both")
+    if kind is not None and kind not in ("quicksort", "heapsort", "mergesort", "stable"):
+        refuse(f"there is no kind of sorting '{kind}'")
+
+
+def _sort_rows(rows, stable: Static):
+    if rows.ndim == 1:
+        _sort_row(rows, stable)
+    elif rows.ndim == 2:
+        for i in prange(len(rows)):
+            _sort_row(rows[i], stable)
+    else:
+        for at in np.ndindex(rows.shape[:-1]):
+            _sort_row(rows[at], stable)
+
+
+def _sort_row(row, stable: Static):
+    """Sorts a row in place."""
+    n = len(row)
+    if row.dtype.kind == "b" or row.dtype.itemsize == 1:
+        if n > _SHORT:
+            _count_sort(row)
+        else:
+            _insert_sort(row, 0, n)
+    elif row.dtype.kind not in ("i", "u", "f") or (row.dtype.kind == "f" and stable):
+        _merge_sort(row)
+    elif n < _LONG:
+        _merge_sort(row)
+    elif row.dtype.kind == "f":
+        keys = np.empty(n, _key(row[0]).dtype)
+        for i in range(n):
+            keys[i] = _key(row[i])
+        _radix_sort(keys)
+        for i in range(n):
+            row[i] = _from_key(keys[i], row.dtype)
+    else:
+        _radix_sort(row)
+
+
+def _precedes(x, y):
+    """Does x come before y in sorted order? NaN come last; complex numbers are ordered by their real parts first."""
+    if x.dtype.kind == "c":
+        xr, xi, yr, yi = x.real, x.imag, y.real, y.imag
+        if xr < yr:
+            return xi == xi or yi != yi
+        if xr > yr:
+            return yi != yi and xi == xi
+        if xr == yr or (xr != xr and yr != yr):
+            return xi < yi or (yi != yi and xi == xi)
+        return yr != yr
+    if x.dtype.kind == "f":
+        return x < y or (y != y and x == x)
+    return x < y
+
+
+def _key(x):
+    """An integer in whose order real numbers are sorted."""
+    if x.dtype.kind == "f":
+        if x.dtype.itemsize == 8:
+            i = bits(x)
+            return np.int64(highest(np.int64)) if x != x else i ^ ((i >> 63) & highest(np.int64))
+        j = bits(np.float32(x))
+        return np.int32(highest(np.int32)) if x != x else j ^ ((j >> 31) & highest(np.int32))
+    if x.dtype.kind == "b":
+        return np.uint8(x)
+    return x
+
+
+def _from_key(key, dtype: Static):
+    """The number with a key."""
+    if dtype.kind == "f":
+        if dtype.itemsize == 8:
+            return from_bits(key ^ ((key >> 63) & highest(np.int64)))
+        return dtype.type(from_bits(key ^ ((key >> 31) & highest(np.int32))))
+    return dtype.type(key)
+
+
+def _insert_sort(row, start, stop):
+    for i in range(start + 1, stop):
+        x = row[i]
+        j = i
+        while j > start and _precedes(x, row[j - 1]):
+            row[j] = row[j - 1]
+            j -= 1
+        row[j] = x
+
+
+def _merge_sort(row):
+    """Sorts runs by insertion, then merges them two by two. Equal elements keep their order."""
+    n = len(row)
+    for start in range(0, n, _SHORT):
+        _insert_sort(row, start, min(start + _SHORT, n))
+    if n > _SHORT:
+        spare = np.empty(n, row.dtype)
+        width = _SHORT
+        while width < n:
+            for start in range(0, n, 2 * width):
+                middle = min(start + width, n)
+                end = min(middle + width, n)
+                if middle < end and _precedes(row[middle], row[middle - 1]):
+                    _merge(row, start, middle, end, spare)
+            width *= 2
+
+
+def _merge(row, start, middle, end, spare):
+    """Makes one run of two: the first of them goes to the spare row, so that its place is free."""
+    n = middle - start
+    for i in range(n):
+        spare[i] = row[start + i]
+    left = 0
+    right = middle
+    at = start
+    while left < n and right < end:
+        x = spare[left]
+        y = row[right]
+        later = _precedes(y, x)
+        row[at] = y if later else x
+        right += 1 if later else 0
+        left += 0 if later else 1
+        at += 1
+    while left < n:
+        row[at] = spare[left]
+        left += 1
+        at += 1
+
+
+def _count_sort(row):
+    """Counts how often each of 256 numbers is there."""
+    counts = np.zeros(256, np.int64)
+    low = 128 if row.dtype.kind == "i" else 0
+    for i in range(len(row)):
+        counts[np.int64(row[i]) + low] += 1
+    at = 0
+    for value in range(256):
+        count = counts[value]
+        row[at : at + count] = row.dtype.type(value - low)
+        at += count
+
+
+def _digit(x, number: Static):
+    """A digit of an integer, the lowest being number 0. The top bit of a signed one counts the other way round."""
+    digit = np.int64((x >> (_DIGIT * number)) & (2**_DIGIT - 1))
+    if x.dtype.kind == "i" and _DIGIT * (number + 1) == 8 * x.dtype.itemsize:
+        return digit ^ (2 ** (_DIGIT - 1))
+    return digit
+
+
+def _digit_counts(keys):
+    """How often each digit is there in each place."""
+    places = keys.dtype.itemsize * 8 // _DIGIT
+    counts = np.zeros((places, 2**_DIGIT), np.int64)
+    for i in range(len(keys)):
+        x = keys[i]
+        for place in unrolled(range(keys.dtype.itemsize * 8 // _DIGIT)):
+            counts[place, _digit(x, place)] += 1
+    return counts
+
+
+def _starts(counts):
+    """Where the elements with each digit start, in place of how many there are."""
+    total = np.int64(0)
+    for digit in range(len(counts)):
+        count = counts[digit]
+        counts[digit] = total
+        total += count
+
+
+def _radix_sort(keys):
+    """Sorts integers digit by digit, from the lowest: each time the order so far is kept."""
+    n = len(keys)
+    counts = _digit_counts(keys)
+    spare = np.empty(n, keys.dtype)
+    there = False
+    for place in unrolled(range(keys.dtype.itemsize * 8 // _DIGIT)):
+        starts = counts[place]
+        if starts[_digit(keys[0], place)] != n:
+            _starts(starts)
+            if there:
+                _distribute(spare, starts, keys, place)
+            else:
+                _distribute(keys, starts, spare, place)
+            there = not there
+    if there:
+        keys[:] = spare
+
+
+def _distribute(source, starts, target, place: Static):
+    for i in range(len(source)):
+        x = source[i]
+        digit = _digit(x, place)
+        at = starts[digit]
+        target[at] = x
+        starts[digit] = at + 1
+
+
+def argsort(a, axis: Static = -1, kind: Static = None, order: Static = None, *, stable: Static = None):
+    """The indices that sort an array: along an axis, or of all elements as one row. Equal elements keep their order.
+
+    >>> np.argsort(np.array([3, 1, 2]))
+    array([1, 2, 0])
+    """
+    a = np.asarray(a)
+    if axis is None:
+        return argsort(a.ravel(), 0, kind, order, stable=stable)
+    _check_kind(kind, order, stable)
+    if a.ndim == 0:
+        refuse("argsort takes arrays of one axis or more")
+    axis = axis_of(axis, a.ndim)
+    result = np.empty(a.shape, np.int64)
+    rows = moveaxis(a, axis, -1)
+    indices = moveaxis(result, axis, -1)
+    if rows.ndim == 1:
+        _argsort_row(rows, indices)
+    elif rows.ndim == 2:
+        for i in prange(len(rows)):
+            _argsort_row(rows[i], indices[i])
+    else:
+        for at in np.ndindex(rows.shape[:-1]):
+            _argsort_row(rows[at], indices[at])
+    return result
+
+
+def _argsort_row(row, indices):
+    """Writes down the indices that sort a row."""
+    n = len(row)
+    for i in range(n):
+        indices[i] = i
+    if row.dtype.kind not in ("b", "i", "u", "f") or n < _LONG:
+        _merge_argsort(row, indices)
+    else:
+        keys = np.empty(n, _key(row[0]).dtype)
+        for i in range(n):
+            # Both zeros have one key.
+            keys[i] = _key(row[i] + row.dtype.type(0))
+        _radix_argsort(keys, indices)
+
+
+def _insert_argsort(row, indices, start, stop):
+    for i in range(start + 1, stop):
+        index = indices[i]
+        x = row[index]
+        j = i
+        while j > start and _precedes(x, row[indices[j - 1]]):
+            indices[j] = indices[j - 1]
+            j -= 1
+        indices[j] = index
+
+
+def _merge_argsort(row, indices):
+    """As _merge_sort, with the indices in place of the elements."""
+    n = len(row)
+    for start in range(0, n, _SHORT):
+        _insert_argsort(row, indices, start, min(start + _SHORT, n))
+    if n > _SHORT:
+        spare = np.empty(n, np.int64)
+        width = _SHORT
+        while width < n:
+            for start in range(0, n, 2 * width):
+                middle = min(start + width, n)
+                end = min(middle + width, n)
+                if middle < end and _precedes(row[indices[middle]], row[indices[middle - 1]]):
+                    _argmerge(row, indices, start, middle, end, spare)
+            width *= 2
+
+
+def _argmerge(row, indices, start, middle, end, spare):
+    n = middle - start
+    for i in range(n):
+        spare[i] = indices[start + i]
+    left = 0
+    right = middle
+    at = start
+    while left < n and right < end:
+        i = spare[left]
+        j = indices[right]
+        later = _precedes(row[j], row[i])
+        indices[at] = j if later else i
+        right += 1 if later else 0
+        left += 0 if later else 1
+        at += 1
+    while left < n:
+        indices[at] = spare[left]
+        left += 1
+        at += 1
+
+
+def _radix_argsort(keys, indices):
+    """As _radix_sort, the indices going with their keys."""
+    n = len(keys)
+    counts = _digit_counts(keys)
+    spare = np.empty(n, keys.dtype)
+    spare_indices = np.empty(n, np.int64)
+    there = False
+    for place in unrolled(range(keys.dtype.itemsize * 8 // _DIGIT)):
+        starts = counts[place]
+        if starts[_digit(keys[0], place)] != n:
+            _starts(starts)
+            if there:
+                _distribute_both(spare, spare_indices, starts, keys, indices, place)
+            else:
+                _distribute_both(keys, indices, starts, spare, spare_indices, place)
+            there = not there
+    if there:
+        indices[:] = spare_indices
+
+
+def _distribute_both(source, source_indices, starts, target, target_indices, place: Static):
+    for i in range(len(source)):
+        x = source[i]
+        digit = _digit(x, place)
+        at = starts[digit]
+        target[at] = x
+        target_indices[at] = source_indices[i]
+        starts[digit] = at + 1
+
+
+def partition(a, kth, axis: Static = -1, kind: Static = "introselect", order: Static = None):
+    """A copy in which the element number `kth`, or each of a tuple or array of numbers, is where sorting would put it, smaller ones
+    are before it and larger ones behind.
+
+    >>> np.partition(np.array([3, 1, 2]), 1)
+    array([1, 2, 3])
+    """
+    a = np.asarray(a)
+    if axis is None:
+        return partition(a.ravel(), kth, 0, kind, order)
+    axis = axis_of(axis, a.ndim)
+    result = a.copy()
+    _partition_in_place(result, kth, axis, kind, order)
+    return result
+
+
+def _partition_in_place(a, kth, axis: Static = -1, kind: Static = "introselect", order: Static = None):
+    """The method `a.partition(kth)`."""
+    _check_selection(kind, order)
+    rows = moveaxis(a, axis_of(axis, a.ndim), -1)
+    _check_numbers(kth, rows.shape[-1])
+    if isinstance(kth, (tuple, np.ndarray)):
+        _sort_rows(rows, False)
+    elif rows.ndim == 1:
+        _partition_row(rows, kth)
+    else:
+        for at in np.ndindex(rows.shape[:-1]):
+            _partition_row(rows[at], kth)
+
+
+def _check_selection(kind: Static, order: Static):
+    if order is not None:
+        refuse("only structured arrays are sorted with 'order'")
+    if kind != "introselect":
+        refuse(f"there is no kind of partition '{kind}'")
+
+
+def _check_numbers(kth, n):
+    if isinstance(kth, tuple):
+        for k in unrolled(kth):
+            _check_number(k, n)
+    elif isinstance(kth, np.ndarray):
+        if kth.ndim > 1:
+            refuse("kth is a number or a row of numbers")
+        for k in kth.flat:
+            _check_number(k, n)
+    else:
+        _check_number(kth, n)
+
+
+def _check_number(k, n):
+    if k.dtype.kind != "i" and k.dtype.kind != "u":
+        refuse("kth is an integer")
+    if n > 0 and (k < -n or k >= n):
+        raise ValueError("kth is out of bounds")
+
+
+def _partition_row(row, kth):
+    n = len(row)
+    if n == 0:
+        return
+    k = kth + n if kth < 0 else kth
+    if row.dtype.kind not in ("b", "i", "u", "f") or n < _MANY:
+        _sort_row(row, False)
+        return
+    pivot, _, _ = _select(row, k)
+    low = 0
+    high = n - 1
+    source = row.copy()
+    for i in range(n):
+        # What stands between the ends is written anew.
+        x = source[i]
+        key = _key(x)
+        row[low] = x
+        low += 1 if key < pivot else 0
+        row[high] = x
+        high -= 1 if key > pivot else 0
+    value = _from_key(pivot, row.dtype)
+    for i in range(low, high + 1):
+        row[i] = value
+
+
+def argpartition(a, kth, axis: Static = -1, kind: Static = "introselect", order: Static = None):
+    """The indices that make a partition of an array.
+
+    >>> np.argpartition(np.array([3, 1, 2]), 1)
+    array([1, 2, 0])
+    """
+    a = np.asarray(a)
+    if axis is None:
+        return argpartition(a.ravel(), kth, 0, kind, order)
+    _check_selection(kind, order)
+    if a.ndim == 0:
+        refuse("argpartition takes arrays of one axis or more")
+    axis = axis_of(axis, a.ndim)
+    rows = moveaxis(a, axis, -1)
+    _check_numbers(kth, rows.shape[-1])
+    result = np.empty(a.shape, np.int64)
+    indices = moveaxis(result, axis, -1)
+    if isinstance(kth, (tuple, np.ndarray)):
+        for at in np.ndindex(rows.shape[:-1]):
+            _argsort_row(rows[at], indices[at])
+    else:
+        for at in np.ndindex(rows.shape[:-1]):
+            _argpartition_row(rows[at], indices[at], kth)
+    return result
+
+
+def _argpartition_row(row, indices, kth):
+    n = len(row)
+    if n == 0:
+        return
+    k = kth + n if kth < 0 else kth
+    if row.dtype.kind not in ("b", "i", "u", "f") or n < _MANY:
+        _argsort_row(row, indices)
+        return
+    pivot, smaller, equal = _select(row, k)
+    places = np.empty(3, np.int64)
+    places[0] = 0
+    places[1] = smaller
+    places[2] = smaller + equal
+    for i in range(n):
+        key = _key(row[i])
+        part = (1 if key >= pivot else 0) + (1 if key > pivot else 0)
+        at = places[part]
+        indices[at] = i
+        places[part] = at + 1
+
+
+def _select(row, k):
+    """The key of the element that is number k in sorted order, how many keys are smaller, and how many are equal.
+
+    Keys are told apart by 16 bits at a time, from the top; the elements that have the same ones go to the next turn.
+    """
+    n = len(row)
+    keys = np.empty(n, _key(row[0]).dtype)
+    for i in range(n):
+        keys[i] = _key(row[i])
+    width = 8 * keys.dtype.itemsize
+    flipped = 1 if keys.dtype.kind == "i" else 0
+    smaller = 0
+    places = (width + 15) // 16
+    for place in unrolled(range(8 * _key(row[0]).dtype.itemsize // 16 + 8 * _key(row[0]).dtype.itemsize % 16 // 8)):
+        shift = 16 * (places - 1 - place)
+        top = 2 ** (min(width, 16) - 1) if flipped == 1 and place == 0 else 0
+        counts = np.zeros(2**16, np.int64)
+        for i in range(n):
+            counts[_part(keys[i], shift, top)] += 1
+        part = 0
+        while smaller + counts[part] <= k:
+            smaller += counts[part]
+            part += 1
+        left = 0
+        for i in range(n):
+            key = keys[i]
+            keys[left] = key
+            left += 1 if _part(key, shift, top) == part else 0
+        n = left
+    return keys[0], smaller, n
+
+
+def _part(key, shift, top):
+    return (np.int64(key >> shift) & 0xFFFF) ^ top

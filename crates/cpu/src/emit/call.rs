@@ -130,8 +130,26 @@ impl Fx<'_, '_> {
             given.typed(Ty::PTR),
             results.typed(Ty::PTR)
         ));
+        if callee.flags.library && !self.f.flags.library {
+            self.shown_here(failed);
+        }
         self.leave_if_failed(failed);
         self.load_val(&callee.result, results, 0)
+    }
+
+    /// What a function of the library raises is shown where it is called.
+    fn shown_here(&mut self, failed: Operand) {
+        let call = self.cx.call_sites.len();
+        self.cx.call_sites.push(self.span);
+        self.cx.symbol("weft_called");
+        self.cx.declare("declare void @weft_called(ptr, i32)".to_owned());
+        let failed = self.w.inst(format_args!("icmp ne {}, 0", failed.typed(Ty::I32)));
+        let (bad, good) = (self.w.label(), self.w.label());
+        self.w.cond_br(failed, bad, good);
+        self.w.place(bad);
+        self.w.line(format_args!("call void @weft_called(ptr %ctx, i32 {call})"));
+        self.w.br(good);
+        self.w.place(good);
     }
 
     /// Is what lies under this function's frame below what the context says is left of the stack?

@@ -83,6 +83,8 @@ pub struct Emitted {
     pub entry: String,
     pub error_sites: Vec<ErrorSite>,
     pub print_sites: Vec<PrintSite>,
+    /// Calls of Weft's library that may fail.
+    pub call_sites: Vec<Span>,
     /// Runtime and C library symbols the text refers to.
     pub symbols: Vec<&'static str>,
     /// Stack the entry takes for every gang of a block besides its frame: what is kept across barriers.

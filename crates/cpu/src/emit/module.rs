@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
-use weft_ir::{ConstId, FuncId, FuncKind, Function, Module, Op, Spread, StmtKind};
+use weft_ir::{ConstId, FuncId, FuncKind, Function, Module, Op, Span, Spread, StmtKind};
 use weft_passes::numbering::Numbering;
 
 use super::values::Res;
@@ -17,6 +17,8 @@ pub struct ModuleCx<'m> {
     pub target: &'m Target,
     pub error_sites: Vec<ErrorSite>,
     pub print_sites: Vec<PrintSite>,
+    /// Calls of Weft's library that may fail.
+    pub call_sites: Vec<Span>,
     pub gang_bytes: u64,
     declares: BTreeSet<String>,
     symbols: BTreeSet<&'static str>,
@@ -54,6 +56,7 @@ pub fn emit_module(module: &Module, target: &Target, variant: &Variant) -> Res<E
         target,
         error_sites: Vec::new(),
         print_sites: Vec::new(),
+        call_sites: Vec::new(),
         gang_bytes: 0,
         declares: BTreeSet::new(),
         symbols: BTreeSet::new(),
@@ -234,6 +237,7 @@ impl ModuleCx<'_> {
             entry,
             error_sites: self.error_sites,
             print_sites: self.print_sites,
+            call_sites: self.call_sites,
             symbols: self.symbols.into_iter().collect(),
             recursive: self.recursive,
             gang_bytes: self.gang_bytes,

@@ -50,6 +50,7 @@ impl Code {
             sites: Sites {
                 errors: emitted.error_sites,
                 prints: emitted.print_sites,
+                calls: emitted.call_sites,
             },
             cost: Cost::default(),
             stack,

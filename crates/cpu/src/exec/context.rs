@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use weft_ir::Spread;
+use weft_ir::{Span, Spread};
 use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError};
 
 use super::cooperative;
@@ -24,6 +24,8 @@ pub type Entry = unsafe extern "C" fn(*const Context<'_>, *const u64, *mut u64, 
 pub struct Sites {
     pub errors: Vec<ErrorSite>,
     pub prints: Vec<PrintSite>,
+    /// Calls of Weft's library from users' functions.
+    pub calls: Vec<Span>,
 }
 
 /// One call. Compiled code holds a pointer to it and knows nothing of what is inside.
@@ -54,8 +56,15 @@ struct State {
 
 #[derive(Debug)]
 enum Failure {
-    Raised { site: usize, thread: Option<[i64; 6]> },
-    OutOfMemory { bytes: u64 },
+    Raised {
+        site: usize,
+        thread: Option<[i64; 6]>,
+        /// Where the user's function called the one of Weft's library that raised.
+        called: Option<usize>,
+    },
+    OutOfMemory {
+        bytes: u64,
+    },
     Interrupted,
     Broken(String),
 }
@@ -140,11 +149,11 @@ impl<'a> Context<'a> {
             Some(Failure::Interrupted) => Err(RunError::Interrupted),
             Some(Failure::OutOfMemory { bytes }) => Err(RunError::host_memory(bytes)),
             Some(Failure::Broken(message)) => Err(RunError::Invalid(message)),
-            Some(Failure::Raised { site, thread }) => Err(match self.sites.errors.get(site) {
+            Some(Failure::Raised { site, thread, called }) => Err(match self.sites.errors.get(site) {
                 Some(site) => Raised {
                     kind: site.kind,
                     message: site.message.clone(),
-                    span: site.span,
+                    span: called.and_then(|at| self.sites.calls.get(at)).copied().unwrap_or(site.span),
                     thread,
                     output,
                     module: None,
@@ -157,9 +166,10 @@ impl<'a> Context<'a> {
 }
 
 /// The runtime functions by name, for the loader.
-pub fn symbols() -> [(&'static str, usize); 7] {
+pub fn symbols() -> [(&'static str, usize); 8] {
     [
         ("weft_raise", weft_raise as *const () as usize),
+        ("weft_called", weft_called as *const () as usize),
         ("weft_print", weft_print as *const () as usize),
         ("weft_alloc", weft_alloc as *const () as usize),
         ("weft_sweep", weft_sweep as *const () as usize),
@@ -179,7 +189,20 @@ unsafe extern "C" fn weft_raise(ctx: *const Context<'_>, site: i32, place: *cons
     ctx.fail(Failure::Raised {
         site: usize::try_from(site).unwrap_or(usize::MAX),
         thread,
+        called: None,
     });
+}
+
+/// Says where a user's function called the one of Weft's library that has just failed.
+///
+/// # Safety
+/// `ctx` is the context compiled code was called with.
+unsafe extern "C" fn weft_called(ctx: *const Context<'_>, call: i32) {
+    // SAFETY: by contract.
+    let ctx = unsafe { &*ctx };
+    if let Some(Failure::Raised { called, .. }) = &mut ctx.state().failure {
+        *called = usize::try_from(call).ok();
+    }
 }
 
 /// Appends the line of a `print`.

@@ -24,6 +24,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "float_type" => Entry::of(|l, c| of_dtype(l, c, |s| crate::types::to_float(Num::strong(s)).scalar)),
         "lowest" => Entry::of(|l, c| end(l, c, false)),
         "highest" => Entry::of(|l, c| end(l, c, true)),
+        "stretched" => Entry::of(stretched),
         "is_constant" => Entry::of(|_, c| {
             let [x] = c.exactly()?;
             Ok(Val::Lit(Lit::bool(!matches!(x, Val::Num(..) | Val::View(..) | Val::Lazy(_)))))
@@ -113,6 +114,23 @@ fn front(l: &Lower<'_>, axis: &Val, rank: &Val, call: &Call) -> Res<i128> {
         Some(a) => Err(l.typing(call.span, format!("there is no axis {a} in a {rank}-d array"))),
         None => Err(l.typing(call.span, format!("an axis is an integer, not {}", axis.ty()))),
     }
+}
+
+/// `stretched(a, shape)`: a read-only view of an array in a larger shape, of which axes of length 1 and new ones have stride 0.
+fn stretched(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [array, shape] = call.exactly()?;
+    let Val::View(view, ty) = l.materialise(array.clone())? else {
+        return Err(l.typing(call.span, format!("an array is needed here, and this is {}", array.ty())));
+    };
+    let shape = super::arrays::shape_argument(l, shape, call.span)?;
+    if shape.len() < usize::from(ty.rank) {
+        return Err(l.typing(
+            call.span,
+            format!("a {}-d array cannot be broadcast to {} axes", ty.rank, shape.len()),
+        ));
+    }
+    let (view, ty) = l.broadcast_to(view, ty, &shape)?;
+    Ok(Val::View(view, ty))
 }
 
 fn of_dtype(l: &mut Lower<'_>, call: &Call, f: fn(weft_ir::Scalar) -> weft_ir::Scalar) -> Res<Val> {

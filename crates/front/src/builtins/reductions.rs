@@ -4,6 +4,7 @@ use ruff_python_ast::Operator;
 use weft_ir::{AxisSlice, BinOp, CmpOp, Const, ErrorKind, Local, Op, Part, ReduceOp, Scalar, Span, StmtKind, UnOp, Value};
 
 use super::numpy::extreme_constant;
+use crate::library;
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::lower::elementwise::point;
@@ -41,6 +42,11 @@ fn reduce(op: ReduceOp, num: Num, start: Number) -> Reduce {
 
 /// `array.name(axis=…)`.
 pub fn call(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<Val> {
+    if !is_plain(call)
+        && let Some(text) = library::texts::helper("reductions", name)
+    {
+        return l.user_call(&text, &call.with_first(array.clone()));
+    }
     let [axis] = call.bind(["axis"], 0)?;
     let rank = match array.ty() {
         Ty::View(v) => v.rank,
@@ -57,6 +63,13 @@ pub fn call(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<Val>
         span: call.span,
     };
     over.run(l, name)
+}
+
+/// Is nothing asked but an axis, at the most?
+fn is_plain(call: &Call) -> bool {
+    let (pos, kw) = call.given();
+    let one_axis = |axis: &Val| !matches!(axis, Val::Tuple(_));
+    pos.len() <= 1 && pos.iter().all(one_axis) && kw.iter().all(|(name, axis)| name == "axis" && one_axis(axis))
 }
 
 fn constant_axis(l: &Lower<'_>, axis: &Val, rank: u8, call: &Call) -> Res<usize> {

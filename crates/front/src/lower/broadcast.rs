@@ -102,6 +102,30 @@ impl Lower<'_> {
         })
     }
 
+    /// A read-only view of an array in a shape of as many axes or more, whose lengths are the array's or take the place of 1. Raises where
+    /// they do not fit.
+    pub fn broadcast_to(&mut self, view: Value, ty: ViewType, shape: &[Value]) -> Res<Leaf> {
+        let mut axes = vec![AxisSlice::New; shape.len() - usize::from(ty.rank)];
+        let (mut view, mut ty) = (view, ty);
+        if !axes.is_empty() {
+            axes.resize(shape.len(), AxisSlice::Full);
+            (view, ty) = self.slice(view, ty, axes);
+        }
+        for (axis, &wanted) in shape.iter().enumerate() {
+            let n = self.dim(view, axis as u8);
+            if n == wanted || self.ones.contains(&n) {
+                continue;
+            }
+            let one = self.b.i64(1);
+            let (same, single) = (self.b.compare(CmpOp::Eq, n, wanted), self.b.compare(CmpOp::Eq, n, one));
+            let fits = self.b.binary(BinOp::Or, same, single);
+            let misfit = self.not(fits);
+            self.raise_if(misfit, ErrorKind::Value, "cannot broadcast an array to this shape")?;
+        }
+        let (view, ty) = self.stretch(view, ty, shape);
+        Ok((view, ViewType { writable: false, ..ty }))
+    }
+
     /// A view stretched to a shape: axes of length 1 get stride 0.
     fn stretch(&mut self, view: Value, ty: ViewType, shape: &[Value]) -> Leaf {
         let dims = self.shape_of(view, ty);

@@ -170,6 +170,9 @@ impl Lower<'_> {
     }
 
     fn membership(&mut self, is_in: bool, a: &Val, b: &Val, span: Span) -> Res<Val> {
+        if let (Val::Str(part), Val::Str(whole)) = (a, b) {
+            return Ok(Val::Lit(Lit::bool(whole.contains(part.as_str()) == is_in)));
+        }
         let Val::Tuple(items) = b else {
             return Err(self.unsupported(span, format!("'in' looks only into tuples, and this is {}", b.ty())));
         };

@@ -192,13 +192,14 @@ impl<'m> Machine<'m> {
                 }
                 Err(Failure::Inside(trap)) => Err(trap),
             };
-            return stop;
+            return stop.map_err(|trap| shown_outside(&program, thread, trap));
         }
     }
 
     pub(super) fn trap(&self, fault: Fault, func: FuncId, span: Span) -> Box<Trap> {
         let place = &self.place;
         let mut trap = Trap::new(fault, span);
+        trap.in_library = self.program.module.function(func).flags.library;
         trap.function = self.program.module.function(func).name.clone();
         trap.point = place.point.clone();
         if place.in_kernel {
@@ -380,4 +381,15 @@ fn name_view(arg: &RtValue, name: Option<&str>) -> RtValue {
         (RtValue::View(view), Some(name)) if view.name.is_none() => RtValue::View(view.as_ref().clone().named(name).into()),
         _ => arg.clone(),
     }
+}
+
+/// What a function of the library raises is shown where the user's function calls it.
+fn shown_outside(program: &Program<'_>, thread: &Thread, mut trap: Box<Trap>) -> Box<Trap> {
+    let users = |frame: &&Frame| !program.module.function(frame.func).flags.library;
+    if let Some(frame) = thread.frames.iter().rev().find(users).filter(|_| trap.in_library) {
+        let spans = &program.codes[frame.func.index()].spans;
+        trap.span = spans.get(frame.pc.wrapping_sub(1)).copied().unwrap_or(trap.span);
+        trap.in_library = false;
+    }
+    trap
 }

@@ -10,6 +10,8 @@ use crate::types::Layout;
 pub struct Trap {
     pub fault: Fault,
     pub span: Span,
+    /// The span is one of Weft's own library.
+    pub(super) in_library: bool,
     /// The function it happened in.
     pub function: String,
     /// Thread x, y, z and block x, y, z, in a kernel.
@@ -104,6 +106,7 @@ impl Trap {
         Box::new(Trap {
             fault,
             span,
+            in_library: false,
             function: String::new(),
             thread: None,
             point: Vec::new(),

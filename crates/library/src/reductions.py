@@ -1,0 +1,265 @@
+"""Sums and their like with all that NumPy's take: several axes, `dtype`, `out`, `keepdims`, `initial`, `where`.
+
+Of the whole array or along one axis, with nothing else asked, the compiler has loops of its own: what is called `np.sum` here.
+"""
+
+import numpy as np
+
+from weft.language import Static, axes_of, float_type, highest, lowest, refuse, unrolled
+
+from .shapes import expand_dims
+
+
+def sum(a, axis: Static = None, dtype: Static = None, out=None, keepdims: Static = False, initial=None, where=None):
+    """The sum of the elements: of all, along an axis, or over a tuple of axes.
+
+    >>> np.sum(np.ones((2, 3, 4)), axis=(0, 2), keepdims=True).shape
+    (1, 3, 1)
+    """
+    a = _chosen(np.asarray(a), where, 0)
+    result = _started(np.add, np.sum, _converted(a, dtype, out), axis, keepdims, initial)
+    return _given(_of_type(result, dtype, out), out)
+
+
+def prod(a, axis: Static = None, dtype: Static = None, out=None, keepdims: Static = False, initial=None, where=None):
+    """The product of the elements: of all, along an axis, or over a tuple of axes.
+
+    >>> np.prod(np.full((2, 3), 2), axis=1, dtype=np.float32)
+    array([8., 8.], dtype=float32)
+    """
+    a = _chosen(np.asarray(a), where, 1)
+    result = _started(np.multiply, np.prod, _converted(a, dtype, out), axis, keepdims, initial)
+    return _given(_of_type(result, dtype, out), out)
+
+
+def min(a, axis: Static = None, out=None, keepdims: Static = False, initial=None, where=None):
+    """The least element: of all, along an axis, or over a tuple of axes.
+
+    >>> np.min(np.array([3, 1, 2]), initial=0)
+    0
+    """
+    a = np.asarray(a)
+    if where is not None:
+        if initial is None:
+            refuse("min with where needs an initial value")
+        return min(np.where(where, a, highest(a.dtype)), axis, out, keepdims, initial)
+    return _extreme(np.minimum, np.min, a, axis, keepdims, initial, out)
+
+
+def max(a, axis: Static = None, out=None, keepdims: Static = False, initial=None, where=None):
+    """The greatest element: of all, along an axis, or over a tuple of axes.
+
+    >>> np.max(np.array([[3, 1], [2, 5]]), axis=0, keepdims=True)
+    array([[3, 5]])
+    """
+    a = np.asarray(a)
+    if where is not None:
+        if initial is None:
+            refuse("max with where needs an initial value")
+        return max(np.where(where, a, lowest(a.dtype)), axis, out, keepdims, initial)
+    return _extreme(np.maximum, np.max, a, axis, keepdims, initial, out)
+
+
+def any(a, axis: Static = None, out=None, keepdims: Static = False, where=None):
+    """Is an element true: of all, along an axis, or over a tuple of axes.
+
+    >>> np.any(np.array([[False, True], [False, False]]), axis=1, keepdims=True)
+    array([[ True],
+           [False]])
+    """
+    return _along(np.any, _chosen(np.asarray(a), where, 0), axis, keepdims, out)
+
+
+def all(a, axis: Static = None, out=None, keepdims: Static = False, where=None):
+    """Are the elements true: all of them, along an axis, or over a tuple of axes.
+
+    >>> np.all(np.array([[True, True], [False, True]]), axis=0, keepdims=True)
+    array([[False,  True]])
+    """
+    return _along(np.all, _chosen(np.asarray(a), where, 1), axis, keepdims, out)
+
+
+def argmin(a, axis: Static = None, out=None, *, keepdims: Static = False):
+    """The position of the first least element, of all or along an axis.
+
+    >>> np.argmin(np.array([[3, 1], [2, 5]]), axis=1, keepdims=True)
+    array([[1],
+           [0]])
+    """
+    if isinstance(axis, tuple):
+        refuse("argmin takes one axis")
+    return _along(np.argmin, np.asarray(a), axis, keepdims, out)
+
+
+def argmax(a, axis: Static = None, out=None, *, keepdims: Static = False):
+    """The position of the first greatest element, of all or along an axis.
+
+    >>> np.argmax(np.array([[3, 1], [2, 5]]), axis=1, keepdims=True)
+    array([[0],
+           [1]])
+    """
+    if isinstance(axis, tuple):
+        refuse("argmax takes one axis")
+    return _along(np.argmax, np.asarray(a), axis, keepdims, out)
+
+
+def mean(a, axis: Static = None, dtype: Static = None, out=None, keepdims: Static = False, where=None):
+    """The mean of the elements: of all, along an axis, or over a tuple of axes.
+
+    >>> np.mean(np.array([[1, 2], [3, 4]]), axis=0, keepdims=True)
+    array([[2., 3.]])
+    """
+    a = np.asarray(a)
+    if dtype is not None and np.result_type(dtype).kind != "f" and np.result_type(dtype).kind != "c":
+        refuse("the dtype of a mean is one of floats or complex numbers")
+    if where is not None:
+        if dtype is None:
+            kind = float_type(a.dtype)
+        else:
+            kind = dtype
+        total = sum(a, axis, kind, None, keepdims, None, where)
+        count = sum(np.broadcast_to(where, a.shape), axis, np.int64, None, keepdims)
+        return _given(total / count, out)
+    if dtype is None:
+        return _along(np.mean, a, axis, keepdims, out)
+    return _along(np.mean, a.astype(dtype), axis, keepdims, out)
+
+
+def var(a, axis: Static = None, dtype: Static = None, out=None, ddof=0, keepdims: Static = False, *, correction=None):
+    """The variance: the mean squared distance from the mean, with `n - ddof` for the number of elements.
+
+    >>> np.var(np.array([1.0, 2.0, 3.0, 4.0]), ddof=1)
+    1.6666666666666667
+    """
+    a = np.asarray(a)
+    if correction is not None:
+        return var(a, axis, dtype, out, correction, keepdims)
+    if dtype is not None:
+        if np.result_type(dtype).kind != "f":
+            refuse("the dtype of a variance is one of floats in compiled functions")
+        a = a.astype(dtype)
+    elif a.dtype.kind != "f" and a.dtype.kind != "c":
+        a = a.astype(np.float64)
+    center = mean(a, axis, keepdims=True)
+    squares = _squares(a, center)
+    total = sum(squares, axis, keepdims=keepdims)
+    left = _count(a, axis) - ddof
+    if left < 0:
+        left = left * 0
+    return _given(total / squares.dtype.type(left), out)
+
+
+def std(a, axis: Static = None, dtype: Static = None, out=None, ddof=0, keepdims: Static = False, *, correction=None):
+    """The standard deviation: the square root of the variance.
+
+    >>> np.std(np.array([1.0, 2.0, 3.0, 4.0]), ddof=1)
+    1.2909944487358056
+    """
+    return _given(np.sqrt(var(a, axis, dtype, None, ddof, keepdims, correction=correction)), out)
+
+
+def _squares(a, center):
+    if a.dtype.kind == "c":
+        return (a - center).real ** 2 + (a - center).imag ** 2
+    return (a - center) * (a - center)
+
+
+def _chosen(a, where, neutral: Static):
+    """The elements where `where` is true, else one that changes nothing."""
+    if where is None:
+        return a
+    return np.where(where, a, a.dtype.type(neutral))
+
+
+def _converted(a, dtype: Static, out):
+    """The elements in the type that they are combined in."""
+    if dtype is not None:
+        kind = np.result_type(dtype)
+    elif out is not None:
+        kind = out.dtype
+    else:
+        kind = a.dtype
+    if a.dtype == kind:
+        return a
+    return a.astype(kind)
+
+
+def _of_type(result, dtype: Static, out):
+    """A result in the type that was asked for: integers of more bits, which wrap as those of fewer."""
+    if dtype is not None:
+        kind = np.result_type(dtype)
+    elif out is not None:
+        kind = out.dtype
+    else:
+        return result
+    if np.ndim(result) == 0:
+        return kind.type(result)
+    return result.astype(kind)
+
+
+def _started(f, fold, a, axis: Static, keepdims: Static, initial):
+    if initial is None:
+        return _along(fold, a, axis, keepdims, None)
+    return f(_along(fold, a, axis, keepdims, None), initial)
+
+
+def _extreme(f, fold, a, axis: Static, keepdims: Static, initial, out):
+    if initial is not None and _count(a, axis) == 0:
+        raise ValueError("min and max with an initial value need an element in compiled functions")
+    return _given(_started(f, fold, a, axis, keepdims, initial), out)
+
+
+def _count(a, axis: Static):
+    """How many elements are combined into one."""
+    count = 1
+    for place in unrolled(axes_of(axis, a.ndim)):
+        count *= a.shape[place]
+    return count
+
+
+def _along(fold, a, axis: Static, keepdims: Static, out):
+    if axis is None:
+        result = fold(a)
+    elif isinstance(axis, tuple):
+        axes = axes_of(axis, a.ndim)
+        if len(axes) == a.ndim:
+            result = fold(a)
+        else:
+            result = fold(_as_last(a, axes), -1)
+    else:
+        result = fold(a, axis)
+    if keepdims:
+        if np.ndim(result) == 0:
+            shape = ()
+            for _ in unrolled(range(a.ndim)):
+                shape = shape + (1,)
+            kept = np.full(shape, result)
+        else:
+            kept = expand_dims(result, axes_of(axis, a.ndim))
+    else:
+        kept = result
+    return _given(kept, out)
+
+
+def _as_last(a, axes: Static):
+    """The array with several of its axes as one, behind the others."""
+    shape = ()
+    order = ()
+    for axis in unrolled(range(a.ndim)):
+        if axis not in axes:
+            shape = shape + (a.shape[axis],)
+            order = order + (axis,)
+    count = 1
+    for axis in unrolled(axes):
+        count *= a.shape[axis]
+    return np.transpose(a, order + axes).copy().reshape(shape + (count,))
+
+
+def _given(result, out):
+    """The result, or the array that was given for it."""
+    if out is None:
+        return result
+    if np.shape(result) != out.shape:
+        raise ValueError("the output array has the wrong shape")
+    out[...] = result
+    return out

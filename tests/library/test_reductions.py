@@ -1,0 +1,79 @@
+"""Sums and their like with all keywords, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from agreement import KINDS, array, check, layouts
+
+SHAPE = (3, 4, 5)
+FOLDS = ("sum", "prod", "min", "max", "mean", "any", "all")
+AXES = ("None", "0", "-1", "(0,)", "(0, 2)", "(-1, 1)", "(0, 1, 2)", "()")
+
+
+@pytest.mark.parametrize("name", [*FOLDS, "var", "std"])
+@pytest.mark.parametrize("axis", AXES)
+def test_axes_and_keepdims(name: str, axis: str) -> None:
+    a = array(SHAPE, np.float64)
+    check(f"np.{name}(a, axis={axis}), a.{name}(axis={axis}, keepdims=True)", exact=False, a=a)
+
+
+@pytest.mark.parametrize("name", [*FOLDS, "var", "std", "argmin", "argmax"])
+def test_kinds_and_strides(name: str) -> None:
+    for dtype in KINDS:
+        if np.dtype(dtype).kind == "c" and name in ("argmin", "argmax", "min", "max"):
+            continue  # Complex numbers have no order in compiled functions.
+        for a in layouts(array((4, 3), dtype)):
+            check(f"np.{name}(a, axis=1, keepdims=True)", exact=False, a=a)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std"])
+@pytest.mark.parametrize("dtype", ["np.float32", "np.complex64", "'f8'"])
+def test_dtype(name: str, dtype: str) -> None:
+    if name in ("var", "std") and "complex" in dtype:
+        pytest.skip("refused")
+    for of in (np.int8, np.float64):
+        check(f"np.{name}(a, axis=1, dtype={dtype})", exact=False, a=array((4, 3), of))
+
+
+def test_dtypes_of_integers() -> None:
+    check("np.sum(a, dtype=np.int8), np.prod(a, axis=0, dtype=np.uint16), a.sum(0, np.int64)", a=array((4, 3), np.int32))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max", "mean", "std"])
+def test_out(name: str) -> None:
+    check(f"np.{name}(a, 0, out=b)", exact=False, a=array((4, 3), np.float64), b=np.zeros(3))
+    check(f"np.{name}(a, 0, out=b)", exact=False, a=array((4, 3), np.float64), b=np.zeros(4))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "min", "max"])
+def test_initial(name: str) -> None:
+    for dtype in (np.float32, np.int64):
+        check(f"np.{name}(a, axis=1, initial=2), a.{name}(initial=3)", exact=False, a=array((4, 3), dtype))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "any", "all"])
+def test_where(name: str) -> None:
+    check(f"np.{name}(a, axis=1, where=m), np.{name}(a, where=m)", exact=False, a=array((4, 3), np.float64), m=array((4, 3), np.bool_))
+
+
+def test_where_of_extremes() -> None:
+    a, m = array((4, 3), np.float64), array((4, 3), np.bool_)
+    check("np.min(a, axis=1, where=m, initial=9), np.max(a, where=m, initial=-9)", a=a, m=m)
+
+
+@pytest.mark.parametrize("call", ["np.var(a, ddof=1)", "np.std(a, axis=0, ddof=1)", "np.var(a, correction=1)", "np.std(a, ddof=1.5)", "np.var(a, ddof=99)"])
+def test_degrees_of_freedom(call: str) -> None:
+    for dtype in (np.float32, np.int16, np.complex128):
+        check(call, exact=False, a=array((4, 3), dtype))
+
+
+@pytest.mark.parametrize("name", FOLDS)
+def test_of_nothing(name: str) -> None:
+    check(f"np.{name}(a, axis=(0, 2))", exact=False, a=np.zeros((0, 3, 2)))
+    check(f"np.{name}(a, axis=1, keepdims=True)", exact=False, a=np.zeros((0, 3)))
+
+
+@pytest.mark.parametrize("call", ["np.sum(a, axis=3)", "np.sum(a, axis=(0, 0))", "np.sum(a, axis=(0, 5))", "np.max(a, axis=1.5)", "np.min(a, where=m)", "np.sum(a, wrong=1)"])
+def test_refused(call: str) -> None:
+    check(call, a=array((4, 3), np.float64), m=array((4, 3), np.bool_))
