@@ -37,7 +37,9 @@ def test_every_dtype_beside_floats_and_integers(dtype: type) -> None:
         check("np.array_equal(a, b), np.array_equiv(b, a), np.allclose(a, b), np.allclose(b, a)", a=a, b=b)
 
 
-@pytest.mark.parametrize("shapes", [((3, 4), (4,)), ((3, 4), (3, 1)), ((3, 4), (3,)), ((3, 4), (2, 4)), ((1,), ()), ((0, 1), (3,)), ((2, 2, 2), (1, 2))])
+@pytest.mark.parametrize(
+    "shapes", [((3, 4), (4,)), ((3, 4), (3, 1)), ((3, 4), (3,)), ((3, 4), (2, 4)), ((1,), ()), ((0, 1), (3,)), ((2, 2, 2), (1, 2))]
+)
 def test_shapes_that_broadcast_and_others(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
     a, b = (np.ones(shape) for shape in shapes)
     for text in COMPARISONS:

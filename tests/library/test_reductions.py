@@ -77,3 +77,19 @@ def test_of_nothing(name: str) -> None:
 @pytest.mark.parametrize("call", ["np.sum(a, axis=3)", "np.sum(a, axis=(0, 0))", "np.sum(a, axis=(0, 5))", "np.max(a, axis=1.5)", "np.min(a, where=m)", "np.sum(a, wrong=1)"])
 def test_refused(call: str) -> None:
     check(call, a=array((4, 3), np.float64), m=array((4, 3), np.bool_))
+
+
+@pytest.mark.parametrize("name", ["argmin", "argmax"])
+def test_positions(name: str) -> None:
+    for a in (array((70, 40), np.float32, nan=True), array((40, 70), np.int8), array((9000,), np.float64), array((3, 5, 20), np.bool_)):
+        axes = "0", "-1", "None"
+        check(", ".join(f"np.{name}(a, axis={axis})" for axis in axes), a=a)
+        check(f"np.{name}(a, 0, keepdims=True), a.{name}()", a=a[::-1])
+    late = np.zeros(9000)
+    late[8999] = 1 if name == "argmax" else -1
+    check(f"np.{name}(a)", a=late)
+    late[8990] = np.nan
+    check(f"np.{name}(a)", a=late)
+    check(f"np.{name}(a, 1)", a=np.zeros((3, 0)))
+    check(f"np.{name}(a, 0)", a=np.zeros((3, 0)))
+    check(f"np.{name}(a, axis=(0, 1))", a=np.zeros((3, 3)))

@@ -5,9 +5,14 @@ Of the whole array or along one axis, with nothing else asked, the compiler has 
 
 import numpy as np
 
-from weft.language import Static, axes_of, float_type, highest, lowest, refuse, unrolled
+from weft.language import Static, axes_of, axis_of, float_type, highest, lowest, refuse, unrolled
 
-from .shapes import expand_dims
+from .shapes import expand_dims, moveaxis
+
+# How many elements are looked at together.
+BLOCK = 4096
+# Rows shorter than this are not worth a statement of their own.
+WIDE = 16
 
 
 def sum(a, axis: Static = None, dtype: Static = None, out=None, keepdims: Static = False, initial=None, where=None):
@@ -86,9 +91,7 @@ def argmin(a, axis: Static = None, out=None, *, keepdims: Static = False):
     array([[1],
            [0]])
     """
-    if isinstance(axis, tuple):
-        refuse("argmin takes one axis")
-    return _along(np.argmin, np.asarray(a), axis, keepdims, out)
+    return _given(_positions(np.asarray(a), axis, keepdims, True), out)
 
 
 def argmax(a, axis: Static = None, out=None, *, keepdims: Static = False):
@@ -98,9 +101,7 @@ def argmax(a, axis: Static = None, out=None, *, keepdims: Static = False):
     array([[0],
            [1]])
     """
-    if isinstance(axis, tuple):
-        refuse("argmax takes one axis")
-    return _along(np.argmax, np.asarray(a), axis, keepdims, out)
+    return _given(_positions(np.asarray(a), axis, keepdims, False), out)
 
 
 def mean(a, axis: Static = None, dtype: Static = None, out=None, keepdims: Static = False, where=None):
@@ -156,6 +157,60 @@ def std(a, axis: Static = None, dtype: Static = None, out=None, ddof=0, keepdims
     1.2909944487358056
     """
     return _given(np.sqrt(var(a, axis, dtype, None, ddof, keepdims, correction=correction)), out)
+
+
+def _positions(a, axis: Static, keepdims: Static, least: Static):
+    if axis is None:
+        return _kept(_position(a.ravel(), least), a.ndim, axis, keepdims)
+    axis = axis_of(axis, a.ndim)
+    if a.ndim == 1:
+        return _kept(_position(a, least), 1, axis, keepdims)
+    slices = moveaxis(a, axis, 0)
+    found = np.zeros(slices.shape[1:], np.int64)
+    if len(slices) == 0 and found.size > 0:
+        raise ValueError("attempt to get argmin or argmax of an empty sequence")
+    if axis != a.ndim - 1 and found.size >= WIDE:
+        # Slice by slice: elements that are neighbours in memory belong to different results.
+        best = slices[0].copy()
+        for i in range(1, len(slices)):
+            one = slices[i]
+            better = _is_better(one, best, least)
+            found[...] = np.where(better, i, found)
+            best[...] = np.where(better, one, best)
+    else:
+        rows = moveaxis(a, axis, -1)
+        for at in np.ndindex(found.shape):
+            found[at] = _position(rows[at], least)
+    return _kept(found, a.ndim, axis, keepdims)
+
+
+def _is_better(one, best, least: Static):
+    if least:
+        return (one < best) | ((one != one) & (best == best))
+    return (one > best) | ((one != one) & (best == best))
+
+
+def _position(a, least: Static):
+    """Where the first least or greatest element of a vector is, or the first NaN. Only the block that has it is looked through."""
+    n = len(a)
+    if n == 0:
+        raise ValueError("attempt to get argmin or argmax of an empty sequence")
+    best = a[0]
+    start = 0
+    for first in range(0, n, BLOCK):
+        block = a[first : first + BLOCK]
+        extreme = np.min(block) if least else np.max(block)
+        if extreme != extreme:
+            best = extreme
+            start = first
+            break
+        if (extreme < best) if least else (extreme > best):
+            best = extreme
+            start = first
+    for i in range(start, n):
+        if a[i] == best or a[i] != a[i]:
+            return i
+    return start
 
 
 def _squares(a, center):
@@ -228,17 +283,19 @@ def _along(fold, a, axis: Static, keepdims: Static, out):
             result = fold(_as_last(a, axes), -1)
     else:
         result = fold(a, axis)
-    if keepdims:
-        if np.ndim(result) == 0:
-            shape = ()
-            for _ in unrolled(range(a.ndim)):
-                shape = shape + (1,)
-            kept = np.full(shape, result)
-        else:
-            kept = expand_dims(result, axes_of(axis, a.ndim))
-    else:
-        kept = result
-    return _given(kept, out)
+    return _given(_kept(result, a.ndim, axis, keepdims), out)
+
+
+def _kept(result, rank: Static, axis: Static, keepdims: Static):
+    """The result with axes of length 1 for those that were reduced, if these are to be kept."""
+    if not keepdims:
+        return result
+    if np.ndim(result) == 0:
+        shape = ()
+        for _ in unrolled(range(rank)):
+            shape = shape + (1,)
+        return np.full(shape, result)
+    return expand_dims(result, axes_of(axis, rank))
 
 
 def _as_last(a, axes: Static):

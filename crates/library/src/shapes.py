@@ -60,6 +60,8 @@ def expand_dims(a, axis: Static):
     (1, 3, 4, 1)
     """
     a = np.asarray(a)
+    if axis is None:
+        refuse("expand_dims needs an axis")
     if isinstance(axis, (tuple, list)):
         places = axes_of(axis, a.ndim + len(axis))
     else:

@@ -76,15 +76,13 @@ def _sort_row(row, stable: Static):
         _merge_sort(row)
     elif n < _LONG:
         _merge_sort(row)
-    elif row.dtype.kind == "f":
-        keys = np.empty(n, _key(row[0]).dtype)
-        for i in range(n):
-            keys[i] = _key(row[i])
-        _radix_sort(keys)
-        for i in range(n):
-            row[i] = _from_key(keys[i], row.dtype)
     else:
-        _radix_sort(row)
+        keys = np.empty((2, n), _key(row[0]).dtype)
+        for i in range(n):
+            keys[0, i] = _key(row[i])
+        found = keys[_radix_sort(keys)]
+        for i in range(n):
+            row[i] = _from_key(found[i], row.dtype)
 
 
 def _precedes(x, y):
@@ -187,22 +185,25 @@ def _count_sort(row):
         at += count
 
 
-def _digit(x, number: Static):
-    """A digit of an integer, the lowest being number 0. The top bit of a signed one counts the other way round."""
-    digit = np.int64((x >> (_DIGIT * number)) & (2**_DIGIT - 1))
-    if x.dtype.kind == "i" and _DIGIT * (number + 1) == 8 * x.dtype.itemsize:
-        return digit ^ (2 ** (_DIGIT - 1))
-    return digit
+def _digit(x, shift, flip):
+    """The digit of an integer that starts at a bit, with some bits of it the other way round."""
+    return (np.int64(x >> shift) & (2**_DIGIT - 1)) ^ flip
+
+
+def _flip(keys, place):
+    """Of the highest digit the sign counts the other way round."""
+    if keys.dtype.kind == "i":
+        return 2 ** (_DIGIT - 1) if place == len(range(_DIGIT, 8 * keys.dtype.itemsize, _DIGIT)) else 0
+    return 0
 
 
 def _digit_counts(keys):
     """How often each digit is there in each place."""
-    places = keys.dtype.itemsize * 8 // _DIGIT
-    counts = np.zeros((places, 2**_DIGIT), np.int64)
+    counts = np.zeros((8 * keys.dtype.itemsize // _DIGIT, 2**_DIGIT), np.int64)
     for i in range(len(keys)):
         x = keys[i]
-        for place in unrolled(range(keys.dtype.itemsize * 8 // _DIGIT)):
-            counts[place, _digit(x, place)] += 1
+        for place in unrolled(range(8 * keys.dtype.itemsize // _DIGIT)):
+            counts[place, _digit(x, _DIGIT * place, _flip(keys, place))] += 1
     return counts
 
 
@@ -216,31 +217,25 @@ def _starts(counts):
 
 
 def _radix_sort(keys):
-    """Sorts integers digit by digit, from the lowest: each time the order so far is kept."""
-    n = len(keys)
-    counts = _digit_counts(keys)
-    spare = np.empty(n, keys.dtype)
-    there = False
-    for place in unrolled(range(keys.dtype.itemsize * 8 // _DIGIT)):
+    """Sorts the first of two rows of integers digit by digit, from the lowest: each time the order so far is kept. Which row it is then."""
+    counts = _digit_counts(keys[0])
+    at = 0
+    for place in range(len(counts)):
         starts = counts[place]
-        if starts[_digit(keys[0], place)] != n:
+        shift = _DIGIT * place
+        flip = _flip(keys, place)
+        source = keys[at]
+        if starts[_digit(source[0], shift, flip)] != len(source):
             _starts(starts)
-            if there:
-                _distribute(spare, starts, keys, place)
-            else:
-                _distribute(keys, starts, spare, place)
-            there = not there
-    if there:
-        keys[:] = spare
-
-
-def _distribute(source, starts, target, place: Static):
-    for i in range(len(source)):
-        x = source[i]
-        digit = _digit(x, place)
-        at = starts[digit]
-        target[at] = x
-        starts[digit] = at + 1
+            target = keys[1 - at]
+            for i in range(len(source)):
+                x = source[i]
+                digit = _digit(x, shift, flip)
+                to = starts[digit]
+                target[to] = x
+                starts[digit] = to + 1
+            at = 1 - at
+    return at
 
 
 def argsort(a, axis: Static = -1, kind: Static = None, order: Static = None, *, stable: Static = None):
@@ -254,7 +249,7 @@ def argsort(a, axis: Static = -1, kind: Static = None, order: Static = None, *, 
         return argsort(a.ravel(), 0, kind, order, stable=stable)
     _check_kind(kind, order, stable)
     if a.ndim == 0:
-        refuse("argsort takes arrays of one axis or more")
+        return argsort(a.reshape(1), axis)
     axis = axis_of(axis, a.ndim)
     result = np.empty(a.shape, np.int64)
     rows = moveaxis(a, axis, -1)
@@ -273,16 +268,18 @@ def argsort(a, axis: Static = -1, kind: Static = None, order: Static = None, *, 
 def _argsort_row(row, indices):
     """Writes down the indices that sort a row."""
     n = len(row)
-    for i in range(n):
-        indices[i] = i
     if row.dtype.kind not in ("b", "i", "u", "f") or n < _LONG:
+        for i in range(n):
+            indices[i] = i
         _merge_argsort(row, indices)
     else:
-        keys = np.empty(n, _key(row[0]).dtype)
+        keys = np.empty((2, n), _key(row[0]).dtype)
+        both = np.empty((2, n), np.int64)
         for i in range(n):
             # Both zeros have one key.
-            keys[i] = _key(row[i] + row.dtype.type(0))
-        _radix_argsort(keys, indices)
+            keys[0, i] = _key(row[i] + row.dtype.type(0))
+            both[0, i] = i
+        indices[:] = both[_radix_argsort(keys, both)]
 
 
 def _insert_argsort(row, indices, start, stop):
@@ -336,32 +333,27 @@ def _argmerge(row, indices, start, middle, end, spare):
 
 def _radix_argsort(keys, indices):
     """As _radix_sort, the indices going with their keys."""
-    n = len(keys)
-    counts = _digit_counts(keys)
-    spare = np.empty(n, keys.dtype)
-    spare_indices = np.empty(n, np.int64)
-    there = False
-    for place in unrolled(range(keys.dtype.itemsize * 8 // _DIGIT)):
+    counts = _digit_counts(keys[0])
+    at = 0
+    for place in range(len(counts)):
         starts = counts[place]
-        if starts[_digit(keys[0], place)] != n:
+        shift = _DIGIT * place
+        flip = _flip(keys, place)
+        source = keys[at]
+        if starts[_digit(source[0], shift, flip)] != len(source):
             _starts(starts)
-            if there:
-                _distribute_both(spare, spare_indices, starts, keys, indices, place)
-            else:
-                _distribute_both(keys, indices, starts, spare, spare_indices, place)
-            there = not there
-    if there:
-        indices[:] = spare_indices
-
-
-def _distribute_both(source, source_indices, starts, target, target_indices, place: Static):
-    for i in range(len(source)):
-        x = source[i]
-        digit = _digit(x, place)
-        at = starts[digit]
-        target[at] = x
-        target_indices[at] = source_indices[i]
-        starts[digit] = at + 1
+            sources = indices[at]
+            target = keys[1 - at]
+            targets = indices[1 - at]
+            for i in range(len(source)):
+                x = source[i]
+                digit = _digit(x, shift, flip)
+                to = starts[digit]
+                target[to] = x
+                targets[to] = sources[i]
+                starts[digit] = to + 1
+            at = 1 - at
+    return at
 
 
 def partition(a, kth, axis: Static = -1, kind: Static = "introselect", order: Static = None):
@@ -457,7 +449,7 @@ def argpartition(a, kth, axis: Static = -1, kind: Static = "introselect", order:
         return argpartition(a.ravel(), kth, 0, kind, order)
     _check_selection(kind, order)
     if a.ndim == 0:
-        refuse("argpartition takes arrays of one axis or more")
+        return argpartition(a.reshape(1), kth, axis)
     axis = axis_of(axis, a.ndim)
     rows = moveaxis(a, axis, -1)
     _check_numbers(kth, rows.shape[-1])
@@ -508,7 +500,7 @@ def _select(row, k):
     places = (width + 15) // 16
     for place in unrolled(range(8 * _key(row[0]).dtype.itemsize // 16 + 8 * _key(row[0]).dtype.itemsize % 16 // 8)):
         shift = 16 * (places - 1 - place)
-        top = 2 ** (min(width, 16) - 1) if flipped == 1 and place == 0 else 0
+        top = 2**15 if flipped == 1 and place == 0 else 0
         counts = np.zeros(2**16, np.int64)
         for i in range(n):
             counts[_part(keys[i], shift, top)] += 1

@@ -2,11 +2,12 @@
 
 #![allow(unsafe_code)]
 
-use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
+use std::alloc::{Layout, alloc, alloc_zeroed};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::kept;
 use weft_runtime::checked::Memory;
 use weft_runtime::{Buffer, DeviceId, RunError, Stream};
 
@@ -46,8 +47,17 @@ impl HostBuffer {
         // An empty array needs an address of its own, too.
         let room = bytes.max(1).checked_add(ALIGN - NATURAL_ALIGN)?;
         let layout = Layout::from_size_align(room, NATURAL_ALIGN).ok()?;
-        // SAFETY: the layout's size is not 0.
-        let base = NonNull::new(unsafe { if zeroed { alloc_zeroed(layout) } else { alloc(layout) } })?;
+        let (base, layout) = match kept::take(layout) {
+            Some((base, layout)) => {
+                if zeroed {
+                    // SAFETY: the block has this size and is nobody else's.
+                    unsafe { base.write_bytes(0, layout.size()) };
+                }
+                (base, layout)
+            }
+            // SAFETY: the layout's size is not 0.
+            None => (NonNull::new(unsafe { if zeroed { alloc_zeroed(layout) } else { alloc(layout) } })?, layout),
+        };
         let used = USED.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
         PEAK.fetch_max(used, Ordering::Relaxed);
         // SAFETY: the first aligned address lies at most `ALIGN - NATURAL_ALIGN` bytes on.
@@ -172,7 +182,7 @@ impl Drop for HostBuffer {
     fn drop(&mut self) {
         USED.fetch_sub(self.bytes as u64, Ordering::Relaxed);
         // SAFETY: allocated with this layout in `new`.
-        unsafe { dealloc(self.base.as_ptr(), self.layout) };
+        unsafe { kept::give(self.base, self.layout) };
     }
 }
 

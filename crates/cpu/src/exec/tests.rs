@@ -54,6 +54,7 @@ fn emitted(text: &str, entry: &str) -> Emitted {
         entry: entry.into(),
         error_sites: vec![],
         print_sites: vec![],
+        call_sites: vec![],
         symbols: vec![],
         gang_bytes: 0,
         recursive: false,

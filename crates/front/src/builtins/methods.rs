@@ -250,8 +250,14 @@ fn reshape(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val>
         layout: Layout::C,
         ..*ty
     };
-    let reshaped = l.b.emit(result, Op::Reshape(*view, extents));
+    for (dim, n) in dims.iter().zip(&extents) {
+        if dim.const_int() == Some(1) {
+            l.mark_one(*n);
+        }
+    }
+    let reshaped = l.b.emit(result, Op::Reshape(*view, extents.clone()));
     l.derived(reshaped, *view);
+    l.know_shape(reshaped, extents);
     Ok(Val::View(reshaped, result))
 }
 

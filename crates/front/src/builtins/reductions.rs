@@ -42,7 +42,9 @@ fn reduce(op: ReduceOp, num: Num, start: Number) -> Reduce {
 
 /// `array.name(axis=…)`.
 pub fn call(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<Val> {
-    if !is_plain(call)
+    // Kernels and lanes take elements one by one; the host looks at blocks of them.
+    let by_blocks = matches!(name, "argmin" | "argmax") && array.is_array() && l.in_host() && !l.in_lanes();
+    if (!is_plain(call) || by_blocks)
         && let Some(text) = library::texts::helper("reductions", name)
     {
         return l.user_call(&text, &call.with_first(array.clone()));

@@ -485,6 +485,11 @@ impl Lower<'_> {
         }
     }
 
+    /// The lengths of a view's axes as it was made.
+    pub fn know_shape(&mut self, view: Value, shape: Vec<Value>) {
+        self.shapes.insert(view, shape);
+    }
+
     fn sliced_dim(&mut self, view: Value, axis: u8) -> Option<Value> {
         let (source, axes) = self.slices.get(&view)?;
         let (source, mut from, mut kept) = (*source, 0, 0);

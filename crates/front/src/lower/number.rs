@@ -188,6 +188,10 @@ impl Lower<'_> {
         self.nonneg.insert(value);
     }
 
+    pub fn mark_one(&mut self, value: Value) {
+        self.ones.insert(value);
+    }
+
     pub fn zero(&mut self, s: Scalar) -> Value {
         self.small(s, 0)
     }

@@ -1,0 +1,143 @@
+"""Sorted arrays, the indices that sort, and partitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from agreement import ALL, KINDS, array, axes, check, layouts
+
+# Lengths that are sorted in different ways.
+LENGTHS = (0, 1, 2, 20, 100, 1000)
+
+
+def spread(n: int, dtype: object, seed: int = 0) -> np.ndarray:
+    """Numbers from a type's whole range, NaN and infinities of both signs among them."""
+    dtype = np.dtype(dtype)
+    rng = np.random.default_rng(seed)
+    if dtype.kind in "iu":
+        ends = np.iinfo(dtype)
+        return rng.integers(ends.min, ends.max, n, dtype, endpoint=True)
+    if dtype.kind == "b":
+        return rng.integers(0, 2, n).astype(dtype)
+    with np.errstate(over="ignore"):
+        values = (rng.standard_normal(n) * 10.0 ** rng.integers(-30, 30, n)).astype(np.float32 if dtype.kind == "c" else dtype)
+    for special in (np.nan, np.inf, -np.inf, 0.0, -0.0):
+        values[rng.integers(0, n, n // 20)] = special
+    if dtype.kind == "c":
+        made = values.astype(dtype)
+        made.imag = np.roll(values, 7)
+        return made
+    return values
+
+
+@pytest.mark.parametrize("dtype", [*ALL, np.float16])
+def test_sort_of_every_dtype(dtype: type) -> None:
+    for n in LENGTHS:
+        check("np.sort(a)", a=array((n,), dtype, nan=True))
+    for n in (300, 5000):
+        check("np.sort(a)", a=spread(n, dtype))
+
+
+@pytest.mark.parametrize("dtype", [*ALL, np.float16])
+def test_argsort_of_every_dtype(dtype: type) -> None:
+    for n in LENGTHS:
+        check("np.argsort(a, kind='stable')", a=array((n,), dtype, nan=True))
+    for n in (300, 5000):
+        check("np.argsort(a, kind='stable')", a=spread(n, dtype))
+
+
+@pytest.mark.parametrize("order", ["np.arange(n)", "np.arange(n)[::-1]", "np.arange(n) % 7", "np.arange(n) // 3", "np.zeros(n)", "np.abs(np.arange(n) - n // 2)"])
+def test_sort_of_what_has_an_order(order: str) -> None:
+    for n in (50, 300, 3000):
+        a = eval(order, {"np": np, "n": n})
+        check("np.sort(a)", a=a)
+        check("np.argsort(a, stable=True)", a=a)
+        check("np.argsort(a * 0.5, stable=True)", a=a)
+
+
+@pytest.mark.parametrize("text", ["np.sort(a, {axis})", "np.argsort(a, {axis}, kind='stable')", "np.partition(a, 1, {axis})[..., :0]"])
+@pytest.mark.parametrize("axis", [*axes(3), 3, -4])
+def test_axes(text: str, axis: int | None) -> None:
+    for a in layouts(array((3, 4, 5), np.int64)):
+        check(text.format(axis=axis), a=a)
+    check(text.format(axis=axis), a=array((3, 0, 5), np.int64))
+
+
+@pytest.mark.parametrize("shape", [(6,), (3, 40), (2, 3, 5), (2, 2, 2, 4), (3, 0), (0, 3)])
+def test_shapes(shape: tuple[int, ...]) -> None:
+    for a in layouts(array(shape, np.float64, nan=True)):
+        check("np.sort(a)", a=a)
+        check("a.argsort(kind='stable')", a=a)
+        check("a.sort()\nreturn 0", a=a)
+        check("a.sort(0)\nreturn 0", a=a)
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+def test_sort_in_place(dtype: type) -> None:
+    for n in (10, 500):
+        for a in layouts(array((n,), dtype, nan=True)):
+            check("a.sort()\nreturn 0", a=a)
+            check("a.sort(kind='stable')\nreturn 0", a=a)
+
+
+def test_zeros_keep_their_order() -> None:
+    a = np.where(np.arange(1000) % 3 == 0, -0.0, 0.0)
+    a[::7] = np.arange(143)
+    for n in (12, 100, 1000):
+        check("np.signbit(np.sort(a, kind='stable'))", a=a[:n])
+        check("np.argsort(a, kind='stable')", a=a[:n])
+        check("np.argsort(a, kind='stable')", a=a[:n].astype(np.float32))
+
+
+KINDS_OF_SORTING = ["kind='quicksort'", "kind='heapsort'", "kind='mergesort'", "kind='stable'", "stable=True", "stable=False", "kind='quicksort', stable=True", "kind='bubble'", "order='x'"]
+
+
+@pytest.mark.parametrize("keyword", KINDS_OF_SORTING)
+def test_kinds(keyword: str) -> None:
+    check(f"np.sort(a, {keyword})", a=array((30,), np.float64))
+    check(f"np.argsort(a, {keyword})[:0]", a=array((30,), np.float64))
+    check(f"a.sort({keyword})\nreturn 0", a=array((30,), np.float64))
+
+
+@pytest.mark.parametrize("text", ["np.sort(a)", "np.argsort(a)", "np.partition(a, 0)", "np.argpartition(a, 0)", "a.sort(axis=None)"])
+def test_numbers_are_refused(text: str) -> None:
+    check(text, a=np.array(3.0) if "None" not in text else np.zeros((2, 2)))
+
+
+def test_sort_of_tuples() -> None:
+    check("np.sort((3, 1, 2))")
+    check("np.argsort((3.5, 1, 2))")
+    check("np.partition((3, 1, 2), 0)")
+
+
+@pytest.mark.parametrize("n", [1, 7, 3000])
+@pytest.mark.parametrize("dtype", [*KINDS, np.int8, np.int32, np.float16])
+def test_partitions(dtype: type, n: int) -> None:
+    a = array((n,), dtype, nan=True) if n < 3000 else spread(n, dtype)
+    for k in (0, n // 3, n - 1, -1, -(n // 2)):
+        for text in ("np.partition(a, k)", "a[np.argpartition(a, k)]"):
+            check(f"p = {text}\nreturn p[k], np.sort(p[:k]), np.sort(p[k:])", a=a, k=k)
+        check("np.sort(np.argpartition(a, k))", a=a, k=k)
+    check("a.partition(k)\nx = a[k]\na.sort()\nreturn x", a=a, k=n // 4)
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (2, 3, 6), (2, 0), (0, 2)])
+def test_partitions_of_rows(shape: tuple[int, ...]) -> None:
+    for a in layouts(array(shape, np.int64)):
+        check("np.partition(a, 1)[..., 1:2]", a=a)
+        check("np.partition(a, -1, axis=0)[-1:]", a=a)
+        check("np.partition(a, 0, axis=None)[:1]", a=a)
+        check("np.sort(np.argpartition(a, 1), axis=-1)", a=a)
+        check("np.sort(a.argpartition(1, axis=0), axis=0)", a=a)
+
+
+def test_partitions_at_several_places() -> None:
+    a = array((40,), np.float64, nan=True)
+    for kth in ("(3, 7)", "np.array([3, 7])"):
+        check(f"p = np.partition(a, {kth})\nreturn p[3], p[7], np.sort(p[:3]), np.sort(p[3:7])", a=a)
+        check(f"p = a[np.argpartition(a, {kth})]\nreturn p[3], p[7], np.sort(p[:3]), np.sort(p[3:7])", a=a)
+
+
+@pytest.mark.parametrize("text", ["np.partition(a, 5)", "np.partition(a, -6)", "np.partition(a, (1, 9))", "np.argpartition(a, 5)", "np.partition(a, 1.5)", "np.partition(a, 1, kind='quick')", "np.partition(a, 1, order='x')", "np.argpartition(a, 1, 1)"])
+def test_partitions_refuse(text: str) -> None:
+    check(text, a=array((5,), np.float64))
