@@ -4,6 +4,8 @@ import numpy as np
 
 from weft.language import Static, axis_of, refuse, unrolled
 
+from .comparing import _given
+
 
 def take(a, indices, axis: Static = None, out=None, mode: Static = "raise"):
     """The elements with these indices along an axis; without one, of the array as one row.
@@ -17,8 +19,10 @@ def take(a, indices, axis: Static = None, out=None, mode: Static = "raise"):
     if a.ndim == 0:
         refuse("there is no axis in an array that is a number")
     axis = axis_of(axis, a.ndim)
-    indices = np.asarray(indices)
-    if indices.dtype.kind not in ("b", "i", "u"):
+    if isinstance(indices, (tuple, list)) and len(indices) == 0:
+        return take(a, np.empty(0, np.int64), axis, out, mode)
+    indices = _given(indices)
+    if indices.dtype.kind not in "biu":
         refuse(f"indices are integers, not {indices.dtype}")
     n = a.shape[axis]
     if indices.ndim == 0 and a.ndim == 1:
@@ -63,7 +67,7 @@ def _position(i, n, mode: Static):
     if mode == "wrap":
         if n == 0:
             raise IndexError("cannot do a non-empty take from an empty axes.")
-        return i % n
+        return i % n if i < 0 or i >= n else i
     if mode == "clip":
         if n == 0:
             raise IndexError("cannot do a non-empty take from an empty axes.")
@@ -117,7 +121,7 @@ def put_along_axis(arr, indices, values, axis: Static):
     _refuse_unless_along(arr, indices)
     n = arr.shape[axis]
     shape = _along_shape(arr, indices, axis)
-    values = np.asarray(values)
+    values = _given(values)
     if values.ndim > arr.ndim:
         refuse("the values have more axes than the array")
     before = arr.ndim - values.ndim
@@ -136,7 +140,7 @@ def put_along_axis(arr, indices, values, axis: Static):
 
 
 def _refuse_unless_along(arr, indices):
-    if indices.dtype.kind not in ("i", "u"):
+    if indices.dtype.kind not in "iu":
         refuse("`indices` must be an integer array")
     if indices.ndim != arr.ndim:
         refuse("`indices` and `arr` must have the same number of dimensions")
@@ -174,16 +178,17 @@ def put(a, ind, v, mode: Static = "raise"):
     """
     if not isinstance(a, np.ndarray):
         refuse("put takes an array")
-    indices = np.asarray(ind)
-    if indices.dtype.kind not in ("b", "i", "u") or indices.dtype == np.uint64:
+    indices = _given(ind)
+    if indices.dtype.kind not in "biu" or indices.dtype == np.uint64:
         refuse(f"indices are integers that fit in int64, not {indices.dtype}")
+    values = _given(v)
     if indices.ndim == 0:
-        put(a, (indices.item(),), v, mode)
+        if values.size > 0:
+            _put_flat(a, _position(indices.item(), a.size, mode), values.item() if values.ndim == 0 else values.ravel()[0])
         return
     # Indices and values may be elements of the array.
     if indices.dtype == a.dtype:
         indices = indices.copy()
-    values = np.asarray(v)
     if values.ndim == 0:
         for place in np.ndindex(indices.shape):
             _put_flat(a, _position(int(indices[place]), a.size, mode), values.item())
@@ -332,7 +337,7 @@ def fill_diagonal(a, val, wrap=False):
         n = (a.size + step - 1) // step
     else:
         n = min(n, a.shape[1])
-    values = np.asarray(val)
+    values = _given(val)
     if values.ndim == 0:
         for i in range(n):
             a[_on_diagonal(i, a.shape)] = values.item()
@@ -376,9 +381,11 @@ def ravel_multi_index(multi_index, dims, mode: Static = "raise", order: Static =
     number = np.int64(0)
     for i in unrolled(range(rank)):
         axis = i if order == "C" else rank - 1 - i
+        if isinstance(lengths[axis], (float, np.inexact)):
+            refuse("lengths are integers")
         n = np.int64(lengths[axis])
-        x = np.asarray(places[axis])
-        if x.dtype.kind not in ("b", "i", "u"):
+        x = _given(places[axis])
+        if x.dtype.kind not in "biu":
             refuse("only int indices permitted")
         at = x.astype(np.int64)
         if modes[axis] == "raise":
@@ -404,13 +411,15 @@ def unravel_index(indices, shape, order: Static = "C"):
     rank = len(lengths)
     if order != "C" and order != "F":
         refuse("order is 'C' or 'F'")
-    indices = np.asarray(indices)
-    if indices.dtype.kind not in ("b", "i", "u"):
+    indices = _given(indices)
+    if indices.dtype.kind not in "biu":
         refuse("only int indices permitted")
     if rank == 0 and indices.ndim > 0:
         refuse("multiple indices are not supported for 0d array")
     size = 1
     for n in unrolled(lengths):
+        if isinstance(n, (float, np.inexact)):
+            refuse("lengths are integers")
         size = size * n
     if indices.ndim == 0:
         i = np.int64(indices.item())

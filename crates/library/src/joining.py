@@ -7,7 +7,7 @@ from weft.language import Static, axis_of, refuse, unrolled
 from .shapes import atleast_2d, atleast_3d, expand_dims, moveaxis
 
 
-def concatenate(arrays, axis: Static = 0, out=None, dtype: Static = None, casting: Static = "same_kind"):
+def concatenate(arrays, axis: Static = 0, out=None, *, dtype: Static = None, casting: Static = "same_kind"):
     """Arrays joined along an axis. Their other axes have the same lengths; without an axis each is one row.
 
     >>> np.concatenate((np.array([1, 2]), np.array([3])))
@@ -66,13 +66,13 @@ def _merged(arrays, axis: Static, out, dtype: Static, casting: Static):
     if len(arrays) == 0:
         raise ValueError("need at least one array to concatenate")
     if axis is None:
-        return concatenate((arrays.ravel(),), 0, out, dtype, casting)
+        return concatenate((arrays.ravel(),), 0, out, dtype=dtype, casting=casting)
     axis = axis_of(axis, arrays.ndim - 1)
     a = moveaxis(arrays, 0, axis).copy()
     a = a.reshape(a.shape[:axis] + (a.shape[axis] * a.shape[axis + 1],) + a.shape[axis + 2 :])
     if out is None and dtype is None:
         return a
-    return concatenate((a,), axis, out, dtype, casting)
+    return concatenate((a,), axis, out, dtype=dtype, casting=casting)
 
 
 def _check_cast(given: Static, wanted: Static, casting: Static):
@@ -90,7 +90,7 @@ def _check_cast(given: Static, wanted: Static, casting: Static):
         refuse(f"{given} is not converted to {wanted} with casting 'same_kind'")
 
 
-def stack(arrays, axis: Static = 0, out=None, dtype: Static = None, casting: Static = "same_kind"):
+def stack(arrays, axis: Static = 0, out=None, *, dtype: Static = None, casting: Static = "same_kind"):
     """Arrays of one shape joined along a new axis.
 
     >>> np.stack((np.array([1, 2]), np.array([3, 4])), axis=1)
@@ -114,10 +114,10 @@ def stack(arrays, axis: Static = 0, out=None, dtype: Static = None, casting: Sta
         if np.shape(np.asarray(a)) != np.shape(np.asarray(arrays[0])):
             raise ValueError("all input arrays must have the same shape")
         raised = raised + (expand_dims(a, axis),)
-    return concatenate(raised, axis, out, dtype, casting)
+    return concatenate(raised, axis, out, dtype=dtype, casting=casting)
 
 
-def vstack(tup, dtype: Static = None, casting: Static = "same_kind"):
+def vstack(tup, *, dtype: Static = None, casting: Static = "same_kind"):
     """Arrays joined along the first axis, rows to a matrix.
 
     >>> np.vstack((np.array([1, 2]), np.array([3, 4])))
@@ -126,19 +126,19 @@ def vstack(tup, dtype: Static = None, casting: Static = "same_kind"):
     """
     if isinstance(tup, np.ndarray):
         if tup.ndim == 1:
-            return concatenate(tup[:, None, None], 0, None, dtype, casting)
+            return concatenate(tup[:, None, None], 0, None, dtype=dtype, casting=casting)
         if tup.ndim == 2:
-            return concatenate(tup[:, None], 0, None, dtype, casting)
-        return concatenate(tup, 0, None, dtype, casting)
+            return concatenate(tup[:, None], 0, None, dtype=dtype, casting=casting)
+        return concatenate(tup, 0, None, dtype=dtype, casting=casting)
     if not isinstance(tup, (tuple, list)):
         refuse("vstack takes a tuple of arrays")
     raised = ()
     for a in unrolled(tuple(tup)):
         raised = raised + (atleast_2d(a),)
-    return concatenate(raised, 0, None, dtype, casting)
+    return concatenate(raised, 0, None, dtype=dtype, casting=casting)
 
 
-def hstack(tup, dtype: Static = None, casting: Static = "same_kind"):
+def hstack(tup, *, dtype: Static = None, casting: Static = "same_kind"):
     """Arrays joined along the second axis, rows one behind the other.
 
     >>> np.hstack((np.array([1, 2]), np.array([3])))
@@ -146,16 +146,16 @@ def hstack(tup, dtype: Static = None, casting: Static = "same_kind"):
     """
     if isinstance(tup, np.ndarray):
         if tup.ndim == 1:
-            return concatenate(tup[:, None], 0, None, dtype, casting)
-        return concatenate(tup, 0 if tup.ndim == 2 else 1, None, dtype, casting)
+            return concatenate(tup[:, None], 0, None, dtype=dtype, casting=casting)
+        return concatenate(tup, 0 if tup.ndim == 2 else 1, None, dtype=dtype, casting=casting)
     if not isinstance(tup, (tuple, list)):
         refuse("hstack takes a tuple of arrays")
     raised = ()
     for a in unrolled(tuple(tup)):
         raised = raised + (np.atleast_1d(a),)
     if len(raised) > 0 and raised[0].ndim == 1:
-        return concatenate(raised, 0, None, dtype, casting)
-    return concatenate(raised, 1, None, dtype, casting)
+        return concatenate(raised, 0, None, dtype=dtype, casting=casting)
+    return concatenate(raised, 1, None, dtype=dtype, casting=casting)
 
 
 def dstack(tup):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.language import Static, axis_of, refuse, sum_type, unrolled
+from weft.language import Static, axis_of, refuse, stretched, sum_type, unrolled
 
 from .joining import _check_cast
 from .shapes import moveaxis
@@ -436,7 +436,7 @@ def indices(dimensions, dtype: Static = np.int64, sparse: Static = False):
 
 
 def meshgrid(*xi, copy: Static = True, sparse: Static = False, indexing: Static = "xy"):
-    """The coordinates of all points of a grid, from those along each axis: a tuple of arrays, which broadcast if `sparse`.
+    """The coordinates of all points of a grid, from those along each axis: a tuple of arrays, which broadcast if `sparse`; views, unless `copy`.
 
     >>> np.meshgrid(np.array([1, 2]), np.array([3, 4]))
     (array([[1, 2],
@@ -445,8 +445,6 @@ def meshgrid(*xi, copy: Static = True, sparse: Static = False, indexing: Static 
     """
     if indexing != "xy" and indexing != "ij":
         refuse("Valid values for `indexing` are 'xy' and 'ij'.")
-    if not copy:
-        refuse("meshgrid makes copies only in compiled functions")
     rank = len(xi)
     shape = ()
     for i in unrolled(range(rank)):
@@ -454,13 +452,12 @@ def meshgrid(*xi, copy: Static = True, sparse: Static = False, indexing: Static 
         shape = shape + (np.asarray(xi[axis]).size,)
     grids = ()
     for i in unrolled(range(rank)):
-        x = np.asarray(xi[i]).ravel()
         axis = 1 - i if indexing == "xy" and rank > 1 and i < 2 else i
-        if sparse:
-            grids = grids + (x.copy().reshape((1,) * axis + (len(x),) + (1,) * (rank - axis - 1)),)
-        else:
-            grid = np.empty(shape, x.dtype)
-            for at in np.ndindex(shape):
-                grid[at] = x[at[axis]]
-            grids = grids + (grid,)
+        x = np.asarray(xi[i])
+        if x.ndim != 1:
+            x = x.ravel()
+        grid = x[(None,) * axis + (slice(None),) + (None,) * (rank - axis - 1)]
+        if not sparse:
+            grid = stretched(grid, shape)
+        grids = grids + (grid.copy() if copy else grid,)
     return grids

@@ -119,46 +119,42 @@ def _precedes(x, y):
             return xi < yi or (yi != yi and xi == xi)
         return yr != yr
     if x.dtype.kind == "f" or y.dtype.kind == "f":
-        return x < y or (y != y and x == x)
+        return (x < y) | ((y != y) & (x == x))
     return x < y
 
 
-def _below(a, x, right):
-    """How many elements of a sorted array come before x; `right`: before or beside it."""
+def _belongs_before(y, x, right: Static):
+    """Has x its place before an element y? `right`: behind equal ones."""
+    if right:
+        return _precedes(x, y)
+    return not _precedes(y, x)
+
+
+def _below(a, x, right: Static):
+    """How many elements of a sorted array come before x."""
     kind = np.result_type(a.dtype, x.dtype)
     x = kind.type(x)
     low = 0
     n = len(a)
     while n > 0:
         half = n // 2
-        y = kind.type(a[low + half])
-        if right:
-            before = not _precedes(x, y)
-        else:
-            before = _precedes(y, x)
-        low = low + half + 1 if before else low
-        n = n - half - 1 if before else half
+        before = _belongs_before(kind.type(a[low + half]), x, right)
+        low += 0 if before else half + 1
+        n = half if before else n - half - 1
     return low
 
 
-def _near(a, x, right, guess):
+def _near(a, x, right: Static, guess):
     """The same, found at once where it is a few elements behind a guess, as that of growing numbers is."""
-    n = len(a)
-    end = guess + 4
-    if end < n and not _belongs_before(a, x, right, guess - 1) and _belongs_before(a, x, right, end):
-        while not _belongs_before(a, x, right, guess):
-            guess += 1
-        return guess
-    return _below(a, x, right)
-
-
-def _belongs_before(a, x, right, i):
-    if i < 0:
-        return False
     kind = np.result_type(a.dtype, x.dtype)
-    if right:
-        return _precedes(kind.type(x), kind.type(a[i]))
-    return not _precedes(kind.type(a[i]), kind.type(x))
+    y = kind.type(x)
+    end = guess + 4
+    if end < len(a) and _belongs_before(kind.type(a[end]), y, right):
+        if guess == 0 or not _belongs_before(kind.type(a[guess - 1]), y, right):
+            while not _belongs_before(kind.type(a[guess]), y, right):
+                guess += 1
+            return guess
+    return _below(a, x, right)
 
 
 def searchsorted(a, v, side: Static = "left", sorter=None):
@@ -177,23 +173,22 @@ def searchsorted(a, v, side: Static = "left", sorter=None):
         if len(sorter) != len(a):
             raise ValueError("sorter.size must equal len(a)")
         return searchsorted(a[sorter], v, side)
-    right = side == "right"
     if np.ndim(v) == 0 and not isinstance(v, np.ndarray):
-        return np.int64(_below(a, v, right))
+        return np.int64(_below(a, v, side == "right"))
     v = np.asarray(v)
-    found = np.empty(v.shape, np.int64)
     if v.ndim == 0:
-        return np.int64(_below(a, v[()], right))
+        return np.int64(_below(a, v[()], side == "right"))
+    found = np.empty(v.shape, np.int64)
     if v.ndim == 1:
         blocks = (len(v) + _BLOCK - 1) // _BLOCK
         for block in prange(blocks):
             near = 0
             for i in range(block * _BLOCK, min((block + 1) * _BLOCK, len(v))):
-                near = _near(a, v[i], right, near)
+                near = _near(a, v[i], side == "right", near)
                 found[i] = near
     else:
         for at in np.ndindex(v.shape):
-            found[at] = _below(a, v[at], right)
+            found[at] = _below(a, v[at], side == "right")
     return found
 
 

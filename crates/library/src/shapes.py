@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.language import Static, axes_of, axis_of, is_constant, refuse, unrolled
+from weft.language import Static, axes_of, axis_of, is_constant, refuse, stretched, unrolled
 
 
 def moveaxis(a, source: Static, destination: Static):
@@ -82,7 +82,7 @@ def squeeze(a, axis: Static = None):
     (3,)
     """
     a = np.asarray(a)
-    if axis is None:
+    if axis is None and a.ndim > 0:
         refuse("squeeze needs the axes in compiled functions, where lengths are known at run time only: squeeze(a, axis=0)")
     places = axes_of(axis, a.ndim)
     index = ()
@@ -172,6 +172,8 @@ def roll(a, shift, axis: Static = None):
     array([3, 4, 0, 1, 2])
     """
     a = np.asarray(a)
+    if isinstance(shift, np.ndarray):
+        refuse("roll takes a number or a tuple of numbers: how many there are must be known")
     shifts = shift if isinstance(shift, (tuple, list)) else (shift,)
     if axis is None:
         total = 0
@@ -251,8 +253,15 @@ def atleast_1d(*arys):
 def _atleast_1d(a):
     a = np.asarray(a)
     if a.ndim == 0:
-        return np.full(1, a, a.dtype)
+        return _raised(a, 1)
     return a
+
+
+def _raised(a, ndim: Static):
+    """A number, or the array of one, with axes of length 1."""
+    if isinstance(a, np.ndarray):
+        return a[(None,) * ndim]
+    return np.full((1,) * ndim, a, a.dtype)
 
 
 def atleast_2d(*arys):
@@ -272,7 +281,7 @@ def atleast_2d(*arys):
 def _atleast_2d(a):
     a = np.asarray(a)
     if a.ndim == 0:
-        return np.full((1, 1), a, a.dtype)
+        return _raised(a, 2)
     if a.ndim == 1:
         return a[None]
     return a
@@ -295,7 +304,7 @@ def atleast_3d(*arys):
 def _atleast_3d(a):
     a = np.asarray(a)
     if a.ndim == 0:
-        return np.full((1, 1, 1), a, a.dtype)
+        return _raised(a, 3)
     if a.ndim == 1:
         return a[None, :, None]
     if a.ndim == 2:
@@ -303,24 +312,15 @@ def _atleast_3d(a):
     return a
 
 
-def broadcast_to(array, shape):
-    """The array repeated to fill a shape. This is a new array, where NumPy has a view that cannot be written.
+def broadcast_to(array, shape, subok: Static = False):
+    """A view of the array that repeats it to fill a shape; it cannot be written.
 
     >>> np.broadcast_to(np.array([1, 2]), (2, 2))
     array([[1, 2],
            [1, 2]])
     """
-    array = np.asarray(array)
+    if subok:
+        refuse("there are no subclasses of arrays in compiled functions")
     if not isinstance(shape, (tuple, list)):
         return broadcast_to(array, (shape,))
-    if len(shape) < array.ndim:
-        refuse("the array has more axes than the shape it is broadcast to")
-    for n in unrolled(shape):
-        if n < 0:
-            raise ValueError("all elements of broadcast shape must be non-negative")
-    out = np.empty(shape, array.dtype)
-    if array.ndim == 0:
-        out[...] = array.item()
-    else:
-        out[...] = array
-    return out
+    return stretched(np.asarray(array), tuple(shape))

@@ -97,7 +97,7 @@ def _precedes(x, y):
             return xi < yi or (yi != yi and xi == xi)
         return yr != yr
     if x.dtype.kind == "f":
-        return x < y or (y != y and x == x)
+        return (x < y) | ((y != y) & (x == x))
     return x < y
 
 

@@ -296,12 +296,19 @@ def quantile(a, q, axis: Static = None, out=None, overwrite_input=False, method:
     return _into(_kept(found, axes, a.ndim, keepdims, q.ndim), out)
 
 
+def _no_number(dtype: Static):
+    """NaN in a type; integers have none, and no need of it."""
+    if dtype.kind == "f":
+        return dtype.type(np.nan)
+    return dtype.type(0)
+
+
 def _quantile(row, q, method: Static, dtype: Static):
     n = len(row)
     if n == 0:
         raise IndexError("there are no quantiles of no elements")
     if _has_nan(row):
-        return dtype.type(np.nan)
+        return _no_number(dtype)
     i, j, part = _place(n, q, method)
     if n >= _MANY:
         x, y = _neighbours(row, i)
@@ -318,7 +325,7 @@ def _quantiles(row, q, method: Static, found, at):
         raise IndexError("there are no quantiles of no elements")
     if _has_nan(row):
         for number in np.ndindex(q.shape):
-            found[number + at] = dtype.type(np.nan)
+            found[number + at] = _no_number(dtype)
     elif n >= _MANY and q.size < 4:
         for number in np.ndindex(q.shape):
             i, j, part = _place(n, q[number], method)
@@ -432,8 +439,8 @@ def bincount(x, weights=None, minlength=0):
     x = np.asarray(x)
     if x.ndim != 1:
         refuse("bincount takes arrays of one axis")
-    if x.dtype.kind not in ("b", "i", "u") or x.dtype == np.uint64:
-        refuse(f"bincount takes integers that int64 can hold, not {x.dtype}")
+    if x.dtype.kind not in ("b", "i", "u"):
+        refuse(f"bincount takes integers, not {x.dtype}")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     n = np.int64(minlength)
@@ -474,34 +481,251 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     return _edges(a, bins, range)
 
 
-def _edges(a, bins, range):
+def _edges(a, bins, ends):
     if isinstance(bins, str):
         refuse("how many bins there are is a number in compiled functions, or an array of edges")
     if a.dtype.kind == "c":
         refuse("histograms are made of real numbers")
     if isinstance(bins, (tuple, np.ndarray)):
-        edges = np.asarray(bins)
-        if edges.ndim != 1:
+        given = np.asarray(bins)
+        if given.ndim != 1:
             refuse("`bins` must be 1d, when an array")
-        for i in _counted(len(edges) - 1):
-            if edges[i] > edges[i + 1]:
+        for i in range(len(given) - 1):
+            if given[i] > given[i + 1]:
                 raise ValueError("`bins` must increase monotonically, when an array")
-        return edges
+        return given
     if bins.dtype.kind != "i" and bins.dtype.kind != "u":
         refuse("`bins` must be an integer or an array in compiled functions")
     if bins < 1:
         raise ValueError("`bins` must be positive, when an integer")
-    first, last = _ends(a, range)
-    if range is None and a.size == 0:
-        edges = np.linspace(0.0, 1.0, bins + 1, dtype=_bin_type(a, first, last))
+    first, last = _ends(a, ends)
+    dtype = np.result_type(first, last, a)
+    if dtype.kind != "f":
+        dtype = np.float64
+    if ends is None and a.size == 0:
+        edges = np.linspace(0.0, 1.0, bins + 1, dtype=dtype)
     else:
-        edges = np.linspace(first, last, bins + 1, dtype=_bin_type(a, first, last))
-    for i in _counted(bins):
+        edges = np.linspace(first, last, bins + 1, dtype=dtype)
+    for i in range(bins):
         if edges[i] >= edges[i + 1]:
             raise ValueError("Too many bins for data range. Cannot create finite-sized bins.")
     return edges
 
 
-def _counted(n):
-    """`range`, where that is the name of something else."""
-    return np.arange(n)
+def _ends(a, ends):
+    """Where the first bin starts and the last one ends."""
+    if ends is None:
+        dtype = float_type(a.dtype)
+        first = dtype.type(0)
+        last = dtype.type(1)
+        if a.size > 0:
+            first = dtype.type(np.min(a))
+            last = dtype.type(np.max(a))
+        return _apart(first, last)
+    if not isinstance(ends, tuple) or len(ends) != 2:
+        refuse("the range of a histogram is a tuple of two numbers")
+    return _apart(_as_float(ends[0]), _as_float(ends[1]))
+
+
+def _as_float(x):
+    if isinstance(x, int):
+        return float(x)
+    if x.dtype.kind != "f":
+        return np.float64(x)
+    return x
+
+
+def _apart(first, last):
+    if first > last:
+        raise ValueError("max must be larger than min in range parameter.")
+    if not (np.isfinite(first) and np.isfinite(last)):
+        raise ValueError("the range of a histogram is not finite")
+    if first == last:
+        return first - 0.5, last + 0.5
+    return first, last
+
+
+def histogram(a, bins=10, range=None, density: Static = None, weights=None):
+    """How many elements lie in each bin, and the edges of the bins: so many of one width, or those given. The last edge belongs to the
+    last bin. With weights their sums are counted, with `density=True` the area is 1.
+
+    >>> np.histogram(np.array([1, 2, 1]), bins=np.array([0, 1, 2, 3]))
+    (array([0, 2, 1]), array([0, 1, 2, 3]))
+    """
+    a = np.asarray(a)
+    if weights is None:
+        return _histogram(a, bins, range, density, None)
+    weights = np.asarray(weights)
+    if weights.dtype.kind == "b":
+        refuse("the weights of a histogram are numbers")
+    if weights.ndim != a.ndim or weights.shape != a.shape:
+        raise ValueError("weights should have the same shape as a.")
+    return _histogram(a, bins, range, density, weights)
+
+
+def _histogram(a, bins, ends, density: Static, weights):
+    edges = _edges(a, bins, ends)
+    n = max(len(edges) - 1, 0)
+    if weights is None:
+        sums = np.zeros(n, np.int64)
+    elif weights.dtype.kind == "f":
+        sums = np.zeros(n, np.float64)
+    elif weights.dtype.kind == "c":
+        sums = np.zeros(n, np.complex128)
+    else:
+        sums = np.zeros(n, weights.dtype)
+    if isinstance(bins, (tuple, np.ndarray)):
+        for at in np.ndindex(a.shape):
+            i = _bin_between(a[at], edges)
+            if i >= 0:
+                sums[i] += 1 if weights is None else sums.dtype.type(weights[at])
+    else:
+        first, last = _ends(a, ends)
+        width = np.subtract(last, first)
+        for at in np.ndindex(a.shape):
+            i = _even_bin(a[at], edges, first, last, width)
+            if i >= 0:
+                sums[i] += 1 if weights is None else sums.dtype.type(weights[at])
+    if density is not None and density:
+        widths = (edges[1:] - edges[:-1]).astype(np.float64)
+        return np.asarray(sums / widths / np.sum(sums)), edges
+    if weights is None:
+        return sums, edges
+    return sums.astype(weights.dtype), edges
+
+
+def _bin_between(x, edges):
+    """The number of the bin that a number lies in, or -1."""
+    n = len(edges) - 1
+    if n < 1:
+        return -1
+    i = _below(edges, x, True) - 1
+    if i == n and x == edges[n]:
+        return n - 1
+    return i if i < n else -1
+
+
+def _even_bin(x, edges, first, last, width):
+    """The same where all bins are of one width: it is computed, and put right by the edges."""
+    if not (x >= first and x <= last):
+        return -1
+    n = len(edges) - 1
+    x = edges.dtype.type(x)
+    i = int((x - first) / width * n)
+    if i == n:
+        i -= 1
+    if x < edges[i]:
+        i -= 1
+    if x >= edges[i + 1] and i != n - 1:
+        i += 1
+    return i
+
+
+def cov(m, y=None, rowvar: Static = True, bias: Static = False, ddof=None, fweights=None, aweights=None, *, dtype: Static = None):
+    """How variables vary together: a matrix, each row of `m` and `y` being a variable, or each column with `rowvar=False`; a number for
+    a single row.
+
+    >>> np.cov(np.array([1.0, 2.0, 3.0]))
+    np.float64(1.0)
+    """
+    m = np.asarray(m)
+    if m.ndim > 2 or m.ndim == 0:
+        refuse("cov takes arrays of one or two axes")
+    if dtype is None:
+        if y is None:
+            kind = np.result_type(m, np.float64)
+        else:
+            kind = np.result_type(m, np.asarray(y), np.float64)
+    else:
+        kind = dtype
+    if kind.kind != "f" and kind.kind != "c":
+        refuse("a covariance is a float or a complex number")
+    if fweights is not None or aweights is not None:
+        refuse("cov with weights cannot be compiled")
+    if m.ndim == 1:
+        first = m[None].astype(kind)
+    elif rowvar:
+        first = m.astype(kind)
+    else:
+        first = m.T.astype(kind)
+    if y is None:
+        centred = _centred(np.asarray(first))
+    else:
+        y = np.asarray(y)
+        if y.ndim > 2 or y.ndim == 0:
+            refuse("cov takes arrays of one or two axes")
+        if y.ndim == 1:
+            second = np.asarray(y[None].astype(kind))
+        elif rowvar:
+            second = np.asarray(y.astype(kind))
+        else:
+            second = _columns_as_rows(y, kind)
+        if first.shape[1] != second.shape[1]:
+            raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
+        both = np.empty((first.shape[0] + second.shape[0], first.shape[1]), kind)
+        both[: first.shape[0]] = first
+        both[first.shape[0] :] = second
+        centred = _centred(both)
+    if ddof is None:
+        free = centred.shape[1] - (0 if bias else 1)
+    else:
+        if ddof != int(ddof):
+            raise ValueError("ddof must be integer")
+        free = centred.shape[1] - ddof
+    scale = np.divide(1, np.float64(max(free, 0)))
+    if m.ndim == 1 and y is None:
+        row = centred[0]
+        total = kind.type(0)
+        for i in range(len(row)):
+            total += row[i] * np.conj(row[i])
+        return total * kind.type(scale)
+    if y is None and len(centred) == 1:
+        raise ValueError("cov of one variable in a 2-d array cannot be compiled: give it as a 1-d one")
+    products = np.dot(centred, np.conj(centred.T))
+    return np.asarray(products * kind.type(scale))
+
+
+def _centred(rows):
+    for i in range(len(rows)):
+        row = rows[i]
+        row -= np.mean(row)
+    return rows
+
+
+def _columns_as_rows(y, dtype: Static):
+    """An array's columns; a single row is one already."""
+    variables, n = y.shape[1], y.shape[0]
+    if y.shape[0] == 1:
+        variables, n = n, variables
+    rows = np.empty((variables, n), dtype)
+    for i in range(variables):
+        for j in range(n):
+            rows[i, j] = y[i, j] if y.shape[0] == 1 else y[j, i]
+    return rows
+
+
+def corrcoef(x, y=None, rowvar: Static = True, *, dtype: Static = None):
+    """How variables go together, from -1 to 1: the covariances over both deviations.
+
+    >>> np.corrcoef(np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.5]])).shape
+    (2, 2)
+    """
+    c = cov(x, y, rowvar, dtype=dtype)
+    if np.ndim(c) == 0:
+        return c / c
+    n = len(c)
+    deviations = np.empty(n, c.dtype.type(0).real.dtype)
+    for i in range(n):
+        deviations[i] = np.sqrt(c[i, i].real)
+    for i in range(n):
+        for j in range(n):
+            z = c[i, j] / deviations[i] / deviations[j]
+            if c.dtype.kind == "c":
+                c[i, j] = complex(_clipped(z.real), _clipped(z.imag))
+            else:
+                c[i, j] = _clipped(z)
+    return c
+
+
+def _clipped(x):
+    return np.maximum(np.minimum(x, x.dtype.type(1)), x.dtype.type(-1))

@@ -16,7 +16,7 @@ macro_rules! each_op_operand {
             | Op::OutOfStack => {}
             Op::Unary(_, a) | Op::Cast(a) | Op::Bitcast(a) | Op::Re(a) | Op::Im(a) | Op::BarrierReduce(_, a) => $f(a),
             Op::Item(a, _) | Op::Dim(a, _) | Op::Transpose(a, _) | Op::PartView(a, _) => $f(a),
-            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Complex(a, b) => {
+            Op::Binary(_, a, b) | Op::Compare(_, a, b) | Op::Complex(a, b) | Op::Apart(a, b) => {
                 $f(a);
                 $f(b);
             }

@@ -129,6 +129,10 @@ impl Fx<'_, '_> {
             Op::Geometry(g) => self.geometry(*g)?,
             Op::Warp { op, mask, value, lane } => self.warp(*op, *mask, *value, *lane)?,
             Op::ActiveMask => Num::Uniform(self.active_mask()),
+            Op::Apart(a, b) => {
+                let (a, b) = (self.view(*a)?, self.view(*b)?);
+                self.apart(&a, &b)?
+            }
             Op::OutOfStack => Num::Uniform(self.out_of_stack()),
             Op::BarrierReduce(..) => return self.divergent_barrier(),
             _ => return self.internal(format!("an operation the passes should have removed: {op:?}")),

@@ -56,7 +56,10 @@ impl HostBuffer {
                 (base, layout)
             }
             // SAFETY: the layout's size is not 0.
-            None => (NonNull::new(unsafe { if zeroed { alloc_zeroed(layout) } else { alloc(layout) } })?, layout),
+            None => (
+                NonNull::new(unsafe { if zeroed { alloc_zeroed(layout) } else { alloc(layout) } })?,
+                layout,
+            ),
         };
         let used = USED.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
         PEAK.fetch_max(used, Ordering::Relaxed);

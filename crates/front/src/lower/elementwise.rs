@@ -1,14 +1,16 @@
 //! Loops over the points of an array: filling and storing.
 
-use weft_ir::{Block, Index, Part, Reduction, Scalar, Span, Spread, StmtKind, Type, Value, ViewType};
+use std::rc::Rc;
+
+use weft_ir::{Block, Index, Op, Part, Reduction, Scalar, Span, Spread, StmtKind, Type, Value, ViewType};
 
 use super::Lower;
 use super::broadcast::Aligned;
-use super::lazy::{Elementwise, Lazy, Leaf};
+use super::lazy::{Elementwise, Lazy, Leaf, fresh_type};
 use super::loops::LoopKind;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::stop::Res;
-use crate::types::{Num, Ty};
+use crate::types::{Num, Ty, join_views};
 use crate::value::Val;
 
 impl Lower<'_> {
@@ -131,13 +133,51 @@ impl Lower<'_> {
             found => found.is_some(),
         };
         if overlaps {
-            // The value may read what the store overwrites: it is computed first, as in NumPy.
-            let whole = self.compute(&lazy, span)?;
-            lazy = self.as_expression(&whole, span)?;
+            lazy = self.reading_apart(view, &lazy, span)?;
         }
         let shape = self.shape_of(view, ty);
         let aligned = self.align(&lazy.leaves, Some(&shape), span)?;
         self.fill(view, ty, &lazy, &aligned, span)
+    }
+
+    /// The expression with copies of the arrays that lie in memory which a store into `view` overwrites: its value is what it was before, as
+    /// in NumPy. Whether they do, where their names do not say it, is asked when the program runs.
+    fn reading_apart(&mut self, view: Value, lazy: &Lazy, span: Span) -> Res<Rc<Lazy>> {
+        let mut leaves = Vec::with_capacity(lazy.leaves.len());
+        for leaf in &lazy.leaves {
+            leaves.push(match self.apart(view, leaf.0) {
+                true => *leaf,
+                false => self.copy_unless_apart(view, *leaf, span)?,
+            });
+        }
+        Ok(Rc::new(Lazy {
+            elem: lazy.elem,
+            rank: lazy.rank,
+            leaves,
+            f: lazy.f.clone(),
+        }))
+    }
+
+    fn copy_unless_apart(&mut self, view: Value, (leaf, ty): Leaf, span: Span) -> Res<Leaf> {
+        let shape = self.shape_of(leaf, ty);
+        let held = join_views(ty, fresh_type(ty.elem, ty.rank)).unwrap_or(ty);
+        let local = self.b.func.new_local(held.into(), "");
+        let apart = self.b.emit(Type::BOOL, Op::Apart(view, leaf));
+        self.open_block();
+        let kept = self.relax_view(leaf, ty, held);
+        self.b.set(local, kept);
+        let then = self.close_block();
+        self.open_block();
+        let copy = match self.copy_array(&Val::View(leaf, ty), span)? {
+            Val::View(copy, copied) => self.relax_view(copy, copied, held),
+            _ => leaf,
+        };
+        self.b.set(local, copy);
+        let other = self.close_block();
+        self.b.push(StmtKind::If { cond: apart, then, other });
+        let value = self.b.get(local);
+        self.know_shape(value, shape);
+        Ok((value, held))
     }
 
     /// `view[mask] = val` for a number: stored where the mask is true.

@@ -107,6 +107,11 @@ impl Machine<'_> {
                 let len = frame.view(*a)?.shape.get(*axis as usize).copied();
                 return len.map(RtValue::i64).ok_or(Fault::Malformed);
             }
+            Op::Apart(a, b) => {
+                let sizes = (elem(function, *a)?.size(), elem(function, *b)?.size());
+                let apart = views::are_apart((frame.view(*a)?, sizes.0), (frame.view(*b)?, sizes.1));
+                return Ok(RtValue::Scalar(Const::Bool(apart)));
+            }
             Op::Slice { view, axes } => {
                 let axes = axes.iter().map(|axis| axis_value(frame, *axis)).collect::<Result<Vec<_>, _>>()?;
                 views::slice(frame.view(*view)?, &axes)?

@@ -47,6 +47,24 @@ pub(super) fn locate(view: &View, index: &[i64], wrap: impl Fn(usize) -> bool) -
     Ok(offset)
 }
 
+/// Neither of two views, each with the size of its elements, has some between the first and the last of the other; or both are one.
+pub fn are_apart((a, a_size): (&View, usize), (b, b_size): (&View, usize)) -> bool {
+    let same = a_size == b_size && a.offset == b.offset && a.shape == b.shape && a.strides == b.strides;
+    let ((a_start, a_end), (b_start, b_end)) = (ends(a, a_size), ends(b, b_size));
+    a.buffer != b.buffer || same || a_end <= b_start || b_end <= a_start
+}
+
+/// Where a view's elements start and end in their buffer.
+fn ends(view: &View, size: usize) -> (i64, i64) {
+    let reaches = view
+        .shape
+        .iter()
+        .zip(&view.strides)
+        .map(|(n, stride)| (n - 1).wrapping_mul(*stride));
+    let (below, above) = reaches.fold((0, 0), |(low, high): (i64, i64), reach| (low + reach.min(0), high + reach.max(0)));
+    (view.offset + below, view.offset + above + size as i64)
+}
+
 pub(super) fn slice(view: &View, axes: &[AxisValue]) -> Result<View, Fault> {
     let mut made = View {
         buffer: view.buffer,

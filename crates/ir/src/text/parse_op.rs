@@ -105,6 +105,10 @@ impl Parser {
                 let (a, axis) = self.numbered_value()?;
                 Ok(Op::Dim(a, axis))
             }
+            "apart" => {
+                let (a, b) = self.pair()?;
+                Ok(Op::Apart(a, b))
+            }
             "load" => {
                 let (view, indices, part) = self.access()?;
                 Ok(Op::Load { view, indices, part })

@@ -365,6 +365,7 @@ impl Printer<'_> {
             Op::Tuple(items) => write!(out, "tuple({})", Joined(items)),
             Op::Item(a, i) => write!(out, "item %{}, {i}", a.0),
             Op::Call(func, args) => write!(out, "call {}({})", self.func(*func), Joined(args)),
+            Op::Apart(a, b) => write!(out, "apart %{}, %{}", a.0, b.0),
             Op::Dim(a, axis) => write!(out, "dim %{}, {axis}", a.0),
             Op::Load { view, indices, part } => write!(out, "load %{}[{}]{}", view.0, Joined(indices), Text(*part)),
             Op::Slice { view, axes } => write!(out, "slice %{}[{}]", view.0, Joined(axes)),

@@ -50,6 +50,11 @@ impl Body<'_> {
                 }
                 same(result, &Type::I64, "the result of dim")
             }
+            Op::Apart(a, b) => {
+                self.view(*a, "apart")?;
+                self.view(*b, "apart")?;
+                same(result, &Type::BOOL, "the result of apart")
+            }
             Op::Load { view, indices, part } => {
                 let (_, elem) = self.access("load", *view, indices, *part)?;
                 same(result, &elem, "the result of load")
