@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from agreement import ALL, KINDS, array, check, layouts
 
+from weft import cuda
+
 SHAPES = ((), (0,), (5,), (3, 4), (2, 3, 2), (2, 1, 3, 2))
 COMPARISONS = ("np.array_equal(a, b)", "np.array_equal(a, b, equal_nan=True)", "np.array_equiv(a, b)", "np.allclose(a, b)")
 
@@ -72,3 +74,17 @@ def test_infinities() -> None:
     for b in (a.copy(), -a, np.array([np.inf, np.inf, -np.inf])):
         for text in COMPARISONS:
             check(text, a=a, b=b)
+
+
+def test_comparisons_in_kernels() -> None:
+    @cuda.jit
+    def kernel(a, b, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = np.array_equal(a[i], b[i]) + 2 * np.array_equiv(a[i], 1) + 4 * np.allclose(a[i], b[i]) + 8 * np.allclose(a[i, 0], 1)
+
+    a, b, out = np.ones((3, 2)), np.ones((3, 2)), np.zeros(3)
+    a[1, 1] = 2
+    b[2, 0] = 1 + 1e-9
+    kernel[1, 3](a, b, out)
+    assert out.tolist() == [15, 8, 14]

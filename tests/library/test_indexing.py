@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from agreement import ALL, INTEGERS, array, axes, check, compiled, layouts
 
-from weft import WeftError
+from weft import WeftError, cuda
 
 ROW = array((4,), np.float64)
 MATRIX = array((3, 4), np.float64)
@@ -88,7 +88,7 @@ def test_along_an_axis(axis: int) -> None:
     check(f"np.put_along_axis(a, i, 7, {axis})\nreturn a", a=MATRIX.copy(), i=np.array([[-9]]))
 
 
-@pytest.mark.parametrize("axis", axes(3))
+@pytest.mark.parametrize("axis", [*axes(3)])
 def test_along_axes_of_cubes(axis: int | None) -> None:
     i = np.random.default_rng(0).integers(-2, 2, (2, 1, 4))
     check(f"np.take_along_axis(a, i, {axis})", a=CUBE, i=i)
@@ -253,3 +253,21 @@ def test_what_unravel_index_refuses() -> None:
 def test_what_is_refused_that_numpy_takes(text: str) -> None:
     with pytest.raises(WeftError):
         compiled(text, "a, b, m, i")[1](ROW, np.zeros(()), MATRIX, INDICES)
+
+
+def test_numbers_in_kernels() -> None:
+    @cuda.jit
+    def kernel(a, m, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            row, column = np.unravel_index(i, (2, 2))
+            out[i] = np.take(a, i, mode="wrap") + 10 * row + 100 * column + 1000 * np.ravel_multi_index((i, 1), (4, 2))
+            np.put(a, i, 7)
+            if i == 0:
+                np.fill_diagonal(m, 5)
+
+    a, m, out = np.arange(4.0), np.zeros((2, 2)), np.zeros(4)
+    kernel[1, 4](a, m, out)
+    i = np.arange(4)
+    assert np.array_equal(out, i + 10 * (i // 2) + 100 * (i % 2) + 1000 * (2 * i + 1))
+    assert np.array_equal(a, [7, 7, 7, 7]) and np.array_equal(m, [[5, 0], [0, 5]])

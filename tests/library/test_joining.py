@@ -9,6 +9,7 @@ from agreement import ALL, KINDS, array, axes, check, compiled, layouts
 from weft import WeftError
 
 FLOATS_2D = array((3, 4), np.float64)
+MATRIX = array((3, 3), np.float64, seed=1)
 INTEGERS_2D = array((3, 4), np.int32)
 ROW = array((4,), np.float64)
 CUBE = array((2, 3, 4), np.float32)
@@ -59,8 +60,8 @@ def test_casts_of_results(given: type, wanted: str) -> None:
 
 def test_layouts() -> None:
     for a in layouts(array((3, 3), np.float64)):
-        for b in layouts(array((3, 3), np.float64, seed=1)):
-            check("np.concatenate((a, b)), np.concatenate((a, b), 1), np.stack((a, b), 2)", a=a, b=b)
+        for b in (MATRIX, MATRIX.T):
+            check("np.concatenate((a, b)), np.concatenate((b, a), 1), np.stack((a, b), 2)", a=a, b=b)
 
 
 def test_out() -> None:
@@ -119,6 +120,12 @@ def test_named_splits(name: str) -> None:
 @pytest.mark.parametrize("axis", [*axes(4), 4])
 def test_array_split_along_every_axis(axis: int | None) -> None:
     check(f"np.array_split(a, 2, {axis})", a=array((2, 3, 1, 5), np.int64))
+
+
+def test_tile_of_rows_of_many_lengths() -> None:
+    for n in (1, 3, 999, 1500):
+        for times in (0, 1, 2, 700):
+            check("np.tile(a, n)", a=array((n,), np.float64), n=times)
 
 
 def test_parts_at_places_that_the_run_finds_are_views() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from agreement import ALL, KINDS, array, check, compiled, layouts
 
-from weft import WeftError
+from weft import WeftError, cuda
 
 ROW = array((4,), np.float64)
 MATRIX = array((3, 4), np.float64)
@@ -186,3 +186,15 @@ def test_meshgrid(arguments: str) -> None:
 def test_what_is_refused_that_numpy_takes(text: str) -> None:
     with pytest.raises(WeftError):
         compiled(text, "a, m")[1](ROW, MATRIX)
+
+
+def test_sums_in_kernels() -> None:
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = np.trace(a, i) + 100 * np.inner(a[i], a[0])
+
+    a, out = np.arange(12.0).reshape(3, 4), np.zeros(3)
+    kernel[1, 3](a, out)
+    assert np.array_equal(out, [np.trace(a, i) + 100 * np.inner(a[i], a[0]) for i in range(3)])

@@ -359,7 +359,7 @@ def ravel_multi_index(multi_index, dims, mode: Static = "raise", order: Static =
     """The numbers that elements at positions have in an array as one row: a number or an array for each axis, and the lengths of the axes.
 
     >>> np.ravel_multi_index((1, 2), (3, 4))
-    6
+    np.int64(6)
     """
     lengths = dims if isinstance(dims, (tuple, list)) else (dims,)
     rank = len(lengths)
@@ -405,7 +405,7 @@ def unravel_index(indices, shape, order: Static = "C"):
     """The positions of elements from their numbers in an array as one row: a number or an array for each axis.
 
     >>> np.unravel_index(6, (3, 4))
-    (1, 2)
+    (np.int64(1), np.int64(2))
     """
     lengths = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     rank = len(lengths)

@@ -217,8 +217,9 @@ def append(arr, values, axis: Static = None):
 def array_split(ary, indices_or_sections, axis: Static = 0):
     """Views of parts of the array along an axis: a tuple. So many parts, nearly of one length, or the parts between given places.
 
-    >>> np.array_split(np.arange(5), 2)
-    (array([0, 1, 2]), array([3, 4]))
+    >>> first, second = np.array_split(np.arange(5), 2)
+    >>> second
+    array([3, 4])
     """
     ary = np.asarray(ary)
     axis = axis_of(axis, ary.ndim)
@@ -264,8 +265,9 @@ def _part(a, axis: Static, start, stop):
 def split(ary, indices_or_sections, axis: Static = 0):
     """Views of parts of the array along an axis: a tuple. So many parts of one length, or the parts between given places.
 
-    >>> np.split(np.arange(4), 2)
-    (array([0, 1]), array([2, 3]))
+    >>> first, second = np.split(np.arange(4), 2)
+    >>> second
+    array([2, 3])
     """
     ary = np.asarray(ary)
     axis = axis_of(axis, ary.ndim)
@@ -280,8 +282,9 @@ def split(ary, indices_or_sections, axis: Static = 0):
 def hsplit(ary, indices_or_sections):
     """Views of parts along the second axis, of rows along the only one.
 
-    >>> np.hsplit(np.arange(4), 2)
-    (array([0, 1]), array([2, 3]))
+    >>> first, second = np.hsplit(np.arange(4), 2)
+    >>> second
+    array([2, 3])
     """
     ary = np.asarray(ary)
     if ary.ndim == 0:
@@ -292,8 +295,9 @@ def hsplit(ary, indices_or_sections):
 def vsplit(ary, indices_or_sections):
     """Views of parts along the first axis, of an array that has two axes at least.
 
-    >>> np.vsplit(np.array([[1, 2], [3, 4]]), 2)
-    (array([[1, 2]]), array([[3, 4]]))
+    >>> first, second = np.vsplit(np.array([[1, 2], [3, 4]]), 2)
+    >>> second
+    array([[3, 4]])
     """
     ary = np.asarray(ary)
     if ary.ndim < 2:
@@ -304,8 +308,9 @@ def vsplit(ary, indices_or_sections):
 def dsplit(ary, indices_or_sections):
     """Views of parts along the third axis.
 
-    >>> np.dsplit(np.zeros((1, 1, 2)), 2)
-    (array([[[0.]]]), array([[[0.]]]))
+    >>> first, second = np.dsplit(np.zeros((1, 1, 2)), 2)
+    >>> second
+    array([[[0.]]])
     """
     ary = np.asarray(ary)
     if ary.ndim < 3:
@@ -413,6 +418,23 @@ def tile(A, reps):
     out = np.empty(shape, A.dtype)
     if A.ndim == 0:
         out[...] = A.item()
+    elif rank == 1:
+        _repeat_row(A, out)
     else:
         out.reshape(pairs)[...] = A[index]
     return out
+
+
+def _repeat_row(row, out):
+    """Fills an array with a row again and again; of a short one, with what is filled already."""
+    filled = min(len(row), len(out))
+    for i in range(filled):
+        out[i] = row[i]
+    period = filled
+    while filled < len(out):
+        n = min(period, len(out) - filled)
+        for i in range(n):
+            out[filled + i] = out[i]
+        filled += n
+        if period < 1000:
+            period = filled

@@ -15,20 +15,25 @@ def outer(a, b, out=None):
     array([[3, 4],
            [6, 8]])
     """
-    column = np.asarray(a).ravel()[:, None]
-    row = np.asarray(b).ravel()[None]
-    if out is None:
-        return column * row
-    _check_cast(np.result_type(column, row), out.dtype, "same_kind")
-    out[...] = column * row
-    return out
+    column = np.asarray(a).ravel()
+    row = np.asarray(b).ravel()
+    if out is not None:
+        _check_cast(np.result_type(column, row), out.dtype, "same_kind")
+        out[...] = column[:, None] * row
+        return out
+    products = np.empty((len(column), len(row)), np.result_type(column, row))
+    for i in range(len(column)):
+        factor = column[i]
+        for j in range(len(row)):
+            products[i, j] = factor * row[j]
+    return products
 
 
 def inner(a, b):
     """The sums of products along the last axes of two arrays, every row of the one with every row of the other.
 
     >>> np.inner(np.array([1, 2]), np.array([3, 4]))
-    11
+    np.int64(11)
     """
     a = np.asarray(a)
     b = np.asarray(b)
@@ -119,23 +124,25 @@ def cross(a, b, axisa: Static = -1, axisb: Static = -1, axisc: Static = -1, axis
         elif i_b < 0:
             shape = shape + (a.shape[i_a],)
         else:
-            # Where they do not fit the products below raise.
             shape = shape + (b.shape[i_b] if a.shape[i_a] == 1 else a.shape[i_a],)
     out = np.empty(shape + (3,), dtype)
-    a0 = a[..., 0]
-    a1 = a[..., 1]
-    b0 = b[..., 0]
-    b1 = b[..., 1]
-    if m == 2:
-        out[..., 0] = a1 * b[..., 2]
-        out[..., 1] = -(a0 * b[..., 2])
-    elif n == 2:
-        out[..., 0] = -(a[..., 2] * b1)
-        out[..., 1] = a[..., 2] * b0
-    else:
-        out[..., 0] = a1 * b[..., 2] - a[..., 2] * b1
-        out[..., 1] = a[..., 2] * b0 - a0 * b[..., 2]
-    out[..., 2] = a0 * b1 - a1 * b0
+    # These raise where the shapes do not fit.
+    a = stretched(a, shape + (m,))
+    b = stretched(b, shape + (n,))
+    for at in np.ndindex(shape):
+        u = a[at]
+        v = b[at]
+        result = out[at]
+        if m == 2:
+            result[0] = u[1] * v[2]
+            result[1] = -(u[0] * v[2])
+        elif n == 2:
+            result[0] = -(u[2] * v[1])
+            result[1] = u[2] * v[0]
+        else:
+            result[0] = u[1] * v[2] - u[2] * v[1]
+            result[1] = u[2] * v[0] - u[0] * v[2]
+        result[2] = u[0] * v[1] - u[1] * v[0]
     if axis_of(axisc, rank) == rank - 1:
         return out
     return moveaxis(out, -1, axisc)
@@ -176,10 +183,13 @@ def tri(N, M=None, k=0, dtype: Static = np.float64):
     """
     rows = max(N, 0)
     columns = rows if M is None else max(M, 0)
-    a = np.zeros((rows, columns), dtype)
-    for i in range(max(0, -k), rows):
-        for j in range(min(i + k + 1, columns)):
+    a = np.empty((rows, columns), dtype)
+    for i in range(rows):
+        edge = min(max(i + k + 1, 0), columns)
+        for j in range(edge):
             a[i, j] = 1
+        for j in range(edge, columns):
+            a[i, j] = 0
     return a
 
 
@@ -339,7 +349,7 @@ def trace(a, offset=0, axis1: Static = 0, axis2: Static = 1, dtype: Static = Non
     """The sum along a diagonal of two axes.
 
     >>> np.trace(np.array([[1, 2], [3, 4]]))
-    5
+    np.int64(5)
     """
     planes = _planes(a, axis1, axis2)
     if dtype is None:

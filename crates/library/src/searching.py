@@ -157,6 +157,36 @@ def _near(a, x, right: Static, guess):
     return _below(a, x, right)
 
 
+def _grow(row, start, stop):
+    """Is no number of a part of a row smaller than the one before?"""
+    for i in range(start + 1, stop):
+        if _precedes(row[i], row[i - 1]):
+            return False
+    return True
+
+
+def _search(a, v, start, stop, right: Static, found):
+    """Looks for a part of a row of numbers, four at a time: their steps do not wait for each other."""
+    kind = np.result_type(a.dtype, v.dtype)
+    for i in range(start, stop - 3, 4):
+        x0, x1, x2, x3 = kind.type(v[i]), kind.type(v[i + 1]), kind.type(v[i + 2]), kind.type(v[i + 3])
+        at0, at1, at2, at3 = 0, 0, 0, 0
+        n = len(a)
+        while n > 1:
+            half = n // 2
+            at0 += 0 if _belongs_before(kind.type(a[at0 + half - 1]), x0, right) else half
+            at1 += 0 if _belongs_before(kind.type(a[at1 + half - 1]), x1, right) else half
+            at2 += 0 if _belongs_before(kind.type(a[at2 + half - 1]), x2, right) else half
+            at3 += 0 if _belongs_before(kind.type(a[at3 + half - 1]), x3, right) else half
+            n -= half
+        found[i] = at0 + (0 if _belongs_before(kind.type(a[at0]), x0, right) else 1)
+        found[i + 1] = at1 + (0 if _belongs_before(kind.type(a[at1]), x1, right) else 1)
+        found[i + 2] = at2 + (0 if _belongs_before(kind.type(a[at2]), x2, right) else 1)
+        found[i + 3] = at3 + (0 if _belongs_before(kind.type(a[at3]), x3, right) else 1)
+    for i in range(stop - (stop - start) % 4, stop):
+        found[i] = _below(a, v[i], right)
+
+
 def searchsorted(a, v, side: Static = "left", sorter=None):
     """Where numbers would have to be put into a sorted array to keep it sorted: before equal ones, or behind them with `side="right"`.
     `sorter` holds the indices that sort an array that is not.
@@ -182,10 +212,17 @@ def searchsorted(a, v, side: Static = "left", sorter=None):
     if v.ndim == 1:
         blocks = (len(v) + _BLOCK - 1) // _BLOCK
         for block in prange(blocks):
-            near = 0
-            for i in range(block * _BLOCK, min((block + 1) * _BLOCK, len(v))):
-                near = _near(a, v[i], side == "right", near)
-                found[i] = near
+            start = block * _BLOCK
+            stop = min(start + _BLOCK, len(v))
+            if len(a) == 0:
+                found[start:stop] = 0
+            elif _grow(v, start, stop):
+                near = 0
+                for i in range(start, stop):
+                    near = _near(a, v[i], side == "right", near)
+                    found[i] = near
+            else:
+                _search(a, v, start, stop, side == "right", found)
     else:
         for at in np.ndindex(v.shape):
             found[at] = _below(a, v[at], side == "right")

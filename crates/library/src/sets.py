@@ -1,3 +1,173 @@
-"""To be written."""
+"""Arrays as sets: their different elements, and which of them others have."""
 
 import numpy as np
+
+from weft.language import Static, refuse
+
+from .joining import concatenate
+from .searching import searchsorted
+from .sorting import argsort, sort
+
+
+def unique(ar, return_index: Static = False, return_inverse: Static = False, return_counts: Static = False, axis: Static = None, *, equal_nan: Static = True, sorted: Static = True):
+    """The different elements in sorted order; on demand also where each is first, which of them each element is, and how often each is
+    there. All NaN are one unless `equal_nan=False`.
+
+    >>> np.unique(np.array([3, 1, 3]), return_counts=True)
+    (array([1, 3]), array([1, 2]))
+    """
+    ar = np.asarray(ar)
+    if axis is not None:
+        refuse("unique along an axis cannot be compiled")
+    row = ar.ravel()
+    if not return_index and not return_inverse:
+        ordered = sort(row)
+        starts = _starts(ordered, equal_nan)
+        found = (ordered[starts[:-1]],)
+        if return_counts:
+            return found[0], np.asarray(starts[1:] - starts[:-1])
+        return found[0]
+    order = argsort(row)
+    ordered = row[order]
+    starts = _starts(ordered, equal_nan)
+    found = (ordered[starts[:-1]],)
+    if return_index:
+        found = found + (order[starts[:-1]],)
+    if return_inverse:
+        inverse = np.empty(len(row), np.int64)
+        for number in range(len(starts) - 1):
+            for i in range(starts[number], starts[number + 1]):
+                inverse[order[i]] = number
+        found = found + (inverse.reshape(ar.shape),)
+    if return_counts:
+        found = found + (np.asarray(starts[1:] - starts[:-1]),)
+    return found
+
+
+def _starts(ordered, equal_nan: Static):
+    """Where each of the different elements of a sorted row starts, and the row's length."""
+    n = len(ordered)
+    different = 0
+    for i in range(n):
+        different += 1 if _is_new(ordered, i, equal_nan) else 0
+    starts = np.empty(different + 1, np.int64)
+    at = 0
+    for i in range(n):
+        # The place is kept where the element is another than the one before.
+        starts[at] = i
+        at += 1 if _is_new(ordered, i, equal_nan) else 0
+    starts[different] = n
+    return starts
+
+
+def _is_new(ordered, i, equal_nan: Static):
+    if i == 0:
+        return True
+    x, y = ordered[i - 1], ordered[i]
+    if equal_nan and (y.dtype.kind == "f" or y.dtype.kind == "c"):
+        return (x != y) & ((x == x) | (y == y))
+    return x != y
+
+
+def intersect1d(ar1, ar2, assume_unique: Static = False, return_indices: Static = False):
+    """The different elements that both arrays have, in sorted order; on demand also where each is first in one and in the other.
+
+    >>> np.intersect1d(np.array([1, 3, 4, 3]), np.array([3, 1, 2, 1]))
+    array([1, 3])
+    """
+    a = np.asarray(ar1).ravel()
+    b = np.asarray(ar2).ravel()
+    if assume_unique:
+        joined = concatenate((a, b))
+        if return_indices:
+            order = argsort(joined)
+            ordered = joined[order]
+            pairs = _pairs(ordered)
+            return ordered[pairs], order[pairs], np.asarray(order[pairs + 1] - len(a))
+        ordered = sort(joined)
+        return ordered[_pairs(ordered)]
+    if return_indices:
+        first, index1 = unique(a, return_index=True)
+        second, index2 = unique(b, return_index=True)
+        joined = concatenate((first, second))
+        order = argsort(joined)
+        ordered = joined[order]
+        pairs = _pairs(ordered)
+        return ordered[pairs], index1[order[pairs]], index2[np.asarray(order[pairs + 1] - len(first))]
+    ordered = sort(concatenate((unique(a), unique(b))))
+    return ordered[_pairs(ordered)]
+
+
+def _pairs(ordered):
+    """Where in a sorted row an element equals the next one."""
+    if len(ordered) < 2:
+        return np.empty(0, np.int64)
+    return np.where(ordered[1:] == ordered[:-1])[0]
+
+
+def union1d(ar1, ar2):
+    """The different elements that one array has or the other, in sorted order.
+
+    >>> np.union1d(np.array([-1, 0, 1]), np.array([-2, 0, 2]))
+    array([-2, -1,  0,  1,  2])
+    """
+    return unique(concatenate((np.asarray(ar1), np.asarray(ar2)), None))
+
+
+def setxor1d(ar1, ar2, assume_unique: Static = False):
+    """The different elements that only one of two arrays has, in sorted order.
+
+    >>> np.setxor1d(np.array([1, 2, 3, 2, 4]), np.array([2, 3, 5, 7, 5]))
+    array([1, 4, 5, 7])
+    """
+    a = np.asarray(ar1).ravel()
+    b = np.asarray(ar2).ravel()
+    if assume_unique:
+        ordered = sort(concatenate((a, b)))
+    else:
+        ordered = sort(concatenate((unique(a), unique(b))))
+    n = len(ordered)
+    alone = np.empty(n, np.bool_)
+    for i in range(n):
+        alone[i] = (i == 0 or ordered[i - 1] != ordered[i]) and (i == n - 1 or ordered[i] != ordered[i + 1])
+    return ordered[alone]
+
+
+def isin(element, test_elements, assume_unique: Static = False, invert: Static = False, *, kind: Static = None):
+    """Is each element one of others? With `invert=True`: is it none of them?
+
+    >>> np.isin(np.array([0, 2, 5]), np.array([2, 0]))
+    array([ True,  True, False])
+    """
+    if kind not in (None, "sort", "table"):
+        refuse(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    element = np.asarray(element)
+    tests = np.asarray(test_elements).ravel()
+    if kind == "table" and not (element.dtype.kind in ("b", "i", "u") and tests.dtype.kind in ("b", "i", "u")):
+        refuse("The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
+    row = element.ravel()
+    found = np.zeros(len(row), np.bool_)
+    if len(tests) > 0:
+        ordered = sort(tests)
+        places = searchsorted(ordered, row)
+        for i in range(len(row)):
+            at = places[i]
+            found[i] = at < len(ordered) and ordered[min(at, len(ordered) - 1)] == row[i]
+    if invert:
+        for i in range(len(row)):
+            found[i] = not found[i]
+    return found.reshape(element.shape)
+
+
+def setdiff1d(ar1, ar2, assume_unique: Static = False):
+    """The different elements of one array that another has not: in sorted order, or with `assume_unique=True` in their own.
+
+    >>> np.setdiff1d(np.array([1, 2, 3, 2, 4]), np.array([3, 4, 5]))
+    array([1, 2])
+    """
+    a = np.asarray(ar1)
+    if assume_unique:
+        row = a.ravel()
+        return row[isin(row, ar2, invert=True)]
+    row = unique(a)
+    return row[isin(row, ar2, invert=True)]

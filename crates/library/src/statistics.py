@@ -4,7 +4,7 @@ import numpy as np
 
 from weft.language import Static, axes_of, float_type, refuse, unrolled
 
-from .searching import _below
+from .searching import _below, searchsorted
 from .sorting import _MANY, _from_key, _key, _select, argsort, sort
 
 
@@ -574,11 +574,16 @@ def _histogram(a, bins, ends, density: Static, weights):
         sums = np.zeros(n, np.complex128)
     else:
         sums = np.zeros(n, weights.dtype)
+    each = None if weights is None else weights.ravel()
     if isinstance(bins, (tuple, np.ndarray)):
-        for at in np.ndindex(a.shape):
-            i = _bin_between(a[at], edges)
-            if i >= 0:
-                sums[i] += 1 if weights is None else sums.dtype.type(weights[at])
+        row = a.ravel()
+        places = searchsorted(edges, row, "right")
+        for at in range(len(row)):
+            i = places[at] - 1
+            if i == n and n > 0 and row[at] == edges[n]:
+                i -= 1
+            if i >= 0 and i < n:
+                sums[i] += 1 if weights is None else sums.dtype.type(each[at])
     else:
         first, last = _ends(a, ends)
         width = np.subtract(last, first)
@@ -594,19 +599,8 @@ def _histogram(a, bins, ends, density: Static, weights):
     return sums.astype(weights.dtype), edges
 
 
-def _bin_between(x, edges):
-    """The number of the bin that a number lies in, or -1."""
-    n = len(edges) - 1
-    if n < 1:
-        return -1
-    i = _below(edges, x, True) - 1
-    if i == n and x == edges[n]:
-        return n - 1
-    return i if i < n else -1
-
-
 def _even_bin(x, edges, first, last, width):
-    """The same where all bins are of one width: it is computed, and put right by the edges."""
+    """The number of the bin that a number lies in, or -1. It is computed from the bins' width, and put right by the edges."""
     if not (x >= first and x <= last):
         return -1
     n = len(edges) - 1
@@ -681,8 +675,14 @@ def cov(m, y=None, rowvar: Static = True, bias: Static = False, ddof=None, fweig
         return total * kind.type(scale)
     if y is None and len(centred) == 1:
         raise ValueError("cov of one variable in a 2-d array cannot be compiled: give it as a 1-d one")
-    products = np.dot(centred, np.conj(centred.T))
-    return np.asarray(products * kind.type(scale))
+    n = len(centred)
+    products = np.empty((n, n), kind)
+    for i in range(n):
+        for j in range(i + 1):
+            product = np.dot(centred[i], np.conj(centred[j])) * kind.type(scale)
+            products[i, j] = product
+            products[j, i] = np.conj(product)
+    return products
 
 
 def _centred(rows):

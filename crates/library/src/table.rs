@@ -40,7 +40,7 @@ static ROWS: &[Row] = &[
     function("cumulative", "interp"),
     function("cumulative", "trapezoid"),
     function("cumulative", "unwrap"),
-    method("indexing", "compress"),
+    function_and_method("indexing", "compress", "_compress_of"),
     function("indexing", "extract"),
     function("indexing", "fill_diagonal"),
     function("indexing", "place"),

@@ -7,7 +7,16 @@ use super::func::Fx;
 use super::mask::Mask;
 use super::values::{Num, Res, Val, elem};
 use super::views::Slot;
-use super::writer::{Elem, Operand, Ty};
+use super::writer::{Elem, Label, Operand, Ty};
+
+/// Least points of a chunk where each is little work.
+const LONG_GRAIN: i64 = 1 << 14;
+
+/// How many short runs there are between two that the runtime does.
+const TURNS: i64 = 4096;
+
+/// The most axes of an index space that may be run in place.
+const MOST_AXES: usize = 5;
 
 /// Gangs after which sums of floats move on.
 const SUMMED_GANGS: i64 = 64;
@@ -151,7 +160,7 @@ impl<'m> Fx<'_, 'm> {
         Ok(())
     }
 
-    fn gang(&mut self, index: Option<Value>, at: Operand, mask: Mask, next: super::writer::Label) -> Res<()> {
+    fn gang(&mut self, index: Option<Value>, at: Operand, mask: Mask, next: Label) -> Res<()> {
         if let Some(index) = index {
             self.define(index, Val::Num(Num::Affine(at, 1)));
         }
@@ -258,14 +267,93 @@ impl<'m> Fx<'_, 'm> {
         self.cx
             .declare("declare i32 @weft_launch(ptr, ptr, ptr, ptr, ptr, i64, i64, i32, i64)".to_owned());
         let (rank, slots, grain) = (extents.len(), reductions.len(), grain(target, spread));
+        let code = self.w.alloca(Ty::I32);
+        let done = match shortest(target, spread) {
+            Some(most) if rank <= MOST_AXES => Some(self.run_if_short(&body, extents, block, (partial, &combine, slots), (most, code))?),
+            _ => None,
+        };
         let spread = spread as i32;
         let failed = self.w.inst(format_args!(
             "call i32 @weft_launch(ptr %ctx, ptr @{body}, ptr {combine}, {}, {}, i64 {rank}, i64 {slots}, i32 {spread}, i64 {grain})",
             block.typed(Ty::PTR),
             partial.typed(Ty::PTR)
         ));
+        let failed = match done {
+            Some(done) => {
+                self.w.store(Ty::I32, failed, code);
+                self.w.br(done);
+                self.w.place(done);
+                self.w.load(Ty::I32, code)
+            }
+            None => failed,
+        };
         self.leave_if_failed(failed);
         self.take_results(results, reductions, partial)
+    }
+
+    /// A few points are run here, as the runtime would run them: in one chunk, on this thread. Gives where control goes on; the code written
+    /// next is for more points.
+    fn run_if_short(
+        &mut self,
+        body: &str,
+        extents: &[Value],
+        args: Operand,
+        (partial, combine, slots): (Operand, &str, usize),
+        (most, code): (i64, Operand),
+    ) -> Res<Label> {
+        let (short, some, long, done) = (self.w.label(), self.w.label(), self.w.label(), self.w.label());
+        let mut lengths = Vec::with_capacity(extents.len());
+        for extent in extents {
+            match self.num(*extent)? {
+                Num::Uniform(n) => lengths.push(n),
+                _ => return self.internal("an index space of varying extents"),
+            }
+        }
+        // No length is negative, and the product of so few short ones fits.
+        let either = lengths.iter().copied().reduce(|a, b| self.plain("or", Ty::I64, a, b));
+        let points = lengths.iter().copied().reduce(|a, b| self.mul_scalar(a, b));
+        let (either, points) = (either.unwrap_or(Operand::Int(1)), points.unwrap_or(Operand::Int(1)));
+        let each = self.w.inst(format_args!("icmp ult {}, {}", either.typed(Ty::I64), 2 * most));
+        let all = self.w.inst(format_args!("icmp ule {}, {most}", points.typed(Ty::I64)));
+        let few = self.plain("and", Ty::BOOL, each, all);
+        // Now and then the runtime is asked to run it, which asks the host whether to stop.
+        let turns = self.w.alloca(Ty::I32);
+        self.w.entry_line(format_args!("store i32 0, {}", turns.typed(Ty::PTR)));
+        let turn = self.w.load(Ty::I32, turns);
+        let next = self.w.inst(format_args!("add {}, 1", turn.typed(Ty::I32)));
+        self.w.store(Ty::I32, next, turns);
+        let due = self.w.inst(format_args!("and {}, {}", next.typed(Ty::I32), TURNS - 1));
+        let quiet = self.w.inst(format_args!("icmp ne {}, 0", due.typed(Ty::I32)));
+        let here = self.plain("and", Ty::BOOL, few, quiet);
+        self.w.cond_br(here, short, long);
+        self.w.place(short);
+        self.w.store(Ty::I32, Operand::Int(0), code);
+        let any = self.w.inst(format_args!("icmp ne {}, 0", points.typed(Ty::I64)));
+        self.w.cond_br(any, some, done);
+        self.w.place(some);
+        let rows = match lengths.split_last() {
+            Some((_, outer)) if !outer.is_empty() => outer.iter().copied().reduce(|a, b| self.mul_scalar(a, b)),
+            _ => Some(points),
+        };
+        let rows = rows.unwrap_or(points);
+        let own = match slots {
+            0 => Operand::Null,
+            _ => self.w.entry_inst(format_args!("alloca [{slots} x i64]")),
+        };
+        let failed = self.w.inst(format_args!(
+            "call i32 @{body}(ptr %ctx, {}, {}, i64 0, {})",
+            args.typed(Ty::PTR),
+            own.typed(Ty::PTR),
+            rows.typed(Ty::I64)
+        ));
+        self.w.store(Ty::I32, failed, code);
+        if slots > 0 {
+            self.w
+                .line(format_args!("call void {combine}({}, {})", partial.typed(Ty::PTR), own.typed(Ty::PTR)));
+        }
+        self.w.br(done);
+        self.w.place(long);
+        Ok(done)
     }
 
     pub fn argument_block(&mut self, extents: &[Value], args: &[Value]) -> Res<Operand> {
@@ -373,7 +461,16 @@ fn grain(body: &Function, spread: Spread) -> i64 {
     match (spread, loops) {
         (Spread::Threads, _) => 1,
         (_, true) => 64,
-        (_, false) => 1 << 14,
+        (_, false) => LONG_GRAIN,
+    }
+}
+
+/// Up to how many points an index space is run where it stands, without the runtime: those of a statement or two. Not where a point is a loop.
+fn shortest(body: &Function, spread: Spread) -> Option<i64> {
+    match (spread, grain(body, spread)) {
+        (Spread::Lanes, LONG_GRAIN) => Some(1024),
+        (Spread::Gangs, LONG_GRAIN) => Some(512),
+        _ => None,
     }
 }
 

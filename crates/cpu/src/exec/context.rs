@@ -11,6 +11,7 @@ use weft_ir::{Span, Spread};
 use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError};
 
 use super::cooperative;
+use super::held::Held;
 use super::memory::HostBuffer;
 use super::spread::{self, Units};
 use super::stack;
@@ -43,7 +44,7 @@ pub struct Context<'a> {
     /// Set once something in `state` ends the call.
     failed: AtomicBool,
     state: Mutex<State>,
-    memory: Mutex<Vec<HostBuffer>>,
+    memory: Held,
     /// The call whose points this one runs, with memory of its own.
     outer: Option<&'a Context<'a>>,
 }
@@ -79,7 +80,7 @@ impl<'a> Context<'a> {
             caller: thread::current().id(),
             failed: AtomicBool::new(false),
             state: Mutex::default(),
-            memory: Mutex::default(),
+            memory: Held::default(),
             outer: None,
         }
     }
@@ -125,10 +126,6 @@ impl<'a> Context<'a> {
         self.call().state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn memory(&self) -> MutexGuard<'_, Vec<HostBuffer>> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Records why the call ends, unless something else did already.
     fn fail(&self, failure: Failure) {
         self.state().failure.get_or_insert(failure);
@@ -141,9 +138,8 @@ impl<'a> Context<'a> {
         let output = state.output;
         match state.failure {
             None => {
-                let memory = self.memory.into_inner().unwrap_or_else(PoisonError::into_inner);
-                let kept = memory.into_iter().filter(keeps);
-                let owned = kept.map(|buffer| Box::new(buffer) as Box<dyn Buffer>).collect();
+                let kept = self.memory.into_inner().into_iter().filter(keeps);
+                let owned = kept.map(|buffer| Box::new(buffer.counted()) as Box<dyn Buffer>).collect();
                 Ok(Outcome { output, owned })
             }
             Some(Failure::Interrupted) => Err(RunError::Interrupted),
@@ -232,12 +228,13 @@ unsafe extern "C" fn weft_alloc(ctx: *const Context<'_>, bytes: i64, zeroed: i32
     // SAFETY: by contract.
     let ctx = unsafe { &*ctx };
     let wanted = usize::try_from(bytes).ok();
-    let Some(buffer) = wanted.and_then(|bytes| HostBuffer::new(bytes, zeroed != 0)) else {
+    let Some(buffer) = wanted.and_then(|bytes| HostBuffer::temporary(bytes, zeroed != 0)) else {
         ctx.fail(Failure::OutOfMemory { bytes: bytes as u64 });
         return std::ptr::null_mut();
     };
     let address = buffer.address() as *mut u8;
-    ctx.memory().push(buffer);
+    // SAFETY: the context's host code calls this.
+    unsafe { ctx.memory.with(|memory| memory.push(buffer)) };
     address
 }
 
@@ -248,7 +245,8 @@ unsafe extern "C" fn weft_alloc(ctx: *const Context<'_>, bytes: i64, zeroed: i32
 unsafe extern "C" fn weft_mark(ctx: *const Context<'_>) -> i64 {
     // SAFETY: by contract.
     let ctx = unsafe { &*ctx };
-    ctx.memory().len() as i64
+    // SAFETY: the context's host code calls this.
+    unsafe { ctx.memory.with(|memory| memory.len() as i64) }
 }
 
 /// Frees the allocations from the `first` on that none of the addresses points into. Arrays hold numbers and no addresses, so that the
@@ -260,11 +258,13 @@ unsafe extern "C" fn weft_sweep(ctx: *const Context<'_>, used: *const u64, count
     // SAFETY: by contract.
     let (ctx, used) = unsafe { (&*ctx, std::slice::from_raw_parts(used, usize::try_from(count).unwrap_or(0))) };
     let mut left = usize::try_from(first).unwrap_or(0);
-    ctx.memory().retain(|buffer| {
+    let mut is_used = |buffer: &HostBuffer| {
         let is_callers = left > 0;
         left = left.saturating_sub(1);
         is_callers || used.iter().any(|&address| buffer.holds(address))
-    });
+    };
+    // SAFETY: the context's host code calls this.
+    unsafe { ctx.memory.with(|memory| memory.retain(&mut is_used)) };
 }
 
 type Combine = unsafe extern "C" fn(*mut u64, *const u64);

@@ -34,7 +34,12 @@ pub struct HostBuffer {
     base: NonNull<u8>,
     layout: Layout,
     bytes: usize,
+    /// It counts among the buffers that are alive.
+    counts: bool,
 }
+
+/// Arrays of a running function that are smaller than this are counted once it hands them out: to count each costs as much as to make it.
+const COUNTED: usize = 4096;
 
 // SAFETY: the memory belongs to this value; who writes to it while others read is the affair of the program that shares it.
 unsafe impl Send for HostBuffer {}
@@ -44,6 +49,25 @@ unsafe impl Sync for HostBuffer {}
 impl HostBuffer {
     /// None when the system has not that much.
     pub fn new(bytes: usize, zeroed: bool) -> Option<HostBuffer> {
+        HostBuffer::uncounted(bytes, zeroed).map(HostBuffer::counted)
+    }
+
+    /// One of a running function, which most likely ends with it.
+    pub fn temporary(bytes: usize, zeroed: bool) -> Option<HostBuffer> {
+        let buffer = HostBuffer::uncounted(bytes, zeroed)?;
+        Some(if bytes < COUNTED { buffer } else { buffer.counted() })
+    }
+
+    pub fn counted(mut self) -> HostBuffer {
+        if !self.counts {
+            let used = USED.fetch_add(self.bytes as u64, Ordering::Relaxed) + self.bytes as u64;
+            PEAK.fetch_max(used, Ordering::Relaxed);
+            self.counts = true;
+        }
+        self
+    }
+
+    fn uncounted(bytes: usize, zeroed: bool) -> Option<HostBuffer> {
         // An empty array needs an address of its own, too.
         let room = bytes.max(1).checked_add(ALIGN - NATURAL_ALIGN)?;
         let layout = Layout::from_size_align(room, NATURAL_ALIGN).ok()?;
@@ -61,8 +85,6 @@ impl HostBuffer {
                 layout,
             ),
         };
-        let used = USED.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
-        PEAK.fetch_max(used, Ordering::Relaxed);
         // SAFETY: the first aligned address lies at most `ALIGN - NATURAL_ALIGN` bytes on.
         let start = unsafe { base.add(base.as_ptr().align_offset(ALIGN)) };
         Some(HostBuffer {
@@ -70,6 +92,7 @@ impl HostBuffer {
             base,
             layout,
             bytes,
+            counts: false,
         })
     }
 
@@ -183,7 +206,9 @@ fn check(size: usize, offset: usize, bytes: usize) -> Result<(), RunError> {
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
-        USED.fetch_sub(self.bytes as u64, Ordering::Relaxed);
+        if self.counts {
+            USED.fetch_sub(self.bytes as u64, Ordering::Relaxed);
+        }
         // SAFETY: allocated with this layout in `new`.
         unsafe { kept::give(self.base, self.layout) };
     }

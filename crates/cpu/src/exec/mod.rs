@@ -6,6 +6,7 @@ mod cooperative;
 mod crew;
 mod device;
 mod executable;
+mod held;
 mod kept;
 mod memory;
 mod pool;

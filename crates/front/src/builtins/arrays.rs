@@ -353,6 +353,17 @@ fn array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         let elem = dtype_or(l, dtype, elem, call)?;
         return cast_array(l, &items, elem, call.span);
     }
+    if let Val::Tuple(rows) = &items
+        && rows.first().is_some_and(Val::is_array)
+    {
+        let rows = Val::tuple(rows.to_vec());
+        let stacked = l.text_call("stack", &call.of(vec![rows]))?;
+        let elem = l.elem_of(&stacked, call.span)?;
+        return match dtype_or(l, dtype, elem, call)? {
+            to if to == elem => Ok(stacked),
+            to => cast_array(l, &stacked, to, call.span),
+        };
+    }
     let mut shape = Vec::new();
     let mut flat = Vec::new();
     flatten(l, &items, 0, &mut shape, &mut flat, call)?;
