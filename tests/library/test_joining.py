@@ -103,6 +103,17 @@ def test_append_to_array_likes() -> None:
     check("np.append((1, 2), [3.5, 4]), np.append(a, a)", a=np.zeros(0, np.int8))
 
 
+def test_lists_of_rows() -> None:
+    for text in (
+        "np.append(a, [v], 0)",
+        "np.append(a, (v, v), axis=0)",
+        "np.append(v, [v, v])",
+        "np.concatenate(([v, v], a))",
+        "np.append(a, [v[:2]], 0)",
+    ):
+        check(text, a=FLOATS_2D, v=ROW)
+
+
 @pytest.mark.parametrize("parts", ["1", "2", "3", "5", "0", "-1", "(1, 3)", "[1, 1, 2]", "(-1,)", "(3, 1)", "(2, 9)", "()"])
 @pytest.mark.parametrize("name", ["split", "array_split"])
 def test_split(name: str, parts: str) -> None:

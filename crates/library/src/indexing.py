@@ -5,6 +5,7 @@ import numpy as np
 from weft.language import Static, axis_of, refuse, unrolled
 
 from .comparing import _given
+from .shapes import _flat
 
 
 def take(a, indices, axis: Static = None, out=None, mode: Static = "raise"):
@@ -15,7 +16,7 @@ def take(a, indices, axis: Static = None, out=None, mode: Static = "raise"):
     """
     a = np.asarray(a)
     if axis is None:
-        return take(a.ravel(), indices, 0, out, mode)
+        return take(_flat(a), indices, 0, out, mode)
     if a.ndim == 0:
         refuse("there is no axis in an array that is a number")
     axis = axis_of(axis, a.ndim)
@@ -87,7 +88,7 @@ def take_along_axis(arr, indices, axis: Static = -1):
     if axis is None:
         if indices.ndim != 1:
             refuse("when axis=None, `indices` must have a single dimension.")
-        return take_along_axis(arr.ravel(), indices, 0)
+        return take_along_axis(_flat(arr), indices, 0)
     axis = axis_of(axis, arr.ndim)
     _refuse_unless_along(arr, indices)
     n = arr.shape[axis]
@@ -231,8 +232,8 @@ def place(arr, mask, vals):
     """
     if not isinstance(arr, np.ndarray):
         refuse("place takes an array")
-    flags = np.asarray(mask).ravel()
-    values = np.asarray(vals).ravel()
+    flags = _flat(np.asarray(mask))
+    values = _flat(np.asarray(vals))
     if len(flags) != arr.size:
         raise ValueError("place: mask and data must be the same size")
     number = 0
@@ -254,7 +255,7 @@ def extract(condition, arr):
     >>> np.extract(np.array([True, False, True]), np.array([4, 5, 6]))
     array([4, 6])
     """
-    return compress(np.asarray(condition).ravel(), arr)
+    return compress(_flat(np.asarray(condition)), arr)
 
 
 def compress(condition, a, axis: Static = None, out=None):
@@ -268,7 +269,7 @@ def compress(condition, a, axis: Static = None, out=None):
     if condition.ndim != 1:
         refuse("condition must be a 1-d array")
     if axis is None:
-        return compress(condition, a.ravel(), 0, out)
+        return compress(condition, _flat(a), 0, out)
     axis = axis_of(axis, a.ndim)
     n = a.shape[axis]
     count = 0

@@ -4,7 +4,7 @@ import numpy as np
 
 from weft.language import Static, axis_of, refuse, unrolled
 
-from .shapes import atleast_2d, atleast_3d, expand_dims, moveaxis
+from .shapes import _flat, atleast_2d, atleast_3d, expand_dims, moveaxis
 
 
 def concatenate(arrays, axis: Static = 0, out=None, *, dtype: Static = None, casting: Static = "same_kind"):
@@ -22,9 +22,9 @@ def concatenate(arrays, axis: Static = 0, out=None, *, dtype: Static = None, cas
     parts = ()
     for a in unrolled(tuple(arrays)):
         if axis is None:
-            parts = parts + (np.asarray(a).ravel(),)
+            parts = parts + (_flat(_array(a)),)
         else:
-            parts = parts + (np.asarray(a),)
+            parts = parts + (_array(a),)
     axis = 0 if axis is None else axis
     first = parts[0]
     if first.ndim == 0:
@@ -57,6 +57,15 @@ def concatenate(arrays, axis: Static = 0, out=None, *, dtype: Static = None, cas
             joined[at[:axis] + (at[axis] + start,) + at[axis + 1 :]] = a[at]
         start += a.shape[axis]
     return joined
+
+
+def _array(items):
+    """An array of what is given: an array, numbers, or a list of arrays of one shape."""
+    if isinstance(items, (tuple, list)):
+        for item in unrolled(tuple(items)):
+            if isinstance(item, np.ndarray):
+                return stack(items)
+    return np.asarray(items)
 
 
 def _merged(arrays, axis: Static, out, dtype: Static, casting: Static):
@@ -326,7 +335,7 @@ def repeat(a, repeats, axis: Static = None):
     """
     a = np.asarray(a)
     if axis is None:
-        return repeat(a.ravel(), repeats, 0)
+        return repeat(_flat(a), repeats, 0)
     axis = axis_of(axis, a.ndim)
     if isinstance(repeats, (tuple, list, np.ndarray)):
         counts = np.asarray(repeats)

@@ -5,7 +5,7 @@ import numpy as np
 from weft.language import Static, axis_of, refuse, stretched, sum_type, unrolled
 
 from .joining import _check_cast
-from .shapes import moveaxis
+from .shapes import _flat, moveaxis
 
 
 def outer(a, b, out=None):
@@ -15,8 +15,8 @@ def outer(a, b, out=None):
     array([[3, 4],
            [6, 8]])
     """
-    column = np.asarray(a).ravel()
-    row = np.asarray(b).ravel()
+    column = _flat(np.asarray(a))
+    row = _flat(np.asarray(b))
     if out is not None:
         _check_cast(np.result_type(column, row), out.dtype, "same_kind")
         out[...] = column[:, None] * row
@@ -323,7 +323,7 @@ def diagflat(v, k=0):
     array([[1, 0],
            [0, 2]])
     """
-    return diag(np.asarray(v).ravel(), k)
+    return diag(_flat(np.asarray(v)), k)
 
 
 def diagonal(a, offset=0, axis1: Static = 0, axis2: Static = 1):
@@ -463,9 +463,7 @@ def meshgrid(*xi, copy: Static = True, sparse: Static = False, indexing: Static 
     grids = ()
     for i in unrolled(range(rank)):
         axis = 1 - i if indexing == "xy" and rank > 1 and i < 2 else i
-        x = np.asarray(xi[i])
-        if x.ndim != 1:
-            x = x.ravel()
+        x = _flat(np.asarray(xi[i]))
         grid = x[(None,) * axis + (slice(None),) + (None,) * (rank - axis - 1)]
         if not sparse:
             grid = stretched(grid, shape)

@@ -2,26 +2,17 @@
 
 import numpy as np
 
-from weft.language import Static, axes_of, axis_of, float_type, highest, lowest, refuse, unrolled
+from weft.language import Static, axes_of, axis_of, float_type, refuse, unrolled
 
 from .cumulative import cumprod, cumsum
 from .statistics import _CONTINUOUS, _DISCRETE, _into, _kept, _median, _no_number, _quantile, _quantiles, _rows, median, quantile
 
 
 def _reducible(a, axes: Static):
-    """The array, in which those axes are one: the one that `_axis` gives."""
+    """The array, in which several of those axes are one, the last."""
     if len(axes) == 1 and a.ndim > 1:
         return a
     return _rows(a, axes)
-
-
-def _axis(axes: Static, rank: Static):
-    """Which axis is to go; None where all are."""
-    if len(axes) == rank:
-        return None
-    if len(axes) == 1:
-        return axes[0]
-    return rank - len(axes)
 
 
 def _of(a, number):
@@ -281,9 +272,9 @@ def _variance(a, axes: Static, ddof):
                 index = index + (slice(None),)
         distances = rows.astype(wide) - np.asarray(means)[index]
     if a.dtype.kind == "c":
-        squares = _of(distances.real * distances.real + distances.imag * distances.imag, 0)
+        squares = np.where(rows == rows, (distances * np.conj(distances)).real, means.dtype.type(0).real)
     else:
-        squares = _of(distances * distances, 0)
+        squares = np.where(rows == rows, distances * distances, means.dtype.type(0))
     if a.dtype.kind == "f" or a.dtype.kind == "c":
         free = np.where(counts - ddof <= 0, np.nan, counts - ddof)
     else:
@@ -305,7 +296,9 @@ def nanmedian(a, axis: Static = None, out=None, overwrite_input=False, keepdims:
     np.float64(2.5)
     """
     a = np.asarray(a)
-    if a.dtype.kind != "f" and a.dtype.kind != "c":
+    if a.dtype.kind == "c":
+        refuse("nanmedian takes real numbers in compiled functions")
+    if a.dtype.kind != "f":
         return median(a, axis, out, overwrite_input, keepdims)
     axes = axes_of(axis, a.ndim)
     rows = _rows(a, axes)

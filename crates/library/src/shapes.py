@@ -53,6 +53,18 @@ def swapaxes(a, axis1: Static, axis2: Static):
     return np.transpose(a, order)
 
 
+def matrix_transpose(x):
+    """The array with its last two axes exchanged: a view.
+
+    >>> np.matrix_transpose(np.zeros((2, 3, 4))).shape
+    (2, 4, 3)
+    """
+    x = np.asarray(x)
+    if x.ndim < 2:
+        refuse("matrix_transpose takes arrays of two axes or more")
+    return swapaxes(x, -1, -2)
+
+
 def expand_dims(a, axis: Static):
     """A view with axes of length 1 put in where `axis`, an integer or a tuple, says: places in the result.
 
@@ -179,7 +191,7 @@ def roll(a, shift, axis: Static = None):
         total = 0
         for one in unrolled(shifts):
             total += one
-        return roll(a.ravel(), total, 0).reshape(a.shape)
+        return roll(_flat(a), total, 0).reshape(a.shape)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     turns = max(len(shifts), len(axes))
     if len(shifts) == 1:
@@ -226,6 +238,11 @@ def roll(a, shift, axis: Static = None):
         for at in np.ndindex(lengths):
             out[_moved(at, target)] = a[_moved(at, start)]
     return out
+
+
+def _flat(a):
+    """The array as one row: itself if it is one."""
+    return a if a.ndim == 1 else a.ravel()
 
 
 def _moved(at, by):

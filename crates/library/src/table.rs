@@ -127,6 +127,7 @@ static ROWS: &[Row] = &[
     function("shapes", "flip"),
     function("shapes", "fliplr"),
     function("shapes", "flipud"),
+    function("shapes", "matrix_transpose"),
     function("shapes", "moveaxis"),
     function("shapes", "roll"),
     function("shapes", "rot90"),
