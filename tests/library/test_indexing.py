@@ -162,8 +162,19 @@ def test_extract() -> None:
 def test_compress(axis: int | None) -> None:
     for condition in ((True, False), (True, True, False), (), (False, False), (0, 1, 0, 0, 0), (0, 0, 0, 2)):
         for a in (array((2, 3, 4), np.float64), np.asfortranarray(array((2, 3, 4), np.float64))):
-            check(f"np.compress(c, a, axis={axis})", a=a, c=np.array(condition))
+            check(f"np.compress(c, a, axis={axis}), a.compress(c, {axis})", a=a, c=np.array(condition))
     check(f"np.compress((True, False), a, {axis})", a=CUBE)
+
+
+def test_compress_of_nothing() -> None:
+    for shape in ((0, 3, 0), (2, 3, 0), (0, 3, 2), (2, 0, 2)):
+        for axis in (0, 1, 2):
+            check(
+                f"np.compress(c, a, {axis}), np.take(a, i, {axis})",
+                a=np.zeros(shape),
+                c=np.array([False, False, False, True]),
+                i=np.array([9]),
+            )
 
 
 def test_out_of_compress() -> None:

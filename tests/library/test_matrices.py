@@ -21,15 +21,20 @@ def test_every_dtype(dtype: type) -> None:
     a = array((3,), dtype)
     check("np.outer(a, a), np.kron(a, a), np.diag(a), np.diagflat(a), np.tril(a), np.vander(a), np.meshgrid(a, a)", a=a)
     check("np.triu(a), np.diagonal(a), np.diag(a, 1), np.trace(a), a.trace()", exact=False, a=array((3, 3), dtype))
-    check("np.inner(a, a), np.inner(a, b), np.outer(a, b), np.kron(b, a)", exact=False, a=a, b=array((3,), np.int16))
     if dtype is not np.bool_:
-        check("np.cross(a, a[::-1]), np.cross(a, b)", a=a, b=array((3,), np.int16))
+        check("np.cross(a, a[::-1])", a=a)
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+def test_pairs_of_dtypes(dtype: type) -> None:
+    a = array((3,), dtype)
+    check("np.inner(a, a), np.inner(a, b), np.outer(a, b), np.kron(b, a), np.cross(a, b)", exact=False, a=a, b=array((3,), np.int16))
 
 
 @pytest.mark.parametrize("name", ["outer", "inner", "kron"])
 @pytest.mark.parametrize("dtypes", [(np.float64, np.float64), (np.int8, np.uint8), (np.complex64, np.float32), (np.bool_, np.bool_)])
 def test_products(name: str, dtypes: tuple[type, type]) -> None:
-    for first in ((4,), (3, 4), (2, 3, 4), (0, 4)):
+    for first in ((4,), (3, 4), (2, 3, 4)) if dtypes[0] is np.float64 else ((4,), (0, 4)):
         for second in ((4,), (2, 4), (2, 1, 4)) if dtypes[0] is np.float64 else ((4,), (2, 4)):
             check(f"np.{name}(a, b)", exact=False, a=array(first, dtypes[0]), b=array(second, dtypes[1], seed=1))
 

@@ -32,10 +32,12 @@ def cumsum(a, axis: Static = None, dtype: Static = None, out=None):
     for at in np.ndindex(rows.shape[:-1]):
         row = rows[at]
         result = results[at]
-        total = sums.dtype.type(0)
-        for i in range(len(row)):
-            total += sums.dtype.type(row[i])
-            result[i] = total
+        if len(row) > 0:
+            total = sums.dtype.type(row[0])
+            result[0] = total
+            for i in range(1, len(row)):
+                total += sums.dtype.type(row[i])
+                result[i] = total
     return sums
 
 
@@ -61,10 +63,12 @@ def cumprod(a, axis: Static = None, dtype: Static = None, out=None):
     for at in np.ndindex(rows.shape[:-1]):
         row = rows[at]
         result = results[at]
-        total = products.dtype.type(1)
-        for i in range(len(row)):
-            total *= products.dtype.type(row[i])
-            result[i] = total
+        if len(row) > 0:
+            total = products.dtype.type(row[0])
+            result[0] = total
+            for i in range(1, len(row)):
+                total *= products.dtype.type(row[i])
+                result[i] = total
     return products
 
 

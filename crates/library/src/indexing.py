@@ -39,6 +39,8 @@ def take(a, indices, axis: Static = None, out=None, mode: Static = "raise"):
         if out.shape != shape:
             raise ValueError("output array does not match result of ndarray.take")
         taken = out
+    if mode != "raise" and n == 0 and taken.size == 0:
+        return taken
     if indices.ndim == 0:
         i = _position(indices.item(), n, mode)
         for at in np.ndindex(shape):
@@ -275,9 +277,14 @@ def compress(condition, a, axis: Static = None, out=None):
     count = 0
     for i in range(min(len(condition), n)):
         count += 1 if condition[i] != 0 else 0
+    rows = 1
+    for length in unrolled(a.shape[:axis]):
+        rows = rows * length
     for i in range(n, len(condition)):
         if condition[i] != 0:
-            raise IndexError("index is out of bounds for its axis")
+            if rows > 0:
+                raise IndexError("index is out of bounds for its axis")
+            count += 1
     shape = a.shape[:axis] + (count,) + a.shape[axis + 1 :]
     if out is None:
         chosen = np.empty(shape, a.dtype)

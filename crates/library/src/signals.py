@@ -28,6 +28,8 @@ def correlate(a, v, mode: Static = "valid"):
     >>> np.correlate(np.array([1, 2, 3]), np.array([0, 1, 2]), "full")
     array([2, 5, 8, 3, 0])
     """
+    if np.ndim(a) == 0 or np.ndim(v) == 0:
+        refuse("correlate takes arrays of one axis")
     a, v = _rows_of(a, v)
     if v.dtype.kind == "c":
         v = np.asarray(np.conj(v))
@@ -64,16 +66,24 @@ def _slide(a, v, mode: Static):
         refuse(f"mode must be 'full', 'same' or 'valid', not '{mode}'")
     whole = n - m + 1
     sums = np.zeros(before + whole + behind, dtype)
-    long = a.astype(dtype)
+    long = np.asarray(a, dtype)
     for i in range(before):
         for j in range(before - i, m):
             sums[i] += long[i - before + j] * dtype.type(v[j])
     for start in range(0, whole, _BLOCK):
         stop = min(start + _BLOCK, whole)
         part = sums[before + start : before + stop]
-        for j in range(m):
+        for j in range(0, m - 3, 4):
+            f0, f1, f2, f3 = dtype.type(v[j]), dtype.type(v[j + 1]), dtype.type(v[j + 2]), dtype.type(v[j + 3])
+            x0, x1 = long[start + j : stop + j], long[start + j + 1 : stop + j + 1]
+            x2, x3 = long[start + j + 2 : stop + j + 2], long[start + j + 3 : stop + j + 3]
+            for i in range(stop - start):
+                part[i] += x0[i] * f0 + x1[i] * f1 + x2[i] * f2 + x3[i] * f3
+        for j in range(m - m % 4, m):
             factor = dtype.type(v[j])
-            part += long[start + j : stop + j] * factor
+            x = long[start + j : stop + j]
+            for i in range(stop - start):
+                part[i] += x[i] * factor
     for i in range(behind):
         for j in range(m - 1 - i):
             sums[before + whole + i] += long[whole + i + j] * dtype.type(v[j])

@@ -9,9 +9,9 @@ from weft.language import Static, axis_of, highest, refuse, unrolled
 from .shapes import moveaxis
 
 # Rows up to this length are sorted by insertion.
-_SHORT = 24
+_SHORT = 12
 # Rows from this length on are sorted digit by digit.
-_LONG = 384
+_LONG = 256
 # Digits have so many bits.
 _DIGIT = 8
 # Where one element of so many is looked for, the others are not sorted.
@@ -67,19 +67,27 @@ def _sort_rows(rows, stable: Static):
 def _sort_row(row, stable: Static):
     """Sorts a row in place."""
     n = len(row)
-    if row.dtype.kind == "b" or row.dtype.itemsize == 1:
-        if n > _SHORT:
-            _count_sort(row)
-        else:
-            _insert_sort(row, 0, n)
-    elif row.dtype.kind not in ("i", "u", "f") or (row.dtype.kind == "f" and stable):
+    if n <= _SHORT:
+        _insert_sort(row, 0, n)
+    elif row.dtype.kind == "b" or row.dtype.itemsize == 1:
+        _count_sort(row)
+    elif row.dtype.kind not in ("i", "u", "f"):
         _merge_sort(row)
     elif n < _LONG:
+        keys = np.empty(n, _key(row[0]).dtype)
+        for i in range(n):
+            keys[i] = _key(row[i] + row.dtype.type(0))
+        ranks = _ranks(keys)
+        values = row.copy()
+        for i in range(n):
+            row[ranks[i]] = values[i]
+    elif row.dtype.kind == "f" and stable:
         _merge_sort(row)
     else:
         keys = np.empty((2, n), _key(row[0]).dtype)
+        first = keys[0]
         for i in range(n):
-            keys[0, i] = _key(row[i])
+            first[i] = _key(row[i])
         found = keys[_radix_sort(keys)]
         for i in range(n):
             row[i] = _from_key(found[i], row.dtype)
@@ -121,6 +129,23 @@ def _from_key(key, dtype: Static):
             return from_bits(key ^ ((key >> 63) & highest(np.int64)))
         return dtype.type(from_bits(key ^ ((key >> 31) & highest(np.int32))))
     return dtype.type(key)
+
+
+def _ranks(keys):
+    """The place of each of a few integers in sorted order: how many others come before it. All are compared with all, many at once."""
+    n = len(keys)
+    ranks = np.zeros(n, keys.dtype if keys.dtype.itemsize > 1 else np.uint16)
+    for i in range(n):
+        key = keys[i]
+        others = keys[i + 1 :]
+        places = ranks[i + 1 :]
+        before = ranks.dtype.type(0)
+        for j in range(n - i - 1):
+            smaller = others[j] < key
+            before += ranks.dtype.type(smaller)
+            places[j] += ranks.dtype.type(not smaller)
+        ranks[i] += before
+    return ranks
 
 
 def _insert_sort(row, start, stop):
@@ -185,35 +210,39 @@ def _count_sort(row):
         at += count
 
 
-def _digit(x, shift, flip):
-    """The digit of an integer that starts at a bit, with some bits of it the other way round."""
-    return (np.int64(x >> shift) & (2**_DIGIT - 1)) ^ flip
-
-
-def _flip(keys, place):
-    """Of the highest digit the sign counts the other way round."""
-    if keys.dtype.kind == "i":
-        return 2 ** (_DIGIT - 1) if place == len(range(_DIGIT, 8 * keys.dtype.itemsize, _DIGIT)) else 0
-    return 0
+def _digit(x, shift):
+    """The digit of an integer that starts at a bit."""
+    return np.int64(x >> shift) & (2**_DIGIT - 1)
 
 
 def _digit_counts(keys):
     """How often each digit is there in each place."""
     counts = np.zeros((8 * keys.dtype.itemsize // _DIGIT, 2**_DIGIT), np.int64)
+    rows = ()
+    for place in unrolled(range(8 * keys.dtype.itemsize // _DIGIT)):
+        rows = rows + (counts[place],)
     for i in range(len(keys)):
         x = keys[i]
         for place in unrolled(range(8 * keys.dtype.itemsize // _DIGIT)):
-            counts[place, _digit(x, _DIGIT * place, _flip(keys, place))] += 1
+            rows[place][_digit(x, _DIGIT * place)] += 1
     return counts
 
 
-def _starts(counts):
-    """Where the elements with each digit start, in place of how many there are."""
+def _starts(counts, first):
+    """Where the elements with each digit start, in place of how many there are. With the digit `first` the order of digits begins."""
     total = np.int64(0)
-    for digit in range(len(counts)):
+    for i in range(len(counts)):
+        digit = i ^ first
         count = counts[digit]
         counts[digit] = total
         total += count
+
+
+def _first_digit(keys, place):
+    """With which digit the order begins: in the highest place of signed integers with that of the smallest."""
+    if keys.dtype.kind == "i":
+        return 2 ** (_DIGIT - 1) if (place + 1) * _DIGIT == 8 * keys.dtype.itemsize else 0
+    return 0
 
 
 def _radix_sort(keys):
@@ -223,14 +252,13 @@ def _radix_sort(keys):
     for place in range(len(counts)):
         starts = counts[place]
         shift = _DIGIT * place
-        flip = _flip(keys, place)
         source = keys[at]
-        if starts[_digit(source[0], shift, flip)] != len(source):
-            _starts(starts)
+        if starts[_digit(source[0], shift)] != len(source):
+            _starts(starts, _first_digit(keys, place))
             target = keys[1 - at]
             for i in range(len(source)):
                 x = source[i]
-                digit = _digit(x, shift, flip)
+                digit = _digit(x, shift)
                 to = starts[digit]
                 target[to] = x
                 starts[digit] = to + 1
@@ -268,17 +296,27 @@ def argsort(a, axis: Static = -1, kind: Static = None, order: Static = None, *, 
 def _argsort_row(row, indices):
     """Writes down the indices that sort a row."""
     n = len(row)
-    if row.dtype.kind not in ("b", "i", "u", "f") or n < _LONG:
+    if row.dtype.kind not in ("b", "i", "u", "f") or n <= _SHORT:
         for i in range(n):
             indices[i] = i
         _merge_argsort(row, indices)
+    elif n < _LONG:
+        few = np.empty(n, _key(row[0]).dtype)
+        for i in range(n):
+            # Both zeros have one key.
+            few[i] = _key(row[i] + row.dtype.type(0))
+        ranks = _ranks(few)
+        for i in range(n):
+            indices[ranks[i]] = i
     else:
         keys = np.empty((2, n), _key(row[0]).dtype)
         both = np.empty((2, n), np.int64)
+        first = keys[0]
+        order = both[0]
         for i in range(n):
             # Both zeros have one key.
-            keys[0, i] = _key(row[i] + row.dtype.type(0))
-            both[0, i] = i
+            first[i] = _key(row[i] + row.dtype.type(0))
+            order[i] = i
         indices[:] = both[_radix_argsort(keys, both)]
 
 
@@ -338,16 +376,15 @@ def _radix_argsort(keys, indices):
     for place in range(len(counts)):
         starts = counts[place]
         shift = _DIGIT * place
-        flip = _flip(keys, place)
         source = keys[at]
-        if starts[_digit(source[0], shift, flip)] != len(source):
-            _starts(starts)
+        if starts[_digit(source[0], shift)] != len(source):
+            _starts(starts, _first_digit(keys, place))
             sources = indices[at]
             target = keys[1 - at]
             targets = indices[1 - at]
             for i in range(len(source)):
                 x = source[i]
-                digit = _digit(x, shift, flip)
+                digit = _digit(x, shift)
                 to = starts[digit]
                 target[to] = x
                 targets[to] = sources[i]

@@ -192,6 +192,7 @@ impl Lower<'_> {
                     step,
                     parallel: true,
                 } if !self.needs_order(s) => self.prange_loop(s, [&start, &stop, &step]),
+                Iter::Range { start, stop, step, .. } if self.only_sums(s) => self.prange_loop(s, [&start, &stop, &step]),
                 Iter::Range { start, stop, step, .. } => self.range_loop(s, [&start, &stop, &step], frame),
                 Iter::Points(points) => self.points_loop(s, &points, break_to),
                 other => {

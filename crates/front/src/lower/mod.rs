@@ -28,6 +28,7 @@ mod recursion;
 pub mod reduce;
 mod result;
 mod stmt;
+mod sums;
 mod tuples;
 mod vars;
 

@@ -49,6 +49,11 @@ impl Lower<'_> {
         })
     }
 
+    /// Does the loop only accumulate into the variable?
+    pub fn accumulates(&self, s: &StmtFor, name: &str) -> bool {
+        self.find_reductions(s).contains_key(name)
+    }
+
     /// Variables that the loop only accumulates into, with how.
     fn find_reductions(&self, s: &StmtFor) -> BTreeMap<String, How> {
         let means = |function: &Expr| self.path_of(function);
@@ -66,7 +71,7 @@ impl Lower<'_> {
     }
 
     /// The path of a function or module that the compiler knows, by what the expression means here: `builtins.max`, `numpy.maximum`.
-    fn path_of(&self, expr: &Expr) -> Option<String> {
+    pub fn path_of(&self, expr: &Expr) -> Option<String> {
         match expr {
             Expr::Name(name) if !self.is_local(&name.id) => match self.function.env.lookup(&name.id)? {
                 Object::Known(path) | Object::Module(path) => Some(builtins::canonical(&path)),
@@ -161,7 +166,11 @@ impl Lower<'_> {
             vars: vec![var],
             extents: vec![of.count],
             reductions,
-            spread: if lanes { Spread::Gangs } else { Spread::Threads },
+            spread: match (lanes, self.options.parallel) {
+                (true, true) => Spread::Gangs,
+                (true, false) => Spread::Lanes,
+                (false, _) => Spread::Threads,
+            },
             body,
         });
         Ok(())
