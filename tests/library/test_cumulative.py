@@ -30,7 +30,12 @@ def test_along_axes(name: str, shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("name", ["cumsum", "cumprod"])
 def test_dtype_and_out(name: str) -> None:
     a = array((3, 4), np.int16)
-    for text in (f"np.{name}(a, 1, dtype=np.int8)", f"np.{name}(a, 0, np.float32)", f"np.{name}(a, dtype=np.complex64)", f"np.{name}(a, dtype=np.bool_)"):
+    for text in (
+        f"np.{name}(a, 1, dtype=np.int8)",
+        f"np.{name}(a, 0, np.float32)",
+        f"np.{name}(a, dtype=np.complex64)",
+        f"np.{name}(a, dtype=np.bool_)",
+    ):
         check(text, a=a)
     check(f"np.{name}(a, 1, out=out)\nreturn 0", a=a, out=np.zeros((3, 4), np.int64))
     check(f"np.{name}(a, 0, np.float32, out)\nreturn 0", a=a, out=np.zeros((3, 4), np.float32))
@@ -52,9 +57,22 @@ def test_differences(n: int) -> None:
 @pytest.mark.parametrize("dtype", KINDS)
 def test_differences_with_more(dtype: type) -> None:
     a, b = array((3, 4), dtype), array((3, 2), dtype, 1)
-    for text in ("np.diff(a, append=b)", "np.diff(a, prepend=b, append=1)", "np.diff(a, prepend=0.5, axis=0)", "np.diff(a, 2, append=a)", "np.diff(a, axis=0, append=b)"):
+    for text in (
+        "np.diff(a, append=b)",
+        "np.diff(a, prepend=b, append=1)",
+        "np.diff(a, prepend=0.5, axis=0)",
+        "np.diff(a, 2, append=a)",
+        "np.diff(a, axis=0, append=b)",
+    ):
         check(text, a=a, b=b)
-    for text in ("np.ediff1d(a)", "np.ediff1d(a, to_end=1)", "np.ediff1d(a, to_begin=b, to_end=b)", "np.ediff1d(a, 1.5)", "np.ediff1d(a[0, :0], to_begin=a)", "np.ediff1d(a[0, :1])"):
+    for text in (
+        "np.ediff1d(a)",
+        "np.ediff1d(a, to_end=1)",
+        "np.ediff1d(a, to_begin=b, to_end=b)",
+        "np.ediff1d(a, 1.5)",
+        "np.ediff1d(a[0, :0], to_begin=a)",
+        "np.ediff1d(a[0, :1])",
+    ):
         check(text, a=a, b=b)
 
 
@@ -68,7 +86,14 @@ def test_differences_of_numbers() -> None:
 def test_slopes(dtype: type) -> None:
     x = np.array([1.0, 2, 4, 7, 8.5])
     a = array((3, 4, 5), dtype, nan=True)
-    for text in ("np.gradient(a[0, 0])", "np.gradient(a)", "np.gradient(a, 2)", "np.gradient(a, 1, 2, x)", "np.gradient(a, x, axis=-1, edge_order=2)", "np.gradient(a, 0.5, axis=(0, 1), edge_order=2)"):
+    for text in (
+        "np.gradient(a[0, 0])",
+        "np.gradient(a)",
+        "np.gradient(a, 2)",
+        "np.gradient(a, 1, 2, x)",
+        "np.gradient(a, x, axis=-1, edge_order=2)",
+        "np.gradient(a, 0.5, axis=(0, 1), edge_order=2)",
+    ):
         check(text, a=a, x=x)
 
 
@@ -80,7 +105,18 @@ def test_slopes_at_places() -> None:
         check("np.gradient(b, 2.0, axis=0)", b=b)
 
 
-@pytest.mark.parametrize("text", ["np.gradient(a, 1, 2, 3)", "np.gradient(a, edge_order=3)", "np.gradient(a[:1])", "np.gradient(a[:2], edge_order=2)", "np.gradient(a, axis=2)", "np.gradient(a, x)", "np.gradient(a > 0)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.gradient(a, 1, 2, 3)",
+        "np.gradient(a, edge_order=3)",
+        "np.gradient(a[:1])",
+        "np.gradient(a[:2], edge_order=2)",
+        "np.gradient(a, axis=2)",
+        "np.gradient(a, x)",
+        "np.gradient(a > 0)",
+    ],
+)
 def test_slopes_refused(text: str) -> None:
     check(text, a=array((4, 5), np.float64), x=np.arange(4.0))
 
@@ -88,7 +124,15 @@ def test_slopes_refused(text: str) -> None:
 @pytest.mark.parametrize("dtype", KINDS)
 def test_areas(dtype: type) -> None:
     a, x = array((3, 4, 5), dtype), np.array([1.0, 2, 4, 7, 8.5])
-    for text in ("np.trapezoid(a)", "np.trapezoid(a, axis=0, dx=2)", "np.trapezoid(a[0, 0])", "np.trapezoid(a, x)", "np.trapezoid(a, a * 2, axis=1)", "np.trapezoid(a[0, 0], x, 3)", "np.trapezoid(a, x, axis=3)"):
+    for text in (
+        "np.trapezoid(a)",
+        "np.trapezoid(a, axis=0, dx=2)",
+        "np.trapezoid(a[0, 0])",
+        "np.trapezoid(a, x)",
+        "np.trapezoid(a, a * 2, axis=1)",
+        "np.trapezoid(a[0, 0], x, 3)",
+        "np.trapezoid(a, x, axis=3)",
+    ):
         check(text, exact=False, a=a, x=x)
 
 
@@ -110,7 +154,13 @@ X = np.concatenate([array((19,), np.float64, 4, nan=True), [-20.0, 0.0, 6.0]])
 @pytest.mark.parametrize("dtype", KINDS)
 def test_lines_between_points(dtype: type) -> None:
     xp, fp = np.linspace(-3, 6, 7), array((7,), dtype, 1, nan=True)
-    for text in ("np.interp(x, xp, fp)", "np.interp(x, xp, fp, left=-1, right=2.5)", "np.interp(x, xp, fp, period=4.1)", "np.interp(x, xp[:1], fp[:1])", "np.interp(x.reshape(2, 11), xp, fp)"):
+    for text in (
+        "np.interp(x, xp, fp)",
+        "np.interp(x, xp, fp, left=-1, right=2.5)",
+        "np.interp(x, xp, fp, period=4.1)",
+        "np.interp(x, xp[:1], fp[:1])",
+        "np.interp(x.reshape(2, 11), xp, fp)",
+    ):
         check(text, x=X, xp=xp, fp=fp)
     for x in (2.5, 3, -9, np.float32(1.5), np.array(0.25)):
         check("np.interp(x, xp, fp)", x=x, xp=xp, fp=fp)
@@ -125,6 +175,15 @@ def test_lines_between_odd_points() -> None:
     check("np.interp(x, xp, fp)", x=np.linspace(-1, 6, 300)[::-1], xp=np.arange(6.0), fp=np.arange(6) ** 2)
 
 
-@pytest.mark.parametrize("text", ["np.interp(x, xp, fp)", "np.interp(x, xp[:0], xp[:0])", "np.interp(x, xp, xp, period=0)", "np.interp(x * 1j, xp, xp)", "np.interp(x, m, m)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.interp(x, xp, fp)",
+        "np.interp(x, xp[:0], xp[:0])",
+        "np.interp(x, xp, xp, period=0)",
+        "np.interp(x * 1j, xp, xp)",
+        "np.interp(x, m, m)",
+    ],
+)
 def test_lines_refused(text: str) -> None:
     check(text, x=X, xp=np.arange(6.0), fp=np.arange(5.0), m=np.zeros((2, 2)))

@@ -56,7 +56,16 @@ def test_dtypes(name: str) -> None:
     check(f"np.{name}(a, 1, out=out)\nreturn 0", exact=False, a=with_nans(np.float64), out=np.zeros((3, 4)))
 
 
-@pytest.mark.parametrize("text", ["np.nanvar(a, ddof=1)", "np.nanvar(a, 1, ddof=4)", "np.nanstd(a, 1, ddof=2)", "np.nanstd(a, correction=1)", "np.nanvar(a, 0, ddof=0.5)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.nanvar(a, ddof=1)",
+        "np.nanvar(a, 1, ddof=4)",
+        "np.nanstd(a, 1, ddof=2)",
+        "np.nanstd(a, correction=1)",
+        "np.nanvar(a, 0, ddof=0.5)",
+    ],
+)
 @pytest.mark.parametrize("dtype", KINDS)
 def test_degrees_of_freedom(dtype: type, text: str) -> None:
     check(text, exact=False, a=np.where(np.isinf(with_nans(dtype)), 1, with_nans(dtype)).astype(dtype))
@@ -66,7 +75,14 @@ def test_degrees_of_freedom(dtype: type, text: str) -> None:
 @pytest.mark.parametrize("dtype", REAL_KINDS)
 def test_positions(dtype: type, name: str) -> None:
     a = array((3, 4, 5), dtype, nan=True)
-    for text in (f"np.{name}(a)", f"np.{name}(a, 1)", f"np.{name}(a, -1, keepdims=True)", f"np.{name}(a, keepdims=True)", f"np.{name}(a[0, 0], 0)", f"np.{name}(a, 3)"):
+    for text in (
+        f"np.{name}(a)",
+        f"np.{name}(a, 1)",
+        f"np.{name}(a, -1, keepdims=True)",
+        f"np.{name}(a, keepdims=True)",
+        f"np.{name}(a[0, 0], 0)",
+        f"np.{name}(a, 3)",
+    ):
         check(text, a=a)
     check(f"np.{name}(a)", a=with_nans(dtype)[0, 3])
     check(f"np.{name}(a, 1)", a=with_nans(dtype))
@@ -84,13 +100,26 @@ def test_up_to_each(dtype: type, name: str) -> None:
 @pytest.mark.parametrize("dtype", REAL_KINDS)
 def test_quantiles(dtype: type) -> None:
     q = np.array([0.1, 0.6])
-    texts = ["np.nanpercentile(a, 30, 1)", "np.nanquantile(a, q)", "np.nanquantile(a, q, 0, keepdims=True)", "np.nanquantile(a, 0.3, (0, 1), method='nearest')"]
+    texts = [
+        "np.nanpercentile(a, 30, 1)",
+        "np.nanquantile(a, q)",
+        "np.nanquantile(a, q, 0, keepdims=True)",
+        "np.nanquantile(a, 0.3, (0, 1), method='nearest')",
+    ]
     for text in texts:
         check(text, a=with_nans(dtype), q=q)
     check("np.nanpercentile(a, 30)", a=with_nans(dtype)[0, 3])
     check("np.nanpercentile(a, 30, method='hazen')", a=array((3000,), dtype, nan=True))
 
 
-@pytest.mark.parametrize("text", ["np.nanquantile(a, 1.5)", "np.nanquantile(a, 0.5, method='none')", "np.nanquantile(a * 1j, 0.5)", "np.nanquantile(a, np.zeros((2, 2, 2)))"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.nanquantile(a, 1.5)",
+        "np.nanquantile(a, 0.5, method='none')",
+        "np.nanquantile(a * 1j, 0.5)",
+        "np.nanquantile(a, np.zeros((2, 2, 2)))",
+    ],
+)
 def test_quantiles_refused(text: str) -> None:
     check(text, a=array((5,), np.float64))

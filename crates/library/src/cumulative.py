@@ -143,7 +143,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
     found[: len(before)] = before
     if row.dtype == np.bool_:
         refuse("numpy boolean subtract is not supported")
-    found[len(before) : len(before) + n] = row[1:] - row[: n]
+    found[len(before) : len(before) + n] = row[1:] - row[:n]
     found[len(before) + n :] = behind
     return found
 
@@ -152,7 +152,12 @@ def _same_kind(x, dtype: Static):
     """A number or array as a row of a type of the same kind or a higher one."""
     row = np.asarray(x).ravel()
     kind, to = row.dtype.kind, dtype.kind
-    if (kind == "c" and to != "c") or (kind == "f" and to not in ("f", "c")) or (kind == "i" and to not in ("i", "f", "c")) or (kind == "u" and to == "b"):
+    if (
+        (kind == "c" and to != "c")
+        or (kind == "f" and to not in ("f", "c"))
+        or (kind == "i" and to not in ("i", "f", "c"))
+        or (kind == "u" and to == "b")
+    ):
         refuse("the dtype of what is put before or behind must be of the array's kind or a lower one")
     return row.astype(dtype)
 

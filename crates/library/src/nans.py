@@ -310,7 +310,9 @@ def nanmedian(a, axis: Static = None, out=None, overwrite_input=False, keepdims:
     return _into(_kept(found, axes, a.ndim, keepdims), out)
 
 
-def nanpercentile(a, q, axis: Static = None, out=None, overwrite_input=False, method: Static = "linear", keepdims: Static = False, *, weights=None):
+def nanpercentile(
+    a, q, axis: Static = None, out=None, overwrite_input=False, method: Static = "linear", keepdims: Static = False, *, weights=None
+):
     """What `q` percent of the elements that are not NaN are smaller than.
 
     >>> np.nanpercentile(np.array([10.0, np.nan, 4.0]), 50)
@@ -321,7 +323,9 @@ def nanpercentile(a, q, axis: Static = None, out=None, overwrite_input=False, me
     return nanquantile(a, q / 100, axis, out, overwrite_input, method, keepdims, weights=weights)
 
 
-def nanquantile(a, q, axis: Static = None, out=None, overwrite_input=False, method: Static = "linear", keepdims: Static = False, *, weights=None):
+def nanquantile(
+    a, q, axis: Static = None, out=None, overwrite_input=False, method: Static = "linear", keepdims: Static = False, *, weights=None
+):
     """What a part `q` of the elements that are not NaN are smaller than; NaN where all are.
 
     >>> np.nanquantile(np.array([10.0, np.nan, 4.0]), 0.5)

@@ -5,12 +5,12 @@ Of the whole array or along one axis, with nothing else asked, the compiler has 
 
 import numpy as np
 
-from weft.language import Static, axes_of, axis_of, float_type, highest, lowest, refuse, unrolled
+from weft.language import Static, axes_of, axis_of, float_type, highest, lies_along, lowest, refuse, unrolled
 
 from .shapes import expand_dims, moveaxis
 
 # How many elements are looked at together.
-BLOCK = 4096
+BLOCK = 512
 # Rows shorter than this are not worth a statement of their own.
 WIDE = 16
 
@@ -169,7 +169,7 @@ def _positions(a, axis: Static, keepdims: Static, least: Static):
     found = np.zeros(slices.shape[1:], np.int64)
     if len(slices) == 0 and found.size > 0:
         raise ValueError("attempt to get argmin or argmax of an empty sequence")
-    if axis != a.ndim - 1 and found.size >= WIDE:
+    if not lies_along(a, axis) and found.size >= WIDE:
         # Slice by slice: elements that are neighbours in memory belong to different results.
         best = slices[0].copy()
         for i in range(1, len(slices)):

@@ -9,7 +9,16 @@ from .searching import searchsorted
 from .sorting import argsort, sort
 
 
-def unique(ar, return_index: Static = False, return_inverse: Static = False, return_counts: Static = False, axis: Static = None, *, equal_nan: Static = True, sorted: Static = True):
+def unique(
+    ar,
+    return_index: Static = False,
+    return_inverse: Static = False,
+    return_counts: Static = False,
+    axis: Static = None,
+    *,
+    equal_nan: Static = True,
+    sorted: Static = True,
+):
     """The different elements in sorted order; on demand also where each is first, which of them each element is, and how often each is
     there. All NaN are one unless `equal_nan=False`.
 

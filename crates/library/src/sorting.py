@@ -74,10 +74,11 @@ def _sort_row(row, stable: Static):
     elif row.dtype.kind not in ("i", "u", "f"):
         _merge_sort(row)
     elif n < _LONG:
-        keys = np.empty(n, _key(row[0]).dtype)
+        few = np.empty(n, _key(row[0]).dtype)
         for i in range(n):
-            keys[i] = _key(row[i] + row.dtype.type(0))
-        ranks = _ranks(keys)
+            # Both zeros have one key.
+            few[i] = _key(row[i] + row.dtype.type(0))
+        ranks = _ranks(few)
         values = row.copy()
         for i in range(n):
             row[ranks[i]] = values[i]
@@ -525,34 +526,52 @@ def _argpartition_row(row, indices, kth):
 def _select(row, k):
     """The key of the element that is number k in sorted order, how many keys are smaller, and how many are equal.
 
-    Keys are told apart by 16 bits at a time, from the top; the elements that have the same ones go to the next turn.
+    Keys are told apart by 16 bits at a time, from the top; the elements that have the same ones go to the next turn, until few are left.
     """
     n = len(row)
     keys = np.empty(n, _key(row[0]).dtype)
+    top = 2**15 if keys.dtype.kind == "i" else 0
+    shift = max(8 * keys.dtype.itemsize - 16, 0)
+    counts = np.zeros(2**16, np.int64)
     for i in range(n):
-        keys[i] = _key(row[i])
-    width = 8 * keys.dtype.itemsize
-    flipped = 1 if keys.dtype.kind == "i" else 0
+        key = _key(row[i])
+        keys[i] = key
+        counts[_part(key, shift) ^ top] += 1
     smaller = 0
-    places = (width + 15) // 16
-    for place in unrolled(range(8 * _key(row[0]).dtype.itemsize // 16 + 8 * _key(row[0]).dtype.itemsize % 16 // 8)):
-        shift = 16 * (places - 1 - place)
-        top = 2**15 if flipped == 1 and place == 0 else 0
-        counts = np.zeros(2**16, np.int64)
-        for i in range(n):
-            counts[_part(keys[i], shift, top)] += 1
+    while True:
         part = 0
         while smaller + counts[part] <= k:
             smaller += counts[part]
             part += 1
+        part = part ^ top
+        top = 0
         left = 0
         for i in range(n):
             key = keys[i]
             keys[left] = key
-            left += 1 if _part(key, shift, top) == part else 0
+            left += 1 if _part(key, shift) == part else 0
         n = left
-    return keys[0], smaller, n
+        if shift == 0 or n < _LONG:
+            break
+        shift -= 16
+        for i in range(2**16):
+            counts[i] = 0
+        for i in range(n):
+            counts[_part(keys[i], shift)] += 1
+    if shift == 0:
+        return keys[0], smaller, n
+    few = keys[:n]
+    ranks = _ranks(few)
+    pivot = few[0]
+    for i in range(n):
+        if ranks[i] == k - smaller:
+            pivot = few[i]
+    equal = 0
+    for i in range(n):
+        smaller += 1 if few[i] < pivot else 0
+        equal += 1 if few[i] == pivot else 0
+    return pivot, smaller, equal
 
 
-def _part(key, shift, top):
-    return (np.int64(key >> shift) & 0xFFFF) ^ top
+def _part(key, shift):
+    return np.int64(key >> shift) & 0xFFFF

@@ -200,10 +200,21 @@ def _middle(x, y, dtype: Static):
 
 
 _DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
-_CONTINUOUS = ("linear", "averaged_inverted_cdf", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased", "normal_unbiased", "midpoint")
+_CONTINUOUS = (
+    "linear",
+    "averaged_inverted_cdf",
+    "interpolated_inverted_cdf",
+    "hazen",
+    "weibull",
+    "median_unbiased",
+    "normal_unbiased",
+    "midpoint",
+)
 
 
-def percentile(a, q, axis: Static = None, out=None, overwrite_input=False, method: Static = "linear", keepdims: Static = False, *, weights=None):
+def percentile(
+    a, q, axis: Static = None, out=None, overwrite_input=False, method: Static = "linear", keepdims: Static = False, *, weights=None
+):
     """What `q` percent of the elements are smaller than; between two elements what the method says.
 
     >>> np.percentile(np.array([10.0, 7.0, 4.0]), 25)
@@ -214,7 +225,9 @@ def percentile(a, q, axis: Static = None, out=None, overwrite_input=False, metho
     return quantile(a, q / 100, axis, out, overwrite_input, method, keepdims, weights=weights)
 
 
-def quantile(a, q, axis: Static = None, out=None, overwrite_input=False, method: Static = "linear", keepdims: Static = False, *, weights=None):
+def quantile(
+    a, q, axis: Static = None, out=None, overwrite_input=False, method: Static = "linear", keepdims: Static = False, *, weights=None
+):
     """What a part `q` of the elements, 0.5 for half of them, are smaller than; between two elements what the method says.
 
     >>> np.quantile(np.array([10.0, 7.0, 4.0]), 0.25)

@@ -24,6 +24,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "float_type" => Entry::of(|l, c| of_dtype(l, c, |s| crate::types::to_float(Num::strong(s)).scalar)),
         "lowest" => Entry::of(|l, c| end(l, c, false)),
         "highest" => Entry::of(|l, c| end(l, c, true)),
+        "lies_along" => Entry::of(lies_along),
         "stretched" => Entry::of(stretched),
         "is_constant" => Entry::of(|_, c| {
             let [x] = c.exactly()?;
@@ -114,6 +115,17 @@ fn front(l: &Lower<'_>, axis: &Val, rank: &Val, call: &Call) -> Res<i128> {
         Some(a) => Err(l.typing(call.span, format!("there is no axis {a} in a {rank}-d array"))),
         None => Err(l.typing(call.span, format!("an axis is an integer, not {}", axis.ty()))),
     }
+}
+
+/// `lies_along(a, axis)`: are neighbours along this axis neighbours in memory, as far as the array's type tells? Of one whose strides are known
+/// at run time only, those along the last axis count as such.
+fn lies_along(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [array, axis] = call.exactly()?;
+    let crate::types::Ty::View(ty) = array.ty() else {
+        return Err(l.typing(call.span, format!("an array is needed here, and this is {}", array.ty())));
+    };
+    let along = if ty.layout == weft_ir::Layout::F { 0 } else { i128::from(ty.rank) - 1 };
+    Ok(Val::Lit(Lit::bool(axis.const_int() == Some(along))))
 }
 
 /// `stretched(a, shape)`: a read-only view of an array in a larger shape, of which axes of length 1 and new ones have stride 0.

@@ -1,13 +1,14 @@
 //! Products of vectors and matrices: `np.dot`, `@`, `np.vecdot`. Their elements have the type of the products, as NumPy's: integers wrap.
 
 use ruff_python_ast::Operator;
-use weft_ir::{BinOp, CmpOp, ErrorKind, Index, Part, Scalar, Span, StmtKind, Value, ViewType};
+use weft_ir::{BinOp, CmpOp, ErrorKind, Index, Layout, Part, ReduceOp, Reduction, Scalar, Span, StmtKind, Value, ViewType};
 
 use super::reductions;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::lower::elementwise::point;
+use crate::lower::lazy::Leaf;
 use crate::stop::Res;
 use crate::types::{Num, Ty, promote};
 use crate::value::Val;
@@ -131,6 +132,11 @@ fn matrix_product(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
     let (out, out_ty) = super::arrays::fresh(l, elem, &extents, false, span)?;
     let sum = if elem.is_half() { Scalar::F32 } else { elem };
     let num = Num::strong(sum);
+    let rows_lie = matches!(a.ty.layout, Layout::C | Layout::Row) && matches!(b.ty.layout, Layout::C | Layout::Row);
+    if columns.is_empty() && rows_lie && sum == elem && elem != Scalar::Bool && l.in_host() && !l.in_lanes() {
+        rows_by_vector(l, [&a, &b], (out, out_ty), n, span)?;
+        return Ok(Val::View(out, out_ty));
+    }
     l.at_every_point(&extents, Vec::new(), &mut |l, vars| {
         let (row, column) = vars.split_at(rows.len());
         let local = l.b.func.new_local(sum.into(), "");
@@ -157,6 +163,38 @@ fn matrix_product(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
         Ok(())
     })?;
     Ok(Val::View(out, out_ty))
+}
+
+/// A matrix whose rows lie in memory element by element times a vector: row by row, the elements of a row as lanes.
+fn rows_by_vector(l: &mut Lower<'_>, [a, b]: [&Factor; 2], (out, ty): Leaf, n: &[Value], span: Span) -> Res<()> {
+    let num = Num::strong(ty.elem);
+    l.in_order(&a.shape[..1], &mut |l, row| {
+        let local = l.b.func.new_local(ty.elem.into(), "");
+        let zero = l.zero(ty.elem);
+        l.b.set(local, zero);
+        let sum = Reduction {
+            local,
+            op: ReduceOp::Add,
+        };
+        l.in_lanes_here(n, vec![sum], &mut |l, along| {
+            let x = l.load(a.view, a.ty, indices(&[row, along].concat()));
+            let y = l.load(b.view, b.ty, indices(along));
+            let (x, y) = l.unified(&x, &y, num, span)?;
+            let product = l.b.binary(BinOp::Mul, x, y);
+            let so_far = l.b.get(local);
+            let next = l.b.binary(BinOp::Add, so_far, product);
+            l.b.set(local, next);
+            Ok(())
+        })?;
+        let value = l.b.get(local);
+        l.b.push(StmtKind::Store {
+            view: out,
+            indices: indices(row),
+            value,
+            part: Part::Whole,
+        });
+        Ok(())
+    })
 }
 
 fn indices(vars: &[Value]) -> Vec<Index> {

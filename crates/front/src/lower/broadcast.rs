@@ -123,7 +123,8 @@ impl Lower<'_> {
             self.raise_if(misfit, ErrorKind::Value, "cannot broadcast an array to this shape")?;
         }
         let (view, ty) = self.stretch(view, ty, shape);
-        Ok((view, ViewType { writable: false, ..ty }))
+        let read_only = ViewType { writable: false, ..ty };
+        Ok((self.relax_view(view, ty, read_only), read_only))
     }
 
     /// A view stretched to a shape: axes of length 1 get stride 0.

@@ -21,6 +21,30 @@ impl Lower<'_> {
         reductions: Vec<Reduction>,
         body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>,
     ) -> Res<()> {
+        let spread = match self.options.parallel {
+            true => Spread::Gangs,
+            false => Spread::Lanes,
+        };
+        self.spread_over(spread, extents, reductions, body)
+    }
+
+    /// The same, on the calling thread.
+    pub fn in_lanes_here(
+        &mut self,
+        extents: &[Value],
+        reductions: Vec<Reduction>,
+        body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>,
+    ) -> Res<()> {
+        self.spread_over(Spread::Lanes, extents, reductions, body)
+    }
+
+    fn spread_over(
+        &mut self,
+        spread: Spread,
+        extents: &[Value],
+        reductions: Vec<Reduction>,
+        body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>,
+    ) -> Res<()> {
         if !self.in_host() || extents.is_empty() || self.in_lanes() {
             return self.in_order(extents, body);
         }
@@ -33,10 +57,7 @@ impl Lower<'_> {
             vars,
             extents: extents.to_vec(),
             reductions,
-            spread: match self.options.parallel {
-                true => Spread::Gangs,
-                false => Spread::Lanes,
-            },
+            spread,
             body: block,
         });
         Ok(())
