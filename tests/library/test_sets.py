@@ -28,21 +28,21 @@ def test_unique_of_every_dtype(dtype: type) -> None:
 @pytest.mark.parametrize("dtype", KINDS)
 def test_unique(dtype: type, keywords: str) -> None:
     for shape in ((12,), (0,)):
-        check(f"np.unique(a{keywords})", a=array(shape, dtype, nan=True))
-    check(f"np.unique(a{keywords})", a=array((3, 4), dtype, 1, nan=True))
+        check(f"return np.unique(a{keywords})", a=array(shape, dtype, nan=True))
+    check(f"return np.unique(a{keywords})", a=array((3, 4), dtype, 1, nan=True))
 
 
 def test_unique_of_layouts() -> None:
     for a in layouts(array((3, 4), np.int64)):
-        check("np.unique(a, return_inverse=True)", a=a)
+        check("return np.unique(a, return_inverse=True)", a=a)
     check("np.unique((3, 1, 3))")
     check("np.unique(a)", a=np.array(3.0))
-    check("np.unique(a, return_inverse=True)", a=np.full(5, np.nan))
+    check("return np.unique(a, return_inverse=True)", a=np.full(5, np.nan))
 
 
 PAIRS = (
     "np.intersect1d(a, b)",
-    "np.intersect1d(a, b, return_indices=True)",
+    "return np.intersect1d(a, b, return_indices=True)",
     "np.union1d(a, b)",
     "np.setxor1d(a, b)",
     "np.setdiff1d(a, b)",
@@ -70,7 +70,7 @@ def test_pairs_of_two_types(dtype: type, text: str) -> None:
     "text",
     [
         "np.intersect1d(a, b, True)",
-        "np.intersect1d(a, b, assume_unique=True, return_indices=True)",
+        "return np.intersect1d(a, b, assume_unique=True, return_indices=True)",
         "np.setxor1d(a, b, True)",
         "np.isin(a, b, True)",
         "np.setdiff1d(a, b, assume_unique=True)",

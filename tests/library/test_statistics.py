@@ -37,7 +37,7 @@ def test_averages(axis: str) -> None:
     a, w = array((3, 4, 5), np.float64), np.abs(array((3, 4, 5), np.float64, 1)) + 1
     for text in (
         "np.average(a, {})",
-        "np.average(a, {}, returned=True)",
+        "return np.average(a, {}, returned=True)",
         "np.average(a, {}, w)",
         "np.average(a, {}, w, True, keepdims=True)",
     ):
@@ -49,7 +49,7 @@ def test_averages_of_types(dtype: type) -> None:
     a = array((3, 5), dtype)
     for w in (np.array([1, 2, 3, 0, 4]), np.array([0.5, 2, 0, 1, 1], np.float32)):
         check("np.average(a, 1, w)", exact=False, a=a, w=w)
-        check("np.average(a, 1, w, returned=True)", exact=False, a=a, w=w)
+        check("return np.average(a, 1, w, returned=True)", exact=False, a=a, w=w)
         check("np.average(a[0], weights=w)", exact=False, a=a, w=w)
     check("np.average(a, 1, w)", a=a, w=np.zeros(5))
     check("np.average(a, 1, w)", a=a, w=np.ones(4))
@@ -248,3 +248,18 @@ def test_covariances(dtype: type) -> None:
         "np.cov(a[:, :1])",
     ):
         check(text, exact=False, a=a)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128, np.int64])
+def test_weighted_covariances(dtype: type) -> None:
+    a, f, w = array((3, 5), dtype), np.array([1, 2, 0, 3, 1]), np.array([0.5, 1.0, 2.0, 0.25, 1.0])
+    for text in (
+        "np.cov(a, fweights=f)",
+        "np.cov(a, aweights=w)",
+        "np.cov(a, fweights=f, aweights=w)",
+        "np.cov(a[0], fweights=f, ddof=0)",
+        "np.cov(a, aweights=w, ddof=2)",
+    ):
+        check(text, exact=False, a=a, f=f, w=w)
+    for text in ("np.cov(a, fweights=w)", "np.cov(a, aweights=-w)", "np.cov(a, fweights=f[1:])", "np.cov(a, fweights=f * 0)"):
+        check(text, exact=False, a=a, f=f, w=w)

@@ -21,6 +21,8 @@ pub struct Options {
     pub bounds: Bounds,
     /// The device computes in float64. Elsewhere weak floats are float32, and weak complex numbers complex64; Numba's are never weak.
     pub float64: bool,
+    /// Of a text of the library: a function in Numba's dialect calls it.
+    pub for_numba: bool,
 }
 
 /// Whose rules of numbers a function is compiled by.
@@ -95,6 +97,7 @@ impl Options {
             checked: false,
             bounds: Bounds::default(),
             float64: self.float64,
+            for_numba: self.for_numba || self.dialect == Dialect::Numba,
         }
     }
 

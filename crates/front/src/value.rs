@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use weft_ir::{Const, Kind, Scalar, Value, ViewType, eval};
 
+use crate::builtins::Does;
 use crate::lower::lazy::Lazy;
 use crate::lower::points::Points;
 use crate::types::{Num, Static, Ty};
@@ -34,8 +35,8 @@ pub enum Val {
     Member(Rc<EnumMember>),
     /// A class of exceptions, which can be raised: the host's number and its name.
     Exception(u32, String),
-    /// An attribute that is called: the receiver and the method's name.
-    Method(Box<Val>, String),
+    /// An attribute that is called: the receiver, the method's name and what it does.
+    Method(Box<Val>, String, Does),
     Iter(Box<Iter>),
     Ellipsis,
     /// A slice of constants: start, stop and step.
@@ -235,7 +236,7 @@ impl Val {
             Val::Enum(class) => Ty::Static(Static::Enum(class.key, class.name.clone())),
             Val::Member(member) => Ty::Static(Static::Member(member.key, member.path.clone())),
             Val::Exception(number, name) => Ty::Static(Static::Exception(*number, name.clone())),
-            Val::Method(_, name) => Ty::Static(Static::Passing(name.clone())),
+            Val::Method(_, name, _) => Ty::Static(Static::Passing(name.clone())),
             Val::Iter(_) => Ty::Static(Static::Passing("range".into())),
             Val::Ellipsis => Ty::Static(Static::Ellipsis),
             Val::Slice(bounds) => Ty::Static(Static::Slice(*bounds)),

@@ -171,17 +171,13 @@ def trapezoid(y, x=None, dx=1.0, axis: Static = -1):
     y = np.asarray(y)
     axis = axis_of(axis, y.ndim)
     rows = moveaxis(y, axis, -1)
-    means = rows[..., 1:] + rows[..., :-1]
     if x is None:
-        areas = dx * means / 2.0
-    else:
-        x = np.asarray(x)
-        if x.ndim == 1:
-            areas = (x[1:] - x[:-1]) * means / 2.0
-        else:
-            places = moveaxis(x, axis_of(axis, x.ndim), -1)
-            areas = (places[..., 1:] - places[..., :-1]) * means / 2.0
-    return np.sum(areas, -1)
+        return np.sum(dx * (rows[..., 1:] + rows[..., :-1]) / 2.0, -1)
+    x = np.asarray(x)
+    if x.ndim == 1:
+        return np.sum((x[1:] - x[:-1]) * (rows[..., 1:] + rows[..., :-1]) / 2.0, -1)
+    places = moveaxis(x, axis_of(axis, x.ndim), -1)
+    return np.sum((places[..., 1:] - places[..., :-1]) * (rows[..., 1:] + rows[..., :-1]) / 2.0, -1)
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):

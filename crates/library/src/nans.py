@@ -15,7 +15,7 @@ def _reducible(a, axes: Static):
     return _rows(a, axes)
 
 
-def _of(a, number):
+def _with(a, number):
     """The array with a number for NaN."""
     if a.dtype.kind == "f" or a.dtype.kind == "c":
         return np.where(a == a, a, a.dtype.type(number))
@@ -30,19 +30,17 @@ def nansum(a, axis: Static = None, dtype: Static = None, out=None, keepdims: Sta
     """
     a = np.asarray(a)
     axes = axes_of(axis, a.ndim)
-    numbers = _of(_reducible(a, axes), 0)
     if dtype is None:
-        return _into(_kept(_sum(numbers, axes, a.ndim), axes, a.ndim, keepdims), out)
-    return _into(_kept(_sum(numbers.astype(dtype), axes, a.ndim), axes, a.ndim, keepdims), out)
+        return _into(_kept(_sum(_reducible(a, axes), axes, a.ndim, a.dtype), axes, a.ndim, keepdims), out)
+    return _into(_kept(_sum(_reducible(a, axes), axes, a.ndim, dtype), axes, a.ndim, keepdims), out)
 
 
-def _sum(numbers, axes: Static, rank: Static):
-    """Along the axis that is to go."""
-    if len(axes) == rank:
-        return np.sum(numbers)
-    if len(axes) == 1:
-        return np.sum(numbers, axes[0])
-    return np.sum(numbers, -1)
+def _sum(a, axes: Static, rank: Static, dtype: Static):
+    """The sum along the axes that are to go, of elements converted to a type. All is one expression, so that no array is made in between."""
+    place = None if len(axes) == rank else (axes[0] if len(axes) == 1 else -1)
+    if a.dtype.kind == "f" or a.dtype.kind == "c":
+        return np.sum(np.where(a == a, a, a.dtype.type(0)).astype(dtype), place)
+    return np.sum(a.astype(dtype), place)
 
 
 def nanprod(a, axis: Static = None, dtype: Static = None, out=None, keepdims: Static = False):
@@ -53,18 +51,16 @@ def nanprod(a, axis: Static = None, dtype: Static = None, out=None, keepdims: St
     """
     a = np.asarray(a)
     axes = axes_of(axis, a.ndim)
-    numbers = _of(_reducible(a, axes), 1)
     if dtype is None:
-        return _into(_kept(_product(numbers, axes, a.ndim), axes, a.ndim, keepdims), out)
-    return _into(_kept(_product(numbers.astype(dtype), axes, a.ndim), axes, a.ndim, keepdims), out)
+        return _into(_kept(_product(_reducible(a, axes), axes, a.ndim, a.dtype), axes, a.ndim, keepdims), out)
+    return _into(_kept(_product(_reducible(a, axes), axes, a.ndim, dtype), axes, a.ndim, keepdims), out)
 
 
-def _product(numbers, axes: Static, rank: Static):
-    if len(axes) == rank:
-        return np.prod(numbers)
-    if len(axes) == 1:
-        return np.prod(numbers, axes[0])
-    return np.prod(numbers, -1)
+def _product(a, axes: Static, rank: Static, dtype: Static):
+    place = None if len(axes) == rank else (axes[0] if len(axes) == 1 else -1)
+    if a.dtype.kind == "f" or a.dtype.kind == "c":
+        return np.prod(np.where(a == a, a, a.dtype.type(1)).astype(dtype), place)
+    return np.prod(a.astype(dtype), place)
 
 
 def nanmin(a, axis: Static = None, out=None, keepdims: Static = False):
@@ -76,12 +72,12 @@ def nanmin(a, axis: Static = None, out=None, keepdims: Static = False):
     a = np.asarray(a)
     axes = axes_of(axis, a.ndim)
     rows = _reducible(a, axes)
-    if len(axes) == a.ndim:
-        least = np.min(_of_end(rows, True))
-        return _into(_kept(_unless_all_nan(least, rows), axes, a.ndim, keepdims), out)
-    place = axes[0] if len(axes) == 1 else -1
-    least = np.min(_of_end(rows, True), place)
-    return _into(_kept(_unless_nan(least, rows, axes, a.ndim), axes, a.ndim, keepdims), out)
+    place = None if len(axes) == a.ndim else (axes[0] if len(axes) == 1 else -1)
+    if a.dtype.kind == "f":
+        found = np.min(np.where(rows == rows, rows, rows.dtype.type(np.inf)), place)
+    else:
+        found = np.min(rows, place)
+    return _into(_kept(_unless_nan(found, rows, place), axes, a.ndim, keepdims), out)
 
 
 def nanmax(a, axis: Static = None, out=None, keepdims: Static = False):
@@ -93,32 +89,25 @@ def nanmax(a, axis: Static = None, out=None, keepdims: Static = False):
     a = np.asarray(a)
     axes = axes_of(axis, a.ndim)
     rows = _reducible(a, axes)
-    if len(axes) == a.ndim:
-        most = np.max(_of_end(rows, False))
-        return _into(_kept(_unless_all_nan(most, rows), axes, a.ndim, keepdims), out)
-    place = axes[0] if len(axes) == 1 else -1
-    most = np.max(_of_end(rows, False), place)
-    return _into(_kept(_unless_nan(most, rows, axes, a.ndim), axes, a.ndim, keepdims), out)
-
-
-def _of_end(a, high: Static):
-    """The array with the number behind all others, or before them, for NaN."""
+    place = None if len(axes) == a.ndim else (axes[0] if len(axes) == 1 else -1)
     if a.dtype.kind == "f":
-        return np.where(a == a, a, a.dtype.type(np.inf if high else -np.inf))
-    return a
+        found = np.max(np.where(rows == rows, rows, rows.dtype.type(-np.inf)), place)
+    else:
+        found = np.max(rows, place)
+    return _into(_kept(_unless_nan(found, rows, place), axes, a.ndim, keepdims), out)
 
 
-def _unless_all_nan(x, row):
-    if row.dtype.kind == "f":
-        if np.isinf(x):
-            if np.all(row != row):
-                return x.dtype.type(np.nan)
-    return x
-
-
-def _unless_nan(found, a, axes: Static, rank: Static):
-    if a.dtype.kind == "f":
-        return np.asarray(np.where(np.all(a != a, axes[0] if len(axes) == 1 else -1), found.dtype.type(np.nan), found))
+def _unless_nan(found, a, place: Static):
+    """What was found, or NaN where there is nothing else."""
+    if a.dtype.kind != "f":
+        return found
+    if place is None:
+        if np.isinf(found):
+            if np.all(a != a):
+                return found.dtype.type(np.nan)
+        return found
+    if np.any(np.isinf(found)):
+        return np.asarray(np.where(np.all(a != a, place), found.dtype.type(np.nan), found))
     return found
 
 
@@ -146,22 +135,27 @@ def _nanarg(a, axis: Static, out, keepdims: Static, least: Static):
         if axis is not None:
             axis = axis_of(axis, a.ndim)
         row = a.ravel()
-        numbers = np.asarray(_of_end(row, least))
-        at = np.argmin(numbers) if least else np.argmax(numbers)
-        if row.dtype.kind == "f":
-            if np.isinf(numbers[at]):
+        if row.dtype.kind != "f":
+            at = np.argmin(row) if least else np.argmax(row)
+        else:
+            if least:
+                at = np.argmin(np.where(row == row, row, row.dtype.type(np.inf)))
+            else:
+                at = np.argmax(np.where(row == row, row, row.dtype.type(-np.inf)))
+            if row[at] != row[at]:
                 if np.all(row != row):
                     raise ValueError("All-NaN slice encountered")
         return _into(_kept(at, axes_of(None, a.ndim), a.ndim, keepdims), out)
     axis = axis_of(axis, a.ndim)
-    numbers = np.asarray(_of_end(a, least))
     if a.dtype.kind == "f":
         if np.any(np.all(a != a, axis)):
             raise ValueError("All-NaN slice encountered")
-    if least:
-        found = np.argmin(numbers, axis)
+    if a.dtype.kind != "f":
+        found = np.argmin(a, axis) if least else np.argmax(a, axis)
+    elif least:
+        found = np.argmin(np.where(a == a, a, a.dtype.type(np.inf)), axis)
     else:
-        found = np.argmax(numbers, axis)
+        found = np.argmax(np.where(a == a, a, a.dtype.type(-np.inf)), axis)
     return _into(_kept(found, axes_of(axis, a.ndim), a.ndim, keepdims), out)
 
 
@@ -171,7 +165,7 @@ def nancumsum(a, axis: Static = None, dtype: Static = None, out=None):
     >>> np.nancumsum(np.array([1.0, np.nan, 2.0]))
     array([1., 1., 3.])
     """
-    return cumsum(np.asarray(_of(np.asarray(a), 0)), axis, dtype, out)
+    return cumsum(np.asarray(_with(np.asarray(a), 0)), axis, dtype, out)
 
 
 def nancumprod(a, axis: Static = None, dtype: Static = None, out=None):
@@ -180,7 +174,7 @@ def nancumprod(a, axis: Static = None, dtype: Static = None, out=None):
     >>> np.nancumprod(np.array([2.0, np.nan, 3.0]))
     array([2., 2., 6.])
     """
-    return cumprod(np.asarray(_of(np.asarray(a), 1)), axis, dtype, out)
+    return cumprod(np.asarray(_with(np.asarray(a), 1)), axis, dtype, out)
 
 
 def nanmean(a, axis: Static = None, dtype: Static = None, out=None, keepdims: Static = False):
@@ -198,13 +192,14 @@ def nanmean(a, axis: Static = None, dtype: Static = None, out=None, keepdims: St
         refuse("nanmean's 'dtype' is that of floats or complex numbers")
     axes = axes_of(axis, a.ndim)
     rows = _reducible(a, axes)
-    sums = _sum(_of(rows, 0).astype(kind), axes, a.ndim)
-    return _into(_kept(_over(sums, _sum(_known(rows), axes, a.ndim), kind), axes, a.ndim, keepdims), out)
+    sums = _sum(rows, axes, a.ndim, kind)
+    return _into(_kept(_over(sums, _count(rows, axes, a.ndim), kind), axes, a.ndim, keepdims), out)
 
 
-def _known(a):
-    """Which elements are not NaN."""
-    return a == a
+def _count(a, axes: Static, rank: Static):
+    """How many elements are not NaN."""
+    place = None if len(axes) == rank else (axes[0] if len(axes) == 1 else -1)
+    return np.sum(a == a, place)
 
 
 def _over(sums, counts, dtype: Static):
@@ -258,28 +253,30 @@ def _variance(a, axes: Static, ddof):
     dtype = float_type(a.dtype)
     wide = np.result_type(dtype, np.float32)
     rows = _reducible(a, axes)
-    counts = _sum(_known(rows), axes, a.ndim)
-    means = (_wide(_sum(_of(rows, 0).astype(wide), axes, a.ndim)) / counts).astype(wide)
-    if len(axes) == a.ndim:
-        distances = rows.astype(wide) - means
+    place = None if len(axes) == a.ndim else (axes[0] if len(axes) == 1 else rows.ndim - 1)
+    counts = _count(rows, axes, a.ndim)
+    means = (_wide(_sum(rows, axes, a.ndim, wide)) / counts).astype(wide)
+    if place is None:
+        centre = means
     else:
         index = ()
-        place = axes[0] if len(axes) == 1 else rows.ndim - 1
         for i in unrolled(range(rows.ndim)):
             if i == place:
                 index = index + (None,)
             else:
                 index = index + (slice(None),)
-        distances = rows.astype(wide) - np.asarray(means)[index]
+        centre = np.asarray(means)[index]
     if a.dtype.kind == "c":
-        squares = np.where(rows == rows, (distances * np.conj(distances)).real, means.dtype.type(0).real)
+        distances = np.asarray(rows.astype(wide) - centre)
+        squares = np.sum(np.where(rows == rows, (distances * np.conj(distances)).real, 0.0), place)
     else:
-        squares = np.where(rows == rows, distances * distances, means.dtype.type(0))
+        zero = wide.type(0)
+        squares = np.sum(np.where(rows == rows, (rows.astype(wide) - centre) * (rows.astype(wide) - centre), zero), place)
     if a.dtype.kind == "f" or a.dtype.kind == "c":
         free = np.where(counts - ddof <= 0, np.nan, counts - ddof)
     else:
         free = np.maximum(counts - ddof, 0)
-    return _over(_sum(squares, axes, a.ndim), free, dtype.type(0).real.dtype)
+    return _over(squares, free, dtype.type(0).real.dtype)
 
 
 def _cleaned(row):

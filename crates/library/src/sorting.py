@@ -405,23 +405,33 @@ def partition(a, kth, axis: Static = -1, kind: Static = "introselect", order: St
     if axis is None:
         return partition(a.ravel(), kth, 0, kind, order)
     axis = axis_of(axis, a.ndim)
-    result = a.copy()
-    _partition_in_place(result, kth, axis, kind, order)
+    _check_selection(kind, order)
+    _check_numbers(kth, a.shape[axis])
+    result = np.empty(a.shape, a.dtype)
+    _partition_rows(moveaxis(a, axis, -1), kth, moveaxis(result, axis, -1))
     return result
 
 
 def _partition_in_place(a, kth, axis: Static = -1, kind: Static = "introselect", order: Static = None):
     """The method `a.partition(kth)`."""
     _check_selection(kind, order)
-    rows = moveaxis(a, axis_of(axis, a.ndim), -1)
-    _check_numbers(kth, rows.shape[-1])
+    axis = axis_of(axis, a.ndim)
+    _check_numbers(kth, a.shape[axis])
+    _partition_rows(moveaxis(a.copy(), axis, -1), kth, moveaxis(a, axis, -1))
+
+
+def _partition_rows(rows, kth, results):
     if isinstance(kth, (tuple, np.ndarray)):
-        _sort_rows(rows, False)
+        results[...] = rows
+        _sort_rows(results, False)
     elif rows.ndim == 1:
-        _partition_row(rows, kth)
+        _partition_row(rows, kth, results)
+    elif rows.ndim == 2:
+        for i in prange(len(rows)):
+            _partition_row(rows[i], kth, results[i])
     else:
         for at in np.ndindex(rows.shape[:-1]):
-            _partition_row(rows[at], kth)
+            _partition_row(rows[at], kth, results[at])
 
 
 def _check_selection(kind: Static, order: Static):
@@ -451,29 +461,28 @@ def _check_number(k, n):
         raise ValueError("kth is out of bounds")
 
 
-def _partition_row(row, kth):
+def _partition_row(row, kth, result):
     n = len(row)
     if n == 0:
         return
-    k = kth + n if kth < 0 else kth
     if row.dtype.kind not in ("b", "i", "u", "f") or n < _MANY:
-        _sort_row(row, False)
+        result[:] = row
+        _sort_row(result, False)
         return
-    pivot, _, _ = _select(row, k)
+    pivot, _, _ = _select(row, kth + n if kth < 0 else kth)
     low = 0
     high = n - 1
-    source = row.copy()
     for i in range(n):
         # What stands between the ends is written anew.
-        x = source[i]
+        x = row[i]
         key = _key(x)
-        row[low] = x
+        result[low] = x
         low += 1 if key < pivot else 0
-        row[high] = x
+        result[high] = x
         high -= 1 if key > pivot else 0
     value = _from_key(pivot, row.dtype)
     for i in range(low, high + 1):
-        row[i] = value
+        result[i] = value
 
 
 def argpartition(a, kth, axis: Static = -1, kind: Static = "introselect", order: Static = None):

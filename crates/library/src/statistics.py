@@ -632,8 +632,9 @@ def cov(m, y=None, rowvar: Static = True, bias: Static = False, ddof=None, fweig
     """How variables vary together: a matrix, each row of `m` and `y` being a variable, or each column with `rowvar=False`; a number for
     a single row.
 
-    >>> np.cov(np.array([1.0, 2.0, 3.0]))
-    np.float64(1.0)
+    >>> np.cov(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 5.0]))
+    array([[1., 2.],
+           [2., 4.]])
     """
     m = np.asarray(m)
     if m.ndim > 2 or m.ndim == 0:
@@ -647,8 +648,6 @@ def cov(m, y=None, rowvar: Static = True, bias: Static = False, ddof=None, fweig
         kind = dtype
     if kind.kind != "f" and kind.kind != "c":
         refuse("a covariance is a float or a complex number")
-    if fweights is not None or aweights is not None:
-        refuse("cov with weights cannot be compiled")
     if m.ndim == 1:
         first = m[None].astype(kind)
     elif rowvar:
@@ -656,7 +655,7 @@ def cov(m, y=None, rowvar: Static = True, bias: Static = False, ddof=None, fweig
     else:
         first = m.T.astype(kind)
     if y is None:
-        centred = _centred(np.asarray(first))
+        variables = np.asarray(first)
     else:
         y = np.asarray(y)
         if y.ndim > 2 or y.ndim == 0:
@@ -672,30 +671,70 @@ def cov(m, y=None, rowvar: Static = True, bias: Static = False, ddof=None, fweig
         both = np.empty((first.shape[0] + second.shape[0], first.shape[1]), kind)
         both[: first.shape[0]] = first
         both[first.shape[0] :] = second
-        centred = _centred(both)
-    if ddof is None:
-        free = centred.shape[1] - (0 if bias else 1)
-    else:
+        variables = both
+    n = variables.shape[1]
+    less = 0 if bias else 1
+    if ddof is not None:
         if ddof != int(ddof):
             raise ValueError("ddof must be integer")
-        free = centred.shape[1] - ddof
-    scale = np.divide(1, np.float64(max(free, 0)))
+        less = int(ddof)
+    if fweights is None and aweights is None:
+        centred = _centred(variables)
+        other = centred
+        free = np.float64(n - less)
+    else:
+        counts = _sample_weights(fweights, n, True)
+        parts = _sample_weights(aweights, n, False)
+        both_weights = counts * parts
+        total = np.sum(both_weights)
+        if total == 0:
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        if less == 0:
+            free = total
+        elif aweights is None:
+            free = total - less
+        else:
+            free = total - less * np.sum(both_weights * parts) / total
+        centred = variables
+        other = np.empty(variables.shape, kind)
+        for i in range(len(variables)):
+            row = centred[i]
+            row -= np.sum(row * both_weights.astype(kind)) / kind.type(total)
+            other[i] = row * both_weights.astype(kind)
+    scale = np.divide(1, np.maximum(free, 0.0))
     if m.ndim == 1 and y is None:
         row = centred[0]
-        total = kind.type(0)
+        whole = kind.type(0)
         for i in range(len(row)):
-            total += row[i] * np.conj(row[i])
-        return total * kind.type(scale)
+            whole += row[i] * np.conj(other[0, i])
+        return whole * kind.type(scale)
     if y is None and len(centred) == 1:
         raise ValueError("cov of one variable in a 2-d array cannot be compiled: give it as a 1-d one")
-    n = len(centred)
-    products = np.empty((n, n), kind)
-    for i in range(n):
+    products = np.empty((len(centred), len(centred)), kind)
+    for i in range(len(centred)):
         for j in range(i + 1):
-            product = np.dot(centred[i], np.conj(centred[j])) * kind.type(scale)
+            product = np.dot(centred[i], np.conj(other[j])) * kind.type(scale)
             products[i, j] = product
             products[j, i] = np.conj(product)
     return products
+
+
+def _sample_weights(weights, n, whole: Static):
+    """How often each sample counts, or how much: once where nothing is said."""
+    if weights is None:
+        return np.full(n, 1.0)
+    given = np.asarray(weights)
+    if given.ndim != 1:
+        refuse("the weights of cov have one axis")
+    if len(given) != n:
+        raise ValueError("incompatible numbers of samples and weights")
+    each = given.astype(np.float64)
+    for x in each.flat:
+        if whole and x != np.rint(x):
+            raise ValueError("fweights must be integer")
+        if x < 0:
+            raise ValueError("weights cannot be negative")
+    return np.asarray(each)
 
 
 def _centred(rows):

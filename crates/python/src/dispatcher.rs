@@ -60,6 +60,7 @@ impl Dispatcher {
                 max_registers: bounds.2,
             },
             float64: true,
+            for_numba: false,
         };
         let core = Core::new(function, options, CompileOptions { checked, cache, lines }, signatures)?;
         Ok(Dispatcher { core })

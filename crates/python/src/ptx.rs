@@ -48,6 +48,7 @@ pub fn compile_ptx<'py>(
             max_registers: bounds.2,
         },
         float64: true,
+        for_numba: false,
     };
     let captured = Captured::new(function)?;
     captured.refuse_variadic(py, "a function compiled for others")?;

@@ -348,8 +348,11 @@ impl<'m> Fx<'_, 'm> {
         ));
         self.w.store(Ty::I32, failed, code);
         if slots > 0 {
-            self.w
-                .line(format_args!("call void {combine}({}, {})", partial.typed(Ty::PTR), own.typed(Ty::PTR)));
+            self.w.line(format_args!(
+                "call void {combine}({}, {})",
+                partial.typed(Ty::PTR),
+                own.typed(Ty::PTR)
+            ));
         }
         self.w.br(done);
         self.w.place(long);

@@ -26,19 +26,6 @@ pub fn find(name: &str) -> Option<Entry> {
         "linspace" => Entry::of(linspace),
         "array" => Entry::of(array),
         "asarray" | "ascontiguousarray" => Entry::of(as_array),
-        "copy" => Entry::of(|l, c| method(l, c, "copy")),
-        "sum" => Entry::of(|l, c| method(l, c, "sum")),
-        "prod" => Entry::of(|l, c| method(l, c, "prod")),
-        "mean" => Entry::of(|l, c| method(l, c, "mean")),
-        "min" | "amin" => Entry::of(|l, c| method(l, c, "min")),
-        "max" | "amax" => Entry::of(|l, c| method(l, c, "max")),
-        "any" => Entry::of(|l, c| method(l, c, "any")),
-        "all" => Entry::of(|l, c| method(l, c, "all")),
-        "var" => Entry::of(|l, c| method(l, c, "var")),
-        "std" => Entry::of(|l, c| method(l, c, "std")),
-        "argmin" => Entry::of(|l, c| method(l, c, "argmin")),
-        "argmax" => Entry::of(|l, c| method(l, c, "argmax")),
-        "ravel" => Entry::of(|l, c| method(l, c, "ravel")),
         "transpose" => Entry::of(transpose),
         "reshape" => Entry::of(reshape),
         "dot" => Entry::of(dot),
@@ -51,13 +38,8 @@ pub fn find(name: &str) -> Option<Entry> {
         "size" => Entry::of(|l, c| attribute(l, c, "size")),
         "shape" => Entry::of(|l, c| attribute(l, c, "shape")),
         "ndim" => Entry::of(|l, c| attribute(l, c, "ndim")),
-        _ => return None,
+        _ => return super::methods::shared(name),
     })
-}
-
-fn method(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
-    let (array, rest) = call.split_first("a")?;
-    super::methods::call(l, &array, name, &rest)
 }
 
 /// `transpose(a, axes)`: the axes are one tuple.
@@ -341,6 +323,13 @@ fn linspace(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         Ok(())
     })?;
     Ok(Val::View(view, ty))
+}
+
+/// An array of one element.
+pub fn array_of(l: &mut Lower<'_>, x: &Val, span: Span) -> Res<Val> {
+    let elem = x.num().map_or(Scalar::F64, |num| num.scalar);
+    let one = l.b.i64(1);
+    fill(l, elem, &[one], Some(x.clone()), span)
 }
 
 /// `array((1, 2, 3))`, `array(((1, 2), (3, 4)))`, or a copy of an array.

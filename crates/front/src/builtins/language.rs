@@ -26,6 +26,10 @@ pub fn find(name: &str) -> Option<Entry> {
         "highest" => Entry::of(|l, c| end(l, c, true)),
         "lies_along" => Entry::of(lies_along),
         "stretched" => Entry::of(stretched),
+        "for_numba" => Entry::of(|l, c| {
+            let [] = c.exactly()?;
+            Ok(Val::Lit(Lit::bool(l.options.for_numba)))
+        }),
         "is_constant" => Entry::of(|_, c| {
             let [x] = c.exactly()?;
             Ok(Val::Lit(Lit::bool(!matches!(x, Val::Num(..) | Val::View(..) | Val::Lazy(_)))))
@@ -124,7 +128,11 @@ fn lies_along(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let crate::types::Ty::View(ty) = array.ty() else {
         return Err(l.typing(call.span, format!("an array is needed here, and this is {}", array.ty())));
     };
-    let along = if ty.layout == weft_ir::Layout::F { 0 } else { i128::from(ty.rank) - 1 };
+    let along = if ty.layout == weft_ir::Layout::F {
+        0
+    } else {
+        i128::from(ty.rank) - 1
+    };
     Ok(Val::Lit(Lit::bool(axis.const_int() == Some(along))))
 }
 

@@ -2,79 +2,233 @@
 
 use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, UnOp, Value, ViewType};
 
-use super::{arrays, cuda, numpy, products, reductions};
+use super::reductions::{self, Fold};
+use super::{Does, Entry, Func, Handler, arrays, cuda, numpy, products};
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::library;
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::stop::Res;
 use crate::types::Num;
 use crate::value::Val;
 
-pub fn is_array_method(name: &str) -> bool {
-    matches!(
-        name,
-        "sum"
-            | "prod"
-            | "mean"
-            | "min"
-            | "max"
-            | "any"
-            | "all"
-            | "var"
-            | "std"
-            | "argmin"
-            | "argmax"
-            | "dot"
-            | "copy"
-            | "fill"
-            | "astype"
-            | "reshape"
-            | "ravel"
-            | "flatten"
-            | "transpose"
-            | "conj"
-            | "conjugate"
-            | "item"
-    )
+/// The methods that arrays and numbers have, as functions whose first argument is the array or number. Those that NumPy has as functions of the
+/// same name, too, are `shared`.
+pub fn find(name: &str) -> Option<Method> {
+    let (run, of): (Handler, Of) = match name {
+        "copy" => (copy, Of::Arrays),
+        "flatten" => (flatten, Of::Arrays),
+        "fill" => (fill, Of::Arrays),
+        "astype" => (astype, Of::Both),
+        "ravel" => (ravel, Of::Both),
+        "reshape" => (reshape_method, Of::Arrays),
+        "transpose" => (transpose_method, Of::Arrays),
+        "dot" => (dot, Of::Arrays),
+        "conj" | "conjugate" => (conjugate, Of::Both),
+        "item" => (item, Of::Both),
+        "is_integer" => (is_integer, Of::Numbers),
+        "bit_count" => (bit_count, Of::Numbers),
+        "_replace" => (replace_fields, Of::Tuples),
+        _ => return fold(name).or_else(|| text(name)),
+    };
+    Some(Method { does: Does::Run(run), of })
 }
 
-pub fn call(l: &mut Lower<'_>, receiver: &Val, name: &str, call: &Call) -> Res<Val> {
-    if receiver.is_array() {
-        return array_method(l, receiver, name, call);
-    }
-    if let (Val::Tuple(items), "_replace") = (receiver, name) {
-        return l.replace_fields(items, call);
-    }
-    let one = call.of(vec![receiver.clone()]);
+/// Sums and their like.
+fn fold(name: &str) -> Option<Method> {
+    let of_both = |run| {
+        Some(Method {
+            does: Does::Run(run),
+            of: Of::Both,
+        })
+    };
+    let of_arrays = |run| {
+        Some(Method {
+            does: Does::Run(run),
+            of: Of::Arrays,
+        })
+    };
     match name {
-        "conjugate" | "conj" => {
-            let [] = call.exactly()?;
-            numpy::conjugate(l, &one)
-        }
-        "sum" | "prod" | "mean" | "min" | "max" | "any" | "all" if receiver.num().is_some() => reductions::call(l, receiver, name, call),
-        "item" if receiver.num().is_some_and(|n| !n.weak) => {
-            let [] = call.exactly()?;
-            python_number(l, receiver, call)
-        }
-        "astype" => {
-            let [dtype] = call.all(["dtype"])?;
-            let to = cuda::dtype_of(l, &dtype, call)?;
-            l.cast(receiver, Num::strong(to), call.span)
-        }
-        "is_integer" => is_integer(l, receiver, call),
-        "bit_count" => {
-            let [] = call.exactly()?;
-            let abs = super::python::abs(l, &one)?;
-            let bits = super::intrinsics::integer(l, &call.of(vec![abs]), UnOp::Popcount)?;
-            l.cast(&bits, Num::INT, call.span)
-        }
-        _ => Err(l.typing(call.span, format!("{} has no method '{name}'", receiver.ty()))),
+        "sum" => of_both(|l, c| reductions::call(l, c, Fold::Sum)),
+        "prod" => of_both(|l, c| reductions::call(l, c, Fold::Prod)),
+        "mean" => of_both(|l, c| reductions::call(l, c, Fold::Mean)),
+        "min" => of_both(|l, c| reductions::call(l, c, Fold::Min)),
+        "max" => of_both(|l, c| reductions::call(l, c, Fold::Max)),
+        "any" => of_both(|l, c| reductions::call(l, c, Fold::Any)),
+        "all" => of_both(|l, c| reductions::call(l, c, Fold::All)),
+        "argmin" => of_arrays(|l, c| reductions::call(l, c, Fold::ArgMin)),
+        "argmax" => of_arrays(|l, c| reductions::call(l, c, Fold::ArgMax)),
+        "var" => of_arrays(|l, c| reductions::call(l, c, Fold::Var)),
+        "std" => of_arrays(|l, c| reductions::call(l, c, Fold::Std)),
+        _ => None,
     }
 }
 
-fn is_integer(l: &mut Lower<'_>, x: &Val, call: &Call) -> Res<Val> {
-    let [] = call.exactly()?;
+fn text(name: &str) -> Option<Method> {
+    let row = weft_library::find(name)?;
+    let definition = row.method?;
+    Some(Method {
+        does: Does::Text { row, definition },
+        of: Of::Arrays,
+    })
+}
+
+/// NumPy's function that is the method of the same name.
+pub fn shared(name: &str) -> Option<Entry> {
+    let name = match name {
+        "amin" => "min",
+        "amax" => "max",
+        name => name,
+    };
+    let does = match name {
+        "copy" | "ravel" => find(name)?.does,
+        _ => fold(name)?.does,
+    };
+    Some(Entry::Func(Func { does, elementwise: false }))
+}
+
+/// A method: what it does, and what has it.
+#[derive(Clone, Copy)]
+pub struct Method {
+    pub does: Does,
+    pub of: Of,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    Arrays,
+    Numbers,
+    Both,
+    Tuples,
+}
+
+/// The method of a value by its name, if it has one.
+pub fn of(receiver: &Val, name: &str) -> Option<Val> {
+    let method = find(name)?;
+    let has = match method.of {
+        Of::Arrays => receiver.is_array(),
+        Of::Numbers => receiver.num().is_some(),
+        Of::Both => receiver.is_array() || receiver.num().is_some(),
+        Of::Tuples => matches!(receiver, Val::Tuple(items) if items.is_tuple()),
+    };
+    has.then(|| Val::Method(Box::new(receiver.clone()), name.to_owned(), method.does))
+}
+
+/// What a method is called on, and its other arguments.
+fn receiver(call: &Call) -> Res<(Val, Call)> {
+    call.split_first("a")
+}
+
+fn copy(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (array, rest) = receiver(call)?;
+    let [order] = rest.bind(["order"], 0)?;
+    arrays::c_order(l, order, call)?;
+    l.copy_array(&array, call.span)
+}
+
+fn flatten(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let copy = copy(l, call)?;
+    reshape(l, &copy, &Val::int(-1), call)
+}
+
+fn fill(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (array, rest) = receiver(call)?;
+    let [value] = rest.all(["value"])?;
+    let Val::View(view, ty) = array else {
+        return Err(l.typing(call.span, "only an array can be filled"));
+    };
+    l.refuse_read_only(ty, call.span)?;
+    l.store_array(view, ty, &value, call.span)?;
+    Ok(Val::None)
+}
+
+fn astype(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (x, rest) = receiver(call)?;
+    let [dtype] = rest.all(["dtype"])?;
+    let (to, span) = (Num::strong(cuda::dtype_of(l, &dtype, call)?), call.span);
+    match x.is_array() {
+        true => l.array_map(&[x], span, move |l, v| l.cast(&v[0], to, span)),
+        false => l.cast(&x, to, span),
+    }
+}
+
+fn ravel(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (x, rest) = receiver(call)?;
+    let [order] = rest.bind(["order"], 0)?;
+    arrays::c_order(l, order, call)?;
+    let array = match x.num() {
+        Some(_) => arrays::array_of(l, &x, call.span)?,
+        None => contiguous(l, &x, call)?,
+    };
+    reshape(l, &array, &Val::int(-1), call)
+}
+
+fn reshape_method(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (array, rest) = receiver(call)?;
+    let (lengths, [order]) = rest.any_number_and(["order"])?;
+    arrays::c_order(l, order, call)?;
+    let shape = match lengths {
+        [] => return Err(call.misfit("reshape needs a shape".into())),
+        [one] => one.clone(),
+        several => Val::tuple(several.to_vec()),
+    };
+    reshaped(l, &array, &shape, call)
+}
+
+fn transpose_method(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (array, rest) = receiver(call)?;
+    let axes = match rest.any_number()? {
+        [Val::Tuple(items)] => items.to_vec(),
+        items => items.to_vec(),
+    };
+    transpose(l, &array, &axes, call)
+}
+
+fn dot(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [array, other] = call.exactly()?;
+    products::dot(l, array, other, call.span)
+}
+
+fn conjugate(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x] = call.exactly()?;
+    if !x.is_array() {
+        return numpy::conjugate(l, call);
+    }
+    let span = call.span;
+    l.array_map(std::slice::from_ref(x), span, move |l, v| {
+        let element = Call::new("conjugate".into(), v.to_vec(), Vec::new(), span);
+        numpy::conjugate(l, &element)
+    })
+}
+
+fn item(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (x, rest) = receiver(call)?;
+    match x.num() {
+        Some(num) if !num.weak => {
+            let [] = rest.exactly()?;
+            python_number(l, &x, call)
+        }
+        Some(_) => Err(l.typing(call.span, format!("{} has no method 'item'", x.ty()))),
+        None => element(l, &x, &rest),
+    }
+}
+
+fn bit_count(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [_] = call.exactly()?;
+    let abs = super::python::abs(l, call)?;
+    let bits = super::intrinsics::integer(l, &call.of(vec![abs]), UnOp::Popcount)?;
+    l.cast(&bits, Num::INT, call.span)
+}
+
+fn replace_fields(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (tuple, rest) = receiver(call)?;
+    match &tuple {
+        Val::Tuple(items) => l.replace_fields(items, &rest),
+        other => Err(l.typing(call.span, format!("{} has no method '_replace'", other.ty()))),
+    }
+}
+
+fn is_integer(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x] = call.exactly()?;
     let num = x.num().unwrap_or(Num::FLOAT);
     if !num.scalar.is_float() {
         return Ok(Val::Lit(crate::value::Lit::bool(num.scalar.is_int())));
@@ -85,80 +239,6 @@ fn is_integer(l: &mut Lower<'_>, x: &Val, call: &Call) -> Res<Val> {
     let infinite = l.b.unary(UnOp::IsInf, value);
     let finite = l.not(infinite);
     Ok(Val::Num(l.b.binary(BinOp::And, same, finite), Num::BOOL))
-}
-
-fn array_method(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<Val> {
-    let span = call.span;
-    match name {
-        "sum" | "prod" | "mean" | "min" | "max" | "any" | "all" | "var" | "std" | "argmin" | "argmax" => {
-            reductions::call(l, array, name, call)
-        }
-        "dot" => {
-            let [other] = call.exactly()?;
-            products::dot(l, array, other, span)
-        }
-        "copy" | "flatten" => {
-            let [order] = call.bind(["order"], 0)?;
-            arrays::c_order(l, order, call)?;
-            let copy = l.copy_array(array, span)?;
-            if name == "flatten" {
-                reshape(l, &copy, &Val::int(-1), call)
-            } else {
-                Ok(copy)
-            }
-        }
-        "fill" => {
-            let [value] = call.all(["value"])?;
-            let Val::View(view, ty) = array else {
-                return Err(l.typing(span, "only an array can be filled"));
-            };
-            l.refuse_read_only(*ty, span)?;
-            l.store_array(*view, *ty, &value, span)?;
-            Ok(Val::None)
-        }
-        "astype" => {
-            let [dtype] = call.all(["dtype"])?;
-            let elem = cuda::dtype_of(l, &dtype, call)?;
-            l.array_map(std::slice::from_ref(array), span, move |l, v| {
-                l.cast(&v[0], Num::strong(elem), span)
-            })
-        }
-        "ravel" => {
-            let [order] = call.bind(["order"], 0)?;
-            arrays::c_order(l, order, call)?;
-            let array = contiguous(l, array, call)?;
-            reshape(l, &array, &Val::int(-1), call)
-        }
-        "reshape" => {
-            let (lengths, [order]) = call.any_number_and(["order"])?;
-            arrays::c_order(l, order, call)?;
-            let shape = match lengths {
-                [] => return Err(call.misfit("reshape needs a shape".into())),
-                [one] => one.clone(),
-                several => Val::tuple(several.to_vec()),
-            };
-            reshaped(l, array, &shape, call)
-        }
-        "transpose" => {
-            let axes = match call.any_number()? {
-                [Val::Tuple(items)] => items.to_vec(),
-                items => items.to_vec(),
-            };
-            transpose(l, array, &axes, call)
-        }
-        "item" => item(l, array, call),
-        "conj" | "conjugate" => {
-            let [] = call.exactly()?;
-            l.array_map(std::slice::from_ref(array), span, move |l, v| {
-                let element = Call::new("conjugate".into(), v.to_vec(), Vec::new(), span);
-                numpy::conjugate(l, &element)
-            })
-        }
-        _ => match library::texts::method(name) {
-            Some(text) => l.user_call(&text, &call.with_first(array.clone())),
-            None => Err(l.typing(span, format!("arrays have no method '{name}' that can be compiled"))),
-        },
-    }
 }
 
 /// A NumPy number as Python's: weak.
@@ -173,7 +253,7 @@ fn python_number(l: &mut Lower<'_>, x: &Val, call: &Call) -> Res<Val> {
 }
 
 /// `array.item()` of the one element there is, or `array.item(i, j)` of one per axis.
-fn item(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
+fn element(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
     let Val::View(view, ty) = l.materialise(array.clone())? else {
         return Err(l.typing(call.span, "an array is needed here"));
     };

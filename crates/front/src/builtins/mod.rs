@@ -55,8 +55,8 @@ pub struct Func {
 pub enum Does {
     /// Written here.
     Run(Handler),
-    /// A text of the library.
-    Text(&'static Row),
+    /// A text of the library: a definition of a row's file.
+    Text { row: &'static Row, definition: &'static str },
 }
 
 pub type Handler = fn(&mut Lower<'_>, &Call) -> Res<Val>;
@@ -82,7 +82,7 @@ impl Entry {
     fn text(name: &str) -> Option<Entry> {
         weft_library::find(name).map(|row| {
             Entry::Func(Func {
-                does: Does::Text(row),
+                does: Does::Text { row, definition: row.name },
                 elementwise: false,
             })
         })

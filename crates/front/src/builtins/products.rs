@@ -84,10 +84,13 @@ fn ranks(l: &Lower<'_>, args: [&Val; 2], want: [u8; 2], call: &Call) -> Res<()> 
 
 /// An array's complex conjugate; one of real numbers as it is.
 fn conjugate(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
-    if !l.elem_of(array, call.span)?.is_complex() {
+    let span = call.span;
+    if !l.elem_of(array, span)?.is_complex() {
         return Ok(array.clone());
     }
-    super::methods::call(l, array, "conj", &call.of(Vec::new()))
+    let of_element =
+        move |l: &mut Lower<'_>, v: &[Val]| super::numpy::conjugate(l, &Call::new("conj".into(), v.to_vec(), Vec::new(), span));
+    l.array_map(std::slice::from_ref(array), span, of_element)
 }
 
 /// Products of 16-bit floats are exact in float32; their sum is rounded at the end.
@@ -172,10 +175,7 @@ fn rows_by_vector(l: &mut Lower<'_>, [a, b]: [&Factor; 2], (out, ty): Leaf, n: &
         let local = l.b.func.new_local(ty.elem.into(), "");
         let zero = l.zero(ty.elem);
         l.b.set(local, zero);
-        let sum = Reduction {
-            local,
-            op: ReduceOp::Add,
-        };
+        let sum = Reduction { local, op: ReduceOp::Add };
         l.in_lanes_here(n, vec![sum], &mut |l, along| {
             let x = l.load(a.view, a.ty, indices(&[row, along].concat()));
             let y = l.load(b.view, b.ty, indices(along));

@@ -40,19 +40,59 @@ fn reduce(op: ReduceOp, num: Num, start: Number) -> Reduce {
     Reduce { op, num, start }
 }
 
-/// `array.name(axis=…)`.
-pub fn call(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<Val> {
-    // Kernels and lanes take elements one by one; the host looks at blocks of them.
-    let by_blocks = matches!(name, "argmin" | "argmax") && array.is_array() && l.in_host() && !l.in_lanes();
-    if (!is_plain(call) || by_blocks)
-        && let Some(text) = library::texts::helper("reductions", name)
-    {
-        return l.user_call(&text, &call.with_first(array.clone()));
+/// What an array's elements are folded into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    Sum,
+    Prod,
+    Mean,
+    Min,
+    Max,
+    Any,
+    All,
+    ArgMin,
+    ArgMax,
+    Var,
+    Std,
+}
+
+impl Fold {
+    /// The library's text that does it with all of NumPy's keywords.
+    const fn text(self) -> &'static str {
+        match self {
+            Fold::Sum => "sum",
+            Fold::Prod => "prod",
+            Fold::Mean => "mean",
+            Fold::Min => "min",
+            Fold::Max => "max",
+            Fold::Any => "any",
+            Fold::All => "all",
+            Fold::ArgMin => "argmin",
+            Fold::ArgMax => "argmax",
+            Fold::Var => "var",
+            Fold::Std => "std",
+        }
     }
+}
+
+/// `fold(array, axis=…)`.
+pub fn call(l: &mut Lower<'_>, call: &Call, fold: Fold) -> Res<Val> {
+    let (array, rest) = call.split_first("a")?;
+    // Kernels and lanes take elements one by one; the host looks at blocks of them.
+    let by_blocks = matches!(fold, Fold::ArgMin | Fold::ArgMax) && array.is_array() && l.in_host() && !l.in_lanes();
+    let by_text = !is_plain(&rest) || by_blocks || matches!(array, Val::Tuple(_));
+    match library::texts::helper("reductions", fold.text()) {
+        Some(text) if by_text => l.user_call(&text, call),
+        _ => along(l, &array, &rest, fold),
+    }
+}
+
+/// Of the whole array, or along one axis.
+fn along(l: &mut Lower<'_>, array: &Val, call: &Call, fold: Fold) -> Res<Val> {
     let [axis] = call.bind(["axis"], 0)?;
     let rank = match array.ty() {
         Ty::View(v) => v.rank,
-        _ if axis.is_none_or(|axis| matches!(axis, Val::None)) => return of_number(l, array, name, call),
+        _ if axis.is_none_or(|axis| matches!(axis, Val::None)) => return of_number(l, array, fold, call),
         _ => return Err(l.typing(call.span, format!("{} has no axes", array.ty()))),
     };
     let axis = match axis {
@@ -64,7 +104,7 @@ pub fn call(l: &mut Lower<'_>, array: &Val, name: &str, call: &Call) -> Res<Val>
         axis,
         span: call.span,
     };
-    over.run(l, name)
+    over.run(l, fold)
 }
 
 /// Is nothing asked but an axis, at the most?
@@ -84,16 +124,19 @@ fn constant_axis(l: &Lower<'_>, axis: &Val, rank: u8, call: &Call) -> Res<usize>
 }
 
 /// A reduction of a number: a 0-d array to NumPy.
-fn of_number(l: &mut Lower<'_>, x: &Val, name: &str, call: &Call) -> Res<Val> {
+fn of_number(l: &mut Lower<'_>, x: &Val, fold: Fold, call: &Call) -> Res<Val> {
+    let name = fold.text();
     let Some(num) = x.num() else {
-        return Err(l.typing(call.span, format!("{} has no method '{name}'", x.ty())));
+        return Err(l.typing(call.span, format!("{name} does not go with {}", x.ty())));
     };
-    let to = match name {
-        "sum" | "prod" => sum_type(num.scalar),
-        "mean" => to_float(Num::strong(num.scalar)),
-        "any" | "all" => return Ok(Val::Num(l.truth_value(x, call.span)?, Num::strong(Scalar::Bool))),
-        "min" | "max" => Num::strong(num.scalar),
-        _ => return Err(l.unsupported(call.span, format!("'{name}' needs an array"))),
+    let to = match fold {
+        Fold::Sum | Fold::Prod => sum_type(num.scalar),
+        Fold::Mean => to_float(Num::strong(num.scalar)),
+        Fold::Any | Fold::All => return Ok(Val::Num(l.truth_value(x, call.span)?, Num::strong(Scalar::Bool))),
+        Fold::Min | Fold::Max => Num::strong(num.scalar),
+        Fold::ArgMin | Fold::ArgMax | Fold::Var | Fold::Std => {
+            return Err(l.unsupported(call.span, format!("'{name}' needs an array")));
+        }
     };
     l.cast(x, to, call.span)
 }
@@ -106,29 +149,29 @@ struct Over {
 }
 
 impl Over {
-    fn run(&self, l: &mut Lower<'_>, name: &str) -> Res<Val> {
+    fn run(&self, l: &mut Lower<'_>, fold: Fold) -> Res<Val> {
         let elem = l.elem_of(&self.array, self.span)?;
-        match name {
-            "sum" => {
+        match fold {
+            Fold::Sum => {
                 let num = sum_type(elem);
                 sum_as(l, &self.array, self.axis, num, self.span)
             }
-            "prod" => self.reduce(l, reduce(ReduceOp::Mul, sum_type(elem), Number::Int(1))),
-            "mean" => {
+            Fold::Prod => self.reduce(l, reduce(ReduceOp::Mul, sum_type(elem), Number::Int(1))),
+            Fold::Mean => {
                 let mean = self.mean(l)?;
                 self.as_element(l, mean)
             }
-            "min" => self.extreme(l, ReduceOp::Min),
-            "max" => self.extreme(l, ReduceOp::Max),
-            "any" => self.truth(l, ReduceOp::Or),
-            "all" => self.truth(l, ReduceOp::And),
-            "argmin" => self.position(l, CmpOp::Lt),
-            "argmax" => self.position(l, CmpOp::Gt),
-            "var" => {
+            Fold::Min => self.extreme(l, ReduceOp::Min),
+            Fold::Max => self.extreme(l, ReduceOp::Max),
+            Fold::Any => self.truth(l, ReduceOp::Or),
+            Fold::All => self.truth(l, ReduceOp::And),
+            Fold::ArgMin => self.position(l, CmpOp::Lt),
+            Fold::ArgMax => self.position(l, CmpOp::Gt),
+            Fold::Var => {
                 let variance = self.variance(l)?;
                 self.as_element(l, variance)
             }
-            _ => {
+            Fold::Std => {
                 let variance = self.variance(l)?;
                 let deviation = square_root(l, &variance, self.span)?;
                 self.as_element(l, deviation)
@@ -266,7 +309,7 @@ pub fn total(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
         axis: None,
         span,
     };
-    over.run(l, "sum")
+    over.run(l, Fold::Sum)
 }
 
 /// The sum in a type: of all elements, or along an axis. Bools are added as NumPy's, by `or`.

@@ -4,7 +4,8 @@
 use ruff_python_ast::Operator;
 use weft_ir::{BinOp, CmpOp, Const, ErrorKind, ReduceOp, Scalar, Value};
 
-use super::{Entry, reductions};
+use super::Entry;
+use super::reductions::{self, Fold};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -157,7 +158,8 @@ fn of_array(l: &mut Lower<'_>, array: &Val, op: CmpOp, call: &Call) -> Res<Val> 
     }
     let elem = Num::strong(l.elem_of(array, span)?);
     if !elem.scalar.is_float() {
-        return super::methods::call(l, array, short(call), &call.of(Vec::new()));
+        let fold = if op == CmpOp::Lt { Fold::Min } else { Fold::Max };
+        return reductions::call(l, &call.of(vec![array.clone()]), fold);
     }
     let (count, zero) = (l.shape(array)?[0], l.b.i64(0));
     let empty = l.b.compare(CmpOp::Eq, count, zero);
@@ -199,7 +201,8 @@ fn truth(l: &mut Lower<'_>, call: &Call, all: bool) -> Res<Val> {
             })
         }
         (array, Some(1)) => {
-            let found = super::methods::call(l, array, short(call), &call.of(Vec::new()))?;
+            let fold = if all { Fold::All } else { Fold::Any };
+            let found = reductions::call(l, &call.of(vec![array.clone()]), fold)?;
             let found = l.number_as(&found, Scalar::Bool, span)?;
             Ok(Val::Num(found, Num::BOOL))
         }

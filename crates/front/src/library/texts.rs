@@ -47,12 +47,6 @@ pub fn helper(file: &str, name: &str) -> Option<Rc<FunctionSource>> {
     }
 }
 
-/// The method of arrays of that name, if it is a text.
-pub fn method(name: &str) -> Option<Rc<FunctionSource>> {
-    let row = weft_library::find(name)?;
-    helper(row.file, row.method?)
-}
-
 /// The options that a text is compiled with for a caller.
 pub fn options(key: u64, caller: Options) -> Options {
     let at = (key & !(LIBRARY | TEXT)) >> FILE_SHIFT;
@@ -209,7 +203,7 @@ mod tests {
         }
         for row in weft_library::rows() {
             assert!(helper(row.file, row.name).is_some(), "{}.{}", row.file, row.name);
-            assert!(row.method.is_none() || method(row.name).is_some(), "the method {}", row.name);
+            assert!(row.method.is_none_or(|text| helper(row.file, text).is_some()), "the method {}", row.name);
             assert_eq!(weft_library::find(row.name), Some(row), "{}: two rows", row.name);
         }
     }

@@ -5,7 +5,6 @@ use weft_ir::{Kind, Layout, Op, Scalar, Span, ViewType};
 use super::Lower;
 use crate::builtins::{self, Entry};
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::library;
 use crate::stop::Res;
 use crate::types::Num;
 use crate::value::{Lit, Number, Val};
@@ -95,9 +94,7 @@ impl Lower<'_> {
             "ndim" => Ok(Val::int(0)),
             "size" => Ok(Val::int(1)),
             "shape" => Ok(Val::tuple(Vec::new())),
-            "sum" | "prod" | "mean" | "min" | "max" | "any" | "all" | "conjugate" | "conj" | "item" | "astype" | "is_integer"
-            | "bit_count" => Ok(Val::Method(Box::new(base.clone()), attr.into())),
-            _ => Err(self.no_attribute(base, attr, span)),
+            _ => builtins::methods::of(base, attr).ok_or_else(|| self.no_attribute(base, attr, span)),
         }
     }
 
@@ -159,10 +156,7 @@ impl Lower<'_> {
                 self.transpose(&base, &order, span)
             }
             "real" | "imag" => self.array_part(base, attr == "real", span),
-            _ if builtins::methods::is_array_method(attr) || library::texts::method(attr).is_some() => {
-                Ok(Val::Method(Box::new(base), attr.into()))
-            }
-            _ => Err(self.no_attribute(&base, attr, span)),
+            _ => builtins::methods::of(&base, attr).ok_or_else(|| self.no_attribute(&base, attr, span)),
         }
     }
 

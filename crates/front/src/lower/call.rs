@@ -33,7 +33,7 @@ impl Lower<'_> {
             Val::Path(p) => short_path(p).to_owned(),
             Val::Function(f) => f.name.clone(),
             Val::Closure(closure) => closure.function.name.clone(),
-            Val::Method(_, name) => name.clone(),
+            Val::Method(_, name, _) => name.clone(),
             Val::TupleClass(maker) => maker.class.name.clone(),
             other => other.ty().to_string(),
         };
@@ -48,11 +48,7 @@ impl Lower<'_> {
             Val::Function(f) => self.user_call(&f, &call),
             Val::Closure(closure) => self.closure_call(&closure, &call),
             Val::TupleClass(maker) => self.make_named(&maker, &call),
-            Val::Method(receiver, name) => {
-                let result = builtins::methods::call(self, &receiver, &name, &call)?;
-                call.refuse_unread()?;
-                Ok(result)
-            }
+            Val::Method(receiver, _, does) => self.does(does, &call.with_first(*receiver)),
             other => {
                 let message = format!("{} cannot be called in a compiled function", other.ty());
                 let diag = self.error(DiagnosticKind::Typing, e.func.range(), message);
@@ -83,9 +79,18 @@ impl Lower<'_> {
             return Err(self.typing(call.span, format!("'{path}' is not a function")));
         };
         match func.does {
-            Does::Text(row) => self.text_call(row.name, call),
             Does::Run(run) if func.elementwise && (call.has_array() || path.starts_with("numpy.")) => self.map_elements(run, call),
+            does => self.does(does, call),
+        }
+    }
+
+    fn does(&mut self, does: Does, call: &Call) -> Res<Val> {
+        match does {
             Does::Run(run) => self.run_known(run, call),
+            Does::Text { row, definition } => match library::texts::helper(row.file, definition) {
+                Some(text) => self.user_call(&text, call),
+                None => Err(self.unsupported(call.span, format!("'{definition}' is not in Weft's library"))),
+            },
         }
     }
 

@@ -8,6 +8,7 @@ use weft_ir::{ArrayDecl, BinOp, CmpOp, ErrorKind, Index, Layout, Op, Part, Scala
 
 use super::Lower;
 use super::call::Call;
+use crate::builtins;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::stop::Res;
 use crate::types::{Num, Ty};
@@ -181,13 +182,8 @@ impl Lower<'_> {
             return Ok(item.clone());
         }
         let class = items.class().map_or("tuple", |class| &class.name);
-        match name {
-            "_replace" => Ok(Val::Method(Box::new(base.clone()), name.into())),
-            _ => {
-                let message = format!("'{class}' has no field '{name}'; {}", fields(items.class()));
-                Err(self.typing(span, message))
-            }
-        }
+        let message = format!("'{class}' has no field '{name}'; {}", fields(items.class()));
+        builtins::methods::of(base, name).ok_or_else(|| self.typing(span, message))
     }
 
     /// `Point(1, y=2)`.

@@ -157,6 +157,7 @@ pub fn host() -> Options {
         checked: false,
         bounds: Bounds::default(),
         float64: true,
+        for_numba: false,
     }
 }
 
