@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from agreement import ALL, KINDS, array, axes, check, layouts
+from numpy_calls import ALL, KINDS, array, axes, check, layouts
 
 NUMBERS = tuple(kind for kind in KINDS if kind is not np.bool_)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from agreement import ALL, KINDS, array, check, compiled, layouts
+from numpy_calls import ALL, KINDS, array, check, compiled, layouts
 
 from weft import WeftError, cuda
 

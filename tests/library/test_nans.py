@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from agreement import KINDS, array, check, layouts
+from numpy_calls import KINDS, array, check, layouts
 
 REAL_KINDS = tuple(kind for kind in KINDS if kind is not np.complex128)
 REDUCTIONS = ("nansum", "nanprod", "nanmin", "nanmax", "nanmean", "nanvar", "nanstd", "nanmedian")

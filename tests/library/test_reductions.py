@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from agreement import KINDS, array, check, layouts
+from numpy_calls import KINDS, array, check, layouts
 
 SHAPE = (3, 4, 5)
 FOLDS = ("sum", "prod", "min", "max", "mean", "any", "all")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from agreement import ALL, array, axes, check, layouts
+from numpy_calls import ALL, array, axes, check, layouts
 
 from weft import cuda
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from agreement import ALL, KINDS, array, axes, check, layouts
+from numpy_calls import ALL, KINDS, array, axes, check, layouts
 
 # Lengths that are sorted in different ways.
 LENGTHS = (0, 1, 2, 8, 20, 100, 1000)

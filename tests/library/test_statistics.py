@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from agreement import ALL, KINDS, array, axes, check, layouts
+from numpy_calls import ALL, KINDS, array, axes, check, layouts
 
 REAL_KINDS = (np.float64, np.float32, np.int64, np.uint8)
 DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
