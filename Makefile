@@ -7,6 +7,9 @@ DOUBLE := libweft_cuda_double.so
 # Tests that run where WEFT_DEVICE says, and have most to do with kernels.
 ON_CUDA := $(addprefix tests/python/test_,bad_input.py cooperation.py half.py overloads.py vectorize.py)
 
+# Python tests run in so many processes: a test is mostly one compilation after the other.
+AT_ONCE := -n auto --maxprocesses 4
+
 .PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check foreign-ptx foreign-ptx-setup peer-tests peer-tests-setup wheel numba-table clean
 
 help:
@@ -48,9 +51,9 @@ test-rust: setup
 # On a machine without an NVIDIA driver its double stands in, so that the CUDA tests run everywhere.
 test-python: build
 	@echo "==> Python tests"
-	@WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} $(PYTHON) -m pytest
+	@WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} $(PYTHON) -m pytest $(AT_ONCE)
 	@echo "==> what says nothing of devices, on CUDA"
-	@[ "$$WEFT_CUDA_DRIVER" = none ] || WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} WEFT_DEVICE=cuda $(PYTHON) -m pytest -q $(ON_CUDA)
+	@[ "$$WEFT_CUDA_DRIVER" = none ] || WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} WEFT_DEVICE=cuda $(PYTHON) -m pytest -q $(AT_ONCE) $(ON_CUDA)
 
 # Writes what it finds to tests/math/measured.json and docs/math.md. NAMES="sin exp" takes only these.
 math-exhaustive: build

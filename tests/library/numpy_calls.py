@@ -26,7 +26,7 @@ ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.complex64): 1e-5, np.dtype(n
 @functools.cache
 def compiled(text: str, parameters: str, options: tuple = ()) -> tuple[Callable, Callable]:
     """The plain function of the parameters that gives an expression, or runs statements that end in a `return`; and compiled."""
-    body = text if "return" in text else f"return {text}"
+    body = text if text.startswith("return ") or "\n" in text else f"return {text}"
     lines = "\n".join("    " + line for line in body.split("\n"))
     plain = texts.function_of(f"def f({parameters}):\n{lines}\n", {"np": np})
     return plain, njit(**dict(options))(plain)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy_calls import ALL, KINDS, array, axes, check, layouts
-
-NUMBERS = tuple(kind for kind in KINDS if kind is not np.bool_)
+from numpy_calls import ALL, array, axes, check, layouts
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -54,7 +52,7 @@ def test_differences(n: int) -> None:
         check(f"np.diff(a, {n})", a=a)
 
 
-@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.bool_, np.complex128])
 def test_differences_with_more(dtype: type) -> None:
     a, b = array((3, 4), dtype), array((3, 2), dtype, 1)
     for text in (
@@ -82,7 +80,7 @@ def test_differences_of_numbers() -> None:
     check("np.diff((1, 3, 7))")
 
 
-@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.complex128])
 def test_slopes(dtype: type) -> None:
     x = np.array([1.0, 2, 4, 7, 8.5])
     a = array((3, 4, 5), dtype, nan=True)
@@ -121,7 +119,7 @@ def test_slopes_refused(text: str) -> None:
     check(text, a=array((4, 5), np.float64), x=np.arange(4.0))
 
 
-@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.bool_, np.complex128])
 def test_areas(dtype: type) -> None:
     a, x = array((3, 4, 5), dtype), np.array([1.0, 2, 4, 7, 8.5])
     for text in (
@@ -136,7 +134,7 @@ def test_areas(dtype: type) -> None:
         check(text, exact=False, a=a, x=x)
 
 
-@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.uint8, np.bool_])
 def test_unwrapped_angles(dtype: type) -> None:
     p = array((3, 9), dtype)
     for text in ("np.unwrap(p)", "np.unwrap(p, axis=0)", "np.unwrap(p, 3)", "np.unwrap(p, 5.0, period=4.0)"):
@@ -151,7 +149,7 @@ def test_unwrapped_angles(dtype: type) -> None:
 X = np.concatenate([array((19,), np.float64, 4, nan=True), [-20.0, 0.0, 6.0]])
 
 
-@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("dtype", [np.float64, np.uint8, np.complex128])
 def test_lines_between_points(dtype: type) -> None:
     xp, fp = np.linspace(-3, 6, 7), array((7,), dtype, 1, nan=True)
     for text in (

@@ -21,7 +21,7 @@ def with_nans(dtype: type) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
-@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8, np.complex128])
 def test_reductions_of_kinds(dtype: type, name: str) -> None:
     if dtype is np.complex128 and name in ("nanmin", "nanmax", "nanmedian"):
         return
@@ -35,8 +35,7 @@ def test_reductions_of_kinds(dtype: type, name: str) -> None:
 @pytest.mark.parametrize("keywords", KEYWORDS)
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_axes(name: str, keywords: str) -> None:
-    for dtype in (np.float64, np.int64):
-        check(f"np.{name}(a, {keywords})", exact=False, a=with_nans(dtype))
+    check(f"np.{name}(a, {keywords})", exact=False, a=with_nans(np.float64))
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
@@ -66,7 +65,7 @@ def test_dtypes(name: str) -> None:
         "np.nanvar(a, 0, ddof=0.5)",
     ],
 )
-@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.complex128])
 def test_degrees_of_freedom(dtype: type, text: str) -> None:
     check(text, exact=False, a=np.where(np.isinf(with_nans(dtype)), 1, with_nans(dtype)).astype(dtype))
 
@@ -97,7 +96,7 @@ def test_up_to_each(dtype: type, name: str) -> None:
         check(text, a=a)
 
 
-@pytest.mark.parametrize("dtype", REAL_KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
 def test_quantiles(dtype: type) -> None:
     q = np.array([0.1, 0.6])
     texts = [

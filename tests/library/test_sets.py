@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy_calls import ALL, KINDS, array, check, layouts
+from numpy_calls import ALL, array, check, layouts
 
 ON_DEMAND = (
     "",
@@ -25,7 +25,7 @@ def test_unique_of_every_dtype(dtype: type) -> None:
 
 
 @pytest.mark.parametrize("keywords", ON_DEMAND)
-@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("dtype", [np.float64, np.uint8, np.complex128])
 def test_unique(dtype: type, keywords: str) -> None:
     for shape in ((12,), (0,)):
         check(f"return np.unique(a{keywords})", a=array(shape, dtype, nan=True))
@@ -52,7 +52,7 @@ MEMBERS = ("np.isin(a, b)", "np.isin(a, b, invert=True)", "np.isin(a, 2)", "np.i
 
 
 @pytest.mark.parametrize("text", [*PAIRS, *MEMBERS])
-@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("dtype", [np.float64, np.int64, np.complex128])
 def test_pairs(dtype: type, text: str) -> None:
     a, b = array((3, 8), dtype, nan=True), array((9,), dtype, 3, nan=True)
     check(text, a=a, b=b)
@@ -61,7 +61,7 @@ def test_pairs(dtype: type, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [*PAIRS, *MEMBERS])
-@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+@pytest.mark.parametrize("dtype", [np.float32])
 def test_pairs_of_two_types(dtype: type, text: str) -> None:
     check(text, a=array((9,), dtype), b=array((7,), np.int32, 2))
 

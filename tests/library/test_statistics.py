@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy_calls import ALL, KINDS, array, axes, check, layouts
+from numpy_calls import ALL, array, axes, check, layouts
 
 REAL_KINDS = (np.float64, np.float32, np.int64, np.uint8)
 DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
@@ -44,7 +44,7 @@ def test_averages(axis: str) -> None:
         check(text.format(axis), exact=False, a=a, w=w)
 
 
-@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.bool_, np.complex128])
 def test_averages_of_types(dtype: type) -> None:
     a = array((3, 5), dtype)
     for w in (np.array([1, 2, 3, 0, 4]), np.array([0.5, 2, 0, 1, 1], np.float32)):
@@ -92,11 +92,11 @@ def test_medians_into_out() -> None:
 
 
 @pytest.mark.parametrize("method", [*DISCRETE, *CONTINUOUS])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
 def test_methods_of_quantiles(dtype: type, method: str) -> None:
     for n in (1, 4, 7):
         check(f"np.quantile(a, q, method='{method}')", a=array((n,), dtype), q=Q)
-    check(f"np.quantile(a, 0.4, axis=0, method='{method}')", a=array((4, 3), dtype))
+    check(f"np.quantile(a, 0.4, method='{method}')", a=array((4,), dtype))
 
 
 @pytest.mark.parametrize("axis", AXES)
@@ -109,10 +109,9 @@ def test_quantiles_along_axes(axis: str) -> None:
 @pytest.mark.parametrize(
     "q", [0, 1, 0.3, np.float64(0.3), np.float32(0.3), np.array(0.3), np.array([0, 1]), np.array([0.3, 0.9], np.float32), Q.reshape(2, 4)]
 )
-@pytest.mark.parametrize("dtype", REAL_KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
 def test_types_of_quantiles(dtype: type, q: object) -> None:
     check("np.quantile(a, q)", a=array((6,), dtype), q=q)
-    check("np.quantile(a, q, 0)", a=array((6, 2), dtype), q=q)
     check("np.percentile(a, q * 100)", a=array((6,), dtype), q=q)
 
 
@@ -169,7 +168,7 @@ def test_bincount_of_layouts() -> None:
     check("np.bincount((1, 1, 4))")
 
 
-@pytest.mark.parametrize("dtype", [*REAL_KINDS, np.bool_, np.int8])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.bool_])
 def test_histograms(dtype: type) -> None:
     for text in (
         "np.histogram(a)",
@@ -227,7 +226,7 @@ def test_histograms_pass_over_nan() -> None:
         check("np.histogram(a, 3)", a=a)
 
 
-@pytest.mark.parametrize("dtype", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.complex128])
 def test_covariances(dtype: type) -> None:
     a = array((4, 5), dtype)
     for text in (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.language import Static, axes_of, axis_of, refuse, sum_type, unrolled
+from weft.language import Static, axes_of, axis_of, for_numba, refuse, sum_type, unrolled
 
 from .joining import concatenate
 from .shapes import moveaxis
@@ -169,6 +169,8 @@ def trapezoid(y, x=None, dx=1.0, axis: Static = -1):
     np.float64(4.0)
     """
     y = np.asarray(y)
+    if for_numba() and y.dtype.kind == "b":
+        refuse("Numba adds bools as numbers here: convert them with .astype(np.int64)")
     axis = axis_of(axis, y.ndim)
     rows = moveaxis(y, axis, -1)
     if x is None:
@@ -279,6 +281,8 @@ def unwrap(p, discont=None, axis: Static = -1, *, period=6.283185307179586):
     p = np.asarray(p)
     if p.dtype.kind == "c":
         refuse("unwrap takes real numbers")
+    if for_numba() and p.dtype.kind == "u":
+        refuse("Numba unwraps unsigned numbers otherwise: convert them with .astype(np.float64)")
     axis = axis_of(axis, p.ndim)
     dtype = np.result_type(p, period)
     if dtype.kind == "u":

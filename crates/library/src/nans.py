@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.language import Static, axes_of, axis_of, float_type, refuse, unrolled
+from weft.language import Static, axes_of, axis_of, float_type, for_numba, refuse, unrolled
 
 from .cumulative import cumprod, cumsum
 from .statistics import _CONTINUOUS, _DISCRETE, _into, _kept, _median, _no_number, _quantile, _quantiles, _rows, median, quantile
@@ -220,6 +220,8 @@ def nanvar(a, axis: Static = None, dtype: Static = None, out=None, ddof=0, keepd
     np.float64(1.0)
     """
     a = np.asarray(a)
+    if for_numba() and a.dtype.kind in "fc":
+        a = a.astype(np.result_type(a, np.float64))
     if dtype is not None:
         refuse("nanvar and nanstd compute in the array's own type in compiled functions")
     axes = axes_of(axis, a.ndim)
@@ -235,6 +237,8 @@ def nanstd(a, axis: Static = None, dtype: Static = None, out=None, ddof=0, keepd
     np.float64(1.0)
     """
     a = np.asarray(a)
+    if for_numba() and a.dtype.kind in "fc":
+        a = a.astype(np.result_type(a, np.float64))
     if dtype is not None:
         refuse("nanvar and nanstd compute in the array's own type in compiled functions")
     axes = axes_of(axis, a.ndim)
@@ -293,6 +297,8 @@ def nanmedian(a, axis: Static = None, out=None, overwrite_input=False, keepdims:
     np.float64(2.5)
     """
     a = np.asarray(a)
+    if for_numba() and a.dtype.kind in "fc":
+        a = a.astype(np.result_type(a, np.float64))
     if a.dtype.kind == "c":
         refuse("nanmedian takes real numbers in compiled functions")
     if a.dtype.kind != "f":
@@ -329,6 +335,8 @@ def nanquantile(
     np.float64(7.0)
     """
     a = np.asarray(a)
+    if for_numba() and a.dtype.kind in "fc":
+        a = a.astype(np.result_type(a, np.float64))
     if weights is not None:
         refuse("nanquantile and nanpercentile with weights cannot be compiled")
     if a.dtype.kind != "f":

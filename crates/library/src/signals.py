@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.language import Static, refuse
+from weft.language import Static, for_numba, refuse
 
 # So many sums are made at a time, so that they stay in the fastest memory.
 _BLOCK = 1024
@@ -31,6 +31,8 @@ def correlate(a, v, mode: Static = "valid"):
     if np.ndim(a) == 0 or np.ndim(v) == 0:
         refuse("correlate takes arrays of one axis")
     a, v = _rows_of(a, v)
+    if for_numba() and a.dtype.kind == "b":
+        refuse("Numba correlates bools as int8: convert them with .astype(np.int8)")
     if v.dtype.kind == "c":
         v = np.asarray(np.conj(v))
     if len(v) > len(a):

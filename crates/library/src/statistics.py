@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.language import Static, axes_of, float_type, refuse, unrolled
+from weft.language import Static, axes_of, float_type, for_numba, refuse, unrolled
 
 from .searching import _below, searchsorted
 from .sorting import _MANY, _from_key, _key, _select, argsort, sort
@@ -64,6 +64,8 @@ def ptp(a, axis: Static = None, out=None, keepdims: Static = False):
     np.int64(8)
     """
     a = np.asarray(a)
+    if for_numba():
+        a = a.astype(np.int64) if a.dtype.kind == "i" else a.astype(np.result_type(a, np.float64))
     axes = axes_of(axis, a.ndim)
     rows = _rows(a, axes)
     if rows.ndim == 1:
@@ -159,6 +161,8 @@ def median(a, axis: Static = None, out=None, overwrite_input=False, keepdims: St
     np.float64(2.5)
     """
     a = np.asarray(a)
+    if for_numba() and a.dtype.kind == "f":
+        a = a.astype(np.float64)
     axes = axes_of(axis, a.ndim)
     rows = _rows(a, axes)
     if rows.ndim == 1:
@@ -234,6 +238,8 @@ def quantile(
     np.float64(5.5)
     """
     a = np.asarray(a)
+    if for_numba() and a.dtype.kind == "f":
+        a = a.astype(np.float64)
     if a.dtype.kind == "c":
         refuse("a must be an array of real numbers")
     if method not in _DISCRETE and method not in _CONTINUOUS:
@@ -566,6 +572,8 @@ def histogram(a, bins=10, range=None, density: Static = None, weights=None):
     (array([0, 2, 1]), array([0, 1, 2, 3]))
     """
     a = np.asarray(a)
+    if for_numba() and a.dtype.kind == "f":
+        a = a.astype(np.float64)
     if weights is None:
         return _histogram(a, bins, range, density, None)
     weights = np.asarray(weights)
