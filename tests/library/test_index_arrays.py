@@ -41,6 +41,10 @@ SUBSCRIPTS = [
     "m & False",
     "np.nonzero(m)",
     "a > 1",
+    "i, ..., 1, 1",
+    ":, i, ..., j",
+    ":, 1, ..., i",
+    "[]",
 ]
 
 
@@ -82,6 +86,36 @@ def test_what_is_stored_may_be_the_array_itself() -> None:
     check("a[a] = a[::-1]\nreturn a", a=np.array([2, 0, 3, 1]))
     check("a[i] = a[:3]\nreturn a", a=np.arange(6.0), i=np.array([2, 4, 0]))
     check("a[1:][i] = a[:-1][i]\nreturn a", a=np.arange(6.0), i=np.array([0, 1, 2, 3]))
+    check("a[np.broadcast_to(a, (3,))] = v\nreturn a", a=np.array([1, 2, 0]), v=np.array([5, 6, 7]))
+
+
+def test_indices_may_be_a_read_only_view_of_the_array() -> None:
+    def f(a: np.ndarray, i: np.ndarray, v: np.ndarray) -> np.ndarray:
+        a[i] = v
+        return a
+
+    def given() -> tuple:
+        a = np.array([1, 2, 0])
+        i = a[:]
+        i.flags.writeable = False
+        return a, i, np.array([0, 1, 2])
+
+    np.testing.assert_array_equal(weft.njit(f)(*given()), f(*given()))
+
+
+def test_an_index_outside_leaves_the_array_as_it_was() -> None:
+    def f(a: np.ndarray, i: np.ndarray) -> None:
+        a[i] = 5
+
+    a = np.array([7, 7, 2, 3])
+    with pytest.raises(IndexError):
+        weft.njit(f)(a, np.array([0, 10]))
+    np.testing.assert_array_equal(a, [7, 7, 2, 3])
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (1, 4), (3, 5)])
+def test_a_mask_has_the_shape_of_the_array(shape: tuple) -> None:
+    check("a[m] = 5\nreturn a", a=np.zeros((3, 4)), m=np.ones(shape, np.bool_))
 
 
 @pytest.mark.parametrize(
@@ -110,14 +144,29 @@ def test_a_list_of_arrays_is_their_stack() -> None:
 
 def test_kernels_store_by_arrays_of_indices() -> None:
     @weft.cuda.jit
-    def kernel(a: object, i: object) -> None:
+    def kernel(a: object, i: object, b: object) -> None:
         if weft.cuda.grid(1) == 0:
             a[i] = 5
-            a[i[:1]] = a[1:2]
+            a[i[:1]] = b[1:2]
 
     a, i = np.arange(6.0), np.array([0, -1, 2])
-    kernel[1, 1](a, i)
-    np.testing.assert_array_equal(a, [1, 1, 5, 3, 4, 5])
+    kernel[1, 1](a, i, a + 10)
+    np.testing.assert_array_equal(a, [11, 1, 5, 3, 4, 5])
+
+
+def test_kernels_read_no_array_that_they_overwrite() -> None:
+    @weft.cuda.jit
+    def backwards(a: object, i: object) -> None:
+        a[i] = a[::-1]
+
+    @weft.cuda.jit
+    def by_itself(a: object) -> None:
+        a[a] = 1
+
+    with pytest.raises(weft.UnsupportedError, match="while it overwrites them"):
+        backwards[1, 1](np.arange(5.0), np.arange(5))
+    with pytest.raises(weft.UnsupportedError, match="while it overwrites them"):
+        by_itself[1, 1](np.array([1, 2, 0]))
 
 
 def test_kernels_make_no_arrays() -> None:

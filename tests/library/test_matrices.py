@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import weft
 from numpy_calls import ALL, KINDS, array, check, compiled, layouts
+from support import texts
 
 from weft import WeftError, cuda
 
@@ -124,7 +126,7 @@ def test_indices_of_triangles(arguments: str) -> None:
 
 @pytest.mark.parametrize("k", [0, 1, -1, 2, 9, -9])
 def test_diag(k: int) -> None:
-    for a in (*layouts(ROW), *layouts(MATRIX), np.zeros(0), np.zeros((0, 2))):
+    for a in (*layouts(ROW), MATRIX, np.asfortranarray(MATRIX), np.zeros(0), np.zeros((0, 2))):
         check("np.diag(a, k)", a=a, k=k)
     check("np.diagflat(a, k), np.diagflat(a.T, k), np.diagflat(3, k), np.diagflat((1, 2), k), np.diag([1, 2], k)", a=MATRIX, k=k)
 
@@ -132,8 +134,24 @@ def test_diag(k: int) -> None:
 @pytest.mark.parametrize("arguments", ["0", "1", "-1", "0, 1, 0", "1, 0, -1", "-1, axis1=-1, axis2=1", "0, 1, 1", "0, 0, 3", "0, 0, 2"])
 def test_diagonals_of_axes(arguments: str) -> None:
     for a in (MATRIX, *layouts(CUBE), array((2, 3, 2, 2), np.int8)):
-        check(f"np.diagonal(a, {arguments}), a.diagonal({arguments})", a=a)
         check(f"np.trace(a, {arguments}), a.trace({arguments})", exact=False, a=a)
+
+
+@pytest.mark.parametrize("arguments", ["", "1", "-1", "9", "-9", "offset=1, axis1=-2, axis2=-1", "1 << 30", "-(1 << 30)"])
+def test_diagonals_are_views(arguments: str) -> None:
+    for a in (MATRIX, np.asfortranarray(MATRIX), MATRIX[:0]):
+        check(f"v = np.diagonal(a, {arguments})\na[...] = 7\nreturn v, a.diagonal({arguments})", a=a)
+    for a in (CUBE, array((2, 3, 2, 2), np.int8)):
+        check("v = np.diagonal(a, 1, -2, -1)\na[...] = 7\nreturn v", a=a)
+
+
+@pytest.mark.parametrize("text", ["np.diagonal(a[:, ::2])", "np.diagonal(b)", "np.diagonal(a)[0] = 1"])
+def test_what_is_no_view_is_refused(text: str) -> None:
+    def compiled() -> None:
+        weft.njit(texts.function_of(f"def f(a, b):\n    {text}\n", {"np": np}))(MATRIX.copy(), CUBE)
+
+    with pytest.raises(weft.errors.WeftError):
+        compiled()
 
 
 @pytest.mark.parametrize("dtype", KINDS)

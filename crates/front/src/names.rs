@@ -17,11 +17,12 @@ pub struct Count {
     pub in_loops: usize,
 }
 
-pub fn assigned(parsed: &Parsed) -> HashMap<String, Count> {
+pub fn assigned(parsed: &Parsed, library: bool) -> HashMap<String, Count> {
     let mut names = Names {
         counts: HashMap::new(),
         depth: 0,
         loops: 0,
+        library,
     };
     for param in &parsed.params {
         names.add(&param.name);
@@ -41,6 +42,8 @@ struct Names {
     counts: HashMap<String, Count>,
     depth: usize,
     loops: usize,
+    /// The function is a text of the library, in which loops may be written out.
+    library: bool,
 }
 
 impl Names {
@@ -74,7 +77,7 @@ impl Visitor<'_> for Names {
             }
             Stmt::AnnAssign(s) if s.value.is_some() => self.target(&s.target),
             Stmt::For(s) => {
-                let is_loop = usize::from(!is_unrolled(s));
+                let is_loop = usize::from(!(self.library && is_unrolled(s)));
                 let around = (self.depth, self.loops);
                 // Each turn of a loop that is written out has a target of its own.
                 (self.depth, self.loops) = if is_loop == 0 { (0, 0) } else { (self.depth + 1, self.loops + 1) };
@@ -146,7 +149,7 @@ impl Visitor<'_> for Returns {
 /// The names that a function reads and does not assign, functions inside it included, in the order of the text.
 pub fn free(parsed: &Parsed) -> Vec<String> {
     let mut free = Free {
-        own: assigned(parsed),
+        own: assigned(parsed, false),
         found: Vec::new(),
         shift: parsed.shift,
     };

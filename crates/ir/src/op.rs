@@ -396,7 +396,7 @@ pub enum Op {
     /// The block's dynamic shared memory as a C-contiguous view of rank 1 on as many whole elements as the launch's byte count holds.
     /// All of them, of whatever element type, start at the same address, which is aligned to 16 bytes.
     DynamicShared,
-    /// `bool`, in host functions: can elements of one view be stored in any order while those of the other at the same places are read? They
+    /// `bool`, in code that runs once and not in lanes: can elements of one view be stored in any order while those of the other at the same places are read? They
     /// can where the two lie in different memory, or are the very same view.
     Apart(Value, Value),
     /// `bool`, in host functions: is there too little stack left to call this function once more? One that calls itself asks at its start.

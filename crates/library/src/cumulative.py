@@ -19,6 +19,10 @@ def cumsum(a, axis: Static = None, dtype: Static = None, out=None):
     if axis is None:
         return cumsum(a.ravel(), 0, dtype, out)
     sums = _results(a, dtype, out)
+    if out is not None:
+        # It may share memory with the array.
+        sums[...] = cumsum(a, axis, dtype)
+        return out
     axis = axis_of(axis, a.ndim)
     rows = moveaxis(a, axis, -1)
     results = moveaxis(sums, axis, -1)
@@ -51,6 +55,10 @@ def cumprod(a, axis: Static = None, dtype: Static = None, out=None):
     if axis is None:
         return cumprod(a.ravel(), 0, dtype, out)
     products = _results(a, dtype, out)
+    if out is not None:
+        # It may share memory with the array.
+        products[...] = cumprod(a, axis, dtype)
+        return out
     axis = axis_of(axis, a.ndim)
     rows = moveaxis(a, axis, -1)
     results = moveaxis(products, axis, -1)

@@ -38,7 +38,9 @@ def take(a, indices, axis: Static = None, out=None, mode: Static = "raise"):
             refuse("the array for the elements has another type or number of axes")
         if out.shape != shape:
             raise ValueError("output array does not match result of ndarray.take")
-        taken = out
+        # It may share memory with the array.
+        out[...] = take(a, indices, axis, None, mode)
+        return out
     if mode != "raise" and n == 0 and taken.size == 0:
         return taken
     if indices.ndim == 0:
@@ -133,6 +135,8 @@ def put_along_axis(arr, indices, values, axis: Static):
             raise ValueError("shape mismatch: value array could not be broadcast to indexing result")
     # They may be elements of the array.
     given = values.copy() if values.ndim > 0 else values.item()
+    for at in np.ndindex(shape):
+        _position(int(indices[_stretched(at, indices.shape)]), n, "raise")
     for at in np.ndindex(shape):
         i = _position(int(indices[_stretched(at, indices.shape)]), n, "raise")
         there = _stretched(at[:axis], arr.shape[:axis]) + (i,) + _stretched(at[axis + 1 :], arr.shape[axis + 1 :])

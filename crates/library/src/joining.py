@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.language import Static, axis_of, refuse, unrolled
+from weft.language import Static, axis_of, highest, refuse, unrolled
 
 from .shapes import _flat, atleast_2d, atleast_3d, expand_dims, moveaxis
 
@@ -39,6 +39,8 @@ def concatenate(arrays, axis: Static = 0, out=None, *, dtype: Static = None, cas
                 if a.shape[i] != first.shape[i]:
                     raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
         total += a.shape[axis]
+        if total < 0:
+            raise ValueError("array is too big")
     shape = first.shape[:axis] + (total,) + first.shape[axis + 1 :]
     if out is None:
         joined = np.empty(shape, np.result_type(*parts) if dtype is None else dtype)
@@ -49,14 +51,18 @@ def concatenate(arrays, axis: Static = 0, out=None, *, dtype: Static = None, cas
             refuse("the array for the result has another number of axes")
         if out.shape != shape:
             raise ValueError("Output array is the wrong shape")
-        joined = out
+        joined = np.empty(shape, out.dtype)
     start = 0
     for a in unrolled(parts):
         _check_cast(a.dtype, joined.dtype, casting)
         for at in np.ndindex(a.shape):
             joined[at[:axis] + (at[axis] + start,) + at[axis + 1 :]] = a[at]
         start += a.shape[axis]
-    return joined
+    if out is None:
+        return joined
+    # It may share memory with the parts.
+    out[...] = joined
+    return out
 
 
 def _array(items):
@@ -352,6 +358,8 @@ def repeat(a, repeats, axis: Static = None):
     if times < 0:
         raise ValueError("repeats may not contain negative values.")
     n = a.shape[axis]
+    if times > 0 and n > highest(np.int64) // times:
+        raise ValueError("array is too big")
     out = np.empty(a.shape[:axis] + (n * times,) + a.shape[axis + 1 :], a.dtype)
     if axis == a.ndim - 1:
         for at in np.ndindex(a.shape):
@@ -383,6 +391,8 @@ def _repeat_each(a, counts, axis: Static):
             raise ValueError("repeats may not contain negative values.")
         starts[i] = total
         total += int(counts[i])
+        if total < 0:
+            raise ValueError("array is too big")
     starts[n] = total
     out = np.empty(a.shape[:axis] + (total,) + a.shape[axis + 1 :], a.dtype)
     for at in np.ndindex(a.shape[: axis + 1]):
@@ -418,6 +428,9 @@ def tile(A, reps):
     for i in unrolled(range(rank)):
         if times[i] < 0:
             raise ValueError("negative dimensions are not allowed")
+        if times[i] > 0:
+            if lengths[i] > highest(np.int64) // times[i]:
+                raise ValueError("array is too big")
         shape = shape + (lengths[i] * times[i],)
         pairs = pairs + (times[i], lengths[i])
         if i < rank - A.ndim:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.language import Static, axis_of, refuse, stretched, sum_type, unrolled
+from weft.language import Static, axis_of, is_contiguous, refuse, stretched, sum_type, unrolled
 
 from .joining import _check_cast
 from .shapes import _flat, moveaxis
@@ -184,6 +184,7 @@ def tri(N, M=None, k=0, dtype: Static = np.float64):
     rows = max(N, 0)
     columns = rows if M is None else max(M, 0)
     a = np.empty((rows, columns), dtype)
+    k = min(max(k, -rows), columns)
     for i in range(rows):
         edge = min(max(i + k + 1, 0), columns)
         for j in range(edge):
@@ -233,6 +234,7 @@ def _square(row):
 def _triangle(m, k, lower: Static):
     out = np.empty(m.shape, m.dtype)
     columns = m.shape[-1]
+    k = _within(k, m)
     for at in np.ndindex(m.shape[:-1]):
         row = m[at]
         result = out[at]
@@ -296,7 +298,7 @@ def triu_indices(n, k=0, m=None):
 
 
 def diag(v, k=0):
-    """A matrix with a row of numbers on a diagonal; or a diagonal of a matrix. This is a copy, where NumPy has a view that cannot be written.
+    """A matrix with a row of numbers on a diagonal; or a diagonal of a matrix, a view that cannot be written.
 
     >>> np.diag(np.array([1, 2]))
     array([[1, 0],
@@ -327,22 +329,25 @@ def diagflat(v, k=0):
 
 
 def diagonal(a, offset=0, axis1: Static = 0, axis2: Static = 1):
-    """A diagonal of two axes, as the last axis. This is a copy, where NumPy has a view that cannot be written.
+    """A diagonal of two axes, as the last axis: a view that cannot be written.
 
     >>> np.diagonal(np.array([[1, 2], [3, 4]]))
     array([1, 4])
     """
     planes = _planes(a, axis1, axis2)
+    offset = _within(offset, planes)
+    if not is_contiguous(planes):
+        if planes.ndim == 2 and is_contiguous(planes.T):
+            return diagonal(planes.T, -offset)
+        refuse("only a diagonal of the last two axes of a contiguous array is a view here: np.diagonal(np.moveaxis(a, axes, (-2, -1)).copy())")
     row = max(0, -offset)
     column = max(0, offset)
-    n = max(0, min(planes.shape[-2] - row, planes.shape[-1] - column))
-    out = np.empty(planes.shape[:-2] + (n,), planes.dtype)
-    for at in np.ndindex(planes.shape[:-2]):
-        plane = planes[at]
-        result = out[at]
-        for i in range(n):
-            result[i] = plane[row + i, column + i]
-    return out
+    rows = planes.shape[-2]
+    columns = planes.shape[-1]
+    n = max(0, min(rows - row, columns - column))
+    start = row * columns + column
+    view = planes.reshape(planes.shape[:-2] + (rows * columns,))[..., start : start + n * (columns + 1) : columns + 1]
+    return stretched(view, view.shape)
 
 
 def trace(a, offset=0, axis1: Static = 0, axis2: Static = 1, dtype: Static = None, out=None):
@@ -374,12 +379,18 @@ def trace(a, offset=0, axis1: Static = 0, axis2: Static = 1, dtype: Static = Non
 
 
 def _trace(plane, offset, dtype: Static):
+    offset = _within(offset, plane)
     row = max(0, -offset)
     column = max(0, offset)
     total = dtype.type(0)
     for i in range(min(plane.shape[0] - row, plane.shape[1] - column)):
         total += dtype.type(plane[row + i, column + i])
     return total
+
+
+def _within(offset, planes):
+    """A diagonal's number, or that of one as empty which is not far outside."""
+    return min(max(offset, -planes.shape[-2]), planes.shape[-1])
 
 
 def _planes(a, axis1: Static, axis2: Static):

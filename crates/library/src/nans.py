@@ -32,7 +32,8 @@ def nansum(a, axis: Static = None, dtype: Static = None, out=None, keepdims: Sta
     axes = axes_of(axis, a.ndim)
     if dtype is None:
         return _into(_kept(_sum(_reducible(a, axes), axes, a.ndim, a.dtype), axes, a.ndim, keepdims), out)
-    return _into(_kept(_sum(_reducible(a, axes), axes, a.ndim, dtype), axes, a.ndim, keepdims), out)
+    place = None if len(axes) == a.ndim else (axes[0] if len(axes) == 1 else -1)
+    return _into(_kept(np.sum(_with(_reducible(a, axes), 0), place, dtype), axes, a.ndim, keepdims), out)
 
 
 def _sum(a, axes: Static, rank: Static, dtype: Static):
@@ -53,7 +54,8 @@ def nanprod(a, axis: Static = None, dtype: Static = None, out=None, keepdims: St
     axes = axes_of(axis, a.ndim)
     if dtype is None:
         return _into(_kept(_product(_reducible(a, axes), axes, a.ndim, a.dtype), axes, a.ndim, keepdims), out)
-    return _into(_kept(_product(_reducible(a, axes), axes, a.ndim, dtype), axes, a.ndim, keepdims), out)
+    place = None if len(axes) == a.ndim else (axes[0] if len(axes) == 1 else -1)
+    return _into(_kept(np.prod(_with(_reducible(a, axes), 1), place, dtype), axes, a.ndim, keepdims), out)
 
 
 def _product(a, axes: Static, rank: Static, dtype: Static):

@@ -47,6 +47,7 @@ def min(a, axis: Static = None, out=None, keepdims: Static = False, initial=None
     if where is not None:
         if initial is None:
             refuse("min with where needs an initial value")
+        _check_mask(where)
         return min(np.where(where, a, highest(a.dtype)), axis, out, keepdims, initial)
     return _extreme(np.minimum, np.min, a, axis, keepdims, initial, out)
 
@@ -61,6 +62,7 @@ def max(a, axis: Static = None, out=None, keepdims: Static = False, initial=None
     if where is not None:
         if initial is None:
             refuse("max with where needs an initial value")
+        _check_mask(where)
         return max(np.where(where, a, lowest(a.dtype)), axis, out, keepdims, initial)
     return _extreme(np.maximum, np.max, a, axis, keepdims, initial, out)
 
@@ -120,7 +122,7 @@ def mean(a, axis: Static = None, dtype: Static = None, out=None, keepdims: Stati
             kind = dtype
         total = sum(a, axis, kind, None, keepdims, None, where)
         count = sum(np.broadcast_to(where, a.shape), axis, np.int64, None, keepdims)
-        return _given(total / count, out)
+        return _given(_of_type(total / count, kind, None), out)
     if dtype is None:
         return _along(np.mean, a, axis, keepdims, out)
     return _along(np.mean, a.astype(dtype), axis, keepdims, out)
@@ -209,8 +211,8 @@ def _position(a, least: Static):
             start = first
     for i in range(start, n):
         if a[i] == best or a[i] != a[i]:
-            return i
-    return start
+            return np.int64(i)
+    return np.int64(start)
 
 
 def _squares(a, center):
@@ -223,7 +225,15 @@ def _chosen(a, where, neutral: Static):
     """The elements where `where` is true, else one that changes nothing."""
     if where is None:
         return a
+    _check_mask(where)
     return np.where(where, a, a.dtype.type(neutral))
+
+
+def _check_mask(where):
+    if not isinstance(where, (bool, np.bool_, np.ndarray)):
+        refuse("where is an array of bools")
+    if np.asarray(where).dtype.kind != "b":
+        refuse("where is an array of bools")
 
 
 def _converted(a, dtype: Static, out):
@@ -255,12 +265,23 @@ def _of_type(result, dtype: Static, out):
 def _started(f, fold, a, axis: Static, keepdims: Static, initial):
     if initial is None:
         return _along(fold, a, axis, keepdims, None)
-    return f(_along(fold, a, axis, keepdims, None), initial)
+    result = _along(fold, a, axis, keepdims, None)
+    return f(result, _as_type(initial, np.result_type(result)))
+
+
+def _as_type(initial, kind: Static):
+    """An initial value in the type of the result."""
+    if kind.kind == "u" and initial < 0:
+        raise OverflowError("a negative initial value for unsigned integers")
+    return kind.type(initial)
 
 
 def _extreme(f, fold, a, axis: Static, keepdims: Static, initial, out):
     if initial is not None and _count(a, axis) == 0:
-        raise ValueError("min and max with an initial value need an element in compiled functions")
+        nothing = _along(np.sum, a, axis, keepdims, None)
+        if np.ndim(nothing) == 0:
+            return _given(_as_type(initial, a.dtype), out)
+        return _given(np.full(np.shape(nothing), _as_type(initial, a.dtype)), out)
     return _given(_started(f, fold, a, axis, keepdims, initial), out)
 
 
@@ -288,6 +309,8 @@ def _along(fold, a, axis: Static, keepdims: Static, out):
 
 def _kept(result, rank: Static, axis: Static, keepdims: Static):
     """The result with axes of length 1 for those that were reduced, if these are to be kept."""
+    if not isinstance(keepdims, (bool, int, np.bool_)):
+        refuse("keepdims is True or False")
     if not keepdims:
         return result
     if np.ndim(result) == 0:

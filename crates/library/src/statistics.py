@@ -29,6 +29,8 @@ def _rows(a, axes: Static):
 
 def _kept(found, axes: Static, rank: Static, keepdims: Static, first: Static = 0):
     """A result with axes of length 1 in place of those that are gone; it may have some axes of its own before them."""
+    if not isinstance(keepdims, (bool, int, np.bool_)):
+        refuse("keepdims is True or False")
     if not keepdims:
         return found
     index = (slice(None),) * first
@@ -224,7 +226,7 @@ def percentile(
     >>> np.percentile(np.array([10.0, 7.0, 4.0]), 25)
     np.float64(5.5)
     """
-    if isinstance(q, (tuple, np.ndarray)):
+    if isinstance(q, (tuple, list, np.ndarray)):
         return quantile(a, np.asarray(np.asarray(q) / 100), axis, out, overwrite_input, method, keepdims, weights=weights)
     return quantile(a, q / 100, axis, out, overwrite_input, method, keepdims, weights=weights)
 
@@ -248,7 +250,7 @@ def quantile(
         refuse("only the method 'inverted_cdf' takes weights")
     axes = axes_of(axis, a.ndim)
     rows = _rows(a, axes)
-    if isinstance(q, (tuple, np.ndarray)):
+    if isinstance(q, (tuple, list, np.ndarray)):
         q = np.asarray(q)
     if q.dtype.kind == "c" or q.dtype.kind == "b":
         refuse("quantiles are real numbers")

@@ -12,6 +12,9 @@ use super::writer::{Elem, Label, Operand, Ty};
 /// Least points of a chunk where each is little work.
 const LONG_GRAIN: i64 = 1 << 14;
 
+/// Where the context counts short runs: behind its first two words.
+const TURNS_AT: i64 = 16;
+
 /// How many short runs there are between two that the runtime does.
 const TURNS: i64 = 4096;
 
@@ -317,8 +320,7 @@ impl<'m> Fx<'_, 'm> {
         let all = self.w.inst(format_args!("icmp ule {}, {most}", points.typed(Ty::I64)));
         let few = self.plain("and", Ty::BOOL, each, all);
         // Now and then the runtime is asked to run it, which asks the host whether to stop.
-        let turns = self.w.alloca(Ty::I32);
-        self.w.entry_line(format_args!("store i32 0, {}", turns.typed(Ty::PTR)));
+        let turns = self.w.offset(Operand::Arg("ctx"), Operand::Int(TURNS_AT));
         let turn = self.w.load(Ty::I32, turns);
         let next = self.w.inst(format_args!("add {}, 1", turn.typed(Ty::I32)));
         self.w.store(Ty::I32, next, turns);

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
@@ -37,6 +37,8 @@ pub struct Context<'a> {
     lowest: AtomicUsize,
     /// What their frames take, where they are large.
     frame: AtomicUsize,
+    /// How many short index spaces compiled code has run by itself.
+    turns: AtomicU32,
     sites: &'a Sites,
     hooks: Hooks,
     /// The thread that may ask the hooks.
@@ -60,6 +62,8 @@ enum Failure {
     Raised {
         site: usize,
         thread: Option<[i64; 6]>,
+        /// The thread of the host that raised.
+        by: ThreadId,
         /// Where the user's function called the one of Weft's library that raised.
         called: Option<usize>,
     },
@@ -75,6 +79,7 @@ impl<'a> Context<'a> {
         Context {
             lowest: AtomicUsize::new(0),
             frame: AtomicUsize::new(0),
+            turns: AtomicU32::new(0),
             sites,
             hooks: *hooks,
             caller: thread::current().id(),
@@ -145,7 +150,7 @@ impl<'a> Context<'a> {
             Some(Failure::Interrupted) => Err(RunError::Interrupted),
             Some(Failure::OutOfMemory { bytes }) => Err(RunError::host_memory(bytes)),
             Some(Failure::Broken(message)) => Err(RunError::Invalid(message)),
-            Some(Failure::Raised { site, thread, called }) => Err(match self.sites.errors.get(site) {
+            Some(Failure::Raised { site, thread, called, .. }) => Err(match self.sites.errors.get(site) {
                 Some(site) => Raised {
                     kind: site.kind,
                     message: site.message.clone(),
@@ -185,6 +190,7 @@ unsafe extern "C" fn weft_raise(ctx: *const Context<'_>, site: i32, place: *cons
     ctx.fail(Failure::Raised {
         site: usize::try_from(site).unwrap_or(usize::MAX),
         thread,
+        by: thread::current().id(),
         called: None,
     });
 }
@@ -196,7 +202,10 @@ unsafe extern "C" fn weft_raise(ctx: *const Context<'_>, site: i32, place: *cons
 unsafe extern "C" fn weft_called(ctx: *const Context<'_>, call: i32) {
     // SAFETY: by contract.
     let ctx = unsafe { &*ctx };
-    if let Some(Failure::Raised { called, .. }) = &mut ctx.state().failure {
+    // Another thread may have failed first.
+    if let Some(Failure::Raised { called, by, .. }) = &mut ctx.state().failure
+        && *by == thread::current().id()
+    {
         *called = usize::try_from(call).ok();
     }
 }
@@ -267,6 +276,9 @@ unsafe extern "C" fn weft_sweep(ctx: *const Context<'_>, used: *const u64, count
     unsafe { ctx.memory.with(|memory| memory.retain(&mut is_used)) };
 }
 
+/// Index spaces as short as this are mostly run by compiled code itself; when one comes here, it is time to ask whether to stop.
+const FEW: u64 = 1024;
+
 type Combine = unsafe extern "C" fn(*mut u64, *const u64);
 
 /// Runs a `Loop` function over its extents and combines its reductions into `results`.
@@ -301,6 +313,9 @@ unsafe extern "C" fn weft_launch(
         spread,
         look,
     };
+    if space.points() <= FEW && ctx.poll() {
+        return 1;
+    }
     match combine {
         Some(combine) => {
             // SAFETY: by contract.
@@ -337,6 +352,10 @@ impl Space {
             rank: extents.len(),
             last,
         }
+    }
+
+    fn points(&self) -> u64 {
+        self.rows.saturating_mul(self.points_per_row())
     }
 
     pub fn points_per_row(&self) -> u64 {

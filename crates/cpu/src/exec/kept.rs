@@ -6,7 +6,7 @@
 use std::alloc::{Layout, dealloc};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// Smaller blocks are the allocator's, which keeps them itself.
 const LEAST: usize = 1 << 17;
@@ -25,8 +25,13 @@ unsafe impl Send for Block {}
 /// Kept blocks, the one freed last at the end.
 static KEPT: Mutex<VecDeque<Block>> = Mutex::new(VecDeque::new());
 
-fn kept() -> MutexGuard<'static, VecDeque<Block>> {
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+/// The list, if nobody else has it: no thread waits here, least of all in a forked child for one that it has not.
+fn kept() -> Option<MutexGuard<'static, VecDeque<Block>>> {
+    match KEPT.try_lock() {
+        Ok(kept) => Some(kept),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
 
 /// A kept block in which the layout finds room, and not much more; with the layout it was allocated with. What it holds is not known.
@@ -36,7 +41,7 @@ pub fn take(wanted: Layout) -> Option<(NonNull<u8>, Layout)> {
     }
     let most = wanted.size() + wanted.size() / 4;
     let fits = |block: &Block| (wanted.size()..=most).contains(&block.layout.size()) && block.layout.align() >= wanted.align();
-    let mut kept = kept();
+    let mut kept = kept()?;
     let at = kept.iter().rposition(fits)?;
     kept.remove(at).map(|block| (block.base, block.layout))
 }
@@ -47,8 +52,9 @@ pub fn take(wanted: Layout) -> Option<(NonNull<u8>, Layout)> {
 /// The block was allocated with this layout, and nobody uses it any more.
 pub unsafe fn give(base: NonNull<u8>, layout: Layout) {
     let mut freed = vec![Block { base, layout }];
-    if (LEAST..=MOST).contains(&layout.size()) {
-        let mut kept = kept();
+    if (LEAST..=MOST).contains(&layout.size())
+        && let Some(mut kept) = kept()
+    {
         kept.extend(freed.drain(..));
         let mut bytes: usize = kept.iter().map(|block| block.layout.size()).sum();
         while bytes > MOST
@@ -89,7 +95,7 @@ mod tests {
             // SAFETY: as above.
             unsafe { give(base, layout) };
         }
-        assert!(kept().iter().map(|block| block.layout.size()).sum::<usize>() <= MOST);
+        assert!(kept().unwrap().iter().map(|block| block.layout.size()).sum::<usize>() <= MOST);
         // SAFETY: as above.
         unsafe { give(base, layout) };
     }

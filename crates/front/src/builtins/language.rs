@@ -25,6 +25,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "lowest" => Entry::of(|l, c| end(l, c, false)),
         "highest" => Entry::of(|l, c| end(l, c, true)),
         "lies_along" => Entry::of(lies_along),
+        "is_contiguous" => Entry::of(is_contiguous),
         "stretched" => Entry::of(stretched),
         "for_numba" => Entry::of(|l, c| {
             let [] = c.exactly()?;
@@ -136,6 +137,15 @@ fn lies_along(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     Ok(Val::Lit(Lit::bool(axis.const_int() == Some(along))))
 }
 
+/// `is_contiguous(a)`: do the elements follow each other in C's order, as far as the array's type tells?
+fn is_contiguous(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [array] = call.exactly()?;
+    match array.ty() {
+        crate::types::Ty::View(ty) => Ok(Val::Lit(Lit::bool(ty.layout == weft_ir::Layout::C))),
+        other => Err(l.typing(call.span, format!("an array is needed here, and this is {other}"))),
+    }
+}
+
 /// `stretched(a, shape)`: a read-only view of an array in a larger shape, of which axes of length 1 and new ones have stride 0.
 fn stretched(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [array, shape] = call.exactly()?;
@@ -218,7 +228,7 @@ fn is_of(l: &Lower<'_>, x: &Val, class: &Val, call: &Call) -> Res<bool> {
 }
 
 /// `slice(stop)`, `slice(start, stop, step)` of constants.
-pub fn slice(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+pub fn slice(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [first, second, step] = call.bind(["/start", "/stop", "/step"], 1)?;
     let (start, stop) = match second {
         Some(stop) => (first, Some(stop)),
@@ -244,7 +254,6 @@ pub fn slice(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     if known[2] == Some(0) {
         return Err(Diagnostic::new(DiagnosticKind::Value, call.span, "a slice's step cannot be zero").into());
     }
-    let _ = l;
     Ok(Val::Slice(known))
 }
 

@@ -58,7 +58,9 @@ impl Lower<'_> {
 
     fn module_attribute(&mut self, module: &str, attr: &str, span: Span) -> Res<Val> {
         let path = builtins::canonical(&format!("{module}.{attr}"));
-        if builtins::find(&path).is_some() {
+        // What the library's texts are written with is nobody else's.
+        let hidden = !self.library && path == "weft.language";
+        if !hidden && builtins::find(&path).is_some() {
             return self.resolve(&path, span);
         }
         if let Some(object) = self.function.env.clone().attribute(module, attr) {

@@ -1,6 +1,6 @@
 //! Broadcasting: the common shape of an expression's arrays, and views stretched to it.
 
-use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Layout, Local, Op, Part, Space, Span, StmtKind, Value, ViewType};
+use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Layout, Local, Op, Part, Space, Span, StmtKind, TOO_BIG, Value, ViewType};
 
 use super::Lower;
 use super::elementwise::point;
@@ -122,6 +122,7 @@ impl Lower<'_> {
             let misfit = self.not(fits);
             self.raise_if(misfit, ErrorKind::Value, "cannot broadcast an array to this shape")?;
         }
+        self.checked_size(ty.elem, shape, TOO_BIG)?;
         let (view, ty) = self.stretch(view, ty, shape);
         let read_only = ViewType { writable: false, ..ty };
         Ok((self.relax_view(view, ty, read_only), read_only))

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{Block, Index, Op, Part, Reduction, Scalar, Span, Spread, StmtKind, Type, Value, ViewType};
+use weft_ir::{Block, CmpOp, ErrorKind, Index, Op, Part, Reduction, Scalar, Span, Spread, StmtKind, Type, Value, ViewType};
 
 use super::Lower;
 use super::broadcast::Aligned;
@@ -142,13 +142,7 @@ impl Lower<'_> {
         let mut lazy = self.as_expression(number.as_ref().unwrap_or(val), span)?;
         let overlaps = match lazy.leaves.iter().find(|(leaf, _)| !self.apart(view, *leaf)) {
             Some((leaf, _)) if !self.in_host() => {
-                if self.root(*leaf) == self.root(view) {
-                    let message = "this reads elements of the array while it overwrites them, which takes a temporary array";
-                    let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
-                    return Err(diag
-                        .help("kernels and device functions have none: write a loop in the right order")
-                        .into());
-                }
+                self.refuse_overwritten(view, *leaf, span)?;
                 false
             }
             found => found.is_some(),
@@ -159,6 +153,18 @@ impl Lower<'_> {
         let shape = self.shape_of(view, ty);
         let aligned = self.align(&lazy.leaves, Some(&shape), span)?;
         self.fill(view, ty, &lazy, &aligned, span)
+    }
+
+    /// Refuses, where there is no memory for a copy, to read an array that is being overwritten.
+    pub fn refuse_overwritten(&self, view: Value, leaf: Value, span: Span) -> Res<()> {
+        if self.root(leaf) != self.root(view) {
+            return Ok(());
+        }
+        let message = "this reads elements of the array while it overwrites them, which takes a temporary array";
+        let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
+        Err(diag
+            .help("kernels and device functions have none: write a loop in the right order")
+            .into())
     }
 
     /// The expression with copies of the arrays that lie in memory which a store into `view` overwrites: its value is what it was before, as
@@ -205,6 +211,13 @@ impl Lower<'_> {
     pub fn store_masked(&mut self, (view, ty): (Value, ViewType), mask: &Val, val: &Val, span: Span) -> Res<()> {
         let value = self.number_as(val, ty.elem, span)?;
         let mask = self.materialise_unless_simple(view, mask)?;
+        for (axis, n) in self.shape(&mask)?.into_iter().enumerate() {
+            let m = self.dim(view, axis as u8);
+            if n != m {
+                let differs = self.b.compare(CmpOp::Ne, n, m);
+                self.raise_if(differs, ErrorKind::Index, "boolean index did not match indexed array")?;
+            }
+        }
         let lazy = self.as_expression(&mask, span)?;
         if lazy.rank != ty.rank {
             return Err(self.typing(span, format!("a {}-d mask for a {}", lazy.rank, Ty::View(ty))));

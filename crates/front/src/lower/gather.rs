@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Index, Kind, Part, Scalar, Span, StmtKind, Value, ViewType};
+use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Index, Kind, Part, Scalar, Space, Span, StmtKind, Value, ViewType};
 
 use super::Lower;
 use super::broadcast::Aligned;
@@ -49,6 +49,11 @@ impl Lower<'_> {
         if taken > rank {
             return Err(self.typing(span, format!("{taken} indices for a {}", Ty::View(ty))));
         }
+        // Where the indices' own axes go: where the first of them stands, if nothing stands between them, not even an ellipsis of no axes.
+        let is_index = |e: &Entry| matches!(e, Entry::Array(_) | Entry::At(_));
+        let first = entries.iter().position(is_index).unwrap_or(0);
+        let last = entries.iter().rposition(is_index).unwrap_or(0);
+        let together = entries[first..=last].iter().all(is_index);
         let mut whole = vec![];
         for entry in entries {
             match entry {
@@ -58,17 +63,13 @@ impl Lower<'_> {
         }
         let named = whole.iter().filter(|e| !matches!(e, Entry::New)).count();
         whole.extend((named..rank).map(|_| Entry::Full));
-        // Where the indices' own axes go, before the array's axes that they replace are counted out.
-        let is_index = |e: &Entry| matches!(e, Entry::Array(_) | Entry::At(_));
-        let first = whole.iter().position(is_index).unwrap_or(0);
-        let last = whole.iter().rposition(is_index).unwrap_or(0);
-        let start = if whole[first..=last].iter().all(is_index) { first } else { 0 };
+        let start = if together { whole.iter().position(is_index).unwrap_or(0) } else { 0 };
         let mut slices = Vec::with_capacity(whole.len());
         let (mut axes, mut leaves, mut from) = (Vec::with_capacity(whole.len()), Vec::new(), 0u8);
         for entry in whole {
             let (slice, axis) = match entry {
                 Entry::Array(val) => {
-                    leaves.push(self.index_leaf(val, view, span)?);
+                    leaves.push(self.index_leaf(val, span)?);
                     (AxisSlice::Full, Axis::Leaf(leaves.len() - 1))
                 }
                 Entry::At(index) => (AxisSlice::Full, Axis::One(index)),
@@ -139,8 +140,7 @@ impl Lower<'_> {
         Ok(found)
     }
 
-    /// An array of indices that a store into the array cannot change.
-    fn index_leaf(&mut self, val: Val, array: Value, span: Span) -> Res<Leaf> {
+    fn index_leaf(&mut self, val: Val, span: Span) -> Res<Leaf> {
         let Val::View(view, ty) = self.materialise(val)? else {
             return Err(self.typing(span, "an index is an integer, a slice or an array"));
         };
@@ -151,7 +151,16 @@ impl Lower<'_> {
             );
             return Err(self.typing(span, message));
         }
-        if !ty.writable || self.apart(array, view) && array != view || !self.in_host() {
+        Ok((view, ty))
+    }
+
+    /// The array of indices, or a copy where a store into the array may change it.
+    fn kept_index(&mut self, (view, ty): Leaf, array: Value, span: Span) -> Res<Leaf> {
+        if ty.space == Space::Constant || (view != array && self.apart(array, view)) {
+            return Ok((view, ty));
+        }
+        if !self.in_host() {
+            self.refuse_overwritten(array, view, span)?;
             return Ok((view, ty));
         }
         match self.copy_array(&Val::View(view, ty), span)? {
@@ -165,7 +174,7 @@ impl Lower<'_> {
         let (out, ty) = crate::builtins::fresh(self, g.ty.elem, &g.shape, false, span)?;
         self.with_leaves(&g.leaves, &g.aligned, &mut |l, leaves| {
             l.at_every_point(&g.shape, Vec::new(), &mut |l, vars| {
-                let indices = l.gathered_at(g, leaves, vars, span)?;
+                let indices = l.gathered_at(g, leaves, vars, true, span)?;
                 let element = l.load(g.view, g.ty, indices);
                 let value = l.number_as(&element, g.ty.elem, span)?;
                 l.store_whole(out, point(vars, ty.rank), value);
@@ -181,38 +190,50 @@ impl Lower<'_> {
         if self.part_of(g.view).is_some() {
             return Err(self.unsupported(span, "a part of a complex array cannot be assigned by arrays of indices"));
         }
+        let kept = g.leaves.iter().map(|leaf| self.kept_index(*leaf, g.view, span)).collect::<Res<Vec<_>>>()?;
+        // As in NumPy: an index outside leaves the array as it was.
+        self.with_leaves(&kept, &g.aligned, &mut |l, leaves| {
+            l.at_every_point(&g.aligned.shape, Vec::new(), &mut |l, vars| l.check_indices(g, leaves, vars, span))
+        })?;
         if let Some(num) = val.num() {
             let value = Val::Num(self.number_as(val, g.ty.elem, span)?, num.with(g.ty.elem));
-            return self.scatter_from(g, &[], &mut |_, _, _| Ok(value.clone()), span);
+            return self.scatter_from(g, (&kept, &[]), &mut |_, _, _| Ok(value.clone()), span);
         }
         if !val.is_array() {
             return Err(self.typing(span, format!("{} cannot be stored into an array", val.ty())));
         }
         let mut lazy = self.as_expression(val, span)?;
+        for (leaf, _) in lazy.leaves.iter().filter(|_| !self.in_host()) {
+            self.refuse_overwritten(g.view, *leaf, span)?;
+        }
         if self.in_host() && lazy.leaves.iter().any(|(leaf, _)| *leaf == g.view || !self.apart(g.view, *leaf)) {
             let whole = self.compute(&lazy, span)?;
             lazy = self.as_expression(&whole, span)?;
         }
         let aligned = self.align(&lazy.leaves, Some(&g.shape), span)?;
         self.with_leaves(&lazy.leaves, &aligned, &mut |l, values| {
-            l.scatter_from(g, values, &mut |l, values, vars| l.element_at(&lazy.f, values, vars), span)
+            l.scatter_from(g, (&kept, values), &mut |l, values, vars| l.element_at(&lazy.f, values, vars), span)
         })
     }
 
-    fn scatter_from(&mut self, g: &Gathered, values: &[Leaf], value_at: &mut ValueAt<'_, Self>, span: Span) -> Res<()> {
-        self.with_leaves(&g.leaves, &g.aligned, &mut |l, leaves| {
+    /// Stores where the `kept` indices, which have been checked, say.
+    fn scatter_from(
+        &mut self,
+        g: &Gathered,
+        (kept, values): (&[Leaf], &[Leaf]),
+        value_at: &mut ValueAt<'_, Self>,
+        span: Span,
+    ) -> Res<()> {
+        self.with_leaves(kept, &g.aligned, &mut |l, leaves| {
             let mut store = |l: &mut Self, vars: &[Value]| {
                 let val = value_at(l, values, vars)?;
                 let value = l.number_as(&val, g.ty.elem, span)?;
-                let indices = l.gathered_at(g, leaves, vars, span)?;
+                let indices = l.gathered_at(g, leaves, vars, false, span)?;
                 l.store_whole(g.view, indices, value);
                 Ok(())
             };
-            match values.is_empty() {
-                // One number: the order of the stores does not show.
-                true => l.at_every_point(&g.shape, Vec::new(), &mut store),
-                false => l.in_order(&g.shape, &mut store),
-            }
+            // One element may be named more than once.
+            l.in_order(&g.shape, &mut store)
         })
     }
 
@@ -226,8 +247,26 @@ impl Lower<'_> {
         });
     }
 
-    /// The element of the array that a point of the result is: indices are checked.
-    fn gathered_at(&mut self, g: &Gathered, leaves: &[Leaf], vars: &[Value], span: Span) -> Res<Vec<Index>> {
+    /// Raises where an index of a point of the indices' shape is outside.
+    fn check_indices(&mut self, g: &Gathered, leaves: &[Leaf], own: &[Value], span: Span) -> Res<()> {
+        for (axis, from) in g.axes.iter().enumerate() {
+            let index = match from {
+                Axis::Kept => continue,
+                Axis::One(index) => *index,
+                Axis::Leaf(i) => self.index_at(leaves[*i], own, span)?,
+            };
+            self.position(index, g.view, axis as u8, true)?;
+        }
+        Ok(())
+    }
+
+    fn index_at(&mut self, (view, ty): Leaf, own: &[Value], span: Span) -> Res<Index> {
+        let index = self.load(view, ty, point(own, ty.rank));
+        self.index_of(&index, span)
+    }
+
+    /// The element of the array that a point of the result is.
+    fn gathered_at(&mut self, g: &Gathered, leaves: &[Leaf], vars: &[Value], checked: bool, span: Span) -> Res<Vec<Index>> {
         let end = g.start + g.aligned.shape.len();
         let own = &vars[g.start..end];
         let mut kept = vars[..g.start].iter().chain(&vars[end..]);
@@ -238,12 +277,10 @@ impl Lower<'_> {
                     Some(&value) => value,
                     None => self.b.i64(0),
                 },
-                Axis::One(index) => self.checked_index(*index, g.view, axis as u8)?,
+                Axis::One(index) => self.position(*index, g.view, axis as u8, checked)?,
                 Axis::Leaf(i) => {
-                    let (view, ty) = leaves[*i];
-                    let index = self.load(view, ty, point(own, ty.rank));
-                    let index = self.index_of(&index, span)?;
-                    self.checked_index(index, g.view, axis as u8)?
+                    let index = self.index_at(leaves[*i], own, span)?;
+                    self.position(index, g.view, axis as u8, checked)?
                 }
             };
             indices.push(Index { value, wrap: false });
@@ -251,8 +288,8 @@ impl Lower<'_> {
         Ok(indices)
     }
 
-    /// An index counted from the front; raises where the axis has no such element.
-    fn checked_index(&mut self, index: Index, view: Value, axis: u8) -> Res<Value> {
+    /// An index counted from the front. One that is `checked` raises where the axis has no such element.
+    fn position(&mut self, index: Index, view: Value, axis: u8, checked: bool) -> Res<Value> {
         let n = self.dim(view, axis);
         let zero = self.b.i64(0);
         let mut at = index.value;
@@ -261,16 +298,23 @@ impl Lower<'_> {
             let from_end = self.b.binary(BinOp::Add, at, n);
             at = self.b.select(negative, from_end, at);
         }
-        // One comparison for both ends: what is negative is beyond all lengths as an unsigned number.
-        let (unsigned, length) = (self.b.cast(at, Scalar::U64), self.b.cast(n, Scalar::U64));
-        let outside = self.b.compare(CmpOp::Ge, unsigned, length);
-        self.raise_if(outside, ErrorKind::Index, &format!("index is out of bounds for axis {axis}"))?;
+        if checked {
+            // One comparison for both ends: what is negative is beyond all lengths as an unsigned number.
+            let (unsigned, length) = (self.b.cast(at, Scalar::U64), self.b.cast(n, Scalar::U64));
+            let outside = self.b.compare(CmpOp::Ge, unsigned, length);
+            self.raise_if(outside, ErrorKind::Index, &format!("index is out of bounds for axis {axis}"))?;
+        }
         self.mark_nonneg(at);
         Ok(at)
     }
 
     /// A list in a subscript is an array of indices.
     pub fn listed_index(&mut self, items: &Val, span: Span) -> Res<Val> {
+        if matches!(items, Val::Tuple(items) if items.is_empty()) {
+            let none = self.b.i64(0);
+            let (view, ty) = crate::builtins::fresh(self, Scalar::I64, &[none], false, span)?;
+            return Ok(Val::View(view, ty));
+        }
         self.known_call("numpy.array", &Call::new("array".into(), vec![items.clone()], Vec::new(), span))
     }
 }

@@ -2,7 +2,7 @@
 
 use ruff_python_ast::{Expr, Stmt, StmtFor, StmtWhile};
 use ruff_text_size::Ranged;
-use weft_ir::{AxisSlice, BinOp, Block, CmpOp, ErrorKind, Index, Label, Span, StmtKind, Type, Value};
+use weft_ir::{AxisSlice, BinOp, Block, CmpOp, ErrorKind, Index, Label, Span, Spread, StmtKind, Type, Value};
 
 use super::Lower;
 use super::number::Truth;
@@ -191,8 +191,8 @@ impl Lower<'_> {
                     stop,
                     step,
                     parallel: true,
-                } if !self.needs_order(s) => self.prange_loop(s, [&start, &stop, &step]),
-                Iter::Range { start, stop, step, .. } if self.only_sums(s) => self.prange_loop(s, [&start, &stop, &step]),
+                } if !self.needs_order(s) => self.prange_loop(s, [&start, &stop, &step], Spread::Gangs),
+                Iter::Range { start, stop, step, .. } if self.only_sums(s) => self.prange_loop(s, [&start, &stop, &step], Spread::Lanes),
                 Iter::Range { start, stop, step, .. } => self.range_loop(s, [&start, &stop, &step], frame),
                 Iter::Points(points) => self.points_loop(s, &points, break_to),
                 other => {

@@ -76,7 +76,7 @@ pub struct Job<'a> {
 /// Compiles one function; gives it and the type of its result.
 pub fn function(cx: &mut Compiler, job: &Job<'_>) -> Res<(Function, Ty)> {
     let (parsed, source) = cx.tree(&job.function)?;
-    let mut vars = Vars::new(&parsed);
+    let mut vars = Vars::new(&parsed, crate::library::is_text(job.function.key));
     let whole = parsed.span(source, parsed.range);
     let learnt = job.frame.and_then(|frame| cx.learnt_result(frame).cloned());
     let mut result = learnt.map(|ty| (ty, whole));

@@ -96,7 +96,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    pub fn prange_loop(&mut self, s: &StmtFor, bounds: [&Val; 3]) -> Res<()> {
+    pub fn prange_loop(&mut self, s: &StmtFor, bounds: [&Val; 3], spread: Spread) -> Res<()> {
         let span = self.span(s.iter.range());
         let known = bounds[2].const_int();
         let from_zero = bounds[0].const_int() == Some(0);
@@ -112,14 +112,14 @@ impl Lower<'_> {
         self.needs_host = true;
         self.b.span = self.span(s.range());
         if !self.vars.parallel.ended.contains(&self.b.span.start) {
-            return self.spread_iterations(s, of);
+            return self.spread_iterations(s, of, spread);
         }
         // What the iterations assign is read behind the loop: the last one runs by itself, in the function's own variables.
         let (zero, one) = (self.b.i64(0), self.b.i64(1));
         let others = self.b.binary(BinOp::Sub, count, one);
         let others = self.b.binary(BinOp::Max, others, zero);
         self.mark_nonneg(others);
-        self.spread_iterations(s, Iterations { count: others, ..of })?;
+        self.spread_iterations(s, Iterations { count: others, ..of }, spread)?;
         let var = self.b.func.new_value(Type::I64);
         self.mark_nonneg(var);
         let lanes = !self.vars.loops_of_arrays.contains(&s.range().start().to_u32());
@@ -135,7 +135,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn spread_iterations(&mut self, s: &StmtFor, of: Iterations) -> Res<()> {
+    fn spread_iterations(&mut self, s: &StmtFor, of: Iterations, spread: Spread) -> Res<()> {
         let found = self.find_reductions(s);
         self.refuse_carried(s, &found)?;
         let accumulated = |(name, how): (String, How)| Accumulated {
@@ -166,11 +166,7 @@ impl Lower<'_> {
             vars: vec![var],
             extents: vec![of.count],
             reductions,
-            spread: match (lanes, self.options.parallel) {
-                (true, true) => Spread::Gangs,
-                (true, false) => Spread::Lanes,
-                (false, _) => Spread::Threads,
-            },
+            spread: if lanes { spread } else { Spread::Threads },
             body,
         });
         Ok(())

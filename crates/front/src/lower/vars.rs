@@ -79,8 +79,8 @@ pub enum Slot {
 }
 
 impl Vars {
-    pub fn new(parsed: &Parsed) -> Vars {
-        let counts = names::assigned(parsed);
+    pub fn new(parsed: &Parsed, library: bool) -> Vars {
+        let counts = names::assigned(parsed, library);
         let vars: Vec<Var> = counts
             .into_iter()
             .map(|(name, count)| Var {
