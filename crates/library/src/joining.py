@@ -13,6 +13,7 @@ def concatenate(arrays, axis: Static = 0, out=None, *, dtype: Static = None, cas
     >>> np.concatenate((np.array([1, 2]), np.array([3])))
     array([1, 2, 3])
     """
+    _check_casting(casting)
     if isinstance(arrays, np.ndarray):
         return _merged(arrays, axis, out, dtype, casting)
     if not isinstance(arrays, (tuple, list)):
@@ -76,6 +77,7 @@ def _array(items):
 
 def _merged(arrays, axis: Static, out, dtype: Static, casting: Static):
     """The items of one array joined: its first axis and the one behind become one."""
+    _check_casting(casting)
     if arrays.ndim < 2:
         refuse("zero-dimensional arrays cannot be concatenated")
     if len(arrays) == 0:
@@ -90,12 +92,15 @@ def _merged(arrays, axis: Static, out, dtype: Static, casting: Static):
     return concatenate((a,), axis, out, dtype=dtype, casting=casting)
 
 
+def _check_casting(casting: Static):
+    if casting != "same_kind" and casting != "unsafe":
+        refuse("casting is 'same_kind' or 'unsafe' in compiled functions")
+
+
 def _check_cast(given: Static, wanted: Static, casting: Static):
     """Refuses to convert to a kind of numbers that holds less."""
     if casting == "unsafe":
         return
-    if casting != "same_kind":
-        refuse("casting is 'same_kind' or 'unsafe' in compiled functions")
     kinds = ("b", "u", "i", "f", "c")
     place = 0
     for i in unrolled(range(5)):

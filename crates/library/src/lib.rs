@@ -13,7 +13,7 @@ use std::path::Path;
 
 mod table;
 
-pub use table::{Row, find, rows};
+pub use table::{Method, Row, find, rows};
 
 /// How the functions of a file are compiled, whoever calls them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,7 +29,7 @@ def outer(a, b, out=None):
     return products
 
 
-def inner(a, b):
+def inner(a, b, /):
     """The sums of products along the last axes of two arrays, every row of the one with every row of the other.
 
     >>> np.inner(np.array([1, 2]), np.array([3, 4]))

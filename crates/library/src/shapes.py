@@ -53,7 +53,7 @@ def swapaxes(a, axis1: Static, axis2: Static):
     return np.transpose(a, order)
 
 
-def matrix_transpose(x):
+def matrix_transpose(x, /):
     """The array with its last two axes exchanged: a view.
 
     >>> np.matrix_transpose(np.zeros((2, 3, 4))).shape
@@ -193,6 +193,8 @@ def roll(a, shift, axis: Static = None):
             total += one
         return roll(_flat(a), total, 0).reshape(a.shape)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    for one in unrolled(axes):
+        axis_of(one, a.ndim)
     turns = max(len(shifts), len(axes))
     if len(shifts) == 1:
         shifts = shifts * len(axes)

@@ -45,6 +45,8 @@ def _sort_in_place(a, axis: Static = -1, kind: Static = None, order: Static = No
 
 
 def _check_kind(kind: Static, order: Static, stable: Static):
+    if stable is not None and not isinstance(stable, (bool, int)):
+        refuse("stable is True or False")
     if order is not None:
         refuse("only structured arrays are sorted with 'order'")
     if kind is not None and stable is not None:

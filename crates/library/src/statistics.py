@@ -451,7 +451,7 @@ def _weighted(row, weights, q, found, at):
         found[number + at] = last if last != last else row[order[i]]
 
 
-def bincount(x, weights=None, minlength=0):
+def bincount(x, /, weights=None, minlength=0):
     """How often each of the numbers 0, 1, 2, ... is there, or the sums of the weights that stand beside them.
 
     >>> np.bincount(np.array([0, 1, 1, 3]))
@@ -574,6 +574,8 @@ def histogram(a, bins=10, range=None, density: Static = None, weights=None):
     (array([0, 2, 1]), array([0, 1, 2, 3]))
     """
     a = np.asarray(a)
+    if density is not None and not isinstance(density, (bool, int)):
+        refuse("density is True or False")
     if for_numba() and a.dtype.kind == "f":
         a = a.astype(np.float64)
     if weights is None:

@@ -5,26 +5,35 @@
 pub struct Row {
     pub name: &'static str,
     pub file: &'static str,
-    /// The `def` that is the method of arrays by that name, where there is one: the array is its first argument.
-    pub method: Option<&'static str>,
+    /// The method of arrays by that name, where there is one.
+    pub method: Option<Method>,
 }
 
-const fn row(file: &'static str, name: &'static str, method: Option<&'static str>) -> Row {
-    Row { name, file, method }
+/// A method that is a text: the array is its first argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Method {
+    /// The `def`.
+    pub text: &'static str,
+    /// How many arguments behind the array are taken by position only.
+    pub by_position: usize,
 }
 
 const fn function(file: &'static str, name: &'static str) -> Row {
-    row(file, name, None)
+    Row { name, file, method: None }
 }
 
-/// A function that is a method, too.
-const fn method(file: &'static str, name: &'static str) -> Row {
-    row(file, name, Some(name))
+/// A function that is a method, too, which takes so many arguments by position only.
+const fn method(file: &'static str, name: &'static str, by_position: usize) -> Row {
+    function_and_method(file, name, name, by_position)
 }
 
 /// A function whose method does something else.
-const fn function_and_method(file: &'static str, name: &'static str, method: &'static str) -> Row {
-    row(file, name, Some(method))
+const fn function_and_method(file: &'static str, name: &'static str, text: &'static str, by_position: usize) -> Row {
+    Row {
+        name,
+        file,
+        method: Some(Method { text, by_position }),
+    }
 }
 
 #[rustfmt::skip]
@@ -32,22 +41,22 @@ static ROWS: &[Row] = &[
     function("comparing", "allclose"),
     function("comparing", "array_equal"),
     function("comparing", "array_equiv"),
-    method("cumulative", "cumprod"),
-    method("cumulative", "cumsum"),
+    method("cumulative", "cumprod", 0),
+    method("cumulative", "cumsum", 0),
     function("cumulative", "diff"),
     function("cumulative", "ediff1d"),
     function("cumulative", "gradient"),
     function("cumulative", "interp"),
     function("cumulative", "trapezoid"),
     function("cumulative", "unwrap"),
-    function_and_method("indexing", "compress", "_compress_of"),
+    function_and_method("indexing", "compress", "_compress_of", 0),
     function("indexing", "extract"),
     function("indexing", "fill_diagonal"),
     function("indexing", "place"),
-    method("indexing", "put"),
+    method("indexing", "put", 2),
     function("indexing", "put_along_axis"),
     function("indexing", "ravel_multi_index"),
-    method("indexing", "take"),
+    method("indexing", "take", 1),
     function("indexing", "take_along_axis"),
     function("indexing", "unravel_index"),
     function("joining", "append"),
@@ -58,7 +67,7 @@ static ROWS: &[Row] = &[
     function("joining", "dstack"),
     function("joining", "hsplit"),
     function("joining", "hstack"),
-    method("joining", "repeat"),
+    method("joining", "repeat", 1),
     function("joining", "split"),
     function("joining", "stack"),
     function("joining", "tile"),
@@ -67,7 +76,7 @@ static ROWS: &[Row] = &[
     function("matrices", "cross"),
     function("matrices", "diag"),
     function("matrices", "diagflat"),
-    method("matrices", "diagonal"),
+    method("matrices", "diagonal", 0),
     function("matrices", "eye"),
     function("matrices", "identity"),
     function("matrices", "indices"),
@@ -75,7 +84,7 @@ static ROWS: &[Row] = &[
     function("matrices", "kron"),
     function("matrices", "meshgrid"),
     function("matrices", "outer"),
-    method("matrices", "trace"),
+    method("matrices", "trace", 0),
     function("matrices", "tri"),
     function("matrices", "tril"),
     function("matrices", "tril_indices"),
@@ -111,8 +120,8 @@ static ROWS: &[Row] = &[
     function("searching", "count_nonzero"),
     function("searching", "digitize"),
     function("searching", "flatnonzero"),
-    method("searching", "nonzero"),
-    method("searching", "searchsorted"),
+    method("searching", "nonzero", 0),
+    method("searching", "searchsorted", 1),
     function("sets", "intersect1d"),
     function("sets", "isin"),
     function("sets", "setdiff1d"),
@@ -131,14 +140,14 @@ static ROWS: &[Row] = &[
     function("shapes", "moveaxis"),
     function("shapes", "roll"),
     function("shapes", "rot90"),
-    method("shapes", "squeeze"),
-    method("shapes", "swapaxes"),
+    method("shapes", "squeeze", 0),
+    method("shapes", "swapaxes", 2),
     function("signals", "convolve"),
     function("signals", "correlate"),
-    method("sorting", "argpartition"),
-    method("sorting", "argsort"),
-    function_and_method("sorting", "partition", "_partition_in_place"),
-    function_and_method("sorting", "sort", "_sort_in_place"),
+    method("sorting", "argpartition", 1),
+    method("sorting", "argsort", 0),
+    function_and_method("sorting", "partition", "_partition_in_place", 1),
+    function_and_method("sorting", "sort", "_sort_in_place", 0),
     function("statistics", "average"),
     function("statistics", "bincount"),
     function("statistics", "corrcoef"),

@@ -65,9 +65,13 @@ fn fold(name: &str) -> Option<Method> {
 
 fn text(name: &str) -> Option<Method> {
     let row = weft_library::find(name)?;
-    let definition = row.method?;
+    let method = row.method?;
     Some(Method {
-        does: Does::Text { row, definition },
+        does: Does::Text {
+            row,
+            definition: method.text,
+            by_position: method.by_position,
+        },
         of: Of::Arrays,
     })
 }

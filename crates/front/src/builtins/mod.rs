@@ -56,7 +56,12 @@ pub enum Does {
     /// Written here.
     Run(Handler),
     /// A text of the library: a definition of a row's file.
-    Text { row: &'static Row, definition: &'static str },
+    Text {
+        row: &'static Row,
+        definition: &'static str,
+        /// So many arguments behind the first are taken by position only.
+        by_position: usize,
+    },
 }
 
 pub type Handler = fn(&mut Lower<'_>, &Call) -> Res<Val>;
@@ -82,7 +87,11 @@ impl Entry {
     fn text(name: &str) -> Option<Entry> {
         weft_library::find(name).map(|row| {
             Entry::Func(Func {
-                does: Does::Text { row, definition: row.name },
+                does: Does::Text {
+                    row,
+                    definition: row.name,
+                    by_position: 0,
+                },
                 elementwise: false,
             })
         })

@@ -203,7 +203,11 @@ mod tests {
         }
         for row in weft_library::rows() {
             assert!(helper(row.file, row.name).is_some(), "{}.{}", row.file, row.name);
-            assert!(row.method.is_none_or(|text| helper(row.file, text).is_some()), "the method {}", row.name);
+            assert!(
+                row.method.is_none_or(|text| helper(row.file, text.text).is_some()),
+                "the method {}",
+                row.name
+            );
             assert_eq!(weft_library::find(row.name), Some(row), "{}: two rows", row.name);
         }
     }

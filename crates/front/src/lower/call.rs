@@ -15,7 +15,7 @@ use crate::parse::{Param, ParamKind};
 use crate::stop::{Res, Stop};
 use crate::types::{Num, Ty};
 use crate::value::{Lit, Number, Val, int_range};
-use crate::{ArgType, Decorated, FunctionSource, Signature, library, signature};
+use crate::{ArgType, Decorated, FunctionSource, Object, Signature, library, signature};
 
 impl Lower<'_> {
     pub fn call(&mut self, e: &ExprCall) -> Res<Val> {
@@ -87,8 +87,15 @@ impl Lower<'_> {
     fn does(&mut self, does: Does, call: &Call) -> Res<Val> {
         match does {
             Does::Run(run) => self.run_known(run, call),
-            Does::Text { row, definition } => match library::texts::helper(row.file, definition) {
-                Some(text) => self.user_call(&text, call),
+            Does::Text {
+                row,
+                definition,
+                by_position,
+            } => match library::texts::helper(row.file, definition) {
+                Some(text) => {
+                    self.refuse_names(&text, by_position, call)?;
+                    self.user_call(&text, call)
+                }
                 None => Err(self.unsupported(call.span, format!("'{definition}' is not in Weft's library"))),
             },
         }
@@ -137,10 +144,25 @@ impl Lower<'_> {
         }
     }
 
+    /// Refuses the names of arguments that a method takes by position only: so many behind the array.
+    fn refuse_names(&mut self, text: &FunctionSource, by_position: usize, call: &Call) -> Res<()> {
+        let (parsed, _) = self.cx.tree(text)?;
+        let (_, named) = call.given();
+        let hidden = parsed.params.iter().skip(1).take(by_position);
+        match hidden.into_iter().find(|param| named.iter().any(|(name, _)| *name == param.name)) {
+            None => Ok(()),
+            Some(param) => Err(call.misfit(format!("{} takes '{}' by position only", call.name, param.name))),
+        }
+    }
+
     /// What a text of the library is compiled for becomes a part of its arguments' types.
     fn known_arguments(&mut self, f: &FunctionSource, args: &mut [Val], span: Span) -> Res<()> {
         let (parsed, _) = self.cx.tree(f)?;
         for (param, arg) in parsed.params.iter().zip(args) {
+            if matches!(arg, Val::Str(_)) && !takes_words(f, param) {
+                let message = format!("the argument '{}' of {} is no string", param.name, f.name);
+                return Err(self.typing(span, message));
+            }
             if !param.is_static {
                 continue;
             }
@@ -419,6 +441,12 @@ impl Lower<'_> {
             other => other,
         }
     }
+}
+
+/// May a parameter of a text be a string: a constant without a default, or whose default is one, a type or None?
+fn takes_words(f: &FunctionSource, param: &Param) -> bool {
+    let default = f.defaults.iter().find(|(name, _)| *name == param.name).map(|(_, default)| default);
+    param.is_static && matches!(default, None | Some(Object::Str(_) | Object::None | Object::Known(_)))
 }
 
 /// The same as a thing known when a function is compiled, if it is one.

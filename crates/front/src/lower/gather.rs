@@ -63,7 +63,11 @@ impl Lower<'_> {
         }
         let named = whole.iter().filter(|e| !matches!(e, Entry::New)).count();
         whole.extend((named..rank).map(|_| Entry::Full));
-        let start = if together { whole.iter().position(is_index).unwrap_or(0) } else { 0 };
+        let start = if together {
+            whole.iter().position(is_index).unwrap_or(0)
+        } else {
+            0
+        };
         let mut slices = Vec::with_capacity(whole.len());
         let (mut axes, mut leaves, mut from) = (Vec::with_capacity(whole.len()), Vec::new(), 0u8);
         for entry in whole {
@@ -190,7 +194,11 @@ impl Lower<'_> {
         if self.part_of(g.view).is_some() {
             return Err(self.unsupported(span, "a part of a complex array cannot be assigned by arrays of indices"));
         }
-        let kept = g.leaves.iter().map(|leaf| self.kept_index(*leaf, g.view, span)).collect::<Res<Vec<_>>>()?;
+        let kept = g
+            .leaves
+            .iter()
+            .map(|leaf| self.kept_index(*leaf, g.view, span))
+            .collect::<Res<Vec<_>>>()?;
         // As in NumPy: an index outside leaves the array as it was.
         self.with_leaves(&kept, &g.aligned, &mut |l, leaves| {
             l.at_every_point(&g.aligned.shape, Vec::new(), &mut |l, vars| l.check_indices(g, leaves, vars, span))
@@ -217,13 +225,7 @@ impl Lower<'_> {
     }
 
     /// Stores where the `kept` indices, which have been checked, say.
-    fn scatter_from(
-        &mut self,
-        g: &Gathered,
-        (kept, values): (&[Leaf], &[Leaf]),
-        value_at: &mut ValueAt<'_, Self>,
-        span: Span,
-    ) -> Res<()> {
+    fn scatter_from(&mut self, g: &Gathered, (kept, values): (&[Leaf], &[Leaf]), value_at: &mut ValueAt<'_, Self>, span: Span) -> Res<()> {
         self.with_leaves(kept, &g.aligned, &mut |l, leaves| {
             let mut store = |l: &mut Self, vars: &[Value]| {
                 let val = value_at(l, values, vars)?;
