@@ -1,6 +1,7 @@
-"""NumPy's functions in compiled code on one core, on a million elements: `python run.py [--list] [--quick] [--cpu-time] [--record] [NAME ...]`.
+"""NumPy's functions in compiled code, a million elements, one core: `python run.py [--list] [--quick] [--cpu-time] [--record] [NAME ...]`.
 
-Each call in turns as NumPy does it, compiled by Numba and compiled by Weft, after the results have been compared. A name is a part of the call.
+Each call in turns as NumPy does it, compiled by Numba and compiled by Weft, after the results have been compared. A name is a part of the
+call.
 """
 
 from __future__ import annotations
@@ -53,7 +54,11 @@ def wrong(result: object, reference: object, loose: bool) -> str | None:
     a, b = np.asarray(result), np.asarray(reference)
     if a.shape != b.shape:
         return f"shape {a.shape} for {b.shape}"
-    same = np.allclose(a, b, rtol=1e-9, atol=1e-9 * max(1.0, np.nanmax(np.abs(b), initial=0))) if loose else np.array_equal(a, b, equal_nan=b.dtype.kind in "fc")
+    same = (
+        np.allclose(a, b, rtol=1e-9, atol=1e-9 * max(1.0, np.nanmax(np.abs(b), initial=0)))
+        if loose
+        else np.array_equal(a, b, equal_nan=b.dtype.kind in "fc")
+    )
     return None if same else "other values"
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import weft
 from numpy_calls import ALL, KINDS, array, check, compiled, layouts
 from support import texts
 
+import weft
 from weft import WeftError, cuda
 
 ROW = array((4,), np.float64)

@@ -7,8 +7,9 @@ import time
 
 import numpy as np
 import pytest
-import weft
 from numpy_calls import array, check
+
+import weft
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,9 @@ def test_where_of_extremes() -> None:
     check("np.min(a, axis=1, where=m, initial=9), np.max(a, where=m, initial=-9)", a=a, m=m)
 
 
-@pytest.mark.parametrize("call", ["np.var(a, ddof=1)", "np.std(a, axis=0, ddof=1)", "np.var(a, correction=1)", "np.std(a, ddof=1.5)", "np.var(a, ddof=99)"])
+@pytest.mark.parametrize(
+    "call", ["np.var(a, ddof=1)", "np.std(a, axis=0, ddof=1)", "np.var(a, correction=1)", "np.std(a, ddof=1.5)", "np.var(a, ddof=99)"]
+)
 def test_degrees_of_freedom(call: str) -> None:
     for dtype in (np.float32, np.int16, np.complex128):
         check(call, exact=False, a=array((4, 3), dtype))
@@ -74,7 +76,17 @@ def test_of_nothing(name: str) -> None:
     check(f"np.{name}(a, axis=1, keepdims=True)", exact=False, a=np.zeros((0, 3)))
 
 
-@pytest.mark.parametrize("call", ["np.sum(a, axis=3)", "np.sum(a, axis=(0, 0))", "np.sum(a, axis=(0, 5))", "np.max(a, axis=1.5)", "np.min(a, where=m)", "np.sum(a, wrong=1)"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "np.sum(a, axis=3)",
+        "np.sum(a, axis=(0, 0))",
+        "np.sum(a, axis=(0, 5))",
+        "np.max(a, axis=1.5)",
+        "np.min(a, where=m)",
+        "np.sum(a, wrong=1)",
+    ],
+)
 def test_refused(call: str) -> None:
     check(call, a=array((4, 3), np.float64), m=array((4, 3), np.bool_))
 

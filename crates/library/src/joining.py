@@ -7,7 +7,7 @@ from weft.language import Static, axis_of, highest, refuse, unrolled
 from .shapes import _flat, atleast_2d, atleast_3d, expand_dims, moveaxis
 
 
-def concatenate(arrays, axis: Static = 0, out=None, *, dtype: Static = None, casting: Static = "same_kind"):
+def concatenate(arrays, /, axis: Static = 0, out=None, *, dtype: Static = None, casting: Static = "same_kind"):
     """Arrays joined along an axis. Their other axes have the same lengths; without an axis each is one row.
 
     >>> np.concatenate((np.array([1, 2]), np.array([3])))

@@ -339,7 +339,9 @@ def diagonal(a, offset=0, axis1: Static = 0, axis2: Static = 1):
     if not is_contiguous(planes):
         if planes.ndim == 2 and is_contiguous(planes.T):
             return diagonal(planes.T, -offset)
-        refuse("only a diagonal of the last two axes of a contiguous array is a view here: np.diagonal(np.moveaxis(a, axes, (-2, -1)).copy())")
+        refuse(
+            "only a diagonal of the last two axes of a contiguous array is a view here: np.diagonal(np.moveaxis(a, axes, (-2, -1)).copy())"
+        )
     row = max(0, -offset)
     column = max(0, offset)
     rows = planes.shape[-2]
