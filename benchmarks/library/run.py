@@ -22,8 +22,10 @@ import numpy as np  # noqa: E402
 from functions import FUNCTIONS, Function  # noqa: E402
 from harness import WEFT, Benchmark, Clock, Contender, Outcome, Work, installed, module, run  # noqa: E402
 from report import machine  # noqa: E402
+from statements import STATEMENTS, TURNS, Statement  # noqa: E402
 
 ALLOWED = 1.5
+BEGIN, END = "<!-- library: begin -->", "<!-- library: end -->"
 
 
 def contenders(function: Function) -> list[Contender]:
@@ -91,6 +93,44 @@ def cells(function: Function, outcome: Outcome) -> list[str]:
     return [f"`{function.text}`", ", ".join(sorted(kinds)), time(WEFT), time("numpy"), time("numba"), shown]
 
 
+def statement(one: Statement, seconds: float) -> Benchmark:
+    """A loop around a short statement."""
+
+    def compiled(package: str) -> Work:
+        fast = module(package).njit(one.function)
+        return lambda: fast(*one.arguments, TURNS)
+
+    return Benchmark(
+        name=one.name,
+        title=one.name,
+        contenders=[
+            Contender(WEFT, lambda: compiled("weft"), WEFT, "weft"),
+            Contender("numba", lambda: compiled("numba"), needs="numba"),
+        ],
+        reference=lambda: None,
+        check=lambda result, reference: None,
+        seconds=seconds,
+    )
+
+
+def cost(one: Statement, outcome: Outcome) -> list[str]:
+    """A line of the table of statements: nanoseconds for each."""
+    medians = {row.name: row.median for row in outcome.rows}
+
+    def time(name: str) -> str:
+        median = medians[name]
+        return f"{median / TURNS / one.count * 1e9:.0f}" if median else "—"
+
+    ratio = outcome.ratio(WEFT, "numba")
+    return [one.name, time(WEFT), time("numba"), "—" if ratio is None else f"{ratio:.2f}"]
+
+
+def table(head: list[str], rows: list[list[str]], words: int) -> str:
+    """In Markdown; all columns but the first ones, which hold words, to the right."""
+    ruler = ["---" if i < words else "---:" for i in range(len(head))]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ruler, *rows])
+
+
 def options() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -117,14 +157,24 @@ def main() -> None:
         rows.append(cells(function, outcome))
         numbers.append({"call": function.text, "seconds": {row.name: row.median for row in outcome.rows}})
         print(" | ".join(rows[-1]), flush=True)
+    costs = []
+    for one in [] if chosen.names else STATEMENTS:
+        outcome = run(statement(one, 0.15 if chosen.quick else 0.6), lambda text: None)
+        costs.append(cost(one, outcome))
+        numbers.append({"statement": one.name, "seconds": {row.name: row.median for row in outcome.rows}})
+        print(" | ".join(costs[-1]), flush=True)
     versions = ", ".join(f"{name} {version}" for name, version in installed(["weft", "numpy", "numba"]).items())
-    head = ["call", "dtype", "Weft, ms", "NumPy, ms", "Numba, ms", "Weft / the better"]
-    table = "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---", "---", "---:", "---:", "---:", "---:"], *rows])
+    calls = table(["call", "dtype", "Weft, ms", "NumPy, ms", "Numba, ms", "Weft / the better"], rows, 2)
+    statements = table(["one statement in a loop", "Weft, ns", "Numba, ns", "Weft / Numba"], costs, 1)
     folder = HERE.parent / ("results" if chosen.record else "build/results")
     folder.mkdir(parents=True, exist_ok=True)
-    text = f"{machine().replace(' cores', ' cores, one used')}. {versions}.\n\n{table}\n"
+    text = f"{machine().replace(' cores', ' cores, one used')}. {versions}.\n\n{calls}\n\n{statements}\n"
     (folder / "library.md").write_text(text)
     (folder / "library.json").write_text(json.dumps(numbers, indent=1) + "\n")
+    if chosen.record:
+        page = HERE.parents[1] / "docs/library.md"
+        before, rest = page.read_text().split(BEGIN)
+        page.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{rest.split(END)[1]}")
 
 
 if __name__ == "__main__":
