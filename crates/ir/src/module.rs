@@ -144,7 +144,7 @@ pub struct Flags {
     pub numba: bool,
     /// Seldom called, and then better not part of its caller: plain arithmetic on real scalars, which may be done for lanes that are off too.
     pub rare: bool,
-    /// Of Weft's own libraries: what it raises is shown where the user's function called it.
+    /// A text of Weft's library: what it raises is shown where the user's function called it.
     pub library: bool,
     /// A kernel's launch bounds; 0 where none are given. No block has more threads than this.
     pub max_threads: u32,

@@ -12,7 +12,7 @@ const LIBRARY: u64 = 1 << 63;
 const TEXT: u64 = 1 << 61;
 
 /// What the names of their files start with.
-const FILE: &str = "<weft";
+pub const FILE: &str = "<weft";
 
 pub const fn is_library(key: u64) -> bool {
     key & LIBRARY != 0

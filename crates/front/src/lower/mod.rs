@@ -180,7 +180,7 @@ impl<'c> Lower<'c> {
             contract: job.options.contract,
             fastmath: job.options.fastmath,
             numba: job.options.dialect == Dialect::Numba,
-            library,
+            library: crate::library::is_text(job.function.key),
             rare: library && job.function.name.starts_with(weft_math::RARE),
             max_threads: bounds.max_threads,
             min_blocks: bounds.min_blocks,
