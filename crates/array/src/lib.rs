@@ -1,9 +1,15 @@
-//! What arrays are to kernels: broadcasting, iteration plans, and the loops around scalar functions that make ufuncs.
+//! What arrays are to kernels: expressions of their elements, broadcasting, iteration plans, and the loops around scalar functions.
 //!
-//! Nothing here knows Python: shapes and strides come in as numbers.
+//! Nothing here knows Python: shapes and strides come in as numbers or as values of the IR.
 
+pub mod expr;
+pub mod loops;
 pub mod plan;
+pub mod scalar;
 pub mod ufunc;
 
+pub use expr::{Arg, Expr, Leaf, Nodes};
+pub use loops::{Emit, Walk, at_every_point};
 pub use plan::{BroadcastError, Operand, OperandPlan, Plan, broadcast_shapes, plan};
+pub use scalar::{Mark, ScalarFn};
 pub use ufunc::{Access, UfuncError, ufunc_loop};

@@ -5,9 +5,11 @@
 
 use std::fmt;
 
-use weft_ir::{Builder, FuncId, FuncKind, Function, Index, Module, Op, Part, Scalar, Space, StmtKind, Type, Value, ViewType};
+use weft_ir::{Builder, FuncId, FuncKind, Function, Label, Layout, Module, Op, Scalar, Space, StmtKind, Type, Value, ViewType};
 
-use weft_ir::Layout;
+use crate::expr::{Arg, Expr, Nodes};
+use crate::loops::{Emit, load, store};
+use crate::scalar::ScalarFn;
 
 /// How the loop reads or writes one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +45,7 @@ impl std::error::Error for UfuncError {}
 /// The loop's parameters after its indices: a view per input, the output's view, and with `mask` a bool view: points where it is false
 /// are left as they are. Elements are cast to the function's parameter types and its result to the output's.
 pub fn ufunc_loop(mut module: Module, rank: u8, inputs: &[Access], output: Access, mask: Option<Access>) -> Result<Module, UfuncError> {
-    let params = scalar_signature(&module, inputs.len())?;
+    let signature = scalar_signature(&module, inputs.len())?;
     let scalar = module.entry;
     let mut func = Function::new(
         format!("{}_loop", module.entry_function().name),
@@ -54,27 +56,31 @@ pub fn ufunc_loop(mut module: Module, rank: u8, inputs: &[Access], output: Acces
     let views: Vec<Value> = inputs
         .iter()
         .enumerate()
-        .map(|(n, access)| func.new_param(view(*access, false), format!("in{n}")))
+        .map(|(n, access)| func.new_param(Type::View(view(*access, false)), format!("in{n}")))
         .collect();
-    let out = func.new_param(view(output, true), "out");
-    let where_ = mask.map(|access| (func.new_param(view(access, false), "where"), access));
+    let out = func.new_param(Type::View(view(output, true)), "out");
+    let where_ = mask.map(|access| (func.new_param(Type::View(view(access, false)), "where"), access));
 
-    let mut builder = Builder::new(func);
+    let elements = elements(scalar, &signature, &views, inputs, output.elem);
+    let mut looped = Looped {
+        builder: Builder::new(func),
+        indices: &indices,
+    };
     match where_ {
-        None => point(&mut builder, scalar, &params, &indices, &views, inputs, (out, output)),
+        None => point(&mut looped, &elements, inputs, (out, output)),
         Some((mask, access)) => {
-            let cond = load(&mut builder, mask, access, &indices);
-            builder.open();
-            point(&mut builder, scalar, &params, &indices, &views, inputs, (out, output));
-            let then = builder.close();
-            builder.push(StmtKind::If {
+            let cond = looped.load(mask, access);
+            looped.open();
+            point(&mut looped, &elements, inputs, (out, output));
+            let then = looped.close();
+            looped.builder.push(StmtKind::If {
                 cond,
                 then,
                 other: Default::default(),
             });
         }
     }
-    module.functions.push(builder.finish());
+    module.functions.push(looped.builder.finish());
     module.entry = FuncId(module.functions.len() as u32 - 1);
     Ok(module)
 }
@@ -97,59 +103,66 @@ fn scalar_signature(module: &Module, given: usize) -> Result<Vec<Scalar>, UfuncE
         .collect()
 }
 
-fn view(access: Access, writable: bool) -> Type {
-    Type::View(ViewType {
+fn view(access: Access, writable: bool) -> ViewType {
+    ViewType {
         elem: access.elem,
         rank: access.axes.count_ones() as u8,
         layout: access.layout,
         space: Space::Global,
         writable,
-    })
+    }
 }
 
 /// Loads, calls, stores: one point of the index space.
-fn point(
-    builder: &mut Builder,
-    scalar: FuncId,
-    signature: &[Scalar],
-    indices: &[Value],
-    views: &[Value],
-    inputs: &[Access],
-    (out, output): (Value, Access),
-) {
-    let mut args = Vec::with_capacity(views.len());
-    for ((&view, &access), &param) in views.iter().zip(inputs).zip(signature) {
-        let element = load(builder, view, access, indices);
-        args.push(builder.cast(element, param));
-    }
-    let result = builder.emit(signature[views.len()], Op::Call(scalar, args));
-    let value = builder.cast(result, output.elem);
-    builder.push(StmtKind::Store {
-        view: out,
-        indices: select(indices, output.axes),
-        value,
-        part: Part::Whole,
+fn point(looped: &mut Looped<'_>, elements: &Expr, inputs: &[Access], (out, output): (Value, Access)) {
+    let value = elements.element(looped, &mut |looped, input| {
+        let (view, _) = elements.leaves[input];
+        looped.load(view, inputs[input])
     });
+    let at = looped.at(output.axes);
+    store(&mut looped.builder, (out, view(output, true)), &at, value);
 }
 
-fn load(builder: &mut Builder, view: Value, access: Access, indices: &[Value]) -> Value {
-    builder.emit(
-        access.elem,
-        Op::Load {
-            view,
-            indices: select(indices, access.axes),
-            part: Part::Whole,
-        },
-    )
+/// The elements of the result: the scalar function of the inputs', all converted where their types differ.
+fn elements(scalar: FuncId, signature: &[Scalar], views: &[Value], inputs: &[Access], result: Scalar) -> Expr {
+    let mut nodes = Nodes::default();
+    let args: Vec<Arg> = (views.iter().zip(inputs).zip(signature))
+        .map(|((&value, &access), &param)| Arg::Expr(nodes.cast(&Expr::leaf((value, view(access, false))), param)))
+        .collect();
+    let (params, gives) = (&signature[..views.len()], signature[views.len()]);
+    let function = ScalarFn::of_op(params, gives, |args| Op::Call(scalar, args));
+    let called = nodes.map(function, gives, &args);
+    nodes.cast(&called, result)
 }
 
-fn select(indices: &[Value], axes: u32) -> Vec<Index> {
-    indices
-        .iter()
-        .enumerate()
-        .filter(|(axis, _)| axes & (1 << axis) != 0)
-        .map(|(_, &value)| Index { value, wrap: false })
-        .collect()
+/// A `Loop` function being written.
+struct Looped<'a> {
+    builder: Builder,
+    indices: &'a [Value],
+}
+
+impl Looped<'_> {
+    /// The point of the axes that an operand moves along.
+    fn at(&self, axes: u32) -> Vec<Value> {
+        let moves = |(axis, _): &(usize, &Value)| axes & (1 << axis) != 0;
+        self.indices.iter().enumerate().filter(moves).map(|(_, &index)| index).collect()
+    }
+
+    fn load(&mut self, of: Value, access: Access) -> Value {
+        let at = self.at(access.axes);
+        load(&mut self.builder, (of, view(access, false)), &at)
+    }
+}
+
+impl Emit for Looped<'_> {
+    fn builder(&mut self) -> &mut Builder {
+        &mut self.builder
+    }
+
+    /// The scalar function is called, which takes no labels.
+    fn label(&mut self) -> Label {
+        Label(0)
+    }
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ impl CudaDevice {
             parts: compiled(Arc::new(reduced.parts))?,
             whole: compiled(Arc::new(reduced.whole))?,
             threads: reduce::THREADS,
-            blocks: reduce::blocks,
+            stage: reduced.stage,
         };
         let device = Arc::new(CudaDevice(self.gpu().clone()));
         Ok(Arc::new(ReducingLoop::new(device, module.entry_function(), kernels)?))

@@ -392,10 +392,9 @@ fn note(func: &mut Function, stmt: &mut Stmt, local: Local, flag: Local) {
     if let StmtKind::ParFor { reductions, body, .. } = &mut stmt.kind {
         body.walk(&mut |kind| assigns |= matches!(kind, StmtKind::Set(set, _) if *set == local));
         if assigns {
-            reductions.push(Reduction {
-                local: flag,
-                op: ReduceOp::Or,
-            });
+            let fixed = reductions.first().is_some_and(|r| r.fixed);
+            let (local, op) = (flag, ReduceOp::Or);
+            reductions.push(Reduction { local, op, fixed });
         }
     }
 }

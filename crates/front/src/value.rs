@@ -3,10 +3,11 @@
 use std::fmt;
 use std::rc::Rc;
 
+use weft_array::Expr;
 use weft_ir::{Const, Kind, Scalar, Value, ViewType, eval};
 
 use crate::builtins::Does;
-use crate::lower::lazy::Lazy;
+use crate::lower::lazy::fresh_type;
 use crate::lower::points::Points;
 use crate::types::{Num, Static, Ty};
 use crate::{EnumClass, EnumMember, FunctionSource, Items, TupleMaker};
@@ -19,7 +20,7 @@ pub enum Val {
     Lit(Lit),
     View(Value, ViewType),
     /// An array expression not yet computed.
-    Lazy(Rc<Lazy>),
+    Lazy(Rc<Expr>),
     Tuple(Items<Val>),
     /// The class of a named tuple, to be called.
     TupleClass(Rc<TupleMaker>),
@@ -219,7 +220,7 @@ impl Val {
             Val::Num(_, n) => Ty::Num(*n),
             Val::Lit(l) => Ty::Num(l.num),
             Val::View(_, v) => Ty::View(*v),
-            Val::Lazy(l) => Ty::View(l.result_type()),
+            Val::Lazy(expr) => Ty::View(fresh_type(expr.elem, expr.rank)),
             Val::Tuple(items) => Ty::Tuple(items.map(Val::ty)),
             Val::TupleClass(maker) => Ty::Static(Static::TupleClass(maker.class.key, maker.class.name.clone())),
             Val::None => Ty::None,

@@ -56,7 +56,7 @@ impl GpuDevice {
             parts: compiled(Arc::new(reduced.parts))?,
             whole: compiled(Arc::new(reduced.whole))?,
             threads: reduce::THREADS,
-            blocks: reduce::blocks,
+            stage: reduced.stage,
         };
         let device = Arc::new(GpuDevice(self.0.clone()));
         Ok(Arc::new(ReducingLoop::new(device, module.entry_function(), kernels)?))

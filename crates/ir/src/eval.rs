@@ -203,6 +203,8 @@ impl ReduceOp {
             ReduceOp::Add => match scalar {
                 Scalar::Bool => None,
                 float if float.is_float() => cast(Const::f64(-0.0), float),
+                Scalar::C64 => Some(Const::C64((-0.0f32).to_bits(), (-0.0f32).to_bits())),
+                Scalar::C128 => Some(Const::C128((-0.0f64).to_bits(), (-0.0f64).to_bits())),
                 _ => Some(zero(scalar)),
             },
             ReduceOp::Mul if scalar != Scalar::Bool => of_int(1),

@@ -9,6 +9,7 @@ pub mod interp;
 pub mod module;
 mod names;
 pub mod op;
+pub mod order;
 pub mod random;
 pub mod repr;
 pub mod testing;

@@ -96,6 +96,27 @@ pub enum FuncKind {
 pub struct Reduction {
     pub local: Local,
     pub op: ReduceOp,
+    /// Combined in the order of [`crate::order`]; else in any order, another on each device. All reductions of an index space are alike.
+    pub fixed: bool,
+}
+
+impl Reduction {
+    /// In any order.
+    pub fn free(local: Local, op: ReduceOp) -> Reduction {
+        let fixed = false;
+        Reduction { local, op, fixed }
+    }
+
+    /// In the order that the extents fix.
+    pub fn fixed(local: Local, op: ReduceOp) -> Reduction {
+        let fixed = true;
+        Reduction { local, op, fixed }
+    }
+
+    /// Does the result depend on the order?
+    pub fn rounds(self, scalar: Scalar) -> bool {
+        matches!(self.op, ReduceOp::Add | ReduceOp::Mul) && (scalar.is_float() || scalar.is_complex())
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -112,7 +112,7 @@ impl<'a> Legalizer<'a> {
                 Some(parts) if reduction.op == ReduceOp::Add => {
                     split.extend(parts.iter().map(|local| Reduction {
                         local: *local,
-                        op: ReduceOp::Add,
+                        ..*reduction
                     }));
                 }
                 Some(_) => {

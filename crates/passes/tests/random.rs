@@ -385,10 +385,7 @@ impl Generator<'_> {
         self.b.push(StmtKind::ParFor {
             vars: vec![var],
             extents: vec![extent],
-            reductions: vec![Reduction {
-                local: reduced,
-                op: ReduceOp::Add,
-            }],
+            reductions: vec![Reduction::free(reduced, ReduceOp::Add)],
             spread: Spread::Lanes,
             body,
         });

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use weft_ir::order::Stage;
 use weft_ir::{Const, FuncKind, Function, ReduceOp, Reduction, Scalar};
 
 use crate::{
@@ -17,8 +18,8 @@ pub struct Kernels {
     pub whole: Arc<dyn Executable>,
     /// Threads of a block of either.
     pub threads: u32,
-    /// How many blocks the first has for so many points.
-    pub blocks: fn(u64) -> u32,
+    /// What there is to launch for an index space of these extents.
+    pub stage: fn(&[u64]) -> Stage,
 }
 
 /// A loop with reductions. Its result is there when `run` returns, so that a call waits for its stream.
@@ -64,7 +65,7 @@ impl ReducingLoop {
     }
 
     /// Runs both kernels and brings what they leave.
-    fn reduce(&self, extents: &[u64], points: u64, args: &[u64], options: &CallOptions<'_>) -> Result<Vec<Const>, RunError> {
+    fn reduce(&self, extents: &[u64], args: &[u64], options: &CallOptions<'_>) -> Result<Vec<Const>, RunError> {
         let default = self.device.default_stream()?;
         let stream = options.stream.unwrap_or(&*default);
         if stream.is_capturing()? {
@@ -72,10 +73,12 @@ impl ReducingLoop {
                 "a reduction cannot be captured: its result comes to the host".into(),
             ));
         }
-        let blocks = (self.kernels.blocks)(points);
+        let Stage { blocks, partials, chunk } = (self.kernels.stage)(extents);
         let mut parts = Vec::new();
         for (_, scalar) in &self.scalars {
-            parts.push(self.device.allocate(blocks as usize * scalar.size(), None)?);
+            let bytes = usize::try_from(partials).ok().and_then(|n| n.checked_mul(scalar.size()));
+            let bytes = bytes.ok_or_else(|| RunError::Invalid("an index space of too many points".into()))?;
+            parts.push(self.device.allocate(bytes, None)?);
         }
         if options.stream.is_some() {
             // The memory is ready in the default stream's order.
@@ -92,12 +95,12 @@ impl ReducingLoop {
         let views = parts
             .iter()
             .zip(&self.scalars)
-            .flat_map(|(buffer, (_, scalar))| [buffer.address(), u64::from(blocks), scalar.size() as u64]);
+            .flat_map(|(buffer, (_, scalar))| [buffer.address(), partials, scalar.size() as u64]);
         let views: Vec<u64> = views.collect();
         let first = [args, extents, &views].concat();
         self.kernels.parts.run(grid(blocks), &first, &mut [], options)?;
-        if blocks > 1 {
-            let second = [&[u64::from(blocks)], &views[..]].concat();
+        if partials > 1 {
+            let second = [&[partials, chunk], &views[..]].concat();
             let options = CallOptions {
                 host_arrays: &[],
                 ..*options
@@ -121,7 +124,7 @@ impl Executable for ReducingLoop {
         let points = extents.iter().fold(1u64, |product, &n| product.saturating_mul(n));
         let totals = match points {
             0 => self.scalars.iter().filter_map(|(op, scalar)| op.identity(*scalar)).collect(),
-            _ => self.reduce(&extents, points, args, options)?,
+            _ => self.reduce(&extents, args, options)?,
         };
         let mut given = Vec::new();
         totals.into_iter().for_each(|total| slots::write(total, &mut given));

@@ -6,6 +6,7 @@ use weft_ir::{Axis, FuncId, FuncKind, Function, Scalar, Type, Value};
 use weft_passes::uniformity::{Lanes, analyze};
 
 use super::control::{Frame, FrameKind};
+use super::fixed;
 use super::func::Fx;
 use super::module::ModuleCx;
 use super::values::{Num, Res, Val, ViewVal, elem, memory_elem};
@@ -45,13 +46,15 @@ fn index_space(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str, (
         return Err(super::EmitError::Internal(format!("{} is launched and no loop", f.name)));
     };
     let info = Rc::new(analyze(f, kind));
-    let mut fx = Fx::new(cx, id, info, lanes);
+    let mut fx = Fx::new(cx, id, info, fixed::lanes(f, reductions, lanes));
     fx.prepare()?;
     let rank = *rank as usize;
     let extents: Vec<Operand> = (0..rank).map(|axis| fx.load_slot(axis, Ty::I64)).collect();
     fx.load_params(&f.params[rank..], rank)?;
     fx.start_reductions(reductions)?;
+    fx.start_fixed(reductions, extents.last().filter(|_| rank > 1).copied())?;
     fx.points(&f.params[..rank], &extents)?;
+    fx.end_last_block()?;
     fx.end_reductions(reductions, !linkage.is_empty())?;
     fx.finish(symbol, linkage)
 }

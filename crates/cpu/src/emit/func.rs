@@ -9,6 +9,7 @@ use weft_passes::uniformity::Uniformity;
 
 use super::EmitError;
 use super::control::Frame;
+use super::fixed::Fixed;
 use super::kernel::Geometry;
 use super::mask::Mask;
 use super::module::ModuleCx;
@@ -51,6 +52,8 @@ pub struct Fx<'a, 'm> {
     pub frames: Vec<Frame>,
     /// Sums of floats across gangs, as doubles: the reduction's local and the memory of one double a lane.
     pub totals: Vec<(Local, Operand)>,
+    /// Reductions of a fixed order.
+    pub fixed: Fixed,
     pub mask: Mask,
     /// How a mask sits in a slot: `i1`, or an integer as wide as the lanes' data where the target has no mask registers.
     pub mask_elem: Elem,
@@ -100,6 +103,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             uses: weft_passes::operands::use_counts(f),
             frames: Vec::new(),
             totals: Vec::new(),
+            fixed: Fixed::default(),
             mask: Mask::Full,
             mask_elem: Elem::I1,
             doubled: false,

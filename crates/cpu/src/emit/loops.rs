@@ -3,6 +3,7 @@
 use weft_ir::{Const, FuncId, FuncKind, Function, Local, ReduceOp, Reduction, Scalar, Spread, StmtKind, Value};
 
 use super::entry::end_frame;
+use super::fixed::is_fixed;
 use super::func::Fx;
 use super::mask::Mask;
 use super::values::{Num, Res, Val, elem};
@@ -65,6 +66,9 @@ impl<'m> Fx<'_, 'm> {
 
     /// Neighbouring points. Where floats are summed, the lanes' sums move into wider ones before they grow long.
     fn gangs(&mut self, index: Option<Value>, begin: Operand, end: Operand) -> Res<()> {
+        if self.has_fixed() {
+            return self.fixed_gangs(index, begin, end);
+        }
         if self.lanes == 0 {
             return self.in_turn(index, begin, end);
         }
@@ -99,7 +103,7 @@ impl<'m> Fx<'_, 'm> {
     }
 
     /// Whole gangs first, then one with some lanes off. Where stores are to be aligned, a row of few lanes comes before.
-    fn gangs_in_a_row(&mut self, index: Option<Value>, begin: Operand, end: Operand) -> Res<()> {
+    pub fn gangs_in_a_row(&mut self, index: Option<Value>, begin: Operand, end: Operand) -> Res<()> {
         let slot = self.w.alloca(Ty::I64);
         self.w.store(Ty::I64, begin, slot);
         let Some(first) = self.first_stop(index, begin, end)? else {
@@ -168,6 +172,7 @@ impl<'m> Fx<'_, 'm> {
             self.define(index, Val::Num(Num::Affine(at, 1)));
         }
         self.mask = mask;
+        self.take_chains(at);
         self.frames.push(end_frame(next));
         let f = self.f;
         if let FuncKind::Loop { reductions, .. } = &f.kind {
@@ -181,11 +186,12 @@ impl<'m> Fx<'_, 'm> {
     }
 
     pub fn start_reductions(&mut self, reductions: &[Reduction]) -> Res<()> {
-        for r in reductions {
+        let f = self.f;
+        for r in reductions.iter().filter(|r| !is_fixed(f, **r)) {
             let s = self.local_scalar(r.local)?;
             let slot = self.slots[r.local.index()].clone();
             self.write_number(&slot, identity(r.op, s), false)?;
-            if is_sum(r.op, s) {
+            if is_sum(*r, s) {
                 let ty = self.vector_ty(Elem::F64);
                 let total = self.w.alloca(ty);
                 self.w.store(ty, Operand::Zero, total);
@@ -200,6 +206,10 @@ impl<'m> Fx<'_, 'm> {
     pub fn end_reductions(&mut self, reductions: &[Reduction], combined: bool) -> Res<()> {
         for (i, r) in reductions.iter().enumerate() {
             let s = self.local_scalar(r.local)?;
+            if let Some(sum) = self.fixed_sum(r) {
+                self.store_slot(sum, s, Operand::Arg("extra"), i)?;
+                continue;
+            }
             let mut held = s;
             let lanes = match self.totals.iter().find(|(local, _)| *local == r.local) {
                 Some((_, total)) => {
@@ -269,7 +279,12 @@ impl<'m> Fx<'_, 'm> {
         self.cx.symbol("weft_launch");
         self.cx
             .declare("declare i32 @weft_launch(ptr, ptr, ptr, ptr, ptr, i64, i64, i32, i64)".to_owned());
-        let (rank, slots, grain) = (extents.len(), reductions.len(), grain(target, spread));
+        let (rank, slots) = (extents.len(), reductions.len());
+        // Where the order is fixed, so is the size of the chunks; the sign says it.
+        let grain = match reductions.iter().any(|r| r.fixed) {
+            true => -grain(target, spread),
+            false => grain(target, spread),
+        };
         let code = self.w.alloca(Ty::I32);
         let done = match shortest(target, spread) {
             Some(most) if rank <= MOST_AXES => Some(self.run_if_short(&body, extents, block, (partial, &combine, slots), (most, code))?),
@@ -386,7 +401,7 @@ impl<'m> Fx<'_, 'm> {
         let mut kinds = Vec::new();
         for r in reductions {
             match scalar(r) {
-                Some(s) if is_sum(r.op, s) => kinds.push((r.op, Scalar::F64)),
+                Some(s) if is_sum(*r, s) => kinds.push((r.op, Scalar::F64)),
                 Some(s) if !s.is_complex() => kinds.push((r.op, s)),
                 _ => return self.internal("a reduction of what is no real number"),
             }
@@ -417,7 +432,7 @@ impl<'m> Fx<'_, 'm> {
             let s = self.local_scalar(*local)?;
             let slot = self.slots[local.index()].clone();
             let old = self.read_number(&slot);
-            let held = if is_sum(r.op, s) { Scalar::F64 } else { s };
+            let held = if is_sum(*r, s) { Scalar::F64 } else { s };
             let new = self.read_slot_number(block, i, held);
             let old = self.cast(s, held, old);
             let total = self.combine(r.op.binary(), held, old, new)?;
@@ -479,13 +494,13 @@ fn shortest(body: &Function, spread: Spread) -> Option<i64> {
     }
 }
 
-/// A sum whose rounding errors would add up.
-fn is_sum(op: ReduceOp, s: Scalar) -> bool {
-    op == ReduceOp::Add && s.is_float()
+/// A sum in any order, whose rounding errors would add up.
+fn is_sum(r: Reduction, s: Scalar) -> bool {
+    r.op == ReduceOp::Add && s.is_float() && !r.fixed
 }
 
 /// What changes nothing when combined.
-fn identity(op: ReduceOp, s: Scalar) -> Num {
+pub fn identity(op: ReduceOp, s: Scalar) -> Num {
     Num::Uniform(match op.identity(s) {
         Some(Const::Bool(b)) => Operand::Bool(b),
         Some(Const::Int(_, v)) => Operand::Int(v),

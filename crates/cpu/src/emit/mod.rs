@@ -15,6 +15,7 @@ mod cast;
 mod complex;
 mod control;
 mod entry;
+mod fixed;
 mod func;
 mod guard;
 mod half;

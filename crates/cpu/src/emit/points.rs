@@ -72,6 +72,7 @@ impl Fx<'_, '_> {
             self.define(index, Val::Num(Num::Uniform(at)));
         }
         self.mask = Mask::Full;
+        self.take_chains(at);
         self.frames.push(end_frame(next));
         self.block(self.body)?;
         self.frames.pop();

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
+use weft_ir::order::{BLOCK, Cut};
 use weft_ir::{Span, Spread};
 use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError};
 
@@ -305,7 +306,7 @@ unsafe extern "C" fn weft_launch(
         )
     };
     let space = Space::new(extents);
-    let look = u64::try_from(grain).unwrap_or(1);
+    let look = grain.unsigned_abs();
     let call = LoopCall {
         ctx,
         body,
@@ -320,7 +321,11 @@ unsafe extern "C" fn weft_launch(
         Some(combine) => {
             // SAFETY: by contract.
             let results = unsafe { std::slice::from_raw_parts_mut(results, usize::try_from(slots).unwrap_or(0)) };
-            call.reduce(space, space.reduction_chunk(grain), combine, results);
+            if grain < 0 {
+                call.reduce_in_order(&Cut::new(&lengths(extents)), combine, results);
+            } else {
+                call.reduce(space, space.reduction_chunk(grain), combine, results);
+            }
         }
         None => call.run_units(space.rows, space.points_per_row(), &call),
     }
@@ -334,6 +339,11 @@ pub struct Space {
     pub rows: u64,
     rank: usize,
     last: u64,
+}
+
+/// Lengths of axes, none of which is negative.
+fn lengths(extents: &[i64]) -> Vec<u64> {
+    extents.iter().map(|&n| u64::try_from(n).unwrap_or(0)).collect()
 }
 
 impl Space {
@@ -410,21 +420,41 @@ impl LoopCall<'_> {
         spread::run(spread::cost_at(self.body as usize), units, work);
     }
 
+    /// In chunks whose size is fixed, which are combined in order.
+    fn reduce_in_order(&self, cut: &Cut, combine: Combine, results: &mut [u64]) {
+        let units = |chunk: u64| cut.units(chunk);
+        let items = cut.blocks_per_chunk() * BLOCK;
+        let partial = self.chunks((cut.chunks(), items), &units, results.len());
+        if self.ctx.failed() {
+            return;
+        }
+        for part in partial.chunks(results.len().max(1)) {
+            // SAFETY: both have as many slots as the loop has results.
+            unsafe { combine(results.as_mut_ptr(), part.as_ptr()) };
+        }
+    }
+
+    /// Runs chunks of so many items each; gives the results of each, one behind the other.
+    fn chunks(&self, (count, items): (u64, u64), units: &(dyn Fn(u64) -> Range<u64> + Sync), width: usize) -> Vec<u64> {
+        let mut partial = vec![0u64; width * count as usize];
+        let work = ReduceCall {
+            call: self,
+            units,
+            width,
+            partial: partial.as_mut_ptr(),
+        };
+        self.run_units(count, items, &work);
+        partial
+    }
+
     fn reduce(&self, space: Space, size: u64, combine: Combine, results: &mut [u64]) {
         if space.rows == 0 {
             return;
         }
-        let chunks = space.rows.div_ceil(size);
+        let units = |chunk: u64| chunk * size..((chunk + 1) * size).min(space.rows);
         let width = results.len();
-        let mut partial = vec![0u64; width * chunks as usize];
-        let work = ReduceCall {
-            call: self,
-            rows: space.rows,
-            size,
-            width,
-            partial: partial.as_mut_ptr(),
-        };
-        self.run_units(chunks, size * space.points_per_row(), &work);
+        let chunks = space.rows.div_ceil(size);
+        let mut partial = self.chunks((chunks, size * space.points_per_row()), &units, width);
         if !self.ctx.failed() && width > 0 {
             // Neighbours first, then pairs of them: the error of a sum grows with the logarithm of the number of chunks.
             let mut apart = width.max(1);
@@ -455,8 +485,8 @@ impl spread::Work for LoopCall<'_> {
 /// A reduction: units are chunks of rows, each with its own partial results.
 struct ReduceCall<'a> {
     call: &'a LoopCall<'a>,
-    rows: u64,
-    size: u64,
+    /// The rows of a chunk.
+    units: &'a (dyn Fn(u64) -> Range<u64> + Sync),
     width: usize,
     partial: *mut u64,
 }
@@ -467,7 +497,7 @@ unsafe impl Sync for ReduceCall<'_> {}
 impl spread::Work for ReduceCall<'_> {
     fn run(&self, chunk: Range<u64>) -> bool {
         for unit in chunk {
-            let rows = unit * self.size..((unit + 1) * self.size).min(self.rows);
+            let rows = (self.units)(unit);
             // SAFETY: `partial` has `width` slots for every unit.
             let results = unsafe { self.partial.add(unit as usize * self.width) };
             if !self.call.call(rows, results) {

@@ -5,11 +5,13 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock, Weak};
 
-use weft_ir::{FuncKind, Module, Space, StmtKind, Type};
+use weft_ir::order::Cut;
+use weft_ir::{Const, FuncKind, Module, ReduceOp, Reduction, Scalar, Space, StmtKind, Type, eval};
 use weft_llvm::Pipeline;
 use weft_passes::flat;
 use weft_runtime::checked;
 use weft_runtime::profile::{self, Activity};
+use weft_runtime::slots;
 use weft_runtime::{
     Buffer, CallOptions, CompileError, CompileOptions, Device, DeviceId, Executable, GridShape, Hooks, Inspect, Launch, Limits, Outcome,
     Resources, RunError, array_bytes,
@@ -212,6 +214,9 @@ impl CpuExecutable {
         }
         let signed: Vec<i64> = extents.iter().map(|&n| i64::try_from(n).unwrap_or(i64::MAX)).collect();
         let space = context::Space::new(&signed);
+        if reductions.iter().any(|r| r.fixed) {
+            return self.run_in_order(extents, args, results, hooks, reductions);
+        }
         over(self.plain_code()?, extents, args, results, hooks, |call| {
             if reductions.is_empty() {
                 call.launch(space.rows, space.points_per_row());
@@ -220,6 +225,38 @@ impl CpuExecutable {
                 call.at_once(space.rows);
             }
         })
+    }
+
+    /// A loop whose reductions have a fixed order: chunk by chunk.
+    fn run_in_order(
+        &self,
+        extents: &[u64],
+        args: &[u64],
+        results: &mut [u64],
+        hooks: &Hooks,
+        reductions: &[Reduction],
+    ) -> Result<Outcome, RunError> {
+        let function = self.module.entry_function();
+        let kinds: Vec<(ReduceOp, Scalar)> = reductions
+            .iter()
+            .filter_map(|r| Some((r.op, function.local_ty(r.local).scalar()?)))
+            .collect();
+        let mut sums: Vec<Const> = kinds.iter().filter_map(|(op, scalar)| op.identity(*scalar)).collect();
+        let (cut, mut outcome) = (Cut::new(extents), Outcome::default());
+        for chunk in 0..cut.chunks() {
+            let mut part = vec![0; results.len()];
+            outcome = over(self.plain_code()?, extents, args, &mut part, hooks, |call| {
+                call.part(cut.units(chunk))
+            })?;
+            let mut slots = part.into_iter();
+            for ((op, scalar), sum) in kinds.iter().zip(&mut sums) {
+                *sum = eval::binary(op.binary(), *sum, slots::read(*scalar, &mut slots)).unwrap_or(*sum);
+            }
+        }
+        let mut given = Vec::new();
+        sums.into_iter().for_each(|sum| slots::write(sum, &mut given));
+        results.iter_mut().zip(given).for_each(|(slot, value)| *slot = value);
+        Ok(outcome)
     }
 
     fn run_call(&self, args: &[u64], results: &mut [u64], hooks: &Hooks) -> Result<Outcome, RunError> {
@@ -400,11 +437,15 @@ impl Call<'_> {
 
     /// Runs all units in one call of the code.
     fn at_once(&self, units: u64) {
+        self.part(0..units);
+    }
+
+    fn part(&self, units: Range<u64>) {
         self.on_fitting_stack(|| {
             if self.code.recursive {
                 self.context.guard(self.code.frame());
             }
-            self.run(0..units);
+            self.run(units);
         });
     }
 

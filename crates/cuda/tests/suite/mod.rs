@@ -70,7 +70,7 @@ fn weft_cases(kernels: bool) -> Vec<Case> {
                 let name = format!("{}/{}", file.name, function.name);
                 match reduce::split(&module) {
                     None => cases.push(Case { name, module }),
-                    Some(Reduced { parts, whole }) => cases.extend([
+                    Some(Reduced { parts, whole, .. }) => cases.extend([
                         Case {
                             name: format!("{name}.parts"),
                             module: parts,

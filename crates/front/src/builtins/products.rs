@@ -1,14 +1,14 @@
 //! Products of vectors and matrices: `np.dot`, `@`, `np.vecdot`. Their elements have the type of the products, as NumPy's: integers wrap.
 
 use ruff_python_ast::Operator;
+use weft_array::Leaf;
+use weft_array::loops::point;
 use weft_ir::{BinOp, CmpOp, ErrorKind, Index, Layout, Part, ReduceOp, Reduction, Scalar, Span, StmtKind, Value, ViewType};
 
 use super::reductions;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
-use crate::lower::elementwise::point;
-use crate::lower::lazy::Leaf;
 use crate::stop::Res;
 use crate::types::{Num, Ty, promote};
 use crate::value::Val;
@@ -175,7 +175,7 @@ fn rows_by_vector(l: &mut Lower<'_>, [a, b]: [&Factor; 2], (out, ty): Leaf, n: &
         let local = l.b.func.new_local(ty.elem.into(), "");
         let zero = l.zero(ty.elem);
         l.b.set(local, zero);
-        let sum = Reduction { local, op: ReduceOp::Add };
+        let sum = Reduction::fixed(local, ReduceOp::Add);
         l.in_lanes_here(n, vec![sum], &mut |l, along| {
             let x = l.load(a.view, a.ty, indices(&[row, along].concat()));
             let y = l.load(b.view, b.ty, indices(along));

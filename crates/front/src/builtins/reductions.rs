@@ -1,14 +1,14 @@
 //! `sum`, `mean`, `min` and their like, of whole arrays or along one axis.
 
 use ruff_python_ast::Operator;
+use weft_array::Leaf;
+use weft_array::loops::point;
 use weft_ir::{AxisSlice, BinOp, CmpOp, Const, ErrorKind, Local, Op, Part, ReduceOp, Scalar, Span, StmtKind, UnOp, Value};
 
 use super::numpy::extreme_constant;
 use crate::library;
 use crate::lower::Lower;
 use crate::lower::call::Call;
-use crate::lower::elementwise::point;
-use crate::lower::lazy::Leaf;
 use crate::lower::reduce::Reduce;
 use crate::stop::Res;
 use crate::types::{Num, Ty, sum_type, to_float};

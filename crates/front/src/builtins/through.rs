@@ -248,7 +248,7 @@ fn in_order(l: &mut Lower<'_>, array: &Val, call: &Call, body: &mut dyn FnMut(&m
     let extents = aligned.shape.clone();
     l.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
         l.in_order(&extents, &mut |l, vars| {
-            let value = l.element_at(&lazy.f, leaves, vars)?;
+            let value = l.element_at(&lazy, leaves, vars);
             body(l, vars[0], &value)
         })
     })

@@ -1,10 +1,11 @@
 //! Broadcasting: the common shape of an expression's arrays, and views stretched to it.
 
+use weft_array::Leaf;
+use weft_array::loops::point;
 use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Layout, Local, Op, Part, Space, Span, StmtKind, TOO_BIG, Value, ViewType};
 
 use super::Lower;
-use super::elementwise::point;
-use super::lazy::{Leaf, fresh_type};
+use super::lazy::fresh_type;
 use crate::stop::Res;
 use crate::types::join_views;
 

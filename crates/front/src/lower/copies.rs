@@ -6,10 +6,10 @@
 
 use ruff_python_ast::StmtFor;
 use ruff_text_size::Ranged;
+use weft_array::loops::point;
 use weft_ir::{AxisSlice, BinOp, CmpOp, Index, Op, Part, ReduceOp, Spread, StmtKind, Type, Value, ViewType};
 
 use super::Lower;
-use super::elementwise::point;
 use super::lazy::fresh_type;
 use super::prange::{Accumulated, Iterations};
 use crate::stop::Res;

@@ -2,11 +2,13 @@
 
 use std::rc::Rc;
 
-use weft_ir::{Block, CmpOp, ErrorKind, Index, Op, Part, Reduction, Scalar, Span, Spread, StmtKind, Type, Value, ViewType};
+use weft_array::loops::{point, store};
+use weft_array::{Emit, Expr, Leaf, Walk};
+use weft_ir::{Block, Builder, CmpOp, ErrorKind, Index, Label, Op, Reduction, Scalar, Span, Spread, StmtKind, Type, Value, ViewType};
 
 use super::Lower;
 use super::broadcast::Aligned;
-use super::lazy::{Elementwise, Lazy, Leaf, fresh_type};
+use super::lazy::fresh_type;
 use super::loops::LoopKind;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::stop::Res;
@@ -48,46 +50,13 @@ impl Lower<'_> {
         if !self.in_host() || extents.is_empty() || self.in_lanes() {
             return self.in_order(extents, body);
         }
-        let vars = self.indices_of(extents);
         self.needs_host = true;
-        self.open_block();
-        body(self, &vars)?;
-        let block = self.close_block();
-        self.b.push(StmtKind::ParFor {
-            vars,
-            extents: extents.to_vec(),
-            reductions,
-            spread,
-            body: block,
-        });
-        Ok(())
-    }
-
-    fn indices_of(&mut self, extents: &[Value]) -> Vec<Value> {
-        let vars: Vec<Value> = extents.iter().map(|_| self.b.func.new_value(Type::I64)).collect();
-        self.nonneg.extend(vars.iter().copied());
-        vars
+        weft_array::at_every_point(self, Walk::Spread(spread), extents, reductions, body)
     }
 
     /// Runs `body` at every point of a shape, in C order.
     pub fn in_order(&mut self, extents: &[Value], body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>) -> Res<()> {
-        let vars = self.indices_of(extents);
-        let (zero, one) = (self.b.i64(0), self.b.i64(1));
-        for _ in extents {
-            self.open_block();
-        }
-        body(self, &vars)?;
-        for (&var, &stop) in vars.iter().zip(extents).rev() {
-            let body: Block = self.close_block();
-            self.b.push(StmtKind::For {
-                var,
-                start: zero,
-                stop,
-                step: one,
-                body,
-            });
-        }
-        Ok(())
+        weft_array::at_every_point(self, Walk::InOrder, extents, Vec::new(), body)
     }
 
     /// Inside a loop whose iterations are lanes: loops there run in order.
@@ -95,38 +64,33 @@ impl Lower<'_> {
         self.in_parallel || self.loops.iter().any(|l| l.kind == LoopKind::Lanes)
     }
 
-    pub fn element_at(&mut self, f: &Elementwise, leaves: &[Leaf], vars: &[Value]) -> Res<Val> {
-        let mut elems = Vec::with_capacity(leaves.len());
-        for (view, ty) in leaves {
-            let indices = point(vars, ty.rank);
-            elems.push(self.load(*view, *ty, indices));
-        }
-        f(self, &elems)
+    /// An element of an expression; the leaves are of the shape that the point is of.
+    pub fn element_at(&mut self, expr: &Expr, leaves: &[Leaf], vars: &[Value]) -> Val {
+        let value = expr.element(self, &mut |l, leaf| {
+            let (view, ty) = leaves[leaf];
+            l.load_value(view, ty, point(vars, ty.rank))
+        });
+        Val::Num(value, Num::strong(expr.elem))
     }
 
     /// One element of an expression that has only one array in it; others are computed whole.
-    pub fn lazy_element(&mut self, lazy: &Lazy, indices: &[Index]) -> Res<Option<Val>> {
-        let [(view, ty)] = lazy.leaves.as_slice() else { return Ok(None) };
-        if ty.rank as usize != indices.len() {
-            return Ok(None);
+    pub fn lazy_element(&mut self, expr: &Expr, indices: &[Index]) -> Option<Val> {
+        let [(view, ty)] = *expr.leaves.as_slice() else { return None };
+        if usize::from(ty.rank) != indices.len() {
+            return None;
         }
-        let element = self.load(*view, *ty, indices.to_vec());
-        (lazy.f)(self, &[element]).map(Some)
+        let value = expr.element(self, &mut |l, _| l.load_value(view, ty, indices.to_vec()));
+        Some(Val::Num(value, Num::strong(expr.elem)))
     }
 
     /// Stores every element of an expression into an array of the aligned shape.
-    pub fn fill(&mut self, out: Value, ty: ViewType, lazy: &Lazy, aligned: &Aligned, span: Span) -> Res<()> {
+    pub fn fill(&mut self, out: Value, ty: ViewType, expr: &Expr, aligned: &Aligned, span: Span) -> Res<()> {
         let extents = aligned.shape.clone();
-        self.with_leaves(&lazy.leaves, aligned, &mut |l, leaves| {
+        self.with_leaves(&expr.leaves, aligned, &mut |l, leaves| {
             l.at_every_point(&extents, Vec::new(), &mut |l, vars| {
-                let val = l.element_at(&lazy.f, leaves, vars)?;
+                let val = l.element_at(expr, leaves, vars);
                 let value = l.number_as(&val, ty.elem, span)?;
-                l.b.push(StmtKind::Store {
-                    view: out,
-                    indices: point(vars, ty.rank),
-                    value,
-                    part: Part::Whole,
-                });
+                store(&mut l.b, (out, ty), vars, value);
                 Ok(())
             })
         })
@@ -139,8 +103,8 @@ impl Lower<'_> {
             None if val.is_array() => None,
             None => return Err(self.typing(span, format!("{} cannot be stored into an array", val.ty()))),
         };
-        let mut lazy = self.as_expression(number.as_ref().unwrap_or(val), span)?;
-        let overlaps = match lazy.leaves.iter().find(|(leaf, _)| !self.apart(view, *leaf)) {
+        let mut expr = self.as_expression(number.as_ref().unwrap_or(val), span)?;
+        let overlaps = match expr.leaves.iter().find(|(leaf, _)| !self.apart(view, *leaf)) {
             Some((leaf, _)) if !self.in_host() => {
                 self.refuse_overwritten(view, *leaf, span)?;
                 false
@@ -148,11 +112,11 @@ impl Lower<'_> {
             found => found.is_some(),
         };
         if overlaps {
-            lazy = self.reading_apart(view, &lazy, span)?;
+            expr = self.reading_apart(view, &expr, span)?;
         }
         let shape = self.shape_of(view, ty);
-        let aligned = self.align(&lazy.leaves, Some(&shape), span)?;
-        self.fill(view, ty, &lazy, &aligned, span)
+        let aligned = self.align(&expr.leaves, Some(&shape), span)?;
+        self.fill(view, ty, &expr, &aligned, span)
     }
 
     /// Refuses, where there is no memory for a copy, to read an array that is being overwritten.
@@ -169,20 +133,15 @@ impl Lower<'_> {
 
     /// The expression with copies of the arrays that lie in memory which a store into `view` overwrites: its value is what it was before, as
     /// in NumPy. Whether they do, where their names do not say it, is asked when the program runs.
-    fn reading_apart(&mut self, view: Value, lazy: &Lazy, span: Span) -> Res<Rc<Lazy>> {
-        let mut leaves = Vec::with_capacity(lazy.leaves.len());
-        for leaf in &lazy.leaves {
+    fn reading_apart(&mut self, view: Value, expr: &Expr, span: Span) -> Res<Rc<Expr>> {
+        let mut leaves = Vec::with_capacity(expr.leaves.len());
+        for leaf in &expr.leaves {
             leaves.push(match self.apart(view, leaf.0) {
                 true => *leaf,
                 false => self.copy_unless_apart(view, *leaf, span)?,
             });
         }
-        Ok(Rc::new(Lazy {
-            elem: lazy.elem,
-            rank: lazy.rank,
-            leaves,
-            f: lazy.f.clone(),
-        }))
+        Ok(Rc::new(self.nodes.of_leaves(expr, &leaves)))
     }
 
     fn copy_unless_apart(&mut self, view: Value, (leaf, ty): Leaf, span: Span) -> Res<Leaf> {
@@ -218,24 +177,19 @@ impl Lower<'_> {
                 self.raise_if(differs, ErrorKind::Index, "boolean index did not match indexed array")?;
             }
         }
-        let lazy = self.as_expression(&mask, span)?;
-        if lazy.rank != ty.rank {
-            return Err(self.typing(span, format!("a {}-d mask for a {}", lazy.rank, Ty::View(ty))));
+        let expr = self.as_expression(&mask, span)?;
+        if expr.rank != ty.rank {
+            return Err(self.typing(span, format!("a {}-d mask for a {}", expr.rank, Ty::View(ty))));
         }
         let shape = self.shape_of(view, ty);
-        let aligned = self.align(&lazy.leaves, Some(&shape), span)?;
+        let aligned = self.align(&expr.leaves, Some(&shape), span)?;
         let extents = aligned.shape.clone();
-        self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
+        self.with_leaves(&expr.leaves, &aligned, &mut |l, leaves| {
             l.at_every_point(&extents, Vec::new(), &mut |l, vars| {
-                let test = l.element_at(&lazy.f, leaves, vars)?;
+                let test = l.element_at(&expr, leaves, vars);
                 let test = l.truth_value(&test, span)?;
                 l.emit_if(test, |l| {
-                    l.b.push(StmtKind::Store {
-                        view,
-                        indices: point(vars, ty.rank),
-                        value,
-                        part: Part::Whole,
-                    });
+                    store(&mut l.b, (view, ty), vars, value);
                     Ok(())
                 })
             })
@@ -245,7 +199,7 @@ impl Lower<'_> {
     /// A mask is computed first where it reads what the store overwrites.
     fn materialise_unless_simple(&mut self, view: Value, mask: &Val) -> Res<Val> {
         match mask {
-            Val::Lazy(lazy) if self.in_host() && lazy.leaves.iter().any(|(leaf, _)| !self.apart(view, *leaf)) => {
+            Val::Lazy(expr) if self.in_host() && expr.leaves.iter().any(|(leaf, _)| !self.apart(view, *leaf)) => {
                 self.materialise(mask.clone())
             }
             _ => Ok(mask.clone()),
@@ -271,8 +225,8 @@ impl Lower<'_> {
     }
 
     pub fn copy_array(&mut self, val: &Val, span: Span) -> Res<Val> {
-        let lazy = self.as_expression(val, span)?;
-        self.compute(&lazy, span)
+        let expr = self.as_expression(val, span)?;
+        self.compute(&expr, span)
     }
 
     /// The element type of an array.
@@ -284,8 +238,26 @@ impl Lower<'_> {
     }
 }
 
-/// The last `rank` indices of a point.
-pub fn point(vars: &[Value], rank: u8) -> Vec<Index> {
-    let at = |&value: &Value| Index { value, wrap: false };
-    vars[vars.len() - rank as usize..].iter().map(at).collect()
+impl Emit for Lower<'_> {
+    fn builder(&mut self) -> &mut Builder {
+        &mut self.b
+    }
+
+    fn open(&mut self) {
+        self.open_block();
+    }
+
+    fn close(&mut self) -> Block {
+        self.close_block()
+    }
+
+    fn index(&mut self) -> Value {
+        let index = self.b.func.new_value(Type::I64);
+        self.nonneg.insert(index);
+        index
+    }
+
+    fn label(&mut self) -> Label {
+        self.fresh_label()
+    }
 }

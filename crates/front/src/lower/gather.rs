@@ -6,14 +6,14 @@
 
 use std::rc::Rc;
 
+use weft_array::Leaf;
+use weft_array::loops::point;
 use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Index, Kind, Part, Scalar, Space, Span, StmtKind, Value, ViewType};
 
 use super::Lower;
 use super::broadcast::Aligned;
 use super::call::Call;
-use super::elementwise::point;
 use super::index::{Entry, Selected};
-use super::lazy::Leaf;
 use crate::stop::Res;
 use crate::types::Ty;
 use crate::value::Val;
@@ -220,7 +220,12 @@ impl Lower<'_> {
         }
         let aligned = self.align(&lazy.leaves, Some(&g.shape), span)?;
         self.with_leaves(&lazy.leaves, &aligned, &mut |l, values| {
-            l.scatter_from(g, (&kept, values), &mut |l, values, vars| l.element_at(&lazy.f, values, vars), span)
+            l.scatter_from(
+                g,
+                (&kept, values),
+                &mut |l, values, vars| Ok(l.element_at(&lazy, values, vars)),
+                span,
+            )
         })
     }
 

@@ -60,12 +60,17 @@ impl Lower<'_> {
     }
 
     pub fn load(&mut self, view: Value, ty: ViewType, indices: Vec<Index>) -> Val {
+        Val::Num(self.load_value(view, ty, indices), Num::strong(ty.elem))
+    }
+
+    /// The same, as a value.
+    pub fn load_value(&mut self, view: Value, ty: ViewType, indices: Vec<Index>) -> Value {
         let (view, part) = self.part_of(view).map_or((view, Part::Whole), |of| (of.view, of.part));
         let value = self.b.emit(ty.elem, Op::Load { view, indices, part });
         if ty.elem.kind() == Kind::Unsigned {
             self.nonneg.insert(value);
         }
-        Val::Num(value, Num::strong(ty.elem))
+        value
     }
 
     pub fn select(&mut self, base: &Val, index: &Expr) -> Res<Selected> {
@@ -88,7 +93,7 @@ impl Lower<'_> {
         let entries = self.entries(index)?;
         if let Val::Lazy(lazy) = base
             && let Some(indices) = all_at(&entries)
-            && let Some(element) = self.lazy_element(lazy, &indices)?
+            && let Some(element) = self.lazy_element(lazy, &indices)
         {
             return Ok(Selected::Value(element));
         }

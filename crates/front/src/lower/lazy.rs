@@ -1,8 +1,9 @@
-//! Array expressions: kept as one function of their leaves' elements and computed in one loop, where their result is needed.
+//! Array expressions: what is done to elements is recorded as nodes and computed in one loop, where the result is needed.
 
 use std::rc::Rc;
 
 use ruff_python_ast::Operator;
+use weft_array::{Arg, Expr, Mark, ScalarFn};
 use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, Space, Span, TOO_BIG, Value, ViewType};
 
 use super::Lower;
@@ -11,26 +12,6 @@ use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::stop::Res;
 use crate::types::{Num, Ty};
 use crate::value::{Number, Val};
-
-/// An array read by an expression.
-pub type Leaf = (Value, ViewType);
-
-pub type Elementwise = Rc<dyn Fn(&mut Lower<'_>, &[Val]) -> Res<Val>>;
-
-/// An array expression: `f` gives an element from the leaves' elements.
-pub struct Lazy {
-    pub elem: Scalar,
-    pub rank: u8,
-    pub leaves: Vec<Leaf>,
-    pub f: Elementwise,
-}
-
-impl Lazy {
-    /// The type of the array it becomes.
-    pub fn result_type(&self) -> ViewType {
-        fresh_type(self.elem, self.rank)
-    }
-}
 
 pub fn fresh_type(elem: Scalar, rank: u8) -> ViewType {
     ViewType {
@@ -58,93 +39,94 @@ impl Lower<'_> {
     }
 
     /// `f` of every element of arrays broadcast against each other and against numbers. Of 0-d arrays it is a number, as in NumPy.
-    pub fn array_map(&mut self, args: &[Val], span: Span, f: impl Fn(&mut Lower<'_>, &[Val]) -> Res<Val> + 'static) -> Res<Val> {
-        let lazy = self.expression(args, span, f)?;
-        if lazy.rank == 0 {
-            return self.element_at(&lazy.f, &lazy.leaves, &[]);
+    pub fn array_map(&mut self, args: &[Val], span: Span, f: impl FnOnce(&mut Lower<'_>, &[Val]) -> Res<Val>) -> Res<Val> {
+        let expr = self.expression(args, span, f)?;
+        if expr.rank == 0 {
+            return Ok(self.element_at(&expr, &expr.leaves, &[]));
         }
-        Ok(Val::Lazy(Rc::new(lazy)))
+        Ok(Val::Lazy(Rc::new(expr)))
     }
 
     /// An array or number as an expression that gives its elements.
-    pub fn as_expression(&mut self, val: &Val, span: Span) -> Res<Rc<Lazy>> {
+    pub fn as_expression(&mut self, val: &Val, span: Span) -> Res<Rc<Expr>> {
         match val {
-            Val::Lazy(lazy) => Ok(lazy.clone()),
-            _ => Ok(Rc::new(self.expression(std::slice::from_ref(val), span, |_, v| Ok(v[0].clone()))?)),
+            Val::Lazy(expr) => Ok(expr.clone()),
+            Val::View(view, ty) => Ok(Rc::new(Expr::leaf((*view, *ty)))),
+            _ => match val.num() {
+                Some(num) => Ok(Rc::new(Expr::given(self.number_as(val, num.scalar, span)?, num.scalar))),
+                None => Err(self.typing(span, format!("an array does not go with {}", val.ty()))),
+            },
         }
     }
 
-    fn expression(&mut self, args: &[Val], span: Span, f: impl Fn(&mut Lower<'_>, &[Val]) -> Res<Val> + 'static) -> Res<Lazy> {
-        let mut leaves: Vec<Leaf> = Vec::new();
-        let mut rank = 0;
-        let mut parts = Vec::with_capacity(args.len());
+    /// Records what `f` does to elements as a function of scalars, which is written out where they are computed.
+    fn expression(&mut self, args: &[Val], span: Span, f: impl FnOnce(&mut Lower<'_>, &[Val]) -> Res<Val>) -> Res<Expr> {
+        let mark = Mark::of(&self.b.func);
+        let (mut arrays, mut vals) = (Vec::new(), Vec::with_capacity(args.len()));
         for arg in args {
-            match arg {
-                Val::View(value, ty) => {
-                    rank = rank.max(ty.rank);
-                    parts.push(Source::Leaf(leaf(&mut leaves, (*value, *ty))));
+            let expr = match arg {
+                Val::View(value, ty) => Expr::leaf((*value, *ty)),
+                Val::Lazy(expr) => (**expr).clone(),
+                Val::Num(..) | Val::Lit(_) => {
+                    vals.push(arg.clone());
+                    continue;
                 }
-                Val::Lazy(lazy) => {
-                    rank = rank.max(lazy.rank);
-                    let at = lazy.leaves.iter().map(|l| leaf(&mut leaves, *l)).collect();
-                    parts.push(Source::Nested(at, lazy.f.clone()));
+                other => {
+                    mark.forget(&mut self.b.func);
+                    return Err(self.typing(span, format!("an array does not go with {}", other.ty())));
                 }
-                Val::Num(..) | Val::Lit(_) => parts.push(Source::Scalar(arg.clone())),
-                other => return Err(self.typing(span, format!("an array does not go with {}", other.ty()))),
-            }
+            };
+            vals.push(Val::Num(self.b.func.new_value(expr.elem.into()), Num::strong(expr.elem)));
+            arrays.push(Arg::Expr(expr));
         }
-        let f = Rc::new(f);
-        let whole: Elementwise = Rc::new(move |l: &mut Lower<'_>, elems: &[Val]| {
-            let mut vals = Vec::with_capacity(parts.len());
-            for part in &parts {
-                vals.push(part.element(l, elems)?);
+        self.open_block();
+        let recorded = self.by_elements(|l| f(l, &vals)).and_then(|val| self.element_of(&val, span));
+        let body = self.close_block();
+        self.forget_facts(mark);
+        let (value, elem) = match recorded {
+            Ok(recorded) => recorded,
+            Err(stop) => {
+                mark.forget(&mut self.b.func);
+                return Err(stop);
             }
-            l.by_elements(|l| f(l, &vals))
-        });
-        let elem = self.probe(&leaves, &whole, span)?;
-        Ok(Lazy {
-            elem,
-            rank,
-            leaves,
-            f: whole,
-        })
+        };
+        let Ok((function, free)) = ScalarFn::take(&mut self.b.func, mark, arrays.len(), body, value) else {
+            return Err(self.unsupported(span, "a function of elements cannot read variables that change"));
+        };
+        arrays.extend(free.into_iter().map(Arg::Given));
+        Ok(self.nodes.map(function, elem, &arrays))
     }
 
-    /// The element type `f` gives: it is run on a scratch block, of which nothing is kept.
-    fn probe(&mut self, leaves: &[Leaf], f: &Elementwise, span: Span) -> Res<Scalar> {
-        let (values, locals) = (self.b.func.values.len(), self.b.func.locals.len());
-        self.open_block();
-        let elems: Vec<Val> = leaves
-            .iter()
-            .map(|(_, ty)| Val::Num(self.zero(ty.elem), Num::strong(ty.elem)))
-            .collect();
-        let result = f(self, &elems);
-        self.close_block();
-        self.b.func.values.truncate(values);
-        self.b.func.locals.truncate(locals);
-        self.nonneg.retain(|v| v.index() < values);
-        self.ones.retain(|v| v.index() < values);
-        self.dims.retain(|_, (v, _)| v.index() < values);
-        self.parts.retain(|v, _| v.index() < values);
-        match result?.num() {
-            Some(num) => Ok(num.scalar),
+    /// What a function of elements gives, as a value of its own type.
+    fn element_of(&mut self, val: &Val, span: Span) -> Res<(Value, Scalar)> {
+        match val.num() {
+            Some(num) => Ok((self.number_as(val, num.scalar, span)?, num.scalar)),
             None => Err(self.typing(span, "the elements of an array must be numbers")),
         }
     }
 
+    /// Forgets what is known of values that were made since.
+    fn forget_facts(&mut self, mark: Mark) {
+        self.nonneg.retain(|v| mark.precedes(*v));
+        self.ones.retain(|v| mark.precedes(*v));
+        self.dims.retain(|_, (v, _)| mark.precedes(*v));
+        self.parts.retain(|v, _| mark.precedes(*v));
+    }
+
     /// Computes an array expression into a fresh array; anything else is given back.
     pub fn materialise(&mut self, val: Val) -> Res<Val> {
-        let Val::Lazy(lazy) = val else { return Ok(val) };
+        let Val::Lazy(expr) = val else { return Ok(val) };
         let span = self.b.span;
-        self.compute(&lazy, span)
+        self.compute(&expr, span)
     }
 
     /// A fresh array with the elements of an expression.
-    pub fn compute(&mut self, lazy: &Lazy, span: Span) -> Res<Val> {
-        let aligned = self.align(&lazy.leaves, None, span)?;
-        let out = self.alloc(lazy.elem, &aligned.shape, false, span)?;
-        self.fill(out, lazy.result_type(), lazy, &aligned, span)?;
-        Ok(Val::View(out, lazy.result_type()))
+    pub fn compute(&mut self, expr: &Expr, span: Span) -> Res<Val> {
+        let aligned = self.align(&expr.leaves, None, span)?;
+        let out = self.alloc(expr.elem, &aligned.shape, false, span)?;
+        let ty = fresh_type(expr.elem, expr.rank);
+        self.fill(out, ty, expr, &aligned, span)?;
+        Ok(Val::View(out, ty))
     }
 
     /// A fresh array. Only functions on the host may have one.
@@ -172,7 +154,7 @@ impl Lower<'_> {
     pub fn shape(&mut self, array: &Val) -> Res<Vec<Value>> {
         match array {
             Val::View(view, ty) => Ok(self.shape_of(*view, *ty)),
-            Val::Lazy(lazy) => Ok(self.align(&lazy.leaves, None, self.b.span)?.shape),
+            Val::Lazy(expr) => Ok(self.align(&expr.leaves, None, self.b.span)?.shape),
             other => Err(self.typing(self.b.span, format!("an array is needed here, and this is {}", other.ty()))),
         }
     }
@@ -194,7 +176,7 @@ impl Lower<'_> {
     pub fn size(&mut self, array: &Val) -> Res<Value> {
         let shape = self.shape(array)?;
         match array {
-            Val::Lazy(lazy) if lazy.leaves.len() > 1 => self.checked_size(lazy.elem, &shape, TOO_BIG),
+            Val::Lazy(expr) if expr.leaves.len() > 1 => self.checked_size(expr.elem, &shape, TOO_BIG),
             _ => Ok(self.product(&shape)),
         }
     }
@@ -235,36 +217,5 @@ fn array_power(a: &Val, b: &Val) -> Option<&'static str> {
         (Number::Int(2), Kind::Bool) => Some("square"),
         (Number::Float(-1.0) | Number::Int(-1), Kind::Complex) => Some("reciprocal"),
         _ => None,
-    }
-}
-
-/// Where an argument of an elementwise function comes from.
-enum Source {
-    Scalar(Val),
-    Leaf(usize),
-    Nested(Vec<usize>, Elementwise),
-}
-
-impl Source {
-    fn element(&self, l: &mut Lower<'_>, elems: &[Val]) -> Res<Val> {
-        match self {
-            Source::Scalar(val) => Ok(val.clone()),
-            Source::Leaf(i) => Ok(elems[*i].clone()),
-            Source::Nested(at, f) => {
-                let inner: Vec<Val> = at.iter().map(|&i| elems[i].clone()).collect();
-                f(l, &inner)
-            }
-        }
-    }
-}
-
-/// The leaf's number among the leaves; one view is read once.
-fn leaf(leaves: &mut Vec<Leaf>, new: Leaf) -> usize {
-    match leaves.iter().position(|l| *l == new) {
-        Some(at) => at,
-        None => {
-            leaves.push(new);
-            leaves.len() - 1
-        }
     }
 }

@@ -36,6 +36,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ruff_text_size::TextRange;
+use weft_array::Nodes;
 use weft_ir::{AxisSlice, Block, Builder, ErrorKind, Flags, FuncKind, Function, Label, SourceId, Span, StmtKind, Type, Value};
 
 use crate::compiler::Compiler;
@@ -143,6 +144,8 @@ pub struct Lower<'c> {
     given: HashSet<Value>,
     /// The view that a slice, transpose or reshape was made from.
     roots: HashMap<Value, Value>,
+    /// The nodes of its array expressions.
+    nodes: Nodes,
     /// What views of parts of complex arrays were made of.
     parts: HashMap<Value, parts::PartOf>,
     /// Shapes of the arrays made in this function.
@@ -210,6 +213,7 @@ impl<'c> Lower<'c> {
             fresh: HashSet::new(),
             given: HashSet::new(),
             roots: HashMap::new(),
+            nodes: Nodes::default(),
             parts: HashMap::new(),
             shapes: HashMap::new(),
             closing: Vec::new(),

@@ -2,11 +2,11 @@
 
 use ruff_python_ast::StmtFor;
 use ruff_text_size::Ranged;
+use weft_array::Leaf;
+use weft_array::loops::point;
 use weft_ir::{BinOp, Label, Span, Value};
 
 use super::Lower;
-use super::elementwise::point;
-use super::lazy::Leaf;
 use crate::stop::Res;
 use crate::types::Num;
 use crate::value::Val;

@@ -198,7 +198,7 @@ impl Lower<'_> {
         let mut reductions = Vec::new();
         for acc in found {
             if let Some((local, Ty::Num(_))) = self.local_of(&acc.name) {
-                reductions.push(Reduction { local, op: acc.op });
+                reductions.push(Reduction::free(local, acc.op));
             }
         }
         reductions

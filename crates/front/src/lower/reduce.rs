@@ -1,9 +1,9 @@
 //! Reductions of array expressions: to one number, or along one axis.
 
+use weft_array::loops::point;
 use weft_ir::{Const, Local, Part, ReduceOp, Reduction, Span, StmtKind, Value};
 
 use super::Lower;
-use super::elementwise::point;
 use super::lazy::fresh_type;
 use crate::stop::Res;
 use crate::types::Num;
@@ -31,7 +31,7 @@ impl Lower<'_> {
         let in_order = num.scalar.is_complex() && op != ReduceOp::Add;
         self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
             let mut step = |l: &mut Self, vars: &[Value]| {
-                let val = l.element_at(&lazy.f, leaves, vars)?;
+                let val = l.element_at(&lazy, leaves, vars);
                 let value = l.number_as(&val, num.scalar, span)?;
                 let so_far = l.b.get(local);
                 let next = l.b.binary(op.binary(), so_far, value);
@@ -41,7 +41,7 @@ impl Lower<'_> {
             if in_order {
                 l.in_order(&extents, &mut step)
             } else {
-                l.at_every_point(&extents, vec![Reduction { local, op }], &mut step)
+                l.at_every_point(&extents, vec![Reduction::fixed(local, op)], &mut step)
             }
         })?;
         Ok(Val::Num(self.b.get(local), num))
@@ -67,7 +67,7 @@ impl Lower<'_> {
                 l.in_order(inner, &mut |l, along| {
                     let mut at = vars.to_vec();
                     at.insert(axis, along[0]);
-                    let val = l.element_at(&lazy.f, leaves, &at)?;
+                    let val = l.element_at(&lazy, leaves, &at);
                     let value = l.number_as(&val, num.scalar, span)?;
                     let so_far = l.b.get(local);
                     let next = l.b.binary(op.binary(), so_far, value);

@@ -12,6 +12,7 @@ mod meet;
 mod memory;
 mod ops;
 mod parallel;
+mod sums;
 mod trap;
 mod value;
 mod views;

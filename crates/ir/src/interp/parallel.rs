@@ -3,10 +3,10 @@
 use super::Machine;
 use super::code::ParFor;
 use super::exec::{Failure, Frame, Stop, Thread};
+use super::sums::{self, Sums};
 use super::trap::Fault;
 use super::value::RtValue;
 use super::views;
-use crate::eval;
 use crate::module::{FuncId, FuncKind, Function, Local, Reduction, Value};
 
 impl Machine<'_> {
@@ -16,9 +16,7 @@ impl Machine<'_> {
         let extents = frame.ints(par.extents)?;
         let mut point = frame.clone();
         point.arrays.fill(None);
-        for reduction in par.reductions {
-            point.locals[reduction.local.index()] = identity(function, *reduction)?;
-        }
+        let mut sums = Sums::new(function, par.reductions, &extents)?;
         let mut thread = Thread::new(point);
         self.each_point(&extents, |machine, index| {
             let Some(point) = thread.frames.first_mut() else {
@@ -31,19 +29,17 @@ impl Machine<'_> {
             for local in &par.private {
                 point.locals[local.index()] = frame.locals[local.index()].clone();
             }
+            sums.enter(index, point)?;
             let stop = machine.run(&mut thread)?;
             let (Stop::Point, Some(point)) = (stop, thread.frames.first_mut()) else {
                 return Err(Fault::Malformed.into());
             };
+            sums.leave(point);
             machine.free_arrays(point);
             Ok(())
         })?;
-        let Some(point) = thread.frames.pop() else {
-            return Err(Fault::Malformed.into());
-        };
-        for reduction in par.reductions {
-            let part = &point.locals[reduction.local.index()];
-            combine(frame, reduction.local, *reduction, part)?;
+        for (reduction, part) in par.reductions.iter().zip(sums.finish()?) {
+            combine(frame, reduction.local, *reduction, &part)?;
         }
         frame.pc = par.end;
         Ok(())
@@ -75,10 +71,7 @@ impl Machine<'_> {
         let FuncKind::Loop { reductions, .. } = &function.kind else {
             return Err(Fault::Malformed.into());
         };
-        let mut sums = Vec::new();
-        for reduction in reductions {
-            sums.push(identity(function, *reduction)?);
-        }
+        let mut sums = Sums::new(function, reductions, extents)?;
         let mut thread = Thread::new(self.frame(func, args, None));
         self.each_point(extents, |machine, index| {
             let Some(frame) = thread.frames.first_mut() else {
@@ -89,23 +82,19 @@ impl Machine<'_> {
             for (param, i) in function.params.iter().zip(index) {
                 frame.values[param.index()] = RtValue::i64(*i);
             }
-            for (reduction, sum) in reductions.iter().zip(&sums) {
-                frame.locals[reduction.local.index()] = sum.clone();
-            }
+            sums.enter(index, frame)?;
             let stop = machine.run(&mut thread)?;
             let (Stop::Done(_), Some(frame)) = (stop, thread.frames.first_mut()) else {
                 return Err(Fault::Malformed.into());
             };
+            sums.leave(frame);
             machine.free_arrays(frame);
-            for (reduction, sum) in reductions.iter().zip(&mut sums) {
-                *sum = frame.locals[reduction.local.index()].clone();
-            }
             Ok(())
         })?;
         if let Some(frame) = thread.frames.pop() {
             self.retire(frame);
         }
-        Ok(sums)
+        Ok(sums.finish()?)
     }
 
     /// Calls `run` for every point. In checked mode each point of the outermost index space is a thread of its own for the race check.
@@ -129,19 +118,9 @@ impl Machine<'_> {
     }
 }
 
-fn identity(function: &Function, reduction: Reduction) -> Result<RtValue, Fault> {
-    let scalar = function.local_ty(reduction.local).scalar().ok_or(Fault::Malformed)?;
-    reduction.op.identity(scalar).map(RtValue::Scalar).ok_or(Fault::Malformed)
-}
-
 /// `into = into op part`
 fn combine(frame: &mut Frame, into: Local, reduction: Reduction, part: &RtValue) -> Result<(), Fault> {
     let slot = &mut frame.locals[into.index()];
-    let (Some(sum), Some(part)) = (slot.scalar(), part.scalar()) else {
-        return Err(Fault::Malformed);
-    };
-    *slot = eval::binary(reduction.op.binary(), sum, part)
-        .map(RtValue::Scalar)
-        .ok_or(Fault::Malformed)?;
+    *slot = sums::combine(reduction, slot, part)?;
     Ok(())
 }

@@ -56,12 +56,18 @@ pub(super) fn generate(mut rng: Rng) -> Case {
     with_exception(case(functions, constants, TestLaunch::Call, args))
 }
 
-/// Reductions whose order does not matter, for a type.
-fn exact(scalar: Scalar) -> Vec<ReduceOp> {
+/// Reductions that have one result, for a type: where the order is not fixed, those to which it does not matter.
+fn exact(scalar: Scalar, fixed: bool) -> Vec<ReduceOp> {
     if scalar == Scalar::Bool {
         vec![ReduceOp::And, ReduceOp::Or, ReduceOp::Xor]
-    } else if scalar.is_float() || scalar.is_complex() {
-        Vec::new()
+    } else if scalar.is_complex() {
+        if fixed { vec![ReduceOp::Add] } else { Vec::new() }
+    } else if scalar.is_float() {
+        if fixed {
+            vec![ReduceOp::Add, ReduceOp::Mul, ReduceOp::Min, ReduceOp::Max]
+        } else {
+            Vec::new()
+        }
     } else {
         ReduceOp::ALL.to_vec()
     }
@@ -137,11 +143,12 @@ impl Gen {
     /// Some locals become reductions, which the body only adds to; the others are private to a point.
     fn split_locals(&mut self) -> (Vec<(crate::Local, Scalar)>, Vec<Reduction>) {
         let (mut private, mut reductions) = (Vec::new(), Vec::new());
+        let fixed = self.rng.chance(50);
         for (local, scalar) in self.locals.clone() {
-            let ops = exact(scalar);
+            let ops = exact(scalar, fixed);
             if !ops.is_empty() && self.rng.chance(40) {
                 let op = self.rng.pick(&ops);
-                reductions.push(Reduction { local, op });
+                reductions.push(Reduction { local, op, fixed });
             } else {
                 private.push((local, scalar));
             }

@@ -193,7 +193,8 @@ impl Parser {
             let local = p.local()?;
             let op = p.word()?;
             match ReduceOp::from_name(&op) {
-                Some(op) => Ok(Reduction { local, op }),
+                Some(op) if p.eat_word("fixed") => Ok(Reduction::fixed(local, op)),
+                Some(op) => Ok(Reduction::free(local, op)),
                 None => p.error(format!("{op} is no reduction")),
             }
         })

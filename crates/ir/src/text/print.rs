@@ -118,7 +118,8 @@ impl Display for Text<AxisSlice> {
 
 impl Display for Text<Reduction> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "${} {}", self.0.local.0, self.0.op.name())
+        let order = if self.0.fixed { " fixed" } else { "" };
+        write!(f, "${} {}{order}", self.0.local.0, self.0.op.name())
     }
 }
 

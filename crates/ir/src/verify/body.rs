@@ -1,7 +1,7 @@
 //! Statements: scopes of values, structure of control flow, what each kind of function may do.
 
+use super::Summary;
 use super::error::{Fault, VerifyError};
-use super::{Summary, reduction};
 use crate::module::{Block, FuncId, FuncKind, Function, Label, Local, Module, PrintItem, Reduction, Span, Spread, Stmt, StmtKind, Value};
 use crate::op::{Index, Part};
 use crate::types::{Scalar, Type, ViewType};
@@ -274,7 +274,7 @@ impl Body<'_> {
         }
         count("parfor", vars.len(), extents.len())?;
         self.all_i64(extents, "an extent")?;
-        reductions.iter().try_for_each(|r| reduction(self.function, *r))?;
+        super::reductions(self.function, reductions)?;
         // A point may not leave a scope around the loop.
         let labels = std::mem::take(&mut self.labels);
         self.loop_body(Enclosing::ParFor(spread), vars, body)?;

@@ -88,6 +88,8 @@ pub enum Fault {
     NoStack,
     /// A kernel or loop function has a result type.
     HasResult,
+    /// Some reductions of an index space have a fixed order, others not.
+    Orders,
     /// A loop function's first parameters are its indices, of type i64.
     LoopIndices,
     /// A shuffle without a lane, or another operation of a warp with one.
@@ -159,6 +161,7 @@ impl fmt::Display for Fault {
             Fault::NeedsThreads(id) => write!(f, "function {} needs the threads of a kernel", id.0),
             Fault::Recursion(id) => write!(f, "function {} calls itself and is no host function", id.0),
             Fault::NoStack => f.write_str("only host functions may ask for the stack that is left"),
+            Fault::Orders => f.write_str("reductions of one index space with and without a fixed order"),
             Fault::HasResult => f.write_str("a kernel or loop function has no result"),
             Fault::LoopIndices => f.write_str("the first parameters of a loop function are i64 indices"),
             Fault::MissingReturn => f.write_str("the function can end without returning its result"),

@@ -68,13 +68,20 @@ fn signature(function: &Function) -> Result<(), Fault> {
             if indices.iter().any(|p| *function.ty(*p) != Type::I64) {
                 return Err(Fault::LoopIndices);
             }
-            reductions.iter().try_for_each(|r| reduction(function, *r))
+            self::reductions(function, reductions)
         }
     }
 }
 
 fn no_result(function: &Function) -> Result<(), Fault> {
     if function.result.is_unit() { Ok(()) } else { Err(Fault::HasResult) }
+}
+
+fn reductions(function: &Function, reductions: &[Reduction]) -> Result<(), Fault> {
+    if reductions.iter().any(|r| r.fixed != reductions[0].fixed) {
+        return Err(Fault::Orders);
+    }
+    reductions.iter().try_for_each(|r| reduction(function, *r))
 }
 
 fn reduction(function: &Function, reduction: Reduction) -> Result<(), Fault> {

@@ -1,0 +1,329 @@
+//! Functions of scalars that are written out where they are applied: what an array expression does to elements.
+
+use weft_ir::{Block, Builder, Function, Label, Local, LocalData, Op, Scalar, Stmt, StmtKind, Type, Value, ValueData};
+use weft_passes::operands::stmt_operands_mut;
+
+/// Statements that make one value of others. The numbers of its values, locals and labels are its own, from 0 on; the first values are
+/// its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScalarFn {
+    params: usize,
+    values: Vec<ValueData>,
+    locals: Vec<LocalData>,
+    labels: u32,
+    body: Block,
+    result: Value,
+}
+
+/// How far a function was written when something began to be recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    values: usize,
+    locals: usize,
+}
+
+/// What was recorded reads a local that was there before: it would not be the same function at another place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadsLocal;
+
+impl Mark {
+    pub fn of(func: &Function) -> Mark {
+        Mark {
+            values: func.values.len(),
+            locals: func.locals.len(),
+        }
+    }
+
+    /// Was the value there before?
+    pub fn precedes(self, value: Value) -> bool {
+        value.index() < self.values
+    }
+
+    /// Forgets everything that was made since.
+    pub fn forget(self, func: &mut Function) {
+        func.values.truncate(self.values);
+        func.locals.truncate(self.locals);
+    }
+}
+
+impl ScalarFn {
+    /// Takes statements out of the function they were recorded in, as a function of `params`, which are the first values made since the
+    /// `mark`. Values of before that they read become parameters, too: given in their order, behind the others.
+    pub fn take(func: &mut Function, mark: Mark, params: usize, body: Block, result: Value) -> Result<(ScalarFn, Vec<Value>), ReadsLocal> {
+        let mut taken = Taken {
+            mark,
+            shift: 0,
+            free: Vec::new(),
+            labels: Vec::new(),
+            local: false,
+        };
+        body.walk(&mut |kind| taken.look(kind));
+        taken.note(result);
+        if taken.local {
+            return Err(ReadsLocal);
+        }
+        taken.shift = taken.free.len();
+        let free = taken.free.clone();
+        let mut values: Vec<ValueData> = func.values[mark.values..mark.values + params].to_vec();
+        values.extend(free.iter().map(|v| func.values[v.index()].clone()));
+        values.extend_from_slice(&func.values[mark.values + params..]);
+        let locals = func.locals[mark.locals..].to_vec();
+        mark.forget(func);
+        let (mut body, mut result) = (body, result);
+        taken.block(&mut body, params);
+        taken.value(&mut result, params);
+        let made = ScalarFn {
+            params: params + free.len(),
+            values,
+            locals,
+            labels: taken.labels.len() as u32,
+            body,
+            result,
+        };
+        Ok((made, free))
+    }
+
+    /// A function that only calls another one or converts: `op` gives the value from the parameters.
+    pub fn of_op(params: &[Scalar], result: Scalar, op: impl FnOnce(Vec<Value>) -> Op) -> ScalarFn {
+        let of = |scalar: Scalar| ValueData {
+            ty: Type::Scalar(scalar),
+            name: None,
+            exact: false,
+        };
+        let made = Value(params.len() as u32);
+        let kind = StmtKind::Let(made, op((0..made.0).map(Value).collect()));
+        ScalarFn {
+            params: params.len(),
+            values: params.iter().chain([&result]).map(|s| of(*s)).collect(),
+            locals: Vec::new(),
+            labels: 0,
+            body: Block(vec![Stmt {
+                kind,
+                span: weft_ir::Span::NONE,
+            }]),
+            result: made,
+        }
+    }
+
+    /// The type of what it gives.
+    pub fn result(&self) -> &Type {
+        &self.values[self.result.index()].ty
+    }
+
+    /// How many labels its statements have.
+    pub fn labels(&self) -> u32 {
+        self.labels
+    }
+
+    /// Writes the statements out for these arguments, with as many free labels as it has.
+    pub fn apply(&self, b: &mut Builder, args: &[Value], labels: &[Label]) -> Value {
+        let first_local = b.func.locals.len() as u32;
+        b.func.locals.extend(self.locals.iter().cloned());
+        let mut values = args.to_vec();
+        for data in &self.values[self.params..] {
+            b.func.values.push(data.clone());
+            values.push(Value(b.func.values.len() as u32 - 1));
+        }
+        let written = Written {
+            values,
+            first_local,
+            labels,
+        };
+        let outer = b.span;
+        for stmt in &self.body.0 {
+            let mut kind = stmt.kind.clone();
+            written.stmt(&mut kind);
+            b.span = stmt.span;
+            b.push(kind);
+        }
+        b.span = outer;
+        written.values[self.result.index()]
+    }
+}
+
+/// The numbers of recorded statements, as they are taken out of their function.
+struct Taken {
+    mark: Mark,
+    /// By how much values move up: parameters that came of what was there before.
+    shift: usize,
+    free: Vec<Value>,
+    labels: Vec<Label>,
+    /// Whether a local of before is read or set.
+    local: bool,
+}
+
+impl Taken {
+    fn look(&mut self, kind: &StmtKind) {
+        weft_passes::operands::stmt_operands(kind, &mut |v| self.note(v));
+        match kind {
+            StmtKind::Let(_, Op::Get(local)) | StmtKind::Set(local, _) => self.local |= local.index() < self.mark.locals,
+            StmtKind::Scope(label, _) => self.labels.push(*label),
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, value: Value) {
+        if self.mark.precedes(value) && !self.free.contains(&value) {
+            self.free.push(value);
+        }
+    }
+
+    fn value(&self, value: &mut Value, params: usize) {
+        let at = value.index();
+        *value = match self.free.iter().position(|v| v == value) {
+            Some(free) => Value((params + free) as u32),
+            None if at - self.mark.values < params => Value((at - self.mark.values) as u32),
+            None => Value((at - self.mark.values + self.shift) as u32),
+        };
+    }
+
+    fn block(&self, block: &mut Block, params: usize) {
+        for stmt in &mut block.0 {
+            let mut names = Names {
+                value: &mut |v| self.value(v, params),
+                local: &mut |l| l.0 -= self.mark.locals as u32,
+                label: &mut |l| l.0 = self.labels.iter().position(|known| known == l).map_or(l.0, |at| at as u32),
+            };
+            names.stmt(&mut stmt.kind);
+        }
+    }
+}
+
+/// The numbers of a function's statements where it is written out.
+struct Written<'a> {
+    values: Vec<Value>,
+    first_local: u32,
+    labels: &'a [Label],
+}
+
+impl Written<'_> {
+    fn stmt(&self, kind: &mut StmtKind) {
+        let mut names = Names {
+            value: &mut |v| *v = self.values[v.index()],
+            local: &mut |l| l.0 += self.first_local,
+            label: &mut |l| *l = self.labels[l.index()],
+        };
+        names.stmt(kind);
+    }
+}
+
+/// Gives all that statements name other numbers.
+struct Names<'a> {
+    value: &'a mut dyn FnMut(&mut Value),
+    local: &'a mut dyn FnMut(&mut Local),
+    label: &'a mut dyn FnMut(&mut Label),
+}
+
+impl Names<'_> {
+    fn stmt(&mut self, kind: &mut StmtKind) {
+        stmt_operands_mut(kind, self.value);
+        match kind {
+            StmtKind::Let(value, op) => {
+                (self.value)(value);
+                if let Op::Get(local) = op {
+                    (self.local)(local);
+                }
+            }
+            StmtKind::Set(local, _) => (self.local)(local),
+            StmtKind::For { var, .. } => (self.value)(var),
+            StmtKind::ParFor { vars, reductions, .. } => {
+                vars.iter_mut().for_each(&mut *self.value);
+                reductions.iter_mut().for_each(|r| (self.local)(&mut r.local));
+            }
+            StmtKind::Launch { results, .. } => results.iter_mut().for_each(&mut *self.local),
+            StmtKind::Scope(label, _) | StmtKind::Leave(label) => (self.label)(label),
+            _ => {}
+        }
+        for block in kind.blocks_mut() {
+            for inner in &mut block.0 {
+                self.stmt(&mut inner.kind);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weft_ir::{BinOp, FuncKind};
+
+    use super::*;
+
+    /// A function with `outer: f64`, in which `x * x + outer` was recorded as a function of `x`.
+    fn recorded() -> (Builder, ScalarFn, Vec<Value>) {
+        let mut func = Function::new("around", FuncKind::Device);
+        let outer = func.new_param(Scalar::F64.into(), "outer");
+        let mut b = Builder::new(func);
+        let mark = Mark::of(&b.func);
+        b.open();
+        let x = b.func.new_value(Scalar::F64.into());
+        let square = b.binary(BinOp::Mul, x, x);
+        let sum = b.binary(BinOp::Add, square, outer);
+        let body = b.close();
+        let (made, free) = ScalarFn::take(&mut b.func, mark, 1, body, sum).unwrap();
+        (b, made, free)
+    }
+
+    #[test]
+    fn what_is_read_from_around_becomes_a_parameter() {
+        let (b, made, free) = recorded();
+        assert_eq!(free, [Value(0)]);
+        assert_eq!(b.func.values.len(), 1);
+        assert_eq!((made.params, made.result), (2, Value(3)));
+        assert_eq!(
+            made.body.0[0].kind,
+            StmtKind::Let(Value(2), Op::Binary(BinOp::Mul, Value(0), Value(0)))
+        );
+        assert_eq!(
+            made.body.0[1].kind,
+            StmtKind::Let(Value(3), Op::Binary(BinOp::Add, Value(2), Value(1)))
+        );
+    }
+
+    #[test]
+    fn it_is_written_out_as_often_as_it_is_applied() {
+        let (mut b, made, _) = recorded();
+        let once = made.apply(&mut b, &[Value(0), Value(0)], &[]);
+        let twice = made.apply(&mut b, &[once, Value(0)], &[]);
+        assert_eq!((once, twice), (Value(2), Value(4)));
+        assert_eq!(b.finish().body.0.len(), 4);
+    }
+
+    #[test]
+    fn locals_and_labels_are_new_wherever_it_stands() {
+        let mut func = Function::new("around", FuncKind::Device);
+        func.new_local(Type::I64, "before");
+        let mut b = Builder::new(func);
+        let mark = Mark::of(&b.func);
+        b.open();
+        let x = b.func.new_value(Type::I64);
+        let local = b.func.new_local(Type::I64, "");
+        b.open();
+        b.set(local, x);
+        b.push(StmtKind::Leave(Label(7)));
+        let inner = b.close();
+        b.push(StmtKind::Scope(Label(7), inner));
+        let got = b.get(local);
+        let body = b.close();
+        let (made, _) = ScalarFn::take(&mut b.func, mark, 1, body, got).unwrap();
+        let x = b.i64(1);
+        made.apply(&mut b, &[x], &[Label(4)]);
+        let StmtKind::Scope(label, inner) = &b.finish().body.0[1].kind.clone() else {
+            panic!("a scope comes first");
+        };
+        assert_eq!(*label, Label(4));
+        assert_eq!(inner.0[0].kind, StmtKind::Set(Local(1), x));
+        assert_eq!(inner.0[1].kind, StmtKind::Leave(Label(4)));
+    }
+
+    #[test]
+    fn a_local_of_before_is_refused() {
+        let mut func = Function::new("around", FuncKind::Device);
+        let before = func.new_local(Type::I64, "before");
+        let mut b = Builder::new(func);
+        let mark = Mark::of(&b.func);
+        b.open();
+        let got = b.get(before);
+        let body = b.close();
+        assert_eq!(ScalarFn::take(&mut b.func, mark, 0, body, got), Err(ReadsLocal));
+    }
+}

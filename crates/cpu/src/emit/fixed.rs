@@ -1,0 +1,182 @@
+//! Reductions whose order is fixed (`weft_ir::order`): the chains of a block in memory, of which a gang has those of its columns in hand, and
+//! the sum of the blocks.
+
+use weft_ir::order::{BLOCK, CHAINS};
+use weft_ir::{Function, Reduction, Scalar, Value};
+
+use super::func::Fx;
+use super::loops::identity;
+use super::values::{Num, Res, elem};
+use super::views::Slot;
+use super::writer::{Operand, Ty};
+
+/// What a function keeps of its reductions of a fixed order.
+#[derive(Clone, Debug, Default)]
+pub struct Fixed {
+    sums: Vec<FixedSum>,
+    /// Rows of a block, and the count of those in it so far, where the index space has rows.
+    rows: Option<(Operand, Operand)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct FixedSum {
+    reduction: Reduction,
+    scalar: Scalar,
+    /// Memory of all chains, and of the blocks' sum so far.
+    chains: Operand,
+    sum: Operand,
+}
+
+/// Does the order show in the result?
+pub fn is_fixed(f: &Function, r: Reduction) -> bool {
+    r.fixed && f.local_ty(r.local).scalar().is_some_and(|s| r.rounds(s))
+}
+
+/// Lanes of a function with such reductions: no more than there are chains.
+pub fn lanes(f: &Function, reductions: &[Reduction], lanes: u32) -> u32 {
+    match reductions.iter().any(|r| is_fixed(f, *r)) {
+        true => lanes.min(CHAINS as u32),
+        false => lanes,
+    }
+}
+
+impl Fx<'_, '_> {
+    /// Makes the memory of such reductions; `columns` is the length of the last of several axes.
+    pub fn start_fixed(&mut self, reductions: &[Reduction], columns: Option<Operand>) -> Res<()> {
+        let mut sums = Vec::new();
+        for r in reductions.iter().filter(|r| is_fixed(self.f, **r)) {
+            let scalar = self.local_scalar(r.local)?;
+            let sum = self.w.alloca(Ty::scalar(elem(scalar)));
+            let start = identity(r.op, scalar);
+            let start = self.take(start, Ty::scalar(elem(scalar)));
+            self.w.store(Ty::scalar(elem(scalar)), start, sum);
+            let chains = self.w.alloca(all_chains(scalar));
+            sums.push(FixedSum {
+                reduction: *r,
+                scalar,
+                chains,
+                sum,
+            });
+        }
+        if sums.is_empty() {
+            return Ok(());
+        }
+        let rows = columns.map(|columns| {
+            let some = self.call("umax", Ty::I64, &[columns, Operand::Int(1)]);
+            let fit = self.scalar_int("udiv", Operand::Int(BLOCK as i64), some);
+            let rows = self.call("umax", Ty::I64, &[fit, Operand::Int(1)]);
+            let count = self.w.alloca(Ty::I64);
+            self.w.store(Ty::I64, Operand::Int(0), count);
+            (rows, count)
+        });
+        self.fixed = Fixed { sums, rows };
+        for i in 0..self.fixed.sums.len() {
+            self.clear_chains(self.fixed.sums[i])?;
+        }
+        self.take_chains(Operand::Int(0));
+        Ok(())
+    }
+
+    pub fn has_fixed(&self) -> bool {
+        !self.fixed.sums.is_empty()
+    }
+
+    /// Gives the gang that starts at a column its chains.
+    pub fn take_chains(&mut self, column: Operand) {
+        for i in 0..self.fixed.sums.len() {
+            let FixedSum {
+                reduction, scalar, chains, ..
+            } = self.fixed.sums[i];
+            let elem = elem(scalar);
+            let ptr = match self.lanes == CHAINS as u32 {
+                true => chains,
+                false => {
+                    let chain = self.plain("and", Ty::I64, column, Operand::Int(CHAINS as i64 - 1));
+                    let bytes = self.scalar_int("mul", chain, Operand::Int(i64::from(elem.bits() / 8)));
+                    self.w.offset(chains, bytes)
+                }
+            };
+            self.slots[reduction.local.index()] = match self.lanes {
+                0 => Slot::Shared { ptr, elem, step: 0 },
+                _ => Slot::Lanes { ptr, elem },
+            };
+        }
+    }
+
+    /// The columns `begin..end` of a row, block by block. A block of several rows ends with the last of them.
+    pub fn fixed_gangs(&mut self, index: Option<Value>, begin: Operand, end: Operand) -> Res<()> {
+        let block = self.count(begin, end, BLOCK as i64);
+        let stop = self.scalar_int("add nsw", block.at, Operand::Int(BLOCK as i64));
+        let stop = self.call("smin", Ty::I64, &[stop, end]);
+        match self.lanes {
+            0 => self.in_turn(index, block.at, stop)?,
+            _ => self.gangs_in_a_row(index, block.at, stop)?,
+        }
+        match self.fixed.rows {
+            None => self.end_block()?,
+            Some((rows, count)) => {
+                let (full, next) = (self.w.label(), self.w.label());
+                let so_far = self.w.load(Ty::I64, count);
+                let now = self.add_scalar(so_far, Operand::Int(1));
+                self.w.store(Ty::I64, now, count);
+                let ends = self.w.inst(format_args!("icmp sge {}, {}", now.typed(Ty::I64), rows.of(Ty::I64)));
+                self.w.cond_br(ends, full, next);
+                self.w.place(full);
+                self.w.store(Ty::I64, Operand::Int(0), count);
+                self.end_block()?;
+                self.w.br(next);
+                self.w.place(next);
+            }
+        }
+        self.end_count(&block);
+        Ok(())
+    }
+
+    /// What is left of a block when the rows are through.
+    pub fn end_last_block(&mut self) -> Res<()> {
+        match self.fixed.rows {
+            Some(_) => self.end_block(),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds the block's chains, as a tree, to the sum of the blocks, and starts them anew.
+    fn end_block(&mut self) -> Res<()> {
+        for i in 0..self.fixed.sums.len() {
+            let fixed = self.fixed.sums[i];
+            let (op, s) = (fixed.reduction.op, fixed.scalar);
+            let one = Ty::scalar(elem(s));
+            let chains = self.w.load(all_chains(s), fixed.chains);
+            let lanes = std::mem::replace(&mut self.lanes, CHAINS as u32);
+            let block = self.combine_lanes(op, s, Num::Varying(chains));
+            self.lanes = 0;
+            let sum = self.w.load(one, fixed.sum);
+            let sum = block.and_then(|block| self.combine(op.binary(), s, Num::Uniform(sum), block));
+            self.lanes = lanes;
+            let sum = self.take(sum?, one);
+            self.w.store(one, sum, fixed.sum);
+            self.clear_chains(fixed)?;
+        }
+        Ok(())
+    }
+
+    fn clear_chains(&mut self, fixed: FixedSum) -> Res<()> {
+        let lanes = std::mem::replace(&mut self.lanes, CHAINS as u32);
+        let start = self.take(identity(fixed.reduction.op, fixed.scalar), all_chains(fixed.scalar));
+        self.lanes = lanes;
+        self.w.store(all_chains(fixed.scalar), start, fixed.chains);
+        Ok(())
+    }
+
+    /// The sum of all blocks.
+    pub fn fixed_sum(&mut self, r: &Reduction) -> Option<Num> {
+        let fixed = self.fixed.sums.iter().find(|fixed| fixed.reduction.local == r.local)?;
+        let (one, sum) = (Ty::scalar(elem(fixed.scalar)), fixed.sum);
+        Some(Num::Uniform(self.w.load(one, sum)))
+    }
+}
+
+fn all_chains(s: Scalar) -> Ty {
+    let lanes = CHAINS as u32;
+    Ty { elem: elem(s), lanes }
+}

@@ -1,0 +1,174 @@
+//! Reductions in the fixed order of [`weft_ir::order`]: each thread is a chain, so many neighbours as there are chains a block of that order.
+
+use weft_ir::order::{BLOCK, CHAINS, CHUNKS, Cut, Stage};
+use weft_ir::{Axis, BinOp, Builder, CmpOp, Function, Geometry, ReduceOp, Reduction, Scalar, StmtKind, Type, Value};
+
+use super::{SharedArrays, THREADS, geometry, halve, kernel_of, kernel_of_partials, load, point, run_body, store, when, when_below};
+use crate::counted::counted;
+
+/// Blocks of the order that one block of threads computes.
+const AT_ONCE: u64 = THREADS as u64 / CHAINS;
+
+pub fn stage(extents: &[u64]) -> Stage {
+    let cut = Cut::new(extents);
+    let partials = cut.blocks().max(1);
+    Stage {
+        blocks: u32::try_from(partials.div_ceil(AT_ONCE)).unwrap_or(u32::MAX),
+        partials,
+        chunk: cut.blocks_per_chunk(),
+    }
+}
+
+pub fn first(function: &Function, rank: usize, reductions: &[Reduction]) -> Function {
+    let (mut b, extents, totals) = kernel_of(function, rank, reductions);
+    let thread = geometry(&mut b, Geometry::ThreadIdx(Axis::X));
+    let chains = b.i64(CHAINS as i64);
+    let (group, chain) = (b.binary(BinOp::FloorDiv, thread, chains), b.binary(BinOp::Mod, thread, chains));
+    let block = geometry(&mut b, Geometry::BlockIdx(Axis::X));
+    let at_once = b.i64(AT_ONCE as i64);
+    let before = b.binary(BinOp::Mul, block, at_once);
+    let number = b.binary(BinOp::Add, before, group);
+
+    let cut = DeviceCut::new(&mut b, &extents);
+    let [first_row, last_row, first_column, last_column] = cut.block(&mut b, number);
+    let start = b.binary(BinOp::Add, first_column, chain);
+    let one = b.i64(1);
+    let row = b.func.new_value(Type::I64);
+    counted(&mut b, row, [first_row, last_row, one], |b| {
+        let (column, outer) = match function.params[..rank].split_last() {
+            Some((last, outer)) => (*last, outer),
+            None => (b.func.new_value(Type::I64), &[][..]),
+        };
+        row_indices(b, outer, &extents, row);
+        counted(b, column, [start, last_column, chains], |b| run_body(b, function));
+    });
+
+    let mut arrays = SharedArrays::default();
+    for total in &totals {
+        let (shared, used) = arrays.of(&mut b, total.scalar);
+        if used {
+            b.push(StmtKind::Barrier);
+        }
+        let own = b.get(total.local);
+        store(&mut b, shared, thread, own);
+        let mut half = CHAINS as u32 / 2;
+        while half > 0 {
+            halve(&mut b, total.op, shared, (thread, chain), half);
+            half /= 2;
+        }
+        let some = b.compare(CmpOp::Lt, number, cut.blocks);
+        when(&mut b, some, |b| {
+            when_below(b, chain, 1, |b| {
+                let sum = load(b, shared, thread);
+                store(b, total.out, number, sum);
+            });
+        });
+    }
+    b.finish()
+}
+
+/// The indices of all axes but the last from the row's number.
+fn row_indices(b: &mut Builder, outer: &[Value], extents: &[Value], row: Value) {
+    match outer {
+        [] => {}
+        [only] => {
+            let zero = b.i64(0);
+            b.push(StmtKind::Let(*only, weft_ir::Op::Binary(BinOp::Add, row, zero)));
+        }
+        _ => point(b, outer, &extents[..outer.len()], row),
+    }
+}
+
+/// Each chunk is one thread's; the first combines the chunks.
+pub fn second(function: &Function, scalars: &[(ReduceOp, Scalar)]) -> Function {
+    let (mut b, [partials, chunk], totals) = kernel_of_partials(function, scalars);
+    let thread = geometry(&mut b, Geometry::ThreadIdx(Axis::X));
+    let one = b.i64(1);
+    when_below(&mut b, thread, CHUNKS as u32, |b| {
+        let start = b.binary(BinOp::Mul, thread, chunk);
+        let end = b.binary(BinOp::Add, start, chunk);
+        let end = b.binary(BinOp::Min, end, partials);
+        let number = b.func.new_value(Type::I64);
+        counted(b, number, [start, end, one], |b| {
+            for total in &totals {
+                let part = load(b, total.out, number);
+                total.add(b, part);
+            }
+        });
+    });
+    let chunks = divided_up(&mut b, partials, chunk);
+    let zero = b.i64(0);
+    let mut arrays = SharedArrays::default();
+    for total in &totals {
+        let (shared, used) = arrays.of(&mut b, total.scalar);
+        if used {
+            b.push(StmtKind::Barrier);
+        }
+        let own = b.get(total.local);
+        store(&mut b, shared, thread, own);
+        b.push(StmtKind::Barrier);
+        when_below(&mut b, thread, 1, |b| {
+            total.start(b);
+            let number = b.func.new_value(Type::I64);
+            counted(b, number, [zero, chunks, one], |b| {
+                let part = load(b, shared, number);
+                total.add(b, part);
+            });
+            let sum = b.get(total.local);
+            store(b, total.out, zero, sum);
+        });
+    }
+    b.finish()
+}
+
+/// A [`Cut`] of extents that are known when the kernel runs.
+struct DeviceCut {
+    columns: Value,
+    rows: Value,
+    rows_per_block: Value,
+    blocks_per_row: Value,
+    blocks: Value,
+}
+
+impl DeviceCut {
+    fn new(b: &mut Builder, extents: &[Value]) -> DeviceCut {
+        let one = b.i64(1);
+        let (columns, outer) = extents.split_last().map_or((one, &[][..]), |(last, outer)| (*last, outer));
+        let rows = outer.iter().copied().reduce(|rows, n| b.binary(BinOp::Mul, rows, n)).unwrap_or(one);
+        let length = b.i64(BLOCK as i64);
+        let some = b.binary(BinOp::Max, columns, one);
+        let fit = b.binary(BinOp::FloorDiv, length, some);
+        let rows_per_block = b.binary(BinOp::Max, fit, one);
+        let blocks_per_row = divided_up(b, some, length);
+        let groups = divided_up(b, rows, rows_per_block);
+        let blocks = b.binary(BinOp::Mul, groups, blocks_per_row);
+        DeviceCut {
+            columns,
+            rows,
+            rows_per_block,
+            blocks_per_row,
+            blocks,
+        }
+    }
+
+    /// The rows and columns of a block: from, to.
+    fn block(&self, b: &mut Builder, number: Value) -> [Value; 4] {
+        let group = b.binary(BinOp::FloorDiv, number, self.blocks_per_row);
+        let first_row = b.binary(BinOp::Mul, group, self.rows_per_block);
+        let last_row = b.binary(BinOp::Add, first_row, self.rows_per_block);
+        let last_row = b.binary(BinOp::Min, last_row, self.rows);
+        let part = b.binary(BinOp::Mod, number, self.blocks_per_row);
+        let length = b.i64(BLOCK as i64);
+        let first_column = b.binary(BinOp::Mul, part, length);
+        let last_column = b.binary(BinOp::Add, first_column, length);
+        let last_column = b.binary(BinOp::Min, last_column, self.columns);
+        [first_row, last_row, first_column, last_column]
+    }
+}
+
+fn divided_up(b: &mut Builder, value: Value, by: Value) -> Value {
+    let one = b.i64(1);
+    let less = b.binary(BinOp::Sub, by, one);
+    let sum = b.binary(BinOp::Add, value, less);
+    b.binary(BinOp::FloorDiv, sum, by)
+}
