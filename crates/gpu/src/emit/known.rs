@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use weft_ir::{BinOp, Block, CmpOp, Local, Op, Scalar, StmtKind, UnOp, Value};
 use weft_passes::range::Range;
+use weft_thread::Code;
 
 use super::func::Fx;
-use super::number::Num;
-use super::values::Val;
+use super::values::{Num, Val};
 
 #[derive(Debug, Default)]
 pub struct Known {
