@@ -286,10 +286,10 @@ pub trait Numbers<'m>: Code<'m> {
     }
 
     fn geometry_of(&self, value: Value) -> Option<Geometry> {
-        match self.defs[value.index()] {
-            Some(Op::Geometry(query)) => Some(*query),
-            _ => None,
-        }
+        let Some(Op::Geometry(query)) = self.defs[value.index()] else {
+            return None;
+        };
+        Some(*query)
     }
 
     /// This thread's number along an axis of the whole grid.
@@ -351,9 +351,14 @@ fn quotient_range(op: BinOp, a: Range, b: Range) -> Option<Range> {
 
 /// Blocks, or the number of one, and the threads of a block along the same axis.
 fn is_grid_product(a: Geometry, b: Geometry) -> bool {
-    match (a, b) {
-        (Geometry::BlockIdx(x) | Geometry::GridDim(x), Geometry::BlockDim(y)) => x == y,
-        (Geometry::BlockDim(x), Geometry::BlockIdx(y) | Geometry::GridDim(y)) => x == y,
-        _ => false,
-    }
+    let blocks = |query| match query {
+        Geometry::BlockIdx(axis) | Geometry::GridDim(axis) => Some(axis),
+        Geometry::ThreadIdx(_) | Geometry::BlockDim(_) | Geometry::LaneId => None,
+    };
+    let threads = |query| match query {
+        Geometry::BlockDim(axis) => Some(axis),
+        Geometry::ThreadIdx(_) | Geometry::BlockIdx(_) | Geometry::GridDim(_) | Geometry::LaneId => None,
+    };
+    let meets = |a, b| blocks(a).is_some() && blocks(a) == threads(b);
+    meets(a, b) || meets(b, a)
 }

@@ -192,11 +192,19 @@ impl<'m> Fx<'m> {
 
     /// What a statement is about; of an access to an array of 64-bit numbers also their type.
     fn subject(&self, kind: &StmtKind) -> (String, Option<Scalar>) {
+        let used_here = || ("what is used here".to_owned(), None);
         let value = match kind {
             StmtKind::Let(_, Op::Load { view, .. } | Op::Atomic { view, .. }) | StmtKind::Store { view, .. } => *view,
             StmtKind::Let(value, _) => *value,
             StmtKind::Set(local, _) => return (self.f.locals[local.index()].name.clone(), None),
-            _ => return ("what is used here".to_owned(), None),
+            StmtKind::If { .. } | StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::Scope(..) | StmtKind::Leave(_) => {
+                return used_here();
+            }
+            StmtKind::Break | StmtKind::Continue | StmtKind::Return(_) | StmtKind::Raise { .. } | StmtKind::Print(_) => return used_here(),
+            StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::SyncWarp(_) | StmtKind::Fence(_) | StmtKind::Sleep(_) => {
+                return used_here();
+            }
+            StmtKind::ParFor { .. } | StmtKind::Launch { .. } => return used_here(),
         };
         let elem = self.f.ty(value).view().map(|view| view.elem).filter(|elem| elem.part().size() == 8);
         (self.name_of(value), elem)
@@ -247,7 +255,7 @@ impl<'m> Fx<'m> {
                 match c {
                     Const::F32(bits) => literals.extend([(Ty::F32, u64::from(*bits))]),
                     Const::F64(bits) => literals.extend([(Ty::F64, *bits)]),
-                    _ => {}
+                    Const::Bool(_) | Const::Int(..) | Const::F16(_) | Const::BF16(_) | Const::C64(..) | Const::C128(..) => {}
                 }
             }
         });
