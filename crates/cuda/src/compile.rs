@@ -4,7 +4,7 @@ use weft_ir::{Module, Span};
 use weft_passes::lower_for_cuda;
 use weft_runtime::CompileError;
 
-use crate::emit::{self, EmitError, Emitted, Facts};
+use crate::emit::{self, Emitted, Facts};
 use crate::target::Target;
 
 /// PTX and how its entry is called.
@@ -56,13 +56,4 @@ fn assembly(module: &Module, emitted: Emitted, target: Target) -> Result<Ptx, Co
     let target = target_for(module, &emitted, target, u32::MAX)?;
     let text = weft_llvm::ptx(&emitted.text, target.sm, target.ptx).map_err(|error| CompileError::Internal(error.to_string()))?;
     Ok(Ptx { text, emitted, target })
-}
-
-impl From<EmitError> for CompileError {
-    fn from(error: EmitError) -> CompileError {
-        match error {
-            EmitError::Unsupported { message, span } => CompileError::Unsupported { message, span },
-            EmitError::Internal(message) => CompileError::Internal(message),
-        }
-    }
 }

@@ -5,15 +5,16 @@ use std::ptr;
 use std::sync::{Arc, OnceLock};
 
 use weft_ir::Module;
+use weft_runtime::grids::{self, Grids};
 use weft_runtime::profile::{self as record, Activity};
 use weft_runtime::{
     CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Limits, Outcome, Resources, RunError, Signature,
-    Stream, checked, hosts, patience,
+    Stream, patience,
 };
 
 use crate::capture::Goes;
 use crate::compile;
-use crate::driver::{KernelLaunch, Name};
+use crate::driver::{Entered, KernelLaunch, Name};
 use crate::emit::{self, Facts, ViewParam};
 use crate::gpu::Gpu;
 use crate::memory::stream_of;
@@ -21,7 +22,7 @@ use crate::stream::CudaStream;
 use crate::variant::Variant;
 use crate::{facts, profile};
 
-/// Arguments up to this many slots are put together on the stack.
+/// The addresses of up to this many arguments are put together on the stack.
 const STACK_SLOTS: usize = 96;
 /// Threads of a loop's blocks.
 const LOOP_BLOCK: u32 = 256;
@@ -50,13 +51,7 @@ pub struct CudaExecutable {
     variants: [OnceLock<Result<Arc<Variant>, CompileError>>; VARIANTS],
 }
 
-/// A launch whose place and shape are settled.
-struct Plan<'a> {
-    stream: &'a CudaStream,
-    shape: GridShape,
-    shared_bytes: u32,
-    cooperative: bool,
-}
+type Plan<'a> = grids::Plan<'a, CudaStream>;
 
 impl CudaExecutable {
     pub fn new(gpu: Arc<Gpu>, module: Arc<Module>, options: CompileOptions, most: Facts) -> Result<CudaExecutable, CompileError> {
@@ -95,24 +90,6 @@ impl CudaExecutable {
             Some(variant) => Ok(variant),
             None => self.variant(self.most),
         }
-    }
-
-    fn start(&self, plan: &Plan<'_>, slots: &[u64], threads: &[u64]) -> Result<(), RunError> {
-        let facts = facts::find(&self.views, &self.ints, slots, threads).and(self.most);
-        let variant = self.variant(facts).map_err(RunError::Compile)?;
-        let launch = self.prepare(plan, variant)?;
-        let goes = self.gpu.goes(launch.stream)?;
-        if variant.has_extras() {
-            self.start_with_extras(plan, (variant, &goes), &launch, slots)?;
-        } else {
-            self.queue(plan, variant, &launch, slots, [None; 2])?;
-        }
-        match goes {
-            Goes::Now => {}
-            Goes::Here(capture) => capture.keep(variant.clone()),
-            Goes::Elsewhere => self.gpu.keep_for_good(variant.clone()),
-        }
-        Ok(())
     }
 
     /// Checks what the driver would refuse with fewer words. The context is current.
@@ -235,75 +212,59 @@ impl CudaExecutable {
         context.launched(self.name);
         Ok(())
     }
+}
 
-    fn run_grid(&self, plan: &Plan<'_>, args: &[u64]) -> Result<(), RunError> {
-        self.gpu.limits.check(self.module.entry_function(), plan.shape)?;
-        let GridShape { block, grid } = plan.shape;
-        let threads: [u64; 3] = std::array::from_fn(|axis| u64::from(block[axis]) * u64::from(grid[axis]));
-        self.start(plan, args, &threads)
+impl Grids for CudaExecutable {
+    type Stream = CudaStream;
+    type Current<'a> = Entered<'a>;
+
+    fn module(&self) -> &Module {
+        &self.module
     }
 
-    /// Points in linear order, spread over as many blocks as keep the device busy.
-    fn run_loop(&self, plan: &mut Plan<'_>, extents: &[u64], args: &[u64]) -> Result<(), RunError> {
-        let points = extents.iter().fold(1u64, |product, &n| product.saturating_mul(n));
-        if points == 0 {
-            return Ok(());
-        }
+    fn limits(&self) -> &Limits {
+        &self.gpu.limits
+    }
+
+    fn enter(&self) -> Result<Entered<'_>, RunError> {
+        self.gpu.context.enter()
+    }
+
+    /// As many blocks as keep the device busy.
+    fn loop_shape(&self, points: u64) -> GridShape {
         let limits = &self.gpu.limits;
         let wave = u64::from(limits.multiprocessors) * u64::from(limits.threads_per_multiprocessor / LOOP_BLOCK).max(1);
         let blocks = points.div_ceil(u64::from(LOOP_BLOCK)).min(LOOP_WAVES * wave);
-        plan.shape = GridShape {
+        GridShape {
             block: [LOOP_BLOCK, 1, 1],
             grid: [blocks as u32, 1, 1],
-        };
-        let mut stack = [0; STACK_SLOTS];
-        let mut heap = Vec::new();
-        let both = extents.len() + args.len();
-        let slots = if both <= STACK_SLOTS {
-            &mut stack[..both]
+        }
+    }
+
+    fn start(&self, plan: &Plan<'_>, slots: &[u64], threads: &[u64]) -> Result<(), RunError> {
+        let facts = facts::find(&self.views, &self.ints, slots, threads).and(self.most);
+        let variant = self.variant(facts).map_err(RunError::Compile)?;
+        let launch = self.prepare(plan, variant)?;
+        let goes = self.gpu.goes(launch.stream)?;
+        if variant.has_extras() {
+            self.start_with_extras(plan, (variant, &goes), &launch, slots)?;
         } else {
-            heap.resize(both, 0);
-            heap.as_mut_slice()
-        };
-        slots[..extents.len()].copy_from_slice(extents);
-        slots[extents.len()..].copy_from_slice(args);
-        self.start(plan, slots, &[points])
+            self.queue(plan, variant, &launch, slots, [None; 2])?;
+        }
+        match goes {
+            Goes::Now => {}
+            Goes::Here(capture) => capture.keep(variant.clone()),
+            Goes::Elsewhere => self.gpu.keep_for_good(variant.clone()),
+        }
+        Ok(())
     }
 
-    /// On the interpreter, with copies of the arrays; complete when it returns.
-    fn run_checked(&self, launch: &Launch, args: &[u64], stream: &CudaStream, options: &CallOptions<'_>) -> Result<Outcome, RunError> {
-        if let Launch::Grid(shape) = launch {
-            self.gpu.limits.check(self.module.entry_function(), *shape)?;
-        }
-        stream.synchronize()?;
-        let memory = hosts::Either {
-            stream,
-            hosts: options.host_arrays,
-        };
-        let outcome = checked::run(&self.module, launch, args, &mut [], options, &memory)?;
-        stream.synchronize()?;
-        Ok(outcome)
+    fn synchronize(&self, stream: &CudaStream) -> Result<(), RunError> {
+        stream.synchronize()
     }
 
-    fn run_on(&self, launch: &Launch, args: &[u64], stream: &CudaStream, options: &CallOptions<'_>) -> Result<(), RunError> {
-        let mut plan = Plan {
-            stream,
-            shape: GridShape {
-                block: [1; 3],
-                grid: [1; 3],
-            },
-            shared_bytes: options.shared_bytes,
-            cooperative: options.cooperative,
-        };
-        let _current = self.gpu.context.enter()?;
-        match launch {
-            Launch::Grid(shape) => {
-                plan.shape = *shape;
-                self.run_grid(&plan, args)
-            }
-            Launch::Loop(extents) => self.run_loop(&mut plan, extents, args),
-            Launch::Call => Ok(()),
-        }
+    fn bring_back(&self, options: &CallOptions<'_>, work: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
+        patience::lend(options.hooks, work)
     }
 }
 
@@ -314,14 +275,7 @@ impl Executable for CudaExecutable {
         if self.options.checked {
             return self.run_checked(&launch, args, &stream, options);
         }
-        if options.host_arrays.is_empty() {
-            self.run_on(&launch, args, &stream, options)?;
-        } else {
-            let mut args = args.to_vec();
-            let staged = hosts::Staged::upload(&*stream, options.host_arrays, &mut args)?;
-            self.run_on(&launch, &args, &stream, options)?;
-            patience::lend(options.hooks, || staged.download(&*stream))?;
-        }
+        self.run_on(&launch, args, &stream, options)?;
         Ok(Outcome::default())
     }
 

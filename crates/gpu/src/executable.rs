@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use smallvec::SmallVec;
 use weft_ir::{Module, Space, WARP};
 use weft_passes::operands::{is_barrier, is_of_warp};
 use weft_passes::{GpuOptions, lower_for_gpu};
+use weft_runtime::grids::{self, Grids};
 use weft_runtime::profile::{self as record, Activity};
 use weft_runtime::{
-    CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Outcome, Resources, RunError, Signature, ViewParam,
-    array_bytes, checked, hosts,
+    CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Limits, Outcome, Resources, RunError, Signature,
+    ViewParam, array_bytes,
 };
 
 use crate::emit::{self, EmitError, Facts};
@@ -23,8 +23,6 @@ use crate::stream::{self, GpuStream, Step};
 use crate::variant::{Key, Numbers, Params, Variant, cuts};
 use crate::{profile, show};
 
-/// Slots of a loop's extents and arguments that are put together on the stack.
-const STACK_SLOTS: usize = 64;
 /// Threads of a loop's blocks, and the most blocks: each thread goes on through the points from there.
 const LOOP_BLOCK: u32 = 256;
 const LOOP_BLOCKS: u64 = 16 << 10;
@@ -56,12 +54,7 @@ pub struct GpuExecutable {
     making: Mutex<()>,
 }
 
-/// A launch whose place and shape are settled.
-struct Plan<'a> {
-    stream: &'a GpuStream,
-    shape: GridShape,
-    shared_bytes: u32,
-}
+type Plan<'a> = grids::Plan<'a, GpuStream>;
 
 impl GpuExecutable {
     pub fn new(gpu: Arc<Gpu>, module: Arc<Module>, options: CompileOptions, most: Facts) -> Result<GpuExecutable, CompileError> {
@@ -142,6 +135,68 @@ impl GpuExecutable {
         self.make(&live, key).map_err(|error| RunError::Compile(error.into()))
     }
 
+    fn queue(&self, state: &mut State, variant: &Variant, numbers: &Numbers<'_>, group: &Group) -> Result<(), RunError> {
+        let live = &*variant.live;
+        for cut in cuts(numbers.grid, live.features.groups) {
+            let (params, room) = state.batch.reserve(live, variant.param_bytes(), live.alignment as usize);
+            variant.fill(numbers, &cut, room)?;
+            variant.dispatch(state, params, group, cut.groups);
+        }
+        if !state.last_kernel.as_ref().is_some_and(|last| Arc::ptr_eq(last, &self.name)) {
+            state.last_kernel = Some(self.name.clone());
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn capture(&self, plan: &Plan<'_>, variant: &Arc<Variant>, numbers: &Numbers<'_>, group: Group) -> Result<(), RunError> {
+        let mut dispatches = Vec::new();
+        for cut in cuts(numbers.grid, variant.live.features.groups) {
+            let mut params = Params::new();
+            params.resize(variant.param_bytes(), 0);
+            variant.fill(numbers, &cut, &mut params)?;
+            dispatches.push((cut.groups, params));
+        }
+        plan.stream.keep(Step::Launch {
+            variant: variant.clone(),
+            group,
+            dispatches,
+        });
+        Ok(())
+    }
+
+    fn no_cooperation(&self) -> RunError {
+        RunError::Unsupported(format!("{} has no cooperative launches", self.gpu.id))
+    }
+}
+
+impl Grids for GpuExecutable {
+    type Stream = GpuStream;
+    /// There is no such thing.
+    type Current<'a> = ();
+
+    fn module(&self) -> &Module {
+        &self.module
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.gpu.limits
+    }
+
+    fn enter(&self) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    /// As many blocks as keep any device busy.
+    fn loop_shape(&self, points: u64) -> GridShape {
+        let most = LOOP_BLOCKS.min(u64::from(self.gpu.said.groups));
+        let blocks = points.div_ceil(u64::from(LOOP_BLOCK)).min(most);
+        GridShape {
+            block: [LOOP_BLOCK.min(self.gpu.limits.threads_per_block), 1, 1],
+            grid: [blocks as u32, 1, 1],
+        }
+    }
+
     fn start(&self, plan: &Plan<'_>, slots: &[u64], threads: &[u64]) -> Result<(), RunError> {
         // Before the driver is given what it cannot have.
         self.gpu.limits.check_shared(self.own_shared, plan.shared_bytes)?;
@@ -204,95 +259,13 @@ impl GpuExecutable {
         Ok(())
     }
 
-    fn queue(&self, state: &mut State, variant: &Variant, numbers: &Numbers<'_>, group: &Group) -> Result<(), RunError> {
-        let live = &*variant.live;
-        for cut in cuts(numbers.grid, live.features.groups) {
-            let (params, room) = state.batch.reserve(live, variant.param_bytes(), live.alignment as usize);
-            variant.fill(numbers, &cut, room)?;
-            variant.dispatch(state, params, group, cut.groups);
-        }
-        if !state.last_kernel.as_ref().is_some_and(|last| Arc::ptr_eq(last, &self.name)) {
-            state.last_kernel = Some(self.name.clone());
-        }
-        Ok(())
+    /// All streams are one queue.
+    fn synchronize(&self, _stream: &GpuStream) -> Result<(), RunError> {
+        self.gpu.synchronize()
     }
 
-    #[cold]
-    fn capture(&self, plan: &Plan<'_>, variant: &Arc<Variant>, numbers: &Numbers<'_>, group: Group) -> Result<(), RunError> {
-        let mut dispatches = Vec::new();
-        for cut in cuts(numbers.grid, variant.live.features.groups) {
-            let mut params = Params::new();
-            params.resize(variant.param_bytes(), 0);
-            variant.fill(numbers, &cut, &mut params)?;
-            dispatches.push((cut.groups, params));
-        }
-        plan.stream.keep(Step::Launch {
-            variant: variant.clone(),
-            group,
-            dispatches,
-        });
-        Ok(())
-    }
-
-    fn run_grid(&self, plan: &Plan<'_>, args: &[u64]) -> Result<(), RunError> {
-        self.gpu.limits.check(self.module.entry_function(), plan.shape)?;
-        let GridShape { block, grid } = plan.shape;
-        let threads: [u64; 3] = std::array::from_fn(|axis| u64::from(block[axis]) * u64::from(grid[axis]));
-        self.start(plan, args, &threads)
-    }
-
-    /// Points in linear order, spread over as many blocks as keep any device busy.
-    fn run_loop(&self, plan: &mut Plan<'_>, extents: &[u64], args: &[u64]) -> Result<(), RunError> {
-        let points = extents.iter().fold(1u64, |product, &n| product.saturating_mul(n));
-        if points == 0 {
-            return Ok(());
-        }
-        let most = LOOP_BLOCKS.min(u64::from(self.gpu.said.groups));
-        let blocks = points.div_ceil(u64::from(LOOP_BLOCK)).min(most);
-        plan.shape = GridShape {
-            block: [LOOP_BLOCK.min(self.gpu.limits.threads_per_block), 1, 1],
-            grid: [blocks as u32, 1, 1],
-        };
-        let slots: SmallVec<[u64; STACK_SLOTS]> = extents.iter().chain(args).copied().collect();
-        self.start(plan, &slots, &[points])
-    }
-
-    /// On the interpreter, with copies of the arrays; complete when it returns.
-    fn run_checked(&self, launch: &Launch, args: &[u64], stream: &GpuStream, options: &CallOptions<'_>) -> Result<Outcome, RunError> {
-        if let Launch::Grid(shape) = launch {
-            self.gpu.limits.check(self.module.entry_function(), *shape)?;
-        }
-        self.gpu.synchronize()?;
-        let memory = hosts::Either {
-            stream,
-            hosts: options.host_arrays,
-        };
-        let outcome = checked::run(&self.module, launch, args, &mut [], options, &memory)?;
-        self.gpu.synchronize()?;
-        Ok(outcome)
-    }
-
-    fn run_on(&self, launch: &Launch, args: &[u64], stream: &GpuStream, options: &CallOptions<'_>) -> Result<(), RunError> {
-        let mut plan = Plan {
-            stream,
-            shape: GridShape {
-                block: [1; 3],
-                grid: [1; 3],
-            },
-            shared_bytes: options.shared_bytes,
-        };
-        match launch {
-            Launch::Grid(shape) => {
-                plan.shape = *shape;
-                self.run_grid(&plan, args)
-            }
-            Launch::Loop(extents) => self.run_loop(&mut plan, extents, args),
-            Launch::Call => Ok(()),
-        }
-    }
-
-    fn no_cooperation(&self) -> RunError {
-        RunError::Unsupported(format!("{} has no cooperative launches", self.gpu.id))
+    fn bring_back(&self, _options: &CallOptions<'_>, work: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
+        work()
     }
 }
 
@@ -306,14 +279,7 @@ impl Executable for GpuExecutable {
         if options.cooperative {
             return Err(self.no_cooperation());
         }
-        if options.host_arrays.is_empty() {
-            self.run_on(&launch, args, stream, options)?;
-        } else {
-            let mut args = args.to_vec();
-            let staged = hosts::Staged::upload(stream, options.host_arrays, &mut args)?;
-            self.run_on(&launch, &args, stream, options)?;
-            staged.download(stream)?;
-        }
+        self.run_on(&launch, args, stream, options)?;
         Ok(Outcome::default())
     }
 

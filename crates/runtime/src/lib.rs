@@ -1,5 +1,5 @@
-//! What every back end shares: the traits of devices, their errors, mailboxes and staged arrays, the profile, and the cache of
-//! compiled objects.
+//! What every back end shares: the traits of devices, their errors, launches on GPUs, mailboxes and staged arrays, the profile, and the
+//! cache of compiled objects.
 
 pub mod cache;
 pub mod checked;
@@ -7,6 +7,7 @@ mod device;
 mod error;
 mod executable;
 pub mod forks;
+pub mod grids;
 pub mod hosts;
 mod limits;
 pub mod mailbox;

@@ -1,34 +1,14 @@
-//! Loads and stores, and where an element lies.
+//! Where an element lies, and what it is in memory.
 
-use weft_ir::{BinOp, Index, Layout, Part, Scalar, Space};
+use weft_ir::{Index, Scalar};
 use weft_passes::range::Range;
+use weft_thread::{Basic, Code, Numbers};
 
 use super::func::Fx;
-use super::number::Num;
-use super::values::{Res, View};
+use super::values::{Address, Num, Place, Res, View};
 use super::writer::{Operand, Ty};
 
 impl Fx<'_, '_> {
-    pub fn load_element(&mut self, view: &View, indices: &[Index], part: Part) -> Res<Num> {
-        let (s, ptr, align) = self.element(view, indices, part)?;
-        let memory = Ty::in_memory(s);
-        let fixed = if view.ty.space == Space::Constant {
-            ", !invariant.load !1"
-        } else {
-            ""
-        };
-        let loaded = self.w.inst(memory, format_args!("load {memory}, {ptr}, align {align}{fixed}"));
-        Ok(Num::Reg(self.loaded_as(s, loaded)))
-    }
-
-    pub fn store_element(&mut self, view: &View, indices: &[Index], value: Num, part: Part) -> Res<()> {
-        let (s, ptr, align) = self.element(view, indices, part)?;
-        let value = self.take(value);
-        let stored = self.stored_as(s, value);
-        self.w.line(format_args!("store {stored}, {ptr}, align {align}"));
-        Ok(())
-    }
-
     /// A bool in memory is a byte that is 0 or 1.
     pub fn loaded_as(&mut self, s: Scalar, loaded: Operand) -> Operand {
         match s {
@@ -44,42 +24,14 @@ impl Fx<'_, '_> {
         }
     }
 
-    /// Type, address and alignment of what an access means.
-    pub fn element(&mut self, view: &View, indices: &[Index], part: Part) -> Res<(Scalar, Operand, usize)> {
-        if indices.len() != view.shape.len() {
-            return self.internal("an access with the wrong number of indices");
-        }
-        let elem = view.ty.elem;
-        if part == Part::Whole && elem.is_complex() {
-            return self.internal("an access to a whole complex element");
-        }
-        let mut at = Vec::new();
-        for (index, length) in indices.iter().zip(&view.shape) {
-            at.push(self.index(*index, *length)?);
-        }
-        let ptr = match view.ty.layout {
-            Layout::C => self.contiguous_element(view, at.into_iter().zip(view.shape.iter().copied())),
-            Layout::F => self.contiguous_element(view, at.into_iter().zip(view.shape.iter().copied()).rev()),
-            Layout::Row | Layout::Any => self.strided_element(view, &at),
-        };
-        let (s, part_size) = (elem.part(), elem.part().size());
-        if part != Part::Im {
-            return Ok((s, ptr, view.align));
-        }
-        let im = self
-            .w
-            .inst(ptr.ty, format_args!("getelementptr inbounds nuw i8, {ptr}, i64 {part_size}"));
-        Ok((s, im, part_size))
-    }
-
     /// An index from the front: negative ones that may wrap get the axis's length added.
-    pub fn index(&mut self, index: Index, length: Num) -> Res<Num> {
+    pub fn index_from_front(&mut self, index: Index, length: Num) -> Res<Num> {
         let at = self.num(index.value)?;
         if !index.wrap || at.range().is_some_and(|r| r.lo >= 0) {
             return Ok(at);
         }
         if at.const_int().is_some_and(|v| v < 0) {
-            return Ok(self.whole(BinOp::Add, at, length));
+            return Ok(self.whole(Basic::Add, at, length));
         }
         if let (Num::Short(..), Num::Reg(op)) | (Num::Reg(op), Num::Short(..)) = (length, at)
             && op.ty == Ty::I64
@@ -108,7 +60,7 @@ impl Fx<'_, '_> {
     }
 
     /// Of a contiguous array: the number of the element, the axes from the slowest to the fastest.
-    fn contiguous_element(&mut self, view: &View, axes: impl Iterator<Item = (Num, Num)>) -> Operand {
+    pub fn contiguous_element(&mut self, view: &View, axes: impl Iterator<Item = (Num, Num)>) -> Address {
         let mut number: Option<Operand> = None;
         for (index, length) in axes {
             let index = self.element_number(view, index);
@@ -121,8 +73,8 @@ impl Fx<'_, '_> {
                 }
             });
         }
-        let (base, size) = (view.base, view.ty.elem.size());
-        match number.map(|n| (n, n.int())) {
+        let (Place { base, align, .. }, size) = (view.place, view.ty.elem.size());
+        let ptr = match number.map(|n| (n, n.int())) {
             None | Some((_, Some(0))) => base,
             Some((n, _)) => {
                 let wide = match n.int() {
@@ -134,25 +86,30 @@ impl Fx<'_, '_> {
                 self.w
                     .inst(base.ty, format_args!("getelementptr inbounds nuw [{size} x i8], {base}, {wide}"))
             }
-        }
+        };
+        Address { ptr, align }
     }
 
     fn element_number(&mut self, view: &View, n: Num) -> Operand {
-        if view.short { self.take_short(n) } else { self.take(n) }
+        if view.place.short { self.take_short(n) } else { self.take(n) }
     }
 
-    fn strided_element(&mut self, view: &View, at: &[Num]) -> Operand {
-        let mut ptr = view.base;
+    pub fn strided_element(&mut self, view: &View, at: &[Num]) -> Address {
+        let Place {
+            base: mut ptr,
+            short,
+            align,
+        } = view.place;
         for (index, stride) in at.iter().zip(&view.strides) {
             if index.const_int() == Some(0) {
                 continue;
             }
-            let index = if view.short { self.as_short(*index) } else { *index };
+            let index = if short { self.as_short(*index) } else { *index };
             let (index, stride) = (self.take(index), self.take(*stride));
             let bytes = self.w.binary("mul nsw", index, stride);
             ptr = self.w.inst(ptr.ty, format_args!("getelementptr inbounds i8, {ptr}, {bytes}"));
         }
-        ptr
+        Address { ptr, align }
     }
 
     /// An index that is in bounds of a small array.

@@ -1,24 +1,20 @@
 //! Unary, binary and ternary arithmetic and comparisons of numbers.
 
 use weft_ir::{BinOp, Scalar, UnOp};
-use weft_passes::range::Range;
+use weft_thread::Numbers;
 
+use super::divide::Division;
 use super::func::Fx;
-use super::number::Num;
-use super::values::Res;
+use super::values::{Num, Res};
 use super::writer::{Operand, Ty};
 
 /// The first `sm` with arithmetic of bfloat16.
 const FIRST_WITH_BFLOATS: u32 = 80;
 
 impl Fx<'_, '_> {
-    pub fn unary(&mut self, op: UnOp, s: Scalar, a: Num) -> Res<Num> {
-        if op == UnOp::Neg && s == Scalar::I64 {
-            return Ok(self.sub_i64(Num::int(0), a));
-        }
-        let x = self.take(a);
+    pub fn unary_inst(&mut self, op: UnOp, s: Scalar, x: Operand) -> Operand {
         let ty = x.ty;
-        Ok(Num::Reg(match op {
+        match op {
             UnOp::Neg if s.is_float() => {
                 let fast = self.fast();
                 self.w.inst(ty, format_args!("fneg {fast}{x}"))
@@ -44,7 +40,7 @@ impl Fx<'_, '_> {
                 self.w.compare("fcmp oeq", magnitude, ty.float_const(f64::INFINITY))
             }
             UnOp::SignBit => self.sign_bit(x),
-        }))
+        }
     }
 
     pub fn sign_bit(&mut self, x: Operand) -> Operand {
@@ -93,64 +89,41 @@ impl Fx<'_, '_> {
     }
 
     /// `count` is the type of the second operand, which differs for shifts and powers.
-    pub fn binary(&mut self, op: BinOp, s: Scalar, a: Num, b: Num, count: Scalar) -> Res<Num> {
-        if s == Scalar::I64 {
-            if let Some(short) = self.short_binary(op, a, b).or_else(|| self.short_division(op, a, b)) {
-                return Ok(short);
-            }
-            match op {
-                BinOp::Sub => return Ok(self.sub_i64(a, b)),
-                BinOp::Add if b.const_int() == Some(0) => return Ok(a),
-                BinOp::Mul if b.const_int() == Some(1) => return Ok(a),
-                _ => {}
-            }
-        }
+    pub fn binary_inst(&mut self, op: BinOp, s: Scalar, a: Num, b: Num, count: Scalar) -> Res<Num> {
         let (x, y) = (self.take(a), self.take(b));
+        let float = s.is_float();
         Ok(Num::Reg(match op {
-            BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div => self.basic(op, x, y),
+            BinOp::Add => self.flagged(if float { "fadd" } else { "add" }, x, y),
+            BinOp::Sub => self.flagged(if float { "fsub" } else { "sub" }, x, y),
+            BinOp::Mul => self.flagged(if float { "fmul" } else { "mul" }, x, y),
+            BinOp::Div => self.flagged("fdiv", x, y),
             BinOp::And => self.w.binary("and", x, y),
             BinOp::Or => self.w.binary("or", x, y),
             BinOp::Xor => self.w.binary("xor", x, y),
-            BinOp::FloorDiv | BinOp::Mod | BinOp::Rem if s.is_float() => self.float_division(op, x, y),
-            BinOp::FloorDiv | BinOp::Mod | BinOp::Rem => self.int_division(op, s.is_signed(), x, y),
-            BinOp::Shl | BinOp::Shr => self.shift(op, s, x, b, count.is_signed()),
-            BinOp::Min | BinOp::Max => self.min_max(op, s, x, y),
+            BinOp::FloorDiv => self.division(Division::Floor, s, x, y),
+            BinOp::Mod => self.division(Division::Mod, s, x, y),
+            BinOp::Rem => self.division(Division::Rem, s, x, y),
+            BinOp::Shl => self.shift("shl", x, b, count.is_signed()),
+            BinOp::Shr => self.shift(if s.is_signed() { "ashr" } else { "lshr" }, x, b, count.is_signed()),
+            BinOp::Min => self.min_max(true, s, x, y),
+            BinOp::Max => self.min_max(false, s, x, y),
             BinOp::CopySign => self.call("copysign", &[x, y]),
             BinOp::IntPow => return self.int_pow(s, x, y, count),
         }))
     }
 
-    fn sub_i64(&mut self, a: Num, b: Num) -> Num {
-        if let Some(short) = self.short_binary(BinOp::Sub, a, b) {
-            return short;
-        }
-        let (x, y) = (self.take(a), self.take(b));
-        Num::Reg(self.w.binary("sub", x, y))
-    }
-
-    fn basic(&mut self, op: BinOp, x: Operand, y: Operand) -> Operand {
-        let float = x.ty.is_float();
-        let name = match (op, float) {
-            (BinOp::Add, true) => "fadd",
-            (BinOp::Sub, true) => "fsub",
-            (BinOp::Mul, true) => "fmul",
-            (BinOp::Add, false) => "add",
-            (BinOp::Sub, false) => "sub",
-            (BinOp::Mul, false) => "mul",
-            _ => "fdiv",
-        };
-        let fast = if float { self.fast() } else { "" };
+    fn flagged(&mut self, name: &str, x: Operand, y: Operand) -> Operand {
+        let fast = if x.ty.is_float() { self.fast() } else { "" };
         self.w.inst(x.ty, format_args!("{name} {fast}{x}, {}", y.bare()))
     }
 
     /// `a if a < b else b`, a NaN in either giving NaN.
-    fn min_max(&mut self, op: BinOp, s: Scalar, x: Operand, y: Operand) -> Operand {
-        let min = op == BinOp::Min;
+    fn min_max(&mut self, min: bool, s: Scalar, x: Operand, y: Operand) -> Operand {
         match (s.is_float(), s.is_signed()) {
             (true, _) => self.float_min_max(if min { "fcmp olt" } else { "fcmp ogt" }, x, y),
-            _ if s == Scalar::Bool => self.w.binary(if min { "and" } else { "or" }, x, y),
-            (_, true) => self.call(if min { "smin" } else { "smax" }, &[x, y]),
-            _ => self.call(if min { "umin" } else { "umax" }, &[x, y]),
+            (false, _) if s == Scalar::Bool => self.w.binary(if min { "and" } else { "or" }, x, y),
+            (false, true) => self.call(if min { "smin" } else { "smax" }, &[x, y]),
+            (false, false) => self.call(if min { "umin" } else { "umax" }, &[x, y]),
         }
     }
 
@@ -163,14 +136,9 @@ impl Fx<'_, '_> {
     }
 
     /// Counts outside the type's bits give 0, or the sign for a signed right shift.
-    fn shift(&mut self, op: BinOp, s: Scalar, x: Operand, count: Num, signed: bool) -> Operand {
+    fn shift(&mut self, name: &str, x: Operand, count: Num, signed: bool) -> Operand {
         let bits = i64::from(x.ty.bits());
-        let arithmetic = op == BinOp::Shr && s.is_signed();
-        let name = match op {
-            BinOp::Shl => "shl",
-            _ if arithmetic => "ashr",
-            _ => "lshr",
-        };
+        let arithmetic = name == "ashr";
         if let Some(n) = count.const_int() {
             return match (0..bits).contains(&n) {
                 true => self.w.binary(name, x, x.ty.int_const(n)),
@@ -203,12 +171,11 @@ impl Fx<'_, '_> {
         }
     }
 
-    pub fn fma(&mut self, a: Num, b: Num, c: Num) -> Num {
-        let args = [a, b, c].map(|n| self.take(n));
+    pub fn fma_inst(&mut self, args: [Operand; 3]) -> Operand {
         if args[0].ty == Ty::BF16 && self.cx.target.sm < FIRST_WITH_BFLOATS {
-            return Num::Reg(self.bfloat_fma(args));
+            return self.bfloat_fma(args);
         }
-        Num::Reg(self.float_call("fma", &args))
+        self.float_call("fma", &args)
     }
 
     /// LLVM would round to float32 on the way. The product is exact as a double; where the sum is not, it is rounded to odd, to a double and
@@ -246,23 +213,5 @@ impl Fx<'_, '_> {
         let step = self.w.select(moves, step, Ty::I64.int_const(0));
         let bits = self.w.binary("add", bits, step);
         self.w.bitcast(bits, Ty::F64)
-    }
-
-    /// Division of two `i64`s in 32 bits, where the result is known to fit.
-    fn short_division(&mut self, op: BinOp, a: Num, b: Num) -> Option<Num> {
-        let (Num::Short(x, r), Num::Short(y, s)) = (a, b) else {
-            return None;
-        };
-        let most = r.hi.max(-r.lo);
-        let range = match op {
-            BinOp::FloorDiv if r.lo > Range::I32.lo => Range::new(-most, most),
-            BinOp::Mod => Range::new((s.lo + 1).min(0), (s.hi - 1).max(0)),
-            BinOp::Rem => {
-                let most = most.min(s.hi.max(-s.lo) - 1).max(0);
-                Range::new(if r.lo < 0 { -most } else { 0 }, if r.hi > 0 { most } else { 0 })
-            }
-            _ => return None,
-        };
-        Some(Num::Short(self.int_division(op, true, x, y), range))
     }
 }

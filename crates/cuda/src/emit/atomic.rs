@@ -1,10 +1,10 @@
 //! Atomic operations: the hardware's where it has them, else read, compute, compare and swap until nobody came between.
 
 use weft_ir::{AtomicOp, BinOp, CmpOp, Index, Part, Scalar, Space, Value};
+use weft_thread::{Code, Numbers, Views};
 
 use super::func::Fx;
-use super::number::Num;
-use super::values::{Res, View};
+use super::values::{Address, Num, Res, View};
 use super::writer::{Operand, Ty};
 
 /// Bytes of the smallest piece that all GPUs compare and swap. What LLVM makes of smaller ones first reads the word plainly, which is a
@@ -22,8 +22,8 @@ struct Place {
 
 impl Fx<'_, '_> {
     /// Gives the old element.
-    pub fn atomic(&mut self, op: AtomicOp, view: &View, indices: &[Index], value: Value, expected: Option<Value>) -> Res<Num> {
-        let (s, ptr, align) = self.element(view, indices, Part::Whole)?;
+    pub fn change(&mut self, op: AtomicOp, view: &View, indices: &[Index], value: Value, expected: Option<Value>) -> Res<Num> {
+        let (s, Address { ptr, align }) = self.element(view, indices, Part::Whole)?;
         let place = Place {
             s,
             ptr,
@@ -55,14 +55,9 @@ impl Fx<'_, '_> {
                 let stored = self.stored_as(s, new);
                 return Some(("xchg", self.w.bitcast(stored, stored.ty.int())));
             }
-            AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => {
-                let name = match op {
-                    AtomicOp::And => "and",
-                    AtomicOp::Or => "or",
-                    _ => "xor",
-                };
-                return Some((name, self.stored_as(s, new)));
-            }
+            AtomicOp::And => return Some(("and", self.stored_as(s, new))),
+            AtomicOp::Or => return Some(("or", self.stored_as(s, new))),
+            AtomicOp::Xor => return Some(("xor", self.stored_as(s, new))),
             _ if !s.is_int() => return None,
             AtomicOp::Add => "add",
             AtomicOp::Sub => return Some(("add", self.w.binary("sub", new.ty.int_const(0), new))),
@@ -95,7 +90,7 @@ impl Fx<'_, '_> {
             AtomicOp::Or => BinOp::Or,
             AtomicOp::Xor => BinOp::Xor,
             AtomicOp::Exch => return Ok(new),
-            AtomicOp::Min | AtomicOp::Max | AtomicOp::NanMin | AtomicOp::NanMax => return Ok(self.least_or_most(op, s, old, new)),
+            AtomicOp::Min | AtomicOp::Max | AtomicOp::NanMin | AtomicOp::NanMax => return self.least_or_most(op, s, old, new),
             AtomicOp::Inc => {
                 let over = self.w.compare("icmp uge", old, new);
                 let more = self.w.binary("add", old, old.ty.int_const(1));
@@ -115,7 +110,7 @@ impl Fx<'_, '_> {
                     return self.internal("a comparison with nothing");
                 };
                 let (a, b) = (self.w.bitcast(old, old.ty.int()), self.w.bitcast(expected, old.ty.int()));
-                let same = self.compare_nums(CmpOp::Eq, Scalar::U64, Num::Reg(a), Num::Reg(b));
+                let same = self.compare_nums(CmpOp::Eq, Scalar::U64, Num::Reg(a), Num::Reg(b))?;
                 return Ok(self.w.select(same, new, old));
             }
         };
@@ -124,16 +119,16 @@ impl Fx<'_, '_> {
     }
 
     /// The new value where it is less or greater than the element, or where the element is a missing value.
-    fn least_or_most(&mut self, op: AtomicOp, s: Scalar, old: Operand, new: Operand) -> Operand {
+    fn least_or_most(&mut self, op: AtomicOp, s: Scalar, old: Operand, new: Operand) -> Res<Operand> {
         let least = matches!(op, AtomicOp::Min | AtomicOp::NanMin);
         let how = if least { CmpOp::Gt } else { CmpOp::Lt };
-        let better = self.compare_nums(how, s, Num::Reg(old), Num::Reg(new));
+        let better = self.compare_nums(how, s, Num::Reg(old), Num::Reg(new))?;
         let kept = self.w.select(better, new, old);
         if !matches!(op, AtomicOp::NanMin | AtomicOp::NanMax) {
-            return kept;
+            return Ok(kept);
         }
-        let missing = self.compare_nums(CmpOp::Ne, s, Num::Reg(old), Num::Reg(old));
-        self.w.select(missing, new, kept)
+        let missing = self.compare_nums(CmpOp::Ne, s, Num::Reg(old), Num::Reg(old))?;
+        Ok(self.w.select(missing, new, kept))
     }
 
     /// On memory of one thread.

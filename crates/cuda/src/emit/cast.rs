@@ -1,9 +1,10 @@
 //! Numeric conversions.
 
 use weft_ir::Scalar;
+use weft_thread::Numbers;
 
 use super::func::Fx;
-use super::number::Num;
+use super::values::Num;
 use super::writer::{Operand, Ty};
 
 const TWO_31: f64 = 2_147_483_648.0;
@@ -11,7 +12,7 @@ const TWO_63: f64 = 9_223_372_036_854_775_808.0;
 const TWO_64: f64 = 18_446_744_073_709_551_616.0;
 
 impl Fx<'_, '_> {
-    pub fn cast(&mut self, from: Scalar, to: Scalar, a: Num) -> Num {
+    pub fn cast_num(&mut self, from: Scalar, to: Scalar, a: Num) -> Num {
         if from == to {
             return a;
         }
@@ -20,7 +21,7 @@ impl Fx<'_, '_> {
         }
         let x = self.take(a);
         if to == Scalar::I64
-            && let Some(short) = self.widened(from, x)
+            && let Some(short) = self.extended(from, x)
         {
             return short;
         }
@@ -82,11 +83,6 @@ impl Fx<'_, '_> {
             _ if x.ty.bits() > ty.bits() => self.w.convert("fptrunc", x, ty),
             _ => x,
         }
-    }
-
-    pub fn bitcast(&mut self, to: Scalar, a: Num) -> Num {
-        let x = self.take(a);
-        Num::Reg(self.w.bitcast(x, Ty::of(to)))
     }
 
     /// Truncation; NaN and values out of range give the minimum of the 32- or 64-bit type the conversion goes through.

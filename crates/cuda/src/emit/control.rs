@@ -1,11 +1,10 @@
-//! Statements: blocks in order, branches, loops, scopes.
+//! Control flow: branches, loops, scopes, as blocks and jumps between them.
 
-use weft_ir::{Block, FuncKind, Label as ScopeLabel, Stmt, StmtKind, Value};
-use weft_passes::range::Range;
+use weft_ir::{Block, CmpOp, ErrorKind, FenceScope, FuncKind, Label as ScopeLabel, PrintItem, Scalar, Span, StmtKind, Value};
+use weft_thread::{Code, Count, Numbers, Statements};
 
 use super::func::Fx;
-use super::number::Num;
-use super::values::{Res, Val};
+use super::values::{Num, Res};
 use super::writer::{Label, Operand, Ty};
 
 /// What a jump can end.
@@ -15,121 +14,9 @@ pub enum Frame {
     Scope { label: ScopeLabel, after: Label },
 }
 
-/// Where a counting loop's index goes.
-#[derive(Clone, Copy)]
-struct Count {
-    stop: Num,
-    step: Num,
-    up: Direction,
-    /// Neither the index nor the one behind the last leaves 32 bits.
-    short: bool,
-}
-
-#[derive(Clone, Copy)]
-enum Direction {
-    Up,
-    Down,
-    /// Known at run time: is the step positive?
-    Either(Operand),
-}
-
-impl<'m> Fx<'_, 'm> {
-    pub fn block(&mut self, block: &'m Block) -> Res<()> {
-        block.0.iter().try_for_each(|stmt| self.stmt(stmt))
-    }
-
-    fn stmt(&mut self, stmt: &'m Stmt) -> Res<()> {
-        self.span = stmt.span;
-        self.w.location = self.cx.location(stmt.span);
-        match &stmt.kind {
-            StmtKind::Let(value, op) => {
-                self.defs[value.index()] = Some(op);
-                self.exact = self.f.values[value.index()].exact;
-                let val = self.op(*value, op)?;
-                self.define(*value, val);
-            }
-            StmtKind::Set(local, value) => {
-                let val = self.val(*value)?;
-                self.set_local(*local, &val)?;
-            }
-            StmtKind::If { cond, then, other } => self.branch(*cond, then, other)?,
-            StmtKind::Loop(body) => self.endless(body)?,
-            StmtKind::For {
-                var,
-                start,
-                stop,
-                step,
-                body,
-            } => self.counted(*var, [*start, *stop, *step], body)?,
-            StmtKind::Scope(label, body) => {
-                let after = self.w.label();
-                self.frames.push(Frame::Scope { label: *label, after });
-                self.block(body)?;
-                self.frames.pop();
-                self.w.place(after);
-            }
-            StmtKind::Leave(label) => {
-                let to = self.frame(|frame| match frame {
-                    Frame::Scope { label: found, after } if found == *label => Some(after),
-                    _ => None,
-                })?;
-                self.w.br(to);
-            }
-            StmtKind::Break => {
-                let to = self.frame(|frame| match frame {
-                    Frame::Loop { after, .. } => Some(after),
-                    Frame::Scope { .. } => None,
-                })?;
-                self.w.br(to);
-            }
-            StmtKind::Continue => {
-                let to = self.frame(|frame| match frame {
-                    Frame::Loop { next, .. } => Some(next),
-                    Frame::Scope { .. } => None,
-                })?;
-                self.w.br(to);
-            }
-            StmtKind::Return(None) => self.w.br(self.end),
-            StmtKind::Return(Some(_)) if self.f.result.is_unit() => self.w.br(self.end),
-            StmtKind::Return(Some(_)) if self.f.kind == FuncKind::Kernel => return self.internal("a kernel that returns a value"),
-            StmtKind::Return(Some(value)) => {
-                let val = self.val(*value)?;
-                self.leave_results(&val)?;
-                self.w.br(self.end);
-            }
-            StmtKind::Store {
-                view,
-                indices,
-                value,
-                part,
-            } => {
-                let (view, value) = (self.view(*view)?, self.num(*value)?);
-                self.store_element(&view, indices, value, *part)?;
-            }
-            StmtKind::Barrier => self.barrier(),
-            StmtKind::GridBarrier => self.grid_barrier()?,
-            StmtKind::SyncWarp(mask) => {
-                let mask = self.operand(*mask)?;
-                self.sync_warp(mask);
-            }
-            StmtKind::Fence(scope) => self.fence(*scope),
-            StmtKind::Sleep(time) => {
-                let time = self.operand(*time)?;
-                self.sleep(time);
-            }
-            StmtKind::Raise { kind, message } => self.raise(*kind, message)?,
-            StmtKind::Print(items) => self.print(items)?,
-            StmtKind::ParFor { .. } | StmtKind::Launch { .. } => return self.unsupported("a parallel loop inside a kernel"),
-        }
-        Ok(())
-    }
-
-    /// The innermost frame that `pick` takes.
-    fn frame(&self, pick: impl Fn(Frame) -> Option<Label>) -> Res<Label> {
-        match self.frames.iter().rev().find_map(|frame| pick(*frame)) {
-            Some(label) => Ok(label),
-            None => self.internal("a jump out of nothing"),
-        }
+impl<'m> Statements<'m> for Fx<'_, 'm> {
+    fn begin_statement(&mut self, span: Span) {
+        self.w.location = self.cx.location(span);
     }
 
     fn branch(&mut self, cond: Value, then: &'m Block, other: &'m Block) -> Res<()> {
@@ -160,104 +47,136 @@ impl<'m> Fx<'_, 'm> {
         Ok(())
     }
 
-    fn counted(&mut self, var: Value, [start, stop, step]: [Value; 3], body: &'m Block) -> Res<()> {
-        let (start, stop, step) = (self.num(start)?, self.num(stop)?, self.num(step)?);
-        let up = match step.range() {
-            Some(range) if range.lo > 0 => Direction::Up,
-            Some(range) if range.hi < 0 => Direction::Down,
-            _ => match step.const_int() {
-                Some(v) if v > 0 => Direction::Up,
-                Some(_) => Direction::Down,
-                None => {
-                    let op = self.take(step);
-                    Direction::Either(self.w.compare("icmp sgt", op, Ty::I64.int_const(0)))
-                }
-            },
-        };
-        let range = counter_range(start, stop, step, up);
-        let count = Count {
-            stop,
-            step,
-            up,
-            short: range.is_some(),
-        };
-        let first = if count.short { self.take_short(start) } else { self.take(start) };
+    fn counting(&mut self, var: Value, start: Num, count: &Count<Operand>, body: &'m Block) -> Res<()> {
+        let first = self.counter(count, start);
         let slot = self.w.alloca(first.ty);
         let (enter, next, after) = (self.w.label(), self.w.label(), self.w.label());
         self.w.store(first, slot);
-        let more = self.is_before(&count, first);
+        let more = self.is_before(count, first)?;
         self.w.cond_br(more, enter, after);
         self.w.place(enter);
         let at = self.w.load(first.ty, slot);
-        let index = range.map_or(Num::Reg(at), |range| Num::Short(at, range));
-        self.define(var, Val::Num(index));
+        self.define_index(var, count, at);
         self.frames.push(Frame::Loop { next, after });
         self.block(body)?;
         self.frames.pop();
         self.w.place(next);
-        let (moved, more) = self.stepped(&count, at);
+        let (moved, more) = self.stepped(count, at)?;
         self.w.store(moved, slot);
         self.w.cond_br(more, enter, after);
         self.w.place(after);
         Ok(())
     }
 
-    /// Is an index before the end?
-    fn is_before(&mut self, count: &Count, at: Operand) -> Operand {
-        let stop = if count.short {
-            self.take_short(count.stop)
-        } else {
-            self.take(count.stop)
-        };
-        match count.up {
-            Direction::Up => self.w.compare("icmp slt", at, stop),
-            Direction::Down => self.w.compare("icmp sgt", at, stop),
-            Direction::Either(up) => {
-                let (below, above) = (self.w.compare("icmp slt", at, stop), self.w.compare("icmp sgt", at, stop));
-                self.w.select(up, below, above)
-            }
-        }
+    fn scope(&mut self, label: ScopeLabel, body: &'m Block) -> Res<()> {
+        let after = self.w.label();
+        self.frames.push(Frame::Scope { label, after });
+        self.block(body)?;
+        self.frames.pop();
+        self.w.place(after);
+        Ok(())
     }
 
-    /// The next index, and whether it is before the end. Steps over one could pass the end of `i64`: what is left is compared instead.
-    fn stepped(&mut self, count: &Count, at: Operand) -> (Operand, Operand) {
-        let unit = matches!(count.step.const_int(), Some(1 | -1));
-        let step = if count.short {
-            self.take_short(count.step)
-        } else {
-            self.take(count.step)
-        };
-        if count.short || unit {
-            let moved = self.w.binary("add nsw", at, step);
-            let more = self.is_before(count, moved);
-            return (moved, more);
+    fn leave_scope(&mut self, label: ScopeLabel) -> Res<()> {
+        self.jump(|frame| match frame {
+            Frame::Scope { label: found, after } => (found == label).then_some(after),
+            Frame::Loop { .. } => None,
+        })
+    }
+
+    fn leave_loop(&mut self) -> Res<()> {
+        self.jump(|frame| match frame {
+            Frame::Loop { after, .. } => Some(after),
+            Frame::Scope { .. } => None,
+        })
+    }
+
+    fn next_turn(&mut self) -> Res<()> {
+        self.jump(|frame| match frame {
+            Frame::Loop { next, .. } => Some(next),
+            Frame::Scope { .. } => None,
+        })
+    }
+
+    fn give(&mut self, value: Value) -> Res<()> {
+        if self.f.kind == FuncKind::Kernel {
+            return self.internal("a kernel that returns a value");
         }
-        let stop = self.take(count.stop);
-        let (left, stride) = match count.up {
-            Direction::Up => (self.w.binary("sub", stop, at), step),
-            Direction::Down => {
-                let back = self.w.binary("sub", Ty::I64.int_const(0), step);
-                (self.w.binary("sub", at, stop), back)
-            }
-            Direction::Either(up) => {
-                let (ahead, behind) = (self.w.binary("sub", stop, at), self.w.binary("sub", at, stop));
-                let back = self.w.binary("sub", Ty::I64.int_const(0), step);
-                (self.w.select(up, ahead, behind), self.w.select(up, step, back))
-            }
+        let val = self.val(value)?;
+        self.leave_results(&val)
+    }
+
+    fn end_thread(&mut self) -> Res<()> {
+        self.w.br(self.end);
+        Ok(())
+    }
+
+    fn barrier(&mut self) {
+        self.effect("barrier.cta.sync.aligned.all", &[Ty::I32.int_const(0)]);
+    }
+
+    fn grid_barrier(&mut self) -> Res<()> {
+        self.meet_grid()
+    }
+
+    fn sync_warp(&mut self, mask: Value) -> Res<()> {
+        let mask = self.operand(mask)?;
+        self.effect("bar.warp.sync", &[mask]);
+        Ok(())
+    }
+
+    fn fence(&mut self, scope: FenceScope) -> Res<()> {
+        let scope = match scope {
+            FenceScope::Block => "syncscope(\"block\") ",
+            FenceScope::Device => "syncscope(\"device\") ",
+            FenceScope::System => "",
         };
-        let more = self.w.compare("icmp ugt", left, stride);
-        (self.w.binary("add", at, step), more)
+        self.w.line(format_args!("fence {scope}seq_cst"));
+        Ok(())
+    }
+
+    fn sleep(&mut self, nanoseconds: Value) -> Res<()> {
+        let nanoseconds = self.operand(nanoseconds)?;
+        self.effect("nanosleep", &[nanoseconds]);
+        Ok(())
+    }
+
+    fn raise(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
+        self.record_error(kind, message)
+    }
+
+    fn print(&mut self, items: &[PrintItem]) -> Res<()> {
+        self.print_line(items)
+    }
+
+    fn is_positive(&mut self, n: Num) -> Operand {
+        let op = self.take(n);
+        self.w.compare("icmp sgt", op, Ty::I64.int_const(0))
     }
 }
 
-/// What the index of a counting loop lies between, if it and the number behind its last are known to fit 32 bits.
-fn counter_range(start: Num, stop: Num, step: Num, up: Direction) -> Option<Range> {
-    let up = match up {
-        Direction::Up => true,
-        Direction::Down => false,
-        Direction::Either(_) => return None,
-    };
-    Range::counter(start.range()?, stop.range()?, step.range()?, up)
+impl Fx<'_, '_> {
+    /// To where the innermost frame that `pick` takes says.
+    fn jump(&mut self, pick: impl Fn(Frame) -> Option<Label>) -> Res<()> {
+        match self.frames.iter().rev().find_map(|frame| pick(*frame)) {
+            Some(label) => self.w.br(label),
+            None => return self.internal("a jump out of nothing"),
+        }
+        Ok(())
+    }
+
+    /// The next index, and whether it is before the end.
+    fn stepped(&mut self, count: &Count<Operand>, at: Operand) -> Res<(Operand, Operand)> {
+        if count.range.is_some() || matches!(count.step.const_int(), Some(1 | -1)) {
+            let step = self.counter(count, count.step);
+            let moved = self.w.binary("add nsw", at, step);
+            return Ok((moved, self.is_before(count, moved)?));
+        }
+        let step = self.take(count.step);
+        let (left, stride) = self.left(count, at, step);
+        let more = self.compare(CmpOp::Gt, Scalar::U64, left, stride)?;
+        Ok((self.w.binary("add", at, step), more))
+    }
 }
 
 /// Is an error all that comes of a block?

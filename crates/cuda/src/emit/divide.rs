@@ -1,16 +1,35 @@
 //! Division as Python and NumPy have it: floors, remainders with the divisor's sign, zero divisors; and integer powers.
 
-use weft_ir::{BinOp, Scalar};
+use weft_ir::Scalar;
+use weft_thread::Code;
 
 use super::func::Fx;
 use super::helpers::{self, fmod, pow};
-use super::number::Num;
-use super::values::Res;
+use super::values::{Num, Res};
 use super::writer::{Operand, Ty};
 
+/// What is asked for of a division.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// The quotient, rounded down.
+    Floor,
+    /// The remainder with the divisor's sign.
+    Mod,
+    /// The remainder with the dividend's sign.
+    Rem,
+}
+
 impl Fx<'_, '_> {
+    pub fn division(&mut self, op: Division, s: Scalar, x: Operand, y: Operand) -> Operand {
+        if s.is_float() {
+            self.float_division(op, x, y)
+        } else {
+            self.int_division(op, s.is_signed(), x, y)
+        }
+    }
+
     /// Of two integers of one width. A zero divisor gives 0.
-    pub fn int_division(&mut self, op: BinOp, signed: bool, x: Operand, y: Operand) -> Operand {
+    fn int_division(&mut self, op: Division, signed: bool, x: Operand, y: Operand) -> Operand {
         if let Some(d) = y.int() {
             return self.division_by_constant(op, signed, x, d);
         }
@@ -26,32 +45,32 @@ impl Fx<'_, '_> {
         }
         let d = self.w.select(bad, ty.int_const(1), y);
         let quotient = match (op, signed) {
-            (BinOp::Rem, true) => return self.w.binary("srem", x, d),
-            (BinOp::Rem | BinOp::Mod, _) if !signed => return self.w.binary("urem", x, d),
-            (BinOp::Mod, _) => return self.floor_mod(x, d),
-            (_, true) => self.floor_quotient(x, d),
-            _ => self.w.binary("udiv", x, d),
+            (Division::Rem, true) => return self.w.binary("srem", x, d),
+            (Division::Rem | Division::Mod, false) => return self.w.binary("urem", x, d),
+            (Division::Mod, true) => return self.floor_mod(x, d),
+            (Division::Floor, true) => self.floor_quotient(x, d),
+            (Division::Floor, false) => self.w.binary("udiv", x, d),
         };
         self.w.select(zero, ty.int_const(0), quotient)
     }
 
-    fn division_by_constant(&mut self, op: BinOp, signed: bool, x: Operand, d: i64) -> Operand {
+    fn division_by_constant(&mut self, op: Division, signed: bool, x: Operand, d: i64) -> Operand {
         let ty = x.ty;
         let y = ty.int_const(d);
         let power = d > 0 && d & (d - 1) == 0;
         match (d, op) {
             (0, _) => ty.int_const(0),
-            (1, BinOp::FloorDiv) => x,
-            (-1, BinOp::FloorDiv) if signed => self.w.binary("sub", ty.int_const(0), x),
+            (1, Division::Floor) => x,
+            (-1, Division::Floor) if signed => self.w.binary("sub", ty.int_const(0), x),
             (1, _) => ty.int_const(0),
             (-1, _) if signed => ty.int_const(0),
-            (_, BinOp::Rem) => self.w.binary(if signed { "srem" } else { "urem" }, x, y),
-            (_, BinOp::Mod) if power => self.w.binary("and", x, ty.int_const(d - 1)),
-            (_, BinOp::FloorDiv) if signed && power => self.w.binary("ashr", x, ty.int_const(d.trailing_zeros().into())),
-            (_, BinOp::Mod) if signed => self.floor_mod(x, y),
-            (_, BinOp::Mod) => self.w.binary("urem", x, y),
-            _ if signed => self.floor_quotient(x, y),
-            _ => self.w.binary("udiv", x, y),
+            (_, Division::Rem) => self.w.binary(if signed { "srem" } else { "urem" }, x, y),
+            (_, Division::Mod) if power => self.w.binary("and", x, ty.int_const(d - 1)),
+            (_, Division::Floor) if signed && power => self.w.binary("ashr", x, ty.int_const(d.trailing_zeros().into())),
+            (_, Division::Mod) if signed => self.floor_mod(x, y),
+            (_, Division::Mod) => self.w.binary("urem", x, y),
+            (_, Division::Floor) if signed => self.floor_quotient(x, y),
+            (_, Division::Floor) => self.w.binary("udiv", x, y),
         }
     }
 
@@ -82,7 +101,7 @@ impl Fx<'_, '_> {
     }
 
     /// NumPy's `fmod`, `remainder` and `floor_divide`.
-    pub fn float_division(&mut self, op: BinOp, x: Operand, y: Operand) -> Operand {
+    fn float_division(&mut self, op: Division, x: Operand, y: Operand) -> Operand {
         let ty = x.ty;
         if ty.is_half() {
             let (x, y) = (self.float_to_float(x, Ty::F32), self.float_to_float(y, Ty::F32));
@@ -90,7 +109,7 @@ impl Fx<'_, '_> {
             return self.float_to_float(result, ty);
         }
         let rem = self.helper(&fmod(ty), ty, &[x, y]);
-        if op == BinOp::Rem {
+        if op == Division::Rem {
             return rem;
         }
         let zero = ty.float_const(0.0);
@@ -98,7 +117,7 @@ impl Fx<'_, '_> {
         let (rs, ys) = (self.sign_bit(rem), self.sign_bit(y));
         let differ = self.w.binary("xor", rs, ys);
         let off = self.w.binary("and", some, differ);
-        if op == BinOp::Mod {
+        if op == Division::Mod {
             let moved = self.w.binary("fadd", rem, y);
             let adjusted = self.w.select(off, moved, rem);
             let signed_zero = self.call("copysign", &[zero, y]);

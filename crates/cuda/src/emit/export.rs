@@ -1,6 +1,7 @@
 //! Entries for programs of others: kernels whose parameters do not hang on what the code reads, and functions that are called as C does.
 
 use weft_ir::{FuncKind, Module, Scalar, Type};
+use weft_thread::{Code, Entry as _, Numbers};
 
 use super::entry::{Keep, declared, symbol};
 use super::func::Fx;
@@ -13,14 +14,14 @@ use crate::target::Target;
 pub fn export(module: &Module, target: Target, name: Option<&str>, lines: bool) -> Res<Emitted> {
     let mut cx = ModuleCx::new(module, target, Facts::default(), lines);
     let f = module.entry_function();
-    let mut fx = Fx::new(&mut cx, f);
+    let mut fx = Fx::new(&mut cx);
     let entry = match f.kind {
         FuncKind::Kernel => {
-            let candidates = fx.kernel()?;
-            fx.finish(name.map_or_else(|| symbol(f), str::to_owned), &candidates, Keep::All)
+            fx.kernel()?;
+            fx.finish(name.map_or_else(|| symbol(f), str::to_owned), Keep::All)
         }
         FuncKind::Device => fx.function(name.unwrap_or(&f.name))?,
-        _ => return Err(EmitError::Internal(format!("an entry of kind {:?} for others", f.kind))),
+        FuncKind::Host | FuncKind::Loop { .. } => return Err(EmitError::Internal(format!("an entry of kind {:?} for others", f.kind))),
     };
     if cx.grid_sync && f.kind == FuncKind::Device {
         return Err(EmitError::Unsupported {
@@ -37,18 +38,14 @@ impl Fx<'_, '_> {
             let slot = self.w.alloca(Ty::in_memory(scalar));
             self.results.push((scalar, slot));
         }
-        let candidates = self.kernel()?;
+        self.kernel()?;
         self.w.place(self.end);
         let given = self.give_back();
         let body = self.body();
-        let (params, signature) = declared(&candidates, &body, Keep::All);
+        let (params, signature) = declared(&self.candidates, &body, Keep::All);
         let lines = self.cx.entry_location();
         let text = format!("define {given} @{name}({signature}) convergent nounwind{lines} {{\n{body}}}\n");
-        Ok(Entry {
-            name: name.to_owned(),
-            text,
-            params,
-        })
+        Ok(self.ended(name.to_owned(), text, params))
     }
 
     fn scalars_given(&self) -> Res<Vec<Scalar>> {

@@ -8,6 +8,7 @@
 //! that end are counted in shared memory: the last one ends the block.
 
 use weft_ir::{FenceScope, Geometry, Space, StmtKind};
+use weft_thread::{Code, Numbers, Statements};
 
 use super::func::Fx;
 use super::values::Res;
@@ -64,7 +65,7 @@ impl Fx<'_, '_> {
         Ok(())
     }
 
-    pub fn grid_barrier(&mut self) -> Res<()> {
+    pub fn meet_grid(&mut self) -> Res<()> {
         let Some(Meeting { ended, chosen, turn }) = self.meeting else {
             return self.internal("a barrier of the grid that nothing was made ready for");
         };
@@ -89,7 +90,7 @@ impl Fx<'_, '_> {
             Ty::I32,
             format_args!("load atomic volatile i32, {ended} syncscope(\"block\") monotonic, align 4"),
         );
-        self.fence(FenceScope::Device);
+        self.fence(FenceScope::Device)?;
         self.add_to_counter(Ty::I64.int_const(1));
         let blocks = self.blocks_of_grid();
         self.w.place(wait);
@@ -105,7 +106,7 @@ impl Fx<'_, '_> {
         let is_open = self.w.compare("icmp uge", come, wanted);
         self.w.cond_br(is_open, open, wait);
         self.w.place(open);
-        self.fence(FenceScope::Device);
+        self.fence(FenceScope::Device)?;
         self.w.br(after);
         self.w.place(after);
         self.barrier();

@@ -2,11 +2,12 @@
 
 use weft_ir::{ErrorKind, FuncKind, Geometry, PrintItem, Scalar};
 use weft_runtime::mailbox::{self as layout, WRITING, WRITTEN};
+use weft_thread::{Code, Numbers};
 
+use super::AXES;
 use super::func::Fx;
 use super::values::Res;
 use super::writer::{Label, Memory, Operand, Ty};
-use super::{AXES, ErrorSite, PrintSite};
 
 const STATE: i64 = layout::STATE as i64;
 const SITE: i64 = layout::SITE as i64;
@@ -29,14 +30,9 @@ pub struct Raising {
 
 impl Fx<'_, '_> {
     /// Records the error if it is the first, and ends the thread.
-    pub fn raise(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
+    pub fn record_error(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
         self.check_mail("an error")?;
-        let site = self.cx.error_sites.len() as i64;
-        self.cx.error_sites.push(ErrorSite {
-            kind,
-            message: message.to_owned(),
-            span: self.span,
-        });
+        let site = self.error_site(kind, message);
         let raising = match self.raising {
             Some(raising) => raising,
             None => Raising {
@@ -110,14 +106,10 @@ impl Fx<'_, '_> {
     }
 
     /// One line of output, if the ring has room for it.
-    pub fn print(&mut self, items: &[PrintItem]) -> Res<()> {
+    pub fn print_line(&mut self, items: &[PrintItem]) -> Res<()> {
         self.check_mail("a print")?;
         self.cx.mailbox = true;
-        let Some((said, numbers)) = PrintSite::of(self.f, items) else {
-            return self.internal("a print of what is no real scalar");
-        };
-        let site = self.cx.print_sites.len() as i64;
-        self.cx.print_sites.push(said);
+        let (site, numbers) = self.print_site(items)?;
         let mut slots = Vec::with_capacity(numbers.len() + 1);
         for (v, s) in numbers {
             let op = self.operand(v)?;

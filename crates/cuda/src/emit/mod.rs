@@ -24,10 +24,11 @@ mod values;
 mod views;
 mod writer;
 
-use weft_ir::{Axis, Module, Span};
+use weft_ir::{Axis, Module};
 use weft_passes::written;
 pub use weft_runtime::ViewParam;
 pub use weft_runtime::mailbox::{ErrorSite, PrintPart, PrintSite};
+pub use weft_thread::EmitError;
 
 use crate::target::Target;
 
@@ -109,14 +110,6 @@ impl Emitted {
 pub struct Param {
     pub slot: u32,
     pub bytes: u32,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EmitError {
-    /// The program asks for something a GPU cannot do; the span says where.
-    Unsupported { message: String, span: Span },
-    /// The module is not what the passes promise.
-    Internal(String),
 }
 
 /// Writes the entry of a module: a `Kernel`, or a `Loop` without reductions. With `lines` it says which line of the source each instruction

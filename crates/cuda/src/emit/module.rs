@@ -18,8 +18,6 @@ pub struct ModuleCx<'m> {
     pub module: &'m Module,
     pub target: Target,
     pub facts: Facts,
-    pub error_sites: Vec<ErrorSite>,
-    pub print_sites: Vec<PrintSite>,
     pub mailbox: bool,
     pub grid_sync: bool,
     pub dynamic_shared: bool,
@@ -38,6 +36,8 @@ pub struct Entry {
     pub name: String,
     pub text: String,
     pub params: Vec<Param>,
+    pub error_sites: Vec<ErrorSite>,
+    pub print_sites: Vec<PrintSite>,
 }
 
 impl<'m> ModuleCx<'m> {
@@ -47,8 +47,6 @@ impl<'m> ModuleCx<'m> {
             module,
             target,
             facts,
-            error_sites: Vec::new(),
-            print_sites: Vec::new(),
             mailbox: false,
             grid_sync: false,
             dynamic_shared: false,
@@ -135,8 +133,8 @@ impl<'m> ModuleCx<'m> {
             shared_bytes: self.shared.iter().map(|bytes| bytes.next_multiple_of(16)).sum(),
             dynamic_shared: self.dynamic_shared,
             grid_sync: self.grid_sync,
-            error_sites: self.error_sites,
-            print_sites: self.print_sites,
+            error_sites: entry.error_sites,
+            print_sites: entry.print_sites,
         }
     }
 }

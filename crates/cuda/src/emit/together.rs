@@ -1,54 +1,18 @@
-//! What threads do together: barriers, operations of a warp, fences, dynamic shared memory.
+//! What threads do together: operations of a warp, dynamic shared memory.
 
-use weft_ir::{BarrierOp, FenceScope, Layout, Scalar, Space, ViewType, WarpOp};
+use weft_ir::{Layout, Scalar, Space, ViewType, WarpOp};
 use weft_passes::range::Range;
+use weft_thread::Code;
 
 use super::func::Fx;
-use super::number::Num;
-use super::values::{Res, View};
+use super::values::{Num, Place, Res, View};
 use super::writer::{Operand, Ty};
 
 /// More dynamic shared memory than any block can have.
 const MOST_SHARED: i64 = 1 << 20;
 
 impl Fx<'_, '_> {
-    pub fn barrier(&mut self) {
-        self.effect("barrier.cta.sync.aligned.all", &[Ty::I32.int_const(0)]);
-    }
-
-    /// A barrier that tells every thread about a bool of each.
-    pub fn barrier_reduce(&mut self, op: BarrierOp, value: Operand) -> Num {
-        let (name, ty) = match op {
-            BarrierOp::Count => ("popc", Ty::I32),
-            BarrierOp::And => ("and", Ty::I1),
-            BarrierOp::Or => ("or", Ty::I1),
-        };
-        let name = format!("barrier.cta.red.{name}.aligned.all");
-        Num::Reg(self.nvvm(&name, ty, &[Ty::I32.int_const(0), value]))
-    }
-
-    pub fn sync_warp(&mut self, mask: Operand) {
-        self.effect("bar.warp.sync", &[mask]);
-    }
-
-    pub fn sleep(&mut self, nanoseconds: Operand) {
-        self.effect("nanosleep", &[nanoseconds]);
-    }
-
-    pub fn fence(&mut self, scope: FenceScope) {
-        let scope = match scope {
-            FenceScope::Block => "syncscope(\"block\") ",
-            FenceScope::Device => "syncscope(\"device\") ",
-            FenceScope::System => "",
-        };
-        self.w.line(format_args!("fence {scope}seq_cst"));
-    }
-
-    pub fn active_mask(&mut self) -> Num {
-        Num::Reg(self.nvvm("activemask", Ty::I32, &[]))
-    }
-
-    pub fn warp(&mut self, op: WarpOp, mask: Operand, value: Operand, lane: Option<Operand>) -> Res<Num> {
+    pub fn warp_inst(&mut self, op: WarpOp, mask: Operand, value: Operand, lane: Option<Operand>) -> Res<Num> {
         let vote = |fx: &mut Self, name: &str, ty| fx.nvvm(&format!("vote.{name}.sync"), ty, &[mask, value]);
         Ok(Num::Reg(match op {
             WarpOp::All => vote(self, "all", Ty::I1),
@@ -60,12 +24,10 @@ impl Fx<'_, '_> {
                 self.nvvm(&format!("match.any.sync.{}", bits.ty), Ty::I32, &[mask, bits])
             }
             WarpOp::MatchAll => self.match_all(mask, value),
-            WarpOp::ShuffleIdx | WarpOp::ShuffleUp | WarpOp::ShuffleDown | WarpOp::ShuffleXor => {
-                let Some(lane) = lane else {
-                    return self.internal("a shuffle from no lane");
-                };
-                self.shuffle(op, mask, value, lane)
-            }
+            WarpOp::ShuffleIdx => self.shuffle("idx", 31, mask, value, lane)?,
+            WarpOp::ShuffleUp => self.shuffle("up", 0, mask, value, lane)?,
+            WarpOp::ShuffleDown => self.shuffle("down", 31, mask, value, lane)?,
+            WarpOp::ShuffleXor => self.shuffle("bfly", 31, mask, value, lane)?,
         }))
     }
 
@@ -87,12 +49,9 @@ impl Fx<'_, '_> {
         self.w.inst(Ty::I32, format_args!("extractvalue {pair} {}, 0", both.bare()))
     }
 
-    fn shuffle(&mut self, op: WarpOp, mask: Operand, value: Operand, lane: Operand) -> Operand {
-        let (name, clamp) = match op {
-            WarpOp::ShuffleUp => ("up", 0),
-            WarpOp::ShuffleDown => ("down", 31),
-            WarpOp::ShuffleXor => ("bfly", 31),
-            _ => ("idx", 31),
+    fn shuffle(&mut self, name: &str, clamp: i64, mask: Operand, value: Operand, lane: Option<Operand>) -> Res<Operand> {
+        let Some(lane) = lane else {
+            return self.internal("a shuffle from no lane");
         };
         let name = format!("shfl.sync.{name}.i32");
         let word = |fx: &mut Self, bits| fx.nvvm(&name, Ty::I32, &[mask, bits, lane, Ty::I32.int_const(clamp)]);
@@ -112,11 +71,11 @@ impl Fx<'_, '_> {
             let moved = word(self, wide);
             self.w.resize(moved, bits.ty, false)
         };
-        self.w.bitcast(moved, value.ty)
+        Ok(self.w.bitcast(moved, value.ty))
     }
 
     /// As many whole elements as the launch has bytes for.
-    pub fn dynamic_shared(&mut self, elem: Scalar) -> View {
+    pub fn dynamic_memory(&mut self, elem: Scalar) -> View {
         self.cx.dynamic_shared = true;
         let bytes = self.special_register("dynamic_smem_size", Range::new(0, MOST_SHARED));
         let size = elem.size() as i64;
@@ -130,15 +89,18 @@ impl Fx<'_, '_> {
         };
         View {
             ty,
-            base: Operand::DYNAMIC_SHARED,
+            place: Place {
+                base: Operand::DYNAMIC_SHARED,
+                short: true,
+                align: elem.size(),
+            },
             shape: vec![Num::Short(length, Range::new(0, MOST_SHARED / size))],
             strides: Vec::new(),
-            short: true,
-            align: elem.size(),
         }
     }
 
-    fn effect(&mut self, name: &str, args: &[Operand]) {
+    /// An intrinsic of NVPTX that gives nothing.
+    pub fn effect(&mut self, name: &str, args: &[Operand]) {
         let call = self.nvvm_call(name, "void", args);
         self.w.line(format_args!("{call}"));
     }

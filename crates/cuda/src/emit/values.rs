@@ -1,74 +1,85 @@
-//! What an IR value is while it is written: a number, a view, a tuple of them.
+//! What registers, variables and views are in LLVM's IR for NVPTX.
 
-use std::rc::Rc;
-
-use weft_ir::{BinOp, Layout, ViewType};
+use weft_ir::Scalar;
+use weft_thread::{Machine, Register};
 
 use super::EmitError;
-use super::func::Fx;
-use super::number::Num;
-use super::writer::Operand;
+use super::writer::{Operand, Ty};
 
 pub type Res<T> = Result<T, EmitError>;
+pub type Num = weft_thread::Num<Operand>;
+pub type Val = weft_thread::Val<Nvptx>;
+pub type View = weft_thread::View<Nvptx>;
 
-#[derive(Clone, Debug)]
-pub enum Val {
-    Num(Num),
-    View(Rc<View>),
-    Tuple(Vec<Val>),
+#[derive(Clone, Copy, Debug)]
+pub struct Nvptx;
+
+impl Machine for Nvptx {
+    type Operand = Operand;
+    type Variable = Variable;
+    type Place = Place;
+    type PlaceSlot = PlaceSlot;
+    type Address = Address;
+
+    /// Bytes.
+    const STRIDE: Scalar = Scalar::I64;
 }
 
-/// A window on an array.
-#[derive(Clone, Debug)]
-pub struct View {
-    pub ty: ViewType,
+/// Memory on the stack, of which LLVM makes registers.
+#[derive(Clone, Copy, Debug)]
+pub struct Variable {
+    pub ptr: Operand,
+    pub ty: Ty,
+}
+
+/// Where a view lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
     /// Address of the first element.
     pub base: Operand,
-    pub shape: Vec<Num>,
-    /// Bytes, as `i64`s; empty where the layout gives them.
-    pub strides: Vec<Num>,
     /// Element numbers of a contiguous array fit 32 bits.
     pub short: bool,
     /// Bytes every element's address is a multiple of.
     pub align: usize,
 }
 
-/// Do a view's strides follow from its shape?
-pub const fn is_contiguous(layout: Layout) -> bool {
-    matches!(layout, Layout::C | Layout::F)
+/// A place whose address is in a variable.
+#[derive(Clone, Copy, Debug)]
+pub struct PlaceSlot {
+    pub base: Variable,
+    pub short: bool,
+    pub align: usize,
 }
 
-impl Fx<'_, '_> {
-    /// A view's strides in bytes, as far as its layout leaves them open also computed from the shape.
-    pub fn strides(&mut self, view: &View) -> Vec<Num> {
-        let size = Num::int(view.ty.elem.size() as i64);
-        let rank = view.shape.len();
-        let mut strides = vec![size; rank];
-        match view.ty.layout {
-            Layout::C => {
-                for axis in (1..rank).rev() {
-                    strides[axis - 1] = self.whole(BinOp::Mul, strides[axis], view.shape[axis]);
-                }
-            }
-            Layout::F => {
-                for axis in 1..rank {
-                    strides[axis] = self.whole(BinOp::Mul, strides[axis - 1], view.shape[axis - 1]);
-                }
-            }
-            Layout::Row | Layout::Any => return view.strides.clone(),
-        }
-        strides
+/// Where an element lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Address {
+    pub ptr: Operand,
+    pub align: usize,
+}
+
+impl Register for Operand {
+    fn constant(s: Scalar, v: i64) -> Operand {
+        Ty::of(s).int_const(s.wrap(v))
     }
 
-    /// A view of a type, with the strides only if the type needs them.
-    pub fn viewed(&self, ty: ViewType, base: Operand, shape: Vec<Num>, strides: Vec<Num>, of: &View) -> View {
-        View {
-            ty,
-            base,
-            shape,
-            strides: if is_contiguous(ty.layout) { Vec::new() } else { strides },
-            short: of.short,
-            align: of.align,
+    fn truth(holds: bool) -> Operand {
+        Operand::bool(holds)
+    }
+
+    fn float_constant(s: Scalar, bits: u64) -> Operand {
+        match Ty::of(s) {
+            ty @ (Ty::F16 | Ty::BF16) => Operand::half(ty, bits as u16),
+            Ty::F32 => Operand::f32(bits as u32),
+            _ => Operand::f64(bits),
         }
+    }
+
+    fn known(self) -> Option<i64> {
+        self.int()
+    }
+
+    fn is_i64(self) -> bool {
+        self.ty == Ty::I64
     }
 }

@@ -2,13 +2,13 @@
 
 use naga::{AtomicFunction, BinaryOperator, Statement};
 use weft_ir::{AtomicOp, Index, Part, Scalar, Space, Value};
+use weft_thread::{Code, Numbers, Views};
 
 use super::func::Fx;
 use super::memory::Place;
-use super::number::Num;
 use super::numbers::Number;
 use super::storage::StorageId;
-use super::values::{Base, Res, View};
+use super::values::{Base, Num, Res, View};
 use super::writer::{Operand, Ty};
 use crate::features::Platform;
 
@@ -23,7 +23,7 @@ struct Change {
 
 impl Fx<'_> {
     /// Gives the old element.
-    pub fn atomic(&mut self, op: AtomicOp, view: &View, indices: &[Index], value: Value, expected: Option<Value>) -> Res<Num> {
+    pub fn change(&mut self, op: AtomicOp, view: &View, indices: &[Index], value: Value, expected: Option<Value>) -> Res<Num> {
         let (s, part) = self.element(view, indices, Part::Whole)?;
         let change = Change {
             op,
@@ -32,7 +32,7 @@ impl Fx<'_> {
             expected: expected.map(|v| self.operand(v)).transpose()?,
         };
         self.check_atomic(s, view.ty.space)?;
-        let old = match &view.base {
+        let old = match &view.place.base {
             Base::One(id) => self.atomic_in(*id, change, part, view.ty.space)?,
             Base::Any(ids, which) => {
                 let result = self.w.variable(Ty::of(s));
@@ -112,7 +112,8 @@ impl Fx<'_> {
                 let expected = self.with_part(place, s, new, expected?);
                 return Some(self.native_swap(place, s, expected, value));
             }
-            _ => return None,
+            AtomicOp::Add | AtomicOp::Sub | AtomicOp::Min | AtomicOp::Max => return None,
+            AtomicOp::NanMin | AtomicOp::NanMax | AtomicOp::Inc | AtomicOp::Dec => return None,
         };
         let old = self.w.atomic(place.pointer, fun, value);
         Some(self.part_of(place, s, old))

@@ -1,16 +1,15 @@
-//! Statements: blocks in order, branches, loops, scopes.
+//! Control flow: branches, loops, scopes, as blocks in blocks.
 //!
 //! naga leaves loops and switches by `Break`, one level at a time. A scope is a switch with one case. What jumps out of several levels sets
 //! a flag, by which each level it passes is left, too.
 
 use naga::{Barrier, BinaryOperator, Statement};
-use weft_ir::{Block, FenceScope, Label, Stmt, StmtKind, Value};
+use weft_ir::{Block, ErrorKind, FenceScope, Label, PrintItem, StmtKind, Value};
 use weft_passes::operands::ends;
-use weft_passes::range::Range;
+use weft_thread::{Code, Count, Numbers, Statements};
 
 use super::func::Fx;
-use super::number::Num;
-use super::values::{Res, Val};
+use super::values::{Num, Res};
 use super::writer::{Operand, Ty, Variable};
 use crate::features::Platform;
 
@@ -32,114 +31,113 @@ pub enum FrameKind {
     Point,
 }
 
-/// Where a counting loop's index goes.
-#[derive(Clone, Copy)]
-struct Count {
-    stop: Num,
-    step: Num,
-    up: Direction,
-    /// Neither the index nor the one behind the last leaves 32 bits.
-    short: bool,
-}
+impl<'m> Statements<'m> for Fx<'m> {
+    fn end_statement(&mut self, kind: &StmtKind) {
+        self.check_width(kind);
+    }
 
-#[derive(Clone, Copy)]
-enum Direction {
-    Up,
-    Down,
-    /// Known at run time: is the step positive?
-    Either(Operand),
-}
-
-impl<'m> Fx<'m> {
-    pub fn block(&mut self, block: &'m Block) -> Res<()> {
+    fn block(&mut self, block: &'m Block) -> Res<()> {
         let mark = self.known.mark();
-        let done = block.0.iter().try_for_each(|stmt| self.stmt(stmt));
+        let done = self.all_of(block);
         self.forget(mark);
         done
     }
 
-    /// A side of a branch.
-    fn side(&mut self, block: &'m Block, cond: Value, holds: bool) -> Res<naga::Block> {
-        let mark = self.known.mark();
-        self.suppose(cond, holds);
-        let made = self.nested(block);
-        self.forget(mark);
-        made
-    }
-
-    /// A block of naga's.
-    fn nested(&mut self, block: &'m Block) -> Res<naga::Block> {
-        self.w.begin();
-        let done = self.block(block);
-        let made = self.w.end();
-        done.map(|()| made)
-    }
-
-    fn stmt(&mut self, stmt: &'m Stmt) -> Res<()> {
-        self.span = stmt.span;
-        match &stmt.kind {
-            StmtKind::Let(value, op) => {
-                self.defs[value.index()] = Some(op);
-                let val = self.op(*value, op)?;
-                self.define(*value, val);
-            }
-            StmtKind::Set(local, value) => {
-                let val = self.val(*value)?;
-                self.set_local(*local, &val)?;
-            }
-            StmtKind::If { cond, then, other } => {
-                let test = self.operand(*cond)?;
-                let sides = (self.side(then, *cond, true)?, self.side(other, *cond, false)?);
-                self.w.branch(test, sides.0, sides.1);
-                if ends(then) || ends(other) {
-                    self.suppose(*cond, ends(other));
-                }
-            }
-            StmtKind::Loop(body) => {
-                self.known.enter_loop(body);
-                self.enter(FrameKind::Loop);
-                let body = self.nested(body)?;
-                self.ready();
-                self.w.endless(body);
-                self.leave();
-            }
-            StmtKind::For {
-                var,
-                start,
-                stop,
-                step,
-                body,
-            } => self.counted(*var, [*start, *stop, *step], body)?,
-            StmtKind::Scope(label, body) => self.scope(FrameKind::Scope(*label), |fx| fx.block(body))?,
-            StmtKind::Leave(label) => self.jump(|kind| kind == FrameKind::Scope(*label))?,
-            StmtKind::Break => self.jump(|kind| kind == FrameKind::Loop)?,
-            StmtKind::Continue => self.w.push(Statement::Continue),
-            StmtKind::Return(Some(_)) if !self.f.result.is_unit() => return self.internal("a kernel that returns a value"),
-            StmtKind::Return(_) => self.end_thread()?,
-            StmtKind::Store {
-                view,
-                indices,
-                value,
-                part,
-            } => {
-                let (view, value) = (self.view(*view)?, self.num(*value)?);
-                self.store_element(&view, indices, value, *part)?;
-            }
-            StmtKind::Barrier => self.w.push(Statement::ControlBarrier(Barrier::STORAGE | Barrier::WORK_GROUP)),
-            StmtKind::GridBarrier => {
-                return self.unsupported("this device has no barriers of the whole grid: launch a kernel for each part, or device='cpu'");
-            }
-            StmtKind::SyncWarp(_) => self.sync_warp(),
-            StmtKind::Fence(scope) => self.fence(*scope)?,
-            StmtKind::Sleep(_) => {}
-            StmtKind::Raise { kind, message } => {
-                self.raise(*kind, message)?;
-                self.w.push(Statement::Return { value: None });
-            }
-            StmtKind::Print(items) => self.print(items)?,
-            StmtKind::ParFor { .. } | StmtKind::Launch { .. } => return self.unsupported("a parallel loop inside a kernel"),
+    fn branch(&mut self, cond: Value, then: &'m Block, other: &'m Block) -> Res<()> {
+        let test = self.operand(cond)?;
+        let sides = (self.side(then, cond, true)?, self.side(other, cond, false)?);
+        self.w.branch(test, sides.0, sides.1);
+        if ends(then) || ends(other) {
+            self.suppose(cond, ends(other));
         }
-        self.check_width(&stmt.kind);
+        Ok(())
+    }
+
+    fn endless(&mut self, body: &'m Block) -> Res<()> {
+        self.known.enter_loop(body);
+        self.enter(FrameKind::Loop);
+        let body = self.nested(body)?;
+        self.ready();
+        self.w.endless(body);
+        self.leave();
+        Ok(())
+    }
+
+    fn counting(&mut self, var: Value, start: Num, count: &Count<Operand>, body: &'m Block) -> Res<()> {
+        self.known.enter_loop(body);
+        let first = self.counter(count, start);
+        let at = self.w.variable(first.ty);
+        self.w.set(at, first);
+        self.enter(FrameKind::Loop);
+        if count.range.is_some() || matches!(count.step.const_int(), Some(1 | -1)) {
+            return self.stepping(var, count, at, body);
+        }
+        self.w.begin();
+        let index = self.w.get(at);
+        self.define_index(var, count, index);
+        let done = self.block(body);
+        let body = self.w.end();
+        done?;
+        self.w.begin();
+        let now = self.w.get(at);
+        let (moved, more) = self.stepped(count, now);
+        self.w.set(at, moved);
+        let ends = self.w.not(more);
+        let ends = self.w.expr(ends);
+        let continuing = self.w.end();
+        self.ready();
+        let more = self.is_before(count, first)?;
+        self.w.begin();
+        self.w.push(Statement::Loop {
+            body,
+            continuing,
+            break_if: Some(ends),
+        });
+        let inner = self.w.end();
+        self.w.branch(more, inner, naga::Block::new());
+        self.leave();
+        Ok(())
+    }
+
+    fn scope(&mut self, label: Label, body: &'m Block) -> Res<()> {
+        self.framed(FrameKind::Scope(label), |fx| fx.block(body))
+    }
+
+    fn leave_scope(&mut self, label: Label) -> Res<()> {
+        self.jump(|kind| kind == FrameKind::Scope(label))
+    }
+
+    fn leave_loop(&mut self) -> Res<()> {
+        self.jump(|kind| kind == FrameKind::Loop)
+    }
+
+    fn next_turn(&mut self) -> Res<()> {
+        self.w.push(Statement::Continue);
+        Ok(())
+    }
+
+    fn give(&mut self, _value: Value) -> Res<()> {
+        self.internal("a kernel that returns a value")
+    }
+
+    fn end_thread(&mut self) -> Res<()> {
+        if self.frames.first().is_some_and(|frame| frame.kind == FrameKind::Point) {
+            return self.jump(|kind| kind == FrameKind::Point);
+        }
+        self.w.push(Statement::Return { value: None });
+        Ok(())
+    }
+
+    fn barrier(&mut self) {
+        self.w.push(Statement::ControlBarrier(Barrier::STORAGE | Barrier::WORK_GROUP));
+    }
+
+    fn grid_barrier(&mut self) -> Res<()> {
+        self.unsupported("this device has no barriers of the whole grid: launch a kernel for each part, or device='cpu'")
+    }
+
+    fn sync_warp(&mut self, _mask: Value) -> Res<()> {
+        self.sync_lanes();
         Ok(())
     }
 
@@ -161,16 +159,44 @@ impl<'m> Fx<'m> {
         Ok(())
     }
 
-    /// `Return`: the end of the thread, or of the point.
-    fn end_thread(&mut self) -> Res<()> {
-        if self.frames.first().is_some_and(|frame| frame.kind == FrameKind::Point) {
-            return self.jump(|kind| kind == FrameKind::Point);
-        }
+    /// There is no such thing: the thread goes on at once.
+    fn sleep(&mut self, _nanoseconds: Value) -> Res<()> {
+        Ok(())
+    }
+
+    fn raise(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
+        self.record_error(kind, message)?;
         self.w.push(Statement::Return { value: None });
         Ok(())
     }
 
-    // Frames.
+    fn print(&mut self, items: &[PrintItem]) -> Res<()> {
+        self.print_line(items)
+    }
+
+    fn is_positive(&mut self, n: Num) -> Operand {
+        let (Num::Short(op, _) | Num::Reg(op)) = n;
+        self.w.compare(BinaryOperator::Greater, op, op.ty.int(0))
+    }
+}
+
+impl<'m> Fx<'m> {
+    /// A side of a branch.
+    fn side(&mut self, block: &'m Block, cond: Value, holds: bool) -> Res<naga::Block> {
+        let mark = self.known.mark();
+        self.suppose(cond, holds);
+        let made = self.nested(block);
+        self.forget(mark);
+        made
+    }
+
+    /// A block of naga's.
+    fn nested(&mut self, block: &'m Block) -> Res<naga::Block> {
+        self.w.begin();
+        let done = self.block(block);
+        let made = self.w.end();
+        done.map(|()| made)
+    }
 
     fn enter(&mut self, kind: FrameKind) {
         self.frames.push(Frame {
@@ -200,7 +226,7 @@ impl<'m> Fx<'m> {
         }
     }
 
-    pub fn scope(&mut self, kind: FrameKind, code: impl FnOnce(&mut Self) -> Res<()>) -> Res<()> {
+    pub fn framed(&mut self, kind: FrameKind, code: impl FnOnce(&mut Self) -> Res<()>) -> Res<()> {
         self.enter(kind);
         self.w.begin();
         let done = code(self);
@@ -234,72 +260,14 @@ impl<'m> Fx<'m> {
         Ok(())
     }
 
-    // Counting loops.
-
-    fn counted(&mut self, var: Value, [start, stop, step]: [Value; 3], body: &'m Block) -> Res<()> {
-        let (start, stop, step) = (self.num(start)?, self.num(stop)?, self.num(step)?);
-        self.known.enter_loop(body);
-        let up = match step.range() {
-            Some(range) if range.lo > 0 => Direction::Up,
-            Some(range) if range.hi < 0 => Direction::Down,
-            _ => match step.const_int() {
-                Some(v) if v > 0 => Direction::Up,
-                Some(_) => Direction::Down,
-                None => {
-                    let (Num::Short(op, _) | Num::Reg(op)) = step;
-                    Direction::Either(self.w.compare(BinaryOperator::Greater, op, op.ty.int(0)))
-                }
-            },
-        };
-        let range = counter_range(start, stop, step, up);
-        let count = Count {
-            stop,
-            step,
-            up,
-            short: range.is_some(),
-        };
-        let first = self.counter(&count, start);
-        let at = self.w.variable(first.ty);
-        self.w.set(at, first);
-        self.enter(FrameKind::Loop);
-        if count.short || matches!(step.const_int(), Some(1 | -1)) {
-            return self.stepping(var, &count, at, range, body);
-        }
-        self.w.begin();
-        let index = self.w.get(at);
-        self.define(var, Val::Num(range.map_or(Num::Reg(index), |range| Num::Short(index, range))));
-        let done = self.block(body);
-        let body = self.w.end();
-        done?;
-        self.w.begin();
-        let now = self.w.get(at);
-        let (moved, more) = self.stepped(&count, now);
-        self.w.set(at, moved);
-        let ends = self.w.not(more);
-        let ends = self.w.expr(ends);
-        let continuing = self.w.end();
-        self.ready();
-        let more = self.is_before(&count, first);
-        self.w.begin();
-        self.w.push(Statement::Loop {
-            body,
-            continuing,
-            break_if: Some(ends),
-        });
-        let inner = self.w.end();
-        self.w.branch(more, inner, naga::Block::new());
-        self.leave();
-        Ok(())
-    }
-
     /// A loop whose index is compared before each turn: it cannot pass the end of its type.
-    fn stepping(&mut self, var: Value, count: &Count, at: Variable, range: Option<Range>, body: &'m Block) -> Res<()> {
+    fn stepping(&mut self, var: Value, count: &Count<Operand>, at: Variable, body: &'m Block) -> Res<()> {
         self.w.begin();
         let index = self.w.get(at);
-        let more = self.is_before(count, index);
+        let more = self.is_before(count, index)?;
         let ends = self.w.not(more);
         self.w.when(ends, Statement::Break);
-        self.define(var, Val::Num(range.map_or(Num::Reg(index), |range| Num::Short(index, range))));
+        self.define_index(var, count, index);
         let done = self.block(body);
         let body = self.w.end();
         done?;
@@ -318,47 +286,12 @@ impl<'m> Fx<'m> {
         Ok(())
     }
 
-    fn counter(&mut self, count: &Count, n: Num) -> Operand {
-        if count.short { self.take_short(n) } else { self.take(n) }
-    }
-
-    /// Is an index before the end?
-    fn is_before(&mut self, count: &Count, at: Operand) -> Operand {
-        let stop = self.counter(count, count.stop);
-        match count.up {
-            Direction::Up => self.w.compare(BinaryOperator::Less, at, stop),
-            Direction::Down => self.w.compare(BinaryOperator::Greater, at, stop),
-            Direction::Either(up) => {
-                let below = self.w.compare(BinaryOperator::Less, at, stop);
-                let above = self.w.compare(BinaryOperator::Greater, at, stop);
-                self.w.select(up, below, above)
-            }
-        }
-    }
-
-    /// The next index, and whether it is before the end. Steps over one could pass the end of `i64`: what is left is compared instead.
-    fn stepped(&mut self, count: &Count, at: Operand) -> (Operand, Operand) {
-        let (stop, step) = (self.take(count.stop), self.take(count.step));
-        let back = self.w.binary(BinaryOperator::Subtract, Ty::I64.int(0), step);
-        let ahead = self.w.binary(BinaryOperator::Subtract, stop, at);
-        let behind = self.w.binary(BinaryOperator::Subtract, at, stop);
-        let (left, stride) = match count.up {
-            Direction::Up => (ahead, step),
-            Direction::Down => (behind, back),
-            Direction::Either(up) => (self.w.select(up, ahead, behind), self.w.select(up, step, back)),
-        };
+    /// The next index, and whether it is before the end.
+    fn stepped(&mut self, count: &Count<Operand>, at: Operand) -> (Operand, Operand) {
+        let step = self.take(count.step);
+        let (left, stride) = self.left(count, at, step);
         let (left, stride) = (self.w.bitcast(left, Ty::U64), self.w.bitcast(stride, Ty::U64));
         let more = self.w.compare(BinaryOperator::Greater, left, stride);
         (self.w.binary(BinaryOperator::Add, at, step), more)
     }
-}
-
-/// What the index of a counting loop lies between, if it and the number behind its last are known to fit 32 bits.
-fn counter_range(start: Num, stop: Num, step: Num, up: Direction) -> Option<Range> {
-    let up = match up {
-        Direction::Up => true,
-        Direction::Down => false,
-        Direction::Either(_) => return None,
-    };
-    Range::counter(start.range()?, stop.range()?, step.range()?, up)
 }

@@ -1,17 +1,16 @@
-//! The entry function: its parameters, and for a loop the points each thread takes.
-
-use std::rc::Rc;
+//! The entry function: its parameters, where its thread is, and for a loop how each thread goes through its points.
 
 use naga::valid::ValidationFlags;
 use naga::{BinaryOperator, Binding, BuiltIn, EntryPoint, Expression, FunctionArgument, ShaderStage, Statement, TypeInner, VectorSize};
-use weft_ir::{Axis, BinOp, FuncKind, Geometry, Module, Scalar, StmtKind, Type, Value};
+use weft_ir::{Axis, Geometry, Module, Scalar, StmtKind, Value, ViewType};
 use weft_passes::range::Range;
+use weft_thread::{Basic, Code, Entry, Numbers, Param, Statements};
 
 use super::control::FrameKind;
 use super::func::Fx;
-use super::number::Num;
-use super::values::{Res, Val};
-use super::views::Reach;
+use super::reach::Reach;
+use super::values::{Base, Num, Place, Res};
+use super::views::wrapping;
 use super::writer::{Operand, Ty};
 use super::{ClassUse, EmitError, Emitted, Request, Word, storage};
 
@@ -29,12 +28,7 @@ pub fn emit(module: &Module, request: &Request) -> Res<Emitted> {
         fx.arguments();
         fx.look_around();
         fx.hide_zeros();
-        match &f.kind {
-            FuncKind::Kernel => fx.kernel()?,
-            FuncKind::Loop { rank, reductions } if reductions.is_empty() => fx.points(*rank as usize)?,
-            FuncKind::Loop { .. } => return fx.unsupported("a reduction over a loop on a GPU"),
-            kind => return Err(EmitError::Internal(format!("an entry of kind {kind:?} for a GPU"))),
-        }
+        fx.entry()?;
         let mut settled = true;
         for (known, found) in locals.iter_mut().zip(&fx.found) {
             settled &= !known.grow(*found, round);
@@ -52,6 +46,69 @@ pub fn emit(module: &Module, request: &Request) -> Res<Emitted> {
 /// Arguments of the entry function that say where a thread is.
 const LOCAL: u32 = 0;
 const GROUP: u32 = 1;
+
+impl<'m> Entry<'m> for Fx<'m> {
+    fn slot(&mut self, slot: u32, s: Scalar) -> Operand {
+        self.word_of_slot(slot, s)
+    }
+
+    /// Python's floats, for devices without float64.
+    fn puts_off(&mut self, value: Value, s: Scalar, slot: u32) -> bool {
+        let puts_off = s == Scalar::F64 && !self.cx.request.features.float64;
+        if puts_off {
+            self.doubles.insert(value, slot);
+        }
+        puts_off
+    }
+
+    fn param_place(&mut self, param: &Param) -> Res<Place> {
+        let class = self.cx.request.classes.get(param.index as usize);
+        let Some(base) = class.and_then(|class| self.storages.classes.get(*class as usize)) else {
+            return self.internal("a view without a class");
+        };
+        let (base, unit) = (Base::One(*base), param.ty.elem.part().size() as u32);
+        let offset = self.signed_word(Word::Offset { view: param.index, unit });
+        Ok(Place { base, offset })
+    }
+
+    fn param_stride(&mut self, ty: ViewType, slot: u32) -> Num {
+        let unit = ty.elem.part().size() as u32;
+        wrapping(self.signed_word(Word::Stride { slot, unit }))
+    }
+
+    fn each_point(&mut self, [first, total, stride]: [Operand; 3], indices: &'m [Value], extents: &[Num]) -> Res<()> {
+        let f = self.f;
+        let variable = self.w.variable(first.ty);
+        self.w.set(variable, first);
+        self.w.begin();
+        let at = self.w.get(variable);
+        let done = self.w.compare(BinaryOperator::GreaterEqual, at, total);
+        self.w.when(done, Statement::Break);
+        self.point(indices, extents, at);
+        let mut returns = false;
+        f.body.walk(&mut |kind| returns |= matches!(kind, StmtKind::Return(_)));
+        if returns {
+            self.framed(FrameKind::Point, |fx| fx.block(&f.body))?;
+        } else {
+            self.block(&f.body)?;
+        }
+        let at = self.w.get(variable);
+        let next = self.w.binary(BinaryOperator::Add, at, stride);
+        self.w.set(variable, next);
+        let body = self.w.end();
+        self.w.endless(body);
+        Ok(())
+    }
+
+    fn divided(&mut self, x: Operand, by: Operand) -> (Operand, Operand) {
+        let ty = x.ty;
+        let (x, by) = (self.w.bitcast(x, ty.unsigned()), self.w.bitcast(by, ty.unsigned()));
+        let quotient = self.w.binary(BinaryOperator::Divide, x, by);
+        let rows = self.w.binary(BinaryOperator::Multiply, quotient, by);
+        let rest = self.w.binary(BinaryOperator::Subtract, x, rows);
+        (self.w.bitcast(quotient, ty), self.w.bitcast(rest, ty))
+    }
+}
 
 impl Fx<'_> {
     fn arguments(&mut self) {
@@ -75,136 +132,14 @@ impl Fx<'_> {
         self.in_a_row = self.has_groups();
     }
 
-    fn kernel(&mut self) -> Res<()> {
-        let f = self.f;
-        self.params(&f.params, 0)?;
-        self.make_slots()?;
-        self.block(&f.body)
-    }
-
-    /// A loop: every thread takes each point as far as there are threads from the last.
-    fn points(&mut self, rank: usize) -> Res<()> {
-        let f = self.f;
-        let extents: Vec<Num> = (0..rank as u32).map(|slot| self.extent(slot)).collect();
-        let (indices, rest) = f.params.split_at(rank);
-        self.params(rest, rank as u32)?;
-        self.make_slots()?;
-        let total = extents.iter().copied().fold(Num::int(1), |total, n| self.count(total, n));
-        let first = self.grid_thread(Axis::X);
-        let (blocks, threads) = (
-            self.geometry(Geometry::GridDim(Axis::X)),
-            self.geometry(Geometry::BlockDim(Axis::X)),
-        );
-        let stride = self.grid_count(blocks, threads);
-        let [first, total, stride] = [first, total, stride].map(|n| self.linear(n));
-        let variable = self.w.variable(first.ty);
-        self.w.set(variable, first);
-        self.w.begin();
-        let at = self.w.get(variable);
-        let done = self.w.compare(BinaryOperator::GreaterEqual, at, total);
-        self.w.when(done, Statement::Break);
-        self.point(indices, &extents, at)?;
-        let mut returns = false;
-        f.body.walk(&mut |kind| returns |= matches!(kind, StmtKind::Return(_)));
-        if returns {
-            self.scope(FrameKind::Point, |fx| fx.block(&f.body))?;
-        } else {
-            self.block(&f.body)?;
-        }
-        let at = self.w.get(variable);
-        let next = self.w.binary(BinaryOperator::Add, at, stride);
-        self.w.set(variable, next);
-        let body = self.w.end();
-        self.w.endless(body);
-        Ok(())
-    }
-
-    /// Numbers of points are 32-bit in narrow code.
-    fn linear(&mut self, n: Num) -> Operand {
-        if self.cx.request.facts.narrow {
-            self.take_short(n)
-        } else {
-            self.take(n)
-        }
-    }
-
-    fn numbered(&self, op: Operand) -> Num {
-        if op.ty == Ty::I32 {
-            Num::Short(op, self.lengths())
-        } else {
-            Num::Reg(op)
-        }
-    }
-
-    fn count(&mut self, a: Num, b: Num) -> Num {
-        if a.const_int() == Some(1) {
-            return b;
-        }
-        let (x, y) = (self.linear(a), self.linear(b));
-        let product = self.w.binary(BinaryOperator::Multiply, x, y);
-        self.numbered(product)
-    }
-
-    /// The indices of a point from its number, the last axis fastest.
-    fn point(&mut self, indices: &[Value], extents: &[Num], number: Operand) -> Res<()> {
-        let mut rest = number;
-        for (axis, index) in indices.iter().enumerate().rev() {
-            let at = if axis == 0 {
-                rest
-            } else {
-                let extent = self.linear(extents[axis]);
-                let (x, n) = (self.w.bitcast(rest, rest.ty.unsigned()), self.w.bitcast(extent, rest.ty.unsigned()));
-                let quotient = self.w.binary(BinaryOperator::Divide, x, n);
-                let rows = self.w.binary(BinaryOperator::Multiply, quotient, n);
-                let at = self.w.binary(BinaryOperator::Subtract, x, rows);
-                let ty = rest.ty;
-                rest = self.w.bitcast(quotient, ty);
-                self.w.bitcast(at, ty)
-            };
-            let at = self.numbered(at);
-            self.define(*index, Val::Num(at));
-        }
-        Ok(())
-    }
-
-    fn params(&mut self, params: &[Value], first: u32) -> Res<()> {
-        let (mut slot, mut views) = (first, 0);
-        for value in params {
-            let ty = self.f.ty(*value);
-            let val = match ty {
-                Type::Scalar(Scalar::F64) if !self.cx.request.features.float64 => {
-                    self.doubles.insert(*value, slot);
-                    slot += 1;
-                    continue;
-                }
-                Type::Scalar(s) if !s.is_complex() => Val::Num(self.scalar_param(*s, slot)),
-                Type::View(v) => {
-                    views += 1;
-                    Val::View(Rc::new(self.view_param(*v, views - 1, slot)?))
-                }
-                _ => return self.internal(format!("a parameter of type {ty}")),
-            };
-            self.define(*value, val);
-            slot += ty.slots() as u32;
-        }
-        Ok(())
-    }
-
-    fn scalar_param(&mut self, s: Scalar, slot: u32) -> Num {
-        if s == Scalar::I64 && self.cx.request.facts.small {
-            return Num::Short(self.slot(slot, Scalar::I32), Range::new(-self.narrow(), self.narrow()));
-        }
-        Num::Reg(self.slot(slot, s))
-    }
-
-    pub fn geometry(&mut self, query: Geometry) -> Num {
+    pub fn place_of_thread(&mut self, query: Geometry) -> Num {
         if let Some(known) = self.places.get(&query) {
             return *known;
         }
         let block = self.cx.request.block.map(i64::from);
         // In narrow code a grid has few threads along an axis, and so the fewer blocks.
-        let most = match self.cx.request.facts.narrow {
-            true => block.map(|threads| (self.narrow() / threads.max(1)).max(1)),
+        let most = match self.sizes.narrow {
+            true => block.map(|threads| (self.sizes.limit / threads.max(1)).max(1)),
             false => [i64::from(i32::MAX); 3],
         };
         let n = match query {
@@ -256,10 +191,10 @@ impl Fx<'_> {
         let [x, y, z] = [Axis::X, Axis::Y, Axis::Z].map(|axis| self.geometry(Geometry::ThreadIdx(axis)));
         let [width, height, _] = self.cx.request.block.map(|n| Num::int(n.into()));
         self.w.begin_early();
-        let rows = self.whole(BinOp::Mul, z, height);
-        let rows = self.whole(BinOp::Add, rows, y);
-        let start = self.whole(BinOp::Mul, rows, width);
-        let linear = self.whole(BinOp::Add, start, x);
+        let rows = self.whole(Basic::Mul, z, height);
+        let rows = self.whole(Basic::Add, rows, y);
+        let start = self.whole(Basic::Mul, rows, width);
+        let linear = self.whole(Basic::Add, start, x);
         let linear = self.take_short(linear);
         let lane = self.w.binary(BinaryOperator::And, linear, Ty::I32.int(31));
         self.w.end_early();
@@ -287,7 +222,7 @@ impl Fx<'_> {
             .features
             .validator(flags)
             .validate(&module)
-            .map_err(|error| EmitError::Internal(format!("{}: naga: {:?}", self.f.name, error.into_inner())))?;
+            .map_err(|error| EmitError::Internal(format!("{}: naga: {:?}", self.thread.f.name, error.into_inner())))?;
         Ok(Emitted {
             module,
             info,
@@ -296,8 +231,8 @@ impl Fx<'_> {
             constants,
             mailbox,
             shared_bytes: self.cx.shared_bytes + dynamic,
-            error_sites: self.cx.error_sites,
-            print_sites: self.cx.print_sites,
+            error_sites: self.thread.error_sites,
+            print_sites: self.thread.print_sites,
             inexact,
         })
     }

@@ -1,21 +1,21 @@
 //! The state of the function being written, and what every part of the emitter asks of it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::rc::Rc;
+use std::ops::{Deref, DerefMut};
 
 use naga::{Expression, Function as NagaFunction, Handle, StorageAccess, TypeInner};
-use weft_ir::{Const, Function, Geometry, Module, Op, Scalar, Space, Span, StmtKind, Type, Value};
+use weft_ir::{Const, Geometry, Module, Op, Scalar, Space, StmtKind, Type, Value};
+use weft_thread::{Code, Sizes, Thread};
 
 use super::control::Frame;
 use super::known::Known;
 use super::memory::Array;
-use super::number::Num;
 use super::numbers::Numbers;
+use super::reach::Reach;
 use super::storage::Storages;
-use super::values::{Res, Val, View};
-use super::views::{Reach, Slot};
+use super::values::{Naga, Num, Res};
 use super::writer::{Operand, Ty, Writer};
-use super::{EmitError, ErrorSite, PrintSite, Request, Word};
+use super::{EmitError, Request, Word};
 
 /// Bytes of a thread's local arrays: as many as CUDA's threads have.
 const MOST_LOCAL_BYTES: u64 = 512 << 10;
@@ -25,8 +25,6 @@ pub struct ModuleCx<'m> {
     pub module: &'m Module,
     pub request: &'m Request<'m>,
     pub numbers: Numbers,
-    pub error_sites: Vec<ErrorSite>,
-    pub print_sites: Vec<PrintSite>,
     pub words: Vec<Word>,
     /// Where each constant array starts.
     pub constants: Vec<u64>,
@@ -37,12 +35,8 @@ pub struct ModuleCx<'m> {
 /// Writes the entry function.
 pub struct Fx<'m> {
     pub cx: ModuleCx<'m>,
-    pub f: &'m Function,
+    pub thread: Thread<'m, Naga>,
     pub w: Writer,
-    pub vals: Vec<Option<Val>>,
-    /// The operation that defines each value.
-    pub defs: Vec<Option<&'m Op>>,
-    pub slots: Vec<Slot>,
     /// What locals are known to lie between, and what they have been found to.
     pub locals: Vec<Reach>,
     pub found: Vec<Reach>,
@@ -64,14 +58,45 @@ pub struct Fx<'m> {
     pub in_a_row: bool,
     /// Parameters that are float64 on a device that has none, and their slots. They can be made float32.
     pub doubles: HashMap<Value, u32>,
-    pub span: Span,
     /// Do blocks look at what others write?
     pub coherent: bool,
 }
 
+impl<'m> Deref for Fx<'m> {
+    type Target = Thread<'m, Naga>;
+
+    fn deref(&self) -> &Thread<'m, Naga> {
+        &self.thread
+    }
+}
+
+impl<'m> DerefMut for Fx<'m> {
+    fn deref_mut(&mut self) -> &mut Thread<'m, Naga> {
+        &mut self.thread
+    }
+}
+
+impl<'m> Code<'m> for Fx<'m> {
+    type Operand = Operand;
+    type Machine = Naga;
+    type Error = EmitError;
+
+    fn why_missing(&self, value: Value) -> Option<EmitError> {
+        let message = || self.no_width(&self.name_of(value), None, true);
+        self.doubles.contains_key(&value).then(|| EmitError::Unsupported {
+            message: message(),
+            span: self.span,
+        })
+    }
+}
+
 impl<'m> Fx<'m> {
     pub fn new(module: &'m Module, request: &'m Request<'m>, storages: Storages, locals: Vec<Reach>) -> Fx<'m> {
-        let f = module.entry_function();
+        let sizes = Sizes {
+            narrow: request.facts.narrow,
+            small: request.facts.small,
+            limit: 1 << request.facts.bits,
+        };
         let mut at = 0;
         let constants = module.constants.iter().map(|array| {
             let start = at;
@@ -83,17 +108,12 @@ impl<'m> Fx<'m> {
                 module,
                 request,
                 numbers: Numbers::default(),
-                error_sites: Vec::new(),
-                print_sites: Vec::new(),
                 words: Vec::new(),
                 constants: constants.collect(),
                 shared_bytes: 0,
             },
-            f,
+            thread: Thread::new(module, sizes),
             w: Writer::new(naga::Module::default()),
-            vals: vec![None; f.values.len()],
-            defs: vec![None; f.values.len()],
-            slots: Vec::new(),
             found: vec![Reach::Unset; locals.len()],
             known: Known::default(),
             refused: None,
@@ -108,59 +128,7 @@ impl<'m> Fx<'m> {
             places: HashMap::new(),
             in_a_row: false,
             doubles: HashMap::new(),
-            span: Span::NONE,
             coherent: false,
-        }
-    }
-
-    pub fn unsupported<T>(&self, message: impl Into<String>) -> Res<T> {
-        Err(EmitError::Unsupported {
-            message: message.into(),
-            span: self.span,
-        })
-    }
-
-    pub fn internal<T>(&self, message: impl Into<String>) -> Res<T> {
-        Err(EmitError::Internal(format!("{}: {}", self.f.name, message.into())))
-    }
-
-    pub fn define(&mut self, value: Value, val: Val) {
-        self.vals[value.index()] = Some(val);
-    }
-
-    pub fn val(&self, value: Value) -> Res<Val> {
-        match &self.vals[value.index()] {
-            Some(val) => Ok(val.clone()),
-            None if self.doubles.contains_key(&value) => self.no_float64(&self.name_of(value)),
-            None => self.internal(format!("%{} is used before it is defined", value.0)),
-        }
-    }
-
-    pub fn num(&self, value: Value) -> Res<Num> {
-        match &self.vals[value.index()] {
-            Some(Val::Num(n)) => Ok(*n),
-            None if self.doubles.contains_key(&value) => self.no_float64(&self.name_of(value)),
-            _ => self.internal(format!("%{} is not a number here", value.0)),
-        }
-    }
-
-    /// The number in a register of its own type.
-    pub fn operand(&mut self, value: Value) -> Res<Operand> {
-        let n = self.num(value)?;
-        Ok(self.take(n))
-    }
-
-    pub fn view(&self, value: Value) -> Res<Rc<View>> {
-        match &self.vals[value.index()] {
-            Some(Val::View(v)) => Ok(v.clone()),
-            _ => self.internal(format!("%{} is not a view here", value.0)),
-        }
-    }
-
-    pub fn scalar(&self, value: Value) -> Res<Scalar> {
-        match self.f.ty(value).scalar() {
-            Some(s) if !s.is_complex() => Ok(s),
-            _ => self.internal(format!("%{} is no real scalar", value.0)),
         }
     }
 
@@ -195,10 +163,6 @@ impl<'m> Fx<'m> {
         ))
     }
 
-    fn no_float64<T>(&self, what: &str) -> Res<T> {
-        self.unsupported(self.no_width(what, None, true))
-    }
-
     /// `elem` is the type of an array's elements where it is an array that is too wide.
     fn no_width(&self, what: &str, elem: Option<Scalar>, float: bool) -> String {
         let (has, narrow) = match (float, elem) {
@@ -228,11 +192,19 @@ impl<'m> Fx<'m> {
 
     /// What a statement is about; of an access to an array of 64-bit numbers also their type.
     fn subject(&self, kind: &StmtKind) -> (String, Option<Scalar>) {
+        let used_here = || ("what is used here".to_owned(), None);
         let value = match kind {
             StmtKind::Let(_, Op::Load { view, .. } | Op::Atomic { view, .. }) | StmtKind::Store { view, .. } => *view,
             StmtKind::Let(value, _) => *value,
             StmtKind::Set(local, _) => return (self.f.locals[local.index()].name.clone(), None),
-            _ => return ("what is used here".to_owned(), None),
+            StmtKind::If { .. } | StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::Scope(..) | StmtKind::Leave(_) => {
+                return used_here();
+            }
+            StmtKind::Break | StmtKind::Continue | StmtKind::Return(_) | StmtKind::Raise { .. } | StmtKind::Print(_) => return used_here(),
+            StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::SyncWarp(_) | StmtKind::Fence(_) | StmtKind::Sleep(_) => {
+                return used_here();
+            }
+            StmtKind::ParFor { .. } | StmtKind::Launch { .. } => return used_here(),
         };
         let elem = self.f.ty(value).view().map(|view| view.elem).filter(|elem| elem.part().size() == 8);
         (self.name_of(value), elem)
@@ -283,7 +255,7 @@ impl<'m> Fx<'m> {
                 match c {
                     Const::F32(bits) => literals.extend([(Ty::F32, u64::from(*bits))]),
                     Const::F64(bits) => literals.extend([(Ty::F64, *bits)]),
-                    _ => {}
+                    Const::Bool(_) | Const::Int(..) | Const::F16(_) | Const::BF16(_) | Const::C64(..) | Const::C128(..) => {}
                 }
             }
         });
@@ -321,7 +293,7 @@ impl<'m> Fx<'m> {
     }
 
     /// A slot of the argument block in a register of its type.
-    pub fn slot(&mut self, slot: u32, s: Scalar) -> Operand {
+    pub fn word_of_slot(&mut self, slot: u32, s: Scalar) -> Operand {
         let low = self.word(Word::Low(slot));
         if s.size() < 8 {
             self.w.begin_early();

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use weft_ir::{BinOp, Block, CmpOp, Local, Op, Scalar, StmtKind, UnOp, Value};
 use weft_passes::range::Range;
+use weft_thread::Code;
 
 use super::func::Fx;
-use super::number::Num;
-use super::values::Val;
+use super::values::{Num, Val};
 
 #[derive(Debug, Default)]
 pub struct Known {
@@ -77,22 +77,30 @@ impl Fx<'_> {
 
     /// From here on a condition holds, or does not.
     pub fn suppose(&mut self, cond: Value, holds: bool) {
-        match self.defs[cond.index()] {
-            Some(Op::Compare(op, a, b)) if self.f.ty(*a).scalar() == Some(Scalar::I64) => {
-                let op = if holds { *op } else { op.opposite() };
-                let range = |value: Value| self.num(value).ok().and_then(Num::range);
-                let (of_a, of_b) = (range(*a), range(*b));
-                if let Some(other) = of_b {
-                    self.limit(*a, op, other);
-                }
-                if let Some(other) = of_a {
-                    self.limit(*b, op.mirrored(), other);
-                }
+        let Some(condition) = self.defs[cond.index()] else {
+            return;
+        };
+        if let Op::Compare(op, a, b) = condition
+            && self.f.ty(*a).scalar() == Some(Scalar::I64)
+        {
+            let op = if holds { *op } else { op.opposite() };
+            let range = |value: Value| self.num(value).ok().and_then(Num::range);
+            let (of_a, of_b) = (range(*a), range(*b));
+            if let Some(other) = of_b {
+                self.limit(*a, op, other);
             }
-            Some(Op::Binary(BinOp::And, a, b)) if holds => [*a, *b].into_iter().for_each(|cond| self.suppose(cond, true)),
-            Some(Op::Binary(BinOp::Or, a, b)) if !holds => [*a, *b].into_iter().for_each(|cond| self.suppose(cond, false)),
-            Some(Op::Unary(UnOp::Not, a)) => self.suppose(*a, !holds),
-            _ => {}
+            if let Some(other) = of_a {
+                self.limit(*b, op.mirrored(), other);
+            }
+        }
+        if let Op::Binary(op, a, b) = condition
+            && *op == (if holds { BinOp::And } else { BinOp::Or })
+        {
+            self.suppose(*a, holds);
+            self.suppose(*b, holds);
+        }
+        if let Op::Unary(UnOp::Not, a) = condition {
+            self.suppose(*a, !holds);
         }
     }
 

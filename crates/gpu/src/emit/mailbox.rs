@@ -6,11 +6,11 @@ use naga::{
 };
 use weft_ir::{Axis, ErrorKind, Geometry, PrintItem, Scalar};
 use weft_runtime::mailbox::{self as layout, WRITING, WRITTEN};
+use weft_thread::{Code, Numbers};
 
 use super::func::Fx;
 use super::values::Res;
 use super::writer::{Operand, Ty, Writer};
-use super::{ErrorSite, PrintSite};
 
 const AXES: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
 
@@ -27,13 +27,8 @@ const RING: i64 = layout::RING as i64 / 4;
 
 impl Fx<'_> {
     /// Records the error if it is the first.
-    pub fn raise(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
-        let site = self.cx.error_sites.len() as i64;
-        self.cx.error_sites.push(ErrorSite {
-            kind,
-            message: message.to_owned(),
-            span: self.span,
-        });
+    pub fn record_error(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
+        let site = self.error_site(kind, message);
         let function = match self.raising {
             Some(function) => function,
             None => self.raising_function(),
@@ -131,12 +126,8 @@ impl Fx<'_> {
     }
 
     /// One line of output, if the ring has room for it.
-    pub fn print(&mut self, items: &[PrintItem]) -> Res<()> {
-        let Some((said, numbers)) = PrintSite::of(self.f, items) else {
-            return self.internal("a print of what is no real scalar");
-        };
-        let site = self.cx.print_sites.len() as i64;
-        self.cx.print_sites.push(said);
+    pub fn print_line(&mut self, items: &[PrintItem]) -> Res<()> {
+        let (site, numbers) = self.print_site(items)?;
         let mut words = Vec::new();
         for (v, s) in numbers {
             let op = self.operand(v)?;

@@ -5,6 +5,7 @@ use naga::{
     StorageAccess, SwitchCase, SwitchValue, TypeInner,
 };
 use weft_ir::{Scalar, Space};
+use weft_thread::Code;
 
 use super::func::Fx;
 use super::storage::{Cell, Home, StorageId};

@@ -13,7 +13,6 @@
 //! | 0 | 2 | constant arrays, if there are any (read-only) |
 //! | 1 | `i` | class `i` |
 
-mod access;
 mod arith;
 mod atomic;
 mod control;
@@ -25,6 +24,7 @@ mod memory;
 mod number;
 pub mod numbers;
 mod ops;
+mod reach;
 mod storage;
 mod values;
 mod views;
@@ -171,6 +171,15 @@ impl From<EmitError> for CompileError {
             EmitError::Unsupported { message, span } | EmitError::Wide { message, span } => CompileError::Unsupported { message, span },
             EmitError::Internal(message) => CompileError::Internal(message),
             EmitError::Refused(error) => error,
+        }
+    }
+}
+
+impl From<weft_thread::EmitError> for EmitError {
+    fn from(error: weft_thread::EmitError) -> EmitError {
+        match error {
+            weft_thread::EmitError::Unsupported { message, span } => EmitError::Unsupported { message, span },
+            weft_thread::EmitError::Internal(message) => EmitError::Internal(message),
         }
     }
 }

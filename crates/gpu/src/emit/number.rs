@@ -1,213 +1,125 @@
-//! Numbers while they are written, and `i64` arithmetic in 32 bits where its results are known to fit.
-//!
-//! Indices are `i64` in the IR, and most of them are small: thread indices, lengths of arrays, what is computed of them. A GPU has 32-bit
-//! integer units, so a number whose range is known is held in 32 bits together with the range.
+//! Numbers in naga's expressions: `i64` arithmetic in 32 bits, and where a thread is.
 
 use naga::{BinaryOperator, MathFunction};
-use weft_ir::{Axis, BinOp, Geometry, Op, Scalar, Value};
+use weft_ir::{BinOp, CmpOp, Geometry, Scalar, UnOp};
 use weft_passes::range::Range;
+use weft_thread::{Basic, Numbers, Overflow};
 
 use super::func::Fx;
+use super::numbers::Number;
+use super::values::{Num, Res};
 use super::writer::{Operand, Ty};
 
-/// A scalar of the IR.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Num {
-    /// In a register of its own type.
-    Reg(Operand),
-    /// An `i64` held in 32 bits, and what it lies between.
-    Short(Operand, Range),
-}
-
-impl Num {
-    pub fn int(v: i64) -> Num {
-        match i32::try_from(v) {
-            Ok(_) => Num::Short(Ty::I32.int(v), Range::new(v, v)),
-            Err(_) => Num::Reg(Ty::I64.int(v)),
-        }
+impl<'m> Numbers<'m> for Fx<'m> {
+    fn widened(&mut self, x: Operand, _range: Range) -> Operand {
+        let wide = self.w.convert(x, Ty::I64);
+        self.veiled(wide)
     }
 
-    pub fn const_int(self) -> Option<i64> {
-        match self {
-            Num::Reg(op) | Num::Short(op, _) => op.known(),
-        }
+    fn halved(&mut self, x: Operand) -> Operand {
+        self.w.convert(x, Ty::I32)
     }
 
-    pub fn range(self) -> Option<Range> {
-        match self {
-            Num::Short(_, range) => Some(range),
-            Num::Reg(_) => None,
+    fn basic(&mut self, op: Basic, _overflow: Overflow, x: Operand, y: Operand) -> Operand {
+        let op = match op {
+            Basic::Add => BinaryOperator::Add,
+            Basic::Sub => BinaryOperator::Subtract,
+            Basic::Mul => BinaryOperator::Multiply,
+        };
+        self.w.binary(op, x, y)
+    }
+
+    fn short(&mut self, op: BinOp, _unsigned: bool, x: Operand, y: Operand) -> Option<Operand> {
+        let op = match op {
+            BinOp::Add => BinaryOperator::Add,
+            BinOp::Sub => BinaryOperator::Subtract,
+            BinOp::Mul => BinaryOperator::Multiply,
+            // They have a range only where no operand is below 0.
+            BinOp::FloorDiv => return Some(self.unsigned(BinaryOperator::Divide, x, y)),
+            BinOp::Mod | BinOp::Rem => return Some(self.unsigned(BinaryOperator::Modulo, x, y)),
+            BinOp::And => BinaryOperator::And,
+            BinOp::Or => BinaryOperator::InclusiveOr,
+            BinOp::Xor => BinaryOperator::ExclusiveOr,
+            BinOp::Shl => return Some(self.shift(BinaryOperator::ShiftLeft, x, y)),
+            BinOp::Shr => return Some(self.shift(BinaryOperator::ShiftRight, x, y)),
+            BinOp::Min => return Some(self.w.math(MathFunction::Min, &[x, y])),
+            BinOp::Max => return Some(self.w.math(MathFunction::Max, &[x, y])),
+            BinOp::Div | BinOp::IntPow | BinOp::CopySign => return None,
+        };
+        Some(self.w.binary(op, x, y))
+    }
+
+    fn select(&mut self, cond: Operand, x: Operand, y: Operand) -> Operand {
+        self.w.select(cond, x, y)
+    }
+
+    fn compare(&mut self, op: CmpOp, s: Scalar, x: Operand, y: Operand) -> Res<Operand> {
+        self.calc(Number::Compare(op, s), &[x, y])
+    }
+
+    fn compute_unary(&mut self, op: UnOp, s: Scalar, x: Operand) -> Res<Operand> {
+        self.calc(Number::Unary(op, s), &[x])
+    }
+
+    fn compute(&mut self, op: BinOp, s: Scalar, a: Num, b: Num, count: Scalar) -> Res<Num> {
+        if (op, s) == (BinOp::And, Scalar::I64)
+            && let Some(masked) = self.masked(a, b)
+        {
+            return Ok(masked);
         }
+        let x = self.take(a);
+        if let Some(done) = self.by_constant(op, s, x, b) {
+            return Ok(Num::Reg(done));
+        }
+        let y = self.take(b);
+        Ok(Num::Reg(self.calc(Number::Binary(op, s, count), &[x, y])?))
+    }
+
+    fn decided(&self, op: CmpOp, a: Num, b: Num) -> Option<bool> {
+        let range = |n: Num| n.range().or(n.const_int().map(|v| Range::new(v, v)));
+        decided(op, range(a)?, range(b)?)
+    }
+
+    fn geometry(&mut self, query: Geometry) -> Num {
+        self.place_of_thread(query)
     }
 }
 
 impl Fx<'_> {
-    /// What [`Facts::narrow`](super::Facts::narrow) promises that lengths and threads along an axis are below.
-    pub fn narrow(&self) -> i64 {
-        1 << self.cx.request.facts.bits
+    fn unsigned(&mut self, op: BinaryOperator, x: Operand, y: Operand) -> Operand {
+        let (x, y) = (self.w.bitcast(x, Ty::U32), self.w.bitcast(y, Ty::U32));
+        let result = self.w.binary(op, x, y);
+        self.w.bitcast(result, Ty::I32)
     }
 
-    /// Lengths in narrow code.
-    pub fn lengths(&self) -> Range {
-        Range::new(0, self.narrow() - 1)
-    }
-
-    /// The number in a register of its own type.
-    pub fn take(&mut self, n: Num) -> Operand {
-        match n {
-            Num::Reg(op) => op,
-            Num::Short(op, _) if op.known().is_none() => {
-                let wide = self.w.convert(op, Ty::I64);
-                self.veiled(wide)
-            }
-            Num::Short(op, _) => self.w.convert(op, Ty::I64),
-        }
-    }
-
-    /// An `i64` in 32 bits: its low half.
-    pub fn take_short(&mut self, n: Num) -> Operand {
-        match n {
-            Num::Reg(op) if op.ty == Ty::I64 => self.w.convert(op, Ty::I32),
-            Num::Short(op, _) | Num::Reg(op) => op,
-        }
-    }
-
-    /// Arithmetic of two `i64`s in 32 bits, where the result is known to fit.
-    pub fn short_binary(&mut self, op: BinOp, a: Num, b: Num) -> Option<Num> {
-        let (Num::Short(x, r), Num::Short(y, s)) = (a, b) else {
-            return None;
-        };
-        let range = Range::binary(op, r, s)?;
-        if let Some(v) = range.constant() {
-            return Some(Num::int(v));
-        }
-        match (op, a.const_int(), b.const_int()) {
-            (BinOp::Add | BinOp::Or | BinOp::Xor, Some(0), _) | (BinOp::Mul, Some(1), _) => return Some(Num::Short(y, range)),
-            (BinOp::Add | BinOp::Or | BinOp::Xor | BinOp::Sub | BinOp::Shl | BinOp::Shr, _, Some(0))
-            | (BinOp::Mul | BinOp::FloorDiv, _, Some(1)) => {
-                return Some(Num::Short(x, range));
-            }
-            _ => {}
-        }
-        Some(Num::Short(self.short(short_inst(op)?, x, y), range))
-    }
-
-    fn short(&mut self, inst: Short, x: Operand, y: Operand) -> Operand {
-        match inst {
-            Short::Signed(op) => self.w.binary(op, x, y),
-            Short::Unsigned(op) => {
-                let (x, y) = (self.w.bitcast(x, Ty::U32), self.w.bitcast(y, Ty::U32));
-                let result = self.w.binary(op, x, y);
-                self.w.bitcast(result, Ty::I32)
-            }
-            Short::Shift(op) => {
-                let y = self.w.bitcast(y, Ty::U32);
-                self.w.binary(op, x, y)
-            }
-            Short::Math(fun) => self.w.math(fun, &[x, y]),
-        }
-    }
-
-    /// Whole-grid thread numbers: along an axis they are few in narrow code, whatever their factors could be.
-    pub fn grid_product(&mut self, a: Value, b: Value) -> Option<Num> {
-        let (of_a, of_b) = (self.geometry_of(a)?, self.geometry_of(b)?);
-        let axis = match (of_a, of_b) {
-            (Geometry::BlockIdx(x) | Geometry::GridDim(x), Geometry::BlockDim(y)) => (x == y).then_some(x),
-            (Geometry::BlockDim(x), Geometry::BlockIdx(y) | Geometry::GridDim(y)) => (x == y).then_some(x),
-            _ => None,
-        };
-        axis?;
-        let (Ok(a), Ok(b)) = (self.num(a), self.num(b)) else {
-            return None;
-        };
-        Some(self.grid_count(a, b))
-    }
-
-    fn geometry_of(&self, value: Value) -> Option<Geometry> {
-        match self.defs[value.index()] {
-            Some(Op::Geometry(g)) => Some(*g),
-            _ => None,
-        }
+    /// The count is unsigned.
+    fn shift(&mut self, op: BinaryOperator, x: Operand, y: Operand) -> Operand {
+        let y = self.w.bitcast(y, Ty::U32);
+        self.w.binary(op, x, y)
     }
 
     /// A small integer as an `i64`.
-    pub fn widened(&mut self, from: Scalar, x: Operand) -> Option<Num> {
+    pub fn extended(&mut self, from: Scalar, x: Operand) -> Option<Num> {
         let range = Range::of(from)?;
         if let Some(v) = x.known() {
             return Some(Num::int(v));
         }
         Some(Num::Short(self.w.convert(x, Ty::I32), range))
     }
-
-    pub fn select_num(&mut self, cond: Operand, a: Num, b: Num) -> Num {
-        match (a, b) {
-            (Num::Short(x, r), Num::Short(y, s)) => Num::Short(self.w.select(cond, x, y), r.join(s)),
-            _ => {
-                let (x, y) = (self.take(a), self.take(b));
-                Num::Reg(self.w.select(cond, x, y))
-            }
-        }
-    }
-
-    /// A sum, difference or product of lengths and offsets, which does not wrap.
-    pub fn whole(&mut self, op: BinOp, a: Num, b: Num) -> Num {
-        if let Some(short) = self.short_binary(op, a, b) {
-            return short;
-        }
-        let (x, y) = (self.take(a), self.take(b));
-        let inst = match op {
-            BinOp::Add => BinaryOperator::Add,
-            BinOp::Sub => BinaryOperator::Subtract,
-            _ => BinaryOperator::Multiply,
-        };
-        Num::Reg(self.w.binary(inst, x, y))
-    }
-
-    /// This thread's number along an axis of the whole grid.
-    pub fn grid_thread(&mut self, axis: Axis) -> Num {
-        let (block, dim) = (self.geometry(Geometry::BlockIdx(axis)), self.geometry(Geometry::BlockDim(axis)));
-        let start = self.grid_count(block, dim);
-        let thread = self.geometry(Geometry::ThreadIdx(axis));
-        self.whole(BinOp::Add, start, thread)
-    }
-
-    /// Blocks times threads of a block.
-    pub fn grid_count(&mut self, blocks: Num, threads: Num) -> Num {
-        match (blocks, threads) {
-            (Num::Short(x, r), Num::Short(y, s)) if self.cx.request.facts.narrow => {
-                Num::Short(self.mul32(x, y), Range::new(r.lo * s.lo, self.narrow()))
-            }
-            _ => self.whole(BinOp::Mul, blocks, threads),
-        }
-    }
 }
 
-/// How naga computes it.
-enum Short {
-    Signed(BinaryOperator),
-    Unsigned(BinaryOperator),
-    /// The count is unsigned.
-    Shift(BinaryOperator),
-    Math(MathFunction),
-}
-
-/// The instruction for `i64` arithmetic in 32 bits whose results fit ([`Range::binary`]).
-fn short_inst(op: BinOp) -> Option<Short> {
-    use {BinaryOperator as Bo, Short::Signed};
-    Some(match op {
-        BinOp::Add => Signed(Bo::Add),
-        BinOp::Sub => Signed(Bo::Subtract),
-        BinOp::Mul => Signed(Bo::Multiply),
-        // They have a range only where no operand is below 0.
-        BinOp::FloorDiv => Short::Unsigned(Bo::Divide),
-        BinOp::Mod | BinOp::Rem => Short::Unsigned(Bo::Modulo),
-        BinOp::And => Signed(Bo::And),
-        BinOp::Or => Signed(Bo::InclusiveOr),
-        BinOp::Xor => Signed(Bo::ExclusiveOr),
-        BinOp::Shl => Short::Shift(Bo::ShiftLeft),
-        BinOp::Shr => Short::Shift(Bo::ShiftRight),
-        BinOp::Min => Short::Math(MathFunction::Min),
-        BinOp::Max => Short::Math(MathFunction::Max),
-        _ => return None,
-    })
+/// A comparison of numbers that lie between these, where that decides it.
+fn decided(op: CmpOp, a: Range, b: Range) -> Option<bool> {
+    let (below, above) = (a.hi < b.lo, a.lo > b.hi);
+    let (at_most, at_least) = (a.hi <= b.lo, a.lo >= b.hi);
+    match op {
+        CmpOp::Eq if at_most && at_least => Some(true),
+        CmpOp::Eq => (below || above).then_some(false),
+        CmpOp::Ne => decided(CmpOp::Eq, a, b).map(|same| !same),
+        CmpOp::Lt if below => Some(true),
+        CmpOp::Lt => at_least.then_some(false),
+        CmpOp::Ge => decided(CmpOp::Lt, a, b).map(|less| !less),
+        CmpOp::Gt => decided(CmpOp::Lt, b, a),
+        CmpOp::Le => decided(CmpOp::Lt, b, a).map(|more| !more),
+    }
 }

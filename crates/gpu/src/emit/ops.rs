@@ -1,133 +1,82 @@
-//! Which part of the emitter writes which operation.
+//! What threads do together and with memory, and conversions: which part of the emitter writes which operation.
 
-use std::rc::Rc;
-
-use weft_ir::{BinOp, Const, Op, Scalar, Value};
+use weft_ir::{ArrayId, AtomicOp, BarrierOp, ConstId, Index, Local, Scalar, Value, ViewType, WarpOp};
+use weft_thread::{Code, Numbers, Operations};
 
 use super::Word;
 use super::func::Fx;
-use super::number::Num;
-use super::values::{Res, Val, View};
-use super::writer::{Operand, Ty};
+use super::numbers::Number;
+use super::storage::StorageId;
+use super::values::{Base, Num, Place, Res, View};
+use super::writer::Ty;
 
-impl Fx<'_> {
-    pub fn op(&mut self, value: Value, op: &Op) -> Res<Val> {
-        let view = |made: View| Ok(Val::View(Rc::new(made)));
-        match op {
-            Op::Get(local) => {
-                self.known.read(value, *local);
-                Ok(self.get_local(*local))
-            }
-            Op::Slice { view: of, axes } => {
-                let (ty, of) = (self.view_type(value)?, self.view(*of)?);
-                view(self.slice(ty, &of, axes)?)
-            }
-            Op::Transpose(of, perm) => {
-                let (ty, of) = (self.view_type(value)?, self.view(*of)?);
-                view(self.transpose(ty, &of, perm)?)
-            }
-            Op::PartView(of, part) => {
-                let (ty, of) = (self.view_type(value)?, self.view(*of)?);
-                view(self.part_view(ty, &of, *part))
-            }
-            Op::Reshape(of, shape) => {
-                let (ty, of) = (self.view_type(value)?, self.view(*of)?);
-                view(self.reshape(ty, &of, shape)?)
-            }
-            Op::Array(id) => {
-                let ty = self.view_type(value)?;
-                self.check_local_arrays()?;
-                view(self.array(*id, ty))
-            }
-            Op::ConstArray(id) => {
-                let ty = self.view_type(value)?;
-                view(self.const_array(*id, ty)?)
-            }
-            Op::DynamicShared => {
-                let ty = self.view_type(value)?;
-                view(self.dynamic_shared(ty)?)
-            }
-            Op::Select(cond, a, b) if self.f.ty(value).view().is_some() => {
-                let (cond, a, b) = (self.operand(*cond)?, self.view(*a)?, self.view(*b)?);
-                view(self.select_view(cond, &a, &b))
-            }
-            Op::Alloc { .. } => self.unsupported("an array made inside a kernel"),
-            _ => Ok(Val::Num(self.number(value, op)?)),
+impl<'m> Operations<'m> for Fx<'m> {
+    fn note_read(&mut self, value: Value, local: Local) {
+        self.known.read(value, local);
+    }
+
+    fn fma(&mut self, s: Scalar, args: [Num; 3]) -> Res<Num> {
+        let args = args.map(|n| self.take(n));
+        Ok(Num::Reg(self.calc(Number::Fma(s), &args)?))
+    }
+
+    fn cast(&mut self, a: Value, to: Scalar) -> Res<Num> {
+        if let (Some(slot), Scalar::F32) = (self.doubles.get(&a), to) {
+            let bits = self.word(Word::Single(*slot));
+            return Ok(Num::Reg(self.w.bitcast(bits, Ty::F32)));
         }
+        let (from, a) = (self.scalar(a)?, self.num(a)?);
+        self.cast_num(from, to, a)
     }
 
-    fn number(&mut self, result: Value, op: &Op) -> Res<Num> {
-        Ok(match op {
-            Op::Const(c) => self.constant(*c)?,
-            Op::Unary(op, a) => {
-                let (s, a) = (self.scalar(*a)?, self.num(*a)?);
-                self.unary(*op, s, a)?
-            }
-            Op::Binary(op, a, b) => {
-                if let (BinOp::Mul, Some(product)) = (op, self.grid_product(*a, *b)) {
-                    return Ok(product);
-                }
-                let (s, count) = (self.scalar(*a)?, self.scalar(*b)?);
-                let (a, b) = (self.num(*a)?, self.num(*b)?);
-                self.binary(*op, s, a, b, count)?
-            }
-            Op::Compare(op, a, b) => {
-                let (s, a, b) = (self.scalar(*a)?, self.num(*a)?, self.num(*b)?);
-                Num::Reg(self.compare_nums(*op, s, a, b)?)
-            }
-            Op::Select(cond, a, b) => {
-                let (cond, a, b) = (self.operand(*cond)?, self.num(*a)?, self.num(*b)?);
-                self.select_num(cond, a, b)
-            }
-            Op::Fma(a, b, c) => {
-                let args = [self.num(*a)?, self.num(*b)?, self.num(*c)?];
-                self.fma(self.scalar(*a)?, args)?
-            }
-            Op::Cast(a) if self.doubles.contains_key(a) && self.scalar(result)? == Scalar::F32 => {
-                let bits = self.word(Word::Single(self.doubles[a]));
-                Num::Reg(self.w.bitcast(bits, Ty::F32))
-            }
-            Op::Cast(a) => {
-                let (from, to, a) = (self.scalar(*a)?, self.scalar(result)?, self.num(*a)?);
-                self.cast(from, to, a)?
-            }
-            Op::Bitcast(a) => {
-                let (from, to, a) = (self.scalar(*a)?, self.scalar(result)?, self.num(*a)?);
-                self.bitcast(from, to, a)?
-            }
-            Op::Dim(view, axis) => match self.view(*view)?.shape.get(*axis as usize) {
-                Some(n) => *n,
-                None => return self.internal("the length of an axis the view has not"),
-            },
-            Op::Load { view, indices, part } => {
-                let view = self.view(*view)?;
-                self.load_element(&view, indices, *part)?
-            }
-            Op::Atomic {
-                op,
-                view,
-                indices,
-                value,
-                expected,
-            } => {
-                let view = self.view(*view)?;
-                self.atomic(*op, &view, indices, *value, *expected)?
-            }
-            Op::Warp { op, value, lane, .. } => self.warp(*op, *value, *lane)?,
-            Op::Geometry(query) => self.geometry(*query),
-            _ => return self.internal(format!("an operation the passes should have removed: {op:?}")),
-        })
+    fn bitcast(&mut self, from: Scalar, to: Scalar, a: Num) -> Res<Num> {
+        let x = self.take(a);
+        let x = if from.is_int() && to.is_float() { self.veiled(x) } else { x };
+        Ok(Num::Reg(self.calc(Number::Bitcast { from, to }, &[x])?))
     }
 
-    fn constant(&self, c: Const) -> Res<Num> {
-        Ok(match c {
-            Const::Bool(b) => Num::Reg(Operand::bool(b)),
-            Const::Int(Scalar::I64, v) => Num::int(v),
-            Const::Int(s, v) => Num::Reg(Ty::of(s).int(v)),
-            Const::F16(bits) | Const::BF16(bits) => Num::Reg(Ty::U32.int(bits.into())),
-            Const::F32(bits) => Num::Reg(Operand::bits(Ty::F32, bits.into())),
-            Const::F64(bits) => Num::Reg(Operand::bits(Ty::F64, bits)),
-            Const::C64(..) | Const::C128(..) => return self.internal("a complex constant"),
-        })
+    fn array(&mut self, id: ArrayId, _ty: ViewType) -> Res<Place> {
+        self.check_local_arrays()?;
+        let (storage, start) = self.storages.arrays[id.index()];
+        Ok(place(storage, start))
+    }
+
+    fn const_array(&mut self, id: ConstId, ty: ViewType) -> Res<Place> {
+        let Some(storage) = self.storages.constants else {
+            return self.internal("constants without a storage");
+        };
+        Ok(place(storage, self.cx.constants[id.index()] / ty.elem.part().size() as u64))
+    }
+
+    fn dynamic_shared(&mut self, ty: ViewType) -> Res<View> {
+        let Some(storage) = self.storages.dynamic else {
+            return self.internal("dynamic shared memory without a storage");
+        };
+        let count = u64::from(self.cx.request.shared_bytes) / ty.elem.size() as u64;
+        Ok(View::fixed(ty, place(storage, 0), &[count]))
+    }
+
+    fn atomic(&mut self, op: AtomicOp, view: &View, indices: &[Index], value: Value, expected: Option<Value>) -> Res<Num> {
+        self.change(op, view, indices, value, expected)
+    }
+
+    fn warp(&mut self, op: WarpOp, _mask: Value, value: Value, lane: Option<Value>) -> Res<Num> {
+        self.of_group(op, value, lane)
+    }
+
+    fn active_mask(&mut self) -> Res<Num> {
+        self.internal("a mask of lanes, which passes lower")
+    }
+
+    fn barrier_reduce(&mut self, op: BarrierOp, _value: Value) -> Res<Num> {
+        self.internal(format!("{op:?} at a barrier, which passes lower"))
+    }
+}
+
+/// In a storage, from a part on.
+fn place(storage: StorageId, start: u64) -> Place {
+    Place {
+        base: Base::One(storage),
+        offset: Ty::I32.int(start as i64),
     }
 }

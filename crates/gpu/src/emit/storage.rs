@@ -114,28 +114,57 @@ impl<'f> Nodes<'f> {
         ];
         let part = |view: &Value| self.f.ty(*view).view().map(|v| v.elem.part());
         self.f.body.walk(&mut |kind| {
-            let (view, op) = match kind {
-                StmtKind::Let(_, Op::Load { view, .. }) => (view, None),
-                StmtKind::Store { view, .. } => (view, None),
-                StmtKind::Let(_, Op::Atomic { view, op, .. }) => (view, Some(*op)),
-                _ => return,
-            };
-            let Some(part) = part(view) else {
+            let Some((view, access)) = access(kind) else {
                 return;
             };
-            for node in self.of(&self.origins.of(*view)) {
+            let Some(part) = part(&view) else {
+                return;
+            };
+            for node in self.of(&self.origins.of(view)) {
                 let seen = &mut all[node];
-                match (kind, op) {
-                    (_, Some(op)) => {
+                match access {
+                    Access::Load => _ = seen.loaded.insert(part),
+                    Access::Store => _ = seen.stored.insert(part),
+                    Access::Atomic(op) => {
                         seen.atomics.insert(part);
                         seen.adds_only &= matches!(op, AtomicOp::Add | AtomicOp::Sub | AtomicOp::Exch);
                     }
-                    (StmtKind::Store { .. }, _) => _ = seen.stored.insert(part),
-                    _ => _ = seen.loaded.insert(part),
                 }
             }
         });
         all
+    }
+}
+
+/// What a statement does to an element.
+enum Access {
+    Load,
+    Store,
+    Atomic(AtomicOp),
+}
+
+/// The view whose element a statement reads or changes.
+fn access(kind: &StmtKind) -> Option<(Value, Access)> {
+    match kind {
+        StmtKind::Let(_, op) => access_of_operation(op),
+        StmtKind::Store { view, .. } => Some((*view, Access::Store)),
+        StmtKind::Set(..) | StmtKind::Return(_) | StmtKind::Raise { .. } | StmtKind::Print(_) | StmtKind::Sleep(_) => None,
+        StmtKind::If { .. } | StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::Scope(..) => None,
+        StmtKind::Leave(_) | StmtKind::Break | StmtKind::Continue => None,
+        StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::SyncWarp(_) | StmtKind::Fence(_) => None,
+        StmtKind::ParFor { .. } | StmtKind::Launch { .. } => None,
+    }
+}
+
+fn access_of_operation(op: &Op) -> Option<(Value, Access)> {
+    match op {
+        Op::Load { view, .. } => Some((*view, Access::Load)),
+        Op::Atomic { view, op, .. } => Some((*view, Access::Atomic(*op))),
+        Op::Const(_) | Op::Get(_) | Op::Unary(..) | Op::Binary(..) | Op::Compare(..) | Op::Select(..) | Op::Fma(..) => None,
+        Op::Cast(_) | Op::Bitcast(_) | Op::Complex(..) | Op::Re(_) | Op::Im(_) | Op::Tuple(_) | Op::Item(..) | Op::Call(..) => None,
+        Op::Dim(..) | Op::Slice { .. } | Op::Transpose(..) | Op::PartView(..) | Op::Reshape(..) => None,
+        Op::Alloc { .. } | Op::Array(_) | Op::ConstArray(_) | Op::DynamicShared | Op::Apart(..) => None,
+        Op::Geometry(_) | Op::Warp { .. } | Op::ActiveMask | Op::BarrierReduce(..) | Op::OutOfStack => None,
     }
 }
 

@@ -1,34 +1,42 @@
-//! What an IR value is while it is written: a number, or a view.
+//! What registers, variables and views are in naga's modules.
 
 use std::rc::Rc;
 
-use weft_ir::{Layout, ViewType};
+use weft_ir::{Scalar, ViewType};
+use weft_thread::{Machine, Register};
 
 use super::EmitError;
 use super::func::Fx;
-use super::number::Num;
 use super::storage::StorageId;
-use super::writer::{Operand, Ty};
+use super::writer::{Operand, Ty, Variable};
 
 pub type Res<T> = Result<T, EmitError>;
+pub type Num = weft_thread::Num<Operand>;
+pub type Val = weft_thread::Val<Naga>;
+pub type View = weft_thread::View<Naga>;
 
-#[derive(Clone, Debug)]
-pub enum Val {
-    Num(Num),
-    View(Rc<View>),
+#[derive(Clone, Copy, Debug)]
+pub struct Naga;
+
+impl Machine for Naga {
+    type Operand = Operand;
+    type Variable = Variable;
+    type Place = Place;
+    type PlaceSlot = PlaceSlot;
+    /// The number of a part in its storage, 32 bits that wrap.
+    type Address = Operand;
+
+    /// Parts.
+    const STRIDE: Scalar = Scalar::I32;
 }
 
-/// A window on an array. Offset and strides are numbers of *parts* (a part of a complex element is its real or imaginary one), 32 bits
+/// Where a view lies. Offset and strides are numbers of *parts* (a part of a complex element is its real or imaginary one), 32 bits
 /// that wrap: since no storage has 2³² bytes, what comes out of them for an element that exists is right.
 #[derive(Clone, Debug)]
-pub struct View {
-    pub ty: ViewType,
+pub struct Place {
     pub base: Base,
     /// The part that is first.
     pub offset: Operand,
-    pub shape: Vec<Num>,
-    /// `i32`s; empty where the layout gives them.
-    pub strides: Vec<Operand>,
 }
 
 /// In which storage a view lies.
@@ -39,9 +47,12 @@ pub enum Base {
     Any(Rc<[StorageId]>, Operand),
 }
 
-/// Do a view's strides follow from its shape?
-pub const fn is_contiguous(layout: Layout) -> bool {
-    matches!(layout, Layout::C | Layout::F)
+/// The variables of a place: which storage it is, if there are several, and the offset.
+#[derive(Clone, Debug)]
+pub struct PlaceSlot {
+    pub storages: Rc<[StorageId]>,
+    pub which: Option<Variable>,
+    pub offset: Variable,
 }
 
 /// Parts of an element: two of complex numbers.
@@ -49,34 +60,29 @@ pub const fn parts(ty: ViewType) -> i64 {
     (ty.elem.size() / ty.elem.part().size()) as i64
 }
 
+impl Register for Operand {
+    fn constant(s: Scalar, v: i64) -> Operand {
+        Ty::of(s).int(v)
+    }
+
+    fn truth(holds: bool) -> Operand {
+        Operand::bool(holds)
+    }
+
+    fn float_constant(s: Scalar, bits: u64) -> Operand {
+        Operand::bits(Ty::of(s), bits)
+    }
+
+    fn known(self) -> Option<i64> {
+        self.known()
+    }
+
+    fn is_i64(self) -> bool {
+        self.ty == Ty::I64
+    }
+}
+
 impl Fx<'_> {
-    /// A view's strides, as far as its layout leaves them open also computed from the shape.
-    pub fn strides(&mut self, view: &View) -> Vec<Operand> {
-        let size = Ty::I32.int(parts(view.ty));
-        let rank = view.shape.len();
-        let mut strides = vec![size; rank];
-        match view.ty.layout {
-            Layout::C => {
-                for axis in (1..rank).rev() {
-                    strides[axis - 1] = self.steps(strides[axis], view.shape[axis]);
-                }
-            }
-            Layout::F => {
-                for axis in 1..rank {
-                    strides[axis] = self.steps(strides[axis - 1], view.shape[axis - 1]);
-                }
-            }
-            Layout::Row | Layout::Any => return view.strides.clone(),
-        }
-        strides
-    }
-
-    /// `n` strides.
-    pub fn steps(&mut self, stride: Operand, n: Num) -> Operand {
-        let n = self.take_short(n);
-        self.mul32(n, stride)
-    }
-
     pub fn mul32(&mut self, a: Operand, b: Operand) -> Operand {
         match (a.known(), b.known()) {
             (Some(x), Some(y)) => Ty::I32.int(x.wrapping_mul(y)),

@@ -5,10 +5,10 @@
 
 use naga::{Barrier, BinaryOperator, Expression, GatherMode, Statement, TypeInner, VectorSize};
 use weft_ir::{Axis, Geometry, Op, StmtKind, Value, WARP, WarpOp};
+use weft_thread::{Code, Numbers};
 
 use super::func::Fx;
-use super::number::Num;
-use super::values::Res;
+use super::values::{Num, Res};
 use super::writer::{Operand, Ty};
 
 impl Fx<'_> {
@@ -21,18 +21,26 @@ impl Fx<'_> {
         found
     }
 
-    pub fn warp(&mut self, op: WarpOp, value: Value, lane: Option<Value>) -> Res<Num> {
-        match (op, lane) {
-            (WarpOp::Ballot, None) => {
+    pub fn of_group(&mut self, op: WarpOp, value: Value, lane: Option<Value>) -> Res<Num> {
+        match op {
+            WarpOp::Ballot => {
                 let holds = self.operand(value)?;
                 Ok(Num::Reg(self.group_ballot(holds)))
             }
-            (WarpOp::ShuffleIdx, Some(lane)) => {
+            WarpOp::ShuffleIdx => {
+                let Some(lane) = lane else {
+                    return self.internal("a shuffle from no lane");
+                };
                 let (value, lane) = (self.operand(value)?, self.operand(lane)?);
                 Ok(Num::Reg(self.group_take(value, lane)))
             }
-            _ => self.internal(format!("{op:?}, which passes lower")),
+            WarpOp::ShuffleUp | WarpOp::ShuffleDown | WarpOp::ShuffleXor | WarpOp::All | WarpOp::Any => self.is_lowered(op),
+            WarpOp::Equal | WarpOp::MatchAny | WarpOp::MatchAll => self.is_lowered(op),
         }
+    }
+
+    fn is_lowered<T>(&self, op: WarpOp) -> Res<T> {
+        self.internal(format!("{op:?}, which passes lower"))
     }
 
     /// The lanes of the group in which a bool is true, as bits of the warp.
@@ -76,7 +84,7 @@ impl Fx<'_> {
     }
 
     /// Lanes of a warp see what the others did to memory.
-    pub fn sync_warp(&mut self) {
+    pub fn sync_lanes(&mut self) {
         let alone = match self.cx.request.features.group_barriers {
             true => Barrier::SUB_GROUP,
             // All threads of the block come here.

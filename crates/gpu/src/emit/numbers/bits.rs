@@ -37,7 +37,8 @@ fn narrow(b: &mut Body, op: UnOp, s: Scalar, x: Val) -> Option<Val> {
             let (reversed, spare) = (b.math(MathFunction::ReverseBits, &[low]), b.u32(spare));
             b.shr(reversed, spare)
         }
-        _ => return None,
+        UnOp::Neg | UnOp::Not | UnOp::Abs | UnOp::Conj | UnOp::Sqrt | UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => return None,
+        UnOp::IsNan | UnOp::IsInf | UnOp::SignBit => return None,
     })
 }
 
@@ -66,7 +67,8 @@ fn wide(b: &mut Body, op: UnOp, x: Val) -> Option<Val> {
             );
             return Some(joined(b, low, high));
         }
-        _ => return None,
+        UnOp::Neg | UnOp::Not | UnOp::Abs | UnOp::Conj | UnOp::Sqrt | UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => return None,
+        UnOp::IsNan | UnOp::IsInf | UnOp::SignBit => return None,
     };
     Some(b.convert(count, Register::U64))
 }

@@ -69,7 +69,8 @@ pub(super) fn unary(b: &mut Body, op: UnOp, x: Val) -> Option<Val> {
             Some(b.float_of_bits(magnitude))
         }
         UnOp::Sqrt => Some(quotient::square_root(b, x)),
-        _ => None,
+        UnOp::Neg | UnOp::Not | UnOp::Conj | UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => None,
+        UnOp::Popcount | UnOp::Clz | UnOp::Ctz | UnOp::BitReverse => None,
     }
 }
 
@@ -84,7 +85,8 @@ pub(super) fn binary(b: &mut Body, op: BinOp, s: Scalar, x: Val, y: Val) -> Opti
         BinOp::Rem => Some(divide::remainder(b, x, y)),
         BinOp::Mod => divide::modulo(b, s, x, y),
         BinOp::FloorDiv => divide::floored(b, s, x, y),
-        _ => None,
+        BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::IntPow => None,
+        BinOp::And | BinOp::Or | BinOp::Xor | BinOp::Shl | BinOp::Shr => None,
     }
 }
 

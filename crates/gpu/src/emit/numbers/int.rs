@@ -27,7 +27,9 @@ pub(super) fn unary(b: &mut Body, op: UnOp, s: Scalar, x: Val) -> Option<Val> {
             let magnitude = b.select(below, negative, x);
             Some(wrap(b, s, magnitude))
         }
-        _ => bits::unary(b, op, s, x),
+        UnOp::Popcount | UnOp::Clz | UnOp::Ctz | UnOp::BitReverse => bits::unary(b, op, s, x),
+        UnOp::Conj | UnOp::Sqrt | UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => None,
+        UnOp::IsNan | UnOp::IsInf | UnOp::SignBit => None,
     }
 }
 
@@ -63,14 +65,26 @@ pub(super) fn binary(b: &mut Body, op: BinOp, s: Scalar, t: Scalar, x: Val, y: V
         BinOp::Add => b.add(x, y),
         BinOp::Sub => b.sub(x, y),
         BinOp::Mul => b.mul(x, y),
-        BinOp::FloorDiv | BinOp::Mod | BinOp::Rem => division(b, op, s, x, y),
-        _ => return None,
+        BinOp::FloorDiv => division(b, Division::Floor, s, x, y),
+        BinOp::Mod => division(b, Division::Mod, s, x, y),
+        BinOp::Rem => division(b, Division::Rem, s, x, y),
+        BinOp::Div | BinOp::And | BinOp::Or | BinOp::Xor | BinOp::Min | BinOp::Max | BinOp::CopySign => return None,
     };
     Some(wrap(b, s, result))
 }
 
+/// What is asked for of a division.
+enum Division {
+    /// The quotient, rounded down.
+    Floor,
+    /// The remainder with the divisor's sign.
+    Mod,
+    /// The remainder with the dividend's sign.
+    Rem,
+}
+
 /// Quotients and remainders; a zero divisor gives 0.
-fn division(b: &mut Body, op: BinOp, s: Scalar, x: Val, y: Val) -> Val {
+fn division(b: &mut Body, op: Division, s: Scalar, x: Val, y: Val) -> Val {
     let zero = b.int(x.ty, 0);
     let none = b.eq(y, zero);
     let divisor = safe_divisor(b, s, x, y, none);
@@ -78,14 +92,14 @@ fn division(b: &mut Body, op: BinOp, s: Scalar, x: Val, y: Val) -> Val {
     let back = b.mul(quotient, divisor);
     let rest = b.sub(x, back);
     match op {
-        BinOp::Rem => rest,
-        BinOp::Mod if s.is_signed() => {
+        Division::Rem => rest,
+        Division::Mod if s.is_signed() => {
             let off = floors_down(b, rest, divisor);
             let moved = b.add(rest, divisor);
             b.select(off, moved, rest)
         }
-        BinOp::Mod => rest,
-        _ => {
+        Division::Mod => rest,
+        Division::Floor => {
             let floored = if s.is_signed() {
                 floored(b, quotient, rest, divisor)
             } else {

@@ -120,17 +120,29 @@ impl Number {
 
     /// Writes the function's body; nothing where the operation is not defined for its types.
     fn write(self, b: &mut Body, args: &[Val]) -> Option<Val> {
-        match (self, args) {
-            (Number::Unary(op, s), &[x]) if s.is_float() => float::unary(b, op, x),
-            (Number::Unary(op, s), &[x]) => int::unary(b, op, s, x),
-            (Number::Binary(op, s, _), &[x, y]) if s.is_float() => float::binary(b, op, s, x, y),
-            (Number::Binary(op, s, t), &[x, y]) => int::binary(b, op, s, t, x, y),
-            (Number::Compare(op, s), &[x, y]) => plain::compare(b, op, s, x, y),
-            (Number::Fma(s), &[x, y, z]) => fma::fma(b, s, x, y, z),
-            (Number::Cast { from, to }, &[x]) => cast::cast(b, from, to, x),
-            (Number::Bitcast { from, to }, &[x]) => cast::bitcast(b, from, to, x),
-            (Number::Atomic(op, s), _) => atomic::becomes(b, op, s, args),
-            _ => None,
+        let one = || args.first().copied();
+        let two = || args.first_chunk().copied();
+        match self {
+            Number::Unary(op, s) if s.is_float() => float::unary(b, op, one()?),
+            Number::Unary(op, s) => int::unary(b, op, s, one()?),
+            Number::Binary(op, s, t) => {
+                let [x, y] = two()?;
+                match s.is_float() {
+                    true => float::binary(b, op, s, x, y),
+                    false => int::binary(b, op, s, t, x, y),
+                }
+            }
+            Number::Compare(op, s) => {
+                let [x, y] = two()?;
+                plain::compare(b, op, s, x, y)
+            }
+            Number::Fma(s) => {
+                let [x, y, z] = *args.first_chunk()?;
+                fma::fma(b, s, x, y, z)
+            }
+            Number::Cast { from, to } => cast::cast(b, from, to, one()?),
+            Number::Bitcast { from, to } => cast::bitcast(b, from, to, one()?),
+            Number::Atomic(op, s) => atomic::becomes(b, op, s, args),
         }
     }
 }

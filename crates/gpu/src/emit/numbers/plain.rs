@@ -83,7 +83,7 @@ impl Number {
             Number::Fma(Scalar::F64) if features.exact_fma64 => Some(Plain::Math(MathFunction::Fma)),
             Number::Cast { from, to } => conversion(from, to),
             Number::Bitcast { from, to } => same_bits(from, to),
-            _ => None,
+            Number::Binary(..) | Number::Fma(_) | Number::Atomic(..) => None,
         }
     }
 }
@@ -112,7 +112,8 @@ fn unary(op: UnOp, s: Scalar) -> Option<Plain> {
         UnOp::Popcount if s.bits() == 32 && s.is_int() => Plain::Math(MathFunction::CountOneBits),
         UnOp::BitReverse if s.bits() == 32 && s.is_int() => Plain::Math(MathFunction::ReverseBits),
         UnOp::Conj if !s.is_complex() => Plain::Same,
-        _ => return None,
+        UnOp::Not | UnOp::Neg | UnOp::Abs | UnOp::Sqrt | UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint | UnOp::Conj => return None,
+        UnOp::Popcount | UnOp::Clz | UnOp::Ctz | UnOp::BitReverse | UnOp::IsNan | UnOp::IsInf | UnOp::SignBit => return None,
     })
 }
 
@@ -132,22 +133,25 @@ fn binary(op: BinOp, s: Scalar) -> Option<Plain> {
         BinOp::Max if bitwise => return Some(Plain::Math(MathFunction::Max)),
         BinOp::Min if s == Scalar::Bool => B::And,
         BinOp::Max if s == Scalar::Bool => B::InclusiveOr,
-        _ => return None,
+        BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::FloorDiv | BinOp::Mod | BinOp::Rem | BinOp::IntPow => return None,
+        BinOp::And | BinOp::Or | BinOp::Xor | BinOp::Shl | BinOp::Shr | BinOp::Min | BinOp::Max | BinOp::CopySign => return None,
     };
     Some(Plain::Binary(op))
 }
 
 fn comparison(op: CmpOp, s: Scalar) -> Option<B> {
     let bool = s == Scalar::Bool;
+    if s.is_complex() || s.is_half() {
+        return None;
+    }
     Some(match op {
-        _ if s.is_complex() || s.is_half() => return None,
         CmpOp::Eq => B::Equal,
         CmpOp::Ne if !s.is_float() => B::NotEqual,
         CmpOp::Lt if !bool => B::Less,
         CmpOp::Le if !bool => B::LessEqual,
         CmpOp::Gt if !bool => B::Greater,
         CmpOp::Ge if !bool => B::GreaterEqual,
-        _ => return None,
+        CmpOp::Ne | CmpOp::Lt | CmpOp::Le | CmpOp::Gt | CmpOp::Ge => return None,
     })
 }
 
@@ -170,7 +174,7 @@ pub(super) fn compare(b: &mut Body, op: CmpOp, s: Scalar, x: Val, y: Val) -> Opt
             let less = less(b, x, y);
             b.not(less)
         }
-        _ => return None,
+        CmpOp::Eq | CmpOp::Ne => return None,
     })
 }
 

@@ -65,16 +65,18 @@ impl Trial {
     /// What the operation means, by the IR's own arithmetic.
     pub fn expected(&self, row: usize) -> Option<Const> {
         let args: Vec<Const> = self.operands.iter().map(|column| column[row]).collect();
-        match (self.number, args.as_slice()) {
-            (Number::Unary(op, _), &[x]) => eval::unary(op, x),
-            (Number::Binary(op, ..), &[x, y]) => eval::binary(op, x, y),
-            (Number::Compare(op, _), &[x, y]) => eval::compare(op, x, y).map(Const::Bool),
-            (Number::Fma(_), &[x, y, z]) => eval::fma(x, y, z),
-            (Number::Cast { to, .. }, &[x]) => eval::cast(x, to),
-            (Number::Bitcast { to, .. }, &[x]) => eval::bitcast(x, to),
-            (Number::Atomic(op, _), &[old, value]) => eval::atomic(op, old, value, None),
-            (Number::Atomic(op, _), &[old, expected, value]) => eval::atomic(op, old, value, Some(expected)),
-            _ => None,
+        let [one, two, three] = [0, 1, 2].map(|i| args.get(i).copied());
+        match self.number {
+            Number::Unary(op, _) => eval::unary(op, one?),
+            Number::Binary(op, ..) => eval::binary(op, one?, two?),
+            Number::Compare(op, _) => eval::compare(op, one?, two?).map(Const::Bool),
+            Number::Fma(_) => eval::fma(one?, two?, three?),
+            Number::Cast { to, .. } => eval::cast(one?, to),
+            Number::Bitcast { to, .. } => eval::bitcast(one?, to),
+            Number::Atomic(op, _) => match three {
+                Some(new) => eval::atomic(op, one?, new, two),
+                None => eval::atomic(op, one?, two?, None),
+            },
         }
     }
 }

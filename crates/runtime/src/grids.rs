@@ -1,0 +1,131 @@
+//! Launches on GPUs, whatever driver takes them: grids as they are given, loops as grids of our own, checked ones on the interpreter, and
+//! those with arrays of the host by way of copies.
+
+use weft_ir::Module;
+
+use crate::hosts::{Carrier, Either, Staged};
+use crate::{CallOptions, GridShape, Launch, Limits, Outcome, RunError, checked};
+
+/// Slots of a loop's extents and arguments that are put together on the stack.
+const STACK_SLOTS: usize = 96;
+
+/// A launch whose place and shape are settled.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan<'a, S> {
+    pub stream: &'a S,
+    pub shape: GridShape,
+    pub shared_bytes: u32,
+    pub cooperative: bool,
+}
+
+/// Code that runs as a grid of threads, on a device that does not address the host's memory.
+pub trait Grids {
+    type Stream: Carrier;
+    /// The device is the thread's current one for as long as there is one of these.
+    type Current<'a>
+    where
+        Self: 'a;
+
+    /// As the front end made it.
+    fn module(&self) -> &Module;
+
+    fn limits(&self) -> &Limits;
+
+    fn enter(&self) -> Result<Self::Current<'_>, RunError>;
+
+    /// The blocks that take so many points, each thread every so many.
+    fn loop_shape(&self, points: u64) -> GridShape;
+
+    /// Queues a launch. `slots` are a loop's extents and the argument block; `threads` are those of the grid along each axis, or a loop's
+    /// points.
+    fn start(&self, plan: &Plan<'_, Self::Stream>, slots: &[u64], threads: &[u64]) -> Result<(), RunError>;
+
+    /// Waits for all work so far.
+    fn synchronize(&self, stream: &Self::Stream) -> Result<(), RunError>;
+
+    /// Does what waits until the arrays of the host are back.
+    fn bring_back(&self, options: &CallOptions<'_>, work: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError>;
+
+    /// Queues a launch; with arrays of the host it is complete when this returns.
+    fn run_on(&self, launch: &Launch, args: &[u64], stream: &Self::Stream, options: &CallOptions<'_>) -> Result<(), RunError> {
+        if options.host_arrays.is_empty() {
+            return self.queue_on(launch, args, stream, options);
+        }
+        let mut args = args.to_vec();
+        let staged = Staged::upload(stream, options.host_arrays, &mut args)?;
+        self.queue_on(launch, &args, stream, options)?;
+        self.bring_back(options, || staged.download(stream))
+    }
+
+    fn queue_on(&self, launch: &Launch, args: &[u64], stream: &Self::Stream, options: &CallOptions<'_>) -> Result<(), RunError> {
+        let plan = |shape| Plan {
+            stream,
+            shape,
+            shared_bytes: options.shared_bytes,
+            cooperative: options.cooperative,
+        };
+        let _current = self.enter()?;
+        match launch {
+            Launch::Grid(shape) => self.run_grid(&plan(*shape), args),
+            Launch::Loop(extents) => {
+                // Points in linear order.
+                let points = extents.iter().fold(1u64, |product, &n| product.saturating_mul(n));
+                if points == 0 {
+                    return Ok(());
+                }
+                let plan = plan(self.loop_shape(points));
+                joined(extents, args, |slots| self.start(&plan, slots, &[points]))
+            }
+            Launch::Call => Ok(()),
+        }
+    }
+
+    fn run_grid(&self, plan: &Plan<'_, Self::Stream>, args: &[u64]) -> Result<(), RunError> {
+        self.limits().check(self.module().entry_function(), plan.shape)?;
+        let GridShape { block, grid } = plan.shape;
+        let threads: [u64; 3] = std::array::from_fn(|axis| u64::from(block[axis]) * u64::from(grid[axis]));
+        self.start(plan, args, &threads)
+    }
+
+    /// On the interpreter, with copies of the arrays; complete when it returns.
+    fn run_checked(&self, launch: &Launch, args: &[u64], stream: &Self::Stream, options: &CallOptions<'_>) -> Result<Outcome, RunError> {
+        if let Launch::Grid(shape) = launch {
+            self.limits().check(self.module().entry_function(), *shape)?;
+        }
+        self.synchronize(stream)?;
+        let memory = Either {
+            stream,
+            hosts: options.host_arrays,
+        };
+        let outcome = checked::run(self.module(), launch, args, &mut [], options, &memory)?;
+        self.synchronize(stream)?;
+        Ok(outcome)
+    }
+}
+
+/// Two lists as one, without memory from the heap where they are short.
+fn joined<T>(first: &[u64], second: &[u64], work: impl FnOnce(&[u64]) -> T) -> T {
+    let mut stack = [0; STACK_SLOTS];
+    let Some(slots) = stack.get_mut(..first.len() + second.len()) else {
+        return work(&[first, second].concat());
+    };
+    let (start, rest) = slots.split_at_mut(first.len());
+    start.copy_from_slice(first);
+    rest.copy_from_slice(second);
+    work(slots)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_come_before_the_arguments() {
+        joined(&[1, 2], &[3], |slots| assert_eq!(slots, [1, 2, 3]));
+        joined(&[], &[], |slots| assert_eq!(slots, []));
+        let many = [7; STACK_SLOTS];
+        joined(&[1], &many, |slots| {
+            assert_eq!((slots.len(), slots[0], slots[1]), (STACK_SLOTS + 1, 1, 7))
+        });
+    }
+}
