@@ -4,6 +4,7 @@
 //! in the blocks nested there. Locals are mutable and live as long as their function. There are no phis.
 
 use crate::op::{Index, Op, Part};
+pub use crate::operators::ReduceOp;
 use crate::types::{Scalar, Space, Type};
 
 macro_rules! ids {
@@ -96,17 +97,6 @@ pub enum FuncKind {
 pub struct Reduction {
     pub local: Local,
     pub op: ReduceOp,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReduceOp {
-    Add,
-    Mul,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
 }
 
 /// What the points of an index space are spread over.

@@ -189,14 +189,16 @@ impl Parser {
             return Ok(Vec::new());
         }
         self.expect("(")?;
-        self.list(")", |p| {
-            let local = p.local()?;
-            let op = p.word()?;
-            match ReduceOp::from_name(&op) {
-                Some(op) => Ok(Reduction { local, op }),
-                None => p.error(format!("{op} is no reduction")),
-            }
-        })
+        self.list(")", Parser::reduction)
+    }
+
+    pub(super) fn reduction(&mut self) -> Parsed<Reduction> {
+        let local = self.local()?;
+        let op = self.word()?;
+        match ReduceOp::from_name(&op) {
+            Some(op) => Ok(Reduction { local, op }),
+            None => self.error(format!("{op} is no reduction")),
+        }
     }
 
     fn declarations(&mut self, function: &mut Function) -> Parsed<()> {

@@ -1,8 +1,10 @@
 //! Text to statements.
 
 use super::cursor::{Parsed, Parser};
+use super::fields::Field;
 use super::lex::Token;
 use crate::module::{Block, ErrorKind, FenceScope, PrintItem, SourceId, Span, Spread, Stmt, StmtKind};
+use crate::op::{Index, Part};
 
 impl Parser {
     fn block(&mut self) -> Parsed<Block> {
@@ -126,7 +128,10 @@ impl Parser {
                 Ok(StmtKind::Return(if has_value { Some(self.value()?) } else { None }))
             }
             "store" => {
-                let (view, indices, part) = self.access()?;
+                let view = self.value()?;
+                self.expect("[")?;
+                let indices = self.list("]", Index::read)?;
+                let part = Part::read(self)?;
                 self.expect("=")?;
                 let value = self.value()?;
                 Ok(StmtKind::Store {

@@ -2,12 +2,12 @@
 
 use std::fmt::{self, Display, Write};
 
-use super::literal;
+use super::fields::Shown;
+use super::{literal, op};
 use crate::module::{
-    ArrayDecl, Block, ConstArray, ErrorKind, FuncId, FuncKind, Function, Module, PrintItem, Reduction, Source, Span, Spread, Stmt,
-    StmtKind, Value,
+    ArrayDecl, Block, ConstArray, ErrorKind, FuncKind, Function, Module, PrintItem, Reduction, Source, Span, Spread, Stmt, StmtKind, Value,
 };
-use crate::op::{AxisSlice, Const, Index, Op, Part};
+use crate::op::Op;
 
 /// The module as text, without sources and spans.
 pub fn print(module: &Module) -> String {
@@ -49,86 +49,16 @@ impl Display for Def<'_> {
     }
 }
 
-struct Joined<'a, T>(&'a [T]);
+/// Items with commas between them.
+struct Joined<I>(I);
 
-impl<T: Copy> Display for Joined<'_, T>
-where
-    Text<T>: Display,
-{
+impl<I: Iterator<Item: Display> + Clone> Display for Joined<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, item) in self.0.iter().enumerate() {
-            if i > 0 {
-                f.write_str(", ")?;
-            }
-            Text(*item).fmt(f)?;
+        for (i, item) in self.0.clone().enumerate() {
+            f.write_str(if i > 0 { ", " } else { "" })?;
+            item.fmt(f)?;
         }
         Ok(())
-    }
-}
-
-/// A small thing as it stands in a list.
-struct Text<T>(T);
-
-impl Display for Text<Value> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "%{}", self.0.0)
-    }
-}
-
-impl Display for Text<crate::module::Local> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "${}", self.0.0)
-    }
-}
-
-impl Display for Text<u8> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Display for Text<u64> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Display for Text<Const> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&literal::constant(self.0))
-    }
-}
-
-impl Display for Text<Index> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "%{}{}", self.0.value.0, if self.0.wrap { "?" } else { "" })
-    }
-}
-
-impl Display for Text<AxisSlice> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            AxisSlice::At(index) => Text(index).fmt(f),
-            AxisSlice::Range { start, len, step } => write!(f, "%{} len %{} step %{}", start.0, len.0, step.0),
-            AxisSlice::Full => f.write_str(".."),
-            AxisSlice::New => f.write_str("new"),
-        }
-    }
-}
-
-impl Display for Text<Reduction> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "${} {}", self.0.local.0, self.0.op.name())
-    }
-}
-
-impl Display for Text<Part> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            Part::Whole => "",
-            Part::Re => ".re",
-            Part::Im => ".im",
-        })
     }
 }
 
@@ -153,7 +83,7 @@ impl Printer<'_> {
     }
 
     fn function(&self, out: &mut String, function: &Function) -> fmt::Result {
-        let mut reductions: &[Reduction] = &[];
+        let mut reductions = &Vec::new();
         match &function.kind {
             FuncKind::Host => out.push_str("host"),
             FuncKind::Device => out.push_str("device"),
@@ -171,7 +101,7 @@ impl Printer<'_> {
         if !function.result.is_unit() {
             write!(out, " -> {}", function.result)?;
         }
-        reduce(out, reductions)?;
+        self.reduce(out, reductions)?;
         for (flag, name) in [
             (function.flags.contract, " contract"),
             (function.flags.fastmath, " fastmath"),
@@ -196,6 +126,13 @@ impl Printer<'_> {
         self.block(out, function, &function.body, 1)?;
         out.push_str("}\n");
         Ok(())
+    }
+
+    fn reduce(&self, out: &mut String, reductions: &Vec<Reduction>) -> fmt::Result {
+        if reductions.is_empty() {
+            return Ok(());
+        }
+        write!(out, " reduce({})", Shown(reductions, self.module))
     }
 
     fn block(&self, out: &mut String, function: &Function, block: &Block, depth: usize) -> fmt::Result {
@@ -260,8 +197,8 @@ impl Printer<'_> {
                 for (i, &var) in vars.iter().enumerate() {
                     write!(out, "{}{}", if i > 0 { ", " } else { "" }, Def(function, var))?;
                 }
-                write!(out, ") in ({})", Joined(extents))?;
-                reduce(out, reductions)?;
+                write!(out, ") in ({})", Shown(extents, self.module))?;
+                self.reduce(out, reductions)?;
                 out.push_str(spread_word(*spread));
                 self.nested(out, function, stmt.span, body, depth)
             }
@@ -284,7 +221,7 @@ impl Printer<'_> {
                 let ty = function.values.get(value.index()).and_then(|data| data.ty.scalar());
                 match op {
                     Op::Const(c) if ty == Some(c.scalar()) => out.write_str(&literal::constant(*c)),
-                    _ => self.op(out, op),
+                    _ => op::write(op, out, self.module),
                 }
             }
             StmtKind::Set(local, value) => write!(out, "set ${} = %{}", local.0, value.0),
@@ -298,12 +235,12 @@ impl Printer<'_> {
                 write!(
                     out,
                     "launch {} over ({}) with ({})",
-                    self.func(*func),
-                    Joined(extents),
-                    Joined(args)
+                    Shown(func, self.module),
+                    Shown(extents, self.module),
+                    Shown(args, self.module)
                 )?;
                 if !results.is_empty() {
-                    write!(out, " into ({})", Joined(results))?;
+                    write!(out, " into ({})", Shown(results, self.module))?;
                 }
                 out.write_str(spread_word(*spread))
             }
@@ -318,7 +255,8 @@ impl Printer<'_> {
                 value,
                 part,
             } => {
-                write!(out, "store %{}[{}]{} = %{}", view.0, Joined(indices), Text(*part), value.0)
+                let (indices, part) = (Shown(indices, self.module), Shown(part, self.module));
+                write!(out, "store %{}[{indices}]{part} = %{}", view.0, value.0)
             }
             StmtKind::Barrier => out.write_str("barrier"),
             StmtKind::GridBarrier => out.write_str("grid_barrier"),
@@ -335,81 +273,10 @@ impl Printer<'_> {
             StmtKind::If { .. } | StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. } | StmtKind::Scope(..) => Ok(()),
         }
     }
-
-    fn func(&self, id: FuncId) -> String {
-        let Some(function) = self.module.functions.get(id.index()) else {
-            return format!("@{}", id.0);
-        };
-        let unique = self.module.functions.iter().filter(|f| f.name == function.name).count() == 1;
-        if unique {
-            format!("@{}", literal::name(&function.name))
-        } else {
-            format!("@{}", id.0)
-        }
-    }
-
-    fn op(&self, out: &mut String, op: &Op) -> fmt::Result {
-        match op {
-            Op::Const(c) => write!(out, "const {} {}", c.scalar(), literal::constant(*c)),
-            Op::Get(local) => write!(out, "get ${}", local.0),
-            Op::Unary(op, a) => write!(out, "{} %{}", op.name(), a.0),
-            Op::Binary(op, a, b) => write!(out, "{} %{}, %{}", op.name(), a.0, b.0),
-            Op::Compare(op, a, b) => write!(out, "{} %{}, %{}", op.name(), a.0, b.0),
-            Op::Select(cond, a, b) => write!(out, "select %{}, %{}, %{}", cond.0, a.0, b.0),
-            Op::Fma(a, b, c) => write!(out, "fma %{}, %{}, %{}", a.0, b.0, c.0),
-            Op::Cast(a) => write!(out, "cast %{}", a.0),
-            Op::Bitcast(a) => write!(out, "bitcast %{}", a.0),
-            Op::Complex(re, im) => write!(out, "complex %{}, %{}", re.0, im.0),
-            Op::Re(a) => write!(out, "re %{}", a.0),
-            Op::Im(a) => write!(out, "im %{}", a.0),
-            Op::Tuple(items) => write!(out, "tuple({})", Joined(items)),
-            Op::Item(a, i) => write!(out, "item %{}, {i}", a.0),
-            Op::Call(func, args) => write!(out, "call {}({})", self.func(*func), Joined(args)),
-            Op::Apart(a, b) => write!(out, "apart %{}, %{}", a.0, b.0),
-            Op::Dim(a, axis) => write!(out, "dim %{}, {axis}", a.0),
-            Op::Load { view, indices, part } => write!(out, "load %{}[{}]{}", view.0, Joined(indices), Text(*part)),
-            Op::Slice { view, axes } => write!(out, "slice %{}[{}]", view.0, Joined(axes)),
-            Op::Transpose(a, perm) => write!(out, "transpose %{}[{}]", a.0, Joined(perm)),
-            Op::PartView(a, part) => write!(out, "part %{}{}", a.0, Text(*part)),
-            Op::Reshape(a, shape) => write!(out, "reshape %{}[{}]", a.0, Joined(shape)),
-            Op::Alloc { shape, zeroed } => write!(out, "alloc{}[{}]", if *zeroed { " zeroed " } else { " " }, Joined(shape)),
-            Op::Array(id) => write!(out, "array {}", id.0),
-            Op::ConstArray(id) => write!(out, "const_array {}", id.0),
-            Op::Atomic {
-                op,
-                view,
-                indices,
-                value,
-                expected,
-            } => {
-                write!(out, "atomic {} %{}[{}], %{}", op.name(), view.0, Joined(indices), value.0)?;
-                expected.map_or(Ok(()), |e| write!(out, " expected %{}", e.0))
-            }
-            Op::Warp { op, mask, value, lane } => {
-                write!(out, "warp {} %{}, %{}", op.name(), mask.0, value.0)?;
-                lane.map_or(Ok(()), |lane| write!(out, ", %{}", lane.0))
-            }
-            Op::ActiveMask => out.write_str("active_mask"),
-            Op::BarrierReduce(op, a) => write!(out, "barrier_reduce {} %{}", op.name(), a.0),
-            Op::DynamicShared => out.write_str("dynamic_shared"),
-            Op::OutOfStack => out.write_str("out_of_stack"),
-            Op::Geometry(g) => {
-                out.push_str(g.base_name());
-                g.axis().map_or(Ok(()), |axis| write!(out, ".{}", axis.name()))
-            }
-        }
-    }
 }
 
 fn indent(out: &mut String, depth: usize) {
     out.extend(std::iter::repeat_n("  ", depth));
-}
-
-fn reduce(out: &mut String, reductions: &[Reduction]) -> fmt::Result {
-    if reductions.is_empty() {
-        return Ok(());
-    }
-    write!(out, " reduce({})", Joined(reductions))
 }
 
 fn spread_word(spread: Spread) -> &'static str {
@@ -426,9 +293,9 @@ fn source(out: &mut String, i: usize, source: &Source) -> fmt::Result {
 }
 
 fn const_array(out: &mut String, i: usize, array: &ConstArray) -> fmt::Result {
-    write!(out, "const {i}: {}[{}] = ", array.elem, Joined(&array.shape))?;
+    write!(out, "const {i}: {}[{}] = ", array.elem, Joined(array.shape.iter()))?;
     match literal::elements(array.elem, &array.bytes) {
-        Some(elements) => writeln!(out, "[{}]", Joined(&elements)),
+        Some(elements) => writeln!(out, "[{}]", Joined(elements.iter().map(|c| literal::constant(*c)))),
         None => {
             out.push_str("bytes \"");
             array.bytes.iter().try_for_each(|b| write!(out, "{b:02x}"))?;
@@ -452,7 +319,7 @@ fn declarations(out: &mut String, function: &Function) -> fmt::Result {
             out,
             "  array {i} {}: {elem}[{}] {}",
             literal::name(name),
-            Joined(shape),
+            Joined(shape.iter()),
             space.name()
         )?;
     }

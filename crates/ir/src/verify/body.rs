@@ -83,11 +83,11 @@ impl Body<'_> {
         }
     }
 
-    pub(super) fn is(&self, value: Value, expected: &Type, place: &'static str) -> Checked {
+    pub(super) fn is(&self, value: Value, expected: &Type, place: &str) -> Checked {
         same(self.ty(value)?, expected, place)
     }
 
-    pub(super) fn all_i64(&self, values: &[Value], place: &'static str) -> Checked {
+    pub(super) fn all_i64(&self, values: &[Value], place: &str) -> Checked {
         values.iter().try_for_each(|v| self.is(*v, &Type::I64, place))
     }
 
@@ -361,12 +361,12 @@ pub(super) fn operand(op: &str, found: &Type) -> Fault {
     }
 }
 
-pub(super) fn same(found: &Type, expected: &Type, place: &'static str) -> Checked {
+pub(super) fn same(found: &Type, expected: &Type, place: &str) -> Checked {
     if found == expected {
         return Ok(());
     }
     Err(Fault::Mismatch {
-        place,
+        place: place.into(),
         expected: expected.clone(),
         found: found.clone(),
     })
