@@ -1,13 +1,11 @@
 //! The operations: what can stand on the right of `%v = …`, and what they are made of.
 //!
-//! An operation reads values, gives one value, and is evaluated where it stands, in order. Its [`Effect`] says whether it may be moved,
-//! dropped or repeated; for those that several threads evaluate together, not even the conditions they stand under may change.
+//! The [`Effect`] of an operation says whether it may be moved, dropped or repeated; for those that several threads evaluate together, not
+//! even the conditions they stand under may change.
 
-use crate::module::{ArrayId, ConstId, FuncId, Local, Value};
-use crate::operands::Operands;
-pub use crate::operators::{AtomicOp, BarrierOp, BinOp, CmpOp, UnOp, WarpOp};
-pub use crate::rule::Effect;
-use crate::table::{name_of, operations};
+use crate::module::{ArrayId, ConstId, FuncId, Id, Local, Value};
+pub use crate::table::{AtomicOp, BarrierOp, BinOp, CmpOp, Effect, UnOp, WarpOp};
+use crate::table::{Field, define, operations, rule};
 use crate::types::Scalar;
 
 /// A scalar constant. Floats are kept as bits so that constants compare, hash and round-trip exactly.
@@ -151,61 +149,6 @@ pub enum Part {
     Whole,
     Re,
     Im,
-}
-
-/// Makes of the table of operations the enum `Op` and what is asked of an operation whatever it is.
-macro_rules! define {
-    ($(
-        $(#[$doc:meta])*
-        $op:ident $(($($a:ident: $a_ty:ty $(as $a_rule:ident)?),*))? $({ $($b:ident: $b_ty:ty $(as $b_rule:ident)?),* })?
-            $(-> $gives:ident $($called:literal)?)?
-            = $form:literal, $effect:ident $(, only $place:ident $thing:literal)? $(, check $check:ident($($arg:ident),*))?;
-    )*) => {
-        /// An operation; the table in `table.rs` has a row for each.
-        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-        pub enum Op {
-            $($(#[$doc])* $op $(($($a_ty),*))? $({ $($b: $b_ty),* })?,)*
-        }
-
-        impl Op {
-            /// The text form of every operation, in the order of the table.
-            pub const FORMS: &'static [&'static str] = &[$($form),*];
-
-            /// The name of the text form.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Op::$op $(($($a),*))? $({ $($b),* })? => match name_of($form) {
-                        "" => None$($(.or($a.operator()))*)?$($(.or($b.operator()))*)?.unwrap_or_default(),
-                        name => name,
-                    })*
-                }
-            }
-
-            /// Its place in the table.
-            pub fn row(&self) -> usize {
-                enum Row { $($op),* }
-                match self { $(Op::$op { .. } => Row::$op as usize),* }
-            }
-
-            pub const fn effect(&self) -> Effect {
-                match self { $(Op::$op { .. } => Effect::$effect),* }
-            }
-
-            /// Calls `f` with every operand, in order.
-            pub fn operands(&self, f: &mut dyn FnMut(Value)) {
-                match self {
-                    $(Op::$op $(($($a),*))? $({ $($b),* })? => { $($($a.values(f);)*)? $($($b.values(f);)*)? })*
-                }
-            }
-
-            /// Calls `f` with a mutable reference to every operand, in order.
-            pub fn operands_mut(&mut self, f: &mut dyn FnMut(&mut Value)) {
-                match self {
-                    $(Op::$op $(($($a),*))? $({ $($b),* })? => { $($($a.values_mut(f);)*)? $($($b.values_mut(f);)*)? })*
-                }
-            }
-        }
-    };
 }
 
 operations!(define);

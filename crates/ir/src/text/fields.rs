@@ -1,20 +1,39 @@
-//! What operations are made of, as text: each kind of field is written and read here.
+//! What operations and statements are made of, as text: each kind of field is written and read here.
 
 use std::fmt::{self, Write};
 
 use super::cursor::{Parsed, Parser};
 use super::lex::Token;
 use super::literal;
-use crate::module::{ArrayId, ConstId, FuncId, Local, Module, Reduction, Value};
+use super::print::Printer;
+use crate::module::{ArrayId, Block, ConstId, ErrorKind, FenceScope, FuncId, Label, Local, PrintItem, ReduceOp, Reduction, Spread, Value};
 use crate::op::{AtomicOp, Axis, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Geometry, Index, Part, UnOp, WarpOp};
 
-/// A field of an operation.
-pub(super) trait Field: Sized {
-    fn write(&self, out: &mut String, module: &Module) -> fmt::Result;
+/// A field of an operation or statement.
+pub(super) trait Text: Sized {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result;
 
     fn read(p: &mut Parser) -> Parsed<Self>;
 
-    /// What it is where the text leaves it out, if the text may.
+    /// Where the statement defines it.
+    fn write_definition(&self, to: &mut Printer<'_>) -> fmt::Result {
+        self.write(to)
+    }
+
+    fn read_definition(p: &mut Parser) -> Parsed<Self> {
+        Self::read(p)
+    }
+
+    /// Items with commas between them; what closes the list follows.
+    fn write_list(list: &[Self], to: &mut Printer<'_>) -> fmt::Result {
+        join(list, to, Self::write)
+    }
+
+    fn read_list(p: &mut Parser) -> Parsed<Vec<Self>> {
+        list(p, Self::read)
+    }
+
+    /// What it is where the text leaves it out, together with the text before it.
     fn absent() -> Option<Self> {
         None
     }
@@ -23,48 +42,52 @@ pub(super) trait Field: Sized {
         false
     }
 
-    /// Is the word an operation's name that such a field stands for?
-    fn is_name(_word: &str) -> bool {
+    /// Does the next token start such a field? Asked of those that a form starts with.
+    fn starts(_p: &Parser) -> bool {
         false
     }
 }
 
-/// A field, to be written as part of a larger text.
-pub(super) struct Shown<'a, T>(pub &'a T, pub &'a Module);
-
-impl<T: Field> fmt::Display for Shown<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = String::new();
-        self.0.write(&mut text, self.1)?;
-        f.write_str(&text)
+fn join<T>(list: &[T], to: &mut Printer<'_>, write: impl Fn(&T, &mut Printer<'_>) -> fmt::Result) -> fmt::Result {
+    for (i, item) in list.iter().enumerate() {
+        to.write_str(if i > 0 { ", " } else { "" })?;
+        write(item, to)?;
     }
+    Ok(())
 }
 
-/// Items with commas between them; what closes the list follows.
-impl<T: Field> Field for Vec<T> {
-    fn write(&self, out: &mut String, module: &Module) -> fmt::Result {
-        for (i, item) in self.iter().enumerate() {
-            out.push_str(if i > 0 { ", " } else { "" });
-            item.write(out, module)?;
+fn list<T>(p: &mut Parser, read: impl Fn(&mut Parser) -> Parsed<T>) -> Parsed<Vec<T>> {
+    let mut items = Vec::new();
+    while !matches!(p.peek(), Token::Punct(")" | "]")) {
+        items.push(read(p)?);
+        if !p.eat(",") {
+            break;
         }
-        Ok(())
+    }
+    Ok(items)
+}
+
+impl<T: Text> Text for Vec<T> {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        T::write_list(self, to)
     }
 
     fn read(p: &mut Parser) -> Parsed<Self> {
-        let mut items = Vec::new();
-        while !matches!(p.peek(), Token::Punct(")" | "]")) {
-            items.push(T::read(p)?);
-            if !p.eat(",") {
-                break;
-            }
-        }
-        Ok(items)
+        T::read_list(p)
+    }
+
+    fn write_definition(&self, to: &mut Printer<'_>) -> fmt::Result {
+        join(self, to, T::write_definition)
+    }
+
+    fn read_definition(p: &mut Parser) -> Parsed<Self> {
+        list(p, T::read_definition)
     }
 }
 
-impl<T: Field> Field for Option<T> {
-    fn write(&self, out: &mut String, module: &Module) -> fmt::Result {
-        self.iter().try_for_each(|field| field.write(out, module))
+impl<T: Text> Text for Option<T> {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        self.iter().try_for_each(|field| field.write(to))
     }
 
     fn read(p: &mut Parser) -> Parsed<Self> {
@@ -81,8 +104,8 @@ impl<T: Field> Field for Option<T> {
 }
 
 /// A flag: the text before it says it all.
-impl Field for bool {
-    fn write(&self, _out: &mut String, _module: &Module) -> fmt::Result {
+impl Text for bool {
+    fn write(&self, _to: &mut Printer<'_>) -> fmt::Result {
         Ok(())
     }
 
@@ -101,9 +124,9 @@ impl Field for bool {
 
 macro_rules! numbers {
     ($($ty:ty),*) => {$(
-        impl Field for $ty {
-            fn write(&self, out: &mut String, _module: &Module) -> fmt::Result {
-                write!(out, "{self}")
+        impl Text for $ty {
+            fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+                write!(to, "{self}")
             }
 
             fn read(p: &mut Parser) -> Parsed<Self> {
@@ -115,29 +138,69 @@ macro_rules! numbers {
 
 numbers!(u8, u32);
 
-impl Field for Value {
-    fn write(&self, out: &mut String, _module: &Module) -> fmt::Result {
-        write!(out, "%{}", self.0)
+impl Text for Value {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        write!(to, "%{}", self.0)
     }
 
     fn read(p: &mut Parser) -> Parsed<Self> {
         p.value()
     }
+
+    /// With its name and type.
+    fn write_definition(&self, to: &mut Printer<'_>) -> fmt::Result {
+        to.define(*self)
+    }
+
+    fn read_definition(p: &mut Parser) -> Parsed<Self> {
+        p.define()
+    }
+
+    fn starts(p: &Parser) -> bool {
+        matches!(p.peek(), Token::Value(_))
+    }
 }
 
-impl Field for Local {
-    fn write(&self, out: &mut String, _module: &Module) -> fmt::Result {
-        write!(out, "${}", self.0)
+impl Text for Local {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        write!(to, "${}", self.0)
     }
 
     fn read(p: &mut Parser) -> Parsed<Self> {
         p.local()
     }
+
+    /// Only a launch has a list of them, behind its word.
+    fn write_list(list: &[Self], to: &mut Printer<'_>) -> fmt::Result {
+        bracketed(" into (", list, to)
+    }
+
+    fn read_list(p: &mut Parser) -> Parsed<Vec<Self>> {
+        read_bracketed("into", p)
+    }
 }
 
-impl Field for ArrayId {
-    fn write(&self, out: &mut String, module: &Module) -> fmt::Result {
-        self.0.write(out, module)
+/// A list of its own word, which no list has without items.
+fn bracketed<T: Text>(open: &str, items: &[T], to: &mut Printer<'_>) -> fmt::Result {
+    if items.is_empty() {
+        return Ok(());
+    }
+    to.write_str(open)?;
+    join(items, to, T::write)?;
+    to.write_str(")")
+}
+
+fn read_bracketed<T: Text>(word: &str, p: &mut Parser) -> Parsed<Vec<T>> {
+    if !p.eat_word(word) {
+        return Ok(Vec::new());
+    }
+    p.expect("(")?;
+    p.list(")", T::read)
+}
+
+impl Text for ArrayId {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        self.0.write(to)
     }
 
     fn read(p: &mut Parser) -> Parsed<Self> {
@@ -145,9 +208,9 @@ impl Field for ArrayId {
     }
 }
 
-impl Field for ConstId {
-    fn write(&self, out: &mut String, module: &Module) -> fmt::Result {
-        self.0.write(out, module)
+impl Text for ConstId {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        self.0.write(to)
     }
 
     fn read(p: &mut Parser) -> Parsed<Self> {
@@ -156,12 +219,12 @@ impl Field for ConstId {
 }
 
 /// By its name, or by its number where names are not unique.
-impl Field for FuncId {
-    fn write(&self, out: &mut String, module: &Module) -> fmt::Result {
-        let named = |name: &str| module.functions.iter().filter(|f| f.name == name).count();
-        match module.functions.get(self.index()) {
-            Some(function) if named(&function.name) == 1 => write!(out, "@{}", literal::name(&function.name)),
-            _ => write!(out, "@{}", self.0),
+impl Text for FuncId {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        let named = |name: &str| to.module.functions.iter().filter(|f| f.name == name).count();
+        match to.module.functions.get(self.index()) {
+            Some(function) if named(&function.name) == 1 => write!(to, "@{}", literal::name(&function.name)),
+            _ => write!(to, "@{}", self.0),
         }
     }
 
@@ -170,9 +233,9 @@ impl Field for FuncId {
     }
 }
 
-impl Field for Const {
-    fn write(&self, out: &mut String, _module: &Module) -> fmt::Result {
-        write!(out, "{} {}", self.scalar(), literal::constant(*self))
+impl Text for Const {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        write!(to, "{} {}", self.scalar(), literal::constant(*self))
     }
 
     fn read(p: &mut Parser) -> Parsed<Self> {
@@ -181,20 +244,33 @@ impl Field for Const {
     }
 }
 
-impl Field for Reduction {
-    fn write(&self, out: &mut String, _module: &Module) -> fmt::Result {
-        write!(out, "${} {}", self.local.0, self.op.name())
+impl Text for Reduction {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        write!(to, "${} {}", self.local.0, self.op.name())
     }
 
     fn read(p: &mut Parser) -> Parsed<Self> {
-        p.reduction()
+        let local = p.local()?;
+        let op = p.word()?;
+        match ReduceOp::from_name(&op) {
+            Some(op) => Ok(Reduction { local, op }),
+            None => p.error(format!("{op} is no reduction")),
+        }
+    }
+
+    fn write_list(list: &[Self], to: &mut Printer<'_>) -> fmt::Result {
+        bracketed(" reduce(", list, to)
+    }
+
+    fn read_list(p: &mut Parser) -> Parsed<Vec<Self>> {
+        read_bracketed("reduce", p)
     }
 }
 
 /// `?` marks one that may be negative.
-impl Field for Index {
-    fn write(&self, out: &mut String, _module: &Module) -> fmt::Result {
-        write!(out, "%{}{}", self.value.0, if self.wrap { "?" } else { "" })
+impl Text for Index {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        write!(to, "%{}{}", self.value.0, if self.wrap { "?" } else { "" })
     }
 
     fn read(p: &mut Parser) -> Parsed<Self> {
@@ -205,13 +281,13 @@ impl Field for Index {
 }
 
 /// `%3?`, `%3 len %4 step %5`, `..`, `new`
-impl Field for AxisSlice {
-    fn write(&self, out: &mut String, module: &Module) -> fmt::Result {
+impl Text for AxisSlice {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
         match self {
-            AxisSlice::At(index) => index.write(out, module),
-            AxisSlice::Range { start, len, step } => write!(out, "%{} len %{} step %{}", start.0, len.0, step.0),
-            AxisSlice::Full => out.write_str(".."),
-            AxisSlice::New => out.write_str("new"),
+            AxisSlice::At(index) => index.write(to),
+            AxisSlice::Range { start, len, step } => write!(to, "%{} len %{} step %{}", start.0, len.0, step.0),
+            AxisSlice::Full => to.write_str(".."),
+            AxisSlice::New => to.write_str("new"),
         }
     }
 
@@ -234,9 +310,9 @@ impl Field for AxisSlice {
 }
 
 /// `.re`, `.im` or nothing.
-impl Field for Part {
-    fn write(&self, out: &mut String, _module: &Module) -> fmt::Result {
-        out.write_str(match self {
+impl Text for Part {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        to.write_str(match self {
             Part::Whole => "",
             Part::Re => ".re",
             Part::Im => ".im",
@@ -256,12 +332,12 @@ impl Field for Part {
     }
 }
 
-/// Operators, by their names.
-macro_rules! operators {
+/// Operators and the like, by their names.
+macro_rules! named {
     ($($ty:ident: $what:literal,)*) => {$(
-        impl Field for $ty {
-            fn write(&self, out: &mut String, _module: &Module) -> fmt::Result {
-                out.write_str(self.name())
+        impl Text for $ty {
+            fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+                to.write_str(self.name())
             }
 
             fn read(p: &mut Parser) -> Parsed<Self> {
@@ -272,27 +348,28 @@ macro_rules! operators {
                 }
             }
 
-            fn is_name(word: &str) -> bool {
-                $ty::from_name(word).is_some()
+            fn starts(p: &Parser) -> bool {
+                matches!(p.peek(), Token::Ident(word) if $ty::from_name(word).is_some())
             }
         }
     )*};
 }
 
-operators! {
+named! {
     UnOp: "operation",
     BinOp: "operation",
     CmpOp: "comparison",
     AtomicOp: "atomic operation",
     WarpOp: "operation of a warp",
     BarrierOp: "operation of a barrier",
+    FenceScope: "scope of a fence",
 }
 
 /// `thread_idx.x`, `lane_id`
-impl Field for Geometry {
-    fn write(&self, out: &mut String, _module: &Module) -> fmt::Result {
-        out.push_str(self.base_name());
-        self.axis().map_or(Ok(()), |axis| write!(out, ".{}", axis.name()))
+impl Text for Geometry {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        to.write_str(self.base_name())?;
+        self.axis().map_or(Ok(()), |axis| write!(to, ".{}", axis.name()))
     }
 
     fn read(p: &mut Parser) -> Parsed<Self> {
@@ -310,8 +387,124 @@ impl Field for Geometry {
         }
     }
 
-    fn is_name(word: &str) -> bool {
+    fn starts(p: &Parser) -> bool {
+        let Token::Ident(word) = p.peek() else { return false };
         let along = Geometry::of_axis(Axis::X).into_iter();
         along.chain([Geometry::LaneId]).any(|g| g.base_name() == word)
+    }
+}
+
+impl Text for Label {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        write!(to, "^{}", self.0)
+    }
+
+    fn read(p: &mut Parser) -> Parsed<Self> {
+        p.label()
+    }
+}
+
+/// A word at the end of a loop's head, or nothing.
+impl Text for Spread {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        to.write_str(match self {
+            Spread::Lanes => "",
+            Spread::Gangs => " parallel",
+            Spread::Threads => " threads",
+        })
+    }
+
+    fn read(p: &mut Parser) -> Parsed<Self> {
+        if p.eat_word("parallel") {
+            Ok(Spread::Gangs)
+        } else if p.eat_word("threads") {
+            Ok(Spread::Threads)
+        } else {
+            Ok(Spread::Lanes)
+        }
+    }
+}
+
+/// `value`, `host 7`
+impl Text for ErrorKind {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        to.write_str(self.name())?;
+        match self {
+            ErrorKind::Host(number) => write!(to, " {number}"),
+            _ => Ok(()),
+        }
+    }
+
+    fn read(p: &mut Parser) -> Parsed<Self> {
+        let name = p.word()?;
+        match ErrorKind::from_name(&name) {
+            Some(kind) => Ok(kind),
+            None if name == "host" => p.number().map(ErrorKind::Host),
+            None => p.error(format!("`{name}` is no kind of error")),
+        }
+    }
+}
+
+impl Text for String {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        to.write_str(&literal::quote(self))
+    }
+
+    fn read(p: &mut Parser) -> Parsed<Self> {
+        p.string()
+    }
+}
+
+/// `"text"`, `%3`, `complex(%3, %4)`
+impl Text for PrintItem {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        match self {
+            PrintItem::Text(text) => text.write(to),
+            PrintItem::Value(value) => value.write(to),
+            PrintItem::Complex(re, im) => write!(to, "complex(%{}, %{})", re.0, im.0),
+        }
+    }
+
+    fn read(p: &mut Parser) -> Parsed<Self> {
+        if let Token::Str(_) = p.peek() {
+            return p.string().map(PrintItem::Text);
+        }
+        if !p.eat_word("complex") {
+            return p.value().map(PrintItem::Value);
+        }
+        p.expect("(")?;
+        let re = p.value()?;
+        p.expect(",")?;
+        let im = p.value()?;
+        p.expect(")")?;
+        Ok(PrintItem::Complex(re, im))
+    }
+
+    /// Nothing closes the list but the end of the line.
+    fn write_list(list: &[Self], to: &mut Printer<'_>) -> fmt::Result {
+        to.write_str(if list.is_empty() { "" } else { " " })?;
+        join(list, to, Self::write)
+    }
+
+    fn read_list(p: &mut Parser) -> Parsed<Vec<Self>> {
+        if p.line_goes_on() { list(p, Self::read) } else { Ok(Vec::new()) }
+    }
+}
+
+impl Text for Block {
+    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
+        to.inner_block(self)
+    }
+
+    fn read(p: &mut Parser) -> Parsed<Self> {
+        p.inner_block()
+    }
+
+    fn absent() -> Option<Self> {
+        Some(Block::default())
+    }
+
+    fn is_absent(&self) -> bool {
+        self.0.is_empty()
     }
 }

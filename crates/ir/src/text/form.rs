@@ -1,18 +1,23 @@
-//! Text forms such as `"item {tuple}, {item}"`: how the tables say what an operation looks like as text.
+//! Text forms such as `"item {tuple}, {item}"`: how the tables say what a row looks like as text.
 
 use std::fmt::{self, Write};
 
 use super::cursor::{Parsed, Parser};
-use super::fields::Field;
+use super::fields::Text;
 use super::lex::Token;
-use crate::module::Module;
+use super::print::Printer;
 use crate::table::name_of;
 
-/// A form from which the pieces before one of its fields have been taken.
+/// What is left of a form behind the fields that have been taken.
 struct Rest(&'static str);
 
 impl Rest {
-    /// What stands before the next field, and is left out with it.
+    /// A form, from behind the name that it starts with.
+    fn of(form: &'static str) -> Rest {
+        Rest(&form[name_of(form).len()..])
+    }
+
+    /// What stands before the next field.
     fn lead(&mut self) -> &'static str {
         let (lead, behind) = self.0.split_once('{').unwrap_or((self.0, ""));
         self.0 = behind.split_once('}').map_or("", |(_, rest)| rest);
@@ -21,56 +26,62 @@ impl Rest {
 }
 
 /// Writes a form, given its fields in order.
-pub(super) struct Writing<'a> {
-    out: &'a mut String,
-    module: &'a Module,
+pub(super) struct Writing<'a, 'm> {
+    to: &'a mut Printer<'m>,
     rest: Rest,
 }
 
-impl<'a> Writing<'a> {
-    pub fn new(form: &'static str, out: &'a mut String, module: &'a Module) -> Writing<'a> {
-        let (name, rest) = form.split_at(name_of(form).len());
-        out.push_str(name);
-        Writing {
-            out,
-            module,
-            rest: Rest(rest),
-        }
+impl<'a, 'm> Writing<'a, 'm> {
+    pub fn new(form: &'static str, to: &'a mut Printer<'m>) -> Result<Writing<'a, 'm>, fmt::Error> {
+        to.write_str(name_of(form))?;
+        let rest = Rest::of(form);
+        Ok(Writing { to, rest })
     }
 
-    pub fn field(&mut self, field: &impl Field) -> fmt::Result {
+    pub fn field(&mut self, field: &impl Text, is_operand: bool) -> fmt::Result {
         let lead = self.rest.lead();
-        if field.is_absent() {
+        if !lead.is_empty() && field.is_absent() {
             return Ok(());
         }
-        self.out.push_str(lead);
-        field.write(self.out, self.module)
+        self.to.write_str(lead)?;
+        if is_operand {
+            field.write(self.to)
+        } else {
+            field.write_definition(self.to)
+        }
     }
 
     pub fn end(self) -> fmt::Result {
-        self.out.write_str(self.rest.0)
+        self.to.write_str(self.rest.0)
     }
 }
 
-/// Reads what a form says, field by field. Its first word has been read.
+/// Reads what a form says, field by field.
 pub(super) struct Reading<'a> {
     p: &'a mut Parser,
     rest: Rest,
 }
 
 impl<'a> Reading<'a> {
-    pub fn new(form: &'static str, p: &'a mut Parser) -> Reading<'a> {
-        let rest = Rest(&form[name_of(form).len()..]);
-        Reading { p, rest }
+    /// `first` are the fields' [`Text::starts`]. Nothing if the next token does not start the form.
+    pub fn new(form: &'static str, first: &[fn(&Parser) -> bool], p: &'a mut Parser) -> Option<Reading<'a>> {
+        match name_of(form) {
+            "" if !first.first()?(p) => return None,
+            "" => {}
+            name if !p.eat_word(name) => return None,
+            _ => {}
+        }
+        let rest = Rest::of(form);
+        Some(Reading { p, rest })
     }
 
-    pub fn field<T: Field>(&mut self) -> Parsed<T> {
+    pub fn field<T: Text>(&mut self, is_operand: bool) -> Parsed<T> {
         let lead = self.rest.lead();
         match T::absent() {
-            Some(absent) if !self.p.is_at(lead) => Ok(absent),
+            Some(absent) if !lead.is_empty() && !self.p.is_at(lead) => Ok(absent),
             _ => {
                 self.p.expect_text(lead)?;
-                T::read(self.p)
+                if is_operand { T::read(self.p) } else { T::read_definition(self.p) }
             }
         }
     }
@@ -81,10 +92,11 @@ impl<'a> Reading<'a> {
 }
 
 impl Parser {
-    /// Does the next token start this text?
+    /// Does the next token start this text? A blank leads what stands on the same line.
     fn is_at(&self, text: &str) -> bool {
         let text = text.trim_start();
         match self.peek() {
+            _ if text.is_empty() => self.line_goes_on(),
             Token::Ident(found) => found == name_of(text),
             Token::Punct(found) => text.starts_with(found),
             _ => false,
@@ -99,9 +111,9 @@ impl Parser {
             let len = if word.is_empty() { first.len_utf8() } else { word.len() };
             let (token, behind) = rest.split_at(len);
             if word.is_empty() {
-                self.expect(token)?
+                self.expect(token)?;
             } else {
-                self.expect_word(token)?
+                self.expect_word(token)?;
             }
             rest = behind.trim_start();
         }

@@ -8,11 +8,11 @@ mod fields;
 mod form;
 pub(crate) mod lex;
 mod literal;
-mod op;
 mod parse;
-mod parse_stmt;
+mod parse_block;
 mod parse_type;
 mod print;
+mod rows;
 
 pub use cursor::ParseError;
 pub use parse::parse;

@@ -1,15 +1,13 @@
-//! Operations, by the rules of their table: where they may stand, the types of their operands and results.
+//! Operations and statements by their tables: where they may stand, the types of their operands and results.
 
 use super::body::{Body, Checked, operand, same};
-use crate::module::Value;
+use crate::module::{StmtKind, Value};
 use crate::op::Op;
-use crate::operands::Operands;
-use crate::rule::{Place, Rule};
-use crate::table::operations;
+use crate::table::{Field, Place, Rule, operations, rule, statements};
 use crate::types::{Scalar, Type};
 
-macro_rules! check {
-    ($(
+macro_rules! check_operations {
+    ($(#[$about:meta])* Op: $(
         $(#[$doc:meta])*
         $op:ident $(($($a:ident: $a_ty:ty $(as $a_rule:ident)?),*))? $({ $($b:ident: $b_ty:ty $(as $b_rule:ident)?),* })?
             $(-> $gives:ident $($called:literal)?)?
@@ -21,8 +19,8 @@ macro_rules! check {
                 match op {
                     $(Op::$op $(($($a),*))? $({ $($b),* })? => {
                         $(self.only(Place::$place, $thing)?;)?
-                        $($(self.operands(op, $a, rule!($($a_rule)?), result)?;)*)?
-                        $($(self.operands(op, $b, rule!($($b_rule)?), result)?;)*)?
+                        $($(self.field(&|| op.name(), $a, rule!($($a_rule)?), result)?;)*)?
+                        $($(self.field(&|| op.name(), $b, rule!($($b_rule)?), result)?;)*)?
                         $(self.$check($($arg,)* result)?;)?
                         $(gives(op, Scalar::$gives, &[$($called)?], result)?;)?
                     })*
@@ -33,16 +31,31 @@ macro_rules! check {
     };
 }
 
-macro_rules! rule {
-    () => {
-        Rule::Any
-    };
-    ($rule:ident) => {
-        Rule::$rule
+macro_rules! check_statements {
+    ($(#[$about:meta])* StmtKind: $(
+        $(#[$doc:meta])*
+        $stmt:ident $(($($a:ident: $a_ty:ty $(as $a_rule:ident)?),*))? $({ $($b:ident: $b_ty:ty $(as $b_rule:ident)?),* })?
+            = $form:literal, $effect:ident $(, only $place:ident $thing:literal)? $(, check $check:ident($($arg:ident),*))?;
+    )*) => {
+        impl Body<'_> {
+            pub(super) fn stmt(&mut self, stmt: &StmtKind) -> Checked {
+                let none = &Type::unit();
+                match stmt {
+                    $(StmtKind::$stmt $(($($a),*))? $({ $($b),* })? => {
+                        $(self.only(Place::$place, $thing)?;)?
+                        $($(self.field(&|| stmt.name(), $a, rule!($($a_rule)?), none)?;)*)?
+                        $($(self.field(&|| stmt.name(), $b, rule!($($b_rule)?), none)?;)*)?
+                        $(self.$check($($arg),*)?;)?
+                    })*
+                }
+                Ok(())
+            }
+        }
     };
 }
 
-operations!(check);
+operations!(check_operations);
+statements!(check_statements);
 
 impl Body<'_> {
     fn only(&mut self, place: Place, what: &'static str) -> Checked {
@@ -52,18 +65,20 @@ impl Body<'_> {
         }
     }
 
-    /// Checks the values in a field.
-    fn operands(&self, op: &Op, field: &impl Operands, rule: Rule, result: &Type) -> Checked {
+    /// Checks the operands in a field.
+    fn field(&self, name: &dyn Fn() -> &'static str, field: &impl Field, rule: Rule, result: &Type) -> Checked {
         let mut checked = Ok(());
-        field.values(&mut |value| {
-            if checked.is_ok() {
-                checked = self.operand(op, value, rule, result);
-            }
-        });
+        if rule.is_operand() {
+            field.values(&mut |value| {
+                if checked.is_ok() {
+                    checked = self.operand(name, value, rule, result);
+                }
+            });
+        }
         checked
     }
 
-    fn operand(&self, op: &Op, value: Value, rule: Rule, result: &Type) -> Checked {
+    fn operand(&self, name: &dyn Fn() -> &'static str, value: Value, rule: Rule, result: &Type) -> Checked {
         let ty = self.ty(value)?;
         if let Some((scalar, called)) = rule.fixed() {
             return same(ty, &scalar.into(), called);
@@ -71,10 +86,10 @@ impl Body<'_> {
         let fits = match rule {
             Rule::Scalar => ty.scalar().is_some(),
             Rule::View => ty.view().is_some(),
-            Rule::Same if ty != result => return same(ty, result, &format!("an operand of {}", op.name())),
+            Rule::Same if ty != result => return same(ty, result, &format!("an operand of {}", name())),
             _ => true,
         };
-        if fits { Ok(()) } else { Err(operand(op.name(), ty)) }
+        if fits { Ok(()) } else { Err(operand(name(), ty)) }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! They become the enums `UnOp`, `BinOp` and so on; parsing, printing and the verifier know no more of an operator than its row.
 
-use crate::rule::{Class, Gives};
+use super::columns::{Class, Gives};
 use crate::types::Scalar;
 
 macro_rules! operators {

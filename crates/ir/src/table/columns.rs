@@ -62,7 +62,7 @@ impl Gives {
 
 /// What is asked of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rule {
+pub enum Rule {
     /// Nothing, or what the row's own rule says.
     Any,
     Scalar,
@@ -74,68 +74,91 @@ pub(crate) enum Rule {
     /// `i64`.
     Index,
     Extent,
+    Bound,
     /// `u32`.
     Mask,
+    Time,
     /// `i32`.
     Lane,
+    /// It is no operand: the statement defines it.
+    Defined,
 }
 
 impl Rule {
+    pub const fn is_operand(self) -> bool {
+        !matches!(self, Rule::Defined)
+    }
+
     /// The one type that will do, and what messages call the operand.
     pub const fn fixed(self) -> Option<(Scalar, &'static str)> {
         match self {
-            Rule::Any | Rule::Scalar | Rule::View | Rule::Same => None,
+            Rule::Any | Rule::Scalar | Rule::View | Rule::Same | Rule::Defined => None,
             Rule::Condition => Some((Scalar::Bool, "a condition")),
             Rule::Index => Some((Scalar::I64, "an index")),
             Rule::Extent => Some((Scalar::I64, "an extent")),
+            Rule::Bound => Some((Scalar::I64, "a range's bound")),
             Rule::Mask => Some((Scalar::U32, "a mask of lanes")),
+            Rule::Time => Some((Scalar::U32, "a time to sleep")),
             Rule::Lane => Some((Scalar::I32, "a lane")),
         }
     }
 }
 
-/// What an operation does besides giving a value.
+/// What an operation does besides giving a value, or a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing: wherever in its thread it is evaluated, and however often, the same operands give the same value.
     Pure,
-    /// Reads a local, whose sets it may not be moved past.
-    Local,
+    /// Reads a local.
+    Get,
+    /// Sets a local.
+    Set,
     /// Reads memory, and may fail where it should not have been evaluated.
     Load,
+    /// Writes memory.
+    Store,
     /// Reads and writes memory.
     Atomic,
     /// Makes an array, or raises.
     Alloc,
-    /// Whatever the function does.
+    /// Whatever the function or the points of an index space do.
     Call,
-    /// Lanes of a warp evaluate it together.
+    /// Depends on which lanes of a warp come here together.
+    Lanes,
+    /// Lanes of a warp meet here.
     Warp,
-    /// All threads of a block evaluate it together.
+    /// All threads of a block meet here.
     Barrier,
+    /// All threads of the grid meet here.
+    Grid,
+    /// Orders what the thread does to memory.
+    Fence,
+    /// Says where control goes on.
+    Flow,
+    /// Is seen by who started the program.
+    Output,
 }
 
 impl Effect {
-    /// May the operation be evaluated where it was not, and be dropped where nobody reads its value?
+    /// May an operation be evaluated where it was not, by lanes that would not come there, and be dropped where nobody reads its value?
     pub const fn is_free(self) -> bool {
-        match self {
-            Effect::Pure | Effect::Local => true,
-            Effect::Load | Effect::Atomic | Effect::Alloc | Effect::Call | Effect::Warp | Effect::Barrier => false,
-        }
+        matches!(self, Effect::Pure | Effect::Get)
     }
 
-    /// Does it do something that is seen from outside its thread, or may it?
-    pub const fn is_seen(self) -> bool {
-        match self {
-            Effect::Pure | Effect::Local | Effect::Load => false,
-            Effect::Atomic | Effect::Alloc | Effect::Call | Effect::Warp | Effect::Barrier => true,
-        }
+    /// Do threads come together here, or know of each other?
+    pub const fn is_together(self) -> bool {
+        matches!(self, Effect::Lanes | Effect::Warp | Effect::Barrier | Effect::Grid)
+    }
+
+    /// Do all threads of a block or of the grid meet here?
+    pub const fn is_barrier(self) -> bool {
+        matches!(self, Effect::Barrier | Effect::Grid)
     }
 }
 
-/// The functions an operation may stand in.
+/// The functions an operation or statement may stand in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// Kernels and what they call: the others have no barriers, geometry and shared memory.
     Threads,
     /// What runs once, and points that run one by one; not lanes.

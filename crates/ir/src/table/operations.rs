@@ -1,32 +1,18 @@
-//! The table of operations: what can stand on the right of `%v = …`, one row each.
-//!
-//! [`crate::op`] makes of it the enum `Op`, the walk over operands and the effects; [`crate::text`] printing and parsing; and
-//! [`crate::verify`] the check of operands and result. A row is
-//!
-//! ```text
-//! /// What it means.
-//! Name(field: Type as Rule, …) -> Scalar "what messages call the result"
-//!     = "text form", Effect, only Place "what messages call it", check rule(field, …);
-//! ```
-//!
-//! - The *fields* make a variant of `Op`, with braces for one with named fields. Values among them are operands and have a
-//!   [`Rule`](crate::rule::Rule), the type that is asked of them; without one any type will do.
-//! - The scalar that it gives, if that is always the same. Messages say "the result of name" where nothing else is written.
-//! - The *text form* has the fields in their order, in braces. The text before an optional field is there where the field is; a flag
-//!   is nothing but that text.
-//! - The [`Effect`](crate::rule::Effect) says which operations may be moved, dropped or repeated.
-//! - The [`Place`](crate::rule::Place) where it may stand, if not everywhere.
-//! - The rest of the rule, if there is one: a function of `verify::ops`, which also gets the type of the result.
+//! The table of operations: what can stand on the right of `%v = …`.
 
 macro_rules! operations {
     ($with:ident) => {
         $with! {
+            /// An operation. It reads values, gives one value, and is evaluated where it stands, in order.
+            #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+            Op:
+
             Const(constant: Const)
                 = "const {constant}", Pure, check constant(constant);
 
             /// The current value of a local.
             Get(local: Local)
-                = "get {local}", Local, check get(local);
+                = "get {local}", Get, check get(local);
 
             Unary(op: UnOp, a: Value as Scalar)
                 = "{op} {a}", Pure, check unary(op, a);
@@ -131,7 +117,7 @@ macro_rules! operations {
             /// Lanes of the warp that execute this together with the own one, which is always among them. Which others are is up to the
             /// device where lanes went different ways before.
             ActiveMask -> U32 "a mask of lanes"
-                = "active_mask", Warp, only Threads "active_mask";
+                = "active_mask", Lanes, only Threads "active_mask";
 
             /// A `Barrier` that combines a bool of every thread of the block that reaches it; all get the same result.
             BarrierReduce(op: BarrierOp, a: Value as Condition)
@@ -155,9 +141,3 @@ macro_rules! operations {
 }
 
 pub(crate) use operations;
-
-/// The word that a text form starts with; empty where it starts with a field, whose text is the name.
-pub(crate) fn name_of(form: &str) -> &str {
-    let end = form.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
-    &form[..end.unwrap_or(form.len())]
-}
