@@ -1,6 +1,6 @@
 //! Walks over statements: what they define, and the statements inside them.
 
-use crate::module::{Block, StmtKind, Value};
+use crate::module::{Block, Local, StmtKind, Value};
 use crate::table::{Field, rule, statements};
 
 macro_rules! walks {
@@ -26,6 +26,25 @@ macro_rules! walks {
                     $($table::$row $(($($a),*))? $({ $($b),* })? => {
                         $($(if !rule!($($a_rule)?).is_operand() { $a.values_mut(f); })*)?
                         $($(if !rule!($($b_rule)?).is_operand() { $b.values_mut(f); })*)?
+                    })*
+                }
+            }
+
+            /// Calls `f` with every local that it sets itself, nested blocks left out.
+            pub fn sets(&self, f: &mut dyn FnMut(Local)) {
+                match self {
+                    $($table::$row $(($($a),*))? $({ $($b),* })? => {
+                        $($($a.sets(f);)*)?
+                        $($($b.sets(f);)*)?
+                    })*
+                }
+            }
+
+            /// A copy without what is in its blocks.
+            pub fn hollow(&self) -> $table {
+                match self {
+                    $($table::$row $(($($a),*))? $({ $($b),* })? => {
+                        $table::$row $(($($a.hollow()),*))? $({ $($b: $b.hollow()),* })?
                     })*
                 }
             }

@@ -144,16 +144,6 @@ impl Effect {
     pub const fn is_free(self) -> bool {
         matches!(self, Effect::Pure | Effect::Get)
     }
-
-    /// Do threads come together here, or know of each other?
-    pub const fn is_together(self) -> bool {
-        matches!(self, Effect::Lanes | Effect::Warp | Effect::Barrier | Effect::Grid)
-    }
-
-    /// Do all threads of a block or of the grid meet here?
-    pub const fn is_barrier(self) -> bool {
-        matches!(self, Effect::Barrier | Effect::Grid)
-    }
 }
 
 /// The functions an operation or statement may stand in.

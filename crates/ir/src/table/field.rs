@@ -10,6 +10,13 @@ pub(crate) trait Field {
     fn values(&self, _f: &mut dyn FnMut(Value)) {}
     fn values_mut(&mut self, _f: &mut dyn FnMut(&mut Value)) {}
 
+    /// Calls `f` with every entry of an index list in it.
+    fn indices(&self, _f: &mut dyn FnMut(&Index)) {}
+    fn indices_mut(&mut self, _f: &mut dyn FnMut(&mut Index)) {}
+
+    /// Calls `f` with every local that a statement sets by it.
+    fn sets(&self, _f: &mut dyn FnMut(Local)) {}
+
     /// Calls `f` with everything else in it that has a number in its function.
     fn ids_mut(&mut self, _f: &mut dyn FnMut(Id<'_>)) {}
 
@@ -17,6 +24,19 @@ pub(crate) trait Field {
         None
     }
     fn block_mut(&mut self) -> Option<&mut Block> {
+        None
+    }
+
+    /// A copy; an empty block for a block.
+    fn hollow(&self) -> Self
+    where
+        Self: Clone,
+    {
+        self.clone()
+    }
+
+    /// The function that is called.
+    fn callee(&self) -> Option<FuncId> {
         None
     }
 
@@ -47,6 +67,12 @@ impl Field for Index {
     fn values_mut(&mut self, f: &mut dyn FnMut(&mut Value)) {
         f(&mut self.value);
     }
+    fn indices(&self, f: &mut dyn FnMut(&Index)) {
+        f(self);
+    }
+    fn indices_mut(&mut self, f: &mut dyn FnMut(&mut Index)) {
+        f(self);
+    }
 }
 
 impl Field for AxisSlice {
@@ -62,6 +88,18 @@ impl Field for AxisSlice {
             AxisSlice::At(index) => f(&mut index.value),
             AxisSlice::Range { start, len, step } => [start, len, step].into_iter().for_each(f),
             AxisSlice::Full | AxisSlice::New => {}
+        }
+    }
+    fn indices(&self, f: &mut dyn FnMut(&Index)) {
+        match self {
+            AxisSlice::At(index) => f(index),
+            AxisSlice::Range { .. } | AxisSlice::Full | AxisSlice::New => {}
+        }
+    }
+    fn indices_mut(&mut self, f: &mut dyn FnMut(&mut Index)) {
+        match self {
+            AxisSlice::At(index) => f(index),
+            AxisSlice::Range { .. } | AxisSlice::Full | AxisSlice::New => {}
         }
     }
 }
@@ -93,6 +131,15 @@ impl Field for Op {
     fn ids_mut(&mut self, f: &mut dyn FnMut(Id<'_>)) {
         Op::ids_mut(self, f);
     }
+    fn indices(&self, f: &mut dyn FnMut(&Index)) {
+        Op::indices(self, f);
+    }
+    fn indices_mut(&mut self, f: &mut dyn FnMut(&mut Index)) {
+        Op::indices_mut(self, f);
+    }
+    fn callee(&self) -> Option<FuncId> {
+        self.function()
+    }
     fn inner_effect(&self) -> Option<Effect> {
         Some(self.effect())
     }
@@ -117,17 +164,32 @@ impl<T: Field> Field for Vec<T> {
     fn ids_mut(&mut self, f: &mut dyn FnMut(Id<'_>)) {
         self.iter_mut().for_each(|item| item.ids_mut(f));
     }
+    fn indices(&self, f: &mut dyn FnMut(&Index)) {
+        self.iter().for_each(|item| item.indices(f));
+    }
+    fn indices_mut(&mut self, f: &mut dyn FnMut(&mut Index)) {
+        self.iter_mut().for_each(|item| item.indices_mut(f));
+    }
+    fn sets(&self, f: &mut dyn FnMut(Local)) {
+        self.iter().for_each(|item| item.sets(f));
+    }
 }
 
 impl Field for Local {
     fn ids_mut(&mut self, f: &mut dyn FnMut(Id<'_>)) {
         f(Id::Local(self));
     }
+    fn sets(&self, f: &mut dyn FnMut(Local)) {
+        f(*self);
+    }
 }
 
 impl Field for Reduction {
     fn ids_mut(&mut self, f: &mut dyn FnMut(Id<'_>)) {
         f(Id::Local(&mut self.local));
+    }
+    fn sets(&self, f: &mut dyn FnMut(Local)) {
+        f(self.local);
     }
 }
 
@@ -150,6 +212,15 @@ impl Field for Block {
     fn block_mut(&mut self) -> Option<&mut Block> {
         Some(self)
     }
+    fn hollow(&self) -> Self {
+        Block::default()
+    }
+}
+
+impl Field for FuncId {
+    fn callee(&self) -> Option<FuncId> {
+        Some(*self)
+    }
 }
 
 macro_rules! operators {
@@ -168,5 +239,5 @@ macro_rules! attributes {
     ($($ty:ty),*) => { $(impl Field for $ty {})* };
 }
 
-attributes!(AtomicOp, WarpOp, BarrierOp, Const, Part, FuncId, ConstId, bool, u8, u32);
+attributes!(AtomicOp, WarpOp, BarrierOp, Const, Part, ConstId, bool, u8, u32);
 attributes!(FenceScope, ErrorKind, Spread, String);

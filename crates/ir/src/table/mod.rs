@@ -98,6 +98,35 @@ macro_rules! define {
                 }
             }
 
+            /// Calls `f` with every entry of an index list that it has itself.
+            pub fn indices(&self, f: &mut dyn FnMut(&Index)) {
+                match self {
+                    $($table::$row $(($($a),*))? $({ $($b),* })? => {
+                        $($($a.indices(f);)*)?
+                        $($($b.indices(f);)*)?
+                    })*
+                }
+            }
+
+            /// Calls `f` with every entry of an index list that it has itself.
+            pub fn indices_mut(&mut self, f: &mut dyn FnMut(&mut Index)) {
+                match self {
+                    $($table::$row $(($($a),*))? $({ $($b),* })? => {
+                        $($($a.indices_mut(f);)*)?
+                        $($($b.indices_mut(f);)*)?
+                    })*
+                }
+            }
+
+            /// The function it calls or launches itself.
+            pub fn function(&self) -> Option<FuncId> {
+                match self {
+                    $($table::$row $(($($a),*))? $({ $($b),* })? => {
+                        None$($(.or($a.callee()))*)?$($(.or($b.callee()))*)?
+                    })*
+                }
+            }
+
             /// Calls `f` with the locals, arrays and labels it mentions itself.
             pub fn ids_mut(&mut self, f: &mut dyn FnMut(Id<'_>)) {
                 match self {
