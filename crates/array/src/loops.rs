@@ -70,11 +70,7 @@ pub fn at_every_point<E: Emit + ?Sized, Stop>(
 }
 
 /// Runs `body` at every point of a shape, in C order.
-fn in_order<E: Emit + ?Sized, Stop>(
-    e: &mut E,
-    extents: &[Value],
-    body: &mut AtPoint<'_, E, Stop>,
-) -> Result<(), Stop> {
+fn in_order<E: Emit + ?Sized, Stop>(e: &mut E, extents: &[Value], body: &mut AtPoint<'_, E, Stop>) -> Result<(), Stop> {
     let vars: Vec<Value> = extents.iter().map(|_| e.index()).collect();
     let (start, step) = (e.builder().i64(0), e.builder().i64(1));
     extents.iter().for_each(|_| e.open());

@@ -1,7 +1,6 @@
 //! Functions of scalars that are written out where they are applied: what an array expression does to elements.
 
-use weft_ir::{Block, Builder, Function, Label, Local, LocalData, Op, Scalar, Stmt, StmtKind, Type, Value, ValueData};
-use weft_passes::operands::stmt_operands_mut;
+use weft_ir::{Block, Builder, Function, Id, Label, Local, LocalData, Op, Scalar, Stmt, StmtKind, Type, Value, ValueData};
 
 /// Statements that make one value of others. The numbers of its values, locals and labels are its own, from 0 on; the first values are
 /// its parameters.
@@ -154,7 +153,7 @@ struct Taken {
 
 impl Taken {
     fn look(&mut self, kind: &StmtKind) {
-        weft_passes::operands::stmt_operands(kind, &mut |v| self.note(v));
+        kind.operands(&mut |v| self.note(v));
         match kind {
             StmtKind::Let(_, Op::Get(local)) | StmtKind::Set(local, _) => self.local |= local.index() < self.mark.locals,
             StmtKind::Scope(label, _) => self.labels.push(*label),
@@ -216,24 +215,14 @@ struct Names<'a> {
 
 impl Names<'_> {
     fn stmt(&mut self, kind: &mut StmtKind) {
-        stmt_operands_mut(kind, self.value);
-        match kind {
-            StmtKind::Let(value, op) => {
-                (self.value)(value);
-                if let Op::Get(local) = op {
-                    (self.local)(local);
-                }
-            }
-            StmtKind::Set(local, _) => (self.local)(local),
-            StmtKind::For { var, .. } => (self.value)(var),
-            StmtKind::ParFor { vars, reductions, .. } => {
-                vars.iter_mut().for_each(&mut *self.value);
-                reductions.iter_mut().for_each(|r| (self.local)(&mut r.local));
-            }
-            StmtKind::Launch { results, .. } => results.iter_mut().for_each(&mut *self.local),
-            StmtKind::Scope(label, _) | StmtKind::Leave(label) => (self.label)(label),
-            _ => {}
-        }
+        kind.operands_mut(self.value);
+        kind.definitions_mut(self.value);
+        kind.ids_mut(&mut |id| match id {
+            Id::Local(local) => (self.local)(local),
+            Id::Label(label) => (self.label)(label),
+            // Functions of scalars have no arrays.
+            Id::Array(_) => {}
+        });
         for block in kind.blocks_mut() {
             for inner in &mut block.0 {
                 self.stmt(&mut inner.kind);

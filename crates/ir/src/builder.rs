@@ -73,10 +73,8 @@ impl Builder {
     }
 
     pub fn unary(&mut self, op: UnOp, a: Value) -> Value {
-        let ty = match op {
-            UnOp::IsNan | UnOp::IsInf | UnOp::SignBit => Type::BOOL,
-            _ => self.ty(a),
-        };
+        let ty = self.ty(a);
+        let ty = ty.scalar().map_or(ty, |scalar| op.gives(scalar).into());
         self.emit(ty, Op::Unary(op, a))
     }
 

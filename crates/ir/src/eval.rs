@@ -129,7 +129,7 @@ fn equal(op: CmpOp, equal: bool) -> Option<bool> {
     match op {
         CmpOp::Eq => Some(equal),
         CmpOp::Ne => Some(!equal),
-        _ => None,
+        CmpOp::Lt | CmpOp::Le | CmpOp::Gt | CmpOp::Ge => None,
     }
 }
 

@@ -12,6 +12,7 @@ pub mod op;
 pub mod order;
 pub mod random;
 pub mod repr;
+mod table;
 pub mod testing;
 pub mod text;
 pub mod types;

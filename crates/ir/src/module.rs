@@ -4,6 +4,8 @@
 //! in the blocks nested there. Locals are mutable and live as long as their function. There are no phis.
 
 use crate::op::{Index, Op, Part};
+pub use crate::table::ReduceOp;
+use crate::table::{Effect, Field, define, rule, statements};
 use crate::types::{Scalar, Space, Type};
 
 macro_rules! ids {
@@ -32,6 +34,14 @@ ids! {
     SourceId;
     /// A block that can be left, unique in its function.
     Label;
+}
+
+/// What has a number in its function, besides values.
+#[derive(Debug)]
+pub enum Id<'a> {
+    Local(&'a mut Local),
+    Array(&'a mut ArrayId),
+    Label(&'a mut Label),
 }
 
 /// A piece of source text: bytes `start..end` of a source.
@@ -119,17 +129,6 @@ impl Reduction {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReduceOp {
-    Add,
-    Mul,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
-}
-
 /// What the points of an index space are spread over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Spread {
@@ -209,74 +208,7 @@ pub struct Stmt {
     pub span: Span,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StmtKind {
-    Let(Value, Op),
-    Set(Local, Value),
-    If {
-        cond: Value,
-        then: Block,
-        other: Block,
-    },
-    /// Runs its body until a `Break`; `Continue` starts it anew.
-    Loop(Block),
-    /// Python's `for var in range(start, stop, step)`: all `i64`, evaluated once, `step` not zero.
-    For {
-        var: Value,
-        start: Value,
-        stop: Value,
-        step: Value,
-        body: Block,
-    },
-    /// Every point of the index space `extents`, in no order; the body's locals are private to a point but for `reductions`,
-    /// into which each point's contribution is combined. Host functions only.
-    ParFor {
-        vars: Vec<Value>,
-        extents: Vec<Value>,
-        reductions: Vec<Reduction>,
-        spread: Spread,
-        body: Block,
-    },
-    /// What `outline` makes of `ParFor`: runs the `Loop` function `func` over `extents` with `args` after its indices, then
-    /// combines its reductions into `results`, in order.
-    Launch {
-        func: FuncId,
-        extents: Vec<Value>,
-        args: Vec<Value>,
-        results: Vec<Local>,
-        spread: Spread,
-    },
-    /// A block that `Leave` ends. Made by the `inline` pass.
-    Scope(Label, Block),
-    Leave(Label),
-    Break,
-    Continue,
-    Return(Option<Value>),
-    Store {
-        view: Value,
-        indices: Vec<Index>,
-        value: Value,
-        part: Part,
-    },
-    /// All threads of the block arrive before any goes on.
-    Barrier,
-    /// All threads of all blocks arrive before any goes on, and what each did to memory before is seen by all after. Only in a launch
-    /// whose blocks can all run at once.
-    GridBarrier,
-    /// The lanes of the warp that the mask (`u32`) names arrive before any goes on; the rules of [`Op::Warp`].
-    SyncWarp(Value),
-    /// What this thread did to memory before is seen, by the threads in the scope, before what it does after.
-    Fence(FenceScope),
-    /// Pauses the thread for about as many nanoseconds (`u32`), or not at all.
-    Sleep(Value),
-    /// Ends the call with an exception, or the thread with a recorded error.
-    Raise {
-        kind: ErrorKind,
-        message: String,
-    },
-    /// Prints one line: its items one after the other, with nothing between them, and a newline.
-    Print(Vec<PrintItem>),
-}
+statements!(define);
 
 /// Who has to see memory accesses in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

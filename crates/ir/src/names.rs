@@ -1,7 +1,8 @@
-//! The short names of operators, as the text form and messages write them.
+//! The short names of what operations and statements are made of, as the text form and messages write them. Those of operators are in
+//! their tables.
 
-use crate::module::{ErrorKind, FenceScope, ReduceOp};
-use crate::op::{AtomicOp, Axis, BarrierOp, BinOp, CmpOp, Geometry, UnOp, WarpOp};
+use crate::module::{ErrorKind, FenceScope};
+use crate::op::{Axis, Geometry};
 
 macro_rules! names {
     ($ty:ident { $($variant:ident = $name:literal),* $(,)? }) => {
@@ -19,98 +20,6 @@ macro_rules! names {
         }
     };
 }
-
-names!(UnOp {
-    Neg = "neg",
-    Not = "not",
-    Abs = "abs",
-    Sqrt = "sqrt",
-    Floor = "floor",
-    Ceil = "ceil",
-    Trunc = "trunc",
-    Rint = "rint",
-    Conj = "conj",
-    Popcount = "popcount",
-    Clz = "clz",
-    Ctz = "ctz",
-    BitReverse = "bit_reverse",
-    IsNan = "is_nan",
-    IsInf = "is_inf",
-    SignBit = "sign_bit",
-});
-
-names!(BinOp {
-    Add = "add",
-    Sub = "sub",
-    Mul = "mul",
-    Div = "div",
-    FloorDiv = "floor_div",
-    Mod = "mod",
-    Rem = "rem",
-    IntPow = "int_pow",
-    And = "and",
-    Or = "or",
-    Xor = "xor",
-    Shl = "shl",
-    Shr = "shr",
-    Min = "min",
-    Max = "max",
-    CopySign = "copysign",
-});
-
-names!(CmpOp {
-    Eq = "eq",
-    Ne = "ne",
-    Lt = "lt",
-    Le = "le",
-    Gt = "gt",
-    Ge = "ge",
-});
-
-names!(AtomicOp {
-    Add = "add",
-    Sub = "sub",
-    Min = "min",
-    Max = "max",
-    And = "and",
-    Or = "or",
-    Xor = "xor",
-    Exch = "exch",
-    NanMin = "nan_min",
-    NanMax = "nan_max",
-    Inc = "inc",
-    Dec = "dec",
-    Cas = "cas",
-});
-
-names!(ReduceOp {
-    Add = "add",
-    Mul = "mul",
-    Min = "min",
-    Max = "max",
-    And = "and",
-    Or = "or",
-    Xor = "xor",
-});
-
-names!(WarpOp {
-    ShuffleIdx = "shuffle_idx",
-    ShuffleUp = "shuffle_up",
-    ShuffleDown = "shuffle_down",
-    ShuffleXor = "shuffle_xor",
-    All = "all",
-    Any = "any",
-    Equal = "equal",
-    Ballot = "ballot",
-    MatchAny = "match_any",
-    MatchAll = "match_all",
-});
-
-names!(BarrierOp {
-    Count = "count",
-    And = "and",
-    Or = "or",
-});
 
 names!(FenceScope {
     Block = "block",
@@ -162,6 +71,16 @@ impl Axis {
 }
 
 impl Geometry {
+    /// All that an axis has.
+    pub const fn of_axis(axis: Axis) -> [Geometry; 4] {
+        [
+            Geometry::ThreadIdx(axis),
+            Geometry::BlockIdx(axis),
+            Geometry::BlockDim(axis),
+            Geometry::GridDim(axis),
+        ]
+    }
+
     /// The name without the axis: `thread_idx`.
     pub const fn base_name(self) -> &'static str {
         match self {

@@ -1,32 +1,95 @@
-//! Statements inside statements.
+//! Walks over statements: what they define, and the statements inside them.
 
-use crate::module::{Block, StmtKind};
+use crate::module::{Block, Local, StmtKind, Value};
+use crate::table::{Field, rule, statements};
+
+macro_rules! walks {
+    ($(#[$about:meta])* $table:ident: $(
+        $(#[$doc:meta])*
+        $row:ident $(($($a:ident: $a_ty:ty $(as $a_rule:ident)?),*))? $({ $($b:ident: $b_ty:ty $(as $b_rule:ident)?),* })?
+            = $form:literal, $effect:ident $(, only $place:ident $thing:literal)? $(, check $check:ident($($arg:ident),*))?;
+    )*) => {
+        impl $table {
+            /// Calls `f` with every value that it defines itself.
+            pub fn definitions(&self, f: &mut dyn FnMut(Value)) {
+                match self {
+                    $($table::$row $(($($a),*))? $({ $($b),* })? => {
+                        $($(if !rule!($($a_rule)?).is_operand() { $a.values(f); })*)?
+                        $($(if !rule!($($b_rule)?).is_operand() { $b.values(f); })*)?
+                    })*
+                }
+            }
+
+            /// Calls `f` with a mutable reference to every value that it defines itself.
+            pub fn definitions_mut(&mut self, f: &mut dyn FnMut(&mut Value)) {
+                match self {
+                    $($table::$row $(($($a),*))? $({ $($b),* })? => {
+                        $($(if !rule!($($a_rule)?).is_operand() { $a.values_mut(f); })*)?
+                        $($(if !rule!($($b_rule)?).is_operand() { $b.values_mut(f); })*)?
+                    })*
+                }
+            }
+
+            /// Calls `f` with every local that it sets itself, nested blocks left out.
+            pub fn sets(&self, f: &mut dyn FnMut(Local)) {
+                match self {
+                    $($table::$row $(($($a),*))? $({ $($b),* })? => {
+                        $($($a.sets(f);)*)?
+                        $($($b.sets(f);)*)?
+                    })*
+                }
+            }
+
+            /// A copy without what is in its blocks.
+            pub fn hollow(&self) -> $table {
+                match self {
+                    $($table::$row $(($($a),*))? $({ $($b),* })? => {
+                        $table::$row $(($($a.hollow()),*))? $({ $($b: $b.hollow()),* })?
+                    })*
+                }
+            }
+
+            /// The blocks directly inside, in order.
+            pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+                let mut inside = [None; MOST_BLOCKS];
+                match self {
+                    $($table::$row $(($($a),*))? $({ $($b),* })? => {
+                        $($(add(&mut inside, $a.block());)*)?
+                        $($(add(&mut inside, $b.block());)*)?
+                    })*
+                }
+                inside.into_iter().flatten()
+            }
+
+            /// The blocks directly inside, in order.
+            pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> {
+                let mut inside = [const { None }; MOST_BLOCKS];
+                match self {
+                    $($table::$row $(($($a),*))? $({ $($b),* })? => {
+                        $($(add(&mut inside, $a.block_mut());)*)?
+                        $($(add(&mut inside, $b.block_mut());)*)?
+                    })*
+                }
+                inside.into_iter().flatten()
+            }
+        }
+    };
+}
+
+statements!(walks);
+
+/// Of one statement: the sides of an `if`.
+const MOST_BLOCKS: usize = 2;
+
+fn add<T>(inside: &mut [Option<T>; MOST_BLOCKS], block: Option<T>) {
+    if block.is_some()
+        && let Some(free) = inside.iter_mut().find(|slot| slot.is_none())
+    {
+        *free = block;
+    }
+}
 
 impl StmtKind {
-    /// The blocks directly inside, in order.
-    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
-        let (first, second) = match self {
-            StmtKind::If { then, other, .. } => (Some(then), Some(other)),
-            StmtKind::Loop(body) | StmtKind::Scope(_, body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } => {
-                (Some(body), None)
-            }
-            _ => (None, None),
-        };
-        first.into_iter().chain(second)
-    }
-
-    /// The blocks directly inside, in order.
-    pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> {
-        let (first, second) = match self {
-            StmtKind::If { then, other, .. } => (Some(then), Some(other)),
-            StmtKind::Loop(body) | StmtKind::Scope(_, body) | StmtKind::For { body, .. } | StmtKind::ParFor { body, .. } => {
-                (Some(body), None)
-            }
-            _ => (None, None),
-        };
-        first.into_iter().chain(second)
-    }
-
     /// Calls `visit` with this statement and all those nested in it, outer before inner.
     pub fn walk(&self, visit: &mut dyn FnMut(&StmtKind)) {
         visit(self);

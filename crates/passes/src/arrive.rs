@@ -8,10 +8,10 @@
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{Block, FuncKind, Function, Label, Module, Span, Stmt, StmtKind, Value};
+use weft_ir::{Block, FuncKind, Function, Id, Module, Span, Stmt, StmtKind, Value};
 
 use crate::error::PassError;
-use crate::operands::{ends, has_barrier, stmt_operands_mut};
+use crate::operands::{ends, has_barrier};
 use crate::uniformity::{self, Class, Lanes, Uniformity};
 use crate::{compact, inline};
 
@@ -133,13 +133,12 @@ impl Copy<'_> {
     }
 
     fn stmt(&mut self, mut stmt: Stmt) -> Stmt {
-        stmt_operands_mut(&mut stmt.kind, &mut |v| *v = self.values.get(v).copied().unwrap_or(*v));
-        match &mut stmt.kind {
-            StmtKind::Let(value, _) | StmtKind::For { var: value, .. } => self.define(value),
-            StmtKind::ParFor { vars, .. } => vars.iter_mut().for_each(|var| self.define(var)),
-            StmtKind::Scope(Label(label), _) | StmtKind::Leave(Label(label)) => *label += self.first_label,
-            _ => {}
-        }
+        stmt.kind.operands_mut(&mut |v| *v = self.values.get(v).copied().unwrap_or(*v));
+        stmt.kind.ids_mut(&mut |id| match id {
+            Id::Local(_) | Id::Array(_) => {}
+            Id::Label(label) => label.0 += self.first_label,
+        });
+        stmt.kind.definitions_mut(&mut |v| self.define(v));
         for inner in stmt.kind.blocks_mut() {
             *inner = self.block(mem::take(inner));
         }

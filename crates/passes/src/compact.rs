@@ -1,8 +1,6 @@
 //! Numbering anew: after a pass, values, locals and arrays nobody mentions are gone and the rest are numbered in the order they appear.
 
-use weft_ir::{Block, FuncKind, Function, Local, Op, StmtKind, Value};
-
-use crate::operands::stmt_operands_mut;
+use weft_ir::{Block, FuncKind, Function, Id, Local, Value};
 
 const UNSEEN: u32 = u32::MAX;
 
@@ -50,25 +48,13 @@ impl Renumber {
 
     fn block(&mut self, block: &mut Block) {
         for stmt in &mut block.0 {
-            stmt_operands_mut(&mut stmt.kind, &mut |v| self.value(v));
-            match &mut stmt.kind {
-                StmtKind::Let(value, op) => {
-                    match op {
-                        Op::Get(local) => self.local(local),
-                        Op::Array(array) => array.0 = number(&mut self.arrays, &mut self.array_order, array.index()),
-                        _ => {}
-                    }
-                    self.value(value);
-                }
-                StmtKind::Set(local, _) => self.local(local),
-                StmtKind::For { var, .. } => self.value(var),
-                StmtKind::ParFor { vars, reductions, .. } => {
-                    vars.iter_mut().for_each(|v| self.value(v));
-                    reductions.iter_mut().for_each(|r| self.local(&mut r.local));
-                }
-                StmtKind::Launch { results, .. } => results.iter_mut().for_each(|l| self.local(l)),
-                _ => {}
-            }
+            stmt.kind.operands_mut(&mut |v| self.value(v));
+            stmt.kind.ids_mut(&mut |id| match id {
+                Id::Local(local) => self.local(local),
+                Id::Array(array) => array.0 = number(&mut self.arrays, &mut self.array_order, array.index()),
+                Id::Label(_) => {}
+            });
+            stmt.kind.definitions_mut(&mut |v| self.value(v));
             for inner in stmt.kind.blocks_mut() {
                 self.block(inner);
             }

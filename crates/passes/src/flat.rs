@@ -4,9 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use weft_ir::{Axis, BinOp, Block, FuncKind, Function, Geometry, Module, Op, Stmt, StmtKind, Type, Value, verify};
-
-use crate::operands::{stmt_operands, stmt_operands_mut};
+use weft_ir::{Axis, BinOp, Block, Effect, FuncKind, Function, Geometry, Module, Op, Stmt, StmtKind, Type, Value, verify};
 
 /// The module with its entry, a kernel, as a loop over the threads of a grid along x; nothing if the kernel has to be one.
 pub fn as_loop(module: &Module) -> Option<Module> {
@@ -34,7 +32,7 @@ fn is_plain(body: &Block) -> bool {
     let mut plain = true;
     body.walk(&mut |kind| {
         plain &= match kind {
-            StmtKind::Let(_, op) => !matches!(op, Op::Atomic { .. } | Op::Call { .. } | Op::Alloc { .. }),
+            StmtKind::Let(_, op) => matches!(op.effect(), Effect::Pure | Effect::Get | Effect::Load),
             StmtKind::Set(..)
             | StmtKind::If { .. }
             | StmtKind::Scope(..)
@@ -74,7 +72,7 @@ impl Numbers {
         let numbers = Numbers { whole, pieces };
         function.body.walk(&mut |kind| {
             if !numbers.makes(kind) {
-                stmt_operands(kind, &mut |v| other |= numbers.pieces.contains(&v));
+                kind.operands(&mut |v| other |= numbers.pieces.contains(&v));
             }
         });
         (!other && !numbers.whole.is_empty()).then_some(numbers)
@@ -93,7 +91,7 @@ fn is_pair((a, b): (&Value, &Value), x: &BTreeSet<Value>, y: &BTreeSet<Value>) -
 fn rewrite(block: &mut Block, numbers: &Numbers, index: Value) {
     block.0.retain(|stmt: &Stmt| !numbers.makes(&stmt.kind));
     for stmt in &mut block.0 {
-        stmt_operands_mut(&mut stmt.kind, &mut |v| {
+        stmt.kind.operands_mut(&mut |v| {
             if numbers.whole.contains(v) {
                 *v = index;
             }

@@ -113,7 +113,17 @@ impl<'a> Widener<'a> {
                 let wide = self.emit(Scalar::F32, Op::Unary(*op, a));
                 match op {
                     UnOp::Sqrt => self.rounded(value, half, wide),
-                    _ => self.exact(value, half, wide),
+                    UnOp::Neg | UnOp::Abs | UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => self.exact(value, half, wide),
+                    // Not for floats, or none as the result.
+                    UnOp::Not
+                    | UnOp::Conj
+                    | UnOp::Popcount
+                    | UnOp::Clz
+                    | UnOp::Ctz
+                    | UnOp::BitReverse
+                    | UnOp::IsNan
+                    | UnOp::IsInf
+                    | UnOp::SignBit => self.exact(value, half, wide),
                 }
             }
             (Op::Binary(op, a, b), Some(half)) => {
@@ -121,7 +131,19 @@ impl<'a> Widener<'a> {
                 let wide = self.emit(Scalar::F32, Op::Binary(*op, a, b));
                 match op {
                     BinOp::Min | BinOp::Max | BinOp::CopySign => self.exact(value, half, wide),
-                    _ => self.rounded(value, half, wide),
+                    BinOp::Add
+                    | BinOp::Sub
+                    | BinOp::Mul
+                    | BinOp::Div
+                    | BinOp::FloorDiv
+                    | BinOp::Mod
+                    | BinOp::Rem
+                    | BinOp::IntPow
+                    | BinOp::And
+                    | BinOp::Or
+                    | BinOp::Xor
+                    | BinOp::Shl
+                    | BinOp::Shr => self.rounded(value, half, wide),
                 }
             }
             (Op::Select(cond, a, b), Some(half)) => {
@@ -142,7 +164,40 @@ impl<'a> Widener<'a> {
                 let (a, b) = (self.twin(*a), self.twin(*b));
                 self.push(StmtKind::Let(value, Op::Compare(*op, a, b)));
             }
-            _ => {
+            (
+                Op::Const(_)
+                | Op::Get(_)
+                | Op::Unary(..)
+                | Op::Binary(..)
+                | Op::Compare(..)
+                | Op::Select(..)
+                | Op::Fma(..)
+                | Op::Bitcast(_)
+                | Op::Complex(..)
+                | Op::Re(_)
+                | Op::Im(_)
+                | Op::Tuple(_)
+                | Op::Item(..)
+                | Op::Call(..)
+                | Op::Dim(..)
+                | Op::Load { .. }
+                | Op::Slice { .. }
+                | Op::Transpose(..)
+                | Op::PartView(..)
+                | Op::Reshape(..)
+                | Op::Alloc { .. }
+                | Op::Array(_)
+                | Op::ConstArray(_)
+                | Op::Atomic { .. }
+                | Op::Geometry(_)
+                | Op::Warp { .. }
+                | Op::ActiveMask
+                | Op::BarrierReduce(..)
+                | Op::DynamicShared
+                | Op::Apart(..)
+                | Op::OutOfStack,
+                _,
+            ) => {
                 self.push(StmtKind::Let(value, op));
                 self.add_twin(value);
             }

@@ -11,10 +11,9 @@ mod extent;
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{ArrayId, Block, FuncId, Function, Label, Local, Module, Op, Span, Stmt, StmtKind, Type, Value};
+use weft_ir::{Block, FuncId, Function, Id, Label, Local, Module, Op, Span, Stmt, StmtKind, Type, Value};
 
 use crate::error::PassError;
-use crate::operands::stmt_operands_mut;
 use crate::{calls, compact, operands};
 use extent::{Depth, inlined_depth, inlined_size};
 
@@ -107,10 +106,7 @@ impl Order<'_> {
 pub fn references(block: &Block) -> Vec<(FuncId, Span)> {
     let mut found = Vec::new();
     for stmt in &block.0 {
-        match &stmt.kind {
-            StmtKind::Let(_, Op::Call(func, _)) | StmtKind::Launch { func, .. } => found.push((*func, stmt.span)),
-            _ => {}
-        }
+        found.extend(stmt.kind.function().map(|func| (func, stmt.span)));
         for inner in stmt.kind.blocks() {
             found.extend(references(inner));
         }
@@ -185,7 +181,7 @@ impl<'a> Inliner<'a> {
     fn block(&mut self, block: Block) -> Block {
         let mut out = Vec::with_capacity(block.0.len());
         for mut stmt in block.0 {
-            stmt_operands_mut(&mut stmt.kind, &mut |v| {
+            stmt.kind.operands_mut(&mut |v| {
                 if let Some(new) = self.renamed.get(v) {
                     *v = *new;
                 }
@@ -358,27 +354,14 @@ impl<'a> Copy<'a> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> Stmt {
-        let mut kind = shallow_clone(&stmt.kind);
-        stmt_operands_mut(&mut kind, &mut |v| *v = self.values.get(v).copied().unwrap_or(*v));
-        match &mut kind {
-            StmtKind::Let(value, op) => {
-                self.define(value);
-                match op {
-                    Op::Get(local) => self.local(local),
-                    Op::Array(array) => *array = ArrayId(self.first_array + array.0),
-                    _ => {}
-                }
-            }
-            StmtKind::Set(local, _) => self.local(local),
-            StmtKind::For { var, .. } => self.define(var),
-            StmtKind::ParFor { vars, reductions, .. } => {
-                vars.iter_mut().for_each(|v| self.define(v));
-                reductions.iter_mut().for_each(|r| self.local(&mut r.local));
-            }
-            StmtKind::Launch { results, .. } => results.iter_mut().for_each(|l| self.local(l)),
-            StmtKind::Scope(label, _) | StmtKind::Leave(label) => label.0 += self.first_label,
-            _ => {}
-        }
+        let mut kind = stmt.kind.hollow();
+        kind.operands_mut(&mut |v| *v = self.values.get(v).copied().unwrap_or(*v));
+        kind.ids_mut(&mut |id| match id {
+            Id::Local(local) => local.0 += self.first_local,
+            Id::Array(array) => array.0 += self.first_array,
+            Id::Label(label) => label.0 += self.first_label,
+        });
+        kind.definitions_mut(&mut |v| self.define(v));
         for (new, old) in kind.blocks_mut().zip(stmt.kind.blocks()) {
             *new = self.block(old);
         }
@@ -392,46 +375,6 @@ impl<'a> Copy<'a> {
         self.func.values.push(data);
         let new = Value(self.func.values.len() as u32 - 1);
         self.values.insert(mem::replace(value, new), new);
-    }
-
-    fn local(&self, local: &mut Local) {
-        local.0 += self.first_local;
-    }
-}
-
-/// A statement without what is in its blocks.
-fn shallow_clone(kind: &StmtKind) -> StmtKind {
-    match kind {
-        StmtKind::If { cond, .. } => StmtKind::If {
-            cond: *cond,
-            then: Block::default(),
-            other: Block::default(),
-        },
-        StmtKind::Loop(_) => StmtKind::Loop(Block::default()),
-        StmtKind::Scope(label, _) => StmtKind::Scope(*label, Block::default()),
-        StmtKind::For {
-            var, start, stop, step, ..
-        } => StmtKind::For {
-            var: *var,
-            start: *start,
-            stop: *stop,
-            step: *step,
-            body: Block::default(),
-        },
-        StmtKind::ParFor {
-            vars,
-            extents,
-            reductions,
-            spread,
-            ..
-        } => StmtKind::ParFor {
-            vars: vars.clone(),
-            extents: extents.clone(),
-            reductions: reductions.clone(),
-            spread: *spread,
-            body: Block::default(),
-        },
-        other => other.clone(),
     }
 }
 

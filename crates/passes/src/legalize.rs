@@ -20,7 +20,6 @@ use weft_ir::{
 
 use crate::compact;
 use crate::error::PassError;
-use crate::operands::{op_operands_mut, stmt_operands_mut};
 use flat::{flatten, is_flat};
 
 /// Legalises every function of a module.
@@ -163,7 +162,7 @@ impl<'a> Legalizer<'a> {
                         value,
                         part,
                     };
-                    stmt_operands_mut(&mut kind, &mut |v| self.rename(v));
+                    kind.operands_mut(&mut |v| self.rename(v));
                     self.push(kind);
                 }
                 return Ok(());
@@ -173,9 +172,25 @@ impl<'a> Legalizer<'a> {
                 self.push(kind);
                 return Ok(());
             }
-            _ => {}
+            StmtKind::If { .. }
+            | StmtKind::Loop(_)
+            | StmtKind::For { .. }
+            | StmtKind::ParFor { .. }
+            | StmtKind::Launch { .. }
+            | StmtKind::Scope(..)
+            | StmtKind::Leave(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(None)
+            | StmtKind::Store { .. }
+            | StmtKind::Barrier
+            | StmtKind::GridBarrier
+            | StmtKind::SyncWarp(_)
+            | StmtKind::Fence(_)
+            | StmtKind::Sleep(_)
+            | StmtKind::Raise { .. } => {}
         }
-        stmt_operands_mut(&mut kind, &mut |v| self.rename(v));
+        kind.operands_mut(&mut |v| self.rename(v));
         let span = self.span;
         match &mut kind {
             StmtKind::If { then, other, .. } => {
@@ -191,7 +206,20 @@ impl<'a> Legalizer<'a> {
                 let split = results.iter().flat_map(|l| self.locals.get(l).cloned().unwrap_or_else(|| vec![*l]));
                 *results = split.collect();
             }
-            _ => {}
+            StmtKind::Let(..)
+            | StmtKind::Set(..)
+            | StmtKind::Leave(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(_)
+            | StmtKind::Store { .. }
+            | StmtKind::Barrier
+            | StmtKind::GridBarrier
+            | StmtKind::SyncWarp(_)
+            | StmtKind::Fence(_)
+            | StmtKind::Sleep(_)
+            | StmtKind::Raise { .. }
+            | StmtKind::Print(_) => {}
         }
         self.span = span;
         self.push(kind);
@@ -244,7 +272,7 @@ impl<'a> Legalizer<'a> {
             self.parts.insert(value, vec![result]);
             return Ok(());
         }
-        op_operands_mut(&mut op, &mut |v| self.rename(v));
+        op.operands_mut(&mut |v| self.rename(v));
         self.push(StmtKind::Let(value, op));
         Ok(())
     }
@@ -303,7 +331,9 @@ impl<'a> Legalizer<'a> {
                 let join = match cmp {
                     CmpOp::Eq => BinOp::And,
                     CmpOp::Ne => BinOp::Or,
-                    _ => return Err(PassError::new(self.span, "complex numbers have no order")),
+                    CmpOp::Lt | CmpOp::Le | CmpOp::Gt | CmpOp::Ge => {
+                        return Err(PassError::new(self.span, "complex numbers have no order"));
+                    }
                 };
                 Some(self.emit(Type::BOOL, Op::Binary(join, re, im)))
             }
@@ -316,7 +346,36 @@ impl<'a> Legalizer<'a> {
             Op::Atomic { view, .. } if self.is_complex_view(*view) => {
                 return Err(PassError::new(self.span, "atomic operations on complex numbers are not supported"));
             }
-            _ => None,
+            Op::Const(_)
+            | Op::Get(_)
+            | Op::Unary(..)
+            | Op::Binary(..)
+            | Op::Compare(..)
+            | Op::Select(..)
+            | Op::Fma(..)
+            | Op::Cast(_)
+            | Op::Bitcast(_)
+            | Op::Complex(..)
+            | Op::Tuple(_)
+            | Op::Item(..)
+            | Op::Call(..)
+            | Op::Dim(..)
+            | Op::Load { .. }
+            | Op::Slice { .. }
+            | Op::Transpose(..)
+            | Op::PartView(..)
+            | Op::Reshape(..)
+            | Op::Alloc { .. }
+            | Op::Array(_)
+            | Op::ConstArray(_)
+            | Op::Atomic { .. }
+            | Op::Geometry(_)
+            | Op::Warp { .. }
+            | Op::ActiveMask
+            | Op::BarrierReduce(..)
+            | Op::DynamicShared
+            | Op::Apart(..)
+            | Op::OutOfStack => None,
         })
     }
 

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use weft_ir::{Block, FuncKind, Function, Label, Local, Op, Reduction, StmtKind};
 
-use crate::numbering::{Numbered, Numbering, StmtId};
+use crate::numbering::{Node, Numbered, Numbering, StmtId};
 
 /// A set of a function's locals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -157,51 +157,59 @@ impl Analysis {
     fn block(&mut self, block: Numbered<'_>, mut live: LocalSet) -> LocalSet {
         let nodes: Vec<_> = block.iter().collect();
         for node in nodes.into_iter().rev() {
-            let nested: Vec<_> = node.blocks().collect();
-            if self.record && !nested.is_empty() {
+            if self.record && node.blocks().next().is_some() {
                 self.live.after.insert(node.id, live.clone());
             }
-            live = self.stmt(node.id, &node.stmt.kind, &nested, live);
+            live = self.stmt(node, live);
         }
         live
     }
 
-    fn stmt(&mut self, id: StmtId, kind: &StmtKind, nested: &[Numbered<'_>], mut live: LocalSet) -> LocalSet {
-        match (kind, nested) {
-            (StmtKind::Let(_, Op::Get(local)), _) => live.insert(*local),
-            (StmtKind::Set(local, _), _) => {
+    fn stmt(&mut self, node: Node<'_>, mut live: LocalSet) -> LocalSet {
+        let id = node.id;
+        match &node.stmt.kind {
+            StmtKind::Let(_, Op::Get(local)) => live.insert(*local),
+            StmtKind::Set(local, _) => {
                 if self.record && !live.contains(*local) {
                     self.live.dead_sets.insert(id);
                 }
                 live.remove(*local);
             }
-            (StmtKind::If { .. }, [then, other]) => {
-                let before = self.block(*then, live.clone());
-                live = self.block(*other, live);
+            StmtKind::If { then, other, .. } => {
+                let [then, other] = node.sides(then, other);
+                let before = self.block(then, live.clone());
+                live = self.block(other, live);
                 if self.record {
                     self.live.other.insert(id, live.clone());
                 }
                 live.union(&before);
             }
-            (StmtKind::Loop(_), [body]) => live = self.looping(id, *body, LocalSet::default(), live),
-            (StmtKind::For { .. }, [body]) => live = self.looping(id, *body, live.clone(), live),
-            (StmtKind::ParFor { reductions, .. }, [body]) => {
+            StmtKind::Loop(body) => live = self.looping(id, node.body(body), LocalSet::default(), live),
+            StmtKind::For { body, .. } => live = self.looping(id, node.body(body), live.clone(), live),
+            StmtKind::ParFor { reductions, body, .. } => {
                 let reduced = locals_of(reductions);
-                let before = self.points(id, *body, &reduced);
+                let before = self.points(id, node.body(body), &reduced);
                 live.union(&before);
                 live.union(&reduced);
             }
-            (StmtKind::Launch { results, .. }, _) => results.iter().for_each(|local| live.insert(*local)),
-            (StmtKind::Scope(label, _), [body]) => {
+            StmtKind::Launch { results, .. } => results.iter().for_each(|local| live.insert(*local)),
+            StmtKind::Scope(label, body) => {
                 self.labels.insert(*label, live.clone());
-                live = self.block(*body, live);
+                live = self.block(node.body(body), live);
             }
-            (StmtKind::Leave(label), _) => live = self.labels.get(label).cloned().unwrap_or_default(),
-            (StmtKind::Break, _) => live = self.exits.on_break.clone(),
-            (StmtKind::Continue, _) => live = self.exits.on_continue.clone(),
-            (StmtKind::Return(_), _) => live = self.at_end.clone(),
-            (StmtKind::Raise { .. }, _) => live = LocalSet::default(),
-            _ => {}
+            StmtKind::Leave(label) => live = self.labels.get(label).cloned().unwrap_or_default(),
+            StmtKind::Break => live = self.exits.on_break.clone(),
+            StmtKind::Continue => live = self.exits.on_continue.clone(),
+            StmtKind::Return(_) => live = self.at_end.clone(),
+            StmtKind::Raise { .. } => live = LocalSet::default(),
+            StmtKind::Let(..)
+            | StmtKind::Store { .. }
+            | StmtKind::Barrier
+            | StmtKind::GridBarrier
+            | StmtKind::SyncWarp(_)
+            | StmtKind::Fence(_)
+            | StmtKind::Sleep(_)
+            | StmtKind::Print(_) => {}
         }
         live
     }

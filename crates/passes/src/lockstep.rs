@@ -31,12 +31,12 @@ mod warps;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem;
 
-use weft_ir::{Axis, Builder, FuncKind, Function, Local, Module, Op, StmtKind};
+use weft_ir::{Axis, Builder, FuncKind, Function, Local, Module, StmtKind};
 
 use crate::compact;
 use crate::error::PassError;
 use crate::numbering::{Numbering, StmtId};
-use crate::operands::is_of_warp;
+use crate::operands::{is_barrier, is_of_warp};
 use crate::uniformity::{self, Lanes};
 use frames::Code;
 use walk::Walk;
@@ -71,10 +71,7 @@ fn has_meetings(func: &Function) -> bool {
 
 /// Do all threads of the block have to be there?
 fn is_meeting(kind: &StmtKind) -> bool {
-    matches!(
-        kind,
-        StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::Let(_, Op::BarrierReduce(..))
-    ) || is_of_warp(kind)
+    is_barrier(kind) || is_of_warp(kind)
 }
 
 /// What is found out about a function by walking it; it only grows, and a walk that adds to it was in vain.

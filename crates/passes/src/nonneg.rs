@@ -12,7 +12,7 @@ mod range;
 use std::collections::VecDeque;
 use std::mem;
 
-use weft_ir::{AxisSlice, BinOp, Block, FuncKind, Function, Index, Local, Module, Op, Scalar, Stmt, StmtKind, Value};
+use weft_ir::{BinOp, Block, FuncKind, Function, Local, Module, Op, Scalar, Stmt, StmtKind, Value};
 
 use crate::error::PassError;
 use crate::operands::ends;
@@ -147,7 +147,7 @@ impl<'f> Walker<'f> {
     }
 
     fn stmt(&mut self, kind: &'f StmtKind) {
-        each_index(kind, &mut |index| {
+        kind.indices(&mut |index| {
             let known = self.facts.range(index.value).is_some_and(|range| range.lo >= 0);
             self.found.nonneg.push_back(known);
         });
@@ -166,7 +166,7 @@ impl<'f> Walker<'f> {
                 body,
             } => self.counted(*var, [*start, *stop, *step], body),
             StmtKind::ParFor { vars, extents, body, .. } => self.points(vars, extents, body),
-            StmtKind::Launch { results, .. } => results.iter().for_each(|local| self.holds[local.index()] = Holds::Anything),
+            StmtKind::Launch { .. } => kind.sets(&mut |local| self.holds[local.index()] = Holds::Anything),
             StmtKind::Loop(body) => {
                 self.lose_locals_set_in(body);
                 self.block(body);
@@ -176,7 +176,18 @@ impl<'f> Walker<'f> {
                 self.block(body);
                 self.lose_locals_set_in(body);
             }
-            _ => {}
+            StmtKind::Leave(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(_)
+            | StmtKind::Store { .. }
+            | StmtKind::Barrier
+            | StmtKind::GridBarrier
+            | StmtKind::SyncWarp(_)
+            | StmtKind::Fence(_)
+            | StmtKind::Sleep(_)
+            | StmtKind::Raise { .. }
+            | StmtKind::Print(_) => {}
         }
     }
 
@@ -264,11 +275,7 @@ impl<'f> Walker<'f> {
     }
 
     fn lose_locals_set_in(&mut self, block: &Block) {
-        block.walk(&mut |kind| match kind {
-            StmtKind::Set(local, _) => self.holds[local.index()] = Holds::Anything,
-            StmtKind::Launch { results, .. } => results.iter().for_each(|local| self.holds[local.index()] = Holds::Anything),
-            _ => {}
-        });
+        block.walk(&mut |kind| kind.sets(&mut |local| self.holds[local.index()] = Holds::Anything));
     }
 
     fn define(&mut self, value: Value, op: &'f Op) {
@@ -348,23 +355,6 @@ fn merged(cond: Value, (then, a): (Holds, Option<Range>), (other, b): (Holds, Op
     }
 }
 
-/// The indices a statement itself holds.
-fn each_index(kind: &StmtKind, f: &mut dyn FnMut(&Index)) {
-    match kind {
-        StmtKind::Let(_, Op::Load { indices, .. } | Op::Atomic { indices, .. }) | StmtKind::Store { indices, .. } => {
-            indices.iter().for_each(f)
-        }
-        StmtKind::Let(_, Op::Slice { axes, .. }) => {
-            for axis in axes {
-                if let AxisSlice::At(index) = axis {
-                    f(index);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
 /// Clears `wrap` where the findings say so, and drops checks, over the statements in program order.
 fn clear(block: &mut Block, found: &mut Findings) {
     for mut stmt in mem::take(&mut block.0) {
@@ -372,20 +362,8 @@ fn clear(block: &mut Block, found: &mut Findings) {
             StmtKind::If { .. } => found.decided.pop_front().flatten(),
             _ => None,
         };
-        let mut visit = |index: &mut Index| index.wrap &= found.nonneg.pop_front() != Some(true);
-        match &mut stmt.kind {
-            StmtKind::Let(_, Op::Load { indices, .. } | Op::Atomic { indices, .. }) | StmtKind::Store { indices, .. } => {
-                indices.iter_mut().for_each(visit);
-            }
-            StmtKind::Let(_, Op::Slice { axes, .. }) => {
-                for axis in axes {
-                    if let AxisSlice::At(index) = axis {
-                        visit(index);
-                    }
-                }
-            }
-            _ => {}
-        }
+        stmt.kind
+            .indices_mut(&mut |index| index.wrap &= found.nonneg.pop_front() != Some(true));
         for inner in stmt.kind.blocks_mut() {
             clear(inner, found);
         }

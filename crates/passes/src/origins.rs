@@ -50,7 +50,30 @@ impl Origins {
                     Op::Array(id) => BTreeSet::from([Origin::Array(*id)]),
                     Op::ConstArray(_) => BTreeSet::from([Origin::Constants]),
                     Op::DynamicShared => BTreeSet::from([Origin::Dynamic]),
-                    _ => return,
+                    // They give no views, or fresh ones, or what is gone where this is asked: tuples and calls.
+                    Op::Const(_)
+                    | Op::Unary(..)
+                    | Op::Binary(..)
+                    | Op::Compare(..)
+                    | Op::Fma(..)
+                    | Op::Cast(_)
+                    | Op::Bitcast(_)
+                    | Op::Complex(..)
+                    | Op::Re(_)
+                    | Op::Im(_)
+                    | Op::Tuple(_)
+                    | Op::Item(..)
+                    | Op::Call(..)
+                    | Op::Dim(..)
+                    | Op::Load { .. }
+                    | Op::Alloc { .. }
+                    | Op::Atomic { .. }
+                    | Op::Geometry(_)
+                    | Op::Warp { .. }
+                    | Op::ActiveMask
+                    | Op::BarrierReduce(..)
+                    | Op::Apart(..)
+                    | Op::OutOfStack => return,
                 };
                 if !found.is_empty() {
                     self.values.insert(*value, found);

@@ -4,13 +4,14 @@
 //! there. A `Set` made while lanes are parked where its local may still be read has to keep their old values; it *blends*, and its local
 //! differs between lanes. All of this hangs together, so it is computed as one least fixpoint.
 
+mod ops;
+
 use std::collections::{HashMap, HashSet};
 
-use weft_ir::{Axis, BinOp, Const, FuncKind, Function, Geometry, Label, Local, Op, Space, StmtKind, Type, UnOp, Value, WarpOp};
+use weft_ir::{Axis, Const, FuncKind, Function, Label, Local, Op, StmtKind, Type, Value};
 
 use crate::liveness::{Liveness, LocalSet};
 use crate::numbering::{Node, Numbered, Numbering, StmtId};
-use crate::operands;
 
 /// What is wrong with a barrier under a condition that is not the same for all threads of a block.
 pub const DIVERGENT_BARRIER: &str =
@@ -243,37 +244,48 @@ impl<'a> Walk<'a> {
     }
 
     fn stmt(&mut self, node: Node<'_>) {
-        let nested: Vec<_> = node.blocks().collect();
         let id = node.id;
-        match (&node.stmt.kind, nested.as_slice()) {
-            (StmtKind::Let(value, op), _) => self.define(*value, op),
-            (StmtKind::Set(local, value), _) => self.set(id, *local, *value),
-            (StmtKind::If { cond, .. }, [then, other]) => self.branch(id, *cond, *then, *other),
-            (StmtKind::Loop(_), [body]) => self.looping(id, false, *body),
-            (
-                StmtKind::For {
-                    var, start, stop, step, ..
-                },
-                [body],
-            ) => {
+        match &node.stmt.kind {
+            StmtKind::Let(value, op) => self.define(*value, op),
+            StmtKind::Set(local, value) => self.set(id, *local, *value),
+            StmtKind::If { cond, then, other } => {
+                let [then, other] = node.sides(then, other);
+                self.branch(id, *cond, then, other);
+            }
+            StmtKind::Loop(body) => self.looping(id, false, node.body(body)),
+            StmtKind::For {
+                var,
+                start,
+                stop,
+                step,
+                body,
+            } => {
                 let (start, stop, step) = (self.class(*start), self.class(*stop), self.class(*step));
                 self.set_value(*var, counter(start, step));
                 let range = start.with(stop).with(step);
                 if !range.is_uniform() {
                     self.note(id, |f| f.waits = true);
                 }
-                self.looping(id, !matches!(range, Class::Block | Class::Unset), *body);
+                self.looping(id, !matches!(range, Class::Block | Class::Unset), node.body(body));
             }
-            (StmtKind::Scope(label, _), [body]) => {
+            StmtKind::Scope(label, body) => {
                 let facts = self.out.facts_of(id);
                 let live = self.live.after(id).clone();
-                self.inside(FrameKind::Scope(*label), id, facts.waits, facts.uneven, live, *body);
+                self.inside(FrameKind::Scope(*label), id, facts.waits, facts.uneven, live, node.body(body));
             }
-            (StmtKind::Leave(label), _) => self.jump(FrameKind::Scope(*label)),
-            (StmtKind::Break, _) => self.jump(FrameKind::After),
-            (StmtKind::Continue, _) => self.jump(FrameKind::Next),
-            (StmtKind::Return(_) | StmtKind::Raise { .. }, _) => self.jump(FrameKind::End),
-            _ => {}
+            StmtKind::Leave(label) => self.jump(FrameKind::Scope(*label)),
+            StmtKind::Break => self.jump(FrameKind::After),
+            StmtKind::Continue => self.jump(FrameKind::Next),
+            StmtKind::Return(_) | StmtKind::Raise { .. } => self.jump(FrameKind::End),
+            // Only host functions have index spaces, and they have no lanes.
+            StmtKind::ParFor { .. } | StmtKind::Launch { .. } => {}
+            StmtKind::Store { .. }
+            | StmtKind::Barrier
+            | StmtKind::GridBarrier
+            | StmtKind::SyncWarp(_)
+            | StmtKind::Fence(_)
+            | StmtKind::Sleep(_)
+            | StmtKind::Print(_) => {}
         }
     }
 
@@ -386,102 +398,6 @@ impl<'a> Walk<'a> {
             self.changed = true;
         }
     }
-
-    fn all(&self, values: &[Value]) -> Class {
-        values.iter().fold(Class::Block, |c, v| c.with(self.class(*v)))
-    }
-
-    fn operands(&self, op: &Op) -> Class {
-        let mut class = Class::Block;
-        operands::op_operands(op, &mut |v| class = class.with(self.class(v)));
-        class
-    }
-
-    fn shape(&self, op: &Op) -> Class {
-        match op {
-            Op::Get(local) if matches!(self.func.local_ty(*local), Type::View(_)) => self.out.locals[local.index()],
-            Op::Transpose(view, _) | Op::PartView(view, _) => self.shapes[view.index()],
-            Op::Slice { view, axes } => axes.iter().fold(self.shapes[view.index()], |class, axis| match axis {
-                weft_ir::AxisSlice::Range { len, .. } => class.with(self.class(*len)),
-                _ => class,
-            }),
-            Op::Reshape(view, shape) => self.all(shape).with(self.shapes[view.index()]),
-            _ => Class::Block,
-        }
-    }
-
-    fn op(&self, op: &Op, value: Value) -> Class {
-        match op {
-            Op::Get(local) => self.out.locals[local.index()],
-            Op::Geometry(g) => self.geometry(*g),
-            Op::Dim(view, _) => self.shapes[view.index()],
-            Op::Atomic { .. } => Class::Varying,
-            Op::Warp { op: warp, .. } => self.warp(*warp, op),
-            Op::ActiveMask => Class::Gang,
-            Op::BarrierReduce(..) => Class::Block,
-            Op::Load { view, .. } => match self.func.ty(*view) {
-                Type::View(v) if v.space == Space::Local => Class::Varying,
-                _ => self.operands(op),
-            },
-            _ if *self.func.ty(value) == Type::I64 => self.integer(op),
-            _ => self.operands(op),
-        }
-    }
-
-    /// Integer arithmetic keeps a step from lane to lane where it can.
-    fn integer(&self, op: &Op) -> Class {
-        let plain = self.operands(op);
-        if plain.is_uniform() || plain == Class::Unset {
-            return plain;
-        }
-        match op {
-            Op::Unary(UnOp::Neg, a) => scaled(self.class(*a), -1),
-            Op::Binary(BinOp::Add, a, b) => stepped(self.class(*a), self.class(*b), i64::wrapping_add),
-            Op::Binary(BinOp::Sub, a, b) => stepped(self.class(*a), self.class(*b), i64::wrapping_sub),
-            Op::Binary(BinOp::Mul, a, b) => match (self.consts.get(a), self.consts.get(b)) {
-                (_, Some(c)) => scaled(self.class(*a), *c),
-                (Some(c), _) => scaled(self.class(*b), *c),
-                _ => Class::Varying,
-            },
-            Op::Select(cond, a, b) if self.class(*cond).is_uniform() => self.class(*a).join(self.class(*b)),
-            Op::Cast(a) if *self.func.ty(*a) == Type::I64 => self.class(*a),
-            _ => Class::Varying,
-        }
-    }
-
-    /// A gang is one warp. Lanes with one mask get one answer, unless it is about their own value.
-    fn warp(&self, warp: WarpOp, op: &Op) -> Class {
-        let Op::Warp { mask, value, lane, .. } = op else {
-            return Class::Varying;
-        };
-        let from_one = warp == WarpOp::ShuffleIdx && lane.is_some_and(|lane| self.class(lane).is_uniform());
-        let (mask, value) = (self.class(*mask), self.class(*value));
-        match warp {
-            _ if mask == Class::Unset || value == Class::Unset => Class::Unset,
-            _ if from_one && !value.is_uniform() => Class::Gang,
-            _ if warp.is_shuffle() => {
-                if value.is_uniform() {
-                    value
-                } else {
-                    Class::Varying
-                }
-            }
-            WarpOp::MatchAny if !value.is_uniform() => Class::Varying,
-            _ if mask.is_uniform() => Class::Gang,
-            _ => Class::Varying,
-        }
-    }
-
-    fn geometry(&self, g: Geometry) -> Class {
-        match (g, self.lanes) {
-            (Geometry::ThreadIdx(axis), Lanes::Threads(lane) | Lanes::Warp(Some(lane))) if axis == lane => Class::Affine(1),
-            (Geometry::ThreadIdx(_), Lanes::Warp(None)) => Class::Varying,
-            (Geometry::ThreadIdx(_), _) => Class::Gang,
-            (Geometry::LaneId, Lanes::Warp(_)) => Class::Affine(1),
-            (Geometry::LaneId, _) => Class::Varying,
-            _ => Class::Block,
-        }
-    }
 }
 
 /// All lanes that still run have run as often, so that with a uniform step a counter is what its start is.
@@ -491,25 +407,6 @@ fn counter(start: Class, step: Class) -> Class {
         (false, true) => start,
         _ => Class::Varying,
     }
-}
-
-fn step_of(class: Class) -> Option<i64> {
-    match class {
-        Class::Affine(step) => Some(step),
-        c if c.is_uniform() => Some(0),
-        _ => None,
-    }
-}
-
-fn stepped(a: Class, b: Class, combine: impl Fn(i64, i64) -> i64) -> Class {
-    match (step_of(a), step_of(b)) {
-        (Some(s), Some(t)) => Class::stepping(combine(s, t)),
-        _ => Class::Varying,
-    }
-}
-
-fn scaled(class: Class, factor: i64) -> Class {
-    step_of(class).map_or(Class::Varying, |step| Class::stepping(step.wrapping_mul(factor)))
 }
 
 #[cfg(test)]

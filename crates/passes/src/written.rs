@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use weft_ir::{Function, Op, StmtKind, Value};
+use weft_ir::{Effect, Function, Op, StmtKind, Value};
 
 use crate::origins::{Origin, Origins};
 
@@ -27,12 +27,8 @@ pub fn threads_meet(f: &Function) -> bool {
     let mut found = false;
     f.body.walk(&mut |kind| {
         found |= matches!(
-            kind,
-            StmtKind::Barrier
-                | StmtKind::GridBarrier
-                | StmtKind::SyncWarp(_)
-                | StmtKind::Fence(_)
-                | StmtKind::Let(_, Op::Atomic { .. } | Op::Warp { .. } | Op::BarrierReduce(..))
+            kind.effect(),
+            Effect::Barrier | Effect::Grid | Effect::Warp | Effect::Fence | Effect::Atomic
         );
     });
     found

@@ -57,7 +57,26 @@ impl Fx<'_, '_> {
             },
             Op::Select(cond, a, b) if self.f.ty(value).view().is_some() => self.select_view(*cond, *a, *b)?,
             Op::Cast(a) if self.f.ty(*a).view().is_some() => self.retyped(value, *a)?,
-            _ => Val::Num(self.number(value, op)?),
+            Op::Const(_)
+            | Op::Unary(..)
+            | Op::Binary(..)
+            | Op::Compare(..)
+            | Op::Select(..)
+            | Op::Fma(..)
+            | Op::Cast(_)
+            | Op::Bitcast(_)
+            | Op::Dim(..)
+            | Op::Load { .. }
+            | Op::Atomic { .. }
+            | Op::Geometry(_)
+            | Op::Warp { .. }
+            | Op::ActiveMask
+            | Op::BarrierReduce(..)
+            | Op::Apart(..)
+            | Op::OutOfStack => Val::Num(self.number(value, op)?),
+            Op::Complex(..) | Op::Re(_) | Op::Im(_) => {
+                return self.internal(format!("an operation the passes should have removed: {op:?}"));
+            }
         })
     }
 
@@ -135,7 +154,22 @@ impl Fx<'_, '_> {
             }
             Op::OutOfStack => Num::Uniform(self.out_of_stack()),
             Op::BarrierReduce(..) => return self.divergent_barrier(),
-            _ => return self.internal(format!("an operation the passes should have removed: {op:?}")),
+            // `op` writes these itself.
+            Op::Get(_)
+            | Op::Complex(..)
+            | Op::Re(_)
+            | Op::Im(_)
+            | Op::Tuple(_)
+            | Op::Item(..)
+            | Op::Call(..)
+            | Op::Slice { .. }
+            | Op::Transpose(..)
+            | Op::PartView(..)
+            | Op::Reshape(..)
+            | Op::Alloc { .. }
+            | Op::Array(_)
+            | Op::ConstArray(_)
+            | Op::DynamicShared => return self.internal(format!("an operation that gives no number: {op:?}")),
         })
     }
 

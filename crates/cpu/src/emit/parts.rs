@@ -9,9 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::mem;
 use std::rc::Rc;
 
-use weft_ir::{Block, FuncKind, Label, Local, Op, Space, StmtKind, Value};
+use weft_ir::{Block, Effect, FuncKind, Label, Local, Op, Space, StmtKind, Value};
 use weft_passes::numbering::Numbered;
-use weft_passes::operands;
 
 use super::control::{Frame, FrameKind};
 use super::func::Fx;
@@ -270,10 +269,8 @@ fn has(block: &Block, what: impl Fn(&StmtKind) -> bool) -> bool {
 /// What must not be done part by part: it speaks of the gang, its order shows, or it leads out of the block.
 fn needs_whole_gang(kind: &StmtKind) -> bool {
     match kind {
-        StmtKind::Let(_, op) => matches!(
-            op,
-            Op::Warp { .. } | Op::ActiveMask | Op::BarrierReduce(..) | Op::Alloc { .. } | Op::Geometry(weft_ir::Geometry::LaneId)
-        ),
+        StmtKind::Let(_, Op::Geometry(weft_ir::Geometry::LaneId)) => true,
+        StmtKind::Let(_, op) => matches!(op.effect(), Effect::Warp | Effect::Lanes | Effect::Barrier | Effect::Alloc),
         StmtKind::Set(..)
         | StmtKind::If { .. }
         | StmtKind::Store { .. }
@@ -303,10 +300,10 @@ fn stays_inside(block: &Block) -> bool {
 fn outer_values(block: &Block) -> BTreeSet<Value> {
     let (mut made, mut read) = (BTreeSet::new(), BTreeSet::new());
     block.walk(&mut |kind| {
-        operands::defs(kind, &mut |v| {
+        kind.definitions(&mut |v| {
             made.insert(v);
         });
-        operands::stmt_operands(kind, &mut |v| {
+        kind.operands(&mut |v| {
             read.insert(v);
         });
     });

@@ -106,7 +106,7 @@ impl<'m> Plan<'m> {
                 }
                 Piece::Control(node) => {
                     let stmt = node.stmt;
-                    operands::stmt_operands(&stmt.kind, &mut |v| skeleton.push(v));
+                    stmt.kind.operands(&mut |v| skeleton.push(v));
                     let in_loop = in_loop || matches!(stmt.kind, StmtKind::Loop(_) | StmtKind::For { .. });
                     node.blocks().for_each(|inner| self.block(inner, in_loop, skeleton));
                 }
@@ -115,10 +115,10 @@ impl<'m> Plan<'m> {
     }
 
     fn stmt(&mut self, stmt: &'m Stmt, region: usize) {
-        operands::stmt_operands(&stmt.kind, &mut |v| {
+        stmt.kind.operands(&mut |v| {
             self.reads[region].insert(v);
         });
-        operands::defs(&stmt.kind, &mut |v| {
+        stmt.kind.definitions(&mut |v| {
             self.home.insert(v, region);
         });
         match &stmt.kind {
@@ -166,7 +166,7 @@ impl<'m> Plan<'m> {
             return false;
         };
         let mut all = true;
-        operands::op_operands(op, &mut |v| all &= self.can_repeat(f, v));
+        op.operands(&mut |v| all &= self.can_repeat(f, v));
         all
     }
 }

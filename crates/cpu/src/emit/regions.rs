@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use weft_ir::{Block, Local, Stmt, StmtKind, Value};
 use weft_passes::numbering::Node;
-use weft_passes::operands;
 use weft_passes::uniformity::Class;
 
 use super::control::{Frame, FrameKind};
@@ -475,7 +474,7 @@ impl<'m> Fx<'_, 'm> {
             return self.internal(format!("%{} is lost between regions", value.0));
         };
         let mut operands = Vec::new();
-        operands::op_operands(op, &mut |v| operands.push(v));
+        op.operands(&mut |v| operands.push(v));
         for operand in operands {
             self.repeat(plan, operand)?;
         }
@@ -494,7 +493,7 @@ fn returns(stmt: &Stmt) -> bool {
 fn made_values(nodes: &[Node<'_>]) -> Vec<Value> {
     let mut made = Vec::new();
     for node in nodes {
-        operands::defs(&node.stmt.kind, &mut |v| made.push(v));
+        node.stmt.kind.definitions(&mut |v| made.push(v));
     }
     made
 }

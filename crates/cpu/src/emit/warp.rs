@@ -20,13 +20,16 @@ impl Fx<'_, '_> {
         }
         let (s, mask, value) = (self.scalar(value)?, self.num(mask)?, self.num(value)?);
         let group = self.group(mask);
-        match lane {
-            Some(lane) => {
+        match (op, lane) {
+            (WarpOp::ShuffleIdx | WarpOp::ShuffleUp | WarpOp::ShuffleDown | WarpOp::ShuffleXor, Some(lane)) => {
                 let lane = self.num(lane)?;
                 Ok(self.shuffle(op, group, s, value, lane))
             }
-            None if op.is_vote() => Ok(self.vote(op, group, value)),
-            None => Ok(self.matching(op, group, s, value)),
+            (WarpOp::ShuffleIdx | WarpOp::ShuffleUp | WarpOp::ShuffleDown | WarpOp::ShuffleXor, None) => {
+                self.internal("a shuffle without a lane")
+            }
+            (WarpOp::All | WarpOp::Any | WarpOp::Equal | WarpOp::Ballot, _) => Ok(self.vote(op, group, value)),
+            (WarpOp::MatchAny | WarpOp::MatchAll, _) => Ok(self.matching(op, group, s, value)),
         }
     }
 

@@ -98,14 +98,14 @@ fn lanes_of(func: &Function) -> Lanes {
 pub fn held(func: &Function, info: &Uniformity, looping: &StmtKind, body: &Block) -> usize {
     let (mut set, mut got) = (BTreeSet::<Local>::new(), BTreeSet::<Local>::new());
     let (mut made, mut read) = (BTreeSet::<Value>::new(), BTreeSet::<Value>::new());
-    operands::defs(looping, &mut |v| {
+    looping.definitions(&mut |v| {
         made.insert(v);
     });
     body.walk(&mut |kind| {
-        operands::defs(kind, &mut |v| {
+        kind.definitions(&mut |v| {
             made.insert(v);
         });
-        operands::stmt_operands(kind, &mut |v| {
+        kind.operands(&mut |v| {
             read.insert(v);
         });
         match kind {

@@ -74,7 +74,9 @@ pub(super) fn unary<T: Float>(op: UnOp, x: T) -> Option<T> {
         UnOp::Ceil => x.ceil(),
         UnOp::Trunc => x.trunc(),
         UnOp::Rint => x.rint(),
-        _ => return None,
+        UnOp::Not | UnOp::Conj | UnOp::Popcount | UnOp::Clz | UnOp::Ctz | UnOp::BitReverse => return None,
+        // They give bools: see `test`.
+        UnOp::IsNan | UnOp::IsInf | UnOp::SignBit => return None,
     })
 }
 
@@ -84,7 +86,8 @@ pub(super) fn test(op: UnOp, x: f64) -> Option<Const> {
         UnOp::IsNan => Some(Const::Bool(x.is_nan())),
         UnOp::IsInf => Some(Const::Bool(x.is_infinite())),
         UnOp::SignBit => Some(Const::Bool(x.is_sign_negative())),
-        _ => None,
+        UnOp::Neg | UnOp::Not | UnOp::Abs | UnOp::Sqrt | UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => None,
+        UnOp::Conj | UnOp::Popcount | UnOp::Clz | UnOp::Ctz | UnOp::BitReverse => None,
     }
 }
 
@@ -103,7 +106,7 @@ pub(super) fn binary<T: Float>(op: BinOp, a: T, b: T) -> Option<T> {
         BinOp::Max if a > b || a.is_nan() => a,
         BinOp::Min | BinOp::Max => b,
         BinOp::CopySign => a.copysign(b),
-        _ => return None,
+        BinOp::IntPow | BinOp::And | BinOp::Or | BinOp::Xor | BinOp::Shl | BinOp::Shr => return None,
     })
 }
 
@@ -129,7 +132,8 @@ pub(super) fn complex_unary<T: Float>(op: UnOp, [re, im]: [T; 2]) -> Option<[T; 
     match op {
         UnOp::Neg => Some([-re, -im]),
         UnOp::Conj => Some([re, -im]),
-        _ => None,
+        UnOp::Not | UnOp::Abs | UnOp::Sqrt | UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => None,
+        UnOp::Popcount | UnOp::Clz | UnOp::Ctz | UnOp::BitReverse | UnOp::IsNan | UnOp::IsInf | UnOp::SignBit => None,
     }
 }
 
@@ -139,7 +143,8 @@ pub(super) fn complex_binary<T: Float>(op: BinOp, [ar, ai]: [T; 2], [br, bi]: [T
         BinOp::Sub => Some([ar - br, ai - bi]),
         BinOp::Mul => Some([ar * br - ai * bi, ar * bi + ai * br]),
         BinOp::Div => Some(quotient([ar, ai], [br, bi])),
-        _ => None,
+        BinOp::FloorDiv | BinOp::Mod | BinOp::Rem | BinOp::IntPow | BinOp::And | BinOp::Or | BinOp::Xor => None,
+        BinOp::Shl | BinOp::Shr | BinOp::Min | BinOp::Max | BinOp::CopySign => None,
     }
 }
 

@@ -14,7 +14,8 @@ pub(super) fn unary(op: UnOp, s: Scalar, v: i64) -> Option<i64> {
         UnOp::Clz => i64::from(low.leading_zeros() - (64 - s.bits())),
         UnOp::Ctz => i64::from(low.trailing_zeros().min(s.bits())),
         UnOp::BitReverse => s.wrap((low.reverse_bits() >> (64 - s.bits())) as i64),
-        _ => return None,
+        UnOp::Sqrt | UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => return None,
+        UnOp::Conj | UnOp::IsNan | UnOp::IsInf | UnOp::SignBit => return None,
     })
 }
 
@@ -23,7 +24,8 @@ pub(super) fn logical(op: BinOp, a: bool, b: bool) -> Option<bool> {
         BinOp::And | BinOp::Min => Some(a & b),
         BinOp::Or | BinOp::Max => Some(a | b),
         BinOp::Xor => Some(a ^ b),
-        _ => None,
+        BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div | BinOp::FloorDiv | BinOp::Mod | BinOp::Rem => None,
+        BinOp::IntPow | BinOp::Shl | BinOp::Shr | BinOp::CopySign => None,
     }
 }
 
@@ -52,7 +54,9 @@ pub(super) fn binary(op: BinOp, s: Scalar, a: i64, t: Scalar, b: i64) -> Option<
         BinOp::Max if s == Scalar::U64 => (a as u64).max(b as u64) as i64,
         BinOp::Min => a.min(b),
         BinOp::Max => a.max(b),
-        _ => return None,
+        BinOp::Div | BinOp::CopySign => return None,
+        // Done above, where `b` may have another type.
+        BinOp::Shl | BinOp::Shr | BinOp::IntPow => return None,
     })
 }
 

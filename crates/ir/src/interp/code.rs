@@ -259,8 +259,7 @@ impl<'m> Flattener<'m> {
     }
 
     fn par_for(&mut self, vars: &'m [Value], extents: &'m [Value], reductions: &'m [Reduction], body: &'m Block, span: Span) {
-        let mut private = Vec::new();
-        sets(body, &mut private);
+        let mut private = sets(body);
         private.retain(|local| reductions.iter().all(|r| r.local != *local));
         let par = ParFor {
             vars,
@@ -313,11 +312,12 @@ fn simple(kind: &StmtKind) -> Option<Instr<'_>> {
         StmtKind::Raise { kind, message } => Instr::Raise(*kind, message),
         StmtKind::Print(items) => Instr::Print(items),
         StmtKind::Fence(_) | StmtKind::Sleep(_) => Instr::Nothing,
-        _ => return None,
+        StmtKind::If { .. } | StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. } | StmtKind::Scope(..) => return None,
+        StmtKind::Leave(_) | StmtKind::Break | StmtKind::Continue => return None,
     })
 }
 
-/// An operation of several threads.
+/// An operation of several threads; the others are evaluated by `Machine::op`, which knows all there are.
 fn meeting(into: Value, op: &Op) -> Option<Meeting> {
     Some(match *op {
         Op::BarrierReduce(op, value) => Meeting::Reduce { into, op, value },
@@ -334,29 +334,14 @@ fn meeting(into: Value, op: &Op) -> Option<Meeting> {
 }
 
 /// The locals a block sets, each once.
-fn sets(block: &Block, into: &mut Vec<Local>) {
-    for stmt in &block.0 {
-        match &stmt.kind {
-            StmtKind::Set(local, _) => add(into, [*local]),
-            StmtKind::Launch { results, .. } => add(into, results.iter().copied()),
-            StmtKind::If { then, other, .. } => {
-                sets(then, into);
-                sets(other, into);
+fn sets(block: &Block) -> Vec<Local> {
+    let mut found = Vec::new();
+    block.walk(&mut |kind| {
+        kind.sets(&mut |local| {
+            if !found.contains(&local) {
+                found.push(local);
             }
-            StmtKind::ParFor { body, reductions, .. } => {
-                sets(body, into);
-                add(into, reductions.iter().map(|r| r.local));
-            }
-            StmtKind::Loop(body) | StmtKind::For { body, .. } | StmtKind::Scope(_, body) => sets(body, into),
-            _ => {}
-        }
-    }
-}
-
-fn add(into: &mut Vec<Local>, locals: impl IntoIterator<Item = Local>) {
-    for local in locals {
-        if !into.contains(&local) {
-            into.push(local);
-        }
-    }
+        });
+    });
+    found
 }

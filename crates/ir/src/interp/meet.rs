@@ -181,7 +181,7 @@ impl Machine<'_> {
             WarpOp::MatchAny => mask_const(lanes(&|v| v == own)),
             WarpOp::MatchAll if same_as(own) => mask_const(lanes(&|_| true)),
             WarpOp::MatchAll => mask_const(0),
-            _ => {
+            WarpOp::ShuffleIdx | WarpOp::ShuffleUp | WarpOp::ShuffleDown | WarpOp::ShuffleXor => {
                 let by = thread.int(lane.ok_or_else(Trap::malformed)?)? as u32 % WARP;
                 let from = source(op, thread.number % WARP, by);
                 match given[from as usize] {

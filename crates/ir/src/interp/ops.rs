@@ -93,7 +93,16 @@ impl Machine<'_> {
             }
             Op::Geometry(geometry) => Ok(RtValue::i64(self.geometry(*geometry))),
             Op::Call(..) | Op::OutOfStack | Op::Warp { .. } | Op::ActiveMask | Op::BarrierReduce(..) => Err(Fault::Malformed),
-            _ => {
+            Op::Dim(..)
+            | Op::Apart(..)
+            | Op::Slice { .. }
+            | Op::Transpose(..)
+            | Op::PartView(..)
+            | Op::Reshape(..)
+            | Op::Alloc { .. }
+            | Op::Array(_)
+            | Op::DynamicShared
+            | Op::ConstArray(_) => {
                 let made = self.view_op(function, frame, result, op)?;
                 self.check_layout(&made, function.ty(result))?;
                 Ok(made)

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::lex::{Lexed, Token};
-use crate::module::{FuncId, Label, Local, Value, ValueData};
+use crate::module::{FuncId, Label, Local, Span, Value, ValueData};
+use crate::types::Scalar;
 
 /// What is wrong with the text, and where (both from 1).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,10 @@ pub(crate) struct Parser {
     functions: Vec<String>,
     /// Of the function being read.
     pub(super) values: Vec<Option<ValueData>>,
+    /// The scalar type of the value that was defined last, if it has one.
+    pub(super) defined: Option<Scalar>,
+    /// Of the statement being read, once it was.
+    pub(super) span: Option<Span>,
     depth: u32,
 }
 
@@ -41,6 +46,8 @@ impl Parser {
             at: 0,
             functions,
             values: Vec::new(),
+            defined: None,
+            span: None,
             depth: 0,
         }
     }
@@ -55,9 +62,15 @@ impl Parser {
         self.at -= 1;
     }
 
-    /// The line of the token that comes next.
-    pub(super) fn line(&self) -> u32 {
-        self.tokens[self.at].line
+    /// Does an operand follow on the line of the token that was read last?
+    pub(super) fn line_goes_on(&self) -> bool {
+        let same_line = |before: usize| self.tokens[before].line == self.tokens[self.at].line;
+        let operand = match self.peek() {
+            Token::Value(_) | Token::Str(_) => true,
+            Token::Ident(word) => word == "complex",
+            _ => false,
+        };
+        operand && self.at.checked_sub(1).is_some_and(same_line)
     }
 
     pub(crate) fn peek(&self) -> &Token {

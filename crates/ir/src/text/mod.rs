@@ -4,13 +4,15 @@
 //! [`print_with_spans`] also writes the sources, and a statement's span as a trailing `@source:start..end`; [`parse`] takes both.
 
 pub(crate) mod cursor;
+mod fields;
+mod form;
 pub(crate) mod lex;
 mod literal;
 mod parse;
-mod parse_op;
-mod parse_stmt;
+mod parse_block;
 mod parse_type;
 mod print;
+mod rows;
 
 pub use cursor::ParseError;
 pub use parse::parse;

@@ -1,10 +1,9 @@
-//! Text to modules: functions and declarations. Statements, operations, types and constants are in the files named for them.
+//! Text to modules: functions and declarations. Rows of the tables, blocks, types and constants are in the files named for them.
 
 use super::cursor::{ParseError, Parsed, Parser};
+use super::fields::Text;
 use super::lex::{Lexed, Token, lex};
-use crate::module::{
-    ArrayDecl, ConstArray, Flags, FuncId, FuncKind, Function, LocalData, Module, ReduceOp, Reduction, Source, Value, ValueData,
-};
+use crate::module::{ArrayDecl, ConstArray, Flags, FuncId, FuncKind, Function, LocalData, Module, Reduction, Source, Value, ValueData};
 use crate::op::Const;
 use crate::types::Type;
 
@@ -120,7 +119,7 @@ impl Parser {
         self.expect("(")?;
         let params = self.list(")", Parser::define)?;
         let result = if self.eat("->") { self.ty()? } else { Type::unit() };
-        let found = self.reductions()?;
+        let found = Vec::<Reduction>::read(self)?;
         match &mut kind {
             FuncKind::Loop { reductions, .. } => *reductions = found,
             _ if found.is_empty() => {}
@@ -184,22 +183,6 @@ impl Parser {
         }
     }
 
-    pub(super) fn reductions(&mut self) -> Parsed<Vec<Reduction>> {
-        if !self.eat_word("reduce") {
-            return Ok(Vec::new());
-        }
-        self.expect("(")?;
-        self.list(")", |p| {
-            let local = p.local()?;
-            let op = p.word()?;
-            match ReduceOp::from_name(&op) {
-                Some(op) if p.eat_word("fixed") => Ok(Reduction::fixed(local, op)),
-                Some(op) => Ok(Reduction::free(local, op)),
-                None => p.error(format!("{op} is no reduction")),
-            }
-        })
-    }
-
     fn declarations(&mut self, function: &mut Function) -> Parsed<()> {
         loop {
             if self.eat_word("local") {
@@ -246,6 +229,7 @@ impl Parser {
             name,
             exact: self.eat_word("exact"),
         };
+        self.defined = data.ty.scalar();
         if self.values.len() <= value.index() {
             self.values.resize(value.index() + 1, None);
         }

@@ -2,12 +2,10 @@
 
 use std::fmt::{self, Display, Write};
 
+use super::fields::Text;
 use super::literal;
-use crate::module::{
-    ArrayDecl, Block, ConstArray, ErrorKind, FuncId, FuncKind, Function, Module, PrintItem, Reduction, Source, Span, Spread, Stmt,
-    StmtKind, Value,
-};
-use crate::op::{AxisSlice, Const, Index, Op, Part};
+use crate::module::{ArrayDecl, Block, ConstArray, Flags, FuncKind, Function, Module, Source, Span, Value};
+use crate::types::Scalar;
 
 /// The module as text, without sources and spans.
 pub fn print(module: &Module) -> String {
@@ -20,475 +18,219 @@ pub fn print_with_spans(module: &Module) -> String {
 }
 
 fn render(module: &Module, spans: bool) -> String {
-    let mut out = String::new();
-    let printer = Printer { module, spans };
+    let mut printer = Printer {
+        out: String::new(),
+        module,
+        function: None,
+        spans,
+        span: Span::NONE,
+        depth: 0,
+        defined: None,
+    };
     // Writing to a string cannot fail.
-    let _ = printer.module(&mut out);
-    out
+    let _ = printer.module();
+    printer.out
 }
 
-struct Printer<'m> {
-    module: &'m Module,
+/// Text that grows, and where in the module it has come.
+pub(super) struct Printer<'m> {
+    out: String,
+    pub(super) module: &'m Module,
+    function: Option<&'m Function>,
     spans: bool,
+    /// Of the statement being written, until it is.
+    pub(super) span: Span,
+    /// How many blocks are open.
+    depth: usize,
+    /// The scalar type of the value that was defined last, if it has one.
+    pub(super) defined: Option<Scalar>,
 }
 
-/// A value where it is defined, with its name and type.
-struct Def<'f>(&'f Function, Value);
-
-impl Display for Def<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Def(function, value) = *self;
-        write!(f, "%{}", value.0)?;
-        let Some(data) = function.values.get(value.index()) else {
-            return Ok(());
-        };
-        if let Some(name) = &data.name {
-            write!(f, " {}", literal::name(name))?;
-        }
-        write!(f, ": {}{}", data.ty, if data.exact { " exact" } else { "" })
+impl Write for Printer<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.out.write_str(text)
     }
 }
 
-struct Joined<'a, T>(&'a [T]);
+/// Items with commas between them.
+struct Joined<I>(I);
 
-impl<T: Copy> Display for Joined<'_, T>
-where
-    Text<T>: Display,
-{
+impl<I: Iterator<Item: Display> + Clone> Display for Joined<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, item) in self.0.iter().enumerate() {
-            if i > 0 {
-                f.write_str(", ")?;
-            }
-            Text(*item).fmt(f)?;
+        for (i, item) in self.0.clone().enumerate() {
+            f.write_str(if i > 0 { ", " } else { "" })?;
+            item.fmt(f)?;
         }
         Ok(())
     }
 }
 
-/// A small thing as it stands in a list.
-struct Text<T>(T);
-
-impl Display for Text<Value> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "%{}", self.0.0)
-    }
-}
-
-impl Display for Text<crate::module::Local> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "${}", self.0.0)
-    }
-}
-
-impl Display for Text<u8> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Display for Text<u64> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Display for Text<Const> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&literal::constant(self.0))
-    }
-}
-
-impl Display for Text<Index> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "%{}{}", self.0.value.0, if self.0.wrap { "?" } else { "" })
-    }
-}
-
-impl Display for Text<AxisSlice> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            AxisSlice::At(index) => Text(index).fmt(f),
-            AxisSlice::Range { start, len, step } => write!(f, "%{} len %{} step %{}", start.0, len.0, step.0),
-            AxisSlice::Full => f.write_str(".."),
-            AxisSlice::New => f.write_str("new"),
-        }
-    }
-}
-
-impl Display for Text<Reduction> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let order = if self.0.fixed { " fixed" } else { "" };
-        write!(f, "${} {}{order}", self.0.local.0, self.0.op.name())
-    }
-}
-
-impl Display for Text<Part> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            Part::Whole => "",
-            Part::Re => ".re",
-            Part::Im => ".im",
-        })
-    }
-}
-
-impl Printer<'_> {
-    fn module(&self, out: &mut String) -> fmt::Result {
+impl<'m> Printer<'m> {
+    fn module(&mut self) -> fmt::Result {
+        let module = self.module;
         if self.spans {
-            self.module.sources.iter().enumerate().try_for_each(|(i, s)| source(out, i, s))?;
+            module.sources.iter().enumerate().try_for_each(|(i, s)| self.source(i, s))?;
         }
-        for (i, c) in self.module.constants.iter().enumerate() {
-            const_array(out, i, c)?;
-        }
-        for (i, function) in self.module.functions.iter().enumerate() {
-            if !out.is_empty() {
-                out.push('\n');
+        module.constants.iter().enumerate().try_for_each(|(i, c)| self.const_array(i, c))?;
+        for (i, function) in module.functions.iter().enumerate() {
+            if !self.out.is_empty() {
+                self.write_char('\n')?;
             }
-            if self.module.functions.len() > 1 && self.module.entry.index() == i {
-                out.push_str("entry ");
+            if module.functions.len() > 1 && module.entry.index() == i {
+                self.write_str("entry ")?;
             }
-            self.function(out, function)?;
+            self.function(function)?;
         }
         Ok(())
     }
 
-    fn function(&self, out: &mut String, function: &Function) -> fmt::Result {
-        let mut reductions: &[Reduction] = &[];
-        match &function.kind {
-            FuncKind::Host => out.push_str("host"),
-            FuncKind::Device => out.push_str("device"),
-            FuncKind::Kernel => out.push_str("kernel"),
-            FuncKind::Loop { rank, reductions: r } => {
-                write!(out, "loop<{rank}>")?;
-                reductions = r;
+    fn source(&mut self, i: usize, source: &Source) -> fmt::Result {
+        let (file, text) = (literal::quote(&source.file), literal::quote(&source.text));
+        writeln!(self, "source {i} {file} line {} {text}", source.first_line)
+    }
+
+    fn const_array(&mut self, i: usize, array: &ConstArray) -> fmt::Result {
+        write!(self, "const {i}: {}[{}] = ", array.elem, Joined(array.shape.iter()))?;
+        match literal::elements(array.elem, &array.bytes) {
+            Some(elements) => writeln!(self, "[{}]", Joined(elements.iter().map(|c| literal::constant(*c)))),
+            None => {
+                self.write_str("bytes \"")?;
+                array.bytes.iter().try_for_each(|b| write!(self, "{b:02x}"))?;
+                writeln!(self, "\"")
             }
         }
-        write!(out, " @{}(", literal::name(&function.name))?;
-        for (i, &param) in function.params.iter().enumerate() {
-            write!(out, "{}{}", if i > 0 { ", " } else { "" }, Def(function, param))?;
+    }
+
+    fn function(&mut self, function: &'m Function) -> fmt::Result {
+        self.function = Some(function);
+        self.head(function)?;
+        self.write_str(" {\n")?;
+        self.declarations(function)?;
+        self.block(&function.body)?;
+        self.write_str("}\n")
+    }
+
+    fn head(&mut self, function: &Function) -> fmt::Result {
+        match &function.kind {
+            FuncKind::Host => self.write_str("host")?,
+            FuncKind::Device => self.write_str("device")?,
+            FuncKind::Kernel => self.write_str("kernel")?,
+            FuncKind::Loop { rank, .. } => write!(self, "loop<{rank}>")?,
         }
-        out.push(')');
+        write!(self, " @{}(", literal::name(&function.name))?;
+        function.params.write_definition(self)?;
+        self.write_str(")")?;
         if !function.result.is_unit() {
-            write!(out, " -> {}", function.result)?;
+            write!(self, " -> {}", function.result)?;
         }
-        reduce(out, reductions)?;
+        if let FuncKind::Loop { reductions, .. } = &function.kind {
+            reductions.write(self)?;
+        }
+        self.flags(&function.flags)
+    }
+
+    fn flags(&mut self, flags: &Flags) -> fmt::Result {
         for (flag, name) in [
-            (function.flags.contract, " contract"),
-            (function.flags.fastmath, " fastmath"),
-            (function.flags.numba, " numba"),
-            (function.flags.rare, " rare"),
-            (function.flags.library, " library"),
+            (flags.contract, " contract"),
+            (flags.fastmath, " fastmath"),
+            (flags.numba, " numba"),
+            (flags.rare, " rare"),
+            (flags.library, " library"),
         ] {
-            out.push_str(if flag { name } else { "" });
+            self.write_str(if flag { name } else { "" })?;
         }
-        let flags = &function.flags;
         for (limit, name) in [
             (flags.max_threads, "max_threads"),
             (flags.min_blocks, "min_blocks"),
             (flags.max_registers, "max_registers"),
         ] {
             if limit > 0 {
-                write!(out, " {name} {limit}")?;
+                write!(self, " {name} {limit}")?;
             }
         }
-        out.push_str(" {\n");
-        declarations(out, function)?;
-        self.block(out, function, &function.body, 1)?;
-        out.push_str("}\n");
         Ok(())
     }
 
-    fn block(&self, out: &mut String, function: &Function, block: &Block, depth: usize) -> fmt::Result {
-        block.0.iter().try_for_each(|stmt| {
-            indent(out, depth);
-            self.stmt(out, function, stmt, depth)?;
-            out.push('\n');
-            Ok(())
-        })
-    }
-
-    fn nested(&self, out: &mut String, function: &Function, span: Span, body: &Block, depth: usize) -> fmt::Result {
-        self.span(out, span)?;
-        out.push_str(" {\n");
-        self.block(out, function, body, depth + 1)?;
-        indent(out, depth);
-        out.push('}');
+    /// Locals, arrays, and values nothing defines any more: they keep their numbers.
+    fn declarations(&mut self, function: &Function) -> fmt::Result {
+        for (i, local) in function.locals.iter().enumerate() {
+            write!(self, "  local ${i}")?;
+            if !local.name.is_empty() {
+                write!(self, " {}", literal::name(&local.name))?;
+            }
+            writeln!(self, ": {}", local.ty)?;
+        }
+        for (i, ArrayDecl { name, elem, shape, space }) in function.arrays.iter().enumerate() {
+            let (name, shape) = (literal::name(name), Joined(shape.iter()));
+            writeln!(self, "  array {i} {name}: {elem}[{shape}] {}", space.name())?;
+        }
+        for value in never_defined(function) {
+            self.write_str("  unused ")?;
+            self.define(value)?;
+            self.write_char('\n')?;
+        }
         Ok(())
     }
 
-    fn span(&self, out: &mut String, span: Span) -> fmt::Result {
+    /// A value where it is defined, with its name and type.
+    pub(super) fn define(&mut self, value: Value) -> fmt::Result {
+        write!(self, "%{}", value.0)?;
+        let Some(data) = self.function.and_then(|f| f.values.get(value.index())) else {
+            return Ok(());
+        };
+        self.defined = data.ty.scalar();
+        if let Some(name) = &data.name {
+            write!(self, " {}", literal::name(name))?;
+        }
+        write!(self, ": {}{}", data.ty, if data.exact { " exact" } else { "" })
+    }
+
+    fn block(&mut self, block: &Block) -> fmt::Result {
+        self.depth += 1;
+        for stmt in &block.0 {
+            self.indent();
+            self.stmt(stmt)?;
+            self.write_char('\n')?;
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    /// A block of a statement, whose span stands before the first of them.
+    pub(super) fn inner_block(&mut self, block: &Block) -> fmt::Result {
+        self.end_head()?;
+        self.write_str(" {\n")?;
+        self.block(block)?;
+        self.indent();
+        self.write_str("}")
+    }
+
+    fn indent(&mut self) {
+        self.out.extend(std::iter::repeat_n("  ", self.depth));
+    }
+
+    /// Writes the statement's span, which is written once.
+    pub(super) fn end_head(&mut self) -> fmt::Result {
+        let span = std::mem::replace(&mut self.span, Span::NONE);
         if self.spans && span != Span::NONE {
-            write!(out, " @{}:{}..{}", span.source.0, span.start, span.end)?;
+            write!(self, " @{}:{}..{}", span.source.0, span.start, span.end)?;
         }
         Ok(())
     }
-
-    fn stmt(&self, out: &mut String, function: &Function, stmt: &Stmt, depth: usize) -> fmt::Result {
-        match &stmt.kind {
-            StmtKind::If { cond, then, other } => {
-                write!(out, "if %{}", cond.0)?;
-                self.nested(out, function, stmt.span, then, depth)?;
-                if !other.0.is_empty() {
-                    out.push_str(" else");
-                    self.nested(out, function, Span::NONE, other, depth)?;
-                }
-                Ok(())
-            }
-            StmtKind::Loop(body) => {
-                out.push_str("loop");
-                self.nested(out, function, stmt.span, body, depth)
-            }
-            StmtKind::For {
-                var,
-                start,
-                stop,
-                step,
-                body,
-            } => {
-                let var = Def(function, *var);
-                write!(out, "for {var} = %{} to %{} step %{}", start.0, stop.0, step.0)?;
-                self.nested(out, function, stmt.span, body, depth)
-            }
-            StmtKind::ParFor {
-                vars,
-                extents,
-                reductions,
-                spread,
-                body,
-            } => {
-                out.push_str("parfor (");
-                for (i, &var) in vars.iter().enumerate() {
-                    write!(out, "{}{}", if i > 0 { ", " } else { "" }, Def(function, var))?;
-                }
-                write!(out, ") in ({})", Joined(extents))?;
-                reduce(out, reductions)?;
-                out.push_str(spread_word(*spread));
-                self.nested(out, function, stmt.span, body, depth)
-            }
-            StmtKind::Scope(label, body) => {
-                write!(out, "scope ^{}", label.0)?;
-                self.nested(out, function, stmt.span, body, depth)
-            }
-            other => {
-                self.simple(out, function, other)?;
-                self.span(out, stmt.span)
-            }
-        }
-    }
-
-    /// A statement without blocks.
-    fn simple(&self, out: &mut String, function: &Function, kind: &StmtKind) -> fmt::Result {
-        match kind {
-            StmtKind::Let(value, op) => {
-                write!(out, "{} = ", Def(function, *value))?;
-                let ty = function.values.get(value.index()).and_then(|data| data.ty.scalar());
-                match op {
-                    Op::Const(c) if ty == Some(c.scalar()) => out.write_str(&literal::constant(*c)),
-                    _ => self.op(out, op),
-                }
-            }
-            StmtKind::Set(local, value) => write!(out, "set ${} = %{}", local.0, value.0),
-            StmtKind::Launch {
-                func,
-                extents,
-                args,
-                results,
-                spread,
-            } => {
-                write!(
-                    out,
-                    "launch {} over ({}) with ({})",
-                    self.func(*func),
-                    Joined(extents),
-                    Joined(args)
-                )?;
-                if !results.is_empty() {
-                    write!(out, " into ({})", Joined(results))?;
-                }
-                out.write_str(spread_word(*spread))
-            }
-            StmtKind::Leave(label) => write!(out, "leave ^{}", label.0),
-            StmtKind::Break => out.write_str("break"),
-            StmtKind::Continue => out.write_str("continue"),
-            StmtKind::Return(None) => out.write_str("return"),
-            StmtKind::Return(Some(value)) => write!(out, "return %{}", value.0),
-            StmtKind::Store {
-                view,
-                indices,
-                value,
-                part,
-            } => {
-                write!(out, "store %{}[{}]{} = %{}", view.0, Joined(indices), Text(*part), value.0)
-            }
-            StmtKind::Barrier => out.write_str("barrier"),
-            StmtKind::GridBarrier => out.write_str("grid_barrier"),
-            StmtKind::SyncWarp(mask) => write!(out, "sync_warp %{}", mask.0),
-            StmtKind::Fence(scope) => write!(out, "fence {}", scope.name()),
-            StmtKind::Sleep(nanoseconds) => write!(out, "sleep %{}", nanoseconds.0),
-            StmtKind::Raise {
-                kind: kind @ ErrorKind::Host(number),
-                message,
-            } => write!(out, "raise {} {number} {}", kind.name(), literal::quote(message)),
-            StmtKind::Raise { kind, message } => write!(out, "raise {} {}", kind.name(), literal::quote(message)),
-            StmtKind::Print(items) => print_items(out, items),
-            // Statements with blocks are written by `stmt`.
-            StmtKind::If { .. } | StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. } | StmtKind::Scope(..) => Ok(()),
-        }
-    }
-
-    fn func(&self, id: FuncId) -> String {
-        let Some(function) = self.module.functions.get(id.index()) else {
-            return format!("@{}", id.0);
-        };
-        let unique = self.module.functions.iter().filter(|f| f.name == function.name).count() == 1;
-        if unique {
-            format!("@{}", literal::name(&function.name))
-        } else {
-            format!("@{}", id.0)
-        }
-    }
-
-    fn op(&self, out: &mut String, op: &Op) -> fmt::Result {
-        match op {
-            Op::Const(c) => write!(out, "const {} {}", c.scalar(), literal::constant(*c)),
-            Op::Get(local) => write!(out, "get ${}", local.0),
-            Op::Unary(op, a) => write!(out, "{} %{}", op.name(), a.0),
-            Op::Binary(op, a, b) => write!(out, "{} %{}, %{}", op.name(), a.0, b.0),
-            Op::Compare(op, a, b) => write!(out, "{} %{}, %{}", op.name(), a.0, b.0),
-            Op::Select(cond, a, b) => write!(out, "select %{}, %{}, %{}", cond.0, a.0, b.0),
-            Op::Fma(a, b, c) => write!(out, "fma %{}, %{}, %{}", a.0, b.0, c.0),
-            Op::Cast(a) => write!(out, "cast %{}", a.0),
-            Op::Bitcast(a) => write!(out, "bitcast %{}", a.0),
-            Op::Complex(re, im) => write!(out, "complex %{}, %{}", re.0, im.0),
-            Op::Re(a) => write!(out, "re %{}", a.0),
-            Op::Im(a) => write!(out, "im %{}", a.0),
-            Op::Tuple(items) => write!(out, "tuple({})", Joined(items)),
-            Op::Item(a, i) => write!(out, "item %{}, {i}", a.0),
-            Op::Call(func, args) => write!(out, "call {}({})", self.func(*func), Joined(args)),
-            Op::Apart(a, b) => write!(out, "apart %{}, %{}", a.0, b.0),
-            Op::Dim(a, axis) => write!(out, "dim %{}, {axis}", a.0),
-            Op::Load { view, indices, part } => write!(out, "load %{}[{}]{}", view.0, Joined(indices), Text(*part)),
-            Op::Slice { view, axes } => write!(out, "slice %{}[{}]", view.0, Joined(axes)),
-            Op::Transpose(a, perm) => write!(out, "transpose %{}[{}]", a.0, Joined(perm)),
-            Op::PartView(a, part) => write!(out, "part %{}{}", a.0, Text(*part)),
-            Op::Reshape(a, shape) => write!(out, "reshape %{}[{}]", a.0, Joined(shape)),
-            Op::Alloc { shape, zeroed } => write!(out, "alloc{}[{}]", if *zeroed { " zeroed " } else { " " }, Joined(shape)),
-            Op::Array(id) => write!(out, "array {}", id.0),
-            Op::ConstArray(id) => write!(out, "const_array {}", id.0),
-            Op::Atomic {
-                op,
-                view,
-                indices,
-                value,
-                expected,
-            } => {
-                write!(out, "atomic {} %{}[{}], %{}", op.name(), view.0, Joined(indices), value.0)?;
-                expected.map_or(Ok(()), |e| write!(out, " expected %{}", e.0))
-            }
-            Op::Warp { op, mask, value, lane } => {
-                write!(out, "warp {} %{}, %{}", op.name(), mask.0, value.0)?;
-                lane.map_or(Ok(()), |lane| write!(out, ", %{}", lane.0))
-            }
-            Op::ActiveMask => out.write_str("active_mask"),
-            Op::BarrierReduce(op, a) => write!(out, "barrier_reduce {} %{}", op.name(), a.0),
-            Op::DynamicShared => out.write_str("dynamic_shared"),
-            Op::OutOfStack => out.write_str("out_of_stack"),
-            Op::Geometry(g) => {
-                out.push_str(g.base_name());
-                g.axis().map_or(Ok(()), |axis| write!(out, ".{}", axis.name()))
-            }
-        }
-    }
 }
 
-fn indent(out: &mut String, depth: usize) {
-    out.extend(std::iter::repeat_n("  ", depth));
-}
-
-fn reduce(out: &mut String, reductions: &[Reduction]) -> fmt::Result {
-    if reductions.is_empty() {
-        return Ok(());
-    }
-    write!(out, " reduce({})", Joined(reductions))
-}
-
-fn spread_word(spread: Spread) -> &'static str {
-    match spread {
-        Spread::Lanes => "",
-        Spread::Gangs => " parallel",
-        Spread::Threads => " threads",
-    }
-}
-
-fn source(out: &mut String, i: usize, source: &Source) -> fmt::Result {
-    let (file, text) = (literal::quote(&source.file), literal::quote(&source.text));
-    writeln!(out, "source {i} {file} line {} {text}", source.first_line)
-}
-
-fn const_array(out: &mut String, i: usize, array: &ConstArray) -> fmt::Result {
-    write!(out, "const {i}: {}[{}] = ", array.elem, Joined(&array.shape))?;
-    match literal::elements(array.elem, &array.bytes) {
-        Some(elements) => writeln!(out, "[{}]", Joined(&elements)),
-        None => {
-            out.push_str("bytes \"");
-            array.bytes.iter().try_for_each(|b| write!(out, "{b:02x}"))?;
-            writeln!(out, "\"")
-        }
-    }
-}
-
-/// Locals, arrays, and values nothing defines any more: they keep their numbers.
-fn declarations(out: &mut String, function: &Function) -> fmt::Result {
-    for (i, local) in function.locals.iter().enumerate() {
-        let name = if local.name.is_empty() {
-            String::new()
-        } else {
-            format!(" {}", literal::name(&local.name))
-        };
-        writeln!(out, "  local ${i}{name}: {}", local.ty)?;
-    }
-    for (i, ArrayDecl { name, elem, shape, space }) in function.arrays.iter().enumerate() {
-        writeln!(
-            out,
-            "  array {i} {}: {elem}[{}] {}",
-            literal::name(name),
-            Joined(shape),
-            space.name()
-        )?;
-    }
+fn never_defined(function: &Function) -> impl Iterator<Item = Value> {
     let mut defined = vec![false; function.values.len()];
-    function.params.iter().for_each(|p| mark(&mut defined, *p));
-    mark_block(&mut defined, &function.body);
-    for (i, _) in defined.iter().enumerate().filter(|(_, d)| !**d) {
-        writeln!(out, "  unused {}", Def(function, Value(i as u32)))?;
-    }
-    Ok(())
-}
-
-fn mark(defined: &mut [bool], value: Value) {
-    if let Some(d) = defined.get_mut(value.index()) {
-        *d = true;
-    }
-}
-
-fn mark_block(defined: &mut [bool], block: &Block) {
-    block.walk(&mut |kind| match kind {
-        StmtKind::Let(value, _) | StmtKind::For { var: value, .. } => mark(defined, *value),
-        StmtKind::ParFor { vars, .. } => vars.iter().for_each(|v| mark(defined, *v)),
-        _ => {}
-    });
-}
-
-fn print_items(out: &mut String, items: &[PrintItem]) -> fmt::Result {
-    out.push_str("print");
-    for (i, item) in items.iter().enumerate() {
-        out.push_str(if i > 0 { ", " } else { " " });
-        match item {
-            PrintItem::Text(text) => out.push_str(&literal::quote(text)),
-            PrintItem::Value(value) => write!(out, "%{}", value.0)?,
-            PrintItem::Complex(re, im) => write!(out, "complex(%{}, %{})", re.0, im.0)?,
+    let mut mark = |value: Value| {
+        if let Some(defined) = defined.get_mut(value.index()) {
+            *defined = true;
         }
-    }
-    Ok(())
+    };
+    function.params.iter().for_each(|param| mark(*param));
+    function.body.walk(&mut |kind| kind.definitions(&mut mark));
+    (0..)
+        .map(Value)
+        .zip(defined)
+        .filter(|(_, defined)| !defined)
+        .map(|(value, _)| value)
 }

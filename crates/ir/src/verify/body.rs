@@ -3,8 +3,8 @@
 use super::Summary;
 use super::error::{Fault, VerifyError};
 use crate::module::{Block, FuncId, FuncKind, Function, Label, Local, Module, PrintItem, Reduction, Span, Spread, Stmt, StmtKind, Value};
-use crate::op::{Index, Part};
-use crate::types::{Scalar, Type, ViewType};
+use crate::op::{Index, Op, Part};
+use crate::types::{Type, ViewType};
 
 pub(super) type Checked<T = ()> = Result<T, Fault>;
 
@@ -83,12 +83,8 @@ impl Body<'_> {
         }
     }
 
-    pub(super) fn is(&self, value: Value, expected: &Type, place: &'static str) -> Checked {
+    pub(super) fn is(&self, value: Value, expected: &Type, place: &str) -> Checked {
         same(self.ty(value)?, expected, place)
-    }
-
-    pub(super) fn all_i64(&self, values: &[Value], place: &'static str) -> Checked {
-        values.iter().try_for_each(|v| self.is(*v, &Type::I64, place))
     }
 
     pub(super) fn local(&self, local: Local) -> Checked<&Type> {
@@ -190,90 +186,41 @@ impl Body<'_> {
         Ok(())
     }
 
-    fn stmt(&mut self, kind: &StmtKind) -> Checked {
-        match kind {
-            StmtKind::Let(value, op) => {
-                let Some(data) = self.function.values.get(value.index()) else {
-                    return Err(Fault::UnknownValue(*value));
-                };
-                self.op(op, &data.ty)?;
-                self.define(*value)
-            }
-            StmtKind::Set(local, value) => same(self.ty(*value)?, self.local(*local)?, "the value set"),
-            StmtKind::If { cond, then, other } => {
-                self.is(*cond, &Type::BOOL, "a condition")?;
-                self.block(then)?;
-                self.block(other)
-            }
-            StmtKind::Loop(body) => self.loop_body(Enclosing::Loop, &[], body),
-            StmtKind::For {
-                var,
-                start,
-                stop,
-                step,
-                body,
-            } => {
-                self.all_i64(&[*start, *stop, *step], "a range's bound")?;
-                self.loop_body(Enclosing::Loop, &[*var], body)
-            }
-            StmtKind::ParFor {
-                vars,
-                extents,
-                reductions,
-                spread,
-                body,
-            } => self.par_for(vars, extents, reductions, *spread, body),
-            StmtKind::Launch {
-                func,
-                extents,
-                args,
-                results,
-                spread,
-            } => {
-                self.launch(*func, extents, args, results)?;
-                self.summary.launches.push((*func, *spread, self.span));
-                Ok(())
-            }
-            StmtKind::Scope(label, body) => self.scope(*label, body),
-            StmtKind::Leave(label) if self.labels.contains(label) => Ok(()),
-            StmtKind::Leave(label) => Err(Fault::NotOpen(*label)),
-            StmtKind::Break if self.loops.last() != Some(&Enclosing::Loop) => Err(Fault::OutsideLoop("break")),
-            StmtKind::Continue if self.loops.is_empty() => Err(Fault::OutsideLoop("continue")),
-            StmtKind::Break | StmtKind::Continue | StmtKind::Raise { .. } => Ok(()),
-            StmtKind::Return(value) => self.ret(*value),
-            StmtKind::Store {
-                view,
-                indices,
-                value,
-                part,
-            } => {
-                let (ty, elem) = self.access("store", *view, indices, *part)?;
-                if !ty.writable {
-                    return Err(Fault::ReadOnly(*view));
-                }
-                self.is(*value, &elem, "the value stored")
-            }
-            StmtKind::Barrier => self.threads_only("barrier"),
-            StmtKind::GridBarrier => self.threads_only("grid_barrier"),
-            StmtKind::SyncWarp(mask) => {
-                self.threads_only("sync_warp")?;
-                self.is(*mask, &Scalar::U32.into(), "a mask of lanes")
-            }
-            StmtKind::Fence(_) => self.threads_only("fence"),
-            StmtKind::Sleep(nanoseconds) => {
-                self.threads_only("sleep")?;
-                self.is(*nanoseconds, &Scalar::U32.into(), "a time to sleep")
-            }
-            StmtKind::Print(items) => items.iter().try_for_each(|item| self.print_item(item)),
-        }
+    pub(super) fn definition(&mut self, &value: &Value, op: &Op) -> Checked {
+        let data = self.function.values.get(value.index()).ok_or(Fault::UnknownValue(value))?;
+        self.op(op, &data.ty)?;
+        self.define(value)
     }
 
-    fn par_for(&mut self, vars: &[Value], extents: &[Value], reductions: &[Reduction], spread: Spread, body: &Block) -> Checked {
+    pub(super) fn set(&self, &local: &Local, &value: &Value) -> Checked {
+        same(self.ty(value)?, self.local(local)?, "the value set")
+    }
+
+    pub(super) fn branch(&mut self, then: &Block, other: &Block) -> Checked {
+        self.block(then)?;
+        self.block(other)
+    }
+
+    pub(super) fn endless(&mut self, body: &Block) -> Checked {
+        self.loop_body(Enclosing::Loop, &[], body)
+    }
+
+    pub(super) fn counted(&mut self, &var: &Value, body: &Block) -> Checked {
+        self.loop_body(Enclosing::Loop, &[var], body)
+    }
+
+    pub(super) fn points(
+        &mut self,
+        vars: &[Value],
+        extents: &[Value],
+        reductions: &[Reduction],
+        &spread: &Spread,
+        body: &Block,
+    ) -> Checked {
         if !self.is_host() {
             return Err(Fault::NotAllowed("parfor"));
         }
         count("parfor", vars.len(), extents.len())?;
-        self.all_i64(extents, "an extent")?;
         super::reductions(self.function, reductions)?;
         // A point may not leave a scope around the loop.
         let labels = std::mem::take(&mut self.labels);
@@ -282,8 +229,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    fn launch(&mut self, func: FuncId, extents: &[Value], args: &[Value], results: &[Local]) -> Checked {
-        self.host_only("launch")?;
+    pub(super) fn launch(&mut self, &func: &FuncId, extents: &[Value], args: &[Value], results: &[Local], &spread: &Spread) -> Checked {
         let module = self.module;
         self.callee(func)?;
         let callee = module.function(func);
@@ -291,7 +237,6 @@ impl Body<'_> {
             return Err(Fault::NotCallable(func));
         };
         count("launch over", *rank as usize, extents.len())?;
-        self.all_i64(extents, "an extent")?;
         self.args(callee, *rank as usize, args)?;
         count("launch into", reductions.len(), results.len())?;
         for (result, reduction) in results.iter().zip(reductions) {
@@ -301,7 +246,39 @@ impl Body<'_> {
                 .ok_or(Fault::UnknownLocal(reduction.local))?;
             same(&from.ty, self.local(*result)?, "a reduction's result")?;
         }
+        self.summary.launches.push((func, spread, self.span));
         Ok(())
+    }
+
+    pub(super) fn leave(&self, label: &Label) -> Checked {
+        if self.labels.contains(label) {
+            Ok(())
+        } else {
+            Err(Fault::NotOpen(*label))
+        }
+    }
+
+    pub(super) fn breaks(&self) -> Checked {
+        match self.loops.last() {
+            Some(Enclosing::Loop) => Ok(()),
+            Some(Enclosing::ParFor(_)) | None => Err(Fault::OutsideLoop("break")),
+        }
+    }
+
+    pub(super) fn continues(&self) -> Checked {
+        if self.loops.is_empty() {
+            Err(Fault::OutsideLoop("continue"))
+        } else {
+            Ok(())
+        }
+    }
+
+    pub(super) fn store(&self, &view: &Value, indices: &[Index], &part: &Part, &value: &Value) -> Checked {
+        let (ty, elem) = self.access("store", view, indices, part)?;
+        if !ty.writable {
+            return Err(Fault::ReadOnly(view));
+        }
+        self.is(value, &elem, "the value stored")
     }
 
     /// Checks arguments against the callee's parameters after the first `skip`.
@@ -315,7 +292,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    fn scope(&mut self, label: Label, body: &Block) -> Checked {
+    pub(super) fn scope(&mut self, &label: &Label, body: &Block) -> Checked {
         if self.labels_seen.contains(&label) {
             return Err(Fault::LabelReused(label));
         }
@@ -326,7 +303,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    fn ret(&self, value: Option<Value>) -> Checked {
+    pub(super) fn returns(&self, &value: &Option<Value>) -> Checked {
         if self.loops.iter().any(|l| matches!(l, Enclosing::ParFor(_))) {
             return Err(Fault::NotAllowed("return in parfor"));
         }
@@ -334,6 +311,10 @@ impl Body<'_> {
             Some(value) => self.is(value, &self.function.result, "the result"),
             None => same(&Type::unit(), &self.function.result, "the result"),
         }
+    }
+
+    pub(super) fn print(&self, items: &[PrintItem]) -> Checked {
+        items.iter().try_for_each(|item| self.print_item(item))
     }
 
     fn print_item(&self, item: &PrintItem) -> Checked {
@@ -361,12 +342,12 @@ pub(super) fn operand(op: &str, found: &Type) -> Fault {
     }
 }
 
-pub(super) fn same(found: &Type, expected: &Type, place: &'static str) -> Checked {
+pub(super) fn same(found: &Type, expected: &Type, place: &str) -> Checked {
     if found == expected {
         return Ok(());
     }
     Err(Fault::Mismatch {
-        place,
+        place: place.into(),
         expected: expected.clone(),
         found: found.clone(),
     })

@@ -32,7 +32,7 @@ pub enum Fault {
     UnknownFunction(FuncId),
     /// A value does not have the type its place requires.
     Mismatch {
-        place: &'static str,
+        place: String,
         expected: Type,
         found: Type,
     },

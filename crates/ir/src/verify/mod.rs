@@ -1,16 +1,17 @@
 //! Is a module well formed? [`verify`] checks everything a back end relies on; what it accepts has a meaning the interpreter gives.
 //!
-//! `error` says what can be wrong, `body` walks statements (scopes, structure, kinds), `ops` types operations, this file checks
-//! declarations and the call graph.
+//! `error` says what can be wrong, `body` walks statements (scopes, structure, kinds), `ops` checks operations by their table with the
+//! `rules` it names, this file checks declarations and the call graph.
 
 mod body;
 mod error;
 mod ops;
+mod rules;
 
 pub use error::{Fault, VerifyError};
 
-use crate::module::{ConstArray, FuncId, FuncKind, Function, Module, ReduceOp, Reduction, Span, Spread};
-use crate::types::{Kind, Scalar, Space, Type};
+use crate::module::{ConstArray, FuncId, FuncKind, Function, Module, Reduction, Span, Spread};
+use crate::types::{Space, Type};
 
 /// Checks every function of the module; gives the first fault found.
 pub fn verify(module: &Module) -> Result<(), VerifyError> {
@@ -89,19 +90,11 @@ fn reduction(function: &Function, reduction: Reduction) -> Result<(), Fault> {
         return Err(Fault::UnknownLocal(reduction.local));
     };
     match local.ty.scalar() {
-        Some(scalar) if reduces(reduction.op, scalar) => Ok(()),
+        Some(scalar) if reduction.op.takes(scalar) => Ok(()),
         _ => Err(Fault::Operand {
             op: format!("reduction {}", reduction.op.name()),
             found: local.ty.clone(),
         }),
-    }
-}
-
-fn reduces(op: ReduceOp, scalar: Scalar) -> bool {
-    match op {
-        ReduceOp::Add | ReduceOp::Mul => scalar.kind() != Kind::Bool,
-        ReduceOp::Min | ReduceOp::Max => !scalar.is_complex(),
-        ReduceOp::And | ReduceOp::Or | ReduceOp::Xor => scalar == Scalar::Bool || scalar.is_int(),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::mem;
 
-use weft_ir::{Block, Function, Op, Stmt, StmtKind};
+use weft_ir::{Block, Function, Stmt, StmtKind};
 
 use crate::liveness::Liveness;
 use crate::numbering::StmtId;
-use crate::operands::{stmt_operands, use_counts};
+use crate::operands::use_counts;
 
 /// Drops the sets of locals that no path reads afterwards.
 pub fn drop_sets(func: &mut Function) {
@@ -38,7 +38,7 @@ fn sweep(block: &mut Block, uses: &mut [u32]) {
         let inner: Vec<_> = stmt.kind.blocks_mut().collect();
         inner.into_iter().rev().for_each(|inner| sweep(inner, uses));
         if is_dead(&stmt, uses) {
-            stmt_operands(&stmt.kind, &mut |v| uses[v.index()] -= 1);
+            stmt.kind.operands(&mut |v| uses[v.index()] -= 1);
         } else {
             kept.push(stmt);
         }
@@ -49,17 +49,9 @@ fn sweep(block: &mut Block, uses: &mut [u32]) {
 
 fn is_dead(stmt: &Stmt, uses: &[u32]) -> bool {
     match &stmt.kind {
-        StmtKind::Let(value, op) => uses[value.index()] == 0 && is_pure(op),
+        StmtKind::Let(value, op) => uses[value.index()] == 0 && op.effect().is_free(),
         StmtKind::If { then, other, .. } => then.0.is_empty() && other.0.is_empty(),
         StmtKind::For { body, .. } | StmtKind::Scope(_, body) => body.0.is_empty(),
         _ => false,
     }
-}
-
-/// May the operation be dropped if nobody reads its value?
-fn is_pure(op: &Op) -> bool {
-    !matches!(
-        op,
-        Op::Load { .. } | Op::Atomic { .. } | Op::Alloc { .. } | Op::Call(..) | Op::Warp { .. } | Op::ActiveMask | Op::BarrierReduce(..)
-    )
 }

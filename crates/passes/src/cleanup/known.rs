@@ -7,7 +7,7 @@ use weft_ir::eval;
 use weft_ir::{BinOp, Block, Const, Function, Local, Op, StmtKind, Value};
 
 use crate::fold;
-use crate::operands::{ends, stmt_operands_mut};
+use crate::operands::ends;
 
 /// Folds constants and replaces gets, items and other operations that give back a value as it is.
 pub fn simplify(func: &mut Function) {
@@ -38,7 +38,7 @@ struct Simplifier<'a> {
 impl Simplifier<'_> {
     fn block(&mut self, block: &mut Block) {
         for mut stmt in mem::take(&mut block.0) {
-            stmt_operands_mut(&mut stmt.kind, &mut |v| {
+            stmt.kind.operands_mut(&mut |v| {
                 if let Some(new) = self.renamed.get(v) {
                     *v = *new;
                 }
@@ -139,12 +139,7 @@ impl Simplifier<'_> {
 /// The locals that may change while a statement's blocks run. The reductions of a parallel loop do, whatever its body says.
 fn set_inside(kind: &StmtKind) -> Vec<Local> {
     let mut set = Vec::new();
-    let mut visit = |kind: &StmtKind| match kind {
-        StmtKind::Set(local, _) => set.push(*local),
-        StmtKind::ParFor { reductions, .. } => set.extend(reductions.iter().map(|r| r.local)),
-        StmtKind::Launch { results, .. } => set.extend(results),
-        _ => {}
-    };
+    let mut visit = |kind: &StmtKind| kind.sets(&mut |local| set.push(local));
     visit(kind);
     for inner in kind.blocks() {
         inner.walk(&mut visit);

@@ -4,7 +4,6 @@ use weft_ir::{BinOp, CmpOp, Const, Op, Part, Scalar, Type, UnOp, Value};
 
 use super::Legalizer;
 use crate::error::PassError;
-use crate::operands::op_operands_mut;
 
 type Pair = (Value, Value);
 
@@ -44,7 +43,7 @@ impl Legalizer<'_> {
                     part,
                 };
                 let [re, im] = [load(Part::Re), load(Part::Im)].map(|mut op| {
-                    op_operands_mut(&mut op, &mut |v| self.rename(v));
+                    op.operands_mut(&mut |v| self.rename(v));
                     self.emit(part, op)
                 });
                 (re, im)
@@ -58,7 +57,7 @@ impl Legalizer<'_> {
                         value,
                         lane: *lane,
                     };
-                    op_operands_mut(&mut op, &mut |v| self.rename(v));
+                    op.operands_mut(&mut |v| self.rename(v));
                     self.emit(part, op)
                 });
                 (re, im)

@@ -34,7 +34,25 @@ impl Walk<'_> {
                 Some(group) if group.is_warp() => group.wait(&mut self.b),
                 _ => self.b.push(StmtKind::Barrier),
             },
-            _ => self.b.push(StmtKind::Barrier),
+            StmtKind::Barrier | StmtKind::GridBarrier => self.b.push(StmtKind::Barrier),
+            // Nobody meets at these.
+            StmtKind::Let(..)
+            | StmtKind::Set(..)
+            | StmtKind::If { .. }
+            | StmtKind::Loop(_)
+            | StmtKind::For { .. }
+            | StmtKind::ParFor { .. }
+            | StmtKind::Launch { .. }
+            | StmtKind::Scope(..)
+            | StmtKind::Leave(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(_)
+            | StmtKind::Store { .. }
+            | StmtKind::Fence(_)
+            | StmtKind::Sleep(_)
+            | StmtKind::Raise { .. }
+            | StmtKind::Print(_) => self.b.push(kind.clone()),
         }
     }
 

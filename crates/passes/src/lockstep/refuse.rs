@@ -1,6 +1,6 @@
 //! Barriers of the program itself under conditions that differ between threads are refused, with the words of every device.
 
-use weft_ir::{Block, Function, Op, Span, Stmt, StmtKind, Value};
+use weft_ir::{Block, Function, Span, Stmt, StmtKind, Value};
 
 use crate::error::PassError;
 use crate::operands::{is_around_barrier, is_barrier};
@@ -17,10 +17,25 @@ fn block(of: &Block, info: &Uniformity) -> Result<(), PassError> {
                 let message = "this GPU cannot let the whole grid wait: launch a kernel for each part, or use device='cuda' or 'cpu'";
                 return Err(PassError::new(stmt.span, message));
             }
-            StmtKind::Let(_, Op::BarrierReduce(..)) => {}
             StmtKind::If { cond, .. } => demand(stmt, &[*cond], info)?,
             StmtKind::For { start, stop, step, .. } => demand(stmt, &[*start, *stop, *step], info)?,
-            _ => {}
+            StmtKind::Let(..)
+            | StmtKind::Set(..)
+            | StmtKind::Loop(_)
+            | StmtKind::ParFor { .. }
+            | StmtKind::Launch { .. }
+            | StmtKind::Scope(..)
+            | StmtKind::Leave(_)
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Return(_)
+            | StmtKind::Store { .. }
+            | StmtKind::Barrier
+            | StmtKind::SyncWarp(_)
+            | StmtKind::Fence(_)
+            | StmtKind::Sleep(_)
+            | StmtKind::Raise { .. }
+            | StmtKind::Print(_) => {}
         }
         stmt.kind.blocks().try_for_each(|inner| block(inner, info))?;
     }

@@ -6,8 +6,6 @@ use std::mem;
 
 use weft_ir::{Block, Function, Local, Op, Span, Stmt, StmtKind, Type, Value};
 
-use crate::operands::{defs, op_operands, op_operands_mut, stmt_operands, stmt_operands_mut};
-
 pub fn run(func: &mut Function) {
     let mut search = Search {
         in_sight: vec![false; func.values.len()],
@@ -34,12 +32,12 @@ impl Search {
     fn block(&mut self, block: &Block) {
         let mut defined = Vec::new();
         for stmt in &block.0 {
-            stmt_operands(&stmt.kind, &mut |v| {
+            stmt.kind.operands(&mut |v| {
                 if !self.in_sight[v.index()] {
                     self.lost.insert(v);
                 }
             });
-            defs(&stmt.kind, &mut |v| {
+            stmt.kind.definitions(&mut |v| {
                 self.in_sight[v.index()] = true;
                 defined.push(v);
             });
@@ -78,7 +76,7 @@ impl<'a> Rescue<'a> {
             match ops.get(&value) {
                 Some(op) => {
                     // Where the view is out of sight, what it is made of may be, too.
-                    op_operands(op, &mut |v| {
+                    op.operands(&mut |v| {
                         if !func.params.contains(&v) {
                             left.push(v);
                         }
@@ -107,11 +105,11 @@ impl<'a> Rescue<'a> {
         let mut renamed: HashMap<Value, Value> = HashMap::new();
         for mut stmt in mem::take(&mut block.0) {
             let span = stmt.span;
-            stmt_operands_mut(&mut stmt.kind, &mut |v| {
+            stmt.kind.operands_mut(&mut |v| {
                 *v = self.bring_back(*v, span, &mut block.0, &mut renamed);
             });
             let mut made = Vec::new();
-            defs(&stmt.kind, &mut |v| made.push(v));
+            stmt.kind.definitions(&mut |v| made.push(v));
             made.iter().for_each(|v| self.in_sight[v.index()] = true);
             stmt.kind.blocks_mut().for_each(|inner| self.block(inner));
             let is_let = matches!(stmt.kind, StmtKind::Let(..));
@@ -142,7 +140,7 @@ impl<'a> Rescue<'a> {
             (Some(local), _) => Op::Get(*local),
             (_, Some(op)) => {
                 let mut op = op.clone();
-                op_operands_mut(&mut op, &mut |v| *v = self.bring_back(*v, span, out, renamed));
+                op.operands_mut(&mut |v| *v = self.bring_back(*v, span, out, renamed));
                 op
             }
             _ => return value,

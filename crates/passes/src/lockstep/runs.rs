@@ -3,13 +3,12 @@
 use std::collections::HashSet;
 use std::mem;
 
-use weft_ir::{Block, Label, Local, Op, Stmt, StmtKind, Value};
+use weft_ir::{Block, Effect, Label, Local, Op, Stmt, StmtKind, Value};
 
 use super::frames::{Code, target_of};
 use super::together::{i32, if_then};
 use super::walk::Walk;
 use crate::numbering::{Node, StmtId};
-use crate::operands::op_operands;
 use crate::uniformity::Class;
 
 /// The statements of a run that only threads do which are here.
@@ -23,15 +22,12 @@ struct Guarded {
 
 impl Guarded {
     fn push(&mut self, stmt: Stmt) {
-        let mut see = |kind: &StmtKind| match kind {
-            StmtKind::Let(_, Op::Get(local)) => {
+        let mut see = |kind: &StmtKind| {
+            if let StmtKind::Let(_, Op::Get(local)) = kind {
                 self.read.insert(*local);
             }
-            StmtKind::Let(_, Op::Atomic { .. }) | StmtKind::Store { .. } => self.writes = true,
-            StmtKind::Set(local, _) => {
-                self.set.insert(*local);
-            }
-            _ => {}
+            kind.sets(&mut |local| _ = self.set.insert(local));
+            self.writes |= matches!(kind.effect(), Effect::Store | Effect::Atomic);
         };
         stmt.kind.walk(&mut see);
         self.stmts.push(stmt);
@@ -61,7 +57,7 @@ impl Walk<'_> {
                     let free = match op {
                         Op::Get(local) => !guarded.set.contains(local),
                         Op::Load { .. } => self.is_common_load(*value, op),
-                        op => is_harmless(op) && !self.reads_inside(op),
+                        op => op.effect().is_free() && !self.reads_inside(op),
                     };
                     self.note(*value, !free, free && self.is_common(*value, op));
                     if free {
@@ -110,14 +106,14 @@ impl Walk<'_> {
 
     fn reads_inside(&self, op: &Op) -> bool {
         let mut found = false;
-        op_operands(op, &mut |v| found |= self.inside[v.index()]);
+        op.operands(&mut |v| found |= self.inside[v.index()]);
         found
     }
 
     /// Is the value of a free operation the same in all threads, those that are elsewhere included?
     fn is_common(&self, value: Value, op: &Op) -> bool {
         let mut all = self.info.values[value.index()] == Class::Block;
-        op_operands(op, &mut |v| all &= self.common[v.index()]);
+        op.operands(&mut |v| all &= self.common[v.index()]);
         match op {
             Op::Get(local) => all && self.is_kept_up(*local),
             _ => all,
@@ -268,12 +264,4 @@ pub fn jumps_out(stmt: &Stmt) -> bool {
         found
     }
     search(stmt, &mut Inside::default())
-}
-
-/// May threads compute it that would not come here?
-fn is_harmless(op: &Op) -> bool {
-    !matches!(
-        op,
-        Op::Load { .. } | Op::Atomic { .. } | Op::Alloc { .. } | Op::Call(..) | Op::Warp { .. } | Op::ActiveMask | Op::BarrierReduce(..)
-    )
 }

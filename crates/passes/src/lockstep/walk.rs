@@ -169,26 +169,32 @@ impl<'a> Walk<'a> {
     }
 
     fn control(&mut self, node: Node<'_>, meets: bool, more: bool) {
-        let nested: Vec<_> = node.blocks().collect();
         let id = node.id;
-        match (&node.stmt.kind, nested.as_slice()) {
-            (StmtKind::If { cond, .. }, [then, other]) if self.agreed(*cond) => self.branch(*cond, *then, *other, more),
-            (StmtKind::If { cond, .. }, [then, other]) if meets => self.both_sides(id, *cond, *then, *other, more),
-            (StmtKind::Scope(label, _), [body]) if meets => self.scope(id, *label, *body, more),
-            (StmtKind::Loop(_), [body]) if meets => self.looping(id, None, *body),
-            (
-                StmtKind::For {
-                    var, start, stop, step, ..
-                },
-                [body],
-            ) if meets => {
+        match &node.stmt.kind {
+            StmtKind::If { cond, then, other } if self.agreed(*cond) => {
+                let [then, other] = node.sides(then, other);
+                self.branch(*cond, then, other, more);
+            }
+            StmtKind::If { cond, then, other } if meets => {
+                let [then, other] = node.sides(then, other);
+                self.both_sides(id, *cond, then, other, more);
+            }
+            StmtKind::Scope(label, body) if meets => self.scope(id, *label, node.body(body), more),
+            StmtKind::Loop(body) if meets => self.looping(id, None, node.body(body)),
+            StmtKind::For {
+                var,
+                start,
+                stop,
+                step,
+                body,
+            } if meets => {
                 let range = Range {
                     var: *var,
                     start: *start,
                     stop: *stop,
                     step: *step,
                 };
-                self.looping(id, Some(range), *body);
+                self.looping(id, Some(range), node.body(body));
             }
             _ => self.exits(node),
         }

@@ -45,12 +45,12 @@ impl Slots {
 /// Writes the operation and gives the one whose value is the result.
 pub fn lower(b: &mut Builder, together: &mut Together, slots: &Slots, asked: Asked) -> Op {
     match asked.op {
-        op if op.is_shuffle() => shuffle(b, together, slots, asked),
+        WarpOp::ShuffleIdx | WarpOp::ShuffleUp | WarpOp::ShuffleDown | WarpOp::ShuffleXor => shuffle(b, together, slots, asked),
         WarpOp::MatchAny | WarpOp::MatchAll => match together.group {
             Some(group) if group.is_warp() => matched_in(b, together, group, asked),
             _ => matched(b, together, slots, asked),
         },
-        op => vote(b, together, op, asked),
+        WarpOp::All | WarpOp::Any | WarpOp::Equal | WarpOp::Ballot => vote(b, together, asked),
     }
 }
 
@@ -67,7 +67,7 @@ pub fn present(b: &mut Builder, together: &mut Together, here: Option<Value>) ->
     b.binary(BinOp::Shr, all, missing)
 }
 
-fn vote(b: &mut Builder, together: &mut Together, op: WarpOp, asked: Asked) -> Op {
+fn vote(b: &mut Builder, together: &mut Together, asked: Asked) -> Op {
     let mut ballot = |b: &mut Builder, holds: Value| {
         let holds = match asked.here {
             Some(here) => b.binary(BinOp::And, here, holds),
@@ -77,7 +77,7 @@ fn vote(b: &mut Builder, together: &mut Together, op: WarpOp, asked: Asked) -> O
         b.binary(BinOp::And, lanes, asked.mask)
     };
     let none = b.constant(u32(0));
-    match op {
+    match asked.op {
         WarpOp::Any => {
             let lanes = ballot(b, asked.value);
             Op::Compare(CmpOp::Ne, lanes, none)
@@ -94,7 +94,14 @@ fn vote(b: &mut Builder, together: &mut Together, op: WarpOp, asked: Asked) -> O
             let (no, yes) = (b.compare(CmpOp::Eq, lanes, none), b.compare(CmpOp::Eq, others, none));
             Op::Binary(BinOp::Or, no, yes)
         }
-        _ => {
+        // `lower` brings no others here.
+        WarpOp::Ballot
+        | WarpOp::ShuffleIdx
+        | WarpOp::ShuffleUp
+        | WarpOp::ShuffleDown
+        | WarpOp::ShuffleXor
+        | WarpOp::MatchAny
+        | WarpOp::MatchAll => {
             let lanes = match asked.here {
                 Some(here) => {
                     let holds = b.binary(BinOp::And, here, asked.value);
@@ -187,7 +194,8 @@ fn source(b: &mut Builder, together: &Together, op: WarpOp, by: Value) -> Value 
             b.select(there, above, own)
         }
         WarpOp::ShuffleXor => b.binary(BinOp::Xor, own, by),
-        _ => by,
+        // Votes and matches read no lane.
+        WarpOp::ShuffleIdx | WarpOp::All | WarpOp::Any | WarpOp::Equal | WarpOp::Ballot | WarpOp::MatchAny | WarpOp::MatchAll => by,
     }
 }
 

@@ -4,8 +4,6 @@ use std::collections::{HashMap, HashSet};
 
 use weft_ir::{Block, Function, Op, StmtKind, Value};
 
-use crate::operands::{defs, op_operands, stmt_operands};
-
 /// The values a body uses and does not define.
 pub struct Captures {
     /// Those that have to be passed, in the order they are first needed.
@@ -28,7 +26,7 @@ pub fn remakable(block: &Block) -> HashMap<Value, Op> {
 pub fn captures(vars: &[Value], body: &Block, remakable: &HashMap<Value, Op>) -> Captures {
     let mut known: HashSet<Value> = vars.iter().copied().collect();
     body.walk(&mut |kind| {
-        defs(kind, &mut |value| {
+        kind.definitions(&mut |value| {
             known.insert(value);
         })
     });
@@ -37,7 +35,7 @@ pub fn captures(vars: &[Value], body: &Block, remakable: &HashMap<Value, Op>) ->
         remade: Vec::new(),
     };
     body.walk(&mut |kind| {
-        stmt_operands(kind, &mut |value| captures.take(value, &mut known, remakable));
+        kind.operands(&mut |value| captures.take(value, &mut known, remakable));
     });
     captures
 }
@@ -50,7 +48,7 @@ impl Captures {
         let Some(op) = remakable.get(&value) else {
             return self.values.push(value);
         };
-        op_operands(op, &mut |operand| self.take(operand, known, remakable));
+        op.operands(&mut |operand| self.take(operand, known, remakable));
         self.remade.push((value, op.clone()));
     }
 }
@@ -58,11 +56,6 @@ impl Captures {
 /// How often each local of `func` is set in a block, directly or by a loop's reduction.
 pub fn set_counts(func: &Function, block: &Block) -> Vec<u32> {
     let mut counts = vec![0; func.locals.len()];
-    block.walk(&mut |kind| match kind {
-        StmtKind::Set(local, _) => counts[local.index()] += 1,
-        StmtKind::ParFor { reductions, .. } => reductions.iter().for_each(|r| counts[r.local.index()] += 1),
-        StmtKind::Launch { results, .. } => results.iter().for_each(|local| counts[local.index()] += 1),
-        _ => {}
-    });
+    block.walk(&mut |kind| kind.sets(&mut |local| counts[local.index()] += 1));
     counts
 }
