@@ -1,0 +1,101 @@
+"""Sums of whole arrays combine in one order, which the shape alone fixes: here it is written down step by step, and compared bit by bit."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+
+CHAINS, BLOCK, CHUNKS, LEAST = 32, 2048, 64, 8
+
+Array = np.ndarray[Any, Any]
+
+
+def in_order(values: Array, combine: Callable[[Any, Any], Any], identity: Any) -> Any:
+    """The combination of all elements in the order of `weft_ir::order`."""
+    if values.size == 0:
+        return identity
+    rows = values.reshape(-1, values.shape[-1])
+    columns = rows.shape[1]
+    group, per_row = max(1, BLOCK // columns), -(-columns // BLOCK)
+    blocks = []
+    for first in range(0, len(rows), group):
+        for column in range(0, columns, BLOCK):
+            chains = np.full(CHAINS, identity)
+            for row in rows[first : first + group]:
+                part = row[column : column + BLOCK]
+                for start in range(0, len(part), CHAINS):
+                    piece = part[start : start + CHAINS]
+                    chains[: len(piece)] = combine(chains[: len(piece)], piece)
+            while len(chains) > 1:
+                half = len(chains) // 2
+                chains = combine(chains[:half], chains[half:])
+            blocks.append(chains[0])
+    chunk = max(LEAST, -(-len(blocks) // CHUNKS))
+    if values.ndim > 1:
+        chunk = -(-chunk // per_row) * per_row
+    total = identity
+    for start in range(0, len(blocks), chunk):
+        part_sum = identity
+        for block in blocks[start : start + chunk]:
+            part_sum = combine(part_sum, block)
+        total = combine(total, part_sum)
+    return total
+
+
+@weft.njit
+def total(a: Array) -> Any:
+    return a.sum()
+
+
+@weft.njit(parallel=True)
+def total_on_threads(a: Array) -> Any:
+    return np.sum(a)
+
+
+@weft.njit
+def product(a: Array) -> Any:
+    return np.prod(a)
+
+
+@weft.njit
+def of_squares(a: Array, b: Array) -> Any:
+    return np.sum((a - b) * (a - b))
+
+
+SHAPES = [
+    (0,), (1,), (7,), (31,), (32,), (33,), (1000,), (1025,), (2048,), (2049,), (20_000,), (300_001,),
+    (3, 0), (1, 1), (5, 7), (70, 100), (900, 50), (5, 2048), (3, 5000), (40, 4100), (4, 5, 6), (2, 300, 33),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_sums_have_the_one_order(shape: tuple[int, ...], dtype: type) -> None:
+    rng = np.random.default_rng(len(shape) + sum(shape))
+    a = (rng.normal(size=shape) * 10.0 ** rng.integers(-3, 4, size=shape)).astype(dtype)
+    expected = in_order(a, np.add, dtype(-0.0)) + dtype(0)
+    for function in (total, total_on_threads):
+        found = function(a)
+        assert found == expected, (function, found, expected)
+    backwards = np.ascontiguousarray(a[..., ::-1])[..., ::-1]
+    assert total(backwards) == expected
+    assert total(a.astype(a.dtype, order="F")) == expected
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(33,), (5000,), (70, 100), (3, 2100)], ids=str)
+def test_products_and_expressions_have_it_too(shape: tuple[int, ...], dtype: type) -> None:
+    rng = np.random.default_rng(len(shape) + sum(shape))
+    a = (1 + rng.normal(size=shape) / 100).astype(dtype)
+    b = rng.normal(size=shape).astype(dtype)
+    assert product(a) == in_order(a, np.multiply, dtype(1))
+    exact = (a - b) * (a - b)
+    assert np.isclose(of_squares(a, b), in_order(exact, np.add, dtype(0)), rtol=1e-5)
+
+
+def test_threads_change_no_bit() -> None:
+    a = np.random.default_rng(5).normal(size=1_000_003).astype(np.float32)
+    assert len({total_on_threads(a) for _ in range(10)} | {total(a)}) == 1
