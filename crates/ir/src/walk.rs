@@ -51,26 +51,26 @@ macro_rules! walks {
 
             /// The blocks directly inside, in order.
             pub fn blocks(&self) -> impl Iterator<Item = &Block> {
-                let mut inside = [None; MOST_BLOCKS];
+                let mut inside = Pair::default();
                 match self {
                     $($table::$row $(($($a),*))? $({ $($b),* })? => {
-                        $($(add(&mut inside, $a.block());)*)?
-                        $($(add(&mut inside, $b.block());)*)?
+                        $($(inside.add($a.block());)*)?
+                        $($(inside.add($b.block());)*)?
                     })*
                 }
-                inside.into_iter().flatten()
+                inside.into_iter()
             }
 
             /// The blocks directly inside, in order.
             pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> {
-                let mut inside = [const { None }; MOST_BLOCKS];
+                let mut inside = Pair::default();
                 match self {
                     $($table::$row $(($($a),*))? $({ $($b),* })? => {
-                        $($(add(&mut inside, $a.block_mut());)*)?
-                        $($(add(&mut inside, $b.block_mut());)*)?
+                        $($(inside.add($a.block_mut());)*)?
+                        $($(inside.add($b.block_mut());)*)?
                     })*
                 }
-                inside.into_iter().flatten()
+                inside.into_iter()
             }
         }
     };
@@ -78,14 +78,27 @@ macro_rules! walks {
 
 statements!(walks);
 
-/// Of one statement: the sides of an `if`.
-const MOST_BLOCKS: usize = 2;
+/// The blocks of a statement: no more than the two sides of an `if`.
+struct Pair<T>(Option<T>, Option<T>);
 
-fn add<T>(inside: &mut [Option<T>; MOST_BLOCKS], block: Option<T>) {
-    if block.is_some()
-        && let Some(free) = inside.iter_mut().find(|slot| slot.is_none())
-    {
-        *free = block;
+impl<T> Default for Pair<T> {
+    fn default() -> Pair<T> {
+        Pair(None, None)
+    }
+}
+
+impl<T> Pair<T> {
+    #[inline(always)]
+    fn add(&mut self, block: Option<T>) {
+        match (&self.0, block) {
+            (_, None) => {}
+            (None, first) => self.0 = first,
+            (Some(_), second) => self.1 = second,
+        }
+    }
+
+    fn into_iter(self) -> impl Iterator<Item = T> {
+        self.0.into_iter().chain(self.1)
     }
 }
 

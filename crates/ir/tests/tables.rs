@@ -99,7 +99,7 @@ kernel @threads(%0 odd: ((),), %1 x: view<i64, 1, C, global>, %2 mask: u32, %3 l
 "#;
 
 fn every_row() -> Module {
-    let mut module = parse(EVERY_ROW).unwrap();
+    let mut module = parse(EVERY_ROW).unwrap_or_else(|error| unreachable!("{error}"));
     assert_eq!(print(&module), EVERY_ROW);
     number_spans(&mut module);
     module
@@ -225,7 +225,7 @@ fn every_result_is_verified() {
 
 /// Is the module of this text, which parses back, well formed?
 fn fits(text: &str) -> bool {
-    let module = parse(text).unwrap_or_else(|error| panic!("{error} in\n{text}"));
+    let module = parse(text).unwrap_or_else(|error| unreachable!("{error} in\n{text}"));
     assert_eq!(parse(&print(&module)).as_ref(), Ok(&module), "{text}");
     verify(&module).is_ok()
 }

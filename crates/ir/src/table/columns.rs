@@ -80,6 +80,8 @@ pub enum Rule {
     Time,
     /// `i32`.
     Lane,
+    /// They are the operands of an operation, whose row has the rules.
+    Inner,
     /// It is no operand: the statement defines it.
     Defined,
 }
@@ -92,7 +94,7 @@ impl Rule {
     /// The one type that will do, and what messages call the operand.
     pub const fn fixed(self) -> Option<(Scalar, &'static str)> {
         match self {
-            Rule::Any | Rule::Scalar | Rule::View | Rule::Same | Rule::Defined => None,
+            Rule::Any | Rule::Scalar | Rule::View | Rule::Same | Rule::Inner | Rule::Defined => None,
             Rule::Condition => Some((Scalar::Bool, "a condition")),
             Rule::Index => Some((Scalar::I64, "an index")),
             Rule::Extent => Some((Scalar::I64, "an extent")),

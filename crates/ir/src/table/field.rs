@@ -1,13 +1,25 @@
 //! What is asked of a field of an operation or statement, whatever it is: the walks are made of it.
 
+use std::convert::Infallible;
+
 use crate::module::{ArrayId, Block, ConstId, ErrorKind, FenceScope, FuncId, Id, Label, Local, PrintItem, Reduction, Spread, Value};
 use crate::op::{AxisSlice, Const, Geometry, Index, Op, Part};
 use crate::table::{AtomicOp, BarrierOp, BinOp, CmpOp, Effect, UnOp, WarpOp};
 
 /// A field of an operation or statement. Most hold nothing of what is asked for.
 pub(crate) trait Field {
-    /// Calls `f` with every value in it, in order. Nested blocks are left out here and below.
-    fn values(&self, _f: &mut dyn FnMut(Value)) {}
+    /// Calls `f` with every value in it, in order, until it fails. Nested blocks are left out here and below.
+    fn try_values<E, F: FnMut(Value) -> Result<(), E>>(&self, _f: &mut F) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn values(&self, f: &mut dyn FnMut(Value)) {
+        let Ok(()) = self.try_values::<Infallible, _>(&mut |value| {
+            f(value);
+            Ok(())
+        });
+    }
+
     fn values_mut(&mut self, _f: &mut dyn FnMut(&mut Value)) {}
 
     /// Calls `f` with every entry of an index list in it.
@@ -52,8 +64,9 @@ pub(crate) trait Field {
 }
 
 impl Field for Value {
-    fn values(&self, f: &mut dyn FnMut(Value)) {
-        f(*self);
+    #[inline(always)]
+    fn try_values<E, F: FnMut(Value) -> Result<(), E>>(&self, f: &mut F) -> Result<(), E> {
+        f(*self)
     }
     fn values_mut(&mut self, f: &mut dyn FnMut(&mut Value)) {
         f(self);
@@ -61,8 +74,8 @@ impl Field for Value {
 }
 
 impl Field for Index {
-    fn values(&self, f: &mut dyn FnMut(Value)) {
-        f(self.value);
+    fn try_values<E, F: FnMut(Value) -> Result<(), E>>(&self, f: &mut F) -> Result<(), E> {
+        f(self.value)
     }
     fn values_mut(&mut self, f: &mut dyn FnMut(&mut Value)) {
         f(&mut self.value);
@@ -76,11 +89,11 @@ impl Field for Index {
 }
 
 impl Field for AxisSlice {
-    fn values(&self, f: &mut dyn FnMut(Value)) {
+    fn try_values<E, F: FnMut(Value) -> Result<(), E>>(&self, f: &mut F) -> Result<(), E> {
         match self {
             AxisSlice::At(index) => f(index.value),
-            AxisSlice::Range { start, len, step } => [start, len, step].into_iter().for_each(|v| f(*v)),
-            AxisSlice::Full | AxisSlice::New => {}
+            AxisSlice::Range { start, len, step } => [start, len, step].into_iter().try_for_each(|v| f(*v)),
+            AxisSlice::Full | AxisSlice::New => Ok(()),
         }
     }
     fn values_mut(&mut self, f: &mut dyn FnMut(&mut Value)) {
@@ -105,11 +118,11 @@ impl Field for AxisSlice {
 }
 
 impl Field for PrintItem {
-    fn values(&self, f: &mut dyn FnMut(Value)) {
+    fn try_values<E, F: FnMut(Value) -> Result<(), E>>(&self, f: &mut F) -> Result<(), E> {
         match self {
-            PrintItem::Text(_) => {}
+            PrintItem::Text(_) => Ok(()),
             PrintItem::Value(value) => f(*value),
-            PrintItem::Complex(re, im) => [re, im].into_iter().for_each(|v| f(*v)),
+            PrintItem::Complex(re, im) => [re, im].into_iter().try_for_each(|v| f(*v)),
         }
     }
     fn values_mut(&mut self, f: &mut dyn FnMut(&mut Value)) {
@@ -122,6 +135,15 @@ impl Field for PrintItem {
 }
 
 impl Field for Op {
+    fn try_values<E, F: FnMut(Value) -> Result<(), E>>(&self, f: &mut F) -> Result<(), E> {
+        let mut result = Ok(());
+        self.operands(&mut |value| {
+            if result.is_ok() {
+                result = f(value);
+            }
+        });
+        result
+    }
     fn values(&self, f: &mut dyn FnMut(Value)) {
         self.operands(f);
     }
@@ -146,8 +168,8 @@ impl Field for Op {
 }
 
 impl<T: Field> Field for Option<T> {
-    fn values(&self, f: &mut dyn FnMut(Value)) {
-        self.iter().for_each(|item| item.values(f));
+    fn try_values<E, F: FnMut(Value) -> Result<(), E>>(&self, f: &mut F) -> Result<(), E> {
+        self.iter().try_for_each(|item| item.try_values(f))
     }
     fn values_mut(&mut self, f: &mut dyn FnMut(&mut Value)) {
         self.iter_mut().for_each(|item| item.values_mut(f));
@@ -155,8 +177,8 @@ impl<T: Field> Field for Option<T> {
 }
 
 impl<T: Field> Field for Vec<T> {
-    fn values(&self, f: &mut dyn FnMut(Value)) {
-        self.iter().for_each(|item| item.values(f));
+    fn try_values<E, F: FnMut(Value) -> Result<(), E>>(&self, f: &mut F) -> Result<(), E> {
+        self.iter().try_for_each(|item| item.try_values(f))
     }
     fn values_mut(&mut self, f: &mut dyn FnMut(&mut Value)) {
         self.iter_mut().for_each(|item| item.values_mut(f));

@@ -35,9 +35,9 @@ macro_rules! operations {
             /// Numeric conversion to the result's scalar type. Integers keep their low bits; `bool` is whether the operand is not zero; a
             /// complex number becomes real by its real part. What a float type cannot hold is rounded once, half to even, but on the way to
             /// `bf16` to `f32` first, as elsewhere in Python. Floats to integers truncate towards zero; out of range is the same on every
-            /// device, as x86's conversions have it: to `i32` and `i64` the minimum of the type (NaN too); to `i8`, `i16`, `u8`, `u16` the low
-            /// bits of the conversion to `i32`; to `u32` the low bits of the conversion to `i64`; to `u64` the conversion to `i64` if that is
-            /// in range, else exact below 2^64, else (NaN too) 0.
+            /// device, as x86's conversions have it: to `i32` and `i64` the minimum of the type (NaN too); to `i8`, `i16`, `u8`, `u16` the
+            /// low bits of the conversion to `i32`; to `u32` the low bits of the conversion to `i64`; to `u64` the conversion to `i64` if
+            /// that is in range, else exact below 2^64, else (NaN too) 0.
             Cast(a: Value as Scalar)
                 = "cast {a}", Pure, check cast();
 
@@ -86,8 +86,8 @@ macro_rules! operations {
             Reshape(view: Value as View, shape: Vec<Value> as Extent)
                 = "reshape {view}[{shape}]", Pure, check reshape(view, shape);
 
-            /// A fresh C-contiguous global array; freed by the runtime when no result refers to it. Host functions only. Raises a ValueError
-            /// where the bytes of its shape, with 1 in place of zeros, pass `i64::MAX`.
+            /// A fresh C-contiguous global array; freed by the runtime when no result refers to it. Host functions only. Raises a
+            /// ValueError where the bytes of its shape, with 1 in place of zeros, pass `i64::MAX`.
             Alloc { zeroed: bool, shape: Vec<Value> as Extent }
                 = "alloc zeroed{zeroed} [{shape}]", Alloc, only Host "alloc", check alloc(shape);
 
@@ -106,11 +106,12 @@ macro_rules! operations {
             Geometry(geometry: Geometry) -> I64
                 = "{geometry}", Pure, only Threads "thread geometry";
 
-            /// The lanes of a warp that `mask` (`u32`, bit `n` for lane `n`) names meet here: none goes on before all have come, and what each
-            /// did to memory before is seen by the others after. All of them must execute this operation with the same mask, which must name
-            /// the executing lane; lanes that have ended, or that the block does not have, are not waited for and take no part. Threads need
-            /// not all run through the code around it, but lanes of one mask have to. `lane` is an `i32`, for shuffles only. A shuffle from a
-            /// lane that takes no part gives the own value on some devices, anything on others. Checked mode faults where a rule is broken.
+            /// The lanes of a warp that `mask` (`u32`, bit `n` for lane `n`) names meet here: none goes on before all have come, and what
+            /// each did to memory before is seen by the others after. All of them must execute this operation with the same mask, which
+            /// must name the executing lane; lanes that have ended, or that the block does not have, are not waited for and take no part.
+            /// Threads need not all run through the code around it, but lanes of one mask have to. `lane` is an `i32`, for shuffles only. A
+            /// shuffle from a lane that takes no part gives the own value on some devices, anything on others. Checked mode faults where a
+            /// rule is broken.
             Warp { op: WarpOp, mask: Value as Mask, value: Value as Scalar, lane: Option<Value> as Lane }
                 = "warp {op} {mask}, {value}, {lane}", Warp, only Threads "warp", check warp(op, value, lane);
 
@@ -123,13 +124,13 @@ macro_rules! operations {
             BarrierReduce(op: BarrierOp, a: Value as Condition)
                 = "barrier_reduce {op} {a}", Barrier, only Threads "barrier_reduce", check barrier_reduce(op);
 
-            /// The block's dynamic shared memory as a C-contiguous view of rank 1 on as many whole elements as the launch's byte count holds.
-            /// All of them, of whatever element type, start at the same address, which is aligned to 16 bytes.
+            /// The block's dynamic shared memory as a C-contiguous view of rank 1 on as many whole elements as the launch's byte count
+            /// holds. All of them, of whatever element type, start at the same address, which is aligned to 16 bytes.
             DynamicShared
                 = "dynamic_shared", Pure, only Threads "dynamic shared memory", check dynamic_shared();
 
-            /// In code that runs once and not in lanes: can elements of one view be stored in any order while those of the other at the same
-            /// places are read? They can where the two lie in different memory, or are the very same view.
+            /// In code that runs once and not in lanes: can elements of one view be stored in any order while those of the other at the
+            /// same places are read? They can where the two lie in different memory, or are the very same view.
             Apart(a: Value as View, b: Value as View) -> Bool
                 = "apart {a}, {b}", Pure;
 

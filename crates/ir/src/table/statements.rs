@@ -9,7 +9,7 @@ macro_rules! statements {
             StmtKind:
 
             /// Has the effect of its operation.
-            Let(value: Value as Defined, op: Op)
+            Let(value: Value as Defined, op: Op as Inner)
                 = "{value} = {op}", Pure, check definition(value, op);
 
             Set(local: Local, value: Value)
@@ -60,8 +60,8 @@ macro_rules! statements {
             Barrier
                 = "barrier", Barrier, only Threads "barrier";
 
-            /// All threads of all blocks arrive before any goes on, and what each did to memory before is seen by all after. Only in a launch
-            /// whose blocks can all run at once.
+            /// All threads of all blocks arrive before any goes on, and what each did to memory before is seen by all after. Only in a
+            /// launch whose blocks can all run at once.
             GridBarrier
                 = "grid_barrier", Grid, only Threads "grid_barrier";
 

@@ -6,7 +6,7 @@ use super::cursor::{Parsed, Parser};
 use super::lex::Token;
 use super::literal;
 use super::print::Printer;
-use crate::module::{ArrayId, Block, ConstId, ErrorKind, FenceScope, FuncId, Label, Local, PrintItem, ReduceOp, Reduction, Spread, Value};
+use crate::module::{ArrayId, ConstId, FenceScope, FuncId, Local, ReduceOp, Reduction, Value};
 use crate::op::{AtomicOp, Axis, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Geometry, Index, Part, UnOp, WarpOp};
 
 /// A field of an operation or statement.
@@ -48,7 +48,7 @@ pub(super) trait Text: Sized {
     }
 }
 
-fn join<T>(list: &[T], to: &mut Printer<'_>, write: impl Fn(&T, &mut Printer<'_>) -> fmt::Result) -> fmt::Result {
+pub(super) fn join<T>(list: &[T], to: &mut Printer<'_>, write: impl Fn(&T, &mut Printer<'_>) -> fmt::Result) -> fmt::Result {
     for (i, item) in list.iter().enumerate() {
         to.write_str(if i > 0 { ", " } else { "" })?;
         write(item, to)?;
@@ -56,7 +56,7 @@ fn join<T>(list: &[T], to: &mut Printer<'_>, write: impl Fn(&T, &mut Printer<'_>
     Ok(())
 }
 
-fn list<T>(p: &mut Parser, read: impl Fn(&mut Parser) -> Parsed<T>) -> Parsed<Vec<T>> {
+pub(super) fn list<T>(p: &mut Parser, read: impl Fn(&mut Parser) -> Parsed<T>) -> Parsed<Vec<T>> {
     let mut items = Vec::new();
     while !matches!(p.peek(), Token::Punct(")" | "]")) {
         items.push(read(p)?);
@@ -393,120 +393,5 @@ impl Text for Geometry {
         let Token::Ident(word) = p.peek() else { return false };
         let along = Geometry::of_axis(Axis::X).into_iter();
         along.chain([Geometry::LaneId]).any(|g| g.base_name() == word)
-    }
-}
-
-impl Text for Label {
-    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
-        write!(to, "^{}", self.0)
-    }
-
-    fn read(p: &mut Parser) -> Parsed<Self> {
-        p.label()
-    }
-}
-
-/// A word at the end of a loop's head, or nothing.
-impl Text for Spread {
-    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
-        to.write_str(match self {
-            Spread::Lanes => "",
-            Spread::Gangs => " parallel",
-            Spread::Threads => " threads",
-        })
-    }
-
-    fn read(p: &mut Parser) -> Parsed<Self> {
-        if p.eat_word("parallel") {
-            Ok(Spread::Gangs)
-        } else if p.eat_word("threads") {
-            Ok(Spread::Threads)
-        } else {
-            Ok(Spread::Lanes)
-        }
-    }
-}
-
-/// `value`, `host 7`
-impl Text for ErrorKind {
-    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
-        to.write_str(self.name())?;
-        match self {
-            ErrorKind::Host(number) => write!(to, " {number}"),
-            _ => Ok(()),
-        }
-    }
-
-    fn read(p: &mut Parser) -> Parsed<Self> {
-        let name = p.word()?;
-        match ErrorKind::from_name(&name) {
-            Some(kind) => Ok(kind),
-            None if name == "host" => p.number().map(ErrorKind::Host),
-            None => p.error(format!("`{name}` is no kind of error")),
-        }
-    }
-}
-
-impl Text for String {
-    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
-        to.write_str(&literal::quote(self))
-    }
-
-    fn read(p: &mut Parser) -> Parsed<Self> {
-        p.string()
-    }
-}
-
-/// `"text"`, `%3`, `complex(%3, %4)`
-impl Text for PrintItem {
-    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
-        match self {
-            PrintItem::Text(text) => text.write(to),
-            PrintItem::Value(value) => value.write(to),
-            PrintItem::Complex(re, im) => write!(to, "complex(%{}, %{})", re.0, im.0),
-        }
-    }
-
-    fn read(p: &mut Parser) -> Parsed<Self> {
-        if let Token::Str(_) = p.peek() {
-            return p.string().map(PrintItem::Text);
-        }
-        if !p.eat_word("complex") {
-            return p.value().map(PrintItem::Value);
-        }
-        p.expect("(")?;
-        let re = p.value()?;
-        p.expect(",")?;
-        let im = p.value()?;
-        p.expect(")")?;
-        Ok(PrintItem::Complex(re, im))
-    }
-
-    /// Nothing closes the list but the end of the line.
-    fn write_list(list: &[Self], to: &mut Printer<'_>) -> fmt::Result {
-        to.write_str(if list.is_empty() { "" } else { " " })?;
-        join(list, to, Self::write)
-    }
-
-    fn read_list(p: &mut Parser) -> Parsed<Vec<Self>> {
-        if p.line_goes_on() { list(p, Self::read) } else { Ok(Vec::new()) }
-    }
-}
-
-impl Text for Block {
-    fn write(&self, to: &mut Printer<'_>) -> fmt::Result {
-        to.inner_block(self)
-    }
-
-    fn read(p: &mut Parser) -> Parsed<Self> {
-        p.inner_block()
-    }
-
-    fn absent() -> Option<Self> {
-        Some(Block::default())
-    }
-
-    fn is_absent(&self) -> bool {
-        self.0.is_empty()
     }
 }

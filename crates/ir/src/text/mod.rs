@@ -13,6 +13,7 @@ mod parse_block;
 mod parse_type;
 mod print;
 mod rows;
+mod stmt_fields;
 
 pub use cursor::ParseError;
 pub use parse::parse;

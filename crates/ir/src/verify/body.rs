@@ -75,11 +75,11 @@ impl Body<'_> {
     }
 
     /// The type of a value that is used here.
+    #[inline(always)]
     pub(super) fn ty(&self, value: Value) -> Checked<&Type> {
         match self.in_scope.get(value.index()) {
-            None => Err(Fault::UnknownValue(value)),
-            Some(false) => Err(Fault::NotInScope(value)),
             Some(true) => Ok(self.function.ty(value)),
+            known => Err(out_of_scope(value, known.is_some())),
         }
     }
 
@@ -88,11 +88,10 @@ impl Body<'_> {
     }
 
     pub(super) fn local(&self, local: Local) -> Checked<&Type> {
-        self.function
-            .locals
-            .get(local.index())
-            .map(|l| &l.ty)
-            .ok_or(Fault::UnknownLocal(local))
+        match self.function.locals.get(local.index()) {
+            Some(data) => Ok(&data.ty),
+            None => Err(Fault::UnknownLocal(local)),
+        }
     }
 
     pub(super) fn callee(&mut self, id: FuncId) -> Checked<&Function> {
@@ -187,7 +186,9 @@ impl Body<'_> {
     }
 
     pub(super) fn definition(&mut self, &value: &Value, op: &Op) -> Checked {
-        let data = self.function.values.get(value.index()).ok_or(Fault::UnknownValue(value))?;
+        let Some(data) = self.function.values.get(value.index()) else {
+            return Err(Fault::UnknownValue(value));
+        };
         self.op(op, &data.ty)?;
         self.define(value)
     }
@@ -335,6 +336,15 @@ impl Body<'_> {
     }
 }
 
+#[cold]
+fn out_of_scope(value: Value, known: bool) -> Fault {
+    if known {
+        Fault::NotInScope(value)
+    } else {
+        Fault::UnknownValue(value)
+    }
+}
+
 pub(super) fn operand(op: &str, found: &Type) -> Fault {
     Fault::Operand {
         op: op.into(),
@@ -342,15 +352,22 @@ pub(super) fn operand(op: &str, found: &Type) -> Fault {
     }
 }
 
+#[inline]
 pub(super) fn same(found: &Type, expected: &Type, place: &str) -> Checked {
-    if found == expected {
-        return Ok(());
-    }
-    Err(Fault::Mismatch {
+    let same = match (found, expected) {
+        (Type::Scalar(found), Type::Scalar(expected)) => found == expected,
+        (found, expected) => found == expected,
+    };
+    if same { Ok(()) } else { Err(mismatch(found, expected, place)) }
+}
+
+#[cold]
+fn mismatch(found: &Type, expected: &Type, place: &str) -> Fault {
+    Fault::Mismatch {
         place: place.into(),
         expected: expected.clone(),
         found: found.clone(),
-    })
+    }
 }
 
 pub(super) fn count(op: &'static str, expected: usize, found: usize) -> Checked {
