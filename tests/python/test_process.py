@@ -114,6 +114,36 @@ def test_fork():
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
+def test_forks_while_other_threads_compile():
+    """The child finds no function half compiled by a thread that it does not have."""
+    for turn in range(10):
+        total = weft.njit(parallel=True)(lambda a: (np.sqrt(a) + np.sin(a) * np.float64(a.size)).sum())
+        a = np.arange(100.0)
+        threads = [threading.Thread(target=total, args=(a,)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        time.sleep(turn / 1000)
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0 if np.isclose(total(a), (np.sqrt(a) + np.sin(a) * 100).sum()) else 1)
+        for thread in threads:
+            thread.join()
+        assert ended(pid, 30) == 0
+
+
+def ended(pid, seconds):
+    """The exit code of a child, which is killed if it takes longer."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return "hangs"
+
+
 def test_devices():
     devices = weft.devices()
     assert devices[0].name == "cpu"

@@ -1,7 +1,8 @@
 //! GPUs as devices, and what this machine has of them.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use weft_forks::Once;
 use weft_ir::Module;
 use weft_passes::reduce;
 use weft_runtime::reduce::{Kernels, ReducingLoop};
@@ -55,7 +56,7 @@ impl Platform {
 
 /// This machine's, loaded at the first call; the error says in one line why there is none.
 pub fn platform() -> Result<&'static Platform, &'static str> {
-    static PLATFORM: OnceLock<Result<Platform, String>> = OnceLock::new();
+    static PLATFORM: Once<Result<Platform, String>> = Once::new();
     let found = PLATFORM.get_or_init(|| Platform::open(&Choice::of_environment()));
     found.as_ref().map_err(String::as_str)
 }

@@ -1,9 +1,10 @@
 //! What this machine has of GPUs besides CUDA's: asked of the drivers once, when someone first wants to know.
 
 use std::panic::catch_unwind;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use weft_runtime::{DeviceId, DeviceKind, forks};
+use weft_forks::{self as forks, Once};
+use weft_runtime::{DeviceId, DeviceKind};
 
 use crate::device::GpuDevice;
 use crate::gpu::Gpu;
@@ -105,7 +106,7 @@ fn kind_of(backend: wgpu::Backend) -> Option<DeviceKind> {
 
 /// This machine's, asked for at the first call; the error says in one line why there is none.
 pub fn platform() -> Result<&'static Platform, &'static str> {
-    static PLATFORM: OnceLock<Result<Platform, String>> = OnceLock::new();
+    static PLATFORM: Once<Result<Platform, String>> = Once::new();
     let found = PLATFORM.get_or_init(Platform::open);
     found.as_ref().map_err(String::as_str)
 }

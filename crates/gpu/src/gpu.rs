@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-use weft_runtime::{DeviceId, DeviceInfo, DeviceKind, DriverError, Limits, Output, RunError, forks};
+use weft_forks as forks;
+use weft_runtime::{DeviceId, DeviceInfo, DeviceKind, DriverError, Limits, Output, RunError};
 
 use crate::callbacks::Callbacks;
 use crate::features::{Features, FloatControls, Platform};

@@ -6,7 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
-use weft_runtime::{DeviceId, DeviceLost, DriverError, RunError, forks, patience};
+use weft_forks as forks;
+use weft_runtime::{DeviceId, DeviceLost, DriverError, RunError, patience};
 
 use crate::batch::{self, Batch, Ticket};
 use crate::features::Features;

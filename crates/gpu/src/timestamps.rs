@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use weft_runtime::{RunError, forks};
+use weft_forks as forks;
+use weft_runtime::RunError;
 
 use crate::batch::Batch;
 use crate::gpu::lock;

@@ -3,10 +3,10 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char};
-use std::sync::LazyLock;
 
 use llvm_sys::core::LLVMDisposeMessage;
 use llvm_sys::target_machine::{LLVMGetDefaultTargetTriple, LLVMGetHostCPUFeatures, LLVMGetHostCPUName};
+use weft_forks::Once;
 
 /// A machine as LLVM names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,11 +58,11 @@ enum Level {
 
 /// The machine this runs on. `WEFT_CPU_FEATURES` (`sse2`, `sse4`, `avx2`, `avx512`, `native`) lowers what is used of it.
 pub fn host() -> &'static Target {
-    static HOST: LazyLock<Target> = LazyLock::new(|| {
+    static HOST: Once<Target> = Once::new();
+    HOST.get_or_init(|| {
         let wish = std::env::var("WEFT_CPU_FEATURES").unwrap_or_default();
         detect(&wish)
-    });
-    &HOST
+    })
 }
 
 impl Target {

@@ -7,11 +7,12 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
+use std::sync::Once;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 
 use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
+use weft_forks::Mutex;
 
 use crate::Error;
 use crate::session::{Job, Made, Session};
@@ -34,14 +35,15 @@ thread_local! {
     static REPLY: RefCell<Option<Reply>> = const { RefCell::new(None) };
 }
 
-/// Compiles on a worker and waits for it.
+/// Compiles on a worker and waits for it. Meanwhile no fork happens: LLVM has locks of its own.
 pub fn run(job: Job) -> Result<Made, Error> {
+    let _holder = weft_forks::hold();
     let worker = take_worker()?;
     let (reply, answer) = channel();
     worker.jobs.send((job, reply)).map_err(|_| gone())?;
     let result = answer.recv().map_err(|_| gone())?;
     if !matches!(result, Err(Error::Fatal(_))) {
-        IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
+        IDLE.lock().push(worker);
     }
     result
 }
@@ -52,7 +54,7 @@ fn gone() -> Error {
 
 fn take_worker() -> Result<Worker, Error> {
     let process = std::process::id();
-    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut idle = IDLE.lock();
     while let Some(worker) = idle.pop() {
         if worker.process == process {
             return Ok(worker);

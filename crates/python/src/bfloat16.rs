@@ -57,18 +57,22 @@ fn imported(py: Python<'_>) -> Option<&'static Bfloat16> {
 }
 
 fn needed(py: Python<'_>) -> PyResult<&'static Bfloat16> {
-    KNOWN.get_or_try_init(py, || {
-        let module = py.import("ml_dtypes").map_err(|_| {
-            PyImportError::new_err(
-                "bfloat16 outside compiled code needs the package ml_dtypes: pip install ml_dtypes, or convert to float32",
-            )
-        })?;
-        let class = module.getattr("bfloat16")?.cast_into::<PyType>()?;
-        let dtype = py.import("numpy")?.call_method1("dtype", (&class,))?;
-        Ok(Bfloat16 {
-            number: dtype.getattr("num")?.extract()?,
-            dtype: dtype.unbind(),
-            class: class.unbind(),
-        })
+    if let Some(known) = KNOWN.get(py) {
+        return Ok(known);
+    }
+    let loaded = load(py)?;
+    Ok(KNOWN.get_or_init(py, || loaded))
+}
+
+fn load(py: Python<'_>) -> PyResult<Bfloat16> {
+    let module = py.import("ml_dtypes").map_err(|_| {
+        PyImportError::new_err("bfloat16 outside compiled code needs the package ml_dtypes: pip install ml_dtypes, or convert to float32")
+    })?;
+    let class = module.getattr("bfloat16")?.cast_into::<PyType>()?;
+    let dtype = py.import("numpy")?.call_method1("dtype", (&class,))?;
+    Ok(Bfloat16 {
+        number: dtype.getattr("num")?.extract()?,
+        dtype: dtype.unbind(),
+        class: class.unbind(),
     })
 }

@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
+use weft_forks::Once;
 use weft_runtime::{Device, DeviceKind, patience};
 
 use crate::errors;
@@ -17,9 +17,11 @@ use crate::errors;
 const WISH: &str = "WEFT_DEVICE";
 
 static CPU: LazyLock<Arc<dyn Device>> = LazyLock::new(|| Arc::new(weft_cpu::CpuDevice));
-static CUDA: PyOnceLock<Vec<Arc<dyn Device>>> = PyOnceLock::new();
-static OTHERS: PyOnceLock<Vec<Arc<dyn Device>>> = PyOnceLock::new();
-static DEFAULT: PyOnceLock<Arc<dyn Device>> = PyOnceLock::new();
+static CUDA: Devices = Once::new();
+static OTHERS: Devices = Once::new();
+static DEFAULT: Once<Arc<dyn Device>> = Once::new();
+
+type Devices = Once<Vec<Arc<dyn Device>>>;
 
 thread_local! {
     /// What this thread chose.
@@ -36,13 +38,21 @@ pub fn cpu() -> &'static Arc<dyn Device> {
 /// The GPUs of the CUDA driver, which is loaded when this is first asked.
 fn cuda(py: Python<'_>) -> &'static [Arc<dyn Device>] {
     let devices = || weft_cuda::devices().iter().cloned().map(|gpu| gpu as Arc<dyn Device>).collect();
-    CUDA.get_or_init(py, || py.detach(devices))
+    found(py, &CUDA, devices)
 }
 
 /// The GPUs of the other drivers, software last. Loading those drivers takes longer than many a program.
 fn others(py: Python<'_>) -> &'static [Arc<dyn Device>] {
     let devices = || weft_gpu::devices().iter().cloned().map(|gpu| gpu as Arc<dyn Device>).collect();
-    OTHERS.get_or_init(py, || py.detach(devices))
+    found(py, &OTHERS, devices)
+}
+
+/// Devices that are looked for once, while other threads of Python go on.
+fn found(py: Python<'_>, known: &'static Devices, look: impl FnOnce() -> Vec<Arc<dyn Device>> + Send) -> &'static [Arc<dyn Device>] {
+    match known.get() {
+        Some(devices) => devices,
+        None => py.detach(|| known.get_or_init(look)),
+    }
 }
 
 /// All devices: the CPU first, then CUDA's, then those of the other drivers.
@@ -54,7 +64,13 @@ pub fn all(py: Python<'_>) -> impl Iterator<Item = &'static Arc<dyn Device>> {
 pub fn current(py: Python<'_>) -> PyResult<Arc<dyn Device>> {
     match CHOSEN.with_borrow(Clone::clone) {
         Some(device) => Ok(device),
-        None => DEFAULT.get_or_try_init(py, || default(py)).cloned(),
+        None => match DEFAULT.get() {
+            Some(device) => Ok(device.clone()),
+            None => {
+                let device = default(py)?;
+                Ok(DEFAULT.get_or_init(|| device).clone())
+            }
+        },
     }
 }
 

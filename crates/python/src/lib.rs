@@ -39,6 +39,7 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    weft_forks::watch();
     weft_cpu::check_environment().map_err(pyo3::exceptions::PyValueError::new_err)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<array::Memory>()?;

@@ -93,9 +93,13 @@ pub struct ArrayFields<'a> {
 }
 
 impl Numpy {
-    /// The process's NumPy, imported at the first use.
+    /// The process's NumPy, imported at the first use. Importing lets other threads run, which may fork: nothing is locked meanwhile.
     pub fn get(py: Python<'_>) -> PyResult<&'static Numpy> {
-        NUMPY.get_or_try_init(py, || Numpy::load(py))
+        if let Some(numpy) = NUMPY.get(py) {
+            return Ok(numpy);
+        }
+        let numpy = Numpy::load(py)?;
+        Ok(NUMPY.get_or_init(py, || numpy))
     }
 
     fn load(py: Python<'_>) -> PyResult<Numpy> {

@@ -7,10 +7,10 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use blake3::{Hash, Hasher};
+use weft_forks::Once;
 
 const MAGIC: &[u8; 8] = b"weft\x00\x00\x00\x01";
 const HASH_BYTES: usize = 32;
@@ -56,11 +56,12 @@ pub fn put(key: &Key, object: &[u8]) {
 
 /// The cache folder, if it can be trusted. Looked up once.
 fn folder() -> Option<&'static Path> {
-    static FOLDER: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+    static FOLDER: Once<Option<PathBuf>> = Once::new();
+    let folder = FOLDER.get_or_init(|| {
         let folder = wanted_folder()?;
         make_private(&folder).then_some(folder)
     });
-    FOLDER.as_deref()
+    folder.as_deref()
 }
 
 fn wanted_folder() -> Option<PathBuf> {

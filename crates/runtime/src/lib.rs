@@ -6,7 +6,6 @@ pub mod checked;
 mod device;
 mod error;
 mod executable;
-pub mod forks;
 pub mod grids;
 pub mod hosts;
 mod limits;

@@ -2,7 +2,8 @@
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use weft_forks::Mutex;
 
 /// Text that is collected by several threads and taken once. Asking where there is none takes no lock.
 #[derive(Debug, Default)]
@@ -12,9 +13,16 @@ pub struct Output {
 }
 
 impl Output {
+    pub const fn new() -> Output {
+        Output {
+            text: Mutex::new(String::new()),
+            is_any: AtomicBool::new(false),
+        }
+    }
+
     pub fn push(&self, text: &str) {
         if !text.is_empty() {
-            self.text.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+            self.text.lock().push_str(text);
             self.is_any.store(true, Ordering::Release);
         }
     }
@@ -23,7 +31,7 @@ impl Output {
         if !self.is_any.swap(false, Ordering::Acquire) {
             return String::new();
         }
-        mem::take(&mut self.text.lock().unwrap_or_else(PoisonError::into_inner))
+        mem::take(&mut *self.text.lock())
     }
 }
 

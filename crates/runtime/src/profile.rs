@@ -4,8 +4,10 @@
 //! A device that works later than it is asked to defers its rows: they are worked out when the session ends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
+
+use weft_forks::{Locked, Once};
 
 use crate::{DeviceId, DeviceKind};
 
@@ -89,15 +91,15 @@ pub type Over = Box<dyn FnOnce() + Send>;
 
 /// How many sessions are open; a copy of `Record::open` that is read without a lock.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
-static RECORD: Mutex<Record> = Mutex::new(Record {
+static RECORD: weft_forks::Mutex<Record> = weft_forks::Mutex::new(Record {
     open: 0,
     entries: Vec::new(),
     timers: Vec::new(),
     over: Vec::new(),
 });
 
-fn the_record() -> MutexGuard<'static, Record> {
-    RECORD.lock().unwrap_or_else(PoisonError::into_inner)
+fn the_record() -> Locked<'static, Record> {
+    RECORD.lock()
 }
 
 /// Is anything to be recorded?
@@ -108,8 +110,8 @@ pub fn is_on() -> bool {
 
 /// Nanoseconds on the clock that rows use.
 pub fn now_ns() -> u64 {
-    static EPOCH: LazyLock<Instant> = LazyLock::new(Instant::now);
-    EPOCH.elapsed().as_nanos() as u64
+    static EPOCH: Once<Instant> = Once::new();
+    EPOCH.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
 /// Adds a row, if a session is open.

@@ -1,19 +1,19 @@
 //! The CPU as a device.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use weft_ir::Module;
 use weft_runtime::{
     Buffer, CompileError, CompileOptions, Device, DeviceId, DeviceInfo, DeviceMemory, Event, Executable, GridShape, HostMemory, Limits,
-    MemoryStats, OutOfMemory, RunError, Stream, StreamOptions,
+    MemoryStats, OutOfMemory, Output, RunError, Stream, StreamOptions,
 };
 
 use super::code;
 use super::executable::CpuExecutable;
 use super::memory::{self, HostBuffer};
 use super::pool;
-use super::stream::{self, CpuEvent, CpuStream};
+use super::stream::{CpuEvent, CpuStream};
 use crate::emit::Target;
 
 /// Threads of a block that `plan_forall` makes, at one axis and at more.
@@ -44,7 +44,7 @@ impl CpuDevice {
 }
 
 /// What graphs printed; launches return theirs.
-pub static OUTPUT: Mutex<String> = Mutex::new(String::new());
+pub static OUTPUT: Output = Output::new();
 
 /// The most bytes that `allocate` may have out; `u64::MAX` for no limit.
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
@@ -192,7 +192,7 @@ impl Device for CpuDevice {
     }
 
     fn take_output(&self) -> String {
-        std::mem::take(&mut stream::lock(&OUTPUT))
+        OUTPUT.take()
     }
 }
 

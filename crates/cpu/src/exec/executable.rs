@@ -3,8 +3,9 @@
 #![allow(unsafe_code)]
 
 use std::ops::Range;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
+use weft_forks::Once;
 use weft_ir::order::Cut;
 use weft_ir::{Const, FuncKind, Module, ReduceOp, Reduction, Scalar, Space, StmtKind, Type, eval};
 use weft_llvm::Pipeline;
@@ -47,7 +48,7 @@ pub struct CpuExecutable {
     /// Its blocks wait for each other.
     has_grid_barrier: bool,
     /// By the index of their [`Form`]; what is no kernel has the first only.
-    variants: [OnceLock<Result<Code, CompileError>>; variants::COUNT],
+    variants: [Once<Result<Code, CompileError>>; variants::COUNT],
     /// A kernel that does little but move memory, and whose threads know but their number, as a loop: for launches along x.
     flat: Option<Flat>,
     /// For graphs, which keep the code they run.
@@ -57,7 +58,7 @@ pub struct CpuExecutable {
 #[derive(Debug)]
 struct Flat {
     lowered: Module,
-    code: OnceLock<Result<Code, CompileError>>,
+    code: Once<Result<Code, CompileError>>,
 }
 
 impl Flat {
@@ -65,7 +66,7 @@ impl Flat {
         let lowered = flat::as_loop(lowered)?;
         (!computes_long(lowered.entry_function())).then(|| Flat {
             lowered,
-            code: OnceLock::new(),
+            code: Once::new(),
         })
     }
 }
@@ -93,7 +94,7 @@ impl CpuExecutable {
             width,
             has_warps,
             has_grid_barrier,
-            variants: [const { OnceLock::new() }; variants::COUNT],
+            variants: [const { Once::new() }; variants::COUNT],
             me: me.clone(),
         }))
     }
@@ -137,7 +138,7 @@ impl CpuExecutable {
 
     fn made<'a>(
         &self,
-        code: &'a OnceLock<Result<Code, CompileError>>,
+        code: &'a Once<Result<Code, CompileError>>,
         lowered: &Module,
         variant: impl FnOnce() -> Variant,
     ) -> Result<&'a Code, RunError> {

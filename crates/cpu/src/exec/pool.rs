@@ -3,11 +3,11 @@
 #![allow(unsafe_code)]
 
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use weft_forks::Mutex;
 
 /// Shared, local and context arrays of a block live on the stack.
 pub const STACK_BYTES: usize = 16 << 20;
@@ -27,16 +27,16 @@ pub struct Pool {
     /// `None` when the calling thread is all there is.
     helpers: Option<ThreadPool>,
     threads: usize,
+    /// Its process: a forked child has none of its threads.
+    forks: u32,
 }
 
-/// The pool in use; null before the first launch and in a child after a fork.
+/// The pool in use; null before the first launch.
 static CURRENT: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
 /// What `set_num_threads` asked for; 0 if nobody did.
 static WANTED: AtomicUsize = AtomicUsize::new(0);
-/// How many forks this process is away from the one that started.
-static GENERATION: AtomicUsize = AtomicUsize::new(0);
-/// Pools made so far, with the generation they belong to, so that going back to a size finds its threads.
-static MADE: Mutex<Vec<(usize, &'static Pool)>> = Mutex::new(Vec::new());
+/// Pools made so far, so that going back to a size finds its threads.
+static MADE: Mutex<Vec<&'static Pool>> = Mutex::new(Vec::new());
 
 /// Threads a launch may use, the calling one among them.
 pub fn num_threads() -> usize {
@@ -80,24 +80,20 @@ pub fn check_environment() -> Result<(), String> {
 pub fn current() -> &'static Pool {
     // SAFETY: the pointer is null or to a pool that is never freed.
     match unsafe { CURRENT.load(Ordering::Acquire).as_ref() } {
-        Some(pool) => pool,
-        None => make_current(),
+        Some(pool) if pool.forks == weft_forks::count() => pool,
+        _ => make_current(),
     }
 }
 
 #[cold]
 fn make_current() -> &'static Pool {
-    watch_forks();
-    let generation = GENERATION.load(Ordering::Acquire);
+    let forks = weft_forks::watch();
     let threads = num_threads();
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = made
-        .iter()
-        .find(|(of, pool)| *of == generation && pool.threads == threads)
-        .map(|(_, pool)| *pool);
+    let mut made = MADE.lock();
+    let known = made.iter().find(|pool| pool.forks == forks && pool.threads == threads).copied();
     let pool = known.unwrap_or_else(|| {
-        let pool: &'static Pool = Box::leak(Box::new(Pool::new(threads)));
-        made.push((generation, pool));
+        let pool: &'static Pool = Box::leak(Box::new(Pool::new(threads, forks)));
+        made.push(pool);
         pool
     });
     CURRENT.store(std::ptr::from_ref(pool).cast_mut(), Ordering::Release);
@@ -106,13 +102,13 @@ fn make_current() -> &'static Pool {
 
 impl Pool {
     /// Where the system gives no threads, the calling thread works alone.
-    fn new(threads: usize) -> Pool {
+    fn new(threads: usize, forks: u32) -> Pool {
         let builder = ThreadPoolBuilder::new()
             .num_threads(threads.saturating_sub(1))
             .stack_size(STACK_BYTES)
             .thread_name(|i| format!("weft-{i}"));
         let helpers = if threads > 1 { builder.build().ok() } else { None };
-        Pool { helpers, threads }
+        Pool { helpers, threads, forks }
     }
 
     pub fn helpers(&self) -> usize {
@@ -149,17 +145,4 @@ pub fn on_deep_stack(poll: impl Fn(), job: impl FnOnce() + Send) -> bool {
         }
         true
     })
-}
-
-/// A forked child has no threads but the one that forked: it must not wait for the others.
-fn watch_forks() {
-    extern "C" fn in_child() {
-        GENERATION.fetch_add(1, Ordering::Release);
-        CURRENT.store(std::ptr::null_mut(), Ordering::Release);
-    }
-    static ONCE: Once = Once::new();
-    // SAFETY: the handler only stores to atomics, which a child may do.
-    ONCE.call_once(|| unsafe {
-        libc::pthread_atfork(None, None, Some(in_child));
-    });
 }

@@ -6,9 +6,10 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
+use weft_forks::{Locked, Mutex, Once};
 use weft_runtime::profile::{self, Activity};
 use weft_runtime::{DeviceId, Event, Graph, Place, RunError, Stream};
 
@@ -24,12 +25,12 @@ pub struct CpuStream {
 
 impl CpuStream {
     pub fn default_stream() -> Arc<CpuStream> {
-        static DEFAULT: LazyLock<Arc<CpuStream>> = LazyLock::new(Arc::default);
-        DEFAULT.clone()
+        static DEFAULT: Once<Arc<CpuStream>> = Once::new();
+        DEFAULT.get_or_init(Arc::default).clone()
     }
 
-    fn captured(&self) -> MutexGuard<'_, Option<Vec<Step>>> {
-        lock(&self.captured)
+    fn captured(&self) -> Locked<'_, Option<Vec<Step>>> {
+        self.captured.lock()
     }
 
     /// Keeps a step if the stream captures.
@@ -91,7 +92,7 @@ impl Stream for CpuStream {
     fn record(&self, event: &dyn Event) -> Result<(), RunError> {
         let event = own(event)?;
         let time = event.time.clone();
-        self.keep_or_do(move || *lock(&time) = Some(Instant::now()));
+        self.keep_or_do(move || *time.lock() = Some(Instant::now()));
         Ok(())
     }
 
@@ -120,7 +121,7 @@ impl Stream for CpuStream {
     fn add_callback(&self, callback: Box<dyn FnOnce() + Send>) -> Result<(), RunError> {
         let callback = Mutex::new(Some(callback));
         self.keep_or_do(move || {
-            let callback = lock(&callback).take();
+            let callback = callback.lock().take();
             if let Some(callback) = callback {
                 callback();
             }
@@ -183,7 +184,9 @@ impl CpuEvent {
         if !self.timing {
             return Err(RunError::Invalid("the event was made without timing".into()));
         }
-        lock(&self.time).ok_or_else(|| RunError::Invalid("the event was not recorded".into()))
+        self.time
+            .lock()
+            .ok_or_else(|| RunError::Invalid("the event was not recorded".into()))
     }
 }
 
@@ -231,10 +234,7 @@ impl Graph for CpuGraph {
 
     fn launch(&self, _stream: &dyn Stream) -> Result<(), RunError> {
         for step in &self.steps {
-            let printed = step()?;
-            if !printed.is_empty() {
-                lock(&OUTPUT).push_str(&printed);
-            }
+            OUTPUT.push(&step()?);
         }
         Ok(())
     }
@@ -248,11 +248,6 @@ impl fmt::Debug for CpuGraph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "CpuGraph of {} steps", self.steps.len())
     }
-}
-
-/// A lock whose holder cannot have left it half changed.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use weft_runtime::{DeviceId, DeviceLost, RunError, forks};
+use weft_forks as forks;
+use weft_runtime::{DeviceId, DeviceLost, RunError};
 
 use super::table::{ContextHandle, DeviceOrdinal};
 use super::{Driver, Failure};

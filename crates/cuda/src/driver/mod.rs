@@ -16,7 +16,8 @@ use std::ops::Deref;
 use std::path::PathBuf;
 
 use libloading::Library;
-use weft_runtime::{DriverError, forks};
+use weft_forks as forks;
+use weft_runtime::DriverError;
 
 pub use calls::{FunctionAttribute, KernelLaunch, PoolAttribute, Refused, Relaxed};
 pub use context::{Attribute, Context, Entered, Name, codes};

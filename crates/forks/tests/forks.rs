@@ -1,0 +1,92 @@
+//! Forks while other threads make values and hold locks: the child finds everything made and open.
+
+#![cfg(unix)]
+#![allow(unsafe_code, clippy::unwrap_used, clippy::panic)]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use weft_forks::{Mutex, Once, count, hold, watch};
+
+/// Forks, runs `job` in the child, and gives what it gave, unless the child takes too long.
+fn in_child(job: impl FnOnce() -> u8) -> Option<i32> {
+    // SAFETY: the child runs `job`, which needs no other thread, and ends.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let code = job();
+        // SAFETY: ends the child without running what the test harness left to be done.
+        unsafe { libc::_exit(code.into()) };
+    }
+    let end = Instant::now() + Duration::from_secs(20);
+    let mut status = 0;
+    while Instant::now() < end {
+        // SAFETY: the child is this thread's, the status its own variable.
+        if unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } == child {
+            return Some(libc::WEXITSTATUS(status));
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    // SAFETY: as above.
+    unsafe { libc::kill(child, libc::SIGKILL) };
+    // SAFETY: as above.
+    unsafe { libc::waitpid(child, &raw mut status, 0) };
+    None
+}
+
+/// One test: forks are of the whole process, and each of these waits for the holders of the others.
+#[test]
+fn a_child_finds_nothing_half_made() {
+    let before = watch();
+    assert_eq!(
+        in_child(move || (count() - before) as u8),
+        Some(1),
+        "the child counts one more fork"
+    );
+    assert_eq!(count(), before, "the parent does not");
+
+    let own = hold();
+    let twice = || {
+        drop(hold());
+        7
+    };
+    assert_eq!(in_child(twice), Some(7), "a holder may fork, and hold again in the child");
+    drop(own);
+
+    let (made, locked, over) = (Once::new(), Mutex::new(0), AtomicBool::new(false));
+    for round in 0..20 {
+        let one = Once::new();
+        thread::scope(|scope| {
+            let make = || {
+                one.get_or_init(|| {
+                    thread::sleep(Duration::from_millis(5));
+                    round
+                })
+            };
+            scope.spawn(make);
+            scope.spawn(make);
+            thread::sleep(Duration::from_millis(1));
+            assert_eq!(in_child(|| *make()), Some(i32::from(round)), "the value is made, or to be made");
+        });
+    }
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let mut locked = locked.lock();
+                    *locked += 1;
+                    thread::sleep(Duration::from_micros(100));
+                    *locked -= 1;
+                }
+            });
+        }
+        for round in 0..50 {
+            let seen = in_child(|| {
+                made.get_or_init(|| round);
+                *locked.lock()
+            });
+            assert_eq!(seen, Some(0), "the lock is open, and what it guards whole");
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+}
