@@ -18,7 +18,7 @@ pub const BLOCK: u64 = 2048;
 /// Chunks at the most: what several threads can share.
 pub const CHUNKS: u64 = 64;
 /// Blocks of a chunk at the least: what makes up for taking it up.
-const LEAST: u64 = 8;
+pub const LEAST: u64 = 8;
 
 /// How an index space is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,12 +5,12 @@ Of the whole array or along one axis, with nothing else asked, the compiler has 
 
 import numpy as np
 
-from weft.language import Static, axes_of, axis_of, float_type, highest, lies_along, lowest, refuse, unrolled
+from weft.language import Static, axes_of, axis_of, first_true, float_type, highest, lies_along, lowest, refuse, unrolled
 
 from .shapes import expand_dims, moveaxis
 
 # How many elements are looked at together.
-BLOCK = 512
+BLOCK = 1024
 # Rows shorter than this are not worth a statement of their own.
 WIDE = 16
 
@@ -209,10 +209,8 @@ def _position(a, least: Static):
         if (extreme < best) if least else (extreme > best):
             best = extreme
             start = first
-    for i in range(start, n):
-        if a[i] == best or a[i] != a[i]:
-            return np.int64(i)
-    return np.int64(start)
+    block = a[start : start + BLOCK]
+    return np.int64(start + first_true((block == best) | (block != block)))
 
 
 def _squares(a, center):

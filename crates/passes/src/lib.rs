@@ -6,6 +6,7 @@ pub mod cleanup;
 mod compact;
 pub mod contract;
 mod counted;
+mod cut;
 mod error;
 pub mod flat;
 mod fold;

@@ -8,7 +8,9 @@
 //! the host's, becomes a nest of `For`s (see `nest`).
 
 mod capture;
+mod lanes;
 mod nest;
+mod ordered;
 
 use std::collections::HashMap;
 use std::mem;
@@ -23,6 +25,7 @@ use crate::liveness::live_into;
 pub fn run(module: &mut Module) -> Result<(), PassError> {
     for i in 0..module.functions.len() {
         let mut func = mem::replace(&mut module.functions[i], Function::new("", FuncKind::Device));
+        lanes::run(&mut func);
         nest::run(&mut func);
         if func.kind == FuncKind::Host {
             host(&mut func, module)?;

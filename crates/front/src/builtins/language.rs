@@ -8,7 +8,7 @@ use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::stop::Res;
-use crate::types::{Num, sum_type};
+use crate::types::{Num, Ty, sum_type};
 use crate::value::{Iter, Lit, Number, Val};
 
 /// More turns than this are no loop to write out.
@@ -24,6 +24,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "float_type" => Entry::of(|l, c| of_dtype(l, c, |s| crate::types::to_float(Num::strong(s)).scalar)),
         "lowest" => Entry::of(|l, c| end(l, c, false)),
         "highest" => Entry::of(|l, c| end(l, c, true)),
+        "first_true" => Entry::of(first_true),
         "lies_along" => Entry::of(lies_along),
         "is_contiguous" => Entry::of(is_contiguous),
         "stretched" => Entry::of(stretched),
@@ -122,11 +123,20 @@ fn front(l: &Lower<'_>, axis: &Val, rank: &Val, call: &Call) -> Res<i128> {
     }
 }
 
+/// `first_true(mask)`: the position of a vector's first true element; its length if there is none. All of it is looked at, in lanes.
+fn first_true(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [mask] = call.exactly()?;
+    if !matches!(mask.ty(), Ty::View(ty) if ty.rank == 1) {
+        return Err(l.typing(call.span, format!("a vector is needed here, and this is {}", mask.ty())));
+    }
+    l.first_true(mask, call.span)
+}
+
 /// `lies_along(a, axis)`: are neighbours along this axis neighbours in memory, as far as the array's type tells? Of one whose strides are known
 /// at run time only, those along the last axis count as such.
 fn lies_along(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [array, axis] = call.exactly()?;
-    let crate::types::Ty::View(ty) = array.ty() else {
+    let Ty::View(ty) = array.ty() else {
         return Err(l.typing(call.span, format!("an array is needed here, and this is {}", array.ty())));
     };
     let along = if ty.layout == weft_ir::Layout::F {
@@ -141,7 +151,7 @@ fn lies_along(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 fn is_contiguous(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [array] = call.exactly()?;
     match array.ty() {
-        crate::types::Ty::View(ty) => Ok(Val::Lit(Lit::bool(ty.layout == weft_ir::Layout::C))),
+        Ty::View(ty) => Ok(Val::Lit(Lit::bool(ty.layout == weft_ir::Layout::C))),
         other => Err(l.typing(call.span, format!("an array is needed here, and this is {other}"))),
     }
 }
@@ -262,8 +272,8 @@ pub fn result_type(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let mut common: Option<Num> = None;
     for val in call.any_number()? {
         let num = match val.ty() {
-            crate::types::Ty::View(v) => Num::strong(v.elem),
-            crate::types::Ty::Num(num) => num,
+            Ty::View(v) => Num::strong(v.elem),
+            Ty::Num(num) => num,
             _ => Num::strong(super::cuda::dtype_of(l, val, call)?),
         };
         common = Some(common.map_or(num, |so_far| crate::types::unify(so_far, num)));

@@ -47,11 +47,17 @@ impl Lower<'_> {
         reductions: Vec<Reduction>,
         body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>,
     ) -> Res<()> {
-        if !self.in_host() || extents.is_empty() || self.in_lanes() {
+        if !self.in_host() || extents.is_empty() || self.in_lanes() && !self.has_order(&reductions) {
             return self.in_order(extents, body);
         }
         self.needs_host = true;
         weft_array::at_every_point(self, Walk::Spread(spread), extents, reductions, body)
+    }
+
+    /// Does the order of the points show in what they are combined to, and is it the fixed one?
+    fn has_order(&self, reductions: &[Reduction]) -> bool {
+        let rounds = |r: &Reduction| self.b.func.local_ty(r.local).scalar().is_some_and(|scalar| r.rounds(scalar));
+        reductions.iter().any(|r| r.fixed && rounds(r))
     }
 
     /// Runs `body` at every point of a shape, in C order.

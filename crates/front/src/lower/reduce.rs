@@ -1,7 +1,7 @@
 //! Reductions of array expressions: to one number, or along one axis.
 
-use weft_array::loops::point;
-use weft_ir::{Const, Local, Part, ReduceOp, Reduction, Span, StmtKind, Value};
+use weft_array::loops::store;
+use weft_ir::{BinOp, Const, Local, ReduceOp, Reduction, Scalar, Span, Type, Value};
 
 use super::Lower;
 use super::lazy::fresh_type;
@@ -27,8 +27,6 @@ impl Lower<'_> {
         let first = self.b.constant(start);
         self.b.set(local, first);
         let extents = aligned.shape.clone();
-        // Devices combine only sums of complex numbers.
-        let in_order = num.scalar.is_complex() && op != ReduceOp::Add;
         self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
             let mut step = |l: &mut Self, vars: &[Value]| {
                 let val = l.element_at(&lazy, leaves, vars);
@@ -38,13 +36,41 @@ impl Lower<'_> {
                 l.b.set(local, next);
                 Ok(())
             };
-            if in_order {
-                l.in_order(&extents, &mut step)
-            } else {
-                l.at_every_point(&extents, vec![Reduction::fixed(local, op)], &mut step)
-            }
+            l.reduced_at(&extents, Reduction::fixed(local, op), &mut step)
         })?;
         Ok(Val::Num(self.b.get(local), num))
+    }
+
+    /// The position of the first true element of a vector; its length if there is none.
+    pub fn first_true(&mut self, mask: &Val, span: Span) -> Res<Val> {
+        let lazy = self.as_expression(mask, span)?;
+        let aligned = self.align(&lazy.leaves, None, span)?;
+        let local: Local = self.b.func.new_local(Type::I64, "");
+        let extents = aligned.shape.clone();
+        let none = extents[0];
+        self.b.set(local, none);
+        self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
+            l.reduced_at(&extents, Reduction::fixed(local, ReduceOp::Min), &mut |l, vars| {
+                let val = l.element_at(&lazy, leaves, vars);
+                let is_true = l.truth_value(&val, span)?;
+                let at = l.b.select(is_true, vars[0], none);
+                let so_far = l.b.get(local);
+                let first = l.b.binary(BinOp::Min, so_far, at);
+                l.b.set(local, first);
+                Ok(())
+            })
+        })?;
+        Ok(Val::Num(self.b.get(local), Num::strong(Scalar::I64)))
+    }
+
+    /// Runs `body`, which combines into a local, at every point of a shape.
+    fn reduced_at(&mut self, extents: &[Value], how: Reduction, body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>) -> Res<()> {
+        let scalar = self.b.func.local_ty(how.local).scalar();
+        // Devices combine only sums of complex numbers.
+        if scalar.is_some_and(Scalar::is_complex) && how.op != ReduceOp::Add {
+            return self.in_order(extents, body);
+        }
+        self.at_every_point(extents, vec![how], body)
     }
 
     /// Combines the elements along one axis: an array of one axis less.
@@ -58,13 +84,14 @@ impl Lower<'_> {
         let mut extents = aligned.shape.clone();
         let count = extents.remove(axis);
         let out = self.alloc(num.scalar, &extents, false, span)?;
+        let ty = fresh_type(num.scalar, extents.len() as u8);
         self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
             l.at_every_point(&extents, Vec::new(), &mut |l, vars| {
                 let local = l.b.func.new_local(num.scalar.into(), "");
                 let first = l.b.constant(start);
                 l.b.set(local, first);
                 let inner = std::slice::from_ref(&count);
-                l.in_order(inner, &mut |l, along| {
+                l.reduced_at(inner, Reduction::fixed(local, op), &mut |l, along| {
                     let mut at = vars.to_vec();
                     at.insert(axis, along[0]);
                     let val = l.element_at(&lazy, leaves, &at);
@@ -75,18 +102,10 @@ impl Lower<'_> {
                     Ok(())
                 })?;
                 let value = l.b.get(local);
-                let indices = point(vars, vars.len() as u8);
-                let part = Part::Whole;
-                let view = out;
-                l.b.push(StmtKind::Store {
-                    view,
-                    indices,
-                    value,
-                    part,
-                });
+                store(&mut l.b, (out, ty), vars, value);
                 Ok(())
             })
         })?;
-        Ok(Val::View(out, fresh_type(num.scalar, extents.len() as u8)))
+        Ok(Val::View(out, ty))
     }
 }

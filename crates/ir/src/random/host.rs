@@ -5,7 +5,7 @@ use super::stmt::{Place, Return};
 use super::{Case, Gen, Reach, case, device, function, with_exception};
 use crate::module::{Block, ErrorKind, FuncKind, PrintItem, ReduceOp, Reduction, Spread, StmtKind, Value};
 use crate::op::{BinOp, Index, Op, Part};
-use crate::testing::TestLaunch;
+use crate::testing::{TestLaunch, TestValue};
 use crate::types::{Scalar, Type};
 
 pub(super) fn generate(mut rng: Rng) -> Case {
@@ -19,6 +19,9 @@ pub(super) fn generate(mut rng: Rng) -> Case {
     }
     for _ in 0..1 + g.rng.below(3) {
         g.input_param(&mut args);
+    }
+    if g.rng.chance(30) {
+        g.long_param(&mut args);
     }
     let len = 1 + g.rng.below(90);
     for _ in 0..1 + g.rng.below(2) {
@@ -74,6 +77,16 @@ fn exact(scalar: Scalar, fixed: bool) -> Vec<ReduceOp> {
 }
 
 impl Gen {
+    /// An array with an axis that is worth lanes of its own.
+    fn long_param(&mut self, args: &mut Vec<TestValue>) {
+        let elem = self.any_type();
+        let mut shape = vec![64 + self.rng.below(100)];
+        if self.rng.chance(50) {
+            shape.insert(self.rng.below(2) as usize, 1 + self.rng.below(3));
+        }
+        self.input_of(elem, shape, args);
+    }
+
     /// Sometimes a line of output, sometimes an error if a condition holds.
     fn print(&mut self) {
         if self.rng.chance(20) {
@@ -125,6 +138,7 @@ impl Gen {
             g.own_index = Some(own);
             g.budget += 5;
             g.stmts(Place::new(Return::Never));
+            g.fold(spread, len);
             g.reduce(&reductions);
             g.show(own, sums);
             g.lane = None;
@@ -138,6 +152,71 @@ impl Gen {
             spread,
             body,
         });
+    }
+
+    /// Sometimes an index space of a point's own, which only reduces: mostly a short one, sometimes of more than one block of the fixed
+    /// order, sometimes as long as an axis of an array, whose elements it reads.
+    fn fold(&mut self, outer: Spread, len: u64) {
+        if self.rng.chance(60) {
+            return;
+        }
+        let columns = match self.rng.below(16) {
+            0 => 2040 + self.rng.below(20),
+            1 => 17_000 / (1 + self.rng.below(4)),
+            _ => self.rng.below(70),
+        };
+        let mut extents = vec![columns.min(20_000 / len)];
+        let row = match self.arrays.is_empty() || self.rng.chance(40) {
+            true => None,
+            false => Some(self.rng.pick(&self.arrays.clone())),
+        };
+        let axis = row.as_ref().map_or(0, |row| self.rng.below(row.shape.len() as u64) as usize);
+        if let Some(row) = &row {
+            extents = vec![row.shape[axis]];
+        }
+        if self.rng.chance(30) {
+            extents.insert(0, self.rng.below(1 + 4000 / len / (extents[0] + 1)));
+        }
+        let extent_values = extents.iter().map(|n| self.b.i64(*n as i64)).collect();
+        let vars: Vec<_> = extents.iter().map(|_| self.b.func.new_value(Scalar::I64.into())).collect();
+        let (locals, reductions) = self.split_locals();
+        let all = std::mem::replace(&mut self.locals, locals);
+        let (own, lane) = (self.own_index.take(), self.lane.take());
+        let body = self.block(|g| {
+            g.pool.extend(vars.iter().map(|v| (*v, Scalar::I64)));
+            if let (Some(row), Some(last)) = (&row, vars.last()) {
+                g.element_along(row, axis, *last);
+            }
+            g.compute();
+            g.reduce(&reductions);
+        });
+        (self.own_index, self.lane) = (own, lane);
+        self.locals = all;
+        let spread = match outer {
+            Spread::Threads => self.rng.pick(&[Spread::Lanes, Spread::Gangs]),
+            Spread::Lanes | Spread::Gangs => Spread::Lanes,
+        };
+        self.b.push(StmtKind::ParFor {
+            vars,
+            extents: extent_values,
+            reductions,
+            spread,
+            body,
+        });
+    }
+
+    /// Reads an array's element `at` along an axis, at the start of the others.
+    fn element_along(&mut self, array: &Reach, axis: usize, at: Value) {
+        let start = self.i64(0);
+        let index = |n| Index {
+            value: if n == axis { at } else { start },
+            wrap: false,
+        };
+        let indices = (0..array.shape.len()).map(index).collect();
+        let (view, part) = (array.view, Part::Whole);
+        let value = self.b.emit(array.elem, Op::Load { view, indices, part });
+        self.pool.push((value, array.elem));
+        self.note(value);
     }
 
     /// Some locals become reductions, which the body only adds to; the others are private to a point.

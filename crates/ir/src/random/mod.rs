@@ -179,6 +179,10 @@ impl Gen {
         let elem = self.any_type();
         let rank = 1 + self.rng.below(2) as usize;
         let shape: Vec<u64> = (0..rank).map(|_| 1 + self.rng.below(if rank == 1 { 70 } else { 9 })).collect();
+        self.input_of(elem, shape, args);
+    }
+
+    fn input_of(&mut self, elem: Scalar, shape: Vec<u64>, args: &mut Vec<TestValue>) {
         let view = self.array_param(elem, shape.clone(), false, args);
         self.arrays.push(Reach {
             view,

@@ -2,31 +2,28 @@
 //! nest of `For`s.
 //!
 //! Locals that a point sets are private to it. In the nest they become fresh locals, which start as what the outer ones hold where a point
-//! may read them first; reductions are then ordinary sums into the outer local.
+//! may read them first; reductions are then ordinary sums into the outer local, but for those whose order is fixed (see `ordered`).
 
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{Block, Const, FuncKind, Function, Label, Local, Op, Reduction, Span, Spread, Stmt, StmtKind, Type, Value};
+use weft_ir::{Block, Builder, Const, FuncKind, Function, Id, Label, Local, Op, Reduction, Span, Spread, Stmt, StmtKind, Type, Value};
 
+use super::ordered::{self, IndexSpace};
+use crate::inline::label_count;
 use crate::liveness::{LocalSet, live_into};
 
 pub fn run(func: &mut Function) {
-    let mut labels = 0;
-    func.body.walk(&mut |kind| {
-        if let StmtKind::Scope(label, _) = kind {
-            labels = labels.max(label.0 + 1);
-        }
-    });
+    let next_label = label_count(&func.body);
     let inside = func.kind != FuncKind::Host;
     let mut body = mem::take(&mut func.body);
-    Nester { func, next_label: labels }.block(&mut body, inside);
+    Nester { func, next_label }.block(&mut body, inside);
     func.body = body;
 }
 
-struct Nester<'a> {
-    func: &'a mut Function,
-    next_label: u32,
+pub struct Nester<'a> {
+    pub func: &'a mut Function,
+    pub next_label: u32,
 }
 
 impl Nester<'_> {
@@ -41,8 +38,7 @@ impl Nester<'_> {
                     ..
                 } if inside || vars.is_empty() => {
                     self.block(&mut body, true);
-                    self.privatize(&mut body, &reductions, stmt.span);
-                    self.nest(&vars, &extents, body, stmt.span, &mut block.0);
+                    self.one_by_one((&vars, &extents, &reductions), body, stmt.span, &mut block.0);
                 }
                 ref mut kind => {
                     let inside = inside || matches!(kind, StmtKind::ParFor { spread, .. } if *spread != Spread::Threads);
@@ -55,15 +51,26 @@ impl Nester<'_> {
         }
     }
 
+    /// The points one after the other.
+    pub fn one_by_one(
+        &mut self,
+        space @ (vars, extents, reductions): (&[Value], &[Value], &[Reduction]),
+        mut body: Block,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) {
+        self.privatize(&mut body, reductions, span);
+        match ordered::shows(self.func, reductions) && !vars.is_empty() {
+            true => self.in_fixed_order(space, body, span, out),
+            false => self.nest(vars, extents, body, span, out),
+        }
+    }
+
     /// Gives a body its own locals in place of those it sets, reductions aside.
     fn privatize(&mut self, body: &mut Block, reductions: &[Reduction], span: Span) {
         let reduced: LocalSet = reductions.iter().map(|reduction| reduction.local).collect();
         let mut set = LocalSet::default();
-        body.walk(&mut |kind| {
-            if let StmtKind::Set(local, _) = kind {
-                set.insert(*local);
-            }
-        });
+        body.walk(&mut |kind| kind.sets(&mut |local| _ = set.insert(local)));
         let private: HashMap<Local, Local> = set
             .iter()
             .filter(|local| !reduced.contains(*local))
@@ -84,6 +91,24 @@ impl Nester<'_> {
             }
         }
         body.0.splice(0..0, start);
+    }
+
+    fn in_fixed_order(
+        &mut self,
+        (vars, extents, reductions): (&[Value], &[Value], &[Reduction]),
+        mut body: Block,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) {
+        let label = Label(self.next_label);
+        self.next_label += 1;
+        leave_instead_of_continue(&mut body, label);
+        let mut b = Builder::new(mem::replace(self.func, Function::new("", FuncKind::Device)));
+        b.span = span;
+        let space = IndexSpace { vars, extents, reductions };
+        ordered::write(&mut b, &space, body, label);
+        out.extend(b.close().0);
+        *self.func = b.func;
     }
 
     /// `for`s over the extents, the last one innermost.
@@ -115,12 +140,12 @@ impl Nester<'_> {
 }
 
 fn rename_locals(block: &mut Block, renamed: &HashMap<Local, Local>) {
-    let rename = |local: &mut Local| *local = renamed.get(local).copied().unwrap_or(*local);
     for stmt in &mut block.0 {
-        match &mut stmt.kind {
-            StmtKind::Let(_, Op::Get(local)) | StmtKind::Set(local, _) => rename(local),
-            _ => {}
-        }
+        stmt.kind.ids_mut(&mut |id| {
+            if let Id::Local(local) = id {
+                *local = renamed.get(local).copied().unwrap_or(*local);
+            }
+        });
         for inner in stmt.kind.blocks_mut() {
             rename_locals(inner, renamed);
         }

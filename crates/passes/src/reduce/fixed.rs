@@ -1,10 +1,11 @@
 //! Reductions in the fixed order of [`weft_ir::order`]: each thread is a chain, so many neighbours as there are chains a block of that order.
 
-use weft_ir::order::{BLOCK, CHAINS, CHUNKS, Cut, Stage};
+use weft_ir::order::{CHAINS, CHUNKS, Cut, Stage};
 use weft_ir::{Axis, BinOp, Builder, CmpOp, Function, Geometry, ReduceOp, Reduction, Scalar, StmtKind, Type, Value};
 
-use super::{SharedArrays, THREADS, geometry, halve, kernel_of, kernel_of_partials, load, point, run_body, store, when, when_below};
+use super::{SharedArrays, THREADS, geometry, halve, kernel_of, kernel_of_partials, load, run_body, store, when, when_below};
 use crate::counted::counted;
+use crate::cut::{RunCut, divided_up, index_of};
 
 /// Blocks of the order that one block of threads computes.
 const AT_ONCE: u64 = THREADS as u64 / CHAINS;
@@ -29,7 +30,7 @@ pub fn first(function: &Function, rank: usize, reductions: &[Reduction]) -> Func
     let before = b.binary(BinOp::Mul, block, at_once);
     let number = b.binary(BinOp::Add, before, group);
 
-    let cut = DeviceCut::new(&mut b, &extents);
+    let cut = RunCut::new(&mut b, &extents);
     let [first_row, last_row, first_column, last_column] = cut.block(&mut b, number);
     let start = b.binary(BinOp::Add, first_column, chain);
     let one = b.i64(1);
@@ -75,7 +76,7 @@ fn row_indices(b: &mut Builder, outer: &[Value], extents: &[Value], row: Value) 
             let zero = b.i64(0);
             b.push(StmtKind::Let(*only, weft_ir::Op::Binary(BinOp::Add, row, zero)));
         }
-        _ => point(b, outer, &extents[..outer.len()], row),
+        _ => index_of(b, outer, &extents[..outer.len()], row),
     }
 }
 
@@ -119,56 +120,4 @@ pub fn second(function: &Function, scalars: &[(ReduceOp, Scalar)]) -> Function {
         });
     }
     b.finish()
-}
-
-/// A [`Cut`] of extents that are known when the kernel runs.
-struct DeviceCut {
-    columns: Value,
-    rows: Value,
-    rows_per_block: Value,
-    blocks_per_row: Value,
-    blocks: Value,
-}
-
-impl DeviceCut {
-    fn new(b: &mut Builder, extents: &[Value]) -> DeviceCut {
-        let one = b.i64(1);
-        let (columns, outer) = extents.split_last().map_or((one, &[][..]), |(last, outer)| (*last, outer));
-        let rows = outer.iter().copied().reduce(|rows, n| b.binary(BinOp::Mul, rows, n)).unwrap_or(one);
-        let length = b.i64(BLOCK as i64);
-        let some = b.binary(BinOp::Max, columns, one);
-        let fit = b.binary(BinOp::FloorDiv, length, some);
-        let rows_per_block = b.binary(BinOp::Max, fit, one);
-        let blocks_per_row = divided_up(b, some, length);
-        let groups = divided_up(b, rows, rows_per_block);
-        let blocks = b.binary(BinOp::Mul, groups, blocks_per_row);
-        DeviceCut {
-            columns,
-            rows,
-            rows_per_block,
-            blocks_per_row,
-            blocks,
-        }
-    }
-
-    /// The rows and columns of a block: from, to.
-    fn block(&self, b: &mut Builder, number: Value) -> [Value; 4] {
-        let group = b.binary(BinOp::FloorDiv, number, self.blocks_per_row);
-        let first_row = b.binary(BinOp::Mul, group, self.rows_per_block);
-        let last_row = b.binary(BinOp::Add, first_row, self.rows_per_block);
-        let last_row = b.binary(BinOp::Min, last_row, self.rows);
-        let part = b.binary(BinOp::Mod, number, self.blocks_per_row);
-        let length = b.i64(BLOCK as i64);
-        let first_column = b.binary(BinOp::Mul, part, length);
-        let last_column = b.binary(BinOp::Add, first_column, length);
-        let last_column = b.binary(BinOp::Min, last_column, self.columns);
-        [first_row, last_row, first_column, last_column]
-    }
-}
-
-fn divided_up(b: &mut Builder, value: Value, by: Value) -> Value {
-    let one = b.i64(1);
-    let less = b.binary(BinOp::Sub, by, one);
-    let sum = b.binary(BinOp::Add, value, less);
-    b.binary(BinOp::FloorDiv, sum, by)
 }

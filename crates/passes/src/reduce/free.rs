@@ -5,8 +5,9 @@
 use weft_ir::order::Stage;
 use weft_ir::{Axis, BinOp, Builder, Function, Geometry, ReduceOp, Reduction, Scalar, StmtKind, Type, Value};
 
-use super::{SharedArrays, THREADS, Total, geometry, halve, kernel_of, kernel_of_partials, load, point, run_body, store, when_below};
+use super::{SharedArrays, THREADS, Total, geometry, halve, kernel_of, kernel_of_partials, load, run_body, store, when_below};
 use crate::counted::counted;
+use crate::cut::index_of;
 
 /// Points that a thread goes through before there is a second block, and the most blocks.
 const POINTS: u64 = 4;
@@ -39,7 +40,7 @@ pub fn first(function: &Function, rank: usize, reductions: &[Reduction]) -> Func
         _ => b.func.new_value(Type::I64),
     };
     counted(&mut b, number, [start, points, step], |b| {
-        point(b, indices, &extents, number);
+        index_of(b, indices, &extents, number);
         run_body(b, function);
     });
     combine(&mut b, &totals, thread, block);

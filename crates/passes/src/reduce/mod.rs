@@ -131,20 +131,6 @@ impl Total {
     }
 }
 
-/// The indices of a point from its number, which is the index where there is one axis; the last axis is the fastest.
-fn point(b: &mut Builder, indices: &[Value], extents: &[Value], number: Value) {
-    let mut rest = number;
-    for axis in (1..indices.len()).rev() {
-        b.push(StmtKind::Let(indices[axis], Op::Binary(BinOp::Mod, rest, extents[axis])));
-        let before = match axis {
-            1 => indices[0],
-            _ => b.func.new_value(Type::I64),
-        };
-        b.push(StmtKind::Let(before, Op::Binary(BinOp::FloorDiv, rest, extents[axis])));
-        rest = before;
-    }
-}
-
 /// One array of shared memory per type.
 #[derive(Default)]
 struct SharedArrays(Vec<(Scalar, ArrayId)>);

@@ -1,0 +1,258 @@
+//! What lanes lie along: the axis along which neighbours are neighbours in memory, as far as the layouts of the arrays say it.
+//!
+//! An index space whose arrays are Fortran-contiguous is turned round: its points come in no order. One whose points reduce index spaces of
+//! their own (`sum(axis=…)`) has lanes along either: the outer points, each lane with sums of its own, or the inner ones, one outer point
+//! after the other. Both give the same bits (`ordered`). Where memory lies along the inner ones, their number decides when the program runs.
+
+use std::collections::HashMap;
+use std::mem;
+
+use weft_ir::{Block, Builder, CmpOp, Const, FuncKind, Function, Id, Index, Layout, Op, Spread, Stmt, StmtKind, Value};
+
+use super::nest::Nester;
+use super::ordered;
+use crate::inline::label_count;
+
+/// Inner index spaces of so many points are worth lanes of their own.
+const LONG: i64 = 64;
+/// Outer points that all threads share; fewer share the threads one after the other.
+const MANY: i64 = 8;
+
+pub fn run(func: &mut Function) {
+    if func.kind != FuncKind::Host {
+        return;
+    }
+    let mut body = mem::take(&mut func.body);
+    let next_label = label_count(&body);
+    Chooser { func, next_label }.block(&mut body);
+    func.body = body;
+}
+
+/// How many points an inner index space has along its last axis.
+enum Length {
+    Constant(i64),
+    Value(Value),
+}
+
+/// A length as it is known outside the points; one that each point makes anew is not.
+fn length_outside(points: &Block, length: Value) -> Option<Length> {
+    let made = points.0.iter().find_map(|stmt| match &stmt.kind {
+        StmtKind::Let(value, op) if *value == length => Some(op),
+        _ => None,
+    });
+    match made {
+        None => Some(Length::Value(length)),
+        Some(Op::Const(Const::Int(_, n))) => Some(Length::Constant(*n)),
+        Some(_) => None,
+    }
+}
+
+struct Chooser<'a> {
+    func: &'a mut Function,
+    next_label: u32,
+}
+
+impl Chooser<'_> {
+    /// Statements that no lanes run.
+    fn block(&mut self, block: &mut Block) {
+        for mut stmt in mem::take(&mut block.0) {
+            if let StmtKind::ParFor { spread, .. } = &stmt.kind
+                && *spread != Spread::Threads
+            {
+                self.turn_round(&mut stmt.kind);
+                self.fold(stmt, &mut block.0);
+                continue;
+            }
+            stmt.kind.blocks_mut().for_each(|inner| self.block(inner));
+            block.0.push(stmt);
+        }
+    }
+
+    fn turn_round(&self, kind: &mut StmtKind) {
+        let StmtKind::ParFor {
+            vars,
+            extents,
+            reductions,
+            body,
+            ..
+        } = kind
+        else {
+            return;
+        };
+        if let [first, .., last] = vars[..]
+            && !ordered::shows(self.func, reductions)
+            && self.neighbours(body, first) > self.neighbours(body, last)
+        {
+            vars.reverse();
+            extents.reverse();
+        }
+    }
+
+    /// How many accesses of a block are to neighbours in memory where the index is a neighbour.
+    fn neighbours(&self, block: &Block, var: Value) -> usize {
+        let mut count = 0;
+        block.walk(&mut |kind| {
+            let access = match kind {
+                StmtKind::Let(_, Op::Load { view, indices, .. }) | StmtKind::Store { view, indices, .. } => Some((view, indices)),
+                _ => None,
+            };
+            count += usize::from(access.is_some_and(|(view, indices)| self.runs_along(*view, indices, var)));
+        });
+        count
+    }
+
+    fn runs_along(&self, view: Value, indices: &[Index], var: Value) -> bool {
+        let index = match self.func.ty(view).view().map(|view| view.layout) {
+            Some(Layout::C | Layout::Row) => indices.last(),
+            Some(Layout::F) => indices.first(),
+            Some(Layout::Any) | None => None,
+        };
+        index.is_some_and(|index| index.value == var)
+    }
+
+    /// Writes the index space, in both forms if its points reduce index spaces that memory lies along.
+    fn fold(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {
+        let Some(length) = self.inner_length(&stmt.kind) else {
+            return out.push(stmt);
+        };
+        let span = stmt.span;
+        let cond = match length {
+            Length::Constant(n) if n < LONG => return out.push(stmt),
+            Length::Constant(_) => None,
+            Length::Value(length) => Some(self.at_least(&[length], LONG, span, out)),
+        };
+        let then = match &stmt.kind {
+            StmtKind::ParFor {
+                spread: Spread::Gangs,
+                extents,
+                ..
+            } => self.on_threads(&stmt, extents),
+            _ => self.one_by_one(&stmt, Spread::Lanes),
+        };
+        let Some(cond) = cond else {
+            return out.extend(then.0);
+        };
+        let other = Block(vec![stmt]);
+        let kind = StmtKind::If { cond, then, other };
+        out.push(Stmt { kind, span });
+    }
+
+    /// With lanes along the inner points. Threads share the outer ones, or where those are few, the inner ones of each.
+    fn on_threads(&mut self, stmt: &Stmt, extents: &[Value]) -> Block {
+        let span = stmt.span;
+        let mut out = Vec::new();
+        let cond = self.at_least(extents, MANY, span, &mut out);
+        let mut shared = self.again(stmt);
+        if let StmtKind::ParFor { spread, .. } = &mut shared.kind {
+            *spread = Spread::Threads;
+        }
+        let then = Block(vec![shared]);
+        let other = self.one_by_one(stmt, Spread::Gangs);
+        let kind = StmtKind::If { cond, then, other };
+        out.push(Stmt { kind, span });
+        Block(out)
+    }
+
+    /// The length of the index spaces that the points reduce, if memory lies along them rather than along the points.
+    fn inner_length(&self, kind: &StmtKind) -> Option<Length> {
+        let StmtKind::ParFor { vars, body, .. } = kind else {
+            return None;
+        };
+        let (mut along, mut length) = (0, None);
+        for stmt in &body.0 {
+            if let StmtKind::ParFor {
+                vars,
+                extents,
+                reductions,
+                body,
+                ..
+            } = &stmt.kind
+                && !reductions.is_empty()
+                && let (Some(last), Some(extent)) = (vars.last(), extents.last())
+            {
+                along += self.neighbours(body, *last);
+                length = length.or(Some(*extent));
+            }
+        }
+        let across = vars.last().map_or(0, |last| self.neighbours_inside(body, *last));
+        let length = length.filter(|length| along > across && !vars.contains(length));
+        length.and_then(|length| length_outside(body, length))
+    }
+
+    /// Accesses of the inner index spaces along an outer axis.
+    fn neighbours_inside(&self, body: &Block, var: Value) -> usize {
+        let inner = body.0.iter().filter_map(|stmt| match &stmt.kind {
+            StmtKind::ParFor { body, .. } => Some(self.neighbours(body, var)),
+            _ => None,
+        });
+        inner.sum()
+    }
+
+    fn at_least(&mut self, extents: &[Value], least: i64, span: weft_ir::Span, out: &mut Vec<Stmt>) -> Value {
+        let mut b = Builder::new(mem::replace(self.func, Function::new("", FuncKind::Device)));
+        b.span = span;
+        let count = extents.iter().copied().reduce(|count, n| b.binary(weft_ir::BinOp::Mul, count, n));
+        let (count, least) = (count.unwrap_or_else(|| b.i64(1)), b.i64(least));
+        let enough = b.compare(CmpOp::Ge, count, least);
+        out.extend(b.close().0);
+        *self.func = b.func;
+        enough
+    }
+
+    /// The outer points one after the other, with the inner ones spread.
+    fn one_by_one(&mut self, stmt: &Stmt, inner: Spread) -> Block {
+        let copy = self.again(stmt);
+        let mut out = Vec::new();
+        let StmtKind::ParFor {
+            vars,
+            extents,
+            reductions,
+            mut body,
+            ..
+        } = copy.kind
+        else {
+            return Block(vec![copy]);
+        };
+        for stmt in &mut body.0 {
+            if let StmtKind::ParFor { spread, .. } = &mut stmt.kind {
+                *spread = inner;
+            }
+        }
+        let mut nester = Nester {
+            func: &mut *self.func,
+            next_label: self.next_label,
+        };
+        nester.one_by_one((&vars, &extents, &reductions), body, copy.span, &mut out);
+        self.next_label = nester.next_label;
+        Block(out)
+    }
+
+    /// A copy, with values and labels of its own.
+    fn again(&mut self, stmt: &Stmt) -> Stmt {
+        let (mut values, mut labels) = (HashMap::new(), HashMap::new());
+        self.copy(stmt, &mut values, &mut labels)
+    }
+
+    fn copy(&mut self, stmt: &Stmt, values: &mut HashMap<Value, Value>, labels: &mut HashMap<u32, u32>) -> Stmt {
+        let mut kind = stmt.kind.hollow();
+        kind.operands_mut(&mut |v| *v = values.get(v).copied().unwrap_or(*v));
+        kind.ids_mut(&mut |id| {
+            if let Id::Label(label) = id {
+                label.0 = *labels.entry(label.0).or_insert_with(|| {
+                    self.next_label += 1;
+                    self.next_label - 1
+                });
+            }
+        });
+        kind.definitions_mut(&mut |v| {
+            let data = self.func.values[v.index()].clone();
+            self.func.values.push(data);
+            let new = Value(self.func.values.len() as u32 - 1);
+            values.insert(mem::replace(v, new), new);
+        });
+        for (new, old) in kind.blocks_mut().zip(stmt.kind.blocks()) {
+            *new = Block(old.0.iter().map(|stmt| self.copy(stmt, values, labels)).collect());
+        }
+        Stmt { kind, span: stmt.span }
+    }
+}

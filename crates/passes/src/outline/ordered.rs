@@ -1,0 +1,224 @@
+//! Reductions of the fixed order ([`weft_ir::order`]) in one lane: it goes through the points one after the other, with the chains in a local
+//! array of its own.
+
+use weft_ir::order::CHAINS;
+use weft_ir::{
+    ArrayDecl, BinOp, Block, Builder, CmpOp, Const, Index, Label, Layout, Local, Op, Part, ReduceOp, Reduction, Scalar, Space, StmtKind,
+    Type, Value, ViewType,
+};
+
+use crate::counted::counted;
+use crate::cut::{RunCut, index_of};
+
+/// An index space that one lane goes through.
+pub struct IndexSpace<'a> {
+    pub vars: &'a [Value],
+    pub extents: &'a [Value],
+    pub reductions: &'a [Reduction],
+}
+
+/// A reduction on its way.
+struct Sum {
+    local: Local,
+    op: ReduceOp,
+    scalar: Scalar,
+    identity: Const,
+    /// What the local held before.
+    before: Value,
+    /// Of a block's chains.
+    chains: Value,
+    /// Of the chunk's blocks, of the chunks.
+    chunk: Local,
+    total: Local,
+}
+
+/// Does the order of the points show in what they are reduced to?
+pub fn shows(func: &weft_ir::Function, reductions: &[Reduction]) -> bool {
+    reductions.iter().any(|r| is_ordered(func, *r))
+}
+
+fn is_ordered(func: &weft_ir::Function, r: Reduction) -> bool {
+    r.fixed && func.local_ty(r.local).scalar().is_some_and(|scalar| r.rounds(scalar))
+}
+
+/// Runs `body` at every point of the space, and leaves in the locals of its reductions what the fixed order gives. `label` is no other's.
+pub fn write(b: &mut Builder, space: &IndexSpace<'_>, body: Block, label: Label) {
+    let ordered: Vec<Reduction> = space.reductions.iter().copied().filter(|r| is_ordered(&b.func, *r)).collect();
+    let sums: Vec<Sum> = ordered.into_iter().filter_map(|r| Sum::start(b, r)).collect();
+    let Some((&column, outer)) = space.vars.split_last() else { return };
+    let cut = RunCut::new(b, space.extents);
+    let width = chains_in_use(b, space.extents[outer.len()]);
+    let per_chunk = cut.blocks_per_chunk(b);
+    let left = b.func.new_local(Type::I64, "");
+    b.set(left, per_chunk);
+    let [zero, one, number] = [b.i64(0), b.i64(1), b.func.new_value(Type::I64)];
+    counted(b, number, [zero, cut.blocks, one], |b| {
+        sums.iter().for_each(|sum| sum.clear(b, width));
+        let [first_row, last_row, first, last] = cut.block(b, number);
+        let at_columns = |b: &mut Builder| counted(b, column, [first, last, one], |b| at_point(b, &sums, column, body, label));
+        match outer {
+            [] => at_columns(b),
+            _ => {
+                let row = if let [only] = outer { *only } else { b.func.new_value(Type::I64) };
+                counted(b, row, [first_row, last_row, one], |b| {
+                    index_of(b, outer, &space.extents[..outer.len()], row);
+                    at_columns(b);
+                });
+            }
+        }
+        sums.iter().for_each(|sum| sum.end_block(b, width));
+        end_chunk(b, &sums, left, per_chunk);
+    });
+    sums.iter().for_each(|sum| sum.finish(b));
+}
+
+/// A power of two: chains from there on get no point.
+fn chains_in_use(b: &mut Builder, columns: Value) -> Value {
+    let mut width = b.i64(CHAINS as i64);
+    let mut fewer = CHAINS as i64 / 2;
+    while fewer > 0 {
+        let fewer_chains = b.i64(fewer);
+        let enough = b.compare(CmpOp::Le, columns, fewer_chains);
+        width = b.select(enough, fewer_chains, width);
+        fewer /= 2;
+    }
+    width
+}
+
+/// The point's own code, which finds in the locals what its chain holds.
+fn at_point(b: &mut Builder, sums: &[Sum], column: Value, body: Block, label: Label) {
+    let last = b.i64(CHAINS as i64 - 1);
+    let chain = b.binary(BinOp::And, column, last);
+    for sum in sums {
+        let so_far = load(b, sum.chains, chain);
+        b.set(sum.local, so_far);
+    }
+    b.push(StmtKind::Scope(label, body));
+    for sum in sums {
+        let next = b.get(sum.local);
+        store(b, sum.chains, chain, next);
+    }
+}
+
+fn end_chunk(b: &mut Builder, sums: &[Sum], left: Local, per_chunk: Value) {
+    let (one, zero, before) = (b.i64(1), b.i64(0), b.get(left));
+    let after = b.binary(BinOp::Sub, before, one);
+    b.set(left, after);
+    let over = b.compare(CmpOp::Eq, after, zero);
+    b.open();
+    for sum in sums {
+        sum.add_chunk(b);
+        let identity = b.constant(sum.identity);
+        b.set(sum.chunk, identity);
+    }
+    b.set(left, per_chunk);
+    let then = b.close();
+    b.push(StmtKind::If {
+        cond: over,
+        then,
+        other: Block::default(),
+    });
+}
+
+impl Sum {
+    fn start(b: &mut Builder, Reduction { local, op, .. }: Reduction) -> Option<Sum> {
+        let scalar = b.func.local_ty(local).scalar()?;
+        let identity = op.identity(scalar)?;
+        let array = b.func.new_array(ArrayDecl {
+            name: "chains".into(),
+            elem: scalar,
+            shape: vec![CHAINS],
+            space: Space::Local,
+        });
+        let view = ViewType {
+            elem: scalar,
+            rank: 1,
+            layout: Layout::C,
+            space: Space::Local,
+            writable: true,
+        };
+        let [chunk, total] = [(); 2].map(|()| b.func.new_local(scalar.into(), ""));
+        let sum = Sum {
+            local,
+            op,
+            scalar,
+            identity,
+            before: b.get(local),
+            chains: b.emit(Type::View(view), Op::Array(array)),
+            chunk,
+            total,
+        };
+        let identity = b.constant(identity);
+        b.set(chunk, identity);
+        b.set(total, identity);
+        Some(sum)
+    }
+
+    fn clear(&self, b: &mut Builder, width: Value) {
+        let [zero, one, chain] = [b.i64(0), b.i64(1), b.func.new_value(Type::I64)];
+        let identity = b.constant(self.identity);
+        counted(b, chain, [zero, width, one], |b| store(b, self.chains, chain, identity));
+    }
+
+    /// The first half of the chains with the second, until one is left; that one into the chunk's.
+    fn end_block(&self, b: &mut Builder, width: Value) {
+        let [zero, one] = [b.i64(0), b.i64(1)];
+        let mut half = CHAINS as i64 / 2;
+        while half > 0 {
+            let [half_value, chain] = [b.i64(half), b.func.new_value(Type::I64)];
+            let some = b.compare(CmpOp::Lt, half_value, width);
+            let pairs = b.select(some, half_value, zero);
+            counted(b, chain, [zero, pairs, one], |b| {
+                let other = b.binary(BinOp::Add, chain, half_value);
+                let (first, second) = (load(b, self.chains, chain), load(b, self.chains, other));
+                let both = self.join(b, first, second);
+                store(b, self.chains, chain, both);
+            });
+            half /= 2;
+        }
+        let block = load(b, self.chains, zero);
+        let chunk = b.get(self.chunk);
+        let chunk = self.join(b, chunk, block);
+        b.set(self.chunk, chunk);
+    }
+
+    fn add_chunk(&self, b: &mut Builder) {
+        let (total, chunk) = (b.get(self.total), b.get(self.chunk));
+        let total = self.join(b, total, chunk);
+        b.set(self.total, total);
+    }
+
+    /// A chunk of no blocks is the identity, which changes nothing.
+    fn finish(&self, b: &mut Builder) {
+        self.add_chunk(b);
+        let total = b.get(self.total);
+        let all = self.join(b, self.before, total);
+        b.set(self.local, all);
+    }
+
+    /// Back ends are given no arithmetic of 16-bit floats any more.
+    fn join(&self, b: &mut Builder, x: Value, y: Value) -> Value {
+        if !self.scalar.is_half() {
+            return b.binary(self.op.binary(), x, y);
+        }
+        let (x, y) = (b.cast(x, Scalar::F32), b.cast(y, Scalar::F32));
+        let both = b.binary(self.op.binary(), x, y);
+        b.cast(both, self.scalar)
+    }
+}
+
+fn load(b: &mut Builder, view: Value, at: Value) -> Value {
+    let elem = b.func.ty(view).view().map_or(Scalar::I64, |view| view.elem);
+    let indices = vec![Index { value: at, wrap: false }];
+    let part = Part::Whole;
+    b.emit(elem, Op::Load { view, indices, part })
+}
+
+fn store(b: &mut Builder, view: Value, at: Value, value: Value) {
+    b.push(StmtKind::Store {
+        view,
+        indices: vec![Index { value: at, wrap: false }],
+        value,
+        part: Part::Whole,
+    });
+}
