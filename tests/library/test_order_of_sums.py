@@ -1,4 +1,4 @@
-"""Sums of whole arrays combine in one order, which the shape alone fixes: here it is written down step by step, and compared bit by bit."""
+"""Sums of arrays combine in one order, which the extents alone fix: here it is written down step by step, and compared bit by bit."""
 
 from collections.abc import Callable
 from typing import Any
@@ -94,6 +94,64 @@ def test_products_and_expressions_have_it_too(shape: tuple[int, ...], dtype: typ
     assert product(a) == in_order(a, np.multiply, dtype(1))
     exact = (a - b) * (a - b)
     assert np.isclose(of_squares(a, b), in_order(exact, np.add, dtype(0)), rtol=1e-5)
+
+
+def along(axis: int) -> tuple[Callable[[Array], Any], ...]:
+    """Sums along an axis: by lanes and by threads, and of an expression."""
+
+    def plain(a: Array) -> Any:
+        return np.sum(a, axis=axis)
+
+    def doubled(a: Array) -> Any:
+        return np.sum(a + a, axis=axis)
+
+    return weft.njit(plain), weft.njit(parallel=True)(plain), weft.njit(doubled)
+
+
+ALONG = {axis: along(axis) for axis in (0, 1, 2)}
+LAYOUTS: dict[str, Callable[[Array], Array]] = {
+    "C": np.ascontiguousarray,
+    "F": np.asfortranarray,
+    "columns": lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
+    "backwards": lambda a: np.ascontiguousarray(a[::-1])[::-1],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
+@pytest.mark.parametrize(
+    "shape",
+    [(0, 3), (3, 0), (1, 1), (40, 15), (40, 16), (40, 17), (33, 70), (3, 2049), (2100, 5), (2, 20_000), (17_000, 2), (70, 3, 5), (2, 40, 33)],
+    ids=str,
+)
+def test_each_sum_along_an_axis_has_it(shape: tuple[int, ...], dtype: type, layout: str) -> None:
+    rng = np.random.default_rng(sum(shape))
+    a = (rng.normal(size=shape) * 10.0 ** rng.integers(-3, 4, size=shape)).astype(dtype)
+    if dtype == np.complex64:
+        a = (a + 1j * rng.normal(size=shape)).astype(dtype)
+    given = LAYOUTS[layout](a)
+    for axis in range(a.ndim):
+        lines = np.moveaxis(a, axis, -1)
+        expected = np.empty(lines.shape[:-1], dtype)
+        for at in np.ndindex(expected.shape):
+            expected[at] = in_order(lines[at], np.add, dtype(-0.0)) + dtype(0)
+        plain, on_threads, doubled = ALONG[axis]
+        for function, want in ((plain, expected), (on_threads, expected), (doubled, expected + expected)):
+            found = function(given)
+            assert found.dtype == want.dtype and found.tobytes() == want.tobytes(), (axis, function, found, want)
+
+
+@weft.njit(parallel=True)
+def of_rows(a: Array, out: Array) -> None:
+    for i in weft.prange(len(a)):
+        out[i] = a[i].sum()
+
+
+def test_sums_inside_of_loops_have_it() -> None:
+    a = np.random.default_rng(3).normal(size=(50, 3000)).astype(np.float32)
+    out = np.empty(50, np.float32)
+    of_rows(a, out)
+    assert out.tolist() == [float(in_order(row, np.add, np.float32(-0.0))) for row in a]
 
 
 def test_threads_change_no_bit() -> None:

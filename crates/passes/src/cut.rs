@@ -7,8 +7,10 @@ use weft_ir::{BinOp, Builder, Op, StmtKind, Type, Value};
 pub struct RunCut {
     columns: Value,
     rows: Value,
-    rows_per_block: Value,
-    blocks_per_row: Value,
+    pub rows_per_block: Value,
+    pub blocks_per_row: Value,
+    /// Of so many rows each, but for the last.
+    pub groups: Value,
     pub blocks: Value,
     /// A chunk ends where a row does.
     whole_rows: bool,
@@ -31,6 +33,7 @@ impl RunCut {
             rows,
             rows_per_block,
             blocks_per_row,
+            groups,
             blocks,
             whole_rows: !outer.is_empty(),
         }

@@ -7,6 +7,7 @@
 //! Points that run one by one (`Spread::Threads`) launch index spaces of their own. A `ParFor` inside lanes, or in a function that is not
 //! the host's, becomes a nest of `For`s (see `nest`).
 
+mod blocks;
 mod capture;
 mod lanes;
 mod nest;

@@ -7,14 +7,15 @@
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{Block, Builder, CmpOp, Const, FuncKind, Function, Id, Index, Layout, Op, Spread, Stmt, StmtKind, Value};
+use weft_ir::{BinOp, Block, Builder, CmpOp, Const, FuncKind, Function, Id, Index, Layout, Op, Span, Spread, Stmt, StmtKind, Value};
 
+use super::blocks::{self, Points};
 use super::nest::Nester;
 use super::ordered;
 use crate::inline::label_count;
 
 /// Inner index spaces of so many points are worth lanes of their own.
-const LONG: i64 = 64;
+const LONG: i64 = 16;
 /// Outer points that all threads share; fewer share the threads one after the other.
 const MANY: i64 = 8;
 
@@ -59,12 +60,54 @@ impl Chooser<'_> {
             if let StmtKind::ParFor { spread, .. } = &stmt.kind
                 && *spread != Spread::Threads
             {
-                self.turn_round(&mut stmt.kind);
-                self.fold(stmt, &mut block.0);
+                match self.along_first(&stmt.kind) {
+                    Some(points) => self.by_blocks(points, stmt.span, &mut block.0),
+                    None => {
+                        self.turn_round(&mut stmt.kind);
+                        self.fold(stmt, &mut block.0);
+                    }
+                }
                 continue;
             }
             stmt.kind.blocks_mut().for_each(|inner| self.block(inner));
             block.0.push(stmt);
+        }
+    }
+
+    /// A sum over two axes of which memory lies along the first.
+    fn along_first<'b>(&self, kind: &'b StmtKind) -> Option<Points<'b>> {
+        let StmtKind::ParFor {
+            vars,
+            extents,
+            reductions,
+            spread,
+            body,
+        } = kind
+        else {
+            return None;
+        };
+        let (&[first, last], &[rows, columns]) = (vars.as_slice(), extents.as_slice()) else {
+            return None;
+        };
+        let along = ordered::shows(self.func, reductions) && self.neighbours(body, first) > self.neighbours(body, last);
+        along.then(|| Points {
+            vars: [first, last],
+            extents: [rows, columns],
+            reductions,
+            spread: *spread,
+            body: body.clone(),
+        })
+    }
+
+    fn by_blocks(&mut self, points: Points<'_>, span: Span, out: &mut Vec<Stmt>) {
+        let mut b = Builder::new(mem::replace(self.func, Function::new("", FuncKind::Device)));
+        b.span = span;
+        blocks::write(&mut b, points);
+        let written = b.close();
+        *self.func = b.func;
+        for mut stmt in written.0 {
+            self.blocks_in_lanes(&mut stmt.kind);
+            out.push(stmt);
         }
     }
 
@@ -132,9 +175,28 @@ impl Chooser<'_> {
         let Some(cond) = cond else {
             return out.extend(then.0);
         };
-        let other = Block(vec![stmt]);
+        let other = self.across_short(stmt);
         let kind = StmtKind::If { cond, then, other };
         out.push(Stmt { kind, span });
+    }
+
+    /// With lanes along the outer points, of which each goes through few inner ones.
+    fn across_short(&mut self, mut stmt: Stmt) -> Block {
+        self.blocks_in_lanes(&mut stmt.kind);
+        Block(vec![stmt])
+    }
+
+    /// Writes out the index spaces inside of points, each one block of the fixed order.
+    fn blocks_in_lanes(&mut self, kind: &mut StmtKind) {
+        if let StmtKind::ParFor { body, .. } = kind {
+            let mut nester = Nester {
+                func: &mut *self.func,
+                next_label: self.next_label,
+                one_block: true,
+            };
+            nester.block(body, true);
+            self.next_label = nester.next_label;
+        }
     }
 
     /// With lanes along the inner points. Threads share the outer ones, or where those are few, the inner ones of each.
@@ -188,10 +250,10 @@ impl Chooser<'_> {
         inner.sum()
     }
 
-    fn at_least(&mut self, extents: &[Value], least: i64, span: weft_ir::Span, out: &mut Vec<Stmt>) -> Value {
+    fn at_least(&mut self, extents: &[Value], least: i64, span: Span, out: &mut Vec<Stmt>) -> Value {
         let mut b = Builder::new(mem::replace(self.func, Function::new("", FuncKind::Device)));
         b.span = span;
-        let count = extents.iter().copied().reduce(|count, n| b.binary(weft_ir::BinOp::Mul, count, n));
+        let count = extents.iter().copied().reduce(|count, n| b.binary(BinOp::Mul, count, n));
         let (count, least) = (count.unwrap_or_else(|| b.i64(1)), b.i64(least));
         let enough = b.compare(CmpOp::Ge, count, least);
         out.extend(b.close().0);
@@ -221,6 +283,7 @@ impl Chooser<'_> {
         let mut nester = Nester {
             func: &mut *self.func,
             next_label: self.next_label,
+            one_block: false,
         };
         nester.one_by_one((&vars, &extents, &reductions), body, copy.span, &mut out);
         self.next_label = nester.next_label;

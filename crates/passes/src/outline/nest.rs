@@ -17,17 +17,24 @@ pub fn run(func: &mut Function) {
     let next_label = label_count(&func.body);
     let inside = func.kind != FuncKind::Host;
     let mut body = mem::take(&mut func.body);
-    Nester { func, next_label }.block(&mut body, inside);
+    Nester {
+        func,
+        next_label,
+        one_block: false,
+    }
+    .block(&mut body, inside);
     func.body = body;
 }
 
 pub struct Nester<'a> {
     pub func: &'a mut Function,
     pub next_label: u32,
+    /// Are the index spaces inside of points one block of the fixed order each?
+    pub one_block: bool,
 }
 
 impl Nester<'_> {
-    fn block(&mut self, block: &mut Block, inside: bool) {
+    pub fn block(&mut self, block: &mut Block, inside: bool) {
         for mut stmt in mem::take(&mut block.0) {
             match stmt.kind {
                 StmtKind::ParFor {
@@ -105,7 +112,12 @@ impl Nester<'_> {
         leave_instead_of_continue(&mut body, label);
         let mut b = Builder::new(mem::replace(self.func, Function::new("", FuncKind::Device)));
         b.span = span;
-        let space = IndexSpace { vars, extents, reductions };
+        let space = IndexSpace {
+            vars,
+            extents,
+            reductions,
+            one_block: self.one_block,
+        };
         ordered::write(&mut b, &space, body, label);
         out.extend(b.close().0);
         *self.func = b.func;

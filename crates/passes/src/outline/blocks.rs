@@ -1,0 +1,150 @@
+//! Reductions of the fixed order over two axes where memory lies along the first: lanes lie along the blocks of that order, which are rows or
+//! groups of them. Each block leaves its part in an array; the parts are combined in order.
+
+use weft_ir::order::BLOCK;
+use weft_ir::{BinOp, Block, Builder, CmpOp, Layout, Op, Reduction, Scalar, Space, Spread, StmtKind, Type, Value, ViewType};
+
+use super::ordered::{load, store};
+use crate::counted::counted;
+use crate::cut::RunCut;
+
+/// An index space of two axes, and what is done at its points.
+pub struct Points<'a> {
+    pub vars: [Value; 2],
+    pub extents: [Value; 2],
+    pub reductions: &'a [Reduction],
+    pub spread: Spread,
+    pub body: Block,
+}
+
+/// Where the parts of a reduction are, one a block, and what it starts from.
+struct Parts {
+    reduction: Reduction,
+    array: Value,
+    identity: Value,
+}
+
+impl Parts {
+    /// The verifier has seen that there is an identity.
+    fn new(b: &mut Builder, reduction: Reduction, blocks: Value) -> Option<Parts> {
+        let scalar: Scalar = b.func.local_ty(reduction.local).scalar()?;
+        let identity = reduction.op.identity(scalar)?;
+        let ty = ViewType {
+            elem: scalar,
+            rank: 1,
+            layout: Layout::C,
+            space: Space::Global,
+            writable: true,
+        };
+        let alloc = Op::Alloc {
+            zeroed: false,
+            shape: vec![blocks],
+        };
+        Some(Parts {
+            reduction,
+            array: b.emit(Type::View(ty), alloc),
+            identity: b.constant(identity),
+        })
+    }
+}
+
+/// Leaves in the locals what the reductions give.
+pub fn write(b: &mut Builder, points: Points<'_>) {
+    let cut = RunCut::new(b, &points.extents);
+    let parts: Vec<Parts> = points.reductions.iter().filter_map(|r| Parts::new(b, *r, cut.blocks)).collect();
+    let before: Vec<Value> = parts.iter().map(|part| b.get(part.reduction.local)).collect();
+    at_every_block(b, points, &cut, &parts);
+    for (part, before) in parts.iter().zip(before) {
+        combine(b, part, before, &cut);
+    }
+}
+
+fn at_every_block(b: &mut Builder, points: Points<'_>, cut: &RunCut, parts: &[Parts]) {
+    let length = b.i64(BLOCK as i64);
+    let width = b.binary(BinOp::Min, points.extents[1], length);
+    let [in_row, group, row, column] = [(); 4].map(|()| b.func.new_value(Type::I64));
+    b.open();
+    for part in parts {
+        b.set(part.reduction.local, part.identity);
+    }
+    b.open();
+    at_point(b, &points, cut, [in_row, group, row, column]);
+    let body = b.close();
+    b.push(StmtKind::ParFor {
+        vars: vec![row, column],
+        extents: vec![cut.rows_per_block, width],
+        reductions: points.reductions.to_vec(),
+        spread: Spread::Lanes,
+        body,
+    });
+    let before = b.binary(BinOp::Mul, group, cut.blocks_per_row);
+    let number = b.binary(BinOp::Add, before, in_row);
+    for part in parts {
+        let sum = b.get(part.reduction.local);
+        store(b, part.array, number, sum);
+    }
+    let body = b.close();
+    b.push(StmtKind::ParFor {
+        vars: vec![in_row, group],
+        extents: vec![cut.blocks_per_row, cut.groups],
+        reductions: Vec::new(),
+        spread: points.spread,
+        body,
+    });
+}
+
+/// The body at a point of a block; the last rows and columns of a block may be no points.
+fn at_point(b: &mut Builder, points: &Points<'_>, cut: &RunCut, [in_row, group, row, column]: [Value; 4]) {
+    let length = b.i64(BLOCK as i64);
+    let (rows_before, columns_before) = (
+        b.binary(BinOp::Mul, group, cut.rows_per_block),
+        b.binary(BinOp::Mul, in_row, length),
+    );
+    let mut inside = Vec::new();
+    for (axis, (before, at)) in [(rows_before, row), (columns_before, column)].into_iter().enumerate() {
+        b.push(StmtKind::Let(points.vars[axis], Op::Binary(BinOp::Add, before, at)));
+        inside.push(b.compare(CmpOp::Lt, points.vars[axis], points.extents[axis]));
+    }
+    let then = Block(vec![weft_ir::Stmt {
+        kind: StmtKind::If {
+            cond: inside[0],
+            then: points.body.clone(),
+            other: Block::default(),
+        },
+        span: b.span,
+    }]);
+    b.push(StmtKind::If {
+        cond: inside[1],
+        then,
+        other: Block::default(),
+    });
+}
+
+/// The blocks of a chunk in order, and the chunks.
+fn combine(b: &mut Builder, part: &Parts, before: Value, cut: &RunCut) {
+    let Reduction { local, op, .. } = part.reduction;
+    let ty = b.func.local_ty(local).clone();
+    let chunk = b.func.new_local(ty, "");
+    let [zero, one, start, number] = [b.i64(0), b.i64(1), b.func.new_value(Type::I64), b.func.new_value(Type::I64)];
+    let per_chunk = cut.blocks_per_chunk(b);
+    b.set(local, part.identity);
+    let add = |b: &mut Builder, into, value| {
+        let so_far = b.get(into);
+        let sum = b.binary(op.binary(), so_far, value);
+        b.set(into, sum);
+    };
+    counted(b, start, [zero, cut.blocks, per_chunk], |b| {
+        let end = b.binary(BinOp::Add, start, per_chunk);
+        let end = b.binary(BinOp::Min, end, cut.blocks);
+        b.set(chunk, part.identity);
+        counted(b, number, [start, end, one], |b| {
+            let block = load(b, part.array, number);
+            add(b, chunk, block);
+        });
+        let sum = b.get(chunk);
+        add(b, local, sum);
+    });
+    let total = b.get(local);
+    let all = b.binary(op.binary(), before, total);
+    b.set(local, all);
+}
