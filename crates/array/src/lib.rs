@@ -8,7 +8,7 @@ pub mod plan;
 pub mod scalar;
 pub mod ufunc;
 
-pub use expr::{Arg, Expr, Leaf, Nodes};
+pub use expr::{Expr, Leaf, Nodes};
 pub use loops::{Emit, Walk, at_every_point};
 pub use plan::{BroadcastError, Operand, OperandPlan, Plan, broadcast_shapes, plan};
 pub use scalar::{Mark, ScalarFn};

@@ -51,7 +51,7 @@ impl ScalarFn {
     pub fn take(func: &mut Function, mark: Mark, params: usize, body: Block, result: Value) -> Result<(ScalarFn, Vec<Value>), ReadsLocal> {
         let mut taken = Taken {
             mark,
-            shift: 0,
+            params,
             free: Vec::new(),
             labels: Vec::new(),
             local: false,
@@ -61,7 +61,6 @@ impl ScalarFn {
         if taken.local {
             return Err(ReadsLocal);
         }
-        taken.shift = taken.free.len();
         let free = taken.free.clone();
         let mut values: Vec<ValueData> = func.values[mark.values..mark.values + params].to_vec();
         values.extend(free.iter().map(|v| func.values[v.index()].clone()));
@@ -69,8 +68,8 @@ impl ScalarFn {
         let locals = func.locals[mark.locals..].to_vec();
         mark.forget(func);
         let (mut body, mut result) = (body, result);
-        taken.block(&mut body, params);
-        taken.value(&mut result, params);
+        taken.block(&mut body);
+        taken.value(&mut result);
         let made = ScalarFn {
             params: params + free.len(),
             values,
@@ -102,11 +101,6 @@ impl ScalarFn {
             }]),
             result: made,
         }
-    }
-
-    /// The type of what it gives.
-    pub fn result(&self) -> &Type {
-        &self.values[self.result.index()].ty
     }
 
     /// How many labels its statements have.
@@ -143,8 +137,9 @@ impl ScalarFn {
 /// The numbers of recorded statements, as they are taken out of their function.
 struct Taken {
     mark: Mark,
-    /// By how much values move up: parameters that came of what was there before.
-    shift: usize,
+    /// How many of the first values made since the mark are parameters.
+    params: usize,
+    /// Values of before that are read: parameters, too, by which the values behind them move up.
     free: Vec<Value>,
     labels: Vec<Label>,
     /// Whether a local of before is read or set.
@@ -167,19 +162,21 @@ impl Taken {
         }
     }
 
-    fn value(&self, value: &mut Value, params: usize) {
-        let at = value.index();
-        *value = match self.free.iter().position(|v| v == value) {
-            Some(free) => Value((params + free) as u32),
-            None if at - self.mark.values < params => Value((at - self.mark.values) as u32),
-            None => Value((at - self.mark.values + self.shift) as u32),
+    fn value(&self, value: &mut Value) {
+        let at = match self.free.iter().position(|v| v == value) {
+            Some(free) => self.params + free,
+            None => match value.index() - self.mark.values {
+                param if param < self.params => param,
+                own => own + self.free.len(),
+            },
         };
+        *value = Value(at as u32);
     }
 
-    fn block(&self, block: &mut Block, params: usize) {
+    fn block(&self, block: &mut Block) {
         for stmt in &mut block.0 {
             let mut names = Names {
-                value: &mut |v| self.value(v, params),
+                value: &mut |v| self.value(v),
                 local: &mut |l| l.0 -= self.mark.locals as u32,
                 label: &mut |l| l.0 = self.labels.iter().position(|known| known == l).map_or(l.0, |at| at as u32),
             };

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use ruff_python_ast::Operator;
-use weft_array::{Arg, Expr, Mark, ScalarFn};
+use weft_array::{Expr, Mark, ScalarFn};
 use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, Space, Span, TOO_BIG, Value, ViewType};
 
 use super::Lower;
@@ -62,7 +62,7 @@ impl Lower<'_> {
     /// Records what `f` does to elements as a function of scalars, which is written out where they are computed.
     fn expression(&mut self, args: &[Val], span: Span, f: impl FnOnce(&mut Lower<'_>, &[Val]) -> Res<Val>) -> Res<Expr> {
         let mark = Mark::of(&self.b.func);
-        let (mut arrays, mut vals) = (Vec::new(), Vec::with_capacity(args.len()));
+        let (mut exprs, mut vals) = (Vec::new(), Vec::with_capacity(args.len()));
         for arg in args {
             let expr = match arg {
                 Val::View(value, ty) => Expr::leaf((*value, *ty)),
@@ -77,7 +77,7 @@ impl Lower<'_> {
                 }
             };
             vals.push(Val::Num(self.b.func.new_value(expr.elem.into()), Num::strong(expr.elem)));
-            arrays.push(Arg::Expr(expr));
+            exprs.push(expr);
         }
         self.open_block();
         let recorded = self.by_elements(|l| f(l, &vals)).and_then(|val| self.element_of(&val, span));
@@ -90,11 +90,10 @@ impl Lower<'_> {
                 return Err(stop);
             }
         };
-        let Ok((function, free)) = ScalarFn::take(&mut self.b.func, mark, arrays.len(), body, value) else {
+        let Ok((function, free)) = ScalarFn::take(&mut self.b.func, mark, exprs.len(), body, value) else {
             return Err(self.unsupported(span, "a function of elements cannot read variables that change"));
         };
-        arrays.extend(free.into_iter().map(Arg::Given));
-        Ok(self.nodes.map(function, elem, &arrays))
+        Ok(self.nodes.map(function, elem, &exprs, &free))
     }
 
     /// What a function of elements gives, as a value of its own type.
