@@ -71,10 +71,7 @@ impl Lower<'_> {
                     vals.push(arg.clone());
                     continue;
                 }
-                other => {
-                    mark.forget(&mut self.b.func);
-                    return Err(self.typing(span, format!("an array does not go with {}", other.ty())));
-                }
+                other => return Err(self.typing(span, format!("an array does not go with {}", other.ty()))),
             };
             vals.push(Val::Num(self.b.func.new_value(expr.elem.into()), Num::strong(expr.elem)));
             exprs.push(expr);
@@ -83,13 +80,7 @@ impl Lower<'_> {
         let recorded = self.by_elements(|l| f(l, &vals)).and_then(|val| self.element_of(&val, span));
         let body = self.close_block();
         self.forget_facts(mark);
-        let (value, elem) = match recorded {
-            Ok(recorded) => recorded,
-            Err(stop) => {
-                mark.forget(&mut self.b.func);
-                return Err(stop);
-            }
-        };
+        let (value, elem) = recorded?;
         let Ok((function, free)) = ScalarFn::take(&mut self.b.func, mark, exprs.len(), body, value) else {
             return Err(self.unsupported(span, "a function of elements cannot read variables that change"));
         };
