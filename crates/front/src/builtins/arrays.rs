@@ -1,7 +1,8 @@
 //! `numpy`: functions that make arrays and functions of whole arrays.
 
 use ruff_python_ast::Operator;
-use weft_ir::{BinOp, Const, ErrorKind, Layout, Part, Scalar, Span, StmtKind, TOO_BIG, UnOp, Value, ViewType};
+use weft_array::loops::store;
+use weft_ir::{BinOp, Const, ErrorKind, Layout, Scalar, Span, TOO_BIG, UnOp, Value, ViewType};
 
 use super::cuda::dtype_of;
 use super::{Entry, products, python};
@@ -217,16 +218,6 @@ fn full_like(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     fill(l, elem, &shape, value, call.span)
 }
 
-fn store_at(l: &mut Lower<'_>, view: Value, at: Value, value: Value) {
-    let index = weft_ir::Index { value: at, wrap: false };
-    l.b.push(StmtKind::Store {
-        view,
-        indices: vec![index],
-        value,
-        part: Part::Whole,
-    });
-}
-
 /// Of a floating range: far more than there is memory for, and as an integer far from overflow.
 const MOST_STEPS: f64 = (1u64 << 62) as f64;
 
@@ -269,7 +260,7 @@ fn arange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         let offset = l.b.binary(BinOp::Mul, i, step);
         let value = l.b.binary(BinOp::Add, start, offset);
         let value = l.convert(value, num.scalar, elem);
-        store_at(l, view, vars[0], value);
+        store(&mut l.b, (view, ty), vars, value);
         Ok(())
     })?;
     Ok(Val::View(view, ty))
@@ -319,7 +310,7 @@ fn linspace(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
             value = l.b.select(exact, stop, value);
         }
         let value = l.convert(value, num.scalar, elem);
-        store_at(l, view, vars[0], value);
+        store(&mut l.b, (view, ty), vars, value);
         Ok(())
     })?;
     Ok(Val::View(view, ty))
@@ -367,20 +358,13 @@ fn array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     for (i, val) in flat.iter().enumerate() {
         let value = l.number_as(val, elem, call.span)?;
         let mut rest = i;
-        let mut indices = Vec::with_capacity(shape.len());
+        let mut at = Vec::with_capacity(shape.len());
         for &n in shape.iter().rev() {
-            let value = l.b.i64((rest % n) as i64);
-            indices.push(weft_ir::Index { value, wrap: false });
+            at.push(l.b.i64((rest % n) as i64));
             rest /= n;
         }
-        indices.reverse();
-        let part = Part::Whole;
-        l.b.push(StmtKind::Store {
-            view,
-            indices,
-            value,
-            part,
-        });
+        at.reverse();
+        store(&mut l.b, (view, ty), &at, value);
     }
     Ok(Val::View(view, ty))
 }

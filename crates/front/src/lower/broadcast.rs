@@ -1,8 +1,8 @@
 //! Broadcasting: the common shape of an expression's arrays, and views stretched to it.
 
 use weft_array::Leaf;
-use weft_array::loops::point;
-use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Layout, Local, Op, Part, Space, Span, StmtKind, TOO_BIG, Value, ViewType};
+use weft_array::loops::{point, store};
+use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Layout, Local, Op, Space, Span, StmtKind, TOO_BIG, Value, ViewType};
 
 use super::Lower;
 use super::lazy::fresh_type;
@@ -228,15 +228,9 @@ impl Lower<'_> {
         let (from, from_ty) = self.stretch(view, ty, shape);
         let copy = self.alloc(ty.elem, shape, false, self.b.span)?;
         self.in_order(shape, &mut |l, vars| {
-            let indices = point(vars, ty.rank);
-            let element = l.load(from, from_ty, indices.clone());
+            let element = l.load(from, from_ty, point(vars, ty.rank));
             let value = l.number_as(&element, ty.elem, l.b.span)?;
-            l.b.push(StmtKind::Store {
-                view: copy,
-                indices,
-                value,
-                part: Part::Whole,
-            });
+            store(&mut l.b, (copy, ty), vars, value);
             Ok(())
         })?;
         let held = self.b.func.local_ty(local).view().unwrap_or(ty);

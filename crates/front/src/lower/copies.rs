@@ -6,8 +6,8 @@
 
 use ruff_python_ast::StmtFor;
 use ruff_text_size::Ranged;
-use weft_array::loops::point;
-use weft_ir::{AxisSlice, BinOp, CmpOp, Index, Op, Part, ReduceOp, Spread, StmtKind, Type, Value, ViewType};
+use weft_array::loops::{point, store};
+use weft_ir::{AxisSlice, BinOp, CmpOp, Index, Op, ReduceOp, Spread, StmtKind, Type, Value, ViewType};
 
 use super::Lower;
 use super::lazy::fresh_type;
@@ -156,7 +156,7 @@ impl Lower<'_> {
         self.at_every_point(&[target.count], Vec::new(), &mut |l, vars| {
             let Some(fill) = fill else { return Ok(()) };
             let value = l.b.constant(fill);
-            l.put(row, point(vars, row_ty.rank), value);
+            store(&mut l.b, (row, row_ty), vars, value);
             Ok(())
         })?;
         let copy = self.shaped(target, row);
@@ -185,16 +185,6 @@ impl Lower<'_> {
         shaped
     }
 
-    fn put(&mut self, view: Value, indices: Vec<Index>, value: Value) {
-        let part = Part::Whole;
-        self.b.push(StmtKind::Store {
-            view,
-            indices,
-            value,
-            part,
-        });
-    }
-
     /// Combines copies that are `apart`: neighbours at first, then twice as far from each other each time.
     fn combine_copies(&mut self, target: &Target, chunks: Chunks) -> Res<()> {
         let ty = fresh_type(target.ty.elem, 2);
@@ -215,10 +205,11 @@ impl Lower<'_> {
             let into = l.b.binary(BinOp::Mul, vars[0], twice);
             let from = l.b.binary(BinOp::Add, into, distance);
             l.nonneg.extend([into, from]);
-            let (into, from) = (point(&[into, vars[1]], 2), point(&[from, vars[1]], 2));
-            let (a, b) = (l.load(target.copies, ty, into.clone()), l.load(target.copies, ty, from));
+            let (into, from) = ([into, vars[1]], [from, vars[1]]);
+            let a = l.load(target.copies, ty, point(&into, 2));
+            let b = l.load(target.copies, ty, point(&from, 2));
             let value = l.joined(target, &a, &b)?;
-            l.put(target.copies, into, value);
+            store(&mut l.b, (target.copies, ty), &into, value);
             Ok(())
         })?;
         self.b.set(apart, twice);
@@ -239,9 +230,9 @@ impl Lower<'_> {
         };
         self.at_every_point(&target.shape, Vec::new(), &mut |l, vars| {
             let at = point(vars, target.ty.rank);
-            let (a, b) = (l.load(target.view, target.ty, at.clone()), l.load(copy, ty, at.clone()));
+            let (a, b) = (l.load(target.view, target.ty, at.clone()), l.load(copy, ty, at));
             let value = l.joined(target, &a, &b)?;
-            l.put(into, at, value);
+            store(&mut l.b, (into, ty), vars, value);
             Ok(())
         })?;
         match target.in_place {
