@@ -2,7 +2,7 @@
 
 mod calls;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use weft_ir::{ConstArray, ConstId, FuncId, FuncKind, Function, Module, Scalar, Source, SourceId};
@@ -10,6 +10,7 @@ use weft_ir::{ConstArray, ConstId, FuncId, FuncKind, Function, Module, Scalar, S
 pub use calls::Callee;
 use calls::Calls;
 
+use crate::library::is_library;
 use crate::lower::{self, Job};
 use crate::parse::{ParamKind, Parsed, parse};
 use crate::stop::Res;
@@ -38,6 +39,8 @@ pub struct Compiler {
     pub checked: bool,
     options: Options,
     pub sources: Vec<Source>,
+    /// Those of Weft's own libraries.
+    pub library: HashSet<SourceId>,
     /// What was inferred in the user's functions.
     pub types: Vec<Inferred>,
     source_ids: HashMap<(String, u32, String), SourceId>,
@@ -62,6 +65,7 @@ impl Compiler {
             checked: false,
             options,
             sources: Vec::new(),
+            library: HashSet::new(),
             types: Vec::new(),
             source_ids: HashMap::new(),
             constants: Vec::new(),
@@ -113,6 +117,9 @@ impl Compiler {
     /// A function's syntax, and the number its spans carry.
     pub fn tree(&mut self, function: &FunctionSource) -> Res<(Rc<Parsed>, SourceId)> {
         let source = self.source_id(&function.source);
+        if is_library(function.key) {
+            self.library.insert(source);
+        }
         let tree = match function.key & INNER {
             0 => parse(function, source)?,
             _ => self.trees[(function.key & !INNER) as usize].clone(),

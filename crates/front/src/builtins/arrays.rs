@@ -25,8 +25,9 @@ pub fn find(name: &str) -> Option<Entry> {
         "full_like" => Entry::of(full_like),
         "arange" => Entry::of(arange),
         "linspace" => Entry::of(linspace),
-        "array" => Entry::of(array),
-        "asarray" | "ascontiguousarray" => Entry::of(as_array),
+        "array" => Entry::of(|l, c| array(l, c, "object")),
+        "asarray" => Entry::of(|l, c| as_array(l, c, false)),
+        "ascontiguousarray" => Entry::of(|l, c| as_array(l, c, true)),
         "transpose" => Entry::of(transpose),
         "reshape" => Entry::of(reshape),
         "dot" => Entry::of(dot),
@@ -324,9 +325,8 @@ pub fn array_of(l: &mut Lower<'_>, x: &Val, span: Span) -> Res<Val> {
 }
 
 /// `array((1, 2, 3))`, `array(((1, 2), (3, 4)))`, or a copy of an array.
-fn array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let first = if call.name.ends_with("numpy.array") { "object" } else { "a" };
-    let [items, dtype] = call.bind([first, "dtype"], 1)?;
+fn array(l: &mut Lower<'_>, call: &Call, items: &str) -> Res<Val> {
+    let [items, dtype] = call.bind([items, "dtype"], 1)?;
     let items = items.unwrap_or(Val::None);
     if items.is_array() {
         let elem = l.elem_of(&items, call.span)?;
@@ -370,23 +370,21 @@ fn array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 /// The array itself where it is one of the type asked for, and contiguous where that is asked for.
-fn as_array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+fn as_array(l: &mut Lower<'_>, call: &Call, contiguous: bool) -> Res<Val> {
     let [items, dtype] = call.bind(["a", "dtype"], 1)?;
-    if call.name.ends_with("ascontiguousarray")
-        && let Some(number) = items.as_ref().and_then(|v| of_no_axes(l, v))
-    {
+    if contiguous && let Some(number) = items.as_ref().and_then(|v| of_no_axes(l, v)) {
         // NumPy's has at least one axis.
         let one = [Some(Val::tuple(vec![number])), dtype].into_iter().flatten().collect();
-        return array(l, &call.of(one));
+        return array(l, &call.of(one), "a");
     }
     match (&items, dtype) {
         (Some(view @ Val::View(_, ty)), dtype) if dtype_or(l, dtype.clone(), ty.elem, call)? == ty.elem => {
-            if call.name.ends_with("asarray") || is_contiguous(&view.ty()) {
+            if !contiguous || is_contiguous(&view.ty()) {
                 return Ok(view.clone());
             }
-            array(l, call)
+            array(l, call, "a")
         }
-        _ => array(l, call),
+        _ => array(l, call, "a"),
     }
 }
 

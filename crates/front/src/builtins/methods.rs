@@ -3,7 +3,7 @@
 use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, UnOp, Value, ViewType};
 
 use super::reductions::{self, Fold};
-use super::{Does, Entry, Func, Handler, arrays, cuda, numpy, products};
+use super::{Applied, Code, Does, Entry, Func, Handler, arrays, cuda, numpy, products};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -14,7 +14,7 @@ use crate::value::Val;
 /// The methods that arrays and numbers have, as functions whose first argument is the array or number. Those that NumPy has as functions of the
 /// same name, too, are `shared`.
 pub fn find(name: &str) -> Option<Method> {
-    let (run, of): (Handler, Of) = match name {
+    let (run, of): (Code, Of) = match name {
         "copy" => (copy, Of::Arrays),
         "flatten" => (flatten, Of::Arrays),
         "fill" => (fill, Of::Arrays),
@@ -30,23 +30,13 @@ pub fn find(name: &str) -> Option<Method> {
         "_replace" => (replace_fields, Of::Tuples),
         _ => return fold(name).or_else(|| text(name)),
     };
-    Some(Method { does: Does::Run(run), of })
+    Some(Method::new(run, of))
 }
 
 /// Sums and their like.
 fn fold(name: &str) -> Option<Method> {
-    let of_both = |run| {
-        Some(Method {
-            does: Does::Run(run),
-            of: Of::Both,
-        })
-    };
-    let of_arrays = |run| {
-        Some(Method {
-            does: Does::Run(run),
-            of: Of::Arrays,
-        })
-    };
+    let of_both = |run: Code| Some(Method::new(run, Of::Both));
+    let of_arrays = |run: Code| Some(Method::new(run, Of::Arrays));
     match name {
         "sum" => of_both(|l, c| reductions::call(l, c, Fold::Sum)),
         "prod" => of_both(|l, c| reductions::call(l, c, Fold::Prod)),
@@ -87,7 +77,10 @@ pub fn shared(name: &str) -> Option<Entry> {
         "copy" | "ravel" => find(name)?.does,
         _ => fold(name)?.does,
     };
-    Some(Entry::Func(Func { does, elementwise: false }))
+    Some(Entry::Func(Func {
+        does,
+        applied: Applied::Whole,
+    }))
 }
 
 /// A method: what it does, and what has it.
@@ -95,6 +88,15 @@ pub fn shared(name: &str) -> Option<Entry> {
 pub struct Method {
     pub does: Does,
     pub of: Of,
+}
+
+impl Method {
+    fn new(run: Code, of: Of) -> Method {
+        Method {
+            does: Does::Run(Handler::Own(run)),
+            of,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

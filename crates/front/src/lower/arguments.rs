@@ -51,6 +51,11 @@ impl Call {
         }
     }
 
+    /// The last part of the name, which Python's own messages have: `max` of `builtins.max`.
+    pub fn short_name(&self) -> &str {
+        self.name.rsplit('.').next().unwrap_or(&self.name)
+    }
+
     /// A call in this one's name with arguments of its own.
     pub fn of(&self, pos: Vec<Val>) -> Call {
         Call::new(self.name.clone(), pos, Vec::new(), self.span)

@@ -3,7 +3,7 @@
 use weft_ir::{Kind, Scalar, Span};
 
 use super::Lower;
-use crate::builtins::loops::{self, Loop};
+use crate::builtins::loops::{Loop, Ufunc};
 use crate::stop::Res;
 use crate::types::{self, Num, Ty};
 use crate::value::Val;
@@ -94,10 +94,10 @@ impl Lower<'_> {
     }
 
     /// The loop that a ufunc of NumPy's takes for operands of these types; none where it refuses them.
-    pub fn loop_of(&self, name: &str, operands: &[Num]) -> Option<Loop> {
+    pub fn loop_of(&self, ufunc: Ufunc, operands: &[Num]) -> Option<Loop> {
         match self.options.dialect {
-            Dialect::NumPy => loops::resolve(name, operands),
-            Dialect::Numba => loops::resolve_for_numba(name, operands),
+            Dialect::NumPy => ufunc.resolve(operands),
+            Dialect::Numba => ufunc.resolve_for_numba(operands),
         }
     }
 

@@ -184,7 +184,7 @@ impl<'c> Lower<'c> {
             fastmath: job.options.fastmath,
             numba: job.options.dialect == Dialect::Numba,
             library: crate::library::is_text(job.function.key),
-            rare: library && job.function.name.starts_with(weft_math::RARE),
+            rare: crate::library::is_rare(job.function.key),
             max_threads: bounds.max_threads,
             min_blocks: bounds.min_blocks,
             max_registers: bounds.max_registers,

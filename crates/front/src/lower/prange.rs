@@ -353,15 +353,19 @@ fn accumulation<'a>(name: &str, value: &'a Expr, means: Means<'_>) -> Option<(Ho
         }
         Expr::Call(call) if call.arguments.keywords.is_empty() => {
             let path = means(&call.func)?;
-            let op = match path.as_str() {
-                "builtins.max" | "numpy.maximum" | "numpy.fmax" => ReduceOp::Max,
-                "builtins.min" | "numpy.minimum" | "numpy.fmin" => ReduceOp::Min,
+            // Whether the operation takes turns: always, or where the variable comes second.
+            let (op, always, as_second) = match path.as_str() {
+                "builtins.max" => (ReduceOp::Max, false, true),
+                "builtins.min" => (ReduceOp::Min, false, true),
+                "numpy.maximum" => (ReduceOp::Max, false, false),
+                "numpy.minimum" => (ReduceOp::Min, false, false),
+                "numpy.fmax" => (ReduceOp::Max, true, true),
+                "numpy.fmin" => (ReduceOp::Min, true, true),
                 _ => return None,
             };
-            let by_turns = matches!(path.as_str(), "numpy.fmax" | "numpy.fmin");
             match &*call.arguments.args {
-                [a, b] if is_it(a) => Some((how(op, by_turns), b)),
-                [a, b] if is_it(b) => Some((how(op, by_turns || path.starts_with("builtins.")), a)),
+                [a, b] if is_it(a) => Some((how(op, always), b)),
+                [a, b] if is_it(b) => Some((how(op, as_second), a)),
                 _ => None,
             }
         }

@@ -5,7 +5,7 @@ use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, Operator, Stmt, StmtFor};
 
 use super::Lower;
-use crate::builtins::{self, Entry};
+use crate::builtins::{self, Applied, Entry};
 use crate::types::Ty;
 
 impl Lower<'_> {
@@ -56,7 +56,7 @@ impl Visitor<'_> for Plain<'_, '_> {
             Expr::Attribute(_) | Expr::If(_) | Expr::Compare(_) => true,
             Expr::Call(call) => {
                 let path = self.lower.path_of(&call.func);
-                matches!(path.and_then(|path| builtins::find(&path)), Some(Entry::Func(f)) if f.elementwise)
+                matches!(path.and_then(|path| builtins::find(&path)), Some(Entry::Func(f)) if f.applied != Applied::Whole)
             }
             _ => false,
         };
