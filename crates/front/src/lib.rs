@@ -69,7 +69,7 @@ pub fn compile(function: &FunctionSource, args: &[ArgType], options: Options) ->
     };
     let types: Vec<Ty> = args.iter().map(given).collect();
     let compiled = compiler.entry(&Rc::new(function.clone()), &types);
-    let sources = compiler.sources.clone();
+    let sources = compiler.sources.list.clone();
     let fail = |mut diag: Box<Diagnostic>| {
         diag.sources = sources.clone();
         diag
@@ -77,7 +77,7 @@ pub fn compile(function: &FunctionSource, args: &[ArgType], options: Options) ->
     match compiled {
         Ok((entry, ty)) => match ty.to_arg() {
             Some(result) => {
-                let (types, library) = (std::mem::take(&mut compiler.types), std::mem::take(&mut compiler.library));
+                let (types, library) = (std::mem::take(&mut compiler.types), std::mem::take(&mut compiler.sources.library));
                 let (checked, recursive) = (compiler.checked, compiler.has_recursion());
                 let module = compiler.finish(entry);
                 if recursive && let Err(error) = weft_ir::verify::verify(&module) {

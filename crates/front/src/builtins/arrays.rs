@@ -132,11 +132,11 @@ pub fn shape_argument(l: &mut Lower<'_>, shape: &Val, span: Span) -> Res<Vec<Val
     let mut extents = Vec::with_capacity(dims.len());
     for dim in &dims {
         let n = l.index_value(dim, span)?;
-        if !l.is_nonneg(n) {
+        if !l.facts.is_nonneg(n) {
             let zero = l.b.i64(0);
             let negative = l.b.compare(weft_ir::CmpOp::Lt, n, zero);
             l.raise_if(negative, ErrorKind::Value, "negative dimensions are not allowed")?;
-            l.mark_nonneg(n);
+            l.facts.mark_nonneg(n);
         }
         extents.push(n);
     }
@@ -252,7 +252,7 @@ fn arange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         let [start, stop, step] = l.range_bounds([&start, &stop, &step], span)?;
         l.range_length(start, stop, step, known)
     };
-    l.mark_nonneg(count);
+    l.facts.mark_nonneg(count);
     let (view, ty) = fresh(l, elem, &[count], false, span)?;
     let num = computed_in(num);
     let (start, step) = l.unified(&start, &step, num, span)?;

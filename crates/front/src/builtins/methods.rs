@@ -338,11 +338,11 @@ fn reshape(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val>
     };
     for (dim, n) in dims.iter().zip(&extents) {
         if dim.const_int() == Some(1) {
-            l.mark_one(*n);
+            l.facts.mark_one(*n);
         }
     }
     let reshaped = l.b.emit(result, Op::Reshape(*view, extents.clone()));
-    l.derived(reshaped, *view);
+    l.arrays.derived(reshaped, *view);
     l.know_shape(reshaped, extents);
     Ok(Val::View(reshaped, result))
 }
@@ -358,13 +358,13 @@ fn fill_open(l: &mut Lower<'_>, extents: &mut [Value], open: usize, total: Value
         l.raise_if(any, ErrorKind::Value, OF_ANY_LENGTH)?;
     }
     extents[open] = l.b.binary(BinOp::FloorDiv, total, size);
-    l.mark_nonneg(extents[open]);
+    l.facts.mark_nonneg(extents[open]);
     Ok(())
 }
 
 /// Replaces the one -1 that a shape known at run time only may have. The shape that comes out is one that an array could have.
 fn open_extent(l: &mut Lower<'_>, extents: &mut [Value], total: Value, elem: Scalar) -> Res<()> {
-    if extents.iter().all(|n| l.is_nonneg(*n)) {
+    if extents.iter().all(|n| l.facts.is_nonneg(*n)) {
         l.checked_size(elem, extents, SIZES_DIFFER)?;
         return Ok(());
     }
@@ -391,7 +391,7 @@ fn open_extent(l: &mut Lower<'_>, extents: &mut [Value], total: Value, elem: Sca
     let rest = l.b.binary(BinOp::FloorDiv, total, others);
     for (n, here) in extents.iter_mut().zip(open) {
         *n = l.b.select(here, rest, *n);
-        l.mark_nonneg(*n);
+        l.facts.mark_nonneg(*n);
     }
     Ok(())
 }
@@ -399,7 +399,7 @@ fn open_extent(l: &mut Lower<'_>, extents: &mut [Value], total: Value, elem: Sca
 fn refuse_negative(l: &mut Lower<'_>, lengths: &[Value]) -> Res<()> {
     let zero = l.b.i64(0);
     for &n in lengths {
-        if !l.is_nonneg(n) {
+        if !l.facts.is_nonneg(n) {
             let negative = l.b.compare(CmpOp::Lt, n, zero);
             l.raise_if(negative, ErrorKind::Value, "negative dimensions are not allowed")?;
         }

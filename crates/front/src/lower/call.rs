@@ -346,10 +346,12 @@ impl Lower<'_> {
             ty,
             by_constants,
             waits,
-        } = self.cx.callee(f, args, self.options, self.in_lanes(), span)?;
-        waits.into_iter().for_each(|pending| self.keep_failure(Stop::Pending(pending)));
+        } = self.cx.callee(f, args, self.unit.options, self.in_lanes(), span)?;
+        waits
+            .into_iter()
+            .for_each(|pending| self.found.keep_failure(Stop::Pending(pending)));
         if self.cx.kind_of(id) == Some(&FuncKind::Host) {
-            self.needs_host = true;
+            self.found.needs_host = true;
         }
         let mut values = Vec::new();
         for arg in args {
@@ -401,7 +403,7 @@ impl Lower<'_> {
         } else {
             (function.f64, Scalar::F64)
         };
-        let def = if self.options.fastmath { weft_math::fast(def) } else { def };
+        let def = if self.unit.options.fastmath { weft_math::fast(def) } else { def };
         let Some(source) = library::math::function(def) else {
             return Err(self.unsupported(span, format!("the function '{name}' is not in Weft's math library yet")));
         };

@@ -160,7 +160,7 @@ impl Lower<'_> {
 
     /// The array of indices, or a copy where a store into the array may change it.
     fn kept_index(&mut self, (view, ty): Leaf, array: Value, span: Span) -> Res<Leaf> {
-        if ty.space == Space::Constant || (view != array && self.apart(array, view)) {
+        if ty.space == Space::Constant || (view != array && self.arrays.apart(array, view)) {
             return Ok((view, ty));
         }
         if !self.in_host() {
@@ -214,7 +214,12 @@ impl Lower<'_> {
         for (leaf, _) in lazy.leaves.iter().filter(|_| !self.in_host()) {
             self.refuse_overwritten(g.view, *leaf, span)?;
         }
-        if self.in_host() && lazy.leaves.iter().any(|(leaf, _)| *leaf == g.view || !self.apart(g.view, *leaf)) {
+        if self.in_host()
+            && lazy
+                .leaves
+                .iter()
+                .any(|(leaf, _)| *leaf == g.view || !self.arrays.apart(g.view, *leaf))
+        {
             let whole = self.compute(&lazy, span)?;
             lazy = self.as_expression(&whole, span)?;
         }
@@ -299,7 +304,7 @@ impl Lower<'_> {
             let outside = self.b.compare(CmpOp::Ge, unsigned, length);
             self.raise_if(outside, ErrorKind::Index, &format!("index is out of bounds for axis {axis}"))?;
         }
-        self.mark_nonneg(at);
+        self.facts.mark_nonneg(at);
         Ok(at)
     }
 

@@ -79,7 +79,8 @@ impl Lower<'_> {
         self.open_block();
         let recorded = self.by_elements(|l| f(l, &vals)).and_then(|val| self.element_of(&val, span));
         let body = self.close_block();
-        self.forget_facts(mark);
+        self.facts.forget_since(mark);
+        self.arrays.forget_since(mark);
         let (value, elem) = recorded?;
         let Ok((function, free)) = ScalarFn::take(&mut self.b.func, mark, exprs.len(), body, value) else {
             return Err(self.unsupported(span, "a function of elements cannot read variables that change"));
@@ -93,14 +94,6 @@ impl Lower<'_> {
             Some(num) => Ok((self.number_as(val, num.scalar, span)?, num.scalar)),
             None => Err(self.typing(span, "the elements of an array must be numbers")),
         }
-    }
-
-    /// Forgets what is known of values that were made since.
-    fn forget_facts(&mut self, mark: Mark) {
-        self.nonneg.retain(|v| mark.precedes(*v));
-        self.ones.retain(|v| mark.precedes(*v));
-        self.dims.retain(|_, (v, _)| mark.precedes(*v));
-        self.parts.retain(|v, _| mark.precedes(*v));
     }
 
     /// Computes an array expression into a fresh array; anything else is given back.
@@ -126,7 +119,7 @@ impl Lower<'_> {
             let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
             return Err(diag.help("write a loop over the elements, or store into an array argument").into());
         }
-        self.needs_host = true;
+        self.found.needs_host = true;
         let shape = shape.to_vec();
         let ty = fresh_type(elem, shape.len() as u8);
         let value = self.b.emit(
@@ -136,8 +129,8 @@ impl Lower<'_> {
                 zeroed,
             },
         );
-        self.fresh.insert(value);
-        self.shapes.insert(value, shape);
+        self.arrays.fresh.insert(value);
+        self.arrays.shapes.insert(value, shape);
         Ok(value)
     }
 
@@ -156,7 +149,7 @@ impl Lower<'_> {
     pub fn product(&mut self, factors: &[Value]) -> Value {
         let product = factors.iter().copied().reduce(|a, b| {
             let p = self.b.binary(BinOp::Mul, a, b);
-            self.nonneg.insert(p);
+            self.facts.mark_nonneg(p);
             p
         });
         product.unwrap_or_else(|| self.b.i64(1))

@@ -12,7 +12,7 @@ impl Lower<'_> {
     /// Does every statement of the loop add to a number, or multiply it, and is there nothing else that iterations could do to each other?
     pub fn only_sums(&self, s: &StmtFor) -> bool {
         let Expr::Name(index) = &*s.target else { return false };
-        self.options.fastmath
+        self.unit.options.fastmath
             && self.in_host()
             && !self.in_lanes()
             && s.orelse.is_empty()

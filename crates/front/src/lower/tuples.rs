@@ -109,7 +109,7 @@ impl Lower<'_> {
         for (item, place) in items.iter().zip(bytes.chunks_mut(elem.size())) {
             item.lit()?.constant(elem)?.write_bytes(place);
         }
-        let id = self.cx.table(elem, bytes);
+        let id = self.cx.constants.table(elem, bytes);
         match self.constant_array(id, elem, &[items.len() as u64]) {
             Val::View(view, _) => Some(view),
             _ => None,
