@@ -1,4 +1,4 @@
-//! Array expressions as data: nodes whose types are known when they are made, computed in one loop where their result is needed.
+//! Deferred array expressions as data: element-wise nodes, typed when they are made, fused into one loop where the result is needed.
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! What arrays are to kernels: expressions of their elements, broadcasting, iteration plans, and the loops around scalar functions.
+//! Arrays for kernels: deferred expressions, broadcasting, iteration plans, and the loop nests around scalar functions.
 //!
 //! Nothing here knows Python: shapes and strides come in as numbers or as values of the IR.
 

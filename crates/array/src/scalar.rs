@@ -1,4 +1,4 @@
-//! Functions of scalars that are written out where they are applied: what an array expression does to elements.
+//! Scalar functions recorded from statements and inlined where they are applied: what an array expression does to elements.
 
 use weft_ir::{Block, Builder, Function, Id, Label, LocalData, Op, Rename, Scalar, Stmt, StmtKind, Type, Value, ValueData};
 

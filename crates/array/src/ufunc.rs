@@ -1,4 +1,4 @@
-//! The loop around a scalar function that makes it a ufunc.
+//! Ufuncs: the loop kernel around a scalar function.
 //!
 //! The loop runs over a [`Plan`](crate::Plan)'s axes. Each operand is a view of just the axes it moves along, so a broadcast operand is
 //! loaded with fewer indices: uniform for the gang when the lane axis is not among them.

@@ -1,4 +1,4 @@
-//! One compilation: the module being made, and what it is made of.
+//! One compilation: the module being made, its sources, constants and functions, and the syntax of functions inside others.
 
 mod calls;
 mod constants;

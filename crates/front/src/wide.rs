@@ -1,4 +1,4 @@
-//! What a function computes in float64 on devices that have it: where there is none, its users are told that the results differ.
+//! Where a function computes in float64: on devices that have none its users are told that the results differ.
 
 use weft_ir::{Block, Function, Op, Span, StmtKind, Value};
 

@@ -1,4 +1,4 @@
-"""NumPy's functions of whole arrays that pass over NaN."""
+"""Reductions, quantiles and cumulative sums that pass over NaN."""
 
 import numpy as np
 

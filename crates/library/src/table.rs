@@ -1,4 +1,4 @@
-//! Which of NumPy's names stands in which file.
+//! The table of NumPy's functions and methods that are texts: in which file each stands.
 
 /// A function of NumPy's that is a text here: a `def` of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

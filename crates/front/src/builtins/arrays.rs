@@ -1,4 +1,4 @@
-//! `numpy`: functions that make arrays and functions of whole arrays.
+//! `numpy`: array constructors (`zeros`, `arange`, `array`), and transposing, reshaping, products and attributes by NumPy's names.
 
 use ruff_python_ast::Operator;
 use weft_array::loops::store;

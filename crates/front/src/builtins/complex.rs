@@ -1,4 +1,4 @@
-//! `cmath`: what is more than a call of the math library's complex function.
+//! `cmath`: complex functions that are more than a call of the math library's.
 
 use ruff_python_ast::Operator;
 use weft_ir::{BinOp, Op, Scalar, UnOp, Value};

@@ -1,4 +1,4 @@
-//! The functions of the math library by the names users know, in `math`, `cmath`, `numpy` and `weft.math`.
+//! Elementary functions: the table of the math library's functions and of their names in `math`, `cmath`, `numpy` and `weft.math`.
 
 use weft_ir::{Op, Span, Value};
 

@@ -1,4 +1,4 @@
-//! Functions of integers: divisors, roots, counts of choices and of bits. The math library's texts serve every integer type.
+//! Integer functions: divisors, roots, counts of choices and of bits. The math library's texts serve every integer type.
 
 use weft_ir::{CmpOp, ErrorKind, Kind, Scalar, UnOp, Value};
 

@@ -1,4 +1,4 @@
-//! `weft.intrinsics`: what the math library is written with.
+//! `weft.intrinsics`: bits of numbers, selections and single instructions, which the math library is written with.
 
 use weft_ir::{BinOp, Op, Scalar, UnOp};
 

@@ -1,4 +1,4 @@
-//! NumPy's type resolution as data: the loops that each ufunc has, in NumPy's order.
+//! NumPy's ufunc type resolution as data: the typed loops that each ufunc has, in NumPy's order.
 //!
 //! A call takes the first loop to whose types all its operands convert safely. Python's numbers take any type of their kind or a higher one
 //! if the kind of some strong operand is no lower; else they are NumPy's defaults. This holds for all 106 ufuncs; the sweeps say so.

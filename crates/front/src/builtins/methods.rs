@@ -1,4 +1,4 @@
-//! Methods of arrays and numbers.
+//! Methods of arrays, numbers and tuples: lookup by name and receiver, and those that are written here.
 
 use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, UnOp, Value, ViewType};
 
@@ -291,7 +291,7 @@ fn contiguous(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
     l.copy_array(array, call.span)
 }
 
-/// The array in another shape: a view of it, whose elements follow each other. Of others it hangs on strides and shape whether NumPy gives a
+/// The array in another shape: a view of it, whose elements follow each other. Of others it depends on strides and shape whether NumPy gives a
 /// view, through which one can write, or a copy.
 pub fn reshaped(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val> {
     if matches!(array, Val::View(..)) && !arrays::is_contiguous(&array.ty()) {

@@ -1,4 +1,4 @@
-//! The functions, constants and types the front end knows, by canonical path: one file per namespace.
+//! Name resolution of what the front end knows: functions, constants and types by canonical path, one file per namespace.
 
 mod arrays;
 mod complex;

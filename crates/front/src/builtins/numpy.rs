@@ -1,4 +1,4 @@
-//! `numpy`: elementwise functions of numbers and arrays. Their results are NumPy numbers: strong.
+//! `numpy`: element-wise functions and ufuncs of numbers and arrays. Their results are NumPy numbers: strong.
 
 use ruff_python_ast::{CmpOp, Operator, UnaryOp};
 use weft_ir::{BinOp, Const, Kind, Op, Scalar, Span, UnOp, Value, eval};

@@ -1,4 +1,4 @@
-//! Products of vectors and matrices: `np.dot`, `@`, `np.vecdot`. Their elements have the type of the products, as NumPy's: integers wrap.
+//! Matrix products: `np.dot`, `@`, `np.vecdot`. Their elements have the type of the products, as NumPy's: integers wrap.
 
 use ruff_python_ast::Operator;
 use weft_array::Leaf;

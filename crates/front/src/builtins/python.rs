@@ -1,4 +1,4 @@
-//! Python's builtin functions.
+//! Python's builtin functions: conversions, `len`, `range`, `zip`, `abs`, `divmod`, `print`.
 
 use ruff_python_ast::Operator;
 use weft_ir::{BinOp, ErrorKind, Kind, Op, PrintItem, Scalar, StmtKind, UnOp};

@@ -1,4 +1,4 @@
-//! `sum`, `mean`, `min` and their like, of whole arrays or along one axis.
+//! Reductions of whole arrays or along one axis: `sum`, `mean`, `min` and their like, and the types they are computed in.
 
 use ruff_python_ast::Operator;
 use weft_array::Leaf;

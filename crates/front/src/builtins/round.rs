@@ -1,4 +1,4 @@
-//! `round` and `np.round`: Python's numbers to the nearest decimal, NumPy's by a multiplication, a rounding and a division in their own type.
+//! Rounding to decimals: Python's `round` to the nearest one, `np.round` by a multiplication, a rounding and a division in the number's type.
 
 use weft_ir::{BinOp, CmpOp, Const, ErrorKind, Kind, Op, Scalar, UnOp, Value};
 

@@ -1,5 +1,5 @@
-//! Functions that others call: compiled once for each row of argument types and options, and what is known of those being compiled now, which
-//! the functions they call may call again.
+//! Specialisation: functions that others call are compiled once for each row of argument types and options. What is known of those being compiled
+//! is kept, too: the functions that they call may call them again.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! The math library as functions that can be called: its texts, and the small world their names live in.
+//! The math library as functions that can be called: its texts, and name resolution in them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! The arguments of a call of a function or method the front end knows, and how it takes them.
+//! Argument binding of functions and methods that the front end knows: how they take the arguments of a call.
 //!
 //! A function sees its arguments only by taking them: by name, by position, or all of them. Each way refuses what the function has no
 //! parameter for, and `Call::refuse_unread` what a function never took: no argument is ignored.

@@ -1,4 +1,4 @@
-//! Calls: known functions, casts, user functions and functions of the math library.
+//! Calls: dispatch to known functions, casts, user functions and functions of the math library; binding of parameters.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Functions inside functions: `def` and `lambda`. What they read of the variables around them becomes parameters, given at each call.
+//! Closures: `def` and `lambda` inside functions. The variables that they capture become parameters, given at each call.
 
 use std::rc::Rc;
 

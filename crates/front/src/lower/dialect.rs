@@ -1,4 +1,4 @@
-//! Which type numbers meet in, by the dialect of the function: the only place that asks whose rules these are.
+//! Type promotion by dialect: which type numbers meet in. The only place that asks whose rules these are.
 
 use weft_ir::{Kind, Scalar, Span};
 

@@ -1,4 +1,4 @@
-//! Loops over the points of an array: filling and storing.
+//! Element-wise loops over the points of a shape: how they are spread, and the filling and storing of arrays, overlapping ones too.
 
 use std::rc::Rc;
 

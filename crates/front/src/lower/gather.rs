@@ -1,4 +1,4 @@
-//! Subscripts with arrays of indices and of bools: `a[idx]`, `a[mask]`, `a[rows, 2:, cols]`, read, assigned and changed in place.
+//! Advanced indexing: subscripts with arrays of indices and of bools, `a[idx]`, `a[mask]`, `a[rows, 2:, cols]`, read, assigned and changed in place.
 //!
 //! NumPy's rules (its guide to indexing, "Combining advanced and basic indexing"): integers beside arrays count as arrays of one index; all
 //! index arrays are broadcast against each other, and the axes of their common shape stand where the first of them stands, or first of

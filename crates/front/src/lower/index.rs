@@ -1,4 +1,4 @@
-//! Subscripts of arrays: elements, slices, new axes.
+//! Basic indexing: subscripts that are elements, slices and new axes; the lengths of axes.
 
 use std::rc::Rc;
 

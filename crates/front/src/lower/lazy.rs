@@ -1,4 +1,4 @@
-//! Array expressions: what is done to elements is recorded as nodes and computed in one loop, where the result is needed.
+//! Deferred array expressions: element-wise operations are recorded as nodes and fused into one loop where the result is needed.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! `prange`: every index is a point of its own; variables that only accumulate are reductions (arrays: see `copies`).
+//! Parallel loops: in a `prange` every index is a point of its own; variables that only accumulate are reductions (arrays: see `copies`).
 //!
 //! Points are lanes, and gangs of them run on all threads. Where the body makes arrays, which lanes cannot, each point runs by itself.
 

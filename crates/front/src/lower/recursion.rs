@@ -1,4 +1,4 @@
-//! Functions that call themselves: what their results are while that is not known, and what they ask before they start.
+//! Recursion: what the results of functions that call themselves are while that is not known, and what they ask before they start.
 //!
 //! A call of a function that is being compiled takes the type its result has so far. Where it has none yet the call has to wait for the next
 //! round, and an expression that gives the call on one side and something else on the other is, for this round, that other: `n if n < 2 else

@@ -1,4 +1,4 @@
-//! What a function returns: one type, joined from all its `return`s.
+//! Inference of the result type: what a function returns, joined from all its `return`s.
 
 use weft_ir::{FuncKind, Span, StmtKind};
 

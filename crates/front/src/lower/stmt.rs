@@ -1,4 +1,4 @@
-//! Statements.
+//! Statements: dispatch, blocks, `if`, `return`, `assert` and `raise`.
 
 use ruff_python_ast::{Expr, Stmt, StmtAssert, StmtIf};
 use ruff_text_size::Ranged;

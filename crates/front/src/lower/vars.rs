@@ -1,4 +1,4 @@
-//! Variables: their types across rounds, and where their values are kept in this one.
+//! Variables: type inference across rounds, versions of a variable, and where its values are kept in this round.
 //!
 //! An assignment outside all branches and loops starts a new version of the variable, with a type of its own. A version assigned once,
 //! in a block that encloses every use, is bound to the value itself. Any other lives in IR locals, one for each number or view in it.
