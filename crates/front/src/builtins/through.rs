@@ -1,5 +1,5 @@
-//! Python's builtins that go through their items one after the other: `sum`, `min`, `max`, `any`, `all`, and `math.prod`. Of an array they do with its
-//! elements, or with its rows, what Python's own would: `sum` stays in the elements' type, `max` keeps what no later element exceeds.
+//! Python's builtins that iterate over items, one after the other: `sum`, `min`, `max`, `any`, `all`, and `math.prod`. Of an array they do
+//! with its elements, or with its rows, what Python's own would: `sum` stays in the elements' type, `max` keeps what no later element exceeds.
 
 use ruff_python_ast::Operator;
 use weft_ir::{BinOp, CmpOp, Const, ErrorKind, ReduceOp, Scalar, Value};

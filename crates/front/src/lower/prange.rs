@@ -354,8 +354,8 @@ fn accumulation<'a>(name: &str, value: &'a Expr, means: Means<'_>) -> Option<(Ho
         }
         Expr::Call(call) if call.arguments.keywords.is_empty() => {
             let path = means(&call.func)?;
-            // Whether the operation takes turns: always, or where the variable comes second.
-            let (op, always, as_second) = match path.as_str() {
+            // Whether it is by turns, with the variable as the first argument and as the second.
+            let (op, as_first, as_second) = match path.as_str() {
                 "builtins.max" => (ReduceOp::Max, false, true),
                 "builtins.min" => (ReduceOp::Min, false, true),
                 "numpy.maximum" => (ReduceOp::Max, false, false),
@@ -365,7 +365,7 @@ fn accumulation<'a>(name: &str, value: &'a Expr, means: Means<'_>) -> Option<(Ho
                 _ => return None,
             };
             match &*call.arguments.args {
-                [a, b] if is_it(a) => Some((how(op, always), b)),
+                [a, b] if is_it(a) => Some((how(op, as_first), b)),
                 [a, b] if is_it(b) => Some((how(op, as_second), a)),
                 _ => None,
             }
