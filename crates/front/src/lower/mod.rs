@@ -129,13 +129,18 @@ enum Finished {
 
 /// The state of one round over one function.
 pub struct Lower<'c> {
+    /// The module that this function becomes a part of.
     pub cx: &'c mut Compiler,
+    /// The statements being written.
     pub b: Builder,
+    /// What is compiled, and how.
     pub unit: Unit,
     vars: Vars,
+    /// What the round came to know of the whole function.
     found: Found,
     blocks: Blocks,
     nest: Nest,
+    /// What is known of values.
     pub facts: Facts,
     pub arrays: Arrays,
     /// The nodes of its array expressions.
