@@ -1,4 +1,4 @@
-//! Array expressions as data: nodes whose types are known when they are made, computed in one loop where their result is needed.
+//! Deferred array expressions as data: element-wise nodes, typed when they are made, fused into one loop where the result is needed.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -18,17 +18,15 @@ enum Node {
     Leaf(Leaf),
     /// What is the same for all elements: a value of the code around.
     Given(Value),
-    /// A function of scalars of other nodes' elements.
-    Map {
-        id: u32,
-        function: Rc<ScalarFn>,
-        args: Vec<Rc<Node>>,
-    },
-    Cast {
-        id: u32,
-        to: Scalar,
-        of: Rc<Node>,
-    },
+    /// What is computed of other nodes' elements.
+    Computed { id: u32, what: Computation, args: Vec<Rc<Node>> },
+}
+
+#[derive(Clone, Debug)]
+enum Computation {
+    Map(Rc<ScalarFn>),
+    /// Of one argument.
+    Cast(Scalar),
 }
 
 /// An array expression.
@@ -43,14 +41,6 @@ pub struct Expr {
     root: Rc<Node>,
 }
 
-/// An argument of a function of scalars.
-#[derive(Clone, Debug)]
-pub enum Arg {
-    Expr(Expr),
-    /// A value of the code around.
-    Given(Value),
-}
-
 /// Numbers the nodes of a function's expressions: nodes with one number are one node.
 #[derive(Debug, Default)]
 pub struct Nodes {
@@ -58,32 +48,24 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    fn id(&mut self) -> u32 {
+    fn node(&mut self, what: Computation, args: Vec<Rc<Node>>) -> Rc<Node> {
         self.next += 1;
-        self.next
+        Rc::new(Node::Computed { id: self.next, what, args })
     }
 
-    /// A function of the elements of expressions that are broadcast against each other; its result is an `elem`.
-    pub fn map(&mut self, function: ScalarFn, elem: Scalar, args: &[Arg]) -> Expr {
+    /// A function of the elements of expressions that are broadcast against each other and, behind them, of values of the code around.
+    /// Its result is an `elem`.
+    pub fn map(&mut self, function: ScalarFn, elem: Scalar, exprs: &[Expr], given: &[Value]) -> Expr {
         let mut leaves = Vec::new();
-        let mut rank = 0;
-        let mut nodes = Vec::with_capacity(args.len());
-        for arg in args {
-            nodes.push(match arg {
-                Arg::Given(value) => Rc::new(Node::Given(*value)),
-                Arg::Expr(expr) => {
-                    rank = rank.max(expr.rank);
-                    expr.leaves.iter().for_each(|leaf| add(&mut leaves, *leaf));
-                    expr.root.clone()
-                }
-            });
+        exprs.iter().flat_map(|expr| &expr.leaves).for_each(|leaf| add(&mut leaves, *leaf));
+        let given = given.iter().map(|value| Rc::new(Node::Given(*value)));
+        let args = exprs.iter().map(|expr| expr.root.clone()).chain(given).collect();
+        Expr {
+            elem,
+            rank: exprs.iter().map(|expr| expr.rank).max().unwrap_or(0),
+            leaves,
+            root: self.node(Computation::Map(Rc::new(function)), args),
         }
-        let root = Rc::new(Node::Map {
-            id: self.id(),
-            function: Rc::new(function),
-            args: nodes,
-        });
-        Expr { elem, rank, leaves, root }
     }
 
     /// The elements converted.
@@ -91,10 +73,9 @@ impl Nodes {
         if expr.elem == to {
             return expr.clone();
         }
-        let (id, of) = (self.id(), expr.root.clone());
         Expr {
             elem: to,
-            root: Rc::new(Node::Cast { id, to, of }),
+            root: self.node(Computation::Cast(to), vec![expr.root.clone()]),
             ..expr.clone()
         }
     }
@@ -139,14 +120,6 @@ impl Expr {
         }
     }
 
-    /// The array, where the expression is nothing else.
-    pub fn as_leaf(&self) -> Option<Leaf> {
-        match *self.root {
-            Node::Leaf(leaf) => Some(leaf),
-            _ => None,
-        }
-    }
-
     /// Writes what an element is. `read` gives the element of the leaf at a place among the leaves.
     pub fn element<E: Emit + ?Sized>(&self, e: &mut E, read: &mut dyn FnMut(&mut E, usize) -> Value) -> Value {
         let loaded = (0..self.leaves.len()).map(|leaf| read(e, leaf)).collect();
@@ -179,16 +152,15 @@ impl<E: Emit + ?Sized> Elements<'_, E> {
         match node {
             Node::Given(value) => *value,
             Node::Leaf(leaf) => self.leaf(*leaf),
-            Node::Map { id, .. } | Node::Cast { id, .. } if self.done.contains_key(id) => self.done[id],
-            Node::Map { id, function, args } => {
+            Node::Computed { id, what, args } => {
+                if let Some(value) = self.done.get(id) {
+                    return *value;
+                }
                 let args: Vec<Value> = args.iter().map(|arg| self.node(arg)).collect();
-                let value = self.e.apply(function, &args);
-                self.done.insert(*id, value);
-                value
-            }
-            Node::Cast { id, to, of } => {
-                let of = self.node(of);
-                let value = self.e.builder().emit(*to, Op::Cast(of));
+                let value = match what {
+                    Computation::Map(function) => self.e.apply(function, &args),
+                    Computation::Cast(to) => self.e.builder().emit(*to, Op::Cast(args[0])),
+                };
                 self.done.insert(*id, value);
                 value
             }
@@ -218,31 +190,15 @@ impl Swap<'_> {
                 Some(at) => Rc::new(Node::Leaf(self.to[at])),
                 None => node.clone(),
             },
-            Node::Map { id, .. } | Node::Cast { id, .. } if self.done.contains_key(id) => self.done[id].clone(),
-            Node::Map { id, function, args } => {
+            Node::Computed { id, what, args } => {
+                if let Some(made) = self.done.get(id) {
+                    return made.clone();
+                }
                 let args = args.iter().map(|arg| self.node(arg)).collect();
-                let made = Node::Map {
-                    id: self.nodes.id(),
-                    function: function.clone(),
-                    args,
-                };
-                self.keep(*id, made)
-            }
-            Node::Cast { id, to, of } => {
-                let (of, to) = (self.node(of), *to);
-                let made = Node::Cast {
-                    id: self.nodes.id(),
-                    to,
-                    of,
-                };
-                self.keep(*id, made)
+                let made = self.nodes.node(what.clone(), args);
+                self.done.insert(*id, made.clone());
+                made
             }
         }
-    }
-
-    fn keep(&mut self, id: u32, made: Node) -> Rc<Node> {
-        let made = Rc::new(made);
-        self.done.insert(id, made.clone());
-        made
     }
 }

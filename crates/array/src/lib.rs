@@ -1,4 +1,4 @@
-//! What arrays are to kernels: expressions of their elements, broadcasting, iteration plans, and the loops around scalar functions.
+//! Arrays for kernels: deferred expressions, broadcasting, iteration plans, and the loop nests around scalar functions.
 //!
 //! Nothing here knows Python: shapes and strides come in as numbers or as values of the IR.
 
@@ -8,7 +8,7 @@ pub mod plan;
 pub mod scalar;
 pub mod ufunc;
 
-pub use expr::{Arg, Expr, Leaf, Nodes};
+pub use expr::{Expr, Leaf, Nodes};
 pub use loops::{Emit, Walk, at_every_point};
 pub use plan::{BroadcastError, Operand, OperandPlan, Plan, broadcast_shapes, plan};
 pub use scalar::{Mark, ScalarFn};

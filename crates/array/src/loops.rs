@@ -1,4 +1,4 @@
-//! The loops around elements: over all points of a shape, storing what expressions give.
+//! Loop nests over all points of a shape, and the loads and stores of elements in them.
 
 use weft_ir::{Block, Builder, Index, Label, Op, Part, Reduction, Spread, StmtKind, Type, Value};
 

@@ -1,4 +1,4 @@
-//! How operands of different shapes are walked together: broadcasting, axis order, collapsed axes.
+//! Iteration plans: how operands of different shapes are walked together by broadcasting, ordered axes, collapsed axes.
 //!
 //! NumPy's rules for shapes. The walk visits the output's memory in order where it can: axes are sorted by the output's strides, axes of
 //! length 1 dropped, neighbours merged where every operand steps through them as through one. So a ufunc over contiguous arrays of any

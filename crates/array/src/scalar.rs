@@ -1,6 +1,6 @@
-//! Functions of scalars that are written out where they are applied: what an array expression does to elements.
+//! Scalar functions recorded from statements and inlined where they are applied: what an array expression does to elements.
 
-use weft_ir::{Block, Builder, Function, Id, Label, Local, LocalData, Op, Scalar, Stmt, StmtKind, Type, Value, ValueData};
+use weft_ir::{Block, Builder, Function, Id, Label, LocalData, Op, Rename, Scalar, Stmt, StmtKind, Type, Value, ValueData};
 
 /// Statements that make one value of others. The numbers of its values, locals and labels are its own, from 0 on; the first values are
 /// its parameters.
@@ -51,7 +51,7 @@ impl ScalarFn {
     pub fn take(func: &mut Function, mark: Mark, params: usize, body: Block, result: Value) -> Result<(ScalarFn, Vec<Value>), ReadsLocal> {
         let mut taken = Taken {
             mark,
-            shift: 0,
+            params,
             free: Vec::new(),
             labels: Vec::new(),
             local: false,
@@ -61,7 +61,6 @@ impl ScalarFn {
         if taken.local {
             return Err(ReadsLocal);
         }
-        taken.shift = taken.free.len();
         let free = taken.free.clone();
         let mut values: Vec<ValueData> = func.values[mark.values..mark.values + params].to_vec();
         values.extend(free.iter().map(|v| func.values[v.index()].clone()));
@@ -69,8 +68,8 @@ impl ScalarFn {
         let locals = func.locals[mark.locals..].to_vec();
         mark.forget(func);
         let (mut body, mut result) = (body, result);
-        taken.block(&mut body, params);
-        taken.value(&mut result, params);
+        body.rename(&mut taken);
+        taken.operand(&mut result);
         let made = ScalarFn {
             params: params + free.len(),
             values,
@@ -104,11 +103,6 @@ impl ScalarFn {
         }
     }
 
-    /// The type of what it gives.
-    pub fn result(&self) -> &Type {
-        &self.values[self.result.index()].ty
-    }
-
     /// How many labels its statements have.
     pub fn labels(&self) -> u32 {
         self.labels
@@ -123,17 +117,17 @@ impl ScalarFn {
             b.func.values.push(data.clone());
             values.push(Value(b.func.values.len() as u32 - 1));
         }
-        let written = Written {
+        let mut written = Written {
             values,
             first_local,
             labels,
         };
         let outer = b.span;
-        for stmt in &self.body.0 {
-            let mut kind = stmt.kind.clone();
-            written.stmt(&mut kind);
+        let mut body = self.body.clone();
+        body.rename(&mut written);
+        for stmt in body.0 {
             b.span = stmt.span;
-            b.push(kind);
+            b.push(stmt.kind);
         }
         b.span = outer;
         written.values[self.result.index()]
@@ -143,8 +137,9 @@ impl ScalarFn {
 /// The numbers of recorded statements, as they are taken out of their function.
 struct Taken {
     mark: Mark,
-    /// By how much values move up: parameters that came of what was there before.
-    shift: usize,
+    /// How many of the first values made since the mark are parameters.
+    params: usize,
+    /// Values of before that are read: parameters, too, by which the values behind them move up.
     free: Vec<Value>,
     labels: Vec<Label>,
     /// Whether a local of before is read or set.
@@ -166,24 +161,26 @@ impl Taken {
             self.free.push(value);
         }
     }
+}
 
-    fn value(&self, value: &mut Value, params: usize) {
-        let at = value.index();
-        *value = match self.free.iter().position(|v| v == value) {
-            Some(free) => Value((params + free) as u32),
-            None if at - self.mark.values < params => Value((at - self.mark.values) as u32),
-            None => Value((at - self.mark.values + self.shift) as u32),
+impl Rename for Taken {
+    fn operand(&mut self, value: &mut Value) {
+        let at = match self.free.iter().position(|v| v == value) {
+            Some(free) => self.params + free,
+            None => match value.index() - self.mark.values {
+                param if param < self.params => param,
+                own => own + self.free.len(),
+            },
         };
+        *value = Value(at as u32);
     }
 
-    fn block(&self, block: &mut Block, params: usize) {
-        for stmt in &mut block.0 {
-            let mut names = Names {
-                value: &mut |v| self.value(v, params),
-                local: &mut |l| l.0 -= self.mark.locals as u32,
-                label: &mut |l| l.0 = self.labels.iter().position(|known| known == l).map_or(l.0, |at| at as u32),
-            };
-            names.stmt(&mut stmt.kind);
+    fn id(&mut self, id: Id<'_>) {
+        match id {
+            Id::Local(local) => local.0 -= self.mark.locals as u32,
+            Id::Label(label) => label.0 = self.labels.iter().position(|known| known == label).map_or(label.0, |at| at as u32),
+            // Functions of scalars have no arrays.
+            Id::Array(_) => {}
         }
     }
 }
@@ -195,45 +192,23 @@ struct Written<'a> {
     labels: &'a [Label],
 }
 
-impl Written<'_> {
-    fn stmt(&self, kind: &mut StmtKind) {
-        let mut names = Names {
-            value: &mut |v| *v = self.values[v.index()],
-            local: &mut |l| l.0 += self.first_local,
-            label: &mut |l| *l = self.labels[l.index()],
-        };
-        names.stmt(kind);
+impl Rename for Written<'_> {
+    fn operand(&mut self, value: &mut Value) {
+        *value = self.values[value.index()];
     }
-}
 
-/// Gives all that statements name other numbers.
-struct Names<'a> {
-    value: &'a mut dyn FnMut(&mut Value),
-    local: &'a mut dyn FnMut(&mut Local),
-    label: &'a mut dyn FnMut(&mut Label),
-}
-
-impl Names<'_> {
-    fn stmt(&mut self, kind: &mut StmtKind) {
-        kind.operands_mut(self.value);
-        kind.definitions_mut(self.value);
-        kind.ids_mut(&mut |id| match id {
-            Id::Local(local) => (self.local)(local),
-            Id::Label(label) => (self.label)(label),
-            // Functions of scalars have no arrays.
+    fn id(&mut self, id: Id<'_>) {
+        match id {
+            Id::Local(local) => local.0 += self.first_local,
+            Id::Label(label) => *label = self.labels[label.index()],
             Id::Array(_) => {}
-        });
-        for block in kind.blocks_mut() {
-            for inner in &mut block.0 {
-                self.stmt(&mut inner.kind);
-            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use weft_ir::{BinOp, FuncKind};
+    use weft_ir::{BinOp, FuncKind, Local};
 
     use super::*;
 

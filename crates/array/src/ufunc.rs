@@ -1,4 +1,4 @@
-//! The loop around a scalar function that makes it a ufunc.
+//! Ufuncs: the loop kernel around a scalar function.
 //!
 //! The loop runs over a [`Plan`](crate::Plan)'s axes. Each operand is a view of just the axes it moves along, so a broadcast operand is
 //! loaded with fewer indices: uniform for the gang when the lane axis is not among them.
@@ -7,7 +7,7 @@ use std::fmt;
 
 use weft_ir::{Builder, FuncId, FuncKind, Function, Label, Layout, Module, Op, Scalar, Space, StmtKind, Type, Value, ViewType};
 
-use crate::expr::{Arg, Expr, Nodes};
+use crate::expr::{Expr, Nodes};
 use crate::loops::{Emit, load, store};
 use crate::scalar::ScalarFn;
 
@@ -126,12 +126,12 @@ fn point(looped: &mut Looped<'_>, elements: &Expr, inputs: &[Access], (out, outp
 /// The elements of the result: the scalar function of the inputs', all converted where their types differ.
 fn elements(scalar: FuncId, signature: &[Scalar], views: &[Value], inputs: &[Access], result: Scalar) -> Expr {
     let mut nodes = Nodes::default();
-    let args: Vec<Arg> = (views.iter().zip(inputs).zip(signature))
-        .map(|((&value, &access), &param)| Arg::Expr(nodes.cast(&Expr::leaf((value, view(access, false))), param)))
+    let args: Vec<Expr> = (views.iter().zip(inputs).zip(signature))
+        .map(|((&value, &access), &param)| nodes.cast(&Expr::leaf((value, view(access, false))), param))
         .collect();
     let (params, gives) = (&signature[..views.len()], signature[views.len()]);
     let function = ScalarFn::of_op(params, gives, |args| Op::Call(scalar, args));
-    let called = nodes.map(function, gives, &args);
+    let called = nodes.map(function, gives, &args, &[]);
     nodes.cast(&called, result)
 }
 

@@ -1,5 +1,5 @@
-//! Python's arithmetic on numbers known while compiling. Integers are exact up to 127 bits; what is larger is an error, never a number that
-//! wrapped. What fits no 64 bits in the end is refused where it becomes a value (`Lower::number_as`).
+//! Constant folding: Python's arithmetic on numbers known while compiling. Integers are exact up to 127 bits; what is larger is an error,
+//! never a number that wraps. What fits no 64 bits in the end is refused where it becomes a value (`Lower::number_as`).
 
 use std::cmp::Ordering;
 

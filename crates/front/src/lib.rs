@@ -23,6 +23,7 @@ mod unset;
 mod value;
 mod wide;
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use compiler::Compiler;
@@ -45,6 +46,8 @@ pub struct Compiled {
     pub types: Vec<Inferred>,
     /// A function in it asked to run in checked mode.
     pub checked: bool,
+    /// The sources of Weft's own libraries, whose lines say nothing to users.
+    pub library: HashSet<weft_ir::SourceId>,
 }
 
 /// What was inferred at one place.
@@ -66,7 +69,7 @@ pub fn compile(function: &FunctionSource, args: &[ArgType], options: Options) ->
     };
     let types: Vec<Ty> = args.iter().map(given).collect();
     let compiled = compiler.entry(&Rc::new(function.clone()), &types);
-    let sources = compiler.sources.clone();
+    let sources = compiler.sources.list.clone();
     let fail = |mut diag: Box<Diagnostic>| {
         diag.sources = sources.clone();
         diag
@@ -74,7 +77,7 @@ pub fn compile(function: &FunctionSource, args: &[ArgType], options: Options) ->
     match compiled {
         Ok((entry, ty)) => match ty.to_arg() {
             Some(result) => {
-                let types = std::mem::take(&mut compiler.types);
+                let (types, library) = (std::mem::take(&mut compiler.types), std::mem::take(&mut compiler.sources.library));
                 let (checked, recursive) = (compiler.checked, compiler.has_recursion());
                 let module = compiler.finish(entry);
                 if recursive && let Err(error) = weft_ir::verify::verify(&module) {
@@ -90,6 +93,7 @@ pub fn compile(function: &FunctionSource, args: &[ArgType], options: Options) ->
                     result,
                     types,
                     checked,
+                    library,
                 })
             }
             None => {

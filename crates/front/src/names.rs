@@ -1,4 +1,4 @@
-//! Which names a function assigns, how often and how deep: the assigned ones are its local variables; and which it takes from around it.
+//! Scopes: which names a function assigns, how often and how deep, which makes them its local variables; and its free variables.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Numba's rules of numbers, where they differ from NumPy's: which type an operation is done in.
+//! Numba's type promotion, where it differs from NumPy's: which type an operation is done in.
 //!
 //! Python's ints and floats are int64 and float64 like any other. Arithmetic on scalars is done in 64 bits; that on elements of arrays, and
 //! NumPy's functions, in the first loop of the ufunc that takes the operands. All of it was measured, see `tests/numba_dialect`.

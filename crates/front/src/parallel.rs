@@ -1,4 +1,4 @@
-//! What the iterations of a parallel loop leave in the function's variables, found by walking its finished body.
+//! Data flow of parallel loops: what their iterations leave in the function's variables, found by walking its finished body.
 //!
 //! An iteration has variables of its own. Python's have not: one that an iteration does not assign holds what an earlier one left, and
 //! behind the loop each holds what the last assignment left. Where that can be had it is; anything else is refused, or raises.

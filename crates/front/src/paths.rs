@@ -1,4 +1,4 @@
-//! The ways that control may take through a finished body, for walks that ask what is known of each variable: what is known where jumps lead,
+//! Control flow of a finished body, for walks that ask what is known of each variable: what is known where jumps lead,
 //! and where ways meet.
 
 use std::collections::HashMap;

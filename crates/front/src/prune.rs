@@ -1,4 +1,4 @@
-//! Drops the functions of a module that its entry does not reach.
+//! Reachability: drops the functions of a module that its entry does not reach.
 
 use weft_ir::{Block, FuncId, Module, Op, StmtKind};
 

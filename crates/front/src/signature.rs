@@ -1,4 +1,4 @@
-//! Explicit signatures: which one a call takes, and the types it then compiles for.
+//! Overload resolution among explicit signatures: which one a call takes, and the types it then compiles for.
 
 use weft_ir::{Kind, Layout, Scalar, ViewType};
 

@@ -1,4 +1,4 @@
-//! Why lowering of a statement or a function stopped.
+//! Why lowering of a statement or a function stopped: an error, or a type that is not known yet.
 
 use weft_ir::Span;
 

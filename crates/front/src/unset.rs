@@ -1,4 +1,4 @@
-//! Locals that may be read before anything was stored into them, found by walking a function's finished body.
+//! Definite assignment: locals that may be read before anything was stored into them, found by walking a function's finished body.
 //!
 //! Python raises `UnboundLocalError` there, and so does compiled code: a flag says whether the variable was assigned. Where it surely was,
 //! there is none.

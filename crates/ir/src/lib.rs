@@ -23,3 +23,4 @@ pub use builder::Builder;
 pub use module::*;
 pub use op::*;
 pub use types::{Kind, Layout, Scalar, Space, Type, ViewType};
+pub use walk::Rename;

@@ -1,6 +1,6 @@
-//! Walks over statements: what they define, and the statements inside them.
+//! Walks over statements: what they define, the statements inside them, and all that they name.
 
-use crate::module::{Block, Local, StmtKind, Value};
+use crate::module::{Block, Id, Local, StmtKind, Value};
 use crate::table::{Field, rule, statements};
 
 macro_rules! walks {
@@ -36,15 +36,6 @@ macro_rules! walks {
                     $($table::$row $(($($a),*))? $({ $($b),* })? => {
                         $($($a.sets(f);)*)?
                         $($($b.sets(f);)*)?
-                    })*
-                }
-            }
-
-            /// A copy without what is in its blocks.
-            pub fn hollow(&self) -> $table {
-                match self {
-                    $($table::$row $(($($a),*))? $({ $($b),* })? => {
-                        $table::$row $(($($a.hollow()),*))? $({ $($b: $b.hollow()),* })?
                     })*
                 }
             }
@@ -102,6 +93,19 @@ impl<T> Pair<T> {
     }
 }
 
+/// Gives what statements name other numbers: see [`Block::rename`].
+pub trait Rename {
+    /// A value that is read.
+    fn operand(&mut self, value: &mut Value);
+
+    /// A value that is made.
+    fn definition(&mut self, value: &mut Value) {
+        self.operand(value);
+    }
+
+    fn id(&mut self, id: Id<'_>);
+}
+
 impl StmtKind {
     /// Calls `visit` with this statement and all those nested in it, outer before inner.
     pub fn walk(&self, visit: &mut dyn FnMut(&StmtKind)) {
@@ -114,5 +118,14 @@ impl Block {
     /// Calls `visit` with every statement of the block and those nested in them, outer before inner.
     pub fn walk(&self, visit: &mut dyn FnMut(&StmtKind)) {
         self.0.iter().for_each(|stmt| stmt.kind.walk(visit));
+    }
+    /// Renames all that the statements name, in their order: of each its operands, its ids and its definitions, then its blocks.
+    pub fn rename(&mut self, names: &mut dyn Rename) {
+        for stmt in &mut self.0 {
+            stmt.kind.operands_mut(&mut |value| names.operand(value));
+            stmt.kind.ids_mut(&mut |id| names.id(id));
+            stmt.kind.definitions_mut(&mut |value| names.definition(value));
+            stmt.kind.blocks_mut().for_each(|inner| inner.rename(names));
+        }
     }
 }

@@ -1,4 +1,4 @@
-"""Whether two arrays are the same, or nearly."""
+"""Comparison of whole arrays: whether two are equal, or nearly."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Sums and products of all elements up to each, differences of neighbours, and what lies between known points."""
+"""Cumulative sums and products, differences of neighbours, interpolation and integration."""
 
 import numpy as np
 

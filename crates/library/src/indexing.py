@@ -1,4 +1,4 @@
-"""Elements taken from, and put into, places that indices or masks say."""
+"""Elements taken from, and put into, the places that indices or masks select."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Arrays made of several arrays, and several made of one."""
+"""Concatenation, stacking, splitting and repetition: arrays made of several, and several made of one."""
 
 import numpy as np
 

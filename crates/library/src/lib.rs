@@ -56,12 +56,15 @@ macro_rules! files {
 }
 
 files! {
+    "axes": Policy::AS_WRITTEN,
     "comparing": Policy::AS_WRITTEN,
     "cumulative": Policy::AS_WRITTEN,
+    "histograms": Policy::AS_WRITTEN,
     "indexing": Policy::AS_WRITTEN,
     "joining": Policy::AS_WRITTEN,
     "matrices": Policy::AS_WRITTEN,
     "nans": Policy::AS_WRITTEN,
+    "quantiles": Policy::AS_WRITTEN,
     "reductions": Policy::AS_WRITTEN,
     "searching": Policy::AS_WRITTEN,
     "sets": Policy::AS_WRITTEN,

@@ -1,11 +1,12 @@
-"""NumPy's functions of whole arrays that pass over NaN."""
+"""Reductions, quantiles and cumulative sums that pass over NaN."""
 
 import numpy as np
 
 from weft.language import Static, axes_of, axis_of, float_type, for_numba, refuse, unrolled
 
+from .axes import _into, _kept, _rows
 from .cumulative import cumprod, cumsum
-from .statistics import _CONTINUOUS, _DISCRETE, _into, _kept, _median, _no_number, _quantile, _quantiles, _rows, median, quantile
+from .quantiles import _CONTINUOUS, _DISCRETE, _median, _no_number, _quantile, _quantiles, median, quantile
 
 
 def _reducible(a, axes: Static):

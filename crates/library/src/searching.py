@@ -1,4 +1,4 @@
-"""Where elements are that are true or not zero, and where numbers belong among sorted ones."""
+"""Searching: where elements are that are true or not zero, and where numbers belong among sorted ones."""
 
 import numpy as np
 from weft import prange

@@ -1,4 +1,4 @@
-"""Arrays as sets: their different elements, and which of them others have."""
+"""Set operations on arrays: their distinct elements, unions, intersections, membership."""
 
 import numpy as np
 

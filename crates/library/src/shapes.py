@@ -1,4 +1,4 @@
-"""Views of arrays with other axes, and arrays with their elements in other places."""
+"""Views of arrays with other axes, and arrays with their elements moved: flipped, rolled, rotated."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Sums of products of one row with the parts of another."""
+"""Convolution and correlation of one-dimensional arrays."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Sorted arrays, the indices that sort arrays, and partitions: few elements where sorting would put them."""
+"""Sorting: sorted arrays, the indices that sort arrays, and partitions, which put few elements where sorting would."""
 
 import numpy as np
 from weft import prange

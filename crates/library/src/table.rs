@@ -1,4 +1,4 @@
-//! Which of NumPy's names stands in which file.
+//! The table of NumPy's functions and methods that are texts: in which file each stands.
 
 /// A function of NumPy's that is a text here: a `def` of the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,9 @@ static ROWS: &[Row] = &[
     function("cumulative", "interp"),
     function("cumulative", "trapezoid"),
     function("cumulative", "unwrap"),
+    function("histograms", "bincount"),
+    function("histograms", "histogram"),
+    function("histograms", "histogram_bin_edges"),
     function_and_method("indexing", "compress", "_compress_of", 0),
     function("indexing", "extract"),
     function("indexing", "fill_diagonal"),
@@ -105,6 +108,9 @@ static ROWS: &[Row] = &[
     function("nans", "nanstd"),
     function("nans", "nansum"),
     function("nans", "nanvar"),
+    function("quantiles", "median"),
+    function("quantiles", "percentile"),
+    function("quantiles", "quantile"),
     function("reductions", "all"),
     function("reductions", "any"),
     function("reductions", "argmax"),
@@ -149,15 +155,9 @@ static ROWS: &[Row] = &[
     function_and_method("sorting", "partition", "_partition_in_place", 1),
     function_and_method("sorting", "sort", "_sort_in_place", 0),
     function("statistics", "average"),
-    function("statistics", "bincount"),
     function("statistics", "corrcoef"),
     function("statistics", "cov"),
-    function("statistics", "histogram"),
-    function("statistics", "histogram_bin_edges"),
-    function("statistics", "median"),
-    function("statistics", "percentile"),
     function("statistics", "ptp"),
-    function("statistics", "quantile"),
 ];
 
 pub fn find(name: &str) -> Option<&'static Row> {

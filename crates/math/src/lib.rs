@@ -13,7 +13,10 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// How the names of helpers start that are for arguments that are seldom met.
-pub const RARE: &str = "_rare_";
+const RARE: &str = "_rare_";
+
+/// What names of float32's width have in them.
+const NARROW: &str = "_f32";
 
 /// What stands for the width in names of texts that serve both.
 const EACH: &str = "_each";
@@ -72,6 +75,10 @@ pub struct Source {
     pub first_line: u32,
     pub text: &'static str,
     pub arity: usize,
+    /// A helper for arguments that are seldom met.
+    pub is_rare: bool,
+    /// A definition of float32's width: literals stand for float32 in it.
+    pub is_narrow: bool,
 }
 
 /// The function users call `name`: `sin`, `atan2`, `cexp`.
@@ -88,11 +95,6 @@ pub fn function(name: &str) -> Option<Function> {
 /// What stands for the definition `name` in callers with `fastmath`: `sin_f32_fast` for `sin_f32`, or itself.
 pub fn fast(name: &'static str) -> &'static str {
     source(&format!("{name}_fast")).map_or(name, |s| s.name)
-}
-
-/// Is `name` a definition of float32's width: do literals stand for float32 in it?
-pub fn is_narrow(name: &str) -> bool {
-    name.contains("_f32")
 }
 
 /// Numbers that texts index by name, one-dimensional.
@@ -185,6 +187,8 @@ fn definition(file: &'static str, first_line: u32, text: &'static str) -> Option
         first_line,
         text,
         arity: parameters.split(',').filter(|p| !p.trim().is_empty()).count(),
+        is_rare: name.starts_with(RARE),
+        is_narrow: name.contains(NARROW),
     })
 }
 

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{Block, FuncKind, Function, Id, Module, Span, Stmt, StmtKind, Value};
+use weft_ir::{Block, FuncKind, Function, Id, Module, Rename, Span, Stmt, StmtKind, Value};
 
 use crate::error::PassError;
 use crate::operands::{ends, has_barrier};
@@ -98,18 +98,18 @@ fn apart(info: &Uniformity, stmt: Stmt, behind: &[Stmt]) -> Result<Parted, Stmt>
 }
 
 /// A side with a copy of what follows, and the end of the thread.
-fn ending(func: &mut Function, mut side: Block, behind: Block, next_label: &mut u32) -> Block {
+fn ending(func: &mut Function, mut side: Block, mut behind: Block, next_label: &mut u32) -> Block {
     if ends(&side) {
         return side;
     }
     let first_label = *next_label;
     *next_label += inline::label_count(&behind);
-    let mut copy = Copy {
+    behind.rename(&mut Copy {
         func,
         values: HashMap::new(),
         first_label,
-    };
-    side.0.extend(copy.block(behind).0);
+    });
+    side.0.extend(behind.0);
     if !ends(&side) {
         let span = side.0.last().map_or(Span::NONE, |stmt| stmt.span);
         side.0.push(Stmt {
@@ -127,28 +127,22 @@ struct Copy<'a> {
     first_label: u32,
 }
 
-impl Copy<'_> {
-    fn block(&mut self, block: Block) -> Block {
-        Block(block.0.into_iter().map(|stmt| self.stmt(stmt)).collect())
+impl Rename for Copy<'_> {
+    fn operand(&mut self, value: &mut Value) {
+        *value = self.values.get(value).copied().unwrap_or(*value);
     }
 
-    fn stmt(&mut self, mut stmt: Stmt) -> Stmt {
-        stmt.kind.operands_mut(&mut |v| *v = self.values.get(v).copied().unwrap_or(*v));
-        stmt.kind.ids_mut(&mut |id| match id {
-            Id::Local(_) | Id::Array(_) => {}
-            Id::Label(label) => label.0 += self.first_label,
-        });
-        stmt.kind.definitions_mut(&mut |v| self.define(v));
-        for inner in stmt.kind.blocks_mut() {
-            *inner = self.block(mem::take(inner));
-        }
-        stmt
-    }
-
-    fn define(&mut self, value: &mut Value) {
+    fn definition(&mut self, value: &mut Value) {
         let data = self.func.values[value.index()].clone();
         self.func.values.push(data);
         let own = Value(self.func.values.len() as u32 - 1);
         self.values.insert(mem::replace(value, own), own);
+    }
+
+    fn id(&mut self, id: Id<'_>) {
+        match id {
+            Id::Local(_) | Id::Array(_) => {}
+            Id::Label(label) => label.0 += self.first_label,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Numbering anew: after a pass, values, locals and arrays nobody mentions are gone and the rest are numbered in the order they appear.
 
-use weft_ir::{Block, FuncKind, Function, Id, Local, Value};
+use weft_ir::{FuncKind, Function, Id, Rename, Value};
 
 const UNSEEN: u32 = u32::MAX;
 
@@ -15,14 +15,14 @@ pub fn function(func: &mut Function) {
         array_order: Vec::new(),
     };
     for param in &mut func.params {
-        renumber.value(param);
+        renumber.operand(param);
     }
     if let FuncKind::Loop { reductions, .. } = &mut func.kind {
         for reduction in reductions {
-            renumber.local(&mut reduction.local);
+            renumber.id(Id::Local(&mut reduction.local));
         }
     }
-    renumber.block(&mut func.body);
+    func.body.rename(&mut renumber);
     func.values = renumber.value_order.iter().map(|v| func.values[*v].clone()).collect();
     func.arrays = renumber.array_order.iter().map(|a| func.arrays[*a].clone()).collect();
     func.locals = renumber.local_order.iter().map(|l| func.locals[*l].clone()).collect();
@@ -37,27 +37,16 @@ struct Renumber {
     array_order: Vec<usize>,
 }
 
-impl Renumber {
-    fn value(&mut self, value: &mut Value) {
+impl Rename for Renumber {
+    fn operand(&mut self, value: &mut Value) {
         value.0 = number(&mut self.values, &mut self.value_order, value.index());
     }
 
-    fn local(&mut self, local: &mut Local) {
-        local.0 = number(&mut self.locals, &mut self.local_order, local.index());
-    }
-
-    fn block(&mut self, block: &mut Block) {
-        for stmt in &mut block.0 {
-            stmt.kind.operands_mut(&mut |v| self.value(v));
-            stmt.kind.ids_mut(&mut |id| match id {
-                Id::Local(local) => self.local(local),
-                Id::Array(array) => array.0 = number(&mut self.arrays, &mut self.array_order, array.index()),
-                Id::Label(_) => {}
-            });
-            stmt.kind.definitions_mut(&mut |v| self.value(v));
-            for inner in stmt.kind.blocks_mut() {
-                self.block(inner);
-            }
+    fn id(&mut self, id: Id<'_>) {
+        match id {
+            Id::Local(local) => local.0 = number(&mut self.locals, &mut self.local_order, local.index()),
+            Id::Array(array) => array.0 = number(&mut self.arrays, &mut self.array_order, array.index()),
+            Id::Label(_) => {}
         }
     }
 }

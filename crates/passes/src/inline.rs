@@ -11,7 +11,7 @@ mod extent;
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{Block, FuncId, Function, Id, Label, Local, Module, Op, Span, Stmt, StmtKind, Type, Value};
+use weft_ir::{Block, FuncId, Function, Id, Label, Local, Module, Op, Rename, Span, Stmt, StmtKind, Type, Value};
 
 use crate::error::PassError;
 use crate::{calls, compact, operands};
@@ -213,7 +213,11 @@ impl<'a> Inliner<'a> {
         let callee = self.module.function(callee);
         // What the library raises is shown where the user's function calls it.
         let shown = (callee.flags.library && !self.func.flags.library).then_some(span);
-        let mut body = Copy::new(callee, args, self, shown).block(&callee.body);
+        let mut body = callee.body.clone();
+        body.rename(&mut Copy::new(callee, args, self));
+        if let Some(span) = shown {
+            show_at(&mut body, span);
+        }
         let returned = if returns_once_at_end(&body) {
             match body.0.pop().map(|stmt| stmt.kind) {
                 Some(StmtKind::Return(value)) => value,
@@ -318,6 +322,14 @@ impl ResultLocals {
     }
 }
 
+/// Gives statements the place of a call as their own.
+fn show_at(block: &mut Block, span: Span) {
+    for stmt in &mut block.0 {
+        stmt.span = span;
+        stmt.kind.blocks_mut().for_each(|inner| show_at(inner, span));
+    }
+}
+
 /// Copies a callee's statements into the numbering of its caller.
 struct Copy<'a> {
     callee: &'a Function,
@@ -326,12 +338,10 @@ struct Copy<'a> {
     first_local: u32,
     first_array: u32,
     first_label: u32,
-    /// The place that the statements stand for, if it is not their own.
-    shown: Option<Span>,
 }
 
 impl<'a> Copy<'a> {
-    fn new(callee: &'a Function, args: &[Value], into: &'a mut Inliner<'_>, shown: Option<Span>) -> Copy<'a> {
+    fn new(callee: &'a Function, args: &[Value], into: &'a mut Inliner<'_>) -> Copy<'a> {
         let first_label = into.next_label;
         into.next_label += label_count(&callee.body);
         let func = &mut *into.func;
@@ -345,36 +355,29 @@ impl<'a> Copy<'a> {
             first_local,
             first_array,
             first_label,
-            shown,
         }
     }
+}
 
-    fn block(&mut self, block: &Block) -> Block {
-        Block(block.0.iter().map(|stmt| self.stmt(stmt)).collect())
+impl Rename for Copy<'_> {
+    fn operand(&mut self, value: &mut Value) {
+        *value = self.values.get(value).copied().unwrap_or(*value);
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Stmt {
-        let mut kind = stmt.kind.hollow();
-        kind.operands_mut(&mut |v| *v = self.values.get(v).copied().unwrap_or(*v));
-        kind.ids_mut(&mut |id| match id {
-            Id::Local(local) => local.0 += self.first_local,
-            Id::Array(array) => array.0 += self.first_array,
-            Id::Label(label) => label.0 += self.first_label,
-        });
-        kind.definitions_mut(&mut |v| self.define(v));
-        for (new, old) in kind.blocks_mut().zip(stmt.kind.blocks()) {
-            *new = self.block(old);
-        }
-        let span = self.shown.unwrap_or(stmt.span);
-        Stmt { kind, span }
-    }
-
-    fn define(&mut self, value: &mut Value) {
+    fn definition(&mut self, value: &mut Value) {
         let mut data = self.callee.values[value.index()].clone();
         data.exact |= self.func.flags.fastmath && !self.callee.flags.fastmath;
         self.func.values.push(data);
         let new = Value(self.func.values.len() as u32 - 1);
         self.values.insert(mem::replace(value, new), new);
+    }
+
+    fn id(&mut self, id: Id<'_>) {
+        match id {
+            Id::Local(local) => local.0 += self.first_local,
+            Id::Array(array) => array.0 += self.first_array,
+            Id::Label(label) => label.0 += self.first_label,
+        }
     }
 }
 

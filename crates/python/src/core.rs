@@ -246,7 +246,7 @@ impl Core {
         let options = self.options_on(device);
         let mut compiled = weft_front::compile(&source, types, options).map_err(|e| errors::diagnostic(py, &e))?;
         if !options.float64 {
-            self.precision.warn(py, &source, types, self.options, device, &compiled.module)?;
+            self.precision.warn(py, &source, types, self.options, device, &compiled)?;
         }
         if self.options.dialect == Dialect::Numba {
             compiled.result = compiled.result.weakened();

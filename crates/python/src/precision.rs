@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
-use weft_front::{ArgType, FunctionSource, Options};
-use weft_ir::Module;
+use weft_front::{ArgType, Compiled, FunctionSource, Options};
 use weft_runtime::Device;
 
 use crate::errors;
@@ -28,7 +27,7 @@ impl Precision {
         types: &[ArgType],
         options: Options,
         device: &Arc<dyn Device>,
-        here: &Module,
+        here: &Compiled,
     ) -> PyResult<()> {
         // What asks for float64 even here will be refused.
         if self.told.load(Ordering::Relaxed) || weft_front::first_wide(here).is_some() {
@@ -38,7 +37,7 @@ impl Precision {
         let Ok(elsewhere) = weft_front::compile(function, types, wide) else {
             return Ok(());
         };
-        let Some(span) = weft_front::first_wide(&elsewhere.module) else {
+        let Some(span) = weft_front::first_wide(&elsewhere) else {
             return Ok(());
         };
         self.told.store(true, Ordering::Relaxed);

@@ -1,7 +1,8 @@
-//! `numpy`: functions that make arrays and functions of whole arrays.
+//! `numpy`: array constructors (`zeros`, `arange`, `array`), and transposing, reshaping, products and attributes by NumPy's names.
 
 use ruff_python_ast::Operator;
-use weft_ir::{BinOp, Const, ErrorKind, Layout, Part, Scalar, Span, StmtKind, TOO_BIG, UnOp, Value, ViewType};
+use weft_array::loops::store;
+use weft_ir::{BinOp, Const, ErrorKind, Layout, Scalar, Span, TOO_BIG, UnOp, Value, ViewType};
 
 use super::cuda::dtype_of;
 use super::{Entry, products, python};
@@ -24,8 +25,9 @@ pub fn find(name: &str) -> Option<Entry> {
         "full_like" => Entry::of(full_like),
         "arange" => Entry::of(arange),
         "linspace" => Entry::of(linspace),
-        "array" => Entry::of(array),
-        "asarray" | "ascontiguousarray" => Entry::of(as_array),
+        "array" => Entry::of(|l, c| array(l, c, "object")),
+        "asarray" => Entry::of(|l, c| as_array(l, c, false)),
+        "ascontiguousarray" => Entry::of(|l, c| as_array(l, c, true)),
         "transpose" => Entry::of(transpose),
         "reshape" => Entry::of(reshape),
         "dot" => Entry::of(dot),
@@ -130,11 +132,11 @@ pub fn shape_argument(l: &mut Lower<'_>, shape: &Val, span: Span) -> Res<Vec<Val
     let mut extents = Vec::with_capacity(dims.len());
     for dim in &dims {
         let n = l.index_value(dim, span)?;
-        if !l.is_nonneg(n) {
+        if !l.facts.is_nonneg(n) {
             let zero = l.b.i64(0);
             let negative = l.b.compare(weft_ir::CmpOp::Lt, n, zero);
             l.raise_if(negative, ErrorKind::Value, "negative dimensions are not allowed")?;
-            l.mark_nonneg(n);
+            l.facts.mark_nonneg(n);
         }
         extents.push(n);
     }
@@ -217,16 +219,6 @@ fn full_like(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     fill(l, elem, &shape, value, call.span)
 }
 
-fn store_at(l: &mut Lower<'_>, view: Value, at: Value, value: Value) {
-    let index = weft_ir::Index { value: at, wrap: false };
-    l.b.push(StmtKind::Store {
-        view,
-        indices: vec![index],
-        value,
-        part: Part::Whole,
-    });
-}
-
 /// Of a floating range: far more than there is memory for, and as an integer far from overflow.
 const MOST_STEPS: f64 = (1u64 << 62) as f64;
 
@@ -260,7 +252,7 @@ fn arange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         let [start, stop, step] = l.range_bounds([&start, &stop, &step], span)?;
         l.range_length(start, stop, step, known)
     };
-    l.mark_nonneg(count);
+    l.facts.mark_nonneg(count);
     let (view, ty) = fresh(l, elem, &[count], false, span)?;
     let num = computed_in(num);
     let (start, step) = l.unified(&start, &step, num, span)?;
@@ -269,7 +261,7 @@ fn arange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         let offset = l.b.binary(BinOp::Mul, i, step);
         let value = l.b.binary(BinOp::Add, start, offset);
         let value = l.convert(value, num.scalar, elem);
-        store_at(l, view, vars[0], value);
+        store(&mut l.b, (view, ty), vars, value);
         Ok(())
     })?;
     Ok(Val::View(view, ty))
@@ -319,7 +311,7 @@ fn linspace(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
             value = l.b.select(exact, stop, value);
         }
         let value = l.convert(value, num.scalar, elem);
-        store_at(l, view, vars[0], value);
+        store(&mut l.b, (view, ty), vars, value);
         Ok(())
     })?;
     Ok(Val::View(view, ty))
@@ -333,9 +325,8 @@ pub fn array_of(l: &mut Lower<'_>, x: &Val, span: Span) -> Res<Val> {
 }
 
 /// `array((1, 2, 3))`, `array(((1, 2), (3, 4)))`, or a copy of an array.
-fn array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let first = if call.name.ends_with("numpy.array") { "object" } else { "a" };
-    let [items, dtype] = call.bind([first, "dtype"], 1)?;
+fn array(l: &mut Lower<'_>, call: &Call, items: &str) -> Res<Val> {
+    let [items, dtype] = call.bind([items, "dtype"], 1)?;
     let items = items.unwrap_or(Val::None);
     if items.is_array() {
         let elem = l.elem_of(&items, call.span)?;
@@ -367,42 +358,33 @@ fn array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     for (i, val) in flat.iter().enumerate() {
         let value = l.number_as(val, elem, call.span)?;
         let mut rest = i;
-        let mut indices = Vec::with_capacity(shape.len());
+        let mut at = Vec::with_capacity(shape.len());
         for &n in shape.iter().rev() {
-            let value = l.b.i64((rest % n) as i64);
-            indices.push(weft_ir::Index { value, wrap: false });
+            at.push(l.b.i64((rest % n) as i64));
             rest /= n;
         }
-        indices.reverse();
-        let part = Part::Whole;
-        l.b.push(StmtKind::Store {
-            view,
-            indices,
-            value,
-            part,
-        });
+        at.reverse();
+        store(&mut l.b, (view, ty), &at, value);
     }
     Ok(Val::View(view, ty))
 }
 
 /// The array itself where it is one of the type asked for, and contiguous where that is asked for.
-fn as_array(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+fn as_array(l: &mut Lower<'_>, call: &Call, contiguous: bool) -> Res<Val> {
     let [items, dtype] = call.bind(["a", "dtype"], 1)?;
-    if call.name.ends_with("ascontiguousarray")
-        && let Some(number) = items.as_ref().and_then(|v| of_no_axes(l, v))
-    {
+    if contiguous && let Some(number) = items.as_ref().and_then(|v| of_no_axes(l, v)) {
         // NumPy's has at least one axis.
         let one = [Some(Val::tuple(vec![number])), dtype].into_iter().flatten().collect();
-        return array(l, &call.of(one));
+        return array(l, &call.of(one), "a");
     }
     match (&items, dtype) {
         (Some(view @ Val::View(_, ty)), dtype) if dtype_or(l, dtype.clone(), ty.elem, call)? == ty.elem => {
-            if call.name.ends_with("asarray") || is_contiguous(&view.ty()) {
+            if !contiguous || is_contiguous(&view.ty()) {
                 return Ok(view.clone());
             }
-            array(l, call)
+            array(l, call, "a")
         }
-        _ => array(l, call),
+        _ => array(l, call, "a"),
     }
 }
 

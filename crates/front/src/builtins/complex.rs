@@ -1,4 +1,4 @@
-//! `cmath`: what is more than a call of the math library's complex function.
+//! `cmath`: complex functions that are more than a call of the math library's.
 
 use ruff_python_ast::Operator;
 use weft_ir::{BinOp, Op, Scalar, UnOp, Value};
@@ -20,12 +20,12 @@ pub fn find(name: &str) -> Option<Entry> {
         "inf" => Entry::Float(f64::INFINITY),
         "nan" => Entry::Float(f64::NAN),
         "log" => Entry::each(log),
-        "isclose" => return super::floats::math(name),
+        "isclose" => Entry::each(super::floats::complex_isclose),
         "phase" => Entry::each(phase),
         "polar" => Entry::of(|l, c| super::floats::pair(l, c, polar)),
         "rect" => Entry::each(super::floats::rect),
-        "isnan" => Entry::each(|l, c| either(l, c, UnOp::IsNan)),
-        "isinf" => Entry::each(|l, c| either(l, c, UnOp::IsInf)),
+        "isnan" => Entry::each(isnan),
+        "isinf" => Entry::each(isinf),
         "isfinite" => Entry::each(isfinite),
         _ => return super::elementary::cmath(name),
     })
@@ -69,6 +69,14 @@ fn polar(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     Ok(Val::tuple(vec![radius, angle]))
 }
 
+pub fn isnan(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    either(l, call, UnOp::IsNan)
+}
+
+pub fn isinf(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    either(l, call, UnOp::IsInf)
+}
+
 fn either(l: &mut Lower<'_>, call: &Call, op: UnOp) -> Res<Val> {
     let (x, num) = argument(l, call)?;
     Ok(Val::Num(either_part(l, x, num, op), num.with(Scalar::Bool)))
@@ -82,7 +90,7 @@ fn either_part(l: &mut Lower<'_>, x: Value, num: Num, op: UnOp) -> Value {
     l.b.binary(BinOp::Or, re, im)
 }
 
-fn isfinite(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+pub fn isfinite(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (x, num) = argument(l, call)?;
     let nan = either_part(l, x, num, UnOp::IsNan);
     let inf = either_part(l, x, num, UnOp::IsInf);

@@ -81,7 +81,7 @@ impl Lower<'_> {
 
     fn geometry_value(&mut self, g: Geometry) -> Value {
         let value = self.b.emit(Type::I64, Op::Geometry(g));
-        self.mark_nonneg(value);
+        self.facts.mark_nonneg(value);
         value
     }
 
@@ -127,7 +127,7 @@ fn grid_axis(l: &mut Lower<'_>, axis: Axis, size: bool) -> Value {
         let first = l.b.binary(BinOp::Mul, block, dim);
         l.b.binary(BinOp::Add, first, thread)
     };
-    l.mark_nonneg(value);
+    l.facts.mark_nonneg(value);
     value
 }
 
@@ -202,7 +202,7 @@ fn array(l: &mut Lower<'_>, call: &Call, space: Space) -> Res<Val> {
         writable: true,
     };
     let val = Val::View(l.b.emit(view, Op::Array(id)), view);
-    l.note_given(&val);
+    l.arrays.note_given(&val);
     Ok(val)
 }
 
@@ -215,7 +215,7 @@ fn dynamic_shared(l: &mut Lower<'_>, elem: Scalar) -> Val {
         writable: true,
     };
     let val = Val::View(l.b.emit(view, Op::DynamicShared), view);
-    l.note_given(&val);
+    l.arrays.note_given(&val);
     val
 }
 

@@ -1,11 +1,11 @@
-//! The functions of the math library by the names users know, in `math`, `cmath`, `numpy` and `weft.math`.
+//! Elementary functions: the table of the math library's functions and of their names in `math`, `cmath`, `numpy` and `weft.math`.
 
 use weft_ir::{Op, Span, Value};
 
-use super::math::{real_float, short, two_floats};
+use super::math::{real_float, two_floats};
 use super::numpy::strong_float;
 use super::python::complex_num;
-use super::{Entry, Handler};
+use super::{Entry, LibraryCode, loops};
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::stop::Res;
@@ -39,50 +39,51 @@ fn library_name(name: &str, column: usize) -> Option<&'static str> {
     FUNCTIONS.iter().find(|row| row[column] == name).map(|row| row[0])
 }
 
-fn entry(name: &str, column: usize, unary: Handler, binary: Handler) -> Option<Entry> {
+fn entry(name: &str, column: usize, unary: LibraryCode, binary: LibraryCode) -> Option<Entry> {
     let library = library_name(name, column)?;
     let arity = weft_math::function(library)?.arity;
-    Some(Entry::each(if arity == 1 { unary } else { binary }))
+    Some(Entry::each_by(if arity == 1 { unary } else { binary }, library))
 }
 
 pub fn math(name: &str) -> Option<Entry> {
-    entry(name, 1, |l, c| weak_unary(l, c, 1), |l, c| weak_binary(l, c, 1))
+    entry(name, 1, weak_unary, weak_binary)
 }
 
 pub fn weft(name: &str) -> Option<Entry> {
     let extra = FUNCTIONS.iter().any(|row| row[0] == name && row[2].is_empty());
-    let found = entry(name, 0, |l, c| weak_unary(l, c, 0), |l, c| weak_binary(l, c, 0));
-    found.filter(|_| extra)
+    entry(name, 0, weak_unary, weak_binary).filter(|_| extra)
 }
 
 pub fn numpy(name: &str) -> Option<Entry> {
-    entry(name, 2, strong_unary, strong_binary)
+    // Of a ufunc the operand has no name.
+    let unary: LibraryCode = match loops::find(name) {
+        Some(_) => |l, c, library| strong_unary(l, c, library, "/x"),
+        None => |l, c, library| strong_unary(l, c, library, "x"),
+    };
+    entry(name, 2, unary, strong_binary)
 }
 
 pub fn cmath(name: &str) -> Option<Entry> {
-    COMPLEX.contains(&name).then_some(Entry::each(complex_unary))
+    let known = COMPLEX.iter().find(|known| **known == name)?;
+    Some(Entry::each_by(complex_unary, known))
 }
 
 /// A function whose result is as weak as its argument.
-fn weak_unary(l: &mut Lower<'_>, call: &Call, column: usize) -> Res<Val> {
+fn weak_unary(l: &mut Lower<'_>, call: &Call, name: &'static str) -> Res<Val> {
     let [x] = call.exactly()?;
-    let name = library_name(short(call), column).unwrap_or_default();
     let (x, num) = real_float(l, x, call)?;
     l.library_call(name, &[Val::Num(x, num)], call.span)
 }
 
-fn weak_binary(l: &mut Lower<'_>, call: &Call, column: usize) -> Res<Val> {
+fn weak_binary(l: &mut Lower<'_>, call: &Call, name: &'static str) -> Res<Val> {
     let (x, y) = two_floats(l, call)?;
-    let name = library_name(short(call), column).unwrap_or_default();
     l.library_call(name, &[x, y], call.span)
 }
 
 /// NumPy's: the result is strong.
-fn strong_unary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    // The first two are no ufuncs.
-    let [x] = call.all([if matches!(short(call), "sinc" | "i0") { "x" } else { "/x" }])?;
+fn strong_unary(l: &mut Lower<'_>, call: &Call, name: &'static str, operand: &str) -> Res<Val> {
+    let [x] = call.all([operand])?;
     let x = &x;
-    let name = library_name(short(call), 2).unwrap_or_default();
     let Some(num) = x.num().map(|num| strong_float(l, num)) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {}", call.name, x.ty())));
     };
@@ -93,9 +94,8 @@ fn strong_unary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     l.library_call(name, &[Val::Num(value, num)], call.span)
 }
 
-fn strong_binary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+fn strong_binary(l: &mut Lower<'_>, call: &Call, name: &'static str) -> Res<Val> {
     let [a, b] = call.exactly()?;
-    let name = library_name(short(call), 2).unwrap_or_default();
     let (Some(x), Some(y)) = (a.num(), b.num()) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {} and {}", call.name, a.ty(), b.ty())));
     };
@@ -107,13 +107,13 @@ fn strong_binary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     l.library_call(name, &[Val::Num(x, num), Val::Num(y, num)], call.span)
 }
 
-fn complex_unary(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+fn complex_unary(l: &mut Lower<'_>, call: &Call, name: &'static str) -> Res<Val> {
     let [x] = call.exactly()?;
     let Some(num) = x.num().map(|num| complex_num(l, num)) else {
         return Err(l.typing(call.span, format!("{} takes a number, not {}", call.name, x.ty())));
     };
     let value = l.number_as(x, num.scalar, call.span)?;
-    Ok(Val::Num(l.complex_unary(short(call), value, num, call.span)?, num))
+    Ok(Val::Num(l.complex_unary(name, value, num, call.span)?, num))
 }
 
 impl Lower<'_> {

@@ -3,9 +3,9 @@
 use ruff_python_ast::Operator;
 use weft_ir::{BinOp, Const, Op, Scalar, UnOp, Value};
 
-use super::math::{real_float, short, two_floats};
+use super::math::{real_float, two_floats};
 use super::numpy::{strengthen, strong_float};
-use super::{Entry, Handler, half};
+use super::{Entry, half};
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::stop::Res;
@@ -16,7 +16,7 @@ pub fn math(name: &str) -> Option<Entry> {
     Some(match name {
         "nextafter" => Entry::each(nextafter),
         "ldexp" => Entry::each(ldexp),
-        "ulp" => Entry::each(distance),
+        "ulp" => Entry::each_by(distance, "ulp"),
         "frexp" => Entry::of(|l, c| pair(l, c, frexp)),
         "modf" => Entry::of(|l, c| pair(l, c, modf)),
         "isclose" => Entry::each(isclose),
@@ -35,7 +35,7 @@ pub fn numpy(name: &str) -> Option<Entry> {
     Some(match name {
         "nextafter" => Entry::each(nextafter),
         "ldexp" => Entry::each(ldexp),
-        "spacing" => Entry::each(distance),
+        "spacing" => Entry::each_by(distance, "spacing"),
         "frexp" => Entry::of(frexp),
         "modf" => Entry::of(modf),
         "divmod" => Entry::of(super::python::divmod),
@@ -45,7 +45,7 @@ pub fn numpy(name: &str) -> Option<Entry> {
 }
 
 /// A function with two results: of arrays, two array expressions.
-pub fn pair(l: &mut Lower<'_>, call: &Call, run: Handler) -> Res<Val> {
+pub fn pair(l: &mut Lower<'_>, call: &Call, run: impl Fn(&mut Lower<'_>, &Call) -> Res<Val> + Copy) -> Res<Val> {
     if !call.has_array() {
         return run(l, call);
     }
@@ -76,11 +76,11 @@ fn nextafter(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 /// `spacing` and `ulp`: how far the next number lies.
-fn distance(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+fn distance(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
     let [x] = call.exactly()?;
     let (value, num) = real_float(l, x, call)?;
     if !num.scalar.is_half() {
-        return l.library_call(short(call), &[Val::Num(value, num)], call.span);
+        return l.library_call(name, &[Val::Num(value, num)], call.span);
     }
     let infinity = constant(l, num.scalar, f64::INFINITY);
     if num.scalar == Scalar::F16 {
@@ -149,10 +149,20 @@ fn two_results(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Vec<Val>> {
 
 /// `math.isclose`: the tolerance is relative to the larger number.
 fn isclose(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (pair, tolerances) = isclose_operands(call)?;
+    close(l, call, "isclose", pair, tolerances, Closeness::Python)
+}
+
+/// `cmath.isclose`.
+pub fn complex_isclose(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (pair, tolerances) = isclose_operands(call)?;
+    close(l, call, "isclose", pair, tolerances, Closeness::Complex)
+}
+
+fn isclose_operands(call: &Call) -> Res<([Val; 2], [Val; 2])> {
     let [a, b, relative, absolute] = call.bind(["a", "b", "*rel_tol", "*abs_tol"], 2)?;
     let tolerances = [relative.unwrap_or(Val::Lit(Lit::float(1e-9))), absolute.unwrap_or(Val::int(0))];
-    let complex = call.name.starts_with("cmath");
-    close(l, call, "isclose", [a, b].map(|v| v.unwrap_or(Val::None)), tolerances, complex)
+    Ok(([a, b].map(|v| v.unwrap_or(Val::None)), tolerances))
 }
 
 /// `np.isclose`: relative to the second number.
@@ -166,28 +176,36 @@ fn numpy_isclose(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         absolute.unwrap_or(Val::Lit(Lit::float(1e-8))),
     ];
     let pair = [a, b].map(|v| v.unwrap_or(Val::None));
-    let complex = pair.iter().any(|v| v.num().is_some_and(|n| n.scalar.is_complex()));
-    let val = close(l, call, "near", pair, tolerances, complex)?;
+    let val = close(l, call, "near", pair, tolerances, Closeness::NumPy)?;
     strengthen(l, &val, call.span)
 }
 
+/// The numbers that a comparison is made in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Closeness {
+    Complex,
+    /// As weak as the operands, complex if one of them is.
+    Python,
+    /// Strong, complex if one of the operands is.
+    NumPy,
+}
+
 /// Real numbers by their difference; complex ones by its size and theirs.
-fn close(l: &mut Lower<'_>, call: &Call, name: &str, [a, b]: [Val; 2], [relative, absolute]: [Val; 2], complex: bool) -> Res<Val> {
+fn close(l: &mut Lower<'_>, call: &Call, name: &str, [a, b]: [Val; 2], [relative, absolute]: [Val; 2], of: Closeness) -> Res<Val> {
     let (Some(x), Some(y)) = (a.num(), b.num()) else {
         return Err(l.typing(call.span, format!("{} takes numbers, not {} and {}", call.name, a.ty(), b.ty())));
     };
     let num = l.unify(x, y);
-    if complex || num.scalar.is_complex() {
+    if of == Closeness::Complex || num.scalar.is_complex() {
         let num = super::python::complex_num(l, num);
         let (x, y) = l.unified(&a, &b, num, call.span)?;
         let (ar, ai) = l.parts(x, num);
         let (br, bi) = l.parts(y, num);
         return l.library_call(&format!("c{name}"), &[ar, ai, br, bi, relative, absolute], call.span);
     }
-    let num = if call.name.starts_with("math") {
-        l.sized(to_float(num))
-    } else {
-        strong_float(l, num)
+    let num = match of {
+        Closeness::NumPy => strong_float(l, num),
+        Closeness::Python | Closeness::Complex => l.sized(to_float(num)),
     };
     let (x, y) = l.unified(&a, &b, num, call.span)?;
     l.library_call(name, &[Val::Num(x, num), Val::Num(y, num), relative, absolute], call.span)

@@ -2,7 +2,6 @@
 
 use weft_ir::{BinOp, CmpOp, Const, Op, Scalar, UnOp, Value};
 
-use super::math::short;
 use super::{Entry, order};
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -29,7 +28,16 @@ pub fn find(name: &str) -> Option<Entry> {
         "hfloor" => Entry::of(|l, c| unary(l, c, UnOp::Floor)),
         "htrunc" => Entry::of(|l, c| unary(l, c, UnOp::Trunc)),
         "hrint" => Entry::of(|l, c| unary(l, c, UnOp::Rint)),
-        "hsin" | "hcos" | "htanh" | "hexp" | "hexp2" | "hlog" | "hlog2" | "hlog10" | "hexp10" | "hrsqrt" => Entry::of(library),
+        "hsin" => Entry::of(|l, c| library(l, c, "sin")),
+        "hcos" => Entry::of(|l, c| library(l, c, "cos")),
+        "htanh" => Entry::of(|l, c| library(l, c, "tanh")),
+        "hexp" => Entry::of(|l, c| library(l, c, "exp")),
+        "hexp2" => Entry::of(|l, c| library(l, c, "exp2")),
+        "hexp10" => Entry::of(|l, c| library(l, c, "exp10")),
+        "hlog" => Entry::of(|l, c| library(l, c, "log")),
+        "hlog2" => Entry::of(|l, c| library(l, c, "log2")),
+        "hlog10" => Entry::of(|l, c| library(l, c, "log10")),
+        "hrsqrt" => Entry::of(|l, c| library(l, c, "rsqrt")),
         "hrcp" => Entry::of(reciprocal),
         "heq" => Entry::of(|l, c| compare(l, c, CmpOp::Eq)),
         "hne" => Entry::of(not_equal),
@@ -82,10 +90,9 @@ fn not_equal(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     Ok(Val::Num(l.b.binary(BinOp::Or, less, more), Num::strong(Scalar::Bool)))
 }
 
-fn library(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+fn library(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
     let [x] = arguments(l, call)?;
-    let name = short(call).trim_start_matches('h').to_owned();
-    l.library_call(&name, &[Val::Num(x, HALF)], call.span)
+    l.library_call(name, &[Val::Num(x, HALF)], call.span)
 }
 
 fn reciprocal(l: &mut Lower<'_>, call: &Call) -> Res<Val> {

@@ -1,10 +1,9 @@
-//! Functions of integers: divisors, roots, counts of choices and of bits. The math library's texts serve every integer type.
+//! Integer functions: divisors, roots, counts of choices and of bits. The math library's texts serve every integer type.
 
 use weft_ir::{CmpOp, ErrorKind, Kind, Scalar, UnOp, Value};
 
 use super::Entry;
 use super::intrinsics::integer;
-use super::math::short;
 use super::numpy::strengthen;
 use super::python::common_type;
 use crate::diag::{Diagnostic, DiagnosticKind};
@@ -16,8 +15,10 @@ use crate::value::Val;
 
 pub fn math(name: &str) -> Option<Entry> {
     Some(match name {
-        "gcd" | "lcm" => Entry::each(fold),
-        "isqrt" | "factorial" => Entry::each(one),
+        "gcd" => Entry::each(|l, c| fold(l, c, Common::Divisor)),
+        "lcm" => Entry::each(|l, c| fold(l, c, Common::Multiple)),
+        "isqrt" => Entry::each(isqrt),
+        "factorial" => Entry::each(factorial),
         "comb" => Entry::each(|l, c| choices(l, c, false)),
         "perm" => Entry::each(|l, c| choices(l, c, true)),
         _ => return None,
@@ -37,11 +38,8 @@ pub fn weft(name: &str) -> Option<Entry> {
 
 pub fn numpy(name: &str) -> Option<Entry> {
     Some(match name {
-        "gcd" | "lcm" => Entry::each(|l, c| {
-            c.exactly::<2>()?;
-            let val = fold(l, c)?;
-            strengthen(l, &val, c.span)
-        }),
+        "gcd" => Entry::each(|l, c| of_two(l, c, Common::Divisor)),
+        "lcm" => Entry::each(|l, c| of_two(l, c, Common::Multiple)),
         "bitwise_count" => Entry::each(bitwise_count),
         _ => return None,
     })
@@ -79,14 +77,46 @@ impl Lower<'_> {
     }
 }
 
+/// The greatest common divisor or the least common multiple.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Common {
+    Divisor,
+    Multiple,
+}
+
+impl Common {
+    /// The math library's name of that of two integers.
+    fn text(self) -> &'static str {
+        match self {
+            Common::Divisor => "gcd",
+            Common::Multiple => "lcm",
+        }
+    }
+
+    /// That of no integers at all.
+    fn of_none(self) -> i128 {
+        match self {
+            Common::Divisor => 0,
+            Common::Multiple => 1,
+        }
+    }
+}
+
+/// NumPy's `gcd` and `lcm`.
+fn of_two(l: &mut Lower<'_>, call: &Call, which: Common) -> Res<Val> {
+    call.exactly::<2>()?;
+    let val = fold(l, call, which)?;
+    strengthen(l, &val, call.span)
+}
+
 /// `gcd` and `lcm` of any number of integers, by their magnitudes as unsigned numbers, which the least signed number has, too.
-fn fold(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+fn fold(l: &mut Lower<'_>, call: &Call, which: Common) -> Res<Val> {
     let vals = call.any_number()?;
     if vals.is_empty() {
-        return Ok(Val::int(i128::from(short(call) == "lcm")));
+        return Ok(Val::int(which.of_none()));
     }
     let (values, num) = integers(l, vals, call)?;
-    if short(call) == "lcm" {
+    if which == Common::Multiple {
         refuse_large(call, num, vals, |all| {
             all.iter().try_fold(1, |so_far, n| least_multiple(so_far, *n))
         })?;
@@ -99,7 +129,7 @@ fn fold(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         result = Some(match result {
             None => size,
             Some(so_far) => {
-                let next = l.integer_call(short(call), &[so_far, size], magnitude, call)?;
+                let next = l.integer_call(which.text(), &[so_far, size], magnitude, call)?;
                 l.number_as(&next, magnitude.scalar, call.span)?
             }
         });
@@ -117,36 +147,35 @@ fn unsigned(s: Scalar) -> Scalar {
     }
 }
 
-/// `isqrt` and `factorial`.
-fn one(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+fn isqrt(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [x] = call.exactly()?;
     let (values, num) = integers(l, std::slice::from_ref(x), call)?;
-    if short(call) == "factorial" {
-        refuse_large(call, num, std::slice::from_ref(x), |n| number_of_choices(n[0], n[0], true))?;
-    }
-    let message = match short(call) {
-        "isqrt" => "isqrt() argument must be nonnegative",
-        _ => "factorial() not defined for negative values",
-    };
-    l.refuse_negative(values[0], num, message)?;
-    l.integer_call(short(call), &values, num, call)
+    l.refuse_negative(values[0], num, "isqrt() argument must be nonnegative")?;
+    l.integer_call("isqrt", &values, num, call)
 }
 
-/// `comb(n, k)` and `perm(n, k=n)`.
-fn choices(l: &mut Lower<'_>, call: &Call, optional: bool) -> Res<Val> {
-    let [n, k] = call.bind(["/n", "/k"], if optional { 1 } else { 2 })?;
+fn factorial(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [x] = call.exactly()?;
+    let (values, num) = integers(l, std::slice::from_ref(x), call)?;
+    refuse_large(call, num, std::slice::from_ref(x), |n| number_of_choices(n[0], n[0], true))?;
+    l.refuse_negative(values[0], num, "factorial() not defined for negative values")?;
+    l.integer_call("factorial", &values, num, call)
+}
+
+/// `comb(n, k)` and, of `ordered` choices, `perm(n, k=n)`.
+fn choices(l: &mut Lower<'_>, call: &Call, ordered: bool) -> Res<Val> {
+    let [n, k] = call.bind(["/n", "/k"], if ordered { 1 } else { 2 })?;
     let n = n.unwrap_or(Val::None);
     let k = match k {
-        None | Some(Val::None) if optional => n.clone(),
+        None | Some(Val::None) if ordered => n.clone(),
         k => k.unwrap_or(Val::None),
     };
     let vals = [n, k];
     let (values, num) = integers(l, &vals, call)?;
-    let ordered = short(call) == "perm";
     refuse_large(call, num, &vals, |all| number_of_choices(all[0], all[1], ordered))?;
     l.refuse_negative(values[0], num, "n must be a non-negative integer")?;
     l.refuse_negative(values[1], num, "k must be a non-negative integer")?;
-    l.integer_call(short(call), &values, num, call)
+    l.integer_call(if ordered { "perm" } else { "comb" }, &values, num, call)
 }
 
 /// Refuses constants whose result, if `of` has one, does not fit.

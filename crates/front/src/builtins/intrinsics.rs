@@ -1,4 +1,4 @@
-//! `weft.intrinsics`: what the math library is written with.
+//! `weft.intrinsics`: bits of numbers, selections and single instructions, which the math library is written with.
 
 use weft_ir::{BinOp, Op, Scalar, UnOp};
 
@@ -64,7 +64,7 @@ fn from_bits(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 fn select(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [cond, a, b] = call.exactly()?;
     let cond = l.truth_value(cond, call.span)?;
-    let num = l.literal_type(super::python::common_type(l, &[a.clone(), b.clone()], call)?, &l.function);
+    let num = l.literal_type(super::python::common_type(l, &[a.clone(), b.clone()], call)?, &l.unit.function);
     let (x, y) = l.unified(a, b, num, call.span)?;
     Ok(Val::Num(l.b.select(cond, x, y), num))
 }

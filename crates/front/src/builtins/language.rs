@@ -30,7 +30,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "stretched" => Entry::of(stretched),
         "for_numba" => Entry::of(|l, c| {
             let [] = c.exactly()?;
-            Ok(Val::Lit(Lit::bool(l.options.for_numba)))
+            Ok(Val::Lit(Lit::bool(l.unit.options.for_numba)))
         }),
         "is_constant" => Entry::of(|_, c| {
             let [x] = c.exactly()?;

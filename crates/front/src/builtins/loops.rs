@@ -1,4 +1,4 @@
-//! NumPy's type resolution as data: the loops that each ufunc has, in NumPy's order.
+//! NumPy's ufunc type resolution as data: the typed loops that each ufunc has, in NumPy's order.
 //!
 //! A call takes the first loop to whose types all its operands convert safely. Python's numbers take any type of their kind or a higher one
 //! if the kind of some strong operand is no lower; else they are NumPy's defaults. This holds for all 106 ufuncs; the sweeps say so.
@@ -7,8 +7,8 @@ use weft_ir::Scalar;
 
 use crate::types::{Num, promote, rank_of_kind};
 
-/// Ufuncs that have the same loops.
-struct Family {
+/// Ufuncs that have the same loops. Where a ufunc stands in several rows, these follow each other.
+pub struct Family {
     names: &'static str,
     /// The types of the operands, all alike, by NumPy's letters.
     loops: &'static str,
@@ -113,60 +113,100 @@ pub struct Loop {
     pub results: Vec<Scalar>,
 }
 
-/// Does the table have the ufunc?
-pub fn knows(name: &str) -> bool {
-    name == "ldexp" || families(name).next().is_some()
+/// A ufunc, by its loops.
+#[derive(Clone, Copy)]
+pub enum Ufunc {
+    /// Of operands that are all alike: its rows of the table.
+    Alike(&'static [Family]),
+    Ldexp,
 }
 
-/// Does it have two results?
-pub fn is_pair(name: &str) -> bool {
-    families(name).any(|f| matches!(f.gives, Gives::Twice | Gives::WithInt))
+/// NumPy's ufunc of a name.
+pub fn find(name: &str) -> Option<Ufunc> {
+    if name == "ldexp" {
+        return Some(Ufunc::Ldexp);
+    }
+    let first = FAMILIES.iter().position(|f| f.has(name))?;
+    let rows = FAMILIES[first..].iter().take_while(|f| f.has(name)).count();
+    Some(Ufunc::Alike(&FAMILIES[first..first + rows]))
 }
 
-/// The loop that NumPy takes for operands of these types; none where it raises `TypeError`.
-pub fn resolve(name: &str, operands: &[Num]) -> Option<Loop> {
-    // bfloat16 goes through float16's loops, unless it meets what takes both to float32.
-    let both = operands.iter().filter(|n| !n.weak).map(|n| n.scalar).reduce(promote);
-    let narrow = both == Some(Scalar::BF16);
-    let known: Vec<Num> = operands
-        .iter()
-        .map(|n| match n.scalar {
-            Scalar::BF16 => Num::strong(if narrow { Scalar::F16 } else { Scalar::F32 }),
-            _ => *n,
-        })
-        .collect();
-    let mut found = first_loop(name, &settled(&known))?;
-    if narrow {
-        for scalar in found.operands.iter_mut().chain(&mut found.results) {
-            if *scalar == Scalar::F16 {
-                *scalar = Scalar::BF16;
-            }
+impl Ufunc {
+    fn families(self) -> &'static [Family] {
+        match self {
+            Ufunc::Alike(families) => families,
+            Ufunc::Ldexp => &[],
         }
     }
-    Some(found)
-}
 
-/// The loop that Numba takes: the first of NumPy's that is not of 16 bits, where an integer beside floats goes as any float.
-pub fn resolve_for_numba(name: &str, operands: &[Num]) -> Option<Loop> {
-    if name == "ldexp" || operands.iter().any(|n| n.scalar.is_half()) {
-        return resolve(name, operands);
+    /// Does it have two results?
+    pub fn is_pair(self) -> bool {
+        self.families().iter().any(|f| matches!(f.gives, Gives::Twice | Gives::WithInt))
     }
-    let inexact = |s: Scalar| s.is_float() || s.is_complex();
-    let mixed = operands.iter().any(|n| n.scalar.is_int()) && operands.iter().any(|n| inexact(n.scalar));
-    let fits = |n: &Num, to: Scalar| (mixed && n.scalar.is_int() && inexact(to)) || converts(n.scalar, to);
-    // Numba has no special quotient of integers.
-    let families = families(name).filter(|f| matches!(f.computes, Computes::Loop));
-    families
-        .filter_map(|family| {
-            let mut types = family.loops.chars().map(scalar).filter(|s| !s.is_half());
-            let found = types.find(|to| operands.iter().all(|n| fits(n, *to)))?;
-            Some(family.typed(found, operands.len()))
-        })
-        .next()
-}
 
-fn families(name: &str) -> impl Iterator<Item = &'static Family> {
-    FAMILIES.iter().filter(move |f| f.has(name))
+    /// The loop that NumPy takes for operands of these types; none where it raises `TypeError`.
+    pub fn resolve(self, operands: &[Num]) -> Option<Loop> {
+        // bfloat16 goes through float16's loops, unless it meets what takes both to float32.
+        let both = operands.iter().filter(|n| !n.weak).map(|n| n.scalar).reduce(promote);
+        let narrow = both == Some(Scalar::BF16);
+        let known: Vec<Num> = operands
+            .iter()
+            .map(|n| match n.scalar {
+                Scalar::BF16 => Num::strong(if narrow { Scalar::F16 } else { Scalar::F32 }),
+                _ => *n,
+            })
+            .collect();
+        let mut found = self.first_loop(&settled(&known))?;
+        if narrow {
+            for scalar in found.operands.iter_mut().chain(&mut found.results) {
+                if *scalar == Scalar::F16 {
+                    *scalar = Scalar::BF16;
+                }
+            }
+        }
+        Some(found)
+    }
+
+    /// The loop that Numba takes: the first of NumPy's that is not of 16 bits, where an integer beside floats goes as any float.
+    pub fn resolve_for_numba(self, operands: &[Num]) -> Option<Loop> {
+        let families = match self {
+            Ufunc::Alike(families) if !operands.iter().any(|n| n.scalar.is_half()) => families,
+            Ufunc::Alike(_) | Ufunc::Ldexp => return self.resolve(operands),
+        };
+        let inexact = |s: Scalar| s.is_float() || s.is_complex();
+        let mixed = operands.iter().any(|n| n.scalar.is_int()) && operands.iter().any(|n| inexact(n.scalar));
+        let fits = |n: &Num, to: Scalar| (mixed && n.scalar.is_int() && inexact(to)) || converts(n.scalar, to);
+        // Numba has no special quotient of integers.
+        let families = families.iter().filter(|f| matches!(f.computes, Computes::Loop));
+        families
+            .filter_map(|family| {
+                let mut types = family.loops.chars().map(scalar).filter(|s| !s.is_half());
+                let found = types.find(|to| operands.iter().all(|n| fits(n, *to)))?;
+                Some(family.typed(found, operands.len()))
+            })
+            .next()
+    }
+
+    fn first_loop(self, operands: &[Num]) -> Option<Loop> {
+        if let (Ufunc::Ldexp, [x, n]) = (self, operands) {
+            let types = LDEXP.iter().map(|&(x, n)| (scalar(x), scalar(n)));
+            let (float, int) = types.into_iter().find(|&(float, int)| takes(*x, float) && takes(*n, int))?;
+            return Some(Loop {
+                operands: vec![float, int],
+                results: vec![float],
+            });
+        }
+        for family in self.families() {
+            if family.no_bools && operands.iter().all(|n| n.scalar == Scalar::Bool) {
+                return None;
+            }
+            let mut types = family.loops.chars().map(scalar);
+            if let Some(found) = types.find(|to| operands.iter().all(|n| takes(*n, *to))) {
+                return Some(family.typed(found, operands.len()));
+            }
+        }
+        None
+    }
 }
 
 /// Weak numbers of a higher kind than all strong ones become NumPy's defaults.
@@ -179,27 +219,6 @@ fn settled(operands: &[Num]) -> Vec<Num> {
         _ => Num::strong(n.scalar),
     };
     operands.iter().map(settle).collect()
-}
-
-fn first_loop(name: &str, operands: &[Num]) -> Option<Loop> {
-    if let ("ldexp", [x, n]) = (name, operands) {
-        let types = LDEXP.iter().map(|&(x, n)| (scalar(x), scalar(n)));
-        let (float, int) = types.into_iter().find(|&(float, int)| takes(*x, float) && takes(*n, int))?;
-        return Some(Loop {
-            operands: vec![float, int],
-            results: vec![float],
-        });
-    }
-    for family in families(name) {
-        if family.no_bools && operands.iter().all(|n| n.scalar == Scalar::Bool) {
-            return None;
-        }
-        let mut types = family.loops.chars().map(scalar);
-        if let Some(found) = types.find(|to| operands.iter().all(|n| takes(*n, *to))) {
-            return Some(family.typed(found, operands.len()));
-        }
-    }
-    None
 }
 
 impl Family {
@@ -253,5 +272,18 @@ fn scalar(letter: char) -> Scalar {
         'F' => Scalar::C64,
         'D' => Scalar::C128,
         _ => Scalar::F64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rows_of_a_ufunc_follow_each_other() {
+        for name in FAMILIES.iter().flat_map(|f| f.names.split(' ')) {
+            let rows = FAMILIES.iter().filter(|f| f.has(name)).count();
+            assert_eq!(find(name).map(|u| u.families().len()), Some(rows), "{name}");
+        }
     }
 }

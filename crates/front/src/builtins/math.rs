@@ -55,11 +55,6 @@ pub fn weft(name: &str) -> Option<Entry> {
     }
 }
 
-/// The last part of a call's name: `sin` of `math.sin`.
-pub fn short(call: &Call) -> &str {
-    call.name.rsplit('.').next().unwrap_or(&call.name)
-}
-
 /// One argument as a float.
 fn float_argument(l: &mut Lower<'_>, call: &Call) -> Res<(weft_ir::Value, Num)> {
     let [x] = call.exactly()?;

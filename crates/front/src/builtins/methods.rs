@@ -1,9 +1,9 @@
-//! Methods of arrays and numbers.
+//! Methods of arrays, numbers and tuples: lookup by name and receiver, and those that are written here.
 
 use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, UnOp, Value, ViewType};
 
 use super::reductions::{self, Fold};
-use super::{Does, Entry, Func, Handler, arrays, cuda, numpy, products};
+use super::{Applied, Code, Does, Entry, Func, Handler, arrays, cuda, numpy, products};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -14,7 +14,7 @@ use crate::value::Val;
 /// The methods that arrays and numbers have, as functions whose first argument is the array or number. Those that NumPy has as functions of the
 /// same name, too, are `shared`.
 pub fn find(name: &str) -> Option<Method> {
-    let (run, of): (Handler, Of) = match name {
+    let (run, of): (Code, Of) = match name {
         "copy" => (copy, Of::Arrays),
         "flatten" => (flatten, Of::Arrays),
         "fill" => (fill, Of::Arrays),
@@ -30,23 +30,13 @@ pub fn find(name: &str) -> Option<Method> {
         "_replace" => (replace_fields, Of::Tuples),
         _ => return fold(name).or_else(|| text(name)),
     };
-    Some(Method { does: Does::Run(run), of })
+    Some(Method::new(run, of))
 }
 
 /// Sums and their like.
 fn fold(name: &str) -> Option<Method> {
-    let of_both = |run| {
-        Some(Method {
-            does: Does::Run(run),
-            of: Of::Both,
-        })
-    };
-    let of_arrays = |run| {
-        Some(Method {
-            does: Does::Run(run),
-            of: Of::Arrays,
-        })
-    };
+    let of_both = |run: Code| Some(Method::new(run, Of::Both));
+    let of_arrays = |run: Code| Some(Method::new(run, Of::Arrays));
     match name {
         "sum" => of_both(|l, c| reductions::call(l, c, Fold::Sum)),
         "prod" => of_both(|l, c| reductions::call(l, c, Fold::Prod)),
@@ -87,7 +77,10 @@ pub fn shared(name: &str) -> Option<Entry> {
         "copy" | "ravel" => find(name)?.does,
         _ => fold(name)?.does,
     };
-    Some(Entry::Func(Func { does, elementwise: false }))
+    Some(Entry::Func(Func {
+        does,
+        applied: Applied::Whole,
+    }))
 }
 
 /// A method: what it does, and what has it.
@@ -95,6 +88,15 @@ pub fn shared(name: &str) -> Option<Entry> {
 pub struct Method {
     pub does: Does,
     pub of: Of,
+}
+
+impl Method {
+    fn new(run: Code, of: Of) -> Method {
+        Method {
+            does: Does::Run(Handler::Own(run)),
+            of,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -289,7 +291,7 @@ fn contiguous(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
     l.copy_array(array, call.span)
 }
 
-/// The array in another shape: a view of it, whose elements follow each other. Of others it hangs on strides and shape whether NumPy gives a
+/// The array in another shape: a view of it, whose elements follow each other. Of others it depends on strides and shape whether NumPy gives a
 /// view, through which one can write, or a copy.
 pub fn reshaped(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val> {
     if matches!(array, Val::View(..)) && !arrays::is_contiguous(&array.ty()) {
@@ -336,11 +338,11 @@ fn reshape(l: &mut Lower<'_>, array: &Val, shape: &Val, call: &Call) -> Res<Val>
     };
     for (dim, n) in dims.iter().zip(&extents) {
         if dim.const_int() == Some(1) {
-            l.mark_one(*n);
+            l.facts.mark_one(*n);
         }
     }
     let reshaped = l.b.emit(result, Op::Reshape(*view, extents.clone()));
-    l.derived(reshaped, *view);
+    l.arrays.derived(reshaped, *view);
     l.know_shape(reshaped, extents);
     Ok(Val::View(reshaped, result))
 }
@@ -356,13 +358,13 @@ fn fill_open(l: &mut Lower<'_>, extents: &mut [Value], open: usize, total: Value
         l.raise_if(any, ErrorKind::Value, OF_ANY_LENGTH)?;
     }
     extents[open] = l.b.binary(BinOp::FloorDiv, total, size);
-    l.mark_nonneg(extents[open]);
+    l.facts.mark_nonneg(extents[open]);
     Ok(())
 }
 
 /// Replaces the one -1 that a shape known at run time only may have. The shape that comes out is one that an array could have.
 fn open_extent(l: &mut Lower<'_>, extents: &mut [Value], total: Value, elem: Scalar) -> Res<()> {
-    if extents.iter().all(|n| l.is_nonneg(*n)) {
+    if extents.iter().all(|n| l.facts.is_nonneg(*n)) {
         l.checked_size(elem, extents, SIZES_DIFFER)?;
         return Ok(());
     }
@@ -389,7 +391,7 @@ fn open_extent(l: &mut Lower<'_>, extents: &mut [Value], total: Value, elem: Sca
     let rest = l.b.binary(BinOp::FloorDiv, total, others);
     for (n, here) in extents.iter_mut().zip(open) {
         *n = l.b.select(here, rest, *n);
-        l.mark_nonneg(*n);
+        l.facts.mark_nonneg(*n);
     }
     Ok(())
 }
@@ -397,7 +399,7 @@ fn open_extent(l: &mut Lower<'_>, extents: &mut [Value], total: Value, elem: Sca
 fn refuse_negative(l: &mut Lower<'_>, lengths: &[Value]) -> Res<()> {
     let zero = l.b.i64(0);
     for &n in lengths {
-        if !l.is_nonneg(n) {
+        if !l.facts.is_nonneg(n) {
             let negative = l.b.compare(CmpOp::Lt, n, zero);
             l.raise_if(negative, ErrorKind::Value, "negative dimensions are not allowed")?;
         }

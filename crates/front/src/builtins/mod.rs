@@ -1,4 +1,4 @@
-//! The functions, constants and types the front end knows, by canonical path: one file per namespace.
+//! Name resolution of what the front end knows: functions, constants and types by canonical path, one file per namespace.
 
 mod arrays;
 mod complex;
@@ -24,6 +24,7 @@ mod through;
 mod warp;
 
 pub use arrays::{elements, fresh};
+pub use floats::pair;
 use weft_ir::{Geometry, Scalar};
 use weft_library::Row;
 
@@ -31,6 +32,7 @@ use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::stop::Res;
 use crate::value::Val;
+use loops::Ufunc;
 
 /// What a path means.
 #[derive(Clone, Copy)]
@@ -43,11 +45,22 @@ pub enum Entry {
     Func(Func),
 }
 
-/// A function: what it does, and whether it applies element by element when given arrays.
+/// A function: what it does, and what it is applied to.
 #[derive(Clone, Copy)]
 pub struct Func {
     pub does: Does,
-    pub elementwise: bool,
+    pub applied: Applied,
+}
+
+/// What a function is applied to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Applied {
+    /// Its arguments as they are.
+    Whole,
+    /// Numbers, and the elements of arrays.
+    Numbers,
+    /// The elements of arrays, and numbers as if they were elements: NumPy's functions.
+    Elements,
 }
 
 /// What a function does when it is called.
@@ -55,6 +68,8 @@ pub struct Func {
 pub enum Does {
     /// Written here.
     Run(Handler),
+    /// A ufunc of NumPy's: the handler is given numbers of the types that one of its loops takes.
+    Ufunc(Handler, Ufunc),
     /// A text of the library: a definition of a row's file.
     Text {
         row: &'static Row,
@@ -64,22 +79,61 @@ pub enum Does {
     },
 }
 
-pub type Handler = fn(&mut Lower<'_>, &Call) -> Res<Val>;
+/// The code of a function.
+#[derive(Clone, Copy)]
+pub enum Handler {
+    Own(Code),
+    /// Code for several functions of the math library, with the name of the one it calls.
+    Library(LibraryCode, &'static str),
+}
+
+pub type Code = fn(&mut Lower<'_>, &Call) -> Res<Val>;
+pub type LibraryCode = fn(&mut Lower<'_>, &Call, &'static str) -> Res<Val>;
+
+impl Handler {
+    pub fn run(self, l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+        match self {
+            Handler::Own(code) => code(l, call),
+            Handler::Library(code, name) => code(l, call, name),
+        }
+    }
+}
+
+impl Func {
+    /// A function of NumPy's.
+    fn of_numpy(self) -> Func {
+        Func {
+            applied: match self.applied {
+                Applied::Whole => Applied::Whole,
+                Applied::Numbers | Applied::Elements => Applied::Elements,
+            },
+            ..self
+        }
+    }
+}
 
 impl Entry {
     /// A function of whole values.
-    const fn of(run: Handler) -> Entry {
+    const fn of(run: Code) -> Entry {
         Entry::Func(Func {
-            does: Does::Run(run),
-            elementwise: false,
+            does: Does::Run(Handler::Own(run)),
+            applied: Applied::Whole,
         })
     }
 
     /// A function of numbers, applied to arrays element by element.
-    const fn each(run: Handler) -> Entry {
+    const fn each(run: Code) -> Entry {
         Entry::Func(Func {
-            does: Does::Run(run),
-            elementwise: true,
+            does: Does::Run(Handler::Own(run)),
+            applied: Applied::Numbers,
+        })
+    }
+
+    /// A function of numbers that calls a function of the math library.
+    const fn each_by(run: LibraryCode, name: &'static str) -> Entry {
+        Entry::Func(Func {
+            does: Does::Run(Handler::Library(run, name)),
+            applied: Applied::Numbers,
         })
     }
 
@@ -92,7 +146,7 @@ impl Entry {
                     definition: row.name,
                     by_position: 0,
                 },
-                elementwise: false,
+                applied: Applied::Whole,
             })
         })
     }

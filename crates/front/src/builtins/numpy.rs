@@ -1,10 +1,11 @@
-//! `numpy`: elementwise functions of numbers and arrays. Their results are NumPy numbers: strong.
+//! `numpy`: element-wise functions and ufuncs of numbers and arrays. Their results are NumPy numbers: strong.
 
 use ruff_python_ast::{CmpOp, Operator, UnaryOp};
 use weft_ir::{BinOp, Const, Kind, Op, Scalar, Span, UnOp, Value, eval};
 
 use super::arrays;
-use super::{Does, Entry, Func, elementary, floats, integers, loops, math, order, python};
+use super::loops::Ufunc;
+use super::{Applied, Code, Does, Entry, Func, Handler, complex, elementary, floats, integers, loops, math, order, python};
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::stop::Res;
@@ -13,25 +14,24 @@ use crate::value::{Lit, Number, Val};
 
 pub fn find(name: &str) -> Option<Entry> {
     let Some(entry) = known(name) else { return Entry::text(name) };
-    Some(match loops::knows(name) {
-        true if loops::is_pair(name) => Entry::of(|l, c| floats::pair(l, c, ufunc)),
-        true => Entry::each(ufunc),
-        false => entry,
+    Some(match (entry, loops::find(name)) {
+        (Entry::Func(Func { does: Does::Run(run), .. }), Some(ufunc)) => Entry::Func(Func {
+            does: Does::Ufunc(run, ufunc),
+            applied: if ufunc.is_pair() { Applied::Whole } else { Applied::Elements },
+        }),
+        (Entry::Func(func), _) => Entry::Func(func.of_numpy()),
+        (entry, _) => entry,
     })
 }
 
 /// A ufunc of numbers: these are converted to the types of the loop that NumPy takes, and the results to what it gives.
-fn ufunc(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let name = math::short(call);
-    let Some(Entry::Func(Func { does: Does::Run(run), .. })) = known(name) else {
-        return Err(l.typing(call.span, format!("'{}' is not a function", call.name)));
-    };
+pub fn ufunc(l: &mut Lower<'_>, call: &Call, run: Handler, ufunc: Ufunc) -> Res<Val> {
     let given = call.any_number()?;
     let Some(nums) = given.iter().map(Val::num).collect::<Option<Vec<_>>>() else {
         let types: Vec<_> = given.iter().map(|v| v.ty().to_string()).collect();
         return Err(l.typing(call.span, format!("{} takes numbers, not {}", call.name, types.join(" and "))));
     };
-    let Some(mut found) = l.loop_of(name, &nums) else {
+    let Some(mut found) = l.loop_of(ufunc, &nums) else {
         let types: Vec<_> = nums.iter().map(Num::to_string).collect();
         return Err(l.typing(call.span, format!("{} does not go with {}", call.name, types.join(" and "))));
     };
@@ -45,7 +45,7 @@ fn ufunc(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     }
     let span = call.span;
     let pos = operands(l, given, &found.operands, span)?;
-    let val = l.by_elements(|l| run(l, &call.of(pos)))?;
+    let val = l.by_elements(|l| run.run(l, &call.of(pos)))?;
     let strong = |l: &mut Lower<'_>, (val, to): (&Val, &Scalar)| l.cast(val, Num::strong(*to), span);
     match val {
         Val::Tuple(items) => Ok(Val::Tuple(
@@ -108,9 +108,9 @@ fn known(name: &str) -> Option<Entry> {
         "fmin" => Entry::each(|l, c| order::number_extreme(l, c, BinOp::Min)),
         "clip" => Entry::of(order::clip),
         "where" => Entry::of(where_),
-        "isnan" => Entry::each(|l, c| test(l, c, "isnan")),
-        "isinf" => Entry::each(|l, c| test(l, c, "isinf")),
-        "isfinite" => Entry::each(|l, c| test(l, c, "isfinite")),
+        "isnan" => Entry::each(|l, c| test(l, c, math::isnan, complex::isnan)),
+        "isinf" => Entry::each(|l, c| test(l, c, math::isinf, complex::isinf)),
+        "isfinite" => Entry::each(|l, c| test(l, c, math::isfinite, complex::isfinite)),
         "signbit" => Entry::each(|l, c| math::test(l, c, UnOp::SignBit)),
         "copysign" => Entry::each(math::copysign),
         "fmod" => Entry::each(fmod),
@@ -165,7 +165,7 @@ pub fn dtype_code(code: &str) -> Option<Scalar> {
 }
 
 /// Functions that are operators by name.
-fn operator(name: &str) -> Option<super::Handler> {
+fn operator(name: &str) -> Option<Code> {
     Some(match name {
         "add" => |l, c| binary(l, c, Operator::Add),
         "subtract" => |l, c| binary(l, c, Operator::Sub),
@@ -306,7 +306,7 @@ fn complex_reciprocal(l: &mut Lower<'_>, value: Value, num: Num) -> Res<Val> {
 fn rint(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [x] = call.exactly()?;
     match x.num() {
-        Some(num) if num.scalar.is_complex() => super::round::numpy(l, call),
+        Some(num) if num.scalar.is_complex() => super::round::rint(l, call),
         _ => rounding(l, call, UnOp::Rint),
     }
 }
@@ -330,7 +330,7 @@ fn angle(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     } else {
         (l.cast(&z, num, call.span)?, Val::int(0))
     };
-    let phase = ufunc(l, &Call::new("arctan2".into(), vec![im, re], Vec::new(), call.span))?;
+    let phase = l.known_call("numpy.arctan2", &Call::new("arctan2".into(), vec![im, re], Vec::new(), call.span))?;
     match deg.as_ref().map(|d| d.lit().map(|l| l.value.truth())) {
         None | Some(Some(false)) => Ok(phase),
         Some(Some(true)) => {
@@ -389,14 +389,10 @@ fn choose(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     Ok(Val::Num(l.b.select(cond, x, y), Num::strong(num.scalar)))
 }
 
-fn test(l: &mut Lower<'_>, call: &Call, name: &str) -> Res<Val> {
+fn test(l: &mut Lower<'_>, call: &Call, real: Code, complex: Code) -> Res<Val> {
     let [x] = call.exactly()?;
-    let module = if x.num().is_some_and(|n| n.scalar.is_complex()) {
-        "cmath"
-    } else {
-        "math"
-    };
-    let val = l.known_call(&format!("{module}.{name}"), call)?;
+    let of_complex = x.num().is_some_and(|n| n.scalar.is_complex());
+    let val = if of_complex { complex(l, call)? } else { real(l, call)? };
     strengthen(l, &val, call.span)
 }
 

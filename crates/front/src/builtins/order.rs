@@ -3,7 +3,7 @@
 use ruff_python_ast::CmpOp;
 use weft_ir::{BinOp, CmpOp as Cmp, Kind, Op, Scalar, UnOp, Value};
 
-use super::Handler;
+use super::Code;
 use super::numpy::strengthen;
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -166,7 +166,7 @@ pub fn number_extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
 pub fn clip(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (_, bounds) = clip_operands(call)?;
     let is_number = |bound: &Val| bound.num().is_some() || matches!(bound.ty(), Ty::View(view) if view.rank == 0);
-    let run: Handler = match bounds.iter().all(|bound| bound.as_ref().is_some_and(is_number)) {
+    let run: Code = match bounds.iter().all(|bound| bound.as_ref().is_some_and(is_number)) {
         true => |l, call| clip_each(l, call, true),
         false => |l, call| clip_each(l, call, false),
     };

@@ -1,9 +1,9 @@
-//! Products of vectors and matrices: `np.dot`, `@`, `np.vecdot`. Their elements have the type of the products, as NumPy's: integers wrap.
+//! Matrix products: `np.dot`, `@`, `np.vecdot`. Their elements have the type of the products, as NumPy's: integers wrap.
 
 use ruff_python_ast::Operator;
 use weft_array::Leaf;
-use weft_array::loops::point;
-use weft_ir::{BinOp, CmpOp, ErrorKind, Index, Layout, Part, ReduceOp, Reduction, Scalar, Span, StmtKind, Value, ViewType};
+use weft_array::loops::{point, store};
+use weft_ir::{BinOp, CmpOp, ErrorKind, Index, Layout, ReduceOp, Reduction, Scalar, Span, Value, ViewType};
 
 use super::reductions;
 use crate::diag::{Diagnostic, DiagnosticKind};
@@ -157,12 +157,7 @@ fn matrix_product(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
         })?;
         let value = l.b.get(local);
         let value = l.convert(value, sum, elem);
-        l.b.push(StmtKind::Store {
-            view: out,
-            indices: indices(vars),
-            value,
-            part: Part::Whole,
-        });
+        store(&mut l.b, (out, out_ty), vars, value);
         Ok(())
     })?;
     Ok(Val::View(out, out_ty))
@@ -187,12 +182,7 @@ fn rows_by_vector(l: &mut Lower<'_>, [a, b]: [&Factor; 2], (out, ty): Leaf, n: &
             Ok(())
         })?;
         let value = l.b.get(local);
-        l.b.push(StmtKind::Store {
-            view: out,
-            indices: indices(row),
-            value,
-            part: Part::Whole,
-        });
+        store(&mut l.b, (out, ty), row, value);
         Ok(())
     })
 }

@@ -1,4 +1,4 @@
-//! Python's builtin functions.
+//! Python's builtin functions: conversions, `len`, `range`, `zip`, `abs`, `divmod`, `print`.
 
 use ruff_python_ast::Operator;
 use weft_ir::{BinOp, ErrorKind, Kind, Op, PrintItem, Scalar, StmtKind, UnOp};
@@ -45,7 +45,7 @@ fn range(_: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// `prange`: a range whose points are independent, where parallel loops are on.
 pub fn prange(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let parallel = l.options.parallel && l.in_host() && !l.in_lanes();
+    let parallel = l.unit.options.parallel && l.in_host() && !l.in_lanes();
     range_of(call, parallel)
 }
 

@@ -1,9 +1,9 @@
-//! `sum`, `mean`, `min` and their like, of whole arrays or along one axis.
+//! Reductions of whole arrays or along one axis: `sum`, `mean`, `min` and their like, and the types they are computed in.
 
 use ruff_python_ast::Operator;
 use weft_array::Leaf;
-use weft_array::loops::point;
-use weft_ir::{AxisSlice, BinOp, CmpOp, Const, ErrorKind, Local, Op, Part, ReduceOp, Scalar, Span, StmtKind, UnOp, Value};
+use weft_array::loops::{point, store};
+use weft_ir::{AxisSlice, BinOp, CmpOp, Const, ErrorKind, Local, Op, Part, ReduceOp, Scalar, Span, UnOp, Value};
 
 use super::numpy::extreme_constant;
 use crate::library;
@@ -355,12 +355,7 @@ fn position(l: &mut Lower<'_>, array: &Val, axis: Option<usize>, op: CmpOp, span
             at.insert(axis, along[0]);
             at
         })?;
-        l.b.push(StmtKind::Store {
-            view: out,
-            indices: point(vars, out_type.rank),
-            value,
-            part: Part::Whole,
-        });
+        store(&mut l.b, (out, out_type), vars, value);
         Ok(())
     })?;
     Ok(Val::View(out, out_type))

@@ -1,8 +1,7 @@
-//! `round` and `np.round`: Python's numbers to the nearest decimal, NumPy's by a multiplication, a rounding and a division in their own type.
+//! Rounding to decimals: Python's `round` to the nearest one, `np.round` by a multiplication, a rounding and a division in the number's type.
 
 use weft_ir::{BinOp, CmpOp, Const, ErrorKind, Kind, Op, Scalar, UnOp, Value};
 
-use super::math::short;
 use super::numpy::strengthen;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
@@ -96,12 +95,16 @@ pub fn python(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// `np.round(a, decimals)`.
 pub fn numpy(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    let of = if short(call) == "rint" {
-        ["x", "decimals"]
-    } else {
-        ["a", "decimals"]
-    };
-    let [x, digits] = call.bind(of, 1)?;
+    rounded(l, call, "a")
+}
+
+/// `np.rint(x)` of a complex number.
+pub fn rint(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    rounded(l, call, "x")
+}
+
+fn rounded(l: &mut Lower<'_>, call: &Call, operand: &str) -> Res<Val> {
+    let [x, digits] = call.bind([operand, "decimals"], 1)?;
     let x = x.unwrap_or(Val::None);
     if x.num().is_none() {
         return Err(l.typing(call.span, format!("round does not go with {}", x.ty())));

@@ -1,5 +1,5 @@
-//! Python's builtins that go through their items one after the other: `sum`, `min`, `max`, `any`, `all`, and `math.prod`. Of an array they do with its
-//! elements, or with its rows, what Python's own would: `sum` stays in the elements' type, `max` keeps what no later element exceeds.
+//! Python's builtins that iterate over items, one after the other: `sum`, `min`, `max`, `any`, `all`, and `math.prod`. Of an array they do
+//! with its elements, or with its rows, what Python's own would: `sum` stays in the elements' type, `max` keeps what no later element exceeds.
 
 use ruff_python_ast::Operator;
 use weft_ir::{BinOp, CmpOp, Const, ErrorKind, ReduceOp, Scalar, Value};
@@ -150,7 +150,7 @@ fn of_array(l: &mut Lower<'_>, array: &Val, op: CmpOp, call: &Call) -> Res<Val> 
     let span = call.span;
     match rank(array) {
         Some(1) => {}
-        Some(_) => return Err(rows_have_no_truth(call, array, short(call))),
+        Some(_) => return Err(rows_have_no_truth(call, array, call.short_name())),
         None => {
             let message = format!("{} of one argument takes a tuple or an array, not {}", call.name, array.ty());
             return Err(l.typing(span, message));
@@ -163,7 +163,11 @@ fn of_array(l: &mut Lower<'_>, array: &Val, op: CmpOp, call: &Call) -> Res<Val> 
     }
     let (count, zero) = (l.shape(array)?[0], l.b.i64(0));
     let empty = l.b.compare(CmpOp::Eq, count, zero);
-    l.raise_if(empty, ErrorKind::Value, &format!("{}() iterable argument is empty", short(call)))?;
+    l.raise_if(
+        empty,
+        ErrorKind::Value,
+        &format!("{}() iterable argument is empty", call.short_name()),
+    )?;
     let best = l.b.func.new_local(elem.scalar.into(), "");
     let nothing = l.zero(elem.scalar);
     l.b.set(best, nothing);
@@ -206,7 +210,7 @@ fn truth(l: &mut Lower<'_>, call: &Call, all: bool) -> Res<Val> {
             let found = l.number_as(&found, Scalar::Bool, span)?;
             Ok(Val::Num(found, Num::BOOL))
         }
-        (array, Some(_)) => Err(rows_have_no_truth(call, array, short(call))),
+        (array, Some(_)) => Err(rows_have_no_truth(call, array, call.short_name())),
         (other, None) => Err(l.typing(span, format!("{} takes a tuple or an array, not {}", call.name, other.ty()))),
     }
 }
@@ -226,10 +230,6 @@ fn rank(val: &Val) -> Option<u8> {
         Ty::View(view) if val.is_array() => Some(view.rank),
         _ => None,
     }
-}
-
-fn short(call: &Call) -> &str {
-    call.name.rsplit('.').next().unwrap_or(&call.name)
 }
 
 fn rows_have_no_truth(call: &Call, array: &Val, name: &str) -> crate::stop::Stop {

@@ -1,4 +1,4 @@
-//! `weft.cuda`: what threads do together. Barriers of a block and of the grid, and shuffles, votes and matches of a warp.
+//! `weft.cuda`: collective operations of threads. Barriers of a block and of the grid, and shuffles, votes and matches of a warp.
 
 use weft_ir::{BarrierOp, BinOp, Const, FenceScope, Geometry, Op, Scalar, StmtKind, Type, Value, WarpOp};
 

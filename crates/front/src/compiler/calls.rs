@@ -1,5 +1,5 @@
-//! Functions that others call: compiled once for each row of argument types and options, and what is known of those being compiled now, which
-//! the functions they call may call again.
+//! Specialisation: functions that others call are compiled once for each row of argument types and options. What is known of those being
+//! compiled now is kept, too: the functions that they call may call them again.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -112,8 +112,8 @@ impl Calls {
 }
 
 impl Compiler {
-    /// A function called from another one that has the options `caller`, compiled once per argument types and options. One that needs a constant where an argument stands, as the shape
-    /// of a shared array, is compiled anew for the integers that the call writes out.
+    /// A function called from another one that has the options `caller`, compiled once per argument types and options. One that needs a
+    /// constant where an argument stands, as the shape of a shared array, is compiled anew for the integers that the call writes out.
     pub fn callee(&mut self, function: &Rc<FunctionSource>, args: &[Val], caller: Options, in_parallel: bool, call: Span) -> Res<Callee> {
         let (library, text) = (library::is_library(function.key), library::is_text(function.key));
         let mut what = Specialisation {

@@ -1,4 +1,4 @@
-//! The math library as functions that can be called: its texts, and the small world their names live in.
+//! The math library as functions that can be called: its texts, and name resolution in them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use weft_ir::{Scalar, Source};
 
-use super::{FILE, LIBRARY};
+use super::{FILE, LIBRARY, NARROW, RARE};
 use crate::{Environment, FunctionSource, Object};
 
 thread_local! {
@@ -19,7 +19,8 @@ pub fn function(name: &str) -> Option<Rc<FunctionSource>> {
     let text = weft_math::source(name)?;
     FUNCTIONS.with(|functions| {
         let mut functions = functions.borrow_mut();
-        let next = LIBRARY | functions.len() as u64;
+        let kind = if text.is_rare { RARE } else { 0 } | if text.is_narrow { NARROW } else { 0 };
+        let next = LIBRARY | kind | functions.len() as u64;
         let made = functions.entry(text.name).or_insert_with(|| {
             Rc::new(FunctionSource {
                 name: text.name.into(),

@@ -3,16 +3,20 @@
 pub mod math;
 pub mod texts;
 
-use crate::env::FunctionSource;
-
 /// Keys of the libraries' functions and tables have the top bit set; the host's have not.
 const LIBRARY: u64 = 1 << 63;
 
 /// Of these, keys of texts have this one, too.
 const TEXT: u64 = 1 << 61;
 
-/// What the names of their files start with.
-pub const FILE: &str = "<weft";
+/// Of the math library's functions, those have this one that are seldom called.
+const RARE: u64 = 1 << 60;
+
+/// Of the math library's functions, those have this one that are of float32's width.
+const NARROW: u64 = 1 << 59;
+
+/// What the names of their files start with, in messages.
+const FILE: &str = "<weft";
 
 pub const fn is_library(key: u64) -> bool {
     key & LIBRARY != 0
@@ -23,7 +27,12 @@ pub const fn is_text(key: u64) -> bool {
     key & (LIBRARY | TEXT) == LIBRARY | TEXT
 }
 
+/// A function of the math library that is seldom called?
+pub const fn is_rare(key: u64) -> bool {
+    key & (LIBRARY | TEXT | RARE) == LIBRARY | RARE
+}
+
 /// Do literals stand for float32 in it?
-pub fn is_narrow(function: &FunctionSource) -> bool {
-    is_library(function.key) && !is_text(function.key) && weft_math::is_narrow(&function.name)
+pub const fn is_narrow(key: u64) -> bool {
+    key & (LIBRARY | TEXT | NARROW) == LIBRARY | NARROW
 }

@@ -1,4 +1,4 @@
-//! NumPy's functions as `weft_library` has them: its modules, parsed once per thread, and what names mean in them.
+//! NumPy's functions as `weft_library` has them: its modules, parsed once per thread, and name resolution in them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! The arguments of a call of a function or method the front end knows, and how it takes them.
+//! Argument binding of functions and methods that the front end knows: how they take the arguments of a call.
 //!
 //! A function sees its arguments only by taking them: by name, by position, or all of them. Each way refuses what the function has no
 //! parameter for, and `Call::refuse_unread` what a function never took: no argument is ignored.
@@ -49,6 +49,11 @@ impl Call {
             span,
             read: Cell::new(false),
         }
+    }
+
+    /// The last part of the name, which Python's own messages have: `max` of `builtins.max`.
+    pub fn short_name(&self) -> &str {
+        self.name.rsplit('.').next().unwrap_or(&self.name)
     }
 
     /// A call in this one's name with arguments of its own.

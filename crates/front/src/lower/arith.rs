@@ -110,8 +110,8 @@ impl Lower<'_> {
         let value = self.b.binary(bin, x, y);
         // Narrow integers wrap; 64 bits do not, for any index that can be.
         let wide = num.scalar == Scalar::I64;
-        if wide && matches!(bin, BinOp::Add | BinOp::Mul) && self.nonneg.contains(&x) && self.nonneg.contains(&y) {
-            self.nonneg.insert(value);
+        if wide && matches!(bin, BinOp::Add | BinOp::Mul) && self.facts.is_nonneg(x) && self.facts.is_nonneg(y) {
+            self.facts.mark_nonneg(value);
         }
         Ok(Val::Num(value, num))
     }
@@ -145,8 +145,8 @@ impl Lower<'_> {
         let (x, y) = self.unified(a, b, num, span)?;
         let value = self.b.binary(op, x, y);
         let positive = b.const_int().is_some_and(|d| d > 0);
-        if positive && (op == BinOp::Mod || self.nonneg.contains(&x)) {
-            self.nonneg.insert(value);
+        if positive && (op == BinOp::Mod || self.facts.is_nonneg(x)) {
+            self.facts.mark_nonneg(value);
         }
         Ok(Val::Num(value, num))
     }
@@ -198,12 +198,12 @@ impl Lower<'_> {
         let (x, y) = self.unified(a, b, num, span)?;
         let value = self.b.binary(bin, x, y);
         let nonneg = match bin {
-            BinOp::And => self.nonneg.contains(&x) || self.nonneg.contains(&y),
-            BinOp::Shr => self.nonneg.contains(&x),
+            BinOp::And => self.facts.is_nonneg(x) || self.facts.is_nonneg(y),
+            BinOp::Shr => self.facts.is_nonneg(x),
             _ => false,
         };
         if nonneg {
-            self.nonneg.insert(value);
+            self.facts.mark_nonneg(value);
         }
         Ok(Val::Num(value, num))
     }
@@ -294,7 +294,7 @@ impl Lower<'_> {
 
     /// A negative exponent would make a fraction, which integers are not. To Numba it is 0 but for the powers of 0, where it raises.
     fn check_exponent(&mut self, base: Value, exponent: Value, num: Num) -> Res<()> {
-        if !num.scalar.is_signed() || !self.python_errors() || self.nonneg.contains(&exponent) {
+        if !num.scalar.is_signed() || !self.python_errors() || self.facts.is_nonneg(exponent) {
             return Ok(());
         }
         let zero = self.zero(num.scalar);

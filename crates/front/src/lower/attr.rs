@@ -59,11 +59,11 @@ impl Lower<'_> {
     fn module_attribute(&mut self, module: &str, attr: &str, span: Span) -> Res<Val> {
         let path = builtins::canonical(&format!("{module}.{attr}"));
         // What the library's texts are written with is nobody else's.
-        let hidden = !self.library && path == "weft.language";
+        let hidden = !self.unit.library && path == "weft.language";
         if !hidden && builtins::find(&path).is_some() {
             return self.resolve(&path, span);
         }
-        if let Some(object) = self.function.env.clone().attribute(module, attr) {
+        if let Some(object) = self.unit.function.env.clone().attribute(module, attr) {
             return self.object(&object, span);
         }
         let message = format!("'{module}.{attr}' is not known to the compiler");
@@ -91,7 +91,7 @@ impl Lower<'_> {
         };
         match attr {
             "real" | "imag" => self.part(base, num, attr == "real", span),
-            "shape" | "size" | "ndim" | "dtype" if num.weak && !self.library => Err(self.no_attribute(base, attr, span)),
+            "shape" | "size" | "ndim" | "dtype" if num.weak && !self.unit.library => Err(self.no_attribute(base, attr, span)),
             "dtype" => Ok(Val::Dtype(num.scalar)),
             "ndim" => Ok(Val::int(0)),
             "size" => Ok(Val::int(1)),
@@ -184,7 +184,7 @@ impl Lower<'_> {
         };
         let ty = ViewType { layout, ..*view };
         let transposed = self.b.emit(ty, Op::Transpose(*value, order.to_vec()));
-        self.derived(transposed, *value);
+        self.arrays.derived(transposed, *value);
         Ok(Val::View(transposed, ty))
     }
 }

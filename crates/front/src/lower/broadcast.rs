@@ -1,8 +1,8 @@
 //! Broadcasting: the common shape of an expression's arrays, and views stretched to it.
 
 use weft_array::Leaf;
-use weft_array::loops::point;
-use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Layout, Local, Op, Part, Space, Span, StmtKind, TOO_BIG, Value, ViewType};
+use weft_array::loops::{point, store};
+use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Layout, Local, Op, Space, Span, StmtKind, TOO_BIG, Value, ViewType};
 
 use super::Lower;
 use super::lazy::fresh_type;
@@ -58,14 +58,14 @@ impl Lower<'_> {
 
     /// The length that two lengths of an axis broadcast to: the first one if it is `fixed`.
     fn common_length(&mut self, m: Value, n: Value, fixed: bool, stretch: &mut Stretch) -> Res<Value> {
-        if m == n || (self.ones.contains(&m) && self.ones.contains(&n)) {
+        if m == n || (self.facts.is_one(m) && self.facts.is_one(n)) {
             return Ok(m);
         }
-        if self.ones.contains(&n) {
+        if self.facts.is_one(n) {
             *stretch = Stretch::Always;
             return Ok(m);
         }
-        if self.ones.contains(&m) && !fixed {
+        if self.facts.is_one(m) && !fixed {
             *stretch = Stretch::Always;
             return Ok(n);
         }
@@ -88,7 +88,7 @@ impl Lower<'_> {
             let m_one = self.b.compare(CmpOp::Eq, m, one);
             fits = self.b.binary(BinOp::Or, fits, m_one);
             common = self.b.select(m_one, n, m);
-            self.nonneg.insert(common);
+            self.facts.mark_nonneg(common);
         }
         let misfit = self.not(fits);
         self.raise_if(misfit, ErrorKind::Value, "operands could not be broadcast together")?;
@@ -114,7 +114,7 @@ impl Lower<'_> {
         }
         for (axis, &wanted) in shape.iter().enumerate() {
             let n = self.dim(view, axis as u8);
-            if n == wanted || self.ones.contains(&n) {
+            if n == wanted || self.facts.is_one(n) {
                 continue;
             }
             let one = self.b.i64(1);
@@ -146,7 +146,7 @@ impl Lower<'_> {
             ..ty
         };
         let value = self.b.emit(stretched, Op::Slice { view, axes });
-        self.derived(value, view);
+        self.arrays.derived(value, view);
         (value, stretched)
     }
 
@@ -155,7 +155,7 @@ impl Lower<'_> {
             return AxisSlice::Full;
         }
         let zero = self.b.i64(0);
-        let step = if self.ones.contains(&n) {
+        let step = if self.facts.is_one(n) {
             zero
         } else {
             let one = self.b.i64(1);
@@ -216,7 +216,7 @@ impl Lower<'_> {
         let mut result = leaves.to_vec();
         for (leaf, shape, local) in held {
             let value = self.b.get(local);
-            self.shapes.insert(value, shape);
+            self.arrays.shapes.insert(value, shape);
             let ty = self.b.func.local_ty(local).view().unwrap_or(leaf.1);
             result.iter_mut().filter(|l| **l == leaf).for_each(|l| *l = (value, ty));
         }
@@ -228,15 +228,9 @@ impl Lower<'_> {
         let (from, from_ty) = self.stretch(view, ty, shape);
         let copy = self.alloc(ty.elem, shape, false, self.b.span)?;
         self.in_order(shape, &mut |l, vars| {
-            let indices = point(vars, ty.rank);
-            let element = l.load(from, from_ty, indices.clone());
+            let element = l.load(from, from_ty, point(vars, ty.rank));
             let value = l.number_as(&element, ty.elem, l.b.span)?;
-            l.b.push(StmtKind::Store {
-                view: copy,
-                indices,
-                value,
-                part: Part::Whole,
-            });
+            store(&mut l.b, (copy, ty), vars, value);
             Ok(())
         })?;
         let held = self.b.func.local_ty(local).view().unwrap_or(ty);

@@ -1,4 +1,4 @@
-//! Calls: known functions, casts, user functions and functions of the math library.
+//! Calls: dispatch to known functions, casts, user functions and functions of the math library; binding of parameters.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use weft_ir::{FuncKind, Op, Scalar, Span, Type, Value};
 
 use super::Lower;
 pub use super::arguments::Call;
-use crate::builtins::{self, Does, Entry, Handler};
+use crate::builtins::{self, Applied, Does, Entry};
 use crate::compiler::Callee;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::{Param, ParamKind};
@@ -79,14 +79,23 @@ impl Lower<'_> {
             return Err(self.typing(call.span, format!("'{path}' is not a function")));
         };
         match func.does {
-            Does::Run(run) if func.elementwise && (call.has_array() || path.starts_with("numpy.")) => self.map_elements(run, call),
+            Does::Run(run) if func.applied == Applied::Elements || (func.applied == Applied::Numbers && call.has_array()) => {
+                self.map_elements(move |l, call| run.run(l, call), call)
+            }
             does => self.does(does, call),
         }
     }
 
     fn does(&mut self, does: Does, call: &Call) -> Res<Val> {
         match does {
-            Does::Run(run) => self.run_known(run, call),
+            Does::Run(run) => self.run_known(|l, call| run.run(l, call), call),
+            Does::Ufunc(run, ufunc) => {
+                let code = move |l: &mut Lower<'_>, call: &Call| builtins::numpy::ufunc(l, call, run, ufunc);
+                match ufunc.is_pair() {
+                    true => self.run_known(|l, call| builtins::pair(l, call, code), call),
+                    false => self.map_elements(code, call),
+                }
+            }
             Does::Text {
                 row,
                 definition,
@@ -102,7 +111,7 @@ impl Lower<'_> {
     }
 
     /// A function of numbers, applied to the elements of arrays or to numbers as if they were elements, as NumPy's functions are.
-    pub fn map_elements(&mut self, run: Handler, call: &Call) -> Res<Val> {
+    pub fn map_elements(&mut self, run: impl Fn(&mut Lower<'_>, &Call) -> Res<Val>, call: &Call) -> Res<Val> {
         if call.has_array() {
             let (elements, with) = call.elements();
             return self.array_map(&elements, call.span, move |l, vals| l.run_known(run, &with(vals)));
@@ -110,7 +119,7 @@ impl Lower<'_> {
         self.by_elements(|l| l.run_known(run, call))
     }
 
-    fn run_known(&mut self, run: Handler, call: &Call) -> Res<Val> {
+    fn run_known(&mut self, run: impl Fn(&mut Lower<'_>, &Call) -> Res<Val>, call: &Call) -> Res<Val> {
         let result = run(self, call)?;
         call.refuse_unread()?;
         Ok(result)
@@ -262,7 +271,7 @@ impl Lower<'_> {
     /// The type of a number in the function `f`: literals stand for float32 in the library's texts of that width, so that these ask no
     /// float64 of a device.
     pub fn literal_type(&self, num: Num, f: &FunctionSource) -> Num {
-        if library::is_narrow(f) && num.weak && num.scalar.is_float() {
+        if library::is_narrow(f.key) && num.weak && num.scalar.is_float() {
             Num::strong(Scalar::F32)
         } else {
             num
@@ -337,10 +346,12 @@ impl Lower<'_> {
             ty,
             by_constants,
             waits,
-        } = self.cx.callee(f, args, self.options, self.in_lanes(), span)?;
-        waits.into_iter().for_each(|pending| self.keep_failure(Stop::Pending(pending)));
+        } = self.cx.callee(f, args, self.unit.options, self.in_lanes(), span)?;
+        waits
+            .into_iter()
+            .for_each(|pending| self.found.keep_failure(Stop::Pending(pending)));
         if self.cx.kind_of(id) == Some(&FuncKind::Host) {
-            self.needs_host = true;
+            self.found.needs_host = true;
         }
         let mut values = Vec::new();
         for arg in args {
@@ -392,7 +403,7 @@ impl Lower<'_> {
         } else {
             (function.f64, Scalar::F64)
         };
-        let def = if self.options.fastmath { weft_math::fast(def) } else { def };
+        let def = if self.unit.options.fastmath { weft_math::fast(def) } else { def };
         let Some(source) = library::math::function(def) else {
             return Err(self.unsupported(span, format!("the function '{name}' is not in Weft's math library yet")));
         };

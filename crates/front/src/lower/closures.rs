@@ -1,4 +1,4 @@
-//! Functions inside functions: `def` and `lambda`. What they read of the variables around them becomes parameters, given at each call.
+//! Closures: `def` and `lambda` inside functions. The variables that they capture become parameters, given at each call.
 
 use std::rc::Rc;
 
@@ -37,13 +37,13 @@ impl Lower<'_> {
                 "leave it out: what is inside a compiled function is compiled with it",
             );
         }
-        let shift = self.parsed.shift;
+        let shift = self.unit.parsed.shift;
         let closure = self.closure(&def.name, def.range(), Some(&def.parameters), || Parsed::of_def(def, shift))?;
         self.assign(&def.name, closure, span)
     }
 
     pub fn lambda(&mut self, lambda: &ExprLambda) -> Res<Val> {
-        let shift = self.parsed.shift;
+        let shift = self.unit.parsed.shift;
         self.closure("<lambda>", lambda.range(), lambda.parameters.as_deref(), || {
             Parsed::of_lambda(lambda, shift)
         })
@@ -55,21 +55,21 @@ impl Lower<'_> {
         names.retain(|name| self.is_local(name));
         let defaults = self.constant_defaults(parameters)?;
         let place = Place {
-            around: self.function.key,
+            around: self.unit.function.key,
             at: range.start().to_u32(),
             defaults: defaults.iter().map(|(_, val)| shown(val)).collect(),
         };
-        let key = self.cx.inner_key(place, || tree().capturing(names.clone()));
+        let key = self.cx.inner.key(place, || tree().capturing(names.clone()));
         let function = FunctionSource {
             name: name.to_owned(),
             key,
             // Whoever calls it: it is a part of this function.
             decorated: Some(Rc::new(Decorated {
-                options: self.options,
+                options: self.unit.options,
                 signatures: Vec::new(),
             })),
             defaults: Vec::new(),
-            ..(*self.function).clone()
+            ..(*self.unit.function).clone()
         };
         Ok(Val::Closure(Rc::new(Closure {
             function: Rc::new(function),
@@ -98,7 +98,7 @@ impl Lower<'_> {
         let (mut found, mut todo) = (Vec::new(), vec![name.to_owned()]);
         while let Some(next) = todo.pop() {
             let keys = self.type_before(&next).map(Ty::inner_functions).unwrap_or_default();
-            for read in keys.into_iter().flat_map(|key| self.cx.captured_names(key)) {
+            for read in keys.into_iter().flat_map(|key| self.cx.inner.captured_names(key)) {
                 if !found.contains(&read) {
                     todo.push(read.clone());
                     found.push(read);

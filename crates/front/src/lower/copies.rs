@@ -6,8 +6,8 @@
 
 use ruff_python_ast::StmtFor;
 use ruff_text_size::Ranged;
-use weft_array::loops::point;
-use weft_ir::{AxisSlice, BinOp, CmpOp, Index, Op, Part, ReduceOp, Spread, StmtKind, Type, Value, ViewType};
+use weft_array::loops::{point, store};
+use weft_ir::{AxisSlice, BinOp, CmpOp, Index, Op, ReduceOp, Spread, StmtKind, Type, Value, ViewType};
 
 use super::Lower;
 use super::lazy::fresh_type;
@@ -46,7 +46,7 @@ struct Chunks {
 impl Lower<'_> {
     /// The loop, if it has iterations.
     pub fn prange_into_arrays(&mut self, s: &StmtFor, of: Iterations, found: &[Accumulated]) -> Res<()> {
-        self.needs_host = true;
+        self.found.needs_host = true;
         let zero = self.b.i64(0);
         let any = self.b.compare(CmpOp::Gt, of.count, zero);
         self.emit_if(any, |l| {
@@ -100,7 +100,7 @@ impl Lower<'_> {
         most = self.b.binary(BinOp::Max, most, one);
         let size = self.ceil_div(iterations, most);
         let count = self.ceil_div(iterations, size);
-        self.nonneg.extend([size, count]);
+        self.facts.mark_all_nonneg([size, count]);
         Chunks { count, size }
     }
 
@@ -114,7 +114,7 @@ impl Lower<'_> {
 
     fn run_chunks(&mut self, s: &StmtFor, of: Iterations, chunks: Chunks, targets: &[Target], found: &[Accumulated]) -> Res<()> {
         let chunk = self.b.func.new_value(Type::I64);
-        self.nonneg.insert(chunk);
+        self.facts.mark_nonneg(chunk);
         let outer = self.b.span;
         self.open_block();
         for target in targets {
@@ -124,7 +124,7 @@ impl Lower<'_> {
         let end = self.b.binary(BinOp::Add, first, chunks.size);
         let last = self.b.binary(BinOp::Min, end, of.count);
         let (step, var) = (self.b.i64(1), self.b.func.new_value(Type::I64));
-        self.nonneg.extend([first, last, var]);
+        self.facts.mark_all_nonneg([first, last, var]);
         let body = self.points_body(s, of, var, false)?;
         self.b.span = outer;
         self.b.push(StmtKind::For {
@@ -156,7 +156,7 @@ impl Lower<'_> {
         self.at_every_point(&[target.count], Vec::new(), &mut |l, vars| {
             let Some(fill) = fill else { return Ok(()) };
             let value = l.b.constant(fill);
-            l.put(row, point(vars, row_ty.rank), value);
+            store(&mut l.b, (row, row_ty), vars, value);
             Ok(())
         })?;
         let copy = self.shaped(target, row);
@@ -180,19 +180,9 @@ impl Lower<'_> {
     fn shaped(&mut self, target: &Target, row: Value) -> Value {
         let ty = fresh_type(target.ty.elem, target.ty.rank);
         let shaped = self.b.emit(ty, Op::Reshape(row, target.shape.clone()));
-        self.derived(shaped, row);
-        self.shapes.insert(shaped, target.shape.clone());
+        self.arrays.derived(shaped, row);
+        self.arrays.shapes.insert(shaped, target.shape.clone());
         shaped
-    }
-
-    fn put(&mut self, view: Value, indices: Vec<Index>, value: Value) {
-        let part = Part::Whole;
-        self.b.push(StmtKind::Store {
-            view,
-            indices,
-            value,
-            part,
-        });
     }
 
     /// Combines copies that are `apart`: neighbours at first, then twice as far from each other each time.
@@ -214,11 +204,12 @@ impl Lower<'_> {
         self.at_every_point(&[pairs, target.count], Vec::new(), &mut |l, vars| {
             let into = l.b.binary(BinOp::Mul, vars[0], twice);
             let from = l.b.binary(BinOp::Add, into, distance);
-            l.nonneg.extend([into, from]);
-            let (into, from) = (point(&[into, vars[1]], 2), point(&[from, vars[1]], 2));
-            let (a, b) = (l.load(target.copies, ty, into.clone()), l.load(target.copies, ty, from));
+            l.facts.mark_all_nonneg([into, from]);
+            let (into, from) = ([into, vars[1]], [from, vars[1]]);
+            let a = l.load(target.copies, ty, point(&into, 2));
+            let b = l.load(target.copies, ty, point(&from, 2));
             let value = l.joined(target, &a, &b)?;
-            l.put(target.copies, into, value);
+            store(&mut l.b, (target.copies, ty), &into, value);
             Ok(())
         })?;
         self.b.set(apart, twice);
@@ -239,9 +230,9 @@ impl Lower<'_> {
         };
         self.at_every_point(&target.shape, Vec::new(), &mut |l, vars| {
             let at = point(vars, target.ty.rank);
-            let (a, b) = (l.load(target.view, target.ty, at.clone()), l.load(copy, ty, at.clone()));
+            let (a, b) = (l.load(target.view, target.ty, at.clone()), l.load(copy, ty, at));
             let value = l.joined(target, &a, &b)?;
-            l.put(into, at, value);
+            store(&mut l.b, (into, ty), vars, value);
             Ok(())
         })?;
         match target.in_place {

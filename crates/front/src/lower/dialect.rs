@@ -1,9 +1,9 @@
-//! Which type numbers meet in, by the dialect of the function: the only place that asks whose rules these are.
+//! Type promotion by dialect: which type numbers meet in. The only place that asks whose rules these are.
 
 use weft_ir::{Kind, Scalar, Span};
 
 use super::Lower;
-use crate::builtins::loops::{self, Loop};
+use crate::builtins::loops::{Loop, Ufunc};
 use crate::stop::Res;
 use crate::types::{self, Num, Ty};
 use crate::value::Val;
@@ -12,7 +12,7 @@ use crate::{Dialect, numba};
 impl Lower<'_> {
     /// Whether these are Numba's rules of numbers.
     pub fn numba(&self) -> bool {
-        self.options.dialect == Dialect::Numba
+        self.unit.options.dialect == Dialect::Numba
     }
 
     /// Whether these are Numba's rules for scalars: not for elements of arrays, nor inside NumPy's functions.
@@ -27,7 +27,7 @@ impl Lower<'_> {
 
     /// The type that arithmetic on two numbers is done in.
     pub fn unify(&self, a: Num, b: Num) -> Num {
-        match self.options.dialect {
+        match self.unit.options.dialect {
             Dialect::NumPy => types::unify(a, b),
             Dialect::Numba => self.by_numba(a, b, numba::arithmetic),
         }
@@ -53,7 +53,7 @@ impl Lower<'_> {
 
     /// The type of a power.
     pub fn unify_power(&self, base: Num, exponent: Num) -> Num {
-        match self.options.dialect {
+        match self.unit.options.dialect {
             Dialect::NumPy => types::unify(base, exponent),
             Dialect::Numba => self.by_numba(base, exponent, numba::power),
         }
@@ -61,7 +61,7 @@ impl Lower<'_> {
 
     /// The type of a shift.
     pub fn unify_shift(&self, a: Num, b: Num) -> Num {
-        match self.options.dialect {
+        match self.unit.options.dialect {
             Dialect::NumPy => types::unify(a, b),
             Dialect::Numba => self.by_numba(a, b, numba::shift),
         }
@@ -69,7 +69,7 @@ impl Lower<'_> {
 
     /// A number's type as an operand of an operator of one.
     pub fn operand(&self, num: Num) -> Num {
-        match self.options.dialect {
+        match self.unit.options.dialect {
             Dialect::NumPy => num,
             Dialect::Numba if !self.of_elements => Num::strong(numba::widened(num.scalar)),
             Dialect::Numba if num.scalar == Scalar::Bool => Num::strong(Scalar::I8),
@@ -79,7 +79,7 @@ impl Lower<'_> {
 
     /// The type that a variable has which is assigned numbers of both; `min`, `max` and conditional expressions give it, too.
     pub fn join_numbers(&self, a: Num, b: Num) -> Num {
-        match self.options.dialect {
+        match self.unit.options.dialect {
             Dialect::NumPy => types::unify(a, b),
             Dialect::Numba => numba_join(a, b),
         }
@@ -87,17 +87,17 @@ impl Lower<'_> {
 
     /// The type a variable takes that is assigned both; `None` if there is none.
     pub fn join(&self, a: &Ty, b: &Ty) -> Option<Ty> {
-        match self.options.dialect {
+        match self.unit.options.dialect {
             Dialect::NumPy => types::join(a, b, types::unify),
             Dialect::Numba => types::join(a, b, numba_join),
         }
     }
 
     /// The loop that a ufunc of NumPy's takes for operands of these types; none where it refuses them.
-    pub fn loop_of(&self, name: &str, operands: &[Num]) -> Option<Loop> {
-        match self.options.dialect {
-            Dialect::NumPy => loops::resolve(name, operands),
-            Dialect::Numba => loops::resolve_for_numba(name, operands),
+    pub fn loop_of(&self, ufunc: Ufunc, operands: &[Num]) -> Option<Loop> {
+        match self.unit.options.dialect {
+            Dialect::NumPy => ufunc.resolve(operands),
+            Dialect::Numba => ufunc.resolve_for_numba(operands),
         }
     }
 

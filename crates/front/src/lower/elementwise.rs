@@ -1,4 +1,4 @@
-//! Loops over the points of an array: filling and storing.
+//! Element-wise loops over the points of a shape: how they are spread, and the filling and storing of arrays, overlapping ones too.
 
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ impl Lower<'_> {
         reductions: Vec<Reduction>,
         body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>,
     ) -> Res<()> {
-        let spread = match self.options.parallel {
+        let spread = match self.unit.options.parallel {
             true => Spread::Gangs,
             false => Spread::Lanes,
         };
@@ -50,7 +50,7 @@ impl Lower<'_> {
         if !self.in_host() || extents.is_empty() || self.in_lanes() && !self.has_order(&reductions) {
             return self.in_order(extents, body);
         }
-        self.needs_host = true;
+        self.found.needs_host = true;
         weft_array::at_every_point(self, Walk::Spread(spread), extents, reductions, body)
     }
 
@@ -67,7 +67,7 @@ impl Lower<'_> {
 
     /// Inside a loop whose iterations are lanes: loops there run in order.
     pub fn in_lanes(&self) -> bool {
-        self.in_parallel || self.loops.iter().any(|l| l.kind == LoopKind::Lanes)
+        self.unit.in_parallel || self.nest.frames.iter().any(|l| l.kind == LoopKind::Lanes)
     }
 
     /// An element of an expression; the leaves are of the shape that the point is of.
@@ -110,7 +110,7 @@ impl Lower<'_> {
             None => return Err(self.typing(span, format!("{} cannot be stored into an array", val.ty()))),
         };
         let mut expr = self.as_expression(number.as_ref().unwrap_or(val), span)?;
-        let overlaps = match expr.leaves.iter().find(|(leaf, _)| !self.apart(view, *leaf)) {
+        let overlaps = match expr.leaves.iter().find(|(leaf, _)| !self.arrays.apart(view, *leaf)) {
             Some((leaf, _)) if !self.in_host() => {
                 self.refuse_overwritten(view, *leaf, span)?;
                 false
@@ -127,7 +127,7 @@ impl Lower<'_> {
 
     /// Refuses, where there is no memory for a copy, to read an array that is being overwritten.
     pub fn refuse_overwritten(&self, view: Value, leaf: Value, span: Span) -> Res<()> {
-        if self.root(leaf) != self.root(view) {
+        if self.arrays.root(leaf) != self.arrays.root(view) {
             return Ok(());
         }
         let message = "this reads elements of the array while it overwrites them, which takes a temporary array";
@@ -142,7 +142,7 @@ impl Lower<'_> {
     fn reading_apart(&mut self, view: Value, expr: &Expr, span: Span) -> Res<Rc<Expr>> {
         let mut leaves = Vec::with_capacity(expr.leaves.len());
         for leaf in &expr.leaves {
-            leaves.push(match self.apart(view, leaf.0) {
+            leaves.push(match self.arrays.apart(view, leaf.0) {
                 true => *leaf,
                 false => self.copy_unless_apart(view, *leaf, span)?,
             });
@@ -205,29 +205,11 @@ impl Lower<'_> {
     /// A mask is computed first where it reads what the store overwrites.
     fn materialise_unless_simple(&mut self, view: Value, mask: &Val) -> Res<Val> {
         match mask {
-            Val::Lazy(expr) if self.in_host() && expr.leaves.iter().any(|(leaf, _)| !self.apart(view, *leaf)) => {
+            Val::Lazy(expr) if self.in_host() && expr.leaves.iter().any(|(leaf, _)| !self.arrays.apart(view, *leaf)) => {
                 self.materialise(mask.clone())
             }
             _ => Ok(mask.clone()),
         }
-    }
-
-    /// Can elements be stored one by one while the leaf is read: is it the same view, or certainly other memory?
-    pub fn apart(&self, view: Value, leaf: Value) -> bool {
-        let (a, b) = (self.root(view), self.root(leaf));
-        let known = |v: Value| self.fresh.contains(&v) || self.given.contains(&v);
-        let fresh = |v: Value| self.fresh.contains(&v);
-        view == leaf || (a != b && known(a) && known(b) && (fresh(a) || fresh(b)))
-    }
-
-    fn root(&self, view: Value) -> Value {
-        self.roots.get(&view).copied().unwrap_or(view)
-    }
-
-    /// Remembers that a view is made from another one.
-    pub fn derived(&mut self, view: Value, from: Value) {
-        let root = self.root(from);
-        self.roots.insert(view, root);
     }
 
     pub fn copy_array(&mut self, val: &Val, span: Span) -> Res<Val> {
@@ -259,11 +241,11 @@ impl Emit for Lower<'_> {
 
     fn index(&mut self) -> Value {
         let index = self.b.func.new_value(Type::I64);
-        self.nonneg.insert(index);
+        self.facts.mark_nonneg(index);
         index
     }
 
     fn label(&mut self) -> Label {
-        self.fresh_label()
+        self.blocks.fresh_label()
     }
 }

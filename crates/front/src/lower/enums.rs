@@ -56,7 +56,7 @@ impl Lower<'_> {
         let Ty::Static(Static::Argument(key, shown)) = ty else {
             return Val::None;
         };
-        let known = match self.function.env.argument(*key) {
+        let known = match self.unit.function.env.argument(*key) {
             Some(Object::Member(member)) => match &member.itself {
                 Some(Object::Str(text)) => Some(Val::Str(text.clone())),
                 _ => Some(Val::Member(member)),

@@ -184,7 +184,7 @@ impl Lower<'_> {
         if self.is_local(name) {
             return self.read(name, span);
         }
-        match self.function.env.lookup(name) {
+        match self.unit.function.env.lookup(name) {
             Some(object) => self.object(&object, span),
             None => {
                 let message = format!("name '{name}' is not defined");
@@ -210,7 +210,7 @@ impl Lower<'_> {
             Object::TupleClass(maker) => Val::TupleClass(maker.clone()),
             Object::Dtype(s) => Val::Dtype(*s),
             Object::Array { key, elem, shape, bytes } => {
-                let id = self.cx.constant(*key, *elem, shape, bytes);
+                let id = self.cx.constants.array(*key, *elem, shape, bytes);
                 self.constant_array(id, *elem, shape)
             }
             // A module nobody here knows is the user's own: its attributes are asked of the environment.
@@ -236,7 +236,7 @@ impl Lower<'_> {
             writable: false,
         };
         let val = Val::View(self.b.emit(view, Op::ConstArray(id)), view);
-        self.note_given(&val);
+        self.arrays.note_given(&val);
         val
     }
 
@@ -383,8 +383,8 @@ impl Lower<'_> {
             self.splice(other.0);
             let (x, y) = self.unified(&then.1, &other.1, num, span)?;
             let value = self.b.select(cond, x, y);
-            if self.nonneg.contains(&x) && self.nonneg.contains(&y) {
-                self.nonneg.insert(value);
+            if self.facts.is_nonneg(x) && self.facts.is_nonneg(y) {
+                self.facts.mark_nonneg(value);
             }
             return Ok(Val::Num(value, num));
         }

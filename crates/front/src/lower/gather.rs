@@ -1,4 +1,4 @@
-//! Subscripts with arrays of indices and of bools: `a[idx]`, `a[mask]`, `a[rows, 2:, cols]`, read, assigned and changed in place.
+//! Advanced indexing: subscripts with arrays of indices and of bools, `a[idx]`, `a[mask]`, `a[rows, 2:, cols]`, read, assigned and changed in place.
 //!
 //! NumPy's rules (its guide to indexing, "Combining advanced and basic indexing"): integers beside arrays count as arrays of one index; all
 //! index arrays are broadcast against each other, and the axes of their common shape stand where the first of them stands, or first of
@@ -7,8 +7,8 @@
 use std::rc::Rc;
 
 use weft_array::Leaf;
-use weft_array::loops::point;
-use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Index, Kind, Part, Scalar, Space, Span, StmtKind, Value, ViewType};
+use weft_array::loops::{point, store};
+use weft_ir::{AxisSlice, BinOp, CmpOp, ErrorKind, Index, Kind, Scalar, Space, Span, Value, ViewType};
 
 use super::Lower;
 use super::broadcast::Aligned;
@@ -160,7 +160,7 @@ impl Lower<'_> {
 
     /// The array of indices, or a copy where a store into the array may change it.
     fn kept_index(&mut self, (view, ty): Leaf, array: Value, span: Span) -> Res<Leaf> {
-        if ty.space == Space::Constant || (view != array && self.apart(array, view)) {
+        if ty.space == Space::Constant || (view != array && self.arrays.apart(array, view)) {
             return Ok((view, ty));
         }
         if !self.in_host() {
@@ -178,10 +178,10 @@ impl Lower<'_> {
         let (out, ty) = crate::builtins::fresh(self, g.ty.elem, &g.shape, false, span)?;
         self.with_leaves(&g.leaves, &g.aligned, &mut |l, leaves| {
             l.at_every_point(&g.shape, Vec::new(), &mut |l, vars| {
-                let indices = l.gathered_at(g, leaves, vars, true, span)?;
-                let element = l.load(g.view, g.ty, indices);
+                let at = l.gathered_at(g, leaves, vars, true, span)?;
+                let element = l.load(g.view, g.ty, point(&at, g.ty.rank));
                 let value = l.number_as(&element, g.ty.elem, span)?;
-                l.store_whole(out, point(vars, ty.rank), value);
+                store(&mut l.b, (out, ty), vars, value);
                 Ok(())
             })
         })?;
@@ -214,7 +214,12 @@ impl Lower<'_> {
         for (leaf, _) in lazy.leaves.iter().filter(|_| !self.in_host()) {
             self.refuse_overwritten(g.view, *leaf, span)?;
         }
-        if self.in_host() && lazy.leaves.iter().any(|(leaf, _)| *leaf == g.view || !self.apart(g.view, *leaf)) {
+        if self.in_host()
+            && lazy
+                .leaves
+                .iter()
+                .any(|(leaf, _)| *leaf == g.view || !self.arrays.apart(g.view, *leaf))
+        {
             let whole = self.compute(&lazy, span)?;
             lazy = self.as_expression(&whole, span)?;
         }
@@ -232,26 +237,15 @@ impl Lower<'_> {
     /// Stores where the `kept` indices, which have been checked, say.
     fn scatter_from(&mut self, g: &Gathered, (kept, values): (&[Leaf], &[Leaf]), value_at: &mut ValueAt<'_, Self>, span: Span) -> Res<()> {
         self.with_leaves(kept, &g.aligned, &mut |l, leaves| {
-            let mut store = |l: &mut Self, vars: &[Value]| {
+            // One element may be named more than once.
+            l.in_order(&g.shape, &mut |l, vars| {
                 let val = value_at(l, values, vars)?;
                 let value = l.number_as(&val, g.ty.elem, span)?;
-                let indices = l.gathered_at(g, leaves, vars, false, span)?;
-                l.store_whole(g.view, indices, value);
+                let at = l.gathered_at(g, leaves, vars, false, span)?;
+                store(&mut l.b, (g.view, g.ty), &at, value);
                 Ok(())
-            };
-            // One element may be named more than once.
-            l.in_order(&g.shape, &mut store)
+            })
         })
-    }
-
-    fn store_whole(&mut self, view: Value, indices: Vec<Index>, value: Value) {
-        let part = Part::Whole;
-        self.b.push(StmtKind::Store {
-            view,
-            indices,
-            value,
-            part,
-        });
     }
 
     /// Raises where an index of a point of the indices' shape is outside.
@@ -273,13 +267,13 @@ impl Lower<'_> {
     }
 
     /// The element of the array that a point of the result is.
-    fn gathered_at(&mut self, g: &Gathered, leaves: &[Leaf], vars: &[Value], checked: bool, span: Span) -> Res<Vec<Index>> {
+    fn gathered_at(&mut self, g: &Gathered, leaves: &[Leaf], vars: &[Value], checked: bool, span: Span) -> Res<Vec<Value>> {
         let end = g.start + g.aligned.shape.len();
         let own = &vars[g.start..end];
         let mut kept = vars[..g.start].iter().chain(&vars[end..]);
-        let mut indices = Vec::with_capacity(g.axes.len());
+        let mut at = Vec::with_capacity(g.axes.len());
         for (axis, from) in g.axes.iter().enumerate() {
-            let value = match from {
+            at.push(match from {
                 Axis::Kept => match kept.next() {
                     Some(&value) => value,
                     None => self.b.i64(0),
@@ -289,10 +283,9 @@ impl Lower<'_> {
                     let index = self.index_at(leaves[*i], own, span)?;
                     self.position(index, g.view, axis as u8, checked)?
                 }
-            };
-            indices.push(Index { value, wrap: false });
+            });
         }
-        Ok(indices)
+        Ok(at)
     }
 
     /// An index counted from the front. One that is `checked` raises where the axis has no such element.
@@ -311,7 +304,7 @@ impl Lower<'_> {
             let outside = self.b.compare(CmpOp::Ge, unsigned, length);
             self.raise_if(outside, ErrorKind::Index, &format!("index is out of bounds for axis {axis}"))?;
         }
-        self.mark_nonneg(at);
+        self.facts.mark_nonneg(at);
         Ok(at)
     }
 

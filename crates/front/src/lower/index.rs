@@ -1,4 +1,4 @@
-//! Subscripts of arrays: elements, slices, new axes.
+//! Basic indexing: subscripts that are elements, slices and new axes; the lengths of axes.
 
 use std::rc::Rc;
 
@@ -68,7 +68,7 @@ impl Lower<'_> {
         let (view, part) = self.part_of(view).map_or((view, Part::Whole), |of| (of.view, of.part));
         let value = self.b.emit(ty.elem, Op::Load { view, indices, part });
         if ty.elem.kind() == Kind::Unsigned {
-            self.nonneg.insert(value);
+            self.facts.mark_nonneg(value);
         }
         value
     }
@@ -178,7 +178,7 @@ impl Lower<'_> {
             return Ok(Index { value, wrap: false });
         }
         let value = self.index_value(val, span)?;
-        let wrap = !self.nonneg.contains(&value);
+        let wrap = !self.facts.is_nonneg(value);
         Ok(Index { value, wrap })
     }
 
@@ -278,8 +278,8 @@ impl Lower<'_> {
         };
         let op = Op::Slice { view, axes: axes.clone() };
         let value = self.b.emit(result, op);
-        self.derived(value, view);
-        self.slices.insert(value, (view, axes));
+        self.arrays.derived(value, view);
+        self.arrays.slices.insert(value, (view, axes));
         (value, result)
     }
 
@@ -306,7 +306,7 @@ impl Lower<'_> {
     fn unit_step(&self, axis: &AxisSlice) -> bool {
         match axis {
             AxisSlice::Full => true,
-            AxisSlice::Range { step, .. } => self.ones.contains(step),
+            AxisSlice::Range { step, .. } => self.facts.is_one(*step),
             AxisSlice::At(_) | AxisSlice::New => false,
         }
     }
@@ -320,7 +320,7 @@ impl Lower<'_> {
         match known {
             Some(k) if k > 0 => {
                 if k == 1 {
-                    self.ones.insert(step);
+                    self.facts.mark_one(step);
                 }
                 let start = match bounds.start {
                     Some(v) => self.clamp_bound(v, n, zero, n),
@@ -387,7 +387,7 @@ impl Lower<'_> {
 
     /// A bound with the end added if negative, then brought between `low` and `high`.
     fn clamp_bound(&mut self, v: Value, n: Value, low: Value, high: Value) -> Value {
-        let v = if self.nonneg.contains(&v) {
+        let v = if self.facts.is_nonneg(v) {
             v
         } else {
             let zero = self.b.i64(0);
@@ -402,7 +402,7 @@ impl Lower<'_> {
     /// How many numbers `range(start, stop, step)` holds: computed without overflow, 2**63 - 1 where there are more.
     pub fn range_length(&mut self, start: Value, stop: Value, step: Value, known: Option<i128>) -> Value {
         let (low, high) = self.range_ends(start, stop, step, known);
-        let natural = |v| self.nonneg.contains(&v);
+        let natural = |v| self.facts.is_nonneg(v);
         if natural(low) || known.is_none() && natural(start) && natural(stop) {
             return self.length_between(low, high, step, known);
         }
@@ -470,7 +470,7 @@ impl Lower<'_> {
 
     /// The length of an axis: known from how the view was made, read before, or read now.
     pub fn dim(&mut self, view: Value, axis: u8) -> Value {
-        if let Some(n) = self.shapes.get(&view).and_then(|shape| shape.get(axis as usize)) {
+        if let Some(n) = self.arrays.shapes.get(&view).and_then(|shape| shape.get(axis as usize)) {
             return *n;
         }
         if let Some(n) = self.sliced_dim(view, axis) {
@@ -479,12 +479,12 @@ impl Lower<'_> {
         if let Some(of) = self.part_of(view) {
             return self.dim(of.view, axis);
         }
-        match self.dims.get(&(view, axis)) {
-            Some((n, block)) if self.open.contains(block) => *n,
+        match self.facts.dims.get(&(view, axis)) {
+            Some((n, block)) if self.blocks.is_open(*block) => *n,
             _ => {
                 let n = self.b.emit(Type::I64, Op::Dim(view, axis));
-                self.nonneg.insert(n);
-                self.dims.insert((view, axis), (n, self.current_block()));
+                self.facts.mark_nonneg(n);
+                self.facts.dims.insert((view, axis), (n, self.blocks.current()));
                 n
             }
         }
@@ -492,11 +492,11 @@ impl Lower<'_> {
 
     /// The lengths of a view's axes as it was made.
     pub fn know_shape(&mut self, view: Value, shape: Vec<Value>) {
-        self.shapes.insert(view, shape);
+        self.arrays.shapes.insert(view, shape);
     }
 
     fn sliced_dim(&mut self, view: Value, axis: u8) -> Option<Value> {
-        let (source, axes) = self.slices.get(&view)?;
+        let (source, axes) = self.arrays.slices.get(&view)?;
         let (source, mut from, mut kept) = (*source, 0, 0);
         for slice in axes {
             if !matches!(slice, AxisSlice::At(_)) {
@@ -505,7 +505,7 @@ impl Lower<'_> {
                         AxisSlice::Range { len, .. } => Some(len),
                         AxisSlice::New => {
                             let one = self.b.i64(1);
-                            self.ones.insert(one);
+                            self.facts.mark_one(one);
                             Some(one)
                         }
                         _ => Some(self.dim(source, from)),

@@ -1,9 +1,9 @@
-//! Array expressions: what is done to elements is recorded as nodes and computed in one loop, where the result is needed.
+//! Deferred array expressions: element-wise operations are recorded as nodes and fused into one loop where the result is needed.
 
 use std::rc::Rc;
 
 use ruff_python_ast::Operator;
-use weft_array::{Arg, Expr, Mark, ScalarFn};
+use weft_array::{Expr, Mark, ScalarFn};
 use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, Space, Span, TOO_BIG, Value, ViewType};
 
 use super::Lower;
@@ -62,7 +62,7 @@ impl Lower<'_> {
     /// Records what `f` does to elements as a function of scalars, which is written out where they are computed.
     fn expression(&mut self, args: &[Val], span: Span, f: impl FnOnce(&mut Lower<'_>, &[Val]) -> Res<Val>) -> Res<Expr> {
         let mark = Mark::of(&self.b.func);
-        let (mut arrays, mut vals) = (Vec::new(), Vec::with_capacity(args.len()));
+        let (mut exprs, mut vals) = (Vec::new(), Vec::with_capacity(args.len()));
         for arg in args {
             let expr = match arg {
                 Val::View(value, ty) => Expr::leaf((*value, *ty)),
@@ -71,30 +71,21 @@ impl Lower<'_> {
                     vals.push(arg.clone());
                     continue;
                 }
-                other => {
-                    mark.forget(&mut self.b.func);
-                    return Err(self.typing(span, format!("an array does not go with {}", other.ty())));
-                }
+                other => return Err(self.typing(span, format!("an array does not go with {}", other.ty()))),
             };
             vals.push(Val::Num(self.b.func.new_value(expr.elem.into()), Num::strong(expr.elem)));
-            arrays.push(Arg::Expr(expr));
+            exprs.push(expr);
         }
         self.open_block();
         let recorded = self.by_elements(|l| f(l, &vals)).and_then(|val| self.element_of(&val, span));
         let body = self.close_block();
-        self.forget_facts(mark);
-        let (value, elem) = match recorded {
-            Ok(recorded) => recorded,
-            Err(stop) => {
-                mark.forget(&mut self.b.func);
-                return Err(stop);
-            }
-        };
-        let Ok((function, free)) = ScalarFn::take(&mut self.b.func, mark, arrays.len(), body, value) else {
+        self.facts.forget_since(mark);
+        self.arrays.forget_since(mark);
+        let (value, elem) = recorded?;
+        let Ok((function, free)) = ScalarFn::take(&mut self.b.func, mark, exprs.len(), body, value) else {
             return Err(self.unsupported(span, "a function of elements cannot read variables that change"));
         };
-        arrays.extend(free.into_iter().map(Arg::Given));
-        Ok(self.nodes.map(function, elem, &arrays))
+        Ok(self.nodes.map(function, elem, &exprs, &free))
     }
 
     /// What a function of elements gives, as a value of its own type.
@@ -103,14 +94,6 @@ impl Lower<'_> {
             Some(num) => Ok((self.number_as(val, num.scalar, span)?, num.scalar)),
             None => Err(self.typing(span, "the elements of an array must be numbers")),
         }
-    }
-
-    /// Forgets what is known of values that were made since.
-    fn forget_facts(&mut self, mark: Mark) {
-        self.nonneg.retain(|v| mark.precedes(*v));
-        self.ones.retain(|v| mark.precedes(*v));
-        self.dims.retain(|_, (v, _)| mark.precedes(*v));
-        self.parts.retain(|v, _| mark.precedes(*v));
     }
 
     /// Computes an array expression into a fresh array; anything else is given back.
@@ -136,7 +119,7 @@ impl Lower<'_> {
             let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
             return Err(diag.help("write a loop over the elements, or store into an array argument").into());
         }
-        self.needs_host = true;
+        self.found.needs_host = true;
         let shape = shape.to_vec();
         let ty = fresh_type(elem, shape.len() as u8);
         let value = self.b.emit(
@@ -146,8 +129,8 @@ impl Lower<'_> {
                 zeroed,
             },
         );
-        self.fresh.insert(value);
-        self.shapes.insert(value, shape);
+        self.arrays.fresh.insert(value);
+        self.arrays.shapes.insert(value, shape);
         Ok(value)
     }
 
@@ -166,7 +149,7 @@ impl Lower<'_> {
     pub fn product(&mut self, factors: &[Value]) -> Value {
         let product = factors.iter().copied().reduce(|a, b| {
             let p = self.b.binary(BinOp::Mul, a, b);
-            self.nonneg.insert(p);
+            self.facts.mark_nonneg(p);
             p
         });
         product.unwrap_or_else(|| self.b.i64(1))

@@ -24,6 +24,17 @@ pub struct LoopFrame {
     pub kind: LoopKind,
 }
 
+/// The loops around what is lowered now.
+#[derive(Default)]
+pub struct Nest {
+    /// Innermost last.
+    pub frames: Vec<LoopFrame>,
+    /// How many turns of loops that are written out came before.
+    pub turn: u32,
+    /// What is assigned now is the target of such a loop.
+    pub starts_turn: bool,
+}
+
 /// How a loop's iterations run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoopKind {
@@ -56,7 +67,7 @@ enum Sequence {
 
 impl Lower<'_> {
     pub fn break_loop(&mut self, span: Span) -> Res<bool> {
-        let Some(frame) = self.loops.last_mut() else {
+        let Some(frame) = self.nest.frames.last_mut() else {
             return Err(self.unsupported(span, "break outside a loop"));
         };
         if frame.kind != LoopKind::InOrder {
@@ -69,7 +80,7 @@ impl Lower<'_> {
     }
 
     pub fn continue_loop(&mut self, span: Span) -> Res<bool> {
-        let Some(frame) = self.loops.last() else {
+        let Some(frame) = self.nest.frames.last() else {
             return Err(self.unsupported(span, "continue outside a loop"));
         };
         let kind = frame.continue_to.map_or(StmtKind::Continue, StmtKind::Leave);
@@ -79,9 +90,9 @@ impl Lower<'_> {
 
     /// Runs `body` inside a loop's frame; gives whether it held a `break`.
     fn in_loop(&mut self, frame: LoopFrame, body: impl FnOnce(&mut Self) -> Res<()>) -> Res<bool> {
-        self.loops.push(frame);
+        self.nest.frames.push(frame);
         body(self)?;
-        Ok(self.loops.pop().is_some_and(|f| f.breaks))
+        Ok(self.nest.frames.pop().is_some_and(|f| f.breaks))
     }
 
     /// A loop with its `else`: `make` emits the loop, whose `break` then leaves the scope around both.
@@ -89,7 +100,7 @@ impl Lower<'_> {
         if orelse.is_empty() {
             return make(self, None);
         }
-        let label = self.fresh_label();
+        let label = self.blocks.fresh_label();
         self.open_block();
         make(self, Some(label))?;
         let ends = self.block(orelse);
@@ -144,9 +155,9 @@ impl Lower<'_> {
     /// A loop whose head waits for a type: its body may give it.
     fn body_for_types(&mut self, body: &[Stmt], stop: Stop) -> Stop {
         if matches!(stop, Stop::Pending(_)) {
-            self.loops.push(LoopFrame::default());
+            self.nest.frames.push(LoopFrame::default());
             self.nested(body);
-            self.loops.pop();
+            self.nest.frames.pop();
         }
         stop
     }
@@ -236,8 +247,8 @@ impl Lower<'_> {
         let upward = bounds[2].const_int().is_some_and(|k| k > 0);
         let [start, stop, step] = self.range_bounds(bounds, span)?;
         let var = self.b.func.new_value(Type::I64);
-        if upward && self.nonneg.contains(&start) {
-            self.nonneg.insert(var);
+        if upward && self.facts.is_nonneg(start) {
+            self.facts.mark_nonneg(var);
         }
         self.counted(s, var, [start, stop, step], frame, |_| Ok(Val::Num(var, Num::INT)))
     }
@@ -367,8 +378,8 @@ impl Lower<'_> {
             Sequence::Enumerate(inner, first) => {
                 let first = self.index_value(first, span)?;
                 let number = self.b.binary(BinOp::Add, at, first);
-                if self.nonneg.contains(&first) {
-                    self.nonneg.insert(number);
+                if self.facts.is_nonneg(first) {
+                    self.facts.mark_nonneg(number);
                 }
                 Val::tuple(vec![Val::Num(number, Num::INT), self.element(inner, at, span)?])
             }
@@ -376,7 +387,7 @@ impl Lower<'_> {
                 let one = self.b.i64(1);
                 let last = self.b.binary(BinOp::Sub, *count, one);
                 let from_end = self.b.binary(BinOp::Sub, last, at);
-                self.mark_nonneg(from_end);
+                self.facts.mark_nonneg(from_end);
                 return self.element(inner, from_end, span);
             }
             Sequence::Points(points, _) => return self.numbered_point(points, at, span),
@@ -388,7 +399,7 @@ impl Lower<'_> {
         let span = self.span(s.iter.range());
         let range = [self.b.i64(0), self.count(sequence), self.b.i64(1)];
         let var = self.b.func.new_value(Type::I64);
-        self.nonneg.insert(var);
+        self.facts.mark_nonneg(var);
         self.counted(s, var, range, frame, |l| l.element(sequence, var, span))
     }
 
@@ -397,22 +408,22 @@ impl Lower<'_> {
     /// A loop of the library that is written out as if there were no loop: each turn starts new versions of the variables it assigns.
     fn written_out(&mut self, s: &StmtFor, items: &[Val]) -> Res<bool> {
         for item in items {
-            self.turn += 1;
-            self.starts_turn = true;
+            self.nest.turn += 1;
+            self.nest.starts_turn = true;
             let assigned = self.assign_target(&s.target, item.clone());
-            self.starts_turn = false;
+            self.nest.starts_turn = false;
             assigned?;
             if self.block(&s.body) {
                 return Ok(true);
             }
         }
-        self.turn += 1;
+        self.nest.turn += 1;
         Ok(false)
     }
 
     /// A loop over a tuple is written out, item by item: the items may differ in type.
     fn with_unrolled(&mut self, s: &StmtFor, items: &[Val]) -> Res<bool> {
-        let exit = self.fresh_label();
+        let exit = self.blocks.fresh_label();
         self.open_block();
         let mut ended = false;
         for item in items {
@@ -430,7 +441,7 @@ impl Lower<'_> {
     }
 
     fn unrolled_item(&mut self, target: &Expr, item: &Val, body: &[Stmt], exit: Label) -> Res<bool> {
-        let next = self.fresh_label();
+        let next = self.blocks.fresh_label();
         let frame = LoopFrame {
             break_to: Some(exit),
             continue_to: Some(next),

@@ -16,6 +16,7 @@ mod dialect;
 pub mod elementwise;
 mod enums;
 mod expr;
+mod facts;
 mod gather;
 mod index;
 pub mod lazy;
@@ -27,26 +28,28 @@ mod prange;
 mod recursion;
 pub mod reduce;
 mod result;
+mod state;
 mod stmt;
 mod sums;
 mod tuples;
 mod vars;
 
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use ruff_text_size::TextRange;
 use weft_array::Nodes;
-use weft_ir::{AxisSlice, Block, Builder, ErrorKind, Flags, FuncKind, Function, Label, SourceId, Span, StmtKind, Type, Value};
+use weft_ir::{Block, Builder, ErrorKind, Flags, FuncKind, Function, Span, StmtKind, Type, Value};
 
 use crate::compiler::Compiler;
 use crate::diag::{Diagnostic, DiagnosticKind};
-use crate::parse::{Body, Parsed};
+use crate::parse::Body;
 use crate::stop::{Pending, Res, Stop};
-use crate::types::{Static, Ty};
+use crate::types::Ty;
 use crate::value::Val;
-use crate::{Bounds, Dialect, FunctionSource, Inferred, Object, Options, Role, parallel, rewrite, unset};
-use loops::LoopFrame;
+use crate::{Bounds, Dialect, FunctionSource, Inferred, Object, Options, Role, library, parallel, rewrite, unset};
+use facts::{Arrays, Facts};
+use loops::Nest;
+use state::{Blocks, Found, Unit};
 use vars::Vars;
 
 /// Types that have not settled by then never will; joins can only climb a short ladder.
@@ -77,17 +80,17 @@ pub struct Job<'a> {
 /// Compiles one function; gives it and the type of its result.
 pub fn function(cx: &mut Compiler, job: &Job<'_>) -> Res<(Function, Ty)> {
     let (parsed, source) = cx.tree(&job.function)?;
-    let mut vars = Vars::new(&parsed, crate::library::is_text(job.function.key));
+    let mut vars = Vars::new(&parsed, library::is_text(job.function.key));
     let whole = parsed.span(source, parsed.range);
     let learnt = job.frame.and_then(|frame| cx.learnt_result(frame).cloned());
     let mut result = learnt.map(|ty| (ty, whole));
     for _ in 0..MAX_ROUNDS {
         job.frame.iter().for_each(|frame| cx.start_round(*frame));
-        let mut round = Lower::new(cx, job, parsed.clone(), source, vars, result);
+        let mut round = Lower::new(cx, job, Unit::new(job, parsed.clone(), source), vars, result);
         round.run(job)?;
-        if round.changed || (round.failed.is_some() && (round.vars.progress || round.learnt)) {
+        if round.found.changed || (round.found.failed.is_some() && (round.vars.progress || round.found.learnt)) {
             vars = round.vars.next_round();
-            result = round.result;
+            result = round.found.result;
             continue;
         }
         match round.finish()? {
@@ -99,6 +102,24 @@ pub fn function(cx: &mut Compiler, job: &Job<'_>) -> Res<(Function, Ty)> {
     Err(Diagnostic::new(DiagnosticKind::Typing, whole, message).into())
 }
 
+/// What passes and devices have to know of a function.
+fn flags(job: &Job<'_>) -> Flags {
+    let bounds = match job.kind {
+        FuncKind::Kernel => job.options.bounds,
+        _ => Bounds::default(),
+    };
+    Flags {
+        contract: job.options.contract,
+        fastmath: job.options.fastmath,
+        numba: job.options.dialect == Dialect::Numba,
+        library: library::is_text(job.function.key),
+        rare: library::is_rare(job.function.key),
+        max_threads: bounds.max_threads,
+        min_blocks: bounds.min_blocks,
+        max_registers: bounds.max_registers,
+    }
+}
+
 /// What a round came to.
 enum Finished {
     Function(Box<Function>, Ty),
@@ -108,130 +129,55 @@ enum Finished {
 
 /// The state of one round over one function.
 pub struct Lower<'c> {
+    /// The module that this function becomes a part of.
     pub cx: &'c mut Compiler,
+    /// The statements being written.
     pub b: Builder,
-    pub function: Rc<FunctionSource>,
-    /// What this function is compiled with: its own options, whoever calls it.
-    pub options: Options,
-    parsed: Rc<Parsed>,
-    source: SourceId,
+    /// What is compiled, and how.
+    pub unit: Unit,
     vars: Vars,
-    /// The result's type so far and the `return` that first gave it one.
-    result: Option<(Ty, Span)>,
-    changed: bool,
-    /// The result got its first type in this round.
-    learnt: bool,
-    /// Its place among the functions being compiled.
-    frame: Option<usize>,
-    /// What stopped the first statement that could not be lowered.
-    failed: Option<Stop>,
-    /// The blocks open now, innermost last, by number.
-    open: Vec<u32>,
-    next_block: u32,
-    next_label: u32,
-    loops: Vec<LoopFrame>,
-    /// Values known not to be negative: indices that need no wrapping.
-    nonneg: HashSet<Value>,
-    /// Values known to be 1: steps that keep unit stride, axes that broadcast.
-    ones: HashSet<Value>,
-    /// Lengths of axes read before, and the block that read them.
-    dims: HashMap<(Value, u8), (Value, u32)>,
-    /// What slices were made of.
-    slices: HashMap<Value, (Value, Vec<AxisSlice>)>,
-    /// Arrays made in this function.
-    fresh: HashSet<Value>,
-    /// Parameters, shared, local and constant arrays: none of them is a fresh one.
-    given: HashSet<Value>,
-    /// The view that a slice, transpose or reshape was made from.
-    roots: HashMap<Value, Value>,
+    /// What the round came to know of the whole function.
+    found: Found,
+    blocks: Blocks,
+    nest: Nest,
+    /// What is known of values.
+    pub facts: Facts,
+    pub arrays: Arrays,
     /// The nodes of its array expressions.
     nodes: Nodes,
-    /// What views of parts of complex arrays were made of.
-    parts: HashMap<Value, parts::PartOf>,
-    /// Shapes of the arrays made in this function.
-    shapes: HashMap<Value, Vec<Value>>,
     /// The functions inside this one of which it is being asked what they read, by key.
     closing: Vec<u64>,
-    /// What exists only while compiling and was kept in variables.
-    statics: HashMap<Static, Val>,
-    /// The function allocates or runs parallel loops, so it can only run on the host.
-    needs_host: bool,
-    /// How many turns of loops that are written out came before.
-    turn: u32,
-    /// What is assigned now is the target of such a loop.
-    starts_turn: bool,
-    /// The function runs inside a loop of its caller whose iterations are lanes.
-    in_parallel: bool,
-    /// What was inferred in this round.
-    types: Vec<Inferred>,
     /// What is lowered now is done with elements of arrays, or by a function of NumPy's.
     of_elements: bool,
-    /// A function of Weft's own library: intrinsics are known, zero divisors are its business.
-    pub library: bool,
 }
 
 impl<'c> Lower<'c> {
-    fn new(cx: &'c mut Compiler, job: &Job<'_>, parsed: Rc<Parsed>, source: SourceId, vars: Vars, result: Option<(Ty, Span)>) -> Lower<'c> {
-        let library = crate::library::is_library(job.function.key);
+    fn new(cx: &'c mut Compiler, job: &Job<'_>, unit: Unit, vars: Vars, result: Option<(Ty, Span)>) -> Lower<'c> {
         let mut func = Function::new(job.function.name.clone(), job.kind.clone());
-        let bounds = if job.kind == FuncKind::Kernel {
-            job.options.bounds
-        } else {
-            Bounds::default()
-        };
-        func.flags = Flags {
-            contract: job.options.contract,
-            fastmath: job.options.fastmath,
-            numba: job.options.dialect == Dialect::Numba,
-            library: crate::library::is_text(job.function.key),
-            rare: library && job.function.name.starts_with(weft_math::RARE),
-            max_threads: bounds.max_threads,
-            min_blocks: bounds.min_blocks,
-            max_registers: bounds.max_registers,
-        };
+        func.flags = flags(job);
         Lower {
             cx,
             b: Builder::new(func),
-            function: job.function.clone(),
-            options: job.options,
-            parsed,
-            source,
+            unit,
             vars,
-            result,
-            changed: false,
-            learnt: false,
-            frame: job.frame,
-            failed: None,
-            open: vec![0],
-            next_block: 1,
-            next_label: 0,
-            loops: Vec::new(),
-            nonneg: HashSet::new(),
-            ones: HashSet::new(),
-            dims: HashMap::new(),
-            slices: HashMap::new(),
-            fresh: HashSet::new(),
-            given: HashSet::new(),
-            roots: HashMap::new(),
+            found: Found {
+                result,
+                ..Found::default()
+            },
+            blocks: Blocks::default(),
+            nest: Nest::default(),
+            facts: Facts::default(),
+            arrays: Arrays::default(),
             nodes: Nodes::default(),
-            parts: HashMap::new(),
-            shapes: HashMap::new(),
             closing: Vec::new(),
-            statics: HashMap::new(),
-            needs_host: false,
-            turn: 0,
-            starts_turn: false,
-            in_parallel: job.in_parallel,
-            types: Vec::new(),
             of_elements: false,
-            library,
         }
     }
 
     fn run(&mut self, job: &Job<'_>) -> Res<()> {
-        self.b.span = self.span(self.parsed.range);
+        self.b.span = self.span(self.unit.parsed.range);
         self.params(job)?;
-        let parsed = self.parsed.clone();
+        let parsed = self.unit.parsed.clone();
         match &parsed.body {
             Body::Block(stmts) => {
                 if !self.block(stmts) {
@@ -248,7 +194,7 @@ impl<'c> Lower<'c> {
 
     /// Defines the parameters as IR values and binds the names to them.
     fn params(&mut self, job: &Job<'_>) -> Res<()> {
-        let parsed = self.parsed.clone();
+        let parsed = self.unit.parsed.clone();
         let given = match job.args {
             Args::Entry(types) => types.len(),
             Args::Call(vals) | Args::Constants(vals) => vals.len(),
@@ -269,10 +215,10 @@ impl<'c> Lower<'c> {
     }
 
     fn wrong_count<T>(&self, given: usize) -> Res<T> {
-        let takes = self.parsed.params.len();
+        let takes = self.unit.parsed.params.len();
         let plural = if takes == 1 { "" } else { "s" };
-        let message = format!("'{}' takes {takes} argument{plural} and was given {given}", self.function.name);
-        Err(Diagnostic::new(DiagnosticKind::Arguments, self.span(self.parsed.range), message).into())
+        let message = format!("'{}' takes {takes} argument{plural} and was given {given}", self.unit.function.name);
+        Err(Diagnostic::new(DiagnosticKind::Arguments, self.span(self.unit.parsed.range), message).into())
     }
 
     fn entry_param(&mut self, name: &str, ty: &Ty) -> Val {
@@ -281,7 +227,7 @@ impl<'c> Lower<'c> {
             _ => {
                 let value = self.b.func.new_param(ty.ir(), name);
                 let val = self.wrap_value(value, ty);
-                self.note_given(&val);
+                self.arrays.note_given(&val);
                 val
             }
         }
@@ -295,7 +241,7 @@ impl<'c> Lower<'c> {
             Ty::Num(n) => Val::Num(self.b.func.new_param(n.scalar.into(), name), n),
             Ty::View(v) => {
                 let val = Val::View(self.b.func.new_param(v.into(), name), v);
-                self.note_given(&val);
+                self.arrays.note_given(&val);
                 val
             }
             Ty::Tuple(_) => {
@@ -319,20 +265,9 @@ impl<'c> Lower<'c> {
         }
     }
 
-    /// Remembers that the views in a value existed before any this function makes.
-    pub fn note_given(&mut self, val: &Val) {
-        match val {
-            Val::View(value, _) => {
-                self.given.insert(*value);
-            }
-            Val::Tuple(items) => items.iter().for_each(|item| self.note_given(item)),
-            _ => {}
-        }
-    }
-
     fn note_type(&mut self, name: &str, span: Span, ty: &Ty) {
-        if !self.library {
-            self.types.push(Inferred {
+        if !self.unit.library {
+            self.found.types.push(Inferred {
                 span,
                 name: name.to_owned(),
                 ty: self.shown(ty),
@@ -341,11 +276,11 @@ impl<'c> Lower<'c> {
     }
 
     fn finish(mut self) -> Res<Finished> {
-        match self.failed {
+        match self.found.failed {
             None => {}
             Some(Stop::Error(error)) => return Err(Stop::Error(error)),
             // A function that called this one may know more in its next round.
-            Some(Stop::Pending(Pending::Result(of, name, span))) if self.frame.is_some_and(|own| of < own) => {
+            Some(Stop::Pending(Pending::Result(of, name, span))) if self.unit.frame.is_some_and(|own| of < own) => {
                 return Err(Stop::Pending(Pending::Result(of, name, span)));
             }
             Some(Stop::Pending(pending)) => return Err(pending.diagnostic().into()),
@@ -356,20 +291,20 @@ impl<'c> Lower<'c> {
         let to_end = parallel::settle(&mut func, &self.vars.parallel, unbound).map_err(|refusal| refused(&func, &refusal))?;
         if !to_end.is_empty() {
             self.vars.parallel.ended.extend(to_end);
-            return Ok(Finished::Again(Box::new((self.vars.next_round(), self.result))));
+            return Ok(Finished::Again(Box::new((self.vars.next_round(), self.found.result))));
         }
-        self.cx.types.extend(self.types);
-        let ty = self.result.map_or(Ty::None, |(ty, _)| ty);
-        if let Err((local, span)) = unset::check_reads(&mut func, host, (!self.library).then_some(unbound)) {
+        self.cx.types.extend(self.found.types);
+        let ty = self.found.result.map_or(Ty::None, |(ty, _)| ty);
+        if let Err((local, span)) = unset::check_reads(&mut func, host, (!self.unit.library).then_some(unbound)) {
             let name = &func.locals[local.index()].name;
             let message = format!("the array '{name}' may be read here before it is assigned");
             let diag = Diagnostic::new(DiagnosticKind::Name, span, message);
             return Err(diag.help("assign it on every path that leads here").into());
         }
-        if self.needs_host && func.kind == FuncKind::Device {
+        if self.found.needs_host && func.kind == FuncKind::Device {
             func.kind = FuncKind::Host;
         }
-        if self.frame.is_some_and(|frame| self.cx.is_recursive(frame)) {
+        if self.unit.frame.is_some_and(|frame| self.cx.is_recursive(frame)) {
             recursion::ask_for_stack(&mut func, too_deep);
         }
         func.result = if ty == Ty::None { Type::unit() } else { ty.ir() };
@@ -378,7 +313,7 @@ impl<'c> Lower<'c> {
 
     /// One of Python's exceptions, by its name.
     fn exception(&self, name: &str) -> ErrorKind {
-        match self.function.env.attribute("builtins", name) {
+        match self.unit.function.env.attribute("builtins", name) {
             Some(Object::Exception(number, _)) => ErrorKind::Host(number),
             _ => ErrorKind::Value,
         }
@@ -387,7 +322,7 @@ impl<'c> Lower<'c> {
     // ---- spans, errors, blocks ----
 
     pub fn span(&self, range: TextRange) -> Span {
-        self.parsed.span(self.source, range)
+        self.unit.parsed.span(self.unit.source, range)
     }
 
     pub fn error(&self, kind: DiagnosticKind, range: TextRange, message: impl Into<String>) -> Diagnostic {
@@ -404,45 +339,23 @@ impl<'c> Lower<'c> {
 
     /// Runs a step; if it stops, remembers why and puts the open blocks back as they were.
     fn guarded(&mut self, step: impl FnOnce(&mut Self) -> Res<()>) {
-        let (blocks, loops) = (self.open.len(), self.loops.len());
+        let (blocks, loops) = (self.blocks.depth(), self.nest.frames.len());
         let Err(stop) = step(self) else { return };
-        while self.open.len() > blocks {
+        while self.blocks.depth() > blocks {
             self.close_block();
         }
-        self.loops.truncate(loops);
-        self.keep_failure(stop);
-    }
-
-    /// Remembers what stopped a statement first; an error counts for more than what is not known yet.
-    fn keep_failure(&mut self, stop: Stop) {
-        let keep = match (&self.failed, &stop) {
-            (None, _) => true,
-            (Some(Stop::Pending(_)), Stop::Error(_)) => true,
-            (Some(_), _) => false,
-        };
-        if keep {
-            self.failed = Some(stop);
-        }
+        self.nest.frames.truncate(loops);
+        self.found.keep_failure(stop);
     }
 
     pub fn open_block(&mut self) {
         self.b.open();
-        self.open.push(self.next_block);
-        self.next_block += 1;
+        self.blocks.open();
     }
 
     pub fn close_block(&mut self) -> Block {
-        self.open.pop();
+        self.blocks.close();
         self.b.close()
-    }
-
-    fn current_block(&self) -> u32 {
-        self.open.last().copied().unwrap_or(0)
-    }
-
-    pub fn fresh_label(&mut self) -> Label {
-        self.next_label += 1;
-        Label(self.next_label - 1)
     }
 
     /// `if cond { then }`, with what `then` emits.
@@ -460,7 +373,7 @@ impl<'c> Lower<'c> {
 
     /// Whether a division by zero and the like raise here, as in Python.
     pub fn python_errors(&self) -> bool {
-        self.options.python_errors
+        self.unit.options.python_errors
     }
 
     pub fn in_host(&self) -> bool {

@@ -36,12 +36,12 @@ impl Lower<'_> {
 
     /// A type as the device has it: weak floats are float32 where there is no float64.
     pub fn sized(&self, num: Num) -> Num {
-        if self.options.narrow() { num.narrowed() } else { num }
+        if self.unit.options.narrow() { num.narrowed() } else { num }
     }
 
     /// A value of such a type.
     pub fn sized_value(&mut self, val: Val) -> Val {
-        if !self.options.narrow() {
+        if !self.unit.options.narrow() {
             return val;
         }
         match val {
@@ -84,7 +84,7 @@ impl Lower<'_> {
                 let most = self.b.constant(Const::Int(Scalar::U64, i64::MAX));
                 let value = self.b.binary(BinOp::Min, *value, most);
                 let value = self.b.cast(value, Scalar::I64);
-                self.nonneg.insert(value);
+                self.facts.mark_nonneg(value);
                 Ok(value)
             }
             _ => self.index_value(val, span),
@@ -101,7 +101,7 @@ impl Lower<'_> {
             let zero = self.b.i64(0);
             let large = self.b.compare(CmpOp::Lt, value, zero);
             self.raise_if(large, ErrorKind::Overflow, "Python int too large to convert to C ssize_t")?;
-            self.nonneg.insert(value);
+            self.facts.mark_nonneg(value);
         }
         Ok(value)
     }
@@ -141,10 +141,10 @@ impl Lower<'_> {
         };
         let value = self.b.constant(constant);
         if matches!(constant, Const::Int(_, v) if v >= 0) {
-            self.nonneg.insert(value);
+            self.facts.mark_nonneg(value);
         }
         if matches!(constant, Const::Int(_, 1)) {
-            self.ones.insert(value);
+            self.facts.mark_one(value);
         }
         Ok(value)
     }
@@ -160,12 +160,12 @@ impl Lower<'_> {
         if !to.is_complex() {
             let cast = self.b.cast(value, to);
             let kept = match from.kind() {
-                Kind::Signed => self.nonneg.contains(&value) && to.is_int() && to.size() >= from.size(),
+                Kind::Signed => self.facts.is_nonneg(value) && to.is_int() && to.size() >= from.size(),
                 Kind::Unsigned => to.is_int() && to.size() > from.size(),
                 _ => from == Scalar::Bool,
             };
             if kept {
-                self.nonneg.insert(cast);
+                self.facts.mark_nonneg(cast);
             }
             return cast;
         }
@@ -178,18 +178,6 @@ impl Lower<'_> {
             (self.b.cast(value, part), self.zero(part))
         };
         self.b.emit(to, Op::Complex(re, im))
-    }
-
-    pub fn is_nonneg(&self, value: Value) -> bool {
-        self.nonneg.contains(&value)
-    }
-
-    pub fn mark_nonneg(&mut self, value: Value) {
-        self.nonneg.insert(value);
-    }
-
-    pub fn mark_one(&mut self, value: Value) {
-        self.ones.insert(value);
     }
 
     pub fn zero(&mut self, s: Scalar) -> Value {

@@ -42,22 +42,22 @@ impl Lower<'_> {
             layout: Layout::Any,
             ..ty
         };
-        let before = self.parts.iter().find(|(_, of)| of.view == view && of.part == part);
+        let before = self.arrays.parts.iter().find(|(_, of)| of.view == view && of.part == part);
         if let Some((value, of)) = before
-            && self.open.contains(&of.block)
+            && self.blocks.is_open(of.block)
         {
             return (*value, made);
         }
         let value = self.b.emit(made, Op::PartView(view, part));
-        self.derived(value, view);
-        let block = self.current_block();
-        self.parts.insert(value, PartOf { view, ty, part, block });
+        self.arrays.derived(value, view);
+        let block = self.blocks.current();
+        self.arrays.parts.insert(value, PartOf { view, ty, part, block });
         (value, made)
     }
 
     /// What a view of parts was made of: its elements are read there, where more is known of the strides.
     pub fn part_of(&self, view: Value) -> Option<PartOf> {
-        self.parts.get(&view).copied()
+        self.arrays.parts.get(&view).copied()
     }
 
     /// Zeros of an array's type and shape that cannot be written: one element, stretched.
@@ -66,7 +66,7 @@ impl Lower<'_> {
             return Err(self.typing(span, format!("an array is needed here, and this is {}", array.ty())));
         };
         let lengths = self.shape(array)?;
-        let id = self.cx.one_zero(ty.elem, lengths.len());
+        let id = self.cx.constants.one_zero(ty.elem, lengths.len());
         let constant = ViewType {
             elem: ty.elem,
             rank: lengths.len() as u8,
@@ -76,7 +76,7 @@ impl Lower<'_> {
         };
         let view = self.b.emit(constant, Op::ConstArray(id));
         let one = Val::View(view, constant);
-        self.note_given(&one);
+        self.arrays.note_given(&one);
         if lengths.is_empty() {
             return Ok(one);
         }
@@ -111,7 +111,7 @@ impl Lower<'_> {
     /// Lanes of a gang keep their local arrays interleaved, which only views of whole elements are known to be.
     pub fn refuse_kept_part(&self, val: &Val, span: Span) -> Res<()> {
         match val {
-            Val::View(view, ty) if ty.space == Space::Local && self.parts.contains_key(view) => {
+            Val::View(view, ty) if ty.space == Space::Local && self.arrays.parts.contains_key(view) => {
                 let message = "a part of a local array cannot be kept in a variable that is assigned more than once";
                 Err(self.unsupported(span, message))
             }

@@ -25,7 +25,7 @@ impl Lower<'_> {
     /// A nest of loops, which costs no division: `continue` is the innermost loop's, `break` leaves a scope around all.
     pub fn points_loop(&mut self, s: &StmtFor, points: &Points, break_to: Option<Label>) -> Res<()> {
         let span = self.span(s.iter.range());
-        let exit = break_to.unwrap_or_else(|| self.fresh_label());
+        let exit = break_to.unwrap_or_else(|| self.blocks.fresh_label());
         self.open_block();
         self.in_order(&points.extents, &mut |l, vars| {
             let element = l.point_element(points, vars, span)?;
@@ -69,7 +69,7 @@ impl Lower<'_> {
         at.reverse();
         at.truncate(points.extents.len());
         for &v in &at {
-            self.mark_nonneg(v);
+            self.facts.mark_nonneg(v);
         }
         self.point_element(points, &at, span)
     }

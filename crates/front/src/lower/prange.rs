@@ -1,4 +1,4 @@
-//! `prange`: every index is a point of its own; variables that only accumulate are reductions (arrays: see `copies`).
+//! Parallel loops: in a `prange` every index is a point of its own; variables that only accumulate are reductions (arrays: see `copies`).
 //!
 //! Points are lanes, and gangs of them run on all threads. Where the body makes arrays, which lanes cannot, each point runs by itself.
 
@@ -73,7 +73,7 @@ impl Lower<'_> {
     /// The path of a function or module that the compiler knows, by what the expression means here: `builtins.max`, `numpy.maximum`.
     pub fn path_of(&self, expr: &Expr) -> Option<String> {
         match expr {
-            Expr::Name(name) if !self.is_local(&name.id) => match self.function.env.lookup(&name.id)? {
+            Expr::Name(name) if !self.is_local(&name.id) => match self.unit.function.env.lookup(&name.id)? {
                 Object::Known(path) | Object::Module(path) => Some(builtins::canonical(&path)),
                 _ => None,
             },
@@ -109,7 +109,7 @@ impl Lower<'_> {
             from_zero,
             count,
         };
-        self.needs_host = true;
+        self.found.needs_host = true;
         self.b.span = self.span(s.range());
         if !self.vars.parallel.ended.contains(&self.b.span.start) {
             return self.spread_iterations(s, of, spread);
@@ -118,10 +118,10 @@ impl Lower<'_> {
         let (zero, one) = (self.b.i64(0), self.b.i64(1));
         let others = self.b.binary(BinOp::Sub, count, one);
         let others = self.b.binary(BinOp::Max, others, zero);
-        self.mark_nonneg(others);
+        self.facts.mark_nonneg(others);
         self.spread_iterations(s, Iterations { count: others, ..of }, spread)?;
         let var = self.b.func.new_value(Type::I64);
-        self.mark_nonneg(var);
+        self.facts.mark_nonneg(var);
         let lanes = !self.vars.loops_of_arrays.contains(&s.range().start().to_u32());
         let body = self.points_body(s, of, var, lanes)?;
         self.b.span = self.span(s.range());
@@ -154,11 +154,11 @@ impl Lower<'_> {
         }
         let lanes = !self.vars.loops_of_arrays.contains(&s.range().start().to_u32());
         let var = self.b.func.new_value(Type::I64);
-        self.nonneg.insert(var);
+        self.facts.mark_nonneg(var);
         let body = self.points_body(s, of, var, lanes)?;
         if lanes && self.makes_arrays(&body) {
             self.vars.loops_of_arrays.insert(s.range().start().to_u32());
-            self.changed = true;
+            self.found.changed = true;
         }
         let reductions = self.reductions(&found);
         self.b.span = self.span(s.range());
@@ -175,21 +175,22 @@ impl Lower<'_> {
     /// The loop's body for the iteration with number `var`.
     pub fn points_body(&mut self, s: &StmtFor, of: Iterations, var: Value, lanes: bool) -> Res<Block> {
         self.open_block();
-        self.loops
+        self.nest
+            .frames
             .push(LoopFrame::parallel(if lanes { LoopKind::Lanes } else { LoopKind::Points }));
         let index = if of.known == Some(1) && of.from_zero {
             var
         } else {
             let offset = self.b.binary(BinOp::Mul, var, of.step);
             let index = self.b.binary(BinOp::Add, of.start, offset);
-            if of.known.is_some_and(|k| k > 0) && self.nonneg.contains(&of.start) {
-                self.nonneg.insert(index);
+            if of.known.is_some_and(|k| k > 0) && self.facts.is_nonneg(of.start) {
+                self.facts.mark_nonneg(index);
             }
             index
         };
         self.assign_target(&s.target, Val::Num(index, Num::INT))?;
         self.block(&s.body);
-        self.loops.pop();
+        self.nest.frames.pop();
         Ok(self.close_block())
     }
 
@@ -353,15 +354,19 @@ fn accumulation<'a>(name: &str, value: &'a Expr, means: Means<'_>) -> Option<(Ho
         }
         Expr::Call(call) if call.arguments.keywords.is_empty() => {
             let path = means(&call.func)?;
-            let op = match path.as_str() {
-                "builtins.max" | "numpy.maximum" | "numpy.fmax" => ReduceOp::Max,
-                "builtins.min" | "numpy.minimum" | "numpy.fmin" => ReduceOp::Min,
+            // Whether it is by turns, with the variable as the first argument and as the second.
+            let (op, as_first, as_second) = match path.as_str() {
+                "builtins.max" => (ReduceOp::Max, false, true),
+                "builtins.min" => (ReduceOp::Min, false, true),
+                "numpy.maximum" => (ReduceOp::Max, false, false),
+                "numpy.minimum" => (ReduceOp::Min, false, false),
+                "numpy.fmax" => (ReduceOp::Max, true, true),
+                "numpy.fmin" => (ReduceOp::Min, true, true),
                 _ => return None,
             };
-            let by_turns = matches!(path.as_str(), "numpy.fmax" | "numpy.fmin");
             match &*call.arguments.args {
-                [a, b] if is_it(a) => Some((how(op, by_turns), b)),
-                [a, b] if is_it(b) => Some((how(op, by_turns || path.starts_with("builtins.")), a)),
+                [a, b] if is_it(a) => Some((how(op, as_first), b)),
+                [a, b] if is_it(b) => Some((how(op, as_second), a)),
                 _ => None,
             }
         }

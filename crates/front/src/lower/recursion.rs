@@ -1,4 +1,4 @@
-//! Functions that call themselves: what their results are while that is not known, and what they ask before they start.
+//! Recursion: what the results of functions that call themselves are while that is not known, and what they ask before they start.
 //!
 //! A call of a function that is being compiled takes the type its result has so far. Where it has none yet the call has to wait for the next
 //! round, and an expression that gives the call on one side and something else on the other is, for this round, that other: `n if n < 2 else
@@ -14,18 +14,18 @@ use crate::value::Val;
 impl Lower<'_> {
     /// One side of a choice, in a block of its own; `None` if it has to wait for the result of a function being compiled.
     pub fn side(&mut self, lower: impl FnOnce(&mut Self) -> Res<Val>) -> Res<Option<(Block, Val)>> {
-        let open = self.open.len();
+        let open = self.blocks.depth();
         self.open_block();
         match lower(self) {
             Ok(val) => Ok(Some((self.close_block(), val))),
             Err(stop) => {
-                while self.open.len() > open {
+                while self.blocks.depth() > open {
                     self.close_block();
                 }
                 let Stop::Pending(Pending::Result(..)) = stop else {
                     return Err(stop);
                 };
-                self.keep_failure(stop);
+                self.found.keep_failure(stop);
                 Ok(None)
             }
         }
@@ -33,7 +33,7 @@ impl Lower<'_> {
 
     /// Why there is no value: what was kept when the sides of a choice had to wait.
     pub fn kept_failure(&self, span: Span) -> Stop {
-        match &self.failed {
+        match &self.found.failed {
             Some(Stop::Pending(pending)) => Stop::Pending(pending.clone()),
             Some(Stop::Error(diag)) => Stop::Error(diag.clone()),
             None => self.typing(span, "nothing says what type this has"),

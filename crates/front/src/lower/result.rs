@@ -1,4 +1,4 @@
-//! What a function returns: one type, joined from all its `return`s.
+//! Inference of the result type: what a function returns, joined from all its `return`s.
 
 use weft_ir::{FuncKind, Span, StmtKind};
 
@@ -12,22 +12,22 @@ use crate::value::Val;
 impl Lower<'_> {
     /// The end of the body was reached: the function returns None there.
     pub fn fall_off(&mut self) {
-        match &self.failed {
+        match &self.found.failed {
             None => {}
             // It calls itself and gives nothing: its calls of itself wait to know that.
-            Some(Stop::Pending(Pending::Result(..))) if self.result.is_none() && !names::returns_values(&self.parsed) => {
-                self.guarded(|l| l.note_result(&Ty::None, l.span(l.parsed.range)));
+            Some(Stop::Pending(Pending::Result(..))) if self.found.result.is_none() && !names::returns_values(&self.unit.parsed) => {
+                self.guarded(|l| l.note_result(&Ty::None, l.span(l.unit.parsed.range)));
                 return;
             }
             // Some statement is missing, perhaps the one that returns.
             Some(_) => return,
         }
         self.guarded(|l| {
-            let span = l.span(l.parsed.range);
-            if let Some((ty, at)) = &l.result
+            let span = l.span(l.unit.parsed.range);
+            if let Some((ty, at)) = &l.found.result
                 && *ty != Ty::None
             {
-                let message = format!("'{}' returns a value on one path and nothing on another", l.function.name);
+                let message = format!("'{}' returns a value on one path and nothing on another", l.unit.function.name);
                 let diag = Diagnostic::new(DiagnosticKind::Typing, span, message)
                     .caret("the end of the function can be reached without a return")
                     .label(*at, format!("returns {ty} here"))
@@ -42,12 +42,12 @@ impl Lower<'_> {
     pub fn return_value(&mut self, val: Val, span: Span) -> Res<()> {
         let val = self.materialise(val)?;
         let ty = val.ty();
-        let joined = match &self.result {
+        let joined = match &self.found.result {
             None => ty.clone(),
             Some((known, at)) => match self.join(known, &ty) {
                 Some(joined) => joined,
                 None => {
-                    let message = format!("'{}' returns {ty} here and {known} elsewhere", self.function.name);
+                    let message = format!("'{}' returns {ty} here and {known} elsewhere", self.unit.function.name);
                     let diag = Diagnostic::new(DiagnosticKind::Typing, span, message)
                         .caret(format!("{ty}"))
                         .label(*at, format!("{known}"))
@@ -57,17 +57,17 @@ impl Lower<'_> {
             },
         };
         if joined.has_list() {
-            let message = format!("'{}' returns a list, which compiled functions cannot", self.function.name);
+            let message = format!("'{}' returns a list, which compiled functions cannot", self.unit.function.name);
             let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message).caret(format!("{joined}"));
             return Err(diag.help("return a tuple, or an array: np.array([...])").into());
         }
         if joined.has_passing() {
-            let message = format!("'{}' returns what can only be looped over", self.function.name);
+            let message = format!("'{}' returns what can only be looped over", self.unit.function.name);
             let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message).caret(format!("{joined}"));
             return Err(diag.help("return a tuple of it: tuple(...)").into());
         }
         if joined.has_static() {
-            let message = format!("'{}' returns {joined}, which compiled functions cannot", self.function.name);
+            let message = format!("'{}' returns {joined}, which compiled functions cannot", self.unit.function.name);
             let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
             return Err(diag.help("numbers, arrays, tuples of them and None can be returned").into());
         }
@@ -88,18 +88,18 @@ impl Lower<'_> {
             let diag = Diagnostic::new(DiagnosticKind::Typing, span, message).caret(format!("{joined}"));
             return Err(diag.help("store the result into an array argument").into());
         }
-        match &mut self.result {
+        match &mut self.found.result {
             Some((known, _)) if known == joined => {}
             Some((known, _)) => {
                 *known = joined.clone();
-                self.changed = true;
+                self.found.changed = true;
             }
             None => {
-                self.result = Some((joined.clone(), span));
-                self.learnt = true;
+                self.found.result = Some((joined.clone(), span));
+                self.found.learnt = true;
             }
         }
-        self.frame.iter().for_each(|frame| self.cx.note_result(*frame, joined));
+        self.unit.frame.iter().for_each(|frame| self.cx.note_result(*frame, joined));
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Statements.
+//! Statements: dispatch, blocks, `if`, `return`, `assert` and `raise`.
 
 use ruff_python_ast::{Expr, Stmt, StmtAssert, StmtIf};
 use ruff_text_size::Ranged;
@@ -211,7 +211,7 @@ impl Lower<'_> {
     }
 
     fn return_statement(&mut self, value: Option<&Expr>, span: Span) -> Res<()> {
-        if self.loops.iter().any(|l| l.kind != LoopKind::InOrder) {
+        if self.nest.frames.iter().any(|l| l.kind != LoopKind::InOrder) {
             return Err(self.unsupported(span, "return cannot leave a prange loop"));
         }
         let val = match value {
@@ -227,7 +227,7 @@ impl Lower<'_> {
 
     /// Python's option -O drops assertions, and `__debug__` is false then.
     fn without_asserts(&mut self, span: Span) -> Res<bool> {
-        match self.function.env.lookup("__debug__") {
+        match self.unit.function.env.lookup("__debug__") {
             Some(object) => {
                 let debug = self.object(&object, span)?;
                 Ok(matches!(self.truth(&debug, span)?, Truth::Known(false)))

@@ -5,14 +5,14 @@ use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, Operator, Stmt, StmtFor};
 
 use super::Lower;
-use crate::builtins::{self, Entry};
+use crate::builtins::{self, Applied, Entry};
 use crate::types::Ty;
 
 impl Lower<'_> {
     /// Does every statement of the loop add to a number, or multiply it, and is there nothing else that iterations could do to each other?
     pub fn only_sums(&self, s: &StmtFor) -> bool {
         let Expr::Name(index) = &*s.target else { return false };
-        self.options.fastmath
+        self.unit.options.fastmath
             && self.in_host()
             && !self.in_lanes()
             && s.orelse.is_empty()
@@ -56,7 +56,7 @@ impl Visitor<'_> for Plain<'_, '_> {
             Expr::Attribute(_) | Expr::If(_) | Expr::Compare(_) => true,
             Expr::Call(call) => {
                 let path = self.lower.path_of(&call.func);
-                matches!(path.and_then(|path| builtins::find(&path)), Some(Entry::Func(f)) if f.elementwise)
+                matches!(path.and_then(|path| builtins::find(&path)), Some(Entry::Func(f)) if f.applied != Applied::Whole)
             }
             _ => false,
         };

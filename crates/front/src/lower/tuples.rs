@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use ruff_python_ast::{Expr, ExprSlice};
 use ruff_text_size::Ranged;
-use weft_ir::{ArrayDecl, BinOp, CmpOp, ErrorKind, Index, Layout, Op, Part, Scalar, Space, Span, StmtKind, Value, ViewType};
+use weft_array::loops::store;
+use weft_ir::{ArrayDecl, BinOp, CmpOp, ErrorKind, Index, Layout, Op, Part, Scalar, Space, Span, Value, ViewType};
 
 use super::Lower;
 use super::call::Call;
@@ -108,7 +109,7 @@ impl Lower<'_> {
         for (item, place) in items.iter().zip(bytes.chunks_mut(elem.size())) {
             item.lit()?.constant(elem)?.write_bytes(place);
         }
-        let id = self.cx.table(elem, bytes);
+        let id = self.cx.constants.table(elem, bytes);
         match self.constant_array(id, elem, &[items.len() as u64]) {
             Val::View(view, _) => Some(view),
             _ => None,
@@ -133,14 +134,8 @@ impl Lower<'_> {
         let view = self.b.emit(ty, Op::Array(id));
         for (i, item) in items.iter().enumerate() {
             let value = self.number_as(item, elem, span)?;
-            let (index, part) = (self.b.i64(i as i64), Part::Whole);
-            let indices = vec![Index { value: index, wrap: false }];
-            self.b.push(StmtKind::Store {
-                view,
-                indices,
-                value,
-                part,
-            });
+            let at = self.b.i64(i as i64);
+            store(&mut self.b, (view, ty), &[at], value);
         }
         Ok(view)
     }

@@ -1,4 +1,4 @@
-//! Variables: their types across rounds, and where their values are kept in this one.
+//! Variables: type inference across rounds, versions of a variable, and where its values are kept in this round.
 //!
 //! An assignment outside all branches and loops starts a new version of the variable, with a type of its own. A version assigned once,
 //! in a block that encloses every use, is bound to the value itself. Any other lives in IR locals, one for each number or view in it.
@@ -15,7 +15,7 @@ use crate::names::{self, Count};
 use crate::parallel::Loops;
 use crate::parse::Parsed;
 use crate::stop::{Pending, Res, Stop};
-use crate::types::Ty;
+use crate::types::{Static, Ty};
 use crate::value::Val;
 
 pub struct Vars {
@@ -27,6 +27,8 @@ pub struct Vars {
     pub loops_of_arrays: HashSet<u32>,
     /// What is known of the function's parallel loops.
     pub parallel: Loops,
+    /// What exists only while compiling and was kept in variables, in this round.
+    statics: HashMap<Static, Val>,
 }
 
 struct Var {
@@ -96,12 +98,14 @@ impl Vars {
             progress: false,
             loops_of_arrays: HashSet::new(),
             parallel: Loops::default(),
+            statics: HashMap::new(),
         }
     }
 
     /// Keeps the types, forgets the places.
     pub fn next_round(mut self) -> Vars {
         self.progress = false;
+        self.statics.clear();
         for var in &mut self.vars {
             var.current = None;
             for version in var.versions.values_mut() {
@@ -145,17 +149,17 @@ impl Lower<'_> {
         let Some(i) = self.vars.find(name) else {
             return Err(self.unsupported(span, format!("'{name}' cannot be assigned here")));
         };
-        let block = self.current_block();
+        let block = self.blocks.current();
         let var = &mut self.vars.vars[i];
-        let starts = self.starts_turn || (self.open.len() == 1 && self.loops.is_empty());
+        let starts = self.nest.starts_turn || (self.blocks.depth() == 1 && self.nest.frames.is_empty());
         if starts {
-            var.current = Some((span.start, self.turn));
+            var.current = Some((span.start, self.nest.turn));
         }
-        let (binds, several) = (var.binds(self.library), var.count.all > 1);
+        let (binds, several) = (var.binds(self.unit.library), var.count.all > 1);
         let version = var.version();
         if !starts && binds && several && version.bound.is_some() {
             version.needs_slot = true;
-            self.changed = true;
+            self.found.changed = true;
         }
         version.written = true;
         if binds && !version.needs_slot {
@@ -206,7 +210,7 @@ impl Lower<'_> {
             let version = self.vars.vars[i].version();
             version.ty = Some((joined.clone(), first));
             version.slot = None;
-            self.changed = true;
+            self.found.changed = true;
         }
         Ok(joined)
     }
@@ -217,20 +221,20 @@ impl Lower<'_> {
             return Err(pending(name, span));
         };
         let var = &mut self.vars.vars[i];
-        let binds = var.binds(self.library);
+        let binds = var.binds(self.unit.library);
         let version = var.version();
         if let Some((view, ty)) = version.private {
             return Ok(Val::View(view, ty));
         }
         if let Some((val, block)) = &version.bound {
             let val = val.clone();
-            if !self.open.contains(block) {
+            if !self.blocks.is_open(*block) {
                 version.needs_slot = true;
-                self.changed = true;
+                self.found.changed = true;
             }
             return Ok(val);
         }
-        if !version.written && self.loops.is_empty() {
+        if !version.written && self.nest.frames.is_empty() {
             return Err(Pending::Variable(name.to_owned(), span).diagnostic().into());
         }
         let Some((ty, _)) = version.ty.clone() else {
@@ -238,7 +242,7 @@ impl Lower<'_> {
         };
         if version.slot.is_none() && binds && !version.needs_slot {
             version.needs_slot = true;
-            self.changed = true;
+            self.found.changed = true;
         }
         let slot = self.slot_of(i, &ty);
         self.read_slot(&slot, &ty, span)
@@ -280,7 +284,7 @@ impl Lower<'_> {
             }
             (Slot::Static(local), ..) => {
                 if let Ty::Static(kept) = ty {
-                    let before = self.statics.insert(kept.clone(), val.clone());
+                    let before = self.vars.statics.insert(kept.clone(), val.clone());
                     self.refuse_another(before, val, span)?;
                 }
                 let assigned = self.b.constant(weft_ir::Const::Bool(true));
@@ -364,7 +368,7 @@ impl Lower<'_> {
     pub fn local_of(&mut self, name: &str) -> Option<(Local, Ty)> {
         let i = self.vars.find(name)?;
         let var = &mut self.vars.vars[i];
-        let binds = var.binds(self.library);
+        let binds = var.binds(self.unit.library);
         let version = var.version();
         let (ty, _) = version.ty.clone()?;
         if !matches!(ty, Ty::Num(_)) || (binds && !version.needs_slot) {
@@ -379,7 +383,7 @@ impl Lower<'_> {
     fn static_val(&self, ty: &Ty, span: Span) -> Res<Val> {
         let kept = match ty {
             Ty::None => Some(Val::None),
-            Ty::Static(kept) => self.statics.get(kept).cloned(),
+            Ty::Static(kept) => self.vars.statics.get(kept).cloned(),
             _ => None,
         };
         kept.ok_or_else(|| self.unsupported(span, format!("{ty} is read here before the text assigns it")))
@@ -430,7 +434,7 @@ impl Lower<'_> {
         }
         let axes = vec![AxisSlice::Full; have.rank as usize];
         let relaxed = self.b.emit(want, Op::Slice { view: value, axes });
-        self.derived(relaxed, value);
+        self.arrays.derived(relaxed, value);
         relaxed
     }
 }

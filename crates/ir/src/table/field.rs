@@ -39,14 +39,6 @@ pub(crate) trait Field {
         None
     }
 
-    /// A copy; an empty block for a block.
-    fn hollow(&self) -> Self
-    where
-        Self: Clone,
-    {
-        self.clone()
-    }
-
     /// The function that is called.
     fn callee(&self) -> Option<FuncId> {
         None
@@ -233,9 +225,6 @@ impl Field for Block {
     }
     fn block_mut(&mut self) -> Option<&mut Block> {
         Some(self)
-    }
-    fn hollow(&self) -> Self {
-        Block::default()
     }
 }
 
