@@ -245,7 +245,7 @@ impl Type {
         }
     }
 
-    /// How many 8-byte slots a value of this type takes in an argument block (see `docs/architecture.md`, "Argument blocks").
+    /// How many 8-byte slots a value of this type takes in an argument block (see `docs/architecture/runtime.md`, "Argument blocks").
     pub fn slots(&self) -> usize {
         match self {
             Type::Scalar(Scalar::C64 | Scalar::C128) => 2,

@@ -1,7 +1,7 @@
 //! Scalars between memory, argument slots and one another.
 //!
 //! A slot is 8 bytes with the scalar in its low bytes: bools as 0 or 1, small ints sign- or zero-extended (see "Argument blocks" in
-//! `docs/architecture.md`). Complex numbers take two.
+//! `docs/architecture/runtime.md`). Complex numbers take two.
 
 use weft_ir::{Const, Kind, Scalar, eval};
 

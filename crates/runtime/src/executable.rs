@@ -6,8 +6,9 @@ use crate::{Buffer, CompileError, RunError, Stream};
 
 /// Compiled code of one module on one device.
 pub trait Executable: Send + Sync + Debug {
-    /// Runs the entry function. `args` is an argument block (see `docs/architecture.md`); `results` has as many slots as the entry's
-    /// result type. On a device with streams it returns when the launch is queued; what goes wrong later arrives at a synchronisation point.
+    /// Runs the entry function. `args` is an argument block (see `docs/architecture/runtime.md`); `results` has as many slots as the
+    /// entry's result type. On a device with streams it returns when the launch is queued; what goes wrong later arrives at a
+    /// synchronisation point.
     fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], options: &CallOptions<'_>) -> Result<Outcome, RunError>;
 
     /// `what` in the form the device has it.

@@ -18,7 +18,7 @@ use super::spread::{self, Units};
 use super::stack;
 use crate::emit::{ErrorSite, PrintSite};
 
-/// The signature of every entry; see `docs/architecture.md`.
+/// The signature of every entry; see `docs/architecture/cpu.md`.
 pub type Entry = unsafe extern "C" fn(*const Context<'_>, *const u64, *mut u64, i64, i64) -> i32;
 
 /// What the `site` numbers of a module mean.
@@ -285,7 +285,7 @@ type Combine = unsafe extern "C" fn(*mut u64, *const u64);
 /// Runs a `Loop` function over its extents and combines its reductions into `results`.
 ///
 /// # Safety
-/// As documented in `docs/architecture.md`: `args` starts with `rank` extents, `results` and each result of `body` have `slots` slots.
+/// As documented in `docs/architecture/cpu.md`: `args` starts with `rank` extents, `results` and each result of `body` have `slots` slots.
 #[allow(clippy::too_many_arguments)]
 unsafe extern "C" fn weft_launch(
     ctx: *const Context<'_>,

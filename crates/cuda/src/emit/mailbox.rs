@@ -1,4 +1,4 @@
-//! `raise` and `print`: records in memory that the host reads. See `docs/architecture.md` for where they lie.
+//! `raise` and `print`: records in memory that the host reads. See `docs/architecture/runtime.md` for where they lie.
 
 use weft_ir::{ErrorKind, FuncKind, Geometry, PrintItem, Scalar};
 use weft_runtime::mailbox::{self as layout, WRITING, WRITTEN};

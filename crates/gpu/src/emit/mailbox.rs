@@ -1,4 +1,4 @@
-//! `raise` and `print`: records in memory that the host reads. See `docs/architecture.md` for where they lie.
+//! `raise` and `print`: records in memory that the host reads. See `docs/architecture/runtime.md` for where they lie.
 
 use naga::{
     AddressSpace, AtomicFunction, BinaryOperator, Block, Expression, FunctionArgument, Handle, MemoryDecorations, ResourceBinding, Span,
