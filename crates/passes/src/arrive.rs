@@ -5,15 +5,14 @@
 //! Where threads that stay away come to another barrier, those of a block would wait for each other for ever: these are left as they are
 //! and refused by the back ends.
 
-use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{Block, FuncKind, Function, Id, Module, Rename, Span, Stmt, StmtKind, Value};
+use weft_ir::{Block, FuncKind, Function, Module, Span, Stmt, StmtKind, Value};
 
 use crate::error::PassError;
 use crate::operands::{ends, has_barrier};
 use crate::uniformity::{self, Class, Lanes, Uniformity};
-use crate::{compact, inline};
+use crate::{again, compact, inline};
 
 /// Lets threads end early in every kernel of a module.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
@@ -102,13 +101,7 @@ fn ending(func: &mut Function, mut side: Block, mut behind: Block, next_label: &
     if ends(&side) {
         return side;
     }
-    let first_label = *next_label;
-    *next_label += inline::label_count(&behind);
-    behind.rename(&mut Copy {
-        func,
-        values: HashMap::new(),
-        first_label,
-    });
+    again::rename(func, &mut behind, next_label);
     side.0.extend(behind.0);
     if !ends(&side) {
         let span = side.0.last().map_or(Span::NONE, |stmt| stmt.span);
@@ -118,31 +111,4 @@ fn ending(func: &mut Function, mut side: Block, mut behind: Block, next_label: &
         });
     }
     side
-}
-
-/// Gives the values and labels of a copied block names of their own.
-struct Copy<'a> {
-    func: &'a mut Function,
-    values: HashMap<Value, Value>,
-    first_label: u32,
-}
-
-impl Rename for Copy<'_> {
-    fn operand(&mut self, value: &mut Value) {
-        *value = self.values.get(value).copied().unwrap_or(*value);
-    }
-
-    fn definition(&mut self, value: &mut Value) {
-        let data = self.func.values[value.index()].clone();
-        self.func.values.push(data);
-        let own = Value(self.func.values.len() as u32 - 1);
-        self.values.insert(mem::replace(value, own), own);
-    }
-
-    fn id(&mut self, id: Id<'_>) {
-        match id {
-            Id::Local(_) | Id::Array(_) => {}
-            Id::Label(label) => label.0 += self.first_label,
-        }
-    }
 }

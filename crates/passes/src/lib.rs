@@ -1,5 +1,6 @@
 //! Passes and analyses over the IR, one file each, and the order in which each device runs them.
 
+mod again;
 pub mod arrive;
 mod calls;
 pub mod cleanup;

@@ -4,14 +4,14 @@
 //! their own (`sum(axis=…)`) has lanes along either: the outer points, each lane with sums of its own, or the inner ones, one outer point
 //! after the other. Both give the same bits (`ordered`). Where memory lies along the inner ones, their number decides when the program runs.
 
-use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{BinOp, Block, Builder, CmpOp, Const, FuncKind, Function, Id, Index, Layout, Op, Span, Spread, Stmt, StmtKind, Value};
+use weft_ir::{BinOp, Block, Builder, CmpOp, Const, FuncKind, Function, Index, Layout, Op, Span, Spread, Stmt, StmtKind, Value};
 
 use super::blocks::{self, Points};
 use super::nest::Nester;
 use super::ordered;
+use crate::again;
 use crate::inline::label_count;
 
 /// Inner index spaces of so many points are worth lanes of their own.
@@ -204,11 +204,12 @@ impl Chooser<'_> {
         let span = stmt.span;
         let mut out = Vec::new();
         let cond = self.at_least(extents, MANY, span, &mut out);
-        let mut shared = self.again(stmt);
-        if let StmtKind::ParFor { spread, .. } = &mut shared.kind {
-            *spread = Spread::Threads;
+        let mut then = self.again(stmt);
+        for shared in &mut then.0 {
+            if let StmtKind::ParFor { spread, .. } = &mut shared.kind {
+                *spread = Spread::Threads;
+            }
         }
-        let then = Block(vec![shared]);
         let other = self.one_by_one(stmt, Spread::Gangs);
         let kind = StmtKind::If { cond, then, other };
         out.push(Stmt { kind, span });
@@ -263,17 +264,17 @@ impl Chooser<'_> {
 
     /// The outer points one after the other, with the inner ones spread.
     fn one_by_one(&mut self, stmt: &Stmt, inner: Spread) -> Block {
-        let copy = self.again(stmt);
         let mut out = Vec::new();
-        let StmtKind::ParFor {
+        let copied = self.again(stmt).0.pop().map(|copy| copy.kind);
+        let Some(StmtKind::ParFor {
             vars,
             extents,
             reductions,
             mut body,
             ..
-        } = copy.kind
+        }) = copied
         else {
-            return Block(vec![copy]);
+            return Block(vec![stmt.clone()]);
         };
         for stmt in &mut body.0 {
             if let StmtKind::ParFor { spread, .. } = &mut stmt.kind {
@@ -285,37 +286,15 @@ impl Chooser<'_> {
             next_label: self.next_label,
             one_block: false,
         };
-        nester.one_by_one((&vars, &extents, &reductions), body, copy.span, &mut out);
+        nester.one_by_one((&vars, &extents, &reductions), body, stmt.span, &mut out);
         self.next_label = nester.next_label;
         Block(out)
     }
 
     /// A copy, with values and labels of its own.
-    fn again(&mut self, stmt: &Stmt) -> Stmt {
-        let (mut values, mut labels) = (HashMap::new(), HashMap::new());
-        self.copy(stmt, &mut values, &mut labels)
-    }
-
-    fn copy(&mut self, stmt: &Stmt, values: &mut HashMap<Value, Value>, labels: &mut HashMap<u32, u32>) -> Stmt {
-        let mut kind = stmt.kind.hollow();
-        kind.operands_mut(&mut |v| *v = values.get(v).copied().unwrap_or(*v));
-        kind.ids_mut(&mut |id| {
-            if let Id::Label(label) = id {
-                label.0 = *labels.entry(label.0).or_insert_with(|| {
-                    self.next_label += 1;
-                    self.next_label - 1
-                });
-            }
-        });
-        kind.definitions_mut(&mut |v| {
-            let data = self.func.values[v.index()].clone();
-            self.func.values.push(data);
-            let new = Value(self.func.values.len() as u32 - 1);
-            values.insert(mem::replace(v, new), new);
-        });
-        for (new, old) in kind.blocks_mut().zip(stmt.kind.blocks()) {
-            *new = Block(old.0.iter().map(|stmt| self.copy(stmt, values, labels)).collect());
-        }
-        Stmt { kind, span: stmt.span }
+    fn again(&mut self, stmt: &Stmt) -> Block {
+        let mut copy = Block(vec![stmt.clone()]);
+        again::rename(self.func, &mut copy, &mut self.next_label);
+        copy
     }
 }
