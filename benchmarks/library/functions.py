@@ -26,6 +26,7 @@ hole_matrix = holes.reshape(ROOT, ROOT)
 row = vector[:ROOT].copy()
 thousand = rng.integers(0, 1000, 1000)
 place = rng.integers(0, ROOT, (ROOT, ROOT))
+wide = rng.standard_normal((4000, 1000), np.float32)
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,20 @@ def call(text: str, loose: bool = False, **arguments: object) -> Function:
     return Function(text, text, arguments, loose)
 
 
+def reductions() -> list[Function]:
+    """Of 4000 by 1000 numbers as they lie, and transposed: along each axis, and of all."""
+    arrays: list[dict[str, object]] = [{"wide": wide}, {"turned": wide.T}]
+    return [
+        call(f"np.{name}({array}{axis})", True, **arguments)
+        for name in ("sum", "mean", "var", "max", "argmax")
+        for arguments in arrays
+        for array in arguments
+        for axis in (", axis=0", ", axis=1", "")
+    ]
+
+
 FUNCTIONS = [
+    *reductions(),
     # sums and their like
     call("np.sum(a)", True, a=vector),
     call("np.sum(a, axis=0)", True, a=matrix),

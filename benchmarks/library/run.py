@@ -56,8 +56,9 @@ def wrong(result: object, reference: object, loose: bool) -> str | None:
     a, b = np.asarray(result), np.asarray(reference)
     if a.shape != b.shape:
         return f"shape {a.shape} for {b.shape}"
+    exact = 1e-9 if b.dtype.itemsize > 4 else 1e-4
     same = (
-        np.allclose(a, b, rtol=1e-9, atol=1e-9 * max(1.0, np.nanmax(np.abs(b), initial=0)))
+        np.allclose(a, b, rtol=exact, atol=exact * max(1.0, np.nanmax(np.abs(b), initial=0)))
         if loose
         else np.array_equal(a, b, equal_nan=b.dtype.kind in "fc")
     )

@@ -1,7 +1,10 @@
 //! Reductions of array expressions: to one number, or along one axis.
 
+use std::rc::Rc;
+
+use weft_array::Expr;
 use weft_array::loops::store;
-use weft_ir::{BinOp, Const, Local, ReduceOp, Reduction, Scalar, Span, Type, Value};
+use weft_ir::{BinOp, Const, Layout, Local, Op, ReduceOp, Reduction, Scalar, Span, Type, Value, ViewType};
 
 use super::Lower;
 use super::lazy::fresh_type;
@@ -21,7 +24,10 @@ impl Lower<'_> {
     /// Combines all elements of an array expression.
     pub fn reduce(&mut self, val: &Val, how: Reduce, span: Span) -> Res<Val> {
         let Reduce { op, num, start } = how;
-        let lazy = self.as_expression(val, span)?;
+        let mut lazy = self.as_expression(val, span)?;
+        if !Reduction::fixed(Local(0), op).rounds(num.scalar) {
+            lazy = self.as_row(lazy, span)?;
+        }
         let aligned = self.align(&lazy.leaves, None, span)?;
         let local: Local = self.b.func.new_local(num.scalar.into(), "");
         let first = self.b.constant(start);
@@ -39,6 +45,28 @@ impl Lower<'_> {
             l.reduced_at(&extents, Reduction::fixed(local, op), &mut step)
         })?;
         Ok(Val::Num(self.b.get(local), num))
+    }
+
+    /// The same elements along one axis, as they lie in memory, of an expression that has one contiguous array in it.
+    fn as_row(&mut self, expr: Rc<Expr>, span: Span) -> Res<Rc<Expr>> {
+        let [(view, ty)] = *expr.leaves.as_slice() else { return Ok(expr) };
+        if expr.rank < 2 || !matches!(ty.layout, Layout::C | Layout::F) {
+            return Ok(expr);
+        }
+        let mut array = Val::View(view, ty);
+        if ty.layout == Layout::F {
+            let order: Vec<u8> = (0..ty.rank).rev().collect();
+            array = self.transpose(&array, &order, span)?;
+        }
+        let Val::View(view, ty) = array else { return Ok(expr) };
+        let size = self.size(&array)?;
+        let row = ViewType { rank: 1, ..ty };
+        let flat = self.b.emit(row, Op::Reshape(view, vec![size]));
+        self.arrays.derived(flat, view);
+        self.know_shape(flat, vec![size]);
+        let mut flattened = self.nodes.of_leaves(&expr, &[(flat, row)]);
+        flattened.rank = 1;
+        Ok(Rc::new(flattened))
     }
 
     /// The position of the first true element of a vector; its length if there is none.
