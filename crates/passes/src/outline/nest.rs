@@ -9,18 +9,14 @@ use std::mem;
 
 use weft_ir::{Block, Const, FuncKind, Function, Label, Local, Op, Reduction, Span, Spread, Stmt, StmtKind, Type, Value};
 
+use crate::inline::label_count;
 use crate::liveness::{LocalSet, live_into};
 
 pub fn run(func: &mut Function) {
-    let mut labels = 0;
-    func.body.walk(&mut |kind| {
-        if let StmtKind::Scope(label, _) = kind {
-            labels = labels.max(label.0 + 1);
-        }
-    });
     let inside = func.kind != FuncKind::Host;
+    let next_label = label_count(&func.body);
     let mut body = mem::take(&mut func.body);
-    Nester { func, next_label: labels }.block(&mut body, inside);
+    Nester { func, next_label }.block(&mut body, inside);
     func.body = body;
 }
 

@@ -11,6 +11,8 @@ use weft_ir::{
     ReduceOp, Reduction, Scalar, Space, StmtKind, Type, Value, ViewType,
 };
 
+use crate::inline;
+
 /// Threads of each block of either kernel: what every device has.
 pub const THREADS: u32 = 128;
 
@@ -94,7 +96,7 @@ fn kernel_of_partials(function: &Function, scalars: &[(ReduceOp, Scalar)]) -> (B
 
 /// The loop's own body, at the point that its indices now are.
 fn run_body(b: &mut Builder, function: &Function) {
-    let label = free_label(&function.body);
+    let label = Label(inline::label_count(&function.body));
     let mut body = function.body.clone();
     leave_instead_of_return(&mut body, label);
     b.push(StmtKind::Scope(label, body));
@@ -225,16 +227,6 @@ fn store(b: &mut Builder, view: Value, at: Value, value: Value) {
         value,
         part: Part::Whole,
     });
-}
-
-fn free_label(body: &Block) -> Label {
-    let mut free = 0;
-    body.walk(&mut |kind| {
-        if let StmtKind::Scope(label, _) = kind {
-            free = free.max(label.0 + 1);
-        }
-    });
-    Label(free)
 }
 
 fn leave_instead_of_return(block: &mut Block, label: Label) {
