@@ -33,13 +33,16 @@ pub fn first(function: &Function, rank: usize, reductions: &[Reduction]) -> Func
     let [first_row, last_row, first_column, last_column] = cut.block(&mut b, number);
     let start = b.binary(BinOp::Add, first_column, chain);
     let one = b.i64(1);
-    let row = b.func.new_value(Type::I64);
+    let (column, outer) = match function.params[..rank].split_last() {
+        Some((last, outer)) => (*last, outer),
+        None => (b.func.new_value(Type::I64), &[][..]),
+    };
+    let row = match outer {
+        [only] => *only,
+        _ => b.func.new_value(Type::I64),
+    };
     counted(&mut b, row, [first_row, last_row, one], |b| {
-        let (column, outer) = match function.params[..rank].split_last() {
-            Some((last, outer)) => (*last, outer),
-            None => (b.func.new_value(Type::I64), &[][..]),
-        };
-        row_indices(b, outer, &extents, row);
+        point(b, outer, &extents, row);
         counted(b, column, [start, last_column, chains], |b| run_body(b, function));
     });
 
@@ -65,18 +68,6 @@ pub fn first(function: &Function, rank: usize, reductions: &[Reduction]) -> Func
         });
     }
     b.finish()
-}
-
-/// The indices of all axes but the last from the row's number.
-fn row_indices(b: &mut Builder, outer: &[Value], extents: &[Value], row: Value) {
-    match outer {
-        [] => {}
-        [only] => {
-            let zero = b.i64(0);
-            b.push(StmtKind::Let(*only, weft_ir::Op::Binary(BinOp::Add, row, zero)));
-        }
-        _ => point(b, outer, &extents[..outer.len()], row),
-    }
 }
 
 /// Each chunk is one thread's; the first combines the chunks.
