@@ -104,7 +104,7 @@ pub trait Grids {
 }
 
 /// Two lists as one, without memory from the heap where they are short.
-fn joined<T>(first: &[u64], second: &[u64], work: impl FnOnce(&[u64]) -> T) -> T {
+pub fn joined<T>(first: &[u64], second: &[u64], work: impl FnOnce(&[u64]) -> T) -> T {
     let mut stack = [0; STACK_SLOTS];
     let Some(slots) = stack.get_mut(..first.len() + second.len()) else {
         return work(&[first, second].concat());
