@@ -71,9 +71,8 @@ impl Fx<'_, '_> {
         });
         self.fixed = Fixed { sums, rows };
         for i in 0..self.fixed.sums.len() {
-            self.clear_chains(self.fixed.sums[i])?;
+            self.clear_chains(self.fixed.sums[i]);
         }
-        self.take_chains(Operand::Int(0));
         Ok(())
     }
 
@@ -146,26 +145,21 @@ impl Fx<'_, '_> {
             let fixed = self.fixed.sums[i];
             let (op, s) = (fixed.reduction.op, fixed.scalar);
             let one = Ty::scalar(elem(s));
-            let chains = self.w.load(all_chains(s), fixed.chains);
-            let lanes = std::mem::replace(&mut self.lanes, CHAINS as u32);
-            let block = self.combine_lanes(op, s, Num::Varying(chains));
-            self.lanes = 0;
-            let sum = self.w.load(one, fixed.sum);
-            let sum = block.and_then(|block| self.combine(op.binary(), s, Num::Uniform(sum), block));
-            self.lanes = lanes;
-            let sum = self.take(sum?, one);
+            let chains = Num::Varying(self.w.load(all_chains(s), fixed.chains));
+            let block = self.with_lanes(CHAINS as u32, |fx| fx.combine_lanes(op, s, chains))?;
+            let sum = Num::Uniform(self.w.load(one, fixed.sum));
+            let sum = self.with_lanes(0, |fx| fx.combine(op.binary(), s, sum, block))?;
+            let sum = self.take(sum, one);
             self.w.store(one, sum, fixed.sum);
-            self.clear_chains(fixed)?;
+            self.clear_chains(fixed);
         }
         Ok(())
     }
 
-    fn clear_chains(&mut self, fixed: FixedSum) -> Res<()> {
-        let lanes = std::mem::replace(&mut self.lanes, CHAINS as u32);
-        let start = self.take(identity(fixed.reduction.op, fixed.scalar), all_chains(fixed.scalar));
-        self.lanes = lanes;
-        self.w.store(all_chains(fixed.scalar), start, fixed.chains);
-        Ok(())
+    fn clear_chains(&mut self, fixed: FixedSum) {
+        let (ty, start) = (all_chains(fixed.scalar), identity(fixed.reduction.op, fixed.scalar));
+        let start = self.with_lanes(CHAINS as u32, |fx| fx.take(start, ty));
+        self.w.store(ty, start, fixed.chains);
     }
 
     /// The sum of all blocks.

@@ -1,6 +1,7 @@
 //! The state of the function being written, and what every part of the emitter asks of it.
 
 use std::collections::HashMap;
+use std::mem;
 use std::rc::Rc;
 
 use weft_ir::{FuncId, FuncKind, Function, Local, Op, Scalar, Span, Type, Value};
@@ -131,6 +132,14 @@ impl<'a, 'm> Fx<'a, 'm> {
 
     pub fn internal<T>(&self, message: impl Into<String>) -> Res<T> {
         Err(EmitError::Internal(format!("{}: {}", self.f.name, message.into())))
+    }
+
+    /// Writes something for a gang of so many lanes instead.
+    pub fn with_lanes<T>(&mut self, lanes: u32, write: impl FnOnce(&mut Self) -> T) -> T {
+        let whole = mem::replace(&mut self.lanes, lanes);
+        let written = write(self);
+        self.lanes = whole;
+        written
     }
 
     pub fn define(&mut self, value: Value, val: Val) {

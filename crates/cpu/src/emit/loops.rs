@@ -240,15 +240,12 @@ impl<'m> Fx<'_, 'm> {
     pub fn combine_lanes(&mut self, op: ReduceOp, s: Scalar, n: Num) -> Res<Num> {
         let ty = self.vector_ty(elem(s));
         let (mut vector, mut lanes) = (self.take(n, ty), ty.lanes);
-        let width = self.lanes;
         while lanes > 1 {
             let (from, half) = (Ty { lanes, ..ty }, lanes / 2);
             let low = self.part(vector, from, 0, half);
             let high = self.part(vector, from, half, half);
-            self.lanes = half;
-            let joined = self.combine(op.binary(), s, Num::Varying(low), Num::Varying(high));
-            self.lanes = width;
-            vector = self.take(joined?, Ty { lanes: half, ..ty });
+            let joined = self.with_lanes(half, |fx| fx.combine(op.binary(), s, Num::Varying(low), Num::Varying(high)))?;
+            vector = self.take(joined, Ty { lanes: half, ..ty });
             lanes = half;
         }
         let one = Ty { lanes: 1, ..ty };
