@@ -1,4 +1,4 @@
-//! What later gangs load, fetched while this one computes.
+//! Prefetch: what later gangs load is fetched while this one computes.
 //!
 //! A core works ahead of itself by a few hundred instructions, which is less than a gang of long straight code: its loads start when the
 //! gang before is nearly done, and wait. What hardware fetches by itself helps half of the way. (AVX-512, 4 MiB of float32 in the third-level

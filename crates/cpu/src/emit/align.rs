@@ -1,4 +1,4 @@
-//! Whole gangs that start where what they store is aligned.
+//! Loop peeling for alignment: a short row first, so that whole gangs start where what they store is aligned.
 //!
 //! Arrays of other libraries start anywhere: large ones 16 bytes behind a page, as a rule. A vector of 64 bytes then lies in two cache lines, and
 //! a load waits for the store before it, whose second line has the same place in its page. (AVX-512, float32 `x * x + x` in the second-level

@@ -58,31 +58,6 @@ impl Fx<'_, '_> {
             .inst(format_args!("icmp slt {}, {}", bits.typed(int), Operand::Int(0).of(int)))
     }
 
-    /// An LLVM intrinsic whose operands and result have one type.
-    pub fn call(&mut self, name: &str, ty: Ty, args: &[Operand]) -> Operand {
-        self.intrinsic("", name, ty, args)
-    }
-
-    pub fn float_call(&mut self, name: &str, ty: Ty, args: &[Operand]) -> Operand {
-        let fast = self.fast();
-        self.intrinsic(fast, name, ty, args)
-    }
-
-    fn intrinsic(&mut self, flags: &str, name: &str, ty: Ty, args: &[Operand]) -> Operand {
-        let name = format!("llvm.{name}.{}", ty.suffix());
-        let types = vec![ty.to_string(); args.len()].join(", ");
-        self.cx.declare(format!("declare {ty} @{name}({types})"));
-        let args: Vec<String> = args.iter().map(|a| a.typed(ty).to_string()).collect();
-        self.w.inst(format_args!("call {flags}{ty} @{name}({})", args.join(", ")))
-    }
-
-    /// `abs`, `ctlz`, `cttz`: defined on every operand.
-    fn flag_call(&mut self, name: &str, ty: Ty, x: Operand) -> Operand {
-        let name = format!("llvm.{name}.{}", ty.suffix());
-        self.cx.declare(format!("declare {ty} @{name}({ty}, i1)"));
-        self.w.inst(format_args!("call {ty} @{name}({}, i1 false)", x.typed(ty)))
-    }
-
     fn round(&mut self, op: UnOp, ty: Ty, x: Operand) -> Operand {
         if !self.cx.target.rounding {
             return self.round_by_addition(op, ty, x);
@@ -134,13 +109,6 @@ impl Fx<'_, '_> {
         self.select_op(ty, over, less, rounded)
     }
 
-    /// `cond ? a : b` with a condition of as many lanes as the type.
-    pub fn select_op(&mut self, ty: Ty, cond: Operand, a: Operand, b: Operand) -> Operand {
-        let bits = ty.with(Elem::I1);
-        self.w
-            .inst(format_args!("select {}, {}, {}", cond.typed(bits), a.typed(ty), b.typed(ty)))
-    }
-
     pub fn binary(&mut self, op: BinOp, s: Scalar, a: Num, b: Num, count: Scalar) -> Res<Num> {
         if s == Scalar::I64 {
             match op {
@@ -166,10 +134,6 @@ impl Fx<'_, '_> {
             BinOp::IntPow => return self.int_pow(s, ty, x, y, count),
         };
         Ok(self.wrap(result, ty))
-    }
-
-    pub fn plain(&mut self, name: &str, ty: Ty, x: Operand, y: Operand) -> Operand {
-        self.w.inst(format_args!("{name} {}, {}", x.typed(ty), y.of(ty)))
     }
 
     fn basic(&mut self, op: BinOp, ty: Ty, x: Operand, y: Operand) -> Operand {

@@ -1,4 +1,4 @@
-//! Statements in order.
+//! Blocks: statements in order, each given to the file that writes it. The door through which statements write the blocks inside them.
 
 use weft_ir::{FuncKind, StmtKind};
 use weft_passes::numbering::{Node, Numbered};
@@ -37,10 +37,6 @@ impl<'m> Fx<'_, 'm> {
             }
         }
         Ok(())
-    }
-
-    pub fn divergent_barrier<T>(&self) -> Res<T> {
-        self.unsupported("a barrier where threads of a block may go different ways")
     }
 
     fn stmt(&mut self, node: Node<'m>) -> Res<()> {

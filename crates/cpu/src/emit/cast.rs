@@ -38,18 +38,6 @@ impl Fx<'_, '_> {
         self.wrap(result, dst)
     }
 
-    pub fn convert(&mut self, op: &str, x: Operand, from: Ty, to: Ty) -> Operand {
-        self.w.inst(format_args!("{op} {} to {to}", x.typed(from)))
-    }
-
-    pub fn resize_int(&mut self, x: Operand, from: Ty, to: Ty, signed: bool) -> Operand {
-        match from.elem.bits().cmp(&to.elem.bits()) {
-            std::cmp::Ordering::Equal => x,
-            std::cmp::Ordering::Greater => self.convert("trunc", x, from, to),
-            std::cmp::Ordering::Less => self.convert(if signed { "sext" } else { "zext" }, x, from, to),
-        }
-    }
-
     fn is_not_zero(&mut self, x: Operand, ty: Ty) -> Operand {
         match ty.elem {
             Elem::F32 => self.w.inst(format_args!("fcmp une {}, {}", x.typed(ty), Operand::F32(0).of(ty))),

@@ -4,14 +4,14 @@
 //! the frames on the way keep, in a slot, the lanes that will still arrive. When no lane is left running, control goes to the innermost
 //! frame at which lanes may wait, and tests there whether any do.
 
-use weft_ir::{StmtKind, Value};
+use weft_ir::{ErrorKind, StmtKind, Value};
 use weft_passes::numbering::{Node, Numbered};
 use weft_passes::uniformity::Facts;
 
 use super::func::Fx;
 use super::mask::Mask;
 use super::values::{Num, Res};
-use super::writer::{Label, Operand};
+use super::writer::{Label, Operand, Ty};
 
 /// A place where control comes together.
 #[derive(Clone, Debug)]
@@ -41,10 +41,6 @@ pub enum FrameKind {
 }
 
 impl<'m> Fx<'_, 'm> {
-    pub fn facts(&self, node: Node<'_>) -> Facts {
-        self.info.facts_of(node.id)
-    }
-
     /// A slot that holds the current mask, where it is needed.
     pub fn slot_if(&mut self, needed: bool) -> Option<Operand> {
         if !needed || self.lanes == 0 {
@@ -270,5 +266,23 @@ impl<'m> Fx<'_, 'm> {
         self.w.place(join);
         self.mask = self.mask_from(slot, mask);
         Ok(())
+    }
+
+    /// Records the error and ends the function for the lanes that are on.
+    pub fn raise(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
+        self.report(kind, message)?;
+        self.w.line(format_args!("store i32 1, {}", self.status.typed(Ty::PTR)));
+        self.jump(FrameKind::End)
+    }
+}
+
+/// The frame of a function's end, or of the end of what is run once per gang.
+pub fn end_frame(join: Label) -> Frame {
+    Frame {
+        kind: FrameKind::End,
+        slot: None,
+        waits: true,
+        join,
+        check: join,
     }
 }

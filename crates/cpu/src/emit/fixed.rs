@@ -2,10 +2,10 @@
 //! the sum of the blocks.
 
 use weft_ir::order::{BLOCK, CHAINS};
-use weft_ir::{Function, Reduction, Scalar, Value};
+use weft_ir::{Function, Reduction, Scalar};
 
+use super::combine::identity;
 use super::func::Fx;
-use super::loops::identity;
 use super::values::{Num, Res, elem};
 use super::views::Slot;
 use super::writer::{Operand, Ty};
@@ -102,35 +102,6 @@ impl Fx<'_, '_> {
         }
     }
 
-    /// The columns `begin..end` of a row, block by block. A block of several rows ends with the last of them.
-    pub fn fixed_gangs(&mut self, index: Option<Value>, begin: Operand, end: Operand) -> Res<()> {
-        let block = self.count(begin, end, BLOCK as i64);
-        let stop = self.scalar_int("add nsw", block.at, Operand::Int(BLOCK as i64));
-        let stop = self.call("smin", Ty::I64, &[stop, end]);
-        match self.lanes {
-            0 => self.in_turn(index, block.at, stop)?,
-            _ => self.gangs_in_a_row(index, block.at, stop)?,
-        }
-        match self.fixed.rows {
-            None => self.end_block()?,
-            Some((rows, count)) => {
-                let (full, next) = (self.w.label(), self.w.label());
-                let so_far = self.w.load(Ty::I64, count);
-                let now = self.add_scalar(so_far, Operand::Int(1));
-                self.w.store(Ty::I64, now, count);
-                let ends = self.w.inst(format_args!("icmp sge {}, {}", now.typed(Ty::I64), rows.of(Ty::I64)));
-                self.w.cond_br(ends, full, next);
-                self.w.place(full);
-                self.w.store(Ty::I64, Operand::Int(0), count);
-                self.end_block()?;
-                self.w.br(next);
-                self.w.place(next);
-            }
-        }
-        self.end_count(&block);
-        Ok(())
-    }
-
     /// What is left of a block when the rows are through.
     pub fn end_last_block(&mut self) -> Res<()> {
         match self.fixed.rows {
@@ -167,6 +138,27 @@ impl Fx<'_, '_> {
         let fixed = self.fixed.sums.iter().find(|fixed| fixed.reduction.local == r.local)?;
         let (one, sum) = (Ty::scalar(elem(fixed.scalar)), fixed.sum);
         Some(Num::Uniform(self.w.load(one, sum)))
+    }
+
+    /// Ends a block of one row, or of several with the last of them.
+    pub fn end_row(&mut self) -> Res<()> {
+        match self.fixed.rows {
+            None => self.end_block()?,
+            Some((rows, count)) => {
+                let (full, next) = (self.w.label(), self.w.label());
+                let so_far = self.w.load(Ty::I64, count);
+                let now = self.add_scalar(so_far, Operand::Int(1));
+                self.w.store(Ty::I64, now, count);
+                let ends = self.w.inst(format_args!("icmp sge {}, {}", now.typed(Ty::I64), rows.of(Ty::I64)));
+                self.w.cond_br(ends, full, next);
+                self.w.place(full);
+                self.w.store(Ty::I64, Operand::Int(0), count);
+                self.end_block()?;
+                self.w.br(next);
+                self.w.place(next);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -5,17 +5,16 @@ use std::mem;
 use std::rc::Rc;
 
 use weft_ir::{FuncId, FuncKind, Function, Local, Op, Scalar, Span, Type, Value};
-use weft_passes::numbering::Numbered;
-use weft_passes::uniformity::Uniformity;
+use weft_passes::numbering::{Node, Numbered};
+use weft_passes::uniformity::{Facts, Uniformity};
 
 use super::EmitError;
 use super::control::Frame;
 use super::fixed::Fixed;
-use super::kernel::Geometry;
+use super::geometry::Geometry;
+use super::kept::Regions;
 use super::mask::Mask;
 use super::module::ModuleCx;
-use super::points;
-use super::regions::Regions;
 use super::team::Member;
 use super::values::{Num, Res, Val, ViewVal};
 use super::views::Slot;
@@ -81,7 +80,7 @@ pub struct Fx<'a, 'm> {
 impl<'a, 'm> Fx<'a, 'm> {
     pub fn new(cx: &'a mut ModuleCx<'m>, id: FuncId, info: Rc<Uniformity>, lanes: u32) -> Fx<'a, 'm> {
         let (f, body) = (cx.module.function(id), cx.numberings[id.index()].body());
-        let frees = lanes == 0 && (points::allocates_in_loop(cx, &f.body) || f.kind != FuncKind::Host && points::allocates(cx, &f.body));
+        let frees = lanes == 0 && (cx.allocates_in_loop(&f.body) || f.kind != FuncKind::Host && cx.allocates(&f.body));
         let mut w = Writer::default();
         let exit = w.label();
         let mut fx = Fx {
@@ -189,5 +188,9 @@ impl<'a, 'm> Fx<'a, 'm> {
         } else {
             ""
         }
+    }
+
+    pub fn facts(&self, node: Node<'_>) -> Facts {
+        self.info.facts_of(node.id)
     }
 }

@@ -7,6 +7,7 @@ use weft_passes::uniformity::{Class, Facts};
 use super::control::{Frame, FrameKind};
 use super::func::Fx;
 use super::guard::DOUBLED_STATEMENTS;
+use super::guard::Range;
 use super::mask::Mask;
 use super::module::Unroll;
 use super::values::{Num, Res, Val};
@@ -31,36 +32,9 @@ pub struct LoopRun {
     next_check: Label,
 }
 
-/// The numbers of a `For`.
-#[derive(Clone, Copy, Debug)]
-pub struct Range {
-    pub start: Num,
-    pub stop: Num,
-    pub step: Num,
-    /// Does it count up? `None`: known at run time only.
-    pub up: Option<bool>,
-}
-
 /// Loops of so few iterations, and of so many statements in all of them, are unrolled.
 const UNROLLED_TRIPS: usize = 32;
 const UNROLLED_STATEMENTS: usize = 512;
-
-impl Range {
-    /// How many iterations, if that is known.
-    fn trips(&self) -> Option<usize> {
-        let (start, stop, step) = (self.start.const_int()?, self.stop.const_int()?, self.step.const_int()?);
-        let span = if step > 0 {
-            stop.checked_sub(start)?
-        } else {
-            start.checked_sub(stop)?
-        };
-        usize::try_from(span.max(0).unsigned_abs().div_ceil(step.unsigned_abs())).ok()
-    }
-
-    fn uniform(&self) -> bool {
-        self.start.is_uniform() && self.stop.is_uniform() && self.step.is_uniform()
-    }
-}
 
 impl<'m> Fx<'_, 'm> {
     pub fn emit_loop(&mut self, node: Node<'m>, body: Numbered<'m>) -> Res<()> {

@@ -173,4 +173,24 @@ impl Fx<'_, '_> {
         let below = self.w.inst(format_args!("icmp slt {}, {}", lanes.typed(ty), end.of(ty)));
         self.mask_of(below)
     }
+
+    pub fn trailing_zeros(&mut self, bits: Operand) -> Operand {
+        self.cx.declare("declare i64 @llvm.cttz.i64(i64, i1)".to_owned());
+        self.w
+            .inst(format_args!("call i64 @llvm.cttz.i64({}, i1 true)", bits.typed(Ty::I64)))
+    }
+
+    /// The mask as an `i64` of one bit a lane.
+    pub fn mask_bits(&mut self) -> Operand {
+        let lanes = self.lanes;
+        if self.mask == Mask::Full {
+            return Operand::Int(if lanes == 64 { -1 } else { (1 << lanes) - 1 });
+        }
+        let (mask, ty) = (self.bits_now(), self.bits_ty());
+        let bits = self.w.inst(format_args!("bitcast {} to i{lanes}", mask.typed(ty)));
+        if lanes == 64 {
+            return bits;
+        }
+        self.w.inst(format_args!("zext i{lanes} {} to i64", bits.of(Ty::I64)))
+    }
 }

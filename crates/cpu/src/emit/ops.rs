@@ -183,4 +183,8 @@ impl Fx<'_, '_> {
             Const::C64(..) | Const::C128(..) => return self.internal("a complex constant"),
         }))
     }
+
+    pub fn divergent_barrier<T>(&self) -> Res<T> {
+        self.unsupported("a barrier where threads of a block may go different ways")
+    }
 }

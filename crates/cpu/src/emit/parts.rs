@@ -1,4 +1,4 @@
-//! Gangs that are not whole, part by part.
+//! Gangs that are not whole, part by part: a masked block in narrower vectors, of which those without a lane on are skipped.
 //!
 //! Code that a whole gang goes through with its mask known full stands a second time, for gangs with lanes off, such as the one at the end
 //! of a row. LLVM takes as long for the second as for the first, though it seldom runs. Where it is long and straight it is written for one
@@ -13,8 +13,9 @@ use weft_ir::{Block, Effect, FuncKind, Label, Local, Op, Space, StmtKind, Value}
 use weft_passes::numbering::Numbered;
 
 use super::control::{Frame, FrameKind};
+use super::counter::Counter;
 use super::func::Fx;
-use super::kernel::{Counter, Geometry};
+use super::geometry::Geometry;
 use super::lanes::Spilled;
 use super::mask::Mask;
 use super::values::{Num, Res, Val, ViewVal, elem};

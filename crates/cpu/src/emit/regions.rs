@@ -5,58 +5,19 @@
 
 use std::collections::BTreeMap;
 
-use weft_ir::{Block, Local, Stmt, StmtKind, Value};
+use weft_ir::{Local, Stmt, StmtKind, Value};
 use weft_passes::numbering::Node;
 use weft_passes::uniformity::Class;
 
 use super::control::{Frame, FrameKind};
 use super::func::Fx;
+use super::kept::{Regions, Store};
 use super::mask::Mask;
-use super::plan::{Plan, barrier_span, is_local};
-use super::team::{Member, Place};
-use super::values::{Res, Val};
+use super::plan::{Plan, is_local};
+use super::team::Place;
+use super::values::Res;
 use super::views::Slot;
 use super::writer::{Label, Operand, Ty};
-
-/// What is kept between regions, and where control of the block goes.
-#[derive(Debug)]
-pub struct Regions {
-    lane_axis: Option<usize>,
-    full: bool,
-    /// Number of the region written next.
-    next: usize,
-    /// Number of the gang being run.
-    gang: Operand,
-    /// Where values that several regions read are kept, and the slots the gang being written has them in.
-    pub values: BTreeMap<Value, Store>,
-    slots: BTreeMap<Value, Slot>,
-    locals: BTreeMap<Local, Store>,
-    /// Gangs besides the first of a team.
-    members: Vec<Member>,
-    /// Masks of threads that have not returned, one a gang.
-    active: Option<Operand>,
-    /// `i1`: some gang has such threads.
-    alive: Operand,
-    /// `i1`: all threads of the block have returned, where they do so together or not at all.
-    ended: Option<Operand>,
-    /// Values of the whole block: parameters and the skeleton's counters.
-    pub common: Vec<Option<Val>>,
-    /// Loops and scopes of the skeleton: their ends and next iterations.
-    pub targets: Vec<(FrameKind, Label)>,
-    /// Where the next block starts.
-    block_end: Label,
-    /// Local arrays of all gangs.
-    arrays: Vec<Operand>,
-}
-
-/// The memory that holds a slot between regions.
-#[derive(Clone, Debug)]
-pub enum Store {
-    /// One entry a gang for each piece of the slot.
-    Gangs(Vec<Operand>),
-    /// One for the block: what gangs start a region with, and what they leave.
-    Block(Vec<(Operand, Operand)>),
-}
 
 /// What a region takes from others and leaves for them.
 struct Exchange {
@@ -67,12 +28,9 @@ struct Exchange {
     locals: Vec<(Local, Store)>,
 }
 
-pub fn has_barrier(block: &Block) -> bool {
-    block.0.iter().any(|stmt| barrier_span(stmt).is_some())
-}
-
 impl<'m> Fx<'_, 'm> {
-    pub fn run_regions(&mut self, lane_axis: Option<usize>, full: bool, block_end: Label) -> Res<()> {
+    /// Makes the memory for what regions hand to each other.
+    pub fn start_regions(&mut self, lane_axis: Option<usize>, full: bool, block_end: Label) -> Res<Plan<'m>> {
         let f = self.f;
         let plan = Plan::new(f, self.body);
         let gangs = self.gang_count(lane_axis);
@@ -123,19 +81,7 @@ impl<'m> Fx<'_, 'm> {
         }
         self.regions = Some(Box::new(regions));
         self.start_masks()?;
-        self.skeleton(&plan, self.body)?;
-        self.w.br(block_end);
-        self.regions = None;
-        Ok(())
-    }
-
-    pub fn state(&mut self) -> Res<&mut Regions> {
-        if self.regions.is_none() {
-            return self.internal("a region outside a kernel with barriers");
-        }
-        self.regions
-            .as_deref_mut()
-            .ok_or_else(|| super::EmitError::Internal("no regions".into()))
+        Ok(plan)
     }
 
     /// How many gangs a block has, computed in the entry block.
@@ -221,24 +167,6 @@ impl<'m> Fx<'_, 'm> {
             let value = self.w.load(ty, *left);
             self.w.store(ty, value, *start);
         }
-    }
-
-    /// Keeps a value that another region reads.
-    pub fn keep(&mut self, value: Value, val: &Val) -> Res<()> {
-        let Some(slot) = self.regions.as_ref().and_then(|r| r.slots.get(&value)).cloned() else {
-            return Ok(());
-        };
-        self.write_slot(&slot, val, false)
-    }
-
-    /// The values that regions hand to each other.
-    pub fn kept_values(&self) -> Vec<Value> {
-        self.regions.iter().flat_map(|r| r.values.keys().copied()).collect()
-    }
-
-    /// Where the gang being written has them.
-    pub fn kept_slots(&mut self) -> Option<&mut BTreeMap<Value, Slot>> {
-        self.regions.as_deref_mut().map(|r| &mut r.slots)
     }
 
     /// Before the first region: all threads of the block run.
@@ -353,7 +281,7 @@ impl<'m> Fx<'_, 'm> {
         })?;
         let end = self.w.label();
         self.frames.clear();
-        self.frames.push(super::entry::end_frame(end));
+        self.frames.push(super::control::end_frame(end));
         self.stmts(nodes)?;
         self.each_member(&mut |fx, _| finish(fx))?;
         self.frames.clear();
@@ -399,25 +327,11 @@ impl<'m> Fx<'_, 'm> {
         }
     }
 
-    pub fn kept_slot(&self, value: Value) -> Res<Slot> {
-        match self.regions.as_ref().and_then(|r| r.slots.get(&value)) {
-            Some(slot) => Ok(slot.clone()),
-            None => self.internal(format!("%{} has no slot between regions", value.0)),
-        }
-    }
-
-    /// Notes that the threads of a block end, where they do so together.
-    pub fn note_end(&mut self) {
-        if let Some(ended) = self.regions.as_ref().and_then(|r| r.ended) {
-            self.w.store(Ty::BOOL, Operand::Bool(true), ended);
-        }
-    }
-
     /// Sets up the mask and the frames of a region for one gang. Gives the slot of threads that have not returned.
     fn enter_gang(&mut self, active: Option<Operand>, gang: Operand, end: Label, next: Label) -> Option<Operand> {
         self.frames.clear();
         let Some(active) = active else {
-            self.frames.push(super::entry::end_frame(end));
+            self.frames.push(super::control::end_frame(end));
             return None;
         };
         let at = self.gang_entry(active, self.vector_ty(self.mask_elem), gang);
@@ -428,7 +342,7 @@ impl<'m> Fx<'_, 'm> {
         let work = self.mask_slot();
         self.save_mask(work, mask);
         self.mask = Mask::Lanes(mask);
-        self.frames.push(super::entry::end_frame(end));
+        self.frames.push(super::control::end_frame(end));
         self.frames.push(Frame {
             kind: FrameKind::Side,
             slot: Some(work),

@@ -6,15 +6,24 @@ use weft_passes::uniformity::{Class, DIVERGENT_BARRIER};
 
 use super::control::FrameKind;
 use super::func::Fx;
-use super::iterate::Range;
+use super::guard::Range;
+use super::kept::Store;
 use super::plan::{Piece, Plan, barrier_span, pieces};
-use super::regions::Store;
 use super::values::{Num, Res, Val};
 use super::views::Slot;
 use super::writer::{Elem, Label, Operand, Ty};
 
 impl<'m> Fx<'_, 'm> {
-    pub fn skeleton(&mut self, plan: &Plan<'m>, block: Numbered<'m>) -> Res<()> {
+    /// Runs the regions of a kernel with barriers, one after the other for all gangs of a block.
+    pub fn run_regions(&mut self, lane_axis: Option<usize>, full: bool, block_end: Label) -> Res<()> {
+        let plan = self.start_regions(lane_axis, full, block_end)?;
+        self.skeleton(&plan, self.body)?;
+        self.w.br(block_end);
+        self.regions = None;
+        Ok(())
+    }
+
+    fn skeleton(&mut self, plan: &Plan<'m>, block: Numbered<'m>) -> Res<()> {
         for piece in pieces(block) {
             match piece {
                 Piece::Barrier => {}

@@ -1,8 +1,8 @@
-//! Making views: parameters, arrays, slices, transposes, reshapes; and the memory of locals.
+//! Making views: constant and fresh arrays, slices, transposes, reshapes; and the memory of locals.
 
 use std::rc::Rc;
 
-use weft_ir::{AxisSlice, ConstId, ErrorKind, Layout, Local, Part, Scalar, Space, TOO_BIG, Type, Value, ViewType};
+use weft_ir::{AxisSlice, ConstId, ErrorKind, Local, Part, Scalar, Space, TOO_BIG, Type, Value, ViewType};
 use weft_passes::uniformity::Class;
 
 use super::func::Fx;
@@ -86,12 +86,6 @@ impl Fx<'_, '_> {
         let parts = classes.map(|class| self.number_slot(class, Elem::I64)).collect();
         let pitch = self.pitch(ty);
         Slot::View { ty, pitch, base, parts }
-    }
-
-    /// Bytes between neighbours of a C-contiguous array: local arrays interleave the lanes.
-    pub fn pitch(&self, ty: ViewType) -> i64 {
-        let lanes = if ty.space == Space::Local { self.lanes.max(1) } else { 1 };
-        ty.elem.size() as i64 * i64::from(lanes)
     }
 
     /// As a gang starts its locals hold nothing: without saying so they would carry the last gang's lanes along.
@@ -219,51 +213,6 @@ impl Fx<'_, '_> {
             self.save_mask(ptr, mask);
         } else {
             self.w.store(ty, value, ptr);
-        }
-    }
-
-    /// A view over memory with the strides of a C-contiguous array.
-    pub fn contiguous(&mut self, ty: ViewType, base: Operand, offset: Num, shape: Vec<Num>) -> ViewVal {
-        let pitch = self.pitch(ty);
-        let strides = self.c_strides(&shape, pitch);
-        ViewVal {
-            ty,
-            base,
-            offset,
-            shape,
-            strides,
-            pitch,
-        }
-    }
-
-    fn c_strides(&mut self, shape: &[Num], pitch: i64) -> Vec<Num> {
-        let mut strides = vec![Num::int(pitch); shape.len()];
-        for axis in (0..shape.len().saturating_sub(1)).rev() {
-            strides[axis] = self.mul(strides[axis + 1], shape[axis + 1]);
-        }
-        strides
-    }
-
-    /// The strides of a view whose layout gives some of them, from the shape and what the argument block holds.
-    pub fn layout_strides(&mut self, ty: ViewType, shape: &[Num], given: &[Num]) -> Vec<Num> {
-        let size = ty.elem.size() as i64;
-        match ty.layout {
-            Layout::C => self.c_strides(shape, size),
-            Layout::F => {
-                let mut strides = vec![Num::int(size); shape.len()];
-                for axis in 1..shape.len() {
-                    strides[axis] = self.mul(strides[axis - 1], shape[axis - 1]);
-                }
-                strides
-            }
-            Layout::Row => {
-                let mut strides = given.to_vec();
-                if let Some(last) = strides.last_mut() {
-                    *last = Num::int(size);
-                }
-                strides
-            }
-            Layout::Any => given.to_vec(),
         }
     }
 
