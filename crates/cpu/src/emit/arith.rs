@@ -13,7 +13,7 @@ impl Fx<'_, '_> {
         if op == UnOp::Neg && s == Scalar::I64 {
             return Ok(self.sub(Num::int(0), a));
         }
-        let ty = self.ty_of(a, elem(s));
+        let ty = self.gang.ty_of(a, elem(s));
         let x = self.take(a, ty);
         let result = match op {
             UnOp::Neg if s.is_float() => {
@@ -118,7 +118,7 @@ impl Fx<'_, '_> {
                 _ => {}
             }
         }
-        let ty = self.join_ty(&[a, b], elem(s));
+        let ty = self.gang.join_ty(&[a, b], elem(s));
         let x = self.take(a, ty);
         let y = self.take(b, ty.with(elem(count)));
         let result = match op {
@@ -205,7 +205,7 @@ impl Fx<'_, '_> {
     }
 
     pub fn compare(&mut self, op: CmpOp, s: Scalar, a: Num, b: Num) -> Num {
-        let ty = self.join_ty(&[a, b], elem(s));
+        let ty = self.gang.join_ty(&[a, b], elem(s));
         let (x, y) = (self.take(a, ty), self.take(b, ty));
         let name = compare_name(op, s);
         let result = self.w.inst(format_args!("{name} {}, {}", x.typed(ty), y.of(ty)));
@@ -218,9 +218,9 @@ impl Fx<'_, '_> {
         {
             return Num::Affine(self.select_op(Ty::I64, c, x, y), step);
         }
-        let ty = self.join_ty(&[cond, a, b], elem(s));
+        let ty = self.gang.join_ty(&[cond, a, b], elem(s));
         let (x, y) = (self.take(a, ty), self.take(b, ty));
-        let bits = self.ty_of(cond, Elem::I1);
+        let bits = self.gang.ty_of(cond, Elem::I1);
         let c = self.take(cond, bits);
         let result = self
             .w
@@ -229,7 +229,7 @@ impl Fx<'_, '_> {
     }
 
     pub fn fma(&mut self, s: Scalar, a: Num, b: Num, c: Num) -> Num {
-        let ty = self.join_ty(&[a, b, c], elem(s));
+        let ty = self.gang.join_ty(&[a, b, c], elem(s));
         let args = [self.take(a, ty), self.take(b, ty), self.take(c, ty)];
         if !self.cx.target.fma {
             self.cx.symbol(if ty.elem == Elem::F32 { "fmaf" } else { "fma" });
@@ -327,7 +327,7 @@ impl Fx<'_, '_> {
 
     /// Stops undefined bits of lanes that are off.
     fn frozen(&mut self, op: Operand, ty: Ty) -> Operand {
-        if ty.lanes == 0 || self.mask == Mask::Full {
+        if ty.lanes == 0 || self.gang.mask == Mask::Full {
             return op;
         }
         self.w.inst(format_args!("freeze {}", op.typed(ty)))

@@ -14,7 +14,7 @@ impl Fx<'_, '_> {
                 return self.unsupported(format!("the array {} is too large", decl.name));
             };
             let lanes = if decl.space == Space::Local {
-                u64::from(self.lanes.max(1))
+                u64::from(self.gang.lanes.max(1))
             } else {
                 1
             };
@@ -23,8 +23,8 @@ impl Fx<'_, '_> {
                 return self.unsupported(format!("the array {} takes {bytes} bytes", decl.name));
             }
             let array = self.w.entry_inst(format_args!("alloca [{} x i8], align 64", bytes.max(1)));
-            self.arrays.push(array);
-            self.array_bytes.push(bytes.max(1));
+            self.arrays.memory.push(array);
+            self.arrays.bytes.push(bytes.max(1));
         }
         Ok(())
     }
@@ -36,13 +36,13 @@ impl Fx<'_, '_> {
 
     /// The block's dynamic shared memory, as long as the launch says.
     pub fn dynamic_shared(&mut self, ty: ViewType) -> Res<ViewVal> {
-        let base = match self.dynamic {
+        let base = match self.arrays.dynamic {
             Some(base) => base,
             None => {
                 let bytes = self.w.entry_inst(format_args!("getelementptr i64, ptr %extra, i64 6"));
                 let bytes = self.w.entry_inst(format_args!("load i64, {}", bytes.typed(Ty::PTR)));
                 let array = self.w.entry_inst(format_args!("alloca i8, {}, align 64", bytes.typed(Ty::I64)));
-                self.dynamic = Some(array);
+                self.arrays.dynamic = Some(array);
                 array
             }
         };
@@ -54,13 +54,13 @@ impl Fx<'_, '_> {
     pub fn array(&mut self, id: ArrayId, ty: ViewType) -> Res<ViewVal> {
         let decl = &self.f.arrays[id.index()];
         let shape = decl.shape.iter().map(|n| Num::int(*n as i64)).collect();
-        let local = decl.space == Space::Local && self.lanes > 0;
+        let local = decl.space == Space::Local && self.gang.lanes > 0;
         let offset = if local {
             Num::Affine(Operand::Int(0), decl.elem.size() as i64)
         } else {
             Num::int(0)
         };
         let ty = ViewType { space: decl.space, ..ty };
-        Ok(self.contiguous(ty, self.arrays[id.index()], offset, shape))
+        Ok(self.contiguous(ty, self.arrays.memory[id.index()], offset, shape))
     }
 }

@@ -9,10 +9,10 @@ use super::values::Res;
 
 impl<'m> Fx<'_, 'm> {
     pub fn block(&mut self, block: Numbered<'m>) -> Res<()> {
-        let outside = self.views.len();
+        let outside = self.heap.views.len();
         let nodes: Vec<_> = block.iter().collect();
         self.stmts(&nodes)?;
-        self.views.truncate(outside);
+        self.heap.views.truncate(outside);
         Ok(())
     }
 
@@ -43,8 +43,8 @@ impl<'m> Fx<'_, 'm> {
         self.span = node.stmt.span;
         match &node.stmt.kind {
             StmtKind::Let(value, op) => {
-                self.defs[value.index()] = Some(op);
-                self.exact = self.f.values[value.index()].exact;
+                self.known.defs[value.index()] = Some(op);
+                self.known.exact = self.f.values[value.index()].exact;
                 let val = self.op(*value, op)?;
                 self.keep(*value, &val)?;
                 self.note_view(&val);

@@ -37,9 +37,9 @@ impl Fx<'_, '_> {
         for arg in args {
             nums.push((self.num(*arg)?, elem(self.scalar(*arg)?)));
         }
-        let at_once = self.lanes.min(self.cx.target.vector_bits / width::widest(callee));
+        let at_once = self.gang.lanes.min(self.cx.target.vector_bits / width::widest(callee));
         let uniform = nums.iter().all(|(n, _)| n.is_uniform());
-        let lanes = if uniform { at_once } else { self.lanes };
+        let lanes = if uniform { at_once } else { self.gang.lanes };
         let mut memory = Vec::new();
         for (num, elem) in nums {
             let ty = Ty { elem, lanes };
@@ -86,7 +86,7 @@ impl Fx<'_, '_> {
             let Val::Num(num) = val else {
                 return self.internal("a result that is no number");
             };
-            let ty = self.vector_ty(elem(s));
+            let ty = self.gang.vector_ty(elem(s));
             let value = self.take(*num, ty);
             self.w.store(ty, value, Operand::Arg(name));
         }
@@ -142,8 +142,8 @@ impl Fx<'_, '_> {
         let (bad, good) = (self.w.label(), self.w.label());
         self.w.cond_br(failed, bad, good);
         self.w.place(bad);
-        self.w.store(Ty::I32, code, self.status);
-        self.w.br(self.exit);
+        self.w.store(Ty::I32, code, self.control.status);
+        self.w.br(self.control.exit);
         self.w.place(good);
     }
 }

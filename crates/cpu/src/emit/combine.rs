@@ -18,7 +18,7 @@ impl Fx<'_, '_> {
     }
 
     pub fn combine_lanes(&mut self, op: ReduceOp, s: Scalar, n: Num) -> Res<Num> {
-        let ty = self.vector_ty(elem(s));
+        let ty = self.gang.vector_ty(elem(s));
         let (mut vector, mut lanes) = (self.take(n, ty), ty.lanes);
         while lanes > 1 {
             let (from, half) = (Ty { lanes, ..ty }, lanes / 2);

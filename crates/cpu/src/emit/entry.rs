@@ -24,8 +24,8 @@ pub fn host(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str) -> R
         fx.mark_memory();
     }
     fx.load_params(&f.params, 0)?;
-    let exit = fx.exit;
-    fx.frames.push(end_frame(exit));
+    let exit = fx.control.exit;
+    fx.control.frames.push(end_frame(exit));
     fx.block(fx.body)?;
     fx.finish(symbol, linkage)
 }
@@ -66,7 +66,7 @@ pub fn kernel(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, axis: Option<Axis
     let of_gang = kernel_lanes(f, axis);
     let info = Rc::new(analyze(f, of_gang));
     let mut fx = Fx::new(cx, id, info, lanes);
-    fx.is_warp = matches!(of_gang, Lanes::Warp(_));
+    fx.gang.is_warp = matches!(of_gang, Lanes::Warp(_));
     fx.prepare()?;
     fx.load_params(&f.params, 0)?;
     fx.blocks(axis, full)?;
@@ -81,13 +81,13 @@ pub fn rare(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, lanes: u32) -> Res<
     let mut fx = Fx::new(cx, id, info, lanes);
     fx.prepare()?;
     for (param, name) in f.params.iter().zip(PARAMS) {
-        let ty = fx.vector_ty(elem(fx.scalar(*param)?));
+        let ty = fx.gang.vector_ty(elem(fx.scalar(*param)?));
         let value = fx.w.load(ty, Operand::Arg(name));
         let value = fx.wrap(value, ty);
         fx.define(*param, Val::Num(value));
     }
-    let exit = fx.exit;
-    fx.frames.push(end_frame(exit));
+    let exit = fx.control.exit;
+    fx.control.frames.push(end_frame(exit));
     fx.block(fx.body)?;
     let pointers = PARAMS[..f.params.len()].iter().chain(&RESULTS[..scalars(&f.result)?.len()]);
     let signature: Vec<String> = pointers.map(|name| format!("ptr noalias %{name}")).collect();
@@ -103,15 +103,15 @@ fn kernel_lanes(f: &Function, axis: Option<Axis>) -> Lanes {
 
 impl Fx<'_, '_> {
     pub fn prepare(&mut self) -> Res<()> {
-        self.mask_elem = self.choose_mask_elem();
-        self.w.line(format_args!("store i32 0, {}", self.status.typed(Ty::PTR)));
+        self.gang.mask_elem = self.choose_mask_elem();
+        self.w.line(format_args!("store i32 0, {}", self.control.status.typed(Ty::PTR)));
         self.make_slots()?;
         self.make_arrays()
     }
 
     /// Without mask registers a mask is compared, blended and kept as lanes as wide as the data.
     fn choose_mask_elem(&self) -> Elem {
-        if self.cx.target.mask_registers || self.lanes == 0 {
+        if self.cx.target.mask_registers || self.gang.lanes == 0 {
             return Elem::I1;
         }
         match width::widest(self.f) {
@@ -133,8 +133,8 @@ impl Fx<'_, '_> {
 
     /// Hands the finished text to the module.
     fn finish(mut self, symbol: &str, linkage: &str) -> Res<()> {
-        self.w.place(self.exit);
-        let status = self.w.load(Ty::I32, self.status);
+        self.w.place(self.control.exit);
+        let status = self.w.load(Ty::I32, self.control.status);
         self.free_but_results(status);
         self.w.end(format_args!("ret {}", status.typed(Ty::I32)));
         let text = format!(
@@ -146,7 +146,7 @@ impl Fx<'_, '_> {
     }
 
     fn finish_rare(mut self, symbol: &str, signature: &str) -> Res<()> {
-        self.w.place(self.exit);
+        self.w.place(self.control.exit);
         self.w.end(format_args!("ret void"));
         let text = format!(
             "define internal void @{symbol}({signature}) noinline cold #0 {{\nentry:\n{}  br label %start\nstart:\n{}}}\n",

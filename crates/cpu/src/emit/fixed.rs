@@ -69,25 +69,25 @@ impl Fx<'_, '_> {
             self.w.store(Ty::I64, Operand::Int(0), count);
             (rows, count)
         });
-        self.fixed = Fixed { sums, rows };
-        for i in 0..self.fixed.sums.len() {
-            self.clear_chains(self.fixed.sums[i]);
+        self.sums.fixed = Fixed { sums, rows };
+        for i in 0..self.sums.fixed.sums.len() {
+            self.clear_chains(self.sums.fixed.sums[i]);
         }
         Ok(())
     }
 
     pub fn has_fixed(&self) -> bool {
-        !self.fixed.sums.is_empty()
+        !self.sums.fixed.sums.is_empty()
     }
 
     /// Gives the gang that starts at a column its chains.
     pub fn take_chains(&mut self, column: Operand) {
-        for i in 0..self.fixed.sums.len() {
+        for i in 0..self.sums.fixed.sums.len() {
             let FixedSum {
                 reduction, scalar, chains, ..
-            } = self.fixed.sums[i];
+            } = self.sums.fixed.sums[i];
             let elem = elem(scalar);
-            let ptr = match self.lanes == CHAINS as u32 {
+            let ptr = match self.gang.lanes == CHAINS as u32 {
                 true => chains,
                 false => {
                     let chain = self.plain("and", Ty::I64, column, Operand::Int(CHAINS as i64 - 1));
@@ -95,7 +95,7 @@ impl Fx<'_, '_> {
                     self.w.offset(chains, bytes)
                 }
             };
-            self.slots[reduction.local.index()] = match self.lanes {
+            self.slots[reduction.local.index()] = match self.gang.lanes {
                 0 => Slot::Shared { ptr, elem, step: 0 },
                 _ => Slot::Lanes { ptr, elem },
             };
@@ -104,7 +104,7 @@ impl Fx<'_, '_> {
 
     /// What is left of a block when the rows are through.
     pub fn end_last_block(&mut self) -> Res<()> {
-        match self.fixed.rows {
+        match self.sums.fixed.rows {
             Some(_) => self.end_block(),
             None => Ok(()),
         }
@@ -112,8 +112,8 @@ impl Fx<'_, '_> {
 
     /// Adds the block's chains, as a tree, to the sum of the blocks, and starts them anew.
     fn end_block(&mut self) -> Res<()> {
-        for i in 0..self.fixed.sums.len() {
-            let fixed = self.fixed.sums[i];
+        for i in 0..self.sums.fixed.sums.len() {
+            let fixed = self.sums.fixed.sums[i];
             let (op, s) = (fixed.reduction.op, fixed.scalar);
             let one = Ty::scalar(elem(s));
             let chains = Num::Varying(self.w.load(all_chains(s), fixed.chains));
@@ -135,14 +135,14 @@ impl Fx<'_, '_> {
 
     /// The sum of all blocks.
     pub fn fixed_sum(&mut self, r: &Reduction) -> Option<Num> {
-        let fixed = self.fixed.sums.iter().find(|fixed| fixed.reduction.local == r.local)?;
+        let fixed = self.sums.fixed.sums.iter().find(|fixed| fixed.reduction.local == r.local)?;
         let (one, sum) = (Ty::scalar(elem(fixed.scalar)), fixed.sum);
         Some(Num::Uniform(self.w.load(one, sum)))
     }
 
     /// Ends a block of one row, or of several with the last of them.
     pub fn end_row(&mut self) -> Res<()> {
-        match self.fixed.rows {
+        match self.sums.fixed.rows {
             None => self.end_block()?,
             Some((rows, count)) => {
                 let (full, next) = (self.w.label(), self.w.label());

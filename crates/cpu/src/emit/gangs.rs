@@ -9,7 +9,7 @@ use super::writer::{Elem, Label, Operand, Ty};
 impl Fx<'_, '_> {
     /// Writes `body` once, in loops over the gangs of a block: lanes along one axis, the axes behind it outside.
     pub fn gangs_of_block(&mut self, lane_axis: Option<usize>, full: bool, body: &mut dyn FnMut(&mut Self, Label) -> Res<()>) -> Res<()> {
-        let Some(mut geometry) = self.geometry else {
+        let Some(mut geometry) = self.gang.geometry else {
             return self.internal("threads outside a kernel");
         };
         let Some(lane_axis) = lane_axis else {
@@ -22,16 +22,16 @@ impl Fx<'_, '_> {
             outer.push(counter);
         }
         let length = geometry.block_dim[lane_axis];
-        let gang = self.count(Operand::Int(0), length, self.lanes.into());
+        let gang = self.count(Operand::Int(0), length, self.gang.lanes.into());
         geometry.thread[lane_axis] = Num::Affine(gang.at, 1);
-        self.geometry = Some(geometry);
-        self.mask = if full {
+        self.gang.geometry = Some(geometry);
+        self.gang.mask = if full {
             Mask::Full
         } else {
             Mask::Lanes(self.lanes_below(Num::Affine(gang.at, 1), length))
         };
         body(self, gang.next)?;
-        self.mask = Mask::Full;
+        self.gang.mask = Mask::Full;
         self.end_count(&gang);
         for counter in outer.iter().rev() {
             self.end_count(counter);
@@ -44,21 +44,21 @@ impl Fx<'_, '_> {
         let [x, y, z] = geometry.block_dim;
         let plane = self.mul_scalar(x, y);
         let length = self.mul_scalar(plane, z);
-        let gang = self.count(Operand::Int(0), length, self.lanes.into());
-        let word = self.vector_ty(Elem::I32);
+        let gang = self.count(Operand::Int(0), length, self.gang.lanes.into());
+        let word = self.gang.vector_ty(Elem::I32);
         let linear = self.take(Num::Affine(gang.at, 1), word.with(Elem::I64));
         let linear = self.convert("trunc", linear, word.with(Elem::I64), word);
         let (rows, in_row) = self.thread_division(linear, x, word);
         let (planes, in_plane) = self.thread_division(rows, y, word);
         geometry.thread = [in_row, in_plane, planes].map(|index| Num::Varying(self.convert("zext", index, word, word.with(Elem::I64))));
-        self.geometry = Some(geometry);
-        self.mask = if full {
+        self.gang.geometry = Some(geometry);
+        self.gang.mask = if full {
             Mask::Full
         } else {
             Mask::Lanes(self.lanes_below(Num::Affine(gang.at, 1), length))
         };
         body(self, gang.next)?;
-        self.mask = Mask::Full;
+        self.gang.mask = Mask::Full;
         self.end_count(&gang);
         Ok(())
     }

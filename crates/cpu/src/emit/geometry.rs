@@ -17,7 +17,7 @@ pub struct Geometry {
 
 impl Fx<'_, '_> {
     pub fn geometry(&mut self, query: Query) -> Res<Num> {
-        let Some(g) = self.geometry else {
+        let Some(g) = self.gang.geometry else {
             return self.unsupported("thread geometry outside a kernel");
         };
         Ok(match query {
@@ -26,10 +26,10 @@ impl Fx<'_, '_> {
             Query::BlockDim(axis) => Num::Uniform(g.block_dim[axis as usize]),
             Query::GridDim(axis) => Num::Uniform(g.grid_dim[axis as usize]),
             // A warp starts at a multiple of its size.
-            Query::LaneId if self.is_warp => Num::Affine(Operand::Int(0), 1),
+            Query::LaneId if self.gang.is_warp => Num::Affine(Operand::Int(0), 1),
             Query::LaneId => {
                 let linear = self.linear_thread(&g);
-                let ty = self.vector_ty(Elem::I64);
+                let ty = self.gang.vector_ty(Elem::I64);
                 let linear = self.take(linear, ty);
                 Num::Varying(self.plain("and", ty, linear, Operand::Int(31)))
             }

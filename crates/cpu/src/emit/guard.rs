@@ -60,7 +60,7 @@ impl<'m> Fx<'_, 'm> {
                 self.w.inst(format_args!("xor {}, true", c.typed(Ty::BOOL)))
             }));
         }
-        let Some(op) = self.defs[cond.index()] else {
+        let Some(op) = self.known.defs[cond.index()] else {
             return Ok(None);
         };
         match op {
@@ -114,7 +114,7 @@ impl<'m> Fx<'_, 'm> {
         match n {
             Num::Uniform(op) => Some((op, op)),
             Num::Affine(base, step) => {
-                let span = step.checked_mul(i64::from(self.lanes) - 1)?;
+                let span = step.checked_mul(i64::from(self.gang.lanes) - 1)?;
                 let last = self.add_scalar(base, Operand::Int(span));
                 Some(if step > 0 { (base, last) } else { (last, base) })
             }
@@ -169,7 +169,7 @@ impl Fx<'_, '_> {
     }
 
     fn is_positive(&self, value: Value) -> bool {
-        match self.defs[value.index()] {
+        match self.known.defs[value.index()] {
             Some(Op::Const(weft_ir::Const::Int(_, v))) => *v > 0,
             Some(Op::Geometry(Geometry::BlockDim(_) | Geometry::GridDim(_))) => true,
             Some(Op::Binary(BinOp::Add | BinOp::Mul, a, b)) => self.magnitude(value) <= 63 && self.is_positive(*a) && self.is_positive(*b),
@@ -185,7 +185,7 @@ impl Fx<'_, '_> {
             // Counted up from 0: no launch lives to see more.
             return 52;
         }
-        let Some(op) = self.defs[value.index()] else {
+        let Some(op) = self.known.defs[value.index()] else {
             return 64;
         };
         match op {

@@ -18,7 +18,7 @@ impl Fx<'_, '_> {
         let rest = self.scalar_int("udiv", linear.at, grid_x);
         let y = self.scalar_int("urem", rest, grid_y);
         let z = self.scalar_int("udiv", rest, grid_y);
-        self.geometry = Some(Geometry {
+        self.gang.geometry = Some(Geometry {
             thread: [Num::int(0); 3],
             block: [x, y, z],
             block_dim: [dims[0], dims[1], dims[2]],
@@ -29,10 +29,10 @@ impl Fx<'_, '_> {
             self.run_regions(lane_axis, full, linear.next)?;
         } else {
             self.gangs_of_block(lane_axis, full, &mut |fx, next| {
-                fx.frames.push(end_frame(next));
+                fx.control.frames.push(end_frame(next));
                 fx.forget_locals(|_| false);
                 fx.block(fx.body)?;
-                fx.frames.pop();
+                fx.control.frames.pop();
                 Ok(())
             })?;
         }

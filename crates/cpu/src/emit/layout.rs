@@ -54,7 +54,7 @@ impl Fx<'_, '_> {
 
     /// Bytes between neighbours of a C-contiguous array: local arrays interleave the lanes.
     pub fn pitch(&self, ty: ViewType) -> i64 {
-        let lanes = if ty.space == Space::Local { self.lanes.max(1) } else { 1 };
+        let lanes = if ty.space == Space::Local { self.gang.lanes.max(1) } else { 1 };
         ty.elem.size() as i64 * i64::from(lanes)
     }
 }

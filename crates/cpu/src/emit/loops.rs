@@ -1,8 +1,7 @@
 //! Index spaces: the points of `Loop` functions, gang by gang or one after the other, row by row.
 
-use weft_ir::{FuncKind, Value};
-
 use weft_ir::order::BLOCK;
+use weft_ir::{FuncKind, Value};
 
 use super::control::end_frame;
 use super::func::Fx;
@@ -57,14 +56,14 @@ impl<'m> Fx<'_, 'm> {
         if self.has_fixed() {
             return self.fixed_gangs(index, begin, end);
         }
-        if self.lanes == 0 {
+        if self.gang.lanes == 0 {
             return self.in_turn(index, begin, end);
         }
-        if self.totals.is_empty() {
+        if self.sums.totals.is_empty() {
             return self.gangs_in_a_row(index, begin, end);
         }
-        let block = self.count(begin, end, SUMMED_GANGS * i64::from(self.lanes));
-        let stop = self.scalar_int("add nsw", block.at, Operand::Int(SUMMED_GANGS * i64::from(self.lanes)));
+        let block = self.count(begin, end, SUMMED_GANGS * i64::from(self.gang.lanes));
+        let stop = self.scalar_int("add nsw", block.at, Operand::Int(SUMMED_GANGS * i64::from(self.gang.lanes)));
         let stop = self.call("smin", Ty::I64, &[stop, end]);
         self.gangs_in_a_row(index, block.at, stop)?;
         self.move_sums()?;
@@ -99,7 +98,7 @@ impl<'m> Fx<'_, 'm> {
     fn row(&mut self, index: Option<Value>, slot: Operand, end: Operand) -> Res<()> {
         let (head, whole, next) = (self.w.label(), self.w.label(), self.w.label());
         let (tail_head, tail, done) = (self.w.label(), self.w.label(), self.w.label());
-        let lanes = Operand::Int(self.lanes.into());
+        let lanes = Operand::Int(self.gang.lanes.into());
         self.w.place(head);
         let at = self.w.load(Ty::I64, slot);
         let after = self.scalar_int("add nsw", at, lanes);
@@ -141,17 +140,17 @@ impl<'m> Fx<'_, 'm> {
         if let Some(index) = index {
             self.define(index, Val::Num(Num::Affine(at, 1)));
         }
-        self.mask = mask;
+        self.gang.mask = mask;
         self.take_chains(at);
-        self.frames.push(end_frame(next));
+        self.control.frames.push(end_frame(next));
         let f = self.f;
         if let FuncKind::Loop { reductions, .. } = &f.kind {
             self.forget_locals(|local| reductions.iter().any(|r| r.local == local));
         }
         self.block(self.body)?;
-        self.frames.pop();
+        self.control.frames.pop();
         self.w.br(next);
-        self.mask = Mask::Full;
+        self.gang.mask = Mask::Full;
         Ok(())
     }
 
@@ -173,11 +172,11 @@ impl<'m> Fx<'_, 'm> {
         if let Some(index) = index {
             self.define(index, Val::Num(Num::Uniform(at)));
         }
-        self.mask = Mask::Full;
+        self.gang.mask = Mask::Full;
         self.take_chains(at);
-        self.frames.push(end_frame(next));
+        self.control.frames.push(end_frame(next));
         self.block(self.body)?;
-        self.frames.pop();
+        self.control.frames.pop();
         self.w.br(next);
         self.w.place(next);
         self.move_sums()?;
@@ -193,7 +192,7 @@ impl<'m> Fx<'_, 'm> {
         let block = self.count(begin, end, BLOCK as i64);
         let stop = self.scalar_int("add nsw", block.at, Operand::Int(BLOCK as i64));
         let stop = self.call("smin", Ty::I64, &[stop, end]);
-        match self.lanes {
+        match self.gang.lanes {
             0 => self.in_turn(index, block.at, stop)?,
             _ => self.gangs_in_a_row(index, block.at, stop)?,
         }

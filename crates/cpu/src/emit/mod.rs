@@ -8,8 +8,8 @@
 //! - text and module: `writer`, `width`, `plan`, `module`
 //! - a function's state, and its numbers: `values`, `func`, `instructions`
 //! - arithmetic on lanes: `half`, `cast`, `arith`, `mask`, `apart`, `guard`, `geometry`, `counter`
-//! - memory: `access`, `ahead`, `align`, `lanes`, `narrow`, `complex`, `memory`, `atomic`, `warp`, `layout`, `slots`, `print`, `views`, `arrays`,
-//!   `sweep`
+//! - memory: `access`, `ahead`, `align`, `lanes`, `narrow`, `complex`, `memory`, `atomic`, `warp`, `layout`, `slots`, `print`, `views`,
+//!   `arrays`, `sweep`
 //! - what outlives a statement: `combine`, `fixed`, `reductions`; `kept` between barriers, `team` side by side
 //! - operations: `call`, `launch`, `ops`
 //! - statements: `parts`, `control`, `iterate`, `block`
@@ -17,7 +17,7 @@
 //! - functions as a whole: `entry`
 //!
 //! Statements hold blocks, which hold statements: `parts`, `control` and `iterate` go through the one door back, `Fx::block` (and
-//! `Fx::stmts`, a part of a block). No function is written inside another: what a call or a launch refers to is put down in
+//! `Fx::stmts`, a part of a block). No function of the program is written inside another: what a call or a launch refers to is queued in
 //! `ModuleCx::wanted` and written when its turn comes. Types may be named from anywhere: `Fx` in `func` holds the state of all.
 
 mod access;

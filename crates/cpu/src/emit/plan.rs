@@ -1,5 +1,5 @@
-//! How a kernel with barriers falls apart: which statements are the skeleton that all threads of a block walk together, which runs of
-//! statements between are regions, and what regions hand to each other.
+//! Fission at barriers: which statements of a kernel are the skeleton that all threads of a block walk together, which runs of statements
+//! between are regions, and what regions hand to each other.
 
 use std::collections::{BTreeSet, HashMap};
 use std::mem;

@@ -28,7 +28,7 @@ impl Fx<'_, '_> {
 
     /// Thread and block of the first lane that is on; null outside kernels.
     fn raising_thread(&mut self) -> Res<Operand> {
-        let Some(g) = self.geometry else {
+        let Some(g) = self.gang.geometry else {
             return Ok(Operand::Null);
         };
         let lane = self.first_lane();

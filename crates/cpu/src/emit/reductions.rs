@@ -17,21 +17,21 @@ impl Fx<'_, '_> {
             let slot = self.slots[r.local.index()].clone();
             self.write_number(&slot, identity(r.op, s), false)?;
             if is_sum(*r, s) {
-                let ty = self.vector_ty(Elem::F64);
+                let ty = self.gang.vector_ty(Elem::F64);
                 let total = self.w.alloca(ty);
                 self.w.store(ty, Operand::Zero, total);
-                self.totals.push((r.local, total));
+                self.sums.totals.push((r.local, total));
             }
         }
         Ok(())
     }
 
     pub fn move_sums(&mut self) -> Res<()> {
-        for (local, total) in self.totals.clone() {
+        for (local, total) in self.sums.totals.clone() {
             let (Slot::Lanes { ptr, elem } | Slot::Shared { ptr, elem, .. }) = self.slots[local.index()] else {
                 continue;
             };
-            let (narrow, wide) = (self.vector_ty(elem), self.vector_ty(Elem::F64));
+            let (narrow, wide) = (self.gang.vector_ty(elem), self.gang.vector_ty(Elem::F64));
             let s = self.local_scalar(local)?;
             let sum = Num::Varying(self.w.load(narrow, ptr));
             let sum = self.cast(s, Scalar::F64, sum);
@@ -54,10 +54,10 @@ impl Fx<'_, '_> {
                 continue;
             }
             let mut held = s;
-            let lanes = match self.totals.iter().find(|(local, _)| *local == r.local) {
+            let lanes = match self.sums.totals.iter().find(|(local, _)| *local == r.local) {
                 Some((_, total)) => {
                     held = Scalar::F64;
-                    let (ty, total) = (self.vector_ty(Elem::F64), *total);
+                    let (ty, total) = (self.gang.vector_ty(Elem::F64), *total);
                     let sum = self.w.load(ty, total);
                     self.wrap(sum, ty)
                 }
@@ -66,7 +66,7 @@ impl Fx<'_, '_> {
                     self.read_number(&slot)
                 }
             };
-            let total = match self.lanes {
+            let total = match self.gang.lanes {
                 0 => lanes,
                 _ => self.combine_lanes(r.op, held, lanes)?,
             };

@@ -19,7 +19,7 @@ impl<'m> Fx<'_, 'm> {
         let plan = self.start_regions(lane_axis, full, block_end)?;
         self.skeleton(&plan, self.body)?;
         self.w.br(block_end);
-        self.regions = None;
+        self.barriers.regions = None;
         Ok(())
     }
 
@@ -48,7 +48,7 @@ impl<'m> Fx<'_, 'm> {
         let total = self.w.alloca(Ty::I32);
         self.w.store(Ty::I32, Operand::Int(0), total);
         self.region(plan, &[], &mut |fx| {
-            let bits = fx.bits_ty();
+            let bits = fx.gang.bits_ty();
             let n = fx.num(value)?;
             let mut holds = fx.take(n, bits);
             if op == BarrierOp::And {
@@ -73,7 +73,7 @@ impl<'m> Fx<'_, 'm> {
 
     /// A number of the whole block, for the skeleton.
     fn common_number(&mut self, plan: &Plan<'m>, value: Value) -> Res<Num> {
-        if self.vals[value.index()].is_none() {
+        if self.known.vals[value.index()].is_none() {
             match self.state()?.values.get(&value).cloned() {
                 Some(Store::Block(pairs)) => {
                     let slot = self.kept_slot(value)?;
@@ -86,7 +86,7 @@ impl<'m> Fx<'_, 'm> {
         }
         let n = self.num(value)?;
         let common = self.state()?.common.clone();
-        self.vals = common;
+        self.known.vals = common;
         Ok(n)
     }
 

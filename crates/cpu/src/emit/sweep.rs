@@ -28,10 +28,10 @@ fn view_slots(ty: &Type, at: usize, slots: &mut Vec<usize>) {
 impl Fx<'_, '_> {
     /// At the start of an iteration: frees what the ones before allocated and no variable holds.
     pub fn sweep(&mut self, body: &Block) {
-        if self.lanes > 0 || !self.cx.allocates(body) {
+        if self.gang.lanes > 0 || !self.cx.allocates(body) {
             return;
         }
-        let mut used = self.views.clone();
+        let mut used = self.heap.views.clone();
         for i in 0..self.slots.len() {
             if let Slot::View { base, .. } = self.slots[i] {
                 used.push(self.w.load(Ty::PTR, base));
@@ -49,7 +49,7 @@ impl Fx<'_, '_> {
         self.cx.symbol("weft_sweep");
         self.cx.declare("declare void @weft_sweep(ptr, ptr, i64, i64)".to_owned());
         let (block, count) = (block.typed(Ty::PTR), used.len());
-        let first = self.mark.unwrap_or(Operand::Int(0)).typed(Ty::I64);
+        let first = self.heap.mark.unwrap_or(Operand::Int(0)).typed(Ty::I64);
         self.w
             .line(format_args!("call void @weft_sweep(ptr %ctx, {block}, i64 {count}, {first})"));
     }
@@ -61,12 +61,12 @@ impl Fx<'_, '_> {
         }
         self.cx.symbol("weft_mark");
         self.cx.declare("declare i64 @weft_mark(ptr)".to_owned());
-        self.mark = Some(self.w.inst(format_args!("call i64 @weft_mark(ptr %ctx)")));
+        self.heap.mark = Some(self.w.inst(format_args!("call i64 @weft_mark(ptr %ctx)")));
     }
 
     /// At its end: frees what it allocated but for what its results refer to.
     pub fn free_but_results(&mut self, status: Operand) {
-        if self.mark.is_none() {
+        if self.heap.mark.is_none() {
             return;
         }
         let failed = self.w.inst(format_args!("icmp ne {}, 0", status.typed(Ty::I32)));
@@ -87,10 +87,10 @@ impl Fx<'_, '_> {
     /// Remembers that a value in scope refers to memory.
     pub fn note_view(&mut self, val: &Val) {
         if let Val::View(view) = val
-            && self.lanes == 0
-            && !self.views.contains(&view.base)
+            && self.gang.lanes == 0
+            && !self.heap.views.contains(&view.base)
         {
-            self.views.push(view.base);
+            self.heap.views.push(view.base);
         }
     }
 }
