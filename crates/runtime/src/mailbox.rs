@@ -1,4 +1,5 @@
-//! Where a kernel leaves errors and lines of print for the host (the layout is in `docs/architecture.md`): what the host reads there.
+//! Mailboxes, where a kernel leaves errors and lines of print for the host (the layout is in `docs/architecture.md`): what the host reads
+//! there.
 
 use std::fmt::Write;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Parallel loops that run in order: those inside lanes, those in functions that are no host's, and those over no axes at all, become a
-//! nest of `For`s.
+//! Serialization of parallel loops: those inside lanes, those in functions that are no host's, and those over no axes at all, become a nest
+//! of `For`s.
 //!
 //! Locals that a point sets are private to it. In the nest they become fresh locals, which start as what the outer ones hold where a point
 //! may read them first; reductions are then ordinary sums into the outer local.

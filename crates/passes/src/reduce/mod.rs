@@ -1,6 +1,6 @@
-//! Loops with reductions, for devices that run kernels only: two kernels, whose order of combining depends on the extents and on nothing
-//! else, so that every run gives the same bits. The first, *parts*, leaves partial results; the second, *whole*, combines them in one
-//! block. `free` has the order that suits the device best, `fixed` the one that all devices have.
+//! Two-stage reductions: loops with reductions, for devices that run kernels only: two kernels, whose order of combining depends on the
+//! extents and on nothing else, so that every run gives the same bits. The first, *parts*, leaves partial results; the second, *whole*,
+//! combines them in one block. `free` has the order that suits the device best, `fixed` the one that all devices have.
 
 mod fixed;
 mod free;
