@@ -1,4 +1,4 @@
-//! What the double pretends to be, from the environment:
+//! Settings: what the double pretends to be, from the environment:
 //!
 //! | variable | meaning | default |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! From a module to PTX.
+//! Compilation: from a module to PTX.
 
 use weft_ir::{Module, Span};
 use weft_passes::lower_for_cuda;

@@ -9,7 +9,7 @@ use weft_runtime::grids::{self, Grids};
 use weft_runtime::profile::{self as record, Activity};
 use weft_runtime::{
     CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Limits, Outcome, Resources, RunError, Signature,
-    Stream, patience,
+    Stream,
 };
 
 use crate::capture::Goes;
@@ -261,10 +261,6 @@ impl Grids for CudaExecutable {
 
     fn synchronize(&self, stream: &CudaStream) -> Result<(), RunError> {
         stream.synchronize()
-    }
-
-    fn bring_back(&self, options: &CallOptions<'_>, work: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
-        patience::lend(options.hooks, work)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the arguments of a launch let compiled code rely on.
+//! Specialization: what the arguments of a launch let compiled code rely on.
 
 use weft_ir::{Layout, ViewType};
 use weft_runtime::{NARROW, ViewParam, Window, are_small};

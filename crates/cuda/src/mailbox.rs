@@ -1,4 +1,4 @@
-//! Where a kernel leaves errors and lines of print for the host (the layout is in `docs/architecture/runtime.md`).
+//! Mailboxes: where a kernel leaves errors and lines of print for the host (the layout is in `docs/architecture/runtime.md`).
 //!
 //! A mailbox belongs to one compiled kernel and one stream, or to one graph. It is read when that has been waited for.
 

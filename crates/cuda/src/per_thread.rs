@@ -1,4 +1,4 @@
-//! CUDA's default stream of each thread.
+//! Per-thread default streams of CUDA's.
 //!
 //! The driver has one handle for all of them: on every thread it stands for another stream, that thread's own. So there is a `CudaStream` for each
 //! thread that uses it, and what is given to a [`PerThread`] goes to the calling thread's, whoever asked for it.

@@ -1,5 +1,5 @@
-//! Host memory of others that is page-locked: whole pages, each once, however many arrays lie on them and on however many devices they are
-//! used.
+//! Pinning: host memory of others that is page-locked: whole pages, each once, however many arrays lie on them and on however many devices
+//! they are used.
 //!
 //! The driver refuses to lock a page twice, and small arrays share pages. What is locked is kept apart from what was asked for: a neighbour on
 //! the same page is no pinned array, and a copy of it must not be put off.

@@ -1,4 +1,4 @@
-//! Times of launches and copies on the device while a profile is taken: from CUPTI, or by pairs of events around them.
+//! Profiling: times of launches and copies on the device while a profile is taken: from CUPTI, or by pairs of events around them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

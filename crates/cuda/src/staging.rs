@@ -1,4 +1,4 @@
-//! Copies between the device and host memory that is not pinned, by way of pinned buffers that are kept for the next ones.
+//! Staging: copies between the device and host memory that is not pinned, by way of pinned buffers that are kept for the next ones.
 //!
 //! An upload fills a buffer, queues its copy and goes on with the next buffer: when it returns, all was read. A download queues the next
 //! part while the last one is taken out of its buffer.

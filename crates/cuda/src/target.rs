@@ -1,4 +1,4 @@
-//! Which GPU code is made for: the PTX ISA and the `sm` that a driver and a device serve.
+//! Targets: which GPU code is made for: the PTX ISA and the `sm` that a driver and a device serve.
 
 use std::fmt;
 

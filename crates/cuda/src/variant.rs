@@ -1,4 +1,4 @@
-//! One compiled form of a kernel: the driver's function, how it takes its arguments, what it takes of the device.
+//! Variants: one compiled form of a kernel: the driver's function, how it takes its arguments, what it takes of the device.
 
 use std::sync::{Arc, Mutex};
 

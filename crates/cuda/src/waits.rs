@@ -1,4 +1,4 @@
-//! Who waits for a stream, and what its kernels leave for them.
+//! Deferred errors of a stream: who waits for it, and what its kernels leave for them.
 //!
 //! A wait takes the mailboxes of all launches so far *before* it waits, and launches add to the list under the same lock, so that nobody
 //! empties a ring that another launch may still write to. An error is read once, but more than one thread may have to know of it: those

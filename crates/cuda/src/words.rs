@@ -1,4 +1,4 @@
-//! The words of device memory that barriers of the grid count in.
+//! Grid barriers: the words of device memory that they count in.
 //!
 //! Every word is zero before and after a launch, and no two launches that may run at the same time have the same one. So there is one for each
 //! stream. That of a stream that is gone, whose work may still run, passes to another when that work is done: an event is behind its last

@@ -1,4 +1,4 @@
-//! What this machine has of GPUs besides CUDA's: asked of the drivers once, when someone first wants to know.
+//! Adapters: what this machine has of GPUs besides CUDA's: asked of the drivers once, when someone first wants to know.
 
 use std::panic::catch_unwind;
 use std::sync::Arc;

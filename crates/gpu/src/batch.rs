@@ -1,4 +1,4 @@
-//! The work that was asked for and not yet given to the device: recorded into an open encoder, submitted together.
+//! Command batches: the work that was asked for and not yet given to the device: recorded into an open encoder, submitted together.
 //!
 //! Parameters of launches and small uploads are put into an arena of the host's, which is copied to the device at the start of the batch.
 

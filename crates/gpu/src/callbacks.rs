@@ -1,4 +1,4 @@
-//! Functions of the host that are called when work is done: one after the other, on a thread of their own.
+//! Host callbacks: functions that are called when work is done, one after the other, on a thread of their own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Sender};

@@ -263,10 +263,6 @@ impl Grids for GpuExecutable {
     fn synchronize(&self, _stream: &GpuStream) -> Result<(), RunError> {
         self.gpu.synchronize()
     }
-
-    fn bring_back(&self, _options: &CallOptions<'_>, work: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
-        work()
-    }
 }
 
 impl Executable for GpuExecutable {

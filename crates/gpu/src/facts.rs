@@ -1,4 +1,4 @@
-//! What the arguments of a launch let compiled code rely on, and in which pieces of memory they lie.
+//! Specialization: what the arguments of a launch let compiled code rely on, and in which pieces of memory they lie.
 
 use smallvec::SmallVec;
 use weft_runtime::{NARROW, RunError, ViewParam, Window, are_small};

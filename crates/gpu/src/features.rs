@@ -1,4 +1,4 @@
-//! What a device can do, as far as code hangs on it.
+//! Features: what a device can do, as far as code depends on it.
 
 use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 

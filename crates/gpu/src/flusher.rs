@@ -1,4 +1,4 @@
-//! A thread that submits what was recorded and then left alone, so that the device works while the host does something else.
+//! The flusher: a thread that submits what was recorded and then left alone, so that the device works while the host does something else.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread;

@@ -1,4 +1,4 @@
-//! From a naga module to what the driver runs.
+//! Compute pipelines: from a naga module to what the driver runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -134,7 +134,7 @@ fn own_group(live: &Live, layout: &wgpu::BindGroupLayout, parts: &[(&wgpu::Buffe
     })
 }
 
-/// A key for what hangs on the device and its driver.
+/// A key for what depends on the device and its driver.
 pub fn driver_key(kind: &str, gpu: &Gpu) -> cache::Key {
     let info = gpu.adapter.get_info();
     cache::Key::new(kind)

@@ -1,4 +1,4 @@
-//! Times of launches, copies and fills on the device, by its clock, while a profile is taken.
+//! Profiling: times of launches, copies and fills on the device, by its clock, while a profile is taken.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! Compiled code for people.
+//! Inspection: compiled code for people.
 
 use std::fmt::Write;
 

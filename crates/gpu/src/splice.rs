@@ -1,4 +1,4 @@
-//! Copies of bytes to and from any place: wgpu copies whole words, and so a kernel does the rest.
+//! Unaligned copies of bytes: wgpu copies whole words, and so a kernel does the rest.
 //!
 //! The kernel is written by hand, in naga's form: thread `i` makes word `first + i` of the destination, each byte of it from the source or
 //! as it was.

@@ -1,4 +1,4 @@
-//! Buffers through which the host reads what the device has: kept for the next reads.
+//! Staging buffers, through which the host reads what the device has: kept for the next reads.
 
 use std::sync::Mutex;
 use std::sync::mpsc;

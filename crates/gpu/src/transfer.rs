@@ -1,4 +1,4 @@
-//! Bytes between the host and the device, and from one place of the device to another.
+//! Copies: bytes between the host and the device, and from one place of the device to another.
 //!
 //! wgpu copies words of 4 bytes. What lies behind the end of what was asked for is nobody's, so that copies up to there are rounded up;
 //! other odd ends go through [`Live::splice`].

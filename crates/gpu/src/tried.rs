@@ -1,4 +1,4 @@
-//! What had to be tried out of a device: done once on this machine with this driver, and kept.
+//! Results of probing a device: it is done once on this machine with this driver, and kept.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

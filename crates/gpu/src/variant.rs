@@ -1,4 +1,4 @@
-//! One compiled form of a kernel: its pipeline, how its parameters are put together, what it takes of the device.
+//! Variants: one compiled form of a kernel: its pipeline, how its parameters are put together, what it takes of the device.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Who waits for a device, and the errors of its kernels that others have found: a thread is owed them, and gets them when its wait ends,
-//! or from its next.
+//! Deferred errors of a device: who waits for it, and the errors of its kernels that others have found: a thread is owed them, and gets
+//! them when its wait ends, or from its next.
 
 use std::sync::PoisonError;
 use std::thread::{self, ThreadId};

@@ -1,4 +1,4 @@
-//! A cursor that appends statements to a function, block by block.
+//! The builder: a cursor that appends statements to a function, block by block.
 
 use crate::module::{Block, Function, Local, Span, Stmt, StmtKind, Value};
 use crate::op::{BinOp, CmpOp, Const, Op, UnOp};

@@ -1,4 +1,4 @@
-//! Reads 64-bit little-endian ELF relocatable objects. Every offset is checked: a damaged object is an error, never a wild read.
+//! The ELF reader, of 64-bit little-endian relocatable objects. Every offset is checked: a damaged object is an error, never a wild read.
 
 use crate::Error;
 

@@ -1,4 +1,4 @@
-//! What can go wrong between LLVM IR and a callable function.
+//! Errors: what can go wrong between LLVM IR and a callable function.
 
 use std::fmt;
 

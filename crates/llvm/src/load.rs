@@ -1,4 +1,4 @@
-//! Loads an object into this process: sections get memory, symbols addresses, relocations their values.
+//! The object loader: sections get memory in this process, symbols addresses, relocations their values.
 //!
 //! Objects come from our own code generator, position-independent and in the small code model, so a loader of a few relocations does. It
 //! takes some tens of microseconds where ORC takes milliseconds to start and hundreds of microseconds per library.

@@ -1,4 +1,4 @@
-//! Pages that are written, then sealed: code becomes executable and read-only, constants read-only.
+//! Executable memory: pages that are written, then sealed: code becomes executable and read-only, constants read-only.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Which LLVM passes run, by what the code is. The passes themselves are in `cxx/passes.cpp`.
+//! Pass pipelines: which LLVM passes run, by what the code is. The passes themselves are in `cxx/passes.cpp`.
 
 #![allow(unsafe_code)]
 

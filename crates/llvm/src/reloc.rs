@@ -1,4 +1,4 @@
-//! What each relocation of a small, position-independent object means, for the processor this program runs on.
+//! Relocations: what each of a small, position-independent object means, for the processor this program runs on.
 
 use crate::Error;
 

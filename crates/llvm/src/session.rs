@@ -1,4 +1,4 @@
-//! One thread's LLVM: its target machines, and the way of one module through it. Runs on the threads of `worker` only.
+//! Compile sessions: one thread's LLVM: its target machines, and the way of one module through it. Runs on the threads of `worker` only.
 
 #![allow(unsafe_code)]
 

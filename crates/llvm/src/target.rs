@@ -1,4 +1,4 @@
-//! The machine code is made for: the host, a lesser machine of its kind for tests, or a GPU.
+//! Targets: the machine code is made for: the host, a lesser machine of its kind for tests, or a GPU.
 
 #![allow(unsafe_code)]
 

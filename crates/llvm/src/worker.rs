@@ -1,4 +1,4 @@
-//! The threads LLVM runs on.
+//! Compile threads: those LLVM runs on.
 //!
 //! LLVM ends the process after some errors ("fatal" ones), unless the handler it calls never comes back. So it runs on threads of its
 //! own, with stacks that its recursions fit in: on a fatal error the handler tells the waiting caller and the thread sleeps for good.

@@ -1,6 +1,6 @@
-//! Barriers under conditions that differ between threads, where the threads that do not come to them go on to the kernel's end without
-//! meeting another: `if i < n:` around code with a barrier, the idiom of many texts. Hardware counts threads that have ended as arrived, so
-//! these end first: `if c { barrier; … }; rest` is `if not c { rest; return }; barrier; …; rest`.
+//! Divergent barriers: those under conditions that differ between threads, where the threads that do not come to them go on to the kernel's
+//! end without meeting another: `if i < n:` around code with a barrier, the idiom of many texts. Hardware counts threads that have ended as
+//! arrived, so these end first: `if c { barrier; … }; rest` is `if not c { rest; return }; barrier; …; rest`.
 //!
 //! Where threads that stay away come to another barrier, those of a block would wait for each other for ever: these are left as they are
 //! and refused by the back ends.

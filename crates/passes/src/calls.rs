@@ -1,5 +1,5 @@
-//! Which calls stay calls on the CPU and are not inlined: those of rare functions, of host functions that call themselves, and of large ones
-//! that host code calls more than once, each copy of which would cost LLVM as much as the first.
+//! The inlining policy of the CPU: calls of rare functions stay calls, and so do those of host functions that call themselves, and of large
+//! ones that host code calls more than once, each copy of which would cost LLVM as much as the first.
 //!
 //! Lanes take in whatever they call. A device function that both lanes and host code call becomes two: the second is a host function.
 

@@ -1,4 +1,4 @@
-//! Cheap cleaning: constants are folded, gets of a local whose value is known become that value, and what nobody reads goes.
+//! Cleanup: constants are folded, gets of a local whose value is known become that value, and what nobody reads goes.
 //!
 //! Everything is linear in the size of the function (times its depth). Loads stay even if nobody reads them: only operations without
 //! effect are dropped.

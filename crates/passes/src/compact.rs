@@ -1,4 +1,4 @@
-//! Numbering anew: after a pass, values, locals and arrays nobody mentions are gone and the rest are numbered in the order they appear.
+//! Compaction: after a pass, values, locals and arrays nobody mentions are gone and the rest are numbered in the order they appear.
 
 use weft_ir::{FuncKind, Function, Id, Rename, Value};
 

@@ -1,4 +1,4 @@
-//! Why a pass refuses a module.
+//! Errors: why a pass refuses a module.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Kernels whose threads know nothing of themselves but their number in the grid are loops over those numbers.
+//! Flattening: kernels whose threads know nothing of themselves but their number in the grid are loops over those numbers.
 //!
 //! Blocks mean nothing to such a kernel. As a loop its gangs need not end where blocks do and may start where memory is aligned.
 

@@ -1,4 +1,4 @@
-//! What is known of constants: their numbers, and which of them change nothing.
+//! Constant folding: the numbers that constants are, and which of them change nothing.
 
 use weft_ir::{BinOp, Const, Scalar};
 

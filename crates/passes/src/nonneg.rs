@@ -1,5 +1,5 @@
-//! Clears `wrap` on indices that cannot be negative, so that back ends need not count from the end, and drops checks that cannot fail: a
-//! `range` over `gridsize`, say, never has a step of zero.
+//! Check elimination: clears `wrap` on indices that cannot be negative, so that back ends need not count from the end, and drops checks
+//! that cannot fail: a `range` over `gridsize`, say, never has a step of zero.
 //!
 //! A walk in program order keeps a [`range::Range`] for every integer value, narrowed by the conditions that hold where control stands
 //! ([`facts::Facts`]). A local is followed from its `Set` to its `Get`s where control is straight, and through the sides of an `if`; across

@@ -1,4 +1,4 @@
-//! What passes and emitters ask of statements: who reads a value, where threads meet, where control ends.
+//! Queries of statements by passes and emitters: who reads a value, where threads meet, where control ends.
 
 use weft_ir::{Block, Effect, Function, Label, Stmt, StmtKind};
 

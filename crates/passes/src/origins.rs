@@ -1,5 +1,5 @@
-//! What memory each view may be a part of: a parameter's, an array's, the constants' or the dynamic shared memory. By way of values and
-//! locals, in a function without calls.
+//! Alias analysis: what memory each view may be a part of: a parameter's, an array's, the constants' or the dynamic shared memory. By way
+//! of values and locals, in a function without calls.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,4 +1,5 @@
-//! Early exits become nesting where they can: `if c { leave }; rest` is `if c {} else { rest }` when `rest` ends where `leave` leads.
+//! Structuring: early exits become nesting where they can: `if c { leave }; rest` is `if c {} else { rest }` when `rest` ends where `leave`
+//! leads.
 //!
 //! A gang pays for an exit under a varying condition with a mask that lives on; an `if` it only pays for while inside. So an exit that
 //! leads where control would go anyway is dropped, what follows an `if` with such an exit moves into its other side, and a scope that

@@ -2,7 +2,7 @@
 //!
 //! The lanes of a gang run in lockstep. A jump under a condition that differs between lanes parks them at its target until the others come
 //! there. A `Set` made while lanes are parked where its local may still be read has to keep their old values; it *blends*, and its local
-//! differs between lanes. All of this hangs together, so it is computed as one least fixpoint.
+//! differs between lanes. Each depends on the others, so it is computed as one least fixpoint.
 
 mod ops;
 

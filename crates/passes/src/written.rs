@@ -1,4 +1,4 @@
-//! Which views among a function's parameters it may write to, and whether other threads may while it runs.
+//! Side effects: which views among a function's parameters it may write to, and whether other threads may while it runs.
 
 use std::collections::HashSet;
 

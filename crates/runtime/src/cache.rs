@@ -1,4 +1,4 @@
-//! Compiled objects on disk, named by the content they were made from.
+//! The cache of compiled objects on disk, addressed by the content they were made from.
 //!
 //! The folder is `WEFT_CACHE_DIR`, else `weft` in the user's cache folder. It must belong to the user and be closed to other writers,
 //! else it is not used: what lies there is run. An entry that is damaged or missing, or is no plain file of the user's own, is a miss;

@@ -1,4 +1,4 @@
-//! What can go wrong when code is compiled or run.
+//! Errors: what can go wrong when code is compiled or run.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Compiled code and calls of it.
+//! Executables: compiled code, and calls of it.
 
 use std::fmt::Debug;
 

@@ -4,7 +4,7 @@
 use weft_ir::Module;
 
 use crate::hosts::{Carrier, Either, Staged};
-use crate::{CallOptions, GridShape, Launch, Limits, Outcome, RunError, checked};
+use crate::{CallOptions, GridShape, Launch, Limits, Outcome, RunError, checked, patience};
 
 /// Slots of a loop's extents and arguments that are put together on the stack.
 const STACK_SLOTS: usize = 96;
@@ -43,10 +43,7 @@ pub trait Grids {
     /// Waits for all work so far.
     fn synchronize(&self, stream: &Self::Stream) -> Result<(), RunError>;
 
-    /// Does what waits until the arrays of the host are back.
-    fn bring_back(&self, options: &CallOptions<'_>, work: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError>;
-
-    /// Queues a launch; with arrays of the host it is complete when this returns.
+    /// Queues a launch; with arrays of the host it is complete when this returns, and the host language can end the wait for that.
     fn run_on(&self, launch: &Launch, args: &[u64], stream: &Self::Stream, options: &CallOptions<'_>) -> Result<(), RunError> {
         if options.host_arrays.is_empty() {
             return self.queue_on(launch, args, stream, options);
@@ -54,7 +51,7 @@ pub trait Grids {
         let mut args = args.to_vec();
         let staged = Staged::upload(stream, options.host_arrays, &mut args)?;
         self.queue_on(launch, &args, stream, options)?;
-        self.bring_back(options, || staged.download(stream))
+        patience::lend(options.hooks, || staged.download(stream))
     }
 
     fn queue_on(&self, launch: &Launch, args: &[u64], stream: &Self::Stream, options: &CallOptions<'_>) -> Result<(), RunError> {
@@ -104,7 +101,7 @@ pub trait Grids {
 }
 
 /// Two lists as one, without memory from the heap where they are short.
-fn joined<T>(first: &[u64], second: &[u64], work: impl FnOnce(&[u64]) -> T) -> T {
+pub fn joined<T>(first: &[u64], second: &[u64], work: impl FnOnce(&[u64]) -> T) -> T {
     let mut stack = [0; STACK_SLOTS];
     let Some(slots) = stack.get_mut(..first.len() + second.len()) else {
         return work(&[first, second].concat());
@@ -117,7 +114,125 @@ fn joined<T>(first: &[u64], second: &[u64], work: impl FnOnce(&[u64]) -> T) -> T
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::{Buffer, DeviceId, Hooks, HostArray, Stream};
+
+    /// A device whose work never ends: waits for it last until the host language ends them.
+    struct Stuck {
+        module: Module,
+    }
+
+    #[derive(Debug)]
+    struct NoMemory;
+
+    impl Buffer for NoMemory {
+        fn device(&self) -> DeviceId {
+            DeviceId::CPU
+        }
+
+        fn address(&self) -> u64 {
+            0
+        }
+
+        fn bytes(&self) -> usize {
+            0
+        }
+
+        fn read(&self, _offset: usize, _into: &mut [u8]) -> Result<(), RunError> {
+            Ok(())
+        }
+
+        fn write(&self, _offset: usize, _from: &[u8]) -> Result<(), RunError> {
+            Ok(())
+        }
+
+        fn used_on(&self, _stream: Option<&Arc<dyn Stream>>) {}
+    }
+
+    struct StuckStream;
+
+    impl Carrier for StuckStream {
+        type Buffer = NoMemory;
+
+        fn captures(&self) -> Result<bool, RunError> {
+            Ok(false)
+        }
+
+        fn allocate(&self, _bytes: usize) -> Result<NoMemory, RunError> {
+            Ok(NoMemory)
+        }
+
+        fn upload(&self, _to: u64, _from: u64, _bytes: usize) -> Result<(), RunError> {
+            Ok(())
+        }
+
+        fn download(&self, _to: u64, _from: u64, _bytes: usize) -> Result<(), RunError> {
+            Ok(())
+        }
+
+        fn finish(&self) -> Result<(), RunError> {
+            assert!(patience::can_end(), "nothing can end this wait");
+            patience::look_until(|| false)
+        }
+    }
+
+    impl Grids for Stuck {
+        type Stream = StuckStream;
+        type Current<'a> = ();
+
+        fn module(&self) -> &Module {
+            &self.module
+        }
+
+        fn limits(&self) -> &Limits {
+            &Limits::COMMON
+        }
+
+        fn enter(&self) -> Result<(), RunError> {
+            Ok(())
+        }
+
+        fn loop_shape(&self, _points: u64) -> GridShape {
+            GridShape {
+                block: [1; 3],
+                grid: [1; 3],
+            }
+        }
+
+        fn start(&self, _plan: &Plan<'_, StuckStream>, _slots: &[u64], _threads: &[u64]) -> Result<(), RunError> {
+            Ok(())
+        }
+
+        fn synchronize(&self, _stream: &StuckStream) -> Result<(), RunError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_wait_for_arrays_of_the_host_can_be_ended() {
+        let module = weft_ir::text::parse("entry kernel @nothing() {\n}\n").unwrap();
+        let options = CallOptions {
+            hooks: Hooks {
+                interrupted: Some(|| true),
+            },
+            host_arrays: &[HostArray {
+                slot: 0,
+                address: 64,
+                bytes: 8,
+                writable: true,
+            }],
+            ..CallOptions::default()
+        };
+        let launch = Launch::Grid(GridShape {
+            block: [1; 3],
+            grid: [1; 3],
+        });
+        let ended = Stuck { module }.run_on(&launch, &[64], &StuckStream, &options);
+        assert_eq!(ended, Err(RunError::Interrupted));
+        assert!(!patience::can_end());
+    }
 
     #[test]
     fn extents_come_before_the_arguments() {

@@ -1,5 +1,5 @@
-//! Host arrays as arguments of devices that do not address them: copied to the device before a launch, and back after it where the
-//! kernel may have written to them.
+//! Staged arrays: host arrays as arguments of devices that do not address them are copied to the device before a launch, and back after it
+//! where the kernel may have written to them.
 
 use crate::checked::Memory;
 use crate::{Buffer, HostArray, RunError, raw};

@@ -1,4 +1,4 @@
-//! What launches may ask of a device.
+//! Limits: what launches may ask of a device.
 
 use weft_ir::{Block, Function, Module, Op, Space, Span, StmtKind};
 

@@ -1,5 +1,5 @@
-//! Where a kernel leaves errors and lines of print for the host: what the host reads there. The layout is in
-//! `docs/architecture/runtime.md`.
+//! Mailboxes, where a kernel leaves errors and lines of print for the host (the layout is in `docs/architecture/runtime.md`): what the
+//! host reads there.
 
 use std::fmt::Write;
 use std::sync::Arc;

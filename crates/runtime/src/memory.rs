@@ -1,4 +1,4 @@
-//! Memory of devices.
+//! Device memory: buffers, and kinds of memory that host and device share.
 
 use std::any::Any;
 use std::fmt::Debug;

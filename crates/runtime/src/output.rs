@@ -1,4 +1,4 @@
-//! What kernels printed and waits collected, until someone takes it.
+//! Output: what kernels printed and waits collected, until someone takes it.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};

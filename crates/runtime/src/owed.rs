@@ -1,5 +1,5 @@
-//! Errors of kernels that more than one thread has to know of: those that launched the kernel, and those that wait when it is found. One
-//! finds it; the others are owed it.
+//! Deferred errors of kernels, which more than one thread has to know of: those that launched the kernel, and those that wait when it is
+//! found. One finds it; the others are owed it.
 
 use std::thread::{self, ThreadId};
 

@@ -1,4 +1,4 @@
-//! Waits for a device that the host language can end: Ctrl-C is seen while they last, not after.
+//! Interruptible waits for a device that the host language can end: Ctrl-C is seen while they last, not after.
 
 use std::cell::Cell;
 use std::hint;

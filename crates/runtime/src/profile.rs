@@ -1,5 +1,5 @@
-//! A record of what devices did and when: launches, copies, compiles. Nothing is recorded unless a session is open, and then asking is
-//! one relaxed load.
+//! Profiling: a record of what devices did and when: launches, copies, compiles. Nothing is recorded unless a session is open, and then
+//! asking is one relaxed load.
 //!
 //! A device that works later than it is asked to defers its rows: they are worked out when the session ends.
 

@@ -1,4 +1,4 @@
-//! Host memory by address: what staging buffers, mailboxes and copies touch.
+//! Raw host memory by address: what staging buffers, mailboxes and copies touch.
 
 #![allow(unsafe_code)]
 

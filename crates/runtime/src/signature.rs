@@ -1,4 +1,4 @@
-//! What launches on a GPU give to an entry: extents and an argument block.
+//! Signatures: what launches on a GPU give to an entry: extents and an argument block.
 
 use weft_ir::{FuncKind, Function};
 

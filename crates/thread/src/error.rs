@@ -1,4 +1,4 @@
-//! What can be wrong with a module for a GPU.
+//! Errors: what can be wrong with a module for a GPU.
 
 use weft_ir::Span;
 use weft_runtime::CompileError;

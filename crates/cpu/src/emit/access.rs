@@ -34,7 +34,7 @@ impl Fx<'_, '_> {
         if let Some(v) = at.const_int() {
             return Ok(if v < 0 { self.add(at, length) } else { at });
         }
-        let ty = self.join_ty(&[at, length], Elem::I64);
+        let ty = self.gang.join_ty(&[at, length], Elem::I64);
         let (x, n) = (self.take(at, ty), self.take(length, ty));
         let negative = self.w.inst(format_args!("icmp slt {}, {}", x.typed(ty), Operand::Int(0).of(ty)));
         let moved = self.plain("add", ty, x, n);
@@ -56,7 +56,7 @@ impl Fx<'_, '_> {
 
     /// One pointer a lane.
     pub fn lane_ptrs(&mut self, base: Operand, offset: Num) -> Operand {
-        let ty = self.vector_ty(Elem::I64);
+        let ty = self.gang.vector_ty(Elem::I64);
         let offsets = self.take(offset, ty);
         self.w
             .inst(format_args!("getelementptr i8, {}, {}", base.typed(Ty::PTR), offsets.typed(ty)))

@@ -1,4 +1,4 @@
-//! What later gangs load, fetched while this one computes.
+//! Prefetch: what later gangs load is fetched while this one computes.
 //!
 //! A core works ahead of itself by a few hundred instructions, which is less than a gang of long straight code: its loads start when the
 //! gang before is nearly done, and wait. What hardware fetches by itself helps half of the way. (AVX-512, 4 MiB of float32 in the third-level
@@ -26,7 +26,7 @@ impl Fx<'_, '_> {
         }
         self.fetched.push(view.base);
         self.cx.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)".to_owned());
-        for line in 0..(i64::from(self.lanes) * s.size() as i64).div_euclid(LINE).max(1) {
+        for line in 0..(i64::from(self.gang.lanes) * s.size() as i64).div_euclid(LINE).max(1) {
             let at = self.add_scalar(at, Operand::Int(DISTANCE + line * LINE));
             let ptr = self.w.offset(view.base, at);
             // For reading, to stay in all caches, as data.
@@ -39,9 +39,9 @@ impl Fx<'_, '_> {
 
     /// Is this straight code of whole gangs, one after the other, and much of it? In a loop inside, a gang's next load is the loop's.
     fn works_long(&self) -> bool {
-        let straight = !self.frames.iter().any(|f| f.kind == FrameKind::Next);
-        let alone = !self.is_warp && self.team.is_empty() && self.regions.is_none();
-        self.mask == Mask::Full && straight && alone && computes_long(self.f)
+        let straight = !self.control.frames.iter().any(|f| f.kind == FrameKind::Next);
+        let alone = !self.gang.is_warp && self.barriers.team.is_empty() && self.barriers.regions.is_none();
+        self.gang.mask == Mask::Full && straight && alone && computes_long(self.f)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whole gangs that start where what they store is aligned.
+//! Loop peeling for alignment: a short row first, so that whole gangs start where what they store is aligned.
 //!
 //! Arrays of other libraries start anywhere: large ones 16 bytes behind a page, as a rule. A vector of 64 bytes then lies in two cache lines, and
 //! a load waits for the store before it, whose second line has the same place in its page. (AVX-512, float32 `x * x + x` in the second-level
@@ -40,7 +40,7 @@ impl<'m> Fx<'_, 'm> {
         let lanes = self.scalar_int("udiv", lacking, Operand::Int(size));
         let stop = self.add_scalar(begin, lanes);
         let length = self.scalar_int("sub", end, begin);
-        let long = LEAST_GANGS * i64::from(self.lanes);
+        let long = LEAST_GANGS * i64::from(self.gang.lanes);
         let long = self.w.inst(format_args!("icmp sge {}, {long}", length.typed(Ty::I64)));
         let off = self.w.inst(format_args!("icmp ne {}, 0", lanes.typed(Ty::I64)));
         let wanted = self.plain("and", Ty::BOOL, long, off);
@@ -60,8 +60,8 @@ impl<'m> Fx<'_, 'm> {
                 return stmt.kind.blocks().find_map(|inner| self.neighbours_stored(inner, last));
             };
             let (at, outer) = indices.split_last()?;
-            let uniform = |i: &Index| matches!(self.vals[i.value.index()], Some(Val::Num(Num::Uniform(_))));
-            let Some(Val::View(stored)) = &self.vals[view.index()] else {
+            let uniform = |i: &Index| matches!(self.known.vals[i.value.index()], Some(Val::Num(Num::Uniform(_))));
+            let Some(Val::View(stored)) = &self.known.vals[view.index()] else {
                 return None;
             };
             let step = stored.strides.last().copied().and_then(Num::const_int);

@@ -1,4 +1,4 @@
-//! Do two views share memory: asked when the program runs, before elements are stored one by one while others are read.
+//! Alias checks: do two views share memory? Asked when the program runs, before elements are stored while others are read.
 
 use weft_ir::{CmpOp, Scalar};
 

@@ -13,7 +13,7 @@ impl Fx<'_, '_> {
         if op == UnOp::Neg && s == Scalar::I64 {
             return Ok(self.sub(Num::int(0), a));
         }
-        let ty = self.ty_of(a, elem(s));
+        let ty = self.gang.ty_of(a, elem(s));
         let x = self.take(a, ty);
         let result = match op {
             UnOp::Neg if s.is_float() => {
@@ -56,31 +56,6 @@ impl Fx<'_, '_> {
         let bits = self.w.inst(format_args!("bitcast {} to {int}", x.typed(ty)));
         self.w
             .inst(format_args!("icmp slt {}, {}", bits.typed(int), Operand::Int(0).of(int)))
-    }
-
-    /// An LLVM intrinsic whose operands and result have one type.
-    pub fn call(&mut self, name: &str, ty: Ty, args: &[Operand]) -> Operand {
-        self.intrinsic("", name, ty, args)
-    }
-
-    pub fn float_call(&mut self, name: &str, ty: Ty, args: &[Operand]) -> Operand {
-        let fast = self.fast();
-        self.intrinsic(fast, name, ty, args)
-    }
-
-    fn intrinsic(&mut self, flags: &str, name: &str, ty: Ty, args: &[Operand]) -> Operand {
-        let name = format!("llvm.{name}.{}", ty.suffix());
-        let types = vec![ty.to_string(); args.len()].join(", ");
-        self.cx.declare(format!("declare {ty} @{name}({types})"));
-        let args: Vec<String> = args.iter().map(|a| a.typed(ty).to_string()).collect();
-        self.w.inst(format_args!("call {flags}{ty} @{name}({})", args.join(", ")))
-    }
-
-    /// `abs`, `ctlz`, `cttz`: defined on every operand.
-    fn flag_call(&mut self, name: &str, ty: Ty, x: Operand) -> Operand {
-        let name = format!("llvm.{name}.{}", ty.suffix());
-        self.cx.declare(format!("declare {ty} @{name}({ty}, i1)"));
-        self.w.inst(format_args!("call {ty} @{name}({}, i1 false)", x.typed(ty)))
     }
 
     fn round(&mut self, op: UnOp, ty: Ty, x: Operand) -> Operand {
@@ -134,13 +109,6 @@ impl Fx<'_, '_> {
         self.select_op(ty, over, less, rounded)
     }
 
-    /// `cond ? a : b` with a condition of as many lanes as the type.
-    pub fn select_op(&mut self, ty: Ty, cond: Operand, a: Operand, b: Operand) -> Operand {
-        let bits = ty.with(Elem::I1);
-        self.w
-            .inst(format_args!("select {}, {}, {}", cond.typed(bits), a.typed(ty), b.typed(ty)))
-    }
-
     pub fn binary(&mut self, op: BinOp, s: Scalar, a: Num, b: Num, count: Scalar) -> Res<Num> {
         if s == Scalar::I64 {
             match op {
@@ -150,7 +118,7 @@ impl Fx<'_, '_> {
                 _ => {}
             }
         }
-        let ty = self.join_ty(&[a, b], elem(s));
+        let ty = self.gang.join_ty(&[a, b], elem(s));
         let x = self.take(a, ty);
         let y = self.take(b, ty.with(elem(count)));
         let result = match op {
@@ -166,10 +134,6 @@ impl Fx<'_, '_> {
             BinOp::IntPow => return self.int_pow(s, ty, x, y, count),
         };
         Ok(self.wrap(result, ty))
-    }
-
-    pub fn plain(&mut self, name: &str, ty: Ty, x: Operand, y: Operand) -> Operand {
-        self.w.inst(format_args!("{name} {}, {}", x.typed(ty), y.of(ty)))
     }
 
     fn basic(&mut self, op: BinOp, ty: Ty, x: Operand, y: Operand) -> Operand {
@@ -241,7 +205,7 @@ impl Fx<'_, '_> {
     }
 
     pub fn compare(&mut self, op: CmpOp, s: Scalar, a: Num, b: Num) -> Num {
-        let ty = self.join_ty(&[a, b], elem(s));
+        let ty = self.gang.join_ty(&[a, b], elem(s));
         let (x, y) = (self.take(a, ty), self.take(b, ty));
         let name = compare_name(op, s);
         let result = self.w.inst(format_args!("{name} {}, {}", x.typed(ty), y.of(ty)));
@@ -254,9 +218,9 @@ impl Fx<'_, '_> {
         {
             return Num::Affine(self.select_op(Ty::I64, c, x, y), step);
         }
-        let ty = self.join_ty(&[cond, a, b], elem(s));
+        let ty = self.gang.join_ty(&[cond, a, b], elem(s));
         let (x, y) = (self.take(a, ty), self.take(b, ty));
-        let bits = self.ty_of(cond, Elem::I1);
+        let bits = self.gang.ty_of(cond, Elem::I1);
         let c = self.take(cond, bits);
         let result = self
             .w
@@ -265,7 +229,7 @@ impl Fx<'_, '_> {
     }
 
     pub fn fma(&mut self, s: Scalar, a: Num, b: Num, c: Num) -> Num {
-        let ty = self.join_ty(&[a, b, c], elem(s));
+        let ty = self.gang.join_ty(&[a, b, c], elem(s));
         let args = [self.take(a, ty), self.take(b, ty), self.take(c, ty)];
         if !self.cx.target.fma {
             self.cx.symbol(if ty.elem == Elem::F32 { "fmaf" } else { "fma" });
@@ -363,7 +327,7 @@ impl Fx<'_, '_> {
 
     /// Stops undefined bits of lanes that are off.
     fn frozen(&mut self, op: Operand, ty: Ty) -> Operand {
-        if ty.lanes == 0 || self.mask == Mask::Full {
+        if ty.lanes == 0 || self.gang.mask == Mask::Full {
             return op;
         }
         self.w.inst(format_args!("freeze {}", op.typed(ty)))

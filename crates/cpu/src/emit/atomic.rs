@@ -42,7 +42,7 @@ impl Fx<'_, '_> {
                 return Ok(());
             };
             let stored = fx.stored_as(Num::Uniform(found), Ty::scalar(memory), s);
-            let to = if fx.lanes == 0 {
+            let to = if fx.gang.lanes == 0 {
                 results
             } else {
                 fx.lane_slot(results, memory, lane)
@@ -55,7 +55,7 @@ impl Fx<'_, '_> {
         };
         let ty = Ty {
             elem: memory,
-            lanes: self.lanes,
+            lanes: self.gang.lanes,
         };
         let found = self.w.load(ty, results);
         let found = match s {
@@ -68,7 +68,7 @@ impl Fx<'_, '_> {
     fn result_slot(&mut self, memory: Elem) -> Operand {
         let ty = Ty {
             elem: memory,
-            lanes: self.lanes,
+            lanes: self.gang.lanes,
         };
         let slot = self.w.alloca(ty);
         let zero = if memory.is_float() { Operand::F64(0) } else { Operand::Int(0) };

@@ -1,4 +1,4 @@
-//! Statements in order.
+//! Blocks: statements in order, each given to the file that writes it. The door through which statements write the blocks inside them.
 
 use weft_ir::{FuncKind, StmtKind};
 use weft_passes::numbering::{Node, Numbered};
@@ -9,10 +9,10 @@ use super::values::Res;
 
 impl<'m> Fx<'_, 'm> {
     pub fn block(&mut self, block: Numbered<'m>) -> Res<()> {
-        let outside = self.views.len();
+        let outside = self.heap.views.len();
         let nodes: Vec<_> = block.iter().collect();
         self.stmts(&nodes)?;
-        self.views.truncate(outside);
+        self.heap.views.truncate(outside);
         Ok(())
     }
 
@@ -39,16 +39,12 @@ impl<'m> Fx<'_, 'm> {
         Ok(())
     }
 
-    pub fn divergent_barrier<T>(&self) -> Res<T> {
-        self.unsupported("a barrier where threads of a block may go different ways")
-    }
-
     fn stmt(&mut self, node: Node<'m>) -> Res<()> {
         self.span = node.stmt.span;
         match &node.stmt.kind {
             StmtKind::Let(value, op) => {
-                self.defs[value.index()] = Some(op);
-                self.exact = self.f.values[value.index()].exact;
+                self.known.defs[value.index()] = Some(op);
+                self.known.exact = self.f.values[value.index()].exact;
                 let val = self.op(*value, op)?;
                 self.keep(*value, &val)?;
                 self.note_view(&val);

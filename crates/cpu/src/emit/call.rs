@@ -1,45 +1,19 @@
 //! Calls: rare functions are functions of their own, for one lane or for a hardware vector of them; host functions that call themselves are
 //! called as the host calls the entry. Arguments and results go through memory.
 
-use std::rc::Rc;
-
 use weft_ir::{FuncId, Scalar, Type, Value};
-use weft_passes::uniformity::{Lanes, analyze};
 
-use super::entry::end_frame;
 use super::func::Fx;
-use super::module::ModuleCx;
 use super::values::{Res, Val, elem};
 use super::width;
 use super::writer::{Operand, Ty};
 
 /// What a result's memory is called inside the function.
-const RESULTS: [&str; 8] = ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7"];
-const PARAMS: [&str; 8] = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"];
-
-/// Writes a rare function for so many lanes at once (0: for one).
-pub fn rare(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, lanes: u32) -> Res<()> {
-    let f = cx.module.function(id);
-    let kind = if lanes == 0 { Lanes::Single } else { Lanes::Callers };
-    let info = Rc::new(analyze(f, kind));
-    let mut fx = Fx::new(cx, id, info, lanes);
-    fx.prepare()?;
-    for (param, name) in f.params.iter().zip(PARAMS) {
-        let ty = fx.vector_ty(elem(fx.scalar(*param)?));
-        let value = fx.w.load(ty, Operand::Arg(name));
-        let value = fx.wrap(value, ty);
-        fx.define(*param, Val::Num(value));
-    }
-    let exit = fx.exit;
-    fx.frames.push(end_frame(exit));
-    fx.block(fx.body)?;
-    let pointers = PARAMS[..f.params.len()].iter().chain(&RESULTS[..scalars(&f.result)?.len()]);
-    let signature: Vec<String> = pointers.map(|name| format!("ptr noalias %{name}")).collect();
-    fx.finish_rare(symbol, &signature.join(", "))
-}
+pub const RESULTS: [&str; 8] = ["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7"];
+pub const PARAMS: [&str; 8] = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"];
 
 /// The scalars a result consists of.
-fn scalars(result: &Type) -> Res<Vec<Scalar>> {
+pub fn scalars(result: &Type) -> Res<Vec<Scalar>> {
     let items = match result {
         Type::Tuple(items) => items.as_slice(),
         one => std::slice::from_ref(one),
@@ -63,9 +37,9 @@ impl Fx<'_, '_> {
         for arg in args {
             nums.push((self.num(*arg)?, elem(self.scalar(*arg)?)));
         }
-        let at_once = self.lanes.min(self.cx.target.vector_bits / width::widest(callee));
+        let at_once = self.gang.lanes.min(self.cx.target.vector_bits / width::widest(callee));
         let uniform = nums.iter().all(|(n, _)| n.is_uniform());
-        let lanes = if uniform { at_once } else { self.lanes };
+        let lanes = if uniform { at_once } else { self.gang.lanes };
         let mut memory = Vec::new();
         for (num, elem) in nums {
             let ty = Ty { elem, lanes };
@@ -78,7 +52,7 @@ impl Fx<'_, '_> {
             let ty = Ty { elem: elem(s), lanes };
             memory.push((ty, self.w.alloca(ty)));
         }
-        let symbol = self.cx.rare_symbol(func, at_once)?;
+        let symbol = self.cx.rare_symbol(func, at_once);
         for first in (0..lanes.max(1)).step_by(at_once.max(1) as usize) {
             let passed: Vec<String> = memory.iter().map(|(ty, ptr)| self.lane_address(*ty, *ptr, first)).collect();
             self.w.line(format_args!("call void @{symbol}({}) #1", passed.join(", ")));
@@ -112,7 +86,7 @@ impl Fx<'_, '_> {
             let Val::Num(num) = val else {
                 return self.internal("a result that is no number");
             };
-            let ty = self.vector_ty(elem(s));
+            let ty = self.gang.vector_ty(elem(s));
             let value = self.take(*num, ty);
             self.w.store(ty, value, Operand::Arg(name));
         }
@@ -122,7 +96,7 @@ impl Fx<'_, '_> {
     /// Calls a host function with an argument block and takes its results; what it raised ends this function, too.
     pub fn call_host(&mut self, func: FuncId, args: &[Value]) -> Res<Val> {
         let callee = self.cx.module.function(func);
-        let symbol = self.cx.host_symbol(func)?;
+        let symbol = self.cx.host_symbol(func);
         let given = self.argument_block(&[], args)?;
         let results = self.w.entry_inst(format_args!("alloca [{} x i64]", callee.result.slots().max(1)));
         let failed = self.w.inst(format_args!(
@@ -163,15 +137,13 @@ impl Fx<'_, '_> {
             .inst(format_args!("icmp ult {}, {}", here.typed(Ty::I64), lowest.of(Ty::I64)))
     }
 
-    fn finish_rare(mut self, symbol: &str, signature: &str) -> Res<()> {
-        self.w.place(self.exit);
-        self.w.end(format_args!("ret void"));
-        let text = format!(
-            "define internal void @{symbol}({signature}) noinline cold #0 {{\nentry:\n{}  br label %start\nstart:\n{}}}\n",
-            self.w.entry, self.w.body
-        );
-        self.cx.push_function(&text);
-        self.cx.calls_rare = true;
-        Ok(())
+    pub fn leave_if_failed(&mut self, code: Operand) {
+        let failed = self.w.inst(format_args!("icmp ne {}, 0", code.typed(Ty::I32)));
+        let (bad, good) = (self.w.label(), self.w.label());
+        self.w.cond_br(failed, bad, good);
+        self.w.place(bad);
+        self.w.store(Ty::I32, code, self.control.status);
+        self.w.br(self.control.exit);
+        self.w.place(good);
     }
 }

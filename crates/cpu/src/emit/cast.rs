@@ -19,7 +19,7 @@ impl Fx<'_, '_> {
         if let (Some(v), true) = (a.const_int(), from.is_int() && to.is_int()) {
             return Num::int(wrap_const(v, to));
         }
-        let src = self.ty_of(a, elem(from));
+        let src = self.gang.ty_of(a, elem(from));
         let dst = src.with(elem(to));
         let x = self.take(a, src);
         let result = match (from, to) {
@@ -38,18 +38,6 @@ impl Fx<'_, '_> {
         self.wrap(result, dst)
     }
 
-    pub fn convert(&mut self, op: &str, x: Operand, from: Ty, to: Ty) -> Operand {
-        self.w.inst(format_args!("{op} {} to {to}", x.typed(from)))
-    }
-
-    pub fn resize_int(&mut self, x: Operand, from: Ty, to: Ty, signed: bool) -> Operand {
-        match from.elem.bits().cmp(&to.elem.bits()) {
-            std::cmp::Ordering::Equal => x,
-            std::cmp::Ordering::Greater => self.convert("trunc", x, from, to),
-            std::cmp::Ordering::Less => self.convert(if signed { "sext" } else { "zext" }, x, from, to),
-        }
-    }
-
     fn is_not_zero(&mut self, x: Operand, ty: Ty) -> Operand {
         match ty.elem {
             Elem::F32 => self.w.inst(format_args!("fcmp une {}, {}", x.typed(ty), Operand::F32(0).of(ty))),
@@ -59,7 +47,7 @@ impl Fx<'_, '_> {
     }
 
     pub fn bitcast(&mut self, from: Scalar, to: Scalar, a: Num) -> Num {
-        let src = self.ty_of(a, elem(from));
+        let src = self.gang.ty_of(a, elem(from));
         let dst = src.with(elem(to));
         let x = self.take(a, src);
         if src == dst {
@@ -74,17 +62,17 @@ impl Fx<'_, '_> {
 impl Fx<'_, '_> {
     /// A number that steps from lane to lane and is exact as a double: one conversion and an addition.
     pub fn affine_to_float(&mut self, to: Scalar, base: Operand, step: i64) -> Num {
-        let ty = self.vector_ty(Elem::F64);
+        let ty = self.gang.vector_ty(Elem::F64);
         let base = self.convert("sitofp", base, Ty::I64, Ty::scalar(Elem::F64));
         let base = self.splat(base, ty);
         let lanes = self.lane_steps(step);
-        let longs = self.vector_ty(Elem::I64);
+        let longs = self.gang.vector_ty(Elem::I64);
         let lanes = self.w.entry_inst(format_args!("sitofp {} to {ty}", lanes.typed(longs)));
         let exact = self.plain("fadd", ty, base, lanes);
         if to == Scalar::F64 {
             return Num::Varying(exact);
         }
-        let narrow = self.vector_ty(Elem::F32);
+        let narrow = self.gang.vector_ty(Elem::F32);
         Num::Varying(self.convert("fptrunc", exact, ty, narrow))
     }
 

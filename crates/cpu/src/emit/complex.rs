@@ -1,4 +1,5 @@
-//! Complex elements of neighbouring lanes: both parts lie between each other in memory, so that one access moves them all.
+//! Interleaved access to complex elements of neighbouring lanes: both parts lie between each other in memory, so that one access moves them
+//! all.
 
 use weft_ir::{Index, Part, Stmt, StmtKind};
 
@@ -60,7 +61,7 @@ impl<'m> Fx<'_, 'm> {
         else {
             return Ok(false);
         };
-        if self.mask != Mask::Full || self.lanes == 0 {
+        if self.gang.mask != Mask::Full || self.gang.lanes == 0 {
             return Ok(false);
         }
         let view = self.view(*view)?;
@@ -70,7 +71,7 @@ impl<'m> Fx<'_, 'm> {
         let Num::Affine(at, _) = self.element_offset(&view, indices, Part::Re)? else {
             return self.internal("neighbours that are none");
         };
-        let ty = self.vector_ty(elem(view.ty.elem.part()));
+        let ty = self.gang.vector_ty(elem(view.ty.elem.part()));
         let (re, im) = (self.num(*re)?, self.num(*im)?);
         let (re, im) = (self.take(re, ty), self.take(im, ty));
         let (lanes, pairs) = (ty.lanes, Ty { lanes: 2 * ty.lanes, ..ty });

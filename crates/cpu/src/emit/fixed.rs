@@ -2,10 +2,10 @@
 //! the sum of the blocks.
 
 use weft_ir::order::{BLOCK, CHAINS};
-use weft_ir::{Function, Reduction, Scalar, Value};
+use weft_ir::{Function, Reduction, Scalar};
 
+use super::combine::identity;
 use super::func::Fx;
-use super::loops::identity;
 use super::values::{Num, Res, elem};
 use super::views::Slot;
 use super::writer::{Operand, Ty};
@@ -69,26 +69,25 @@ impl Fx<'_, '_> {
             self.w.store(Ty::I64, Operand::Int(0), count);
             (rows, count)
         });
-        self.fixed = Fixed { sums, rows };
-        for i in 0..self.fixed.sums.len() {
-            self.clear_chains(self.fixed.sums[i])?;
+        self.sums.fixed = Fixed { sums, rows };
+        for i in 0..self.sums.fixed.sums.len() {
+            self.clear_chains(self.sums.fixed.sums[i]);
         }
-        self.take_chains(Operand::Int(0));
         Ok(())
     }
 
     pub fn has_fixed(&self) -> bool {
-        !self.fixed.sums.is_empty()
+        !self.sums.fixed.sums.is_empty()
     }
 
     /// Gives the gang that starts at a column its chains.
     pub fn take_chains(&mut self, column: Operand) {
-        for i in 0..self.fixed.sums.len() {
+        for i in 0..self.sums.fixed.sums.len() {
             let FixedSum {
                 reduction, scalar, chains, ..
-            } = self.fixed.sums[i];
+            } = self.sums.fixed.sums[i];
             let elem = elem(scalar);
-            let ptr = match self.lanes == CHAINS as u32 {
+            let ptr = match self.gang.lanes == CHAINS as u32 {
                 true => chains,
                 false => {
                     let chain = self.plain("and", Ty::I64, column, Operand::Int(CHAINS as i64 - 1));
@@ -96,23 +95,54 @@ impl Fx<'_, '_> {
                     self.w.offset(chains, bytes)
                 }
             };
-            self.slots[reduction.local.index()] = match self.lanes {
+            self.slots[reduction.local.index()] = match self.gang.lanes {
                 0 => Slot::Shared { ptr, elem, step: 0 },
                 _ => Slot::Lanes { ptr, elem },
             };
         }
     }
 
-    /// The columns `begin..end` of a row, block by block. A block of several rows ends with the last of them.
-    pub fn fixed_gangs(&mut self, index: Option<Value>, begin: Operand, end: Operand) -> Res<()> {
-        let block = self.count(begin, end, BLOCK as i64);
-        let stop = self.scalar_int("add nsw", block.at, Operand::Int(BLOCK as i64));
-        let stop = self.call("smin", Ty::I64, &[stop, end]);
-        match self.lanes {
-            0 => self.in_turn(index, block.at, stop)?,
-            _ => self.gangs_in_a_row(index, block.at, stop)?,
+    /// What is left of a block when the rows are through.
+    pub fn end_last_block(&mut self) -> Res<()> {
+        match self.sums.fixed.rows {
+            Some(_) => self.end_block(),
+            None => Ok(()),
         }
-        match self.fixed.rows {
+    }
+
+    /// Adds the block's chains, as a tree, to the sum of the blocks, and starts them anew.
+    fn end_block(&mut self) -> Res<()> {
+        for i in 0..self.sums.fixed.sums.len() {
+            let fixed = self.sums.fixed.sums[i];
+            let (op, s) = (fixed.reduction.op, fixed.scalar);
+            let one = Ty::scalar(elem(s));
+            let chains = Num::Varying(self.w.load(all_chains(s), fixed.chains));
+            let block = self.with_lanes(CHAINS as u32, |fx| fx.combine_lanes(op, s, chains))?;
+            let sum = Num::Uniform(self.w.load(one, fixed.sum));
+            let sum = self.with_lanes(0, |fx| fx.combine(op.binary(), s, sum, block))?;
+            let sum = self.take(sum, one);
+            self.w.store(one, sum, fixed.sum);
+            self.clear_chains(fixed);
+        }
+        Ok(())
+    }
+
+    fn clear_chains(&mut self, fixed: FixedSum) {
+        let (ty, start) = (all_chains(fixed.scalar), identity(fixed.reduction.op, fixed.scalar));
+        let start = self.with_lanes(CHAINS as u32, |fx| fx.take(start, ty));
+        self.w.store(ty, start, fixed.chains);
+    }
+
+    /// The sum of all blocks.
+    pub fn fixed_sum(&mut self, r: &Reduction) -> Option<Num> {
+        let fixed = self.sums.fixed.sums.iter().find(|fixed| fixed.reduction.local == r.local)?;
+        let (one, sum) = (Ty::scalar(elem(fixed.scalar)), fixed.sum);
+        Some(Num::Uniform(self.w.load(one, sum)))
+    }
+
+    /// Ends a block of one row, or of several with the last of them.
+    pub fn end_row(&mut self) -> Res<()> {
+        match self.sums.fixed.rows {
             None => self.end_block()?,
             Some((rows, count)) => {
                 let (full, next) = (self.w.label(), self.w.label());
@@ -128,51 +158,7 @@ impl Fx<'_, '_> {
                 self.w.place(next);
             }
         }
-        self.end_count(&block);
         Ok(())
-    }
-
-    /// What is left of a block when the rows are through.
-    pub fn end_last_block(&mut self) -> Res<()> {
-        match self.fixed.rows {
-            Some(_) => self.end_block(),
-            None => Ok(()),
-        }
-    }
-
-    /// Adds the block's chains, as a tree, to the sum of the blocks, and starts them anew.
-    fn end_block(&mut self) -> Res<()> {
-        for i in 0..self.fixed.sums.len() {
-            let fixed = self.fixed.sums[i];
-            let (op, s) = (fixed.reduction.op, fixed.scalar);
-            let one = Ty::scalar(elem(s));
-            let chains = self.w.load(all_chains(s), fixed.chains);
-            let lanes = std::mem::replace(&mut self.lanes, CHAINS as u32);
-            let block = self.combine_lanes(op, s, Num::Varying(chains));
-            self.lanes = 0;
-            let sum = self.w.load(one, fixed.sum);
-            let sum = block.and_then(|block| self.combine(op.binary(), s, Num::Uniform(sum), block));
-            self.lanes = lanes;
-            let sum = self.take(sum?, one);
-            self.w.store(one, sum, fixed.sum);
-            self.clear_chains(fixed)?;
-        }
-        Ok(())
-    }
-
-    fn clear_chains(&mut self, fixed: FixedSum) -> Res<()> {
-        let lanes = std::mem::replace(&mut self.lanes, CHAINS as u32);
-        let start = self.take(identity(fixed.reduction.op, fixed.scalar), all_chains(fixed.scalar));
-        self.lanes = lanes;
-        self.w.store(all_chains(fixed.scalar), start, fixed.chains);
-        Ok(())
-    }
-
-    /// The sum of all blocks.
-    pub fn fixed_sum(&mut self, r: &Reduction) -> Option<Num> {
-        let fixed = self.fixed.sums.iter().find(|fixed| fixed.reduction.local == r.local)?;
-        let (one, sum) = (Ty::scalar(elem(fixed.scalar)), fixed.sum);
-        Some(Num::Uniform(self.w.load(one, sum)))
     }
 }
 

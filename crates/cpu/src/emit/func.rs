@@ -1,20 +1,20 @@
 //! The state of the function being written, and what every part of the emitter asks of it.
 
 use std::collections::HashMap;
+use std::mem;
 use std::rc::Rc;
 
 use weft_ir::{FuncId, FuncKind, Function, Local, Op, Scalar, Span, Type, Value};
-use weft_passes::numbering::Numbered;
-use weft_passes::uniformity::Uniformity;
+use weft_passes::numbering::{Node, Numbered};
+use weft_passes::uniformity::{Facts, Uniformity};
 
 use super::EmitError;
 use super::control::Frame;
 use super::fixed::Fixed;
-use super::kernel::Geometry;
+use super::geometry::Geometry;
+use super::kept::Regions;
 use super::mask::Mask;
 use super::module::ModuleCx;
-use super::points;
-use super::regions::Regions;
 use super::team::Member;
 use super::values::{Num, Res, Val, ViewVal};
 use super::views::Slot;
@@ -28,98 +28,142 @@ pub struct Fx<'a, 'm> {
     pub body: Numbered<'m>,
     pub info: Rc<Uniformity>,
     pub w: Writer,
-    /// Lanes of the gang; 0 in scalar code.
+    pub span: Span,
+    pub gang: Gang,
+    pub known: Known<'m>,
+    /// Where locals live.
+    pub slots: Vec<Slot>,
+    pub control: Control,
+    pub arrays: Arrays,
+    pub heap: Heap,
+    /// The arrays whose later elements this code fetches.
+    pub fetched: Vec<Operand>,
+    pub sums: Sums,
+    pub barriers: Barriers,
+}
+
+/// The gang being written: how many lanes it has, which are on, and where they stand.
+pub struct Gang {
+    /// 0 in scalar code.
     pub lanes: u32,
     /// The gang is a warp.
     pub is_warp: bool,
-    pub vals: Vec<Option<Val>>,
-    /// The operation that defines each value.
-    pub defs: Vec<Option<&'m Op>>,
-    pub slots: Vec<Slot>,
-    /// Allocations that its callers have made, where it frees its own.
-    pub mark: Option<Operand>,
-    /// Scalar code: where the views in scope point.
-    pub views: Vec<Operand>,
-    /// Loops free what they allocated, so that an allocation's memory may be that of an earlier one.
-    pub frees: bool,
-    /// The shared, local arrays' memory.
-    pub arrays: Vec<Operand>,
-    pub array_bytes: Vec<u64>,
-    /// Dynamic shared memory, once it is used.
-    pub dynamic: Option<Operand>,
-    /// How often each value is read.
-    pub uses: Vec<u32>,
-    pub frames: Vec<Frame>,
-    /// Sums of floats across gangs, as doubles: the reduction's local and the memory of one double a lane.
-    pub totals: Vec<(Local, Operand)>,
-    /// Reductions of a fixed order.
-    pub fixed: Fixed,
     pub mask: Mask,
     /// How a mask sits in a slot: `i1`, or an integer as wide as the lanes' data where the target has no mask registers.
     pub mask_elem: Elem,
+    pub geometry: Option<Geometry>,
+    /// The vectors `0, step, 2 * step, …` that there are, by step.
+    pub steps: HashMap<i64, Operand>,
+}
+
+/// What is known of the function's values, and how the one being computed is to be.
+pub struct Known<'m> {
+    pub vals: Vec<Option<Val>>,
+    /// The operation that defines each value.
+    pub defs: Vec<Option<&'m Op>>,
+    /// How often each value is read.
+    pub uses: Vec<u32>,
+    /// The value being computed is to be computed as written, whatever `fastmath` allows.
+    pub exact: bool,
+}
+
+/// Where control goes: what `control` and `iterate` open and close.
+pub struct Control {
+    /// What control stands in, innermost last.
+    pub frames: Vec<Frame>,
+    /// The function's end.
+    pub exit: Label,
+    /// Memory of the `i32` that the function returns.
+    pub status: Operand,
     /// A body is being written twice already.
     pub doubled: bool,
     /// What is being written is the second of the two: for gangs that are not whole.
     pub rest: bool,
-    pub geometry: Option<Geometry>,
-    /// `i32`: what the function returns.
-    pub status: Operand,
-    pub exit: Label,
-    pub lane_vectors: HashMap<i64, Operand>,
-    /// The arrays whose later elements this code fetches.
-    pub fetched: Vec<Operand>,
-    pub span: Span,
-    /// What a kernel with barriers keeps between its regions.
+}
+
+/// Shared and local arrays: what `arrays` makes at the start.
+#[derive(Default)]
+pub struct Arrays {
+    pub memory: Vec<Operand>,
+    pub bytes: Vec<u64>,
+    /// Dynamic shared memory, once it is used.
+    pub dynamic: Option<Operand>,
+}
+
+/// Allocations of scalar code: what `sweep` frees.
+pub struct Heap {
+    /// Loops free what they allocated, so that an allocation's memory may be that of an earlier one.
+    pub frees: bool,
+    /// Allocations that its callers have made, where the function frees its own.
+    pub mark: Option<Operand>,
+    /// Where the views in scope point.
+    pub views: Vec<Operand>,
+}
+
+/// Reductions of an index space: what `reductions` and `fixed` start and end.
+#[derive(Default)]
+pub struct Sums {
+    /// Sums of floats across gangs, as doubles: the reduction's local and the memory of one double a lane.
+    pub totals: Vec<(Local, Operand)>,
+    /// Those of a fixed order.
+    pub fixed: Fixed,
+}
+
+/// Kernels with barriers: what `kept`, `regions` and `team` go by.
+#[derive(Default)]
+pub struct Barriers {
+    /// What is kept between regions.
     pub regions: Option<Box<Regions>>,
     /// The gangs written in lockstep with this one.
     pub team: Vec<Member>,
-    /// The value being computed is to be computed as written, whatever `fastmath` allows.
-    pub exact: bool,
 }
 
 impl<'a, 'm> Fx<'a, 'm> {
     pub fn new(cx: &'a mut ModuleCx<'m>, id: FuncId, info: Rc<Uniformity>, lanes: u32) -> Fx<'a, 'm> {
         let (f, body) = (cx.module.function(id), cx.numberings[id.index()].body());
-        let frees = lanes == 0 && (points::allocates_in_loop(cx, &f.body) || f.kind != FuncKind::Host && points::allocates(cx, &f.body));
+        let frees = lanes == 0 && (cx.allocates_in_loop(&f.body) || f.kind != FuncKind::Host && cx.allocates(&f.body));
         let mut w = Writer::default();
         let exit = w.label();
-        let mut fx = Fx {
+        let status = w.entry_inst(format_args!("alloca i32"));
+        Fx {
             cx,
             f,
             body,
             info,
             w,
-            lanes,
-            is_warp: false,
-            vals: vec![None; f.values.len()],
-            defs: vec![None; f.values.len()],
-            slots: Vec::new(),
-            mark: None,
-            views: Vec::new(),
-            frees,
-            arrays: Vec::new(),
-            array_bytes: Vec::new(),
-            dynamic: None,
-            uses: weft_passes::operands::use_counts(f),
-            frames: Vec::new(),
-            totals: Vec::new(),
-            fixed: Fixed::default(),
-            mask: Mask::Full,
-            mask_elem: Elem::I1,
-            doubled: false,
-            rest: false,
-            geometry: None,
-            status: Operand::Null,
-            exit,
-            lane_vectors: HashMap::new(),
-            fetched: Vec::new(),
             span: Span::NONE,
-            regions: None,
-            team: Vec::new(),
-            exact: false,
-        };
-        fx.status = fx.w.entry_inst(format_args!("alloca i32"));
-        fx
+            gang: Gang {
+                lanes,
+                is_warp: false,
+                mask: Mask::Full,
+                mask_elem: Elem::I1,
+                geometry: None,
+                steps: HashMap::new(),
+            },
+            known: Known {
+                vals: vec![None; f.values.len()],
+                defs: vec![None; f.values.len()],
+                uses: weft_passes::operands::use_counts(f),
+                exact: false,
+            },
+            slots: Vec::new(),
+            control: Control {
+                frames: Vec::new(),
+                exit,
+                status,
+                doubled: false,
+                rest: false,
+            },
+            arrays: Arrays::default(),
+            heap: Heap {
+                frees,
+                mark: None,
+                views: Vec::new(),
+            },
+            fetched: Vec::new(),
+            sums: Sums::default(),
+            barriers: Barriers::default(),
+        }
     }
 
     pub fn unsupported<T>(&self, message: impl Into<String>) -> Res<T> {
@@ -133,26 +177,34 @@ impl<'a, 'm> Fx<'a, 'm> {
         Err(EmitError::Internal(format!("{}: {}", self.f.name, message.into())))
     }
 
+    /// Writes something for a gang of so many lanes instead.
+    pub fn with_lanes<T>(&mut self, lanes: u32, write: impl FnOnce(&mut Self) -> T) -> T {
+        let whole = mem::replace(&mut self.gang.lanes, lanes);
+        let written = write(self);
+        self.gang.lanes = whole;
+        written
+    }
+
     pub fn define(&mut self, value: Value, val: Val) {
-        self.vals[value.index()] = Some(val);
+        self.known.vals[value.index()] = Some(val);
     }
 
     pub fn val(&self, value: Value) -> Res<Val> {
-        match &self.vals[value.index()] {
+        match &self.known.vals[value.index()] {
             Some(val) => Ok(val.clone()),
             None => self.internal(format!("%{} is used before it is defined", value.0)),
         }
     }
 
     pub fn num(&self, value: Value) -> Res<Num> {
-        match &self.vals[value.index()] {
+        match &self.known.vals[value.index()] {
             Some(Val::Num(n)) => Ok(*n),
             _ => self.internal(format!("%{} is not a number here", value.0)),
         }
     }
 
     pub fn view(&self, value: Value) -> Res<Rc<ViewVal>> {
-        match &self.vals[value.index()] {
+        match &self.known.vals[value.index()] {
             Some(Val::View(v)) => Ok(v.clone()),
             _ => self.internal(format!("%{} is not a view here", value.0)),
         }
@@ -175,10 +227,14 @@ impl<'a, 'm> Fx<'a, 'm> {
 
     /// The flags float arithmetic carries. Never `contract`: fma is explicit in the IR.
     pub fn fast(&self) -> &'static str {
-        if self.f.flags.fastmath && !self.exact {
+        if self.f.flags.fastmath && !self.known.exact {
             "reassoc nnan ninf nsz arcp afn "
         } else {
             ""
         }
+    }
+
+    pub fn facts(&self, node: Node<'_>) -> Facts {
+        self.info.facts_of(node.id)
     }
 }

@@ -1,15 +1,41 @@
-//! Scalar tests of whole gangs: do all lanes take one side of a branch, are all lanes in a range.
+//! Uniformity tests at run time: do all lanes of a gang take one side of a branch, are all lanes in a range?
 
 use weft_ir::{BinOp, CmpOp, Geometry, Op, Scalar, Value};
 use weft_passes::numbering::Numbered;
 
 use super::func::Fx;
-use super::iterate::Range;
 use super::values::{Num, Res};
 use super::writer::{Operand, Ty};
 
 /// A body longer than this is not written twice.
 pub const DOUBLED_STATEMENTS: usize = 400;
+
+/// The numbers of a `For`.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    pub start: Num,
+    pub stop: Num,
+    pub step: Num,
+    /// Does it count up? `None`: known at run time only.
+    pub up: Option<bool>,
+}
+
+impl Range {
+    /// How many iterations, if that is known.
+    pub fn trips(&self) -> Option<usize> {
+        let (start, stop, step) = (self.start.const_int()?, self.stop.const_int()?, self.step.const_int()?);
+        let span = if step > 0 {
+            stop.checked_sub(start)?
+        } else {
+            start.checked_sub(stop)?
+        };
+        usize::try_from(span.max(0).unsigned_abs().div_ceil(step.unsigned_abs())).ok()
+    }
+
+    pub fn uniform(&self) -> bool {
+        self.start.is_uniform() && self.stop.is_uniform() && self.step.is_uniform()
+    }
+}
 
 impl<'m> Fx<'_, 'm> {
     /// A scalar that is true when the whole gang takes the longer side of a branch, and that side.
@@ -34,7 +60,7 @@ impl<'m> Fx<'_, 'm> {
                 self.w.inst(format_args!("xor {}, true", c.typed(Ty::BOOL)))
             }));
         }
-        let Some(op) = self.defs[cond.index()] else {
+        let Some(op) = self.known.defs[cond.index()] else {
             return Ok(None);
         };
         match op {
@@ -88,7 +114,7 @@ impl<'m> Fx<'_, 'm> {
         match n {
             Num::Uniform(op) => Some((op, op)),
             Num::Affine(base, step) => {
-                let span = step.checked_mul(i64::from(self.lanes) - 1)?;
+                let span = step.checked_mul(i64::from(self.gang.lanes) - 1)?;
                 let last = self.add_scalar(base, Operand::Int(span));
                 Some(if step > 0 { (base, last) } else { (last, base) })
             }
@@ -143,7 +169,7 @@ impl Fx<'_, '_> {
     }
 
     fn is_positive(&self, value: Value) -> bool {
-        match self.defs[value.index()] {
+        match self.known.defs[value.index()] {
             Some(Op::Const(weft_ir::Const::Int(_, v))) => *v > 0,
             Some(Op::Geometry(Geometry::BlockDim(_) | Geometry::GridDim(_))) => true,
             Some(Op::Binary(BinOp::Add | BinOp::Mul, a, b)) => self.magnitude(value) <= 63 && self.is_positive(*a) && self.is_positive(*b),
@@ -159,7 +185,7 @@ impl Fx<'_, '_> {
             // Counted up from 0: no launch lives to see more.
             return 52;
         }
-        let Some(op) = self.defs[value.index()] else {
+        let Some(op) = self.known.defs[value.index()] else {
             return 64;
         };
         match op {

@@ -1,10 +1,9 @@
 //! Conversions between float32 and the 16-bit floats, which sit in registers as their bits: all that `weft_passes::halves` leaves to do.
 //! Both directions are exact or rounded half to even, subnormals included, and a NaN stays one.
 
-use weft_ir::{AtomicOp, BinOp, Scalar};
+use weft_ir::{AtomicOp, Scalar};
 
 use super::func::Fx;
-use super::values::{Num, Res};
 use super::writer::{Elem, Operand, Ty};
 
 /// Bits of a float32.
@@ -109,16 +108,6 @@ impl Fx<'_, '_> {
     fn compare_int(&mut self, how: &str, ty: Ty, x: Operand, bound: i64) -> Operand {
         self.w
             .inst(format_args!("icmp {how} {}, {}", x.typed(ty), Operand::Int(bound).of(ty)))
-    }
-
-    /// [`Fx::binary`] of any scalar, 16-bit floats by way of float32: for what the passes do not see.
-    pub fn combine(&mut self, op: BinOp, s: Scalar, a: Num, b: Num) -> Res<Num> {
-        if !s.is_half() {
-            return self.binary(op, s, a, b, s);
-        }
-        let (a, b) = (self.cast(s, Scalar::F32, a), self.cast(s, Scalar::F32, b));
-        let wide = self.binary(op, Scalar::F32, a, b, Scalar::F32)?;
-        Ok(self.cast(Scalar::F32, s, wide))
     }
 }
 

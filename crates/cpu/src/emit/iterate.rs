@@ -7,6 +7,7 @@ use weft_passes::uniformity::{Class, Facts};
 use super::control::{Frame, FrameKind};
 use super::func::Fx;
 use super::guard::DOUBLED_STATEMENTS;
+use super::guard::Range;
 use super::mask::Mask;
 use super::module::Unroll;
 use super::values::{Num, Res, Val};
@@ -31,36 +32,9 @@ pub struct LoopRun {
     next_check: Label,
 }
 
-/// The numbers of a `For`.
-#[derive(Clone, Copy, Debug)]
-pub struct Range {
-    pub start: Num,
-    pub stop: Num,
-    pub step: Num,
-    /// Does it count up? `None`: known at run time only.
-    pub up: Option<bool>,
-}
-
 /// Loops of so few iterations, and of so many statements in all of them, are unrolled.
 const UNROLLED_TRIPS: usize = 32;
 const UNROLLED_STATEMENTS: usize = 512;
-
-impl Range {
-    /// How many iterations, if that is known.
-    fn trips(&self) -> Option<usize> {
-        let (start, stop, step) = (self.start.const_int()?, self.stop.const_int()?, self.step.const_int()?);
-        let span = if step > 0 {
-            stop.checked_sub(start)?
-        } else {
-            start.checked_sub(stop)?
-        };
-        usize::try_from(span.max(0).unsigned_abs().div_ceil(step.unsigned_abs())).ok()
-    }
-
-    fn uniform(&self) -> bool {
-        self.start.is_uniform() && self.stop.is_uniform() && self.step.is_uniform()
-    }
-}
 
 impl<'m> Fx<'_, 'm> {
     pub fn emit_loop(&mut self, node: Node<'m>, body: Numbered<'m>) -> Res<()> {
@@ -75,7 +49,7 @@ impl<'m> Fx<'_, 'm> {
         let head = self.w.label();
         let run = self.open_loop(facts, head);
         self.w.place(head);
-        self.mask = self.mask_from(run.live, run.mask);
+        self.gang.mask = self.mask_from(run.live, run.mask);
         self.sweep(body.block);
         self.block(body)?;
         self.w.br(head);
@@ -85,7 +59,13 @@ impl<'m> Fx<'_, 'm> {
 
     /// The place of the only exit of a loop like `while i < n`, if it comes first and one scalar can tell whether all lanes stay.
     fn guarded(&self, facts: Facts, body: Numbered<'_>) -> Option<usize> {
-        if self.lanes == 0 || self.mask != Mask::Full || self.doubled || facts.lossy || !facts.breaks || body.size() > DOUBLED_STATEMENTS {
+        if self.gang.lanes == 0
+            || self.gang.mask != Mask::Full
+            || self.control.doubled
+            || facts.lossy
+            || !facts.breaks
+            || body.size() > DOUBLED_STATEMENTS
+        {
             return None;
         }
         let body = body.block;
@@ -117,7 +97,7 @@ impl<'m> Fx<'_, 'm> {
         let StmtKind::If { cond, .. } = &nodes[exit].stmt.kind else {
             return self.internal("a loop without its exit");
         };
-        self.doubled = true;
+        self.control.doubled = true;
         let (head, inside) = (self.w.label(), self.w.label());
         let whole = Facts {
             waits: false,
@@ -126,7 +106,7 @@ impl<'m> Fx<'_, 'm> {
         };
         let run = self.open_loop(whole, head);
         self.w.place(head);
-        self.mask = Mask::Full;
+        self.gang.mask = Mask::Full;
         self.stmts(&nodes[..exit])?;
         let Some(all) = self.all_lanes(*cond, false)? else {
             return self.internal("a loop whose exit cannot be tested for all lanes");
@@ -136,28 +116,28 @@ impl<'m> Fx<'_, 'm> {
         self.stmts(&nodes[exit + 1..])?;
         self.w.br(head);
         self.close_loop(&run, head);
-        self.mask = Mask::Full;
+        self.gang.mask = Mask::Full;
         self.divergent_loop(facts, body)?;
-        self.doubled = false;
+        self.control.doubled = false;
         Ok(())
     }
 
     /// Sets up the two frames of a loop whose next iteration starts at `next`.
     pub fn open_loop(&mut self, facts: Facts, next: Label) -> LoopRun {
-        let (mask, depth) = (self.mask, self.frames.len());
+        let (mask, depth) = (self.gang.mask, self.control.frames.len());
         let live = self.slot_if(facts.waits || facts.lossy);
         let kept = self.slot_if(facts.waits && facts.lossy);
         let after = self.w.label();
         let after_check = if kept.is_some() { self.w.label() } else { after };
         let next_check = if facts.next_waits { self.w.label() } else { next };
-        self.frames.push(Frame {
+        self.control.frames.push(Frame {
             kind: FrameKind::After,
             slot: kept,
             waits: facts.waits,
             join: after,
             check: after_check,
         });
-        self.frames.push(Frame {
+        self.control.frames.push(Frame {
             kind: FrameKind::Next,
             slot: live,
             waits: facts.next_waits,
@@ -182,7 +162,7 @@ impl<'m> Fx<'_, 'm> {
         if run.facts.waits {
             run.after_check
         } else {
-            self.outer_check(run.depth)
+            self.control.outer_check(run.depth)
         }
     }
 
@@ -196,10 +176,10 @@ impl<'m> Fx<'_, 'm> {
                 None => self.w.br(next),
             }
         }
-        self.frames.truncate(run.depth);
+        self.control.frames.truncate(run.depth);
         if let Some(kept) = run.kept {
             self.w.place(run.after_check);
-            let outer = self.outer_check(run.depth);
+            let outer = self.control.outer_check(run.depth);
             self.test_slot(kept, run.after, outer);
         }
         self.w.place(run.after);
@@ -207,7 +187,7 @@ impl<'m> Fx<'_, 'm> {
             false => None,
             true => run.kept.or(run.live),
         };
-        self.mask = self.mask_from(slot, run.mask);
+        self.gang.mask = self.mask_from(slot, run.mask);
     }
 
     /// `for var in range(start, stop, step)`.
@@ -220,16 +200,19 @@ impl<'m> Fx<'_, 'm> {
             return self.uniform_for(facts, var, &slot, &range, body);
         }
         let alone = !facts.breaks && !facts.lossy;
-        if let (Slot::Shared { step, .. }, true, true) = (&slot, range.stop.is_uniform() && alone, self.mask == Mask::Full && !self.doubled)
-            && *step != 0
+        if let (Slot::Shared { step, .. }, true, true) = (
+            &slot,
+            range.stop.is_uniform() && alone,
+            self.gang.mask == Mask::Full && !self.control.doubled,
+        ) && *step != 0
         {
-            self.doubled = true;
+            self.control.doubled = true;
             self.full_for(facts, var, &slot, &range, body)?;
-            self.mask = Mask::Full;
-            self.rest = true;
+            self.gang.mask = Mask::Full;
+            self.control.rest = true;
             self.divergent_for(facts, var, &slot, &range, body)?;
-            self.rest = false;
-            self.doubled = false;
+            self.control.rest = false;
+            self.control.doubled = false;
             return Ok(());
         }
         self.divergent_for(facts, var, &slot, &range, body)
@@ -239,14 +222,14 @@ impl<'m> Fx<'_, 'm> {
         use weft_passes::uniformity::Class;
         let scalar = Ty::I64;
         match self.info.values[var.index()] {
-            Class::Varying if self.lanes > 0 => {
-                let ty = self.vector_ty(Elem::I64);
+            Class::Varying if self.gang.lanes > 0 => {
+                let ty = self.gang.vector_ty(Elem::I64);
                 Slot::Lanes {
                     ptr: self.w.alloca(ty),
                     elem: Elem::I64,
                 }
             }
-            Class::Affine(step) if self.lanes > 0 => Slot::Shared {
+            Class::Affine(step) if self.gang.lanes > 0 => Slot::Shared {
                 ptr: self.w.alloca(scalar),
                 elem: Elem::I64,
                 step,
@@ -263,8 +246,8 @@ impl<'m> Fx<'_, 'm> {
     fn uniform_for(&mut self, facts: Facts, var: Value, slot: &Slot, range: &Range, body: Numbered<'m>) -> Res<()> {
         let (head, start, next) = (self.w.label(), self.w.label(), self.w.label());
         let mut run = self.open_loop(facts, next);
-        run.unrolled = self.lanes > 0
-            && self.team.is_empty()
+        run.unrolled = self.gang.lanes > 0
+            && self.barriers.team.is_empty()
             && range
                 .trips()
                 .is_some_and(|n| n <= UNROLLED_TRIPS && n * body.size() <= UNROLLED_STATEMENTS);
@@ -277,7 +260,7 @@ impl<'m> Fx<'_, 'm> {
         self.w.cond_br(more, start, run.after);
         self.w.place(start);
         self.define_common(var, &Val::Num(at));
-        self.mask = self.mask_from(run.live, run.mask);
+        self.gang.mask = self.mask_from(run.live, run.mask);
         self.sweep(body.block);
         self.block(body)?;
         self.latch(&run, slot, range, head, next)?;
@@ -318,7 +301,7 @@ impl<'m> Fx<'_, 'm> {
         self.w.place(head);
         let at = self.read_number(slot);
         let more = self.in_range(at, range);
-        let ty = self.bits_ty();
+        let ty = self.gang.bits_ty();
         let more = self.take(more, ty);
         let more = self.mask_of(more);
         let on = self.load_mask(live);
@@ -328,7 +311,7 @@ impl<'m> Fx<'_, 'm> {
         self.w.cond_br(any, start, over);
         self.w.place(start);
         self.define(var, Val::Num(at));
-        self.mask = Mask::Lanes(on);
+        self.gang.mask = Mask::Lanes(on);
         self.masked_block(body)?;
         self.latch(&run, slot, range, head, next)?;
         self.close_loop(&run, next);
@@ -356,7 +339,7 @@ impl<'m> Fx<'_, 'm> {
             }
             _ => {
                 let wrapped = self.wrapped(at, moved, range);
-                let ty = self.bits_ty();
+                let ty = self.gang.bits_ty();
                 let wrapped = self.take(wrapped, ty);
                 let wrapped = self.mask_of(wrapped);
                 if let Some(live) = run.live {

@@ -1,4 +1,4 @@
-//! What is done lane after lane: the loop over the lanes that are on, and how single lanes of a vector are read in it.
+//! Scalarization and spilling of lanes: the loop over the lanes that are on, and how single lanes of a vector are read in it.
 
 use weft_ir::{Index, Op, Scalar};
 
@@ -30,10 +30,10 @@ pub struct SpilledOffset {
 impl Fx<'_, '_> {
     /// Writes `body` in a loop over the lanes that are on, first to last; in scalar code once.
     pub fn each_lane(&mut self, body: &mut dyn FnMut(&mut Self, Operand) -> Res<()>) -> Res<()> {
-        if self.lanes == 0 {
+        if self.gang.lanes == 0 {
             return body(self, Operand::Int(0));
         }
-        if self.mask == Mask::Full {
+        if self.gang.mask == Mask::Full {
             return self.every_lane(body);
         }
         let bits = self.mask_bits();
@@ -65,7 +65,7 @@ impl Fx<'_, '_> {
         let calls = self.w.body[start..].contains("call void");
         let next = self.w.inst(format_args!("add nsw i64 {}, 1", lane.of(Ty::I64)));
         self.w.store(Ty::I64, next, slot);
-        let more = self.w.inst(format_args!("icmp ne i64 {}, {}", next.of(Ty::I64), self.lanes));
+        let more = self.w.inst(format_args!("icmp ne i64 {}, {}", next.of(Ty::I64), self.gang.lanes));
         if calls {
             self.w.cond_br(more, head, done);
         } else {
@@ -93,7 +93,7 @@ impl Fx<'_, '_> {
     /// The same for what is read in a loop that calls nothing: where all lanes are on that is unrolled, and lanes are taken from registers.
     pub fn spread(&mut self, n: Num, e: Elem) -> Spilled {
         match n {
-            Num::Varying(op) if self.mask == Mask::Full && self.lanes > 0 => self.words(op, e),
+            Num::Varying(op) if self.gang.mask == Mask::Full && self.gang.lanes > 0 => self.words(op, e),
             _ => self.spill(n, e),
         }
     }
@@ -101,10 +101,10 @@ impl Fx<'_, '_> {
     /// A bool of a lane takes a byte.
     pub fn in_memory(&mut self, op: Operand, e: Elem) -> (Operand, Ty) {
         if e != Elem::I1 {
-            return (op, self.vector_ty(e));
+            return (op, self.gang.vector_ty(e));
         }
-        let wide = self.vector_ty(Elem::I8);
-        (self.convert("zext", op, self.vector_ty(e), wide), wide)
+        let wide = self.gang.vector_ty(Elem::I8);
+        (self.convert("zext", op, self.gang.vector_ty(e), wide), wide)
     }
 
     /// Small integers go to scalar registers in words of 64 bits: that is one instruction for all lanes of a word.
@@ -182,11 +182,11 @@ impl Fx<'_, '_> {
 
     /// The small integer that an index is made of.
     fn narrow_index(&self, index: Index) -> Option<(Num, Scalar)> {
-        let Some(Op::Cast(from)) = self.defs[index.value.index()] else {
+        let Some(Op::Cast(from)) = self.known.defs[index.value.index()] else {
             return None;
         };
         let s = self.f.ty(*from).scalar().filter(|s| s.is_int() && s.bits() < 64)?;
-        match &self.vals[from.index()] {
+        match &self.known.vals[from.index()] {
             Some(Val::Num(n @ Num::Varying(_))) if !index.wrap => Some((*n, s)),
             _ => None,
         }
@@ -220,7 +220,7 @@ impl Fx<'_, '_> {
             Spilled::Memory(slot, memory, register) => (slot, memory, register),
             Spilled::Words(..) => return self.internal("a part of what is not in memory"),
         };
-        let (ptr, ty) = (self.lane_slot(slot, memory, first), self.vector_ty(memory));
+        let (ptr, ty) = (self.lane_slot(slot, memory, first), self.gang.vector_ty(memory));
         let value = self.w.load(ty, ptr);
         if memory == register {
             return Ok(Num::Varying(value));

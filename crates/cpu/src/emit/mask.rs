@@ -3,7 +3,7 @@
 //! On a target with mask registers a mask is a vector of `i1`. Elsewhere it is a vector of integers as wide as the data, all ones or zero,
 //! which is what comparisons give there; `i1` vectors that live across blocks would be packed and unpacked again.
 
-use super::func::Fx;
+use super::func::{Fx, Gang};
 use super::values::Num;
 use super::writer::{Elem, Operand, Ty};
 
@@ -16,7 +16,7 @@ pub enum Mask {
     Lanes(Operand),
 }
 
-impl Fx<'_, '_> {
+impl Gang {
     /// The type of masks.
     pub fn mask_ty(&self) -> Ty {
         self.vector_ty(self.mask_elem)
@@ -35,6 +35,16 @@ impl Fx<'_, '_> {
         }
     }
 
+    /// The current mask.
+    pub fn mask_now(&self) -> Operand {
+        match self.mask {
+            Mask::Full => self.all_on(),
+            Mask::Lanes(op) => op,
+        }
+    }
+}
+
+impl Fx<'_, '_> {
     fn is_on(op: Operand) -> bool {
         matches!(op, Operand::Bool(true) | Operand::Int(-1))
     }
@@ -43,34 +53,26 @@ impl Fx<'_, '_> {
         matches!(op, Operand::Bool(false) | Operand::Int(0))
     }
 
-    /// The current mask.
-    pub fn mask_now(&self) -> Operand {
-        match self.mask {
-            Mask::Full => self.all_on(),
-            Mask::Lanes(op) => op,
-        }
-    }
-
     /// A mask as a condition, where an instruction takes one.
     pub fn bits_of(&mut self, mask: Operand) -> Operand {
         match mask {
-            _ if self.mask_elem == Elem::I1 => mask,
+            _ if self.gang.mask_elem == Elem::I1 => mask,
             Operand::Int(v) => Operand::Bool(v != 0),
             _ => {
-                let ty = self.mask_ty();
+                let ty = self.gang.mask_ty();
                 self.w.inst(format_args!("icmp slt {}, zeroinitializer", mask.typed(ty)))
             }
         }
     }
 
     pub fn bits_now(&mut self) -> Operand {
-        let mask = self.mask_now();
+        let mask = self.gang.mask_now();
         self.bits_of(mask)
     }
 
     /// A condition as a mask. Under `fastmath` a lane that is off may hold poison, which must not spread.
     pub fn mask_of(&mut self, bits: Operand) -> Operand {
-        let (narrow, wide) = (self.bits_ty(), self.mask_ty());
+        let (narrow, wide) = (self.gang.bits_ty(), self.gang.mask_ty());
         if let Operand::Bool(b) = bits {
             return if wide == narrow { bits } else { Operand::Int(-i64::from(b)) };
         }
@@ -86,7 +88,7 @@ impl Fx<'_, '_> {
 
     /// The lanes of the current mask that a mask has too.
     pub fn narrowed(&mut self, cond: Operand) -> Operand {
-        let mask = self.mask_now();
+        let mask = self.gang.mask_now();
         self.mask_and(mask, cond)
     }
 
@@ -97,17 +99,17 @@ impl Fx<'_, '_> {
         if Self::is_on(b) || Self::is_off(a) {
             return a;
         }
-        let ty = self.mask_ty();
+        let ty = self.gang.mask_ty();
         self.plain("and", ty, a, b)
     }
 
     pub fn mask_not(&mut self, mask: Operand) -> Operand {
-        let ty = self.mask_ty();
+        let ty = self.gang.mask_ty();
         match mask {
             Operand::Bool(b) => Operand::Bool(!b),
             Operand::Int(v) => Operand::Int(!v),
             _ => {
-                let on = self.all_on();
+                let on = self.gang.all_on();
                 self.plain("xor", ty, mask, on)
             }
         }
@@ -124,7 +126,7 @@ impl Fx<'_, '_> {
         if Self::is_on(mask) || Self::is_off(mask) {
             return Operand::Bool(Self::is_on(mask));
         }
-        let ty = self.mask_ty();
+        let ty = self.gang.mask_ty();
         if ty.elem == Elem::I1 {
             let name = format!("llvm.vector.reduce.or.{}", ty.suffix());
             self.cx.declare(format!("declare i1 @{name}({ty})"));
@@ -152,25 +154,45 @@ impl Fx<'_, '_> {
 
     /// Memory for a mask that changes across blocks; promoted to a register by LLVM.
     pub fn mask_slot(&mut self) -> Operand {
-        let ty = self.mask_ty();
+        let ty = self.gang.mask_ty();
         self.w.alloca(ty)
     }
 
     pub fn save_mask(&mut self, slot: Operand, mask: Operand) {
-        let ty = self.mask_ty();
+        let ty = self.gang.mask_ty();
         self.w.store(ty, mask, slot);
     }
 
     pub fn load_mask(&mut self, slot: Operand) -> Operand {
-        let ty = self.mask_ty();
+        let ty = self.gang.mask_ty();
         self.w.load(ty, slot)
     }
 
     /// The mask of the lanes in which `base` is below `end`.
     pub fn lanes_below(&mut self, base: Num, end: Operand) -> Operand {
-        let ty = self.vector_ty(Elem::I64);
+        let ty = self.gang.vector_ty(Elem::I64);
         let (lanes, end) = (self.take(base, ty), self.splat(end, ty));
         let below = self.w.inst(format_args!("icmp slt {}, {}", lanes.typed(ty), end.of(ty)));
         self.mask_of(below)
+    }
+
+    pub fn trailing_zeros(&mut self, bits: Operand) -> Operand {
+        self.cx.declare("declare i64 @llvm.cttz.i64(i64, i1)".to_owned());
+        self.w
+            .inst(format_args!("call i64 @llvm.cttz.i64({}, i1 true)", bits.typed(Ty::I64)))
+    }
+
+    /// The mask as an `i64` of one bit a lane.
+    pub fn mask_bits(&mut self) -> Operand {
+        let lanes = self.gang.lanes;
+        if self.gang.mask == Mask::Full {
+            return Operand::Int(if lanes == 64 { -1 } else { (1 << lanes) - 1 });
+        }
+        let (mask, ty) = (self.bits_now(), self.gang.bits_ty());
+        let bits = self.w.inst(format_args!("bitcast {} to i{lanes}", mask.typed(ty)));
+        if lanes == 64 {
+            return bits;
+        }
+        self.w.inst(format_args!("zext i{lanes} {} to i64", bits.of(Ty::I64)))
     }
 }

@@ -18,20 +18,20 @@ impl Fx<'_, '_> {
                 (self.load_at(view.base, at, ty, s.size(), true), ty)
             }
             Num::Affine(at, step) if step == s.size() as i64 => {
-                let ty = self.vector_ty(memory);
+                let ty = self.gang.vector_ty(memory);
                 self.fetch_ahead(view, at, s);
                 (self.load_neighbours(view.base, at, ty, s.size())?, ty)
             }
             Num::Affine(at, step) if step == -(s.size() as i64) => {
-                let ty = self.vector_ty(memory);
+                let ty = self.gang.vector_ty(memory);
                 (self.load_reversed(view.base, at, ty, s.size()), ty)
             }
-            Num::Affine(at, step) if part != Part::Whole && step == 2 * s.size() as i64 && self.mask == Mask::Full => {
-                let ty = self.vector_ty(memory);
+            Num::Affine(at, step) if part != Part::Whole && step == 2 * s.size() as i64 && self.gang.mask == Mask::Full => {
+                let ty = self.gang.vector_ty(memory);
                 (self.load_part(view, at, ty, part), ty)
             }
             _ => {
-                let ty = self.vector_ty(memory);
+                let ty = self.gang.vector_ty(memory);
                 (self.gather(view.base, offset, ty, s.size()), ty)
             }
         };
@@ -42,7 +42,7 @@ impl Fx<'_, '_> {
     pub fn store_element(&mut self, view: &ViewVal, indices: &[Index], value: Num, part: Part) -> Res<()> {
         let s = self.accessed(view, part)?;
         let offset = self.element_offset(view, indices, part)?;
-        let (vector, align) = (self.vector_ty(memory_elem(s)), s.size());
+        let (vector, align) = (self.gang.vector_ty(memory_elem(s)), s.size());
         match (offset, value) {
             (Num::Uniform(at), Num::Uniform(_)) => {
                 let ty = Ty::scalar(memory_elem(s));
@@ -106,7 +106,7 @@ impl Fx<'_, '_> {
     }
 
     fn load_neighbours(&mut self, base: Operand, at: Operand, ty: Ty, align: usize) -> Res<Operand> {
-        match self.mask {
+        match self.gang.mask {
             Mask::Full => Ok(self.load_at(base, at, ty, align, true)),
             Mask::Lanes(mask) if self.is_narrow(ty) => self.load_narrow(base, at, ty, align, mask),
             Mask::Lanes(mask) => {
@@ -117,7 +117,7 @@ impl Fx<'_, '_> {
     }
 
     fn masked_load(&mut self, ptr: Operand, ty: Ty, align: usize, mask: Operand) -> Operand {
-        let bits = self.bits_ty();
+        let bits = self.gang.bits_ty();
         let name = format!("llvm.masked.load.{}.p0", ty.suffix());
         self.cx.declare(format!("declare {ty} @{name}(ptr, {bits}, {ty})"));
         let ptr = ptr.of(Ty::PTR);
@@ -128,7 +128,7 @@ impl Fx<'_, '_> {
     }
 
     fn store_neighbours(&mut self, base: Operand, at: Operand, ty: Ty, value: Operand, align: usize) -> Res<()> {
-        match self.mask {
+        match self.gang.mask {
             Mask::Full => {
                 let ptr = self.element_ptr(base, at);
                 self.w
@@ -144,7 +144,7 @@ impl Fx<'_, '_> {
     }
 
     fn masked_store(&mut self, ptr: Operand, ty: Ty, value: Operand, align: usize, mask: Operand) {
-        let bits = self.bits_ty();
+        let bits = self.gang.bits_ty();
         let name = format!("llvm.masked.store.{}.p0", ty.suffix());
         self.cx.declare(format!("declare void @{name}({ty}, ptr, {bits})"));
         let ptr = ptr.of(Ty::PTR);
@@ -158,11 +158,11 @@ impl Fx<'_, '_> {
     /// Lanes that go down in memory: the vector that ends at lane 0's element, turned round.
     fn load_reversed(&mut self, base: Operand, at: Operand, ty: Ty, align: usize) -> Operand {
         let ptr = self.last_lane_ptr(base, at, align);
-        let loaded = match self.mask {
+        let loaded = match self.gang.mask {
             Mask::Full => self.w.inst(format_args!("load {ty}, {}, align {align}", ptr.typed(Ty::PTR))),
             Mask::Lanes(mask) => {
                 let bits = self.bits_of(mask);
-                let turned = self.reversed(bits, self.bits_ty());
+                let turned = self.reversed(bits, self.gang.bits_ty());
                 self.masked_load(ptr, ty, align, turned)
             }
         };
@@ -172,20 +172,20 @@ impl Fx<'_, '_> {
     fn store_reversed(&mut self, base: Operand, at: Operand, ty: Ty, value: Operand, align: usize) {
         let ptr = self.last_lane_ptr(base, at, align);
         let value = self.reversed(value, ty);
-        match self.mask {
+        match self.gang.mask {
             Mask::Full => self
                 .w
                 .line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR))),
             Mask::Lanes(mask) => {
                 let bits = self.bits_of(mask);
-                let turned = self.reversed(bits, self.bits_ty());
+                let turned = self.reversed(bits, self.gang.bits_ty());
                 self.masked_store(ptr, ty, value, align, turned);
             }
         }
     }
 
     fn last_lane_ptr(&mut self, base: Operand, at: Operand, size: usize) -> Operand {
-        let back = Operand::Int(-(i64::from(self.lanes) - 1) * size as i64);
+        let back = Operand::Int(-(i64::from(self.gang.lanes) - 1) * size as i64);
         let lowest = self.add_scalar(at, back);
         self.w.offset(base, lowest)
     }
@@ -201,7 +201,7 @@ impl Fx<'_, '_> {
 
     fn gather(&mut self, base: Operand, offset: Num, ty: Ty, align: usize) -> Operand {
         let ptrs = self.lane_ptrs(base, offset);
-        let (bits, many) = (self.bits_ty(), self.vector_ty(Elem::Ptr));
+        let (bits, many) = (self.gang.bits_ty(), self.gang.vector_ty(Elem::Ptr));
         let name = format!("llvm.masked.gather.{}.{}", ty.suffix(), many.suffix());
         self.cx.declare(format!("declare {ty} @{name}({many}, {bits}, {ty})"));
         let (mask, ptrs) = (self.bits_now(), ptrs.of(many));
@@ -214,11 +214,11 @@ impl Fx<'_, '_> {
     /// Where lanes meet in one element the highest of them wins. Without scatters in hardware LLVM would write a branch for every lane
     /// that may be off, so that a loop over those that are on is shorter, faster and compiles in a fraction of the time.
     fn scatter(&mut self, base: Operand, offset: Num, ty: Ty, value: Operand, align: usize) -> Res<()> {
-        if !matches!(self.mask, Mask::Full) && !self.cx.target.mask_registers {
+        if !matches!(self.gang.mask, Mask::Full) && !self.cx.target.mask_registers {
             return self.scatter_by_lane(base, offset, ty, value, align);
         }
         let ptrs = self.lane_ptrs(base, offset);
-        let (bits, many) = (self.bits_ty(), self.vector_ty(Elem::Ptr));
+        let (bits, many) = (self.gang.bits_ty(), self.gang.vector_ty(Elem::Ptr));
         let name = format!("llvm.masked.scatter.{}.{}", ty.suffix(), many.suffix());
         self.cx.declare(format!("declare void @{name}({ty}, {many}, {bits})"));
         let (mask, ptrs) = (self.bits_now(), ptrs.of(many));

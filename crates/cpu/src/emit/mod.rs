@@ -2,26 +2,52 @@
 //!
 //! The input is a module after `inline`, `legalize`, `outline`, `contract` and `nonneg`. What comes out is one LLVM module as text and the
 //! tables its `site` numbers index. Nothing here calls LLVM.
+//!
+//! Files call those above them in this list, and their own line from left to right:
+//!
+//! - text and module: `writer`, `width`, `plan`, `module`
+//! - a function's state, and its numbers: `values`, `func`, `instructions`
+//! - arithmetic on lanes: `half`, `cast`, `arith`, `mask`, `apart`, `guard`, `geometry`, `counter`
+//! - memory: `access`, `ahead`, `align`, `lanes`, `narrow`, `complex`, `memory`, `atomic`, `warp`, `layout`, `slots`, `print`, `views`,
+//!   `arrays`, `sweep`
+//! - what outlives a statement: `combine`, `fixed`, `reductions`; `kept` between barriers, `team` side by side
+//! - operations: `call`, `launch`, `ops`
+//! - statements: `parts`, `control`, `iterate`, `block`
+//! - what runs a body: `loops` over points; `gangs`, `regions`, `skeleton`, `kernel` over blocks
+//! - functions as a whole: `entry`
+//!
+//! Statements hold blocks, which hold statements: `parts`, `control` and `iterate` go through the one door back, `Fx::block` (and
+//! `Fx::stmts`, a part of a block). No function of the program is written inside another: what a call or a launch refers to is queued in
+//! `ModuleCx::wanted` and written when its turn comes. Types may be named from anywhere: `Fx` in `func` holds the state of all.
 
 mod access;
 mod ahead;
 mod align;
 mod apart;
 mod arith;
+mod arrays;
 mod atomic;
 mod block;
 mod call;
 mod cast;
+mod combine;
 mod complex;
 mod control;
+mod counter;
 mod entry;
 mod fixed;
 mod func;
+mod gangs;
+mod geometry;
 mod guard;
 mod half;
+mod instructions;
 mod iterate;
+mod kept;
 mod kernel;
 mod lanes;
+mod launch;
+mod layout;
 mod loops;
 mod mask;
 mod memory;
@@ -30,10 +56,12 @@ mod narrow;
 mod ops;
 mod parts;
 mod plan;
-mod points;
 mod print;
+mod reductions;
 mod regions;
 mod skeleton;
+mod slots;
+mod sweep;
 mod team;
 mod values;
 mod views;
@@ -42,7 +70,9 @@ pub mod width;
 mod writer;
 
 pub use ahead::computes_long;
-use weft_ir::{Axis, Module, Span};
+use module::{ModuleCx, Wanted};
+use weft_ir::{Axis, FuncKind, Module, Span, Spread};
+use weft_passes::numbering::Numbering;
 pub use weft_runtime::mailbox::{ErrorSite, PrintPart, PrintSite};
 
 /// What the emitter must know of the machine.
@@ -103,7 +133,25 @@ pub enum EmitError {
     Internal(String),
 }
 
-/// Writes the module's entry and the loops it launches.
+/// Writes the module's entry and the functions it refers to.
 pub fn emit(module: &Module, target: &Target, variant: &Variant) -> Result<Emitted, EmitError> {
-    module::emit_module(module, target, variant)
+    let numberings: Vec<_> = module.functions.iter().map(|f| Numbering::of(&f.body)).collect();
+    let mut cx = ModuleCx::new(module, &numberings, target);
+    let function = module.entry_function();
+    let (id, symbol) = (module.entry, module::symbol(function, module.entry));
+    match (&function.kind, variant) {
+        (FuncKind::Host, Variant::Plain) => entry::host(&mut cx, id, &symbol, "")?,
+        (FuncKind::Loop { .. }, Variant::Plain) => entry::looping(&mut cx, id, &symbol, "")?,
+        (FuncKind::Kernel, Variant::Kernel { axis, width, full }) => entry::kernel(&mut cx, id, &symbol, *axis, *width, *full)?,
+        (kind, _) => return Err(EmitError::Internal(format!("an entry of kind {kind:?} with {variant:?}"))),
+    }
+    while let Some(wanted) = cx.wanted.pop_front() {
+        match wanted {
+            Wanted::Host(id, symbol) => entry::host(&mut cx, id, &symbol, "internal ")?,
+            Wanted::Loop(id, symbol, Spread::Threads) => entry::points(&mut cx, id, &symbol, "internal ")?,
+            Wanted::Loop(id, symbol, Spread::Lanes | Spread::Gangs) => entry::looping(&mut cx, id, &symbol, "internal ")?,
+            Wanted::Rare(id, symbol, lanes) => entry::rare(&mut cx, id, &symbol, lanes)?,
+        }
+    }
+    Ok(cx.finish(symbol))
 }

@@ -1,14 +1,13 @@
 //! The module being written: functions in the order they are needed, declarations, constants, helper functions, the tables of sites.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fmt::Write;
 
-use weft_ir::{ConstId, FuncId, FuncKind, Function, Module, Op, Span, Spread, StmtKind};
+use weft_ir::{Block, ConstId, FuncId, Function, Module, Op, Span, Spread, StmtKind};
 use weft_passes::numbering::Numbering;
 
-use super::values::Res;
 use super::writer::{Elem, Ty};
-use super::{EmitError, Emitted, ErrorSite, PrintSite, Target, Variant, call, entry};
+use super::{Emitted, ErrorSite, PrintSite, Target};
 
 pub struct ModuleCx<'m> {
     pub module: &'m Module,
@@ -31,11 +30,21 @@ pub struct ModuleCx<'m> {
     hosts: HashMap<u32, String>,
     /// By function: it allocates memory that outlives its loops, itself or in a function it calls.
     allocating: Vec<bool>,
+    /// Functions that others refer to and that are still to be written.
+    pub wanted: VecDeque<Wanted>,
     pub calls_rare: bool,
     /// A function calls itself.
     pub recursive: bool,
     /// Loops that LLVM is told whether to unroll, each with a metadata node of its own.
     marked_loops: Vec<Unroll>,
+}
+
+/// A function that another one refers to, and its symbol.
+pub enum Wanted {
+    Host(FuncId, String),
+    Loop(FuncId, String, Spread),
+    /// For so many lanes at once.
+    Rare(FuncId, String, u32),
 }
 
 /// What LLVM is told of a loop.
@@ -47,39 +56,6 @@ pub enum Unroll {
 
 /// The metadata nodes before those of the loops: branch weights, then what each [`Unroll`] says.
 const FIRST_LOOP_NODE: usize = 3;
-
-pub fn emit_module(module: &Module, target: &Target, variant: &Variant) -> Res<Emitted> {
-    let numberings: Vec<_> = module.functions.iter().map(|f| Numbering::of(&f.body)).collect();
-    let mut cx = ModuleCx {
-        module,
-        numberings: &numberings,
-        target,
-        error_sites: Vec::new(),
-        print_sites: Vec::new(),
-        call_sites: Vec::new(),
-        gang_bytes: 0,
-        declares: BTreeSet::new(),
-        symbols: BTreeSet::new(),
-        constants: BTreeSet::new(),
-        text: String::new(),
-        helpers: BTreeSet::new(),
-        loops: HashMap::new(),
-        hosts: HashMap::new(),
-        allocating: allocating(module),
-        calls_rare: false,
-        recursive: false,
-        marked_loops: Vec::new(),
-    };
-    let function = module.entry_function();
-    let (id, symbol) = (module.entry, symbol(function, module.entry));
-    match (&function.kind, variant) {
-        (FuncKind::Host, Variant::Plain) => entry::host(&mut cx, id, &symbol, "")?,
-        (FuncKind::Loop { .. }, Variant::Plain) => entry::looping(&mut cx, id, &symbol, "")?,
-        (FuncKind::Kernel, Variant::Kernel { axis, width, full }) => entry::kernel(&mut cx, id, &symbol, *axis, *width, *full)?,
-        (kind, _) => return Err(EmitError::Internal(format!("an entry of kind {kind:?} with {variant:?}"))),
-    }
-    Ok(cx.finish(symbol))
-}
 
 /// Which functions allocate: to a fixed point, since they may call each other in circles.
 fn allocating(module: &Module) -> Vec<bool> {
@@ -102,7 +78,7 @@ fn allocating(module: &Module) -> Vec<bool> {
 }
 
 /// A name that is legal everywhere and says which function it is.
-fn symbol(function: &Function, id: FuncId) -> String {
+pub fn symbol(function: &Function, id: FuncId) -> String {
     let name: String = function
         .name
         .chars()
@@ -111,7 +87,31 @@ fn symbol(function: &Function, id: FuncId) -> String {
     format!("weft.{name}.{}", id.0)
 }
 
-impl ModuleCx<'_> {
+impl<'m> ModuleCx<'m> {
+    pub fn new(module: &'m Module, numberings: &'m [Numbering<'m>], target: &'m Target) -> ModuleCx<'m> {
+        ModuleCx {
+            module,
+            numberings,
+            target,
+            error_sites: Vec::new(),
+            print_sites: Vec::new(),
+            call_sites: Vec::new(),
+            gang_bytes: 0,
+            declares: BTreeSet::new(),
+            symbols: BTreeSet::new(),
+            constants: BTreeSet::new(),
+            text: String::new(),
+            helpers: BTreeSet::new(),
+            loops: HashMap::new(),
+            hosts: HashMap::new(),
+            allocating: allocating(module),
+            calls_rare: false,
+            recursive: false,
+            marked_loops: Vec::new(),
+            wanted: VecDeque::new(),
+        }
+    }
+
     pub fn declare(&mut self, text: String) {
         self.declares.insert(text);
     }
@@ -130,42 +130,58 @@ impl ModuleCx<'_> {
     }
 
     /// The symbol of a `Loop` function, written when it is first launched: as lanes, or as code for point after point.
-    pub fn loop_symbol(&mut self, id: FuncId, spread: Spread) -> Res<String> {
+    pub fn loop_symbol(&mut self, id: FuncId, spread: Spread) -> String {
         if let Some(name) = self.loops.get(&id.0) {
-            return Ok(name.clone());
+            return name.clone();
         }
         let name = symbol(self.module.function(id), id);
         self.loops.insert(id.0, name.clone());
-        match spread {
-            Spread::Threads => entry::points(self, id, &name, "internal ")?,
-            Spread::Lanes | Spread::Gangs => entry::looping(self, id, &name, "internal ")?,
-        }
-        Ok(name)
+        self.wanted.push_back(Wanted::Loop(id, name.clone(), spread));
+        name
     }
 
     /// The symbol of a host function that another one calls, written when it is first called.
-    pub fn host_symbol(&mut self, id: FuncId) -> Res<String> {
+    pub fn host_symbol(&mut self, id: FuncId) -> String {
         if let Some(name) = self.hosts.get(&id.0) {
-            return Ok(name.clone());
+            return name.clone();
         }
         let name = format!("{}.called", symbol(self.module.function(id), id));
         self.hosts.insert(id.0, name.clone());
-        entry::host(self, id, &name, "internal ")?;
-        Ok(name)
+        self.wanted.push_back(Wanted::Host(id, name.clone()));
+        name
     }
 
-    /// Does a function allocate, itself or in one that it calls?
-    pub fn is_allocating(&self, id: FuncId) -> bool {
-        self.allocating[id.index()]
+    /// Does the block allocate, itself, in loops inside or in functions it calls?
+    pub fn allocates(&self, block: &Block) -> bool {
+        let mut found = false;
+        block.walk(&mut |kind| {
+            found |= match kind {
+                StmtKind::Let(_, Op::Alloc { .. }) => true,
+                StmtKind::Let(_, Op::Call(callee, _)) => self.allocating[callee.index()],
+                _ => false,
+            };
+        });
+        found
+    }
+
+    /// Does the block hold a loop that allocates?
+    pub fn allocates_in_loop(&self, block: &Block) -> bool {
+        let mut found = false;
+        block.walk(&mut |kind| {
+            if let StmtKind::Loop(body) | StmtKind::For { body, .. } = kind {
+                found |= self.allocates(body);
+            }
+        });
+        found
     }
 
     /// The symbol of a rare function for so many lanes at once, written when it is first called.
-    pub fn rare_symbol(&mut self, id: FuncId, lanes: u32) -> Res<String> {
+    pub fn rare_symbol(&mut self, id: FuncId, lanes: u32) -> String {
         let name = format!("{}.{lanes}", symbol(self.module.function(id), id));
         if self.helper(&name) {
-            call::rare(self, id, &name, lanes)?;
+            self.wanted.push_back(Wanted::Rare(id, name.clone(), lanes));
         }
-        Ok(name)
+        name
     }
 
     /// The metadata node of a loop.
@@ -194,7 +210,7 @@ impl ModuleCx<'_> {
         name
     }
 
-    fn finish(self, entry: String) -> Emitted {
+    pub fn finish(self, entry: String) -> Emitted {
         let mut text = String::with_capacity(self.text.len() + 1024);
         if let Some(triple) = &self.target.triple {
             let _ = writeln!(text, "target triple = \"{triple}\"\n");

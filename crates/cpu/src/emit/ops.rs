@@ -1,4 +1,4 @@
-//! Which part of the emitter writes which operation.
+//! Operations: which part of the emitter writes which.
 
 use weft_ir::{Const, Op, Value};
 
@@ -142,7 +142,7 @@ impl Fx<'_, '_> {
                 expected,
             } => {
                 let view = self.view(*view)?;
-                let used = self.uses[result.index()] > 0;
+                let used = self.known.uses[result.index()] > 0;
                 self.atomic(*op, &view, indices, *value, *expected, used)?
             }
             Op::Geometry(g) => self.geometry(*g)?,
@@ -182,5 +182,9 @@ impl Fx<'_, '_> {
             Const::F64(bits) => Operand::F64(bits),
             Const::C64(..) | Const::C128(..) => return self.internal("a complex constant"),
         }))
+    }
+
+    pub fn divergent_barrier<T>(&self) -> Res<T> {
+        self.unsupported("a barrier where threads of a block may go different ways")
     }
 }

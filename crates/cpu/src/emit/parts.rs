@@ -1,4 +1,4 @@
-//! Gangs that are not whole, part by part.
+//! Gangs that are not whole, part by part: a masked block in narrower vectors, of which those without a lane on are skipped.
 //!
 //! Code that a whole gang goes through with its mask known full stands a second time, for gangs with lanes off, such as the one at the end
 //! of a row. LLVM takes as long for the second as for the first, though it seldom runs. Where it is long and straight it is written for one
@@ -13,8 +13,9 @@ use weft_ir::{Block, Effect, FuncKind, Label, Local, Op, Space, StmtKind, Value}
 use weft_passes::numbering::Numbered;
 
 use super::control::{Frame, FrameKind};
+use super::counter::Counter;
 use super::func::Fx;
-use super::kernel::{Counter, Geometry};
+use super::geometry::Geometry;
 use super::lanes::Spilled;
 use super::mask::Mask;
 use super::values::{Num, Res, Val, ViewVal, elem};
@@ -28,7 +29,7 @@ const LEAST_STATEMENTS: usize = 48;
 /// What is set aside while code for a part is written.
 pub struct Whole {
     lanes: u32,
-    lane_vectors: HashMap<i64, Operand>,
+    steps: HashMap<i64, Operand>,
     slots: Vec<Slot>,
     vals: Vec<Option<Val>>,
     geometry: Option<Geometry>,
@@ -59,16 +60,16 @@ impl<'m> Fx<'_, 'm> {
         }
         let lanes = self.cx.target.vector_bits / width::widest(self.f);
         let reduces = matches!(&self.f.kind, FuncKind::Loop { reductions, .. } if !reductions.is_empty());
-        let alone = !self.is_warp && self.team.is_empty() && self.regions.is_none() && !reduces;
+        let alone = !self.gang.is_warp && self.barriers.team.is_empty() && self.barriers.regions.is_none() && !reduces;
         let interleaved = self.f.arrays.iter().any(|a| a.space == Space::Local);
         let loops = |kind: &StmtKind| matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. });
-        let fits = lanes > 1 && self.lanes > lanes && alone && !interleaved;
+        let fits = lanes > 1 && self.gang.lanes > lanes && alone && !interleaved;
         (fits && !has(block.block, loops)).then_some(lanes)
     }
 
     /// Can a block inside the function be written for parts, if it is worth it?
     fn falls_apart(&self, block: &Block) -> bool {
-        let passes = |value: &Value| self.vals[value.index()].as_ref().is_none_or(can_pass);
+        let passes = |value: &Value| self.known.vals[value.index()].as_ref().is_none_or(can_pass);
         !has(block, needs_whole_gang)
             && stays_inside(block)
             && outer_values(block).iter().all(passes)
@@ -86,14 +87,14 @@ impl<'m> Fx<'_, 'm> {
 
     /// Does the local live only inside the block? In a loop it may live from one iteration to the next.
     fn is_private(&self, local: Local, block: &Block) -> bool {
-        let looped = self.frames.iter().any(|f| f.kind == FrameKind::Next);
+        let looped = self.control.frames.iter().any(|f| f.kind == FrameKind::Next);
         !looped && mentions(&self.f.body, local) == mentions(block, local)
     }
 
     /// A block for the lanes that are on, in code that stands a second time.
     pub fn masked_block(&mut self, block: Numbered<'m>) -> Res<()> {
-        match (self.part_lanes(block), self.mask) {
-            (Some(lanes), Mask::Lanes(mask @ Operand::Reg(_))) if self.rest && self.falls_apart(block.block) => {
+        match (self.part_lanes(block), self.gang.mask) {
+            (Some(lanes), Mask::Lanes(mask @ Operand::Reg(_))) if self.control.rest && self.falls_apart(block.block) => {
                 self.block_in_parts(block, lanes, mask)
             }
             _ => self.block(block),
@@ -102,20 +103,20 @@ impl<'m> Fx<'_, 'm> {
 
     fn block_in_parts(&mut self, numbered: Numbered<'m>, lanes: u32, mask: Operand) -> Res<()> {
         let block = numbered.block;
-        let mask = self.spill(Num::Varying(mask), self.mask_elem);
+        let mask = self.spill(Num::Varying(mask), self.gang.mask_elem);
         let mut passed = Vec::new();
         for value in outer_values(block) {
-            if let Some(val) = self.vals[value.index()].clone() {
+            if let Some(val) = self.known.vals[value.index()].clone() {
                 passed.push((value, self.pass(value, &val)?));
             }
         }
         let carried = self.carry(block);
-        let part = self.count(Operand::Int(0), Operand::Int(self.lanes.into()), lanes.into());
+        let part = self.count(Operand::Int(0), Operand::Int(self.gang.lanes.into()), lanes.into());
         let whole = self.start_part(lanes);
         self.start_block(&part, mask, &passed)?;
         self.own_locals(block, &carried, part.at)?;
         let over = self.w.label();
-        self.frames.push(Frame {
+        self.control.frames.push(Frame {
             kind: FrameKind::Side,
             slot: None,
             waits: true,
@@ -123,7 +124,7 @@ impl<'m> Fx<'_, 'm> {
             check: over,
         });
         self.block(numbered)?;
-        self.frames.pop();
+        self.control.frames.pop();
         self.w.place(over);
         self.keep_part(&carried, part.at);
         self.end_part(whole);
@@ -134,24 +135,24 @@ impl<'m> Fx<'_, 'm> {
     /// What there is per lane is made anew for fewer lanes.
     pub fn start_part(&mut self, lanes: u32) -> Whole {
         Whole {
-            lanes: mem::replace(&mut self.lanes, lanes),
-            lane_vectors: mem::take(&mut self.lane_vectors),
+            lanes: mem::replace(&mut self.gang.lanes, lanes),
+            steps: mem::take(&mut self.gang.steps),
             slots: self.slots.clone(),
-            vals: self.vals.clone(),
-            geometry: self.geometry,
-            mask: self.mask,
-            rest: mem::replace(&mut self.rest, false),
+            vals: self.known.vals.clone(),
+            geometry: self.gang.geometry,
+            mask: self.gang.mask,
+            rest: mem::replace(&mut self.control.rest, false),
         }
     }
 
     pub fn end_part(&mut self, whole: Whole) {
-        self.lanes = whole.lanes;
-        self.lane_vectors = whole.lane_vectors;
+        self.gang.lanes = whole.lanes;
+        self.gang.steps = whole.steps;
         self.slots = whole.slots;
-        self.vals = whole.vals;
-        self.geometry = whole.geometry;
-        self.mask = whole.mask;
-        self.rest = whole.rest;
+        self.known.vals = whole.vals;
+        self.gang.geometry = whole.geometry;
+        self.gang.mask = whole.mask;
+        self.control.rest = whole.rest;
     }
 
     /// Goes on to the next part if no lane is on in this one; else what the block reads becomes that of this part's lanes.
@@ -162,14 +163,14 @@ impl<'m> Fx<'_, 'm> {
         let (start, any) = (self.w.label(), self.any(bits));
         self.w.cond_br(any, start, part.next);
         self.w.place(start);
-        self.mask = Mask::Lanes(bits);
-        if let Some(mut geometry) = self.geometry {
+        self.gang.mask = Mask::Lanes(bits);
+        if let Some(mut geometry) = self.gang.geometry {
             for thread in &mut geometry.thread {
                 *thread = self.part_of(Spilled::Computed(*thread), part.at)?;
             }
-            self.geometry = Some(geometry);
+            self.gang.geometry = Some(geometry);
         }
-        self.vals.fill(None);
+        self.known.vals.fill(None);
         for (value, from) in passed {
             let val = self.taken(from, part.at)?;
             self.define(*value, val);

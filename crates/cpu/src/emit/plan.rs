@@ -1,10 +1,10 @@
-//! How a kernel with barriers falls apart: which statements are the skeleton that all threads of a block walk together, which runs of
-//! statements between are regions, and what regions hand to each other.
+//! Fission at barriers: which statements of a kernel are the skeleton that all threads of a block walk together, which runs of statements
+//! between are regions, and what regions hand to each other.
 
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
 
-use weft_ir::{BarrierOp, BinOp, Function, Local, Op, Space, Stmt, StmtKind, Value};
+use weft_ir::{BarrierOp, BinOp, Block, Function, Local, Op, Space, Stmt, StmtKind, Value};
 use weft_passes::numbering::{Node, Numbered};
 use weft_passes::operands;
 
@@ -182,4 +182,8 @@ pub fn barrier_span(stmt: &Stmt) -> Option<weft_ir::Span> {
 /// Has every thread its own copy of the array?
 pub fn is_local(f: &Function, array: usize) -> bool {
     f.arrays[array].space == Space::Local
+}
+
+pub fn has_barrier(block: &Block) -> bool {
+    block.0.iter().any(|stmt| barrier_span(stmt).is_some())
 }

@@ -1,22 +1,13 @@
-//! `raise` and `print`: calls of the runtime, once per gang or once per lane.
+//! Reports of errors and `print`: calls of the runtime, once per gang or once per lane.
 
 use weft_ir::{ErrorKind, PrintItem, Scalar, Value};
 
-use super::control::FrameKind;
 use super::func::Fx;
-use super::mask::Mask;
 use super::values::{Num, Res, elem};
 use super::writer::{Operand, Ty};
 use super::{ErrorSite, PrintSite};
 
 impl Fx<'_, '_> {
-    /// Records the error and ends the function for the lanes that are on.
-    pub fn raise(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
-        self.report(kind, message)?;
-        self.w.line(format_args!("store i32 1, {}", self.status.typed(Ty::PTR)));
-        self.jump(FrameKind::End)
-    }
-
     /// Records the error.
     pub fn report(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
         let site = self.cx.error_sites.len();
@@ -37,7 +28,7 @@ impl Fx<'_, '_> {
 
     /// Thread and block of the first lane that is on; null outside kernels.
     fn raising_thread(&mut self) -> Res<Operand> {
-        let Some(g) = self.geometry else {
+        let Some(g) = self.gang.geometry else {
             return Ok(Operand::Null);
         };
         let lane = self.first_lane();
@@ -52,26 +43,6 @@ impl Fx<'_, '_> {
     fn first_lane(&mut self) -> Operand {
         let bits = self.mask_bits();
         self.trailing_zeros(bits)
-    }
-
-    pub fn trailing_zeros(&mut self, bits: Operand) -> Operand {
-        self.cx.declare("declare i64 @llvm.cttz.i64(i64, i1)".to_owned());
-        self.w
-            .inst(format_args!("call i64 @llvm.cttz.i64({}, i1 true)", bits.typed(Ty::I64)))
-    }
-
-    /// The mask as an `i64` of one bit a lane.
-    pub fn mask_bits(&mut self) -> Operand {
-        let lanes = self.lanes;
-        if self.mask == Mask::Full {
-            return Operand::Int(if lanes == 64 { -1 } else { (1 << lanes) - 1 });
-        }
-        let (mask, ty) = (self.bits_now(), self.bits_ty());
-        let bits = self.w.inst(format_args!("bitcast {} to i{lanes}", mask.typed(ty)));
-        if lanes == 64 {
-            return bits;
-        }
-        self.w.inst(format_args!("zext i{lanes} {} to i64", bits.of(Ty::I64)))
     }
 
     /// One line of output per lane.

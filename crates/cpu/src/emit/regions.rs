@@ -5,58 +5,19 @@
 
 use std::collections::BTreeMap;
 
-use weft_ir::{Block, Local, Stmt, StmtKind, Value};
+use weft_ir::{Local, Stmt, StmtKind, Value};
 use weft_passes::numbering::Node;
 use weft_passes::uniformity::Class;
 
 use super::control::{Frame, FrameKind};
 use super::func::Fx;
+use super::kept::{Regions, Store};
 use super::mask::Mask;
-use super::plan::{Plan, barrier_span, is_local};
-use super::team::{Member, Place};
-use super::values::{Res, Val};
+use super::plan::{Plan, is_local};
+use super::team::Place;
+use super::values::Res;
 use super::views::Slot;
 use super::writer::{Label, Operand, Ty};
-
-/// What is kept between regions, and where control of the block goes.
-#[derive(Debug)]
-pub struct Regions {
-    lane_axis: Option<usize>,
-    full: bool,
-    /// Number of the region written next.
-    next: usize,
-    /// Number of the gang being run.
-    gang: Operand,
-    /// Where values that several regions read are kept, and the slots the gang being written has them in.
-    pub values: BTreeMap<Value, Store>,
-    slots: BTreeMap<Value, Slot>,
-    locals: BTreeMap<Local, Store>,
-    /// Gangs besides the first of a team.
-    members: Vec<Member>,
-    /// Masks of threads that have not returned, one a gang.
-    active: Option<Operand>,
-    /// `i1`: some gang has such threads.
-    alive: Operand,
-    /// `i1`: all threads of the block have returned, where they do so together or not at all.
-    ended: Option<Operand>,
-    /// Values of the whole block: parameters and the skeleton's counters.
-    pub common: Vec<Option<Val>>,
-    /// Loops and scopes of the skeleton: their ends and next iterations.
-    pub targets: Vec<(FrameKind, Label)>,
-    /// Where the next block starts.
-    block_end: Label,
-    /// Local arrays of all gangs.
-    arrays: Vec<Operand>,
-}
-
-/// The memory that holds a slot between regions.
-#[derive(Clone, Debug)]
-pub enum Store {
-    /// One entry a gang for each piece of the slot.
-    Gangs(Vec<Operand>),
-    /// One for the block: what gangs start a region with, and what they leave.
-    Block(Vec<(Operand, Operand)>),
-}
 
 /// What a region takes from others and leaves for them.
 struct Exchange {
@@ -67,12 +28,9 @@ struct Exchange {
     locals: Vec<(Local, Store)>,
 }
 
-pub fn has_barrier(block: &Block) -> bool {
-    block.0.iter().any(|stmt| barrier_span(stmt).is_some())
-}
-
 impl<'m> Fx<'_, 'm> {
-    pub fn run_regions(&mut self, lane_axis: Option<usize>, full: bool, block_end: Label) -> Res<()> {
+    /// Makes the memory for what regions hand to each other.
+    pub fn start_regions(&mut self, lane_axis: Option<usize>, full: bool, block_end: Label) -> Res<Plan<'m>> {
         let f = self.f;
         let plan = Plan::new(f, self.body);
         let gangs = self.gang_count(lane_axis);
@@ -88,7 +46,7 @@ impl<'m> Fx<'_, 'm> {
             let slot = self.slots[local.index()].clone();
             locals.insert(*local, self.store_for(&slot, self.info.locals[local.index()], gangs));
         }
-        let mask = self.vector_ty(self.mask_elem);
+        let mask = self.gang.vector_ty(self.gang.mask_elem);
         let uneven = self.info.uneven_returns;
         let active = (plan.returns && uneven).then(|| self.per_gang(mask, gangs));
         let ended = (plan.returns && !uneven).then(|| self.w.alloca(Ty::BOOL));
@@ -97,7 +55,7 @@ impl<'m> Fx<'_, 'm> {
                 if is_local(f, i) {
                     self.gang_array(i, gangs)
                 } else {
-                    self.arrays[i]
+                    self.arrays.memory[i]
                 }
             })
             .collect();
@@ -113,7 +71,7 @@ impl<'m> Fx<'_, 'm> {
             active,
             alive: self.w.alloca(Ty::BOOL),
             ended,
-            common: self.vals.clone(),
+            common: self.known.vals.clone(),
             targets: Vec::new(),
             block_end,
             arrays,
@@ -121,21 +79,9 @@ impl<'m> Fx<'_, 'm> {
         if let Some(ended) = ended {
             self.w.store(Ty::BOOL, Operand::Bool(false), ended);
         }
-        self.regions = Some(Box::new(regions));
+        self.barriers.regions = Some(Box::new(regions));
         self.start_masks()?;
-        self.skeleton(&plan, self.body)?;
-        self.w.br(block_end);
-        self.regions = None;
-        Ok(())
-    }
-
-    pub fn state(&mut self) -> Res<&mut Regions> {
-        if self.regions.is_none() {
-            return self.internal("a region outside a kernel with barriers");
-        }
-        self.regions
-            .as_deref_mut()
-            .ok_or_else(|| super::EmitError::Internal("no regions".into()))
+        Ok(plan)
     }
 
     /// How many gangs a block has, computed in the entry block.
@@ -154,7 +100,7 @@ impl<'m> Fx<'_, 'm> {
 
     /// The gangs that hold so many threads.
     fn whole_gangs(&mut self, threads: Operand) -> Operand {
-        let lanes = self.lanes;
+        let lanes = self.gang.lanes;
         let up = self.w.entry_inst(format_args!("add {}, {}", threads.typed(Ty::I64), lanes - 1));
         self.w.entry_inst(format_args!("udiv {}, {lanes}", up.typed(Ty::I64)))
     }
@@ -165,7 +111,7 @@ impl<'m> Fx<'_, 'm> {
     }
 
     fn gang_array(&mut self, array: usize, gangs: Operand) -> Operand {
-        let bytes = self.array_bytes[array].next_multiple_of(64);
+        let bytes = self.arrays.bytes[array].next_multiple_of(64);
         self.cx.gang_bytes += bytes;
         let total = self.w.entry_inst(format_args!("mul {}, {bytes}", gangs.typed(Ty::I64)));
         self.w.entry_inst(format_args!("alloca i8, {}, align 64", total.typed(Ty::I64)))
@@ -223,24 +169,6 @@ impl<'m> Fx<'_, 'm> {
         }
     }
 
-    /// Keeps a value that another region reads.
-    pub fn keep(&mut self, value: Value, val: &Val) -> Res<()> {
-        let Some(slot) = self.regions.as_ref().and_then(|r| r.slots.get(&value)).cloned() else {
-            return Ok(());
-        };
-        self.write_slot(&slot, val, false)
-    }
-
-    /// The values that regions hand to each other.
-    pub fn kept_values(&self) -> Vec<Value> {
-        self.regions.iter().flat_map(|r| r.values.keys().copied()).collect()
-    }
-
-    /// Where the gang being written has them.
-    pub fn kept_slots(&mut self) -> Option<&mut BTreeMap<Value, Slot>> {
-        self.regions.as_deref_mut().map(|r| &mut r.slots)
-    }
-
     /// Before the first region: all threads of the block run.
     fn start_masks(&mut self) -> Res<()> {
         let state = self.state()?;
@@ -250,8 +178,8 @@ impl<'m> Fx<'_, 'm> {
         self.w.store(Ty::I64, Operand::Int(0), slot);
         self.gangs_of_block(lane_axis, full, &mut |fx, next| {
             let gang = fx.next_gang(slot);
-            let at = fx.gang_entry(active, fx.vector_ty(fx.mask_elem), gang);
-            fx.save_mask(at, fx.mask_now());
+            let at = fx.gang_entry(active, fx.gang.vector_ty(fx.gang.mask_elem), gang);
+            fx.save_mask(at, fx.gang.mask_now());
             fx.w.br(next);
             Ok(())
         })
@@ -301,7 +229,7 @@ impl<'m> Fx<'_, 'm> {
                 fx.start_region(plan, &exchange, gang)?;
                 fx.stmts(nodes)?;
                 finish(fx)?;
-                fx.frames.clear();
+                fx.control.frames.clear();
                 fx.w.place(end);
                 fx.end_region(&exchange, gang);
                 fx.leave_gang(active, work, gang, alive);
@@ -317,7 +245,7 @@ impl<'m> Fx<'_, 'm> {
             let slot = self.kept_slot(*value)?;
             self.pass_on(&slot, store);
         }
-        self.vals = common;
+        self.known.vals = common;
         let go_on = self.w.label();
         if active.is_some() {
             let any = self.w.load(Ty::BOOL, alive);
@@ -344,25 +272,25 @@ impl<'m> Fx<'_, 'm> {
             spare.push(self.new_member()?);
         }
         let rest = spare.split_off(places.len() - 1);
-        self.team = spare;
+        self.barriers.team = spare;
         self.each_member(&mut |fx, i| {
-            if let Some(geometry) = &mut fx.geometry {
+            if let Some(geometry) = &mut fx.gang.geometry {
                 geometry.thread = places[i].thread;
             }
             fx.start_region(plan, exchange, places[i].gang)
         })?;
         let end = self.w.label();
-        self.frames.clear();
-        self.frames.push(super::entry::end_frame(end));
+        self.control.frames.clear();
+        self.control.frames.push(super::control::end_frame(end));
         self.stmts(nodes)?;
         self.each_member(&mut |fx, _| finish(fx))?;
-        self.frames.clear();
+        self.control.frames.clear();
         self.w.place(end);
         self.each_member(&mut |fx, i| {
             fx.end_region(exchange, places[i].gang);
             Ok(())
         })?;
-        let mut spare = std::mem::take(&mut self.team);
+        let mut spare = std::mem::take(&mut self.barriers.team);
         spare.extend(rest);
         self.state()?.members = spare;
         Ok(())
@@ -371,7 +299,7 @@ impl<'m> Fx<'_, 'm> {
     /// Brings a gang what it needs of other regions.
     fn start_region(&mut self, plan: &Plan<'m>, exchange: &Exchange, gang: Operand) -> Res<()> {
         let common = self.state()?.common.clone();
-        self.vals.clone_from(&common);
+        self.known.vals.clone_from(&common);
         self.place_local_arrays(gang)?;
         for (local, store) in &exchange.locals {
             let slot = self.slots[local.index()].clone();
@@ -399,37 +327,23 @@ impl<'m> Fx<'_, 'm> {
         }
     }
 
-    pub fn kept_slot(&self, value: Value) -> Res<Slot> {
-        match self.regions.as_ref().and_then(|r| r.slots.get(&value)) {
-            Some(slot) => Ok(slot.clone()),
-            None => self.internal(format!("%{} has no slot between regions", value.0)),
-        }
-    }
-
-    /// Notes that the threads of a block end, where they do so together.
-    pub fn note_end(&mut self) {
-        if let Some(ended) = self.regions.as_ref().and_then(|r| r.ended) {
-            self.w.store(Ty::BOOL, Operand::Bool(true), ended);
-        }
-    }
-
     /// Sets up the mask and the frames of a region for one gang. Gives the slot of threads that have not returned.
     fn enter_gang(&mut self, active: Option<Operand>, gang: Operand, end: Label, next: Label) -> Option<Operand> {
-        self.frames.clear();
+        self.control.frames.clear();
         let Some(active) = active else {
-            self.frames.push(super::entry::end_frame(end));
+            self.control.frames.push(super::control::end_frame(end));
             return None;
         };
-        let at = self.gang_entry(active, self.vector_ty(self.mask_elem), gang);
+        let at = self.gang_entry(active, self.gang.vector_ty(self.gang.mask_elem), gang);
         let mask = self.load_mask(at);
         let (any, start) = (self.any(mask), self.w.label());
         self.w.cond_br(any, start, next);
         self.w.place(start);
         let work = self.mask_slot();
         self.save_mask(work, mask);
-        self.mask = Mask::Lanes(mask);
-        self.frames.push(super::entry::end_frame(end));
-        self.frames.push(Frame {
+        self.gang.mask = Mask::Lanes(mask);
+        self.control.frames.push(super::control::end_frame(end));
+        self.control.frames.push(Frame {
             kind: FrameKind::Side,
             slot: Some(work),
             waits: true,
@@ -444,7 +358,7 @@ impl<'m> Fx<'_, 'm> {
             return;
         };
         let mask = self.load_mask(work);
-        let at = self.gang_entry(active, self.vector_ty(self.mask_elem), gang);
+        let at = self.gang_entry(active, self.gang.vector_ty(self.gang.mask_elem), gang);
         self.save_mask(at, mask);
         let any = self.any(mask);
         let before = self.w.load(Ty::BOOL, alive);
@@ -456,9 +370,9 @@ impl<'m> Fx<'_, 'm> {
         let arrays = self.state()?.arrays.clone();
         for (i, array) in arrays.into_iter().enumerate() {
             if is_local(self.f, i) {
-                let bytes = self.array_bytes[i].next_multiple_of(64);
+                let bytes = self.arrays.bytes[i].next_multiple_of(64);
                 let offset = self.mul_scalar(gang, Operand::Int(bytes as i64));
-                self.arrays[i] = self.w.offset(array, offset);
+                self.arrays.memory[i] = self.w.offset(array, offset);
             }
         }
         Ok(())
@@ -466,7 +380,7 @@ impl<'m> Fx<'_, 'm> {
 
     /// Computes a value again that an earlier region had.
     pub fn repeat(&mut self, plan: &Plan<'m>, value: Value) -> Res<()> {
-        if self.vals[value.index()].is_some() {
+        if self.known.vals[value.index()].is_some() {
             return Ok(());
         }
         let f = self.f;
@@ -479,7 +393,7 @@ impl<'m> Fx<'_, 'm> {
             self.repeat(plan, operand)?;
         }
         let val = self.op(value, op)?;
-        self.defs[value.index()] = Some(op);
+        self.known.defs[value.index()] = Some(op);
         self.define(value, val);
         Ok(())
     }

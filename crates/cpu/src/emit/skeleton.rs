@@ -6,15 +6,24 @@ use weft_passes::uniformity::{Class, DIVERGENT_BARRIER};
 
 use super::control::FrameKind;
 use super::func::Fx;
-use super::iterate::Range;
+use super::guard::Range;
+use super::kept::Store;
 use super::plan::{Piece, Plan, barrier_span, pieces};
-use super::regions::Store;
 use super::values::{Num, Res, Val};
 use super::views::Slot;
 use super::writer::{Elem, Label, Operand, Ty};
 
 impl<'m> Fx<'_, 'm> {
-    pub fn skeleton(&mut self, plan: &Plan<'m>, block: Numbered<'m>) -> Res<()> {
+    /// Runs the regions of a kernel with barriers, one after the other for all gangs of a block.
+    pub fn run_regions(&mut self, lane_axis: Option<usize>, full: bool, block_end: Label) -> Res<()> {
+        let plan = self.start_regions(lane_axis, full, block_end)?;
+        self.skeleton(&plan, self.body)?;
+        self.w.br(block_end);
+        self.barriers.regions = None;
+        Ok(())
+    }
+
+    fn skeleton(&mut self, plan: &Plan<'m>, block: Numbered<'m>) -> Res<()> {
         for piece in pieces(block) {
             match piece {
                 Piece::Barrier => {}
@@ -39,7 +48,7 @@ impl<'m> Fx<'_, 'm> {
         let total = self.w.alloca(Ty::I32);
         self.w.store(Ty::I32, Operand::Int(0), total);
         self.region(plan, &[], &mut |fx| {
-            let bits = fx.bits_ty();
+            let bits = fx.gang.bits_ty();
             let n = fx.num(value)?;
             let mut holds = fx.take(n, bits);
             if op == BarrierOp::And {
@@ -64,7 +73,7 @@ impl<'m> Fx<'_, 'm> {
 
     /// A number of the whole block, for the skeleton.
     fn common_number(&mut self, plan: &Plan<'m>, value: Value) -> Res<Num> {
-        if self.vals[value.index()].is_none() {
+        if self.known.vals[value.index()].is_none() {
             match self.state()?.values.get(&value).cloned() {
                 Some(Store::Block(pairs)) => {
                     let slot = self.kept_slot(value)?;
@@ -77,7 +86,7 @@ impl<'m> Fx<'_, 'm> {
         }
         let n = self.num(value)?;
         let common = self.state()?.common.clone();
-        self.vals = common;
+        self.known.vals = common;
         Ok(n)
     }
 

@@ -1,4 +1,5 @@
-//! Teams: several gangs of a block written in lockstep, statement by statement, where a region's control is the same for the whole block.
+//! Unroll and jam of gangs, as teams: several gangs of a block written in lockstep, statement by statement, where a region's control is the
+//! same for the whole block.
 //!
 //! A sum that a gang carries round a loop is one chain of additions, each waiting for the last. Several gangs side by side are several
 //! chains, and what they read alike (the row of a tile) is read once for all of them. So a team runs along the axis behind the lanes where
@@ -45,7 +46,7 @@ pub struct Place {
 impl<'m> Fx<'_, 'm> {
     /// How many gangs to write together for a region in which all lanes are on.
     pub fn team_size(&self, nodes: &[Node<'m>]) -> usize {
-        let bits = self.lanes * width::widest(self.f);
+        let bits = self.gang.lanes * width::widest(self.f);
         let vectors = bits.div_ceil(self.cx.target.vector_bits) as usize;
         let mut held = 0;
         width::each_innermost_loop(nodes.iter().map(|node| node.stmt), &mut |looping, body| {
@@ -89,10 +90,10 @@ impl<'m> Fx<'_, 'm> {
         members: usize,
         mut body: impl FnMut(&mut Self, &[Place], Label) -> Res<()>,
     ) -> Res<()> {
-        let Some(geometry) = self.geometry else {
+        let Some(geometry) = self.gang.geometry else {
             return self.internal("threads outside a kernel");
         };
-        let (axis, lanes, dim) = (self.team_axis(lane_axis), i64::from(self.lanes), geometry.block_dim);
+        let (axis, lanes, dim) = (self.team_axis(lane_axis), i64::from(self.gang.lanes), geometry.block_dim);
         let mut thread = geometry.thread;
         let (mut outer, mut row) = (Vec::new(), Operand::Int(0));
         for further in (axis + 1..3).rev() {
@@ -128,7 +129,7 @@ impl<'m> Fx<'_, 'm> {
                 let gang = self.add_scalar(before, column);
                 places.push(Place { thread, gang });
             }
-            self.mask = Mask::Full;
+            self.gang.mask = Mask::Full;
             let next = inner.as_ref().map_or(team.next, |counter| counter.next);
             body(self, &places, next)?;
             if let Some(inner) = inner {
@@ -146,7 +147,7 @@ impl<'m> Fx<'_, 'm> {
     pub fn new_member(&mut self) -> Res<Member> {
         let f = self.f;
         let mut member = Member {
-            arrays: self.arrays.clone(),
+            arrays: self.arrays.memory.clone(),
             ..Member::default()
         };
         for (i, local) in f.locals.iter().enumerate() {
@@ -163,10 +164,10 @@ impl<'m> Fx<'_, 'm> {
 
     /// Changes places with a member.
     fn exchange(&mut self, member: &mut Member) {
-        mem::swap(&mut self.vals, &mut member.vals);
+        mem::swap(&mut self.known.vals, &mut member.vals);
         mem::swap(&mut self.slots, &mut member.slots);
-        mem::swap(&mut self.arrays, &mut member.arrays);
-        if let Some(geometry) = &mut self.geometry {
+        mem::swap(&mut self.arrays.memory, &mut member.arrays);
+        if let Some(geometry) = &mut self.gang.geometry {
             for (ours, theirs) in geometry.thread.iter_mut().zip(&mut member.thread) {
                 let before = *ours;
                 *ours = theirs.unwrap_or(before);
@@ -180,20 +181,20 @@ impl<'m> Fx<'_, 'm> {
 
     /// Writes something for every member of the team in turn, or for the only gang.
     pub fn each_member(&mut self, write: &mut dyn FnMut(&mut Self, usize) -> Res<()>) -> Res<()> {
-        let mut team = mem::take(&mut self.team);
+        let mut team = mem::take(&mut self.barriers.team);
         let mut done = write(self, 0);
         for (i, member) in team.iter_mut().enumerate() {
             self.exchange(member);
             done = done.and_then(|()| write(self, i + 1));
             self.exchange(member);
         }
-        self.team = team;
+        self.barriers.team = team;
         done
     }
 
     /// Defines what is the same for all members.
     pub fn define_common(&mut self, value: Value, val: &Val) {
-        for member in &mut self.team {
+        for member in &mut self.barriers.team {
             member.vals[value.index()] = Some(val.clone());
         }
         self.define(value, val.clone());

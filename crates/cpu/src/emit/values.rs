@@ -5,7 +5,7 @@ use std::rc::Rc;
 use weft_ir::{Scalar, ViewType};
 
 use super::EmitError;
-use super::func::Fx;
+use super::func::{Fx, Gang};
 use super::writer::{Elem, Operand, Ty};
 
 pub type Res<T> = Result<T, EmitError>;
@@ -78,7 +78,7 @@ pub fn memory_elem(s: Scalar) -> Elem {
     }
 }
 
-impl Fx<'_, '_> {
+impl Gang {
     /// The type of a register that holds such a number.
     pub fn ty_of(&self, n: Num, elem: Elem) -> Ty {
         let lanes = if n.is_uniform() { 0 } else { self.lanes };
@@ -94,7 +94,9 @@ impl Fx<'_, '_> {
         let lanes = if nums.iter().all(|n| n.is_uniform()) { 0 } else { self.lanes };
         Ty { elem, lanes }
     }
+}
 
+impl Fx<'_, '_> {
     /// A number of the shape a type says.
     pub fn wrap(&self, op: Operand, ty: Ty) -> Num {
         if ty.lanes == 0 { Num::Uniform(op) } else { Num::Varying(op) }
@@ -133,10 +135,10 @@ impl Fx<'_, '_> {
 
     /// The vector `0, step, 2 * step, …`, computed once in the entry block.
     pub fn lane_steps(&mut self, step: i64) -> Operand {
-        if let Some(op) = self.lane_vectors.get(&step) {
+        if let Some(op) = self.gang.steps.get(&step) {
             return *op;
         }
-        let ty = self.vector_ty(Elem::I64);
+        let ty = self.gang.vector_ty(Elem::I64);
         let op = if step == 1 {
             let name = format!("llvm.stepvector.{}", ty.suffix());
             self.cx.declare(format!("declare {ty} @{name}()"));
@@ -146,7 +148,7 @@ impl Fx<'_, '_> {
             self.w
                 .entry_inst(format_args!("mul {}, {}", one.typed(ty), Operand::Int(step).of(ty)))
         };
-        self.lane_vectors.insert(step, op);
+        self.gang.steps.insert(step, op);
         op
     }
 
@@ -189,7 +191,7 @@ impl Fx<'_, '_> {
         if let Some(c) = factor.int() {
             return affine(scaled, step.wrapping_mul(c));
         }
-        let ty = self.vector_ty(Elem::I64);
+        let ty = self.gang.vector_ty(Elem::I64);
         let lanes = self.lane_steps(step);
         let factor = self.splat(factor, ty);
         let spread = self.w.inst(format_args!("mul {}, {}", lanes.typed(ty), factor.of(ty)));
@@ -198,7 +200,7 @@ impl Fx<'_, '_> {
     }
 
     fn vector_int(&mut self, op: &str, a: Num, b: Num) -> Num {
-        let ty = self.vector_ty(Elem::I64);
+        let ty = self.gang.vector_ty(Elem::I64);
         let (x, y) = (self.take(a, ty), self.take(b, ty));
         Num::Varying(self.w.inst(format_args!("{op} {}, {}", x.typed(ty), y.of(ty))))
     }

@@ -1,8 +1,8 @@
-//! Making views: parameters, arrays, slices, transposes, reshapes; and the memory of locals.
+//! Making views: constant and fresh arrays, slices, transposes, reshapes; and the memory of locals.
 
 use std::rc::Rc;
 
-use weft_ir::{AxisSlice, ConstId, ErrorKind, Layout, Local, Part, Scalar, Space, TOO_BIG, Type, Value, ViewType};
+use weft_ir::{AxisSlice, ConstId, ErrorKind, Local, Part, Scalar, Space, TOO_BIG, Type, Value, ViewType};
 use weft_passes::uniformity::Class;
 
 use super::func::Fx;
@@ -32,7 +32,7 @@ impl Fx<'_, '_> {
         for i in 0..self.f.locals.len() {
             let (class, ty) = (self.info.locals[i], self.f.locals[i].ty.clone());
             let slot = self.make_slot(class, &ty)?;
-            if let (Slot::View { base, .. }, true) = (&slot, self.frees) {
+            if let (Slot::View { base, .. }, true) = (&slot, self.heap.frees) {
                 self.w.store(Ty::PTR, Operand::Null, *base);
             }
             self.slots.push(slot);
@@ -51,14 +51,14 @@ impl Fx<'_, '_> {
     fn number_slot(&mut self, class: Class, elem: Elem) -> Slot {
         let scalar = Ty::scalar(elem);
         match class {
-            Class::Varying if self.lanes > 0 => {
-                let ty = self.vector_ty(self.slot_elem(elem));
+            Class::Varying if self.gang.lanes > 0 => {
+                let ty = self.gang.vector_ty(self.slot_elem(elem));
                 Slot::Lanes {
                     ptr: self.w.alloca(ty),
                     elem,
                 }
             }
-            Class::Affine(step) if self.lanes > 0 => Slot::Shared {
+            Class::Affine(step) if self.gang.lanes > 0 => Slot::Shared {
                 ptr: self.w.alloca(scalar),
                 elem,
                 step,
@@ -73,25 +73,19 @@ impl Fx<'_, '_> {
 
     /// Bools of lanes are kept as masks are.
     pub fn slot_elem(&self, elem: Elem) -> Elem {
-        if elem == Elem::I1 { self.mask_elem } else { elem }
+        if elem == Elem::I1 { self.gang.mask_elem } else { elem }
     }
 
     fn view_slot(&mut self, class: Class, ty: ViewType) -> Slot {
         let base = self.w.alloca(Ty::PTR);
         let class = if class == Class::Varying { Class::Varying } else { Class::Gang };
         // Each lane has elements of its own in a local array: the offset, which comes first, steps by an element from lane to lane.
-        let interleaved = ty.space == Space::Local && self.lanes > 0 && class != Class::Varying;
+        let interleaved = ty.space == Space::Local && self.gang.lanes > 0 && class != Class::Varying;
         let offset = if interleaved { Class::Affine(ty.elem.size() as i64) } else { class };
         let classes = std::iter::once(offset).chain(std::iter::repeat_n(class, 2 * ty.rank as usize));
         let parts = classes.map(|class| self.number_slot(class, Elem::I64)).collect();
         let pitch = self.pitch(ty);
         Slot::View { ty, pitch, base, parts }
-    }
-
-    /// Bytes between neighbours of a C-contiguous array: local arrays interleave the lanes.
-    pub fn pitch(&self, ty: ViewType) -> i64 {
-        let lanes = if ty.space == Space::Local { self.lanes.max(1) } else { 1 };
-        ty.elem.size() as i64 * i64::from(lanes)
     }
 
     /// As a gang starts its locals hold nothing: without saying so they would carry the last gang's lanes along.
@@ -100,7 +94,7 @@ impl Fx<'_, '_> {
             if let Slot::Lanes { ptr, elem } = self.slots[i]
                 && !kept(Local(i as u32))
             {
-                let ty = self.vector_ty(self.slot_elem(elem));
+                let ty = self.gang.vector_ty(self.slot_elem(elem));
                 self.w.store(ty, Operand::Undef, ptr);
             }
         }
@@ -145,7 +139,7 @@ impl Fx<'_, '_> {
                 Num::Varying(self.bits_of(mask))
             }
             Slot::Lanes { ptr, elem } => {
-                let ty = self.vector_ty(*elem);
+                let ty = self.gang.vector_ty(*elem);
                 Num::Varying(self.w.load(ty, *ptr))
             }
             Slot::View { .. } => Num::int(0),
@@ -156,7 +150,7 @@ impl Fx<'_, '_> {
     pub fn set_local(&mut self, local: Local, val: &Val, blend: bool) -> Res<()> {
         let slot = self.slots[local.index()].clone();
         let differs = matches!(slot, Slot::View { .. }) && self.info.locals[local.index()] == Class::Varying;
-        if differs && blend && self.mask != Mask::Full {
+        if differs && blend && self.gang.mask != Mask::Full {
             return self.unsupported("an array variable that differs between threads");
         }
         self.write_slot(&slot, val, blend)
@@ -184,7 +178,7 @@ impl Fx<'_, '_> {
     pub fn slot_memory(&self, slot: &Slot) -> Vec<(Operand, Ty)> {
         match slot {
             Slot::Shared { ptr, elem, .. } => vec![(*ptr, Ty::scalar(*elem))],
-            Slot::Lanes { ptr, elem } => vec![(*ptr, self.vector_ty(self.slot_elem(*elem)))],
+            Slot::Lanes { ptr, elem } => vec![(*ptr, self.gang.vector_ty(self.slot_elem(*elem)))],
             Slot::View { base, parts, .. } => {
                 let parts = parts.iter().flat_map(|part| self.slot_memory(part));
                 [(*base, Ty::PTR)].into_iter().chain(parts).collect()
@@ -205,9 +199,9 @@ impl Fx<'_, '_> {
     }
 
     fn write_lanes(&mut self, ptr: Operand, elem: Elem, n: Num, blend: bool) {
-        let ty = self.vector_ty(elem);
+        let ty = self.gang.vector_ty(elem);
         let mut value = self.take(n, ty);
-        if let (Mask::Lanes(mask), true) = (self.mask, blend) {
+        if let (Mask::Lanes(mask), true) = (self.gang.mask, blend) {
             let old = match self.read_number(&Slot::Lanes { ptr, elem }) {
                 Num::Varying(old) | Num::Uniform(old) | Num::Affine(old, _) => old,
             };
@@ -219,51 +213,6 @@ impl Fx<'_, '_> {
             self.save_mask(ptr, mask);
         } else {
             self.w.store(ty, value, ptr);
-        }
-    }
-
-    /// A view over memory with the strides of a C-contiguous array.
-    pub fn contiguous(&mut self, ty: ViewType, base: Operand, offset: Num, shape: Vec<Num>) -> ViewVal {
-        let pitch = self.pitch(ty);
-        let strides = self.c_strides(&shape, pitch);
-        ViewVal {
-            ty,
-            base,
-            offset,
-            shape,
-            strides,
-            pitch,
-        }
-    }
-
-    fn c_strides(&mut self, shape: &[Num], pitch: i64) -> Vec<Num> {
-        let mut strides = vec![Num::int(pitch); shape.len()];
-        for axis in (0..shape.len().saturating_sub(1)).rev() {
-            strides[axis] = self.mul(strides[axis + 1], shape[axis + 1]);
-        }
-        strides
-    }
-
-    /// The strides of a view whose layout gives some of them, from the shape and what the argument block holds.
-    pub fn layout_strides(&mut self, ty: ViewType, shape: &[Num], given: &[Num]) -> Vec<Num> {
-        let size = ty.elem.size() as i64;
-        match ty.layout {
-            Layout::C => self.c_strides(shape, size),
-            Layout::F => {
-                let mut strides = vec![Num::int(size); shape.len()];
-                for axis in 1..shape.len() {
-                    strides[axis] = self.mul(strides[axis - 1], shape[axis - 1]);
-                }
-                strides
-            }
-            Layout::Row => {
-                let mut strides = given.to_vec();
-                if let Some(last) = strides.last_mut() {
-                    *last = Num::int(size);
-                }
-                strides
-            }
-            Layout::Any => given.to_vec(),
         }
     }
 
@@ -380,7 +329,7 @@ impl Fx<'_, '_> {
         self.cx.symbol("weft_alloc");
         self.cx.declare("declare ptr @weft_alloc(ptr, i64, i32)".to_owned());
         let flag = i32::from(zeroed);
-        let alone = if self.frees { "" } else { "noalias " };
+        let alone = if self.heap.frees { "" } else { "noalias " };
         let base = self.w.inst(format_args!(
             "call {alone}ptr @weft_alloc(ptr %ctx, {}, i32 {flag})",
             bytes.typed(Ty::I64)
@@ -438,8 +387,8 @@ impl Fx<'_, '_> {
         self.w.cond_br(cond, leave, stay);
         self.w.place(leave);
         report(self)?;
-        self.w.line(format_args!("store i32 1, {}", self.status.typed(Ty::PTR)));
-        self.w.br(self.exit);
+        self.w.line(format_args!("store i32 1, {}", self.control.status.typed(Ty::PTR)));
+        self.w.br(self.control.exit);
         self.w.place(stay);
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! What the lanes of a warp do together. In kernels that ask for it a gang is exactly a warp, so that votes are bits of masks, shuffles are
-//! permutations of a register, and a meeting of lanes is nothing at all: they are in step.
+//! Warp operations: what the lanes of a warp do together. In kernels that ask for it a gang is exactly a warp, so that votes are bits of
+//! masks, shuffles are permutations of a register, and a meeting of lanes is nothing at all: they are in step.
 
 use weft_ir::{Scalar, Value, WARP, WarpOp};
 
@@ -15,7 +15,7 @@ const USUAL: [u32; 5] = [16, 8, 4, 2, 1];
 
 impl Fx<'_, '_> {
     pub fn warp(&mut self, op: WarpOp, mask: Value, value: Value, lane: Option<Value>) -> Res<Num> {
-        if self.lanes != WARP {
+        if self.gang.lanes != WARP {
             return self.internal("an operation of a warp in a gang that is none");
         }
         let (s, mask, value) = (self.scalar(value)?, self.num(mask)?, self.num(value)?);
@@ -35,7 +35,7 @@ impl Fx<'_, '_> {
 
     /// The lanes that are on, as an `i32`.
     pub fn active_mask(&mut self) -> Operand {
-        match self.mask {
+        match self.gang.mask {
             Mask::Full => ALL,
             Mask::Lanes(_) => {
                 let bits = self.bits_now();
@@ -50,7 +50,7 @@ impl Fx<'_, '_> {
             Operand::Bool(true) => ALL,
             Operand::Bool(false) => Operand::Int(0),
             _ => {
-                let ty = self.bits_ty();
+                let ty = self.gang.bits_ty();
                 self.w.inst(format_args!("bitcast {} to i32", bits.typed(ty)))
             }
         }
@@ -58,12 +58,12 @@ impl Fx<'_, '_> {
 
     /// The same of a condition that may be poison in lanes that are off, which in one word would spread to all.
     fn vote_bits(&mut self, condition: Operand) -> Operand {
-        let frozen = self.frozen_lanes(condition, self.bits_ty());
+        let frozen = self.frozen_lanes(condition, self.gang.bits_ty());
         self.lane_bits(frozen)
     }
 
     fn frozen_lanes(&mut self, op: Operand, ty: Ty) -> Operand {
-        if op.is_const() || self.mask == Mask::Full {
+        if op.is_const() || self.gang.mask == Mask::Full {
             return op;
         }
         self.w.inst(format_args!("freeze {}", op.typed(ty)))
@@ -78,7 +78,7 @@ impl Fx<'_, '_> {
         if is_all(active) {
             return mask;
         }
-        let ty = self.join_ty(&[mask], Elem::I32);
+        let ty = self.gang.join_ty(&[mask], Elem::I32);
         let (active, mask) = (self.take(active, ty), self.take(mask, ty));
         let both = self.plain("and", ty, active, mask);
         self.wrap(both, ty)
@@ -89,11 +89,11 @@ impl Fx<'_, '_> {
             Num::Uniform(op) if op.is_const() => self.lane_bits(op),
             Num::Uniform(c) => self.select_op(Ty::I32, c, ALL, Operand::Int(0)),
             _ => {
-                let lanes = self.take(value, self.bits_ty());
+                let lanes = self.take(value, self.gang.bits_ty());
                 self.vote_bits(lanes)
             }
         };
-        let ty = self.join_ty(&[group], Elem::I32);
+        let ty = self.gang.join_ty(&[group], Elem::I32);
         let (group, bits) = (self.take(group, ty), self.take(Num::Uniform(bits), ty));
         let ballot = self.plain("and", ty, bits, group);
         let zero = Operand::Int(0);
@@ -126,7 +126,7 @@ impl Fx<'_, '_> {
             return Num::Uniform(self.select_op(Ty::I32, all, group, Operand::Int(0)));
         }
         let same = self.lanes_alike(values, ty);
-        let word = self.vector_ty(Elem::I32);
+        let word = self.gang.vector_ty(Elem::I32);
         let group = self.take(group, word);
         let alike = self.plain("and", word, same, group);
         if op == WarpOp::MatchAny {
@@ -138,7 +138,7 @@ impl Fx<'_, '_> {
 
     /// The lanes' values as integers to compare.
     fn comparable(&mut self, s: Scalar, value: Num) -> (Operand, Ty) {
-        let ty = self.vector_ty(elem(s));
+        let ty = self.gang.vector_ty(elem(s));
         let values = self.take(value, ty);
         let values = self.frozen_lanes(values, ty);
         let int = ty.with(if s.bits() == 64 { Elem::I64 } else { Elem::I32 });
@@ -169,7 +169,7 @@ impl Fx<'_, '_> {
 
     /// By lane: the lanes with its value. One turn of a loop for each value there is.
     fn lanes_alike(&mut self, values: Operand, ty: Ty) -> Operand {
-        let word = self.vector_ty(Elem::I32);
+        let word = self.gang.vector_ty(Elem::I32);
         let active = self.active_mask();
         let (rest, result) = (self.w.alloca(Ty::I32), self.w.alloca(word));
         self.w.store(Ty::I32, active, rest);
@@ -201,7 +201,7 @@ impl Fx<'_, '_> {
         if value.is_uniform() {
             return value;
         }
-        let ty = self.vector_ty(elem(s));
+        let ty = self.gang.vector_ty(elem(s));
         let x = self.take(value, ty);
         match (op, lane) {
             (WarpOp::ShuffleIdx, Num::Uniform(lane)) => Num::Uniform(self.lane_value(x, ty, lane)),
@@ -240,13 +240,13 @@ impl Fx<'_, '_> {
         match group {
             _ if is_all(group) => shuffled,
             Num::Uniform(group) => {
-                let bits = self.bits_ty();
+                let bits = self.gang.bits_ty();
                 let group = self.w.inst(format_args!("bitcast {} to {bits}", group.typed(Ty::I32)));
                 let taken = self.reordered(group, bits, &order);
                 self.select_op(ty, taken, shuffled, x)
             }
             _ => {
-                let word = self.vector_ty(Elem::I32);
+                let word = self.gang.vector_ty(Elem::I32);
                 let (group, from) = (
                     self.take(group, word),
                     self.w.inst(format_args!("add {word} {order}, zeroinitializer")),
@@ -258,7 +258,7 @@ impl Fx<'_, '_> {
     }
 
     fn reordered(&mut self, x: Operand, ty: Ty, order: &str) -> Operand {
-        let word = self.vector_ty(Elem::I32);
+        let word = self.gang.vector_ty(Elem::I32);
         self.w
             .inst(format_args!("shufflevector {}, {ty} poison, {word} {order}", x.typed(ty)))
     }
@@ -287,14 +287,14 @@ impl Fx<'_, '_> {
 
     /// The numbers of the lanes, 0 to 31.
     fn lane_numbers(&mut self) -> Operand {
-        let (word, wide) = (self.vector_ty(Elem::I32), self.vector_ty(Elem::I64));
+        let (word, wide) = (self.gang.vector_ty(Elem::I32), self.gang.vector_ty(Elem::I64));
         let steps = self.lane_steps(1);
         self.convert("trunc", steps, wide, word)
     }
 
     /// The lane that each lane reads.
     fn source_lanes(&mut self, op: WarpOp, lane: Num) -> Operand {
-        let word = self.vector_ty(Elem::I32);
+        let word = self.gang.vector_ty(Elem::I32);
         let lane = self.take(lane, word);
         let lane = self.frozen_lanes(lane, word);
         let by = self.plain("and", word, lane, Operand::Int(31));
@@ -311,7 +311,7 @@ impl Fx<'_, '_> {
 
     /// Is the lane with this number in the group?
     fn has_lane(&mut self, group: Operand, lane: Operand) -> Operand {
-        let word = self.vector_ty(Elem::I32);
+        let word = self.gang.vector_ty(Elem::I32);
         let bit = self.plain("lshr", word, group, lane);
         let bit = self.plain("and", word, bit, Operand::Int(1));
         self.plain("icmp ne", word, bit, Operand::Int(0))
@@ -319,7 +319,7 @@ impl Fx<'_, '_> {
 
     /// Each lane's value from the lane it reads, through memory.
     fn permuted(&mut self, group: Num, x: Operand, ty: Ty, from: Operand) -> Operand {
-        let word = self.vector_ty(Elem::I32);
+        let word = self.gang.vector_ty(Elem::I32);
         let from = if is_all(group) {
             from
         } else {
@@ -329,14 +329,14 @@ impl Fx<'_, '_> {
         };
         let slot = self.w.alloca(ty);
         self.w.store(ty, x, slot);
-        let many = self.vector_ty(Elem::Ptr);
+        let many = self.gang.vector_ty(Elem::Ptr);
         let ptrs = self.w.inst(format_args!(
             "getelementptr {}, {}, {}",
             Ty::scalar(ty.elem),
             slot.typed(Ty::PTR),
             from.typed(word)
         ));
-        let bits = self.bits_ty();
+        let bits = self.gang.bits_ty();
         let name = format!("llvm.masked.gather.{}.{}", ty.suffix(), many.suffix());
         self.cx.declare(format!("declare {ty} @{name}({many}, {bits}, {ty})"));
         let align = ty.elem.bits() / 8;
@@ -351,7 +351,7 @@ impl Fx<'_, '_> {
 
     /// In how many of the lanes that are on a condition holds, as an `i32`.
     pub fn count_lanes(&mut self, condition: Operand) -> Operand {
-        let bits = self.bits_ty();
+        let bits = self.gang.bits_ty();
         let condition = self.frozen_lanes(condition, bits);
         let on = self.bits_now();
         let both = match on {

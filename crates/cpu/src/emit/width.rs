@@ -1,4 +1,4 @@
-//! How many lanes a gang has.
+//! The vectorization factor: how many lanes a gang has.
 //!
 //! A gang of several hardware vectors hides the latency of its arithmetic: while one vector's result is on its way the next one starts.
 //! Too many, and the values a loop carries no longer fit the registers. Measured on Zen 3 (AVX2, Mandelbrot in float64, time over the

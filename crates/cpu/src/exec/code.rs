@@ -1,4 +1,4 @@
-//! One compiled variant of a module: LLVM IR made, compiled (or found in the cache), loaded.
+//! Compiled code: the LLVM IR of a module's variant is made, compiled (or found in the cache) and loaded.
 
 #![allow(unsafe_code)]
 

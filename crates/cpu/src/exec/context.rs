@@ -1,4 +1,4 @@
-//! What a running call carries, and the functions compiled code calls back.
+//! Call contexts: what a running call carries, and the functions compiled code calls back.
 
 #![allow(unsafe_code)]
 

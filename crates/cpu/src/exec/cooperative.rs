@@ -1,5 +1,5 @@
-//! Launches whose blocks wait for each other: every block runs on a stack of its own until it comes to a barrier of the grid, and is taken
-//! up again when all have come.
+//! Cooperative launches, whose blocks wait for each other: every block runs on a stack of its own until it comes to a barrier of the grid,
+//! and is taken up again when all have come.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Spreads a range of units (blocks, rows, points) over the calling thread and the pool.
+//! Work stealing: spreads a range of units (blocks, rows, points) over the calling thread and the pool.
 //!
 //! Every thread owns an equal share of the range and takes chunks from its front; a thread whose share is used up takes chunks from
 //! others. A helper that comes late finds the launch closed and goes away, so a launch never waits for threads busy elsewhere.

@@ -11,6 +11,7 @@ use weft_ir::{Const, FuncKind, Module, ReduceOp, Reduction, Scalar, Space, StmtK
 use weft_llvm::Pipeline;
 use weft_passes::flat;
 use weft_runtime::checked;
+use weft_runtime::grids::joined;
 use weft_runtime::profile::{self, Activity};
 use weft_runtime::slots;
 use weft_runtime::{
@@ -29,9 +30,6 @@ use super::stack;
 use super::stream;
 use super::variants::{self, Form};
 use crate::emit::{Target, Variant, computes_long, width};
-
-/// Arguments up to this many slots are put together on the stack.
-const STACK_SLOTS: usize = 64;
 
 #[derive(Debug)]
 pub struct CpuExecutable {
@@ -243,12 +241,10 @@ impl CpuExecutable {
             .filter_map(|r| Some((r.op, function.local_ty(r.local).scalar()?)))
             .collect();
         let mut sums: Vec<Const> = kinds.iter().filter_map(|(op, scalar)| op.identity(*scalar)).collect();
-        let (cut, mut outcome) = (Cut::new(extents), Outcome::default());
+        let (code, cut, mut outcome) = (self.plain_code()?, Cut::new(extents), Outcome::default());
         for chunk in 0..cut.chunks() {
             let mut part = vec![0; results.len()];
-            outcome = over(self.plain_code()?, extents, args, &mut part, hooks, |call| {
-                call.part(cut.units(chunk))
-            })?;
+            outcome = over(code, extents, args, &mut part, hooks, |call| call.part(cut.units(chunk)))?;
             let mut slots = part.into_iter();
             for ((op, scalar), sum) in kinds.iter().zip(&mut sums) {
                 *sum = eval::binary(op.binary(), *sum, slots::read(*scalar, &mut slots)).unwrap_or(*sum);
@@ -391,14 +387,14 @@ fn over(
     run: impl FnOnce(&Call<'_>),
 ) -> Result<Outcome, RunError> {
     let context = Context::new(&code.sites, hooks);
-    let mut stack = [0; STACK_SLOTS];
-    let mut heap = Vec::new();
-    run(&Call {
-        context: &context,
-        code,
-        deep,
-        args: join(extents, args, &mut stack, &mut heap),
-        extra: results.as_mut_ptr(),
+    joined(extents, args, |slots| {
+        run(&Call {
+            context: &context,
+            code,
+            deep,
+            args: slots.as_ptr(),
+            extra: results.as_mut_ptr(),
+        });
     });
     context.finish(|_| false)
 }
@@ -490,20 +486,6 @@ fn launch_name(launch: &Launch) -> &'static str {
 
 fn misuse(launch: &str, kind: &FuncKind) -> RunError {
     RunError::Invalid(format!("a {kind:?} function cannot be launched as {launch}"))
-}
-
-/// Extents and parameters as one argument block.
-fn join<'a>(extents: &[u64], args: &[u64], stack: &'a mut [u64; STACK_SLOTS], heap: &'a mut Vec<u64>) -> *const u64 {
-    let both = extents.len() + args.len();
-    let room = if both <= STACK_SLOTS {
-        &mut stack[..both]
-    } else {
-        heap.resize(both, 0);
-        heap.as_mut_slice()
-    };
-    room[..extents.len()].copy_from_slice(extents);
-    room[extents.len()..].copy_from_slice(args);
-    room.as_ptr()
 }
 
 /// Does a view among the results of type `ty` point into `buffer`? Also says how many slots the type took.

@@ -1,5 +1,5 @@
-//! What a call has allocated. Host code of a call runs on one thread at a time, and nothing else touches this list while it does: points that
-//! allocate have contexts of their own.
+//! Allocations of a call: what it has allocated. Host code of a call runs on one thread at a time, and nothing else touches this list while
+//! it does: points that allocate have contexts of their own.
 
 #![allow(unsafe_code)]
 

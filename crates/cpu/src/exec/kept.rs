@@ -1,5 +1,5 @@
-//! Memory that was freed and is kept for the next array of its size: fresh pages cost a fault each (a quarter of a microsecond for 4 KiB),
-//! which for large results is as much as computing them.
+//! The memory pool: what was freed is kept for the next array of its size, since fresh pages cost a fault each (a quarter of a microsecond
+//! for 4 KiB), which for large results is as much as computing them.
 
 #![allow(unsafe_code)]
 

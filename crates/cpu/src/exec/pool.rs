@@ -1,4 +1,4 @@
-//! The threads that help the calling thread, how many there are, and what a fork does to them.
+//! The thread pool: the threads that help the calling thread, how many there are, and what a fork does to them.
 
 #![allow(unsafe_code)]
 

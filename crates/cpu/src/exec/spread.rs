@@ -1,4 +1,4 @@
-//! Decides whether a launch is worth waking threads for, from what earlier launches cost.
+//! Scheduling: decides whether a launch is worth waking threads for, from what earlier launches cost.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};

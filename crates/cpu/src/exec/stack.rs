@@ -1,4 +1,4 @@
-//! How far down the stack of the current thread frames may go: what functions that call themselves ask.
+//! Stack limits: how far down the current thread's stack frames may go, for functions that call themselves.
 
 #![allow(unsafe_code)]
 

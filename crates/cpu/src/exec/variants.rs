@@ -1,4 +1,4 @@
-//! Which of a kernel's compiled forms fits a block: where its lanes lie, how many there are, whether all are always on.
+//! Variants: which of a kernel's compiled forms fits a block: where its lanes lie, how many there are, whether all are always on.
 
 use weft_ir::{Axis, WARP};
 

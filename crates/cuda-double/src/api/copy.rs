@@ -1,5 +1,6 @@
-#![allow(unsafe_code, non_snake_case, clippy::missing_safety_doc)]
 //! Copies and fills.
+
+#![allow(unsafe_code, non_snake_case, clippy::missing_safety_doc)]
 
 use std::ffi::{c_uchar, c_uint, c_ushort, c_void};
 

@@ -1,6 +1,7 @@
-#![allow(unsafe_code, non_snake_case, clippy::missing_safety_doc)]
 //! The part of CUPTI that times work: one subscriber, who hears of the driver's calls, and records of what ran. In NVIDIA's software it
 //! is a library of its own; here it is in the driver's, so that who has the one has the other.
+
+#![allow(unsafe_code, non_snake_case, clippy::missing_safety_doc)]
 
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::Ordering;

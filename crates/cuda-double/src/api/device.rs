@@ -1,5 +1,6 @@
-#![allow(unsafe_code, non_snake_case, clippy::missing_safety_doc)]
 //! Initialisation, versions, devices and their attributes.
+
+#![allow(unsafe_code, non_snake_case, clippy::missing_safety_doc)]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 

@@ -1,5 +1,6 @@
-#![allow(unsafe_code, non_snake_case, clippy::missing_safety_doc)]
 //! Graphs.
+
+#![allow(unsafe_code, non_snake_case, clippy::missing_safety_doc)]
 
 use std::ffi::{c_char, c_uint, c_ulonglong};
 use std::sync::{Arc, Mutex};

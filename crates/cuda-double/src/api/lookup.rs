@@ -1,5 +1,6 @@
-#![allow(unsafe_code, non_snake_case, clippy::missing_safety_doc)]
 //! Finding calls by name, and what only the double offers.
+
+#![allow(unsafe_code, non_snake_case, clippy::missing_safety_doc)]
 
 use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_uint, c_void};

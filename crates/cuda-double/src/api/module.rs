@@ -1,5 +1,6 @@
-#![allow(unsafe_code, non_snake_case, clippy::missing_safety_doc)]
 //! Modules, functions, occupancy.
+
+#![allow(unsafe_code, non_snake_case, clippy::missing_safety_doc)]
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What threads do together: barriers, shuffles, votes, matches, reductions.
+//! Collective instructions, what threads do together: barriers, shuffles, votes, matches, reductions.
 
 use super::function::{Decoder, Result};
 use super::mods::Mods;

@@ -1,4 +1,4 @@
-//! What names mean in a function, block by block: those of an inner block hide the ones outside and end with it.
+//! Scopes: what names mean in a function, block by block: those of an inner block hide the ones outside and end with it.
 
 use std::collections::HashMap;
 

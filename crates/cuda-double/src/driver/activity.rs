@@ -1,8 +1,9 @@
-#![allow(unsafe_code)]
 //! What CUPTI knows of the driver: who wants to hear of calls, and records of what ran, in buffers that the listener gives.
 //!
 //! Records lie as in CUPTI 13.0 (`cupti_activity.h`: `CUpti_ActivityKernel10`, `Memcpy6`, `MemcpyPtoP4`, `Memset4`, `GraphTrace2`); what
 //! is not known here is zero. A record is lost if `WEFT_DOUBLE_FAIL` says that `cuptiActivityRecord` fails.
+
+#![allow(unsafe_code)]
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_void};

@@ -1,5 +1,6 @@
-#![allow(unsafe_code)]
 //! What a stream can be asked to do.
+
+#![allow(unsafe_code)]
 
 use std::ffi::c_void;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What atomics make of the old value.
+//! Atomics: what they make of the old value.
 
 use half::{bf16, f16};
 

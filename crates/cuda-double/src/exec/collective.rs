@@ -1,4 +1,4 @@
-//! Where lanes and warps meet.
+//! Barriers, votes and shuffles: where lanes and warps meet.
 
 use super::block::Block;
 use super::fault::{Fault, LAUNCH_FAILED};

@@ -1,4 +1,4 @@
-//! What can go wrong while a kernel runs, in words.
+//! Faults: what can go wrong while a kernel runs, in words.
 
 use std::fmt;
 

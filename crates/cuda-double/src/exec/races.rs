@@ -1,4 +1,4 @@
-//! Who touched which piece (byte or word) of shared memory, and what is ordered before what.
+//! Race detection: who touched which piece (byte or word) of shared memory, and what is ordered before what.
 //!
 //! Two accesses conflict if they are of two threads, one writes, not both are atomic (or volatile), and nothing orders them: no barrier
 //! both have passed, no `bar.warp.sync` of their warp, no pair of fences between them (which may be a lock: the benefit of the doubt).

@@ -1,4 +1,4 @@
-//! Exact arithmetic rounded to any binary format in any direction: what the processor's own floats do not offer.
+//! Software floats: exact arithmetic rounded to any binary format in any direction: what the processor's own floats do not offer.
 //!
 //! A number is `mant * 2^exp`, the lowest bit of `mant` standing for anything nonzero below it ("sticky").
 

@@ -1,5 +1,6 @@
-#![allow(unsafe_code)]
 //! Device memory: host memory behind addresses of its own, so that a pointer of one kind used as the other is noticed.
+
+#![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::Arc;

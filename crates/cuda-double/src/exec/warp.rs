@@ -39,9 +39,17 @@ pub struct Warp {
     pub at_barrier: u32,
     pub waits: [Wait; WARP],
     pub(super) carry: u32,
+    schedule: Schedule,
+    /// By instruction: the allocation that its last access found, looked at first the next time.
+    hints: Vec<u32>,
+}
+
+/// Which lanes run next.
+#[derive(Debug, Default)]
+struct Schedule {
+    /// Instructions so far, and how many there were when each lane last ran.
     steps: u64,
     last_run: [u64; WARP],
-    hints: Vec<u32>,
 }
 
 /// Lanes that run together: where they are.
@@ -94,8 +102,7 @@ impl Warp {
             at_barrier: 0,
             waits: [Wait::Nothing; WARP],
             carry: 0,
-            steps: 0,
-            last_run: [0; WARP],
+            schedule: Schedule::default(),
             hints: Vec::new(),
         }
     }
@@ -130,7 +137,7 @@ impl Warp {
         self.blocked = 0;
         self.at_barrier = 0;
         self.waits = [Wait::Nothing; WARP];
-        self.last_run = [self.steps; WARP];
+        self.schedule.last_run = [self.schedule.steps; WARP];
         self.hints.resize(launch.program.code.len(), 0);
         for local in &mut self.local {
             local.clear();
@@ -196,11 +203,11 @@ impl Warp {
             if (self.depth(lane), self.pc[leader]) > (self.depth(leader), self.pc[lane]) {
                 leader = lane;
             }
-            if self.last_run[lane] < self.last_run[oldest] {
+            if self.schedule.last_run[lane] < self.schedule.last_run[oldest] {
                 oldest = lane;
             }
         }
-        let starved = self.steps - self.last_run[oldest] > PATIENCE;
+        let starved = self.schedule.steps - self.schedule.last_run[oldest] > PATIENCE;
         if starved {
             leader = oldest;
         }
@@ -271,21 +278,21 @@ impl Warp {
 
     /// Runs until no lane is ready or `budget` instructions are spent.
     pub fn run(&mut self, launch: &Launch, constants: &[Row], block: &mut Block, budget: u64) -> Result<Stop, Fault> {
-        let end = self.steps + budget;
+        let end = self.schedule.steps + budget;
         loop {
             let ready = self.ready();
             if ready == 0 {
                 return Ok(Stop::Blocked);
             }
-            if self.steps >= end {
+            if self.schedule.steps >= end {
                 return Ok(Stop::Yield);
             }
             let (mut group, limit, others) = self.pick(ready);
             // Lanes that are given a turn for having waited get a short one: they left the others behind.
             let patience = if limit == u32::MAX { PATIENCE / 8 } else { PATIENCE };
-            let until = end.min(if others { self.steps + patience } else { u64::MAX });
-            while self.steps < until {
-                self.steps += 1;
+            let until = end.min(if others { self.schedule.steps + patience } else { u64::MAX });
+            while self.schedule.steps < until {
+                self.schedule.steps += 1;
                 match self.step(launch, constants, block, &mut group)? {
                     Next::Go if others && group.pc >= limit => {
                         self.place(group.mask, group.pc);
@@ -301,7 +308,7 @@ impl Warp {
             self.place(group.mask, group.pc);
             // Those that wait now have run just now, whatever became of them.
             for lane in lanes(ready & !self.ready() | group.mask) {
-                self.last_run[lane] = self.steps;
+                self.schedule.last_run[lane] = self.schedule.steps;
             }
         }
     }
@@ -381,7 +388,7 @@ impl Warp {
 
     pub(super) fn ran(&mut self, mask: u32) {
         for lane in lanes(mask) {
-            self.last_run[lane] = self.steps;
+            self.schedule.last_run[lane] = self.schedule.steps;
         }
     }
 
@@ -389,7 +396,7 @@ impl Warp {
     fn rare(&mut self, launch: &Launch, constants: &[Row], block: &mut Block, group: &mut Group, mask: u32) -> Result<Next, Fault> {
         let inst = launch.program.code[group.pc as usize];
         if waits(&inst.op) {
-            self.steps += WAITING - 1;
+            self.schedule.steps += WAITING - 1;
         }
         match inst.op {
             Op::Load(_) | Op::Store(_) | Op::Atomic(_) | Op::LoadFrame { .. } | Op::StoreFrame { .. } => {
@@ -478,7 +485,7 @@ impl Warp {
         for lane in lanes(mask) {
             self.pc[lane] += 1;
             self.waits[lane] = Wait::Nothing;
-            self.last_run[lane] = self.steps;
+            self.schedule.last_run[lane] = self.schedule.steps;
         }
     }
 

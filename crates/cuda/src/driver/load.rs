@@ -1,4 +1,4 @@
-//! Which library the driver is in.
+//! Loading the driver: which library it is in.
 
 #![allow(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Where an element lies, and what it is in memory.
+//! Addresses: where an element lies, and what it is in memory.
 
 use weft_ir::{Index, Scalar};
 use weft_passes::range::Range;

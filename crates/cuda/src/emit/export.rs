@@ -1,4 +1,5 @@
-//! Entries for programs of others: kernels whose parameters do not hang on what the code reads, and functions that are called as C does.
+//! Exported entries, for programs of others: kernels whose parameters do not depend on what the code reads, and functions that are called
+//! as C does.
 
 use weft_ir::{FuncKind, Module, Scalar, Type};
 use weft_thread::{Code, Entry as _, Numbers};

@@ -1,4 +1,4 @@
-//! Functions of our own that code calls: what the hardware has no instruction for. LLVM inlines them, so that PTX holds no calls.
+//! Helper functions that code calls for what the hardware has no instruction for. LLVM inlines them, so that PTX holds no calls.
 
 use super::writer::Ty;
 

@@ -1,4 +1,4 @@
-//! Which line of the source each instruction comes from, as LLVM's metadata: PTX has it as `.loc`, and profilers show it.
+//! Debug lines: which line of the source each instruction comes from, as LLVM's metadata: PTX has it as `.loc`, and profilers show it.
 //!
 //! What was inlined stands in the entry function, at a line of its own file.
 

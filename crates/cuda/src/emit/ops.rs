@@ -1,4 +1,4 @@
-//! What threads do together and with memory, and conversions: which part of the emitter writes which operation.
+//! Operations: what threads do together and with memory, and conversions: which part of the emitter writes which operation.
 
 use weft_ir::{ArrayId, AtomicOp, BarrierOp, ConstId, Index, Scalar, Value, ViewType, WarpOp};
 use weft_thread::{Code, Numbers, Operations};

@@ -1,4 +1,4 @@
-//! What threads do together: operations of a warp, dynamic shared memory.
+//! Warp operations, and dynamic shared memory.
 
 use weft_ir::{Layout, Scalar, Space, ViewType, WarpOp};
 use weft_passes::range::Range;

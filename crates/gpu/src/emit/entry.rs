@@ -30,7 +30,7 @@ pub fn emit(module: &Module, request: &Request) -> Res<Emitted> {
         fx.hide_zeros();
         fx.entry()?;
         let mut settled = true;
-        for (known, found) in locals.iter_mut().zip(&fx.found) {
+        for (known, found) in locals.iter_mut().zip(&fx.locals.found) {
             settled &= !known.grow(*found, round);
         }
         if settled {
@@ -56,14 +56,14 @@ impl<'m> Entry<'m> for Fx<'m> {
     fn puts_off(&mut self, value: Value, s: Scalar, slot: u32) -> bool {
         let puts_off = s == Scalar::F64 && !self.cx.request.features.float64;
         if puts_off {
-            self.doubles.insert(value, slot);
+            self.arguments.doubles.insert(value, slot);
         }
         puts_off
     }
 
     fn param_place(&mut self, param: &Param) -> Res<Place> {
         let class = self.cx.request.classes.get(param.index as usize);
-        let Some(base) = class.and_then(|class| self.storages.classes.get(*class as usize)) else {
+        let Some(base) = class.and_then(|class| self.memory.storages.classes.get(*class as usize)) else {
             return self.internal("a view without a class");
         };
         let (base, unit) = (Base::One(*base), param.ty.elem.part().size() as u32);
@@ -128,12 +128,12 @@ impl Fx<'_> {
     fn look_around(&mut self) {
         let mut fences = false;
         self.f.body.walk(&mut |kind| fences |= matches!(kind, StmtKind::Fence(_)));
-        self.coherent = fences && self.cx.request.features.coherent;
-        self.in_a_row = self.has_groups();
+        self.memory.coherent = fences && self.cx.request.features.coherent;
+        self.place.in_a_row = self.has_groups();
     }
 
     pub fn place_of_thread(&mut self, query: Geometry) -> Num {
-        if let Some(known) = self.places.get(&query) {
+        if let Some(known) = self.place.numbers.get(&query) {
             return *known;
         }
         let block = self.cx.request.block.map(i64::from);
@@ -146,7 +146,7 @@ impl Fx<'_> {
             Geometry::BlockDim(axis) => Num::int(block[axis as usize]),
             Geometry::ThreadIdx(axis) if block[axis as usize] == 1 => Num::int(0),
             Geometry::ThreadIdx(axis) => {
-                let op = match self.in_a_row {
+                let op = match self.place.in_a_row {
                     false => self.built_in(LOCAL, axis),
                     true => {
                         let thread = self.built_in(LOCAL, Axis::X);
@@ -172,7 +172,7 @@ impl Fx<'_> {
             }
             Geometry::LaneId => self.lane(),
         };
-        self.places.insert(query, n);
+        self.place.numbers.insert(query, n);
         n
     }
 
@@ -203,14 +203,28 @@ impl Fx<'_> {
 
     fn finish(self) -> Res<Emitted> {
         let request = self.cx.request;
-        let uses: Vec<ClassUse> = self.storages.classes.iter().map(|id| self.storages.list[id.index()].uses).collect();
-        let uses_constants = self.storages.constants.is_some_and(|id| self.homes[id.index()].is_some());
+        let uses: Vec<ClassUse> = self
+            .memory
+            .storages
+            .classes
+            .iter()
+            .map(|id| self.memory.storages.list[id.index()].uses)
+            .collect();
+        let uses_constants = self
+            .memory
+            .storages
+            .constants
+            .is_some_and(|id| self.memory.homes[id.index()].is_some());
         let constants = if uses_constants { self.constant_bytes() } else { Vec::new() };
-        let uses_dynamic = self.storages.dynamic.is_some_and(|id| self.homes[id.index()].is_some());
+        let uses_dynamic = self
+            .memory
+            .storages
+            .dynamic
+            .is_some_and(|id| self.memory.homes[id.index()].is_some());
         let dynamic = if uses_dynamic { u64::from(request.shared_bytes) } else { 0 };
         let inexact = self.f.flags.fastmath && self.f.values.iter().all(|value| !value.exact);
-        let mailbox = self.mailbox_variable.is_some();
-        let workgroup_size = match self.in_a_row {
+        let mailbox = self.mailbox.variable.is_some();
+        let workgroup_size = match self.place.in_a_row {
             true => [request.block.iter().product(), 1, 1],
             false => request.block,
         };

@@ -37,29 +37,56 @@ pub struct Fx<'m> {
     pub cx: ModuleCx<'m>,
     pub thread: Thread<'m, Naga>,
     pub w: Writer,
-    /// What locals are known to lie between, and what they have been found to.
-    pub locals: Vec<Reach>,
-    pub found: Vec<Reach>,
+    pub locals: Locals,
     pub known: Known,
     /// The first statement that asks for what the device has not. Only the last round's counts: what locals lie between is known then.
     pub refused: Option<EmitError>,
+    /// Loops and scopes that control stands in, innermost last.
+    pub frames: Vec<Frame>,
+    pub memory: Memory,
+    pub mailbox: MailboxCode,
+    pub arguments: Arguments,
+    pub place: Place,
+}
+
+/// What locals are known to lie between, and what they have been found to.
+pub struct Locals {
+    pub ranges: Vec<Reach>,
+    pub found: Vec<Reach>,
+}
+
+/// Where arrays are.
+pub struct Memory {
     pub storages: Storages,
     /// The storages' variables, as far as they have been used.
     pub homes: Vec<Option<Array>>,
-    /// Loops and scopes that control stands in, innermost last.
-    pub frames: Vec<Frame>,
-    pub mailbox_variable: Option<Handle<naga::GlobalVariable>>,
-    /// The function that records an error.
-    pub raising: Option<Handle<NagaFunction>>,
-    parameters: Option<Handle<Expression>>,
-    words: HashMap<Word, Operand>,
-    pub places: HashMap<Geometry, Num>,
-    /// All threads lie along the first axis.
-    pub in_a_row: bool,
-    /// Parameters that are float64 on a device that has none, and their slots. They can be made float32.
-    pub doubles: HashMap<Value, u32>,
     /// Do blocks look at what others write?
     pub coherent: bool,
+}
+
+/// What the code tells the host.
+#[derive(Default)]
+pub struct MailboxCode {
+    pub variable: Option<Handle<naga::GlobalVariable>>,
+    /// The function that records an error.
+    pub raising: Option<Handle<NagaFunction>>,
+}
+
+/// The launch's arguments, as far as they have been read.
+#[derive(Default)]
+pub struct Arguments {
+    variable: Option<Handle<Expression>>,
+    words: HashMap<Word, Operand>,
+    /// Parameters that are float64 on a device that has none, and their slots. They can be made float32.
+    pub doubles: HashMap<Value, u32>,
+}
+
+/// Where the thread stands.
+#[derive(Default)]
+pub struct Place {
+    pub numbers: HashMap<Geometry, Num>,
+    /// All threads lie along the first axis.
+    pub in_a_row: bool,
 }
 
 impl<'m> Deref for Fx<'m> {
@@ -83,7 +110,7 @@ impl<'m> Code<'m> for Fx<'m> {
 
     fn why_missing(&self, value: Value) -> Option<EmitError> {
         let message = || self.no_width(&self.name_of(value), None, true);
-        self.doubles.contains_key(&value).then(|| EmitError::Unsupported {
+        self.arguments.doubles.contains_key(&value).then(|| EmitError::Unsupported {
             message: message(),
             span: self.span,
         })
@@ -114,21 +141,21 @@ impl<'m> Fx<'m> {
             },
             thread: Thread::new(module, sizes),
             w: Writer::new(naga::Module::default()),
-            found: vec![Reach::Unset; locals.len()],
+            locals: Locals {
+                found: vec![Reach::Unset; locals.len()],
+                ranges: locals,
+            },
             known: Known::default(),
             refused: None,
-            locals,
-            homes: vec![None; storages.list.len()],
-            storages,
             frames: Vec::new(),
-            mailbox_variable: None,
-            raising: None,
-            parameters: None,
-            words: HashMap::new(),
-            places: HashMap::new(),
-            in_a_row: false,
-            doubles: HashMap::new(),
-            coherent: false,
+            memory: Memory {
+                homes: vec![None; storages.list.len()],
+                storages,
+                coherent: false,
+            },
+            mailbox: MailboxCode::default(),
+            arguments: Arguments::default(),
+            place: Place::default(),
         }
     }
 
@@ -217,10 +244,10 @@ impl<'m> Fx<'m> {
 
     /// A word of the parameter block, as a `u32`. Loaded when the function starts.
     pub fn word(&mut self, word: Word) -> Operand {
-        if let Some(op) = self.words.get(&word) {
+        if let Some(op) = self.arguments.words.get(&word) {
             return *op;
         }
-        let base = match self.parameters {
+        let base = match self.arguments.variable {
             Some(base) => base,
             None => {
                 let ty = self.words_type(false);
@@ -228,14 +255,14 @@ impl<'m> Fx<'m> {
                 self.binding(ty, StorageAccess::LOAD, 0, 0, decorations)
             }
         };
-        self.parameters = Some(base);
+        self.arguments.variable = Some(base);
         let index = self.cx.words.len() as u32;
         self.cx.words.push(word);
         self.w.begin_early();
         let pointer = self.w.eval(Expression::AccessIndex { base, index });
         let op = self.w.load(Ty::U32, pointer);
         self.w.end_early();
-        self.words.insert(word, op);
+        self.arguments.words.insert(word, op);
         op
     }
 

@@ -1,5 +1,5 @@
-//! What conditions say of `i64`s where control has passed them: behind `i < n` an index is below every length, so that what is computed
-//! of it fits 32 bits, too.
+//! Conditional ranges: what conditions say of `i64`s where control has passed them: behind `i < n` an index is below every length, so that
+//! what is computed of it fits 32 bits, too.
 
 use std::collections::HashMap;
 

@@ -29,11 +29,11 @@ impl Fx<'_> {
     /// Records the error if it is the first.
     pub fn record_error(&mut self, kind: ErrorKind, message: &str) -> Res<()> {
         let site = self.error_site(kind, message);
-        let function = match self.raising {
+        let function = match self.mailbox.raising {
             Some(function) => function,
             None => self.raising_function(),
         };
-        self.raising = Some(function);
+        self.mailbox.raising = Some(function);
         let mut arguments = vec![Ty::I32.int(site)];
         for query in [Geometry::ThreadIdx, Geometry::BlockIdx] {
             for axis in AXES {
@@ -106,7 +106,7 @@ impl Fx<'_> {
     }
 
     fn mailbox_variable(&mut self) -> Handle<naga::GlobalVariable> {
-        if let Some(variable) = self.mailbox_variable {
+        if let Some(variable) = self.mailbox.variable {
             return variable;
         }
         let ty = self.words_type(true);
@@ -121,7 +121,7 @@ impl Fx<'_> {
             memory_decorations: MemoryDecorations::empty(),
         };
         let variable = self.w.module.global_variables.append(variable, Span::UNDEFINED);
-        self.mailbox_variable = Some(variable);
+        self.mailbox.variable = Some(variable);
         variable
     }
 

@@ -72,7 +72,7 @@ impl Fx<'_> {
     }
 
     fn load_from(&mut self, id: StorageId, s: Scalar, part: Operand) -> Res<Operand> {
-        let cell = self.storages.list[id.index()].cell;
+        let cell = self.memory.storages.list[id.index()].cell;
         if !cell.widened && cell.ty.bytes() < s.size() as u32 {
             let first = self.w.binary(BinaryOperator::ShiftLeft, part, Ty::U32.int(1));
             let second = self.w.binary(BinaryOperator::InclusiveOr, first, Ty::I32.int(1));
@@ -86,13 +86,13 @@ impl Fx<'_> {
     }
 
     fn load_cell(&mut self, id: StorageId, index: Operand) -> Operand {
-        let (pointer, cell) = (self.cell_at(id, index), self.storages.list[id.index()].cell);
+        let (pointer, cell) = (self.cell_at(id, index), self.memory.storages.list[id.index()].cell);
         let word = self.w.load(cell.ty, pointer);
         self.w.bitcast(word, Ty::U32)
     }
 
     fn store_to(&mut self, id: StorageId, s: Scalar, part: Operand, value: Operand) -> Res<()> {
-        let cell = self.storages.list[id.index()].cell;
+        let cell = self.memory.storages.list[id.index()].cell;
         if !cell.widened && cell.ty.bytes() < s.size() as u32 {
             let first = self.w.binary(BinaryOperator::ShiftLeft, part, Ty::U32.int(1));
             let second = self.w.binary(BinaryOperator::InclusiveOr, first, Ty::I32.int(1));
@@ -120,7 +120,7 @@ impl Fx<'_> {
 
     /// The cell in which a part lies, which is no larger than the cell.
     pub fn place(&mut self, id: StorageId, s: Scalar, part: Operand) -> Place {
-        let cell = self.storages.list[id.index()].cell;
+        let cell = self.memory.storages.list[id.index()].cell;
         let (size, bytes) = (s.size() as u32, cell.ty.bytes());
         if cell.widened || size >= bytes {
             return Place {
@@ -238,10 +238,10 @@ impl Fx<'_> {
     // Array.
 
     fn variable_of(&mut self, id: StorageId) -> Array {
-        if let Some(known) = self.homes[id.index()] {
+        if let Some(known) = self.memory.homes[id.index()] {
             return known;
         }
-        let storage = self.storages.list[id.index()].clone();
+        let storage = self.memory.storages.list[id.index()].clone();
         let Cell { ty, atomic, .. } = storage.cell;
         let scalar = ty.naga();
         self.w.note(ty);
@@ -266,7 +266,7 @@ impl Fx<'_> {
                 if storage.uses.written || atomic {
                     access |= StorageAccess::STORE;
                 }
-                let decorations = if self.coherent {
+                let decorations = if self.memory.coherent {
                     MemoryDecorations::COHERENT
                 } else {
                     MemoryDecorations::empty()
@@ -286,7 +286,7 @@ impl Fx<'_> {
             pointer,
             length: length.map(std::num::NonZeroU32::get),
         };
-        self.homes[id.index()] = Some(home);
+        self.memory.homes[id.index()] = Some(home);
         home
     }
 

@@ -1,4 +1,4 @@
-//! What threads do together and with memory, and conversions: which part of the emitter writes which operation.
+//! Operations: what threads do together and with memory, and conversions: which part of the emitter writes which operation.
 
 use weft_ir::{ArrayId, AtomicOp, BarrierOp, ConstId, Index, Local, Scalar, Value, ViewType, WarpOp};
 use weft_thread::{Code, Numbers, Operations};
@@ -21,7 +21,7 @@ impl<'m> Operations<'m> for Fx<'m> {
     }
 
     fn cast(&mut self, a: Value, to: Scalar) -> Res<Num> {
-        if let (Some(slot), Scalar::F32) = (self.doubles.get(&a), to) {
+        if let (Some(slot), Scalar::F32) = (self.arguments.doubles.get(&a), to) {
             let bits = self.word(Word::Single(*slot));
             return Ok(Num::Reg(self.w.bitcast(bits, Ty::F32)));
         }
@@ -37,19 +37,19 @@ impl<'m> Operations<'m> for Fx<'m> {
 
     fn array(&mut self, id: ArrayId, _ty: ViewType) -> Res<Place> {
         self.check_local_arrays()?;
-        let (storage, start) = self.storages.arrays[id.index()];
+        let (storage, start) = self.memory.storages.arrays[id.index()];
         Ok(place(storage, start))
     }
 
     fn const_array(&mut self, id: ConstId, ty: ViewType) -> Res<Place> {
-        let Some(storage) = self.storages.constants else {
+        let Some(storage) = self.memory.storages.constants else {
             return self.internal("constants without a storage");
         };
         Ok(place(storage, self.cx.constants[id.index()] / ty.elem.part().size() as u64))
     }
 
     fn dynamic_shared(&mut self, ty: ViewType) -> Res<View> {
-        let Some(storage) = self.storages.dynamic else {
+        let Some(storage) = self.memory.storages.dynamic else {
             return self.internal("dynamic shared memory without a storage");
         };
         let count = u64::from(self.cx.request.shared_bytes) / ty.elem.size() as u64;

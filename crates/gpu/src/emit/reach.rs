@@ -1,5 +1,5 @@
-//! What the numbers that a local is set to lie between. It is seen when the code has been written, which is then written anew until that
-//! is what was supposed.
+//! Ranges of locals: what the numbers that a local is set to lie between. It is seen when the code has been written, which is then written
+//! anew until that is what was supposed.
 
 use weft_ir::Local;
 use weft_passes::range::Range;
@@ -66,11 +66,11 @@ impl Fx<'_> {
     /// What a local lies between: all it is set to, as far as is supposed or has been seen, and what conditions say. A round that finds
     /// more than it supposed is not the last.
     pub fn reach_of(&self, local: Local) -> Option<Range> {
-        let mut all = self.locals[local.index()];
+        let mut all = self.locals.ranges[local.index()];
         if all == Reach::Wide {
             return None;
         }
-        match self.found[local.index()] {
+        match self.locals.found[local.index()] {
             Reach::Unset => {}
             found => all.join(found.range()),
         }

@@ -28,13 +28,13 @@ impl<'m> Views<'m> for Fx<'m> {
 
     fn note_set(&mut self, local: Local, n: Num) {
         if self.f.locals[local.index()].ty == Type::Scalar(Scalar::I64) {
-            self.found[local.index()].join(n.range());
+            self.locals.found[local.index()].join(n.range());
             self.known.set(local);
         }
     }
 
     fn place_slot(&mut self, local: Local, _ty: ViewType) -> PlaceSlot {
-        let storages = self.storages.locals.get(&local).cloned().unwrap_or_default();
+        let storages = self.memory.storages.locals.get(&local).cloned().unwrap_or_default();
         PlaceSlot {
             which: (storages.len() > 1).then(|| self.w.variable(Ty::U32)),
             storages: storages.into(),

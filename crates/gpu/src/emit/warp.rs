@@ -1,4 +1,4 @@
-//! What neighbouring lanes of a warp do by themselves: operations of the device's subgroups.
+//! Subgroup operations: what neighbouring lanes of a warp do by themselves.
 //!
 //! All lanes of a group come here together (`weft_passes::lower_for_gpu`), and a group's lanes are a subgroup's in order: the kernel's threads
 //! then lie along one axis, by their number in the block, since nothing says in what order a driver takes the threads of more axes.

@@ -36,7 +36,7 @@ pub fn try_out(bench: &Bench, said: &Features) -> Result<Features, String> {
     Ok(features)
 }
 
-/// Rows of an answer that hangs on how a device divides, say.
+/// Rows of an answer that depends on how a device divides, say.
 const ROWS: usize = 2000;
 /// Questions for each type.
 const QUESTIONS: usize = 10;

@@ -1,5 +1,5 @@
-//! What drivers do not say of a device, or not truly, found out by trying it: its float arithmetic ([`floats`]), whether lanes of its
-//! subgroups are threads in order ([`lanes`]), and whether fences leave other threads alone ([`fences`]).
+//! Probing: what drivers do not say of a device, or not truly, found out by trying it: its float arithmetic ([`floats`]), whether lanes of
+//! its subgroups are threads in order ([`lanes`]), and whether fences leave other threads alone ([`fences`]).
 
 pub mod fences;
 pub mod floats;

@@ -1,4 +1,4 @@
-//! Checked mode's record of who touched which byte since the last barrier.
+//! Race detection: checked mode's record of who touched which byte since the last barrier.
 
 use std::collections::HashMap;
 

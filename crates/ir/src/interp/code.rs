@@ -1,4 +1,5 @@
-//! Structured statements flattened into instructions with jumps, so that a thread's state is a program counter and can be kept.
+//! Linear code: structured statements flattened into instructions with jumps, so that a thread's state is a program counter and can be
+//! kept.
 
 use crate::module::{Block, ErrorKind, FuncId, Function, Label, Local, Module, PrintItem, Reduction, Span, Stmt, StmtKind, Value};
 use crate::op::{BarrierOp, Index, Op, Part, WarpOp};

@@ -1,4 +1,4 @@
-//! What threads do together: barriers of a block and of the grid, and what the lanes of a warp tell each other.
+//! Synchronization: barriers of a block and of the grid, and what the lanes of a warp tell each other.
 
 use super::Machine;
 use super::code::Meeting;

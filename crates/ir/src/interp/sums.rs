@@ -16,7 +16,6 @@ pub(super) struct Sums<'m> {
     identities: Parts,
     /// Where the order is fixed; otherwise all points are one chain.
     cut: Option<Cut>,
-    columns: u64,
     points: u64,
     block: u64,
     chain: usize,
@@ -39,7 +38,6 @@ impl<'m> Sums<'m> {
         Ok(Sums {
             reductions,
             cut,
-            columns: extents.last().copied().unwrap_or(1),
             points: 0,
             block: 0,
             chain: 0,
@@ -54,7 +52,7 @@ impl<'m> Sums<'m> {
     pub(super) fn enter(&mut self, index: &[i64], frame: &mut Frame) -> Result<(), Fault> {
         if let Some(cut) = self.cut {
             let column = index.last().map_or(0, |&i| i as u64);
-            let block = cut.block_of(self.points / self.columns.max(1), column);
+            let block = cut.block_of(self.points / cut.columns.max(1), column);
             if block != self.block {
                 self.end_block()?;
                 self.block = block;

@@ -1,4 +1,4 @@
-//! Why a run ended early.
+//! Traps: why a run ended early.
 
 use std::fmt;
 

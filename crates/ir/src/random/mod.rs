@@ -1,4 +1,4 @@
-//! Random modules with inputs, for comparing devices with the interpreter.
+//! Fuzzing: random modules with inputs, for comparing devices with the interpreter.
 //!
 //! A case is a function of its seed. Every module verifies, every run ends, and what it computes is determined: indices stay in range,
 //! threads write only what is theirs or commute atomically, barriers stand in uniform control flow, and no float's bits are looked at

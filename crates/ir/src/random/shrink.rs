@@ -1,4 +1,4 @@
-//! Makes a failing case small enough to read.
+//! Test case reduction: makes a failing case small enough to read.
 
 use std::cell::Cell;
 

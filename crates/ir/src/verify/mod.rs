@@ -1,4 +1,5 @@
-//! Is a module well formed? [`verify`] checks everything a back end relies on; what it accepts has a meaning the interpreter gives.
+//! The verifier: is a module well formed? [`verify`] checks everything a back end relies on; what it accepts has a meaning the interpreter
+//! gives.
 //!
 //! `error` says what can be wrong, `body` walks statements (scopes, structure, kinds), `ops` checks operations by their table with the
 //! `rules` it names, this file checks declarations and the call graph.

@@ -1,4 +1,4 @@
-//! What nobody reads: sets that are overwritten before any read, values without effect, empty regions.
+//! Dead code elimination: what nobody reads: sets that are overwritten before any read, values without effect, empty regions.
 
 use std::mem;
 

@@ -1,4 +1,5 @@
-//! A walk in program order that knows constants, items of tuples, and what locals hold where control is straight.
+//! Constant and copy propagation: a walk in program order that knows constants, items of tuples, and what locals hold where control is
+//! straight.
 
 use std::collections::HashMap;
 use std::mem;

@@ -1,4 +1,4 @@
-//! How large and how deep functions become when what they call is inlined: calls of calls of calls can multiply without end.
+//! Limits of inlining: how large and how deep functions become. Calls of calls of calls can multiply without end.
 
 use weft_ir::{Block, FuncId, Module, Op, StmtKind};
 

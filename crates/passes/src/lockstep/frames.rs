@@ -1,4 +1,4 @@
-//! Where threads may jump to and wait: the ends of what encloses a statement.
+//! Reconvergence points: where threads may jump to and wait: the ends of what encloses a statement.
 
 use weft_ir::{Label, StmtKind};
 

@@ -1,5 +1,5 @@
-//! Values read outside the block that defines them: a guard closed in between. Numbers go through locals; views, which are only
-//! descriptions of memory, are described again.
+//! Spilling around guards: values that are read outside the block that defines them, a guard closed in between. Numbers go through locals;
+//! views, which are only descriptions of memory, are described again.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;

@@ -1,4 +1,4 @@
-//! Statements between meetings: what all threads compute stands before the guard, the rest inside.
+//! Predication of statements between meetings: what all threads compute stands before the guard, the rest inside.
 
 use std::collections::HashSet;
 use std::mem;

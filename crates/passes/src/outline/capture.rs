@@ -1,4 +1,4 @@
-//! What a parallel loop's body takes from the function around it.
+//! Captures: what a parallel loop's body takes from the function around it.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,5 +1,5 @@
-//! Parallel loops that run in order: those inside lanes, those in functions that are no host's, and those over no axes at all, become a
-//! nest of `For`s.
+//! Serialization of parallel loops: those inside lanes, those in functions that are no host's, and those over no axes at all, become a nest
+//! of `For`s.
 //!
 //! Locals that a point sets are private to it. In the nest they become fresh locals, which start as what the outer ones hold where a point
 //! may read them first; reductions are then ordinary sums into the outer local, but for those whose order is fixed (see `ordered`).
@@ -14,8 +14,8 @@ use crate::inline::label_count;
 use crate::liveness::{LocalSet, live_into};
 
 pub fn run(func: &mut Function) {
-    let next_label = label_count(&func.body);
     let inside = func.kind != FuncKind::Host;
+    let next_label = label_count(&func.body);
     let mut body = mem::take(&mut func.body);
     Nester {
         func,

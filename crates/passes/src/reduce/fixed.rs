@@ -1,7 +1,7 @@
 //! Reductions in the fixed order of [`weft_ir::order`]: each thread is a chain, so many neighbours as there are chains a block of that order.
 
 use weft_ir::order::{CHAINS, CHUNKS, Cut, Stage};
-use weft_ir::{Axis, BinOp, Builder, CmpOp, Function, Geometry, ReduceOp, Reduction, Scalar, StmtKind, Type, Value};
+use weft_ir::{Axis, BinOp, CmpOp, Function, Geometry, ReduceOp, Reduction, Scalar, StmtKind, Type};
 
 use super::{SharedArrays, THREADS, geometry, halve, kernel_of, kernel_of_partials, load, run_body, store, when, when_below};
 use crate::counted::counted;
@@ -34,13 +34,16 @@ pub fn first(function: &Function, rank: usize, reductions: &[Reduction]) -> Func
     let [first_row, last_row, first_column, last_column] = cut.block(&mut b, number);
     let start = b.binary(BinOp::Add, first_column, chain);
     let one = b.i64(1);
-    let row = b.func.new_value(Type::I64);
+    let (column, outer) = match function.params[..rank].split_last() {
+        Some((last, outer)) => (*last, outer),
+        None => (b.func.new_value(Type::I64), &[][..]),
+    };
+    let row = match outer {
+        [only] => *only,
+        _ => b.func.new_value(Type::I64),
+    };
     counted(&mut b, row, [first_row, last_row, one], |b| {
-        let (column, outer) = match function.params[..rank].split_last() {
-            Some((last, outer)) => (*last, outer),
-            None => (b.func.new_value(Type::I64), &[][..]),
-        };
-        row_indices(b, outer, &extents, row);
+        index_of(b, outer, &extents, row);
         counted(b, column, [start, last_column, chains], |b| run_body(b, function));
     });
 
@@ -66,18 +69,6 @@ pub fn first(function: &Function, rank: usize, reductions: &[Reduction]) -> Func
         });
     }
     b.finish()
-}
-
-/// The indices of all axes but the last from the row's number.
-fn row_indices(b: &mut Builder, outer: &[Value], extents: &[Value], row: Value) {
-    match outer {
-        [] => {}
-        [only] => {
-            let zero = b.i64(0);
-            b.push(StmtKind::Let(*only, weft_ir::Op::Binary(BinOp::Add, row, zero)));
-        }
-        _ => index_of(b, outer, &extents[..outer.len()], row),
-    }
 }
 
 /// Each chunk is one thread's; the first combines the chunks.

@@ -1,6 +1,6 @@
-//! Loops with reductions, for devices that run kernels only: two kernels, whose order of combining depends on the extents and on nothing
-//! else, so that every run gives the same bits. The first, *parts*, leaves partial results; the second, *whole*, combines them in one
-//! block. `free` has the order that suits the device best, `fixed` the one that all devices have.
+//! Two-stage reductions: loops with reductions, for devices that run kernels only: two kernels, whose order of combining depends on the
+//! extents and on nothing else, so that every run gives the same bits. The first, *parts*, leaves partial results; the second, *whole*,
+//! combines them in one block. `free` has the order that suits the device best, `fixed` the one that all devices have.
 
 mod fixed;
 mod free;
@@ -10,6 +10,8 @@ use weft_ir::{
     ArrayDecl, ArrayId, BinOp, Block, Builder, CmpOp, FuncId, FuncKind, Function, Geometry, Index, Label, Layout, Local, Module, Op, Part,
     ReduceOp, Reduction, Scalar, Space, StmtKind, Type, Value, ViewType,
 };
+
+use crate::inline;
 
 /// Threads of each block of either kernel: what every device has.
 pub const THREADS: u32 = 128;
@@ -94,7 +96,7 @@ fn kernel_of_partials(function: &Function, scalars: &[(ReduceOp, Scalar)]) -> (B
 
 /// The loop's own body, at the point that its indices now are.
 fn run_body(b: &mut Builder, function: &Function) {
-    let label = free_label(&function.body);
+    let label = Label(inline::label_count(&function.body));
     let mut body = function.body.clone();
     leave_instead_of_return(&mut body, label);
     b.push(StmtKind::Scope(label, body));
@@ -211,16 +213,6 @@ fn store(b: &mut Builder, view: Value, at: Value, value: Value) {
         value,
         part: Part::Whole,
     });
-}
-
-fn free_label(body: &Block) -> Label {
-    let mut free = 0;
-    body.walk(&mut |kind| {
-        if let StmtKind::Scope(label, _) = kind {
-            free = free.max(label.0 + 1);
-        }
-    });
-    Label(free)
 }
 
 fn leave_instead_of_return(block: &mut Block, label: Label) {

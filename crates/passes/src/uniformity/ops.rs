@@ -1,4 +1,4 @@
-//! What class an operation's value is of, and the shape of a view.
+//! Transfer functions of uniformity: what class an operation's value is of, and the shape of a view.
 
 use weft_ir::{AxisSlice, BinOp, Geometry, Op, Scalar, Space, Type, UnOp, Value, WarpOp};
 

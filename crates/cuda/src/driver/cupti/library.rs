@@ -1,4 +1,4 @@
-//! Which library CUPTI is in, and its functions.
+//! Loading CUPTI: which library it is in, and its functions.
 //!
 //! `WEFT_CUPTI` names it; `none` is none. Unset it is looked for: in the driver's own library, which the tests' double has it in; among
 //! what is loaded already, since two of them in one process do not work; where the loader looks; in NVIDIA's Python packages; in the CUDA

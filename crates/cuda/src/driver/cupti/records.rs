@@ -1,4 +1,4 @@
-//! What is read of CUPTI's structures, and where it lies.
+//! Activity records: what is read of CUPTI's structures, and where it lies.
 //!
 //! Each version of CUPTI has a structure of its own for a kind of record, made by adding to the end. The fields below lie where the headers
 //! of CUDA 11.7, 11.8, 12.0, 12.1, 12.4, 12.6, 12.8, 12.9, 13.0, 13.2 and 13.5 have them, as a C compiler said of `CUpti_ActivityKernel7`

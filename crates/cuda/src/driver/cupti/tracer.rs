@@ -1,4 +1,4 @@
-//! Following work through CUPTI: which calls of the driver a piece of work made, and when what they asked for ran.
+//! Tracing: following work through CUPTI: which calls of the driver a piece of work made, and when what they asked for ran.
 //!
 //! CUPTI tells a listener of every call, on the calling thread, with a number; the records of what ran have that number. The numbers of
 //! calls that are followed are put down before the driver gets the call, so that no record can come too early.

@@ -1,42 +1,15 @@
-//! Points that run one after the other, in scalar code, and the memory that loops of scalar code allocate.
+//! Garbage collection of loops of scalar code: what their iterations allocate is freed as they go.
 //!
 //! What an iteration allocates ends with it, unless a variable still holds it. Arrays hold numbers and no addresses, so the views a
 //! function has in hand are all that can refer to an allocation: at the start of each iteration of a loop that allocates, the runtime
 //! frees what none of them points into.
 
-use weft_ir::{Block, Op, StmtKind, Type, Value};
+use weft_ir::{Block, Type};
 
-use super::entry::end_frame;
 use super::func::Fx;
-use super::mask::Mask;
-use super::module::ModuleCx;
-use super::values::{Num, Res, Val};
+use super::values::Val;
 use super::views::Slot;
 use super::writer::{Operand, Ty};
-
-/// Does the block allocate, itself, in loops inside or in functions it calls?
-pub fn allocates(cx: &ModuleCx<'_>, block: &Block) -> bool {
-    let mut found = false;
-    block.walk(&mut |kind| {
-        found |= match kind {
-            StmtKind::Let(_, Op::Alloc { .. }) => true,
-            StmtKind::Let(_, Op::Call(callee, _)) => cx.is_allocating(*callee),
-            _ => false,
-        };
-    });
-    found
-}
-
-/// Does the block hold a loop that allocates?
-pub fn allocates_in_loop(cx: &ModuleCx<'_>, block: &Block) -> bool {
-    let mut found = false;
-    block.walk(&mut |kind| {
-        if let StmtKind::Loop(body) | StmtKind::For { body, .. } = kind {
-            found |= allocates(cx, body);
-        }
-    });
-    found
-}
 
 /// The slots of a value of the type that hold addresses.
 fn view_slots(ty: &Type, at: usize, slots: &mut Vec<usize>) {
@@ -53,45 +26,12 @@ fn view_slots(ty: &Type, at: usize, slots: &mut Vec<usize>) {
 }
 
 impl Fx<'_, '_> {
-    /// The points `begin..end` of the last axis, one by one.
-    pub fn in_turn(&mut self, index: Option<Value>, begin: Operand, end: Operand) -> Res<()> {
-        let slot = self.w.alloca(Ty::I64);
-        self.w.store(Ty::I64, begin, slot);
-        let (head, point, next, done) = (self.w.label(), self.w.label(), self.w.label(), self.w.label());
-        self.w.place(head);
-        let at = self.w.load(Ty::I64, slot);
-        let more = self.w.inst(format_args!("icmp slt {}, {}", at.typed(Ty::I64), end.of(Ty::I64)));
-        self.w.cond_br(more, point, done);
-        self.w.place(point);
-        let f = self.f;
-        if allocates(self.cx, &f.body) {
-            // No view outlives the point that made it.
-            self.free_unless(&[]);
-        }
-        if let Some(index) = index {
-            self.define(index, Val::Num(Num::Uniform(at)));
-        }
-        self.mask = Mask::Full;
-        self.take_chains(at);
-        self.frames.push(end_frame(next));
-        self.block(self.body)?;
-        self.frames.pop();
-        self.w.br(next);
-        self.w.place(next);
-        self.move_sums()?;
-        let after = self.scalar_int("add nsw", at, Operand::Int(1));
-        self.w.store(Ty::I64, after, slot);
-        self.w.br(head);
-        self.w.place(done);
-        Ok(())
-    }
-
     /// At the start of an iteration: frees what the ones before allocated and no variable holds.
     pub fn sweep(&mut self, body: &Block) {
-        if self.lanes > 0 || !allocates(self.cx, body) {
+        if self.gang.lanes > 0 || !self.cx.allocates(body) {
             return;
         }
-        let mut used = self.views.clone();
+        let mut used = self.heap.views.clone();
         for i in 0..self.slots.len() {
             if let Slot::View { base, .. } = self.slots[i] {
                 used.push(self.w.load(Ty::PTR, base));
@@ -100,7 +40,7 @@ impl Fx<'_, '_> {
         self.free_unless(&used);
     }
 
-    fn free_unless(&mut self, used: &[Operand]) {
+    pub fn free_unless(&mut self, used: &[Operand]) {
         let block = self.w.entry_inst(format_args!("alloca [{} x ptr]", used.len().max(1)));
         for (i, address) in used.iter().enumerate() {
             let at = self.w.offset(block, Operand::Int(8 * i as i64));
@@ -109,24 +49,24 @@ impl Fx<'_, '_> {
         self.cx.symbol("weft_sweep");
         self.cx.declare("declare void @weft_sweep(ptr, ptr, i64, i64)".to_owned());
         let (block, count) = (block.typed(Ty::PTR), used.len());
-        let first = self.mark.unwrap_or(Operand::Int(0)).typed(Ty::I64);
+        let first = self.heap.mark.unwrap_or(Operand::Int(0)).typed(Ty::I64);
         self.w
             .line(format_args!("call void @weft_sweep(ptr %ctx, {block}, i64 {count}, {first})"));
     }
 
     /// At the start of a function that others call: what is allocated by now is theirs.
     pub fn mark_memory(&mut self) {
-        if !allocates(self.cx, &self.f.body) {
+        if !self.cx.allocates(&self.f.body) {
             return;
         }
         self.cx.symbol("weft_mark");
         self.cx.declare("declare i64 @weft_mark(ptr)".to_owned());
-        self.mark = Some(self.w.inst(format_args!("call i64 @weft_mark(ptr %ctx)")));
+        self.heap.mark = Some(self.w.inst(format_args!("call i64 @weft_mark(ptr %ctx)")));
     }
 
     /// At its end: frees what it allocated but for what its results refer to.
     pub fn free_but_results(&mut self, status: Operand) {
-        if self.mark.is_none() {
+        if self.heap.mark.is_none() {
             return;
         }
         let failed = self.w.inst(format_args!("icmp ne {}, 0", status.typed(Ty::I32)));
@@ -147,10 +87,10 @@ impl Fx<'_, '_> {
     /// Remembers that a value in scope refers to memory.
     pub fn note_view(&mut self, val: &Val) {
         if let Val::View(view) = val
-            && self.lanes == 0
-            && !self.views.contains(&view.base)
+            && self.gang.lanes == 0
+            && !self.heap.views.contains(&view.base)
         {
-            self.views.push(view.base);
+            self.heap.views.push(view.base);
         }
     }
 }
