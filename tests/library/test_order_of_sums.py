@@ -147,6 +147,42 @@ def of_rows(a: Array, out: Array) -> None:
         out[i] = a[i].sum()
 
 
+@weft.njit(parallel=True)
+def of_two(a: Array, b: Array, out: Array) -> None:
+    n, m = a.shape
+    k = b.shape[1]
+    for i in weft.prange(n):
+        out[i] = a[i].sum() + b[i].sum()
+
+
+@weft.njit(parallel=True)
+def of_planes(a: Array, out: Array) -> None:
+    n, m, k = a.shape
+    for i in weft.prange(n):
+        out[i] = a[i].sum()
+
+
+@pytest.mark.parametrize("short", [1, 5, 15, 16, 40])
+def test_rows_of_several_lengths_have_it(short: int) -> None:
+    rng = np.random.default_rng(short)
+    a, b = rng.normal(size=(50, short)).astype(np.float32), rng.normal(size=(50, 30_000)).astype(np.float32)
+    out = np.empty(50, np.float32)
+    of_two(a, b, out)
+    sums = [[in_order(row, np.add, np.float32(-0.0)) for row in rows] for rows in (a, b)]
+    assert out.tolist() == np.add(*sums).tolist()
+    planes = rng.normal(size=(50, 700, short)).astype(np.float32)
+    of_planes(planes, out)
+    assert out.tolist() == [float(in_order(plane, np.add, np.float32(-0.0))) for plane in planes]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("shape", [(70, 100), (1500, 40), (40, 1500), (3, 5000), (100, 3000)], ids=str)
+def test_products_of_fortran_arrays_have_it(shape: tuple[int, ...], dtype: type) -> None:
+    a = (1 + np.random.default_rng(1).normal(size=shape) / 4000).astype(dtype)
+    assert product(np.asfortranarray(a)) == product(a)
+    assert product(np.ones(shape, dtype, order="F")) == 1
+
+
 def test_sums_inside_of_loops_have_it() -> None:
     a = np.random.default_rng(3).normal(size=(50, 3000)).astype(np.float32)
     out = np.empty(50, np.float32)

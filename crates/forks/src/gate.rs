@@ -21,6 +21,8 @@ const NAP: Duration = Duration::from_micros(50);
 thread_local! {
     /// How many holders of this thread there are.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// Does the gate stand closed for a fork of this thread?
+    static CLOSED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// While there is one, no fork happens. A thread may have several.
@@ -35,10 +37,11 @@ pub struct Holder {
 pub fn hold() -> Holder {
     watch();
     let depth = DEPTH.get();
+    // First, for a signal handler that forks: a holder's fork waits for nobody.
+    DEPTH.set(depth + 1);
     if depth == 0 {
         enter();
     }
-    DEPTH.set(depth + 1);
     Holder { _here: PhantomData }
 }
 
@@ -59,10 +62,10 @@ fn enter() {
 impl Drop for Holder {
     fn drop(&mut self) {
         let depth = DEPTH.get() - 1;
-        DEPTH.set(depth);
         if depth == 0 {
             HOLDERS.fetch_sub(1, Ordering::SeqCst);
         }
+        DEPTH.set(depth);
     }
 }
 
@@ -84,26 +87,33 @@ pub fn count() -> u32 {
     FORKS.load(Ordering::Relaxed)
 }
 
-/// Of two threads that fork at once the second waits until the first has done so.
+/// Of two threads that fork at once the second waits until the first has done so. A holder that forks (a driver may, while it is started)
+/// waits for nobody: others may be waiting for what it makes, as holders.
 #[cfg(unix)]
 extern "C" fn before() {
+    if DEPTH.get() > 0 {
+        return;
+    }
     while FORKING.swap(true, Ordering::SeqCst) {
         thread::sleep(NAP);
     }
-    let own = u32::from(DEPTH.get() > 0);
-    while HOLDERS.load(Ordering::SeqCst) > own {
+    CLOSED.set(true);
+    while HOLDERS.load(Ordering::SeqCst) > 0 {
         thread::sleep(NAP);
     }
 }
 
 #[cfg(unix)]
 extern "C" fn in_parent() {
-    FORKING.store(false, Ordering::SeqCst);
+    if CLOSED.replace(false) {
+        FORKING.store(false, Ordering::SeqCst);
+    }
 }
 
-/// Threads that were about to enter have counted themselves, perhaps; they do not exist here.
+/// Other threads, those that wait at the gate too, do not exist here.
 #[cfg(unix)]
 extern "C" fn in_child() {
+    CLOSED.set(false);
     HOLDERS.store(u32::from(DEPTH.get() > 0), Ordering::SeqCst);
     FORKS.fetch_add(1, Ordering::Relaxed);
     FORKING.store(false, Ordering::SeqCst);

@@ -2,7 +2,7 @@
 //! made there, and a lock that one of them held stays locked, for good.
 //!
 //! So what several threads share is made and locked while the thread is a [`Holder`]: `fork` waits until there is none. [`Once`] and
-//! [`Mutex`] see to it. A holder must not wait for Python's GIL, which the forking thread may have.
+//! [`Mutex`] see to it. A holder must not wait for Python's GIL, which the forking thread may have, nor for a thread that may want to hold.
 //!
 //! Drivers of GPUs do not survive forks at all; [`count`] tells their owners.
 

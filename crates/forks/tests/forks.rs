@@ -34,6 +34,37 @@ fn in_child(job: impl FnOnce() -> u8) -> Option<i32> {
     None
 }
 
+/// A holder that forks waits neither for those that wait for it, nor for another holder that forks.
+fn forks_of_holders() {
+    let (one, locked) = (Once::new(), Mutex::new(0));
+    thread::scope(|scope| {
+        let make = || {
+            one.get_or_init(|| {
+                thread::sleep(Duration::from_millis(20));
+                in_child(|| 5)
+            })
+        };
+        let both = [scope.spawn(make), scope.spawn(make)];
+        for made in both {
+            assert_eq!(*made.join().unwrap(), Some(5));
+        }
+        let fork_locked = || {
+            let _locked = locked.lock();
+            thread::sleep(Duration::from_millis(5));
+            assert_eq!(in_child(|| 6), Some(6));
+        };
+        let fork_holding = || {
+            let _holder = hold();
+            thread::sleep(Duration::from_millis(5));
+            assert_eq!(in_child(|| 7), Some(7));
+        };
+        scope.spawn(fork_locked);
+        scope.spawn(fork_locked);
+        scope.spawn(fork_holding);
+        scope.spawn(fork_holding);
+    });
+}
+
 /// One test: forks are of the whole process, and each of these waits for the holders of the others.
 #[test]
 fn a_child_finds_nothing_half_made() {
@@ -52,6 +83,8 @@ fn a_child_finds_nothing_half_made() {
     };
     assert_eq!(in_child(twice), Some(7), "a holder may fork, and hold again in the child");
     drop(own);
+
+    forks_of_holders();
 
     let (made, locked, over) = (Once::new(), Mutex::new(0), AtomicBool::new(false));
     for round in 0..20 {

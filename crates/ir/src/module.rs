@@ -129,6 +129,14 @@ impl Reduction {
     }
 }
 
+impl Function {
+    /// Has a reduction the fixed order, and does that show in its result?
+    pub fn is_ordered(&self, reduction: Reduction) -> bool {
+        let scalar = self.local_ty(reduction.local).scalar();
+        reduction.fixed && scalar.is_some_and(|scalar| reduction.rounds(scalar))
+    }
+}
+
 /// What the points of an index space are spread over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Spread {

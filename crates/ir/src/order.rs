@@ -5,7 +5,7 @@
 //! block is [`CHAINS`] sums: column `c` belongs to chain `c % CHAINS`, and a chain combines its points in C order, starting from the
 //! operator's identity. The chains of a block are combined as a tree: the first half with the second, element by element, until one is left.
 //! Blocks form at most [`CHUNKS`] *chunks* of equally many; within a chunk blocks are combined in order, starting from the identity, and
-//! so are the chunks, starting from what the local held.
+//! so are the chunks. What the local held before is combined with all that in the end.
 //!
 //! Rounding errors grow with the length of a chain, of a chunk and the number of chunks: about as slowly as with NumPy's pairwise sums.
 

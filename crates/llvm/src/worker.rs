@@ -23,8 +23,8 @@ type Reply = Sender<Result<Made, Error>>;
 
 struct Worker {
     jobs: Sender<(Job, Reply)>,
-    /// The process that made the thread: after a fork the child does not have it.
-    process: u32,
+    /// Its process: a forked child does not have the thread.
+    forks: u32,
 }
 
 /// Workers that wait for work.
@@ -53,12 +53,14 @@ fn gone() -> Error {
 }
 
 fn take_worker() -> Result<Worker, Error> {
-    let process = std::process::id();
+    let forks = weft_forks::watch();
     let mut idle = IDLE.lock();
     while let Some(worker) = idle.pop() {
-        if worker.process == process {
+        if worker.forks == forks {
             return Ok(worker);
         }
+        // The thread may have held its channel's lock when the process forked.
+        std::mem::forget(worker);
     }
     drop(idle);
     install_handler();
@@ -68,7 +70,7 @@ fn take_worker() -> Result<Worker, Error> {
         .stack_size(STACK_BYTES)
         .spawn(move || serve(&inbox))
         .map_err(|error| Error::Fatal(format!("no compiler thread: {error}")))?;
-    Ok(Worker { jobs, process })
+    Ok(Worker { jobs, forks })
 }
 
 fn serve(inbox: &Receiver<(Job, Reply)>) {

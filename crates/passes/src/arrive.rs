@@ -12,7 +12,7 @@ use weft_ir::{Block, FuncKind, Function, Module, Span, Stmt, StmtKind, Value};
 use crate::error::PassError;
 use crate::operands::{ends, has_barrier};
 use crate::uniformity::{self, Class, Lanes, Uniformity};
-use crate::{again, compact, inline};
+use crate::{compact, duplicate, inline};
 
 /// Lets threads end early in every kernel of a module.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
@@ -101,7 +101,7 @@ fn ending(func: &mut Function, mut side: Block, mut behind: Block, next_label: &
     if ends(&side) {
         return side;
     }
-    again::rename(func, &mut behind, next_label);
+    duplicate::rename(func, &mut behind, next_label);
     side.0.extend(behind.0);
     if !ends(&side) {
         let span = side.0.last().map_or(Span::NONE, |stmt| stmt.span);

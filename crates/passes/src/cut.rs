@@ -1,7 +1,7 @@
 //! How an index space is cut for reductions of the fixed order ([`weft_ir::order`]), as code of the program itself.
 
 use weft_ir::order::{BLOCK, CHUNKS, LEAST};
-use weft_ir::{BinOp, Builder, Op, StmtKind, Type, Value};
+use weft_ir::{BinOp, Builder, CmpOp, Op, StmtKind, Type, Value};
 
 /// A [`Cut`](weft_ir::order::Cut) of extents that are known when the program runs.
 pub struct RunCut {
@@ -27,7 +27,9 @@ impl RunCut {
         let rows_per_block = b.binary(BinOp::Max, fit, one);
         let blocks_per_row = divided_up(b, some, length);
         let groups = divided_up(b, rows, rows_per_block);
-        let blocks = b.binary(BinOp::Mul, groups, blocks_per_row);
+        let (blocks, zero) = (b.binary(BinOp::Mul, groups, blocks_per_row), b.i64(0));
+        let empty = b.compare(CmpOp::Eq, columns, zero);
+        let blocks = b.select(empty, zero, blocks);
         RunCut {
             columns,
             rows,

@@ -1,6 +1,5 @@
 //! Passes and analyses over the IR, one file each, and the order in which each device runs them.
 
-mod again;
 pub mod arrive;
 mod calls;
 pub mod cleanup;
@@ -8,6 +7,7 @@ mod compact;
 pub mod contract;
 mod counted;
 mod cut;
+mod duplicate;
 mod error;
 pub mod flat;
 mod fold;

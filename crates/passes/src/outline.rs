@@ -26,8 +26,8 @@ use crate::liveness::live_into;
 pub fn run(module: &mut Module) -> Result<(), PassError> {
     for i in 0..module.functions.len() {
         let mut func = mem::replace(&mut module.functions[i], Function::new("", FuncKind::Device));
-        lanes::run(&mut func);
-        nest::run(&mut func);
+        let blocks = lanes::run(&mut func);
+        nest::run(&mut func, blocks);
         if func.kind == FuncKind::Host {
             host(&mut func, module)?;
         }

@@ -29,7 +29,7 @@ struct FixedSum {
 
 /// Does the order show in the result?
 pub fn is_fixed(f: &Function, r: Reduction) -> bool {
-    r.fixed && f.local_ty(r.local).scalar().is_some_and(|s| r.rounds(s))
+    f.is_ordered(r)
 }
 
 /// Lanes of a function with such reductions: no more than there are chains.

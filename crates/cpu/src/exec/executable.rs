@@ -244,7 +244,9 @@ impl CpuExecutable {
         let (code, cut, mut outcome) = (self.plain_code()?, Cut::new(extents), Outcome::default());
         for chunk in 0..cut.chunks() {
             let mut part = vec![0; results.len()];
-            outcome = over(code, extents, args, &mut part, hooks, |call| call.part(cut.units(chunk)))?;
+            let of_chunk = over(code, extents, args, &mut part, hooks, |call| call.part(cut.units(chunk)))?;
+            outcome.output += &of_chunk.output;
+            outcome.owned.extend(of_chunk.owned);
             let mut slots = part.into_iter();
             for ((op, scalar), sum) in kinds.iter().zip(&mut sums) {
                 *sum = eval::binary(op.binary(), *sum, slots::read(*scalar, &mut slots)).unwrap_or(*sum);

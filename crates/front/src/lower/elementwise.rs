@@ -56,8 +56,7 @@ impl Lower<'_> {
 
     /// Does the order of the points show in what they are combined to, and is it the fixed one?
     fn has_order(&self, reductions: &[Reduction]) -> bool {
-        let rounds = |r: &Reduction| self.b.func.local_ty(r.local).scalar().is_some_and(|scalar| r.rounds(scalar));
-        reductions.iter().any(|r| r.fixed && rounds(r))
+        reductions.iter().any(|r| self.b.func.is_ordered(*r))
     }
 
     /// Runs `body` at every point of a shape, in C order.

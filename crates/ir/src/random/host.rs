@@ -2,9 +2,9 @@
 
 use super::rng::Rng;
 use super::stmt::{Place, Return};
-use super::{Case, Gen, Reach, case, device, function, with_exception};
+use super::{Case, Gen, Known, Reach, case, device, function, with_exception};
 use crate::module::{Block, ErrorKind, FuncKind, PrintItem, ReduceOp, Reduction, Spread, StmtKind, Value};
-use crate::op::{BinOp, Index, Op, Part};
+use crate::op::{BinOp, Const, Index, Op, Part};
 use crate::testing::{TestLaunch, TestValue};
 use crate::types::{Scalar, Type};
 
@@ -39,6 +39,13 @@ pub(super) fn generate(mut rng: Rng) -> Case {
     if g.rng.chance(30) {
         g.constant_array();
     }
+    for _ in 0..2 {
+        let length = g.rng.below(70);
+        let value = g.param(Scalar::I64, "n".to_owned());
+        args.push(TestValue::Scalar(Const::i64(length as i64)));
+        g.lengths.push(Known { length, value, of: None });
+    }
+    g.know_lengths();
     g.make_locals();
     for _ in 0..1 + g.rng.below(3) {
         g.stmts(Place::new(Return::Never));
@@ -139,6 +146,7 @@ impl Gen {
             g.budget += 5;
             g.stmts(Place::new(Return::Never));
             g.fold(spread, len);
+            g.fold(spread, len);
             g.reduce(&reductions);
             g.show(own, sums);
             g.lane = None;
@@ -157,7 +165,7 @@ impl Gen {
     /// Sometimes an index space of a point's own, which only reduces: mostly a short one, sometimes of more than one block of the fixed
     /// order, sometimes as long as an axis of an array, whose elements it reads.
     fn fold(&mut self, outer: Spread, len: u64) {
-        if self.rng.chance(60) {
+        if self.rng.chance(75) {
             return;
         }
         let columns = match self.rng.below(16) {
@@ -171,13 +179,24 @@ impl Gen {
             false => Some(self.rng.pick(&self.arrays.clone())),
         };
         let axis = row.as_ref().map_or(0, |row| self.rng.below(row.shape.len() as u64) as usize);
-        if let Some(row) = &row {
-            extents = vec![row.shape[axis]];
+        let mut known = match &row {
+            Some(row) => {
+                extents = vec![row.shape[axis]];
+                self.lengths.iter().copied().find(|known| known.of == Some((row.view, axis)))
+            }
+            None => Some(self.rng.pick(&self.lengths.clone())),
+        };
+        known = known.filter(|_| self.rng.chance(60));
+        if let Some(known) = known {
+            extents = vec![known.length];
         }
         if self.rng.chance(30) {
             extents.insert(0, self.rng.below(1 + 4000 / len / (extents[0] + 1)));
         }
-        let extent_values = extents.iter().map(|n| self.b.i64(*n as i64)).collect();
+        let mut extent_values: Vec<Value> = extents.iter().map(|n| self.b.i64(*n as i64)).collect();
+        if let (Some(known), Some(last)) = (known, extent_values.last_mut()) {
+            *last = known.value;
+        }
         let vars: Vec<_> = extents.iter().map(|_| self.b.func.new_value(Scalar::I64.into())).collect();
         let (locals, reductions) = self.split_locals();
         let all = std::mem::replace(&mut self.locals, locals);
@@ -203,6 +222,17 @@ impl Gen {
             spread,
             body,
         });
+    }
+
+    /// Takes the lengths of the arrays' axes outside of all loops.
+    fn know_lengths(&mut self) {
+        for array in self.arrays.clone() {
+            for (axis, &length) in array.shape.iter().enumerate() {
+                let value = self.b.emit(Scalar::I64, Op::Dim(array.view, axis as u8));
+                let of = Some((array.view, axis));
+                self.lengths.push(Known { length, value, of });
+            }
+        }
     }
 
     /// Reads an array's element `at` along an axis, at the start of the others.

@@ -98,6 +98,15 @@ struct Reach {
     private: bool,
 }
 
+/// A length that a value holds.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    length: u64,
+    value: Value,
+    /// The array and the axis that have it.
+    of: Option<(Value, usize)>,
+}
+
 /// A function that can be called.
 #[derive(Clone, Debug)]
 struct Callee {
@@ -116,6 +125,8 @@ struct Gen {
     tuples: Vec<(Local, Vec<Scalar>)>,
     constants: Vec<ConstArray>,
     arrays: Vec<Reach>,
+    /// Lengths that are known outside of all loops: of axes of arrays, and others.
+    lengths: Vec<Known>,
     callees: Vec<Callee>,
     /// The few types this function computes with: more would leave little to combine.
     types: Vec<Scalar>,
@@ -148,6 +159,7 @@ impl Gen {
             tuples: Vec::new(),
             constants: Vec::new(),
             arrays: Vec::new(),
+            lengths: Vec::new(),
             callees: Vec::new(),
             types,
             digest: None,

@@ -4,14 +4,14 @@
 use weft_ir::order::BLOCK;
 use weft_ir::{BinOp, Block, Builder, CmpOp, Layout, Op, Reduction, Scalar, Space, Spread, StmtKind, Type, Value, ViewType};
 
-use super::ordered::{load, store};
+use super::ordered::{joined, load, store};
 use crate::counted::counted;
 use crate::cut::RunCut;
 
 /// An index space of two axes, and what is done at its points.
-pub struct Points<'a> {
-    pub vars: [Value; 2],
-    pub extents: [Value; 2],
+pub struct Reduced<'a> {
+    pub vars: &'a [Value],
+    pub extents: &'a [Value],
     pub reductions: &'a [Reduction],
     pub spread: Spread,
     pub body: Block,
@@ -48,18 +48,18 @@ impl Parts {
     }
 }
 
-/// Leaves in the locals what the reductions give.
-pub fn write(b: &mut Builder, points: Points<'_>) {
-    let cut = RunCut::new(b, &points.extents);
+/// Leaves in the locals what the reductions give. Gives the last index of the index spaces that are the blocks.
+pub fn write(b: &mut Builder, cut: &RunCut, points: Reduced<'_>) -> Value {
     let parts: Vec<Parts> = points.reductions.iter().filter_map(|r| Parts::new(b, *r, cut.blocks)).collect();
     let before: Vec<Value> = parts.iter().map(|part| b.get(part.reduction.local)).collect();
-    at_every_block(b, points, &cut, &parts);
+    let column = at_every_block(b, points, cut, &parts);
     for (part, before) in parts.iter().zip(before) {
-        combine(b, part, before, &cut);
+        combine(b, part, before, cut);
     }
+    column
 }
 
-fn at_every_block(b: &mut Builder, points: Points<'_>, cut: &RunCut, parts: &[Parts]) {
+fn at_every_block(b: &mut Builder, points: Reduced<'_>, cut: &RunCut, parts: &[Parts]) -> Value {
     let length = b.i64(BLOCK as i64);
     let width = b.binary(BinOp::Min, points.extents[1], length);
     let [in_row, group, row, column] = [(); 4].map(|()| b.func.new_value(Type::I64));
@@ -91,10 +91,11 @@ fn at_every_block(b: &mut Builder, points: Points<'_>, cut: &RunCut, parts: &[Pa
         spread: points.spread,
         body,
     });
+    column
 }
 
 /// The body at a point of a block; the last rows and columns of a block may be no points.
-fn at_point(b: &mut Builder, points: &Points<'_>, cut: &RunCut, [in_row, group, row, column]: [Value; 4]) {
+fn at_point(b: &mut Builder, points: &Reduced<'_>, cut: &RunCut, [in_row, group, row, column]: [Value; 4]) {
     let length = b.i64(BLOCK as i64);
     let (rows_before, columns_before) = (
         b.binary(BinOp::Mul, group, cut.rows_per_block),
@@ -130,7 +131,7 @@ fn combine(b: &mut Builder, part: &Parts, before: Value, cut: &RunCut) {
     b.set(local, part.identity);
     let add = |b: &mut Builder, into, value| {
         let so_far = b.get(into);
-        let sum = b.binary(op.binary(), so_far, value);
+        let sum = joined(b, op, so_far, value);
         b.set(into, sum);
     };
     counted(b, start, [zero, cut.blocks, per_chunk], |b| {
@@ -145,6 +146,6 @@ fn combine(b: &mut Builder, part: &Parts, before: Value, cut: &RunCut) {
         add(b, local, sum);
     });
     let total = b.get(local);
-    let all = b.binary(op.binary(), before, total);
+    let all = joined(b, op, before, total);
     b.set(local, all);
 }

@@ -8,10 +8,11 @@ use std::mem;
 
 use weft_ir::{BinOp, Block, Builder, CmpOp, Const, FuncKind, Function, Index, Layout, Op, Span, Spread, Stmt, StmtKind, Value};
 
-use super::blocks::{self, Points};
+use super::blocks::{self, Reduced};
 use super::nest::Nester;
 use super::ordered;
-use crate::again;
+use crate::cut::RunCut;
+use crate::duplicate;
 use crate::inline::label_count;
 
 /// Inner index spaces of so many points are worth lanes of their own.
@@ -19,14 +20,55 @@ const LONG: i64 = 16;
 /// Outer points that all threads share; fewer share the threads one after the other.
 const MANY: i64 = 8;
 
-pub fn run(func: &mut Function) {
+/// Gives the index spaces, by their last index, that are one block of the fixed order each.
+pub fn run(func: &mut Function) -> Vec<Value> {
     if func.kind != FuncKind::Host {
-        return;
+        return Vec::new();
     }
     let mut body = mem::take(&mut func.body);
     let next_label = label_count(&body);
-    Chooser { func, next_label }.block(&mut body);
+    let mut chooser = Chooser {
+        func: &mut *func,
+        next_label,
+        one_block: Vec::new(),
+    };
+    chooser.block(&mut body);
+    let one_block = chooser.one_block;
     func.body = body;
+    one_block
+}
+
+/// Blocks that lanes are worth having.
+const ENOUGH: i64 = 16;
+/// Statements beside the inner index spaces, at the most: these are written more than once.
+const MOST_STATEMENTS: usize = 64;
+
+/// Are the points inner index spaces, and little else? What runs long at a point of its own wants lanes along the points.
+fn is_fold(points: &Block) -> bool {
+    let mut count = 0;
+    let mut loops = false;
+    for stmt in &points.0 {
+        if matches!(&stmt.kind, StmtKind::ParFor { .. }) {
+            continue;
+        }
+        stmt.kind.walk(&mut |kind| {
+            count += 1;
+            loops |= matches!(
+                kind,
+                StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. } | StmtKind::Let(_, Op::Call(..))
+            );
+        });
+    }
+    !loops && count <= MOST_STATEMENTS
+}
+
+/// Does the order of the points show in what is printed, or in which error is raised?
+fn has_effects(points: &Block) -> bool {
+    let mut found = false;
+    points.walk(&mut |kind| {
+        found |= matches!(kind, StmtKind::Print(_) | StmtKind::Raise { .. } | StmtKind::Let(_, Op::Call(..)));
+    });
+    found
 }
 
 /// How many points an inner index space has along its last axis.
@@ -51,6 +93,7 @@ fn length_outside(points: &Block, length: Value) -> Option<Length> {
 struct Chooser<'a> {
     func: &'a mut Function,
     next_label: u32,
+    one_block: Vec<Value>,
 }
 
 impl Chooser<'_> {
@@ -60,13 +103,12 @@ impl Chooser<'_> {
             if let StmtKind::ParFor { spread, .. } = &stmt.kind
                 && *spread != Spread::Threads
             {
-                match self.along_first(&stmt.kind) {
-                    Some(points) => self.by_blocks(points, stmt.span, &mut block.0),
-                    None => {
-                        self.turn_round(&mut stmt.kind);
-                        self.fold(stmt, &mut block.0);
-                    }
+                if self.is_along_first(&stmt.kind) {
+                    self.by_blocks(stmt, &mut block.0);
+                    continue;
                 }
+                self.interchange(&mut stmt.kind);
+                self.fold(stmt, &mut block.0);
                 continue;
             }
             stmt.kind.blocks_mut().for_each(|inner| self.block(inner));
@@ -74,44 +116,56 @@ impl Chooser<'_> {
         }
     }
 
-    /// A sum over two axes of which memory lies along the first.
-    fn along_first<'b>(&self, kind: &'b StmtKind) -> Option<Points<'b>> {
-        let StmtKind::ParFor {
+    /// Is it a sum over two axes of which memory lies along the first?
+    fn is_along_first(&self, kind: &StmtKind) -> bool {
+        match kind {
+            StmtKind::ParFor {
+                vars, reductions, body, ..
+            } if let &[first, last] = vars.as_slice() => {
+                let along = self.neighbours(body, first) > self.neighbours(body, last);
+                along && ordered::shows(self.func, reductions) && !has_effects(body)
+            }
+            _ => false,
+        }
+    }
+
+    /// With lanes along the blocks of the fixed order, where there are enough of them.
+    fn by_blocks(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {
+        let span = stmt.span;
+        let copied = self.duplicate(&stmt).0.pop().map(|copy| copy.kind);
+        let Some(StmtKind::ParFor {
             vars,
             extents,
             reductions,
             spread,
             body,
-        } = kind
+        }) = copied
         else {
-            return None;
+            return out.push(stmt);
         };
-        let (&[first, last], &[rows, columns]) = (vars.as_slice(), extents.as_slice()) else {
-            return None;
-        };
-        let along = ordered::shows(self.func, reductions) && self.neighbours(body, first) > self.neighbours(body, last);
-        along.then(|| Points {
-            vars: [first, last],
-            extents: [rows, columns],
-            reductions,
-            spread: *spread,
-            body: body.clone(),
-        })
-    }
-
-    fn by_blocks(&mut self, points: Points<'_>, span: Span, out: &mut Vec<Stmt>) {
         let mut b = Builder::new(mem::replace(self.func, Function::new("", FuncKind::Device)));
         b.span = span;
-        blocks::write(&mut b, points);
-        let written = b.close();
+        let cut = RunCut::new(&mut b, &extents);
+        let enough = b.i64(ENOUGH);
+        let cond = b.compare(CmpOp::Ge, cut.groups, enough);
+        b.open();
+        let space = Reduced {
+            vars: &vars,
+            extents: &extents,
+            reductions: &reductions,
+            spread,
+            body,
+        };
+        self.one_block.push(blocks::write(&mut b, &cut, space));
+        let then = b.close();
+        out.extend(b.close().0);
         *self.func = b.func;
-        for mut stmt in written.0 {
-            self.blocks_in_lanes(&mut stmt.kind);
-            out.push(stmt);
-        }
+        let other = Block(vec![stmt]);
+        let kind = StmtKind::If { cond, then, other };
+        out.push(Stmt { kind, span });
     }
 
-    fn turn_round(&self, kind: &mut StmtKind) {
+    fn interchange(&self, kind: &mut StmtKind) {
         let StmtKind::ParFor {
             vars,
             extents,
@@ -124,6 +178,7 @@ impl Chooser<'_> {
         };
         if let [first, .., last] = vars[..]
             && !ordered::shows(self.func, reductions)
+            && !has_effects(body)
             && self.neighbours(body, first) > self.neighbours(body, last)
         {
             vars.reverse();
@@ -175,27 +230,23 @@ impl Chooser<'_> {
         let Some(cond) = cond else {
             return out.extend(then.0);
         };
-        let other = self.across_short(stmt);
+        self.mark_short(&stmt.kind);
+        let other = Block(vec![stmt]);
         let kind = StmtKind::If { cond, then, other };
         out.push(Stmt { kind, span });
     }
 
-    /// With lanes along the outer points, of which each goes through few inner ones.
-    fn across_short(&mut self, mut stmt: Stmt) -> Block {
-        self.blocks_in_lanes(&mut stmt.kind);
-        Block(vec![stmt])
-    }
-
-    /// Writes out the index spaces inside of points, each one block of the fixed order.
-    fn blocks_in_lanes(&mut self, kind: &mut StmtKind) {
-        if let StmtKind::ParFor { body, .. } = kind {
-            let mut nester = Nester {
-                func: &mut *self.func,
-                next_label: self.next_label,
-                one_block: true,
-            };
-            nester.block(body, true);
-            self.next_label = nester.next_label;
+    /// The inner index spaces of the length that was found to be short.
+    fn mark_short(&mut self, kind: &StmtKind) {
+        let StmtKind::ParFor { body, .. } = kind else { return };
+        let mut short = None;
+        for stmt in &body.0 {
+            if let StmtKind::ParFor { vars, extents, .. } = &stmt.kind
+                && let (&[var], &[extent]) = (vars.as_slice(), extents.as_slice())
+                && *short.get_or_insert(extent) == extent
+            {
+                self.one_block.push(var);
+            }
         }
     }
 
@@ -204,7 +255,7 @@ impl Chooser<'_> {
         let span = stmt.span;
         let mut out = Vec::new();
         let cond = self.at_least(extents, MANY, span, &mut out);
-        let mut then = self.again(stmt);
+        let mut then = self.duplicate(stmt);
         for shared in &mut then.0 {
             if let StmtKind::ParFor { spread, .. } = &mut shared.kind {
                 *spread = Spread::Threads;
@@ -221,6 +272,9 @@ impl Chooser<'_> {
         let StmtKind::ParFor { vars, body, .. } = kind else {
             return None;
         };
+        if !is_fold(body) {
+            return None;
+        }
         let (mut along, mut length) = (0, None);
         for stmt in &body.0 {
             if let StmtKind::ParFor {
@@ -231,10 +285,14 @@ impl Chooser<'_> {
                 ..
             } = &stmt.kind
                 && !reductions.is_empty()
-                && let (Some(last), Some(extent)) = (vars.last(), extents.last())
             {
-                along += self.neighbours(body, *last);
-                length = length.or(Some(*extent));
+                let (&[var], &[extent]) = (vars.as_slice(), extents.as_slice()) else {
+                    return None;
+                };
+                if *length.get_or_insert(extent) != extent {
+                    return None;
+                }
+                along += self.neighbours(body, var);
             }
         }
         let across = vars.last().map_or(0, |last| self.neighbours_inside(body, *last));
@@ -265,7 +323,7 @@ impl Chooser<'_> {
     /// The outer points one after the other, with the inner ones spread.
     fn one_by_one(&mut self, stmt: &Stmt, inner: Spread) -> Block {
         let mut out = Vec::new();
-        let copied = self.again(stmt).0.pop().map(|copy| copy.kind);
+        let copied = self.duplicate(stmt).0.pop().map(|copy| copy.kind);
         let Some(StmtKind::ParFor {
             vars,
             extents,
@@ -284,7 +342,7 @@ impl Chooser<'_> {
         let mut nester = Nester {
             func: &mut *self.func,
             next_label: self.next_label,
-            one_block: false,
+            blocks: Vec::new(),
         };
         nester.one_by_one((&vars, &extents, &reductions), body, stmt.span, &mut out);
         self.next_label = nester.next_label;
@@ -292,9 +350,9 @@ impl Chooser<'_> {
     }
 
     /// A copy, with values and labels of its own.
-    fn again(&mut self, stmt: &Stmt) -> Block {
+    fn duplicate(&mut self, stmt: &Stmt) -> Block {
         let mut copy = Block(vec![stmt.clone()]);
-        again::rename(self.func, &mut copy, &mut self.next_label);
+        duplicate::rename(self.func, &mut copy, &mut self.next_label);
         copy
     }
 }

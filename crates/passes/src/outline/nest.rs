@@ -13,24 +13,20 @@ use super::ordered::{self, IndexSpace};
 use crate::inline::label_count;
 use crate::liveness::{LocalSet, live_into};
 
-pub fn run(func: &mut Function) {
+/// `blocks`: index spaces, by their last index, that are one block of the fixed order each.
+pub fn run(func: &mut Function, blocks: Vec<Value>) {
     let inside = func.kind != FuncKind::Host;
     let next_label = label_count(&func.body);
     let mut body = mem::take(&mut func.body);
-    Nester {
-        func,
-        next_label,
-        one_block: false,
-    }
-    .block(&mut body, inside);
+    Nester { func, next_label, blocks }.block(&mut body, inside);
     func.body = body;
 }
 
 pub struct Nester<'a> {
     pub func: &'a mut Function,
     pub next_label: u32,
-    /// Are the index spaces inside of points one block of the fixed order each?
-    pub one_block: bool,
+    /// Index spaces, by their last index, that are one block of the fixed order each.
+    pub blocks: Vec<Value>,
 }
 
 impl Nester<'_> {
@@ -116,7 +112,7 @@ impl Nester<'_> {
             vars,
             extents,
             reductions,
-            one_block: self.one_block,
+            one_block: vars.last().is_some_and(|last| self.blocks.contains(last)),
         };
         ordered::write(&mut b, &space, body, label);
         out.extend(b.close().0);
@@ -168,7 +164,7 @@ fn leave_instead_of_continue(block: &mut Block, label: Label) {
     for stmt in &mut block.0 {
         match &mut stmt.kind {
             StmtKind::Continue => stmt.kind = StmtKind::Leave(label),
-            StmtKind::Loop(_) | StmtKind::For { .. } => {}
+            StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. } => {}
             kind => kind.blocks_mut().for_each(|inner| leave_instead_of_continue(inner, label)),
         }
     }

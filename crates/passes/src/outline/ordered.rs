@@ -23,7 +23,6 @@ pub struct IndexSpace<'a> {
 struct Sum {
     local: Local,
     op: ReduceOp,
-    scalar: Scalar,
     identity: Const,
     /// What the local held before.
     before: Value,
@@ -36,16 +35,12 @@ struct Sum {
 
 /// Does the order of the points show in what they are reduced to?
 pub fn shows(func: &weft_ir::Function, reductions: &[Reduction]) -> bool {
-    reductions.iter().any(|r| is_ordered(func, *r))
-}
-
-fn is_ordered(func: &weft_ir::Function, r: Reduction) -> bool {
-    r.fixed && func.local_ty(r.local).scalar().is_some_and(|scalar| r.rounds(scalar))
+    reductions.iter().any(|r| func.is_ordered(*r))
 }
 
 /// Runs `body` at every point of the space, and leaves in the locals of its reductions what the fixed order gives. `label` is no other's.
 pub fn write(b: &mut Builder, space: &IndexSpace<'_>, body: Block, label: Label) {
-    let ordered: Vec<Reduction> = space.reductions.iter().copied().filter(|r| is_ordered(&b.func, *r)).collect();
+    let ordered: Vec<Reduction> = space.reductions.iter().copied().filter(|r| b.func.is_ordered(*r)).collect();
     let sums: Vec<Sum> = ordered.into_iter().filter_map(|r| Sum::start(b, r)).collect();
     let Some((&column, outer)) = space.vars.split_last() else { return };
     let columns = space.extents[outer.len()];
@@ -189,7 +184,6 @@ impl Sum {
         let sum = Sum {
             local,
             op,
-            scalar,
             identity,
             before: b.get(local),
             chains: b.emit(Type::View(view), Op::Array(array)),
@@ -229,39 +223,40 @@ impl Sum {
         counted(b, chain, [zero, pairs, one], |b| {
             let other = b.binary(BinOp::Add, chain, pairs);
             let (first, second) = (load(b, self.chains, chain), load(b, self.chains, other));
-            let both = self.join(b, first, second);
+            let both = joined(b, self.op, first, second);
             store(b, self.chains, chain, both);
         });
         let halving = b.close();
         b.push(StmtKind::Loop(halving));
         let block = load(b, self.chains, zero);
         let chunk = b.get(self.chunk);
-        let chunk = self.join(b, chunk, block);
+        let chunk = joined(b, self.op, chunk, block);
         b.set(self.chunk, chunk);
     }
 
     fn end_chunk(&self, b: &mut Builder) {
         let (total, chunk, identity) = (b.get(self.total), b.get(self.chunk), b.constant(self.identity));
-        let total = self.join(b, total, chunk);
+        let total = joined(b, self.op, total, chunk);
         b.set(self.total, total);
         b.set(self.chunk, identity);
     }
 
     fn finish(&self, b: &mut Builder) {
         let total = b.get(self.total);
-        let all = self.join(b, self.before, total);
+        let all = joined(b, self.op, self.before, total);
         b.set(self.local, all);
     }
+}
 
-    /// Back ends are given no arithmetic of 16-bit floats any more.
-    fn join(&self, b: &mut Builder, x: Value, y: Value) -> Value {
-        if !self.scalar.is_half() {
-            return b.binary(self.op.binary(), x, y);
-        }
-        let (x, y) = (b.cast(x, Scalar::F32), b.cast(y, Scalar::F32));
-        let both = b.binary(self.op.binary(), x, y);
-        b.cast(both, self.scalar)
+/// Back ends are given no arithmetic of 16-bit floats any more.
+pub fn joined(b: &mut Builder, op: ReduceOp, x: Value, y: Value) -> Value {
+    let ty = b.ty(x);
+    if !ty.scalar().is_some_and(Scalar::is_half) {
+        return b.binary(op.binary(), x, y);
     }
+    let (x, y) = (b.cast(x, Scalar::F32), b.cast(y, Scalar::F32));
+    let both = b.binary(op.binary(), x, y);
+    b.cast(both, ty)
 }
 
 pub fn load(b: &mut Builder, view: Value, at: Value) -> Value {
