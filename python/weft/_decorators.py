@@ -234,7 +234,7 @@ def vectorize(
             Function,
             function,
             signatures,
-            role="device",
+            role="ufunc",
             numba=_numba,
             parallel=True,
             fastmath=fastmath,

@@ -357,3 +357,49 @@ def test_keywords_that_ufuncs_have_not():
     for name, value in {"subok": False, "signature": "d->d", "sig": "d->d", "axis": 0, "wher": True}.items():
         with pytest.raises(TypeError, match=rf"^double\(\) .*{name}"):
             double(1.0, **{name: value})
+
+
+@vectorize
+def accumulate(x, y):
+    for _ in range(3):
+        x += y
+    return x
+
+
+@vectorize
+def larger(x, y):
+    return x * 2 - y if x > y else y + 1
+
+
+@vectorize
+def first(x, y):
+    return (x, y)[0]
+
+
+@vectorize
+def three(x):
+    return 3.0
+
+
+@vectorize([float64(float64, float64)])
+def declared(x, y):
+    return max(x, y)
+
+
+def of_all(a, b):
+    column = a[:4].copy().reshape(4, 1)
+    one = three(a)
+    one[0] = 5.0
+    return accumulate(a, b), larger(a, 0.5), first(column, b), one, larger(a, b).sum(), accumulate(a * 2, b)[1:], declared(a, b)
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_inside_compiled_functions(parallel):
+    """Functions of numbers are given elements, whatever their bodies do with their parameters."""
+    a, b = np.linspace(0, 1, 7), np.ones(7)
+    got = weft.njit(of_all, parallel=parallel)(a, b)
+    for one, want in zip(got, of_all(a, b), strict=True):
+        np.testing.assert_array_equal(one, want)
+    np.testing.assert_array_equal(a, np.linspace(0, 1, 7))
+    np.testing.assert_array_equal(b, np.ones(7))
+    assert weft.njit(lambda x: larger(x, 2.0))(3.0) == 4.0

@@ -78,7 +78,7 @@ impl Compiler {
         let kind = match self.role {
             Role::Host => FuncKind::Host,
             Role::Kernel => FuncKind::Kernel,
-            Role::Device => FuncKind::Device,
+            Role::Device | Role::Ufunc => FuncKind::Device,
         };
         let (made, ty) = self.specialise(function, lower::Args::Entry(args), kind, false, self.options)?;
         Ok((self.add(made, None), ty))

@@ -52,8 +52,10 @@ pub enum Role {
     Host,
     /// `cuda.jit`: a `Kernel`; may not return a value.
     Kernel,
-    /// A `Device` function on its own: `vectorize` wraps it in a loop.
+    /// `cuda.jit(device=True)`: a `Device` function.
     Device,
+    /// `vectorize`: a `Device` function of numbers, which arrays are given to element by element.
+    Ufunc,
 }
 
 /// What a decorator left of its wishes at a function that others call.

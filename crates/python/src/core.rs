@@ -71,7 +71,7 @@ impl Core {
         if !core.signatures.is_empty() {
             core.captured.refuse_variadic(function.py(), "a function with a signature")?;
         }
-        if options.role != Role::Device {
+        if !matches!(options.role, Role::Device | Role::Ufunc) {
             let device = core.usual_device(function.py())?;
             for signature in &core.signatures {
                 core.specialise(function.py(), &device, &signature.args)?;
@@ -100,7 +100,7 @@ impl Core {
     pub fn usual_device(&self, py: Python<'_>) -> PyResult<Arc<dyn Device>> {
         match self.options.role {
             Role::Kernel => devices::current(py),
-            Role::Host | Role::Device => Ok(devices::cpu().clone()),
+            Role::Host | Role::Device | Role::Ufunc => Ok(devices::cpu().clone()),
         }
     }
 

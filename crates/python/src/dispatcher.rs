@@ -44,6 +44,7 @@ impl Dispatcher {
         let role = match role {
             "host" => Role::Host,
             "kernel" => Role::Kernel,
+            "ufunc" => Role::Ufunc,
             _ => Role::Device,
         };
         let options = Options {

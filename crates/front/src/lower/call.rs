@@ -15,7 +15,7 @@ use crate::parse::{Param, ParamKind};
 use crate::stop::{Res, Stop};
 use crate::types::{Num, Ty};
 use crate::value::{Lit, Number, Val, int_range};
-use crate::{ArgType, Decorated, FunctionSource, Object, Signature, library, signature};
+use crate::{ArgType, Decorated, FunctionSource, Object, Role, Signature, library, signature};
 
 impl Lower<'_> {
     pub fn call(&mut self, e: &ExprCall) -> Res<Val> {
@@ -207,9 +207,20 @@ impl Lower<'_> {
         if library::is_text(f.key) {
             self.known_arguments(f, &mut args, call.span)?;
         }
+        let is_ufunc = matches!(f.decorated.as_deref(), Some(decorated) if decorated.options.role == Role::Ufunc);
+        if is_ufunc && args.iter().any(Val::is_array) {
+            let function = f.clone();
+            return self.array_map(&args, call.span, move |l, elements| {
+                l.decorated_call(&function, elements.to_vec(), call.span)
+            });
+        }
+        self.decorated_call(f, args, call.span)
+    }
+
+    fn decorated_call(&mut self, f: &Rc<FunctionSource>, args: Vec<Val>, span: Span) -> Res<Val> {
         match f.decorated.as_deref() {
-            Some(Decorated { signatures, .. }) if !signatures.is_empty() => self.declared_call(f, signatures, args, call.span),
-            _ => self.call_function(f, &args, call.span),
+            Some(Decorated { signatures, .. }) if !signatures.is_empty() => self.declared_call(f, signatures, args, span),
+            _ => self.call_function(f, &args, span),
         }
     }
 
