@@ -21,7 +21,7 @@ const PARAMS: [&str; 8] = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"];
 pub fn rare(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, lanes: u32) -> Res<()> {
     let f = cx.module.function(id);
     let kind = if lanes == 0 { Lanes::Single } else { Lanes::Callers };
-    let info = Rc::new(analyze(f, kind));
+    let info = Rc::new(analyze(f, kind, &cx.calls));
     let mut fx = Fx::new(cx, id, info, lanes);
     fx.prepare()?;
     for (param, name) in f.params.iter().zip(PARAMS) {

@@ -16,7 +16,7 @@ use super::writer::{Elem, Label, Operand, Ty};
 /// A function that runs once each time the host calls it, or (with the linkage `internal`) another function.
 pub fn host(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str) -> Res<()> {
     let f = cx.module.function(id);
-    let info = Rc::new(analyze(f, Lanes::Single));
+    let info = Rc::new(analyze(f, Lanes::Single, &cx.calls));
     let mut fx = Fx::new(cx, id, info, 0);
     fx.prepare()?;
     if !linkage.is_empty() {
@@ -45,7 +45,7 @@ fn index_space(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str, (
     let FuncKind::Loop { rank, reductions } = &f.kind else {
         return Err(super::EmitError::Internal(format!("{} is launched and no loop", f.name)));
     };
-    let info = Rc::new(analyze(f, kind));
+    let info = Rc::new(analyze(f, kind, &cx.calls));
     let mut fx = Fx::new(cx, id, info, fixed::lanes(f, reductions, lanes));
     fx.prepare()?;
     let rank = *rank as usize;
@@ -63,7 +63,7 @@ fn index_space(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str, (
 pub fn kernel(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, axis: Option<Axis>, lanes: u32, full: bool) -> Res<()> {
     let f = cx.module.function(id);
     let of_gang = kernel_lanes(f, axis);
-    let info = Rc::new(analyze(f, of_gang));
+    let info = Rc::new(analyze(f, of_gang, &cx.calls));
     let mut fx = Fx::new(cx, id, info, lanes);
     fx.is_warp = matches!(of_gang, Lanes::Warp(_));
     fx.prepare()?;
@@ -206,7 +206,7 @@ impl Fx<'_, '_> {
         }
     }
 
-    fn store_address(&mut self, base: Operand, block: Operand, at: usize) {
+    pub fn store_address(&mut self, base: Operand, block: Operand, at: usize) {
         let ptr = self.w.offset(block, Operand::Int(8 * at as i64));
         self.w.store(Ty::PTR, base, ptr);
     }

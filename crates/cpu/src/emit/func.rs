@@ -42,6 +42,8 @@ pub struct Fx<'a, 'm> {
     pub views: Vec<Operand>,
     /// Loops free what they allocated, so that an allocation's memory may be that of an earlier one.
     pub frees: bool,
+    /// Local arrays lie in one piece each, not interleaved: functions that are called alone are given some.
+    pub in_pieces: bool,
     /// The shared, local arrays' memory.
     pub arrays: Vec<Operand>,
     pub array_bytes: Vec<u64>,
@@ -97,6 +99,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             mark: None,
             views: Vec::new(),
             frees,
+            in_pieces: false,
             arrays: Vec::new(),
             array_bytes: Vec::new(),
             dynamic: None,
@@ -118,6 +121,7 @@ impl<'a, 'm> Fx<'a, 'm> {
             team: Vec::new(),
             exact: false,
         };
+        fx.in_pieces = fx.hands_on_arrays();
         fx.status = fx.w.entry_inst(format_args!("alloca i32"));
         fx
     }

@@ -6,6 +6,7 @@
 mod access;
 mod ahead;
 mod align;
+mod alone;
 mod apart;
 mod arith;
 mod atomic;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use weft_ir::{ConstId, FuncId, FuncKind, Function, Module, Op, Span, Spread, StmtKind};
 use weft_passes::numbering::Numbering;
+use weft_passes::uniformity::Calls;
 
 use super::values::Res;
 use super::writer::{Elem, Ty};
@@ -31,6 +32,8 @@ pub struct ModuleCx<'m> {
     hosts: HashMap<u32, String>,
     /// By function: it allocates memory that outlives its loops, itself or in a function it calls.
     allocating: Vec<bool>,
+    /// Functions that may give lanes different results for the same arguments.
+    pub calls: Calls,
     pub calls_rare: bool,
     /// A function calls itself.
     pub recursive: bool,
@@ -66,6 +69,7 @@ pub fn emit_module(module: &Module, target: &Target, variant: &Variant) -> Res<E
         loops: HashMap::new(),
         hosts: HashMap::new(),
         allocating: allocating(module),
+        calls: Calls::of(module),
         calls_rare: false,
         recursive: false,
         marked_loops: Vec::new(),
@@ -143,7 +147,7 @@ impl ModuleCx<'_> {
         Ok(name)
     }
 
-    /// The symbol of a host function that another one calls, written when it is first called.
+    /// The symbol of a function that another one calls as the host calls the entry, written when it is first called.
     pub fn host_symbol(&mut self, id: FuncId) -> Res<String> {
         if let Some(name) = self.hosts.get(&id.0) {
             return Ok(name.clone());

@@ -44,7 +44,7 @@ use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::{Body, Parsed};
 use crate::stop::{Pending, Res, Stop};
 use crate::types::{Static, Ty};
-use crate::value::Val;
+use crate::value::{Closure, Val};
 use crate::{Bounds, Dialect, FunctionSource, Inferred, Object, Options, Role, parallel, rewrite, unset};
 use loops::LoopFrame;
 use vars::Vars;
@@ -150,8 +150,8 @@ pub struct Lower<'c> {
     parts: HashMap<Value, parts::PartOf>,
     /// Shapes of the arrays made in this function.
     shapes: HashMap<Value, Vec<Value>>,
-    /// The functions inside this one of which it is being asked what they read, by key.
-    closing: Vec<u64>,
+    /// The functions whose values are being handed on, each as a part of the one before.
+    closing: Vec<Rc<Closure>>,
     /// What exists only while compiling and was kept in variables.
     statics: HashMap<Static, Val>,
     /// The function allocates or runs parallel loops, so it can only run on the host.
@@ -309,6 +309,9 @@ impl<'c> Lower<'c> {
                     Val::Constant(lit) => return Val::Lit(*lit),
                     _ => return val.clone(),
                 };
+                if closure.captured.is_none() {
+                    return val.clone();
+                }
                 let named = closure.names.iter().zip(closure.handed());
                 closure.with(
                     named
