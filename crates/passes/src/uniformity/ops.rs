@@ -60,6 +60,8 @@ impl Walk<'_> {
             Op::Geometry(g) => self.geometry(*g),
             Op::Dim(view, _) => self.shapes[view.index()],
             Op::Atomic { .. } => Class::Varying,
+            // Each gang has its own.
+            Op::Array(id) if self.func.arrays[id.index()].space == Space::Local => Class::Gang,
             Op::Call(func, _) if self.calls.differ(*func) => Class::Varying,
             Op::Warp { op: warp, .. } => self.warp(*warp, op),
             Op::ActiveMask => Class::Gang,
