@@ -65,8 +65,9 @@ pub fn refuse(module: &Module) -> Result<(), PassError> {
     Ok(())
 }
 
+/// Those that the entry calls, by way of others too.
 fn device_functions(module: &Module) -> impl Iterator<Item = FuncId> + '_ {
-    let all = (0..module.functions.len() as u32).map(FuncId);
+    let all = reached(module, module.entry).into_iter();
     all.filter(|id| module.function(*id).kind == FuncKind::Device)
 }
 

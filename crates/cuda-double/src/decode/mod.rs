@@ -104,14 +104,18 @@ fn unbounded(functions: &[FunctionCode], code: &[Inst], sites: &[CallSite]) -> V
     for (at, inst) in code.iter().enumerate() {
         let Op::Call { site } = inst.op else { continue };
         let before = functions.iter().enumerate().filter(|(_, f)| f.start as usize <= at);
-        let Some((caller, _)) = before.max_by_key(|(_, f)| f.start) else { continue };
+        let Some((caller, _)) = before.max_by_key(|(_, f)| f.start) else {
+            continue;
+        };
         calls[caller].push(match sites[site as usize].callee {
             Callee::Function(callee) => Some(callee),
             Callee::Indirect(_) => None,
             Callee::Printf | Callee::AssertFail => continue,
         });
     }
-    (0..functions.len()).map(|from| leads_round(&calls, from, &mut Vec::new(), &mut vec![false; functions.len()])).collect()
+    (0..functions.len())
+        .map(|from| leads_round(&calls, from, &mut Vec::new(), &mut vec![false; functions.len()]))
+        .collect()
 }
 
 fn leads_round(calls: &[Vec<Option<u32>>], at: usize, open: &mut Vec<usize>, done: &mut [bool]) -> bool {
