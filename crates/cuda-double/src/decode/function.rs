@@ -101,10 +101,16 @@ pub(super) fn decode(linker: &mut Linker, function: &Function) -> Result<()> {
     code.start = start;
     code.registers = rows;
     code.preds = preds;
-    code.frame = frame.next_multiple_of(16);
+    code.frame = (frame + saved(rows)).next_multiple_of(16);
     code.local_bytes = local;
     code.shared_bytes = shared;
     Ok(())
+}
+
+/// Bytes of a frame in which a function keeps where it returns to and its caller's registers: what `ptxas` makes of them it does not say
+/// beforehand, but it is never nothing.
+fn saved(registers: u32) -> u32 {
+    16 + 4 * registers.min(24)
 }
 
 pub(super) struct Decoder<'a> {

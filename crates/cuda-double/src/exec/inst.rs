@@ -412,6 +412,8 @@ pub struct Program {
     pub workspace: bool,
     /// Bytes of shared memory behind all else for who asks for the system's.
     pub reserved_shared: u32,
+    /// By function: nobody can say beforehand how much stack it takes, since calls may lead back to it or go by address.
+    pub unbounded: Vec<bool>,
 }
 
 #[derive(Clone, Debug)]
