@@ -77,7 +77,7 @@ impl Warp {
         let from = self.local_base[lane];
         self.base[lane] += caller.registers;
         self.pred_base[lane] += caller.preds;
-        self.local_base[lane] += caller.frame;
+        self.local_base[lane] += caller.stack();
         self.function[lane] = callee;
         self.pc[lane] = code.start;
         let (rows, preds) = (self.base[lane] + code.registers, self.pred_base[lane] + code.preds);
@@ -86,10 +86,10 @@ impl Warp {
         }
         self.preds.resize(self.preds.len().max(preds as usize), 0);
         let to = self.local_base[lane];
-        let end = (to + code.frame) as usize;
+        let end = (to + code.stack()) as usize;
         // The driver makes room for what the code is known to need, else for what the context's limit says.
         let room = match launch.program.unbounded[launch.kernel as usize] {
-            true => launch.stack.max(launch.program.functions[launch.kernel as usize].frame as usize),
+            true => launch.stack.max(launch.program.functions[launch.kernel as usize].stack() as usize),
             false => MOST_LOCAL,
         };
         if end > room {
