@@ -121,7 +121,21 @@ LAYOUTS: dict[str, Callable[[Array], Array]] = {
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
 @pytest.mark.parametrize(
     "shape",
-    [(0, 3), (3, 0), (1, 1), (40, 15), (40, 16), (40, 17), (33, 70), (3, 2049), (2100, 5), (2, 20_000), (17_000, 2), (70, 3, 5), (2, 40, 33)],
+    [
+        (0, 3),
+        (3, 0),
+        (1, 1),
+        (40, 15),
+        (40, 16),
+        (40, 17),
+        (33, 70),
+        (3, 2049),
+        (2100, 5),
+        (2, 20_000),
+        (17_000, 2),
+        (70, 3, 5),
+        (2, 40, 33),
+    ],
     ids=str,
 )
 def test_each_sum_along_an_axis_has_it(shape: tuple[int, ...], dtype: type, layout: str) -> None:
