@@ -208,12 +208,105 @@ def test_a_name_given_to_one_function_again_and_again():
     agrees(f, 1)
 
 
-@pytest.mark.parametrize("body", ["h(n - 1)", "(lambda: h(n - 1))()"])
-def test_functions_inside_that_call_themselves_are_refused(body):
-    text = f"def f(x):\n    def h(n):\n        return 1 if n < 1 else {body}\n    return h(x)\n"
-    exec(text, names := {})
-    with pytest.raises(weft.UnsupportedError, match="calls itself"):
-        njit(names["f"])(3)
+@pytest.mark.parametrize(
+    "body", ["h(n - 1) * k", "(lambda: h(n - 1))() + k", "n + applied(h, n - 1)", "applied(lambda m: h(m) + k, n - 1)"]
+)
+def test_functions_inside_that_call_themselves(body):
+    text = f"def f(x, k):\n    def h(n):\n        return k if n < 1 else {body}\n    return h(x), applied(h, x + 1)\n"
+    exec(text, names := {"applied": applied})
+    exec(text, undecorated := {"applied": applied.py_func})
+    for args in ((3, 2), (4, 1.5)):
+        assert njit(names["f"])(*args) == undecorated["f"](*args)
+
+
+def test_functions_inside_that_call_each_other():
+    def f(x, k):
+        def even(n):
+            return k if n == 0 else odd(n - 1) + j
+
+        def odd(n):
+            return third(n, even) if n > 0 else j
+
+        def third(n, g):
+            return g(n - 1) * 2 + (odd(n - 2) if n > 4 else k)
+
+        j = 3
+        a = even(x)
+        j, k = 5, k + 1
+        return a, even(x), odd(x), third(x, odd), third(x, lambda m: even(m) + j)
+
+    for x in range(1, 10):
+        agrees(f, x, 2)
+
+
+def test_a_function_inside_goes_on_with_other_values_of_its_own():
+    """Two functions of one text that hold different values, each of which calls the other by way of its argument."""
+
+    def f(x, k):
+        def outer(n, g):
+            def h(m):
+                return g(m - 1) + n if m > 0 else n * k
+
+            return h(x) if n == 0 else outer_again(n - 1, h)
+
+        def outer_again(n, g):
+            return g(x + n)
+
+        def last(m):
+            return k if m < 1 else last(m - 1) + 1
+
+        return outer(2, last), outer(0, last)
+
+    agrees(f, 4, 3)
+
+
+def test_a_lambda_that_calls_itself_and_arrays_that_it_reads():
+    def f(a):
+        total = lambda i: 0.0 if i == a.size else a[i] + total(i + 1)  # noqa: E731
+
+        def reverse(i, j):
+            if i < j:
+                a[i], a[j] = a[j], a[i]
+                reverse(i + 1, j - 1)
+
+        before = total(0)
+        reverse(0, a.size - 1)
+        return before + total(2) * 10
+
+    a, b = np.arange(7.0), np.arange(7.0)
+    assert njit(f)(a) == f(b) and (a == b).all()
+
+
+def test_functions_of_a_cell_that_call_themselves():
+    def make(decorate, k):
+        @decorate
+        def fact(n):
+            return k if n < 2 else n * fact(n - 1)
+
+        def even(n):
+            return n == 0 or odd(n - 1)
+
+        @decorate
+        def odd(n):
+            return n != 0 and even(n - 1)
+
+        return fact, odd
+
+    for k in (1, 2.5):
+        (fact, odd), (plain_fact, plain_odd) = make(njit, k), make(lambda function: function, k)
+        for n in range(6):
+            assert fact(n) == plain_fact(n) and odd(n) == plain_odd(n)
+
+
+def test_a_function_inside_that_never_returns_is_refused():
+    def f(x):
+        def h(n):
+            return h(n - 1)
+
+        return h(x)
+
+    with pytest.raises(weft.TypingError, match="calls itself on every path"):
+        njit(f)(3)
 
 
 @pytest.mark.parametrize(

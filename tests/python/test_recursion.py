@@ -9,7 +9,7 @@ import pytest
 
 import weft
 import weft.numba
-from weft import cuda, njit, prange, vectorize
+from weft import njit, prange
 
 
 @njit
@@ -352,17 +352,6 @@ def test_what_never_returns_is_refused():
 
     with pytest.raises(weft.TypingError, match="calls itself on every path"):
         never(1)
-
-
-def test_kernels_and_ufuncs_are_refused():
-    @cuda.jit
-    def kernel(a):
-        a[0] = fib(a[0])
-
-    with pytest.raises(weft.UnsupportedError, match="no kernel and no ufunc"):
-        kernel[1, 1](np.array([5]))
-    with pytest.raises(weft.UnsupportedError, match="no kernel and no ufunc"):
-        vectorize(lambda x: fib(x))(np.arange(3))
 
 
 def test_printing_and_compiling_again(capfd):

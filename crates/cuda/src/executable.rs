@@ -113,6 +113,7 @@ impl CudaExecutable {
             self.gpu.limits.check_shared(shared_bytes, plan.shared_bytes)?;
             variant.allow_shared(plan.shared_bytes)?;
         }
+        variant.make_stack()?;
         let cooperative = plan.cooperative || variant.grid_sync;
         if cooperative {
             self.check_cooperative(variant, threads, plan)?;

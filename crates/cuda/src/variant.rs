@@ -28,6 +28,8 @@ pub struct Variant {
     sites: Option<Arc<Sites>>,
     /// Barriers of the grid.
     pub grid_sync: bool,
+    /// Bytes of stack that it relies on, or 0.
+    stack_bytes: u64,
     /// Dynamic shared memory that the function was made to allow.
     allowed_shared: Mutex<u32>,
     /// Where launches on each stream leave what they have for the host, by our number of it.
@@ -91,6 +93,7 @@ impl Variant {
             resources,
             sites,
             grid_sync: emitted.grid_sync,
+            stack_bytes: emitted.stack_bytes,
             // What a function may have without being asked.
             allowed_shared: Mutex::new(gpu.limits.shared_bytes.saturating_sub(resources.shared_bytes as u32)),
             mailboxes: Mutex::default(),
@@ -108,6 +111,14 @@ impl Variant {
         context.check(context.set_max_dynamic_shared(self.function, bytes))?;
         *allowed = bytes;
         Ok(())
+    }
+
+    /// Makes sure that threads have the stack that the code relies on: another library may have asked for less. The context is current.
+    pub fn make_stack(&self) -> Result<(), RunError> {
+        match self.stack_bytes {
+            0 => Ok(()),
+            bytes => self.gpu.context.check(self.gpu.context.make_stack(bytes)),
+        }
     }
 
     /// Blocks of the whole device that run at the same time. The context is current.

@@ -111,8 +111,13 @@ impl Compiler {
         id
     }
 
+    /// A function that is not compiled yet: what calls it runs where it will.
     fn new_id(&mut self, name: &str) -> FuncId {
-        self.functions.push(Function::new(name, FuncKind::Host));
+        let kind = match self.role {
+            Role::Host => FuncKind::Host,
+            Role::Kernel | Role::Device | Role::Ufunc => FuncKind::Device,
+        };
+        self.functions.push(Function::new(name, kind));
         FuncId(self.functions.len() as u32 - 1)
     }
 

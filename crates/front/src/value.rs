@@ -56,7 +56,8 @@ pub struct Closure {
     pub function: Rc<FunctionSource>,
     /// The variables around it that it reads.
     pub names: Vec<String>,
-    /// Their values, where it was handed to another function. In the function that made it they are read at each call, as in Python.
+    /// Their values, where it was handed to another function. In the function that made it, and in that function itself where it calls itself,
+    /// they are read at each call, as in Python.
     pub captured: Option<Vec<Val>>,
     /// Constants, by parameter.
     pub defaults: Vec<(String, Val)>,

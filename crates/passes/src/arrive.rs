@@ -11,21 +11,22 @@ use weft_ir::{Block, FuncKind, Function, Module, Span, Stmt, StmtKind, Value};
 
 use crate::error::PassError;
 use crate::operands::{ends, has_barrier};
-use crate::uniformity::{self, Class, Lanes, Uniformity};
+use crate::uniformity::{self, Calls, Class, Lanes, Uniformity};
 use crate::{compact, duplicate, inline};
 
 /// Lets threads end early in every kernel of a module.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
+    let calls = Calls::of(module);
     for func in module.functions.iter_mut().filter(|func| func.kind == FuncKind::Kernel) {
         if has_barrier(&func.body.0) {
-            kernel(func);
+            kernel(func, &calls);
         }
     }
     Ok(())
 }
 
-fn kernel(func: &mut Function) {
-    let info = uniformity::analyze(func, Lanes::Threads(weft_ir::Axis::X));
+fn kernel(func: &mut Function, calls: &Calls) {
+    let info = uniformity::analyze(func, Lanes::Threads(weft_ir::Axis::X), calls);
     let mut next_label = inline::label_count(&func.body);
     let mut rest = mem::take(&mut func.body).0;
     rest.reverse();

@@ -1,12 +1,12 @@
-//! The inlining policy of the CPU: calls of rare functions stay calls, and so do those of host functions that call themselves, and of large
-//! ones that host code calls more than once, each copy of which would cost LLVM as much as the first.
+//! Which calls stay calls and are not inlined: those of functions that call themselves; on the CPU those of rare functions, too, and of
+//! large ones that host code calls more than once, each copy of which would cost LLVM as much as the first.
 //!
-//! Lanes take in whatever they call. A device function that both lanes and host code call becomes two: the second is a host function.
+//! Lanes take in whatever else they call. A device function that both lanes and host code call becomes two: the second is a host function.
 
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{Block, FuncId, FuncKind, Function, Module, Op, Spread, StmtKind, Type};
+use weft_ir::{Block, Effect, FuncId, FuncKind, Function, Module, Op, Spread, StmtKind, Type};
 
 use crate::inline::references;
 
@@ -21,8 +21,11 @@ pub fn staying(module: &mut Module) -> Vec<bool> {
         for_host_calls(&mut func.body, &mut |callee| *callee = *own.get(callee).unwrap_or(callee));
     }
     let mut stay: Vec<bool> = module.functions.iter().map(is_rare).collect();
-    for id in own.into_values().chain(recursive(module)) {
+    for id in own.into_values() {
         stay[id.index()] = true;
+    }
+    for (stays, is_recursive) in stay.iter_mut().zip(recursive(module)) {
+        *stays |= is_recursive;
     }
     stay
 }
@@ -112,36 +115,43 @@ fn callees_first(module: &Module) -> Vec<FuncId> {
     order
 }
 
-fn called(module: &Module, id: FuncId) -> Vec<FuncId> {
+pub fn called(module: &Module, id: FuncId) -> Vec<FuncId> {
     references(&module.function(id).body)
         .into_iter()
         .map(|(callee, _)| callee)
         .collect()
 }
 
-/// The host functions that call themselves, by way of others too. Each such circle has one that asks for the stack that is left.
-fn recursive(module: &Module) -> Vec<FuncId> {
+/// By function: does it call itself, by way of others too? Each such circle has one that asks for the stack that is left, and takes in the
+/// others.
+pub fn recursive(module: &Module) -> Vec<bool> {
     let all = (0..module.functions.len() as u32).map(FuncId);
-    all.filter(|id| asks_for_stack(&module.function(*id).body) && reaches_itself(module, *id))
+    all.map(|id| asks_for_stack(&module.function(id).body) && reaches_itself(module, id))
         .collect()
 }
 
-fn asks_for_stack(body: &Block) -> bool {
-    body.0.iter().any(|stmt| matches!(stmt.kind, StmtKind::Let(_, Op::OutOfStack)))
+pub fn asks_for_stack(body: &Block) -> bool {
+    let mut asks = false;
+    body.walk(&mut |kind| asks |= matches!(kind, StmtKind::Let(_, Op::OutOfStack)));
+    asks
 }
 
-fn reaches_itself(module: &Module, id: FuncId) -> bool {
+pub fn reaches_itself(module: &Module, id: FuncId) -> bool {
+    reached(module, id).contains(&id)
+}
+
+/// The functions that one calls, by way of others too.
+pub fn reached(module: &Module, id: FuncId) -> Vec<FuncId> {
     let mut seen = vec![false; module.functions.len()];
+    let mut found = Vec::new();
     let mut todo = called(module, id);
     while let Some(next) = todo.pop() {
-        if next == id {
-            return true;
-        }
         if !mem::replace(&mut seen[next.index()], true) {
+            found.push(next);
             todo.extend(called(module, next));
         }
     }
-    false
+    found
 }
 
 /// The functions that a block calls where no lanes are, each as often as it does.
@@ -169,4 +179,23 @@ fn for_host_calls(block: &mut Block, visit: &mut impl FnMut(&mut FuncId)) {
 
 fn has_lanes(kind: &StmtKind) -> bool {
     matches!(kind, StmtKind::ParFor { spread, .. } if *spread != Spread::Threads)
+}
+
+/// By function: does it, or one it calls, change memory, make arrays or print?
+pub fn effects(module: &Module) -> Vec<bool> {
+    let own = |func: &Function| {
+        let mut found = false;
+        func.body.walk(&mut |kind| {
+            found |= match kind.effect() {
+                Effect::Store | Effect::Atomic | Effect::Alloc | Effect::Output | Effect::Fence => true,
+                Effect::Warp | Effect::Lanes | Effect::Barrier | Effect::Grid => true,
+                Effect::Pure | Effect::Get | Effect::Set | Effect::Load | Effect::Call | Effect::Flow => false,
+            };
+        });
+        found
+    };
+    let own: Vec<bool> = module.functions.iter().map(own).collect();
+    let all = (0..module.functions.len() as u32).map(FuncId);
+    all.map(|id| own[id.index()] || reached(module, id).into_iter().any(|callee| own[callee.index()]))
+        .collect()
 }

@@ -22,6 +22,12 @@ pub fn run(module: &mut Module) -> Result<(), PassError> {
     inline(module, vec![false; module.functions.len()])
 }
 
+/// The same, but for calls of functions that call themselves.
+pub fn run_for_stack(module: &mut Module) -> Result<(), PassError> {
+    let stay = calls::recursive(module);
+    inline(module, stay)
+}
+
 /// The same, but for calls that stay on the CPU.
 pub fn run_for_cpu(module: &mut Module) -> Result<(), PassError> {
     let stay = calls::staying(module);

@@ -1,5 +1,6 @@
 //! Passes and analyses over the IR, one file each, and the order in which each device runs them.
 
+pub mod alone;
 pub mod arrive;
 mod calls;
 pub mod cleanup;
@@ -22,6 +23,7 @@ pub mod operands;
 pub mod origins;
 pub mod outline;
 pub mod range;
+pub mod recursion;
 pub mod reduce;
 pub mod structure;
 pub mod uniformity;
@@ -38,9 +40,11 @@ use weft_ir::Module;
 /// that a function fuses by its own flag and not by its caller's. Indices are judged before loops are outlined, while extents are in sight.
 /// 16-bit floats are widened after contraction, which sees their products, and before cleaning, which drops the conversions nobody needs.
 pub fn lower_for_cpu(module: &mut Module) -> Result<(), PassError> {
+    recursion::check(module)?;
     legalize::run(module)?;
     contract::run(module)?;
     inline::run_for_cpu(module)?;
+    alone::run(module, true);
     arrive::run(module)?;
     structure::run(module)?;
     halves::run(module)?;
@@ -53,9 +57,11 @@ pub fn lower_for_cpu(module: &mut Module) -> Result<(), PassError> {
 /// Everything between the front end's module and the CUDA emitter, in order: as for the CPU, but that no loops are outlined, since host
 /// functions do not run there.
 pub fn lower_for_cuda(module: &mut Module) -> Result<(), PassError> {
+    recursion::check(module)?;
     legalize::run(module)?;
     contract::run(module)?;
-    inline::run(module)?;
+    inline::run_for_stack(module)?;
+    alone::run(module, false);
     structure::run(module)?;
     cleanup::run(module)?;
     nonneg::run(module)?;
@@ -65,6 +71,7 @@ pub fn lower_for_cuda(module: &mut Module) -> Result<(), PassError> {
 /// Everything between the front end's module and the emitter for other GPUs, in order. Afterwards every barrier stands in control flow that
 /// is the same for the whole block, and no thread has ended before one.
 pub fn lower_for_gpu(module: &mut Module, options: &GpuOptions) -> Result<(), PassError> {
+    recursion::refuse(module)?;
     legalize::run(module)?;
     contract::run(module)?;
     inline::run(module)?;

@@ -37,7 +37,7 @@ use crate::compact;
 use crate::error::PassError;
 use crate::numbering::{Numbering, StmtId};
 use crate::operands::{is_barrier, is_of_warp};
-use crate::uniformity::{self, Lanes};
+use crate::uniformity::{self, Calls, Lanes};
 use frames::Code;
 use walk::Walk;
 
@@ -120,7 +120,7 @@ impl Facts {
 }
 
 fn function(func: &mut Function, options: Options) -> Result<(), PassError> {
-    let info = uniformity::analyze(func, Lanes::Threads(Axis::X));
+    let info = uniformity::analyze(func, Lanes::Threads(Axis::X), &Calls::default());
     refuse::check(func, &info)?;
     let mut facts = Facts::default();
     let original = func.clone();

@@ -8,8 +8,9 @@ mod ops;
 
 use std::collections::{HashMap, HashSet};
 
-use weft_ir::{Axis, Const, FuncKind, Function, Label, Local, Op, StmtKind, Type, Value};
+use weft_ir::{Axis, Const, FuncId, FuncKind, Function, Label, Local, Module, Op, Space, StmtKind, Type, Value};
 
+use crate::alone::is_alone;
 use crate::liveness::{Liveness, LocalSet};
 use crate::numbering::{Node, Numbered, Numbering, StmtId};
 
@@ -111,9 +112,30 @@ impl Uniformity {
     }
 }
 
-/// Analyses a function without complex values or nested tuples. What is called gives what its arguments are.
-pub fn analyze(func: &Function, lanes: Lanes) -> Uniformity {
-    let mut walk = Walk::new(func, lanes);
+/// Which functions of a module may give lanes different results where their arguments are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Calls(Vec<bool>);
+
+impl Calls {
+    /// Of functions that are called alone: those that change memory or say something, and those that read arrays of the thread's own.
+    /// What is called otherwise gives what its arguments are.
+    pub fn of(module: &Module) -> Calls {
+        let effects = crate::calls::effects(module);
+        let differs = |(func, has_effects): (&Function, bool)| {
+            let own = |ty: &Type| matches!(ty, Type::View(v) if v.space == Space::Local);
+            is_alone(func) && (has_effects || func.params.iter().any(|param| own(func.ty(*param))))
+        };
+        Calls(module.functions.iter().zip(effects).map(differs).collect())
+    }
+
+    pub fn differ(&self, func: FuncId) -> bool {
+        self.0.get(func.index()).copied().unwrap_or(false)
+    }
+}
+
+/// Analyses a function without complex values or nested tuples.
+pub fn analyze(func: &Function, lanes: Lanes, calls: &Calls) -> Uniformity {
+    let mut walk = Walk::new(func, lanes, calls);
     if lanes == Lanes::Single {
         walk.out.values.fill(Class::Block);
         walk.out.locals.fill(Class::Block);
@@ -152,6 +174,7 @@ enum FrameKind {
 struct Walk<'a> {
     func: &'a Function,
     lanes: Lanes,
+    calls: &'a Calls,
     live: Liveness,
     consts: HashMap<Value, i64>,
     /// Class of a view value's shape; the entry in `values` is that of its address.
@@ -162,7 +185,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(func: &'a Function, lanes: Lanes) -> Walk<'a> {
+    fn new(func: &'a Function, lanes: Lanes, calls: &'a Calls) -> Walk<'a> {
         let mut consts = HashMap::new();
         func.body.walk(&mut |kind| {
             if let StmtKind::Let(value, Op::Const(Const::Int(_, v))) = kind {
@@ -202,6 +225,7 @@ impl<'a> Walk<'a> {
         Walk {
             func,
             lanes,
+            calls,
             live: Liveness::of(func),
             consts,
             shapes,
@@ -416,7 +440,7 @@ mod tests {
 
     fn of(source: &str) -> Uniformity {
         let module = parse(source).unwrap();
-        analyze(module.entry_function(), Lanes::Threads(Axis::X))
+        analyze(module.entry_function(), Lanes::Threads(Axis::X), &Calls::default())
     }
 
     #[test]

@@ -10,13 +10,16 @@ use crate::origins::{Origin, Origins};
 pub fn parameters(f: &Function) -> HashSet<Value> {
     let origins = Origins::find(f);
     let mut written = HashSet::new();
+    let mut write = |view: &Value| {
+        written.extend(origins.of(*view).into_iter().filter_map(|origin| match origin {
+            Origin::Param(param) => Some(param),
+            Origin::Array(_) | Origin::Constants | Origin::Dynamic => None,
+        }));
+    };
     f.body.walk(&mut |kind| match kind {
-        StmtKind::Store { view, .. } | StmtKind::Let(_, Op::Atomic { view, .. }) => {
-            written.extend(origins.of(*view).into_iter().filter_map(|origin| match origin {
-                Origin::Param(param) => Some(param),
-                Origin::Array(_) | Origin::Constants | Origin::Dynamic => None,
-            }));
-        }
+        StmtKind::Store { view, .. } | StmtKind::Let(_, Op::Atomic { view, .. }) => write(view),
+        // What is called may write to whatever it is given.
+        StmtKind::Let(_, Op::Call(_, args)) => args.iter().for_each(&mut write),
         _ => {}
     });
     written
@@ -28,7 +31,7 @@ pub fn threads_meet(f: &Function) -> bool {
     f.body.walk(&mut |kind| {
         found |= matches!(
             kind.effect(),
-            Effect::Barrier | Effect::Grid | Effect::Warp | Effect::Fence | Effect::Atomic
+            Effect::Barrier | Effect::Grid | Effect::Warp | Effect::Fence | Effect::Atomic | Effect::Call
         );
     });
     found

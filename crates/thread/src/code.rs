@@ -30,7 +30,11 @@ pub struct Thread<'m, M: Machine> {
 impl<'m, M: Machine> Thread<'m, M> {
     /// Of a module's entry.
     pub fn new(module: &'m Module, sizes: Sizes) -> Thread<'m, M> {
-        let f = module.entry_function();
+        Thread::of(module, module.entry_function(), sizes)
+    }
+
+    /// Of one of its functions.
+    pub fn of(module: &'m Module, f: &'m Function, sizes: Sizes) -> Thread<'m, M> {
         Thread {
             module,
             f,

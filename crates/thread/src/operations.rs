@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use weft_ir::{ArrayId, AtomicOp, BarrierOp, BinOp, Const, ConstId, Index, Local, Op, Scalar, Value, ViewType, WarpOp};
+use weft_ir::{ArrayId, AtomicOp, BarrierOp, BinOp, Const, ConstId, FuncId, Index, Local, Op, Scalar, Value, ViewType, WarpOp};
 
 use super::code::PlaceOf;
 use super::number::{Num, Register};
@@ -42,6 +42,12 @@ pub trait Operations<'m>: Views<'m> {
     fn active_mask(&mut self) -> Result<Num<Self::Operand>, Self::Error>;
 
     fn barrier_reduce(&mut self, op: BarrierOp, value: Value) -> Result<Num<Self::Operand>, Self::Error>;
+
+    /// Calls a function that was not inlined, since it calls itself.
+    fn call(&mut self, func: FuncId, args: &[Value]) -> Result<Val<Self::Machine>, Self::Error>;
+
+    /// Is too little stack left to call this function again?
+    fn out_of_stack(&mut self) -> Result<Num<Self::Operand>, Self::Error>;
 
     fn op(&mut self, result: Value, op: &Op) -> Result<Val<Self::Machine>, Self::Error> {
         let n = match op {
@@ -104,7 +110,9 @@ pub trait Operations<'m>: Views<'m> {
             Op::Warp { op, mask, value, lane } => self.warp(*op, *mask, *value, *lane)?,
             Op::ActiveMask => self.active_mask()?,
             Op::BarrierReduce(op, value) => self.barrier_reduce(*op, *value)?,
-            Op::Complex(..) | Op::Re(_) | Op::Im(_) | Op::Call(..) | Op::Apart(..) | Op::OutOfStack => {
+            Op::Call(func, args) => return self.call(*func, args),
+            Op::OutOfStack => self.out_of_stack()?,
+            Op::Complex(..) | Op::Re(_) | Op::Im(_) | Op::Apart(..) => {
                 return self.internal(format!("an operation the passes should have removed: {op:?}"));
             }
         };

@@ -55,8 +55,9 @@ impl Fx<'_, '_> {
         let decl = &self.f.arrays[id.index()];
         let shape = decl.shape.iter().map(|n| Num::int(*n as i64)).collect();
         let local = decl.space == Space::Local && self.gang.lanes > 0;
+        let count = if self.arrays.in_pieces { decl.shape.iter().product() } else { 1 };
         let offset = if local {
-            Num::Affine(Operand::Int(0), decl.elem.size() as i64)
+            Num::Affine(Operand::Int(0), (count * decl.elem.size() as u64) as i64)
         } else {
             Num::int(0)
         };

@@ -65,7 +65,7 @@ impl Fx<'_, '_> {
         Ok(self.wrap(found, ty))
     }
 
-    fn result_slot(&mut self, memory: Elem) -> Operand {
+    pub fn result_slot(&mut self, memory: Elem) -> Operand {
         let ty = Ty {
             elem: memory,
             lanes: self.gang.lanes,

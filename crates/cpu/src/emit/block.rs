@@ -1,6 +1,7 @@
 //! Blocks: statements in order, each given to the file that writes it. The door through which statements write the blocks inside them.
 
 use weft_ir::{FuncKind, StmtKind};
+use weft_passes::alone::is_alone;
 use weft_passes::numbering::{Node, Numbered};
 
 use super::control::FrameKind;
@@ -71,7 +72,7 @@ impl<'m> Fx<'_, 'm> {
             StmtKind::Continue => self.jump(FrameKind::Next),
             StmtKind::Return(value) => {
                 match (value, &self.f.kind) {
-                    (Some(value), FuncKind::Device) => self.store_rare_results(*value)?,
+                    (Some(value), FuncKind::Device) if !is_alone(self.f) => self.store_rare_results(*value)?,
                     (Some(value), _) => self.store_results(*value)?,
                     (None, _) => {}
                 }

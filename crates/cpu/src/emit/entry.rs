@@ -17,7 +17,7 @@ use super::writer::{Elem, Operand, Ty};
 /// A function that runs once each time the host calls it, or (with the linkage `internal`) another function.
 pub fn host(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str) -> Res<()> {
     let f = cx.module.function(id);
-    let info = Rc::new(analyze(f, Lanes::Single));
+    let info = Rc::new(analyze(f, Lanes::Single, &cx.calls));
     let mut fx = Fx::new(cx, id, info, 0);
     fx.prepare()?;
     if !linkage.is_empty() {
@@ -46,7 +46,7 @@ fn index_space(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str, (
     let FuncKind::Loop { rank, reductions } = &f.kind else {
         return Err(super::EmitError::Internal(format!("{} is launched and no loop", f.name)));
     };
-    let info = Rc::new(analyze(f, kind));
+    let info = Rc::new(analyze(f, kind, &cx.calls));
     let mut fx = Fx::new(cx, id, info, fixed::lanes(f, reductions, lanes));
     fx.prepare()?;
     let rank = *rank as usize;
@@ -64,7 +64,7 @@ fn index_space(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str, (
 pub fn kernel(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, axis: Option<Axis>, lanes: u32, full: bool) -> Res<()> {
     let f = cx.module.function(id);
     let of_gang = kernel_lanes(f, axis);
-    let info = Rc::new(analyze(f, of_gang));
+    let info = Rc::new(analyze(f, of_gang, &cx.calls));
     let mut fx = Fx::new(cx, id, info, lanes);
     fx.gang.is_warp = matches!(of_gang, Lanes::Warp(_));
     fx.prepare()?;
@@ -77,7 +77,7 @@ pub fn kernel(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, axis: Option<Axis
 pub fn rare(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, lanes: u32) -> Res<()> {
     let f = cx.module.function(id);
     let kind = if lanes == 0 { Lanes::Single } else { Lanes::Callers };
-    let info = Rc::new(analyze(f, kind));
+    let info = Rc::new(analyze(f, kind, &cx.calls));
     let mut fx = Fx::new(cx, id, info, lanes);
     fx.prepare()?;
     for (param, name) in f.params.iter().zip(PARAMS) {
@@ -105,6 +105,7 @@ impl Fx<'_, '_> {
     pub fn prepare(&mut self) -> Res<()> {
         self.gang.mask_elem = self.choose_mask_elem();
         self.w.line(format_args!("store i32 0, {}", self.control.status.typed(Ty::PTR)));
+        self.arrays.in_pieces = self.hands_on_arrays();
         self.make_slots()?;
         self.make_arrays()
     }

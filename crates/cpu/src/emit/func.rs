@@ -86,6 +86,8 @@ pub struct Control {
 pub struct Arrays {
     pub memory: Vec<Operand>,
     pub bytes: Vec<u64>,
+    /// Local arrays lie in one piece each, not interleaved: functions that are called alone are given some.
+    pub in_pieces: bool,
     /// Dynamic shared memory, once it is used.
     pub dynamic: Option<Operand>,
 }

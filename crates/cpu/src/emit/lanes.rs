@@ -62,7 +62,7 @@ impl Fx<'_, '_> {
         let lane = self.w.load(Ty::I64, slot);
         let start = self.w.body.len();
         body(self, lane)?;
-        let calls = self.w.body[start..].contains("call void");
+        let calls = ["call void", "(ptr %ctx"].iter().any(|call| self.w.body[start..].contains(call));
         let next = self.w.inst(format_args!("add nsw i64 {}, 1", lane.of(Ty::I64)));
         self.w.store(Ty::I64, next, slot);
         let more = self.w.inst(format_args!("icmp ne i64 {}, {}", next.of(Ty::I64), self.gang.lanes));

@@ -52,9 +52,13 @@ impl Fx<'_, '_> {
         }
     }
 
-    /// Bytes between neighbours of a C-contiguous array: local arrays interleave the lanes.
+    /// Bytes between neighbours of a C-contiguous array: local arrays mostly interleave the lanes.
     pub fn pitch(&self, ty: ViewType) -> i64 {
-        let lanes = if ty.space == Space::Local { self.gang.lanes.max(1) } else { 1 };
+        let lanes = if ty.space == Space::Local && !self.arrays.in_pieces {
+            self.gang.lanes.max(1)
+        } else {
+            1
+        };
         ty.elem.size() as i64 * i64::from(lanes)
     }
 }

@@ -11,7 +11,7 @@
 //! - memory: `access`, `ahead`, `align`, `lanes`, `narrow`, `complex`, `memory`, `atomic`, `warp`, `layout`, `slots`, `print`, `views`,
 //!   `arrays`, `sweep`
 //! - what outlives a statement: `combine`, `fixed`, `reductions`; `kept` between barriers, `team` side by side
-//! - operations: `call`, `launch`, `ops`
+//! - operations: `call`, `alone`, `launch`, `ops`
 //! - statements: `parts`, `control`, `iterate`, `block`
 //! - what runs a body: `loops` over points; `gangs`, `regions`, `skeleton`, `kernel` over blocks
 //! - functions as a whole: `entry`
@@ -23,6 +23,7 @@
 mod access;
 mod ahead;
 mod align;
+mod alone;
 mod apart;
 mod arith;
 mod arrays;

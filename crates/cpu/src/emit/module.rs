@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use weft_ir::{Block, ConstId, FuncId, Function, Module, Op, Span, Spread, StmtKind};
 use weft_passes::numbering::Numbering;
+use weft_passes::uniformity::Calls;
 
 use super::writer::{Elem, Ty};
 use super::{Emitted, ErrorSite, PrintSite, Target};
@@ -32,6 +33,8 @@ pub struct ModuleCx<'m> {
     allocating: Vec<bool>,
     /// Functions that others refer to and that are still to be written.
     pub wanted: VecDeque<Wanted>,
+    /// Functions that may give lanes different results for the same arguments.
+    pub calls: Calls,
     pub calls_rare: bool,
     /// A function calls itself.
     pub recursive: bool,
@@ -105,6 +108,7 @@ impl<'m> ModuleCx<'m> {
             loops: HashMap::new(),
             hosts: HashMap::new(),
             allocating: allocating(module),
+            calls: Calls::of(module),
             calls_rare: false,
             recursive: false,
             marked_loops: Vec::new(),
@@ -140,7 +144,7 @@ impl<'m> ModuleCx<'m> {
         name
     }
 
-    /// The symbol of a host function that another one calls, written when it is first called.
+    /// The symbol of a function that another one calls as the host calls the entry, written when it is first called.
     pub fn host_symbol(&mut self, id: FuncId) -> String {
         if let Some(name) = self.hosts.get(&id.0) {
             return name.clone();

@@ -1,6 +1,7 @@
 //! Operations: which part of the emitter writes which.
 
 use weft_ir::{Const, Op, Value};
+use weft_passes::alone::is_alone;
 
 use super::func::Fx;
 use super::values::{Num, Res, Val};
@@ -43,6 +44,7 @@ impl Fx<'_, '_> {
                 self.view_val(|fx| Ok(fx.const_array(*id, ty)))?
             }
             Op::Call(func, args) if self.cx.module.function(*func).kind == weft_ir::FuncKind::Host => self.call_host(*func, args)?,
+            Op::Call(func, args) if is_alone(self.cx.module.function(*func)) => self.call_alone(*func, args)?,
             Op::Call(func, args) => self.call_rare(*func, args)?,
             Op::Tuple(items) => {
                 let mut vals = Vec::new();

@@ -95,7 +95,7 @@ impl Fx<'_, '_> {
         }
     }
 
-    fn store_address(&mut self, base: Operand, block: Operand, at: usize) {
+    pub fn store_address(&mut self, base: Operand, block: Operand, at: usize) {
         let ptr = self.w.offset(block, Operand::Int(8 * at as i64));
         self.w.store(Ty::PTR, base, ptr);
     }

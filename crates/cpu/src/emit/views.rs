@@ -81,7 +81,11 @@ impl Fx<'_, '_> {
         let class = if class == Class::Varying { Class::Varying } else { Class::Gang };
         // Each lane has elements of its own in a local array: the offset, which comes first, steps by an element from lane to lane.
         let interleaved = ty.space == Space::Local && self.gang.lanes > 0 && class != Class::Varying;
-        let offset = if interleaved { Class::Affine(ty.elem.size() as i64) } else { class };
+        let offset = match interleaved {
+            true if self.arrays.in_pieces => Class::Varying,
+            true => Class::Affine(ty.elem.size() as i64),
+            false => class,
+        };
         let classes = std::iter::once(offset).chain(std::iter::repeat_n(class, 2 * ty.rank as usize));
         let parts = classes.map(|class| self.number_slot(class, Elem::I64)).collect();
         let pitch = self.pitch(ty);

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use weft_ir::{Axis, Block, FuncKind, Function, Local, Op, Scalar, Stmt, StmtKind, Type, Value};
 use weft_passes::operands;
-use weft_passes::uniformity::{Class, Lanes, Uniformity, analyze};
+use weft_passes::uniformity::{Calls, Class, Lanes, Uniformity, analyze};
 
 use super::Target;
 
@@ -70,7 +70,7 @@ fn vectors(func: &Function, target: &Target) -> u32 {
     let mut most = 0;
     let mut info = None;
     each_innermost_loop(&func.body.0, &mut |looping, body| {
-        let info = info.get_or_insert_with(|| analyze(func, lanes_of(func)));
+        let info = info.get_or_insert_with(|| analyze(func, lanes_of(func), &Calls::default()));
         most = most.max(held(func, info, looping, body));
     });
     if most * VECTORS <= registers {

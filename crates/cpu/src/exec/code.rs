@@ -9,6 +9,7 @@ use weft_runtime::{CompileError, RunError, cache};
 use super::context::{self, Entry, Sites};
 use super::pool;
 use super::spread::Cost;
+use super::stack;
 use crate::emit::{self, EmitError, Emitted, Variant};
 
 /// Frames up to this size run on any thread's stack, larger ones on threads of our own.
@@ -69,7 +70,8 @@ impl Code {
     /// Stack that a block of so many gangs and bytes of dynamic shared memory takes, if there can be one.
     pub fn stack_bytes(&self, gangs: u64, dynamic: u32) -> Result<u64, RunError> {
         self.is_deep(gangs, dynamic)?;
-        Ok(SHALLOW + self.stack.frame + self.stack.gang * gangs + u64::from(dynamic))
+        let deeper = if self.recursive { stack::ROOM as u64 } else { 0 };
+        Ok(SHALLOW + deeper + self.stack.frame + self.stack.gang * gangs + u64::from(dynamic))
     }
 
     /// Does a call for blocks of so many gangs and bytes of dynamic shared memory need a thread with a stack of [`pool::STACK_BYTES`]? An error if not even that is enough.
@@ -78,7 +80,8 @@ impl Code {
             frame: self.stack.frame + u64::from(dynamic),
             ..self.stack
         };
-        stack.check(gangs).map_err(RunError::Invalid)
+        let is_deep = stack.check(gangs).map_err(RunError::Invalid)?;
+        Ok(is_deep || self.recursive && !stack::has_room(self.frame()))
     }
 }
 

@@ -91,16 +91,21 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// For points that allocate: the same call, with memory that ends with the points.
-    fn inner(&'a self) -> Context<'a> {
+    /// The same call on this thread: with memory that ends with what runs there, and with this thread's stack.
+    pub fn inner(&'a self) -> Context<'a> {
         let inner = Context {
             outer: Some(self.call()),
             ..Context::new(self.sites, &self.hooks)
         };
-        if self.lowest.load(Ordering::Relaxed) != 0 {
+        if self.is_guarded() {
             inner.guard(self.frame.load(Ordering::Relaxed));
         }
         inner
+    }
+
+    /// Do functions of the call ask for the stack that is left?
+    pub fn is_guarded(&self) -> bool {
+        self.lowest.load(Ordering::Relaxed) != 0
     }
 
     /// Finds out how far down the stack of this thread, which runs the call, frames may go. A function asks when its frame is there, and
@@ -133,8 +138,21 @@ impl<'a> Context<'a> {
     }
 
     /// Records why the call ends, unless something else did already.
+    ///
+    /// What a thread of a kernel calls does not know of it. When the kernel raises again what was raised there, it says which thread that is.
     fn fail(&self, failure: Failure) {
-        self.state().failure.get_or_insert(failure);
+        let mut state = self.state();
+        match (&mut state.failure, failure) {
+            (none @ None, failure) => *none = Some(failure),
+            (
+                Some(Failure::Raised {
+                    thread: none @ None, by, ..
+                }),
+                Failure::Raised { thread, by: again, .. },
+            ) if *by == again => *none = thread,
+            (Some(_), _) => {}
+        }
+        drop(state);
         self.call().failed.store(true, Ordering::Relaxed);
     }
 
@@ -400,7 +418,7 @@ impl LoopCall<'_> {
             // SAFETY: `body` is compiled for these arguments and results.
             unsafe { (self.body)(ctx, self.args, results, rows.start as i64, rows.end as i64) }
         };
-        let code = match self.by_points() {
+        let code = match self.by_points() || self.ctx.is_guarded() {
             true => run(&self.ctx.inner()),
             false => run(self.ctx),
         };

@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
 use std::{ptr, thread};
 
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack as _};
 use corosensei::{Coroutine, Yielder};
 
-use super::pool;
 use super::spread::Work;
+use super::{pool, stack};
 
 /// Blocks that can wait at the same time: each takes a stack, of which the system gives only so many.
 pub const MOST_BLOCKS: u64 = 4096;
@@ -38,12 +38,15 @@ pub extern "C" fn weft_grid_barrier(_ctx: *const ()) {
 /// A block that has begun and not ended. Its result: does the launch go on?
 struct Block<'w> {
     routine: Coroutine<(), (), bool, DefaultStack>,
+    /// The lowest address of its stack.
+    bottom: usize,
     work: PhantomData<&'w dyn Work>,
 }
 
 impl<'w> Block<'w> {
     fn new(number: u64, stack_bytes: usize, work: &'w dyn Work) -> io::Result<Block<'w>> {
         let stack = DefaultStack::new(stack_bytes)?;
+        let bottom = stack.limit().get();
         // SAFETY: only the lifetime is forgotten, and the block keeps it.
         let borrowed = unsafe { std::mem::transmute::<&'w dyn Work, &'static dyn Work>(work) };
         let body = move |yielder: &Yielder<(), ()>, ()| {
@@ -54,13 +57,14 @@ impl<'w> Block<'w> {
         };
         Ok(Block {
             routine: Coroutine::with_stack(stack, body),
+            bottom,
             work: PhantomData,
         })
     }
 
     /// Runs to the next barrier of the grid, or to the end, with its result.
     fn advance(&mut self) -> Option<bool> {
-        self.routine.resume(()).as_return()
+        stack::on_other(self.bottom, || self.routine.resume(())).as_return()
     }
 }
 

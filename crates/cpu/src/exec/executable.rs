@@ -26,7 +26,6 @@ use super::device::CpuDevice;
 use super::memory::{HostBuffer, HostMemory};
 use super::pool;
 use super::spread::{self, Units, Work};
-use super::stack;
 use super::stream;
 use super::variants::{self, Form};
 use crate::emit::{Target, Variant, computes_long, width};
@@ -264,7 +263,7 @@ impl CpuExecutable {
         let call = Call {
             context: &context,
             code,
-            deep: deep || code.recursive && !stack::has_room(code.frame()),
+            deep,
             args: args.as_ptr(),
             extra: results.as_mut_ptr(),
         };
@@ -463,9 +462,20 @@ impl Call<'_> {
 
 impl Work for Call<'_> {
     fn run(&self, chunk: Range<u64>) -> bool {
-        // SAFETY: `check_slots` made sure that the arguments are those the code was compiled for; the addresses in them are the
-        // caller's responsibility.
-        let code = unsafe { (self.code.entry)(self.context, self.args, self.extra, chunk.start as i64, chunk.end as i64) };
+        let run = |context: &Context<'_>| {
+            // SAFETY: `check_slots` made sure that the arguments are those the code was compiled for; the addresses in them are the
+            // caller's responsibility.
+            unsafe { (self.code.entry)(context, self.args, self.extra, chunk.start as i64, chunk.end as i64) }
+        };
+        let code = match self.code.recursive && !self.context.is_guarded() {
+            // One of many threads, each with a stack of its own.
+            true => {
+                let inner = self.context.inner();
+                inner.guard(self.code.frame());
+                run(&inner)
+            }
+            false => run(self.context),
+        };
         if code != 0 && !self.context.failed() {
             self.context
                 .broken(format!("compiled code failed with code {code} and recorded no error"));

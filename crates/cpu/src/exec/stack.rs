@@ -7,16 +7,27 @@ use std::cell::Cell;
 /// Left for what compiled code calls: launches, and Python's handlers of signals.
 const RESERVE: usize = 512 << 10;
 /// Threads with less than this run such functions elsewhere.
-const ROOM: usize = 2 << 20;
+pub const ROOM: usize = 2 << 20;
 
 thread_local! {
     /// The lowest address of the thread's stack, once it is known; 0 before, and `usize::MAX` where the system does not say.
     static BOTTOM: Cell<usize> = const { Cell::new(0) };
+    /// That of the stack that the thread was put on last, or 0. Asked for only when code starts there.
+    static OTHER: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The lowest address that a frame may have on this thread.
+/// Runs a job that goes on on another stack than the thread's own, which ends at an address, until it comes back.
+pub fn on_other<R>(bottom: usize, job: impl FnOnce() -> R) -> R {
+    let own = OTHER.replace(bottom);
+    let result = job();
+    OTHER.set(own);
+    result
+}
+
+/// The lowest address that a frame may have on this thread, or on the other stack that it is on.
 pub fn lowest() -> usize {
-    match bottom() {
+    let other = Some(OTHER.get()).filter(|other| *other != 0);
+    match other.or_else(bottom) {
         Some(bottom) => bottom + RESERVE,
         // Some of what every thread has.
         None => here().saturating_sub(128 << 10),

@@ -64,6 +64,7 @@ pub(super) fn signature(function: &Function) -> FunctionCode {
             Vec::new()
         },
         param_bytes: function.param_bytes,
+        saved: 0,
         local_bytes: 0,
         shared_bytes: 0,
         bounds: function.bounds.clone(),
@@ -102,9 +103,16 @@ pub(super) fn decode(linker: &mut Linker, function: &Function) -> Result<()> {
     code.registers = rows;
     code.preds = preds;
     code.frame = frame.next_multiple_of(16);
+    code.saved = saved(rows);
     code.local_bytes = local;
     code.shared_bytes = shared;
     Ok(())
+}
+
+/// Bytes of a frame in which a function keeps where it returns to and its caller's registers: what `ptxas` makes of them it does not say
+/// beforehand, but it is never nothing.
+fn saved(registers: u32) -> u32 {
+    (16 + 4 * registers.min(24)).next_multiple_of(16)
 }
 
 pub(super) struct Decoder<'a> {

@@ -17,7 +17,7 @@ mod video;
 
 use std::collections::HashMap;
 
-use crate::exec::inst::{CallSite, FunctionCode, GlobalVariable, Inst, Op, Program, Special, window};
+use crate::exec::inst::{CallSite, Callee, FunctionCode, GlobalVariable, Inst, Op, Program, Special, window};
 use crate::exec::lanes::Slot;
 use crate::ptx::PtxError;
 use crate::ptx::syntax::{Function, Source, Space, Variable};
@@ -78,8 +78,10 @@ pub fn decode(source: &Source, allocate: &mut dyn FnMut(&Variable) -> Option<u64
     };
     let workspace = asks(Special::WorkspaceHigh);
     let reserved_shared = if asks(Special::ReservedShared) { 1024 } else { 0 };
+    let unbounded = unbounded(&linker.functions, &linker.code, &linker.sites);
     Ok((
         Program {
+            unbounded,
             functions: linker.functions,
             code: linker.code,
             constants: linker.constants,
@@ -94,6 +96,42 @@ pub fn decode(source: &Source, allocate: &mut dyn FnMut(&Variable) -> Option<u64
         },
         images,
     ))
+}
+
+/// By function: do calls from it lead round in a circle, or go by address?
+fn unbounded(functions: &[FunctionCode], code: &[Inst], sites: &[CallSite]) -> Vec<bool> {
+    let mut calls: Vec<Vec<Option<u32>>> = vec![Vec::new(); functions.len()];
+    for (at, inst) in code.iter().enumerate() {
+        let Op::Call { site } = inst.op else { continue };
+        let before = functions.iter().enumerate().filter(|(_, f)| f.start as usize <= at);
+        let Some((caller, _)) = before.max_by_key(|(_, f)| f.start) else {
+            continue;
+        };
+        calls[caller].push(match sites[site as usize].callee {
+            Callee::Function(callee) => Some(callee),
+            Callee::Indirect(_) => None,
+            Callee::Printf | Callee::AssertFail => continue,
+        });
+    }
+    (0..functions.len())
+        .map(|from| leads_round(&calls, from, &mut Vec::new(), &mut vec![false; functions.len()]))
+        .collect()
+}
+
+fn leads_round(calls: &[Vec<Option<u32>>], at: usize, open: &mut Vec<usize>, done: &mut [bool]) -> bool {
+    if open.contains(&at) {
+        return true;
+    }
+    if std::mem::replace(&mut done[at], true) {
+        return false;
+    }
+    open.push(at);
+    let found = calls[at].iter().any(|callee| match callee {
+        Some(callee) => leads_round(calls, *callee as usize, open, done),
+        None => true,
+    });
+    open.pop();
+    found
 }
 
 /// Shared memory that is there without being asked for at the launch.

@@ -199,6 +199,7 @@ impl Kernel {
             processors: crate::api::device::PROCESSORS as u32,
             id: LAUNCHES.fetch_add(1, Ordering::Relaxed),
             host_threads: driver.settings.threads,
+            stack: lock(&context.limits).get(&0).copied().unwrap_or(0),
             limit: driver.settings.limit,
             counted: AtomicU64::new(0),
         };

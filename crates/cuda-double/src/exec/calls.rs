@@ -18,8 +18,8 @@ pub(super) struct Frame {
     local_base: u32,
 }
 
-/// Bytes of local memory a thread may use.
-const STACK: usize = 1 << 20;
+/// Bytes of local memory a thread may use where it is known beforehand how many it needs.
+const MOST_LOCAL: usize = 512 << 10;
 
 impl Warp {
     pub(super) fn call(&mut self, launch: &Launch, constants: &[Row], group: &Group, number: u32, mask: u32) -> Result<Next, Fault> {
@@ -77,7 +77,7 @@ impl Warp {
         let from = self.local_base[lane];
         self.base[lane] += caller.registers;
         self.pred_base[lane] += caller.preds;
-        self.local_base[lane] += caller.frame;
+        self.local_base[lane] += caller.stack();
         self.function[lane] = callee;
         self.pc[lane] = code.start;
         let (rows, preds) = (self.base[lane] + code.registers, self.pred_base[lane] + code.preds);
@@ -86,9 +86,14 @@ impl Warp {
         }
         self.preds.resize(self.preds.len().max(preds as usize), 0);
         let to = self.local_base[lane];
-        let end = (to + code.frame) as usize;
-        if end > STACK {
-            let message = format!("the stack is over {STACK} bytes: endless recursion?");
+        let end = (to + code.stack()) as usize;
+        // The driver makes room for what the code is known to need, else for what the context's limit says.
+        let room = match launch.program.unbounded[launch.kernel as usize] {
+            true => launch.stack.max(launch.program.functions[launch.kernel as usize].stack() as usize),
+            false => MOST_LOCAL,
+        };
+        if end > room {
+            let message = format!("the stack is over {room} bytes: recursion too deep, or CU_LIMIT_STACK_SIZE too low?");
             return Err(Fault::new(
                 HARDWARE_STACK,
                 launch.describe(line, self.number, 1 << lane, None, &message),

@@ -380,8 +380,10 @@ pub struct FunctionCode {
     pub start: u32,
     pub registers: u32,
     pub preds: u32,
-    /// Bytes of a frame in local memory.
+    /// Bytes of a frame in local memory that the code may access.
     pub frame: u32,
+    /// Bytes behind them that it may not: of where it returns to, and of its caller's registers.
+    pub saved: u32,
     /// Where parameters and results lie in a frame: offset and size.
     pub params: Vec<(u32, u32)>,
     pub results: Vec<(u32, u32)>,
@@ -392,6 +394,13 @@ pub struct FunctionCode {
     /// Static shared memory.
     pub shared_bytes: u32,
     pub bounds: Bounds,
+}
+
+impl FunctionCode {
+    /// Bytes of stack that a call takes.
+    pub fn stack(&self) -> u32 {
+        self.frame + self.saved
+    }
 }
 
 /// A module ready to run.
@@ -412,6 +421,8 @@ pub struct Program {
     pub workspace: bool,
     /// Bytes of shared memory behind all else for who asks for the system's.
     pub reserved_shared: u32,
+    /// By function: nobody can say beforehand how much stack it takes, since calls may lead back to it or go by address.
+    pub unbounded: Vec<bool>,
 }
 
 #[derive(Clone, Debug)]

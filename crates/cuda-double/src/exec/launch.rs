@@ -30,6 +30,8 @@ pub struct Launch {
     pub processors: u32,
     pub id: u64,
     pub host_threads: usize,
+    /// Bytes of stack of a thread (`CU_LIMIT_STACK_SIZE`).
+    pub stack: usize,
     /// Instructions of a warp after which it is given up.
     pub limit: Option<u64>,
     pub counted: AtomicU64,

@@ -56,6 +56,8 @@ const HOST_WRITE_COMBINED: u32 = 4;
 const MANAGED_GLOBAL: u32 = 1;
 /// Other calls of this and other threads are let be while a stream captures: modules load, memory is allocated.
 const CAPTURE_RELAXED: c_int = 2;
+/// Bytes of stack of each thread.
+const LIMIT_STACK: c_int = 0;
 const CAPTURE_ACTIVE: c_int = 1;
 const CAPTURE_INVALIDATED: c_int = 2;
 const POINTER_MEMORY_TYPE: c_int = 2;
@@ -126,6 +128,20 @@ impl Context {
             Err(failure) if failure.code == codes::PEER_ACCESS_ALREADY_ENABLED => Ok(()),
             result => result,
         }
+    }
+
+    /// Makes sure that each thread has so many bytes of stack. Never less than others asked for.
+    pub fn make_stack(&self, bytes: u64) -> Result<(), Failure> {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let mut has = 0;
+        // SAFETY: writes the number.
+        unsafe { self.driver.ctx_get_limit(&mut has, LIMIT_STACK) }?;
+        if has >= bytes {
+            return Ok(());
+        }
+        let _relaxed = self.relaxed();
+        // SAFETY: changes nothing but how much memory launches take.
+        unsafe { self.driver.ctx_set_limit(LIMIT_STACK, bytes) }
     }
 
     pub fn load_module(&self, ptx: &str) -> Result<ModuleHandle, Refused> {

@@ -237,6 +237,8 @@ calls! {
     }
     optional {
         device_get_uuid_of_instance = "cuDeviceGetUuid_v2"(uuid: *mut [u8; 16], device: DeviceOrdinal);
+        ctx_get_limit = "cuCtxGetLimit"(value: *mut usize, limit: c_int);
+        ctx_set_limit = "cuCtxSetLimit"(limit: c_int, value: usize);
         thread_exchange_capture_mode = "cuThreadExchangeStreamCaptureMode"(mode: *mut c_int);
         stream_capture = "cuStreamGetCaptureInfo"(stream: StreamHandle, status: *mut c_int, id: *mut u64);
         stream_capture_and_graph = "cuStreamGetCaptureInfo_v2"(

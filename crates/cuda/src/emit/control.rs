@@ -16,7 +16,8 @@ pub enum Frame {
 
 impl<'m> Statements<'m> for Fx<'_, 'm> {
     fn begin_statement(&mut self, span: Span) {
-        self.w.location = self.cx.location(span);
+        // What the lines belong to is the entry.
+        self.w.location = if self.is_called { None } else { self.cx.location(span) };
     }
 
     fn branch(&mut self, cond: Value, then: &'m Block, other: &'m Block) -> Res<()> {

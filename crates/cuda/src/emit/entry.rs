@@ -52,10 +52,12 @@ impl<'m> weft_thread::Entry<'m> for Fx<'_, 'm> {
     }
 
     fn param_place(&mut self, param: &weft_thread::Param) -> Res<Place> {
-        let is_written = written::parameters(self.f).contains(&param.value);
-        let attributes = self.pointer_attributes(param.ty, is_written);
+        let attributes = match self.is_called {
+            true => String::new(),
+            false => self.pointer_attributes(param.ty, written::parameters(self.f).contains(&param.value)),
+        };
         Ok(Place {
-            base: self.param(param.slot, Ty::Ptr(Memory::Global), attributes),
+            base: self.param(param.slot, Ty::Ptr(Memory::of(param.ty.space)), attributes),
             short: self.sizes.narrow,
             align: self.assumed_align(param.ty),
         })

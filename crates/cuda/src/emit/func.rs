@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 
-use weft_ir::Scalar;
+use weft_ir::{Function, Scalar};
 use weft_passes::written;
 use weft_thread::{Code, Sizes, Thread};
 
 use super::EmitError;
+use super::calls::Frames;
 use super::control::Frame;
 use super::entry::Candidate;
 use super::grid::Meeting;
@@ -39,6 +40,10 @@ pub struct Fx<'a, 'm> {
     pub registers: HashMap<String, Operand>,
     /// May other threads write what this one reads while it runs?
     pub threads_meet: bool,
+    /// A function that others call, which tells its caller that it has raised.
+    pub is_called: bool,
+    /// Where frames lie, once that is asked.
+    pub stack_frames: Option<Frames>,
 }
 
 impl<'m> Deref for Fx<'_, 'm> {
@@ -64,14 +69,19 @@ impl<'m> Code<'m> for Fx<'_, 'm> {
 impl<'a, 'm> Fx<'a, 'm> {
     /// Of a module's entry.
     pub fn new(cx: &'a mut ModuleCx<'m>) -> Fx<'a, 'm> {
-        let mut w = Writer::default();
-        let end = w.label();
         let sizes = Sizes {
             narrow: cx.facts.narrow,
             small: cx.facts.small,
             limit: NARROW,
         };
-        let thread = Thread::new(cx.module, sizes);
+        let f = cx.module.entry_function();
+        Fx::of(cx, f, sizes)
+    }
+
+    pub fn of(cx: &'a mut ModuleCx<'m>, f: &'m Function, sizes: Sizes) -> Fx<'a, 'm> {
+        let mut w = Writer::default();
+        let end = w.label();
+        let thread = Thread::of(cx.module, f, sizes);
         Fx {
             threads_meet: written::threads_meet(thread.f),
             thread,
@@ -85,6 +95,8 @@ impl<'a, 'm> Fx<'a, 'm> {
             raising: None,
             meeting: None,
             registers: HashMap::new(),
+            is_called: false,
+            stack_frames: None,
         }
     }
 

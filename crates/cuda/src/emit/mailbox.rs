@@ -42,13 +42,16 @@ impl Fx<'_, '_> {
         };
         self.raising = Some(raising);
         self.w.store(Ty::I32.int_const(site), raising.site);
+        if let (true, Some((_, raised))) = (self.is_called, self.results.last().copied()) {
+            self.w.store(Ty::I8.int_const(1), raised);
+        }
         self.w.br(raising.label);
         Ok(())
     }
 
     /// A function that other code calls has no mailbox.
     fn check_mail(&self, what: &str) -> Res<()> {
-        if self.f.kind == FuncKind::Device {
+        if self.module.entry_function().kind == FuncKind::Device {
             return self.unsupported(format!("{what} in a function compiled by itself, which has nobody to tell"));
         }
         Ok(())
@@ -85,9 +88,9 @@ impl Fx<'_, '_> {
         self.w.line(format_args!("store atomic i32 {WRITTEN}, {state} release, align 4"));
         self.w.br(last);
         self.w.place(last);
-        match self.meeting {
-            Some(_) => self.w.br(self.end),
-            None => self.w.end(format_args!("ret void")),
+        match self.meeting.is_some() || self.is_called {
+            true => self.w.br(self.end),
+            false => self.w.end(format_args!("ret void")),
         }
     }
 

@@ -6,6 +6,7 @@
 mod access;
 mod arith;
 mod atomic;
+mod calls;
 mod cast;
 mod control;
 mod divide;
@@ -87,6 +88,8 @@ pub struct Emitted {
     /// Are there barriers of the grid? The launch has to be cooperative then, and needs 8 bytes of device memory for the barrier: zero at
     /// first, as launches leave them, and not those of a launch that may run at the same time.
     pub grid_sync: bool,
+    /// Bytes of stack that the code relies on each thread to have, where functions call themselves.
+    pub stack_bytes: u64,
     pub error_sites: Vec<ErrorSite>,
     pub print_sites: Vec<PrintSite>,
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use weft_ir::{ConstId, Module, Span};
 
+use super::calls::Stack;
 use super::helpers::Helper;
 use super::lines::Lines;
 use super::writer::{Memory, Operand};
@@ -27,6 +28,9 @@ pub struct ModuleCx<'m> {
     constant_memory: Memory,
     declares: BTreeSet<String>,
     helpers: BTreeMap<String, String>,
+    /// Functions that are called, by number.
+    pub called: BTreeMap<u32, String>,
+    pub stack: Stack,
     /// Where instructions come from, if that is asked for.
     lines: Option<Lines>,
 }
@@ -55,6 +59,8 @@ impl<'m> ModuleCx<'m> {
             constant_memory: if bytes > CONSTANT_BYTES { Memory::Global } else { Memory::Constant },
             declares: BTreeSet::new(),
             helpers: BTreeMap::new(),
+            called: BTreeMap::new(),
+            stack: Stack::of(module),
             lines: lines.then(Lines::default),
         }
     }
@@ -114,8 +120,8 @@ impl<'m> ModuleCx<'m> {
             text.push_str("\", align 16\n");
         }
         text.push_str(&entry.text);
-        for helper in self.helpers.values() {
-            text.push_str(helper);
+        for function in self.called.values().chain(self.helpers.values()) {
+            text.push_str(function);
         }
         for declare in &self.declares {
             text.push_str(declare);
@@ -133,6 +139,7 @@ impl<'m> ModuleCx<'m> {
             shared_bytes: self.shared.iter().map(|bytes| bytes.next_multiple_of(16)).sum(),
             dynamic_shared: self.dynamic_shared,
             grid_sync: self.grid_sync,
+            stack_bytes: self.stack.bytes,
             error_sites: entry.error_sites,
             print_sites: entry.print_sites,
         }

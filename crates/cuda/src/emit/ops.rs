@@ -1,10 +1,10 @@
 //! Operations: what threads do together and with memory, and conversions: which part of the emitter writes which operation.
 
-use weft_ir::{ArrayId, AtomicOp, BarrierOp, ConstId, Index, Scalar, Value, ViewType, WarpOp};
+use weft_ir::{ArrayId, AtomicOp, BarrierOp, ConstId, FuncId, Index, Scalar, Value, ViewType, WarpOp};
 use weft_thread::{Code, Numbers, Operations};
 
 use super::func::Fx;
-use super::values::{Num, Place, Res, View};
+use super::values::{Num, Place, Res, Val, View};
 use super::writer::{Operand, Ty};
 
 impl<'m> Operations<'m> for Fx<'_, 'm> {
@@ -43,6 +43,14 @@ impl<'m> Operations<'m> for Fx<'_, 'm> {
         let (mask, value) = (self.operand(mask)?, self.operand(value)?);
         let lane = lane.map(|v| self.operand(v)).transpose()?;
         self.warp_inst(op, mask, value, lane)
+    }
+
+    fn call(&mut self, func: FuncId, args: &[Value]) -> Res<Val> {
+        self.call_alone(func, args)
+    }
+
+    fn out_of_stack(&mut self) -> Res<Num> {
+        self.is_out_of_stack()
     }
 
     fn active_mask(&mut self) -> Res<Num> {

@@ -192,6 +192,17 @@ impl Operand {
     pub const COUNTER: Operand = Operand::named(Memory::Global, "%counter");
     pub const DYNAMIC_SHARED: Operand = Operand::named(Memory::Shared, "@weft$dynamic");
 
+    /// In functions that are called: where the kernel's frame lies, and the caller's.
+    pub const TOP: Operand = Operand::number("%top");
+    pub const ABOVE: Operand = Operand::number("%above");
+
+    const fn number(name: &'static str) -> Operand {
+        Operand {
+            ty: Ty::I64,
+            atom: Atom::Named(name),
+        }
+    }
+
     const fn named(memory: Memory, name: &'static str) -> Operand {
         Operand {
             ty: Ty::Ptr(memory),

@@ -120,6 +120,24 @@ pub fn as_entry(module: &Module, id: FuncId) -> Option<Module> {
     }
 }
 
+/// Does a function that the entry reaches call itself? Such ones ask for the stack that is left.
+#[allow(dead_code)] // Not all tests ask.
+pub fn calls_itself(module: &Module) -> bool {
+    let (mut seen, mut todo) = (vec![false; module.functions.len()], vec![module.entry]);
+    let mut asks = false;
+    while let Some(id) = todo.pop() {
+        if std::mem::replace(&mut seen[id.index()], true) {
+            continue;
+        }
+        module.function(id).body.walk(&mut |kind| match kind {
+            StmtKind::Let(_, Op::OutOfStack) => asks = true,
+            StmtKind::Let(_, Op::Call(callee, _)) => todo.push(*callee),
+            _ => {}
+        });
+    }
+    asks
+}
+
 /// Neither the function nor what it calls makes arrays, starts parallel loops or calls itself.
 fn runs_on_a_gpu(module: &Module, id: FuncId) -> bool {
     let mut fine = true;

@@ -12,7 +12,7 @@ use crate::lower;
 use crate::stop::{Pending, Res, Stop};
 use crate::types::Ty;
 use crate::value::Val;
-use crate::{FunctionSource, Options, Role, library};
+use crate::{FunctionSource, Options, library};
 
 /// How deep calls may be nested: functions are compiled by recursion.
 const DEEPEST_CALLS: usize = 100;
@@ -268,9 +268,6 @@ impl Compiler {
 
     /// A call of a function that is being compiled for these types. For other types, or other functions among its arguments, it is another.
     fn recursion(&mut self, at: usize, by_constants: bool, call: Span) -> Res<Callee> {
-        if self.role != Role::Host {
-            return Err(self.refuse_recursion(at, call).into());
-        }
         let Frame { name, id, result, .. } = &self.calls.stack[at];
         let Some(ty) = result.clone() else {
             return Err(Stop::Pending(Pending::Result(at, name.clone(), call)));
@@ -286,15 +283,6 @@ impl Compiler {
         self.calls.recursive = true;
         self.rely(at);
         Ok(Callee::new(id, ty, by_constants))
-    }
-
-    fn refuse_recursion(&self, at: usize, call: Span) -> Diagnostic {
-        let name = &self.calls.stack[at].name;
-        let chain: Vec<&str> = self.calls.stack[at..].iter().map(|f| f.name.as_str()).collect();
-        let message = format!("'{name}' calls itself, which functions of the host can, but no kernel and no ufunc");
-        let chain = format!("the chain of calls: {} -> {name}", chain.join(" -> "));
-        let diag = Diagnostic::new(DiagnosticKind::Unsupported, call, message).caret(chain);
-        diag.help("write it as a loop, with a local array as the stack where one is needed")
     }
 }
 

@@ -351,7 +351,12 @@ impl Lower<'_> {
 
     /// Calls a function with one value per parameter.
     pub fn call_function(&mut self, f: &Rc<FunctionSource>, args: &[Val], span: Span) -> Res<Val> {
-        let args = &args.iter().map(|arg| self.handed_on(arg, span)).collect::<Res<Vec<_>>>()?;
+        let args = args.iter().map(|arg| self.handed_on(arg, span)).collect::<Res<Vec<_>>>()?;
+        self.call_with(f, &args, span)
+    }
+
+    /// The same with values that were handed on.
+    pub fn call_with(&mut self, f: &Rc<FunctionSource>, args: &[Val], span: Span) -> Res<Val> {
         let Callee {
             id,
             ty,

@@ -114,38 +114,38 @@ impl Lower<'_> {
         diag.help("read the variable in the function, or pass it in the calls").into()
     }
 
-    pub fn closure_call(&mut self, closure: &Closure, call: &Call) -> Res<Val> {
+    pub fn closure_call(&mut self, closure: &Rc<Closure>, call: &Call) -> Res<Val> {
         let default = |_: &mut Self, name: &str| Ok(closure.defaults.iter().find(|(n, _)| n == name).map(|(_, val)| val.clone()));
         let mut args = self.captured(closure, call.span)?;
-        args.extend(self.bind_parameters(&closure.function, call, default)?);
-        self.call_function(&closure.function, &args, call.span)
+        for given in self.bind_parameters(&closure.function, call, default)? {
+            args.push(self.handed_on(&given, call.span)?);
+        }
+        self.call_with(&closure.function, &args, call.span)
     }
 
-    /// What a function reads of the variables around it, as they are now.
-    fn captured(&mut self, closure: &Closure, span: Span) -> Res<Vec<Val>> {
-        if let Some(values) = &closure.captured {
-            return Ok(values.clone());
-        }
-        let FunctionSource { key, name, .. } = &*closure.function;
-        if self.closing.contains(key) {
-            let message = format!("'{name}' calls itself, and recursion of functions inside functions cannot be compiled");
-            let diag = Diagnostic::new(DiagnosticKind::Unsupported, span, message);
-            return Err(diag.help("define it outside").into());
-        }
-        self.closing.push(*key);
-        let values = closure.names.iter().map(|name| {
-            let val = self.read(name, span)?;
-            self.handed_on(&val, span)
-        });
-        let values = values.collect();
+    /// What a function reads of the variables around it, as they are now, each value as that function takes it.
+    fn captured(&mut self, closure: &Rc<Closure>, span: Span) -> Res<Vec<Val>> {
+        let values = match &closure.captured {
+            Some(values) => values.clone(),
+            None => closure.names.iter().map(|name| self.read(name, span)).collect::<Res<_>>()?,
+        };
+        self.closing.push(closure.clone());
+        let handed = values.iter().map(|val| self.handed_on(val, span)).collect();
         self.closing.pop();
-        values
+        handed
     }
 
     /// A value as another function takes it: a function made here goes with what it reads of the variables here.
+    ///
+    /// Functions that call themselves, or each other, would hold themselves. Inside what a function holds, that function itself goes without
+    /// what it reads: whoever is called with that reads it among its own variables, where it has it.
     pub fn handed_on(&mut self, val: &Val, span: Span) -> Res<Val> {
         Ok(match val {
-            Val::Closure(closure) if closure.captured.is_none() => {
+            Val::Closure(closure) if self.is_around(closure) => Val::Closure(Rc::new(Closure {
+                captured: None,
+                ..(**closure).clone()
+            })),
+            Val::Closure(closure) => {
                 let handed = Closure {
                     captured: Some(self.captured(closure, span)?),
                     ..(**closure).clone()
@@ -163,6 +163,13 @@ impl Lower<'_> {
             Val::Tuple(items) => Val::Tuple(items.with(items.iter().map(|item| self.handed_on(item, span)).collect::<Res<_>>()?)),
             _ => val.clone(),
         })
+    }
+
+    /// Is the function the innermost of its name among those whose values are being handed on? One without values is: it was handed on as a
+    /// part of that function, or is read here among the variables that function reads.
+    fn is_around(&self, closure: &Rc<Closure>) -> bool {
+        let same_text = self.closing.iter().rev().find(|around| around.function.key == closure.function.key);
+        same_text.is_some_and(|around| closure.captured.is_none() || is_same(&Val::Closure(around.clone()), &Val::Closure(closure.clone())))
     }
 }
 

@@ -45,7 +45,7 @@ use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::parse::Body;
 use crate::stop::{Pending, Res, Stop};
 use crate::types::Ty;
-use crate::value::Val;
+use crate::value::{Closure, Val};
 use crate::{Bounds, Dialect, FunctionSource, Inferred, Object, Options, Role, library, parallel, rewrite, unset};
 use facts::{Arrays, Facts};
 use loops::Nest;
@@ -145,8 +145,8 @@ pub struct Lower<'c> {
     pub arrays: Arrays,
     /// The nodes of its array expressions.
     nodes: Nodes,
-    /// The functions inside this one of which it is being asked what they read, by key.
-    closing: Vec<u64>,
+    /// The functions whose values are being handed on, each as a part of the one before.
+    closing: Vec<Rc<Closure>>,
     /// What is lowered now is done with elements of arrays, or by a function of NumPy's.
     of_elements: bool,
 }
@@ -255,6 +255,9 @@ impl<'c> Lower<'c> {
                     Val::Constant(lit) => return Val::Lit(*lit),
                     _ => return val.clone(),
                 };
+                if closure.captured.is_none() {
+                    return val.clone();
+                }
                 let named = closure.names.iter().zip(closure.handed());
                 closure.with(
                     named

@@ -39,30 +39,6 @@ def twice(x: float):
     return helper(x, a=x)
 
 
-def factorial(n):
-    if n < 2:
-        return 1
-    return n * factorial(n - 1)
-
-
-@kernel
-def calls_factorial(a: int64[:]):
-    a[0] = factorial(a[0])
-
-
-def even(n):
-    return n == 0 or odd(n - 1)
-
-
-def odd(n):
-    return n != 0 and even(n - 1)
-
-
-@kernel
-def calls_even(a: int64[:]):
-    a[0] = even(a[0])
-
-
 def never_returns(n: int):
     return never_returns(n + 1) * 2
 

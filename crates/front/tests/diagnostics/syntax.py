@@ -47,7 +47,7 @@ def inner_returned(n: int):
 
 def inner_recursion(n: int):
     def helper(x):
-        return x * helper(x - 1) if x else 1
+        return helper(x - 1) * x
 
     return helper(n)
 

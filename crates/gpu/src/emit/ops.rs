@@ -1,13 +1,13 @@
 //! Operations: what threads do together and with memory, and conversions: which part of the emitter writes which operation.
 
-use weft_ir::{ArrayId, AtomicOp, BarrierOp, ConstId, Index, Local, Scalar, Value, ViewType, WarpOp};
+use weft_ir::{ArrayId, AtomicOp, BarrierOp, ConstId, FuncId, Index, Local, Scalar, Value, ViewType, WarpOp};
 use weft_thread::{Code, Numbers, Operations};
 
 use super::Word;
 use super::func::Fx;
 use super::numbers::Number;
 use super::storage::StorageId;
-use super::values::{Base, Num, Place, Res, View};
+use super::values::{Base, Num, Place, Res, Val, View};
 use super::writer::Ty;
 
 impl<'m> Operations<'m> for Fx<'m> {
@@ -62,6 +62,14 @@ impl<'m> Operations<'m> for Fx<'m> {
 
     fn warp(&mut self, op: WarpOp, _mask: Value, value: Value, lane: Option<Value>) -> Res<Num> {
         self.of_group(op, value, lane)
+    }
+
+    fn call(&mut self, _func: FuncId, _args: &[Value]) -> Res<Val> {
+        self.internal("a call of a function that calls itself, which passes refuse")
+    }
+
+    fn out_of_stack(&mut self) -> Res<Num> {
+        self.internal("a question for the stack, which shaders have not")
     }
 
     fn active_mask(&mut self) -> Res<Num> {

@@ -134,7 +134,7 @@ macro_rules! operations {
             Apart(a: Value as View, b: Value as View) -> Bool
                 = "apart {a}, {b}", Pure;
 
-            /// In host functions: is there too little stack left to call this function once more? One that calls itself asks at its start.
+            /// In functions that are called: is there too little stack left to call this one once more? One that calls itself asks at its start.
             OutOfStack -> Bool
                 = "out_of_stack", Pure, check out_of_stack();
         }

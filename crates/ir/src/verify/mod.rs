@@ -99,7 +99,7 @@ fn reduction(function: &Function, reduction: Reduction) -> Result<(), Fault> {
     }
 }
 
-/// No function may reach itself but a host function, which only such call.
+/// No function may reach itself but one that is called: no kernel, no loop.
 fn acyclic(module: &Module, summaries: &[Summary]) -> Result<(), VerifyError> {
     #[derive(Clone, Copy, PartialEq)]
     enum Mark {
@@ -122,7 +122,7 @@ fn acyclic(module: &Module, summaries: &[Summary]) -> Result<(), VerifyError> {
             marks[func] = Mark::Open;
             stack.push((func, next + 1));
             match marks[callee.index()] {
-                Mark::Open if module.functions[callee.index()].kind == FuncKind::Host => {}
+                Mark::Open if matches!(module.functions[callee.index()].kind, FuncKind::Host | FuncKind::Device) => {}
                 Mark::Open => return Err(VerifyError::new(&module.functions[func], span, Fault::Recursion(callee))),
                 Mark::New => stack.push((callee.index(), 0)),
                 Mark::Done => {}

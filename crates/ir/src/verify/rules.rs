@@ -123,7 +123,10 @@ impl Body<'_> {
     }
 
     pub(super) fn out_of_stack(&self, _result: &Type) -> Checked {
-        if self.is_host() { Ok(()) } else { Err(Fault::NoStack) }
+        match self.function.kind {
+            FuncKind::Host | FuncKind::Device => Ok(()),
+            FuncKind::Kernel | FuncKind::Loop { .. } => Err(Fault::NoStack),
+        }
     }
 
     pub(super) fn warp(&self, &op: &WarpOp, &value: &Value, lane: &Option<Value>, result: &Type) -> Checked {

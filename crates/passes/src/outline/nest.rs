@@ -73,7 +73,7 @@ impl Nester<'_> {
     fn privatize(&mut self, body: &mut Block, reductions: &[Reduction], span: Span) {
         let reduced: LocalSet = reductions.iter().map(|reduction| reduction.local).collect();
         let mut set = LocalSet::default();
-        body.walk(&mut |kind| kind.sets(&mut |local| _ = set.insert(local)));
+        body.walk(&mut |kind| kind.sets(&mut |local| set.insert(local)));
         let private: HashMap<Local, Local> = set
             .iter()
             .filter(|local| !reduced.contains(*local))

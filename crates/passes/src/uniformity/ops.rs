@@ -24,6 +24,7 @@ impl Walk<'_> {
                 AxisSlice::At(_) | AxisSlice::Full | AxisSlice::New => class,
             }),
             Op::Reshape(view, shape) => self.all(shape).with(self.shapes[view.index()]),
+            Op::Call(..) => self.operands(op),
             // Arrays that all threads have alike.
             Op::Alloc { .. } | Op::Array(_) | Op::ConstArray(_) | Op::DynamicShared => Class::Block,
             // No views.
@@ -41,7 +42,6 @@ impl Walk<'_> {
             | Op::Im(_)
             | Op::Tuple(_)
             | Op::Item(..)
-            | Op::Call(..)
             | Op::Dim(..)
             | Op::Load { .. }
             | Op::Atomic { .. }
@@ -60,6 +60,9 @@ impl Walk<'_> {
             Op::Geometry(g) => self.geometry(*g),
             Op::Dim(view, _) => self.shapes[view.index()],
             Op::Atomic { .. } => Class::Varying,
+            // Each gang has its own.
+            Op::Array(id) if self.func.arrays[id.index()].space == Space::Local => Class::Gang,
+            Op::Call(func, _) if self.calls.differ(*func) => Class::Varying,
             Op::Warp { op: warp, .. } => self.warp(*warp, op),
             Op::ActiveMask => Class::Gang,
             Op::BarrierReduce(..) => Class::Block,

@@ -6,13 +6,13 @@ use std::fmt::{self, Display, Write};
 use std::ops::{Deref, DerefMut};
 
 use weft_ir::{
-    ArrayId, AtomicOp, BarrierOp, BinOp, Block, CmpOp, Const, ConstId, ErrorKind, FenceScope, Geometry, Index, Label, Local, Module, Part,
-    PrintItem, Scalar, UnOp, Value, ViewType, WarpOp,
+    ArrayId, AtomicOp, BarrierOp, BinOp, Block, CmpOp, Const, ConstId, ErrorKind, FenceScope, FuncId, Geometry, Index, Label, Local,
+    Module, Part, PrintItem, Scalar, Type, UnOp, Value, ViewType, WarpOp,
 };
 use weft_passes::range::Range;
 use weft_thread::{
-    Basic, Code, Count, EmitError, Entry, Machine, Num, Numbers, Operations, Overflow, Param, Register, Sizes, Statements, Thread, View,
-    Views,
+    Basic, Code, Count, EmitError, Entry, Machine, Num, Numbers, Operations, Overflow, Param, Register, Sizes, Statements, Thread, Val,
+    View, Views,
 };
 
 type Res<T> = Result<T, EmitError>;
@@ -394,6 +394,21 @@ impl<'m> Operations<'m> for TextWriter<'m> {
         Ok(Num::Reg(
             self.register(op.gives(s), format_args!("barrier_reduce {} {value}", op.name())),
         ))
+    }
+
+    fn call(&mut self, func: FuncId, args: &[Value]) -> Res<Val<Text>> {
+        let args = args.iter().map(|arg| self.operand(*arg)).collect::<Res<Vec<_>>>()?;
+        let args: Vec<String> = args.iter().map(Operand::to_string).collect();
+        let callee = self.module.function(func);
+        let Type::Scalar(s) = callee.result else {
+            return Err(EmitError::Internal("a call that does not give one number".to_owned()));
+        };
+        let called = self.register(s, format_args!("call {}({})", callee.name, args.join(", ")));
+        Ok(Val::Num(Num::Reg(called)))
+    }
+
+    fn out_of_stack(&mut self) -> Res<Number> {
+        Ok(Num::Reg(self.register(Scalar::Bool, "out_of_stack")))
     }
 }
 
