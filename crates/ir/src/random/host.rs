@@ -328,7 +328,7 @@ mod tests {
                 for _ in 0..50 {
                     let value = g.random_const(scalar);
                     let combined = crate::eval::binary(op.binary(), identity, value).unwrap();
-                    assert!(crate::testing::TestValue::Scalar(combined).matches(&crate::testing::TestValue::Scalar(value), false));
+                    assert!(TestValue::Scalar(combined).matches(&TestValue::Scalar(value), false));
                 }
             }
         }
