@@ -163,15 +163,15 @@ def of_rows(a: Array, out: Array) -> None:
 
 @weft.njit(parallel=True)
 def of_two(a: Array, b: Array, out: Array) -> None:
-    n, m = a.shape
-    k = b.shape[1]
+    n, _m = a.shape
+    _k = b.shape[1]
     for i in weft.prange(n):
         out[i] = a[i].sum() + b[i].sum()
 
 
 @weft.njit(parallel=True)
 def of_planes(a: Array, out: Array) -> None:
-    n, m, k = a.shape
+    n, _m, _k = a.shape
     for i in weft.prange(n):
         out[i] = a[i].sum()
 
