@@ -65,9 +65,19 @@ def of_squares(a: Array, b: Array) -> Any:
     return np.sum((a - b) * (a - b))
 
 
+@weft.njit
+def of_transposed(a: Array) -> Any:
+    return a.T.sum()
+
+
+@weft.njit(parallel=True)
+def of_transposed_on_threads(a: Array) -> Any:
+    return a.T.sum()
+
+
 SHAPES = [
     (0,), (1,), (7,), (31,), (32,), (33,), (1000,), (1025,), (2048,), (2049,), (20_000,), (300_001,),
-    (3, 0), (1, 1), (5, 7), (70, 100), (900, 50), (5, 2048), (3, 5000), (40, 4100), (4, 5, 6), (2, 300, 33),
+    (3, 0), (0, 3), (0, 40_000), (40_000, 0), (1, 1), (5, 7), (70, 100), (900, 50), (5, 2048), (3, 5000), (40, 4100), (4, 5, 6), (2, 300, 33),
 ]  # fmt: skip
 
 
@@ -83,6 +93,8 @@ def test_sums_have_the_one_order(shape: tuple[int, ...], dtype: type) -> None:
     backwards = np.ascontiguousarray(a[..., ::-1])[..., ::-1]
     assert total(backwards) == expected
     assert total(a.astype(a.dtype, order="F")) == expected
+    turned = in_order(np.ascontiguousarray(a.T), np.add, dtype(-0.0)) + dtype(0)
+    assert of_transposed(a) == turned and of_transposed_on_threads(a) == turned
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -129,11 +129,13 @@ def test_sort_of_tuples() -> None:
 @pytest.mark.parametrize("dtype", [*KINDS, np.int8, np.int32, np.float16])
 def test_partitions(dtype: type, n: int) -> None:
     a = array((n,), dtype, nan=True) if n < 3000 else spread(n, dtype)
+    # Sorted as another type: NumPy 2.4 leaves some float16 arrays unsorted where it has AVX-512.
+    wide = "np.result_type(a, np.float32)"
     for k in (0, n // 3, n - 1, -1, -(n // 2)):
         for text in ("np.partition(a, k)", "a[np.argpartition(a, k)]"):
-            check(f"p = {text}\nreturn p[k], np.sort(p[:k]), np.sort(p[k:])", a=a, k=k)
+            check(f"p = {text}\nq = p.astype({wide})\nreturn p[k], np.sort(q[:k]), np.sort(q[k:])", a=a, k=k)
         check("np.sort(np.argpartition(a, k))", a=a, k=k)
-    check("a.partition(k)\nx = a[k]\na.sort()\nreturn x", a=a, k=n // 4)
+    check(f"a.partition(k)\nx = a[k]\nb = np.sort(a.astype({wide}))\na[:] = x\nreturn x, b", a=a, k=n // 4)
 
 
 @pytest.mark.parametrize("shape", [(4, 5), (2, 3, 6), (2, 0), (0, 2)])

@@ -600,3 +600,81 @@ def test_random_functions(device, seed):
     if run(device, kernel, (3, 15), n, x, rows, out):
         np.testing.assert_allclose(out, want, rtol=1e-12)
         np.testing.assert_allclose(rows, want_rows, rtol=1e-12)
+
+
+# More than CUDA's constant memory holds: it lies in global memory there.
+LONG_TABLE = np.sqrt(np.arange(12_000.0))
+SHORT_TABLE = LONG_TABLE[:100].copy()
+
+
+@cuda.jit(device=True)
+def search(table, low, high, x):
+    if high - low <= 1:
+        return low
+    middle = (low + high) // 2
+    return search(table, low, middle, x) if x < table[middle] else search(table, middle, high, x)
+
+
+@cuda.jit
+def search_long(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = search(LONG_TABLE, 0, LONG_TABLE.size, x[i])
+
+
+@cuda.jit
+def search_short(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = search(SHORT_TABLE, 0, SHORT_TABLE.size, x[i])
+
+
+@cuda.jit
+def search_either(x, out, long):
+    i = cuda.grid(1)
+    if i < x.size:
+        table = LONG_TABLE
+        if not long:
+            table = SHORT_TABLE
+        out[i] = search(table, 0, table.size, x[i])
+
+
+def test_constant_tables_of_any_size(device):
+    x = np.random.default_rng(0).random(100) * 9.9
+    for kernel, table, more in (
+        (search_long, LONG_TABLE, ()),
+        (search_short, SHORT_TABLE, ()),
+        (search_either, LONG_TABLE, (True,)),
+        (search_either, SHORT_TABLE, (False,)),
+    ):
+        out = np.zeros(100, np.int64)
+        if run(device, kernel, (4, 32), x, out, *more):
+            assert (out == np.searchsorted(table, x, side="right") - 1).all()
+
+
+@cuda.jit
+def large_frame(out):
+    scratch = cuda.local.array(8192, np.float64)
+    i = cuda.grid(1)
+    for k in range(8192):
+        scratch[k] = i
+    cuda.cg.this_grid().sync()
+    out[i] = fib(12) + scratch[i]
+
+
+def test_large_frames_before_grid_barriers():
+    """What waits for the whole grid runs on a stack of its own, which has room for the functions, too."""
+    out = np.zeros(8)
+    with weft.device("cpu"):
+        large_frame[2, 4](out)
+    assert out.tolist() == [144.0 + i for i in range(8)]
+
+
+def test_code_for_other_programs_is_refused():
+    """Its launches would have to make room on the stack."""
+    for function, types, more in (
+        (search_long, "void(float64[:], int64[:])", {}),
+        (ackermann.py_func, "int64(int64, int64)", {"device": True}),
+    ):
+        with pytest.raises(weft.UnsupportedError, match="calls itself, in code that other programs launch"):
+            cuda.compile_ptx(function, types, **more)

@@ -1,5 +1,7 @@
 """Ufuncs made by `vectorize` behave as NumPy's own: shapes, types, memory, casting."""
 
+import linecache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -403,3 +405,67 @@ def test_inside_compiled_functions(parallel):
     np.testing.assert_array_equal(a, np.linspace(0, 1, 7))
     np.testing.assert_array_equal(b, np.ones(7))
     assert weft.njit(lambda x: larger(x, 2.0))(3.0) == 4.0
+
+
+@weft.vectorize
+def with_scratch(x):
+    scratch = np.zeros(2)
+    scratch[0] = x
+    scratch[1] = 2 * x
+    return scratch[0] + scratch[1]
+
+
+@weft.vectorize
+def fibonacci(n):
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+@weft.vectorize
+def positive(x):
+    if x <= 0:
+        raise ValueError("not positive")
+    return x * 2
+
+
+@weft.vectorize
+def shouting(x):
+    print("shout", x)
+    return x
+
+
+def test_inside_it_cannot_do_what_it_cannot_do_from_python():
+    """What makes arrays runs for a number on the host, and never in lanes, which would share them."""
+    for call in (lambda: with_scratch(np.arange(5.0)), lambda: weft.njit(lambda a: with_scratch(a))(np.arange(5.0))):
+        with pytest.raises(weft.UnsupportedError, match="makes a new array"):
+            call()
+    assert weft.njit(lambda x: with_scratch(x))(5.0) == 15.0
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_inside_it_may_call_itself(parallel):
+    of_elements = weft.njit(lambda a: fibonacci(a) + 1, parallel=parallel)
+    np.testing.assert_array_equal(of_elements(np.arange(20)), fibonacci(np.arange(20)) + 1)
+    one = weft.njit(lambda a, n: (fibonacci(a).sum(), fibonacci(n)))
+    assert one(np.arange(10), 10) == (88, 55)
+
+
+def test_inside_it_takes_numbers_and_arrays():
+    for given, words in (("(1, 2)", "tuple"), ("[1, 2]", "list"), ("None", "None"), ("'a'", "str")):
+        text = f"def f():\n    return larger({given}, 1)\n"
+        scope = {"larger": larger}
+        linecache.cache[f"<given {words}>"] = (len(text), None, text.splitlines(True), f"<given {words}>")
+        exec(compile(text, f"<given {words}>", "exec"), scope)
+        with pytest.raises(weft.TypingError, match=f"'larger' takes numbers and arrays, not {words}"):
+            weft.njit(scope["f"])()
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_inside_it_raises_and_prints_for_every_element(parallel, capfd):
+    """Though one element, or none, is read."""
+    a = np.array([1.0, -1.0, 2.0])
+    for read in (lambda a: positive(a)[0], lambda a: positive(a).shape, lambda a: len(positive(a)), lambda a: positive(a)):
+        with pytest.raises(ValueError, match="not positive"):
+            weft.njit(read, parallel=parallel)(a)
+    assert weft.njit(lambda a: positive(a)[2], parallel=parallel)(np.abs(a)) == 4.0
+    weft.njit(lambda a: shouting(a)[0])(a)
+    assert sorted(capfd.readouterr().out.split()) == sorted("shout 1.0 shout -1.0 shout 2.0".split())

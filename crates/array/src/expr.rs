@@ -120,6 +120,17 @@ impl Expr {
         }
     }
 
+    /// What was applied last, if it was recorded from statements.
+    pub fn function(&self) -> Option<&ScalarFn> {
+        match &*self.root {
+            Node::Computed {
+                what: Computation::Map(function),
+                ..
+            } => Some(function),
+            Node::Computed { .. } | Node::Leaf(_) | Node::Given(_) => None,
+        }
+    }
+
     /// Writes what an element is. `read` gives the element of the leaf at a place among the leaves.
     pub fn element<E: Emit + ?Sized>(&self, e: &mut E, read: &mut dyn FnMut(&mut E, usize) -> Value) -> Value {
         let loaded = (0..self.leaves.len()).map(|leaf| read(e, leaf)).collect();

@@ -103,6 +103,11 @@ impl ScalarFn {
         }
     }
 
+    /// Visits its statements, those in blocks too.
+    pub fn walk(&self, visit: &mut impl FnMut(&StmtKind)) {
+        self.body.walk(visit);
+    }
+
     /// How many labels its statements have.
     pub fn labels(&self) -> u32 {
         self.labels

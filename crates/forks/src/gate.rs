@@ -35,14 +35,22 @@ pub struct Holder {
 
 /// Keeps forks away until the result is dropped; waits for one that is under way.
 pub fn hold() -> Holder {
-    watch();
+    let seen = watch();
     let depth = DEPTH.get();
     // First, for a signal handler that forks: a holder's fork waits for nobody.
     DEPTH.set(depth + 1);
     if depth == 0 {
         enter();
+        own_alone(seen, 1);
     }
     Holder { _here: PhantomData }
+}
+
+/// A signal handler may have forked between a thread's two counts: in the child, which has no other threads, this is how many hold.
+fn own_alone(seen: u32, holders: u32) {
+    if count() != seen {
+        HOLDERS.store(holders, Ordering::SeqCst);
+    }
 }
 
 /// Either this thread sees that a fork is coming, or the fork sees this thread: each writes before it reads, in one order for all.
@@ -61,11 +69,14 @@ fn enter() {
 
 impl Drop for Holder {
     fn drop(&mut self) {
-        let depth = DEPTH.get() - 1;
+        let (seen, depth) = (count(), DEPTH.get() - 1);
         if depth == 0 {
             HOLDERS.fetch_sub(1, Ordering::SeqCst);
         }
         DEPTH.set(depth);
+        if depth == 0 {
+            own_alone(seen, 0);
+        }
     }
 }
 

@@ -4,10 +4,14 @@
 //! So what several threads share is made and locked while the thread is a [`Holder`]: `fork` waits until there is none. [`Once`] and
 //! [`Mutex`] see to it. A holder must not wait for Python's GIL, which the forking thread may have, nor for a thread that may want to hold.
 //!
+//! Where a thread waits for others while nobody else may do the same, as at the end of profiles, forks do not wait: that is a [`Turn`].
+//!
 //! Drivers of GPUs do not survive forks at all; [`count`] tells their owners.
 
 mod gate;
 mod once;
+mod turn;
 
 pub use gate::{Holder, count, hold, watch};
 pub use once::{Locked, Mutex, Once};
+pub use turn::{Taken, Turn};

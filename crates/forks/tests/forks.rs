@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use weft_forks::{Mutex, Once, count, hold, watch};
+use weft_forks::{Mutex, Once, Turn, count, hold, watch};
 
 /// Forks, runs `job` in the child, and gives what it gave, unless the child takes too long.
 fn in_child(job: impl FnOnce() -> u8) -> Option<i32> {
@@ -121,5 +121,44 @@ fn a_child_finds_nothing_half_made() {
             assert_eq!(seen, Some(0), "the lock is open, and what it guards whole");
         }
         over.store(true, Ordering::Relaxed);
+    });
+}
+
+/// No fork waits for who has a turn, and the child's own threads take turns as its parent's do.
+#[test]
+fn a_turn_is_free_in_a_child() {
+    let turn = Turn::new();
+    let (had, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _taken = turn.take();
+            had.store(true, Ordering::SeqCst);
+            while !done.load(Ordering::SeqCst) {
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        while !had.load(Ordering::SeqCst) {
+            thread::yield_now();
+        }
+        let child = in_child(|| {
+            drop(turn.take());
+            drop(turn.take());
+            8
+        });
+        done.store(true, Ordering::SeqCst);
+        assert_eq!(child, Some(8));
+    });
+    let most = std::sync::atomic::AtomicU32::new(0);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let _taken = turn.take();
+                    assert_eq!(most.fetch_add(1, Ordering::SeqCst), 0, "one at a time");
+                    thread::yield_now();
+                    most.fetch_sub(1, Ordering::SeqCst);
+                }
+            });
+        }
     });
 }

@@ -7,7 +7,7 @@ mod sources;
 
 use std::rc::Rc;
 
-use weft_ir::{FuncId, FuncKind, Function, Module, SourceId};
+use weft_ir::{FuncId, FuncKind, Function, Module, Op, SourceId, StmtKind};
 
 pub use calls::Callee;
 use calls::Calls;
@@ -26,8 +26,8 @@ use crate::{FunctionSource, Inferred, Options, Role};
 pub const DEEPEST: usize = 400;
 
 pub struct Compiler {
-    /// What the entry becomes.
-    pub role: Role,
+    /// What the entry becomes, or what runs the function that is being compiled now.
+    role: Role,
     /// A function asked to run in checked mode.
     pub checked: bool,
     options: Options,
@@ -57,6 +57,15 @@ impl Compiler {
             types: Vec::new(),
             depth: 0,
         }
+    }
+
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// What the functions called from now on are compiled for; gives what they were compiled for before.
+    pub fn in_role(&mut self, role: Role) -> Role {
+        std::mem::replace(&mut self.role, role)
     }
 
     pub fn kind_of(&self, id: FuncId) -> Option<&FuncKind> {
@@ -119,6 +128,27 @@ impl Compiler {
         };
         self.functions.push(Function::new(name, kind));
         FuncId(self.functions.len() as u32 - 1)
+    }
+
+    /// Does a statement raise or print, itself or in what it calls?
+    pub fn shows(&self, kind: &StmtKind) -> bool {
+        let mut seen = vec![false; self.functions.len()];
+        let mut todo = Vec::new();
+        let mut look = |kind: &StmtKind, todo: &mut Vec<FuncId>| match kind {
+            StmtKind::Raise { .. } | StmtKind::Print(_) => true,
+            StmtKind::Let(_, Op::Call(callee, _)) => {
+                if !std::mem::replace(&mut seen[callee.index()], true) {
+                    todo.push(*callee);
+                }
+                false
+            }
+            _ => false,
+        };
+        let mut shows = look(kind, &mut todo);
+        while let Some(callee) = todo.pop() {
+            self.functions[callee.index()].body.walk(&mut |kind| shows |= look(kind, &mut todo));
+        }
+        shows
     }
 
     /// Does a function of the module call itself?

@@ -9,7 +9,7 @@ pub struct RunCut {
     rows: Value,
     pub rows_per_block: Value,
     pub blocks_per_row: Value,
-    /// Of so many rows each, but for the last.
+    /// Of so many rows each, but for the last; none where rows are empty.
     pub groups: Value,
     pub blocks: Value,
     /// A chunk ends where a row does.
@@ -26,10 +26,10 @@ impl RunCut {
         let fit = b.binary(BinOp::FloorDiv, length, some);
         let rows_per_block = b.binary(BinOp::Max, fit, one);
         let blocks_per_row = divided_up(b, some, length);
-        let groups = divided_up(b, rows, rows_per_block);
-        let (blocks, zero) = (b.binary(BinOp::Mul, groups, blocks_per_row), b.i64(0));
+        let (groups, zero) = (divided_up(b, rows, rows_per_block), b.i64(0));
         let empty = b.compare(CmpOp::Eq, columns, zero);
-        let blocks = b.select(empty, zero, blocks);
+        let groups = b.select(empty, zero, groups);
+        let blocks = b.binary(BinOp::Mul, groups, blocks_per_row);
         RunCut {
             columns,
             rows,

@@ -11,7 +11,7 @@ mod extent;
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{Block, FuncId, Function, Id, Label, Local, Module, Op, Rename, Span, Stmt, StmtKind, Type, Value};
+use weft_ir::{Block, Const, FuncId, Function, Id, Label, Local, Module, Op, Rename, Span, Stmt, StmtKind, Type, Value};
 
 use crate::error::PassError;
 use crate::{calls, compact, operands};
@@ -36,6 +36,11 @@ pub fn run_for_cpu(module: &mut Module) -> Result<(), PassError> {
 
 /// Inlines all calls but of functions that stay.
 fn inline(module: &mut Module, stay: Vec<bool>) -> Result<(), PassError> {
+    for (func, stays) in module.functions.iter_mut().zip(&stay) {
+        if !stays {
+            never_out_of_stack(&mut func.body);
+        }
+    }
     let mut sizes = vec![0; module.functions.len()];
     let mut depths = vec![Depth::default(); module.functions.len()];
     for id in callees_first(module, &stay)? {
@@ -52,6 +57,16 @@ fn inline(module: &mut Module, stay: Vec<bool>) -> Result<(), PassError> {
     }
     drop_unreachable(module);
     Ok(())
+}
+
+/// A function that is taken in has no frame of its own: it may ask for the stack though nothing calls it again.
+fn never_out_of_stack(block: &mut Block) {
+    for stmt in &mut block.0 {
+        if let StmtKind::Let(_, op @ Op::OutOfStack) = &mut stmt.kind {
+            *op = Op::Const(Const::Bool(false));
+        }
+        stmt.kind.blocks_mut().for_each(never_out_of_stack);
+    }
 }
 
 /// The functions that the entry reaches, each after those whose bodies it takes in.
@@ -91,7 +106,10 @@ impl Order<'_> {
             State::Done => return Ok(()),
             State::Open => {
                 let name = &self.module.function(id).name;
-                return Err(PassError::new(at, format!("`{name}` calls itself: recursion is not supported")));
+                return Err(PassError::new(
+                    at,
+                    format!("`{name}` calls itself and never asks for the stack that is left"),
+                ));
             }
             State::New => {}
         }

@@ -4,10 +4,9 @@
 //! A device that works later than it is asked to defers its rows: they are worked out when the session ends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use weft_forks::{Locked, Once};
+use weft_forks::{Locked, Once, Turn};
 
 use crate::{DeviceId, DeviceKind};
 
@@ -230,8 +229,8 @@ impl Drop for Session {
 /// Works out what was deferred since an entry. The record's lock is not held while devices are waited for; sessions that end together take
 /// turns, since each is to see what another is working out.
 fn settle(from: usize) {
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    static TURN: Turn = Turn::new();
+    let _turn = TURN.take();
     for at in from.. {
         let later = match the_record().entries.get_mut(at) {
             None => return,

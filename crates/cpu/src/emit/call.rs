@@ -95,6 +95,9 @@ impl Fx<'_, '_> {
 
     /// Calls a host function with an argument block and takes its results; what it raised ends this function, too.
     pub fn call_host(&mut self, func: FuncId, args: &[Value]) -> Res<Val> {
+        if self.gang.lanes > 0 {
+            return self.internal("lanes that call a function of the host");
+        }
         let callee = self.cx.module.function(func);
         let symbol = self.cx.host_symbol(func);
         let given = self.argument_block(&[], args)?;

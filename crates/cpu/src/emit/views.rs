@@ -325,6 +325,9 @@ impl Fx<'_, '_> {
 
     /// A fresh array from the runtime; leaves the function when it would be too big, or when there is no memory.
     pub fn alloc(&mut self, ty: ViewType, shape: &[Value], zeroed: bool) -> Res<ViewVal> {
+        if self.gang.lanes > 0 {
+            return self.internal("lanes that make arrays");
+        }
         let mut lengths = Vec::new();
         for n in shape {
             lengths.push(self.num(*n)?);

@@ -70,7 +70,7 @@ impl Code {
     /// Stack that a block of so many gangs and bytes of dynamic shared memory takes, if there can be one.
     pub fn stack_bytes(&self, gangs: u64, dynamic: u32) -> Result<u64, RunError> {
         self.is_deep(gangs, dynamic)?;
-        let deeper = if self.recursive { stack::ROOM as u64 } else { 0 };
+        let deeper = if self.recursive { stack::room(self.frame()) as u64 } else { 0 };
         Ok(SHALLOW + deeper + self.stack.frame + self.stack.gang * gangs + u64::from(dynamic))
     }
 

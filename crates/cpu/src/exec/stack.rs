@@ -6,8 +6,9 @@ use std::cell::Cell;
 
 /// Left for what compiled code calls: launches, and Python's handlers of signals.
 const RESERVE: usize = 512 << 10;
-/// Threads with less than this run such functions elsewhere.
-pub const ROOM: usize = 2 << 20;
+/// Threads with less than this, and than so many large frames, run such functions elsewhere.
+const ROOM: usize = 2 << 20;
+const FRAMES: usize = 8;
 
 thread_local! {
     /// The lowest address of the thread's stack, once it is known; 0 before, and `usize::MAX` where the system does not say.
@@ -34,9 +35,14 @@ pub fn lowest() -> usize {
     }
 }
 
+/// What functions that call themselves are to have, with frames so large.
+pub fn room(frame: usize) -> usize {
+    ROOM.saturating_add(frame.saturating_mul(FRAMES))
+}
+
 /// Is enough left of this thread's stack to call functions that call themselves, with frames so large?
 pub fn has_room(frame: usize) -> bool {
-    bottom().is_some_and(|bottom| here().saturating_sub(bottom) >= ROOM.saturating_add(frame.saturating_mul(8)))
+    bottom().is_some_and(|bottom| here().saturating_sub(bottom) >= room(frame))
 }
 
 #[inline(never)]

@@ -10,7 +10,7 @@ use weft_thread::{Entry as _, Slot, Statements};
 use super::func::Fx;
 use super::module::{Entry, ModuleCx};
 use super::values::{Num, Place, Res};
-use super::writer::{Memory, Operand, Ty};
+use super::writer::{Operand, Ty};
 use super::{Emitted, Facts, Param};
 use crate::target::Target;
 
@@ -57,7 +57,7 @@ impl<'m> weft_thread::Entry<'m> for Fx<'_, 'm> {
             false => self.pointer_attributes(param.ty, written::parameters(self.f).contains(&param.value)),
         };
         Ok(Place {
-            base: self.param(param.slot, Ty::Ptr(Memory::of(param.ty.space)), attributes),
+            base: self.param(param.slot, Ty::Ptr(self.cx.memory(param.ty.space)), attributes),
             short: self.sizes.narrow,
             align: self.assumed_align(param.ty),
         })

@@ -14,6 +14,12 @@ use crate::target::Target;
 
 pub fn export(module: &Module, target: Target, name: Option<&str>, lines: bool) -> Res<Emitted> {
     let mut cx = ModuleCx::new(module, target, Facts::default(), lines);
+    if cx.stack.bytes > 0 {
+        return Err(EmitError::Unsupported {
+            message: "a function that calls itself, in code that other programs launch: how large stacks are is for them to say".into(),
+            span: weft_ir::Span::NONE,
+        });
+    }
     let f = module.entry_function();
     let mut fx = Fx::new(&mut cx);
     let entry = match f.kind {

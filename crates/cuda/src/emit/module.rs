@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use weft_ir::{ConstId, Module, Span};
+use weft_ir::{ConstId, Module, Space, Span};
 
 use super::calls::Stack;
 use super::helpers::Helper;
@@ -62,6 +62,16 @@ impl<'m> ModuleCx<'m> {
             called: BTreeMap::new(),
             stack: Stack::of(module),
             lines: lines.then(Lines::default),
+        }
+    }
+
+    /// Where the elements of a view lie.
+    pub const fn memory(&self, space: Space) -> Memory {
+        match space {
+            Space::Global => Memory::Global,
+            Space::Shared => Memory::Shared,
+            Space::Local => Memory::Generic,
+            Space::Constant => self.constant_memory,
         }
     }
 

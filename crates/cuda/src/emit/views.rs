@@ -23,7 +23,7 @@ impl<'m> Views<'m> for Fx<'_, 'm> {
 
     fn place_slot(&mut self, _local: Local, ty: ViewType) -> PlaceSlot {
         PlaceSlot {
-            base: self.variable_of(Ty::Ptr(Memory::of(ty.space))),
+            base: self.variable_of(Ty::Ptr(self.cx.memory(ty.space))),
             short: self.has_short_lengths(ty),
             align: self.assumed_align(ty),
         }

@@ -3,7 +3,7 @@
 use std::fmt::{self, Arguments, Display};
 use std::ops::{Deref, DerefMut};
 
-use weft_ir::{Scalar, Space};
+use weft_ir::Scalar;
 pub use weft_llvm_text::Label;
 use weft_llvm_text::{Text, float_bits};
 
@@ -33,15 +33,6 @@ pub enum Memory {
 }
 
 impl Memory {
-    pub const fn of(space: Space) -> Memory {
-        match space {
-            Space::Global => Memory::Global,
-            Space::Shared => Memory::Shared,
-            Space::Local => Memory::Generic,
-            Space::Constant => Memory::Constant,
-        }
-    }
-
     pub const fn number(self) -> u32 {
         match self {
             Memory::Generic => 0,

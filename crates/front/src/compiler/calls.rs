@@ -12,7 +12,7 @@ use crate::lower;
 use crate::stop::{Pending, Res, Stop};
 use crate::types::Ty;
 use crate::value::Val;
-use crate::{FunctionSource, Options, library};
+use crate::{FunctionSource, Options, Role, library};
 
 /// How deep calls may be nested: functions are compiled by recursion.
 const DEEPEST_CALLS: usize = 100;
@@ -54,6 +54,7 @@ impl Callee {
 struct Specialisation {
     key: u64,
     args: Vec<Ty>,
+    role: Role,
     in_parallel: bool,
     /// Where it is compiled for the constants among the arguments: what they are.
     constants: Option<Vec<Option<i128>>>,
@@ -119,6 +120,7 @@ impl Compiler {
         let mut what = Specialisation {
             key: function.key,
             args: args.iter().map(Val::ty).collect(),
+            role: self.role,
             in_parallel: in_parallel && (text || !library),
             constants: None,
             options: match library {

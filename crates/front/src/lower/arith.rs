@@ -154,7 +154,7 @@ impl Lower<'_> {
     /// Does a division by zero whose result is `num` raise? Python numbers' does, where the error model says so; NumPy's gives infinity, NaN or 0,
     /// unless a kernel is debugged, which any division by zero ends. To Numba all scalars are Python's.
     fn zero_raises(&self, num: Num) -> bool {
-        self.python_errors() && (num.weak || self.numba_scalars() || self.cx.role == Role::Kernel)
+        self.python_errors() && (num.weak || self.numba_scalars() || self.cx.role() == Role::Kernel)
     }
 
     /// Before a division whose result is `num`: refuses a divisor that is written as zero, raises for another zero, where zero divisors raise.

@@ -208,13 +208,49 @@ impl Lower<'_> {
             self.known_arguments(f, &mut args, call.span)?;
         }
         let is_ufunc = matches!(f.decorated.as_deref(), Some(decorated) if decorated.options.role == Role::Ufunc);
-        if is_ufunc && args.iter().any(Val::is_array) {
-            let function = f.clone();
-            return self.array_map(&args, call.span, move |l, elements| {
-                l.decorated_call(&function, elements.to_vec(), call.span)
+        match is_ufunc {
+            true => self.ufunc_call(f, args, call.span),
+            false => self.decorated_call(f, args, call.span),
+        }
+    }
+
+    /// A call of a function of numbers, which takes arrays element by element.
+    fn ufunc_call(&mut self, f: &Rc<FunctionSource>, args: Vec<Val>, span: Span) -> Res<Val> {
+        if let Some(other) = args.iter().find(|arg| arg.num().is_none() && !arg.is_array()) {
+            let diag = Diagnostic::new(
+                DiagnosticKind::Typing,
+                span,
+                format!("'{}' takes numbers and arrays, not {}", f.name, other.ty()),
+            );
+            return Err(match other {
+                Val::Tuple(_) => diag.help("make an array of it: np.array(...)").into(),
+                _ => diag.into(),
             });
         }
-        self.decorated_call(f, args, call.span)
+        if !args.iter().any(Val::is_array) {
+            return self.decorated_call(f, args, span);
+        }
+        let function = f.clone();
+        let mapped = self.array_map(&args, span, move |l, elements| {
+            // Lanes run it, which cannot do all that host code can.
+            let role = if l.in_host() { Role::Ufunc } else { l.cx.role() };
+            let outer = l.cx.in_role(role);
+            let result = l.decorated_call(&function, elements.to_vec(), span);
+            l.cx.in_role(outer);
+            result
+        })?;
+        // What it raises or prints it does for every element, whichever of them are read.
+        let mut shows = false;
+        if let Val::Lazy(expr) = &mapped
+            && let Some(function) = expr.function()
+        {
+            function.walk(&mut |kind| shows |= self.cx.shows(kind));
+        }
+        if shows && self.in_host() {
+            self.materialise(mapped)
+        } else {
+            Ok(mapped)
+        }
     }
 
     fn decorated_call(&mut self, f: &Rc<FunctionSource>, args: Vec<Val>, span: Span) -> Res<Val> {

@@ -380,7 +380,7 @@ impl<'c> Lower<'c> {
     }
 
     pub fn in_host(&self) -> bool {
-        self.cx.role == Role::Host
+        self.cx.role() == Role::Host
     }
 }
 
