@@ -450,8 +450,8 @@ def test_inside_it_may_call_itself(parallel):
 
 
 def test_inside_it_takes_numbers_and_arrays():
-    for given, words in (("(1, 2)", "tuple"), ("[1, 2]", "list"), ("None", "None"), ("'a'", "str")):
-        text = f"def f():\n    return larger({given}, 1)\n"
+    for operand, words in (("(1, 2)", "tuple"), ("[1, 2]", "list"), ("None", "None"), ("'a'", "str")):
+        text = f"def f():\n    return larger({operand}, 1)\n"
         scope = {"larger": larger}
         linecache.cache[f"<given {words}>"] = (len(text), None, text.splitlines(True), f"<given {words}>")
         exec(compile(text, f"<given {words}>", "exec"), scope)
@@ -468,4 +468,4 @@ def test_inside_it_raises_and_prints_for_every_element(parallel, capfd):
             weft.njit(read, parallel=parallel)(a)
     assert weft.njit(lambda a: positive(a)[2], parallel=parallel)(np.abs(a)) == 4.0
     weft.njit(lambda a: shouting(a)[0])(a)
-    assert sorted(capfd.readouterr().out.split()) == sorted("shout 1.0 shout -1.0 shout 2.0".split())
+    assert sorted(capfd.readouterr().out.splitlines()) == ["shout -1.0", "shout 1.0", "shout 2.0"]
