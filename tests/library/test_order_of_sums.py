@@ -8,7 +8,7 @@ import pytest
 
 import weft
 
-CHAINS, BLOCK, CHUNKS, LEAST = 32, 2048, 64, 8
+CHAINS, BLOCK, ROW, CHUNKS, LEAST = 32, 2048, 64, 64, 8
 
 Array = np.ndarray[Any, Any]
 
@@ -19,7 +19,7 @@ def in_order(values: Array, combine: Callable[[Any, Any], Any], identity: Any) -
         return identity
     rows = values.reshape(-1, values.shape[-1])
     columns = rows.shape[1]
-    group, per_row = max(1, BLOCK // columns), -(-columns // BLOCK)
+    group, per_row = 1 if columns >= ROW else BLOCK // columns, -(-columns // BLOCK)
     blocks = []
     for first in range(0, len(rows), group):
         for column in range(0, columns, BLOCK):
@@ -78,7 +78,7 @@ def of_transposed_on_threads(a: Array) -> Any:
 SHAPES = [
     (0,), (1,), (7,), (31,), (32,), (33,), (1000,), (1025,), (2048,), (2049,), (20_000,), (300_001,),
     (3, 0), (0, 3), (0, 40_000), (40_000, 0),
-    (1, 1), (5, 7), (70, 100), (900, 50), (5, 2048), (3, 5000), (40, 4100), (4, 5, 6), (2, 300, 33),
+    (1, 1), (5, 7), (70, 100), (900, 50), (90, 63), (90, 64), (5, 2048), (3, 5000), (40, 4100), (4, 5, 6), (2, 300, 33),
 ]  # fmt: skip
 
 

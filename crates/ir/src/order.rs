@@ -1,9 +1,10 @@
 //! The one order in which reductions of a fixed order combine: given by the extents of the index space alone, so that every device, number of
 //! threads and width of vectors gives the same bits.
 //!
-//! The points are cut into *blocks* of [`BLOCK`] neighbours along the last axis or, where rows are shorter, of as many whole rows as fit. A
-//! block is [`CHAINS`] sums: column `c` belongs to chain `c % CHAINS`, and a chain combines its points in C order, starting from the
-//! operator's identity. The chains of a block are combined as a tree: the first half with the second, element by element, until one is left.
+//! The points are cut into *blocks*: of [`BLOCK`] neighbours along the last axis; where rows are shorter, of one row; where they are shorter
+//! than [`ROW`], of as many whole rows as fit. A block is [`CHAINS`] sums: column `c` belongs to chain `c % CHAINS`, and a chain combines its
+//! points in C order, starting from the operator's identity. The chains of a block are combined as a tree: the first half with the second,
+//! element by element, until one is left.
 //! Blocks form at most [`CHUNKS`] *chunks* of equally many; within a chunk blocks are combined in order, starting from the identity, and
 //! so are the chunks. What the local held before is combined with all that in the end.
 //!
@@ -15,6 +16,9 @@ use std::ops::Range;
 pub const CHAINS: u64 = 32;
 /// Points of a block at the most.
 pub const BLOCK: u64 = 2048;
+/// Rows of so many points are blocks of their own: lanes may then be neighbouring rows, where memory lies so. Fewer would make many blocks, and
+/// sums less exact.
+pub const ROW: u64 = 64;
 /// Chunks at the most: what several threads can share.
 pub const CHUNKS: u64 = 64;
 /// Blocks of a chunk at the least: what makes up for taking it up.
@@ -39,7 +43,7 @@ impl Cut {
         Cut {
             columns,
             rows: outer.iter().fold(1, |rows, n| rows.saturating_mul(*n)),
-            rows_per_block: (BLOCK / columns.max(1)).max(1),
+            rows_per_block: rows_per_block(columns),
             blocks_per_row: columns.div_ceil(BLOCK).max(1),
             whole_rows: !outer.is_empty(),
         }
@@ -76,6 +80,14 @@ impl Cut {
             true => (self.blocks_per_chunk() / self.blocks_per_row * self.rows_per_block, self.rows),
         };
         chunk * each..((chunk + 1) * each).min(all)
+    }
+}
+
+const fn rows_per_block(columns: u64) -> u64 {
+    match columns {
+        0 => BLOCK,
+        1..ROW => BLOCK / columns,
+        _ => 1,
     }
 }
 
@@ -135,9 +147,12 @@ mod tests {
         let cut = Cut::new(&[1000, 1000]);
         assert_eq!(
             (cut.rows_per_block, cut.blocks_per_row, cut.blocks(), cut.blocks_per_chunk()),
-            (2, 1, 500, 8)
+            (1, 1, 1000, 16)
         );
         assert_eq!(cut.units(1), 16..32);
+        let cut = Cut::new(&[1000, 50]);
+        assert_eq!((cut.rows_per_block, cut.blocks(), cut.blocks_per_chunk()), (40, 25, 8));
+        assert_eq!(cut.units(1), 320..640);
         let cut = Cut::new(&[3, 5000]);
         assert_eq!((cut.blocks(), cut.blocks_per_chunk(), cut.chunks()), (9, 9, 1));
     }

@@ -1,6 +1,6 @@
 //! How an index space is cut for reductions of the fixed order ([`weft_ir::order`]), as code of the program itself.
 
-use weft_ir::order::{BLOCK, CHUNKS, LEAST};
+use weft_ir::order::{BLOCK, CHUNKS, LEAST, ROW};
 use weft_ir::{BinOp, Builder, CmpOp, Op, StmtKind, Type, Value};
 
 /// A [`Cut`](weft_ir::order::Cut) of extents that are known when the program runs.
@@ -9,8 +9,6 @@ pub struct RunCut {
     rows: Value,
     pub rows_per_block: Value,
     pub blocks_per_row: Value,
-    /// Of so many rows each, but for the last; none where rows are empty.
-    pub groups: Value,
     pub blocks: Value,
     /// A chunk ends where a row does.
     whole_rows: bool,
@@ -24,7 +22,9 @@ impl RunCut {
         let length = b.i64(BLOCK as i64);
         let some = b.binary(BinOp::Max, columns, one);
         let fit = b.binary(BinOp::FloorDiv, length, some);
-        let rows_per_block = b.binary(BinOp::Max, fit, one);
+        let row = b.i64(ROW as i64);
+        let long = b.compare(CmpOp::Ge, columns, row);
+        let rows_per_block = b.select(long, one, fit);
         let blocks_per_row = divided_up(b, some, length);
         let (groups, zero) = (divided_up(b, rows, rows_per_block), b.i64(0));
         let empty = b.compare(CmpOp::Eq, columns, zero);
@@ -35,7 +35,6 @@ impl RunCut {
             rows,
             rows_per_block,
             blocks_per_row,
-            groups,
             blocks,
             whole_rows: !outer.is_empty(),
         }

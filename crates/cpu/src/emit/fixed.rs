@@ -1,7 +1,7 @@
 //! Reductions whose order is fixed (`weft_ir::order`): the chains of a block in memory, of which a gang has those of its columns in hand, and
 //! the sum of the blocks.
 
-use weft_ir::order::{BLOCK, CHAINS};
+use weft_ir::order::{BLOCK, CHAINS, ROW};
 use weft_ir::{Function, Reduction, Scalar};
 
 use super::combine::identity;
@@ -64,7 +64,8 @@ impl Fx<'_, '_> {
         let rows = columns.map(|columns| {
             let some = self.call("umax", Ty::I64, &[columns, Operand::Int(1)]);
             let fit = self.scalar_int("udiv", Operand::Int(BLOCK as i64), some);
-            let rows = self.call("umax", Ty::I64, &[fit, Operand::Int(1)]);
+            let long = self.w.inst(format_args!("icmp uge {}, {ROW}", columns.typed(Ty::I64)));
+            let rows = self.select_op(Ty::I64, long, Operand::Int(1), fit);
             let count = self.w.alloca(Ty::I64);
             self.w.store(Ty::I64, Operand::Int(0), count);
             (rows, count)

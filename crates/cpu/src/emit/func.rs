@@ -9,6 +9,7 @@ use weft_passes::numbering::{Node, Numbered};
 use weft_passes::uniformity::{Facts, Uniformity};
 
 use super::EmitError;
+use super::ahead::Walk;
 use super::control::Frame;
 use super::fixed::Fixed;
 use super::geometry::Geometry;
@@ -38,6 +39,8 @@ pub struct Fx<'a, 'm> {
     pub heap: Heap,
     /// The arrays whose later elements this code fetches.
     pub fetched: Vec<Operand>,
+    /// The loop from row to row that is being written.
+    pub walk: Walk,
     pub sums: Sums,
     pub barriers: Barriers,
 }
@@ -163,6 +166,7 @@ impl<'a, 'm> Fx<'a, 'm> {
                 views: Vec::new(),
             },
             fetched: Vec::new(),
+            walk: Walk::default(),
             sums: Sums::default(),
             barriers: Barriers::default(),
         }

@@ -1,9 +1,12 @@
 //! Loops over a gang: lanes that leave at different times, counters that step from lane to lane, iterations that all lanes take.
 
+use std::mem;
+
 use weft_ir::{CmpOp, Op, Scalar, Stmt, StmtKind, Type, Value};
 use weft_passes::numbering::{Node, Numbered};
 use weft_passes::uniformity::{Class, Facts};
 
+use super::ahead::Walk;
 use super::control::{Frame, FrameKind};
 use super::func::Fx;
 use super::guard::DOUBLED_STATEMENTS;
@@ -262,7 +265,13 @@ impl<'m> Fx<'_, 'm> {
         self.define_common(var, &Val::Num(at));
         self.gang.mask = self.mask_from(run.live, run.mask);
         self.sweep(body.block);
+        let walk = match range.step.const_int() {
+            Some(1) if !run.unrolled => self.walk_of(var, body.block),
+            _ => Walk::default(),
+        };
+        let outer = mem::replace(&mut self.walk, walk);
         self.block(body)?;
+        self.walk = outer;
         self.latch(&run, slot, range, head, next)?;
         self.close_loop(&run, next);
         Ok(())

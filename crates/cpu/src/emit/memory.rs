@@ -19,7 +19,7 @@ impl Fx<'_, '_> {
             }
             Num::Affine(at, step) if step == s.size() as i64 => {
                 let ty = self.gang.vector_ty(memory);
-                self.fetch_ahead(view, at, s);
+                self.fetch_ahead(view, indices, at, s);
                 (self.load_neighbours(view.base, at, ty, s.size())?, ty)
             }
             Num::Affine(at, step) if step == -(s.size() as i64) => {

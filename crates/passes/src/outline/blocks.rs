@@ -1,7 +1,7 @@
-//! Reductions of the fixed order over two axes where memory lies along the first: lanes lie along the blocks of that order, which are rows or
-//! groups of them. Each block leaves its part in an array; the parts are combined in order.
+//! Reductions of the fixed order over two axes where memory lies along the first: lanes lie along the rows, each of which is some blocks of
+//! that order. Each block leaves its part in an array; the parts are combined in order.
 
-use weft_ir::order::BLOCK;
+use weft_ir::order::{BLOCK, ROW};
 use weft_ir::{BinOp, Block, Builder, CmpOp, Layout, Op, Reduction, Scalar, Space, Spread, StmtKind, Type, Value, ViewType};
 
 use super::ordered::{joined, load, store};
@@ -10,8 +10,8 @@ use crate::cut::RunCut;
 
 /// An index space of two axes, and what is done at its points.
 pub struct Reduced<'a> {
-    pub vars: &'a [Value],
-    pub extents: &'a [Value],
+    pub vars: [Value; 2],
+    pub extents: [Value; 2],
     pub reductions: &'a [Reduction],
     pub spread: Spread,
     pub body: Block,
@@ -48,36 +48,53 @@ impl Parts {
     }
 }
 
+/// Rows that lanes are worth having.
+const ENOUGH: i64 = 16;
+
+/// Are there so many rows, and so long that no block has two?
+pub fn are_worth_lanes(b: &mut Builder, [rows, columns]: [Value; 2]) -> Value {
+    let (row, enough) = (b.i64(ROW as i64), b.i64(ENOUGH));
+    let long = b.compare(CmpOp::Ge, columns, row);
+    let many = b.compare(CmpOp::Ge, rows, enough);
+    b.binary(BinOp::And, long, many)
+}
+
 /// Leaves in the locals what the reductions give. Gives the last index of the index spaces that are the blocks.
-pub fn write(b: &mut Builder, cut: &RunCut, points: Reduced<'_>) -> Value {
+pub fn write(b: &mut Builder, points: Reduced<'_>) -> Value {
+    let cut = RunCut::new(b, &points.extents);
     let parts: Vec<Parts> = points.reductions.iter().filter_map(|r| Parts::new(b, *r, cut.blocks)).collect();
     let before: Vec<Value> = parts.iter().map(|part| b.get(part.reduction.local)).collect();
-    let column = at_every_block(b, points, cut, &parts);
+    let column = at_every_block(b, points, &cut, &parts);
     for (part, before) in parts.iter().zip(before) {
-        combine(b, part, before, cut);
+        combine(b, part, before, &cut);
     }
     column
 }
 
+/// Lanes are along the last of the two indices, the row.
 fn at_every_block(b: &mut Builder, points: Reduced<'_>, cut: &RunCut, parts: &[Parts]) -> Value {
-    let length = b.i64(BLOCK as i64);
-    let width = b.binary(BinOp::Min, points.extents[1], length);
-    let [in_row, group, row, column] = [(); 4].map(|()| b.func.new_value(Type::I64));
+    let ([row, column], [rows, columns]) = (points.vars, points.extents);
+    let [in_row, at] = [(); 2].map(|()| b.func.new_value(Type::I64));
     b.open();
+    let length = b.i64(BLOCK as i64);
+    let first = b.binary(BinOp::Mul, in_row, length);
+    let left = b.binary(BinOp::Sub, columns, first);
+    let width = b.binary(BinOp::Min, left, length);
     for part in parts {
         b.set(part.reduction.local, part.identity);
     }
     b.open();
-    at_point(b, &points, cut, [in_row, group, row, column]);
-    let body = b.close();
+    b.push(StmtKind::Let(column, Op::Binary(BinOp::Add, first, at)));
+    let mut body = b.close();
+    body.0.extend(points.body.0);
     b.push(StmtKind::ParFor {
-        vars: vec![row, column],
-        extents: vec![cut.rows_per_block, width],
+        vars: vec![at],
+        extents: vec![width],
         reductions: points.reductions.to_vec(),
         spread: Spread::Lanes,
         body,
     });
-    let before = b.binary(BinOp::Mul, group, cut.blocks_per_row);
+    let before = b.binary(BinOp::Mul, row, cut.blocks_per_row);
     let number = b.binary(BinOp::Add, before, in_row);
     for part in parts {
         let sum = b.get(part.reduction.local);
@@ -85,40 +102,13 @@ fn at_every_block(b: &mut Builder, points: Reduced<'_>, cut: &RunCut, parts: &[P
     }
     let body = b.close();
     b.push(StmtKind::ParFor {
-        vars: vec![in_row, group],
-        extents: vec![cut.blocks_per_row, cut.groups],
+        vars: vec![in_row, row],
+        extents: vec![cut.blocks_per_row, rows],
         reductions: Vec::new(),
         spread: points.spread,
         body,
     });
-    column
-}
-
-/// The body at a point of a block; the last rows and columns of a block may be no points.
-fn at_point(b: &mut Builder, points: &Reduced<'_>, cut: &RunCut, [in_row, group, row, column]: [Value; 4]) {
-    let length = b.i64(BLOCK as i64);
-    let (rows_before, columns_before) = (
-        b.binary(BinOp::Mul, group, cut.rows_per_block),
-        b.binary(BinOp::Mul, in_row, length),
-    );
-    let mut inside = Vec::new();
-    for (axis, (before, at)) in [(rows_before, row), (columns_before, column)].into_iter().enumerate() {
-        b.push(StmtKind::Let(points.vars[axis], Op::Binary(BinOp::Add, before, at)));
-        inside.push(b.compare(CmpOp::Lt, points.vars[axis], points.extents[axis]));
-    }
-    let then = Block(vec![weft_ir::Stmt {
-        kind: StmtKind::If {
-            cond: inside[0],
-            then: points.body.clone(),
-            other: Block::default(),
-        },
-        span: b.span,
-    }]);
-    b.push(StmtKind::If {
-        cond: inside[1],
-        then,
-        other: Block::default(),
-    });
+    at
 }
 
 /// The blocks of a chunk in order, and the chunks.

@@ -11,7 +11,6 @@ use weft_ir::{BinOp, Block, Builder, CmpOp, Const, FuncKind, Function, Index, La
 use super::blocks::{self, Reduced};
 use super::nest::Nester;
 use super::ordered;
-use crate::cut::RunCut;
 use crate::duplicate;
 use crate::inline::label_count;
 
@@ -38,8 +37,6 @@ pub fn run(func: &mut Function) -> Vec<Value> {
     one_block
 }
 
-/// Blocks that lanes are worth having.
-const ENOUGH: i64 = 16;
 /// Statements beside the inner index spaces, at the most: these are written more than once.
 const MOST_STATEMENTS: usize = 64;
 
@@ -129,7 +126,7 @@ impl Chooser<'_> {
         }
     }
 
-    /// With lanes along the blocks of the fixed order, where there are enough of them.
+    /// With lanes along the rows, where these are blocks of the fixed order.
     fn by_blocks(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {
         let span = stmt.span;
         let copied = self.duplicate(&stmt).0.pop().map(|copy| copy.kind);
@@ -143,20 +140,21 @@ impl Chooser<'_> {
         else {
             return out.push(stmt);
         };
+        let (Ok(vars), Ok(extents)) = (<[Value; 2]>::try_from(vars), <[Value; 2]>::try_from(extents)) else {
+            return out.push(stmt);
+        };
         let mut b = Builder::new(mem::replace(self.func, Function::new("", FuncKind::Device)));
         b.span = span;
-        let cut = RunCut::new(&mut b, &extents);
-        let enough = b.i64(ENOUGH);
-        let cond = b.compare(CmpOp::Ge, cut.groups, enough);
+        let cond = blocks::are_worth_lanes(&mut b, extents);
         b.open();
         let space = Reduced {
-            vars: &vars,
-            extents: &extents,
+            vars,
+            extents,
             reductions: &reductions,
             spread,
             body,
         };
-        self.one_block.push(blocks::write(&mut b, &cut, space));
+        self.one_block.push(blocks::write(&mut b, space));
         let then = b.close();
         out.extend(b.close().0);
         *self.func = b.func;
