@@ -1,8 +1,8 @@
-//! Elements of arrays of one axis that passes make for themselves: chains, partial results.
+//! Elements of arrays that passes make for themselves: chains, partial results.
 
 use weft_ir::{ArrayDecl, ArrayId, Builder, Function, Index, Layout, Op, Part, Scalar, Space, StmtKind, Type, Value, ViewType};
 
-/// A C-contiguous, writable array of one axis, and its elements' type.
+/// A C-contiguous, writable array, and its elements' type.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements {
     view: Value,
@@ -12,7 +12,13 @@ pub struct Elements {
 impl Elements {
     /// A new parameter: an array in memory of the device.
     pub fn of_param(func: &mut Function, elem: Scalar, name: &str) -> Elements {
-        let view = func.new_param(ty(elem, Space::Global), name);
+        let view = func.new_param(ty(elem, 1, Space::Global), name);
+        Elements { view, elem }
+    }
+
+    /// The same, of two axes.
+    pub fn of_table_param(func: &mut Function, elem: Scalar, name: &str) -> Elements {
+        let view = func.new_param(ty(elem, 2, Space::Global), name);
         Elements { view, elem }
     }
 
@@ -30,7 +36,7 @@ impl Elements {
     /// An array of the function's that was made before.
     pub fn again(b: &mut Builder, id: ArrayId) -> Elements {
         let ArrayDecl { elem, space, .. } = b.func.arrays[id.index()];
-        let view = b.emit(ty(elem, space), Op::Array(id));
+        let view = b.emit(ty(elem, 1, space), Op::Array(id));
         Elements { view, elem }
     }
 
@@ -40,33 +46,45 @@ impl Elements {
             zeroed: false,
             shape: vec![count],
         };
-        let view = b.emit(ty(elem, Space::Global), alloc);
+        let view = b.emit(ty(elem, 1, Space::Global), alloc);
         Elements { view, elem }
     }
 
     pub fn load(self, b: &mut Builder, at: Value) -> Value {
+        self.load_at(b, &[at])
+    }
+
+    pub fn load_at(self, b: &mut Builder, at: &[Value]) -> Value {
         let load = Op::Load {
             view: self.view,
-            indices: vec![Index { value: at, wrap: false }],
+            indices: indices(at),
             part: Part::Whole,
         };
         b.emit(self.elem, load)
     }
 
     pub fn store(self, b: &mut Builder, at: Value, value: Value) {
+        self.store_at(b, &[at], value);
+    }
+
+    pub fn store_at(self, b: &mut Builder, at: &[Value], value: Value) {
         b.push(StmtKind::Store {
             view: self.view,
-            indices: vec![Index { value: at, wrap: false }],
+            indices: indices(at),
             value,
             part: Part::Whole,
         });
     }
 }
 
-fn ty(elem: Scalar, space: Space) -> Type {
+fn indices(at: &[Value]) -> Vec<Index> {
+    at.iter().map(|&value| Index { value, wrap: false }).collect()
+}
+
+fn ty(elem: Scalar, rank: u8, space: Space) -> Type {
     Type::View(ViewType {
         elem,
-        rank: 1,
+        rank,
         layout: Layout::C,
         space,
         writable: true,

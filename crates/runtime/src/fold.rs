@@ -1,5 +1,5 @@
 //! Folds on GPUs: loops whose points reduce index spaces of their own, in one of three forms. Which one, the extents decide at each launch;
-//! the bits are the same wherever the order of a reduction shows. What a fold leaves stays on the device, and nothing is waited for.
+//! the bits of reductions in the fixed order are the same. What a fold leaves stays on the device, and nothing is waited for.
 
 use std::fmt::{self, Debug};
 use std::ops::Deref;
@@ -16,7 +16,7 @@ use crate::{
 
 /// Inner points that are worth threads of their own.
 const LONG: u64 = 64;
-/// Points that fill a device where each is a thread. Where memory lies along them, that is the better way to read it.
+/// Points that fill a device where each is a thread, which is the better way where memory lies along them.
 const MANY: u64 = 4096;
 /// Points that fill a device where each is a block of threads, and the partial results that one of fewer points has if it is worth more
 /// blocks and a second stage.
@@ -93,8 +93,8 @@ pub struct Kernels {
     pub stages: Vec<Stages>,
     /// What the inner index spaces take in a launch with these arguments; nothing where only the points know.
     pub inner: Box<Finds>,
-    /// Does memory lie along the inner points?
-    pub lies_along_inner: bool,
+    /// Are the inner points what a device should have side by side, rather than the loop's?
+    pub is_shared_well: bool,
     /// Threads of a block, at the least and at the most.
     pub threads: [u32; 2],
 }
@@ -161,7 +161,7 @@ impl<D: Workplace> Fold<D> {
         let is_staged = !self.kernels.stages.is_empty();
         match () {
             () if longest < LONG => Form::Threads,
-            () if points >= MANY && !self.kernels.lies_along_inner => Form::Threads,
+            () if points >= MANY && !self.kernels.is_shared_well => Form::Threads,
             () if points < SOME && partials >= WORTH && is_staged => Form::Stages,
             () => Form::Blocks,
         }
@@ -213,21 +213,26 @@ impl<D: Workplace> Fold<D> {
         let mut memory = Vec::new();
         let mut stages = self.kernels.stages.iter().zip(inner).peekable();
         while let Some((of, inner)) = stages.next() {
-            let partials = points.checked_mul(inner.stage.partials).ok_or_else(too_many)?;
-            let gives = if stages.peek().is_some() { Some(points) } else { None };
             let mut between = Between {
                 held: Vec::new(),
                 partials: Vec::new(),
                 gives: Vec::new(),
             };
-            for (count, views) in [(Some(partials), &mut between.partials), (gives, &mut between.gives)] {
-                let Some(count) = count else { continue };
-                for scalar in &of.scalars {
-                    let Some(scratch) = stream.scratch(bytes(count.max(1), *scalar)?)? else {
+            let is_last = stages.peek().is_none();
+            for scalar in &of.scalars {
+                let (size, partials) = (scalar.size() as u64, inner.stage.partials);
+                let all = points.checked_mul(partials).ok_or_else(too_many)?;
+                let Some(table) = stream.scratch(bytes(all, *scalar)?)? else {
+                    return Ok(None);
+                };
+                between.partials.extend([table.address(), points, partials, partials * size, size]);
+                between.held.push(table);
+                if !is_last {
+                    let Some(whole) = stream.scratch(bytes(points, *scalar)?)? else {
                         return Ok(None);
                     };
-                    views.extend([scratch.address(), count, scalar.size() as u64]);
-                    between.held.push(scratch);
+                    between.gives.extend([whole.address(), points, size]);
+                    between.held.push(whole);
                 }
             }
             memory.push(between);
@@ -332,7 +337,7 @@ fn grid(blocks: u64, threads: u32) -> Result<Launch, RunError> {
 }
 
 fn bytes(count: u64, scalar: Scalar) -> Result<usize, RunError> {
-    let bytes = usize::try_from(count).ok().and_then(|n| n.checked_mul(scalar.size()));
+    let bytes = usize::try_from(count.max(1)).ok().and_then(|n| n.checked_mul(scalar.size()));
     bytes.ok_or_else(too_many)
 }
 

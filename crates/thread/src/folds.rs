@@ -51,7 +51,7 @@ fn kernels(found: Fold, points: Arc<dyn Executable>) -> Result<Kernels, PassErro
         points,
         block: Kernel::new(found.block()?),
         stages,
-        lies_along_inner: found.lies_along_inner(),
+        is_shared_well: found.is_shared_well(),
         threads: [FEWEST_THREADS, THREADS],
         inner: Box::new(move |args| inner(&found, args)),
     })

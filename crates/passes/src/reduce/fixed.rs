@@ -123,8 +123,7 @@ pub fn part(b: &mut Builder, shared: &mut Shared, place: Place, space: &Space, p
         when(b, some, |b| {
             when_below(b, chain.chain, 1, |b| {
                 let sum = array.load(b, place.thread);
-                let at = b.binary(BinOp::Add, parts.first, number);
-                partials.store(b, at, sum);
+                partials.store_at(b, &[parts.point, number], sum);
             });
         });
     }
@@ -139,9 +138,8 @@ pub fn whole(b: &mut Builder, shared: &mut Shared, place: Place, parts: &Parts) 
         let end = b.binary(BinOp::Min, end, parts.count);
         let number = b.func.new_value(Type::I64);
         counted(b, number, [start, end, one], |b| {
-            let at = b.binary(BinOp::Add, parts.first, number);
             for (join, partials) in &parts.of {
-                let part = partials.load(b, at);
+                let part = partials.load_at(b, &[parts.point, number]);
                 join.add(b, join.local, part);
             }
         });

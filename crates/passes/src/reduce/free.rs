@@ -70,10 +70,9 @@ pub fn part(b: &mut Builder, shared: &mut Shared, place: Place, space: &Space, p
     run(b, space, start, step);
     join_all(b, shared, place, parts.of.iter().map(|(join, _)| join));
     when_below(b, place.thread, 1, |b| {
-        let at = b.binary(BinOp::Add, parts.first, number);
         for (join, partials) in &parts.of {
             let sum = b.get(join.local);
-            partials.store(b, at, sum);
+            partials.store_at(b, &[parts.point, number], sum);
         }
     });
 }
@@ -82,9 +81,8 @@ pub fn part(b: &mut Builder, shared: &mut Shared, place: Place, space: &Space, p
 pub fn whole(b: &mut Builder, shared: &mut Shared, place: Place, parts: &Parts) {
     let number = b.func.new_value(Type::I64);
     counted(b, number, [place.thread, parts.count, place.threads], |b| {
-        let at = b.binary(BinOp::Add, parts.first, number);
         for (join, partials) in &parts.of {
-            let part = partials.load(b, at);
+            let part = partials.load_at(b, &[parts.point, number]);
             join.add(b, join.local, part);
         }
     });

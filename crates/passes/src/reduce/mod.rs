@@ -1,5 +1,5 @@
 //! Folds on devices that run kernels only: loops whose points reduce index spaces of their own, and loops with reductions, which are folds of
-//! one point. There are three forms, which give the same bits wherever the order shows:
+//! one point. There are three forms, which give the same bits, but for sums of floats in any order (`prange`):
 //!
 //! - a thread for each point: the loop as it is, whose inner index spaces [`nest`](crate::nest) makes its threads' own;
 //! - a block of threads for each point (`block`);
@@ -62,9 +62,9 @@ impl Fold {
         self.shape.inner.len()
     }
 
-    /// Does memory lie along the inner points rather than along the loop's?
-    pub fn lies_along_inner(&self) -> bool {
-        self.shape.lies_along_inner(self.module.entry_function())
+    /// Are the inner points what a device should have side by side, rather than the loop's?
+    pub fn is_shared_well(&self) -> bool {
+        self.shape.is_shared_well(self.module.entry_function())
     }
 
     /// The extents of an inner index space in a launch with these arguments. Nothing where the arithmetic of them has no result.

@@ -85,19 +85,31 @@ impl Shape {
             stmt.kind.walk(&mut |kind| found |= kind.effect() == Effect::Load);
             found
         };
-        let straight = self.inner.iter().flat_map(|inner| &inner.before).chain(&self.epilogue);
-        !self.inner.iter().any(|inner| inner.writes) || !straight.into_iter().any(reads)
+        !self.inner.iter().any(|inner| inner.writes) || !self.straight().any(reads)
     }
 
-    /// Does memory lie along the inner points rather than along the loop's?
-    pub fn lies_along_inner(&self, func: &Function) -> bool {
+    /// Are the inner points what a device should have side by side, rather than the loop's? They are where memory lies along them and there is
+    /// little else to do, which one thread does while others wait.
+    pub fn is_shared_well(&self, func: &Function) -> bool {
         let along = |inner: &Inner, var: Option<&Value>| var.map_or(0, |var| neighbours::count(func, &inner.body, *var));
         let outer = func.params[..self.rank].last();
         let (inside, across) = self.inner.iter().fold((0, 0), |(inside, across), inner| {
             (inside + along(inner, inner.vars.last()), across + along(inner, outer))
         });
-        inside >= across
+        inside >= across && !self.straight().any(has_loops)
     }
+
+    /// What stands outside of the inner index spaces.
+    fn straight(&self) -> impl Iterator<Item = &Stmt> {
+        self.inner.iter().flat_map(|inner| &inner.before).chain(&self.epilogue)
+    }
+}
+
+fn has_loops(stmt: &Stmt) -> bool {
+    let mut found = false;
+    stmt.kind
+        .walk(&mut |kind| found |= matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. }));
+    found
 }
 
 /// A function's own end says nothing.

@@ -18,8 +18,9 @@ pub struct Parts {
     pub count: Value,
     /// How many of them a chunk has.
     pub chunk: Value,
-    /// Where the point's first is.
-    pub first: Value,
+    /// The point's number.
+    pub point: Value,
+    /// By point and number.
     pub of: Vec<(Join, Elements)>,
 }
 
@@ -45,20 +46,29 @@ impl<'a> Stage<'a> {
         let (mut given, mut joins) = (Vec::new(), Vec::new());
         for inner in &shape.inner[..=at] {
             joins = kernel.joins(&inner.reductions)?;
-            given.push(views(&mut kernel.b.func, &joins, "whole"));
+            if given.len() < at {
+                given.push(wholes(&mut kernel.b.func, &joins));
+            }
         }
-        // Those of its own come last, and may not be there.
+        let made = &mut kernel.b.func;
+        let table = |join: &Join| Elements::of_table_param(made, join.scalar, &format!("parts_{}", join.name()));
+        let partials = joins.iter().map(table).collect();
+        let gives = match at + 1 < shape.inner.len() {
+            true => wholes(&mut kernel.b.func, &joins),
+            false => Vec::new(),
+        };
+        // What divides is one at least.
+        let [blocks, partials_of_point, chunk] = counts;
+        let one = kernel.b.i64(1);
+        let [blocks, chunk] = [blocks, chunk].map(|count| kernel.b.binary(BinOp::Max, count, one));
         Ok(Stage {
-            partials: given.pop().unwrap_or_default(),
-            gives: match at + 1 < shape.inner.len() {
-                true => views(&mut kernel.b.func, &joins, "whole"),
-                false => Vec::new(),
-            },
+            counts: [blocks, partials_of_point, chunk],
             kernel,
             at,
-            counts,
             given,
             joins,
+            partials,
+            gives,
         })
     }
 
@@ -79,20 +89,20 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    fn parts(&mut self, point: Value) -> Parts {
+    fn parts(&self, point: Value) -> Parts {
         let [blocks, count, chunk] = self.counts;
         Parts {
             blocks,
             count,
             chunk,
-            first: self.kernel.b.binary(BinOp::Mul, point, count),
+            point,
             of: self.joins.iter().copied().zip(self.partials.iter().copied()).collect(),
         }
     }
 }
 
-fn views(func: &mut Function, joins: &[Join], what: &str) -> Vec<Elements> {
-    let view = |join: &Join| Elements::of_param(func, join.scalar, &format!("{what}_{}", join.name()));
+fn wholes(func: &mut Function, joins: &[Join]) -> Vec<Elements> {
+    let view = |join: &Join| Elements::of_param(func, join.scalar, &format!("whole_{}", join.name()));
     joins.iter().map(view).collect()
 }
 
