@@ -11,7 +11,7 @@ use weft_runtime::RunError;
 
 use crate::driver::Failure;
 use crate::driver::table::StreamHandle;
-use crate::gpu::{Gpu, lock};
+use crate::gpu::{Gpu, Job, lock};
 use crate::mailbox::Mailbox;
 use crate::words::Word;
 
@@ -38,6 +38,7 @@ pub struct Capture {
     mailboxes: Mutex<Vec<Arc<Mailbox>>>,
     /// What barriers of the grid count in, by our number of the stream: work on one stream does not run at the same time.
     words: Mutex<Vec<(u64, Arc<Word>)>>,
+    memory: Mutex<Vec<GraphMemory>>,
 }
 
 impl Capture {
@@ -47,6 +48,7 @@ impl Capture {
             kept: Mutex::default(),
             mailboxes: Mutex::default(),
             words: Mutex::default(),
+            memory: Mutex::default(),
         }
     }
 
@@ -86,9 +88,47 @@ impl Capture {
         Ok(word.address())
     }
 
-    /// Are there barriers of the grid? Their counts must not be those of another graph that may run at the same time.
-    pub fn has_words(&self) -> bool {
-        !lock(&self.words).is_empty()
+    /// Memory between kernels of the graph.
+    pub fn memory(&self, gpu: &Arc<Gpu>, bytes: usize) -> Result<u64, RunError> {
+        let memory = GraphMemory::new(gpu, bytes)?;
+        let address = memory.address;
+        lock(&self.memory).push(memory);
+        Ok(address)
+    }
+
+    /// Why no other graph may have what is in this one: what its kernels count in, or leave for one another, must not be that of a graph that
+    /// may run at the same time.
+    pub fn is_alone(&self) -> Option<&'static str> {
+        match () {
+            () if !lock(&self.words).is_empty() => Some("wait for their grid"),
+            () if !lock(&self.memory).is_empty() => Some("reduce in two stages"),
+            () => None,
+        }
+    }
+}
+
+/// Memory of a graph, which no pool has: the stream that captures cannot be asked for it.
+#[derive(Debug)]
+struct GraphMemory {
+    gpu: Arc<Gpu>,
+    address: u64,
+}
+
+impl GraphMemory {
+    fn new(gpu: &Arc<Gpu>, bytes: usize) -> Result<GraphMemory, RunError> {
+        let context = &gpu.context;
+        let _current = context.enter()?;
+        let _relaxed = context.relaxed();
+        Ok(GraphMemory {
+            gpu: gpu.clone(),
+            address: context.check(context.allocate(bytes))?,
+        })
+    }
+}
+
+impl Drop for GraphMemory {
+    fn drop(&mut self) {
+        self.gpu.give_back(Job::Memory(self.address));
     }
 }
 

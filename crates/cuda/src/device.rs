@@ -1,15 +1,16 @@
 //! GPUs as devices, and what this machine has of them.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use weft_forks::Once;
 use weft_ir::Module;
-use weft_passes::reduce;
-use weft_runtime::reduce::{Kernels, ReducingLoop};
+use weft_runtime::fold::{Form, Workplace};
 use weft_runtime::{
     Buffer, CompileError, CompileOptions, Device, DeviceId, DeviceInfo, DeviceKind, Event, Executable, GridShape, HostMemory, Limits,
     MemoryStats, RunError, Stream, StreamOptions,
 };
+use weft_thread::folds;
 
 use crate::driver::{Choice, Driver, codes, cupti, version_text};
 use crate::emit::Facts;
@@ -107,20 +108,48 @@ impl CudaDevice {
 
     /// Compiles for launches as they may be, relying on no other facts than these.
     pub fn compile_for(&self, module: Arc<Module>, options: CompileOptions, most: Facts) -> Result<Arc<dyn Executable>, CompileError> {
-        let compiled = |module| -> Result<Arc<dyn Executable>, CompileError> {
-            Ok(Arc::new(CudaExecutable::new(self.gpu().clone(), module, options, most)?))
-        };
-        let Some(reduced) = reduce::split(&module) else {
-            return compiled(module);
-        };
-        let kernels = Kernels {
-            parts: compiled(Arc::new(reduced.parts))?,
-            whole: compiled(Arc::new(reduced.whole))?,
-            threads: reduce::THREADS,
-            stage: reduced.stage,
-        };
-        let device = Arc::new(CudaDevice(self.gpu().clone()));
-        Ok(Arc::new(ReducingLoop::new(device, module.entry_function(), kernels)?))
+        self.compile_as(module, options, most, None)
+    }
+
+    /// The same with one form for folds, whatever the extents, for tests.
+    #[doc(hidden)]
+    pub fn compile_as(
+        &self,
+        module: Arc<Module>,
+        options: CompileOptions,
+        most: Facts,
+        form: Option<Form>,
+    ) -> Result<Arc<dyn Executable>, CompileError> {
+        let gpu = self.gpu().clone();
+        folds::compiled(Place { gpu, options, most }, module, form)
+    }
+}
+
+/// Where folds are compiled and run, and how.
+#[derive(Clone, Debug)]
+struct Place {
+    gpu: Arc<Gpu>,
+    options: CompileOptions,
+    most: Facts,
+}
+
+impl Workplace for Place {
+    type Stream = CudaStream;
+
+    fn device(&self) -> Arc<dyn Device> {
+        Arc::new(CudaDevice(self.gpu.clone()))
+    }
+
+    fn stream<'a>(&'a self, given: Option<&'a dyn Stream>) -> Result<impl Deref<Target = CudaStream> + 'a, RunError> {
+        stream_of(&self.gpu, given)
+    }
+
+    fn compiled(&self, module: Arc<Module>) -> Result<Arc<dyn Executable>, CompileError> {
+        Ok(Arc::new(CudaExecutable::new(self.gpu.clone(), module, self.options, self.most)?))
+    }
+
+    fn is_checked(&self) -> bool {
+        self.options.checked
     }
 }
 

@@ -25,6 +25,8 @@ pub enum Job {
     Registered(u64, u64),
     /// What barriers of a graph's kernels counted in.
     Word(u64),
+    /// What a graph's kernels left for one another.
+    Memory(u64),
     Module(ModuleHandle),
     Graph(GraphHandle, GraphExecHandle),
 }
@@ -220,7 +222,7 @@ impl Gpu {
         // There is nobody to tell of what fails here: the next wait will.
         let _ = match job {
             Job::Pinned(address) => context.free_pinned(address),
-            Job::Managed(address) => context.free(address),
+            Job::Managed(address) | Job::Memory(address) => context.free(address),
             Job::Registered(address, bytes) => {
                 context.driver.pins.unpin(context, address, bytes);
                 Ok(())

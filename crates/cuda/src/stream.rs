@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, ThreadId};
 
-use weft_runtime::hosts::Carrier;
+use weft_runtime::hosts::{Carrier, Scratch};
 use weft_runtime::profile::Activity;
 use weft_runtime::{DeviceId, DeviceKind, Event, Graph, Place, RunError, Stream, StreamOptions, patience};
 
@@ -454,6 +454,14 @@ impl Carrier for CudaStream {
         DeviceBuffer::new(self, bytes)
     }
 
+    fn scratch(&self, bytes: usize) -> Result<Option<Scratch<DeviceBuffer>>, RunError> {
+        match self.goes()? {
+            Goes::Now => Ok(Some(Scratch::Own(DeviceBuffer::new(self, bytes)?))),
+            Goes::Here(capture) => Ok(Some(Scratch::OfGraph(capture.memory(&self.gpu, bytes)?))),
+            Goes::Elsewhere => Ok(None),
+        }
+    }
+
     fn upload(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError> {
         self.upload(to, from, bytes)
     }
@@ -639,12 +647,10 @@ impl CudaGraph {
     /// Makes it a step of another graph, which keeps it.
     fn put_into(&self, goes: &Goes, launch: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
         let Parts { gpu, capture, .. } = &*self.0;
-        if capture.has_words() {
-            return Err(RunError::Unsupported(
-                "a graph whose kernels wait for their grid cannot be a step of another graph, which could run at the same time: capture its \
-                 kernels again"
-                    .into(),
-            ));
+        if let Some(why) = capture.is_alone() {
+            return Err(RunError::Unsupported(format!(
+                "a graph whose kernels {why} cannot be a step of another graph, which could run at the same time: capture its kernels again"
+            )));
         }
         let mailboxes = capture.mailboxes();
         match goes {

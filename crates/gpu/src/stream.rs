@@ -4,9 +4,9 @@ use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use weft_runtime::hosts::Carrier;
+use weft_runtime::hosts::{Carrier, Scratch};
 use weft_runtime::profile::{self as record, Activity};
-use weft_runtime::{DeviceId, Event, Graph, Place, RunError, Stream, raw};
+use weft_runtime::{Buffer, DeviceId, Event, Graph, Place, RunError, Stream, raw};
 
 use crate::batch::Ticket;
 use crate::gpu::{Gpu, lock};
@@ -23,6 +23,8 @@ pub struct GpuStream {
     handle: u64,
     capturing: AtomicBool,
     captured: Mutex<Vec<Step>>,
+    /// Memory that the steps leave something in for one another.
+    kept: Mutex<Vec<DeviceBuffer>>,
     /// The batch that its last work is in.
     last: AtomicU64,
 }
@@ -54,6 +56,7 @@ impl GpuStream {
             handle,
             capturing: AtomicBool::new(false),
             captured: Mutex::default(),
+            kept: Mutex::default(),
             last: AtomicU64::new(0),
         })
     }
@@ -188,6 +191,16 @@ impl Carrier for GpuStream {
         DeviceBuffer::new(&self.gpu, bytes)
     }
 
+    fn scratch(&self, bytes: usize) -> Result<Option<Scratch<DeviceBuffer>>, RunError> {
+        let memory = DeviceBuffer::new(&self.gpu, bytes)?;
+        if !self.captures() {
+            return Ok(Some(Scratch::Own(memory)));
+        }
+        let address = memory.address();
+        lock(&self.kept).push(memory);
+        Ok(Some(Scratch::OfGraph(address)))
+    }
+
     fn upload(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError> {
         profile::host_side(Activity::CopyToDevice, self, bytes as u64, || {
             self.gpu.live()?.upload(&self.gpu, to, raw::bytes(from, bytes))
@@ -300,6 +313,7 @@ impl Stream for GpuStream {
         Ok(Arc::new(GpuGraph {
             gpu: self.gpu.clone(),
             steps: std::mem::take(&mut *lock(&self.captured)),
+            _kept: std::mem::take(&mut *lock(&self.kept)),
         }))
     }
 
@@ -425,6 +439,8 @@ impl Live {
 struct GpuGraph {
     gpu: Arc<Gpu>,
     steps: Vec<Step>,
+    /// Freed with the graph: all work is one queue, so that it comes behind the graph's.
+    _kept: Vec<DeviceBuffer>,
 }
 
 impl Graph for GpuGraph {

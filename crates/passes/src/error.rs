@@ -18,6 +18,11 @@ impl PassError {
             span,
         }
     }
+
+    /// A module that the verifier should have refused, or another pass left.
+    pub fn defect(span: Span, what: impl fmt::Display) -> PassError {
+        PassError::new(span, format!("a defect of Weft: {what}"))
+    }
 }
 
 impl fmt::Display for PassError {

@@ -9,14 +9,18 @@ pub mod contract;
 mod counted;
 mod cut;
 mod duplicate;
+mod elements;
 mod error;
 pub mod flat;
 mod fold;
 pub mod halves;
 pub mod inline;
+mod join;
 pub mod legalize;
 pub mod liveness;
 pub mod lockstep;
+mod neighbours;
+mod nest;
 pub mod nonneg;
 pub mod numbering;
 pub mod operands;
@@ -55,7 +59,7 @@ pub fn lower_for_cpu(module: &mut Module) -> Result<(), PassError> {
 }
 
 /// Everything between the front end's module and the CUDA emitter, in order: as for the CPU, but that no loops are outlined, since host
-/// functions do not run there.
+/// functions do not run there: index spaces inside of a thread are its own ([`nest`]).
 pub fn lower_for_cuda(module: &mut Module) -> Result<(), PassError> {
     recursion::check(module)?;
     legalize::run(module)?;
@@ -65,6 +69,7 @@ pub fn lower_for_cuda(module: &mut Module) -> Result<(), PassError> {
     structure::run(module)?;
     cleanup::run(module)?;
     nonneg::run(module)?;
+    nest::run(module)?;
     Ok(())
 }
 
@@ -80,6 +85,7 @@ pub fn lower_for_gpu(module: &mut Module, options: &GpuOptions) -> Result<(), Pa
     halves::run(module)?;
     cleanup::run(module)?;
     nonneg::run(module)?;
+    nest::run(module)?;
     lockstep::run(module, *options)?;
     structure::run(module)?;
     cleanup::run(module)?;

@@ -5,29 +5,27 @@
 //! `Loop` function's own locals; the launch combines them into the host's.
 //!
 //! Points that run one by one (`Spread::Threads`) launch index spaces of their own. A `ParFor` inside lanes, or in a function that is not
-//! the host's, becomes a nest of `For`s (see `nest`).
+//! the host's, becomes a nest of `For`s ([`nest`]).
 
 mod blocks;
 mod capture;
 mod lanes;
-mod nest;
-mod ordered;
 
 use std::collections::HashMap;
 use std::mem;
 
 use weft_ir::{Block, FuncId, FuncKind, Function, Local, Module, Op, Reduction, Span, Spread, Stmt, StmtKind, Type, Value};
 
-use crate::compact;
 use crate::error::PassError;
 use crate::liveness::live_into;
+use crate::{compact, nest};
 
 /// Outlines every function of a module.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
     for i in 0..module.functions.len() {
         let mut func = mem::replace(&mut module.functions[i], Function::new("", FuncKind::Device));
-        let blocks = lanes::run(&mut func);
-        nest::run(&mut func, blocks);
+        let blocks = lanes::run(&mut func)?;
+        nest::function(&mut func, blocks)?;
         if func.kind == FuncKind::Host {
             host(&mut func, module)?;
         }

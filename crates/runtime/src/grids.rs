@@ -117,6 +117,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::hosts::Scratch;
     use crate::{Buffer, DeviceId, Hooks, HostArray, Stream};
 
     /// A device whose work never ends: waits for it last until the host language ends them.
@@ -162,6 +163,10 @@ mod tests {
 
         fn allocate(&self, _bytes: usize) -> Result<NoMemory, RunError> {
             Ok(NoMemory)
+        }
+
+        fn scratch(&self, _bytes: usize) -> Result<Option<Scratch<NoMemory>>, RunError> {
+            Ok(Some(Scratch::Own(NoMemory)))
         }
 
         fn upload(&self, _to: u64, _from: u64, _bytes: usize) -> Result<(), RunError> {

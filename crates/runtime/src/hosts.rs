@@ -13,6 +13,10 @@ pub trait Carrier {
 
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer, RunError>;
 
+    /// Memory for launches that follow on this stream, freed behind those given to it while this is held. What a capture of ours collects
+    /// has it as long as its graph; nothing where a graph of others is to have the launches.
+    fn scratch(&self, bytes: usize) -> Result<Option<Scratch<Self::Buffer>>, RunError>;
+
     /// Copies to the device; the host's memory has been read when it returns.
     fn upload(&self, to: u64, from: u64, bytes: usize) -> Result<(), RunError>;
 
@@ -21,6 +25,23 @@ pub trait Carrier {
 
     /// Waits for all work so far, whose errors arrive here.
     fn finish(&self) -> Result<(), RunError>;
+}
+
+/// Memory between launches.
+#[derive(Debug)]
+pub enum Scratch<B> {
+    Own(B),
+    /// The graph keeps it.
+    OfGraph(u64),
+}
+
+impl<B: Buffer> Scratch<B> {
+    pub fn address(&self) -> u64 {
+        match self {
+            Scratch::Own(buffer) => buffer.address(),
+            Scratch::OfGraph(address) => *address,
+        }
+    }
 }
 
 /// Copies of host arrays on the device.

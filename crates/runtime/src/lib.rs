@@ -6,6 +6,7 @@ pub mod checked;
 mod device;
 mod error;
 mod executable;
+pub mod fold;
 pub mod grids;
 pub mod hosts;
 mod limits;

@@ -1,52 +1,40 @@
-//! Loops with reductions on devices that run kernels only: the two kernels that `weft_passes::reduce` makes of one, and what each leaves
-//! for the next.
+//! Loops with reductions of their own on devices that run kernels only: folds of one point, whose results come to the host.
 
 use std::sync::Arc;
 
-use weft_ir::order::Stage;
-use weft_ir::{Const, FuncKind, Function, ReduceOp, Reduction, Scalar};
+use weft_ir::{Const, FuncKind, Function, Scalar};
 
 use crate::{
-    Buffer, CallOptions, CompileError, Device, Executable, GridShape, Inspect, Launch, Outcome, Place, Resources, RunError, Stream,
-    patience, slots,
+    Buffer, CallOptions, CompileError, Device, Executable, Inspect, Launch, Outcome, Place, Resources, RunError, Stream, patience, slots,
 };
-
-/// The kernels, compiled.
-#[derive(Debug)]
-pub struct Kernels {
-    pub parts: Arc<dyn Executable>,
-    pub whole: Arc<dyn Executable>,
-    /// Threads of a block of either.
-    pub threads: u32,
-    /// What there is to launch for an index space of these extents.
-    pub stage: fn(&[u64]) -> Stage,
-}
 
 /// A loop with reductions. Its result is there when `run` returns, so that a call waits for its stream.
 #[derive(Debug)]
 pub struct ReducingLoop {
     device: Arc<dyn Device>,
-    kernels: Kernels,
+    /// A loop over one point. Behind the loop's arguments it takes the extents, and a view of one element for each reduction.
+    fold: Arc<dyn Executable>,
     rank: usize,
     /// Slots of the argument block.
     slots: usize,
-    scalars: Vec<(ReduceOp, Scalar)>,
+    scalars: Vec<Scalar>,
 }
 
 impl ReducingLoop {
     /// `entry` is the loop.
-    pub fn new(device: Arc<dyn Device>, entry: &Function, kernels: Kernels) -> Result<ReducingLoop, CompileError> {
+    pub fn new(device: Arc<dyn Device>, entry: &Function, fold: Arc<dyn Executable>) -> Result<ReducingLoop, CompileError> {
         let FuncKind::Loop { rank, reductions } = &entry.kind else {
             return Err(CompileError::Internal(format!("{} is no loop", entry.name)));
         };
         let rank = usize::from(*rank);
-        let scalar = |r: &Reduction| Some((r.op, entry.local_ty(r.local).scalar()?));
+        let no_scalar = || CompileError::Internal(format!("a reduction of {} is no scalar", entry.name));
+        let scalars = reductions.iter().map(|r| entry.local_ty(r.local).scalar().ok_or_else(no_scalar));
         Ok(ReducingLoop {
             device,
-            kernels,
+            fold,
             rank,
             slots: entry.params[rank..].iter().map(|&p| entry.ty(p).slots()).sum(),
-            scalars: reductions.iter().filter_map(scalar).collect(),
+            scalars: scalars.collect::<Result<_, _>>()?,
         })
     }
 
@@ -54,7 +42,7 @@ impl ReducingLoop {
         let Launch::Loop(extents) = launch else {
             return Err(RunError::Invalid(format!("a loop cannot be launched as {launch:?}")));
         };
-        let own = self.scalars.iter().map(|(_, scalar)| slots_of(*scalar)).sum();
+        let own = self.scalars.iter().map(|scalar| slots_of(*scalar)).sum();
         let (found, expected) = ([extents.len(), args.len(), results.len()], [self.rank, self.slots, own]);
         if found != expected {
             return Err(RunError::Invalid(format!(
@@ -64,7 +52,7 @@ impl ReducingLoop {
         Ok(extents)
     }
 
-    /// Runs both kernels and brings what they leave.
+    /// Runs the fold and brings what it leaves.
     fn reduce(&self, extents: &[u64], args: &[u64], options: &CallOptions<'_>) -> Result<Vec<Const>, RunError> {
         let default = self.device.default_stream()?;
         let stream = options.stream.unwrap_or(&*default);
@@ -73,47 +61,22 @@ impl ReducingLoop {
                 "a reduction cannot be captured: its result comes to the host".into(),
             ));
         }
-        let Stage { blocks, partials, chunk } = (self.kernels.stage)(extents);
-        let mut parts = Vec::new();
-        for (_, scalar) in &self.scalars {
-            let bytes = usize::try_from(partials).ok().and_then(|n| n.checked_mul(scalar.size()));
-            let bytes = bytes.ok_or_else(|| RunError::Invalid("an index space of too many points".into()))?;
-            parts.push(self.device.allocate(bytes, None)?);
-        }
+        let outs = self.scalars.iter().map(|scalar| self.device.allocate(scalar.size(), None));
+        let outs: Vec<_> = outs.collect::<Result<_, _>>()?;
         if options.stream.is_some() {
             // The memory is ready in the default stream's order.
             let ready = self.device.new_event(false)?;
             default.record(&*ready)?;
             stream.wait(&*ready)?;
         }
-        let grid = |blocks| {
-            Launch::Grid(GridShape {
-                block: [self.kernels.threads, 1, 1],
-                grid: [blocks, 1, 1],
-            })
-        };
-        let views = parts
-            .iter()
-            .zip(&self.scalars)
-            .flat_map(|(buffer, (_, scalar))| [buffer.address(), partials, scalar.size() as u64]);
-        let views: Vec<u64> = views.collect();
-        let first = [args, extents, &views].concat();
-        self.kernels.parts.run(grid(blocks), &first, &mut [], options)?;
-        if partials > 1 {
-            let second = [&[partials, chunk], &views[..]].concat();
-            let options = CallOptions {
-                host_arrays: &[],
-                ..*options
-            };
-            self.kernels.whole.run(grid(1), &second, &mut [], &options)?;
-        }
+        let views = outs.iter().zip(&self.scalars);
+        let views: Vec<u64> = views.flat_map(|(out, scalar)| [out.address(), 1, scalar.size() as u64]).collect();
+        let args = [args, extents, &views].concat();
+        self.fold.run(Launch::Loop(vec![1]), &args, &mut [], options)?;
         patience::lend(options.hooks, || {
             // What is read last waits for all.
-            self.scalars
-                .iter()
-                .zip(&parts)
-                .map(|((_, scalar), part)| first_element(stream, &**part, *scalar))
-                .collect()
+            let outs = self.scalars.iter().zip(&outs);
+            outs.map(|(scalar, out)| first_element(stream, &**out, *scalar)).collect()
         })
     }
 }
@@ -121,32 +84,23 @@ impl ReducingLoop {
 impl Executable for ReducingLoop {
     fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], options: &CallOptions<'_>) -> Result<Outcome, RunError> {
         let extents = self.check(launch, args, results)?;
-        let points = extents.iter().fold(1u64, |product, &n| product.saturating_mul(n));
-        let totals = match points {
-            0 => self.scalars.iter().filter_map(|(op, scalar)| op.identity(*scalar)).collect(),
-            _ => self.reduce(&extents, args, options)?,
-        };
         let mut given = Vec::new();
+        let totals = self.reduce(&extents, args, options)?;
         totals.into_iter().for_each(|total| slots::write(total, &mut given));
         results.iter_mut().zip(given).for_each(|(slot, value)| *slot = value);
         Ok(Outcome::default())
     }
 
-    /// Both kernels, one behind the other.
     fn inspect(&self, what: Inspect) -> Result<String, CompileError> {
-        Ok(format!(
-            "{}\n{}",
-            self.kernels.parts.inspect(what)?,
-            self.kernels.whole.inspect(what)?
-        ))
+        self.fold.inspect(what)
     }
 
     fn resources(&self) -> Result<Resources, RunError> {
-        self.kernels.parts.resources()
+        self.fold.resources()
     }
 
     fn resident_blocks(&self, threads: u32, shared_bytes: u32) -> Result<u64, RunError> {
-        self.kernels.parts.resident_blocks(threads, shared_bytes)
+        self.fold.resident_blocks(threads, shared_bytes)
     }
 }
 

@@ -9,6 +9,7 @@ mod code;
 mod count;
 mod entry;
 mod error;
+pub mod folds;
 mod number;
 mod operations;
 mod statements;

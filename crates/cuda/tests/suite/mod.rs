@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // Each test uses a part.
 
+pub mod folds;
 pub mod launch;
 pub mod python;
 
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use weft_ir::testing::TestLine;
 use weft_ir::{Builder, FuncId, FuncKind, Function, Layout, Module, Op, Scalar, Space, StmtKind, Type, ViewType, testing, text};
-use weft_passes::reduce::{self, Reduced};
+use weft_passes::reduce::{self, Fold};
 
 /// A module whose entry a GPU can run.
 #[derive(Clone, Debug)]
@@ -59,7 +60,7 @@ pub fn weft_files() -> Vec<File> {
     found
 }
 
-/// The functions of the files that a GPU can run: kernels and loops, those with reductions as the two kernels they become, or all others.
+/// The functions of the files that a GPU can run: kernels and loops, folds in every form, or all others.
 fn weft_cases(kernels: bool) -> Vec<Case> {
     let mut cases = Vec::new();
     for file in weft_files() {
@@ -68,21 +69,31 @@ fn weft_cases(kernels: bool) -> Vec<Case> {
             let is_kernel = matches!(function.kind, FuncKind::Kernel | FuncKind::Loop { .. });
             if let Some(module) = as_entry(&file.module, id).filter(|_| is_kernel == kernels) {
                 let name = format!("{}/{}", file.name, function.name);
-                match reduce::split(&module) {
-                    None => cases.push(Case { name, module }),
-                    Some(Reduced { parts, whole, .. }) => cases.extend([
-                        Case {
-                            name: format!("{name}.parts"),
-                            module: parts,
-                        },
-                        Case {
-                            name: format!("{name}.whole"),
-                            module: whole,
-                        },
-                    ]),
-                }
+                cases.extend(forms(&name, module));
             }
         }
+    }
+    cases
+}
+
+/// A module's kernels, in every form that there is of it.
+fn forms(name: &str, module: Module) -> Vec<Case> {
+    let single = reduce::single(&module).unwrap();
+    let may_stop = single.is_some();
+    let module = single.unwrap_or(module);
+    let Some(fold) = Fold::find(&module, may_stop) else {
+        let name = name.to_owned();
+        return vec![Case { name, module }];
+    };
+    let case = |what: &str, module| Case {
+        name: format!("{name}.{what}"),
+        module,
+    };
+    let mut cases = vec![case("block", fold.block().unwrap()), case("threads", module)];
+    for phase in 0..fold.phases() {
+        let Some((parts, whole)) = fold.stages(phase).unwrap() else { break };
+        cases.push(case(&format!("parts{phase}"), parts));
+        cases.extend(whole.map(|whole| case(&format!("whole{phase}"), whole)));
     }
     cases
 }

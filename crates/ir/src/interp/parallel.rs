@@ -97,10 +97,11 @@ impl Machine<'_> {
         Ok(sums.finish()?)
     }
 
-    /// Calls `run` for every point. In checked mode each point of the outermost index space is a thread of its own for the race check.
+    /// Calls `run` for every point. In checked mode each point of the outermost index space is a thread of its own for the race check, but
+    /// inside of a kernel's.
     fn each_point(&mut self, extents: &[i64], mut run: impl FnMut(&mut Self, &[i64]) -> Result<(), Failure>) -> Result<(), Failure> {
         let depth = self.place.point.len();
-        let outermost = depth == 0;
+        let outermost = depth == 0 && self.memory.races.as_ref().is_none_or(|races| races.actor.is_none());
         for (number, index) in (0u32..).zip(views::points(extents)) {
             self.place.point.truncate(depth);
             self.place.point.extend_from_slice(&index);

@@ -27,7 +27,7 @@ macro_rules! statements {
                 = "for {var} = {start} to {stop} step {step}{body}", Flow, check counted(var, body);
 
             /// Every point of the index space `extents`, in no order; the body's locals are private to a point but for `reductions`,
-            /// into which each point's contribution is combined. Host functions only.
+            /// into which each point's contribution is combined. Inside of a loop's point or of a kernel's thread it is that one's own.
             ParFor { vars: Vec<Value> as Defined, extents: Vec<Value> as Extent, reductions: Vec<Reduction>, spread: Spread, body: Block }
                 = "parfor ({vars}) in ({extents}){reductions}{spread}{body}", Call, check points(vars, extents, reductions, spread, body);
 

@@ -97,11 +97,14 @@ impl Body<'_> {
     pub(super) fn callee(&mut self, id: FuncId) -> Checked<&Function> {
         let callee = self.module.functions.get(id.index()).ok_or(Fault::UnknownFunction(id))?;
         self.summary.calls.push((id, self.span));
+        if self.in_points() {
+            self.summary.calls_of_points.push((id, self.span));
+        }
         Ok(callee)
     }
 
-    pub(super) fn is_host(&self) -> bool {
-        self.function.kind == FuncKind::Host
+    fn in_points(&self) -> bool {
+        self.loops.iter().any(|l| matches!(l, Enclosing::ParFor(_)))
     }
 
     /// Host functions run once and may do this, and points that run one by one; lanes cannot.
@@ -117,11 +120,11 @@ impl Body<'_> {
         }
     }
 
-    /// Only threads of a kernel have barriers, geometry and shared memory.
+    /// Only threads of a kernel have barriers, geometry and shared memory; the points of an index space inside of one are no threads.
     pub(super) fn threads_only(&mut self, what: &'static str) -> Checked {
         self.summary.needs_threads = true;
         match self.function.kind {
-            FuncKind::Kernel | FuncKind::Device => Ok(()),
+            FuncKind::Kernel | FuncKind::Device if !self.in_points() => Ok(()),
             _ => Err(Fault::NotAllowed(what)),
         }
     }
@@ -218,7 +221,7 @@ impl Body<'_> {
         &spread: &Spread,
         body: &Block,
     ) -> Checked {
-        if !self.is_host() {
+        if self.function.kind == FuncKind::Device {
             return Err(Fault::NotAllowed("parfor"));
         }
         count("parfor", vars.len(), extents.len())?;
@@ -305,7 +308,7 @@ impl Body<'_> {
     }
 
     pub(super) fn returns(&self, &value: &Option<Value>) -> Checked {
-        if self.loops.iter().any(|l| matches!(l, Enclosing::ParFor(_))) {
+        if self.in_points() {
             return Err(Fault::NotAllowed("return in parfor"));
         }
         match value {

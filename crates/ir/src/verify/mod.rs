@@ -36,6 +36,8 @@ pub fn verify(module: &Module) -> Result<(), VerifyError> {
 #[derive(Debug, Default)]
 struct Summary {
     calls: Vec<(FuncId, Span)>,
+    /// Those among them inside of index spaces.
+    calls_of_points: Vec<(FuncId, Span)>,
     launches: Vec<(FuncId, Spread, Span)>,
     /// Uses barriers, geometry or shared memory itself.
     needs_threads: bool,
@@ -132,13 +134,14 @@ fn acyclic(module: &Module, summaries: &[Summary]) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// Barriers, geometry and shared memory mean nothing outside a launch: no host or loop function may reach them.
+/// Barriers, geometry and shared memory mean nothing outside a launch: no host or loop function may reach them, nor points inside a thread.
 fn threads_reach_threads(module: &Module, summaries: &[Summary]) -> Result<(), VerifyError> {
     for (function, summary) in module.functions.iter().zip(summaries) {
-        if matches!(function.kind, FuncKind::Kernel | FuncKind::Device) {
-            continue;
-        }
-        for &(callee, span) in &summary.calls {
+        let calls = match function.kind {
+            FuncKind::Kernel | FuncKind::Device => &summary.calls_of_points,
+            FuncKind::Host | FuncKind::Loop { .. } => &summary.calls,
+        };
+        for &(callee, span) in calls {
             if reaches_threads(summaries, callee) {
                 return Err(VerifyError::new(function, span, Fault::NeedsThreads(callee)));
             }

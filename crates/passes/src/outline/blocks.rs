@@ -2,11 +2,13 @@
 //! that order. Each block leaves its part in an array; the parts are combined in order.
 
 use weft_ir::order::{BLOCK, ROW};
-use weft_ir::{BinOp, Block, Builder, CmpOp, Layout, Op, Reduction, Scalar, Space, Spread, StmtKind, Type, Value, ViewType};
+use weft_ir::{BinOp, Block, Builder, CmpOp, Op, Reduction, Spread, StmtKind, Type, Value};
 
-use super::ordered::{joined, load, store};
 use crate::counted::counted;
 use crate::cut::RunCut;
+use crate::elements::Elements;
+use crate::error::PassError;
+use crate::join::Join;
 
 /// An index space of two axes, and what is done at its points.
 pub struct Reduced<'a> {
@@ -17,35 +19,10 @@ pub struct Reduced<'a> {
     pub body: Block,
 }
 
-/// Where the parts of a reduction are, one a block, and what it starts from.
+/// Where the parts of a reduction are, one a block.
 struct Parts {
-    reduction: Reduction,
-    array: Value,
-    identity: Value,
-}
-
-impl Parts {
-    /// The verifier has seen that there is an identity.
-    fn new(b: &mut Builder, reduction: Reduction, blocks: Value) -> Option<Parts> {
-        let scalar: Scalar = b.func.local_ty(reduction.local).scalar()?;
-        let identity = reduction.op.identity(scalar)?;
-        let ty = ViewType {
-            elem: scalar,
-            rank: 1,
-            layout: Layout::C,
-            space: Space::Global,
-            writable: true,
-        };
-        let alloc = Op::Alloc {
-            zeroed: false,
-            shape: vec![blocks],
-        };
-        Some(Parts {
-            reduction,
-            array: b.emit(Type::View(ty), alloc),
-            identity: b.constant(identity),
-        })
-    }
+    join: Join,
+    elements: Elements,
 }
 
 /// Rows that lanes are worth having.
@@ -60,15 +37,20 @@ pub fn are_worth_lanes(b: &mut Builder, [rows, columns]: [Value; 2]) -> Value {
 }
 
 /// Leaves in the locals what the reductions give. Gives the last index of the index spaces that are the blocks.
-pub fn write(b: &mut Builder, points: Reduced<'_>) -> Value {
+pub fn write(b: &mut Builder, points: Reduced<'_>) -> Result<Value, PassError> {
     let cut = RunCut::new(b, &points.extents);
-    let parts: Vec<Parts> = points.reductions.iter().filter_map(|r| Parts::new(b, *r, cut.blocks)).collect();
-    let before: Vec<Value> = parts.iter().map(|part| b.get(part.reduction.local)).collect();
+    let joins = Join::all(&b.func, points.reductions, b.span)?;
+    let parts = joins.into_iter().map(|join| Parts {
+        join,
+        elements: Elements::of_alloc(b, join.scalar, cut.blocks),
+    });
+    let parts: Vec<Parts> = parts.collect();
+    let before: Vec<Value> = parts.iter().map(|part| b.get(part.join.local)).collect();
     let column = at_every_block(b, points, &cut, &parts);
     for (part, before) in parts.iter().zip(before) {
         combine(b, part, before, &cut);
     }
-    column
+    Ok(column)
 }
 
 /// Lanes are along the last of the two indices, the row.
@@ -81,7 +63,7 @@ fn at_every_block(b: &mut Builder, points: Reduced<'_>, cut: &RunCut, parts: &[P
     let left = b.binary(BinOp::Sub, columns, first);
     let width = b.binary(BinOp::Min, left, length);
     for part in parts {
-        b.set(part.reduction.local, part.identity);
+        part.join.clear(b, part.join.local);
     }
     b.open();
     b.push(StmtKind::Let(column, Op::Binary(BinOp::Add, first, at)));
@@ -97,8 +79,8 @@ fn at_every_block(b: &mut Builder, points: Reduced<'_>, cut: &RunCut, parts: &[P
     let before = b.binary(BinOp::Mul, row, cut.blocks_per_row);
     let number = b.binary(BinOp::Add, before, in_row);
     for part in parts {
-        let sum = b.get(part.reduction.local);
-        store(b, part.array, number, sum);
+        let sum = b.get(part.join.local);
+        part.elements.store(b, number, sum);
     }
     let body = b.close();
     b.push(StmtKind::ParFor {
@@ -112,30 +94,23 @@ fn at_every_block(b: &mut Builder, points: Reduced<'_>, cut: &RunCut, parts: &[P
 }
 
 /// The blocks of a chunk in order, and the chunks.
-fn combine(b: &mut Builder, part: &Parts, before: Value, cut: &RunCut) {
-    let Reduction { local, op, .. } = part.reduction;
-    let ty = b.func.local_ty(local).clone();
-    let chunk = b.func.new_local(ty, "");
+fn combine(b: &mut Builder, Parts { join, elements }: &Parts, before: Value, cut: &RunCut) {
+    let chunk = b.func.new_local(join.scalar.into(), "");
     let [zero, one, start, number] = [b.i64(0), b.i64(1), b.func.new_value(Type::I64), b.func.new_value(Type::I64)];
     let per_chunk = cut.blocks_per_chunk(b);
-    b.set(local, part.identity);
-    let add = |b: &mut Builder, into, value| {
-        let so_far = b.get(into);
-        let sum = joined(b, op, so_far, value);
-        b.set(into, sum);
-    };
+    join.clear(b, join.local);
     counted(b, start, [zero, cut.blocks, per_chunk], |b| {
         let end = b.binary(BinOp::Add, start, per_chunk);
         let end = b.binary(BinOp::Min, end, cut.blocks);
-        b.set(chunk, part.identity);
+        join.clear(b, chunk);
         counted(b, number, [start, end, one], |b| {
-            let block = load(b, part.array, number);
-            add(b, chunk, block);
+            let block = elements.load(b, number);
+            join.add(b, chunk, block);
         });
         let sum = b.get(chunk);
-        add(b, local, sum);
+        join.add(b, join.local, sum);
     });
-    let total = b.get(local);
-    let all = joined(b, op, before, total);
-    b.set(local, all);
+    let total = b.get(join.local);
+    let all = join.join(b, before, total);
+    b.set(join.local, all);
 }

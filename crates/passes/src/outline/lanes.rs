@@ -6,13 +6,14 @@
 
 use std::mem;
 
-use weft_ir::{BinOp, Block, Builder, CmpOp, Const, FuncKind, Function, Index, Layout, Op, Span, Spread, Stmt, StmtKind, Value};
+use weft_ir::{BinOp, Block, Builder, CmpOp, Const, FuncKind, Function, Op, Span, Spread, Stmt, StmtKind, Value};
 
 use super::blocks::{self, Reduced};
-use super::nest::Nester;
-use super::ordered;
 use crate::duplicate;
+use crate::error::PassError;
 use crate::inline::label_count;
+use crate::neighbours;
+use crate::nest::{Nester, ordered};
 
 /// Inner index spaces of so many points are worth lanes of their own.
 const LONG: i64 = 16;
@@ -20,9 +21,9 @@ const LONG: i64 = 16;
 const MANY: i64 = 8;
 
 /// Gives the index spaces, by their last index, that are one block of the fixed order each.
-pub fn run(func: &mut Function) -> Vec<Value> {
+pub fn run(func: &mut Function) -> Result<Vec<Value>, PassError> {
     if func.kind != FuncKind::Host {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut body = mem::take(&mut func.body);
     let next_label = label_count(&body);
@@ -31,10 +32,10 @@ pub fn run(func: &mut Function) -> Vec<Value> {
         next_label,
         one_block: Vec::new(),
     };
-    chooser.block(&mut body);
+    let chosen = chooser.block(&mut body);
     let one_block = chooser.one_block;
     func.body = body;
-    one_block
+    chosen.map(|()| one_block)
 }
 
 /// Statements beside the inner index spaces, at the most: these are written more than once.
@@ -95,22 +96,23 @@ struct Chooser<'a> {
 
 impl Chooser<'_> {
     /// Statements that no lanes run.
-    fn block(&mut self, block: &mut Block) {
+    fn block(&mut self, block: &mut Block) -> Result<(), PassError> {
         for mut stmt in mem::take(&mut block.0) {
             if let StmtKind::ParFor { spread, .. } = &stmt.kind
                 && *spread != Spread::Threads
             {
                 if self.is_along_first(&stmt.kind) {
-                    self.by_blocks(stmt, &mut block.0);
+                    self.by_blocks(stmt, &mut block.0)?;
                     continue;
                 }
                 self.interchange(&mut stmt.kind);
-                self.fold(stmt, &mut block.0);
+                self.fold(stmt, &mut block.0)?;
                 continue;
             }
-            stmt.kind.blocks_mut().for_each(|inner| self.block(inner));
+            stmt.kind.blocks_mut().try_for_each(|inner| self.block(inner))?;
             block.0.push(stmt);
         }
+        Ok(())
     }
 
     /// Is it a sum over two axes of which memory lies along the first?
@@ -119,7 +121,7 @@ impl Chooser<'_> {
             StmtKind::ParFor {
                 vars, reductions, body, ..
             } if let &[first, last] = vars.as_slice() => {
-                let along = self.neighbours(body, first) > self.neighbours(body, last);
+                let along = neighbours::count(self.func, body, first) > neighbours::count(self.func, body, last);
                 along && ordered::shows(self.func, reductions) && !has_effects(body)
             }
             _ => false,
@@ -127,7 +129,7 @@ impl Chooser<'_> {
     }
 
     /// With lanes along the rows, where these are blocks of the fixed order.
-    fn by_blocks(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {
+    fn by_blocks(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) -> Result<(), PassError> {
         let span = stmt.span;
         let copied = self.duplicate(&stmt).0.pop().map(|copy| copy.kind);
         let Some(StmtKind::ParFor {
@@ -138,10 +140,10 @@ impl Chooser<'_> {
             body,
         }) = copied
         else {
-            return out.push(stmt);
+            return Err(PassError::defect(span, "a copy of an index space that is none"));
         };
         let (Ok(vars), Ok(extents)) = (<[Value; 2]>::try_from(vars), <[Value; 2]>::try_from(extents)) else {
-            return out.push(stmt);
+            return Err(PassError::defect(span, "a copy of an index space of two axes that has others"));
         };
         let mut b = Builder::new(mem::replace(self.func, Function::new("", FuncKind::Device)));
         b.span = span;
@@ -154,13 +156,14 @@ impl Chooser<'_> {
             spread,
             body,
         };
-        self.one_block.push(blocks::write(&mut b, space));
+        self.one_block.push(blocks::write(&mut b, space)?);
         let then = b.close();
         out.extend(b.close().0);
         *self.func = b.func;
         let other = Block(vec![stmt]);
         let kind = StmtKind::If { cond, then, other };
         out.push(Stmt { kind, span });
+        Ok(())
     }
 
     fn interchange(&self, kind: &mut StmtKind) {
@@ -177,43 +180,22 @@ impl Chooser<'_> {
         if let [first, .., last] = vars[..]
             && !ordered::shows(self.func, reductions)
             && !has_effects(body)
-            && self.neighbours(body, first) > self.neighbours(body, last)
+            && neighbours::count(self.func, body, first) > neighbours::count(self.func, body, last)
         {
             vars.reverse();
             extents.reverse();
         }
     }
 
-    /// How many accesses of a block are to neighbours in memory where the index is a neighbour.
-    fn neighbours(&self, block: &Block, var: Value) -> usize {
-        let mut count = 0;
-        block.walk(&mut |kind| {
-            let access = match kind {
-                StmtKind::Let(_, Op::Load { view, indices, .. }) | StmtKind::Store { view, indices, .. } => Some((view, indices)),
-                _ => None,
-            };
-            count += usize::from(access.is_some_and(|(view, indices)| self.runs_along(*view, indices, var)));
-        });
-        count
-    }
-
-    fn runs_along(&self, view: Value, indices: &[Index], var: Value) -> bool {
-        let index = match self.func.ty(view).view().map(|view| view.layout) {
-            Some(Layout::C | Layout::Row) => indices.last(),
-            Some(Layout::F) => indices.first(),
-            Some(Layout::Any) | None => None,
-        };
-        index.is_some_and(|index| index.value == var)
-    }
-
     /// Writes the index space, in both forms if its points reduce index spaces that memory lies along.
-    fn fold(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {
-        let Some(length) = self.inner_length(&stmt.kind) else {
-            return out.push(stmt);
+    fn fold(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) -> Result<(), PassError> {
+        let length = self.inner_length(&stmt.kind);
+        let Some(length) = length.filter(|length| !matches!(length, Length::Constant(n) if *n < LONG)) else {
+            out.push(stmt);
+            return Ok(());
         };
         let span = stmt.span;
         let cond = match length {
-            Length::Constant(n) if n < LONG => return out.push(stmt),
             Length::Constant(_) => None,
             Length::Value(length) => Some(self.at_least(&[length], LONG, span, out)),
         };
@@ -222,16 +204,18 @@ impl Chooser<'_> {
                 spread: Spread::Gangs,
                 extents,
                 ..
-            } => self.on_threads(&stmt, extents),
-            _ => self.one_by_one(&stmt, Spread::Lanes),
+            } => self.on_threads(&stmt, extents)?,
+            _ => self.one_by_one(&stmt, Spread::Lanes)?,
         };
         let Some(cond) = cond else {
-            return out.extend(then.0);
+            out.extend(then.0);
+            return Ok(());
         };
         self.mark_short(&stmt.kind);
         let other = Block(vec![stmt]);
         let kind = StmtKind::If { cond, then, other };
         out.push(Stmt { kind, span });
+        Ok(())
     }
 
     /// The inner index spaces of the length that was found to be short.
@@ -249,7 +233,7 @@ impl Chooser<'_> {
     }
 
     /// With lanes along the inner points. Threads share the outer ones, or where those are few, the inner ones of each.
-    fn on_threads(&mut self, stmt: &Stmt, extents: &[Value]) -> Block {
+    fn on_threads(&mut self, stmt: &Stmt, extents: &[Value]) -> Result<Block, PassError> {
         let span = stmt.span;
         let mut out = Vec::new();
         let cond = self.at_least(extents, MANY, span, &mut out);
@@ -259,10 +243,10 @@ impl Chooser<'_> {
                 *spread = Spread::Threads;
             }
         }
-        let other = self.one_by_one(stmt, Spread::Gangs);
+        let other = self.one_by_one(stmt, Spread::Gangs)?;
         let kind = StmtKind::If { cond, then, other };
         out.push(Stmt { kind, span });
-        Block(out)
+        Ok(Block(out))
     }
 
     /// The length of the index spaces that the points reduce, if memory lies along them rather than along the points.
@@ -290,7 +274,7 @@ impl Chooser<'_> {
                 if *length.get_or_insert(extent) != extent {
                     return None;
                 }
-                along += self.neighbours(body, var);
+                along += neighbours::count(self.func, body, var);
             }
         }
         let across = vars.last().map_or(0, |last| self.neighbours_inside(body, *last));
@@ -301,7 +285,7 @@ impl Chooser<'_> {
     /// Accesses of the inner index spaces along an outer axis.
     fn neighbours_inside(&self, body: &Block, var: Value) -> usize {
         let inner = body.0.iter().filter_map(|stmt| match &stmt.kind {
-            StmtKind::ParFor { body, .. } => Some(self.neighbours(body, var)),
+            StmtKind::ParFor { body, .. } => Some(neighbours::count(self.func, body, var)),
             _ => None,
         });
         inner.sum()
@@ -319,7 +303,7 @@ impl Chooser<'_> {
     }
 
     /// The outer points one after the other, with the inner ones spread.
-    fn one_by_one(&mut self, stmt: &Stmt, inner: Spread) -> Block {
+    fn one_by_one(&mut self, stmt: &Stmt, inner: Spread) -> Result<Block, PassError> {
         let mut out = Vec::new();
         let copied = self.duplicate(stmt).0.pop().map(|copy| copy.kind);
         let Some(StmtKind::ParFor {
@@ -330,7 +314,7 @@ impl Chooser<'_> {
             ..
         }) = copied
         else {
-            return Block(vec![stmt.clone()]);
+            return Err(PassError::defect(stmt.span, "a copy of an index space that is none"));
         };
         for stmt in &mut body.0 {
             if let StmtKind::ParFor { spread, .. } = &mut stmt.kind {
@@ -342,9 +326,9 @@ impl Chooser<'_> {
             next_label: self.next_label,
             blocks: Vec::new(),
         };
-        nester.one_by_one((&vars, &extents, &reductions), body, stmt.span, &mut out);
+        nester.one_by_one((&vars, &extents, &reductions), body, stmt.span, &mut out)?;
         self.next_label = nester.next_label;
-        Block(out)
+        Ok(Block(out))
     }
 
     /// A copy, with values and labels of its own.

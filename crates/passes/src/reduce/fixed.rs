@@ -1,114 +1,158 @@
 //! Reductions in the fixed order of [`weft_ir::order`]: each thread is a chain, so many neighbours as there are chains a block of that order.
 
 use weft_ir::order::{CHAINS, CHUNKS, Cut, Stage};
-use weft_ir::{Axis, BinOp, CmpOp, Function, Geometry, ReduceOp, Reduction, Scalar, StmtKind, Type};
+use weft_ir::{BinOp, Builder, CmpOp, Local, StmtKind, Type, Value};
 
-use super::{SharedArrays, THREADS, geometry, halve, kernel_of, kernel_of_partials, load, run_body, store, when, when_below};
+use super::THREADS;
+use super::kernel::{Place, Space, clear, when, when_below};
+use super::shared::{Shared, tree};
+use super::stages::Parts;
 use crate::counted::counted;
 use crate::cut::{RunCut, divided_up, index_of};
+use crate::join::Join;
 
-/// Blocks of the order that one block of threads computes.
+/// Blocks of the order that the most threads of a block compute at once.
 const AT_ONCE: u64 = THREADS as u64 / CHAINS;
 
+/// What the first stage leaves of an index space, and what it takes.
 pub fn stage(extents: &[u64]) -> Stage {
     let cut = Cut::new(extents);
-    let partials = cut.blocks().max(1);
+    let partials = cut.blocks();
     Stage {
-        blocks: u32::try_from(partials.div_ceil(AT_ONCE)).unwrap_or(u32::MAX),
+        blocks: u32::try_from(partials.div_ceil(AT_ONCE).max(1)).unwrap_or(u32::MAX),
         partials,
         chunk: cut.blocks_per_chunk(),
     }
 }
 
-pub fn first(function: &Function, rank: usize, reductions: &[Reduction]) -> Function {
-    let (mut b, extents, totals) = kernel_of(function, rank, reductions);
-    let thread = geometry(&mut b, Geometry::ThreadIdx(Axis::X));
-    let chains = b.i64(CHAINS as i64);
-    let (group, chain) = (b.binary(BinOp::FloorDiv, thread, chains), b.binary(BinOp::Mod, thread, chains));
-    let block = geometry(&mut b, Geometry::BlockIdx(Axis::X));
-    let at_once = b.i64(AT_ONCE as i64);
-    let before = b.binary(BinOp::Mul, block, at_once);
-    let number = b.binary(BinOp::Add, before, group);
+/// A thread's chain, and its group, which does a block of the order.
+struct Chain {
+    group: Value,
+    chain: Value,
+}
 
-    let cut = RunCut::new(&mut b, &extents);
-    let [first_row, last_row, first_column, last_column] = cut.block(&mut b, number);
-    let start = b.binary(BinOp::Add, first_column, chain);
-    let one = b.i64(1);
-    let (column, outer) = match function.params[..rank].split_last() {
-        Some((last, outer)) => (*last, outer),
-        None => (b.func.new_value(Type::I64), &[][..]),
-    };
-    let row = match outer {
-        [only] => *only,
-        _ => b.func.new_value(Type::I64),
-    };
-    counted(&mut b, row, [first_row, last_row, one], |b| {
-        index_of(b, outer, &extents, row);
-        counted(b, column, [start, last_column, chains], |b| run_body(b, function));
+impl Chain {
+    fn of(b: &mut Builder, place: Place) -> Chain {
+        let chains = b.i64(CHAINS as i64);
+        Chain {
+            group: b.binary(BinOp::FloorDiv, place.thread, chains),
+            chain: b.binary(BinOp::Mod, place.thread, chains),
+        }
+    }
+
+    /// The points of a block that the chain has. A number behind the last block has none.
+    fn run(&self, b: &mut Builder, cut: &RunCut, number: Value, space: &Space) {
+        let (one, chains) = (b.i64(1), b.i64(CHAINS as i64));
+        let [first_row, last_row, first_column, last_column] = cut.block(b, number);
+        let start = b.binary(BinOp::Add, first_column, self.chain);
+        let outer = space.vars.len() - 1;
+        let row = match &space.vars[..outer] {
+            [only] => *only,
+            _ => b.func.new_value(Type::I64),
+        };
+        counted(b, row, [first_row, last_row, one], |b| {
+            index_of(b, &space.vars[..outer], &space.extents[..outer], row);
+            counted(b, space.vars[outer], [start, last_column, chains], |b| b.push(space.body.clone()));
+        });
+    }
+}
+
+/// The whole index space by one block of threads, so many blocks of the order at once as there are groups. All threads are left with the
+/// result, which all have made in the same order.
+pub fn in_block(b: &mut Builder, shared: &mut Shared, place: Place, joins: &[Join], space: &Space) {
+    let chain = Chain::of(b, place);
+    let cut = RunCut::new(b, &space.extents);
+    let per_chunk = cut.blocks_per_chunk(b);
+    let [zero, one, chains] = [0, 1, CHAINS as i64].map(|n| b.i64(n));
+    let groups = b.binary(BinOp::FloorDiv, place.threads, chains);
+    let sums: Vec<(&Join, [Local; 2])> = joins.iter().map(|join| (join, chunk_and_total(b, join))).collect();
+    let first = b.func.new_value(Type::I64);
+    counted(b, first, [zero, cut.blocks, groups], |b| {
+        let number = b.binary(BinOp::Add, first, chain.group);
+        clear(b, joins);
+        chain.run(b, &cut, number, space);
+        let left = b.binary(BinOp::Sub, cut.blocks, first);
+        let left = b.binary(BinOp::Min, left, groups);
+        for (join, [chunk, total]) in &sums {
+            let array = shared.put(b, join, place.thread);
+            tree(b, join, array, place, (chain.chain, CHAINS));
+            let group = b.func.new_value(Type::I64);
+            counted(b, group, [zero, left, one], |b| {
+                let number = b.binary(BinOp::Add, first, group);
+                let behind = b.binary(BinOp::Mod, number, per_chunk);
+                let starts = b.compare(CmpOp::Eq, behind, zero);
+                when(b, starts, |b| end_chunk(b, join, *chunk, *total));
+                let at = b.binary(BinOp::Mul, group, chains);
+                let sum = array.load(b, at);
+                join.add(b, *chunk, sum);
+            });
+        }
     });
+    for (join, [chunk, total]) in &sums {
+        end_chunk(b, join, *chunk, *total);
+        let sum = b.get(*total);
+        b.set(join.local, sum);
+    }
+}
 
-    let mut arrays = SharedArrays::default();
-    for total in &totals {
-        let (shared, used) = arrays.of(&mut b, total.scalar);
-        if used {
-            b.push(StmtKind::Barrier);
-        }
-        let own = b.get(total.local);
-        store(&mut b, shared, thread, own);
-        let mut half = CHAINS as u32 / 2;
-        while half > 0 {
-            halve(&mut b, total.op, shared, (thread, chain), half);
-            half /= 2;
-        }
-        let some = b.compare(CmpOp::Lt, number, cut.blocks);
-        when(&mut b, some, |b| {
-            when_below(b, chain, 1, |b| {
-                let sum = load(b, shared, thread);
-                store(b, total.out, number, sum);
+fn chunk_and_total(b: &mut Builder, join: &Join) -> [Local; 2] {
+    let locals = [(); 2].map(|()| b.func.new_local(join.scalar.into(), ""));
+    locals.iter().for_each(|local| join.clear(b, *local));
+    locals
+}
+
+/// A chunk that has no blocks yet changes nothing.
+fn end_chunk(b: &mut Builder, join: &Join, chunk: Local, total: Local) {
+    let sum = b.get(chunk);
+    join.add(b, total, sum);
+    join.clear(b, chunk);
+}
+
+/// What the first stage's block of a number leaves: a part for each block of the order.
+pub fn part(b: &mut Builder, shared: &mut Shared, place: Place, space: &Space, parts: &Parts, number: Value) {
+    let chain = Chain::of(b, place);
+    let cut = RunCut::new(b, &space.extents);
+    let at_once = b.i64(AT_ONCE as i64);
+    let before = b.binary(BinOp::Mul, number, at_once);
+    let number = b.binary(BinOp::Add, before, chain.group);
+    chain.run(b, &cut, number, space);
+    let some = b.compare(CmpOp::Lt, number, cut.blocks);
+    for (join, partials) in &parts.of {
+        let array = shared.put(b, join, place.thread);
+        tree(b, join, array, place, (chain.chain, CHAINS));
+        when(b, some, |b| {
+            when_below(b, chain.chain, 1, |b| {
+                let sum = array.load(b, place.thread);
+                partials.store_at(b, &[parts.point, number], sum);
             });
         });
     }
-    b.finish()
 }
 
-/// Each chunk is one thread's; the first combines the chunks.
-pub fn second(function: &Function, scalars: &[(ReduceOp, Scalar)]) -> Function {
-    let (mut b, [partials, chunk], totals) = kernel_of_partials(function, scalars);
-    let thread = geometry(&mut b, Geometry::ThreadIdx(Axis::X));
-    let one = b.i64(1);
-    when_below(&mut b, thread, CHUNKS as u32, |b| {
-        let start = b.binary(BinOp::Mul, thread, chunk);
-        let end = b.binary(BinOp::Add, start, chunk);
-        let end = b.binary(BinOp::Min, end, partials);
+/// All threads are left with the result: each chunk is one thread's, and all join the chunks.
+pub fn whole(b: &mut Builder, shared: &mut Shared, place: Place, parts: &Parts) {
+    let [zero, one] = [0, 1].map(|n| b.i64(n));
+    when_below(b, place.thread, CHUNKS as i64, |b| {
+        let start = b.binary(BinOp::Mul, place.thread, parts.chunk);
+        let end = b.binary(BinOp::Add, start, parts.chunk);
+        let end = b.binary(BinOp::Min, end, parts.count);
         let number = b.func.new_value(Type::I64);
         counted(b, number, [start, end, one], |b| {
-            for total in &totals {
-                let part = load(b, total.out, number);
-                total.add(b, part);
+            for (join, partials) in &parts.of {
+                let part = partials.load_at(b, &[parts.point, number]);
+                join.add(b, join.local, part);
             }
         });
     });
-    let chunks = divided_up(&mut b, partials, chunk);
-    let zero = b.i64(0);
-    let mut arrays = SharedArrays::default();
-    for total in &totals {
-        let (shared, used) = arrays.of(&mut b, total.scalar);
-        if used {
-            b.push(StmtKind::Barrier);
-        }
-        let own = b.get(total.local);
-        store(&mut b, shared, thread, own);
+    let chunks = divided_up(b, parts.count, parts.chunk);
+    for (join, _) in &parts.of {
+        let array = shared.put(b, join, place.thread);
         b.push(StmtKind::Barrier);
-        when_below(&mut b, thread, 1, |b| {
-            total.start(b);
-            let number = b.func.new_value(Type::I64);
-            counted(b, number, [zero, chunks, one], |b| {
-                let part = load(b, shared, number);
-                total.add(b, part);
-            });
-            let sum = b.get(total.local);
-            store(b, total.out, zero, sum);
+        join.clear(b, join.local);
+        let number = b.func.new_value(Type::I64);
+        counted(b, number, [zero, chunks, one], |b| {
+            let part = array.load(b, number);
+            join.add(b, join.local, part);
         });
     }
-    b.finish()
 }

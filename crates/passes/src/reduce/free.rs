@@ -1,18 +1,26 @@
 //! Reductions in the order that suits a device: each thread goes through the points as far as there are threads from one to the next and
-//! reduces what it meets into locals of its own; each block combines those of its threads through shared memory, as a tree, and leaves one
-//! element per reduction.
+//! reduces what it meets into locals of its own; each block joins those of its threads as a tree.
+//!
+//! This is for what does not show the order (the largest, integers, bools) and for sums that may have any (`prange`): threads have the points
+//! between them whatever their number, where the fixed order gives a row of 2,048 to 32 threads. How many blocks there are depends on the
+//! extents alone, so that every run gives the same bits.
 
 use weft_ir::order::Stage;
-use weft_ir::{Axis, BinOp, Builder, Function, Geometry, ReduceOp, Reduction, Scalar, StmtKind, Type, Value};
+use weft_ir::{BinOp, Builder, Type, Value};
 
-use super::{SharedArrays, THREADS, Total, geometry, halve, kernel_of, kernel_of_partials, load, run_body, store, when_below};
+use super::THREADS;
+use super::kernel::{Place, Space, when_below};
+use super::shared::{Shared, tree};
+use super::stages::Parts;
 use crate::counted::counted;
 use crate::cut::index_of;
+use crate::join::Join;
 
 /// Points that a thread goes through before there is a second block, and the most blocks.
 const POINTS: u64 = 4;
 const MOST_BLOCKS: u64 = 2048;
 
+/// What the first stage leaves of an index space, and what it takes.
 pub fn stage(extents: &[u64]) -> Stage {
     let points = extents.iter().fold(1u64, |points, n| points.saturating_mul(*n));
     let partials = points.div_ceil(u64::from(THREADS) * POINTS).clamp(1, MOST_BLOCKS);
@@ -23,64 +31,60 @@ pub fn stage(extents: &[u64]) -> Stage {
     }
 }
 
-pub fn first(function: &Function, rank: usize, reductions: &[Reduction]) -> Function {
-    let (mut b, extents, totals) = kernel_of(function, rank, reductions);
-    let indices = &function.params[..rank];
-    let all = extents.iter().copied().reduce(|points, n| b.binary(BinOp::Mul, points, n));
+/// The points of numbers from `start`, every so many.
+fn run(b: &mut Builder, space: &Space, start: Value, step: Value) {
+    let all = space.extents.iter().copied().reduce(|points, n| b.binary(BinOp::Mul, points, n));
     let points = all.unwrap_or_else(|| b.i64(1));
-    let thread = geometry(&mut b, Geometry::ThreadIdx(Axis::X));
-    let block = geometry(&mut b, Geometry::BlockIdx(Axis::X));
-    let threads = b.i64(i64::from(THREADS));
-    let before = b.binary(BinOp::Mul, block, threads);
-    let start = b.binary(BinOp::Add, before, thread);
-    let all_blocks = geometry(&mut b, Geometry::GridDim(Axis::X));
-    let step = b.binary(BinOp::Mul, all_blocks, threads);
-    let number = match indices {
-        [only] => *only,
+    let number = match space.vars[..] {
+        [only] => only,
         _ => b.func.new_value(Type::I64),
     };
-    counted(&mut b, number, [start, points, step], |b| {
-        index_of(b, indices, &extents, number);
-        run_body(b, function);
+    counted(b, number, [start, points, step], |b| {
+        index_of(b, &space.vars, &space.extents, number);
+        b.push(space.body.clone());
     });
-    combine(&mut b, &totals, thread, block);
-    b.finish()
 }
 
-pub fn second(function: &Function, scalars: &[(ReduceOp, Scalar)]) -> Function {
-    let (mut b, [partials, _], totals) = kernel_of_partials(function, scalars);
-    let thread = geometry(&mut b, Geometry::ThreadIdx(Axis::X));
-    let threads = b.i64(i64::from(THREADS));
-    let number = b.func.new_value(Type::I64);
-    counted(&mut b, number, [thread, partials, threads], |b| {
-        for total in &totals {
-            let part = load(b, total.out, number);
-            total.add(b, part);
-        }
-    });
+/// Leaves all threads with what the block has.
+fn join_all<'j>(b: &mut Builder, shared: &mut Shared, place: Place, joins: impl Iterator<Item = &'j Join>) {
     let zero = b.i64(0);
-    combine(&mut b, &totals, thread, zero);
-    b.finish()
+    for join in joins {
+        let array = shared.put(b, join, place.thread);
+        tree(b, join, array, place, (place.thread, THREADS.into()));
+        let sum = array.load(b, zero);
+        b.set(join.local, sum);
+    }
 }
 
-/// Combines what the threads of a block have and leaves the totals in an element of each `out`.
-fn combine(b: &mut Builder, totals: &[Total], thread: Value, place: Value) {
-    let mut arrays = SharedArrays::default();
-    for total in totals {
-        let (shared, used) = arrays.of(b, total.scalar);
-        if used {
-            b.push(StmtKind::Barrier);
+/// The whole index space by one block of threads; all are left with the result.
+pub fn in_block(b: &mut Builder, shared: &mut Shared, place: Place, joins: &[Join], space: &Space) {
+    run(b, space, place.thread, place.threads);
+    join_all(b, shared, place, joins.iter());
+}
+
+/// What the first stage's block of a number leaves: one part.
+pub fn part(b: &mut Builder, shared: &mut Shared, place: Place, space: &Space, parts: &Parts, number: Value) {
+    let before = b.binary(BinOp::Mul, number, place.threads);
+    let start = b.binary(BinOp::Add, before, place.thread);
+    let step = b.binary(BinOp::Mul, parts.blocks, place.threads);
+    run(b, space, start, step);
+    join_all(b, shared, place, parts.of.iter().map(|(join, _)| join));
+    when_below(b, place.thread, 1, |b| {
+        for (join, partials) in &parts.of {
+            let sum = b.get(join.local);
+            partials.store_at(b, &[parts.point, number], sum);
         }
-        let own = b.get(total.local);
-        store(b, shared, thread, own);
-        let mut half = THREADS / 2;
-        while half > 0 {
-            halve(b, total.op, shared, (thread, thread), half);
-            half /= 2;
+    });
+}
+
+/// All threads are left with the result.
+pub fn whole(b: &mut Builder, shared: &mut Shared, place: Place, parts: &Parts) {
+    let number = b.func.new_value(Type::I64);
+    counted(b, number, [place.thread, parts.count, place.threads], |b| {
+        for (join, partials) in &parts.of {
+            let part = partials.load_at(b, &[parts.point, number]);
+            join.add(b, join.local, part);
         }
-        when_below(b, thread, 1, |b| {
-            let sum = load(b, shared, thread);
-            store(b, total.out, place, sum);
-        });
-    }
+    });
+    join_all(b, shared, place, parts.of.iter().map(|(join, _)| join));
 }

@@ -2,13 +2,13 @@
 //! array of its own.
 
 use weft_ir::order::{BLOCK, CHAINS, CHUNKS, LEAST};
-use weft_ir::{
-    ArrayDecl, BinOp, Block, Builder, CmpOp, Const, Index, Label, Layout, Local, Op, Part, ReduceOp, Reduction, Scalar, Space, StmtKind,
-    Type, Value, ViewType,
-};
+use weft_ir::{BinOp, Block, Builder, CmpOp, Function, Label, Local, Reduction, Space, StmtKind, Type, Value};
 
 use crate::counted::counted;
 use crate::cut::{RunCut, divided_up, index_of};
+use crate::elements::Elements;
+use crate::error::PassError;
+use crate::join::Join;
 
 /// An index space that one lane goes through.
 pub struct IndexSpace<'a> {
@@ -21,28 +21,29 @@ pub struct IndexSpace<'a> {
 
 /// A reduction on its way.
 struct Sum {
-    local: Local,
-    op: ReduceOp,
-    identity: Const,
+    join: Join,
     /// What the local held before.
     before: Value,
     /// Of a block's chains.
-    chains: Value,
+    chains: Elements,
     /// Of the chunk's blocks, of the chunks.
     chunk: Local,
     total: Local,
 }
 
 /// Does the order of the points show in what they are reduced to?
-pub fn shows(func: &weft_ir::Function, reductions: &[Reduction]) -> bool {
+pub fn shows(func: &Function, reductions: &[Reduction]) -> bool {
     reductions.iter().any(|r| func.is_ordered(*r))
 }
 
 /// Runs `body` at every point of the space, and leaves in the locals of its reductions what the fixed order gives. `label` is no other's.
-pub fn write(b: &mut Builder, space: &IndexSpace<'_>, body: Block, label: Label) {
-    let ordered: Vec<Reduction> = space.reductions.iter().copied().filter(|r| b.func.is_ordered(*r)).collect();
-    let sums: Vec<Sum> = ordered.into_iter().filter_map(|r| Sum::start(b, r)).collect();
-    let Some((&column, outer)) = space.vars.split_last() else { return };
+pub fn write(b: &mut Builder, space: &IndexSpace<'_>, body: Block, label: Label) -> Result<(), PassError> {
+    let ordered = space.reductions.iter().filter(|r| b.func.is_ordered(**r));
+    let joins: Vec<Join> = ordered.map(|r| Join::of(&b.func, *r, b.span)).collect::<Result<_, _>>()?;
+    let sums: Vec<Sum> = joins.into_iter().map(|join| Sum::start(b, join)).collect();
+    let Some((&column, outer)) = space.vars.split_last() else {
+        return Err(PassError::defect(b.span, "an order of points over no axes"));
+    };
     let columns = space.extents[outer.len()];
     let (width, one) = (chains_in_use(b, columns), b.i64(1));
     let at_columns = |b: &mut Builder, first, last| counted(b, column, [first, last, one], |b| at_point(b, &sums, column, body, label));
@@ -52,6 +53,7 @@ pub fn write(b: &mut Builder, space: &IndexSpace<'_>, body: Block, label: Label)
         _ => blocks_of_rows(b, &sums, space, width, at_columns),
     }
     sums.iter().for_each(|sum| sum.finish(b));
+    Ok(())
 }
 
 fn one_block(b: &mut Builder, sums: &[Sum], space: &IndexSpace<'_>, width: Value, at_columns: impl FnOnce(&mut Builder, Value, Value)) {
@@ -153,53 +155,35 @@ fn at_point(b: &mut Builder, sums: &[Sum], column: Value, body: Block, label: La
     let last = b.i64(CHAINS as i64 - 1);
     let chain = b.binary(BinOp::And, column, last);
     for sum in sums {
-        let so_far = load(b, sum.chains, chain);
-        b.set(sum.local, so_far);
+        let so_far = sum.chains.load(b, chain);
+        b.set(sum.join.local, so_far);
     }
     b.push(StmtKind::Scope(label, body));
     for sum in sums {
-        let next = b.get(sum.local);
-        store(b, sum.chains, chain, next);
+        let next = b.get(sum.join.local);
+        sum.chains.store(b, chain, next);
     }
 }
 
 impl Sum {
-    fn start(b: &mut Builder, Reduction { local, op, .. }: Reduction) -> Option<Sum> {
-        let scalar = b.func.local_ty(local).scalar()?;
-        let identity = op.identity(scalar)?;
-        let array = b.func.new_array(ArrayDecl {
-            name: "chains".into(),
-            elem: scalar,
-            shape: vec![CHAINS],
-            space: Space::Local,
-        });
-        let view = ViewType {
-            elem: scalar,
-            rank: 1,
-            layout: Layout::C,
-            space: Space::Local,
-            writable: true,
-        };
-        let [chunk, total] = [(); 2].map(|()| b.func.new_local(scalar.into(), ""));
+    fn start(b: &mut Builder, join: Join) -> Sum {
+        let [chunk, total] = [(); 2].map(|()| b.func.new_local(join.scalar.into(), ""));
         let sum = Sum {
-            local,
-            op,
-            identity,
-            before: b.get(local),
-            chains: b.emit(Type::View(view), Op::Array(array)),
+            join,
+            before: b.get(join.local),
+            chains: Elements::of_array(b, "chains", join.scalar, CHAINS, Space::Local),
             chunk,
             total,
         };
-        let identity = b.constant(identity);
-        b.set(chunk, identity);
-        b.set(total, identity);
-        Some(sum)
+        join.clear(b, chunk);
+        join.clear(b, total);
+        sum
     }
 
     fn clear(&self, b: &mut Builder, width: Value) {
         let [zero, one, chain] = [b.i64(0), b.i64(1), b.func.new_value(Type::I64)];
-        let identity = b.constant(self.identity);
-        counted(b, chain, [zero, width, one], |b| store(b, self.chains, chain, identity));
+        let identity = self.join.identity(b);
+        counted(b, chain, [zero, width, one], |b| self.chains.store(b, chain, identity));
     }
 
     /// The first half of the chains with the second, until one is left; that one into the chunk's.
@@ -222,55 +206,25 @@ impl Sum {
         });
         counted(b, chain, [zero, pairs, one], |b| {
             let other = b.binary(BinOp::Add, chain, pairs);
-            let (first, second) = (load(b, self.chains, chain), load(b, self.chains, other));
-            let both = joined(b, self.op, first, second);
-            store(b, self.chains, chain, both);
+            let (first, second) = (self.chains.load(b, chain), self.chains.load(b, other));
+            let both = self.join.join(b, first, second);
+            self.chains.store(b, chain, both);
         });
         let halving = b.close();
         b.push(StmtKind::Loop(halving));
-        let block = load(b, self.chains, zero);
-        let chunk = b.get(self.chunk);
-        let chunk = joined(b, self.op, chunk, block);
-        b.set(self.chunk, chunk);
+        let block = self.chains.load(b, zero);
+        self.join.add(b, self.chunk, block);
     }
 
     fn end_chunk(&self, b: &mut Builder) {
-        let (total, chunk, identity) = (b.get(self.total), b.get(self.chunk), b.constant(self.identity));
-        let total = joined(b, self.op, total, chunk);
-        b.set(self.total, total);
-        b.set(self.chunk, identity);
+        let chunk = b.get(self.chunk);
+        self.join.add(b, self.total, chunk);
+        self.join.clear(b, self.chunk);
     }
 
     fn finish(&self, b: &mut Builder) {
         let total = b.get(self.total);
-        let all = joined(b, self.op, self.before, total);
-        b.set(self.local, all);
+        let all = self.join.join(b, self.before, total);
+        b.set(self.join.local, all);
     }
-}
-
-/// Back ends are given no arithmetic of 16-bit floats any more.
-pub fn joined(b: &mut Builder, op: ReduceOp, x: Value, y: Value) -> Value {
-    let ty = b.ty(x);
-    if !ty.scalar().is_some_and(Scalar::is_half) {
-        return b.binary(op.binary(), x, y);
-    }
-    let (x, y) = (b.cast(x, Scalar::F32), b.cast(y, Scalar::F32));
-    let both = b.binary(op.binary(), x, y);
-    b.cast(both, ty)
-}
-
-pub fn load(b: &mut Builder, view: Value, at: Value) -> Value {
-    let elem = b.func.ty(view).view().map_or(Scalar::I64, |view| view.elem);
-    let indices = vec![Index { value: at, wrap: false }];
-    let part = Part::Whole;
-    b.emit(elem, Op::Load { view, indices, part })
-}
-
-pub fn store(b: &mut Builder, view: Value, at: Value, value: Value) {
-    b.push(StmtKind::Store {
-        view,
-        indices: vec![Index { value: at, wrap: false }],
-        value,
-        part: Part::Whole,
-    });
 }

@@ -4,22 +4,42 @@
 //! Locals that a point sets are private to it. In the nest they become fresh locals, which start as what the outer ones hold where a point
 //! may read them first; reductions are then ordinary sums into the outer local, but for those whose order is fixed (see `ordered`).
 
+pub mod ordered;
+
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{Block, Builder, Const, FuncKind, Function, Id, Label, Local, Op, Reduction, Span, Spread, Stmt, StmtKind, Type, Value};
+use weft_ir::{
+    Block, Builder, Const, FuncKind, Function, Id, Label, Local, Module, Op, Reduction, Span, Spread, Stmt, StmtKind, Type, Value,
+};
 
-use super::ordered::{self, IndexSpace};
+use crate::compact;
+use crate::error::PassError;
 use crate::inline::label_count;
 use crate::liveness::{LocalSet, live_into};
+use ordered::IndexSpace;
+
+/// In every function of a module whose points are threads'.
+pub fn run(module: &mut Module) -> Result<(), PassError> {
+    for func in &mut module.functions {
+        let mut found = false;
+        func.body.walk(&mut |kind| found |= matches!(kind, StmtKind::ParFor { .. }));
+        if found {
+            function(func, Vec::new())?;
+            compact::function(func);
+        }
+    }
+    Ok(())
+}
 
 /// `blocks`: index spaces, by their last index, that are one block of the fixed order each.
-pub fn run(func: &mut Function, blocks: Vec<Value>) {
+pub fn function(func: &mut Function, blocks: Vec<Value>) -> Result<(), PassError> {
     let inside = func.kind != FuncKind::Host;
     let next_label = label_count(&func.body);
     let mut body = mem::take(&mut func.body);
-    Nester { func, next_label, blocks }.block(&mut body, inside);
+    let written = Nester { func, next_label, blocks }.block(&mut body, inside);
     func.body = body;
+    written
 }
 
 pub struct Nester<'a> {
@@ -30,7 +50,7 @@ pub struct Nester<'a> {
 }
 
 impl Nester<'_> {
-    pub fn block(&mut self, block: &mut Block, inside: bool) {
+    pub fn block(&mut self, block: &mut Block, inside: bool) -> Result<(), PassError> {
         for mut stmt in mem::take(&mut block.0) {
             match stmt.kind {
                 StmtKind::ParFor {
@@ -40,18 +60,19 @@ impl Nester<'_> {
                     mut body,
                     ..
                 } if inside || vars.is_empty() => {
-                    self.block(&mut body, true);
-                    self.one_by_one((&vars, &extents, &reductions), body, stmt.span, &mut block.0);
+                    self.block(&mut body, true)?;
+                    self.one_by_one((&vars, &extents, &reductions), body, stmt.span, &mut block.0)?;
                 }
                 ref mut kind => {
                     let inside = inside || matches!(kind, StmtKind::ParFor { spread, .. } if *spread != Spread::Threads);
                     for inner in kind.blocks_mut() {
-                        self.block(inner, inside);
+                        self.block(inner, inside)?;
                     }
                     block.0.push(stmt);
                 }
             }
         }
+        Ok(())
     }
 
     /// The points one after the other.
@@ -61,39 +82,13 @@ impl Nester<'_> {
         mut body: Block,
         span: Span,
         out: &mut Vec<Stmt>,
-    ) {
-        self.privatize(&mut body, reductions, span);
-        match ordered::shows(self.func, reductions) && !vars.is_empty() {
-            true => self.in_fixed_order(space, body, span, out),
-            false => self.nest(vars, extents, body, span, out),
+    ) -> Result<(), PassError> {
+        privatize(self.func, &mut body, reductions, span);
+        if ordered::shows(self.func, reductions) && !vars.is_empty() {
+            return self.in_fixed_order(space, body, span, out);
         }
-    }
-
-    /// Gives a body its own locals in place of those it sets, reductions aside.
-    fn privatize(&mut self, body: &mut Block, reductions: &[Reduction], span: Span) {
-        let reduced: LocalSet = reductions.iter().map(|reduction| reduction.local).collect();
-        let mut set = LocalSet::default();
-        body.walk(&mut |kind| kind.sets(&mut |local| set.insert(local)));
-        let private: HashMap<Local, Local> = set
-            .iter()
-            .filter(|local| !reduced.contains(*local))
-            .map(|local| {
-                let data = self.func.locals[local.index()].clone();
-                (local, self.func.new_local(data.ty, data.name))
-            })
-            .collect();
-        let live = live_into(body, &reduced);
-        rename_locals(body, &private);
-        let mut start = Vec::new();
-        for outer in live.iter() {
-            if let Some(inner) = private.get(&outer) {
-                let value = self.func.new_value(self.func.local_ty(outer).clone());
-                for kind in [StmtKind::Let(value, Op::Get(outer)), StmtKind::Set(*inner, value)] {
-                    start.push(Stmt { kind, span });
-                }
-            }
-        }
-        body.0.splice(0..0, start);
+        self.nest(vars, extents, body, span, out);
+        Ok(())
     }
 
     fn in_fixed_order(
@@ -102,7 +97,7 @@ impl Nester<'_> {
         mut body: Block,
         span: Span,
         out: &mut Vec<Stmt>,
-    ) {
+    ) -> Result<(), PassError> {
         let label = Label(self.next_label);
         self.next_label += 1;
         leave_instead_of_continue(&mut body, label);
@@ -114,9 +109,10 @@ impl Nester<'_> {
             reductions,
             one_block: vars.last().is_some_and(|last| self.blocks.contains(last)),
         };
-        ordered::write(&mut b, &space, body, label);
+        let written = ordered::write(&mut b, &space, body, label);
         out.extend(b.close().0);
         *self.func = b.func;
+        written
     }
 
     /// `for`s over the extents, the last one innermost.
@@ -147,6 +143,33 @@ impl Nester<'_> {
     }
 }
 
+/// Gives a body its own locals in place of those it sets, reductions aside.
+pub fn privatize(func: &mut Function, body: &mut Block, reductions: &[Reduction], span: Span) {
+    let reduced: LocalSet = reductions.iter().map(|reduction| reduction.local).collect();
+    let mut set = LocalSet::default();
+    body.walk(&mut |kind| kind.sets(&mut |local| set.insert(local)));
+    let private: HashMap<Local, Local> = set
+        .iter()
+        .filter(|local| !reduced.contains(*local))
+        .map(|local| {
+            let data = func.locals[local.index()].clone();
+            (local, func.new_local(data.ty, data.name))
+        })
+        .collect();
+    let live = live_into(body, &reduced);
+    rename_locals(body, &private);
+    let mut start = Vec::new();
+    for outer in live.iter() {
+        if let Some(inner) = private.get(&outer) {
+            let value = func.new_value(func.local_ty(outer).clone());
+            for kind in [StmtKind::Let(value, Op::Get(outer)), StmtKind::Set(*inner, value)] {
+                start.push(Stmt { kind, span });
+            }
+        }
+    }
+    body.0.splice(0..0, start);
+}
+
 fn rename_locals(block: &mut Block, renamed: &HashMap<Local, Local>) {
     for stmt in &mut block.0 {
         stmt.kind.ids_mut(&mut |id| {
@@ -160,7 +183,8 @@ fn rename_locals(block: &mut Block, renamed: &HashMap<Local, Local>) {
     }
 }
 
-fn leave_instead_of_continue(block: &mut Block, label: Label) {
+/// What ends a point leaves the scope around it.
+pub fn leave_instead_of_continue(block: &mut Block, label: Label) {
     for stmt in &mut block.0 {
         match &mut stmt.kind {
             StmtKind::Continue => stmt.kind = StmtKind::Leave(label),

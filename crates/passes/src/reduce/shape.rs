@@ -1,0 +1,168 @@
+//! What a fold is made of: straight code and inner index spaces by turns, and what follows the last of them.
+
+use weft_ir::{Block, Effect, FuncKind, Function, Op, Reduction, Span, Stmt, StmtKind, Value};
+
+use super::count::{Count, Counts};
+use crate::neighbours;
+
+/// A loop whose points reduce index spaces of their own.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    pub rank: usize,
+    pub inner: Vec<Inner>,
+    /// Done once at each point; what comes before it may be done by many threads, and again.
+    pub epilogue: Vec<Stmt>,
+}
+
+/// An inner index space.
+#[derive(Clone, Debug)]
+pub struct Inner {
+    /// What comes before it, from the one before on.
+    pub before: Vec<Stmt>,
+    pub vars: Vec<Value>,
+    pub extents: Vec<Value>,
+    pub reductions: Vec<Reduction>,
+    pub body: Block,
+    pub span: Span,
+    pub counts: Vec<Count>,
+    /// Do its points write memory?
+    pub writes: bool,
+}
+
+impl Shape {
+    /// Nothing if the loop is no fold that many threads can share a point of. What an inner point raises or prints is right only where no
+    /// epilogue comes to harm when a part is missing, and no order of lines is expected: `may_stop`.
+    pub fn find(func: &Function, may_stop: bool) -> Option<Shape> {
+        let FuncKind::Loop { rank, reductions } = &func.kind else {
+            return None;
+        };
+        if !reductions.is_empty() {
+            return None;
+        }
+        let rank = usize::from(*rank);
+        let counts = Counts::of(func, rank);
+        let (mut inner, mut straight) = (Vec::new(), Vec::new());
+        for stmt in statements(&func.body) {
+            let StmtKind::ParFor {
+                vars,
+                extents,
+                reductions,
+                body,
+                ..
+            } = &stmt.kind
+            else {
+                straight.push(stmt.clone());
+                continue;
+            };
+            let before = std::mem::take(&mut straight);
+            if vars.is_empty() || !before.iter().all(is_straight) {
+                return None;
+            }
+            inner.push(Inner {
+                before,
+                vars: vars.clone(),
+                extents: extents.clone(),
+                reductions: reductions.clone(),
+                body: body.clone(),
+                span: stmt.span,
+                counts: extents.iter().map(|n| counts.count(*n)).collect::<Option<_>>()?,
+                writes: do_points_write(body, may_stop)?,
+            });
+        }
+        let reduces = inner.iter().any(|inner| !inner.reductions.is_empty());
+        let shape = Shape {
+            rank,
+            inner,
+            epilogue: straight,
+        };
+        (reduces && shape.epilogue.iter().all(ends_point)).then_some(shape)
+    }
+
+    /// Can each inner index space have a kernel of its own, which does the straight code before it again? It reads what it read before.
+    pub fn repeats(&self) -> bool {
+        let reads = |stmt: &Stmt| {
+            let mut found = false;
+            stmt.kind.walk(&mut |kind| found |= kind.effect() == Effect::Load);
+            found
+        };
+        !self.inner.iter().any(|inner| inner.writes) || !self.straight().any(reads)
+    }
+
+    /// Are the inner points what a device should have side by side, rather than the loop's? They are where memory lies along them and there is
+    /// little else to do, which one thread does while others wait.
+    pub fn is_shared_well(&self, func: &Function) -> bool {
+        let along = |inner: &Inner, var: Option<&Value>| var.map_or(0, |var| neighbours::count(func, &inner.body, *var));
+        let outer = func.params[..self.rank].last();
+        let (inside, across) = self.inner.iter().fold((0, 0), |(inside, across), inner| {
+            (inside + along(inner, inner.vars.last()), across + along(inner, outer))
+        });
+        inside >= across && !self.straight().any(has_loops)
+    }
+
+    /// What stands outside of the inner index spaces.
+    fn straight(&self) -> impl Iterator<Item = &Stmt> {
+        self.inner.iter().flat_map(|inner| &inner.before).chain(&self.epilogue)
+    }
+}
+
+fn has_loops(stmt: &Stmt) -> bool {
+    let mut found = false;
+    stmt.kind
+        .walk(&mut |kind| found |= matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. }));
+    found
+}
+
+/// A function's own end says nothing.
+fn statements(body: &Block) -> &[Stmt] {
+    match body.0.split_last() {
+        Some((
+            Stmt {
+                kind: StmtKind::Return(None),
+                ..
+            },
+            rest,
+        )) => rest,
+        _ => &body.0,
+    }
+}
+
+/// May a statement be done by many threads, and again?
+fn is_straight(stmt: &Stmt) -> bool {
+    let mut fine = true;
+    stmt.kind.walk(&mut |kind| {
+        fine &= match kind.effect() {
+            Effect::Pure | Effect::Get | Effect::Set | Effect::Load => true,
+            Effect::Flow => !matches!(kind, StmtKind::Return(_) | StmtKind::Raise { .. }),
+            _ => false,
+        }
+    });
+    fine
+}
+
+/// May one thread do it when all inner points are done?
+fn ends_point(stmt: &Stmt) -> bool {
+    let mut fine = true;
+    stmt.kind.walk(&mut |kind| {
+        fine &= match kind.effect() {
+            Effect::Pure | Effect::Get | Effect::Set | Effect::Load | Effect::Store | Effect::Atomic | Effect::Output => true,
+            Effect::Flow => !matches!(kind, StmtKind::Return(_)),
+            _ => false,
+        }
+    });
+    fine
+}
+
+/// Nothing where many threads cannot share the points.
+fn do_points_write(body: &Block, may_stop: bool) -> Option<bool> {
+    let (mut writes, mut fine) = (false, true);
+    body.walk(&mut |kind| match kind.effect() {
+        Effect::Pure | Effect::Get | Effect::Set | Effect::Load => {}
+        Effect::Store | Effect::Atomic => writes = true,
+        Effect::Output => fine &= may_stop,
+        Effect::Flow => fine &= may_stop || !matches!(kind, StmtKind::Raise { .. }),
+        Effect::Call => fine &= matches!(kind, StmtKind::ParFor { .. }),
+        _ => fine = false,
+    });
+    body.walk(&mut |kind| fine &= !matches!(kind, StmtKind::Let(_, Op::Call(..))));
+    fine.then_some(writes)
+}

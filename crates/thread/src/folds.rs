@@ -1,0 +1,76 @@
+//! Modules on a GPU: folds in the forms that a device has for them, everything else as it is.
+
+use std::sync::Arc;
+
+use weft_ir::Module;
+use weft_passes::PassError;
+use weft_passes::reduce::{self, FEWEST_THREADS, Fold, THREADS};
+use weft_runtime::fold::{self, Form, Inner, Kernel, Kernels, Stages, Workplace};
+use weft_runtime::reduce::ReducingLoop;
+use weft_runtime::{CompileError, Executable, Signature};
+
+/// Compiles for a device. `form`: the one that folds are to have, for tests; otherwise the extents of a launch choose. What runs on the
+/// interpreter runs as it is written.
+pub fn compiled(place: impl Workplace, module: Arc<Module>, form: Option<Form>) -> Result<Arc<dyn Executable>, CompileError> {
+    let Some(single) = reduce::single(&module).map_err(refused)? else {
+        return folded(place, module, form, false);
+    };
+    let device = place.device();
+    let fold = folded(place, Arc::new(single), form, true)?;
+    Ok(Arc::new(ReducingLoop::new(device, module.entry_function(), fold)?))
+}
+
+fn folded(place: impl Workplace, module: Arc<Module>, form: Option<Form>, may_stop: bool) -> Result<Arc<dyn Executable>, CompileError> {
+    let points = place.compiled(module.clone())?;
+    if place.is_checked() {
+        return Ok(points);
+    }
+    let entry = module.entry_function();
+    let Some(found) = Fold::find(&module, may_stop) else {
+        return match form {
+            None | Some(Form::Threads) => Ok(points),
+            Some(form) => Err(CompileError::Internal(format!("{} has no form of {form:?}", entry.name))),
+        };
+    };
+    let signature = Signature::of(entry, place.device().id())?;
+    let kernels = kernels(found, points).map_err(refused)?;
+    Ok(Arc::new(fold::Fold::new(place, entry, signature, kernels, form)))
+}
+
+fn kernels(found: Fold, points: Arc<dyn Executable>) -> Result<Kernels, PassError> {
+    let mut stages = Vec::new();
+    for phase in 0..found.phases() {
+        let Some((parts, whole)) = found.stages(phase)? else { break };
+        stages.push(Stages {
+            parts: Kernel::new(parts),
+            whole: whole.map(Kernel::new),
+            scalars: found.scalars(phase)?,
+        });
+    }
+    Ok(Kernels {
+        points,
+        block: Kernel::new(found.block()?),
+        stages,
+        is_shared_well: found.is_shared_well(),
+        threads: [FEWEST_THREADS, THREADS],
+        inner: Box::new(move |args| inner(&found, args)),
+    })
+}
+
+fn inner(found: &Fold, args: &[u64]) -> Option<Vec<Inner>> {
+    let inner = |phase| {
+        let extents = found.extents(phase, args)?;
+        Some(Inner {
+            points: extents.iter().fold(1, |points: u64, &n| points.saturating_mul(n)),
+            stage: found.stage(phase, &extents),
+        })
+    };
+    (0..found.phases()).map(inner).collect()
+}
+
+fn refused(error: PassError) -> CompileError {
+    CompileError::Unsupported {
+        message: error.message,
+        span: error.span,
+    }
+}
