@@ -182,6 +182,62 @@ fn long_straight_code_fetches_what_later_gangs_load() {
 }
 
 #[test]
+fn loops_from_row_to_row_fetch_rows_ahead() {
+    let loop_of = |stop: &str, loads: &str| {
+        format!(
+            "
+entry loop<1> @k(%0 j: i64, %1 a: view<f32, 2, C, global, ro>, %2 b: view<f32, 2, C, global, ro>, %3 out: view<f32, 1, C, global>, %4 n: i64) {{
+  local $0 s: f32
+  %5: f32 = 0.0
+  set $0 = %5
+  %6: i64 = 0
+  %7: i64 = 1
+  %8: i64 = 5
+  for %9: i64 = %6 to {stop} step %7 {{
+{loads}
+    %11: f32 = get $0
+    %12: f32 = add %11, %10
+    set $0 = %12
+  }}
+  %13: f32 = get $0
+  store %3[%0] = %13
+}}
+"
+        )
+    };
+    let prefetches = |source: String| {
+        let text = emitted(&lowered(&source), &avx512(), true).text;
+        text.matches("call void @llvm.prefetch").count()
+    };
+    let column = "    %10: f32 = load %1[%9, %0]";
+    assert_eq!(prefetches(loop_of("%4", column)), 4, "whole gangs, each of four lines");
+    assert_eq!(prefetches(loop_of("%8", column)), 0, "unrolled");
+    let row = "    %10: f32 = load %1[%0, %9]";
+    assert_eq!(prefetches(loop_of("%4", row)), 0, "each lane has a row of its own");
+    let product = "    %14: f32 = load %2[%6, %9]\n    %15: f32 = load %1[%9, %0]\n    %10: f32 = mul %14, %15";
+    assert_eq!(
+        prefetches(loop_of("%4", product)),
+        0,
+        "the other array's elements are in nearer caches"
+    );
+}
+
+#[test]
+fn maxima_of_lanes_are_one_instruction_and_a_check() {
+    let source = "
+entry loop<1> @k(%0 i: i64, %1 x: view<f32, 1, C, global, ro>) reduce($0 max fixed) {
+  local $0 m: f32
+  %2: f32 = load %1[%0]
+  %3: f32 = get $0
+  %4: f32 = max %3, %2
+  set $0 = %4
+}
+";
+    let text = emitted(&lowered(source), &avx512(), true).text;
+    assert!(text.contains("call <64 x float> @llvm.arithmetic.fence"), "{text}");
+}
+
+#[test]
 fn rows_start_where_stores_are_aligned() {
     let squares = |stored: &str| {
         let source = format!(

@@ -210,7 +210,10 @@ def _position(a, least: Static):
             best = extreme
             start = first
     block = a[start : start + BLOCK]
-    return np.int64(start + first_true((block == best) | (block != block)))
+    if a.dtype.kind == "f":
+        if best != best:
+            return np.int64(start + first_true(np.isnan(block)))
+    return np.int64(start + first_true(block == best))
 
 
 def _squares(a, center):

@@ -169,7 +169,13 @@ impl Fx<'_, '_> {
 
     fn float_min_max(&mut self, compare: &str, ty: Ty, x: Operand, y: Operand) -> Operand {
         let first = self.w.inst(format_args!("fcmp {compare} {}, {}", x.typed(ty), y.of(ty)));
-        let picked = self.select_op(ty, first, x, y);
+        let mut picked = self.select_op(ty, first, x, y);
+        if ty.lanes > 0 && self.cx.target.features.contains("sse2") {
+            // The first choice alone is one instruction of x86; LLVM would make one of both, which takes four.
+            let fence = format!("llvm.arithmetic.fence.{}", ty.suffix());
+            self.cx.declare(format!("declare {ty} @{fence}({ty})"));
+            picked = self.w.inst(format_args!("call {ty} @{fence}({})", picked.typed(ty)));
+        }
         let nan = self.w.inst(format_args!("fcmp uno {}, {}", x.typed(ty), x.of(ty)));
         self.select_op(ty, nan, x, picked)
     }

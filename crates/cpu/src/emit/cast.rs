@@ -19,6 +19,9 @@ impl Fx<'_, '_> {
         if let (Some(v), true) = (a.const_int(), from.is_int() && to.is_int()) {
             return Num::int(wrap_const(v, to));
         }
+        if let (Num::Affine(base, step), true) = (a, to.is_int() && to.bits() < from.bits()) {
+            return self.narrow_affine(to, base, step);
+        }
         let src = self.gang.ty_of(a, elem(from));
         let dst = src.with(elem(to));
         let x = self.take(a, src);
@@ -60,6 +63,21 @@ impl Fx<'_, '_> {
 }
 
 impl Fx<'_, '_> {
+    /// A number that steps from lane to lane as a narrower integer, which wraps as its base and its steps do: one addition of short lanes.
+    fn narrow_affine(&mut self, to: Scalar, base: Operand, step: i64) -> Num {
+        let ty = self.gang.vector_ty(elem(to));
+        let base = self.convert("trunc", base, Ty::I64, Ty::scalar(elem(to)));
+        let base = self.splat(base, ty);
+        let steps = self.narrow_steps(step, ty);
+        Num::Varying(self.plain("add", ty, base, steps))
+    }
+
+    /// `0, step, 2 * step, …` as integers of fewer bits.
+    pub fn narrow_steps(&mut self, step: i64, ty: Ty) -> Operand {
+        let (steps, longs) = (self.lane_steps(step), self.gang.vector_ty(Elem::I64));
+        self.w.entry_inst(format_args!("trunc {} to {ty}", steps.typed(longs)))
+    }
+
     /// A number that steps from lane to lane and is exact as a double: one conversion and an addition.
     pub fn affine_to_float(&mut self, to: Scalar, base: Operand, step: i64) -> Num {
         let ty = self.gang.vector_ty(Elem::F64);

@@ -170,9 +170,25 @@ impl Fx<'_, '_> {
 
     /// The mask of the lanes in which `base` is below `end`.
     pub fn lanes_below(&mut self, base: Num, end: Operand) -> Operand {
+        if let (Num::Affine(first, 1), false) = (base, self.gang.mask_elem == Elem::I64) {
+            return self.first_lanes(first, end);
+        }
         let ty = self.gang.vector_ty(Elem::I64);
         let (lanes, end) = (self.take(base, ty), self.splat(end, ty));
         let below = self.w.inst(format_args!("icmp slt {}, {}", lanes.typed(ty), end.of(ty)));
+        self.mask_of(below)
+    }
+
+    /// As many of the first lanes as there are numbers from `first` to `end`: compared in 32 bits, which are half as many vectors.
+    fn first_lanes(&mut self, first: Operand, end: Operand) -> Operand {
+        let left = self.sub_scalar(end, first);
+        let left = self.call("smin", Ty::I64, &[left, Operand::Int(self.gang.lanes.into())]);
+        let left = self.call("smax", Ty::I64, &[left, Operand::Int(0)]);
+        let left = self.convert("trunc", left, Ty::I64, Ty::I32);
+        let ty = self.gang.vector_ty(Elem::I32);
+        let left = self.splat(left, ty);
+        let lanes = self.narrow_steps(1, ty);
+        let below = self.w.inst(format_args!("icmp slt {}, {}", lanes.typed(ty), left.of(ty)));
         self.mask_of(below)
     }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use weft_array::Expr;
 use weft_array::loops::store;
-use weft_ir::{BinOp, Const, Layout, Local, Op, ReduceOp, Reduction, Scalar, Span, Type, Value, ViewType};
+use weft_ir::{BinOp, CmpOp, Const, ErrorKind, Layout, Local, Op, ReduceOp, Reduction, Scalar, Span, Value, ViewType};
 
 use super::Lower;
 use super::lazy::fresh_type;
@@ -69,26 +69,31 @@ impl Lower<'_> {
         Ok(Rc::new(flattened))
     }
 
-    /// The position of the first true element of a vector; its length if there is none.
+    /// The position of the first true element of a vector; its length if there is none. In 32 bits, of which vectors hold more.
     pub fn first_true(&mut self, mask: &Val, span: Span) -> Res<Val> {
         let lazy = self.as_expression(mask, span)?;
         let aligned = self.align(&lazy.leaves, None, span)?;
-        let local: Local = self.b.func.new_local(Type::I64, "");
+        let local: Local = self.b.func.new_local(Scalar::I32.into(), "");
         let extents = aligned.shape.clone();
-        let none = extents[0];
+        let most = self.b.i64(i64::from(i32::MAX));
+        let long = self.b.compare(CmpOp::Gt, extents[0], most);
+        self.raise_if(long, ErrorKind::Value, "a position that takes more than 32 bits")?;
+        let none = self.b.cast(extents[0], Scalar::I32);
         self.b.set(local, none);
         self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
             l.reduced_at(&extents, Reduction::fixed(local, ReduceOp::Min), &mut |l, vars| {
                 let val = l.element_at(&lazy, leaves, vars);
                 let is_true = l.truth_value(&val, span)?;
-                let at = l.b.select(is_true, vars[0], none);
+                let here = l.b.cast(vars[0], Scalar::I32);
                 let so_far = l.b.get(local);
-                let first = l.b.binary(BinOp::Min, so_far, at);
+                let sooner = l.b.binary(BinOp::Min, so_far, here);
+                let first = l.b.select(is_true, sooner, so_far);
                 l.b.set(local, first);
                 Ok(())
             })
         })?;
-        Ok(Val::Num(self.b.get(local), Num::strong(Scalar::I64)))
+        let first = self.b.get(local);
+        Ok(Val::Num(self.b.cast(first, Scalar::I64), Num::strong(Scalar::I64)))
     }
 
     /// Runs `body`, which combines into a local, at every point of a shape.
