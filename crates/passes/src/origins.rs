@@ -1,5 +1,5 @@
 //! Alias analysis: what memory each view may be a part of: a parameter's, an array's, the constants' or the dynamic shared memory. By way
-//! of values and locals, in a function without calls.
+//! of values and locals; calls that are left give numbers only.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -50,7 +50,7 @@ impl Origins {
                     Op::Array(id) => BTreeSet::from([Origin::Array(*id)]),
                     Op::ConstArray(_) => BTreeSet::from([Origin::Constants]),
                     Op::DynamicShared => BTreeSet::from([Origin::Dynamic]),
-                    // They give no views, or fresh ones, or what is gone where this is asked: tuples and calls.
+                    // They give no views, or fresh ones, or numbers: tuples and calls, where this is asked.
                     Op::Const(_)
                     | Op::Unary(..)
                     | Op::Binary(..)

@@ -70,7 +70,8 @@ impl<'w> Block<'w> {
 
 impl Drop for Block<'_> {
     fn drop(&mut self) {
-        // SAFETY: what is on the stack of a block that is given up, compiled code and the closure above, owns nothing.
+        // SAFETY: what is on the stack of a block that is given up, compiled code, the closure above and a context that
+        // nothing was put into, owns nothing.
         unsafe { self.routine.force_reset() }
     }
 }

@@ -235,11 +235,13 @@ impl CpuExecutable {
         reductions: &[Reduction],
     ) -> Result<Outcome, RunError> {
         let function = self.module.entry_function();
-        let kinds: Vec<(ReduceOp, Scalar)> = reductions
-            .iter()
-            .filter_map(|r| Some((r.op, function.local_ty(r.local).scalar()?)))
-            .collect();
-        let mut sums: Vec<Const> = kinds.iter().filter_map(|(op, scalar)| op.identity(*scalar)).collect();
+        let scalar = |r: &Reduction| Some((r.op, function.local_ty(r.local).scalar()?));
+        let kinds: Option<Vec<(ReduceOp, Scalar)>> = reductions.iter().map(scalar).collect();
+        let start = |kinds: &Vec<(ReduceOp, Scalar)>| kinds.iter().map(|(op, scalar)| op.identity(*scalar)).collect();
+        let sums: Option<Vec<Const>> = kinds.as_ref().and_then(start);
+        let (Some(kinds), Some(mut sums)) = (kinds, sums) else {
+            return Err(RunError::Invalid(format!("{} reduces what does not combine", function.name)));
+        };
         let (code, cut, mut outcome) = (self.plain_code()?, Cut::new(extents), Outcome::default());
         for chunk in 0..cut.chunks() {
             let mut part = vec![0; results.len()];
