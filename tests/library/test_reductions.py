@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy_calls import KINDS, array, check, layouts
+from numpy_calls import KINDS, array, check, compiled, layouts
+
+import weft
 
 SHAPE = (3, 4, 5)
 FOLDS = ("sum", "prod", "min", "max", "mean", "any", "all")
@@ -83,12 +85,32 @@ def test_of_nothing(name: str) -> None:
         "np.sum(a, axis=(0, 0))",
         "np.sum(a, axis=(0, 5))",
         "np.max(a, axis=1.5)",
+        "np.sum(a, axis=[0])",
+        "a.mean(axis=[0, 1])",
+        "np.argmax(a, axis=True)",
         "np.min(a, where=m)",
         "np.sum(a, wrong=1)",
     ],
 )
 def test_refused(call: str) -> None:
     check(call, a=array((4, 3), np.float64), m=array((4, 3), np.bool_))
+
+
+def test_what_is_no_axis_is_named() -> None:
+    for given, what in (([0], "list"), (True, "bool")):
+        with pytest.raises(weft.TypingError, match=f"an axis is an integer, a tuple of integers or None, not {what}"):
+            compiled(f"np.sum(a, axis={given})", "a")[1](np.ones((2, 2)))
+
+
+def test_products_of_halves_are_rounded_once() -> None:
+    """In float32, as NumPy's are: in float16 some of these would be 0 or infinite on the way."""
+    rng = np.random.default_rng(5)
+    for shape, axis in (((81,), None), ((81, 7), 0), ((7, 81), 1)):
+        a = (rng.normal(size=shape) * 2).astype(np.float16)
+        _, product = compiled(f"np.prod(a, axis={axis})", "a")
+        with np.errstate(over="ignore"):
+            exact = np.prod(a.astype(np.float64), axis=axis).astype(np.float16)
+        np.testing.assert_allclose(product(a), exact, rtol=2e-3, atol=1e-7)
 
 
 @pytest.mark.parametrize("name", ["argmin", "argmax"])
@@ -104,4 +126,7 @@ def test_positions(name: str) -> None:
     check(f"np.{name}(a)", a=late)
     check(f"np.{name}(a, 1)", a=np.zeros((3, 0)))
     check(f"np.{name}(a, 0)", a=np.zeros((3, 0)))
+    check(f"np.{name}(a, 1)", a=np.zeros((4, 0, 0)))
+    check(f"np.{name}(a, 0)", a=np.zeros((4, 0, 0)))
+    check(f"np.{name}(a, 1)", a=np.zeros((0, 0)))
     check(f"np.{name}(a, axis=(0, 1))", a=np.zeros((3, 3)))

@@ -470,3 +470,25 @@ def test_frames_that_are_large():
     main = njit(lambda t, n, f: f(t, n))
     with pytest.raises(RecursionError):
         main(tuple(float(i) for i in range(2000)), 1_000_000, names["f"])
+
+
+def declared_here():
+    @njit("int64(int64)")
+    def fibonacci(n):
+        return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+    return fibonacci
+
+
+@njit("float32(float32, int64)")
+def power(x, n):
+    return x if n <= 1 else x * power(x, n - 1)
+
+
+def test_with_a_signature_it_is_compiled_before_its_name_is_bound():
+    """The name stands for the declared function: results and arguments take its types."""
+    assert declared_here()(20) == 6765
+    result = power(1.1, 5)
+    assert isinstance(result, np.float32) and abs(result - 1.1**5) < 1e-5
+    with pytest.raises(weft.NameError_, match="name 'unbound' is not defined"):
+        njit("int64(int64)")(lambda n: unbound(n))  # noqa: F821

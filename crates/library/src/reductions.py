@@ -169,7 +169,7 @@ def _positions(a, axis: Static, keepdims: Static, least: Static):
         return _kept(_position(a, least), 1, axis, keepdims)
     slices = moveaxis(a, axis, 0)
     found = np.zeros(slices.shape[1:], np.int64)
-    if len(slices) == 0 and found.size > 0:
+    if len(slices) == 0:
         raise ValueError("attempt to get argmin or argmax of an empty sequence")
     if not lies_along(a, axis) and found.size >= WIDE:
         # Slice by slice: elements that are neighbours in memory belong to different results.

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyBytes, PyCode, PyComplex, PyComplexMethods, PyDict, PyFloat, PyFunction, PyInt, PyModule, PyString, PyTuple, PyType,
 };
-use weft_front::{EnumClass, EnumMember, Environment, FunctionSource, Items, Object};
+use weft_front::{Decorated, EnumClass, EnumMember, Environment, FunctionSource, Items, Object};
 use weft_ir::{Scalar, Source};
 
 use crate::dispatcher::Dispatcher;
@@ -136,11 +136,11 @@ impl Captured {
 
     /// The function as one to compile, with what its compilation will meet.
     pub fn front(&self, py: Python<'_>) -> PyResult<FunctionSource> {
-        self.front_in(py, &Rc::default())
+        self.front_in(py, &Rc::default(), None)
     }
 
-    /// The same, in a compilation that has met some objects already.
-    pub fn front_in(&self, py: Python<'_>, frozen: &Rc<Frozen>) -> PyResult<FunctionSource> {
+    /// The same, in a compilation that has met some objects already; `decorated` is what its own name stands for before that is bound.
+    pub fn front_in(&self, py: Python<'_>, frozen: &Rc<Frozen>, decorated: Option<Rc<Decorated>>) -> PyResult<FunctionSource> {
         let function = self.function.bind(py);
         let named = self.params.iter().zip(&self.defaults);
         let defaults = named
@@ -152,7 +152,10 @@ impl Captured {
             source: self.source.clone(),
             defaults,
             decorated: None,
-            env: Rc::new(Scope::of(function, frozen)?),
+            env: Rc::new(Scope {
+                itself: (self.defined_as.clone(), self.function.clone_ref(py), decorated),
+                ..Scope::of(function, frozen)?
+            }),
         })
     }
 }
@@ -174,6 +177,8 @@ fn defaults(function: &Bound<'_, PyFunction>, params: &[String], positional: usi
 struct Scope {
     cells: HashMap<String, Py<PyAny>>,
     globals: Py<PyDict>,
+    /// Its own name, which is not bound yet while a decorator with signatures compiles it.
+    itself: (String, Py<PyFunction>, Option<Rc<Decorated>>),
     frozen: Rc<Frozen>,
 }
 
@@ -193,6 +198,7 @@ impl Scope {
         Ok(Scope {
             cells,
             globals: function.getattr("__globals__")?.cast_into::<PyDict>()?.unbind(),
+            itself: (String::new(), function.clone().unbind(), None),
             frozen: frozen.clone(),
         })
     }
@@ -211,8 +217,19 @@ impl Environment for Scope {
             if let Ok(Some(value)) = self.globals.bind(py).get_item(name) {
                 return Some(classify(&value, &self.frozen));
             }
-            let builtin = py.import("builtins").ok()?.getattr(name).ok()?;
-            Some(classify(&builtin, &self.frozen))
+            if let Ok(builtin) = py.import("builtins").ok()?.getattr(name) {
+                return Some(classify(&builtin, &self.frozen));
+            }
+            let (own, function, decorated) = &self.itself;
+            if name != own {
+                return None;
+            }
+            let captured = Captured::new(function.bind(py)).ok()?;
+            let itself = captured.front_in(py, &self.frozen, decorated.clone()).ok()?;
+            Some(Object::Function(Rc::new(FunctionSource {
+                decorated: decorated.clone(),
+                ..itself
+            })))
         })
     }
 
@@ -426,5 +443,5 @@ fn callable(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<Object> {
     }
     let function = object.cast::<PyFunction>().ok()?;
     let captured = Captured::new(function).ok()?;
-    captured.front_in(py, frozen).ok().map(|f| Object::Function(Rc::new(f)))
+    captured.front_in(py, frozen, None).ok().map(|f| Object::Function(Rc::new(f)))
 }

@@ -3,9 +3,10 @@
 #![allow(unsafe_code)]
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
+use std::time::SystemTime;
 
 use weft_ir::order::{BLOCK, Cut};
 use weft_ir::{Span, Spread};
@@ -40,6 +41,9 @@ pub struct Context<'a> {
     frame: AtomicUsize,
     /// How many short index spaces compiled code has run by itself.
     turns: AtomicU32,
+    /// How many allocations it has asked for, and at which millisecond it was last asked whether to stop for one.
+    asked: AtomicU32,
+    looked: AtomicU64,
     sites: &'a Sites,
     hooks: Hooks,
     /// The thread that may ask the hooks.
@@ -81,6 +85,8 @@ impl<'a> Context<'a> {
             lowest: AtomicUsize::new(0),
             frame: AtomicUsize::new(0),
             turns: AtomicU32::new(0),
+            asked: AtomicU32::new(0),
+            looked: AtomicU64::new(0),
             sites,
             hooks: *hooks,
             caller: thread::current().id(),
@@ -131,6 +137,24 @@ impl<'a> Context<'a> {
         }
         self.fail(Failure::Interrupted);
         true
+    }
+
+    /// Loops that allocate, and launch nothing, ask here: once in so many allocations, in every large one, and not too often.
+    fn poll_at_allocation(&self, bytes: usize) -> bool {
+        const MANY: u32 = 64;
+        const LARGE: usize = 64 << 10;
+        const OFTEN: u64 = 15;
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        if self.hooks.interrupted.is_none() || asked % MANY != MANY - 1 && bytes < LARGE {
+            return false;
+        }
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let now = now.map_or(0, |since| since.as_millis() as u64);
+        if now.abs_diff(self.looked.load(Ordering::Relaxed)) < OFTEN {
+            return false;
+        }
+        self.looked.store(now, Ordering::Relaxed);
+        self.poll()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -256,6 +280,9 @@ unsafe extern "C" fn weft_alloc(ctx: *const Context<'_>, bytes: i64, zeroed: i32
     // SAFETY: by contract.
     let ctx = unsafe { &*ctx };
     let wanted = usize::try_from(bytes).ok();
+    if ctx.poll_at_allocation(wanted.unwrap_or(0)) {
+        return std::ptr::null_mut();
+    }
     let Some(buffer) = wanted.and_then(|bytes| HostBuffer::temporary(bytes, zeroed != 0)) else {
         ctx.fail(Failure::OutOfMemory { bytes: bytes as u64 });
         return std::ptr::null_mut();

@@ -78,12 +78,32 @@ impl Fold {
 /// `fold(array, axis=…)`.
 pub fn call(l: &mut Lower<'_>, call: &Call, fold: Fold) -> Res<Val> {
     let (array, rest) = call.split_first("a")?;
+    check_axis(l, &rest)?;
     // Kernels and lanes take elements one by one; the host looks at blocks of them.
     let by_blocks = matches!(fold, Fold::ArgMin | Fold::ArgMax) && array.is_array() && l.in_host() && !l.in_lanes();
     let by_text = !is_plain(&rest) || by_blocks || matches!(array, Val::Tuple(_));
     match library::texts::helper("reductions", fold.text()) {
         Some(text) if by_text => l.user_call(&text, call),
         _ => along(l, &array, &rest, fold),
+    }
+}
+
+/// NumPy takes no lists of axes, and no bools.
+fn check_axis(l: &Lower<'_>, call: &Call) -> Res<()> {
+    let (pos, kw) = call.given();
+    let axis = pos
+        .first()
+        .or_else(|| kw.iter().find(|(name, _)| name == "axis").map(|(_, axis)| axis));
+    let is_none = |axis: &&Val| match axis {
+        Val::Tuple(items) => items.is_list(),
+        axis => axis.num().is_some_and(|num| num.scalar == Scalar::Bool),
+    };
+    match axis.filter(is_none) {
+        Some(axis) => {
+            let message = format!("an axis is an integer, a tuple of integers or None, not {}", axis.ty());
+            Err(l.typing(call.span, message))
+        }
+        None => Ok(()),
     }
 }
 
@@ -156,7 +176,7 @@ impl Over {
                 let num = sum_type(elem);
                 sum_as(l, &self.array, self.axis, num, self.span)
             }
-            Fold::Prod => self.reduce(l, reduce(ReduceOp::Mul, sum_type(elem), Number::Int(1))),
+            Fold::Prod => in_type(l, &self.array, self.axis, ReduceOp::Mul, sum_type(elem), self.span),
             Fold::Mean => {
                 let mean = self.mean(l)?;
                 self.as_element(l, mean)
