@@ -78,7 +78,8 @@ def of_transposed_on_threads(a: Array) -> Any:
 SHAPES = [
     (0,), (1,), (7,), (31,), (32,), (33,), (1000,), (1025,), (2048,), (2049,), (20_000,), (300_001,),
     (3, 0), (0, 3), (0, 40_000), (40_000, 0),
-    (1, 1), (5, 7), (70, 100), (900, 50), (90, 63), (90, 64), (5, 2048), (3, 5000), (40, 4100), (4, 5, 6), (2, 300, 33),
+    (1, 1), (5, 7), (10, 100), (16, 64), (2, 5, 64),
+    (70, 100), (900, 50), (90, 63), (90, 64), (5, 2048), (3, 5000), (40, 4100), (4, 5, 6), (2, 300, 33),
 ]  # fmt: skip
 
 
@@ -220,3 +221,21 @@ def test_sums_inside_of_loops_have_it() -> None:
 def test_threads_change_no_bit() -> None:
     a = np.random.default_rng(5).normal(size=1_000_003).astype(np.float32)
     assert len({total_on_threads(a) for _ in range(10)} | {total(a)}) == 1
+
+
+@weft.njit
+def again_and_again(a: Array, n: int) -> Any:
+    out = np.empty(n, a.dtype)
+    for i in range(n):
+        out[i] = a.sum()
+    return out
+
+
+@pytest.mark.parametrize("shape", [(10, 100), (16, 64), (2, 5, 64), (9, 64), (16, 60), (1000,)], ids=str)
+def test_short_sums_have_it_each_time(shape: tuple[int, ...]) -> None:
+    """Short index spaces run where they stand, but now and then by way of the runtime."""
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        a = rng.normal(size=shape).astype(np.float32) * 100
+        expected = in_order(a, np.add, np.float32(-0.0)) + np.float32(0)
+        assert (again_and_again(a, 9000) == expected).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 from numpy_calls import KINDS, array, check, compiled, layouts
@@ -124,6 +125,9 @@ def test_positions(name: str) -> None:
     check(f"np.{name}(a)", a=late)
     late[8990] = np.nan
     check(f"np.{name}(a)", a=late)
+    _, fast = compiled(f"np.{name}(a)", "a")
+    for dtype in (np.float16, np.float32, ml_dtypes.bfloat16):
+        assert fast(np.array([1, 2, np.nan, 3], dtype)) == 2
     check(f"np.{name}(a, 1)", a=np.zeros((3, 0)))
     check(f"np.{name}(a, 0)", a=np.zeros((3, 0)))
     check(f"np.{name}(a, 1)", a=np.zeros((4, 0, 0)))

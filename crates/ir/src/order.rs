@@ -24,6 +24,9 @@ pub const CHUNKS: u64 = 64;
 /// Blocks of a chunk at the least: what makes up for taking it up.
 pub const LEAST: u64 = 8;
 
+/// So many points are one chunk, whatever their extents.
+pub const ONE_CHUNK: i64 = (LEAST * ROW) as i64;
+
 /// How an index space is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
@@ -140,6 +143,19 @@ mod tests {
                 assert_eq!(cut.block_of(cut.rows - 1, cut.columns - 1), cut.blocks() - 1, "{extents:?}");
             }
         }
+    }
+
+    #[test]
+    fn few_points_are_one_chunk() {
+        for points in 1..=ONE_CHUNK as u64 {
+            for columns in (1..=points).filter(|columns| points % columns == 0) {
+                assert!(
+                    Cut::new(&[points / columns, columns]).chunks() <= 1,
+                    "{points} in rows of {columns}"
+                );
+            }
+        }
+        assert!(Cut::new(&[LEAST + 2, ROW]).chunks() > 1, "no more of them");
     }
 
     #[test]

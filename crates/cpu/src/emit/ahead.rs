@@ -26,23 +26,36 @@ const LINE: i64 = 64;
 const ROWS: i64 = 16;
 
 /// A loop from row to row.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Walk {
     /// Its numbers of rows: what it counts, and that from another place on. None in other loops.
     rows: Vec<Value>,
+    /// How many rows ahead: fewer before the last.
+    ahead: Operand,
     /// The arrays whose later rows it fetches.
     fetched: Vec<Operand>,
+}
+
+impl Default for Walk {
+    fn default() -> Walk {
+        Walk {
+            rows: Vec::new(),
+            ahead: Operand::Int(0),
+            fetched: Vec::new(),
+        }
+    }
 }
 
 impl Fx<'_, '_> {
     /// Is this such a loop: does each load of it that depends on the row take the row's neighbours to the lanes? What all lanes load of
     /// another array in every row (as products of matrices do) is work enough, and comes from nearer caches.
-    pub fn walk_of(&self, var: Value, body: &Block) -> Walk {
+    /// The loop is at the row `at`, before `stop`.
+    pub fn walk_of(&mut self, var: Value, [at, stop]: [Operand; 2], body: &Block) -> Walk {
         let mut rows = vec![var];
         let (mut loops, mut columns, mut others) = (false, 0, 0);
         body.walk(&mut |kind| match kind {
             StmtKind::Loop(_) | StmtKind::For { .. } => loops = true,
-            StmtKind::Let(value, Op::Binary(BinOp::Add, a, b)) if [a, b].iter().any(|x| **x == var) => rows.push(*value),
+            StmtKind::Let(value, Op::Binary(BinOp::Add, a, b)) if [a, b].contains(&&var) && self.is_uniform(*value) => rows.push(*value),
             StmtKind::Let(value, Op::Load { view, indices, .. }) if self.f.ty(*view).view().is_some_and(|v| v.space == Space::Global) => {
                 let by_row = indices.iter().any(|index| rows.contains(&index.value));
                 match self.info.values[value.index()] {
@@ -54,10 +67,20 @@ impl Fx<'_, '_> {
             _ => {}
         });
         let walks = !loops && columns > 0 && others == 0 && self.gang.lanes > 0 && !self.gang.is_warp && self.gang.mask == Mask::Full;
+        if !walks {
+            return Walk::default();
+        }
+        let last = self.sub_scalar(stop, Operand::Int(1));
+        let left = self.sub_scalar(last, at);
         Walk {
-            rows: if walks { rows } else { Vec::new() },
+            rows,
+            ahead: self.call("smin", Ty::I64, &[left, Operand::Int(ROWS)]),
             fetched: Vec::new(),
         }
+    }
+
+    fn is_uniform(&self, value: Value) -> bool {
+        self.info.values[value.index()].is_uniform()
     }
 
     /// A load of neighbouring elements by a whole gang: fetches those of a later one, once for every array.
@@ -69,7 +92,7 @@ impl Fx<'_, '_> {
             && let Num::Uniform(stride) = view.strides[axis]
         {
             self.walk.fetched.push(view.base);
-            let rows = self.mul_scalar(stride, Operand::Int(ROWS));
+            let rows = self.mul_scalar(stride, self.walk.ahead);
             let later = self.add_scalar(at, rows);
             return self.fetch(view.base, later, s);
         }

@@ -265,8 +265,8 @@ impl<'m> Fx<'_, 'm> {
         self.define_common(var, &Val::Num(at));
         self.gang.mask = self.mask_from(run.live, run.mask);
         self.sweep(body.block);
-        let walk = match range.step.const_int() {
-            Some(1) if !run.unrolled => self.walk_of(var, body.block),
+        let walk = match (range.step.const_int(), at, range.stop) {
+            (Some(1), Num::Uniform(at), Num::Uniform(stop)) if !run.unrolled => self.walk_of(var, [at, stop], body.block),
             _ => Walk::default(),
         };
         let outer = mem::replace(&mut self.walk, walk);

@@ -1,5 +1,6 @@
 //! Launches of index spaces from host code: through the runtime, or in place where they are short; their results are combined into locals.
 
+use weft_ir::order::ONE_CHUNK;
 use weft_ir::{FuncId, FuncKind, Function, Local, ReduceOp, Reduction, Scalar, Spread, StmtKind, Value};
 
 use super::combine::{identity, is_sum};
@@ -208,9 +209,13 @@ fn grain(body: &Function, spread: Spread) -> i64 {
 
 /// Up to how many points an index space is run where it stands, without the runtime: those of a statement or two. Not where a point is a loop.
 fn shortest(body: &Function, spread: Spread) -> Option<i64> {
-    match (spread, grain(body, spread)) {
-        (Spread::Lanes, LONG_GRAIN) => Some(1024),
-        (Spread::Gangs, LONG_GRAIN) => Some(512),
-        _ => None,
+    let short = match (spread, grain(body, spread)) {
+        (Spread::Lanes, LONG_GRAIN) => 1024,
+        (Spread::Gangs, LONG_GRAIN) => 512,
+        _ => return None,
+    };
+    match &body.kind {
+        FuncKind::Loop { rank, reductions } if *rank > 1 && reductions.iter().any(|r| body.is_ordered(*r)) => Some(short.min(ONE_CHUNK)),
+        _ => Some(short),
     }
 }

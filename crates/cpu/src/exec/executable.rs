@@ -250,7 +250,8 @@ impl CpuExecutable {
             outcome.owned.extend(of_chunk.owned);
             let mut slots = part.into_iter();
             for ((op, scalar), sum) in kinds.iter().zip(&mut sums) {
-                *sum = eval::binary(op.binary(), *sum, slots::read(*scalar, &mut slots)).unwrap_or(*sum);
+                let both = eval::binary(op.binary(), *sum, slots::read(*scalar, &mut slots));
+                *sum = both.ok_or_else(|| RunError::Invalid(format!("{} reduces what does not combine", function.name)))?;
             }
         }
         let mut given = Vec::new();

@@ -1,6 +1,8 @@
 //! What a fold is made of: straight code and inner index spaces by turns, and what follows the last of them.
 
-use weft_ir::{Block, Effect, FuncKind, Function, Op, Reduction, Span, Stmt, StmtKind, Value};
+use std::collections::HashSet;
+
+use weft_ir::{Block, Effect, FuncKind, Function, Op, Reduction, Space, Span, Stmt, StmtKind, Value};
 
 use super::count::{Count, Counts};
 use crate::neighbours;
@@ -66,7 +68,7 @@ impl Shape {
                 body: body.clone(),
                 span: stmt.span,
                 counts: extents.iter().map(|n| counts.count(*n)).collect::<Option<_>>()?,
-                writes: do_points_write(body, may_stop)?,
+                writes: do_points_write(func, body, may_stop)?,
             });
         }
         let reduces = inner.iter().any(|inner| !inner.reductions.is_empty());
@@ -153,8 +155,16 @@ fn ends_point(stmt: &Stmt) -> bool {
 }
 
 /// Nothing where many threads cannot share the points.
-fn do_points_write(body: &Block, may_stop: bool) -> Option<bool> {
+fn do_points_write(func: &Function, body: &Block, may_stop: bool) -> Option<bool> {
     let (mut writes, mut fine) = (false, true);
+    // Threads have local arrays each; one that was made outside is to be the outer point's.
+    let mut made = HashSet::new();
+    body.walk(&mut |kind| {
+        kind.operands(&mut |v| fine &= made.contains(&v) || func.ty(v).view().is_none_or(|view| view.space != Space::Local));
+        kind.definitions(&mut |v| {
+            made.insert(v);
+        });
+    });
     body.walk(&mut |kind| match kind.effect() {
         Effect::Pure | Effect::Get | Effect::Set | Effect::Load => {}
         Effect::Store | Effect::Atomic => writes = true,
