@@ -22,14 +22,20 @@ impl RunCut {
         let length = b.i64(BLOCK as i64);
         let some = b.binary(BinOp::Max, columns, one);
         let fit = b.binary(BinOp::FloorDiv, length, some);
-        let row = b.i64(ROW as i64);
-        let long = b.compare(CmpOp::Ge, columns, row);
-        let rows_per_block = b.select(long, one, fit);
+        let rows_per_block = match outer {
+            // There is but one.
+            [] => b.binary(BinOp::Max, fit, one),
+            _ => {
+                let row = b.i64(ROW as i64);
+                let long = b.compare(CmpOp::Ge, columns, row);
+                b.select(long, one, fit)
+            }
+        };
         let blocks_per_row = divided_up(b, some, length);
-        let (groups, zero) = (divided_up(b, rows, rows_per_block), b.i64(0));
+        let groups = divided_up(b, rows, rows_per_block);
+        let (blocks, zero) = (b.binary(BinOp::Mul, groups, blocks_per_row), b.i64(0));
         let empty = b.compare(CmpOp::Eq, columns, zero);
-        let groups = b.select(empty, zero, groups);
-        let blocks = b.binary(BinOp::Mul, groups, blocks_per_row);
+        let blocks = b.select(empty, zero, blocks);
         RunCut {
             columns,
             rows,
