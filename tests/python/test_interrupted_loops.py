@@ -1,35 +1,13 @@
 """Ctrl-C ends loops of array statements on the CPU while they run, whatever the statement: those that launch nothing allocate."""
 
-import contextlib
-import linecache
-import signal
 import time
 
 import numpy as np
 import pytest
+from support import texts
+from support.signals import Called, signal_in
 
 import weft
-
-
-class Called(Exception):
-    """What the test's signal handler raises."""
-
-
-@contextlib.contextmanager
-def signal_in(seconds):
-    """A signal after a while, whose handler raises."""
-
-    def handler(_number, _frame):
-        raise Called
-
-    before = signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
 
 STATEMENTS = ("np.cumsum(a)", "np.convolve(a, a)", "np.interp(a, a, a)", "np.searchsorted(a, a)", "np.repeat(a, 2)", "np.sort(a)", "a + 1")
 
@@ -39,12 +17,8 @@ STATEMENTS = ("np.cumsum(a)", "np.convolve(a, a)", "np.interp(a, a, a)", "np.sea
 def test_a_loop_of_statements_ends(statement, size):
     if statement == "np.convolve(a, a)":
         size = min(size, 1000)
-    scope = {"np": np}
-    text = f"def loop(a, n):\n    for i in range(n):\n        b = {statement}\n    return b\n"
-    name = f"<loop of {statement}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-    exec(compile(text, name, "exec"), scope)
-    loop = weft.njit(scope["loop"])
+    text = f"def f(a, n):\n    for i in range(n):\n        b = {statement}\n    return b\n"
+    loop = weft.njit(texts.function_of(text, {"np": np}))
     a = np.sort(np.random.default_rng(0).random(size))
     loop(a, 1)
     start = time.monotonic()

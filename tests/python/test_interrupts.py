@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import collections
-import contextlib
-import signal
 import threading
 import time
 
 import numpy as np
 import pytest
+from support.signals import Called, signal_in
 
 import weft
 from weft import cuda
@@ -34,26 +33,6 @@ def refuse(a, what):
 @cuda.jit
 def say(a):
     print("here is", a[0])
-
-
-class Called(Exception):
-    """What the test's signal handler raises."""
-
-
-@contextlib.contextmanager
-def signal_in(seconds):
-    """A signal after a while, whose handler raises."""
-
-    def handler(_number, _frame):
-        raise Called
-
-    before = signal.signal(signal.SIGALRM, handler)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture

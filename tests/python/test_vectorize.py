@@ -1,12 +1,11 @@
 """Ufuncs made by `vectorize` behave as NumPy's own: shapes, types, memory, casting."""
 
-import linecache
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from support import texts
 
 import weft
 from weft import vectorize
@@ -451,12 +450,9 @@ def test_inside_it_may_call_itself(parallel):
 
 def test_inside_it_takes_numbers_and_arrays():
     for operand, words in (("(1, 2)", "tuple"), ("[1, 2]", "list"), ("None", "None"), ("'a'", "str")):
-        text = f"def f():\n    return larger({operand}, 1)\n"
-        scope = {"larger": larger}
-        linecache.cache[f"<given {words}>"] = (len(text), None, text.splitlines(True), f"<given {words}>")
-        exec(compile(text, f"<given {words}>", "exec"), scope)
+        f = texts.function_of(f"def f():\n    return larger({operand}, 1)\n", {"larger": larger})
         with pytest.raises(weft.TypingError, match=f"'larger' takes numbers and arrays, not {words}"):
-            weft.njit(scope["f"])()
+            weft.njit(f)()
 
 
 @pytest.mark.parametrize("parallel", [False, True])

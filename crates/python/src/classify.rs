@@ -139,7 +139,7 @@ impl Captured {
         self.front_in(py, &Rc::default(), None)
     }
 
-    /// The same, in a compilation that has met some objects already; `decorated` is what its own name stands for before that is bound.
+    /// The same, in a compilation that has met some objects already, with what its decorator asked for.
     pub fn front_in(&self, py: Python<'_>, frozen: &Rc<Frozen>, decorated: Option<Rc<Decorated>>) -> PyResult<FunctionSource> {
         let function = self.function.bind(py);
         let named = self.params.iter().zip(&self.defaults);
@@ -151,11 +151,8 @@ impl Captured {
             key: frozen.number(function),
             source: self.source.clone(),
             defaults,
-            decorated: None,
-            env: Rc::new(Scope {
-                itself: (self.defined_as.clone(), self.function.clone_ref(py), decorated),
-                ..Scope::of(function, frozen)?
-            }),
+            decorated: decorated.clone(),
+            env: Rc::new(Scope::of(function, frozen, (self.defined_as.clone(), decorated))?),
         })
     }
 }
@@ -177,13 +174,14 @@ fn defaults(function: &Bound<'_, PyFunction>, params: &[String], positional: usi
 struct Scope {
     cells: HashMap<String, Py<PyAny>>,
     globals: Py<PyDict>,
-    /// Its own name, which is not bound yet while a decorator with signatures compiles it.
-    itself: (String, Py<PyFunction>, Option<Rc<Decorated>>),
+    /// The function, whose own name is not bound yet while a decorator with signatures compiles it.
+    function: Py<PyFunction>,
+    own: (String, Option<Rc<Decorated>>),
     frozen: Rc<Frozen>,
 }
 
 impl Scope {
-    fn of(function: &Bound<'_, PyFunction>, frozen: &Rc<Frozen>) -> PyResult<Scope> {
+    fn of(function: &Bound<'_, PyFunction>, frozen: &Rc<Frozen>, own: (String, Option<Rc<Decorated>>)) -> PyResult<Scope> {
         let names: Vec<String> = function.getattr("__code__")?.getattr("co_freevars")?.extract()?;
         let closure = function.getattr("__closure__")?;
         let mut cells = HashMap::new();
@@ -198,7 +196,8 @@ impl Scope {
         Ok(Scope {
             cells,
             globals: function.getattr("__globals__")?.cast_into::<PyDict>()?.unbind(),
-            itself: (String::new(), function.clone().unbind(), None),
+            function: function.clone().unbind(),
+            own,
             frozen: frozen.clone(),
         })
     }
@@ -220,16 +219,8 @@ impl Environment for Scope {
             if let Ok(builtin) = py.import("builtins").ok()?.getattr(name) {
                 return Some(classify(&builtin, &self.frozen));
             }
-            let (own, function, decorated) = &self.itself;
-            if name != own {
-                return None;
-            }
-            let captured = Captured::new(function.bind(py)).ok()?;
-            let itself = captured.front_in(py, &self.frozen, decorated.clone()).ok()?;
-            Some(Object::Function(Rc::new(FunctionSource {
-                decorated: decorated.clone(),
-                ..itself
-            })))
+            let (own, decorated) = &self.own;
+            (name == own).then(|| plain(self.function.bind(py), &self.frozen, decorated.clone()))?
         })
     }
 
@@ -441,7 +432,12 @@ fn callable(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<Object> {
     {
         return compiled(dispatcher);
     }
-    let function = object.cast::<PyFunction>().ok()?;
+    plain(object.cast::<PyFunction>().ok()?, frozen, None)
+}
+
+/// A Python function, with what a decorator asked for.
+fn plain(function: &Bound<'_, PyFunction>, frozen: &Rc<Frozen>, decorated: Option<Rc<Decorated>>) -> Option<Object> {
     let captured = Captured::new(function).ok()?;
-    captured.front_in(py, frozen, None).ok().map(|f| Object::Function(Rc::new(f)))
+    let source = captured.front_in(function.py(), frozen, decorated).ok()?;
+    Some(Object::Function(Rc::new(source)))
 }

@@ -222,18 +222,11 @@ impl Core {
 
     /// The function as others call it, with what its decorator asked for.
     pub fn source(&self, py: Python<'_>, frozen: &Rc<Frozen>) -> PyResult<FunctionSource> {
-        let decorated = Some(self.decorated());
-        Ok(FunctionSource {
-            decorated: decorated.clone(),
-            ..self.captured.front_in(py, frozen, decorated)?
-        })
-    }
-
-    fn decorated(&self) -> Rc<Decorated> {
-        Rc::new(Decorated {
+        let decorated = Decorated {
             options: self.options,
             signatures: self.signatures.clone(),
-        })
+        };
+        self.captured.front_in(py, frozen, Some(Rc::new(decorated)))
     }
 
     /// What it is compiled with for a device.
@@ -246,7 +239,7 @@ impl Core {
 
     /// The typed module for these argument types, as the device computes.
     pub fn front(&self, py: Python<'_>, device: &Arc<dyn Device>, types: &[ArgType]) -> PyResult<Compiled> {
-        let source = self.captured.front_in(py, &Rc::default(), Some(self.decorated()))?;
+        let source = self.source(py, &Rc::default())?;
         let options = self.options_on(device);
         let mut compiled = weft_front::compile(&source, types, options).map_err(|e| errors::diagnostic(py, &e))?;
         if !options.float64 {

@@ -48,9 +48,12 @@ impl Default for Walk {
 
 impl Fx<'_, '_> {
     /// Is this such a loop: does each load of it that depends on the row take the row's neighbours to the lanes? What all lanes load of
-    /// another array in every row (as products of matrices do) is work enough, and comes from nearer caches.
-    /// The loop is at the row `at`, before `stop`.
+    /// another array in every row (as products of matrices do) is work enough, and comes from nearer caches. The loop is at the row `at`,
+    /// before `stop`.
     pub fn walk_of(&mut self, var: Value, [at, stop]: [Operand; 2], body: &Block) -> Walk {
+        if self.gang.lanes == 0 || self.gang.is_warp || self.gang.mask != Mask::Full {
+            return Walk::default();
+        }
         let mut rows = vec![var];
         let (mut loops, mut columns, mut others) = (false, 0, 0);
         body.walk(&mut |kind| match kind {
@@ -66,8 +69,7 @@ impl Fx<'_, '_> {
             }
             _ => {}
         });
-        let walks = !loops && columns > 0 && others == 0 && self.gang.lanes > 0 && !self.gang.is_warp && self.gang.mask == Mask::Full;
-        if !walks {
+        if loops || columns == 0 || others > 0 {
             return Walk::default();
         }
         let last = self.sub_scalar(stop, Operand::Int(1));

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use weft_ir::{Block, Effect, FuncKind, Function, Op, Reduction, Space, Span, Stmt, StmtKind, Value};
+use weft_ir::{Block, Effect, FuncKind, Function, Reduction, Space, Span, Stmt, StmtKind, Value};
 
 use super::count::{Count, Counts};
 use crate::neighbours;
@@ -173,6 +173,5 @@ fn do_points_write(func: &Function, body: &Block, may_stop: bool) -> Option<bool
         Effect::Call => fine &= matches!(kind, StmtKind::ParFor { .. }),
         _ => fine = false,
     });
-    body.walk(&mut |kind| fine &= !matches!(kind, StmtKind::Let(_, Op::Call(..))));
     fine.then_some(writes)
 }
