@@ -25,6 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             features: String::new(),
             vector_bits: 512,
             mask_registers: true,
+            gathers: true,
             ..host
         },
         _ => host,

@@ -62,6 +62,7 @@ fn check(make: impl Fn(u64) -> Case, usual: u64) {
         let target = Target {
             gang,
             mask_registers,
+            gathers: seed / 10 % 2 == 1,
             ..host.clone()
         };
         if let Some(fault) = fault(&case, &target) {

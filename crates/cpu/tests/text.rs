@@ -33,6 +33,7 @@ fn avx2() -> Target {
     Target {
         vector_bits: 256,
         mask_registers: false,
+        gathers: true,
         ..CpuDevice.target()
     }
 }
@@ -41,6 +42,7 @@ fn avx512() -> Target {
     Target {
         vector_bits: 512,
         mask_registers: true,
+        gathers: true,
         ..CpuDevice.target()
     }
 }
@@ -96,6 +98,41 @@ fn neighbours_are_loaded_as_vectors() {
     assert!(text.contains("load <32 x float>"), "plain loads for whole gangs");
     assert!(text.contains("masked.load.v32f32"), "masked ones for the last");
     assert!(!text.contains("masked.gather") && !text.contains("masked.scatter"));
+}
+
+/// Reads through an array of indices and writes at a stride that only the run knows.
+const SHUFFLED: &str = "
+entry kernel @shuffled(%0 x: view<f64, 1, C, global, ro>, %1 at: view<i64, 1, C, global, ro>, %2 out: view<f64, 1, any, global>) {
+  %3: i64 = thread_idx.x
+  %4: i64 = dim %1, 0
+  %5: bool = ge %3, %4
+  if %5 {
+    return
+  }
+  %6: i64 = load %1[%3]
+  %7: f64 = load %0[%6]
+  store %2[%3] = %7
+}
+";
+
+#[test]
+fn lanes_at_a_stride_are_stored_one_by_one() {
+    let text = emitted(&lowered(SHUFFLED), &avx512(), true).text;
+    assert_eq!(text.matches("store double").count(), 32, "a whole gang's");
+    assert_eq!(text.matches("call void @llvm.masked.scatter").count(), 1, "the last gang's");
+    assert_eq!(text.matches(" = call <32 x double> @llvm.masked.gather").count(), 2, "of any lanes");
+}
+
+#[test]
+fn where_gathers_are_slow_there_are_none() {
+    let target = Target {
+        gathers: false,
+        ..avx512()
+    };
+    let text = emitted(&lowered(SHUFFLED), &target, true).text;
+    assert!(!text.contains("masked.gather") && !text.contains("masked.scatter"), "{text}");
+    // 32 of a whole gang; of the last gang, whose lanes are on in part, one in a loop over its lanes, and what it then stores.
+    assert_eq!(text.matches(" = load double").count(), 34, "{text}");
 }
 
 #[test]

@@ -370,8 +370,8 @@ def repeat(a, repeats, axis: Static = None):
         for at in np.ndindex(a.shape):
             element = a[at]
             start = at[axis] * times
-            for i in range(start, start + times):
-                out[at[:axis] + (i,)] = element
+            for i in range(times):
+                out[at[:axis] + (start + i,)] = element
     else:
         for at in np.ndindex(a.shape[: axis + 1]):
             for i in range(times):

@@ -61,22 +61,26 @@ def nonzero(a):
     found = ()
     for _ in unrolled(range(a.ndim)):
         found = found + (np.empty(n, np.int64),)
-    at = 0
     if a.ndim == 1:
-        # Every index is written down, and stays where its element is not zero.
-        row = found[0]
-        index = 0
-        while at < n:
-            row[at] = index
-            at += 1 if a[index] != 0 else 0
-            index += 1
-    else:
-        for place in np.ndindex(a.shape):
-            if a[place] != 0:
-                for i in unrolled(range(a.ndim)):
-                    found[i][at] = place[i]
-                at += 1
+        _write_positions(a, n, found[0])
+        return found
+    at = 0
+    for place in np.ndindex(a.shape):
+        if a[place] != 0:
+            for i in unrolled(range(a.ndim)):
+                found[i][at] = place[i]
+            at += 1
     return found
+
+
+def _write_positions(a, n, row):
+    """The positions of the `n` elements of a row that are not zero. Every index is written down, and stays where its element is not zero."""
+    at = 0
+    index = 0
+    while at < n:
+        row[at] = index
+        at += 1 if a[index] != 0 else 0
+        index += 1
 
 
 def flatnonzero(a):
@@ -98,6 +102,9 @@ def argwhere(a):
     a = np.asarray(a)
     n = count_nonzero(a)
     found = np.empty((n, a.ndim), np.int64)
+    if a.ndim == 1:
+        _write_positions(a, n, found[:, 0])
+        return found
     at = 0
     for place in np.ndindex(a.shape):
         if a[place] != 0:

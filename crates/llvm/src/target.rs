@@ -43,6 +43,8 @@ pub struct Target {
     pub has_half: bool,
     /// Are masks registers of their own (AVX-512), so that masked loads, stores and blends cost next to nothing?
     pub mask_registers: bool,
+    /// Does it gather lanes from memory as fast as it loads them one by one?
+    pub has_gathers: bool,
     /// The vector extension's name, for people.
     pub level: &'static str,
 }
@@ -79,7 +81,7 @@ impl Target {
     pub fn of_level(level: &str) -> Option<Target> {
         parse_level(level)
             .filter(|_| cfg!(target_arch = "x86_64"))
-            .map(|level| x86(host().triple.clone(), level))
+            .map(|level| with_gathers(x86(host().triple.clone(), level), false))
     }
 }
 
@@ -102,27 +104,45 @@ fn detect(wish: &str) -> Target {
             has_rounding: true,
             has_half: true,
             mask_registers: false,
+            has_gathers: false,
             level: "NEON",
         };
     }
     let have = level_of(&features);
-    match parse_level(wish) {
+    let slow_gathers = cpu.starts_with(AMD);
+    let target = match parse_level(wish) {
         Some(wanted) => x86(triple, wanted.min(have)),
-        None => {
-            let generic = x86(triple, have);
-            let features = [features.as_str(), &generic.features]
-                .into_iter()
-                .filter(|f| !f.is_empty())
-                .collect::<Vec<_>>()
-                .join(",");
-            Target { cpu, features, ..generic }
-        }
+        None => Target {
+            cpu,
+            features,
+            ..x86(triple, have)
+        },
+    };
+    with_gathers(target, slow_gathers)
+}
+
+/// What LLVM calls AMD's cores begins so.
+const AMD: &str = "znver";
+
+/// Says whether vector gathers and scatters are worth it, to LLVM's own vectorizer as well.
+fn with_gathers(mut target: Target, slow: bool) -> Target {
+    target.has_gathers &= !slow;
+    let said = match target.has_gathers {
+        true if !target.mask_registers => GATHERS,
+        false if target.vector_bits > 128 => NO_GATHERS,
+        _ => return target,
+    };
+    if !target.features.is_empty() {
+        target.features.push(',');
     }
+    target.features.push_str(said);
+    target
 }
 
 /// LLVM holds gathers for slow on some AVX2 machines and writes a branch for every lane instead, which is slower when lanes are off and
 /// takes long to compile.
 const GATHERS: &str = "+fast-gather";
+const NO_GATHERS: &str = "+prefer-no-gather,+prefer-no-scatter";
 
 fn parse_level(wish: &str) -> Option<Level> {
     match wish {
@@ -163,12 +183,13 @@ fn x86(triple: String, level: Level) -> Target {
     Target {
         triple,
         cpu: cpu.into(),
-        features: if level == Level::Avx2 { GATHERS.into() } else { String::new() },
+        features: String::new(),
         vector_bits,
         has_fma: level >= Level::Avx2,
         has_rounding: level >= Level::Sse4,
         has_half: level >= Level::Avx2,
         mask_registers: level >= Level::Avx512,
+        has_gathers: level >= Level::Avx2,
         level: name,
     }
 }

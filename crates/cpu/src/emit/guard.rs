@@ -118,7 +118,7 @@ impl<'m> Fx<'_, 'm> {
                 let last = self.add_scalar(base, Operand::Int(span));
                 Some(if step > 0 { (base, last) } else { (last, base) })
             }
-            Num::Varying(_) => None,
+            Num::Strided(..) | Num::Varying(_) => None,
         }
     }
 

@@ -216,6 +216,7 @@ impl Fx<'_, '_> {
     pub fn part_of(&mut self, spilled: Spilled, first: Operand) -> Res<Num> {
         let (slot, memory, register) = match spilled {
             Spilled::Computed(n @ Num::Affine(_, step)) => return Ok(Num::Affine(self.lane_number(n, first), step)),
+            Spilled::Computed(n @ Num::Strided(_, step)) => return Ok(Num::Strided(self.lane_number(n, first), step)),
             Spilled::Computed(n) => return Ok(n),
             Spilled::Memory(slot, memory, register) => (slot, memory, register),
             Spilled::Words(..) => return self.internal("a part of what is not in memory"),
@@ -229,11 +230,15 @@ impl Fx<'_, '_> {
         Ok(Num::Varying(bits))
     }
 
-    /// What a uniform or affine number is in one lane.
+    /// What a number that is no vector is in one lane.
     pub fn lane_number(&mut self, n: Num, lane: Operand) -> Operand {
         match n {
             Num::Affine(base, step) => {
                 let over = self.mul_scalar(lane, Operand::Int(step));
+                self.add_scalar(base, over)
+            }
+            Num::Strided(base, step) => {
+                let over = self.mul_scalar(lane, step);
                 self.add_scalar(base, over)
             }
             Num::Uniform(op) | Num::Varying(op) => op,

@@ -1,11 +1,11 @@
-//! Loads and stores: by the class of the address a scalar access, a vector access, or a gather or scatter; masked where lanes may be off.
+//! Loads and stores: by the class of the address a scalar access, a vector access, or what `gather` writes; masked where lanes may be off.
 
 use weft_ir::{Index, Part, Scalar};
 
 use super::func::Fx;
 use super::mask::Mask;
 use super::values::{Num, Res, ViewVal, elem, memory_elem};
-use super::writer::{Elem, Operand, Ty};
+use super::writer::{Operand, Ty};
 
 impl Fx<'_, '_> {
     pub fn load_element(&mut self, view: &ViewVal, indices: &[Index], part: Part) -> Res<Num> {
@@ -32,7 +32,7 @@ impl Fx<'_, '_> {
             }
             _ => {
                 let ty = self.gang.vector_ty(memory);
-                (self.gather(view.base, offset, ty, s.size()), ty)
+                (self.gather(view.base, offset, ty, s.size())?, ty)
             }
         };
         let value = self.loaded_as(loaded, ty, s);
@@ -197,50 +197,5 @@ impl Fx<'_, '_> {
         let name = format!("llvm.vector.reverse.{}", ty.suffix());
         self.cx.declare(format!("declare {ty} @{name}({ty})"));
         self.w.inst(format_args!("call {ty} @{name}({})", op.typed(ty)))
-    }
-
-    fn gather(&mut self, base: Operand, offset: Num, ty: Ty, align: usize) -> Operand {
-        let ptrs = self.lane_ptrs(base, offset);
-        let (bits, many) = (self.gang.bits_ty(), self.gang.vector_ty(Elem::Ptr));
-        let name = format!("llvm.masked.gather.{}.{}", ty.suffix(), many.suffix());
-        self.cx.declare(format!("declare {ty} @{name}({many}, {bits}, {ty})"));
-        let (mask, ptrs) = (self.bits_now(), ptrs.of(many));
-        self.w.inst(format_args!(
-            "call {ty} @{name}({many} align {align} {ptrs}, {}, {ty} zeroinitializer)",
-            mask.typed(bits)
-        ))
-    }
-
-    /// Where lanes meet in one element the highest of them wins. Without scatters in hardware LLVM would write a branch for every lane
-    /// that may be off, so that a loop over those that are on is shorter, faster and compiles in a fraction of the time.
-    fn scatter(&mut self, base: Operand, offset: Num, ty: Ty, value: Operand, align: usize) -> Res<()> {
-        if !matches!(self.gang.mask, Mask::Full) && !self.cx.target.mask_registers {
-            return self.scatter_by_lane(base, offset, ty, value, align);
-        }
-        let ptrs = self.lane_ptrs(base, offset);
-        let (bits, many) = (self.gang.bits_ty(), self.gang.vector_ty(Elem::Ptr));
-        let name = format!("llvm.masked.scatter.{}.{}", ty.suffix(), many.suffix());
-        self.cx.declare(format!("declare void @{name}({ty}, {many}, {bits})"));
-        let (mask, ptrs) = (self.bits_now(), ptrs.of(many));
-        self.w.line(format_args!(
-            "call void @{name}({}, {many} align {align} {ptrs}, {})",
-            value.typed(ty),
-            mask.typed(bits)
-        ));
-        Ok(())
-    }
-
-    fn scatter_by_lane(&mut self, base: Operand, offset: Num, ty: Ty, value: Operand, align: usize) -> Res<()> {
-        let (offset, value) = (self.spill(offset, Elem::I64), self.spill(Num::Varying(value), ty.elem));
-        self.each_lane(&mut |fx, lane| {
-            let (at, stored) = (fx.lane_of(offset, lane), fx.lane_of(value, lane));
-            let ptr = fx.w.offset(base, at);
-            fx.w.line(format_args!(
-                "store {}, {}, align {align}",
-                stored.typed(Ty::scalar(ty.elem)),
-                ptr.typed(Ty::PTR)
-            ));
-            Ok(())
-        })
     }
 }

@@ -8,7 +8,7 @@
 //! - text and module: `writer`, `width`, `plan`, `module`
 //! - a function's state, and its numbers: `values`, `func`, `instructions`
 //! - arithmetic on lanes: `half`, `cast`, `arith`, `mask`, `apart`, `guard`, `geometry`, `counter`
-//! - memory: `access`, `ahead`, `align`, `lanes`, `narrow`, `complex`, `memory`, `atomic`, `warp`, `layout`, `slots`, `print`, `views`,
+//! - memory: `access`, `ahead`, `align`, `lanes`, `narrow`, `complex`, `gather`, `memory`, `atomic`, `warp`, `layout`, `slots`, `print`, `views`,
 //!   `arrays`, `sweep`
 //! - what outlives a statement: `combine`, `fixed`, `reductions`; `kept` between barriers, `team` side by side
 //! - operations: `call`, `alone`, `launch`, `ops`
@@ -39,6 +39,7 @@ mod entry;
 mod fixed;
 mod func;
 mod gangs;
+mod gather;
 mod geometry;
 mod guard;
 mod half;
@@ -88,6 +89,8 @@ pub struct Target {
     pub vector_bits: u32,
     /// Comparisons give one bit a lane (AVX-512); else a lane-wide integer.
     pub mask_registers: bool,
+    /// Vector gathers and scatters take no longer than an access for every lane. AMD's take four times as long.
+    pub gathers: bool,
     /// Fused multiply-add in hardware; without it `fma` and `fmaf` are called.
     pub fma: bool,
     /// `floor`, `ceil`, `trunc`, `rint` in hardware (SSE4.1, NEON); without it they are computed.

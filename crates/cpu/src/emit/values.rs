@@ -1,4 +1,4 @@
-//! What an IR value is while it is written: uniform, affine or varying numbers, views of them, tuples.
+//! What an IR value is while it is written: uniform, affine, strided or varying numbers, views of them, tuples.
 
 use std::rc::Rc;
 
@@ -17,6 +17,8 @@ pub enum Num {
     Uniform(Operand),
     /// Lane `k` holds `base + k * step`; `i64` only.
     Affine(Operand, i64),
+    /// The same with a step that only the run tells: two scalars until somebody asks for the vector.
+    Strided(Operand, Operand),
     /// One vector.
     Varying(Operand),
 }
@@ -115,6 +117,11 @@ impl Fx<'_, '_> {
                     _ => self.w.inst(format_args!("add {}, {}", base.typed(ty), lanes.of(ty))),
                 }
             }
+            Num::Strided(base, step) => {
+                let (base, step, lanes) = (self.splat(base, ty), self.splat(step, ty), self.lane_steps(1));
+                let steps = self.w.inst(format_args!("mul {}, {}", lanes.typed(ty), step.of(ty)));
+                self.w.inst(format_args!("add {}, {}", base.typed(ty), steps.of(ty)))
+            }
             Num::Varying(op) => op,
         }
     }
@@ -154,49 +161,62 @@ impl Fx<'_, '_> {
 
     pub fn add(&mut self, a: Num, b: Num) -> Num {
         match (a, b) {
-            (Num::Uniform(x), Num::Uniform(y)) => Num::Uniform(self.add_scalar(x, y)),
-            (Num::Affine(x, s), Num::Uniform(y)) | (Num::Uniform(y), Num::Affine(x, s)) => Num::Affine(self.add_scalar(x, y), s),
             (Num::Affine(x, s), Num::Affine(y, t)) => {
                 let base = self.add_scalar(x, y);
                 affine(base, s.wrapping_add(t))
             }
+            (Num::Affine(x, s), Num::Uniform(y)) | (Num::Uniform(y), Num::Affine(x, s)) => Num::Affine(self.add_scalar(x, y), s),
             (Num::Varying(_), Num::Uniform(Operand::Int(0))) => a,
             (Num::Uniform(Operand::Int(0)), Num::Varying(_)) => b,
-            _ => self.vector_int("add", a, b),
+            _ => match (self.in_steps(a), self.in_steps(b)) {
+                (Some((x, s)), Some((y, t))) => {
+                    let (base, step) = (self.add_scalar(x, y), self.add_scalar(s, t));
+                    strided(base, step)
+                }
+                _ => self.vector_int("add", a, b),
+            },
         }
     }
 
     pub fn sub(&mut self, a: Num, b: Num) -> Num {
         match (a, b) {
-            (Num::Uniform(x), Num::Uniform(y)) => Num::Uniform(self.sub_scalar(x, y)),
             (Num::Affine(x, s), Num::Uniform(y)) => Num::Affine(self.sub_scalar(x, y), s),
             (Num::Uniform(x), Num::Affine(y, s)) => affine(self.sub_scalar(x, y), s.wrapping_neg()),
             (Num::Affine(x, s), Num::Affine(y, t)) => affine(self.sub_scalar(x, y), s.wrapping_sub(t)),
-            _ => self.vector_int("sub", a, b),
+            _ => match (self.in_steps(a), self.in_steps(b)) {
+                (Some((x, s)), Some((y, t))) => {
+                    let (base, step) = (self.sub_scalar(x, y), self.sub_scalar(s, t));
+                    strided(base, step)
+                }
+                _ => self.vector_int("sub", a, b),
+            },
         }
     }
 
     pub fn mul(&mut self, a: Num, b: Num) -> Num {
         match (a, b) {
-            (Num::Uniform(x), Num::Uniform(y)) => Num::Uniform(self.mul_scalar(x, y)),
-            (Num::Affine(x, s), Num::Uniform(y)) | (Num::Uniform(y), Num::Affine(x, s)) => self.scale_affine(x, s, y),
             (Num::Varying(_), Num::Uniform(Operand::Int(1))) => a,
+            (_, Num::Uniform(factor)) => self.scaled(a, factor).unwrap_or_else(|| self.vector_int("mul", a, b)),
+            (Num::Uniform(factor), _) => self.scaled(b, factor).unwrap_or_else(|| self.vector_int("mul", a, b)),
             _ => self.vector_int("mul", a, b),
         }
     }
 
-    /// `(base + lane * step) * factor`. With a factor known only at run time the lanes' part is loop-invariant where the factor is.
-    fn scale_affine(&mut self, base: Operand, step: i64, factor: Operand) -> Num {
-        let scaled = self.mul_scalar(base, factor);
-        if let Some(c) = factor.int() {
-            return affine(scaled, step.wrapping_mul(c));
+    /// A number that steps from lane to lane, times one that is the same in all.
+    fn scaled(&mut self, n: Num, factor: Operand) -> Option<Num> {
+        let (base, step) = self.in_steps(n)?;
+        let (base, step) = (self.mul_scalar(base, factor), self.mul_scalar(step, factor));
+        Some(strided(base, step))
+    }
+
+    /// The number of the first lane, and what each adds to that of the lane before.
+    pub fn in_steps(&self, n: Num) -> Option<(Operand, Operand)> {
+        match n {
+            Num::Uniform(op) => Some((op, Operand::Int(0))),
+            Num::Affine(base, step) => Some((base, Operand::Int(step))),
+            Num::Strided(base, step) => Some((base, step)),
+            Num::Varying(_) => None,
         }
-        let ty = self.gang.vector_ty(Elem::I64);
-        let lanes = self.lane_steps(step);
-        let factor = self.splat(factor, ty);
-        let spread = self.w.inst(format_args!("mul {}, {}", lanes.typed(ty), factor.of(ty)));
-        let base = self.splat(scaled, ty);
-        Num::Varying(self.w.inst(format_args!("add {}, {}", spread.typed(ty), base.of(ty))))
     }
 
     fn vector_int(&mut self, op: &str, a: Num, b: Num) -> Num {
@@ -237,4 +257,11 @@ impl Fx<'_, '_> {
 
 fn affine(base: Operand, step: i64) -> Num {
     if step == 0 { Num::Uniform(base) } else { Num::Affine(base, step) }
+}
+
+fn strided(base: Operand, step: Operand) -> Num {
+    match step {
+        Operand::Int(step) => affine(base, step),
+        _ => Num::Strided(base, step),
+    }
 }

@@ -207,7 +207,7 @@ impl Fx<'_, '_> {
         let mut value = self.take(n, ty);
         if let (Mask::Lanes(mask), true) = (self.gang.mask, blend) {
             let old = match self.read_number(&Slot::Lanes { ptr, elem }) {
-                Num::Varying(old) | Num::Uniform(old) | Num::Affine(old, _) => old,
+                Num::Varying(old) | Num::Uniform(old) | Num::Affine(old, _) | Num::Strided(old, _) => old,
             };
             let on = self.bits_of(mask);
             value = self.select_op(ty, on, value, old);

@@ -150,6 +150,7 @@ pub fn target(machine: &weft_llvm::Target) -> emit::Target {
         features: machine.features.clone(),
         vector_bits: machine.vector_bits,
         mask_registers: machine.mask_registers,
+        gathers: machine.has_gathers,
         fma: machine.has_fma,
         rounding: machine.has_rounding,
         half: machine.has_half,

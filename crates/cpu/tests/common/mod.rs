@@ -35,6 +35,7 @@ pub fn targets(module: &Module, func: FuncId) -> Vec<Target> {
             targets.push(Target {
                 gang: Some(gang),
                 mask_registers,
+                gathers: mask_registers == (gang.ilog2() % 2 == 0),
                 ..host.clone()
             });
         }
