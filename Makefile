@@ -7,6 +7,9 @@ DOUBLE := libweft_cuda_double.so
 # Tests that run where WEFT_DEVICE says, and have most to do with kernels.
 ON_CUDA := $(addprefix tests/python/test_,bad_input.py cooperation.py half.py overloads.py vectorize.py)
 
+# The code that tests compile is kept from run to run, under a hash of all that it is made from. Rust's and Python's tests have a folder each.
+KEPT = WEFT_CACHE=all WEFT_CACHE_DIR=$(CURDIR)/target/objects/$(1)
+
 # Python tests run in so many processes: a test is mostly one compilation after the other.
 AT_ONCE := -n auto --maxprocesses 4
 
@@ -46,14 +49,14 @@ test: test-rust test-python
 
 test-rust: setup
 	@echo "==> Rust tests"
-	@cargo test --locked --workspace
+	@$(call KEPT,rust) cargo test --locked --workspace
 
 # On a machine without an NVIDIA driver its double stands in, so that the CUDA tests run everywhere.
 test-python: build
 	@echo "==> Python tests"
-	@WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} $(PYTHON) -m pytest $(AT_ONCE)
+	@$(call KEPT,python) WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} $(PYTHON) -m pytest $(AT_ONCE)
 	@echo "==> what says nothing of devices, on CUDA"
-	@[ "$$WEFT_CUDA_DRIVER" = none ] || WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} WEFT_DEVICE=cuda $(PYTHON) -m pytest -q $(AT_ONCE) $(ON_CUDA)
+	@[ "$$WEFT_CUDA_DRIVER" = none ] || $(call KEPT,python) WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} WEFT_DEVICE=cuda $(PYTHON) -m pytest -q $(AT_ONCE) $(ON_CUDA)
 
 # Writes what it finds to tests/math/measured.json and docs/math.md. NAMES="sin exp" takes only these.
 math-exhaustive: build

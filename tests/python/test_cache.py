@@ -10,13 +10,13 @@ PROGRAM = """
 import numpy as np
 from weft import cuda, njit
 
-@cuda.jit(cache=True)
+@cuda.jit(cache=CACHE)
 def fill(a, x):
     i = cuda.grid(1)
     if i < a.size:
         a[i] = x + i
 
-@njit(cache=True)
+@njit(cache=CACHE)
 def total(a):
     s = 0.0
     for x in a:
@@ -32,12 +32,12 @@ print(total(a))
 @pytest.fixture
 def run(tmp_path):
     program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o700)
 
-    def call():
-        env = {**os.environ, "WEFT_CACHE_DIR": str(cache)}
+    def call(asks=True, setting=""):
+        program.write_text(f"CACHE = {asks}\n{PROGRAM}")
+        env = {**os.environ, "WEFT_CACHE_DIR": str(cache), "WEFT_CACHE": setting}
         done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, env=env)
         assert done.returncode == 0, done.stderr
         assert done.stdout == "5000.0\n"
@@ -50,6 +50,20 @@ def test_a_second_process_finds_what_the_first_kept(run):
     first = run()
     assert len(first) >= 2
     assert run() == first
+
+
+def test_the_environment_keeps_all_or_nothing(run):
+    assert run(asks=False) == {}
+    assert run(setting="0") == {}
+    kept = run(asks=False, setting="all")
+    assert len(kept) >= 2
+    assert run(asks=True) == kept
+
+
+def test_another_setting_is_refused():
+    env = {**os.environ, "WEFT_CACHE": "yes"}
+    done = subprocess.run([sys.executable, "-c", "import weft"], capture_output=True, text=True, env=env)
+    assert done.returncode == 1 and 'ValueError: WEFT_CACHE is "yes"; it must be 0' in done.stderr
 
 
 def test_damaged_entries_are_misses(run):

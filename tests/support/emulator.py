@@ -91,50 +91,54 @@ def _run_turns(kernel: Any, args: Sequence[Any], threads: list[_Thread]) -> None
 
 
 class _Turns:
-    """Lets threads run one at a time. One that meets others waits until all of them that have not ended have come."""
+    """Lets threads run one at a time. One that meets others waits until all of them that have not ended have come.
+
+    Whose turn it is holds the only baton, so that what is here needs no lock: a thread passes it on and waits for its own.
+    """
 
     def __init__(self, count: int) -> None:
-        self.condition = threading.Condition()
+        self.batons = [threading.Semaphore(0) for _ in range(count)]
+        self.batons[0].release()
         self.all = frozenset(range(count))
         self.live = set(self.all)
-        self.current = 0
-        self.waiting: dict[int, tuple[tuple[str, frozenset[int]], Any]] = {}
+        self.waiting: dict[int, tuple[str, frozenset[int]]] = {}
+        self.come: dict[tuple[str, frozenset[int]], dict[int, Any]] = {}
         self.met: dict[int, dict[int, Any]] = {}
         self.errors: list[BaseException] = []
 
     def start(self, number: int) -> None:
-        with self.condition:
-            self.condition.wait_for(lambda: self.current == number)
+        self.batons[number].acquire()
 
     def meet(self, number: int, what: str, members: frozenset[int], value: Any = None) -> dict[int, Any]:
         """Wait for all members to meet for the same; gives what each of them brought."""
-        with self.condition:
-            self.waiting[number] = ((what, members), value)
-            self._settle()
-            self._pass_on(number)
-            self.condition.wait_for(lambda: self.current == number)
-            if number not in self.met:
-                raise RuntimeError("threads wait for each other in vain")
-            return self.met.pop(number)
+        key = what, members
+        self.waiting[number] = key
+        self.come.setdefault(key, {})[number] = value
+        self._settle(key)
+        self._pass_on(number)
+        self.batons[number].acquire()
+        if number not in self.met:
+            raise RuntimeError("threads wait for each other in vain")
+        return self.met.pop(number)
 
     def finish(self, number: int) -> None:
-        with self.condition:
-            self.live.remove(number)
-            self._settle()
+        self.live.remove(number)
+        for key in list(self.come):
+            self._settle(key)
+        if self.live:
             self._pass_on(number)
 
-    def _settle(self) -> None:
-        for key in {key for key, _ in self.waiting.values()}:
-            come = {n: value for n, (at, value) in self.waiting.items() if at == key}
-            if key[1] & self.live <= come.keys():
-                for n in come:
-                    self.met[n] = come
-                    del self.waiting[n]
+    def _settle(self, key: tuple[str, frozenset[int]]) -> None:
+        come = self.come[key]
+        if key[1] & self.live <= come.keys():
+            for n in self.come.pop(key):
+                self.met[n] = come
+                del self.waiting[n]
 
     def _pass_on(self, number: int) -> None:
+        """The next thread that can go on; where all wait, each learns that it does so in vain."""
         ready = self.live - self.waiting.keys() or self.live
-        self.current = min((n for n in ready if n > number), default=min(ready, default=-1))
-        self.condition.notify_all()
+        self.batons[min((n for n in ready if n > number), default=min(ready))].release()
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import functools
 import math
 import operator
 import warnings
@@ -35,7 +36,7 @@ def evaluated(expressions: list[str], parameters: str, rows: list[tuple], compil
 
 def _together(expressions: list[str], parameters: str, rows: list[tuple], compiler: Callable) -> list[list[object]]:
     text = expressions[0] if len(expressions) == 1 else ", ".join(expressions)
-    compiled = compiler(function(text, parameters))
+    compiled = _compiled(text, parameters, compiler)
     if len(expressions) == 1:
         return [[outcome(compiled, row) for row in rows]]
     try:
@@ -46,6 +47,12 @@ def _together(expressions: list[str], parameters: str, rows: list[tuple], compil
         parts = expressions[:half], expressions[half:]
         return [result for part in parts for result in _together(part, parameters, rows, compiler)]
     return [list(column) for column in zip(*columns)]
+
+
+@functools.lru_cache(maxsize=1000)
+def _compiled(text: str, parameters: str, compiler: Callable) -> Callable:
+    """One function of a text for arguments of all types, as those of a program are."""
+    return compiler(function(text, parameters))
 
 
 def outcome(f: Callable, row: tuple) -> object:

@@ -165,7 +165,7 @@ impl Drop for Variant {
 
 fn make_ptx(llvm: &str, target: Target, keep: bool) -> Result<String, CompileError> {
     let make = || weft_llvm::ptx(llvm, target.sm, target.ptx).map_err(|error| CompileError::Internal(error.to_string()));
-    if !keep {
+    if !cache::is_wanted(keep) {
         return make();
     }
     let key = cache::Key::new("cuda-ptx")

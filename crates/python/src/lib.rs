@@ -40,7 +40,9 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     weft_forks::watch();
-    weft_cpu::check_environment().map_err(pyo3::exceptions::PyValueError::new_err)?;
+    weft_cpu::check_environment()
+        .and_then(|()| weft_runtime::cache::check_environment())
+        .map_err(pyo3::exceptions::PyValueError::new_err)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<array::Memory>()?;
     module.add_class::<array::DeviceArray>()?;

@@ -2,8 +2,10 @@
 //!
 //! The folder is `WEFT_CACHE_DIR`, else `weft` in the user's cache folder. It must belong to the user and be closed to other writers,
 //! else it is not used: what lies there is run. An entry that is damaged or missing, or is no plain file of the user's own, is a miss;
-//! nothing here fails. When the entries take too much space the oldest go. `WEFT_CACHE=0` turns the cache off.
+//! nothing here fails. When the entries take too much space the oldest go. `WEFT_CACHE=0` turns the cache off, `WEFT_CACHE=all` keeps
+//! the code of every function in it, not only of those that ask for it.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -41,6 +43,26 @@ impl Key {
     }
 }
 
+/// Is compiled code to be kept, for a function whose options ask for it or do not?
+pub fn is_wanted(asked: bool) -> bool {
+    static ALL: Once<bool> = Once::new();
+    asked || *ALL.get_or_init(|| setting().is_some_and(|value| value == "all"))
+}
+
+/// Whether the environment asks for something that cannot be.
+pub fn check_environment() -> Result<(), String> {
+    match setting() {
+        Some(value) if value != "0" && value != "all" => Err(format!(
+            "WEFT_CACHE is {value:?}; it must be 0 to keep no compiled code, all to keep that of every function, or unset"
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn setting() -> Option<OsString> {
+    std::env::var_os("WEFT_CACHE").filter(|value| !value.is_empty())
+}
+
 /// The object kept under a key.
 pub fn get(key: &Key) -> Option<Vec<u8>> {
     get_in(folder()?, key)
@@ -65,7 +87,7 @@ fn folder() -> Option<&'static Path> {
 }
 
 fn wanted_folder() -> Option<PathBuf> {
-    if std::env::var_os("WEFT_CACHE").is_some_and(|value| value == "0") {
+    if setting().is_some_and(|value| value == "0") {
         return None;
     }
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

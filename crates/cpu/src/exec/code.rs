@@ -108,7 +108,7 @@ impl Stack {
 /// Compiles, or takes from the cache what was compiled from the same text for the same target.
 fn make(text: &str, pipeline: Pipeline, keep: bool) -> Result<Made, CompileError> {
     let options = Options::host(pipeline);
-    if !keep {
+    if !cache::is_wanted(keep) {
         return weft_llvm::compile(text, &options).map_err(internal);
     }
     let key = cache::Key::new("cpu-object")
