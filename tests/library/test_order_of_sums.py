@@ -149,6 +149,14 @@ LAYOUTS: dict[str, Callable[[Array], Array]] = {
         (17_000, 2),
         (70, 3, 5),
         (2, 40, 33),
+        # So many points go through the rows together.
+        (63, 256),
+        (64, 255),
+        (64, 256),
+        (130, 1030),
+        (2200, 520),
+        (17_000, 256),
+        (3, 100, 300),
     ],
     ids=str,
 )

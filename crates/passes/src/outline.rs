@@ -10,6 +10,7 @@
 mod blocks;
 mod capture;
 mod lanes;
+mod panels;
 
 use std::collections::HashMap;
 use std::mem;

@@ -100,7 +100,7 @@ fn blocks_of_row(b: &mut Builder, sums: &[Sum], columns: Value, width: Value, at
 }
 
 /// `CHUNKS` chunks at the most, of whole blocks, of `LEAST` at the least.
-fn chunk_length(b: &mut Builder, columns: Value, length: Value) -> Value {
+pub fn chunk_length(b: &mut Builder, columns: Value, length: Value) -> Value {
     let (most, least) = (b.i64((CHUNKS * BLOCK) as i64), b.i64(LEAST as i64));
     let blocks = divided_up(b, columns, most);
     let blocks = b.binary(BinOp::Max, blocks, least);

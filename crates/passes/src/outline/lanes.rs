@@ -9,6 +9,7 @@ use std::mem;
 use weft_ir::{BinOp, Block, Builder, CmpOp, Const, FuncKind, Function, Op, Span, Spread, Stmt, StmtKind, Value};
 
 use super::blocks::{self, Reduced};
+use super::panels::Fold;
 use crate::duplicate;
 use crate::error::PassError;
 use crate::inline::label_count;
@@ -157,9 +158,13 @@ impl Chooser<'_> {
             body,
         };
         self.one_block.push(blocks::write(&mut b, space)?);
-        let then = b.close();
+        let lanes = b.close();
         out.extend(b.close().0);
         *self.func = b.func;
+        let mut then = Block::default();
+        for stmt in lanes.0 {
+            self.by_panels(stmt, true, &mut then.0)?;
+        }
         let other = Block(vec![stmt]);
         let kind = StmtKind::If { cond, then, other };
         out.push(Stmt { kind, span });
@@ -191,8 +196,7 @@ impl Chooser<'_> {
     fn fold(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) -> Result<(), PassError> {
         let length = self.inner_length(&stmt.kind);
         let Some(length) = length.filter(|length| !matches!(length, Length::Constant(n) if *n < LONG)) else {
-            out.push(stmt);
-            return Ok(());
+            return self.by_panels(stmt, false, out);
         };
         let span = stmt.span;
         let cond = match length {
@@ -212,6 +216,36 @@ impl Chooser<'_> {
             return Ok(());
         };
         self.mark_short(&stmt.kind);
+        let other = Block(vec![stmt]);
+        let kind = StmtKind::If { cond, then, other };
+        out.push(Stmt { kind, span });
+        Ok(())
+    }
+
+    /// With lanes along the points; panel by panel where that is worth it.
+    fn by_panels(&mut self, stmt: Stmt, one_block: bool, out: &mut Vec<Stmt>) -> Result<(), PassError> {
+        let lies_along = match &stmt.kind {
+            StmtKind::ParFor { vars, body, .. } => vars.last().is_some_and(|last| self.neighbours_inside(body, *last) > 0),
+            _ => false,
+        };
+        if !lies_along || Fold::of(self.func, stmt.kind.clone()).is_none() {
+            out.push(stmt);
+            return Ok(());
+        }
+        let copy = self.duplicate(&stmt).0.pop().and_then(|copy| Fold::of(self.func, copy.kind));
+        let Some(fold) = copy else {
+            return Err(PassError::defect(stmt.span, "a copy of a fold that is none"));
+        };
+        let span = stmt.span;
+        let mut b = Builder::new(mem::replace(self.func, Function::new("", FuncKind::Device)));
+        b.span = span;
+        let cond = fold.is_worth_it(&mut b)?;
+        b.open();
+        let written = fold.write(&mut b, one_block);
+        let then = b.close();
+        out.extend(b.close().0);
+        *self.func = b.func;
+        written?;
         let other = Block(vec![stmt]);
         let kind = StmtKind::If { cond, then, other };
         out.push(Stmt { kind, span });

@@ -1,0 +1,442 @@
+//! Folds over rows of which memory lies along the points: sums of the columns of a C array.
+//!
+//! A lane that goes through its column alone comes to another page with every row. Here the points of a *panel*, neighbours by the
+//! thousand, go through the rows together: all of them take a few rows of one chain, whose sums so far they keep in an array, before any takes
+//! those of the next. Memory is then read as it lies, in as many streams as a chain takes rows at once, which hardware fetches ahead by
+//! itself. (Sums of the columns of 4000 x 1000 float32 from memory, written in C: column by column with prefetch 0.85 ms, so 0.47, with one
+//! sum a column instead of 32 chains 0.40; in the third-level cache 0.48, 0.29 and 0.23.)
+
+use weft_ir::order::{BLOCK, CHAINS};
+use weft_ir::{BinOp, Block, Builder, CmpOp, Effect, Function, Op, Reduction, Spread, Stmt, StmtKind, Type, Value};
+
+use crate::counted::counted;
+use crate::duplicate;
+use crate::elements::Elements;
+use crate::error::PassError;
+use crate::join::Join;
+use crate::nest::ordered::{chunk_length, shows};
+use crate::nest::privatize;
+
+/// Bytes of a panel's points: a page, and chains that fit the second-level cache.
+const PANEL: u64 = 4096;
+/// Rows that a chain takes at once: streams that hardware follows.
+const STREAMS: i64 = 4;
+/// Fewer rows, or points, are not worth it: they stay in the first-level cache.
+const LEAST_ROWS: i64 = 64;
+const LEAST_POINTS: i64 = 256;
+
+const NO_POINTS: &str = "a fold over no axes";
+
+/// An index space whose points each reduce one index space of one axis.
+pub struct Fold {
+    vars: Vec<Value>,
+    extents: Vec<Value>,
+    /// What a point does before the rows, without effects; then with them.
+    before: Block,
+    row: Value,
+    rows: Value,
+    reductions: Vec<Reduction>,
+    at_row: Block,
+    /// What it does behind them.
+    after: Block,
+}
+
+/// A reduction on its way, of all points of a panel.
+struct Sums {
+    join: Join,
+    /// Element `chain * points + point`.
+    chains: Elements,
+    chunk: Elements,
+    total: Elements,
+}
+
+impl Fold {
+    /// Takes such an index space apart, if that is what it is, and nothing but its last statements has effects.
+    pub fn of(func: &Function, kind: StmtKind) -> Option<Fold> {
+        let StmtKind::ParFor {
+            vars,
+            extents,
+            reductions: of_points,
+            spread: Spread::Lanes,
+            body: Block(mut before),
+        } = kind
+        else {
+            return None;
+        };
+        let place = before.iter().position(|stmt| matches!(stmt.kind, StmtKind::ParFor { .. }))?;
+        let after = Block(before.split_off(place + 1));
+        let Some(StmtKind::ParFor {
+            vars: rows,
+            extents: lengths,
+            reductions,
+            body: at_row,
+            ..
+        }) = before.pop().map(|stmt| stmt.kind)
+        else {
+            return None;
+        };
+        let (&[row], &[rows]) = (rows.as_slice(), lengths.as_slice()) else {
+            return None;
+        };
+        let fold = Fold {
+            vars,
+            extents,
+            before: Block(before),
+            row,
+            rows,
+            reductions,
+            at_row,
+            after,
+        };
+        (of_points.is_empty() && fold.is_simple(func)).then_some(fold)
+    }
+
+    /// What computes the number of rows, of all that stands before them, if it is the same for the points of a panel.
+    fn length(&self) -> Option<Block> {
+        let mut differs: Vec<Value> = self.vars.last().copied().into_iter().collect();
+        let mut same = Vec::new();
+        for stmt in &self.before.0 {
+            match &stmt.kind {
+                StmtKind::Let(_, op) if op.effect() == Effect::Pure && !reads(&stmt.kind, &differs) => same.push(stmt.clone()),
+                kind => kind.definitions(&mut |value| differs.push(value)),
+            }
+        }
+        (!differs.contains(&self.rows)).then_some(Block(same))
+    }
+
+    fn is_simple(&self, func: &Function) -> bool {
+        let ordered = !self.reductions.is_empty() && self.reductions.iter().all(|r| shows(func, &[*r]));
+        let ends_simply = !has(&self.after, |kind| {
+            matches!(
+                kind,
+                StmtKind::ParFor { .. } | StmtKind::Raise { .. } | StmtKind::Print(_) | StmtKind::Let(_, Op::Call(..))
+            )
+        });
+        ordered && self.length().is_some() && ends_simply && only_computes(&self.before) && only_computes(&self.at_row)
+    }
+
+    /// Are there enough points, and rows where all points have as many?
+    pub fn is_worth_it(&self, b: &mut Builder) -> Result<Value, PassError> {
+        let Some(&points) = self.extents.last() else {
+            return Err(PassError::defect(b.span, NO_POINTS));
+        };
+        let enough = b.i64(LEAST_POINTS);
+        let many = b.compare(CmpOp::Ge, points, enough);
+        if defined(&self.before).contains(&self.rows) || self.vars.contains(&self.rows) {
+            return Ok(many);
+        }
+        let rows = b.i64(LEAST_ROWS);
+        let long = b.compare(CmpOp::Ge, self.rows, rows);
+        Ok(b.binary(BinOp::And, long, many))
+    }
+
+    /// Writes the fold. `one_block`: its rows are one block of the fixed order.
+    pub fn write(mut self, b: &mut Builder, one_block: bool) -> Result<(), PassError> {
+        let joins = Join::all(&b.func, &self.reductions, b.span)?;
+        let widest = joins.iter().map(|join| join.scalar.size()).max().unwrap_or(1);
+        let (Some((&var, outer)), Some((&points, lengths))) = (self.vars.split_last(), self.extents.split_last()) else {
+            return Err(PassError::defect(b.span, NO_POINTS));
+        };
+        privatize(&mut b.func, &mut self.at_row, &self.reductions, b.span);
+        let size = b.i64((PANEL / widest as u64) as i64);
+        let sums: Vec<Sums> = joins.iter().map(|join| Sums::make(b, *join, size)).collect();
+        let [zero, one, first] = [b.i64(0), b.i64(1), b.func.new_value(Type::I64)];
+        outer.iter().for_each(|_| b.open());
+        let rows = self.number_of_rows(b);
+        counted(b, first, [zero, points, size], |b| {
+            let end = b.binary(BinOp::Add, first, size);
+            let end = b.binary(BinOp::Min, end, points);
+            let panel = Panel {
+                points: &self,
+                rows,
+                var,
+                first,
+                count: b.binary(BinOp::Sub, end, first),
+                size,
+                sums: &sums,
+            };
+            panel.fold(b, one_block);
+            panel.each(b, |b, at| {
+                b.push(StmtKind::Let(var, Op::Binary(BinOp::Add, first, at)));
+                append(b, self.before.clone());
+                sums.iter().for_each(|sum| sum.finish(b, at));
+                append(b, self.after.clone());
+            });
+        });
+        for (var, stop) in outer.iter().zip(lengths).rev() {
+            let body = b.close();
+            b.push(StmtKind::For {
+                var: *var,
+                start: zero,
+                stop: *stop,
+                step: one,
+                body,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Fold {
+    fn number_of_rows(&self, b: &mut Builder) -> Value {
+        let rows = b.func.new_local(Type::I64, "");
+        b.open();
+        append(b, self.length().unwrap_or_default());
+        b.set(rows, self.rows);
+        let length = b.close();
+        append_copy(b, length);
+        b.get(rows)
+    }
+}
+
+/// Neighbouring points.
+struct Panel<'a> {
+    points: &'a Fold,
+    rows: Value,
+    /// The index of a point, and the first one's.
+    var: Value,
+    first: Value,
+    count: Value,
+    /// Of a panel that is full: how far chains lie apart.
+    size: Value,
+    sums: &'a [Sums],
+}
+
+impl Panel<'_> {
+    /// Something of every point, with lanes along them.
+    fn each(&self, b: &mut Builder, what: impl FnOnce(&mut Builder, Value)) {
+        let at = b.func.new_value(Type::I64);
+        b.open();
+        what(b, at);
+        let body = b.close();
+        b.push(StmtKind::ParFor {
+            vars: vec![at],
+            extents: vec![self.count],
+            reductions: Vec::new(),
+            spread: Spread::Lanes,
+            body,
+        });
+    }
+
+    /// Leaves in `total` what the rows are reduced to.
+    fn fold(&self, b: &mut Builder, one_block: bool) {
+        let rows = self.rows;
+        let [zero, length, chunk_start, start] = [
+            b.i64(0),
+            b.i64(BLOCK as i64),
+            b.func.new_value(Type::I64),
+            b.func.new_value(Type::I64),
+        ];
+        if one_block {
+            return self.block(b, [zero, rows], [zero, rows]);
+        }
+        let chunk_length = chunk_length(b, rows, length);
+        counted(b, chunk_start, [zero, rows, chunk_length], |b| {
+            let end = b.binary(BinOp::Add, chunk_start, chunk_length);
+            let end = b.binary(BinOp::Min, end, rows);
+            counted(b, start, [chunk_start, end, length], |b| {
+                let stop = b.binary(BinOp::Add, start, length);
+                let stop = b.binary(BinOp::Min, stop, end);
+                self.block(b, [start, stop], [chunk_start, end]);
+            });
+        });
+    }
+
+    /// The rows of a block, which starts at the first chain, in those of a chunk.
+    fn block(&self, b: &mut Builder, block @ [start, stop]: [Value; 2], chunk: [Value; 2]) {
+        let [one, chains, step] = [1, CHAINS as i64, CHAINS as i64 * STREAMS].map(|n| b.i64(n));
+        let [group, head] = [(); 2].map(|()| b.func.new_value(Type::I64));
+        let second = b.binary(BinOp::Add, start, chains);
+        counted(b, group, [start, stop, step], |b| {
+            let heads = b.binary(BinOp::Add, group, chains);
+            let heads = b.binary(BinOp::Min, heads, stop);
+            counted(b, head, [group, heads, one], |b| self.rows_of_chain(b, head, second, stop));
+        });
+        self.join_chains(b, block);
+        self.end_block(b, block, chunk);
+    }
+
+    /// Every 32nd row from one on, so many of them as there are. Before the row `second` they are the first ones of their chain. No loop goes
+    /// through them: then the few points are run where they stand.
+    fn rows_of_chain(&self, b: &mut Builder, head: Value, second: Value, stop: Value) {
+        let last = b.i64(CHAINS as i64 - 1);
+        let chain = b.binary(BinOp::And, head, last);
+        let place = b.binary(BinOp::Mul, chain, self.size);
+        let is_first = b.compare(CmpOp::Lt, head, second);
+        self.each(b, |b, at| {
+            b.open();
+            b.push(StmtKind::Let(self.var, Op::Binary(BinOp::Add, self.first, at)));
+            append(b, self.points.before.clone());
+            let place = b.binary(BinOp::Add, place, at);
+            for sum in self.sums {
+                let (identity, so_far) = (sum.join.identity(b), sum.chains.load(b, place));
+                let so_far = b.select(is_first, identity, so_far);
+                b.set(sum.join.local, so_far);
+            }
+            for row in 0..STREAMS {
+                let ahead = b.i64(row * CHAINS as i64);
+                let row = b.binary(BinOp::Add, head, ahead);
+                let cond = b.compare(CmpOp::Lt, row, stop);
+                b.open();
+                b.push(StmtKind::Let(self.points.row, Op::Binary(BinOp::Add, head, ahead)));
+                append(b, self.points.at_row.clone());
+                let at_row = b.close();
+                b.open();
+                append_copy(b, at_row);
+                let then = b.close();
+                b.push(StmtKind::If {
+                    cond,
+                    then,
+                    other: Block::default(),
+                });
+            }
+            for sum in self.sums {
+                let next = b.get(sum.join.local);
+                sum.chains.store(b, place, next);
+            }
+            let rows = b.close();
+            append_copy(b, rows);
+        });
+    }
+
+    /// The first half of the chains with the second, then the first quarter with the second of what is left, until there are two: four at
+    /// once. Chains without rows hold nothing yet.
+    fn join_chains(&self, b: &mut Builder, [start, stop]: [Value; 2]) {
+        let length = b.binary(BinOp::Sub, stop, start);
+        let left = b.func.new_local(Type::I64, "");
+        let all = b.i64(CHAINS as i64);
+        b.set(left, all);
+        b.open();
+        let [zero, one, two, chain] = [b.i64(0), b.i64(1), b.i64(2), b.func.new_value(Type::I64)];
+        let quarter = b.get(left);
+        let quarter = b.binary(BinOp::Shr, quarter, two);
+        b.set(left, quarter);
+        let over = b.compare(CmpOp::Eq, quarter, zero);
+        b.open();
+        b.push(StmtKind::Break);
+        let then = b.close();
+        b.push(StmtKind::If {
+            cond: over,
+            then,
+            other: Block::default(),
+        });
+        counted(b, chain, [zero, quarter, one], |b| {
+            let mut chains = vec![chain];
+            for _ in 0..3 {
+                let next = b.binary(BinOp::Add, chains[chains.len() - 1], quarter);
+                chains.push(next);
+            }
+            let places = chains.iter().map(|chain| self.place(b, *chain, length)).collect::<Vec<_>>();
+            self.each(b, |b, at| {
+                for sum in self.sums {
+                    let quarters = places.iter().map(|place| sum.load(b, *place, at)).collect::<Vec<_>>();
+                    let even = sum.join.join(b, quarters[0], quarters[2]);
+                    let odd = sum.join.join(b, quarters[1], quarters[3]);
+                    let joined = sum.join.join(b, even, odd);
+                    let place = b.binary(BinOp::Add, places[0].0, at);
+                    sum.chains.store(b, place, joined);
+                }
+            });
+        });
+        let joining = b.close();
+        b.push(StmtKind::Loop(joining));
+    }
+
+    /// Where a chain's sums begin, and whether it has rows.
+    fn place(&self, b: &mut Builder, chain: Value, length: Value) -> (Value, Value) {
+        let has_rows = b.compare(CmpOp::Lt, chain, length);
+        (b.binary(BinOp::Mul, chain, self.size), has_rows)
+    }
+
+    /// The last two chains, behind the blocks before it in its chunk, and the chunk behind those before it.
+    fn end_block(&self, b: &mut Builder, [start, stop]: [Value; 2], [chunk_start, chunk_end]: [Value; 2]) {
+        let [zero, one, all] = [0, 1, CHAINS as i64].map(|n| b.i64(n));
+        let is_first = b.compare(CmpOp::Eq, start, chunk_start);
+        let is_last = b.compare(CmpOp::Eq, stop, chunk_end);
+        let is_first_chunk = b.compare(CmpOp::Eq, chunk_start, zero);
+        let places = [zero, one].map(|chain| self.place(b, chain, all));
+        self.each(b, |b, at| {
+            for sum in self.sums {
+                let [x, y] = places.map(|place| sum.load(b, place, at));
+                let block = sum.join.join(b, x, y);
+                let identity = sum.join.identity(b);
+                let (chunk, total) = (sum.chunk.load(b, at), sum.total.load(b, at));
+                let chunk = b.select(is_first, identity, chunk);
+                let chunk = sum.join.join(b, chunk, block);
+                sum.chunk.store(b, at, chunk);
+                let before = b.select(is_first_chunk, identity, total);
+                let after = sum.join.join(b, before, chunk);
+                let total = b.select(is_last, after, total);
+                sum.total.store(b, at, total);
+            }
+        });
+    }
+}
+
+impl Sums {
+    fn make(b: &mut Builder, join: Join, points: Value) -> Sums {
+        let chains = b.i64(CHAINS as i64);
+        let count = b.binary(BinOp::Mul, chains, points);
+        Sums {
+            join,
+            chains: Elements::of_alloc(b, join.scalar, count),
+            chunk: Elements::of_alloc(b, join.scalar, points),
+            total: Elements::of_alloc(b, join.scalar, points),
+        }
+    }
+
+    /// What a chain holds, the identity if it has no rows.
+    fn load(&self, b: &mut Builder, (row, has_rows): (Value, Value), at: Value) -> Value {
+        let place = b.binary(BinOp::Add, row, at);
+        let (held, identity) = (self.chains.load(b, place), self.join.identity(b));
+        b.select(has_rows, held, identity)
+    }
+
+    /// Leaves the result in the point's local, with what that held before.
+    fn finish(&self, b: &mut Builder, at: Value) {
+        let (before, total) = (b.get(self.join.local), self.total.load(b, at));
+        let all = self.join.join(b, before, total);
+        b.set(self.join.local, all);
+    }
+}
+
+fn append(b: &mut Builder, block: Block) {
+    for Stmt { kind, span } in block.0 {
+        let outer = std::mem::replace(&mut b.span, span);
+        b.push(kind);
+        b.span = outer;
+    }
+}
+
+/// With values of its own. There are no labels in what only computes.
+fn append_copy(b: &mut Builder, mut block: Block) {
+    duplicate::rename(&mut b.func, &mut block, &mut 0);
+    append(b, block);
+}
+
+/// Can a block be gone through once more, or in another order, without that showing?
+fn only_computes(block: &Block) -> bool {
+    !has(block, |kind| match kind {
+        StmtKind::Let(_, op) => !matches!(op.effect(), Effect::Pure | Effect::Get | Effect::Load),
+        StmtKind::Set(..) | StmtKind::If { .. } => false,
+        _ => true,
+    })
+}
+
+fn reads(kind: &StmtKind, values: &[Value]) -> bool {
+    let mut found = false;
+    kind.operands(&mut |value| found |= values.contains(&value));
+    found
+}
+
+fn has(block: &Block, what: impl Fn(&StmtKind) -> bool) -> bool {
+    let mut found = false;
+    block.walk(&mut |kind| found |= what(kind));
+    found
+}
+
+fn defined(block: &Block) -> Vec<Value> {
+    let mut values = Vec::new();
+    block.walk(&mut |kind| kind.definitions(&mut |value| values.push(value)));
+    values
+}
