@@ -2,6 +2,7 @@
 
 import gc
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -114,10 +115,16 @@ def test_fork():
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
+def weighted(number):
+    return lambda a: (np.sqrt(a) + np.sin(a) * number).sum()
+
+
 def test_forks_while_other_threads_compile():
     """The child finds no function half compiled by a thread that it does not have."""
     for turn in range(10):
-        total = weft.njit(parallel=True)(lambda a: (np.sqrt(a) + np.sin(a) * np.float64(a.size)).sum())
+        # A number that no run before had: nobody has kept the code.
+        number = random.random()
+        total = weft.njit(parallel=True)(weighted(number))
         a = np.arange(100.0)
         threads = [threading.Thread(target=total, args=(a,)) for _ in range(3)]
         for thread in threads:
@@ -125,7 +132,7 @@ def test_forks_while_other_threads_compile():
         time.sleep(turn / 1000)
         pid = os.fork()
         if pid == 0:
-            os._exit(0 if np.isclose(total(a), (np.sqrt(a) + np.sin(a) * 100).sum()) else 1)
+            os._exit(0 if np.isclose(total(a), (np.sqrt(a) + np.sin(a) * number).sum()) else 1)
         for thread in threads:
             thread.join()
         assert ended(pid, 30) == 0

@@ -136,6 +136,40 @@ fn where_gathers_are_slow_there_are_none() {
 }
 
 #[test]
+fn loops_over_what_takes_lines_for_every_lane_are_not_unrolled() {
+    let source = |index: &str| {
+        format!(
+            "
+entry kernel @k(%0 x: view<f64, 2, C, global, ro>, %1 out: view<f64, 1, C, global>) {{
+  local $0: f64
+  %2: i64 = thread_idx.x
+  %3: i64 = 0
+  %4: i64 = 32
+  %5: i64 = 1
+  %6: f64 = 0.0
+  set $0 = %6
+  for %7: i64 = %3 to %4 step %5 {{
+    %8: f64 = load %0[{index}]
+    %9: f64 = get $0
+    %10: f64 = add %9, %8
+    set $0 = %10
+  }}
+  %11: f64 = get $0
+  store %1[%2] = %11
+}}
+"
+        )
+    };
+    let unrolled = |index: &str| {
+        emitted(&lowered(&source(index)), &avx512(), true)
+            .text
+            .contains("llvm.loop.unroll.full")
+    };
+    assert!(unrolled("%7, %2"));
+    assert!(!unrolled("%2, %7"), "lanes along rows take a line each, and more");
+}
+
+#[test]
 fn uniform_values_stay_scalars() {
     let source = "
 entry kernel @k(%0 x: view<f64, 1, C, global, ro>, %1 out: view<f64, 1, C, global>) {

@@ -77,7 +77,7 @@ def _write_positions(a, n, row):
     """The positions of the `n` elements of a row that are not zero. Every index is written down, and stays where its element is not zero."""
     at = 0
     index = 0
-    while at < n:
+    while at < n and index < a.size:
         row[at] = index
         at += 1 if a[index] != 0 else 0
         index += 1

@@ -121,7 +121,7 @@ fn detect(wish: &str) -> Target {
     with_gathers(target, slow_gathers)
 }
 
-/// What LLVM calls AMD's cores begins so.
+/// LLVM's names of AMD's cores since Zen begin so.
 const AMD: &str = "znver";
 
 /// Says whether vector gathers and scatters are worth it, to LLVM's own vectorizer as well.

@@ -82,6 +82,8 @@ pub struct Control {
     pub doubled: bool,
     /// What is being written is the second of the two: for gangs that are not whole.
     pub rest: bool,
+    /// The last gang of a row is being written, which is not whole.
+    pub tail: bool,
 }
 
 /// Shared and local arrays: what `arrays` makes at the start.
@@ -158,6 +160,7 @@ impl<'a, 'm> Fx<'a, 'm> {
                 status,
                 doubled: false,
                 rest: false,
+                tail: false,
             },
             arrays: Arrays::default(),
             heap: Heap {

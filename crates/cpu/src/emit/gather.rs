@@ -1,7 +1,8 @@
 //! Gathers and scatters: accesses of lanes whose elements do not lie side by side.
 //!
 //! Lanes that follow each other at some stride (a column, every third element, a row backwards where only the run knows that it is) take an
-//! access each, whose address costs an addition at most. So do other lanes on machines whose vector gathers are slow. (10⁶ float64 on Zen 4,
+//! access each, whose address costs an addition at most: a vector's gather is no less work for the hardware, and on some much more. There all
+//! other lanes do so, too. (10⁶ float64 on Zen 4,
 //! read at a stride of -1, 2 and 3: 0.9, 2.6 and 3.3 ms by vector gathers, 0.2, 0.5 and 0.9 by loads; scattered: 0.7, 1.6 and 2.4 against
 //! 0.3, 0.6 and 0.9.)
 
@@ -48,7 +49,7 @@ impl Fx<'_, '_> {
             self.store_one_by_one(&places, ty, value, align);
             return Ok(());
         }
-        if self.gang.mask != Mask::Full && !(self.cx.target.mask_registers && self.cx.target.gathers) {
+        if !self.cx.target.gathers || self.gang.mask != Mask::Full && !self.cx.target.mask_registers {
             return self.scatter_by_lane(base, offset, ty, value, align);
         }
         let ptrs = self.lane_ptrs(base, offset);
@@ -93,23 +94,23 @@ impl Fx<'_, '_> {
         })
     }
 
-    /// The places to go to one after the other, where that is faster than a vector's gather. In what stands a second time for gangs that
-    /// are not whole a loop is short enough.
+    /// The places to go to one after the other, where that is faster than a vector's gather. What stands a second time, for gangs that are
+    /// not whole, seldom runs: a loop over the lanes is shorter.
     fn places_one_by_one(&mut self, base: Operand, offset: Num, ty: Ty) -> Option<Places> {
         if let (Some((first, step)), Mask::Full) = (self.in_steps(offset), self.gang.mask) {
             let first = self.w.offset(base, first);
             let times = [1, 2, 3, 4].map(|n| self.mul_scalar(step, Operand::Int(n)));
             return Some(Places::Strided(first, times));
         }
-        if self.cx.target.gathers || self.control.rest {
+        if self.cx.target.gathers || self.control.rest || self.control.tail {
             return None;
         }
         let ptrs = self.lane_ptrs(base, offset);
-        Some(Places::Any(self.harmless(ptrs, ty)))
+        Some(Places::Any(self.off_lanes_apart(ptrs, ty)))
     }
 
-    /// Pointers of which those of lanes that are off lead to a zero of nobody's.
-    fn harmless(&mut self, ptrs: Operand, ty: Ty) -> Operand {
+    /// Pointers of which those of lanes that are off lead to a place that nobody else reads: with a zero in it for them to load.
+    fn off_lanes_apart(&mut self, ptrs: Operand, ty: Ty) -> Operand {
         let Mask::Lanes(mask) = self.gang.mask else { return ptrs };
         let (many, one) = (self.gang.vector_ty(Elem::Ptr), Ty::scalar(ty.elem));
         let zero = self.w.alloca(one);

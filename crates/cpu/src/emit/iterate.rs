@@ -38,6 +38,8 @@ pub struct LoopRun {
 /// Loops of so few iterations, and of so many statements in all of them, are unrolled.
 const UNROLLED_TRIPS: usize = 32;
 const UNROLLED_STATEMENTS: usize = 512;
+/// And of so many lines of text: a gather is one statement, and may be several lines for every lane.
+const UNROLLED_LINES: usize = 2048;
 
 impl<'m> Fx<'_, 'm> {
     pub fn emit_loop(&mut self, node: Node<'m>, body: Numbered<'m>) -> Res<()> {
@@ -270,8 +272,11 @@ impl<'m> Fx<'_, 'm> {
             _ => Walk::default(),
         };
         let outer = mem::replace(&mut self.walk, walk);
+        let start_of_body = self.w.body.len();
         self.block(body)?;
         self.walk = outer;
+        let lines = self.w.body[start_of_body..].matches('\n').count();
+        run.unrolled &= range.trips().is_some_and(|n| n * lines <= UNROLLED_LINES);
         self.latch(&run, slot, range, head, next)?;
         self.close_loop(&run, next);
         Ok(())

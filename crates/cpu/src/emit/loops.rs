@@ -113,6 +113,7 @@ impl<'m> Fx<'_, 'm> {
         let some = self.w.inst(format_args!("icmp slt {}, {}", at.typed(Ty::I64), end.of(Ty::I64)));
         self.w.cond_br(some, tail, done);
         self.w.place(tail);
+        self.control.tail = true;
         match self.part_lanes(self.body) {
             Some(lanes) => self.tail_in_parts(index, at, end, lanes)?,
             None => {
@@ -120,6 +121,7 @@ impl<'m> Fx<'_, 'm> {
                 self.gang(index, at, Mask::Lanes(mask), done)?;
             }
         }
+        self.control.tail = false;
         self.w.place(done);
         Ok(())
     }

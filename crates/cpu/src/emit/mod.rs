@@ -89,7 +89,7 @@ pub struct Target {
     pub vector_bits: u32,
     /// Comparisons give one bit a lane (AVX-512); else a lane-wide integer.
     pub mask_registers: bool,
-    /// Vector gathers and scatters take no longer than an access for every lane. AMD's take four times as long.
+    /// Vector gathers, and scatters if there are any, take no longer than an access for every lane. AMD's take two to five times as long.
     pub gathers: bool,
     /// Fused multiply-add in hardware; without it `fma` and `fmaf` are called.
     pub fma: bool,
