@@ -2,9 +2,8 @@
 //!
 //! Lanes that follow each other at some stride (a column, every third element, a row backwards where only the run knows that it is) take an
 //! access each, whose address costs an addition at most: a vector's gather is no less work for the hardware, and on some much more. There all
-//! other lanes do so, too. (10⁶ float64 on Zen 4,
-//! read at a stride of -1, 2 and 3: 0.9, 2.6 and 3.3 ms by vector gathers, 0.2, 0.5 and 0.9 by loads; scattered: 0.7, 1.6 and 2.4 against
-//! 0.3, 0.6 and 0.9.)
+//! other lanes do so, too. (10⁶ float64 on Zen 4, read at a stride of -1, 2 and 3: 0.9, 2.6 and 3.3 ms by vector gathers, 0.2, 0.5 and 0.9 by
+//! loads; scattered: 0.7, 1.6 and 2.4 against 0.3, 0.6 and 0.9.)
 
 use super::func::Fx;
 use super::mask::Mask;
@@ -65,7 +64,7 @@ impl Fx<'_, '_> {
         Ok(())
     }
 
-    fn gather_by_lane(&mut self, base: Operand, offset: Num, ty: Ty, align: usize) -> Res<Operand> {
+    pub fn gather_by_lane(&mut self, base: Operand, offset: Num, ty: Ty, align: usize) -> Res<Operand> {
         let (offset, one) = (self.spill(offset, Elem::I64), Ty::scalar(ty.elem));
         let all = self.w.alloca(ty);
         self.w.store(ty, Operand::Zero, all);
@@ -80,7 +79,7 @@ impl Fx<'_, '_> {
         Ok(self.w.load(ty, all))
     }
 
-    fn scatter_by_lane(&mut self, base: Operand, offset: Num, ty: Ty, value: Operand, align: usize) -> Res<()> {
+    pub fn scatter_by_lane(&mut self, base: Operand, offset: Num, ty: Ty, value: Operand, align: usize) -> Res<()> {
         let (offset, value) = (self.spill(offset, Elem::I64), self.spill(Num::Varying(value), ty.elem));
         self.each_lane(&mut |fx, lane| {
             let (at, stored) = (fx.lane_of(offset, lane), fx.lane_of(value, lane));

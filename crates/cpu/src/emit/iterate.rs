@@ -275,8 +275,10 @@ impl<'m> Fx<'_, 'm> {
         let start_of_body = self.w.body.len();
         self.block(body)?;
         self.walk = outer;
-        let lines = self.w.body[start_of_body..].matches('\n').count();
-        run.unrolled &= range.trips().is_some_and(|n| n * lines <= UNROLLED_LINES);
+        if run.unrolled {
+            let lines = self.w.body[start_of_body..].matches('\n').count();
+            run.unrolled = range.trips().is_some_and(|n| n * lines <= UNROLLED_LINES);
+        }
         self.latch(&run, slot, range, head, next)?;
         self.close_loop(&run, next);
         Ok(())

@@ -8,7 +8,7 @@
 //! - text and module: `writer`, `width`, `plan`, `module`
 //! - a function's state, and its numbers: `values`, `func`, `instructions`
 //! - arithmetic on lanes: `half`, `cast`, `arith`, `mask`, `apart`, `guard`, `geometry`, `counter`
-//! - memory: `access`, `ahead`, `align`, `lanes`, `narrow`, `complex`, `gather`, `memory`, `atomic`, `warp`, `layout`, `slots`, `print`, `views`,
+//! - memory: `access`, `ahead`, `align`, `lanes`, `gather`, `narrow`, `complex`, `memory`, `atomic`, `warp`, `layout`, `slots`, `print`, `views`,
 //!   `arrays`, `sweep`
 //! - what outlives a statement: `combine`, `fixed`, `reductions`; `kept` between barriers, `team` side by side
 //! - operations: `call`, `alone`, `launch`, `ops`

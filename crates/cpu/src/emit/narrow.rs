@@ -13,7 +13,7 @@ impl Fx<'_, '_> {
 
     /// Lanes that are off hold 0.
     pub fn load_narrow(&mut self, base: Operand, at: Operand, ty: Ty, align: usize, mask: Operand) -> Res<Operand> {
-        let (result, lanes) = (self.w.alloca(ty), self.w.alloca(ty));
+        let result = self.w.alloca(ty);
         let (whole, some, done) = (self.w.label(), self.w.label(), self.w.label());
         let all = self.all(mask);
         self.w.cond_br(all, whole, some);
@@ -23,16 +23,7 @@ impl Fx<'_, '_> {
         self.w.store(ty, loaded, result);
         self.w.br(done);
         self.w.place(some);
-        self.w.store(ty, Operand::Int(0), lanes);
-        let one = Ty::scalar(ty.elem);
-        self.each_lane(&mut |fx, lane| {
-            let ptr = fx.neighbour(base, at, align, lane);
-            let x = fx.w.inst(format_args!("load {one}, {}, align {align}", ptr.typed(Ty::PTR)));
-            let slot = fx.lane_slot(lanes, ty.elem, lane);
-            fx.w.store(one, x, slot);
-            Ok(())
-        })?;
-        let loaded = self.w.load(ty, lanes);
+        let loaded = self.gather_by_lane(base, Num::Affine(at, align as i64), ty, align)?;
         self.w.store(ty, loaded, result);
         self.w.place(done);
         Ok(self.w.load(ty, result))
@@ -48,17 +39,7 @@ impl Fx<'_, '_> {
             .line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR)));
         self.w.br(done);
         self.w.place(some);
-        let spilled = self.spill(Num::Varying(value), ty.elem);
-        self.each_lane(&mut |fx, lane| {
-            let ptr = fx.neighbour(base, at, align, lane);
-            let x = fx.lane_of(spilled, lane);
-            fx.w.line(format_args!(
-                "store {}, {}, align {align}",
-                x.typed(Ty::scalar(ty.elem)),
-                ptr.typed(Ty::PTR)
-            ));
-            Ok(())
-        })?;
+        self.scatter_by_lane(base, Num::Affine(at, align as i64), ty, value, align)?;
         self.w.place(done);
         Ok(())
     }
@@ -70,12 +51,5 @@ impl Fx<'_, '_> {
             Operand::Bool(b) => Operand::Bool(!b),
             any => self.w.inst(format_args!("xor {}, true", any.typed(Ty::BOOL))),
         }
-    }
-
-    /// The address of a lane's element, `size` bytes after its neighbour's.
-    fn neighbour(&mut self, base: Operand, at: Operand, size: usize, lane: Operand) -> Operand {
-        let step = self.scalar_int("mul", lane, Operand::Int(size as i64));
-        let offset = self.add_scalar(at, step);
-        self.w.offset(base, offset)
     }
 }

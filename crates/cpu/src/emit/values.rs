@@ -161,11 +161,6 @@ impl Fx<'_, '_> {
 
     pub fn add(&mut self, a: Num, b: Num) -> Num {
         match (a, b) {
-            (Num::Affine(x, s), Num::Affine(y, t)) => {
-                let base = self.add_scalar(x, y);
-                affine(base, s.wrapping_add(t))
-            }
-            (Num::Affine(x, s), Num::Uniform(y)) | (Num::Uniform(y), Num::Affine(x, s)) => Num::Affine(self.add_scalar(x, y), s),
             (Num::Varying(_), Num::Uniform(Operand::Int(0))) => a,
             (Num::Uniform(Operand::Int(0)), Num::Varying(_)) => b,
             _ => match (self.in_steps(a), self.in_steps(b)) {
@@ -179,17 +174,12 @@ impl Fx<'_, '_> {
     }
 
     pub fn sub(&mut self, a: Num, b: Num) -> Num {
-        match (a, b) {
-            (Num::Affine(x, s), Num::Uniform(y)) => Num::Affine(self.sub_scalar(x, y), s),
-            (Num::Uniform(x), Num::Affine(y, s)) => affine(self.sub_scalar(x, y), s.wrapping_neg()),
-            (Num::Affine(x, s), Num::Affine(y, t)) => affine(self.sub_scalar(x, y), s.wrapping_sub(t)),
-            _ => match (self.in_steps(a), self.in_steps(b)) {
-                (Some((x, s)), Some((y, t))) => {
-                    let (base, step) = (self.sub_scalar(x, y), self.sub_scalar(s, t));
-                    strided(base, step)
-                }
-                _ => self.vector_int("sub", a, b),
-            },
+        match (self.in_steps(a), self.in_steps(b)) {
+            (Some((x, s)), Some((y, t))) => {
+                let (base, step) = (self.sub_scalar(x, y), self.sub_scalar(s, t));
+                strided(base, step)
+            }
+            _ => self.vector_int("sub", a, b),
         }
     }
 
@@ -255,13 +245,10 @@ impl Fx<'_, '_> {
     }
 }
 
-fn affine(base: Operand, step: i64) -> Num {
-    if step == 0 { Num::Uniform(base) } else { Num::Affine(base, step) }
-}
-
 fn strided(base: Operand, step: Operand) -> Num {
     match step {
-        Operand::Int(step) => affine(base, step),
+        Operand::Int(0) => Num::Uniform(base),
+        Operand::Int(step) => Num::Affine(base, step),
         _ => Num::Strided(base, step),
     }
 }

@@ -22,28 +22,14 @@ struct Block {
 // SAFETY: nobody else has the block's address.
 unsafe impl Send for Block {}
 
-/// Kept blocks, the one freed last at the end.
-static KEPT: Mutex<VecDeque<Block>> = Mutex::new(VecDeque::new());
+/// Kept blocks, the one freed last at the end. Nobody waits for the list, least of all a forked child for a thread that it has not.
+struct Pool(Mutex<VecDeque<Block>>);
 
-/// The list, if nobody else has it: no thread waits here, least of all in a forked child for one that it has not.
-fn kept() -> Option<MutexGuard<'static, VecDeque<Block>>> {
-    match KEPT.try_lock() {
-        Ok(kept) => Some(kept),
-        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
-    }
-}
+static POOL: Pool = Pool(Mutex::new(VecDeque::new()));
 
 /// A kept block in which the layout finds room, and not much more; with the layout it was allocated with. What it holds is not known.
 pub fn take(wanted: Layout) -> Option<(NonNull<u8>, Layout)> {
-    if wanted.size() < LEAST {
-        return None;
-    }
-    let most = wanted.size() + wanted.size() / 4;
-    let fits = |block: &Block| (wanted.size()..=most).contains(&block.layout.size()) && block.layout.align() >= wanted.align();
-    let mut kept = kept()?;
-    let at = kept.iter().rposition(fits)?;
-    kept.remove(at).map(|block| (block.base, block.layout))
+    POOL.take(wanted).map(|block| (block.base, block.layout))
 }
 
 /// Frees a block, or keeps it; then those that were freed first make room.
@@ -51,52 +37,111 @@ pub fn take(wanted: Layout) -> Option<(NonNull<u8>, Layout)> {
 /// # Safety
 /// The block was allocated with this layout, and nobody uses it any more.
 pub unsafe fn give(base: NonNull<u8>, layout: Layout) {
-    let mut freed = vec![Block { base, layout }];
-    if (LEAST..=MOST).contains(&layout.size())
-        && let Some(mut kept) = kept()
-    {
-        kept.extend(freed.drain(..));
-        let mut bytes: usize = kept.iter().map(|block| block.layout.size()).sum();
+    for block in POOL.give(Block { base, layout }) {
+        // SAFETY: by contract; a block that was kept left the list just now.
+        unsafe { dealloc(block.base.as_ptr(), block.layout) };
+    }
+}
+
+impl Pool {
+    /// The list, if no other thread has it.
+    fn blocks(&self) -> Option<MutexGuard<'_, VecDeque<Block>>> {
+        match self.0.try_lock() {
+            Ok(blocks) => Some(blocks),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    fn take(&self, wanted: Layout) -> Option<Block> {
+        if wanted.size() < LEAST {
+            return None;
+        }
+        let most = wanted.size() + wanted.size() / 4;
+        let fits = |block: &Block| (wanted.size()..=most).contains(&block.layout.size()) && block.layout.align() >= wanted.align();
+        let mut blocks = self.blocks()?;
+        let at = blocks.iter().rposition(fits)?;
+        blocks.remove(at)
+    }
+
+    /// Keeps the block if it can; the answer is what is to be freed for it, which may be the block itself.
+    fn give(&self, block: Block) -> Vec<Block> {
+        if !(LEAST..=MOST).contains(&block.layout.size()) {
+            return vec![block];
+        }
+        let Some(mut blocks) = self.blocks() else { return vec![block] };
+        blocks.push_back(block);
+        let mut bytes: usize = blocks.iter().map(|block| block.layout.size()).sum();
+        let mut freed = Vec::new();
         while bytes > MOST
-            && let Some(oldest) = kept.pop_front()
+            && let Some(oldest) = blocks.pop_front()
         {
             bytes -= oldest.layout.size();
             freed.push(oldest);
         }
-    }
-    for block in freed {
-        // SAFETY: by contract; a block that was kept left the list just now.
-        unsafe { dealloc(block.base.as_ptr(), block.layout) };
+        freed
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::alloc::alloc;
 
-    fn block(bytes: usize) -> (NonNull<u8>, Layout) {
-        let layout = Layout::from_size_align(bytes, 16).unwrap();
-        // SAFETY: the size is not 0.
-        (NonNull::new(unsafe { alloc(layout) }).unwrap(), layout)
+    /// A block that is only looked at: no memory is behind it.
+    fn block(bytes: usize) -> Block {
+        Block {
+            base: NonNull::dangling(),
+            layout: layout(bytes),
+        }
     }
 
-    /// One test, since all share what is kept.
+    fn layout(bytes: usize) -> Layout {
+        Layout::from_size_align(bytes, 16).unwrap()
+    }
+
+    fn empty() -> Pool {
+        Pool(Mutex::new(VecDeque::new()))
+    }
+
     #[test]
-    fn blocks_come_back_for_their_size_and_are_no_more_than_the_limit() {
-        let (base, layout) = block(LEAST * 3);
-        // SAFETY: it is nobody else's.
-        unsafe { give(base, layout) };
-        assert!(take(Layout::from_size_align(LEAST * 4, 16).unwrap()).is_none(), "too small");
-        assert!(take(Layout::from_size_align(LEAST, 16).unwrap()).is_none(), "far too large");
-        assert_eq!(take(Layout::from_size_align(LEAST * 3 - 100, 16).unwrap()), Some((base, layout)));
-        for _ in 0..5 {
-            let (base, layout) = block(MOST / 3);
-            // SAFETY: as above.
-            unsafe { give(base, layout) };
-        }
-        assert!(kept().unwrap().iter().map(|block| block.layout.size()).sum::<usize>() <= MOST);
-        // SAFETY: as above.
-        unsafe { give(base, layout) };
+    fn blocks_come_back_for_their_size() {
+        let pool = empty();
+        assert!(pool.give(block(LEAST * 3)).is_empty());
+        assert!(pool.take(layout(LEAST * 4)).is_none(), "too small");
+        assert!(pool.take(layout(LEAST)).is_none(), "far too large");
+        assert!(
+            pool.take(Layout::from_size_align(LEAST * 3, 4096).unwrap()).is_none(),
+            "not aligned"
+        );
+        assert_eq!(
+            pool.take(layout(LEAST * 3 - 100)).map(|block| block.layout),
+            Some(layout(LEAST * 3))
+        );
+        assert!(pool.take(layout(LEAST * 3)).is_none(), "taken");
+    }
+
+    #[test]
+    fn what_is_kept_stays_below_the_limit() {
+        let pool = empty();
+        let freed: Vec<usize> = (0..5).map(|at| pool.give(block(MOST / 3 + at)).len()).collect();
+        assert_eq!(freed, [0, 0, 1, 1, 1]);
+        assert_eq!(
+            pool.blocks().unwrap().front().unwrap().layout,
+            layout(MOST / 3 + 3),
+            "the oldest went"
+        );
+        assert_eq!(pool.give(block(LEAST - 1)).len(), 1, "the allocator's");
+        assert_eq!(pool.give(block(MOST + 1)).len(), 1, "larger than all that is kept");
+    }
+
+    #[test]
+    fn nobody_waits_for_the_list() {
+        let pool = empty();
+        assert!(pool.give(block(LEAST)).is_empty());
+        let busy = pool.blocks();
+        assert!(pool.take(layout(LEAST)).is_none());
+        assert_eq!(pool.give(block(LEAST)).len(), 1);
+        drop(busy);
+        assert!(pool.take(layout(LEAST)).is_some());
     }
 }

@@ -10,7 +10,7 @@ use weft_ir::{
 
 use super::Options;
 use super::group::Group;
-use crate::counted::counted;
+use crate::statements::counted;
 
 const ROWS: i64 = 3;
 

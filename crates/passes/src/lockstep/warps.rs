@@ -7,7 +7,7 @@ use weft_ir::{BinOp, Builder, CmpOp, Const, Op, Scalar, StmtKind, Type, UnOp, Va
 
 use super::group::Group;
 use super::together::{Together, i32, if_then, load, shared_array, store, u32};
-use crate::counted::counted;
+use crate::statements::counted;
 
 /// Where threads put values for others, one array for each type values travel as.
 #[derive(Debug, Default)]

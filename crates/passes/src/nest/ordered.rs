@@ -4,11 +4,11 @@
 use weft_ir::order::{BLOCK, CHAINS, CHUNKS, LEAST};
 use weft_ir::{BinOp, Block, Builder, CmpOp, Function, Label, Local, Reduction, Space, StmtKind, Type, Value};
 
-use crate::counted::counted;
 use crate::cut::{RunCut, divided_up, index_of};
 use crate::elements::Elements;
 use crate::error::PassError;
 use crate::join::Join;
+use crate::statements::{counted, nested, when};
 
 /// An index space that one lane goes through.
 pub struct IndexSpace<'a> {
@@ -57,27 +57,33 @@ pub fn write(b: &mut Builder, space: &IndexSpace<'_>, body: Block, label: Label)
 }
 
 fn one_block(b: &mut Builder, sums: &[Sum], space: &IndexSpace<'_>, width: Value, at_columns: impl FnOnce(&mut Builder, Value, Value)) {
-    let (zero, one) = (b.i64(0), b.i64(1));
+    let zero = b.i64(0);
     sums.iter().for_each(|sum| sum.clear(b, width));
     let outer = space.vars.len() - 1;
-    space.vars[..outer].iter().for_each(|_| b.open());
-    at_columns(b, zero, space.extents[outer]);
-    for (var, stop) in space.vars[..outer].iter().zip(space.extents).rev() {
-        let body = b.close();
-        b.push(StmtKind::For {
-            var: *var,
-            start: zero,
-            stop: *stop,
-            step: one,
-            body,
-        });
-    }
+    nested(b, &space.vars[..outer], space.extents, |b| {
+        at_columns(b, zero, space.extents[outer])
+    });
     sums.iter().for_each(|sum| sum.end_block(b, width));
     sums.iter().for_each(|sum| sum.end_chunk(b));
 }
 
 /// The blocks of an index space of one axis.
 fn blocks_of_row(b: &mut Builder, sums: &[Sum], columns: Value, width: Value, at_columns: impl FnOnce(&mut Builder, Value, Value)) {
+    let at_block = |b: &mut Builder, [start, stop]: [Value; 2], _| {
+        sums.iter().for_each(|sum| sum.clear(b, width));
+        at_columns(b, start, stop);
+        sums.iter().for_each(|sum| sum.end_block(b, width));
+    };
+    each_block(b, columns, at_block, |b| sums.iter().for_each(|sum| sum.end_chunk(b)));
+}
+
+/// Goes through the blocks of a row, each told where it and its chunk begin and end, and does something behind every chunk.
+pub fn each_block(
+    b: &mut Builder,
+    columns: Value,
+    at_block: impl FnOnce(&mut Builder, [Value; 2], [Value; 2]),
+    behind_chunk: impl FnOnce(&mut Builder),
+) {
     let [zero, length, chunk_start, start] = [
         b.i64(0),
         b.i64(BLOCK as i64),
@@ -91,16 +97,14 @@ fn blocks_of_row(b: &mut Builder, sums: &[Sum], columns: Value, width: Value, at
         counted(b, start, [chunk_start, end, length], |b| {
             let stop = b.binary(BinOp::Add, start, length);
             let stop = b.binary(BinOp::Min, stop, end);
-            sums.iter().for_each(|sum| sum.clear(b, width));
-            at_columns(b, start, stop);
-            sums.iter().for_each(|sum| sum.end_block(b, width));
+            at_block(b, [start, stop], [chunk_start, end]);
         });
-        sums.iter().for_each(|sum| sum.end_chunk(b));
+        behind_chunk(b);
     });
 }
 
 /// `CHUNKS` chunks at the most, of whole blocks, of `LEAST` at the least.
-pub fn chunk_length(b: &mut Builder, columns: Value, length: Value) -> Value {
+fn chunk_length(b: &mut Builder, columns: Value, length: Value) -> Value {
     let (most, least) = (b.i64((CHUNKS * BLOCK) as i64), b.i64(LEAST as i64));
     let blocks = divided_up(b, columns, most);
     let blocks = b.binary(BinOp::Max, blocks, least);
@@ -196,14 +200,7 @@ impl Sum {
         let pairs = b.binary(BinOp::Shr, pairs, one);
         b.set(half, pairs);
         let over = b.compare(CmpOp::Eq, pairs, zero);
-        b.push(StmtKind::If {
-            cond: over,
-            then: Block(vec![weft_ir::Stmt {
-                kind: StmtKind::Break,
-                span: b.span,
-            }]),
-            other: Block::default(),
-        });
+        when(b, over, |b| b.push(StmtKind::Break));
         counted(b, chain, [zero, pairs, one], |b| {
             let other = b.binary(BinOp::Add, chain, pairs);
             let (first, second) = (self.chains.load(b, chain), self.chains.load(b, other));

@@ -4,11 +4,11 @@
 use weft_ir::order::{BLOCK, ROW};
 use weft_ir::{BinOp, Block, Builder, CmpOp, Op, Reduction, Spread, StmtKind, Type, Value};
 
-use crate::counted::counted;
 use crate::cut::RunCut;
 use crate::elements::Elements;
 use crate::error::PassError;
 use crate::join::Join;
+use crate::statements::counted;
 
 /// An index space of two axes, and what is done at its points.
 pub struct Reduced<'a> {

@@ -224,17 +224,16 @@ impl Chooser<'_> {
 
     /// With lanes along the points; panel by panel where that is worth it.
     fn by_panels(&mut self, stmt: Stmt, one_block: bool, out: &mut Vec<Stmt>) -> Result<(), PassError> {
-        let lies_along = match &stmt.kind {
-            StmtKind::ParFor { vars, body, .. } => vars.last().is_some_and(|last| self.neighbours_inside(body, *last) > 0),
-            _ => false,
+        let copied = match &stmt.kind {
+            StmtKind::ParFor { vars, body, .. } if !has_effects(body) => {
+                let lies_along = vars.last().is_some_and(|last| self.neighbours_inside(body, *last) > 0);
+                lies_along.then(|| self.duplicate(&stmt)).and_then(|mut copy| copy.0.pop())
+            }
+            _ => None,
         };
-        if !lies_along || Fold::of(self.func, stmt.kind.clone()).is_none() {
+        let Some(fold) = copied.and_then(|copy| Fold::of(self.func, copy.kind)) else {
             out.push(stmt);
             return Ok(());
-        }
-        let copy = self.duplicate(&stmt).0.pop().and_then(|copy| Fold::of(self.func, copy.kind));
-        let Some(fold) = copy else {
-            return Err(PassError::defect(stmt.span, "a copy of a fold that is none"));
         };
         let span = stmt.span;
         let mut b = Builder::new(mem::replace(self.func, Function::new("", FuncKind::Device)));

@@ -3,11 +3,11 @@
 
 use weft_ir::{Function, Geometry, StmtKind, Value};
 
-use super::kernel::{Kernel, Place, append, clear, geometry, place, when_below};
+use super::kernel::{Kernel, Place, clear, geometry, place, when_below};
 use super::shape::{Inner, Shape};
 use super::{fixed, free};
-use crate::counted::counted;
 use crate::error::PassError;
+use crate::statements::{append, counted};
 
 pub fn kernel(func: &Function, shape: &Shape) -> Result<Function, PassError> {
     let mut kernel = Kernel::new(func, shape, "block");

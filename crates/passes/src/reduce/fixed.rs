@@ -4,12 +4,12 @@ use weft_ir::order::{CHAINS, CHUNKS, Cut, Stage};
 use weft_ir::{BinOp, Builder, CmpOp, Local, StmtKind, Type, Value};
 
 use super::THREADS;
-use super::kernel::{Place, Space, clear, when, when_below};
+use super::kernel::{Place, Space, clear, when_below};
 use super::shared::{Shared, tree};
 use super::stages::Parts;
-use crate::counted::counted;
 use crate::cut::{RunCut, divided_up, index_of};
 use crate::join::Join;
+use crate::statements::{counted, when};
 
 /// Blocks of the order that the most threads of a block compute at once.
 const AT_ONCE: u64 = THREADS as u64 / CHAINS;

@@ -12,9 +12,9 @@ use super::THREADS;
 use super::kernel::{Place, Space, when_below};
 use super::shared::{Shared, tree};
 use super::stages::Parts;
-use crate::counted::counted;
 use crate::cut::index_of;
 use crate::join::Join;
+use crate::statements::counted;
 
 /// Points that a thread goes through before there is a second block, and the most blocks.
 const POINTS: u64 = 4;

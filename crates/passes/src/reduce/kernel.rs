@@ -10,6 +10,7 @@ use crate::error::PassError;
 use crate::inline::label_count;
 use crate::join::Join;
 use crate::nest;
+use crate::statements::{append, when};
 
 /// A kernel on its way. Its parameters: those of the loop behind the indices, and the extents (`i64`), behind which others may come.
 pub struct Kernel<'a> {
@@ -127,24 +128,6 @@ pub fn place(b: &mut Builder, any: bool) -> Place {
             false => b.i64(i64::from(THREADS)),
         },
     }
-}
-
-/// Statements behind what is written so far.
-pub fn append(b: &mut Builder, block: Block) {
-    let span = b.span;
-    for stmt in block.0 {
-        b.span = stmt.span;
-        b.push(stmt.kind);
-    }
-    b.span = span;
-}
-
-pub fn when(b: &mut Builder, cond: Value, then: impl FnOnce(&mut Builder)) {
-    b.open();
-    then(b);
-    let then = b.close();
-    let other = Block::default();
-    b.push(StmtKind::If { cond, then, other });
 }
 
 pub fn when_below(b: &mut Builder, number: Value, count: i64, then: impl FnOnce(&mut Builder)) {

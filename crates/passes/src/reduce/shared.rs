@@ -3,9 +3,10 @@
 use weft_ir::{ArrayDecl, ArrayId, BinOp, Builder, CmpOp, Scalar, Space, StmtKind, Value};
 
 use super::THREADS;
-use super::kernel::{Place, when};
+use super::kernel::Place;
 use crate::elements::Elements;
 use crate::join::Join;
+use crate::statements::when;
 
 /// One array per type, of one element a thread.
 #[derive(Default)]

@@ -4,12 +4,13 @@
 
 use weft_ir::{BinOp, Function, Geometry, Op, StmtKind, Type, Value};
 
-use super::kernel::{Kernel, append, clear, geometry, place, when_below};
+use super::kernel::{Kernel, clear, geometry, place, when_below};
 use super::shape::Shape;
 use super::{fixed, free};
 use crate::elements::Elements;
 use crate::error::PassError;
 use crate::join::Join;
+use crate::statements::append;
 
 /// Partial results of a point.
 pub struct Parts {

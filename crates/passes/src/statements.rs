@@ -1,0 +1,52 @@
+//! Loops, conditions and copied statements, as passes write them.
+
+use weft_ir::{Block, Builder, StmtKind, Value};
+
+/// `for var in range(start, stop, step)`, of whose body `body` is written.
+pub fn counted(b: &mut Builder, var: Value, [start, stop, step]: [Value; 3], body: impl FnOnce(&mut Builder)) {
+    b.open();
+    body(b);
+    let body = b.close();
+    b.push(StmtKind::For {
+        var,
+        start,
+        stop,
+        step,
+        body,
+    });
+}
+
+/// The same over several axes, the last one innermost: from 0 on.
+pub fn nested(b: &mut Builder, vars: &[Value], stops: &[Value], body: impl FnOnce(&mut Builder)) {
+    let (zero, one) = (b.i64(0), b.i64(1));
+    vars.iter().for_each(|_| b.open());
+    body(b);
+    for (var, stop) in vars.iter().zip(stops).rev() {
+        let body = b.close();
+        b.push(StmtKind::For {
+            var: *var,
+            start: zero,
+            stop: *stop,
+            step: one,
+            body,
+        });
+    }
+}
+
+pub fn when(b: &mut Builder, cond: Value, then: impl FnOnce(&mut Builder)) {
+    b.open();
+    then(b);
+    let then = b.close();
+    let other = Block::default();
+    b.push(StmtKind::If { cond, then, other });
+}
+
+/// Statements behind what is written so far.
+pub fn append(b: &mut Builder, block: Block) {
+    let span = b.span;
+    for stmt in block.0 {
+        b.span = stmt.span;
+        b.push(stmt.kind);
+    }
+    b.span = span;
+}
