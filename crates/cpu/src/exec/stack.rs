@@ -94,6 +94,7 @@ fn ask() -> Option<usize> {
 mod tests {
     use super::*;
 
+    /// The system may give a thread the stack of one that ended: glibc's are up to four times as large as was asked for.
     #[test]
     fn a_thread_knows_its_stack() {
         for bytes in [1 << 20, 8 << 20] {
@@ -101,8 +102,8 @@ mod tests {
                 .stack_size(bytes)
                 .spawn(|| (has_room(0), here().saturating_sub(lowest())));
             let (room, left) = thread.unwrap().join().unwrap();
-            assert_eq!(room, bytes > ROOM);
-            assert!(left < bytes && left > bytes.saturating_sub(2 * RESERVE), "{left} of {bytes}");
+            assert_eq!(room, left + RESERVE >= ROOM, "{left}");
+            assert!(left < 4 * bytes && left > bytes.saturating_sub(2 * RESERVE), "{left} of {bytes}");
         }
     }
 }
