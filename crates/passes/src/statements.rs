@@ -1,6 +1,6 @@
 //! Loops, conditions and copied statements, as passes write them.
 
-use weft_ir::{Block, Builder, StmtKind, Value};
+use weft_ir::{BinOp, Block, Builder, CmpOp, StmtKind, Type, Value};
 
 /// `for var in range(start, stop, step)`, of whose body `body` is written.
 pub fn counted(b: &mut Builder, var: Value, [start, stop, step]: [Value; 3], body: impl FnOnce(&mut Builder)) {
@@ -31,6 +31,21 @@ pub fn nested(b: &mut Builder, vars: &[Value], stops: &[Value], body: impl FnOnc
             body,
         });
     }
+}
+
+/// `left >>= bits` until nothing is left, with what is left each time for the body.
+pub fn shifted(b: &mut Builder, from: Value, bits: i64, body: impl FnOnce(&mut Builder, Value)) {
+    let left = b.func.new_local(Type::I64, "");
+    b.set(left, from);
+    b.open();
+    let (zero, bits, before) = (b.i64(0), b.i64(bits), b.get(left));
+    let now = b.binary(BinOp::Shr, before, bits);
+    b.set(left, now);
+    let over = b.compare(CmpOp::Eq, now, zero);
+    when(b, over, |b| b.push(StmtKind::Break));
+    body(b, now);
+    let turns = b.close();
+    b.push(StmtKind::Loop(turns));
 }
 
 pub fn when(b: &mut Builder, cond: Value, then: impl FnOnce(&mut Builder)) {

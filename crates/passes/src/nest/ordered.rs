@@ -8,7 +8,7 @@ use crate::cut::{RunCut, divided_up, index_of};
 use crate::elements::Elements;
 use crate::error::PassError;
 use crate::join::Join;
-use crate::statements::{counted, nested, when};
+use crate::statements::{counted, nested, shifted};
 
 /// An index space that one lane goes through.
 pub struct IndexSpace<'a> {
@@ -192,23 +192,15 @@ impl Sum {
 
     /// The first half of the chains with the second, until one is left; that one into the chunk's.
     fn end_block(&self, b: &mut Builder, width: Value) {
-        let half = b.func.new_local(Type::I64, "");
         let [zero, one, chain] = [b.i64(0), b.i64(1), b.func.new_value(Type::I64)];
-        b.set(half, width);
-        b.open();
-        let pairs = b.get(half);
-        let pairs = b.binary(BinOp::Shr, pairs, one);
-        b.set(half, pairs);
-        let over = b.compare(CmpOp::Eq, pairs, zero);
-        when(b, over, |b| b.push(StmtKind::Break));
-        counted(b, chain, [zero, pairs, one], |b| {
-            let other = b.binary(BinOp::Add, chain, pairs);
-            let (first, second) = (self.chains.load(b, chain), self.chains.load(b, other));
-            let both = self.join.join(b, first, second);
-            self.chains.store(b, chain, both);
+        shifted(b, width, 1, |b, pairs| {
+            counted(b, chain, [zero, pairs, one], |b| {
+                let other = b.binary(BinOp::Add, chain, pairs);
+                let (first, second) = (self.chains.load(b, chain), self.chains.load(b, other));
+                let both = self.join.join(b, first, second);
+                self.chains.store(b, chain, both);
+            });
         });
-        let halving = b.close();
-        b.push(StmtKind::Loop(halving));
         let block = self.chains.load(b, zero);
         self.join.add(b, self.chunk, block);
     }

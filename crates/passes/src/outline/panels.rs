@@ -15,7 +15,7 @@ use crate::error::PassError;
 use crate::join::Join;
 use crate::nest::ordered::{each_block, shows};
 use crate::nest::privatize;
-use crate::statements::{append, counted, nested, when};
+use crate::statements::{append, counted, nested, shifted, when};
 
 /// Bytes of a panel's sums in one chain: rows of about a page, and chains that fit the second-level cache.
 const PANEL: u64 = 4096;
@@ -265,17 +265,8 @@ impl Panel<'_> {
     /// once. Chains without rows hold nothing before.
     fn join_chains(&self, b: &mut Builder, [start, stop]: [Value; 2]) {
         let length = b.binary(BinOp::Sub, stop, start);
-        let left = b.func.new_local(Type::I64, "");
-        let all = b.i64(CHAINS as i64);
-        b.set(left, all);
-        b.open();
-        let [zero, one, two, chain] = [b.i64(0), b.i64(1), b.i64(2), b.func.new_value(Type::I64)];
-        let quarter = b.get(left);
-        let quarter = b.binary(BinOp::Shr, quarter, two);
-        b.set(left, quarter);
-        let over = b.compare(CmpOp::Eq, quarter, zero);
-        when(b, over, |b| b.push(StmtKind::Break));
-        counted(b, chain, [zero, quarter, one], |b| {
+        let [zero, one, all, chain] = [b.i64(0), b.i64(1), b.i64(CHAINS as i64), b.func.new_value(Type::I64)];
+        let join_quarters = |b: &mut Builder, quarter| {
             let mut chains = vec![chain];
             for _ in 0..3 {
                 let next = b.binary(BinOp::Add, chains[chains.len() - 1], quarter);
@@ -292,9 +283,10 @@ impl Panel<'_> {
                     sum.chains.store(b, place, joined);
                 }
             });
+        };
+        shifted(b, all, 2, |b, quarter| {
+            counted(b, chain, [zero, quarter, one], |b| join_quarters(b, quarter));
         });
-        let joining = b.close();
-        b.push(StmtKind::Loop(joining));
     }
 
     /// Where a chain's sums begin, and whether it has rows.
