@@ -13,7 +13,7 @@ use super::panels::Fold;
 use crate::duplicate;
 use crate::error::PassError;
 use crate::inline::label_count;
-use crate::neighbours;
+use crate::neighbours::{self, Along};
 use crate::nest::{Nester, ordered};
 
 /// Inner index spaces of so many points are worth lanes of their own.
@@ -122,8 +122,7 @@ impl Chooser<'_> {
             StmtKind::ParFor {
                 vars, reductions, body, ..
             } if let &[first, last] = vars.as_slice() => {
-                let along = neighbours::count(self.func, body, first) > neighbours::count(self.func, body, last);
-                along && ordered::shows(self.func, reductions) && !has_effects(body)
+                self.is_along(body, first, last) && ordered::shows(self.func, reductions) && !has_effects(body)
             }
             _ => false,
         }
@@ -185,7 +184,7 @@ impl Chooser<'_> {
         if let [first, .., last] = vars[..]
             && !ordered::shows(self.func, reductions)
             && !has_effects(body)
-            && neighbours::count(self.func, body, first) > neighbours::count(self.func, body, last)
+            && self.is_along(body, first, last)
         {
             vars.reverse();
             extents.reverse();
@@ -226,12 +225,12 @@ impl Chooser<'_> {
     fn by_panels(&mut self, stmt: Stmt, one_block: bool, out: &mut Vec<Stmt>) -> Result<(), PassError> {
         let copied = match &stmt.kind {
             StmtKind::ParFor { vars, body, .. } if !has_effects(body) => {
-                let lies_along = vars.last().is_some_and(|last| self.neighbours_inside(body, *last) > 0);
+                let lies_along = vars.last().is_some_and(|last| self.lies_along_points(body, *last));
                 lies_along.then(|| self.duplicate(&stmt)).and_then(|mut copy| copy.0.pop())
             }
             _ => None,
         };
-        let Some(fold) = copied.and_then(|copy| Fold::of(self.func, copy.kind)) else {
+        let Some(fold) = copied.and_then(|copy| Fold::of(copy.kind, one_block)) else {
             out.push(stmt);
             return Ok(());
         };
@@ -240,7 +239,7 @@ impl Chooser<'_> {
         b.span = span;
         let cond = fold.is_worth_it(&mut b)?;
         b.open();
-        let written = fold.write(&mut b, one_block);
+        let written = fold.write(&mut b);
         let then = b.close();
         out.extend(b.close().0);
         *self.func = b.func;
@@ -290,7 +289,7 @@ impl Chooser<'_> {
         if !is_fold(body) {
             return None;
         }
-        let (mut along, mut length) = (0, None);
+        let (mut rows, mut length) = (Vec::new(), None);
         for stmt in &body.0 {
             if let StmtKind::ParFor {
                 vars,
@@ -307,21 +306,27 @@ impl Chooser<'_> {
                 if *length.get_or_insert(extent) != extent {
                     return None;
                 }
-                along += neighbours::count(self.func, body, var);
+                rows.push((body, var));
             }
         }
-        let across = vars.last().map_or(0, |last| self.neighbours_inside(body, *last));
+        let last = *vars.last()?;
+        let along: Along = rows.iter().map(|(body, row)| neighbours::count(self.func, body, *row, last)).sum();
+        let across: Along = rows.iter().map(|(body, row)| neighbours::count(self.func, body, last, *row)).sum();
         let length = length.filter(|length| along > across && !vars.contains(length));
         length.and_then(|length| length_outside(body, length))
     }
 
-    /// Accesses of the inner index spaces along an outer axis.
-    fn neighbours_inside(&self, body: &Block, var: Value) -> usize {
-        let inner = body.0.iter().filter_map(|stmt| match &stmt.kind {
-            StmtKind::ParFor { body, .. } => Some(neighbours::count(self.func, body, var)),
-            _ => None,
-        });
-        inner.sum()
+    /// Do the index spaces inside read memory along an outer axis?
+    fn lies_along_points(&self, points: &Block, last: Value) -> bool {
+        points.0.iter().any(|stmt| match &stmt.kind {
+            StmtKind::ParFor { vars, body, .. } if let &[row] = vars.as_slice() => self.is_along(body, last, row),
+            _ => false,
+        })
+    }
+
+    /// Does memory lie along one index of a block rather than along another?
+    fn is_along(&self, block: &Block, one: Value, other: Value) -> bool {
+        neighbours::count(self.func, block, one, other) > neighbours::count(self.func, block, other, one)
     }
 
     fn at_least(&mut self, extents: &[Value], least: i64, span: Span, out: &mut Vec<Stmt>) -> Value {

@@ -7,23 +7,31 @@
 //! sum a column instead of 32 chains 0.40; in the third-level cache 0.48, 0.29 and 0.23.)
 
 use weft_ir::order::CHAINS;
-use weft_ir::{BinOp, Block, Builder, CmpOp, Effect, Function, Op, Reduction, Spread, StmtKind, Type, Value};
+use weft_ir::{BinOp, Block, Builder, CmpOp, Effect, Op, Reduction, Spread, StmtKind, Type, Value};
 
 use crate::duplicate;
 use crate::elements::Elements;
 use crate::error::PassError;
 use crate::join::Join;
-use crate::nest::ordered::{each_block, shows};
+use crate::nest::ordered::each_block;
 use crate::nest::privatize;
 use crate::statements::{append, counted, nested, shifted, when};
 
 /// Bytes of a panel's sums in one chain: rows of about a page, and chains that fit the second-level cache.
 const PANEL: u64 = 4096;
+/// Points whose sums fill whole lines of the cache, of one byte each.
+const LINE: i64 = 64;
 /// Rows that a chain takes at once: streams that hardware follows.
 const STREAMS: i64 = 4;
 /// Fewer rows, or points, are not worth it: they stay in the first-level cache.
 const LEAST_ROWS: i64 = 64;
 const LEAST_POINTS: i64 = 256;
+/// Threads share the chains of a block; fewer rows are one thread's.
+const LEAST_SHARED_ROWS: i64 = 512;
+/// Chains that a thread takes at once: neighbours, whose rows are.
+const CHAINS_PER_ITEM: i64 = 4;
+/// What a row does is written once for every stream.
+const MOST_STATEMENTS: usize = 48;
 
 const NO_POINTS: &str = "a fold over no axes";
 
@@ -39,6 +47,9 @@ pub struct Fold {
     at_row: Block,
     /// What it does behind them.
     after: Block,
+    /// The rows are one block of the fixed order, and there are some.
+    one_block: bool,
+    on_threads: bool,
 }
 
 /// A reduction on its way, of all points of a panel.
@@ -52,12 +63,12 @@ struct Sums {
 
 impl Fold {
     /// Takes such an index space apart, if that is what it is, and what stands before the rows' end only computes.
-    pub fn of(func: &Function, kind: StmtKind) -> Option<Fold> {
+    pub fn of(kind: StmtKind, one_block: bool) -> Option<Fold> {
         let StmtKind::ParFor {
             vars,
             extents,
             reductions: of_points,
-            spread: Spread::Lanes,
+            spread: spread @ (Spread::Lanes | Spread::Gangs),
             body: Block(mut before),
         } = kind
         else {
@@ -87,13 +98,16 @@ impl Fold {
             reductions,
             at_row,
             after,
+            one_block,
+            on_threads: spread == Spread::Gangs,
         };
-        (of_points.is_empty() && fold.is_simple(func)).then_some(fold)
+        (of_points.is_empty() && fold.is_simple()).then_some(fold)
     }
 
-    /// What computes the number of rows, of all that stands before them, if it is the same for the points of a panel.
+    /// What computes the number of rows, of all that stands before them, if it is the same for all points; in one block for those of a panel.
     fn length(&self) -> Option<Block> {
-        let mut differs: Vec<Value> = self.vars.last().copied().into_iter().collect();
+        let same = if self.one_block { self.vars.len().saturating_sub(1) } else { 0 };
+        let mut differs = self.vars[same..].to_vec();
         let mut same = Vec::new();
         for stmt in &self.before.0 {
             match &stmt.kind {
@@ -104,36 +118,38 @@ impl Fold {
         (!differs.contains(&self.rows)).then_some(Block(same))
     }
 
-    fn is_simple(&self, func: &Function) -> bool {
-        let ordered = !self.reductions.is_empty() && self.reductions.iter().all(|r| shows(func, &[*r]));
+    fn is_simple(&self) -> bool {
+        let reduces = !self.reductions.is_empty() && !self.vars.is_empty();
         let is_last = !has(&self.after, |kind| matches!(kind, StmtKind::ParFor { .. }));
-        ordered && self.length().is_some() && is_last && only_computes(&self.before) && only_computes(&self.at_row)
+        let is_small = statements(&self.before) + statements(&self.at_row) <= MOST_STATEMENTS;
+        reduces && self.length().is_some() && is_last && is_small && only_computes(&self.before) && only_computes(&self.at_row)
     }
 
-    /// Are there enough points, and enough rows where the points do not make their number?
+    /// Are there enough points, and enough rows where they are not a block?
     pub fn is_worth_it(&self, b: &mut Builder) -> Result<Value, PassError> {
         let Some(&points) = self.extents.last() else {
             return Err(PassError::defect(b.span, NO_POINTS));
         };
         let enough = b.i64(LEAST_POINTS);
         let many = b.compare(CmpOp::Ge, points, enough);
-        if defined(&self.before).contains(&self.rows) || self.vars.contains(&self.rows) {
+        if self.one_block {
             return Ok(many);
         }
-        let rows = b.i64(LEAST_ROWS);
-        let long = b.compare(CmpOp::Ge, self.rows, rows);
+        let rows = self.number_of_rows(b);
+        let least = b.i64(if self.on_threads { LEAST_SHARED_ROWS } else { LEAST_ROWS });
+        let long = b.compare(CmpOp::Ge, rows, least);
         Ok(b.binary(BinOp::And, long, many))
     }
 
-    /// Writes the fold. `one_block`: its rows are one block of the fixed order.
-    pub fn write(mut self, b: &mut Builder, one_block: bool) -> Result<(), PassError> {
+    /// Writes the fold, which is worth it.
+    pub fn write(mut self, b: &mut Builder) -> Result<(), PassError> {
         let joins = Join::all(&b.func, &self.reductions, b.span)?;
         let widest = joins.iter().map(|join| join.scalar.size()).max().unwrap_or(1);
         let (Some((&var, outer)), Some((&points, lengths))) = (self.vars.split_last(), self.extents.split_last()) else {
             return Err(PassError::defect(b.span, NO_POINTS));
         };
         privatize(&mut b.func, &mut self.at_row, &self.reductions, b.span);
-        let size = b.i64((PANEL / widest as u64) as i64);
+        let size = panel_size(b, points, widest);
         let sums: Vec<Sums> = joins.iter().map(|join| Sums::make(b, *join, size)).collect();
         let (zero, first) = (b.i64(0), b.func.new_value(Type::I64));
         let fold = |b: &mut Builder, rows: Value| {
@@ -148,7 +164,7 @@ impl Fold {
                 size,
                 sums: &sums,
             };
-            panel.fold(b, one_block);
+            panel.fold(b);
             panel.each(b, |b, at| {
                 b.push(StmtKind::Let(var, Op::Binary(BinOp::Add, first, at)));
                 append(b, self.before.clone());
@@ -182,7 +198,7 @@ struct Panel<'a> {
     var: Value,
     first: Value,
     count: Value,
-    /// Of a panel that is full: how far chains lie apart.
+    /// How far chains lie apart.
     size: Value,
     sums: &'a [Sums],
 }
@@ -204,8 +220,8 @@ impl Panel<'_> {
     }
 
     /// Leaves in `total` what the rows are reduced to.
-    fn fold(&self, b: &mut Builder, one_block: bool) {
-        if one_block {
+    fn fold(&self, b: &mut Builder) {
+        if self.points.one_block {
             let all = [b.i64(0), self.rows];
             return self.block(b, all, all);
         }
@@ -213,17 +229,44 @@ impl Panel<'_> {
     }
 
     /// The rows of a block, which starts at the first chain, in those of a chunk.
-    fn block(&self, b: &mut Builder, block @ [start, stop]: [Value; 2], chunk: [Value; 2]) {
+    fn block(&self, b: &mut Builder, block: [Value; 2], chunk: [Value; 2]) {
+        if self.points.on_threads {
+            self.chains_on_threads(b, block);
+        } else {
+            let [zero, all] = [0, CHAINS as i64].map(|n| b.i64(n));
+            self.chains(b, block, [zero, all]);
+        }
+        self.join_chains(b, block);
+        self.end_block(b, block, chunk);
+    }
+
+    fn chains_on_threads(&self, b: &mut Builder, block: [Value; 2]) {
+        let (item, count) = (b.func.new_value(Type::I64), b.i64(CHAINS as i64 / CHAINS_PER_ITEM));
+        b.open();
+        let per_item = b.i64(CHAINS_PER_ITEM);
+        let from = b.binary(BinOp::Mul, item, per_item);
+        let to = b.binary(BinOp::Add, from, per_item);
+        self.chains(b, block, [from, to]);
+        let body = b.close();
+        b.push(StmtKind::ParFor {
+            vars: vec![item],
+            extents: vec![count],
+            reductions: Vec::new(),
+            spread: Spread::Threads,
+            body,
+        });
+    }
+
+    /// The rows of some chains of a block, some of each at once.
+    fn chains(&self, b: &mut Builder, [start, stop]: [Value; 2], [from, to]: [Value; 2]) {
         let [one, chains, step] = [1, CHAINS as i64, CHAINS as i64 * STREAMS].map(|n| b.i64(n));
         let [group, head] = [(); 2].map(|()| b.func.new_value(Type::I64));
         let second = b.binary(BinOp::Add, start, chains);
         counted(b, group, [start, stop, step], |b| {
-            let heads = b.binary(BinOp::Add, group, chains);
-            let heads = b.binary(BinOp::Min, heads, stop);
-            counted(b, head, [group, heads, one], |b| self.rows_of_chain(b, head, second, stop));
+            let [heads, end] = [from, to].map(|chain| b.binary(BinOp::Add, group, chain));
+            let end = b.binary(BinOp::Min, end, stop);
+            counted(b, head, [heads, end, one], |b| self.rows_of_chain(b, head, second, stop));
         });
-        self.join_chains(b, block);
-        self.end_block(b, block, chunk);
     }
 
     /// Every 32nd row from one on, so many of them as there are. Before the row `second` they are the first ones of their chain. No loop goes
@@ -362,6 +405,12 @@ fn only_computes(block: &Block) -> bool {
     })
 }
 
+fn statements(block: &Block) -> usize {
+    let mut count = 0;
+    block.walk(&mut |_| count += 1);
+    count
+}
+
 fn reads(kind: &StmtKind, values: &[Value]) -> bool {
     let mut found = false;
     kind.operands(&mut |value| found |= values.contains(&value));
@@ -374,8 +423,11 @@ fn has(block: &Block, what: impl Fn(&StmtKind) -> bool) -> bool {
     found
 }
 
-fn defined(block: &Block) -> Vec<Value> {
-    let mut values = Vec::new();
-    block.walk(&mut |kind| kind.definitions(&mut |value| values.push(value)));
-    values
+/// How many points a panel has: full, or all of them and as many more as make chains start on a line of the cache.
+fn panel_size(b: &mut Builder, points: Value, widest: usize) -> Value {
+    let [line, not_in_line] = [LINE - 1, !(LINE - 1)].map(|n| b.i64(n));
+    let lines = b.binary(BinOp::Add, points, line);
+    let lines = b.binary(BinOp::And, lines, not_in_line);
+    let full = b.i64((PANEL / widest as u64) as i64);
+    b.binary(BinOp::Min, lines, full)
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use weft_ir::{Block, Effect, FuncKind, Function, Reduction, Space, Span, Stmt, StmtKind, Value};
 
 use super::count::{Count, Counts};
-use crate::neighbours;
+use crate::neighbours::{self, Along};
 
 /// A loop whose points reduce index spaces of their own.
 #[derive(Clone, Debug)]
@@ -93,11 +93,13 @@ impl Shape {
     /// Are the inner points what a device should have side by side, rather than the loop's? They are where memory lies along them and there is
     /// little else to do, which one thread does while others wait.
     pub fn is_shared_well(&self, func: &Function) -> bool {
-        let along = |inner: &Inner, var: Option<&Value>| var.map_or(0, |var| neighbours::count(func, &inner.body, *var));
+        let along = |inner: &Inner, var: Option<&Value>, other: Option<&Value>| match (var, other) {
+            (Some(var), Some(other)) => neighbours::count(func, &inner.body, *var, *other),
+            _ => Along::default(),
+        };
         let outer = func.params[..self.rank].last();
-        let (inside, across) = self.inner.iter().fold((0, 0), |(inside, across), inner| {
-            (inside + along(inner, inner.vars.last()), across + along(inner, outer))
-        });
+        let inside: Along = self.inner.iter().map(|inner| along(inner, inner.vars.last(), outer)).sum();
+        let across: Along = self.inner.iter().map(|inner| along(inner, outer, inner.vars.last())).sum();
         inside >= across && !self.straight().any(has_loops)
     }
 
