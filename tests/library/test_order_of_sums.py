@@ -80,6 +80,8 @@ SHAPES = [
     (3, 0), (0, 3), (0, 40_000), (40_000, 0),
     (1, 1), (5, 7), (10, 100), (16, 64), (2, 5, 64),
     (70, 100), (900, 50), (90, 63), (90, 64), (5, 2048), (3, 5000), (40, 4100), (4, 5, 6), (2, 300, 33),
+    # The rows of an array in Fortran's order are gone through together.
+    (255, 64), (256, 63), (256, 64), (300, 65), (1030, 130), (257, 2049), (5, 300, 70), (256, 2, 64),
 ]  # fmt: skip
 
 
@@ -247,3 +249,72 @@ def test_short_sums_have_it_each_time(shape: tuple[int, ...]) -> None:
         a = rng.normal(size=shape).astype(np.float32) * 100
         expected = in_order(a, np.add, np.float32(-0.0)) + np.float32(0)
         assert (again_and_again(a, 9000) == expected).all()
+
+
+WIDE: dict[str, Callable[[Array], Any]] = {
+    "sum": lambda a: np.sum(a, axis=0),
+    "prod": lambda a: np.prod(a, axis=0),
+    "max": lambda a: np.max(a, axis=0),
+    "min": lambda a: np.min(a, axis=0),
+    "ptp": lambda a: np.ptp(a, axis=0),
+    "mean": lambda a: np.mean(a, axis=0),
+    "any": lambda a: np.any(a > 2, axis=0),
+    "count": lambda a: np.count_nonzero(a > 0, axis=0),
+    "squares": lambda a: np.sum(a * a + a, axis=0),
+}
+WIDE_ONE = {name: weft.njit(function) for name, function in WIDE.items()}
+WIDE_SHARED = {name: weft.njit(parallel=True)(function) for name, function in WIDE.items()}
+COLUMNS = 20
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.complex64, np.int8, np.uint32, np.int64])
+def test_columns_side_by_side_give_what_few_give(dtype: type, layout: str) -> None:
+    """Many columns go through the rows together, or by threads; few go one by one: the bits are the same."""
+    rng = np.random.default_rng(7)
+    for shape in [(63, 256), (64, 256), (65, 300), (511, 256), (512, 257), (700, 1030), (2113, 260)]:
+        a = rng.normal(size=shape) * 3
+        if np.dtype(dtype).kind == "f":
+            a = a * 10.0 ** rng.integers(-2, 2, size=shape)
+            a[rng.integers(0, shape[0], 9), rng.integers(0, shape[1], 9)] = np.nan
+        wide = LAYOUTS[layout]((a % 7 if np.dtype(dtype).kind == "u" else a).astype(dtype))
+        for name in WIDE:
+            if np.dtype(dtype).kind == "c" and name not in ("sum", "prod", "mean", "squares"):
+                continue
+            found, shared = WIDE_ONE[name](wide), WIDE_SHARED[name](wide)
+            few = [WIDE_ONE[name](np.ascontiguousarray(wide[:, at : at + COLUMNS])) for at in range(0, shape[1], COLUMNS)]
+            assert same_bits(found, np.concatenate(few)), (name, shape)
+            assert same_bits(found, shared), (name, shape)
+            if name in ("max", "min", "any", "count"):
+                np.testing.assert_array_equal(found, WIDE[name](wide))
+
+
+def same_bits(a: Array, b: Array) -> bool:
+    """Which NaN an operation gives is not said."""
+    both = (np.isnan(a) & np.isnan(b)) if a.dtype.kind in "fc" else np.zeros(a.shape, np.bool_)
+    return a.dtype == b.dtype and a.shape == b.shape and a[~both].tobytes() == b[~both].tobytes()
+
+
+@weft.njit
+def into_its_first_row(a: Array) -> None:
+    a[0] = np.sum(a, axis=0)
+
+
+@weft.njit
+def less_its_sum(a: Array) -> None:
+    a[:, :] = a - np.sum(a, axis=0)
+
+
+@weft.njit(parallel=True)
+def less_its_greatest(a: Array) -> None:
+    a -= np.max(a, axis=0)
+
+
+@pytest.mark.parametrize("function", [into_its_first_row, less_its_sum, less_its_greatest], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("shape", [(64, 256), (600, 300)], ids=str)
+def test_an_array_may_take_its_own_sums(shape: tuple[int, ...], function: Any) -> None:
+    a = np.random.default_rng(2).integers(-9, 9, size=shape).astype(np.float64)
+    expected = a.copy()
+    function.py_func(expected)
+    function(a)
+    assert a.tolist() == expected.tolist()

@@ -196,7 +196,7 @@ impl Lower<'_> {
             if self.shape_of(view, ty) == shape {
                 continue;
             }
-            let either = join_views(ty, fresh_type(ty.elem, ty.rank)).unwrap_or(ty);
+            let either = join_views(ty, copy_type(ty)).unwrap_or(ty);
             let local = self.b.func.new_local(either.into(), "");
             held.push(((view, ty), shape, local));
         }
@@ -223,18 +223,28 @@ impl Lower<'_> {
         Ok(result)
     }
 
-    /// Copies a stretched leaf, element by element: cheap code for a rare case.
+    /// Copies a stretched leaf, element by element: cheap code for a rare case. The copy lies as the leaf does where code may rely on that.
     fn stretched_copy(&mut self, (view, ty): Leaf, shape: &[Value], local: Local) -> Res<()> {
         let (from, from_ty) = self.stretch(view, ty, shape);
-        let copy = self.alloc(ty.elem, shape, false, self.b.span)?;
+        let copy_ty = copy_type(ty);
+        let (mut lengths, mut order) = (shape.to_vec(), (0..ty.rank).collect::<Vec<_>>());
+        if copy_ty.layout == Layout::F {
+            lengths.reverse();
+            order.reverse();
+        }
+        let memory = self.alloc(ty.elem, &lengths, false, self.b.span)?;
+        let copy = match copy_ty.layout {
+            Layout::F => self.b.emit(copy_ty, Op::Transpose(memory, order)),
+            _ => memory,
+        };
         self.in_order(shape, &mut |l, vars| {
             let element = l.load(from, from_ty, point(vars, ty.rank));
             let value = l.number_as(&element, ty.elem, l.b.span)?;
-            store(&mut l.b, (copy, ty), vars, value);
+            store(&mut l.b, (copy, copy_ty), vars, value);
             Ok(())
         })?;
         let held = self.b.func.local_ty(local).view().unwrap_or(ty);
-        let copy = self.relax_view(copy, fresh_type(ty.elem, ty.rank), held);
+        let copy = self.relax_view(copy, copy_ty, held);
         self.b.set(local, copy);
         Ok(())
     }
@@ -242,5 +252,17 @@ impl Lower<'_> {
     fn with_stretched(&mut self, leaves: &[Leaf], aligned: &Aligned, make: &mut MakeLoop<'_, Self>) -> Res<()> {
         let stretched: Vec<Leaf> = leaves.iter().map(|(v, ty)| self.stretch(*v, *ty, &aligned.shape)).collect();
         make(self, &stretched)
+    }
+}
+
+/// The type of a copy in fresh memory: in Fortran's order if the view is, else in C's.
+fn copy_type(ty: ViewType) -> ViewType {
+    let layout = match ty.layout {
+        Layout::F => Layout::F,
+        Layout::C | Layout::Row | Layout::Any => Layout::C,
+    };
+    ViewType {
+        layout,
+        ..fresh_type(ty.elem, ty.rank)
     }
 }
