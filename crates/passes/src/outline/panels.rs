@@ -3,8 +3,8 @@
 //! A lane that goes through its column alone comes to another page with every row. Here the points of a *panel*, neighbours by the
 //! thousand, go through the rows together: all of them take a few rows of one chain, whose sums so far they keep in an array, before any takes
 //! those of the next. Memory is then read as it lies, in as many streams as a chain takes rows at once, which hardware fetches ahead by
-//! itself. Threads share the chains. (Sums of the columns of 4000 x 1000 float32 from memory, written in C: column by column with prefetch 0.85 ms, so 0.47, with one
-//! sum a column instead of 32 chains 0.40; in the third-level cache 0.48, 0.29 and 0.23.)
+//! itself. Threads share the chains. (Sums of the columns of 4000 x 1000 float32 from memory, written in C: column by column with prefetch
+//! 0.85 ms, so 0.47, with one sum a column instead of 32 chains 0.40; in the third-level cache 0.48, 0.29 and 0.23.)
 
 use weft_ir::order::CHAINS;
 use weft_ir::{BinOp, Block, Builder, CmpOp, Effect, Op, Reduction, Spread, StmtKind, Type, Value};
