@@ -103,9 +103,9 @@ impl ScalarFn {
         }
     }
 
-    /// Visits its statements, those in blocks too.
-    pub fn walk(&self, visit: &mut impl FnMut(&StmtKind)) {
-        self.body.walk(visit);
+    /// Does `what` hold for one of its statements, those in blocks too?
+    pub fn any(&self, what: &mut dyn FnMut(&StmtKind) -> bool) -> bool {
+        self.body.any(what)
     }
 
     /// How many labels its statements have.

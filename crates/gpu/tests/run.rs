@@ -39,12 +39,7 @@ fn gpu() -> Arc<GpuDevice> {
 
 /// What these GPUs cannot do.
 fn waits_for_the_grid(module: &Module, line: &TestLine) -> bool {
-    let mut found = false;
-    module
-        .function(line.func)
-        .body
-        .walk(&mut |kind| found |= *kind == StmtKind::GridBarrier);
-    found
+    module.function(line.func).body.any(&mut |kind| *kind == StmtKind::GridBarrier)
 }
 
 /// What is wrong with a run of a line, if anything.

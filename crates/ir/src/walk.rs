@@ -112,6 +112,11 @@ impl StmtKind {
         visit(self);
         self.blocks().for_each(|inner| inner.walk(visit));
     }
+
+    /// Does `what` hold for this statement, or for one nested in it? Stops at the first that it holds for.
+    pub fn any(&self, what: &mut dyn FnMut(&StmtKind) -> bool) -> bool {
+        what(self) || self.blocks().any(|inner| inner.any(what))
+    }
 }
 
 impl Block {
@@ -119,6 +124,12 @@ impl Block {
     pub fn walk(&self, visit: &mut dyn FnMut(&StmtKind)) {
         self.0.iter().for_each(|stmt| stmt.kind.walk(visit));
     }
+
+    /// Does `what` hold for a statement of the block, or for one nested in them? Stops at the first that it holds for.
+    pub fn any(&self, what: &mut dyn FnMut(&StmtKind) -> bool) -> bool {
+        self.0.iter().any(|stmt| stmt.kind.any(what))
+    }
+
     /// Renames all that the statements name, in their order: of each its operands, its ids and its definitions, then its blocks.
     pub fn rename(&mut self, names: &mut dyn Rename) {
         for stmt in &mut self.0 {

@@ -131,9 +131,7 @@ pub fn recursive(module: &Module) -> Vec<bool> {
 }
 
 pub fn asks_for_stack(body: &Block) -> bool {
-    let mut asks = false;
-    body.walk(&mut |kind| asks |= matches!(kind, StmtKind::Let(_, Op::OutOfStack)));
-    asks
+    body.any(&mut |kind| matches!(kind, StmtKind::Let(_, Op::OutOfStack)))
 }
 
 pub fn reaches_itself(module: &Module, id: FuncId) -> bool {
@@ -184,15 +182,11 @@ fn has_lanes(kind: &StmtKind) -> bool {
 /// By function: does it, or one it calls, change memory, make arrays or print?
 pub fn effects(module: &Module) -> Vec<bool> {
     let own = |func: &Function| {
-        let mut found = false;
-        func.body.walk(&mut |kind| {
-            found |= match kind.effect() {
-                Effect::Store | Effect::Atomic | Effect::Alloc | Effect::Output | Effect::Fence => true,
-                Effect::Warp | Effect::Lanes | Effect::Barrier | Effect::Grid => true,
-                Effect::Pure | Effect::Get | Effect::Set | Effect::Load | Effect::Call | Effect::Flow => false,
-            };
-        });
-        found
+        func.body.any(&mut |kind| match kind.effect() {
+            Effect::Store | Effect::Atomic | Effect::Alloc | Effect::Output | Effect::Fence => true,
+            Effect::Warp | Effect::Lanes | Effect::Barrier | Effect::Grid => true,
+            Effect::Pure | Effect::Get | Effect::Set | Effect::Load | Effect::Call | Effect::Flow => false,
+        })
     };
     let own: Vec<bool> = module.functions.iter().map(own).collect();
     let all = (0..module.functions.len() as u32).map(FuncId);

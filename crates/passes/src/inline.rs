@@ -423,7 +423,5 @@ fn returns_once_at_end(body: &Block) -> bool {
 }
 
 fn has_return(body: &Block) -> bool {
-    let mut found = false;
-    body.walk(&mut |kind| found |= matches!(kind, StmtKind::Return(_)));
-    found
+    body.any(&mut |kind| matches!(kind, StmtKind::Return(_)))
 }

@@ -64,9 +64,7 @@ pub fn run(module: &mut Module, options: Options) -> Result<(), PassError> {
 }
 
 fn has_meetings(func: &Function) -> bool {
-    let mut found = false;
-    func.body.walk(&mut |kind| found |= is_meeting(kind));
-    found
+    func.body.any(&mut is_meeting)
 }
 
 /// Do all threads of the block have to be there?

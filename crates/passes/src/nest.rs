@@ -22,8 +22,7 @@ use ordered::IndexSpace;
 /// In every function of a module whose points are threads'.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
     for func in &mut module.functions {
-        let mut found = false;
-        func.body.walk(&mut |kind| found |= matches!(kind, StmtKind::ParFor { .. }));
+        let found = func.body.any(&mut |kind| matches!(kind, StmtKind::ParFor { .. }));
         if found {
             function(func, Vec::new())?;
             compact::function(func);

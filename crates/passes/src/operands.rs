@@ -16,14 +16,7 @@ pub fn is_barrier(kind: &StmtKind) -> bool {
 
 /// Do the statements hold a barrier, or what is inside them?
 pub fn has_barrier(stmts: &[Stmt]) -> bool {
-    let mut found = false;
-    for stmt in stmts {
-        found |= is_barrier(&stmt.kind);
-        for inner in stmt.kind.blocks() {
-            inner.walk(&mut |kind| found |= is_barrier(kind));
-        }
-    }
-    found
+    stmts.iter().any(|stmt| stmt.kind.any(&mut is_barrier))
 }
 
 /// Does the statement hold a barrier, or jump to where control around barriers goes on?
@@ -53,9 +46,7 @@ pub fn is_of_warp(kind: &StmtKind) -> bool {
 
 /// Do lanes of a warp meet anywhere in a function?
 pub fn uses_warps(func: &Function) -> bool {
-    let mut found = false;
-    func.body.walk(&mut |kind| found |= is_of_warp(kind));
-    found
+    func.body.any(&mut is_of_warp)
 }
 
 /// Does control never reach what follows the statement in its block?

@@ -129,9 +129,7 @@ fn tail_exit<'a>(block: &'a Block, exits: &Exits) -> Option<&'a StmtKind> {
 }
 
 fn leaves(block: &Block, label: Label) -> bool {
-    let mut found = false;
-    block.walk(&mut |kind| found |= matches!(kind, StmtKind::Leave(l) if *l == label));
-    found
+    block.any(&mut |kind| matches!(kind, StmtKind::Leave(l) if *l == label))
 }
 
 /// `if c {} else { … }` is `if !c { … }`; a comparison of integers is turned around rather than negated, an `or` of such is an `and`.

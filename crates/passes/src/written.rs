@@ -27,14 +27,12 @@ pub fn parameters(f: &Function) -> HashSet<Value> {
 
 /// May a thread see what others write while it runs? Only where something orders their accesses.
 pub fn threads_meet(f: &Function) -> bool {
-    let mut found = false;
-    f.body.walk(&mut |kind| {
-        found |= matches!(
+    f.body.any(&mut |kind| {
+        matches!(
             kind.effect(),
             Effect::Barrier | Effect::Grid | Effect::Warp | Effect::Fence | Effect::Atomic | Effect::Call
-        );
-    });
-    found
+        )
+    })
 }
 
 #[cfg(test)]

@@ -88,10 +88,10 @@ fn same(module: &Module, line: &TestLine, group: u32) -> Result<(), String> {
     lower_for_gpu(&mut lowered, &options).map_err(|error| error.to_string())?;
     let context = |message: String| format!("{message}\n{}", print(&lowered));
     verify(&lowered).map_err(|error| context(error.to_string()))?;
-    let mut left = false;
-    lowered.entry_function().body.walk(&mut |kind| {
-        left |= is_of_warp(kind) && !is_of_group(kind, group) || is_barrier(kind) && *kind != StmtKind::Barrier;
-    });
+    let left = lowered
+        .entry_function()
+        .body
+        .any(&mut |kind| is_of_warp(kind) && !is_of_group(kind, group) || is_barrier(kind) && *kind != StmtKind::Barrier);
     if left && lowered.entry_function().kind == FuncKind::Kernel {
         return Err(context("something that threads do together is left".into()));
     }

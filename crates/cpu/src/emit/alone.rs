@@ -27,14 +27,11 @@ struct Found {
 impl Fx<'_, '_> {
     /// Do threads call a function with a local array, which then must lie in one piece?
     pub fn hands_on_arrays(&self) -> bool {
-        let mut found = false;
-        self.f.body.walk(&mut |kind| {
-            if let StmtKind::Let(_, Op::Call(callee, args)) = kind {
-                let is_local = |v: &Value| self.f.ty(*v).view().is_some_and(|view| view.space == weft_ir::Space::Local);
-                found |= is_alone(self.cx.module.function(*callee)) && args.iter().any(is_local);
-            }
-        });
-        found
+        let is_local = |v: &Value| self.f.ty(*v).view().is_some_and(|view| view.space == weft_ir::Space::Local);
+        self.f.body.any(&mut |kind| match kind {
+            StmtKind::Let(_, Op::Call(callee, args)) => is_alone(self.cx.module.function(*callee)) && args.iter().any(is_local),
+            _ => false,
+        })
     }
 
     pub fn call_alone(&mut self, func: FuncId, args: &[Value]) -> Res<Val> {

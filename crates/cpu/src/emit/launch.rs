@@ -197,9 +197,7 @@ fn combine_function(fx: &mut Fx<'_, '_>, name: &str, kinds: &[(ReduceOp, Scalar)
 
 /// Least points of a chunk of a reduction: enough to make up for what a chunk costs.
 fn grain(body: &Function, spread: Spread) -> i64 {
-    let mut loops = false;
-    body.body
-        .walk(&mut |kind| loops |= matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. }));
+    let loops = body.body.any(&mut |kind| matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. }));
     match (spread, loops) {
         (Spread::Threads, _) => 1,
         (_, true) => 64,

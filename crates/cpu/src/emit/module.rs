@@ -157,26 +157,19 @@ impl<'m> ModuleCx<'m> {
 
     /// Does the block allocate, itself, in loops inside or in functions it calls?
     pub fn allocates(&self, block: &Block) -> bool {
-        let mut found = false;
-        block.walk(&mut |kind| {
-            found |= match kind {
-                StmtKind::Let(_, Op::Alloc { .. }) => true,
-                StmtKind::Let(_, Op::Call(callee, _)) => self.allocating[callee.index()],
-                _ => false,
-            };
-        });
-        found
+        block.any(&mut |kind| match kind {
+            StmtKind::Let(_, Op::Alloc { .. }) => true,
+            StmtKind::Let(_, Op::Call(callee, _)) => self.allocating[callee.index()],
+            _ => false,
+        })
     }
 
     /// Does the block hold a loop that allocates?
     pub fn allocates_in_loop(&self, block: &Block) -> bool {
-        let mut found = false;
-        block.walk(&mut |kind| {
-            if let StmtKind::Loop(body) | StmtKind::For { body, .. } = kind {
-                found |= self.allocates(body);
-            }
-        });
-        found
+        block.any(&mut |kind| match kind {
+            StmtKind::Loop(body) | StmtKind::For { body, .. } => self.allocates(body),
+            _ => false,
+        })
     }
 
     /// The symbol of a rare function for so many lanes at once, written when it is first called.

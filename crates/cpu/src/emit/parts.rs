@@ -62,15 +62,15 @@ impl<'m> Fx<'_, 'm> {
         let reduces = matches!(&self.f.kind, FuncKind::Loop { reductions, .. } if !reductions.is_empty());
         let alone = !self.gang.is_warp && self.barriers.team.is_empty() && self.barriers.regions.is_none() && !reduces;
         let interleaved = self.f.arrays.iter().any(|a| a.space == Space::Local);
-        let loops = |kind: &StmtKind| matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. });
+        let mut loops = |kind: &StmtKind| matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. });
         let fits = lanes > 1 && self.gang.lanes > lanes && alone && !interleaved;
-        (fits && !has(block.block, loops)).then_some(lanes)
+        (fits && !block.block.any(&mut loops)).then_some(lanes)
     }
 
     /// Can a block inside the function be written for parts, if it is worth it?
     fn falls_apart(&self, block: &Block) -> bool {
         let passes = |value: &Value| self.known.vals[value.index()].as_ref().is_none_or(can_pass);
-        !has(block, needs_whole_gang)
+        !block.any(&mut needs_whole_gang)
             && stays_inside(block)
             && outer_values(block).iter().all(passes)
             && locals(block)
@@ -259,12 +259,6 @@ impl<'m> Fx<'_, 'm> {
         }
         Ok(())
     }
-}
-
-fn has(block: &Block, what: impl Fn(&StmtKind) -> bool) -> bool {
-    let mut found = false;
-    block.walk(&mut |kind| found |= what(kind));
-    found
 }
 
 /// What must not be done part by part: it speaks of the gang, its order shows, or it leads out of the block.

@@ -76,10 +76,10 @@ impl<'m> Fx<'_, 'm> {
 
     /// The axis that a team lies along.
     fn team_axis(&self, lane_axis: usize) -> usize {
-        let mut rows = false;
-        self.f.body.walk(&mut |kind| {
-            rows |= matches!(kind, StmtKind::Let(_, Op::Geometry(Geometry::ThreadIdx(axis))) if *axis as usize == lane_axis + 1);
-        });
+        let rows = self
+            .f
+            .body
+            .any(&mut |kind| matches!(kind, StmtKind::Let(_, Op::Geometry(Geometry::ThreadIdx(axis))) if *axis as usize == lane_axis + 1));
         lane_axis + usize::from(rows)
     }
 

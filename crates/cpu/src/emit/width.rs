@@ -81,9 +81,7 @@ fn vectors(func: &Function, target: &Target) -> u32 {
 }
 
 fn has_loop(body: &Block) -> bool {
-    let mut found = false;
-    body.walk(&mut |kind| found |= matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. }));
-    found
+    body.any(&mut |kind| matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. }))
 }
 
 fn lanes_of(func: &Function) -> Lanes {

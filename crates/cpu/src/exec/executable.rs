@@ -78,10 +78,7 @@ impl CpuExecutable {
         Limits::check_shared_arrays(&lowered)?;
         let width = width::choose(lowered.entry_function(), &target);
         let has_warps = weft_passes::operands::uses_warps(lowered.entry_function());
-        let mut has_grid_barrier = false;
-        lowered.entry_function().body.walk(&mut |kind| {
-            has_grid_barrier |= *kind == StmtKind::GridBarrier;
-        });
+        let has_grid_barrier = lowered.entry_function().body.any(&mut |kind| *kind == StmtKind::GridBarrier);
         Ok(Arc::new_cyclic(|me| CpuExecutable {
             module,
             flat: Flat::of(&lowered),

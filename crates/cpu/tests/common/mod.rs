@@ -49,13 +49,8 @@ pub fn targets(module: &Module, func: FuncId) -> Vec<Target> {
 }
 
 fn has_loops(module: &Module) -> bool {
-    let mut found = false;
-    for function in &module.functions {
-        function
-            .body
-            .walk(&mut |kind| found |= matches!(kind, StmtKind::ParFor { .. } | StmtKind::Launch { .. }));
-    }
-    found
+    let mut is_loop = |kind: &StmtKind| matches!(kind, StmtKind::ParFor { .. } | StmtKind::Launch { .. });
+    module.functions.iter().any(|function| function.body.any(&mut is_loop))
 }
 
 /// A function of a module as the entry, compiled for `target`.

@@ -34,8 +34,7 @@ pub struct Meeting {
 impl Fx<'_, '_> {
     /// Makes ready for barriers of the grid, if there are any. All threads are there yet.
     pub fn expect_grid_barriers(&mut self) -> Res<()> {
-        let mut found = false;
-        self.f.body.walk(&mut |kind| found |= *kind == StmtKind::GridBarrier);
+        let found = self.f.body.any(&mut |kind| *kind == StmtKind::GridBarrier);
         if !found {
             return Ok(());
         }

@@ -240,12 +240,12 @@ impl Lower<'_> {
             result
         })?;
         // What it raises or prints it does for every element, whichever of them are read.
-        let mut shows = false;
-        if let Val::Lazy(expr) = &mapped
-            && let Some(function) = expr.function()
-        {
-            function.walk(&mut |kind| shows |= self.cx.shows(kind));
-        }
+        let shows = match &mapped {
+            Val::Lazy(expr) => expr
+                .function()
+                .is_some_and(|function| function.any(&mut |kind| self.cx.shows(kind))),
+            _ => false,
+        };
         if shows && self.in_host() {
             self.materialise(mapped)
         } else {

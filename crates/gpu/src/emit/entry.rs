@@ -85,8 +85,7 @@ impl<'m> Entry<'m> for Fx<'m> {
         let done = self.w.compare(BinaryOperator::GreaterEqual, at, total);
         self.w.when(done, Statement::Break);
         self.point(indices, extents, at);
-        let mut returns = false;
-        f.body.walk(&mut |kind| returns |= matches!(kind, StmtKind::Return(_)));
+        let returns = f.body.any(&mut |kind| matches!(kind, StmtKind::Return(_)));
         if returns {
             self.framed(FrameKind::Point, |fx| fx.block(&f.body))?;
         } else {
@@ -126,8 +125,7 @@ impl Fx<'_> {
     }
 
     fn look_around(&mut self) {
-        let mut fences = false;
-        self.f.body.walk(&mut |kind| fences |= matches!(kind, StmtKind::Fence(_)));
+        let fences = self.f.body.any(&mut |kind| matches!(kind, StmtKind::Fence(_)));
         self.memory.coherent = fences && self.cx.request.features.coherent;
         self.place.in_a_row = self.has_groups();
     }

@@ -14,11 +14,9 @@ use super::writer::{Operand, Ty};
 impl Fx<'_> {
     /// Do lanes work together by themselves?
     pub fn has_groups(&self) -> bool {
-        let mut found = false;
-        self.f.body.walk(&mut |kind| {
-            found |= matches!(kind, StmtKind::SyncWarp(_) | StmtKind::Let(_, Op::Warp { .. }));
-        });
-        found
+        self.f
+            .body
+            .any(&mut |kind| matches!(kind, StmtKind::SyncWarp(_) | StmtKind::Let(_, Op::Warp { .. })))
     }
 
     pub fn of_group(&mut self, op: WarpOp, value: Value, lane: Option<Value>) -> Res<Num> {

@@ -130,9 +130,7 @@ impl<'a> Walk<'a> {
     }
 
     fn has_meeting(&self, stmt: &Stmt) -> bool {
-        let mut found = false;
-        stmt.kind.walk(&mut |kind| found |= is_meeting(kind));
-        found
+        stmt.kind.any(&mut is_meeting)
     }
 
     /// `more`: threads may meet behind the block.

@@ -63,11 +63,7 @@ fn is_fold(points: &Block) -> bool {
 
 /// Does the order of the points show in what is printed, or in which error is raised?
 fn has_effects(points: &Block) -> bool {
-    let mut found = false;
-    points.walk(&mut |kind| {
-        found |= matches!(kind, StmtKind::Print(_) | StmtKind::Raise { .. } | StmtKind::Let(_, Op::Call(..)));
-    });
-    found
+    points.any(&mut |kind| matches!(kind, StmtKind::Print(_) | StmtKind::Raise { .. } | StmtKind::Let(_, Op::Call(..))))
 }
 
 /// How many points an inner index space has along its last axis.

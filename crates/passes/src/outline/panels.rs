@@ -120,7 +120,7 @@ impl Fold {
 
     fn is_simple(&self) -> bool {
         let reduces = !self.reductions.is_empty() && !self.vars.is_empty();
-        let is_last = !has(&self.after, |kind| matches!(kind, StmtKind::ParFor { .. }));
+        let is_last = !self.after.any(&mut |kind| matches!(kind, StmtKind::ParFor { .. }));
         let is_small = statements(&self.before) + statements(&self.at_row) <= MOST_STATEMENTS;
         reduces && self.length().is_some() && is_last && is_small && only_computes(&self.before) && only_computes(&self.at_row)
     }
@@ -398,7 +398,7 @@ fn append_copy(b: &mut Builder, mut block: Block) {
 
 /// Can a block be gone through once more, or in another order, without that showing?
 fn only_computes(block: &Block) -> bool {
-    !has(block, |kind| match kind {
+    !block.any(&mut |kind| match kind {
         StmtKind::Let(_, op) => !matches!(op.effect(), Effect::Pure | Effect::Get | Effect::Load),
         StmtKind::Set(..) | StmtKind::If { .. } => false,
         _ => true,
@@ -414,12 +414,6 @@ fn statements(block: &Block) -> usize {
 fn reads(kind: &StmtKind, values: &[Value]) -> bool {
     let mut found = false;
     kind.operands(&mut |value| found |= values.contains(&value));
-    found
-}
-
-fn has(block: &Block, what: impl Fn(&StmtKind) -> bool) -> bool {
-    let mut found = false;
-    block.walk(&mut |kind| found |= what(kind));
     found
 }
 

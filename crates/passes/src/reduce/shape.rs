@@ -82,11 +82,7 @@ impl Shape {
 
     /// Can each inner index space have a kernel of its own, which does the straight code before it again? It reads what it read before.
     pub fn repeats(&self) -> bool {
-        let reads = |stmt: &Stmt| {
-            let mut found = false;
-            stmt.kind.walk(&mut |kind| found |= kind.effect() == Effect::Load);
-            found
-        };
+        let reads = |stmt: &Stmt| stmt.kind.any(&mut |kind| kind.effect() == Effect::Load);
         !self.inner.iter().any(|inner| inner.writes) || !self.straight().any(reads)
     }
 
@@ -110,10 +106,7 @@ impl Shape {
 }
 
 fn has_loops(stmt: &Stmt) -> bool {
-    let mut found = false;
-    stmt.kind
-        .walk(&mut |kind| found |= matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. }));
-    found
+    stmt.kind.any(&mut |kind| matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. }))
 }
 
 /// A function's own end says nothing.
@@ -132,28 +125,20 @@ fn statements(body: &Block) -> &[Stmt] {
 
 /// May a statement be done by many threads, and again?
 fn is_straight(stmt: &Stmt) -> bool {
-    let mut fine = true;
-    stmt.kind.walk(&mut |kind| {
-        fine &= match kind.effect() {
-            Effect::Pure | Effect::Get | Effect::Set | Effect::Load => true,
-            Effect::Flow => !matches!(kind, StmtKind::Return(_) | StmtKind::Raise { .. }),
-            _ => false,
-        }
-    });
-    fine
+    !stmt.kind.any(&mut |kind| match kind.effect() {
+        Effect::Pure | Effect::Get | Effect::Set | Effect::Load => false,
+        Effect::Flow => matches!(kind, StmtKind::Return(_) | StmtKind::Raise { .. }),
+        _ => true,
+    })
 }
 
 /// May one thread do it when all inner points are done?
 fn ends_point(stmt: &Stmt) -> bool {
-    let mut fine = true;
-    stmt.kind.walk(&mut |kind| {
-        fine &= match kind.effect() {
-            Effect::Pure | Effect::Get | Effect::Set | Effect::Load | Effect::Store | Effect::Atomic | Effect::Output => true,
-            Effect::Flow => !matches!(kind, StmtKind::Return(_)),
-            _ => false,
-        }
-    });
-    fine
+    !stmt.kind.any(&mut |kind| match kind.effect() {
+        Effect::Pure | Effect::Get | Effect::Set | Effect::Load | Effect::Store | Effect::Atomic | Effect::Output => false,
+        Effect::Flow => matches!(kind, StmtKind::Return(_)),
+        _ => true,
+    })
 }
 
 /// Nothing where many threads cannot share the points.
