@@ -97,9 +97,13 @@ def cells(function: Function, outcome: Outcome) -> list[str]:
 def statement(one: Statement, seconds: float) -> Benchmark:
     """A loop around a short statement."""
 
+    def arguments() -> tuple:
+        return tuple(argument.copy() for argument in one.arguments)
+
     def compiled(package: str) -> Work:
-        fast = module(package).njit(one.function)
-        return lambda: fast(*one.arguments, TURNS)
+        # What it writes to, it goes on with: the first result is the one that is compared.
+        fast, own = module(package).njit(one.function), arguments()
+        return lambda: fast(*own, TURNS)
 
     return Benchmark(
         name=one.name,
@@ -108,8 +112,8 @@ def statement(one: Statement, seconds: float) -> Benchmark:
             Contender(WEFT, lambda: compiled("weft"), WEFT, "weft"),
             Contender("numba", lambda: compiled("numba"), needs="numba"),
         ],
-        reference=lambda: None,
-        check=lambda result, reference: None,
+        reference=lambda: one.function(*arguments(), TURNS),
+        check=lambda result, reference: wrong(result, reference, loose=True),
         seconds=seconds,
     )
 
@@ -117,10 +121,11 @@ def statement(one: Statement, seconds: float) -> Benchmark:
 def cost(one: Statement, outcome: Outcome) -> list[str]:
     """A line of the table of statements: nanoseconds for each."""
     medians = {row.name: row.median for row in outcome.rows}
+    notes = {row.name: row.note for row in outcome.rows}
 
     def time(name: str) -> str:
         median = medians[name]
-        return f"{median / TURNS / one.count * 1e9:.0f}" if median else "—"
+        return f"{median / TURNS / one.count * 1e9:.0f}" if median else notes[name] or "—"
 
     ratio = outcome.ratio(WEFT, "numba")
     return [one.name, time(WEFT), time("numba"), "—" if ratio is None else f"{ratio:.2f}"]
@@ -159,7 +164,7 @@ def main() -> None:
         numbers.append({"call": function.text, "seconds": {row.name: row.median for row in outcome.rows}})
         print(" | ".join(rows[-1]), flush=True)
     costs = []
-    for one in [] if chosen.names else STATEMENTS:
+    for one in [one for one in STATEMENTS if not chosen.names or any(name in one.name for name in chosen.names)]:
         outcome = run(statement(one, 0.15 if chosen.quick else 0.6), lambda text: None)
         costs.append(cost(one, outcome))
         numbers.append({"statement": one.name, "seconds": {row.name: row.median for row in outcome.rows}})

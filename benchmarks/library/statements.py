@@ -75,6 +75,6 @@ STATEMENTS = [
     Statement("`a.sum()`, 1000 elements", sums, (ones(1000),)),
     Statement("`np.dot(a, b)`, 33 elements", dots, (ones(33), ones(33))),
     Statement("`b[i] = a[i] * 3.0`, rows of 30", rows_of_a_matrix, (ones(10, 30), ones(10, 30)), 10),
-    Statement("`a[i, 1:] += a[i, :-1]`, rows of 30", parts_that_overlap, (np.zeros((10, 30)),), 10),
+    Statement("`a[i, 1:] += a[i, :-1]`, rows of 30", parts_that_overlap, (ones(10, 30),), 10),
     Statement("`b = a * 2.0`, a new array of 30", fresh_arrays, (ones(30),)),
 ]

@@ -188,7 +188,7 @@ fn combine_function(fx: &mut Fx<'_, '_>, name: &str, kinds: &[(ReduceOp, Scalar)
     let inner = std::mem::replace(&mut fx.w, outer);
     written?;
     let text = format!(
-        "define internal void @{name}(ptr %into, ptr %from) #0 {{\nentry:\n{}  ret void\n}}\n",
+        "define internal void @{name}(ptr %into, ptr %from) alwaysinline #0 {{\nentry:\n{}  ret void\n}}\n",
         inner.body
     );
     fx.cx.push_function(&text);

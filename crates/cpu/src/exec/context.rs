@@ -144,7 +144,9 @@ impl<'a> Context<'a> {
         const MANY: u32 = 64;
         const LARGE: usize = 64 << 10;
         const OFTEN: u64 = 15;
-        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        // One thread asks at a time, for which a locked addition would be the larger part of a short allocation.
+        let asked = self.asked.load(Ordering::Relaxed);
+        self.asked.store(asked.wrapping_add(1), Ordering::Relaxed);
         if self.hooks.interrupted.is_none() || asked % MANY != MANY - 1 && bytes < LARGE {
             return false;
         }
@@ -186,7 +188,7 @@ impl<'a> Context<'a> {
         let output = state.output;
         match state.failure {
             None => {
-                let kept = self.memory.into_inner().into_iter().filter(keeps);
+                let kept = self.memory.into_allocations().into_iter().filter(keeps);
                 let owned = kept.map(|buffer| Box::new(buffer.counted()) as Box<dyn Buffer>).collect();
                 Ok(Outcome { output, owned })
             }
@@ -283,14 +285,12 @@ unsafe extern "C" fn weft_alloc(ctx: *const Context<'_>, bytes: i64, zeroed: i32
     if ctx.poll_at_allocation(wanted.unwrap_or(0)) {
         return std::ptr::null_mut();
     }
-    let Some(buffer) = wanted.and_then(|bytes| HostBuffer::temporary(bytes, zeroed != 0)) else {
-        ctx.fail(Failure::OutOfMemory { bytes: bytes as u64 });
-        return std::ptr::null_mut();
-    };
-    let address = buffer.address() as *mut u8;
     // SAFETY: the context's host code calls this.
-    unsafe { ctx.memory.with(|memory| memory.push(buffer)) };
-    address
+    let address = unsafe { ctx.memory.with(|blocks| blocks.allocate(wanted?, zeroed != 0)) };
+    address.unwrap_or_else(|| {
+        ctx.fail(Failure::OutOfMemory { bytes: bytes as u64 });
+        std::ptr::null_mut()
+    })
 }
 
 /// How many allocations there are. Those a function's callers made stay while it runs, in front of its own.
@@ -301,7 +301,7 @@ unsafe extern "C" fn weft_mark(ctx: *const Context<'_>) -> i64 {
     // SAFETY: by contract.
     let ctx = unsafe { &*ctx };
     // SAFETY: the context's host code calls this.
-    unsafe { ctx.memory.with(|memory| memory.len() as i64) }
+    unsafe { ctx.memory.with(|blocks| blocks.count() as i64) }
 }
 
 /// Frees the allocations from the `first` on that none of the addresses points into. Arrays hold numbers and no addresses, so that the
@@ -312,14 +312,9 @@ unsafe extern "C" fn weft_mark(ctx: *const Context<'_>) -> i64 {
 unsafe extern "C" fn weft_sweep(ctx: *const Context<'_>, used: *const u64, count: i64, first: i64) {
     // SAFETY: by contract.
     let (ctx, used) = unsafe { (&*ctx, std::slice::from_raw_parts(used, usize::try_from(count).unwrap_or(0))) };
-    let mut left = usize::try_from(first).unwrap_or(0);
-    let mut is_used = |buffer: &HostBuffer| {
-        let is_callers = left > 0;
-        left = left.saturating_sub(1);
-        is_callers || used.iter().any(|&address| buffer.holds(address))
-    };
+    let first = usize::try_from(first).unwrap_or(0);
     // SAFETY: the context's host code calls this.
-    unsafe { ctx.memory.with(|memory| memory.retain(&mut is_used)) };
+    unsafe { ctx.memory.with(|blocks| blocks.sweep(used, first)) };
 }
 
 /// Index spaces as short as this are mostly run by compiled code itself; when one comes here, it is time to ask whether to stop.

@@ -58,6 +58,31 @@ impl HostBuffer {
         Some(if bytes < COUNTED { buffer } else { buffer.counted() })
     }
 
+    /// It is not counted, and costs little to keep for another array.
+    pub fn is_small(&self) -> bool {
+        !self.counts
+    }
+
+    pub fn has_room(&self, bytes: usize) -> bool {
+        bytes <= self.layout.size() - (ALIGN - NATURAL_ALIGN)
+    }
+
+    /// The same memory for another array, for which it has room.
+    pub fn again(self, bytes: usize, zeroed: bool) -> HostBuffer {
+        debug_assert!(self.has_room(bytes));
+        if zeroed {
+            // SAFETY: there is room for so many bytes, and nobody else has the block.
+            unsafe { self.start.write_bytes(0, bytes) };
+        }
+        let mut buffer = self;
+        buffer.bytes = bytes;
+        buffer
+    }
+
+    pub fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
     pub fn counted(mut self) -> HostBuffer {
         if !self.counts {
             let used = USED.fetch_add(self.bytes as u64, Ordering::Relaxed) + self.bytes as u64;
