@@ -1,14 +1,16 @@
-//! Arrays for kernels: deferred expressions, broadcasting, iteration plans, and the loop nests around scalar functions.
+//! Arrays for kernels: deferred expressions, broadcasting, folds, iteration plans, and the loop nests around scalar functions.
 //!
 //! Nothing here knows Python: shapes and strides come in as numbers or as values of the IR.
 
 pub mod expr;
+pub mod fold;
 pub mod loops;
 pub mod plan;
 pub mod scalar;
 pub mod ufunc;
 
 pub use expr::{Expr, Leaf, Nodes};
+pub use fold::{AlongAxes, Axes, Fold, Space, State, fold_axes};
 pub use loops::{Emit, Walk, at_every_point};
 pub use plan::{BroadcastError, Operand, OperandPlan, Plan, broadcast_shapes, plan};
 pub use scalar::{Mark, ScalarFn};

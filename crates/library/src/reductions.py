@@ -302,8 +302,10 @@ def _along(fold, a, axis: Static, keepdims: Static, out):
         axes = axes_of(axis, a.ndim)
         if len(axes) == a.ndim:
             result = fold(a)
+        elif len(axes) == 0:
+            result = fold(expand_dims(a, -1), -1)
         else:
-            result = fold(_as_last(a, axes), -1)
+            result = fold(a, axes)
     else:
         result = fold(a, axis)
     return _given(_kept(result, a.ndim, axis, keepdims), out)
@@ -321,20 +323,6 @@ def _kept(result, rank: Static, axis: Static, keepdims: Static):
             shape = shape + (1,)
         return np.full(shape, result)
     return expand_dims(result, axes_of(axis, rank))
-
-
-def _as_last(a, axes: Static):
-    """The array with several of its axes as one, behind the others."""
-    shape = ()
-    order = ()
-    for axis in unrolled(range(a.ndim)):
-        if axis not in axes:
-            shape = shape + (a.shape[axis],)
-            order = order + (axis,)
-    count = 1
-    for axis in unrolled(axes):
-        count *= a.shape[axis]
-    return np.transpose(a, order + axes).copy().reshape(shape + (count,))
 
 
 def _given(result, out):

@@ -1,4 +1,4 @@
-//! Reductions of whole arrays or along one axis: `sum`, `mean`, `min` and their like, and the types they are computed in.
+//! Reductions of whole arrays or along some axes: `sum`, `mean`, `min` and their like, and the types they are computed in.
 
 use ruff_python_ast::Operator;
 use weft_array::Leaf;
@@ -81,7 +81,7 @@ pub fn call(l: &mut Lower<'_>, call: &Call, fold: Fold) -> Res<Val> {
     check_axis(l, &rest)?;
     // Kernels and lanes take elements one by one; the host looks at blocks of them.
     let by_blocks = matches!(fold, Fold::ArgMin | Fold::ArgMax) && array.is_array() && l.in_host() && !l.in_lanes();
-    let by_text = !is_plain(&rest) || by_blocks || matches!(array, Val::Tuple(_));
+    let by_text = !is_plain(&rest, fold) || by_blocks || matches!(array, Val::Tuple(_));
     match library::texts::helper("reductions", fold.text()) {
         Some(text) if by_text => l.user_call(&text, call),
         _ => along(l, &array, &rest, fold),
@@ -107,7 +107,7 @@ fn check_axis(l: &Lower<'_>, call: &Call) -> Res<()> {
     }
 }
 
-/// Of the whole array, or along one axis.
+/// Of the whole array, or along some axes.
 fn along(l: &mut Lower<'_>, array: &Val, call: &Call, fold: Fold) -> Res<Val> {
     let [axis] = call.bind(["axis"], 0)?;
     let rank = match array.ty() {
@@ -115,23 +115,42 @@ fn along(l: &mut Lower<'_>, array: &Val, call: &Call, fold: Fold) -> Res<Val> {
         _ if axis.is_none_or(|axis| matches!(axis, Val::None)) => return of_number(l, array, fold, call),
         _ => return Err(l.typing(call.span, format!("{} has no axes", array.ty()))),
     };
-    let axis = match axis {
+    let axes = match axis {
         None | Some(Val::None) => None,
-        Some(val) => Some(constant_axis(l, &val, rank, call)?),
+        Some(val) => Some(constant_axes(l, &val, rank, call)?),
     };
     let over = Over {
         array: array.clone(),
-        axis,
+        axes,
         span: call.span,
     };
     over.run(l, fold)
 }
 
-/// Is nothing asked but an axis, at the most?
-fn is_plain(call: &Call) -> bool {
+/// Is nothing asked but an axis, at the most, or several where the loops here go along several?
+fn is_plain(call: &Call, fold: Fold) -> bool {
     let (pos, kw) = call.given();
-    let one_axis = |axis: &Val| !matches!(axis, Val::Tuple(_));
-    pos.len() <= 1 && pos.iter().all(one_axis) && kw.iter().all(|(name, axis)| name == "axis" && one_axis(axis))
+    let several = !matches!(fold, Fold::ArgMin | Fold::ArgMax | Fold::Var | Fold::Std);
+    let axes = |axis: &Val| match axis {
+        Val::Tuple(items) => several && !items.is_empty(),
+        _ => true,
+    };
+    pos.len() <= 1 && pos.iter().all(axes) && kw.iter().all(|(name, axis)| name == "axis" && axes(axis))
+}
+
+fn constant_axes(l: &Lower<'_>, val: &Val, rank: u8, call: &Call) -> Res<Vec<usize>> {
+    let Val::Tuple(items) = val else {
+        return Ok(vec![constant_axis(l, val, rank, call)?]);
+    };
+    let mut axes = Vec::new();
+    for item in items.iter() {
+        let axis = constant_axis(l, item, rank, call)?;
+        if axes.contains(&axis) {
+            return Err(l.typing(call.span, format!("the axis {axis} is given twice")));
+        }
+        axes.push(axis);
+    }
+    Ok(axes)
 }
 
 fn constant_axis(l: &Lower<'_>, axis: &Val, rank: u8, call: &Call) -> Res<usize> {
@@ -161,10 +180,10 @@ fn of_number(l: &mut Lower<'_>, x: &Val, fold: Fold, call: &Call) -> Res<Val> {
     l.cast(x, to, call.span)
 }
 
-/// What is reduced, and along which axis: all of it if none is given.
+/// What is reduced, and along which axes: all of it if none are given.
 struct Over {
     array: Val,
-    axis: Option<usize>,
+    axes: Option<Vec<usize>>,
     span: Span,
 }
 
@@ -174,9 +193,9 @@ impl Over {
         match fold {
             Fold::Sum => {
                 let num = sum_type(elem);
-                sum_as(l, &self.array, self.axis, num, self.span)
+                sum_along(l, &self.array, self.axes.clone(), num, self.span)
             }
-            Fold::Prod => in_type(l, &self.array, self.axis, ReduceOp::Mul, sum_type(elem), self.span),
+            Fold::Prod => in_type(l, &self.array, self.axes.clone(), ReduceOp::Mul, sum_type(elem), self.span),
             Fold::Mean => {
                 let mean = self.mean(l)?;
                 self.as_element(l, mean)
@@ -200,18 +219,18 @@ impl Over {
     }
 
     fn reduce(&self, l: &mut Lower<'_>, how: Reduce) -> Res<Val> {
-        match self.axis {
-            Some(axis) => l.reduce_axis(&self.array, axis, how, self.span),
+        match &self.axes {
+            Some(axes) => l.reduce_axes(&self.array, axes, how, self.span),
             None => l.reduce(&self.array, how, self.span),
         }
     }
 
     /// How many elements are combined into one.
     fn count(&self, l: &mut Lower<'_>) -> Res<Value> {
-        match self.axis {
-            Some(axis) => Ok(l.shape(&self.array)?[axis]),
-            None => l.size(&self.array),
-        }
+        let Some(axes) = &self.axes else { return l.size(&self.array) };
+        let shape = l.shape(&self.array)?;
+        let lengths = axes.iter().map(|&axis| shape[axis]).reduce(|a, b| l.b.binary(BinOp::Mul, a, b));
+        Ok(lengths.unwrap_or_else(|| l.b.i64(1)))
     }
 
     /// A mean of 16-bit floats, which was computed in float32, in the array's type.
@@ -239,8 +258,8 @@ impl Over {
         }
         let array = l.materialise(self.array.clone())?;
         let mut mean = self.mean(l)?;
-        if let (Some(axis), true) = (self.axis, mean.is_array()) {
-            mean = with_axis(l, mean, axis)?;
+        if let (Some([axis]), true) = (self.axes.as_deref(), mean.is_array()) {
+            mean = with_axis(l, mean, *axis)?;
         }
         let distance = l.binary(Operator::Sub, &array, &mean, self.span)?;
         let array = l.binary(Operator::Mult, &distance, &distance, self.span)?;
@@ -249,7 +268,11 @@ impl Over {
             true => converted(l, array, Num::strong(Scalar::F64), self.span)?,
             false => array,
         };
-        let squares = Over { array, ..*self };
+        let squares = Over {
+            array,
+            axes: self.axes.clone(),
+            ..*self
+        };
         squares.mean(l)
     }
 
@@ -275,13 +298,18 @@ impl Over {
         let array = l.array_map(std::slice::from_ref(&self.array), span, move |l, v| {
             Ok(Val::Num(l.truth_value(&v[0], span)?, Num::strong(Scalar::Bool)))
         })?;
-        let tests = Over { array, ..*self };
+        let tests = Over {
+            array,
+            axes: self.axes.clone(),
+            ..*self
+        };
         tests.reduce(l, reduce(op, Num::strong(Scalar::Bool), Number::Bool(op == ReduceOp::And)))
     }
 
     fn position(&self, l: &mut Lower<'_>, op: CmpOp) -> Res<Val> {
         self.refuse_empty(l)?;
-        position(l, &self.array, self.axis, op, self.span)
+        let axis = self.axes.as_ref().and_then(|axes| axes.first().copied());
+        position(l, &self.array, axis, op, self.span)
     }
 }
 
@@ -326,7 +354,7 @@ fn quotient(l: &mut Lower<'_>, sum: &Val, count: &Val, span: Span) -> Res<Val> {
 pub fn total(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
     let over = Over {
         array: array.clone(),
-        axis: None,
+        axes: None,
         span,
     };
     over.run(l, Fold::Sum)
@@ -334,18 +362,22 @@ pub fn total(l: &mut Lower<'_>, array: &Val, span: Span) -> Res<Val> {
 
 /// The sum in a type: of all elements, or along an axis. Bools are added as NumPy's, by `or`.
 pub fn sum_as(l: &mut Lower<'_>, array: &Val, axis: Option<usize>, num: Num, span: Span) -> Res<Val> {
+    sum_along(l, array, axis.map(|axis| vec![axis]), num, span)
+}
+
+fn sum_along(l: &mut Lower<'_>, array: &Val, axes: Option<Vec<usize>>, num: Num, span: Span) -> Res<Val> {
     let op = match num.scalar {
         Scalar::Bool => ReduceOp::Or,
         _ => ReduceOp::Add,
     };
-    in_type(l, array, axis, op, num, span)
+    in_type(l, array, axes, op, num, span)
 }
 
-/// All elements, or those along an axis, combined in a type by `+`, `*` or `or`.
-pub fn in_type(l: &mut Lower<'_>, array: &Val, axis: Option<usize>, op: ReduceOp, num: Num, span: Span) -> Res<Val> {
+/// All elements, or those along some axes, combined in a type by `+`, `*` or `or`.
+pub fn in_type(l: &mut Lower<'_>, array: &Val, axes: Option<Vec<usize>>, op: ReduceOp, num: Num, span: Span) -> Res<Val> {
     let over = Over {
         array: array.clone(),
-        axis,
+        axes,
         span,
     };
     let start = Number::Int(i128::from(op == ReduceOp::Mul));

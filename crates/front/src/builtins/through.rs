@@ -103,7 +103,7 @@ fn sum_of_rows(l: &mut Lower<'_>, array: &Val, call: &Call) -> Res<Val> {
     let none = l.b.compare(CmpOp::Eq, rows, zero);
     l.raise_if(none, ErrorKind::Value, "the sum of no rows is no array")?;
     let num = l.unify(Num::INT, elem);
-    reductions::in_type(l, array, Some(0), ReduceOp::Add, num, span)
+    reductions::in_type(l, array, Some(vec![0]), ReduceOp::Add, num, span)
 }
 
 // ---- least and greatest ----

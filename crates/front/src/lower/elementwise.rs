@@ -23,11 +23,15 @@ impl Lower<'_> {
         reductions: Vec<Reduction>,
         body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>,
     ) -> Res<()> {
-        let spread = match self.unit.options.parallel {
+        self.spread_over(self.spread(), extents, reductions, body)
+    }
+
+    /// Index spaces that nothing else is said of: threads share them where the function is compiled for that.
+    pub fn spread(&self) -> Spread {
+        match self.unit.options.parallel {
             true => Spread::Gangs,
             false => Spread::Lanes,
-        };
-        self.spread_over(spread, extents, reductions, body)
+        }
     }
 
     /// The same, on the calling thread.
@@ -47,16 +51,21 @@ impl Lower<'_> {
         reductions: Vec<Reduction>,
         body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>,
     ) -> Res<()> {
-        if !self.in_host() || extents.is_empty() || self.in_lanes() && !self.has_order(&reductions) {
-            return self.in_order(extents, body);
+        let has_order = reductions.iter().any(|r| self.b.func.is_ordered(*r));
+        match self.walk(spread, extents, has_order) {
+            Walk::InOrder => self.in_order(extents, body),
+            walk => weft_array::at_every_point(self, walk, extents, reductions, body),
         }
-        self.found.needs_host = true;
-        weft_array::at_every_point(self, Walk::Spread(spread), extents, reductions, body)
     }
 
-    /// Does the order of the points show in what they are combined to, and is it the fixed one?
-    fn has_order(&self, reductions: &[Reduction]) -> bool {
-        reductions.iter().any(|r| self.b.func.is_ordered(*r))
+    /// How the points of a shape are gone through. Inside lanes they are iterations, unless the order shows in what they are combined to, and
+    /// is the fixed one.
+    pub fn walk(&mut self, spread: Spread, extents: &[Value], has_order: bool) -> Walk {
+        if !self.in_host() || extents.is_empty() || self.in_lanes() && !has_order {
+            return Walk::InOrder;
+        }
+        self.found.needs_host = true;
+        Walk::Spread(spread)
     }
 
     /// Runs `body` at every point of a shape, in C order.

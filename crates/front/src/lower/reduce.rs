@@ -1,10 +1,10 @@
-//! Reductions of array expressions: to one number, or along one axis.
+//! Reductions of array expressions: to one number, or along some axes.
 
 use std::rc::Rc;
 
-use weft_array::Expr;
 use weft_array::loops::store;
-use weft_ir::{BinOp, CmpOp, Const, ErrorKind, Layout, Local, Op, ReduceOp, Reduction, Scalar, Span, Value, ViewType};
+use weft_array::{AlongAxes, Axes, Expr, Fold, Space, State, Walk, fold_axes};
+use weft_ir::{CmpOp, Const, ErrorKind, Layout, Op, ReduceOp, Scalar, Span, Value, ViewType};
 
 use super::Lower;
 use super::lazy::fresh_type;
@@ -20,31 +20,45 @@ pub struct Reduce {
     pub start: Const,
 }
 
+impl Reduce {
+    fn state(self) -> State {
+        State {
+            scalar: self.num.scalar,
+            op: self.op,
+        }
+    }
+}
+
 impl Lower<'_> {
     /// Combines all elements of an array expression.
     pub fn reduce(&mut self, val: &Val, how: Reduce, span: Span) -> Res<Val> {
-        let Reduce { op, num, start } = how;
+        let Reduce { num, start, .. } = how;
         let mut lazy = self.as_expression(val, span)?;
-        if !Reduction::fixed(Local(0), op).rounds(num.scalar) {
+        if !how.state().has_order() {
             lazy = self.as_row(lazy, span)?;
         }
         let aligned = self.align(&lazy.leaves, None, span)?;
-        let local: Local = self.b.func.new_local(num.scalar.into(), "");
         let first = self.b.constant(start);
-        self.b.set(local, first);
+        let fold = Fold::start(self, &[how.state()], &[first]);
         let extents = aligned.shape.clone();
         self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
-            let mut step = |l: &mut Self, vars: &[Value]| {
-                let val = l.element_at(&lazy, leaves, vars);
-                let value = l.number_as(&val, num.scalar, span)?;
-                let so_far = l.b.get(local);
-                let next = l.b.binary(op.binary(), so_far, value);
-                l.b.set(local, next);
-                Ok(())
-            };
-            l.reduced_at(&extents, Reduction::fixed(local, op), &mut step)
+            let walk = l.fold_walk(&extents, how.state());
+            let space = Space { walk, extents: &extents };
+            fold.combine(l, space, &mut |l, at| {
+                let val = l.element_at(&lazy, leaves, at);
+                Ok(vec![l.number_as(&val, num.scalar, span)?])
+            })
         })?;
-        Ok(Val::Num(self.b.get(local), num))
+        Ok(Val::Num(fold.results(self)[0], num))
+    }
+
+    /// How the points of a fold are gone through.
+    pub fn fold_walk(&mut self, extents: &[Value], state: State) -> Walk {
+        // Devices combine only sums of complex numbers.
+        match state.scalar.is_complex() && state.op != ReduceOp::Add {
+            true => Walk::InOrder,
+            false => self.walk(self.spread(), extents, state.has_order()),
+        }
     }
 
     /// The same elements along one axis, as they lie in memory, of an expression that has one contiguous array in it.
@@ -73,71 +87,69 @@ impl Lower<'_> {
     pub fn first_true(&mut self, mask: &Val, span: Span) -> Res<Val> {
         let lazy = self.as_expression(mask, span)?;
         let aligned = self.align(&lazy.leaves, None, span)?;
-        let local: Local = self.b.func.new_local(Scalar::I32.into(), "");
         let extents = aligned.shape.clone();
         let most = self.b.i64(i64::from(i32::MAX));
         let long = self.b.compare(CmpOp::Gt, extents[0], most);
         self.raise_if(long, ErrorKind::Value, "a position that takes more than 32 bits")?;
         let none = self.b.cast(extents[0], Scalar::I32);
-        self.b.set(local, none);
+        let state = State {
+            scalar: Scalar::I32,
+            op: ReduceOp::Min,
+        };
+        let fold = Fold::start(self, &[state], &[none]);
         self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
-            l.reduced_at(&extents, Reduction::fixed(local, ReduceOp::Min), &mut |l, vars| {
-                let val = l.element_at(&lazy, leaves, vars);
+            let walk = l.fold_walk(&extents, state);
+            let space = Space { walk, extents: &extents };
+            fold.combine(l, space, &mut |l, at| {
+                let val = l.element_at(&lazy, leaves, at);
                 let is_true = l.truth_value(&val, span)?;
-                let here = l.b.cast(vars[0], Scalar::I32);
-                let so_far = l.b.get(local);
-                let sooner = l.b.binary(BinOp::Min, so_far, here);
-                let first = l.b.select(is_true, sooner, so_far);
-                l.b.set(local, first);
-                Ok(())
+                let here = l.b.cast(at[0], Scalar::I32);
+                Ok(vec![l.b.select(is_true, here, none)])
             })
         })?;
-        let first = self.b.get(local);
+        let first = fold.results(self)[0];
         Ok(Val::Num(self.b.cast(first, Scalar::I64), Num::strong(Scalar::I64)))
     }
 
-    /// Runs `body`, which combines into a local, at every point of a shape.
-    fn reduced_at(&mut self, extents: &[Value], how: Reduction, body: &mut dyn FnMut(&mut Self, &[Value]) -> Res<()>) -> Res<()> {
-        let scalar = self.b.func.local_ty(how.local).scalar();
-        // Devices combine only sums of complex numbers.
-        if scalar.is_some_and(Scalar::is_complex) && how.op != ReduceOp::Add {
-            return self.in_order(extents, body);
-        }
-        self.at_every_point(extents, vec![how], body)
-    }
-
-    /// Combines the elements along one axis: an array of one axis less.
-    pub fn reduce_axis(&mut self, val: &Val, axis: usize, how: Reduce, span: Span) -> Res<Val> {
-        let Reduce { op, num, start } = how;
+    /// Combines the elements along some axes: an array of the others.
+    pub fn reduce_axes(&mut self, val: &Val, axes: &[usize], how: Reduce, span: Span) -> Res<Val> {
+        let Reduce { num, start, .. } = how;
         let lazy = self.as_expression(val, span)?;
-        if lazy.rank == 1 {
+        if usize::from(lazy.rank) == axes.len() {
             return self.reduce(val, how, span);
         }
         let aligned = self.align(&lazy.leaves, None, span)?;
-        let mut extents = aligned.shape.clone();
-        let count = extents.remove(axis);
-        let out = self.alloc(num.scalar, &extents, false, span)?;
-        let ty = fresh_type(num.scalar, extents.len() as u8);
+        let axes = Axes::new(aligned.shape.len(), axes);
+        let (outer, inner) = axes.split(&aligned.shape);
+        let out = self.alloc(num.scalar, &outer, false, span)?;
+        let ty = fresh_type(num.scalar, outer.len() as u8);
+        let states = [how.state()];
         self.with_leaves(&lazy.leaves, &aligned, &mut |l, leaves| {
-            l.at_every_point(&extents, Vec::new(), &mut |l, vars| {
-                let local = l.b.func.new_local(num.scalar.into(), "");
-                let first = l.b.constant(start);
-                l.b.set(local, first);
-                let inner = std::slice::from_ref(&count);
-                l.reduced_at(inner, Reduction::fixed(local, op), &mut |l, along| {
-                    let mut at = vars.to_vec();
-                    at.insert(axis, along[0]);
-                    let val = l.element_at(&lazy, leaves, &at);
-                    let value = l.number_as(&val, num.scalar, span)?;
-                    let so_far = l.b.get(local);
-                    let next = l.b.binary(op.binary(), so_far, value);
-                    l.b.set(local, next);
+            let along = AlongAxes {
+                axes: &axes,
+                outer: Space {
+                    walk: l.walk(l.spread(), &outer, false),
+                    extents: &outer,
+                },
+                inner: Space {
+                    walk: l.fold_walk(&inner, how.state()),
+                    extents: &inner,
+                },
+                states: &states,
+            };
+            fold_axes(
+                l,
+                &along,
+                &mut |l| vec![l.b.constant(start)],
+                &mut |l, at| {
+                    let val = l.element_at(&lazy, leaves, at);
+                    Ok(vec![l.number_as(&val, num.scalar, span)?])
+                },
+                &mut |l, at, results| {
+                    store(&mut l.b, (out, ty), at, results[0]);
                     Ok(())
-                })?;
-                let value = l.b.get(local);
-                store(&mut l.b, (out, ty), vars, value);
-                Ok(())
-            })
+                },
+            )
         })?;
         Ok(Val::View(out, ty))
     }
