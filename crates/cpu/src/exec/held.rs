@@ -57,7 +57,7 @@ impl Blocks {
 
     fn take(&mut self, bytes: usize, zeroed: bool) -> Option<HostBuffer> {
         let at = self.spare.iter().rposition(|buffer| buffer.has_room(bytes))?;
-        Some(self.spare.swap_remove(at).again(bytes, zeroed))
+        Some(self.spare.remove(at).again(bytes, zeroed))
     }
 
     /// Frees the allocations from the `first` on that none of the addresses points into.
@@ -72,9 +72,13 @@ impl Blocks {
         while self.allocations.len() > kept
             && let Some(freed) = self.allocations.pop()
         {
-            if freed.is_small() && self.spare.len() < SPARE {
-                self.spare.push(freed);
+            if !freed.is_small() {
+                continue;
             }
+            if self.spare.len() == SPARE {
+                self.spare.remove(0);
+            }
+            self.spare.push(freed);
         }
     }
 }
@@ -140,5 +144,9 @@ mod tests {
         blocks.sweep(&[], 0);
         assert_eq!((blocks.count(), blocks.spare.len()), (0, SPARE));
         assert!(blocks.spare.iter().all(HostBuffer::is_small));
+        // Those that have too little room for what a loop makes now give way.
+        let large = allocate(&mut blocks, 1000);
+        blocks.sweep(&[], 0);
+        assert_eq!((allocate(&mut blocks, 1000), blocks.spare.len()), (large, SPARE - 1));
     }
 }

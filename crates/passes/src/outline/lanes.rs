@@ -226,7 +226,8 @@ impl Chooser<'_> {
             }
             _ => None,
         };
-        let Some(fold) = copied.and_then(|copy| Fold::of(copy.kind, one_block)) else {
+        let fold = copied.and_then(|copy| Fold::of(copy.kind, one_block));
+        let Some(fold) = fold.filter(|fold| fold.combines(self.func, stmt.span)) else {
             out.push(stmt);
             return Ok(());
         };

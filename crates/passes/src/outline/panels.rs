@@ -3,11 +3,11 @@
 //! A lane that goes through its column alone comes to another page with every row. Here the points of a *panel*, neighbours by the
 //! thousand, go through the rows together: all of them take a few rows of one chain, whose sums so far they keep in an array, before any takes
 //! those of the next. Memory is then read as it lies, in as many streams as a chain takes rows at once, which hardware fetches ahead by
-//! itself. Threads share the chains. (Sums of the columns of 4000 x 1000 float32 from memory, written in C: column by column with prefetch
+//! itself. Threads share the panels. (Sums of the columns of 4000 x 1000 float32 from memory, written in C: column by column with prefetch
 //! 0.85 ms, so 0.47, with one sum a column instead of 32 chains 0.40; in the third-level cache 0.48, 0.29 and 0.23.)
 
 use weft_ir::order::CHAINS;
-use weft_ir::{BinOp, Block, Builder, CmpOp, Effect, Op, Reduction, Spread, StmtKind, Type, Value};
+use weft_ir::{BinOp, Block, Builder, CmpOp, Effect, Function, Op, Reduction, Span, Spread, StmtKind, Type, Value};
 
 use crate::duplicate;
 use crate::elements::Elements;
@@ -26,10 +26,9 @@ const STREAMS: i64 = 4;
 /// Fewer rows, or points, are not worth it: they stay in the first-level cache.
 const LEAST_ROWS: i64 = 64;
 const LEAST_POINTS: i64 = 256;
-/// Threads share the chains of a block; fewer rows are one thread's.
-const LEAST_SHARED_ROWS: i64 = 512;
-/// Chains that a thread takes at once: neighbours, whose rows are.
-const CHAINS_PER_ITEM: i64 = 4;
+/// Threads share the panels, which are narrower then: so many of all points, and not below so many points.
+const SHARES: i64 = 8;
+const LEAST_SHARED_POINTS: i64 = 128;
 /// What a row does is written once for every stream.
 const MOST_STATEMENTS: usize = 48;
 
@@ -125,6 +124,11 @@ impl Fold {
         reduces && self.length().is_some() && is_last && is_small && only_computes(&self.before) && only_computes(&self.at_row)
     }
 
+    /// Has each of its reductions what chains without rows hold?
+    pub fn combines(&self, func: &Function, span: Span) -> bool {
+        Join::all(func, &self.reductions, span).is_ok()
+    }
+
     /// Are there enough points, and enough rows where they are not a block?
     pub fn is_worth_it(&self, b: &mut Builder) -> Result<Value, PassError> {
         let Some(&points) = self.extents.last() else {
@@ -136,7 +140,7 @@ impl Fold {
             return Ok(many);
         }
         let rows = self.number_of_rows(b);
-        let least = b.i64(if self.on_threads { LEAST_SHARED_ROWS } else { LEAST_ROWS });
+        let least = b.i64(LEAST_ROWS);
         let long = b.compare(CmpOp::Ge, rows, least);
         Ok(b.binary(BinOp::And, long, many))
     }
@@ -149,10 +153,9 @@ impl Fold {
             return Err(PassError::defect(b.span, NO_POINTS));
         };
         privatize(&mut b.func, &mut self.at_row, &self.reductions, b.span);
-        let size = panel_size(b, points, widest);
-        let sums: Vec<Sums> = joins.iter().map(|join| Sums::make(b, *join, size)).collect();
-        let (zero, first) = (b.i64(0), b.func.new_value(Type::I64));
-        let fold = |b: &mut Builder, rows: Value| {
+        let size = panel_size(b, points, widest, self.on_threads);
+        let first = b.func.new_value(Type::I64);
+        let fold = |b: &mut Builder, rows: Value, sums: &[Sums]| {
             let end = b.binary(BinOp::Add, first, size);
             let end = b.binary(BinOp::Min, end, points);
             let panel = Panel {
@@ -162,7 +165,7 @@ impl Fold {
                 first,
                 count: b.binary(BinOp::Sub, end, first),
                 size,
-                sums: &sums,
+                sums,
             };
             panel.fold(b);
             panel.each(b, |b, at| {
@@ -172,11 +175,44 @@ impl Fold {
                 append(b, self.after.clone());
             });
         };
+        let sums = |b: &mut Builder| -> Vec<Sums> { joins.iter().map(|join| Sums::make(b, *join, size)).collect() };
+        if self.on_threads {
+            self.panels_on_threads(b, (first, size, points), |b, rows| {
+                let sums = sums(b);
+                fold(b, rows, &sums);
+            });
+            return Ok(());
+        }
+        let (sums, zero) = (sums(b), b.i64(0));
         nested(b, outer, lengths, |b| {
             let rows = self.number_of_rows(b);
-            counted(b, first, [zero, points, size], |b| fold(b, rows));
+            counted(b, first, [zero, points, size], |b| fold(b, rows, &sums));
         });
         Ok(())
+    }
+
+    /// Every panel, each on one thread. `first` is the first of its points.
+    fn panels_on_threads(&self, b: &mut Builder, (first, size, points): (Value, Value, Value), fold: impl FnOnce(&mut Builder, Value)) {
+        let panel = b.func.new_value(Type::I64);
+        let one = b.i64(1);
+        let others = b.binary(BinOp::Sub, size, one);
+        let rounded = b.binary(BinOp::Add, points, others);
+        let panels = b.binary(BinOp::FloorDiv, rounded, size);
+        let (mut vars, mut extents) = (self.vars.clone(), self.extents.clone());
+        vars.pop();
+        extents.pop();
+        b.open();
+        b.push(StmtKind::Let(first, Op::Binary(BinOp::Mul, panel, size)));
+        let rows = self.number_of_rows(b);
+        fold(b, rows);
+        let body = b.close();
+        b.push(StmtKind::ParFor {
+            vars: [vars, vec![panel]].concat(),
+            extents: [extents, vec![panels]].concat(),
+            reductions: Vec::new(),
+            spread: Spread::Threads,
+            body,
+        });
     }
 
     fn number_of_rows(&self, b: &mut Builder) -> Value {
@@ -230,42 +266,20 @@ impl Panel<'_> {
 
     /// The rows of a block, which starts at the first chain, in those of a chunk.
     fn block(&self, b: &mut Builder, block: [Value; 2], chunk: [Value; 2]) {
-        if self.points.on_threads {
-            self.chains_on_threads(b, block);
-        } else {
-            let [zero, all] = [0, CHAINS as i64].map(|n| b.i64(n));
-            self.chains(b, block, [zero, all]);
-        }
+        self.chains(b, block);
         self.join_chains(b, block);
         self.end_block(b, block, chunk);
     }
 
-    fn chains_on_threads(&self, b: &mut Builder, block: [Value; 2]) {
-        let (item, count) = (b.func.new_value(Type::I64), b.i64(CHAINS as i64 / CHAINS_PER_ITEM));
-        b.open();
-        let per_item = b.i64(CHAINS_PER_ITEM);
-        let from = b.binary(BinOp::Mul, item, per_item);
-        let to = b.binary(BinOp::Add, from, per_item);
-        self.chains(b, block, [from, to]);
-        let body = b.close();
-        b.push(StmtKind::ParFor {
-            vars: vec![item],
-            extents: vec![count],
-            reductions: Vec::new(),
-            spread: Spread::Threads,
-            body,
-        });
-    }
-
-    /// The rows of some chains of a block, some of each at once.
-    fn chains(&self, b: &mut Builder, [start, stop]: [Value; 2], [from, to]: [Value; 2]) {
+    /// The rows of the chains of a block, some of each at once.
+    fn chains(&self, b: &mut Builder, [start, stop]: [Value; 2]) {
         let [one, chains, step] = [1, CHAINS as i64, CHAINS as i64 * STREAMS].map(|n| b.i64(n));
         let [group, head] = [(); 2].map(|()| b.func.new_value(Type::I64));
         let second = b.binary(BinOp::Add, start, chains);
         counted(b, group, [start, stop, step], |b| {
-            let [heads, end] = [from, to].map(|chain| b.binary(BinOp::Add, group, chain));
+            let end = b.binary(BinOp::Add, group, chains);
             let end = b.binary(BinOp::Min, end, stop);
-            counted(b, head, [heads, end, one], |b| self.rows_of_chain(b, head, second, stop));
+            counted(b, head, [group, end, one], |b| self.rows_of_chain(b, head, second, stop));
         });
     }
 
@@ -417,10 +431,18 @@ fn reads(kind: &StmtKind, values: &[Value]) -> bool {
     found
 }
 
-/// How many points a panel has: full, or all of them and as many more as make chains start on a line of the cache.
-fn panel_size(b: &mut Builder, points: Value, widest: usize) -> Value {
+/// How many points a panel has: full, or all of them and as many more as make chains start on a line of the cache. Of panels that threads
+/// share, a part of them.
+fn panel_size(b: &mut Builder, points: Value, widest: usize, shared: bool) -> Value {
     let [line, not_in_line] = [LINE - 1, !(LINE - 1)].map(|n| b.i64(n));
-    let lines = b.binary(BinOp::Add, points, line);
+    let wanted = if shared {
+        let [shares, least] = [SHARES, LEAST_SHARED_POINTS].map(|n| b.i64(n));
+        let share = b.binary(BinOp::FloorDiv, points, shares);
+        b.binary(BinOp::Max, share, least)
+    } else {
+        points
+    };
+    let lines = b.binary(BinOp::Add, wanted, line);
     let lines = b.binary(BinOp::And, lines, not_in_line);
     let full = b.i64((PANEL / widest as u64) as i64);
     b.binary(BinOp::Min, lines, full)
