@@ -91,7 +91,7 @@ class Row:
     """The ways of calling a function. `{axis}` in them stands for each axis, `{axes}` for tuples of them, `{order}` for orders of all.
 
     `more` makes the arguments beside the array `a`; `out` is a call whose result's type and shape the array `o` has. What is not `exact`
-    sums in another order. `signs=False`: NumPy itself gives either zero.
+    sums in another order; `products` of complex infinities are whatever is not finite. `signs=False`: NumPy itself gives either zero.
     """
 
     name: str
@@ -100,6 +100,7 @@ class Row:
     ranks: tuple[int, ...] = (0, 1, 2, 3)
     exact: bool = True
     signs: bool = True
+    products: bool = False
     special: bool = True
     out: str | None = None
     refused: tuple[Refused, ...] = ()
@@ -148,31 +149,38 @@ def cases(row: Row, dtype: np.dtype, rank: int, layout: str) -> list[Case]:
     return [Case(dtype, shape, layout) for shape in shapes] + [Case(dtype, shape, layout, True) for shape in shapes[:2] if special]
 
 
-def deviations(row: Row, case: Case, refusals: int = 1) -> list[str]:
-    """What differs from NumPy. Of the calls that NumPy refuses, which are compiled one by one, one in so many is tried."""
-    parameters = ", ".join(row.arguments(case))
-    together, found = [], []
-    for number, text in enumerate(row.texts(len(case.shape))):
-        plain, _ = compiled(text, parameters)
-        listed, known = (next((r for r in of if re.search(r.pattern, f"{text} of {case}")), None) for of in (row.refused, row.differs))
-        if known:
-            found.append(_different(row, case, text, parameters, known))
-        elif isinstance(_outcome(plain, tuple(row.arguments(case).values())), Exception):
-            if number % refusals == 0:
-                found.append(_alone(row, case, text, parameters, None))
-        elif listed:
-            found.append(_alone(row, case, text, parameters, listed))
-        else:
-            together.append(text)
-    for start in range(0, len(together), TOGETHER):
-        found += _group(row, case, together[start : start + TOGETHER], parameters)
+def deviations(row: Row, cases: list[Case], one_in: int = 1) -> list[str]:
+    """What differs from NumPy in cases of one dtype, rank and layout. Of the calls that NumPy refuses one in so many is tried."""
+    parameters = ", ".join(row.arguments(cases[0]))
+    found = []
+    # Calls that NumPy does in the same cases share a function.
+    together: dict[tuple[Case, ...], list[str]] = {}
+    for number, text in enumerate(row.texts(len(cases[0].shape))):
+        done = []
+        for case in cases:
+            listed, known = (next((r for r in of if re.search(r.pattern, f"{text} of {case}")), None) for of in (row.refused, row.differs))
+            raises = _raises(row, case, text, parameters)
+            if known:
+                found.append(_different(row, case, text, parameters, known))
+            elif (raises and number % one_in == 0) or (listed and not raises):
+                found.append(_alone(row, case, text, parameters, None if raises else listed))
+            elif not raises:
+                done.append(case)
+        together.setdefault(tuple(done), []).append(text)
+    for done, texts in together.items():
+        for case, start in itertools.product(done, range(0, len(texts), TOGETHER)):
+            found += _group(row, case, texts[start : start + TOGETHER], parameters)
     return [line for line in found if line]
+
+
+def _raises(row: Row, case: Case, text: str, parameters: str) -> bool:
+    plain, _ = compiled(text, parameters)
+    return isinstance(_outcome(plain, tuple(row.arguments(case).values())), Exception)
 
 
 def _different(row: Row, case: Case, text: str, parameters: str, known: Differs) -> str | None:
     """A call that must differ as is listed."""
-    plain, _ = compiled(text, parameters)
-    raises = isinstance(_outcome(plain, tuple(row.arguments(case).values())), Exception)
+    raises = _raises(row, case, text, parameters)
     line = _alone(row, case, text, parameters, None) if raises else " ".join(_group(row, case, [text], parameters))
     return None if line and re.search(known.shows, line) else f"{text} of {case}: no longer differs as listed: {line}"
 
@@ -205,10 +213,19 @@ def _group(row: Row, case: Case, texts: list[str], parameters: str) -> list[str]
         return [f"{texts[0]} of {case}: {type(given).__name__}: {str(given).splitlines()[0]}"]
     found = []
     for text, want, got in zip((*texts, *parameters.split(", ")), (*wanted, *own), (*given, *others), strict=True):
+        if row.products:
+            want, got = _marked(want), _marked(got)
         differ = difference(want, got, row.exact) or (row.signs and row.exact and _signs(want, got))
         if differ:
             found.append(f"{text} of {case}: {differ}: {_short(got)} instead of {_short(want)}")
     return found
+
+
+def _marked(value: object) -> object:
+    """What is not finite in complex numbers as NaN: whether a product with an infinity has one depends on the order of its steps."""
+    if np.asarray(value).dtype.kind != "c":
+        return value
+    return np.where(np.isfinite(value), value, np.asarray(value).dtype.type(np.nan))
 
 
 def _short(value: object) -> str:

@@ -195,6 +195,7 @@ MATRICES = (
         ("np.inner(a, b)", "np.inner(a, z)", "np.inner(a, v)", "np.inner(a, n)"),
         {"b": like(1), "z": mixed, "v": along(-1), "n": number(2)},
         exact=False,
+        products=True,
     ),
     Row("kron", ("np.kron(a, b)", "np.kron(a, z)", "np.kron(b, a)", "np.kron(a, n)"), {"b": row_of(2), "z": mixed, "n": number(2)}),
     Row(

@@ -48,9 +48,11 @@ def ddof(name: str) -> tuple[str, ...]:
 
 
 # NumPy's own reshape of no elements fails.
-RESHAPED = Differs(r"axis=\(0, 2\)\) of \S+ \(2, 0, 3\)|axis=\(-1, 1\)\) of \S+ \(0, 3, 2\)", "where NumPy raises")
+NO_ELEMENTS = r"\(0, 2\).*\) of {0}\S+ \(2, 0, 3\)|\(-1, 1\).*\) of {0}\S+ \(0, 3, 2\)"
+RESHAPED = Differs(NO_ELEMENTS.format(""), "where NumPy raises")
+RESHAPED_REAL = Differs(r"np\.(percentile|quantile).*(" + NO_ELEMENTS.format("(?!bool|complex)") + ")", "where NumPy raises")
 VARIANCE = (
-    Refused(r"np\.(var|std)\(a(, axis=\S+|, 0)?\) of complex", "variance of complex arrays"),
+    Refused(r"np\.(var|std)\(a(, axis=-?\d|, 0)?\) of complex", "variance of complex arrays"),
     Refused(r"np\.(var|std)\(a\) of \S+ \(\)", "an array is needed"),
 )
 
@@ -99,17 +101,21 @@ def quantile(name: str, q: str, *, several: tuple[float, ...], more: tuple[Refus
         exact=False,
         out=f"np.{name}(a, {q}, axis=0)",
         refused=(COMPLEX, *more),
-        differs=(RESHAPED,),
+        differs=(RESHAPED_REAL,),
     )
 
 
-SEVERAL = Refused(r"\(a, q.* of float\S+ \((0,|\d, 0|\d, \d, 0)", "takes one quantile")
+EMPTY = r" of {0}\S+ \((0,|\d, 0|\d, \d, 0)"
+SEVERAL = (
+    Refused(r"\(a, q.*" + EMPTY.format(""), "takes one quantile"),
+    Refused(r"method='(lower|higher|nearest|inverted_cdf)'.*" + EMPTY.format("(?!float|complex)"), "takes one quantile"),
+)
 
 ORDER = (
     quantile("percentile", "30.0", several=(0.0, 37.5, 100.0)),
     quantile("quantile", "0.3", several=(0.0, 0.375, 1.0)),
-    quantile("nanpercentile", "30.0", several=(0.0, 37.5, 100.0), more=(SEVERAL,)),
-    quantile("nanquantile", "0.3", several=(0.0, 0.375, 1.0), more=(SEVERAL,)),
+    quantile("nanpercentile", "30.0", several=(0.0, 37.5, 100.0), more=SEVERAL),
+    quantile("nanquantile", "0.3", several=(0.0, 0.375, 1.0), more=SEVERAL),
     Row(
         "sort",
         ("np.sort(a)", "np.sort(a, axis={axis})", "np.sort(a, axis=None)", "np.sort(a, kind='stable')", "np.sort(a, 5)"),
@@ -306,6 +312,7 @@ NEIGHBOURS = (
             {"b": row_of(3), "z": lambda c: mixed(Case(c.dtype, (4,), c.layout))},
             ranks=(0, 1, 2),
             exact=False,
+            products=True,
         )
         for name in ("convolve", "correlate")
     ),
@@ -313,6 +320,7 @@ NEIGHBOURS = (
 
 
 COVARIANCE = (
+    IMAGINARY,
     Refused(r" of \S+ \(\)", "one or two axes"),
     # One variable makes a number in NumPy, and lengths are known at run time.
     Refused(r"\(a(, \w+=.*)?\) of \S+ \(1, 1\)", "one variable in a 2-d array"),

@@ -60,7 +60,6 @@ def test_calls(number: int, rank: int) -> None:
     row = ROWS[number]
     lines = []
     for dtype, layout in units(number, rank):
-        for case in cases(row, dtype, rank, layout):
-            lines += deviations(row, case, 1 if UNITS is None else 5)
+        lines += deviations(row, cases(row, dtype, rank, layout), 1 if UNITS is None else 5)
     if lines:
         pytest.fail("\n".join(lines[:60] + [f"... {len(lines)} in all"]), pytrace=False)
