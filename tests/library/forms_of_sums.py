@@ -57,6 +57,8 @@ VARIANCE = (
 )
 
 
+OWN_TYPE = (Refused(r"dtype=np.float64\)", "own type"),)
+
 REDUCTIONS = (
     fold("sum", *masked("sum", False), *initial("sum"), dtype="np.float64", exact=False, more=MASKED),
     fold("prod", *masked("prod", False), *initial("prod"), dtype="np.float64", exact=False, more=MASKED),
@@ -73,8 +75,8 @@ REDUCTIONS = (
     fold("nansum", dtype="np.float64", exact=False),
     fold("nanprod", dtype="np.float64", exact=False),
     fold("nanmean", dtype="np.float64", exact=False),
-    fold("nanvar", *ddof("nanvar"), dtype="np.float64", exact=False),
-    fold("nanstd", *ddof("nanstd"), dtype="np.float64", exact=False),
+    fold("nanvar", *ddof("nanvar"), dtype="np.float64", exact=False, refused=OWN_TYPE),
+    fold("nanstd", *ddof("nanstd"), dtype="np.float64", exact=False, refused=OWN_TYPE),
     fold("nanmin", signs=False, refused=(COMPLEX,)),
     fold("nanmax", signs=False, refused=(COMPLEX,)),
     fold("nanargmin", axes=False, refused=(COMPLEX,)),
