@@ -24,6 +24,8 @@ positions = rng.integers(0, N, N)
 holes = np.where(rng.random(N) < 0.1, np.nan, vector)
 hole_matrix = holes.reshape(ROOT, ROOT)
 row = vector[:ROOT].copy()
+hundred = matrix[:100, :100].copy()
+cube = vector.reshape(100, 100, 100)
 thousand = rng.integers(0, 1000, 1000)
 place = rng.integers(0, ROOT, (ROOT, ROOT))
 wide = rng.standard_normal((4000, 1000), np.float32)
@@ -93,9 +95,14 @@ FUNCTIONS = [
     call("np.average(a, weights=b)", True, a=vector, b=np.abs(other)),
     call("np.cov(a)", True, a=matrix[:100]),
     call("np.corrcoef(a)", True, a=matrix[:100]),
+    # Of a square matrix: above all a product of matrices.
+    call("np.cov(square)", True, square=matrix),
+    call("np.corrcoef(square)", True, square=matrix),
     # order
     call("np.sort(a)", a=vector),
     call("np.sort(a)", a=whole),
+    call("np.sort(a)", a=whole.astype(np.int16)),
+    call("np.sort(ordered)", ordered=ordered),
     call("np.sort(a, axis=0)", a=matrix),
     call("np.argsort(a)", a=vector),
     call("np.partition(a, 1000)[1000]", a=vector),
@@ -105,6 +112,7 @@ FUNCTIONS = [
     call("np.percentile(a, 90)", True, a=vector),
     call("np.quantile(a, 0.9)", True, a=vector),
     call("np.unique(a)", a=whole),
+    call("np.unique(a)", a=vector),
     call("np.isin(a, b)", a=whole, b=thousand),
     call("np.union1d(a, b)", a=whole, b=small),
     call("np.intersect1d(a, b)", a=whole, b=small),
@@ -114,12 +122,15 @@ FUNCTIONS = [
     # where
     call("np.nonzero(a)", a=mask),
     call("np.flatnonzero(a)", a=mask),
+    call("np.where(a)", a=mask),
+    call("np.where(m, a, b)", m=mask, a=vector, b=other),
     call("np.argwhere(a)", a=mask),
     call("np.count_nonzero(a)", a=mask),
     call("a[m]", a=vector, m=mask),
     call("a[i]", a=vector, i=positions),
     call("np.take(a, i)", a=vector, i=positions),
     call("np.take_along_axis(a, i, axis=1)", a=matrix, i=place),
+    call("np.put(a, i, b)", a=vector.copy(), i=positions, b=other),
     call("np.clip(a, -1, 1)", a=vector),
     # joining and shapes
     call("np.concatenate((a, b))", a=vector, b=other),
@@ -129,21 +140,39 @@ FUNCTIONS = [
     call("np.dstack((a, b))", a=matrix, b=matrix),
     call("np.column_stack((a, b))", a=vector, b=other),
     call("np.append(a, b)", a=vector, b=other),
+    call("np.split(a, 4)", a=vector),
+    call("np.array_split(a, 3)", a=vector),
+    call("np.concatenate(np.split(a, 4))", a=vector),
+    call("np.concatenate(np.array_split(a, 3))", a=vector),
     call("np.repeat(a, 3)", a=vector),
     call("np.tile(a, 3)", a=vector),
     call("np.roll(a, 1000)", a=vector),
     call("np.flip(a).copy()", a=vector),
     call("np.fliplr(a).copy()", a=matrix),
+    call("np.flipud(a).copy()", a=matrix),
     call("np.rot90(a).copy()", a=matrix),
     call("np.swapaxes(a, 0, 1).copy()", a=matrix),
+    call("np.transpose(a).copy()", a=matrix),
+    call("np.moveaxis(a, 0, 2).copy()", a=cube),
+    call("np.expand_dims(a, 1).copy()", a=matrix),
+    call("np.squeeze(a, axis=1).copy()", a=matrix[:, None]),
+    call("np.broadcast_to(a, (1000, 1000)).copy()", a=row),
     # NaN
     call("np.nansum(a)", True, a=holes),
     call("np.nanmean(a)", True, a=holes),
     call("np.nanvar(a)", True, a=holes),
     call("np.nanmin(a)", a=holes),
+    call("np.nanmax(a)", a=holes),
+    call("np.nanmax(a, axis=0)", a=hole_matrix),
+    call("np.nanargmin(a)", a=holes),
+    call("np.nanargmax(a)", a=holes),
+    call("np.nanprod(a)", True, a=1 + holes / 1e6),
+    call("np.nanstd(a)", True, a=holes),
+    call("np.nanquantile(a, 0.9)", True, a=holes),
     call("np.nanmedian(a)", a=holes),
     call("np.nanpercentile(a, 90)", True, a=holes),
     call("np.nancumsum(a)", True, a=holes),
+    call("np.nancumprod(a)", True, a=1 + holes / 1e6),
     call("np.nansum(a, axis=0)", True, a=hole_matrix),
     # comparing
     call("np.isclose(a, b)", a=vector, b=other),
@@ -151,17 +180,27 @@ FUNCTIONS = [
     call("np.array_equal(a, b)", a=vector, b=vector.copy()),
     # matrices
     call("np.outer(a, b)", a=row, b=row),
-    call("np.kron(a, b)", a=np.ones((10, 10)), b=matrix[:100, :100]),
+    call("np.inner(a, b)", True, a=vector, b=other),
+    # Of square matrices: their product.
+    call("np.inner(square, other)", True, square=matrix, other=other.reshape(ROOT, ROOT)),
+    call("np.kron(small, large)", small=hundred[:10, :10], large=hundred),
+    call("np.kron(large, small)", small=hundred[:10, :10], large=hundred),
     call("np.cross(a, b)", True, a=vector[:999_999].reshape(-1, 3), b=other[:999_999].reshape(-1, 3)),
     call("np.trace(a)", True, a=matrix),
     call("np.diag(a)", a=row),
+    call("np.diagflat(a)", a=row),
+    call("np.tri(1000)"),
     call("np.tril(a)", a=matrix),
     call("np.triu(a)", a=matrix),
     call("np.eye(1000)", True),
+    call("np.identity(1000)"),
+    call("np.indices((1000, 1000))"),
     call("np.vander(a, 4)", True, a=vector),
     call("np.meshgrid(a, b)", a=row, b=row),
     call("np.convolve(a, b)", True, a=vector[:100_000].copy(), b=row[:100].copy()),
     call("np.correlate(a, b)", True, a=vector[:100_000].copy(), b=row[:100].copy()),
+    call("np.convolve(a, short)", True, a=vector, short=row[:10].copy()),
+    call("np.correlate(a, short)", True, a=vector, short=row[:10].copy()),
     call("np.ravel_multi_index((i, j), (1000, 1000))", i=positions % 1000, j=positions // 1000),
     call("np.unravel_index(i, (1000, 1000))", i=positions),
 ]

@@ -185,3 +185,10 @@ def test_lines_between_odd_points() -> None:
 )
 def test_lines_refused(text: str) -> None:
     check(text, x=X, xp=np.arange(6.0), fp=np.arange(5.0), m=np.zeros((2, 2)))
+
+
+def test_areas_over_bools() -> None:
+    """Between bools a step is a change."""
+    x, y = np.array([False, True, True, False]), array((2, 4), np.float64)
+    check("np.trapezoid(a, b)", exact=False, a=y, b=x)
+    check("np.trapezoid(a, b)", exact=False, a=y > 0, b=y > 1)

@@ -185,9 +185,16 @@ def trapezoid(y, x=None, dx=1.0, axis: Static = -1):
         return np.sum(dx * (rows[..., 1:] + rows[..., :-1]) / 2.0, -1)
     x = np.asarray(x)
     if x.ndim == 1:
-        return np.sum((x[1:] - x[:-1]) * (rows[..., 1:] + rows[..., :-1]) / 2.0, -1)
+        return np.sum(_steps(x) * (rows[..., 1:] + rows[..., :-1]) / 2.0, -1)
     places = moveaxis(x, axis_of(axis, x.ndim), -1)
-    return np.sum((places[..., 1:] - places[..., :-1]) * (rows[..., 1:] + rows[..., :-1]) / 2.0, -1)
+    return np.sum(_steps(places) * (rows[..., 1:] + rows[..., :-1]) / 2.0, -1)
+
+
+def _steps(places):
+    """From each place along the last axis to the next; between bools a step is a change."""
+    if places.dtype.kind == "b":
+        return places[..., 1:] != places[..., :-1]
+    return places[..., 1:] - places[..., :-1]
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):

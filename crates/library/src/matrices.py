@@ -7,6 +7,9 @@ from weft.language import Static, axis_of, is_contiguous, refuse, stretched, sum
 from .joining import _check_cast
 from .shapes import _flat, moveaxis
 
+# Rows of blocks shorter than this are written one after the other.
+_NARROW = 64
+
 
 def outer(a, b, out=None):
     """The products of every element of one array with every element of another; both are taken as one row.
@@ -85,8 +88,27 @@ def kron(a, b):
         index_a = index_a + (None if i < before_a else slice(None), None)
         index_b = index_b + (None, None if i < before_b else slice(None))
     out = np.empty(shape, np.result_type(a, b))
-    out.reshape(pairs)[...] = a[index_a] * b[index_b]
+    if a.ndim == 2 and b.ndim == 2 and b.shape[1] < _NARROW:
+        _kron_in_rows(a, b, out)
+    else:
+        out.reshape(pairs)[...] = a[index_a] * b[index_b]
     return out
+
+
+def _kron_in_rows(a, b, out):
+    """Blocks that are narrow, row by row of the result: each element of a row of the one times the whole row of the other."""
+    width = b.shape[1]
+    for i in range(a.shape[0]):
+        factors = a[i]
+        for k in range(b.shape[0]):
+            row = b[k]
+            result = out[i * b.shape[0] + k]
+            at = 0
+            for j in range(len(factors)):
+                factor = factors[j]
+                for l in range(width):
+                    result[at + l] = factor * row[l]
+                at += width
 
 
 def cross(a, b, axisa: Static = -1, axisb: Static = -1, axisc: Static = -1, axis: Static = None):
@@ -424,10 +446,14 @@ def vander(x, N=None, increasing: Static = False):
     columns = len(x) if N is None else N
     a = np.empty((len(x), columns), np.result_type(x, np.int64))
     for i in range(len(x)):
-        power = a.dtype.type(1)
-        for j in range(columns):
+        if columns > 0:
+            a[i, 0 if increasing else columns - 1] = 1
+        # The first power is the number itself: 1 times an infinite complex number is another.
+        base = a.dtype.type(x[i])
+        power = base
+        for j in range(1, columns):
             a[i, j if increasing else columns - 1 - j] = power
-            power *= a.dtype.type(x[i])
+            power *= base
     return a
 
 

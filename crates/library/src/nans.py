@@ -343,6 +343,10 @@ def nanquantile(
     if weights is not None:
         refuse("nanquantile and nanpercentile with weights cannot be compiled")
     if a.dtype.kind != "f":
+        if a.size == 0:
+            if np.ndim(q) == 0 and q.dtype.kind == "f" and method not in _DISCRETE and np.result_type(a, q) == np.float64:
+                return nanmean(a, axis, None, out, keepdims)
+            raise ValueError("nanquantile of no integers takes one quantile, and a method between elements, in compiled functions")
         return quantile(a, q, axis, out, overwrite_input, method, keepdims)
     if method not in _DISCRETE and method not in _CONTINUOUS:
         refuse(f"there is no method '{method}' of quantiles")

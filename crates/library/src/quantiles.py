@@ -73,6 +73,9 @@ def _middle(x, y, dtype: Static):
     """The mean of two numbers, or the number that they both are."""
     if dtype.itemsize == 2:
         return dtype.type((np.float32(x) + np.float32(y)) / np.float32(2))
+    if dtype.kind == "c":
+        # A mean divides by a complex number, of which an infinite part makes the other NaN.
+        return dtype.type(x) / dtype.type(1) if x == y else (dtype.type(x) + dtype.type(y)) / dtype.type(2)
     if x == y:
         return dtype.type(x)
     return (dtype.type(x) + dtype.type(y)) / dtype.type(2)

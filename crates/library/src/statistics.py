@@ -38,6 +38,8 @@ def average(a, axis: Static = None, weights=None, returned: Static = False, *, k
             mean = np.mean(rows)
         else:
             mean = np.mean(rows, -1)
+            if mean.size == 0:
+                raise ZeroDivisionError("an average over rows of which there are none")
         found = _kept(mean, axes, a.ndim, keepdims)
         if returned:
             if np.ndim(found) == 0:
