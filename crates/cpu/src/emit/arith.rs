@@ -4,7 +4,7 @@ use weft_ir::{BinOp, CmpOp, Scalar, UnOp};
 use weft_llvm_text::compare_name;
 
 use super::func::Fx;
-use super::mask::Mask;
+use super::gang::Mask;
 use super::values::{Num, Res, elem};
 use super::writer::{Elem, Operand, Ty};
 

@@ -4,6 +4,7 @@
 use weft_ir::{FuncId, Scalar, Type, Value};
 
 use super::func::Fx;
+use super::target::EmitError;
 use super::values::{Res, Val, elem};
 use super::width;
 use super::writer::{Operand, Ty};
@@ -21,7 +22,7 @@ pub fn scalars(result: &Type) -> Res<Vec<Scalar>> {
     let scalars: Option<Vec<Scalar>> = items.iter().map(Type::scalar).collect();
     scalars
         .filter(|s| s.len() <= RESULTS.len())
-        .ok_or_else(|| super::EmitError::Internal("a call that does not give a few scalars".into()))
+        .ok_or_else(|| EmitError::Internal("a call that does not give a few scalars".into()))
 }
 
 impl Fx<'_, '_> {

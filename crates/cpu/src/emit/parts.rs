@@ -12,14 +12,12 @@ use std::rc::Rc;
 use weft_ir::{Block, Effect, FuncKind, Label, Local, Op, Space, StmtKind, Value};
 use weft_passes::numbering::Numbered;
 
-use super::control::{Frame, FrameKind};
 use super::counter::Counter;
+use super::frames::{Frame, FrameKind};
 use super::func::Fx;
-use super::geometry::Geometry;
+use super::gang::{Geometry, Mask};
 use super::lanes::Spilled;
-use super::mask::Mask;
-use super::values::{Num, Res, Val, ViewVal, elem};
-use super::views::Slot;
+use super::values::{Num, Res, Slot, Val, ViewVal, elem};
 use super::width;
 use super::writer::{Elem, Operand};
 

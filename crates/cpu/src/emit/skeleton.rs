@@ -4,13 +4,12 @@ use weft_ir::{BarrierOp, Span, Stmt, StmtKind, Value};
 use weft_passes::numbering::{Node, Numbered};
 use weft_passes::uniformity::{Class, DIVERGENT_BARRIER};
 
-use super::control::FrameKind;
+use super::barriers::Store;
+use super::frames::FrameKind;
 use super::func::Fx;
 use super::guard::Range;
-use super::kept::Store;
 use super::plan::{Piece, Plan, barrier_span, pieces};
-use super::values::{Num, Res, Val};
-use super::views::Slot;
+use super::values::{Num, Res, Slot, Val};
 use super::writer::{Elem, Label, Operand, Ty};
 
 impl<'m> Fx<'_, 'm> {

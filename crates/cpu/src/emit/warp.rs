@@ -4,7 +4,7 @@
 use weft_ir::{Scalar, Value, WARP, WarpOp};
 
 use super::func::Fx;
-use super::mask::Mask;
+use super::gang::Mask;
 use super::values::{Num, Res, elem};
 use super::writer::{Elem, Operand, Ty};
 
