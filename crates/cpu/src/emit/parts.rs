@@ -270,7 +270,9 @@ fn needs_whole_gang(kind: &StmtKind) -> bool {
         | StmtKind::Scope(..)
         | StmtKind::Leave(_)
         | StmtKind::Fence(_) => false,
-        _ => true,
+        StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. } | StmtKind::Launch { .. } => true,
+        StmtKind::Break | StmtKind::Continue | StmtKind::Return(_) | StmtKind::Raise { .. } => true,
+        StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::SyncWarp(_) | StmtKind::Sleep(_) | StmtKind::Print(_) => true,
     }
 }
 

@@ -144,7 +144,19 @@ impl<'m> Fx<'_, 'm> {
             StmtKind::Break => self.skeleton_jump(FrameKind::After),
             StmtKind::Continue => self.skeleton_jump(FrameKind::Next),
             StmtKind::Leave(label) => self.skeleton_jump(FrameKind::Scope(*label)),
-            _ => self.internal("a statement around a barrier that is no control"),
+            StmtKind::Let(..)
+            | StmtKind::Set(..)
+            | StmtKind::ParFor { .. }
+            | StmtKind::Launch { .. }
+            | StmtKind::Return(_)
+            | StmtKind::Store { .. }
+            | StmtKind::Barrier
+            | StmtKind::GridBarrier
+            | StmtKind::SyncWarp(_)
+            | StmtKind::Fence(_)
+            | StmtKind::Sleep(_)
+            | StmtKind::Raise { .. }
+            | StmtKind::Print(_) => self.internal("a statement around a barrier that is no control"),
         }
     }
 
