@@ -108,7 +108,7 @@ impl Fx<'_, '_> {
             given.typed(Ty::PTR),
             results.typed(Ty::PTR)
         ));
-        if callee.flags.library && !self.f.flags.library {
+        if callee.origin.is_library() && !self.f.origin.is_library() {
             self.shown_here(failed);
         }
         self.leave_if_failed(failed);
