@@ -51,6 +51,7 @@ pub fn ufunc_loop(mut module: Module, rank: u8, inputs: &[Access], output: Acces
         format!("{}_loop", module.entry_function().name),
         FuncKind::Loop { rank, reductions: vec![] },
     );
+    func.origin = module.entry_function().origin.clone();
     func.flags = module.entry_function().flags;
     let indices: Vec<Value> = (0..rank).map(|axis| func.new_param(Type::I64, format!("i{axis}"))).collect();
     let views: Vec<Value> = inputs

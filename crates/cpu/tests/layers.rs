@@ -1,4 +1,4 @@
-//! The layers of the emitter: its files call only what the list in the head of `emit/mod.rs` has before them.
+//! The layers of the emitter: its files call and name only what the list in the head of `emit/mod.rs` has before them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -56,6 +56,62 @@ fn called(code: &str) -> HashSet<&str> {
         }
     }
     found
+}
+
+/// What squeezed code names of the files beside its own: `super::file::…`, or several in one pair of braces.
+fn named(code: &str) -> HashSet<&str> {
+    let mut found = HashSet::new();
+    for (at, start) in code.match_indices("super::") {
+        let rest = &code[at + start.len()..];
+        match rest.strip_prefix('{') {
+            Some(group) => found.extend(heads(group)),
+            None => _ = found.insert(name_at(rest)),
+        }
+    }
+    found
+}
+
+/// The first names of the paths in a pair of braces, which is open.
+fn heads(group: &str) -> Vec<&str> {
+    let (mut found, mut depth, mut starts) = (Vec::new(), 0, true);
+    for (at, c) in group.char_indices() {
+        if starts && c != '}' {
+            found.push(name_at(&group[at..]));
+        }
+        starts = depth == 0 && c == ',';
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// So no `use` goes round in a circle. What the head itself defines counts as the last of all.
+#[test]
+fn files_name_downwards() {
+    let order = order();
+    let mut upwards = Vec::new();
+    for (place, file) in order.iter().enumerate() {
+        let code = squeezed(&read(&format!("{file}.rs")));
+        for name in named(&code) {
+            if !order[..place].iter().any(|before| before == name) {
+                upwards.push(format!("{file} names {name}"));
+            }
+        }
+    }
+    upwards.sort();
+    assert!(upwards.is_empty(), "{upwards:#?}");
+}
+
+#[test]
+fn names_are_found() {
+    assert_eq!(
+        named("usesuper::a::{B,C};usesuper::{d::{E,f::G},h::I};super::j::k()"),
+        HashSet::from(["a", "d", "h", "j"])
+    );
 }
 
 #[test]

@@ -341,3 +341,22 @@ entry loop<1> @k(%0 i: i64, %1 x: view<f32, 1, C, global, ro>, %2 out: view<f32,
     let sums = emitted(&lowered(sums), &avx512(), true).text;
     assert!(!sums.contains("ptrtoint"), "sums depend on where gangs start");
 }
+
+#[test]
+fn loops_of_one_operation_are_inlined_where_they_run_in_place() {
+    let host = |point: &str| {
+        let module = lowered(&format!(
+            "entry host @main(%0 x: view<f64, 1, C, global>) {{\n  %1: i64 = dim %0, 0\n  parfor (%2: i64) in (%1) {{\n{point}  }}\n}}\n"
+        ));
+        emitted(&module, &avx512(), true).text
+    };
+    let inlined = |text: &str| {
+        text.lines()
+            .any(|line| line.contains("call i32 @weft.") && line.ends_with("alwaysinline"))
+    };
+    assert!(inlined(&host("    %3: f64 = 0.5\n    store %0[%2] = %3\n")));
+    let long: String = (4..10).map(|n| format!("    %{n}: f64 = add %{}, %3\n", n - 1)).collect();
+    assert!(!inlined(&host(&format!(
+        "    %3: f64 = load %0[%2]\n{long}    store %0[%2] = %9\n"
+    ))));
+}

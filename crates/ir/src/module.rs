@@ -159,7 +159,26 @@ pub struct Function {
     pub locals: Vec<LocalData>,
     pub arrays: Vec<ArrayDecl>,
     pub body: Block,
+    pub origin: Origin,
     pub flags: Flags,
+}
+
+/// Where a function comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Origin {
+    #[default]
+    User,
+    /// A text of Weft's library, and which: what it raises is shown where the user's function called it.
+    Library(String),
+}
+
+impl Origin {
+    pub const fn is_library(&self) -> bool {
+        match self {
+            Origin::User => false,
+            Origin::Library(_) => true,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -172,8 +191,6 @@ pub struct Flags {
     pub numba: bool,
     /// Seldom called, and then better not part of its caller: plain arithmetic on real scalars, which may be done for lanes that are off too.
     pub rare: bool,
-    /// A text of Weft's library: what it raises is shown where the user's function called it.
-    pub library: bool,
     /// A kernel's launch bounds; 0 where none are given. No block has more threads than this.
     pub max_threads: u32,
     /// Blocks that one multiprocessor should have room for.
@@ -268,6 +285,7 @@ impl Function {
             locals: Vec::new(),
             arrays: Vec::new(),
             body: Block::default(),
+            origin: Origin::User,
             flags: Flags::default(),
         }
     }

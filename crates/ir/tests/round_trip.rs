@@ -108,6 +108,12 @@ loop<2> @points(%0: i64, %1: i64, %2 a: f64) reduce($0 add, $1 xor) fastmath {
 
 host @"<lambda>.f"() {
 }
+
+device @sorted(%0: i64) -> i64 library(sort) contract rare {
+}
+
+kernel @fill(%0: i64) library("fill.<lambda>") numba max_threads 64 min_blocks 2 max_registers 32 {
+}
 "#;
 
 #[test]
@@ -130,6 +136,8 @@ fn spans_round_trip_when_asked_for() {
 fn errors_say_where() {
     let cases = [
         ("host @f() {\n  %0: i64 = 1\n  boom\n}", "3:3: `boom` is no statement"),
+        ("host @f() library {\n}", "1:19: `(` is expected here"),
+        ("host @f() library() {\n}", "1:19: the name that the library has the function under is expected here"),
         (
             "host @f() {\n  %1: i64 = 1\n}",
             "3:1: %0 is never defined; write `unused %0: type` to keep the number",

@@ -236,7 +236,7 @@ impl<'a> Inliner<'a> {
     fn call(&mut self, value: Value, callee: FuncId, args: &[Value], span: Span, out: &mut Vec<Stmt>) {
         let callee = self.module.function(callee);
         // What the library raises is shown where the user's function calls it.
-        let shown = (callee.flags.library && !self.func.flags.library).then_some(span);
+        let shown = (callee.origin.is_library() && !self.func.origin.is_library()).then_some(span);
         let mut body = callee.body.clone();
         body.rename(&mut Copy::new(callee, args, self));
         if let Some(span) = shown {

@@ -108,6 +108,7 @@ fn returning(py: Python<'_>, mut module: Module, have: &ArgType, want: &ArgType)
 fn converted(module: &Module, to: Scalar) -> Function {
     let inner = module.entry_function();
     let mut b = Builder::new(Function::new(inner.name.clone(), FuncKind::Device));
+    b.func.origin = inner.origin.clone();
     b.func.flags = inner.flags;
     b.func.result = to.into();
     let args = inner

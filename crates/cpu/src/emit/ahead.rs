@@ -11,10 +11,11 @@
 use weft_ir::{BinOp, Block, Function, Index, Op, Scalar, Space, StmtKind, Value};
 use weft_passes::uniformity::Class;
 
-use super::control::FrameKind;
+use super::frames::FrameKind;
 use super::func::Fx;
-use super::mask::Mask;
+use super::gang::Mask;
 use super::values::{Num, ViewVal};
+use super::walk::Walk;
 use super::writer::{Operand, Ty};
 
 /// Shorter code waits for the memory whatever it does, and more requests only get in each other's way: up to 8 % slower.
@@ -24,27 +25,6 @@ const DISTANCE: i64 = 1024;
 const LINE: i64 = 64;
 /// How many rows ahead. From 8 to 32 measured the same.
 const ROWS: i64 = 16;
-
-/// A loop from row to row.
-#[derive(Debug)]
-pub struct Walk {
-    /// Its numbers of rows: what it counts, and that from another place on. None in other loops.
-    rows: Vec<Value>,
-    /// How many rows ahead: fewer before the last.
-    ahead: Operand,
-    /// The arrays whose later rows it fetches.
-    fetched: Vec<Operand>,
-}
-
-impl Default for Walk {
-    fn default() -> Walk {
-        Walk {
-            rows: Vec::new(),
-            ahead: Operand::Int(0),
-            fetched: Vec::new(),
-        }
-    }
-}
 
 impl Fx<'_, '_> {
     /// Is this such a loop: does each load of it that depends on the row take the row's neighbours to the lanes? What all lanes load of

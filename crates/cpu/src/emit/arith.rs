@@ -4,9 +4,26 @@ use weft_ir::{BinOp, CmpOp, Scalar, UnOp};
 use weft_llvm_text::compare_name;
 
 use super::func::Fx;
-use super::mask::Mask;
+use super::gang::Mask;
 use super::values::{Num, Res, elem};
 use super::writer::{Elem, Operand, Ty};
+
+#[derive(Clone, Copy, Debug)]
+enum Rounding {
+    Floor,
+    Ceil,
+    Trunc,
+    /// Half to even.
+    Rint,
+}
+
+/// Which result of a division, as `BinOp` has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Division {
+    Floor,
+    Mod,
+    Rem,
+}
 
 impl Fx<'_, '_> {
     pub fn unary(&mut self, op: UnOp, s: Scalar, a: Num) -> Res<Num> {
@@ -29,7 +46,10 @@ impl Fx<'_, '_> {
             UnOp::Abs if s.is_signed() => self.flag_call("abs", ty, x),
             UnOp::Abs | UnOp::Conj => x,
             UnOp::Sqrt => self.float_call("sqrt", ty, &[x]),
-            UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => self.round(op, ty, x),
+            UnOp::Floor => self.round(Rounding::Floor, ty, x),
+            UnOp::Ceil => self.round(Rounding::Ceil, ty, x),
+            UnOp::Trunc => self.round(Rounding::Trunc, ty, x),
+            UnOp::Rint => self.round(Rounding::Rint, ty, x),
             UnOp::BitReverse => self.call("bitreverse", ty, &[x]),
             UnOp::Popcount => self.call("ctpop", ty, &[x]),
             UnOp::Clz => self.flag_call("ctlz", ty, x),
@@ -58,21 +78,21 @@ impl Fx<'_, '_> {
             .inst(format_args!("icmp slt {}, {}", bits.typed(int), Operand::Int(0).of(int)))
     }
 
-    fn round(&mut self, op: UnOp, ty: Ty, x: Operand) -> Operand {
+    fn round(&mut self, how: Rounding, ty: Ty, x: Operand) -> Operand {
         if !self.cx.target.rounding {
-            return self.round_by_addition(op, ty, x);
+            return self.round_by_addition(how, ty, x);
         }
-        let name = match op {
-            UnOp::Floor => "floor",
-            UnOp::Ceil => "ceil",
-            UnOp::Trunc => "trunc",
-            _ => "rint",
+        let name = match how {
+            Rounding::Floor => "floor",
+            Rounding::Ceil => "ceil",
+            Rounding::Trunc => "trunc",
+            Rounding::Rint => "rint",
         };
         self.float_call(name, ty, &[x])
     }
 
     /// Rounding where the hardware has no instruction: adding and subtracting 2^52 (2^23) drops the fraction, half to even.
-    fn round_by_addition(&mut self, op: UnOp, ty: Ty, x: Operand) -> Operand {
+    fn round_by_addition(&mut self, how: Rounding, ty: Ty, x: Operand) -> Operand {
         let (big, one) = if ty.elem == Elem::F32 {
             (Operand::F32(8_388_608f32.to_bits()), Operand::F32(1f32.to_bits()))
         } else {
@@ -82,14 +102,14 @@ impl Fx<'_, '_> {
         let magnitude = self.call("fabs", ty, &[x]);
         let up = self.w.inst(format_args!("fadd {}, {}", magnitude.typed(ty), big.of(ty)));
         let even = self.w.inst(format_args!("fsub {}, {}", up.typed(ty), big.of(ty)));
-        let whole = match op {
-            UnOp::Rint => even,
-            UnOp::Trunc => self.step_back(ty, even, magnitude, one),
-            UnOp::Floor => {
+        let whole = match how {
+            Rounding::Rint => even,
+            Rounding::Trunc => self.step_back(ty, even, magnitude, one),
+            Rounding::Floor => {
                 let signed = self.call("copysign", ty, &[even, x]);
                 self.step_back(ty, signed, x, one)
             }
-            _ => {
+            Rounding::Ceil => {
                 let negated = self.w.inst(format_args!("fneg {}", x.typed(ty)));
                 let signed = self.call("copysign", ty, &[even, negated]);
                 let floor = self.step_back(ty, signed, negated, one);
@@ -122,47 +142,53 @@ impl Fx<'_, '_> {
         let x = self.take(a, ty);
         let y = self.take(b, ty.with(elem(count)));
         let result = match op {
-            BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Div => self.basic(op, ty, x, y),
+            BinOp::Add => self.basic("add", ty, x, y),
+            BinOp::Sub => self.basic("sub", ty, x, y),
+            BinOp::Mul => self.basic("mul", ty, x, y),
+            BinOp::Div => self.basic("div", ty, x, y),
             BinOp::And => self.plain("and", ty, x, y),
             BinOp::Or => self.plain("or", ty, x, y),
             BinOp::Xor => self.plain("xor", ty, x, y),
-            BinOp::FloorDiv | BinOp::Mod | BinOp::Rem if s.is_float() => self.float_division(op, ty, x, y),
-            BinOp::FloorDiv | BinOp::Mod | BinOp::Rem => self.int_division(op, s, ty, x, y),
-            BinOp::Shl | BinOp::Shr => self.shift(op, s, ty, x, y, count),
-            BinOp::Min | BinOp::Max => self.min_max(op, s, ty, x, y),
+            BinOp::FloorDiv => self.division(Division::Floor, s, ty, x, y),
+            BinOp::Mod => self.division(Division::Mod, s, ty, x, y),
+            BinOp::Rem => self.division(Division::Rem, s, ty, x, y),
+            BinOp::Shl => self.shift(true, s, ty, x, y, count),
+            BinOp::Shr => self.shift(false, s, ty, x, y, count),
+            BinOp::Min => self.min_max(true, s, ty, x, y),
+            BinOp::Max => self.min_max(false, s, ty, x, y),
             BinOp::CopySign => self.call("copysign", ty, &[x, y]),
             BinOp::IntPow => return self.int_pow(s, ty, x, y, count),
         };
         Ok(self.wrap(result, ty))
     }
 
-    fn basic(&mut self, op: BinOp, ty: Ty, x: Operand, y: Operand) -> Operand {
-        let float = ty.elem.is_float();
-        let name = match (op, float) {
-            (BinOp::Add, true) => "fadd",
-            (BinOp::Sub, true) => "fsub",
-            (BinOp::Mul, true) => "fmul",
-            (BinOp::Add, false) => "add",
-            (BinOp::Sub, false) => "sub",
-            (BinOp::Mul, false) => "mul",
-            _ => "fdiv",
-        };
-        let fast = if float { self.fast() } else { "" };
-        self.w.inst(format_args!("{name} {fast}{}, {}", x.typed(ty), y.of(ty)))
+    /// An instruction that LLVM has for integers and, with an `f` before its name, for floats.
+    fn basic(&mut self, name: &str, ty: Ty, x: Operand, y: Operand) -> Operand {
+        let (kind, fast) = if ty.elem.is_float() { ("f", self.fast()) } else { ("", "") };
+        self.w.inst(format_args!("{kind}{name} {fast}{}, {}", x.typed(ty), y.of(ty)))
+    }
+
+    fn division(&mut self, part: Division, s: Scalar, ty: Ty, x: Operand, y: Operand) -> Operand {
+        if s.is_float() {
+            self.float_division(part, ty, x, y)
+        } else {
+            self.int_division(part, s, ty, x, y)
+        }
     }
 
     /// `a if a < b else b`, a NaN in either giving NaN.
-    fn min_max(&mut self, op: BinOp, s: Scalar, ty: Ty, x: Operand, y: Operand) -> Operand {
-        let name = match (op, s.is_float(), s.is_signed()) {
-            (BinOp::Min, true, _) => return self.float_min_max("olt", ty, x, y),
-            (_, true, _) => return self.float_min_max("ogt", ty, x, y),
-            (_, _, _) if s == Scalar::Bool => {
-                return self.plain(if op == BinOp::Min { "and" } else { "or" }, ty, x, y);
-            }
-            (BinOp::Min, _, true) => "smin",
-            (BinOp::Min, _, _) => "umin",
-            (_, _, true) => "smax",
-            _ => "umax",
+    fn min_max(&mut self, least: bool, s: Scalar, ty: Ty, x: Operand, y: Operand) -> Operand {
+        if s.is_float() {
+            return self.float_min_max(if least { "olt" } else { "ogt" }, ty, x, y);
+        }
+        if s == Scalar::Bool {
+            return self.plain(if least { "and" } else { "or" }, ty, x, y);
+        }
+        let name = match (least, s.is_signed()) {
+            (true, true) => "smin",
+            (true, false) => "umin",
+            (false, true) => "smax",
+            (false, false) => "umax",
         };
         self.call(name, ty, &[x, y])
     }
@@ -181,13 +207,13 @@ impl Fx<'_, '_> {
     }
 
     /// Counts outside the type's bits give 0, or the sign for a signed right shift.
-    fn shift(&mut self, op: BinOp, s: Scalar, ty: Ty, x: Operand, count: Operand, of: Scalar) -> Operand {
+    fn shift(&mut self, left: bool, s: Scalar, ty: Ty, x: Operand, count: Operand, of: Scalar) -> Operand {
         let bits = i64::from(elem(s).bits());
-        let arithmetic = op == BinOp::Shr && s.is_signed();
-        let name = match op {
-            BinOp::Shl => "shl",
-            _ if arithmetic => "ashr",
-            _ => "lshr",
+        let arithmetic = !left && s.is_signed();
+        let name = match (left, arithmetic) {
+            (true, _) => "shl",
+            (false, true) => "ashr",
+            (false, false) => "lshr",
         };
         if let Some(n) = count.int() {
             return match (0..bits).contains(&n) {
@@ -245,11 +271,11 @@ impl Fx<'_, '_> {
     }
 
     /// The divisor of an integer division as one that cannot trap: 1 for 0 and for -1, whatever is in lanes that are off.
-    fn int_division(&mut self, op: BinOp, s: Scalar, ty: Ty, x: Operand, y: Operand) -> Operand {
+    fn int_division(&mut self, part: Division, s: Scalar, ty: Ty, x: Operand, y: Operand) -> Operand {
         let signed = s.is_signed();
         let (div, rem) = if signed { ("sdiv", "srem") } else { ("udiv", "urem") };
         if let Some(d) = y.int() {
-            return self.division_by_constant(op, ty, x, d, signed, elem(s).bits());
+            return self.division_by_constant(part, ty, x, d, signed, elem(s).bits());
         }
         let bits = ty.with(Elem::I1);
         let y = self.frozen(y, ty);
@@ -262,16 +288,12 @@ impl Fx<'_, '_> {
             minus = Some(m);
         }
         let d = self.select_op(ty, bad, Operand::Int(1), y);
-        if op == BinOp::Rem || (op == BinOp::Mod && !signed) {
-            return self.plain(rem, ty, x, d);
-        }
-        if op == BinOp::Mod {
-            return self.floor_mod(ty, x, d);
-        }
-        let quotient = if signed {
-            self.floor_quotient(ty, x, d)
-        } else {
-            self.plain(div, ty, x, d)
+        let quotient = match part {
+            Division::Rem => return self.plain(rem, ty, x, d),
+            Division::Mod if signed => return self.floor_mod(ty, x, d),
+            Division::Mod => return self.plain(rem, ty, x, d),
+            Division::Floor if signed => self.floor_quotient(ty, x, d),
+            Division::Floor => self.plain(div, ty, x, d),
         };
         let quotient = match minus {
             Some(m) => {
@@ -283,23 +305,25 @@ impl Fx<'_, '_> {
         self.select_op(ty, zero, Operand::Int(0), quotient)
     }
 
-    fn division_by_constant(&mut self, op: BinOp, ty: Ty, x: Operand, d: i64, signed: bool, bits: u32) -> Operand {
-        let y = Operand::Int(d);
-        match (d, op) {
-            (0, _) => Operand::Int(0),
-            (1, BinOp::FloorDiv) => x,
-            (-1, BinOp::FloorDiv) if signed => self.plain("sub", ty, Operand::Int(0), x),
-            (1, _) => Operand::Int(0),
-            (-1, _) if signed => Operand::Int(0),
-            (_, BinOp::Rem) => self.plain(if signed { "srem" } else { "urem" }, ty, x, y),
-            (_, BinOp::Mod) if d > 0 && d & (d - 1) == 0 => self.plain("and", ty, x, Operand::Int(d - 1)),
-            (_, BinOp::FloorDiv) if signed && d > 0 && d & (d - 1) == 0 && d.trailing_zeros() < bits => {
+    fn division_by_constant(&mut self, part: Division, ty: Ty, x: Operand, d: i64, signed: bool, bits: u32) -> Operand {
+        let (y, zero) = (Operand::Int(d), Operand::Int(0));
+        let (negates, power) = (d == -1 && signed, d > 0 && d & (d - 1) == 0);
+        if d == 0 {
+            return zero;
+        }
+        match part {
+            Division::Floor if d == 1 => x,
+            Division::Floor if negates => self.plain("sub", ty, zero, x),
+            Division::Floor if signed && power && d.trailing_zeros() < bits => {
                 self.plain("ashr", ty, x, Operand::Int(i64::from(d.trailing_zeros())))
             }
-            (_, BinOp::Mod) if signed => self.floor_mod(ty, x, y),
-            (_, BinOp::Mod) => self.plain("urem", ty, x, y),
-            _ if signed => self.floor_quotient(ty, x, y),
-            _ => self.plain("udiv", ty, x, y),
+            Division::Floor if signed => self.floor_quotient(ty, x, y),
+            Division::Floor => self.plain("udiv", ty, x, y),
+            Division::Mod | Division::Rem if d == 1 || negates => zero,
+            Division::Rem => self.plain(if signed { "srem" } else { "urem" }, ty, x, y),
+            Division::Mod if power => self.plain("and", ty, x, Operand::Int(d - 1)),
+            Division::Mod if signed => self.floor_mod(ty, x, y),
+            Division::Mod => self.plain("urem", ty, x, y),
         }
     }
 
@@ -340,10 +364,10 @@ impl Fx<'_, '_> {
     }
 
     /// NumPy's `fmod`, `remainder` and `floor_divide`.
-    fn float_division(&mut self, op: BinOp, ty: Ty, x: Operand, y: Operand) -> Operand {
+    fn float_division(&mut self, part: Division, ty: Ty, x: Operand, y: Operand) -> Operand {
         self.cx.symbol(if ty.elem == Elem::F32 { "fmodf" } else { "fmod" });
         let rem = self.plain("frem", ty, x, y);
-        if op == BinOp::Rem {
+        if part == Division::Rem {
             return rem;
         }
         let zero = Operand::F64(0);
@@ -355,7 +379,7 @@ impl Fx<'_, '_> {
         let off = self.plain("and", bits, some, differ);
         let moved = self.plain("fadd", ty, rem, y);
         let adjusted = self.select_op(ty, off, moved, rem);
-        if op == BinOp::Mod {
+        if part == Division::Mod {
             let signed_zero = self.call("copysign", ty, &[zero, y]);
             return self.select_op(ty, some, adjusted, signed_zero);
         }
@@ -372,7 +396,7 @@ impl Fx<'_, '_> {
         let div = self.plain("fdiv", ty, exact, y);
         let less = self.plain("fsub", ty, div, one);
         let div = self.select_op(ty, off, less, div);
-        let floor = self.round(UnOp::Floor, ty, div);
+        let floor = self.round(Rounding::Floor, ty, div);
         let gap = self.plain("fsub", ty, div, floor);
         let up = self.w.inst(format_args!("fcmp ogt {}, {}", gap.typed(ty), half.of(ty)));
         let raised = self.plain("fadd", ty, floor, one);

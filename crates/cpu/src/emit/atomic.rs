@@ -83,54 +83,48 @@ impl Fx<'_, '_> {
             let wide = self.applied(op, Scalar::F32, found, new, expected)?;
             return Ok(self.narrow_half(s, wide, Ty::scalar(Elem::F32)));
         }
-        let binary = match op {
-            AtomicOp::Add => BinOp::Add,
-            AtomicOp::Sub => BinOp::Sub,
-            AtomicOp::And => BinOp::And,
-            AtomicOp::Or => BinOp::Or,
-            AtomicOp::Xor => BinOp::Xor,
-            AtomicOp::Exch => return Ok(new),
-            AtomicOp::Min | AtomicOp::Max | AtomicOp::NanMin | AtomicOp::NanMax | AtomicOp::Inc | AtomicOp::Dec => {
-                return self.applied_rarer(op, s, found, new);
-            }
-            AtomicOp::Cas => {
-                let same = self.compare(CmpOp::Eq, s, Num::Uniform(found), Num::Uniform(expected));
-                let kept = self.select(s, same, Num::Uniform(new), Num::Uniform(found));
-                return Ok(self.take(kept, Ty::scalar(elem(s))));
-            }
-        };
-        let result = self.binary(binary, s, Num::Uniform(found), Num::Uniform(new), s)?;
-        Ok(self.take(result, Ty::scalar(elem(s))))
-    }
-
-    fn applied_rarer(&mut self, op: AtomicOp, s: Scalar, found: Operand, new: Operand) -> Res<Operand> {
         let (f, n) = (Num::Uniform(found), Num::Uniform(new));
-        let one = Num::int(1);
         let result = match op {
+            AtomicOp::Add => self.binary(BinOp::Add, s, f, n, s)?,
+            AtomicOp::Sub => self.binary(BinOp::Sub, s, f, n, s)?,
+            AtomicOp::And => self.binary(BinOp::And, s, f, n, s)?,
+            AtomicOp::Or => self.binary(BinOp::Or, s, f, n, s)?,
+            AtomicOp::Xor => self.binary(BinOp::Xor, s, f, n, s)?,
+            AtomicOp::Exch => n,
+            AtomicOp::Min => self.better(CmpOp::Gt, s, f, n),
+            AtomicOp::Max => self.better(CmpOp::Lt, s, f, n),
+            AtomicOp::NanMin => self.better_or_missing(CmpOp::Gt, s, f, n),
+            AtomicOp::NanMax => self.better_or_missing(CmpOp::Lt, s, f, n),
             AtomicOp::Inc => {
-                let more = self.binary(BinOp::Add, s, f, one, s)?;
+                let more = self.binary(BinOp::Add, s, f, Num::int(1), s)?;
                 let over = self.compare(CmpOp::Ge, s, f, n);
                 self.select(s, over, Num::int(0), more)
             }
             AtomicOp::Dec => {
-                let less = self.binary(BinOp::Sub, s, f, one, s)?;
+                let less = self.binary(BinOp::Sub, s, f, Num::int(1), s)?;
                 let (zero, over) = (self.compare(CmpOp::Eq, s, f, Num::int(0)), self.compare(CmpOp::Gt, s, f, n));
                 let least = self.select(s, over, n, less);
                 self.select(s, zero, n, least)
             }
-            _ => {
-                let least = matches!(op, AtomicOp::Min | AtomicOp::NanMin);
-                let better = self.compare(if least { CmpOp::Gt } else { CmpOp::Lt }, s, f, n);
-                let kept = self.select(s, better, n, f);
-                if matches!(op, AtomicOp::NanMin | AtomicOp::NanMax) {
-                    let missing = self.compare(CmpOp::Ne, s, f, f);
-                    self.select(s, missing, n, kept)
-                } else {
-                    kept
-                }
+            AtomicOp::Cas => {
+                let same = self.compare(CmpOp::Eq, s, f, Num::Uniform(expected));
+                self.select(s, same, n, f)
             }
         };
         Ok(self.take(result, Ty::scalar(elem(s))))
+    }
+
+    /// The new one where what was found compares so to it.
+    fn better(&mut self, worse: CmpOp, s: Scalar, found: Num, new: Num) -> Num {
+        let better = self.compare(worse, s, found, new);
+        self.select(s, better, new, found)
+    }
+
+    /// The same where a NaN that was found is a missing value.
+    fn better_or_missing(&mut self, worse: CmpOp, s: Scalar, found: Num, new: Num) -> Num {
+        let kept = self.better(worse, s, found, new);
+        let missing = self.compare(CmpOp::Ne, s, found, found);
+        self.select(s, missing, new, kept)
     }
 
     fn atomic_alone(&mut self, op: AtomicOp, s: Scalar, ptr: Operand, new: Operand, expected: Operand) -> Res<Operand> {
@@ -167,7 +161,19 @@ impl Fx<'_, '_> {
             AtomicOp::Or if s.is_int() => "or",
             AtomicOp::Xor if s.is_int() => "xor",
             AtomicOp::Exch if s != Scalar::Bool => "xchg",
-            _ => return self.atomic_by_trial(op, s, ptr, new, expected),
+            AtomicOp::Add
+            | AtomicOp::Sub
+            | AtomicOp::Min
+            | AtomicOp::Max
+            | AtomicOp::And
+            | AtomicOp::Or
+            | AtomicOp::Xor
+            | AtomicOp::Exch => {
+                return self.atomic_by_trial(op, s, ptr, new, expected);
+            }
+            AtomicOp::NanMin | AtomicOp::NanMax | AtomicOp::Inc | AtomicOp::Dec | AtomicOp::Cas => {
+                return self.atomic_by_trial(op, s, ptr, new, expected);
+            }
         };
         let (ty, align) = (Ty::scalar(elem(s)), s.size());
         Ok(self.w.inst(format_args!(

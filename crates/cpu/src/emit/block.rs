@@ -4,7 +4,7 @@ use weft_ir::{FuncKind, StmtKind};
 use weft_passes::alone::is_alone;
 use weft_passes::numbering::{Node, Numbered};
 
-use super::control::FrameKind;
+use super::frames::FrameKind;
 use super::func::Fx;
 use super::values::Res;
 

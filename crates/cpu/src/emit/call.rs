@@ -4,6 +4,7 @@
 use weft_ir::{FuncId, Scalar, Type, Value};
 
 use super::func::Fx;
+use super::target::EmitError;
 use super::values::{Res, Val, elem};
 use super::width;
 use super::writer::{Operand, Ty};
@@ -21,7 +22,7 @@ pub fn scalars(result: &Type) -> Res<Vec<Scalar>> {
     let scalars: Option<Vec<Scalar>> = items.iter().map(Type::scalar).collect();
     scalars
         .filter(|s| s.len() <= RESULTS.len())
-        .ok_or_else(|| super::EmitError::Internal("a call that does not give a few scalars".into()))
+        .ok_or_else(|| EmitError::Internal("a call that does not give a few scalars".into()))
 }
 
 impl Fx<'_, '_> {
@@ -107,7 +108,7 @@ impl Fx<'_, '_> {
             given.typed(Ty::PTR),
             results.typed(Ty::PTR)
         ));
-        if callee.flags.library && !self.f.flags.library {
+        if callee.origin.is_library() && !self.f.origin.is_library() {
             self.shown_here(failed);
         }
         self.leave_if_failed(failed);

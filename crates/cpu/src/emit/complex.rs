@@ -4,7 +4,7 @@
 use weft_ir::{Index, Part, Stmt, StmtKind};
 
 use super::func::Fx;
-use super::mask::Mask;
+use super::gang::Mask;
 use super::values::{Num, Res, ViewVal, elem};
 use super::writer::{Operand, Ty};
 

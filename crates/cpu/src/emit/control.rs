@@ -8,44 +8,11 @@ use weft_ir::{ErrorKind, StmtKind, Value};
 use weft_passes::numbering::{Node, Numbered};
 use weft_passes::uniformity::Facts;
 
-use super::func::{Control, Fx};
-use super::mask::Mask;
+use super::frames::{Frame, FrameKind};
+use super::func::Fx;
+use super::gang::Mask;
 use super::values::{Num, Res};
 use super::writer::{Label, Operand, Ty};
-
-/// A place where control comes together.
-#[derive(Clone, Debug)]
-pub struct Frame {
-    pub kind: FrameKind,
-    /// The lanes that will arrive, where some may be lost on the way.
-    pub slot: Option<Operand>,
-    /// Lanes may wait here while others run.
-    pub waits: bool,
-    /// Reached with a lane on.
-    pub join: Label,
-    /// Reached when no lane runs on; the same as `join` where lanes certainly wait.
-    pub check: Label,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrameKind {
-    /// The end of an `If`.
-    Side,
-    /// The next iteration of a loop.
-    Next,
-    /// The end of a loop.
-    After,
-    Scope(weft_ir::Label),
-    /// The end of the function, or of a region between barriers.
-    End,
-}
-
-impl Control {
-    /// Where control goes when no lane runs on inside the frame at `depth`.
-    pub fn outer_check(&self, depth: usize) -> Label {
-        self.frames[..depth].iter().rev().find(|f| f.waits).map_or(self.exit, |f| f.check)
-    }
-}
 
 impl<'m> Fx<'_, 'm> {
     /// A slot that holds the current mask, where it is needed.

@@ -7,12 +7,12 @@ use weft_passes::uniformity::{Lanes, analyze};
 
 use super::call::{PARAMS, RESULTS, scalars};
 use super::control::end_frame;
-use super::fixed;
 use super::func::Fx;
 use super::module::ModuleCx;
+use super::target::EmitError;
 use super::values::{Res, Val, elem};
-use super::width;
 use super::writer::{Elem, Operand, Ty};
+use super::{fixed, width};
 
 /// A function that runs once each time the host calls it, or (with the linkage `internal`) another function.
 pub fn host(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str) -> Res<()> {
@@ -44,7 +44,7 @@ pub fn points(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str) ->
 fn index_space(cx: &mut ModuleCx<'_>, id: FuncId, symbol: &str, linkage: &str, (kind, lanes): (Lanes, u32)) -> Res<()> {
     let f = cx.module.function(id);
     let FuncKind::Loop { rank, reductions } = &f.kind else {
-        return Err(super::EmitError::Internal(format!("{} is launched and no loop", f.name)));
+        return Err(EmitError::Internal(format!("{} is launched and no loop", f.name)));
     };
     let info = Rc::new(analyze(f, kind, &cx.calls));
     let mut fx = Fx::new(cx, id, info, fixed::lanes(f, reductions, lanes));

@@ -6,26 +6,9 @@ use weft_ir::{Function, Reduction, Scalar};
 
 use super::combine::identity;
 use super::func::Fx;
-use super::values::{Num, Res, elem};
-use super::views::Slot;
+use super::sums::{Fixed, FixedSum};
+use super::values::{Num, Res, Slot, elem};
 use super::writer::{Operand, Ty};
-
-/// What a function keeps of its reductions of a fixed order.
-#[derive(Clone, Debug, Default)]
-pub struct Fixed {
-    sums: Vec<FixedSum>,
-    /// Rows of a block, and the count of those in it so far, where the index space has rows.
-    rows: Option<(Operand, Operand)>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct FixedSum {
-    reduction: Reduction,
-    scalar: Scalar,
-    /// Memory of all chains, and of the blocks' sum so far.
-    chains: Operand,
-    sum: Operand,
-}
 
 /// Does the order show in the result?
 pub fn is_fixed(f: &Function, r: Reduction) -> bool {

@@ -8,18 +8,15 @@ use weft_ir::{FuncId, FuncKind, Function, Local, Op, Scalar, Span, Type, Value};
 use weft_passes::numbering::{Node, Numbered};
 use weft_passes::uniformity::{Facts, Uniformity};
 
-use super::EmitError;
-use super::ahead::Walk;
-use super::control::Frame;
-use super::fixed::Fixed;
-use super::geometry::Geometry;
-use super::kept::Regions;
-use super::mask::Mask;
+use super::barriers::Barriers;
+use super::frames::Control;
+use super::gang::{Gang, Mask};
 use super::module::ModuleCx;
-use super::team::Member;
-use super::values::{Num, Res, Val, ViewVal};
-use super::views::Slot;
-use super::writer::{Elem, Label, Operand, Writer};
+use super::sums::Sums;
+use super::target::EmitError;
+use super::values::{Num, Res, Slot, Val, ViewVal};
+use super::walk::Walk;
+use super::writer::{Elem, Operand, Writer};
 
 /// Writes one function.
 pub struct Fx<'a, 'm> {
@@ -45,20 +42,6 @@ pub struct Fx<'a, 'm> {
     pub barriers: Barriers,
 }
 
-/// The gang being written: how many lanes it has, which are on, and where they stand.
-pub struct Gang {
-    /// 0 in scalar code.
-    pub lanes: u32,
-    /// The gang is a warp.
-    pub is_warp: bool,
-    pub mask: Mask,
-    /// How a mask sits in a slot: `i1`, or an integer as wide as the lanes' data where the target has no mask registers.
-    pub mask_elem: Elem,
-    pub geometry: Option<Geometry>,
-    /// The vectors `0, step, 2 * step, …` that there are, by step.
-    pub steps: HashMap<i64, Operand>,
-}
-
 /// What is known of the function's values, and how the one being computed is to be.
 pub struct Known<'m> {
     pub vals: Vec<Option<Val>>,
@@ -68,22 +51,6 @@ pub struct Known<'m> {
     pub uses: Vec<u32>,
     /// The value being computed is to be computed as written, whatever `fastmath` allows.
     pub exact: bool,
-}
-
-/// Where control goes: what `control` and `iterate` open and close.
-pub struct Control {
-    /// What control stands in, innermost last.
-    pub frames: Vec<Frame>,
-    /// The function's end.
-    pub exit: Label,
-    /// Memory of the `i32` that the function returns.
-    pub status: Operand,
-    /// A body is being written twice already.
-    pub doubled: bool,
-    /// What is being written is the second of the two: for gangs that are not whole.
-    pub rest: bool,
-    /// The last gang of a row is being written, which is not whole.
-    pub tail: bool,
 }
 
 /// Shared and local arrays: what `arrays` makes at the start.
@@ -105,24 +72,6 @@ pub struct Heap {
     pub mark: Option<Operand>,
     /// Where the views in scope point.
     pub views: Vec<Operand>,
-}
-
-/// Reductions of an index space: what `reductions` and `fixed` start and end.
-#[derive(Default)]
-pub struct Sums {
-    /// Sums of floats across gangs, as doubles: the reduction's local and the memory of one double a lane.
-    pub totals: Vec<(Local, Operand)>,
-    /// Those of a fixed order.
-    pub fixed: Fixed,
-}
-
-/// Kernels with barriers: what `kept`, `regions` and `team` go by.
-#[derive(Default)]
-pub struct Barriers {
-    /// What is kept between regions.
-    pub regions: Option<Box<Regions>>,
-    /// The gangs written in lockstep with this one.
-    pub team: Vec<Member>,
 }
 
 impl<'a, 'm> Fx<'a, 'm> {

@@ -1,8 +1,7 @@
 //! The gangs of a block: loops over them, with lanes along one axis or in the order of the linear index.
 
 use super::func::Fx;
-use super::geometry::Geometry;
-use super::mask::Mask;
+use super::gang::{Geometry, Mask};
 use super::values::{Num, Res};
 use super::writer::{Elem, Label, Operand, Ty};
 

@@ -6,7 +6,7 @@
 //! loads; scattered: 0.7, 1.6 and 2.4 against 0.3, 0.6 and 0.9.)
 
 use super::func::Fx;
-use super::mask::Mask;
+use super::gang::Mask;
 use super::values::{Num, Res};
 use super::writer::{Elem, Operand, Ty};
 

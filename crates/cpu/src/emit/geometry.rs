@@ -3,17 +3,9 @@
 use weft_ir::Geometry as Query;
 
 use super::func::Fx;
+use super::gang::Geometry;
 use super::values::{Num, Res};
 use super::writer::{Elem, Operand};
-
-/// Where the gang being written stands.
-#[derive(Clone, Copy, Debug)]
-pub struct Geometry {
-    pub thread: [Num; 3],
-    pub block: [Operand; 3],
-    pub block_dim: [Operand; 3],
-    pub grid_dim: [Operand; 3],
-}
 
 impl Fx<'_, '_> {
     pub fn geometry(&mut self, query: Query) -> Res<Num> {

@@ -6,15 +6,13 @@ use weft_ir::{CmpOp, Op, Scalar, Stmt, StmtKind, Type, Value};
 use weft_passes::numbering::{Node, Numbered};
 use weft_passes::uniformity::{Class, Facts};
 
-use super::ahead::Walk;
-use super::control::{Frame, FrameKind};
+use super::frames::{Frame, FrameKind};
 use super::func::Fx;
-use super::guard::DOUBLED_STATEMENTS;
-use super::guard::Range;
-use super::mask::Mask;
+use super::gang::Mask;
+use super::guard::{DOUBLED_STATEMENTS, Range};
 use super::module::Unroll;
-use super::values::{Num, Res, Val};
-use super::views::Slot;
+use super::values::{Num, Res, Slot, Val};
+use super::walk::Walk;
 use super::writer::{Elem, Label, Operand, Ty};
 
 /// A loop being written.

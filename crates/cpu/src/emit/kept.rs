@@ -2,54 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use weft_ir::{Local, Value};
+use weft_ir::Value;
 
-use super::control::FrameKind;
+use super::barriers::Regions;
 use super::func::Fx;
-use super::team::Member;
-use super::values::{Res, Val};
-use super::views::Slot;
-use super::writer::{Label, Operand, Ty};
-
-/// What is kept between regions, and where control of the block goes.
-#[derive(Debug)]
-pub struct Regions {
-    pub lane_axis: Option<usize>,
-    pub full: bool,
-    /// Number of the region written next.
-    pub next: usize,
-    /// Number of the gang being run.
-    pub gang: Operand,
-    /// Where values that several regions read are kept, and the slots the gang being written has them in.
-    pub values: BTreeMap<Value, Store>,
-    pub slots: BTreeMap<Value, Slot>,
-    pub locals: BTreeMap<Local, Store>,
-    /// Gangs besides the first of a team.
-    pub members: Vec<Member>,
-    /// Masks of threads that have not returned, one a gang.
-    pub active: Option<Operand>,
-    /// `i1`: some gang has such threads.
-    pub alive: Operand,
-    /// `i1`: all threads of the block have returned, where they do so together or not at all.
-    pub ended: Option<Operand>,
-    /// Values of the whole block: parameters and the skeleton's counters.
-    pub common: Vec<Option<Val>>,
-    /// Loops and scopes of the skeleton: their ends and next iterations.
-    pub targets: Vec<(FrameKind, Label)>,
-    /// Where the next block starts.
-    pub block_end: Label,
-    /// Local arrays of all gangs.
-    pub arrays: Vec<Operand>,
-}
-
-/// The memory that holds a slot between regions.
-#[derive(Clone, Debug)]
-pub enum Store {
-    /// One entry a gang for each piece of the slot.
-    Gangs(Vec<Operand>),
-    /// One for the block: what gangs start a region with, and what they leave.
-    Block(Vec<(Operand, Operand)>),
-}
+use super::target::EmitError;
+use super::values::{Res, Slot, Val};
+use super::writer::{Operand, Ty};
 
 impl Fx<'_, '_> {
     pub fn state(&mut self) -> Res<&mut Regions> {
@@ -59,7 +18,7 @@ impl Fx<'_, '_> {
         self.barriers
             .regions
             .as_deref_mut()
-            .ok_or_else(|| super::EmitError::Internal("no regions".into()))
+            .ok_or_else(|| EmitError::Internal("no regions".into()))
     }
 
     /// Keeps a value that another region reads.

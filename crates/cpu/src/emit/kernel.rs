@@ -4,7 +4,7 @@ use weft_ir::Axis;
 
 use super::control::end_frame;
 use super::func::Fx;
-use super::geometry::Geometry;
+use super::gang::Geometry;
 use super::values::{Num, Res};
 use super::writer::Operand;
 

@@ -3,7 +3,7 @@
 use weft_ir::{Index, Op, Scalar};
 
 use super::func::Fx;
-use super::mask::Mask;
+use super::gang::Mask;
 use super::module::Unroll;
 use super::values::{Num, Res, Val, ViewVal, elem};
 use super::writer::{Elem, Operand, Ty};

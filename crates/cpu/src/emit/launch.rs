@@ -1,7 +1,7 @@
 //! Launches of index spaces from host code: through the runtime, or in place where they are short; their results are combined into locals.
 
 use weft_ir::order::ONE_CHUNK;
-use weft_ir::{FuncId, FuncKind, Function, Local, ReduceOp, Reduction, Scalar, Spread, StmtKind, Value};
+use weft_ir::{FuncId, FuncKind, Function, Local, Op, ReduceOp, Reduction, Scalar, Spread, StmtKind, Value};
 
 use super::combine::{identity, is_sum};
 use super::func::Fx;
@@ -13,6 +13,10 @@ const LONG_GRAIN: i64 = 1 << 14;
 
 /// Where the context counts short runs: behind its first two words.
 const TURNS_AT: i64 = 16;
+
+/// Statements of a point with which its loop is inlined where it is run in place: a fill, a copy, one operation. A longer one takes longer
+/// than the call, and LLVM longer for two copies of it.
+const INLINED: usize = 3;
 
 /// How many short runs there are between two that the runtime does.
 const TURNS: i64 = 4096;
@@ -42,7 +46,9 @@ impl Fx<'_, '_> {
         };
         let code = self.w.alloca(Ty::I32);
         let done = match shortest(target, spread) {
-            Some(most) if rank <= MOST_AXES => Some(self.run_if_short(&body, extents, block, (partial, &combine, slots), (most, code))?),
+            Some(most) if rank <= MOST_AXES => {
+                Some(self.run_if_short(&body, extents, block, (partial, &combine, slots), (most, code, is_inlined(target)))?)
+            }
             _ => None,
         };
         let spread = spread as i32;
@@ -72,7 +78,7 @@ impl Fx<'_, '_> {
         extents: &[Value],
         args: Operand,
         (partial, combine, slots): (Operand, &str, usize),
-        (most, code): (i64, Operand),
+        (most, code, inlined): (i64, Operand, bool),
     ) -> Res<Label> {
         let (short, some, long, done) = (self.w.label(), self.w.label(), self.w.label(), self.w.label());
         let mut lengths = Vec::with_capacity(extents.len());
@@ -112,8 +118,9 @@ impl Fx<'_, '_> {
             0 => Operand::Null,
             _ => self.w.entry_inst(format_args!("alloca [{slots} x i64]")),
         };
+        let inlined = if inlined { " alwaysinline" } else { "" };
         let failed = self.w.inst(format_args!(
-            "call i32 @{body}(ptr %ctx, {}, {}, i64 0, {})",
+            "call i32 @{body}(ptr %ctx, {}, {}, i64 0, {}){inlined}",
             args.typed(Ty::PTR),
             own.typed(Ty::PTR),
             rows.typed(Ty::I64)
@@ -203,6 +210,17 @@ fn grain(body: &Function, spread: Spread) -> i64 {
         (_, true) => 64,
         (_, false) => LONG_GRAIN,
     }
+}
+
+/// Is a point so little work that the call of its loop would cost more? Of one axis, without results.
+fn is_inlined(body: &Function) -> bool {
+    let FuncKind::Loop { rank: 1, reductions } = &body.kind else {
+        return false;
+    };
+    let mut operations = 0;
+    body.body
+        .walk(&mut |kind| operations += usize::from(!matches!(kind, StmtKind::Let(_, Op::Const(_) | Op::Get(_)))));
+    reductions.is_empty() && operations <= INLINED
 }
 
 /// Up to how many points an index space is run where it stands, without the runtime: those of a statement or two. Not where a point is a loop.

@@ -5,7 +5,7 @@ use weft_ir::{FuncKind, Value};
 
 use super::control::end_frame;
 use super::func::Fx;
-use super::mask::Mask;
+use super::gang::Mask;
 use super::values::{Num, Res, Val};
 use super::writer::{Label, Operand, Ty};
 

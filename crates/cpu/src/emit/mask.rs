@@ -3,46 +3,10 @@
 //! On a target with mask registers a mask is a vector of `i1`. Elsewhere it is a vector of integers as wide as the data, all ones or zero,
 //! which is what comparisons give there; `i1` vectors that live across blocks would be packed and unpacked again.
 
-use super::func::{Fx, Gang};
+use super::func::Fx;
+use super::gang::Mask;
 use super::values::Num;
 use super::writer::{Elem, Operand, Ty};
-
-/// The lanes that are on. Code is only reached with at least one lane on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mask {
-    /// All of them, known when the code is written.
-    Full,
-    /// As this mask says.
-    Lanes(Operand),
-}
-
-impl Gang {
-    /// The type of masks.
-    pub fn mask_ty(&self) -> Ty {
-        self.vector_ty(self.mask_elem)
-    }
-
-    /// The type of conditions.
-    pub fn bits_ty(&self) -> Ty {
-        self.vector_ty(Elem::I1)
-    }
-
-    fn all_on(&self) -> Operand {
-        if self.mask_elem == Elem::I1 {
-            Operand::Bool(true)
-        } else {
-            Operand::Int(-1)
-        }
-    }
-
-    /// The current mask.
-    pub fn mask_now(&self) -> Operand {
-        match self.mask {
-            Mask::Full => self.all_on(),
-            Mask::Lanes(op) => op,
-        }
-    }
-}
 
 impl Fx<'_, '_> {
     fn is_on(op: Operand) -> bool {

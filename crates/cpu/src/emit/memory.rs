@@ -3,7 +3,7 @@
 use weft_ir::{Index, Part, Scalar};
 
 use super::func::Fx;
-use super::mask::Mask;
+use super::gang::Mask;
 use super::values::{Num, Res, ViewVal, elem, memory_elem};
 use super::writer::{Operand, Ty};
 

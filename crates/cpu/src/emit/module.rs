@@ -7,8 +7,10 @@ use weft_ir::{Block, ConstId, FuncId, Function, Module, Op, Span, Spread, StmtKi
 use weft_passes::numbering::Numbering;
 use weft_passes::uniformity::Calls;
 
+use weft_runtime::mailbox::{ErrorSite, PrintSite};
+
+use super::target::{Emitted, Target};
 use super::writer::{Elem, Ty};
-use super::{Emitted, ErrorSite, PrintSite, Target};
 
 pub struct ModuleCx<'m> {
     pub module: &'m Module,

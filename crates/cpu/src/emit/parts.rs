@@ -12,14 +12,12 @@ use std::rc::Rc;
 use weft_ir::{Block, Effect, FuncKind, Label, Local, Op, Space, StmtKind, Value};
 use weft_passes::numbering::Numbered;
 
-use super::control::{Frame, FrameKind};
 use super::counter::Counter;
+use super::frames::{Frame, FrameKind};
 use super::func::Fx;
-use super::geometry::Geometry;
+use super::gang::{Geometry, Mask};
 use super::lanes::Spilled;
-use super::mask::Mask;
-use super::values::{Num, Res, Val, ViewVal, elem};
-use super::views::Slot;
+use super::values::{Num, Res, Slot, Val, ViewVal, elem};
 use super::width;
 use super::writer::{Elem, Operand};
 
@@ -272,7 +270,9 @@ fn needs_whole_gang(kind: &StmtKind) -> bool {
         | StmtKind::Scope(..)
         | StmtKind::Leave(_)
         | StmtKind::Fence(_) => false,
-        _ => true,
+        StmtKind::Loop(_) | StmtKind::For { .. } | StmtKind::ParFor { .. } | StmtKind::Launch { .. } => true,
+        StmtKind::Break | StmtKind::Continue | StmtKind::Return(_) | StmtKind::Raise { .. } => true,
+        StmtKind::Barrier | StmtKind::GridBarrier | StmtKind::SyncWarp(_) | StmtKind::Sleep(_) | StmtKind::Print(_) => true,
     }
 }
 

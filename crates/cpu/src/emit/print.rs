@@ -2,10 +2,11 @@
 
 use weft_ir::{ErrorKind, PrintItem, Scalar, Value};
 
+use weft_runtime::mailbox::{ErrorSite, PrintSite};
+
 use super::func::Fx;
 use super::values::{Num, Res, elem};
 use super::writer::{Operand, Ty};
-use super::{ErrorSite, PrintSite};
 
 impl Fx<'_, '_> {
     /// Records the error.

@@ -5,8 +5,7 @@ use weft_ir::{Reduction, Scalar};
 use super::combine::{identity, is_sum};
 use super::fixed::is_fixed;
 use super::func::Fx;
-use super::values::{Num, Res};
-use super::views::Slot;
+use super::values::{Num, Res, Slot};
 use super::writer::{Elem, Operand};
 
 impl Fx<'_, '_> {

@@ -9,14 +9,13 @@ use weft_ir::{Local, Stmt, StmtKind, Value};
 use weft_passes::numbering::Node;
 use weft_passes::uniformity::Class;
 
-use super::control::{Frame, FrameKind};
+use super::barriers::{Regions, Store};
+use super::frames::{Frame, FrameKind};
 use super::func::Fx;
-use super::kept::{Regions, Store};
-use super::mask::Mask;
+use super::gang::Mask;
 use super::plan::{Plan, is_local};
 use super::team::Place;
-use super::values::Res;
-use super::views::Slot;
+use super::values::{Res, Slot};
 use super::writer::{Label, Operand, Ty};
 
 /// What a region takes from others and leaves for them.

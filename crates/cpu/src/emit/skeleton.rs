@@ -4,13 +4,12 @@ use weft_ir::{BarrierOp, Span, Stmt, StmtKind, Value};
 use weft_passes::numbering::{Node, Numbered};
 use weft_passes::uniformity::{Class, DIVERGENT_BARRIER};
 
-use super::control::FrameKind;
+use super::barriers::Store;
+use super::frames::FrameKind;
 use super::func::Fx;
 use super::guard::Range;
-use super::kept::Store;
 use super::plan::{Piece, Plan, barrier_span, pieces};
-use super::values::{Num, Res, Val};
-use super::views::Slot;
+use super::values::{Num, Res, Slot, Val};
 use super::writer::{Elem, Label, Operand, Ty};
 
 impl<'m> Fx<'_, 'm> {
@@ -145,7 +144,19 @@ impl<'m> Fx<'_, 'm> {
             StmtKind::Break => self.skeleton_jump(FrameKind::After),
             StmtKind::Continue => self.skeleton_jump(FrameKind::Next),
             StmtKind::Leave(label) => self.skeleton_jump(FrameKind::Scope(*label)),
-            _ => self.internal("a statement around a barrier that is no control"),
+            StmtKind::Let(..)
+            | StmtKind::Set(..)
+            | StmtKind::ParFor { .. }
+            | StmtKind::Launch { .. }
+            | StmtKind::Return(_)
+            | StmtKind::Store { .. }
+            | StmtKind::Barrier
+            | StmtKind::GridBarrier
+            | StmtKind::SyncWarp(_)
+            | StmtKind::Fence(_)
+            | StmtKind::Sleep(_)
+            | StmtKind::Raise { .. }
+            | StmtKind::Print(_) => self.internal("a statement around a barrier that is no control"),
         }
     }
 

@@ -7,8 +7,7 @@
 use weft_ir::{Block, Type};
 
 use super::func::Fx;
-use super::values::Val;
-use super::views::Slot;
+use super::values::{Slot, Val};
 use super::writer::{Operand, Ty};
 
 /// The slots of a value of the type that hold addresses.

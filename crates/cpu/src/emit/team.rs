@@ -5,17 +5,16 @@
 //! chains, and what they read alike (the row of a tile) is read once for all of them. So a team runs along the axis behind the lanes where
 //! the kernel has one: its gangs are rows that share their columns.
 
-use std::collections::BTreeMap;
 use std::mem;
 
 use weft_ir::{Geometry, Op, StmtKind, Value};
 use weft_passes::numbering::Node;
 use weft_passes::uniformity::{Class, Facts};
 
+use super::barriers::Member;
 use super::func::Fx;
-use super::mask::Mask;
+use super::gang::Mask;
 use super::values::{Num, Res, Val};
-use super::views::Slot;
 use super::width;
 use super::writer::{Label, Operand, Ty};
 
@@ -23,17 +22,6 @@ use super::writer::{Label, Operand, Ty};
 const CHAINS: usize = 8;
 /// Statements of a region, times its gangs, that are written at most.
 const STATEMENTS: usize = 400;
-
-/// What is a gang's own while several are written.
-#[derive(Debug, Default)]
-pub struct Member {
-    vals: Vec<Option<Val>>,
-    slots: Vec<Slot>,
-    arrays: Vec<Operand>,
-    thread: [Option<Num>; 3],
-    /// The slots of values that other regions read.
-    kept: BTreeMap<Value, Slot>,
-}
 
 /// Where a gang of a team stands.
 #[derive(Clone, Copy, Debug)]

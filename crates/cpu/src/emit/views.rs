@@ -6,25 +6,9 @@ use weft_ir::{AxisSlice, ConstId, ErrorKind, Local, Part, Scalar, Space, TOO_BIG
 use weft_passes::uniformity::Class;
 
 use super::func::Fx;
-use super::mask::Mask;
-use super::values::{Num, Res, Val, ViewVal, elem};
+use super::gang::Mask;
+use super::values::{Num, Res, Slot, Val, ViewVal, elem};
 use super::writer::{Elem, Operand, Ty};
-
-/// Where a local lives.
-#[derive(Clone, Debug)]
-pub enum Slot {
-    /// One scalar for all lanes; with a step, lane `k` is that scalar plus `k * step`.
-    Shared { ptr: Operand, elem: Elem, step: i64 },
-    /// One value a lane.
-    Lanes { ptr: Operand, elem: Elem },
-    /// A view: base address, offset, shape and strides, each in its own slot.
-    View {
-        ty: ViewType,
-        pitch: i64,
-        base: Operand,
-        parts: Vec<Slot>,
-    },
-}
 
 impl Fx<'_, '_> {
     /// Allocas for all locals; LLVM makes registers of them.

@@ -4,7 +4,7 @@
 use weft_ir::{Scalar, Value, WARP, WarpOp};
 
 use super::func::Fx;
-use super::mask::Mask;
+use super::gang::Mask;
 use super::values::{Num, Res, elem};
 use super::writer::{Elem, Operand, Ty};
 
@@ -13,6 +13,23 @@ const ALL: Operand = Operand::Int(0xffff_ffff);
 /// Distances that the usual reductions and scans shuffle by: each is a permutation known when the code is written.
 const USUAL: [u32; 5] = [16, 8, 4, 2, 1];
 
+/// From which lane a shuffle takes its value.
+#[derive(Clone, Copy, Debug)]
+enum Shuffle {
+    Idx,
+    Up,
+    Down,
+    Xor,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Vote {
+    All,
+    Any,
+    Equal,
+    Ballot,
+}
+
 impl Fx<'_, '_> {
     pub fn warp(&mut self, op: WarpOp, mask: Value, value: Value, lane: Option<Value>) -> Res<Num> {
         if self.gang.lanes != WARP {
@@ -20,17 +37,23 @@ impl Fx<'_, '_> {
         }
         let (s, mask, value) = (self.scalar(value)?, self.num(mask)?, self.num(value)?);
         let group = self.group(mask);
-        match (op, lane) {
-            (WarpOp::ShuffleIdx | WarpOp::ShuffleUp | WarpOp::ShuffleDown | WarpOp::ShuffleXor, Some(lane)) => {
-                let lane = self.num(lane)?;
-                Ok(self.shuffle(op, group, s, value, lane))
-            }
-            (WarpOp::ShuffleIdx | WarpOp::ShuffleUp | WarpOp::ShuffleDown | WarpOp::ShuffleXor, None) => {
-                self.internal("a shuffle without a lane")
-            }
-            (WarpOp::All | WarpOp::Any | WarpOp::Equal | WarpOp::Ballot, _) => Ok(self.vote(op, group, value)),
-            (WarpOp::MatchAny | WarpOp::MatchAll, _) => Ok(self.matching(op, group, s, value)),
-        }
+        let shuffle = match op {
+            WarpOp::ShuffleIdx => Shuffle::Idx,
+            WarpOp::ShuffleUp => Shuffle::Up,
+            WarpOp::ShuffleDown => Shuffle::Down,
+            WarpOp::ShuffleXor => Shuffle::Xor,
+            WarpOp::All => return Ok(self.vote(Vote::All, group, value)),
+            WarpOp::Any => return Ok(self.vote(Vote::Any, group, value)),
+            WarpOp::Equal => return Ok(self.vote(Vote::Equal, group, value)),
+            WarpOp::Ballot => return Ok(self.vote(Vote::Ballot, group, value)),
+            WarpOp::MatchAny => return Ok(self.matching(false, group, s, value)),
+            WarpOp::MatchAll => return Ok(self.matching(true, group, s, value)),
+        };
+        let Some(lane) = lane else {
+            return self.internal("a shuffle without a lane");
+        };
+        let lane = self.num(lane)?;
+        Ok(self.shuffle(shuffle, group, s, value, lane))
     }
 
     /// The lanes that are on, as an `i32`.
@@ -84,7 +107,7 @@ impl Fx<'_, '_> {
         self.wrap(both, ty)
     }
 
-    fn vote(&mut self, op: WarpOp, group: Num, value: Num) -> Num {
+    fn vote(&mut self, vote: Vote, group: Num, value: Num) -> Num {
         let bits = match value {
             Num::Uniform(op) if op.is_const() => self.lane_bits(op),
             Num::Uniform(c) => self.select_op(Ty::I32, c, ALL, Operand::Int(0)),
@@ -98,26 +121,27 @@ impl Fx<'_, '_> {
         let ballot = self.plain("and", ty, bits, group);
         let zero = Operand::Int(0);
         let compare = |fx: &mut Self, name: &str, to: Operand| fx.plain(&format!("icmp {name}"), ty, ballot, to);
-        let answer = match op {
-            WarpOp::All => compare(self, "eq", group),
-            WarpOp::Any => compare(self, "ne", zero),
-            WarpOp::Equal => {
+        let answer = match vote {
+            Vote::All => compare(self, "eq", group),
+            Vote::Any => compare(self, "ne", zero),
+            Vote::Equal => {
                 let (all, none) = (compare(self, "eq", group), compare(self, "eq", zero));
                 self.plain("or", ty.with(Elem::I1), all, none)
             }
-            _ => ballot,
+            Vote::Ballot => ballot,
         };
         self.wrap(answer, ty)
     }
 
     // ---- matches ----
 
-    fn matching(&mut self, op: WarpOp, group: Num, s: Scalar, value: Num) -> Num {
+    /// The lanes that are alike; `whole`: all of the group, or none.
+    fn matching(&mut self, whole: bool, group: Num, s: Scalar, value: Num) -> Num {
         if value.is_uniform() {
             return group;
         }
         let (values, ty) = self.comparable(s, value);
-        if let (WarpOp::MatchAll, Num::Uniform(group)) = (op, group) {
+        if let (true, Num::Uniform(group)) = (whole, group) {
             let first = self.lowest(group);
             let same = self.same_as_lane(values, ty, first);
             let same = self.lane_bits(same);
@@ -129,7 +153,7 @@ impl Fx<'_, '_> {
         let word = self.gang.vector_ty(Elem::I32);
         let group = self.take(group, word);
         let alike = self.plain("and", word, same, group);
-        if op == WarpOp::MatchAny {
+        if !whole {
             return Num::Varying(alike);
         }
         let all = self.plain("icmp eq", word, alike, group);
@@ -197,14 +221,14 @@ impl Fx<'_, '_> {
     // ---- shuffles ----
 
     /// A lane whose source takes no part keeps its value, but where all read one lane.
-    fn shuffle(&mut self, op: WarpOp, group: Num, s: Scalar, value: Num, lane: Num) -> Num {
+    fn shuffle(&mut self, op: Shuffle, group: Num, s: Scalar, value: Num, lane: Num) -> Num {
         if value.is_uniform() {
             return value;
         }
         let ty = self.gang.vector_ty(elem(s));
         let x = self.take(value, ty);
         match (op, lane) {
-            (WarpOp::ShuffleIdx, Num::Uniform(lane)) => Num::Uniform(self.lane_value(x, ty, lane)),
+            (Shuffle::Idx, Num::Uniform(lane)) => Num::Uniform(self.lane_value(x, ty, lane)),
             (_, Num::Uniform(by)) => match by.int() {
                 Some(by) => Num::Varying(self.shuffle_by(op, group, x, ty, by as u32 % WARP)),
                 None => Num::Varying(self.shuffle_by_any(op, group, x, ty, by)),
@@ -224,15 +248,16 @@ impl Fx<'_, '_> {
     }
 
     /// By a distance that is known now.
-    fn shuffle_by(&mut self, op: WarpOp, group: Num, x: Operand, ty: Ty, by: u32) -> Operand {
+    fn shuffle_by(&mut self, op: Shuffle, group: Num, x: Operand, ty: Ty, by: u32) -> Operand {
         if by == 0 {
             return x;
         }
         let source = |own: u32| match op {
-            WarpOp::ShuffleUp => own.checked_sub(by).unwrap_or(own),
-            WarpOp::ShuffleDown if own + by < WARP => own + by,
-            WarpOp::ShuffleDown => own,
-            _ => own ^ by,
+            Shuffle::Idx => by,
+            Shuffle::Up => own.checked_sub(by).unwrap_or(own),
+            Shuffle::Down if own + by < WARP => own + by,
+            Shuffle::Down => own,
+            Shuffle::Xor => own ^ by,
         };
         let lanes: Vec<String> = (0..WARP).map(|own| format!("i32 {}", source(own))).collect();
         let order = format!("<{}>", lanes.join(", "));
@@ -264,7 +289,7 @@ impl Fx<'_, '_> {
     }
 
     /// By a distance that is the same in all lanes: a way of its own for each of the usual ones.
-    fn shuffle_by_any(&mut self, op: WarpOp, group: Num, x: Operand, ty: Ty, by: Operand) -> Operand {
+    fn shuffle_by_any(&mut self, op: Shuffle, group: Num, x: Operand, ty: Ty, by: Operand) -> Operand {
         let result = self.w.alloca(ty);
         let (any, done) = (self.w.label(), self.w.label());
         let ways: Vec<_> = USUAL.iter().map(|by| (*by, self.w.label())).collect();
@@ -293,17 +318,17 @@ impl Fx<'_, '_> {
     }
 
     /// The lane that each lane reads.
-    fn source_lanes(&mut self, op: WarpOp, lane: Num) -> Operand {
+    fn source_lanes(&mut self, op: Shuffle, lane: Num) -> Operand {
         let word = self.gang.vector_ty(Elem::I32);
         let lane = self.take(lane, word);
         let lane = self.frozen_lanes(lane, word);
         let by = self.plain("and", word, lane, Operand::Int(31));
         let own = self.lane_numbers();
         let from = match op {
-            WarpOp::ShuffleIdx => return by,
-            WarpOp::ShuffleXor => return self.plain("xor", word, own, by),
-            WarpOp::ShuffleUp => self.plain("sub", word, own, by),
-            _ => self.plain("add", word, own, by),
+            Shuffle::Idx => return by,
+            Shuffle::Xor => return self.plain("xor", word, own, by),
+            Shuffle::Up => self.plain("sub", word, own, by),
+            Shuffle::Down => self.plain("add", word, own, by),
         };
         let inside = self.plain("icmp ult", word, from, Operand::Int(WARP.into()));
         self.select_op(word, inside, from, own)

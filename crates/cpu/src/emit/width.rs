@@ -10,7 +10,7 @@ use weft_ir::{Axis, Block, FuncKind, Function, Local, Op, Scalar, Stmt, StmtKind
 use weft_passes::operands;
 use weft_passes::uniformity::{Calls, Class, Lanes, Uniformity, analyze};
 
-use super::Target;
+use super::target::Target;
 
 /// Hardware vectors of the widest common type that a gang spans where they fit.
 const VECTORS: usize = 4;

@@ -62,8 +62,9 @@ impl Blocks {
 
     /// Frees the allocations from the `first` on that none of the addresses points into.
     pub fn sweep(&mut self, used: &[u64], first: usize) {
-        let mut kept = first.min(self.allocations.len());
-        for at in kept..self.allocations.len() {
+        let first = first.min(self.allocations.len());
+        let mut kept = first;
+        for at in first..self.allocations.len() {
             if used.iter().any(|&address| self.allocations[at].holds(address)) {
                 self.allocations.swap(kept, at);
                 kept += 1;

@@ -165,6 +165,7 @@ fn runs_on_a_gpu(module: &Module, id: FuncId) -> bool {
 /// A kernel of one thread that calls the function and stores the scalars it gives, each in an array of its own.
 fn wrapped(function: &Function, id: FuncId) -> Option<Function> {
     let mut b = Builder::new(Function::new(format!("call_{}", function.name), FuncKind::Kernel));
+    b.func.origin = function.origin.clone();
     b.func.flags = function.flags;
     let args = function
         .params

@@ -38,7 +38,7 @@ use std::rc::Rc;
 
 use ruff_text_size::TextRange;
 use weft_array::Nodes;
-use weft_ir::{Block, Builder, ErrorKind, Flags, FuncKind, Function, Span, StmtKind, Type, Value};
+use weft_ir::{Block, Builder, ErrorKind, Flags, FuncKind, Function, Origin, Span, StmtKind, Type, Value};
 
 use crate::compiler::Compiler;
 use crate::diag::{Diagnostic, DiagnosticKind};
@@ -102,6 +102,13 @@ pub fn function(cx: &mut Compiler, job: &Job<'_>) -> Res<(Function, Ty)> {
     Err(Diagnostic::new(DiagnosticKind::Typing, whole, message).into())
 }
 
+fn origin(function: &FunctionSource) -> Origin {
+    match library::is_text(function.key) {
+        true => Origin::Library(function.name.clone()),
+        false => Origin::User,
+    }
+}
+
 /// What passes and devices have to know of a function.
 fn flags(job: &Job<'_>) -> Flags {
     let bounds = match job.kind {
@@ -112,7 +119,6 @@ fn flags(job: &Job<'_>) -> Flags {
         contract: job.options.contract,
         fastmath: job.options.fastmath,
         numba: job.options.dialect == Dialect::Numba,
-        library: library::is_text(job.function.key),
         rare: library::is_rare(job.function.key),
         max_threads: bounds.max_threads,
         min_blocks: bounds.min_blocks,
@@ -154,6 +160,7 @@ pub struct Lower<'c> {
 impl<'c> Lower<'c> {
     fn new(cx: &'c mut Compiler, job: &Job<'_>, unit: Unit, vars: Vars, result: Option<(Ty, Span)>) -> Lower<'c> {
         let mut func = Function::new(job.function.name.clone(), job.kind.clone());
+        func.origin = origin(&job.function);
         func.flags = flags(job);
         Lower {
             cx,

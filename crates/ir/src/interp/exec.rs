@@ -199,7 +199,7 @@ impl<'m> Machine<'m> {
     pub(super) fn trap(&self, fault: Fault, func: FuncId, span: Span) -> Box<Trap> {
         let place = &self.place;
         let mut trap = Trap::new(fault, span);
-        trap.in_library = self.program.module.function(func).flags.library;
+        trap.in_library = self.program.module.function(func).origin.is_library();
         trap.function = self.program.module.function(func).name.clone();
         trap.point = place.point.clone();
         if place.in_kernel {
@@ -385,7 +385,7 @@ fn name_view(arg: &RtValue, name: Option<&str>) -> RtValue {
 
 /// What a function of the library raises is shown where the user's function calls it.
 fn shown_outside(program: &Program<'_>, thread: &Thread, mut trap: Box<Trap>) -> Box<Trap> {
-    let users = |frame: &&Frame| !program.module.function(frame.func).flags.library;
+    let users = |frame: &&Frame| !program.module.function(frame.func).origin.is_library();
     if let Some(frame) = thread.frames.iter().rev().find(users).filter(|_| trap.in_library) {
         let spans = &program.codes[frame.func.index()].spans;
         trap.span = spans.get(frame.pc.wrapping_sub(1)).copied().unwrap_or(trap.span);

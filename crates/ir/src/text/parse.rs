@@ -3,7 +3,9 @@
 use super::cursor::{ParseError, Parsed, Parser};
 use super::fields::Text;
 use super::lex::{Lexed, Token, lex};
-use crate::module::{ArrayDecl, ConstArray, Flags, FuncId, FuncKind, Function, LocalData, Module, Reduction, Source, Value, ValueData};
+use crate::module::{
+    ArrayDecl, ConstArray, Flags, FuncId, FuncKind, Function, LocalData, Module, Origin, Reduction, Source, Value, ValueData,
+};
 use crate::op::Const;
 use crate::types::Type;
 
@@ -125,6 +127,7 @@ impl Parser {
             _ if found.is_empty() => {}
             _ => return self.error("only a `loop` function has reductions"),
         }
+        let origin = self.origin()?;
         let mut flags = Flags::default();
         loop {
             if self.eat_word("contract") {
@@ -135,8 +138,6 @@ impl Parser {
                 flags.numba = true;
             } else if self.eat_word("rare") {
                 flags.rare = true;
-            } else if self.eat_word("library") {
-                flags.library = true;
             } else if self.eat_word("max_threads") {
                 flags.max_threads = self.number()?;
             } else if self.eat_word("min_blocks") {
@@ -152,6 +153,7 @@ impl Parser {
             kind,
             params,
             result,
+            origin,
             flags,
             ..Function::new(name, FuncKind::Host)
         };
@@ -159,6 +161,18 @@ impl Parser {
         function.body = self.block_rest()?;
         function.values = self.finish_values()?;
         Ok(function)
+    }
+
+    fn origin(&mut self) -> Parsed<Origin> {
+        if !self.eat_word("library") {
+            return Ok(Origin::User);
+        }
+        self.expect("(")?;
+        let Some(name) = self.name() else {
+            return self.error("the name that the library has the function under is expected here");
+        };
+        self.expect(")")?;
+        Ok(Origin::Library(name))
     }
 
     fn func_kind(&mut self) -> Parsed<FuncKind> {

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Write};
 
 use super::fields::Text;
 use super::literal;
-use crate::module::{ArrayDecl, Block, ConstArray, Flags, FuncKind, Function, Module, Source, Span, Value};
+use crate::module::{ArrayDecl, Block, ConstArray, Flags, FuncKind, Function, Module, Origin, Source, Span, Value};
 use crate::types::Scalar;
 
 /// The module as text, without sources and spans.
@@ -126,6 +126,9 @@ impl<'m> Printer<'m> {
         if let FuncKind::Loop { reductions, .. } = &function.kind {
             reductions.write(self)?;
         }
+        if let Origin::Library(name) = &function.origin {
+            write!(self, " library({})", literal::name(name))?;
+        }
         self.flags(&function.flags)
     }
 
@@ -135,7 +138,6 @@ impl<'m> Printer<'m> {
             (flags.fastmath, " fastmath"),
             (flags.numba, " numba"),
             (flags.rare, " rare"),
-            (flags.library, " library"),
         ] {
             self.write_str(if flag { name } else { "" })?;
         }
