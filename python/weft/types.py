@@ -127,6 +127,15 @@ class Constant(Type):
         self.value = value
 
 
+class Default(Type):
+    """The default of a parameter that a call leaves out, where code is compiled for it."""
+
+    def __init__(self, value: Any) -> None:
+        """The value."""
+        super().__init__(("d", value), f"omitted(default={value!r})")
+        self.value = value
+
+
 def _bfloat16_dtype() -> np.dtype:
     try:
         import ml_dtypes
@@ -288,6 +297,8 @@ def from_spec(spec: Spec) -> Type:
         return NamedTuple(items, spec[2]) if len(spec) > 2 else Tuple(items)
     if tag == "o":
         return EnumMember(spec[1]) if isinstance(spec[1], Enum) else Constant(spec[1])
+    if tag == "d":
+        return Default(spec[1])
     return none
 
 

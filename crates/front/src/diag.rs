@@ -77,6 +77,15 @@ impl Diagnostic {
         self
     }
 
+    /// Says that a constant is needed, and how a call gives one.
+    #[must_use]
+    pub fn wanting_constants(mut self) -> Diagnostic {
+        self.wants_constants = true;
+        self.help(
+            "write it out, here or in the call that passes it, or make it a parameter's default and leave it out of calls from Python",
+        )
+    }
+
     /// The whole message as plain text, without colour:
     ///
     /// ```text

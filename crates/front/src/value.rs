@@ -292,9 +292,14 @@ impl Val {
         }
     }
 
-    /// A constant of an integer type, which a called function may take as one.
+    /// A constant of an integer type.
     pub fn integer_constant(&self) -> Option<i128> {
         self.const_int().filter(|_| self.num().is_some_and(|n| n.scalar.is_int()))
+    }
+
+    /// Is it a number that a called function may take as a constant: an integer or a bool? Two of one type are told apart by `const_int`.
+    pub fn passes_as_constant(&self) -> bool {
+        self.const_int().is_some()
     }
 
     /// The points that a loop over it would go over.

@@ -1,8 +1,10 @@
 //! From Python arguments to a key of types and an argument block.
 
+use std::ops::Range;
+
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 use weft_ir::Scalar;
 use weft_runtime::HostArray;
@@ -23,6 +25,8 @@ pub struct Args {
     arrays: SmallVec<[ArrayArg; 4]>,
     /// The memory of arrays on devices.
     pub memories: SmallVec<[Py<Memory>; 4]>,
+    /// Those that are defaults and were bound as values, but could be constants.
+    defaults: SmallVec<[Omitted; 0]>,
     /// Tuples that what is being bound stands in.
     depth: usize,
 }
@@ -36,7 +40,53 @@ struct ArrayArg {
     writable: bool,
 }
 
+/// An argument that is a parameter's default: its place in the key and among the slots, and the code of the constant that it is.
+#[derive(Debug)]
+struct Omitted {
+    key: Range<usize>,
+    slots: Range<usize>,
+    code: u32,
+}
+
 impl Args {
+    /// Appends a parameter's default: as a constant if `constant` asks for it or it can be nothing else.
+    pub fn push_default(&mut self, numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> String, constant: bool) -> PyResult<()> {
+        let code = objects::default_number(object).map(key::default);
+        if let Some(code) = code.filter(|_| constant || object.is_instance_of::<PyString>()) {
+            self.key.push(code);
+            return Ok(());
+        }
+        let (key, slots) = (self.key.len(), self.slots.len());
+        bind(numpy, object, name, self)?;
+        if let Some(code) = code.filter(|_| self.slots.len() > slots) {
+            self.defaults.push(Omitted {
+                key: key..self.key.len(),
+                slots: slots..self.slots.len(),
+                code,
+            });
+        }
+        Ok(())
+    }
+
+    /// The key with constants for the defaults among the arguments; `None` if there are none.
+    pub fn key_of_constants(&self) -> Option<Key> {
+        let mut key = self.key.clone();
+        for default in self.defaults.iter().rev() {
+            key.drain(default.key.clone());
+            key.insert(default.key.start, default.code);
+        }
+        (!self.defaults.is_empty()).then_some(key)
+    }
+
+    /// Makes constants of them: they take no slots.
+    pub fn make_constants(&mut self, key: Key) {
+        self.key = key;
+        for default in std::mem::take(&mut self.defaults).into_iter().rev() {
+            self.moved(default.slots.start, default.slots.len(), 0);
+            self.slots.drain(default.slots);
+        }
+    }
+
     /// Notes that the view whose slots come next is of host memory.
     pub fn expect_array(&mut self, rank: usize, item: usize, writable: bool) {
         self.arrays.push(ArrayArg {

@@ -85,8 +85,12 @@ impl Captured {
         }
     }
 
-    /// The arguments of a call in the order of the parameters, defaults filled in.
-    pub fn arrange<'py>(&self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    /// The arguments of a call in the order of the parameters, defaults filled in, and whether each is one.
+    pub fn arrange<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Vec<(Bound<'py, PyAny>, bool)>> {
         let py = args.py();
         let wrong = |message: String| errors::new(py, "ArgumentError", format!("{}() {message}", self.name));
         if self.keywords {
@@ -128,7 +132,8 @@ impl Captured {
         }
         let complete = found.into_iter().enumerate().map(|(i, value)| {
             value
-                .or_else(|| Some(self.defaults[i].as_ref()?.bind(py).clone()))
+                .map(|value| (value, false))
+                .or_else(|| Some((self.defaults[i].as_ref()?.bind(py).clone(), true)))
                 .ok_or_else(|| wrong(format!("is missing its argument '{}'", self.params[i])))
         });
         complete.collect()
@@ -360,6 +365,15 @@ pub fn member_names(object: &Bound<'_, PyAny>) -> Option<(String, String)> {
     // Combinations of flags may have no name.
     let name: String = object.getattr("name").ok()?.extract().ok()?;
     Some((format!("{}.{name}", type_name(object)), name))
+}
+
+/// Is it an integer, a bool, None, a string, or a tuple of such: what an argument is that chooses what a function does?
+pub fn is_choice(object: &Bound<'_, PyAny>) -> bool {
+    let plain = object.is_none() || object.is_instance_of::<PyInt>() || object.is_instance_of::<PyString>();
+    match object.cast_exact::<PyTuple>() {
+        Ok(items) => is_small(items, crate::named::DEEPEST, &mut { crate::named::LONGEST }) && items.iter().all(|item| is_choice(&item)),
+        Err(_) => plain && member_names(object).is_none(),
+    }
 }
 
 /// How an object is shown that can be an argument, to which code is compiled: a function, a dtype, a member of an enumeration.

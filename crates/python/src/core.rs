@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyOverflowError;
@@ -29,6 +30,8 @@ pub struct Core {
     pub signatures: Vec<Signature>,
     precision: Precision,
     table: Mutex<Table>,
+    /// It cannot be compiled unless the defaults of parameters that a call leaves out are constants.
+    constant_defaults: AtomicBool,
 }
 
 #[derive(Default)]
@@ -67,6 +70,7 @@ impl Core {
             signatures: signatures.iter().map(|s| signature::from_spec(&s)).collect::<PyResult<_>>()?,
             precision: Precision::default(),
             table: Mutex::default(),
+            constant_defaults: AtomicBool::new(false),
         };
         if !core.signatures.is_empty() {
             core.captured.refuse_variadic(function.py(), "a function with a signature")?;
@@ -89,8 +93,12 @@ impl Core {
                 crate::bind::bind(numpy, &args.get_item(i)?, &|| name.clone(), &mut bound)?;
             }
         } else {
-            for (object, name) in self.captured.arrange(args, kwargs)?.iter().zip(params) {
-                crate::bind::bind(numpy, object, &|| name.clone(), &mut bound)?;
+            let constant = self.constant_defaults.load(Ordering::Relaxed);
+            for ((object, is_default), name) in self.captured.arrange(args, kwargs)?.iter().zip(params) {
+                match *is_default && self.signatures.is_empty() {
+                    true => bound.push_default(numpy, object, &|| name.clone(), constant)?,
+                    false => crate::bind::bind(numpy, object, &|| name.clone(), &mut bound)?,
+                }
             }
         }
         Ok(bound)
@@ -116,11 +124,27 @@ impl Core {
         };
         let spec = match found {
             Some(spec) => spec,
-            None => self.specialise(py, device, &key::decode(&args.key))?,
+            None => self.specialise_for(py, device, args)?,
         };
         for conversion in spec.conversions.iter().rev() {
             convert(conversion, args)?;
         }
+        Ok(spec)
+    }
+
+    /// Compiles for bound arguments. Where that fails and parameters have their defaults, these become constants, as in calls from compiled
+    /// functions; and from then on they are.
+    fn specialise_for(&self, py: Python<'_>, device: &Arc<dyn Device>, args: &mut Args) -> PyResult<Arc<Spec>> {
+        let first = match self.specialise(py, device, &key::decode(&args.key)) {
+            Ok(spec) => return Ok(spec),
+            Err(first) => first,
+        };
+        let Some(key) = args.key_of_constants() else { return Err(first) };
+        let Ok(spec) = self.specialise(py, device, &key::decode(&key)) else {
+            return Err(first);
+        };
+        args.make_constants(key);
+        self.constant_defaults.store(true, Ordering::Relaxed);
         Ok(spec)
     }
 

@@ -17,6 +17,7 @@ const TUPLE: u32 = 4 << 28;
 const ARRAY: u32 = 5 << 28;
 const NAMED: u32 = 6 << 28;
 const OBJECT: u32 = 7 << 28;
+const DEFAULT: u32 = 8 << 28;
 const TAG: u32 = 15 << 28;
 
 pub const fn weak(scalar: Scalar) -> u32 {
@@ -43,6 +44,10 @@ pub const fn object(number: u32) -> u32 {
     OBJECT | number
 }
 
+pub const fn default(number: u32) -> u32 {
+    DEFAULT | number
+}
+
 pub const fn array(elem: Scalar, rank: usize, layout: Layout, writable: bool) -> u32 {
     ARRAY | elem as u32 | (rank as u32) << 8 | (layout as u32) << 16 | (writable as u32) << 20
 }
@@ -67,6 +72,7 @@ fn decode_one(key: &mut &[u32]) -> ArgType {
         STRONG => ArgType::Strong(scalar),
         TUPLE => ArgType::Tuple((0..code & !TAG).map(|_| decode_one(key)).collect()),
         OBJECT => objects::argument(code & !TAG).unwrap_or(ArgType::None),
+        DEFAULT => objects::default_argument(code & !TAG).unwrap_or(ArgType::None),
         NAMED => match named::described(code & !TAG) {
             Some(class) => {
                 let items = class.fields.iter().map(|_| decode_one(key)).collect();
@@ -91,7 +97,10 @@ pub fn encode(ty: &ArgType, key: &mut Key) {
         ArgType::Weak(s) => key.push(weak(*s)),
         ArgType::Strong(s) => key.push(strong(*s)),
         ArgType::None => key.push(none()),
-        ArgType::Object { key: object, .. } => key.push(objects::find(*object).map_or(none(), self::object)),
+        ArgType::Object { key: object, .. } => key.push(match objects::find_default(*object) {
+            Some(number) => default(number),
+            None => objects::find(*object).map_or(none(), self::object),
+        }),
         ArgType::Array(v) => key.push(array(v.elem, v.rank as usize, v.layout, v.writable)),
         ArgType::Tuple(items) => {
             let class = items.class().and_then(|class| named::find(class));

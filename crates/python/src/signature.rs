@@ -58,7 +58,7 @@ fn convert(want: &ArgType, have: &ArgType, slot: &mut usize, found: &mut Vec<Con
 }
 
 /// `("s", name)` or, for a Python number, `("s", name, True)`, `("a", name, rank, layout, writable)`, `("t", (items...))`, of a named tuple with
-/// its class behind, `("o", object)` or `("n",)`.
+/// its class behind, `("o", object)`, of a parameter's default that is a constant `("d", object)`, or `("n",)`.
 pub fn read(spec: &Bound<'_, PyAny>) -> PyResult<ArgType> {
     let spec = spec.cast::<PyTuple>()?;
     let tag: String = spec.get_item(0)?.extract()?;
@@ -83,6 +83,9 @@ pub fn read(spec: &Bound<'_, PyAny>) -> PyResult<ArgType> {
         }
         "o" => objects::number(&spec.get_item(1)?)
             .and_then(objects::argument)
+            .unwrap_or(ArgType::None),
+        "d" => objects::default_number(&spec.get_item(1)?)
+            .and_then(objects::default_argument)
             .unwrap_or(ArgType::None),
         _ => ArgType::None,
     })
@@ -122,7 +125,10 @@ pub fn write<'py>(py: Python<'py>, ty: &ArgType) -> PyResult<Bound<'py, PyAny>> 
                 None => ("t", types).into_pyobject(py)?,
             }
         }
-        ArgType::Object { key, .. } => ("o", objects::object(py, *key)).into_pyobject(py)?,
+        ArgType::Object { key, .. } => {
+            let tag = if objects::find_default(*key).is_some() { "d" } else { "o" };
+            (tag, objects::object(py, *key)).into_pyobject(py)?
+        }
         ArgType::None => ("n",).into_pyobject(py)?,
     };
     Ok(spec.into_any())

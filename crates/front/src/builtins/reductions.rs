@@ -6,6 +6,7 @@ use weft_array::loops::{point, store};
 use weft_ir::{AxisSlice, BinOp, CmpOp, Const, ErrorKind, Local, Op, Part, ReduceOp, Scalar, Span, UnOp, Value};
 
 use super::numpy::extreme_constant;
+use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::library;
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -158,7 +159,10 @@ fn constant_axis(l: &Lower<'_>, axis: &Val, rank: u8, call: &Call) -> Res<usize>
     match axis.const_int() {
         Some(a) if (-rank..rank).contains(&a) => Ok(a.rem_euclid(rank) as usize),
         Some(a) => Err(l.typing(call.span, format!("there is no axis {a} in a {rank}-d array"))),
-        None => Err(l.unsupported(call.span, "the axis must be a constant integer")),
+        None => {
+            let diag = Diagnostic::new(DiagnosticKind::Unsupported, call.span, "the axis must be a constant integer");
+            Err(diag.wanting_constants().into())
+        }
     }
 }
 

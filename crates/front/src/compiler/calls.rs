@@ -32,7 +32,7 @@ const LONGEST_SHOWN: usize = 80;
 pub struct Callee {
     pub id: FuncId,
     pub ty: Ty,
-    /// Integers that the call writes out are constants in the function and no parameters of it.
+    /// Integers and bools that the call writes out are constants in the function and no parameters of it.
     pub by_constants: bool,
     /// What it waits for, where it is not compiled yet but its type is known so far: enough for this round of its caller to learn more.
     pub waits: Option<Pending>,
@@ -93,8 +93,6 @@ pub struct Calls {
     /// The type of the result of each that was compiled and forgotten: where another round starts from, so that rounds of functions that
     /// call each other do not multiply.
     learnt: HashMap<Specialisation, Option<Ty>>,
-    /// Functions that cannot do without the constants among their arguments.
-    by_constants: HashSet<Specialisation>,
     /// Those being compiled, each called by the one before.
     stack: Vec<Frame>,
     /// One of them was called again.
@@ -113,8 +111,9 @@ impl Calls {
 }
 
 impl Compiler {
-    /// A function called from another one that has the options `caller`, compiled once per argument types and options. One that needs a
-    /// constant where an argument stands, as the shape of a shared array, is compiled anew for the integers that the call writes out.
+    /// A function called from another one that has the options `caller`, compiled once per argument types and options. One of the user's that
+    /// cannot be compiled so is compiled anew for the integers and bools that the call writes out: a shape or an axis may need one, and
+    /// branches that they decide may be of other types.
     pub fn callee(&mut self, function: &Rc<FunctionSource>, args: &[Val], caller: Options, in_parallel: bool, call: Span) -> Res<Callee> {
         let (library, text) = (library::is_library(function.key), library::is_text(function.key));
         let mut what = Specialisation {
@@ -129,18 +128,17 @@ impl Compiler {
                 false => caller.of_callee(function.decorated.as_deref(), self.role),
             },
         };
-        if !self.calls.by_constants.contains(&what) {
-            match self.called(function, args, &what, call) {
-                Err(Stop::Error(diag)) if diag.wants_constants && args.iter().any(has_constant) => {
-                    self.calls.by_constants.insert(what.clone());
-                }
-                done => return done,
-            }
-        }
+        let first = match self.called(function, args, &what, call) {
+            Err(Stop::Error(diag)) if (diag.wants_constants || !library) && args.iter().any(has_constant) => diag,
+            done => return done,
+        };
         let mut constants = Vec::new();
         args.iter().for_each(|arg| list_constants(arg, &mut constants));
         what.constants = Some(constants);
-        self.called(function, args, &what, call)
+        match self.called(function, args, &what, call) {
+            Err(Stop::Error(_)) if !first.wants_constants => Err(Stop::Error(first)),
+            done => done,
+        }
     }
 
     /// The function compiled as asked; anew for calls from parallel loops, in which loops are plain.
@@ -292,7 +290,7 @@ fn has_constant(arg: &Val) -> bool {
     match arg {
         Val::Tuple(items) => items.iter().any(has_constant),
         Val::Closure(closure) => closure.handed().iter().any(has_constant),
-        _ => arg.integer_constant().is_some(),
+        _ => arg.passes_as_constant(),
     }
 }
 
@@ -300,7 +298,7 @@ fn list_constants(arg: &Val, into: &mut Vec<Option<i128>>) {
     match arg {
         Val::Tuple(items) => items.iter().for_each(|item| list_constants(item, into)),
         Val::Closure(closure) => closure.handed().iter().for_each(|item| list_constants(item, into)),
-        _ => into.push(arg.integer_constant()),
+        _ => into.push(arg.const_int()),
     }
 }
 

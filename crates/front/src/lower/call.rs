@@ -182,9 +182,7 @@ impl Lower<'_> {
                         "the argument '{}' of {} must be known when the function is compiled",
                         param.name, f.name
                     );
-                    let mut diag = Diagnostic::new(DiagnosticKind::Typing, span, message);
-                    diag.wants_constants = true;
-                    return Err(diag.help("write it out in the call").into());
+                    return Err(Diagnostic::new(DiagnosticKind::Typing, span, message).wanting_constants().into());
                 }
             };
         }
@@ -417,7 +415,7 @@ impl Lower<'_> {
     fn spread_argument(&mut self, arg: &Val, by_constants: bool, span: Span, into: &mut Vec<Value>) -> Res<()> {
         match arg {
             Val::Num(value, _) | Val::View(value, _) => into.push(*value),
-            Val::Lit(_) if by_constants && arg.integer_constant().is_some() => {}
+            Val::Lit(_) if by_constants && arg.passes_as_constant() => {}
             Val::Lit(lit) => {
                 let value = self.number_as(arg, lit.num.scalar, span)?;
                 into.push(value);

@@ -61,7 +61,7 @@ pub enum Args<'a> {
     Entry(&'a [Ty]),
     /// Called by another function: tuples are spread, compile-time things are substituted.
     Call(&'a [Val]),
-    /// As `Call`, and integers that are constants are substituted, too.
+    /// As `Call`, and integers and bools that are constants are substituted, too.
     Constants(&'a [Val]),
 }
 
@@ -241,7 +241,7 @@ impl<'c> Lower<'c> {
     }
 
     fn spread_param(&mut self, name: &str, val: &Val, constants: bool) -> Val {
-        if constants && val.integer_constant().is_some() {
+        if constants && val.passes_as_constant() {
             return val.clone();
         }
         match val.ty() {
