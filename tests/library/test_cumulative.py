@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy_calls import ALL, array, axes, check, layouts
+from numpy_calls import ALL, array, axes, check, check_parallel, layouts
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -185,3 +185,15 @@ def test_lines_between_odd_points() -> None:
 )
 def test_lines_refused(text: str) -> None:
     check(text, x=X, xp=np.arange(6.0), fp=np.arange(5.0), m=np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("heights", [np.float64, np.complex128])
+def test_parallel_interp(heights: type) -> None:
+    """Threads take blocks of places each; the results are the same."""
+    rng = np.random.default_rng(3)
+    places, points = rng.standard_normal(20_000), np.sort(rng.standard_normal(300))
+    places[::97] = np.nan
+    values = rng.standard_normal(300).astype(heights)
+    check_parallel("np.interp(a, x, y)", a=places, x=points, y=values)
+    check_parallel("np.interp(a, x, y)", a=np.sort(places), x=points, y=values)
+    check_parallel("np.interp(a, x, y, period=2.5)", a=places, x=points, y=values)
