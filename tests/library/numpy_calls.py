@@ -63,6 +63,16 @@ def check(text: str, exact: bool = True, **arguments: object) -> None:
         assert difference(before, after, exact) is None, f"{shown}: leaves {name} as {after!r}, NumPy as {before!r}"
 
 
+def check_parallel(text: str, **arguments: object) -> None:
+    """Compiled with `parallel=True` it has the bits that it has without."""
+    parameters = ", ".join(arguments)
+    _, one = compiled(text, parameters)
+    _, many = compiled(text, parameters, (("parallel", True),))
+    wanted, given = one(*arguments.values()), many(*arguments.values())
+    assert difference(wanted, given, True) is None, f"{text}: {given!r} with parallel=True, {wanted!r} without"
+    check(text, exact=False, **arguments)
+
+
 def copied(value: object) -> object:
     """The same array with the same strides, so that what a function writes is seen."""
     if not isinstance(value, np.ndarray) or value.base is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy_calls import ALL, array, axes, check, layouts
+from numpy_calls import ALL, array, axes, check, check_parallel, layouts
 
 
 @pytest.mark.parametrize("dtype", ALL)
@@ -192,3 +192,15 @@ def test_areas_over_bools() -> None:
     x, y = np.array([False, True, True, False]), array((2, 4), np.float64)
     check("np.trapezoid(a, b)", exact=False, a=y, b=x)
     check("np.trapezoid(a, b)", exact=False, a=y > 0, b=y > 1)
+
+
+@pytest.mark.parametrize("heights", [np.float64, np.complex128])
+def test_parallel_interp(heights: type) -> None:
+    """Threads take blocks of places each; the results are the same."""
+    rng = np.random.default_rng(3)
+    places, points = rng.standard_normal(20_000), np.sort(rng.standard_normal(300))
+    places[::97] = np.nan
+    values = rng.standard_normal(300).astype(heights)
+    check_parallel("np.interp(a, x, y)", a=places, x=points, y=values)
+    check_parallel("np.interp(a, x, y)", a=np.sort(places), x=points, y=values)
+    check_parallel("np.interp(a, x, y, period=2.5)", a=places, x=points, y=values)

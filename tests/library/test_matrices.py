@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy_calls import ALL, KINDS, array, check, compiled, layouts
+from numpy_calls import ALL, COMPLEX, KINDS, array, check, compiled, layouts
 from support import texts
 
 import weft
@@ -221,3 +221,19 @@ def test_sums_in_kernels() -> None:
     a, out = np.arange(12.0).reshape(3, 4), np.zeros(3)
     kernel[1, 3](a, out)
     assert np.array_equal(out, [np.trace(a, i) + 100 * np.inner(a[i], a[0]) for i in range(3)])
+
+
+@pytest.mark.parametrize("left", [(3, 4), (2, 0), (70, 2)])
+@pytest.mark.parametrize("right", [(2, 3), (0, 2), (3, 63), (3, 64)])
+def test_kron_of_narrow_and_wide_blocks(left: tuple[int, int], right: tuple[int, int]) -> None:
+    check("np.kron(a, b)", a=array(left, np.float64), b=array(right, np.int64, 1))
+    check("np.kron(a, b)", a=array(left, np.complex128).T, b=array(right, np.float32, 1)[::-1])
+    check("np.kron(a, b)", a=array(left, np.bool_), b=array(right, np.bool_, 1))
+
+
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_vander_of_infinite_complex_numbers(dtype: type) -> None:
+    for z in (complex(np.inf, 1), complex(np.nan, 1), complex(1, np.inf), 0, 2 + 3j):
+        for n in (0, 1, 2, 5):
+            check("np.vander(a, n)", a=np.array([z, 1], dtype), n=n)
+            check("np.vander(a, n, increasing=True)", a=np.array([z, 1], dtype), n=n)

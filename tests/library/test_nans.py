@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy_calls import KINDS, array, check, layouts
+from numpy_calls import KINDS, array, check, check_parallel, layouts
 
 REAL_KINDS = tuple(kind for kind in KINDS if kind is not np.complex128)
 REDUCTIONS = ("nansum", "nanprod", "nanmin", "nanmax", "nanmean", "nanvar", "nanstd", "nanmedian")
@@ -122,3 +122,22 @@ def test_quantiles(dtype: type) -> None:
 )
 def test_quantiles_refused(text: str) -> None:
     check(text, a=array((5,), np.float64))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.float64])
+def test_quantiles_of_no_elements(dtype: type) -> None:
+    empty = np.zeros((0, 3), dtype)
+    for axis in (None, 0, 1):
+        check(f"np.nanquantile(a, 0.5, axis={axis})", a=empty)
+        check(f"np.nanquantile(a, 0.5, axis={axis}, keepdims=True)", a=empty)
+        check(f"np.nanpercentile(a, 50.0, axis={axis})", a=empty)
+        check(f"np.nanmedian(a, axis={axis})", a=empty)
+    check("np.nanquantile(a, 0.5)", a=np.arange(5).astype(dtype))
+
+
+@pytest.mark.parametrize("call", ["np.nanmedian(a, axis=1)", "np.nanquantile(a, 0.3, axis=0)", "np.nanpercentile(a, 30.0, axis=1)"])
+def test_rows_of_parallel_functions(call: str) -> None:
+    """Threads take rows each; the results are the same."""
+    a = array((200, 300), np.float64, nan=True)
+    a[3] = np.nan
+    check_parallel(call, a=a)

@@ -174,3 +174,31 @@ def test_partitions_at_several_places() -> None:
 )
 def test_partitions_refuse(text: str) -> None:
     check(text, a=array((5,), np.float64))
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.uint16])
+@pytest.mark.parametrize("n", [5000, 2**15 - 1, 2**15, 50_000])
+def test_long_rows_of_16_bits(dtype: type, n: int) -> None:
+    """The longer ones are counted."""
+    info = np.iinfo(dtype)
+    a = np.random.default_rng(n).integers(info.min, info.max, n, dtype, endpoint=True)
+    check("np.sort(a)", a=a)
+    check("np.sort(a)", a=np.resize(a, 3 * n)[::3])
+    check("np.sort(a, axis=0)", a=np.stack((a, a[::-1]), axis=1))
+    check("np.unique(a)", a=a)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint16])
+def test_rows_that_are_sorted_already(dtype: type) -> None:
+    a = np.sort(array((300,), dtype))
+    check("np.sort(a)", a=a)
+    check("np.sort(a, stable=True)", a=a)
+    nearly = a.copy()
+    nearly[-1] = nearly[0]
+    check("np.sort(a)", a=nearly)
+
+
+def test_zeros_and_nan_in_sorted_rows() -> None:
+    a = np.concatenate((np.full(100, -0.0), np.zeros(100), np.full(100, 2.0), np.full(9, np.nan)))
+    check("np.sort(a)", a=a)
+    check("np.signbit(np.sort(a, kind='stable'))", a=a)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy_calls import ALL, array, axes, check, layouts
+from numpy_calls import ALL, COMPLEX, array, axes, check, check_parallel, layouts
 
 REAL_KINDS = (np.float64, np.float32, np.int64, np.uint8)
 DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
@@ -262,3 +262,28 @@ def test_weighted_covariances(dtype: type) -> None:
         check(text, exact=False, a=a, f=f, w=w)
     for text in ("np.cov(a, fweights=w)", "np.cov(a, aweights=-w)", "np.cov(a, fweights=f[1:])", "np.cov(a, fweights=f * 0)"):
         check(text, exact=False, a=a, f=f, w=w)
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3), (0, 0), (2, 3)])
+def test_averages_of_no_elements(shape: tuple[int, int]) -> None:
+    for axis in (0, 1):
+        check(f"np.average(a, axis={axis})", a=np.ones(shape))
+        check(f"np.average(a, axis={axis}, returned=True)", a=np.ones(shape))
+
+
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_medians_of_infinite_complex_numbers(dtype: type) -> None:
+    for z in (complex(np.inf, 1), complex(np.inf, 0), complex(1, np.inf), 2 + 3j):
+        for n in (1, 2, 3):
+            check("np.median(a)", a=np.full(n, z, dtype))
+            check("np.median(a, axis=1)", a=np.full((2, n), z, dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+@pytest.mark.parametrize(
+    "call", ["np.median(a, axis=1)", "np.median(a, axis=0)", "np.quantile(a, 0.3, axis=1)", "np.percentile(a, 30.0, axis=0)"]
+)
+def test_rows_of_parallel_functions(call: str, dtype: type) -> None:
+    """Threads take rows each; the results are the same."""
+    check_parallel(call, a=array((200, 300), dtype))
+    check_parallel(call, a=array((3, 3000), dtype))

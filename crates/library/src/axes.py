@@ -1,6 +1,7 @@
 """Some axes of an array as one, and results with or without the axes that are gone, written to `out` where that is given."""
 
 import numpy as np
+from weft import prange
 
 from weft.language import Static, refuse, unrolled
 
@@ -22,6 +23,16 @@ def _rows(a, axes: Static):
     if len(axes) == 1:
         return np.transpose(a, order)
     return np.transpose(a, order).copy().reshape(kept + (n,))
+
+
+def _each_row(found, function, rows, *others):
+    """Writes down what a function makes of each row: of several at once where there are threads for it."""
+    if rows.ndim == 2:
+        for i in prange(len(rows)):
+            found[i] = function(rows[i], *others)
+    else:
+        for at in np.ndindex(rows.shape[:-1]):
+            found[at] = function(rows[at], *others)
 
 
 def _kept(found, axes: Static, rank: Static, keepdims: Static, first: Static = 0):

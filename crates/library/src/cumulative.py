@@ -1,12 +1,16 @@
 """Cumulative sums and products, differences of neighbours, interpolation and integration."""
 
 import numpy as np
+from weft import prange
 
 from weft.language import Static, axes_of, axis_of, for_numba, refuse, sum_type, unrolled
 
 from .joining import concatenate
 from .shapes import moveaxis
 from .sorting import argsort
+
+# So many numbers are interpolated one after another.
+_BLOCK = 1024
 
 
 def cumsum(a, axis: Static = None, dtype: Static = None, out=None):
@@ -236,9 +240,15 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     if x.ndim == 0:
         return _height(np.float64(x[()]), xp, fp, before, behind, 0)[0]
     heights = np.empty(x.shape, dtype)
-    near = 0
-    for at in np.ndindex(x.shape):
-        heights[at], near = _height(np.float64(x[at]), xp, fp, before, behind, near)
+    if x.ndim == 1:
+        for block in prange((len(x) + _BLOCK - 1) // _BLOCK):
+            near = 0
+            for i in range(block * _BLOCK, min((block + 1) * _BLOCK, len(x))):
+                heights[i], near = _height(np.float64(x[i]), xp, fp, before, behind, near)
+    else:
+        near = 0
+        for at in np.ndindex(x.shape):
+            heights[at], near = _height(np.float64(x[at]), xp, fp, before, behind, near)
     return heights
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from weft.language import Static, axes_of, axis_of, float_type, for_numba, refuse, unrolled
 
-from .axes import _into, _kept, _rows
+from .axes import _each_row, _into, _kept, _rows
 from .cumulative import cumprod, cumsum
 from .quantiles import _CONTINUOUS, _DISCRETE, _median, _no_number, _quantile, _quantiles, median, quantile
 
@@ -309,11 +309,14 @@ def nanmedian(a, axis: Static = None, out=None, overwrite_input=False, keepdims:
     axes = axes_of(axis, a.ndim)
     rows = _rows(a, axes)
     if rows.ndim == 1:
-        return _into(_kept(_median(_cleaned(rows)), axes, a.ndim, keepdims), out)
+        return _into(_kept(_nanmedian(rows), axes, a.ndim, keepdims), out)
     found = np.empty(rows.shape[:-1], a.dtype)
-    for at in np.ndindex(rows.shape[:-1]):
-        found[at] = _median(_cleaned(rows[at]))
+    _each_row(found, _nanmedian, rows)
     return _into(_kept(found, axes, a.ndim, keepdims), out)
+
+
+def _nanmedian(row):
+    return _median(_cleaned(row))
 
 
 def nanpercentile(
@@ -368,10 +371,9 @@ def nanquantile(
         if not (0 <= q and q <= 1):
             raise ValueError("quantiles must be in the range [0, 1], percentiles in [0, 100]")
         if rows.ndim == 1:
-            return _into(_kept(_one(_cleaned(rows), q, method, dtype), axes, a.ndim, keepdims), out)
+            return _into(_kept(_nanquantile(rows, q, method, dtype), axes, a.ndim, keepdims), out)
         found = np.empty(rows.shape[:-1], dtype)
-        for at in np.ndindex(rows.shape[:-1]):
-            found[at] = _one(_cleaned(rows[at]), q, method, dtype)
+        _each_row(found, _nanquantile, rows, q, method, dtype)
         return _into(_kept(found, axes, a.ndim, keepdims), out)
     for part in q.flat:
         if not (0 <= part and part <= 1):
@@ -389,7 +391,8 @@ def nanquantile(
     return _into(_kept(found, axes, a.ndim, keepdims, 1), out)
 
 
-def _one(row, q, method: Static, dtype: Static):
-    if len(row) == 0:
+def _nanquantile(row, q, method: Static, dtype: Static):
+    left = _cleaned(row)
+    if len(left) == 0:
         return _no_number(dtype)
-    return _quantile(row, q, method, dtype)
+    return _quantile(left, q, method, dtype)

@@ -4,7 +4,7 @@ import numpy as np
 
 from weft.language import Static, axes_of, float_type, for_numba, refuse
 
-from .axes import _into, _kept, _rows
+from .axes import _each_row, _into, _kept, _rows
 from .searching import _below
 from .sorting import _MANY, _from_key, _key, _select, argsort, sort
 
@@ -43,8 +43,7 @@ def median(a, axis: Static = None, out=None, overwrite_input=False, keepdims: St
     if rows.ndim == 1:
         return _into(_kept(_median(rows), axes, a.ndim, keepdims), out)
     found = np.empty(rows.shape[:-1], float_type(a.dtype))
-    for at in np.ndindex(rows.shape[:-1]):
-        found[at] = _median(rows[at])
+    _each_row(found, _median, rows)
     return _into(_kept(found, axes, a.ndim, keepdims), out)
 
 
@@ -149,8 +148,7 @@ def quantile(
             if rows.ndim == 1:
                 return _into(_kept(_quantile(rows, q, method, dtype), axes, a.ndim, keepdims), out)
             found = np.empty(rows.shape[:-1], dtype)
-            for at in np.ndindex(rows.shape[:-1]):
-                found[at] = _quantile(rows[at], q, method, dtype)
+            _each_row(found, _quantile, rows, q, method, dtype)
             return _into(_kept(found, axes, a.ndim, keepdims), out)
         for part in q.flat:
             if not (0 <= part and part <= 1):

@@ -6,12 +6,15 @@ from weft.intrinsics import bits, from_bits
 
 from weft.language import Static, axis_of, highest, refuse, unrolled
 
+from .searching import _grow
 from .shapes import moveaxis
 
 # Rows up to this length are sorted by insertion.
 _SHORT = 12
 # Rows from this length on are sorted digit by digit.
 _LONG = 256
+# In rows from this length on the numbers of 16 bits are counted.
+_COUNTED = 32_768
 # Digits have so many bits.
 _DIGIT = 8
 # Where one element of so many is looked for, the others are not sorted.
@@ -84,8 +87,12 @@ def _sort_row(row, stable: Static):
         values = row.copy()
         for i in range(n):
             row[ranks[i]] = values[i]
+    elif _grow(row, 0, n):
+        return
     elif row.dtype.kind == "f" and stable:
         _merge_sort(row)
+    elif row.dtype.kind != "f" and row.dtype.itemsize == 2 and n >= _COUNTED:
+        _count_sort(row)
     else:
         keys = np.empty((2, n), _key(row[0]).dtype)
         first = keys[0]
@@ -201,13 +208,14 @@ def _merge(row, start, middle, end, spare):
 
 
 def _count_sort(row):
-    """Counts how often each of 256 numbers is there."""
-    counts = np.zeros(256, np.int64)
-    low = 128 if row.dtype.kind == "i" else 0
+    """Counts how often each number of 8 or 16 bits is there."""
+    numbers = 2 ** (8 * row.dtype.itemsize)
+    counts = np.zeros(numbers, np.int64)
+    low = numbers // 2 if row.dtype.kind == "i" else 0
     for i in range(len(row)):
         counts[np.int64(row[i]) + low] += 1
     at = 0
-    for value in range(256):
+    for value in range(numbers):
         count = counts[value]
         row[at : at + count] = row.dtype.type(value - low)
         at += count
