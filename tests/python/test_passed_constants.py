@@ -1,4 +1,4 @@
-"""Constants go through calls: written out by the caller or a parameter's default, they choose axes, flags and branches in the function called."""
+"""Constants go through calls: written out or a default, they choose axes, flags and branches in the function called."""
 
 from __future__ import annotations
 
@@ -122,13 +122,13 @@ def test_a_function_inside_another_reads_and_takes_constants():
 def test_what_python_passes_is_known_at_run_time_only():
     compiled = njit(lambda a, axis=0: np.sum(a, axis))
     np.testing.assert_array_equal(compiled(A), A.sum(0))
-    with pytest.raises(weft.UnsupportedError, match="the axis must be a constant integer(.|\n)*help: write it out"):
+    with pytest.raises(weft.UnsupportedError, match=r"the axis must be a constant integer(.|\n)*help: write it out"):
         compiled(A, 0)
-    with pytest.raises(weft.TypingError, match="'keepdims' of sum must be known(.|\n)*a parameter's default"):
+    with pytest.raises(weft.TypingError, match=r"'keepdims' of sum must be known(.|\n)*a parameter's default"):
         njit(kept)(A, True)
     text = njit(chosen)
     assert text(A[0][:0]) == 0
-    with pytest.raises(weft.TypingError, match="argument side is a str"):
+    with pytest.raises(weft.TypingError, match=r"argument side is a str"):
         text(A[0], "left")
 
 

@@ -5,15 +5,28 @@
 //! same namespace. A shorter version for callers with `fastmath` is `f_f32_fast`. Where both widths read the same, `f_each` stands for
 //! both: `f_f64` and `f_f32` are made of its text, in which `g_each` is what it calls at its own width. Inside these texts
 //! `intrinsics` and `np` mean the front end's intrinsics and NumPy's scalar types; nothing else is free.
-//! Helpers whose names start with `_rare_` are for arguments that are seldom met: they are not made part of their callers.
+//! Helpers that `RARE` lists are for arguments that are seldom met: they are not made part of their callers.
 //! Tables, in capitals, are arrays of float64, or of float32 where they say so.
 //! Complex functions take and give real and imaginary part: `cexp_f64(re, im) -> (re, im)`.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-/// How the names of helpers start that are for arguments that are seldom met.
-const RARE: &str = "_rare_";
+/// The helpers for arguments that are seldom met, by their names without the width.
+const RARE: [&str; 12] = [
+    "_rare_cbrt",
+    "_rare_erfc",
+    "_rare_exp_half",
+    "_rare_expm1",
+    "_rare_hypot",
+    "_rare_log",
+    "_rare_log10",
+    "_rare_log1p",
+    "_rare_log2",
+    "_rare_log_twice",
+    "_rare_pow",
+    "_rare_trig_reduce",
+];
 
 /// What names of float32's width have in them.
 const NARROW: &str = "_f32";
@@ -187,14 +200,35 @@ fn definition(file: &'static str, first_line: u32, text: &'static str) -> Option
         first_line,
         text,
         arity: parameters.split(',').filter(|p| !p.trim().is_empty()).count(),
-        is_rare: name.starts_with(RARE),
+        is_rare: RARE.contains(&without_width(name)),
         is_narrow: name.contains(NARROW),
     })
+}
+
+/// A definition's name without the width that it ends with.
+fn without_width(name: &str) -> &str {
+    WIDTHS.iter().find_map(|width| name.strip_suffix(width)).unwrap_or(name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rare_helpers_are_listed() {
+        for name in RARE {
+            assert!(WIDTHS.iter().any(|width| source(&format!("{name}{width}")).is_some()), "{name}");
+        }
+        for s in sources() {
+            assert_eq!(
+                s.is_rare,
+                s.name.starts_with("_rare_"),
+                "{}: a name that readers take for the other kind",
+                s.name
+            );
+        }
+        assert_eq!(sources().filter(|s| s.is_rare).count(), 24);
+    }
 
     #[test]
     fn every_definition_is_found_once() {
