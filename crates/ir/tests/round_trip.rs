@@ -137,7 +137,10 @@ fn errors_say_where() {
     let cases = [
         ("host @f() {\n  %0: i64 = 1\n  boom\n}", "3:3: `boom` is no statement"),
         ("host @f() library {\n}", "1:19: `(` is expected here"),
-        ("host @f() library() {\n}", "1:19: the name that the library has the function under is expected here"),
+        (
+            "host @f() library() {\n}",
+            "1:19: the name that the library has the function under is expected here",
+        ),
         (
             "host @f() {\n  %1: i64 = 1\n}",
             "3:1: %0 is never defined; write `unused %0: type` to keep the number",
