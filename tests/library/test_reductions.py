@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -134,3 +136,25 @@ def test_positions(name: str) -> None:
     check(f"np.{name}(a, 0)", a=np.zeros((4, 0, 0)))
     check(f"np.{name}(a, 1)", a=np.zeros((0, 0)))
     check(f"np.{name}(a, axis=(0, 1))", a=np.zeros((3, 3)))
+
+
+@weft.njit
+def whole_sums(a: np.ndarray, out: np.ndarray) -> np.ndarray:
+    return np.sum(a, axis=0, out=out)
+
+
+@weft.njit
+def whole_products(a: np.ndarray, out: np.ndarray) -> np.ndarray:
+    return np.prod(a, axis=(0, 1), out=out)
+
+
+@pytest.mark.parametrize("function", [whole_sums, whole_products])
+def test_fractions_do_not_go_into_integers(function: Callable) -> None:
+    """NumPy cuts the result; elements that are cut before would give another."""
+    a = np.full((3, 3, 3), 1.6)
+    rank = 2 if function is whole_sums else 1
+    with pytest.raises(weft.TypingError, match="no room for the fractions of float64"):
+        function(a, np.zeros((3,) * rank, np.int64))
+    floats = np.zeros((3,) * rank)
+    function(a, floats)
+    np.testing.assert_allclose(floats, a.sum(0) if rank == 2 else a.prod((0, 1)))

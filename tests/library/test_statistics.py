@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from numpy_calls import ALL, COMPLEX, array, axes, check, check_parallel, layouts
 
+import weft
+
 REAL_KINDS = (np.float64, np.float32, np.int64, np.uint8)
 DISCRETE = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
 CONTINUOUS = (
@@ -287,3 +289,23 @@ def test_rows_of_parallel_functions(call: str, dtype: type) -> None:
     """Threads take rows each; the results are the same."""
     check_parallel(call, a=array((200, 300), dtype))
     check_parallel(call, a=array((3, 3000), dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_histograms_of_the_widest_ranges_raise(dtype: type) -> None:
+    """Where the distance of two elements is no number, nothing is counted, least of all outside the bins."""
+    most = np.finfo(dtype).max
+    with pytest.raises(ValueError, match=r"too wide|Too many bins"):
+        counted(np.array([-most, 0, most], dtype))
+    with pytest.raises(ValueError, match=r"too wide|Too many bins"):
+        counted_between(np.full(7, most / 2, dtype), float(-most), float(most))
+
+
+@weft.njit
+def counted(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.histogram(a, 5)
+
+
+@weft.njit
+def counted_between(a: np.ndarray, first: float, last: float) -> tuple[np.ndarray, np.ndarray]:
+    return np.histogram(a, 9, (first, last))

@@ -182,3 +182,19 @@ def test_defaults_beside_arrays_and_in_signatures():
     np.testing.assert_array_equal(between(2, A * 2), (A * 2).sum(1) * 2)
     np.testing.assert_array_equal(between(a=A + 1), (A + 1).sum(1) * 0)
     assert "omitted(default=(1,))" in str(between.signatures)
+
+
+def test_what_one_call_needs_decides_nothing_for_others():
+    """A default that must be a constant for one type of argument stays a run-time value for others, whichever comes first."""
+
+    def either(a, k=200):
+        if a.ndim == 2:
+            return np.sum(a, k - 200)
+        return a.astype(np.int16) + k
+
+    row, matrix = np.ones(3), np.ones((2, 3))
+    for order in ([row, matrix, row, matrix], [matrix, row, matrix, row]):
+        compiled = njit(either)
+        for a in order:
+            np.testing.assert_array_equal(compiled(a), either(a))
+        assert len(compiled.signatures) == 2

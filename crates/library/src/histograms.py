@@ -181,6 +181,8 @@ def _histogram(a, bins, ends, density: Static, weights):
                 places[at - start] = _even_bin(row[at], edges, first, last, width, doubt)
             for at in range(start, stop):
                 i = places[at - start]
+                if i == -2:
+                    raise ValueError("the range of the histogram is too wide for its type of numbers")
                 if i >= 0:
                     sums[i] += 1 if weights is None else sums.dtype.type(each[at])
     if density is not None and density:
@@ -203,12 +205,16 @@ def _doubt(n, edges, first, last, width):
 
 
 def _even_bin(x, edges, first, last, width, doubt):
-    """The number of the bin that a number lies in, or -1. It is computed from the bins' width; beside an edge, the edges say."""
+    """The number of the bin that a number lies in, -1 outside, -2 where differences overflow. It is computed from the bins' width; beside an
+    edge, the edges say."""
     if not (x >= first and x <= last):
         return -1
     n = len(edges) - 1
     x = edges.dtype.type(x)
     where = (x - first) / width * n
+    # Neither where it is not a number.
+    if not (where >= 0 and where < n + 1):
+        return -2
     i = int(where)
     rest = where - i
     if rest > doubt and rest < 1 - doubt:

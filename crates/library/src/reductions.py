@@ -244,6 +244,10 @@ def _converted(a, dtype: Static, out):
         kind = np.result_type(dtype)
     elif out is not None:
         kind = out.dtype
+        if a.dtype.kind in ("f", "c"):
+            # Elements are not cut before they are combined.
+            if kind.kind in ("b", "i", "u"):
+                refuse(f"'out' is an array of {kind}, which has no room for the fractions of {a.dtype}")
     else:
         kind = a.dtype
     if a.dtype == kind:

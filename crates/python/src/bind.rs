@@ -49,10 +49,10 @@ struct Omitted {
 }
 
 impl Args {
-    /// Appends a parameter's default: as a constant if `constant` asks for it or it can be nothing else.
-    pub fn push_default(&mut self, numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> String, constant: bool) -> PyResult<()> {
+    /// Appends a parameter's default: as a constant if it can be nothing else.
+    pub fn push_default(&mut self, numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> String) -> PyResult<()> {
         let code = objects::default_number(object).map(key::default);
-        if let Some(code) = code.filter(|_| constant || object.is_instance_of::<PyString>()) {
+        if let Some(code) = code.filter(|_| object.is_instance_of::<PyString>()) {
             self.key.push(code);
             return Ok(());
         }

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyOverflowError;
@@ -30,8 +29,6 @@ pub struct Core {
     pub signatures: Vec<Signature>,
     precision: Precision,
     table: Mutex<Table>,
-    /// It cannot be compiled unless the defaults of parameters that a call leaves out are constants.
-    constant_defaults: AtomicBool,
 }
 
 #[derive(Default)]
@@ -70,7 +67,6 @@ impl Core {
             signatures: signatures.iter().map(|s| signature::from_spec(&s)).collect::<PyResult<_>>()?,
             precision: Precision::default(),
             table: Mutex::default(),
-            constant_defaults: AtomicBool::new(false),
         };
         if !core.signatures.is_empty() {
             core.captured.refuse_variadic(function.py(), "a function with a signature")?;
@@ -93,10 +89,9 @@ impl Core {
                 crate::bind::bind(numpy, &args.get_item(i)?, &|| name.clone(), &mut bound)?;
             }
         } else {
-            let constant = self.constant_defaults.load(Ordering::Relaxed);
             for ((object, is_default), name) in self.captured.arrange(args, kwargs)?.iter().zip(params) {
                 match *is_default && self.signatures.is_empty() {
-                    true => bound.push_default(numpy, object, &|| name.clone(), constant)?,
+                    true => bound.push_default(numpy, object, &|| name.clone())?,
                     false => crate::bind::bind(numpy, object, &|| name.clone(), &mut bound)?,
                 }
             }
@@ -133,18 +128,20 @@ impl Core {
     }
 
     /// Compiles for bound arguments. Where that fails and parameters have their defaults, these become constants, as in calls from compiled
-    /// functions; and from then on they are.
+    /// functions. What was compiled with them is found again by the same arguments, and decides nothing for others.
     fn specialise_for(&self, py: Python<'_>, device: &Arc<dyn Device>, args: &mut Args) -> PyResult<Arc<Spec>> {
-        let first = match self.specialise(py, device, &key::decode(&args.key)) {
-            Ok(spec) => return Ok(spec),
-            Err(first) => first,
+        let Some(key) = args.key_of_constants() else {
+            return self.specialise(py, device, &key::decode(&args.key));
         };
-        let Some(key) = args.key_of_constants() else { return Err(first) };
-        let Ok(spec) = self.specialise(py, device, &key::decode(&key)) else {
-            return Err(first);
+        let known = lock(&self.table).by_key.get(&(device.id(), key.clone())).cloned();
+        let spec = match known {
+            Some(spec) => spec,
+            None => match self.specialise(py, device, &key::decode(&args.key)) {
+                Ok(spec) => return Ok(spec),
+                Err(first) => self.specialise(py, device, &key::decode(&key)).map_err(|_| first)?,
+            },
         };
         args.make_constants(key);
-        self.constant_defaults.store(true, Ordering::Relaxed);
         Ok(spec)
     }
 
