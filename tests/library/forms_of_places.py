@@ -282,30 +282,3 @@ MAKERS = (
     of_numbers("triu_indices", "n", "n, 1", "n, -1, 5", "0", "n, k=9"),
     of_numbers("indices", "(n, 2)", "(n,)", "(2, n, 4)", "(0, n)", "(n, 2), sparse=True", *(f"(n, 2), {d}" for d in OF_TYPES[1:])),
 )
-
-
-TYPES = (
-    "bool_",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-)
-OF_TYPES = tuple(f"dtype=np.{name}" for name in TYPES)
-MAKERS = (
-    of_numbers("eye", "n", "n, 4", "n, k=1", "n, 5, -1", "0", "n, 0", "n, 3, 9", *(f"n, 2, {d}" for d in OF_TYPES)),
-    of_numbers("identity", "n", "0", "1", *(f"n, {d}" for d in OF_TYPES)),
-    of_numbers("tri", "n", "n, 4", "n, k=1", "n, 5, -1", "0", "n, 0", "n, 3, 9", *(f"n, 2, {d}" for d in OF_TYPES)),
-    of_numbers("tril_indices", "n", "n, 1", "n, -1, 5", "0", "n, k=9"),
-    of_numbers("triu_indices", "n", "n, 1", "n, -1, 5", "0", "n, k=9"),
-    of_numbers("indices", "(n, 2)", "(n,)", "(2, n, 4)", "(0, n)", "(n, 2), sparse=True", *(f"(n, 2), {d}" for d in OF_TYPES[1:])),
-)
