@@ -180,9 +180,167 @@ def test_threads_that_would_wait_for_ever_are_refused(where):
         else:
             cuda.syncthreads()
 
-    if where not in {str(device) for device in weft.devices()}:
+    if where not in {str(device).split(" ")[0] for device in weft.devices()}:
         pytest.skip(f"there is no {where}")
     with weft.device(where):
         for kernel in (behind, again, either):
             with pytest.raises(weft.UnsupportedError, match="a barrier that not all threads of a block may reach"):
                 kernel[1, 40](np.zeros(40, np.float32), 30)
+
+
+def of_turns(a, n):
+    """Thread `t` takes `n[t]` turns, in each of which it adds what its neighbour put into the box last."""
+    box = np.zeros(len(n), np.int32)
+    for i in range(n.max(initial=0)):
+        there = n > i
+        box[there] = a[there] + i
+        a[there] += np.roll(box, -1)[there]
+    a += 1000
+
+
+@cuda.jit
+def while_turns(a, n):
+    box = cuda.shared.array(64, np.int32)
+    t = cuda.threadIdx.x
+    box[t] = 0
+    cuda.syncthreads()
+    i = 0
+    while i < n[t]:
+        box[t] = a[t] + i
+        cuda.syncthreads()
+        seen = box[(t + 1) % n.size]
+        cuda.syncthreads()
+        a[t] += seen
+        i += 1
+    a[t] += 1000
+
+
+@cuda.jit
+def for_turns(a, n):
+    box = cuda.shared.array(64, np.int32)
+    t = cuda.threadIdx.x
+    box[t] = 0
+    cuda.syncthreads()
+    for i in range(n[t]):
+        box[t] = a[t] + i
+        cuda.syncthreads()
+        seen = box[(t + 1) % n.size]
+        cuda.syncthreads()
+        a[t] += seen
+    a[t] += 1000
+
+
+@cuda.jit
+def break_turns(a, n):
+    box = cuda.shared.array(64, np.int32)
+    t = cuda.threadIdx.x
+    box[t] = 0
+    cuda.syncthreads()
+    for i in range(n.size + 6):
+        if i >= n[t]:
+            if n[t] < 0:
+                a[t] = 5
+            break
+        box[t] = a[t] + i
+        cuda.syncthreads()
+        seen = box[(t + 1) % n.size]
+        cuda.syncthreads()
+        if i == 3 and n.size > 100:
+            continue
+        a[t] += seen
+    else:
+        a[t] = -7
+    a[t] += 1000
+
+
+@cuda.jit(device=True)
+def some_turns(a, n, t, box):
+    if n[t] == 0:
+        return 1000
+    for i in range(n.size + 6):
+        for k in range(i, i + 1):
+            if k >= n[t]:
+                return 1000
+        box[t] = a[t] + i
+        cuda.syncthreads()
+        seen = box[(t + 1) % n.size]
+        cuda.syncthreads()
+        a[t] += seen
+    return -7
+
+
+@cuda.jit
+def returned_turns(a, n):
+    box = cuda.shared.array(64, np.int32)
+    t = cuda.threadIdx.x
+    box[t] = 0
+    cuda.syncthreads()
+    if n.size > 0:
+        added = some_turns(a, n, t, box)
+        a[t] += added
+
+
+@cuda.jit
+def downward_turns(a, n):
+    """The counter goes down by a step that differs between threads, with what follows inside an `if` that is common."""
+    box = cuda.shared.array(64, np.int32)
+    t = cuda.threadIdx.x
+    box[t] = 0
+    cuda.syncthreads()
+    if n.size < 1000:
+        step = -(t % 3 + 1)
+        for i in range(n[t] * -step, 0, step):
+            box[t] = a[t] + (n[t] + i // step)
+            cuda.syncthreads()
+            seen = box[(t + 1) % n.size]
+            cuda.syncthreads()
+            a[t] += seen
+        a[t] += 400
+    a[t] += 600
+
+
+TURNS = [while_turns, for_turns, break_turns, returned_turns, downward_turns]
+
+
+@pytest.mark.parametrize("kernel", TURNS, ids=lambda kernel: kernel.__name__)
+@pytest.mark.parametrize("threads", [1, 5, 40, 64])
+def test_loops_that_threads_leave_at_different_turns(device, kernel, threads):
+    rng = np.random.default_rng(threads)
+    for n in (rng.integers(0, 6, threads), np.zeros(threads), np.full(threads, 3), np.arange(threads) % 2):
+        n = n.astype(np.int32)
+        a = rng.integers(0, 9, threads).astype(np.int32)
+        want = a.copy()
+        of_turns(want, n)
+        kernel[1, threads](a, n)
+        np.testing.assert_array_equal(a, want)
+
+
+@pytest.mark.parametrize("where", ["cpu", "vulkan:0"])
+def test_loops_with_a_barrier_behind_are_refused(where):
+    @cuda.jit
+    def behind(a, n):
+        for _ in range(n[cuda.threadIdx.x]):
+            cuda.syncthreads()
+        cuda.syncthreads()
+
+    @cuda.jit
+    def again(a, n):
+        for _ in range(2):
+            i = 0
+            while i < n[cuda.threadIdx.x]:
+                cuda.syncthreads()
+                i += 1
+
+    @cuda.jit
+    def next_turn(a, n):
+        for i in range(5):
+            if i == n[cuda.threadIdx.x]:
+                continue
+            cuda.syncthreads()
+
+    if where not in {str(device).split(" ")[0] for device in weft.devices()}:
+        pytest.skip(f"there is no {where}")
+    with weft.device(where):
+        for kernel in (behind, again, next_turn):
+            with pytest.raises(weft.UnsupportedError, match="a barrier that not all threads of a block may reach"):
+                kernel[1, 8](np.zeros(8, np.int32), np.arange(8, dtype=np.int32))

@@ -1,18 +1,29 @@
-//! Divergent barriers: those under conditions that differ between threads, where the threads that do not come to them go on to the kernel's
-//! end without meeting another: `if i < n:` around code with a barrier, the idiom of many texts. Hardware counts threads that have ended as
-//! arrived, so these end first: `if c { barrier; … }; rest` is `if not c { rest; return }; barrier; …; rest`.
+//! Divergent barriers: those that not all threads of a block come to, where the threads that stay away go on to the kernel's end without
+//! meeting another: `if i < n:` around code with a barrier, a `return` before it, a loop of barriers that threads leave at different turns.
+//! Hardware counts threads that have ended as arrived, so these end first: each gets a copy of what is left for it to do, and a `return`.
+//!
+//! - `if c { barrier; … }; rest` is `if not c { rest; return }; barrier; …; rest`.
+//! - A jump that some threads take past a barrier, out of a scope or a loop, is what follows there, and a `return`.
+//! - A counted loop of barriers whose threads have different bounds is first written as a loop that is left ([`counted`]).
 //!
 //! Where threads that stay away come to another barrier, those of a block would wait for each other for ever: these are left as they are
 //! and refused by the back ends.
 
+mod behind;
+mod counted;
+
 use std::mem;
 
-use weft_ir::{Block, FuncKind, Function, Module, Span, Stmt, StmtKind, Value};
+use weft_ir::{Block, Builder, FuncKind, Function, Module, Stmt, StmtKind, Value};
 
 use crate::error::PassError;
 use crate::operands::{ends, has_barrier};
 use crate::uniformity::{self, Calls, Class, Lanes, Uniformity};
 use crate::{compact, duplicate, inline};
+use behind::{Behind, Kind};
+
+/// How many statements all copies in a kernel may have: jumps out of nested scopes each copy what is behind the outer ones.
+const MOST_COPIED: usize = 10_000;
 
 /// Lets threads end early in every kernel of a module.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
@@ -27,89 +38,139 @@ pub fn run(module: &mut Module) -> Result<(), PassError> {
 
 fn kernel(func: &mut Function, calls: &Calls) {
     let info = uniformity::analyze(func, Lanes::Threads(weft_ir::Axis::X), calls);
-    let mut next_label = inline::label_count(&func.body);
-    let mut rest = mem::take(&mut func.body).0;
-    rest.reverse();
-    let mut done = Vec::new();
-    // The next statement is the last one of `rest`.
-    while let Some(stmt) = rest.pop() {
-        match apart(&info, stmt, &rest) {
-            Err(stmt) => done.push(stmt),
-            Ok(Parted {
-                cond,
-                away,
-                come,
-                then,
-                span,
-            }) => {
-                let behind: Vec<Stmt> = rest.iter().rev().cloned().collect();
-                let away = ending(func, away, Block(behind), &mut next_label);
-                let (then, other) = if then { (Block::default(), away) } else { (away, Block::default()) };
-                done.push(Stmt {
-                    kind: StmtKind::If { cond, then, other },
-                    span,
-                });
-                if ends(&come) {
-                    rest.clear();
-                }
-                rest.extend(come.0.into_iter().rev());
-            }
-        }
-    }
-    func.body = Block(done);
+    let body = mem::take(&mut func.body);
+    let mut arrive = Arrive {
+        info: &info,
+        next_label: inline::label_count(&body),
+        copied: 0,
+        b: Builder::new(mem::replace(func, Function::new("", FuncKind::Kernel))),
+    };
+    arrive.block(body, None);
+    *func = arrive.b.finish();
     compact::function(func);
 }
 
-/// An `if` of which one side has a barrier and the other, with what follows, has none.
-struct Parted {
-    cond: Value,
-    away: Block,
-    come: Block,
-    /// Threads come where the condition holds.
-    then: bool,
-    span: Span,
+struct Arrive<'a> {
+    b: Builder,
+    info: &'a Uniformity,
+    next_label: u32,
+    copied: usize,
 }
 
-/// Takes such a statement apart; gives any other back. What follows is in reverse.
-fn apart(info: &Uniformity, stmt: Stmt, behind: &[Stmt]) -> Result<Parted, Stmt> {
-    let StmtKind::If { cond, then, other } = &stmt.kind else {
-        return Err(stmt);
-    };
-    let common = matches!(info.values.get(cond.index()), Some(Class::Block | Class::Unset));
-    let (in_then, in_other) = (has_barrier(&then.0), has_barrier(&other.0));
-    if common || in_then == in_other || has_barrier(behind) {
-        return Err(stmt);
+impl Arrive<'_> {
+    /// Writes the statements of a block, with what is behind it.
+    fn block(&mut self, of: Block, outer: Option<&Behind<'_>>) {
+        let mut rest = of.0;
+        rest.reverse();
+        // The next statement is the last one of `rest`.
+        while let Some(Stmt { kind, span }) = rest.pop() {
+            self.b.span = span;
+            let here = |kind| Behind::new(kind, &rest, outer);
+            match kind {
+                StmtKind::If { cond, then, other } if self.differs(cond) => {
+                    let spliced = self.branch(cond, then, other, &here(Kind::Block));
+                    if ends(&spliced) {
+                        rest.clear();
+                    }
+                    rest.extend(spliced.0.into_iter().rev());
+                }
+                StmtKind::If { cond, then, other } => {
+                    let then = self.inner(then, &here(Kind::Block));
+                    let other = self.inner(other, &here(Kind::Block));
+                    self.b.span = span;
+                    self.b.push(StmtKind::If { cond, then, other });
+                }
+                StmtKind::Scope(label, body) => {
+                    let body = self.inner(body, &here(Kind::Scope(label)));
+                    self.b.span = span;
+                    self.b.push(StmtKind::Scope(label, body));
+                }
+                StmtKind::Loop(body) => {
+                    let body = self.turn(body, false, &here(Kind::Loop));
+                    self.b.span = span;
+                    self.b.push(StmtKind::Loop(body));
+                }
+                StmtKind::For {
+                    var,
+                    start,
+                    stop,
+                    step,
+                    body,
+                } => {
+                    let range = counted::Range { var, start, stop, step };
+                    let differs = range.bounds().iter().any(|v| self.differs(*v));
+                    let code = if differs && has_barrier(&body.0) {
+                        here(Kind::Block).code(self)
+                    } else {
+                        None
+                    };
+                    let body = self.turn(body, differs, &here(Kind::Loop));
+                    self.b.span = span;
+                    match code {
+                        Some(over) => counted::written_out(&mut self.b, range, over, body),
+                        None => self.b.push(range.counted(body)),
+                    }
+                }
+                kind => self.b.push(kind),
+            }
+        }
     }
-    let Stmt {
-        kind: StmtKind::If { cond, then, other },
-        span,
-    } = stmt
-    else {
-        return Err(stmt);
-    };
-    let (come, away) = if in_then { (then, other) } else { (other, then) };
-    Ok(Parted {
-        cond,
-        away,
-        come,
-        then: in_then,
-        span,
-    })
-}
 
-/// A side with a copy of what follows, and the end of the thread.
-fn ending(func: &mut Function, mut side: Block, mut behind: Block, next_label: &mut u32) -> Block {
-    if ends(&side) {
-        return side;
+    fn inner(&mut self, block: Block, behind: &Behind<'_>) -> Block {
+        self.b.open();
+        self.block(block, Some(behind));
+        self.b.close()
     }
-    duplicate::rename(func, &mut behind, next_label);
-    side.0.extend(behind.0);
-    if !ends(&side) {
-        let span = side.0.last().map_or(Span::NONE, |stmt| stmt.span);
-        side.0.push(Stmt {
-            kind: StmtKind::Return(None),
-            span,
-        });
+
+    /// The body of a loop; `differs`: not all threads come to each of its turns.
+    fn turn(&mut self, mut body: Block, differs: bool, after: &Behind<'_>) -> Block {
+        let meets = has_barrier(&body.0);
+        let behind = Behind::new(Kind::Turn { meets }, &[], Some(after));
+        if differs && !meets {
+            behind.redirect(self, &mut body.0);
+        }
+        self.inner(body, &behind)
     }
-    side
+
+    /// Is it not known to be the same for all threads of a block?
+    fn differs(&self, value: Value) -> bool {
+        !matches!(self.info.values.get(value.index()), Some(Class::Block | Class::Unset))
+    }
+
+    /// Writes an `if` that threads go through differently. Gives what is to follow in its place: the side with a barrier, if the threads
+    /// of the other one end first.
+    fn branch(&mut self, cond: Value, mut then: Block, mut other: Block, here: &Behind<'_>) -> Block {
+        let span = self.b.span;
+        let (in_then, in_other) = (has_barrier(&then.0), has_barrier(&other.0));
+        let mut come = Block::default();
+        if in_then != in_other {
+            let (meeting, away) = if in_then {
+                (&mut then, &mut other)
+            } else {
+                (&mut other, &mut then)
+            };
+            let reversed: Vec<Stmt> = away.0.iter().rev().cloned().collect();
+            if let Some(code) = Behind::new(Kind::Block, &reversed, Some(here)).code(self) {
+                *away = code;
+                come = mem::take(meeting);
+            }
+        } else if !in_then {
+            for side in [&mut then, &mut other] {
+                here.redirect(self, &mut side.0);
+            }
+        }
+        self.b.span = span;
+        self.b.push(StmtKind::If { cond, then, other });
+        come
+    }
+
+    /// Gives code that is to stand in the kernel once more names of its own; `None` if that would be too much.
+    fn copy(&mut self, mut code: Block) -> Option<Block> {
+        code.walk(&mut |_| self.copied += 1);
+        if self.copied > MOST_COPIED {
+            return None;
+        }
+        duplicate::rename(&mut self.b.func, &mut code, &mut self.next_label);
+        Some(code)
+    }
 }

@@ -9,7 +9,7 @@ use std::{env, fs};
 use weft_ir::Module;
 use weft_ir::text::{parse, print};
 use weft_passes::{
-    GpuOptions, PassError, cleanup, contract, flat, halves, inline, legalize, lockstep, lower_for_cpu, nonneg, outline, structure,
+    GpuOptions, PassError, arrive, cleanup, contract, flat, halves, inline, legalize, lockstep, lower_for_cpu, nonneg, outline, structure,
 };
 
 const GPU: GpuOptions = GpuOptions { group: 1, max_threads: 64 };
@@ -60,6 +60,7 @@ fn run(pass: &str, module: &mut Module) -> Result<(), PassError> {
             }
             Ok(())
         }
+        "arrive" => arrive::run(module),
         "inline" => inline::run(module),
         "legalize" => legalize::run(module),
         "halves" => halves::run(module),
