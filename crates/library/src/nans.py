@@ -226,7 +226,9 @@ def nanvar(a, axis: Static = None, dtype: Static = None, out=None, ddof=0, keepd
     if for_numba() and a.dtype.kind in "fc":
         a = a.astype(np.result_type(a, np.float64))
     if dtype is not None:
-        refuse("nanvar and nanstd compute in the array's own type in compiled functions")
+        if np.result_type(dtype).kind != "f" or a.dtype.kind == "c":
+            refuse("the dtype of a variance is one of floats, of an array of real numbers, in compiled functions")
+        a = a.astype(dtype)
     axes = axes_of(axis, a.ndim)
     if correction is not None:
         return _into(_kept(_variance(a, axes, correction), axes, a.ndim, keepdims), out)
@@ -243,7 +245,9 @@ def nanstd(a, axis: Static = None, dtype: Static = None, out=None, ddof=0, keepd
     if for_numba() and a.dtype.kind in "fc":
         a = a.astype(np.result_type(a, np.float64))
     if dtype is not None:
-        refuse("nanvar and nanstd compute in the array's own type in compiled functions")
+        if np.result_type(dtype).kind != "f" or a.dtype.kind == "c":
+            refuse("the dtype of a variance is one of floats, of an array of real numbers, in compiled functions")
+        a = a.astype(dtype)
     axes = axes_of(axis, a.ndim)
     if correction is not None:
         return _into(_kept(_roots(_variance(a, axes, correction)), axes, a.ndim, keepdims), out)

@@ -168,16 +168,50 @@ fn isclose_operands(call: &Call) -> Res<([Val; 2], [Val; 2])> {
 /// `np.isclose`: relative to the second number.
 fn numpy_isclose(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [a, b, relative, absolute, equal_nan] = call.bind(["a", "b", "rtol", "atol", "equal_nan"], 2)?;
-    if equal_nan.is_some_and(|v| v.lit().is_none_or(|l| l.value.truth())) {
-        return Err(l.unsupported(call.span, "isclose with equal_nan cannot be compiled; test with isnan"));
-    }
     let tolerances = [
         relative.unwrap_or(Val::Lit(Lit::float(1e-5))),
         absolute.unwrap_or(Val::Lit(Lit::float(1e-8))),
     ];
     let pair = [a, b].map(|v| v.unwrap_or(Val::None));
-    let val = close(l, call, "near", pair, tolerances, Closeness::NumPy)?;
+    let val = close(l, call, "near", pair.clone(), tolerances, Closeness::NumPy)?;
+    let val = match equal_nan {
+        Some(equal) if !equal.lit().is_some_and(|lit| !lit.value.truth()) => {
+            let equal = l.truth_value(&equal, call.span)?;
+            either_or_nan(l, &val, pair, equal, call)?
+        }
+        _ => val,
+    };
     strengthen(l, &val, call.span)
+}
+
+/// What is close, and where `equal` says so two NaNs.
+fn either_or_nan(l: &mut Lower<'_>, near: &Val, pair: [Val; 2], equal: Value, call: &Call) -> Res<Val> {
+    let near = l.truth_value(near, call.span)?;
+    let mut both = equal;
+    for x in pair {
+        let nan = is_nan(l, &x, call)?;
+        both = l.b.binary(BinOp::And, both, nan);
+    }
+    let num = Num::strong(Scalar::Bool);
+    Ok(Val::Num(l.b.binary(BinOp::Or, near, both), num))
+}
+
+/// Is a number, or a part of a complex one, NaN?
+fn is_nan(l: &mut Lower<'_>, x: &Val, call: &Call) -> Res<Value> {
+    let Some(num) = x.num() else {
+        return Err(l.typing(call.span, format!("{} takes numbers, not {}", call.name, x.ty())));
+    };
+    let value = l.number_as(x, num.scalar, call.span)?;
+    Ok(match num.scalar.kind() {
+        Kind::Float => l.b.unary(UnOp::IsNan, value),
+        Kind::Complex => {
+            let part = num.scalar.part();
+            let [re, im] = [Op::Re(value), Op::Im(value)].map(|op| l.b.emit(part, op));
+            let [re, im] = [re, im].map(|part| l.b.unary(UnOp::IsNan, part));
+            l.b.binary(BinOp::Or, re, im)
+        }
+        Kind::Bool | Kind::Signed | Kind::Unsigned => l.b.bool(false),
+    })
 }
 
 /// The numbers that a comparison is made in.

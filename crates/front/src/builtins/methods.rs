@@ -3,7 +3,7 @@
 use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, UnOp, Value, ViewType};
 
 use super::reductions::{self, Fold};
-use super::{Applied, Code, Does, Entry, Func, Handler, arrays, cuda, numpy, products};
+use super::{Applied, Code, Does, Entry, Func, Handler, arrays, cuda, numpy, order, products, round};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -24,6 +24,8 @@ pub fn find(name: &str) -> Option<Method> {
         "transpose" => (transpose_method, Of::Arrays),
         "dot" => (dot, Of::Arrays),
         "conj" | "conjugate" => (conjugate, Of::Both),
+        "clip" => (order::clip_method, Of::Both),
+        "round" => (round::numpy, Of::Both),
         "item" => (item, Of::Both),
         "is_integer" => (is_integer, Of::Numbers),
         "bit_count" => (bit_count, Of::Numbers),

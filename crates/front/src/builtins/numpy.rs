@@ -98,7 +98,7 @@ fn known(name: &str) -> Option<Entry> {
             rounding(l, &c.of(vec![x]), UnOp::Trunc)
         }),
         "rint" => Entry::each(rint),
-        "round" | "around" | "round_" => Entry::each(super::round::numpy),
+        "round" | "around" | "round_" => Entry::of(super::round::numpy),
         "square" => Entry::each(square),
         "reciprocal" => Entry::each(reciprocal),
         "sign" => Entry::each(order::sign),

@@ -5,6 +5,7 @@ use weft_ir::{BinOp, CmpOp as Cmp, Kind, Op, Scalar, UnOp, Value};
 
 use super::Code;
 use super::numpy::strengthen;
+use super::reductions::into_given;
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::stop::Res;
@@ -164,6 +165,22 @@ pub fn number_extreme(l: &mut Lower<'_>, call: &Call, op: BinOp) -> Res<Val> {
 /// Zeros of both signs are equal: between two numbers what equals a bound stays as it is; with an array for a bound it becomes the bound, as in
 /// NumPy, which tells them apart by strides and takes axes of one element that are stretched for numbers, too.
 pub fn clip(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    into_given(l, call, 3, clipped)
+}
+
+/// `a.clip(min, max)`, of which one may be left out.
+pub fn clip_method(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (rest, out) = call.without("out", 3)?;
+    let [x, min, max] = rest.bind(["a", "min", "max"], 1)?;
+    rest.refuse_unread()?;
+    if min.is_none() && max.is_none() {
+        return Err(call.misfit(format!("{} needs a bound: min or max", call.name)));
+    }
+    let [x, min, max, out] = [x, min, max, out].map(|val| val.unwrap_or(Val::None));
+    clip(l, &call.of(vec![x, min, max, out]))
+}
+
+fn clipped(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let (_, bounds) = clip_operands(call)?;
     let is_number = |bound: &Val| bound.num().is_some() || matches!(bound.ty(), Ty::View(view) if view.rank == 0);
     let run: Code = match bounds.iter().all(|bound| bound.as_ref().is_some_and(is_number)) {

@@ -5,6 +5,7 @@ use weft_array::Leaf;
 use weft_array::loops::{point, store};
 use weft_ir::{AxisSlice, BinOp, CmpOp, Const, ErrorKind, Local, Op, Part, ReduceOp, Scalar, Span, UnOp, Value};
 
+use super::Code;
 use super::numpy::extreme_constant;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::library;
@@ -82,10 +83,24 @@ pub fn call(l: &mut Lower<'_>, call: &Call, fold: Fold) -> Res<Val> {
     check_axis(l, &rest)?;
     // Kernels and lanes take elements one by one; the host looks at blocks of them.
     let by_blocks = matches!(fold, Fold::ArgMin | Fold::ArgMax) && array.is_array() && l.in_host() && !l.in_lanes();
-    let by_text = !is_plain(&rest, fold) || by_blocks || matches!(array, Val::Tuple(_));
+    let of_complex = matches!(fold, Fold::Var | Fold::Std) && matches!(array.ty(), Ty::View(v) if v.elem.is_complex());
+    let by_text = !is_plain(&rest, fold) || by_blocks || of_complex || matches!(array, Val::Tuple(_));
     match library::texts::helper("reductions", fold.text()) {
         Some(text) if by_text => l.user_call(&text, call),
         _ => along(l, &array, &rest, fold),
+    }
+}
+
+/// A result as it is, or in the array that the call gives for it: by the name `out`, or behind so many other arguments. `run` is given the call
+/// without that array.
+pub fn into_given(l: &mut Lower<'_>, call: &Call, others: usize, run: Code) -> Res<Val> {
+    let (rest, out) = call.without("out", others)?;
+    let result = run(l, &rest)?;
+    rest.refuse_unread()?;
+    match (out, library::texts::helper("reductions", "_given")) {
+        (None | Some(Val::None), _) => Ok(result),
+        (Some(out), Some(text)) => l.user_call(&text, &call.of(vec![result, out])),
+        (Some(_), None) => Err(l.unsupported(call.span, format!("{} takes no 'out' here", call.name))),
     }
 }
 

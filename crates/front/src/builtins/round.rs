@@ -3,6 +3,7 @@
 use weft_ir::{BinOp, CmpOp, Const, ErrorKind, Kind, Op, Scalar, UnOp, Value};
 
 use super::numpy::strengthen;
+use super::reductions::into_given;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -93,9 +94,9 @@ pub fn python(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     }
 }
 
-/// `np.round(a, decimals)`.
+/// `np.round(a, decimals, out)`, and the method.
 pub fn numpy(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
-    rounded(l, call, "a")
+    into_given(l, call, 2, |l, call| l.map_elements(|l, call| rounded(l, call, "a"), call))
 }
 
 /// `np.rint(x)` of a complex number.

@@ -146,6 +146,22 @@ impl Call {
         }
     }
 
+    /// The call without an argument that may stand behind so many others, and that argument.
+    pub fn without(&self, name: &str, others: usize) -> Res<(Call, Option<Val>)> {
+        let (pos, kw) = self.given();
+        let (mut pos, by_position) = (pos.to_vec(), pos.get(others).cloned());
+        if pos.len() > others {
+            pos.remove(others);
+        }
+        let (named, kw): (Vec<_>, Vec<_>) = kw.iter().cloned().partition(|(given, _)| given == name);
+        let mut found = by_position.into_iter().chain(named.into_iter().map(|(_, val)| val));
+        let rest = Call::new(self.name.clone(), pos, kw, self.span);
+        match (found.next(), found.next()) {
+            (found, None) => Ok((rest, found)),
+            (_, Some(_)) => Err(self.misfit(format!("{} got two values for '{name}'", self.name))),
+        }
+    }
+
     /// Everything that was given, for those who bind it to names of their own and refuse the rest.
     pub fn given(&self) -> (&[Val], &[(String, Val)]) {
         self.read.set(true);
