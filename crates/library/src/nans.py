@@ -226,13 +226,14 @@ def nanvar(a, axis: Static = None, dtype: Static = None, out=None, ddof=0, keepd
     if for_numba() and a.dtype.kind in "fc":
         a = a.astype(np.result_type(a, np.float64))
     if dtype is not None:
-        if np.result_type(dtype).kind != "f" or a.dtype.kind == "c":
-            refuse("the dtype of a variance is one of floats, of an array of real numbers, in compiled functions")
-        a = a.astype(dtype)
+        if np.result_type(dtype).kind != "f":
+            refuse("the dtype of a variance is one of floats in compiled functions")
+        if a.dtype.kind != "f":
+            a = a.astype(dtype)
     axes = axes_of(axis, a.ndim)
     if correction is not None:
-        return _into(_kept(_variance(a, axes, correction), axes, a.ndim, keepdims), out)
-    return _into(_kept(_variance(a, axes, ddof), axes, a.ndim, keepdims), out)
+        return _into(_kept(_variance(a, axes, correction, dtype), axes, a.ndim, keepdims), out)
+    return _into(_kept(_variance(a, axes, ddof, dtype), axes, a.ndim, keepdims), out)
 
 
 def nanstd(a, axis: Static = None, dtype: Static = None, out=None, ddof=0, keepdims: Static = False, *, correction=None):
@@ -245,13 +246,14 @@ def nanstd(a, axis: Static = None, dtype: Static = None, out=None, ddof=0, keepd
     if for_numba() and a.dtype.kind in "fc":
         a = a.astype(np.result_type(a, np.float64))
     if dtype is not None:
-        if np.result_type(dtype).kind != "f" or a.dtype.kind == "c":
-            refuse("the dtype of a variance is one of floats, of an array of real numbers, in compiled functions")
-        a = a.astype(dtype)
+        if np.result_type(dtype).kind != "f":
+            refuse("the dtype of a variance is one of floats in compiled functions")
+        if a.dtype.kind != "f":
+            a = a.astype(dtype)
     axes = axes_of(axis, a.ndim)
     if correction is not None:
-        return _into(_kept(_roots(_variance(a, axes, correction)), axes, a.ndim, keepdims), out)
-    return _into(_kept(_roots(_variance(a, axes, ddof)), axes, a.ndim, keepdims), out)
+        return _into(_kept(_roots(_variance(a, axes, correction, dtype)), axes, a.ndim, keepdims), out)
+    return _into(_kept(_roots(_variance(a, axes, ddof, dtype)), axes, a.ndim, keepdims), out)
 
 
 def _roots(variances):
@@ -260,8 +262,11 @@ def _roots(variances):
     return np.asarray(np.sqrt(variances))
 
 
-def _variance(a, axes: Static, ddof):
+def _variance(a, axes: Static, ddof, sums: Static):
+    """`sums` is the dtype in which is summed, if not the array's own."""
     dtype = float_type(a.dtype)
+    if sums is not None:
+        dtype = np.result_type(sums)
     wide = np.result_type(dtype, np.float32)
     rows = _reducible(a, axes)
     place = None if len(axes) == a.ndim else (axes[0] if len(axes) == 1 else rows.ndim - 1)
@@ -282,7 +287,12 @@ def _variance(a, axes: Static, ddof):
         squares = np.sum(np.where(rows == rows, (distances * np.conj(distances)).real, 0.0), place)
     else:
         zero = wide.type(0)
-        squares = np.sum(np.where(rows == rows, (rows.astype(wide) - centre) * (rows.astype(wide) - centre), zero), place)
+        if sums is not None:
+            # Distances are rounded to the array's type, and their squares.
+            distances = np.asarray((rows - centre).astype(a.dtype))
+            squares = np.sum(np.where(rows == rows, (distances * distances).astype(wide), zero), place)
+        else:
+            squares = np.sum(np.where(rows == rows, (rows.astype(wide) - centre) * (rows.astype(wide) - centre), zero), place)
     if a.dtype.kind == "f" or a.dtype.kind == "c":
         free = np.where(counts - ddof <= 0, np.nan, counts - ddof)
     else:

@@ -333,7 +333,7 @@ def _given(result, out):
     """The result, or the array that was given for it."""
     if out is None:
         return result
-    if _RANKS.find(np.asarray(result).dtype.kind) > _RANKS.find(out.dtype.kind):
+    if not np.can_cast(np.result_type(result), out.dtype, "same_kind"):
         refuse(f"the result does not go into an array of {out.dtype}: its kind of numbers is another")
     if np.shape(result) != out.shape:
         raise ValueError("the output array has the wrong shape")

@@ -1,7 +1,7 @@
 //! Functions that take floats apart and compare them: neighbours, exponents, fractions, closeness; and functions with two results.
 
 use ruff_python_ast::Operator;
-use weft_ir::{BinOp, Const, Op, Scalar, UnOp, Value};
+use weft_ir::{BinOp, Const, Kind, Op, Scalar, UnOp, Value};
 
 use super::math::{real_float, two_floats};
 use super::numpy::{strengthen, strong_float};
@@ -210,7 +210,7 @@ fn is_nan(l: &mut Lower<'_>, x: &Val, call: &Call) -> Res<Value> {
             let [re, im] = [re, im].map(|part| l.b.unary(UnOp::IsNan, part));
             l.b.binary(BinOp::Or, re, im)
         }
-        Kind::Bool | Kind::Signed | Kind::Unsigned => l.b.bool(false),
+        Kind::Bool | Kind::Signed | Kind::Unsigned => l.b.constant(Const::Bool(false)),
     })
 }
 

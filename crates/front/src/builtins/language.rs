@@ -7,6 +7,7 @@ use crate::Items;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
+use crate::signature::is_safe;
 use crate::stop::Res;
 use crate::types::{Num, Ty, sum_type};
 use crate::value::{Iter, Lit, Number, Val};
@@ -282,4 +283,37 @@ pub fn result_type(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         Some(num) => Ok(Val::Dtype(num.scalar)),
         None => Err(l.typing(call.span, "result_type takes one array or dtype at least")),
     }
+}
+
+/// `np.can_cast(from_, to, casting)` of arrays and dtypes, with NumPy's words for `casting`.
+pub fn can_cast(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let [from, to, casting] = call.bind(["from_", "to", "casting"], 2)?;
+    let [from, to] = [from, to].map(|val| val.unwrap_or(Val::None));
+    let from = match from.ty() {
+        Ty::View(view) => view.elem,
+        _ => super::cuda::dtype_of(l, &from, call)?,
+    };
+    let to = super::cuda::dtype_of(l, &to, call)?;
+    let rank = |scalar: weft_ir::Scalar| match scalar.kind() {
+        Kind::Bool => 0,
+        Kind::Unsigned => 1,
+        Kind::Signed => 2,
+        Kind::Float => 3,
+        Kind::Complex => 4,
+    };
+    let can = match casting {
+        None => is_safe(from, to),
+        Some(Val::Str(word)) => match word.as_str() {
+            "safe" => is_safe(from, to),
+            "same_kind" => rank(from) <= rank(to),
+            "no" | "equiv" => from == to,
+            "unsafe" => true,
+            _ => {
+                let message = "casting must be one of 'no', 'equiv', 'safe', 'same_kind', or 'unsafe'";
+                return Err(Diagnostic::new(DiagnosticKind::Value, call.span, message).into());
+            }
+        },
+        Some(_) => return Err(l.typing(call.span, "casting must be a string that is written out")),
+    };
+    Ok(Val::Lit(Lit::bool(can)))
 }

@@ -129,6 +129,7 @@ fn known(name: &str) -> Option<Entry> {
         "isposinf" => Entry::each(|l, c| infinite(l, c, weft_ir::CmpOp::Gt)),
         "nan_to_num" => Entry::each(nan_to_num),
         "result_type" => Entry::of(super::language::result_type),
+        "can_cast" => Entry::of(super::language::can_cast),
         // Classes, for isinstance.
         "ndarray" | "generic" | "number" | "integer" | "signedinteger" | "unsignedinteger" | "inexact" | "floating" | "complexfloating" => {
             Entry::Module

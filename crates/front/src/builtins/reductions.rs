@@ -83,8 +83,9 @@ pub fn call(l: &mut Lower<'_>, call: &Call, fold: Fold) -> Res<Val> {
     check_axis(l, &rest)?;
     // Kernels and lanes take elements one by one; the host looks at blocks of them.
     let by_blocks = matches!(fold, Fold::ArgMin | Fold::ArgMax) && array.is_array() && l.in_host() && !l.in_lanes();
-    let of_complex = matches!(fold, Fold::Var | Fold::Std) && matches!(array.ty(), Ty::View(v) if v.elem.is_complex());
-    let by_text = !is_plain(&rest, fold) || by_blocks || of_complex || matches!(array, Val::Tuple(_));
+    let is_variance = matches!(fold, Fold::Var | Fold::Std);
+    let of_others = is_variance && !matches!(array.ty(), Ty::View(v) if v.rank > 0 && !v.elem.is_complex());
+    let by_text = !is_plain(&rest, fold) || by_blocks || of_others || matches!(array, Val::Tuple(_));
     match library::texts::helper("reductions", fold.text()) {
         Some(text) if by_text => l.user_call(&text, call),
         _ => along(l, &array, &rest, fold),

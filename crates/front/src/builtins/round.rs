@@ -8,7 +8,7 @@ use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::stop::Res;
-use crate::types::Num;
+use crate::types::{Num, Ty};
 use crate::value::{Lit, Val};
 
 /// Up to here a power of ten is a float64, and `round` of a written number of digits needs no table.
@@ -96,6 +96,21 @@ pub fn python(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 
 /// `np.round(a, decimals, out)`, and the method.
 pub fn numpy(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let (rest, out) = call.without("out", 2)?;
+    let (x, _) = rest.split_first("a")?;
+    let elem = match x.ty() {
+        Ty::View(view) => Some(view.elem),
+        Ty::Num(num) => Some(num.scalar),
+        _ => None,
+    };
+    if let (Some(Ty::View(out)), Some(elem)) = (out.map(|out| out.ty()), elem)
+        && (elem.is_float() || elem.is_complex())
+        && out.elem != elem
+    {
+        // NumPy rounds in the type of `out`.
+        let message = format!("numbers of {elem} are rounded into an array of {elem}, not of {}", out.elem);
+        return Err(l.unsupported(call.span, message));
+    }
     into_given(l, call, 2, |l, call| l.map_elements(|l, call| rounded(l, call, "a"), call))
 }
 
