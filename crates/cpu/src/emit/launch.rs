@@ -33,7 +33,7 @@ impl Fx<'_, '_> {
             return self.internal("a launch of what is no loop");
         };
         let body = self.cx.loop_symbol(func, spread);
-        let block = self.argument_block(extents, args)?;
+        let mut block = self.argument_block(extents, args)?;
         let (partial, combine) = self.result_block(&body, reductions, |r| target.local_ty(r.local).scalar())?;
         self.cx.symbol("weft_launch");
         self.cx
@@ -47,7 +47,13 @@ impl Fx<'_, '_> {
         let code = self.w.alloca(Ty::I32);
         let done = match shortest(target, spread) {
             Some(most) if rank <= MOST_AXES => {
-                Some(self.run_if_short(&body, extents, block, (partial, &combine, slots), (most, code, is_inlined(target)))?)
+                let inlined = is_inlined(target);
+                let done = self.run_if_short(&body, extents, block, (partial, &combine, slots), (most, code, inlined))?;
+                if inlined {
+                    // With a block of the runtime's own, that of the inlined body is never written.
+                    block = self.argument_block(extents, args)?;
+                }
+                Some(done)
             }
             _ => None,
         };

@@ -175,6 +175,9 @@ fn numpy_isclose(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let pair = [a, b].map(|v| v.unwrap_or(Val::None));
     let val = close(l, call, "near", pair.clone(), tolerances, Closeness::NumPy)?;
     let val = match equal_nan {
+        Some(equal) if equal.num().is_none() => {
+            return Err(l.typing(call.span, format!("equal_nan is a bool, not {}", equal.ty())));
+        }
         Some(equal) if !equal.lit().is_some_and(|lit| !lit.value.truth()) => {
             let equal = l.truth_value(&equal, call.span)?;
             either_or_nan(l, &val, pair, equal, call)?

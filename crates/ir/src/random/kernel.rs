@@ -125,6 +125,9 @@ pub(super) fn generate(mut rng: Rng, stray: bool) -> Case {
         kernel.exchange();
     }
     kernel.phases(3);
+    if stray {
+        kernel.part();
+    }
     kernel.tail(&sums);
     let constants = kernel.g.constants;
     functions.push(kernel.g.b.finish());

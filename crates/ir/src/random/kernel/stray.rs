@@ -2,7 +2,7 @@
 
 use super::super::stmt::{Place, Return};
 use super::{COUNTED, Kernel, Reach};
-use crate::module::{Block, StmtKind, Value};
+use crate::module::{Block, Label, StmtKind, Value};
 use crate::op::{BinOp, CmpOp, Const, WARP};
 use crate::types::{Scalar, Space};
 
@@ -53,6 +53,100 @@ impl Kernel {
             Block::default()
         };
         self.g.b.push(StmtKind::If { cond, then, other });
+    }
+
+    /// The block's last barriers, some of which some threads do not come to: these go on to the end of the kernel.
+    pub(super) fn part(&mut self) {
+        match self.g.rng.below(5) {
+            0 => self.come_or_stay(),
+            1 => self.turns_of_barriers(),
+            2 => self.leave_a_loop(),
+            3 => self.leave_a_scope(),
+            _ => {}
+        }
+    }
+
+    fn come_or_stay(&mut self) {
+        let cond = self.g.condition();
+        let come = self.nested(Kernel::exchange);
+        let stay = self.nested(Kernel::region);
+        let (then, other) = if self.g.rng.chance(50) { (come, stay) } else { (stay, come) };
+        self.g.b.push(StmtKind::If { cond, then, other });
+    }
+
+    /// A number of turns from 0 to 3 that differs between threads.
+    fn some_turns(&mut self) -> Value {
+        let (any, most) = (self.g.value(Scalar::I64), self.g.i64(4));
+        self.g.b.binary(BinOp::Mod, any, most)
+    }
+
+    fn turns_of_barriers(&mut self) {
+        let turns = self.some_turns();
+        let (start, step) = if self.g.rng.chance(30) {
+            (turns, self.g.i64(-1))
+        } else {
+            (self.g.i64(0), self.g.i64(1))
+        };
+        let stop = if start == turns { self.g.i64(0) } else { turns };
+        let var = self.g.b.func.new_value(Scalar::I64.into());
+        let body = self.nested(|k| {
+            k.g.pool.push((var, Scalar::I64));
+            k.exchange();
+            if k.g.rng.chance(30) {
+                k.end_some();
+            }
+        });
+        self.g.b.push(StmtKind::For {
+            var,
+            start,
+            stop,
+            step,
+            body,
+        });
+    }
+
+    fn leave_a_loop(&mut self) {
+        let turns = self.some_turns();
+        let count = self.g.b.func.new_local(Scalar::I64.into(), "turn");
+        let zero = self.g.i64(0);
+        self.g.b.set(count, zero);
+        let body = self.nested(|k| {
+            let now = k.g.b.get(count);
+            let over = k.g.b.compare(CmpOp::Ge, now, turns);
+            let then = k.nested(|k| {
+                k.region();
+                k.g.b.push(StmtKind::Break);
+            });
+            k.g.b.push(StmtKind::If {
+                cond: over,
+                then,
+                other: Block::default(),
+            });
+            let one = k.g.constant(Const::i64(1));
+            let next = k.g.b.binary(BinOp::Add, now, one);
+            k.g.b.set(count, next);
+            k.exchange();
+        });
+        self.g.b.push(StmtKind::Loop(body));
+    }
+
+    fn leave_a_scope(&mut self) {
+        let label = Label(self.g.next_label);
+        self.g.next_label += 1;
+        let body = self.nested(|k| {
+            let cond = k.g.condition();
+            let then = k.nested(|k| {
+                k.region();
+                k.g.b.push(StmtKind::Leave(label));
+            });
+            k.g.b.push(StmtKind::If {
+                cond,
+                then,
+                other: Block::default(),
+            });
+            k.exchange();
+        });
+        self.g.b.push(StmtKind::Scope(label, body));
     }
 
     fn warp_number(&mut self) -> Value {
