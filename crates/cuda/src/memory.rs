@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use weft_runtime::{
-    Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, OutOfMemory, Refusal, RunError, Stream, block_size, inside, lock, read_here,
-    write_here,
+    Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, Refusal, RunError, Stream, block_size, inside, lock, read_here, write_here,
 };
 
 use crate::capture::Goes;
@@ -235,11 +234,7 @@ impl Pool {
             pooled: self.reserved(context).unwrap_or(0).saturating_sub(used),
             limit,
         };
-        OutOfMemory {
-            requested: requested as u64,
-            device: Some(device),
-        }
-        .into()
+        RunError::device_memory(requested as u64, device)
     }
 }
 

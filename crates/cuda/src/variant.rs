@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use weft_ir::{Module, Span};
+use weft_ir::Module;
 use weft_runtime::{CompileError, Prepared, Resources, RunError, cache, lock};
 
 use crate::capture::Kept;
@@ -48,13 +48,7 @@ impl Variant {
         let emitted = emit::emit(lowered, gpu.target, facts, options.lines)?;
         let target = compile::target_for(lowered, &emitted, gpu.target, gpu.newest_ptx)?;
         let ptx = make_ptx(&emitted.text, target, options.cache)?;
-        Variant::load(gpu, &prepared.module, emitted, ptx).map_err(|error| match error {
-            RunError::Compile(error) => error,
-            other => CompileError::Unsupported {
-                message: other.to_string(),
-                span: Span::NONE,
-            },
-        })
+        Variant::load(gpu, &prepared.module, emitted, ptx).map_err(RunError::of_compiling)
     }
 
     fn load(gpu: &Arc<Gpu>, source: &Arc<Module>, emitted: Emitted, ptx: String) -> Result<Variant, RunError> {

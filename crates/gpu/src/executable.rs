@@ -14,7 +14,7 @@ use weft_runtime::{
     CallOptions, CompileError, Executable, GridShape, Inspect, Launch, Limits, Outcome, Prepared, Resources, RunError, Settings, Stream,
     array_bytes, lock,
 };
-use weft_thread::prepared;
+use weft_thread::{prepared, refused};
 
 use crate::emit::{EmitError, Facts};
 use crate::facts::{self, Places};
@@ -310,9 +310,6 @@ fn lowered(module: &Module, features: &Features, group: u32) -> Result<Module, C
         group,
         max_threads: features.threads,
     };
-    lower_for_gpu(&mut module, &options).map_err(|error| CompileError::Unsupported {
-        message: error.message,
-        span: error.span,
-    })?;
+    lower_for_gpu(&mut module, &options).map_err(refused)?;
     Ok(module)
 }

@@ -8,9 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use weft_runtime::{
-    Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, OutOfMemory, RunError, Stream, block_size, inside, read_here, write_here,
-};
+use weft_runtime::{Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, RunError, Stream, block_size, inside, read_here, write_here};
 
 use crate::gpu::Gpu;
 use crate::live::Live;
@@ -197,11 +195,7 @@ fn exhausted(gpu: &Gpu, memory: &Table, requested: usize, limit: Option<u64>) ->
         pooled: memory.reserved.saturating_sub(memory.used),
         limit,
     };
-    OutOfMemory {
-        requested: requested as u64,
-        device: Some(device),
-    }
-    .into()
+    RunError::device_memory(requested as u64, device)
 }
 
 /// Memory of the pool.

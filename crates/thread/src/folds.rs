@@ -9,6 +9,8 @@ use weft_runtime::fold::{self, Form, Gpu, Inner, Kernel, Kernels, Stages, Workpl
 use weft_runtime::reduce::ReducingLoop;
 use weft_runtime::{CompileError, Executable, Settings, Signature};
 
+use super::error::refused;
+
 /// Compiles for a device. `form`: the one that folds are to have, for tests; otherwise the extents of a launch choose. What runs on the
 /// interpreter runs as it is written.
 pub fn compiled<G: Gpu>(
@@ -77,11 +79,4 @@ fn inner(found: &Fold, args: &[u64]) -> Option<Vec<Inner>> {
         })
     };
     (0..found.phases()).map(inner).collect()
-}
-
-fn refused(error: PassError) -> CompileError {
-    CompileError::Unsupported {
-        message: error.message,
-        span: error.span,
-    }
 }

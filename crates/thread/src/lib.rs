@@ -20,7 +20,7 @@ mod views;
 pub use code::{Code, Thread};
 pub use count::{Count, Direction};
 pub use entry::{Entry, Param};
-pub use error::EmitError;
+pub use error::{EmitError, refused};
 pub use number::{Basic, Num, Numbers, Overflow, Register, Sizes};
 pub use operations::Operations;
 pub use prepared::{prepared, view_params};
