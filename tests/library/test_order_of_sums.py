@@ -319,3 +319,55 @@ def test_an_array_may_take_its_own_sums(shape: tuple[int, ...], function: Any) -
     function.py_func(expected)
     function(a)
     assert a.tolist() == expected.tolist()
+
+
+def sums_into(a: Array, out: Array) -> None:
+    out[:] = np.sum(a, axis=0)
+
+
+def less_sums(a: Array, b: Array) -> None:
+    b[:, :] = a - np.sum(a, axis=0)
+
+
+def products_into(a: Array, b: Array, out: Array) -> None:
+    out[:] = np.sum(a * b, axis=0)
+
+
+def greatest_into(a: Array, b: Array, out: Array) -> None:
+    out[:] = np.max(a - b, axis=0) + out
+
+
+OVERLAPPING: dict[str, tuple[Callable[..., None], Callable[[Array, int, int], tuple[Array, ...]]]] = {
+    # The whole of a row, and parts of two.
+    "a row": (sums_into, lambda m, rows, columns: (m.reshape(-1, columns)[:rows], m.reshape(-1, columns)[rows // 2])),
+    "two rows": (sums_into, lambda m, rows, columns: (m.reshape(-1, columns)[:rows], m[7 : 7 + columns])),
+    # Rows that lie one, or part of one, further on.
+    "the next": (less_sums, lambda m, rows, columns: (m.reshape(-1, columns)[:rows], m.reshape(-1, columns)[1:])),
+    "between": (
+        less_sums,
+        lambda m, rows, columns: (m[: rows * columns].reshape(-1, columns), m[3 : 3 + rows * columns].reshape(-1, columns)),
+    ),
+    "backwards": (less_sums, lambda m, rows, columns: (m.reshape(-1, columns)[:rows], m.reshape(-1, columns)[rows:0:-1])),
+    "neighbours": (
+        products_into,
+        lambda m, rows, columns: (m.reshape(-1, columns)[:rows], m.reshape(-1, columns)[1:], m.reshape(-1, columns)[rows]),
+    ),
+    "extremes": (
+        greatest_into,
+        lambda m, rows, columns: (m.reshape(-1, columns)[:rows], m.reshape(-1, columns)[1:], m[5 : 5 + columns]),
+    ),
+}
+
+
+@pytest.mark.parametrize("parallel", [False, True], ids=["one", "threads"])
+@pytest.mark.parametrize("case", OVERLAPPING)
+def test_arrays_of_the_caller_may_overlap(case: str, parallel: bool) -> None:
+    """Also with so many rows that they are several blocks, and several chunks of those."""
+    plain, views = OVERLAPPING[case]
+    compiled = weft.njit(parallel=parallel)(plain)
+    for rows, columns in [(64, 256), (65, 1100), (2049, 300), (4100, 2600), (17_000, 256)]:
+        memory = np.random.default_rng(rows).integers(-9, 9, size=(rows + 1) * columns).astype(np.float64)
+        expected = memory.copy()
+        plain(*views(expected, rows, columns))
+        compiled(*views(memory, rows, columns))
+        np.testing.assert_array_equal(memory, expected, err_msg=f"{rows} rows of {columns}")

@@ -7,11 +7,11 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex};
 
-use weft_runtime::RunError;
+use weft_runtime::{RunError, lock};
 
 use crate::driver::Failure;
 use crate::driver::table::StreamHandle;
-use crate::gpu::{Gpu, Job, lock};
+use crate::gpu::{Gpu, Job};
 use crate::mailbox::Mailbox;
 use crate::words::Word;
 

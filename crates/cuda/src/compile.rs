@@ -3,6 +3,7 @@
 use weft_ir::{Module, Span};
 use weft_passes::lower_for_cuda;
 use weft_runtime::CompileError;
+use weft_thread::refused;
 
 use crate::emit::{self, Emitted, Facts};
 use crate::target::Target;
@@ -30,10 +31,7 @@ pub fn export_ptx(module: &Module, target: Target, symbol: Option<&str>, lines: 
 /// A module made ready for [`compile_lowered`].
 pub fn lowered(module: &Module) -> Result<Module, CompileError> {
     let mut module = module.clone();
-    lower_for_cuda(&mut module).map_err(|error| CompileError::Unsupported {
-        message: error.message,
-        span: error.span,
-    })?;
+    lower_for_cuda(&mut module).map_err(refused)?;
     Ok(module)
 }
 

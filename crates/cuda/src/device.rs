@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use weft_forks::Once;
 use weft_ir::Module;
-use weft_runtime::fold::{Form, Workplace};
+use weft_runtime::fold::{self, Form};
 use weft_runtime::{
     Buffer, CompileError, CompileOptions, Device, DeviceId, DeviceInfo, DeviceKind, Event, Executable, GridShape, HostMemory, Limits,
-    MemoryStats, RunError, Stream, StreamOptions,
+    MemoryStats, RunError, Settings, Stream, StreamOptions,
 };
 use weft_thread::folds;
 
@@ -16,8 +16,8 @@ use crate::driver::{Choice, Driver, codes, cupti, version_text};
 use crate::emit::Facts;
 use crate::executable::CudaExecutable;
 use crate::gpu::Gpu;
-use crate::memory::{DeviceBuffer, HostBuffer, stream_of};
-use crate::stream::{CudaEvent, CudaStream};
+use crate::memory::{DeviceBuffer, HostBuffer};
+use crate::stream::{self, CudaEvent, CudaStream, Given};
 use crate::target::Target;
 
 /// The driver and its GPUs.
@@ -120,36 +120,27 @@ impl CudaDevice {
         most: Facts,
         form: Option<Form>,
     ) -> Result<Arc<dyn Executable>, CompileError> {
-        let gpu = self.gpu().clone();
-        folds::compiled(Place { gpu, options, most }, module, form)
+        folds::compiled(self.gpu().clone(), module, Settings { options, most }, form)
     }
 }
 
-/// Where folds are compiled and run, and how.
-#[derive(Clone, Debug)]
-struct Place {
-    gpu: Arc<Gpu>,
-    options: CompileOptions,
-    most: Facts,
-}
-
-impl Workplace for Place {
+impl fold::Gpu for Gpu {
     type Stream = CudaStream;
+    type Facts = Facts;
 
-    fn device(&self) -> Arc<dyn Device> {
-        Arc::new(CudaDevice(self.gpu.clone()))
+    fn device(self: &Arc<Self>) -> Arc<dyn Device> {
+        Arc::new(CudaDevice(self.clone()))
     }
 
-    fn stream<'a>(&'a self, given: Option<&'a dyn Stream>) -> Result<impl Deref<Target = CudaStream> + 'a, RunError> {
-        stream_of(&self.gpu, given)
+    fn stream_of<'a>(self: &'a Arc<Self>, given: Option<&'a dyn Stream>) -> Result<impl Deref<Target = CudaStream> + 'a, RunError> {
+        match given {
+            None => Ok(Given::Stream(self.default_stream())),
+            Some(stream) => stream::of(self, stream),
+        }
     }
 
-    fn compiled(&self, module: Arc<Module>) -> Result<Arc<dyn Executable>, CompileError> {
-        Ok(Arc::new(CudaExecutable::new(self.gpu.clone(), module, self.options, self.most)?))
-    }
-
-    fn is_checked(&self) -> bool {
-        self.options.checked
+    fn compiled(self: &Arc<Self>, module: Arc<Module>, settings: Settings<Facts>) -> Result<Arc<dyn Executable>, CompileError> {
+        Ok(Arc::new(CudaExecutable::new(self.clone(), module, settings)?))
     }
 }
 
@@ -227,7 +218,7 @@ impl Device for CudaDevice {
     }
 
     fn allocate(&self, bytes: usize, stream: Option<&Arc<dyn Stream>>) -> Result<Box<dyn Buffer>, RunError> {
-        let stream = stream_of(self.gpu(), stream.map(Arc::as_ref))?;
+        let stream = fold::Gpu::stream_of(self.gpu(), stream.map(Arc::as_ref))?;
         Ok(Box::new(DeviceBuffer::new(&stream, bytes)?))
     }
 

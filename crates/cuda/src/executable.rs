@@ -1,23 +1,24 @@
 //! A module on a GPU: its variants, compiled as launches have facts for them, and its launches.
 
 use std::ffi::c_void;
+use std::ops::Deref;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 
 use weft_ir::Module;
+use weft_runtime::fold::Gpu as _;
 use weft_runtime::grids::{self, Grids};
 use weft_runtime::profile::{self as record, Activity};
 use weft_runtime::{
-    CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Limits, Outcome, Resources, RunError, Signature,
-    Stream,
+    CallOptions, CompileError, Executable, GridShape, Inspect, Launch, Limits, Outcome, Prepared, Resources, RunError, Settings, Stream,
 };
+use weft_thread::prepared;
 
 use crate::capture::Goes;
 use crate::compile;
 use crate::driver::{Entered, KernelLaunch, Name};
-use crate::emit::{self, Facts, ViewParam};
+use crate::emit::Facts;
 use crate::gpu::Gpu;
-use crate::memory::stream_of;
 use crate::stream::CudaStream;
 use crate::variant::Variant;
 use crate::{facts, profile};
@@ -35,41 +36,24 @@ const VARIANTS: usize = 16;
 #[derive(Debug)]
 pub struct CudaExecutable {
     gpu: Arc<Gpu>,
-    /// As the front end made it.
-    module: Arc<Module>,
-    /// After the passes.
-    lowered: Module,
-    options: CompileOptions,
-    /// Facts that code is made for; others are not looked for.
-    most: Facts,
+    prepared: Prepared<Facts>,
     name: &'static Name,
-    /// Views among the parameters; their slots count a loop's extents.
-    views: Vec<ViewParam>,
-    /// Slots of `int64`s among them, counted alike.
-    ints: Vec<u32>,
-    signature: Signature,
     variants: [OnceLock<Result<Arc<Variant>, CompileError>>; VARIANTS],
 }
 
 type Plan<'a> = grids::Plan<'a, CudaStream>;
 
 impl CudaExecutable {
-    pub fn new(gpu: Arc<Gpu>, module: Arc<Module>, options: CompileOptions, most: Facts) -> Result<CudaExecutable, CompileError> {
-        let entry = module.entry_function();
-        let signature = Signature::of(entry, gpu.id())?;
-        Limits::check_shared_arrays(&module)?;
-        let name = Name::of(&entry.name);
-        let lowered = compile::lowered(&module)?;
+    pub fn new(gpu: Arc<Gpu>, module: Arc<Module>, settings: Settings<Facts>) -> Result<CudaExecutable, CompileError> {
+        let name = Name::of(&module.entry_function().name);
+        let prepared = prepared(module, gpu.id(), settings, |module| {
+            Limits::check_shared_arrays(module)?;
+            compile::lowered(module)
+        })?;
         Ok(CudaExecutable {
-            views: emit::view_params(&lowered),
-            ints: emit::int_params(&lowered),
             gpu,
-            module,
-            lowered,
-            options,
-            most,
+            prepared,
             name,
-            signature,
             variants: [const { OnceLock::new() }; VARIANTS],
         })
     }
@@ -77,7 +61,7 @@ impl CudaExecutable {
     fn variant(&self, facts: Facts) -> Result<&Arc<Variant>, CompileError> {
         let made = self.variants[index(facts)].get_or_init(|| {
             record::timed(Activity::Compile, self.name, self.gpu.id(), 0, || {
-                Variant::new(&self.gpu, &self.module, &self.lowered, facts, self.options).map(Arc::new)
+                Variant::new(&self.gpu, &self.prepared, facts).map(Arc::new)
             })
         });
         made.as_ref().map_err(Clone::clone)
@@ -88,7 +72,7 @@ impl CudaExecutable {
         let launched = self.variants.iter().filter_map(|slot| slot.get()?.as_ref().ok()).next();
         match launched {
             Some(variant) => Ok(variant),
-            None => self.variant(self.most),
+            None => self.variant(self.prepared.settings.most),
         }
     }
 
@@ -217,14 +201,19 @@ impl CudaExecutable {
 
 impl Grids for CudaExecutable {
     type Stream = CudaStream;
+    type Facts = Facts;
     type Current<'a> = Entered<'a>;
 
-    fn module(&self) -> &Module {
-        &self.module
+    fn prepared(&self) -> &Prepared<Facts> {
+        &self.prepared
     }
 
     fn limits(&self) -> &Limits {
         &self.gpu.limits
+    }
+
+    fn stream<'a>(&'a self, given: Option<&'a dyn Stream>) -> Result<impl Deref<Target = CudaStream> + 'a, RunError> {
+        self.gpu.stream_of(given)
     }
 
     fn enter(&self) -> Result<Entered<'_>, RunError> {
@@ -243,7 +232,8 @@ impl Grids for CudaExecutable {
     }
 
     fn start(&self, plan: &Plan<'_>, slots: &[u64], threads: &[u64]) -> Result<(), RunError> {
-        let facts = facts::find(&self.views, &self.ints, slots, threads).and(self.most);
+        let Prepared { views, ints, settings, .. } = &self.prepared;
+        let facts = facts::find(views, ints, slots, threads).and(settings.most);
         let variant = self.variant(facts).map_err(RunError::Compile)?;
         let launch = self.prepare(plan, variant)?;
         let goes = self.gpu.goes(launch.stream)?;
@@ -267,18 +257,12 @@ impl Grids for CudaExecutable {
 
 impl Executable for CudaExecutable {
     fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], options: &CallOptions<'_>) -> Result<Outcome, RunError> {
-        self.signature.check(self.module.entry_function(), &launch, args, results)?;
-        let stream = stream_of(&self.gpu, options.stream)?;
-        if self.options.checked {
-            return self.run_checked(&launch, args, &stream, options);
-        }
-        self.run_on(&launch, args, &stream, options)?;
-        Ok(Outcome::default())
+        self.run_entry(&launch, args, results, options)
     }
 
     fn inspect(&self, what: Inspect) -> Result<String, CompileError> {
         Ok(match what {
-            Inspect::Ir => weft_ir::text::print(&self.module),
+            Inspect::Ir => weft_ir::text::print(self.module()),
             Inspect::Llvm => self.shown()?.llvm.clone(),
             Inspect::Asm => self.shown()?.ptx.clone(),
         })

@@ -1,9 +1,9 @@
 //! What everything on one GPU shares: its context, memory pool, staging buffers, streams, and what kernels printed.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use weft_runtime::{DeviceId, DeviceInfo, Limits, Output, RunError, patience};
+use weft_runtime::{DeviceId, DeviceInfo, Limits, Output, RunError, lock, patience};
 
 use crate::capture::{Capture, Kept};
 use crate::driver::table::{DeviceOrdinal, EventHandle, GraphExecHandle, GraphHandle, ModuleHandle, StreamHandle};
@@ -304,9 +304,4 @@ fn limits(context: &Context) -> Limits {
         float64: true,
         int64: true,
     }
-}
-
-/// A lock whose holder cannot have left it half changed.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 
 pub use weft_runtime::mailbox::Sites;
 use weft_runtime::mailbox::{CAPACITY, DROPPED, RING, STATE, TAKEN, Words};
-use weft_runtime::{Buffer, HostMemory, RunError, raw};
+use weft_runtime::{Buffer, HostMemory, RunError, lock, raw};
 
-use crate::gpu::{Gpu, lock};
+use crate::gpu::Gpu;
 use crate::memory::HostBuffer;
 
 #[derive(Debug)]

@@ -7,14 +7,16 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use weft_runtime::{Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, OutOfMemory, RunError, Stream, block_size, inside, raw};
+use weft_runtime::{
+    Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, Refusal, RunError, Stream, block_size, inside, lock, read_here, write_here,
+};
 
 use crate::capture::Goes;
 use crate::driver::table::{PoolHandle, StreamHandle};
 use crate::driver::{Attribute, Context, Failure, PoolAttribute, codes};
-use crate::gpu::{Gpu, Job, lock};
+use crate::gpu::{Gpu, Job};
 use crate::pins::PinError;
-use crate::stream::{self, CudaStream, Given};
+use crate::stream::{self, CudaStream};
 
 /// Bytes of the smallest unit that every GPU compares and swaps.
 const WORD: usize = 4;
@@ -232,11 +234,7 @@ impl Pool {
             pooled: self.reserved(context).unwrap_or(0).saturating_sub(used),
             limit,
         };
-        OutOfMemory {
-            requested: requested as u64,
-            device: Some(device),
-        }
-        .into()
+        RunError::device_memory(requested as u64, device)
     }
 }
 
@@ -256,9 +254,7 @@ impl DeviceBuffer {
         let gpu = stream.gpu();
         let _current = gpu.context.enter()?;
         if !matches!(gpu.goes(stream.handle())?, Goes::Now) {
-            return Err(RunError::Invalid(
-                "memory cannot be allocated on a stream while it captures: allocate before, for as long as the graph is used".into(),
-            ));
+            return Err(Refusal::AllocatesInCapture.into());
         }
         let shared = stream.shared()?;
         Ok(DeviceBuffer {
@@ -433,17 +429,11 @@ impl Buffer for HostBuffer {
 
     /// Waits for the device: whoever uses memory of both sides says nowhere on which stream.
     fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), RunError> {
-        let from = inside(self.host, self.bytes, offset, into.len())?;
-        self.gpu.synchronize()?;
-        raw::read(from, into);
-        Ok(())
+        read_here(self, offset, into, || self.gpu.synchronize())
     }
 
     fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError> {
-        let to = inside(self.host, self.bytes, offset, from.len())?;
-        self.gpu.synchronize()?;
-        raw::write(to, from);
-        Ok(())
+        write_here(self, offset, from, || self.gpu.synchronize())
     }
 
     fn used_on(&self, _stream: Option<&Arc<dyn Stream>>) {}
@@ -452,13 +442,5 @@ impl Buffer for HostBuffer {
 impl Drop for HostBuffer {
     fn drop(&mut self) {
         self.gpu.give_back(self.release);
-    }
-}
-
-/// The stream among a call's options, or the default one.
-pub fn stream_of<'a>(gpu: &'a Arc<Gpu>, stream: Option<&'a dyn Stream>) -> Result<Given<'a>, RunError> {
-    match stream {
-        None => Ok(Given::Stream(gpu.default_stream())),
-        Some(stream) => stream::of(gpu, stream),
     }
 }

@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use weft_runtime::lock;
+
 use crate::driver::{Context, Failure};
-use crate::gpu::lock;
 
 /// All of this process, which the driver sees as one.
 #[derive(Debug, Default)]

@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use weft_runtime::RunError;
 use weft_runtime::profile::{self, Activity, Row};
+use weft_runtime::{RunError, lock};
 
 use crate::capture::Goes;
 use crate::driver::Failure;
 use crate::driver::cupti::{self, Flush, Tracer};
 use crate::driver::table::EventHandle;
-use crate::gpu::{Gpu, lock};
+use crate::gpu::Gpu;
 use crate::stream::CudaStream;
 
 /// An event's times are floats of milliseconds: after this long a new base keeps them exact to a microsecond.

@@ -6,11 +6,10 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use weft_runtime::{RunError, raw};
+use weft_runtime::{RunError, lock, raw};
 
 use crate::driver::Context;
 use crate::driver::table::{EventHandle, StreamHandle};
-use crate::gpu::lock;
 
 /// Bytes of a buffer, for small copies and large.
 const SMALL: usize = 64 << 10;

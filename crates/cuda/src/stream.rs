@@ -8,11 +8,11 @@ use std::thread::{self, ThreadId};
 
 use weft_runtime::hosts::{Carrier, Scratch};
 use weft_runtime::profile::Activity;
-use weft_runtime::{DeviceId, DeviceKind, Event, Graph, Place, RunError, Stream, StreamOptions, patience};
+use weft_runtime::{DeviceId, DeviceKind, Event, Graph, Place, Refusal, RunError, Stream, StreamOptions, foreign, lock, patience};
 
 use crate::capture::{Capture, Goes, Kept};
 use crate::driver::table::{EventHandle, GraphExecHandle, GraphHandle, StreamHandle};
-use crate::gpu::{Gpu, Job, lock};
+use crate::gpu::{Gpu, Job};
 use crate::memory::DeviceBuffer;
 use crate::per_thread::PerThread;
 use crate::profile;
@@ -132,16 +132,16 @@ impl CudaStream {
     }
 
     /// Does what must not be done to a stream that captures: it would end the capture, or become a part of it.
-    fn outside_captures(&self, what: &str) -> Result<(), RunError> {
+    fn outside_captures(&self, refusal: Refusal) -> Result<(), RunError> {
         match self.goes()? {
             Goes::Now => Ok(()),
-            _ => Err(RunError::Invalid(format!("a stream cannot be {what} while it captures"))),
+            _ => Err(refusal.into()),
         }
     }
 
     /// Does something that waits for all work so far, then takes what kernels left in their mailboxes; the first error is returned.
     fn wait_and_collect(&self, wait: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
-        self.outside_captures("waited for")?;
+        self.outside_captures(Refusal::WaitInCapture)?;
         self.look()?;
         waits::over(&self.gpu, &[&self.waits], wait)
     }
@@ -266,7 +266,7 @@ impl Deref for Given<'_> {
 /// The stream of a call as one of this GPU.
 pub fn of<'a>(gpu: &Gpu, stream: &'a dyn Stream) -> Result<Given<'a>, RunError> {
     if stream.device() != gpu.id() {
-        return Err(foreign(gpu, "a stream", stream.device()));
+        return Err(foreign("a stream", stream.device(), gpu.id()));
     }
     let any = stream as &dyn Any;
     if let Some(stream) = any.downcast_ref::<CudaStream>() {
@@ -274,7 +274,7 @@ pub fn of<'a>(gpu: &Gpu, stream: &'a dyn Stream) -> Result<Given<'a>, RunError> 
     }
     match any.downcast_ref::<PerThread>() {
         Some(stream) => Ok(Given::Own(stream.own()?)),
-        None => Err(foreign(gpu, "a stream", stream.device())),
+        None => Err(foreign("a stream", stream.device(), gpu.id())),
     }
 }
 
@@ -303,10 +303,6 @@ pub fn are_one(a: &dyn Stream, b: &dyn Stream) -> bool {
     }
 }
 
-fn foreign(gpu: &Gpu, what: &str, of: DeviceId) -> RunError {
-    RunError::Invalid(format!("{what} of {of} was given to {}", gpu.id()))
-}
-
 impl Stream for CudaStream {
     fn device(&self) -> DeviceId {
         self.gpu.id()
@@ -325,7 +321,7 @@ impl Stream for CudaStream {
     fn is_done(&self) -> Result<bool, RunError> {
         let context = &self.gpu.context;
         let _current = context.enter()?;
-        self.outside_captures("asked for its end")?;
+        self.outside_captures(Refusal::QuestionInCapture)?;
         context.check(context.is_stream_done(self.handle()))
     }
 
@@ -341,7 +337,7 @@ impl Stream for CudaStream {
     fn record(&self, event: &dyn Event) -> Result<(), RunError> {
         let own = (event as &dyn Any).downcast_ref::<CudaEvent>();
         let Some(event) = own.filter(|own| own.gpu.id() == self.gpu.id()) else {
-            return Err(foreign(&self.gpu, "an event", event.device()));
+            return Err(foreign("an event", event.device(), self.gpu.id()));
         };
         let context = &self.gpu.context;
         let _current = context.enter()?;
@@ -368,7 +364,7 @@ impl Stream for CudaStream {
                 "memory of {id} and of the host are copied on a stream of {id}, not of {}",
                 self.gpu.id()
             ))),
-            (Ok(_), Ok(_)) => Err(RunError::Invalid("a copy on a GPU's stream has the GPU on one side".into())),
+            (Ok(_), Ok(_)) => Err(Refusal::CopyOfHost.into()),
         }
     }
 
@@ -386,22 +382,20 @@ impl Stream for CudaStream {
         let context = &self.gpu.context;
         let _current = context.enter()?;
         if !matches!(self.gpu.goes(self.handle())?, Goes::Now) {
-            return Err(RunError::Invalid(
-                "a callback cannot be captured: a graph would call it again".into(),
-            ));
+            return Err(Refusal::CallbackInCapture.into());
         }
         context.check(context.add_callback(self.handle(), callback))
     }
 
     fn begin_capture(&self) -> Result<(), RunError> {
         if self.handle() == StreamHandle::NULL {
-            return Err(RunError::Invalid("the default stream cannot capture: make a stream for it".into()));
+            return Err(Refusal::CaptureOfDefault.into());
         }
         let context = &self.gpu.context;
         let _current = context.enter()?;
         let mut capturing = lock(&self.capturing);
         if capturing.is_some() || !matches!(self.gpu.goes(self.handle())?, Goes::Now) {
-            return Err(RunError::Invalid("the stream captures already".into()));
+            return Err(Refusal::CapturesAlready.into());
         }
         context.forget_cause();
         context.check(context.begin_capture(self.handle()))?;
@@ -417,7 +411,7 @@ impl Stream for CudaStream {
 
     fn end_capture(&self) -> Result<Arc<dyn Graph>, RunError> {
         let Some(capture) = lock(&self.capturing).take() else {
-            return Err(RunError::Invalid("the stream does not capture".into()));
+            return Err(Refusal::CapturesNot.into());
         };
         let context = &self.gpu.context;
         let _current = context.enter()?;
@@ -548,14 +542,11 @@ impl CudaEvent {
     }
 
     fn check_timed(&self) -> Result<(), RunError> {
-        let why = if !self.timing {
-            "the event was made without timing"
-        } else if lock(&self.stream).on.is_none() {
-            "the event was not recorded"
-        } else {
-            return Ok(());
-        };
-        Err(RunError::Invalid(why.into()))
+        match () {
+            () if !self.timing => Err(Refusal::NoTiming.into()),
+            () if lock(&self.stream).on.is_none() => Err(Refusal::NotRecorded.into()),
+            () => Ok(()),
+        }
     }
 }
 
@@ -602,7 +593,7 @@ impl Event for CudaEvent {
     fn elapsed_ms(&self, later: &dyn Event) -> Result<f64, RunError> {
         let own = (later as &dyn Any).downcast_ref::<CudaEvent>();
         let Some(later) = own.filter(|later| later.gpu.id() == self.gpu.id()) else {
-            return Err(foreign(&self.gpu, "an event", later.device()));
+            return Err(foreign("an event", later.device(), self.gpu.id()));
         };
         self.check_real().and(later.check_real())?;
         self.check_timed()?;
@@ -610,9 +601,7 @@ impl Event for CudaEvent {
         let context = &self.gpu.context;
         let _current = context.enter()?;
         if !(context.check(context.is_event_done(self.handle))? && context.check(context.is_event_done(later.handle))?) {
-            return Err(RunError::Invalid(
-                "the time between events is known when both are done: wait for the later one".into(),
-            ));
+            return Err(Refusal::NotDone.into());
         }
         Ok(f64::from(context.check(context.elapsed_ms(self.handle, later.handle))?))
     }

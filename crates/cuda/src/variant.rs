@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
-use weft_ir::{Module, Span};
-use weft_runtime::{CompileError, CompileOptions, Resources, RunError, cache};
+use weft_ir::Module;
+use weft_runtime::{CompileError, Prepared, Resources, RunError, cache, lock};
 
 use crate::capture::Kept;
 use crate::compile;
 use crate::driver::table::{FunctionHandle, ModuleHandle};
 use crate::driver::{FunctionAttribute, Refused};
 use crate::emit::{self, Emitted, Facts, Param};
-use crate::gpu::{Gpu, Job, lock};
+use crate::gpu::{Gpu, Job};
 use crate::mailbox::{Mailbox, Sites};
 use crate::stream::CudaStream;
 use crate::target::Target;
@@ -43,23 +43,12 @@ impl Variant {
     ///
     /// What is cached is the PTX: making it is the larger part. The driver keeps the machine code that it makes of PTX in a cache of its
     /// own, which knows when an update of the driver makes it stale.
-    pub fn new(
-        gpu: &Arc<Gpu>,
-        source: &Arc<Module>,
-        lowered: &Module,
-        facts: Facts,
-        options: CompileOptions,
-    ) -> Result<Variant, CompileError> {
+    pub fn new(gpu: &Arc<Gpu>, prepared: &Prepared<Facts>, facts: Facts) -> Result<Variant, CompileError> {
+        let (lowered, options) = (&prepared.lowered, prepared.settings.options);
         let emitted = emit::emit(lowered, gpu.target, facts, options.lines)?;
         let target = compile::target_for(lowered, &emitted, gpu.target, gpu.newest_ptx)?;
         let ptx = make_ptx(&emitted.text, target, options.cache)?;
-        Variant::load(gpu, source, emitted, ptx).map_err(|error| match error {
-            RunError::Compile(error) => error,
-            other => CompileError::Unsupported {
-                message: other.to_string(),
-                span: Span::NONE,
-            },
-        })
+        Variant::load(gpu, &prepared.module, emitted, ptx).map_err(RunError::of_compiling)
     }
 
     fn load(gpu: &Arc<Gpu>, source: &Arc<Module>, emitted: Emitted, ptx: String) -> Result<Variant, RunError> {

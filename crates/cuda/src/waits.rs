@@ -7,10 +7,10 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
-use weft_runtime::RunError;
 use weft_runtime::owed::Owed;
+use weft_runtime::{RunError, lock};
 
-use crate::gpu::{Gpu, lock};
+use crate::gpu::Gpu;
 use crate::mailbox::Mailbox;
 
 #[derive(Debug, Default)]

@@ -9,11 +9,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use weft_runtime::RunError;
+use weft_runtime::{RunError, lock};
 
 use crate::driver::Context;
 use crate::driver::table::EventHandle;
-use crate::gpu::{Gpu, Job, lock};
+use crate::gpu::{Gpu, Job};
 use crate::stream::CudaStream;
 
 /// Bytes from one word to the next: blocks that wait read theirs all the time, and should not read a neighbour's with it.

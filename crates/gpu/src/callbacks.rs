@@ -4,10 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use weft_runtime::{RunError, patience};
+use weft_runtime::{RunError, lock, patience};
 
 use crate::batch::Ticket;
-use crate::gpu::{Gpu, lock};
+use crate::gpu::Gpu;
 use crate::live::Live;
 
 type Callback = Box<dyn FnOnce() + Send>;

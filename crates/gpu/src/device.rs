@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use weft_ir::Module;
-use weft_runtime::fold::{Form, Workplace};
+use weft_runtime::fold::{self, Form};
 use weft_runtime::hosts::Carrier;
 use weft_runtime::{
     Buffer, CompileError, CompileOptions, Device, DeviceId, DeviceInfo, Event, Executable, GridShape, HostMemory, Limits, MemoryStats,
-    RunError, Stream, StreamOptions,
+    RunError, Settings, Stream, StreamOptions,
 };
 use weft_thread::folds;
 
@@ -59,36 +59,27 @@ impl GpuDevice {
         most: Facts,
         form: Option<Form>,
     ) -> Result<Arc<dyn Executable>, CompileError> {
-        let gpu = self.0.clone();
-        folds::compiled(Place { gpu, options, most }, module, form)
+        folds::compiled(self.gpu().clone(), module, Settings { options, most }, form)
     }
 }
 
-/// Where folds are compiled and run, and how.
-#[derive(Clone, Debug)]
-struct Place {
-    gpu: Arc<Gpu>,
-    options: CompileOptions,
-    most: Facts,
-}
-
-impl Workplace for Place {
+impl fold::Gpu for Gpu {
     type Stream = GpuStream;
+    type Facts = Facts;
 
-    fn device(&self) -> Arc<dyn Device> {
-        Arc::new(GpuDevice(self.gpu.clone()))
+    fn device(self: &Arc<Self>) -> Arc<dyn Device> {
+        Arc::new(GpuDevice(self.clone()))
     }
 
-    fn stream<'a>(&'a self, given: Option<&'a dyn Stream>) -> Result<impl Deref<Target = GpuStream> + 'a, RunError> {
-        stream::of_call(&self.gpu, given)
+    fn stream_of<'a>(self: &'a Arc<Self>, given: Option<&'a dyn Stream>) -> Result<impl Deref<Target = GpuStream> + 'a, RunError> {
+        match given {
+            None => Ok(&**self.default_stream()),
+            Some(stream) => stream::of(self, stream),
+        }
     }
 
-    fn compiled(&self, module: Arc<Module>) -> Result<Arc<dyn Executable>, CompileError> {
-        Ok(Arc::new(GpuExecutable::new(self.gpu.clone(), module, self.options, self.most)?))
-    }
-
-    fn is_checked(&self) -> bool {
-        self.options.checked
+    fn compiled(self: &Arc<Self>, module: Arc<Module>, settings: Settings<Facts>) -> Result<Arc<dyn Executable>, CompileError> {
+        Ok(Arc::new(GpuExecutable::new(self.clone(), module, settings)?))
     }
 }
 
@@ -153,7 +144,7 @@ impl Device for GpuDevice {
     }
 
     fn allocate(&self, bytes: usize, stream: Option<&Arc<dyn Stream>>) -> Result<Box<dyn Buffer>, RunError> {
-        let stream = stream::of_call(&self.0, stream.map(Arc::as_ref))?;
+        let stream = fold::Gpu::stream_of(&self.0, stream.map(Arc::as_ref))?;
         Ok(Box::new(stream.allocate(bytes)?))
     }
 

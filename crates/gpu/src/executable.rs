@@ -1,25 +1,28 @@
 //! A module on a GPU: its variants, compiled as launches have need of them, and its launches.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use weft_ir::{Module, Space, WARP};
 use weft_passes::operands::{is_barrier, is_of_warp};
 use weft_passes::{GpuOptions, lower_for_gpu};
+use weft_runtime::fold::Gpu as _;
 use weft_runtime::grids::{self, Grids};
 use weft_runtime::profile::{self as record, Activity};
 use weft_runtime::{
-    CallOptions, CompileError, CompileOptions, Executable, GridShape, Inspect, Launch, Limits, Outcome, Resources, RunError, Signature,
-    ViewParam, array_bytes,
+    CallOptions, CompileError, Executable, GridShape, Inspect, Launch, Limits, Outcome, Prepared, Resources, RunError, Settings, Stream,
+    array_bytes, lock,
 };
+use weft_thread::{prepared, refused};
 
-use crate::emit::{self, EmitError, Facts};
+use crate::emit::{EmitError, Facts};
 use crate::facts::{self, Places};
 use crate::features::Features;
-use crate::gpu::{Gpu, lock};
+use crate::gpu::Gpu;
 use crate::groups::Group;
 use crate::live::{Live, State};
-use crate::stream::{self, GpuStream, Step};
+use crate::stream::{GpuStream, Step};
 use crate::variant::{Key, Numbers, Params, Variant, cuts};
 use crate::{profile, show};
 
@@ -32,19 +35,9 @@ const MOST_VARIANTS: usize = 256;
 #[derive(Debug)]
 pub struct GpuExecutable {
     gpu: Arc<Gpu>,
-    /// As the front end made it.
-    module: Arc<Module>,
-    /// After the passes, for devices whose lanes do nothing by themselves.
-    lowered: Module,
-    options: CompileOptions,
-    /// Facts that code is made for; others are not looked for.
-    most: Facts,
+    /// Lowered for devices whose lanes do nothing by themselves.
+    prepared: Prepared<Facts>,
     name: Arc<str>,
-    /// Views among the parameters; their slots count a loop's extents.
-    views: Vec<ViewParam>,
-    /// Slots of `int64`s among them, counted alike.
-    ints: Vec<u32>,
-    signature: Signature,
     /// Bytes of its own arrays in shared memory.
     own_shared: u64,
     /// Code for sizes of any number of bits asks for integers that the device has not: it is made for the sizes that there are.
@@ -57,24 +50,17 @@ pub struct GpuExecutable {
 type Plan<'a> = grids::Plan<'a, GpuStream>;
 
 impl GpuExecutable {
-    pub fn new(gpu: Arc<Gpu>, module: Arc<Module>, options: CompileOptions, most: Facts) -> Result<GpuExecutable, CompileError> {
-        let entry = module.entry_function();
-        let signature = Signature::of(entry, gpu.id)?;
-        gpu.limits.check_own_shared_arrays(&module)?;
-        let name = Arc::from(entry.name.as_str());
-        let lowered = lowered(&module, &gpu.said, 1)?;
-        let own_shared = array_bytes(lowered.entry_function(), Space::Shared);
+    pub fn new(gpu: Arc<Gpu>, module: Arc<Module>, settings: Settings<Facts>) -> Result<GpuExecutable, CompileError> {
+        let name = Arc::from(module.entry_function().name.as_str());
+        let prepared = prepared(module, gpu.id, settings, |module| {
+            gpu.limits.check_own_shared_arrays(module)?;
+            lowered(module, &gpu.said, 1)
+        })?;
         Ok(GpuExecutable {
-            views: emit::view_params(&lowered),
-            ints: emit::int_params(&lowered),
+            own_shared: array_bytes(prepared.lowered.entry_function(), Space::Shared),
             gpu,
-            module,
-            lowered,
-            options,
-            most,
+            prepared,
             name,
-            signature,
-            own_shared,
             tight: AtomicBool::new(false),
             variants: Mutex::default(),
             making: Mutex::default(),
@@ -102,13 +88,14 @@ impl GpuExecutable {
             return Ok(made.clone());
         }
         let made = record::timed(Activity::Compile, &self.name, self.gpu.id, 0, || {
-            let group = group(&self.module, &live.features, key.block);
+            let Prepared { module, settings, .. } = &self.prepared;
+            let group = group(module, &live.features, key.block);
             let own = match group {
                 1 => None,
-                group => Some(lowered(&self.module, &live.features, group)?),
+                group => Some(lowered(module, &live.features, group)?),
             };
-            let lowered = own.as_ref().unwrap_or(&self.lowered);
-            Variant::new(&self.gpu, live, &self.module, (lowered, group), key, self.options.cache).map(Arc::new)
+            let lowered = own.as_ref().unwrap_or(&self.prepared.lowered);
+            Variant::new(&self.gpu, live, module, (lowered, group), key, settings.options.cache).map(Arc::new)
         })?;
         let mut variants = lock(&self.variants);
         // Those of a device that was lost are of no more use.
@@ -129,8 +116,8 @@ impl GpuExecutable {
         let key = Key {
             block: [LOOP_BLOCK.min(self.gpu.limits.threads_per_block), 1, 1],
             shared_bytes: 0,
-            facts: self.most,
-            classes: (0..self.views.len() as u32).collect(),
+            facts: self.prepared.settings.most,
+            classes: (0..self.prepared.views.len() as u32).collect(),
         };
         self.make(&live, key).map_err(|error| RunError::Compile(error.into()))
     }
@@ -172,15 +159,20 @@ impl GpuExecutable {
 
 impl Grids for GpuExecutable {
     type Stream = GpuStream;
+    type Facts = Facts;
     /// There is no such thing.
     type Current<'a> = ();
 
-    fn module(&self) -> &Module {
-        &self.module
+    fn prepared(&self) -> &Prepared<Facts> {
+        &self.prepared
     }
 
     fn limits(&self) -> &Limits {
         &self.gpu.limits
+    }
+
+    fn stream<'a>(&'a self, given: Option<&'a dyn Stream>) -> Result<impl Deref<Target = GpuStream> + 'a, RunError> {
+        self.gpu.stream_of(given)
     }
 
     fn enter(&self) -> Result<(), RunError> {
@@ -198,17 +190,21 @@ impl Grids for GpuExecutable {
     }
 
     fn start(&self, plan: &Plan<'_>, slots: &[u64], threads: &[u64]) -> Result<(), RunError> {
+        if plan.cooperative {
+            return Err(self.no_cooperation());
+        }
         // Before the driver is given what it cannot have.
         self.gpu.limits.check_shared(self.own_shared, plan.shared_bytes)?;
-        let mut facts = facts::find(&self.views, &self.ints, slots, threads).and(self.most);
-        let tightened = |facts| facts::tightened(facts, &self.views, &self.ints, slots, threads);
+        let Prepared { views, ints, settings, .. } = &self.prepared;
+        let mut facts = facts::find(views, ints, slots, threads).and(settings.most);
+        let tightened = |facts| facts::tightened(facts, views, ints, slots, threads);
         if self.tight.load(Ordering::Relaxed) {
             facts = tightened(facts);
         }
         let live = self.gpu.live()?;
         live.check()?;
         let mut state = live.state();
-        let places = Places::find(&self.gpu, &live, &state.memory, &self.views, slots)?;
+        let places = Places::find(&self.gpu, &live, &state.memory, views, slots)?;
         let variant = match self.known(&live, plan, facts, &places.classes) {
             Some(variant) => variant,
             None => {
@@ -236,7 +232,7 @@ impl Grids for GpuExecutable {
         self.gpu.limits.check_shared(variant.resources.shared_bytes, plan.shared_bytes)?;
         let numbers = Numbers {
             slots,
-            views: &self.views,
+            views,
             places: &places,
             grid: plan.shape.grid,
         };
@@ -267,16 +263,7 @@ impl Grids for GpuExecutable {
 
 impl Executable for GpuExecutable {
     fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], options: &CallOptions<'_>) -> Result<Outcome, RunError> {
-        self.signature.check(self.module.entry_function(), &launch, args, results)?;
-        let stream = stream::of_call(&self.gpu, options.stream)?;
-        if self.options.checked {
-            return self.run_checked(&launch, args, stream, options);
-        }
-        if options.cooperative {
-            return Err(self.no_cooperation());
-        }
-        self.run_on(&launch, args, stream, options)?;
-        Ok(Outcome::default())
+        self.run_entry(&launch, args, results, options)
     }
 
     fn inspect(&self, what: Inspect) -> Result<String, CompileError> {
@@ -287,7 +274,7 @@ impl Executable for GpuExecutable {
             })
         };
         Ok(match what {
-            Inspect::Ir => weft_ir::text::print(&self.module),
+            Inspect::Ir => weft_ir::text::print(self.module()),
             Inspect::Llvm => variant()?.naga.clone(),
             Inspect::Asm => show::assembly(&*variant()?),
         })
@@ -323,9 +310,6 @@ fn lowered(module: &Module, features: &Features, group: u32) -> Result<Module, C
         group,
         max_threads: features.threads,
     };
-    lower_for_gpu(&mut module, &options).map_err(|error| CompileError::Unsupported {
-        message: error.message,
-        span: error.span,
-    })?;
+    lower_for_gpu(&mut module, &options).map_err(refused)?;
     Ok(module)
 }

@@ -4,7 +4,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
-use crate::gpu::lock;
+use weft_runtime::lock;
+
 use crate::live::Live;
 
 /// How long a batch may lie open with nothing new coming to it, and how many times as long if something does: a driver for the CPU works

@@ -1,10 +1,10 @@
 //! What everything on one GPU shares, whether the device is open or not: who it is, what it can do, its output, and the opened device.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use weft_forks as forks;
-use weft_runtime::{DeviceId, DeviceInfo, DeviceKind, DriverError, Limits, Output, RunError};
+use weft_runtime::{DeviceId, DeviceInfo, DeviceKind, DriverError, Limits, Output, RunError, lock};
 
 use crate::callbacks::Callbacks;
 use crate::features::{Features, FloatControls, Platform};
@@ -272,9 +272,4 @@ fn limits(features: &Features, info: &DeviceInfo) -> Limits {
 
 fn read<T>(cell: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
     cell.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A lock whose holder cannot have left it half changed.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use smallvec::SmallVec;
+use weft_runtime::lock;
 
 use crate::emit::ClassUse;
-use crate::gpu::lock;
 use crate::live::Live;
 use crate::memory::Table;
 

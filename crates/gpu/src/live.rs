@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
 use weft_forks as forks;
-use weft_runtime::{DeviceId, DeviceLost, DriverError, RunError, patience};
+use weft_runtime::{DeviceId, DeviceLost, DriverError, RunError, lock, patience};
 
 use crate::batch::{self, Batch, Ticket};
 use crate::features::Features;
 use crate::flusher::Flusher;
-use crate::gpu::{Gpu, lock};
+use crate::gpu::Gpu;
 use crate::groups::{Groups, Layouts};
 use crate::mailbox::Mailbox;
 use crate::memory::Table;

@@ -7,12 +7,12 @@
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use weft_runtime::RunError;
 pub use weft_runtime::mailbox::Sites;
 use weft_runtime::mailbox::{CAPACITY, DROPPED, RING, STATE, TAKEN, WRITTEN, Words};
+use weft_runtime::{RunError, lock};
 
 use crate::batch::Ticket;
-use crate::gpu::{Gpu, lock};
+use crate::gpu::Gpu;
 use crate::live::{Live, State};
 use crate::staging::{SMALL, Slot};
 use crate::waits::Launchers;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use weft_runtime::{Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, OutOfMemory, RunError, Stream, block_size, inside, raw};
+use weft_runtime::{Buffer, DeviceId, DeviceMemory, HostMemory, MemoryStats, RunError, Stream, block_size, inside, read_here, write_here};
 
 use crate::gpu::Gpu;
 use crate::live::Live;
@@ -195,11 +195,7 @@ fn exhausted(gpu: &Gpu, memory: &Table, requested: usize, limit: Option<u64>) ->
         pooled: memory.reserved.saturating_sub(memory.used),
         limit,
     };
-    OutOfMemory {
-        requested: requested as u64,
-        device: Some(device),
-    }
-    .into()
+    RunError::device_memory(requested as u64, device)
 }
 
 /// Memory of the pool.
@@ -314,17 +310,11 @@ impl Buffer for HostBuffer {
     }
 
     fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), RunError> {
-        let from = inside(self.address, self.bytes, offset, into.len())?;
-        self.gpu.synchronize()?;
-        raw::read(from, into);
-        Ok(())
+        read_here(self, offset, into, || self.gpu.synchronize())
     }
 
     fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError> {
-        let to = inside(self.address, self.bytes, offset, from.len())?;
-        self.gpu.synchronize()?;
-        raw::write(to, from);
-        Ok(())
+        write_here(self, offset, from, || self.gpu.synchronize())
     }
 
     fn used_on(&self, _stream: Option<&Arc<dyn Stream>>) {}

@@ -2,10 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use weft_runtime::RunError;
 use weft_runtime::profile::{self, Activity, Row};
+use weft_runtime::{RunError, lock};
 
-use crate::gpu::lock;
 use crate::live::{Live, State};
 use crate::stream::GpuStream;
 use crate::timestamps::Timestamp;

@@ -3,10 +3,10 @@
 use std::sync::Mutex;
 use std::sync::mpsc;
 
-use weft_runtime::RunError;
+use weft_runtime::{RunError, lock};
 
 use crate::batch::Ticket;
-use crate::gpu::{Gpu, lock};
+use crate::gpu::Gpu;
 use crate::live::Live;
 
 /// Bytes of a buffer, for small reads and large, and how many idle ones of each are kept.

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use weft_runtime::hosts::{Carrier, Scratch};
 use weft_runtime::profile::{self as record, Activity};
-use weft_runtime::{Buffer, DeviceId, Event, Graph, Place, RunError, Stream, raw};
+use weft_runtime::{Buffer, DeviceId, Event, Graph, Place, Refusal, RunError, Stream, foreign, lock, raw};
 
 use crate::batch::Ticket;
-use crate::gpu::{Gpu, lock};
+use crate::gpu::Gpu;
 use crate::groups::Group;
 use crate::live::Live;
 use crate::memory::DeviceBuffer;
@@ -98,7 +98,7 @@ impl GpuStream {
             (Ok(to), Ok(from)) => self.on_device(to, from, bytes),
             (Ok(to), Err(from)) => self.upload(to, from, bytes),
             (Err(to), Ok(from)) => self.download(to, from, bytes),
-            (Err(_), Err(_)) => Err(RunError::Invalid("a copy on a GPU's stream has the GPU on one side".into())),
+            (Err(_), Err(_)) => Err(Refusal::CopyOfHost.into()),
         }
     }
 
@@ -157,22 +157,11 @@ impl GpuStream {
     }
 }
 
-/// The stream among a call's options, or the default one.
-pub fn of_call<'a>(gpu: &'a Arc<Gpu>, stream: Option<&'a dyn Stream>) -> Result<&'a GpuStream, RunError> {
-    match stream {
-        None => Ok(gpu.default_stream()),
-        Some(stream) => own_stream(gpu, stream),
-    }
-}
-
-fn own_stream<'a>(gpu: &Gpu, stream: &'a dyn Stream) -> Result<&'a GpuStream, RunError> {
+/// The stream as one of this GPU.
+pub fn of<'a>(gpu: &Gpu, stream: &'a dyn Stream) -> Result<&'a GpuStream, RunError> {
     let own = (stream as &dyn Any).downcast_ref::<GpuStream>();
     own.filter(|own| own.gpu.id == gpu.id)
-        .ok_or_else(|| foreign(gpu, "a stream", stream.device()))
-}
-
-fn foreign(gpu: &Gpu, what: &str, of: DeviceId) -> RunError {
-    RunError::Invalid(format!("{what} of {of} was given to {}", gpu.id))
+        .ok_or_else(|| foreign("a stream", stream.device(), gpu.id))
 }
 
 impl Carrier for GpuStream {
@@ -184,9 +173,7 @@ impl Carrier for GpuStream {
 
     fn allocate(&self, bytes: usize) -> Result<DeviceBuffer, RunError> {
         if self.captures() {
-            return Err(RunError::Invalid(
-                "memory cannot be allocated on a stream while it captures: allocate before, for as long as the graph is used".into(),
-            ));
+            return Err(Refusal::AllocatesInCapture.into());
         }
         DeviceBuffer::new(&self.gpu, bytes)
     }
@@ -229,7 +216,7 @@ impl Stream for GpuStream {
 
     fn synchronize(&self) -> Result<(), RunError> {
         if self.captures() {
-            return Err(RunError::Invalid("a stream cannot be waited for while it captures".into()));
+            return Err(Refusal::WaitInCapture.into());
         }
         self.gpu.synchronize()
     }
@@ -258,7 +245,7 @@ impl Stream for GpuStream {
     fn record(&self, event: &dyn Event) -> Result<(), RunError> {
         let own = (event as &dyn Any).downcast_ref::<GpuEvent>();
         let Some(event) = own.filter(|own| own.gpu.id == self.gpu.id) else {
-            return Err(foreign(&self.gpu, "an event", event.device()));
+            return Err(foreign("an event", event.device(), self.gpu.id));
         };
         event.mark()
     }
@@ -287,9 +274,7 @@ impl Stream for GpuStream {
 
     fn add_callback(&self, callback: Box<dyn FnOnce() + Send>) -> Result<(), RunError> {
         if self.captures() {
-            return Err(RunError::Invalid(
-                "a callback cannot be captured: a graph would call it again".into(),
-            ));
+            return Err(Refusal::CallbackInCapture.into());
         }
         let live = self.gpu.live()?;
         let ticket = live.state().batch.submit(&live);
@@ -298,17 +283,17 @@ impl Stream for GpuStream {
 
     fn begin_capture(&self) -> Result<(), RunError> {
         if self.handle == 0 {
-            return Err(RunError::Invalid("the default stream cannot capture: make a stream for it".into()));
+            return Err(Refusal::CaptureOfDefault.into());
         }
         match self.capturing.swap(true, Ordering::Relaxed) {
-            true => Err(RunError::Invalid("the stream captures already".into())),
+            true => Err(Refusal::CapturesAlready.into()),
             false => Ok(()),
         }
     }
 
     fn end_capture(&self) -> Result<Arc<dyn Graph>, RunError> {
         if !self.capturing.swap(false, Ordering::Relaxed) {
-            return Err(RunError::Invalid("the stream does not capture".into()));
+            return Err(Refusal::CapturesNot.into());
         }
         Ok(Arc::new(GpuGraph {
             gpu: self.gpu.clone(),
@@ -374,16 +359,13 @@ impl GpuEvent {
     }
 
     fn time(&self) -> Result<Arc<Timestamp>, RunError> {
-        let invalid = |why: &str| Err(RunError::Invalid(why.into()));
         if !self.timing {
-            return invalid("the event was made without timing");
+            return Err(Refusal::NoTiming.into());
         }
         match &*lock(&self.mark) {
-            None => invalid("the event was not recorded"),
+            None => Err(Refusal::NotRecorded.into()),
             Some(Mark { stamp: None, live, .. }) => Err(live.no_clock()),
-            Some(mark) if !mark.live.is_done(mark.ticket.number)? => {
-                invalid("the time between events is known when both are done: wait for the later one")
-            }
+            Some(mark) if !mark.live.is_done(mark.ticket.number)? => Err(Refusal::NotDone.into()),
             Some(Mark { stamp: Some(stamp), .. }) => Ok(stamp.clone()),
         }
     }
@@ -414,7 +396,7 @@ impl Event for GpuEvent {
     fn elapsed_ms(&self, later: &dyn Event) -> Result<f64, RunError> {
         let own = (later as &dyn Any).downcast_ref::<GpuEvent>();
         let Some(later) = own.filter(|later| later.gpu.id == self.gpu.id) else {
-            return Err(foreign(&self.gpu, "an event", later.device()));
+            return Err(foreign("an event", later.device(), self.gpu.id));
         };
         let (start, end) = (self.time()?, later.time()?);
         if !Arc::ptr_eq(&start.live, &end.live) {
@@ -449,7 +431,7 @@ impl Graph for GpuGraph {
     }
 
     fn launch(&self, stream: &dyn Stream) -> Result<(), RunError> {
-        let stream = own_stream(&self.gpu, stream)?;
+        let stream = of(&self.gpu, stream)?;
         if stream.captures() {
             return Err(RunError::Unsupported(format!("{} captures no graphs into graphs", self.gpu.id)));
         }

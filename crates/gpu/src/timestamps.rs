@@ -3,10 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use weft_forks as forks;
-use weft_runtime::RunError;
+use weft_runtime::{RunError, lock};
 
 use crate::batch::Batch;
-use crate::gpu::lock;
 use crate::live::Live;
 use crate::staging::SMALL;
 

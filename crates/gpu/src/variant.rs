@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use weft_ir::{Module, Span};
-use weft_runtime::{CompileError, Resources, RunError, ViewParam};
+use weft_ir::Module;
+use weft_runtime::{Resources, RunError, ViewParam};
 
 use crate::batch::Dispatch;
 use crate::emit::{self, EmitError, Emitted, Facts, Request, Word};
@@ -78,15 +78,7 @@ impl Variant {
             classes: &key.classes,
         };
         let emitted = emit::emit(lowered, &request)?;
-        Variant::load(gpu, live, source, emitted, key, keep).map_err(|error| {
-            EmitError::Refused(match error {
-                RunError::Compile(error) => error,
-                other => CompileError::Unsupported {
-                    message: other.to_string(),
-                    span: Span::NONE,
-                },
-            })
-        })
+        Variant::load(gpu, live, source, emitted, key, keep).map_err(|error| EmitError::Refused(error.of_compiling()))
     }
 
     fn load(gpu: &Gpu, live: &Arc<Live>, source: &Arc<Module>, emitted: Emitted, key: Key, keep: bool) -> Result<Variant, RunError> {

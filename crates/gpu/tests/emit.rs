@@ -42,7 +42,7 @@ fn emitted(case: &Case, features: &Features, facts: Facts, classes: Classes) -> 
         message: error.message,
         span: error.span,
     })?;
-    let views = emit::view_params(&module).len() as u32;
+    let views = weft_thread::view_params(&module).len() as u32;
     let classes: Vec<u32> = match classes {
         Classes::Apart => (0..views).collect(),
         Classes::Together => vec![0; views as usize],

@@ -121,6 +121,10 @@ pub enum Axis {
     Z,
 }
 
+impl Axis {
+    pub const XYZ: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
+}
+
 /// One entry of an access's index list, an `i64` value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Index {

@@ -9,14 +9,13 @@ pub mod ordered;
 use std::collections::HashMap;
 use std::mem;
 
-use weft_ir::{
-    Block, Builder, Const, FuncKind, Function, Id, Label, Local, Module, Op, Reduction, Span, Spread, Stmt, StmtKind, Type, Value,
-};
+use weft_ir::{Block, Const, FuncKind, Function, Id, Label, Local, Module, Op, Reduction, Span, Spread, Stmt, StmtKind, Type, Value};
 
 use crate::compact;
 use crate::error::PassError;
 use crate::inline::label_count;
 use crate::liveness::{LocalSet, live_into};
+use crate::statements::written;
 use ordered::IndexSpace;
 
 /// In every function of a module whose points are threads'.
@@ -100,18 +99,13 @@ impl Nester<'_> {
         let label = Label(self.next_label);
         self.next_label += 1;
         leave_instead_of_continue(&mut body, label);
-        let mut b = Builder::new(mem::replace(self.func, Function::new("", FuncKind::Device)));
-        b.span = span;
         let space = IndexSpace {
             vars,
             extents,
             reductions,
             one_block: vars.last().is_some_and(|last| self.blocks.contains(last)),
         };
-        let written = ordered::write(&mut b, &space, body, label);
-        out.extend(b.close().0);
-        *self.func = b.func;
-        written
+        written(self.func, span, out, |b| ordered::write(b, &space, body, label))
     }
 
     /// `for`s over the extents, the last one innermost.

@@ -1,6 +1,18 @@
 //! Loops, conditions and copied statements, as passes write them.
 
-use weft_ir::{BinOp, Block, Builder, CmpOp, StmtKind, Type, Value};
+use std::mem;
+
+use weft_ir::{BinOp, Block, Builder, CmpOp, FuncKind, Function, Span, Stmt, StmtKind, Type, Value};
+
+/// Writes statements behind `out`, for a function that the builder has meanwhile; the function is whole again whatever `write` gives.
+pub fn written<T>(func: &mut Function, span: Span, out: &mut Vec<Stmt>, write: impl FnOnce(&mut Builder) -> T) -> T {
+    let mut b = Builder::new(mem::replace(func, Function::new("", FuncKind::Device)));
+    b.span = span;
+    let result = write(&mut b);
+    out.extend(b.close().0);
+    *func = b.func;
+    result
+}
 
 /// `for var in range(start, stop, step)`, of whose body `body` is written.
 pub fn counted(b: &mut Builder, var: Value, [start, stop, step]: [Value; 3], body: impl FnOnce(&mut Builder)) {

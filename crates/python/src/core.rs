@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
 use weft_front::{ArgType, Compiled, Decorated, Dialect, FunctionSource, Options, Role};
 use weft_ir::{Module, Scalar};
-use weft_runtime::{CallOptions, CompileOptions, Device, DeviceId, Executable, Inspect, Launch, Outcome};
+use weft_runtime::{CallOptions, CompileOptions, Device, DeviceId, Executable, Inspect, Launch, Outcome, lock};
 
 use crate::bind::Args;
 use crate::classify::Captured;
@@ -426,9 +426,4 @@ fn convert(conversion: &Conversion, args: &mut Args) -> PyResult<()> {
     args.slots.drain(slot..slot + old);
     args.slots.insert_many(slot, converted[..new].iter().copied());
     Ok(())
-}
-
-/// A lock whose holder cannot have left it half changed.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

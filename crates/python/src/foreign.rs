@@ -2,9 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use weft_runtime::{Buffer, Device, DeviceId, Place, RunError, Stream};
-
-use crate::core::lock;
+use weft_runtime::{Buffer, Device, DeviceId, Place, RunError, Stream, lock};
 
 #[derive(Debug)]
 pub struct Foreign {

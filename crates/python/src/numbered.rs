@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
 
 use pyo3::prelude::*;
-
-use crate::core::lock;
+use weft_runtime::lock;
 
 /// Objects of one kind, each with what is known of it.
 pub struct Numbered<T>(LazyLock<Mutex<Known<T>>>);

@@ -5,9 +5,8 @@ use std::sync::Mutex;
 
 use pyo3::prelude::*;
 use weft_cuda::driver::cupti;
+use weft_runtime::lock;
 use weft_runtime::profile::Session;
-
-use crate::core::lock;
 
 /// What happened, its name, the device, the stream's handle, start and duration in nanoseconds, bytes.
 type Row = (&'static str, String, String, u64, u64, u64, u64);

@@ -11,11 +11,10 @@ use smallvec::SmallVec;
 use weft_array::{Access, Operand, OperandPlan, Plan, plan, ufunc_loop};
 use weft_front::ArgType;
 use weft_ir::{Module, Scalar};
-use weft_runtime::{CallOptions, Device, DeviceId, Executable, Launch};
+use weft_runtime::{CallOptions, Device, DeviceId, Executable, Launch, lock};
 
 use crate::array::DeviceArray;
 use crate::bind::Args;
-use crate::core::lock;
 use crate::dispatcher::Dispatcher;
 use crate::numpy::Numpy;
 use crate::operand::{

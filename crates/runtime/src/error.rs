@@ -91,6 +91,24 @@ impl RunError {
     pub fn host_memory(requested: u64) -> RunError {
         RunError::OutOfMemory(Box::new(OutOfMemory { requested, device: None }))
     }
+
+    pub fn device_memory(requested: u64, device: DeviceMemory) -> RunError {
+        RunError::OutOfMemory(Box::new(OutOfMemory {
+            requested,
+            device: Some(device),
+        }))
+    }
+
+    /// What went wrong when a driver was given code, as an error of compiling it.
+    pub fn of_compiling(self) -> CompileError {
+        match self {
+            RunError::Compile(error) => error,
+            other => CompileError::Unsupported {
+                message: other.to_string(),
+                span: Span::NONE,
+            },
+        }
+    }
 }
 
 impl fmt::Display for CompileError {

@@ -11,7 +11,8 @@ use weft_ir::{Function, Module, Scalar};
 
 use crate::hosts::{Carrier, Scratch, Staged};
 use crate::{
-    CallOptions, CompileError, Device, Executable, GridShape, Inspect, Launch, Outcome, Resources, RunError, Signature, Stream, patience,
+    CallOptions, CompileError, Device, Executable, GridShape, Inspect, Launch, Outcome, Resources, RunError, Settings, Signature, Stream,
+    patience,
 };
 
 /// Inner points that are worth threads of their own.
@@ -38,19 +39,30 @@ pub enum Form {
 
 const FORMS: [Form; 3] = [Form::Threads, Form::Blocks, Form::Stages];
 
-/// What a device does for its folds.
-pub trait Workplace: Send + Sync + Debug + 'static {
+/// A GPU that folds are compiled for and run on.
+pub trait Gpu: Send + Sync + Debug + 'static {
     type Stream: Carrier;
+    type Facts: Copy + Debug + Send + Sync + 'static;
 
-    fn device(&self) -> Arc<dyn Device>;
+    fn device(self: &Arc<Self>) -> Arc<dyn Device>;
 
     /// The stream of a call, or the default one.
-    fn stream<'a>(&'a self, given: Option<&'a dyn Stream>) -> Result<impl Deref<Target = Self::Stream> + 'a, RunError>;
+    fn stream_of<'a>(self: &'a Arc<Self>, given: Option<&'a dyn Stream>) -> Result<impl Deref<Target = Self::Stream> + 'a, RunError>;
 
-    fn compiled(&self, module: Arc<Module>) -> Result<Arc<dyn Executable>, CompileError>;
+    fn compiled(self: &Arc<Self>, module: Arc<Module>, settings: Settings<Self::Facts>) -> Result<Arc<dyn Executable>, CompileError>;
+}
 
-    /// Does what it compiles run on the interpreter?
-    fn is_checked(&self) -> bool;
+/// Where a fold is compiled and run, and how.
+#[derive(Debug)]
+pub struct Workplace<G: Gpu> {
+    pub gpu: Arc<G>,
+    pub settings: Settings<G::Facts>,
+}
+
+impl<G: Gpu> Workplace<G> {
+    pub fn compiled(&self, module: Arc<Module>) -> Result<Arc<dyn Executable>, CompileError> {
+        self.gpu.compiled(module, self.settings)
+    }
 }
 
 /// A kernel, compiled when a launch first needs it.
@@ -68,8 +80,8 @@ impl Kernel {
         }
     }
 
-    fn on(&self, device: &impl Workplace) -> Result<&Arc<dyn Executable>, CompileError> {
-        let made = self.made.get_or_init(|| device.compiled(self.module.clone()));
+    fn on(&self, workplace: &Workplace<impl Gpu>) -> Result<&Arc<dyn Executable>, CompileError> {
+        let made = self.made.get_or_init(|| workplace.compiled(self.module.clone()));
         made.as_ref().map_err(Clone::clone)
     }
 }
@@ -127,12 +139,12 @@ struct Between<B> {
     gives: Vec<u64>,
 }
 
-type BufferOf<D> = <<D as Workplace>::Stream as Carrier>::Buffer;
+type BufferOf<G> = <<G as Gpu>::Stream as Carrier>::Buffer;
 
 /// A fold on a device.
 #[derive(Debug)]
-pub struct Fold<D> {
-    device: D,
+pub struct Fold<G: Gpu> {
+    workplace: Workplace<G>,
     entry: Function,
     signature: Signature,
     kernels: Kernels,
@@ -142,11 +154,11 @@ pub struct Fold<D> {
     last: AtomicU8,
 }
 
-impl<D: Workplace> Fold<D> {
+impl<G: Gpu> Fold<G> {
     /// `entry` is the loop.
-    pub fn new(device: D, entry: &Function, signature: Signature, kernels: Kernels, only: Option<Form>) -> Fold<D> {
+    pub fn new(workplace: Workplace<G>, entry: &Function, signature: Signature, kernels: Kernels, only: Option<Form>) -> Fold<G> {
         Fold {
-            device,
+            workplace,
             entry: entry.clone(),
             signature,
             kernels,
@@ -183,13 +195,13 @@ impl<D: Workplace> Fold<D> {
         let [fewest, most] = self.kernels.threads;
         let is_small = inner.iter().all(|inner| inner.stage.partials <= 1);
         let launch = grid(points.min(MOST_BLOCKS), if is_small { fewest } else { most })?;
-        let block = self.kernels.block.on(&self.device).map_err(RunError::Compile)?;
+        let block = self.kernels.block.on(&self.workplace).map_err(RunError::Compile)?;
         block.run(launch, args, &mut [], options).map(|_| ())
     }
 
     /// Is done unless a graph of others is to have it, which could not keep the memory in between.
     fn in_stages(&self, points: u64, inner: &[Inner], args: &[u64], options: &CallOptions<'_>) -> Result<bool, RunError> {
-        let stream = self.device.stream(options.stream)?;
+        let stream = self.workplace.gpu.stream_of(options.stream)?;
         let Some(memory) = self.memory(&*stream, points, inner)? else {
             return Ok(false);
         };
@@ -209,7 +221,7 @@ impl<D: Workplace> Fold<D> {
         }
     }
 
-    fn memory(&self, stream: &D::Stream, points: u64, inner: &[Inner]) -> Result<Option<Vec<Between<BufferOf<D>>>>, RunError> {
+    fn memory(&self, stream: &G::Stream, points: u64, inner: &[Inner]) -> Result<Option<Vec<Between<BufferOf<G>>>>, RunError> {
         let mut memory = Vec::new();
         let mut stages = self.kernels.stages.iter().zip(inner).peekable();
         while let Some((of, inner)) = stages.next() {
@@ -244,7 +256,7 @@ impl<D: Workplace> Fold<D> {
         &self,
         (points, inner): (u64, &[Inner]),
         args: &[u64],
-        memory: &[Between<BufferOf<D>>],
+        memory: &[Between<BufferOf<G>>],
         options: &CallOptions<'_>,
     ) -> Result<(), RunError> {
         let threads = self.kernels.threads[1];
@@ -253,7 +265,7 @@ impl<D: Workplace> Fold<D> {
             let counts = [u64::from(stage.blocks), stage.partials, stage.chunk];
             let args = [args, &counts, &given, &between.partials, &between.gives].concat();
             let run = |kernel: &Kernel, blocks| {
-                let kernel = kernel.on(&self.device).map_err(RunError::Compile)?;
+                let kernel = kernel.on(&self.workplace).map_err(RunError::Compile)?;
                 kernel.run(grid(blocks, threads)?, &args, &mut [], options)
             };
             run(&stages.parts, points.checked_mul(stage.blocks.into()).ok_or_else(too_many)?)?;
@@ -275,8 +287,8 @@ impl<D: Workplace> Fold<D> {
         };
         match FORMS[usize::from(self.last.load(Ordering::Relaxed))] {
             Form::Threads => Ok(vec![&self.kernels.points]),
-            Form::Blocks => Ok(vec![self.kernels.block.on(&self.device)?]),
-            Form::Stages => stages().flatten().map(|kernel| kernel.on(&self.device)).collect(),
+            Form::Blocks => Ok(vec![self.kernels.block.on(&self.workplace)?]),
+            Form::Stages => stages().flatten().map(|kernel| kernel.on(&self.workplace)).collect(),
         }
     }
 
@@ -286,7 +298,7 @@ impl<D: Workplace> Fold<D> {
     }
 }
 
-impl<D: Workplace> Executable for Fold<D> {
+impl<G: Gpu> Executable for Fold<G> {
     fn run(&self, launch: Launch, args: &[u64], results: &mut [u64], options: &CallOptions<'_>) -> Result<Outcome, RunError> {
         self.signature.check(&self.entry, &launch, args, results)?;
         let Launch::Loop(extents) = &launch else {

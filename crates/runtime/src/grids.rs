@@ -1,10 +1,12 @@
 //! Launches on GPUs, whatever driver takes them: grids as they are given, loops as grids of our own, checked ones on the interpreter, and
 //! those with arrays of the host by way of copies.
 
+use std::ops::Deref;
+
 use weft_ir::Module;
 
 use crate::hosts::{Carrier, Either, Staged};
-use crate::{CallOptions, GridShape, Launch, Limits, Outcome, RunError, checked, patience};
+use crate::{CallOptions, GridShape, Launch, Limits, Outcome, Prepared, RunError, Stream, checked, patience};
 
 /// Slots of a loop's extents and arguments that are put together on the stack.
 const STACK_SLOTS: usize = 96;
@@ -21,15 +23,18 @@ pub struct Plan<'a, S> {
 /// Code that runs as a grid of threads, on a device that does not address the host's memory.
 pub trait Grids {
     type Stream: Carrier;
+    type Facts;
     /// The device is the thread's current one for as long as there is one of these.
     type Current<'a>
     where
         Self: 'a;
 
-    /// As the front end made it.
-    fn module(&self) -> &Module;
+    fn prepared(&self) -> &Prepared<Self::Facts>;
 
     fn limits(&self) -> &Limits;
+
+    /// The stream of a call, or the default one.
+    fn stream<'a>(&'a self, given: Option<&'a dyn Stream>) -> Result<impl Deref<Target = Self::Stream> + 'a, RunError>;
 
     fn enter(&self) -> Result<Self::Current<'_>, RunError>;
 
@@ -42,6 +47,23 @@ pub trait Grids {
 
     /// Waits for all work so far.
     fn synchronize(&self, stream: &Self::Stream) -> Result<(), RunError>;
+
+    /// As the front end made it.
+    fn module(&self) -> &Module {
+        &self.prepared().module
+    }
+
+    /// Runs the entry: on the device, or on the interpreter where it was compiled so.
+    fn run_entry(&self, launch: &Launch, args: &[u64], results: &[u64], options: &CallOptions<'_>) -> Result<Outcome, RunError> {
+        let prepared = self.prepared();
+        prepared.signature.check(self.module().entry_function(), launch, args, results)?;
+        let stream = self.stream(options.stream)?;
+        if prepared.settings.options.checked {
+            return self.run_checked(launch, args, &stream, options);
+        }
+        self.run_on(launch, args, &stream, options)?;
+        Ok(Outcome::default())
+    }
 
     /// Queues a launch; with arrays of the host it is complete when this returns, and the host language can end the wait for that.
     fn run_on(&self, launch: &Launch, args: &[u64], stream: &Self::Stream, options: &CallOptions<'_>) -> Result<(), RunError> {
@@ -118,12 +140,10 @@ mod tests {
 
     use super::*;
     use crate::hosts::Scratch;
-    use crate::{Buffer, DeviceId, Hooks, HostArray, Stream};
+    use crate::{Buffer, CompileOptions, DeviceId, Hooks, HostArray, Settings, Signature};
 
     /// A device whose work never ends: waits for it last until the host language ends them.
-    struct Stuck {
-        module: Module,
-    }
+    struct Stuck(Prepared<()>);
 
     #[derive(Debug)]
     struct NoMemory;
@@ -185,14 +205,19 @@ mod tests {
 
     impl Grids for Stuck {
         type Stream = StuckStream;
+        type Facts = ();
         type Current<'a> = ();
 
-        fn module(&self) -> &Module {
-            &self.module
+        fn prepared(&self) -> &Prepared<()> {
+            &self.0
         }
 
         fn limits(&self) -> &Limits {
             &Limits::COMMON
+        }
+
+        fn stream<'a>(&'a self, _given: Option<&'a dyn Stream>) -> Result<impl Deref<Target = StuckStream> + 'a, RunError> {
+            Ok(&StuckStream)
         }
 
         fn enter(&self) -> Result<(), RunError> {
@@ -218,6 +243,17 @@ mod tests {
     #[test]
     fn the_wait_for_arrays_of_the_host_can_be_ended() {
         let module = weft_ir::text::parse("entry kernel @nothing() {\n}\n").unwrap();
+        let stuck = Stuck(Prepared {
+            signature: Signature::of(module.entry_function(), DeviceId::CPU).unwrap(),
+            lowered: module.clone(),
+            module: Arc::new(module),
+            settings: Settings {
+                options: CompileOptions::default(),
+                most: (),
+            },
+            views: Vec::new(),
+            ints: Vec::new(),
+        });
         let options = CallOptions {
             hooks: Hooks {
                 interrupted: Some(|| true),
@@ -234,7 +270,7 @@ mod tests {
             block: [1; 3],
             grid: [1; 3],
         });
-        let ended = Stuck { module }.run_on(&launch, &[64], &StuckStream, &options);
+        let ended = stuck.run_on(&launch, &[64], &StuckStream, &options);
         assert_eq!(ended, Err(RunError::Interrupted));
         assert!(!patience::can_end());
     }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::{DeviceId, RunError, Stream};
+use crate::{DeviceId, RunError, Stream, raw};
 
 /// A piece of device memory; dropping it frees it, in the order of the stream it was allocated for.
 pub trait Buffer: Send + Sync + Any + Debug {
@@ -74,6 +74,27 @@ pub fn inside(address: u64, size: usize, offset: usize, bytes: usize) -> Result<
             "{bytes} bytes at {offset} are outside a buffer of {size} bytes"
         ))),
     }
+}
+
+/// [`Buffer::read`] of memory that the host addresses, behind a wait for who else uses it.
+pub fn read_here(
+    buffer: &impl Buffer,
+    offset: usize,
+    into: &mut [u8],
+    wait: impl FnOnce() -> Result<(), RunError>,
+) -> Result<(), RunError> {
+    let from = inside(buffer.host_address(), buffer.bytes(), offset, into.len())?;
+    wait()?;
+    raw::read(from, into);
+    Ok(())
+}
+
+/// [`Buffer::write`] of such memory.
+pub fn write_here(buffer: &impl Buffer, offset: usize, from: &[u8], wait: impl FnOnce() -> Result<(), RunError>) -> Result<(), RunError> {
+    let to = inside(buffer.host_address(), buffer.bytes(), offset, from.len())?;
+    wait()?;
+    raw::write(to, from);
+    Ok(())
 }
 
 #[cfg(test)]

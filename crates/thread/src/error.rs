@@ -1,6 +1,7 @@
 //! Errors: what can be wrong with a module for a GPU.
 
 use weft_ir::Span;
+use weft_passes::PassError;
 use weft_runtime::CompileError;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,5 +18,13 @@ impl From<EmitError> for CompileError {
             EmitError::Unsupported { message, span } => CompileError::Unsupported { message, span },
             EmitError::Internal(message) => CompileError::Internal(message),
         }
+    }
+}
+
+/// What a pass refuses, as an error of compiling.
+pub fn refused(error: PassError) -> CompileError {
+    CompileError::Unsupported {
+        message: error.message,
+        span: error.span,
     }
 }

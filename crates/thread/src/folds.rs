@@ -5,24 +5,37 @@ use std::sync::Arc;
 use weft_ir::Module;
 use weft_passes::PassError;
 use weft_passes::reduce::{self, FEWEST_THREADS, Fold, THREADS};
-use weft_runtime::fold::{self, Form, Inner, Kernel, Kernels, Stages, Workplace};
+use weft_runtime::fold::{self, Form, Gpu, Inner, Kernel, Kernels, Stages, Workplace};
 use weft_runtime::reduce::ReducingLoop;
-use weft_runtime::{CompileError, Executable, Signature};
+use weft_runtime::{CompileError, Executable, Settings, Signature};
+
+use super::error::refused;
 
 /// Compiles for a device. `form`: the one that folds are to have, for tests; otherwise the extents of a launch choose. What runs on the
 /// interpreter runs as it is written.
-pub fn compiled(place: impl Workplace, module: Arc<Module>, form: Option<Form>) -> Result<Arc<dyn Executable>, CompileError> {
+pub fn compiled<G: Gpu>(
+    gpu: Arc<G>,
+    module: Arc<Module>,
+    settings: Settings<G::Facts>,
+    form: Option<Form>,
+) -> Result<Arc<dyn Executable>, CompileError> {
+    let workplace = Workplace { gpu, settings };
     let Some(single) = reduce::single(&module).map_err(refused)? else {
-        return folded(place, module, form, false);
+        return folded(workplace, module, form, false);
     };
-    let device = place.device();
-    let fold = folded(place, Arc::new(single), form, true)?;
+    let device = workplace.gpu.device();
+    let fold = folded(workplace, Arc::new(single), form, true)?;
     Ok(Arc::new(ReducingLoop::new(device, module.entry_function(), fold)?))
 }
 
-fn folded(place: impl Workplace, module: Arc<Module>, form: Option<Form>, may_stop: bool) -> Result<Arc<dyn Executable>, CompileError> {
-    let points = place.compiled(module.clone())?;
-    if place.is_checked() {
+fn folded<G: Gpu>(
+    workplace: Workplace<G>,
+    module: Arc<Module>,
+    form: Option<Form>,
+    may_stop: bool,
+) -> Result<Arc<dyn Executable>, CompileError> {
+    let points = workplace.compiled(module.clone())?;
+    if workplace.settings.options.checked {
         return Ok(points);
     }
     let entry = module.entry_function();
@@ -32,9 +45,9 @@ fn folded(place: impl Workplace, module: Arc<Module>, form: Option<Form>, may_st
             Some(form) => Err(CompileError::Internal(format!("{} has no form of {form:?}", entry.name))),
         };
     };
-    let signature = Signature::of(entry, place.device().id())?;
+    let signature = Signature::of(entry, workplace.gpu.device().id())?;
     let kernels = kernels(found, points).map_err(refused)?;
-    Ok(Arc::new(fold::Fold::new(place, entry, signature, kernels, form)))
+    Ok(Arc::new(fold::Fold::new(workplace, entry, signature, kernels, form)))
 }
 
 fn kernels(found: Fold, points: Arc<dyn Executable>) -> Result<Kernels, PassError> {
@@ -66,11 +79,4 @@ fn inner(found: &Fold, args: &[u64]) -> Option<Vec<Inner>> {
         })
     };
     (0..found.phases()).map(inner).collect()
-}
-
-fn refused(error: PassError) -> CompileError {
-    CompileError::Unsupported {
-        message: error.message,
-        span: error.span,
-    }
 }

@@ -93,14 +93,22 @@ impl Fx<'_, '_> {
         })
     }
 
-    /// The places to go to one after the other, where that is faster than a vector's gather. What stands a second time, for gangs that are
-    /// not whole, seldom runs: a loop over the lanes is shorter.
+    /// The places to go to one after the other, where that is faster than a vector's gather.
     fn places_one_by_one(&mut self, base: Operand, offset: Num, ty: Ty) -> Option<Places> {
-        if let (Some((first, step)), Mask::Full) = (self.in_steps(offset), self.gang.mask) {
-            let first = self.w.offset(base, first);
-            let times = [1, 2, 3, 4].map(|n| self.mul_scalar(step, Operand::Int(n)));
-            return Some(Places::Strided(first, times));
-        }
+        let strided = self.strided_places(base, offset);
+        strided.or_else(|| self.places_without_gathers(base, offset, ty))
+    }
+
+    /// On every target; lanes that are off could not be left out.
+    fn strided_places(&mut self, base: Operand, offset: Num) -> Option<Places> {
+        let (first, step) = self.in_steps(offset).filter(|_| self.gang.mask == Mask::Full)?;
+        let first = self.w.offset(base, first);
+        let times = std::array::from_fn(|n| self.mul_scalar(step, Operand::Int(n as i64 + 1)));
+        Some(Places::Strided(first, times))
+    }
+
+    /// Where the target has no gathers. What stands a second time, for gangs that are not whole, seldom runs: a loop over the lanes is shorter.
+    fn places_without_gathers(&mut self, base: Operand, offset: Num, ty: Ty) -> Option<Places> {
         if self.cx.target.gathers || self.control.rest || self.control.tail {
             return None;
         }

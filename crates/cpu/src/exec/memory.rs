@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::kept;
 use weft_runtime::checked::Memory;
-use weft_runtime::{Buffer, DeviceId, RunError, Stream};
+use weft_runtime::{Buffer, DeviceId, RunError, Stream, read_here, write_here};
 
 const ALIGN: usize = 64;
 /// What the allocator aligns to by itself. Asked for more it zeroes by hand, where `calloc` has pages that are zero when first touched.
@@ -142,17 +142,11 @@ impl Buffer for HostBuffer {
     }
 
     fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), RunError> {
-        check(self.bytes, offset, into.len())?;
-        // SAFETY: the range is inside the buffer; `into` is other memory.
-        unsafe { std::ptr::copy_nonoverlapping(self.start.as_ptr().add(offset), into.as_mut_ptr(), into.len()) };
-        Ok(())
+        read_here(self, offset, into, || Ok(()))
     }
 
     fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError> {
-        check(self.bytes, offset, from.len())?;
-        // SAFETY: as above.
-        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), self.start.as_ptr().add(offset), from.len()) };
-        Ok(())
+        write_here(self, offset, from, || Ok(()))
     }
 
     fn used_on(&self, _stream: Option<&Arc<dyn Stream>>) {}
@@ -179,17 +173,11 @@ impl Buffer for Borrowed {
     }
 
     fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), RunError> {
-        check(self.bytes, offset, into.len())?;
-        // SAFETY: inside memory that the owner keeps while this lives.
-        unsafe { std::ptr::copy((self.address as *const u8).add(offset), into.as_mut_ptr(), into.len()) };
-        Ok(())
+        read_here(self, offset, into, || Ok(()))
     }
 
     fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError> {
-        check(self.bytes, offset, from.len())?;
-        // SAFETY: as above.
-        unsafe { std::ptr::copy(from.as_ptr(), (self.address as *mut u8).add(offset), from.len()) };
-        Ok(())
+        write_here(self, offset, from, || Ok(()))
     }
 
     fn used_on(&self, _stream: Option<&Arc<dyn Stream>>) {}
@@ -217,15 +205,6 @@ impl Memory for HostMemory {
         let buffer = HostBuffer::boxed(bytes.len())?;
         buffer.write(0, bytes)?;
         Ok(buffer)
-    }
-}
-
-fn check(size: usize, offset: usize, bytes: usize) -> Result<(), RunError> {
-    match offset.checked_add(bytes) {
-        Some(end) if end <= size => Ok(()),
-        _ => Err(RunError::Invalid(format!(
-            "{bytes} bytes at {offset} are outside a buffer of {size} bytes"
-        ))),
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use weft_forks::{Locked, Mutex, Once};
 use weft_runtime::profile::{self, Activity};
-use weft_runtime::{DeviceId, Event, Graph, Place, RunError, Stream};
+use weft_runtime::{DeviceId, Event, Graph, Place, Refusal, RunError, Stream};
 
 use super::device::OUTPUT;
 
@@ -131,7 +131,7 @@ impl Stream for CpuStream {
 
     fn begin_capture(&self) -> Result<(), RunError> {
         match &mut *self.captured() {
-            Some(_) => Err(RunError::Invalid("the stream captures already".into())),
+            Some(_) => Err(Refusal::CapturesAlready.into()),
             none => {
                 *none = Some(Vec::new());
                 Ok(())
@@ -142,7 +142,7 @@ impl Stream for CpuStream {
     fn end_capture(&self) -> Result<Arc<dyn Graph>, RunError> {
         match self.captured().take() {
             Some(steps) => Ok(Arc::new(CpuGraph { steps })),
-            None => Err(RunError::Invalid("the stream does not capture".into())),
+            None => Err(Refusal::CapturesNot.into()),
         }
     }
 
@@ -182,11 +182,9 @@ impl CpuEvent {
 
     fn taken(&self) -> Result<Instant, RunError> {
         if !self.timing {
-            return Err(RunError::Invalid("the event was made without timing".into()));
+            return Err(Refusal::NoTiming.into());
         }
-        self.time
-            .lock()
-            .ok_or_else(|| RunError::Invalid("the event was not recorded".into()))
+        self.time.lock().ok_or_else(|| Refusal::NotRecorded.into())
     }
 }
 

@@ -9,6 +9,7 @@ mod calls;
 mod context;
 pub mod cupti;
 mod load;
+mod memory;
 pub mod table;
 
 use std::ffi::{CStr, c_char};
@@ -19,9 +20,10 @@ use libloading::Library;
 use weft_forks as forks;
 use weft_runtime::DriverError;
 
-pub use calls::{FunctionAttribute, KernelLaunch, PoolAttribute, Refused, Relaxed};
+pub use calls::{FunctionAttribute, KernelLaunch, Refused, Relaxed};
 pub use context::{Attribute, Context, Entered, Name, codes};
 pub use load::Choice;
+pub use memory::PoolAttribute;
 use table::{Code, Table};
 
 use crate::pins::Pins;

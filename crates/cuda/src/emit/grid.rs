@@ -7,7 +7,7 @@
 //! Within a block any thread may be the one that has ended, by a `return` or an error. So each barrier chooses anew who counts, and threads
 //! that end are counted in shared memory: the last one ends the block.
 
-use weft_ir::{FenceScope, Geometry, Space, StmtKind};
+use weft_ir::{Axis, FenceScope, Geometry, Space, StmtKind};
 use weft_thread::{Code, Numbers, Statements};
 
 use super::func::Fx;
@@ -155,7 +155,7 @@ impl Fx<'_, '_> {
     }
 
     fn is_first_thread(&mut self) -> Operand {
-        let [x, y, z] = super::AXES.map(|axis| {
+        let [x, y, z] = Axis::XYZ.map(|axis| {
             let index = self.geometry(Geometry::ThreadIdx(axis));
             self.take_short(index)
         });
@@ -173,7 +173,7 @@ impl Fx<'_, '_> {
     }
 
     fn threads_of_block(&mut self) -> Operand {
-        let [x, y, z] = super::AXES.map(|axis| {
+        let [x, y, z] = Axis::XYZ.map(|axis| {
             let dim = self.geometry(Geometry::BlockDim(axis));
             self.take_short(dim)
         });
@@ -182,7 +182,7 @@ impl Fx<'_, '_> {
     }
 
     fn blocks_of_grid(&mut self) -> Operand {
-        let [x, y, z] = super::AXES.map(|axis| {
+        let [x, y, z] = Axis::XYZ.map(|axis| {
             let dim = self.geometry(Geometry::GridDim(axis));
             let dim = self.take_short(dim);
             self.w.resize(dim, Ty::I64, false)

@@ -1,10 +1,9 @@
 //! `raise` and `print`: records in memory that the host reads. See `docs/architecture/runtime.md` for where they lie.
 
-use weft_ir::{ErrorKind, FuncKind, Geometry, PrintItem, Scalar};
+use weft_ir::{Axis, ErrorKind, FuncKind, Geometry, PrintItem, Scalar};
 use weft_runtime::mailbox::{self as layout, WRITING, WRITTEN};
 use weft_thread::{Code, Numbers};
 
-use super::AXES;
 use super::func::Fx;
 use super::values::Res;
 use super::writer::{Label, Memory, Operand, Ty};
@@ -77,7 +76,7 @@ impl Fx<'_, '_> {
         self.w.place(first);
         let site = self.w.load(Ty::I32, site);
         self.write_record(SITE, site);
-        for (axis, at) in AXES.into_iter().zip(0..) {
+        for (axis, at) in Axis::XYZ.into_iter().zip(0..) {
             let (thread, block) = (self.geometry(Geometry::ThreadIdx(axis)), self.geometry(Geometry::BlockIdx(axis)));
             let (thread, block) = (self.take_short(thread), self.take_short(block));
             self.write_record(THREAD + 4 * at, thread);

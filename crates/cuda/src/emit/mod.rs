@@ -25,15 +25,11 @@ mod values;
 mod views;
 mod writer;
 
-use weft_ir::{Axis, Module};
-use weft_passes::written;
-pub use weft_runtime::ViewParam;
+use weft_ir::Module;
 pub use weft_runtime::mailbox::{ErrorSite, PrintPart, PrintSite};
 pub use weft_thread::EmitError;
 
 use crate::target::Target;
-
-const AXES: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
 
 /// What the host has found out about a launch's arguments and the code may rely on.
 ///
@@ -46,9 +42,9 @@ pub struct Facts {
     pub narrow: bool,
     /// Every view's data address is a multiple of 16, and its strides are multiples of its elements' size.
     pub aligned: bool,
-    /// The bytes of a view that the kernel writes (see [`ViewParam::written`]) are no bytes of any other view.
+    /// The bytes of a view that the kernel writes (see [`weft_runtime::ViewParam::written`]) are no bytes of any other view.
     pub disjoint: bool,
-    /// Every `int64` among the scalar arguments (see [`int_params`]) is between -2³⁰ and 2³⁰: they come as 32-bit parameters.
+    /// Every `int64` among the scalar arguments (see [`weft_runtime::int_params`]) is between -2³⁰ and 2³⁰: they come as 32-bit parameters.
     pub small: bool,
 }
 
@@ -125,15 +121,4 @@ pub fn emit(module: &Module, target: Target, facts: Facts, lines: bool) -> Resul
 /// not, that relies on no facts; or a `Device` function that takes and gives its values as C does.
 pub fn export(module: &Module, target: Target, symbol: Option<&str>, lines: bool) -> Result<Emitted, EmitError> {
     export::export(module, target, symbol, lines)
-}
-
-/// The views among the entry's parameters, for finding [`Facts`].
-pub fn view_params(module: &Module) -> Vec<ViewParam> {
-    let f = module.entry_function();
-    weft_runtime::view_params(f, &written::parameters(f))
-}
-
-/// The slots of `int64`s among the entry's parameters, for finding [`Facts`].
-pub fn int_params(module: &Module) -> Vec<u32> {
-    weft_runtime::int_params(module.entry_function())
 }

@@ -106,7 +106,7 @@ fn grid(l: &mut Lower<'_>, call: &Call, size: bool) -> Res<Val> {
             return Err(Diagnostic::new(DiagnosticKind::Value, call.span, message).into());
         }
     };
-    let values: Vec<Val> = [Axis::X, Axis::Y, Axis::Z][..n]
+    let values: Vec<Val> = Axis::XYZ[..n]
         .iter()
         .map(|&axis| Val::Num(grid_axis(l, axis, size), Num::INT))
         .collect();

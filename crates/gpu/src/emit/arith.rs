@@ -8,8 +8,8 @@ use weft_thread::{Code, Numbers};
 use super::Word;
 use super::func::Fx;
 use super::numbers::Number;
+use super::operand::{Operand, Ty};
 use super::values::{Num, Res};
-use super::writer::{Operand, Ty};
 
 impl Fx<'_> {
     /// An operation on registers, as the IR means it.

@@ -7,9 +7,9 @@ use weft_thread::{Code, Numbers, Views};
 use super::func::Fx;
 use super::memory::Place;
 use super::numbers::Number;
+use super::operand::{Operand, Ty};
 use super::storage::StorageId;
 use super::values::{Base, Num, Res, View};
-use super::writer::{Operand, Ty};
 use crate::features::Platform;
 
 /// What is done to an element.

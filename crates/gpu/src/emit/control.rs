@@ -9,8 +9,8 @@ use weft_passes::operands::ends;
 use weft_thread::{Code, Count, Numbers, Statements};
 
 use super::func::Fx;
+use super::operand::{Operand, Ty, Variable};
 use super::values::{Num, Res};
-use super::writer::{Operand, Ty, Variable};
 use crate::features::Platform;
 
 /// What `Break` can end.

@@ -8,10 +8,10 @@ use weft_thread::{Basic, Code, Entry, Numbers, Param, Statements};
 
 use super::control::FrameKind;
 use super::func::Fx;
+use super::operand::{Operand, Ty};
 use super::reach::Reach;
 use super::values::{Base, Num, Place, Res};
 use super::views::wrapping;
-use super::writer::{Operand, Ty};
 use super::{ClassUse, EmitError, Emitted, Request, Word, storage};
 
 pub fn emit(module: &Module, request: &Request) -> Res<Emitted> {
@@ -186,7 +186,7 @@ impl Fx<'_> {
 
     /// The linear thread index in the block modulo 32.
     fn lane(&mut self) -> Num {
-        let [x, y, z] = [Axis::X, Axis::Y, Axis::Z].map(|axis| self.geometry(Geometry::ThreadIdx(axis)));
+        let [x, y, z] = Axis::XYZ.map(|axis| self.geometry(Geometry::ThreadIdx(axis)));
         let [width, height, _] = self.cx.request.block.map(|n| Num::int(n.into()));
         self.w.begin_early();
         let rows = self.whole(Basic::Mul, z, height);

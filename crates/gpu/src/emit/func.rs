@@ -11,10 +11,11 @@ use super::control::Frame;
 use super::known::Known;
 use super::memory::Array;
 use super::numbers::Numbers;
+use super::operand::{Operand, Ty};
 use super::reach::Reach;
 use super::storage::Storages;
 use super::values::{Naga, Num, Res};
-use super::writer::{Operand, Ty, Writer};
+use super::writer::Writer;
 use super::{EmitError, Request, Word};
 
 /// Bytes of a thread's local arrays: as many as CUDA's threads have.

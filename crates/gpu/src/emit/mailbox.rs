@@ -9,10 +9,9 @@ use weft_runtime::mailbox::{self as layout, WRITING, WRITTEN};
 use weft_thread::{Code, Numbers};
 
 use super::func::Fx;
+use super::operand::{Operand, Ty};
 use super::values::Res;
-use super::writer::{Operand, Ty, Writer};
-
-const AXES: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
+use super::writer::Writer;
 
 // Numbers of words.
 const STATE: i64 = layout::STATE as i64 / 4;
@@ -36,7 +35,7 @@ impl Fx<'_> {
         self.mailbox.raising = Some(function);
         let mut arguments = vec![Ty::I32.int(site)];
         for query in [Geometry::ThreadIdx, Geometry::BlockIdx] {
-            for axis in AXES {
+            for axis in Axis::XYZ {
                 let n = self.geometry(query(axis));
                 arguments.push(self.take_short(n));
             }

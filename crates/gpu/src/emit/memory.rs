@@ -8,9 +8,9 @@ use weft_ir::{Scalar, Space};
 use weft_thread::Code;
 
 use super::func::Fx;
+use super::operand::{Operand, Ty};
 use super::storage::{Cell, Home, StorageId};
 use super::values::{Base, Res};
-use super::writer::{Operand, Ty};
 
 /// Where in a storage a part lies.
 #[derive(Clone, Copy, Debug)]

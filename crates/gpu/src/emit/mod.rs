@@ -23,6 +23,7 @@ mod mailbox;
 mod memory;
 mod number;
 pub mod numbers;
+mod operand;
 mod ops;
 mod reach;
 mod storage;
@@ -34,9 +35,7 @@ mod writer;
 pub use entry::{ENTRY, entry_point};
 use naga::valid::ModuleInfo;
 use weft_ir::{Module, Span};
-use weft_passes::written;
 use weft_runtime::CompileError;
-pub use weft_runtime::ViewParam;
 pub use weft_runtime::mailbox::{ErrorSite, PrintPart, PrintSite};
 
 use crate::features::Features;
@@ -50,7 +49,7 @@ pub struct Facts {
     /// axis (a loop: fewer points, too). Extents come as 32-bit parameters then. Where elements lie is computed in 32 bits in any case,
     /// since a binding is smaller than 2³² bytes.
     pub narrow: bool,
-    /// Every `int64` among the scalar arguments (see [`int_params`]) is between -2^`bits` and 2^`bits`: they come as 32-bit parameters.
+    /// Every `int64` among the scalar arguments (see [`weft_runtime::int_params`]) is between -2^`bits` and 2^`bits`: they come as 32-bit parameters.
     pub small: bool,
     /// [`Facts::BITS`], or fewer where what is made of such numbers would not fit 32 bits else, and there are no others.
     pub bits: u8,
@@ -95,7 +94,7 @@ pub struct Request<'a> {
     pub facts: Facts,
     /// Lanes that the module relies on to work together by themselves ([`weft_passes::GpuOptions::group`]).
     pub group: u32,
-    /// Of each view of [`view_params`] the number of its binding, from 0 in order of first appearance.
+    /// Of each view of [`weft_thread::view_params`] the number of its binding, from 0 in order of first appearance.
     pub classes: &'a [u32],
 }
 
@@ -134,7 +133,7 @@ pub enum Word {
     Single(u32),
     /// 0, for devices without [`Features::exact_zeros`].
     Zero,
-    /// Where view `view` (its place in [`view_params`]) starts in its binding, in units of `unit` bytes.
+    /// Where view `view` (its place in [`weft_thread::view_params`]) starts in its binding, in units of `unit` bytes.
     Offset {
         view: u32,
         unit: u32,
@@ -193,15 +192,4 @@ impl From<CompileError> for EmitError {
 /// Writes the entry of a module: a `Kernel`, or a `Loop` without reductions.
 pub fn emit(module: &Module, request: &Request) -> Result<Emitted, EmitError> {
     entry::emit(module, request)
-}
-
-/// The views among the entry's parameters.
-pub fn view_params(module: &Module) -> Vec<ViewParam> {
-    let f = module.entry_function();
-    weft_runtime::view_params(f, &written::parameters(f))
-}
-
-/// The slots of `int64`s among the entry's parameters, for finding [`Facts`].
-pub fn int_params(module: &Module) -> Vec<u32> {
-    weft_runtime::int_params(module.entry_function())
 }

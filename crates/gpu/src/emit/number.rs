@@ -7,8 +7,8 @@ use weft_thread::{Basic, Numbers, Overflow};
 
 use super::func::Fx;
 use super::numbers::Number;
+use super::operand::{Operand, Ty};
 use super::values::{Num, Res};
-use super::writer::{Operand, Ty};
 
 impl<'m> Numbers<'m> for Fx<'m> {
     fn widened(&mut self, x: Operand, _range: Range) -> Operand {

@@ -6,9 +6,9 @@ use weft_thread::{Code, Numbers, Operations};
 use super::Word;
 use super::func::Fx;
 use super::numbers::Number;
+use super::operand::Ty;
 use super::storage::StorageId;
 use super::values::{Base, Num, Place, Res, Val, View};
-use super::writer::Ty;
 
 impl<'m> Operations<'m> for Fx<'m> {
     fn note_read(&mut self, value: Value, local: Local) {

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use weft_ir::{AtomicOp, Function, Local, Op, Scalar, Space, StmtKind, Value};
 use weft_passes::origins::{Origin, Origins};
 
-use super::writer::Ty;
+use super::operand::Ty;
 use super::{ClassUse, Request};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -7,8 +7,8 @@ use weft_thread::{Machine, Register};
 
 use super::EmitError;
 use super::func::Fx;
+use super::operand::{Operand, Ty, Variable};
 use super::storage::StorageId;
-use super::writer::{Operand, Ty, Variable};
 
 pub type Res<T> = Result<T, EmitError>;
 pub type Num = weft_thread::Num<Operand>;

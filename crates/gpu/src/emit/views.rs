@@ -5,9 +5,9 @@ use weft_passes::range::Range;
 use weft_thread::{Code, Numbers, Overflow, Views};
 
 use super::func::Fx;
+use super::operand::{Operand, Ty, Variable};
 use super::storage::StorageId;
 use super::values::{Base, Num, Place, PlaceSlot, Res, View, parts};
-use super::writer::{Operand, Ty, Variable};
 
 impl<'m> Views<'m> for Fx<'m> {
     fn variable(&mut self, s: Scalar) -> Variable {

@@ -8,8 +8,8 @@ use weft_ir::{Axis, Geometry, Op, StmtKind, Value, WARP, WarpOp};
 use weft_thread::{Code, Numbers};
 
 use super::func::Fx;
+use super::operand::{Operand, Ty};
 use super::values::{Num, Res};
-use super::writer::{Operand, Ty};
 
 impl Fx<'_> {
     /// Do lanes work together by themselves?

@@ -326,7 +326,7 @@ bool holdsVectors(Function &F) {
 }
 
 // Does it call a function of the module that is not a rare one, or hand one to the runtime, which runs it?
-bool runsOther(const Instruction &I) {
+bool startsOther(const Instruction &I) {
   auto IsOther = [](const Value *V) {
     auto *F = dyn_cast<Function>(V);
     return F && !F->isDeclaration() && !F->hasFnAttribute(Attribute::Cold);
@@ -335,13 +335,13 @@ bool runsOther(const Instruction &I) {
   return Call && any_of(Call->operands(), [&](const Use &U) { return IsOther(U.get()); });
 }
 
-bool runsOther(const Loop &L) {
-  return any_of(L.blocks(), [](const BasicBlock *Block) { return any_of(*Block, [](const Instruction &I) { return runsOther(I); }); });
+bool startsOther(const Loop &L) {
+  return any_of(L.blocks(), [](const BasicBlock *Block) { return any_of(*Block, [](const Instruction &I) { return startsOther(I); }); });
 }
 
-// Code whose loops do nothing but start other functions, where the time goes: statements on whole arrays.
-bool onlyStarts(const LoopInfo &Loops) {
-  return !Loops.empty() && all_of(Loops.getLoopsInPreorder(), [](const Loop *L) { return !L->isInnermost() || runsOther(*L); });
+// Are there loops, and do all innermost ones start other functions, where the time goes then? Statements on whole arrays are such code.
+bool innermostLoopsStartOthers(const LoopInfo &Loops) {
+  return !Loops.empty() && all_of(Loops.getLoopsInPreorder(), [](const Loop *L) { return !L->isInnermost() || startsOther(*L); });
 }
 
 // Floats that a loop computes with and that are known when it is compiled.
@@ -388,7 +388,7 @@ extern "C" void weft_llvm_optimize(LLVMModuleRef module, LLVMTargetMachineRef ma
       continue;
     bool IsHuge = isHuge(F), IsRare = IsHuge || F.hasFnAttribute(Attribute::Cold);
     bool IsGang = pipeline == Gang || (pipeline == Scalar && holdsVectors(F));
-    bool IsSmall = IsGang || (!IsGpu && onlyStarts(All.Functions.getResult<LoopAnalysis>(F)));
+    bool IsSmall = IsGang || (!IsGpu && innermostLoopsStartOthers(All.Functions.getResult<LoopAnalysis>(F)));
     (IsRare ? ForRare : IsSmall ? ForGangs : ForScalars).run(F, All.Functions);
     AllFull &= IsRare || (IsGang && isFullOfConstants(All.Functions.getResult<LoopAnalysis>(F)));
     All.Functions.clear(F, F.getName());

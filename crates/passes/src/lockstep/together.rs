@@ -55,8 +55,8 @@ impl Together {
             let value = b.emit(Scalar::I64, Op::Geometry(which));
             b.cast(value, Scalar::I32)
         };
-        let [x, y, z] = [Axis::X, Axis::Y, Axis::Z].map(|axis| geometry(b, Geometry::ThreadIdx(axis)));
-        let [nx, ny, nz] = [Axis::X, Axis::Y, Axis::Z].map(|axis| geometry(b, Geometry::BlockDim(axis)));
+        let [x, y, z] = Axis::XYZ.map(|axis| geometry(b, Geometry::ThreadIdx(axis)));
+        let [nx, ny, nz] = Axis::XYZ.map(|axis| geometry(b, Geometry::BlockDim(axis)));
         let planes = b.binary(BinOp::Mul, z, ny);
         let rows = b.binary(BinOp::Add, planes, y);
         let rows = b.binary(BinOp::Mul, rows, nx);

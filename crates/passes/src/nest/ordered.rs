@@ -190,7 +190,8 @@ impl Sum {
         counted(b, chain, [zero, width, one], |b| self.chains.store(b, chain, identity));
     }
 
-    /// The first half of the chains with the second, until one is left; that one into the chunk's.
+    /// The first half of the chains with the second, until one is left; that one into the chunk's. So do `Panel::join_chains` and
+    /// `Panel::end_block` in `outline::panels` for many points at once, with the same bits.
     fn end_block(&self, b: &mut Builder, width: Value) {
         let [zero, one, chain] = [b.i64(0), b.i64(1), b.func.new_value(Type::I64)];
         shifted(b, width, 1, |b, pairs| {

@@ -6,7 +6,7 @@
 
 use std::mem;
 
-use weft_ir::{BinOp, Block, Builder, CmpOp, Const, FuncKind, Function, Op, Span, Spread, Stmt, StmtKind, Value};
+use weft_ir::{BinOp, Block, CmpOp, Const, FuncKind, Function, Op, Span, Spread, Stmt, StmtKind, Value};
 
 use super::blocks::{self, Reduced};
 use super::panels::Fold;
@@ -15,6 +15,7 @@ use crate::error::PassError;
 use crate::inline::label_count;
 use crate::neighbours::{self, Along};
 use crate::nest::{Nester, ordered};
+use crate::statements::written;
 
 /// Inner index spaces of so many points are worth lanes of their own.
 const LONG: i64 = 16;
@@ -141,10 +142,6 @@ impl Chooser<'_> {
         let (Ok(vars), Ok(extents)) = (<[Value; 2]>::try_from(vars), <[Value; 2]>::try_from(extents)) else {
             return Err(PassError::defect(span, "a copy of an index space of two axes that has others"));
         };
-        let mut b = Builder::new(mem::replace(self.func, Function::new("", FuncKind::Device)));
-        b.span = span;
-        let cond = blocks::are_worth_lanes(&mut b, extents);
-        b.open();
         let space = Reduced {
             vars,
             extents,
@@ -152,10 +149,13 @@ impl Chooser<'_> {
             spread,
             body,
         };
-        self.one_block.push(blocks::write(&mut b, space)?);
-        let lanes = b.close();
-        out.extend(b.close().0);
-        *self.func = b.func;
+        let (cond, column, lanes) = written(self.func, span, out, |b| -> Result<_, PassError> {
+            let cond = blocks::are_worth_lanes(b, extents);
+            b.open();
+            let column = blocks::write(b, space)?;
+            Ok((cond, column, b.close()))
+        })?;
+        self.one_block.push(column);
         let mut then = Block::default();
         for stmt in lanes.0 {
             self.by_panels(stmt, true, &mut then.0)?;
@@ -232,15 +232,12 @@ impl Chooser<'_> {
             return Ok(());
         };
         let span = stmt.span;
-        let mut b = Builder::new(mem::replace(self.func, Function::new("", FuncKind::Device)));
-        b.span = span;
-        let cond = fold.is_worth_it(&mut b)?;
-        b.open();
-        let written = fold.write(&mut b);
-        let then = b.close();
-        out.extend(b.close().0);
-        *self.func = b.func;
-        written?;
+        let (cond, then) = written(self.func, span, out, |b| -> Result<_, PassError> {
+            let cond = fold.is_worth_it(b)?;
+            b.open();
+            fold.write(b)?;
+            Ok((cond, b.close()))
+        })?;
         let other = Block(vec![stmt]);
         let kind = StmtKind::If { cond, then, other };
         out.push(Stmt { kind, span });
@@ -327,14 +324,11 @@ impl Chooser<'_> {
     }
 
     fn at_least(&mut self, extents: &[Value], least: i64, span: Span, out: &mut Vec<Stmt>) -> Value {
-        let mut b = Builder::new(mem::replace(self.func, Function::new("", FuncKind::Device)));
-        b.span = span;
-        let count = extents.iter().copied().reduce(|count, n| b.binary(BinOp::Mul, count, n));
-        let (count, least) = (count.unwrap_or_else(|| b.i64(1)), b.i64(least));
-        let enough = b.compare(CmpOp::Ge, count, least);
-        out.extend(b.close().0);
-        *self.func = b.func;
-        enough
+        written(self.func, span, out, |b| {
+            let count = extents.iter().copied().reduce(|count, n| b.binary(BinOp::Mul, count, n));
+            let (count, least) = (count.unwrap_or_else(|| b.i64(1)), b.i64(least));
+            b.compare(CmpOp::Ge, count, least)
+        })
     }
 
     /// The outer points one after the other, with the inner ones spread.

@@ -352,7 +352,8 @@ impl Panel<'_> {
         (b.binary(BinOp::Mul, chain, self.size), has_rows)
     }
 
-    /// The last two chains, behind the blocks before it in its chunk, and the chunk behind those before it.
+    /// The last two chains, behind the blocks before it in its chunk, and the chunk behind those before it: `end_block`, `end_chunk` and the
+    /// clearing between them in `nest::ordered`, of all points at once. Both have to give the same bits.
     fn end_block(&self, b: &mut Builder, [start, stop]: [Value; 2], [chunk_start, chunk_end]: [Value; 2]) {
         let [zero, one, all] = [0, 1, CHAINS as i64].map(|n| b.i64(n));
         let is_first = b.compare(CmpOp::Eq, start, chunk_start);

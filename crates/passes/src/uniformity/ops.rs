@@ -2,7 +2,8 @@
 
 use weft_ir::{AxisSlice, BinOp, Geometry, Op, Scalar, Space, Type, UnOp, Value, WarpOp};
 
-use super::{Class, Lanes, Walk};
+use super::walk::Walk;
+use super::{Class, Lanes};
 
 impl Walk<'_> {
     fn all(&self, values: &[Value]) -> Class {

@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use libloading::Library;
+use weft_runtime::lock;
 
 use super::records::CallData;
 use crate::driver::load;
 use crate::driver::table::{Code, calls, handles};
 use crate::driver::{Driver, Failure, text_at};
-use crate::gpu::lock;
 
 /// File names, newest first: CUDA 11 has one for each version.
 const NAMES: [&str; 5] = [

@@ -8,11 +8,10 @@ mod tracer;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use weft_runtime::DeviceKind;
 use weft_runtime::profile;
+use weft_runtime::{DeviceKind, lock};
 
 use super::Driver;
-use crate::gpu::lock;
 use library::Cupti;
 pub use tracer::{Flush, Tracer};
 

@@ -11,12 +11,11 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Mutex;
 
-use weft_runtime::profile;
+use weft_runtime::{lock, profile};
 
 use super::library::{Cupti, SubscriberHandle};
 use super::records::{self, CallData, Span, kinds};
 use crate::driver::Failure;
-use crate::gpu::lock;
 
 const DRIVER_CALLS: c_int = 1;
 const BEFORE_CALL: u32 = 0;
