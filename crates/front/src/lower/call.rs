@@ -74,6 +74,12 @@ impl Lower<'_> {
         Ok(items)
     }
 
+    /// A call that nobody wrote of the function at a path.
+    pub fn call_of(&mut self, path: &str, args: Vec<Val>, span: Span) -> Res<Val> {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        self.known_call(path, &Call::new(name.to_owned(), args, Vec::new(), span))
+    }
+
     pub fn known_call(&mut self, path: &str, call: &Call) -> Res<Val> {
         let Some(Entry::Func(func)) = builtins::find(path) else {
             return Err(self.typing(call.span, format!("'{path}' is not a function")));
