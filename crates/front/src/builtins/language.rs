@@ -108,8 +108,8 @@ fn axes_of(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         one => vec![one.clone()],
     };
     let axes = axes.iter().map(|axis| front(l, axis, rank, call)).collect::<Res<Vec<_>>>()?;
-    if (1..axes.len()).any(|i| axes[..i].contains(&axes[i])) {
-        return Err(l.typing(call.span, "an axis is named twice"));
+    if let Some(i) = (1..axes.len()).find(|i| axes[..*i].contains(&axes[*i])) {
+        return Err(l.typing(call.span, format!("the axis {} is given twice", axes[i])));
     }
     Ok(Val::tuple(axes.into_iter().map(Val::int).collect::<Vec<_>>()))
 }

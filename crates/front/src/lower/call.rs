@@ -357,6 +357,7 @@ impl Lower<'_> {
             let at = params.iter().position(|p| p.name == *name && p.kind.by_name());
             let twice = kw[..i].iter().any(|(n, _)| n == name);
             match at {
+                None if library::is_library(f.key) => return Err(fail(format!("'{}' takes no '{name}' in compiled functions", f.name))),
                 None => return Err(fail(format!("'{}' has no parameter '{name}'", f.name))),
                 Some(at) if (at < pos.len() && params[at].kind.by_position()) || twice => {
                     return Err(fail(format!("'{}' got two values for '{name}'", f.name)));
