@@ -186,6 +186,10 @@ def test_histograms(dtype: type) -> None:
         "np.histogram_bin_edges(a, 3, (0, 5))",
         "np.histogram(a[:0])",
         "np.histogram(a[0], (0, 1, 5))",
+        "np.histogram(a, bins=[0, 1, 2])",
+        "np.histogram(a, [-1, 0.5, 2.5], density=True, weights=w)",
+        "np.histogram(a, [2])",
+        "np.histogram_bin_edges(a, [0, 1, 2.5])",
     ):
         check(text, exact=False, a=array((3, 5), dtype), w=array((3, 5), np.float64, 1))
     check("np.histogram(a, 4, weights=w)", exact=False, a=array((15,), dtype), w=array((15,), np.int16, 1))
@@ -210,6 +214,8 @@ def test_histograms_at_edges(seed: int) -> None:
         "np.histogram(a, 3, (0, np.inf))",
         "np.histogram(b)",
         "np.histogram(a, np.array([1, 0]))",
+        "np.histogram(a, [1, 0])",
+        "np.histogram(a, [[0, 1], [1, 2]])",
         "np.histogram(a, 2.5)",
         "np.histogram(a, weights=b[1:])",
         "np.histogram(a, np.zeros((2, 2)))",
@@ -309,3 +315,26 @@ def counted(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 @weft.njit
 def counted_between(a: np.ndarray, first: float, last: float) -> tuple[np.ndarray, np.ndarray]:
     return np.histogram(a, 9, (first, last))
+
+
+def test_an_argument_that_is_not_compiled_is_refused_by_its_name() -> None:
+    a = array((3, 4), np.float64)
+    for name, function in (
+        ("var", lambda a: np.var(a, where=a > 1)),
+        ("std", lambda a: np.std(a, where=a > 1)),
+        ("std", lambda a: a.std(where=a > 1)),
+    ):
+        with pytest.raises(TypeError, match=f"'{name}' takes no 'where' in compiled functions"):
+            weft.njit(function)(a)
+
+
+def test_an_axis_given_twice_has_one_message() -> None:
+    a = array((3, 4), np.float64)
+    for function in (
+        lambda a: np.sum(a, axis=(1, -1)),
+        lambda a: np.median(a, axis=(1, -1)),
+        lambda a: np.flip(a, axis=(1, 1)),
+        lambda a: np.quantile(a, 0.5, axis=(-1, 1)),
+    ):
+        with pytest.raises(weft.TypingError, match="the axis 1 is given twice"):
+            weft.njit(function)(a)

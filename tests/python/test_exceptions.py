@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,34 @@ def test_where_it_was_raised_is_a_note():
     error = _raised(njit(_raises), 2)
     text = "\n".join(getattr(error, "__notes__", [str(error)]))
     assert 'raise Outside("too far")' in text and "test_exceptions.py" in text
+
+
+def test_what_a_name_means_decides():
+    """A name of one of Python's exceptions may be somebody else's."""
+    names = {"ZeroDivisionError": Outside, "OverflowError": 3}
+    text = "def f(n):\n    if n:\n        raise ZeroDivisionError('no')\n    return n\n\n"
+    text += "def g(n):\n    if n:\n        raise OverflowError('no')\n    return n\n"
+    linecache.cache["<other names>"] = len(text), None, text.splitlines(True), "<other names>"
+    exec(compile(text, "<other names>", "exec"), names)
+    assert type(_raised(njit(names["f"]), 1)) is type(_raised(names["f"], 1)) is Outside
+    with pytest.raises(weft.UnsupportedError, match="this exception cannot be raised"):
+        njit(names["g"])(1)
+
+    def local(n):
+        IndexError = Told
+        if n:
+            raise IndexError("no")
+        return n
+
+    assert type(_raised(njit(local), 1)) is Told
+    renamed = ValueError
+
+    def other_name(n):
+        if n:
+            raise renamed("no")
+        return n
+
+    assert type(_raised(njit(other_name), 1)) is ValueError
 
 
 def test_classes_of_closures():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import linecache
+import re
+
 import numpy as np
 import pytest
 
 import weft
-from weft import njit
+from weft import cuda, njit
 
 A = np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]])
 TAKES_AXIS = [
@@ -151,6 +154,146 @@ def test_what_needs_no_constants_is_compiled_once():
 
     assert plain(2.0) == plain(2.0, 3) == 6.0
     assert len(plain.signatures) == 1
+
+
+def copies(compiled, name):
+    """How many functions of that name there are in the code of all calls."""
+    (text,) = compiled.inspect_ir().values()
+    return len(re.findall(rf"(?:device|host) @{name}\(", text))
+
+
+def summed(x, n, axis, deep):
+    """Needs two constants: its axis, and `deep`, by which results are of two types. `n` is a number, of three types."""
+    part = np.sum(x * n, axis=axis) + (n + 1) * 0.5
+    return part[0] - n if deep else part + float(n > 2)
+
+
+def around(x, n, axis):
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += summed(x[i : i + 1], n, axis, True) * n
+    return total
+
+
+def many(x):
+    return (
+        summed(x, 1, 0, True) + summed(x, 2, 0, True) + summed(x, 3, 0, True),
+        summed(x, 4, 1, True) + summed(x, 5, 1, True),
+        summed(x, 6, 0, False) + summed(x, 7, 0, False),
+        around(x, 3, 0) + around(x, 2, 0) + around(x, 9, 0),
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
+def test_copies_that_differ_in_numbers_alone_are_one(dtype):
+    compiled, x = njit(many), (A * 3).astype(dtype)
+    for got, expected in zip(compiled(x), many(x), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    assert copies(compiled, "around") == 1
+    assert copies(compiled, "summed") == 3
+
+
+def shifted(x, n, axis):
+    if n > 2:
+        return np.sum(x, axis=axis) ** n
+    return np.sum(x, axis=axis)[: n + 1] + n
+
+
+def test_what_a_constant_decides_stays_decided():
+    def calls(x):
+        return shifted(x, 2, 1), shifted(x, -1, 1), shifted(x, 3, 1), shifted(x, 4, 1), shifted(x, 0, 1)
+
+    for got, expected in zip(njit(calls)(A), calls(A), strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+def raising(x, n, axis):
+    if x[0, 0] * n > 100:
+        raise ValueError("too large")
+    return np.sum(x, axis=axis)[0] + x[n, 0]
+
+
+def test_shared_code_raises_for_the_call_that_it_was_made_by():
+    def calls(x, y):
+        return raising(x, 0, 0) + raising(x, 1, 0) + raising(y, 1, 0)
+
+    compiled = njit(debug=True)(calls)
+    assert compiled(A, A) == calls(A, A)
+    assert copies(compiled, "raising") == 1
+    with pytest.raises(ValueError, match="too large"):
+        compiled(A, A * 100)
+    with pytest.raises(IndexError):
+        compiled(A[:1], A)
+
+
+def test_shared_code_in_parallel_loops_and_on_lanes():
+    def rows(x):
+        out = np.zeros(x.shape[0])
+        for i in weft.prange(x.shape[0]):
+            out[i] = summed(x[i : i + 1], 3, 0, True) + summed(x[i : i + 1], 4, 0, True)
+        return out
+
+    np.testing.assert_array_equal(njit(parallel=True)(rows)(A), rows(A))
+
+    def of(t, n, last):
+        return (t[0] if last == 0 else t[last][0]) * n + (n - 1)
+
+    def pairs(x):
+        out = np.zeros(x.shape[0])
+        for i in weft.prange(x.shape[0]):
+            t = (x[i, 0], (x[i, 1],))
+            out[i] = of(t, 5, 0) + of(t, 6, 0) + of(t, 7, 1)
+        return out
+
+    compiled = njit(parallel=True)(pairs)
+    np.testing.assert_array_equal(compiled(A), pairs(A))
+    assert copies(compiled, "of") == 2
+
+
+def test_shared_code_in_kernels():
+    @cuda.jit(device=True)
+    def backwards(x, i, n, size):
+        kept = cuda.local.array(size, np.float64)
+        for k in range(size):
+            kept[k] = x[i, k] * n
+        return kept[size - 1] - kept[0] * (n + 1)
+
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            out[i] = backwards(x, i, 2, 3) + backwards(x, i, 5, 3) + backwards(x, i, 7, 2)
+
+    out = np.zeros(A.shape[0])
+    kernel[1, 32](A, out)
+    a, b, c = A.T
+    np.testing.assert_array_equal(out, (c * 2 - a * 2 * 3) + (c * 5 - a * 5 * 6) + (b * 7 - a * 7 * 8))
+
+
+def sorted_sums(count):
+    """A function with so many calls of one that needs a constant."""
+    lines = "".join(f"    s += sorted_sum(x, {n}, 0)\n" for n in range(count))
+    text = "def sorted_sum(x, n, axis):\n    return np.sum(np.sort(x * n, axis=axis), axis=axis)[0]\n\n"
+    text += f"def calls(x):\n    s = 0.0\n{lines}    return s\n"
+    file = f"<{count} calls>"
+    linecache.cache[file] = len(text), None, text.splitlines(True), file
+    names = {"np": np}
+    exec(compile(text, file, "exec"), names)
+    return names["calls"]
+
+
+def test_hundreds_of_calls_compile_one_function():
+    calls = sorted_sums(300)
+    compiled = njit(calls)
+    assert compiled(A) == calls(A)
+    assert copies(compiled, "sorted_sum") == 1
+
+
+def test_thousands_of_constants_are_refused():
+    with pytest.raises(
+        weft.UnsupportedError, match="'sorted_sum' is called for more than 1000 combinations of argument types and constants"
+    ):
+        njit(sorted_sums(1001))(A)
 
 
 def test_constants_do_not_grow_without_end():

@@ -65,11 +65,13 @@ fn check(make: impl Fn(u64) -> Case, usual: u64) {
             gathers: seed / 10 % 2 == 1,
             ..host.clone()
         };
-        if let Some(fault) = fault(&case, &target) {
+        if fault(&case, &target).is_some() {
+            let small = random::shrink(case, |case| fault(case, &target).is_some());
+            let fault = fault(&small, &target).unwrap_or_default();
             panic!(
                 "seed {seed}, {gang:?} lanes, mask registers {mask_registers}: {fault}\n{:?}\n{}",
-                case.line,
-                text::print(&case.module)
+                small.line,
+                text::print(&small.module)
             );
         }
     }

@@ -156,8 +156,10 @@ impl Compiler {
         self.calls.has_recursion()
     }
 
-    /// The finished module, with the functions that only provisional types asked for left out.
-    pub fn finish(self, entry: FuncId) -> Module {
+    /// The finished module: copies for constants that made no difference are one, and functions that only provisional types asked for are left
+    /// out.
+    pub fn finish(mut self, entry: FuncId) -> Module {
+        crate::share::share(&mut self.functions, self.calls.copies_by_constants());
         let module = Module {
             sources: self.sources.list,
             constants: self.constants.list,

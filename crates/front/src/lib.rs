@@ -16,6 +16,7 @@ mod parse;
 mod paths;
 mod prune;
 mod rewrite;
+mod share;
 pub mod signature;
 mod stop;
 mod types;

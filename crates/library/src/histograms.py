@@ -67,7 +67,7 @@ def _edges(a, bins, ends):
         refuse("how many bins there are is a number in compiled functions, or an array of edges")
     if a.dtype.kind == "c":
         refuse("histograms are made of real numbers")
-    if isinstance(bins, (tuple, np.ndarray)):
+    if isinstance(bins, (tuple, list, np.ndarray)):
         given = np.asarray(bins)
         if given.ndim != 1:
             refuse("`bins` must be 1d, when an array")
@@ -160,7 +160,7 @@ def _histogram(a, bins, ends, density: Static, weights):
     else:
         sums = np.zeros(n, weights.dtype)
     each = None if weights is None else weights.ravel()
-    if isinstance(bins, (tuple, np.ndarray)):
+    if isinstance(bins, (tuple, list, np.ndarray)):
         row = a.ravel()
         places = searchsorted(edges, row, "right")
         for at in range(len(row)):

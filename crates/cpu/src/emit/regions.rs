@@ -230,8 +230,13 @@ impl<'m> Fx<'_, 'm> {
                 finish(fx)?;
                 fx.control.frames.clear();
                 fx.w.place(end);
+                if let Some(left) = fx.leave_gang(active, work, gang, alive) {
+                    // A gang that has ended leaves nothing: what is common to the block is what those that go on have.
+                    let keep = fx.w.label();
+                    fx.w.cond_br(left, keep, next);
+                    fx.w.place(keep);
+                }
                 fx.end_region(&exchange, gang);
-                fx.leave_gang(active, work, gang, alive);
                 fx.w.br(next);
                 Ok(())
             })?;
@@ -352,10 +357,9 @@ impl<'m> Fx<'_, 'm> {
         Some(work)
     }
 
-    fn leave_gang(&mut self, active: Option<Operand>, work: Option<Operand>, gang: Operand, alive: Operand) {
-        let (Some(active), Some(work)) = (active, work) else {
-            return;
-        };
+    /// Keeps the threads of a gang that have not returned. Whether there are any, where some gangs may end before others.
+    fn leave_gang(&mut self, active: Option<Operand>, work: Option<Operand>, gang: Operand, alive: Operand) -> Option<Operand> {
+        let (active, work) = (active?, work?);
         let mask = self.load_mask(work);
         let at = self.gang_entry(active, self.gang.vector_ty(self.gang.mask_elem), gang);
         self.save_mask(at, mask);
@@ -363,6 +367,7 @@ impl<'m> Fx<'_, 'm> {
         let before = self.w.load(Ty::BOOL, alive);
         let after = self.plain("or", Ty::BOOL, before, any);
         self.w.store(Ty::BOOL, after, alive);
+        Some(any)
     }
 
     fn place_local_arrays(&mut self, gang: Operand) -> Res<()> {

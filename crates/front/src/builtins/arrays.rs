@@ -289,32 +289,78 @@ fn linspace(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     };
     let num = to_float(python::common_type(l, &[start.clone(), stop.clone()], call)?);
     let elem = dtype_or(l, dtype, num.scalar, call)?;
-    let num = computed_in(num);
+    if num.scalar.is_complex() && elem.is_int() {
+        return Err(l.typing(span, "linspace gives no integers between complex numbers"));
+    }
+    // float16 is rounded at every step, as NumPy does; bfloat16, which NumPy has not, once.
+    let num = match num.scalar {
+        Scalar::BF16 => Num::strong(Scalar::F32),
+        scalar => Num::strong(scalar),
+    };
     let count = shape_argument(l, &number, span)?[0];
+    let ends = l.unified(&start, &stop, num, span)?;
     let (view, ty) = fresh(l, elem, &[count], false, span)?;
-    let (start, stop) = l.unified(&start, &stop, num, span)?;
-    let one = l.b.i64(1);
-    let last = l.b.binary(BinOp::Sub, count, one);
-    let spaces = if closed { l.b.binary(BinOp::Max, last, one) } else { count };
-    let spaces = l.convert(spaces, Scalar::I64, num.scalar);
-    let width = l.b.binary(BinOp::Sub, stop, start);
-    let step = l.b.binary(BinOp::Div, width, spaces);
+    let spaced = Spaced::new(l, ends, num.scalar, count, closed);
     l.at_every_point(&[count], Vec::new(), &mut |l, vars| {
-        let i = l.convert(vars[0], Scalar::I64, num.scalar);
-        let offset = l.b.binary(BinOp::Mul, i, step);
-        let mut value = l.b.binary(BinOp::Add, start, offset);
-        if closed {
-            let at_end = l.b.compare(weft_ir::CmpOp::Eq, vars[0], last);
-            let zero = l.b.i64(0);
-            let several = l.b.compare(weft_ir::CmpOp::Gt, last, zero);
-            let exact = l.b.binary(BinOp::And, at_end, several);
-            value = l.b.select(exact, stop, value);
+        let mut value = spaced.at(l, vars[0]);
+        if elem.is_int() {
+            value = l.b.unary(UnOp::Floor, value);
         }
         let value = l.convert(value, num.scalar, elem);
         store(&mut l.b, (view, ty), vars, value);
         Ok(())
     })?;
     Ok(Val::View(view, ty))
+}
+
+/// Numbers that are evenly spaced.
+struct Spaced {
+    ends: (Value, Value),
+    scalar: Scalar,
+    /// The number of the last one, if it is the end itself.
+    last: Option<Value>,
+    spaces: Value,
+    width: Value,
+    step: Value,
+    /// The step is too small to be held.
+    vanishes: Value,
+}
+
+impl Spaced {
+    fn new(l: &mut Lower<'_>, ends: (Value, Value), scalar: Scalar, count: Value, closed: bool) -> Spaced {
+        let one = l.b.i64(1);
+        let last = l.b.binary(BinOp::Sub, count, one);
+        let spaces = if closed { l.b.binary(BinOp::Max, last, one) } else { count };
+        let spaces = l.convert(spaces, Scalar::I64, scalar);
+        let width = l.b.binary(BinOp::Sub, ends.1, ends.0);
+        let step = l.b.binary(BinOp::Div, width, spaces);
+        let zero = l.zero(scalar);
+        let vanishes = l.b.compare(weft_ir::CmpOp::Eq, step, zero);
+        Spaced {
+            ends,
+            scalar,
+            last: closed.then_some(last),
+            spaces,
+            width,
+            step,
+            vanishes,
+        }
+    }
+
+    fn at(&self, l: &mut Lower<'_>, number: Value) -> Value {
+        let i = l.convert(number, Scalar::I64, self.scalar);
+        let part = l.b.binary(BinOp::Div, i, self.spaces);
+        let of_width = l.b.binary(BinOp::Mul, part, self.width);
+        let steps = l.b.binary(BinOp::Mul, i, self.step);
+        let offset = l.b.select(self.vanishes, of_width, steps);
+        let value = l.b.binary(BinOp::Add, self.ends.0, offset);
+        let Some(last) = self.last else { return value };
+        let at_end = l.b.compare(weft_ir::CmpOp::Eq, number, last);
+        let zero = l.b.i64(0);
+        let several = l.b.compare(weft_ir::CmpOp::Gt, last, zero);
+        let exact = l.b.binary(BinOp::And, at_end, several);
+        l.b.select(exact, self.ends.1, value)
+    }
 }
 
 /// An array of one element.

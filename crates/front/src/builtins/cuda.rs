@@ -2,7 +2,7 @@
 
 use weft_ir::{ArrayDecl, AtomicOp, Axis, BinOp, CmpOp, Geometry, Op, Scalar, Space, Span, Type, UnOp, Value, ViewType};
 
-use super::Entry;
+use super::{Class, Entry};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -244,13 +244,9 @@ pub fn dtype_of(l: &Lower<'_>, dtype: &Val, call: &Call) -> Res<Scalar> {
         Val::Str(name) => Scalar::from_numpy_name(name)
             .or_else(|| super::numpy::dtype_code(name))
             .ok_or_else(|| l.typing(call.span, format!("'{name}' is not a type Weft knows"))),
-        Val::Path(p) => match p.as_str() {
-            "builtins.float" => Ok(Scalar::F64),
-            "builtins.int" => Ok(Scalar::I64),
-            "builtins.bool" => Ok(Scalar::Bool),
-            "builtins.complex" => Ok(Scalar::C128),
-            _ => Err(l.typing(call.span, format!("'{p}' is not an element type"))),
-        },
+        Val::Path(p) => Class::of(p)
+            .and_then(Class::element)
+            .ok_or_else(|| l.typing(call.span, format!("'{p}' is not an element type"))),
         other => Err(l.typing(call.span, format!("an element type is needed, and this is {}", other.ty()))),
     }
 }

@@ -2,7 +2,7 @@
 
 use weft_ir::Kind;
 
-use super::Entry;
+use super::{Class, Entry};
 use crate::Items;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
@@ -109,8 +109,8 @@ fn axes_of(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         one => vec![one.clone()],
     };
     let axes = axes.iter().map(|axis| front(l, axis, rank, call)).collect::<Res<Vec<_>>>()?;
-    if (1..axes.len()).any(|i| axes[..i].contains(&axes[i])) {
-        return Err(l.typing(call.span, "an axis is named twice"));
+    if let Some(i) = (1..axes.len()).find(|i| axes[..*i].contains(&axes[*i])) {
+        return Err(l.typing(call.span, format!("the axis {} is given twice", axes[i])));
     }
     Ok(Val::tuple(axes.into_iter().map(Val::int).collect::<Vec<_>>()))
 }
@@ -209,30 +209,12 @@ pub fn isinstance(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
 }
 
 fn is_of(l: &Lower<'_>, x: &Val, class: &Val, call: &Call) -> Res<bool> {
-    let number = |weak: bool, test: fn(Kind) -> bool| x.num().is_some_and(|n| n.weak == weak && test(n.scalar.kind()));
-    let strong = |test: fn(Kind) -> bool| number(false, test);
     Ok(match class {
         Val::Dtype(s) => x.num() == Some(Num::strong(*s)),
         Val::TupleClass(maker) => matches!(x, Val::Tuple(items) if items.class() == Some(&maker.class)),
-        Val::Path(path) => match path.as_str() {
-            "builtins.bool" => number(true, |k| k == Kind::Bool),
-            "builtins.int" => number(true, |k| matches!(k, Kind::Bool | Kind::Signed | Kind::Unsigned)),
-            // NumPy's float64 is one of Python's floats, complex128 likewise.
-            "builtins.float" => number(true, |k| k == Kind::Float) || x.num() == Some(Num::strong(weft_ir::Scalar::F64)),
-            "builtins.complex" => number(true, |k| k == Kind::Complex) || x.num() == Some(Num::strong(weft_ir::Scalar::C128)),
-            "builtins.str" => matches!(x, Val::Str(_)),
-            "builtins.tuple" => matches!(x, Val::Tuple(items) if items.is_tuple()),
-            "builtins.list" => matches!(x, Val::Tuple(items) if items.is_list()),
-            "numpy.ndarray" => x.is_array(),
-            "numpy.generic" => strong(|_| true),
-            "numpy.number" => strong(|k| k != Kind::Bool),
-            "numpy.integer" => strong(|k| matches!(k, Kind::Signed | Kind::Unsigned)),
-            "numpy.signedinteger" => strong(|k| k == Kind::Signed),
-            "numpy.unsignedinteger" => strong(|k| k == Kind::Unsigned),
-            "numpy.inexact" => strong(|k| matches!(k, Kind::Float | Kind::Complex)),
-            "numpy.floating" => strong(|k| k == Kind::Float),
-            "numpy.complexfloating" => strong(|k| k == Kind::Complex),
-            _ => return Err(l.unsupported(call.span, format!("isinstance with '{path}' cannot be compiled"))),
+        Val::Path(path) => match Class::of(path) {
+            Some(class) => class.holds(x),
+            None => return Err(l.unsupported(call.span, format!("isinstance with '{path}' cannot be compiled"))),
         },
         other => return Err(l.unsupported(call.span, format!("isinstance with {} cannot be compiled", other.ty()))),
     })

@@ -10,12 +10,19 @@ use crate::types::{Num, promote, rank_of_kind};
 /// Ufuncs that have the same loops. Where a ufunc stands in several rows, these follow each other.
 pub struct Family {
     names: &'static str,
-    /// The types of the operands, all alike, by NumPy's letters.
-    loops: &'static str,
+    loops: Loops,
     computes: Computes,
     gives: Gives,
     /// Refuses operands that are all bools, though they would convert.
     no_bools: bool,
+}
+
+/// The types of the operands, by NumPy's letters.
+#[derive(Clone, Copy)]
+enum Loops {
+    Alike(&'static str),
+    /// Of two kinds.
+    Pairs(&'static [(char, char)]),
 }
 
 /// The type that the operands are converted to.
@@ -40,10 +47,17 @@ enum Gives {
 const fn family(names: &'static str, loops: &'static str) -> Family {
     Family {
         names,
-        loops,
+        loops: Loops::Alike(loops),
         computes: Computes::Loop,
         gives: Gives::Same,
         no_bools: false,
+    }
+}
+
+const fn pairs(names: &'static str, loops: &'static [(char, char)]) -> Family {
+    Family {
+        loops: Loops::Pairs(loops),
+        ..family(names, "")
     }
 }
 
@@ -101,10 +115,8 @@ const FAMILIES: &[Family] = &[
     family("modf", FLOATS).gives(Gives::Twice),
     family("frexp", FLOATS).gives(Gives::WithInt),
     family("signbit", FLOATS).gives(Gives::Bool),
+    pairs("ldexp", &[('e', 'i'), ('f', 'i'), ('e', 'l'), ('f', 'l'), ('d', 'i'), ('d', 'l')]),
 ];
-
-/// `ldexp` alone has operands of two kinds.
-const LDEXP: [(char, char); 6] = [('e', 'i'), ('f', 'i'), ('e', 'l'), ('f', 'l'), ('d', 'i'), ('d', 'l')];
 
 /// The types a ufunc computes in: those its operands are converted to, and those of its results.
 #[derive(Debug, PartialEq)]
@@ -113,35 +125,21 @@ pub struct Loop {
     pub results: Vec<Scalar>,
 }
 
-/// A ufunc, by its loops.
+/// A ufunc: its rows of the table.
 #[derive(Clone, Copy)]
-pub enum Ufunc {
-    /// Of operands that are all alike: its rows of the table.
-    Alike(&'static [Family]),
-    Ldexp,
-}
+pub struct Ufunc(&'static [Family]);
 
 /// NumPy's ufunc of a name.
 pub fn find(name: &str) -> Option<Ufunc> {
-    if name == "ldexp" {
-        return Some(Ufunc::Ldexp);
-    }
     let first = FAMILIES.iter().position(|f| f.has(name))?;
     let rows = FAMILIES[first..].iter().take_while(|f| f.has(name)).count();
-    Some(Ufunc::Alike(&FAMILIES[first..first + rows]))
+    Some(Ufunc(&FAMILIES[first..first + rows]))
 }
 
 impl Ufunc {
-    fn families(self) -> &'static [Family] {
-        match self {
-            Ufunc::Alike(families) => families,
-            Ufunc::Ldexp => &[],
-        }
-    }
-
     /// Does it have two results?
     pub fn is_pair(self) -> bool {
-        self.families().iter().any(|f| matches!(f.gives, Gives::Twice | Gives::WithInt))
+        self.0.iter().any(|f| matches!(f.gives, Gives::Twice | Gives::WithInt))
     }
 
     /// The loop that NumPy takes for operands of these types; none where it raises `TypeError`.
@@ -169,40 +167,32 @@ impl Ufunc {
 
     /// The loop that Numba takes: the first of NumPy's that is not of 16 bits, where an integer beside floats goes as any float.
     pub fn resolve_for_numba(self, operands: &[Num]) -> Option<Loop> {
-        let families = match self {
-            Ufunc::Alike(families) if !operands.iter().any(|n| n.scalar.is_half()) => families,
-            Ufunc::Alike(_) | Ufunc::Ldexp => return self.resolve(operands),
-        };
+        let of_pairs = self.0.iter().any(|f| matches!(f.loops, Loops::Pairs(_)));
+        if of_pairs || operands.iter().any(|n| n.scalar.is_half()) {
+            return self.resolve(operands);
+        }
         let inexact = |s: Scalar| s.is_float() || s.is_complex();
         let mixed = operands.iter().any(|n| n.scalar.is_int()) && operands.iter().any(|n| inexact(n.scalar));
         let fits = |n: &Num, to: Scalar| (mixed && n.scalar.is_int() && inexact(to)) || converts(n.scalar, to);
         // Numba has no special quotient of integers.
-        let families = families.iter().filter(|f| matches!(f.computes, Computes::Loop));
+        let families = self.0.iter().filter(|f| matches!(f.computes, Computes::Loop));
         families
             .filter_map(|family| {
-                let mut types = family.loops.chars().map(scalar).filter(|s| !s.is_half());
-                let found = types.find(|to| operands.iter().all(|n| fits(n, *to)))?;
-                Some(family.typed(found, operands.len()))
+                let mut loops = family.operands(operands.len());
+                let found = loops.find(|to| !to.iter().any(|s| s.is_half()) && operands.iter().zip(to).all(|(n, to)| fits(n, *to)))?;
+                Some(family.typed(found))
             })
             .next()
     }
 
     fn first_loop(self, operands: &[Num]) -> Option<Loop> {
-        if let (Ufunc::Ldexp, [x, n]) = (self, operands) {
-            let types = LDEXP.iter().map(|&(x, n)| (scalar(x), scalar(n)));
-            let (float, int) = types.into_iter().find(|&(float, int)| takes(*x, float) && takes(*n, int))?;
-            return Some(Loop {
-                operands: vec![float, int],
-                results: vec![float],
-            });
-        }
-        for family in self.families() {
+        for family in self.0 {
             if family.no_bools && operands.iter().all(|n| n.scalar == Scalar::Bool) {
                 return None;
             }
-            let mut types = family.loops.chars().map(scalar);
-            if let Some(found) = types.find(|to| operands.iter().all(|n| takes(*n, *to))) {
-                return Some(family.typed(found, operands.len()));
+            let mut loops = family.operands(operands.len());
+            if let Some(found) = loops.find(|to| operands.iter().zip(to).all(|(n, to)| takes(*n, *to))) {
+                return Some(family.typed(found));
             }
         }
         None
@@ -222,13 +212,25 @@ fn settled(operands: &[Num]) -> Vec<Num> {
 }
 
 impl Family {
-    fn typed(&self, found: Scalar, operands: usize) -> Loop {
-        let computed = match self.computes {
-            Computes::Loop => found,
-            Computes::Double => Scalar::F64,
+    /// The types of each loop's operands, of which there are so many.
+    fn operands(&self, count: usize) -> impl Iterator<Item = Vec<Scalar>> {
+        let (alike, pairs) = match self.loops {
+            Loops::Alike(letters) => (letters, &[][..]),
+            Loops::Pairs(pairs) => ("", if count == 2 { pairs } else { &[] }),
         };
+        let alike = alike.chars().map(move |letter| vec![scalar(letter); count]);
+        alike.chain(pairs.iter().map(|&(a, b)| vec![scalar(a), scalar(b)]))
+    }
+
+    /// The loop of operands of these types.
+    fn typed(&self, mut operands: Vec<Scalar>) -> Loop {
+        if let Computes::Double = self.computes {
+            operands.fill(Scalar::F64);
+        }
+        // Results follow the first operand.
+        let computed = operands.first().copied().unwrap_or(Scalar::F64);
         Loop {
-            operands: vec![computed; operands],
+            operands,
             results: match self.gives {
                 Gives::Same => vec![computed],
                 Gives::Twice => vec![computed; 2],
@@ -283,7 +285,7 @@ mod tests {
     fn the_rows_of_a_ufunc_follow_each_other() {
         for name in FAMILIES.iter().flat_map(|f| f.names.split(' ')) {
             let rows = FAMILIES.iter().filter(|f| f.has(name)).count();
-            assert_eq!(find(name).map(|u| u.families().len()), Some(rows), "{name}");
+            assert_eq!(find(name).map(|u| u.0.len()), Some(rows), "{name}");
         }
     }
 }

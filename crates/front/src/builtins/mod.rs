@@ -1,6 +1,7 @@
 //! Name resolution of what the front end knows: functions, constants and types by canonical path, one file per namespace.
 
 mod arrays;
+mod classes;
 mod complex;
 mod cuda;
 mod elementary;
@@ -24,8 +25,9 @@ mod through;
 mod warp;
 
 pub use arrays::{elements, fresh};
+pub use classes::Class;
 pub use floats::pair;
-use weft_ir::{Geometry, Scalar};
+use weft_ir::{Geometry, ReduceOp, Scalar};
 use weft_library::Row;
 
 use crate::lower::Lower;
@@ -42,6 +44,8 @@ pub enum Entry {
     Int(i64),
     Dtype(Scalar),
     Geometry(Geometry),
+    /// A class that is not called.
+    Class(Class),
     Func(Func),
 }
 
@@ -79,10 +83,36 @@ pub enum Does {
     },
 }
 
+/// What is asked of functions without calling them.
+#[derive(Clone, Copy)]
+pub enum About {
+    Joins(Joins),
+    /// It reads no element of an array.
+    AsksShape,
+    Class(Class),
+}
+
+/// `acc = f(acc, x)` and `acc = f(x, acc)` combine what iterations of a parallel loop give.
+#[derive(Clone, Copy)]
+pub struct Joins {
+    pub op: ReduceOp,
+    /// With the variable as the first argument, and as the second: results do not combine where NaNs are. `fmax` drops a NaN that was there
+    /// before the loop, `max(x, acc)` starts anew behind one.
+    pub by_turns: [bool; 2],
+}
+
+impl Joins {
+    const fn of(op: ReduceOp, by_turns: [bool; 2]) -> Joins {
+        Joins { op, by_turns }
+    }
+}
+
 /// The code of a function.
 #[derive(Clone, Copy)]
 pub enum Handler {
     Own(Code),
+    /// Code of which more is known.
+    Known(About, Code),
     /// Code for several functions of the math library, with the name of the one it calls.
     Library(LibraryCode, &'static str),
 }
@@ -93,13 +123,20 @@ pub type LibraryCode = fn(&mut Lower<'_>, &Call, &'static str) -> Res<Val>;
 impl Handler {
     pub fn run(self, l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         match self {
-            Handler::Own(code) => code(l, call),
+            Handler::Own(code) | Handler::Known(_, code) => code(l, call),
             Handler::Library(code, name) => code(l, call, name),
         }
     }
 }
 
 impl Func {
+    pub fn about(self) -> Option<About> {
+        match self.does {
+            Does::Run(Handler::Known(about, _)) | Does::Ufunc(Handler::Known(about, _), _) => Some(about),
+            _ => None,
+        }
+    }
+
     /// A function of NumPy's.
     fn of_numpy(self) -> Func {
         Func {
@@ -133,6 +170,22 @@ impl Entry {
     const fn each_by(run: LibraryCode, name: &'static str) -> Entry {
         Entry::Func(Func {
             does: Does::Run(Handler::Library(run, name)),
+            applied: Applied::Numbers,
+        })
+    }
+
+    /// A function of whole values, of which this is known.
+    const fn known(about: About, run: Code) -> Entry {
+        Entry::Func(Func {
+            does: Does::Run(Handler::Known(about, run)),
+            applied: Applied::Whole,
+        })
+    }
+
+    /// A function of numbers that joins what iterations of a parallel loop give.
+    const fn each_joining(joins: Joins, run: Code) -> Entry {
+        Entry::Func(Func {
+            does: Does::Run(Handler::Known(About::Joins(joins), run)),
             applied: Applied::Numbers,
         })
     }

@@ -1,11 +1,11 @@
 //! `numpy`: element-wise functions and ufuncs of numbers and arrays. Their results are NumPy numbers: strong.
 
 use ruff_python_ast::{CmpOp, Operator, UnaryOp};
-use weft_ir::{BinOp, Const, Kind, Op, Scalar, Span, UnOp, Value, eval};
+use weft_ir::{BinOp, Const, Kind, Op, ReduceOp, Scalar, Span, UnOp, Value, eval};
 
 use super::arrays;
 use super::loops::Ufunc;
-use super::{Applied, Code, Does, Entry, Func, Handler, complex, elementary, floats, integers, loops, math, order, python};
+use super::{Applied, Code, Does, Entry, Func, Handler, Joins, classes, complex, elementary, floats, integers, loops, math, order, python};
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::stop::Res;
@@ -102,10 +102,14 @@ fn known(name: &str) -> Option<Entry> {
         "square" => Entry::each(square),
         "reciprocal" => Entry::each(reciprocal),
         "sign" => Entry::each(order::sign),
-        "maximum" => Entry::each(|l, c| order::extreme(l, c, BinOp::Max)),
-        "minimum" => Entry::each(|l, c| order::extreme(l, c, BinOp::Min)),
-        "fmax" => Entry::each(|l, c| order::number_extreme(l, c, BinOp::Max)),
-        "fmin" => Entry::each(|l, c| order::number_extreme(l, c, BinOp::Min)),
+        "maximum" => Entry::each_joining(Joins::of(ReduceOp::Max, [false, false]), |l, c| order::extreme(l, c, BinOp::Max)),
+        "minimum" => Entry::each_joining(Joins::of(ReduceOp::Min, [false, false]), |l, c| order::extreme(l, c, BinOp::Min)),
+        "fmax" => Entry::each_joining(Joins::of(ReduceOp::Max, [true, true]), |l, c| {
+            order::number_extreme(l, c, BinOp::Max)
+        }),
+        "fmin" => Entry::each_joining(Joins::of(ReduceOp::Min, [true, true]), |l, c| {
+            order::number_extreme(l, c, BinOp::Min)
+        }),
         "clip" => Entry::of(order::clip),
         "where" => Entry::of(where_),
         "isnan" => Entry::each(|l, c| test(l, c, math::isnan, complex::isnan)),
@@ -130,15 +134,12 @@ fn known(name: &str) -> Option<Entry> {
         "nan_to_num" => Entry::each(nan_to_num),
         "result_type" => Entry::of(super::language::result_type),
         "can_cast" => Entry::of(super::language::can_cast),
-        // Classes, for isinstance.
-        "ndarray" | "generic" | "number" | "integer" | "signedinteger" | "unsignedinteger" | "inexact" | "floating" | "complexfloating" => {
-            Entry::Module
-        }
         "bfloat16" => return None,
         name => {
             return elementary::numpy(name)
                 .or_else(|| floats::numpy(name))
                 .or_else(|| integers::numpy(name))
+                .or_else(|| classes::numpy(name))
                 .or_else(|| Scalar::from_numpy_name(name).map(Entry::Dtype));
         }
     })
@@ -331,7 +332,7 @@ fn angle(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     } else {
         (l.cast(&z, num, call.span)?, Val::int(0))
     };
-    let phase = l.known_call("numpy.arctan2", &Call::new("arctan2".into(), vec![im, re], Vec::new(), call.span))?;
+    let phase = l.call_of("numpy.arctan2", vec![im, re], call.span)?;
     match deg.as_ref().map(|d| d.lit().map(|l| l.value.truth())) {
         None | Some(Some(false)) => Ok(phase),
         Some(Some(true)) => {

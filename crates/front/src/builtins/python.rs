@@ -3,7 +3,7 @@
 use ruff_python_ast::Operator;
 use weft_ir::{BinOp, ErrorKind, Kind, Op, PrintItem, Scalar, StmtKind, UnOp};
 
-use super::Entry;
+use super::{About, Class, Entry};
 use crate::Items;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::fold;
@@ -19,22 +19,22 @@ pub fn find(name: &str) -> Option<Entry> {
         "range" => Entry::of(range),
         "abs" => Entry::each(abs),
         "round" => Entry::of(super::round::python),
-        "int" => Entry::of(int),
-        "float" => Entry::of(float),
-        "bool" => Entry::of(bool),
-        "complex" => Entry::of(complex),
+        "int" => Entry::known(About::Class(Class::Int), int),
+        "float" => Entry::known(About::Class(Class::Float), float),
+        "bool" => Entry::known(About::Class(Class::Bool), bool),
+        "complex" => Entry::known(About::Class(Class::Complex), complex),
         "pow" => Entry::of(pow),
         "divmod" => Entry::of(|l, c| super::floats::pair(l, c, divmod)),
-        "len" => Entry::of(len),
+        "len" => Entry::known(About::AsksShape, len),
         "enumerate" => Entry::of(enumerate),
         "zip" => Entry::of(zip),
         "reversed" => Entry::of(reversed),
         "print" => Entry::of(print),
         "isinstance" => Entry::of(super::language::isinstance),
         "slice" => Entry::of(super::language::slice),
-        "str" => Entry::Module,
-        "tuple" => Entry::of(|l, c| sequence(l, c, Items::from)),
-        "list" => Entry::of(|l, c| sequence(l, c, Items::list)),
+        "str" => Entry::Class(Class::Str),
+        "tuple" => Entry::known(About::Class(Class::Tuple), |l, c| sequence(l, c, Items::from)),
+        "list" => Entry::known(About::Class(Class::List), |l, c| sequence(l, c, Items::list)),
         _ => return super::through::find(name),
     })
 }

@@ -4,8 +4,8 @@
 use ruff_python_ast::Operator;
 use weft_ir::{BinOp, CmpOp, Const, ErrorKind, ReduceOp, Scalar, Value};
 
-use super::Entry;
 use super::reductions::{self, Fold};
+use super::{About, Entry, Joins};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
@@ -16,8 +16,12 @@ use crate::value::{Lit, Val};
 pub fn find(name: &str) -> Option<Entry> {
     Some(match name {
         "sum" => Entry::of(sum),
-        "min" => Entry::of(|l, c| extreme(l, c, CmpOp::Lt)),
-        "max" => Entry::of(|l, c| extreme(l, c, CmpOp::Gt)),
+        "min" => Entry::known(About::Joins(Joins::of(ReduceOp::Min, [false, true])), |l, c| {
+            extreme(l, c, CmpOp::Lt)
+        }),
+        "max" => Entry::known(About::Joins(Joins::of(ReduceOp::Max, [false, true])), |l, c| {
+            extreme(l, c, CmpOp::Gt)
+        }),
         "any" => Entry::of(|l, c| truth(l, c, false)),
         "all" => Entry::of(|l, c| truth(l, c, true)),
         _ => return None,

@@ -1,4 +1,4 @@
-//! Specialisation: functions that others call are compiled once for each row of argument types and options. What is known of those being
+//! Specialisation: functions that others call are compiled once for each combination of argument types, constants and options. What is known of those being
 //! compiled now is kept, too: the functions that they call may call them again.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -17,7 +17,7 @@ use crate::{FunctionSource, Options, Role, library};
 /// How deep calls may be nested: functions are compiled by recursion.
 const DEEPEST_CALLS: usize = 100;
 
-/// For how many rows of argument types one function is compiled in one compilation.
+/// How often one function is compiled in one compilation: for other types of arguments, other constants, other options.
 const MOST_SPECIALISATIONS: usize = 1000;
 
 /// How often a function may call itself for other types each time: they may grow from call to call without end.
@@ -88,7 +88,7 @@ struct Frame {
 pub struct Calls {
     /// What became of each: an error, too, is found once, however many calls and rounds of inference ask for it.
     specialised: HashMap<Specialisation, Specialised>,
-    /// For how many rows of argument types each function was compiled, by key.
+    /// How often each function was compiled, by key.
     counts: HashMap<u64, usize>,
     /// The type of the result of each that was compiled and forgotten: where another round starts from, so that rounds of functions that
     /// call each other do not multiply.
@@ -107,6 +107,19 @@ impl Calls {
 
     pub fn has_recursion(&self) -> bool {
         self.recursive
+    }
+
+    /// What each function became for different constants, in the order of their numbers.
+    pub fn copies_by_constants(&self) -> Vec<Vec<FuncId>> {
+        let mut copies: HashMap<u64, Vec<FuncId>> = HashMap::new();
+        for (what, made) in &self.specialised {
+            if let (Some(_), Ok((id, _))) = (&what.constants, &made.done) {
+                copies.entry(what.key).or_default().push(*id);
+            }
+        }
+        let mut copies: Vec<Vec<FuncId>> = copies.into_values().collect();
+        copies.iter_mut().for_each(|group| group.sort());
+        copies
     }
 }
 
@@ -163,7 +176,7 @@ impl Compiler {
         }
         if self.calls.counts.get(&what.key).is_some_and(|count| *count > MOST_SPECIALISATIONS) {
             let message = format!(
-                "'{}' is called for more than {MOST_SPECIALISATIONS} rows of argument types",
+                "'{}' is called for more than {MOST_SPECIALISATIONS} combinations of argument types and constants",
                 function.name
             );
             return Err(Diagnostic::new(DiagnosticKind::Unsupported, call, message).into());

@@ -77,7 +77,7 @@ impl Lower<'_> {
             Some(Entry::Int(v)) => Ok(Val::int(v.into())),
             Some(Entry::Dtype(s)) => Ok(Val::Dtype(s)),
             Some(Entry::Geometry(g)) => self.geometry(g, span),
-            Some(Entry::Module | Entry::Func(_)) => Ok(Val::Path(path.to_owned())),
+            Some(Entry::Module | Entry::Class(_) | Entry::Func(_)) => Ok(Val::Path(path.to_owned())),
             None => {
                 let message = format!("'{path}' is not known to the compiler");
                 Err(Diagnostic::new(DiagnosticKind::Name, span, message).into())

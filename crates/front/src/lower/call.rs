@@ -74,6 +74,12 @@ impl Lower<'_> {
         Ok(items)
     }
 
+    /// A call that nobody wrote of the function at a path.
+    pub fn call_of(&mut self, path: &str, args: Vec<Val>, span: Span) -> Res<Val> {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        self.known_call(path, &Call::new(name.to_owned(), args, Vec::new(), span))
+    }
+
     pub fn known_call(&mut self, path: &str, call: &Call) -> Res<Val> {
         let Some(Entry::Func(func)) = builtins::find(path) else {
             return Err(self.typing(call.span, format!("'{path}' is not a function")));
@@ -351,6 +357,7 @@ impl Lower<'_> {
             let at = params.iter().position(|p| p.name == *name && p.kind.by_name());
             let twice = kw[..i].iter().any(|(n, _)| n == name);
             match at {
+                None if library::is_library(f.key) => return Err(fail(format!("'{}' takes no '{name}' in compiled functions", f.name))),
                 None => return Err(fail(format!("'{}' has no parameter '{name}'", f.name))),
                 Some(at) if (at < pos.len() && params[at].kind.by_position()) || twice => {
                     return Err(fail(format!("'{}' got two values for '{name}'", f.name)));

@@ -315,7 +315,7 @@ impl Lower<'_> {
             let (view, ty) = crate::builtins::fresh(self, Scalar::I64, &[none], false, span)?;
             return Ok(Val::View(view, ty));
         }
-        self.known_call("numpy.array", &Call::new("array".into(), vec![items.clone()], Vec::new(), span))
+        self.call_of("numpy.array", vec![items.clone()], span)
     }
 }
 

@@ -7,7 +7,6 @@ use weft_array::{Expr, Mark, ScalarFn};
 use weft_ir::{BinOp, CmpOp, ErrorKind, Kind, Layout, Op, Scalar, Space, Span, TOO_BIG, Value, ViewType};
 
 use super::Lower;
-use super::call::Call;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::stop::Res;
 use crate::types::{Num, Ty};
@@ -30,10 +29,9 @@ impl Lower<'_> {
         }
         if op == Operator::Pow
             && !self.numba()
-            && let Some(name) = array_power(a, b)
+            && let Some(function) = array_power(a, b)
         {
-            let call = Call::new(name.to_owned(), vec![a.clone()], Vec::new(), span);
-            return self.known_call(&format!("numpy.{name}"), &call);
+            return self.call_of(function, vec![a.clone()], span);
         }
         self.array_map(&[a.clone(), b.clone()], span, move |l, v| l.binary(op, &v[0], &v[1], span))
     }
@@ -190,15 +188,15 @@ impl Lower<'_> {
     }
 }
 
-/// What NumPy computes instead of a power of a whole array by a number that is written out, where the two differ.
+/// The function that NumPy computes instead of a power of a whole array by a number that is written out, where the two differ.
 fn array_power(a: &Val, b: &Val) -> Option<&'static str> {
     let (Ty::View(array), Some(lit)) = (a.ty(), b.lit()) else {
         return None;
     };
     match (lit.value, array.elem.kind()) {
-        (Number::Float(0.5), Kind::Float | Kind::Complex) => Some("sqrt"),
-        (Number::Int(2), Kind::Bool) => Some("square"),
-        (Number::Float(-1.0) | Number::Int(-1), Kind::Complex) => Some("reciprocal"),
+        (Number::Float(0.5), Kind::Float | Kind::Complex) => Some("numpy.sqrt"),
+        (Number::Int(2), Kind::Bool) => Some("numpy.square"),
+        (Number::Float(-1.0) | Number::Int(-1), Kind::Complex) => Some("numpy.reciprocal"),
         _ => None,
     }
 }

@@ -12,7 +12,7 @@ use weft_ir::{BinOp, Block, FuncKind, Op, ReduceOp, Reduction, Spread, StmtKind,
 use super::Lower;
 use super::loops::{LoopFrame, LoopKind};
 use crate::Object;
-use crate::builtins;
+use crate::builtins::{self, About, Entry, Func, Joins};
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::stop::Res;
 use crate::types::{Num, Ty};
@@ -56,7 +56,7 @@ impl Lower<'_> {
 
     /// Variables that the loop only accumulates into, with how.
     fn find_reductions(&self, s: &StmtFor) -> BTreeMap<String, How> {
-        let means = |function: &Expr| self.path_of(function);
+        let means = |function: &Expr| self.known_function(function);
         let mut scan = Scan {
             means: &means,
             reads: &|name| self.read_by(name),
@@ -70,8 +70,16 @@ impl Lower<'_> {
         scan.found
     }
 
-    /// The path of a function or module that the compiler knows, by what the expression means here: `builtins.max`, `numpy.maximum`.
-    pub fn path_of(&self, expr: &Expr) -> Option<String> {
+    /// The function of the compiler's that an expression means here.
+    pub fn known_function(&self, expr: &Expr) -> Option<Func> {
+        match builtins::find(&self.path_of(expr)?)? {
+            Entry::Func(function) => Some(function),
+            _ => None,
+        }
+    }
+
+    /// The path of a function or module that the compiler knows: `builtins.max`, `numpy.maximum`.
+    fn path_of(&self, expr: &Expr) -> Option<String> {
         match expr {
             Expr::Name(name) if !self.is_local(&name.id) => match self.unit.function.env.lookup(&name.id)? {
                 Object::Known(path) | Object::Module(path) => Some(builtins::canonical(&path)),
@@ -84,7 +92,7 @@ impl Lower<'_> {
 
     /// Refuses an array that is changed in one iteration and read in the next. Of other variables `parallel` knows more.
     fn refuse_carried(&self, s: &StmtFor, found: &BTreeMap<String, How>) -> Res<()> {
-        for (name, range) in carried(&s.body, &|function| self.path_of(function), &|name| self.read_by(name)) {
+        for (name, range) in carried(&s.body, &|function| self.known_function(function), &|name| self.read_by(name)) {
             if found.contains_key(&name) || !matches!(self.type_before(&name), Some(Ty::View(_))) {
                 continue;
             }
@@ -231,8 +239,7 @@ struct How {
     in_place: bool,
     /// Somewhere by `acc = acc + x`.
     rebinds: bool,
-    /// Somewhere by a function whose results do not combine where NaNs are: `fmax` drops a NaN that was there before the loop, `max(x, acc)` starts
-    /// anew behind one.
+    /// Somewhere by a function whose results do not combine where NaNs are: see [`Joins`].
     by_turns: bool,
 }
 
@@ -242,8 +249,8 @@ impl How {
     }
 }
 
-/// What expressions mean: see `path_of`.
-type Means<'m> = &'m dyn Fn(&Expr) -> Option<String>;
+/// What expressions mean: see `known_function`.
+type Means<'m> = &'m dyn Fn(&Expr) -> Option<Func>;
 
 /// What calls of a function inside this one read of its variables.
 type Reads<'m> = &'m dyn Fn(&str) -> Vec<String>;
@@ -315,7 +322,10 @@ fn asks_shape(expr: &Expr, means: Means<'_>) -> bool {
     let is_name = |e: &Expr| matches!(e, Expr::Name(_));
     match expr {
         Expr::Attribute(a) => is_name(&a.value) && matches!(a.attr.as_str(), "shape" | "size" | "ndim" | "dtype"),
-        Expr::Call(call) => means(&call.func).as_deref() == Some("builtins.len") && matches!(&*call.arguments.args, [arg] if is_name(arg)),
+        Expr::Call(call) => {
+            let asks = || matches!(means(&call.func).and_then(Func::about), Some(About::AsksShape));
+            matches!(&*call.arguments.args, [arg] if is_name(arg)) && asks()
+        }
         _ => false,
     }
 }
@@ -353,20 +363,12 @@ fn accumulation<'a>(name: &str, value: &'a Expr, means: Means<'_>) -> Option<(Ho
             }
         }
         Expr::Call(call) if call.arguments.keywords.is_empty() => {
-            let path = means(&call.func)?;
-            // Whether it is by turns, with the variable as the first argument and as the second.
-            let (op, as_first, as_second) = match path.as_str() {
-                "builtins.max" => (ReduceOp::Max, false, true),
-                "builtins.min" => (ReduceOp::Min, false, true),
-                "numpy.maximum" => (ReduceOp::Max, false, false),
-                "numpy.minimum" => (ReduceOp::Min, false, false),
-                "numpy.fmax" => (ReduceOp::Max, true, true),
-                "numpy.fmin" => (ReduceOp::Min, true, true),
-                _ => return None,
+            let Some(About::Joins(Joins { op, by_turns })) = means(&call.func)?.about() else {
+                return None;
             };
             match &*call.arguments.args {
-                [a, b] if is_it(a) => Some((how(op, as_first), b)),
-                [a, b] if is_it(b) => Some((how(op, as_second), a)),
+                [a, b] if is_it(a) => Some((how(op, by_turns[0]), b)),
+                [a, b] if is_it(b) => Some((how(op, by_turns[1]), a)),
                 _ => None,
             }
         }

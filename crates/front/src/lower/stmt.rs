@@ -7,6 +7,7 @@ use weft_ir::{Block, Const, ErrorKind, FuncKind, Local, Span, StmtKind, Type};
 use super::Lower;
 use super::loops::LoopKind;
 use super::number::Truth;
+use crate::Object;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::stop::{Res, Stop};
 use crate::value::Val;
@@ -268,9 +269,18 @@ impl Lower<'_> {
     }
 
     /// A class of the host's that an expression names.
-    fn exception_class(&mut self, name: &Expr) -> Option<ErrorKind> {
-        match self.expr(name) {
-            Ok(Val::Exception(number, _)) => Some(ErrorKind::Host(number)),
+    fn exception_class(&mut self, class: &Expr) -> Option<ErrorKind> {
+        match (self.expr(class), class) {
+            (Ok(Val::Exception(number, name)), _) => {
+                let builtin = self.unit.function.env.attribute("builtins", &name);
+                let is_builtin = matches!(builtin, Some(Object::Exception(same, _)) if same == number);
+                let own = own_exception(&name).filter(|_| is_builtin);
+                Some(own.unwrap_or(ErrorKind::Host(number)))
+            }
+            // Texts of the library know no other classes.
+            (Err(_), Expr::Name(name)) if !self.is_local(&name.id) && self.unit.function.env.lookup(&name.id).is_none() => {
+                own_exception(&name.id)
+            }
             _ => None,
         }
     }
@@ -283,19 +293,7 @@ impl Lower<'_> {
             Some(other) => (other, &[]),
             None => return Err(self.unsupported(span, "raise needs an exception here")),
         };
-        let kind = match name {
-            Expr::Name(n) => match n.id.as_str() {
-                "ValueError" => Some(ErrorKind::Value),
-                "IndexError" => Some(ErrorKind::Index),
-                "ZeroDivisionError" => Some(ErrorKind::ZeroDivision),
-                "AssertionError" => Some(ErrorKind::Assertion),
-                "OverflowError" => Some(ErrorKind::Overflow),
-                "MemoryError" => Some(ErrorKind::Memory),
-                _ => self.exception_class(name),
-            },
-            _ => self.exception_class(name),
-        };
-        let Some(kind) = kind else {
+        let Some(kind) = self.exception_class(name) else {
             let diag = Diagnostic::new(
                 DiagnosticKind::Unsupported,
                 span,
@@ -315,4 +313,17 @@ impl Lower<'_> {
         self.b.push(StmtKind::Raise { kind, message });
         Ok(())
     }
+}
+
+/// A class of Python's that IR has a kind of error for.
+fn own_exception(name: &str) -> Option<ErrorKind> {
+    Some(match name {
+        "ValueError" => ErrorKind::Value,
+        "IndexError" => ErrorKind::Index,
+        "ZeroDivisionError" => ErrorKind::ZeroDivision,
+        "AssertionError" => ErrorKind::Assertion,
+        "OverflowError" => ErrorKind::Overflow,
+        "MemoryError" => ErrorKind::Memory,
+        _ => return None,
+    })
 }

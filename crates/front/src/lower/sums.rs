@@ -5,7 +5,7 @@ use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, Operator, Stmt, StmtFor};
 
 use super::Lower;
-use crate::builtins::{self, Applied, Entry};
+use crate::builtins::Applied;
 use crate::types::Ty;
 
 impl Lower<'_> {
@@ -55,8 +55,8 @@ impl Visitor<'_> for Plain<'_, '_> {
             Expr::Name(_) | Expr::NumberLiteral(_) | Expr::BinOp(_) | Expr::UnaryOp(_) | Expr::Subscript(_) | Expr::Tuple(_) => true,
             Expr::Attribute(_) | Expr::If(_) | Expr::Compare(_) => true,
             Expr::Call(call) => {
-                let path = self.lower.path_of(&call.func);
-                matches!(path.and_then(|path| builtins::find(&path)), Some(Entry::Func(f)) if f.applied != Applied::Whole)
+                let known = self.lower.known_function(&call.func);
+                known.is_some_and(|function| function.applied != Applied::Whole)
             }
             _ => false,
         };

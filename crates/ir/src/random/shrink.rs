@@ -23,15 +23,16 @@ enum Edit {
 const EDITS: [Edit; 5] = [Edit::Remove, Edit::First, Edit::Second, Edit::Constant(0), Edit::Constant(1)];
 
 /// Takes statements away, one after the other, as long as `fails` holds of what is left. `fails` is only asked about cases that verify
-/// and whose checked run ends soon and shows no fault of its own.
+/// and whose run ends soon and shows no fault of its own: whose checked run, if that of the case shows none. (Threads that go astray do.)
 pub fn shrink(mut case: Case, mut fails: impl FnMut(&Case) -> bool) -> Case {
+    let checked = is_sound(&case, true);
     loop {
         let before = case.module.clone();
         for edit in EDITS {
             for func in (0..case.module.functions.len()).rev() {
                 let mut at = 0;
                 while let Some(smaller) = edited(&case, func, edit, at) {
-                    if smaller.module != case.module && is_sound(&smaller) && fails(&smaller) {
+                    if smaller.module != case.module && is_sound(&smaller, checked) && fails(&smaller) {
                         case = smaller;
                     } else {
                         at += 1;
@@ -57,10 +58,10 @@ fn out_of_patience() -> bool {
     })
 }
 
-fn is_sound(case: &Case) -> bool {
+fn is_sound(case: &Case, checked: bool) -> bool {
     PATIENCE.with(|left| left.set(20));
     let options = Options {
-        checked: true,
+        checked,
         interrupted: Some(out_of_patience),
         ..Options::default()
     };
