@@ -315,6 +315,45 @@ def test_loops_that_threads_leave_at_different_turns(device, kernel, threads):
         np.testing.assert_array_equal(a, want)
 
 
+@cuda.jit
+def left_by_some(out, n, turns):
+    """What is the same for all threads changes before and behind places where some end."""
+    i = cuda.grid(1)
+    d = 17
+    if i >= n:
+        return
+    for t in range(turns):
+        d = t
+    cuda.syncthreads()
+    out[i] = d
+    cuda.syncthreads()
+    for t in range(turns):
+        d += t
+        if i >= n - t:
+            return
+        d += 1000
+        cuda.syncthreads()
+        out[i] += d
+
+
+def of_left_by_some(out, n, turns):
+    for i in range(n):
+        d = turns - 1 if turns else 17
+        out[i] = d
+        for t in range(min(turns, n - i)):
+            d += t + 1000
+            out[i] += d
+
+
+@pytest.mark.parametrize("n", [1, 5, 17, 40, 63, 64])
+@pytest.mark.parametrize("turns", [0, 1, 3])
+def test_values_of_the_block_are_those_of_threads_that_go_on(device, n, turns):
+    out, want = np.full(64, -1), np.full(64, -1)
+    left_by_some[1, 64](out, n, turns)
+    of_left_by_some(want, n, turns)
+    np.testing.assert_array_equal(out, want)
+
+
 @pytest.mark.parametrize("where", ["cpu", "vulkan:0"])
 def test_loops_with_a_barrier_behind_are_refused(where):
     @cuda.jit
