@@ -178,7 +178,7 @@ fn numpy_isclose(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         Some(equal) if equal.num().is_none() => {
             return Err(l.typing(call.span, format!("equal_nan is a bool, not {}", equal.ty())));
         }
-        Some(equal) if !equal.lit().is_some_and(|lit| !lit.value.truth()) => {
+        Some(equal) if equal.lit().is_none_or(|lit| lit.value.truth()) => {
             let equal = l.truth_value(&equal, call.span)?;
             either_or_nan(l, &val, pair, equal, call)?
         }
