@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support import texts
 
-from weft import TypingError, UnsupportedError, njit
+from weft import TypingError, UnsupportedError, cuda, njit
 from weft.errors import ArgumentError
 
 DTYPES = ["bool", "int8", "uint8", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
@@ -119,3 +119,49 @@ def test_isclose_with_equal_nan(equal_nan):
     z = np.empty(a.shape, np.complex128)
     z.real, z.imag = a, b
     np.testing.assert_array_equal(f(z, z[::-1].copy(), equal_nan), np.isclose(z, z[::-1], equal_nan=equal_nan))
+
+
+def test_results_go_into_arrays_of_kernels(device):
+    @cuda.jit
+    def kernel(a, clipped, rounded):
+        own = cuda.local.array(4, np.float32)
+        own[:] = a
+        np.clip(own, 0, 2, out=own)
+        own.round(1, own)
+        clipped[:] = own
+        np.round(a, 1, out=rounded)
+        a.clip(0, 2, a)
+
+    a = np.array([-1.55, 0.26, 1.55, 3], np.float32)
+    clipped, rounded, before = np.zeros(4, np.float32), np.zeros(4, np.float32), a.copy()
+    kernel[1, 1](a, clipped, rounded)
+    np.testing.assert_array_equal(clipped, np.clip(before, 0, 2).round(1))
+    np.testing.assert_array_equal(rounded, before.round(1))
+    np.testing.assert_array_equal(a, before.clip(0, 2))
+
+
+def test_results_are_broadcast_into_larger_arrays():
+    a, out = np.arange(4.0), np.zeros((3, 4))
+    clipped(a, 1, 2, out)
+    np.testing.assert_array_equal(out, [a.clip(1, 2)] * 3)
+
+
+@pytest.mark.parametrize("call", [lambda x: x.round(1), lambda x: x.clip(0, 1)])
+def test_pythons_numbers_have_no_such_methods(call):
+    with pytest.raises(TypingError, match="has no attribute"):
+        njit(call)(3.25)
+    assert njit(call)(np.float64(3.25)) == call(np.float64(3.25))
+
+
+def test_reductions_put_any_number_into_their_arrays():
+    @njit
+    def f(a, most, mean):
+        np.max(a, axis=0, out=most)
+        np.mean(a, axis=0, out=mean)
+
+    a = np.array([[1.5, 4.0, 2.0], [3.0, 1.0, 5.0]])
+    got, want = [(np.zeros(3, np.int32), np.zeros(3, np.int64)) for _ in range(2)]
+    f(a, *got)
+    f.__wrapped__(a, *want)
+    for ours, theirs in zip(got, want):
+        np.testing.assert_array_equal(ours, theirs)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy_calls import KINDS, array, check, check_parallel, layouts
+
+from weft import njit
 
 REAL_KINDS = tuple(kind for kind in KINDS if kind is not np.complex128)
 REDUCTIONS = ("nansum", "nanprod", "nanmin", "nanmax", "nanmean", "nanvar", "nanstd", "nanmedian")
@@ -141,3 +145,15 @@ def test_rows_of_parallel_functions(call: str) -> None:
     a = array((200, 300), np.float64, nan=True)
     a[3] = np.nan
     check_parallel(call, a=a)
+
+
+def test_means_of_complex_infinities():
+    @njit
+    def f(a):
+        return np.nanmean(a)
+
+    for value in (complex(np.inf, 2), complex(1, np.inf), complex(-np.inf, np.inf), complex(1, np.nan)):
+        a = np.array([value, 1 + 1j])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            np.testing.assert_array_equal(f(a), f.__wrapped__(a))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support import texts
 
 import weft
 from weft import cuda
@@ -352,6 +353,81 @@ def test_values_of_the_block_are_those_of_threads_that_go_on(device, n, turns):
     left_by_some[1, 64](out, n, turns)
     of_left_by_some(want, n, turns)
     np.testing.assert_array_equal(out, want)
+
+
+@cuda.jit(device=True)
+def found(box, t, n):
+    box[t] = t * t
+    cuda.syncthreads()
+    for j in range(n):
+        if box[j] > t:
+            return j
+    return -1
+
+
+def test_returns_behind_the_last_barrier_of_a_function(device):
+    @cuda.jit
+    def search(out):
+        box = cuda.shared.array(64, np.int64)
+        t = cuda.threadIdx.x
+        out[t] = found(box, t, out.size)
+
+    out = np.zeros(40, np.int64)
+    search[1, 40](out)
+    np.testing.assert_array_equal(out, [next((j for j in range(40) if j * j > t), -1) for t in range(40)])
+
+
+def test_ways_out_of_several_loops(device):
+    @cuda.jit
+    def ways(out, n):
+        t = cuda.threadIdx.x
+        while True:
+            for i in range(n):
+                if t > i:
+                    break
+                cuda.syncthreads()
+                out[t] += 1
+            out[t] += 1000
+            if t % 2 == 0:
+                out[t] += 50
+                break
+            else:
+                break
+        out[t] += 7
+
+    out = np.zeros(40, np.int64)
+    ways[1, 40](out, 5)
+    t = np.arange(40)
+    np.testing.assert_array_equal(out, np.where(t == 0, 5, 0) + 1007 + np.where(t % 2 == 0, 50, 0))
+
+
+def test_what_a_lane_had_when_it_left_a_loop(device):
+    @cuda.jit
+    def last(out, g):
+        t = cuda.threadIdx.x
+        k = 0
+        while True:
+            x = g[k]
+            k += 1
+            if x > t:
+                break
+        out[t] = x
+
+    out = np.zeros(40, np.int64)
+    last[1, 40](out, np.arange(1, 60))
+    np.testing.assert_array_equal(out, np.arange(1, 41))
+
+
+@pytest.mark.parametrize("where", ["cpu", "vulkan:0"])
+def test_more_copies_than_may_be_are_refused(where):
+    line = "        if t > {0} + n[t]:\n            break\n        cuda.syncthreads()\n"
+    tail = "    a[t] += n[a[t] % 8]\n" * 400
+    text = "def f(a, n):\n    t = cuda.threadIdx.x\n    while True:\n" + "".join(line.format(i) for i in range(20)) + tail
+    kernel = cuda.jit(texts.function_of(text, {"cuda": cuda}))
+    if where not in {str(device).split(" ")[0] for device in weft.devices()}:
+        pytest.skip(f"there is no {where}")
+    with weft.device(where), pytest.raises(weft.UnsupportedError, match="more than 10,000 statements"):
+        kernel[1, 8](np.zeros(8, np.int32), np.arange(8, dtype=np.int32))
 
 
 @pytest.mark.parametrize("where", ["cpu", "vulkan:0"])

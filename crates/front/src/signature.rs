@@ -114,6 +114,18 @@ pub fn is_safe(from: Scalar, to: Scalar) -> bool {
     }
 }
 
+/// NumPy's `can_cast(from, to, 'same_kind')`.
+pub fn casts_within_kind(from: Scalar, to: Scalar) -> bool {
+    let rank = |scalar: Scalar| match scalar.kind() {
+        Kind::Bool => 0,
+        Kind::Unsigned => 1,
+        Kind::Signed => 2,
+        Kind::Float => 3,
+        Kind::Complex => 4,
+    };
+    rank(from) <= rank(to)
+}
+
 /// An array stays where it is, and read-only if it was.
 fn adapt(want: &ArgType, have: &ArgType) -> ArgType {
     match (want, have) {

@@ -213,6 +213,8 @@ def _over(sums, counts, dtype: Static):
 
 
 def _wide(x):
+    if np.result_type(x).kind == "c":
+        return x.astype(np.complex128)
     return x * np.float64(1)
 
 
@@ -290,7 +292,7 @@ def _variance(a, axes: Static, ddof, sums: Static):
         if sums is not None:
             # Distances are rounded to the array's type, and their squares.
             distances = np.asarray((rows - centre).astype(a.dtype))
-            squares = np.sum(np.where(rows == rows, (distances * distances).astype(wide), zero), place)
+            squares = np.sum(np.where(rows == rows, (distances * distances).astype(wide), zero), place).astype(dtype)
         else:
             squares = np.sum(np.where(rows == rows, (rows.astype(wide) - centre) * (rows.astype(wide) - centre), zero), place)
     if a.dtype.kind == "f" or a.dtype.kind == "c":

@@ -5,7 +5,7 @@ Of the whole array or along one axis, with nothing else asked, the compiler has 
 
 import numpy as np
 
-from weft.language import Static, axes_of, axis_of, first_true, float_type, highest, lies_along, lowest, refuse, unrolled
+from weft.language import Static, axes_of, axis_of, first_true, float_type, for_numba, highest, lies_along, lowest, refuse, unrolled
 
 from .shapes import expand_dims, moveaxis
 
@@ -137,6 +137,8 @@ def var(a, axis: Static = None, dtype: Static = None, out=None, ddof=0, keepdims
     a = np.asarray(a)
     if correction is not None:
         return var(a, axis, dtype, out, correction, keepdims)
+    if for_numba() and a.dtype.kind == "c":
+        a = a.astype(np.complex128)
     if dtype is not None:
         if np.result_type(dtype).kind != "f":
             refuse("the dtype of a variance is one of floats in compiled functions")
@@ -333,8 +335,6 @@ def _given(result, out):
     """The result, or the array that was given for it."""
     if out is None:
         return result
-    if not np.can_cast(np.result_type(result), out.dtype, "same_kind"):
-        refuse(f"the result does not go into an array of {out.dtype}: its kind of numbers is another")
     if np.shape(result) != out.shape:
         raise ValueError("the output array has the wrong shape")
     out[...] = result

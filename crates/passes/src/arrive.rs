@@ -14,47 +14,88 @@ mod counted;
 
 use std::mem;
 
-use weft_ir::{Block, Builder, FuncKind, Function, Module, Stmt, StmtKind, Value};
+use weft_ir::{Block, Builder, FuncKind, Function, Label, Module, Span, Stmt, StmtKind, Value};
 
 use crate::error::PassError;
-use crate::operands::{ends, has_barrier};
+use crate::operands::{ends, has_barrier, is_barrier};
 use crate::uniformity::{self, Calls, Class, Lanes, Uniformity};
 use crate::{compact, duplicate, inline};
-use behind::{Behind, Kind};
+use behind::{Behind, Kind, replace, scope};
 
 /// How many statements all copies in a kernel may have: jumps out of nested scopes each copy what is behind the outer ones.
+/// What is more is refused.
 const MOST_COPIED: usize = 10_000;
+
+const TOO_MUCH: &str = "some threads leave here and come to no other barrier, so that they get a copy of all that follows, and the copies of \
+                        this kernel are more than 10,000 statements; let them leave in fewer places, or put what follows into a kernel of its own";
 
 /// Lets threads end early in every kernel of a module.
 pub fn run(module: &mut Module) -> Result<(), PassError> {
     let calls = Calls::of(module);
     for func in module.functions.iter_mut().filter(|func| func.kind == FuncKind::Kernel) {
         if has_barrier(&func.body.0) {
-            kernel(func, &calls);
+            kernel(func, &calls)?;
         }
     }
     Ok(())
 }
 
-fn kernel(func: &mut Function, calls: &Calls) {
+fn kernel(func: &mut Function, calls: &Calls) -> Result<(), PassError> {
     let info = uniformity::analyze(func, Lanes::Threads(weft_ir::Axis::X), calls);
-    let body = mem::take(&mut func.body);
+    let mut body = mem::take(&mut func.body);
+    let mut next_label = inline::label_count(&body);
+    close_ends(&mut body, &mut next_label);
     let mut arrive = Arrive {
         info: &info,
-        next_label: inline::label_count(&body),
+        labels: next_label,
+        next_label,
         copied: 0,
+        too_much: None,
         b: Builder::new(mem::replace(func, Function::new("", FuncKind::Kernel))),
     };
     arrive.block(body, None);
+    let too_much = arrive.too_much;
     *func = arrive.b.finish();
     compact::function(func);
+    too_much.map_or(Ok(()), |span| Err(PassError::new(span, TOO_MUCH)))
+}
+
+/// Jumps behind the last barrier of a scope leave one of their own, in which there is none: they are no control around barriers.
+fn close_ends(block: &mut Block, next_label: &mut u32) {
+    for stmt in &mut block.0 {
+        stmt.kind.blocks_mut().for_each(|inner| close_ends(inner, next_label));
+        let StmtKind::Scope(label, body) = &mut stmt.kind else { continue };
+        let Some(last) = body.0.iter().rposition(|stmt| stmt.kind.any(&mut is_barrier)) else {
+            continue;
+        };
+        let mut end = Block(body.0.split_off(last + 1));
+        let own = Label(*next_label);
+        if replace(&mut end, &StmtKind::Leave(*label), own) {
+            *next_label += 1;
+            end = scope(own, end);
+        }
+        body.0.extend(end.0);
+    }
 }
 
 struct Arrive<'a> {
     b: Builder,
     info: &'a Uniformity,
+    /// How many labels the kernel had.
+    labels: u32,
     next_label: u32,
     copied: usize,
+    /// Where more would have to be copied than may be.
+    too_much: Option<Span>,
+}
+
+/// Does control leave a loop for what is behind it?
+fn breaks(body: &Block) -> bool {
+    body.0.iter().any(|stmt| match &stmt.kind {
+        StmtKind::Break => true,
+        StmtKind::Loop(_) | StmtKind::For { .. } => false,
+        kind => kind.blocks().any(breaks),
+    })
 }
 
 impl Arrive<'_> {
@@ -87,6 +128,9 @@ impl Arrive<'_> {
                 }
                 StmtKind::Loop(body) => {
                     let body = self.turn(body, false, &here(Kind::Loop));
+                    if !breaks(&body) {
+                        rest.clear();
+                    }
                     self.b.span = span;
                     self.b.push(StmtKind::Loop(body));
                 }
@@ -107,7 +151,12 @@ impl Arrive<'_> {
                     let body = self.turn(body, differs, &here(Kind::Loop));
                     self.b.span = span;
                     match code {
-                        Some(over) => counted::written_out(&mut self.b, range, over, body),
+                        Some(over) => {
+                            if !breaks(&body) {
+                                rest.clear();
+                            }
+                            counted::written_out(&mut self.b, range, over, body);
+                        }
                         None => self.b.push(range.counted(body)),
                     }
                 }
@@ -168,6 +217,7 @@ impl Arrive<'_> {
     fn copy(&mut self, mut code: Block) -> Option<Block> {
         code.walk(&mut |_| self.copied += 1);
         if self.copied > MOST_COPIED {
+            self.too_much.get_or_insert(self.b.span);
             return None;
         }
         duplicate::rename(&mut self.b.func, &mut code, &mut self.next_label);

@@ -7,7 +7,7 @@ use crate::Items;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lower::Lower;
 use crate::lower::call::Call;
-use crate::signature::is_safe;
+use crate::signature::{casts_within_kind, is_safe};
 use crate::stop::Res;
 use crate::types::{Num, Ty, sum_type};
 use crate::value::{Iter, Lit, Number, Val};
@@ -276,18 +276,11 @@ pub fn can_cast(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         _ => super::cuda::dtype_of(l, &from, call)?,
     };
     let to = super::cuda::dtype_of(l, &to, call)?;
-    let rank = |scalar: weft_ir::Scalar| match scalar.kind() {
-        Kind::Bool => 0,
-        Kind::Unsigned => 1,
-        Kind::Signed => 2,
-        Kind::Float => 3,
-        Kind::Complex => 4,
-    };
     let can = match casting {
         None => is_safe(from, to),
         Some(Val::Str(word)) => match word.as_str() {
             "safe" => is_safe(from, to),
-            "same_kind" => rank(from) <= rank(to),
+            "same_kind" => casts_within_kind(from, to),
             "no" | "equiv" => from == to,
             "unsafe" => true,
             _ => {

@@ -24,8 +24,8 @@ pub fn find(name: &str) -> Option<Method> {
         "transpose" => (transpose_method, Of::Arrays),
         "dot" => (dot, Of::Arrays),
         "conj" | "conjugate" => (conjugate, Of::Both),
-        "clip" => (order::clip_method, Of::Both),
-        "round" => (round::numpy, Of::Both),
+        "clip" => (order::clip_method, Of::NumPys),
+        "round" => (round::numpy, Of::NumPys),
         "item" => (item, Of::Both),
         "is_integer" => (is_integer, Of::Numbers),
         "bit_count" => (bit_count, Of::Numbers),
@@ -106,6 +106,8 @@ pub enum Of {
     Arrays,
     Numbers,
     Both,
+    /// Arrays, and numbers that are not Python's.
+    NumPys,
     Tuples,
 }
 
@@ -116,6 +118,7 @@ pub fn of(receiver: &Val, name: &str) -> Option<Val> {
         Of::Arrays => receiver.is_array(),
         Of::Numbers => receiver.num().is_some(),
         Of::Both => receiver.is_array() || receiver.num().is_some(),
+        Of::NumPys => receiver.is_array() || receiver.num().is_some_and(|num| !num.weak),
         Of::Tuples => matches!(receiver, Val::Tuple(items) if items.is_tuple()),
     };
     has.then(|| Val::Method(Box::new(receiver.clone()), name.to_owned(), method.does))

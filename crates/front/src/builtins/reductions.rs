@@ -12,6 +12,7 @@ use crate::library;
 use crate::lower::Lower;
 use crate::lower::call::Call;
 use crate::lower::reduce::Reduce;
+use crate::signature::casts_within_kind;
 use crate::stop::Res;
 use crate::types::{Num, Ty, sum_type, to_float};
 use crate::value::{Lit, Number, Val};
@@ -92,17 +93,32 @@ pub fn call(l: &mut Lower<'_>, call: &Call, fold: Fold) -> Res<Val> {
     }
 }
 
-/// A result as it is, or in the array that the call gives for it: by the name `out`, or behind so many other arguments. `run` is given the call
-/// without that array.
+/// A ufunc's result as it is, or in the array that the call gives for it, by the name `out` or behind so many other arguments: there it is
+/// converted within a kind of numbers, and broadcast. `run` is given the call without that array.
 pub fn into_given(l: &mut Lower<'_>, call: &Call, others: usize, run: Code) -> Res<Val> {
     let (rest, out) = call.without("out", others)?;
     let result = run(l, &rest)?;
     rest.refuse_unread()?;
-    match (out, library::texts::helper("reductions", "_given")) {
-        (None | Some(Val::None), _) => Ok(result),
-        (Some(out), Some(text)) => l.user_call(&text, &call.of(vec![result, out])),
-        (Some(_), None) => Err(l.unsupported(call.span, format!("{} takes no 'out' here", call.name))),
+    let (view, ty) = match out {
+        None | Some(Val::None) => return Ok(result),
+        Some(Val::View(view, ty)) => (view, ty),
+        Some(other) => return Err(l.typing(call.span, format!("'out' is an array, not {}", other.ty()))),
+    };
+    let elem = match result.num() {
+        Some(num) => num.scalar,
+        None => l.elem_of(&result, call.span)?,
+    };
+    if !casts_within_kind(elem, ty.elem) {
+        let message = format!(
+            "the result is of {}, which does not go into an array of {}",
+            elem.numpy_name(),
+            ty.elem.numpy_name()
+        );
+        return Err(l.typing(call.span, message));
     }
+    l.refuse_read_only(ty, call.span)?;
+    l.store_array(view, ty, &result, call.span)?;
+    Ok(Val::View(view, ty))
 }
 
 /// NumPy takes no lists of axes, and no bools.

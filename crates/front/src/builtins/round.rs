@@ -108,7 +108,11 @@ pub fn numpy(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
         && out.elem != elem
     {
         // NumPy rounds in the type of `out`.
-        let message = format!("numbers of {elem} are rounded into an array of {elem}, not of {}", out.elem);
+        let message = format!(
+            "numbers of {0} are rounded into an array of {0}, not of {1}",
+            elem.numpy_name(),
+            out.elem.numpy_name()
+        );
         return Err(l.unsupported(call.span, message));
     }
     into_given(l, call, 2, |l, call| l.map_elements(|l, call| rounded(l, call, "a"), call))
@@ -124,6 +128,9 @@ fn rounded(l: &mut Lower<'_>, call: &Call, operand: &str) -> Res<Val> {
     let x = x.unwrap_or(Val::None);
     if x.num().is_none() {
         return Err(l.typing(call.span, format!("round does not go with {}", x.ty())));
+    }
+    if matches!(digits, Some(Val::None)) {
+        return Err(l.typing(call.span, "round takes a number of decimals, not None"));
     }
     let x = strengthen(l, &x, call.span)?;
     match Digits::of(l, digits.as_ref(), call)? {

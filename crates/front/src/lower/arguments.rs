@@ -149,10 +149,12 @@ impl Call {
     /// The call without an argument that may stand behind so many others, and that argument.
     pub fn without(&self, name: &str, others: usize) -> Res<(Call, Option<Val>)> {
         let (pos, kw) = self.given();
-        let (mut pos, by_position) = (pos.to_vec(), pos.get(others).cloned());
-        if pos.len() > others {
-            pos.remove(others);
+        let most = others + 1;
+        if pos.len() > most {
+            return Err(self.misfit(format!("{} takes at most {most} arguments, not {}", self.name, pos.len())));
         }
+        let by_position = pos.get(others).cloned();
+        let pos = pos[..pos.len().min(others)].to_vec();
         let (named, kw): (Vec<_>, Vec<_>) = kw.iter().cloned().partition(|(given, _)| given == name);
         let mut found = by_position.into_iter().chain(named.into_iter().map(|(_, val)| val));
         let rest = Call::new(self.name.clone(), pos, kw, self.span);

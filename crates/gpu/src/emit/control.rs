@@ -8,6 +8,7 @@ use weft_ir::{Block, ErrorKind, FenceScope, Label, PrintItem, StmtKind, Value};
 use weft_passes::operands::ends;
 use weft_thread::{Code, Count, Numbers, Statements};
 
+use super::Word;
 use super::func::Fx;
 use super::operand::{Operand, Ty, Variable};
 use super::values::{Num, Res};
@@ -56,7 +57,17 @@ impl<'m> Statements<'m> for Fx<'m> {
     fn endless(&mut self, body: &'m Block) -> Res<()> {
         self.known.enter_loop(body);
         self.enter(FrameKind::Loop);
-        let body = self.nested(body)?;
+        let never = self.never();
+        self.w.begin();
+        if let Some(never) = never {
+            self.w.begin();
+            self.w.push(Statement::Break);
+            let exit = self.w.end();
+            self.w.branch(never, exit, naga::Block::new());
+        }
+        let done = self.block(body);
+        let body = self.w.end();
+        done?;
         self.ready();
         self.w.endless(body);
         self.leave();
@@ -181,6 +192,16 @@ impl<'m> Statements<'m> for Fx<'m> {
 }
 
 impl<'m> Fx<'m> {
+    /// False, which the driver does not know, for devices without [`crate::features::Features::exact_zeros`]: Mesa's driver for the CPU
+    /// overwrites what a lane had when it left a loop, in turns that others still take, if the loop has one exit only.
+    fn never(&mut self) -> Option<Operand> {
+        if self.cx.request.features.exact_zeros {
+            return None;
+        }
+        let zero = self.word(Word::Zero);
+        Some(self.w.compare(BinaryOperator::NotEqual, zero, Ty::U32.int(0)))
+    }
+
     /// A side of a branch.
     fn side(&mut self, block: &'m Block, cond: Value, holds: bool) -> Res<naga::Block> {
         let mark = self.known.mark();

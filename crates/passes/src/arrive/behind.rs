@@ -27,14 +27,6 @@ pub enum Kind {
     },
 }
 
-/// Which jumps out of some statements become what follows at their targets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Exit {
-    All,
-    /// Those that skip a barrier, if they come to none.
-    PastBarriers,
-}
-
 impl<'a> Behind<'a> {
     pub fn new(kind: Kind, stmts: &'a [Stmt], outer: Option<&'a Behind<'a>>) -> Behind<'a> {
         let depth = outer.map_or(0, |outer| outer.depth + 1);
@@ -42,18 +34,30 @@ impl<'a> Behind<'a> {
     }
 
     /// All that a thread does from here on, to its end; `None` if there is a barrier among it, or more than can be said.
+    ///
+    /// Each block around becomes a scope, if there is a jump to its end: what stands behind it is there once.
     pub fn code(&self, arrive: &mut Arrive<'_>) -> Option<Block> {
         let mut code = Block::default();
+        let mut label = Label(arrive.labels);
         let mut at = Some(self);
         while let Some(behind) = at {
-            if matches!(behind.kind, Kind::Turn { .. }) || has_barrier(behind.stmts) {
-                return None;
+            at = behind.outer;
+            if matches!(behind.kind, Kind::Turn { .. }) {
+                if !ends(&code) || has(&code, &StmtKind::Continue) {
+                    return None;
+                }
+                continue;
             }
-            code.0.extend(behind.stmts.iter().rev().cloned());
-            at = if ends(&code) { None } else { behind.outer };
-        }
-        if !self.jumps(arrive, &mut code.0, Exit::All, false) {
-            return None;
+            if behind.kind.jump().is_some_and(|jump| replace(&mut code, &jump, label)) {
+                code = scope(label, code);
+                label.0 += 1;
+            }
+            if !ends(&code) {
+                if has_barrier(behind.stmts) {
+                    return None;
+                }
+                code.0.extend(behind.stmts.iter().rev().cloned());
+            }
         }
         let mut code = arrive.copy(code)?;
         if !ends(&code) {
@@ -66,43 +70,32 @@ impl<'a> Behind<'a> {
         Some(code)
     }
 
-    /// Puts what follows at their targets in the place of jumps past barriers, out of statements that stand before this.
+    /// Puts what follows at their targets in the place of jumps past barriers to where no other barrier follows, out of statements that stand
+    /// before this.
     pub fn redirect(&self, arrive: &mut Arrive<'_>, stmts: &mut Vec<Stmt>) {
-        self.jumps(arrive, stmts, Exit::PastBarriers, false);
+        self.redirect_in(arrive, stmts, false);
     }
 
-    /// Whether all jumps that were to be replaced could be.
-    fn jumps(&self, arrive: &mut Arrive<'_>, stmts: &mut Vec<Stmt>, which: Exit, in_loop: bool) -> bool {
+    fn redirect_in(&self, arrive: &mut Arrive<'_>, stmts: &mut Vec<Stmt>, in_loop: bool) {
         for i in 0..stmts.len() {
-            let target = match &stmts[i].kind {
+            let target = match &mut stmts[i].kind {
                 StmtKind::Leave(label) => self.find(Kind::Scope(*label)),
                 StmtKind::Break if !in_loop => self.find(Kind::Loop),
-                StmtKind::Continue if !in_loop && which == Exit::All => return false,
                 kind => {
-                    let in_loop = in_loop || matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. });
-                    let mut inner = stmts[i].kind.blocks_mut();
-                    if !inner.all(|block| self.jumps(arrive, &mut block.0, which, in_loop)) {
-                        return false;
-                    }
-                    continue;
+                    let in_loop = in_loop || is_loop(kind);
+                    kind.blocks_mut().for_each(|block| self.redirect_in(arrive, &mut block.0, in_loop));
+                    None
                 }
             };
-            // Others jump inside of the statements.
-            let Some(target) = target else { continue };
-            if which == Exit::PastBarriers && !self.meets_before(target) {
-                continue;
-            }
-            match target.code(arrive) {
-                Some(code) => {
-                    stmts.truncate(i);
-                    stmts.extend(code.0);
-                    return true;
-                }
-                None if which == Exit::All => return false,
-                None => {}
+            let code = target
+                .filter(|target| self.meets_before(target))
+                .and_then(|target| target.code(arrive));
+            if let Some(code) = code {
+                stmts.truncate(i);
+                stmts.extend(code.0);
+                return;
             }
         }
-        true
     }
 
     /// The innermost enclosing block of a kind.
@@ -129,4 +122,49 @@ impl<'a> Behind<'a> {
         }
         false
     }
+}
+
+impl Kind {
+    /// The jump to the end of the block.
+    fn jump(self) -> Option<StmtKind> {
+        match self {
+            Kind::Scope(label) => Some(StmtKind::Leave(label)),
+            Kind::Loop => Some(StmtKind::Break),
+            Kind::Block | Kind::Turn { .. } => None,
+        }
+    }
+}
+
+fn is_loop(kind: &StmtKind) -> bool {
+    matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. })
+}
+
+pub fn scope(label: Label, body: Block) -> Block {
+    let span = body.0.first().map_or(Span::NONE, |stmt| stmt.span);
+    let kind = StmtKind::Scope(label, body);
+    Block(vec![Stmt { kind, span }])
+}
+
+/// Is there such a jump out of the code?
+fn has(code: &Block, jump: &StmtKind) -> bool {
+    code.0.iter().any(|stmt| {
+        let inside = is_loop(&stmt.kind) && !matches!(jump, StmtKind::Leave(_));
+        stmt.kind == *jump || !inside && stmt.kind.blocks().any(|block| has(block, jump))
+    })
+}
+
+/// Makes such jumps out of the code leave a scope. Whether there were any.
+pub fn replace(code: &mut Block, jump: &StmtKind, label: Label) -> bool {
+    let mut found = false;
+    for stmt in &mut code.0 {
+        if stmt.kind == *jump {
+            stmt.kind = StmtKind::Leave(label);
+            found = true;
+        } else if !is_loop(&stmt.kind) || matches!(jump, StmtKind::Leave(_)) {
+            for block in stmt.kind.blocks_mut() {
+                found |= replace(block, jump, label);
+            }
+        }
+    }
+    found
 }

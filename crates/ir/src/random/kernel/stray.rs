@@ -57,13 +57,84 @@ impl Kernel {
 
     /// The block's last barriers, some of which some threads do not come to: these go on to the end of the kernel.
     pub(super) fn part(&mut self) {
-        match self.g.rng.below(5) {
+        self.part_in(0);
+    }
+
+    fn part_in(&mut self, depth: u32) {
+        match self.g.rng.below(if depth > 3 { 4 } else { 9 }) {
             0 => self.come_or_stay(),
             1 => self.turns_of_barriers(),
             2 => self.leave_a_loop(),
             3 => self.leave_a_scope(),
-            _ => {}
+            4 | 5 => self.part_in_a_loop(depth + 1),
+            6 | 7 => self.part_in_a_scope(depth + 1),
+            _ => self.part_of_a_side(depth + 1),
         }
+    }
+
+    /// Of one turn, whose end is a jump or a choice of two.
+    fn part_in_a_loop(&mut self, depth: u32) {
+        let body = self.nested(|k| {
+            if k.g.rng.chance(40) {
+                k.jump_if(50, StmtKind::Break);
+            }
+            k.part_in(depth);
+            if k.g.rng.chance(40) {
+                k.jump_if(50, StmtKind::Break);
+            }
+            k.region();
+            k.g.b.push(StmtKind::Break);
+        });
+        self.g.b.push(StmtKind::Loop(body));
+    }
+
+    fn part_in_a_scope(&mut self, depth: u32) {
+        let label = Label(self.g.next_label);
+        self.g.next_label += 1;
+        let body = self.nested(|k| {
+            for _ in 0..2 {
+                k.jump_if(30, StmtKind::Leave(label));
+            }
+            k.part_in(depth);
+            k.jump_if(0, StmtKind::Leave(label));
+            k.region();
+        });
+        self.g.b.push(StmtKind::Scope(label, body));
+    }
+
+    fn part_of_a_side(&mut self, depth: u32) {
+        let cond = self.maybe_uniform(30);
+        let come = self.nested(|k| {
+            k.region();
+            k.part_in(depth);
+            k.region();
+        });
+        let stay = self.nested(Kernel::region);
+        let (then, other) = if self.g.rng.chance(50) { (come, stay) } else { (stay, come) };
+        self.g.b.push(StmtKind::If { cond, then, other });
+    }
+
+    /// A condition that is the same for all threads so often.
+    fn maybe_uniform(&mut self, percent: u64) -> Value {
+        if self.g.rng.chance(percent) {
+            self.uniform_condition()
+        } else {
+            self.g.condition()
+        }
+    }
+
+    /// Under a condition, and sometimes as well where it does not hold.
+    fn jump_if(&mut self, percent: u64, jump: StmtKind) {
+        let cond = self.maybe_uniform(percent);
+        let side = |k: &mut Kernel| {
+            k.nested(|k| {
+                k.region();
+                k.g.b.push(jump.clone());
+            })
+        };
+        let then = side(self);
+        let other = if self.g.rng.chance(15) { side(self) } else { Block::default() };
+        self.g.b.push(StmtKind::If { cond, then, other });
     }
 
     fn come_or_stay(&mut self) {
