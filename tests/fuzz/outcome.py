@@ -67,8 +67,14 @@ def _is_of_the_compiler(error: Exception) -> bool:
     return any(f"{os.sep}numba{os.sep}core{os.sep}" in frame.f_code.co_filename for frame, _ in frames)
 
 
+DEFECTS = ("LLVM IR line", "a defect of Weft")
+"""What a refusal says that is none."""
+
+
 def difference(want: Outcome, got: Outcome, types: bool = True) -> str | None:
     """How they differ, in a line; nothing if they do not, or where the undecorated program is outside the contract."""
+    if got.what == "refused" and any(words in got.message for words in DEFECTS):
+        return f"the compiler failed: {got.message}"[:1000]
     if outside(want) or got.what == "refused":
         return None
     if want.what != got.what:

@@ -167,3 +167,18 @@ def test_what_cannot_be_raised():
     ):
         with pytest.raises(weft.UnsupportedError, match=message):
             njit(function)(1)
+
+
+def test_in_warps_that_wrap_round_a_block(device):
+    @cuda.jit
+    def checked(x, out):
+        if x > 5 and cuda.threadIdx.y == 2 and cuda.threadIdx.x > 3:
+            raise ValueError("too large")
+        out[cuda.threadIdx.y, cuda.threadIdx.x] = cuda.shfl_xor_sync(0xFFFFFFFF, x, 1)
+
+    out = np.zeros((4, 8), np.int64)
+    checked[1, (8, 4)](3, out)
+    assert (out == 3).all()
+    with pytest.raises(ValueError, match="too large"):
+        checked[1, (8, 4)](6, out)
+        cuda.synchronize()

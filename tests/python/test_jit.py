@@ -201,6 +201,25 @@ def test_arrays_of_rank_0():
 
 
 @njit
+def views_of_zero_d(a, b):
+    v = a[...]
+    a[()] = 50
+    b[...] += 3
+    w = b[...]
+    w[...] = w * 2
+    return v, a[()], w, b[..., None], b[None, ...]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, np.complex64, np.int8])
+def test_an_ellipsis_gives_a_view_of_rank_0(dtype):
+    ours, theirs = ((np.array(3, dtype), np.array(4, dtype)) for _ in range(2))
+    for got, want in zip(views_of_zero_d(*ours), views_of_zero_d.py_func(*theirs)):
+        assert np.shape(got) == np.shape(want)
+        np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(ours, theirs)
+
+
+@njit
 def half(a):
     n = len(a) // 2
     return a[:n], a[n:]

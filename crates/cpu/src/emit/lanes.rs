@@ -231,7 +231,7 @@ impl Fx<'_, '_> {
     }
 
     /// What a number that is no vector is in one lane.
-    pub fn lane_number(&mut self, n: Num, lane: Operand) -> Operand {
+    fn lane_number(&mut self, n: Num, lane: Operand) -> Operand {
         match n {
             Num::Affine(base, step) => {
                 let over = self.mul_scalar(lane, Operand::Int(step));

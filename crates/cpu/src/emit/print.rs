@@ -35,7 +35,9 @@ impl Fx<'_, '_> {
         let lane = self.first_lane();
         let place = self.w.entry_inst(format_args!("alloca [6 x i64]"));
         for (i, n) in g.thread.into_iter().chain(g.block.map(Num::Uniform)).enumerate() {
-            let at = self.lane_number(n, lane);
+            // In a warp that goes through a block of several axes each lane has indices of its own.
+            let spilled = self.spill(n, elem(Scalar::I64));
+            let at = self.lane_of(spilled, lane);
             self.store_slot(Num::Uniform(at), Scalar::I64, place, i)?;
         }
         Ok(place)

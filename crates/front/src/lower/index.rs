@@ -247,6 +247,10 @@ impl Lower<'_> {
             axes.push(AxisSlice::Full);
             axis += 1;
         }
+        if spread && axes.is_empty() {
+            // Of a 0-d array that is the array, not its element.
+            return Ok(Selected::View(view, ty));
+        }
         Ok(self.selected(view, ty, axes))
     }
 
