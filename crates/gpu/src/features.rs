@@ -46,7 +46,7 @@ pub struct Features {
     pub exact_divide64: bool,
     /// Constant zeros are computed with as IEEE 754 has it. Mesa's driver for the CPU (`llvmpipe`) takes `x * 0` for 0, `x + 0` for `x`
     /// and `x / 0` for anything where it sees the zero; zeros are kept from its sight then. So are integers made 64 bits wide: it compares them
-    /// wrongly with constants.
+    /// wrongly with constants. And what a lane had when it left a loop by its only exit is lost to it: such loops get another exit then.
     pub exact_zeros: bool,
     /// Subnormal numbers are kept.
     pub subnormals32: bool,
