@@ -86,3 +86,15 @@ def test_pairs_of_different_elements(text: str) -> None:
 @pytest.mark.parametrize("text", ["np.isin(a, b, kind='other')", "np.isin(a * 0.5, b, kind='table')", "np.isin(a, (1, 2))"])
 def test_members_refused(text: str) -> None:
     check(text, a=np.arange(4), b=np.arange(3))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("spread", [10, None])
+def test_integers_in_a_table_and_by_searching(dtype, spread):
+    info = np.iinfo(dtype)
+    rng = np.random.default_rng(1)
+    low, high = (max(info.min, -spread), spread) if spread else (info.min, info.max)
+    a = np.append(rng.integers(low, high, 300, dtype=dtype, endpoint=True), [info.min, info.max, 0]).astype(dtype)
+    for b in (a[::7], a[:1], a[:0], a[:-3], np.array([info.min, info.max], dtype)):
+        check("np.isin(a, b)", a=a, b=b)
+        check("np.isin(a, b, invert=True)", a=a, b=b)

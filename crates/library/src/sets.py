@@ -156,7 +156,7 @@ def isin(element, test_elements, assume_unique: Static = False, invert: Static =
         refuse("The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
     row = element.ravel()
     found = np.zeros(len(row), np.bool_)
-    if len(tests) > 0:
+    if len(tests) > 0 and not _found_in_table(found, row, tests, kind):
         ordered = sort(tests)
         places = searchsorted(ordered, row)
         for i in range(len(row)):
@@ -166,6 +166,23 @@ def isin(element, test_elements, assume_unique: Static = False, invert: Static =
         for i in range(len(row)):
             found[i] = not found[i]
     return found.reshape(element.shape)
+
+
+def _found_in_table(found, row, tests, kind: Static):
+    """Finds integers that lie close together in a table of all between the least and the greatest; whether they do."""
+    if row.dtype != tests.dtype or row.dtype.kind not in ("i", "u") or kind == "sort":
+        return False
+    least, most = np.min(tests), np.max(tests)
+    # Differences are right in 64 bits that wrap, whatever the type.
+    if np.uint64(most) - np.uint64(least) > np.uint64(6 * (len(row) + len(tests))):
+        return False
+    table = np.zeros(np.int64(np.uint64(most) - np.uint64(least)) + 1, np.bool_)
+    for i in range(len(tests)):
+        table[np.int64(np.uint64(tests[i]) - np.uint64(least))] = True
+    for i in range(len(row)):
+        if least <= row[i] and row[i] <= most:
+            found[i] = table[np.int64(np.uint64(row[i]) - np.uint64(least))]
+    return True
 
 
 def setdiff1d(ar1, ar2, assume_unique: Static = False):

@@ -57,7 +57,11 @@ impl Blocks {
 
     fn take(&mut self, bytes: usize, zeroed: bool) -> Option<HostBuffer> {
         let at = self.spare.iter().rposition(|buffer| buffer.has_room(bytes))?;
-        Some(self.spare.remove(at).again(bytes, zeroed))
+        let buffer = match at + 1 == self.spare.len() {
+            true => self.spare.pop()?,
+            false => self.spare.remove(at),
+        };
+        Some(buffer.again(bytes, zeroed))
     }
 
     /// Frees the allocations from the `first` on that none of the addresses points into.
