@@ -11,10 +11,8 @@ import itertools
 import linecache
 import os
 import sys
-import textwrap
-import traceback
 from collections.abc import Iterator
-from types import CodeType, FunctionType
+from types import CodeType, FrameType, FunctionType
 
 from weft import _started
 
@@ -62,6 +60,9 @@ def _others(code: CodeType) -> Iterator[str]:
     elif not was_edited(code):
         word = "lambda" if code.co_name == "<lambda>" else code.co_name
         seen: set[str] = set()
+        # Not with the module: its patterns take longer to compile than a short function.
+        import textwrap
+
         for text in itertools.chain(sys.orig_argv, _strings()):
             # `python -c` takes indented text since 3.14, and strings are often indented as the code around them.
             new = {text, textwrap.dedent(text)} - seen if word in text else ()
@@ -97,7 +98,11 @@ def _strings() -> Iterator[str]:
 
     Variables come last: before Python 3.13, to ask for those of a frame writes them into the dict that `locals()` gave it.
     """
-    frames = [frame for frame, _ in traceback.walk_stack(sys._getframe(1))]
+    frames = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        frames.append(frame)
+        frame = frame.f_back
     for frame in frames:
         yield from (text for text in frame.f_code.co_consts if isinstance(text, str))
     for frame in frames:
