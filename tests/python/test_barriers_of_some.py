@@ -154,6 +154,11 @@ def test_an_exception_of_those_that_stay(device):
         cuda.synchronize()
 
 
+def skip_unless_there(where):
+    if where not in {str(device).split(" ")[0] for device in weft.devices()}:
+        pytest.skip(f"there is no {where}")
+
+
 @pytest.mark.parametrize("where", ["cpu", "vulkan:0"])
 def test_threads_that_would_wait_for_ever_are_refused(where):
     @cuda.jit
@@ -181,8 +186,7 @@ def test_threads_that_would_wait_for_ever_are_refused(where):
         else:
             cuda.syncthreads()
 
-    if where not in {str(device).split(" ")[0] for device in weft.devices()}:
-        pytest.skip(f"there is no {where}")
+    skip_unless_there(where)
     with weft.device(where):
         for kernel in (behind, again, either):
             with pytest.raises(weft.UnsupportedError, match="a barrier that not all threads of a block may reach"):
@@ -424,8 +428,7 @@ def test_more_copies_than_may_be_are_refused(where):
     tail = "    a[t] += n[a[t] % 8]\n" * 400
     text = "def f(a, n):\n    t = cuda.threadIdx.x\n    while True:\n" + "".join(line.format(i) for i in range(20)) + tail
     kernel = cuda.jit(texts.function_of(text, {"cuda": cuda}))
-    if where not in {str(device).split(" ")[0] for device in weft.devices()}:
-        pytest.skip(f"there is no {where}")
+    skip_unless_there(where)
     with weft.device(where), pytest.raises(weft.UnsupportedError, match="more than 10,000 statements"):
         kernel[1, 8](np.zeros(8, np.int32), np.arange(8, dtype=np.int32))
 
@@ -453,8 +456,7 @@ def test_loops_with_a_barrier_behind_are_refused(where):
                 continue
             cuda.syncthreads()
 
-    if where not in {str(device).split(" ")[0] for device in weft.devices()}:
-        pytest.skip(f"there is no {where}")
+    skip_unless_there(where)
     with weft.device(where):
         for kernel in (behind, again, next_turn):
             with pytest.raises(weft.UnsupportedError, match="a barrier that not all threads of a block may reach"):

@@ -16,14 +16,14 @@ use std::mem;
 
 use weft_ir::{Block, Builder, FuncKind, Function, Label, Module, Span, Stmt, StmtKind, Value};
 
+use crate::counting::Range;
 use crate::error::PassError;
 use crate::operands::{ends, has_barrier, is_barrier};
 use crate::uniformity::{self, Calls, Class, Lanes, Uniformity};
 use crate::{compact, duplicate, inline};
-use behind::{Behind, Kind, replace, scope};
+use behind::{Behind, Kind, has, replace, scope};
 
-/// How many statements all copies in a kernel may have: jumps out of nested scopes each copy what is behind the outer ones.
-/// What is more is refused.
+/// How many statements all copies in a kernel may have: each place where threads leave copies all that follows. What is more is refused.
 const MOST_COPIED: usize = 10_000;
 
 const TOO_MUCH: &str = "some threads leave here and come to no other barrier, so that they get a copy of all that follows, and the copies of \
@@ -89,15 +89,6 @@ struct Arrive<'a> {
     too_much: Option<Span>,
 }
 
-/// Does control leave a loop for what is behind it?
-fn breaks(body: &Block) -> bool {
-    body.0.iter().any(|stmt| match &stmt.kind {
-        StmtKind::Break => true,
-        StmtKind::Loop(_) | StmtKind::For { .. } => false,
-        kind => kind.blocks().any(breaks),
-    })
-}
-
 impl Arrive<'_> {
     /// Writes the statements of a block, with what is behind it.
     fn block(&mut self, of: Block, outer: Option<&Behind<'_>>) {
@@ -118,20 +109,17 @@ impl Arrive<'_> {
                 StmtKind::If { cond, then, other } => {
                     let then = self.inner(then, &here(Kind::Block));
                     let other = self.inner(other, &here(Kind::Block));
-                    self.b.span = span;
                     self.b.push(StmtKind::If { cond, then, other });
                 }
                 StmtKind::Scope(label, body) => {
                     let body = self.inner(body, &here(Kind::Scope(label)));
-                    self.b.span = span;
                     self.b.push(StmtKind::Scope(label, body));
                 }
                 StmtKind::Loop(body) => {
                     let body = self.turn(body, false, &here(Kind::Loop));
-                    if !breaks(&body) {
+                    if !has(&body, &StmtKind::Break) {
                         rest.clear();
                     }
-                    self.b.span = span;
                     self.b.push(StmtKind::Loop(body));
                 }
                 StmtKind::For {
@@ -141,7 +129,7 @@ impl Arrive<'_> {
                     step,
                     body,
                 } => {
-                    let range = counted::Range { var, start, stop, step };
+                    let range = Range { var, start, stop, step };
                     let differs = range.bounds().iter().any(|v| self.differs(*v));
                     let code = if differs && has_barrier(&body.0) {
                         here(Kind::Block).code(self)
@@ -149,10 +137,9 @@ impl Arrive<'_> {
                         None
                     };
                     let body = self.turn(body, differs, &here(Kind::Loop));
-                    self.b.span = span;
                     match code {
                         Some(over) => {
-                            if !breaks(&body) {
+                            if !has(&body, &StmtKind::Break) {
                                 rest.clear();
                             }
                             counted::written_out(&mut self.b, range, over, body);
@@ -166,8 +153,10 @@ impl Arrive<'_> {
     }
 
     fn inner(&mut self, block: Block, behind: &Behind<'_>) -> Block {
+        let span = self.b.span;
         self.b.open();
         self.block(block, Some(behind));
+        self.b.span = span;
         self.b.close()
     }
 
@@ -189,7 +178,6 @@ impl Arrive<'_> {
     /// Writes an `if` that threads go through differently. Gives what is to follow in its place: the side with a barrier, if the threads
     /// of the other one end first.
     fn branch(&mut self, cond: Value, mut then: Block, mut other: Block, here: &Behind<'_>) -> Block {
-        let span = self.b.span;
         let (in_then, in_other) = (has_barrier(&then.0), has_barrier(&other.0));
         let mut come = Block::default();
         if in_then != in_other {
@@ -208,7 +196,6 @@ impl Arrive<'_> {
                 here.redirect(self, &mut side.0);
             }
         }
-        self.b.span = span;
         self.b.push(StmtKind::If { cond, then, other });
         come
     }

@@ -6,6 +6,7 @@ mod calls;
 pub mod cleanup;
 mod compact;
 pub mod contract;
+mod counting;
 mod cut;
 mod duplicate;
 mod elements;

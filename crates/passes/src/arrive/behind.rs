@@ -146,7 +146,7 @@ pub fn scope(label: Label, body: Block) -> Block {
 }
 
 /// Is there such a jump out of the code?
-fn has(code: &Block, jump: &StmtKind) -> bool {
+pub fn has(code: &Block, jump: &StmtKind) -> bool {
     code.0.iter().any(|stmt| {
         let inside = is_loop(&stmt.kind) && !matches!(jump, StmtKind::Leave(_));
         stmt.kind == *jump || !inside && stmt.kind.blocks().any(|block| has(block, jump))

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use weft_ir::{BinOp, Block, Builder, CmpOp, Const, Function, Local, Op, Scalar, Span, Stmt, StmtKind, Type, UnOp, Value};
+use weft_ir::{Block, Builder, CmpOp, Const, Function, Local, Op, Scalar, Span, Stmt, StmtKind, Type, UnOp, Value};
 
 use super::frames::{Code, Frame, Target};
 use super::runs::{is_jump, jumps_out};
 use super::together::{Together, i32, if_then};
 use super::warps::Slots;
 use super::{Facts, Options, is_meeting};
+use crate::counting::{Counter, Range};
 use crate::numbering::{Node, Numbered, StmtId};
 use crate::uniformity::{Class, Uniformity};
 
@@ -34,15 +35,6 @@ pub struct Walk<'a> {
     pub common: Vec<bool>,
     pub raises: Vec<(Code, Stmt)>,
     pub next_label: u32,
-}
-
-/// A `For`'s index and range.
-#[derive(Clone, Copy)]
-struct Range {
-    var: Value,
-    start: Value,
-    stop: Value,
-    step: Value,
 }
 
 impl<'a> Walk<'a> {
@@ -342,7 +334,7 @@ impl<'a> Walk<'a> {
     fn looping(&mut self, id: StmtId, range: Option<Range>, body: Numbered<'_>) {
         let facts = self.facts.of_loop(id);
         let (behind, next) = (Code::behind(id), Code::next(id));
-        let counted = range.filter(|range| [range.start, range.stop, range.step].iter().all(|v| self.agreed(*v)));
+        let counted = range.filter(|range| range.bounds().iter().all(|v| self.agreed(*v)));
         let own = match counted {
             Some(_) => None,
             None => range,
@@ -377,13 +369,7 @@ impl<'a> Walk<'a> {
         }
         let body = self.b.close();
         self.b.push(match counted {
-            Some(Range { var, start, stop, step }) => StmtKind::For {
-                var,
-                start,
-                stop,
-                step,
-                body,
-            },
+            Some(range) => range.counted(body),
             None => StmtKind::Loop(body),
         });
         self.frames.pop();
@@ -438,39 +424,23 @@ impl<'a> Walk<'a> {
         self.b.close()
     }
 
-    /// A thread counts its own turns where they are not as many as those of others.
-    fn start_counting(&mut self, range: Range) -> Counter {
-        let func = &mut self.b.func;
-        let counter = Counter {
-            at: func.new_local(Type::I64, "at"),
-            next: func.new_local(Type::I64, "next"),
-            more: func.new_local(Type::BOOL, "more"),
-        };
-        self.guarded(|walk| {
-            let yes = walk.b.constant(Const::Bool(true));
-            walk.b.set(counter.next, range.start);
-            walk.b.set(counter.more, yes);
-        });
-        counter
+    /// A thread counts its own turns where they are not as many as those of others. Gives where its index is kept, too.
+    fn start_counting(&mut self, range: Range) -> (Local, Counter) {
+        let at = self.b.func.new_local(Type::I64, "at");
+        let counter = Counter::new(&mut self.b);
+        self.guarded(|walk| counter.start(&mut walk.b, range));
+        (at, counter)
     }
 
     /// The head of a turn: threads that have had all theirs wait behind the loop.
-    fn count(&mut self, range: Range, counter: Counter, behind: Code) {
+    fn count(&mut self, range: Range, (kept, counter): (Local, Counter), behind: Code) {
         self.guarded(|walk| {
             let b = &mut walk.b;
-            let (at, more, zero) = (b.get(counter.next), b.get(counter.more), b.i64(0));
-            let up = b.compare(CmpOp::Gt, range.step, zero);
-            let (below, above) = (b.compare(CmpOp::Lt, at, range.stop), b.compare(CmpOp::Gt, at, range.stop));
-            let inside = b.select(up, below, above);
-            let goes_on = b.binary(BinOp::And, inside, more);
+            let (at, up) = (b.get(counter.next), range.goes_up(b));
+            let goes_on = counter.goes_on(b, range, at, up);
             b.open();
-            // A counter that wraps round has had its last turn.
-            let next = b.binary(BinOp::Add, at, range.step);
-            let (grew, shrank) = (b.compare(CmpOp::Gt, next, at), b.compare(CmpOp::Lt, next, at));
-            let more = b.select(up, grew, shrank);
-            b.set(counter.more, more);
-            b.set(counter.next, next);
-            b.set(counter.at, at);
+            counter.advance(b, range, at, up);
+            b.set(kept, at);
             let then = b.close();
             b.open();
             walk.set_skip(behind);
@@ -484,15 +454,7 @@ impl<'a> Walk<'a> {
         let depth = self.frames.len() - 2;
         self.waiting.insert(behind);
         self.frames[depth].used = true;
-        self.b.push(StmtKind::Let(range.var, Op::Get(counter.at)));
+        self.b.push(StmtKind::Let(range.var, Op::Get(kept)));
         self.note(range.var, false, false);
     }
-}
-
-/// What a thread counts the turns of a loop in.
-#[derive(Clone, Copy)]
-struct Counter {
-    at: Local,
-    next: Local,
-    more: Local,
 }

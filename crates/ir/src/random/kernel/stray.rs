@@ -2,7 +2,7 @@
 
 use super::super::stmt::{Place, Return};
 use super::{COUNTED, Kernel, Reach};
-use crate::module::{Block, Label, StmtKind, Value};
+use crate::module::{Block, Label, Local, StmtKind, Value};
 use crate::op::{BinOp, CmpOp, Const, WARP};
 use crate::types::{Scalar, Space};
 
@@ -126,15 +126,27 @@ impl Kernel {
     /// Under a condition, and sometimes as well where it does not hold.
     fn jump_if(&mut self, percent: u64, jump: StmtKind) {
         let cond = self.maybe_uniform(percent);
-        let side = |k: &mut Kernel| {
-            k.nested(|k| {
-                k.region();
-                k.g.b.push(jump.clone());
-            })
+        let then = self.ending(jump.clone());
+        let other = if self.g.rng.chance(15) {
+            self.ending(jump)
+        } else {
+            Block::default()
         };
-        let then = side(self);
-        let other = if self.g.rng.chance(15) { side(self) } else { Block::default() };
         self.g.b.push(StmtKind::If { cond, then, other });
+    }
+
+    /// Code whose end is a jump.
+    fn ending(&mut self, jump: StmtKind) -> Block {
+        self.nested(|k| {
+            k.region();
+            k.g.b.push(jump);
+        })
+    }
+
+    fn one_more(&mut self, count: Local, now: Value) {
+        let one = self.g.constant(Const::i64(1));
+        let next = self.g.b.binary(BinOp::Add, now, one);
+        self.g.b.set(count, next);
     }
 
     fn come_or_stay(&mut self) {
@@ -184,18 +196,13 @@ impl Kernel {
         let body = self.nested(|k| {
             let now = k.g.b.get(count);
             let over = k.g.b.compare(CmpOp::Ge, now, turns);
-            let then = k.nested(|k| {
-                k.region();
-                k.g.b.push(StmtKind::Break);
-            });
+            let then = k.ending(StmtKind::Break);
             k.g.b.push(StmtKind::If {
                 cond: over,
                 then,
                 other: Block::default(),
             });
-            let one = k.g.constant(Const::i64(1));
-            let next = k.g.b.binary(BinOp::Add, now, one);
-            k.g.b.set(count, next);
+            k.one_more(count, now);
             k.exchange();
         });
         self.g.b.push(StmtKind::Loop(body));
@@ -206,10 +213,7 @@ impl Kernel {
         self.g.next_label += 1;
         let body = self.nested(|k| {
             let cond = k.g.condition();
-            let then = k.nested(|k| {
-                k.region();
-                k.g.b.push(StmtKind::Leave(label));
-            });
+            let then = k.ending(StmtKind::Leave(label));
             k.g.b.push(StmtKind::If {
                 cond,
                 then,
@@ -296,9 +300,7 @@ impl Kernel {
                 other,
             });
             k.g.b.set(left, mask);
-            let one = k.g.constant(Const::i64(1));
-            let next = k.g.b.binary(BinOp::Add, now, one);
-            k.g.b.set(count, next);
+            k.one_more(count, now);
             k.cooperate_in(mask);
             if k.g.rng.chance(40) {
                 k.region();
