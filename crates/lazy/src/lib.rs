@@ -1,5 +1,6 @@
 //! Lazy arrays: what was asked of arrays is recorded as a graph of values, and computed when somebody looks.
 
+mod arguments;
 mod array;
 mod dims;
 mod error;

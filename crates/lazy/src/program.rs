@@ -8,7 +8,7 @@ use crate::memory::Piece;
 use crate::number::Bits;
 use crate::operation::Operation;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Program {
     pub extents: Dims,
     pub loads: SmallVec<[Load; 4]>,
@@ -68,6 +68,19 @@ impl Program {
             result: Some(Slot::Load(0)),
             ..Program::default()
         }
+    }
+
+    /// The same of a part of an axis.
+    pub fn part(&self, axis: usize, first: u64, count: u64) -> Program {
+        let mut part = self.clone();
+        part.extents[axis] = count;
+        for load in &mut part.loads {
+            load.offset += load.strides[axis] * first as i64;
+        }
+        for iota in part.iotas.iter_mut().filter(|iota| iota.along == Some(axis as u8)) {
+            iota.first += iota.by * first as i64;
+        }
+        part
     }
 
     /// Which axes of the index space a slot's value depends on: one bit each.

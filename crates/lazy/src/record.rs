@@ -238,20 +238,40 @@ pub fn iota(elem: Scalar, count: u64, start: Const, step: Const) -> Result<Value
     Ok(Node::pending(elem, SmallVec::from_slice(&[count]), kind))
 }
 
-/// Elements combined along some axes, which the result no longer has.
+/// Elements combined along some axes, which the result no longer has. Sums and products of 16-bit floats are computed in float32.
 pub fn fold(what: FoldKind, of: &Value, axes: &[usize]) -> Result<Value> {
     let folded = axes.iter().fold(0u64, |mask, &axis| mask | 1 << axis);
+    let empty = axes.iter().any(|&axis| of.shape[axis] == 0);
     let shape: Dims = (of.shape.iter().enumerate()).filter(|(axis, _)| folded & (1 << axis) == 0).map(|(_, n)| *n).collect();
-    let elem = match what {
-        FoldKind::Ufunc(_, elem) => elem,
-        FoldKind::ArgMax | FoldKind::ArgMin => Scalar::I64,
+    let made = |what: FoldKind, elem: Scalar, of: Value| {
+        let fold = Fold { what, axes: folded };
+        Node::pending(elem, shape.clone(), Kind::Fold { fold, of })
     };
-    let of = match what {
-        FoldKind::Ufunc(_, elem) => cast(of, elem),
-        _ => of.clone(),
-    };
-    let fold = Fold { what, axes: folded };
-    Ok(Node::pending(elem, shape, Kind::Fold { fold, of }))
+    match what {
+        FoldKind::Ufunc("maximum" | "minimum" | "fmax" | "fmin", _) if empty => {
+            let FoldKind::Ufunc(name, _) = what else { return Err(no_identity("")) };
+            Err(no_identity(name))
+        }
+        FoldKind::ArgMax | FoldKind::ArgMin if empty => {
+            let name = if what == FoldKind::ArgMax { "argmax" } else { "argmin" };
+            Err(Error::Value(format!("attempt to get {name} of an empty sequence")))
+        }
+        FoldKind::ArgMax | FoldKind::ArgMin => Ok(made(what, Scalar::I64, of.clone())),
+        FoldKind::Ufunc(name @ ("add" | "multiply"), elem) if elem.is_half() => {
+            let wide = made(FoldKind::Ufunc(name, Scalar::F32), Scalar::F32, cast(of, Scalar::F32));
+            Ok(cast(&wide, elem))
+        }
+        FoldKind::Ufunc(name, elem) => {
+            if weft_tile::fold::find(name, elem).is_none() {
+                return Err(Error::Type(format!("'{name}' does not fold elements of {}", elem.numpy_name())));
+            }
+            Ok(made(what, elem, cast(of, elem)))
+        }
+    }
+}
+
+fn no_identity(name: &str) -> Error {
+    Error::Value(format!("zero-size array to reduction operation {name} which has no identity"))
 }
 
 /// Axes that a map leaves where they are, and the point of the rest.

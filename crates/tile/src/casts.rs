@@ -8,6 +8,7 @@ use crate::element::{BF16, C, Elem, F16, Real, Truth, unsigned};
 use crate::find::copy;
 use crate::halves::Half;
 use crate::run::{Found, One, TileLoop, one};
+use crate::whole::{long_of_f32, long_of_f64, word_of_f32, word_of_f64};
 
 /// What can be converted.
 pub trait Source: Elem {
@@ -108,7 +109,7 @@ impl Source for Truth {
 }
 
 macro_rules! floats {
-    ($($ty:ty, $x:ident => $half:expr;)*) => {$(
+    ($($ty:ty, $word:ident, $long:ident, $x:ident => $half:expr;)*) => {$(
         impl Source for $ty {
             #[inline(always)]
             fn truth(self) -> bool {
@@ -127,14 +128,13 @@ macro_rules! floats {
                 let $x = self;
                 $half
             }
-            // Rust's conversions give the nearest integer and 0 of NaN; the least is wanted of what is too large and of NaN.
             #[inline(always)]
             fn word(self) -> i32 {
-                if self < 2_147_483_648.0 { self as i32 } else { i32::MIN }
+                $word(self)
             }
             #[inline(always)]
             fn long(self) -> i64 {
-                if self < TWO_63 as $ty { self as i64 } else { i64::MIN }
+                $long(self)
             }
             #[inline(always)]
             fn unsigned_long(self) -> u64 {
@@ -149,8 +149,8 @@ macro_rules! floats {
 const TWO_63: f64 = 9_223_372_036_854_775_808.0;
 
 floats! {
-    f32, x => F16::round(x);
-    f64, x => F16::round_double(x);
+    f32, word_of_f32, long_of_f32, x => F16::round(x);
+    f64, word_of_f64, long_of_f64, x => F16::round_double(x);
 }
 
 macro_rules! through {
@@ -201,8 +201,8 @@ macro_rules! through {
 }
 
 through! {
-    [] F16, x => x.wide(), x.0 & 0x7fff != 0, 0.0;
-    [] BF16, x => x.wide(), x.0 & 0x7fff != 0, 0.0;
+    [] F16, x => x.wide(), x.0 & 0x7fff != 0, x.wide().beside();
+    [] BF16, x => x.wide(), x.0 & 0x7fff != 0, x.wide().beside();
     [T: Real + Source] C<T>, x => x.re, x.re.truth() | x.im.truth(), x.im.double();
 }
 
@@ -285,7 +285,11 @@ fn alike_from(from: Scalar, to: Scalar) -> Scalar {
 /// Nor does it of what an integer becomes, and of integers that are a wider one's lower bits.
 fn alike_to(from: Scalar, to: Scalar) -> Scalar {
     let of_whole = matches!(from.kind(), Kind::Bool | Kind::Signed | Kind::Unsigned);
-    if to.is_int() && (of_whole || to.size() < 4) { unsigned(to) } else { to }
+    if to.is_int() && (of_whole || to.size() < 4) {
+        unsigned(to)
+    } else {
+        to
+    }
 }
 
 fn to_any<S: Source>(to: Scalar) -> Found {

@@ -108,14 +108,26 @@ macro_rules! int {
 
 // Vector units divide floats only: where these are wide enough for the quotient's whole part to be exact, they do it.
 int! {
-    i8, wrapping_abs, a / b => (f32::from(a) / f32::from(b)) as i32 as i8;
-    i16, wrapping_abs, a / b => (f32::from(a) / f32::from(b)) as i32 as i16;
-    i32, wrapping_abs, a / b => if b == -1 { a.wrapping_neg() } else { (f64::from(a) / f64::from(b)) as i32 };
+    i8, wrapping_abs, a / b => low_bits(f32::from(a) / f32::from(b)) as i8;
+    i16, wrapping_abs, a / b => low_bits(f32::from(a) / f32::from(b)) as i16;
+    i32, wrapping_abs, a / b => low_bits_of_double(f64::from(a) / f64::from(b)) as i32;
     i64, wrapping_abs, a / b => a.wrapping_div(b);
-    u8, same, a / b => (f32::from(a) / f32::from(b)) as i32 as u8;
-    u16, same, a / b => (f32::from(a) / f32::from(b)) as i32 as u16;
-    u32, same, a / b => (f64::from(a) / f64::from(b)) as u32;
+    u8, same, a / b => low_bits(f32::from(a) / f32::from(b)) as u8;
+    u16, same, a / b => low_bits(f32::from(a) / f32::from(b)) as u16;
+    u32, same, a / b => low_bits_of_double(f64::from(a) / f64::from(b)) as u32;
     u64, same, a / b => a / b;
+}
+
+/// The lower bits of a float's whole part, which is less than 2^22: of a sum that has no place behind the point they are the last ones.
+#[inline(always)]
+fn low_bits(x: f32) -> u32 {
+    (x.trunc() + 12_582_912.0).to_bits()
+}
+
+/// The same of one that is less than 2^51.
+#[inline(always)]
+fn low_bits_of_double(x: f64) -> u64 {
+    (x.trunc() + 6_755_399_441_055_744.0).to_bits()
 }
 
 /// What has no sign is its own size.
@@ -176,7 +188,7 @@ binary! {
     Multiply(x, y) -> T = x.times(y);
     FloorDivide(x, y) -> T = floor_divide(x, y);
     Remainder(x, y) -> T = remainder(x, y);
-    Fmod(x, y) -> T = x.minus(quotient(x, y).times(y));
+    Fmod(x, y) -> T = rest(x, y);
     Power(x, y) -> T = power(x, y);
     Maximum(x, y) -> T = x.max(y);
     Minimum(x, y) -> T = x.min(y);
@@ -235,10 +247,16 @@ fn floor_divide<T: Int>(x: T, y: T) -> T {
     if down { quotient.minus(T::ONE) } else { quotient }
 }
 
+/// With the sign of x; 0 of a division by zero.
+#[inline(always)]
+fn rest<T: Int>(x: T, y: T) -> T {
+    let rest = x.minus(quotient(x, y).times(y));
+    if y == T::ZERO { T::ZERO } else { rest }
+}
+
 #[inline(always)]
 fn remainder<T: Int>(x: T, y: T) -> T {
-    let rest = x.minus(quotient(x, y).times(y));
-    let rest = if y == T::ZERO { T::ZERO } else { rest };
+    let rest = rest(x, y);
     if !T::SIGNED {
         return rest;
     }
@@ -292,7 +310,11 @@ fn gcd<T: Int>(a: T, b: T) -> T {
 #[inline(always)]
 fn lcm<T: Int>(a: T, b: T) -> T {
     let divisor = gcd(a, b);
-    if divisor == T::ZERO { divisor } else { quotient(a, divisor).times(b) }
+    if divisor == T::ZERO {
+        divisor
+    } else {
+        quotient(a, divisor).times(b)
+    }
 }
 
 /// A function of magnitudes, which as unsigned numbers the least signed number has, too.

@@ -6,6 +6,7 @@ mod casts;
 mod complex;
 mod element;
 mod find;
+pub mod fold;
 mod floats;
 mod halves;
 mod integers;
@@ -13,6 +14,7 @@ mod iota;
 mod run;
 mod strided;
 mod truths;
+mod whole;
 
 pub use casts::cast;
 pub use find::{copy, find, select};

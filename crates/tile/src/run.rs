@@ -257,7 +257,8 @@ impl<O: Two<A, B> + 'static, A: Elem, B: Elem> Body for Binary<O, A, B> {
                 let count = block.min(n - done);
                 let (out, a, b) = (out.add(done), a.from(done), b.from(done));
                 for i in 0..count {
-                    out.add(i).write_unaligned(O::of(a.add(i).read_unaligned(), b.add(i).read_unaligned()));
+                    out.add(i)
+                        .write_unaligned(O::of(a.add(i).read_unaligned(), b.add(i).read_unaligned()));
                 }
                 done += count;
             }

@@ -47,7 +47,8 @@ unsafe fn loaded<T: Copy>(tile: *mut u8, from: *const u8, stride: isize, n: usiz
             return;
         }
         for i in 0..n {
-            tile.add(i).write_unaligned(from.offset(stride * i as isize).cast::<T>().read_unaligned());
+            tile.add(i)
+                .write_unaligned(from.offset(stride * i as isize).cast::<T>().read_unaligned());
         }
     }
 }
@@ -63,7 +64,9 @@ unsafe fn stored<T: Copy>(to: *mut u8, stride: isize, tile: *const u8, n: usize)
             return;
         }
         for i in 0..n {
-            to.offset(stride * i as isize).cast::<T>().write_unaligned(tile.add(i).read_unaligned());
+            to.offset(stride * i as isize)
+                .cast::<T>()
+                .write_unaligned(tile.add(i).read_unaligned());
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Loops of bools, which NumPy adds and multiplies as `or` and `and`.
 
-
-
 use crate::element::Truth;
 use crate::run::{Found, One, Two, one, two};
 
@@ -62,4 +60,3 @@ pub fn find_two(name: &str) -> Option<Found> {
         _ => None,
     }
 }
-
