@@ -91,13 +91,13 @@ impl Array {
             View::Whole => record::reshaped(&current, &self.shape),
             View::Axes { base, map } => {
                 let of = record::reshaped(&current, base);
-                Node::pending(self.elem, self.shape.clone(), Kind::View { of, map: map.clone() })
+                Node::pending(self.elem, self.shape.clone(), Kind::View { of, map: Box::new(map.clone()) })
             }
             View::Strided { offset, strides } => {
                 let kind = Kind::Strided {
                     of: current,
                     offset: *offset,
-                    strides: strides.clone(),
+                    strides: Box::new(strides.clone()),
                 };
                 Node::pending(self.elem, self.shape.clone(), kind)
             }
@@ -124,7 +124,7 @@ impl Array {
                 };
                 let kind = Kind::Update {
                     base: current.clone(),
-                    region,
+                    region: Box::new(region),
                     value,
                 };
                 Node::pending(current.elem, current.shape.clone(), kind)

@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 use crate::memory::{Block, Piece};
 use crate::operation::What;
 use crate::program::{Load, Program, Slot};
-use crate::tiles::{self, Target};
+use crate::tiles::Target;
 use crate::value::{Fold, FoldKind};
-use crate::{arguments, machine};
+use crate::{arguments, hoist, machine, run, trace};
 
 /// Bytes of computed elements that are stored at a time, at the least.
 const PART: u64 = 1 << 18;
@@ -28,9 +28,16 @@ pub struct Source {
     pub strides: Strides,
 }
 
-pub fn run(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
+pub fn run(program: Program, fold: &Fold, target: &Target) -> Result<()> {
+    trace::kernel("fold", &program, target, || {
+        let hoisted = hoist::hoist(&program)?;
+        folded(hoisted.as_ref().unwrap_or(&program), fold, target).map(|()| "tiles")
+    })
+}
+
+fn folded(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
     if target.strides.is_empty() && program.extents.is_empty() {
-        return tiles::run(program, target);
+        return run::run(program.clone(), target);
     }
     if let Some(source) = in_memory(program, fold) {
         return source_fold(&source, &program.extents, fold, target);
@@ -144,8 +151,9 @@ fn compute(program: &Program, elem: Scalar, room: &Piece) -> Result<Source> {
         elem,
         address: room.address(),
         strides: strides.clone(),
+        points: dims::size(&program.extents).unwrap_or(0),
     };
-    tiles::run(program, &target)?;
+    run::run(program.clone(), &target)?;
     Ok(Source {
         elem,
         address: room.address(),

@@ -2,9 +2,11 @@
 
 mod arguments;
 mod array;
+pub mod compiled;
 mod dims;
 mod error;
 mod folds;
+mod hoist;
 mod lower;
 pub mod machine;
 mod memory;
@@ -12,10 +14,12 @@ pub mod number;
 mod operation;
 mod program;
 pub mod record;
+mod run;
 pub mod schedule;
 mod single;
 mod text;
 mod tiles;
+pub mod trace;
 mod value;
 
 pub use array::{Array, Index};

@@ -111,20 +111,14 @@ impl Lowering<'_> {
         let is_root = self.kept.is_some_and(|root| Arc::ptr_eq(node, root));
         match kind {
             Kind::Fill(bits) => {
-                let constants = &mut self.program.constants;
-                let known = constants.iter().position(|c| *c == (node.elem, bits));
-                let at = known.unwrap_or_else(|| {
-                    constants.push((node.elem, bits));
-                    constants.len() - 1
-                });
-                Ok(Slot::Constant(at as u16))
+                Ok(self.program.constant((node.elem, bits)))
             }
-            Kind::Iota { start, step } => {
+            Kind::Iota(numbers) => {
                 let axis = map[0];
                 self.program.iotas.push(Iota {
                     elem: node.elem,
-                    start,
-                    step,
+                    start: numbers.start,
+                    step: numbers.step,
                     along: axis.along,
                     first: axis.start,
                     by: axis.step,
@@ -155,7 +149,7 @@ impl Lowering<'_> {
             Kind::Strided { of, offset, strides } => match of.piece() {
                 Some(piece) => {
                     let (further, strides) = dims::through(map, &strides, self.rank);
-                    Ok(self.add(Load {
+                    Ok(self.program.loaded(Load {
                         elem: node.elem,
                         piece,
                         offset: offset + further,
@@ -197,24 +191,12 @@ impl Lowering<'_> {
 
     fn load(&mut self, node: &Node, piece: Piece, map: &AxisMap) -> Slot {
         let (offset, strides) = dims::through(map, &dims::dense(&node.shape, node.elem.size()), self.rank);
-        self.add(Load {
+        self.program.loaded(Load {
             elem: node.elem,
             piece,
             offset,
             strides,
         })
-    }
-
-    fn add(&mut self, load: Load) -> Slot {
-        let loads = &mut self.program.loads;
-        let same = |known: &Load| {
-            known.address() == load.address() && known.elem == load.elem && known.strides == load.strides
-        };
-        let at = loads.iter().position(same).unwrap_or_else(|| {
-            loads.push(load);
-            loads.len() - 1
-        });
-        Slot::Load(at as u16)
     }
 
     /// It is stored first; the slot says nothing.

@@ -1,5 +1,6 @@
 //! Operations of elements: a ufunc's loop for some types, a cast, a choice. Each exists once per process and has a number.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
@@ -89,8 +90,30 @@ pub type Given = SmallVec<[(Scalar, bool); 3]>;
 
 static RESOLVED: RwLock<Option<HashMap<(&'static str, Given), Option<&'static Resolved>>>> = RwLock::new(None);
 
+/// Entries of a thread's own table, which is asked first.
+const NEAR: usize = 256;
+
+type Near = [Option<(&'static str, Given, Option<&'static Resolved>)>; NEAR];
+
+thread_local! {
+    static NEAREST: RefCell<Box<Near>> = RefCell::new(Box::new([const { None }; NEAR]));
+}
+
 /// The loop of a ufunc that NumPy takes for these operands; none where it raises `TypeError`.
 pub fn resolve(name: &'static str, given: &Given) -> Option<&'static Resolved> {
+    let start = name.as_ptr() as usize ^ (name.as_ptr() as usize >> 4);
+    let place = given.iter().fold(start, |hash, &(scalar, weak)| hash.wrapping_mul(31) + scalar as usize * 2 + usize::from(weak)) % NEAR;
+    NEAREST.with_borrow_mut(|near| match &near[place] {
+        Some((known, types, resolved)) if std::ptr::eq(*known, name) && types == given => *resolved,
+        _ => {
+            let resolved = looked_up(name, given);
+            near[place] = Some((name, given.clone(), resolved));
+            resolved
+        }
+    })
+}
+
+fn looked_up(name: &'static str, given: &Given) -> Option<&'static Resolved> {
     let key = (name, given.clone());
     if let Some(found) = RESOLVED.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|known| known.get(&key)) {
         return *found;

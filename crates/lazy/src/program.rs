@@ -83,6 +83,25 @@ impl Program {
         part
     }
 
+    /// An operand in memory, once.
+    pub fn loaded(&mut self, load: Load) -> Slot {
+        let same = |known: &Load| known.address() == load.address() && known.elem == load.elem && known.strides == load.strides;
+        let at = self.loads.iter().position(same).unwrap_or_else(|| {
+            self.loads.push(load);
+            self.loads.len() - 1
+        });
+        Slot::Load(at as u16)
+    }
+
+    /// A number, once.
+    pub fn constant(&mut self, constant: (Scalar, Bits)) -> Slot {
+        let at = self.constants.iter().position(|known| *known == constant).unwrap_or_else(|| {
+            self.constants.push(constant);
+            self.constants.len() - 1
+        });
+        Slot::Constant(at as u16)
+    }
+
     /// Which axes of the index space a slot's value depends on: one bit each.
     pub fn axes(&self, slot: Slot, steps: &[u64]) -> u64 {
         match slot {

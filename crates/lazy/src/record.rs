@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::number::{self, Bits};
 use crate::operation::{self, Given};
 pub use crate::operation::ufunc_name;
-use crate::value::{Args, Fold, FoldKind, Kind, Node, Value};
+use crate::value::{Args, Fold, FoldKind, Kind, Node, Progression, Value};
 
 /// NumPy's limit.
 pub const MOST_AXES: usize = 64;
@@ -225,16 +225,16 @@ pub fn broadcast_into(value: &Value, to: &[u64]) -> Result<Value> {
         return Ok(Node::fill(value.elem, Dims::from_slice(to), bits));
     }
     let map = dims::broadcast(&value.shape, to);
-    Ok(Node::pending(value.elem, Dims::from_slice(to), Kind::View { of: value, map }))
+    Ok(Node::pending(value.elem, Dims::from_slice(to), Kind::View { of: value, map: Box::new(map) }))
 }
 
 /// `start + index * step` for so many indices.
 pub fn iota(elem: Scalar, count: u64, start: Const, step: Const) -> Result<Value> {
     check_size(&[count], elem.size())?;
-    let kind = Kind::Iota {
+    let kind = Kind::Iota(Box::new(Progression {
         start: number::converted(start, elem)?,
         step: number::converted(step, elem)?,
-    };
+    }));
     Ok(Node::pending(elem, SmallVec::from_slice(&[count]), kind))
 }
 

@@ -10,8 +10,9 @@ use crate::error::{Error, Result};
 use crate::lower::{Lowered, lower};
 use crate::memory::{Block, Piece};
 use crate::program::{Load, Program};
-use crate::tiles::{self, Target};
+use crate::tiles::Target;
 use crate::value::{Fold, Kind, Node, Region, Value, release};
+use crate::run::run;
 use crate::{folds, machine};
 
 /// One flush at a time: it takes nodes apart that others may hold.
@@ -59,7 +60,7 @@ fn attempt(node: &Value) -> Result<Option<Needs>> {
                 Lowered::Needs(needs) => Ok(Some(needs)),
                 Lowered::Ready(program) => {
                     let piece = fresh(node)?;
-                    run(&program, &dense(node, &piece))?;
+                    run(program, &dense(node, &piece))?;
                     node.store(piece);
                     Ok(None)
                 }
@@ -79,11 +80,8 @@ fn dense(node: &Node, piece: &Piece) -> Target {
         elem: node.elem,
         address: piece.address(),
         strides: dims::dense(&node.shape, node.elem.size()),
+        points: node.size(),
     }
-}
-
-fn run(program: &Program, target: &Target) -> Result<()> {
-    tiles::run(program, target)
 }
 
 fn folded(node: &Value, fold: &Fold, of: &Value) -> Result<Option<Needs>> {
@@ -91,7 +89,7 @@ fn folded(node: &Value, fold: &Fold, of: &Value) -> Result<Option<Needs>> {
         Lowered::Needs(needs) => Ok(Some(needs)),
         Lowered::Ready(program) => {
             let piece = fresh(node)?;
-            folds::run(&program, fold, &dense(node, &piece))?;
+            folds::run(program, fold, &dense(node, &piece))?;
             node.store(piece);
             Ok(None)
         }
@@ -129,8 +127,9 @@ fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Op
         elem,
         address: piece.address().wrapping_add_signed(region.offset),
         strides: region.strides.clone(),
+        points: dims::size(&region.shape).unwrap_or(0),
     };
-    run(&program, &target)?;
+    run(program, &target)?;
     node.store(piece);
     Ok(None)
 }
@@ -182,8 +181,9 @@ fn through_memory(program: &Program, elem: Scalar, region: &Region) -> Result<Pr
         elem,
         address: piece.address(),
         strides: strides.clone(),
+        points: dims::size(&region.shape).unwrap_or(0),
     };
-    run(program, &target)?;
+    run(program.clone(), &target)?;
     let load = Load {
         elem,
         piece,

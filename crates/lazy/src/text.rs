@@ -1,5 +1,6 @@
 //! Operations as Python text: what kernels of lazy arrays are compiled from, and how they are shown.
 
+use std::fmt::Write;
 use std::rc::Rc;
 
 use weft_front::{ArgType, Bounds, Dialect, Environment, FunctionSource, Object, Options, Role};
@@ -7,6 +8,7 @@ use weft_ir::{Module, Scalar, Source};
 
 use crate::error::{Error, Result};
 use crate::operation::{Operation, What};
+use crate::program::{Program, Slot};
 
 /// An operation of operands that are written so.
 pub fn expression(operation: &Operation, args: &[String]) -> String {
@@ -26,6 +28,32 @@ fn type_name(scalar: Scalar) -> String {
         Scalar::BF16 => "weft.bfloat16".into(),
         other => format!("np.{}", other.numpy_name()),
     }
+}
+
+/// The types of a program's parameters: its operands in memory, then its numbers.
+pub fn operands(program: &Program) -> Vec<Scalar> {
+    let loads = program.loads.iter().map(|load| load.elem);
+    loads.chain(program.constants.iter().map(|(elem, _)| *elem)).collect()
+}
+
+/// A program as a function of an element of each operand, and of its numbers.
+pub fn of_program(program: &Program) -> String {
+    let name = |slot: &Slot| match slot {
+        Slot::Load(at) => format!("x{at}"),
+        Slot::Constant(at) => format!("c{at}"),
+        Slot::Iota(at) => format!("i{at}"),
+        Slot::Step(at) => format!("t{at}"),
+    };
+    let loads = (0..program.loads.len()).map(|at| format!("x{at}"));
+    let params: Vec<String> = loads.chain((0..program.constants.len()).map(|at| format!("c{at}"))).collect();
+    let mut text = format!("def fused({}):\n", params.join(", "));
+    for (at, step) in program.steps.iter().enumerate() {
+        let args: Vec<String> = step.args.iter().map(name).collect();
+        let _ = writeln!(text, "    t{at} = {}", expression(step.operation, &args));
+    }
+    let result = program.result.as_ref().map_or_else(String::new, name);
+    let _ = writeln!(text, "    return {result}");
+    text
 }
 
 /// A module whose entry is the operation as a function of numbers.

@@ -23,6 +23,8 @@ pub struct Target {
     pub elem: Scalar,
     pub address: u64,
     pub strides: Strides,
+    /// How many results there are.
+    pub points: u64,
 }
 
 thread_local! {

@@ -45,19 +45,26 @@ pub enum Kind {
     /// One number: its bits as memory has them.
     Fill([u64; 2]),
     /// `start + index * step` along its only axis, in its own type.
-    Iota { start: [u64; 2], step: [u64; 2] },
+    Iota(Box<Progression>),
     /// An operation of the elements of nodes that are broadcast to its shape.
     Map { operation: &'static Operation, args: Args },
     /// The elements of another node, found through a map of axes.
-    View { of: Value, map: AxisMap },
+    View { of: Value, map: Box<AxisMap> },
     /// The same elements in the same order.
     Reshape(Value),
     /// What lies at these places of another node's bytes, as if they lay dense.
-    Strided { of: Value, offset: i64, strides: Strides },
+    Strided { of: Value, offset: i64, strides: Box<Strides> },
     /// Another node's elements, of which some are replaced.
-    Update { base: Value, region: Region, value: Value },
+    Update { base: Value, region: Box<Region>, value: Value },
     /// Elements combined along some axes.
     Fold { fold: Fold, of: Value },
+}
+
+/// Numbers of the same distance from each other: bits of the node's type.
+#[derive(Clone, Copy, Debug)]
+pub struct Progression {
+    pub start: [u64; 2],
+    pub step: [u64; 2],
 }
 
 /// Places in a node's bytes.
@@ -91,7 +98,7 @@ impl Node {
                 operation.cost + below
             }
             Kind::View { of, .. } => of.operations(),
-            Kind::Iota { .. } => 1,
+            Kind::Iota(_) => 1,
             _ => 0,
         };
         Arc::new(Node {
@@ -231,7 +238,7 @@ pub fn release(kind: Kind) {
 
 fn operands(kind: Kind, into: &mut SmallVec<[Value; 8]>) {
     match kind {
-        Kind::Fill(_) | Kind::Iota { .. } => {}
+        Kind::Fill(_) | Kind::Iota(_) => {}
         Kind::Map { args, .. } => into.extend(args),
         Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } => into.push(of),
         Kind::Update { base, value, .. } => into.extend([base, value]),
