@@ -29,6 +29,7 @@ _BY_MODULE = {
         unravel_index
     """,
     "information": "__array_api_version__ __array_namespace_info__",
+    "interop": "asnumpy eval",
     "joining": """
         append array_split block column_stack concat concatenate delete dsplit dstack hsplit hstack insert repeat split stack tile
         unstack vsplit vstack
@@ -94,3 +95,8 @@ def find(name: str) -> Any:
         raise AttributeError(f"module 'weft' has no attribute {name!r}")
     module, inside = NAMES[name]
     return getattr(import_module(f"weft.arrays.{module}"), inside)
+
+
+# What arrays can do besides is set on their class.
+methods = import_module("weft.arrays.methods")
+methods.install(import_module("weft._weft").ndarray)

@@ -192,7 +192,11 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> ndarray:
     for n, stride in zip(reversed(a.shape), reversed(a.strides)):
         follows = follows and (n == 1 or stride == step)
         step *= n
-    return a if follows or not a.size else _cast(a, a.dtype)
+    if follows or not a.size:
+        return a
+    made = _full(a.shape, 0, a.dtype, a.device)
+    _assign(made, a)
+    return made
 
 
 def copy(a: Any, order: str = "K") -> ndarray:
@@ -394,7 +398,7 @@ def logspace(
     >>> weft.logspace(0, 2, 3)
     array([  1.,  10., 100.])
     """
-    if np.ndim(base) > 0:
+    if getattr(base, "ndim", 0) or isinstance(base, (list, tuple)):
         raise refuse("logspace", "the base is one number")
     powers = linspace(start, stop, num, endpoint, axis=axis, device=device)
     y = u("power", base, powers)

@@ -26,7 +26,7 @@ from ._common import (
     u,
 )
 from .joining import concatenate
-from .shapes import moveaxis
+from .shapes import moveaxis, ndim
 
 
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> ndarray:
@@ -116,8 +116,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = MISSING, append: Any
     if a.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
     axis = axis_of(axis, a.ndim)
-    beside = [_beside(a, prepend, axis), [a], _beside(a, append, axis)]
-    parts = sum(beside, [])
+    parts = [*_beside(a, prepend, axis), a, *_beside(a, append, axis)]
     found = concatenate(parts, axis) if len(parts) > 1 else a
     op = "not_equal" if found.dtype.kind == "b" else "subtract"
     for _ in range(n):
@@ -194,7 +193,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     axes = axes_of(axis, f.ndim)
     if len(varargs) == 0:
         spacing: list[Any] = [1.0] * len(axes)
-    elif len(varargs) == 1 and np.ndim(varargs[0]) == 0:
+    elif len(varargs) == 1 and ndim(varargs[0]) == 0:
         spacing = list(varargs) * len(axes)
     elif len(varargs) == len(axes):
         spacing = [_spacing(each, f.shape[axis]) for each, axis in zip(varargs, axes)]
@@ -210,7 +209,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 def _spacing(given: Any, n: int) -> Any:
     """One distance, or the distances between places, which are read: where all are equal they are one."""
-    if np.ndim(given) == 0:
+    if ndim(given) == 0:
         return given
     places = array_of(given)
     if places.ndim != 1:
@@ -229,7 +228,7 @@ def _slopes(f: ndarray, axis: int, step: Any, edge_order: int) -> ndarray:
         raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required.")
     made = _full(f.shape, 0, f.dtype if is_inexact(f.dtype) else np.dtype(np.float64), f.device)
     rows, slopes = moveaxis(f, axis, 0), moveaxis(made, axis, 0)
-    if np.ndim(step) == 0:
+    if ndim(step) == 0:
         slopes[1:-1] = u("true_divide", u("subtract", rows[2:], rows[:-2]), _times(2.0, step))
         before = behind = step
     else:
@@ -243,8 +242,8 @@ def _slopes(f: ndarray, axis: int, step: Any, edge_order: int) -> ndarray:
         slopes[0] = u("true_divide", u("subtract", rows[1], rows[0]), before)
         slopes[-1] = u("true_divide", u("subtract", rows[-1], rows[-2]), behind)
         return made
-    next_, last = (step, step) if np.ndim(step) == 0 else (step[1], step[-2])
-    if np.ndim(step) == 0:
+    next_, last = (step, step) if ndim(step) == 0 else (step[1], step[-2])
+    if ndim(step) == 0:
         start = (-1.5 / step, 2.0 / step, -0.5 / step)
         end = (0.5 / step, -2.0 / step, 1.5 / step)
     else:
@@ -263,8 +262,8 @@ def _times(x: float, y: Any) -> Any:
     return u("multiply", x, y) if isinstance(y, ndarray) else x * y
 
 
-def _column(x: ndarray, ndim: int) -> ndarray:
-    return x[(slice(None),) + (None,) * (ndim - 1)]
+def _column(x: ndarray, rank: int) -> ndarray:
+    return x[(slice(None),) + (None,) * (rank - 1)]
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> ndarray:

@@ -77,7 +77,7 @@ def _framed(a: ndarray, widths: list[tuple[int, int]], mode: str, values: Any) -
     pairs = _pairs(values, a.ndim) if mode == "constant" else None
     for axis, (before, behind) in enumerate(widths):
         # Along axes whose border is not there yet, only the array's own extent.
-        rest = tuple(slice(None) if i < axis else inner[i] for i in range(a.ndim))
+        rest = tuple(slice(None) if i <= axis else inner[i] for i in range(a.ndim))
         middle = made[rest]
         end = before + a.shape[axis]
         for side, (start, stop) in enumerate(((0, before), (end, end + behind))):
