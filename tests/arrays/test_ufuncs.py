@@ -20,12 +20,13 @@ BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 DTYPES = [np.dtype(letter) for letter in "?bBhHiIlLefdFD"]
 NAMES = [row[0] for row in ROWS]
 # What is correctly rounded, or made of whole numbers: there is one right answer.
-EXACT = set(
-    "add subtract multiply divide floor_divide remainder fmod divmod negative positive absolute fabs sign square reciprocal conjugate "
-    "sqrt floor ceil trunc rint modf frexp ldexp spacing nextafter copysign signbit heaviside maximum minimum fmax fmin gcd lcm "
-    "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift bitwise_count equal not_equal less less_equal greater "
-    "greater_equal logical_and logical_or logical_xor logical_not isnan isinf isfinite".split()  # noqa: SIM905
-)
+EXACT = {
+    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod", "divmod", "negative", "positive", "absolute",
+    "fabs", "sign", "square", "reciprocal", "conjugate", "sqrt", "floor", "ceil", "trunc", "rint", "modf", "frexp", "ldexp",
+    "spacing", "nextafter", "copysign", "signbit", "heaviside", "maximum", "minimum", "fmax", "fmin", "gcd", "lcm", "bitwise_and",
+    "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift", "bitwise_count", "equal", "not_equal", "less", "less_equal",
+    "greater", "greater_equal", "logical_and", "logical_or", "logical_xor", "logical_not", "isnan", "isinf", "isfinite",
+}  # fmt: skip
 
 
 def outcome(act, *args, **keywords):
@@ -129,7 +130,9 @@ def test_the_examples_of_methods(method):
 def test_keywords(seed):
     """Random `out`, `where`, `dtype` and `casting`, with shapes that fit and others."""
     rng = random.Random(seed)
-    name = rng.choice(["add", "multiply", "subtract", "divide", "power", "maximum", "less", "logical_or", "negative", "sin", "divmod", "frexp"])
+    name = rng.choice(
+        ["add", "multiply", "subtract", "divide", "power", "maximum", "less", "logical_or", "negative", "sin", "divmod", "frexp"]
+    )
     ours, theirs = UFUNCS[name], getattr(np, name)
     shapes = [(2, 3), (3,), (1, 3), (2, 1), (), (4,)]
     kinds = [np.dtype(letter) for letter in "?bilefdD"]
@@ -195,7 +198,7 @@ def test_without_out_what_where_leaves_is_zero():
         (lambda m, a: m.maximum.reduce(a[:0]), "zero-size array to reduction operation maximum which has no identity"),
         (lambda m, a: m.subtract.reduce(a[:0]), "zero-size array to reduction operation subtract which has no identity"),
         (lambda m, a: m.add.reduce(a[:0], initial=None), "zero-size array to reduction operation add which has no identity"),
-        (lambda m, a: m.maximum.reduce(a, where=[True, False, True]), "does not have an identity, so to use a where mask one has to specify"),
+        (lambda m, a: m.maximum.reduce(a, where=[True, False, True]), "does not have an identity, so to use a where mask"),
         (lambda m, a: m.subtract.reduce(a[None], axis=(0, 1)), "is not reorderable, so at most one axis may be specified"),
         (lambda m, a: m.add.reduce(a, axis=3), "axis 3 is out of bounds for array of dimension 1"),
         (lambda m, a: m.add.reduce(a, axis=(0, 0)), "duplicate value in 'axis'"),
@@ -207,6 +210,7 @@ def test_without_out_what_where_leaves_is_zero():
         (lambda m, a: m.add.at(a, [0, 1], [1, 2, 3]), "array is not broadcastable to correct shape"),
     ],
 )  # fmt: skip
+@pytest.mark.filterwarnings("ignore")
 def test_what_is_refused_in_numpys_words(call, words):
     host = np.arange(3.0)
     with pytest.raises(Exception) as theirs:
@@ -227,7 +231,7 @@ def test_orders_that_arrays_do_not_have():
 @pytest.mark.parametrize("seed", range(500))
 def test_reductions(seed):
     rng = random.Random(seed)
-    name = rng.choice([*sorted(REORDERABLE), "subtract", "divide", "arctan2", "power", "lcm", "less", "not_equal", "fmod", "floor_divide"])
+    name = rng.choice([*sorted(REORDERABLE), "subtract", "divide", "copysign", "power", "lcm", "less", "not_equal", "fmod", "floor_divide"])
     shape = tuple(rng.choice([0, 1, 2, 3, 4, 5]) for _ in range(rng.choice([0, 1, 1, 2, 2, 3])))
     dtype = rng.choice([*DTYPES, BFLOAT16]) if rng.random() < 0.9 else np.dtype(bool)
     host = numbers(dtype, shape, seed)
@@ -302,11 +306,15 @@ def test_outer(seed):
 @pytest.mark.parametrize("seed", range(300))
 def test_at(seed):
     rng = random.Random(seed)
-    name = rng.choice(["add", "subtract", "multiply", "maximum", "negative", "power", "bitwise_or", "logical_not", "divide", "less", "square"])
+    name = rng.choice(
+        ["add", "subtract", "multiply", "maximum", "negative", "power", "bitwise_or", "logical_not", "divide", "less", "square"]
+    )
     dtype = rng.choice(DTYPES)
     host = np.abs(numbers(dtype, (4, 3), seed)) if dtype.kind != "b" else numbers(dtype, (4, 3), seed)
     host = np.where(np.isfinite(host), host, 1).astype(dtype)
-    key = rng.choice([[0, 0, 2], ([1, 1, -1], [0, 0, 2]), ([3, 3], slice(None)), (slice(None), [0, 0, 1]), host > 1, slice(1, 3), 2, [9], ...])
+    key = rng.choice(
+        [[0, 0, 2], ([1, 1, -1], [0, 0, 2]), ([3, 3], slice(None)), (slice(None), [0, 0, 1]), host > 1, slice(1, 3), 2, [9], ...]
+    )
     values = ()
     if getattr(np, name).nin == 2:
         shape = np.shape(outcome(lambda: host[key]))

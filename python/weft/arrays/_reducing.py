@@ -16,18 +16,16 @@ if TYPE_CHECKING:
     from weft.arrays.ufuncs import ufunc
 
 
-def reduced(
-    function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray | None, keepdims: bool, initial: Any, where: Any
-) -> ndarray:
+def reduced(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray | None, keepdims: bool, initial: Any, where: Any) -> ndarray:
     """`ufunc.reduce`."""
     axes = axes_of(axis, x.ndim) if x.ndim or axis not in (0, -1) else ()
+    computed = _computed_type(function, x, dtype, out)
     if len(axes) > 1 and not function.reorderable:
         raise ValueError(f"reduction operation '{function.__name__}' is not reorderable, so at most one axis may be specified")
-    computed = _computed_type(function, x, dtype, out)
     mask = _mask_for(function, x, where, initial)
     start = _start(function, initial, computed)
     if not axes:
-        result = _with_start(function, _without_axes(x, computed, mask, start), start, computed)
+        result = _with_start(function, _without_axes(function, x, computed, mask, start), start, computed)
     elif function.is_fold:
         result = _folded(function, x, axes, computed, mask, start)
     else:
@@ -81,11 +79,11 @@ def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
         raise ValueError("second operand provided when ufunc is unary")
     if function.nin == 2 and values is MISSING:
         raise ValueError("second operand needed for ufunc")
-    copy = _to_numpy(x).copy(order="C")
-    places = indexing.places_of(copy, key)
     given = () if values is MISSING else (array_of(values),)
     types = (x.dtype, *(each.dtype for each in given), None)
     loop = function._numpys.resolve_dtypes(types, casting="unsafe")
+    copy = _to_numpy(x).copy(order="C")
+    places = indexing.places_of(copy, key)
     flat = places.reshape(-1)
     row = copy.reshape(-1)
     if not given:
@@ -163,7 +161,7 @@ def _identity(function: ufunc, start: Any, dtype: np.dtype) -> Any:
     return np.asarray(function.identity).astype(dtype)[()] if function.identity is not None else start
 
 
-def _without_axes(x: ndarray, dtype: np.dtype, mask: ndarray | None, start: Any) -> ndarray:
+def _without_axes(function: ufunc, x: ndarray, dtype: np.dtype, mask: ndarray | None, start: Any) -> ndarray:
     """A reduction along no axis: the elements themselves."""
     if mask is None:
         return _cast(x, dtype)
@@ -203,9 +201,7 @@ def _looped(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype,
     made = np.empty((rows.shape[0], rows.shape[2]), dtype)
     if begin is None:
         if count == 0:
-            if made.size:
-                raise _no_identity(function)
-            return _moves.adopted(made.reshape(shape), x.device)
+            raise _no_identity(function)
         made[...] = rows[:, 0, :]
         rows = np.ascontiguousarray(rows[:, 1:, :])
     else:
@@ -233,9 +229,7 @@ def _into(out: ndarray | None, result: ndarray, what: str) -> ndarray:
     if out is None:
         return result
     if out.ndim != result.ndim:
-        raise ValueError(
-            f"output parameter for {what} has the wrong number of dimensions: Found {out.ndim} but expected {result.ndim}"
-        )
+        raise ValueError(f"output parameter for {what} has the wrong number of dimensions: Found {out.ndim} but expected {result.ndim}")
     if out.shape != result.shape:
         raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape {result.shape}")
     _assign(out, result)

@@ -10,7 +10,6 @@ from typing import Any
 
 # Name, operands, results, what it computes, an example's arguments, and what these give.
 ROWS: list[tuple[str, int, int, str, str, str]] = [
-    # fmt: off
     ("add", 2, 1, "The sum of two arrays, element by element.", "[1.0, 2.0], 10", "array([11., 12.])"),
     ("subtract", 2, 1, "The first array less the second.", "[1.0, 2.0], 10", "array([-9., -8.])"),
     ("multiply", 2, 1, "The product of two arrays, element by element.", "[1.0, 2.0], [3.0, 4.0]", "array([3., 8.])"),
@@ -25,7 +24,14 @@ ROWS: list[tuple[str, int, int, str, str, str]] = [
     ("positive", 1, 1, "The elements as they are.", "[1, -2]", "array([ 1, -2])"),
     ("absolute", 1, 1, "The distance from zero: of a complex number, its modulus.", "[-1, 2]", "array([1, 2])"),
     ("fabs", 1, 1, "The distance from zero of floats.", "[-1, 2]", "array([1., 2.])"),
-    ("sign", 1, 1, "-1, 0 or 1; of a complex number, the one of modulus one in its direction.", "[-5.0, 0.0, 2.0]", "array([-1.,  0.,  1.])"),
+    (
+        "sign",
+        1,
+        1,
+        "-1, 0 or 1; of a complex number, its direction.",
+        "[-5.0, 0.0, 2.0]",
+        "array([-1.,  0.,  1.])",
+    ),
     ("square", 1, 1, "The elements times themselves.", "[2, 3]", "array([4, 9])"),
     ("reciprocal", 1, 1, "One divided by the elements.", "[2.0, 4.0]", "array([0.5 , 0.25])"),
     ("conjugate", 1, 1, "The elements with the other sign of their imaginary part.", "[1 + 2j]", "array([1.-2.j])"),
@@ -47,7 +53,14 @@ ROWS: list[tuple[str, int, int, str, str, str]] = [
     ("arcsin", 1, 1, "The angle that has this sine, between -pi/2 and pi/2.", "[0.0, 1.0]", "array([0.        , 1.57079633])"),
     ("arccos", 1, 1, "The angle that has this cosine, between 0 and pi.", "[1.0, -1.0]", "array([0.        , 3.14159265])"),
     ("arctan", 1, 1, "The angle that has this tangent, between -pi/2 and pi/2.", "[0.0, 1.0]", "array([0.        , 0.78539816])"),
-    ("arctan2", 2, 1, "The angle of the point (second, first), from -pi to pi.", "[0.0, 1.0], [-1.0, 1.0]", "array([3.14159265, 0.78539816])"),
+    (
+        "arctan2",
+        2,
+        1,
+        "The angle of the point (second, first).",
+        "[0.0, 1.0], [-1.0, 1.0]",
+        "array([3.14159265, 0.78539816])",
+    ),
     ("sinh", 1, 1, "The hyperbolic sine.", "[0.0, 1.0]", "array([0.        , 1.17520119])"),
     ("cosh", 1, 1, "The hyperbolic cosine.", "[0.0, 1.0]", "array([1.        , 1.54308063])"),
     ("tanh", 1, 1, "The hyperbolic tangent.", "[0.0, 1.0]", "array([0.        , 0.76159416])"),
@@ -63,7 +76,14 @@ ROWS: list[tuple[str, int, int, str, str, str]] = [
     ("trunc", 1, 1, "The nearest integer towards zero; integers as they are.", "[-1.5, 1.5]", "array([-1.,  1.])"),
     ("rint", 1, 1, "The nearest integer, the even one of two.", "[0.5, 1.5]", "array([0., 2.])"),
     ("modf", 1, 2, "The fraction and the integer part.", "[-1.5, 2.25]", "(array([-0.5 ,  0.25]), array([-1.,  2.]))"),
-    ("frexp", 1, 2, "Mantissas of at least a half and below one, and exponents of 2.", "[6.0, 0.5]", "(array([0.75, 0.5 ]), array([3, 0], dtype=int32))"),
+    (
+        "frexp",
+        1,
+        2,
+        "Mantissas from a half to one, and powers of 2.",
+        "[6.0, 0.5]",
+        "(array([0.75, 0.5 ]), array([3, 0], dtype=int32))",
+    ),
     ("ldexp", 2, 1, "The first array times 2 to the power of the second.", "[0.75], [3]", "array([6.])"),
     ("spacing", 1, 1, "The distance to the next number.", "[1.0]", "array([2.22044605e-16])"),
     ("nextafter", 2, 1, "The next number towards the second array.", "[1.0], [2.0]", "array([1.])"),
@@ -96,8 +116,7 @@ ROWS: list[tuple[str, int, int, str, str, str]] = [
     ("isnan", 1, 1, "Is it NaN?", "[1.0, weft.nan]", "array([False,  True])"),
     ("isinf", 1, 1, "Is it infinite, of either sign?", "[1.0, -weft.inf]", "array([False,  True])"),
     ("isfinite", 1, 1, "Is it neither infinite nor NaN?", "[1.0, weft.inf]", "array([ True, False])"),
-    # fmt: on
-]
+]  # fmt: skip
 
 # The Array API's names, and NumPy's second ones: the same objects.
 SPELLINGS = {

@@ -357,9 +357,7 @@ def _same_shape(x: ndarray, result: ndarray) -> ndarray:
     if result.shape != x.shape:
         raise ValueError(f"the product has shape {result.shape}, and the array that it is put into {x.shape}")
     if not np.can_cast(result.dtype, x.dtype, "same_kind"):
-        raise TypeError(
-            f"Cannot cast ufunc 'matmul' output from {result.dtype!r} to {x.dtype!r} with casting rule 'same_kind'"
-        )
+        raise TypeError(f"Cannot cast ufunc 'matmul' output from {result.dtype!r} to {x.dtype!r} with casting rule 'same_kind'")
     return result
 
 

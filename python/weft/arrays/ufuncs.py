@@ -71,12 +71,15 @@ class ufunc:
             return _ufunc(self.__name__, operands(*args), None)
         args, outs = self._arguments(args, out)
         _check_casting(casting)
+        _check_order(order)
         made = self._computed(operands(*args), None if dtype is None else as_dtype(dtype), casting)
         results = made if isinstance(made, tuple) else (made,)
         mask = None if where is True else _mask(where)
-        given = tuple(
-            self._given(result, wanted, mask, casting, order, place) for place, (result, wanted) in enumerate(zip(results, outs))
-        )
+        # Nothing is assigned if something is refused.
+        for place, (result, wanted) in enumerate(zip(results, outs)):
+            self._check_casts(result, wanted, casting, place)
+        _check_broadcasts([results[0].shape, () if mask is None else mask.shape], [each.shape for each in outs if each is not None])
+        given = tuple(_given(result, wanted, mask, order) for result, wanted in zip(results, outs))
         return given if self.nout > 1 else given[0]
 
     def reduce(
@@ -167,27 +170,16 @@ class ufunc:
         if casting == "same_kind":
             return _ufunc(self.__name__, given, dtype)
         types = tuple(_type_of(x) for x in given) + (None,) * self.nout
-        signature = None if dtype is None else (None,) * self.nin + (dtype,) * self.nout
-        loop = self._numpys.resolve_dtypes(types, signature=signature, casting=casting)
+        signature = {} if dtype is None else {"signature": (None,) * self.nin + (dtype,) * self.nout}
+        loop = self._numpys.resolve_dtypes(types, casting=casting, **signature)
         return _ufunc(self.__name__, tuple(_as_type(x, to) for x, to in zip(given, loop)), dtype)
 
-    def _given(self, result: ndarray, out: ndarray | None, mask: ndarray | None, casting: str, order: str, place: int) -> ndarray:
-        """A result, or `out` with the result in it, where the mask is true."""
-        if out is None:
-            if mask is not None:
-                result = _select(mask, result, _full((), 0, result.dtype, result.device))
-            return _in_order(result, order)
-        if not np.can_cast(result.dtype, out.dtype, casting):
+    def _check_casts(self, result: ndarray, out: ndarray | None, casting: str, place: int) -> None:
+        if out is not None and not np.can_cast(result.dtype, out.dtype, casting):
             which = f"output {place}" if self.nout > 1 else "output"
             raise TypeError(
                 f"Cannot cast ufunc '{self.__name__}' {which} from {result.dtype!r} to {out.dtype!r} with casting rule '{casting}'"
             )
-        shape = result.shape if mask is None else broadcast_shape(result.shape, mask.shape)
-        _check_broadcasts(shape, out.shape)
-        _in_order(out, order)
-        new = result if result.dtype == out.dtype else _cast(result, out.dtype)
-        _assign(out, new if mask is None else _select(mask, new, out))
-        return out
 
     def _check_reduces(self, method: str) -> None:
         if self.nin != 2:
@@ -215,6 +207,13 @@ def _check_casting(casting: Any) -> None:
         raise ValueError(f"casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got {casting!r})")
 
 
+def _check_order(order: Any) -> None:
+    if order not in ("K", None, "C", "F", "A"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    if order in ("F", "A"):
+        raise refuse("ufunc", f"order={order!r} is not available: results are in the order of their operands ('K') or C's ('C')")
+
+
 def _mask(where: Any) -> ndarray:
     mask = array_of(where)
     if mask.dtype.kind != "b":
@@ -222,15 +221,20 @@ def _mask(where: Any) -> ndarray:
     return mask
 
 
+def _given(result: ndarray, out: ndarray | None, mask: ndarray | None, order: Any) -> ndarray:
+    """A result, or `out` with the result in it, where the mask is true."""
+    if out is None:
+        if mask is not None:
+            result = _select(mask, result, _full((), 0, result.dtype, result.device))
+        return _in_order(result, order)
+    new = result if result.dtype == out.dtype else _cast(result, out.dtype)
+    _assign(out, new if mask is None else _select(mask, new, out))
+    return out
+
+
 def _in_order(result: ndarray, order: Any) -> ndarray:
-    """A result in C's order if that is asked for; Fortran's is refused."""
-    if order in ("K", None):
-        return result
-    if order not in ("C", "F", "A"):
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
-    if order != "C":
-        raise refuse("ufunc", f"order={order!r} is not available: results are in the order of their operands ('K') or C's ('C')")
-    if _is_in_c_order(result.shape, result.strides, result.itemsize):
+    """A result in C's order if that is asked for."""
+    if order != "C" or _is_in_c_order(result.shape, result.strides, result.itemsize):
         return result
     fresh = _full(result.shape, 0, result.dtype, result.device)
     _assign(fresh, result)
@@ -245,15 +249,16 @@ def _is_in_c_order(shape: Sequence[int], strides: Sequence[int], step: int) -> b
     return True
 
 
-def _check_broadcasts(shape: tuple[int, ...], out: tuple[int, ...]) -> None:
-    if shape == out:
-        return
+def _check_broadcasts(shapes: list[tuple[int, ...]], outs: list[tuple[int, ...]]) -> None:
+    """Operands are broadcast to the shape of what they are put into, and that to nothing."""
     try:
-        whole = broadcast_shape(shape, out)
+        whole = broadcast_shape(*shapes, *outs)
     except ValueError:
-        raise ValueError(f"operands could not be broadcast together with shapes {shape} {out} ") from None
-    if whole != out:
-        raise ValueError(f"non-broadcastable output operand with shape {out} doesn't match the broadcast shape {whole}")
+        each = " ".join(str(shape) for shape in (*shapes, *outs))
+        raise ValueError(f"operands could not be broadcast together with shapes {each} ") from None
+    for out in outs:
+        if out != whole:
+            raise ValueError(f"non-broadcastable output operand with shape {out} doesn't match the broadcast shape {whole}")
 
 
 def _type_of(x: Any) -> Any:
