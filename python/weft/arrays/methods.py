@@ -186,12 +186,12 @@ def tofile(self: ndarray, file: Any, sep: str = "", format: str = "%s") -> None:
 
 
 def conjugate(self: ndarray) -> ndarray:
-    """The elements with the other sign of their imaginary part.
+    """The elements with the other sign of their imaginary part; the array itself where they have none.
 
     >>> weft.asarray([1 + 2j]).conj()
     array([1.-2.j])
     """
-    return _ufunc("conjugate", (self,), None)
+    return _ufunc("conjugate", (self,), None) if self.dtype.kind == "c" else self
 
 
 def get(self: ndarray) -> np.ndarray:
@@ -278,9 +278,8 @@ def _matrix_transposed(self: ndarray) -> ndarray:
 def _set_flat(self: ndarray, value: Any) -> None:
     """Assigns a row, over and over if it is shorter."""
     row = _to_numpy(_reshape(values := array_of(value), (values.size,)))
-    if self.size and not row.size:
-        raise ValueError("Error setting single item of array.")
-    _assign(self, _from_numpy(np.resize(row, self.shape), self.device))
+    if row.size:
+        _assign(self, _from_numpy(np.resize(row, self.shape), self.device))
 
 
 def _cuda_array_interface(self: ndarray) -> Any:
