@@ -6,6 +6,7 @@ mod ndarray;
 mod operands;
 mod operators;
 mod primitives;
+mod watching;
 
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -19,6 +20,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     weft_lazy::machine::set_cpu(devices::cpu().clone());
     module.add_class::<NdArray>()?;
     primitives::add_to(module)?;
+    watching::add_to(module)?;
     exchange::add_to(module)
 }
 
@@ -36,10 +38,16 @@ pub fn error(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
-/// Computes values with the GIL released.
+/// Computes values because their elements are needed, which is a sync that nobody asked for by name.
 pub fn compute(py: Python<'_>, values: &[weft_lazy::Value]) -> PyResult<()> {
     if values.iter().all(|value| value.is_stored()) {
         return Ok(());
     }
+    watching::hidden_sync(py)?;
+    compute_as_asked(py, values)
+}
+
+/// Computes values with the GIL released.
+pub fn compute_as_asked(py: Python<'_>, values: &[weft_lazy::Value]) -> PyResult<()> {
     py.detach(|| weft_lazy::schedule::compute(values)).map_err(|e| error(py, e))
 }

@@ -10,7 +10,7 @@ use weft_lazy::{Array, FoldKind, Node, Value, number};
 
 use super::ndarray::NdArray;
 use super::operands::{any_operand, bits_in, operand, weak};
-use super::{compute, error, operators};
+use super::{error, operators};
 use crate::numpy::Numpy;
 use crate::operand::elem_of;
 
@@ -261,7 +261,7 @@ fn _arg(py: Python<'_>, op: &str, x: &NdArray, axis: usize) -> PyResult<NdArray>
 #[pyfunction]
 fn _eval(py: Python<'_>, arrays: Vec<PyRef<'_, NdArray>>) -> PyResult<()> {
     let values: Vec<Value> = arrays.iter().map(|array| array.array.base()).collect();
-    compute(py, &values)
+    super::compute_as_asked(py, &values)
 }
 
 #[pyfunction]
