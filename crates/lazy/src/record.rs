@@ -7,6 +7,7 @@ use crate::dims::{self, Axis, Dims};
 use crate::error::{Error, Result};
 use crate::number::{self, Bits};
 use crate::operation::{self, Given};
+use crate::schedule;
 pub use crate::operation::ufunc_name;
 use crate::value::{Args, Fold, FoldKind, Kind, Node, Progression, Value};
 
@@ -101,11 +102,31 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
         [a, b] if a.shape.is_empty() => b.shape.clone(),
         _ => common_shape(&args.iter().map(|arg| arg.shape.as_slice()).collect::<SmallVec<[&[u64]; 3]>>())?,
     };
+    if name == "power" && resolved.operands[0].is_signed() {
+        refuse_negative(&args[1])?;
+    }
     let node = |operation: &&'static operation::Operation| {
         let args = args.clone();
         Node::pending(operation.result, shape.clone(), Kind::Map { operation, args })
     };
     Ok(resolved.operations.iter().map(node).collect())
+}
+
+/// Powers of integers by negative ones do not exist; of an array it has to be looked.
+fn refuse_negative(exponent: &Value) -> Result<()> {
+    let least = match fill_of(exponent) {
+        Some(bits) => number::constant(exponent.elem, bits),
+        None if exponent.shape.contains(&0) => return Ok(()),
+        None => {
+            let axes: Vec<usize> = (0..exponent.shape.len()).collect();
+            let least = fold(FoldKind::Ufunc("minimum", exponent.elem), exponent, &axes)?;
+            number::constant(exponent.elem, schedule::element(&least)?)
+        }
+    };
+    match least {
+        Const::Int(_, v) if v < 0 => Err(Error::Value("Integers to negative integer powers are not allowed.".into())),
+        _ => Ok(()),
+    }
 }
 
 fn no_loop(name: &str, operands: &[Operand]) -> Error {

@@ -235,7 +235,8 @@ pub fn assign_to(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyR
 #[pyfunction]
 #[pyo3(signature = (op, x, axes, dtype=None))]
 fn _fold(py: Python<'_>, op: &str, x: &NdArray, axes: Vec<usize>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<NdArray> {
-    let elem = optional(dtype)?.unwrap_or(x.array.elem);
+    // Truths are those of the elements, whatever these are.
+    let elem = if op.starts_with("logical_") { Scalar::Bool } else { optional(dtype)?.unwrap_or(x.array.elem) };
     let value = x.array.read();
     if axes.iter().any(|&axis| axis >= value.shape.len()) {
         return Err(PyValueError::new_err("an axis is out of bounds"));
