@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from arrays.fuzz.bounded import Array
 from arrays.fuzz.data import DTYPES
-from arrays.fuzz.reference import Array
 
 FLOATS = ("float16", "float32", "float64")
 
@@ -20,8 +20,9 @@ class Choices:
         self.env = env
         self.width = width
         self.seeds = 0
-        self.hard = rng.random() < 0.3
-        self.dtypes = rng.sample(DTYPES, rng.choice([1, 2, 3, len(DTYPES)]))
+        self.hard = rng.random() < 0.45
+        self.recent: list[str] = []
+        self.dtypes = rng.sample(DTYPES + ["float32", "float64"] * 3, rng.choice([1, 2, 3, len(DTYPES)]))
 
     def one_of(self, *choices: Any) -> Any:
         """Any of them."""
@@ -37,9 +38,14 @@ class Choices:
         return [name for name, value in self.env.items() if isinstance(value, Array)]
 
     def array(self, wanted: Callable[[Array], bool] = lambda array: True) -> str | None:
-        """A name whose array is as wanted."""
+        """A name whose array is as wanted: often one of those used last, so that what has just been read is soon written to."""
         names = [name for name in self.names if wanted(self.env[name])]
-        return self.rng.choice(names) if names else None
+        if not names:
+            return None
+        last = [name for name in self.recent[-4:] if name in names]
+        chosen = self.rng.choice(last if last and self.chance(0.5) else names)
+        self.recent.append(chosen)
+        return chosen
 
     def shape(self, most: int = 3) -> tuple[int, ...]:
         """Of a new array: mostly small, sometimes empty, sometimes wide."""
@@ -62,10 +68,10 @@ class Choices:
 
     def scalar(self, like: Array | None = None) -> str:
         """A number of Python's or NumPy's."""
-        if self.chance(0.6):
+        if self.chance(0.5):
             weak = ["2", "3", "-1", "0", "1", "7", "True", "0.5", "-1.5", "2.0", "1e3", "1j", "300", "(1-2j)"]
             return self.rng.choice(weak[:8] if self.chance(0.5) else weak)
-        dtype = self.dtype()
+        dtype = self.one_of("float64", "float64", "float32", "int64", self.dtype(), self.dtype())
         if dtype == "bool":
             return "np.bool_(True)"
         return f"np.{dtype}({self.one_of('1', '2', '3', '5') if 'int' in dtype else self.one_of('0.5', '1.25', '-3.0', '2.0')})"

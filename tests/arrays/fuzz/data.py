@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+DTYPES = [
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64",
+    "complex128",
+]  # fmt: skip
 
 
 def data(seed, shape, dtype, kind="tame"):
-    """An array: "tame" numbers are small, "round" ones are whole, "hard" ones have NaN, infinities, zeros of both signs and limits among them."""
+    """An array: small numbers ("tame"), whole ones ("round"), or with NaN, infinities, signed zeros and limits ("hard")."""
     rng = np.random.default_rng(seed)
     dtype = np.dtype(dtype)
     if dtype.kind == "b":

@@ -1,4 +1,4 @@
-"""Programs by number: statements, and loops of these. They are written while they run on the reference, which knows what arrays there are."""
+"""Programs by number: statements, and loops of these. They are written while they run on the reference, which knows the arrays."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from arrays.fuzz import reference
+from arrays.fuzz.bounded import Array
 from arrays.fuzz.bounds import Undetermined
 from arrays.fuzz.choices import Choices
 from arrays.fuzz.data import data
 from arrays.fuzz.statements import Statements
 
 CHECK = "check()"
-"""The statement at which all arrays are compared."""
+"""The statement at which all arrays are compared. `check('a1')` compares one."""
 
 
 @dataclass
@@ -28,7 +29,7 @@ class Program:
 
 def environment(module: Any) -> dict[str, Any]:
     """The names that programs start with."""
-    return {"xp": module, "np": np, "data": data, "check": lambda: None}
+    return {"xp": module, "np": np, "data": data, "check": lambda *names: None}
 
 
 def generate(seed: int) -> Program:
@@ -40,6 +41,12 @@ def generate(seed: int) -> Program:
     with np.errstate(all="ignore"):
         writer.write(rng.choice([6, 12, 20, 40]))
     return writer.program
+
+
+def lost(line: str) -> list[str]:
+    """Names that a statement gives to something else, or takes away."""
+    names = line.removeprefix("del ") if line.startswith("del ") else line.partition(" = ")[0] if " = " in line else ""
+    return [name for name in names.split(", ") if name.isidentifier()]
 
 
 @dataclass
@@ -55,7 +62,7 @@ class Writer:
         """So many statements, some of them loops."""
         rng = self.statements.of.rng
         while len(self.program.lines) < count:
-            if len(self.statements.of.names) > 2 and rng.random() < 0.04:
+            if len(self.statements.of.names) > 2 and rng.random() < 0.06:
                 self.loop(rng.randrange(2, 6), rng.randrange(1, 5))
             else:
                 self.line()
@@ -73,8 +80,13 @@ class Writer:
     def line(self) -> None:
         """One more statement."""
         line = CHECK if self.statements.of.chance(self.checks) else self.statements.statement()
-        if line is not None:
-            self.run(line)
+        if line is None:
+            return
+        for name in lost(line):
+            # What goes without having been looked at tests nothing; what is always looked at never waits.
+            if name in self.statements.of.names and self.statements.of.chance(0.6):
+                self.run(f"check({name!r})")
+        self.run(line)
 
     def run(self, line: str) -> None:
         """Runs a statement on the reference; one whose meaning is open is left out."""
@@ -93,29 +105,28 @@ class Writer:
 
 
 def script(program: Program, module: str) -> str:
-    """A program that runs by itself, on NumPy or on Weft."""
-    import inspect
+    """A program that runs by itself, on NumPy or on Weft: what raises on NumPy stands in a `try`."""
+    text = [
+        "# PYTHONPATH=tests python THIS",
+        "import numpy as np",
+        f"import {module} as xp",
+        "from arrays.fuzz.data import data",
+        "if xp is np:",
+        "    xp.eval = lambda *arrays: None",
+    ]
+    env = environment(reference.xp)
+    for line in [*program.lines, CHECK]:
+        try:
+            exec(line, env)
+            text += _read(line, env) if line.startswith("check(") else [line]
+        except Undetermined:
+            continue
+        except Exception as error:
+            text += ["try:", f"    {line}", "except Exception as error:", f"    print(type(error), error)  # {type(error).__name__}"]
+    return "\n".join(text) + "\n"
 
-    lines = "\n".join(f"tried({line!r})" for line in program.lines)
-    return f'''import numpy as np
-import {module} as xp
 
-
-{inspect.getsource(data)}
-
-def check():
-    print({{name: np.asarray(value) for name, value in globals().items() if type(value) is type(xp.zeros(1))}})
-
-
-def tried(line):
-    try:
-        exec(line, globals())
-    except Exception as error:
-        print(line, "raised", type(error).__name__, error)
-
-
-if xp is np:
-    xp.eval = lambda *arrays: None
-{lines}
-check()
-'''
+def _read(line: str, env: dict[str, Any]) -> list[str]:
+    """What prints one array or all."""
+    names = [line[7:-2]] if line != CHECK else [name for name, value in env.items() if isinstance(value, Array)]
+    return [f"print({name!r}, np.asarray({name}))" for name in names if name in env]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from arrays.fuzz import bounds
+from arrays.fuzz.bounded import MOVES, Array, Given, bound_of, exact, ordered, unwrap
 from arrays.fuzz.bounds import INEXACT, PROPAGATED, Undetermined, both, empty, worst
-from arrays.fuzz.reference import MOVES, Array, Given, bound_of, exact, ordered, unwrap
 
 Rule = Callable[[Any, Given, dict], Any]
 
@@ -180,7 +180,11 @@ def _variance(root: bool) -> Rule:
             bound = 8 * (count + 4) * bounds.eps(result.dtype) * np.where(free > 0, squares / free, 0.0)
             lost = ~(squares < float(np.finfo(result.dtype).max) / 4)
             if root:
-                bound = np.sqrt(bound) if np.ndim(bound) == 0 and result == 0 else np.where(result > 0, np.minimum(bound / result, np.sqrt(bound)), np.sqrt(bound))
+                bound = (
+                    np.sqrt(bound)
+                    if np.ndim(bound) == 0 and result == 0
+                    else np.where(result > 0, np.minimum(bound / result, np.sqrt(bound)), np.sqrt(bound))
+                )
                 bound = bound + bounds.ulps(result, 4)
         tiny = 64 * float(np.finfo(result.dtype).tiny) ** (0.5 if root else 1)
         return np.where(special | (free <= 0), 0.0, np.where(lost, np.inf, bound + tiny))

@@ -88,7 +88,9 @@ class Thing:
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.v, name)
         if callable(found):
-            return lambda *args, **kw: self.module.apply(name, lambda thing, *rest, **words: getattr(thing, name)(*rest, **words), (self, *args), kw)
+            return lambda *args, **kw: self.module.apply(
+                name, lambda thing, *rest, **words: getattr(thing, name)(*rest, **words), (self, *args), kw
+            )
         return self.module.wrap(found)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
@@ -148,7 +150,7 @@ def _operators(short: str, name: str) -> None:
 for _short, _name in UFUNCS.items():
     _operators(_short, _name)
 for _short in ("neg", "pos", "abs", "invert"):
-    setattr(Thing, f"__{_short}__", lambda self, _apply=getattr(operator, _short): self.module.apply("", _apply, (self,), {}))
+    setattr(Thing, f"__{_short}__", lambda self, _short=_short: self.module.apply("", getattr(operator, _short), (self,), {}))
 
 
 class CopyForView(Module):

@@ -7,19 +7,21 @@ from collections.abc import Callable
 from arrays.fuzz.choices import FLOATS, Choices
 from arrays.fuzz.data import DTYPES
 
-UNARY = "negative positive absolute sign floor ceil trunc rint sqrt square reciprocal conj".split()
-TESTS = "isnan isinf isfinite signbit logical_not".split()
-ELEMENTARY = (
-    "exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh cbrt exp sin cos tanh".split()
-)
-BINARY = (
-    "add subtract multiply true_divide floor_divide remainder fmod maximum minimum fmax fmin copysign nextafter hypot arctan2 power "
-    "logaddexp heaviside equal less greater_equal logical_and logical_xor add multiply subtract"
-).split()
-BITWISE = "bitwise_and bitwise_or bitwise_xor left_shift right_shift gcd lcm".split()
-OPERATORS = "+ - * / // % + - * < <= == != > >=".split()
-REDUCTIONS = "sum sum mean max min prod any all argmax argmin var std count_nonzero".split()
-MOST = 10
+UNARY = ["negative", "positive", "absolute", "sign", "floor", "ceil", "trunc", "rint", "sqrt", "square", "reciprocal", "conj"]
+TESTS = ["isnan", "isinf", "isfinite", "signbit", "logical_not"]
+ELEMENTARY = [
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh",
+    "tanh", "arcsinh", "arccosh", "arctanh", "cbrt", "exp", "sin", "cos", "tanh",
+]  # fmt: skip
+BINARY = [
+    "add", "subtract", "multiply", "true_divide", "floor_divide", "remainder", "fmod", "maximum", "minimum", "fmax", "fmin",
+    "copysign", "nextafter", "hypot", "arctan2", "power", "logaddexp", "heaviside", "equal", "less", "greater_equal", "logical_and",
+    "logical_xor", "add", "multiply", "subtract",
+]  # fmt: skip
+BITWISE = ["bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "gcd", "lcm"]
+OPERATORS = ["+", "-", "*", "/", "//", "%", "+", "-", "*", "<", "<=", "==", "!=", ">", ">="]
+REDUCTIONS = ["sum", "sum", "mean", "max", "min", "prod", "any", "all", "argmax", "argmin", "var", "std", "count_nonzero"]
+MOST = 14
 """Arrays that a program keeps."""
 
 
@@ -29,24 +31,38 @@ class Statements:
     def __init__(self, choices: Choices) -> None:
         self.of = choices
         self.made = 0
+        self.said: list[str] = []
 
     def target(self) -> str:
         """A name for a new array: mostly a new one."""
         names = self.of.names
-        if len(names) >= MOST or (names and self.of.chance(0.15)):
+        if len(names) >= MOST or (names and self.of.chance(0.08)):
             return self.of.rng.choice(names)
         self.made += 1
+        self.of.recent.append(f"a{self.made}")
         return f"a{self.made}"
 
     def statement(self) -> str | None:
         """One statement."""
+        line = self.another()
+        if line is not None:
+            self.said.append(line)
+        return line
+
+    def again(self) -> str | None:
+        """A statement once more, of late ones: what is kept of the first time may no longer be true."""
+        line = self.of.rng.choice(self.said[-8:])
+        return None if line.startswith("del") else line
+
+    def another(self) -> str | None:
+        """One statement of any sort."""
         if len(self.of.names) < 2:
             return self.create()
         makers: list[tuple[int, Callable[[], str | None]]] = [
             (3, self.create), (12, self.view), (6, self.unary), (14, self.binary), (9, self.augment), (8, self.augment_part),
             (10, self.assign), (3, self.index), (4, self.select), (9, self.reduce), (3, self.order), (3, self.running), (4, self.join),
             (2, self.cast), (2, self.into), (2, self.method_of_ufunc), (4, self.rename), (3, self.forget), (5, self.flush), (3, self.chain),
-            (2, self.softmax), (1, self.fill), (1, self.two), (1, self.numbers),
+            (2, self.softmax), (1, self.fill), (1, self.two), (1, self.numbers), (6, self.again),
         ]  # fmt: skip
         return self.of.rng.choices([maker for _, maker in makers], [weight for weight, _ in makers])[0]()
 
@@ -55,7 +71,9 @@ class Statements:
         of, to = self.of, self.target()
         sort = of.rng.randrange(8)
         if sort == 0:
-            return f"{to} = xp.arange({of.rng.randrange(1, max(of.width, 12))}, dtype=xp.{of.one_of('int32', 'int64', 'float32', 'float64')})"
+            return (
+                f"{to} = xp.arange({of.rng.randrange(1, max(of.width, 12))}, dtype=xp.{of.one_of('int32', 'int64', 'float32', 'float64')})"
+            )
         if sort == 1:
             return f"{to} = xp.arange({of.rng.randrange(-5, 5)}, {of.rng.randrange(5, 12)}, {of.one_of('1', '2', '3', '0.5')})"
         if sort == 2:
@@ -168,7 +186,9 @@ class Statements:
             return None
         length = of.env[name].shape[0]
         if length > 1 and of.chance(0.5):
-            left, right = of.one_of(("1:", ":-1"), (":-1", "1:"), ("::-1", ":"), (":", "::-1"), (f":{length // 2}", f"{length - length // 2}:"))
+            left, right = of.one_of(
+                ("1:", ":-1"), (":-1", "1:"), ("::-1", ":"), (":", "::-1"), (f":{length // 2}", f"{length - length // 2}:")
+            )
             return f"{name}[{left}] {self.in_place(name)} {name}[{right}]"
         key = of.key(name)
         return f"{name}[{key}] {self.in_place(name)} {of.one_of(of.scalar(), of.scalar(), of.operand(()))}"
@@ -188,7 +208,9 @@ class Statements:
                 shape = ()
             return f"{name}[{key}] = {of.operand(shape)}"
         if of.chance(0.2) and array.shape[0] > 1:
-            return of.one_of(f"{name}[1:] = {name}[:-1]", f"{name}[:] = {name}[::-1]", f"{name}[::-1] = {name}", f"{name}[:-1] = {name}[1:]")
+            return of.one_of(
+                f"{name}[1:] = {name}[:-1]", f"{name}[:] = {name}[::-1]", f"{name}[::-1] = {name}", f"{name}[:-1] = {name}[1:]"
+            )
         key = of.key(name)
         if of.chance(0.3) and "data" not in key:
             # The elements themselves, changed: of the right shape whatever the key is.
