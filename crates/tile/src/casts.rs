@@ -8,6 +8,7 @@ use crate::element::{BF16, C, Elem, F16, Real, Truth, unsigned};
 use crate::find::copy;
 use crate::halves::Half;
 use crate::run::{Found, One, TileLoop, one};
+use crate::whole::{long_of_f32, long_of_f64, word_of_f32, word_of_f64};
 
 /// What can be converted.
 pub trait Source: Elem {
@@ -108,7 +109,7 @@ impl Source for Truth {
 }
 
 macro_rules! floats {
-    ($($ty:ty, $x:ident => $half:expr;)*) => {$(
+    ($($ty:ty, $word:ident, $long:ident, $x:ident => $half:expr;)*) => {$(
         impl Source for $ty {
             #[inline(always)]
             fn truth(self) -> bool {
@@ -127,20 +128,21 @@ macro_rules! floats {
                 let $x = self;
                 $half
             }
-            // Rust's conversions give the nearest integer and 0 of NaN; the least is wanted of what is too large and of NaN.
             #[inline(always)]
             fn word(self) -> i32 {
-                if self < 2_147_483_648.0 { self as i32 } else { i32::MIN }
+                $word(self)
             }
             #[inline(always)]
             fn long(self) -> i64 {
-                if self < TWO_63 as $ty { self as i64 } else { i64::MIN }
+                $long(self)
             }
             #[inline(always)]
             fn unsigned_long(self) -> u64 {
-                let is_low = (self >= -TWO_63 as $ty) & (self < TWO_63 as $ty);
-                let high = if self < 2.0 * TWO_63 as $ty { self as u64 } else { 0 };
-                if is_low { self as i64 as u64 } else { high }
+                let is_high = self >= TWO_63 as $ty;
+                let low = if is_high { self - TWO_63 as $ty } else { self };
+                let whole = $long(low) as u64 ^ u64::from(is_high) << 63;
+                let fits = (self >= -TWO_63 as $ty) & (self < 2.0 * TWO_63 as $ty);
+                if fits { whole } else { 0 }
             }
         }
     )*};
@@ -149,8 +151,8 @@ macro_rules! floats {
 const TWO_63: f64 = 9_223_372_036_854_775_808.0;
 
 floats! {
-    f32, x => F16::round(x);
-    f64, x => F16::round_double(x);
+    f32, word_of_f32, long_of_f32, x => F16::round(x);
+    f64, word_of_f64, long_of_f64, x => F16::round_double(x);
 }
 
 macro_rules! through {

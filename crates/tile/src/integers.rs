@@ -108,14 +108,26 @@ macro_rules! int {
 
 // Vector units divide floats only: where these are wide enough for the quotient's whole part to be exact, they do it.
 int! {
-    i8, wrapping_abs, a / b => (f32::from(a) / f32::from(b)) as i32 as i8;
-    i16, wrapping_abs, a / b => (f32::from(a) / f32::from(b)) as i32 as i16;
-    i32, wrapping_abs, a / b => if b == -1 { a.wrapping_neg() } else { (f64::from(a) / f64::from(b)) as i32 };
+    i8, wrapping_abs, a / b => low_bits(f32::from(a) / f32::from(b)) as i8;
+    i16, wrapping_abs, a / b => low_bits(f32::from(a) / f32::from(b)) as i16;
+    i32, wrapping_abs, a / b => low_bits_of_double(f64::from(a) / f64::from(b)) as i32;
     i64, wrapping_abs, a / b => a.wrapping_div(b);
-    u8, same, a / b => (f32::from(a) / f32::from(b)) as i32 as u8;
-    u16, same, a / b => (f32::from(a) / f32::from(b)) as i32 as u16;
-    u32, same, a / b => (f64::from(a) / f64::from(b)) as u32;
+    u8, same, a / b => low_bits(f32::from(a) / f32::from(b)) as u8;
+    u16, same, a / b => low_bits(f32::from(a) / f32::from(b)) as u16;
+    u32, same, a / b => low_bits_of_double(f64::from(a) / f64::from(b)) as u32;
     u64, same, a / b => a / b;
+}
+
+/// The lower bits of a float's whole part, which is less than 2^22: of a sum that has no place behind the point they are the last ones.
+#[inline(always)]
+fn low_bits(x: f32) -> u32 {
+    (x.trunc() + 12_582_912.0).to_bits()
+}
+
+/// The same of one that is less than 2^51.
+#[inline(always)]
+fn low_bits_of_double(x: f64) -> u64 {
+    (x.trunc() + 6_755_399_441_055_744.0).to_bits()
 }
 
 /// What has no sign is its own size.

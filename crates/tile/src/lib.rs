@@ -13,6 +13,7 @@ mod iota;
 mod run;
 mod strided;
 mod truths;
+mod whole;
 
 pub use casts::cast;
 pub use find::{copy, find, select};
