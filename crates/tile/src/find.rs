@@ -29,6 +29,15 @@ pub fn find(name: &str, operands: &[Scalar]) -> Option<(TileLoop, Scalar)> {
     }
 }
 
+/// The loops of both results of `divmod`, `modf` or `frexp`, likewise.
+pub fn find_pair(name: &str, operands: &[Scalar]) -> Option<[(TileLoop, Scalar); 2]> {
+    match (name, operands) {
+        ("divmod", _) => Some([find("floor_divide", operands)?, find("remainder", operands)?]),
+        (_, [s]) => floats::find_pair(name, *s),
+        _ => None,
+    }
+}
+
 /// The first of a ufunc's names.
 fn known_as(name: &str) -> &str {
     match name {

@@ -16,7 +16,7 @@ mod truths;
 mod whole;
 
 pub use casts::cast;
-pub use find::{copy, find, select};
+pub use find::{copy, find, find_pair, select};
 pub use iota::iota;
 pub use run::{Arg, Run, TileLoop};
 pub use strided::{Load, Store, load, store};

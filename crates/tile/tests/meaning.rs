@@ -9,7 +9,7 @@ use common::{Given, bytes, results, same, values};
 use weft_front::{ArgType, Bounds, Dialect, Environment, FunctionSource, Object, Options, Role};
 use weft_ir::interp::{Machine, RtValue};
 use weft_ir::{Const, Scalar, Source};
-use weft_tile::{TileLoop, find};
+use weft_tile::{TileLoop, find, find_pair};
 
 // `bhil` are signed integers of 8 to 64 bits, capitals unsigned ones, `eEfd` floats of 16 (E: bfloat16) to 64 bits, `FD` complex numbers.
 const ALL: &str = "?bBhHiIlLeEfdFD";
@@ -58,8 +58,8 @@ impl Environment for Names {
     }
 }
 
-/// `np.NAME` of numbers of these types as a module, and the type of its result.
-fn compiled(name: &str, operands: &[Scalar]) -> Option<(weft_ir::Module, Scalar)> {
+/// What `np.NAME` gives of numbers of these types, or a part of it, as a module, and the type of that.
+fn compiled(name: &str, part: &str, operands: &[Scalar]) -> Option<(weft_ir::Module, Scalar)> {
     let parameters = ["a", "b"][..operands.len()].join(", ");
     let function = FunctionSource {
         name: "f".into(),
@@ -67,7 +67,7 @@ fn compiled(name: &str, operands: &[Scalar]) -> Option<(weft_ir::Module, Scalar)
         source: Source {
             file: "meaning.py".into(),
             first_line: 1,
-            text: format!("def f({parameters}):\n    return np.{name}({parameters})\n"),
+            text: format!("def f({parameters}):\n    return np.{name}({parameters}){part}\n"),
         },
         defaults: Vec::new(),
         decorated: None,
@@ -117,9 +117,13 @@ fn arranged(operands: &[Scalar]) -> Vec<Vec<Const>> {
 
 /// What is wrong with a loop, if anything.
 fn check(name: &str, operands: &[Scalar]) -> Result<(), String> {
-    let what = format!("{name} of {operands:?}");
-    let (found, result) = find(name, operands).ok_or(format!("{what} has no loop"))?;
-    let (module, expected) = compiled(name, operands).ok_or(format!("{what} is unknown to the front end"))?;
+    let found = find(name, operands).ok_or(format!("{name} of {operands:?} has no loop"))?;
+    check_loop(found, name, "", operands)
+}
+
+fn check_loop((found, result): (TileLoop, Scalar), name: &str, part: &str, operands: &[Scalar]) -> Result<(), String> {
+    let what = format!("{name}{part} of {operands:?}");
+    let (module, expected) = compiled(name, part, operands).ok_or(format!("{what} is unknown to the front end"))?;
     if result != expected {
         return Err(format!("{what} gives {result}, not {expected}"));
     }
@@ -207,6 +211,20 @@ fn functions_of_one_operand() {
 #[test]
 fn functions_of_two_operands() {
     check_all(BINARY, 2);
+}
+
+#[test]
+fn functions_with_two_results() {
+    for (name, letters, count) in [("divmod", REALS, 2), ("modf", FLOATS, 1), ("frexp", FLOATS, 1)] {
+        for s in Scalar::ALL {
+            let operands = vec![s; count];
+            let found = find_pair(name, &operands);
+            assert_eq!(found.is_some(), letters.contains(letter(s)), "{name} of {s}");
+            for (found, part) in found.into_iter().flatten().zip(["[0]", "[1]"]) {
+                assert_eq!(check_loop(found, name, part, &operands), Ok(()));
+            }
+        }
+    }
 }
 
 #[test]
