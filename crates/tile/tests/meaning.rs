@@ -5,10 +5,10 @@ mod common;
 
 use std::rc::Rc;
 
-use common::{Given, bytes, results, same, values};
+use common::{Given, Random, bytes, results, same, values};
 use weft_front::{ArgType, Bounds, Dialect, Environment, FunctionSource, Object, Options, Role};
 use weft_ir::interp::{Machine, RtValue};
-use weft_ir::{Const, Scalar, Source};
+use weft_ir::{BinOp, Const, Scalar, Source, eval};
 use weft_tile::{TileLoop, find, find_pair};
 
 // `bhil` are signed integers of 8 to 64 bits, capitals unsigned ones, `eEfd` floats of 16 (E: bfloat16) to 64 bits, `FD` complex numbers.
@@ -234,6 +234,44 @@ fn mixed_comparisons_are_by_value() {
         assert_eq!(check(name, &[Scalar::U64, Scalar::I64]), Ok(()));
         assert!(find(name, &[Scalar::I32, Scalar::I64]).is_none());
     }
+}
+
+/// All pairs of narrow integers, and many of wide ones whose quotients lie beside whole numbers.
+#[test]
+fn integers_divide_exactly() {
+    let operations = [("floor_divide", BinOp::FloorDiv), ("remainder", BinOp::Mod), ("fmod", BinOp::Rem)];
+    for s in Scalar::ALL.into_iter().filter(|s| s.is_int()) {
+        let (a, b): (Vec<Const>, Vec<Const>) = dividends(s)
+            .into_iter()
+            .map(|(a, b)| (Const::Int(s, s.wrap(a)), Const::Int(s, s.wrap(b))))
+            .unzip();
+        let (left, right) = (bytes(&a), bytes(&b));
+        for (name, op) in operations {
+            let (found, result) = find(name, &[s; 2]).expect("a loop");
+            for &run in found.levels() {
+                let got = results(run, &[Given::Run(&left), Given::Run(&right)], result, a.len());
+                for ((&a, &b), &got) in a.iter().zip(&b).zip(&got) {
+                    assert_eq!(Some(got), eval::binary(op, a, b), "{name} of {a:?} and {b:?}");
+                }
+            }
+        }
+    }
+}
+
+fn dividends(s: Scalar) -> Vec<(i64, i64)> {
+    if s.size() == 1 {
+        return (0..1 << 16).map(|i| (i & 0xff, i >> 8)).collect();
+    }
+    let mut random = Random::new();
+    let mut pair = |i: i64| {
+        let divisor = s.wrap((random.bits() >> (64 - s.bits() + random.bits() as u32 % s.bits())) as i64);
+        let multiple = s.wrap(random.bits() as i64).checked_div(divisor).unwrap_or(0).wrapping_mul(divisor);
+        (
+            multiple.wrapping_add(i % 3 - 1),
+            if i % 2 == 0 { divisor } else { divisor.wrapping_neg() },
+        )
+    };
+    (0..50_000).map(&mut pair).collect()
 }
 
 #[test]
