@@ -3,7 +3,7 @@
 use weft_ir::{Kind, Scalar};
 
 use crate::element::{C, Elem};
-use crate::run::{Found, One, TileLoop, one, select as selecting};
+use crate::run::{Choose, Found, One, TileLoop, one, select as selecting};
 use crate::{complex, floats, integers, truths};
 
 /// The loop of NumPy's ufunc of a name for operands that have the types of that loop, and the type of its result; none where there is none, as
@@ -86,6 +86,27 @@ pub fn copy(elem: Scalar) -> TileLoop {
         _ => one::<Same, C<f64>>(),
     };
     found.0
+}
+
+macro_rules! chosen_by_mask {
+    ($($ty:ident)*) => {$(
+        impl Choose for $ty {
+            #[inline(always)]
+            fn choose(first: bool, a: $ty, b: $ty) -> $ty {
+                let mask = $ty::from(first).wrapping_neg();
+                a & mask | b & !mask
+            }
+        }
+    )*};
+}
+
+chosen_by_mask!(u8 u16 u32 u64);
+
+impl Choose for C<f64> {
+    #[inline(always)]
+    fn choose(first: bool, a: C<f64>, b: C<f64>) -> C<f64> {
+        if first { a } else { b }
+    }
 }
 
 /// `where(condition, a, b)`: of a bool and two elements.

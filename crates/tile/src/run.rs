@@ -89,8 +89,13 @@ pub fn two<O: Two<A, B> + 'static, A: Elem, B: Elem>() -> Found {
     (TileLoop::of::<Binary<O, A, B>>(), O::R::SCALAR)
 }
 
+/// A choice between elements.
+pub trait Choose: Elem {
+    fn choose(first: bool, a: Self, b: Self) -> Self;
+}
+
 /// `where(condition, a, b)`.
-pub fn select<A: Elem>() -> TileLoop {
+pub fn select<A: Choose>() -> TileLoop {
     TileLoop::of::<Select<A>>()
 }
 
@@ -279,7 +284,7 @@ impl<O: Two<A, B> + 'static, A: Elem, B: Elem> Body for Binary<O, A, B> {
 
 struct Select<A>(PhantomData<A>);
 
-impl<A: Elem> Body for Select<A> {
+impl<A: Choose> Body for Select<A> {
     #[inline(always)]
     unsafe fn run(out: *mut u8, args: *const Arg, n: usize) {
         let mut room = Room::new();
@@ -297,7 +302,7 @@ impl<A: Elem> Body for Select<A> {
                 let (a, b) = (a.from(done), b.from(done));
                 for i in 0..count {
                     let (x, y) = (a.add(i).read_unaligned(), b.add(i).read_unaligned());
-                    out.add(i).write_unaligned(if (*condition.add(i)).holds() { x } else { y });
+                    out.add(i).write_unaligned(A::choose((*condition.add(i)).holds(), x, y));
                 }
                 done += count;
             }
@@ -319,6 +324,16 @@ impl<O: Count<A> + 'static, A: Elem> Body for Counted<O, A> {
             let start = (*args).place.cast::<A>().read_unaligned();
             let step = (*args.add(1)).place.cast::<A>().read_unaligned();
             let first = (*args.add(2)).place.cast::<i64>().read_unaligned();
+            // Vectors count faster in 32 bits.
+            if let (Ok(first), Ok(n)) = (u32::try_from(first), u32::try_from(n))
+                && first.checked_add(n).is_some_and(|end| end <= i32::MAX as u32)
+            {
+                for i in 0..n {
+                    let number = (first + i) as i32;
+                    out.add(i as usize).write_unaligned(O::of(start, step, number.into()));
+                }
+                return;
+            }
             for i in 0..n {
                 out.add(i).write_unaligned(O::of(start, step, first.wrapping_add(i as i64)));
             }
