@@ -250,16 +250,21 @@ impl Fold {
         let (place, totals) = (self.place(unit), scratch.totals);
         // SAFETY: the caller's promise; the scratch memory has room for a unit.
         unsafe {
-            (self.kernel.clear)(Clear {
-                to: totals,
-                count: place.points,
-            });
-            for chunk in 0..self.chunks() as usize {
-                (self.kernel.join)(Join {
-                    into: totals,
-                    from: parts.add(chunk * self.part_size()),
-                    count: place.points,
-                });
+            match self.chunks() {
+                1 => parts.copy_to_nonoverlapping(totals, place.points * self.kernel.size),
+                chunks => {
+                    (self.kernel.clear)(Clear {
+                        to: totals,
+                        count: place.points,
+                    });
+                    for chunk in 0..chunks as usize {
+                        (self.kernel.join)(Join {
+                            into: totals,
+                            from: parts.add(chunk * self.part_size()),
+                            count: place.points,
+                        });
+                    }
+                }
             }
             self.finish(totals, place.points, out.offset(place.output as isize));
         }
@@ -515,9 +520,7 @@ impl Scratch {
         let panel = (fold.panel as usize * size).next_multiple_of(64);
         let (tile, chains) = match fold.form {
             Form::Along => (BLOCK as usize * size, 0),
-            Form::Across if fold.kernel.order == Order::Fixed => {
-                (4 * panel, panel * fold.inner.cut.columns.min(CHAINS) as usize)
-            }
+            Form::Across if fold.kernel.order == Order::Fixed => (4 * panel, panel * fold.inner.cut.columns.min(CHAINS) as usize),
             Form::Across => (4 * panel, 0),
         };
         let bytes = 2 * panel + tile + chains;

@@ -174,7 +174,10 @@ impl<A: Copy + Convert<T>, T: Copy> Body<Loads> for Loading<A, T> {
         }
         for i in 0..count {
             // SAFETY: as above.
-            unsafe { to.add(i).write(from.offset(i as isize * stride as isize).cast::<A>().read_unaligned().convert()) };
+            unsafe {
+                to.add(i)
+                    .write(from.offset(i as isize * stride as isize).cast::<A>().read_unaligned().convert())
+            };
         }
     }
 }
@@ -225,7 +228,11 @@ fn truths(elem: Scalar) -> Load {
 fn floats(elem: Scalar, single: bool) -> Option<Load> {
     macro_rules! either {
         ($from:ident) => {
-            if single { loads::<$from, f32>() } else { loads::<$from, f64>() }
+            if single {
+                loads::<$from, f32>()
+            } else {
+                loads::<$from, f64>()
+            }
         };
     }
     Some(match elem {
@@ -315,9 +322,14 @@ mod tests {
     fn halves_are_what_the_ir_says() {
         for bits in 0..=u16::MAX {
             for (half, wide) in [(Const::F16(bits), widen(bits)), (Const::BF16(bits), Brain(bits).convert())] {
-                let Some(Const::F32(expected)) = eval::cast(half, Scalar::F32) else { panic!() };
+                let Some(Const::F32(expected)) = eval::cast(half, Scalar::F32) else {
+                    panic!()
+                };
                 let expected = f32::from_bits(expected);
-                assert!(wide.to_bits() == expected.to_bits() || wide.is_nan() && expected.is_nan(), "{half:?}");
+                assert!(
+                    wide.to_bits() == expected.to_bits() || wide.is_nan() && expected.is_nan(),
+                    "{half:?}"
+                );
             }
         }
     }

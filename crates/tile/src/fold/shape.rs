@@ -76,7 +76,9 @@ impl Inner {
 
     /// The blocks of a chunk.
     pub fn blocks(&self, chunk: u64, mut take: impl FnMut(Block)) {
-        let Cut { columns, rows_per_block, .. } = self.cut;
+        let Cut {
+            columns, rows_per_block, ..
+        } = self.cut;
         let units = self.cut.units(chunk);
         if self.cut.blocks() == 0 {
             return;
@@ -186,7 +188,17 @@ mod tests {
 
     #[test]
     fn blocks_are_those_of_the_order() {
-        for extents in [&[][..], &[1], &[5000], &[70, 3], &[3, 5000], &[1, 5000], &[9, 64], &[4, 0], &[300, 50]] {
+        for extents in [
+            &[][..],
+            &[1],
+            &[5000],
+            &[70, 3],
+            &[3, 5000],
+            &[1, 5000],
+            &[9, 64],
+            &[4, 0],
+            &[300, 50],
+        ] {
             let axes: Vec<Axis> = extents.iter().map(|&extent| axis(extent, 4)).collect();
             let inner = Inner::ordered(&axes);
             let (mut points, mut blocks) = (0, 0);
