@@ -20,7 +20,7 @@ pub struct Kernel {
     pub size: usize,
     /// Makes elements the identity.
     pub clear: unsafe fn(Clear),
-    /// Joins elements with others, place by place.
+    /// Joins elements with others, place by place: `base` may be `into` itself.
     pub join: unsafe fn(Join),
     /// The same with four others, one after the other.
     pub join4: unsafe fn(Join4),
@@ -50,6 +50,7 @@ pub struct Clear {
 #[derive(Clone, Copy, Debug)]
 pub struct Join {
     pub into: *mut u8,
+    pub base: *const u8,
     pub from: *const u8,
     pub count: usize,
 }
@@ -102,12 +103,13 @@ impl<T: Copy + Default + std::ops::Add<Output = T>, const P: usize> Body<Clear> 
 
 impl<T: Copy, O: Operator<T>, const P: usize, const L: usize> Body<Join> for Loops<T, O, P, L> {
     #[inline(always)]
-    unsafe fn run(Join { into, from, count }: Join) {
-        // SAFETY: by contract there are so many on both sides.
-        let into = unsafe { std::slice::from_raw_parts_mut(into.cast::<T>(), count * P) };
-        for (i, each) in into.iter_mut().enumerate() {
-            // SAFETY: as above; arrays need not be aligned.
-            *each = O::join(*each, unsafe { from.cast::<T>().add(i).read_unaligned() });
+    unsafe fn run(Join { into, base, from, count }: Join) {
+        for i in 0..count * P {
+            // SAFETY: by contract there are so many on all sides; arrays need not be aligned.
+            unsafe {
+                let (a, b) = (base.cast::<T>().add(i).read_unaligned(), from.cast::<T>().add(i).read_unaligned());
+                into.cast::<T>().add(i).write(O::join(a, b));
+            }
         }
     }
 }
@@ -128,12 +130,13 @@ impl<T: Copy, O: Operator<T>, const P: usize, const L: usize> Body<Join4> for Lo
 impl<T: Copy, O: Operator<T>, const P: usize, const L: usize> Body<Blocks> for Loops<T, O, P, L> {
     #[inline(always)]
     unsafe fn run(blocks: Blocks) {
+        let end = end_of::<T>(&blocks, P);
         for i in 0..blocks.count {
             let mut chains = [O::IDENTITY; L];
             for row in 0..blocks.rows {
                 let offset = i as i64 * blocks.stride + row as i64 * blocks.row_stride;
                 // SAFETY: by contract there are so many blocks, of so many rows.
-                unsafe { take_row::<T, O, L>(&mut chains, blocks.from.offset(offset as isize).cast(), blocks.columns * P) };
+                unsafe { take_row::<T, O, L>(&mut chains, blocks.from.offset(offset as isize).cast(), blocks.columns * P, end) };
             }
             let block = tree::<T, O, P, L>(&mut chains);
             for (part, value) in block.iter().enumerate() {
@@ -147,20 +150,49 @@ impl<T: Copy, O: Operator<T>, const P: usize, const L: usize> Body<Blocks> for L
     }
 }
 
+/// Where the last row ends; nowhere if rows do not follow each other upwards.
 #[inline(always)]
-unsafe fn take_row<T: Copy, O: Operator<T>, const L: usize>(chains: &mut [T; L], from: *const T, count: usize) {
-    let mut held = *chains;
-    let whole = count / L;
+fn end_of<T>(blocks: &Blocks, parts: usize) -> *const T {
+    if blocks.stride < 0 || blocks.row_stride < 0 || blocks.count == 0 || blocks.rows == 0 {
+        return std::ptr::null();
+    }
+    let last = (blocks.count as i64 - 1) * blocks.stride + (blocks.rows as i64 - 1) * blocks.row_stride;
+    blocks
+        .from
+        .wrapping_offset(last as isize)
+        .cast::<T>()
+        .wrapping_add(blocks.columns * parts)
+}
+
+/// Up to `end` memory may be read, though what lies behind the row does not count.
+#[inline(always)]
+unsafe fn take_row<T: Copy, O: Operator<T>, const L: usize>(chains: &mut [T; L], from: *const T, count: usize, end: *const T) {
+    let (whole, left) = (count / L, count % L);
     for i in 0..whole {
-        for (k, chain) in held.iter_mut().enumerate() {
+        for (k, chain) in chains.iter_mut().enumerate() {
             // SAFETY: by contract there are so many elements; arrays need not be aligned.
             *chain = O::join(*chain, unsafe { from.add(i * L + k).read_unaligned() });
         }
     }
-    *chains = held;
-    for (k, chain) in chains.iter_mut().enumerate().take(count % L) {
+    if left == 0 {
+        return;
+    }
+    let rest = from.wrapping_add(whole * L);
+    if rest.wrapping_add(L) <= end {
+        for (k, chain) in chains.iter_mut().enumerate() {
+            // SAFETY: it lies before the end.
+            let value = unsafe { rest.add(k).read_unaligned() };
+            *chain = O::join(*chain, if k < left { value } else { O::IDENTITY });
+        }
+        return;
+    }
+    let mut padded = [O::IDENTITY; L];
+    for (k, each) in padded.iter_mut().enumerate().take(left) {
         // SAFETY: as above.
-        *chain = O::join(*chain, unsafe { from.add(whole * L + k).read_unaligned() });
+        *each = unsafe { rest.add(k).read_unaligned() };
+    }
+    for (chain, value) in chains.iter_mut().zip(padded) {
+        *chain = O::join(*chain, value);
     }
 }
 
