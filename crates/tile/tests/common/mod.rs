@@ -1,5 +1,7 @@
 //! Cases of folds: arrays of many layouts, and what they are folded to in other ways.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fmt;
 
 use weft_array::loops::{load, store};
