@@ -1,5 +1,6 @@
 //! Positions of the greatest and the least elements.
 #![allow(unsafe_code)]
+#![allow(clippy::unwrap_used)]
 
 use weft_ir::{CmpOp, Const, Scalar, UnOp, eval};
 use weft_tile::fold::{ArgFold, Axis, Outer};
@@ -77,6 +78,7 @@ fn the_first_of_the_best_wins_and_nans_before_all() {
                     .unwrap();
                     let first = if backwards { (axis as i64 - 1) * step } else { 0 };
                     let mut out = vec![-1i64; count];
+                    // SAFETY: the arrays are as large as extents and strides say.
                     unsafe { fold.run(memory.as_ptr().offset(first as isize), out.as_mut_ptr().cast(), 0..fold.units()) };
                     for (point, &ours) in out.iter().enumerate() {
                         let at = |i: usize| if across { all[i * count + point] } else { all[point * axis + i] };
