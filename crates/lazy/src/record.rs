@@ -257,9 +257,14 @@ pub fn broadcast_into(value: &Value, to: &[u64]) -> Result<Value> {
 /// `start + index * step` for so many indices.
 pub fn iota(elem: Scalar, count: u64, start: Const, step: Const) -> Result<Value> {
     check_size(&[count], elem.size())?;
+    if elem == Scalar::Bool {
+        return Err(Error::Type("there are no numbers of the same distance among bools".into()));
+    }
+    // 16-bit floats are counted in float32.
+    let counted = if elem.is_half() { Scalar::F32 } else { elem };
     let kind = Kind::Iota(Box::new(Progression {
-        start: number::converted(start, elem)?,
-        step: number::converted(step, elem)?,
+        start: number::converted(start, counted)?,
+        step: number::converted(step, counted)?,
     }));
     Ok(Node::pending(elem, SmallVec::from_slice(&[count]), kind))
 }

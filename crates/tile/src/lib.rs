@@ -7,6 +7,7 @@ mod complex;
 mod element;
 mod find;
 mod floats;
+pub mod fold;
 mod halves;
 mod integers;
 mod iota;
