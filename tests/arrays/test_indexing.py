@@ -85,7 +85,8 @@ class Keys:
             return (flag, self.random.choice([flag, np.bool_(flag), _from_numpy(np.array(flag))])), 0
         if kind == "mask":
             axes = self.random.randint(1, len(shape))
-            host = self.numbers.random(shape[:axes]) < self.random.choice([0, 0.2, 0.5, 1])
+            lengths = tuple(0 if self.random.random() < 0.05 else n for n in shape[:axes])
+            host = self.numbers.random(lengths) < self.random.choice([0, 0.2, 0.5, 1])
             return (host, self.random.choice([host, _from_numpy(host), host.tolist() if host.size else host])), axes
         if kind in ("array", "list", "wide") and n:
             own = tuple(self.random.choice([length, 1]) for length in common)[self.random.randint(0, len(common) - 1) :]

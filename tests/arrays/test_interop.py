@@ -112,7 +112,7 @@ def test_what_weft_lacks_is_refused_by_name(call, name):
 
 def test_a_numpy_array_never_takes_a_weft_array_silently():
     host = np.zeros(3)
-    with pytest.raises(TypeError, match="out is a NumPy array|'out' is a NumPy array"):
+    with pytest.raises(TypeError, match="is a NumPy array"):
         host += _from_numpy(np.ones(3))
     with pytest.raises(TypeError, match="'out' is a NumPy array"):
         np.add(_from_numpy(np.ones(3)), 1, out=host)

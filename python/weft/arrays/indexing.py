@@ -184,7 +184,8 @@ def _checked(shape: tuple[int, ...], parts: list[_Entry]) -> list[_Entry]:
     for at, part in enumerate(parts):
         if part.kind == "mask":
             for k, (n, given) in enumerate(zip(shape[axis:], part.value.shape)):
-                if n != given:
+                # NumPy takes an axis of no flags for any.
+                if given not in (n, 0):
                     raise IndexError(
                         f"boolean index did not match indexed array along axis {axis + k}; size of axis is {n} "
                         f"but size of corresponding boolean axis is {given}"
@@ -305,6 +306,8 @@ def _shapes_differ(entries: list[_Entry], given: tuple[int, ...], wanted: tuple[
 
 def _set_masked(x: ndarray, mask: Any, value: Any) -> bool:
     """`x[mask] = value` as a selection, without looking at the mask, where all true elements are given the same; else False."""
+    if mask.shape != x.shape[: mask.ndim]:
+        return False
     rest = x.shape[mask.ndim :]
     given = value if isinstance(value, ndarray) else _values(x, value)
     surplus = max(given.ndim - len(rest), 0)
