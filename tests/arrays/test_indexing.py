@@ -90,7 +90,8 @@ class Keys:
             return (host, self.random.choice([host, _from_numpy(host), host.tolist() if host.size else host])), axes
         if kind in ("array", "list", "wide") and n:
             own = tuple(self.random.choice([length, 1]) for length in common)[self.random.randint(0, len(common) - 1) :]
-            host = self.numbers.integers(-n, n, own).astype(self.random.choice(["int8", "int32", "int64"]))
+            beyond = n if self.random.random() < 0.05 else 0
+            host = self.numbers.integers(-n - beyond, n + beyond, own).astype(self.random.choice(["int8", "int32", "int64"]))
             if kind == "wide":
                 host = (host % n).astype("uint8" if n < 200 else "uint64")
             if kind == "list":

@@ -59,7 +59,7 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     if _is_lone_mask(entries) and _set_masked(x, entries[0].value, value):
         return
     given = _values(x, value)
-    if given.ndim > 1 and len(entries) == 1 and entries[0].kind in ("mask", "bool") and entries[0].axes == x.ndim:
+    if given.ndim > 1 and len(entries) == 1 and entries[0].kind in ("mask", "bool") and entries[0].value_shape == x.shape:
         raise TypeError(f"NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has {given.ndim} dimensions")
     copy = _to_numpy(x).copy(order="C")
     plan = _plan(x.shape, _strides_of(copy), entries)
@@ -97,6 +97,10 @@ class _Entry:
     value: Any
     # So many axes of the array it takes.
     axes: int
+
+    @property
+    def value_shape(self) -> tuple[int, ...]:
+        return getattr(self.value, "shape", ())
 
 
 @dataclass(frozen=True)
@@ -203,6 +207,7 @@ def _plan(shape: tuple[int, ...], strides: tuple[int, ...], parts: list[_Entry])
     start, axis = 0, 0
     sides: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     places: list[np.ndarray] = []
+    outside: list[str] = []
     # 0: before all index arrays, 1: among them, 2: behind, 3: among them again, so that theirs are the first axes.
     state = 0
     for part in parts:
@@ -212,7 +217,7 @@ def _plan(shape: tuple[int, ...], strides: tuple[int, ...], parts: list[_Entry])
             if part.kind in ("int", "scalar"):
                 start += part.value * steps[0]
             else:
-                places.append(_places(part, axis, sizes, steps))
+                places.append(_places(part, axis, sizes, steps, outside))
         else:
             state = 2 if state == 1 else state
             shift, dims = _dims(part, sizes, steps)
@@ -220,6 +225,9 @@ def _plan(shape: tuple[int, ...], strides: tuple[int, ...], parts: list[_Entry])
             sides[state > 0].extend(dims)
         axis += part.axes
     together = _together(places)
+    # Indices that are broadcast to none are never looked up.
+    if outside and together.size:
+        raise IndexError(outside[0])
     flat = np.ascontiguousarray(together).reshape(-1)
     if state == 3:
         return _Plan(start, [], flat, together.shape, sides[0] + sides[1])
@@ -237,8 +245,8 @@ def _dims(part: _Entry, sizes: tuple[int, ...], strides: tuple[int, ...]) -> tup
     return (begin * strides[0] if n else 0), [(n, step * strides[0])]
 
 
-def _places(part: _Entry, axis: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
-    """The offsets that a mask or an array of indices stands for."""
+def _places(part: _Entry, axis: int, sizes: tuple[int, ...], strides: tuple[int, ...], outside: list[str]) -> np.ndarray:
+    """The offsets that a mask or an array of indices stands for; says which index is outside."""
     if part.kind == "bool":
         return np.zeros(int(part.value), np.int64)
     array = _to_numpy(part.value) if isinstance(part.value, ndarray) else part.value
@@ -248,7 +256,7 @@ def _places(part: _Entry, axis: int, sizes: tuple[int, ...], strides: tuple[int,
     out = np.zeros(index.size, np.int64)
     wrong = _moves.add_offsets(index, sizes[0], strides[0], out)
     if wrong >= 0:
-        raise IndexError(f"index {index[wrong]} is out of bounds for axis {axis} with size {sizes[0]}")
+        outside.append(f"index {index[wrong]} is out of bounds for axis {axis} with size {sizes[0]}")
     return out.reshape(array.shape)
 
 
