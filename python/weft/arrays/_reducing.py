@@ -89,7 +89,7 @@ def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
     if not given:
         loop_of("at_alone", function.__name__, _word(loop[0]))(row, flat)
     else:
-        loop_of("at", function.__name__, _word(loop[0]))(row, flat, _values_at(given[0], places.shape, loop[1]))
+        loop_of("at", function.__name__, _word(loop[0]))(row, flat, *_values_at(given[0], places.shape, loop[1]))
     _assign(x, _moves.adopted(copy, x.device))
 
 
@@ -98,12 +98,12 @@ def _word(dtype: np.dtype) -> str:
     return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
 
 
-def _values_at(values: ndarray, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def _values_at(values: ndarray, shape: tuple[int, ...], dtype: np.dtype) -> tuple[np.ndarray, int]:
     try:
         spread = _broadcast(_typed(values, dtype), shape)
     except ValueError:
         raise ValueError("array is not broadcastable to correct shape") from None
-    return np.ascontiguousarray(_to_numpy(spread)).reshape(-1)
+    return _moves.row_of(_to_numpy(spread))
 
 
 def _computed_type(function: ufunc, x: ndarray, dtype: Any, out: ndarray | None) -> np.dtype:

@@ -30,6 +30,8 @@ def getitem(x: ndarray, key: Any) -> ndarray:
     entries = _entries(x, key)
     if not _advanced(entries):
         return _cast(x[tuple(part.value for part in entries)], x.dtype)
+    if x.ndim == 1 and len(entries) == 1 and entries[0].kind == "array":
+        return _taken(x, entries[0].value)
     host = _to_numpy(x)
     base, first, strides = _moves.memory_of(host) if host.size else (host, 0, (0,) * host.ndim)
     plan = _plan(x.shape, strides, entries)
@@ -41,6 +43,24 @@ def getitem(x: ndarray, key: Any) -> ndarray:
         else:
             _moves.gather_rows(base, *plan.rows(first), flat)
     return _moves.adopted(out, x.device)
+
+
+def _taken(x: ndarray, index: Any) -> ndarray:
+    """The elements of a row with these indices: what `getitem` does, without a list of places."""
+    given = _to_numpy(index) if isinstance(index, ndarray) else index
+    row = np.ascontiguousarray(given, np.int64).reshape(-1)
+    if _moves.is_outside(row, x.size):
+        raise IndexError(_outside(row, 0, x.size))
+    out = np.empty(given.shape, x.dtype)
+    if out.size:
+        base, first, strides = _moves.memory_of(_to_numpy(x))
+        _moves.take(base, row, x.size, first, strides[0], _moves.words(out.reshape(-1)))
+    return _moves.adopted(out, x.device)
+
+
+def _outside(index: np.ndarray, axis: int, n: int) -> str:
+    wrong = index[(index < -n) | (index >= n)][0]
+    return f"index {wrong} is out of bounds for axis {axis} with size {n}"
 
 
 def setitem(x: ndarray, key: Any, value: Any) -> None:
@@ -69,11 +89,11 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
         raise ValueError(_shapes_differ(entries, given.shape, plan.shape)) from None
     if given.size == 0:
         return
-    flat, values = _moves.words(copy.reshape(-1)), _moves.words(np.ascontiguousarray(given).reshape(-1))
+    flat, values, stride = _moves.words(copy.reshape(-1)), *_moves.row_of(given)
     if plan.is_simple:
-        _moves.scatter(flat, plan.places, values)
+        _moves.scatter(flat, plan.places, _moves.words(values), stride)
     else:
-        _moves.scatter_rows(flat, *plan.rows(0), values)
+        _moves.scatter_rows(flat, *plan.rows(0), _moves.words(values), stride)
     _assign(x, _moves.adopted(copy, x.device))
 
 
@@ -84,6 +104,8 @@ def _strides_of(array: np.ndarray) -> tuple[int, ...]:
 def places_of(array: np.ndarray, key: Any) -> np.ndarray:
     """Where the selected elements of a contiguous NumPy array lie, counted in elements from the first one, in the result's shape."""
     plan = _plan(array.shape, _strides_of(array), _entries(array, key))
+    if plan.is_simple:
+        return plan.places.reshape(plan.shape)
     before, places, after, count, step = plan.rows(0)
     ends = _moves.grid_of([(count, step)])
     return (before[:, None, None, None] + places[:, None, None] + after[:, None] + ends).reshape(plan.shape)
@@ -253,10 +275,10 @@ def _places(part: _Entry, axis: int, sizes: tuple[int, ...], strides: tuple[int,
     if part.kind == "mask":
         return _mask_places(np.ascontiguousarray(array).reshape(-1), sizes, strides)
     index = np.ascontiguousarray(array, np.int64).reshape(-1)
+    if _moves.is_outside(index, sizes[0]):
+        outside.append(_outside(index, axis, sizes[0]))
     out = np.zeros(index.size, np.int64)
-    wrong = _moves.add_offsets(index, sizes[0], strides[0], out)
-    if wrong >= 0:
-        outside.append(f"index {index[wrong]} is out of bounds for axis {axis} with size {sizes[0]}")
+    _moves.add_offsets(index, sizes[0], strides[0], out)
     return out.reshape(array.shape)
 
 

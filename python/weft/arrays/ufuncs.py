@@ -15,6 +15,8 @@ from weft.arrays._common import MISSING, array_of, as_dtype, broadcast_shape, ch
 from weft.arrays._ufunc_rows import FOLDS, IDENTITIES, REORDERABLE, ROWS, SPELLINGS
 
 _LETTERS = set("?bBhHiIlLefdFD")
+# What the native functions take as it is, beside an array.
+_PLAIN = {ndarray, bool, int, float, complex}
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
@@ -68,7 +70,8 @@ class ufunc:
         order: str = "K",
     ) -> Any:
         if len(args) == self.nin and out is None and where is True and dtype is None and casting == "same_kind" and order == "K":
-            return _ufunc(self.__name__, operands(*args), None)
+            plain = type(args[0]) is ndarray and (self.nin == 1 or type(args[1]) in _PLAIN)
+            return _ufunc(self.__name__, args if plain else operands(*args), None)
         args, outs = self._arguments(args, out)
         _check_casting(casting)
         _check_order(order)
