@@ -32,7 +32,7 @@ _started = time.time()
 
 if TYPE_CHECKING:
     from weft import cuda, errors, math, numba, types
-    from weft.types import bfloat16, float16
+    from weft.types import bfloat16
 
 __all__ = [
     "ArgumentError",
@@ -55,7 +55,6 @@ __all__ = [
     "device",
     "devices",
     "errors",
-    "float16",
     "get_num_threads",
     "jit",
     "math",
@@ -81,11 +80,22 @@ class prange:
 
 
 def __getattr__(name: str) -> Any:
-    """Submodules are imported when they are first used."""
+    """Submodules, and the functions of arrays, are imported when they are first used."""
     import importlib
 
-    if name in ("cuda", "math", "numba", "types"):
+    if name in ("arrays", "cuda", "math", "numba", "types"):
         return importlib.import_module(f"weft.{name}")
-    if name in ("float16", "bfloat16"):
-        return getattr(importlib.import_module("weft.types"), name)
-    raise AttributeError(f"module 'weft' has no attribute {name!r}")
+    if name == "bfloat16":
+        return importlib.import_module("weft.types").bfloat16
+    if name.startswith("_") and not name.startswith("__array_"):
+        raise AttributeError(f"module 'weft' has no attribute {name!r}")
+    found = importlib.import_module("weft.arrays").find(name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """With the names of the arrays' namespace, which are not imported yet."""
+    from weft.arrays import NAMES
+
+    return sorted({*globals(), *NAMES, "arrays", "bfloat16", "cuda", "math", "ndarray", "numba", "types"})

@@ -1,0 +1,102 @@
+"""Arrays with NumPy's meaning on every device: the namespace `weft`, loaded name by name.
+
+`NAMES` says in which module of this package each name of the namespace stands. `import weft` imports none of them, nor NumPy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_BY_MODULE = {
+    "creation": """
+        arange array asanyarray asarray ascontiguousarray copy empty empty_like eye from_dlpack frombuffer fromfunction fromiter full
+        full_like identity indices linspace logspace meshgrid ones ones_like tri zeros zeros_like
+    """,
+    "cumulative": "cumprod cumsum cumulative_prod cumulative_sum diff ediff1d gradient interp trapezoid",
+    "dtypes": """
+        astype can_cast finfo iinfo isdtype issubdtype min_scalar_type promote_types result_type
+        bool_ complex64 complex128 dtype float16 float32 float64 int8 int16 int32 int64 intp int_ uint8 uint16 uint32 uint64 uintp uint
+        half single double csingle cdouble
+        e euler_gamma inf nan newaxis pi
+    """,
+    "elementwise": """
+        allclose angle around array_equal array_equiv clip copyto fix imag isclose iscomplex iscomplexobj isneginf isposinf isreal
+        isrealobj nan_to_num piecewise real round sinc unwrap where
+    """,
+    "gathering": """
+        choose compress diag_indices extract fill_diagonal ix_ place put put_along_axis putmask ravel_multi_index take take_along_axis
+        unravel_index
+    """,
+    "information": "__array_api_version__ __array_namespace_info__",
+    "interop": "asnumpy eval",
+    "joining": """
+        append array_split block column_stack concat concatenate delete dsplit dstack hsplit hstack insert repeat split stack tile
+        unstack vsplit vstack
+    """,
+    "nans": """
+        nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar
+    """,
+    "padding": "pad",
+    "products": """
+        convolve correlate cross dot inner kron matmul matvec outer tensordot trace tril tril_indices tril_indices_from triu
+        triu_indices triu_indices_from vander vdot vecdot vecmat
+    """,
+    "reductions": "all amax amin any argmax argmin count_nonzero max mean min prod ptp std sum var",
+    "searching": "argwhere digitize flatnonzero nonzero searchsorted",
+    "sets": """
+        intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts unique_inverse unique_values
+    """,
+    "shapes": """
+        atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes broadcast_to diag diagflat diagonal expand_dims flip fliplr
+        flipud matrix_transpose moveaxis ndim permute_dims ravel reshape resize roll rollaxis rot90 shape size squeeze swapaxes
+        transpose trim_zeros
+    """,
+    "sorting": "argpartition argsort lexsort partition sort sort_complex",
+    "statistics": "average bincount corrcoef cov histogram histogram_bin_edges median percentile quantile",
+    "ufuncs": """
+        absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_count bitwise_or bitwise_xor cbrt ceil
+        conjugate copysign cos cosh deg2rad degrees divide divmod equal exp exp2 expm1 fabs float_power floor floor_divide fmax fmin
+        fmod frexp gcd greater greater_equal heaviside hypot invert isfinite isinf isnan lcm ldexp left_shift less less_equal log log10
+        log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor maximum minimum mod modf multiply negative
+        nextafter not_equal positive power rad2deg radians reciprocal remainder right_shift rint sign signbit sin sinh spacing sqrt
+        square subtract tan tanh true_divide trunc ufunc
+    """,
+}
+
+# Names that are others: a name in the namespace, and what it is called in its module.
+_ALIASES = {
+    "abs": ("ufuncs", "absolute"),
+    "acos": ("ufuncs", "arccos"),
+    "acosh": ("ufuncs", "arccosh"),
+    "asin": ("ufuncs", "arcsin"),
+    "asinh": ("ufuncs", "arcsinh"),
+    "atan": ("ufuncs", "arctan"),
+    "atan2": ("ufuncs", "arctan2"),
+    "atanh": ("ufuncs", "arctanh"),
+    "bitwise_invert": ("ufuncs", "invert"),
+    "bitwise_left_shift": ("ufuncs", "left_shift"),
+    "bitwise_not": ("ufuncs", "invert"),
+    "bitwise_right_shift": ("ufuncs", "right_shift"),
+    "bool": ("dtypes", "bool_"),
+    "conj": ("ufuncs", "conjugate"),
+    "pow": ("ufuncs", "power"),
+    "select": ("elementwise", "select_of"),
+}
+
+NAMES: dict[str, tuple[str, str]] = {name: (module, name) for module, names in _BY_MODULE.items() for name in names.split()} | _ALIASES
+
+
+def find(name: str) -> Any:
+    """What a name of the namespace is; AttributeError if there is none."""
+    if name == "ndarray":
+        return import_module("weft._weft").ndarray
+    if name not in NAMES:
+        raise AttributeError(f"module 'weft' has no attribute {name!r}")
+    module, inside = NAMES[name]
+    return getattr(import_module(f"weft.arrays.{module}"), inside)
+
+
+# What arrays can do besides is set on their class.
+methods = import_module("weft.arrays.methods")
+methods.install(import_module("weft._weft").ndarray)

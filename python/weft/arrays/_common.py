@@ -1,0 +1,266 @@
+"""What the functions of the namespace share: their arguments as arrays, axes, dtypes, devices, and what goes into `out`."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft import _weft
+from weft._weft import _assign, _broadcast, _cast, _from_numpy, _full, _iota, _reshape, _select, _to_numpy, _ufunc, ndarray
+from weft.errors import UnsupportedError
+
+AxisError = np.exceptions.AxisError
+Shape = tuple[int, ...]
+
+# What stands for an argument that was not given, where None is one.
+MISSING: Any = type("Missing", (), {"__repr__": lambda self: "<no value>"})()
+
+DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64",
+    "complex128",
+)  # fmt: skip
+_KNOWN = {np.dtype(name) for name in DTYPES}
+HALVES = ("float16", "bfloat16")
+_NUMBERS = (bool, int, float, complex)
+
+
+def bfloat16() -> np.dtype:
+    """The dtype of the package `ml_dtypes`, which is imported only for it."""
+    from weft import types
+
+    return types.bfloat16.dtype
+
+
+def as_dtype(dtype: Any) -> np.dtype:
+    """The dtype that an argument names; one that arrays do not have is a TypeError."""
+    if isinstance(dtype, str) and dtype == "bfloat16":
+        return bfloat16()
+    if hasattr(dtype, "_weft_scalar_"):
+        return dtype.dtype
+    found = np.dtype(dtype)
+    if found in _KNOWN:
+        return found
+    if found.name == "bfloat16":
+        return found
+    raise TypeError(f"arrays of dtype {found} do not exist in Weft: the dtypes are {', '.join(DTYPES)} and bfloat16")
+
+
+def kind_of(dtype: np.dtype) -> str:
+    """NumPy's letter of a dtype's kind, "f" for bfloat16, too."""
+    return "f" if dtype.name == "bfloat16" else dtype.kind
+
+
+def is_inexact(dtype: np.dtype) -> bool:
+    """Floats and complex numbers."""
+    return kind_of(dtype) in "fc"
+
+
+def float_dtype(dtype: np.dtype) -> np.dtype:
+    """What NumPy divides numbers of a dtype as: integers and bools as float64."""
+    return dtype if is_inexact(dtype) else np.dtype(np.float64)
+
+
+def real_dtype(dtype: np.dtype) -> np.dtype:
+    """That of the parts of a complex number; any other as it is."""
+    return np.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
+
+
+def sum_dtype(dtype: np.dtype) -> np.dtype:
+    """What sums and products have: small integers are widened to 64 bits."""
+    if dtype.kind in "bi":
+        return np.dtype(np.int64)
+    return np.dtype(np.uint64) if dtype.kind == "u" else dtype
+
+
+def as_device(device: Any) -> _weft.Device | None:
+    """A device from itself or its name; None is the current one."""
+    if device is None or isinstance(device, _weft.Device):
+        return device
+    if isinstance(device, str):
+        return _weft.device(device)
+    raise TypeError(f"a device is a weft.Device or the name of one, not {type(device).__name__}")
+
+
+def array_of(x: Any, dtype: Any = None, device: Any = None) -> ndarray:
+    """An argument as an array: itself if it is one, a new one of numbers, NumPy's arrays and nested sequences."""
+    if isinstance(x, ndarray):
+        return x if dtype is None or x.dtype == dtype else _cast(x, dtype)
+    if isinstance(x, (list, tuple)) and _holds_arrays(x):
+        return _stacked(x, dtype, device)
+    given = x if isinstance(x, np.ndarray) and dtype is None else np.asarray(x, dtype)
+    known = as_dtype(given.dtype)
+    if not given.dtype.isnative:
+        given = given.astype(known.newbyteorder("="))
+    return _from_numpy(given, device)
+
+
+def _holds_arrays(items: Sequence[Any]) -> bool:
+    return any(isinstance(item, ndarray) or (isinstance(item, (list, tuple)) and _holds_arrays(item)) for item in items)
+
+
+def _stacked(items: Sequence[Any], dtype: Any, device: Any) -> ndarray:
+    """An array of a sequence that has arrays in it."""
+    parts = [array_of(item, dtype, device) for item in items]
+    if any(part.shape != parts[0].shape for part in parts):
+        raise ValueError(
+            "setting an array element with a sequence. The requested array has an inhomogeneous shape after 1 dimensions. "
+            f"The detected shape was ({len(parts)},) + inhomogeneous part."
+        )
+    joined = _full((len(parts), *parts[0].shape), 0, result_dtype(*parts), device if device is not None else parts[0].device)
+    for i, part in enumerate(parts):
+        joined[i] = part
+    return joined
+
+
+def operand(x: Any) -> Any:
+    """An argument of arithmetic: a Python number as it is, since it has no dtype of its own, and anything else as an array."""
+    return x if type(x) in _NUMBERS or isinstance(x, ndarray) else array_of(x)
+
+
+def operands(*xs: Any) -> tuple[Any, ...]:
+    """Arguments of arithmetic, at least one of them an array."""
+    made = tuple(operand(x) for x in xs)
+    return made if any(isinstance(x, ndarray) for x in made) else tuple(array_of(x) for x in made)
+
+
+def result_dtype(*xs: Any) -> np.dtype:
+    """NumPy's `result_type` of arrays, dtypes and Python numbers."""
+    parts = []
+    for x in xs:
+        if isinstance(x, ndarray):
+            parts.append(x.dtype)
+        elif type(x) in _NUMBERS or isinstance(x, np.dtype):
+            parts.append(x)
+        elif isinstance(x, (np.ndarray, np.generic)):
+            parts.append(x.dtype)
+        else:
+            parts.append(as_dtype(x))
+    return np.result_type(*parts)
+
+
+def u(name: str, *args: Any, dtype: Any = None) -> Any:
+    """A ufunc of operands."""
+    return _ufunc(name, tuple(operand(arg) for arg in args), dtype)
+
+
+def axis_of(axis: Any, ndim: int, name: str | None = None) -> int:
+    """An axis counted from the front."""
+    axis = operator.index(axis)
+    if not -ndim <= axis < ndim:
+        raise AxisError(axis, ndim, name)
+    return axis + ndim if axis < 0 else axis
+
+
+def axes_of(axis: Any, ndim: int, name: str | None = None, repeated: str = "duplicate value in 'axis'") -> Shape:
+    """Axes counted from the front, in the order given; None is all of them."""
+    if axis is None:
+        return tuple(range(ndim))
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    found = tuple(axis_of(each, ndim, name) for each in given)
+    if len(set(found)) != len(found):
+        raise ValueError(repeated)
+    return found
+
+
+def shape_of(shape: Any) -> Shape:
+    """A shape from a number or a sequence of numbers, none negative."""
+    if isinstance(shape, ndarray):
+        shape = _to_numpy(shape).tolist()
+    found = tuple(operator.index(n) for n in shape) if isinstance(shape, Iterable) else (operator.index(shape),)
+    if any(n < 0 for n in found):
+        raise ValueError("negative dimensions are not allowed")
+    return found
+
+
+def broadcast_shape(*shapes: Shape) -> Shape:
+    """The shape that arrays of these shapes meet in."""
+    rank = max(map(len, shapes), default=0)
+    found = [1] * rank
+    for shape in shapes:
+        for i, n in enumerate(shape, rank - len(shape)):
+            if n != 1:
+                if found[i] not in (1, n):
+                    raise ValueError(
+                        "shape mismatch: objects cannot be broadcast to a single shape. Mismatch is between "
+                        + " and ".join(str(tuple(each)) for each in shapes)
+                    )
+                found[i] = n
+    return tuple(found)
+
+
+def with_ones(shape: Sequence[int], axes: Iterable[int]) -> Shape:
+    """A shape in which axes have become of length one."""
+    ones = set(axes)
+    return tuple(1 if i in ones else n for i, n in enumerate(shape))
+
+
+def filled(shape: Shape, value: Any, dtype: Any, like: ndarray) -> ndarray:
+    """A new array on the device of another one."""
+    return _full(shape, value, dtype, like.device)
+
+
+def positions(n: int, like: ndarray, dtype: Any = np.int64) -> ndarray:
+    """The numbers 0, 1, 2, … on the device of another array."""
+    return _iota(n, 0, 1, as_dtype(dtype), like.device)
+
+
+def select(condition: ndarray, x: Any, y: Any) -> ndarray:
+    """Elements of one where a condition is true, and else of the other."""
+    return _select(condition, operand(x), operand(y))
+
+
+def checked_out(out: Any) -> None:
+    """Refuses an `out` that is no array."""
+    if out is not None and not isinstance(out, ndarray):
+        raise TypeError(f"return arrays must be of ArrayType: 'out' is a weft.ndarray, not {type(out).__name__}")
+
+
+def given(result: ndarray, out: ndarray | None, casting: str = "same_kind") -> ndarray:
+    """The result, or `out` with the result in it."""
+    if out is None:
+        return result
+    checked_out(out)
+    if out.shape != result.shape:
+        raise ValueError(f"output array has shape {out.shape}, and the result {result.shape}")
+    if not np.can_cast(result.dtype, out.dtype, casting):
+        raise TypeError(f"Cannot cast output from {result.dtype!r} to {out.dtype!r} with casting rule '{casting}'")
+    _assign(out, result)
+    return out
+
+
+def is_true(x: Any) -> bool:
+    """A flag such as `keepdims`: missing ones are False."""
+    return x is not MISSING and bool(x)
+
+
+def refuse(function: str, what: str) -> UnsupportedError:
+    """The error of an argument that is valid in NumPy and not honoured here."""
+    return UnsupportedError(f"weft.{function}: {what}")
+
+
+def check_order(function: str, order: Any, allowed: str = "CKA") -> None:
+    """Accepts the orders that arrays have anyway."""
+    if order is None or (isinstance(order, str) and order in allowed):
+        return
+    if order in ("C", "F", "A", "K"):
+        raise refuse(function, f"order={order!r} is not available")
+    raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+
+
+def flat(x: ndarray) -> ndarray:
+    """The array as one row: a view where there is one."""
+    return x if x.ndim == 1 else _reshape(x, (x.size,))
+
+
+def stretched(x: ndarray, shape: Shape) -> ndarray:
+    """A read-only view in a larger shape."""
+    return x if x.shape == shape else _broadcast(x, shape)
+
+
+def ordered(shape: Shape, order: Any) -> tuple[Shape, bool]:
+    """The shape that memory of that order is made in, and whether its axes are then turned around."""
+    check_order("creation", order, "CF")
+    return (shape[::-1], True) if order == "F" and len(shape) > 1 else (shape, False)

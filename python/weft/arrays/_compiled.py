@@ -1,0 +1,72 @@
+"""Functions that are no combination of maps, views and folds: NumPy's functions as compiled code has them, called at once.
+
+One small function is made for each text and kept. What a text must know when it is compiled (axes, flags, dtypes) stands in it as a
+literal; what it computes with is passed.
+"""
+
+from __future__ import annotations
+
+import functools
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft._weft import _adopt, _from_numpy, _to_numpy, ndarray
+
+
+@functools.cache
+def function_of(text: str, parameters: str) -> Callable[..., Any]:
+    """The compiled function of the parameters that gives an expression in NumPy's vocabulary, or has the lines of a text."""
+    from weft._decorators import njit
+
+    body = text if "\n" in text else f"    return {text}\n"
+    source = f"def of_arrays({parameters}):\n{body}"
+    file = f"<weft.arrays: {text} of {parameters}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    scope: dict[str, Any] = {"np": np}
+    exec(compile(source, file, "exec"), scope)
+    return njit(scope["of_arrays"])
+
+
+def call(text: str, **arguments: Any) -> Any:
+    """The value of an expression in the names of the arguments: arrays for arrays, a tuple of them for a tuple.
+
+    What it gives is on the device of the first array. Raised are the errors of the compiled code.
+    """
+    names = [name for name, value in arguments.items() if value is not None]
+    values = [arguments[name] for name in names]
+    hosts = [_on_host(value) for value in values]
+    result = function_of(text, ", ".join(names))(*hosts)
+    device = next((value.device for value in values if isinstance(value, ndarray)), None)
+    return _wrapped(result, device, [host for host in hosts if isinstance(host, np.ndarray)])
+
+
+def _on_host(value: Any) -> Any:
+    if not isinstance(value, ndarray):
+        return value
+    host = _to_numpy(value)
+    # Code is compiled for each layout: one that is none of C's or Fortran's is copied rather.
+    return host if host.flags.c_contiguous or host.flags.f_contiguous else np.ascontiguousarray(host)
+
+
+def _wrapped(result: Any, device: Any, read: list[np.ndarray]) -> Any:
+    if isinstance(result, tuple):
+        return tuple(_wrapped(each, device, read) for each in result)
+    array = np.asarray(result)
+    if (device is not None and device.kind != "cpu") or not array.flags.writeable:
+        return _from_numpy(array, device)
+    # A result that is a view of what was read is nobody's own memory.
+    return _adopt(array.copy() if any(np.may_share_memory(array, each) for each in read) else array)
+
+
+def literal(value: Any) -> str:
+    """A constant as text: numbers, strings, None, dtypes and tuples of them."""
+    if isinstance(value, tuple):
+        return "(" + "".join(literal(each) + ", " for each in value) + ")"
+    if isinstance(value, np.dtype):
+        return "np.bool_" if value.kind == "b" else f"np.{value.name}"
+    if value is None or isinstance(value, (bool, int, str)):
+        return repr(value)
+    raise TypeError(f"no literal of a {type(value).__name__}")

@@ -1,0 +1,137 @@
+"""`pad`: arrays with a border around them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from weft._weft import _broadcast, _cast, _full, ndarray
+
+from ._common import array_of, refuse, u
+from .reductions import max as _max
+from .reductions import mean as _mean
+from .reductions import min as _min
+
+# Modes whose border is made of the array's own elements: NumPy says of which, given the numbers of an axis.
+_MIRRORS = ("edge", "reflect", "symmetric", "wrap")
+_STATISTICS = {"maximum": _max, "minimum": _min, "mean": _mean}
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> ndarray:
+    """A copy with a border: so many elements before and behind each axis.
+
+    `mode` is "constant" (with `constant_values`), "edge", "reflect" or "symmetric" (with `reflect_type="even"`), "wrap", "empty",
+    "maximum", "minimum" or "mean" (with `stat_length=None`). Functions, "linear_ramp" and "median" are refused.
+
+    >>> weft.pad(weft.asarray([1, 2]), (1, 2), constant_values=9)
+    array([9, 1, 2, 9, 9])
+    """
+    a = array_of(array)
+    widths = _widths(pad_width, a.ndim)
+    allowed = {
+        "constant": ("constant_values",),
+        "reflect": ("reflect_type",),
+        "symmetric": ("reflect_type",),
+        **dict.fromkeys(_STATISTICS, ("stat_length",)),
+    }
+    if not isinstance(mode, str) or mode in ("linear_ramp", "median"):
+        raise refuse("pad", f"mode {mode if isinstance(mode, str) else 'by a function'!r} is not available")
+    if mode not in (*_MIRRORS, *_STATISTICS, "constant", "empty"):
+        raise ValueError(f"mode '{mode}' is not supported")
+    unknown = set(kwargs) - set(allowed.get(mode, ()))
+    if unknown:
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {unknown}")
+    if kwargs.get("reflect_type", "even") != "even" or kwargs.get("stat_length") is not None:
+        raise refuse("pad", "reflect_type is 'even', and stat_length None")
+    if mode in _MIRRORS:
+        for axis, width in enumerate(widths):
+            a = _mirrored(a, axis, width, mode) if any(width) else a
+        return _cast(a, a.dtype) if not any(map(any, widths)) else a
+    return _framed(a, widths, mode, kwargs.get("constant_values", 0))
+
+
+def _widths(given: Any, rank: int) -> list[tuple[int, int]]:
+    if isinstance(given, dict):
+        pairs: list[Any] = [(0, 0)] * rank
+        for axis, width in given.items():
+            pairs[axis] = width if isinstance(width, tuple) else (width, width)
+        given = pairs
+    widths = np.broadcast_to(np.asarray(given), (rank, 2))
+    if widths.dtype.kind not in "iu":
+        raise TypeError("`pad_width` must be of integral type.")
+    if (widths < 0).any():
+        raise ValueError("index can't contain negative values")
+    return [(operator.index(before), operator.index(behind)) for before, behind in widths]
+
+
+def _framed(a: ndarray, widths: list[tuple[int, int]], mode: str, values: Any) -> ndarray:
+    """The array in the middle of a larger one, whose border is filled axis by axis, corners last."""
+    shape = tuple(before + n + behind for (before, behind), n in zip(widths, a.shape))
+    made = _full(shape, 0, a.dtype, a.device)
+    inner = tuple(slice(before, before + n) for (before, _), n in zip(widths, a.shape))
+    made[(*inner, Ellipsis)] = a
+    if mode == "empty":
+        return made
+    pairs = _pairs(values, a.ndim) if mode == "constant" else None
+    for axis, (before, behind) in enumerate(widths):
+        # Along axes whose border is not there yet, only the array's own extent.
+        rest = tuple(slice(None) if i <= axis else inner[i] for i in range(a.ndim))
+        middle = made[rest]
+        end = before + a.shape[axis]
+        for side, (start, stop) in enumerate(((0, before), (end, end + behind))):
+            if start == stop:
+                continue
+            border = middle[(slice(None),) * axis + (slice(start, stop),)]
+            if pairs is not None:
+                border[...] = pairs[axis][side]
+            else:
+                border[...] = _statistic(mode, middle[(slice(None),) * axis + (slice(before, end),)], axis)
+    return made
+
+
+def _statistic(mode: str, row: ndarray, axis: int) -> ndarray:
+    found = _STATISTICS[mode](row, axis=axis, keepdims=True)
+    if row.dtype.kind in "iu" and found.dtype.kind == "f":
+        found = _cast(u("rint", found), row.dtype)
+    return found
+
+
+def _pairs(values: Any, rank: int) -> list[tuple[Any, Any]]:
+    """The constants before and behind each axis."""
+    if isinstance(values, ndarray):
+        wide = _broadcast(values, (rank, 2))
+        return [(wide[i, 0], wide[i, 1]) for i in range(rank)]
+    found = np.broadcast_to(np.asarray(values), (rank, 2))
+    return [(before.item(), behind.item()) for before, behind in found]
+
+
+def _mirrored(a: ndarray, axis: int, width: tuple[int, int], mode: str) -> ndarray:
+    """The array with a border along one axis that repeats its own elements, copied run by run."""
+    n = a.shape[axis]
+    if n == 0:
+        raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+    places = np.pad(np.arange(n), width, mode)
+    made = _full((*a.shape[:axis], len(places), *a.shape[axis + 1 :]), 0, a.dtype, a.device)
+    start = 0
+    while start < len(places):
+        stop, step = start + 1, 0
+        if stop < len(places):
+            step = int(places[stop] - places[start])
+            step = step if abs(step) <= 1 else 0
+            while stop < len(places) and places[stop] - places[stop - 1] == step:
+                stop += 1
+        first = int(places[start])
+        source = a[(slice(None),) * axis + (_run(first, step, stop - start),)]
+        made[(slice(None),) * axis + (slice(start, stop),)] = source
+        start = stop
+    return made
+
+
+def _run(first: int, step: int, count: int) -> slice:
+    """The slice of so many places; for a step of 0 the one element, which is broadcast."""
+    if step >= 0:
+        return slice(first, first + (count if step else 1))
+    end = first - count
+    return slice(first, None if end < 0 else end, -1)

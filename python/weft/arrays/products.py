@@ -1,0 +1,471 @@
+"""Products of vectors and matrices, and matrices with something along or beside their diagonals."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from typing import Any
+
+import numpy as np
+
+from weft._weft import _cast, _fold, _full, _permute, _reshape, ndarray
+
+from . import _compiled
+from ._common import (
+    HALVES,
+    array_of,
+    as_dtype,
+    axes_of,
+    axis_of,
+    broadcast_shape,
+    flat,
+    given,
+    positions,
+    result_dtype,
+    select,
+    stretched,
+    sum_dtype,
+    u,
+)
+from .creation import tri
+from .searching import nonzero
+from .shapes import diagonal, expand_dims, moveaxis
+
+
+def _of_one_dtype(*arrays: ndarray) -> list[ndarray]:
+    dtype = result_dtype(*arrays)
+    return [a if a.dtype == dtype else _cast(a, dtype) for a in arrays]
+
+
+def _summed(a: ndarray, b: ndarray, axis: int) -> ndarray:
+    """The sum of the products along an axis, of the arrays' dtype; 16-bit floats are multiplied and added in float32."""
+    a, b = _of_one_dtype(a, b)
+    dtype = a.dtype
+    if dtype.name in HALVES:
+        a, b = (_cast(x, np.dtype(np.float32)) for x in (a, b))
+    products = u("multiply", a, b)
+    axis = axis_of(axis, products.ndim)
+    if dtype.kind == "b":
+        return _fold("logical_or", products, (axis,))
+    found = _fold("add", products, (axis,), products.dtype)
+    return found if found.dtype == dtype else _cast(found, dtype)
+
+
+def dot(a: Any, b: Any, out: Any = None) -> ndarray:
+    """The product of two arrays: of vectors, of matrices, or the sums along the last axis of one and the last but one of the other. A
+    number scales.
+
+    Products of vectors are folds; those of matrices are computed at once.
+
+    >>> weft.dot(weft.asarray([1, 2]), weft.asarray([3, 4]))
+    array(11)
+    """
+    a, b = array_of(a), array_of(b)
+    if a.ndim == 0 or b.ndim == 0:
+        return given(u("multiply", a, b), out, "no")
+    if b.ndim == 1:
+        if a.shape[-1] != b.shape[0]:
+            raise ValueError(f"shapes {_shown(a)} and {_shown(b)} not aligned: {a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[0]} (dim 0)")
+        return given(_summed(a, b, -1) if a.ndim == 1 else _matrices(a, b[:, None])[..., 0], out, "no")
+    if a.shape[-1] != b.shape[-2]:
+        raise ValueError(
+            f"shapes {_shown(a)} and {_shown(b)} not aligned: {a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[-2]} (dim {b.ndim - 2})"
+        )
+    return given(tensordot(a, b, ((a.ndim - 1,), (b.ndim - 2,))), out, "no")
+
+
+def _shown(a: ndarray) -> str:
+    return str(a.shape).replace(" ", "")
+
+
+def _matrices(a: ndarray, b: ndarray) -> ndarray:
+    """The products of matrices in the last two axes; the axes in front are broadcast."""
+    a, b = _of_one_dtype(a, b)
+    if b.ndim == 2 and a.ndim > 2:
+        # The rows of all matrices are those of one.
+        found = _matrices(_reshape(a, (a.size // a.shape[-1] if a.shape[-1] else _count(a.shape[:-1]), a.shape[-1])), b)
+        return _reshape(found, (*a.shape[:-1], b.shape[-1]))
+    if a.ndim == b.ndim == 2:
+        return _compiled.call("np.dot(a, b)", a=a, b=b)
+    front = broadcast_shape(a.shape[:-2], b.shape[:-2])
+    count = _count(front)
+    a, b = (_reshape(stretched(x, (*front, *x.shape[-2:])), (count, *x.shape[-2:])) for x in (a, b))
+    found = _compiled.call(_EACH, a=a, b=b)
+    return _reshape(found, (*front, a.shape[-2], b.shape[-1]))
+
+
+_EACH = """    found = np.empty((a.shape[0], a.shape[1], b.shape[2]), a.dtype)
+    for i in range(a.shape[0]):
+        found[i] = np.dot(a[i], b[i])
+    return found
+"""
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    found = 1
+    for n in shape:
+        found *= n
+    return found
+
+
+_MATMUL = "(n?,k),(k,m?)->(n?,m?)"
+
+
+def matmul(x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", dtype: Any = None) -> ndarray:
+    """The product of matrices in the last two axes; a vector is a row in front and a column behind. Computed at once.
+
+    ValueError for numbers and for lengths that do not meet.
+
+    >>> weft.matmul(weft.asarray([[1, 2], [3, 4]]), weft.asarray([1, 1]))
+    array([3, 7])
+    """
+    a, b = array_of(x1), array_of(x2)
+    for number, x in enumerate((a, b)):
+        if x.ndim == 0:
+            raise ValueError(
+                f"matmul: Input operand {number} does not have enough dimensions (has 0, gufunc core with signature {_MATMUL} requires 1)"
+            )
+    if a.shape[-1] != (b.shape[0] if b.ndim == 1 else b.shape[-2]):
+        n = b.shape[0] if b.ndim == 1 else b.shape[-2]
+        raise ValueError(
+            f"matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {_MATMUL} "
+            f"(size {n} is different from {a.shape[-1]})"
+        )
+    a, b = _as_asked(a, b, dtype, casting)
+    if a.ndim == b.ndim == 1:
+        return given(_summed(a, b, 0), out, casting)
+    rows = a[None] if a.ndim == 1 else a
+    columns = b[:, None] if b.ndim == 1 else b
+    found = _matrices(rows, columns)
+    found = found[..., 0, :] if a.ndim == 1 else found[..., 0] if b.ndim == 1 else found
+    return given(found, out, casting)
+
+
+def _as_asked(a: ndarray, b: ndarray, dtype: Any, casting: str) -> tuple[ndarray, ndarray]:
+    """Operands in the dtype that is asked for."""
+    if dtype is None:
+        return a, b
+    wanted = as_dtype(dtype)
+    for x in (a, b):
+        if not np.can_cast(x.dtype, wanted, casting):
+            raise TypeError(f"Cannot cast from {x.dtype!r} to {wanted!r} with casting rule '{casting}'")
+    return _cast(a, wanted), _cast(b, wanted)
+
+
+def matvec(x1: Any, x2: Any, /, out: Any = None) -> ndarray:
+    """The product of matrices in the last two axes with vectors in the last one. Computed at once.
+
+    >>> weft.matvec(weft.asarray([[1, 2], [3, 4]]), weft.asarray([1, 1]))
+    array([3, 7])
+    """
+    a, b = array_of(x1), array_of(x2)
+    if a.ndim < 2 or b.ndim < 1 or a.shape[-1] != b.shape[-1]:
+        raise ValueError(f"matvec: operands of shapes {a.shape} and {b.shape} do not meet the signature (m,n),(n)->(m)")
+    return given(_matrices(a, b[..., None])[..., 0], out)
+
+
+def vecmat(x1: Any, x2: Any, /, out: Any = None) -> ndarray:
+    """The product of conjugated vectors in the last axis with matrices in the last two. Computed at once.
+
+    >>> weft.vecmat(weft.asarray([1, 1]), weft.asarray([[1, 2], [3, 4]]))
+    array([4, 6])
+    """
+    a, b = array_of(x1), array_of(x2)
+    if a.ndim < 1 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
+        raise ValueError(f"vecmat: operands of shapes {a.shape} and {b.shape} do not meet the signature (n),(n,m)->(m)")
+    return given(_matrices(_conjugate(a)[..., None, :], b)[..., 0, :], out)
+
+
+def _conjugate(a: ndarray) -> ndarray:
+    return u("conjugate", a) if a.dtype.kind == "c" else a
+
+
+def vecdot(
+    x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1, keepdims: bool = False, casting: str = "same_kind", dtype: Any = None
+) -> ndarray:
+    """The sums of the products along an axis, the first array conjugated.
+
+    >>> weft.vecdot(weft.asarray([[1, 2], [3, 4]]), weft.asarray([1, 1]))
+    array([3, 7])
+    """
+    a, b = array_of(x1), array_of(x2)
+    for number, x in enumerate((a, b)):
+        if x.ndim == 0:
+            raise ValueError(
+                f"vecdot: Input operand {number} does not have enough dimensions (has 0, gufunc core with signature (n),(n)->() requires 1)"
+            )
+    a, b = (moveaxis(x, axis, -1) for x in _as_asked(a, b, dtype, casting))
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(
+            "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->() "
+            f"(size {b.shape[-1]} is different from {a.shape[-1]})"
+        )
+    found = _summed(_conjugate(a), b, -1)
+    return given(expand_dims(found, axis) if keepdims else found, out, casting)
+
+
+def vdot(a: Any, b: Any, /) -> ndarray:
+    """The product of two arrays as vectors, the first conjugated.
+
+    >>> weft.vdot(weft.asarray([1j, 2]), weft.asarray([1j, 1]))
+    array(3.+0.j)
+    """
+    a, b = flat(array_of(a)), flat(array_of(b))
+    if a.size != b.size:
+        raise ValueError("cannot reshape array: vdot takes arrays of as many elements")
+    return _summed(_conjugate(a), b, 0)
+
+
+def inner(a: Any, b: Any, /) -> ndarray:
+    """The sums of the products along the last axes of two arrays, for each pair of rows. A number scales.
+
+    >>> weft.inner(weft.asarray([1, 2]), weft.asarray([3, 4]))
+    array(11)
+    """
+    a, b = array_of(a), array_of(b)
+    if a.ndim == 0 or b.ndim == 0:
+        return u("multiply", a, b)
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(
+            f"shapes {_shown(a)} and {_shown(b)} not aligned: {a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[-1]} (dim {b.ndim - 1})"
+        )
+    return tensordot(a, b, ((-1,), (-1,)))
+
+
+def outer(a: Any, b: Any, out: Any = None) -> ndarray:
+    """The products of every element of one array with every element of the other: a matrix.
+
+    >>> weft.outer(weft.asarray([1, 2]), weft.asarray([3, 4]))
+    array([[3, 4],
+           [6, 8]])
+    """
+    return given(u("multiply", flat(array_of(a))[:, None], flat(array_of(b))), out)
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> ndarray:
+    """The sums of products along axes of two arrays: so many last ones of `a` and first ones of `b`, or those named in two tuples.
+
+    Products of vectors are folds; others are computed at once.
+
+    >>> weft.tensordot(weft.asarray([[1, 2], [3, 4]]), weft.asarray([1, 1]), 1)
+    array([3, 7])
+    """
+    a, b = array_of(a), array_of(b)
+    if isinstance(axes, (tuple, list)):
+        first, second = axes
+        first = axes_of(first, a.ndim) if isinstance(first, (tuple, list)) else (axis_of(first, a.ndim),)
+        second = axes_of(second, b.ndim) if isinstance(second, (tuple, list)) else (axis_of(second, b.ndim),)
+    else:
+        count = operator.index(axes)
+        if count > min(a.ndim, b.ndim):
+            raise ValueError("shape-mismatch for sum")
+        first, second = tuple(range(a.ndim - count, a.ndim)), tuple(range(max(count, 0)))
+    if len(first) != len(second) or any(a.shape[i] != b.shape[j] for i, j in zip(first, second)):
+        raise ValueError("shape-mismatch for sum")
+    left = [i for i in range(a.ndim) if i not in first]
+    right = [i for i in range(b.ndim) if i not in second]
+    inner_size = _count(tuple(a.shape[i] for i in first))
+    shape = (*(a.shape[i] for i in left), *(b.shape[i] for i in right))
+    rows = _reshape(_permute(a, (*left, *first)), (_count(tuple(a.shape[i] for i in left)), inner_size))
+    columns = _reshape(_permute(b, (*second, *right)), (inner_size, _count(tuple(b.shape[i] for i in right))))
+    if not left and not right:
+        return _summed(rows[0], columns[:, 0], 0)
+    return _reshape(_matrices(rows, columns), shape)
+
+
+def kron(a: Any, b: Any) -> ndarray:
+    """The second array once for every element of the first, scaled by it.
+
+    >>> weft.kron(weft.asarray([1, 10]), weft.asarray([1, 2]))
+    array([ 1,  2, 10, 20])
+    """
+    a, b = array_of(a), array_of(b)
+    rank = max(a.ndim, b.ndim)
+    a, b = (x[(None,) * (rank - x.ndim) + (Ellipsis,)] for x in (a, b))
+    products = u(
+        "multiply",
+        a[tuple(each for _ in range(rank) for each in (slice(None), None))],
+        b[tuple(each for _ in range(rank) for each in (None, slice(None)))],
+    )
+    return _reshape(products, tuple(n * m for n, m in zip(a.shape, b.shape)))
+
+
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> ndarray:
+    """The vectors at right angles to pairs of vectors of three elements; vectors of two lie in a plane, of two such the third element.
+
+    >>> weft.cross(weft.asarray([1, 0, 0]), weft.asarray([0, 1, 0]))
+    array([0, 0, 1])
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = array_of(a), array_of(b)
+    if a.ndim < 1 or b.ndim < 1:
+        raise ValueError("At least one array has zero dimension")
+    a = moveaxis(a, axis_of(axisa, a.ndim, "axisa"), -1)
+    b = moveaxis(b, axis_of(axisb, b.ndim, "axisb"), -1)
+    if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, "
+            f"but they are {a.shape[-1]} and {b.shape[-1]} dimensional instead."
+        )
+    if a.shape[-1] == 2 or b.shape[-1] == 2:
+        warnings.warn(
+            "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors instead. (deprecated in NumPy 2.0)",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+    (a0, a1, a2), (b0, b1, b2) = _three(a), _three(b)
+    third = u("subtract", u("multiply", a0, b1), u("multiply", a1, b0))
+    if a2 is None and b2 is None:
+        return third
+    made = _full((*third.shape, 3), 0, third.dtype, third.device)
+    made[..., 0] = _difference(a1, b2, a2, b1)
+    made[..., 1] = _difference(a2, b0, a0, b2)
+    made[..., 2] = third
+    return moveaxis(made, -1, axis_of(axisc, made.ndim, "axisc"))
+
+
+def _three(a: ndarray) -> tuple[ndarray, ndarray, ndarray | None]:
+    return a[..., 0], a[..., 1], a[..., 2] if a.shape[-1] == 3 else None
+
+
+def _difference(a: ndarray | None, b: ndarray | None, c: ndarray | None, d: ndarray | None) -> ndarray:
+    """a*b - c*d, where what is missing is zero."""
+    if a is None or b is None:
+        return u("negative", u("multiply", c, d))
+    return u("multiply", a, b) if c is None or d is None else u("subtract", u("multiply", a, b), u("multiply", c, d))
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> ndarray:
+    """The sum along a diagonal.
+
+    >>> weft.trace(weft.asarray([[1, 2], [3, 4]]))
+    array(5)
+    """
+    line = diagonal(a, offset, axis1, axis2)
+    kind = sum_dtype(line.dtype) if dtype is None else as_dtype(dtype)
+    return given(_fold("add", line, (line.ndim - 1,), kind), out)
+
+
+def tril(m: Any, k: int = 0) -> ndarray:
+    """A copy with zeros above a diagonal of the last two axes.
+
+    >>> weft.tril(weft.asarray([[1, 2], [3, 4]]))
+    array([[1, 0],
+           [3, 4]])
+    """
+    m = array_of(m)
+    return select(_below(m, k), m, m.dtype.type(0))
+
+
+def triu(m: Any, k: int = 0) -> ndarray:
+    """A copy with zeros below a diagonal of the last two axes.
+
+    >>> weft.triu(weft.asarray([[1, 2], [3, 4]]))
+    array([[1, 2],
+           [0, 4]])
+    """
+    m = array_of(m)
+    return select(_below(m, operator.index(k) - 1), m.dtype.type(0), m)
+
+
+def _below(m: ndarray, k: int) -> ndarray:
+    """Where a matrix of the last two axes is at or below a diagonal."""
+    if m.ndim == 0:
+        raise TypeError("tri() missing 1 required positional argument: 'N'")
+    rows, columns = positions(m.shape[-2] if m.ndim > 1 else m.shape[-1], m), positions(m.shape[-1], m)
+    return u("greater_equal", u("add", rows[:, None], operator.index(k)), columns)
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[ndarray, ...]:
+    """The indices of the elements at and below a diagonal of an n×m matrix.
+
+    >>> weft.tril_indices(2)
+    (array([0, 1, 1]), array([0, 0, 1]))
+    """
+    return nonzero(tri(n, m, k, np.dtype(bool)))
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[ndarray, ...]:
+    """The indices of the elements at and above a diagonal of an n×m matrix.
+
+    >>> weft.triu_indices(2)
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
+    return nonzero(u("logical_not", tri(n, m, k - 1, np.dtype(bool))))
+
+
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
+    """The indices of the elements at and below a diagonal of a matrix.
+
+    >>> weft.tril_indices_from(weft.zeros((1, 2)))
+    (array([0]), array([0]))
+    """
+    arr = array_of(arr)
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return tril_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[ndarray, ...]:
+    """The indices of the elements at and above a diagonal of a matrix.
+
+    >>> weft.triu_indices_from(weft.zeros((1, 2)))
+    (array([0, 0]), array([0, 1]))
+    """
+    arr = array_of(arr)
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return triu_indices(arr.shape[-2], k, arr.shape[-1])
+
+
+def vander(x: Any, N: Any = None, increasing: bool = False) -> ndarray:
+    """The powers of the elements of a row as the columns of a matrix, falling or growing. Computed at once.
+
+    >>> weft.vander(weft.asarray([2, 3]), 3)
+    array([[4, 2, 1],
+           [9, 3, 1]])
+    """
+    x = array_of(x)
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    n = x.size if N is None else operator.index(N)
+    if n < 0:
+        raise ValueError("negative dimensions are not allowed")
+    return _compiled.call(f"np.vander(x, n, {bool(increasing)})", x=x, n=n)
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> ndarray:
+    """The sums of the products of one row with the parts of another in reverse: wherever they overlap, as many as the longer one has
+    (`mode="same"`), or where they overlap as a whole ("valid"). Computed at once.
+
+    >>> weft.convolve(weft.asarray([1, 2, 3]), weft.asarray([0, 1, 2]))
+    array([0, 1, 4, 7, 6])
+    """
+    return _slid("convolve", a, v, mode)
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> ndarray:
+    """The sums of the products of one row with the parts of another, which is conjugated: where they overlap as a whole, as many as the
+    longer one has (`mode="same"`), or wherever they overlap ("full"). Computed at once.
+
+    >>> weft.correlate(weft.asarray([1, 2, 3]), weft.asarray([0, 1, 2]), "full")
+    array([2, 5, 8, 3, 0])
+    """
+    return _slid("correlate", a, v, mode)
+
+
+def _slid(function: str, a: Any, v: Any, mode: str) -> ndarray:
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
+    a, v = (array_of(x) for x in (a, v))
+    if function == "convolve":
+        a, v = (x if x.ndim else x[None] for x in (a, v))
+    for x in (a, v):
+        if x.ndim != 1:
+            raise ValueError("object too deep for desired array" if x.ndim else "object of too small depth for desired array")
+    for name, x in (("a", a), ("v", v)):
+        if x.size == 0:
+            raise ValueError(f"{name} cannot be empty" if function == "convolve" else "first array argument cannot be empty")
+    a, v = _of_one_dtype(a, v)
+    return _compiled.call(f"np.{function}(a, v, {mode!r})", a=a, v=v)

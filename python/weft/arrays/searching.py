@@ -1,0 +1,94 @@
+"""Where elements are that are true or not zero, and where numbers belong among sorted ones. All are computed at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft._weft import _cast, _reshape, ndarray
+
+from . import _compiled
+from ._common import array_of, flat, kind_of
+
+
+def nonzero(a: Any) -> tuple[ndarray, ...]:
+    """The positions of the elements that are not zero: one row of indices for each axis. ValueError for arrays without axes.
+
+    >>> weft.nonzero(weft.asarray([3, 0, 4]))
+    (array([0, 2]),)
+    """
+    a = array_of(a)
+    if a.ndim == 0:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. "
+                         "If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`.")  # fmt: skip
+    return _compiled.call("np.nonzero(a)", a=a)
+
+
+def flatnonzero(a: Any) -> ndarray:
+    """The positions of the elements that are not zero, in the array as one row.
+
+    >>> weft.flatnonzero(weft.asarray([[0, 1], [2, 0]]))
+    array([1, 2])
+    """
+    return nonzero(flat(array_of(a)))[0]
+
+
+def argwhere(a: Any) -> ndarray:
+    """The positions of the elements that are not zero, one row for each.
+
+    >>> weft.argwhere(weft.asarray([[0, 1], [2, 0]]))
+    array([[0, 1],
+           [1, 0]])
+    """
+    a = array_of(a)
+    if a.ndim == 0:
+        return argwhere(_reshape(a, (1,)))[:, :0]
+    return _compiled.call("np.argwhere(a)", a=a)
+
+
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndarray:
+    """Where numbers would have to be put into a sorted row to keep it sorted: before equal ones, or behind them with `side="right"`.
+
+    `sorter` holds the indices that sort a row that is not.
+
+    >>> weft.searchsorted(weft.asarray([1, 2, 2, 3]), weft.asarray([2, 5]))
+    array([1, 4])
+    """
+    a = array_of(a)
+    if a.ndim != 1:
+        raise ValueError("object of too small depth for desired array" if a.ndim == 0 else "object too deep for desired array")
+    if side not in ("left", "right"):
+        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
+    if type(v) in (bool, int, float, complex):
+        v = array_of(v, np.result_type(a.dtype, v))
+    v = array_of(v)
+    if sorter is not None:
+        from .gathering import take
+
+        sorter = array_of(sorter)
+        if kind_of(sorter.dtype) not in "iu":
+            raise TypeError("sorter must only contain integers")
+        if sorter.ndim != 1 or sorter.size != a.size:
+            raise ValueError("sorter.size must equal len(a)" if sorter.ndim == 1 else "sorter must be 1-D array")
+        a = take(a, sorter)
+    kind = np.result_type(a.dtype, v.dtype)
+    a, v = (x if x.dtype == kind else _cast(x, kind) for x in (a, v))
+    found = _compiled.call(f"np.searchsorted(a, v, {side!r})", a=a, v=flat(v))
+    return _reshape(found, v.shape)
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
+    """The number of the bin that each element lies in: `bins[i - 1] <= x < bins[i]`, or with `right=True` `bins[i - 1] < x <= bins[i]`.
+
+    The edges of the bins grow or fall, else ValueError.
+
+    >>> weft.digitize(weft.asarray([0.5, 3.0]), weft.asarray([0.0, 1.0, 2.0]))
+    array([1, 3])
+    """
+    x, bins = array_of(x), array_of(bins)
+    if x.dtype.kind == "c":
+        raise TypeError("x may not be complex")
+    if bins.ndim != 1:
+        raise ValueError("object of too small depth for desired array" if bins.ndim == 0 else "object too deep for desired array")
+    return _reshape(_compiled.call(f"np.digitize(x, bins, {bool(right)})", x=flat(x), bins=bins), x.shape)

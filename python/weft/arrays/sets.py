@@ -1,0 +1,192 @@
+"""Different elements, and arrays as sets of them. All are computed at once."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from weft._weft import _adopt, _cast, _from_numpy, _reshape, _to_numpy, ndarray
+
+from . import _compiled
+from ._common import array_of, axis_of, filled, flat, result_dtype, u
+from .joining import concatenate
+
+
+class UniqueAllResult(NamedTuple):
+    """What `unique_all` gives."""
+
+    values: ndarray
+    indices: ndarray
+    inverse_indices: ndarray
+    counts: ndarray
+
+
+class UniqueCountsResult(NamedTuple):
+    """What `unique_counts` gives."""
+
+    values: ndarray
+    counts: ndarray
+
+
+class UniqueInverseResult(NamedTuple):
+    """What `unique_inverse` gives."""
+
+    values: ndarray
+    inverse_indices: ndarray
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    """The different elements in sorted order, with `axis` the different parts along it; on demand also where each is first, which of
+    them each element is, and how often each is there. All NaN are one unless `equal_nan=False`.
+
+    >>> weft.unique(weft.asarray([3, 1, 3]), return_counts=True)
+    (array([1, 3]), array([1, 2]))
+    """
+    a = array_of(ar)
+    if axis is not None:
+        return _unique_parts(a, axis, return_index, return_inverse, return_counts)
+    words = "".join(
+        f", {name}=True"
+        for name, wanted in (("return_index", return_index), ("return_inverse", return_inverse), ("return_counts", return_counts))
+        if wanted
+    )
+    found = _compiled.call(f"np.unique(a{words}, equal_nan={bool(equal_nan)})", a=flat(a))
+    if return_inverse:
+        place = 1 + bool(return_index)
+        found = (*found[:place], _reshape(found[place], a.shape), *found[place + 1 :])
+    return found
+
+
+def _unique_parts(a: ndarray, axis: Any, *wanted: bool) -> Any:
+    """The different parts along an axis, in the order of their elements."""
+    from .gathering import take
+    from .shapes import moveaxis
+    from .sorting import lexsort
+
+    axis = axis_of(axis, a.ndim)
+    rows = moveaxis(a, axis, 0)
+    n = rows.shape[0]
+    rows = _reshape(rows, (n, a.size // n if n else 0))
+    order = lexsort(rows.T[::-1]) if rows.shape[1] else _adopt(np.arange(n))
+    ordered = take(rows, order, 0)
+    changes = _to_numpy(u("not_equal", ordered[1:], ordered[:-1])).any(axis=1) if n else np.zeros(0, bool)
+    new = np.concatenate((np.ones(min(n, 1), bool), changes))
+    starts = np.flatnonzero(new)
+    host = _to_numpy(order)
+    found: list[Any] = [take(a, _from_numpy(host[starts]), axis)]
+    inverse = np.empty(n, np.int64)
+    inverse[host] = np.cumsum(new) - 1
+    for want, value in zip(wanted, (host[starts], inverse, np.diff(np.append(starts, n)))):
+        if want:
+            found.append(_from_numpy(value))
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def unique_all(x: Any) -> UniqueAllResult:
+    """The different elements, where each is first, which of them each element is, and how often each is there; every NaN is another one.
+
+    >>> weft.unique_all(weft.asarray([3, 1, 3])).counts
+    array([1, 2])
+    """
+    return UniqueAllResult(*unique(x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False))
+
+
+def unique_counts(x: Any) -> UniqueCountsResult:
+    """The different elements, and how often each is there; every NaN is another one.
+
+    >>> weft.unique_counts(weft.asarray([3, 1, 3])).values
+    array([1, 3])
+    """
+    return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
+
+
+def unique_inverse(x: Any) -> UniqueInverseResult:
+    """The different elements, and which of them each element is; every NaN is another one.
+
+    >>> weft.unique_inverse(weft.asarray([3, 1, 3])).inverse_indices
+    array([1, 0, 1])
+    """
+    return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
+
+
+def unique_values(x: Any) -> ndarray:
+    """The different elements, in sorted order; every NaN is another one.
+
+    >>> weft.unique_values(weft.asarray([3, 1, 3]))
+    array([1, 3])
+    """
+    return unique(x, equal_nan=False)
+
+
+def _both(ar1: Any, ar2: Any) -> tuple[ndarray, ndarray]:
+    """Two arrays as rows of one dtype."""
+    a, b = flat(array_of(ar1)), flat(array_of(ar2))
+    dtype = result_dtype(a, b)
+    return (a if a.dtype == dtype else _cast(a, dtype)), (b if b.dtype == dtype else _cast(b, dtype))
+
+
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """The different elements that both arrays have, in sorted order; on demand also where each is first in one and in the other.
+
+    >>> weft.intersect1d([1, 3, 4, 3], [3, 1, 2, 1])
+    array([1, 3])
+    """
+    a, b = _both(ar1, ar2)
+    return _compiled.call(f"np.intersect1d(a, b, assume_unique={bool(assume_unique)}, return_indices={bool(return_indices)})", a=a, b=b)
+
+
+def union1d(ar1: Any, ar2: Any) -> ndarray:
+    """The different elements that one array has or the other, in sorted order.
+
+    >>> weft.union1d([-1, 0, 1], [-2, 0, 2])
+    array([-2, -1,  0,  1,  2])
+    """
+    return unique(concatenate(_both(ar1, ar2)))
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
+    """The different elements that only one of two arrays has, in sorted order.
+
+    >>> weft.setxor1d([1, 2, 3, 2, 4], [2, 3, 5, 7, 5])
+    array([1, 4, 5, 7])
+    """
+    a, b = _both(ar1, ar2)
+    return _compiled.call(f"np.setxor1d(a, b, assume_unique={bool(assume_unique)})", a=a, b=b)
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
+    """The different elements of one array that another has not: in sorted order, or with `assume_unique=True` in their own.
+
+    >>> weft.setdiff1d([1, 2, 3, 2, 4], [3, 4, 5])
+    array([1, 2])
+    """
+    a = flat(array_of(ar1))
+    b = flat(array_of(ar2))
+    return _compiled.call(f"np.setdiff1d(a, b, assume_unique={bool(assume_unique)})", a=a, b=b)
+
+
+def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None) -> ndarray:
+    """Whether each element is one of others, or with `invert=True` is none of them.
+
+    >>> weft.isin(weft.asarray([0, 2, 5]), [2, 0])
+    array([ True,  True, False])
+    """
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    element, tests = (x if isinstance(x, ndarray) else array_of(x) for x in (element, test_elements))
+    if kind == "table" and not all(x.dtype.kind in "biu" for x in (element, tests)):
+        raise ValueError("The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
+    if tests.size == 0:
+        return filled(element.shape, bool(invert), np.dtype(bool), element)
+    found = _compiled.call(f"np.isin(a, b, invert={bool(invert)}, kind={kind!r})", a=flat(element), b=flat(tests))
+    return _reshape(found, element.shape)

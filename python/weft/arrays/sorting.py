@@ -1,0 +1,147 @@
+"""Sorted arrays, the indices that sort, and partitions. All are computed at once."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from weft._weft import _cast, _reshape, _to_numpy, ndarray
+
+from . import _compiled
+from ._common import array_of, axis_of, flat, positions, u
+
+_KINDS = ("quicksort", "heapsort", "mergesort", "stable")
+
+
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, descending: bool = False, stable: Any = None) -> ndarray:
+    """A sorted copy: along an axis, or of all elements as one row. NaN come last, first if `descending`. Sorting is always stable.
+
+    `order` is for fields, which arrays do not have.
+
+    >>> weft.sort(weft.asarray([3, 1, 2]))
+    array([1, 2, 3])
+    """
+    a, axis = _along(a, axis, kind, order, stable, "sort")
+    if a.ndim == 0:
+        raise np.exceptions.AxisError(-1, 0)
+    found = _compiled.call(f"np.sort(a, {axis})", a=a)
+    return found[(slice(None),) * axis + (slice(None, None, -1),)] if descending else found
+
+
+def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, descending: bool = False, stable: Any = None) -> ndarray:
+    """The indices that sort an array: along an axis, or of all elements as one row. Equal elements keep their order.
+
+    >>> weft.argsort(weft.asarray([3, 1, 2]))
+    array([1, 2, 0])
+    """
+    a, axis = _along(a, axis, kind, order, stable, "argsort")
+    if a.ndim == 0:
+        axis_of(axis, 1)
+        return positions(1, a)
+    if not descending:
+        return _compiled.call(f"np.argsort(a, {axis})", a=a)
+    # Equal elements are to keep their order, so both the array and the indices are turned around.
+    turn = (slice(None),) * axis + (slice(None, None, -1),)
+    return u("subtract", a.shape[axis] - 1, _compiled.call(f"np.argsort(a, {axis})", a=a[turn]))[turn]
+
+
+def _along(a: Any, axis: Any, kind: Any, order: Any, stable: Any, function: str) -> tuple[ndarray, int]:
+    """The array, and an axis of it counted from the front."""
+    if kind is not None and stable is not None:
+        raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
+    if kind is not None and kind not in _KINDS:
+        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    a = array_of(a)
+    if axis is None:
+        return flat(a), 0
+    if a.ndim == 0 and function == "argsort":
+        return a, operator.index(axis)
+    return a, axis_of(axis, a.ndim)
+
+
+def _numbers(kth: Any, n: int) -> Any:
+    """The numbers of the elements of a partition, counted from the front: one, or a row of them."""
+    values = np.asarray(_to_numpy(kth) if isinstance(kth, ndarray) else kth)
+    if values.dtype.kind not in "iu":
+        raise TypeError("Partition index must be integer")
+    if values.ndim > 1:
+        raise ValueError("kth array must have dimension <= 1")
+    for k in values.reshape(-1).tolist():
+        if not -n <= k < n:
+            raise ValueError(f"kth(={k}) out of bounds ({n})")
+    values = np.where(values < 0, values + n, values).astype(np.int64)
+    return array_of(np.unique(values)) if values.ndim else int(values)
+
+
+def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> ndarray:
+    """A copy in which the element number `kth`, or each of several, is where sorting would put it, smaller ones before it and larger
+    ones behind.
+
+    >>> weft.partition(weft.asarray([3, 1, 2]), 1)
+    array([1, 2, 3])
+    """
+    return _partitioned("partition", a, kth, axis, kind, order)
+
+
+def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> ndarray:
+    """The indices that make a partition of an array.
+
+    >>> weft.argpartition(weft.asarray([3, 1, 2]), 1)
+    array([1, 2, 0])
+    """
+    return _partitioned("argpartition", a, kth, axis, kind, order)
+
+
+def _partitioned(function: str, a: Any, kth: Any, axis: Any, kind: str, order: Any) -> ndarray:
+    if kind != "introselect":
+        raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    a = array_of(a)
+    if axis is None:
+        a, axis = flat(a), 0
+    if a.ndim == 0 and function == "argpartition":
+        return _partitioned(function, _reshape(a, (1,)), kth, axis, kind, order)
+    axis = axis_of(axis, a.ndim)
+    # The numbers are arguments: others need no other code.
+    numbers = _numbers(kth, a.shape[axis])
+    return _compiled.call(f"np.{function}(a, kth, {axis})", a=a, kth=numbers)
+
+
+def sort_complex(a: Any) -> ndarray:
+    """A sorted copy as complex numbers: by the real parts, then by the imaginary ones.
+
+    >>> weft.sort_complex(weft.asarray([2, 1]))
+    array([1.+0.j, 2.+0.j])
+    """
+    found = sort(a)
+    if found.dtype.kind == "c":
+        return found
+    small = found.dtype.name in ("int8", "uint8", "int16", "uint16", "float16", "float32")
+    return _cast(found, np.dtype(np.complex64 if small else np.complex128))
+
+
+def lexsort(keys: Any, axis: int = -1) -> ndarray:
+    """The indices that sort by several keys, the last one first of all.
+
+    >>> weft.lexsort((weft.asarray([1, 0, 2]), weft.asarray([1, 1, 0])))
+    array([2, 1, 0])
+    """
+    from .gathering import take_along_axis
+
+    parts = [keys[i] for i in range(len(keys))] if isinstance(keys, ndarray) else [array_of(key) for key in keys]
+    if not parts:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    if any(part.shape != parts[0].shape for part in parts):
+        raise ValueError("all keys need to be the same shape")
+    if parts[0].ndim == 0:
+        return positions(1, parts[0])[0]
+    axis = axis_of(axis, parts[0].ndim)
+    order = argsort(parts[0], axis)
+    for part in parts[1:]:
+        order = take_along_axis(order, argsort(take_along_axis(part, order, axis), axis), axis)
+    return order

@@ -1,0 +1,331 @@
+"""Averages, order statistics, covariances and histograms."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from weft._weft import _cast, _fold, _full, _reshape, _to_numpy, ndarray
+
+from . import _compiled
+from ._common import (
+    HALVES,
+    MISSING,
+    array_of,
+    as_dtype,
+    axes_of,
+    checked_out,
+    flat,
+    given,
+    is_inexact,
+    refuse,
+    result_dtype,
+    stretched,
+    u,
+)
+from .joining import concatenate
+from .reductions import kept_shape
+from .reductions import mean as _mean
+from .reductions import sum as _sum
+from .shapes import moveaxis, transpose
+
+_METHODS = (
+    "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen", "weibull", "linear",
+    "median_unbiased", "normal_unbiased", "lower", "higher", "midpoint", "nearest",
+)  # fmt: skip
+
+
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = MISSING) -> Any:
+    """The mean, each element counted as its weight says; with `returned=True` also the sum of the weights.
+
+    Weights have the shape of the array, or that of the axes named. ZeroDivisionError where they sum to zero, for which the sum is
+    read.
+
+    >>> weft.average(weft.asarray([1.0, 2.0, 6.0]), weights=weft.asarray([3, 1, 1]))
+    array(2.2)
+    """
+    a = array_of(a)
+    axes = axes_of(axis, a.ndim)
+    if weights is None:
+        found = _mean(a, axes, keepdims=keepdims)
+        if not returned:
+            return found
+        return found, _full(found.shape, a.size / found.size, found.dtype, found.device)
+    weights = _weights(a, array_of(weights), axis, axes)
+    dtype = np.result_type(a.dtype, weights.dtype, np.float64) if not is_inexact(a.dtype) else np.result_type(a.dtype, weights.dtype)
+    total = _sum(weights, axes, dtype, keepdims=keepdims)
+    if _fold("logical_or", u("equal", total, 0), tuple(range(total.ndim))):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    found = u("true_divide", _sum(u("multiply", a, weights, dtype=dtype), axes, keepdims=keepdims), total)
+    return (found, total) if returned else found
+
+
+def _weights(a: ndarray, weights: ndarray, axis: Any, axes: tuple[int, ...]) -> ndarray:
+    """Weights in the shape of an array."""
+    if weights.shape == a.shape:
+        return weights
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if weights.shape != tuple(a.shape[i] for i in axes):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    # Their axes stand in the order in which the axes are named.
+    order = sorted(range(len(axes)), key=axes.__getitem__)
+    turned = transpose(weights, tuple(order))
+    return stretched(turned[tuple(slice(None) if i in axes else None for i in range(a.ndim))], a.shape)
+
+
+def _rows(a: ndarray, axes: tuple[int, ...]) -> ndarray:
+    """The array with axes together as the last one."""
+    rest = [i for i in range(a.ndim) if i not in axes]
+    turned = moveaxis(a, tuple(axes), tuple(range(len(rest), a.ndim)))
+    count = 1
+    for i in axes:
+        count *= a.shape[i]
+    return _reshape(turned, (*(a.shape[i] for i in rest), count))
+
+
+def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> ndarray:
+    """The element in the middle of the sorted ones, or the mean of the two that are: of all, or along axes. Computed at once.
+
+    >>> weft.median(weft.asarray([3.0, 1.0, 2.0, 9.0]))
+    array(2.5)
+    """
+    return middle("median", a, axis, out, keepdims)
+
+
+def middle(function: str, a: Any, axis: Any, out: Any, keepdims: bool) -> ndarray:
+    """The median of rows, by one function or another."""
+    a = array_of(a)
+    checked_out(out)
+    axes = axes_of(axis, a.ndim)
+    found = _compiled.call(f"np.{function}(a, -1)", a=_rows(a, axes))
+    return given(_reshape(found, kept_shape(a, axes, keepdims)), out)
+
+
+def percentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> ndarray:
+    """What `q` percent of the elements are smaller than; between two elements what the method says. Computed at once.
+
+    >>> weft.percentile(weft.asarray([10.0, 7.0, 4.0]), 25)
+    array(5.5)
+    """
+    return parted("percentile", a, q, axis, out, method, keepdims, weights)
+
+
+def quantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> ndarray:
+    """What a part `q` of the elements, 0.5 for half of them, are smaller than; between two elements what the method says. Computed at
+    once.
+
+    >>> weft.quantile(weft.asarray([10.0, 7.0, 4.0]), 0.25)
+    array(5.5)
+    """
+    return parted("quantile", a, q, axis, out, method, keepdims, weights)
+
+
+def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: bool, weights: Any) -> ndarray:
+    """Quantiles of rows, by one function or another."""
+    a = array_of(a)
+    checked_out(out)
+    if a.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
+    if method not in _METHODS:
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {set(_METHODS)}")
+    if weights is not None and (method != "inverted_cdf" or function.startswith("nan")):
+        if function.startswith("nan"):
+            raise refuse(function, "weights are not available")
+        raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
+    part = float(q) if type(q) in (int, float) else array_of(q)
+    if isinstance(part, ndarray):
+        if part.dtype.kind not in "iuf" and part.dtype.name not in HALVES:
+            raise TypeError("q must be an array of real numbers")
+        if part.ndim > 2:
+            raise ValueError("q must be a scalar or 1d")
+        part = part if part.dtype.kind == "f" and part.dtype.itemsize > 2 else _cast(part, np.dtype(np.float64))
+    axes = axes_of(axis, a.ndim)
+    rows = _rows(a, axes)
+    words = f", method={method!r}"
+    extra = {}
+    if weights is not None:
+        wide = _weights(a, array_of(weights), axis, axes)
+        extra["w"] = _rows(wide, axes)
+        words += ", weights=w"
+    found = _compiled.call(f"np.{function}(a, q, -1{words})", a=rows, q=part, **extra)
+    shape = part.shape if isinstance(part, ndarray) else ()
+    return given(_reshape(found, (*shape, *kept_shape(a, axes, keepdims))), out)
+
+
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: Any = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> ndarray:
+    """How variables vary together: a matrix, each row of `m` and `y` being a variable, or each column with `rowvar=False`; a number for
+    a single one. Computed at once.
+
+    >>> weft.cov(weft.asarray([1.0, 2.0, 3.0]), weft.asarray([1.0, 3.0, 5.0]))
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    variables = _variables(m, y, rowvar, dtype)
+    extra: dict[str, Any] = {}
+    for name, weights in (("fweights", fweights), ("aweights", aweights)):
+        if weights is not None:
+            extra[name] = _sample_weights(name, array_of(weights), variables.shape[1])
+    words = "".join(f", {name}={name}" for name in extra)
+    less = int(ddof) if ddof is not None else 0 if bias else 1
+    found = _compiled.call(f"np.cov(m, ddof=less{words})", m=variables, less=less, **extra)
+    return _reshape(found, ()) if variables.shape[0] == 1 else found
+
+
+def _variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> ndarray:
+    """The rows of one or two arrays, each a variable."""
+    parts = [array_of(each) for each in (m, y) if each is not None]
+    for name, part in zip("my", parts):
+        if part.ndim > 2:
+            raise ValueError(f"{name} has more than 2 dimensions")
+    kind = result_dtype(*parts, np.dtype(np.float64)) if dtype is None else as_dtype(dtype)
+    rows = []
+    for part in parts:
+        part = _reshape(part, (1, part.size)) if part.ndim < 2 else part if rowvar else part.T
+        rows.append(part if part.dtype == kind else _cast(part, kind))
+    return concatenate(rows, 0) if len(rows) > 1 else rows[0]
+
+
+def _sample_weights(name: str, weights: ndarray, n: int) -> ndarray:
+    if weights.ndim > 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")
+    if weights.shape[0] != n:
+        raise RuntimeError(f"incompatible numbers of samples and {name}")
+    host = _to_numpy(weights)
+    if name == "fweights" and not np.all(host == np.around(host)):
+        raise TypeError("fweights must be integer")
+    if (host < 0).any():
+        raise ValueError(f"{name} cannot be negative")
+    return _cast(weights, np.dtype(np.int64)) if name == "fweights" else weights
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> ndarray:
+    """The correlations of variables, which are given as to `cov`. Computed at once.
+
+    >>> weft.corrcoef(weft.asarray([1.0, 2.0, 3.0]), weft.asarray([1.0, 3.0, 5.0]))
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    variables = _variables(x, y, rowvar, dtype)
+    found = _compiled.call("np.corrcoef(m)", m=variables)
+    return _reshape(found, ()) if variables.shape[0] == 1 else found
+
+
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> ndarray:
+    """How often each of the numbers 0, 1, 2, … is there, or the sums of the weights that stand beside them. Computed at once.
+
+    >>> weft.bincount(weft.asarray([0, 1, 1, 3]))
+    array([1, 2, 0, 1])
+    """
+    row = array_of(x)
+    if row.ndim != 1:
+        raise ValueError("object too deep for desired array" if row.ndim else "object of too small depth for desired array")
+    if row.size == 0 and not isinstance(x, ndarray):
+        row = _cast(row, np.dtype(np.int64))
+    if row.dtype.kind not in "biu" or row.dtype == np.uint64:
+        raise TypeError(f"Cannot cast array data from {row.dtype!r} to dtype('int64') according to the rule 'safe'")
+    minlength = operator.index(minlength)
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    if weights is None:
+        return _compiled.call("np.bincount(x, None, n)", x=row, n=minlength)
+    weights = array_of(weights)
+    if weights.dtype.kind == "c":
+        raise TypeError(f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'")
+    if weights.shape != row.shape:
+        raise ValueError("The weights and list don't have the same length.")
+    return _compiled.call("np.bincount(x, w, n)", x=row, w=_cast(weights, np.dtype(np.float64)), n=minlength)
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> ndarray:
+    """The edges of the bins that `histogram` counts in. Computed at once.
+
+    >>> weft.histogram_bin_edges(weft.asarray([0, 4]), bins=4)
+    array([0., 1., 2., 3., 4.])
+    """
+    a, words, arguments = _binned("histogram_bin_edges", a, bins, range, weights)
+    return _compiled.call(f"np.histogram_bin_edges(a{words})", a=a, **arguments)
+
+
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> tuple[ndarray, ndarray]:
+    """How many elements lie in each bin, and the edges of the bins: so many of one width, or those given. The last edge belongs to the
+    last bin. With weights their sums are counted, with `density=True` the area is 1. Computed at once.
+
+    Names of rules for the number of bins ("auto", …) are refused.
+
+    >>> weft.histogram(weft.asarray([1, 2, 1]), bins=weft.asarray([0, 1, 2, 3]))
+    (array([0, 2, 1]), array([0, 1, 2, 3]))
+    """
+    a, words, arguments = _binned("histogram", a, bins, range, weights)
+    return _compiled.call(f"np.histogram(a{words}, density={bool(density)})", a=a, **arguments)
+
+
+def _binned(function: str, a: Any, bins: Any, ends: Any, weights: Any) -> tuple[ndarray, str, dict[str, Any]]:
+    """The array as a row, and the other arguments as text and values."""
+    a = array_of(a)
+    if a.dtype.kind == "c":
+        raise TypeError("histograms are made of real numbers")
+    if isinstance(bins, str):
+        raise refuse(function, "how many bins there are is a number, or a row of edges")
+    arguments: dict[str, Any] = {}
+    if isinstance(bins, (int, np.integer)):
+        arguments["bins"] = int(bins)
+        if bins < 1:
+            raise ValueError("`bins` must be positive, when an integer")
+    else:
+        edges = array_of(bins)
+        if edges.ndim == 0:
+            raise TypeError("`bins` must be an integer, a string, or an array")
+        if edges.ndim != 1:
+            raise ValueError("`bins` must be 1d, when an array")
+        arguments["bins"] = edges
+    words = ", bins=bins"
+    if ends is not None:
+        first, last = ends
+        if first > last:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (np.isfinite(first) and np.isfinite(last)):
+            raise ValueError(f"supplied range of [{first}, {last}] is not finite")
+        arguments["low"], arguments["high"] = float(first), float(last)
+        words += ", range=(low, high)"
+    if weights is not None:
+        weights = array_of(weights)
+        if weights.shape != a.shape:
+            raise ValueError("weights should have the same shape as a.")
+        arguments["weights"] = flat(weights)
+        words += ", weights=weights"
+    return flat(a), words, arguments
