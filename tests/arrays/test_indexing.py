@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import weft
+import weft.arrays
 from weft._weft import _from_numpy, _to_numpy, ndarray
 
 DTYPES = ["bool", "int8", "uint16", "int32", "float16", "float64", "complex64", "complex128", ml_dtypes.bfloat16]

@@ -12,6 +12,7 @@ import pytest
 from test_ufuncs import agree, basic, outcome, run_examples
 
 import weft
+import weft.arrays
 from weft._weft import _from_numpy, _to_numpy, ndarray
 from weft.arrays import _flat, interop, methods
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import weft
+import weft.arrays
 from weft._weft import _from_numpy, _to_numpy, ndarray
 from weft.arrays._ufunc_rows import REORDERABLE, ROWS, SPELLINGS
 from weft.arrays.ufuncs import UFUNCS, ufunc
