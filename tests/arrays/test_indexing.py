@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -31,6 +32,8 @@ def weft_of(host, layout):
     if layout == "backwards":
         key = (slice(None, None, -1), Ellipsis, slice(None, None, -1)) if host.ndim > 1 else slice(None, None, -1)
         return _from_numpy(np.ascontiguousarray(host[key]))[key]
+    if layout == "stretched":
+        return weft._weft._broadcast(_from_numpy(host), (3, *host.shape))
     if layout == "every second":
         return _from_numpy(np.repeat(host, 2, 0))[::2]
     return _from_numpy(host)
@@ -231,6 +234,43 @@ def test_of_an_element_named_twice_the_last_value_stays():
     assert _to_numpy(array).tolist() == [4, 3, 0]
     array[[1, 1]] += 1
     assert _to_numpy(array).tolist() == [4, 4, 0]
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_stretched_arrays(seed):
+    keys = Keys(20_000 + seed)
+    host = some_array(keys, keys.random.choice(DTYPES))
+    array, host = weft_of(host, "stretched"), np.broadcast_to(host, (3, *host.shape))
+    theirs, ours = keys.key(host.shape)
+    same(outcome(array.__getitem__, ours), outcome(host.__getitem__, theirs), (seed, host.shape, theirs))
+
+
+def test_parts_of_complex_numbers():
+    host = (np.arange(24) + 1j * np.arange(24)[::-1]).reshape(2, 3, 4).astype(np.complex64)
+    array = _from_numpy(host)
+    for part in ("real", "imag"):
+        left, right = getattr(array, part), getattr(host, part)
+        same(left[:, [2, 0]], right[:, [2, 0]], part)
+        same(left[right > 5], right[right > 5], part)
+        left[[1], :, [[0], [3]]] = right[[1], :, [[0], [3]]] = 99
+        left[left > 20] = right[right > 20] = -1
+    same(array, host, "both")
+
+
+def test_keys_of_other_kinds():
+    class Pair(NamedTuple):
+        first: object
+        second: object
+
+    host = np.arange(12).reshape(3, 4)
+    array = _from_numpy(host)
+    one = _from_numpy(np.array(1))
+    same(array[Pair([0, 1], 2)], host[Pair([0, 1], 2)], "named tuple")
+    same(array[[one, 0]], host[[1, 0]], "a list of arrays")
+    same(array[[one, 0], one:], host[[1, 0], 1:], "a slice of arrays")
+    same(array[range(2)], host[range(2)], "a range")
+    same(array[np.array([2], np.uint64)], host[np.array([2], np.uint64)], "unsigned")
+    same(array[np.array([2], ">i4")], host[[2]], "of another order")
 
 
 def test_what_is_read_is_a_copy_and_what_is_assigned_through_a_view_shows():

@@ -308,8 +308,12 @@ def test_casts_that_lose_the_imaginary_part_warn():
 
 
 def test_devices():
-    array = _from_numpy(np.arange(3))
-    assert array.to("cpu") is array and array.to_device(array.device) is array
+    array = _from_numpy(np.arange(3, dtype=np.float32))
+    assert array.to(array.device.name) is array and array.to_device(array.device) is array
+    for device in weft.devices():
+        there = array.to(device)
+        assert there.device.name == device.name
+        assert there.to("cpu").tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="stream"):
         array.to_device("cpu", stream=1)
     with pytest.raises(TypeError):

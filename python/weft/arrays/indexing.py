@@ -158,7 +158,7 @@ def _is_lone_mask(entries: list[_Entry]) -> bool:
 
 
 def _entries(x: ndarray | np.ndarray, key: Any) -> list[_Entry]:
-    parts = [_entry(part) for part in (key if type(key) is tuple else (key,))]
+    parts = [_entry(part) for part in (key if isinstance(key, tuple) else (key,))]
     gaps = [at for at, part in enumerate(parts) if part.kind == "gap"]
     if len(gaps) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
