@@ -9,12 +9,13 @@ import warnings
 import ml_dtypes
 import numpy as np
 import pytest
-from test_ufuncs import agree, basic, outcome, run_examples
 
 import weft
 import weft.arrays
 from weft._weft import _from_numpy, _to_numpy, ndarray
 from weft.arrays import _flat, interop, methods
+
+from .test_ufuncs import agree, basic, outcome, run_examples
 
 DTYPES = [*(np.dtype(letter) for letter in "?bBhHiIlLefdFD"), np.dtype(ml_dtypes.bfloat16)]
 SHAPES = [(), (1,), (4,), (0,), (2, 3), (3, 0), (2, 3, 4), (1, 1)]
