@@ -312,7 +312,11 @@ def test_devices():
     array = _from_numpy(np.arange(3, dtype=np.float32))
     assert array.to(array.device.name) is array and array.to_device(array.device) is array
     for device in weft.devices():
-        there = array.to(device)
+        try:
+            there = array.to(device)
+        except weft.UnsupportedError as refusal:
+            assert device.name in str(refusal)
+            continue
         assert there.device.name == device.name
         assert there.to("cpu").tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="stream"):
