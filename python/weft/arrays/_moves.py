@@ -118,6 +118,8 @@ def memory_of(array: np.ndarray) -> tuple[np.ndarray, int, tuple[int, ...]]:
     An array of no elements has no memory to show: the caller sees to it that none are asked for.
     """
     item = array.dtype.itemsize
+    if array.flags.c_contiguous:
+        return words(array.reshape(-1)), 0, tuple(stride // item for stride in array.strides)
     if any(stride % item for stride in array.strides):
         array = np.ascontiguousarray(array)
     strides = tuple(stride // item for stride in array.strides)

@@ -28,10 +28,10 @@ def getitem(x: ndarray, key: Any) -> ndarray:
     array([5, 6])
     """
     entries = _entries(x, key)
-    if not _advanced(entries):
-        return _cast(x[tuple(part.value for part in entries)], x.dtype)
     if x.ndim == 1 and len(entries) == 1 and entries[0].kind == "array":
         return _taken(x, entries[0].value)
+    if not _advanced(entries):
+        return _cast(x[tuple(part.value for part in entries)], x.dtype)
     host = _to_numpy(x)
     base, first, strides = _moves.memory_of(host) if host.size else (host, 0, (0,) * host.ndim)
     plan = _plan(x.shape, strides, entries)
