@@ -40,16 +40,16 @@ def where(condition: Any, x: Any = MISSING, y: Any = MISSING, /) -> Any:
 
 def clip(
     a: Any,
-    a_min: Any = MISSING,
-    a_max: Any = MISSING,
+    min: Any = None,
+    max: Any = None,
     out: Any = None,
     *,
-    min: Any = MISSING,
-    max: Any = MISSING,
+    a_min: Any = MISSING,
+    a_max: Any = MISSING,
     casting: str = "same_kind",
     dtype: Any = None,
 ) -> ndarray:
-    """The elements, those below `min` replaced by it and those above `max` by that. None is no bound.
+    """The elements, those below `min` replaced by it and those above `max` by that. None is no bound; `a_min` and `a_max` are other names.
 
     Bounds that are Python integers outside the range of an integer dtype do not bound it.
 
@@ -57,9 +57,9 @@ def clip(
     array([2, 5, 8])
     """
     checked_out(out)
-    if (a_min is not MISSING and min is not MISSING) or (a_max is not MISSING and max is not MISSING):
+    if (a_min is not MISSING and min is not None) or (a_max is not MISSING and max is not None):
         raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
-    low, high = (None if new is MISSING and old is MISSING else old if new is MISSING else new for new, old in ((min, a_min), (max, a_max)))
+    low, high = (min if a_min is MISSING else a_min), (max if a_max is MISSING else a_max)
     a = array_of(a)
     low, high = _bounds(a, low, high)
     found = a

@@ -119,9 +119,15 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
     a = array_of(a)
     if not is_inexact(a.dtype):
         return _mean(a, axis, dtype, out, keepdims, where=where)
+    _check_inexact(dtype, out)
+    return _mean(a, axis, dtype, out, keepdims, where=_numbers(a, where))
+
+
+def _check_inexact(dtype: Any, out: Any) -> None:
     if dtype is not None and not is_inexact(as_dtype(dtype)):
         raise TypeError("If a is inexact, then dtype must be inexact")
-    return _mean(a, axis, dtype, out, keepdims, where=_numbers(a, where))
+    if isinstance(out, ndarray) and not is_inexact(out.dtype):
+        raise TypeError("If a is inexact, then out must be inexact")
 
 
 def _numbers(a: ndarray, where: Any) -> ndarray:
@@ -151,8 +157,7 @@ def nanvar(
     words: dict[str, Any] = {"mean": mean, "correction": correction}
     if not is_inexact(a.dtype):
         return _var(a, axis, dtype, out, ddof, keepdims, where=where, **words)
-    if dtype is not None and not is_inexact(as_dtype(dtype)):
-        raise TypeError("If a is inexact, then dtype must be inexact")
+    _check_inexact(dtype, out)
     less = ddof if correction is MISSING else correction
     mask = _numbers(a, where)
     found = _var(a, axis, dtype, None, ddof, keepdims, where=mask, **words)

@@ -24,6 +24,7 @@ from ._common import (
     given,
     is_inexact,
     is_true,
+    real_dtype,
     select,
     stretched,
     sum_dtype,
@@ -71,15 +72,14 @@ def _folded(op: str, a: ndarray, axis: Any, dtype: Any, out: Any, keepdims: Any,
     result = _fold(op, a, axes, dtype)
     if initial is not MISSING and initial is not None:
         result = u(op, initial, result, dtype=dtype)
-    return given(kept(result, a, axes, keepdims), out)
+    return given(kept(result, a, axes, keepdims), out, "unsafe")
 
 
 def _computed_in(a: ndarray, dtype: Any, out: Any) -> np.dtype:
     """What a sum or product is computed in: NumPy's choice, that of `out`, or what is asked for."""
     if dtype is not None:
         return as_dtype(dtype)
-    natural = sum_dtype(a.dtype)
-    return out.dtype if out is not None and np.can_cast(natural, out.dtype, "same_kind") else natural
+    return sum_dtype(a.dtype) if out is None else np.result_type(a.dtype, out.dtype)
 
 
 def sum(
@@ -148,7 +148,7 @@ def _extreme(op: str, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, 
     if initial is not MISSING and not _is_full(a, axes):
         shape = kept_shape(a, axes, False)
         result = _full(shape, np.asarray(initial).astype(a.dtype).item(), a.dtype, a.device)
-        return given(kept(result, a, axes, keepdims), out)
+        return given(kept(result, a, axes, keepdims), out, "unsafe")
     if not _is_full(a, axes) and _size(kept_shape(a, axes, False)):
         raise ValueError(f"zero-size array to reduction operation {op} which has no identity")
     return _folded(op, a, axis, None, out, keepdims, initial)
@@ -224,7 +224,7 @@ def _position(op: str, a: Any, axis: Any, out: Any, keepdims: Any) -> ndarray:
     if row.shape[axis_] == 0 and (row.size or _size(kept_shape(row, (axis_,), False))):
         raise ValueError(f"attempt to get {op} of an empty sequence")
     axes = tuple(range(a.ndim)) if axis is None or a.ndim == 0 else (axis_,)
-    return given(kept(_arg(op, row, axis_), a, axes, keepdims), out, "safe")
+    return given(kept(_arg(op, row, axis_), a, axes, keepdims), out, "unsafe")
 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarray:
@@ -234,7 +234,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarra
     array([1, 2])
     """
     a = array_of(a)
-    axes = axes_of(axis, a.ndim)
+    axes = _axes(a, axis)
     counted = a if a.dtype.kind == "b" else u("not_equal", a, a.dtype.type(0))
     return kept(_fold("add", counted, axes, np.dtype(np.int64)), a, axes, keepdims)
 
@@ -272,7 +272,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     kind = float_dtype(a.dtype) if dtype is None else as_dtype(dtype)
     computed = np.dtype(np.float32) if dtype is None and kind.name in HALVES else kind
     total = kept(_fold("add", _masked(a, where, 0), axes, computed), a, axes, keepdims)
-    return given(_divided(total, count, kind), out)
+    return given(_divided(total, count, kind), out, "unsafe")
 
 
 def var(
@@ -310,10 +310,11 @@ def var(
         middle = array_of(mean)
     distance = u("subtract", a, middle)
     squares = _squares(distance)
-    total = _fold("add", _masked(squares, where, 0), axes, None if squares.dtype.kind != computed.kind else computed)
+    # What was asked for is what squares are summed in; else they are real, whatever the numbers are.
+    total = _fold("add", _masked(squares, where, 0), axes, squares.dtype if dtype is None else computed)
     free = _free(count, less)
-    wanted = np.dtype(f"f{kind.itemsize // 2}") if kind.kind == "c" else kind
-    return given(_divided(kept(total, a, axes, keepdims), free, wanted), out)
+    wanted = real_dtype(kind) if dtype is None else kind
+    return given(_divided(kept(total, a, axes, keepdims), free, wanted), out, "unsafe")
 
 
 def _correction(ddof: Any, correction: Any) -> Any:

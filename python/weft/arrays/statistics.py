@@ -155,6 +155,10 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         if function.startswith("nan"):
             raise refuse(function, "weights are not available")
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
+    whole = type(q) is int or (type(q) is not float and array_of(q).dtype.kind in "iu")
+    if whole and method == "linear" and function.endswith("quantile"):
+        # 0 and 1 are an element, not a place between two.
+        method = "lower"
     part = float(q) if type(q) in (int, float) else array_of(q)
     if isinstance(part, ndarray):
         if part.dtype.kind not in "iuf" and part.dtype.name not in HALVES:
@@ -170,7 +174,8 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         wide = _weights(a, array_of(weights), axis, axes)
         extra["w"] = _rows(wide, axes)
         words += ", weights=w"
-    found = _compiled.call(f"np.{function}(a, q, -1{words})", a=rows, q=part, **extra)
+    each = flat(part) if isinstance(part, ndarray) and part.ndim else part
+    found = _compiled.call(f"np.{function}(a, q, -1{words})", a=rows, q=each, **extra)
     shape = part.shape if isinstance(part, ndarray) else ()
     return given(_reshape(found, (*shape, *kept_shape(a, axes, keepdims))), out)
 
