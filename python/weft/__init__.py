@@ -80,7 +80,7 @@ class prange:
 
 
 def __getattr__(name: str) -> Any:
-    """Submodules, and the functions of arrays, are imported when they are first used."""
+    """Submodules and the names of arrays are found when they are first used."""
     import importlib
 
     if name in ("arrays", "cuda", "math", "numba", "types"):
@@ -95,7 +95,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """With the names of the arrays' namespace, which are not imported yet."""
-    from weft.arrays import NAMES
+    """The names of arrays among the others."""
+    import importlib
 
-    return sorted({*globals(), *NAMES, "arrays", "bfloat16", "cuda", "math", "ndarray", "numba", "types"})
+    return sorted({*globals(), *__all__, *importlib.import_module("weft.arrays").NAMES})

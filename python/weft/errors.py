@@ -41,6 +41,10 @@ class LaunchError(WeftError, ValueError):
     """A launch that no device can do, such as a block of more than 1024 threads."""
 
 
+class SyncError(WeftError, RuntimeError):
+    """Elements of an array are needed in a block of `weft.syncs("error")`."""
+
+
 class SourceError(WeftError, RuntimeError):
     """The source of a function is not available, or is not what was imported."""
 

@@ -20,6 +20,7 @@ mod share;
 pub mod signature;
 mod stop;
 mod types;
+pub mod ufuncs;
 mod unset;
 mod value;
 mod wide;

@@ -71,6 +71,11 @@ impl Cut {
         self.blocks().div_ceil(self.blocks_per_chunk())
     }
 
+    /// Are chunks made of rows? Of points otherwise.
+    pub fn has_rows(&self) -> bool {
+        self.whole_rows
+    }
+
     /// The block that a point is in.
     pub fn block_of(&self, row: u64, column: u64) -> u64 {
         row / self.rows_per_block * self.blocks_per_row + column / BLOCK

@@ -21,6 +21,7 @@ mod foreign;
 mod frozen;
 mod kernel;
 mod key;
+mod lazy;
 mod named;
 mod numbered;
 mod numpy;
@@ -70,5 +71,6 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(devices::set_num_threads, module)?)?;
     module.add_function(wrap_pyfunction!(devices::synchronize, module)?)?;
     module.add_function(wrap_pyfunction!(signature::typeof_, module)?)?;
+    lazy::add_to(module)?;
     Ok(())
 }

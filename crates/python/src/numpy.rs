@@ -263,7 +263,7 @@ impl Numpy {
         }
     }
 
-    fn descr<'py>(&self, py: Python<'py>, scalar: Scalar) -> PyResult<Bound<'py, PyAny>> {
+    pub fn descr<'py>(&self, py: Python<'py>, scalar: Scalar) -> PyResult<Bound<'py, PyAny>> {
         if scalar == Scalar::BF16 {
             return bfloat16::descr(py);
         }

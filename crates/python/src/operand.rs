@@ -208,7 +208,7 @@ fn cannot_cast(what: &str, from: Scalar, to: Scalar, casting: &str) -> PyErr {
     ))
 }
 
-fn can_cast(from: Scalar, to: Scalar, casting: &str) -> bool {
+pub fn can_cast(from: Scalar, to: Scalar, casting: &str) -> bool {
     match casting {
         "unsafe" => true,
         "same_kind" => is_safe(from, to) || same_kind(from, to),

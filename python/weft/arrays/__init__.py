@@ -24,6 +24,7 @@ _BY_MODULE = {
         allclose angle around array_equal array_equiv clip copyto fix imag isclose iscomplex iscomplexobj isneginf isposinf isreal
         isrealobj nan_to_num piecewise real round sinc unwrap where
     """,
+    "explaining": "explain syncs",
     "gathering": """
         choose compress diag_indices extract fill_diagonal ix_ place put put_along_axis putmask ravel_multi_index take take_along_axis
         unravel_index

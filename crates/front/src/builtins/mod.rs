@@ -11,7 +11,7 @@ mod half;
 mod integers;
 mod intrinsics;
 pub mod language;
-pub mod loops;
+pub(crate) mod loops;
 mod math;
 pub mod methods;
 pub mod numpy;

@@ -1,0 +1,382 @@
+//! Arrays: a storage, as NumPy's buffers are, and where an array's elements lie in it. Every view of a storage sees what is written to it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smallvec::SmallVec;
+use weft_ir::Scalar;
+
+use crate::dims::{self, Axis, AxisMap, Dims, Strides};
+use crate::error::{Error, Result};
+use crate::record;
+use crate::value::{Kind, Node, Region, Value};
+
+/// What NumPy calls a buffer: it has an identity and a current value.
+#[derive(Debug)]
+pub struct Storage {
+    /// The type of its elements as they were made; views may have another one.
+    elem: Scalar,
+    current: Mutex<Value>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Array {
+    pub elem: Scalar,
+    pub shape: Dims,
+    pub storage: Arc<Storage>,
+    view: View,
+    /// Not to be written to: a broadcast view, or one that was asked to be so.
+    pub read_only: bool,
+}
+
+/// Where an array's elements are among its storage's.
+#[derive(Clone, Debug)]
+enum View {
+    /// All of them, in order.
+    Whole,
+    /// By axes of the storage in some shape.
+    Axes { base: Dims, map: AxisMap },
+    /// By bytes.
+    Strided { offset: i64, strides: Strides },
+}
+
+/// One part of a basic index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Index {
+    At(i64),
+    Slice {
+        start: Option<i64>,
+        stop: Option<i64>,
+        step: Option<i64>,
+    },
+    NewAxis,
+    Ellipsis,
+}
+
+impl Array {
+    /// A new storage of a value.
+    pub fn of(value: Value) -> Array {
+        Array {
+            elem: value.elem,
+            shape: value.shape.clone(),
+            storage: Arc::new(Storage {
+                elem: value.elem,
+                current: Mutex::new(value),
+            }),
+            view: View::Whole,
+            read_only: false,
+        }
+    }
+
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
+    pub fn size(&self) -> u64 {
+        dims::size(&self.shape).unwrap_or(u64::MAX)
+    }
+
+    fn current(&self) -> Value {
+        self.storage.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The value of the whole storage, as it lies in memory.
+    pub fn base(&self) -> Value {
+        self.current()
+    }
+
+    /// Its elements as they are now.
+    pub fn read(&self) -> Value {
+        let current = self.current();
+        match &self.view {
+            View::Whole => record::reshaped(&current, &self.shape),
+            View::Axes { base, map } => {
+                let of = record::reshaped(&current, base);
+                Node::pending(self.elem, self.shape.clone(), Kind::View { of, map: Box::new(map.clone()) })
+            }
+            View::Strided { offset, strides } => {
+                let kind = Kind::Strided {
+                    of: current,
+                    offset: *offset,
+                    strides: Box::new(strides.clone()),
+                };
+                Node::pending(self.elem, self.shape.clone(), kind)
+            }
+        }
+    }
+
+    /// Replaces its elements: the value is converted to its type and broadcast to its shape.
+    pub fn write(&self, value: &Value) -> Result<()> {
+        if self.read_only {
+            return Err(Error::Value("assignment destination is read-only".into()));
+        }
+        let value = record::broadcast_into(value, &self.shape)?;
+        let value = record::cast(&value, self.elem);
+        let mut current = self.storage.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = match self.view {
+            View::Whole if value.elem == current.elem => record::reshaped(&value, &current.shape),
+            _ if self.size() == 0 => return Ok(()),
+            _ => {
+                let (offset, strides) = self.strides();
+                let region = Region {
+                    shape: self.shape.clone(),
+                    offset,
+                    strides,
+                };
+                let kind = Kind::Update {
+                    base: current.clone(),
+                    region: Box::new(region),
+                    value,
+                };
+                Node::pending(current.elem, current.shape.clone(), kind)
+            }
+        };
+        let _before = std::mem::replace(&mut *current, next);
+        Ok(())
+    }
+
+    /// The offset of its first element in the storage and its strides, in bytes.
+    pub fn strides(&self) -> (i64, Strides) {
+        let item = self.storage.elem.size();
+        match &self.view {
+            View::Whole => (0, dims::dense(&self.shape, self.elem.size())),
+            View::Axes { base, map } => dims::through(map, &dims::dense(base, item), self.rank()),
+            View::Strided { offset, strides } => (*offset, strides.clone()),
+        }
+    }
+
+    pub fn is_whole(&self) -> bool {
+        matches!(self.view, View::Whole)
+    }
+
+    /// A view: `map` says where its axes lie among this array's.
+    fn remapped(&self, map: &[Axis], shape: Dims) -> Array {
+        let view = match &self.view {
+            View::Whole => View::Axes {
+                base: self.shape.clone(),
+                map: SmallVec::from_slice(map),
+            },
+            View::Axes { base, map: inner } => View::Axes {
+                base: base.clone(),
+                map: dims::compose(map, inner),
+            },
+            View::Strided { offset, strides } => {
+                let (further, strides) = dims::through(map, strides, shape.len());
+                View::Strided {
+                    offset: offset + further,
+                    strides,
+                }
+            }
+        };
+        Array {
+            shape,
+            view,
+            ..self.clone()
+        }
+    }
+
+    pub fn permuted(&self, axes: &[usize]) -> Result<Array> {
+        if axes.len() != self.rank() || (0..self.rank()).any(|axis| !axes.contains(&axis)) {
+            return Err(Error::Value("axes don't match array".into()));
+        }
+        let mut map = dims::identity(self.rank());
+        for (new, &old) in axes.iter().enumerate() {
+            map[old].along = Some(new as u8);
+        }
+        Ok(self.remapped(&map, axes.iter().map(|&axis| self.shape[axis]).collect()))
+    }
+
+    /// Read-only, as NumPy's.
+    pub fn broadcast(&self, to: &[u64]) -> Result<Array> {
+        record::check_broadcast(&self.shape, to)?;
+        let map = dims::broadcast(&self.shape, to);
+        let mut view = self.remapped(&map, Dims::from_slice(to));
+        view.read_only = true;
+        Ok(view)
+    }
+
+    /// The elements in C order in another shape: a view where no element has to move, as NumPy decides it.
+    pub fn reshape(&self, to: &[u64]) -> Result<Array> {
+        if dims::size(to) != dims::size(&self.shape) {
+            let shown = record::shown(to);
+            return Err(Error::Value(format!("cannot reshape array of size {} into shape {shown}", self.size())));
+        }
+        match self.reshaped_view(to) {
+            Some(view) => Ok(view),
+            None => Ok(Array::of(record::reshaped(&self.read(), to))),
+        }
+    }
+
+    /// Only where it is a view.
+    pub fn reshaped_view(&self, to: &[u64]) -> Option<Array> {
+        let shape = Dims::from_slice(to);
+        if self.is_whole() {
+            return Some(Array { shape, ..self.clone() });
+        }
+        if self.size() == 0 {
+            let strides = dims::dense(to, self.elem.size());
+            return Some(self.strided_as(self.elem, shape, self.strides().0, strides));
+        }
+        if let Some(map) = self.with_other_units(to) {
+            return Some(self.remapped(&map, shape));
+        }
+        let (offset, strides) = self.strides();
+        let strides = dims::reshaped(&self.shape, &strides, to)?;
+        Some(self.strided_as(self.elem, shape, offset, strides))
+    }
+
+    /// Where the shapes differ in axes of length 1 only: this array's axes among the new ones.
+    fn with_other_units(&self, to: &[u64]) -> Option<AxisMap> {
+        let mut long = to.iter().enumerate().filter(|(_, n)| **n != 1);
+        let map: Option<AxisMap> = (self.shape.iter())
+            .map(|&n| match n {
+                1 => Some(Axis {
+                    start: 0,
+                    step: 0,
+                    along: None,
+                }),
+                n => long.next().filter(|(_, m)| **m == n).map(|(axis, _)| Axis {
+                    start: 0,
+                    step: 1,
+                    along: Some(axis as u8),
+                }),
+            })
+            .collect();
+        map.filter(|_| long.next().is_none())
+    }
+
+    fn strided_as(&self, elem: Scalar, shape: Dims, offset: i64, strides: Strides) -> Array {
+        Array {
+            elem,
+            shape,
+            view: View::Strided { offset, strides },
+            ..self.clone()
+        }
+    }
+
+    /// A view of the storage's bytes by an offset from this array's first element and strides, checked to stay inside of the storage.
+    pub fn strided(&self, elem: Scalar, shape: &[u64], strides: &[i64], offset: i64) -> Result<Array> {
+        let first = self.strides().0.checked_add(offset);
+        let bytes = self.current().size().checked_mul(self.storage.elem.size() as u64);
+        let reach = || {
+            let (mut low, mut high) = (i128::from(first?), i128::from(first?));
+            for (&n, &stride) in shape.iter().zip(strides) {
+                let far = i128::from(n.checked_sub(1)?) * i128::from(stride);
+                if far < 0 { low += far } else { high += far }
+            }
+            Some((low, high + elem.size() as i128))
+        };
+        let empty = shape.contains(&0);
+        let inside = reach().is_some_and(|(low, high)| low >= 0 && bytes.is_some_and(|bytes| high <= i128::from(bytes)));
+        match (first, empty || inside) {
+            (Some(first), true) => Ok(self.strided_as(elem, Dims::from_slice(shape), first, Strides::from_slice(strides))),
+            _ => Err(Error::Value("the view would reach outside of the array's memory".into())),
+        }
+    }
+
+    /// NumPy's basic indexing.
+    pub fn index(&self, key: &[Index]) -> Result<Array> {
+        let mut map = AxisMap::new();
+        let mut shape = Dims::new();
+        let taken = key.iter().filter(|part| matches!(part, Index::At(_) | Index::Slice { .. })).count();
+        if taken > self.rank() {
+            return Err(Error::Index(format!(
+                "too many indices for array: array is {}-dimensional, but {taken} were indexed",
+                self.rank()
+            )));
+        }
+        let mut whole = |map: &mut AxisMap, shape: &mut Dims, count: usize| {
+            for _ in 0..count {
+                map.push(Axis {
+                    start: 0,
+                    step: 1,
+                    along: Some(shape.len() as u8),
+                });
+                shape.push(self.shape[map.len() - 1]);
+            }
+        };
+        let mut dots = false;
+        for part in key {
+            match *part {
+                Index::NewAxis => shape.push(1),
+                Index::Ellipsis if dots => return Err(Error::Index("an index can only have a single ellipsis ('...')".into())),
+                Index::Ellipsis => {
+                    dots = true;
+                    whole(&mut map, &mut shape, self.rank() - taken);
+                }
+                Index::At(at) => {
+                    let axis = map.len();
+                    let start = position(at, axis, self.shape[axis])?;
+                    map.push(Axis {
+                        start,
+                        step: 0,
+                        along: None,
+                    });
+                }
+                Index::Slice { start, stop, step } => {
+                    let axis = map.len();
+                    let (start, step, count) = slice(start, stop, step, self.shape[axis])?;
+                    map.push(Axis {
+                        start,
+                        step,
+                        along: Some(shape.len() as u8),
+                    });
+                    shape.push(count);
+                }
+            }
+            if shape.len() > record::MOST_AXES {
+                return Err(Error::Index(format!("number of dimensions must be within [0, {}], indexing result would have {}", record::MOST_AXES, shape.len())));
+            }
+        }
+        let rest = self.rank() - map.len();
+        whole(&mut map, &mut shape, rest);
+        Ok(self.remapped(&map, shape))
+    }
+}
+
+fn position(at: i64, axis: usize, length: u64) -> Result<i64> {
+    let length = length as i64;
+    let wrapped = if at < 0 { at.saturating_add(length) } else { at };
+    match (0..length).contains(&wrapped) {
+        true => Ok(wrapped),
+        false => Err(Error::Index(format!("index {at} is out of bounds for axis {axis} with size {length}"))),
+    }
+}
+
+/// The first index, the step and the number of indices of a slice of so many elements: `slice.indices` of Python.
+fn slice(start: Option<i64>, stop: Option<i64>, step: Option<i64>, length: u64) -> Result<(i64, i64, u64)> {
+    let step = step.unwrap_or(1);
+    if step == 0 {
+        return Err(Error::Value("slice step cannot be zero".into()));
+    }
+    let length = length as i64;
+    let (least, most) = if step > 0 { (0, length) } else { (-1, length - 1) };
+    let settle = |at: Option<i64>, default: i64| match at {
+        None => default,
+        Some(at) if at < 0 => at.saturating_add(length).max(least),
+        Some(at) => at.min(most),
+    };
+    let (start, stop) = match step > 0 {
+        true => (settle(start, least), settle(stop, most)),
+        false => (settle(start, most), settle(stop, least)),
+    };
+    let span = if step > 0 { stop - start } else { start - stop };
+    let count = if span <= 0 { 0 } else { (span as u64 - 1) / step.unsigned_abs() + 1 };
+    // Where nothing is taken nothing is addressed.
+    Ok(if count == 0 { (0, 1, 0) } else { (start, step, count) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_are_those_of_python() {
+        assert_eq!(slice(None, None, None, 5).unwrap(), (0, 1, 5));
+        assert_eq!(slice(None, None, Some(-1), 5).unwrap(), (4, -1, 5));
+        assert_eq!(slice(Some(-3), Some(100), Some(2), 5).unwrap(), (2, 2, 2));
+        assert_eq!(slice(Some(4), Some(1), None, 5).unwrap(), (0, 1, 0));
+        assert_eq!(slice(Some(i64::MIN), Some(i64::MAX), Some(i64::MAX), 5).unwrap(), (0, i64::MAX, 1));
+        assert_eq!(slice(Some(i64::MAX), Some(i64::MIN), Some(i64::MIN), 5).unwrap(), (4, i64::MIN, 1));
+        assert!(slice(None, None, Some(0), 5).is_err());
+    }
+}

@@ -1,0 +1,42 @@
+//! What can be wrong with what is asked of arrays: known when it is asked, or found when it is computed.
+
+use std::fmt;
+
+use weft_front::Diagnostic;
+use weft_runtime::RunError;
+
+#[derive(Debug)]
+pub enum Error {
+    /// Python's `TypeError`, and the others by their names.
+    Type(String),
+    Value(String),
+    Index(String),
+    Overflow(String),
+    /// An array that could not even be addressed.
+    Memory(String),
+    /// A device refused or failed.
+    Run(RunError),
+    /// The front end refused what Weft wrote itself: a defect.
+    Front(Box<Diagnostic>),
+    Internal(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Type(m) | Error::Value(m) | Error::Index(m) | Error::Overflow(m) | Error::Memory(m) | Error::Internal(m) => f.write_str(m),
+            Error::Run(error) => error.fmt(f),
+            Error::Front(diagnostic) => f.write_str(&diagnostic.message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<RunError> for Error {
+    fn from(error: RunError) -> Error {
+        Error::Run(error)
+    }
+}
+
+pub type Result<T> = std::result::Result<T, Error>;

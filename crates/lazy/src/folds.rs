@@ -1,0 +1,171 @@
+//! Folds: the elements that a program gives at the points of an index space, combined along some of its axes.
+//!
+//! Elements that lie in memory are folded where they lie. Those that are computed are stored for a part of the index space at a time.
+
+#![allow(unsafe_code)] // Operands are places in memory that programs keep alive.
+
+use smallvec::SmallVec;
+use weft_ir::Scalar;
+use weft_tile::fold::{self, Axis, Fold as Machine, Outer, Types};
+
+use crate::dims::{self, Strides};
+use crate::error::{Error, Result};
+use crate::memory::{Block, Piece};
+use crate::operation::What;
+use crate::program::{Load, Program, Slot};
+use crate::tiles::Target;
+use crate::value::{Fold, FoldKind};
+use crate::{arguments, hoist, machine, run, trace};
+
+/// Bytes of computed elements that are stored at a time, at the least.
+const PART: u64 = 1 << 18;
+
+/// Where elements lie.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub elem: Scalar,
+    pub address: u64,
+    pub strides: Strides,
+}
+
+pub fn run(program: Program, fold: &Fold, target: &Target) -> Result<()> {
+    trace::kernel("fold", &program, target, || {
+        let hoisted = hoist::hoist(&program)?;
+        folded(hoisted.as_ref().unwrap_or(&program), fold, target).map(|()| "tiles")
+    })
+}
+
+fn folded(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
+    if target.strides.is_empty() && program.extents.is_empty() {
+        return run::run(program.clone(), target);
+    }
+    if let Some(source) = in_memory(program, fold) {
+        return source_fold(&source, &program.extents, fold, target);
+    }
+    let axis = (0..program.extents.len()).find(|axis| fold.axes & (1 << axis) == 0 && program.extents[*axis] > 1);
+    match axis {
+        Some(axis) => by_parts(program, fold, target, axis),
+        None => stored(program, fold, target),
+    }
+}
+
+/// Elements that need no computing, but for a conversion that folds do themselves.
+fn in_memory(program: &Program, fold: &Fold) -> Option<Source> {
+    let load = match (program.steps.as_slice(), program.result?) {
+        ([], Slot::Load(at)) => at,
+        ([step], Slot::Step(0)) => match (step.operation.what, step.args.as_slice(), fold.what) {
+            (What::Cast, [Slot::Load(at)], FoldKind::Ufunc(..)) if is_loaded(step.operation.operands[0], step.operation.result) => *at,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let Load { elem, strides, .. } = &program.loads[load as usize];
+    Some(Source {
+        elem: *elem,
+        address: program.loads[load as usize].address(),
+        strides: strides.clone(),
+    })
+}
+
+/// Do folds convert elements so while they load them?
+fn is_loaded(from: Scalar, to: Scalar) -> bool {
+    let types = Types {
+        elem: from,
+        compute: to,
+        result: to,
+    };
+    fold::find("add", to).is_some_and(|op| Machine::new(op, types, &[], &[]).is_some())
+}
+
+/// Folds what lies in memory.
+fn source_fold(source: &Source, extents: &[u64], fold: &Fold, target: &Target) -> Result<()> {
+    let (mut outer, mut inner): (SmallVec<[Outer; 4]>, SmallVec<[Axis; 4]>) = (SmallVec::new(), SmallVec::new());
+    let mut outputs = target.strides.iter();
+    for (axis, (&extent, &stride)) in extents.iter().zip(&source.strides).enumerate() {
+        if fold.axes & (1 << axis) != 0 {
+            inner.push(Axis { extent, stride });
+        } else {
+            let output = outputs.next().copied().unwrap_or(0);
+            outer.push(Outer {
+                extent,
+                input: stride,
+                output,
+            });
+        }
+    }
+    if outer.iter().any(|axis| axis.extent == 0) {
+        return Ok(());
+    }
+    let (name, compute) = match fold.what {
+        FoldKind::Ufunc(name, compute) => (name, compute),
+        FoldKind::ArgMax => return arguments::run(source, true, &outer, inner[0], target),
+        FoldKind::ArgMin => return arguments::run(source, false, &outer, inner[0], target),
+    };
+    let types = Types {
+        elem: source.elem,
+        compute,
+        result: target.elem,
+    };
+    let found = fold::find(name, compute).and_then(|op| Machine::new(op, types, &outer, &inner));
+    let made = found.ok_or_else(|| Error::Type(format!("'{name}' does not fold elements of {}", compute.numpy_name())))?;
+    // SAFETY: the source's memory is kept by the program that names it, the target's by the piece that it is part of; both reach over the extents.
+    unsafe { made.run(source.address as *const u8, target.address as *mut u8, 0..made.units()) };
+    Ok(())
+}
+
+/// Computes and folds the elements of some points of the result at a time.
+fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Result<()> {
+    let elem = element(program)?;
+    let count = program.extents[axis];
+    let whole = dims::bytes(&program.extents, elem.size()).ok_or_else(too_big)?;
+    let each = (PART / (whole / count).max(1)).clamp(1, count);
+    let along = (0..axis).filter(|axis| fold.axes & (1 << axis) == 0).count();
+    let mut extents = program.extents.clone();
+    extents[axis] = each;
+    let bytes = dims::bytes(&extents, elem.size()).ok_or_else(too_big)?;
+    let room = Piece::whole(Block::new(machine::cpu()?, bytes)?);
+    let mut first = 0;
+    while first < count {
+        let part = program.part(axis, first, each.min(count - first));
+        let source = compute(&part, elem, &room)?;
+        let mut to = target.clone();
+        to.address = to.address.wrapping_add_signed(target.strides[along] * first as i64);
+        source_fold(&source, &part.extents, fold, &to)?;
+        first += each;
+    }
+    Ok(())
+}
+
+/// Computes all elements and folds them.
+fn stored(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
+    let elem = element(program)?;
+    let bytes = dims::bytes(&program.extents, elem.size()).ok_or_else(too_big)?;
+    let room = Piece::whole(Block::new(machine::cpu()?, bytes)?);
+    let source = compute(program, elem, &room)?;
+    source_fold(&source, &program.extents, fold, target)
+}
+
+fn compute(program: &Program, elem: Scalar, room: &Piece) -> Result<Source> {
+    let strides = dims::dense(&program.extents, elem.size());
+    let target = Target {
+        elem,
+        address: room.address(),
+        strides: strides.clone(),
+        points: dims::size(&program.extents).unwrap_or(0),
+    };
+    run::run(program.clone(), &target)?;
+    Ok(Source {
+        elem,
+        address: room.address(),
+        strides,
+    })
+}
+
+fn element(program: &Program) -> Result<Scalar> {
+    let result = program.result.ok_or_else(|| Error::Internal("a program without a result".into()))?;
+    Ok(program.elem(result))
+}
+
+fn too_big() -> Error {
+    Error::Memory("array is too big".into())
+}

@@ -1,0 +1,29 @@
+//! Lazy arrays: what was asked of arrays is recorded as a graph of values, and computed when somebody looks.
+
+mod arguments;
+mod array;
+pub mod compiled;
+mod dims;
+mod error;
+mod folds;
+mod hoist;
+mod lower;
+pub mod machine;
+mod memory;
+pub mod number;
+mod operation;
+mod program;
+pub mod record;
+mod run;
+pub mod schedule;
+mod single;
+mod text;
+mod tiles;
+pub mod trace;
+mod value;
+
+pub use array::{Array, Index};
+pub use dims::{Dims, Strides, bytes, dense, is_dense, size};
+pub use error::{Error, Result};
+pub use memory::{Block, Piece};
+pub use value::{FoldKind, Node, Value};

@@ -1,0 +1,64 @@
+//! Numbers that stand beside arrays: Python's, which are weak, as bits of the type that a loop computes in.
+
+use weft_ir::{Const, Scalar, eval};
+
+use crate::error::{Error, Result};
+
+/// A number's bits as memory has them, in the low bytes of two words.
+pub type Bits = [u64; 2];
+
+pub fn bits(value: Const) -> Bits {
+    match value {
+        Const::Bool(b) => [b.into(), 0],
+        Const::Int(_, v) => [v as u64, 0],
+        Const::F16(b) | Const::BF16(b) => [b.into(), 0],
+        Const::F32(b) => [b.into(), 0],
+        Const::F64(b) => [b, 0],
+        Const::C64(re, im) => [u64::from(re) | u64::from(im) << 32, 0],
+        Const::C128(re, im) => [re, im],
+    }
+}
+
+pub fn constant(scalar: Scalar, bits: Bits) -> Const {
+    let low = bits[0];
+    match scalar {
+        Scalar::Bool => Const::Bool(low as u8 != 0),
+        Scalar::F16 => Const::F16(low as u16),
+        Scalar::BF16 => Const::BF16(low as u16),
+        Scalar::F32 => Const::F32(low as u32),
+        Scalar::F64 => Const::F64(low),
+        Scalar::C64 => Const::C64(low as u32, (low >> 32) as u32),
+        Scalar::C128 => Const::C128(low, bits[1]),
+        int => Const::Int(int, int.wrap(low as i64)),
+    }
+}
+
+/// Is the integer one of the type's?
+pub fn fits(value: Const, to: Scalar) -> bool {
+    let Const::Int(of, v) = value else { return true };
+    let v = match of {
+        Scalar::U64 => i128::from(v as u64),
+        _ => i128::from(v),
+    };
+    let least = if to.is_signed() { -(1i128 << (to.bits() - 1)) } else { 0 };
+    let most = (1i128 << (to.bits() - u32::from(to.is_signed()))) - 1;
+    !to.is_int() || (least..=most).contains(&v)
+}
+
+/// Python's number in a type, as NumPy puts it there.
+pub fn weak_in(value: Const, to: Scalar) -> Result<Bits> {
+    if !fits(value, to) {
+        let shown = match value {
+            Const::Int(Scalar::U64, v) => (v as u64).to_string(),
+            Const::Int(_, v) => v.to_string(),
+            _ => String::new(),
+        };
+        return Err(Error::Overflow(format!("Python integer {shown} out of bounds for {}", to.numpy_name())));
+    }
+    converted(value, to)
+}
+
+pub fn converted(value: Const, to: Scalar) -> Result<Bits> {
+    let cast = eval::cast(value, to).ok_or_else(|| Error::Internal(format!("no cast to {}", to.numpy_name())))?;
+    Ok(bits(cast))
+}

@@ -1,0 +1,151 @@
+//! Operations of elements: a ufunc's loop for some types, a cast, a choice. Each exists once per process and has a number.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+
+use smallvec::SmallVec;
+use weft_front::{ArgType, ufuncs};
+use weft_ir::Scalar;
+use weft_tile::TileLoop;
+
+use crate::single::Single;
+
+#[derive(Debug)]
+pub struct Operation {
+    /// Which one it is, in keys of kernels.
+    pub number: u32,
+    pub what: What,
+    pub operands: SmallVec<[Scalar; 3]>,
+    pub result: Scalar,
+    /// How much of a kernel it takes.
+    pub cost: u32,
+    /// Its loop, if it is one that was compiled with Weft.
+    pub tile: Option<TileLoop>,
+    /// Else it is compiled when it is first run.
+    pub single: Single,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum What {
+    /// NumPy's ufunc of the name, and which of its results.
+    Ufunc { name: &'static str, part: Option<u8> },
+    Cast,
+    /// `where(condition, a, b)`
+    Select,
+}
+
+/// What is compiled takes as much of a kernel as so many operations of one instruction.
+const COST_OF_FUNCTION: u32 = 6;
+
+type Key = (What, SmallVec<[Scalar; 3]>, Scalar);
+
+static KNOWN: RwLock<Option<HashMap<Key, &'static Operation>>> = RwLock::new(None);
+
+/// The operation of some types. Operations are kept for good: there are only so many.
+fn intern(what: What, operands: SmallVec<[Scalar; 3]>, result: Scalar) -> &'static Operation {
+    let key = (what, operands, result);
+    if let Some(found) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|known| known.get(&key)) {
+        return found;
+    }
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    let known = known.get_or_insert_default();
+    let number = known.len() as u32;
+    known.entry(key).or_insert_with_key(|(what, operands, result)| {
+        let tile = match what {
+            What::Ufunc { name, part: None } => weft_tile::find(name, operands).filter(|(_, gives)| gives == result).map(|(run, _)| run),
+            What::Ufunc { .. } => None,
+            What::Cast => Some(weft_tile::cast(operands[0], *result)),
+            What::Select => Some(weft_tile::select(*result)),
+        };
+        Box::leak(Box::new(Operation {
+            number,
+            what: *what,
+            operands: operands.clone(),
+            result: *result,
+            cost: if tile.is_some() { 1 } else { COST_OF_FUNCTION },
+            tile,
+            single: Single::default(),
+        }))
+    })
+}
+
+pub fn cast(from: Scalar, to: Scalar) -> &'static Operation {
+    intern(What::Cast, SmallVec::from_slice(&[from]), to)
+}
+
+pub fn select(elem: Scalar) -> &'static Operation {
+    intern(What::Select, SmallVec::from_slice(&[Scalar::Bool, elem, elem]), elem)
+}
+
+/// A ufunc of operands of some types: what these are converted to, and an operation for each of its results.
+#[derive(Debug)]
+pub struct Resolved {
+    pub operands: SmallVec<[Scalar; 3]>,
+    pub operations: SmallVec<[&'static Operation; 2]>,
+}
+
+/// Types of the operands, each with whether it is weak.
+pub type Given = SmallVec<[(Scalar, bool); 3]>;
+
+static RESOLVED: RwLock<Option<HashMap<(&'static str, Given), Option<&'static Resolved>>>> = RwLock::new(None);
+
+/// Entries of a thread's own table, which is asked first.
+const NEAR: usize = 256;
+
+type Near = [Option<(&'static str, Given, Option<&'static Resolved>)>; NEAR];
+
+thread_local! {
+    static NEAREST: RefCell<Box<Near>> = RefCell::new(Box::new([const { None }; NEAR]));
+}
+
+/// The loop of a ufunc that NumPy takes for these operands; none where it raises `TypeError`.
+pub fn resolve(name: &'static str, given: &Given) -> Option<&'static Resolved> {
+    let start = name.as_ptr() as usize ^ (name.as_ptr() as usize >> 4);
+    let place = given.iter().fold(start, |hash, &(scalar, weak)| hash.wrapping_mul(31) + scalar as usize * 2 + usize::from(weak)) % NEAR;
+    NEAREST.with_borrow_mut(|near| match &near[place] {
+        Some((known, types, resolved)) if std::ptr::eq(*known, name) && types == given => *resolved,
+        _ => {
+            let resolved = looked_up(name, given);
+            near[place] = Some((name, given.clone(), resolved));
+            resolved
+        }
+    })
+}
+
+fn looked_up(name: &'static str, given: &Given) -> Option<&'static Resolved> {
+    let key = (name, given.clone());
+    if let Some(found) = RESOLVED.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|known| known.get(&key)) {
+        return *found;
+    }
+    let types: Vec<ArgType> = given.iter().map(|&(scalar, weak)| if weak { ArgType::Weak(scalar) } else { ArgType::Strong(scalar) }).collect();
+    let resolved = ufuncs::resolve(name, &types).map(|found| {
+        let operands: SmallVec<[Scalar; 3]> = SmallVec::from_vec(found.operands);
+        let many = found.results.len() > 1;
+        let operation = |(part, result): (usize, &Scalar)| {
+            let part = many.then_some(part as u8);
+            intern(What::Ufunc { name, part }, operands.clone(), *result)
+        };
+        let operations = found.results.iter().enumerate().map(operation).collect();
+        &*Box::leak(Box::new(Resolved { operands, operations }))
+    });
+    let mut known = RESOLVED.write().unwrap_or_else(PoisonError::into_inner);
+    *known.get_or_insert_default().entry(key).or_insert(resolved)
+}
+
+/// A ufunc's name as it stands in keys, if there is a ufunc of that name.
+pub fn ufunc_name(name: &str) -> Option<&'static str> {
+    static NAMES: RwLock<Vec<&'static str>> = RwLock::new(Vec::new());
+    let known = |names: &[&'static str]| names.iter().copied().find(|known| *known == name);
+    if let Some(found) = known(&NAMES.read().unwrap_or_else(PoisonError::into_inner)) {
+        return Some(found);
+    }
+    ufuncs::arity(name)?;
+    let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known(&names) {
+        return Some(found);
+    }
+    let kept: &'static str = Box::leak(name.into());
+    names.push(kept);
+    Some(kept)
+}

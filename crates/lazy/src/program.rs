@@ -1,0 +1,125 @@
+//! Programs: what one kernel computes at every point of an index space, as a list of steps.
+
+use smallvec::SmallVec;
+use weft_ir::Scalar;
+
+use crate::dims::{Dims, Strides};
+use crate::memory::Piece;
+use crate::number::Bits;
+use crate::operation::Operation;
+
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    pub extents: Dims,
+    pub loads: SmallVec<[Load; 4]>,
+    pub constants: SmallVec<[(Scalar, Bits); 4]>,
+    pub iotas: SmallVec<[Iota; 2]>,
+    pub steps: Vec<Step>,
+    pub result: Option<Slot>,
+}
+
+/// An operand in memory: its address at the first point, and how far it moves along the axes.
+#[derive(Clone, Debug)]
+pub struct Load {
+    pub elem: Scalar,
+    pub piece: Piece,
+    pub offset: i64,
+    pub strides: Strides,
+}
+
+/// `start + (first + index * by) * step` along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Iota {
+    pub elem: Scalar,
+    pub start: Bits,
+    pub step: Bits,
+    pub along: Option<u8>,
+    pub first: i64,
+    pub by: i64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub operation: &'static Operation,
+    pub args: SmallVec<[Slot; 3]>,
+}
+
+/// Where a value of a point is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Slot {
+    Load(u16),
+    Constant(u16),
+    Iota(u16),
+    Step(u16),
+}
+
+impl Load {
+    pub fn address(&self) -> u64 {
+        self.piece.address().wrapping_add_signed(self.offset)
+    }
+}
+
+impl Program {
+    /// Copies an operand.
+    pub fn copy(extents: Dims, load: Load) -> Program {
+        Program {
+            extents,
+            loads: SmallVec::from_elem(load, 1),
+            result: Some(Slot::Load(0)),
+            ..Program::default()
+        }
+    }
+
+    /// The same of a part of an axis.
+    pub fn part(&self, axis: usize, first: u64, count: u64) -> Program {
+        let mut part = self.clone();
+        part.extents[axis] = count;
+        for load in &mut part.loads {
+            load.offset += load.strides[axis] * first as i64;
+        }
+        for iota in part.iotas.iter_mut().filter(|iota| iota.along == Some(axis as u8)) {
+            iota.first += iota.by * first as i64;
+        }
+        part
+    }
+
+    /// An operand in memory, once.
+    pub fn loaded(&mut self, load: Load) -> Slot {
+        let same = |known: &Load| known.address() == load.address() && known.elem == load.elem && known.strides == load.strides;
+        let at = self.loads.iter().position(same).unwrap_or_else(|| {
+            self.loads.push(load);
+            self.loads.len() - 1
+        });
+        Slot::Load(at as u16)
+    }
+
+    /// A number, once.
+    pub fn constant(&mut self, constant: (Scalar, Bits)) -> Slot {
+        let at = self.constants.iter().position(|known| *known == constant).unwrap_or_else(|| {
+            self.constants.push(constant);
+            self.constants.len() - 1
+        });
+        Slot::Constant(at as u16)
+    }
+
+    /// Which axes of the index space a slot's value depends on: one bit each.
+    pub fn axes(&self, slot: Slot, steps: &[u64]) -> u64 {
+        match slot {
+            Slot::Constant(_) => 0,
+            Slot::Load(at) => (self.loads[at as usize].strides.iter().enumerate())
+                .filter(|(axis, stride)| **stride != 0 && self.extents[*axis] != 1)
+                .fold(0, |mask, (axis, _)| mask | 1 << axis),
+            Slot::Iota(at) => self.iotas[at as usize].along.map_or(0, |axis| 1 << axis),
+            Slot::Step(at) => steps[at as usize],
+        }
+    }
+
+    pub fn elem(&self, slot: Slot) -> Scalar {
+        match slot {
+            Slot::Load(at) => self.loads[at as usize].elem,
+            Slot::Constant(at) => self.constants[at as usize].0,
+            Slot::Iota(at) => self.iotas[at as usize].elem,
+            Slot::Step(at) => self.steps[at as usize].operation.result,
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Recording: nodes for what is asked, with every check that needs no elements: shapes, types, numbers that are out of range.
+
+use smallvec::SmallVec;
+use weft_ir::{Const, Scalar};
+
+use crate::dims::{self, Axis, Dims};
+use crate::error::{Error, Result};
+use crate::number::{self, Bits};
+use crate::operation::{self, Given};
+pub use crate::operation::ufunc_name;
+use crate::value::{Args, Fold, FoldKind, Kind, Node, Progression, Value};
+
+/// NumPy's limit.
+pub const MOST_AXES: usize = 64;
+
+/// What a ufunc is applied to.
+#[derive(Clone, Debug)]
+pub enum Operand {
+    Value(Value),
+    /// A number of Python's.
+    Weak(Const),
+}
+
+impl Operand {
+    fn ty(&self) -> (Scalar, bool) {
+        match self {
+            Operand::Value(value) => (value.elem, false),
+            Operand::Weak(value) => (value.scalar(), true),
+        }
+    }
+}
+
+/// A shape as NumPy shows it.
+pub fn shown(shape: &[u64]) -> String {
+    let items: Vec<String> = shape.iter().map(u64::to_string).collect();
+    let comma = if items.len() == 1 { "," } else { "" };
+    format!("({}{comma})", items.join(","))
+}
+
+/// The shape that operands have together.
+pub fn common_shape(shapes: &[&[u64]]) -> Result<Dims> {
+    let first = shapes.first().copied().unwrap_or(&[]);
+    let shape = match shapes.iter().all(|shape| *shape == first) {
+        true => Dims::from_slice(first),
+        false => weft_array::broadcast_shapes(shapes)
+            .map(Dims::from_vec)
+            .map_err(|error| Error::Value(format!("{error} ")))?,
+    };
+    check_size(&shape, 1)?;
+    Ok(shape)
+}
+
+/// Refuses what no memory could hold.
+pub fn check_size(shape: &[u64], item: usize) -> Result<()> {
+    if shape.len() > MOST_AXES {
+        return Err(Error::Value(format!("maximum supported dimension for an ndarray is currently {MOST_AXES}, found {}", shape.len())));
+    }
+    match dims::bytes(shape, item) {
+        Some(_) => Ok(()),
+        None => Err(Error::Value("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.".into())),
+    }
+}
+
+pub fn check_broadcast(from: &[u64], to: &[u64]) -> Result<()> {
+    let missing = to.len().checked_sub(from.len());
+    let fits = |missing: usize| from.iter().zip(&to[missing..]).all(|(&n, &m)| n == m || n == 1);
+    match missing.is_some_and(fits) {
+        true => check_size(to, 1),
+        false => Err(Error::Value(format!(
+            "could not broadcast input array from shape {} into shape {}",
+            shown(from),
+            shown(to)
+        ))),
+    }
+}
+
+/// A ufunc of operands: its results. `dtype` asks for the loop that gives it.
+pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) -> Result<SmallVec<[Value; 2]>> {
+    let given: Given = match dtype {
+        None => operands.iter().map(Operand::ty).collect(),
+        Some(dtype) => operands.iter().map(|_| (dtype, false)).collect(),
+    };
+    let Some(resolved) = operation::resolve(name, &given) else {
+        return Err(no_loop(name, operands));
+    };
+    if is_comparison(name)
+        && let Some(truth) = beyond_range(name, operands, &resolved.operands)?
+    {
+        return Ok(SmallVec::from_elem(truth, 1));
+    }
+    let mut args = Args::new();
+    for (operand, &to) in operands.iter().zip(&resolved.operands) {
+        args.push(match operand {
+            Operand::Value(value) => cast(value, to),
+            Operand::Weak(value) => Node::fill(to, Dims::new(), number::weak_in(*value, to)?),
+        });
+    }
+    let shape = match args.as_slice() {
+        [only] => only.shape.clone(),
+        [a, b] if a.shape == b.shape || b.shape.is_empty() => a.shape.clone(),
+        [a, b] if a.shape.is_empty() => b.shape.clone(),
+        _ => common_shape(&args.iter().map(|arg| arg.shape.as_slice()).collect::<SmallVec<[&[u64]; 3]>>())?,
+    };
+    let node = |operation: &&'static operation::Operation| {
+        let args = args.clone();
+        Node::pending(operation.result, shape.clone(), Kind::Map { operation, args })
+    };
+    Ok(resolved.operations.iter().map(node).collect())
+}
+
+fn no_loop(name: &str, operands: &[Operand]) -> Error {
+    let subtracts_bools = |operand: &Operand| operand.ty().0 == Scalar::Bool;
+    match name {
+        "subtract" if operands.iter().all(subtracts_bools) => Error::Type(
+            "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the logical_xor function instead.".into(),
+        ),
+        "negative" if operands.iter().all(subtracts_bools) => Error::Type(
+            "The numpy boolean negative, the `-` operator, is not supported, use the `~` operator or the logical_not function instead.".into(),
+        ),
+        _ => Error::Type(format!(
+            "ufunc '{name}' not supported for the input types, and the inputs could not be safely coerced to any supported types according to the casting rule ''safe''"
+        )),
+    }
+}
+
+fn is_comparison(name: &str) -> bool {
+    matches!(name, "equal" | "not_equal" | "less" | "less_equal" | "greater" | "greater_equal")
+}
+
+/// The result of comparing integers with one of Python's that their type does not have: it lies beyond all of them.
+fn beyond_range(name: &str, operands: &[Operand], types: &[Scalar]) -> Result<Option<Value>> {
+    let (at, value) = match operands {
+        [Operand::Value(value), Operand::Weak(number)] if !number::fits(*number, types[1]) => (number, value),
+        [Operand::Weak(number), Operand::Value(value)] if !number::fits(*number, types[0]) => (number, value),
+        _ => return Ok(None),
+    };
+    let number_first = matches!(operands[0], Operand::Weak(_));
+    let above = match at {
+        Const::Int(Scalar::U64, v) => *v < 0 || *v > 0,
+        Const::Int(_, v) => *v > 0,
+        _ => false,
+    };
+    // Is the first operand the greater one?
+    let greater = above == number_first;
+    let truth = match name {
+        "not_equal" => true,
+        "equal" => false,
+        "less" | "less_equal" => !greater,
+        _ => greater,
+    };
+    Ok(Some(Node::fill(Scalar::Bool, value.shape.clone(), [truth.into(), 0])))
+}
+
+/// The same elements in another type.
+pub fn cast(value: &Value, to: Scalar) -> Value {
+    if value.elem == to {
+        return value.clone();
+    }
+    if let Some(Ok(bits)) = fill_of(value).map(|bits| number::converted(number::constant(value.elem, bits), to)) {
+        return Node::fill(to, value.shape.clone(), bits);
+    }
+    let kind = Kind::Map {
+        operation: operation::cast(value.elem, to),
+        args: SmallVec::from_elem(value.clone(), 1),
+    };
+    Node::pending(to, value.shape.clone(), kind)
+}
+
+/// The number that all elements are.
+pub fn fill_of(value: &Value) -> Option<Bits> {
+    value.look(
+        |kind| match kind {
+            Kind::Fill(bits) => Some(*bits),
+            _ => None,
+        },
+        |_| None,
+    )?
+}
+
+/// `where(condition, a, b)` of elements of one type.
+pub fn select(condition: &Value, a: &Value, b: &Value) -> Result<Value> {
+    let shape = common_shape(&[&condition.shape, &a.shape, &b.shape])?;
+    let kind = Kind::Map {
+        operation: operation::select(a.elem),
+        args: SmallVec::from_vec(vec![cast(condition, Scalar::Bool), a.clone(), cast(b, a.elem)]),
+    };
+    Ok(Node::pending(a.elem, shape, kind))
+}
+
+/// The elements in C order in another shape of the same size.
+pub fn reshaped(value: &Value, to: &[u64]) -> Value {
+    if value.shape.as_slice() == to {
+        return value.clone();
+    }
+    let shape = Dims::from_slice(to);
+    if let Some(bits) = fill_of(value) {
+        return Node::fill(value.elem, shape, bits);
+    }
+    let through = value.look(
+        |kind| match kind {
+            Kind::Reshape(of) => Some(of.clone()),
+            _ => None,
+        },
+        |_| None,
+    );
+    let of = through.flatten().unwrap_or_else(|| value.clone());
+    if of.shape.as_slice() == to {
+        return of;
+    }
+    Node::pending(value.elem, shape, Kind::Reshape(of))
+}
+
+/// A value in the shape of where it is written to: axes of length 1 in front of it may be dropped, as NumPy does.
+pub fn broadcast_into(value: &Value, to: &[u64]) -> Result<Value> {
+    if value.shape.as_slice() == to {
+        return Ok(value.clone());
+    }
+    let more = value.shape.len().saturating_sub(to.len());
+    let value = match value.shape[..more].iter().all(|&n| n == 1) {
+        true => reshaped(value, &value.shape[more..]),
+        false => value.clone(),
+    };
+    check_broadcast(&value.shape, to)?;
+    if let Some(bits) = fill_of(&value) {
+        return Ok(Node::fill(value.elem, Dims::from_slice(to), bits));
+    }
+    let map = dims::broadcast(&value.shape, to);
+    Ok(Node::pending(value.elem, Dims::from_slice(to), Kind::View { of: value, map: Box::new(map) }))
+}
+
+/// `start + index * step` for so many indices.
+pub fn iota(elem: Scalar, count: u64, start: Const, step: Const) -> Result<Value> {
+    check_size(&[count], elem.size())?;
+    let kind = Kind::Iota(Box::new(Progression {
+        start: number::converted(start, elem)?,
+        step: number::converted(step, elem)?,
+    }));
+    Ok(Node::pending(elem, SmallVec::from_slice(&[count]), kind))
+}
+
+/// Elements combined along some axes, which the result no longer has. Sums and products of 16-bit floats are computed in float32.
+pub fn fold(what: FoldKind, of: &Value, axes: &[usize]) -> Result<Value> {
+    let folded = axes.iter().fold(0u64, |mask, &axis| mask | 1 << axis);
+    let empty = axes.iter().any(|&axis| of.shape[axis] == 0);
+    let shape: Dims = (of.shape.iter().enumerate()).filter(|(axis, _)| folded & (1 << axis) == 0).map(|(_, n)| *n).collect();
+    let made = |what: FoldKind, elem: Scalar, of: Value| {
+        let fold = Fold { what, axes: folded };
+        Node::pending(elem, shape.clone(), Kind::Fold { fold, of })
+    };
+    match what {
+        FoldKind::Ufunc("maximum" | "minimum" | "fmax" | "fmin", _) if empty => {
+            let FoldKind::Ufunc(name, _) = what else { return Err(no_identity("")) };
+            Err(no_identity(name))
+        }
+        FoldKind::ArgMax | FoldKind::ArgMin if empty => {
+            let name = if what == FoldKind::ArgMax { "argmax" } else { "argmin" };
+            Err(Error::Value(format!("attempt to get {name} of an empty sequence")))
+        }
+        FoldKind::ArgMax | FoldKind::ArgMin => Ok(made(what, Scalar::I64, of.clone())),
+        FoldKind::Ufunc(name @ ("add" | "multiply"), elem) if elem.is_half() => {
+            let wide = made(FoldKind::Ufunc(name, Scalar::F32), Scalar::F32, cast(of, Scalar::F32));
+            Ok(cast(&wide, elem))
+        }
+        FoldKind::Ufunc(name, elem) => {
+            if weft_tile::fold::find(name, elem).is_none() {
+                return Err(Error::Type(format!("'{name}' does not fold elements of {}", elem.numpy_name())));
+            }
+            Ok(made(what, elem, cast(of, elem)))
+        }
+    }
+}
+
+fn no_identity(name: &str) -> Error {
+    Error::Value(format!("zero-size array to reduction operation {name} which has no identity"))
+}
+
+/// Axes that a map leaves where they are, and the point of the rest.
+pub fn kept(rank: usize) -> SmallVec<[Axis; 4]> {
+    dims::identity(rank)
+}

@@ -1,0 +1,194 @@
+//! Flushes: what was asked for is computed, and of what it is made only what has to be stored on the way.
+
+use std::sync::Arc;
+
+use weft_forks::Mutex;
+use weft_ir::Scalar;
+
+use crate::dims::{self, Strides};
+use crate::error::{Error, Result};
+use crate::lower::{Lowered, lower};
+use crate::memory::{Block, Piece};
+use crate::program::{Load, Program};
+use crate::tiles::Target;
+use crate::value::{Fold, Kind, Node, Region, Value, release};
+use crate::run::run;
+use crate::{folds, machine};
+
+/// One flush at a time: it takes nodes apart that others may hold.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// Computes values and stores them.
+pub fn compute(values: &[Value]) -> Result<()> {
+    let _turn = TURN.lock();
+    values.iter().try_for_each(ensure)
+}
+
+/// Computes a value, and before it what it needs, without recursion: chains may be longer than the stack.
+fn ensure(value: &Value) -> Result<()> {
+    let mut waiting = vec![value.clone()];
+    while let Some(node) = waiting.last().cloned() {
+        match attempt(&node)? {
+            None => {
+                waiting.pop();
+            }
+            Some(needs) if needs.is_empty() => return Err(Error::Internal("a value needs nothing and is not computed".into())),
+            Some(needs) => waiting.extend(needs),
+        }
+    }
+    Ok(())
+}
+
+type Needs = smallvec::SmallVec<[Value; 4]>;
+
+/// Computes a node, or says what has to be computed first.
+fn attempt(node: &Value) -> Result<Option<Needs>> {
+    let Some(kind) = node.kind() else { return Ok(None) };
+    match kind {
+        Kind::Reshape(of) => match of.piece() {
+            Some(piece) => {
+                node.store(piece);
+                Ok(None)
+            }
+            None => Ok(Some(Needs::from_elem(of, 1))),
+        },
+        Kind::Update { base, region, value } => update(node, base, &region, value),
+        Kind::Fold { fold, of } => folded(node, &fold, &of),
+        _ => {
+            drop(kind);
+            match lower(node, true)? {
+                Lowered::Needs(needs) => Ok(Some(needs)),
+                Lowered::Ready(program) => {
+                    let piece = fresh(node)?;
+                    run(program, &dense(node, &piece))?;
+                    node.store(piece);
+                    Ok(None)
+                }
+            }
+        }
+    }
+}
+
+/// Memory for all elements of a node.
+fn fresh(node: &Node) -> Result<Piece> {
+    let bytes = dims::bytes(&node.shape, node.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
+    Ok(Piece::whole(Block::new(machine::cpu()?, bytes)?))
+}
+
+fn dense(node: &Node, piece: &Piece) -> Target {
+    Target {
+        elem: node.elem,
+        address: piece.address(),
+        strides: dims::dense(&node.shape, node.elem.size()),
+        points: node.size(),
+    }
+}
+
+fn folded(node: &Value, fold: &Fold, of: &Value) -> Result<Option<Needs>> {
+    match lower(of, false)? {
+        Lowered::Needs(needs) => Ok(Some(needs)),
+        Lowered::Ready(program) => {
+            let piece = fresh(node)?;
+            folds::run(program, fold, &dense(node, &piece))?;
+            node.store(piece);
+            Ok(None)
+        }
+    }
+}
+
+/// Some elements replaced: in place where nobody else has the memory, else in a copy.
+fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Option<Needs>> {
+    if !base.is_stored() {
+        return Ok(Some(Needs::from_elem(base, 1)));
+    }
+    let program = match lower(&value, false)? {
+        Lowered::Needs(needs) => return Ok(Some(needs)),
+        Lowered::Ready(program) => program,
+    };
+    let elem = value.elem;
+    // What the program reads of the same memory has to be read before it is overwritten.
+    let Some(old) = base.piece() else { return Ok(Some(Needs::from_elem(base, 1))) };
+    let program = match reads_what_it_writes(&program, &old, region, elem) {
+        true => through_memory(&program, elem, region)?,
+        false => program,
+    };
+    let bytes = dims::bytes(&node.shape, node.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
+    let kind = node.take();
+    drop((base, value));
+    if let Some(kind) = kind {
+        release(kind);
+    }
+    let readers = program.loads.iter().filter(|load| Arc::ptr_eq(&load.piece.block, &old.block)).count();
+    let piece = match old.is_own(1 + readers) {
+        true => old,
+        false => copied(&old, bytes)?,
+    };
+    let target = Target {
+        elem,
+        address: piece.address().wrapping_add_signed(region.offset),
+        strides: region.strides.clone(),
+        points: dims::size(&region.shape).unwrap_or(0),
+    };
+    run(program, &target)?;
+    node.store(piece);
+    Ok(None)
+}
+
+fn copied(old: &Piece, bytes: u64) -> Result<Piece> {
+    let new = Piece::whole(Block::new(machine::cpu()?, bytes)?);
+    weft_runtime::raw::copy(new.address(), old.address(), bytes as usize);
+    Ok(new)
+}
+
+/// Does the program read places of the memory that it will write, other than each point its own?
+fn reads_what_it_writes(program: &Program, memory: &Piece, region: &Region, elem: Scalar) -> bool {
+    let written = bounds(memory.address().wrapping_add_signed(region.offset), &region.shape, &region.strides, elem.size());
+    program.loads.iter().any(|load| {
+        if !Arc::ptr_eq(&load.piece.block, &memory.block) {
+            return false;
+        }
+        let own = load.address() == memory.address().wrapping_add_signed(region.offset)
+            && load.elem.size() == elem.size()
+            && same_steps(&region.shape, &load.strides, &region.strides);
+        let read = bounds(load.address(), &program.extents, &load.strides, load.elem.size());
+        !own && read.0 < written.1 && written.0 < read.1
+    })
+}
+
+fn same_steps(shape: &[u64], a: &[i64], b: &[i64]) -> bool {
+    shape.iter().zip(a.iter().zip(b)).all(|(&n, (a, b))| n == 1 || a == b)
+}
+
+/// The lowest address, and one past the highest.
+fn bounds(start: u64, shape: &[u64], strides: &[i64], item: usize) -> (u64, u64) {
+    let (mut low, mut high) = (start, start);
+    for (&n, &stride) in shape.iter().zip(strides) {
+        let reach = (n as i64 - 1).wrapping_mul(stride);
+        match reach < 0 {
+            true => low = low.wrapping_add_signed(reach),
+            false => high = high.wrapping_add_signed(reach),
+        }
+    }
+    (low, high + item as u64)
+}
+
+/// Runs a program into memory of its own; the result copies that.
+fn through_memory(program: &Program, elem: Scalar, region: &Region) -> Result<Program> {
+    let bytes = dims::bytes(&region.shape, elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
+    let piece = Piece::whole(Block::new(machine::cpu()?, bytes)?);
+    let strides: Strides = dims::dense(&region.shape, elem.size());
+    let target = Target {
+        elem,
+        address: piece.address(),
+        strides: strides.clone(),
+        points: dims::size(&region.shape).unwrap_or(0),
+    };
+    run(program.clone(), &target)?;
+    let load = Load {
+        elem,
+        piece,
+        offset: 0,
+        strides,
+    };
+    Ok(Program::copy(region.shape.clone(), load))
+}

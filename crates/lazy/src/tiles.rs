@@ -1,0 +1,454 @@
+//! Tier 0: runs a program operation by operation over tiles that stay in the cache, with loops that were made when Weft was built.
+
+#![allow(unsafe_code)] // Operands are places in memory that programs keep alive.
+
+use std::cell::RefCell;
+
+use smallvec::{SmallVec, smallvec};
+use weft_ir::Scalar;
+use weft_tile::Arg;
+
+use crate::dims::Strides;
+use crate::error::{Error, Result};
+use crate::program::{Program, Slot};
+
+/// Bytes of a register at the most, so that those of a program stay in the first cache.
+const TILE: usize = 8192;
+/// Rows that are shorter than this share a tile.
+const SHORT: u64 = 128;
+
+/// Where results go.
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub elem: Scalar,
+    pub address: u64,
+    pub strides: Strides,
+    /// How many results there are.
+    pub points: u64,
+}
+
+thread_local! {
+    /// Registers, kept from run to run.
+    static ROOM: RefCell<Vec<[u64; 2]>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Computes the program's result at every point and stores it. All operands are addressed by the host.
+pub fn run(program: &Program, target: &Target) -> Result<()> {
+    if program.extents.contains(&0) {
+        return Ok(());
+    }
+    let walk = Walk::new(program, target);
+    let plan = Registers::new(program, &walk);
+    ROOM.with(|room| {
+        let Ok(mut room) = room.try_borrow_mut() else {
+            return Err(Error::Internal("tiles are computed within tiles".into()));
+        };
+        let words = plan.count * walk.tile_words();
+        if room.len() < words {
+            room.resize(words, [0; 2]);
+        }
+        Machine {
+            program,
+            walk: &walk,
+            plan: &plan,
+            room: room.as_mut_ptr().cast(),
+        }
+        .run()
+    })
+}
+
+/// The axes that are left when those are merged along which all operands move as along one; and what moves along them.
+struct Walk {
+    extents: SmallVec<[u64; 4]>,
+    /// Loads, then iotas (in indices, not bytes), then the target.
+    moving: SmallVec<[Moving; 6]>,
+    loads: usize,
+    /// Points of a tile, and rows of the last axis in one.
+    tile: u64,
+    rows: u64,
+    item: usize,
+}
+
+struct Moving {
+    start: i64,
+    strides: Strides,
+}
+
+impl Walk {
+    fn new(program: &Program, target: &Target) -> Walk {
+        let rank = program.extents.len();
+        let mut moving: SmallVec<[Moving; 6]> = SmallVec::new();
+        for load in &program.loads {
+            moving.push(Moving {
+                start: load.address() as i64,
+                strides: load.strides.clone(),
+            });
+        }
+        for iota in &program.iotas {
+            let mut strides: Strides = smallvec![0; rank];
+            if let Some(axis) = iota.along {
+                strides[axis as usize] = iota.by;
+            }
+            moving.push(Moving { start: iota.first, strides });
+        }
+        moving.push(Moving {
+            start: target.address as i64,
+            strides: target.strides.clone(),
+        });
+        let extents = merge(&program.extents, &mut moving);
+        let item = (program.loads.iter().map(|load| load.elem))
+            .chain(program.steps.iter().map(|step| step.operation.result))
+            .chain(program.iotas.iter().map(|iota| iota.elem))
+            .chain([target.elem])
+            .map(Scalar::size)
+            .max()
+            .unwrap_or(1);
+        let most = (TILE / item) as u64;
+        let inner = extents.last().copied().unwrap_or(1);
+        let outer = extents[..extents.len().saturating_sub(1)].iter().product::<u64>();
+        let rows = if inner < SHORT { (most / inner).clamp(1, outer) } else { 1 };
+        Walk {
+            tile: (inner * rows).min(most.max(inner.min(SHORT) * rows)),
+            rows,
+            extents,
+            moving,
+            loads: program.loads.len(),
+            item,
+        }
+    }
+
+    fn inner(&self) -> u64 {
+        self.extents.last().copied().unwrap_or(1)
+    }
+
+    /// 16-byte words of a register.
+    fn tile_words(&self) -> usize {
+        (self.tile as usize * self.item).div_ceil(64) * 4
+    }
+
+    fn stride(&self, moving: usize) -> i64 {
+        self.moving[moving].strides.last().copied().unwrap_or(0)
+    }
+}
+
+/// Drops axes of length 1, orders the others by the last operand's strides, merges neighbours.
+fn merge(shape: &[u64], moving: &mut [Moving]) -> SmallVec<[u64; 4]> {
+    let Some((target, _)) = moving.split_last() else { return SmallVec::new() };
+    let mut order: SmallVec<[usize; 4]> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
+    if !order.is_sorted_by_key(|&axis| std::cmp::Reverse(target.strides[axis].unsigned_abs())) {
+        order.sort_by_key(|&axis| std::cmp::Reverse(target.strides[axis].unsigned_abs()));
+    }
+    let mut extents: SmallVec<[u64; 4]> = SmallVec::new();
+    // The innermost axis of each group.
+    let mut groups: SmallVec<[usize; 4]> = SmallVec::new();
+    for axis in order {
+        let as_one = |&outer: &usize| moving.iter().all(|m| Some(m.strides[outer]) == m.strides[axis].checked_mul(shape[axis] as i64));
+        match (groups.last_mut(), extents.last_mut()) {
+            (Some(group), Some(extent)) if as_one(group) => {
+                *group = axis;
+                *extent *= shape[axis];
+            }
+            _ => {
+                groups.push(axis);
+                extents.push(shape[axis]);
+            }
+        }
+    }
+    for m in moving {
+        m.strides = groups.iter().map(|&axis| m.strides[axis]).collect();
+    }
+    extents
+}
+
+/// Which register each value is in, from when it is made until it is last read.
+struct Registers {
+    count: usize,
+    /// Of loads that lie apart, of iotas, of steps.
+    loads: SmallVec<[Option<u16>; 6]>,
+    iotas: SmallVec<[u16; 2]>,
+    steps: SmallVec<[u16; 16]>,
+    /// The last step writes where the result goes.
+    direct: bool,
+}
+
+impl Registers {
+    fn new(program: &Program, walk: &Walk) -> Registers {
+        let mut last = Uses::of(program);
+        let mut free: SmallVec<[u16; 16]> = SmallVec::new();
+        let mut count = 0u16;
+        let mut take = |free: &mut SmallVec<[u16; 16]>| {
+            free.pop().unwrap_or_else(|| {
+                count += 1;
+                count - 1
+            })
+        };
+        let loads: SmallVec<[Option<u16>; 6]> = (program.loads.iter().enumerate())
+            .map(|(at, load)| {
+                let stride = walk.stride(at);
+                let in_place = walk.rows == 1 && (stride == 0 || stride == load.elem.size() as i64 || walk.inner() == 1);
+                (!in_place).then(|| take(&mut free))
+            })
+            .collect();
+        let iotas: SmallVec<[u16; 2]> = program.iotas.iter().map(|_| take(&mut free)).collect();
+        let mut steps: SmallVec<[u16; 16]> = SmallVec::new();
+        for (at, step) in program.steps.iter().enumerate() {
+            // An operand's register is free for the next step, not for this one's result.
+            steps.push(take(&mut free));
+            for &arg in &step.args {
+                if last.take(arg) != Some(at) {
+                    continue;
+                }
+                match arg {
+                    Slot::Load(load) => free.extend(loads[load as usize]),
+                    Slot::Iota(iota) => free.push(iotas[iota as usize]),
+                    Slot::Step(step) => free.push(steps[step as usize]),
+                    Slot::Constant(_) => {}
+                }
+            }
+        }
+        let target = walk.moving.len() - 1;
+        let last_step = Slot::Step((program.steps.len() as u16).wrapping_sub(1));
+        let item = program.result.map_or(0, |slot| program.elem(slot).size() as i64);
+        let out = walk.moving[target].start;
+        let apart = !walk.moving[..walk.loads].iter().any(|m| m.start == out);
+        let direct = walk.rows == 1 && program.result == Some(last_step) && apart && (walk.stride(target) == item || walk.inner() == 1);
+        Registers {
+            count: count as usize,
+            loads,
+            iotas,
+            steps,
+            direct,
+        }
+    }
+}
+
+/// The last step that reads each value. The result is read when all is done.
+struct Uses(Vec<(Slot, usize)>);
+
+impl Uses {
+    fn of(program: &Program) -> Uses {
+        let mut last: Vec<(Slot, usize)> = Vec::with_capacity(program.steps.len() + program.loads.len());
+        let mut note = |slot: Slot, at: usize| match last.iter_mut().find(|(known, _)| *known == slot) {
+            Some((_, when)) => *when = at,
+            None => last.push((slot, at)),
+        };
+        for (at, step) in program.steps.iter().enumerate() {
+            step.args.iter().for_each(|&arg| note(arg, at));
+        }
+        if let Some(result) = program.result {
+            note(result, usize::MAX);
+        }
+        Uses(last)
+    }
+
+    /// When the value is read last; once.
+    fn take(&mut self, slot: Slot) -> Option<usize> {
+        let at = self.0.iter().position(|(known, _)| *known == slot)?;
+        Some(self.0.get(at)?.1)
+    }
+}
+
+struct Machine<'a> {
+    program: &'a Program,
+    walk: &'a Walk,
+    plan: &'a Registers,
+    room: *mut u8,
+}
+
+impl Machine<'_> {
+    fn run(&self) -> Result<()> {
+        let inner = self.walk.inner();
+        let outer = &self.walk.extents[..self.walk.extents.len().saturating_sub(1)];
+        let rows: u64 = outer.iter().product();
+        let mut point: SmallVec<[u64; 4]> = smallvec![0; outer.len()];
+        let mut places: SmallVec<[i64; 6]> = self.walk.moving.iter().map(|m| m.start).collect();
+        if self.walk.rows == 1 {
+            for _ in 0..rows {
+                let mut done = 0;
+                while done < inner {
+                    let count = self.walk.tile.min(inner - done);
+                    let at = |moving: usize| places[moving] + done as i64 * self.walk.stride(moving);
+                    self.tile(&at, count)?;
+                    done += count;
+                }
+                self.step(&mut point, &mut places);
+            }
+            return Ok(());
+        }
+        let mut done = 0;
+        let mut starts: Vec<SmallVec<[i64; 6]>> = Vec::with_capacity(self.walk.rows as usize);
+        while done < rows {
+            starts.clear();
+            while (starts.len() as u64) < self.walk.rows && done < rows {
+                starts.push(places.clone());
+                self.step(&mut point, &mut places);
+                done += 1;
+            }
+            self.packed(&starts)?;
+        }
+        Ok(())
+    }
+
+    /// To the next row.
+    fn step(&self, point: &mut [u64], places: &mut [i64]) {
+        for axis in (0..point.len()).rev() {
+            point[axis] += 1;
+            let back = point[axis] == self.walk.extents[axis];
+            for (place, moving) in places.iter_mut().zip(&self.walk.moving) {
+                let stride = moving.strides[axis];
+                *place = match back {
+                    true => place.wrapping_sub(stride.wrapping_mul(self.walk.extents[axis] as i64 - 1)),
+                    false => place.wrapping_add(stride),
+                };
+            }
+            if !back {
+                return;
+            }
+            point[axis] = 0;
+        }
+    }
+
+    fn register(&self, at: u16) -> *mut u8 {
+        // SAFETY: there is room for as many registers as the plan has.
+        unsafe { self.room.add(at as usize * self.walk.tile_words() * 16) }
+    }
+
+    /// A part of one row.
+    fn tile(&self, at: &dyn Fn(usize) -> i64, count: u64) -> Result<()> {
+        for (load, what) in self.program.loads.iter().enumerate() {
+            if let Some(register) = self.plan.loads[load] {
+                // SAFETY: the program's operands reach over all points, and registers have room for a tile.
+                unsafe { weft_tile::load(what.elem)(self.register(register), at(load) as *const u8, self.walk.stride(load) as isize, count as usize) };
+            }
+        }
+        for iota in 0..self.program.iotas.len() {
+            self.count(iota, at(self.walk.loads + iota), self.walk.stride(self.walk.loads + iota), self.register(self.plan.iotas[iota]), count);
+        }
+        let arg = |slot: Slot| self.arg(slot, at, count);
+        let target = self.walk.moving.len() - 1;
+        self.steps(&arg, self.plan.direct.then(|| at(target) as *mut u8), count)?;
+        if !self.plan.direct {
+            self.store(at(target), self.walk.stride(target), 0, count, &arg);
+        }
+        Ok(())
+    }
+
+    /// Several short rows.
+    fn packed(&self, starts: &[SmallVec<[i64; 6]>]) -> Result<()> {
+        let inner = self.walk.inner();
+        for (row, places) in starts.iter().enumerate() {
+            let offset = row * inner as usize;
+            for (load, what) in self.program.loads.iter().enumerate() {
+                if let Some(register) = self.plan.loads[load] {
+                    // SAFETY: as in `tile`; the rows of a tile lie behind each other in the register.
+                    unsafe {
+                        let to = self.register(register).add(offset * what.elem.size());
+                        weft_tile::load(what.elem)(to, places[load] as *const u8, self.walk.stride(load) as isize, inner as usize);
+                    }
+                }
+            }
+            for (iota, what) in self.program.iotas.iter().enumerate() {
+                let moving = self.walk.loads + iota;
+                // SAFETY: as above.
+                let to = unsafe { self.register(self.plan.iotas[iota]).add(offset * what.elem.size()) };
+                self.count(iota, places[moving], self.walk.stride(moving), to, inner);
+            }
+        }
+        let count = inner * starts.len() as u64;
+        let arg = |slot: Slot| self.arg(slot, &|_| 0, count);
+        self.steps(&arg, None, count)?;
+        let target = self.walk.moving.len() - 1;
+        for (row, places) in starts.iter().enumerate() {
+            self.store(places[target], self.walk.stride(target), row * inner as usize, inner, &arg);
+        }
+        Ok(())
+    }
+
+    /// Numbers of an iota, from an index on.
+    fn count(&self, iota: usize, first: i64, by: i64, to: *mut u8, count: u64) {
+        let what = &self.program.iotas[iota];
+        let Some(run) = weft_tile::iota(what.elem) else { return };
+        let one = |first: &i64, to: *mut u8, count: u64| {
+            let place = |bits: &[u64; 2]| Arg::one(bits.as_ptr().cast());
+            let args = [place(&what.start), place(&what.step), Arg::one(std::ptr::from_ref(first).cast())];
+            // SAFETY: three operands of one element each, and a register with room for the numbers.
+            unsafe { (run.run)(to, args.as_ptr(), count as usize) };
+        };
+        match by {
+            1 => one(&first, to, count),
+            _ => (0..count).for_each(|i| {
+                // SAFETY: inside of the register.
+                let to = unsafe { to.add(i as usize * what.elem.size()) };
+                one(&first.wrapping_add(by.wrapping_mul(i as i64)), to, 1);
+            }),
+        }
+    }
+
+    /// A value's place in a tile, and whether it is one number for all points.
+    fn arg(&self, slot: Slot, at: &dyn Fn(usize) -> i64, count: u64) -> (u64, bool) {
+        match slot {
+            Slot::Constant(constant) => (self.program.constants[constant as usize].1.as_ptr() as u64, true),
+            Slot::Iota(iota) => (self.register(self.plan.iotas[iota as usize]) as u64, false),
+            Slot::Step(step) => (self.register(self.plan.steps[step as usize]) as u64, false),
+            Slot::Load(load) => match self.plan.loads[load as usize] {
+                Some(register) => (self.register(register) as u64, false),
+                None => (at(load as usize) as u64, self.walk.stride(load as usize) == 0 && count != 1),
+            },
+        }
+    }
+
+    fn steps(&self, arg: &dyn Fn(Slot) -> (u64, bool), last: Option<*mut u8>, count: u64) -> Result<()> {
+        let end = self.program.steps.len().wrapping_sub(1);
+        for (at, step) in self.program.steps.iter().enumerate() {
+            let to = match last {
+                Some(target) if at == end => target,
+                _ => self.register(self.plan.steps[at]),
+            };
+            match step.operation.tile {
+                Some(run) => {
+                    let place = |slot: &Slot| match arg(*slot) {
+                        (address, true) => Arg::one(address as *const u8),
+                        (address, false) => Arg::run(address as *const u8),
+                    };
+                    let args: SmallVec<[Arg; 3]> = step.args.iter().map(place).collect();
+                    // SAFETY: operands are tiles of so many elements, or one; results have registers of their own, or a place apart.
+                    unsafe { (run.run)(to, args.as_ptr(), count as usize) };
+                }
+                None => {
+                    let args: SmallVec<[(u64, bool); 3]> = step.args.iter().map(|slot| arg(*slot)).collect();
+                    step.operation.single.run(step.operation, to as u64, &args, count)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the result of a tile, from an element of it on, to where it goes.
+    fn store(&self, to: i64, stride: i64, from: usize, count: u64, arg: &dyn Fn(Slot) -> (u64, bool)) {
+        let Some(result) = self.program.result else { return };
+        let elem = self.program.elem(result);
+        let (address, one) = arg(result);
+        let item = elem.size();
+        // SAFETY: the target reaches over all points; the result has as many elements, or is one.
+        unsafe {
+            match one {
+                true => {
+                    let mut tile = [0u8; 16 * 64];
+                    let each = 64.min(count);
+                    weft_tile::load(elem)(tile.as_mut_ptr(), address as *const u8, 0, each as usize);
+                    let mut done = 0;
+                    while done < count {
+                        let some = each.min(count - done);
+                        let to = to.wrapping_add(stride.wrapping_mul(done as i64)) as *mut u8;
+                        weft_tile::store(elem)(to, stride as isize, tile.as_ptr(), some as usize);
+                        done += some;
+                    }
+                }
+                false => {
+                    let from = (address as *const u8).add(from * item);
+                    weft_tile::store(elem)(to as *mut u8, stride as isize, from, count as usize);
+                }
+            }
+        }
+    }
+}

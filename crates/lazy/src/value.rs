@@ -1,0 +1,246 @@
+//! Values: immutable nodes of the graph of what was asked for. A node is pending, made of other nodes, or stored in memory.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use smallvec::SmallVec;
+use weft_ir::Scalar;
+
+use crate::dims::{self, AxisMap, Dims, Strides};
+use crate::memory::Piece;
+use crate::operation::Operation;
+
+/// A node, shared.
+pub type Value = Arc<Node>;
+
+/// The operands of a map.
+pub type Args = SmallVec<[Value; 2]>;
+
+/// A map of so many pending operations is stored before others are made of it: larger kernels cost more than they save.
+pub const MOST_OPERATIONS: u32 = 48;
+
+#[derive(Debug)]
+pub struct Node {
+    pub elem: Scalar,
+    pub shape: Dims,
+    state: Mutex<State>,
+    /// Operations of the kernel that it would be computed in.
+    operations: AtomicU32,
+    /// It was computed on the way to something else, and not kept.
+    passed: AtomicBool,
+}
+
+#[derive(Debug)]
+enum State {
+    Pending(Kind),
+    Stored(Piece),
+    /// Taken apart by the one who drops or executes it.
+    Empty,
+}
+
+/// What a pending node's elements are.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// One number: its bits as memory has them.
+    Fill([u64; 2]),
+    /// `start + index * step` along its only axis, in its own type.
+    Iota(Box<Progression>),
+    /// An operation of the elements of nodes that are broadcast to its shape.
+    Map { operation: &'static Operation, args: Args },
+    /// The elements of another node, found through a map of axes.
+    View { of: Value, map: Box<AxisMap> },
+    /// The same elements in the same order.
+    Reshape(Value),
+    /// What lies at these places of another node's bytes, as if they lay dense.
+    Strided { of: Value, offset: i64, strides: Box<Strides> },
+    /// Another node's elements, of which some are replaced.
+    Update { base: Value, region: Box<Region>, value: Value },
+    /// Elements combined along some axes.
+    Fold { fold: Fold, of: Value },
+}
+
+/// Numbers of the same distance from each other: bits of the node's type.
+#[derive(Clone, Copy, Debug)]
+pub struct Progression {
+    pub start: [u64; 2],
+    pub step: [u64; 2],
+}
+
+/// Places in a node's bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    pub shape: Dims,
+    pub offset: i64,
+    pub strides: Strides,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fold {
+    pub what: FoldKind,
+    /// Axes of the operand that are folded: one bit each.
+    pub axes: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FoldKind {
+    /// A ufunc's name; computed in the type.
+    Ufunc(&'static str, Scalar),
+    ArgMax,
+    ArgMin,
+}
+
+impl Node {
+    pub fn pending(elem: Scalar, shape: Dims, kind: Kind) -> Value {
+        let operations = match &kind {
+            Kind::Map { args, operation } => {
+                let below: u32 = args.iter().map(|arg| arg.operations()).sum();
+                operation.cost + below
+            }
+            Kind::View { of, .. } => of.operations(),
+            Kind::Iota(_) => 1,
+            _ => 0,
+        };
+        Arc::new(Node {
+            elem,
+            shape,
+            state: Mutex::new(State::Pending(kind)),
+            operations: AtomicU32::new(operations),
+            passed: AtomicBool::new(false),
+        })
+    }
+
+    pub fn stored(elem: Scalar, shape: Dims, piece: Piece) -> Value {
+        Arc::new(Node {
+            elem,
+            shape,
+            state: Mutex::new(State::Stored(piece)),
+            operations: AtomicU32::new(0),
+            passed: AtomicBool::new(false),
+        })
+    }
+
+    /// One number, for any shape.
+    pub fn fill(elem: Scalar, shape: Dims, bits: [u64; 2]) -> Value {
+        Node::pending(elem, shape, Kind::Fill(bits))
+    }
+
+    pub fn size(&self) -> u64 {
+        dims::size(&self.shape).unwrap_or(u64::MAX)
+    }
+
+    /// What others pay who are computed with it; nothing where it will be stored first.
+    fn operations(&self) -> u32 {
+        let own = self.operations.load(Ordering::Relaxed);
+        if own > MOST_OPERATIONS { 0 } else { own }
+    }
+
+    /// Operations of the kernel that it would be computed in.
+    pub fn costs(&self) -> u32 {
+        self.operations.load(Ordering::Relaxed)
+    }
+
+    /// Its kernel is long enough.
+    pub fn is_full(&self) -> bool {
+        self.operations.load(Ordering::Relaxed) > MOST_OPERATIONS
+    }
+
+    /// Says that it was computed on the way to something else; was it before?
+    pub fn pass(&self) -> bool {
+        self.passed.swap(true, Ordering::Relaxed)
+    }
+
+    pub fn was_passed(&self) -> bool {
+        self.passed.load(Ordering::Relaxed)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where it is stored, if it is.
+    pub fn piece(&self) -> Option<Piece> {
+        match &*self.lock() {
+            State::Stored(piece) => Some(piece.clone()),
+            _ => None,
+        }
+    }
+
+    pub fn is_stored(&self) -> bool {
+        matches!(&*self.lock(), State::Stored(_))
+    }
+
+    /// Looks at what it is, without a copy of it.
+    pub fn look<T>(&self, pending: impl FnOnce(&Kind) -> T, stored: impl FnOnce(&Piece) -> T) -> Option<T> {
+        match &*self.lock() {
+            State::Pending(kind) => Some(pending(kind)),
+            State::Stored(piece) => Some(stored(piece)),
+            State::Empty => None,
+        }
+    }
+
+    /// What it is made of, while it is pending.
+    pub fn kind(&self) -> Option<Kind> {
+        match &*self.lock() {
+            State::Pending(kind) => Some(kind.clone()),
+            _ => None,
+        }
+    }
+
+    /// Takes away what it is made of. The caller stores it or puts it back.
+    pub fn take(&self) -> Option<Kind> {
+        let mut state = self.lock();
+        match std::mem::replace(&mut *state, State::Empty) {
+            State::Pending(kind) => Some(kind),
+            other => {
+                *state = other;
+                None
+            }
+        }
+    }
+
+    pub fn put_back(&self, kind: Kind) {
+        *self.lock() = State::Pending(kind);
+    }
+
+    /// From here on it is what memory has, and nothing that it was made of is kept for it.
+    pub fn store(&self, piece: Piece) {
+        let before = std::mem::replace(&mut *self.lock(), State::Stored(piece));
+        self.operations.store(0, Ordering::Relaxed);
+        if let State::Pending(kind) = before {
+            release(kind);
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let State::Pending(kind) = std::mem::replace(state, State::Empty) {
+            release(kind);
+        }
+    }
+}
+
+/// Lets go of what a node was made of, and of what that was made of, one after the other: chains may be longer than the stack.
+pub fn release(kind: Kind) {
+    let mut left: SmallVec<[Value; 8]> = SmallVec::new();
+    operands(kind, &mut left);
+    while let Some(value) = left.pop() {
+        if let Some(mut node) = Arc::into_inner(value) {
+            let state = node.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+            if let State::Pending(kind) = std::mem::replace(state, State::Empty) {
+                operands(kind, &mut left);
+            }
+        }
+    }
+}
+
+fn operands(kind: Kind, into: &mut SmallVec<[Value; 8]>) {
+    match kind {
+        Kind::Fill(_) | Kind::Iota(_) => {}
+        Kind::Map { args, .. } => into.extend(args),
+        Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } => into.push(of),
+        Kind::Update { base, value, .. } => into.extend([base, value]),
+    }
+}

@@ -1,0 +1,53 @@
+//! Lazy arrays as Python sees them: the class `ndarray`, and the primitives that `weft.arrays` is written in.
+
+pub mod exchange;
+mod indexing;
+mod ndarray;
+mod operands;
+mod operators;
+mod primitives;
+mod watching;
+
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use weft_lazy::Error;
+
+pub use ndarray::NdArray;
+
+use crate::{devices, errors};
+
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    weft_lazy::machine::set_cpu(devices::cpu().clone());
+    module.add_class::<NdArray>()?;
+    primitives::add_to(module)?;
+    watching::add_to(module)?;
+    exchange::add_to(module)
+}
+
+/// An error of arrays as the exception that NumPy raises for it.
+pub fn error(py: Python<'_>, error: Error) -> PyErr {
+    match error {
+        Error::Type(message) => PyTypeError::new_err(message),
+        Error::Value(message) => PyValueError::new_err(message),
+        Error::Index(message) => PyIndexError::new_err(message),
+        Error::Overflow(message) => PyOverflowError::new_err(message),
+        Error::Memory(message) => PyMemoryError::new_err(message),
+        Error::Run(error) => errors::device(py, error),
+        Error::Front(diagnostic) => errors::internal(py, diagnostic.render()),
+        Error::Internal(message) => errors::internal(py, message),
+    }
+}
+
+/// Computes values because their elements are needed, which is a sync that nobody asked for by name.
+pub fn compute(py: Python<'_>, values: &[weft_lazy::Value]) -> PyResult<()> {
+    if values.iter().all(|value| value.is_stored()) {
+        return Ok(());
+    }
+    watching::hidden_sync(py)?;
+    compute_as_asked(py, values)
+}
+
+/// Computes values with the GIL released.
+pub fn compute_as_asked(py: Python<'_>, values: &[weft_lazy::Value]) -> PyResult<()> {
+    py.detach(|| weft_lazy::schedule::compute(values)).map_err(|e| error(py, e))
+}

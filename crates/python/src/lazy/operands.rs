@@ -1,0 +1,116 @@
+//! Python objects as operands: arrays, Python's numbers, NumPy's scalars and arrays.
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
+use weft_ir::{Const, Scalar};
+use weft_lazy::record::Operand;
+use weft_lazy::{Dims, Node, number};
+
+use super::exchange;
+use super::ndarray::NdArray;
+use crate::numpy::Numpy;
+use crate::slots;
+
+/// What an object is to a ufunc; none where it is nothing that arrays are computed with.
+pub fn operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
+    if let Ok(array) = object.cast::<NdArray>() {
+        return Ok(Some(Operand::Value(array.get().array.read())));
+    }
+    if let Some(weak) = weak(object)? {
+        return Ok(Some(Operand::Weak(weak)));
+    }
+    let numpy = Numpy::get(object.py())?;
+    if let Some(scalar) = numpy.scalar_of(object) {
+        let bits = slots::slots_to_memory(scalar, numpy.scalar_bits(object, scalar));
+        return Ok(Some(Operand::Value(Node::fill(scalar, Dims::new(), bits))));
+    }
+    if numpy.is_array(object) {
+        return Ok(Some(Operand::Value(exchange::copied(numpy, object)?.read())));
+    }
+    Ok(None)
+}
+
+/// As `operand`, of lists, too; an error where it is nothing for arrays.
+pub fn any_operand(object: &Bound<'_, PyAny>) -> PyResult<Operand> {
+    if let Some(operand) = operand(object)? {
+        return Ok(operand);
+    }
+    let numpy = Numpy::get(object.py())?;
+    let array = object.py().import("weft.arrays.creation").and_then(|m| m.call_method1("asarray", (object,)));
+    match array {
+        Ok(array) => operand(&array)?.ok_or_else(|| no_number(object)),
+        Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => {
+            let _ = numpy;
+            Err(no_number(object))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn no_number(object: &Bound<'_, PyAny>) -> PyErr {
+    let name = object.get_type().name().map_or_else(|_| "object".into(), |name| name.to_string());
+    PyTypeError::new_err(format!("an operand is of type '{name}', which is neither a number nor an array of numbers"))
+}
+
+/// A number of Python's own classes. NumPy's scalars are none, though some are instances of them.
+pub fn weak(object: &Bound<'_, PyAny>) -> PyResult<Option<Const>> {
+    if let Ok(value) = object.cast_exact::<PyFloat>() {
+        return Ok(Some(Const::f64(value.extract()?)));
+    }
+    if object.is_exact_instance_of::<PyInt>() {
+        return int(object).map(Some);
+    }
+    if object.is_exact_instance_of::<PyBool>() {
+        return Ok(Some(Const::Bool(object.extract()?)));
+    }
+    if let Ok(value) = object.cast_exact::<PyComplex>() {
+        use pyo3::types::PyComplexMethods;
+        return Ok(Some(Const::C128(value.real().to_bits(), value.imag().to_bits())));
+    }
+    if Numpy::get(object.py())?.scalar_of(object).is_some() {
+        return Ok(None);
+    }
+    if object.is_instance_of::<PyInt>() {
+        return int(object).map(Some);
+    }
+    if let Ok(value) = object.cast::<PyFloat>() {
+        return Ok(Some(Const::f64(value.extract()?)));
+    }
+    Ok(None)
+}
+
+fn int(object: &Bound<'_, PyAny>) -> PyResult<Const> {
+    if let Ok(value) = object.extract::<i64>() {
+        return Ok(Const::Int(Scalar::I64, value));
+    }
+    match object.extract::<u64>() {
+        Ok(value) => Ok(Const::Int(Scalar::U64, value as i64)),
+        Err(_) => Err(PyOverflowError::new_err("Python int too large to convert to C long")),
+    }
+}
+
+/// A number in a type, as assignments put it there: from Python's numbers or NumPy's.
+pub fn bits_in(object: &Bound<'_, PyAny>, to: Scalar) -> PyResult<Option<number::Bits>> {
+    let py = object.py();
+    if let Some(weak) = weak(object)? {
+        if let (Const::C128(..), false) = (weak, to.is_complex()) {
+            let wanted = if to.is_int() { "int() argument must be a string, a bytes-like object or a real number, not 'complex'" } else { "float() argument must be a string or a real number, not 'complex'" };
+            return Err(PyTypeError::new_err(wanted));
+        }
+        if let (Const::F64(x), true) = (weak, to.is_int()) {
+            let x = f64::from_bits(x);
+            if x.is_nan() {
+                return Err(pyo3::exceptions::PyValueError::new_err("cannot convert float NaN to integer"));
+            }
+            if x.is_infinite() {
+                return Err(PyOverflowError::new_err("cannot convert float infinity to integer"));
+            }
+        }
+        return number::weak_in(weak, to).map(Some).map_err(|e| super::error(py, e));
+    }
+    let numpy = Numpy::get(py)?;
+    let Some(scalar) = numpy.scalar_of(object) else { return Ok(None) };
+    let bits = slots::slots_to_memory(scalar, numpy.scalar_bits(object, scalar));
+    number::converted(number::constant(scalar, bits), to).map(Some).map_err(|e| super::error(py, e))
+}

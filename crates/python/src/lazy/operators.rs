@@ -1,0 +1,107 @@
+//! Python's operators on arrays: ufuncs by name, and their results written back in place.
+
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyNotImplemented, PyTuple};
+use weft_ir::{Const, Scalar};
+use weft_lazy::record::{self, Operand};
+
+use super::ndarray::NdArray;
+use super::operands::operand;
+
+/// `name(a, b)`; `NotImplemented` where one of the two is nothing for arrays.
+pub fn binary<'py>(name: &'static str, a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = a.py();
+    let (Some(x), Some(y)) = (operand(a)?, operand(b)?) else {
+        return Ok(PyNotImplemented::get(py).to_owned().into_any());
+    };
+    apply(py, name, &[x, y])
+}
+
+pub fn unary<'py>(name: &'static str, a: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
+    apply(a.py(), name, &[Operand::Value(a.get().array.read())])
+}
+
+pub fn apply<'py>(py: Python<'py>, name: &'static str, operands: &[Operand]) -> PyResult<Bound<'py, PyAny>> {
+    apply_typed(py, name, operands, None)
+}
+
+/// In the loop that `dtype` asks for.
+pub fn apply_typed<'py>(py: Python<'py>, name: &'static str, operands: &[Operand], dtype: Option<Scalar>) -> PyResult<Bound<'py, PyAny>> {
+    let mut results = record::ufunc(name, operands, dtype).map_err(|e| super::error(py, e))?;
+    if results.len() == 1
+        && let Some(value) = results.pop()
+    {
+        return Ok(Bound::new(py, NdArray::of(value))?.into_any());
+    }
+    let arrays = results.into_iter().map(|value| Bound::new(py, NdArray::of(value))).collect::<PyResult<Vec<_>>>()?;
+    PyTuple::new(py, arrays)?.into_bound_py_any(py)
+}
+
+/// `a ** b`, where some exponents have ufuncs of their own, as in NumPy.
+pub fn power<'py>(a: &Bound<'py, NdArray>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = a.py();
+    let Some(exponent) = operand(b)? else {
+        return Ok(PyNotImplemented::get(py).to_owned().into_any());
+    };
+    let base = a.get().array.read();
+    let (name, alone) = shortcut(base.elem, &exponent);
+    match alone {
+        true => apply(py, name, &[Operand::Value(base)]),
+        false => apply(py, name, &[Operand::Value(base), exponent]),
+    }
+}
+
+/// The ufunc of a power by one of Python's numbers, and whether it takes the base alone.
+fn shortcut(base: Scalar, exponent: &Operand) -> (&'static str, bool) {
+    let inexact = base.is_float() || base.is_complex();
+    let Operand::Weak(exponent) = exponent else { return ("power", false) };
+    let value = match exponent {
+        Const::Int(_, v) => *v as f64,
+        Const::F64(bits) if inexact => f64::from_bits(*bits),
+        _ => return ("power", false),
+    };
+    match value {
+        2.0 if base != Scalar::Bool => ("square", true),
+        -1.0 if inexact => ("reciprocal", true),
+        0.5 if inexact => ("sqrt", true),
+        _ => ("power", false),
+    }
+}
+
+/// `a = name(a, b)`, written into `a`.
+pub fn in_place(name: &'static str, a: &Bound<'_, NdArray>, b: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = a.py();
+    let Some(y) = operand(b)? else {
+        let of = b.get_type().name()?.to_string();
+        return Err(PyTypeError::new_err(format!("unsupported operand type(s) for {name} in place: 'ndarray' and '{of}'")));
+    };
+    let array = &a.get().array;
+    let x = array.read();
+    let (name, alone) = if name == "power" { shortcut(x.elem, &y) } else { (name, false) };
+    let operands = [Operand::Value(x), y];
+    let results = record::ufunc(name, if alone { &operands[..1] } else { &operands }, None).map_err(|e| super::error(py, e))?;
+    let Some(value) = results.first() else { return Ok(()) };
+    check_output(name, value.elem, array.elem)?;
+    if value.shape != array.shape {
+        return Err(PyValueError::new_err(format!(
+            "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
+            record::shown(&array.shape),
+            record::shown(&value.shape)
+        )));
+    }
+    array.write(value).map_err(|e| super::error(py, e))
+}
+
+/// NumPy's rule for results that go into an array that is there.
+fn check_output(name: &str, from: Scalar, to: Scalar) -> PyResult<()> {
+    match crate::operand::can_cast(from, to, "same_kind") {
+        true => Ok(()),
+        false => Err(PyTypeError::new_err(format!(
+            "Cannot cast ufunc '{name}' output from dtype('{}') to dtype('{}') with casting rule 'same_kind'",
+            from.numpy_name(),
+            to.numpy_name()
+        ))),
+    }
+}

@@ -1,0 +1,270 @@
+//! The primitives that `weft.arrays` is written in.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyModule, PyTuple};
+use weft_front::{ArgType, ufuncs};
+use weft_ir::{Const, Scalar};
+use weft_lazy::record::{self, Operand};
+use weft_lazy::{Array, FoldKind, Node, Value, number};
+
+use super::ndarray::NdArray;
+use super::operands::{any_operand, bits_in, operand, weak};
+use super::{error, operators};
+use crate::numpy::Numpy;
+use crate::operand::elem_of;
+
+pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(_ufunc, module)?)?;
+    module.add_function(wrap_pyfunction!(_ufunc_types, module)?)?;
+    module.add_function(wrap_pyfunction!(_select, module)?)?;
+    module.add_function(wrap_pyfunction!(_cast, module)?)?;
+    module.add_function(wrap_pyfunction!(_full, module)?)?;
+    module.add_function(wrap_pyfunction!(_iota, module)?)?;
+    module.add_function(wrap_pyfunction!(_permute, module)?)?;
+    module.add_function(wrap_pyfunction!(_broadcast, module)?)?;
+    module.add_function(wrap_pyfunction!(_reshape, module)?)?;
+    module.add_function(wrap_pyfunction!(_strided, module)?)?;
+    module.add_function(wrap_pyfunction!(_part, module)?)?;
+    module.add_function(wrap_pyfunction!(_bits, module)?)?;
+    module.add_function(wrap_pyfunction!(_assign, module)?)?;
+    module.add_function(wrap_pyfunction!(_fold, module)?)?;
+    module.add_function(wrap_pyfunction!(_arg, module)?)?;
+    module.add_function(wrap_pyfunction!(_eval, module)?)?;
+    module.add_function(wrap_pyfunction!(_is_evaluated, module)?)
+}
+
+fn elem(dtype: &Bound<'_, PyAny>) -> PyResult<Scalar> {
+    elem_of(Numpy::get(dtype.py())?, dtype)
+}
+
+fn optional(dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Scalar>> {
+    dtype.filter(|d| !d.is_none()).map(elem).transpose()
+}
+
+/// A ufunc's name that lasts.
+fn known(name: &str) -> PyResult<&'static str> {
+    record::ufunc_name(name).ok_or_else(|| PyTypeError::new_err(format!("there is no ufunc '{name}'")))
+}
+
+/// NumPy's ufunc of a name, applied.
+#[pyfunction]
+#[pyo3(signature = (name, args, dtype=None))]
+fn _ufunc<'py>(name: &str, args: &Bound<'py, PyTuple>, dtype: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    let py = args.py();
+    let name = known(name)?;
+    let operands = args.iter().map(|arg| any_operand(&arg)).collect::<PyResult<Vec<Operand>>>()?;
+    operators::apply_typed(py, name, &operands, optional(dtype)?)
+}
+
+/// The types of operands and results of the loop that a ufunc takes for operands of these types, by NumPy's names; none where it has no loop.
+/// A type in the list that starts with `weak ` is one of Python's.
+#[pyfunction]
+fn _ufunc_types(name: &str, types: Vec<String>) -> Option<(Vec<&'static str>, Vec<&'static str>)> {
+    let given = types.iter().map(|ty| match ty.strip_prefix("weak ") {
+        Some(ty) => Scalar::from_numpy_name(ty).map(ArgType::Weak),
+        None => Scalar::from_numpy_name(ty).map(ArgType::Strong),
+    });
+    let found = ufuncs::resolve(name, &given.collect::<Option<Vec<_>>>()?)?;
+    let names = |scalars: &[Scalar]| scalars.iter().map(|s| s.numpy_name()).collect();
+    Some((names(&found.operands), names(&found.results)))
+}
+
+fn value_in(operand: Operand, to: Scalar) -> weft_lazy::Result<Value> {
+    match operand {
+        Operand::Value(value) => Ok(record::cast(&value, to)),
+        Operand::Weak(value) => Ok(Node::fill(to, weft_lazy::Dims::new(), number::weak_in(value, to)?)),
+    }
+}
+
+fn arg_type(operand: &Operand) -> ArgType {
+    match operand {
+        Operand::Value(value) => ArgType::Strong(value.elem),
+        Operand::Weak(value) => ArgType::Weak(value.scalar()),
+    }
+}
+
+/// `where(condition, a, b)`
+#[pyfunction]
+fn _select(condition: &Bound<'_, PyAny>, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<NdArray> {
+    let py = a.py();
+    let (condition, a, b) = (any_operand(condition)?, any_operand(a)?, any_operand(b)?);
+    let Some(to) = ufuncs::common(&[arg_type(&a), arg_type(&b)]) else {
+        return Err(PyTypeError::new_err("where takes numbers"));
+    };
+    let made = || record::select(&value_in(condition, Scalar::Bool)?, &value_in(a, to)?, &value_in(b, to)?);
+    made().map(NdArray::of).map_err(|e| error(py, e))
+}
+
+#[pyfunction]
+fn _cast(x: &NdArray, dtype: &Bound<'_, PyAny>) -> PyResult<NdArray> {
+    Ok(NdArray::of(record::cast(&x.array.read(), elem(dtype)?)))
+}
+
+fn sizes(shape: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    let sizes: Vec<i64> = match shape.extract::<i64>() {
+        Ok(n) => vec![n],
+        Err(_) => shape.extract()?,
+    };
+    let size = |n: i64| u64::try_from(n).map_err(|_| PyValueError::new_err("negative dimensions are not allowed"));
+    sizes.into_iter().map(size).collect()
+}
+
+#[pyfunction]
+#[pyo3(signature = (shape, value, dtype, device=None))]
+fn _full(shape: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, dtype: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<NdArray> {
+    let (py, to) = (shape.py(), elem(dtype)?);
+    super::exchange::check_device(py, device)?;
+    let shape = sizes(shape)?;
+    record::check_size(&shape, to.size()).map_err(|e| error(py, e))?;
+    let bits = bits_in(value, to)?.ok_or_else(|| PyTypeError::new_err("the value is a number"))?;
+    Ok(NdArray::of(Node::fill(to, shape.into(), bits)))
+}
+
+#[pyfunction]
+#[pyo3(signature = (count, start, step, dtype, device=None))]
+fn _iota(
+    count: u64,
+    start: &Bound<'_, PyAny>,
+    step: &Bound<'_, PyAny>,
+    dtype: &Bound<'_, PyAny>,
+    device: Option<&Bound<'_, PyAny>>,
+) -> PyResult<NdArray> {
+    let (py, to) = (start.py(), elem(dtype)?);
+    super::exchange::check_device(py, device)?;
+    let number = |object: &Bound<'_, PyAny>| -> PyResult<Const> {
+        match weak(object)? {
+            Some(value) => Ok(value),
+            None => {
+                let bits = bits_in(object, to)?.ok_or_else(|| PyTypeError::new_err("start and step are numbers"))?;
+                Ok(number::constant(to, bits))
+            }
+        }
+    };
+    record::iota(to, count, number(start)?, number(step)?).map(NdArray::of).map_err(|e| error(py, e))
+}
+
+#[pyfunction]
+fn _permute(py: Python<'_>, x: &NdArray, axes: Vec<usize>) -> PyResult<NdArray> {
+    let array = x.array.permuted(&axes).map_err(|e| error(py, e))?;
+    Ok(NdArray { array })
+}
+
+#[pyfunction]
+fn _broadcast(x: &NdArray, shape: &Bound<'_, PyAny>) -> PyResult<NdArray> {
+    let array = x.array.broadcast(&sizes(shape)?).map_err(|e| error(shape.py(), e))?;
+    Ok(NdArray { array })
+}
+
+#[pyfunction]
+fn _reshape(x: &NdArray, shape: &Bound<'_, PyAny>) -> PyResult<NdArray> {
+    let array = x.array.reshape(&sizes(shape)?).map_err(|e| error(shape.py(), e))?;
+    Ok(NdArray { array })
+}
+
+#[pyfunction]
+fn _strided(py: Python<'_>, x: &NdArray, shape: &Bound<'_, PyAny>, strides: Vec<i64>, offset: i64) -> PyResult<NdArray> {
+    let shape = sizes(shape)?;
+    if strides.len() != shape.len() {
+        return Err(PyValueError::new_err("shape and strides have as many entries"));
+    }
+    let array = x.array.strided(x.array.elem, &shape, &strides, offset).map_err(|e| error(py, e))?;
+    Ok(NdArray { array })
+}
+
+/// The real or imaginary parts of complex numbers, as a view.
+#[pyfunction]
+fn _part(py: Python<'_>, x: &NdArray, part: &str) -> PyResult<NdArray> {
+    let array = &x.array;
+    if !array.elem.is_complex() {
+        return Err(PyTypeError::new_err("only complex numbers have parts"));
+    }
+    let to = array.elem.part();
+    let offset = match part {
+        "real" => 0,
+        "imag" => to.size() as i64,
+        _ => return Err(PyValueError::new_err("a part is 'real' or 'imag'")),
+    };
+    let array = array.strided(to, &array.shape, &array.strides().1, offset).map_err(|e| error(py, e))?;
+    Ok(NdArray { array })
+}
+
+/// `view(dtype)`: the same bytes in another type.
+#[pyfunction]
+fn _bits(x: &NdArray, dtype: &Bound<'_, PyAny>) -> PyResult<NdArray> {
+    let (py, array, to) = (dtype.py(), &x.array, elem(dtype)?);
+    let (old, new) = (array.elem.size(), to.size());
+    let (mut shape, mut strides) = (array.shape.clone(), array.strides().1);
+    if old != new {
+        let (Some(n), Some(stride)) = (shape.last_mut(), strides.last_mut()) else {
+            return Err(PyValueError::new_err("Changing the dtype of a 0d array is only supported if the itemsize is unchanged"));
+        };
+        if *n != 1 && *stride != old as i64 {
+            return Err(PyValueError::new_err("To change to a dtype of a different size, the last axis must be contiguous"));
+        }
+        let bytes = *n * old as u64;
+        if bytes % new as u64 != 0 {
+            return Err(PyValueError::new_err(
+                "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis of the array.",
+            ));
+        }
+        *n = bytes / new as u64;
+        *stride = new as i64;
+    }
+    let array = array.strided(to, &shape, &strides, 0).map_err(|e| error(py, e))?;
+    Ok(NdArray { array })
+}
+
+/// `x[...] = value`
+#[pyfunction]
+fn _assign(x: &NdArray, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    assign_to(value.py(), &x.array, value)
+}
+
+pub fn assign_to(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let value = match operand(value)? {
+        Some(Operand::Value(value)) => value,
+        _ => match bits_in(value, array.elem)? {
+            Some(bits) => Node::fill(array.elem, weft_lazy::Dims::new(), bits),
+            None => value_in(any_operand(value)?, array.elem).map_err(|e| error(py, e))?,
+        },
+    };
+    array.write(&value).map_err(|e| error(py, e))
+}
+
+#[pyfunction]
+#[pyo3(signature = (op, x, axes, dtype=None))]
+fn _fold(py: Python<'_>, op: &str, x: &NdArray, axes: Vec<usize>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<NdArray> {
+    let elem = optional(dtype)?.unwrap_or(x.array.elem);
+    let value = x.array.read();
+    if axes.iter().any(|&axis| axis >= value.shape.len()) {
+        return Err(PyValueError::new_err("an axis is out of bounds"));
+    }
+    record::fold(FoldKind::Ufunc(known(op)?, elem), &value, &axes).map(NdArray::of).map_err(|e| error(py, e))
+}
+
+#[pyfunction]
+fn _arg(py: Python<'_>, op: &str, x: &NdArray, axis: usize) -> PyResult<NdArray> {
+    let what = match op {
+        "argmax" => FoldKind::ArgMax,
+        "argmin" => FoldKind::ArgMin,
+        _ => return Err(PyValueError::new_err("op is 'argmax' or 'argmin'")),
+    };
+    let value = x.array.read();
+    if axis >= value.shape.len() {
+        return Err(PyValueError::new_err("the axis is out of bounds"));
+    }
+    record::fold(what, &value, &[axis]).map(NdArray::of).map_err(|e| error(py, e))
+}
+
+/// Computes arrays.
+#[pyfunction]
+fn _eval(py: Python<'_>, arrays: Vec<PyRef<'_, NdArray>>) -> PyResult<()> {
+    let values: Vec<Value> = arrays.iter().map(|array| array.array.base()).collect();
+    super::compute_as_asked(py, &values)
+}
+
+#[pyfunction]
+fn _is_evaluated(x: &NdArray) -> bool {
+    x.array.base().is_stored()
+}

@@ -1,0 +1,236 @@
+"""The methods of ufuncs: folds of the compiler's own where an operation is one, else compiled loops that go in NumPy's order."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from weft._weft import _assign, _broadcast, _cast, _fold, _full, _permute, _reshape, _select, _to_numpy, _ufunc, ndarray
+from weft.arrays import _moves, indexing
+from weft.arrays._common import MISSING, array_of, as_dtype, axes_of, with_ones
+from weft.arrays._rows import in_three, loop_of
+
+if TYPE_CHECKING:
+    from weft.arrays.ufuncs import ufunc
+
+
+def reduced(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray | None, keepdims: bool, initial: Any, where: Any) -> ndarray:
+    """`ufunc.reduce`."""
+    axes = axes_of(axis, x.ndim) if x.ndim or axis not in (0, -1) else ()
+    computed = _computed_type(function, x, dtype, out)
+    if len(axes) > 1 and not function.reorderable:
+        raise ValueError(f"reduction operation '{function.__name__}' is not reorderable, so at most one axis may be specified")
+    mask = _mask_for(function, x, where, initial)
+    start = _start(function, initial, computed)
+    if not axes:
+        result = _with_start(function, _without_axes(function, x, computed, mask, start), start, computed)
+    elif function.is_fold:
+        result = _folded(function, x, axes, computed, mask, start)
+    else:
+        result = _looped(function, x, axes, computed, mask, start)
+    result = _reshape(result, with_ones(x.shape, axes)) if keepdims else result
+    return _into(out, result, f"reduction operation {function.__name__}")
+
+
+def accumulated(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray | None) -> ndarray:
+    """`ufunc.accumulate`."""
+    along = _one_axis(x, axis, "accumulate")
+    computed = _computed_type(function, x, dtype, out)
+    source = np.ascontiguousarray(_to_numpy(_typed(x, computed)))
+    made = np.empty(x.shape, computed)
+    if made.size:
+        loop_of("accumulate", function.__name__)(in_three(source, along), in_three(made, along))
+    if out is not None and out.shape != x.shape:
+        raise ValueError("provided out is the wrong size for the accumulation.")
+    return _into(out, _moves.adopted(made, x.device), "accumulate")
+
+
+def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any, out: ndarray | None) -> ndarray:
+    """`ufunc.reduceat`."""
+    along = _one_axis(x, axis, "reduceat")
+    given = indices if isinstance(indices, ndarray) else np.asarray(indices)
+    starts = np.ascontiguousarray(_to_numpy(given) if isinstance(given, ndarray) else given)
+    if starts.ndim != 1:
+        raise ValueError("the indices of reduceat are a row of integers")
+    if starts.size and starts.dtype.kind not in "iub":
+        raise TypeError(f"Cannot cast array data from {starts.dtype!r} to dtype('int64') according to the rule 'safe'")
+    starts = starts.astype(np.int64)
+    n = x.shape[along]
+    outside = starts[(starts < 0) | (starts >= n)]
+    if outside.size:
+        raise IndexError(f"index {outside[0]} out-of-bounds in {function.__name__}.reduceat [0, {n})")
+    computed = _computed_type(function, x, dtype, out)
+    source = np.ascontiguousarray(_to_numpy(_typed(x, computed)))
+    made = np.empty((*x.shape[:along], starts.size, *x.shape[along + 1 :]), computed)
+    if made.size:
+        loop_of("reduceat", function.__name__)(in_three(source, along), starts, in_three(made, along))
+    return _into(out, _moves.adopted(made, x.device), "reduceat")
+
+
+def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
+    """`ufunc.at`."""
+    if not isinstance(x, ndarray):
+        raise TypeError("first operand must be array")
+    if function.nout != 1:
+        raise ValueError("Only single output ufuncs supported at this time")
+    if function.nin == 1 and values is not MISSING:
+        raise ValueError("second operand provided when ufunc is unary")
+    if function.nin == 2 and values is MISSING:
+        raise ValueError("second operand needed for ufunc")
+    given = () if values is MISSING else (array_of(values),)
+    types = (x.dtype, *(each.dtype for each in given), None)
+    loop = function._numpys.resolve_dtypes(types, casting="unsafe")
+    copy = _to_numpy(x).copy(order="C")
+    places = indexing.places_of(copy, key)
+    flat = places.reshape(-1)
+    row = copy.reshape(-1)
+    if not given:
+        loop_of("at_alone", function.__name__, _word(loop[0]))(row, flat)
+    else:
+        loop_of("at", function.__name__, _word(loop[0]))(row, flat, _values_at(given[0], places.shape, loop[1]))
+    _assign(x, _moves.adopted(copy, x.device))
+
+
+def _word(dtype: np.dtype) -> str:
+    """A dtype as compiled code writes it."""
+    return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
+
+
+def _values_at(values: ndarray, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    try:
+        spread = _broadcast(_typed(values, dtype), shape)
+    except ValueError:
+        raise ValueError("array is not broadcastable to correct shape") from None
+    return np.ascontiguousarray(_to_numpy(spread)).reshape(-1)
+
+
+def _computed_type(function: ufunc, x: ndarray, dtype: Any, out: ndarray | None) -> np.dtype:
+    """The type that NumPy reduces in."""
+    first = None if out is None else out.dtype
+    wanted = None if dtype is None else as_dtype(dtype)
+    if wanted is not None:
+        loop = function._numpys.resolve_dtypes((first, x.dtype, None), signature=(wanted, None, None), casting="unsafe", reduction=True)
+    else:
+        loop = function._numpys.resolve_dtypes((first, x.dtype, None), casting="unsafe", reduction=True)
+    return loop[1]
+
+
+def _typed(x: ndarray, dtype: np.dtype) -> ndarray:
+    return x if x.dtype == dtype else _cast(x, dtype)
+
+
+def _one_axis(x: ndarray, axis: Any, method: str) -> int:
+    if axis is None or (isinstance(axis, tuple) and len(axis) != 1):
+        if x.ndim != 1 or isinstance(axis, tuple):
+            raise ValueError(f"{method} does not allow multiple axes")
+        axis = 0
+    if x.ndim == 0:
+        raise TypeError(f"cannot {method} on a scalar")
+    return axes_of(axis, x.ndim)[0]
+
+
+def _mask_for(function: ufunc, x: ndarray, where: Any, initial: Any) -> ndarray | None:
+    if where is True:
+        return None
+    if function.identity is None and (initial is MISSING or initial is None):
+        raise ValueError(
+            f"reduction operation '{function.__name__}' does not have an identity, so to use a where mask one has to specify 'initial'"
+        )
+    mask = array_of(where)
+    if mask.dtype.kind != "b":
+        raise TypeError(f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe'")
+    return _broadcast(mask, x.shape)
+
+
+def _start(function: ufunc, initial: Any, dtype: np.dtype) -> Any:
+    """The value that a reduction starts with, in the type that is computed in; MISSING without one."""
+    if initial is MISSING or initial is None:
+        return initial
+    if isinstance(initial, ndarray):
+        initial = _to_numpy(initial)
+    value = np.asarray(initial, dtype) if not isinstance(initial, (np.ndarray, np.generic)) else np.asarray(initial).astype(dtype)
+    if value.ndim:
+        raise ValueError("Input object to FillWithScalar is not a scalar")
+    return value[()]
+
+
+def _identity(function: ufunc, start: Any, dtype: np.dtype) -> Any:
+    """What masked elements are replaced by."""
+    return np.asarray(function.identity).astype(dtype)[()] if function.identity is not None else start
+
+
+def _without_axes(function: ufunc, x: ndarray, dtype: np.dtype, mask: ndarray | None, start: Any) -> ndarray:
+    """A reduction along no axis: the elements themselves."""
+    if mask is None:
+        return _cast(x, dtype)
+    return _select(mask, _typed(x, dtype), _full((), _identity(function, start, dtype), dtype, x.device))
+
+
+def _folded(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype, mask: ndarray | None, start: Any) -> ndarray:
+    if start is None and function.identity is not None and any(x.shape[axis] == 0 for axis in axes):
+        raise _no_identity(function)
+    if mask is not None:
+        x = _select(mask, _typed(x, dtype), _full((), _identity(function, start, dtype), dtype, x.device))
+    if start is not None and start is not MISSING and any(x.shape[axis] == 0 for axis in axes):
+        kept = tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
+        return _full(kept, start, dtype, x.device)
+    result = _fold(function.__name__, x if function.__name__.startswith("logical") else _typed(x, dtype), axes, dtype)
+    return _with_start(function, result, start, dtype)
+
+
+def _with_start(function: ufunc, result: ndarray, start: Any, dtype: np.dtype) -> ndarray:
+    if start is None or start is MISSING:
+        return result
+    return _ufunc(function.__name__, (_full((), start, dtype, result.device), result), dtype)
+
+
+def _looped(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype, mask: ndarray | None, start: Any) -> ndarray:
+    """The elements one after the other, in C's order of the axes."""
+    kept = tuple(axis for axis in range(x.ndim) if axis not in axes)
+    shape = tuple(x.shape[axis] for axis in kept)
+    count = math.prod(x.shape[axis] for axis in axes)
+    rows = _rows_of(_typed(x, dtype), kept, axes, count)
+    if start is MISSING and function.identity is not None:
+        begin: Any = np.asarray(function.identity).astype(dtype)
+    elif start is None or start is MISSING:
+        begin = None
+    else:
+        begin = start
+    made = np.empty((rows.shape[0], rows.shape[2]), dtype)
+    if begin is None:
+        if count == 0:
+            raise _no_identity(function)
+        made[...] = rows[:, 0, :]
+        rows = np.ascontiguousarray(rows[:, 1:, :])
+    else:
+        made[...] = begin
+    if mask is None:
+        loop_of("fold", function.__name__)(rows, made)
+    else:
+        loop_of("fold_where", function.__name__)(rows, _rows_of(mask, kept, axes, count), made)
+    return _moves.adopted(made.reshape(shape), x.device)
+
+
+def _rows_of(x: ndarray, kept: tuple[int, ...], axes: tuple[int, ...], count: int) -> np.ndarray:
+    """An array on the host as (before, along, behind) of the reduced axes."""
+    if len(axes) == 1:
+        return in_three(np.ascontiguousarray(_to_numpy(x)), axes[0])
+    host = np.ascontiguousarray(_to_numpy(_permute(x, (*kept, *sorted(axes)))))
+    return host.reshape(math.prod(host.shape[: len(kept)]), count, 1)
+
+
+def _no_identity(function: ufunc) -> ValueError:
+    return ValueError(f"zero-size array to reduction operation {function.__name__} which has no identity")
+
+
+def _into(out: ndarray | None, result: ndarray, what: str) -> ndarray:
+    if out is None:
+        return result
+    if out.ndim != result.ndim:
+        raise ValueError(f"output parameter for {what} has the wrong number of dimensions: Found {out.ndim} but expected {result.ndim}")
+    if out.shape != result.shape:
+        raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape {result.shape}")
+    _assign(out, result)
+    return out

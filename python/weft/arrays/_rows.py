@@ -1,0 +1,82 @@
+"""Compiled loops of one ufunc over rows, one element after the other in NumPy's order: what `reduce` of operations that are no native
+fold, `accumulate`, `reduceat` and `at` run.
+
+Arrays are given as (before, along, behind): the axes in front of the one that is gone along, that one, and those after it.
+"""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_TEXTS = {
+    "fold": """
+def fold(x, out):
+    for p in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            for q in range(x.shape[2]):
+                out[p, q] = np.NAME(out[p, q], x[p, i, q])
+""",
+    "fold_where": """
+def fold_where(x, mask, out):
+    for p in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            for q in range(x.shape[2]):
+                if mask[p, i, q]:
+                    out[p, q] = np.NAME(out[p, q], x[p, i, q])
+""",
+    "accumulate": """
+def accumulate(x, out):
+    for p in range(x.shape[0]):
+        for q in range(x.shape[2]):
+            out[p, 0, q] = x[p, 0, q]
+        for i in range(1, x.shape[1]):
+            for q in range(x.shape[2]):
+                out[p, i, q] = np.NAME(out[p, i - 1, q], x[p, i, q])
+""",
+    "reduceat": """
+def reduceat(x, starts, out):
+    for p in range(x.shape[0]):
+        for j in range(starts.size):
+            end = starts[j + 1] if j + 1 < starts.size else x.shape[1]
+            for q in range(x.shape[2]):
+                out[p, j, q] = x[p, starts[j], q]
+            for i in range(starts[j] + 1, end):
+                for q in range(x.shape[2]):
+                    out[p, j, q] = np.NAME(out[p, j, q], x[p, i, q])
+""",
+    "at": """
+def at(x, places, values):
+    for j in range(places.size):
+        x[places[j]] = np.NAME(np.LEFT(x[places[j]]), values[j])
+""",
+    "at_alone": """
+def at_alone(x, places):
+    for j in range(places.size):
+        x[places[j]] = np.NAME(np.LEFT(x[places[j]]))
+""",
+}
+
+
+@functools.cache
+def loop_of(kind: str, name: str, left: str = "") -> Callable[..., Any]:
+    """The compiled loop of a kind for the ufunc of a name; `left` is the type that `at` computes in."""
+    from weft._decorators import njit
+
+    text = _TEXTS[kind].lstrip().replace("NAME", name).replace("np.LEFT", left)
+    file = f"<weft.arrays: {kind} of {name} {left}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    scope: dict[str, Any] = {"np": np}
+    exec(compile(text, file, "exec"), scope)
+    return njit(scope[kind])
+
+
+def in_three(array: np.ndarray, axis: int) -> np.ndarray:
+    """An array as (before, along, behind) of an axis."""
+    shape = array.shape
+    return array.reshape(math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))

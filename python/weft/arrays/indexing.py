@@ -1,0 +1,323 @@
+"""Subscripts with boolean masks, arrays of integers and lists, alone or mixed with integers, slices, `None` and `...`, as NumPy has them.
+
+A subscript becomes a `_Plan`: offsets of whole rows in the array's memory. The elements of integers and slices alone are views, and
+the native class's business.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft._weft import _assign, _broadcast, _cast, _from_numpy, _full, _reshape, _select, _to_numpy, ndarray
+from weft.arrays import _moves
+
+_WRONG = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
+
+
+def getitem(x: ndarray, key: Any) -> ndarray:
+    """The elements that a subscript with masks or arrays of indices selects: always a copy.
+
+    >>> x = weft.asarray([[1, 2, 3], [4, 5, 6]])
+    >>> x[[1, 0, 1], [0, 1, 2]]
+    array([4, 2, 6])
+    >>> x[x > 4]
+    array([5, 6])
+    """
+    entries = _entries(x, key)
+    if not _advanced(entries):
+        return _cast(x[tuple(part.value for part in entries)], x.dtype)
+    host = _to_numpy(x)
+    base, first, strides = _moves.memory_of(host) if host.size else (host, 0, (0,) * host.ndim)
+    plan = _plan(x.shape, strides, entries)
+    out = np.empty(plan.shape, x.dtype)
+    if out.size:
+        flat = _moves.words(out.reshape(-1))
+        if plan.is_simple:
+            _moves.gather(base, plan.places + first if first else plan.places, flat)
+        else:
+            _moves.gather_rows(base, *plan.rows(first), flat)
+    return _moves.adopted(out, x.device)
+
+
+def setitem(x: ndarray, key: Any, value: Any) -> None:
+    """Assigns to the elements that a subscript with masks or arrays of indices selects; of an element named twice the last value stays.
+
+    >>> x = weft.zeros(4)
+    >>> x[[0, 2]] = [5, 7]
+    >>> x[x == 0] = -1
+    >>> x
+    array([ 5., -1.,  7., -1.])
+    """
+    entries = _entries(x, key)
+    if not _advanced(entries):
+        x[tuple(part.value for part in entries)] = value
+        return
+    if _is_lone_mask(entries) and _set_masked(x, entries[0].value, value):
+        return
+    given = _values(x, value)
+    if given.ndim > 1 and len(entries) == 1 and entries[0].kind in ("mask", "bool") and entries[0].axes == x.ndim:
+        raise TypeError(f"NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has {given.ndim} dimensions")
+    copy = _to_numpy(x).copy(order="C")
+    plan = _plan(x.shape, _strides_of(copy), entries)
+    try:
+        given = np.broadcast_to(_without_leading_ones(given, len(plan.shape)), plan.shape)
+    except ValueError:
+        raise ValueError(_shapes_differ(entries, given.shape, plan.shape)) from None
+    if given.size == 0:
+        return
+    flat, values = _moves.words(copy.reshape(-1)), _moves.words(np.ascontiguousarray(given).reshape(-1))
+    if plan.is_simple:
+        _moves.scatter(flat, plan.places, values)
+    else:
+        _moves.scatter_rows(flat, *plan.rows(0), values)
+    _assign(x, _moves.adopted(copy, x.device))
+
+
+def _strides_of(array: np.ndarray) -> tuple[int, ...]:
+    return tuple(stride // array.itemsize for stride in array.strides)
+
+
+def places_of(array: np.ndarray, key: Any) -> np.ndarray:
+    """Where the selected elements of a contiguous NumPy array lie, counted in elements from the first one, in the result's shape."""
+    plan = _plan(array.shape, _strides_of(array), _entries(array, key))
+    before, places, after, count, step = plan.rows(0)
+    ends = _moves.grid_of([(count, step)])
+    return (before[:, None, None, None] + places[:, None, None] + after[:, None] + ends).reshape(plan.shape)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A part of a subscript: `kind` is one of int, scalar, slice, new, gap, array, mask, bool."""
+
+    kind: str
+    value: Any
+    # So many axes of the array it takes.
+    axes: int
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Rows in memory: axes before the index arrays', offsets of these, axes behind them; sizes and strides in elements."""
+
+    start: int
+    before: list[tuple[int, int]]
+    places: np.ndarray
+    places_shape: tuple[int, ...]
+    after: list[tuple[int, int]]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (*(n for n, _ in self.before), *self.places_shape, *(n for n, _ in self.after))
+
+    @property
+    def is_simple(self) -> bool:
+        """Are these elements, not rows?"""
+        return self.start == 0 and not self.before and not self.after
+
+    def rows(self, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, int]:
+        after, count, step = _moves.run_of(self.after)
+        return _moves.grid_of(self.before) + (self.start + first), self.places, _moves.grid_of(after), count, step
+
+
+def _advanced(entries: list[_Entry]) -> bool:
+    return any(part.kind in ("array", "mask", "bool") for part in entries)
+
+
+def _is_lone_mask(entries: list[_Entry]) -> bool:
+    return entries[0].kind == "mask" and all(part.kind == "gap" for part in entries[1:])
+
+
+def _entries(x: ndarray | np.ndarray, key: Any) -> list[_Entry]:
+    parts = [_entry(part) for part in (key if type(key) is tuple else (key,))]
+    gaps = [at for at, part in enumerate(parts) if part.kind == "gap"]
+    if len(gaps) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    used = sum(part.axes for part in parts)
+    if used > x.ndim:
+        raise IndexError(f"too many indices for array: array is {x.ndim}-dimensional, but {used} were indexed")
+    if gaps:
+        parts[gaps[0]] = _Entry("gap", Ellipsis, x.ndim - used)
+    elif used < x.ndim:
+        parts.append(_Entry("gap", Ellipsis, x.ndim - used))
+    return _checked(x.shape, parts)
+
+
+def _entry(part: Any) -> _Entry:
+    if part is None:
+        return _Entry("new", None, 0)
+    if part is Ellipsis:
+        return _Entry("gap", Ellipsis, 0)
+    if isinstance(part, slice):
+        return _Entry("slice", part, 1)
+    if isinstance(part, (bool, np.bool_)):
+        return _Entry("bool", bool(part), 0)
+    if isinstance(part, (ndarray, np.ndarray)):
+        return _array_entry(part)
+    if hasattr(part, "__index__"):
+        return _Entry("int", operator.index(part), 1)
+    if isinstance(part, (str, bytes)) or not hasattr(part, "__len__"):
+        raise IndexError(_WRONG)
+    array = np.asarray(part)
+    if array.size == 0 and array.ndim:
+        array = array.astype(np.intp)
+    if array.dtype.kind not in "biu":
+        raise IndexError(_WRONG)
+    return _array_entry(array)
+
+
+def _array_entry(array: Any) -> _Entry:
+    kind = array.dtype.kind
+    if kind == "b":
+        return _Entry("mask", array, array.ndim) if array.ndim else _Entry("bool", bool(array), 0)
+    if kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    return _Entry("array", array, 1) if array.ndim else _Entry("scalar", operator.index(array), 1)
+
+
+def _checked(shape: tuple[int, ...], parts: list[_Entry]) -> list[_Entry]:
+    """Masks have the sizes of the axes they stand for, and integers lie within."""
+    axis = 0
+    for at, part in enumerate(parts):
+        if part.kind == "mask":
+            for k, (n, given) in enumerate(zip(shape[axis:], part.value.shape)):
+                if n != given:
+                    raise IndexError(
+                        f"boolean index did not match indexed array along axis {axis + k}; size of axis is {n} "
+                        f"but size of corresponding boolean axis is {given}"
+                    )
+        elif part.kind in ("int", "scalar"):
+            n = shape[axis]
+            if not -n <= part.value < n:
+                raise IndexError(f"index {part.value} is out of bounds for axis {axis} with size {n}")
+            parts[at] = _Entry(part.kind, part.value % n, 1)
+        axis += part.axes
+    return parts
+
+
+def _plan(shape: tuple[int, ...], strides: tuple[int, ...], parts: list[_Entry]) -> _Plan:
+    start, axis = 0, 0
+    sides: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
+    places: list[np.ndarray] = []
+    # 0: before all index arrays, 1: among them, 2: behind, 3: among them again, so that theirs are the first axes.
+    state = 0
+    for part in parts:
+        sizes, steps = shape[axis : axis + part.axes], strides[axis : axis + part.axes]
+        if part.kind in ("array", "mask", "bool", "int", "scalar"):
+            state = {0: 1, 2: 3}.get(state, state)
+            if part.kind in ("int", "scalar"):
+                start += part.value * steps[0]
+            else:
+                places.append(_places(part, axis, sizes, steps))
+        else:
+            state = 2 if state == 1 else state
+            shift, dims = _dims(part, sizes, steps)
+            start += shift
+            sides[state > 0].extend(dims)
+        axis += part.axes
+    together = _together(places)
+    flat = np.ascontiguousarray(together).reshape(-1)
+    if state == 3:
+        return _Plan(start, [], flat, together.shape, sides[0] + sides[1])
+    return _Plan(start, sides[0], flat, together.shape, sides[1])
+
+
+def _dims(part: _Entry, sizes: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, list[tuple[int, int]]]:
+    """The axes that a slice, `None` or `...` leaves, and how far from the start they begin."""
+    if part.kind == "new":
+        return 0, [(1, 0)]
+    if part.kind == "gap":
+        return 0, list(zip(sizes, strides))
+    begin, stop, step = part.value.indices(sizes[0])
+    n = len(range(begin, stop, step))
+    return (begin * strides[0] if n else 0), [(n, step * strides[0])]
+
+
+def _places(part: _Entry, axis: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+    """The offsets that a mask or an array of indices stands for."""
+    if part.kind == "bool":
+        return np.zeros(int(part.value), np.int64)
+    array = _to_numpy(part.value) if isinstance(part.value, ndarray) else part.value
+    if part.kind == "mask":
+        return _mask_places(np.ascontiguousarray(array).reshape(-1), sizes, strides)
+    index = np.ascontiguousarray(array, np.int64).reshape(-1)
+    out = np.zeros(index.size, np.int64)
+    wrong = _moves.add_offsets(index, sizes[0], strides[0], out)
+    if wrong >= 0:
+        raise IndexError(f"index {index[wrong]} is out of bounds for axis {axis} with size {sizes[0]}")
+    return out.reshape(array.shape)
+
+
+def _mask_places(mask: np.ndarray, sizes: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+    found = _moves.true_places(mask)
+    outer, _, step = _moves.run_of(list(zip(sizes, strides)))
+    if not outer:
+        return found * step if step != 1 else found
+    offsets = np.zeros(found.size, np.int64)
+    for n, stride in zip(reversed(sizes), reversed(strides)):
+        offsets += found % n * stride
+        found = found // n
+    return offsets
+
+
+def _together(places: list[np.ndarray]) -> np.ndarray:
+    if not places:
+        return np.zeros((), np.int64)
+    try:
+        whole = np.broadcast_shapes(*(each.shape for each in places))
+    except ValueError:
+        shapes = " ".join(str(each.shape) for each in places)
+        raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} ") from None
+    total = places[0] if places[0].shape == whole else np.broadcast_to(places[0], whole)
+    for each in places[1:]:
+        total = total + each
+    return total
+
+
+def _values(x: ndarray, value: Any) -> np.ndarray:
+    """What is assigned, as a NumPy array of the array's dtype."""
+    if isinstance(value, ndarray):
+        value = _to_numpy(value)
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return np.asarray(value, x.dtype)
+    with np.errstate(all="ignore"):
+        return np.asarray(value).astype(x.dtype, copy=False)
+
+
+def _without_leading_ones(value: np.ndarray, ndim: int) -> np.ndarray:
+    surplus = max(value.ndim - ndim, 0)
+    return value.reshape(value.shape[surplus:]) if value.shape[:surplus] == (1,) * surplus else value
+
+
+def _shapes_differ(entries: list[_Entry], given: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    if _is_lone_mask(entries) and len(given) == len(wanted) == 1:
+        return (
+            f"NumPy boolean array indexing assignment cannot assign {given[0]} input values to the {wanted[0]} output values "
+            "where the mask is true"
+        )
+    shapes = " ".join("(" + ",".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")" for shape in (given, wanted))
+    first, second = shapes.split(" ")
+    return f"shape mismatch: value array of shape {first} could not be broadcast to indexing result of shape {second}"
+
+
+def _set_masked(x: ndarray, mask: Any, value: Any) -> bool:
+    """`x[mask] = value` as a selection, without looking at the mask, where all true elements are given the same; else False."""
+    rest = x.shape[mask.ndim :]
+    given = value if isinstance(value, ndarray) else _values(x, value)
+    surplus = max(given.ndim - len(rest), 0)
+    if surplus > 1 or given.shape[:surplus] != (1,) * surplus:
+        return False
+    shape = given.shape[surplus:]
+    if any(n not in (1, wanted) for n, wanted in zip(reversed(shape), reversed(rest))):
+        return False
+    if isinstance(given, ndarray):
+        new = given if given.dtype == x.dtype else _cast(given, x.dtype)
+    else:
+        new = _full((), given.reshape(())[()], x.dtype, x.device) if given.size == 1 else _from_numpy(given, x.device)
+    where = mask if isinstance(mask, ndarray) else _from_numpy(mask, x.device)
+    where = _broadcast(_reshape(where, (*mask.shape, *(1,) * len(rest))), x.shape)
+    _assign(x, _select(where, _reshape(new, shape) if new.shape != shape else new, x))
+    return True

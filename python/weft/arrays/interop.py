@@ -1,0 +1,168 @@
+"""Arrays beside those of others: `asnumpy`, `eval`, and the protocols by which NumPy and the Array API find their way here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft._weft import _eval, _to_numpy, ndarray
+from weft.arrays.ufuncs import UFUNCS
+
+# Functions of NumPy that write or print: what they are given leaves Weft, and that is what they are for.
+_EXPORTS = {"save", "savez", "savez_compressed", "savetxt", "array2string", "array_repr", "array_str"}
+
+# Versions of the Array API standard that the namespace follows.
+_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+def asnumpy(a: Any, *, copy: bool | None = None) -> np.ndarray:
+    """A NumPy array of the elements: computes them, and waits for them.
+
+    On the CPU it is a read-only view of the array's own memory, unless `copy=True` asks for one that can be written. `copy=False` is
+    a ValueError where the elements are not in the host's memory.
+
+    >>> weft.asnumpy(weft.arange(3))
+    array([0, 1, 2])
+    """
+    if not isinstance(a, ndarray):
+        return np.array(a, copy=copy)
+    if copy is False and a.device.kind != "cpu":
+        raise ValueError(f"Unable to avoid copy while creating an array as requested: the array is on {a.device.name}")
+    _eval([a])
+    host = _to_numpy(a)
+    return host.copy() if copy else host
+
+
+def eval(*arrays: Any) -> None:
+    """Computes arrays now, and waits for them: arrays, or lists, tuples and dicts of them.
+
+    >>> x = weft.arange(3) + 1
+    >>> weft.eval(x)
+    """
+    found: list[ndarray] = []
+    _collect(arrays, found)
+    _eval(found)
+
+
+def _collect(given: Any, found: list[ndarray]) -> None:
+    for each in given:
+        if isinstance(each, ndarray):
+            found.append(each)
+        elif isinstance(each, (list, tuple)):
+            _collect(each, found)
+        elif isinstance(each, dict):
+            _collect(each.values(), found)
+        else:
+            raise TypeError(f"eval takes arrays, and lists, tuples and dicts of them, not {type(each).__name__}")
+
+
+def array_ufunc(self: ndarray, function: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+    """`__array_ufunc__`: a NumPy ufunc that is given weft arrays is Weft's of that name."""
+    name = function.__name__
+    ours = UFUNCS.get(name)
+    if ours is None and function.signature is not None and method == "__call__":
+        ours = _function_of(name)
+    if ours is None or not _is_numpys(name, function):
+        raise TypeError(f"numpy.{name} has no counterpart in Weft, and weft arrays are never converted: pass it weft.asnumpy(x)")
+    if not all(isinstance(x, (ndarray, np.ndarray, np.generic, bool, int, float, complex, list, tuple)) for x in inputs):
+        return NotImplemented
+    outs = keywords.get("out")
+    if outs is not None and method != "at":
+        for each in outs:
+            if isinstance(each, np.ndarray):
+                raise TypeError(
+                    f"numpy.{name}: 'out' is a NumPy array and the result a weft array, which is never converted: "
+                    "write out[...] = weft.asnumpy(result)"
+                )
+        if len(outs) == 1:
+            keywords["out"] = outs[0]
+    act = ours if method == "__call__" else getattr(ours, method)
+    return act(*inputs, **keywords)
+
+
+def array_function(self: ndarray, function: Any, types: Any, args: Any, keywords: Any) -> Any:
+    """`__array_function__`: a NumPy function that is given weft arrays is Weft's of that name; one that Weft lacks is refused."""
+    if not all(issubclass(each, (ndarray, np.ndarray)) for each in types):
+        return NotImplemented
+    name = getattr(function, "__name__", repr(function))
+    if _is_numpys(name, function):
+        if name in _EXPORTS:
+            return function(*_exported(args), **_exported(keywords))
+        ours = _function_of(name)
+        if ours is not None:
+            return ours(*args, **keywords)
+    place = getattr(function, "__module__", "numpy")
+    raise TypeError(f"{place}.{name} has no counterpart in Weft, and weft arrays are never converted: pass it weft.asnumpy(x)")
+
+
+def _is_numpys(name: str, function: Any) -> bool:
+    """Is it the function of that name in NumPy's own namespace, and not one of a submodule's?"""
+    return getattr(np, name, None) is function
+
+
+def _function_of(name: str) -> Any:
+    """Weft's function of a NumPy name, or None."""
+    import weft
+
+    found = getattr(weft, name, None)
+    return found if callable(found) else None
+
+
+def _exported(given: Any) -> Any:
+    if isinstance(given, ndarray):
+        return _to_numpy(given)
+    if isinstance(given, (list, tuple)):
+        return type(given)(_exported(each) for each in given)
+    if isinstance(given, dict):
+        return {name: _exported(each) for name, each in given.items()}
+    return given
+
+
+def array_namespace(self: ndarray, /, *, api_version: str | None = None) -> Any:
+    """The namespace of the Array API standard: the module `weft`."""
+    import weft
+
+    if api_version is not None and api_version not in _VERSIONS:
+        raise ValueError(f'Version "{api_version}" of the Array API Standard is not supported.')
+    return weft
+
+
+def array(self: ndarray, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    """`__array__`: what `np.asarray(x)` takes, read-only unless it is a copy."""
+    host = asnumpy(self, copy=copy)
+    if dtype is None or np.dtype(dtype) == host.dtype:
+        return host
+    if copy is False:
+        raise ValueError("Unable to avoid copy while creating an array as requested: its dtype is another one")
+    return host.astype(dtype)
+
+
+def dlpack_device(self: ndarray) -> tuple[int, int]:
+    """`__dlpack_device__`: the kind of device, in DLPack's numbers, and which one it is."""
+    kinds = {"cpu": 1, "cuda": 2, "vulkan": 7}
+    return kinds[self.device.kind], self.device.index if self.device.kind != "cpu" else 0
+
+
+def dlpack(
+    self: ndarray,
+    /,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """`__dlpack__`: the elements for another library. What is not a copy is read-only, which DLPack can say from version 1.0 on."""
+    own = dlpack_device(self)
+    if dl_device is not None and tuple(dl_device) not in (own, (1, 0)):
+        raise BufferError("unsupported device requested")
+    if self.device.kind != "cpu" and tuple(dl_device or own) != (1, 0):
+        raise BufferError(f"arrays on {self.device.name} are given away from the host's memory: pass dl_device=(1, 0)")
+    if stream is not None:
+        raise RuntimeError("arrays in the host's memory are given away without a stream: stream is None")
+    readable = max_version is not None and tuple(max_version) >= (1, 0)
+    if copy is False and (not readable or self.device.kind != "cpu"):
+        raise BufferError("without a copy the elements are read-only, which the caller's version of DLPack cannot say: drop copy=False")
+    host = asnumpy(self, copy=True if copy or not readable else None)
+    return host.__dlpack__(max_version=max_version) if readable else host.__dlpack__()
