@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _from_numpy, _full, _iota, _permute, _to_numpy, ndarray
+from weft._weft import _assign, _cast, _fold, _from_numpy, _full, _iota, _permute, _to_numpy, ndarray
 
 from ._common import (
     array_of,
@@ -378,7 +378,9 @@ def _between_arrays(start: Any, stop: Any, num: int, div: int, endpoint: bool, d
     if div > 0:
         step = u("true_divide", delta, dtype.type(div))
         scaled = u("multiply", u("true_divide", y, dtype.type(div)), delta)
-        y = select(u("equal", step, dtype.type(0)), scaled, u("multiply", y, step))
+        # As in NumPy, all are scaled so where one step is too small to be a number.
+        some = _fold("logical_or", u("equal", step, dtype.type(0)), tuple(range(step.ndim)))
+        y = select(some, scaled, u("multiply", y, step))
     else:
         step = math.nan
         y = u("multiply", y, delta)

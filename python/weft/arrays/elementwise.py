@@ -16,6 +16,7 @@ from ._common import (
     given,
     is_inexact,
     operand,
+    result_dtype,
     select,
     u,
 )
@@ -405,12 +406,14 @@ def select_of(condlist: Any, choicelist: Any, default: Any = 0) -> ndarray:
         raise ValueError("list of cases must be same length as list of conditions")
     if len(condlist) == 0:
         raise ValueError("select with an empty condition list is not possible")
-    found = operand(default)
-    for number, (condition, choice) in reversed(list(enumerate(zip(condlist, choicelist)))):
+    choices = [operand(choice) for choice in choicelist]
+    dtype = result_dtype(*choices, operand(default))
+    found = array_of(default, dtype)
+    for number, (condition, choice) in reversed(list(enumerate(zip(condlist, choices)))):
         flags = array_of(condition)
         if flags.dtype.kind != "b":
             raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
-        found = _select(flags, operand(choice), found)
+        found = _select(flags, array_of(choice, dtype), found)
     return found
 
 

@@ -11,7 +11,7 @@ from weft._weft import _fold, ndarray
 from . import statistics
 from ._common import MISSING, array_of, as_dtype, axes_of, axis_of, given, is_inexact, select, u
 from .cumulative import cumprod, cumsum
-from .reductions import argmax, argmin, kept
+from .reductions import argmax, argmin, complex_extreme, kept
 from .reductions import max as _max
 from .reductions import mean as _mean
 from .reductions import min as _min
@@ -77,7 +77,14 @@ def _extreme(op: str, plain: Any, a: Any, axis: Any, out: Any, keepdims: Any, in
     axes = axes_of(axis, a.ndim)
     if 0 in [a.shape[i] for i in axes]:
         plain(a, axis, out, keepdims)
-    return given(kept(_fold(op, a, axes), a, axes, keepdims), out)
+    if a.dtype.kind == "c":
+        lost = u("isnan", a)
+        other = complex(-np.inf, -np.inf) if op == "fmax" else complex(np.inf, np.inf)
+        found = complex_extreme("maximum" if op == "fmax" else "minimum", select(lost, a.dtype.type(other), a), axes)
+        found = select(_fold("logical_and", lost, axes), a.dtype.type(complex(np.nan, 0)), found)
+    else:
+        found = _fold(op, a, axes)
+    return given(kept(found, a, axes, keepdims), out)
 
 
 def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = MISSING) -> ndarray:

@@ -76,7 +76,7 @@ def _weights(a: ndarray, weights: ndarray, axis: Any, axes: tuple[int, ...]) -> 
     return stretched(turned[tuple(slice(None) if i in axes else None for i in range(a.ndim))], a.shape)
 
 
-def _rows(a: ndarray, axes: tuple[int, ...]) -> ndarray:
+def rows_of(a: ndarray, axes: tuple[int, ...]) -> ndarray:
     """The array with axes together as the last one."""
     rest = [i for i in range(a.ndim) if i not in axes]
     turned = moveaxis(a, tuple(axes), tuple(range(len(rest), a.ndim)))
@@ -100,7 +100,7 @@ def middle(function: str, a: Any, axis: Any, out: Any, keepdims: bool) -> ndarra
     a = array_of(a)
     checked_out(out)
     axes = axes_of(axis, a.ndim)
-    found = _compiled.call(f"np.{function}(a, -1)", a=_rows(a, axes))
+    found = _compiled.call(f"np.{function}(a, -1)", a=rows_of(a, axes))
     return given(_reshape(found, kept_shape(a, axes, keepdims)), out)
 
 
@@ -167,12 +167,12 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
             raise ValueError("q must be a scalar or 1d")
         part = part if part.dtype.kind == "f" and part.dtype.itemsize > 2 else _cast(part, np.dtype(np.float64))
     axes = axes_of(axis, a.ndim)
-    rows = _rows(a, axes)
+    rows = rows_of(a, axes)
     words = f", method={method!r}"
     extra = {}
     if weights is not None:
         wide = _weights(a, array_of(weights), axis, axes)
-        extra["w"] = _rows(wide, axes)
+        extra["w"] = rows_of(wide, axes)
         words += ", weights=w"
     each = flat(part) if isinstance(part, ndarray) and part.ndim else part
     found = _compiled.call(f"np.{function}(a, q, -1{words})", a=rows, q=each, **extra)
