@@ -19,7 +19,7 @@ ALL = (*FLOATS, *INTEGERS, *COMPLEX, np.bool_)
 # One of each kind.
 KINDS = (np.float64, np.float16, np.int32, np.uint8, np.bool_, np.complex64)
 # Relative error that a different order of summation may make.
-ROUNDING = {"float16": 4e-3, "float32": 2e-6, "complex64": 2e-6}
+ROUNDING = {"float16": 4e-3, "float32": 5e-6, "complex64": 5e-6}
 
 
 def check(text: str, exact: bool = True, **arguments: Any) -> None:

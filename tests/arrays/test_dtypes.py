@@ -35,10 +35,10 @@ def test_names_are_numpys() -> None:
 
 def test_every_name_is_there() -> None:
     for name in NAMES:
-        assert getattr(weft, name) is not None
+        assert name == "newaxis" or getattr(weft, name) is not None
         assert name in dir(weft)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        weft.nothing  # noqa: B018
+        weft.nothing
 
 
 def test_arrays_are_loaded_when_they_are_used() -> None:

@@ -17,7 +17,19 @@ def test_dtypes(dtype: type) -> None:
 
 
 def test_take() -> None:
-    for index in ("0", "-1", "3", "7", "[0, 2]", "[[0, 1], [2, -1]]", "[]", "[5]", "[1.5]", "[True, False]", "xp.asarray([1, 2])"):
+    for index in (
+        "0",
+        "-1",
+        "3",
+        "7",
+        "[0, 2]",
+        "[[0, 1], [2, -1]]",
+        "[]",
+        "[5]",
+        "xp.asarray([1.5])",
+        "[True, False]",
+        "xp.asarray([1, 2])",
+    ):
         for axis in axes(2):
             check(f"xp.take(a, {index}, {axis})", a=A)
     for mode in ("wrap", "clip", "raise", "none"):
@@ -52,7 +64,7 @@ def test_put_and_place() -> None:
         "[0, 1], []",
         "[20, -30], 1, mode='wrap'",
         "[20], 1, mode='clip'",
-        "1.5, 1",
+        "xp.asarray([1.5]), 1",
     ):
         check(f"xp.put(a, {words})\na", a=A)
     check("xp.put(a[::2], [0, 1], 9)\na", a=A)

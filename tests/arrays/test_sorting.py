@@ -93,8 +93,10 @@ def test_unique() -> None:
     check("xp.unique(a, axis=0)", a=np.zeros((3, 0)))
     check("xp.unique(a, axis=1)", a=array((3, 5), np.bool_))
     for name in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
-        check(f"xp.{name}(a)", a=a)
-        check(f"xp.{name}(a)", a=A)
+        # NumPy gives values in no order where no more than they is asked for.
+        text = "xp.sort(xp.unique_values(a))" if name == "unique_values" else f"xp.{name}(a)"
+        check(text, a=a)
+        check(text, a=A)
     check("xp.unique_all(a).inverse_indices", a=a)
 
 
@@ -102,7 +104,8 @@ def test_sets() -> None:
     a, b = array((9,), np.int64), array((3, 4), np.int64, seed=2)
     for text in (
         "intersect1d(a, b, return_indices=True)", "setxor1d(a, b)", "setdiff1d(a, b, assume_unique=True)", "isin(b, a, invert=True)",
-        "isin(a, b, kind='table')", "isin(a, [])", "isin(a, 3)", "isin(3, a)", "union1d(a, [])", "intersect1d([], [])", "isin(b, a, kind='x')",
+        "isin(a, b, kind='table')", "isin(a, [])", "isin(a, 3)", "isin(3, a)", "union1d(a, [])", "intersect1d([], [])",
+        "isin(b, a, kind='x')",
         "intersect1d(xp.unique(a), xp.unique(b), assume_unique=True, return_indices=True)",
     ):  # fmt: skip
         check(f"xp.{text}", a=a, b=b)

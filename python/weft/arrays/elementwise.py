@@ -100,6 +100,8 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> ndarray:
         for part in ("real", "imag"):
             _assign(_part(found, part), round(_part(a, part), decimals))
         return given(found, out)
+    if a.dtype.kind == "b":
+        raise TypeError("Cannot cast ufunc 'multiply' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'")
     first, last = ("multiply", "true_divide") if decimals > 0 else ("true_divide", "multiply")
     power = 10.0 ** abs(decimals)
     return given(u(last, u("rint", u(first, a, power)), power), out)
@@ -151,7 +153,7 @@ def angle(z: Any, deg: bool = False) -> ndarray:
     array([ 90., 180.])
     """
     z = array_of(z)
-    found = u("arctan2", imag(z), real(z))
+    found = u("arctan2", imag(z), real(z)) if z.dtype.kind == "c" else u("arctan2", 0, z)
     return u("multiply", found, 180 / np.pi) if deg else found
 
 
@@ -346,8 +348,9 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     if not isinstance(dst, ndarray):
         raise TypeError(f"copyto() argument 1 must be a weft.ndarray, not {type(dst).__name__}")
     source = operand(src)
-    if isinstance(source, ndarray) and not np.can_cast(source.dtype, dst.dtype, casting):
-        raise TypeError(f"Cannot cast array data from {source.dtype!r} to {dst.dtype!r} according to the rule '{casting}'")
+    kind = source.dtype if isinstance(source, ndarray) else result_dtype(dst, source)
+    if not np.can_cast(kind, dst.dtype, casting):
+        raise TypeError(f"Cannot cast array data from {kind!r} to {dst.dtype!r} according to the rule '{casting}'")
     if where is True:
         _assign(dst, source)
     else:

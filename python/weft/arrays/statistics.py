@@ -205,10 +205,20 @@ def cov(
     for name, weights in (("fweights", fweights), ("aweights", aweights)):
         if weights is not None:
             extra[name] = _sample_weights(name, array_of(weights), variables.shape[1])
-    words = "".join(f", {name}={name}" for name in extra)
+    words = "".join(f", {name}={name}" for name in extra) + _asked(dtype)
     less = int(ddof) if ddof is not None else 0 if bias else 1
-    found = _compiled.call(f"np.cov(m, ddof=less{words})", m=variables, less=less, **extra)
+    found = _compiled.call(f"np.cov(m, ddof=less{words})", m=_alone(variables), less=less, **extra)
     return _reshape(found, ()) if variables.shape[0] == 1 else found
+
+
+def _asked(dtype: Any) -> str:
+    """The dtype that is asked for, as an argument."""
+    return "" if dtype is None else f", dtype={_compiled.literal(as_dtype(dtype))}"
+
+
+def _alone(variables: ndarray) -> ndarray:
+    """Variables as compiled code takes them: one as a row."""
+    return variables[0] if variables.shape[0] == 1 else variables
 
 
 def _variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> ndarray:
@@ -246,7 +256,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
            [1., 1.]])
     """
     variables = _variables(x, y, rowvar, dtype)
-    found = _compiled.call("np.corrcoef(m)", m=variables)
+    found = _compiled.call(f"np.corrcoef(m{_asked(dtype)})", m=_alone(variables))
     return _reshape(found, ()) if variables.shape[0] == 1 else found
 
 
@@ -319,7 +329,7 @@ def _binned(function: str, a: Any, bins: Any, ends: Any, weights: Any) -> tuple[
             raise ValueError("`bins` must be 1d, when an array")
         arguments["bins"] = edges
     words = ", bins=bins"
-    if ends is not None:
+    if ends is not None and isinstance(arguments["bins"], int):
         first, last = ends
         if first > last:
             raise ValueError("max must be larger than min in range parameter.")
