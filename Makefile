@@ -13,7 +13,7 @@ KEPT = WEFT_CACHE=all WEFT_CACHE_DIR=$(CURDIR)/target/objects/$(1)
 # Python tests run in so many processes: a test is mostly one compilation after the other.
 AT_ONCE := -n auto --maxprocesses 4
 
-.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check foreign-ptx foreign-ptx-setup peer-tests peer-tests-setup wheel numba-table clean
+.PHONY: help setup build demo test test-rust test-python math-exhaustive lint format bench gpu-check foreign-ptx foreign-ptx-setup peer-tests peer-tests-setup array-api-tests array-api-tests-setup wheel numba-table clean
 
 help:
 	@echo "make demo    install what is missing, build Weft, render the Mandelbrot set on every device"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench   compare Weft with its peers and with hand-written code, as ratios"
 	@echo "make gpu-check   test and measure on this machine's NVIDIA GPU"
 	@echo "make peer-tests  run numba-cuda's own tests on Weft (make peer-tests-setup gets them)"
+	@echo "make array-api-tests  run the Array API standard's own tests on Weft (make array-api-tests-setup gets them)"
 	@echo "make foreign-ptx  run what NVIDIA's compilers make of CUDA C and LLVM IR on the driver's double (make foreign-ptx-setup gets them)"
 	@echo "make numba-table  compare the types and values that weft.numba is tested with to those of the Numba in .venv-peers"
 	@echo "make lint    formatting and lints"
@@ -90,6 +91,21 @@ peer-tests-setup: setup
 
 peer-tests: build
 	@WEFT_CUDA_DRIVER=$${WEFT_CUDA_DRIVER-double} $(PYTHON) tests/peers/run.py
+
+# The Array API standard's own tests, with the standard as their submodule: cloned only when asked for, into a folder that git ignores. Those
+# who have a clone name it in ARRAY_API_TESTS.
+ARRAY_API_REVISION := 55fcc60
+ARRAY_API_BUILD    := tests/array_api/build
+
+array-api-tests-setup: setup
+	@rm -rf $(ARRAY_API_BUILD)
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --target $(ARRAY_API_BUILD)/packages -r tests/array_api/requirements.txt
+	@[ -n "$$ARRAY_API_TESTS" ] || { git clone --quiet https://github.com/data-apis/array-api-tests $(ARRAY_API_BUILD)/array-api-tests \
+	  && git -C $(ARRAY_API_BUILD)/array-api-tests -c advice.detachedHead=false checkout --quiet $(ARRAY_API_REVISION) \
+	  && git -C $(ARRAY_API_BUILD)/array-api-tests submodule update --quiet --init --depth 1; }
+
+array-api-tests: build
+	@$(call KEPT,python) $(PYTHON) tests/array_api/run.py $(NAMES)
 
 # Kernels that NVIDIA's own compilers make, on the driver's double, against NumPy; and every form of every instruction, against ptxas. NVRTC is fetched only when asked for (170 MB), into a
 # folder that git ignores; libNVVM comes with ptxas. NAMES="halves groups" takes only these.

@@ -71,22 +71,29 @@ def run(
 ) -> Tally:
     """Runs programs `start` to `start + count`, each process every so many of them."""
     tally = Tally(told=told) if told else Tally()
-    environment = {**os.environ, "WEFT_DEVICE": device, **(env or {})}
-    crew = [
-        threading.Thread(target=_process, args=(tally, sort, start + j, start + count, jobs, numba, small, environment))
-        for j in range(jobs)
-    ]
+
+    def command(first: int) -> list[str]:
+        return [str(WORKER), sort, str(first), str(start + count), str(jobs), numba, "small" if small else ""]
+
+    supervise(tally, range(start, start + count), jobs, command, {"WEFT_DEVICE": device, **(env or {})})
+    return tally
+
+
+def supervise(tally: Tally, programs: range, jobs: int, command: Callable[[int], list[str]], env: dict) -> None:
+    """Runs programs in so many processes. `command` says what Python runs for one program and every `jobs`th behind it."""
+    environment = {**os.environ, **env}
+    crew = [threading.Thread(target=_process, args=(tally, programs[j:], jobs, command, environment)) for j in range(jobs)]
     for one in crew:
         one.start()
     for one in crew:
         one.join()
-    return tally
 
 
-def _process(tally: Tally, sort: str, start: int, stop: int, step: int, numba: str, small: bool, env: dict) -> None:
+def _process(tally: Tally, programs: range, step: int, command: Callable[[int], list[str]], env: dict) -> None:
     """One process after another: one that dies or hangs has told what it was at, and the next goes on behind it."""
+    start, stop = programs.start, programs.stop
     while start < stop:
-        args = [sys.executable, str(WORKER), sort, str(start), str(stop), str(step), numba, "small" if small else ""]
+        args = [sys.executable, *command(start)]
         worker = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
         at, what = _listen(tally, worker, start)
         if at is None:

@@ -99,7 +99,7 @@ impl Axes {
     }
 
     /// The point of the shape at a point of the result and one of the folded axes.
-    fn join(&self, outer: &[Value], inner: &[Value]) -> Vec<Value> {
+    pub fn join(&self, outer: &[Value], inner: &[Value]) -> Vec<Value> {
         let (mut outer, mut inner) = (outer.iter(), inner.iter());
         let next = |folded: &bool| if *folded { inner.next() } else { outer.next() };
         self.folded.iter().filter_map(next).copied().collect()

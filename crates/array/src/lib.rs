@@ -4,6 +4,7 @@
 
 pub mod expr;
 pub mod fold;
+pub mod kernel;
 pub mod loops;
 pub mod plan;
 pub mod scalar;
@@ -11,7 +12,8 @@ pub mod ufunc;
 
 pub use expr::{Expr, Leaf, Nodes};
 pub use fold::{AlongAxes, Axes, Fold, Space, State, fold_axes};
+pub use kernel::{FoldKernel, FoldState, Kind, Pass, Stores, fold_loop};
 pub use loops::{Emit, Walk, at_every_point};
 pub use plan::{BroadcastError, Operand, OperandPlan, Plan, broadcast_shapes, plan};
 pub use scalar::{Mark, ScalarFn};
-pub use ufunc::{Access, UfuncError, ufunc_loop};
+pub use ufunc::{Access, UfuncError, map_loop, ufunc_loop};

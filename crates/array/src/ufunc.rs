@@ -5,11 +5,9 @@
 
 use std::fmt;
 
-use weft_ir::{Builder, FuncId, FuncKind, Function, Label, Layout, Module, Op, Scalar, Space, StmtKind, Type, Value, ViewType};
+use weft_ir::{FuncId, Layout, Module, Scalar, Space, StmtKind, Value, ViewType};
 
-use crate::expr::{Expr, Nodes};
-use crate::loops::{Emit, load, store};
-use crate::scalar::ScalarFn;
+use crate::kernel::{Kind, Stores, Writer};
 
 /// How the loop reads or writes one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,6 +18,24 @@ pub struct Access {
     pub layout: Layout,
 }
 
+impl Access {
+    pub fn view(self, writable: bool) -> ViewType {
+        ViewType {
+            elem: self.elem,
+            rank: self.axes.count_ones() as u8,
+            layout: self.layout,
+            space: Space::Global,
+            writable,
+        }
+    }
+
+    /// The point of the axes that the operand moves along.
+    pub fn at(self, indices: &[Value]) -> Vec<Value> {
+        let moves = |(axis, _): &(usize, &Value)| self.axes & (1 << axis) != 0;
+        indices.iter().enumerate().filter(moves).map(|(_, &index)| index).collect()
+    }
+}
+
 /// A scalar function that cannot be a ufunc.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UfuncError {
@@ -27,6 +43,8 @@ pub enum UfuncError {
     NotScalar(String),
     /// Another number of operands than the function has parameters.
     Operands { expected: usize, given: usize },
+    /// Another number of outputs, or of what is folded to, than the function has results.
+    Results { expected: usize, given: usize },
 }
 
 impl fmt::Display for UfuncError {
@@ -34,6 +52,7 @@ impl fmt::Display for UfuncError {
         match self {
             UfuncError::NotScalar(what) => write!(f, "a vectorized function takes and returns scalars, not {what}"),
             UfuncError::Operands { expected, given } => write!(f, "the function takes {expected} arguments, {given} given"),
+            UfuncError::Results { expected, given } => write!(f, "the function has {expected} results, {given} wanted"),
         }
     }
 }
@@ -44,130 +63,55 @@ impl std::error::Error for UfuncError {}
 ///
 /// The loop's parameters after its indices: a view per input, the output's view, and with `mask` a bool view: points where it is false
 /// are left as they are. Elements are cast to the function's parameter types and its result to the output's.
-pub fn ufunc_loop(mut module: Module, rank: u8, inputs: &[Access], output: Access, mask: Option<Access>) -> Result<Module, UfuncError> {
-    let signature = scalar_signature(&module, inputs.len())?;
-    let scalar = module.entry;
-    let mut func = Function::new(
-        format!("{}_loop", module.entry_function().name),
-        FuncKind::Loop { rank, reductions: vec![] },
-    );
-    func.origin = module.entry_function().origin.clone();
-    func.flags = module.entry_function().flags;
-    let indices: Vec<Value> = (0..rank).map(|axis| func.new_param(Type::I64, format!("i{axis}"))).collect();
-    let views: Vec<Value> = inputs
-        .iter()
-        .enumerate()
-        .map(|(n, access)| func.new_param(Type::View(view(*access, false)), format!("in{n}")))
-        .collect();
-    let out = func.new_param(Type::View(view(output, true)), "out");
-    let where_ = mask.map(|access| (func.new_param(Type::View(view(access, false)), "where"), access));
+pub fn ufunc_loop(module: Module, rank: u8, inputs: &[Access], output: Access, mask: Option<Access>) -> Result<Module, UfuncError> {
+    map_loop(module, rank, inputs, &[output], mask)
+}
 
-    let elements = elements(scalar, &signature, &views, inputs, output.elem);
-    let mut looped = Looped {
-        builder: Builder::new(func),
-        indices: &indices,
+/// The same with an output for each result of the function, which gives a tuple if these are not one.
+pub fn map_loop(module: Module, rank: u8, inputs: &[Access], outputs: &[Access], mask: Option<Access>) -> Result<Module, UfuncError> {
+    let stores = Stores {
+        function: module.entry,
+        inputs,
+        outputs,
     };
-    match where_ {
-        None => point(&mut looped, &elements, inputs, (out, output)),
-        Some((mask, access)) => {
-            let cond = looped.load(mask, access);
-            looped.open();
-            point(&mut looped, &elements, inputs, (out, output));
-            let then = looped.close();
-            looped.builder.push(StmtKind::If {
+    let name = format!("{}_loop", module.entry_function().name);
+    let mut writer = Writer::new(&module, module.entry, name, Kind::Loop, rank);
+    let indices = writer.axes.clone();
+    let bound = writer.bind(&module, &stores, 0)?;
+    match mask {
+        None => writer.store(&bound, &indices, &[]),
+        Some(access) => {
+            let view = writer.view(access, false, "where".to_string());
+            let cond = writer.load((view, access), &indices);
+            writer.b.open();
+            writer.store(&bound, &indices, &[]);
+            let then = writer.b.close();
+            writer.b.push(StmtKind::If {
                 cond,
                 then,
                 other: Default::default(),
             });
         }
     }
-    module.functions.push(looped.builder.finish());
-    module.entry = FuncId(module.functions.len() as u32 - 1);
-    Ok(module)
+    Ok(writer.finish(module))
 }
 
-/// Parameter scalars and, last, the result's scalar.
-fn scalar_signature(module: &Module, given: usize) -> Result<Vec<Scalar>, UfuncError> {
-    let entry = module.entry_function();
-    if entry.params.len() != given {
-        return Err(UfuncError::Operands {
-            expected: entry.params.len(),
-            given,
-        });
-    }
-    entry
-        .params
-        .iter()
-        .map(|&param| entry.ty(param))
-        .chain([&entry.result])
-        .map(|ty| ty.scalar().ok_or_else(|| UfuncError::NotScalar(ty.to_string())))
-        .collect()
-}
-
-fn view(access: Access, writable: bool) -> ViewType {
-    ViewType {
-        elem: access.elem,
-        rank: access.axes.count_ones() as u8,
-        layout: access.layout,
-        space: Space::Global,
-        writable,
-    }
-}
-
-/// Loads, calls, stores: one point of the index space.
-fn point(looped: &mut Looped<'_>, elements: &Expr, inputs: &[Access], (out, output): (Value, Access)) {
-    let value = elements.element(looped, &mut |looped, input| {
-        let (view, _) = elements.leaves[input];
-        looped.load(view, inputs[input])
-    });
-    let at = looped.at(output.axes);
-    store(&mut looped.builder, (out, view(output, true)), &at, value);
-}
-
-/// The elements of the result: the scalar function of the inputs', all converted where their types differ.
-fn elements(scalar: FuncId, signature: &[Scalar], views: &[Value], inputs: &[Access], result: Scalar) -> Expr {
-    let mut nodes = Nodes::default();
-    let args: Vec<Expr> = (views.iter().zip(inputs).zip(signature))
-        .map(|((&value, &access), &param)| nodes.cast(&Expr::leaf((value, view(access, false))), param))
-        .collect();
-    let (params, gives) = (&signature[..views.len()], signature[views.len()]);
-    let function = ScalarFn::of_op(params, gives, |args| Op::Call(scalar, args));
-    let called = nodes.map(function, gives, &args, &[]);
-    nodes.cast(&called, result)
-}
-
-/// A `Loop` function being written.
-struct Looped<'a> {
-    builder: Builder,
-    indices: &'a [Value],
-}
-
-impl Looped<'_> {
-    /// The point of the axes that an operand moves along.
-    fn at(&self, axes: u32) -> Vec<Value> {
-        let moves = |(axis, _): &(usize, &Value)| axes & (1 << axis) != 0;
-        self.indices.iter().enumerate().filter(moves).map(|(_, &index)| index).collect()
-    }
-
-    fn load(&mut self, of: Value, access: Access) -> Value {
-        let at = self.at(access.axes);
-        load(&mut self.builder, (of, view(access, false)), &at)
-    }
-}
-
-impl Emit for Looped<'_> {
-    fn builder(&mut self) -> &mut Builder {
-        &mut self.builder
-    }
-
-    /// The scalar function is called, which takes no labels.
-    fn label(&mut self) -> Label {
-        Label(0)
-    }
+/// Parameter scalars of a function of scalars, and those of its results.
+pub fn scalar_signature(module: &Module, function: FuncId) -> Result<(Vec<Scalar>, Vec<Scalar>), UfuncError> {
+    let entry = module.function(function);
+    let scalar = |ty: &weft_ir::Type| ty.scalar().ok_or_else(|| UfuncError::NotScalar(ty.to_string()));
+    let params = entry.params.iter().map(|&param| scalar(entry.ty(param)));
+    let results = match &entry.result {
+        weft_ir::Type::Tuple(items) if !items.is_empty() => items.iter().map(scalar).collect(),
+        ty => scalar(ty).map(|one| vec![one]),
+    };
+    Ok((params.collect::<Result<_, _>>()?, results?))
 }
 
 #[cfg(test)]
 mod tests {
+    use weft_ir::{Builder, FuncKind, Function};
+
     use super::*;
 
     /// `device @twice(x: f32) -> f32` as a module.

@@ -101,6 +101,9 @@ fn source_fold(source: &Source, extents: &[u64], fold: &Fold, target: &Target) -
         FoldKind::ArgMax => return arguments::run(source, true, &outer, inner[0], target),
         FoldKind::ArgMin => return arguments::run(source, false, &outer, inner[0], target),
     };
+    if compute.is_complex() && !matches!(name, "add" | "multiply") {
+        return arguments::extremes(source, name, &outer, &inner, target);
+    }
     let types = Types {
         elem: source.elem,
         compute,

@@ -54,7 +54,7 @@ fn intern(what: What, operands: SmallVec<[Scalar; 3]>, result: Scalar) -> &'stat
     known.entry(key).or_insert_with_key(|(what, operands, result)| {
         let tile = match what {
             What::Ufunc { name, part: None } => weft_tile::find(name, operands).filter(|(_, gives)| gives == result).map(|(run, _)| run),
-            What::Ufunc { .. } => None,
+            What::Ufunc { name, part: Some(part) } => weft_tile::find_pair(name, operands).map(|pair| pair[usize::from(*part)]).filter(|(_, gives)| gives == result).map(|(run, _)| run),
             What::Cast => Some(weft_tile::cast(operands[0], *result)),
             What::Select => Some(weft_tile::select(*result)),
         };

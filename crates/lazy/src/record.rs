@@ -7,6 +7,7 @@ use crate::dims::{self, Axis, Dims};
 use crate::error::{Error, Result};
 use crate::number::{self, Bits};
 use crate::operation::{self, Given};
+use crate::schedule;
 pub use crate::operation::ufunc_name;
 use crate::value::{Args, Fold, FoldKind, Kind, Node, Progression, Value};
 
@@ -101,11 +102,36 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
         [a, b] if a.shape.is_empty() => b.shape.clone(),
         _ => common_shape(&args.iter().map(|arg| arg.shape.as_slice()).collect::<SmallVec<[&[u64]; 3]>>())?,
     };
+    if name == "power" && resolved.operands[0].is_signed() && !shape.contains(&0) {
+        refuse_negative(&args[1])?;
+    }
     let node = |operation: &&'static operation::Operation| {
         let args = args.clone();
         Node::pending(operation.result, shape.clone(), Kind::Map { operation, args })
     };
     Ok(resolved.operations.iter().map(node).collect())
+}
+
+/// The type of a ufunc's first result; none where it has no loop.
+pub fn result_type(name: &'static str, operands: &[Operand]) -> Option<Scalar> {
+    let given: Given = operands.iter().map(Operand::ty).collect();
+    Some(operation::resolve(name, &given)?.operations.first()?.result)
+}
+
+/// Powers of integers by negative ones do not exist; of an array it has to be looked.
+fn refuse_negative(exponent: &Value) -> Result<()> {
+    let least = match fill_of(exponent) {
+        Some(bits) => number::constant(exponent.elem, bits),
+        None => {
+            let axes: Vec<usize> = (0..exponent.shape.len()).collect();
+            let least = fold(FoldKind::Ufunc("minimum", exponent.elem), exponent, &axes)?;
+            number::constant(exponent.elem, schedule::element(&least)?)
+        }
+    };
+    match least {
+        Const::Int(_, v) if v < 0 => Err(Error::Value("Integers to negative integer powers are not allowed.".into())),
+        _ => Ok(()),
+    }
 }
 
 fn no_loop(name: &str, operands: &[Operand]) -> Error {
@@ -231,9 +257,14 @@ pub fn broadcast_into(value: &Value, to: &[u64]) -> Result<Value> {
 /// `start + index * step` for so many indices.
 pub fn iota(elem: Scalar, count: u64, start: Const, step: Const) -> Result<Value> {
     check_size(&[count], elem.size())?;
+    if elem == Scalar::Bool {
+        return Err(Error::Type("there are no numbers of the same distance among bools".into()));
+    }
+    // 16-bit floats are counted in float32.
+    let counted = if elem.is_half() { Scalar::F32 } else { elem };
     let kind = Kind::Iota(Box::new(Progression {
-        start: number::converted(start, elem)?,
-        step: number::converted(step, elem)?,
+        start: number::converted(start, counted)?,
+        step: number::converted(step, counted)?,
     }));
     Ok(Node::pending(elem, SmallVec::from_slice(&[count]), kind))
 }
@@ -262,7 +293,8 @@ pub fn fold(what: FoldKind, of: &Value, axes: &[usize]) -> Result<Value> {
             Ok(cast(&wide, elem))
         }
         FoldKind::Ufunc(name, elem) => {
-            if weft_tile::fold::find(name, elem).is_none() {
+            let by_search = elem.is_complex() && matches!(name, "maximum" | "minimum" | "fmax" | "fmin");
+            if !by_search && weft_tile::fold::find(name, elem).is_none() {
                 return Err(Error::Type(format!("'{name}' does not fold elements of {}", elem.numpy_name())));
             }
             Ok(made(what, elem, cast(of, elem)))

@@ -9,6 +9,7 @@ use crate::dims::{self, Strides};
 use crate::error::{Error, Result};
 use crate::lower::{Lowered, lower};
 use crate::memory::{Block, Piece};
+use crate::number::Bits;
 use crate::program::{Load, Program};
 use crate::tiles::Target;
 use crate::value::{Fold, Kind, Node, Region, Value, release};
@@ -22,6 +23,16 @@ static TURN: Mutex<()> = Mutex::new(());
 pub fn compute(values: &[Value]) -> Result<()> {
     let _turn = TURN.lock();
     values.iter().try_for_each(ensure)
+}
+
+/// The first element of a value, which is computed for it: its bits as memory has them.
+pub fn element(value: &Value) -> Result<Bits> {
+    compute(std::slice::from_ref(value))?;
+    let piece = value.piece().ok_or_else(|| Error::Internal("a value was not computed".into()))?;
+    let mut bytes = [0u8; 16];
+    piece.block.buffer().read(piece.offset as usize, &mut bytes[..value.elem.size()])?;
+    let word = |at: usize| bytes[at..at + 8].try_into().map_or(0, u64::from_le_bytes);
+    Ok([word(0), word(8)])
 }
 
 /// Computes a value, and before it what it needs, without recursion: chains may be longer than the stack.

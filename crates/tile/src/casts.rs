@@ -138,9 +138,11 @@ macro_rules! floats {
             }
             #[inline(always)]
             fn unsigned_long(self) -> u64 {
-                let is_low = (self >= -TWO_63 as $ty) & (self < TWO_63 as $ty);
-                let high = if self < 2.0 * TWO_63 as $ty { self as u64 } else { 0 };
-                if is_low { self as i64 as u64 } else { high }
+                let is_high = self >= TWO_63 as $ty;
+                let low = if is_high { self - TWO_63 as $ty } else { self };
+                let whole = $long(low) as u64 ^ u64::from(is_high) << 63;
+                let fits = (self >= -TWO_63 as $ty) & (self < 2.0 * TWO_63 as $ty);
+                if fits { whole } else { 0 }
             }
         }
     )*};

@@ -101,10 +101,12 @@ pub trait Real:
     fn finite(self) -> bool;
     /// The float whose bits are so many more as an integer.
     fn moved(self, by: i32) -> Self;
+    /// m and n of m 2^n where 1/2 <= |m| < 1. Zeros, infinities and NaN give themselves and 0.
+    fn split(self) -> (Self, i32);
 }
 
 macro_rules! real {
-    ($ty:ident, $pi:expr) => {
+    ($ty:ident, $pi:expr, $int:ident) => {
         impl Real for $ty {
             const ZERO: Self = 0.0;
             const HALF: Self = 0.5;
@@ -161,9 +163,29 @@ macro_rules! real {
             fn moved(self, by: i32) -> Self {
                 $ty::from_bits(self.to_bits().wrapping_add_signed(by.into()))
             }
+            #[inline(always)]
+            fn split(self) -> (Self, i32) {
+                const FRACTION: u32 = $ty::MANTISSA_DIGITS - 1;
+                const EXPONENT: $int = $ty::INFINITY.to_bits();
+                const SCALE: $ty = (1u64 << $ty::MANTISSA_DIGITS) as $ty;
+                let small = self.abs() < $ty::MIN_POSITIVE;
+                let bits = (if small { self * SCALE } else { self }).to_bits();
+                let exponent = ((bits & EXPONENT) >> FRACTION) as i32 + ($ty::MIN_EXP - 1);
+                let exponent = if small {
+                    exponent - $ty::MANTISSA_DIGITS as i32
+                } else {
+                    exponent
+                };
+                let mantissa = $ty::from_bits(bits & !EXPONENT | (0.5 as $ty).to_bits());
+                if self.is_finite() & (self != 0.0) {
+                    (mantissa, exponent)
+                } else {
+                    (self, 0)
+                }
+            }
         }
     };
 }
 
-real!(f32, std::f32::consts::PI);
-real!(f64, std::f64::consts::PI);
+real!(f32, std::f32::consts::PI, u32);
+real!(f64, std::f64::consts::PI, u64);

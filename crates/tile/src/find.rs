@@ -3,7 +3,7 @@
 use weft_ir::{Kind, Scalar};
 
 use crate::element::{C, Elem};
-use crate::run::{Found, One, TileLoop, one, select as selecting};
+use crate::run::{Choose, Found, One, TileLoop, one, select as selecting};
 use crate::{complex, floats, integers, truths};
 
 /// The loop of NumPy's ufunc of a name for operands that have the types of that loop, and the type of its result; none where there is none, as
@@ -25,6 +25,15 @@ pub fn find(name: &str, operands: &[Scalar]) -> Option<(TileLoop, Scalar)> {
             Kind::Float => floats::find_two(name, s),
             Kind::Complex => complex::find_two(name, s),
         },
+        _ => None,
+    }
+}
+
+/// The loops of both results of `divmod`, `modf` or `frexp`, likewise.
+pub fn find_pair(name: &str, operands: &[Scalar]) -> Option<[(TileLoop, Scalar); 2]> {
+    match (name, operands) {
+        ("divmod", _) => Some([find("floor_divide", operands)?, find("remainder", operands)?]),
+        (_, [s]) => floats::find_pair(name, *s),
         _ => None,
     }
 }
@@ -77,6 +86,27 @@ pub fn copy(elem: Scalar) -> TileLoop {
         _ => one::<Same, C<f64>>(),
     };
     found.0
+}
+
+macro_rules! chosen_by_mask {
+    ($($ty:ident)*) => {$(
+        impl Choose for $ty {
+            #[inline(always)]
+            fn choose(first: bool, a: $ty, b: $ty) -> $ty {
+                let mask = $ty::from(first).wrapping_neg();
+                a & mask | b & !mask
+            }
+        }
+    )*};
+}
+
+chosen_by_mask!(u8 u16 u32 u64);
+
+impl Choose for C<f64> {
+    #[inline(always)]
+    fn choose(first: bool, a: C<f64>, b: C<f64>) -> C<f64> {
+        if first { a } else { b }
+    }
 }
 
 /// `where(condition, a, b)`: of a bool and two elements.

@@ -48,6 +48,9 @@ unary! {
     Radians(x) -> T = x * T::DEGREE;
     Degrees(x) -> T = x * T::RADIAN;
     Spacing(x) -> T = spacing(x);
+    Fraction(x) -> T = (if x.endless() { T::ZERO } else { x - x.inwards() }).signed_as(x);
+    Mantissa(x) -> T = x.split().0;
+    Exponent(x) -> i32 = x.split().1;
     Zero(_x) -> T = T::ZERO;
     SignBit(x) -> Truth = Truth::of(x.is_negative());
     IsNan(x) -> Truth = Truth::of(x.missing());
@@ -199,6 +202,14 @@ pub fn find_two(name: &str, s: Scalar) -> Option<Found> {
         "logical_and" => binary::<And>(s),
         "logical_or" => binary::<Or>(s),
         "logical_xor" => binary::<Xor>(s),
+        _ => None,
+    }
+}
+
+pub fn find_pair(name: &str, s: Scalar) -> Option<[Found; 2]> {
+    match name {
+        "modf" => Some([unary::<Fraction>(s)?, unary::<Trunc>(s)?]),
+        "frexp" => Some([unary::<Mantissa>(s)?, unary::<Exponent>(s)?]),
         _ => None,
     }
 }

@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code)]
 
+mod arg;
 mod kernel;
 mod load;
 mod number;
@@ -21,6 +22,7 @@ use kernel::{Blocks, Clear, Join, Join4, Kernel, Order};
 use load::{Load, Loads, Store};
 use shape::{Block, Inner};
 
+pub use arg::{ArgFold, arg_fold};
 pub use shape::{Axis, Outer};
 
 /// What elements are combined by.
@@ -330,11 +332,12 @@ impl Fold {
             rows: block.rows as usize,
             row_stride: row_stride.unwrap_or(0),
             columns: block.columns as usize,
+            size: self.kernel.size,
             into,
         };
         if let (true, Some(_)) = (side_by_side, row_stride) {
             // SAFETY: by contract.
-            return unsafe { (self.kernel.blocks)(blocks) };
+            return unsafe { self.kernel.blocks(blocks) };
         }
         blocks.row_stride = (block.columns as usize * self.kernel.size) as i64;
         blocks.count = 1;
@@ -343,7 +346,7 @@ impl Fold {
             // SAFETY: by contract; a tile has room for a block.
             unsafe {
                 self.gather(from.offset((point as i64 * self.lanes.input) as isize), block, scratch.tile);
-                (self.kernel.blocks)(Blocks {
+                self.kernel.blocks(Blocks {
                     into: into.add(point * self.kernel.size),
                     ..blocks
                 });

@@ -107,6 +107,14 @@ impl Narrow for f32 {
     }
 }
 
+impl Narrow for i32 {
+    type To<H: Half> = i32;
+    #[inline(always)]
+    fn narrow<H: Half>(self) -> i32 {
+        self
+    }
+}
+
 impl Narrow for Truth {
     type To<H: Half> = Truth;
     #[inline(always)]

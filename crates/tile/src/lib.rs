@@ -6,8 +6,8 @@ mod casts;
 mod complex;
 mod element;
 mod find;
-pub mod fold;
 mod floats;
+pub mod fold;
 mod halves;
 mod integers;
 mod iota;
@@ -17,7 +17,7 @@ mod truths;
 mod whole;
 
 pub use casts::cast;
-pub use find::{copy, find, select};
+pub use find::{copy, find, find_pair, select};
 pub use iota::iota;
 pub use run::{Arg, Run, TileLoop};
 pub use strided::{Load, Store, load, store};

@@ -82,7 +82,8 @@ fn every_operator_and_type_over_every_shape() {
             if !common::is_defined(op, types) {
                 continue;
             }
-            for shape in SHAPES {
+            let long = matches!(scalar, Scalar::F32 | Scalar::C64);
+            for shape in SHAPES.iter().filter(|shape| long || shape.iter().product::<u64>() < 4000) {
                 check(op, types, shape, Layout::C, &mut sample);
             }
         }
@@ -109,7 +110,7 @@ fn memory_may_lie_anyhow() {
     ];
     for (op, scalar) in some {
         for layout in [Layout::Fortran, Layout::Backwards, Layout::Spread, Layout::Repeated, Layout::Odd] {
-            for shape in SHAPES {
+            for shape in SHAPES.iter().filter(|shape| shape.iter().product::<u64>() < 7000) {
                 check(op, Types::all(scalar), shape, layout, &mut sample);
             }
         }
@@ -156,7 +157,7 @@ fn the_interpreter_gives_the_same() {
             }
             for shape in SHAPES
                 .iter()
-                .filter(|shape| shape.iter().product::<u64>() < 4000 || scalar == Scalar::F32)
+                .filter(|shape| shape.iter().product::<u64>() < 2500 || scalar == Scalar::F32)
             {
                 for folded in choices(shape.len()) {
                     let case = Case::new(op, types, shape, &folded, Layout::C, &mut sample);

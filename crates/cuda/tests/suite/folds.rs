@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use weft_array::Kind;
 use weft_ir::interp::Options;
 use weft_ir::testing::{Array, Expected, TestLaunch, TestLine, TestValue, interpret};
 use weft_ir::{BinOp, Const, Layout, Module, Scalar, eval, text};
 use weft_runtime::fold::Form;
 use weft_runtime::{CompileError, Device, Executable};
 
+use super::array;
 use super::launch::run;
 
 /// A fold and a launch of it.
@@ -104,6 +106,10 @@ pub fn cases() -> Vec<Case> {
         for layout in LAYOUTS {
             cases.push(tables(layout, outer, inner));
         }
+    }
+    for kernel in array::kernels(Kind::Loop) {
+        let launch = (kernel.outer, kernel.inner);
+        cases.push(made(kernel.name, kernel.module, launch, kernel.args, kernel.stages));
     }
     cases
 }

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)] // Each test uses a part.
 
+pub mod array;
 pub mod folds;
 pub mod launch;
 pub mod python;

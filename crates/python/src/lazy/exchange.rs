@@ -108,8 +108,14 @@ fn _from_numpy(array: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> P
     let py = array.py();
     check_device(py, device)?;
     let numpy = Numpy::get(py)?;
+    if numpy.scalar_of(array).is_some() {
+        let array = py.import("numpy")?.call_method1("asarray", (array,))?;
+        return Ok(NdArray {
+            array: copied(numpy, &array)?,
+        });
+    }
     if !numpy.is_array(array) {
-        return Err(PyTypeError::new_err("expected a NumPy array"));
+        return Err(PyTypeError::new_err("expected a NumPy array or scalar"));
     }
     Ok(NdArray {
         array: copied(numpy, array)?,

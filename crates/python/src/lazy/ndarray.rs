@@ -32,16 +32,8 @@ impl NdArray {
         }
         let value = self.array.read();
         compute(py, std::slice::from_ref(&value))?;
-        let Some(piece) = value.piece() else {
-            return Err(crate::errors::internal(py, "a value was not computed".into()));
-        };
-        let mut bytes = [0u8; 16];
-        let item = value.elem.size();
-        let read = piece.block.buffer().read(piece.offset as usize, &mut bytes[..item]);
-        read.map_err(|e| crate::errors::device(py, e))?;
-        let (low, high) = bytes.split_at(8);
-        let word = |part: &[u8]| part.try_into().map_or(0, u64::from_le_bytes);
-        Ok((value.elem, slots::memory_to_slots(value.elem, [word(low), word(high)])))
+        let bits = weft_lazy::schedule::element(&value).map_err(|e| super::error(py, e))?;
+        Ok((value.elem, slots::memory_to_slots(value.elem, bits)))
     }
 
     /// A Python number, where the array has no axes.

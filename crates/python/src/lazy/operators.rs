@@ -81,9 +81,12 @@ pub fn in_place(name: &'static str, a: &Bound<'_, NdArray>, b: &Bound<'_, PyAny>
     let x = array.read();
     let (name, alone) = if name == "power" { shortcut(x.elem, &y) } else { (name, false) };
     let operands = [Operand::Value(x), y];
-    let results = record::ufunc(name, if alone { &operands[..1] } else { &operands }, None).map_err(|e| super::error(py, e))?;
+    let operands = if alone { &operands[..1] } else { &operands };
+    if let Some(result) = record::result_type(name, operands) {
+        check_output(name, result, array.elem)?;
+    }
+    let results = record::ufunc(name, operands, None).map_err(|e| super::error(py, e))?;
     let Some(value) = results.first() else { return Ok(()) };
-    check_output(name, value.elem, array.elem)?;
     if value.shape != array.shape {
         return Err(PyValueError::new_err(format!(
             "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",

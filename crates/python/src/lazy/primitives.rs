@@ -92,7 +92,12 @@ fn _select(condition: &Bound<'_, PyAny>, a: &Bound<'_, PyAny>, b: &Bound<'_, PyA
     let Some(to) = ufuncs::common(&[arg_type(&a), arg_type(&b)]) else {
         return Err(PyTypeError::new_err("where takes numbers"));
     };
-    let made = || record::select(&value_in(condition, Scalar::Bool)?, &value_in(a, to)?, &value_in(b, to)?);
+    let wrapped = |operand: Operand| match operand {
+        // NumPy converts Python's integers here as it casts, without a look at their range.
+        Operand::Weak(value) => Ok(Node::fill(to, weft_lazy::Dims::new(), number::converted(value, to)?)),
+        operand => value_in(operand, to),
+    };
+    let made = || record::select(&value_in(condition, Scalar::Bool)?, &wrapped(a)?, &wrapped(b)?);
     made().map(NdArray::of).map_err(|e| error(py, e))
 }
 
@@ -235,7 +240,8 @@ pub fn assign_to(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyR
 #[pyfunction]
 #[pyo3(signature = (op, x, axes, dtype=None))]
 fn _fold(py: Python<'_>, op: &str, x: &NdArray, axes: Vec<usize>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<NdArray> {
-    let elem = optional(dtype)?.unwrap_or(x.array.elem);
+    // Truths are those of the elements, whatever these are.
+    let elem = if op.starts_with("logical_") { Scalar::Bool } else { optional(dtype)?.unwrap_or(x.array.elem) };
     let value = x.array.read();
     if axes.iter().any(|&axis| axis >= value.shape.len()) {
         return Err(PyValueError::new_err("an axis is out of bounds"));

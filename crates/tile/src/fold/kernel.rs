@@ -12,6 +12,9 @@ use super::wide::{Body, widest};
 const CHAIN: usize = CHAINS as usize;
 /// Of complex numbers, whose parts are added apart.
 const PAIRS: usize = 2 * CHAIN;
+/// Chains of the shortest rows: the others stay the identity, which changes nothing in the tree.
+const FEW: usize = 8;
+const FEW_PAIRS: usize = 2 * FEW;
 
 /// Elements as they are computed with, one behind the other: counts are of elements.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +30,11 @@ pub struct Kernel {
     /// Joins what is first with what has been folded, where that is not the identity.
     pub start: Option<unsafe fn(Clear)>,
     /// Folds blocks by chains.
-    pub blocks: unsafe fn(Blocks),
+    blocks: unsafe fn(Blocks),
+    short: unsafe fn(Blocks),
+    shortest: unsafe fn(Blocks),
+    /// Elements that lie side by side.
+    whole: usize,
     pub order: Order,
 }
 
@@ -39,6 +46,20 @@ pub enum Order {
     Fixed,
     /// One element after the other, in C order.
     Sequence,
+}
+
+impl Kernel {
+    /// # Safety
+    /// The elements can be read, and `into` has as many as there are blocks.
+    pub unsafe fn blocks(&self, blocks: Blocks) {
+        let run = match blocks.columns {
+            0..=FEW => self.shortest,
+            columns if columns < self.whole => self.short,
+            _ => self.blocks,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { run(blocks) }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +92,8 @@ pub struct Blocks {
     pub rows: usize,
     pub row_stride: i64,
     pub columns: usize,
+    /// Bytes of an element.
+    pub size: usize,
     pub into: *mut u8,
 }
 
@@ -104,12 +127,19 @@ impl<T: Copy + Default + std::ops::Add<Output = T>, const P: usize> Body<Clear> 
 impl<T: Copy, O: Operator<T>, const P: usize, const L: usize> Body<Join> for Loops<T, O, P, L> {
     #[inline(always)]
     unsafe fn run(Join { into, base, from, count }: Join) {
-        for i in 0..count * P {
-            // SAFETY: by contract there are so many on all sides; arrays need not be aligned.
-            unsafe {
-                let (a, b) = (base.cast::<T>().add(i).read_unaligned(), from.cast::<T>().add(i).read_unaligned());
-                into.cast::<T>().add(i).write(O::join(a, b));
+        // SAFETY: by contract there are so many.
+        let into = unsafe { std::slice::from_raw_parts_mut(into.cast::<T>(), count * P) };
+        // SAFETY: by contract there are so many on all sides; arrays need not be aligned.
+        let at = |from: *const u8, i: usize| unsafe { from.cast::<T>().add(i).read_unaligned() };
+        // Memory that is read and written would keep the compiler from vectors.
+        if base.cast() == into.as_ptr() {
+            for (i, each) in into.iter_mut().enumerate() {
+                *each = O::join(*each, at(from, i));
             }
+            return;
+        }
+        for (i, each) in into.iter_mut().enumerate() {
+            *each = O::join(at(base, i), at(from, i));
         }
     }
 }
@@ -130,75 +160,104 @@ impl<T: Copy, O: Operator<T>, const P: usize, const L: usize> Body<Join4> for Lo
 impl<T: Copy, O: Operator<T>, const P: usize, const L: usize> Body<Blocks> for Loops<T, O, P, L> {
     #[inline(always)]
     unsafe fn run(blocks: Blocks) {
-        let end = end_of::<T>(&blocks, P);
         for i in 0..blocks.count {
             let mut chains = [O::IDENTITY; L];
             for row in 0..blocks.rows {
-                let offset = i as i64 * blocks.stride + row as i64 * blocks.row_stride;
                 // SAFETY: by contract there are so many blocks, of so many rows.
-                unsafe { take_row::<T, O, L>(&mut chains, blocks.from.offset(offset as isize).cast(), blocks.columns * P, end) };
+                unsafe { take_row::<T, O, L>(&mut chains, blocks.row(i, row), blocks.columns * P) };
             }
-            let block = tree::<T, O, P, L>(&mut chains);
-            for (part, value) in block.iter().enumerate() {
-                // SAFETY: there is an element for each block.
-                unsafe {
-                    let place = blocks.into.cast::<T>().add(i * P + part);
-                    place.write(O::join(place.read(), *value));
-                }
-            }
+            // SAFETY: there is an element for each block.
+            unsafe { tree::<T, O, P, L>(&mut chains, blocks.into.cast::<T>().add(i * P)) };
         }
     }
 }
 
-/// Where the last row ends; nowhere if rows do not follow each other upwards.
-#[inline(always)]
-fn end_of<T>(blocks: &Blocks, parts: usize) -> *const T {
-    if blocks.stride < 0 || blocks.row_stride < 0 || blocks.count == 0 || blocks.rows == 0 {
-        return std::ptr::null();
+/// Blocks of rows that are shorter than there are chains. They are read as if they were whole, where memory allows it, and what does not belong
+/// to them is masked: lanes for each number of columns would be as many loops.
+struct Short<T, O, const P: usize, const L: usize>(PhantomData<(T, O)>);
+
+impl<T: Copy, O: Operator<T>, const P: usize, const L: usize> Body<Blocks> for Short<T, O, P, L> {
+    #[inline(always)]
+    unsafe fn run(blocks: Blocks) {
+        let (end, count) = (blocks.end().cast::<T>(), blocks.columns * P);
+        for i in 0..blocks.count {
+            let mut chains = [O::IDENTITY; L];
+            for row in 0..blocks.rows {
+                // SAFETY: by contract there are so many blocks, of so many rows.
+                unsafe {
+                    let from = blocks.row::<T>(i, row);
+                    match from.wrapping_add(L) <= end {
+                        true => take_masked::<T, O, L>(&mut chains, from, count),
+                        false => take_few::<T, O, L>(&mut chains, from, count),
+                    }
+                }
+            }
+            // SAFETY: there is an element for each block.
+            unsafe { tree::<T, O, P, L>(&mut chains, blocks.into.cast::<T>().add(i * P)) };
+        }
     }
-    let last = (blocks.count as i64 - 1) * blocks.stride + (blocks.rows as i64 - 1) * blocks.row_stride;
-    blocks
-        .from
-        .wrapping_offset(last as isize)
-        .cast::<T>()
-        .wrapping_add(blocks.columns * parts)
 }
 
-/// Up to `end` memory may be read, though what lies behind the row does not count.
+impl Blocks {
+    unsafe fn row<T>(&self, block: usize, row: usize) -> *const T {
+        let offset = block as i64 * self.stride + row as i64 * self.row_stride;
+        // SAFETY: by contract.
+        unsafe { self.from.offset(offset as isize).cast() }
+    }
+
+    /// Where the last row ends; nowhere if rows do not follow each other upwards.
+    fn end(&self) -> *const u8 {
+        if self.stride < 0 || self.row_stride < 0 || self.count == 0 || self.rows == 0 {
+            return std::ptr::null();
+        }
+        let last = (self.count as i64 - 1) * self.stride + (self.rows as i64 - 1) * self.row_stride;
+        self.from.wrapping_offset(last as isize).wrapping_add(self.columns * self.size)
+    }
+}
+
 #[inline(always)]
-unsafe fn take_row<T: Copy, O: Operator<T>, const L: usize>(chains: &mut [T; L], from: *const T, count: usize, end: *const T) {
-    let (whole, left) = (count / L, count % L);
+unsafe fn take_row<T: Copy, O: Operator<T>, const L: usize>(chains: &mut [T; L], from: *const T, count: usize) {
+    // A copy stays in registers.
+    let mut held = *chains;
+    let whole = count / L;
     for i in 0..whole {
-        for (k, chain) in chains.iter_mut().enumerate() {
+        for (k, chain) in held.iter_mut().enumerate() {
             // SAFETY: by contract there are so many elements; arrays need not be aligned.
             *chain = O::join(*chain, unsafe { from.add(i * L + k).read_unaligned() });
         }
     }
-    if left == 0 {
-        return;
-    }
-    let rest = from.wrapping_add(whole * L);
-    if rest.wrapping_add(L) <= end {
-        for (k, chain) in chains.iter_mut().enumerate() {
-            // SAFETY: it lies before the end.
-            let value = unsafe { rest.add(k).read_unaligned() };
-            *chain = O::join(*chain, if k < left { value } else { O::IDENTITY });
-        }
-        return;
-    }
-    let mut padded = [O::IDENTITY; L];
-    for (k, each) in padded.iter_mut().enumerate().take(left) {
+    *chains = held;
+    for (k, chain) in chains.iter_mut().enumerate().take(count % L) {
         // SAFETY: as above.
-        *each = unsafe { rest.add(k).read_unaligned() };
+        *chain = O::join(*chain, unsafe { from.add(whole * L + k).read_unaligned() });
+    }
+}
+
+/// A row behind which there is memory for a whole one.
+#[inline(always)]
+unsafe fn take_masked<T: Copy, O: Operator<T>, const L: usize>(chains: &mut [T; L], from: *const T, count: usize) {
+    for (k, chain) in chains.iter_mut().enumerate() {
+        // SAFETY: by contract.
+        let value = unsafe { from.add(k).read_unaligned() };
+        *chain = O::join(*chain, if k < count { value } else { O::IDENTITY });
+    }
+}
+
+#[inline(always)]
+unsafe fn take_few<T: Copy, O: Operator<T>, const L: usize>(chains: &mut [T; L], from: *const T, count: usize) {
+    let mut padded = [O::IDENTITY; L];
+    for (k, each) in padded.iter_mut().enumerate().take(count) {
+        // SAFETY: by contract there are so many elements.
+        *each = unsafe { from.add(k).read_unaligned() };
     }
     for (chain, value) in chains.iter_mut().zip(padded) {
         *chain = O::join(*chain, value);
     }
 }
 
-/// The first half of the chains joined with the second, until the parts of one are left.
+/// Joins the first half of the chains with the second, until the parts of one are left, and these with what is at `into`.
 #[inline(always)]
-fn tree<T: Copy, O: Operator<T>, const P: usize, const L: usize>(chains: &mut [T; L]) -> [T; P] {
+unsafe fn tree<T: Copy, O: Operator<T>, const P: usize, const L: usize>(chains: &mut [T; L], into: *mut T) {
     let mut left = L;
     while left > P {
         left /= 2;
@@ -206,7 +265,13 @@ fn tree<T: Copy, O: Operator<T>, const P: usize, const L: usize>(chains: &mut [T
             chains[k] = O::join(chains[k], chains[k + left]);
         }
     }
-    std::array::from_fn(|part| chains[part])
+    for (part, chain) in chains.iter().enumerate().take(P) {
+        // SAFETY: by contract there is an element.
+        unsafe {
+            let place = into.add(part);
+            place.write(O::join(place.read(), *chain));
+        }
+    }
 }
 
 fn of<T: Copy, O: Operator<T>, const P: usize, const L: usize>() -> Kernel {
@@ -218,6 +283,12 @@ fn of<T: Copy, O: Operator<T>, const P: usize, const L: usize>() -> Kernel {
         join4: widest::<Loops<T, O, P, L>, Join4>(),
         start: None,
         blocks: widest::<Loops<T, O, P, L>, Blocks>(),
+        short: widest::<Short<T, O, P, L>, Blocks>(),
+        shortest: match P {
+            1 => widest::<Short<T, O, P, FEW>, Blocks>(),
+            _ => widest::<Short<T, O, P, FEW_PAIRS>, Blocks>(),
+        },
+        whole: L / P,
     }
 }
 
@@ -336,6 +407,8 @@ fn sequence<T: Copy, O: Operator<T>>() -> Kernel {
     Kernel {
         order: Order::Sequence,
         blocks: widest::<Sequence<T, O>, Blocks>(),
+        short: widest::<Sequence<T, O>, Blocks>(),
+        shortest: widest::<Sequence<T, O>, Blocks>(),
         ..of::<T, O, 1, 1>()
     }
 }

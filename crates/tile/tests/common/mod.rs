@@ -1,5 +1,7 @@
 //! Cases of folds: arrays of many layouts, and what they are folded to in other ways.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fmt;
 
 use weft_array::loops::{load, store};
@@ -196,6 +198,7 @@ impl Case {
     pub fn fold(&self) -> Vec<Const> {
         let fold = self.made();
         let mut out = vec![0x55; self.results() * self.types.result.size()];
+        // SAFETY: the arrays are as large as extents and strides say.
         unsafe { fold.run(self.input(), out.as_mut_ptr(), 0..fold.units()) };
         self.consts(&out)
     }
@@ -209,8 +212,10 @@ impl Case {
             let mut parts = vec![0u128; (size * fold.chunks() as usize).div_ceil(16) + 1];
             let memory = parts.as_mut_ptr().cast::<u8>();
             for chunk in (0..fold.chunks()).rev() {
+                // SAFETY: the arrays are as large as extents and strides say.
                 unsafe { fold.part(self.input(), unit, chunk, memory.add(size * chunk as usize)) };
             }
+            // SAFETY: the arrays are as large as extents and strides say.
             unsafe { fold.join(unit, memory, out.as_mut_ptr()) };
         }
         self.consts(&out)

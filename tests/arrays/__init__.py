@@ -1,0 +1,1 @@
+"""Tests of Weft's arrays against NumPy."""

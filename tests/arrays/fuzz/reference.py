@@ -1,0 +1,160 @@
+"""NumPy with a bound of the error beside each element: the namespace that random programs run on as their reference.
+
+Results are always arrays, of no dimension where NumPy gives a scalar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from arrays.fuzz import bounds
+from arrays.fuzz.bounded import Array, Given, exact, fresh, gather, ordered, unwrap
+from arrays.fuzz.bounds import Undetermined
+from arrays.fuzz.rules import rule
+
+
+class Namespace:
+    """`xp` of the reference."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(np, name)
+        if isinstance(found, np.ufunc):
+            return Ufunc(name)
+        if not callable(found) or isinstance(found, type):
+            return found
+        return lambda *args, **kw: self.call(name, *args, **kw)
+
+    def eval(self, *_arrays: Any) -> None:
+        """Nothing waits here."""
+
+    def asnumpy(self, array: Array) -> np.ndarray:
+        """A copy."""
+        return exact(array).copy()
+
+    def astype(self, array: Array, dtype: Any) -> Array:
+        """Another dtype."""
+        return array.astype(dtype)
+
+    def call(self, name: str, *args: Any, **kw: Any) -> Any:
+        """A function of NumPy's by name."""
+        if kw.get("out") is not None:
+            return self.into(name, args, kw)
+        plain = [unwrap(each, exactly=False) for each in args]
+        result = getattr(np, name)(*plain, **{key: unwrap(value) for key, value in kw.items()})
+        return gather(result, rule(name)(result, args, kw))
+
+    def into(self, name: str, args: Given, kw: dict) -> Any:
+        """The same with `out`, and perhaps with `where`."""
+        out = kw["out"][0] if isinstance(kw["out"], tuple) else kw["out"]
+        plain = [unwrap(each, exactly=False) for each in args]
+        rest = {key: unwrap(value) for key, value in kw.items() if key != "out"}
+        bare = {key: value for key, value in rest.items() if key not in ("where", "casting")}
+        try:
+            result = getattr(np, name)(*plain, **bare)
+        except Exception:
+            # The error that is told is that of the whole call.
+            getattr(np, name)(*plain, out=out.v, **rest)
+            raise
+        given = rule(name)(result, args, bare)
+        getattr(np, name)(*plain, out=out.v, **rest)
+        if out.t is not None:
+            bound = given if given is not None else np.zeros(np.shape(result))
+            new = np.broadcast_to(bound if out.t.dtype.kind == "c" else np.real(bound), out.shape)
+            new = bounds.rounded(new, out.v) if np.any(new) else new
+            np.copyto(out.t, new, where=rest.get("where", True))
+        return out
+
+
+class Ufunc:
+    """A ufunc and its methods."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, *args: Any, **kw: Any) -> Any:
+        return xp.call(self.name, *args, **kw)
+
+    def reduce(self, array: Array, axis: Any = 0, **kw: Any) -> Any:
+        """Along axes."""
+        names = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
+        if self.name in ("add", "multiply", "maximum", "minimum"):
+            return xp.call(names[self.name], array, axis=axis, **kw)
+        return fresh(getattr(np, self.name).reduce(exact(array), axis=axis, **{key: unwrap(value) for key, value in kw.items()}))
+
+    def accumulate(self, array: Array, axis: int = 0) -> Any:
+        """One after the other."""
+        if self.name in ("add", "multiply"):
+            return xp.call("cumsum" if self.name == "add" else "cumprod", array, axis=axis)
+        ordered(array.v)
+        return fresh(getattr(np, self.name).accumulate(exact(array), axis=axis))
+
+    def outer(self, left: Any, right: Any) -> Any:
+        """Every pair."""
+        return xp.call(self.name, left[(..., *[None] * right.ndim)], right)
+
+    def at(self, array: Array, places: Any, values: Any) -> None:
+        """One place after the other: of integers, since sums of floats depend on the order."""
+        if array.t is not None:
+            raise Undetermined("an order of sums")
+        getattr(np, self.name).at(array.v, unwrap(places), unwrap(values))
+
+
+xp = Namespace()
+
+
+def _operator(name: str, reflected: bool) -> Callable:
+    def method(self: Array, other: Any) -> Any:
+        if not isinstance(other, (Array, np.ndarray, np.generic, int, float, complex)):
+            return NotImplemented
+        return xp.call(name, other, self) if reflected else xp.call(name, self, other)
+
+    return method
+
+
+def _in_place(name: str) -> Callable:
+    def method(self: Array, other: Any) -> Any:
+        return xp.call(name, self, other, out=self)
+
+    return method
+
+
+def _function(name: str) -> Callable:
+    return lambda self, *args, **kw: xp.call(name, self, *args, **kw)
+
+
+OPERATORS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide", "mod": "remainder",
+    "pow": "power", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift",
+}  # fmt: skip
+for _short, _name in OPERATORS.items():
+    setattr(Array, f"__{_short}__", _operator(_name, False))
+    setattr(Array, f"__r{_short}__", _operator(_name, True))
+    setattr(Array, f"__i{_short}__", _in_place(_name))
+for _short, _name in {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}.items():
+    setattr(Array, f"__{_short}__", _operator(_name, False))
+Array.__divmod__ = _operator("divmod", False)  # type: ignore[attr-defined]
+Array.__rdivmod__ = _operator("divmod", True)  # type: ignore[attr-defined]
+for _short, _name in {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}.items():
+    setattr(Array, f"__{_short}__", _function(_name))
+
+
+def _ufunc_protocol(_self: Array, ufunc: np.ufunc, method: str, *args: Any, **kw: Any) -> Any:
+    """NumPy's own ufuncs on our arrays."""
+    return getattr(Ufunc(ufunc.__name__), method)(*args, **kw)
+
+
+def _function_protocol(_self: Array, function: Callable, _types: Any, args: Given, kw: dict) -> Any:
+    """NumPy's own functions on our arrays."""
+    return xp.call(function.__name__, *args, **kw)
+
+
+Array.__array_ufunc__ = _ufunc_protocol  # type: ignore[attr-defined]
+Array.__array_function__ = _function_protocol  # type: ignore[attr-defined]
+for _name in [
+    "sum", "mean", "var", "std", "prod", "max", "min", "argmax", "argmin", "any", "all", "cumsum", "cumprod", "clip", "round",
+    "ravel", "squeeze", "swapaxes", "repeat", "take", "argsort", "nonzero", "conj", "diagonal", "searchsorted",
+]:  # fmt: skip
+    setattr(Array, _name, _function(_name))
