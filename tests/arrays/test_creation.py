@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from against_numpy import ALL, array, cases, check, host, refused
+from arrays.against_numpy import ALL, array, cases, check, host, refused
 
 import weft
 from weft.errors import UnsupportedError
