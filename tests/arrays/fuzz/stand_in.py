@@ -61,6 +61,7 @@ class Function:
 
     def __init__(self, module: Module, name: str, function: Any) -> None:
         self.module, self.name, self.function = module, name, function
+        self.__name__ = name
 
     def __call__(self, *args: Any, **kw: Any) -> Any:
         return self.module.apply(self.name, self.function, args, kw)
