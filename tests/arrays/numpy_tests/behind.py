@@ -1,7 +1,7 @@
 """Weft behind the name `numpy`, for NumPy's own tests and for nothing else in their process.
 
-A module of tests is given its own `__import__`. What it imports as `numpy` has Weft's attributes where Weft has them; NumPy's where they are
-no functions of arrays (dtypes, settings, exceptions, the helpers of `numpy.testing`); and of everything else, NumPy's insides above all,
+A module of tests is given its own `__import__`. What it imports as `numpy` has Weft's attributes where Weft has them; NumPy's where these
+are no functions of arrays (dtypes, settings, exceptions, helpers of `numpy.testing`); and of everything else, NumPy's insides above all,
 nothing: that can be imported, so that the other tests of the module run, and raises when it is used.
 """
 

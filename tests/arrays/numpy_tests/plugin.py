@@ -14,6 +14,7 @@ from _pytest.assertion.rewrite import AssertionRewritingHook
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from arrays.fuzz import worker
+from arrays.numpy_tests import modules
 from arrays.numpy_tests.behind import Behind, Missing
 
 FOLDER = Path(os.environ["WEFT_NUMPY_TESTS_FOLDER"])
@@ -27,9 +28,12 @@ _plain_exec = AssertionRewritingHook.exec_module
 
 def _exec(self: AssertionRewritingHook, module: Any) -> None:
     """Gives modules of tests their own `__import__`."""
-    if Path(module.__spec__.origin or "").name.startswith("test_"):
-        module.__dict__["__builtins__"] = BEHIND.builtins()
-    _plain_exec(self, module)
+    path = Path(module.__spec__.origin or "")
+    if not path.name.startswith("test_"):
+        _plain_exec(self, module)
+        return
+    for test, why in modules.execute(module, path, BEHIND.builtins(), self.config).items():
+        write(name_of(f"{path.parent.name}/{path.name}::{test}"), "failed", f"cannot be collected: {why}"[:200])
 
 
 AssertionRewritingHook.exec_module = _exec  # type: ignore[method-assign]
