@@ -157,9 +157,11 @@ for _short in ("neg", "pos", "abs", "invert"):
 class Rounded(Module):
     """No defect: what NumPy does not round correctly is rounded from more digits."""
 
-    NAMES = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
-             "arcsinh", "arccosh", "arctanh", "cbrt", "hypot", "arctan2", "power", "logaddexp", "sum", "mean", "var", "std", "prod", "cumsum",
-             "cumprod"}  # fmt: skip
+    NAMES = {
+        "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
+        "arcsinh", "arccosh", "arctanh", "cbrt", "hypot", "arctan2", "power", "logaddexp", "sum", "mean", "var", "std", "prod", "cumsum",
+        "cumprod",
+    }  # fmt: skip
 
     def apply(self, name: str, function: Callable, args: Any, kw: dict) -> Any:
         result = super().apply(name, function, args, kw)
