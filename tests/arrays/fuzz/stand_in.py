@@ -121,6 +121,16 @@ class Thing:
     def __float__(self) -> float:
         return float(self.v)
 
+    def __pow__(self, other: Any) -> Any:
+        return self.module.apply("power", operator.pow, (self, other), {})
+
+    def __rpow__(self, other: Any) -> Any:
+        return self.module.power(other, self)
+
+    def __ipow__(self, other: Any) -> Any:
+        operator.ipow(self.v, plain(other))
+        return self
+
     def __divmod__(self, other: Any) -> Any:
         return self.module.divmod(self, other)
 
@@ -137,7 +147,7 @@ def plain(value: Any) -> Any:
 
 UFUNCS = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide", "mod": "remainder",
-    "pow": "power", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
     "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
 }  # fmt: skip
 
@@ -169,7 +179,8 @@ class Rounded(Module):
             return result
         given = [_widened(np.asarray(each), result.v.dtype, "dtype" in kw) if _is_number(each) else each for each in plain(args)]
         words = {key: plain(value) for key, value in kw.items() if key != "dtype"}
-        return self.wrap(np.asarray(getattr(np, name)(*given, **words)).astype(result.v.dtype))
+        exact = np.asarray(getattr(np, name)(*given, **words)).astype(result.v.dtype)
+        return self.wrap(np.where(np.isfinite(result.v), exact, result.v))
 
 
 def _widened(value: np.ndarray, loop: np.dtype, fixed: bool) -> np.ndarray:
