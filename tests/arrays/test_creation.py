@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from against_numpy import ALL, array, cases, check, host, refused
+from arrays.against_numpy import ALL, array, cases, check, host, refused
 
 import weft
 from weft.errors import UnsupportedError
@@ -162,3 +162,9 @@ def test_refused() -> None:
     refused("xp.asarray([1], order='F')")
     refused("xp.asarray([1], subok=True)")
     refused("xp.logspace([1, 2], 3, base=[2, 3])")
+
+
+def test_diagonals_far_away() -> None:
+    for k in (2**63, -(2**63), 2**40):
+        check(f"xp.tril(a, {min(k, 2**40)})", a=array((3, 4)))
+        assert not host(weft.eye(3, k=k)).any() and host(weft.tri(3, k=k)).all() == (k > 0)

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from against_numpy import ALL, array, check
+from arrays.against_numpy import ALL, array, check
 
 import weft
 from weft.arrays import NAMES

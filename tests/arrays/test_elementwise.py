@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from against_numpy import ALL, array, check, difference, host, refused
+from arrays.against_numpy import ALL, array, check, difference, host, refused
 
 import weft
 

@@ -396,6 +396,6 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[ndarray, ...]:
     >>> weft.diag_indices(2)
     (array([0, 1]), array([0, 1]))
     """
-    from .creation import arange
+    from .ranges import arange
 
     return (arange(operator.index(n)),) * ndim
