@@ -30,15 +30,18 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *,
     if any(isinstance(x, (complex, np.complexfloating)) for x in (start, stop, step)):
         raise refuse("arange", "ranges are of real numbers")
     n = _length(start, stop, step)
-    if found.kind == "b" and n > 2:
-        raise TypeError("no fill-function for data-type.")
+    if found.kind == "b":
+        if n > 2:
+            raise TypeError("no fill-function for data-type.")
+        ends = [bool(start), bool(start + step)][:n]
+        return array_of(np.array(ends, bool), device=as_device(device))
     if found.kind == "c":
         return _cast(arange(start, stop, step, real_dtype(found), device=device), found)
     # As in NumPy, the first two numbers are converted, and their difference is the step.
     with np.errstate(all="ignore"):
         first, second = _converted(start, found), _converted(start + step, found)
         wide = np.float32 if found.itemsize == 2 and found.kind not in "iu" else found.type
-        delta = int(second) - int(first) if found.kind in "iub" else wide(second) - wide(first)
+        delta = int(second) - int(first) if found.kind in "iu" else wide(second) - wide(first)
     return _iota(n, first.item(), delta if isinstance(delta, int) else delta.item(), found, as_device(device))
 
 
