@@ -69,7 +69,7 @@ impl Array {
     pub fn of(value: Value) -> Array {
         Array {
             elem: value.elem,
-            shape: value.shape.clone(),
+            shape: dims::copy(&value.shape),
             storage: Arc::new(Storage {
                 elem: value.elem,
                 current: Mutex::new(value),
@@ -104,7 +104,7 @@ impl Array {
             View::Axes(axes) => {
                 let of = record::reshaped(&current, &axes.base);
                 let map = Box::new(axes.map.clone());
-                Node::pending(self.elem, self.shape.clone(), Kind::View { of, map })
+                Node::pending(self.elem, dims::copy(&self.shape), Kind::View { of, map })
             }
             View::Strided(places) => {
                 let kind = Kind::Strided {
@@ -112,7 +112,7 @@ impl Array {
                     offset: places.offset,
                     strides: Box::new(places.strides.clone()),
                 };
-                Node::pending(self.elem, self.shape.clone(), kind)
+                Node::pending(self.elem, dims::copy(&self.shape), kind)
             }
         }
     }
@@ -131,7 +131,7 @@ impl Array {
             _ => {
                 let (offset, strides) = self.strides();
                 let region = Region {
-                    shape: self.shape.clone(),
+                    shape: dims::copy(&self.shape),
                     offset,
                     strides,
                 };
@@ -165,7 +165,7 @@ impl Array {
     fn remapped(&self, map: &[Axis], shape: Dims) -> Array {
         let view = match &self.view {
             View::Whole => View::Axes(Box::new(Axes {
-                base: self.shape.clone(),
+                base: dims::copy(&self.shape),
                 map: SmallVec::from_slice(map),
             })),
             View::Axes(axes) => View::Axes(Box::new(Axes {

@@ -7,6 +7,11 @@ pub type Dims = SmallVec<[u64; 4]>;
 /// Steps along axes, in bytes.
 pub type Strides = SmallVec<[i64; 4]>;
 
+/// The same shape again: faster than `clone`, which goes element by element.
+pub fn copy(shape: &[u64]) -> Dims {
+    Dims::from_slice(shape)
+}
+
 /// How many elements a shape has; none where that passes what memory can be addressed.
 pub fn size(shape: &[u64]) -> Option<u64> {
     if shape.contains(&0) {
@@ -68,10 +73,6 @@ pub fn identity(rank: usize) -> AxisMap {
             along: Some(axis as u8),
         })
         .collect()
-}
-
-pub fn is_identity(map: &[Axis]) -> bool {
-    (map.iter().enumerate()).all(|(at, axis)| axis.start == 0 && axis.step == 1 && axis.along == Some(at as u8))
 }
 
 /// Of what lies behind `inner`, from the points that `outer` starts from.

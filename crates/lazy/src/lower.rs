@@ -30,7 +30,7 @@ pub fn lower(root: &Value, kept: bool) -> Result<Lowered> {
     let mut lowering = Lowering {
         rank: root.shape.len(),
         program: Program {
-            extents: root.shape.clone(),
+            extents: dims::copy(&root.shape),
             ..Program::default()
         },
         seen: SmallVec::new(),

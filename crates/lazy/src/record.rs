@@ -97,19 +97,24 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
         });
     }
     let shape = match args.as_slice() {
-        [only] => only.shape.clone(),
-        [a, b] if a.shape == b.shape || b.shape.is_empty() => a.shape.clone(),
-        [a, b] if a.shape.is_empty() => b.shape.clone(),
+        [only] => dims::copy(&only.shape),
+        [a, b] if a.shape == b.shape || b.shape.is_empty() => dims::copy(&a.shape),
+        [a, b] if a.shape.is_empty() => dims::copy(&b.shape),
         _ => common_shape(&args.iter().map(|arg| arg.shape.as_slice()).collect::<SmallVec<[&[u64]; 3]>>())?,
     };
     if name == "power" && resolved.operands[0].is_signed() && !shape.contains(&0) {
         refuse_negative(&args[1])?;
     }
-    let node = |operation: &&'static operation::Operation| {
+    let mut results = SmallVec::new();
+    if let [operation] = resolved.operations.as_slice() {
+        results.push(Node::pending(operation.result, shape, Kind::Map { operation, args }));
+        return Ok(results);
+    }
+    for operation in &resolved.operations {
         let args = args.clone();
-        Node::pending(operation.result, shape.clone(), Kind::Map { operation, args })
-    };
-    Ok(resolved.operations.iter().map(node).collect())
+        results.push(Node::pending(operation.result, dims::copy(&shape), Kind::Map { operation, args }));
+    }
+    Ok(results)
 }
 
 /// The type of a ufunc's first result; none where it has no loop.
@@ -174,7 +179,7 @@ fn beyond_range(name: &str, operands: &[Operand], types: &[Scalar]) -> Result<Op
         "less" | "less_equal" => !greater,
         _ => greater,
     };
-    Ok(Some(Node::fill(Scalar::Bool, value.shape.clone(), [truth.into(), 0])))
+    Ok(Some(Node::fill(Scalar::Bool, dims::copy(&value.shape), [truth.into(), 0])))
 }
 
 /// The same elements in another type.
@@ -183,13 +188,13 @@ pub fn cast(value: &Value, to: Scalar) -> Value {
         return value.clone();
     }
     if let Some(Ok(bits)) = fill_of(value).map(|bits| number::converted(number::constant(value.elem, bits), to)) {
-        return Node::fill(to, value.shape.clone(), bits);
+        return Node::fill(to, dims::copy(&value.shape), bits);
     }
     let kind = Kind::Map {
         operation: operation::cast(value.elem, to),
         args: SmallVec::from_elem(value.clone(), 1),
     };
-    Node::pending(to, value.shape.clone(), kind)
+    Node::pending(to, dims::copy(&value.shape), kind)
 }
 
 /// The number that all elements are.
