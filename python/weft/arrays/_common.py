@@ -128,8 +128,8 @@ def operands(*xs: Any) -> tuple[Any, ...]:
 
 
 def result_dtype(*xs: Any) -> np.dtype:
-    """NumPy's `result_type` of arrays, dtypes and Python numbers."""
-    parts = []
+    """NumPy's `result_type` of arrays, dtypes and Python numbers; bfloat16 meets what it has no rule for as float32 does."""
+    parts: list[Any] = []
     for x in xs:
         if isinstance(x, ndarray):
             parts.append(x.dtype)
@@ -139,8 +139,19 @@ def result_dtype(*xs: Any) -> np.dtype:
             parts.append(x.dtype)
         else:
             parts.append(as_dtype(x))
+    if any(getattr(part, "name", "") == "bfloat16" for part in parts):
+        return _with_bfloat16(parts)
     found = np.result_type(*parts)
     return _KNOWN.get(found, found)
+
+
+def _with_bfloat16(parts: list[Any]) -> np.dtype:
+    """What dtypes and Python numbers meet in if bfloat16 is among them, which NumPy takes for no kind of number."""
+    strong = [part for part in parts if isinstance(part, np.dtype)]
+    weak = [part for part in parts if not isinstance(part, np.dtype)]
+    if all(part.name in ("bfloat16", "bool", "int8", "uint8") for part in strong):
+        return np.dtype(np.complex64) if any(isinstance(part, complex) for part in weak) else bfloat16()
+    return np.result_type(*(np.float32 if part.name == "bfloat16" else part for part in strong), *weak)
 
 
 def u(name: str, *args: Any, dtype: Any = None) -> Any:

@@ -25,6 +25,7 @@ from ._common import (
     is_inexact,
     is_true,
     real_dtype,
+    result_dtype,
     select,
     stretched,
     sum_dtype,
@@ -80,7 +81,7 @@ def _computed_in(a: ndarray, dtype: Any, out: Any) -> np.dtype:
     """What a sum or product is computed in: NumPy's choice, that of `out`, or what is asked for."""
     if dtype is not None:
         return as_dtype(dtype)
-    return sum_dtype(a.dtype) if out is None else np.result_type(a.dtype, out.dtype)
+    return sum_dtype(a.dtype) if out is None else result_dtype(a, out)
 
 
 def sum(

@@ -54,7 +54,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
             return found
         return found, _full(found.shape, a.size / found.size, found.dtype, found.device)
     weights = _weights(a, array_of(weights), axis, axes)
-    dtype = np.result_type(a.dtype, weights.dtype, np.float64) if not is_inexact(a.dtype) else np.result_type(a.dtype, weights.dtype)
+    dtype = result_dtype(a, weights) if is_inexact(a.dtype) else result_dtype(a, weights, np.dtype(np.float64))
     total = _sum(weights, axes, dtype, keepdims=keepdims)
     if _fold("logical_or", u("equal", total, 0), tuple(range(total.ndim))):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
