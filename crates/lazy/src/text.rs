@@ -17,8 +17,17 @@ pub fn expression(operation: &Operation, args: &[String]) -> String {
             let part = part.map_or(String::new(), |part| format!("[{part}]"));
             format!("np.{name}({}){part}", args.join(", "))
         }
-        What::Cast => format!("{}({})", type_name(operation.result), args[0]),
+        What::Cast => cast(operation, &args[0]),
         What::Select => format!("np.where({})", args.join(", ")),
+    }
+}
+
+/// Of complex numbers the real parts, and whether they are other than 0.
+fn cast(operation: &Operation, arg: &str) -> String {
+    match (operation.operands[0].is_complex(), operation.result) {
+        (true, Scalar::Bool) => format!("({arg} != 0)"),
+        (true, to) if !to.is_complex() => format!("{}({arg}.real)", type_name(to)),
+        (_, to) => format!("{}({arg})", type_name(to)),
     }
 }
 
