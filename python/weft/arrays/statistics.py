@@ -26,7 +26,7 @@ from ._common import (
     u,
 )
 from .joining import concatenate
-from .reductions import kept_shape
+from .reductions import kept_shape, reduced_axes
 from .reductions import mean as _mean
 from .reductions import sum as _sum
 from .shapes import moveaxis, transpose
@@ -99,7 +99,7 @@ def middle(function: str, a: Any, axis: Any, out: Any, keepdims: bool) -> ndarra
     """The median of rows, by one function or another."""
     a = array_of(a)
     checked_out(out)
-    axes = axes_of(axis, a.ndim)
+    axes = reduced_axes(a, axis)
     found = _compiled.call(f"np.{function}(a, -1)", a=rows_of(a, axes))
     return given(_reshape(found, kept_shape(a, axes, keepdims)), out)
 
