@@ -211,7 +211,10 @@ impl Array {
     pub fn reshape(&self, to: &[u64]) -> Result<Array> {
         if dims::size(to) != dims::size(&self.shape) {
             let shown = record::shown(to);
-            return Err(Error::Value(format!("cannot reshape array of size {} into shape {shown}", self.size())));
+            return Err(Error::Value(format!(
+                "cannot reshape array of size {} into shape {shown}",
+                self.size()
+            )));
         }
         match self.reshaped_view(to) {
             Some(view) => Ok(view),
@@ -337,7 +340,11 @@ impl Array {
                 }
             }
             if shape.len() > record::MOST_AXES {
-                return Err(Error::Index(format!("number of dimensions must be within [0, {}], indexing result would have {}", record::MOST_AXES, shape.len())));
+                return Err(Error::Index(format!(
+                    "number of dimensions must be within [0, {}], indexing result would have {}",
+                    record::MOST_AXES,
+                    shape.len()
+                )));
             }
         }
         let rest = self.rank() - map.len();
@@ -351,7 +358,9 @@ fn position(at: i64, axis: usize, length: u64) -> Result<i64> {
     let wrapped = if at < 0 { at.saturating_add(length) } else { at };
     match (0..length).contains(&wrapped) {
         true => Ok(wrapped),
-        false => Err(Error::Index(format!("index {at} is out of bounds for axis {axis} with size {length}"))),
+        false => Err(Error::Index(format!(
+            "index {at} is out of bounds for axis {axis} with size {length}"
+        ))),
     }
 }
 
@@ -373,7 +382,11 @@ fn slice(start: Option<i64>, stop: Option<i64>, step: Option<i64>, length: u64) 
         false => (settle(start, most), settle(stop, least)),
     };
     let span = if step > 0 { stop - start } else { start - stop };
-    let count = if span <= 0 { 0 } else { (span as u64 - 1) / step.unsigned_abs() + 1 };
+    let count = if span <= 0 {
+        0
+    } else {
+        (span as u64 - 1) / step.unsigned_abs() + 1
+    };
     // Where nothing is taken nothing is addressed.
     Ok(if count == 0 { (0, 1, 0) } else { (start, step, count) })
 }

@@ -19,7 +19,7 @@ const CHEAP: u32 = 8;
 /// What became of the attempt.
 #[derive(Debug)]
 pub enum Lowered {
-    Ready(Program),
+    Ready(Box<Program>),
     /// These have to be stored first.
     Needs(SmallVec<[Value; 4]>),
 }
@@ -49,7 +49,7 @@ pub fn lower(root: &Value, kept: bool) -> Result<Lowered> {
         node.pass();
     }
     lowering.program.result = Some(slot);
-    Ok(Lowered::Ready(lowering.program))
+    Ok(Lowered::Ready(Box::new(lowering.program)))
 }
 
 /// The pending operands of a node, so that something smaller is computed first.

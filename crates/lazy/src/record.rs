@@ -6,9 +6,9 @@ use weft_ir::{Const, Scalar};
 use crate::dims::{self, Axis, Dims};
 use crate::error::{Error, Result};
 use crate::number::{self, Bits};
+pub use crate::operation::ufunc_name;
 use crate::operation::{self, Given};
 use crate::schedule;
-pub use crate::operation::ufunc_name;
 use crate::value::{Args, Fold, FoldKind, Kind, Node, Progression, Value};
 
 /// NumPy's limit.
@@ -54,11 +54,16 @@ pub fn common_shape(shapes: &[&[u64]]) -> Result<Dims> {
 /// Refuses what no memory could hold.
 pub fn check_size(shape: &[u64], item: usize) -> Result<()> {
     if shape.len() > MOST_AXES {
-        return Err(Error::Value(format!("maximum supported dimension for an ndarray is currently {MOST_AXES}, found {}", shape.len())));
+        return Err(Error::Value(format!(
+            "maximum supported dimension for an ndarray is currently {MOST_AXES}, found {}",
+            shape.len()
+        )));
     }
     match dims::bytes(shape, item) {
         Some(_) => Ok(()),
-        None => Err(Error::Value("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.".into())),
+        None => Err(Error::Value(
+            "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.".into(),
+        )),
     }
 }
 
@@ -167,7 +172,7 @@ fn beyond_range(name: &str, operands: &[Operand], types: &[Scalar]) -> Result<Op
     };
     let number_first = matches!(operands[0], Operand::Weak(_));
     let above = match at {
-        Const::Int(Scalar::U64, v) => *v < 0 || *v > 0,
+        Const::Int(Scalar::U64, v) => *v != 0,
         Const::Int(_, v) => *v > 0,
         _ => false,
     };
@@ -256,7 +261,14 @@ pub fn broadcast_into(value: &Value, to: &[u64]) -> Result<Value> {
         return Ok(Node::fill(value.elem, Dims::from_slice(to), bits));
     }
     let map = dims::broadcast(&value.shape, to);
-    Ok(Node::pending(value.elem, Dims::from_slice(to), Kind::View { of: value, map: Box::new(map) }))
+    Ok(Node::pending(
+        value.elem,
+        Dims::from_slice(to),
+        Kind::View {
+            of: value,
+            map: Box::new(map),
+        },
+    ))
 }
 
 /// `start + index * step` for so many indices.
@@ -278,14 +290,19 @@ pub fn iota(elem: Scalar, count: u64, start: Const, step: Const) -> Result<Value
 pub fn fold(what: FoldKind, of: &Value, axes: &[usize]) -> Result<Value> {
     let folded = axes.iter().fold(0u64, |mask, &axis| mask | 1 << axis);
     let empty = axes.iter().any(|&axis| of.shape[axis] == 0);
-    let shape: Dims = (of.shape.iter().enumerate()).filter(|(axis, _)| folded & (1 << axis) == 0).map(|(_, n)| *n).collect();
+    let shape: Dims = (of.shape.iter().enumerate())
+        .filter(|(axis, _)| folded & (1 << axis) == 0)
+        .map(|(_, n)| *n)
+        .collect();
     let made = |what: FoldKind, elem: Scalar, of: Value| {
         let fold = Fold { what, axes: folded };
         Node::pending(elem, shape.clone(), Kind::Fold { fold, of })
     };
     match what {
         FoldKind::Ufunc("maximum" | "minimum" | "fmax" | "fmin", _) if empty => {
-            let FoldKind::Ufunc(name, _) = what else { return Err(no_identity("")) };
+            let FoldKind::Ufunc(name, _) = what else {
+                return Err(no_identity(""));
+            };
             Err(no_identity(name))
         }
         FoldKind::ArgMax | FoldKind::ArgMin if empty => {
