@@ -109,7 +109,7 @@ pub fn cases() -> Vec<Case> {
     }
     for kernel in array::kernels(Kind::Loop) {
         let launch = (kernel.outer, kernel.inner);
-        cases.push(made(kernel.name, kernel.module, launch, kernel.args, kernel.stages));
+        cases.push(made(kernel.name, kernel.module, launch, kernel.args, true));
     }
     cases
 }
