@@ -108,7 +108,7 @@ pub fn cases() -> Vec<Case> {
         }
     }
     for kernel in array::kernels(Kind::Loop) {
-        let launch = (kernel.outer, kernel.inner);
+        let launch = (kernel.outer, 3 * kernel.inner);
         cases.push(made(kernel.name, kernel.module, launch, kernel.args, true));
     }
     cases
