@@ -221,7 +221,7 @@ fn _bits(x: &NdArray, dtype: &Bound<'_, PyAny>) -> PyResult<NdArray> {
             ));
         }
         let bytes = *n * old as u64;
-        if bytes % new as u64 != 0 {
+        if !bytes.is_multiple_of(new as u64) {
             return Err(PyValueError::new_err(
                 "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis of the array.",
             ));
