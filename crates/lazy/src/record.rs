@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use weft_ir::{Const, Scalar};
 
-use crate::dims::{self, Axis, Dims};
+use crate::dims::{self, Axis, AxisMap, Dims};
 use crate::error::{Error, Result};
 use crate::number::{self, Bits};
 pub use crate::operation::ufunc_name;
@@ -110,6 +110,11 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
     if name == "power" && resolved.operands[0].is_signed() && !shape.contains(&0) {
         refuse_negative(&args[1])?;
     }
+    if shape.len() > 1
+        && let Some(stretched) = before_stretching(&resolved.operations, &args, &shape)
+    {
+        return Ok(stretched);
+    }
     let mut results = SmallVec::new();
     if let [operation] = resolved.operations.as_slice() {
         results.push(Node::pending(operation.result, shape, Kind::Map { operation, args }));
@@ -120,6 +125,48 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
         results.push(Node::pending(operation.result, dims::copy(&shape), Kind::Map { operation, args }));
     }
     Ok(results)
+}
+
+/// A map of operands that were all stretched in the same way is the stretched map of what they were before, which has fewer points.
+fn before_stretching(operations: &[&'static operation::Operation], args: &Args, shape: &[u64]) -> Option<SmallVec<[Value; 2]>> {
+    let mut way: Option<(AxisMap, Dims)> = None;
+    let mut inner = Args::new();
+    for arg in args {
+        if fill_of(arg).is_some() && arg.shape.is_empty() {
+            inner.push(arg.clone());
+            continue;
+        }
+        let (of, map) = arg.look(
+            |kind| match kind {
+                Kind::View { of, map } if arg.shape.as_slice() == shape && is_stretched(map, &of.shape, shape) => Some((of.clone(), map.clone())),
+                _ => None,
+            },
+            |_| None,
+        )??;
+        match &way {
+            Some((known, size)) if *known != *map || *size != of.shape => return None,
+            Some(_) => {}
+            None => way = Some((*map, dims::copy(&of.shape))),
+        }
+        inner.push(of);
+    }
+    let (map, size) = way?;
+    let made = |operation: &&'static operation::Operation| {
+        let args = inner.clone();
+        let of = Node::pending(operation.result, dims::copy(&size), Kind::Map { operation, args });
+        let map = Box::new(map.clone());
+        Node::pending(operation.result, Dims::from_slice(shape), Kind::View { of, map })
+    };
+    Some(operations.iter().map(made).collect())
+}
+
+/// Does a view repeat all elements, and those only, that it looks at?
+fn is_stretched(map: &[Axis], from: &[u64], to: &[u64]) -> bool {
+    let whole = |(axis, &n): (&Axis, &u64)| match axis.along {
+        Some(along) => axis.start == 0 && axis.step == 1 && to[along as usize] == n,
+        None => n == 1 && axis.start == 0,
+    };
+    map.iter().zip(from).all(whole) && dims::size(from) < dims::size(to)
 }
 
 /// The type of a ufunc's first result; none where it has no loop.
@@ -326,9 +373,4 @@ pub fn fold(what: FoldKind, of: &Value, axes: &[usize]) -> Result<Value> {
 
 fn no_identity(name: &str) -> Error {
     Error::Value(format!("zero-size array to reduction operation {name} which has no identity"))
-}
-
-/// Axes that a map leaves where they are, and the point of the rest.
-pub fn kept(rank: usize) -> SmallVec<[Axis; 4]> {
-    dims::identity(rank)
 }

@@ -19,7 +19,7 @@ pub type Value = Arc<Node>;
 pub type Args = SmallVec<[Value; 2]>;
 
 /// A map of so many pending operations is stored before others are made of it: larger kernels cost more than they save.
-pub const MOST_OPERATIONS: u32 = 48;
+pub const MOST_OPERATIONS: u32 = 96;
 
 /// Numbers that a thread keeps.
 const NUMBERS: usize = 32;
@@ -101,13 +101,17 @@ pub enum FoldKind {
     ArgMin,
 }
 
+/// Operations of a kernel below a map, about: operands that share much are not counted twice.
+fn below(args: &Args) -> u32 {
+    let each = |arg: &Value| arg.operations();
+    let longest = args.iter().map(each).max().unwrap_or(0);
+    longest + (args.iter().map(each).sum::<u32>() - longest) / 4
+}
+
 impl Node {
     pub fn pending(elem: Scalar, shape: Dims, kind: Kind) -> Value {
         let operations = match &kind {
-            Kind::Map { args, operation } => {
-                let below: u32 = args.iter().map(|arg| arg.operations()).sum();
-                operation.cost + below
-            }
+            Kind::Map { args, operation } => operation.cost + below(args),
             Kind::View { of, .. } => of.operations(),
             Kind::Iota(_) => 1,
             _ => 0,
