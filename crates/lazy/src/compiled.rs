@@ -77,12 +77,12 @@ pub fn finish() {
 /// Runs the program compiled, if it is; false where tiles are to do it.
 pub fn run(program: &Program, target: &Target) -> Result<bool> {
     let tiers = tiers();
-    if tiers == Tiers::Tiles || !is_aligned(program, target) || program.steps.is_empty() || !program.iotas.is_empty() {
+    if tiers == Tiers::Tiles || program.steps.is_empty() || !program.iotas.is_empty() {
         return Ok(false);
     }
     let points: u64 = program.extents.iter().product();
     let work = points.saturating_mul(program.steps.iter().map(|step| u64::from(step.operation.cost)).sum());
-    if tiers == Tiers::Both && work < 10_000 {
+    if (tiers == Tiers::Both && work < 10_000) || !is_aligned(program, target) {
         return Ok(false);
     }
     let (plan, key) = planned(program, target);

@@ -5,6 +5,7 @@ mod array;
 pub mod compiled;
 mod dims;
 mod error;
+mod flat;
 mod folds;
 mod hoist;
 mod lower;
