@@ -2,6 +2,7 @@
 
 mod arguments;
 mod array;
+mod budget;
 pub mod compiled;
 mod dims;
 mod error;

@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 use weft_ir::{Const, Scalar};
 
+use crate::budget;
 use crate::dims::{self, Axis, AxisMap, Dims};
 use crate::error::{Error, Result};
 use crate::number::{self, Bits};
@@ -117,7 +118,9 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
     }
     let mut results = SmallVec::new();
     if let [operation] = resolved.operations.as_slice() {
-        results.push(Node::pending(operation.result, shape, Kind::Map { operation, args }));
+        let node = Node::pending(operation.result, shape, Kind::Map { operation, args });
+        budget::keep(&node)?;
+        results.push(node);
         return Ok(results);
     }
     for operation in &resolved.operations {
@@ -138,7 +141,9 @@ fn before_stretching(operations: &[&'static operation::Operation], args: &Args, 
         }
         let (of, map) = arg.look(
             |kind| match kind {
-                Kind::View { of, map } if arg.shape.as_slice() == shape && is_stretched(map, &of.shape, shape) => Some((of.clone(), map.clone())),
+                Kind::View { of, map } if arg.shape.as_slice() == shape && is_stretched(map, &of.shape, shape) => {
+                    Some((of.clone(), map.clone()))
+                }
                 _ => None,
             },
             |_| None,

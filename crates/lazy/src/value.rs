@@ -39,6 +39,8 @@ pub struct Node {
     operations: AtomicU32,
     /// It was computed on the way to something else, and not kept.
     passed: AtomicBool,
+    /// Of a full kernel: KiB that it keeps waiting work hold.
+    held: AtomicU32,
 }
 
 /// What a node is at the moment.
@@ -101,6 +103,15 @@ pub enum FoldKind {
     ArgMin,
 }
 
+/// What a kernel pays for reading so much memory: as much as for some operations, so that it reads few arrays that are large.
+fn reading(shape: &[u64], elem: Scalar) -> u32 {
+    const LARGE: u64 = 1 << 18;
+    match dims::bytes(shape, elem.size()) {
+        Some(bytes) if bytes < LARGE => 0,
+        _ => 6,
+    }
+}
+
 /// Operations of a kernel below a map, about: operands that share much are not counted twice.
 fn below(args: &Args) -> u32 {
     let each = |arg: &Value| arg.operations();
@@ -122,16 +133,18 @@ impl Node {
             state: Mutex::new(State::Pending(kind)),
             operations: AtomicU32::new(operations),
             passed: AtomicBool::new(false),
+            held: AtomicU32::new(0),
         })
     }
 
     pub fn stored(elem: Scalar, shape: Dims, piece: Piece) -> Value {
         Arc::new(Node {
+            operations: AtomicU32::new(reading(&shape, elem)),
             elem,
             shape,
             state: Mutex::new(State::Stored(piece)),
-            operations: AtomicU32::new(0),
             passed: AtomicBool::new(false),
+            held: AtomicU32::new(0),
         })
     }
 
@@ -175,6 +188,14 @@ impl Node {
     /// Its kernel is long enough.
     pub fn is_full(&self) -> bool {
         self.operations.load(Ordering::Relaxed) > MOST_OPERATIONS
+    }
+
+    pub fn held(&self) -> u32 {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    pub fn set_held(&self, held: u32) {
+        self.held.store(held, Ordering::Relaxed);
     }
 
     /// Says that it was computed on the way to something else; was it before?
@@ -239,7 +260,7 @@ impl Node {
     /// From here on it is what memory has, and nothing that it was made of is kept for it.
     pub fn store(&self, piece: Piece) {
         let before = std::mem::replace(&mut *self.lock(), State::Stored(piece));
-        self.operations.store(0, Ordering::Relaxed);
+        self.operations.store(reading(&self.shape, self.elem), Ordering::Relaxed);
         if let State::Pending(kind) = before {
             release(kind);
         }
