@@ -103,20 +103,24 @@ pub enum FoldKind {
     ArgMin,
 }
 
+/// Operations that an operand in memory counts as, if it is large.
+const READING: u32 = 6;
+
 /// What a kernel pays for reading so much memory: as much as for some operations, so that it reads few arrays that are large.
 fn reading(shape: &[u64], elem: Scalar) -> u32 {
     const LARGE: u64 = 1 << 18;
     match dims::bytes(shape, elem.size()) {
         Some(bytes) if bytes < LARGE => 0,
-        _ => 6,
+        _ => READING,
     }
 }
 
-/// Operations of a kernel below a map, about: operands that share much are not counted twice.
+/// Operations of a kernel below a map, about: operands may share much of theirs, so that beside the longest one the others count little.
 fn below(args: &Args) -> u32 {
     let each = |arg: &Value| arg.operations();
     let longest = args.iter().map(each).max().unwrap_or(0);
-    longest + (args.iter().map(each).sum::<u32>() - longest) / 4
+    let counted = |n: u32| n.min(READING) + n.saturating_sub(READING) / 4;
+    longest + args.iter().map(each).map(counted).sum::<u32>() - counted(longest)
 }
 
 impl Node {
