@@ -1,7 +1,7 @@
 """Run in a fresh process: `python once.py <what> <library> [<program>]` prints numbers of one measurement as JSON.
 
-`first`: seconds of the import, and of the first call of a program with a look at its result. `peak`: bytes that the process had at the most,
-beyond what it had before the program. `shapes` and `steps`: how many kernels are compiled.
+`first`: seconds of the import, and of the first call of a program with a look at its result. `peak`: bytes that the process had at the
+most, beyond what it had before the program. `shapes`, `steps` and `pending`: how many kernels are compiled, and how memory grows.
 """
 
 from __future__ import annotations

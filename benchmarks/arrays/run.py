@@ -1,7 +1,7 @@
 """Array code against the peers: `python run.py [--list] [--quick] [--record] [--cores one|all|both] [GROUP or NAME ...]`.
 
-The groups are `mesh`, `chain`, `programs`, `small`, `folds` and `fresh`. Everyone's result is checked, then everyone takes turns; one core and
-all cores are a process each.
+The groups are `mesh`, `chain`, `programs`, `small`, `folds` and `fresh`. Everyone's result is checked, then everyone takes turns; one core
+and all cores are a process each.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def main() -> None:
         return
     lines: list[Any] = []
     for cores in ("one", "all"):
-        if chosen.cores in (cores, "both") and not chosen.names == ["fresh"]:
+        if chosen.cores in (cores, "both") and chosen.names != ["fresh"]:
             lines += measured(chosen, cores)
     if chosen.list:
         return

@@ -1,4 +1,4 @@
-"""Turns what was measured into tables, a file of numbers and a picture. Times are the shortest of interleaved rounds; ratios are of these."""
+"""Turns what was measured into tables, a file of numbers and a picture. Times are the shortest of interleaved rounds, ratios of these."""
 
 from __future__ import annotations
 
