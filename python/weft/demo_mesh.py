@@ -179,9 +179,7 @@ def _status(name: str) -> int:
 
 
 def _print_table(found: list[Measured], side: int) -> None:
-    print(
-        f"\nGreat-circle distances to a mesh of {side} x {side} points, float64; its result alone takes {side * side * 8 / 1e6:,.0f} MB\n"
-    )
+    print(f"\nGreat-circle distances to a mesh of {side} x {side} points, float64; the result takes {side * side * 8 / 1e6:,.0f} MB\n")
     width = max(len(each.who) for each in found)
     print(f"{'':<{width}} {'time':>12} {'times faster':>13} {'first call':>12} {'peak memory':>12}")
     plain = next((each.seconds for each in found if each.who == WAYS["numpy"][0]), None)
