@@ -94,7 +94,12 @@ fn position(elem: Scalar, from: u64, axis: Axis, greatest: bool) -> Result<i64> 
     }
     macro_rules! of {
         ($ty:ty) => {
-            Ok(search::<$ty>(from, axis, |best, x| if greatest { x > best } else { x < best }, differs))
+            Ok(search::<$ty>(
+                from,
+                axis,
+                |best, x| if greatest { x > best } else { x < best },
+                differs,
+            ))
         };
     }
     match elem {

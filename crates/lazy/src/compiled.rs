@@ -93,7 +93,12 @@ pub fn run(program: &Program, target: &Target) -> Result<bool> {
         Some(code) => code,
         None => return Ok(false),
     };
-    code.run(Launch::Loop(plan.extents.clone()), &slots(program, target, &plan), &mut [], &CallOptions::default())?;
+    code.run(
+        Launch::Loop(plan.extents.clone()),
+        &slots(program, target, &plan),
+        &mut [],
+        &CallOptions::default(),
+    )?;
     Ok(true)
 }
 
@@ -207,7 +212,11 @@ fn planned(program: &Program, target: &Target) -> (Plan, Key) {
         rank: plan.extents.len() as u8,
         operands: elems.zip(&plan.operands).map(access).collect(),
         constants: program.constants.iter().map(|(elem, _)| *elem).collect(),
-        steps: program.steps.iter().map(|step| (step.operation.number, step.args.clone())).collect(),
+        steps: program
+            .steps
+            .iter()
+            .map(|step| (step.operation.number, step.args.clone()))
+            .collect(),
         result: program.result.unwrap_or(Slot::Constant(0)),
     };
     (plan, key)

@@ -6,9 +6,9 @@ use weft_ir::{Const, Scalar};
 use crate::dims::{self, Axis, Dims};
 use crate::error::{Error, Result};
 use crate::number::{self, Bits};
+pub use crate::operation::ufunc_name;
 use crate::operation::{self, Given};
 use crate::schedule;
-pub use crate::operation::ufunc_name;
 use crate::value::{Args, Fold, FoldKind, Kind, Node, Progression, Value};
 
 /// NumPy's limit.
@@ -54,11 +54,16 @@ pub fn common_shape(shapes: &[&[u64]]) -> Result<Dims> {
 /// Refuses what no memory could hold.
 pub fn check_size(shape: &[u64], item: usize) -> Result<()> {
     if shape.len() > MOST_AXES {
-        return Err(Error::Value(format!("maximum supported dimension for an ndarray is currently {MOST_AXES}, found {}", shape.len())));
+        return Err(Error::Value(format!(
+            "maximum supported dimension for an ndarray is currently {MOST_AXES}, found {}",
+            shape.len()
+        )));
     }
     match dims::bytes(shape, item) {
         Some(_) => Ok(()),
-        None => Err(Error::Value("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.".into())),
+        None => Err(Error::Value(
+            "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.".into(),
+        )),
     }
 }
 
@@ -97,19 +102,24 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
         });
     }
     let shape = match args.as_slice() {
-        [only] => only.shape.clone(),
-        [a, b] if a.shape == b.shape || b.shape.is_empty() => a.shape.clone(),
-        [a, b] if a.shape.is_empty() => b.shape.clone(),
+        [only] => dims::copy(&only.shape),
+        [a, b] if a.shape == b.shape || b.shape.is_empty() => dims::copy(&a.shape),
+        [a, b] if a.shape.is_empty() => dims::copy(&b.shape),
         _ => common_shape(&args.iter().map(|arg| arg.shape.as_slice()).collect::<SmallVec<[&[u64]; 3]>>())?,
     };
     if name == "power" && resolved.operands[0].is_signed() && !shape.contains(&0) {
         refuse_negative(&args[1])?;
     }
-    let node = |operation: &&'static operation::Operation| {
+    let mut results = SmallVec::new();
+    if let [operation] = resolved.operations.as_slice() {
+        results.push(Node::pending(operation.result, shape, Kind::Map { operation, args }));
+        return Ok(results);
+    }
+    for operation in &resolved.operations {
         let args = args.clone();
-        Node::pending(operation.result, shape.clone(), Kind::Map { operation, args })
-    };
-    Ok(resolved.operations.iter().map(node).collect())
+        results.push(Node::pending(operation.result, dims::copy(&shape), Kind::Map { operation, args }));
+    }
+    Ok(results)
 }
 
 /// The type of a ufunc's first result; none where it has no loop.
@@ -162,7 +172,7 @@ fn beyond_range(name: &str, operands: &[Operand], types: &[Scalar]) -> Result<Op
     };
     let number_first = matches!(operands[0], Operand::Weak(_));
     let above = match at {
-        Const::Int(Scalar::U64, v) => *v < 0 || *v > 0,
+        Const::Int(Scalar::U64, v) => *v != 0,
         Const::Int(_, v) => *v > 0,
         _ => false,
     };
@@ -174,7 +184,7 @@ fn beyond_range(name: &str, operands: &[Operand], types: &[Scalar]) -> Result<Op
         "less" | "less_equal" => !greater,
         _ => greater,
     };
-    Ok(Some(Node::fill(Scalar::Bool, value.shape.clone(), [truth.into(), 0])))
+    Ok(Some(Node::fill(Scalar::Bool, dims::copy(&value.shape), [truth.into(), 0])))
 }
 
 /// The same elements in another type.
@@ -183,13 +193,13 @@ pub fn cast(value: &Value, to: Scalar) -> Value {
         return value.clone();
     }
     if let Some(Ok(bits)) = fill_of(value).map(|bits| number::converted(number::constant(value.elem, bits), to)) {
-        return Node::fill(to, value.shape.clone(), bits);
+        return Node::fill(to, dims::copy(&value.shape), bits);
     }
     let kind = Kind::Map {
         operation: operation::cast(value.elem, to),
         args: SmallVec::from_elem(value.clone(), 1),
     };
-    Node::pending(to, value.shape.clone(), kind)
+    Node::pending(to, dims::copy(&value.shape), kind)
 }
 
 /// The number that all elements are.
@@ -251,7 +261,14 @@ pub fn broadcast_into(value: &Value, to: &[u64]) -> Result<Value> {
         return Ok(Node::fill(value.elem, Dims::from_slice(to), bits));
     }
     let map = dims::broadcast(&value.shape, to);
-    Ok(Node::pending(value.elem, Dims::from_slice(to), Kind::View { of: value, map: Box::new(map) }))
+    Ok(Node::pending(
+        value.elem,
+        Dims::from_slice(to),
+        Kind::View {
+            of: value,
+            map: Box::new(map),
+        },
+    ))
 }
 
 /// `start + index * step` for so many indices.
@@ -273,14 +290,19 @@ pub fn iota(elem: Scalar, count: u64, start: Const, step: Const) -> Result<Value
 pub fn fold(what: FoldKind, of: &Value, axes: &[usize]) -> Result<Value> {
     let folded = axes.iter().fold(0u64, |mask, &axis| mask | 1 << axis);
     let empty = axes.iter().any(|&axis| of.shape[axis] == 0);
-    let shape: Dims = (of.shape.iter().enumerate()).filter(|(axis, _)| folded & (1 << axis) == 0).map(|(_, n)| *n).collect();
+    let shape: Dims = (of.shape.iter().enumerate())
+        .filter(|(axis, _)| folded & (1 << axis) == 0)
+        .map(|(_, n)| *n)
+        .collect();
     let made = |what: FoldKind, elem: Scalar, of: Value| {
         let fold = Fold { what, axes: folded };
         Node::pending(elem, shape.clone(), Kind::Fold { fold, of })
     };
     match what {
         FoldKind::Ufunc("maximum" | "minimum" | "fmax" | "fmin", _) if empty => {
-            let FoldKind::Ufunc(name, _) = what else { return Err(no_identity("")) };
+            let FoldKind::Ufunc(name, _) = what else {
+                return Err(no_identity(""));
+            };
             Err(no_identity(name))
         }
         FoldKind::ArgMax | FoldKind::ArgMin if empty => {

@@ -83,7 +83,9 @@ pub fn compile(name: &str, text: String, operands: &[Scalar]) -> Result<Module> 
         env: Rc::new(Names),
     };
     let types: Vec<ArgType> = operands.iter().map(|&scalar| ArgType::Strong(scalar)).collect();
-    weft_front::compile(&function, &types, OPTIONS).map(|compiled| compiled.module).map_err(Error::Front)
+    weft_front::compile(&function, &types, OPTIONS)
+        .map(|compiled| compiled.module)
+        .map_err(Error::Front)
 }
 
 const OPTIONS: Options = Options {
