@@ -1,4 +1,4 @@
-"""`docs/arrays.md` names every function, and says truly which of them only record what is to be done."""
+"""`docs/namespace.md` names every function, and says truly which of them only record what is to be done."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import weft
 from weft.arrays import NAMES
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/arrays.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/namespace.md"
 TABLE = "\n".join(line for line in PAGE.read_text().splitlines() if line.startswith("|"))
 # What the page has no row of functions for.
 OTHERS = ("ufuncs", "information", "interop", "explaining")
