@@ -35,9 +35,21 @@ enum View {
     /// All of them, in order.
     Whole,
     /// By axes of the storage in some shape.
-    Axes { base: Dims, map: AxisMap },
+    Axes(Box<Axes>),
     /// By bytes.
-    Strided { offset: i64, strides: Strides },
+    Strided(Box<Places>),
+}
+
+#[derive(Clone, Debug)]
+struct Axes {
+    base: Dims,
+    map: AxisMap,
+}
+
+#[derive(Clone, Debug)]
+struct Places {
+    offset: i64,
+    strides: Strides,
 }
 
 /// One part of a basic index.
@@ -58,7 +70,7 @@ impl Array {
     pub fn of(value: Value) -> Array {
         Array {
             elem: value.elem,
-            shape: value.shape.clone(),
+            shape: dims::copy(&value.shape),
             storage: Arc::new(Storage {
                 elem: value.elem,
                 device: value.device,
@@ -96,17 +108,18 @@ impl Array {
         let current = self.current();
         match &self.view {
             View::Whole => record::reshaped(&current, &self.shape),
-            View::Axes { base, map } => {
-                let of = record::reshaped(&current, base);
-                Node::pending(self.elem, self.shape.clone(), Kind::View { of, map: Box::new(map.clone()) })
+            View::Axes(axes) => {
+                let of = record::reshaped(&current, &axes.base);
+                let map = Box::new(axes.map.clone());
+                Node::pending(self.elem, dims::copy(&self.shape), Kind::View { of, map })
             }
-            View::Strided { offset, strides } => {
+            View::Strided(places) => {
                 let kind = Kind::Strided {
                     of: current,
-                    offset: *offset,
-                    strides: Box::new(strides.clone()),
+                    offset: places.offset,
+                    strides: Box::new(places.strides.clone()),
                 };
-                Node::pending(self.elem, self.shape.clone(), kind)
+                Node::pending(self.elem, dims::copy(&self.shape), kind)
             }
         }
     }
@@ -126,7 +139,7 @@ impl Array {
             _ => {
                 let (offset, strides) = self.strides();
                 let region = Region {
-                    shape: self.shape.clone(),
+                    shape: dims::copy(&self.shape),
                     offset,
                     strides,
                 };
@@ -147,8 +160,8 @@ impl Array {
         let item = self.storage.elem.size();
         match &self.view {
             View::Whole => (0, dims::dense(&self.shape, self.elem.size())),
-            View::Axes { base, map } => dims::through(map, &dims::dense(base, item), self.rank()),
-            View::Strided { offset, strides } => (*offset, strides.clone()),
+            View::Axes(axes) => dims::through(&axes.map, &dims::dense(&axes.base, item), self.rank()),
+            View::Strided(places) => (places.offset, places.strides.clone()),
         }
     }
 
@@ -159,20 +172,20 @@ impl Array {
     /// A view: `map` says where its axes lie among this array's.
     fn remapped(&self, map: &[Axis], shape: Dims) -> Array {
         let view = match &self.view {
-            View::Whole => View::Axes {
-                base: self.shape.clone(),
+            View::Whole => View::Axes(Box::new(Axes {
+                base: dims::copy(&self.shape),
                 map: SmallVec::from_slice(map),
-            },
-            View::Axes { base, map: inner } => View::Axes {
-                base: base.clone(),
-                map: dims::compose(map, inner),
-            },
-            View::Strided { offset, strides } => {
-                let (further, strides) = dims::through(map, strides, shape.len());
-                View::Strided {
-                    offset: offset + further,
+            })),
+            View::Axes(axes) => View::Axes(Box::new(Axes {
+                base: axes.base.clone(),
+                map: dims::compose(map, &axes.map),
+            })),
+            View::Strided(places) => {
+                let (further, strides) = dims::through(map, &places.strides, shape.len());
+                View::Strided(Box::new(Places {
+                    offset: places.offset + further,
                     strides,
-                }
+                }))
             }
         };
         Array {
@@ -206,7 +219,10 @@ impl Array {
     pub fn reshape(&self, to: &[u64]) -> Result<Array> {
         if dims::size(to) != dims::size(&self.shape) {
             let shown = record::shown(to);
-            return Err(Error::Value(format!("cannot reshape array of size {} into shape {shown}", self.size())));
+            return Err(Error::Value(format!(
+                "cannot reshape array of size {} into shape {shown}",
+                self.size()
+            )));
         }
         match self.reshaped_view(to) {
             Some(view) => Ok(view),
@@ -256,7 +272,7 @@ impl Array {
         Array {
             elem,
             shape,
-            view: View::Strided { offset, strides },
+            view: View::Strided(Box::new(Places { offset, strides })),
             ..self.clone()
         }
     }
@@ -292,7 +308,7 @@ impl Array {
                 self.rank()
             )));
         }
-        let mut whole = |map: &mut AxisMap, shape: &mut Dims, count: usize| {
+        let whole = |map: &mut AxisMap, shape: &mut Dims, count: usize| {
             for _ in 0..count {
                 map.push(Axis {
                     start: 0,
@@ -332,7 +348,11 @@ impl Array {
                 }
             }
             if shape.len() > record::MOST_AXES {
-                return Err(Error::Index(format!("number of dimensions must be within [0, {}], indexing result would have {}", record::MOST_AXES, shape.len())));
+                return Err(Error::Index(format!(
+                    "number of dimensions must be within [0, {}], indexing result would have {}",
+                    record::MOST_AXES,
+                    shape.len()
+                )));
             }
         }
         let rest = self.rank() - map.len();
@@ -346,7 +366,9 @@ fn position(at: i64, axis: usize, length: u64) -> Result<i64> {
     let wrapped = if at < 0 { at.saturating_add(length) } else { at };
     match (0..length).contains(&wrapped) {
         true => Ok(wrapped),
-        false => Err(Error::Index(format!("index {at} is out of bounds for axis {axis} with size {length}"))),
+        false => Err(Error::Index(format!(
+            "index {at} is out of bounds for axis {axis} with size {length}"
+        ))),
     }
 }
 
@@ -368,7 +390,11 @@ fn slice(start: Option<i64>, stop: Option<i64>, step: Option<i64>, length: u64) 
         false => (settle(start, most), settle(stop, least)),
     };
     let span = if step > 0 { stop - start } else { start - stop };
-    let count = if span <= 0 { 0 } else { (span as u64 - 1) / step.unsigned_abs() + 1 };
+    let count = if span <= 0 {
+        0
+    } else {
+        (span as u64 - 1) / step.unsigned_abs() + 1
+    };
     // Where nothing is taken nothing is addressed.
     Ok(if count == 0 { (0, 1, 0) } else { (start, step, count) })
 }

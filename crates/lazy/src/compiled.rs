@@ -2,6 +2,7 @@
 //! no other tier, when they are first run. Sizes, strides and numbers are no part of what is compiled: a new shape never compiles.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 
@@ -83,12 +84,12 @@ pub fn finish() {
 pub fn run(program: &Program, target: &Target) -> Result<bool> {
     let device = target.device();
     let (tiers, here) = (tiers(), device == machine::CPU);
-    if (here && (tiers == Tiers::Tiles || program.steps.is_empty())) || !is_aligned(program, target) {
+    if here && (tiers == Tiers::Tiles || program.steps.is_empty()) {
         return Ok(false);
     }
     let points: u64 = program.extents.iter().product();
     let work = points.saturating_mul(program.steps.iter().map(|step| u64::from(step.operation.cost)).sum());
-    if here && tiers == Tiers::Both && work < 10_000 {
+    if (here && tiers == Tiers::Both && work < 10_000) || !is_aligned(program, target) {
         return Ok(false);
     }
     let plan = planned(program, target);
@@ -180,11 +181,20 @@ fn settle(key: Key, job: Job) -> State {
     made
 }
 
+/// What makes a kernel of a function.
+type Wraps = Box<dyn FnOnce(Module) -> Result<Module> + Send>;
+
 /// What is to be compiled: a function's text and its parameters' types, and what makes a kernel of it.
 pub struct Job {
     pub text: String,
     pub types: Vec<Scalar>,
-    pub kernel: Box<dyn FnOnce(Module) -> Result<Module> + Send>,
+    pub kernel: Wraps,
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 impl Job {

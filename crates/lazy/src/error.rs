@@ -24,7 +24,9 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Type(m) | Error::Value(m) | Error::Index(m) | Error::Overflow(m) | Error::Memory(m) | Error::Internal(m) => f.write_str(m),
+            Error::Type(m) | Error::Value(m) | Error::Index(m) | Error::Overflow(m) | Error::Memory(m) | Error::Internal(m) => {
+                f.write_str(m)
+            }
             Error::Run(error) => error.fmt(f),
             Error::Front(diagnostic) => f.write_str(&diagnostic.message),
         }

@@ -2,11 +2,13 @@
 
 mod arguments;
 mod array;
+mod budget;
 pub mod compiled;
 mod device_folds;
 mod devices;
 mod dims;
 mod error;
+mod flat;
 mod folds;
 mod form;
 mod hoist;

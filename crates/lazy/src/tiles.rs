@@ -11,6 +11,7 @@ use weft_tile::Arg;
 
 use crate::dims::{self, Strides};
 use crate::error::{Error, Result};
+use crate::flat;
 use crate::machine;
 use crate::memory::{Block, Piece};
 use crate::program::{Program, Slot};
@@ -60,23 +61,36 @@ pub fn run(program: &Program, target: &Target) -> Result<()> {
     if program.extents.contains(&0) {
         return Ok(());
     }
+    if flat::run(program, target)? {
+        return Ok(());
+    }
     let walk = Walk::new(program, target);
     let plan = Registers::new(program, &walk);
-    ROOM.with(|room| {
-        let Ok(mut room) = room.try_borrow_mut() else {
-            return Err(Error::Internal("tiles are computed within tiles".into()));
-        };
-        let words = plan.count * walk.tile_words();
-        if room.len() < words {
-            room.resize(words, [0; 2]);
-        }
+    with_room(plan.count * walk.tile_words(), |room| {
         Machine {
             program,
             walk: &walk,
             plan: &plan,
-            room: room.as_mut_ptr().cast(),
+            room,
         }
         .run()
+    })
+}
+
+/// Lends so many words for registers.
+pub fn with_room<T>(words: usize, work: impl FnOnce(*mut u8) -> Result<T>) -> Result<T> {
+    ROOM.with(|room| {
+        let Ok(mut room) = room.try_borrow_mut() else {
+            return Err(Error::Internal("tiles are computed within tiles".into()));
+        };
+        // Vectors are loaded faster where they do not straddle lines of the cache.
+        const LINE: usize = 64;
+        let words = words + LINE / 16;
+        if room.len() < words {
+            room.resize(words, [0; 2]);
+        }
+        let start = room.as_mut_ptr().cast::<u8>();
+        work(start.wrapping_add(start.align_offset(LINE)))
     })
 }
 
@@ -112,7 +126,10 @@ impl Walk {
             if let Some(axis) = iota.along {
                 strides[axis as usize] = iota.by;
             }
-            moving.push(Moving { start: iota.first, strides });
+            moving.push(Moving {
+                start: iota.first,
+                strides,
+            });
         }
         moving.push(Moving {
             start: target.address as i64,
@@ -156,7 +173,9 @@ impl Walk {
 
 /// Drops axes of length 1, orders the others by the last operand's strides, merges neighbours.
 fn merge(shape: &[u64], moving: &mut [Moving]) -> SmallVec<[u64; 4]> {
-    let Some((target, _)) = moving.split_last() else { return SmallVec::new() };
+    let Some((target, _)) = moving.split_last() else {
+        return SmallVec::new();
+    };
     let mut order: SmallVec<[usize; 4]> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
     if !order.is_sorted_by_key(|&axis| std::cmp::Reverse(target.strides[axis].unsigned_abs())) {
         order.sort_by_key(|&axis| std::cmp::Reverse(target.strides[axis].unsigned_abs()));
@@ -165,7 +184,11 @@ fn merge(shape: &[u64], moving: &mut [Moving]) -> SmallVec<[u64; 4]> {
     // The innermost axis of each group.
     let mut groups: SmallVec<[usize; 4]> = SmallVec::new();
     for axis in order {
-        let as_one = |&outer: &usize| moving.iter().all(|m| Some(m.strides[outer]) == m.strides[axis].checked_mul(shape[axis] as i64));
+        let as_one = |&outer: &usize| {
+            moving
+                .iter()
+                .all(|m| Some(m.strides[outer]) == m.strides[axis].checked_mul(shape[axis] as i64))
+        };
         match (groups.last_mut(), extents.last_mut()) {
             (Some(group), Some(extent)) if as_one(group) => {
                 *group = axis;
@@ -196,7 +219,7 @@ struct Registers {
 
 impl Registers {
     fn new(program: &Program, walk: &Walk) -> Registers {
-        let mut last = Uses::of(program);
+        let mut uses = Uses::of(program);
         let mut free: SmallVec<[u16; 16]> = SmallVec::new();
         let mut count = 0u16;
         let mut take = |free: &mut SmallVec<[u16; 16]>| {
@@ -218,7 +241,7 @@ impl Registers {
             // An operand's register is free for the next step, not for this one's result.
             steps.push(take(&mut free));
             for &arg in &step.args {
-                if last.take(arg) != Some(at) {
+                if !uses.ends(arg, at as u16) {
                     continue;
                 }
                 match arg {
@@ -245,29 +268,52 @@ impl Registers {
     }
 }
 
-/// The last step that reads each value. The result is read when all is done.
-struct Uses(Vec<(Slot, usize)>);
+/// The last step that reads each value, behind the number of all steps that of the result, which is read when all is done.
+struct Uses {
+    loads: SmallVec<[u16; 8]>,
+    iotas: SmallVec<[u16; 2]>,
+    steps: SmallVec<[u16; 64]>,
+}
 
 impl Uses {
     fn of(program: &Program) -> Uses {
-        let mut last: Vec<(Slot, usize)> = Vec::with_capacity(program.steps.len() + program.loads.len());
-        let mut note = |slot: Slot, at: usize| match last.iter_mut().find(|(known, _)| *known == slot) {
-            Some((_, when)) => *when = at,
-            None => last.push((slot, at)),
+        let mut uses = Uses {
+            loads: smallvec![0; program.loads.len()],
+            iotas: smallvec![0; program.iotas.len()],
+            steps: smallvec![0; program.steps.len()],
         };
         for (at, step) in program.steps.iter().enumerate() {
-            step.args.iter().for_each(|&arg| note(arg, at));
+            step.args.iter().for_each(|&arg| uses.note(arg, at as u16));
         }
         if let Some(result) = program.result {
-            note(result, usize::MAX);
+            uses.note(result, u16::MAX);
         }
-        Uses(last)
+        uses
     }
 
-    /// When the value is read last; once.
-    fn take(&mut self, slot: Slot) -> Option<usize> {
-        let at = self.0.iter().position(|(known, _)| *known == slot)?;
-        Some(self.0.get(at)?.1)
+    fn note(&mut self, slot: Slot, at: u16) {
+        match slot {
+            Slot::Load(load) => self.loads[load as usize] = at,
+            Slot::Iota(iota) => self.iotas[iota as usize] = at,
+            Slot::Step(step) => self.steps[step as usize] = at,
+            Slot::Constant(_) => {}
+        }
+    }
+
+    /// Is this step the last to read the value? Then it is not asked for again.
+    fn ends(&mut self, slot: Slot, at: u16) -> bool {
+        let last = match slot {
+            Slot::Load(load) => &mut self.loads[load as usize],
+            Slot::Iota(iota) => &mut self.iotas[iota as usize],
+            Slot::Step(step) => &mut self.steps[step as usize],
+            Slot::Constant(_) => return false,
+        };
+        // A step may have the same operand twice.
+        let ends = *last == at;
+        if ends {
+            *last = u16::MAX;
+        }
+        ends
     }
 }
 
@@ -341,11 +387,24 @@ impl Machine<'_> {
         for (load, what) in self.program.loads.iter().enumerate() {
             if let Some(register) = self.plan.loads[load] {
                 // SAFETY: the program's operands reach over all points, and registers have room for a tile.
-                unsafe { weft_tile::load(what.elem)(self.register(register), at(load) as *const u8, self.walk.stride(load) as isize, count as usize) };
+                unsafe {
+                    weft_tile::load(what.elem)(
+                        self.register(register),
+                        at(load) as *const u8,
+                        self.walk.stride(load) as isize,
+                        count as usize,
+                    )
+                };
             }
         }
         for iota in 0..self.program.iotas.len() {
-            self.count(iota, at(self.walk.loads + iota), self.walk.stride(self.walk.loads + iota), self.register(self.plan.iotas[iota]), count);
+            self.count(
+                iota,
+                at(self.walk.loads + iota),
+                self.walk.stride(self.walk.loads + iota),
+                self.register(self.plan.iotas[iota]),
+                count,
+            );
         }
         let arg = |slot: Slot| self.arg(slot, at, count);
         let target = self.walk.moving.len() - 1;

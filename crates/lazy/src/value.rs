@@ -1,5 +1,6 @@
 //! Values: immutable nodes of the graph of what was asked for. A node is pending, made of other nodes, or stored in memory.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,7 +20,16 @@ pub type Value = Arc<Node>;
 pub type Args = SmallVec<[Value; 2]>;
 
 /// A map of so many pending operations is stored before others are made of it: larger kernels cost more than they save.
-pub const MOST_OPERATIONS: u32 = 48;
+pub const MOST_OPERATIONS: u32 = 96;
+
+/// Numbers that a thread keeps.
+const NUMBERS: usize = 32;
+
+type Kept = [Option<((Scalar, [u64; 2]), Value)>; NUMBERS];
+
+thread_local! {
+    static KEPT: RefCell<Kept> = const { RefCell::new([const { None }; NUMBERS]) };
+}
 
 #[derive(Debug)]
 pub struct Node {
@@ -32,10 +42,13 @@ pub struct Node {
     operations: AtomicU32,
     /// It was computed on the way to something else, and not kept.
     passed: AtomicBool,
+    /// Of a full kernel: KiB that it keeps waiting work hold.
+    held: AtomicU32,
 }
 
+/// What a node is at the moment.
 #[derive(Debug)]
-enum State {
+pub enum State {
     Pending(Kind),
     Stored(Piece),
     /// Taken apart by the one who drops or executes it.
@@ -107,6 +120,26 @@ impl Kind {
     }
 }
 
+/// Operations that an operand in memory counts as, if it is large.
+const READING: u32 = 6;
+
+/// What a kernel pays for reading so much memory: as much as for some operations, so that it reads few arrays that are large.
+fn reading(shape: &[u64], elem: Scalar) -> u32 {
+    const LARGE: u64 = 1 << 18;
+    match dims::bytes(shape, elem.size()) {
+        Some(bytes) if bytes < LARGE => 0,
+        _ => READING,
+    }
+}
+
+/// Operations of a kernel below a map, about: operands may share much of theirs, so that beside the longest one the others count little.
+fn below(args: &Args) -> u32 {
+    let each = |arg: &Value| arg.operations();
+    let longest = args.iter().map(each).max().unwrap_or(0);
+    let counted = |n: u32| n.min(READING) + n.saturating_sub(READING) / 4;
+    longest + args.iter().map(each).map(counted).sum::<u32>() - counted(longest)
+}
+
 impl Node {
     /// On the device of what it is made of; of one number or an iota, on the CPU.
     pub fn pending(elem: Scalar, shape: Dims, kind: Kind) -> Value {
@@ -115,10 +148,7 @@ impl Node {
 
     pub fn pending_on(device: u8, elem: Scalar, shape: Dims, kind: Kind) -> Value {
         let operations = match &kind {
-            Kind::Map { args, operation } => {
-                let below: u32 = args.iter().map(|arg| arg.operations()).sum();
-                operation.cost + below
-            }
+            Kind::Map { args, operation } => operation.cost + below(args),
             Kind::View { of, .. } => of.operations(),
             Kind::Iota(_) => 1,
             _ => 0,
@@ -130,28 +160,50 @@ impl Node {
             state: Mutex::new(State::Pending(kind)),
             operations: AtomicU32::new(operations),
             passed: AtomicBool::new(false),
+            held: AtomicU32::new(0),
         })
     }
 
     pub fn stored(elem: Scalar, shape: Dims, piece: Piece) -> Value {
         Arc::new(Node {
+            operations: AtomicU32::new(reading(&shape, elem)),
             elem,
             shape,
             device: piece.block.device(),
             state: Mutex::new(State::Stored(piece)),
-            operations: AtomicU32::new(0),
             passed: AtomicBool::new(false),
+            held: AtomicU32::new(0),
         })
     }
 
     /// One number, for any shape.
     pub fn fill(elem: Scalar, shape: Dims, bits: [u64; 2]) -> Value {
-        Node::pending(elem, shape, Kind::Fill(bits))
+        match shape.is_empty() {
+            true => Node::number(elem, bits),
+            false => Node::pending(elem, shape, Kind::Fill(bits)),
+        }
+    }
+
+    /// One number. The last ones are kept, since loops ask for the same again and again; nobody writes to what a number is.
+    fn number(elem: Scalar, bits: [u64; 2]) -> Value {
+        let mixed = bits[0] ^ bits[0] >> 32 ^ bits[0] >> 52 ^ bits[1] ^ elem as u64;
+        let place = mixed as usize % NUMBERS;
+        KEPT.with_borrow_mut(|kept| match &kept[place] {
+            Some((known, node)) if *known == (elem, bits) && !node.is_stored() => node.clone(),
+            _ => {
+                let node = Node::pending(elem, Dims::new(), Kind::Fill(bits));
+                kept[place] = Some(((elem, bits), node.clone()));
+                node
+            }
+        })
     }
 
     /// The same on a device.
     pub fn fill_on(device: u8, elem: Scalar, shape: Dims, bits: [u64; 2]) -> Value {
-        Node::pending_on(device, elem, shape, Kind::Fill(bits))
+        match device {
+            machine::CPU => Node::fill(elem, shape, bits),
+            _ => Node::pending_on(device, elem, shape, Kind::Fill(bits)),
+        }
     }
 
     pub fn size(&self) -> u64 {
@@ -174,6 +226,14 @@ impl Node {
         self.operations.load(Ordering::Relaxed) > MOST_OPERATIONS
     }
 
+    pub fn held(&self) -> u32 {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    pub fn set_held(&self, held: u32) {
+        self.held.store(held, Ordering::Relaxed);
+    }
+
     /// Says that it was computed on the way to something else; was it before?
     pub fn pass(&self) -> bool {
         self.passed.swap(true, Ordering::Relaxed)
@@ -183,7 +243,8 @@ impl Node {
         self.passed.load(Ordering::Relaxed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    /// Its state, for as long as the result lives. Who holds a node's may take those of what it is made of, never the other way round.
+    pub fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -235,7 +296,7 @@ impl Node {
     /// From here on it is what memory has, and nothing that it was made of is kept for it.
     pub fn store(&self, piece: Piece) {
         let before = std::mem::replace(&mut *self.lock(), State::Stored(piece));
-        self.operations.store(0, Ordering::Relaxed);
+        self.operations.store(reading(&self.shape, self.elem), Ordering::Relaxed);
         if let State::Pending(kind) = before {
             release(kind);
         }

@@ -10,8 +10,8 @@ from typing import Any
 
 _BY_MODULE = {
     "creation": """
-        arange array asanyarray asarray ascontiguousarray copy empty empty_like eye from_dlpack frombuffer fromfunction fromiter full
-        full_like identity indices linspace logspace meshgrid ones ones_like tri zeros zeros_like
+        array asanyarray asarray ascontiguousarray copy empty empty_like eye from_dlpack frombuffer fromfunction fromiter full
+        full_like identity indices meshgrid ones ones_like tri zeros zeros_like
     """,
     "cumulative": "cumprod cumsum cumulative_prod cumulative_sum diff ediff1d gradient interp trapezoid",
     "dtypes": """
@@ -43,6 +43,7 @@ _BY_MODULE = {
         convolve correlate cross dot inner kron matmul matvec outer tensordot trace tril tril_indices tril_indices_from triu
         triu_indices triu_indices_from vander vdot vecdot vecmat
     """,
+    "ranges": "arange linspace logspace",
     "reductions": "all amax amin any argmax argmin count_nonzero max mean min prod ptp std sum var",
     "searching": "argwhere digitize flatnonzero nonzero searchsorted",
     "sets": """

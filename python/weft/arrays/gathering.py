@@ -19,6 +19,7 @@ from ._common import (
     flat,
     given,
     kind_of,
+    result_dtype,
     shape_of,
     stretched,
     u,
@@ -247,7 +248,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarra
         host = _to_numpy(index)
         if host.min() < 0 or host.max() >= count:
             raise ValueError("invalid entry in choice array")
-    dtype = np.result_type(*(part.dtype for part in parts))
+    dtype = result_dtype(*parts)
     shape = broadcast_shape(index.shape, *(part.shape for part in parts))
     found = stretched(_cast(parts[-1], dtype), shape)
     for number in reversed(range(count - 1)):
@@ -352,8 +353,8 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, 
     check_order("unravel_index", order, "CF")
     lengths = shape_of(shape)
     rest = array_of(indices)
-    if rest.size and rest.dtype.kind not in "iu":
-        raise TypeError("only int indices permitted")
+    if rest.dtype.kind not in "iu":
+        raise TypeError("only int indices permitted" if rest.size else "indices must be integral: an empty sequence is one of floats")
     rest = _cast(rest, np.dtype(np.int64))
     total = 1
     for n in lengths:
@@ -396,6 +397,6 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[ndarray, ...]:
     >>> weft.diag_indices(2)
     (array([0, 1]), array([0, 1]))
     """
-    from .creation import arange
+    from .ranges import arange
 
     return (arange(operator.index(n)),) * ndim

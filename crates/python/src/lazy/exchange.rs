@@ -19,6 +19,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_from_numpy, module)?)?;
     module.add_function(wrap_pyfunction!(_adopt, module)?)?;
     module.add_function(wrap_pyfunction!(_to_device, module)?)?;
+    module.add_function(wrap_pyfunction!(_array_device, module)?)?;
     module.add_function(wrap_pyfunction!(_to_numpy, module)?)
 }
 
@@ -63,7 +64,9 @@ fn known(fields: &ArrayFields<'_>, array: &Bound<'_, PyAny>) -> PyResult<Scalar>
         Some(elem) => Ok(elem),
         None => {
             let dtype = array.getattr("dtype")?;
-            Err(PyTypeError::new_err(format!("arrays of dtype {dtype} do not exist here: numbers and bools only")))
+            Err(PyTypeError::new_err(format!(
+                "arrays of dtype {dtype} do not exist here: numbers and bools only"
+            )))
         }
     }
 }
@@ -79,7 +82,10 @@ pub fn copied(numpy: &Numpy, array: &Bound<'_, PyAny>, device: u8) -> PyResult<A
     let elem = known(&numpy.fields(&array), &array)?;
     machine::check_elem(device, elem).map_err(|e| super::error(py, e))?;
     if numpy.fields(&array).layout != weft_ir::Layout::C {
-        array = py.import("numpy")?.call_method1("ascontiguousarray", (&array,))?.call_method1("reshape", (array.getattr("shape")?,))?;
+        array = py
+            .import("numpy")?
+            .call_method1("ascontiguousarray", (&array,))?
+            .call_method1("reshape", (array.getattr("shape")?,))?;
     }
     let fields = numpy.fields(&array);
     let shape: Dims = fields.shape.iter().map(|&n| n as u64).collect();
@@ -111,6 +117,13 @@ fn _from_numpy(array: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> P
     Ok(NdArray {
         array: copied(numpy, array, device)?,
     })
+}
+
+/// The device that arrays are made on if none is named.
+#[pyfunction]
+fn _array_device(py: Python<'_>) -> PyResult<devices::PyDevice> {
+    let device = machine::device(devices::of_arrays(py)?).map_err(|e| super::error(py, e))?;
+    Ok(devices::PyDevice(device))
 }
 
 /// A copy on a device; the array itself if it is there.
