@@ -6,11 +6,11 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyNotImplemented, PyTuple};
 use weft_ir::Scalar;
-use weft_lazy::{Array, Value};
+use weft_lazy::{Array, Value, machine};
 
 use super::operators::{binary, equality, in_place, power, unary};
 use super::{compute, indexing};
-use crate::devices::{self, PyDevice};
+use crate::devices::PyDevice;
 use crate::numpy::Numpy;
 use crate::{results, slots};
 
@@ -92,8 +92,8 @@ impl NdArray {
     }
 
     #[getter]
-    fn device(&self) -> PyDevice {
-        PyDevice(devices::cpu().clone())
+    fn device(&self, py: Python<'_>) -> PyResult<PyDevice> {
+        machine::device(self.array.device()).map(PyDevice).map_err(|e| super::error(py, e))
     }
 
     /// The array with its axes reversed.
