@@ -7,7 +7,9 @@ use weft_ir::Scalar;
 
 use crate::dims::{self, Axis, AxisMap, Dims, Strides};
 use crate::error::{Error, Result};
+use crate::memory::Piece;
 use crate::record;
+use crate::schedule;
 use crate::value::{Kind, Node, Region, Value};
 
 /// What NumPy calls a buffer: it has an identity and a current value.
@@ -142,6 +144,20 @@ impl Array {
             View::Axes { base, map } => dims::through(map, &dims::dense(base, item), self.rank()),
             View::Strided { offset, strides } => (*offset, strides.clone()),
         }
+    }
+
+    /// Memory of its whole storage, computed before, for one who writes to it himself. Nobody else has it: what was recorded keeps what it read.
+    pub fn own_memory(&self) -> Result<Piece> {
+        let mut current = self.storage.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut piece) = current.piece() else {
+            return Err(Error::Internal("the memory of an array that was not computed".into()));
+        };
+        if Arc::strong_count(&current) > 1 || !piece.is_own(2) {
+            let bytes = dims::bytes(&current.shape, current.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
+            piece = schedule::copied(&piece, bytes)?;
+        }
+        *current = Node::stored(current.elem, current.shape.clone(), piece.clone());
+        Ok(piece)
     }
 
     pub fn is_whole(&self) -> bool {

@@ -13,7 +13,8 @@ use weft_runtime::{CallOptions, CompileOptions, Executable, Launch, RunError};
 use crate::error::{Error, Result};
 use crate::program::{Program, Slot};
 use crate::tiles::Target;
-use crate::{machine, text};
+use crate::link::Recipe;
+use crate::machine;
 
 /// Steps at points that a program was run for, before it is compiled.
 const WORTH: u64 = 30_000_000;
@@ -123,10 +124,9 @@ fn code(key: Key, program: &Program, work: u64, tiers: Tiers) -> Result<Option<A
     }
     *state = State::Compiling;
     drop(programs);
-    let text = text::of_program(program);
-    let types = text::operands(program);
+    let recipe = Recipe::of(program);
     if tiers == Tiers::Compiled {
-        return match settle(key, &text, &types) {
+        return match settle(key, &recipe) {
             State::Ready(code) => Ok(Some(code)),
             State::Failed(why) => Err(Error::Internal(why)),
             State::Waiting(_) | State::Compiling => Ok(None),
@@ -134,7 +134,7 @@ fn code(key: Key, program: &Program, work: u64, tiers: Tiers) -> Result<Option<A
     }
     BUSY.fetch_add(1, Ordering::AcqRel);
     std::thread::spawn(move || {
-        settle(key, &text, &types);
+        settle(key, &recipe);
         let _idle = IDLE.0.lock().unwrap_or_else(PoisonError::into_inner);
         BUSY.fetch_sub(1, Ordering::AcqRel);
         IDLE.1.notify_all();
@@ -143,8 +143,8 @@ fn code(key: Key, program: &Program, work: u64, tiers: Tiers) -> Result<Option<A
 }
 
 /// Compiles and says so to all.
-fn settle(key: Key, text: &str, types: &[Scalar]) -> State {
-    let made = match compile(&key, text, types) {
+fn settle(key: Key, recipe: &Recipe) -> State {
+    let made = match compile(&key, recipe) {
         Ok(code) => State::Ready(code),
         Err(error) => State::Failed(error.to_string()),
     };
@@ -159,8 +159,8 @@ fn settle(key: Key, text: &str, types: &[Scalar]) -> State {
     made
 }
 
-fn compile(key: &Key, text: &str, types: &[Scalar]) -> Result<Arc<dyn Executable>> {
-    let module = text::compile("fused", text.into(), types)?;
+fn compile(key: &Key, recipe: &Recipe) -> Result<Arc<dyn Executable>> {
+    let module = recipe.module()?;
     let Some((&output, inputs)) = key.operands.split_last() else {
         return Err(Error::Internal("a loop without a result".into()));
     };

@@ -6,10 +6,11 @@ use std::sync::{PoisonError, RwLock};
 
 use smallvec::SmallVec;
 use weft_front::{ArgType, ufuncs};
-use weft_ir::Scalar;
+use weft_ir::{FuncId, Module, Scalar, StmtKind};
 use weft_tile::TileLoop;
 
 use crate::single::Single;
+use crate::value::MOST_OPERATIONS;
 
 #[derive(Debug)]
 pub struct Operation {
@@ -33,6 +34,65 @@ pub enum What {
     Cast,
     /// `where(condition, a, b)`
     Select,
+    /// A user's function, by its number.
+    Function(u32),
+}
+
+/// A user's function of numbers: the module's entry.
+#[derive(Debug)]
+pub struct Users {
+    pub name: String,
+    pub module: Module,
+    cost: u32,
+}
+
+static USERS: RwLock<Vec<&'static Users>> = RwLock::new(Vec::new());
+
+/// The function with a number.
+pub fn users(id: u32) -> &'static Users {
+    static NONE: Users = Users {
+        name: String::new(),
+        module: Module {
+            sources: Vec::new(),
+            constants: Vec::new(),
+            functions: Vec::new(),
+            entry: FuncId(0),
+        },
+        cost: 0,
+    };
+    USERS.read().unwrap_or_else(PoisonError::into_inner).get(id as usize).copied().unwrap_or(&NONE)
+}
+
+/// The operation that a function of numbers is, the entry of its module. A function that is the same as one before is that one: programs that
+/// define it again and again are no worse off than others.
+pub fn function(name: &str, module: &Module, operands: &[Scalar], result: Scalar) -> &'static Operation {
+    let find = |known: &[&'static Users]| known.iter().rposition(|users| users.name == name && users.module == *module);
+    let found = find(&USERS.read().unwrap_or_else(PoisonError::into_inner));
+    let id = found.unwrap_or_else(|| {
+        let mut known = USERS.write().unwrap_or_else(PoisonError::into_inner);
+        find(&known).unwrap_or_else(|| {
+            known.push(Box::leak(Box::new(Users {
+                name: name.into(),
+                module: module.clone(),
+                cost: cost(module),
+            })));
+            known.len() - 1
+        })
+    });
+    intern(What::Function(id as u32), SmallVec::from_slice(operands), result)
+}
+
+/// What a function takes of a kernel: its statements, and as much as one may take if it has a loop.
+fn cost(module: &Module) -> u32 {
+    let mut count = 0u32;
+    let mut loops = false;
+    for function in &module.functions {
+        function.body.walk(&mut |kind| {
+            count += 1;
+            loops |= matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. });
+        });
+    }
+    if loops { MOST_OPERATIONS } else { count.clamp(COST_OF_FUNCTION, MOST_OPERATIONS) }
 }
 
 /// What is compiled takes as much of a kernel as so many operations of one instruction.
@@ -57,13 +117,18 @@ fn intern(what: What, operands: SmallVec<[Scalar; 3]>, result: Scalar) -> &'stat
             What::Ufunc { name, part: Some(part) } => weft_tile::find_pair(name, operands).map(|pair| pair[usize::from(*part)]).filter(|(_, gives)| gives == result).map(|(run, _)| run),
             What::Cast => Some(weft_tile::cast(operands[0], *result)),
             What::Select => Some(weft_tile::select(*result)),
+            What::Function(_) => None,
         };
         Box::leak(Box::new(Operation {
             number,
             what: *what,
             operands: operands.clone(),
             result: *result,
-            cost: if tile.is_some() { 1 } else { COST_OF_FUNCTION },
+            cost: match what {
+                What::Function(id) => users(*id).cost,
+                _ if tile.is_some() => 1,
+                _ => COST_OF_FUNCTION,
+            },
             tile,
             single: Single::default(),
         }))

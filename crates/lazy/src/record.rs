@@ -112,6 +112,12 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
     Ok(resolved.operations.iter().map(node).collect())
 }
 
+/// A user's operation of values of the types that it takes.
+pub fn apply(operation: &'static operation::Operation, args: Args) -> Result<Value> {
+    let shape = common_shape(&args.iter().map(|arg| arg.shape.as_slice()).collect::<SmallVec<[&[u64]; 3]>>())?;
+    Ok(Node::pending(operation.result, shape, Kind::Map { operation, args }))
+}
+
 /// The type of a ufunc's first result; none where it has no loop.
 pub fn result_type(name: &'static str, operands: &[Operand]) -> Option<Scalar> {
     let given: Given = operands.iter().map(Operand::ty).collect();

@@ -145,7 +145,7 @@ fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Op
     Ok(None)
 }
 
-fn copied(old: &Piece, bytes: u64) -> Result<Piece> {
+pub fn copied(old: &Piece, bytes: u64) -> Result<Piece> {
     let new = Piece::whole(Block::new(machine::cpu()?, bytes)?);
     weft_runtime::raw::copy(new.address(), old.address(), bytes as usize);
     Ok(new)

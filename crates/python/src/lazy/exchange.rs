@@ -124,7 +124,7 @@ fn _from_numpy(array: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> P
 
 /// A NumPy array that nobody else uses, without a copy.
 #[pyfunction]
-fn _adopt(array: &Bound<'_, PyAny>) -> PyResult<NdArray> {
+pub fn _adopt(array: &Bound<'_, PyAny>) -> PyResult<NdArray> {
     let numpy = Numpy::get(array.py())?;
     if !numpy.is_array(array) {
         return Err(PyTypeError::new_err("expected a NumPy array"));
@@ -160,7 +160,7 @@ fn _adopt(array: &Bound<'_, PyAny>) -> PyResult<NdArray> {
 
 /// A read-only NumPy array of the elements as they are now; on the CPU it looks at the same memory.
 #[pyfunction]
-fn _to_numpy<'py>(py: Python<'py>, x: &NdArray) -> PyResult<Bound<'py, PyAny>> {
+pub fn _to_numpy<'py>(py: Python<'py>, x: &NdArray) -> PyResult<Bound<'py, PyAny>> {
     let array = &x.array;
     let base = array.base();
     let (value, offset, strides) = match base.is_stored() || array.is_whole() {

@@ -1,11 +1,13 @@
 //! Lazy arrays as Python sees them: the class `ndarray`, and the primitives that `weft.arrays` is written in.
 
+pub mod calls;
 pub mod exchange;
 mod indexing;
 mod ndarray;
 mod operands;
 mod operators;
 mod primitives;
+pub mod vectorized;
 mod watching;
 
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyOverflowError, PyTypeError, PyValueError};
