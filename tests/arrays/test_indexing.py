@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from typing import NamedTuple
 
 import ml_dtypes
 import numpy as np
 import pytest
 
 import weft
+import weft.arrays
 from weft._weft import _from_numpy, _to_numpy, ndarray
 
 DTYPES = ["bool", "int8", "uint16", "int32", "float16", "float64", "complex64", "complex128", ml_dtypes.bfloat16]
@@ -30,6 +32,8 @@ def weft_of(host, layout):
     if layout == "backwards":
         key = (slice(None, None, -1), Ellipsis, slice(None, None, -1)) if host.ndim > 1 else slice(None, None, -1)
         return _from_numpy(np.ascontiguousarray(host[key]))[key]
+    if layout == "stretched":
+        return weft._weft._broadcast(_from_numpy(host), (3, *host.shape))
     if layout == "every second":
         return _from_numpy(np.repeat(host, 2, 0))[::2]
     return _from_numpy(host)
@@ -85,11 +89,13 @@ class Keys:
             return (flag, self.random.choice([flag, np.bool_(flag), _from_numpy(np.array(flag))])), 0
         if kind == "mask":
             axes = self.random.randint(1, len(shape))
-            host = self.numbers.random(shape[:axes]) < self.random.choice([0, 0.2, 0.5, 1])
+            lengths = tuple(0 if self.random.random() < 0.05 else n for n in shape[:axes])
+            host = self.numbers.random(lengths) < self.random.choice([0, 0.2, 0.5, 1])
             return (host, self.random.choice([host, _from_numpy(host), host.tolist() if host.size else host])), axes
         if kind in ("array", "list", "wide") and n:
             own = tuple(self.random.choice([length, 1]) for length in common)[self.random.randint(0, len(common) - 1) :]
-            host = self.numbers.integers(-n, n, own).astype(self.random.choice(["int8", "int32", "int64"]))
+            beyond = n if self.random.random() < 0.05 else 0
+            host = self.numbers.integers(-n - beyond, n + beyond, own).astype(self.random.choice(["int8", "int32", "int64"]))
             if kind == "wide":
                 host = (host % n).astype("uint8" if n < 200 else "uint64")
             if kind == "list":
@@ -228,6 +234,43 @@ def test_of_an_element_named_twice_the_last_value_stays():
     assert _to_numpy(array).tolist() == [4, 3, 0]
     array[[1, 1]] += 1
     assert _to_numpy(array).tolist() == [4, 4, 0]
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_stretched_arrays(seed):
+    keys = Keys(20_000 + seed)
+    host = some_array(keys, keys.random.choice(DTYPES))
+    array, host = weft_of(host, "stretched"), np.broadcast_to(host, (3, *host.shape))
+    theirs, ours = keys.key(host.shape)
+    same(outcome(array.__getitem__, ours), outcome(host.__getitem__, theirs), (seed, host.shape, theirs))
+
+
+def test_parts_of_complex_numbers():
+    host = (np.arange(24) + 1j * np.arange(24)[::-1]).reshape(2, 3, 4).astype(np.complex64)
+    array = _from_numpy(host)
+    for part in ("real", "imag"):
+        left, right = getattr(array, part), getattr(host, part)
+        same(left[:, [2, 0]], right[:, [2, 0]], part)
+        same(left[right > 5], right[right > 5], part)
+        left[[1], :, [[0], [3]]] = right[[1], :, [[0], [3]]] = 99
+        left[left > 20] = right[right > 20] = -1
+    same(array, host, "both")
+
+
+def test_keys_of_other_kinds():
+    class Pair(NamedTuple):
+        first: object
+        second: object
+
+    host = np.arange(12).reshape(3, 4)
+    array = _from_numpy(host)
+    one = _from_numpy(np.array(1))
+    same(array[Pair([0, 1], 2)], host[Pair([0, 1], 2)], "named tuple")
+    same(array[[one, 0]], host[[1, 0]], "a list of arrays")
+    same(array[[one, 0], one:], host[[1, 0], 1:], "a slice of arrays")
+    same(array[range(2)], host[range(2)], "a range")
+    same(array[np.array([2], np.uint64)], host[np.array([2], np.uint64)], "unsigned")
+    same(array[np.array([2], ">i4")], host[[2]], "of another order")
 
 
 def test_what_is_read_is_a_copy_and_what_is_assigned_through_a_view_shows():

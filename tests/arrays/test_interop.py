@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import weft
+import weft.arrays
 from weft._weft import _from_numpy, _to_numpy, ndarray
 
 DTYPES = [*(np.dtype(letter) for letter in "?bBhHiIlLefdFD"), np.dtype(ml_dtypes.bfloat16)]
@@ -31,7 +32,7 @@ def test_numpy_takes_an_array_without_a_copy(dtype):
         own[...] = 0
     assert _to_numpy(array).tobytes() == host.tobytes()
     assert np.asarray(array.T).tobytes() == host.T.tobytes()
-    assert np.asarray(array, dtype="float64").dtype == np.float64 or dtype.kind == "c"
+    assert np.asarray(array, dtype="complex128").dtype == np.complex128
 
 
 def test_copies_that_cannot_be_avoided():
@@ -74,11 +75,18 @@ def test_eval():
         lambda a: np.sort(a),
         lambda a: np.clip(a, 0, 2),
         lambda a: np.broadcast_to(a, (2, 2, 3)),
+        lambda a: np.matmul(a, np.ones((3, 2))),
+        lambda a: np.ones((4, 2)) @ a,
+        lambda a: a @ np.ones(3),
+        lambda a: np.vecdot(a, a),
+        lambda a: np.zeros((2, 2), like=a),
+        lambda a: np.asarray([1, 2], like=a),
     ],
 )
 def test_numpys_functions_are_wefts(call):
     host = np.array([[1.0, 5.0, 0.5], [2.0, -1.0, 3.0]])
     ours, theirs = call(_from_numpy(host)), call(host)
+    theirs = np.asarray(theirs)
     assert isinstance(ours, ndarray)
     assert ours.dtype == theirs.dtype
     np.testing.assert_allclose(_to_numpy(ours), theirs, rtol=1e-14)
@@ -112,7 +120,7 @@ def test_what_weft_lacks_is_refused_by_name(call, name):
 
 def test_a_numpy_array_never_takes_a_weft_array_silently():
     host = np.zeros(3)
-    with pytest.raises(TypeError, match="out is a NumPy array|'out' is a NumPy array"):
+    with pytest.raises(TypeError, match="is a NumPy array"):
         host += _from_numpy(np.ones(3))
     with pytest.raises(TypeError, match="'out' is a NumPy array"):
         np.add(_from_numpy(np.ones(3)), 1, out=host)

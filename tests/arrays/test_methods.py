@@ -9,11 +9,13 @@ import warnings
 import ml_dtypes
 import numpy as np
 import pytest
-from test_ufuncs import agree, basic, outcome, run_examples
 
 import weft
+import weft.arrays
 from weft._weft import _from_numpy, _to_numpy, ndarray
 from weft.arrays import _flat, interop, methods
+
+from .test_ufuncs import agree, basic, outcome, run_examples
 
 DTYPES = [*(np.dtype(letter) for letter in "?bBhHiIlLefdFD"), np.dtype(ml_dtypes.bfloat16)]
 SHAPES = [(), (1,), (4,), (0,), (2, 3), (3, 0), (2, 3, 4), (1, 1)]
@@ -307,8 +309,16 @@ def test_casts_that_lose_the_imaginary_part_warn():
 
 
 def test_devices():
-    array = _from_numpy(np.arange(3))
-    assert array.to("cpu") is array and array.to_device(array.device) is array
+    array = _from_numpy(np.arange(3, dtype=np.float32))
+    assert array.to(array.device.name) is array and array.to_device(array.device) is array
+    for device in weft.devices():
+        try:
+            there = array.to(device)
+        except weft.UnsupportedError as refusal:
+            assert device.name in str(refusal)
+            continue
+        assert there.device.name == device.name
+        assert there.to("cpu").tolist() == [0, 1, 2]
     with pytest.raises(ValueError, match="stream"):
         array.to_device("cpu", stream=1)
     with pytest.raises(TypeError):

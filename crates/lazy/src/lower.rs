@@ -9,7 +9,7 @@ use crate::dims::{self, AxisMap};
 use crate::error::{Error, Result};
 use crate::memory::Piece;
 use crate::program::{Iota, Load, Program, Slot, Step};
-use crate::value::{Kind, Node, Value};
+use crate::value::{Kind, Node, State, Value};
 
 /// More steps than this are no one's kernel: nodes read through many different maps were computed once for each.
 const MOST_STEPS: usize = 128;
@@ -38,7 +38,7 @@ pub fn lower(root: &Value, kept: bool) -> Result<Lowered> {
         passed: SmallVec::new(),
         kept: kept.then_some(root),
     };
-    let slot = lowering.slot(root, dims::identity(root.shape.len()))?;
+    let slot = lowering.slot(root, None)?;
     if lowering.program.steps.len() > MOST_STEPS {
         lowering.needs = operands_of(root);
     }
@@ -68,11 +68,14 @@ fn operands_of(node: &Value) -> SmallVec<[Value; 4]> {
     found
 }
 
+/// How a node is read: through a map of its axes, or, where there is none, each of its points at the same point of the index space.
+type Through<'a> = Option<&'a AxisMap>;
+
 struct Lowering<'a> {
     rank: usize,
     program: Program,
-    /// What was lowered, through which map.
-    seen: SmallVec<[(*const Node, AxisMap, Slot); 16]>,
+    /// What was lowered that others may ask for again, through which map.
+    seen: SmallVec<[(*const Node, Option<AxisMap>, Slot); 8]>,
     needs: SmallVec<[Value; 4]>,
     /// Others than this kernel refer to them, too.
     passed: SmallVec<[Value; 8]>,
@@ -80,41 +83,40 @@ struct Lowering<'a> {
     kept: Option<&'a Value>,
 }
 
-/// What a node is, as far as lowering has to know.
-enum Found {
-    Piece(Piece),
-    Kind(Kind),
-}
-
 impl Lowering<'_> {
-    fn slot(&mut self, node: &Value, map: AxisMap) -> Result<Slot> {
+    fn slot(&mut self, node: &Value, through: Through<'_>) -> Result<Slot> {
+        // Nobody comes twice to what has one reference.
+        let shared = Arc::strong_count(node) > 1;
         let id = Arc::as_ptr(node);
         let mut other_map = false;
-        for (seen, through, slot) in self.seen.iter().rev() {
-            if *seen == id {
-                if *through == map {
-                    return Ok(*slot);
+        if shared {
+            for (seen, map, slot) in self.seen.iter().rev() {
+                if *seen == id {
+                    if map.as_ref() == through {
+                        return Ok(*slot);
+                    }
+                    other_map = true;
                 }
-                other_map = true;
             }
         }
-        let found = node.look(|kind| Found::Kind(kind.clone()), |piece| Found::Piece(piece.clone()));
-        let slot = match found.ok_or_else(|| Error::Internal("a value was taken while it is computed".into()))? {
-            Found::Piece(piece) => self.load(node, piece, &map),
-            Found::Kind(kind) => self.pending(node, kind, &map, other_map)?,
+        let state = node.lock();
+        let slot = match &*state {
+            State::Stored(piece) => self.load(node, piece.clone(), through),
+            State::Pending(kind) => self.pending(node, kind, through, other_map, shared)?,
+            State::Empty => return Err(Error::Internal("a value was taken while it is computed".into())),
         };
-        self.seen.push((id, map, slot));
+        drop(state);
+        if shared {
+            self.seen.push((id, through.cloned(), slot));
+        }
         Ok(slot)
     }
 
-    fn pending(&mut self, node: &Value, kind: Kind, map: &AxisMap, other_map: bool) -> Result<Slot> {
-        let is_root = self.kept.is_some_and(|root| Arc::ptr_eq(node, root));
+    fn pending(&mut self, node: &Value, kind: &Kind, through: Through<'_>, other_map: bool, shared: bool) -> Result<Slot> {
         match kind {
-            Kind::Fill(bits) => {
-                Ok(self.program.constant((node.elem, bits)))
-            }
+            Kind::Fill(bits) => Ok(self.program.constant((node.elem, *bits))),
             Kind::Iota(numbers) => {
-                let axis = map[0];
+                let axis = through.map_or(dims::identity(1)[0], |map| map[0]);
                 self.program.iotas.push(Iota {
                     elem: node.elem,
                     start: numbers.start,
@@ -126,29 +128,32 @@ impl Lowering<'_> {
                 Ok(Slot::Iota(self.program.iotas.len() as u16 - 1))
             }
             Kind::Map { operation, args } => {
+                let is_root = self.kept.is_some_and(|root| Arc::ptr_eq(node, root));
                 let costly = other_map && node.costs() > CHEAP;
                 if !is_root && (node.is_full() || costly || (node.was_passed() && node.costs() > 1)) {
                     return self.need(node);
                 }
-                if !is_root && Arc::strong_count(node) > 2 {
+                if !is_root && shared {
                     self.passed.push(node.clone());
                 }
                 let mut slots = smallvec![];
-                for arg in &args {
-                    let map = match arg.shape == node.shape {
-                        true => map.clone(),
-                        false => dims::compose(map, &dims::broadcast(&arg.shape, &node.shape)),
-                    };
-                    slots.push(self.slot(arg, map)?);
+                for arg in args {
+                    slots.push(self.operand(node, arg, through)?);
                 }
                 self.program.steps.push(Step { operation, args: slots });
                 Ok(Slot::Step(self.program.steps.len() as u16 - 1))
             }
-            Kind::View { of, map: view } => self.slot(&of, dims::compose(map, &view)),
-            Kind::Reshape(of) => self.reshape(node, &of, map),
+            Kind::View { of, map } => match through {
+                Some(through) => self.slot(of, Some(&dims::compose(through, map))),
+                None => self.slot(of, Some(map)),
+            },
+            Kind::Reshape(of) => self.reshape(node, of, through),
             Kind::Strided { of, offset, strides } => match of.piece() {
                 Some(piece) => {
-                    let (further, strides) = dims::through(map, &strides, self.rank);
+                    let (further, strides) = match through {
+                        Some(map) => dims::through(map, strides, self.rank),
+                        None => (0, (**strides).clone()),
+                    };
                     Ok(self.program.loaded(Load {
                         elem: node.elem,
                         piece,
@@ -156,16 +161,28 @@ impl Lowering<'_> {
                         strides,
                     }))
                 }
-                None => self.need(&of),
+                None => self.need(of),
             },
             Kind::Update { .. } | Kind::Fold { .. } => self.need(node),
         }
     }
 
+    /// An operand of a map, which may have to be broadcast.
+    fn operand(&mut self, node: &Value, arg: &Value, through: Through<'_>) -> Result<Slot> {
+        if arg.shape == node.shape {
+            return self.slot(arg, through);
+        }
+        let stretched = dims::broadcast(&arg.shape, &node.shape);
+        match through {
+            Some(map) => self.slot(arg, Some(&dims::compose(map, &stretched))),
+            None => self.slot(arg, Some(&stretched)),
+        }
+    }
+
     /// The same memory in another shape, or, where axes of length 1 are all that differs, the same node through another map.
-    fn reshape(&mut self, node: &Value, of: &Value, map: &AxisMap) -> Result<Slot> {
+    fn reshape(&mut self, node: &Value, of: &Value, through: Through<'_>) -> Result<Slot> {
         if let Some(piece) = of.piece() {
-            return Ok(self.load(node, piece, map));
+            return Ok(self.load(node, piece, through));
         }
         let long = |shape: &[u64]| shape.iter().copied().filter(|n| *n != 1).collect::<SmallVec<[u64; 4]>>();
         if long(&of.shape) != long(&node.shape) {
@@ -186,11 +203,18 @@ impl Lowering<'_> {
                 },
             })
             .collect::<AxisMap>();
-        self.slot(of, dims::compose(map, &inner))
+        match through {
+            Some(map) => self.slot(of, Some(&dims::compose(map, &inner))),
+            None => self.slot(of, Some(&inner)),
+        }
     }
 
-    fn load(&mut self, node: &Node, piece: Piece, map: &AxisMap) -> Slot {
-        let (offset, strides) = dims::through(map, &dims::dense(&node.shape, node.elem.size()), self.rank);
+    fn load(&mut self, node: &Node, piece: Piece, through: Through<'_>) -> Slot {
+        let dense = dims::dense(&node.shape, node.elem.size());
+        let (offset, strides) = match through {
+            Some(map) => dims::through(map, &dense, self.rank),
+            None => (0, dense),
+        };
         self.program.loaded(Load {
             elem: node.elem,
             piece,

@@ -54,29 +54,33 @@ type Needs = smallvec::SmallVec<[Value; 4]>;
 
 /// Computes a node, or says what has to be computed first.
 fn attempt(node: &Value) -> Result<Option<Needs>> {
-    let Some(kind) = node.kind() else { return Ok(None) };
-    match kind {
-        Kind::Reshape(of) => match of.piece() {
+    let special = node.look(
+        |kind| match kind {
+            Kind::Reshape(_) | Kind::Update { .. } | Kind::Fold { .. } => Some(Some(kind.clone())),
+            _ => Some(None),
+        },
+        |_| None,
+    );
+    let Some(Some(special)) = special else { return Ok(None) };
+    match special {
+        Some(Kind::Reshape(of)) => match of.piece() {
             Some(piece) => {
                 node.store(piece);
                 Ok(None)
             }
             None => Ok(Some(Needs::from_elem(of, 1))),
         },
-        Kind::Update { base, region, value } => update(node, base, &region, value),
-        Kind::Fold { fold, of } => folded(node, &fold, &of),
-        _ => {
-            drop(kind);
-            match lower(node, true)? {
-                Lowered::Needs(needs) => Ok(Some(needs)),
-                Lowered::Ready(program) => {
-                    let piece = fresh(node)?;
-                    run(program, &dense(node, &piece))?;
-                    node.store(piece);
-                    Ok(None)
-                }
+        Some(Kind::Update { base, region, value }) => update(node, base, &region, value),
+        Some(Kind::Fold { fold, of }) => folded(node, &fold, &of),
+        _ => match lower(node, true)? {
+            Lowered::Needs(needs) => Ok(Some(needs)),
+            Lowered::Ready(program) => {
+                let piece = fresh(node)?;
+                run(program, &dense(node, &piece))?;
+                node.store(piece);
+                Ok(None)
             }
-        }
+        },
     }
 }
 

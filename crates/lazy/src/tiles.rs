@@ -173,7 +173,7 @@ struct Registers {
 
 impl Registers {
     fn new(program: &Program, walk: &Walk) -> Registers {
-        let mut last = Uses::of(program);
+        let mut uses = Uses::of(program);
         let mut free: SmallVec<[u16; 16]> = SmallVec::new();
         let mut count = 0u16;
         let mut take = |free: &mut SmallVec<[u16; 16]>| {
@@ -195,7 +195,7 @@ impl Registers {
             // An operand's register is free for the next step, not for this one's result.
             steps.push(take(&mut free));
             for &arg in &step.args {
-                if last.take(arg) != Some(at) {
+                if !uses.ends(arg, at as u16) {
                     continue;
                 }
                 match arg {
@@ -222,29 +222,52 @@ impl Registers {
     }
 }
 
-/// The last step that reads each value. The result is read when all is done.
-struct Uses(Vec<(Slot, usize)>);
+/// The last step that reads each value, behind the number of all steps that of the result, which is read when all is done.
+struct Uses {
+    loads: SmallVec<[u16; 8]>,
+    iotas: SmallVec<[u16; 2]>,
+    steps: SmallVec<[u16; 64]>,
+}
 
 impl Uses {
     fn of(program: &Program) -> Uses {
-        let mut last: Vec<(Slot, usize)> = Vec::with_capacity(program.steps.len() + program.loads.len());
-        let mut note = |slot: Slot, at: usize| match last.iter_mut().find(|(known, _)| *known == slot) {
-            Some((_, when)) => *when = at,
-            None => last.push((slot, at)),
+        let mut uses = Uses {
+            loads: smallvec![0; program.loads.len()],
+            iotas: smallvec![0; program.iotas.len()],
+            steps: smallvec![0; program.steps.len()],
         };
         for (at, step) in program.steps.iter().enumerate() {
-            step.args.iter().for_each(|&arg| note(arg, at));
+            step.args.iter().for_each(|&arg| uses.note(arg, at as u16));
         }
         if let Some(result) = program.result {
-            note(result, usize::MAX);
+            uses.note(result, u16::MAX);
         }
-        Uses(last)
+        uses
     }
 
-    /// When the value is read last; once.
-    fn take(&mut self, slot: Slot) -> Option<usize> {
-        let at = self.0.iter().position(|(known, _)| *known == slot)?;
-        Some(self.0.get(at)?.1)
+    fn note(&mut self, slot: Slot, at: u16) {
+        match slot {
+            Slot::Load(load) => self.loads[load as usize] = at,
+            Slot::Iota(iota) => self.iotas[iota as usize] = at,
+            Slot::Step(step) => self.steps[step as usize] = at,
+            Slot::Constant(_) => {}
+        }
+    }
+
+    /// Is this step the last to read the value? Then it is not asked for again.
+    fn ends(&mut self, slot: Slot, at: u16) -> bool {
+        let last = match slot {
+            Slot::Load(load) => &mut self.loads[load as usize],
+            Slot::Iota(iota) => &mut self.iotas[iota as usize],
+            Slot::Step(step) => &mut self.steps[step as usize],
+            Slot::Constant(_) => return false,
+        };
+        // A step may have the same operand twice.
+        let ends = *last == at;
+        if ends {
+            *last = u16::MAX;
+        }
+        ends
     }
 }
 

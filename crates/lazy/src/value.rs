@@ -1,5 +1,6 @@
 //! Values: immutable nodes of the graph of what was asked for. A node is pending, made of other nodes, or stored in memory.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,6 +21,15 @@ pub type Args = SmallVec<[Value; 2]>;
 /// A map of so many pending operations is stored before others are made of it: larger kernels cost more than they save.
 pub const MOST_OPERATIONS: u32 = 48;
 
+/// Numbers that a thread keeps.
+const NUMBERS: usize = 32;
+
+type Kept = [Option<((Scalar, [u64; 2]), Value)>; NUMBERS];
+
+thread_local! {
+    static KEPT: RefCell<Kept> = const { RefCell::new([const { None }; NUMBERS]) };
+}
+
 #[derive(Debug)]
 pub struct Node {
     pub elem: Scalar,
@@ -31,8 +41,9 @@ pub struct Node {
     passed: AtomicBool,
 }
 
+/// What a node is at the moment.
 #[derive(Debug)]
-enum State {
+pub enum State {
     Pending(Kind),
     Stored(Piece),
     /// Taken apart by the one who drops or executes it.
@@ -122,7 +133,24 @@ impl Node {
 
     /// One number, for any shape.
     pub fn fill(elem: Scalar, shape: Dims, bits: [u64; 2]) -> Value {
-        Node::pending(elem, shape, Kind::Fill(bits))
+        match shape.is_empty() {
+            true => Node::number(elem, bits),
+            false => Node::pending(elem, shape, Kind::Fill(bits)),
+        }
+    }
+
+    /// One number. The last ones are kept, since loops ask for the same again and again; nobody writes to what a number is.
+    fn number(elem: Scalar, bits: [u64; 2]) -> Value {
+        let mixed = bits[0] ^ bits[0] >> 32 ^ bits[0] >> 52 ^ bits[1] ^ elem as u64;
+        let place = mixed as usize % NUMBERS;
+        KEPT.with_borrow_mut(|kept| match &kept[place] {
+            Some((known, node)) if *known == (elem, bits) && !node.is_stored() => node.clone(),
+            _ => {
+                let node = Node::pending(elem, Dims::new(), Kind::Fill(bits));
+                kept[place] = Some(((elem, bits), node.clone()));
+                node
+            }
+        })
     }
 
     pub fn size(&self) -> u64 {
@@ -154,7 +182,8 @@ impl Node {
         self.passed.load(Ordering::Relaxed)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    /// Its state, for as long as the result lives. Who holds a node's may take those of what it is made of, never the other way round.
+    pub fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

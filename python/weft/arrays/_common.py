@@ -22,7 +22,8 @@ DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64",
     "complex128",
 )  # fmt: skip
-_KNOWN = {np.dtype(name) for name in DTYPES}
+# NumPy has several dtypes of one name, such as those of `long` and `long long`, which are equal; one of them is used.
+_KNOWN = {np.dtype(name): np.dtype(name) for name in DTYPES}
 HALVES = ("float16", "bfloat16")
 _NUMBERS = (bool, int, float, complex)
 
@@ -42,7 +43,7 @@ def as_dtype(dtype: Any) -> np.dtype:
         return dtype.dtype
     found = np.dtype(dtype)
     if found in _KNOWN:
-        return found
+        return _KNOWN[found]
     if found.name == "bfloat16":
         return found
     raise TypeError(f"arrays of dtype {found} do not exist in Weft: the dtypes are {', '.join(DTYPES)} and bfloat16")
@@ -91,10 +92,10 @@ def array_of(x: Any, dtype: Any = None, device: Any = None) -> ndarray:
     if isinstance(x, (list, tuple)) and _holds_arrays(x):
         return _stacked(x, dtype, device)
     given = x if isinstance(x, np.ndarray) and dtype is None else np.asarray(x, dtype)
-    known = as_dtype(given.dtype)
+    known = as_dtype(given.dtype if given.dtype.isnative else given.dtype.newbyteorder("="))
     if not given.dtype.isnative:
-        given = given.astype(known.newbyteorder("="))
-    return _from_numpy(given, device)
+        given = given.astype(known)
+    return _from_numpy(given if given.dtype.num == known.num else given.view(known), device)
 
 
 def _holds_arrays(items: Sequence[Any]) -> bool:
@@ -138,7 +139,8 @@ def result_dtype(*xs: Any) -> np.dtype:
             parts.append(x.dtype)
         else:
             parts.append(as_dtype(x))
-    return np.result_type(*parts)
+    found = np.result_type(*parts)
+    return _KNOWN.get(found, found)
 
 
 def u(name: str, *args: Any, dtype: Any = None) -> Any:

@@ -81,7 +81,7 @@ def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
         raise ValueError("second operand needed for ufunc")
     given = () if values is MISSING else (array_of(values),)
     types = (x.dtype, *(each.dtype for each in given), None)
-    loop = function._numpys.resolve_dtypes(types, casting="unsafe")
+    loop = function.loop(types, casting="unsafe")
     copy = _to_numpy(x).copy(order="C")
     places = indexing.places_of(copy, key)
     flat = places.reshape(-1)
@@ -89,7 +89,7 @@ def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
     if not given:
         loop_of("at_alone", function.__name__, _word(loop[0]))(row, flat)
     else:
-        loop_of("at", function.__name__, _word(loop[0]))(row, flat, _values_at(given[0], places.shape, loop[1]))
+        loop_of("at", function.__name__, _word(loop[0]))(row, flat, *_values_at(given[0], places.shape, loop[1]))
     _assign(x, _moves.adopted(copy, x.device))
 
 
@@ -98,23 +98,19 @@ def _word(dtype: np.dtype) -> str:
     return "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
 
 
-def _values_at(values: ndarray, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def _values_at(values: ndarray, shape: tuple[int, ...], dtype: np.dtype) -> tuple[np.ndarray, int]:
     try:
         spread = _broadcast(_typed(values, dtype), shape)
     except ValueError:
         raise ValueError("array is not broadcastable to correct shape") from None
-    return np.ascontiguousarray(_to_numpy(spread)).reshape(-1)
+    return _moves.row_of(_to_numpy(spread))
 
 
 def _computed_type(function: ufunc, x: ndarray, dtype: Any, out: ndarray | None) -> np.dtype:
     """The type that NumPy reduces in."""
     first = None if out is None else out.dtype
-    wanted = None if dtype is None else as_dtype(dtype)
-    if wanted is not None:
-        loop = function._numpys.resolve_dtypes((first, x.dtype, None), signature=(wanted, None, None), casting="unsafe", reduction=True)
-    else:
-        loop = function._numpys.resolve_dtypes((first, x.dtype, None), casting="unsafe", reduction=True)
-    return loop[1]
+    signature = None if dtype is None else (as_dtype(dtype), None, None)
+    return function.loop((first, x.dtype, None), signature, "unsafe", reduction=True)[1]
 
 
 def _typed(x: ndarray, dtype: np.dtype) -> ndarray:

@@ -51,9 +51,9 @@ def reduceat(x, starts, out):
                     out[p, j, q] = np.NAME(out[p, j, q], x[p, i, q])
 """,
     "at": """
-def at(x, places, values):
+def at(x, places, values, stride):
     for j in range(places.size):
-        x[places[j]] = np.NAME(np.LEFT(x[places[j]]), values[j])
+        x[places[j]] = np.NAME(np.LEFT(x[places[j]]), values[j * stride])
 """,
     "at_alone": """
 def at_alone(x, places):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _from_numpy, _full, _iota, _permute, _to_numpy, ndarray
+from weft._weft import _assign, _cast, _fold, _from_numpy, _full, _iota, _permute, _to_numpy, ndarray
 
 from ._common import (
     array_of,
@@ -267,7 +267,7 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *,
     step = 1 if step is None else step
     if step == 0:
         raise ZeroDivisionError("division by zero")
-    found = np.arange(start, start, step).dtype if dtype is None else as_dtype(dtype)
+    found = np.result_type(np.int64, *(np.asarray(x).dtype for x in (start, stop, step))) if dtype is None else as_dtype(dtype)
     if any(isinstance(x, (complex, np.complexfloating)) for x in (start, stop, step)):
         raise refuse("arange", "ranges are of real numbers")
     n = _length(start, stop, step)
@@ -330,7 +330,7 @@ def linspace(
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     div = num - 1 if endpoint else num
     start, stop = _end(start), _end(stop)
-    found = result_dtype(start, stop, float(num))
+    found = result_dtype(start, stop, 1.0)
     wanted = found if dtype is None else as_dtype(dtype)
     if isinstance(start, ndarray) or isinstance(stop, ndarray):
         y, step = _between_arrays(start, stop, num, div, endpoint, found)
@@ -347,47 +347,51 @@ def linspace(
 
 
 def _end(x: Any) -> Any:
-    """A bound as a float: a NumPy number, or an array unless it has no axes and lies on the host."""
-    if isinstance(x, ndarray):
-        return u("multiply", x, 1.0)
+    """A bound: an array, or a number, which is NumPy's unless it is Python's."""
+    if isinstance(x, ndarray) or type(x) in (bool, int, float, complex):
+        return x
     given = np.asarray(x)
-    return array_of(given * 1.0) if given.ndim else (given * 1.0)[()]
+    return array_of(given) if given.ndim else given[()]
 
 
 def _between_numbers(start: Any, stop: Any, num: int, div: int, endpoint: bool, dtype: np.dtype, device: Any) -> tuple[ndarray, Any]:
     with np.errstate(all="ignore"):
         delta = np.subtract(stop, start, dtype=dtype)
-        step = delta / div if div > 0 else np.float64(np.nan)
-    place = _iota(num, 0, 1, dtype if dtype.kind != "c" else real_dtype(dtype), device)
-    y = place if dtype.kind != "c" else _cast(place, dtype)
+        step = delta / div if div > 0 else math.nan
+    y, last = _places(num, dtype, device)
     if div <= 0:
         y = u("multiply", y, delta)
     elif step == 0:
+        # A step too small to be a number is divided last.
         y = u("multiply", u("true_divide", y, dtype.type(div)), delta)
     else:
         y = u("multiply", y, step)
-    y = u("add", y, start)
-    if endpoint and num > 1:
-        y = select(u("equal", place, place.dtype.type(div)), dtype.type(stop), y)
-    return y, step
+    y = u("add", y, dtype.type(start))
+    return (select(last, dtype.type(stop), y) if endpoint and num > 1 else y), step
 
 
 def _between_arrays(start: Any, stop: Any, num: int, div: int, endpoint: bool, dtype: np.dtype) -> tuple[ndarray, Any]:
-    delta = _cast(u("subtract", stop, start), dtype)
-    place = _iota(num, 0, 1, real_dtype(dtype), delta.device)[(slice(None),) + (None,) * delta.ndim]
-    y = place if dtype.kind != "c" else _cast(place, dtype)
+    delta = u("subtract", stop, start, dtype=dtype)
+    y, last = _places(num, dtype, delta.device)
+    apart = (slice(None),) + (None,) * delta.ndim
+    y, last = y[apart], last[apart]
     if div > 0:
         step = u("true_divide", delta, dtype.type(div))
-        # A step too small to be a number is divided last.
         scaled = u("multiply", u("true_divide", y, dtype.type(div)), delta)
-        y = select(u("equal", step, dtype.type(0)), scaled, u("multiply", y, step))
+        # As in NumPy, all are scaled so where one step is too small to be a number.
+        some = _fold("logical_or", u("equal", step, dtype.type(0)), tuple(range(step.ndim)))
+        y = select(some, scaled, u("multiply", y, step))
     else:
-        step = _full(delta.shape, math.nan, np.float64, delta.device)
+        step = math.nan
         y = u("multiply", y, delta)
     y = u("add", y, start)
-    if endpoint and num > 1:
-        y = select(u("equal", place, place.dtype.type(div)), _cast(array_of(stop), dtype), y)
-    return y, step
+    return (select(last, _cast(array_of(stop), dtype), y) if endpoint and num > 1 else y), step
+
+
+def _places(num: int, dtype: np.dtype, device: Any) -> tuple[ndarray, ndarray]:
+    """The numbers 0, 1, 2, … of a dtype, and which of them is the last."""
+    place = _iota(num, 0, 1, real_dtype(dtype), device)
+    return (_cast(place, dtype) if dtype.kind == "c" else place), u("equal", place, place.dtype.type(num - 1))
 
 
 def logspace(

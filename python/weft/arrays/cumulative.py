@@ -64,7 +64,8 @@ def accumulated(function: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarr
     if out is not None and dtype is None and np.can_cast(kind, out.dtype, "same_kind"):
         kind = out.dtype
     a = a if a.dtype == kind else _cast(a, kind)
-    return given(_compiled.call(f"np.{function}(a, {axis})", a=a), out)
+    words = "" if kind == sum_dtype(kind) else f", {_compiled.literal(kind)}"
+    return given(_compiled.call(f"np.{function}(a, {axis}{words})", a=a), out, "unsafe")
 
 
 def cumulative_sum(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> ndarray:

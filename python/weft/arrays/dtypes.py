@@ -26,18 +26,45 @@ def _dtype_of(x: Any) -> np.dtype:
     return x.dtype if isinstance(x, (ndarray, np.ndarray, np.generic)) else as_dtype(x)
 
 
-def finfo(type: Any, /) -> Any:
+class finfo:
     """The limits of a dtype of floats, of the parts of complex numbers, or of the dtype of an array. ValueError for other dtypes.
+
+    Attributes are NumPy's; those that are floats are Python's, which have no dtype to promote to.
 
     >>> weft.finfo(weft.float32).bits
     32
     """
-    dtype = _dtype_of(type)
-    if dtype.name == "bfloat16":
-        import ml_dtypes
 
-        return ml_dtypes.finfo(dtype)
-    return np.finfo(dtype)
+    bits: int
+    eps: float
+    epsneg: float
+    max: float
+    min: float
+    resolution: float
+    smallest_normal: float
+    smallest_subnormal: float
+    tiny: float
+    precision: int
+    dtype: np.dtype
+
+    def __init__(self, type: Any, /) -> None:
+        """See the class."""
+        given = _dtype_of(type)
+        if kind_of(given) not in "fc":
+            raise ValueError(f"data type {given.type!r} not inexact")
+        if given.name == "bfloat16":
+            import ml_dtypes
+
+            limits: Any = ml_dtypes.finfo(given)
+        else:
+            limits = np.finfo(given)
+        for name in ("eps", "epsneg", "max", "min", "resolution", "smallest_normal", "smallest_subnormal", "tiny"):
+            setattr(self, name, float(getattr(limits, name)))
+        self.bits, self.precision, self.dtype = int(limits.bits), int(limits.precision), np.dtype(limits.dtype)
+
+    def __repr__(self) -> str:
+        """As NumPy shows it."""
+        return f"finfo(resolution={self.resolution}, min={self.min}, max={self.max}, dtype={self.dtype})"
 
 
 def iinfo(type: Any, /) -> np.iinfo:

@@ -16,6 +16,7 @@ from ._common import (
     given,
     is_inexact,
     operand,
+    result_dtype,
     select,
     u,
 )
@@ -40,16 +41,16 @@ def where(condition: Any, x: Any = MISSING, y: Any = MISSING, /) -> Any:
 
 def clip(
     a: Any,
-    a_min: Any = MISSING,
-    a_max: Any = MISSING,
+    min: Any = None,
+    max: Any = None,
     out: Any = None,
     *,
-    min: Any = MISSING,
-    max: Any = MISSING,
+    a_min: Any = MISSING,
+    a_max: Any = MISSING,
     casting: str = "same_kind",
     dtype: Any = None,
 ) -> ndarray:
-    """The elements, those below `min` replaced by it and those above `max` by that. None is no bound.
+    """The elements, those below `min` replaced by it and those above `max` by that. None is no bound; `a_min` and `a_max` are other names.
 
     Bounds that are Python integers outside the range of an integer dtype do not bound it.
 
@@ -57,9 +58,9 @@ def clip(
     array([2, 5, 8])
     """
     checked_out(out)
-    if (a_min is not MISSING and min is not MISSING) or (a_max is not MISSING and max is not MISSING):
+    if (a_min is not MISSING and min is not None) or (a_max is not MISSING and max is not None):
         raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
-    low, high = (None if new is MISSING and old is MISSING else old if new is MISSING else new for new, old in ((min, a_min), (max, a_max)))
+    low, high = (min if a_min is MISSING else a_min), (max if a_max is MISSING else a_max)
     a = array_of(a)
     low, high = _bounds(a, low, high)
     found = a
@@ -99,6 +100,8 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> ndarray:
         for part in ("real", "imag"):
             _assign(_part(found, part), round(_part(a, part), decimals))
         return given(found, out)
+    if a.dtype.kind == "b":
+        raise TypeError("Cannot cast ufunc 'multiply' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'")
     first, last = ("multiply", "true_divide") if decimals > 0 else ("true_divide", "multiply")
     power = 10.0 ** abs(decimals)
     return given(u(last, u("rint", u(first, a, power)), power), out)
@@ -150,7 +153,7 @@ def angle(z: Any, deg: bool = False) -> ndarray:
     array([ 90., 180.])
     """
     z = array_of(z)
-    found = u("arctan2", imag(z), real(z))
+    found = u("arctan2", imag(z), real(z)) if z.dtype.kind == "c" else u("arctan2", 0, z)
     return u("multiply", found, 180 / np.pi) if deg else found
 
 
@@ -345,8 +348,9 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     if not isinstance(dst, ndarray):
         raise TypeError(f"copyto() argument 1 must be a weft.ndarray, not {type(dst).__name__}")
     source = operand(src)
-    if isinstance(source, ndarray) and not np.can_cast(source.dtype, dst.dtype, casting):
-        raise TypeError(f"Cannot cast array data from {source.dtype!r} to {dst.dtype!r} according to the rule '{casting}'")
+    kind = source.dtype if isinstance(source, ndarray) else result_dtype(dst, source)
+    if not np.can_cast(kind, dst.dtype, casting):
+        raise TypeError(f"Cannot cast array data from {kind!r} to {dst.dtype!r} according to the rule '{casting}'")
     if where is True:
         _assign(dst, source)
     else:
@@ -405,12 +409,14 @@ def select_of(condlist: Any, choicelist: Any, default: Any = 0) -> ndarray:
         raise ValueError("list of cases must be same length as list of conditions")
     if len(condlist) == 0:
         raise ValueError("select with an empty condition list is not possible")
-    found = operand(default)
-    for number, (condition, choice) in reversed(list(enumerate(zip(condlist, choicelist)))):
+    choices = [operand(choice) for choice in choicelist]
+    dtype = result_dtype(*choices, operand(default))
+    found = array_of(default, dtype)
+    for number, (condition, choice) in reversed(list(enumerate(zip(condlist, choices)))):
         flags = array_of(condition)
         if flags.dtype.kind != "b":
             raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
-        found = _select(flags, operand(choice), found)
+        found = _select(flags, array_of(choice, dtype), found)
     return found
 
 

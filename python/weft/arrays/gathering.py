@@ -352,8 +352,8 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, 
     check_order("unravel_index", order, "CF")
     lengths = shape_of(shape)
     rest = array_of(indices)
-    if rest.size and rest.dtype.kind not in "iu":
-        raise TypeError("only int indices permitted")
+    if rest.dtype.kind not in "iu":
+        raise TypeError("only int indices permitted" if rest.size else "indices must be integral: an empty sequence is one of floats")
     rest = _cast(rest, np.dtype(np.int64))
     total = 1
     for n in lengths:

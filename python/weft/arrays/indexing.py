@@ -28,6 +28,8 @@ def getitem(x: ndarray, key: Any) -> ndarray:
     array([5, 6])
     """
     entries = _entries(x, key)
+    if x.ndim == 1 and len(entries) == 1 and entries[0].kind == "array":
+        return _taken(x, entries[0].value)
     if not _advanced(entries):
         return _cast(x[tuple(part.value for part in entries)], x.dtype)
     host = _to_numpy(x)
@@ -41,6 +43,24 @@ def getitem(x: ndarray, key: Any) -> ndarray:
         else:
             _moves.gather_rows(base, *plan.rows(first), flat)
     return _moves.adopted(out, x.device)
+
+
+def _taken(x: ndarray, index: Any) -> ndarray:
+    """The elements of a row with these indices: what `getitem` does, without a list of places."""
+    given = _to_numpy(index) if isinstance(index, ndarray) else index
+    row = np.ascontiguousarray(given, np.int64).reshape(-1)
+    if _moves.is_outside(row, x.size):
+        raise IndexError(_outside(row, 0, x.size))
+    out = np.empty(given.shape, x.dtype)
+    if out.size:
+        base, first, strides = _moves.memory_of(_to_numpy(x))
+        _moves.take(base, row, x.size, first, strides[0], _moves.words(out.reshape(-1)))
+    return _moves.adopted(out, x.device)
+
+
+def _outside(index: np.ndarray, axis: int, n: int) -> str:
+    wrong = index[(index < -n) | (index >= n)][0]
+    return f"index {wrong} is out of bounds for axis {axis} with size {n}"
 
 
 def setitem(x: ndarray, key: Any, value: Any) -> None:
@@ -59,7 +79,7 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     if _is_lone_mask(entries) and _set_masked(x, entries[0].value, value):
         return
     given = _values(x, value)
-    if given.ndim > 1 and len(entries) == 1 and entries[0].kind in ("mask", "bool") and entries[0].axes == x.ndim:
+    if given.ndim > 1 and len(entries) == 1 and entries[0].kind in ("mask", "bool") and entries[0].value_shape == x.shape:
         raise TypeError(f"NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has {given.ndim} dimensions")
     copy = _to_numpy(x).copy(order="C")
     plan = _plan(x.shape, _strides_of(copy), entries)
@@ -69,11 +89,11 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
         raise ValueError(_shapes_differ(entries, given.shape, plan.shape)) from None
     if given.size == 0:
         return
-    flat, values = _moves.words(copy.reshape(-1)), _moves.words(np.ascontiguousarray(given).reshape(-1))
+    flat, values, stride = _moves.words(copy.reshape(-1)), *_moves.row_of(given)
     if plan.is_simple:
-        _moves.scatter(flat, plan.places, values)
+        _moves.scatter(flat, plan.places, _moves.words(values), stride)
     else:
-        _moves.scatter_rows(flat, *plan.rows(0), values)
+        _moves.scatter_rows(flat, *plan.rows(0), _moves.words(values), stride)
     _assign(x, _moves.adopted(copy, x.device))
 
 
@@ -84,6 +104,8 @@ def _strides_of(array: np.ndarray) -> tuple[int, ...]:
 def places_of(array: np.ndarray, key: Any) -> np.ndarray:
     """Where the selected elements of a contiguous NumPy array lie, counted in elements from the first one, in the result's shape."""
     plan = _plan(array.shape, _strides_of(array), _entries(array, key))
+    if plan.is_simple:
+        return plan.places.reshape(plan.shape)
     before, places, after, count, step = plan.rows(0)
     ends = _moves.grid_of([(count, step)])
     return (before[:, None, None, None] + places[:, None, None] + after[:, None] + ends).reshape(plan.shape)
@@ -97,6 +119,10 @@ class _Entry:
     value: Any
     # So many axes of the array it takes.
     axes: int
+
+    @property
+    def value_shape(self) -> tuple[int, ...]:
+        return getattr(self.value, "shape", ())
 
 
 @dataclass(frozen=True)
@@ -132,7 +158,7 @@ def _is_lone_mask(entries: list[_Entry]) -> bool:
 
 
 def _entries(x: ndarray | np.ndarray, key: Any) -> list[_Entry]:
-    parts = [_entry(part) for part in (key if type(key) is tuple else (key,))]
+    parts = [_entry(part) for part in (key if isinstance(key, tuple) else (key,))]
     gaps = [at for at, part in enumerate(parts) if part.kind == "gap"]
     if len(gaps) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
@@ -184,7 +210,8 @@ def _checked(shape: tuple[int, ...], parts: list[_Entry]) -> list[_Entry]:
     for at, part in enumerate(parts):
         if part.kind == "mask":
             for k, (n, given) in enumerate(zip(shape[axis:], part.value.shape)):
-                if n != given:
+                # NumPy takes an axis of no flags for any.
+                if given not in (n, 0):
                     raise IndexError(
                         f"boolean index did not match indexed array along axis {axis + k}; size of axis is {n} "
                         f"but size of corresponding boolean axis is {given}"
@@ -202,6 +229,7 @@ def _plan(shape: tuple[int, ...], strides: tuple[int, ...], parts: list[_Entry])
     start, axis = 0, 0
     sides: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     places: list[np.ndarray] = []
+    outside: list[str] = []
     # 0: before all index arrays, 1: among them, 2: behind, 3: among them again, so that theirs are the first axes.
     state = 0
     for part in parts:
@@ -211,7 +239,7 @@ def _plan(shape: tuple[int, ...], strides: tuple[int, ...], parts: list[_Entry])
             if part.kind in ("int", "scalar"):
                 start += part.value * steps[0]
             else:
-                places.append(_places(part, axis, sizes, steps))
+                places.append(_places(part, axis, sizes, steps, outside))
         else:
             state = 2 if state == 1 else state
             shift, dims = _dims(part, sizes, steps)
@@ -219,6 +247,9 @@ def _plan(shape: tuple[int, ...], strides: tuple[int, ...], parts: list[_Entry])
             sides[state > 0].extend(dims)
         axis += part.axes
     together = _together(places)
+    # Indices that are broadcast to none are never looked up.
+    if outside and together.size:
+        raise IndexError(outside[0])
     flat = np.ascontiguousarray(together).reshape(-1)
     if state == 3:
         return _Plan(start, [], flat, together.shape, sides[0] + sides[1])
@@ -236,18 +267,18 @@ def _dims(part: _Entry, sizes: tuple[int, ...], strides: tuple[int, ...]) -> tup
     return (begin * strides[0] if n else 0), [(n, step * strides[0])]
 
 
-def _places(part: _Entry, axis: int, sizes: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
-    """The offsets that a mask or an array of indices stands for."""
+def _places(part: _Entry, axis: int, sizes: tuple[int, ...], strides: tuple[int, ...], outside: list[str]) -> np.ndarray:
+    """The offsets that a mask or an array of indices stands for; says which index is outside."""
     if part.kind == "bool":
         return np.zeros(int(part.value), np.int64)
     array = _to_numpy(part.value) if isinstance(part.value, ndarray) else part.value
     if part.kind == "mask":
         return _mask_places(np.ascontiguousarray(array).reshape(-1), sizes, strides)
     index = np.ascontiguousarray(array, np.int64).reshape(-1)
+    if _moves.is_outside(index, sizes[0]):
+        outside.append(_outside(index, axis, sizes[0]))
     out = np.zeros(index.size, np.int64)
-    wrong = _moves.add_offsets(index, sizes[0], strides[0], out)
-    if wrong >= 0:
-        raise IndexError(f"index {index[wrong]} is out of bounds for axis {axis} with size {sizes[0]}")
+    _moves.add_offsets(index, sizes[0], strides[0], out)
     return out.reshape(array.shape)
 
 
@@ -305,6 +336,8 @@ def _shapes_differ(entries: list[_Entry], given: tuple[int, ...], wanted: tuple[
 
 def _set_masked(x: ndarray, mask: Any, value: Any) -> bool:
     """`x[mask] = value` as a selection, without looking at the mask, where all true elements are given the same; else False."""
+    if mask.shape != x.shape[: mask.ndim]:
+        return False
     rest = x.shape[mask.ndim :]
     given = value if isinstance(value, ndarray) else _values(x, value)
     surplus = max(given.ndim - len(rest), 0)

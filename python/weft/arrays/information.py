@@ -25,9 +25,9 @@ class Info:
         """The device that arrays are made on if none is named."""
         return _weft.current_device()
 
-    def devices(self) -> list[_weft.Device]:
+    def devices(self) -> tuple[_weft.Device, ...]:
         """The devices that are present."""
-        return _weft.devices()
+        return tuple(_weft.devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype]:
         """The dtypes that arrays have if none is named."""

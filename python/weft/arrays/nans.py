@@ -11,7 +11,7 @@ from weft._weft import _fold, ndarray
 from . import statistics
 from ._common import MISSING, array_of, as_dtype, axes_of, axis_of, given, is_inexact, select, u
 from .cumulative import cumprod, cumsum
-from .reductions import argmax, argmin, kept
+from .reductions import argmax, argmin, complex_extreme, kept
 from .reductions import max as _max
 from .reductions import mean as _mean
 from .reductions import min as _min
@@ -77,7 +77,14 @@ def _extreme(op: str, plain: Any, a: Any, axis: Any, out: Any, keepdims: Any, in
     axes = axes_of(axis, a.ndim)
     if 0 in [a.shape[i] for i in axes]:
         plain(a, axis, out, keepdims)
-    return given(kept(_fold(op, a, axes), a, axes, keepdims), out)
+    if a.dtype.kind == "c":
+        lost = u("isnan", a)
+        other = complex(-np.inf, -np.inf) if op == "fmax" else complex(np.inf, np.inf)
+        found = complex_extreme("maximum" if op == "fmax" else "minimum", select(lost, a.dtype.type(other), a), axes)
+        found = select(_fold("logical_and", lost, axes), a.dtype.type(complex(np.nan, 0)), found)
+    else:
+        found = _fold(op, a, axes)
+    return given(kept(found, a, axes, keepdims), out)
 
 
 def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = MISSING) -> ndarray:
@@ -119,9 +126,15 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
     a = array_of(a)
     if not is_inexact(a.dtype):
         return _mean(a, axis, dtype, out, keepdims, where=where)
+    _check_inexact(dtype, out)
+    return _mean(a, axis, dtype, out, keepdims, where=_numbers(a, where))
+
+
+def _check_inexact(dtype: Any, out: Any) -> None:
     if dtype is not None and not is_inexact(as_dtype(dtype)):
         raise TypeError("If a is inexact, then dtype must be inexact")
-    return _mean(a, axis, dtype, out, keepdims, where=_numbers(a, where))
+    if isinstance(out, ndarray) and not is_inexact(out.dtype):
+        raise TypeError("If a is inexact, then out must be inexact")
 
 
 def _numbers(a: ndarray, where: Any) -> ndarray:
@@ -151,8 +164,7 @@ def nanvar(
     words: dict[str, Any] = {"mean": mean, "correction": correction}
     if not is_inexact(a.dtype):
         return _var(a, axis, dtype, out, ddof, keepdims, where=where, **words)
-    if dtype is not None and not is_inexact(as_dtype(dtype)):
-        raise TypeError("If a is inexact, then dtype must be inexact")
+    _check_inexact(dtype, out)
     less = ddof if correction is MISSING else correction
     mask = _numbers(a, where)
     found = _var(a, axis, dtype, None, ddof, keepdims, where=mask, **words)

@@ -70,6 +70,10 @@ def _framed(a: ndarray, widths: list[tuple[int, int]], mode: str, values: Any) -
     """The array in the middle of a larger one, whose border is filled axis by axis, corners last."""
     shape = tuple(before + n + behind for (before, behind), n in zip(widths, a.shape))
     made = _full(shape, 0, a.dtype, a.device)
+    if mode in _STATISTICS and a.size == 0:
+        for axis, (n, width) in enumerate(zip(a.shape, widths)):
+            if n == 0 and any(width):
+                raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
     inner = tuple(slice(before, before + n) for (before, _), n in zip(widths, a.shape))
     made[(*inner, Ellipsis)] = a
     if mode == "empty":

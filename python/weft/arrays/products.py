@@ -258,7 +258,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> ndarray:
     else:
         count = operator.index(axes)
         if count > min(a.ndim, b.ndim):
-            raise ValueError("shape-mismatch for sum")
+            raise IndexError("tuple index out of range")
         first, second = tuple(range(a.ndim - count, a.ndim)), tuple(range(max(count, 0)))
     if len(first) != len(second) or any(a.shape[i] != b.shape[j] for i, j in zip(first, second)):
         raise ValueError("shape-mismatch for sum")

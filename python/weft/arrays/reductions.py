@@ -24,12 +24,14 @@ from ._common import (
     given,
     is_inexact,
     is_true,
+    real_dtype,
     select,
     stretched,
     sum_dtype,
     u,
     with_ones,
 )
+from .shapes import moveaxis
 
 
 def _axes(a: ndarray, axis: Any) -> Shape:
@@ -71,15 +73,14 @@ def _folded(op: str, a: ndarray, axis: Any, dtype: Any, out: Any, keepdims: Any,
     result = _fold(op, a, axes, dtype)
     if initial is not MISSING and initial is not None:
         result = u(op, initial, result, dtype=dtype)
-    return given(kept(result, a, axes, keepdims), out)
+    return given(kept(result, a, axes, keepdims), out, "unsafe")
 
 
 def _computed_in(a: ndarray, dtype: Any, out: Any) -> np.dtype:
     """What a sum or product is computed in: NumPy's choice, that of `out`, or what is asked for."""
     if dtype is not None:
         return as_dtype(dtype)
-    natural = sum_dtype(a.dtype)
-    return out.dtype if out is not None and np.can_cast(natural, out.dtype, "same_kind") else natural
+    return sum_dtype(a.dtype) if out is None else np.result_type(a.dtype, out.dtype)
 
 
 def sum(
@@ -148,10 +149,42 @@ def _extreme(op: str, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, 
     if initial is not MISSING and not _is_full(a, axes):
         shape = kept_shape(a, axes, False)
         result = _full(shape, np.asarray(initial).astype(a.dtype).item(), a.dtype, a.device)
-        return given(kept(result, a, axes, keepdims), out)
+        return given(kept(result, a, axes, keepdims), out, "unsafe")
     if not _is_full(a, axes) and _size(kept_shape(a, axes, False)):
         raise ValueError(f"zero-size array to reduction operation {op} which has no identity")
+    if a.dtype.kind == "c":
+        result = complex_extreme(op, a, axes)
+        result = result if initial is MISSING else complex_extreme(op, _pair(result, initial), (0,))
+        return given(kept(result, a, axes, keepdims), out, "unsafe")
     return _folded(op, a, axis, None, out, keepdims, initial)
+
+
+def complex_extreme(op: str, a: ndarray, axes: Shape) -> ndarray:
+    """The greatest or least of complex numbers, which are ordered by their real parts first. They are sorted for it, at once."""
+    from .gathering import take_along_axis
+    from .statistics import rows_of
+
+    rows = rows_of(a, axes)
+    if not rows.size:
+        return _full(rows.shape[:-1], 0, a.dtype, a.device)
+    place = complex_position(rows, op == "maximum")
+    return take_along_axis(rows, place[..., None], -1)[..., 0]
+
+
+def complex_position(rows: ndarray, greatest: bool) -> ndarray:
+    """The position of the first greatest or least number along the last axis; one with NaN comes before all others."""
+    from .sorting import argsort
+
+    order = argsort(rows, -1, descending=greatest)
+    lost = u("isnan", rows)
+    some = _fold("logical_or", lost, (rows.ndim - 1,))
+    return select(some, _arg("argmax", lost, rows.ndim - 1), order[..., 0])
+
+
+def _pair(result: ndarray, initial: Any) -> ndarray:
+    pair = _full((2, *result.shape), np.asarray(initial).item(), result.dtype, result.device)
+    pair[1] = result
+    return pair
 
 
 def _is_full(a: ndarray, axes: Shape) -> bool:
@@ -191,10 +224,9 @@ def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = MISSING, *, w
 
 def _truth(op: str, identity: bool, a: Any, axis: Any, out: Any, keepdims: Any, where: Any) -> ndarray:
     a = array_of(a)
-    if _mask(where) is not None:
-        a = _masked(u("not_equal", a, a.dtype.type(0)), where, identity)
     axes = _axes(a, axis)
-    return given(kept(_fold(op, a, axes), a, axes, keepdims), out, "unsafe")
+    truths = _masked(a if a.dtype.kind == "b" else u("not_equal", a, a.dtype.type(0)), where, identity)
+    return given(kept(_fold(op, truths, axes), a, axes, keepdims), out, "unsafe")
 
 
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = MISSING) -> ndarray:
@@ -224,7 +256,11 @@ def _position(op: str, a: Any, axis: Any, out: Any, keepdims: Any) -> ndarray:
     if row.shape[axis_] == 0 and (row.size or _size(kept_shape(row, (axis_,), False))):
         raise ValueError(f"attempt to get {op} of an empty sequence")
     axes = tuple(range(a.ndim)) if axis is None or a.ndim == 0 else (axis_,)
-    return given(kept(_arg(op, row, axis_), a, axes, keepdims), out, "safe")
+    if a.dtype.kind == "c" and row.size:
+        found = complex_position(moveaxis(row, axis_, -1), op == "argmax")
+    else:
+        found = _arg(op, row, axis_)
+    return given(kept(found, a, axes, keepdims), out, "unsafe")
 
 
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarray:
@@ -234,7 +270,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarra
     array([1, 2])
     """
     a = array_of(a)
-    axes = axes_of(axis, a.ndim)
+    axes = _axes(a, axis)
     counted = a if a.dtype.kind == "b" else u("not_equal", a, a.dtype.type(0))
     return kept(_fold("add", counted, axes, np.dtype(np.int64)), a, axes, keepdims)
 
@@ -272,7 +308,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     kind = float_dtype(a.dtype) if dtype is None else as_dtype(dtype)
     computed = np.dtype(np.float32) if dtype is None and kind.name in HALVES else kind
     total = kept(_fold("add", _masked(a, where, 0), axes, computed), a, axes, keepdims)
-    return given(_divided(total, count, kind), out)
+    return given(_divided(total, count, kind), out, "unsafe")
 
 
 def var(
@@ -310,10 +346,11 @@ def var(
         middle = array_of(mean)
     distance = u("subtract", a, middle)
     squares = _squares(distance)
-    total = _fold("add", _masked(squares, where, 0), axes, None if squares.dtype.kind != computed.kind else computed)
+    # What was asked for is what squares are summed in; else they are real, whatever the numbers are.
+    total = _fold("add", _masked(squares, where, 0), axes, squares.dtype if dtype is None else computed)
     free = _free(count, less)
-    wanted = np.dtype(f"f{kind.itemsize // 2}") if kind.kind == "c" else kind
-    return given(_divided(kept(total, a, axes, keepdims), free, wanted), out)
+    wanted = real_dtype(kind) if dtype is None else kind
+    return given(_divided(kept(total, a, axes, keepdims), free, wanted), out, "unsafe")
 
 
 def _correction(ddof: Any, correction: Any) -> Any:

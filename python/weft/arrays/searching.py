@@ -60,8 +60,6 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndar
         raise ValueError("object of too small depth for desired array" if a.ndim == 0 else "object too deep for desired array")
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
-    if type(v) in (bool, int, float, complex):
-        v = array_of(v, np.result_type(a.dtype, v))
     v = array_of(v)
     if sorter is not None:
         from .gathering import take

@@ -85,7 +85,7 @@ def _whole_shape(a: ndarray, shape: Any) -> Shape:
         shape = shape_of(shape)
     given = tuple(operator.index(n) for n in shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)
     unknown = [i for i, n in enumerate(given) if n < 0]
-    if any(given[i] != -1 for i in unknown) or len(unknown) > 1:
+    if len(unknown) > 1:
         raise ValueError("can only specify one unknown dimension")
     known = 1
     for n in given:

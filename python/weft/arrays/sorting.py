@@ -121,7 +121,7 @@ def sort_complex(a: Any) -> ndarray:
     found = sort(a)
     if found.dtype.kind == "c":
         return found
-    small = found.dtype.name in ("int8", "uint8", "int16", "uint16", "float16", "float32")
+    small = found.dtype.name in ("int8", "uint8", "int16", "uint16")
     return _cast(found, np.dtype(np.complex64 if small else np.complex128))
 
 

@@ -76,7 +76,7 @@ def _weights(a: ndarray, weights: ndarray, axis: Any, axes: tuple[int, ...]) -> 
     return stretched(turned[tuple(slice(None) if i in axes else None for i in range(a.ndim))], a.shape)
 
 
-def _rows(a: ndarray, axes: tuple[int, ...]) -> ndarray:
+def rows_of(a: ndarray, axes: tuple[int, ...]) -> ndarray:
     """The array with axes together as the last one."""
     rest = [i for i in range(a.ndim) if i not in axes]
     turned = moveaxis(a, tuple(axes), tuple(range(len(rest), a.ndim)))
@@ -100,7 +100,7 @@ def middle(function: str, a: Any, axis: Any, out: Any, keepdims: bool) -> ndarra
     a = array_of(a)
     checked_out(out)
     axes = axes_of(axis, a.ndim)
-    found = _compiled.call(f"np.{function}(a, -1)", a=_rows(a, axes))
+    found = _compiled.call(f"np.{function}(a, -1)", a=rows_of(a, axes))
     return given(_reshape(found, kept_shape(a, axes, keepdims)), out)
 
 
@@ -155,6 +155,10 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         if function.startswith("nan"):
             raise refuse(function, "weights are not available")
         raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
+    whole = type(q) is int or (type(q) is not float and array_of(q).dtype.kind in "iu")
+    if whole and method == "linear" and function.endswith("quantile"):
+        # 0 and 1 are an element, not a place between two.
+        method = "lower"
     part = float(q) if type(q) in (int, float) else array_of(q)
     if isinstance(part, ndarray):
         if part.dtype.kind not in "iuf" and part.dtype.name not in HALVES:
@@ -163,14 +167,15 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
             raise ValueError("q must be a scalar or 1d")
         part = part if part.dtype.kind == "f" and part.dtype.itemsize > 2 else _cast(part, np.dtype(np.float64))
     axes = axes_of(axis, a.ndim)
-    rows = _rows(a, axes)
+    rows = rows_of(a, axes)
     words = f", method={method!r}"
     extra = {}
     if weights is not None:
         wide = _weights(a, array_of(weights), axis, axes)
-        extra["w"] = _rows(wide, axes)
+        extra["w"] = rows_of(wide, axes)
         words += ", weights=w"
-    found = _compiled.call(f"np.{function}(a, q, -1{words})", a=rows, q=part, **extra)
+    each = flat(part) if isinstance(part, ndarray) and part.ndim else part
+    found = _compiled.call(f"np.{function}(a, q, -1{words})", a=rows, q=each, **extra)
     shape = part.shape if isinstance(part, ndarray) else ()
     return given(_reshape(found, (*shape, *kept_shape(a, axes, keepdims))), out)
 
@@ -200,10 +205,20 @@ def cov(
     for name, weights in (("fweights", fweights), ("aweights", aweights)):
         if weights is not None:
             extra[name] = _sample_weights(name, array_of(weights), variables.shape[1])
-    words = "".join(f", {name}={name}" for name in extra)
+    words = "".join(f", {name}={name}" for name in extra) + _asked(dtype)
     less = int(ddof) if ddof is not None else 0 if bias else 1
-    found = _compiled.call(f"np.cov(m, ddof=less{words})", m=variables, less=less, **extra)
+    found = _compiled.call(f"np.cov(m, ddof=less{words})", m=_alone(variables), less=less, **extra)
     return _reshape(found, ()) if variables.shape[0] == 1 else found
+
+
+def _asked(dtype: Any) -> str:
+    """The dtype that is asked for, as an argument."""
+    return "" if dtype is None else f", dtype={_compiled.literal(as_dtype(dtype))}"
+
+
+def _alone(variables: ndarray) -> ndarray:
+    """Variables as compiled code takes them: one as a row."""
+    return variables[0] if variables.shape[0] == 1 else variables
 
 
 def _variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> ndarray:
@@ -241,7 +256,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -
            [1., 1.]])
     """
     variables = _variables(x, y, rowvar, dtype)
-    found = _compiled.call("np.corrcoef(m)", m=variables)
+    found = _compiled.call(f"np.corrcoef(m{_asked(dtype)})", m=_alone(variables))
     return _reshape(found, ()) if variables.shape[0] == 1 else found
 
 
@@ -314,7 +329,7 @@ def _binned(function: str, a: Any, bins: Any, ends: Any, weights: Any) -> tuple[
             raise ValueError("`bins` must be 1d, when an array")
         arguments["bins"] = edges
     words = ", bins=bins"
-    if ends is not None:
+    if ends is not None and isinstance(arguments["bins"], int):
         first, last = ends
         if first > last:
             raise ValueError("max must be larger than min in range parameter.")

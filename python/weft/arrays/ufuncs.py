@@ -11,10 +11,12 @@ import numpy as np
 
 from weft._weft import _assign, _cast, _full, _reshape, _select, _ufunc, ndarray
 from weft.arrays import _reducing
-from weft.arrays._common import MISSING, array_of, as_dtype, broadcast_shape, checked_out, operands, refuse
+from weft.arrays._common import MISSING, array_of, as_dtype, bfloat16, broadcast_shape, checked_out, operands, refuse
 from weft.arrays._ufunc_rows import FOLDS, IDENTITIES, REORDERABLE, ROWS, SPELLINGS
 
 _LETTERS = set("?bBhHiIlLefdFD")
+# What the native functions take as it is, beside an array.
+_PLAIN = {ndarray, bool, int, float, complex}
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
@@ -68,7 +70,8 @@ class ufunc:
         order: str = "K",
     ) -> Any:
         if len(args) == self.nin and out is None and where is True and dtype is None and casting == "same_kind" and order == "K":
-            return _ufunc(self.__name__, operands(*args), None)
+            plain = type(args[0]) is ndarray and (self.nin == 1 or type(args[1]) in _PLAIN)
+            return _ufunc(self.__name__, args if plain else operands(*args), None)
         args, outs = self._arguments(args, out)
         _check_casting(casting)
         _check_order(order)
@@ -167,12 +170,24 @@ class ufunc:
         return args[: self.nin], out
 
     def _computed(self, given: tuple[Any, ...], dtype: np.dtype | None, casting: str) -> Any:
-        if casting == "same_kind":
-            return _ufunc(self.__name__, given, dtype)
+        if dtype is None and casting == "same_kind":
+            return _ufunc(self.__name__, given, None)
         types = tuple(_type_of(x) for x in given) + (None,) * self.nout
-        signature = {} if dtype is None else {"signature": (None,) * self.nin + (dtype,) * self.nout}
-        loop = self._numpys.resolve_dtypes(types, casting=casting, **signature)
-        return _ufunc(self.__name__, tuple(_as_type(x, to) for x, to in zip(given, loop)), dtype)
+        signature = None if dtype is None else (None,) * self.nin + (dtype,) * self.nout
+        loop = self.loop(types, signature, casting)
+        return _ufunc(self.__name__, tuple(_as_type(x, to) for x, to in zip(given, loop)), None)
+
+    def loop(
+        self, types: tuple[Any, ...], signature: Any = None, casting: str = "same_kind", reduction: bool = False
+    ) -> tuple[np.dtype, ...]:
+        """The types that NumPy computes operands of these types in; its errors where there are none."""
+        if any(each is not None and getattr(each, "name", "") == "bfloat16" for each in types):
+            # NumPy takes Python's numbers beside bfloat16 for float32.
+            types = tuple(bfloat16() if each in (int, float) else each for each in types)
+        keywords = {} if signature is None else {"signature": signature}
+        found = self._numpys.resolve_dtypes(types, casting=casting, reduction=reduction, **keywords)
+        # NumPy has two types of 64 bits that are equal and not the same.
+        return tuple(np.dtype(each.name) if each.kind in "iu" else each for each in found)
 
     def _check_casts(self, result: ndarray, out: ndarray | None, casting: str, place: int) -> None:
         if out is not None and not np.can_cast(result.dtype, out.dtype, casting):

@@ -1,0 +1,85 @@
+"""Sums and their like against NumPy's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from against_numpy import ALL, KINDS, array, axes, check, refused
+
+SUMS = ("sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "ptp", "argmax", "argmin", "count_nonzero")
+SHAPES = ((), (5,), (3, 4), (2, 3, 4), (0,), (3, 0), (0, 3), (2, 0, 3))
+
+
+@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize("dtype", ALL)
+def test_every_dtype(name: str, dtype: type) -> None:
+    a = array((3, 4), dtype, nan=True)
+    for axis in (None, 0, 1):
+        check(f"xp.{name}(a, axis={axis})", exact=False, a=a)
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_shapes_and_axes(name: str) -> None:
+    for shape in SHAPES:
+        for axis in axes(len(shape)):
+            for keepdims in ("", ", keepdims=True"):
+                check(f"xp.{name}(a, axis={axis}{keepdims})", exact=False, a=array(shape))
+
+
+@pytest.mark.parametrize("name", [name for name in SUMS if not name.startswith("arg")])
+def test_several_axes(name: str) -> None:
+    for axis in ((0, 2), (2, 0), (-1, 1), (), (0, 1, 2), (0, 0), (0, 3)):
+        for keepdims in ("", ", keepdims=True"):
+            check(f"xp.{name}(a, axis={axis}{keepdims})", exact=False, a=array((2, 3, 4)))
+    check(f"xp.{name}(a.T, axis=(0, 2))", exact=False, a=array((2, 3, 4)))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std"])
+@pytest.mark.parametrize("dtype", KINDS)
+def test_dtype(name: str, dtype: type) -> None:
+    for to in ("int64", "float32", "float64", "complex128", "float16", "bool"):
+        if name in ("sum", "prod", "mean") or to not in ("int64", "bool"):
+            check(f"xp.{name}(a, axis=0, dtype=xp.{to})", exact=False, a=array((3, 4), dtype))
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min"])
+def test_initial_and_where(name: str) -> None:
+    a, m = array((3, 4)), array((3, 4), np.bool_)
+    check(f"xp.{name}(a, initial=2)", a=a)
+    check(f"xp.{name}(a, axis=1, initial=2.5, where=m)", a=a, m=m)
+    check(f"xp.{name}(a, axis=0, where=m)", a=a, m=m)
+    check(f"xp.{name}(a, axis=0, where=m, initial=0)", a=a, m=m[0])
+    check(f"xp.{name}(a, initial=3)", a=array((0,)))
+    check(f"xp.{name}(a, axis=1, initial=3)", a=array((2, 0), np.int32))
+
+
+def test_where_of_others() -> None:
+    a, m = array((3, 4)), array((3, 4), np.bool_)
+    for name in ("mean", "var", "std", "any", "all"):
+        for axis in (None, 0, 1):
+            check(f"xp.{name}(a, axis={axis}, where=m)", exact=False, a=a, m=m)
+            check(f"xp.{name}(a, axis={axis}, where=m, keepdims=True)", exact=False, a=a, m=m)
+    check("xp.sum(a, where=m)", a=a, m=array((3, 4), np.int64))
+
+
+def test_out() -> None:
+    for name in ("sum", "prod", "max", "min", "mean", "var", "std", "ptp"):
+        check(f"xp.{name}(a, axis=0, out=o)", exact=False, a=array((3, 4)), o=np.zeros(4))
+        check(f"xp.{name}(a, axis=0, keepdims=True, out=o)", exact=False, a=array((3, 4)), o=np.zeros((1, 4)))
+        check(f"xp.{name}(a, axis=0, out=o)", exact=False, a=array((3, 4)), o=np.zeros(3))
+    check("xp.sum(a, axis=0, out=o)", a=array((3, 4)), o=np.zeros(4, np.int64))
+    check("xp.sum(a, axis=0, out=o)", a=array((3, 4), np.int8), o=np.zeros(4, np.float32))
+    check("xp.argmax(a, axis=0, out=o)", a=array((3, 4)), o=np.zeros(4, np.int64))
+    check("xp.any(a, axis=0, out=o)", a=array((3, 4)), o=np.zeros(4, np.bool_))
+    refused("xp.sum(a, out=np.zeros(()))", a=array((3,)))
+
+
+def test_degrees_of_freedom() -> None:
+    for name in ("var", "std"):
+        for words in ("ddof=1", "correction=1", "ddof=1.5", "ddof=5", "ddof=1, correction=1", "mean=xp.mean(a, axis=0, keepdims=True)"):
+            check(f"xp.{name}(a, axis=0, {words})", exact=False, a=array((4, 3)))
+
+
+def test_nothing_is_ignored() -> None:
+    for text in ("xp.sum(a, order='F')", "xp.mean(a, initial=1)", "xp.argmax(a, where=True)", "xp.max(a, dtype=float)"):
+        check(text, a=array((3,)))
