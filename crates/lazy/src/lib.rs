@@ -2,6 +2,7 @@
 
 mod arguments;
 mod array;
+pub mod capture;
 pub mod compiled;
 mod dims;
 mod error;

@@ -69,6 +69,41 @@ pub enum Kind {
     Update { base: Value, region: Box<Region>, value: Value },
     /// Elements combined along some axes.
     Fold { fold: Fold, of: Value },
+    /// Nothing that has elements: what stands for a value while a function is captured.
+    StandIn,
+}
+
+impl Kind {
+    /// The nodes that it is made of.
+    pub fn operands(&self) -> impl Iterator<Item = &Value> {
+        let (many, two): (&[Value], [Option<&Value>; 2]) = match self {
+            Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => (&[], [None, None]),
+            Kind::Map { args, .. } => (args, [None, None]),
+            Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } => (&[], [Some(of), None]),
+            Kind::Update { base, value, .. } => (&[], [Some(base), Some(value)]),
+        };
+        many.iter().chain(two.into_iter().flatten())
+    }
+
+    /// The same of other nodes, as many as it is made of.
+    pub fn of(&self, operands: &mut dyn Iterator<Item = Value>) -> Kind {
+        let mut made = self.clone();
+        let mut next = |operand: &mut Value| {
+            if let Some(other) = operands.next() {
+                *operand = other;
+            }
+        };
+        match &mut made {
+            Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => {}
+            Kind::Map { args, .. } => args.iter_mut().for_each(next),
+            Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } => next(of),
+            Kind::Update { base, value, .. } => {
+                next(base);
+                next(value);
+            }
+        }
+        made
+    }
 }
 
 /// Numbers of the same distance from each other: bits of the node's type.
@@ -267,7 +302,7 @@ pub fn release(kind: Kind) {
 
 fn operands(kind: Kind, into: &mut SmallVec<[Value; 8]>) {
     match kind {
-        Kind::Fill(_) | Kind::Iota(_) => {}
+        Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => {}
         Kind::Map { args, .. } => into.extend(args),
         Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } => into.push(of),
         Kind::Update { base, value, .. } => into.extend([base, value]),

@@ -188,7 +188,7 @@ impl Reaches {
         let mut grown = false;
         func.body.walk(&mut |kind| match kind {
             StmtKind::Let(value, op) if func.ty(*value).scalar().is_none() => {
-                let mut from = BTreeSet::new();
+                let mut from: BTreeSet<usize> = BTreeSet::new();
                 if let Op::Get(local) = op {
                     from.extend(&self.locals[local.index()]);
                 }
@@ -218,7 +218,7 @@ impl Reaches {
                 given.filter(|(at, _)| others[callee.index()].contains(at)).for_each(|(_, arg)| write(arg));
             }
             // What passes makes of loops; devices are given modules before that.
-            StmtKind::Launch { args, .. } => args.iter().for_each(write),
+            StmtKind::Launch { args, .. } => args.iter().for_each(&mut write),
             _ => {}
         });
         found
