@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock};
 
 use smallvec::SmallVec;
 use weft_front::{ArgType, ufuncs};
-use weft_ir::{FuncId, Module, Scalar, StmtKind};
+use weft_ir::{FuncId, Module, Op, Scalar, StmtKind};
 use weft_tile::TileLoop;
 
 use crate::single::Single;
@@ -82,17 +82,20 @@ pub fn function(name: &str, module: &Module, operands: &[Scalar], result: Scalar
     intern(What::Function(id as u32), SmallVec::from_slice(operands), result)
 }
 
-/// What a function takes of a kernel: its statements, and as much as one may take if it has a loop.
+/// What a function takes of a kernel: its statements, calls of the library's as those of other kernels, and as much as one may take if it has a
+/// loop.
 fn cost(module: &Module) -> u32 {
     let mut count = 0u32;
     let mut loops = false;
-    for function in &module.functions {
-        function.body.walk(&mut |kind| {
-            count += 1;
-            loops |= matches!(kind, StmtKind::Loop(_) | StmtKind::For { .. });
+    for function in module.functions.iter().filter(|function| !function.origin.is_library()) {
+        function.body.walk(&mut |kind| match kind {
+            StmtKind::Let(_, Op::Call(callee, _)) if module.function(*callee).origin.is_library() => count += COST_OF_FUNCTION,
+            StmtKind::Loop(_) | StmtKind::For { .. } => loops = true,
+            StmtKind::Let(_, Op::Const(_) | Op::Get(_)) | StmtKind::Set(..) | StmtKind::Return(_) => {}
+            _ => count += 1,
         });
     }
-    if loops { MOST_OPERATIONS } else { count.clamp(COST_OF_FUNCTION, MOST_OPERATIONS) }
+    if loops { MOST_OPERATIONS } else { count.clamp(1, MOST_OPERATIONS) }
 }
 
 /// What is compiled takes as much of a kernel as so many operations of one instruction.
