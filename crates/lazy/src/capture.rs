@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -28,11 +29,6 @@ pub fn is_on() -> bool {
     OPEN.load(Ordering::Relaxed) > 0
 }
 
-/// Is something captured on this thread?
-pub fn is_here() -> bool {
-    is_on() && CAPTURES.with_borrow(|captures| !captures.is_empty())
-}
-
 /// A capture under way.
 #[derive(Debug, Default)]
 pub struct Capture {
@@ -42,6 +38,34 @@ pub struct Capture {
     args: Vec<(Arc<Storage>, Value, usize)>,
     /// Storages that were there before, and are no argument's.
     outside: Vec<Outside>,
+    calls: Vec<Called>,
+}
+
+/// What is done at once when a graph is recorded again: no combination of nodes.
+pub trait Call: Debug + Send + Sync {
+    /// The results for operands.
+    fn call(&self, operands: &[Value]) -> Result<Vec<Value>>;
+}
+
+#[derive(Debug)]
+struct Called {
+    call: Arc<dyn Call>,
+    operands: Vec<Value>,
+    /// What stands for its results.
+    results: Vec<Value>,
+}
+
+/// Records a call: what stands for its results, of these types and shapes. None where nothing is captured.
+pub fn call(call: Arc<dyn Call>, operands: Vec<Value>, results: Vec<(Scalar, Dims)>) -> Option<Vec<Value>> {
+    innermost(|capture| {
+        let results: Vec<Value> = results.into_iter().map(|(elem, shape)| Node::pending(elem, shape, Kind::StandIn)).collect();
+        capture.calls.push(Called {
+            call,
+            operands,
+            results: results.clone(),
+        });
+        Some(results)
+    })
 }
 
 #[derive(Debug)]
@@ -147,13 +171,21 @@ enum Place {
     Constant(usize),
 }
 
-/// A node to be made again.
+/// What is made again.
 #[derive(Debug)]
-struct Made {
-    elem: Scalar,
-    shape: Dims,
-    kind: Kind,
-    operands: SmallVec<[Place; 3]>,
+enum Step {
+    Node {
+        elem: Scalar,
+        shape: Dims,
+        kind: Kind,
+        operands: SmallVec<[Place; 3]>,
+    },
+    /// As many values as the call has results.
+    Call {
+        call: Arc<dyn Call>,
+        operands: SmallVec<[Place; 3]>,
+        results: Vec<(Scalar, Dims)>,
+    },
 }
 
 /// Of which storage a result is.
@@ -169,7 +201,7 @@ enum Of {
 pub struct Graph {
     leaves: Vec<Source>,
     constants: Vec<Value>,
-    made: Vec<Made>,
+    steps: Vec<Step>,
     /// Storages of the leaves that are written to, and their values after.
     written: Vec<(usize, Place)>,
     /// Storages that the function made and returns arrays of.
@@ -182,7 +214,10 @@ impl Capture {
     pub fn graph(self, results: &[Array]) -> Result<Graph> {
         let mut leaves = Vec::new();
         let mut ends: Vec<(Arc<Storage>, Value)> = Vec::new();
-        let mut walk = Walk::default();
+        let mut walk = Walk {
+            calls: &self.calls,
+            ..Walk::default()
+        };
         for (storage, leaf, arg) in &self.args {
             walk.known.insert(Arc::as_ptr(leaf), Place::Leaf(leaves.len()));
             leaves.push(Source::Argument(*arg));
@@ -198,7 +233,7 @@ impl Capture {
         let mut graph = Graph {
             leaves,
             constants: Vec::new(),
-            made: Vec::new(),
+            steps: Vec::new(),
             written: Vec::new(),
             new: Vec::new(),
             results: Vec::new(),
@@ -228,62 +263,94 @@ impl Capture {
             };
             graph.results.push((result.clone(), of));
         }
-        (graph.constants, graph.made) = (walk.constants, walk.made);
+        (graph.constants, graph.steps) = (walk.constants, walk.steps);
         Ok(graph)
     }
 }
 
 /// Finds what values are made of, each once, operands first.
 #[derive(Default)]
-struct Walk {
+struct Walk<'a> {
+    calls: &'a [Called],
     known: HashMap<*const Node, Place>,
     /// Keeps the nodes whose addresses are known.
     kept: Vec<Value>,
     constants: Vec<Value>,
-    made: Vec<Made>,
+    steps: Vec<Step>,
+    /// Values that the steps make.
+    made: usize,
 }
 
-impl Walk {
+impl<'a> Walk<'a> {
     /// Without recursion: chains may be longer than the stack.
     fn place(&mut self, value: &Value) -> Result<Place> {
         let mut waiting = vec![value.clone()];
         while let Some(node) = waiting.last().cloned() {
-            let id = Arc::as_ptr(&node);
-            if self.known.contains_key(&id) {
+            if self.found(&node).is_some() {
                 waiting.pop();
                 continue;
             }
             let kind = node.kind();
-            let operands: SmallVec<[Value; 3]> = kind.as_ref().map(|kind| kind.operands().cloned().collect()).unwrap_or_default();
-            let missing: Vec<Value> = operands.iter().filter(|operand| !self.known.contains_key(&Arc::as_ptr(operand))).cloned().collect();
-            if !missing.is_empty() {
-                waiting.extend(missing);
+            let called = matches!(kind, Some(Kind::StandIn)).then(|| self.called(&node)).transpose()?;
+            let operands: SmallVec<[Value; 3]> = match (called, &kind) {
+                (Some(called), _) => called.operands.iter().cloned().collect(),
+                (None, Some(kind)) => kind.operands().cloned().collect(),
+                (None, None) => SmallVec::new(),
+            };
+            let before = waiting.len();
+            waiting.extend(operands.iter().filter(|operand| self.found(operand).is_none()).cloned());
+            if waiting.len() > before {
                 continue;
             }
-            if let Some(Kind::StandIn) = kind {
-                return Err(Error::StandIn);
-            }
-            let places: SmallVec<[Place; 3]> = operands.iter().filter_map(|operand| self.known.get(&Arc::as_ptr(operand)).copied()).collect();
-            let place = match kind {
-                Some(kind) if places.iter().any(|place| !matches!(place, Place::Constant(_))) => {
-                    self.made.push(Made {
+            let places: SmallVec<[Place; 3]> = operands.iter().filter_map(|operand| self.found(operand)).collect();
+            match (called, kind) {
+                (Some(called), _) => self.call(called, places),
+                (None, Some(kind)) if places.iter().any(|place| !matches!(place, Place::Constant(_))) => {
+                    self.steps.push(Step::Node {
                         elem: node.elem,
                         shape: node.shape.clone(),
                         kind,
                         operands: places,
                     });
-                    Place::Made(self.made.len() - 1)
+                    self.make(&node);
                 }
                 _ => {
                     self.constants.push(node.clone());
-                    Place::Constant(self.constants.len() - 1)
+                    self.know(&node, Place::Constant(self.constants.len() - 1));
                 }
-            };
-            self.known.insert(id, place);
-            self.kept.push(node);
+            }
             waiting.pop();
         }
-        self.known.get(&Arc::as_ptr(value)).copied().ok_or_else(|| Error::Internal("a value was not found".into()))
+        self.found(value).ok_or_else(|| Error::Internal("a value was not found".into()))
+    }
+
+    fn found(&self, node: &Value) -> Option<Place> {
+        self.known.get(&Arc::as_ptr(node)).copied()
+    }
+
+    fn know(&mut self, node: &Value, place: Place) {
+        self.known.insert(Arc::as_ptr(node), place);
+        self.kept.push(node.clone());
+    }
+
+    fn make(&mut self, node: &Value) {
+        self.know(node, Place::Made(self.made));
+        self.made += 1;
+    }
+
+    /// The call that gives what a node stands for.
+    fn called(&self, node: &Value) -> Result<&'a Called> {
+        let gives = |called: &&Called| called.results.iter().any(|result| Arc::ptr_eq(result, node));
+        self.calls.iter().find(gives).ok_or(Error::StandIn)
+    }
+
+    fn call(&mut self, called: &Called, operands: SmallVec<[Place; 3]>) {
+        self.steps.push(Step::Call {
+            call: called.call.clone(),
+            operands,
+            results: called.results.iter().map(|result| (result.elem, result.shape.clone())).collect(),
+        });
+        called.results.iter().for_each(|result| self.make(result));
     }
 }
 
@@ -302,11 +369,29 @@ impl Graph {
             return Ok(None);
         }
         let leaves: SmallVec<[Value; 8]> = storages.iter().map(Storage::value).collect();
-        let mut made: Vec<Value> = Vec::with_capacity(self.made.len());
-        for node in &self.made {
-            let mut operands = node.operands.iter().map(|place| self.at(*place, &leaves, &made));
-            let kind = node.kind.of(&mut operands);
-            made.push(Node::pending(node.elem, node.shape.clone(), kind));
+        let mut made: Vec<Value> = Vec::with_capacity(self.steps.len());
+        for step in &self.steps {
+            match step {
+                Step::Node {
+                    elem,
+                    shape,
+                    kind,
+                    operands,
+                } => {
+                    let mut operands = operands.iter().map(|place| self.at(*place, &leaves, &made));
+                    let kind = kind.of(&mut operands);
+                    made.push(Node::pending(*elem, shape.clone(), kind));
+                }
+                Step::Call { call, operands, results } => {
+                    let operands: Vec<Value> = operands.iter().map(|place| self.at(*place, &leaves, &made)).collect();
+                    let given = call.call(&operands)?;
+                    let expected = given.iter().map(|value| (value.elem, &value.shape)).eq(results.iter().map(|(elem, shape)| (*elem, shape)));
+                    if !expected {
+                        return Err(Error::Internal("a call gives another shape than when it was captured".into()));
+                    }
+                    made.extend(given);
+                }
+            }
         }
         for (leaf, place) in &self.written {
             Storage::set(&storages[*leaf], self.at(*place, &leaves, &made));
@@ -335,7 +420,7 @@ impl Graph {
 
     /// How many nodes it makes.
     pub fn nodes(&self) -> usize {
-        self.made.len()
+        self.steps.len()
     }
 }
 

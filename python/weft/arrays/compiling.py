@@ -12,16 +12,13 @@ from typing import Any
 
 import numpy as np
 
-import weft
-from weft._weft import _capture, _capture_key, _Graph, _is_captured, ndarray
+from weft._weft import _capture, _capture_key, _Graph, ndarray
 from weft.errors import CaptureError
 
 # Graphs that a compiled function keeps: those used last.
 _MOST_GRAPHS = 256
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
-_ARRAY = ("array",)
 
 
 def compile(function: Callable[..., Any]) -> Compiled:

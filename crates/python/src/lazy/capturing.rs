@@ -1,8 +1,11 @@
 //! `weft.compile`: what a function records, captured and recorded again of other arrays.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyModule};
-use weft_lazy::{Array, capture};
+use weft_lazy::capture::{self, Call};
+use weft_lazy::{Array, Value};
 
 use super::{NdArray, error};
 use crate::errors;
@@ -11,7 +14,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Graph>()?;
     module.add_function(wrap_pyfunction!(_capture, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_key, module)?)?;
-    module.add_function(wrap_pyfunction!(_is_captured, module)?)
+    module.add_function(wrap_pyfunction!(_capture_call, module)?)
 }
 
 /// What a function recorded.
@@ -47,10 +50,30 @@ fn _capture_key<'py>(args: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyBytes>>
     Ok(PyBytes::new(args.py(), &bytes))
 }
 
-/// Is a function captured on this thread?
+/// A call that is done at once.
+#[derive(Debug)]
+struct AtOnce(Py<PyAny>);
+
+impl Call for AtOnce {
+    fn call(&self, operands: &[Value]) -> weft_lazy::Result<Vec<Value>> {
+        let called = Python::attach(|py| -> PyResult<Vec<Value>> {
+            let operands = listed(py, operands.iter().map(|value| Array::of(value.clone())).collect())?;
+            let results = self.0.bind(py).call1((operands,))?.cast_into::<PyList>()?;
+            Ok(arrays(&results)?.iter().map(Array::read).collect())
+        });
+        called.map_err(|error| weft_lazy::Error::Host(Box::new(error)))
+    }
+}
+
+/// Records a call with a list of arrays, which gives a list of arrays like those of another list, whose elements are none of its.
 #[pyfunction]
-fn _is_captured() -> bool {
-    capture::is_here()
+fn _capture_call<'py>(call: Bound<'py, PyAny>, args: &Bound<'py, PyList>, like: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
+    let py = args.py();
+    let operands = arrays(args)?.iter().map(Array::read).collect();
+    let results = arrays(like)?.into_iter().map(|array| (array.elem, array.shape)).collect();
+    let recorded = capture::call(Arc::new(AtOnce(call.unbind())), operands, results);
+    let recorded = recorded.ok_or_else(|| errors::internal(py, "nothing is captured".into()))?;
+    listed(py, recorded.into_iter().map(Array::of).collect())
 }
 
 #[pymethods]

@@ -37,6 +37,10 @@ pub fn error(py: Python<'_>, error: Error) -> PyErr {
         Error::Overflow(message) => PyOverflowError::new_err(message),
         Error::Memory(message) => PyMemoryError::new_err(message),
         Error::StandIn => capturing::needed(py),
+        Error::Host(error) => match error.downcast::<PyErr>() {
+            Ok(error) => *error,
+            Err(error) => errors::internal(py, error.to_string()),
+        },
         Error::Run(error) => errors::device(py, error),
         Error::Front(diagnostic) => errors::internal(py, diagnostic.render()),
         Error::Internal(message) => errors::internal(py, message),
