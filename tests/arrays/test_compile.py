@@ -470,3 +470,51 @@ def test_threads_capture_apart():
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
     assert not failures
+
+
+LIBRARY = {
+    "sort": (lambda x: weft.sort(x * 2) + 1, (30,)),
+    "argsort": (lambda x: x[weft.argsort(x)], (30,)),
+    "cumsum": (lambda x: weft.cumsum(x, axis=0) * 2, (3, 4)),
+    "matmul": (lambda x, y: (x @ y).T + 1, (3, 4), (4, 5)),
+    "stacked matmul": (lambda x, y: (x @ y).sum(axis=0), (2, 3, 4), (2, 4, 5)),
+    "median": (lambda x: x - weft.median(x), (30,)),
+    "percentile": (lambda x: weft.percentile(x, [10, 50]), (30,)),
+    "take": (lambda x: weft.take(x + 1, [1, 2, 3]), (30,)),
+    "indices": (lambda x, y: x[1:, [0, 2], None] + y, (3, 4), (2, 1)),
+    "histogram": (lambda x: weft.histogram(x, bins=5), (30,)),
+    "convolve": (lambda x, y: weft.convolve(x, y), (30,), (3,)),
+    "searchsorted": (lambda x, y: weft.searchsorted(weft.sort(x), y), (10,), (4,)),
+    "concatenate": (lambda x, y: weft.concatenate([x, y]) * 2, (3,), (4,)),
+    "interp": (lambda x, y: weft.interp(x, weft.arange(10.0) / 10, y), (30,), (10,)),
+}
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_library_functions(name):
+    function, *shapes = LIBRARY[name]
+    check(function, *arrays(*shapes))
+
+
+def test_assignments_by_indices():
+    def f(x, y):
+        x[[1, 2, 2]] = y
+        x[y.argsort(), ...] += 1
+        x[x > 1] = 0
+        return x * 2
+
+    check(f, *arrays(6, 3))
+
+
+@pytest.mark.parametrize("function", [weft.unique, weft.nonzero, lambda x: weft.bincount(x.astype("i8")), lambda x: x[x > 0]])
+def test_results_whose_shape_elements_decide_are_refused(function):
+    with pytest.raises(CaptureError, match=r"test_compile.py:\d+"):
+        weft.compile(lambda x: function(x))(*arrays(5))
+
+
+def test_errors_of_elements_come_when_they_are_known():
+    g = weft.compile(lambda x, i: x[i])
+    (x,) = arrays(5)
+    assert same(host(g(x, weft.asarray([0, 4]))), host(x)[[0, 4]])
+    with pytest.raises(IndexError, match="index 5 is out of bounds"):
+        g(x, weft.asarray([0, 5]))

@@ -200,14 +200,15 @@ def test_fast_math_runs_at_once_with_its_own_bits():
 
 def test_a_function_defined_again_is_another():
     x = weft.asarray([1.0, 2.0])
-    made = []
-    for by in (2.0, 3.0):
 
+    def times(by):
         @weft.vectorize
         def times(a):
             return a * by
 
-        made.append(times(x) + 0)
+        return times
+
+    made = [times(by)(x) + 0 for by in (2.0, 3.0)]
     assert [weft.asnumpy(y).tolist() for y in made] == [[2, 4], [3, 6]]
 
 

@@ -58,7 +58,10 @@ struct Called {
 /// Records a call: what stands for its results, of these types and shapes. None where nothing is captured.
 pub fn call(call: Arc<dyn Call>, operands: Vec<Value>, results: Vec<(Scalar, Dims)>) -> Option<Vec<Value>> {
     innermost(|capture| {
-        let results: Vec<Value> = results.into_iter().map(|(elem, shape)| Node::pending(elem, shape, Kind::StandIn)).collect();
+        let results: Vec<Value> = results
+            .into_iter()
+            .map(|(elem, shape)| Node::pending(elem, shape, Kind::StandIn))
+            .collect();
         capture.calls.push(Called {
             call,
             operands,
@@ -130,7 +133,10 @@ pub fn begin(args: &[Array]) -> Vec<Array> {
     let mut known: Vec<(*const Storage, Arc<Storage>)> = Vec::new();
     let mut made = Vec::new();
     for (at, arg) in args.iter().enumerate() {
-        let found = known.iter().find(|(of, _)| *of == Arc::as_ptr(&arg.storage)).map(|(_, storage)| storage.clone());
+        let found = known
+            .iter()
+            .find(|(of, _)| *of == Arc::as_ptr(&arg.storage))
+            .map(|(_, storage)| storage.clone());
         let storage = found.unwrap_or_else(|| {
             let leaf = leaf(&arg.base());
             let storage = arg.storage.with(leaf.clone());
@@ -364,7 +370,12 @@ impl Graph {
         };
         let storages: Option<SmallVec<[Arc<Storage>; 8]>> = self.leaves.iter().map(storage).collect();
         let storages = storages.ok_or_else(|| Error::Internal("a graph with too few arguments".into()))?;
-        let met_twice = || storages.iter().enumerate().any(|(at, one)| storages[..at].iter().any(|other| Arc::ptr_eq(one, other)));
+        let met_twice = || {
+            storages
+                .iter()
+                .enumerate()
+                .any(|(at, one)| storages[..at].iter().any(|other| Arc::ptr_eq(one, other)))
+        };
         if !self.written.is_empty() && met_twice() {
             return Ok(None);
         }
@@ -385,7 +396,10 @@ impl Graph {
                 Step::Call { call, operands, results } => {
                     let operands: Vec<Value> = operands.iter().map(|place| self.at(*place, &leaves, &made)).collect();
                     let given = call.call(&operands)?;
-                    let expected = given.iter().map(|value| (value.elem, &value.shape)).eq(results.iter().map(|(elem, shape)| (*elem, shape)));
+                    let expected = given
+                        .iter()
+                        .map(|value| (value.elem, &value.shape))
+                        .eq(results.iter().map(|(elem, shape)| (*elem, shape)));
                     if !expected {
                         return Err(Error::Internal("a call gives another shape than when it was captured".into()));
                     }
@@ -396,7 +410,11 @@ impl Graph {
         for (leaf, place) in &self.written {
             Storage::set(&storages[*leaf], self.at(*place, &leaves, &made));
         }
-        let new: SmallVec<[Arc<Storage>; 4]> = self.new.iter().map(|(storage, place)| storage.with(self.at(*place, &leaves, &made))).collect();
+        let new: SmallVec<[Arc<Storage>; 4]> = self
+            .new
+            .iter()
+            .map(|(storage, place)| storage.with(self.at(*place, &leaves, &made)))
+            .collect();
         if is_on() {
             new.iter().for_each(self::made);
         }

@@ -69,7 +69,10 @@ impl Recipe {
             let args = step.args.iter().map(|slot| place(slot, &values)).collect::<Result<_>>()?;
             values.push(builder.emit(step.operation.result, Op::Call(id, args)));
         }
-        let result = self.result.as_ref().ok_or_else(|| Error::Internal("a program without a result".into()))?;
+        let result = self
+            .result
+            .as_ref()
+            .ok_or_else(|| Error::Internal("a program without a result".into()))?;
         let result = place(result, &values)?;
         builder.func.result = builder.func.ty(result).clone();
         builder.push(StmtKind::Return(Some(result)));

@@ -81,7 +81,11 @@ impl Single {
             axes: u32::from(!one),
             layout: Layout::C,
         };
-        let inputs: Vec<Access> = args.iter().zip(&operation.operands).map(|(arg, &elem)| access(elem, arg.1)).collect();
+        let inputs: Vec<Access> = args
+            .iter()
+            .zip(&operation.operands)
+            .map(|(arg, &elem)| access(elem, arg.1))
+            .collect();
         let looped = ufunc_loop(Module::clone(module), 1, &inputs, access(operation.result, false), None)
             .map_err(|error| Error::Internal(error.to_string()))?;
         let options = CompileOptions {

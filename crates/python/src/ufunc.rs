@@ -184,7 +184,11 @@ impl Ufunc {
         let (types, scalar) = self.choose(py, &device, &inputs, dtype, matches!(casting, "no" | "equiv"))?;
         check_inputs(&inputs, &scalar.params, casting)?;
 
-        let shape = common_shape(&inputs, mask.as_ref(), out.as_ref().map(|o| shape_of(numpy, o)).transpose()?.as_deref())?;
+        let shape = common_shape(
+            &inputs,
+            mask.as_ref(),
+            out.as_ref().map(|o| shape_of(numpy, o)).transpose()?.as_deref(),
+        )?;
         let elem = dtype.unwrap_or(scalar.result);
         check_result(scalar.result, elem, casting)?;
         let (output, fresh) = match out {
@@ -220,10 +224,17 @@ impl Ufunc {
         let (py, this) = (args.py(), slf.get());
         let numpy = Numpy::get(py)?;
         if order == Order::F {
-            return Err(errors::unsupported(py, format!("{}: arrays of Weft's lie in C's order; leave order='F' out", this.__name__())));
+            return Err(errors::unsupported(
+                py,
+                format!("{}: arrays of Weft's lie in C's order; leave order='F' out", this.__name__()),
+            ));
         }
         let inputs = this.inputs(numpy, args)?;
-        let mask = r#where.as_ref().filter(|mask| !mask.extract::<bool>().is_ok_and(|all| all)).map(|mask| this.mask(numpy, mask)).transpose()?;
+        let mask = r#where
+            .as_ref()
+            .filter(|mask| !mask.extract::<bool>().is_ok_and(|all| all))
+            .map(|mask| this.mask(numpy, mask))
+            .transpose()?;
         let elem = dtype.as_ref().filter(|d| !d.is_none()).map(|d| elem_of(numpy, d)).transpose()?;
         check_casting(casting)?;
         let device = devices::cpu();
@@ -231,7 +242,11 @@ impl Ufunc {
             let (_, scalar) = this.choose(py, device, &inputs, elem, matches!(casting, "no" | "equiv"))?;
             if !scalar.checked && vectorized::is_pure(&scalar.module, inputs.len()) {
                 check_inputs(&inputs, &scalar.params, casting)?;
-                common_shape(&inputs, mask.as_ref(), out.as_ref().map(|o| shape_of(numpy, o)).transpose()?.as_deref())?;
+                common_shape(
+                    &inputs,
+                    mask.as_ref(),
+                    out.as_ref().map(|o| shape_of(numpy, o)).transpose()?.as_deref(),
+                )?;
                 let gives = elem.unwrap_or(scalar.result);
                 check_result(scalar.result, gives, casting)?;
                 let out = out.map(|out| check_output(numpy, out, scalar.result, casting)).transpose()?;

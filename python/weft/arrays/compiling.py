@@ -92,7 +92,8 @@ class Compiled:
             before = _snapshot((args, keywords))
             given = self._function(*args, **keywords)
             if _snapshot((args, keywords)) != before:
-                raise CaptureError(f"{self._name()} changes a list or dict that it was given, which a captured function cannot: return it instead")
+                what = "changes a list or dict that it was given, which a captured function cannot: return it instead"
+                raise CaptureError(f"{self._name()} {what}")
             results: list[ndarray] = []
             return results, _flattened(given, results, self._name, result=True)
 
@@ -119,7 +120,8 @@ def _flattened(given: Any, arrays: list[ndarray], name: Callable[[], str], *, re
     if isinstance(given, np.ndarray) and not result:
         raise TypeError(f"{name()} was given a NumPy array, whose elements a captured function would keep: pass weft.asarray(x)")
     where = f"{name()} returns" if result else f"{name()} was given"
-    raise TypeError(f"{where} an object of type {kind.__name__}; captured functions take and return arrays, numbers, strings, dtypes, and tuples, lists and dicts of them")
+    known = "captured functions take and return arrays, numbers, strings, dtypes, and tuples, lists and dicts of them"
+    raise TypeError(f"{where} an object of type {kind.__name__}; {known}")
 
 
 def _told(given: Any) -> Any:

@@ -159,7 +159,9 @@ pub fn writes(module: &Module) -> Vec<bool> {
         }
         if written.iter().map(BTreeSet::len).sum::<usize>() == before {
             let entry = &written[module.entry.index()];
-            return (0..module.entry_function().params.len()).map(|param| entry.contains(&param)).collect();
+            return (0..module.entry_function().params.len())
+                .map(|param| entry.contains(&param))
+                .collect();
         }
     }
 }
@@ -215,7 +217,9 @@ impl Reaches {
             StmtKind::Store { view, .. } | StmtKind::Let(_, Op::Atomic { view, .. }) => write(view),
             StmtKind::Let(_, Op::Call(callee, args)) => {
                 let given = args.iter().enumerate();
-                given.filter(|(at, _)| others[callee.index()].contains(at)).for_each(|(_, arg)| write(arg));
+                given
+                    .filter(|(at, _)| others[callee.index()].contains(at))
+                    .for_each(|(_, arg)| write(arg));
             }
             // What passes makes of loops; devices are given modules before that.
             StmtKind::Launch { args, .. } => args.iter().for_each(&mut write),

@@ -22,11 +22,17 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 struct Graph(capture::Graph);
 
 fn arrays(objects: &Bound<'_, PyList>) -> PyResult<Vec<Array>> {
-    objects.iter().map(|object| Ok(object.cast::<NdArray>()?.get().array.clone())).collect()
+    objects
+        .iter()
+        .map(|object| Ok(object.cast::<NdArray>()?.get().array.clone()))
+        .collect()
 }
 
 fn listed<'py>(py: Python<'py>, arrays: Vec<Array>) -> PyResult<Bound<'py, PyList>> {
-    let arrays = arrays.into_iter().map(|array| Bound::new(py, NdArray { array })).collect::<PyResult<Vec<_>>>()?;
+    let arrays = arrays
+        .into_iter()
+        .map(|array| Bound::new(py, NdArray { array }))
+        .collect::<PyResult<Vec<_>>>()?;
     PyList::new(py, arrays)
 }
 
@@ -92,7 +98,9 @@ impl Graph {
 
 /// The error where elements are needed of what has none, with the user's line.
 pub fn needed(py: Python<'_>) -> PyErr {
-    let line = py.import("weft.arrays.compiling").and_then(|module| module.call_method0("_users_line")?.extract::<String>());
+    let line = py
+        .import("weft.arrays.compiling")
+        .and_then(|module| module.call_method0("_users_line")?.extract::<String>());
     let line = line.unwrap_or_default();
     errors::new(
         py,

@@ -17,7 +17,9 @@ const MOST_OPERANDS: usize = 16;
 
 /// Is one of a call's operands a lazy array?
 pub fn is_among(args: &Bound<'_, PyTuple>, others: &[Option<&Bound<'_, PyAny>>]) -> bool {
-    args.iter().chain(others.iter().flatten().map(|other| Bound::clone(other))).any(|object| lazy(&object).is_some())
+    args.iter()
+        .chain(others.iter().flatten().map(|other| Bound::clone(other)))
+        .any(|object| lazy(&object).is_some())
 }
 
 fn lazy<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Array> {
