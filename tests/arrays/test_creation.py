@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from against_numpy import ALL, array, cases, check, host, refused
 
 import weft
 from weft.errors import UnsupportedError
+
+from .against_numpy import ALL, array, cases, check, host, refused
 
 NAMES = ("bool", "int8", "uint8", "int32", "uint64", "int64", "float16", "float32", "float64", "complex64", "complex128")
 
@@ -162,3 +163,10 @@ def test_refused() -> None:
     refused("xp.asarray([1], order='F')")
     refused("xp.asarray([1], subok=True)")
     refused("xp.logspace([1, 2], 3, base=[2, 3])")
+
+
+def test_diagonals_far_away() -> None:
+    for k in (2**63, -(2**63), 2**40):
+        if abs(k) < 2**63:
+            check(f"xp.tril(a, {k})", a=array((3, 4)))
+        assert not host(weft.eye(3, k=k)).any() and host(weft.tri(3, k=k)).all() == (k > 0)

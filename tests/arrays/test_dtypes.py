@@ -7,10 +7,11 @@ import sys
 
 import numpy as np
 import pytest
-from against_numpy import ALL, array, check
 
 import weft
 from weft.arrays import NAMES
+
+from .against_numpy import ALL, array, check
 
 
 def test_names_are_numpys() -> None:
@@ -90,3 +91,25 @@ def test_information() -> None:
     assert set(info.dtypes(kind=("bool", "complex floating"))) == {"bool", "complex64", "complex128"}
     with pytest.raises(ValueError, match="is not a known kind"):
         info.dtypes(kind="small")
+
+
+def test_bfloat16() -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    x = weft.asarray([3.5, 1, 2], dtype="bfloat16")
+    assert x.dtype == ml_dtypes.bfloat16 and weft.asarray([1], dtype=weft.bfloat16).dtype == x.dtype
+    assert weft.result_type(x, weft.int8) == x.dtype and weft.result_type(x, 1.5) == x.dtype
+    assert weft.result_type(x, weft.int64) == np.float64 and weft.promote_types(x.dtype, weft.float16) == np.float32
+    assert weft.isdtype(x.dtype, "real floating") and weft.finfo(x).bits == 16 and weft.finfo(weft.bfloat16).max > 1e38
+    for found in (
+        weft.sum(x),
+        weft.mean(x),
+        weft.var(x),
+        weft.sort(x),
+        weft.cumsum(x),
+        weft.round(x, 1),
+        weft.median(x),
+        weft.concat((x, x)),
+    ):
+        assert found.dtype == x.dtype
+    assert float(weft.sum(x)) == 6.5 and weft.asnumpy(weft.sort(x)).astype(float).tolist() == [1, 2, 3.5]
+    assert weft.matmul(x, x).dtype == x.dtype and float(weft.matmul(x, x)) == 17.25

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from against_numpy import ALL, array, axes, check
+
+from .against_numpy import ALL, array, axes, check
 
 A = array((3, 4))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from against_numpy import ALL, array, axes, cases, check, refused
+
+from .against_numpy import ALL, array, axes, cases, check, refused
 
 A, B = array((2, 3)), array((2, 3), np.int32, seed=1)
 

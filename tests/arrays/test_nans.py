@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from against_numpy import ALL, array, check, refused
+
+from .against_numpy import ALL, array, check, refused
 
 FOLDS = ("nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanvar", "nanstd", "nanargmax", "nanargmin", "nanmedian")
 

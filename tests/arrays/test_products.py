@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from against_numpy import ALL, array, cases, check
+
+from .against_numpy import ALL, array, cases, check
 
 SHAPES = ((), (3,), (3, 3), (2, 3), (3, 4), (2, 3, 3), (4, 1, 3, 3), (2, 2, 3), (0,), (0, 3), (3, 0))
 NAMES = ("dot", "inner", "outer", "vdot", "matmul", "vecdot", "kron", "matvec", "vecmat")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from against_numpy import ALL, KINDS, array, axes, check, refused
+
+from .against_numpy import ALL, KINDS, array, axes, check, refused
 
 SUMS = ("sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "ptp", "argmax", "argmin", "count_nonzero")
 SHAPES = ((), (5,), (3, 4), (2, 3, 4), (0,), (3, 0), (0, 3), (2, 0, 3))

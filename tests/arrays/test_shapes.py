@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from against_numpy import array, axes, check, host
 
 import weft
+
+from .against_numpy import array, axes, check, host
 
 A = np.arange(24).reshape(2, 3, 4)
 

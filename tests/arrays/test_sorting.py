@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from against_numpy import ALL, array, axes, check, host
 
 import weft
+
+from .against_numpy import ALL, array, axes, check, host
 
 A = array((3, 4), nan=True)
 

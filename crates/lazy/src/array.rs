@@ -106,7 +106,7 @@ impl Storage {
 impl Array {
     /// A new storage of a value.
     pub fn of(value: Value) -> Array {
-        let (elem, shape) = (value.elem, value.shape.clone());
+        let (elem, shape) = (value.elem, dims::copy(&value.shape));
         let storage = Storage::new(elem, value);
         if capture::is_on() {
             capture::made(&storage);
@@ -177,7 +177,7 @@ impl Array {
             View::Axes(axes) => {
                 let of = record::reshaped(&current, &axes.base);
                 let map = Box::new(axes.map.clone());
-                Node::pending(self.elem, self.shape.clone(), Kind::View { of, map })
+                Node::pending(self.elem, dims::copy(&self.shape), Kind::View { of, map })
             }
             View::Strided(places) => {
                 let kind = Kind::Strided {
@@ -185,7 +185,7 @@ impl Array {
                     offset: places.offset,
                     strides: Box::new(places.strides.clone()),
                 };
-                Node::pending(self.elem, self.shape.clone(), kind)
+                Node::pending(self.elem, dims::copy(&self.shape), kind)
             }
         }
     }
@@ -220,7 +220,7 @@ impl Array {
             _ => {
                 let (offset, strides) = self.strides();
                 let region = Region {
-                    shape: self.shape.clone(),
+                    shape: dims::copy(&self.shape),
                     offset,
                     strides,
                 };
@@ -266,7 +266,7 @@ impl Array {
     fn remapped(&self, map: &[Axis], shape: Dims) -> Array {
         let view = match &self.view {
             View::Whole => View::Axes(Box::new(Axes {
-                base: self.shape.clone(),
+                base: dims::copy(&self.shape),
                 map: SmallVec::from_slice(map),
             })),
             View::Axes(axes) => View::Axes(Box::new(Axes {
@@ -312,7 +312,10 @@ impl Array {
     pub fn reshape(&self, to: &[u64]) -> Result<Array> {
         if dims::size(to) != dims::size(&self.shape) {
             let shown = record::shown(to);
-            return Err(Error::Value(format!("cannot reshape array of size {} into shape {shown}", self.size())));
+            return Err(Error::Value(format!(
+                "cannot reshape array of size {} into shape {shown}",
+                self.size()
+            )));
         }
         match self.reshaped_view(to) {
             Some(view) => Ok(view),
@@ -438,7 +441,11 @@ impl Array {
                 }
             }
             if shape.len() > record::MOST_AXES {
-                return Err(Error::Index(format!("number of dimensions must be within [0, {}], indexing result would have {}", record::MOST_AXES, shape.len())));
+                return Err(Error::Index(format!(
+                    "number of dimensions must be within [0, {}], indexing result would have {}",
+                    record::MOST_AXES,
+                    shape.len()
+                )));
             }
         }
         let rest = self.rank() - map.len();
@@ -452,7 +459,9 @@ fn position(at: i64, axis: usize, length: u64) -> Result<i64> {
     let wrapped = if at < 0 { at.saturating_add(length) } else { at };
     match (0..length).contains(&wrapped) {
         true => Ok(wrapped),
-        false => Err(Error::Index(format!("index {at} is out of bounds for axis {axis} with size {length}"))),
+        false => Err(Error::Index(format!(
+            "index {at} is out of bounds for axis {axis} with size {length}"
+        ))),
     }
 }
 
@@ -474,7 +483,11 @@ fn slice(start: Option<i64>, stop: Option<i64>, step: Option<i64>, length: u64) 
         false => (settle(start, most), settle(stop, least)),
     };
     let span = if step > 0 { stop - start } else { start - stop };
-    let count = if span <= 0 { 0 } else { (span as u64 - 1) / step.unsigned_abs() + 1 };
+    let count = if span <= 0 {
+        0
+    } else {
+        (span as u64 - 1) / step.unsigned_abs() + 1
+    };
     // Where nothing is taken nothing is addressed.
     Ok(if count == 0 { (0, 1, 0) } else { (start, step, count) })
 }

@@ -11,7 +11,8 @@ use smallvec::SmallVec;
 use weft_ir::Scalar;
 
 use crate::array::{Array, Storage};
-use crate::dims::Dims;
+use crate::budget;
+use crate::dims::{self, Dims};
 use crate::error::{Error, Result};
 use crate::value::{Kind, Node, Value};
 
@@ -27,6 +28,11 @@ thread_local! {
 #[inline]
 pub fn is_on() -> bool {
     OPEN.load(Ordering::Relaxed) > 0
+}
+
+/// Is something captured on this thread?
+pub fn is_here() -> bool {
+    is_on() && CAPTURES.with_borrow(|captures| !captures.is_empty())
 }
 
 /// A capture under way.
@@ -391,7 +397,12 @@ impl Graph {
                 } => {
                     let mut operands = operands.iter().map(|place| self.at(*place, &leaves, &made));
                     let kind = kind.of(&mut operands);
-                    made.push(Node::pending(*elem, shape.clone(), kind));
+                    let is_map = matches!(kind, Kind::Map { .. });
+                    let node = Node::pending(*elem, dims::copy(shape), kind);
+                    if is_map {
+                        budget::keep(&node)?;
+                    }
+                    made.push(node);
                 }
                 Step::Call { call, operands, results } => {
                     let operands: Vec<Value> = operands.iter().map(|place| self.at(*place, &leaves, &made)).collect();

@@ -78,12 +78,12 @@ pub fn finish() {
 /// Runs the program compiled, if it is; false where tiles are to do it.
 pub fn run(program: &Program, target: &Target) -> Result<bool> {
     let tiers = tiers();
-    if tiers == Tiers::Tiles || !is_aligned(program, target) || program.steps.is_empty() || !program.iotas.is_empty() {
+    if tiers == Tiers::Tiles || program.steps.is_empty() || !program.iotas.is_empty() {
         return Ok(false);
     }
     let points: u64 = program.extents.iter().product();
     let work = points.saturating_mul(program.steps.iter().map(|step| u64::from(step.operation.cost)).sum());
-    if tiers == Tiers::Both && work < 10_000 {
+    if (tiers == Tiers::Both && work < 10_000) || !is_aligned(program, target) {
         return Ok(false);
     }
     let (plan, key) = planned(program, target);
@@ -94,7 +94,12 @@ pub fn run(program: &Program, target: &Target) -> Result<bool> {
         Some(code) => code,
         None => return Ok(false),
     };
-    code.run(Launch::Loop(plan.extents.clone()), &slots(program, target, &plan), &mut [], &CallOptions::default())?;
+    code.run(
+        Launch::Loop(plan.extents.clone()),
+        &slots(program, target, &plan),
+        &mut [],
+        &CallOptions::default(),
+    )?;
     Ok(true)
 }
 
@@ -207,7 +212,11 @@ fn planned(program: &Program, target: &Target) -> (Plan, Key) {
         rank: plan.extents.len() as u8,
         operands: elems.zip(&plan.operands).map(access).collect(),
         constants: program.constants.iter().map(|(elem, _)| *elem).collect(),
-        steps: program.steps.iter().map(|step| (step.operation.number, step.args.clone())).collect(),
+        steps: program
+            .steps
+            .iter()
+            .map(|step| (step.operation.number, step.args.clone()))
+            .collect(),
         result: program.result.unwrap_or(Slot::Constant(0)),
     };
     (plan, key)

@@ -7,6 +7,11 @@ pub type Dims = SmallVec<[u64; 4]>;
 /// Steps along axes, in bytes.
 pub type Strides = SmallVec<[i64; 4]>;
 
+/// The same shape again: faster than `clone`, which goes element by element.
+pub fn copy(shape: &[u64]) -> Dims {
+    Dims::from_slice(shape)
+}
+
 /// How many elements a shape has; none where that passes what memory can be addressed.
 pub fn size(shape: &[u64]) -> Option<u64> {
     if shape.contains(&0) {
@@ -68,10 +73,6 @@ pub fn identity(rank: usize) -> AxisMap {
             along: Some(axis as u8),
         })
         .collect()
-}
-
-pub fn is_identity(map: &[Axis]) -> bool {
-    (map.iter().enumerate()).all(|(at, axis)| axis.start == 0 && axis.step == 1 && axis.along == Some(at as u8))
 }
 
 /// Of what lies behind `inner`, from the points that `outer` starts from.
@@ -174,7 +175,10 @@ mod tests {
     #[test]
     fn reshapes_keep_elements_in_place_where_they_can() {
         assert_eq!(reshaped(&[4, 6], &[48, 8], &[24]).as_deref(), Some(&[8i64][..]));
-        assert_eq!(reshaped(&[4, 6], &[96, 16], &[2, 2, 3, 2]).as_deref(), Some(&[192i64, 96, 32, 16][..]));
+        assert_eq!(
+            reshaped(&[4, 6], &[96, 16], &[2, 2, 3, 2]).as_deref(),
+            Some(&[192i64, 96, 32, 16][..])
+        );
         assert_eq!(reshaped(&[4, 3], &[48, 8], &[12]), None);
         assert_eq!(reshaped(&[3, 1, 2], &[16, 0, 8], &[6, 1]).as_deref(), Some(&[8i64, 8][..]));
         assert_eq!(reshaped(&[1, 1], &[8, 8], &[1]).map(|s| s.len()), Some(1));

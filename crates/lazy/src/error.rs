@@ -28,7 +28,9 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Type(m) | Error::Value(m) | Error::Index(m) | Error::Overflow(m) | Error::Memory(m) | Error::Internal(m) => f.write_str(m),
+            Error::Type(m) | Error::Value(m) | Error::Index(m) | Error::Overflow(m) | Error::Memory(m) | Error::Internal(m) => {
+                f.write_str(m)
+            }
             Error::StandIn => f.write_str("an array has no elements while a function is captured"),
             Error::Host(error) => error.fmt(f),
             Error::Run(error) => error.fmt(f),

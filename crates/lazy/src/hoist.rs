@@ -15,13 +15,18 @@ const LESS: u64 = 8;
 
 /// The program without what was hoisted, which lies in memory now; none where nothing was.
 pub fn hoist(program: &Program) -> Result<Option<Program>> {
-    let long = (program.extents.iter().enumerate()).filter(|(_, n)| **n > 1).fold(0u64, |mask, (axis, _)| mask | 1 << axis);
+    let long = (program.extents.iter().enumerate())
+        .filter(|(_, n)| **n > 1)
+        .fold(0u64, |mask, (axis, _)| mask | 1 << axis);
     if (long.count_ones() < 2 && !has_scalars(program)) || program.steps.is_empty() {
         return Ok(None);
     }
     let masks = masks(program);
     let points = |mask: u64| -> u64 {
-        (program.extents.iter().enumerate()).filter(|(axis, _)| mask & (1 << axis) != 0).map(|(_, n)| *n).product()
+        (program.extents.iter().enumerate())
+            .filter(|(axis, _)| mask & (1 << axis) != 0)
+            .map(|(_, n)| *n)
+            .product()
     };
     let few = |mask: u64| mask != long && points(mask).saturating_mul(LESS) <= points(long);
     // Steps that others with more axes read, and that are worth it.
@@ -139,7 +144,11 @@ fn needed(program: &Program, result: Slot, stored: &[(usize, Load)]) -> Program 
     let mut places: Vec<Option<Slot>> = vec![None; program.steps.len()];
     for (at, step) in program.steps.iter().enumerate() {
         if takes[at] {
-            let args = step.args.iter().map(|&arg| moved(program, &mut made, arg, &places, stored)).collect();
+            let args = step
+                .args
+                .iter()
+                .map(|&arg| moved(program, &mut made, arg, &places, stored))
+                .collect();
             made.steps.push(Step {
                 operation: step.operation,
                 args,

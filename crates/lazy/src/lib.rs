@@ -2,10 +2,12 @@
 
 mod arguments;
 mod array;
+mod budget;
 pub mod capture;
 pub mod compiled;
 mod dims;
 mod error;
+mod flat;
 mod folds;
 mod hoist;
 mod link;

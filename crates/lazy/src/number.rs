@@ -53,7 +53,10 @@ pub fn weak_in(value: Const, to: Scalar) -> Result<Bits> {
             Const::Int(_, v) => v.to_string(),
             _ => String::new(),
         };
-        return Err(Error::Overflow(format!("Python integer {shown} out of bounds for {}", to.numpy_name())));
+        return Err(Error::Overflow(format!(
+            "Python integer {shown} out of bounds for {}",
+            to.numpy_name()
+        )));
     }
     converted(value, to)
 }

@@ -30,7 +30,10 @@ pub struct Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
     /// NumPy's ufunc of the name, and which of its results.
-    Ufunc { name: &'static str, part: Option<u8> },
+    Ufunc {
+        name: &'static str,
+        part: Option<u8>,
+    },
     Cast,
     /// `where(condition, a, b)`
     Select,
@@ -108,7 +111,12 @@ static KNOWN: RwLock<Option<HashMap<Key, &'static Operation>>> = RwLock::new(Non
 /// The operation of some types. Operations are kept for good: there are only so many.
 fn intern(what: What, operands: SmallVec<[Scalar; 3]>, result: Scalar) -> &'static Operation {
     let key = (what, operands, result);
-    if let Some(found) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|known| known.get(&key)) {
+    if let Some(found) = KNOWN
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .as_ref()
+        .and_then(|known| known.get(&key))
+    {
         return found;
     }
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
@@ -116,8 +124,13 @@ fn intern(what: What, operands: SmallVec<[Scalar; 3]>, result: Scalar) -> &'stat
     let number = known.len() as u32;
     known.entry(key).or_insert_with_key(|(what, operands, result)| {
         let tile = match what {
-            What::Ufunc { name, part: None } => weft_tile::find(name, operands).filter(|(_, gives)| gives == result).map(|(run, _)| run),
-            What::Ufunc { name, part: Some(part) } => weft_tile::find_pair(name, operands).map(|pair| pair[usize::from(*part)]).filter(|(_, gives)| gives == result).map(|(run, _)| run),
+            What::Ufunc { name, part: None } => weft_tile::find(name, operands)
+                .filter(|(_, gives)| gives == result)
+                .map(|(run, _)| run),
+            What::Ufunc { name, part: Some(part) } => weft_tile::find_pair(name, operands)
+                .map(|pair| pair[usize::from(*part)])
+                .filter(|(_, gives)| gives == result)
+                .map(|(run, _)| run),
             What::Cast => Some(weft_tile::cast(operands[0], *result)),
             What::Select => Some(weft_tile::select(*result)),
             What::Function(_) => None,
@@ -156,7 +169,9 @@ pub struct Resolved {
 /// Types of the operands, each with whether it is weak.
 pub type Given = SmallVec<[(Scalar, bool); 3]>;
 
-static RESOLVED: RwLock<Option<HashMap<(&'static str, Given), Option<&'static Resolved>>>> = RwLock::new(None);
+type Known = HashMap<(&'static str, Given), Option<&'static Resolved>>;
+
+static RESOLVED: RwLock<Option<Known>> = RwLock::new(None);
 
 /// Entries of a thread's own table, which is asked first.
 const NEAR: usize = 256;
@@ -170,7 +185,9 @@ thread_local! {
 /// The loop of a ufunc that NumPy takes for these operands; none where it raises `TypeError`.
 pub fn resolve(name: &'static str, given: &Given) -> Option<&'static Resolved> {
     let start = name.as_ptr() as usize ^ (name.as_ptr() as usize >> 4);
-    let place = given.iter().fold(start, |hash, &(scalar, weak)| hash.wrapping_mul(31) + scalar as usize * 2 + usize::from(weak)) % NEAR;
+    let place = given.iter().fold(start, |hash, &(scalar, weak)| {
+        hash.wrapping_mul(31) + scalar as usize * 2 + usize::from(weak)
+    }) % NEAR;
     NEAREST.with_borrow_mut(|near| match &near[place] {
         Some((known, types, resolved)) if std::ptr::eq(*known, name) && types == given => *resolved,
         _ => {
@@ -183,10 +200,18 @@ pub fn resolve(name: &'static str, given: &Given) -> Option<&'static Resolved> {
 
 fn looked_up(name: &'static str, given: &Given) -> Option<&'static Resolved> {
     let key = (name, given.clone());
-    if let Some(found) = RESOLVED.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|known| known.get(&key)) {
+    if let Some(found) = RESOLVED
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .as_ref()
+        .and_then(|known| known.get(&key))
+    {
         return *found;
     }
-    let types: Vec<ArgType> = given.iter().map(|&(scalar, weak)| if weak { ArgType::Weak(scalar) } else { ArgType::Strong(scalar) }).collect();
+    let types: Vec<ArgType> = given
+        .iter()
+        .map(|&(scalar, weak)| if weak { ArgType::Weak(scalar) } else { ArgType::Strong(scalar) })
+        .collect();
     let resolved = ufuncs::resolve(name, &types).map(|found| {
         let operands: SmallVec<[Scalar; 3]> = SmallVec::from_vec(found.operands);
         let many = found.results.len() > 1;

@@ -11,9 +11,9 @@ use crate::lower::{Lowered, lower};
 use crate::memory::{Block, Piece};
 use crate::number::Bits;
 use crate::program::{Load, Program};
+use crate::run::run;
 use crate::tiles::Target;
 use crate::value::{Fold, Kind, Node, Region, Value, release};
-use crate::run::run;
 use crate::{folds, machine};
 
 /// One flush at a time: it takes nodes apart that others may hold.
@@ -76,7 +76,7 @@ fn attempt(node: &Value) -> Result<Option<Needs>> {
             Lowered::Needs(needs) => Ok(Some(needs)),
             Lowered::Ready(program) => {
                 let piece = fresh(node)?;
-                run(program, &dense(node, &piece))?;
+                run(*program, &dense(node, &piece))?;
                 node.store(piece);
                 Ok(None)
             }
@@ -104,7 +104,7 @@ fn folded(node: &Value, fold: &Fold, of: &Value) -> Result<Option<Needs>> {
         Lowered::Needs(needs) => Ok(Some(needs)),
         Lowered::Ready(program) => {
             let piece = fresh(node)?;
-            folds::run(program, fold, &dense(node, &piece))?;
+            folds::run(*program, fold, &dense(node, &piece))?;
             node.store(piece);
             Ok(None)
         }
@@ -118,11 +118,13 @@ fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Op
     }
     let program = match lower(&value, false)? {
         Lowered::Needs(needs) => return Ok(Some(needs)),
-        Lowered::Ready(program) => program,
+        Lowered::Ready(program) => *program,
     };
     let elem = value.elem;
     // What the program reads of the same memory has to be read before it is overwritten.
-    let Some(old) = base.piece() else { return Ok(Some(Needs::from_elem(base, 1))) };
+    let Some(old) = base.piece() else {
+        return Ok(Some(Needs::from_elem(base, 1)));
+    };
     let program = match reads_what_it_writes(&program, &old, region, elem) {
         true => through_memory(&program, elem, region)?,
         false => program,
@@ -133,7 +135,11 @@ fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Op
     if let Some(kind) = kind {
         release(kind);
     }
-    let readers = program.loads.iter().filter(|load| Arc::ptr_eq(&load.piece.block, &old.block)).count();
+    let readers = program
+        .loads
+        .iter()
+        .filter(|load| Arc::ptr_eq(&load.piece.block, &old.block))
+        .count();
     let piece = match old.is_own(1 + readers) {
         true => old,
         false => copied(&old, bytes)?,
@@ -157,7 +163,12 @@ pub fn copied(old: &Piece, bytes: u64) -> Result<Piece> {
 
 /// Does the program read places of the memory that it will write, other than each point its own?
 fn reads_what_it_writes(program: &Program, memory: &Piece, region: &Region, elem: Scalar) -> bool {
-    let written = bounds(memory.address().wrapping_add_signed(region.offset), &region.shape, &region.strides, elem.size());
+    let written = bounds(
+        memory.address().wrapping_add_signed(region.offset),
+        &region.shape,
+        &region.strides,
+        elem.size(),
+    );
     program.loads.iter().any(|load| {
         if !Arc::ptr_eq(&load.piece.block, &memory.block) {
             return false;

@@ -17,9 +17,18 @@ pub fn expression(operation: &Operation, args: &[String]) -> String {
             let part = part.map_or(String::new(), |part| format!("[{part}]"));
             format!("np.{name}({}){part}", args.join(", "))
         }
-        What::Cast => format!("{}({})", type_name(operation.result), args[0]),
+        What::Cast => cast(operation.operands[0], operation.result, &args[0]),
         What::Select => format!("np.where({})", args.join(", ")),
         What::Function(id) => format!("{}({})", operation::users(id).name, args.join(", ")),
+    }
+}
+
+/// A conversion; complex numbers that become others lose their imaginary parts, but for truths.
+fn cast(from: Scalar, to: Scalar, arg: &str) -> String {
+    match (from.is_complex(), to) {
+        (true, Scalar::Bool) => format!("{arg} != 0"),
+        (true, to) if !to.is_complex() => format!("{}({arg}.real)", type_name(to)),
+        _ => format!("{}({arg})", type_name(to)),
     }
 }
 
@@ -85,7 +94,9 @@ pub fn compile(name: &str, text: String, operands: &[Scalar]) -> Result<Module> 
         env: Rc::new(Names),
     };
     let types: Vec<ArgType> = operands.iter().map(|&scalar| ArgType::Strong(scalar)).collect();
-    weft_front::compile(&function, &types, OPTIONS).map(|compiled| compiled.module).map_err(Error::Front)
+    weft_front::compile(&function, &types, OPTIONS)
+        .map(|compiled| compiled.module)
+        .map_err(Error::Front)
 }
 
 const OPTIONS: Options = Options {

@@ -19,7 +19,7 @@ pub type Value = Arc<Node>;
 pub type Args = SmallVec<[Value; 2]>;
 
 /// A map of so many pending operations is stored before others are made of it: larger kernels cost more than they save.
-pub const MOST_OPERATIONS: u32 = 48;
+pub const MOST_OPERATIONS: u32 = 96;
 
 /// Numbers that a thread keeps.
 const NUMBERS: usize = 32;
@@ -39,6 +39,8 @@ pub struct Node {
     operations: AtomicU32,
     /// It was computed on the way to something else, and not kept.
     passed: AtomicBool,
+    /// Of a full kernel: KiB that it keeps waiting work hold.
+    held: AtomicU32,
 }
 
 /// What a node is at the moment.
@@ -136,13 +138,30 @@ pub enum FoldKind {
     ArgMin,
 }
 
+/// Operations that an operand in memory counts as, if it is large.
+const READING: u32 = 6;
+
+/// What a kernel pays for reading so much memory: as much as for some operations, so that it reads few arrays that are large.
+fn reading(shape: &[u64], elem: Scalar) -> u32 {
+    const LARGE: u64 = 1 << 18;
+    match dims::bytes(shape, elem.size()) {
+        Some(bytes) if bytes < LARGE => 0,
+        _ => READING,
+    }
+}
+
+/// Operations of a kernel below a map, about: operands may share much of theirs, so that beside the longest one the others count little.
+fn below(args: &Args) -> u32 {
+    let each = |arg: &Value| arg.operations();
+    let longest = args.iter().map(each).max().unwrap_or(0);
+    let counted = |n: u32| n.min(READING) + n.saturating_sub(READING) / 4;
+    longest + args.iter().map(each).map(counted).sum::<u32>() - counted(longest)
+}
+
 impl Node {
     pub fn pending(elem: Scalar, shape: Dims, kind: Kind) -> Value {
         let operations = match &kind {
-            Kind::Map { args, operation } => {
-                let below: u32 = args.iter().map(|arg| arg.operations()).sum();
-                operation.cost + below
-            }
+            Kind::Map { args, operation } => operation.cost + below(args),
             Kind::View { of, .. } => of.operations(),
             Kind::Iota(_) => 1,
             _ => 0,
@@ -153,16 +172,18 @@ impl Node {
             state: Mutex::new(State::Pending(kind)),
             operations: AtomicU32::new(operations),
             passed: AtomicBool::new(false),
+            held: AtomicU32::new(0),
         })
     }
 
     pub fn stored(elem: Scalar, shape: Dims, piece: Piece) -> Value {
         Arc::new(Node {
+            operations: AtomicU32::new(reading(&shape, elem)),
             elem,
             shape,
             state: Mutex::new(State::Stored(piece)),
-            operations: AtomicU32::new(0),
             passed: AtomicBool::new(false),
+            held: AtomicU32::new(0),
         })
     }
 
@@ -206,6 +227,14 @@ impl Node {
     /// Its kernel is long enough.
     pub fn is_full(&self) -> bool {
         self.operations.load(Ordering::Relaxed) > MOST_OPERATIONS
+    }
+
+    pub fn held(&self) -> u32 {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    pub fn set_held(&self, held: u32) {
+        self.held.store(held, Ordering::Relaxed);
     }
 
     /// Says that it was computed on the way to something else; was it before?
@@ -270,7 +299,7 @@ impl Node {
     /// From here on it is what memory has, and nothing that it was made of is kept for it.
     pub fn store(&self, piece: Piece) {
         let before = std::mem::replace(&mut *self.lock(), State::Stored(piece));
-        self.operations.store(0, Ordering::Relaxed);
+        self.operations.store(reading(&self.shape, self.elem), Ordering::Relaxed);
         if let State::Pending(kind) = before {
             release(kind);
         }

@@ -118,6 +118,22 @@ fn memory_may_lie_anyhow() {
 }
 
 #[test]
+fn rows_that_are_neighbours_in_memory_keep_their_chunks() {
+    let mut sample = Sample::new(5);
+    for scalar in [Scalar::F32, Scalar::C128] {
+        for (shape, layout) in [
+            (&[70, 2100][..], Layout::Fortran),
+            (&[1200, 64], Layout::Odd),
+            (&[3, 1100, 65], Layout::Fortran),
+            (&[9, 4, 100], Layout::Odd),
+            (&[20, 100], Layout::Backwards),
+        ] {
+            check(FoldOp::Add, Types::all(scalar), shape, layout, &mut sample);
+        }
+    }
+}
+
+#[test]
 fn elements_are_converted_while_they_are_loaded() {
     let mut sample = Sample::new(3);
     let mut converted = 0;

@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
+import atexit
 from importlib import import_module
 from typing import Any
 
 _BY_MODULE = {
     "compiling": "compile",
     "creation": """
-        arange array asanyarray asarray ascontiguousarray copy empty empty_like eye from_dlpack frombuffer fromfunction fromiter full
-        full_like identity indices linspace logspace meshgrid ones ones_like tri zeros zeros_like
+        array asanyarray asarray ascontiguousarray copy empty empty_like eye from_dlpack frombuffer fromfunction fromiter full
+        full_like identity indices meshgrid ones ones_like tri zeros zeros_like
     """,
     "cumulative": "cumprod cumsum cumulative_prod cumulative_sum diff ediff1d gradient interp trapezoid",
     "dtypes": """
@@ -44,6 +45,7 @@ _BY_MODULE = {
         convolve correlate cross dot inner kron matmul matvec outer tensordot trace tril tril_indices tril_indices_from triu
         triu_indices triu_indices_from vander vdot vecdot vecmat
     """,
+    "ranges": "arange linspace logspace",
     "reductions": "all amax amin any argmax argmin count_nonzero max mean min prod ptp std sum var",
     "searching": "argwhere digitize flatnonzero nonzero searchsorted",
     "sets": """
@@ -102,3 +104,6 @@ def find(name: str) -> Any:
 # What arrays can do besides is set on their class.
 methods = import_module("weft.arrays.methods")
 methods.install(import_module("weft._weft").ndarray)
+
+# A kernel that is being compiled in the background is waited for: the process's end takes away what its compiler works with.
+atexit.register(import_module("weft._weft")._finish_compiling)

@@ -24,7 +24,6 @@ DTYPES = (
 )  # fmt: skip
 # NumPy has several dtypes of one name, such as those of `long` and `long long`, which are equal; one of them is used.
 _KNOWN = {np.dtype(name): np.dtype(name) for name in DTYPES}
-HALVES = ("float16", "bfloat16")
 _NUMBERS = (bool, int, float, complex)
 
 
@@ -51,7 +50,13 @@ def as_dtype(dtype: Any) -> np.dtype:
 
 def kind_of(dtype: np.dtype) -> str:
     """NumPy's letter of a dtype's kind, "f" for bfloat16, too."""
-    return "f" if dtype.name == "bfloat16" else dtype.kind
+    # NumPy itself takes bfloat16 for no kind of number. (A dtype's name takes microseconds to ask for.)
+    return "f" if dtype.kind == "V" else dtype.kind
+
+
+def is_half(dtype: np.dtype) -> bool:
+    """The floats of 16 bits."""
+    return dtype.itemsize == 2 and dtype.kind in "fV"
 
 
 def is_inexact(dtype: np.dtype) -> bool:
@@ -128,8 +133,8 @@ def operands(*xs: Any) -> tuple[Any, ...]:
 
 
 def result_dtype(*xs: Any) -> np.dtype:
-    """NumPy's `result_type` of arrays, dtypes and Python numbers."""
-    parts = []
+    """NumPy's `result_type` of arrays, dtypes and Python numbers; bfloat16 meets what it has no rule for as float32 does."""
+    parts: list[Any] = []
     for x in xs:
         if isinstance(x, ndarray):
             parts.append(x.dtype)
@@ -139,8 +144,19 @@ def result_dtype(*xs: Any) -> np.dtype:
             parts.append(x.dtype)
         else:
             parts.append(as_dtype(x))
+    if any(isinstance(part, np.dtype) and part.kind == "V" for part in parts):
+        return _with_bfloat16(parts)
     found = np.result_type(*parts)
     return _KNOWN.get(found, found)
+
+
+def _with_bfloat16(parts: list[Any]) -> np.dtype:
+    """What dtypes and Python numbers meet in if bfloat16 is among them, which NumPy takes for no kind of number."""
+    strong = [part for part in parts if isinstance(part, np.dtype)]
+    weak = [part for part in parts if not isinstance(part, np.dtype)]
+    if all(part.name in ("bfloat16", "bool", "int8", "uint8") for part in strong):
+        return np.dtype(np.complex64) if any(isinstance(part, complex) for part in weak) else bfloat16()
+    return np.result_type(*(np.float32 if part.name == "bfloat16" else part for part in strong), *weak)
 
 
 def u(name: str, *args: Any, dtype: Any = None) -> Any:

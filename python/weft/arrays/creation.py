@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _fold, _from_numpy, _full, _iota, _permute, _to_numpy, ndarray
+from weft._weft import _assign, _cast, _from_numpy, _full, _iota, _permute, _to_numpy, ndarray
 
 from ._common import (
     array_of,
@@ -17,10 +16,6 @@ from ._common import (
     check_order,
     flat,
     ordered,
-    real_dtype,
-    refuse,
-    result_dtype,
-    select,
     shape_of,
     stretched,
     u,
@@ -255,160 +250,6 @@ def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
     return _from_numpy(np.frombuffer(buffer, as_dtype(dtype), count, offset))
 
 
-def arange(start: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None) -> ndarray:
-    """The numbers from `start` (0 if it is the only one) up to `stop` in steps; `stop` itself is not among them.
-
-    The dtype is int64 for integers and float64 for others, if none is given.
-
-    >>> weft.arange(2, 10, 3)
-    array([2, 5, 8])
-    """
-    start, stop, step = (_number(x) for x in ((0, start, step) if stop is None else (start, stop, step)))
-    step = 1 if step is None else step
-    if step == 0:
-        raise ZeroDivisionError("division by zero")
-    found = np.result_type(np.int64, *(np.asarray(x).dtype for x in (start, stop, step))) if dtype is None else as_dtype(dtype)
-    if any(isinstance(x, (complex, np.complexfloating)) for x in (start, stop, step)):
-        raise refuse("arange", "ranges are of real numbers")
-    n = _length(start, stop, step)
-    if found.kind == "b" and n > 2:
-        raise TypeError("no fill-function for data-type.")
-    if found.kind == "c":
-        return _cast(arange(start, stop, step, real_dtype(found), device=device), found)
-    # As in NumPy, the first two numbers are converted, and their difference is the step.
-    with np.errstate(all="ignore"):
-        first, second = _converted(start, found), _converted(start + step, found)
-        wide = np.float32 if found.itemsize == 2 and found.kind not in "iu" else found.type
-        delta = int(second) - int(first) if found.kind in "iub" else wide(second) - wide(first)
-    return _iota(n, first.item(), delta if isinstance(delta, int) else delta.item(), found, as_device(device))
-
-
-def _number(x: Any) -> Any:
-    if isinstance(x, ndarray):
-        x = _to_numpy(x)
-    return x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x
-
-
-def _converted(x: Any, dtype: np.dtype) -> Any:
-    return np.asarray(x).astype(dtype)[()]
-
-
-def _length(start: Any, stop: Any, step: Any) -> int:
-    """How many numbers there are."""
-    if all(isinstance(x, (int, np.integer)) for x in (start, stop, step)):
-        return max(0, -((int(start) - int(stop)) // int(step)))
-    steps = (stop - start) / step
-    if not math.isfinite(steps):
-        if math.isnan(steps):
-            raise ValueError("arange: cannot compute length")
-        if steps > 0:
-            raise ValueError("Maximum allowed size exceeded")
-    return max(0, math.ceil(steps)) if math.isfinite(steps) else 0
-
-
-def linspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
-    dtype: Any = None,
-    axis: int = 0,
-    *,
-    device: Any = None,
-) -> Any:
-    """Numbers at equal distances from `start` to `stop`, which is the last one unless `endpoint=False`.
-
-    The dtype is a float if none is given; with one of integers the numbers are rounded down. Between arrays the numbers lie along
-    `axis`. `retstep=True` gives the distance, too. A negative `num` is a ValueError.
-
-    >>> weft.linspace(0, 1, 5)
-    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
-    """
-    num = operator.index(num)
-    if num < 0:
-        raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    div = num - 1 if endpoint else num
-    start, stop = _end(start), _end(stop)
-    found = result_dtype(start, stop, 1.0)
-    wanted = found if dtype is None else as_dtype(dtype)
-    if isinstance(start, ndarray) or isinstance(stop, ndarray):
-        y, step = _between_arrays(start, stop, num, div, endpoint, found)
-    else:
-        y, step = _between_numbers(start, stop, num, div, endpoint, found, as_device(device))
-    if axis != 0:
-        from .shapes import moveaxis
-
-        y = moveaxis(y, 0, axis)
-    if wanted.kind in "iu":
-        y = u("floor", y)
-    y = y if wanted == y.dtype else _cast(y, wanted)
-    return (y, step) if retstep else y
-
-
-def _end(x: Any) -> Any:
-    """A bound: an array, or a number, which is NumPy's unless it is Python's."""
-    if isinstance(x, ndarray) or type(x) in (bool, int, float, complex):
-        return x
-    given = np.asarray(x)
-    return array_of(given) if given.ndim else given[()]
-
-
-def _between_numbers(start: Any, stop: Any, num: int, div: int, endpoint: bool, dtype: np.dtype, device: Any) -> tuple[ndarray, Any]:
-    with np.errstate(all="ignore"):
-        delta = np.subtract(stop, start, dtype=dtype)
-        step = delta / div if div > 0 else math.nan
-    y, last = _places(num, dtype, device)
-    if div <= 0:
-        y = u("multiply", y, delta)
-    elif step == 0:
-        # A step too small to be a number is divided last.
-        y = u("multiply", u("true_divide", y, dtype.type(div)), delta)
-    else:
-        y = u("multiply", y, step)
-    y = u("add", y, dtype.type(start))
-    return (select(last, dtype.type(stop), y) if endpoint and num > 1 else y), step
-
-
-def _between_arrays(start: Any, stop: Any, num: int, div: int, endpoint: bool, dtype: np.dtype) -> tuple[ndarray, Any]:
-    delta = u("subtract", stop, start, dtype=dtype)
-    y, last = _places(num, dtype, delta.device)
-    apart = (slice(None),) + (None,) * delta.ndim
-    y, last = y[apart], last[apart]
-    if div > 0:
-        step = u("true_divide", delta, dtype.type(div))
-        scaled = u("multiply", u("true_divide", y, dtype.type(div)), delta)
-        # As in NumPy, all are scaled so where one step is too small to be a number.
-        some = _fold("logical_or", u("equal", step, dtype.type(0)), tuple(range(step.ndim)))
-        y = select(some, scaled, u("multiply", y, step))
-    else:
-        step = math.nan
-        y = u("multiply", y, delta)
-    y = u("add", y, start)
-    return (select(last, _cast(array_of(stop), dtype), y) if endpoint and num > 1 else y), step
-
-
-def _places(num: int, dtype: np.dtype, device: Any) -> tuple[ndarray, ndarray]:
-    """The numbers 0, 1, 2, … of a dtype, and which of them is the last."""
-    place = _iota(num, 0, 1, real_dtype(dtype), device)
-    return (_cast(place, dtype) if dtype.kind == "c" else place), u("equal", place, place.dtype.type(num - 1))
-
-
-def logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0, *, device: Any = None
-) -> ndarray:
-    """Numbers whose logarithms are at equal distances, from `base**start` to `base**stop`.
-
-    >>> weft.logspace(0, 2, 3)
-    array([  1.,  10., 100.])
-    """
-    if getattr(base, "ndim", 0) or isinstance(base, (list, tuple)):
-        raise refuse("logspace", "the base is one number")
-    powers = linspace(start, stop, num, endpoint, axis=axis, device=device)
-    y = u("power", base, powers)
-    return y if dtype is None else _cast(y, as_dtype(dtype))
-
-
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float, order: str = "C", *, device: Any = None) -> ndarray:
     """A matrix with ones along a diagonal, the one that starts `k` places to the right, and zeros elsewhere.
 
@@ -420,7 +261,7 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float, order: str
         return eye(operator.index(N if M is None else M), N, -k, dtype, device=device).T
     check_order("eye", order, "C")
     rows, columns = _grid(N, N if M is None else M, device)
-    return _cast(u("equal", u("add", rows, operator.index(k)), columns), as_dtype(float if dtype is None else dtype))
+    return _cast(u("equal", u("add", rows, within(k, rows.size, columns.size)), columns), as_dtype(float if dtype is None else dtype))
 
 
 def identity(n: int, dtype: Any = None, *, device: Any = None) -> ndarray:
@@ -441,7 +282,12 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, device:
            [1, 1, 0]])
     """
     rows, columns = _grid(N, N if M is None else M, device)
-    return _cast(u("greater_equal", u("add", rows, operator.index(k)), columns), as_dtype(dtype))
+    return _cast(u("greater_equal", u("add", rows, within(k, rows.size, columns.size)), columns), as_dtype(dtype))
+
+
+def within(k: Any, rows: int, columns: int) -> int:
+    """The number of a diagonal, or of the nearest one that has no elements."""
+    return max(-rows, min(operator.index(k), columns))
 
 
 def _grid(n: int, m: int, device: Any) -> tuple[ndarray, ndarray]:

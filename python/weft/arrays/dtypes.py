@@ -104,7 +104,7 @@ def promote_types(type1: Any, type2: Any) -> np.dtype:
     >>> weft.promote_types(weft.int8, weft.uint8)
     dtype('int16')
     """
-    return np.promote_types(as_dtype(type1), as_dtype(type2))
+    return result_dtype(as_dtype(type1), as_dtype(type2))
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:

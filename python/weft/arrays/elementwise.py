@@ -279,7 +279,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
     if not isinstance(x, ndarray) and not isinstance(y, ndarray):
         x, y = array_of(x), array_of(y)
     if isinstance(y, ndarray) and not is_inexact(y.dtype):
-        y = _cast(y, np.result_type(y.dtype, 1.0))
+        y = _cast(y, result_dtype(y, 1.0))
     elif not isinstance(y, (ndarray, complex)):
         y = float(y)
     size = u("absolute", y) if isinstance(y, ndarray) else abs(y)
@@ -430,7 +430,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.
 
     p = array_of(p)
     steps = diff(p, axis=axis)
-    dtype = np.result_type(steps.dtype, period)
+    dtype = result_dtype(steps, period)
     least = period / 2 if discont is None else discont
     if dtype.kind in "iu":
         high, rest = divmod(period, 2)

@@ -19,6 +19,7 @@ from ._common import (
     flat,
     given,
     kind_of,
+    result_dtype,
     shape_of,
     stretched,
     u,
@@ -247,7 +248,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarra
         host = _to_numpy(index)
         if host.min() < 0 or host.max() >= count:
             raise ValueError("invalid entry in choice array")
-    dtype = np.result_type(*(part.dtype for part in parts))
+    dtype = result_dtype(*parts)
     shape = broadcast_shape(index.shape, *(part.shape for part in parts))
     found = stretched(_cast(parts[-1], dtype), shape)
     for number in reversed(range(count - 1)):
@@ -396,6 +397,6 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[ndarray, ...]:
     >>> weft.diag_indices(2)
     (array([0, 1]), array([0, 1]))
     """
-    from .creation import arange
+    from .ranges import arange
 
     return (arange(operator.index(n)),) * ndim

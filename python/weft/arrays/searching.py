@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from weft._weft import _cast, _reshape, ndarray
 
 from . import _compiled
-from ._common import array_of, flat, kind_of
+from ._common import array_of, flat, kind_of, result_dtype
 
 
 def nonzero(a: Any) -> tuple[ndarray, ...]:
@@ -70,7 +68,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndar
         if sorter.ndim != 1 or sorter.size != a.size:
             raise ValueError("sorter.size must equal len(a)" if sorter.ndim == 1 else "sorter must be 1-D array")
         a = take(a, sorter)
-    kind = np.result_type(a.dtype, v.dtype)
+    kind = result_dtype(a, v)
     a, v = (x if x.dtype == kind else _cast(x, kind) for x in (a, v))
     found = _compiled.call(f"np.searchsorted(a, v, {side!r})", a=a, v=flat(v))
     return _reshape(found, v.shape)

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from weft._weft import _adopt, _cast, _from_numpy, _reshape, _to_numpy, ndarray
+from weft._weft import _cast, _from_numpy, _reshape, _to_numpy, ndarray
 
 from . import _compiled
-from ._common import array_of, axis_of, filled, flat, result_dtype, u
+from ._common import array_of, axis_of, filled, flat, positions, result_dtype, u
 from .joining import concatenate
 
 
@@ -77,18 +77,18 @@ def _unique_parts(a: ndarray, axis: Any, *wanted: bool) -> Any:
     rows = moveaxis(a, axis, 0)
     n = rows.shape[0]
     rows = _reshape(rows, (n, a.size // n if n else 0))
-    order = lexsort(rows.T[::-1]) if rows.shape[1] else _adopt(np.arange(n))
+    order = lexsort(rows.T[::-1]) if rows.shape[1] else positions(n, a)
     ordered = take(rows, order, 0)
     changes = _to_numpy(u("not_equal", ordered[1:], ordered[:-1])).any(axis=1) if n else np.zeros(0, bool)
     new = np.concatenate((np.ones(min(n, 1), bool), changes))
     starts = np.flatnonzero(new)
     host = _to_numpy(order)
-    found: list[Any] = [take(a, _from_numpy(host[starts]), axis)]
+    found: list[Any] = [take(a, _from_numpy(host[starts], a.device), axis)]
     inverse = np.empty(n, np.int64)
     inverse[host] = np.cumsum(new) - 1
     for want, value in zip(wanted, (host[starts], inverse, np.diff(np.append(starts, n)))):
         if want:
-            found.append(_from_numpy(value))
+            found.append(_from_numpy(value, a.device))
     return found[0] if len(found) == 1 else tuple(found)
 
 

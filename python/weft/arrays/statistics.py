@@ -11,7 +11,6 @@ from weft._weft import _cast, _fold, _full, _reshape, _to_numpy, ndarray
 
 from . import _compiled
 from ._common import (
-    HALVES,
     MISSING,
     array_of,
     as_dtype,
@@ -19,6 +18,7 @@ from ._common import (
     checked_out,
     flat,
     given,
+    is_half,
     is_inexact,
     refuse,
     result_dtype,
@@ -54,7 +54,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
             return found
         return found, _full(found.shape, a.size / found.size, found.dtype, found.device)
     weights = _weights(a, array_of(weights), axis, axes)
-    dtype = np.result_type(a.dtype, weights.dtype, np.float64) if not is_inexact(a.dtype) else np.result_type(a.dtype, weights.dtype)
+    dtype = result_dtype(a, weights) if is_inexact(a.dtype) else result_dtype(a, weights, np.dtype(np.float64))
     total = _sum(weights, axes, dtype, keepdims=keepdims)
     if _fold("logical_or", u("equal", total, 0), tuple(range(total.ndim))):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
@@ -161,7 +161,7 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         method = "lower"
     part = float(q) if type(q) in (int, float) else array_of(q)
     if isinstance(part, ndarray):
-        if part.dtype.kind not in "iuf" and part.dtype.name not in HALVES:
+        if part.dtype.kind not in "iuf" and not is_half(part.dtype):
             raise TypeError("q must be an array of real numbers")
         if part.ndim > 2:
             raise ValueError("q must be a scalar or 1d")

@@ -47,7 +47,12 @@ def ulps(values: np.ndarray, count: float) -> np.ndarray:
 
 def both(bound: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The same bound for both parts of complex values."""
-    return bound + 1j * bound if values.dtype.kind == "c" else bound
+    if values.dtype.kind != "c":
+        return bound
+    # Not bound + 1j * bound, which is NaN for an infinite one.
+    result = np.empty(np.shape(bound), np.complex128)
+    result.real = result.imag = np.real(bound)
+    return result
 
 
 def worst(bound: np.ndarray) -> np.ndarray:
@@ -122,7 +127,7 @@ def of_sum(values: np.ndarray, given: np.ndarray, axis: Any, dtype: np.dtype, ke
     total = np.sum(finite, **how)
     bound = np.maximum(count - 1, 0) * eps(dtype) * total + 2 * np.sum(worst(given), **how)
     # With an infinity or NaN in it the sum is one of these, whatever the order.
-    settled = np.any(~np.isfinite(wide), **how) & (np.sum(worst(given), **how) == 0)
+    settled = np.any(~np.isfinite(wide), **how) & (values.dtype.kind != "c") & (np.sum(worst(given), **how) == 0)
     with np.errstate(all="ignore"):
         return np.where(total * (1 + eps(dtype) * count) < float(np.finfo(dtype).max), np.where(settled, 0.0, bound), np.inf)
 

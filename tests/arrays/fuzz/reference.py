@@ -5,6 +5,7 @@ Results are always arrays, of no dimension where NumPy gives a scalar.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -121,6 +122,30 @@ def _in_place(name: str) -> Callable:
     return method
 
 
+def _power(self: Array, other: Any) -> Any:
+    """NumPy's operator is not its function: some exponents have functions of their own."""
+    given = unwrap(other, exactly=False)
+    result = operator.pow(self.v, given)
+    return gather(result, rule("power")(result, (self, other), {}))
+
+
+def _power_in_place(self: Array, other: Any) -> Any:
+    given = unwrap(other, exactly=False)
+    bound = rule("power")(result, (self, other), {}) if (result := _tried(self.v, given)) is not None else None
+    operator.ipow(self.v, given)
+    if self.t is not None and bound is not None:
+        bound = np.broadcast_to(bound if self.t.dtype.kind == "c" else np.real(bound), self.shape)
+        self.t[...] = bounds.rounded(bound, self.v) if np.any(bound) else bound
+    return self
+
+
+def _tried(left: np.ndarray, right: Any) -> Any:
+    try:
+        return operator.pow(left, right)
+    except Exception:
+        return None
+
+
 def _function(name: str) -> Callable:
     return lambda self, *args, **kw: xp.call(name, self, *args, **kw)
 
@@ -135,6 +160,8 @@ for _short, _name in OPERATORS.items():
     setattr(Array, f"__i{_short}__", _in_place(_name))
 for _short, _name in {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}.items():
     setattr(Array, f"__{_short}__", _operator(_name, False))
+Array.__pow__ = _power  # type: ignore[attr-defined]
+Array.__ipow__ = _power_in_place  # type: ignore[attr-defined]
 Array.__divmod__ = _operator("divmod", False)  # type: ignore[attr-defined]
 Array.__rdivmod__ = _operator("divmod", True)  # type: ignore[attr-defined]
 for _short, _name in {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}.items():

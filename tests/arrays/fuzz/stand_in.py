@@ -61,6 +61,7 @@ class Function:
 
     def __init__(self, module: Module, name: str, function: Any) -> None:
         self.module, self.name, self.function = module, name, function
+        self.__name__ = name
 
     def __call__(self, *args: Any, **kw: Any) -> Any:
         return self.module.apply(self.name, self.function, args, kw)
@@ -120,6 +121,16 @@ class Thing:
     def __float__(self) -> float:
         return float(self.v)
 
+    def __pow__(self, other: Any) -> Any:
+        return self.module.apply("power", operator.pow, (self, other), {})
+
+    def __rpow__(self, other: Any) -> Any:
+        return self.module.power(other, self)
+
+    def __ipow__(self, other: Any) -> Any:
+        operator.ipow(self.v, plain(other))
+        return self
+
     def __divmod__(self, other: Any) -> Any:
         return self.module.divmod(self, other)
 
@@ -136,7 +147,7 @@ def plain(value: Any) -> Any:
 
 UFUNCS = {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide", "mod": "remainder",
-    "pow": "power", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
     "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
 }  # fmt: skip
 
@@ -151,6 +162,36 @@ for _short, _name in UFUNCS.items():
     _operators(_short, _name)
 for _short in ("neg", "pos", "abs", "invert"):
     setattr(Thing, f"__{_short}__", lambda self, _short=_short: self.module.apply("", getattr(operator, _short), (self,), {}))
+
+
+class Rounded(Module):
+    """No defect: what NumPy does not round correctly is rounded from more digits."""
+
+    NAMES = {
+        "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
+        "arcsinh", "arccosh", "arctanh", "cbrt", "hypot", "arctan2", "power", "logaddexp", "sum", "mean", "var", "std", "prod", "cumsum",
+        "cumprod",
+    }  # fmt: skip
+
+    def apply(self, name: str, function: Callable, args: Any, kw: dict) -> Any:
+        result = super().apply(name, function, args, kw)
+        if name not in self.NAMES or not isinstance(result, Thing) or result.v.dtype.kind not in "fc" or kw.get("out") is not None:
+            return result
+        given = [_widened(np.asarray(each), result.v.dtype, "dtype" in kw) if _is_number(each) else each for each in plain(args)]
+        words = {key: plain(value) for key, value in kw.items() if key != "dtype"}
+        exact = np.asarray(getattr(np, name)(*given, **words)).astype(result.v.dtype)
+        return self.wrap(np.where(np.isfinite(result.v), exact, result.v))
+
+
+def _widened(value: np.ndarray, loop: np.dtype, fixed: bool) -> np.ndarray:
+    """In more digits, after what the loop itself is given."""
+    if value.dtype.kind in "biu" or (value.dtype.kind == "c" and loop.kind == "f" and fixed):
+        value = value.astype(loop)
+    return value.astype(np.clongdouble if value.dtype.kind == "c" else np.longdouble)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic, int, float, complex))
 
 
 class CopyForView(Module):

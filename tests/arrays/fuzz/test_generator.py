@@ -19,6 +19,12 @@ def test_numpy_differs_nowhere_from_itself():
         assert found.what == "same", f"program {seed}: {found.told}"
 
 
+def test_other_rounding_is_no_difference():
+    for seed in range(COUNT // 2):
+        found = outcome.run(programs.generate(seed), stand_in.Rounded())
+        assert found.what == "same", f"program {seed}: {found.told}"
+
+
 @pytest.mark.parametrize("defect", stand_in.DEFECTS, ids=lambda defect: defect.__name__)
 def test_defects_are_found(defect):
     generated = map(programs.generate, range(COUNT))

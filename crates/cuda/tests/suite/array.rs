@@ -11,8 +11,6 @@ pub struct Kernel {
     pub outer: Vec<u64>,
     pub inner: u64,
     pub args: Vec<TestValue>,
-    /// May its inner index spaces have kernels of their own?
-    pub stages: bool,
 }
 
 const FUNCTIONS: &str = "
@@ -130,7 +128,6 @@ fn kernel(name: &str, shape: &[u64], folds: &FoldKernel<'_>) -> Kernel {
         outer: launched,
         inner: inner.iter().product(),
         args,
-        stages: folds.all.is_none(),
     }
 }
 

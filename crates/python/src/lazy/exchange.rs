@@ -59,7 +59,9 @@ impl Buffer for Adopted {
 
 /// Refuses devices that arrays do not live on.
 pub fn check_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    let Some(device) = device.filter(|d| !d.is_none()) else { return Ok(()) };
+    let Some(device) = device.filter(|d| !d.is_none()) else {
+        return Ok(());
+    };
     let named = match device.cast::<devices::PyDevice>() {
         Ok(device) => device.get().0.id(),
         Err(_) => devices::named(py, &device.extract::<String>()?)?.id(),
@@ -75,7 +77,9 @@ fn known(fields: &ArrayFields<'_>, array: &Bound<'_, PyAny>) -> PyResult<Scalar>
         Some(elem) => Ok(elem),
         None => {
             let dtype = array.getattr("dtype")?;
-            Err(PyTypeError::new_err(format!("arrays of dtype {dtype} do not exist here: numbers and bools only")))
+            Err(PyTypeError::new_err(format!(
+                "arrays of dtype {dtype} do not exist here: numbers and bools only"
+            )))
         }
     }
 }
@@ -90,7 +94,10 @@ pub fn copied(numpy: &Numpy, array: &Bound<'_, PyAny>) -> PyResult<Array> {
     }
     let elem = known(&numpy.fields(&array), &array)?;
     if numpy.fields(&array).layout != weft_ir::Layout::C {
-        array = py.import("numpy")?.call_method1("ascontiguousarray", (&array,))?.call_method1("reshape", (array.getattr("shape")?,))?;
+        array = py
+            .import("numpy")?
+            .call_method1("ascontiguousarray", (&array,))?
+            .call_method1("reshape", (array.getattr("shape")?,))?;
     }
     let fields = numpy.fields(&array);
     let shape: Dims = fields.shape.iter().map(|&n| n as u64).collect();

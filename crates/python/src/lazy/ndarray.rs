@@ -104,7 +104,9 @@ impl NdArray {
     /// The only element as a Python number.
     #[pyo3(name = "_item")]
     fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (elem, slots) = self.only(py, |_| PyValueError::new_err("can only convert an array of size 1 to a Python scalar"))?;
+        let (elem, slots) = self.only(py, |_| {
+            PyValueError::new_err("can only convert an array of size 1 to a Python scalar")
+        })?;
         results::weak(py, elem, slots)
     }
 
@@ -139,7 +141,9 @@ impl NdArray {
 
     fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if self.array.rank() > 0 || !self.array.elem.is_int() {
-            return Err(PyTypeError::new_err("only integer scalar arrays can be converted to a scalar index"));
+            return Err(PyTypeError::new_err(
+                "only integer scalar arrays can be converted to a scalar index",
+            ));
         }
         self.item(py)
     }

@@ -37,7 +37,10 @@ pub fn any_operand(object: &Bound<'_, PyAny>) -> PyResult<Operand> {
         return Ok(operand);
     }
     let numpy = Numpy::get(object.py())?;
-    let array = object.py().import("weft.arrays.creation").and_then(|m| m.call_method1("asarray", (object,)));
+    let array = object
+        .py()
+        .import("weft.arrays.creation")
+        .and_then(|m| m.call_method1("asarray", (object,)));
     match array {
         Ok(array) => operand(&array)?.ok_or_else(|| no_number(object)),
         Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => {
@@ -50,7 +53,9 @@ pub fn any_operand(object: &Bound<'_, PyAny>) -> PyResult<Operand> {
 
 fn no_number(object: &Bound<'_, PyAny>) -> PyErr {
     let name = object.get_type().name().map_or_else(|_| "object".into(), |name| name.to_string());
-    PyTypeError::new_err(format!("an operand is of type '{name}', which is neither a number nor an array of numbers"))
+    PyTypeError::new_err(format!(
+        "an operand is of type '{name}', which is neither a number nor an array of numbers"
+    ))
 }
 
 /// A number of Python's own classes. NumPy's scalars are none, though some are instances of them.
@@ -95,7 +100,11 @@ pub fn bits_in(object: &Bound<'_, PyAny>, to: Scalar) -> PyResult<Option<number:
     let py = object.py();
     if let Some(weak) = weak(object)? {
         if let (Const::C128(..), false) = (weak, to.is_complex()) {
-            let wanted = if to.is_int() { "int() argument must be a string, a bytes-like object or a real number, not 'complex'" } else { "float() argument must be a string or a real number, not 'complex'" };
+            let wanted = if to.is_int() {
+                "int() argument must be a string, a bytes-like object or a real number, not 'complex'"
+            } else {
+                "float() argument must be a string or a real number, not 'complex'"
+            };
             return Err(PyTypeError::new_err(wanted));
         }
         if let (Const::F64(x), true) = (weak, to.is_int()) {
@@ -112,5 +121,7 @@ pub fn bits_in(object: &Bound<'_, PyAny>, to: Scalar) -> PyResult<Option<number:
     let numpy = Numpy::get(py)?;
     let Some(scalar) = numpy.scalar_of(object) else { return Ok(None) };
     let bits = slots::slots_to_memory(scalar, numpy.scalar_bits(object, scalar));
-    number::converted(number::constant(scalar, bits), to).map(Some).map_err(|e| super::error(py, e))
+    number::converted(number::constant(scalar, bits), to)
+        .map(Some)
+        .map_err(|e| super::error(py, e))
 }

@@ -35,7 +35,10 @@ pub fn apply_typed<'py>(py: Python<'py>, name: &'static str, operands: &[Operand
     {
         return Ok(Bound::new(py, NdArray::of(value))?.into_any());
     }
-    let arrays = results.into_iter().map(|value| Bound::new(py, NdArray::of(value))).collect::<PyResult<Vec<_>>>()?;
+    let arrays = results
+        .into_iter()
+        .map(|value| Bound::new(py, NdArray::of(value)))
+        .collect::<PyResult<Vec<_>>>()?;
     PyTuple::new(py, arrays)?.into_bound_py_any(py)
 }
 
@@ -56,7 +59,9 @@ pub fn power<'py>(a: &Bound<'py, NdArray>, b: &Bound<'py, PyAny>) -> PyResult<Bo
 /// The ufunc of a power by one of Python's numbers, and whether it takes the base alone.
 fn shortcut(base: Scalar, exponent: &Operand) -> (&'static str, bool) {
     let inexact = base.is_float() || base.is_complex();
-    let Operand::Weak(exponent) = exponent else { return ("power", false) };
+    let Operand::Weak(exponent) = exponent else {
+        return ("power", false);
+    };
     let value = match exponent {
         Const::Int(_, v) => *v as f64,
         Const::F64(bits) if inexact => f64::from_bits(*bits),
@@ -75,7 +80,9 @@ pub fn in_place(name: &'static str, a: &Bound<'_, NdArray>, b: &Bound<'_, PyAny>
     let py = a.py();
     let Some(y) = operand(b)? else {
         let of = b.get_type().name()?.to_string();
-        return Err(PyTypeError::new_err(format!("unsupported operand type(s) for {name} in place: 'ndarray' and '{of}'")));
+        return Err(PyTypeError::new_err(format!(
+            "unsupported operand type(s) for {name} in place: 'ndarray' and '{of}'"
+        )));
     };
     let array = &a.get().array;
     let x = array.read();

@@ -117,7 +117,12 @@ fn sizes(shape: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
 
 #[pyfunction]
 #[pyo3(signature = (shape, value, dtype, device=None))]
-fn _full(shape: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, dtype: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<NdArray> {
+fn _full(
+    shape: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+    dtype: &Bound<'_, PyAny>,
+    device: Option<&Bound<'_, PyAny>>,
+) -> PyResult<NdArray> {
     let (py, to) = (shape.py(), elem(dtype)?);
     super::exchange::check_device(py, device)?;
     let shape = sizes(shape)?;
@@ -146,7 +151,9 @@ fn _iota(
             }
         }
     };
-    record::iota(to, count, number(start)?, number(step)?).map(NdArray::of).map_err(|e| error(py, e))
+    record::iota(to, count, number(start)?, number(step)?)
+        .map(NdArray::of)
+        .map_err(|e| error(py, e))
 }
 
 #[pyfunction]
@@ -190,7 +197,9 @@ fn _part(py: Python<'_>, x: &NdArray, part: &str) -> PyResult<NdArray> {
         "imag" => to.size() as i64,
         _ => return Err(PyValueError::new_err("a part is 'real' or 'imag'")),
     };
-    let array = array.strided(to, &array.shape, &array.strides().1, offset).map_err(|e| error(py, e))?;
+    let array = array
+        .strided(to, &array.shape, &array.strides().1, offset)
+        .map_err(|e| error(py, e))?;
     Ok(NdArray { array })
 }
 
@@ -202,13 +211,17 @@ fn _bits(x: &NdArray, dtype: &Bound<'_, PyAny>) -> PyResult<NdArray> {
     let (mut shape, mut strides) = (array.shape.clone(), array.strides().1);
     if old != new {
         let (Some(n), Some(stride)) = (shape.last_mut(), strides.last_mut()) else {
-            return Err(PyValueError::new_err("Changing the dtype of a 0d array is only supported if the itemsize is unchanged"));
+            return Err(PyValueError::new_err(
+                "Changing the dtype of a 0d array is only supported if the itemsize is unchanged",
+            ));
         };
         if *n != 1 && *stride != old as i64 {
-            return Err(PyValueError::new_err("To change to a dtype of a different size, the last axis must be contiguous"));
+            return Err(PyValueError::new_err(
+                "To change to a dtype of a different size, the last axis must be contiguous",
+            ));
         }
         let bytes = *n * old as u64;
-        if bytes % new as u64 != 0 {
+        if !bytes.is_multiple_of(new as u64) {
             return Err(PyValueError::new_err(
                 "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis of the array.",
             ));
@@ -241,12 +254,18 @@ pub fn assign_to(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyR
 #[pyo3(signature = (op, x, axes, dtype=None))]
 fn _fold(py: Python<'_>, op: &str, x: &NdArray, axes: Vec<usize>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<NdArray> {
     // Truths are those of the elements, whatever these are.
-    let elem = if op.starts_with("logical_") { Scalar::Bool } else { optional(dtype)?.unwrap_or(x.array.elem) };
+    let elem = if op.starts_with("logical_") {
+        Scalar::Bool
+    } else {
+        optional(dtype)?.unwrap_or(x.array.elem)
+    };
     let value = x.array.read();
     if axes.iter().any(|&axis| axis >= value.shape.len()) {
         return Err(PyValueError::new_err("an axis is out of bounds"));
     }
-    record::fold(FoldKind::Ufunc(known(op)?, elem), &value, &axes).map(NdArray::of).map_err(|e| error(py, e))
+    record::fold(FoldKind::Ufunc(known(op)?, elem), &value, &axes)
+        .map(NdArray::of)
+        .map_err(|e| error(py, e))
 }
 
 #[pyfunction]

@@ -42,7 +42,11 @@ fn _syncs(mode: &str) -> PyResult<&'static str> {
         "error" => 1,
         _ => return Err(PyValueError::new_err(format!("syncs takes 'count' or 'error', not {mode:?}"))),
     };
-    Ok(if REFUSED.swap(refused, Ordering::Relaxed) == 0 { "count" } else { "error" })
+    Ok(if REFUSED.swap(refused, Ordering::Relaxed) == 0 {
+        "count"
+    } else {
+        "error"
+    })
 }
 
 /// Hidden syncs so far.

@@ -1,0 +1,1 @@
+"""NumPy's own tests with Weft behind the name `numpy`: `run.py`."""
