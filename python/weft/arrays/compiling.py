@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _capture, _capture_key, _Graph, ndarray
+from weft._weft import _capture, _capture_key, _Graph, _Recent, ndarray
 from weft.errors import CaptureError
 
 # Graphs that a compiled function keeps: those used last.
@@ -51,6 +51,7 @@ class Compiled:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._graphs: dict[Any, tuple[_Graph, Any]] = {}
+        self._recent = _Recent()
         self._captures = 0
         functools.update_wrapper(self, function)
 
@@ -66,6 +67,8 @@ class Compiled:
         raise CaptureError(f"{self._name()} is a method; compile a function of arrays, and call it in the method")
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if not keywords and (found := self._recent.call(args)) is not NotImplemented:
+            return found
         arrays: list[ndarray] = []
         spec = (_flattened(args, arrays, self._name), _flattened(keywords, arrays, self._name))
         key = (spec, _capture_key(arrays))
@@ -77,8 +80,12 @@ class Compiled:
         self._graphs[key] = known
         graph, results = known
         made = graph.replay(arrays)
-        # It writes to an array that it knows by a global name, too: Python itself knows best what that means.
-        return self._function(*args, **keywords) if made is None else _built(results, made)
+        if made is None:
+            # It writes to an array that it knows by a global name, too: Python itself knows best what that means.
+            return self._function(*args, **keywords)
+        if not keywords and (kind := _plain(results)) is not None:
+            self._recent.add(args, graph, kind is tuple)
+        return _built(results, made)
 
     def __repr__(self) -> str:
         return f"<weft.compile of {self._name()}>"
@@ -138,6 +145,14 @@ def _told(given: Any) -> Any:
         parts = [_told(part) for part in (given.start, given.stop, given.step)]
         return None if None in parts else tuple((type(part), told) for part, told in zip((given.start, given.stop, given.step), parts))
     return None
+
+
+def _plain(spec: Any) -> Any:
+    """Whether it is an array, or a tuple of different arrays in their order; none if it is neither."""
+    if spec[0] == "array":
+        return ndarray
+    in_order = spec[0] is tuple and all(each == ("array", at) for at, each in enumerate(spec[1:]))
+    return tuple if in_order else None
 
 
 class _Same:

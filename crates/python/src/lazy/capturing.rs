@@ -1,17 +1,21 @@
 //! `weft.compile`: what a function records, captured and recorded again of other arrays.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyModule};
+use pyo3::types::{PyBytes, PyList, PyModule, PyNotImplemented, PyTuple};
+use smallvec::SmallVec;
 use weft_lazy::capture::{self, Call};
 use weft_lazy::{Array, Value};
+use weft_runtime::lock;
 
 use super::{NdArray, error};
 use crate::errors;
 
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Graph>()?;
+    module.add_class::<Recent>()?;
     module.add_function(wrap_pyfunction!(_capture, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_key, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_call, module)?)
@@ -19,7 +23,23 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// What a function recorded.
 #[pyclass(frozen, name = "_Graph", module = "weft._weft")]
-struct Graph(capture::Graph);
+struct Graph(Arc<capture::Graph>);
+
+/// Graphs that were used last by calls with nothing but arrays, which give an array or a tuple of arrays: calls that need no Python.
+#[pyclass(frozen, name = "_Recent", module = "weft._weft")]
+#[derive(Default)]
+struct Recent(Mutex<VecDeque<Used>>);
+
+#[derive(Clone)]
+struct Used {
+    key: Vec<u64>,
+    graph: Arc<capture::Graph>,
+    /// It gives a tuple.
+    many: bool,
+}
+
+/// So many are looked at, one after the other.
+const MOST_RECENT: usize = 4;
 
 fn arrays(objects: &Bound<'_, PyList>) -> PyResult<Vec<Array>> {
     objects
@@ -45,7 +65,7 @@ fn _capture<'py>(call: &Bound<'py, PyAny>, args: &Bound<'py, PyList>) -> PyResul
     let captured = capture::end();
     let (results, rest): (Bound<'py, PyList>, Bound<'py, PyAny>) = result?.extract()?;
     let graph = captured.graph(&arrays(&results)?).map_err(|e| error(py, e))?;
-    Ok((Graph(graph), rest))
+    Ok((Graph(Arc::new(graph)), rest))
 }
 
 /// What a capture with these arrays depends on.
@@ -80,6 +100,49 @@ fn _capture_call<'py>(call: Bound<'py, PyAny>, args: &Bound<'py, PyList>, like: 
     let recorded = capture::call(Arc::new(AtOnce(call.unbind())), operands, results);
     let recorded = recorded.ok_or_else(|| errors::internal(py, "nothing is captured".into()))?;
     listed(py, recorded.into_iter().map(Array::of).collect())
+}
+
+#[pymethods]
+impl Recent {
+    #[new]
+    fn new() -> Recent {
+        Recent::default()
+    }
+
+    /// What a graph gives for these arguments; `NotImplemented` if none is known, or some are no arrays.
+    fn call<'py>(&self, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        let py = args.py();
+        let unknown = || PyNotImplemented::get(py).to_owned().into_any();
+        let Some(arrays) = all_arrays(args) else { return Ok(unknown()) };
+        let key = capture::key(&arrays);
+        let used = lock(&self.0).iter().find(|used| used.key == key).cloned();
+        let Some(used) = used else { return Ok(unknown()) };
+        let Some(results) = used.graph.replay(&arrays).map_err(|e| error(py, e))? else {
+            return Ok(unknown());
+        };
+        let mut made = results.into_iter().map(|array| Bound::new(py, NdArray { array }));
+        match used.many {
+            true => Ok(PyTuple::new(py, made.collect::<PyResult<Vec<_>>>()?)?.into_any()),
+            false => made.next().map_or_else(|| Ok(unknown()), |array| Ok(array?.into_any())),
+        }
+    }
+
+    /// Remembers the graph of a call.
+    fn add(&self, args: &Bound<'_, PyTuple>, graph: &Graph, many: bool) {
+        let Some(arrays) = all_arrays(args) else { return };
+        let key = capture::key(&arrays);
+        let graph = graph.0.clone();
+        let mut recent = lock(&self.0);
+        recent.retain(|used| used.key != key);
+        recent.truncate(MOST_RECENT - 1);
+        recent.push_front(Used { key, graph, many });
+    }
+}
+
+fn all_arrays(args: &Bound<'_, PyTuple>) -> Option<SmallVec<[Array; 4]>> {
+    args.iter()
+        .map(|object| Some(object.cast_exact::<NdArray>().ok()?.get().array.clone()))
+        .collect()
 }
 
 #[pymethods]
