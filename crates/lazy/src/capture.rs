@@ -396,7 +396,7 @@ impl Graph {
                     operands,
                 } => {
                     let mut operands = operands.iter().map(|place| self.at(*place, &leaves, &made));
-                    let kind = kind.of(&mut operands);
+                    let kind = kind.of(&mut operands).ok_or_else(|| Error::Internal("a node of too few".into()))?;
                     let is_map = matches!(kind, Kind::Map { .. });
                     let node = Node::pending(*elem, dims::copy(shape), kind);
                     if is_map {

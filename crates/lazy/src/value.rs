@@ -87,24 +87,36 @@ impl Kind {
         many.iter().chain(two.into_iter().flatten())
     }
 
-    /// The same of other nodes, as many as it is made of.
-    pub fn of(&self, operands: &mut dyn Iterator<Item = Value>) -> Kind {
-        let mut made = self.clone();
-        let mut next = |operand: &mut Value| {
-            if let Some(other) = operands.next() {
-                *operand = other;
+    /// The same of other nodes, as many as it is made of; none where these are too few.
+    pub fn of(&self, operands: &mut dyn Iterator<Item = Value>) -> Option<Kind> {
+        Some(match self {
+            Kind::Fill(bits) => Kind::Fill(*bits),
+            Kind::Iota(numbers) => Kind::Iota(numbers.clone()),
+            Kind::StandIn => Kind::StandIn,
+            Kind::Map { operation, args } => {
+                let made: Args = operands.take(args.len()).collect();
+                (made.len() == args.len()).then_some(Kind::Map { operation, args: made })?
             }
-        };
-        match &mut made {
-            Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => {}
-            Kind::Map { args, .. } => args.iter_mut().for_each(next),
-            Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } => next(of),
-            Kind::Update { base, value, .. } => {
-                next(base);
-                next(value);
-            }
-        }
-        made
+            Kind::View { map, .. } => Kind::View {
+                of: operands.next()?,
+                map: map.clone(),
+            },
+            Kind::Reshape(_) => Kind::Reshape(operands.next()?),
+            Kind::Strided { offset, strides, .. } => Kind::Strided {
+                of: operands.next()?,
+                offset: *offset,
+                strides: strides.clone(),
+            },
+            Kind::Update { region, .. } => Kind::Update {
+                base: operands.next()?,
+                region: region.clone(),
+                value: operands.next()?,
+            },
+            Kind::Fold { fold, .. } => Kind::Fold {
+                fold: fold.clone(),
+                of: operands.next()?,
+            },
+        })
     }
 }
 
