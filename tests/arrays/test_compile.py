@@ -518,3 +518,88 @@ def test_errors_of_elements_come_when_they_are_known():
     assert same(host(g(x, weft.asarray([0, 4]))), host(x)[[0, 4]])
     with pytest.raises(IndexError, match="index 5 is out of bounds"):
         g(x, weft.asarray([0, 5]))
+
+
+def program(seed):
+    """A random function of three arrays: statements that compute, make views, write to them, reduce and return."""
+    rng = np.random.default_rng(seed)
+    lines, names, count = [], ["a", "b", "c"], 0
+
+    def pick():
+        return names[int(rng.integers(len(names)))]
+
+    def fresh(text):
+        nonlocal count
+        count += 1
+        lines.append(f"t{count} = {text}")
+        names.append(f"t{count}")
+
+    for _ in range(int(rng.integers(3, 14))):
+        x, y = pick(), pick()
+        step, first = int(rng.choice([-2, -1, 1, 2])), int(rng.integers(0, 2))
+        kind = int(rng.integers(10))
+        if kind < 3:
+            fresh(f"fit({x}, {y}) {rng.choice(['+', '-', '*'])} {y}")
+        elif kind == 3:
+            fresh(f"{x}[{first}:][::{step}]")
+        elif kind == 4:
+            fresh(f"{x}.T")
+        elif kind == 5:
+            fresh(f"weft.where({x} > {x}.mean(), {x}, 0.5)")
+        elif kind == 6:
+            lines.append(f"{x} += fit({y}, {x}) * 0.5")
+        elif kind == 7:
+            lines.append(f"{x}[..., ::{abs(step)}] = {rng.random():.3f}")
+        elif kind == 8:
+            fresh(f"{x}.copy()" if step > 0 else f"{x}.reshape(-1)")
+        else:
+            lines.append(f"known[...] = known * 0.5 + {x}.sum()")
+    chosen = ", ".join(pick() for _ in range(int(rng.integers(1, 4))))
+    body = "\n    ".join(lines)
+    return f"def f(a, b, c):\n    {body}\n    return ({chosen},)\n"
+
+
+def fit(x, to):
+    """An array of the shape of another one, made of the elements of the first."""
+    return weft.broadcast_to(x.sum(), to.shape) + weft.arange(to.size).reshape(to.shape)
+
+
+def arguments(rng):
+    """Three arrays, some of which are views of one, and all that they are views of."""
+    whole = weft.asarray(rng.random((4, 4)))
+    other = weft.asarray(rng.random(5))
+    views = [
+        lambda: whole,
+        lambda: whole[1:],
+        lambda: whole.T,
+        lambda: whole[::-1, ::2],
+        lambda: whole[2],
+        lambda: other,
+        lambda: other[1:4],
+        lambda: weft.asarray(rng.random((2, 3))),
+    ]
+    return [views[int(rng.integers(len(views)))]() for _ in range(3)], [whole, other]
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_random_functions(block):
+    replayed = 0
+    for seed in range(block * 100, block * 100 + 100):
+        text = program(seed)
+        mine, theirs = ({"weft": weft, "fit": fit, "known": weft.zeros(3)} for _ in range(2))
+        exec(text, mine)
+        exec(text, theirs)
+        g = weft.compile(mine["f"])
+        for turn in range(6):
+            case = seed * 10 + turn // 2
+            first, second = (arguments(np.random.default_rng(case)) for _ in range(2))
+            before = first[0][0] + 0, second[0][0] + 0
+            got, expected = g(*first[0]), theirs["f"](*second[0])
+            if turn % 3 == 0:
+                weft.eval(*got)
+            got[0][...] += 1
+            expected[0][...] += 1
+            pairs = zip((got, first, mine["known"], before[0]), (expected, second, theirs["known"], before[1]))
+            assert all(same(host(x), host(y)) for x, y in pairs), (seed, turn, text)
+        replayed += 6 - g.captures
+    assert replayed > 200
