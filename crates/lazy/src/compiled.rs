@@ -14,6 +14,7 @@ use weft_runtime::{CallOptions, CompileOptions, Executable, Launch, RunError};
 use crate::dims::Strides;
 use crate::error::{Error, Result};
 use crate::form::{self, Form};
+use crate::link::Recipe;
 use crate::machine;
 use crate::program::Program;
 use crate::text::{self, Ends};
@@ -92,12 +93,18 @@ pub fn run(program: &Program, target: &Target) -> Result<bool> {
     if (here && tiers == Tiers::Both && work < 10_000) || !is_aligned(program, target) {
         return Ok(false);
     }
+    // Functions of users are linked, which knows operands in memory and numbers only.
+    if program.has_functions() && !program.iotas.is_empty() {
+        return Ok(false);
+    }
     let plan = planned(program, target);
     let (extents, rank) = (plan.extents.clone(), plan.extents.len() as u8);
     if extents.contains(&0) {
         return Ok(true);
     }
-    let Some((output, form)) = form::of_plan(program, target.elem, &plan) else { return Ok(false) };
+    let Some((output, form)) = form::of_plan(program, target.elem, &plan) else {
+        return Ok(false);
+    };
     let key = Key {
         device,
         rank,
@@ -188,6 +195,8 @@ type Wraps = Box<dyn FnOnce(Module) -> Result<Module> + Send>;
 pub struct Job {
     pub text: String,
     pub types: Vec<Scalar>,
+    /// Where steps are functions of users, the text does not do.
+    pub linked: Option<Recipe>,
     pub kernel: Wraps,
 }
 
@@ -206,19 +215,25 @@ impl Job {
         Job {
             text,
             types,
+            linked: program.has_functions().then(|| Recipe::of(program)),
             kernel: Box::new(kernel),
         }
     }
 
     fn compile(self, key: &Key) -> Result<Arc<dyn Executable>> {
         let device = machine::device(key.device)?;
-        let module = text::compile_for("fused", self.text, &self.types, device.limits().float64)?;
+        let module = match self.linked {
+            Some(recipe) => recipe.module()?,
+            None => text::compile_for("fused", self.text, &self.types, device.limits().float64)?,
+        };
         let options = CompileOptions {
             cache: true,
             ..CompileOptions::default()
         };
         let kernel = (self.kernel)(module)?;
-        device.compile(Arc::new(kernel), options).map_err(|error| Error::Run(RunError::Compile(error)))
+        device
+            .compile(Arc::new(kernel), options)
+            .map_err(|error| Error::Run(RunError::Compile(error)))
     }
 }
 

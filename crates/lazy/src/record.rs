@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::number::{self, Bits};
 pub use crate::operation::ufunc_name;
 use crate::operation::{self, Given};
-use crate::{machine, schedule};
 use crate::value::{Args, Fold, FoldKind, Kind, Node, Progression, Value};
+use crate::{machine, schedule};
 
 /// NumPy's limit.
 pub const MOST_AXES: usize = 64;
@@ -175,6 +175,13 @@ fn is_stretched(map: &[Axis], from: &[u64], to: &[u64]) -> bool {
     map.iter().zip(from).all(whole) && dims::size(from) < dims::size(to)
 }
 
+/// A user's operation of values of the types that it takes.
+pub fn apply(operation: &'static operation::Operation, mut args: Args) -> Result<Value> {
+    on_one_device(&mut args)?;
+    let shape = common_shape(&args.iter().map(|arg| arg.shape.as_slice()).collect::<SmallVec<[&[u64]; 3]>>())?;
+    Ok(Node::pending(operation.result, shape, Kind::Map { operation, args }))
+}
+
 /// The type of a ufunc's first result; none where it has no loop.
 pub fn result_type(name: &'static str, operands: &[Operand]) -> Option<Scalar> {
     let given: Given = operands.iter().map(Operand::ty).collect();
@@ -237,7 +244,12 @@ fn beyond_range(name: &str, operands: &[Operand], types: &[Scalar]) -> Result<Op
         "less" | "less_equal" => !greater,
         _ => greater,
     };
-    Ok(Some(Node::fill_on(value.device, Scalar::Bool, dims::copy(&value.shape), [truth.into(), 0])))
+    Ok(Some(Node::fill_on(
+        value.device,
+        Scalar::Bool,
+        dims::copy(&value.shape),
+        [truth.into(), 0],
+    )))
 }
 
 /// The same elements in another type.

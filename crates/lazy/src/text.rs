@@ -7,7 +7,7 @@ use weft_front::{ArgType, Bounds, Dialect, Environment, FunctionSource, Object, 
 use weft_ir::{Module, Scalar, Source};
 
 use crate::error::{Error, Result};
-use crate::operation::{Operation, What};
+use crate::operation::{self, Operation, What};
 use crate::program::{Program, Slot};
 
 /// An operation of operands that are written so.
@@ -19,6 +19,7 @@ pub fn expression(operation: &Operation, args: &[String]) -> String {
         }
         What::Cast => cast(operation.operands[0], operation.result, &args[0]),
         What::Select => format!("np.where({})", args.join(", ")),
+        What::Function(id) => format!("{}({})", operation::users(id).name, args.join(", ")),
     }
 }
 
@@ -43,7 +44,12 @@ fn type_name(scalar: Scalar) -> String {
 pub fn of_program(program: &Program) -> String {
     let loads = (0..program.loads.len()).map(|at| format!("x{at}"));
     let params: Vec<String> = loads.chain((0..program.constants.len()).map(|at| format!("c{at}"))).collect();
-    format!("def fused({}):\n{}    return {}\n", params.join(", "), steps(program), result(program))
+    format!(
+        "def fused({}):\n{}    return {}\n",
+        params.join(", "),
+        steps(program),
+        result(program)
+    )
 }
 
 /// A program as a function for loops: of an element of each operand in memory, of its numbers, and of what its iotas take. That is, for each,
@@ -57,10 +63,18 @@ pub fn of_loop(program: &Program, moves: &[bool], ends: Ends) -> (String, Vec<Sc
     for (at, (iota, moves)) in program.iotas.iter().zip(moves).enumerate() {
         let indices = if *moves { &["k", "f", "b"][..] } else { &["f", "b"] };
         let counted = counted(iota.elem);
-        let numbers = if iota.elem.is_complex() { &["s", "sj", "d", "dj"][..] } else { &["s", "d"] };
+        let numbers = if iota.elem.is_complex() {
+            &["s", "sj", "d", "dj"][..]
+        } else {
+            &["s", "d"]
+        };
         params.extend(indices.iter().chain(numbers).map(|name| format!("{name}{at}")));
         types.extend(indices.iter().map(|_| Scalar::I64).chain(numbers.iter().map(|_| counted)));
-        let index = if *moves { format!("f{at} + k{at} * b{at}") } else { format!("f{at}") };
+        let index = if *moves {
+            format!("f{at} + k{at} * b{at}")
+        } else {
+            format!("f{at}")
+        };
         let (counted, elem) = (type_name(counted), type_name(iota.elem));
         let _ = writeln!(lines, "    n{at} = {counted}({index})");
         let _ = match iota.elem.is_complex() {
@@ -71,7 +85,9 @@ pub fn of_loop(program: &Program, moves: &[bool], ends: Ends) -> (String, Vec<Sc
     let result = result(program);
     let end = match ends {
         Ends::Result => format!("    return {result}\n"),
-        Ends::NumberOr(worst) => format!("    nan = np.isnan({result})\n    return np.where(nan, {worst}, {result}), np.logical_not(nan)\n"),
+        Ends::NumberOr(worst) => {
+            format!("    nan = np.isnan({result})\n    return np.where(nan, {worst}, {result}), np.logical_not(nan)\n")
+        }
     };
     (format!("def fused({}):\n{lines}{}{end}", params.join(", "), steps(program)), types)
 }
@@ -123,6 +139,7 @@ pub fn of_operation(operation: &Operation) -> Result<Module> {
         What::Ufunc { name, .. } => name,
         What::Cast => "cast",
         What::Select => "select",
+        What::Function(id) => return Ok(operation::users(id).module.clone()),
     };
     let text = format!("def {name}_({}):\n    return {}\n", names.join(", "), expression(operation, &names));
     compile(&format!("{name}_"), text, &operation.operands)
