@@ -41,7 +41,7 @@ pub fn error(py: Python<'_>, error: Error) -> PyErr {
 /// An array of a value, unless its device has no such elements.
 pub fn checked(py: Python<'_>, value: weft_lazy::Value) -> PyResult<NdArray> {
     if value.device != weft_lazy::machine::CPU {
-        weft_lazy::machine::check_elem(value.device, value.elem).map_err(|e| self::error(py, e))?;
+        weft_lazy::machine::check_elem(value.device, value.elem).map_err(|e| error(py, e))?;
     }
     Ok(NdArray::of(value))
 }
