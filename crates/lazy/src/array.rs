@@ -5,9 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use smallvec::SmallVec;
 use weft_ir::Scalar;
 
+use crate::capture;
 use crate::dims::{self, Axis, AxisMap, Dims, Strides};
 use crate::error::{Error, Result};
+use crate::memory::Piece;
 use crate::record;
+use crate::schedule;
 use crate::value::{Kind, Node, Region, Value};
 
 /// What NumPy calls a buffer: it has an identity and a current value.
@@ -65,19 +68,94 @@ pub enum Index {
     Ellipsis,
 }
 
+impl Storage {
+    fn new(elem: Scalar, value: Value) -> Arc<Storage> {
+        let device = value.device;
+        let current = Mutex::new(value);
+        Arc::new(Storage { elem, device, current })
+    }
+
+    /// Where its elements are.
+    pub fn device(&self) -> u8 {
+        self.device
+    }
+
+    /// Another storage of the same kind.
+    pub fn with(&self, value: Value) -> Arc<Storage> {
+        Storage::new(self.elem, value)
+    }
+
+    /// Its value, captured or not.
+    pub fn now(&self) -> Value {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Its value; where a function is captured that did not make it, what stands for it.
+    #[allow(clippy::self_named_constructors, reason = "it takes the reference that captures know storages by")]
+    pub fn value(this: &Arc<Storage>) -> Value {
+        if capture::is_on()
+            && let Some(value) = capture::stand_in(this)
+        {
+            return value;
+        }
+        this.now()
+    }
+
+    /// Replaces its value.
+    pub fn set(this: &Arc<Storage>, value: Value) {
+        if capture::is_on() && capture::stand_in(this).is_some() {
+            return capture::replace(this, value);
+        }
+        let _before = std::mem::replace(&mut *this.current.lock().unwrap_or_else(PoisonError::into_inner), value);
+    }
+}
+
 impl Array {
     /// A new storage of a value.
     pub fn of(value: Value) -> Array {
+        let (elem, shape) = (value.elem, dims::copy(&value.shape));
+        let storage = Storage::new(elem, value);
+        if capture::is_on() {
+            capture::made(&storage);
+        }
         Array {
-            elem: value.elem,
-            shape: dims::copy(&value.shape),
-            storage: Arc::new(Storage {
-                elem: value.elem,
-                device: value.device,
-                current: Mutex::new(value),
-            }),
+            elem,
+            shape,
+            storage,
             view: View::Whole,
             read_only: false,
+        }
+    }
+
+    /// The same view of another storage.
+    pub fn of_storage(&self, storage: Arc<Storage>) -> Array {
+        Array { storage, ..self.clone() }
+    }
+
+    /// Appends its types, its shape and where it lies in its storage.
+    pub fn describe(&self, into: &mut Vec<u64>) {
+        let base = self.current();
+        let sizes = |into: &mut Vec<u64>, shape: &[u64]| {
+            into.push(shape.len() as u64);
+            into.extend_from_slice(shape);
+        };
+        into.extend([self.elem as u64, self.storage.elem as u64, u64::from(self.read_only)]);
+        sizes(into, &base.shape);
+        sizes(into, &self.shape);
+        match &self.view {
+            View::Whole => into.push(0),
+            View::Axes(axes) => {
+                into.push(1);
+                sizes(into, &axes.base);
+                into.push(axes.map.len() as u64);
+                for axis in &axes.map {
+                    into.extend([axis.start as u64, axis.step as u64, axis.along.map_or(u64::MAX, u64::from)]);
+                }
+            }
+            View::Strided(places) => {
+                into.extend([2, places.offset as u64]);
+                into.extend(places.strides.iter().map(|&stride| stride as u64));
+            }
         }
     }
 
@@ -95,7 +173,7 @@ impl Array {
     }
 
     fn current(&self) -> Value {
-        self.storage.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        Storage::value(&self.storage)
     }
 
     /// The value of the whole storage, as it lies in memory.
@@ -132,10 +210,26 @@ impl Array {
         let value = record::beside(value, self.device())?;
         let value = record::broadcast_into(&value, &self.shape)?;
         let value = record::cast(&value, self.elem);
+        if capture::is_on()
+            && let Some(current) = capture::stand_in(&self.storage)
+        {
+            if let Some(next) = self.updated(&current, value) {
+                capture::replace(&self.storage, next);
+            }
+            return Ok(());
+        }
         let mut current = self.storage.current.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = match self.view {
-            View::Whole if value.elem == current.elem => record::reshaped(&value, &current.shape),
-            _ if self.size() == 0 => return Ok(()),
+        if let Some(next) = self.updated(&current, value) {
+            let _before = std::mem::replace(&mut *current, next);
+        }
+        Ok(())
+    }
+
+    /// The value of its storage when its elements are replaced; none where it has no elements.
+    fn updated(&self, current: &Value, value: Value) -> Option<Value> {
+        match self.view {
+            View::Whole if value.elem == current.elem => Some(record::reshaped(&value, &current.shape)),
+            _ if self.size() == 0 => None,
             _ => {
                 let (offset, strides) = self.strides();
                 let region = Region {
@@ -148,11 +242,9 @@ impl Array {
                     region: Box::new(region),
                     value,
                 };
-                Node::pending(current.elem, current.shape.clone(), kind)
+                Some(Node::pending(current.elem, current.shape.clone(), kind))
             }
-        };
-        let _before = std::mem::replace(&mut *current, next);
-        Ok(())
+        }
     }
 
     /// The offset of its first element in the storage and its strides, in bytes.
@@ -163,6 +255,20 @@ impl Array {
             View::Axes(axes) => dims::through(&axes.map, &dims::dense(&axes.base, item), self.rank()),
             View::Strided(places) => (places.offset, places.strides.clone()),
         }
+    }
+
+    /// Memory of its whole storage, computed before, for one who writes to it himself. Nobody else has it: what was recorded keeps what it read.
+    pub fn own_memory(&self) -> Result<Piece> {
+        let mut current = self.storage.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut piece) = current.piece() else {
+            return Err(Error::Internal("the memory of an array that was not computed".into()));
+        };
+        if Arc::strong_count(&current) > 1 || !piece.is_own(2) {
+            let bytes = dims::bytes(&current.shape, current.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
+            piece = schedule::copied(&piece, bytes)?;
+        }
+        *current = Node::stored(current.elem, current.shape.clone(), piece.clone());
+        Ok(piece)
     }
 
     pub fn is_whole(&self) -> bool {

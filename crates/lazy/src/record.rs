@@ -175,6 +175,13 @@ fn is_stretched(map: &[Axis], from: &[u64], to: &[u64]) -> bool {
     map.iter().zip(from).all(whole) && dims::size(from) < dims::size(to)
 }
 
+/// A user's operation of values of the types that it takes.
+pub fn apply(operation: &'static operation::Operation, mut args: Args) -> Result<Value> {
+    on_one_device(&mut args)?;
+    let shape = common_shape(&args.iter().map(|arg| arg.shape.as_slice()).collect::<SmallVec<[&[u64]; 3]>>())?;
+    Ok(Node::pending(operation.result, shape, Kind::Map { operation, args }))
+}
+
 /// The type of a ufunc's first result; none where it has no loop.
 pub fn result_type(name: &'static str, operands: &[Operand]) -> Option<Scalar> {
     let given: Given = operands.iter().map(Operand::ty).collect();

@@ -159,7 +159,7 @@ fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Op
     Ok(None)
 }
 
-fn copied(old: &Piece, bytes: u64) -> Result<Piece> {
+pub fn copied(old: &Piece, bytes: u64) -> Result<Piece> {
     let device = old.block.device();
     let new = Piece::whole(Block::on(device, bytes)?);
     match device {

@@ -7,7 +7,7 @@ use weft_front::{ArgType, Bounds, Dialect, Environment, FunctionSource, Object, 
 use weft_ir::{Module, Scalar, Source};
 
 use crate::error::{Error, Result};
-use crate::operation::{Operation, What};
+use crate::operation::{self, Operation, What};
 use crate::program::{Program, Slot};
 
 /// An operation of operands that are written so.
@@ -19,6 +19,7 @@ pub fn expression(operation: &Operation, args: &[String]) -> String {
         }
         What::Cast => cast(operation.operands[0], operation.result, &args[0]),
         What::Select => format!("np.where({})", args.join(", ")),
+        What::Function(id) => format!("{}({})", operation::users(id).name, args.join(", ")),
     }
 }
 
@@ -138,6 +139,7 @@ pub fn of_operation(operation: &Operation) -> Result<Module> {
         What::Ufunc { name, .. } => name,
         What::Cast => "cast",
         What::Select => "select",
+        What::Function(id) => return Ok(operation::users(id).module.clone()),
     };
     let text = format!("def {name}_({}):\n    return {}\n", names.join(", "), expression(operation, &names));
     compile(&format!("{name}_"), text, &operation.operands)

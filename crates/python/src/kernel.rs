@@ -10,6 +10,7 @@ use weft_runtime::{CallOptions, Device, DeviceId, GridShape, Launch, Limits, Str
 
 use crate::bind::Args;
 use crate::dispatcher::Dispatcher;
+use crate::lazy::calls;
 use crate::numpy::Numpy;
 use crate::stream::PyStream;
 use crate::{core, devices, errors, stream};
@@ -99,6 +100,8 @@ impl Launcher {
         if self.shape.grid.contains(&0) {
             return Ok(());
         }
+        // Held until the launch has waited for the arrays, as it does for all that are in host memory.
+        let _lazy = calls::settle(py, &mut bound, &spec.code)?;
         for memory in &bound.memories {
             memory.get().buffer.used_on(stream.map(|stream| &stream.stream));
         }
