@@ -196,6 +196,7 @@ impl Environment for Names {
         match name {
             "np" => Some(Object::Module("numpy".into())),
             "weft" => Some(Object::Module("weft".into())),
+            "complex" => Some(Object::Known("builtins.complex".into())),
             _ => None,
         }
     }
