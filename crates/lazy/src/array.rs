@@ -15,6 +15,7 @@ use crate::value::{Kind, Node, Region, Value};
 pub struct Storage {
     /// The type of its elements as they were made; views may have another one.
     elem: Scalar,
+    device: u8,
     current: Mutex<Value>,
 }
 
@@ -72,6 +73,7 @@ impl Array {
             shape: dims::copy(&value.shape),
             storage: Arc::new(Storage {
                 elem: value.elem,
+                device: value.device,
                 current: Mutex::new(value),
             }),
             view: View::Whole,
@@ -85,6 +87,11 @@ impl Array {
 
     pub fn size(&self) -> u64 {
         dims::size(&self.shape).unwrap_or(u64::MAX)
+    }
+
+    /// Where its elements are: a number of `machine`'s.
+    pub fn device(&self) -> u8 {
+        self.storage.device
     }
 
     fn current(&self) -> Value {
@@ -122,7 +129,8 @@ impl Array {
         if self.read_only {
             return Err(Error::Value("assignment destination is read-only".into()));
         }
-        let value = record::broadcast_into(value, &self.shape)?;
+        let value = record::beside(value, self.device())?;
+        let value = record::broadcast_into(&value, &self.shape)?;
         let value = record::cast(&value, self.elem);
         let mut current = self.storage.current.lock().unwrap_or_else(PoisonError::into_inner);
         let next = match self.view {

@@ -2,11 +2,17 @@
 
 mod arguments;
 mod array;
+mod budget;
 pub mod compiled;
+mod device_folds;
+mod devices;
 mod dims;
 mod error;
+mod flat;
 mod folds;
+mod form;
 mod hoist;
+mod hosted;
 mod lower;
 pub mod machine;
 mod memory;
@@ -23,6 +29,7 @@ pub mod trace;
 mod value;
 
 pub use array::{Array, Index};
+pub use devices::carry;
 pub use dims::{Dims, Strides, bytes, dense, is_dense, size};
 pub use error::{Error, Result};
 pub use memory::{Block, Piece};

@@ -13,7 +13,7 @@ use crate::value::{Kind, Node, State, Value};
 
 /// More steps than this are no one's kernel: nodes read through many different maps were computed once for each.
 const MOST_STEPS: usize = 128;
-/// Operations that are computed again for a second map rather than stored.
+/// Operations that are computed again, for a second map or a second kernel, rather than stored.
 const CHEAP: u32 = 8;
 
 /// What became of the attempt.
@@ -130,7 +130,7 @@ impl Lowering<'_> {
             Kind::Map { operation, args } => {
                 let is_root = self.kept.is_some_and(|root| Arc::ptr_eq(node, root));
                 let costly = other_map && node.costs() > CHEAP;
-                if !is_root && (node.is_full() || costly || (node.was_passed() && node.costs() > 1)) {
+                if !is_root && (node.is_full() || costly || (node.was_passed() && node.costs() > CHEAP)) {
                     return self.need(node);
                 }
                 if !is_root && shared {
@@ -163,7 +163,7 @@ impl Lowering<'_> {
                 }
                 None => self.need(of),
             },
-            Kind::Update { .. } | Kind::Fold { .. } => self.need(node),
+            Kind::Update { .. } | Kind::Fold { .. } | Kind::Moved(_) => self.need(node),
         }
     }
 

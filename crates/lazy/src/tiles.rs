@@ -3,13 +3,17 @@
 #![allow(unsafe_code)] // Operands are places in memory that programs keep alive.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 use weft_ir::Scalar;
 use weft_tile::Arg;
 
-use crate::dims::Strides;
+use crate::dims::{self, Strides};
 use crate::error::{Error, Result};
+use crate::flat;
+use crate::machine;
+use crate::memory::{Block, Piece};
 use crate::program::{Program, Slot};
 
 /// Bytes of a register at the most, so that those of a program stay in the first cache.
@@ -25,6 +29,26 @@ pub struct Target {
     pub strides: Strides,
     /// How many results there are.
     pub points: u64,
+    /// The memory, where it is not the CPU's.
+    pub block: Option<Arc<Block>>,
+}
+
+impl Target {
+    /// Places in a piece of memory from an offset on.
+    pub fn of(elem: Scalar, piece: &Piece, offset: i64, shape: &[u64], strides: Strides) -> Target {
+        Target {
+            elem,
+            address: piece.address().wrapping_add_signed(offset),
+            strides,
+            points: dims::size(shape).unwrap_or(0),
+            block: (piece.block.device() != machine::CPU).then(|| piece.block.clone()),
+        }
+    }
+
+    /// The device that it is on.
+    pub fn device(&self) -> u8 {
+        self.block.as_ref().map_or(machine::CPU, |block| block.device())
+    }
 }
 
 thread_local! {
@@ -37,23 +61,36 @@ pub fn run(program: &Program, target: &Target) -> Result<()> {
     if program.extents.contains(&0) {
         return Ok(());
     }
+    if flat::run(program, target)? {
+        return Ok(());
+    }
     let walk = Walk::new(program, target);
     let plan = Registers::new(program, &walk);
-    ROOM.with(|room| {
-        let Ok(mut room) = room.try_borrow_mut() else {
-            return Err(Error::Internal("tiles are computed within tiles".into()));
-        };
-        let words = plan.count * walk.tile_words();
-        if room.len() < words {
-            room.resize(words, [0; 2]);
-        }
+    with_room(plan.count * walk.tile_words(), |room| {
         Machine {
             program,
             walk: &walk,
             plan: &plan,
-            room: room.as_mut_ptr().cast(),
+            room,
         }
         .run()
+    })
+}
+
+/// Lends so many words for registers.
+pub fn with_room<T>(words: usize, work: impl FnOnce(*mut u8) -> Result<T>) -> Result<T> {
+    ROOM.with(|room| {
+        let Ok(mut room) = room.try_borrow_mut() else {
+            return Err(Error::Internal("tiles are computed within tiles".into()));
+        };
+        // Vectors are loaded faster where they do not straddle lines of the cache.
+        const LINE: usize = 64;
+        let words = words + LINE / 16;
+        if room.len() < words {
+            room.resize(words, [0; 2]);
+        }
+        let start = room.as_mut_ptr().cast::<u8>();
+        work(start.wrapping_add(start.align_offset(LINE)))
     })
 }
 

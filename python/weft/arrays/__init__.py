@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import atexit
 from importlib import import_module
 from typing import Any
 
@@ -102,3 +103,6 @@ def find(name: str) -> Any:
 # What arrays can do besides is set on their class.
 methods = import_module("weft.arrays.methods")
 methods.install(import_module("weft._weft").ndarray)
+
+# A kernel that is being compiled in the background is waited for: the process's end takes away what its compiler works with.
+atexit.register(import_module("weft._weft")._finish_compiling)

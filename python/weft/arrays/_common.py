@@ -24,7 +24,6 @@ DTYPES = (
 )  # fmt: skip
 # NumPy has several dtypes of one name, such as those of `long` and `long long`, which are equal; one of them is used.
 _KNOWN = {np.dtype(name): np.dtype(name) for name in DTYPES}
-HALVES = ("float16", "bfloat16")
 _NUMBERS = (bool, int, float, complex)
 
 
@@ -51,7 +50,13 @@ def as_dtype(dtype: Any) -> np.dtype:
 
 def kind_of(dtype: np.dtype) -> str:
     """NumPy's letter of a dtype's kind, "f" for bfloat16, too."""
-    return "f" if dtype.name == "bfloat16" else dtype.kind
+    # NumPy itself takes bfloat16 for no kind of number. (A dtype's name takes microseconds to ask for.)
+    return "f" if dtype.kind == "V" else dtype.kind
+
+
+def is_half(dtype: np.dtype) -> bool:
+    """The floats of 16 bits."""
+    return dtype.itemsize == 2 and dtype.kind in "fV"
 
 
 def is_inexact(dtype: np.dtype) -> bool:
@@ -139,7 +144,7 @@ def result_dtype(*xs: Any) -> np.dtype:
             parts.append(x.dtype)
         else:
             parts.append(as_dtype(x))
-    if any(getattr(part, "name", "") == "bfloat16" for part in parts):
+    if any(isinstance(part, np.dtype) and part.kind == "V" for part in parts):
         return _with_bfloat16(parts)
     found = np.result_type(*parts)
     return _KNOWN.get(found, found)
@@ -226,9 +231,13 @@ def select(condition: ndarray, x: Any, y: Any) -> ndarray:
 
 
 def checked_out(out: Any) -> None:
-    """Refuses an `out` that is no array."""
-    if out is not None and not isinstance(out, ndarray):
+    """Refuses an `out` that is no array, and one that is not to be written to."""
+    if out is None:
+        return
+    if not isinstance(out, ndarray):
         raise TypeError(f"return arrays must be of ArrayType: 'out' is a weft.ndarray, not {type(out).__name__}")
+    if not out._writeable:
+        raise ValueError("output array is read-only")
 
 
 def given(result: ndarray, out: ndarray | None, casting: str = "same_kind") -> ndarray:

@@ -10,7 +10,6 @@ import numpy as np
 from weft._weft import _arg, _cast, _fold, _full, _part, _reshape, ndarray
 
 from ._common import (
-    HALVES,
     MISSING,
     Shape,
     array_of,
@@ -22,7 +21,7 @@ from ._common import (
     flat,
     float_dtype,
     given,
-    is_inexact,
+    is_half,
     is_true,
     real_dtype,
     result_dtype,
@@ -287,7 +286,7 @@ def _count(a: ndarray, axes: Shape, where: Any, keepdims: bool) -> Any:
 
 def _divided(total: ndarray, count: Any, dtype: np.dtype) -> ndarray:
     """A sum divided by a count, of a dtype."""
-    result = u("true_divide", total, total.dtype.type(count) if isinstance(count, (int, float)) and is_inexact(total.dtype) else count)
+    result = u("true_divide", total, count)
     return result if result.dtype == dtype else _cast(result, dtype)
 
 
@@ -307,7 +306,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     if isinstance(count, int) and count == 0:
         warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=2)
     kind = float_dtype(a.dtype) if dtype is None else as_dtype(dtype)
-    computed = np.dtype(np.float32) if dtype is None and kind.name in HALVES else kind
+    computed = np.dtype(np.float32) if dtype is None and is_half(kind) else kind
     total = kept(_fold("add", _masked(a, where, 0), axes, computed), a, axes, keepdims)
     return given(_divided(total, count, kind), out, "unsafe")
 
@@ -339,7 +338,7 @@ def var(
     if isinstance(count, int) and less >= count:
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
     kind = float_dtype(a.dtype) if dtype is None else as_dtype(dtype)
-    computed = np.dtype(np.float32) if dtype is None and kind.name in HALVES else kind
+    computed = np.dtype(np.float32) if dtype is None and is_half(kind) else kind
     if mean is MISSING:
         total = kept(_fold("add", _masked(a, where, 0), axes, computed), a, axes, True)
         middle = _divided(total, _count(a, axes, where, True), computed)

@@ -11,7 +11,6 @@ from weft._weft import _cast, _fold, _full, _reshape, _to_numpy, ndarray
 
 from . import _compiled
 from ._common import (
-    HALVES,
     MISSING,
     array_of,
     as_dtype,
@@ -19,6 +18,7 @@ from ._common import (
     checked_out,
     flat,
     given,
+    is_half,
     is_inexact,
     refuse,
     result_dtype,
@@ -161,7 +161,7 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         method = "lower"
     part = float(q) if type(q) in (int, float) else array_of(q)
     if isinstance(part, ndarray):
-        if part.dtype.kind not in "iuf" and part.dtype.name not in HALVES:
+        if part.dtype.kind not in "iuf" and not is_half(part.dtype):
             raise TypeError("q must be an array of real numbers")
         if part.ndim > 2:
             raise ValueError("q must be a scalar or 1d")
