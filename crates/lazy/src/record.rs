@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 use weft_ir::{Const, Scalar};
 
 use crate::budget;
+use crate::capture;
 use crate::dims::{self, Axis, AxisMap, Dims};
 use crate::error::{Error, Result};
 use crate::number::{self, Bits};
@@ -242,6 +243,7 @@ fn beyond_range(name: &str, operands: &[Operand], types: &[Scalar]) -> Result<Op
         "less" | "less_equal" => !greater,
         _ => greater,
     };
+    capture::sized();
     Ok(Some(Node::fill(Scalar::Bool, dims::copy(&value.shape), [truth.into(), 0])))
 }
 
@@ -316,6 +318,7 @@ pub fn broadcast_into(value: &Value, to: &[u64]) -> Result<Value> {
     };
     check_broadcast(&value.shape, to)?;
     if let Some(bits) = fill_of(&value) {
+        capture::sized();
         return Ok(Node::fill(value.elem, Dims::from_slice(to), bits));
     }
     let map = dims::broadcast(&value.shape, to);

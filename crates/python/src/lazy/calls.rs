@@ -11,7 +11,7 @@ use weft_ir::{Function, Module, Op, Scalar, StmtKind, Value};
 use weft_lazy::{Array, Block, Dims, Node, Piece, Strides};
 use weft_runtime::Buffer;
 
-use super::{NdArray, compute_as_asked, error};
+use super::{NdArray, compute_as_asked, error, exchange};
 use crate::array::layout;
 use crate::bind::Args;
 use crate::core::Code;
@@ -40,6 +40,12 @@ pub fn bind(py: Python<'_>, array: &Array, name: &dyn Fn() -> String, args: &mut
     args.slots.extend_from_slice(&array.shape);
     args.slots.extend(strides.iter().map(|&s| s as u64));
     Ok(())
+}
+
+/// A NumPy array of a lazy one's elements, which was asked for.
+pub fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
+    compute_as_asked(py, &[array.base()])?;
+    exchange::_to_numpy(py, &NdArray { array: array.clone() })
 }
 
 /// The memory of lazy arrays that a call was given.

@@ -18,6 +18,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Recent>()?;
     module.add_function(wrap_pyfunction!(_capture, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_key, module)?)?;
+    module.add_function(wrap_pyfunction!(_capture_ranks, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_call, module)?)
 }
 
@@ -74,6 +75,16 @@ fn _capture_key<'py>(args: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyBytes>>
     let key = capture::key(&arrays(args)?);
     let bytes: Vec<u8> = key.iter().flat_map(|word| word.to_le_bytes()).collect();
     Ok(PyBytes::new(args.py(), &bytes))
+}
+
+/// The same without sizes; none where these cannot be left out.
+#[pyfunction]
+fn _capture_ranks<'py>(args: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let Some(key) = capture::key_of_ranks(&arrays(args)?) else {
+        return Ok(None);
+    };
+    let bytes: Vec<u8> = key.iter().flat_map(|word| word.to_le_bytes()).collect();
+    Ok(Some(PyBytes::new(args.py(), &bytes)))
 }
 
 /// A call that is done at once.
@@ -151,6 +162,17 @@ impl Graph {
     fn replay<'py>(&self, py: Python<'py>, args: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyList>>> {
         let results = self.0.replay(&arrays(args)?).map_err(|e| error(py, e))?;
         results.map(|results| listed(py, results)).transpose()
+    }
+
+    /// The same for arrays of other sizes.
+    fn replay_of_other_sizes<'py>(&self, py: Python<'py>, args: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyList>>> {
+        let results = self.0.replay_of_other_sizes(&arrays(args)?).map_err(|e| error(py, e))?;
+        results.map(|results| listed(py, results)).transpose()
+    }
+
+    /// Was it recorded as another one, for other sizes, and does none of the two depend on these?
+    fn is_general(&self, other: &Graph) -> bool {
+        self.0.is_general(&other.0)
     }
 
     #[getter]

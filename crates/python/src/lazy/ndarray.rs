@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyNotImplemented, PyTuple};
 use weft_ir::Scalar;
-use weft_lazy::{Array, Value};
+use weft_lazy::{Array, Value, capture};
 
 use super::operators::{binary, in_place, power, unary};
 use super::{compute, indexing};
@@ -49,6 +49,7 @@ impl NdArray {
 impl NdArray {
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        capture::sized();
         PyTuple::new(py, &self.array.shape)
     }
 
@@ -59,6 +60,7 @@ impl NdArray {
 
     #[getter]
     fn size(&self) -> u64 {
+        capture::sized();
         self.array.size()
     }
 
@@ -69,6 +71,7 @@ impl NdArray {
 
     #[getter]
     fn nbytes(&self) -> u64 {
+        capture::sized();
         self.array.size() * self.array.elem.size() as u64
     }
 
@@ -80,6 +83,7 @@ impl NdArray {
     /// In bytes.
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        capture::sized();
         PyTuple::new(py, &self.array.strides().1)
     }
 
@@ -111,6 +115,7 @@ impl NdArray {
     }
 
     fn __len__(&self) -> PyResult<usize> {
+        capture::sized();
         match self.array.shape.first() {
             Some(&n) => Ok(n as usize),
             None => Err(PyTypeError::new_err("len() of unsized object")),

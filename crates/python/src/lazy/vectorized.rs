@@ -8,7 +8,8 @@ use weft_ir::{Module, Op, Scalar, StmtKind};
 use weft_lazy::record;
 use weft_lazy::{Array, Node, Value, number, operation};
 
-use super::{NdArray, compute_as_asked, error, exchange};
+use super::calls::to_numpy;
+use super::{NdArray, error, exchange};
 use crate::numpy::Numpy;
 use crate::operand::Input;
 
@@ -121,12 +122,6 @@ fn value(numpy: &Numpy, input: &Input<'_>, to: Scalar) -> PyResult<Value> {
         }
         None => Ok(record::cast(&exchange::copied(numpy, object)?.read(), to)),
     }
-}
-
-/// A NumPy array of a lazy one's elements, which was asked for.
-fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
-    compute_as_asked(py, &[array.base()])?;
-    exchange::_to_numpy(py, &NdArray { array: array.clone() })
 }
 
 /// A call whose function is run at once: with NumPy's arrays of the lazy ones.
