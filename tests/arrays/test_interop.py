@@ -165,8 +165,8 @@ def test_what_dlpack_refuses():
     assert "dltensor" in repr(array.__dlpack__())
     with pytest.raises(BufferError, match="unsupported device"):
         array.__dlpack__(dl_device=(2, 0))
-    with pytest.raises(BufferError, match="read-only"):
-        array.__dlpack__(copy=False)
+    # Without a copy the elements are read-only, which only a newer capsule says.
+    assert "dltensor_versioned" in repr(array.__dlpack__(copy=False))
     with pytest.raises(RuntimeError, match="stream"):
         array.__dlpack__(stream=1)
     with pytest.raises((BufferError, TypeError, RuntimeError)):

@@ -106,7 +106,7 @@ def test_compiled_functions_give_the_same_bits(name, dtype):
 
 @TYPES
 def test_expm1(dtype):
-    """Both parts to 4 ULP, the real one of its larger term. Infinities are NumPy's, which makes NaN of some that C99's exponential has."""
+    """Both parts to 4 ULP, the real one of its larger term; the special values are the array API standard's, of which NumPy has NaN for some."""
     rng = np.random.default_rng(7)
     x, y = (np.concatenate([rng.uniform(-3, 3, 200), np.exp2(rng.uniform(-40, 2, 200))]).astype(dtype) for _ in range(2))
     for a, b, u, v in zip(x, y, *call("cexpm1", x, y)):
@@ -114,13 +114,30 @@ def test_expm1(dtype):
         term = 2 * mpmath.sin(mpmath.mpf(float(b)) / 2) ** 2
         assert ulps(u, exact.real, np.dtype(dtype), term) <= 4
         assert ulps(v, exact.imag, np.dtype(dtype)) <= 4
-    x, y = (np.array(v, dtype) for v in ([np.inf, -np.inf, -np.inf, 0.0, -0.0, np.nan, 1.0], [0.0, 1.0, np.inf, -0.0, 0.0, 0.0, np.inf]))
+    inf, nan = np.inf, np.nan
+    table = [
+        # x, y, and the parts of the result, of which the array API standard leaves some signs open.
+        (inf, 0.0, inf, 0.0), (inf, inf, inf, nan), (inf, nan, inf, nan), (inf, 1.0, inf, inf), (-inf, 1.0, -1.0, 0.0),
+        (-inf, inf, -1.0, 0.0), (-inf, nan, -1.0, 0.0), (nan, 0.0, nan, 0.0), (nan, 1.0, nan, nan), (nan, nan, nan, nan),
+        (1.0, inf, nan, nan), (1.0, nan, nan, nan), (0.0, 0.0, 0.0, 0.0), (-0.0, 0.0, 0.0, 0.0), (0.0, -0.0, 0.0, -0.0),
+    ]  # fmt: skip
+    x, y, u, v = np.array(table, dtype).T
     re, im = call("cexpm1", x, y)
-    with np.errstate(all="ignore"):
-        want = np.expm1(complex_of(x, y))
-    np.testing.assert_array_equal(re, want.real)
-    np.testing.assert_array_equal(im, want.imag)
-    assert np.signbit(re[4]) and np.signbit(im[3])
+    for got, want in ((re, u), (im, v)):
+        np.testing.assert_array_equal(got, want)
+        np.testing.assert_array_equal(np.signbit(got[want == want]), np.signbit(want[want == want]))
+
+
+@TYPES
+def test_tanh_of_endless_imaginary_parts(dtype):
+    """NaN, but for infinite real parts: also where the function is already 1 for any other imaginary part."""
+    x = np.array([1.0, 5.0, 30.0, -800.0], dtype)
+    for y in (np.inf, -np.inf, np.nan):
+        re, im = call("ctanh", x, np.full_like(x, y))
+        assert np.isnan(re).all() and np.isnan(im).all()
+        re, im = call("ctanh", np.array([np.inf, -np.inf], dtype), np.full(2, y, dtype))
+        np.testing.assert_array_equal(re, [1, -1])
+        np.testing.assert_array_equal(im, [0, 0])
 
 
 @TYPES

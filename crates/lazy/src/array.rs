@@ -18,6 +18,7 @@ use crate::value::{Kind, Node, Region, Value};
 pub struct Storage {
     /// The type of its elements as they were made; views may have another one.
     elem: Scalar,
+    device: u8,
     current: Mutex<Value>,
 }
 
@@ -69,8 +70,11 @@ pub enum Index {
 
 impl Storage {
     fn new(elem: Scalar, value: Value) -> Arc<Storage> {
-        let current = Mutex::new(value);
-        Arc::new(Storage { elem, current })
+        Arc::new(Storage {
+            elem,
+            device: value.device,
+            current: Mutex::new(value),
+        })
     }
 
     /// Another storage of the same kind.
@@ -142,7 +146,7 @@ impl Array {
             into.push(shape.len() as u64);
             into.extend_from_slice(shape);
         };
-        into.extend([self.elem as u64, self.storage.elem as u64, u64::from(self.read_only)]);
+        into.extend([self.elem as u64, self.storage.elem as u64, u64::from(self.device()), u64::from(self.read_only)]);
         sizes(into, &base.shape);
         sizes(into, &self.shape);
         match &self.view {
@@ -168,6 +172,11 @@ impl Array {
 
     pub fn size(&self) -> u64 {
         dims::size(&self.shape).unwrap_or(u64::MAX)
+    }
+
+    /// Where its elements are: a number of `machine`'s.
+    pub fn device(&self) -> u8 {
+        self.storage.device
     }
 
     fn current(&self) -> Value {
@@ -205,7 +214,8 @@ impl Array {
         if self.read_only {
             return Err(Error::Value("assignment destination is read-only".into()));
         }
-        let value = record::broadcast_into(value, &self.shape)?;
+        let value = record::beside(value, self.device())?;
+        let value = record::broadcast_into(&value, &self.shape)?;
         let value = record::cast(&value, self.elem);
         if capture::is_on()
             && let Some(current) = capture::stand_in(&self.storage)

@@ -48,7 +48,9 @@ fn held(root: &Value) -> u32 {
                 held = held.saturating_add(NODE);
                 match kind {
                     Kind::Map { args, .. } => left.extend(args.iter().cloned()),
-                    Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } => left.push(of.clone()),
+                    Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => {
+                        left.push(of.clone());
+                    }
                     Kind::Update { base, value, .. } => left.extend([base.clone(), value.clone()]),
                     Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => {}
                 }

@@ -76,13 +76,11 @@ struct Called {
     results: Vec<Value>,
 }
 
-/// Records a call: what stands for its results, of these types and shapes. None where nothing is captured.
-pub fn call(call: Arc<dyn Call>, operands: Vec<Value>, results: Vec<(Scalar, Dims)>) -> Option<Vec<Value>> {
+/// Records a call: what stands for its results, which are like other arrays. None where nothing is captured.
+pub fn call(call: Arc<dyn Call>, operands: Vec<Value>, like: &[Array]) -> Option<Vec<Value>> {
     innermost(|capture| {
-        let results: Vec<Value> = results
-            .into_iter()
-            .map(|(elem, shape)| Node::pending(elem, shape, Kind::StandIn))
-            .collect();
+        let stand_in = |like: &Array| Node::pending_on(like.device(), like.elem, dims::copy(&like.shape), Kind::StandIn);
+        let results: Vec<Value> = like.iter().map(stand_in).collect();
         capture.calls.push(Called {
             call,
             operands,
@@ -102,7 +100,7 @@ struct Outside {
 }
 
 fn leaf(of: &Value) -> Value {
-    Node::pending(of.elem, of.shape.clone(), Kind::StandIn)
+    Node::pending_on(of.device, of.elem, of.shape.clone(), Kind::StandIn)
 }
 
 fn innermost<T>(work: impl FnOnce(&mut Capture) -> Option<T>) -> Option<T> {
@@ -202,6 +200,7 @@ enum Place {
 #[derive(Debug)]
 enum Step {
     Node {
+        device: u8,
         elem: Scalar,
         shape: Dims,
         kind: Kind,
@@ -336,6 +335,7 @@ impl<'a> Walk<'a> {
                 (Some(called), _) => self.call(called, places),
                 (None, Some(kind)) if places.iter().any(|place| !matches!(place, Place::Constant(_))) => {
                     self.steps.push(Step::Node {
+                        device: node.device,
                         elem: node.elem,
                         shape: node.shape.clone(),
                         kind,
@@ -416,6 +416,7 @@ impl Graph {
         for step in &self.steps {
             match step {
                 Step::Node {
+                    device,
                     elem,
                     shape,
                     kind,
@@ -431,7 +432,7 @@ impl Graph {
                             None => return Ok(None),
                         },
                     };
-                    let node = Node::pending(*elem, shape, kind);
+                    let node = Node::pending_on(*device, *elem, shape, kind);
                     if is_map {
                         budget::keep(&node)?;
                     }
@@ -502,7 +503,7 @@ pub fn key_of_ranks(args: &[Array]) -> Option<Vec<u64>> {
             return None;
         }
         let first = args.iter().position(|other| Arc::ptr_eq(&other.storage, &arg.storage));
-        key.extend([first.map_or(0, |at| at as u64), arg.elem as u64, arg.rank() as u64]);
+        key.extend([first.map_or(0, |at| at as u64), arg.elem as u64, u64::from(arg.device()), arg.rank() as u64]);
         key.extend(arg.shape.iter().map(|&n| n.min(2)));
     }
     Some(key)

@@ -8,13 +8,13 @@ use crate::error::{Error, Result};
 use crate::memory::{Block, Piece};
 use crate::program::{Load, Program, Slot, Step};
 use crate::tiles::Target;
-use crate::{machine, run};
+use crate::run;
 
 /// It has to have so many points less than all.
 const LESS: u64 = 8;
 
 /// The program without what was hoisted, which lies in memory now; none where nothing was.
-pub fn hoist(program: &Program) -> Result<Option<Program>> {
+pub fn hoist(program: &Program, device: u8) -> Result<Option<Program>> {
     let long = (program.extents.iter().enumerate())
         .filter(|(_, n)| **n > 1)
         .fold(0u64, |mask, (axis, _)| mask | 1 << axis);
@@ -53,7 +53,7 @@ pub fn hoist(program: &Program) -> Result<Option<Program>> {
     }
     let mut loads: SmallVec<[(usize, Load); 4]> = smallvec![];
     for at in wanted {
-        loads.push((at, computed(program, at, masks[at])?));
+        loads.push((at, computed(program, at, masks[at], device)?));
     }
     Ok(Some(replaced(program, &loads)))
 }
@@ -86,7 +86,7 @@ fn weight(program: &Program, at: usize) -> u32 {
 }
 
 /// A step's value at the points of its own axes, in memory.
-fn computed(program: &Program, at: usize, mask: u64) -> Result<Load> {
+fn computed(program: &Program, at: usize, mask: u64, device: u8) -> Result<Load> {
     let mut part = needed(program, Slot::Step(at as u16), &[]);
     for (axis, extent) in part.extents.iter_mut().enumerate() {
         if mask & (1 << axis) == 0 {
@@ -95,14 +95,9 @@ fn computed(program: &Program, at: usize, mask: u64) -> Result<Load> {
     }
     let elem = program.steps[at].operation.result;
     let bytes = dims::bytes(&part.extents, elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
-    let piece = Piece::whole(Block::new(machine::cpu()?, bytes)?);
+    let piece = Piece::whole(Block::on(device, bytes)?);
     let mut strides = dims::dense(&part.extents, elem.size());
-    let target = Target {
-        elem,
-        address: piece.address(),
-        strides: strides.clone(),
-        points: dims::size(&part.extents).unwrap_or(0),
-    };
+    let target = Target::of(elem, &piece, 0, &part.extents, strides.clone());
     run::run(part, &target)?;
     for (axis, stride) in strides.iter_mut().enumerate() {
         if mask & (1 << axis) == 0 {

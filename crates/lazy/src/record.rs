@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::number::{self, Bits};
 pub use crate::operation::ufunc_name;
 use crate::operation::{self, Given};
-use crate::schedule;
+use crate::{machine, schedule};
 use crate::value::{Args, Fold, FoldKind, Kind, Node, Progression, Value};
 
 /// NumPy's limit.
@@ -103,6 +103,7 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
             Operand::Weak(value) => Node::fill(to, Dims::new(), number::weak_in(*value, to)?),
         });
     }
+    on_one_device(&mut args)?;
     let shape = match args.as_slice() {
         [only] => dims::copy(&only.shape),
         [a, b] if a.shape == b.shape || b.shape.is_empty() => dims::copy(&a.shape),
@@ -176,9 +177,12 @@ fn is_stretched(map: &[Axis], from: &[u64], to: &[u64]) -> bool {
 }
 
 /// A user's operation of values of the types that it takes.
-pub fn apply(operation: &'static operation::Operation, args: Args) -> Result<Value> {
+pub fn apply(operation: &'static operation::Operation, mut args: Args) -> Result<Value> {
+    on_one_device(&mut args)?;
     let shape = common_shape(&args.iter().map(|arg| arg.shape.as_slice()).collect::<SmallVec<[&[u64]; 3]>>())?;
-    Ok(Node::pending(operation.result, shape, Kind::Map { operation, args }))
+    let node = Node::pending(operation.result, shape, Kind::Map { operation, args });
+    budget::keep(&node)?;
+    Ok(node)
 }
 
 /// The type of a ufunc's first result; none where it has no loop.
@@ -244,7 +248,7 @@ fn beyond_range(name: &str, operands: &[Operand], types: &[Scalar]) -> Result<Op
         _ => greater,
     };
     capture::sized();
-    Ok(Some(Node::fill(Scalar::Bool, dims::copy(&value.shape), [truth.into(), 0])))
+    Ok(Some(Node::fill_on(value.device, Scalar::Bool, dims::copy(&value.shape), [truth.into(), 0])))
 }
 
 /// The same elements in another type.
@@ -253,7 +257,7 @@ pub fn cast(value: &Value, to: Scalar) -> Value {
         return value.clone();
     }
     if let Some(Ok(bits)) = fill_of(value).map(|bits| number::converted(number::constant(value.elem, bits), to)) {
-        return Node::fill(to, dims::copy(&value.shape), bits);
+        return Node::fill_on(value.device, to, dims::copy(&value.shape), bits);
     }
     let kind = Kind::Map {
         operation: operation::cast(value.elem, to),
@@ -276,9 +280,11 @@ pub fn fill_of(value: &Value) -> Option<Bits> {
 /// `where(condition, a, b)` of elements of one type.
 pub fn select(condition: &Value, a: &Value, b: &Value) -> Result<Value> {
     let shape = common_shape(&[&condition.shape, &a.shape, &b.shape])?;
+    let mut args = SmallVec::from_vec(vec![cast(condition, Scalar::Bool), a.clone(), cast(b, a.elem)]);
+    on_one_device(&mut args)?;
     let kind = Kind::Map {
         operation: operation::select(a.elem),
-        args: SmallVec::from_vec(vec![cast(condition, Scalar::Bool), a.clone(), cast(b, a.elem)]),
+        args,
     };
     Ok(Node::pending(a.elem, shape, kind))
 }
@@ -290,7 +296,7 @@ pub fn reshaped(value: &Value, to: &[u64]) -> Value {
     }
     let shape = Dims::from_slice(to);
     if let Some(bits) = fill_of(value) {
-        return Node::fill(value.elem, shape, bits);
+        return Node::fill_on(value.device, value.elem, shape, bits);
     }
     let through = value.look(
         |kind| match kind {
@@ -319,7 +325,7 @@ pub fn broadcast_into(value: &Value, to: &[u64]) -> Result<Value> {
     check_broadcast(&value.shape, to)?;
     if let Some(bits) = fill_of(&value) {
         capture::sized();
-        return Ok(Node::fill(value.elem, Dims::from_slice(to), bits));
+        return Ok(Node::fill_on(value.device, value.elem, Dims::from_slice(to), bits));
     }
     let map = dims::broadcast(&value.shape, to);
     Ok(Node::pending(
@@ -333,7 +339,7 @@ pub fn broadcast_into(value: &Value, to: &[u64]) -> Result<Value> {
 }
 
 /// `start + index * step` for so many indices.
-pub fn iota(elem: Scalar, count: u64, start: Const, step: Const) -> Result<Value> {
+pub fn iota(device: u8, elem: Scalar, count: u64, start: Const, step: Const) -> Result<Value> {
     check_size(&[count], elem.size())?;
     if elem == Scalar::Bool {
         return Err(Error::Type("there are no numbers of the same distance among bools".into()));
@@ -344,7 +350,47 @@ pub fn iota(elem: Scalar, count: u64, start: Const, step: Const) -> Result<Value
         start: number::converted(start, counted)?,
         step: number::converted(step, counted)?,
     }));
-    Ok(Node::pending(elem, SmallVec::from_slice(&[count]), kind))
+    Ok(Node::pending_on(device, elem, SmallVec::from_slice(&[count]), kind))
+}
+
+/// The same elements on another device.
+pub fn moved(value: &Value, device: u8) -> Value {
+    if value.device == device {
+        return value.clone();
+    }
+    match fill_of(value) {
+        Some(bits) => Node::fill_on(device, value.elem, value.shape.clone(), bits),
+        None => Node::pending_on(device, value.elem, value.shape.clone(), Kind::Moved(value.clone())),
+    }
+}
+
+/// A value for one that is on a device: of no axes it moves there; any other has to be there.
+pub fn beside(value: &Value, device: u8) -> Result<Value> {
+    match value.device == device || value.shape.is_empty() {
+        true => Ok(moved(value, device)),
+        false => Err(on_different_devices(device, value.device)),
+    }
+}
+
+fn on_different_devices(one: u8, other: u8) -> Error {
+    let (one, other) = (machine::name(one), machine::name(other));
+    Error::Value(format!(
+        "operands are on different devices, {one} and {other}: move one with x.to({one:?}) or x.to({other:?})"
+    ))
+}
+
+/// Moves operands of no axes to where the others are, which is one device.
+fn on_one_device(args: &mut Args) -> Result<()> {
+    match args.split_first() {
+        Some((first, rest)) if rest.iter().any(|arg| arg.device != first.device) => {}
+        _ => return Ok(()),
+    }
+    let with_axes = args.iter().find(|arg| !arg.shape.is_empty()).map(|arg| arg.device);
+    let device = with_axes.unwrap_or_else(|| args.iter().map(|arg| arg.device).max().unwrap_or(machine::CPU));
+    for arg in args.iter_mut() {
+        *arg = beside(arg, device)?;
+    }
+    Ok(())
 }
 
 /// Elements combined along some axes, which the result no longer has. Sums and products of 16-bit floats are computed in float32.

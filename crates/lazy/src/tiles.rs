@@ -3,14 +3,17 @@
 #![allow(unsafe_code)] // Operands are places in memory that programs keep alive.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 use weft_ir::Scalar;
 use weft_tile::Arg;
 
-use crate::dims::Strides;
+use crate::dims::{self, Strides};
 use crate::error::{Error, Result};
 use crate::flat;
+use crate::machine;
+use crate::memory::{Block, Piece};
 use crate::program::{Program, Slot};
 
 /// Bytes of a register at the most, so that those of a program stay in the first cache.
@@ -26,6 +29,26 @@ pub struct Target {
     pub strides: Strides,
     /// How many results there are.
     pub points: u64,
+    /// The memory, where it is not the CPU's.
+    pub block: Option<Arc<Block>>,
+}
+
+impl Target {
+    /// Places in a piece of memory from an offset on.
+    pub fn of(elem: Scalar, piece: &Piece, offset: i64, shape: &[u64], strides: Strides) -> Target {
+        Target {
+            elem,
+            address: piece.address().wrapping_add_signed(offset),
+            strides,
+            points: dims::size(shape).unwrap_or(0),
+            block: (piece.block.device() != machine::CPU).then(|| piece.block.clone()),
+        }
+    }
+
+    /// The device that it is on.
+    pub fn device(&self) -> u8 {
+        self.block.as_ref().map_or(machine::CPU, |block| block.device())
+    }
 }
 
 thread_local! {

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use weft_ir::Scalar;
 
 use crate::dims::{self, AxisMap, Dims, Strides};
+use crate::machine;
 use crate::memory::Piece;
 use crate::operation::Operation;
 
@@ -34,6 +35,8 @@ thread_local! {
 pub struct Node {
     pub elem: Scalar,
     pub shape: Dims,
+    /// Where it is computed and stored: a number of `machine`'s.
+    pub device: u8,
     state: Mutex<State>,
     /// Operations of the kernel that it would be computed in.
     operations: AtomicU32,
@@ -71,6 +74,8 @@ pub enum Kind {
     Update { base: Value, region: Box<Region>, value: Value },
     /// Elements combined along some axes.
     Fold { fold: Fold, of: Value },
+    /// The elements of a node of another device.
+    Moved(Value),
     /// Nothing that has elements: what stands for a value while a function is captured.
     StandIn,
 }
@@ -81,7 +86,7 @@ impl Kind {
         let (many, two): (&[Value], [Option<&Value>; 2]) = match self {
             Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => (&[], [None, None]),
             Kind::Map { args, .. } => (args, [None, None]),
-            Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } => (&[], [Some(of), None]),
+            Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => (&[], [Some(of), None]),
             Kind::Update { base, value, .. } => (&[], [Some(base), Some(value)]),
         };
         many.iter().chain(two.into_iter().flatten())
@@ -102,6 +107,7 @@ impl Kind {
                 map: map.clone(),
             },
             Kind::Reshape(_) => Kind::Reshape(operands.next()?),
+            Kind::Moved(_) => Kind::Moved(operands.next()?),
             Kind::Strided { offset, strides, .. } => Kind::Strided {
                 of: operands.next()?,
                 offset: *offset,
@@ -150,6 +156,18 @@ pub enum FoldKind {
     ArgMin,
 }
 
+impl Kind {
+    /// The device of what it is made of. Operands of a map are on one, but for numbers, which are on none but count as on the first.
+    fn device(&self) -> u8 {
+        match self {
+            Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => machine::CPU,
+            Kind::Map { args, .. } => args.iter().map(|arg| arg.device).max().unwrap_or(machine::CPU),
+            Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => of.device,
+            Kind::Update { base, .. } => base.device,
+        }
+    }
+}
+
 /// Operations that an operand in memory counts as, if it is large.
 const READING: u32 = 6;
 
@@ -171,7 +189,12 @@ fn below(args: &Args) -> u32 {
 }
 
 impl Node {
+    /// On the device of what it is made of; of one number or an iota, on the CPU.
     pub fn pending(elem: Scalar, shape: Dims, kind: Kind) -> Value {
+        Node::pending_on(kind.device(), elem, shape, kind)
+    }
+
+    pub fn pending_on(device: u8, elem: Scalar, shape: Dims, kind: Kind) -> Value {
         let operations = match &kind {
             Kind::Map { args, operation } => operation.cost + below(args),
             Kind::View { of, .. } => of.operations(),
@@ -181,6 +204,7 @@ impl Node {
         Arc::new(Node {
             elem,
             shape,
+            device,
             state: Mutex::new(State::Pending(kind)),
             operations: AtomicU32::new(operations),
             passed: AtomicBool::new(false),
@@ -193,6 +217,7 @@ impl Node {
             operations: AtomicU32::new(reading(&shape, elem)),
             elem,
             shape,
+            device: piece.block.device(),
             state: Mutex::new(State::Stored(piece)),
             passed: AtomicBool::new(false),
             held: AtomicU32::new(0),
@@ -219,6 +244,14 @@ impl Node {
                 node
             }
         })
+    }
+
+    /// The same on a device.
+    pub fn fill_on(device: u8, elem: Scalar, shape: Dims, bits: [u64; 2]) -> Value {
+        match device {
+            machine::CPU => Node::fill(elem, shape, bits),
+            _ => Node::pending_on(device, elem, shape, Kind::Fill(bits)),
+        }
     }
 
     pub fn size(&self) -> u64 {
@@ -345,7 +378,7 @@ fn operands(kind: Kind, into: &mut SmallVec<[Value; 8]>) {
     match kind {
         Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => {}
         Kind::Map { args, .. } => into.extend(args),
-        Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } => into.push(of),
+        Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => into.push(of),
         Kind::Update { base, value, .. } => into.extend([base, value]),
     }
 }

@@ -143,8 +143,9 @@ def ctanh_f64(x, y):
     sy, cy = sincos_f64(y)
     tail = ((4.0 * sy) * cy) * exp_f64(-2.0 * intrinsics.select(far, a, 22.0))
     steady = abs(y) < np.inf
-    re = intrinsics.select(far, intrinsics.copysign(1.0, x), re)
-    im = intrinsics.select(far, intrinsics.select(steady, tail, intrinsics.copysign(0.0, y)), im)
+    wide = intrinsics.isinf(x)
+    re = intrinsics.select(far & (steady | wide), intrinsics.copysign(1.0, x), re)
+    im = intrinsics.select(far, intrinsics.select(steady, tail, intrinsics.select(wide, intrinsics.copysign(0.0, y), np.nan)), im)
     re = intrinsics.select(x == 0.0, x, re)
     return re, intrinsics.select(y == 0.0, y, im)
 
@@ -377,8 +378,9 @@ def ctanh_f32(x, y):
     sy, cy = sincos_f32(y)
     tail = ((4.0 * sy) * cy) * exp_f32(-2.0 * intrinsics.select(far, a, 10.0))
     steady = abs(y) < np.inf
-    re = intrinsics.select(far, intrinsics.copysign(1.0, x), re)
-    im = intrinsics.select(far, intrinsics.select(steady, tail, intrinsics.copysign(0.0, y)), im)
+    wide = intrinsics.isinf(x)
+    re = intrinsics.select(far & (steady | wide), intrinsics.copysign(1.0, x), re)
+    im = intrinsics.select(far, intrinsics.select(steady, tail, intrinsics.select(wide, intrinsics.copysign(0.0, y), np.nan)), im)
     re = intrinsics.select(x == 0.0, x, re)
     return re, intrinsics.select(y == 0.0, y, im)
 

@@ -231,9 +231,13 @@ def select(condition: ndarray, x: Any, y: Any) -> ndarray:
 
 
 def checked_out(out: Any) -> None:
-    """Refuses an `out` that is no array."""
-    if out is not None and not isinstance(out, ndarray):
+    """Refuses an `out` that is no array, and one that is not to be written to."""
+    if out is None:
+        return
+    if not isinstance(out, ndarray):
         raise TypeError(f"return arrays must be of ArrayType: 'out' is a weft.ndarray, not {type(out).__name__}")
+    if not out._writeable:
+        raise ValueError("output array is read-only")
 
 
 def given(result: ndarray, out: ndarray | None, casting: str = "same_kind") -> ndarray:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft import _weft
+from weft.errors import UnsupportedError
 
 from ._common import DTYPES, as_device
 from .dtypes import isdtype
@@ -23,11 +24,11 @@ class Info:
 
     def default_device(self) -> _weft.Device:
         """The device that arrays are made on if none is named."""
-        return _weft.current_device()
+        return _weft._array_device()
 
     def devices(self) -> tuple[_weft.Device, ...]:
-        """The devices that are present."""
-        return tuple(_weft.devices())
+        """The devices that are present and that arrays can be on."""
+        return tuple(device for device in _weft.devices() if _has_arrays(device))
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype]:
         """The dtypes that arrays have if none is named."""
@@ -41,7 +42,7 @@ class Info:
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype]:
         """The standard's dtypes that a device has, all or those of a kind: a name, or a tuple of names."""
-        place = as_device(device) or _weft.current_device()
+        place = as_device(device) or _weft._array_device()
         found = {name: np.dtype(name) for name in DTYPES if name != "float16" and _has(place, name)}
         return found if kind is None else {name: dtype for name, dtype in found.items() if isdtype(dtype, kind)}
 
@@ -50,6 +51,14 @@ def _has(device: _weft.Device, name: str) -> bool:
     if name in ("float64", "complex128"):
         return device.float64
     return device.int64 if name in ("int64", "uint64") else True
+
+
+def _has_arrays(device: _weft.Device) -> bool:
+    try:
+        _weft._full((), 0, np.dtype(bool), device)
+    except UnsupportedError:
+        return False
+    return True
 
 
 def __array_namespace_info__() -> Info:

@@ -30,7 +30,7 @@ def asnumpy(a: Any, *, copy: bool | None = None) -> np.ndarray:
     if copy is False and a.device.kind != "cpu":
         raise ValueError(f"Unable to avoid copy while creating an array as requested: the array is on {a.device.name}")
     _eval([a])
-    host = _to_numpy(a)
+    host = _to_numpy(a, True)
     return host.copy() if copy else host
 
 
@@ -153,16 +153,23 @@ def dlpack(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """`__dlpack__`: the elements for another library. What is not a copy is read-only, which DLPack can say from version 1.0 on."""
+    """`__dlpack__`: the elements for another library, a copy unless it can be told that they are read-only.
+
+    DLPack can say so from version 1.0 on. With `copy=False` it is said even to one that has not named its version: who does not know
+    the newer capsule refuses it.
+    """
     own = dlpack_device(self)
     if dl_device is not None and tuple(dl_device) not in (own, (1, 0)):
         raise BufferError("unsupported device requested")
-    if self.device.kind != "cpu" and tuple(dl_device or own) != (1, 0):
-        raise BufferError(f"arrays on {self.device.name} are given away from the host's memory: pass dl_device=(1, 0)")
+    if self.device.kind != "cpu":
+        if tuple(dl_device or own) != (1, 0):
+            raise BufferError(f"arrays on {self.device.name} are given away from the host's memory: pass dl_device=(1, 0)")
+        if copy is False:
+            raise BufferError(f"the elements are on {self.device.name}, and have to be copied to the host's memory: drop copy=False")
     if stream is not None:
         raise RuntimeError("arrays in the host's memory are given away without a stream: stream is None")
     readable = max_version is not None and tuple(max_version) >= (1, 0)
-    if copy is False and (not readable or self.device.kind != "cpu"):
-        raise BufferError("without a copy the elements are read-only, which the caller's version of DLPack cannot say: drop copy=False")
-    host = asnumpy(self, copy=True if copy or not readable else None)
-    return host.__dlpack__(max_version=max_version) if readable else host.__dlpack__()
+    host = asnumpy(self, copy=True if copy or not (readable or copy is False) else None)
+    if not readable and copy is not False:
+        return host.__dlpack__()
+    return host.__dlpack__(max_version=max_version if readable else (1, 0))

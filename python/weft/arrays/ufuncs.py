@@ -75,15 +75,21 @@ class ufunc:
         args, outs = self._arguments(args, out)
         _check_casting(casting)
         _check_order(order)
-        made = self._computed(operands(*args), None if dtype is None else as_dtype(dtype), casting)
+        given = operands(*args)
+        try:
+            made = self._computed(given, None if dtype is None else as_dtype(dtype), casting)
+        except ValueError:
+            # Types are looked at before shapes: that error comes first.
+            self.loop((*map(_type_of, given), *(None if each is None else each.dtype for each in outs)), None, casting)
+            raise
         results = made if isinstance(made, tuple) else (made,)
         mask = None if where is True else _mask(where)
         # Nothing is assigned if something is refused.
         for place, (result, wanted) in enumerate(zip(results, outs)):
             self._check_casts(result, wanted, casting, place)
         _check_broadcasts([results[0].shape, () if mask is None else mask.shape], [each.shape for each in outs if each is not None])
-        given = tuple(_given(result, wanted, mask, order) for result, wanted in zip(results, outs))
-        return given if self.nout > 1 else given[0]
+        put = tuple(_given(result, wanted, mask, order) for result, wanted in zip(results, outs))
+        return put if self.nout > 1 else put[0]
 
     def reduce(
         self,

@@ -39,6 +39,10 @@ class Namespace:
         """Another dtype."""
         return array.astype(dtype)
 
+    def unique_values(self, array: Array) -> Array:
+        """The elements in order, as Weft has them: NumPy has them in any."""
+        return self.call("unique", array, equal_nan=False)
+
     def call(self, name: str, *args: Any, **kw: Any) -> Any:
         """A function of NumPy's by name."""
         if kw.get("out") is not None:

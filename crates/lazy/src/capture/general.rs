@@ -46,12 +46,14 @@ fn same_number((a, b): (&Value, &Value)) -> bool {
 fn same_step(steps: (&Step, &Step)) -> bool {
     let (
         Step::Node {
+            device,
             elem,
             shape,
             kind,
             operands,
         },
         Step::Node {
+            device: other_device,
             elem: other_elem,
             shape: other_shape,
             kind: other_kind,
@@ -67,7 +69,7 @@ fn same_step(steps: (&Step, &Step)) -> bool {
         (Kind::View { map, .. }, Kind::View { map: other, .. }) => map == other && is_turn(map, shape) && is_turn(other, other_shape),
         _ => false,
     };
-    elem == other_elem && shape.len() == other_shape.len() && operands == other_operands && same_kind
+    device == other_device && elem == other_elem && shape.len() == other_shape.len() && operands == other_operands && same_kind
 }
 
 /// Are all axes there in full, in another order, with none but axes of length 1 between them?

@@ -47,9 +47,18 @@ pub fn error(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
+/// An array of a value, unless its device has no such elements.
+pub fn checked(py: Python<'_>, value: weft_lazy::Value) -> PyResult<NdArray> {
+    if value.device != weft_lazy::machine::CPU {
+        weft_lazy::machine::check_elem(value.device, value.elem).map_err(|e| error(py, e))?;
+    }
+    Ok(NdArray::of(value))
+}
+
 /// Computes values because their elements are needed, which is a sync that nobody asked for by name.
 pub fn compute(py: Python<'_>, values: &[weft_lazy::Value]) -> PyResult<()> {
-    if values.iter().all(|value| value.is_stored()) {
+    let on_host = |value: &weft_lazy::Value| value.is_stored() && value.device == weft_lazy::machine::CPU;
+    if values.iter().all(on_host) {
         return Ok(());
     }
     watching::hidden_sync(py)?;

@@ -6,11 +6,11 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyNotImplemented, PyTuple};
 use weft_ir::Scalar;
-use weft_lazy::{Array, Value, capture};
+use weft_lazy::{Array, Value, capture, machine};
 
-use super::operators::{binary, in_place, power, unary};
+use super::operators::{binary, equality, in_place, power, unary};
 use super::{compute, indexing};
-use crate::devices::{self, PyDevice};
+use crate::devices::PyDevice;
 use crate::numpy::Numpy;
 use crate::{results, slots};
 
@@ -23,6 +23,14 @@ pub struct NdArray {
 impl NdArray {
     pub fn of(value: Value) -> NdArray {
         NdArray { array: Array::of(value) }
+    }
+
+    /// Refuses to be what a ufunc writes to.
+    pub fn check_writeable(&self) -> PyResult<()> {
+        match self.array.read_only {
+            true => Err(PyValueError::new_err("output array is read-only")),
+            false => Ok(()),
+        }
     }
 
     /// Its only element, as memory slots; `none` is what to say where it has not just one.
@@ -88,8 +96,8 @@ impl NdArray {
     }
 
     #[getter]
-    fn device(&self) -> PyDevice {
-        PyDevice(devices::cpu().clone())
+    fn device(&self, py: Python<'_>) -> PyResult<PyDevice> {
+        machine::device(self.array.device()).map(PyDevice).map_err(|e| super::error(py, e))
     }
 
     /// The array with its axes reversed.
@@ -183,15 +191,14 @@ impl NdArray {
     }
 
     fn __richcmp__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>, op: CompareOp) -> PyResult<Bound<'py, PyAny>> {
-        let name = match op {
-            CompareOp::Lt => "less",
-            CompareOp::Le => "less_equal",
-            CompareOp::Eq => "equal",
-            CompareOp::Ne => "not_equal",
-            CompareOp::Gt => "greater",
-            CompareOp::Ge => "greater_equal",
-        };
-        binary(name, slf, other)
+        match op {
+            CompareOp::Lt => binary("less", slf, other),
+            CompareOp::Le => binary("less_equal", slf, other),
+            CompareOp::Eq => equality("equal", slf, other),
+            CompareOp::Ne => equality("not_equal", slf, other),
+            CompareOp::Gt => binary("greater", slf, other),
+            CompareOp::Ge => binary("greater_equal", slf, other),
+        }
     }
 
     fn __add__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

@@ -3,20 +3,31 @@
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyNotImplemented, PyTuple};
+use pyo3::types::{PyBytes, PyList, PyNotImplemented, PyString, PyTuple};
 use weft_ir::{Const, Scalar};
+use weft_lazy::{Node, machine};
 use weft_lazy::record::{self, Operand};
 
 use super::ndarray::NdArray;
-use super::operands::operand;
+use super::operands::{any_operand, operand};
 
 /// `name(a, b)`; `NotImplemented` where one of the two is nothing for arrays.
 pub fn binary<'py>(name: &'static str, a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
-    let (Some(x), Some(y)) = (operand(a)?, operand(b)?) else {
+    let (Some(x), Some(y)) = (beside(a, b)?, beside(b, a)?) else {
         return Ok(PyNotImplemented::get(py).to_owned().into_any());
     };
     apply(py, name, &[x, y])
+}
+
+/// What an operator takes: an operand, or a list or tuple as an array of its numbers; on the device of the array that stands beside it if it
+/// is none of Weft's.
+fn beside(object: &Bound<'_, PyAny>, other: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
+    let device = other.cast::<NdArray>().map_or(machine::CPU, |array| array.get().array.device());
+    match operand(object, device)? {
+        None if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() => any_operand(object, device).map(Some),
+        found => Ok(found),
+    }
 }
 
 pub fn unary<'py>(name: &'static str, a: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
@@ -33,19 +44,30 @@ pub fn apply_typed<'py>(py: Python<'py>, name: &'static str, operands: &[Operand
     if results.len() == 1
         && let Some(value) = results.pop()
     {
-        return Ok(Bound::new(py, NdArray::of(value))?.into_any());
+        return Ok(Bound::new(py, super::checked(py, value)?)?.into_any());
     }
     let arrays = results
         .into_iter()
-        .map(|value| Bound::new(py, NdArray::of(value)))
+        .map(|value| Bound::new(py, super::checked(py, value)?))
         .collect::<PyResult<Vec<_>>>()?;
     PyTuple::new(py, arrays)?.into_bound_py_any(py)
+}
+
+/// `a == b` or `a != b`, which is the same for every element where `b` is `None` or a text.
+pub fn equality<'py>(name: &'static str, a: &Bound<'py, NdArray>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = a.py();
+    if !(b.is_none() || b.is_instance_of::<PyString>() || b.is_instance_of::<PyBytes>()) {
+        return binary(name, a, b);
+    }
+    let differ = u64::from(name == "not_equal");
+    let shape = a.get().array.shape.iter().copied().collect();
+    Ok(Bound::new(py, NdArray::of(Node::fill(Scalar::Bool, shape, [differ, 0])))?.into_any())
 }
 
 /// `a ** b`, where some exponents have ufuncs of their own, as in NumPy.
 pub fn power<'py>(a: &Bound<'py, NdArray>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
-    let Some(exponent) = operand(b)? else {
+    let Some(exponent) = beside(b, a)? else {
         return Ok(PyNotImplemented::get(py).to_owned().into_any());
     };
     let base = a.get().array.read();
@@ -68,7 +90,7 @@ fn shortcut(base: Scalar, exponent: &Operand) -> (&'static str, bool) {
         _ => return ("power", false),
     };
     match value {
-        2.0 if base != Scalar::Bool => ("square", true),
+        2.0 => ("square", true),
         -1.0 if inexact => ("reciprocal", true),
         0.5 if inexact => ("sqrt", true),
         _ => ("power", false),
@@ -78,7 +100,8 @@ fn shortcut(base: Scalar, exponent: &Operand) -> (&'static str, bool) {
 /// `a = name(a, b)`, written into `a`.
 pub fn in_place(name: &'static str, a: &Bound<'_, NdArray>, b: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = a.py();
-    let Some(y) = operand(b)? else {
+    a.get().check_writeable()?;
+    let Some(y) = beside(b, a)? else {
         let of = b.get_type().name()?.to_string();
         return Err(PyTypeError::new_err(format!(
             "unsupported operand type(s) for {name} in place: 'ndarray' and '{of}'"
