@@ -28,7 +28,7 @@ pub fn run(program: &Program, fold: &Fold, target: &Target) -> Result<&'static s
     }
     let element = program.result.map(|slot| program.elem(slot));
     let how = element.and_then(|elem| How::of(fold.what, elem));
-    let aligned = compiled::is_aligned(program, target) && !program.has_functions();
+    let aligned = compiled::is_aligned(program, target);
     let (Some(how), Some((form, operands)), true) = (how, form::whole(program), aligned) else {
         return hosted::fold(program, fold, target).map(|()| "host");
     };
@@ -170,7 +170,6 @@ fn job(key: &Key, program: &Program, how: How, folded: Vec<usize>) -> Job {
     Job {
         text,
         types,
-        linked: None,
         kernel: Box::new(kernel),
     }
 }

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 use weft_ir::Scalar;
+use weft_lazy::machine;
 use weft_runtime::HostArray;
 
 use crate::array::{DeviceArray, Memory};
@@ -43,10 +44,10 @@ struct ArrayArg {
     writable: bool,
 }
 
-/// An array of Weft's among the arguments, and which of those in host memory it is.
+/// An array of Weft's among the arguments, and its first slot.
 #[derive(Clone, Debug)]
 struct LazyArg {
-    at: usize,
+    slot: usize,
     array: weft_lazy::Array,
 }
 
@@ -109,14 +110,19 @@ impl Args {
 
     /// Notes that it is an array of Weft's: its address follows when it is computed.
     pub fn expect_lazy(&mut self, array: &weft_lazy::Array, writable: bool) {
-        let at = self.arrays.len();
-        self.expect_array(array.rank(), array.elem.size(), writable);
-        self.lazy.push(LazyArg { at, array: array.clone() });
+        let slot = self.slots.len();
+        if array.device() == machine::CPU {
+            self.expect_array(array.rank(), array.elem.size(), writable);
+        }
+        self.lazy.push(LazyArg {
+            slot,
+            array: array.clone(),
+        });
     }
 
     /// Weft's arrays among the arguments and their first slots.
     pub fn lazy(&self) -> impl Iterator<Item = (&weft_lazy::Array, usize)> {
-        self.lazy.iter().map(|lazy| (&lazy.array, self.arrays[lazy.at].slot))
+        self.lazy.iter().map(|lazy| (&lazy.array, lazy.slot))
     }
 
     pub fn has_lazy(&self) -> bool {
@@ -168,6 +174,9 @@ impl Args {
     pub fn moved(&mut self, slot: usize, old: usize, new: usize) {
         for array in self.arrays.iter_mut().filter(|array| array.slot > slot) {
             array.slot = array.slot + new - old;
+        }
+        for lazy in self.lazy.iter_mut().filter(|lazy| lazy.slot > slot) {
+            lazy.slot = lazy.slot + new - old;
         }
     }
 }

@@ -101,7 +101,11 @@ impl Launcher {
             return Ok(());
         }
         // Held until the launch has waited for the arrays, as it does for all that are in host memory.
-        let _lazy = calls::settle(py, &mut bound, &spec.code)?;
+        let lazy = calls::settle(py, &mut bound, &spec.code)?;
+        let apart = lazy.as_ref().zip(stream.map(|stream| &stream.stream));
+        if let Some((lazy, stream)) = apart {
+            lazy.follow(stream).map_err(|e| errors::device(py, e))?;
+        }
         for memory in &bound.memories {
             memory.get().buffer.used_on(stream.map(|stream| &stream.stream));
         }
@@ -117,6 +121,9 @@ impl Launcher {
             ..CallOptions::default()
         };
         spec.code.run(py, Launch::Grid(self.shape), &bound.slots, &mut [], options)?;
+        if let Some((lazy, stream)) = apart {
+            lazy.leave(stream).map_err(|e| errors::device(py, e))?;
+        }
         if copied {
             // The launch has waited for the arrays to come back.
             core::print(py, &device.take_output())?;
