@@ -1,4 +1,4 @@
-"""Builds and loads the hand-written limits of `limits/*.c` with clang 22 and OpenMP."""
+"""Builds and loads the hand-written limits of `limits/*.c` with clang 22 and OpenMP, or with gcc where clang is missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness import NotInstalledError
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE / "build"
-CLANG = "clang-22"
+COMPILERS = ("clang-22", "gcc")
 
 
 def svml_flags() -> list[str]:
@@ -22,14 +22,16 @@ def svml_flags() -> list[str]:
     lib = Path(sys.prefix) / "lib"
     if not (lib / "libsvml.so").exists():
         raise NotInstalledError("icc-rt")
-    return [f"-L{lib}", "-lsvml", "-lintlc", f"-Wl,-rpath,{lib}"]
+    # Old tags: the path holds for what SVML itself needs, too.
+    return [f"-L{lib}", "-lsvml", "-lintlc", "-Wl,--disable-new-dtags", f"-Wl,-rpath,{lib}"]
 
 
 @functools.cache
 def load(name: str, *, fast_math: bool = False, svml: bool = False) -> ctypes.CDLL:
     """Compile `limits/<name>.c` for this machine if it is newer than what was built, and load it."""
-    if shutil.which(CLANG) is None:
-        raise NotInstalledError(CLANG)
+    compiler = next(filter(shutil.which, COMPILERS), None)
+    if compiler is None:
+        raise NotInstalledError(" or ".join(COMPILERS))
     source = HERE / "limits" / f"{name}.c"
     library = BUILD / f"lib{name}.so"
     if not library.exists() or library.stat().st_mtime < source.stat().st_mtime:
@@ -37,7 +39,7 @@ def load(name: str, *, fast_math: bool = False, svml: bool = False) -> ctypes.CD
         flags = ["-O3", "-march=native", "-fopenmp", "-shared", "-fPIC", "-ffp-contract=fast"]
         flags += ["-ffast-math"] if fast_math else []
         link = svml_flags() if svml else []
-        command = [CLANG, *flags, str(source), "-o", str(library), *link, "-lm"]
+        command = [compiler, *flags, str(source), "-o", str(library), *link, "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise NotInstalledError(f"{source.name} does not build here: {done.stderr.strip().splitlines()[-1]}")

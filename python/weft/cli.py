@@ -33,10 +33,11 @@ def _parser() -> argparse.ArgumentParser:
     info = commands.add_parser("info", help="list the devices")
     info.set_defaults(run=_info)
 
-    demo = commands.add_parser("demo", help="render the Mandelbrot set on every device and time it")
+    demo = commands.add_parser("demo", help="render the Mandelbrot set on every device, compute a mesh with arrays, and time both")
     demo.add_argument("--sizes", type=_sizes, default=(500, 2500, 5000, 10000), metavar="N,N", help="pixels a side")
     demo.add_argument("--peers", action="store_true", help="time Numba and TensorFlow too, where installed")
-    demo.add_argument("--out", default=".", metavar="DIR", help="where mandelbrot.png and mandelbrot-times.png go")
+    demo.add_argument("--mesh", type=_side, default=2000, metavar="N", help="points a side of the mesh; 0 for none")
+    demo.add_argument("--out", default=".", metavar="DIR", help="where mandelbrot.png, mandelbrot-times.png and mesh-times.png go")
     demo.set_defaults(run=_demo)
 
     profile = commands.add_parser("profile", help="run a script and show what the devices did")
@@ -55,6 +56,12 @@ def _sizes(text: str) -> tuple[int, ...]:
     if not sizes or min(sizes) < 1:
         raise argparse.ArgumentTypeError("sizes start at 1")
     return sizes
+
+
+def _side(text: str) -> int:
+    if not text.isdecimal() or int(text) == 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of points a side: 0, or 2 and more")
+    return int(text)
 
 
 def _info(_: argparse.Namespace) -> int:
@@ -95,7 +102,7 @@ def _profile(options: argparse.Namespace) -> int:
 def _demo(options: argparse.Namespace) -> int:
     from weft import demo
 
-    return demo.run(options.sizes, peers=options.peers, out=options.out)
+    return demo.run(options.sizes, peers=options.peers, out=options.out, mesh=options.mesh)
 
 
 if __name__ == "__main__":

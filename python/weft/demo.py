@@ -1,4 +1,7 @@
-"""``weft demo``: one kernel renders the Mandelbrot set on every device, beside pure Python and, if asked, the peers."""
+"""``weft demo``: one kernel renders the Mandelbrot set on every device, beside pure Python and, if asked, the peers.
+
+`demo_mesh` then computes a mesh as arrays and as a kernel.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import weft
-from weft import cuda
+from weft import cuda, demo_mesh
 
 LIMIT = 50
 VIEW = (-2.0, 1.0, -1.5, 1.5)
@@ -60,8 +63,8 @@ class Row:
     scaled_from: int | None = None
 
 
-def run(sizes: Sequence[int], *, peers: bool = False, out: str | Path = ".") -> int:
-    """Render at each size on each device, print the table, write ``mandelbrot.png`` and ``mandelbrot-times.png`` to ``out``."""
+def run(sizes: Sequence[int], *, peers: bool = False, out: str | Path = ".", mesh: int = 2000) -> int:
+    """Render at each size on each device, then compute a mesh of the side `mesh`; print the tables, write the pictures to ``out``."""
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     progress = _Progress(sys.stderr)
@@ -91,6 +94,9 @@ def run(sizes: Sequence[int], *, peers: bool = False, out: str | Path = ".") -> 
         print(f"\nwrote {folder / 'mandelbrot.png'}")
     if _plot(rows, folder / "mandelbrot-times.png"):
         print(f"wrote {folder / 'mandelbrot-times.png'}")
+    if mesh:
+        demo_mesh.run(mesh, folder, progress.say)
+        progress.done()
     return 0
 
 

@@ -193,7 +193,7 @@ def value_for(keys, host, key):
     [3, -4, (0, 9), [0, 3], [-4], ([0], [4]), (slice(None), [7]), 1.0, "a", [0.5], ([0, 1], [0, 1, 2]), (0, 0, 0), ([0], [0], [0]),
      (..., ...), (..., [0], ...), np.zeros(4, bool), np.zeros((3, 2), bool), (0, np.zeros(3, bool)), {}, object(), ([[0], [0, 1]],),
      np.array([1.0]), (None, 5), np.zeros((3, 4, 1), bool), (True, 5), ([], 9)],
-    ids=lambda key: "object" if type(key) is object else repr(key),
+    ids=lambda key: "an object" if type(key) is object else repr(key),
 )  # fmt: skip
 def test_what_numpy_refuses_is_refused_in_its_words(key):
     host = np.arange(12).reshape(3, 4)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from weft import cli, cuda, demo
+from weft import cli, cuda, demo, demo_mesh
 
 SIZE = 120
 
@@ -53,7 +53,7 @@ def test_the_kernel_without_fused_products_equals_plain_python(counts):
 
 
 def test_the_command(tmp_path, counts, capsys):
-    status = cli.main(["demo", "--sizes", f"{SIZE},40", "--out", str(tmp_path)])
+    status = cli.main(["demo", "--sizes", f"{SIZE},40", "--mesh", "0", "--out", str(tmp_path)])
     assert status == 0
     text = capsys.readouterr().out
     for part in ("cpu", "pure Python", "scaled", f"{SIZE}x{SIZE}", "40x40", "times faster", "mandelbrot.png"):
@@ -68,7 +68,7 @@ def test_the_command(tmp_path, counts, capsys):
 
 def test_what_would_take_too_long_is_scaled_and_says_so(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(demo, "PATIENCE", 0.0)
-    assert cli.main(["demo", "--sizes", "24,48", "--out", str(tmp_path)]) == 0
+    assert cli.main(["demo", "--sizes", "24,48", "--mesh", "0", "--out", str(tmp_path)]) == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if " cpu " in line]
     assert len(lines) == 2
     assert "24x24" in lines[0] and "scaled" not in lines[0]
@@ -86,8 +86,34 @@ def test_the_program_runs_from_a_shell(tmp_path):
     assert "cpu" in run.stdout and "core" in run.stdout and "GiB" in run.stdout
 
 
+def test_the_mesh(tmp_path, capsys):
+    assert cli.main(["demo", "--sizes", "8", "--mesh", "300", "--out", str(tmp_path)]) == 0
+    text = capsys.readouterr().out
+    for part in ("300 x 300", "NumPy, naive", "Weft, naive", "Weft, kernel by hand", "peak memory", "mesh-times.png"):
+        assert part in text
+    assert (tmp_path / "mesh-times.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("way", ["weft", "kernel"])
+def test_every_way_to_the_mesh_gives_the_same_distances(way):
+    side = 40
+    wanted = demo_mesh.naive(np, side)
+    np.testing.assert_allclose(demo_mesh.WAYS[way][1]()(side), wanted, rtol=1e-12)
+    assert wanted[0, 0] == pytest.approx(demo_mesh.distance(29.0, 99.0, *demo_mesh.PLACE))
+
+
+def test_what_the_mesh_takes_is_counted():
+    found = demo_mesh.measure("numpy", 700)
+    assert found["seconds"] > 0 and found["first"] > 0
+    if found["memory"] is not None:
+        assert found["memory"] > 700 * 700 * 8
+
+
 def test_sizes_that_make_no_sense(capsys):
     for sizes in ("0", "a", "10,-1"):
         with pytest.raises(SystemExit):
             cli.main(["demo", "--sizes", sizes])
     assert "sizes" in capsys.readouterr().err
+    for side in ("1", "a", "-3"):
+        with pytest.raises(SystemExit):
+            cli.main(["demo", "--mesh", side])

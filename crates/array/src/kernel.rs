@@ -11,6 +11,31 @@ use crate::fold::{Axes, Elements, Fold, Space, State};
 use crate::loops::{Emit, Walk, at_every_point, load, store};
 use crate::ufunc::{Access, UfuncError, scalar_signature};
 
+/// What a function of scalars is given at a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Input {
+    /// An element of an operand in memory: the kernel has a view of it.
+    Element(Access),
+    /// The same number at every point: the kernel has it as an argument, not in memory.
+    Number(Scalar),
+    /// The point's index along an axis: an `int64`, which takes no argument.
+    Index(usize),
+}
+
+impl From<Access> for Input {
+    fn from(access: Access) -> Input {
+        Input::Element(access)
+    }
+}
+
+/// An input of a kernel being written.
+#[derive(Clone, Copy, Debug)]
+enum Given {
+    Element(Value, Access),
+    Number(Value),
+    Index(usize),
+}
+
 /// What is folded to, and from what on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoldState {
@@ -24,7 +49,7 @@ pub struct FoldState {
 pub struct Pass<'a> {
     pub function: FuncId,
     /// Their axes are those of the whole shape.
-    pub inputs: &'a [Access],
+    pub inputs: &'a [Input],
     pub states: &'a [FoldState],
 }
 
@@ -32,7 +57,7 @@ pub struct Pass<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Stores<'a> {
     pub function: FuncId,
-    pub inputs: &'a [Access],
+    pub inputs: &'a [Input],
     pub outputs: &'a [Access],
 }
 
@@ -61,7 +86,7 @@ pub struct FoldKernel<'a> {
 }
 
 /// Makes the kernel the module's entry. Its parameters: indices or extents of the outer axes; extents (`i64`) of the folded ones; views of
-/// each pass's inputs; of the inputs and the outputs of `point`, and of `all`.
+/// each pass's inputs, or numbers; of the inputs and the outputs of `point`, and of `all`.
 pub fn fold_loop(module: Module, kernel: &FoldKernel<'_>) -> Result<Module, UfuncError> {
     let axes = Axes::new(kernel.rank, kernel.folded);
     let all: Vec<usize> = (0..kernel.rank).collect();
@@ -129,7 +154,7 @@ pub struct Bound {
     function: FuncId,
     params: Vec<Scalar>,
     results: Vec<Scalar>,
-    inputs: Vec<(Value, Access)>,
+    inputs: Vec<Given>,
     outputs: Vec<(Value, Access)>,
 }
 
@@ -176,9 +201,25 @@ impl Writer {
         self.b.func.new_param(Type::View(access.view(writable)), name)
     }
 
-    fn input(&mut self, access: Access) -> (Value, Access) {
+    fn input(&mut self, input: Input) -> Given {
+        if let Input::Index(axis) = input {
+            return Given::Index(axis);
+        }
+        let name = format!("in{}", self.inputs);
         self.inputs += 1;
-        (self.view(access, false, format!("in{}", self.inputs - 1)), access)
+        match input {
+            Input::Element(access) => Given::Element(self.view(access, false, name), access),
+            Input::Number(scalar) => Given::Number(self.b.func.new_param(scalar.into(), name)),
+            Input::Index(axis) => Given::Index(axis),
+        }
+    }
+
+    fn given(&mut self, input: Given, at: &[Value]) -> Value {
+        match input {
+            Given::Element(view, access) => self.load((view, access), at),
+            Given::Number(value) => value,
+            Given::Index(axis) => at[axis],
+        }
     }
 
     fn output(&mut self, access: Access, only: bool) -> (Value, Access) {
@@ -207,7 +248,7 @@ impl Writer {
             function: stores.function,
             params,
             results,
-            inputs: stores.inputs.iter().map(|&access| self.input(access)).collect(),
+            inputs: stores.inputs.iter().map(|&input| self.input(input)).collect(),
             outputs: stores
                 .outputs
                 .iter()
@@ -233,7 +274,7 @@ impl Writer {
     fn call(&mut self, bound: &Bound, at: &[Value], folded: &[Value]) -> Vec<Value> {
         let mut args = Vec::with_capacity(bound.params.len());
         for (&input, &param) in bound.inputs.iter().zip(&bound.params) {
-            let element = self.load(input, at);
+            let element = self.given(input, at);
             args.push(self.b.cast(element, param));
         }
         for (&value, &param) in folded.iter().zip(&bound.params[bound.inputs.len()..]) {
@@ -346,7 +387,7 @@ device @share(%0 x: f32, %1 most: f32, %2 sum: f32) -> f32 {
     }
 
     fn shares(kind: Kind, check: &mut dyn FnMut(&FoldKernel<'_>)) {
-        let x = [access(Scalar::F32, 0b11)];
+        let x = [Input::Element(access(Scalar::F32, 0b11))];
         let most = Pass {
             function: FuncId(1),
             inputs: &x,
@@ -380,8 +421,31 @@ device @share(%0 x: f32, %1 most: f32, %2 sum: f32) -> f32 {
     #[test]
     fn every_result_has_an_output() {
         let outputs = [access(Scalar::F32, 0b11), access(Scalar::F32, 0b11)];
-        let module = map_loop(functions(), 2, &[access(Scalar::F32, 0b10)], &outputs, None).unwrap();
+        let module = map_loop(functions(), 2, &[access(Scalar::F32, 0b10).into()], &outputs, None).unwrap();
         insta::assert_snapshot!(text::print(&module));
+    }
+
+    /// `share` of an index, a number and an element.
+    #[test]
+    fn numbers_and_indices_take_no_memory() {
+        let inputs = [Input::Index(1), Input::Number(Scalar::F64), access(Scalar::F32, 0b10).into()];
+        let module = Module {
+            entry: FuncId(3),
+            ..functions()
+        };
+        let module = map_loop(module, 2, &inputs, &[access(Scalar::F32, 0b11)], None).unwrap();
+        let mut machine = Machine::new(&module, Options::default()).unwrap();
+        let weights = machine.buffer([2.0f32, 4.0, 8.0].iter().flat_map(|x| x.to_ne_bytes()).collect());
+        let weights = machine.view(weights, Scalar::F32, &[3]);
+        let out = machine.buffer(vec![0; 24]);
+        let view = machine.view(out, Scalar::F32, &[2, 3]);
+        let number = weft_ir::interp::RtValue::Scalar(Const::f64(3.0));
+        machine.run_loop(&[2, 3], &[number, weights, view]).map(drop).unwrap();
+        let found: Vec<f32> = (machine.bytes(out).chunks_exact(4))
+            .map(|b| f32::from_ne_bytes(b.try_into().unwrap()))
+            .collect();
+        // share(x, most, sum) is x / sum.
+        assert_eq!(found, [0.0, 0.25, 0.25, 0.0, 0.25, 0.25]);
     }
 
     #[test]
@@ -454,7 +518,7 @@ device @share(%0 x: f32, %1 most: f32, %2 sum: f32) -> f32 {
             fold_loop(functions(), &kernel).unwrap_err().to_string()
         };
         assert_eq!(error(pass), "the function takes 1 arguments, 0 given");
-        let inputs = &[access(Scalar::F32, 1)];
+        let inputs = &[access(Scalar::F32, 1).into()];
         assert_eq!(error(Pass { inputs, ..pass }), "the function has 2 results, 1 wanted");
     }
 }

@@ -12,7 +12,7 @@ pub mod ufunc;
 
 pub use expr::{Expr, Leaf, Nodes};
 pub use fold::{AlongAxes, Axes, Fold, Space, State, fold_axes};
-pub use kernel::{FoldKernel, FoldState, Kind, Pass, Stores, fold_loop};
+pub use kernel::{FoldKernel, FoldState, Input, Kind, Pass, Stores, fold_loop};
 pub use loops::{Emit, Walk, at_every_point};
 pub use plan::{BroadcastError, Operand, OperandPlan, Plan, broadcast_shapes, plan};
 pub use scalar::{Mark, ScalarFn};

@@ -7,7 +7,7 @@ use std::fmt;
 
 use weft_ir::{FuncId, Layout, Module, Scalar, Space, StmtKind, Value, ViewType};
 
-use crate::kernel::{Kind, Stores, Writer};
+use crate::kernel::{Input, Kind, Stores, Writer};
 
 /// How the loop reads or writes one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,11 +64,12 @@ impl std::error::Error for UfuncError {}
 /// The loop's parameters after its indices: a view per input, the output's view, and with `mask` a bool view: points where it is false
 /// are left as they are. Elements are cast to the function's parameter types and its result to the output's.
 pub fn ufunc_loop(module: Module, rank: u8, inputs: &[Access], output: Access, mask: Option<Access>) -> Result<Module, UfuncError> {
-    map_loop(module, rank, inputs, &[output], mask)
+    let inputs: Vec<Input> = inputs.iter().map(|&access| access.into()).collect();
+    map_loop(module, rank, &inputs, &[output], mask)
 }
 
-/// The same with an output for each result of the function, which gives a tuple if these are not one.
-pub fn map_loop(module: Module, rank: u8, inputs: &[Access], outputs: &[Access], mask: Option<Access>) -> Result<Module, UfuncError> {
+/// The same of any inputs, with an output for each result of the function, which gives a tuple if these are not one.
+pub fn map_loop(module: Module, rank: u8, inputs: &[Input], outputs: &[Access], mask: Option<Access>) -> Result<Module, UfuncError> {
     let stores = Stores {
         function: module.entry,
         inputs,

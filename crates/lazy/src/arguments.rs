@@ -4,7 +4,7 @@
 #![allow(unsafe_code)] // Operands are places in memory that programs keep alive.
 
 use weft_ir::{Const, Scalar, eval};
-use weft_tile::fold::{Axis, Outer};
+use weft_tile::fold::{ArgFold, Axis, Outer};
 
 use crate::error::{Error, Result};
 use crate::folds::Source;
@@ -12,6 +12,11 @@ use crate::number;
 use crate::tiles::Target;
 
 pub fn run(source: &Source, greatest: bool, outer: &[Outer], axis: Axis, target: &Target) -> Result<()> {
+    if let Some(fold) = ArgFold::new(greatest, source.elem, outer, axis) {
+        // SAFETY: the source's memory is kept by the program that names it, the target's by its piece; both reach over the extents.
+        unsafe { fold.run(source.address as *const u8, target.address as *mut u8, 0..fold.units()) };
+        return Ok(());
+    }
     let points: u64 = outer.iter().map(|axis| axis.extent).product();
     for point in 0..points {
         let (from, to) = places(source, target, outer, point);
@@ -87,53 +92,8 @@ fn number_at(elem: Scalar, place: u64) -> Result<(f64, f64)> {
     parts(number::constant(elem, bits)).ok_or_else(|| Error::Internal("elements that have no order".into()))
 }
 
+/// The place of the first complex number that none is better than; the first NaN is best.
 fn position(elem: Scalar, from: u64, axis: Axis, greatest: bool) -> Result<i64> {
-    #[expect(clippy::eq_op, reason = "only NaN differs from itself")]
-    fn differs<T: Copy + PartialEq>(x: T) -> bool {
-        x != x
-    }
-    macro_rules! of {
-        ($ty:ty) => {
-            Ok(search::<$ty>(from, axis, |best, x| if greatest { x > best } else { x < best }, differs))
-        };
-    }
-    match elem {
-        Scalar::Bool | Scalar::U8 => of!(u8),
-        Scalar::I8 => of!(i8),
-        Scalar::I16 => of!(i16),
-        Scalar::U16 => of!(u16),
-        Scalar::I32 => of!(i32),
-        Scalar::U32 => of!(u32),
-        Scalar::I64 => of!(i64),
-        Scalar::U64 => of!(u64),
-        Scalar::F32 => of!(f32),
-        Scalar::F64 => of!(f64),
-        _ => by_constants(elem, from, axis, greatest),
-    }
-}
-
-/// The place of the first element that none is better than; the first NaN is best.
-fn search<T: Copy>(from: u64, axis: Axis, better: impl Fn(T, T) -> bool, is_nan: impl Fn(T) -> bool) -> i64 {
-    // SAFETY: the source reaches over all points.
-    let at = |i: u64| unsafe { (from.wrapping_add_signed(axis.stride * i as i64) as *const T).read_unaligned() };
-    let (mut best, mut found) = (at(0), 0);
-    if is_nan(best) {
-        return 0;
-    }
-    for i in 1..axis.extent {
-        let x = at(i);
-        if is_nan(x) {
-            return i as i64;
-        }
-        if better(best, x) {
-            (best, found) = (x, i as i64);
-        }
-    }
-    found
-}
-
-/// Of half floats and complex numbers, which are ordered by their real parts first.
-fn by_constants(elem: Scalar, from: u64, axis: Axis, greatest: bool) -> Result<i64> {
     let read = |i: u64| number_at(elem, from.wrapping_add_signed(axis.stride * i as i64));
     let mut best = (read(0)?, 0);
     for i in 0..axis.extent {

@@ -1,19 +1,24 @@
-//! Tier 1: programs compiled as one loop, in the background, once what they were run for is worth it. Sizes, strides and numbers are no part of
-//! what is compiled: a new shape never compiles.
+//! Tier 1: programs compiled as one loop. On the CPU in the background, once what they were run for is worth it; on other devices, which have
+//! no other tier, when they are first run. Sizes, strides and numbers are no part of what is compiled: a new shape never compiles.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
-use weft_array::{Access, Operand, OperandPlan, Plan, plan, ufunc_loop};
-use weft_ir::Scalar;
+use weft_array::{Access, Operand, Plan, map_loop, plan};
+use weft_ir::{Module, Scalar};
 use weft_runtime::{CallOptions, CompileOptions, Executable, Launch, RunError};
 
+use crate::dims::Strides;
 use crate::error::{Error, Result};
-use crate::program::{Program, Slot};
+use crate::form::{self, Form};
+use crate::machine;
+use crate::program::Program;
+use crate::text::{self, Ends};
 use crate::tiles::Target;
-use crate::{machine, text};
+use crate::value::FoldKind;
 
 /// Steps at points that a program was run for, before it is compiled.
 const WORTH: u64 = 30_000_000;
@@ -35,14 +40,15 @@ fn tiers() -> Tiers {
     })
 }
 
-/// What a compiled loop depends on.
+/// What compiled code depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Key {
-    rank: u8,
-    operands: SmallVec<[Access; 6]>,
-    constants: SmallVec<[Scalar; 4]>,
-    steps: Vec<(u32, SmallVec<[Slot; 3]>)>,
-    result: Slot,
+pub struct Key {
+    pub device: u8,
+    pub rank: u8,
+    pub form: Form,
+    pub output: Access,
+    /// What is folded, and along which axes.
+    pub fold: Option<(FoldKind, u64)>,
 }
 
 #[derive(Debug)]
@@ -51,7 +57,7 @@ enum State {
     Waiting(u64),
     Compiling,
     Ready(Arc<dyn Executable>),
-    /// Its compilation failed, and tiles do it for good; why.
+    /// Its compilation failed, and tiles or the host do it for good; why.
     Failed(String),
 }
 
@@ -74,67 +80,85 @@ pub fn finish() {
     }
 }
 
-/// Runs the program compiled, if it is; false where tiles are to do it.
+/// Runs the program compiled, if it is; false where tiles, or the host, are to do it.
 pub fn run(program: &Program, target: &Target) -> Result<bool> {
-    let tiers = tiers();
-    if tiers == Tiers::Tiles || !is_aligned(program, target) || program.steps.is_empty() || !program.iotas.is_empty() {
+    let device = target.device();
+    let (tiers, here) = (tiers(), device == machine::CPU);
+    if here && (tiers == Tiers::Tiles || program.steps.is_empty()) {
         return Ok(false);
     }
     let points: u64 = program.extents.iter().product();
     let work = points.saturating_mul(program.steps.iter().map(|step| u64::from(step.operation.cost)).sum());
-    if tiers == Tiers::Both && work < 10_000 {
+    if (here && tiers == Tiers::Both && work < 10_000) || !is_aligned(program, target) {
         return Ok(false);
     }
-    let (plan, key) = planned(program, target);
-    if plan.extents.contains(&0) {
+    let plan = planned(program, target);
+    let (extents, rank) = (plan.extents.clone(), plan.extents.len() as u8);
+    if extents.contains(&0) {
         return Ok(true);
     }
-    let code = match code(key, program, work, tiers)? {
-        Some(code) => code,
-        None => return Ok(false),
+    let Some((output, form)) = form::of_plan(program, target.elem, &plan) else {
+        return Ok(false);
     };
-    code.run(Launch::Loop(plan.extents.clone()), &slots(program, target, &plan), &mut [], &CallOptions::default())?;
+    let key = Key {
+        device,
+        rank,
+        form,
+        output,
+        fold: None,
+    };
+    let wait = if here && tiers == Tiers::Both { Some(work) } else { None };
+    let code = code(&key, wait, || Job::new(&key, program))?;
+    let Some(code) = code else { return Ok(false) };
+    let mut slots = form::slots(program, &key.form, &plan.operands);
+    form::view(&mut slots, target.address, plan.operands.last());
+    code.run(Launch::Loop(extents), &slots, &mut [], &CallOptions::default())?;
     Ok(true)
 }
 
 /// Compiled code takes elements that are aligned, which views of other types' bytes may not be.
-fn is_aligned(program: &Program, target: &Target) -> bool {
+pub fn is_aligned(program: &Program, target: &Target) -> bool {
+    // The CPU's code loads complex numbers by their parts.
+    let most = if target.block.is_none() { 8 } else { 16 };
     let fits = |address: u64, strides: &[i64], elem: Scalar| {
-        let align = elem.size().min(8) as i64;
+        let align = elem.size().min(most) as i64;
         address as i64 % align == 0 && strides.iter().all(|stride| stride % align == 0)
     };
     program.loads.iter().all(|load| fits(load.address(), &load.strides, load.elem)) && fits(target.address, &target.strides, target.elem)
 }
 
-/// The compiled loop, if there is one by now.
-fn code(key: Key, program: &Program, work: u64, tiers: Tiers) -> Result<Option<Arc<dyn Executable>>> {
+/// The compiled code, if there is any by now. With a number of steps that it is run for, it is compiled in the background once these are worth
+/// it, else at once.
+pub fn code(key: &Key, wait: Option<u64>, job: impl FnOnce() -> Job) -> Result<Option<Arc<dyn Executable>>> {
     let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
-    let state = programs.get_or_insert_default().entry(key.clone()).or_insert(State::Waiting(0));
+    let state = match programs.get_or_insert_default().get_mut(key) {
+        Some(state) => state,
+        None => programs.get_or_insert_default().entry(key.clone()).or_insert(State::Waiting(0)),
+    };
     match state {
         State::Ready(code) => return Ok(Some(code.clone())),
-        State::Failed(why) if tiers == Tiers::Compiled => return Err(Error::Internal(why.clone())),
+        State::Failed(why) if wait.is_none() && key.device == machine::CPU => return Err(Error::Internal(why.clone())),
         State::Compiling | State::Failed(_) => return Ok(None),
         State::Waiting(done) => {
-            *done = done.saturating_add(work);
-            if tiers == Tiers::Both && *done < WORTH {
+            *done = done.saturating_add(wait.unwrap_or(WORTH));
+            if *done < WORTH {
                 return Ok(None);
             }
         }
     }
     *state = State::Compiling;
     drop(programs);
-    let text = text::of_program(program);
-    let types = text::operands(program);
-    if tiers == Tiers::Compiled {
-        return match settle(key, &text, &types) {
+    let (key, job) = (key.clone(), job());
+    if wait.is_none() {
+        return match settle(key.clone(), job) {
             State::Ready(code) => Ok(Some(code)),
-            State::Failed(why) => Err(Error::Internal(why)),
-            State::Waiting(_) | State::Compiling => Ok(None),
+            State::Failed(why) if key.device == machine::CPU => Err(Error::Internal(why)),
+            State::Failed(_) | State::Waiting(_) | State::Compiling => Ok(None),
         };
     }
     BUSY.fetch_add(1, Ordering::AcqRel);
     std::thread::spawn(move || {
-        settle(key, &text, &types);
+        settle(key, job);
         let _idle = IDLE.0.lock().unwrap_or_else(PoisonError::into_inner);
         BUSY.fetch_sub(1, Ordering::AcqRel);
         IDLE.1.notify_all();
@@ -143,8 +167,8 @@ fn code(key: Key, program: &Program, work: u64, tiers: Tiers) -> Result<Option<A
 }
 
 /// Compiles and says so to all.
-fn settle(key: Key, text: &str, types: &[Scalar]) -> State {
-    let made = match compile(&key, text, types) {
+fn settle(key: Key, job: Job) -> State {
+    let made = match job.compile(&key) {
         Ok(code) => State::Ready(code),
         Err(error) => State::Failed(error.to_string()),
     };
@@ -159,81 +183,60 @@ fn settle(key: Key, text: &str, types: &[Scalar]) -> State {
     made
 }
 
-fn compile(key: &Key, text: &str, types: &[Scalar]) -> Result<Arc<dyn Executable>> {
-    let module = text::compile("fused", text.into(), types)?;
-    let Some((&output, inputs)) = key.operands.split_last() else {
-        return Err(Error::Internal("a loop without a result".into()));
-    };
-    let constant = |&elem: &Scalar| Access {
-        elem,
-        axes: 0,
-        layout: weft_ir::Layout::C,
-    };
-    let inputs: Vec<Access> = inputs.iter().copied().chain(key.constants.iter().map(constant)).collect();
-    let looped = ufunc_loop(module, key.rank, &inputs, output, None).map_err(|error| Error::Internal(error.to_string()))?;
-    let options = CompileOptions {
-        cache: true,
-        ..CompileOptions::default()
-    };
-    machine::cpu()?
-        .compile(Arc::new(looped), options)
-        .map_err(|error| Error::Run(RunError::Compile(error)))
+/// What makes a kernel of a function.
+type Wraps = Box<dyn FnOnce(Module) -> Result<Module> + Send>;
+
+/// What is to be compiled: a function's text and its parameters' types, and what makes a kernel of it.
+pub struct Job {
+    pub text: String,
+    pub types: Vec<Scalar>,
+    pub kernel: Wraps,
 }
 
-/// How the loop goes over the points, and what it is compiled for.
-fn planned(program: &Program, target: &Target) -> (Plan, Key) {
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Job {
+    /// Of a map.
+    fn new(key: &Key, program: &Program) -> Job {
+        let (text, types) = text::of_loop(program, &key.form.moves(), Ends::Result);
+        let (rank, inputs, output) = (key.rank, key.form.inputs(&types), key.output);
+        let kernel = move |module| map_loop(module, rank, &inputs, &[output], None).map_err(|error| Error::Internal(error.to_string()));
+        Job {
+            text,
+            types,
+            kernel: Box::new(kernel),
+        }
+    }
+
+    fn compile(self, key: &Key) -> Result<Arc<dyn Executable>> {
+        let device = machine::device(key.device)?;
+        let module = text::compile_for("fused", self.text, &self.types, device.limits().float64)?;
+        let options = CompileOptions {
+            cache: true,
+            ..CompileOptions::default()
+        };
+        let kernel = (self.kernel)(module)?;
+        device
+            .compile(Arc::new(kernel), options)
+            .map_err(|error| Error::Run(RunError::Compile(error)))
+    }
+}
+
+/// How the loop goes over the points. Iotas are operands that move by one along their axes; the last is the result.
+fn planned(program: &Program, target: &Target) -> Plan {
     let shape = &program.extents;
-    let mut operands: SmallVec<[Operand<'_>; 6]> = SmallVec::new();
-    for load in &program.loads {
-        operands.push(Operand {
-            shape,
-            strides: &load.strides,
-            item: load.elem.size() as u64,
-        });
-    }
-    operands.push(Operand {
+    let steps: SmallVec<[Strides; 2]> = program.iotas.iter().map(|iota| form::steps(iota, shape.len())).collect();
+    let operand = |strides, item: usize| Operand {
         shape,
-        strides: &target.strides,
-        item: target.elem.size() as u64,
-    });
-    let plan = plan(shape, &operands);
-    let elems = program.loads.iter().map(|load| load.elem).chain([target.elem]);
-    let access = |(elem, operand): (Scalar, &OperandPlan)| Access {
-        elem,
-        axes: operand.axes,
-        layout: operand.layout,
+        strides,
+        item: item as u64,
     };
-    let key = Key {
-        rank: plan.extents.len() as u8,
-        operands: elems.zip(&plan.operands).map(access).collect(),
-        constants: program.constants.iter().map(|(elem, _)| *elem).collect(),
-        steps: program.steps.iter().map(|step| (step.operation.number, step.args.clone())).collect(),
-        result: program.result.unwrap_or(Slot::Constant(0)),
-    };
-    (plan, key)
-}
-
-/// The loop's arguments: a view for each operand, the numbers as views of one element, the result's view.
-fn slots(program: &Program, target: &Target, plan: &Plan) -> SmallVec<[u64; 32]> {
-    let mut slots: SmallVec<[u64; 32]> = SmallVec::new();
-    let mut view = |address: u64, operand: &OperandPlan| {
-        slots.push(address);
-        slots.extend(operand.shape.iter().copied());
-        slots.extend(operand.strides.iter().map(|&s| s as u64));
-    };
-    let (loads, output) = plan.operands.split_at(program.loads.len());
-    for (load, operand) in program.loads.iter().zip(loads) {
-        view(load.address(), operand);
-    }
-    let none = OperandPlan {
-        axes: 0,
-        layout: weft_ir::Layout::C,
-        shape: Vec::new(),
-        strides: Vec::new(),
-    };
-    for (_, bits) in &program.constants {
-        view(bits.as_ptr() as u64, &none);
-    }
-    output.iter().for_each(|operand| view(target.address, operand));
-    slots
+    let loads = program.loads.iter().map(|load| operand(&load.strides[..], load.elem.size()));
+    let iotas = steps.iter().map(|strides| operand(&strides[..], 1));
+    let last = operand(&target.strides[..], target.elem.size());
+    plan(shape, &loads.chain(iotas).chain([last]).collect::<SmallVec<[Operand<'_>; 6]>>())
 }

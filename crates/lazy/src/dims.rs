@@ -175,7 +175,10 @@ mod tests {
     #[test]
     fn reshapes_keep_elements_in_place_where_they_can() {
         assert_eq!(reshaped(&[4, 6], &[48, 8], &[24]).as_deref(), Some(&[8i64][..]));
-        assert_eq!(reshaped(&[4, 6], &[96, 16], &[2, 2, 3, 2]).as_deref(), Some(&[192i64, 96, 32, 16][..]));
+        assert_eq!(
+            reshaped(&[4, 6], &[96, 16], &[2, 2, 3, 2]).as_deref(),
+            Some(&[192i64, 96, 32, 16][..])
+        );
         assert_eq!(reshaped(&[4, 3], &[48, 8], &[12]), None);
         assert_eq!(reshaped(&[3, 1, 2], &[16, 0, 8], &[6, 1]).as_deref(), Some(&[8i64, 8][..]));
         assert_eq!(reshaped(&[1, 1], &[8, 8], &[1]).map(|s| s.len()), Some(1));

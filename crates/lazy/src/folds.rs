@@ -15,7 +15,7 @@ use crate::operation::What;
 use crate::program::{Load, Program, Slot};
 use crate::tiles::Target;
 use crate::value::{Fold, FoldKind};
-use crate::{arguments, hoist, machine, run, trace};
+use crate::{arguments, device_folds, hoist, machine, run, trace};
 
 /// Bytes of computed elements that are stored at a time, at the least.
 const PART: u64 = 1 << 18;
@@ -30,12 +30,16 @@ pub struct Source {
 
 pub fn run(program: Program, fold: &Fold, target: &Target) -> Result<()> {
     trace::kernel("fold", &program, target, || {
-        let hoisted = hoist::hoist(&program)?;
-        folded(hoisted.as_ref().unwrap_or(&program), fold, target).map(|()| "tiles")
+        let hoisted = hoist::hoist(&program, target.device())?;
+        let program = hoisted.as_ref().unwrap_or(&program);
+        match target.device() {
+            machine::CPU => folded(program, fold, target).map(|()| "tiles"),
+            _ => device_folds::run(program, fold, target),
+        }
     })
 }
 
-fn folded(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
+pub fn folded(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
     if target.strides.is_empty() && program.extents.is_empty() {
         return run::run(program.clone(), target);
     }
@@ -126,7 +130,7 @@ fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Res
     let mut extents = program.extents.clone();
     extents[axis] = each;
     let bytes = dims::bytes(&extents, elem.size()).ok_or_else(too_big)?;
-    let room = Piece::whole(Block::new(machine::cpu()?, bytes)?);
+    let room = Piece::whole(Block::new(bytes)?);
     let mut first = 0;
     while first < count {
         let part = program.part(axis, first, each.min(count - first));
@@ -143,19 +147,14 @@ fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Res
 fn stored(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
     let elem = element(program)?;
     let bytes = dims::bytes(&program.extents, elem.size()).ok_or_else(too_big)?;
-    let room = Piece::whole(Block::new(machine::cpu()?, bytes)?);
+    let room = Piece::whole(Block::new(bytes)?);
     let source = compute(program, elem, &room)?;
     source_fold(&source, &program.extents, fold, target)
 }
 
 fn compute(program: &Program, elem: Scalar, room: &Piece) -> Result<Source> {
     let strides = dims::dense(&program.extents, elem.size());
-    let target = Target {
-        elem,
-        address: room.address(),
-        strides: strides.clone(),
-        points: dims::size(&program.extents).unwrap_or(0),
-    };
+    let target = Target::of(elem, room, 0, &program.extents, strides.clone());
     run::run(program.clone(), &target)?;
     Ok(Source {
         elem,

@@ -7,21 +7,26 @@ use crate::dims;
 use crate::error::{Error, Result};
 use crate::memory::{Block, Piece};
 use crate::program::{Load, Program, Slot, Step};
+use crate::run;
 use crate::tiles::Target;
-use crate::{machine, run};
 
 /// It has to have so many points less than all.
 const LESS: u64 = 8;
 
 /// The program without what was hoisted, which lies in memory now; none where nothing was.
-pub fn hoist(program: &Program) -> Result<Option<Program>> {
-    let long = (program.extents.iter().enumerate()).filter(|(_, n)| **n > 1).fold(0u64, |mask, (axis, _)| mask | 1 << axis);
+pub fn hoist(program: &Program, device: u8) -> Result<Option<Program>> {
+    let long = (program.extents.iter().enumerate())
+        .filter(|(_, n)| **n > 1)
+        .fold(0u64, |mask, (axis, _)| mask | 1 << axis);
     if (long.count_ones() < 2 && !has_scalars(program)) || program.steps.is_empty() {
         return Ok(None);
     }
     let masks = masks(program);
     let points = |mask: u64| -> u64 {
-        (program.extents.iter().enumerate()).filter(|(axis, _)| mask & (1 << axis) != 0).map(|(_, n)| *n).product()
+        (program.extents.iter().enumerate())
+            .filter(|(axis, _)| mask & (1 << axis) != 0)
+            .map(|(_, n)| *n)
+            .product()
     };
     let few = |mask: u64| mask != long && points(mask).saturating_mul(LESS) <= points(long);
     // Steps that others with more axes read, and that are worth it.
@@ -48,7 +53,7 @@ pub fn hoist(program: &Program) -> Result<Option<Program>> {
     }
     let mut loads: SmallVec<[(usize, Load); 4]> = smallvec![];
     for at in wanted {
-        loads.push((at, computed(program, at, masks[at])?));
+        loads.push((at, computed(program, at, masks[at], device)?));
     }
     Ok(Some(replaced(program, &loads)))
 }
@@ -81,7 +86,7 @@ fn weight(program: &Program, at: usize) -> u32 {
 }
 
 /// A step's value at the points of its own axes, in memory.
-fn computed(program: &Program, at: usize, mask: u64) -> Result<Load> {
+fn computed(program: &Program, at: usize, mask: u64, device: u8) -> Result<Load> {
     let mut part = needed(program, Slot::Step(at as u16), &[]);
     for (axis, extent) in part.extents.iter_mut().enumerate() {
         if mask & (1 << axis) == 0 {
@@ -90,14 +95,9 @@ fn computed(program: &Program, at: usize, mask: u64) -> Result<Load> {
     }
     let elem = program.steps[at].operation.result;
     let bytes = dims::bytes(&part.extents, elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
-    let piece = Piece::whole(Block::new(machine::cpu()?, bytes)?);
+    let piece = Piece::whole(Block::on(device, bytes)?);
     let mut strides = dims::dense(&part.extents, elem.size());
-    let target = Target {
-        elem,
-        address: piece.address(),
-        strides: strides.clone(),
-        points: dims::size(&part.extents).unwrap_or(0),
-    };
+    let target = Target::of(elem, &piece, 0, &part.extents, strides.clone());
     run::run(part, &target)?;
     for (axis, stride) in strides.iter_mut().enumerate() {
         if mask & (1 << axis) == 0 {
@@ -139,7 +139,11 @@ fn needed(program: &Program, result: Slot, stored: &[(usize, Load)]) -> Program 
     let mut places: Vec<Option<Slot>> = vec![None; program.steps.len()];
     for (at, step) in program.steps.iter().enumerate() {
         if takes[at] {
-            let args = step.args.iter().map(|&arg| moved(program, &mut made, arg, &places, stored)).collect();
+            let args = step
+                .args
+                .iter()
+                .map(|&arg| moved(program, &mut made, arg, &places, stored))
+                .collect();
             made.steps.push(Step {
                 operation: step.operation,
                 args,

@@ -2,16 +2,24 @@
 
 mod arguments;
 mod array;
+mod budget;
+pub mod capture;
 pub mod compiled;
+mod device_folds;
+mod devices;
 mod dims;
 mod error;
+mod flat;
 mod folds;
+mod form;
 mod hoist;
+mod hosted;
+mod link;
 mod lower;
 pub mod machine;
 mod memory;
 pub mod number;
-mod operation;
+pub mod operation;
 mod program;
 pub mod record;
 mod run;
@@ -23,6 +31,7 @@ pub mod trace;
 mod value;
 
 pub use array::{Array, Index};
+pub use devices::carry;
 pub use dims::{Dims, Strides, bytes, dense, is_dense, size};
 pub use error::{Error, Result};
 pub use memory::{Block, Piece};

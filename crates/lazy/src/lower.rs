@@ -13,13 +13,13 @@ use crate::value::{Kind, Node, State, Value};
 
 /// More steps than this are no one's kernel: nodes read through many different maps were computed once for each.
 const MOST_STEPS: usize = 128;
-/// Operations that are computed again for a second map rather than stored.
+/// Operations that are computed again, for a second map or a second kernel, rather than stored.
 const CHEAP: u32 = 8;
 
 /// What became of the attempt.
 #[derive(Debug)]
 pub enum Lowered {
-    Ready(Program),
+    Ready(Box<Program>),
     /// These have to be stored first.
     Needs(SmallVec<[Value; 4]>),
 }
@@ -49,7 +49,7 @@ pub fn lower(root: &Value, kept: bool) -> Result<Lowered> {
         node.pass();
     }
     lowering.program.result = Some(slot);
-    Ok(Lowered::Ready(lowering.program))
+    Ok(Lowered::Ready(Box::new(lowering.program)))
 }
 
 /// The pending operands of a node, so that something smaller is computed first.
@@ -130,7 +130,7 @@ impl Lowering<'_> {
             Kind::Map { operation, args } => {
                 let is_root = self.kept.is_some_and(|root| Arc::ptr_eq(node, root));
                 let costly = other_map && node.costs() > CHEAP;
-                if !is_root && (node.is_full() || costly || (node.was_passed() && node.costs() > 1)) {
+                if !is_root && (node.is_full() || costly || (node.was_passed() && node.costs() > CHEAP)) {
                     return self.need(node);
                 }
                 if !is_root && shared {
@@ -163,7 +163,8 @@ impl Lowering<'_> {
                 }
                 None => self.need(of),
             },
-            Kind::Update { .. } | Kind::Fold { .. } => self.need(node),
+            Kind::Update { .. } | Kind::Fold { .. } | Kind::Moved(_) => self.need(node),
+            Kind::StandIn => Err(Error::StandIn),
         }
     }
 

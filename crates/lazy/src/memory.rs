@@ -1,27 +1,56 @@
 //! Memory that values are stored in.
 
-use std::fmt::Debug;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::fmt::{Debug, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use weft_runtime::{Buffer, Device, RunError};
+use weft_runtime::{Buffer, DeviceId, RunError};
+
+use crate::error::{Error, Result};
+use crate::machine;
 
 /// A block of memory, shared by the values that are stored in it.
 #[derive(Debug)]
 pub struct Block {
     buffer: Box<dyn Buffer>,
+    device: u8,
     /// Nothing is written to it: it is lent to others, or theirs.
     frozen: bool,
 }
 
 impl Block {
-    pub fn new(device: &Arc<dyn Device>, bytes: u64) -> Result<Arc<Block>, RunError> {
-        let buffer = device.allocate(bytes as usize, None)?;
-        Ok(Arc::new(Block { buffer, frozen: false }))
+    /// Memory of the CPU.
+    pub fn new(bytes: u64) -> Result<Arc<Block>> {
+        let buffer = machine::cpu()?.allocate(bytes as usize, None)?;
+        Ok(Arc::new(Block {
+            buffer,
+            device: machine::CPU,
+            frozen: false,
+        }))
     }
 
-    /// Memory that somebody else made and gave away, or keeps to himself: then it is never written to.
+    /// Memory of a device.
+    pub fn on(device: u8, bytes: u64) -> Result<Arc<Block>> {
+        if device == machine::CPU {
+            return Block::new(bytes);
+        }
+        let buffer = allocate(device, bytes)?;
+        note(device, buffer.bytes() as u64, true);
+        Ok(Arc::new(Block {
+            buffer,
+            device,
+            frozen: false,
+        }))
+    }
+
+    /// Memory of the host that somebody else made and gave away, or keeps to himself: then it is never written to.
     pub fn of(buffer: Box<dyn Buffer>, frozen: bool) -> Arc<Block> {
-        Arc::new(Block { buffer, frozen })
+        debug_assert_eq!(buffer.device(), DeviceId::CPU);
+        Arc::new(Block {
+            buffer,
+            device: machine::CPU,
+            frozen,
+        })
     }
 
     pub fn address(&self) -> u64 {
@@ -32,9 +61,71 @@ impl Block {
         self.buffer.bytes()
     }
 
+    pub fn device(&self) -> u8 {
+        self.device
+    }
+
     pub fn buffer(&self) -> &dyn Buffer {
         &*self.buffer
     }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if self.device != machine::CPU {
+            note(self.device, self.buffer.bytes() as u64, false);
+        }
+    }
+}
+
+/// How many arrays there are of each size, on each device but the CPU.
+static HELD: Mutex<BTreeMap<(u8, u64), u64>> = Mutex::new(BTreeMap::new());
+/// So many sizes are named when there is no memory.
+const NAMED: usize = 4;
+
+fn note(device: u8, bytes: u64, comes: bool) {
+    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = held.entry((device, bytes)).or_insert(0);
+    *count = if comes { *count + 1 } else { count.saturating_sub(1) };
+    if *count == 0 {
+        held.remove(&(device, bytes));
+    }
+}
+
+/// Memory of a device. What it frees once its work is done is waited for, and its pool emptied, before it is said that there is none.
+fn allocate(number: u8, bytes: u64) -> Result<Box<dyn Buffer>> {
+    let device = machine::device(number)?;
+    // There is no memory of no bytes on some devices.
+    let bytes = bytes.max(1) as usize;
+    match device.allocate(bytes, None) {
+        Err(RunError::OutOfMemory(_)) => {}
+        other => return Ok(other?),
+    }
+    device.synchronize()?;
+    device.free_all()?;
+    match device.allocate(bytes, None) {
+        Err(RunError::OutOfMemory(short)) => Err(Error::Memory(format!("{}: {}{}", device.id(), short, held_by(number)))),
+        other => Ok(other?),
+    }
+}
+
+/// The arrays of a device, the greatest first.
+fn held_by(device: u8) -> String {
+    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    let mine = || {
+        held.range((device, 0)..=(device, u64::MAX))
+            .rev()
+            .map(|((_, bytes), count)| (*bytes, *count))
+    };
+    let total: u64 = mine().map(|(bytes, count)| bytes.saturating_mul(count)).sum();
+    let mut text = format!("; weft arrays hold {total} of them");
+    for (at, (bytes, count)) in mine().take(NAMED).enumerate() {
+        let _ = write!(text, "{} {count} of {bytes} bytes", if at == 0 { ":" } else { "," });
+    }
+    if mine().count() > NAMED {
+        text.push_str(" and smaller ones");
+    }
+    text
 }
 
 /// Elements that lie dense, in C order, from an offset of a block on.

@@ -33,6 +33,23 @@ pub fn constant(scalar: Scalar, bits: Bits) -> Const {
     }
 }
 
+/// A number's bits as argument blocks have them: see "Argument blocks" in `docs/architecture/runtime.md`.
+pub fn memory_to_slots(scalar: Scalar, memory: Bits) -> [u64; 2] {
+    let low = memory[0];
+    match scalar {
+        Scalar::Bool => [u64::from(low as u8 != 0), 0],
+        Scalar::I8 => [low as i8 as i64 as u64, 0],
+        Scalar::I16 => [low as i16 as i64 as u64, 0],
+        Scalar::I32 => [low as i32 as i64 as u64, 0],
+        Scalar::U8 => [u64::from(low as u8), 0],
+        Scalar::U16 | Scalar::F16 | Scalar::BF16 => [u64::from(low as u16), 0],
+        Scalar::U32 | Scalar::F32 => [u64::from(low as u32), 0],
+        Scalar::I64 | Scalar::U64 | Scalar::F64 => [low, 0],
+        Scalar::C64 => [low & 0xffff_ffff, low >> 32],
+        Scalar::C128 => memory,
+    }
+}
+
 /// Is the integer one of the type's?
 pub fn fits(value: Const, to: Scalar) -> bool {
     let Const::Int(of, v) = value else { return true };
@@ -53,7 +70,10 @@ pub fn weak_in(value: Const, to: Scalar) -> Result<Bits> {
             Const::Int(_, v) => v.to_string(),
             _ => String::new(),
         };
-        return Err(Error::Overflow(format!("Python integer {shown} out of bounds for {}", to.numpy_name())));
+        return Err(Error::Overflow(format!(
+            "Python integer {shown} out of bounds for {}",
+            to.numpy_name()
+        )));
     }
     converted(value, to)
 }

@@ -6,10 +6,11 @@ use std::sync::{PoisonError, RwLock};
 
 use smallvec::SmallVec;
 use weft_front::{ArgType, ufuncs};
-use weft_ir::Scalar;
+use weft_ir::{FuncId, Module, Op, Scalar, StmtKind};
 use weft_tile::TileLoop;
 
 use crate::single::Single;
+use crate::value::MOST_OPERATIONS;
 
 #[derive(Debug)]
 pub struct Operation {
@@ -29,10 +30,80 @@ pub struct Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
     /// NumPy's ufunc of the name, and which of its results.
-    Ufunc { name: &'static str, part: Option<u8> },
+    Ufunc {
+        name: &'static str,
+        part: Option<u8>,
+    },
     Cast,
     /// `where(condition, a, b)`
     Select,
+    /// A user's function, by its number.
+    Function(u32),
+}
+
+/// A user's function of numbers: the module's entry.
+#[derive(Debug)]
+pub struct Users {
+    pub name: String,
+    pub module: Module,
+    cost: u32,
+}
+
+static USERS: RwLock<Vec<&'static Users>> = RwLock::new(Vec::new());
+
+/// The function with a number.
+pub fn users(id: u32) -> &'static Users {
+    static NONE: Users = Users {
+        name: String::new(),
+        module: Module {
+            sources: Vec::new(),
+            constants: Vec::new(),
+            functions: Vec::new(),
+            entry: FuncId(0),
+        },
+        cost: 0,
+    };
+    USERS
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get(id as usize)
+        .copied()
+        .unwrap_or(&NONE)
+}
+
+/// The operation that a function of numbers is, the entry of its module. A function that is the same as one before is that one: programs that
+/// define it again and again are no worse off than others.
+pub fn function(name: &str, module: &Module, operands: &[Scalar], result: Scalar) -> &'static Operation {
+    let find = |known: &[&'static Users]| known.iter().rposition(|users| users.name == name && users.module == *module);
+    let found = find(&USERS.read().unwrap_or_else(PoisonError::into_inner));
+    let id = found.unwrap_or_else(|| {
+        let mut known = USERS.write().unwrap_or_else(PoisonError::into_inner);
+        find(&known).unwrap_or_else(|| {
+            known.push(Box::leak(Box::new(Users {
+                name: name.into(),
+                module: module.clone(),
+                cost: cost(module),
+            })));
+            known.len() - 1
+        })
+    });
+    intern(What::Function(id as u32), SmallVec::from_slice(operands), result)
+}
+
+/// What a function takes of a kernel: its statements, calls of the library's as those of other kernels, and as much as one may take if it has a
+/// loop.
+fn cost(module: &Module) -> u32 {
+    let mut count = 0u32;
+    let mut loops = false;
+    for function in module.functions.iter().filter(|function| !function.origin.is_library()) {
+        function.body.walk(&mut |kind| match kind {
+            StmtKind::Let(_, Op::Call(callee, _)) if module.function(*callee).origin.is_library() => count += COST_OF_FUNCTION,
+            StmtKind::Loop(_) | StmtKind::For { .. } => loops = true,
+            StmtKind::Let(_, Op::Const(_) | Op::Get(_)) | StmtKind::Set(..) | StmtKind::Return(_) => {}
+            _ => count += 1,
+        });
+    }
+    if loops { MOST_OPERATIONS } else { count.clamp(1, MOST_OPERATIONS) }
 }
 
 /// What is compiled takes as much of a kernel as so many operations of one instruction.
@@ -45,7 +116,12 @@ static KNOWN: RwLock<Option<HashMap<Key, &'static Operation>>> = RwLock::new(Non
 /// The operation of some types. Operations are kept for good: there are only so many.
 fn intern(what: What, operands: SmallVec<[Scalar; 3]>, result: Scalar) -> &'static Operation {
     let key = (what, operands, result);
-    if let Some(found) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|known| known.get(&key)) {
+    if let Some(found) = KNOWN
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .as_ref()
+        .and_then(|known| known.get(&key))
+    {
         return found;
     }
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
@@ -53,17 +129,27 @@ fn intern(what: What, operands: SmallVec<[Scalar; 3]>, result: Scalar) -> &'stat
     let number = known.len() as u32;
     known.entry(key).or_insert_with_key(|(what, operands, result)| {
         let tile = match what {
-            What::Ufunc { name, part: None } => weft_tile::find(name, operands).filter(|(_, gives)| gives == result).map(|(run, _)| run),
-            What::Ufunc { name, part: Some(part) } => weft_tile::find_pair(name, operands).map(|pair| pair[usize::from(*part)]).filter(|(_, gives)| gives == result).map(|(run, _)| run),
+            What::Ufunc { name, part: None } => weft_tile::find(name, operands)
+                .filter(|(_, gives)| gives == result)
+                .map(|(run, _)| run),
+            What::Ufunc { name, part: Some(part) } => weft_tile::find_pair(name, operands)
+                .map(|pair| pair[usize::from(*part)])
+                .filter(|(_, gives)| gives == result)
+                .map(|(run, _)| run),
             What::Cast => Some(weft_tile::cast(operands[0], *result)),
             What::Select => Some(weft_tile::select(*result)),
+            What::Function(_) => None,
         };
         Box::leak(Box::new(Operation {
             number,
             what: *what,
             operands: operands.clone(),
             result: *result,
-            cost: if tile.is_some() { 1 } else { COST_OF_FUNCTION },
+            cost: match what {
+                What::Function(id) => users(*id).cost,
+                _ if tile.is_some() => 1,
+                _ => COST_OF_FUNCTION,
+            },
             tile,
             single: Single::default(),
         }))
@@ -88,7 +174,9 @@ pub struct Resolved {
 /// Types of the operands, each with whether it is weak.
 pub type Given = SmallVec<[(Scalar, bool); 3]>;
 
-static RESOLVED: RwLock<Option<HashMap<(&'static str, Given), Option<&'static Resolved>>>> = RwLock::new(None);
+type Known = HashMap<(&'static str, Given), Option<&'static Resolved>>;
+
+static RESOLVED: RwLock<Option<Known>> = RwLock::new(None);
 
 /// Entries of a thread's own table, which is asked first.
 const NEAR: usize = 256;
@@ -102,7 +190,9 @@ thread_local! {
 /// The loop of a ufunc that NumPy takes for these operands; none where it raises `TypeError`.
 pub fn resolve(name: &'static str, given: &Given) -> Option<&'static Resolved> {
     let start = name.as_ptr() as usize ^ (name.as_ptr() as usize >> 4);
-    let place = given.iter().fold(start, |hash, &(scalar, weak)| hash.wrapping_mul(31) + scalar as usize * 2 + usize::from(weak)) % NEAR;
+    let place = given.iter().fold(start, |hash, &(scalar, weak)| {
+        hash.wrapping_mul(31) + scalar as usize * 2 + usize::from(weak)
+    }) % NEAR;
     NEAREST.with_borrow_mut(|near| match &near[place] {
         Some((known, types, resolved)) if std::ptr::eq(*known, name) && types == given => *resolved,
         _ => {
@@ -115,10 +205,18 @@ pub fn resolve(name: &'static str, given: &Given) -> Option<&'static Resolved> {
 
 fn looked_up(name: &'static str, given: &Given) -> Option<&'static Resolved> {
     let key = (name, given.clone());
-    if let Some(found) = RESOLVED.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|known| known.get(&key)) {
+    if let Some(found) = RESOLVED
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .as_ref()
+        .and_then(|known| known.get(&key))
+    {
         return *found;
     }
-    let types: Vec<ArgType> = given.iter().map(|&(scalar, weak)| if weak { ArgType::Weak(scalar) } else { ArgType::Strong(scalar) }).collect();
+    let types: Vec<ArgType> = given
+        .iter()
+        .map(|&(scalar, weak)| if weak { ArgType::Weak(scalar) } else { ArgType::Strong(scalar) })
+        .collect();
     let resolved = ufuncs::resolve(name, &types).map(|found| {
         let operands: SmallVec<[Scalar; 3]> = SmallVec::from_vec(found.operands);
         let many = found.results.len() > 1;

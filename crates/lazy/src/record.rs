@@ -3,13 +3,15 @@
 use smallvec::SmallVec;
 use weft_ir::{Const, Scalar};
 
-use crate::dims::{self, Axis, Dims};
+use crate::budget;
+use crate::capture;
+use crate::dims::{self, Axis, AxisMap, Dims};
 use crate::error::{Error, Result};
 use crate::number::{self, Bits};
-use crate::operation::{self, Given};
-use crate::schedule;
 pub use crate::operation::ufunc_name;
+use crate::operation::{self, Given};
 use crate::value::{Args, Fold, FoldKind, Kind, Node, Progression, Value};
+use crate::{machine, schedule};
 
 /// NumPy's limit.
 pub const MOST_AXES: usize = 64;
@@ -54,11 +56,16 @@ pub fn common_shape(shapes: &[&[u64]]) -> Result<Dims> {
 /// Refuses what no memory could hold.
 pub fn check_size(shape: &[u64], item: usize) -> Result<()> {
     if shape.len() > MOST_AXES {
-        return Err(Error::Value(format!("maximum supported dimension for an ndarray is currently {MOST_AXES}, found {}", shape.len())));
+        return Err(Error::Value(format!(
+            "maximum supported dimension for an ndarray is currently {MOST_AXES}, found {}",
+            shape.len()
+        )));
     }
     match dims::bytes(shape, item) {
         Some(_) => Ok(()),
-        None => Err(Error::Value("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.".into())),
+        None => Err(Error::Value(
+            "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.".into(),
+        )),
     }
 }
 
@@ -96,6 +103,7 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
             Operand::Weak(value) => Node::fill(to, Dims::new(), number::weak_in(*value, to)?),
         });
     }
+    on_one_device(&mut args)?;
     let shape = match args.as_slice() {
         [only] => dims::copy(&only.shape),
         [a, b] if a.shape == b.shape || b.shape.is_empty() => dims::copy(&a.shape),
@@ -105,9 +113,16 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
     if name == "power" && resolved.operands[0].is_signed() && !shape.contains(&0) {
         refuse_negative(&args[1])?;
     }
+    if shape.len() > 1
+        && let Some(stretched) = before_stretching(&resolved.operations, &args, &shape)
+    {
+        return Ok(stretched);
+    }
     let mut results = SmallVec::new();
     if let [operation] = resolved.operations.as_slice() {
-        results.push(Node::pending(operation.result, shape, Kind::Map { operation, args }));
+        let node = Node::pending(operation.result, shape, Kind::Map { operation, args });
+        budget::keep(&node)?;
+        results.push(node);
         return Ok(results);
     }
     for operation in &resolved.operations {
@@ -115,6 +130,59 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
         results.push(Node::pending(operation.result, dims::copy(&shape), Kind::Map { operation, args }));
     }
     Ok(results)
+}
+
+/// A map of operands that were all stretched in the same way is the stretched map of what they were before, which has fewer points.
+fn before_stretching(operations: &[&'static operation::Operation], args: &Args, shape: &[u64]) -> Option<SmallVec<[Value; 2]>> {
+    let mut way: Option<(AxisMap, Dims)> = None;
+    let mut inner = Args::new();
+    for arg in args {
+        if fill_of(arg).is_some() && arg.shape.is_empty() {
+            inner.push(arg.clone());
+            continue;
+        }
+        let (of, map) = arg.look(
+            |kind| match kind {
+                Kind::View { of, map } if arg.shape.as_slice() == shape && is_stretched(map, &of.shape, shape) => {
+                    Some((of.clone(), map.clone()))
+                }
+                _ => None,
+            },
+            |_| None,
+        )??;
+        match &way {
+            Some((known, size)) if *known != *map || *size != of.shape => return None,
+            Some(_) => {}
+            None => way = Some((*map, dims::copy(&of.shape))),
+        }
+        inner.push(of);
+    }
+    let (map, size) = way?;
+    let made = |operation: &&'static operation::Operation| {
+        let args = inner.clone();
+        let of = Node::pending(operation.result, dims::copy(&size), Kind::Map { operation, args });
+        let map = Box::new(map.clone());
+        Node::pending(operation.result, Dims::from_slice(shape), Kind::View { of, map })
+    };
+    Some(operations.iter().map(made).collect())
+}
+
+/// Does a view repeat all elements, and those only, that it looks at?
+fn is_stretched(map: &[Axis], from: &[u64], to: &[u64]) -> bool {
+    let whole = |(axis, &n): (&Axis, &u64)| match axis.along {
+        Some(along) => axis.start == 0 && axis.step == 1 && to[along as usize] == n,
+        None => n == 1 && axis.start == 0,
+    };
+    map.iter().zip(from).all(whole) && dims::size(from) < dims::size(to)
+}
+
+/// A user's operation of values of the types that it takes.
+pub fn apply(operation: &'static operation::Operation, mut args: Args) -> Result<Value> {
+    on_one_device(&mut args)?;
+    let shape = common_shape(&args.iter().map(|arg| arg.shape.as_slice()).collect::<SmallVec<[&[u64]; 3]>>())?;
+    let node = Node::pending(operation.result, shape, Kind::Map { operation, args });
+    budget::keep(&node)?;
+    Ok(node)
 }
 
 /// The type of a ufunc's first result; none where it has no loop.
@@ -167,7 +235,7 @@ fn beyond_range(name: &str, operands: &[Operand], types: &[Scalar]) -> Result<Op
     };
     let number_first = matches!(operands[0], Operand::Weak(_));
     let above = match at {
-        Const::Int(Scalar::U64, v) => *v < 0 || *v > 0,
+        Const::Int(Scalar::U64, v) => *v != 0,
         Const::Int(_, v) => *v > 0,
         _ => false,
     };
@@ -179,7 +247,13 @@ fn beyond_range(name: &str, operands: &[Operand], types: &[Scalar]) -> Result<Op
         "less" | "less_equal" => !greater,
         _ => greater,
     };
-    Ok(Some(Node::fill(Scalar::Bool, dims::copy(&value.shape), [truth.into(), 0])))
+    capture::sized();
+    Ok(Some(Node::fill_on(
+        value.device,
+        Scalar::Bool,
+        dims::copy(&value.shape),
+        [truth.into(), 0],
+    )))
 }
 
 /// The same elements in another type.
@@ -188,7 +262,7 @@ pub fn cast(value: &Value, to: Scalar) -> Value {
         return value.clone();
     }
     if let Some(Ok(bits)) = fill_of(value).map(|bits| number::converted(number::constant(value.elem, bits), to)) {
-        return Node::fill(to, dims::copy(&value.shape), bits);
+        return Node::fill_on(value.device, to, dims::copy(&value.shape), bits);
     }
     let kind = Kind::Map {
         operation: operation::cast(value.elem, to),
@@ -211,9 +285,11 @@ pub fn fill_of(value: &Value) -> Option<Bits> {
 /// `where(condition, a, b)` of elements of one type.
 pub fn select(condition: &Value, a: &Value, b: &Value) -> Result<Value> {
     let shape = common_shape(&[&condition.shape, &a.shape, &b.shape])?;
+    let mut args = SmallVec::from_vec(vec![cast(condition, Scalar::Bool), a.clone(), cast(b, a.elem)]);
+    on_one_device(&mut args)?;
     let kind = Kind::Map {
         operation: operation::select(a.elem),
-        args: SmallVec::from_vec(vec![cast(condition, Scalar::Bool), a.clone(), cast(b, a.elem)]),
+        args,
     };
     Ok(Node::pending(a.elem, shape, kind))
 }
@@ -225,7 +301,7 @@ pub fn reshaped(value: &Value, to: &[u64]) -> Value {
     }
     let shape = Dims::from_slice(to);
     if let Some(bits) = fill_of(value) {
-        return Node::fill(value.elem, shape, bits);
+        return Node::fill_on(value.device, value.elem, shape, bits);
     }
     let through = value.look(
         |kind| match kind {
@@ -253,14 +329,22 @@ pub fn broadcast_into(value: &Value, to: &[u64]) -> Result<Value> {
     };
     check_broadcast(&value.shape, to)?;
     if let Some(bits) = fill_of(&value) {
-        return Ok(Node::fill(value.elem, Dims::from_slice(to), bits));
+        capture::sized();
+        return Ok(Node::fill_on(value.device, value.elem, Dims::from_slice(to), bits));
     }
     let map = dims::broadcast(&value.shape, to);
-    Ok(Node::pending(value.elem, Dims::from_slice(to), Kind::View { of: value, map: Box::new(map) }))
+    Ok(Node::pending(
+        value.elem,
+        Dims::from_slice(to),
+        Kind::View {
+            of: value,
+            map: Box::new(map),
+        },
+    ))
 }
 
 /// `start + index * step` for so many indices.
-pub fn iota(elem: Scalar, count: u64, start: Const, step: Const) -> Result<Value> {
+pub fn iota(device: u8, elem: Scalar, count: u64, start: Const, step: Const) -> Result<Value> {
     check_size(&[count], elem.size())?;
     if elem == Scalar::Bool {
         return Err(Error::Type("there are no numbers of the same distance among bools".into()));
@@ -271,21 +355,66 @@ pub fn iota(elem: Scalar, count: u64, start: Const, step: Const) -> Result<Value
         start: number::converted(start, counted)?,
         step: number::converted(step, counted)?,
     }));
-    Ok(Node::pending(elem, SmallVec::from_slice(&[count]), kind))
+    Ok(Node::pending_on(device, elem, SmallVec::from_slice(&[count]), kind))
+}
+
+/// The same elements on another device.
+pub fn moved(value: &Value, device: u8) -> Value {
+    if value.device == device {
+        return value.clone();
+    }
+    match fill_of(value) {
+        Some(bits) => Node::fill_on(device, value.elem, value.shape.clone(), bits),
+        None => Node::pending_on(device, value.elem, value.shape.clone(), Kind::Moved(value.clone())),
+    }
+}
+
+/// A value for one that is on a device: of no axes it moves there; any other has to be there.
+pub fn beside(value: &Value, device: u8) -> Result<Value> {
+    match value.device == device || value.shape.is_empty() {
+        true => Ok(moved(value, device)),
+        false => Err(on_different_devices(device, value.device)),
+    }
+}
+
+fn on_different_devices(one: u8, other: u8) -> Error {
+    let (one, other) = (machine::name(one), machine::name(other));
+    Error::Value(format!(
+        "operands are on different devices, {one} and {other}: move one with x.to({one:?}) or x.to({other:?})"
+    ))
+}
+
+/// Moves operands of no axes to where the others are, which is one device.
+fn on_one_device(args: &mut Args) -> Result<()> {
+    match args.split_first() {
+        Some((first, rest)) if rest.iter().any(|arg| arg.device != first.device) => {}
+        _ => return Ok(()),
+    }
+    let with_axes = args.iter().find(|arg| !arg.shape.is_empty()).map(|arg| arg.device);
+    let device = with_axes.unwrap_or_else(|| args.iter().map(|arg| arg.device).max().unwrap_or(machine::CPU));
+    for arg in args.iter_mut() {
+        *arg = beside(arg, device)?;
+    }
+    Ok(())
 }
 
 /// Elements combined along some axes, which the result no longer has. Sums and products of 16-bit floats are computed in float32.
 pub fn fold(what: FoldKind, of: &Value, axes: &[usize]) -> Result<Value> {
     let folded = axes.iter().fold(0u64, |mask, &axis| mask | 1 << axis);
     let empty = axes.iter().any(|&axis| of.shape[axis] == 0);
-    let shape: Dims = (of.shape.iter().enumerate()).filter(|(axis, _)| folded & (1 << axis) == 0).map(|(_, n)| *n).collect();
+    let shape: Dims = (of.shape.iter().enumerate())
+        .filter(|(axis, _)| folded & (1 << axis) == 0)
+        .map(|(_, n)| *n)
+        .collect();
     let made = |what: FoldKind, elem: Scalar, of: Value| {
         let fold = Fold { what, axes: folded };
         Node::pending(elem, shape.clone(), Kind::Fold { fold, of })
     };
     match what {
         FoldKind::Ufunc("maximum" | "minimum" | "fmax" | "fmin", _) if empty => {
-            let FoldKind::Ufunc(name, _) = what else { return Err(no_identity("")) };
+            let FoldKind::Ufunc(name, _) = what else {
+                return Err(no_identity(""));
+            };
             Err(no_identity(name))
         }
         FoldKind::ArgMax | FoldKind::ArgMin if empty => {
@@ -309,9 +438,4 @@ pub fn fold(what: FoldKind, of: &Value, axes: &[usize]) -> Result<Value> {
 
 fn no_identity(name: &str) -> Error {
     Error::Value(format!("zero-size array to reduction operation {name} which has no identity"))
-}
-
-/// Axes that a map leaves where they are, and the point of the rest.
-pub fn kept(rank: usize) -> SmallVec<[Axis; 4]> {
-    dims::identity(rank)
 }

@@ -11,10 +11,10 @@ use crate::lower::{Lowered, lower};
 use crate::memory::{Block, Piece};
 use crate::number::Bits;
 use crate::program::{Load, Program};
+use crate::run::run;
 use crate::tiles::Target;
 use crate::value::{Fold, Kind, Node, Region, Value, release};
-use crate::run::run;
-use crate::{folds, machine};
+use crate::{devices, folds, machine};
 
 /// One flush at a time: it takes nodes apart that others may hold.
 static TURN: Mutex<()> = Mutex::new(());
@@ -56,7 +56,7 @@ type Needs = smallvec::SmallVec<[Value; 4]>;
 fn attempt(node: &Value) -> Result<Option<Needs>> {
     let special = node.look(
         |kind| match kind {
-            Kind::Reshape(_) | Kind::Update { .. } | Kind::Fold { .. } => Some(Some(kind.clone())),
+            Kind::Reshape(_) | Kind::Update { .. } | Kind::Fold { .. } | Kind::Moved(_) => Some(Some(kind.clone())),
             _ => Some(None),
         },
         |_| None,
@@ -70,13 +70,14 @@ fn attempt(node: &Value) -> Result<Option<Needs>> {
             }
             None => Ok(Some(Needs::from_elem(of, 1))),
         },
+        Some(Kind::Moved(of)) => moved(node, &of),
         Some(Kind::Update { base, region, value }) => update(node, base, &region, value),
         Some(Kind::Fold { fold, of }) => folded(node, &fold, &of),
         _ => match lower(node, true)? {
             Lowered::Needs(needs) => Ok(Some(needs)),
             Lowered::Ready(program) => {
                 let piece = fresh(node)?;
-                run(program, &dense(node, &piece))?;
+                run(*program, &dense(node, &piece))?;
                 node.store(piece);
                 Ok(None)
             }
@@ -87,16 +88,24 @@ fn attempt(node: &Value) -> Result<Option<Needs>> {
 /// Memory for all elements of a node.
 fn fresh(node: &Node) -> Result<Piece> {
     let bytes = dims::bytes(&node.shape, node.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
-    Ok(Piece::whole(Block::new(machine::cpu()?, bytes)?))
+    Ok(Piece::whole(Block::on(node.device, bytes)?))
 }
 
 fn dense(node: &Node, piece: &Piece) -> Target {
-    Target {
-        elem: node.elem,
-        address: piece.address(),
-        strides: dims::dense(&node.shape, node.elem.size()),
-        points: node.size(),
-    }
+    let strides = dims::dense(&node.shape, node.elem.size());
+    Target::of(node.elem, piece, 0, &node.shape, strides)
+}
+
+/// The elements of a node of another device, by way of the host.
+fn moved(node: &Value, of: &Value) -> Result<Option<Needs>> {
+    let Some(from) = of.piece() else {
+        return Ok(Some(Needs::from_elem(of.clone(), 1)));
+    };
+    let bytes = dims::bytes(&node.shape, node.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
+    let piece = Piece::whole(Block::on(node.device, bytes)?);
+    devices::carry(&piece, &from, bytes)?;
+    node.store(piece);
+    Ok(None)
 }
 
 fn folded(node: &Value, fold: &Fold, of: &Value) -> Result<Option<Needs>> {
@@ -104,7 +113,7 @@ fn folded(node: &Value, fold: &Fold, of: &Value) -> Result<Option<Needs>> {
         Lowered::Needs(needs) => Ok(Some(needs)),
         Lowered::Ready(program) => {
             let piece = fresh(node)?;
-            folds::run(program, fold, &dense(node, &piece))?;
+            folds::run(*program, fold, &dense(node, &piece))?;
             node.store(piece);
             Ok(None)
         }
@@ -118,13 +127,15 @@ fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Op
     }
     let program = match lower(&value, false)? {
         Lowered::Needs(needs) => return Ok(Some(needs)),
-        Lowered::Ready(program) => program,
+        Lowered::Ready(program) => *program,
     };
     let elem = value.elem;
     // What the program reads of the same memory has to be read before it is overwritten.
-    let Some(old) = base.piece() else { return Ok(Some(Needs::from_elem(base, 1))) };
+    let Some(old) = base.piece() else {
+        return Ok(Some(Needs::from_elem(base, 1)));
+    };
     let program = match reads_what_it_writes(&program, &old, region, elem) {
-        true => through_memory(&program, elem, region)?,
+        true => through_memory(&program, elem, region, node.device)?,
         false => program,
     };
     let bytes = dims::bytes(&node.shape, node.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
@@ -133,31 +144,39 @@ fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Op
     if let Some(kind) = kind {
         release(kind);
     }
-    let readers = program.loads.iter().filter(|load| Arc::ptr_eq(&load.piece.block, &old.block)).count();
+    let readers = program
+        .loads
+        .iter()
+        .filter(|load| Arc::ptr_eq(&load.piece.block, &old.block))
+        .count();
     let piece = match old.is_own(1 + readers) {
         true => old,
         false => copied(&old, bytes)?,
     };
-    let target = Target {
-        elem,
-        address: piece.address().wrapping_add_signed(region.offset),
-        strides: region.strides.clone(),
-        points: dims::size(&region.shape).unwrap_or(0),
-    };
+    let target = Target::of(elem, &piece, region.offset, &region.shape, region.strides.clone());
     run(program, &target)?;
     node.store(piece);
     Ok(None)
 }
 
-fn copied(old: &Piece, bytes: u64) -> Result<Piece> {
-    let new = Piece::whole(Block::new(machine::cpu()?, bytes)?);
-    weft_runtime::raw::copy(new.address(), old.address(), bytes as usize);
+pub fn copied(old: &Piece, bytes: u64) -> Result<Piece> {
+    let device = old.block.device();
+    let new = Piece::whole(Block::on(device, bytes)?);
+    match device {
+        machine::CPU => weft_runtime::raw::copy(new.address(), old.address(), bytes as usize),
+        _ => devices::copy(&new, old, bytes)?,
+    }
     Ok(new)
 }
 
 /// Does the program read places of the memory that it will write, other than each point its own?
 fn reads_what_it_writes(program: &Program, memory: &Piece, region: &Region, elem: Scalar) -> bool {
-    let written = bounds(memory.address().wrapping_add_signed(region.offset), &region.shape, &region.strides, elem.size());
+    let written = bounds(
+        memory.address().wrapping_add_signed(region.offset),
+        &region.shape,
+        &region.strides,
+        elem.size(),
+    );
     program.loads.iter().any(|load| {
         if !Arc::ptr_eq(&load.piece.block, &memory.block) {
             return false;
@@ -188,16 +207,11 @@ fn bounds(start: u64, shape: &[u64], strides: &[i64], item: usize) -> (u64, u64)
 }
 
 /// Runs a program into memory of its own; the result copies that.
-fn through_memory(program: &Program, elem: Scalar, region: &Region) -> Result<Program> {
+fn through_memory(program: &Program, elem: Scalar, region: &Region, device: u8) -> Result<Program> {
     let bytes = dims::bytes(&region.shape, elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
-    let piece = Piece::whole(Block::new(machine::cpu()?, bytes)?);
+    let piece = Piece::whole(Block::on(device, bytes)?);
     let strides: Strides = dims::dense(&region.shape, elem.size());
-    let target = Target {
-        elem,
-        address: piece.address(),
-        strides: strides.clone(),
-        points: dims::size(&region.shape).unwrap_or(0),
-    };
+    let target = Target::of(elem, &piece, 0, &region.shape, strides.clone());
     run(program.clone(), &target)?;
     let load = Load {
         elem,

@@ -3,13 +3,17 @@
 #![allow(unsafe_code)] // Operands are places in memory that programs keep alive.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 use weft_ir::Scalar;
 use weft_tile::Arg;
 
-use crate::dims::Strides;
+use crate::dims::{self, Strides};
 use crate::error::{Error, Result};
+use crate::flat;
+use crate::machine;
+use crate::memory::{Block, Piece};
 use crate::program::{Program, Slot};
 
 /// Bytes of a register at the most, so that those of a program stay in the first cache.
@@ -25,6 +29,26 @@ pub struct Target {
     pub strides: Strides,
     /// How many results there are.
     pub points: u64,
+    /// The memory, where it is not the CPU's.
+    pub block: Option<Arc<Block>>,
+}
+
+impl Target {
+    /// Places in a piece of memory from an offset on.
+    pub fn of(elem: Scalar, piece: &Piece, offset: i64, shape: &[u64], strides: Strides) -> Target {
+        Target {
+            elem,
+            address: piece.address().wrapping_add_signed(offset),
+            strides,
+            points: dims::size(shape).unwrap_or(0),
+            block: (piece.block.device() != machine::CPU).then(|| piece.block.clone()),
+        }
+    }
+
+    /// The device that it is on.
+    pub fn device(&self) -> u8 {
+        self.block.as_ref().map_or(machine::CPU, |block| block.device())
+    }
 }
 
 thread_local! {
@@ -37,23 +61,36 @@ pub fn run(program: &Program, target: &Target) -> Result<()> {
     if program.extents.contains(&0) {
         return Ok(());
     }
+    if flat::run(program, target)? {
+        return Ok(());
+    }
     let walk = Walk::new(program, target);
     let plan = Registers::new(program, &walk);
-    ROOM.with(|room| {
-        let Ok(mut room) = room.try_borrow_mut() else {
-            return Err(Error::Internal("tiles are computed within tiles".into()));
-        };
-        let words = plan.count * walk.tile_words();
-        if room.len() < words {
-            room.resize(words, [0; 2]);
-        }
+    with_room(plan.count * walk.tile_words(), |room| {
         Machine {
             program,
             walk: &walk,
             plan: &plan,
-            room: room.as_mut_ptr().cast(),
+            room,
         }
         .run()
+    })
+}
+
+/// Lends so many words for registers.
+pub fn with_room<T>(words: usize, work: impl FnOnce(*mut u8) -> Result<T>) -> Result<T> {
+    ROOM.with(|room| {
+        let Ok(mut room) = room.try_borrow_mut() else {
+            return Err(Error::Internal("tiles are computed within tiles".into()));
+        };
+        // Vectors are loaded faster where they do not straddle lines of the cache.
+        const LINE: usize = 64;
+        let words = words + LINE / 16;
+        if room.len() < words {
+            room.resize(words, [0; 2]);
+        }
+        let start = room.as_mut_ptr().cast::<u8>();
+        work(start.wrapping_add(start.align_offset(LINE)))
     })
 }
 
@@ -89,7 +126,10 @@ impl Walk {
             if let Some(axis) = iota.along {
                 strides[axis as usize] = iota.by;
             }
-            moving.push(Moving { start: iota.first, strides });
+            moving.push(Moving {
+                start: iota.first,
+                strides,
+            });
         }
         moving.push(Moving {
             start: target.address as i64,
@@ -133,7 +173,9 @@ impl Walk {
 
 /// Drops axes of length 1, orders the others by the last operand's strides, merges neighbours.
 fn merge(shape: &[u64], moving: &mut [Moving]) -> SmallVec<[u64; 4]> {
-    let Some((target, _)) = moving.split_last() else { return SmallVec::new() };
+    let Some((target, _)) = moving.split_last() else {
+        return SmallVec::new();
+    };
     let mut order: SmallVec<[usize; 4]> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
     if !order.is_sorted_by_key(|&axis| std::cmp::Reverse(target.strides[axis].unsigned_abs())) {
         order.sort_by_key(|&axis| std::cmp::Reverse(target.strides[axis].unsigned_abs()));
@@ -142,7 +184,11 @@ fn merge(shape: &[u64], moving: &mut [Moving]) -> SmallVec<[u64; 4]> {
     // The innermost axis of each group.
     let mut groups: SmallVec<[usize; 4]> = SmallVec::new();
     for axis in order {
-        let as_one = |&outer: &usize| moving.iter().all(|m| Some(m.strides[outer]) == m.strides[axis].checked_mul(shape[axis] as i64));
+        let as_one = |&outer: &usize| {
+            moving
+                .iter()
+                .all(|m| Some(m.strides[outer]) == m.strides[axis].checked_mul(shape[axis] as i64))
+        };
         match (groups.last_mut(), extents.last_mut()) {
             (Some(group), Some(extent)) if as_one(group) => {
                 *group = axis;
@@ -341,11 +387,24 @@ impl Machine<'_> {
         for (load, what) in self.program.loads.iter().enumerate() {
             if let Some(register) = self.plan.loads[load] {
                 // SAFETY: the program's operands reach over all points, and registers have room for a tile.
-                unsafe { weft_tile::load(what.elem)(self.register(register), at(load) as *const u8, self.walk.stride(load) as isize, count as usize) };
+                unsafe {
+                    weft_tile::load(what.elem)(
+                        self.register(register),
+                        at(load) as *const u8,
+                        self.walk.stride(load) as isize,
+                        count as usize,
+                    )
+                };
             }
         }
         for iota in 0..self.program.iotas.len() {
-            self.count(iota, at(self.walk.loads + iota), self.walk.stride(self.walk.loads + iota), self.register(self.plan.iotas[iota]), count);
+            self.count(
+                iota,
+                at(self.walk.loads + iota),
+                self.walk.stride(self.walk.loads + iota),
+                self.register(self.plan.iotas[iota]),
+                count,
+            );
         }
         let arg = |slot: Slot| self.arg(slot, at, count);
         let target = self.walk.moving.len() - 1;

@@ -53,7 +53,11 @@ pub fn kernel<E>(what: &str, program: &Program, target: &Target, run: impl FnOnc
         what: what.into(),
         text: text::of_program(program),
         extents: program.extents.to_vec(),
-        read: program.loads.iter().map(|load| touched(&program.extents, &load.strides) * load.elem.size() as u64).sum(),
+        read: program
+            .loads
+            .iter()
+            .map(|load| touched(&program.extents, &load.strides) * load.elem.size() as u64)
+            .sum(),
         written: target.elem.size() as u64 * written(program, target),
         seconds: start.elapsed().as_secs_f64(),
         tier: tier?,
@@ -69,7 +73,12 @@ pub fn kernel<E>(what: &str, program: &Program, target: &Target, run: impl FnOnc
 
 /// Elements that are read: an axis along which an operand stays counts once.
 fn touched(extents: &[u64], strides: &[i64]) -> u64 {
-    extents.iter().zip(strides).filter(|(_, stride)| **stride != 0).map(|(n, _)| *n).product()
+    extents
+        .iter()
+        .zip(strides)
+        .filter(|(_, stride)| **stride != 0)
+        .map(|(n, _)| *n)
+        .product()
 }
 
 /// Results: fewer than points where these are folded.

@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use weft_ir::Scalar;
 
 use crate::dims::{self, AxisMap, Dims, Strides};
+use crate::machine;
 use crate::memory::Piece;
 use crate::operation::Operation;
 
@@ -19,7 +20,7 @@ pub type Value = Arc<Node>;
 pub type Args = SmallVec<[Value; 2]>;
 
 /// A map of so many pending operations is stored before others are made of it: larger kernels cost more than they save.
-pub const MOST_OPERATIONS: u32 = 48;
+pub const MOST_OPERATIONS: u32 = 96;
 
 /// Numbers that a thread keeps.
 const NUMBERS: usize = 32;
@@ -34,11 +35,15 @@ thread_local! {
 pub struct Node {
     pub elem: Scalar,
     pub shape: Dims,
+    /// Where it is computed and stored: a number of `machine`'s.
+    pub device: u8,
     state: Mutex<State>,
     /// Operations of the kernel that it would be computed in.
     operations: AtomicU32,
     /// It was computed on the way to something else, and not kept.
     passed: AtomicBool,
+    /// Of a full kernel: KiB that it keeps waiting work hold.
+    held: AtomicU32,
 }
 
 /// What a node is at the moment.
@@ -69,6 +74,58 @@ pub enum Kind {
     Update { base: Value, region: Box<Region>, value: Value },
     /// Elements combined along some axes.
     Fold { fold: Fold, of: Value },
+    /// The elements of a node of another device.
+    Moved(Value),
+    /// Nothing that has elements: what stands for a value while a function is captured.
+    StandIn,
+}
+
+impl Kind {
+    /// The nodes that it is made of.
+    pub fn operands(&self) -> impl Iterator<Item = &Value> {
+        let (many, two): (&[Value], [Option<&Value>; 2]) = match self {
+            Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => (&[], [None, None]),
+            Kind::Map { args, .. } => (args, [None, None]),
+            Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => {
+                (&[], [Some(of), None])
+            }
+            Kind::Update { base, value, .. } => (&[], [Some(base), Some(value)]),
+        };
+        many.iter().chain(two.into_iter().flatten())
+    }
+
+    /// The same of other nodes, as many as it is made of; none where these are too few.
+    pub fn of(&self, operands: &mut dyn Iterator<Item = Value>) -> Option<Kind> {
+        Some(match self {
+            Kind::Fill(bits) => Kind::Fill(*bits),
+            Kind::Iota(numbers) => Kind::Iota(numbers.clone()),
+            Kind::StandIn => Kind::StandIn,
+            Kind::Map { operation, args } => {
+                let made: Args = operands.take(args.len()).collect();
+                (made.len() == args.len()).then_some(Kind::Map { operation, args: made })?
+            }
+            Kind::View { map, .. } => Kind::View {
+                of: operands.next()?,
+                map: map.clone(),
+            },
+            Kind::Reshape(_) => Kind::Reshape(operands.next()?),
+            Kind::Moved(_) => Kind::Moved(operands.next()?),
+            Kind::Strided { offset, strides, .. } => Kind::Strided {
+                of: operands.next()?,
+                offset: *offset,
+                strides: strides.clone(),
+            },
+            Kind::Update { region, .. } => Kind::Update {
+                base: operands.next()?,
+                region: region.clone(),
+                value: operands.next()?,
+            },
+            Kind::Fold { fold, .. } => Kind::Fold {
+                fold: fold.clone(),
+                of: operands.next()?,
+            },
+        })
+    }
 }
 
 /// Numbers of the same distance from each other: bits of the node's type.
@@ -101,13 +158,47 @@ pub enum FoldKind {
     ArgMin,
 }
 
+impl Kind {
+    /// The device of what it is made of. Operands of a map are on one, but for numbers, which are on none but count as on the first.
+    fn device(&self) -> u8 {
+        match self {
+            Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => machine::CPU,
+            Kind::Map { args, .. } => args.iter().map(|arg| arg.device).max().unwrap_or(machine::CPU),
+            Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => of.device,
+            Kind::Update { base, .. } => base.device,
+        }
+    }
+}
+
+/// Operations that an operand in memory counts as, if it is large.
+const READING: u32 = 6;
+
+/// What a kernel pays for reading so much memory: as much as for some operations, so that it reads few arrays that are large.
+fn reading(shape: &[u64], elem: Scalar) -> u32 {
+    const LARGE: u64 = 1 << 18;
+    match dims::bytes(shape, elem.size()) {
+        Some(bytes) if bytes < LARGE => 0,
+        _ => READING,
+    }
+}
+
+/// Operations of a kernel below a map, about: operands may share much of theirs, so that beside the longest one the others count little.
+fn below(args: &Args) -> u32 {
+    let each = |arg: &Value| arg.operations();
+    let longest = args.iter().map(each).max().unwrap_or(0);
+    let counted = |n: u32| n.min(READING) + n.saturating_sub(READING) / 4;
+    longest + args.iter().map(each).map(counted).sum::<u32>() - counted(longest)
+}
+
 impl Node {
+    /// On the device of what it is made of; of one number or an iota, on the CPU.
     pub fn pending(elem: Scalar, shape: Dims, kind: Kind) -> Value {
+        Node::pending_on(kind.device(), elem, shape, kind)
+    }
+
+    pub fn pending_on(device: u8, elem: Scalar, shape: Dims, kind: Kind) -> Value {
         let operations = match &kind {
-            Kind::Map { args, operation } => {
-                let below: u32 = args.iter().map(|arg| arg.operations()).sum();
-                operation.cost + below
-            }
+            Kind::Map { args, operation } => operation.cost + below(args),
             Kind::View { of, .. } => of.operations(),
             Kind::Iota(_) => 1,
             _ => 0,
@@ -115,19 +206,23 @@ impl Node {
         Arc::new(Node {
             elem,
             shape,
+            device,
             state: Mutex::new(State::Pending(kind)),
             operations: AtomicU32::new(operations),
             passed: AtomicBool::new(false),
+            held: AtomicU32::new(0),
         })
     }
 
     pub fn stored(elem: Scalar, shape: Dims, piece: Piece) -> Value {
         Arc::new(Node {
+            operations: AtomicU32::new(reading(&shape, elem)),
             elem,
             shape,
+            device: piece.block.device(),
             state: Mutex::new(State::Stored(piece)),
-            operations: AtomicU32::new(0),
             passed: AtomicBool::new(false),
+            held: AtomicU32::new(0),
         })
     }
 
@@ -153,6 +248,14 @@ impl Node {
         })
     }
 
+    /// The same on a device.
+    pub fn fill_on(device: u8, elem: Scalar, shape: Dims, bits: [u64; 2]) -> Value {
+        match device {
+            machine::CPU => Node::fill(elem, shape, bits),
+            _ => Node::pending_on(device, elem, shape, Kind::Fill(bits)),
+        }
+    }
+
     pub fn size(&self) -> u64 {
         dims::size(&self.shape).unwrap_or(u64::MAX)
     }
@@ -171,6 +274,14 @@ impl Node {
     /// Its kernel is long enough.
     pub fn is_full(&self) -> bool {
         self.operations.load(Ordering::Relaxed) > MOST_OPERATIONS
+    }
+
+    pub fn held(&self) -> u32 {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    pub fn set_held(&self, held: u32) {
+        self.held.store(held, Ordering::Relaxed);
     }
 
     /// Says that it was computed on the way to something else; was it before?
@@ -235,7 +346,7 @@ impl Node {
     /// From here on it is what memory has, and nothing that it was made of is kept for it.
     pub fn store(&self, piece: Piece) {
         let before = std::mem::replace(&mut *self.lock(), State::Stored(piece));
-        self.operations.store(0, Ordering::Relaxed);
+        self.operations.store(reading(&self.shape, self.elem), Ordering::Relaxed);
         if let State::Pending(kind) = before {
             release(kind);
         }
@@ -267,9 +378,9 @@ pub fn release(kind: Kind) {
 
 fn operands(kind: Kind, into: &mut SmallVec<[Value; 8]>) {
     match kind {
-        Kind::Fill(_) | Kind::Iota(_) => {}
+        Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => {}
         Kind::Map { args, .. } => into.extend(args),
-        Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } => into.push(of),
+        Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => into.push(of),
         Kind::Update { base, value, .. } => into.extend([base, value]),
     }
 }

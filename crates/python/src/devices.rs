@@ -9,6 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use weft_forks::Once;
+use weft_lazy::machine;
 use weft_runtime::{Device, DeviceKind, patience};
 
 use crate::errors;
@@ -72,6 +73,36 @@ pub fn current(py: Python<'_>) -> PyResult<Arc<dyn Device>> {
             }
         },
     }
+}
+
+/// The device that arrays are made on if none is named, as the number that arrays have of it: what the thread chose or `WEFT_DEVICE` names,
+/// else the CPU. That a machine has a GPU makes no program's arrays leave the memory that NumPy shares with them.
+pub fn of_arrays(py: Python<'_>) -> PyResult<u8> {
+    static WISHED: Once<u8> = Once::new();
+    let number = |device: &Arc<dyn Device>| machine::number(device).map_err(|e| crate::lazy::error(py, e));
+    if let Some(chosen) = CHOSEN.with_borrow(|chosen| chosen.as_ref().map(number)) {
+        return chosen;
+    }
+    if let Some(wished) = WISHED.get() {
+        return Ok(*wished);
+    }
+    let wished = match std::env::var(WISH) {
+        Ok(name) if !name.is_empty() => number(&default(py)?)?,
+        _ => machine::CPU,
+    };
+    Ok(*WISHED.get_or_init(|| wished))
+}
+
+/// The device that `device=` names, or that arrays are made on if it names none.
+pub fn for_arrays(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<u8> {
+    let Some(device) = device.filter(|device| !device.is_none()) else {
+        return of_arrays(py);
+    };
+    let device = match device.cast::<PyDevice>() {
+        Ok(device) => device.get().0.clone(),
+        Err(_) => named(py, &device.extract::<String>()?)?,
+    };
+    machine::number(&device).map_err(|e| crate::lazy::error(py, e))
 }
 
 /// The device `WEFT_DEVICE` names, else the first GPU, else the CPU. A GPU that is software is chosen by name only.
@@ -342,6 +373,8 @@ pub fn device(py: Python<'_>, name: &str) -> PyResult<PyDevice> {
 
 /// The device that kernels and new device arrays of this thread are on unless told otherwise.
 ///
+/// Arrays of `weft.ndarray` are made on it where it was chosen, and else on the CPU, whatever GPUs there are.
+///
 /// That is the one chosen by ``with weft.device(...)`` or `set_device`, else what the environment variable ``WEFT_DEVICE`` names, else the
 /// first CUDA device, else the first GPU of another driver that is no software, else the CPU. Functions of `jit` always run on the CPU.
 #[pyfunction]
@@ -349,7 +382,7 @@ pub fn current_device(py: Python<'_>) -> PyResult<PyDevice> {
     current(py).map(PyDevice)
 }
 
-/// Runs the kernels of this thread on `device`, a name or one of `devices`, from now on; None is the default again.
+/// Runs the kernels of this thread on `device`, and makes its arrays there: a name or one of `devices`, from now on; None is the default again.
 #[pyfunction]
 #[pyo3(signature = (device))]
 pub fn set_device(device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {

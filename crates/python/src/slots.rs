@@ -4,23 +4,7 @@
 //! `docs/architecture/runtime.md`). Complex numbers take two.
 
 use weft_ir::{Const, Kind, Scalar, eval};
-
-/// A scalar's memory image, in the low bytes of two words, as slots.
-pub fn memory_to_slots(scalar: Scalar, memory: [u64; 2]) -> [u64; 2] {
-    let low = memory[0];
-    match scalar {
-        Scalar::Bool => [u64::from(low as u8 != 0), 0],
-        Scalar::I8 => [low as i8 as i64 as u64, 0],
-        Scalar::I16 => [low as i16 as i64 as u64, 0],
-        Scalar::I32 => [low as i32 as i64 as u64, 0],
-        Scalar::U8 => [u64::from(low as u8), 0],
-        Scalar::U16 | Scalar::F16 | Scalar::BF16 => [u64::from(low as u16), 0],
-        Scalar::U32 | Scalar::F32 => [u64::from(low as u32), 0],
-        Scalar::I64 | Scalar::U64 | Scalar::F64 => [low, 0],
-        Scalar::C64 => [low & 0xffff_ffff, low >> 32],
-        Scalar::C128 => memory,
-    }
-}
+pub use weft_lazy::number::memory_to_slots;
 
 /// The reverse of [`memory_to_slots`].
 pub fn slots_to_memory(scalar: Scalar, slots: [u64; 2]) -> [u64; 2] {

@@ -26,6 +26,8 @@ fn main() {
         time(name, op, f32s, &[100_000, 30], &[0, 1]);
         time(name, op, f32s, &[100, 100, 100], &[1]);
         time(name, op, f32s, &[100, 100, 100], &[0, 2]);
+        // A Fortran array.
+        time(name, op, f32s, &[4000, 1000], &[1, 0]);
         time(name, op, f32s, &[10], &[0]);
         time(name, op, f32s, &[1000], &[0]);
     }
@@ -74,7 +76,8 @@ fn time(name: &str, op: FoldOp, types: Types, shape: &[u64], folded: &[usize]) {
     for axis in (0..shape.len()).rev() {
         let extent = shape[axis];
         if folded.contains(&axis) {
-            inner.insert(0, Axis { extent, stride });
+            let at = if folded.is_sorted() { 0 } else { inner.len() };
+            inner.insert(at, Axis { extent, stride });
         } else {
             let (input, output) = (stride, out_stride);
             outer.insert(0, Outer { extent, input, output });

@@ -5,21 +5,24 @@
 
 #![allow(unsafe_code)]
 
+mod across;
 mod arg;
 mod kernel;
 mod load;
 mod number;
+mod scratch;
 mod shape;
+mod turned;
 mod wide;
 
-use std::cell::Cell;
 use std::ops::Range;
 
 use weft_ir::Scalar;
-use weft_ir::order::{BLOCK, CHAINS};
 
-use kernel::{Blocks, Clear, Join, Join4, Kernel, Order};
+use across::Across;
+use kernel::{Blocks, Clear, Join, Kernel, Order};
 use load::{Load, Loads, Store};
+use scratch::Scratch;
 use shape::{Block, Inner};
 
 pub use arg::{ArgFold, arg_fold};
@@ -125,6 +128,8 @@ pub struct Fold {
     panel: u64,
     inner: Inner,
     form: Form,
+    /// The fold of one row, for rows that are neighbours in memory.
+    turned: Option<Box<Fold>>,
 }
 
 impl Fold {
@@ -138,12 +143,17 @@ impl Fold {
         let kernel = kernel::find(op, compute)?;
         let load = load::find(types.elem, compute)?;
         let store = load::storing(compute, types.result)?;
+        let same = types.elem.size() == kernel.size && (types.elem == compute || types.elem.is_int() && compute.is_int());
         let inner = match kernel.order {
             Order::Free => Inner::free(inner),
             Order::Fixed | Order::Sequence => Inner::ordered(inner),
         };
         let (others, lanes) = shape::outer(outer);
         let form = form(&inner, lanes);
+        let turned = match (form, kernel.order, turned::rows(&inner)) {
+            (Form::Along, Order::Fixed, Some(rows)) => Fold::new(op, types, &[rows], &[inner.columns]).map(Box::new),
+            _ => None,
+        };
         let (points, size) = (inner.points().max(1), kernel.size as u64);
         let widest = match form {
             Form::Along => (UNIT / points).clamp(1, 1024),
@@ -156,13 +166,14 @@ impl Fold {
         Some(Fold {
             kernel,
             load,
-            same: types.elem.size() == kernel.size && (types.elem == compute || types.elem.is_int() && compute.is_int()),
+            same,
             store,
             others,
             lanes,
             panel,
             inner,
             form,
+            turned,
         })
     }
 
@@ -196,6 +207,7 @@ impl Fold {
             unsafe {
                 let from = input.offset(place.input as isize);
                 match self.chunks() {
+                    _ if self.turned.is_some() => self.fold_rows(from, place.points, 0..self.inner.cut.rows, totals),
                     1 => self.fold_chunk(from, place.points, 0, totals, &mut scratch),
                     chunks => {
                         (self.kernel.clear)(Clear {
@@ -241,7 +253,13 @@ impl Fold {
         let mut scratch = Scratch::take(self);
         let place = self.place(unit);
         // SAFETY: the caller's promise.
-        unsafe { self.fold_chunk(input.offset(place.input as isize), place.points, chunk, part, &mut scratch) };
+        unsafe {
+            let from = input.offset(place.input as isize);
+            match self.turned.is_some() {
+                true => self.fold_rows(from, place.points, self.inner.cut.units(chunk), part),
+                false => self.fold_chunk(from, place.points, chunk, part, &mut scratch),
+            }
+        }
     }
 
     /// Joins the parts of all chunks of a unit, which lie one behind the other, and stores the results.
@@ -386,166 +404,6 @@ struct Place {
     input: i64,
     output: i64,
     points: usize,
-}
-
-/// Neighbouring points, folded side by side.
-struct Across<'a> {
-    fold: &'a Fold,
-    from: *const u8,
-    points: usize,
-}
-
-impl Across<'_> {
-    /// Folds a block of each point.
-    unsafe fn block(&self, block: Block, into: *mut u8, scratch: &mut Scratch) {
-        // SAFETY: by contract; a tile and the chains have room.
-        unsafe {
-            match self.fold.kernel.order {
-                Order::Fixed => self.chains(block, into, scratch),
-                Order::Free | Order::Sequence => {
-                    for row in block.row..block.row + block.rows {
-                        let mut place = into.cast_const();
-                        self.chain((row, block.column, 1), block.columns, (into, &mut place), scratch.tile);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Folds the 32 chains of a block, and these as a tree.
-    unsafe fn chains(&self, block: Block, into: *mut u8, scratch: &Scratch) {
-        let size = self.points * self.fold.kernel.size;
-        let memory = |k: u64| scratch.chains.wrapping_add(k as usize * size);
-        // Where what a chain holds lies: of one element where that lies.
-        let mut held = [std::ptr::null(); CHAINS as usize];
-        for row in block.row..block.row + block.rows {
-            // SAFETY: by contract.
-            unsafe { self.row(row, block, &memory, &mut held, scratch.tile) };
-        }
-        let (chains, mut left) = (CHAINS.min(block.columns), CHAINS / 2);
-        while left > 0 {
-            for k in 0..left.min(chains.saturating_sub(left)) {
-                let (base, from) = (held[k as usize], held[(k + left) as usize]);
-                // SAFETY: by contract.
-                unsafe { self.join(memory(k), base, from) };
-                held[k as usize] = memory(k);
-            }
-            left /= 2;
-        }
-        // SAFETY: by contract.
-        unsafe { self.join(into, into, held[0]) };
-    }
-
-    unsafe fn join(&self, into: *mut u8, base: *const u8, from: *const u8) {
-        let count = self.points;
-        // SAFETY: by contract.
-        unsafe { (self.fold.kernel.join)(Join { into, base, from, count }) };
-    }
-
-    /// Takes in a row of elements, four of a chain at a time: chains are written less often than memory is read, and that is still read as it
-    /// lies, in four places.
-    unsafe fn row(&self, row: u64, block: Block, memory: &dyn Fn(u64) -> *mut u8, held: &mut [*const u8], tile: *mut u8) {
-        for group in (0..block.columns).step_by(4 * CHAINS as usize) {
-            let left = block.columns - group;
-            for k in 0..CHAINS.min(left) {
-                let count = (left - k).div_ceil(CHAINS).min(4);
-                let chain = (memory(k), &mut held[k as usize]);
-                // SAFETY: by contract; there is room for the chains.
-                unsafe { self.chain((row, block.column + group + k, CHAINS), count, chain, tile) };
-            }
-        }
-    }
-
-    /// Joins elements of a row, from a column on in steps, with those that are held so far, if there are any.
-    unsafe fn chain(&self, (row, column, step): (u64, u64, u64), count: u64, (into, held): (*mut u8, &mut *const u8), tile: *mut u8) {
-        let (kernel, stride) = (&self.fold.kernel, self.fold.inner.columns.stride);
-        let first = self.fold.inner.row_offset(row) + column as i64 * stride;
-        let size = self.points * kernel.size;
-        let at = |n: u64, tile: *mut u8| {
-            // SAFETY: by contract.
-            unsafe { self.points_at(self.from.offset((first + (n * step) as i64 * stride) as isize), tile) }
-        };
-        let mut n = 0;
-        if held.is_null() {
-            (*held, n) = (at(0, into), 1);
-        }
-        while n < count {
-            // SAFETY: by contract; a tile has room for four.
-            unsafe {
-                if count - n < 4 || *held != into.cast_const() {
-                    self.join(into, *held, at(n, tile));
-                    (*held, n) = (into, n + 1);
-                    continue;
-                }
-                let from = [0, 1, 2, 3].map(|slot| at(n + slot as u64, tile.add(slot * size)));
-                let count = self.points;
-                (kernel.join4)(Join4 { into, from, count });
-                n += 4;
-            }
-        }
-    }
-
-    /// The elements of all points, as they are computed with.
-    unsafe fn points_at(&self, from: *const u8, tile: *mut u8) -> *const u8 {
-        let stride = self.fold.lanes.input;
-        if self.fold.same && (stride == self.fold.kernel.size as i64 || self.points == 1) {
-            return from;
-        }
-        let loads = Loads {
-            from,
-            stride,
-            count: self.points,
-            to: tile,
-        };
-        // SAFETY: by contract.
-        unsafe { (self.fold.load)(loads) };
-        tile
-    }
-}
-
-/// Memory of a fold on the way: kept by the thread.
-struct Scratch {
-    memory: Vec<u128>,
-    totals: *mut u8,
-    part: *mut u8,
-    tile: *mut u8,
-    chains: *mut u8,
-}
-
-thread_local! {
-    static SCRATCH: Cell<Vec<u128>> = const { Cell::new(Vec::new()) };
-}
-
-impl Scratch {
-    fn take(fold: &Fold) -> Scratch {
-        let size = fold.kernel.size;
-        let panel = (fold.panel as usize * size).next_multiple_of(64);
-        let (tile, chains) = match fold.form {
-            Form::Along => (BLOCK as usize * size, 0),
-            Form::Across if fold.kernel.order == Order::Fixed => (4 * panel, panel * fold.inner.cut.columns.min(CHAINS) as usize),
-            Form::Across => (4 * panel, 0),
-        };
-        let bytes = 2 * panel + tile + chains;
-        let mut memory = SCRATCH.take();
-        memory.clear();
-        memory.reserve(bytes.div_ceil(size_of::<u128>()));
-        let totals = memory.as_mut_ptr().cast::<u8>();
-        let part = totals.wrapping_add(panel);
-        let tile_at = part.wrapping_add(panel);
-        Scratch {
-            totals,
-            part,
-            tile: tile_at,
-            chains: tile_at.wrapping_add(tile),
-            memory,
-        }
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        SCRATCH.set(std::mem::take(&mut self.memory));
-    }
 }
 
 fn form(inner: &Inner, lanes: Outer) -> Form {

@@ -1,9 +1,9 @@
 //! Folds against the order as its documentation says it (`weft_ir::order`), written out plainly, and against the IR's interpreter.
 #![allow(unsafe_code)]
 
-mod common;
+mod shapes;
 
-use common::{Case, Layout, Sample, same};
+use shapes::{Case, Layout, Sample, same};
 use weft_ir::Scalar;
 use weft_tile::fold::{FoldOp, Types};
 
@@ -79,7 +79,7 @@ fn every_operator_and_type_over_every_shape() {
     for op in OPS {
         for scalar in Scalar::ALL {
             let types = Types::all(scalar);
-            if !common::is_defined(op, types) {
+            if !shapes::is_defined(op, types) {
                 continue;
             }
             let long = matches!(scalar, Scalar::F32 | Scalar::C64);
@@ -118,6 +118,22 @@ fn memory_may_lie_anyhow() {
 }
 
 #[test]
+fn rows_that_are_neighbours_in_memory_keep_their_chunks() {
+    let mut sample = Sample::new(5);
+    for scalar in [Scalar::F32, Scalar::C128] {
+        for (shape, layout) in [
+            (&[70, 2100][..], Layout::Fortran),
+            (&[1200, 64], Layout::Odd),
+            (&[3, 1100, 65], Layout::Fortran),
+            (&[9, 4, 100], Layout::Odd),
+            (&[20, 100], Layout::Backwards),
+        ] {
+            check(FoldOp::Add, Types::all(scalar), shape, layout, &mut sample);
+        }
+    }
+}
+
+#[test]
 fn elements_are_converted_while_they_are_loaded() {
     let mut sample = Sample::new(3);
     let mut converted = 0;
@@ -130,7 +146,7 @@ fn elements_are_converted_while_they_are_loaded() {
                 };
                 for result in results {
                     let types = Types { elem, compute, result };
-                    if elem == compute && compute == result || !common::is_defined(op, types) {
+                    if elem == compute && compute == result || !shapes::is_defined(op, types) {
                         continue;
                     }
                     converted += 1;
@@ -152,7 +168,7 @@ fn the_interpreter_gives_the_same() {
     for op in OPS {
         for scalar in Scalar::ALL {
             let types = Types::all(scalar);
-            if common::reduction(op).is_none() || !common::is_defined(op, types) {
+            if shapes::reduction(op).is_none() || !shapes::is_defined(op, types) {
                 continue;
             }
             for shape in SHAPES

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import atexit
 from importlib import import_module
 from typing import Any
 
 _BY_MODULE = {
+    "compiling": "compile",
     "creation": """
         array asanyarray asarray ascontiguousarray copy empty empty_like eye from_dlpack frombuffer fromfunction fromiter full
         full_like identity indices meshgrid ones ones_like tri zeros zeros_like
@@ -102,3 +104,6 @@ def find(name: str) -> Any:
 # What arrays can do besides is set on their class.
 methods = import_module("weft.arrays.methods")
 methods.install(import_module("weft._weft").ndarray)
+
+# A kernel that is being compiled in the background is waited for: the process's end takes away what its compiler works with.
+atexit.register(import_module("weft._weft")._finish_compiling)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _from_numpy, _full, _iota, _permute, _to_numpy, ndarray
+from weft._weft import _assign, _cast, _from_numpy, _full, _iota, _permute, _to_device, ndarray
 
 from ._common import (
     array_of,
@@ -156,7 +156,7 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
         return _cast(a, a.dtype) if copy else a
     if copy is False:
         raise ValueError(_COPY_NEEDED)
-    moved = a if place is None or place.name == a.device.name else _from_numpy(_to_numpy(a), place)
+    moved = a if place is None or place.name == a.device.name else _to_device(a, place)
     return moved if found is None or found == a.dtype else _cast(moved, found)
 
 

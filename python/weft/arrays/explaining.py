@@ -15,7 +15,10 @@ from weft._weft import _traced, ndarray
 
 @dataclass
 class Kernel:
-    """One kernel that ran: bytes are of memory, each counted once; seconds are of the clock on the wall."""
+    """One kernel that ran: bytes are of memory, each counted once; seconds are of the clock on the wall.
+
+    `runs` in a row of the same kernel, as over the parts of an array, are one: `extents` are those of the first, the rest are sums.
+    """
 
     what: str
     text: str
@@ -25,6 +28,7 @@ class Kernel:
     seconds: float
     tier: str
     inner: list[Kernel] = field(default_factory=list)
+    runs: int = 1
 
     @property
     def operations(self) -> int:
@@ -36,7 +40,9 @@ class Kernel:
         shape = " × ".join(map(str, self.extents)) or "one point"
         speed = f", {(self.read + self.written) / self.seconds / 1e9:.1f} GB/s" if self.seconds > 0 else ""
         moved = f"reads {_bytes(self.read)}, writes {_bytes(self.written)}"
-        return f"{self.what} over {shape}: {self.operations} operations, {moved}, {_time(self.seconds)} by {self.tier}{speed}"
+        runs = f"{self.runs} times " if self.runs > 1 else ""
+        operations = f"{self.operations} operation{'s' * (self.operations != 1)}"
+        return f"{runs}{self.what} over {shape}: {operations}, {moved}, {_time(self.seconds)} by {self.tier}{speed}"
 
 
 @dataclass
@@ -88,7 +94,7 @@ def explain(x: ndarray) -> Explanation:
     """
     if not isinstance(x, ndarray):
         raise TypeError(f"explain takes an array of Weft's, not {type(x).__name__}")
-    kernels = [_kernel(row) for row in _traced(x)]
+    kernels = _kernels(_traced(x))
     return Explanation(f"{x.dtype} {x.shape}, {_bytes(x.nbytes)}", kernels)
 
 
@@ -131,9 +137,19 @@ def syncs(mode: str = "count") -> Iterator[Syncs]:
         _weft._syncs(before)
 
 
-def _kernel(row: dict[str, Any]) -> Kernel:
-    inner = [_kernel(each) for each in row["inner"]]
-    return Kernel(**{**row, "extents": tuple(row["extents"]), "inner": inner})
+def _kernels(rows: list[dict[str, Any]]) -> list[Kernel]:
+    found: list[Kernel] = []
+    for row in rows:
+        kernel = Kernel(**{**row, "extents": tuple(row["extents"]), "inner": _kernels(row["inner"])})
+        last = found[-1] if found else None
+        if last is None or kernel.inner or last.inner or (last.what, last.text, last.tier) != (kernel.what, kernel.text, kernel.tier):
+            found.append(kernel)
+            continue
+        last.runs += 1
+        last.read += kernel.read
+        last.written += kernel.written
+        last.seconds += kernel.seconds
+    return found
 
 
 def _all(kernels: list[Kernel]) -> Iterator[Kernel]:

@@ -24,7 +24,7 @@ class Info:
 
     def default_device(self) -> _weft.Device:
         """The device that arrays are made on if none is named."""
-        return _weft.current_device()
+        return _weft._array_device()
 
     def devices(self) -> tuple[_weft.Device, ...]:
         """The devices that are present and that arrays can be on."""
@@ -42,7 +42,7 @@ class Info:
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype]:
         """The standard's dtypes that a device has, all or those of a kind: a name, or a tuple of names."""
-        place = as_device(device) or _weft.current_device()
+        place = as_device(device) or _weft._array_device()
         found = {name: np.dtype(name) for name in DTYPES if name != "float16" and _has(place, name)}
         return found if kind is None else {name: dtype for name, dtype in found.items() if isdtype(dtype, kind)}
 

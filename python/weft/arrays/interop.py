@@ -30,7 +30,7 @@ def asnumpy(a: Any, *, copy: bool | None = None) -> np.ndarray:
     if copy is False and a.device.kind != "cpu":
         raise ValueError(f"Unable to avoid copy while creating an array as requested: the array is on {a.device.name}")
     _eval([a])
-    host = _to_numpy(a)
+    host = _to_numpy(a, True)
     return host.copy() if copy else host
 
 

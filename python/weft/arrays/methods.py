@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _bits, _broadcast, _cast, _eval, _from_numpy, _full, _part, _reshape, _to_numpy, _ufunc, ndarray
+from weft._weft import _assign, _bits, _broadcast, _cast, _eval, _from_numpy, _full, _part, _reshape, _to_device, _to_numpy, _ufunc, ndarray
 from weft.arrays import interop
 from weft.arrays._common import array_of, as_device, as_dtype, check_order, refuse
 from weft.arrays._flat import Flat
@@ -222,7 +222,7 @@ def to(self: ndarray, device: Any) -> ndarray:
     place = as_device(device)
     if place is None:
         raise TypeError("a device is a weft.Device or the name of one, not NoneType")
-    return self if place.name == self.device.name else _from_numpy(_to_numpy(self), place)
+    return self if place == self.device else _to_device(self, place)
 
 
 def to_device(self: ndarray, device: Any, /, *, stream: Any = None) -> ndarray:

@@ -12,7 +12,6 @@ from weft._weft import _cast, _fold, _full, _permute, _reshape, ndarray
 
 from . import _compiled
 from ._common import (
-    HALVES,
     array_of,
     as_dtype,
     axes_of,
@@ -20,6 +19,7 @@ from ._common import (
     broadcast_shape,
     flat,
     given,
+    is_half,
     positions,
     result_dtype,
     select,
@@ -41,7 +41,7 @@ def _summed(a: ndarray, b: ndarray, axis: int) -> ndarray:
     """The sum of the products along an axis, of the arrays' dtype; 16-bit floats are multiplied and added in float32."""
     a, b = _of_one_dtype(a, b)
     dtype = a.dtype
-    if dtype.name in HALVES:
+    if is_half(dtype):
         a, b = (_cast(x, np.dtype(np.float32)) for x in (a, b))
     products = u("multiply", a, b)
     axis = axis_of(axis, products.ndim)

@@ -10,7 +10,6 @@ import numpy as np
 from weft._weft import _arg, _cast, _fold, _part, _reshape, ndarray
 
 from ._common import (
-    HALVES,
     MISSING,
     Shape,
     array_of,
@@ -22,7 +21,7 @@ from ._common import (
     flat,
     float_dtype,
     given,
-    is_inexact,
+    is_half,
     is_true,
     real_dtype,
     select,
@@ -35,7 +34,7 @@ from .shapes import moveaxis
 from .ufuncs import UFUNCS
 
 
-def reduced_axes(a: ndarray, axis: Any) -> Shape:
+def _axes(a: ndarray, axis: Any) -> Shape:
     """Axes to reduce; a number without axes has one to be named, as in NumPy."""
     if a.ndim == 0 and axis in (0, -1) and not isinstance(axis, bool):
         return ()
@@ -196,7 +195,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> ndarra
     array([1, 2])
     """
     a = array_of(a)
-    axes = reduced_axes(a, axis)
+    axes = _axes(a, axis)
     counted = a if a.dtype.kind == "b" else u("not_equal", a, a.dtype.type(0))
     return kept(_fold("add", counted, axes, np.dtype(np.int64)), a, axes, keepdims)
 
@@ -212,7 +211,7 @@ def _count(a: ndarray, axes: Shape, where: Any, keepdims: bool) -> Any:
 
 def _divided(total: ndarray, count: Any, dtype: np.dtype) -> ndarray:
     """A sum divided by a count, of a dtype."""
-    result = u("true_divide", total, total.dtype.type(count) if isinstance(count, (int, float)) and is_inexact(total.dtype) else count)
+    result = u("true_divide", total, count)
     return result if result.dtype == dtype else _cast(result, dtype)
 
 
@@ -232,7 +231,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     if isinstance(count, int) and count == 0:
         warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=2)
     kind = float_dtype(a.dtype) if dtype is None else as_dtype(dtype)
-    computed = np.dtype(np.float32) if dtype is None and kind.name in HALVES else kind
+    computed = np.dtype(np.float32) if dtype is None and is_half(kind) else kind
     total = kept(_fold("add", _masked(a, where, 0), axes, computed), a, axes, keepdims)
     return given(_divided(total, count, kind), out, "unsafe")
 
@@ -264,7 +263,7 @@ def var(
     if isinstance(count, int) and less >= count:
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
     kind = float_dtype(a.dtype) if dtype is None else as_dtype(dtype)
-    computed = np.dtype(np.float32) if dtype is None and kind.name in HALVES else kind
+    computed = np.dtype(np.float32) if dtype is None and is_half(kind) else kind
     if mean is MISSING:
         total = kept(_fold("add", _masked(a, where, 0), axes, computed), a, axes, True)
         middle = _divided(total, _count(a, axes, where, True), computed)

@@ -11,7 +11,6 @@ from weft._weft import _cast, _fold, _full, _reshape, _to_numpy, ndarray
 
 from . import _compiled
 from ._common import (
-    HALVES,
     MISSING,
     array_of,
     as_dtype,
@@ -19,6 +18,7 @@ from ._common import (
     checked_out,
     flat,
     given,
+    is_half,
     is_inexact,
     refuse,
     result_dtype,
@@ -26,7 +26,7 @@ from ._common import (
     u,
 )
 from .joining import concatenate
-from .reductions import kept_shape, reduced_axes
+from .reductions import kept_shape
 from .reductions import mean as _mean
 from .reductions import sum as _sum
 from .shapes import moveaxis, transpose
@@ -99,7 +99,7 @@ def middle(function: str, a: Any, axis: Any, out: Any, keepdims: bool) -> ndarra
     """The median of rows, by one function or another."""
     a = array_of(a)
     checked_out(out)
-    axes = reduced_axes(a, axis)
+    axes = axes_of(axis, a.ndim)
     found = _compiled.call(f"np.{function}(a, -1)", a=rows_of(a, axes))
     return given(_reshape(found, kept_shape(a, axes, keepdims)), out)
 
@@ -161,7 +161,7 @@ def parted(function: str, a: Any, q: Any, axis: Any, out: Any, method: str, keep
         method = "lower"
     part = float(q) if type(q) in (int, float) else array_of(q)
     if isinstance(part, ndarray):
-        if part.dtype.kind not in "iuf" and part.dtype.name not in HALVES:
+        if part.dtype.kind not in "iuf" and not is_half(part.dtype):
             raise TypeError("q must be an array of real numbers")
         if part.ndim > 2:
             raise ValueError("q must be a scalar or 1d")

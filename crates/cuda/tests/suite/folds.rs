@@ -108,8 +108,8 @@ pub fn cases() -> Vec<Case> {
         }
     }
     for kernel in array::kernels(Kind::Loop) {
-        let launch = (kernel.outer, kernel.inner);
-        cases.push(made(kernel.name, kernel.module, launch, kernel.args, kernel.stages));
+        let launch = (kernel.outer, 3 * kernel.inner);
+        cases.push(made(kernel.name, kernel.module, launch, kernel.args, true));
     }
     cases
 }

@@ -7,17 +7,19 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
 use weft_ir::Scalar;
-use weft_lazy::{Array, Block, Dims, Node, Piece, Strides};
+use weft_lazy::{Array, Block, Dims, Node, Piece, Strides, machine, record};
 use weft_runtime::{Buffer, DeviceId, RunError, Stream, read_here, write_here};
 
-use super::compute;
 use super::ndarray::NdArray;
+use super::{compute, watching};
 use crate::numpy::{ArrayFields, Numpy, RawView};
 use crate::{devices, errors};
 
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_from_numpy, module)?)?;
     module.add_function(wrap_pyfunction!(_adopt, module)?)?;
+    module.add_function(wrap_pyfunction!(_to_device, module)?)?;
+    module.add_function(wrap_pyfunction!(_array_device, module)?)?;
     module.add_function(wrap_pyfunction!(_to_numpy, module)?)
 }
 
@@ -57,31 +59,20 @@ impl Buffer for Adopted {
     fn used_on(&self, _stream: Option<&Arc<dyn Stream>>) {}
 }
 
-/// Refuses devices that arrays do not live on.
-pub fn check_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    let Some(device) = device.filter(|d| !d.is_none()) else { return Ok(()) };
-    let named = match device.cast::<devices::PyDevice>() {
-        Ok(device) => device.get().0.id(),
-        Err(_) => devices::named(py, &device.extract::<String>()?)?.id(),
-    };
-    match named == DeviceId::CPU {
-        true => Ok(()),
-        false => Err(errors::unsupported(py, format!("arrays live on the CPU; {named} has none yet"))),
-    }
-}
-
 fn known(fields: &ArrayFields<'_>, array: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     match fields.elem {
         Some(elem) => Ok(elem),
         None => {
             let dtype = array.getattr("dtype")?;
-            Err(PyTypeError::new_err(format!("arrays of dtype {dtype} do not exist here: numbers and bools only")))
+            Err(PyTypeError::new_err(format!(
+                "arrays of dtype {dtype} do not exist here: numbers and bools only"
+            )))
         }
     }
 }
 
-/// A copy of a NumPy array.
-pub fn copied(numpy: &Numpy, array: &Bound<'_, PyAny>) -> PyResult<Array> {
+/// A copy of a NumPy array on a device.
+pub fn copied(numpy: &Numpy, array: &Bound<'_, PyAny>, device: u8) -> PyResult<Array> {
     let py = array.py();
     let mut array = array.clone();
     if !numpy.fields(&array).native {
@@ -89,15 +80,21 @@ pub fn copied(numpy: &Numpy, array: &Bound<'_, PyAny>) -> PyResult<Array> {
         array = array.call_method1("astype", (native,))?;
     }
     let elem = known(&numpy.fields(&array), &array)?;
+    machine::check_elem(device, elem).map_err(|e| super::error(py, e))?;
     if numpy.fields(&array).layout != weft_ir::Layout::C {
-        array = py.import("numpy")?.call_method1("ascontiguousarray", (&array,))?.call_method1("reshape", (array.getattr("shape")?,))?;
+        array = py
+            .import("numpy")?
+            .call_method1("ascontiguousarray", (&array,))?
+            .call_method1("reshape", (array.getattr("shape")?,))?;
     }
     let fields = numpy.fields(&array);
     let shape: Dims = fields.shape.iter().map(|&n| n as u64).collect();
     let bytes = weft_lazy::bytes(&shape, elem.size()).ok_or_else(|| PyValueError::new_err("array is too big"))?;
-    let block = Block::new(devices::cpu(), bytes).map_err(|e| errors::device(py, e))?;
+    let block = Block::on(device, bytes).map_err(|e| super::error(py, e))?;
     let from = crate::numpy::bytes(&fields, bytes as usize);
-    block.buffer().write(0, from).map_err(|e| errors::device(py, e))?;
+    if !from.is_empty() {
+        block.buffer().write(0, from).map_err(|e| errors::device(py, e))?;
+    }
     Ok(Array::of(Node::stored(elem, shape, Piece::whole(block))))
 }
 
@@ -106,25 +103,42 @@ pub fn copied(numpy: &Numpy, array: &Bound<'_, PyAny>) -> PyResult<Array> {
 #[pyo3(signature = (array, device=None))]
 fn _from_numpy(array: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<NdArray> {
     let py = array.py();
-    check_device(py, device)?;
+    let device = devices::for_arrays(py, device)?;
     let numpy = Numpy::get(py)?;
     if numpy.scalar_of(array).is_some() {
         let array = py.import("numpy")?.call_method1("asarray", (array,))?;
         return Ok(NdArray {
-            array: copied(numpy, &array)?,
+            array: copied(numpy, &array, device)?,
         });
     }
     if !numpy.is_array(array) {
         return Err(PyTypeError::new_err("expected a NumPy array or scalar"));
     }
     Ok(NdArray {
-        array: copied(numpy, array)?,
+        array: copied(numpy, array, device)?,
     })
 }
 
-/// A NumPy array that nobody else uses, without a copy.
+/// The device that arrays are made on if none is named.
 #[pyfunction]
-fn _adopt(array: &Bound<'_, PyAny>) -> PyResult<NdArray> {
+fn _array_device(py: Python<'_>) -> PyResult<devices::PyDevice> {
+    let device = machine::device(devices::of_arrays(py)?).map_err(|e| super::error(py, e))?;
+    Ok(devices::PyDevice(device))
+}
+
+/// A copy on a device; the array itself if it is there.
+#[pyfunction]
+fn _to_device(py: Python<'_>, x: &NdArray, device: &Bound<'_, PyAny>) -> PyResult<NdArray> {
+    let device = devices::for_arrays(py, Some(device))?;
+    if device == x.array.device() {
+        return Ok(NdArray { array: x.array.clone() });
+    }
+    super::checked(py, record::moved(&x.array.read(), device))
+}
+
+/// A NumPy array that nobody else uses, without a copy, on the CPU.
+#[pyfunction]
+pub fn _adopt(array: &Bound<'_, PyAny>) -> PyResult<NdArray> {
     let numpy = Numpy::get(array.py())?;
     if !numpy.is_array(array) {
         return Err(PyTypeError::new_err("expected a NumPy array"));
@@ -140,7 +154,7 @@ fn _adopt(array: &Bound<'_, PyAny>) -> PyResult<NdArray> {
         Some(bounds) if fields.aligned && fields.writable && regular => bounds,
         _ => {
             return Ok(NdArray {
-                array: copied(numpy, array)?,
+                array: copied(numpy, array, machine::CPU)?,
             });
         }
     };
@@ -158,12 +172,15 @@ fn _adopt(array: &Bound<'_, PyAny>) -> PyResult<NdArray> {
     view.map(|array| NdArray { array }).map_err(|e| super::error(array.py(), e))
 }
 
-/// A read-only NumPy array of the elements as they are now; on the CPU it looks at the same memory.
+/// A read-only NumPy array of the elements as they are now. On the CPU it looks at the same memory; elsewhere it is a copy, and a sync that
+/// counts as hidden unless it was `asked` for by name.
 #[pyfunction]
-fn _to_numpy<'py>(py: Python<'py>, x: &NdArray) -> PyResult<Bound<'py, PyAny>> {
+#[pyo3(signature = (x, asked=false))]
+pub fn _to_numpy<'py>(py: Python<'py>, x: &NdArray, asked: bool) -> PyResult<Bound<'py, PyAny>> {
     let array = &x.array;
     let base = array.base();
-    let (value, offset, strides) = match base.is_stored() || array.is_whole() {
+    let as_it_lies = array.is_whole() || (base.is_stored() && (array.device() == machine::CPU || is_compact(array)));
+    let (value, offset, strides) = match as_it_lies {
         true => {
             let (offset, strides) = array.strides();
             (base, offset, strides)
@@ -175,10 +192,19 @@ fn _to_numpy<'py>(py: Python<'py>, x: &NdArray) -> PyResult<Bound<'py, PyAny>> {
             (value, 0, strides)
         }
     };
-    compute(py, std::slice::from_ref(&value))?;
+    match array.device() {
+        machine::CPU => compute(py, std::slice::from_ref(&value))?,
+        _ => {
+            if !asked {
+                watching::hidden_sync(py)?;
+            }
+            super::compute_as_asked(py, std::slice::from_ref(&value))?;
+        }
+    }
     let Some(piece) = value.piece() else {
         return Err(errors::internal(py, "a value was not computed".into()));
     };
+    let (piece, offset) = on_host(py, piece, array, offset, &strides)?;
     let raw = RawView {
         elem: array.elem,
         data: piece.address().wrapping_add_signed(offset),
@@ -189,4 +215,41 @@ fn _to_numpy<'py>(py: Python<'py>, x: &NdArray) -> PyResult<Bound<'py, PyAny>> {
     let owner = Bound::new(py, Held(piece.block.clone()))?.into_any();
     // SAFETY: the owner holds the block, which is not written to while somebody else holds it.
     unsafe { Numpy::get(py)?.view(owner, &raw) }
+}
+
+/// Is most of what lies between its first and last byte its own?
+fn is_compact(array: &Array) -> bool {
+    let (offset, strides) = array.strides();
+    let (low, high) = reach(array, offset, &strides);
+    high - low <= 2 * array.size() as i64 * array.elem.size() as i64
+}
+
+/// The offset of the lowest byte of any element, and that behind the highest.
+fn reach(array: &Array, offset: i64, strides: &[i64]) -> (i64, i64) {
+    if array.size() == 0 {
+        return (offset, offset);
+    }
+    let (mut low, mut high) = (offset, offset);
+    for (&n, &stride) in array.shape.iter().zip(strides) {
+        let far = (n as i64 - 1).saturating_mul(stride);
+        if far < 0 { low += far } else { high += far }
+    }
+    (low, high + array.elem.size() as i64)
+}
+
+/// A copy in the host's memory of what the array's elements lie in, if they are not there, and where in it the first one is.
+fn on_host(py: Python<'_>, piece: Piece, array: &Array, offset: i64, strides: &[i64]) -> PyResult<(Piece, i64)> {
+    if piece.block.device() == machine::CPU {
+        return Ok((piece, offset));
+    }
+    let (low, high) = reach(array, offset, strides);
+    let bytes = (high - low) as u64;
+    let here = Piece::whole(Block::new(bytes).map_err(|e| super::error(py, e))?);
+    let there = Piece {
+        offset: piece.offset.wrapping_add_signed(low),
+        ..piece
+    };
+    py.detach(|| weft_lazy::carry(&here, &there, bytes))
+        .map_err(|e| super::error(py, e))?;
+    Ok((here, offset - low))
 }

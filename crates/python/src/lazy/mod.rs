@@ -1,11 +1,14 @@
 //! Lazy arrays as Python sees them: the class `ndarray`, and the primitives that `weft.arrays` is written in.
 
+pub mod calls;
+mod capturing;
 pub mod exchange;
 mod indexing;
 mod ndarray;
 mod operands;
 mod operators;
 mod primitives;
+pub mod vectorized;
 mod watching;
 
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyOverflowError, PyTypeError, PyValueError};
@@ -21,6 +24,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NdArray>()?;
     primitives::add_to(module)?;
     watching::add_to(module)?;
+    capturing::add_to(module)?;
     exchange::add_to(module)
 }
 
@@ -32,15 +36,29 @@ pub fn error(py: Python<'_>, error: Error) -> PyErr {
         Error::Index(message) => PyIndexError::new_err(message),
         Error::Overflow(message) => PyOverflowError::new_err(message),
         Error::Memory(message) => PyMemoryError::new_err(message),
+        Error::StandIn => capturing::needed(py),
+        Error::Host(error) => match error.downcast::<PyErr>() {
+            Ok(error) => *error,
+            Err(error) => errors::internal(py, error.to_string()),
+        },
         Error::Run(error) => errors::device(py, error),
         Error::Front(diagnostic) => errors::internal(py, diagnostic.render()),
         Error::Internal(message) => errors::internal(py, message),
     }
 }
 
+/// An array of a value, unless its device has no such elements.
+pub fn checked(py: Python<'_>, value: weft_lazy::Value) -> PyResult<NdArray> {
+    if value.device != weft_lazy::machine::CPU {
+        weft_lazy::machine::check_elem(value.device, value.elem).map_err(|e| error(py, e))?;
+    }
+    Ok(NdArray::of(value))
+}
+
 /// Computes values because their elements are needed, which is a sync that nobody asked for by name.
 pub fn compute(py: Python<'_>, values: &[weft_lazy::Value]) -> PyResult<()> {
-    if values.iter().all(|value| value.is_stored()) {
+    let on_host = |value: &weft_lazy::Value| value.is_stored() && value.device == weft_lazy::machine::CPU;
+    if values.iter().all(on_host) {
         return Ok(());
     }
     watching::hidden_sync(py)?;

@@ -6,11 +6,11 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyNotImplemented, PyTuple};
 use weft_ir::Scalar;
-use weft_lazy::{Array, Value};
+use weft_lazy::{Array, Value, capture, machine};
 
 use super::operators::{binary, equality, in_place, power, unary};
 use super::{compute, indexing};
-use crate::devices::{self, PyDevice};
+use crate::devices::PyDevice;
 use crate::numpy::Numpy;
 use crate::{results, slots};
 
@@ -57,6 +57,7 @@ impl NdArray {
 impl NdArray {
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        capture::sized();
         PyTuple::new(py, &self.array.shape)
     }
 
@@ -67,6 +68,7 @@ impl NdArray {
 
     #[getter]
     fn size(&self) -> u64 {
+        capture::sized();
         self.array.size()
     }
 
@@ -77,6 +79,7 @@ impl NdArray {
 
     #[getter]
     fn nbytes(&self) -> u64 {
+        capture::sized();
         self.array.size() * self.array.elem.size() as u64
     }
 
@@ -88,12 +91,13 @@ impl NdArray {
     /// In bytes.
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        capture::sized();
         PyTuple::new(py, &self.array.strides().1)
     }
 
     #[getter]
-    fn device(&self) -> PyDevice {
-        PyDevice(devices::cpu().clone())
+    fn device(&self, py: Python<'_>) -> PyResult<PyDevice> {
+        machine::device(self.array.device()).map(PyDevice).map_err(|e| super::error(py, e))
     }
 
     /// The array with its axes reversed.
@@ -112,11 +116,14 @@ impl NdArray {
     /// The only element as a Python number.
     #[pyo3(name = "_item")]
     fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (elem, slots) = self.only(py, |_| PyValueError::new_err("can only convert an array of size 1 to a Python scalar"))?;
+        let (elem, slots) = self.only(py, |_| {
+            PyValueError::new_err("can only convert an array of size 1 to a Python scalar")
+        })?;
         results::weak(py, elem, slots)
     }
 
     fn __len__(&self) -> PyResult<usize> {
+        capture::sized();
         match self.array.shape.first() {
             Some(&n) => Ok(n as usize),
             None => Err(PyTypeError::new_err("len() of unsized object")),
@@ -147,7 +154,9 @@ impl NdArray {
 
     fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if self.array.rank() > 0 || !self.array.elem.is_int() {
-            return Err(PyTypeError::new_err("only integer scalar arrays can be converted to a scalar index"));
+            return Err(PyTypeError::new_err(
+                "only integer scalar arrays can be converted to a scalar index",
+            ));
         }
         self.item(py)
     }

@@ -5,15 +5,27 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 use weft_ir::{Const, Scalar};
 use weft_lazy::record::Operand;
-use weft_lazy::{Dims, Node, number};
+use weft_lazy::{Dims, Node, machine, number};
 
 use super::exchange;
 use super::ndarray::NdArray;
+use crate::devices::{self, PyDevice};
 use crate::numpy::Numpy;
 use crate::slots;
 
-/// What an object is to a ufunc; none where it is nothing that arrays are computed with.
-pub fn operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
+/// The device of the first array that has axes among operands, to which those of NumPy's are copied; where there is none, the one that
+/// arrays are made on.
+pub fn device_of<'a, 'py: 'a>(py: Python<'py>, objects: impl Iterator<Item = &'a Bound<'py, PyAny>> + Clone) -> PyResult<u8> {
+    let arrays = objects.filter_map(|object| object.cast::<NdArray>().ok());
+    let with_axes = arrays.clone().find(|array| array.get().array.rank() > 0);
+    match with_axes.or_else(|| arrays.clone().next()) {
+        Some(array) => Ok(array.get().array.device()),
+        None => devices::of_arrays(py),
+    }
+}
+
+/// What an object is to a ufunc, on a device if it is NumPy's; none where it is nothing that arrays are computed with.
+pub fn operand(object: &Bound<'_, PyAny>, device: u8) -> PyResult<Option<Operand>> {
     if let Ok(array) = object.cast::<NdArray>() {
         return Ok(Some(Operand::Value(array.get().array.read())));
     }
@@ -26,20 +38,23 @@ pub fn operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
         return Ok(Some(Operand::Value(Node::fill(scalar, Dims::new(), bits))));
     }
     if numpy.is_array(object) {
-        return Ok(Some(Operand::Value(exchange::copied(numpy, object)?.read())));
+        return Ok(Some(Operand::Value(exchange::copied(numpy, object, device)?.read())));
     }
     Ok(None)
 }
 
 /// As `operand`, of lists, too; an error where it is nothing for arrays.
-pub fn any_operand(object: &Bound<'_, PyAny>) -> PyResult<Operand> {
-    if let Some(operand) = operand(object)? {
+pub fn any_operand(object: &Bound<'_, PyAny>, device: u8) -> PyResult<Operand> {
+    if let Some(operand) = operand(object, device)? {
         return Ok(operand);
     }
     let numpy = Numpy::get(object.py())?;
-    let array = object.py().import("weft.arrays.creation").and_then(|m| m.call_method1("asarray", (object,)));
+    let array = object.py().import("weft.arrays._common").and_then(|m| {
+        let place = PyDevice(machine::device(device).map_err(|e| super::error(object.py(), e))?);
+        m.call_method1("array_of", (object, object.py().None(), place))
+    });
     match array {
-        Ok(array) => operand(&array)?.ok_or_else(|| no_number(object)),
+        Ok(array) => operand(&array, device)?.ok_or_else(|| no_number(object)),
         Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => {
             let _ = numpy;
             Err(no_number(object))
@@ -50,7 +65,9 @@ pub fn any_operand(object: &Bound<'_, PyAny>) -> PyResult<Operand> {
 
 fn no_number(object: &Bound<'_, PyAny>) -> PyErr {
     let name = object.get_type().name().map_or_else(|_| "object".into(), |name| name.to_string());
-    PyTypeError::new_err(format!("an operand is of type '{name}', which is neither a number nor an array of numbers"))
+    PyTypeError::new_err(format!(
+        "an operand is of type '{name}', which is neither a number nor an array of numbers"
+    ))
 }
 
 /// A number of Python's own classes. NumPy's scalars are none, though some are instances of them.
@@ -95,7 +112,11 @@ pub fn bits_in(object: &Bound<'_, PyAny>, to: Scalar) -> PyResult<Option<number:
     let py = object.py();
     if let Some(weak) = weak(object)? {
         if let (Const::C128(..), false) = (weak, to.is_complex()) {
-            let wanted = if to.is_int() { "int() argument must be a string, a bytes-like object or a real number, not 'complex'" } else { "float() argument must be a string or a real number, not 'complex'" };
+            let wanted = if to.is_int() {
+                "int() argument must be a string, a bytes-like object or a real number, not 'complex'"
+            } else {
+                "float() argument must be a string or a real number, not 'complex'"
+            };
             return Err(PyTypeError::new_err(wanted));
         }
         if let (Const::F64(x), true) = (weak, to.is_int()) {
@@ -112,5 +133,7 @@ pub fn bits_in(object: &Bound<'_, PyAny>, to: Scalar) -> PyResult<Option<number:
     let numpy = Numpy::get(py)?;
     let Some(scalar) = numpy.scalar_of(object) else { return Ok(None) };
     let bits = slots::slots_to_memory(scalar, numpy.scalar_bits(object, scalar));
-    number::converted(number::constant(scalar, bits), to).map(Some).map_err(|e| super::error(py, e))
+    number::converted(number::constant(scalar, bits), to)
+        .map(Some)
+        .map_err(|e| super::error(py, e))
 }

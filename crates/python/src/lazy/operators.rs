@@ -5,27 +5,29 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyNotImplemented, PyString, PyTuple};
 use weft_ir::{Const, Scalar};
-use weft_lazy::Node;
 use weft_lazy::record::{self, Operand};
+use weft_lazy::{Node, machine};
 
 use super::ndarray::NdArray;
 use super::operands::{any_operand, operand};
 
-/// What an operator takes: an operand, or a list or tuple as an array of its numbers.
-fn side(object: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
-    match operand(object)? {
-        None if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() => any_operand(object).map(Some),
-        found => Ok(found),
-    }
-}
-
 /// `name(a, b)`; `NotImplemented` where one of the two is nothing for arrays.
 pub fn binary<'py>(name: &'static str, a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
-    let (Some(x), Some(y)) = (side(a)?, side(b)?) else {
+    let (Some(x), Some(y)) = (beside(a, b)?, beside(b, a)?) else {
         return Ok(PyNotImplemented::get(py).to_owned().into_any());
     };
     apply(py, name, &[x, y])
+}
+
+/// What an operator takes: an operand, or a list or tuple as an array of its numbers; on the device of the array that stands beside it if it
+/// is none of Weft's.
+fn beside(object: &Bound<'_, PyAny>, other: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
+    let device = other.cast::<NdArray>().map_or(machine::CPU, |array| array.get().array.device());
+    match operand(object, device)? {
+        None if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() => any_operand(object, device).map(Some),
+        found => Ok(found),
+    }
 }
 
 pub fn unary<'py>(name: &'static str, a: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
@@ -42,9 +44,12 @@ pub fn apply_typed<'py>(py: Python<'py>, name: &'static str, operands: &[Operand
     if results.len() == 1
         && let Some(value) = results.pop()
     {
-        return Ok(Bound::new(py, NdArray::of(value))?.into_any());
+        return Ok(Bound::new(py, super::checked(py, value)?)?.into_any());
     }
-    let arrays = results.into_iter().map(|value| Bound::new(py, NdArray::of(value))).collect::<PyResult<Vec<_>>>()?;
+    let arrays = results
+        .into_iter()
+        .map(|value| Bound::new(py, super::checked(py, value)?))
+        .collect::<PyResult<Vec<_>>>()?;
     PyTuple::new(py, arrays)?.into_bound_py_any(py)
 }
 
@@ -62,7 +67,7 @@ pub fn equality<'py>(name: &'static str, a: &Bound<'py, NdArray>, b: &Bound<'py,
 /// `a ** b`, where some exponents have ufuncs of their own, as in NumPy.
 pub fn power<'py>(a: &Bound<'py, NdArray>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
-    let Some(exponent) = side(b)? else {
+    let Some(exponent) = beside(b, a)? else {
         return Ok(PyNotImplemented::get(py).to_owned().into_any());
     };
     let base = a.get().array.read();
@@ -76,7 +81,9 @@ pub fn power<'py>(a: &Bound<'py, NdArray>, b: &Bound<'py, PyAny>) -> PyResult<Bo
 /// The ufunc of a power by one of Python's numbers, and whether it takes the base alone.
 fn shortcut(base: Scalar, exponent: &Operand) -> (&'static str, bool) {
     let inexact = base.is_float() || base.is_complex();
-    let Operand::Weak(exponent) = exponent else { return ("power", false) };
+    let Operand::Weak(exponent) = exponent else {
+        return ("power", false);
+    };
     let value = match exponent {
         Const::Int(_, v) => *v as f64,
         Const::F64(bits) if inexact => f64::from_bits(*bits),
@@ -94,9 +101,11 @@ fn shortcut(base: Scalar, exponent: &Operand) -> (&'static str, bool) {
 pub fn in_place(name: &'static str, a: &Bound<'_, NdArray>, b: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = a.py();
     a.get().check_writeable()?;
-    let Some(y) = side(b)? else {
+    let Some(y) = beside(b, a)? else {
         let of = b.get_type().name()?.to_string();
-        return Err(PyTypeError::new_err(format!("unsupported operand type(s) for {name} in place: 'ndarray' and '{of}'")));
+        return Err(PyTypeError::new_err(format!(
+            "unsupported operand type(s) for {name} in place: 'ndarray' and '{of}'"
+        )));
     };
     let array = &a.get().array;
     let x = array.read();

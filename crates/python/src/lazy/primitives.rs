@@ -3,14 +3,16 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyModule, PyTuple};
+use smallvec::SmallVec;
 use weft_front::{ArgType, ufuncs};
 use weft_ir::{Const, Scalar};
 use weft_lazy::record::{self, Operand};
-use weft_lazy::{Array, FoldKind, Node, Value, number};
+use weft_lazy::{Array, FoldKind, Node, Value, machine, number};
 
 use super::ndarray::NdArray;
-use super::operands::{any_operand, bits_in, operand, weak};
-use super::{error, operators};
+use super::operands::{any_operand, bits_in, device_of, operand, weak};
+use super::{checked, error, operators};
+use crate::devices;
 use crate::numpy::Numpy;
 use crate::operand::elem_of;
 
@@ -53,7 +55,12 @@ fn known(name: &str) -> PyResult<&'static str> {
 fn _ufunc<'py>(name: &str, args: &Bound<'py, PyTuple>, dtype: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
     let py = args.py();
     let name = known(name)?;
-    let operands = args.iter().map(|arg| any_operand(&arg)).collect::<PyResult<Vec<Operand>>>()?;
+    let args: SmallVec<[Bound<'_, PyAny>; 3]> = args.iter().collect();
+    let device = device_of(py, args.iter())?;
+    let operands = args
+        .iter()
+        .map(|arg| any_operand(arg, device))
+        .collect::<PyResult<Vec<Operand>>>()?;
     operators::apply_typed(py, name, &operands, optional(dtype)?)
 }
 
@@ -88,7 +95,8 @@ fn arg_type(operand: &Operand) -> ArgType {
 #[pyfunction]
 fn _select(condition: &Bound<'_, PyAny>, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<NdArray> {
     let py = a.py();
-    let (condition, a, b) = (any_operand(condition)?, any_operand(a)?, any_operand(b)?);
+    let device = device_of(py, [condition, a, b].into_iter())?;
+    let (condition, a, b) = (any_operand(condition, device)?, any_operand(a, device)?, any_operand(b, device)?);
     let Some(to) = ufuncs::common(&[arg_type(&a), arg_type(&b)]) else {
         return Err(PyTypeError::new_err("where takes numbers"));
     };
@@ -98,12 +106,12 @@ fn _select(condition: &Bound<'_, PyAny>, a: &Bound<'_, PyAny>, b: &Bound<'_, PyA
         operand => value_in(operand, to),
     };
     let made = || record::select(&value_in(condition, Scalar::Bool)?, &wrapped(a)?, &wrapped(b)?);
-    made().map(NdArray::of).map_err(|e| error(py, e))
+    made().map_err(|e| error(py, e)).and_then(|value| checked(py, value))
 }
 
 #[pyfunction]
 fn _cast(x: &NdArray, dtype: &Bound<'_, PyAny>) -> PyResult<NdArray> {
-    Ok(NdArray::of(record::cast(&x.array.read(), elem(dtype)?)))
+    checked(dtype.py(), record::cast(&x.array.read(), elem(dtype)?))
 }
 
 fn sizes(shape: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
@@ -117,13 +125,18 @@ fn sizes(shape: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
 
 #[pyfunction]
 #[pyo3(signature = (shape, value, dtype, device=None))]
-fn _full(shape: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>, dtype: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<NdArray> {
+fn _full(
+    shape: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+    dtype: &Bound<'_, PyAny>,
+    device: Option<&Bound<'_, PyAny>>,
+) -> PyResult<NdArray> {
     let (py, to) = (shape.py(), elem(dtype)?);
-    super::exchange::check_device(py, device)?;
+    let device = devices::for_arrays(py, device)?;
     let shape = sizes(shape)?;
     record::check_size(&shape, to.size()).map_err(|e| error(py, e))?;
     let bits = bits_in(value, to)?.ok_or_else(|| PyTypeError::new_err("the value is a number"))?;
-    Ok(NdArray::of(Node::fill(to, shape.into(), bits)))
+    checked(py, Node::fill_on(device, to, shape.into(), bits))
 }
 
 #[pyfunction]
@@ -136,7 +149,7 @@ fn _iota(
     device: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<NdArray> {
     let (py, to) = (start.py(), elem(dtype)?);
-    super::exchange::check_device(py, device)?;
+    let device = devices::for_arrays(py, device)?;
     let number = |object: &Bound<'_, PyAny>| -> PyResult<Const> {
         match weak(object)? {
             Some(value) => Ok(value),
@@ -146,7 +159,8 @@ fn _iota(
             }
         }
     };
-    record::iota(to, count, number(start)?, number(step)?).map(NdArray::of).map_err(|e| error(py, e))
+    let made = record::iota(device, to, count, number(start)?, number(step)?);
+    made.map_err(|e| error(py, e)).and_then(|value| checked(py, value))
 }
 
 #[pyfunction]
@@ -190,7 +204,9 @@ fn _part(py: Python<'_>, x: &NdArray, part: &str) -> PyResult<NdArray> {
         "imag" => to.size() as i64,
         _ => return Err(PyValueError::new_err("a part is 'real' or 'imag'")),
     };
-    let array = array.strided(to, &array.shape, &array.strides().1, offset).map_err(|e| error(py, e))?;
+    let array = array
+        .strided(to, &array.shape, &array.strides().1, offset)
+        .map_err(|e| error(py, e))?;
     Ok(NdArray { array })
 }
 
@@ -202,13 +218,17 @@ fn _bits(x: &NdArray, dtype: &Bound<'_, PyAny>) -> PyResult<NdArray> {
     let (mut shape, mut strides) = (array.shape.clone(), array.strides().1);
     if old != new {
         let (Some(n), Some(stride)) = (shape.last_mut(), strides.last_mut()) else {
-            return Err(PyValueError::new_err("Changing the dtype of a 0d array is only supported if the itemsize is unchanged"));
+            return Err(PyValueError::new_err(
+                "Changing the dtype of a 0d array is only supported if the itemsize is unchanged",
+            ));
         };
         if *n != 1 && *stride != old as i64 {
-            return Err(PyValueError::new_err("To change to a dtype of a different size, the last axis must be contiguous"));
+            return Err(PyValueError::new_err(
+                "To change to a dtype of a different size, the last axis must be contiguous",
+            ));
         }
         let bytes = *n * old as u64;
-        if bytes % new as u64 != 0 {
+        if !bytes.is_multiple_of(new as u64) {
             return Err(PyValueError::new_err(
                 "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis of the array.",
             ));
@@ -227,11 +247,14 @@ fn _assign(x: &NdArray, value: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 pub fn assign_to(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let value = match operand(value)? {
+    if array.read_only {
+        return Err(PyValueError::new_err("assignment destination is read-only"));
+    }
+    let value = match operand(value, array.device())? {
         Some(Operand::Value(value)) => value,
         _ => match bits_in(value, array.elem)? {
             Some(bits) => Node::fill(array.elem, weft_lazy::Dims::new(), bits),
-            None => value_in(any_operand(value)?, array.elem).map_err(|e| error(py, e))?,
+            None => value_in(any_operand(value, array.device())?, array.elem).map_err(|e| error(py, e))?,
         },
     };
     array.write(&value).map_err(|e| error(py, e))
@@ -241,12 +264,17 @@ pub fn assign_to(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyR
 #[pyo3(signature = (op, x, axes, dtype=None))]
 fn _fold(py: Python<'_>, op: &str, x: &NdArray, axes: Vec<usize>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<NdArray> {
     // Truths are those of the elements, whatever these are.
-    let elem = if op.starts_with("logical_") { Scalar::Bool } else { optional(dtype)?.unwrap_or(x.array.elem) };
+    let elem = if op.starts_with("logical_") {
+        Scalar::Bool
+    } else {
+        optional(dtype)?.unwrap_or(x.array.elem)
+    };
     let value = x.array.read();
     if axes.iter().any(|&axis| axis >= value.shape.len()) {
         return Err(PyValueError::new_err("an axis is out of bounds"));
     }
-    record::fold(FoldKind::Ufunc(known(op)?, elem), &value, &axes).map(NdArray::of).map_err(|e| error(py, e))
+    let made = record::fold(FoldKind::Ufunc(known(op)?, elem), &value, &axes);
+    made.map_err(|e| error(py, e)).and_then(|value| checked(py, value))
 }
 
 #[pyfunction]
@@ -260,14 +288,27 @@ fn _arg(py: Python<'_>, op: &str, x: &NdArray, axis: usize) -> PyResult<NdArray>
     if axis >= value.shape.len() {
         return Err(PyValueError::new_err("the axis is out of bounds"));
     }
-    record::fold(what, &value, &[axis]).map(NdArray::of).map_err(|e| error(py, e))
+    let made = record::fold(what, &value, &[axis]);
+    made.map_err(|e| error(py, e)).and_then(|value| checked(py, value))
 }
 
-/// Computes arrays.
+/// Computes arrays, and waits for the devices that they are on.
 #[pyfunction]
 fn _eval(py: Python<'_>, arrays: Vec<PyRef<'_, NdArray>>) -> PyResult<()> {
     let values: Vec<Value> = arrays.iter().map(|array| array.array.base()).collect();
-    super::compute_as_asked(py, &values)
+    super::compute_as_asked(py, &values)?;
+    let mut others: Vec<u8> = values
+        .iter()
+        .map(|value| value.device)
+        .filter(|&device| device != machine::CPU)
+        .collect();
+    others.sort_unstable();
+    others.dedup();
+    for number in others {
+        let device = machine::device(number).map_err(|e| error(py, e))?;
+        devices::wait(py, &device, || device.synchronize())?;
+    }
+    Ok(())
 }
 
 #[pyfunction]

@@ -1,0 +1,164 @@
+//! Forms of programs: what compiled code depends on. All else, which is sizes, strides, addresses and numbers, are arguments.
+
+use smallvec::{SmallVec, smallvec};
+use weft_array::{Access, Input, OperandPlan, Plan};
+use weft_ir::{Layout, Scalar};
+
+use crate::dims::{self, Strides};
+use crate::number;
+use crate::program::{Iota, Program, Slot};
+
+pub type Slots = SmallVec<[u64; 32]>;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Form {
+    loads: SmallVec<[Access; 4]>,
+    /// With the axis that each moves along.
+    iotas: SmallVec<[(Scalar, Option<u8>); 2]>,
+    constants: SmallVec<[Scalar; 4]>,
+    steps: Vec<(u32, SmallVec<[Slot; 3]>)>,
+    result: Slot,
+}
+
+/// Axes are bits of 32.
+const MOST_AXES: usize = 31;
+
+/// Of operands as a plan has them: loads, then iotas, then the result.
+pub fn of_plan(program: &Program, result: Scalar, plan: &Plan) -> Option<(Access, Form)> {
+    let output = plan.operands.last().filter(|_| plan.extents.len() <= MOST_AXES)?;
+    Some((access(result, output), of_operands(program, &plan.operands)))
+}
+
+fn access(elem: Scalar, operand: &OperandPlan) -> Access {
+    Access {
+        elem,
+        axes: operand.axes,
+        layout: operand.layout,
+    }
+}
+
+fn of_operands(program: &Program, operands: &[OperandPlan]) -> Form {
+    let (loads, rest) = operands.split_at(program.loads.len());
+    let axis = |operand: &OperandPlan| (operand.axes != 0).then(|| operand.axes.trailing_zeros() as u8);
+    Form {
+        loads: program
+            .loads
+            .iter()
+            .zip(loads)
+            .map(|(load, operand)| access(load.elem, operand))
+            .collect(),
+        iotas: program
+            .iotas
+            .iter()
+            .zip(rest)
+            .map(|(iota, operand)| (iota.elem, axis(operand)))
+            .collect(),
+        constants: program.constants.iter().map(|(elem, _)| *elem).collect(),
+        steps: program
+            .steps
+            .iter()
+            .map(|step| (step.operation.number, step.args.clone()))
+            .collect(),
+        result: program.result.unwrap_or(Slot::Constant(0)),
+    }
+}
+
+/// An iota's steps along the axes: by one along its own.
+pub fn steps(iota: &Iota, rank: usize) -> Strides {
+    let mut steps: Strides = smallvec![0; rank];
+    if let Some(axis) = iota.along {
+        steps[usize::from(axis)] = 1;
+    }
+    steps
+}
+
+/// Operands as they are, no axes merged: folds combine in an order that depends on the extents. None where there are too many axes.
+pub fn whole(program: &Program) -> Option<(Form, Vec<OperandPlan>)> {
+    let extents = &program.extents;
+    if extents.len() > MOST_AXES {
+        return None;
+    }
+    let loads = program.loads.iter().map(|load| operand(extents, &load.strides, load.elem.size()));
+    let iotas = program.iotas.iter().map(|iota| operand(extents, &steps(iota, extents.len()), 1));
+    let operands: Vec<OperandPlan> = loads.chain(iotas).collect();
+    Some((of_operands(program, &operands), operands))
+}
+
+/// An operand of the axes that it moves along.
+pub fn operand(extents: &[u64], strides: &[i64], item: usize) -> OperandPlan {
+    let mut made = OperandPlan {
+        axes: 0,
+        layout: Layout::Any,
+        shape: Vec::new(),
+        strides: Vec::new(),
+    };
+    for (axis, (&extent, &stride)) in extents.iter().zip(strides).enumerate() {
+        if stride != 0 && extent != 1 {
+            made.axes |= 1 << axis;
+            made.shape.push(extent);
+            made.strides.push(stride);
+        }
+    }
+    made.layout = match made.strides.last() {
+        Some(&last) if last != item as i64 => Layout::Any,
+        _ if dims::is_dense(&made.shape, &made.strides, item) => Layout::C,
+        _ => Layout::Row,
+    };
+    made
+}
+
+impl Form {
+    /// Which iotas move along an axis.
+    pub fn moves(&self) -> SmallVec<[bool; 2]> {
+        self.iotas.iter().map(|(_, axis)| axis.is_some()).collect()
+    }
+
+    /// What the function of the program's text is given, whose parameters have these types.
+    pub fn inputs(&self, types: &[Scalar]) -> Vec<Input> {
+        let mut inputs: Vec<Input> = self.loads.iter().map(|&access| access.into()).collect();
+        inputs.extend(self.constants.iter().map(|&elem| Input::Number(elem)));
+        for (elem, axis) in &self.iotas {
+            inputs.extend(axis.map(|axis| Input::Index(axis.into())));
+            let numbers = if elem.is_complex() { 6 } else { 4 };
+            let first = inputs.len();
+            inputs.extend(types[first..first + numbers].iter().map(|&ty| Input::Number(ty)));
+        }
+        inputs
+    }
+}
+
+/// The arguments of these inputs.
+pub fn slots(program: &Program, form: &Form, operands: &[OperandPlan]) -> Slots {
+    let mut slots = Slots::new();
+    for (load, operand) in program.loads.iter().zip(operands) {
+        view(&mut slots, load.address(), Some(operand));
+    }
+    for &(elem, bits) in &program.constants {
+        push(&mut slots, elem, bits);
+    }
+    for (iota, (_, axis)) in program.iotas.iter().zip(&form.iotas) {
+        // Along an axis of length 1 there is but the first index.
+        let by = if axis.is_some() { iota.by } else { 0 };
+        slots.extend([iota.first as u64, by as u64]);
+        let counted = if iota.elem.is_half() { Scalar::F32 } else { iota.elem };
+        push(&mut slots, counted, iota.start);
+        push(&mut slots, counted, iota.step);
+    }
+    slots
+}
+
+fn push(slots: &mut Slots, elem: Scalar, bits: number::Bits) {
+    let [first, second] = number::memory_to_slots(elem, bits);
+    slots.push(first);
+    if elem.is_complex() {
+        slots.push(second);
+    }
+}
+
+pub fn view(slots: &mut Slots, address: u64, operand: Option<&OperandPlan>) {
+    slots.push(address);
+    if let Some(operand) = operand {
+        slots.extend(operand.shape.iter().copied());
+        slots.extend(operand.strides.iter().map(|&stride| stride as u64));
+    }
+}
