@@ -45,6 +45,10 @@ class SyncError(WeftError, RuntimeError):
     """Elements of an array are needed in a block of `weft.syncs("error")`."""
 
 
+class CaptureError(WeftError, RuntimeError):
+    """What `weft.compile` cannot capture: a function that asks for elements, or for something else than arrays."""
+
+
 class SourceError(WeftError, RuntimeError):
     """The source of a function is not available, or is not what was imported."""
 

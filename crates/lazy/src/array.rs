@@ -5,9 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use smallvec::SmallVec;
 use weft_ir::Scalar;
 
+use crate::capture;
 use crate::dims::{self, Axis, AxisMap, Dims, Strides};
 use crate::error::{Error, Result};
+use crate::memory::Piece;
 use crate::record;
+use crate::schedule;
 use crate::value::{Kind, Node, Region, Value};
 
 /// What NumPy calls a buffer: it has an identity and a current value.
@@ -65,19 +68,111 @@ pub enum Index {
     Ellipsis,
 }
 
+impl Storage {
+    fn new(elem: Scalar, value: Value) -> Arc<Storage> {
+        Arc::new(Storage {
+            elem,
+            device: value.device,
+            current: Mutex::new(value),
+        })
+    }
+
+    /// Where its elements are.
+    pub fn device(&self) -> u8 {
+        self.device
+    }
+
+    /// Another storage of the same kind.
+    pub fn with(&self, value: Value) -> Arc<Storage> {
+        Storage::new(self.elem, value)
+    }
+
+    /// Its value, captured or not.
+    pub fn now(&self) -> Value {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Its value; where a function is captured that did not make it, what stands for it.
+    #[allow(clippy::self_named_constructors, reason = "it takes the reference that captures know storages by")]
+    pub fn value(this: &Arc<Storage>) -> Value {
+        if capture::is_on()
+            && let Some(value) = capture::stand_in(this)
+        {
+            return value;
+        }
+        this.now()
+    }
+
+    /// Replaces its value.
+    pub fn set(this: &Arc<Storage>, value: Value) {
+        if capture::is_on() && capture::stand_in(this).is_some() {
+            return capture::replace(this, value);
+        }
+        let _before = std::mem::replace(&mut *this.current.lock().unwrap_or_else(PoisonError::into_inner), value);
+    }
+}
+
 impl Array {
     /// A new storage of a value.
     pub fn of(value: Value) -> Array {
+        let (elem, shape) = (value.elem, dims::copy(&value.shape));
+        let storage = Storage::new(elem, value);
+        if capture::is_on() {
+            capture::made(&storage);
+        }
         Array {
-            elem: value.elem,
-            shape: dims::copy(&value.shape),
-            storage: Arc::new(Storage {
-                elem: value.elem,
-                device: value.device,
-                current: Mutex::new(value),
-            }),
+            elem,
+            shape,
+            storage,
             view: View::Whole,
             read_only: false,
+        }
+    }
+
+    /// The same view of another storage.
+    pub fn of_storage(&self, storage: Arc<Storage>) -> Array {
+        Array { storage, ..self.clone() }
+    }
+
+    /// All of another storage, of whatever shape.
+    pub fn all_of(&self, storage: Arc<Storage>) -> Array {
+        let shape = dims::copy(&Storage::value(&storage).shape);
+        Array {
+            storage,
+            shape,
+            ..self.clone()
+        }
+    }
+
+    /// Appends its types, its shape and where it lies in its storage.
+    pub fn describe(&self, into: &mut Vec<u64>) {
+        let base = self.current();
+        let sizes = |into: &mut Vec<u64>, shape: &[u64]| {
+            into.push(shape.len() as u64);
+            into.extend_from_slice(shape);
+        };
+        into.extend([
+            self.elem as u64,
+            self.storage.elem as u64,
+            u64::from(self.device()),
+            u64::from(self.read_only),
+        ]);
+        sizes(into, &base.shape);
+        sizes(into, &self.shape);
+        match &self.view {
+            View::Whole => into.push(0),
+            View::Axes(axes) => {
+                into.push(1);
+                sizes(into, &axes.base);
+                into.push(axes.map.len() as u64);
+                for axis in &axes.map {
+                    into.extend([axis.start as u64, axis.step as u64, axis.along.map_or(u64::MAX, u64::from)]);
+                }
+            }
+            View::Strided(places) => {
+                into.extend([2, places.offset as u64]);
+                into.extend(places.strides.iter().map(|&stride| stride as u64));
+            }
         }
     }
 
@@ -95,7 +190,7 @@ impl Array {
     }
 
     fn current(&self) -> Value {
-        self.storage.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        Storage::value(&self.storage)
     }
 
     /// The value of the whole storage, as it lies in memory.
@@ -132,10 +227,26 @@ impl Array {
         let value = record::beside(value, self.device())?;
         let value = record::broadcast_into(&value, &self.shape)?;
         let value = record::cast(&value, self.elem);
+        if capture::is_on()
+            && let Some(current) = capture::stand_in(&self.storage)
+        {
+            if let Some(next) = self.updated(&current, value) {
+                capture::replace(&self.storage, next);
+            }
+            return Ok(());
+        }
         let mut current = self.storage.current.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = match self.view {
-            View::Whole if value.elem == current.elem => record::reshaped(&value, &current.shape),
-            _ if self.size() == 0 => return Ok(()),
+        if let Some(next) = self.updated(&current, value) {
+            let _before = std::mem::replace(&mut *current, next);
+        }
+        Ok(())
+    }
+
+    /// The value of its storage when its elements are replaced; none where it has no elements.
+    fn updated(&self, current: &Value, value: Value) -> Option<Value> {
+        match self.view {
+            View::Whole if value.elem == current.elem => Some(record::reshaped(&value, &current.shape)),
+            _ if self.size() == 0 => None,
             _ => {
                 let (offset, strides) = self.strides();
                 let region = Region {
@@ -148,11 +259,9 @@ impl Array {
                     region: Box::new(region),
                     value,
                 };
-                Node::pending(current.elem, current.shape.clone(), kind)
+                Some(Node::pending(current.elem, current.shape.clone(), kind))
             }
-        };
-        let _before = std::mem::replace(&mut *current, next);
-        Ok(())
+        }
     }
 
     /// The offset of its first element in the storage and its strides, in bytes.
@@ -163,6 +272,20 @@ impl Array {
             View::Axes(axes) => dims::through(&axes.map, &dims::dense(&axes.base, item), self.rank()),
             View::Strided(places) => (places.offset, places.strides.clone()),
         }
+    }
+
+    /// Memory of its whole storage, computed before, for one who writes to it himself. Nobody else has it: what was recorded keeps what it read.
+    pub fn own_memory(&self) -> Result<Piece> {
+        let mut current = self.storage.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(mut piece) = current.piece() else {
+            return Err(Error::Internal("the memory of an array that was not computed".into()));
+        };
+        if Arc::strong_count(&current) > 1 || !piece.is_own(2) {
+            let bytes = dims::bytes(&current.shape, current.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
+            piece = schedule::copied(&piece, bytes)?;
+        }
+        *current = Node::stored(current.elem, current.shape.clone(), piece.clone());
+        Ok(piece)
     }
 
     pub fn is_whole(&self) -> bool {
@@ -208,6 +331,7 @@ impl Array {
 
     /// Read-only, as NumPy's.
     pub fn broadcast(&self, to: &[u64]) -> Result<Array> {
+        capture::sized();
         record::check_broadcast(&self.shape, to)?;
         let map = dims::broadcast(&self.shape, to);
         let mut view = self.remapped(&map, Dims::from_slice(to));
@@ -217,6 +341,7 @@ impl Array {
 
     /// The elements in C order in another shape: a view where no element has to move, as NumPy decides it.
     pub fn reshape(&self, to: &[u64]) -> Result<Array> {
+        capture::sized();
         if dims::size(to) != dims::size(&self.shape) {
             let shown = record::shown(to);
             return Err(Error::Value(format!(
@@ -279,6 +404,7 @@ impl Array {
 
     /// A view of the storage's bytes by an offset from this array's first element and strides, checked to stay inside of the storage.
     pub fn strided(&self, elem: Scalar, shape: &[u64], strides: &[i64], offset: i64) -> Result<Array> {
+        capture::sized();
         let first = self.strides().0.checked_add(offset);
         let bytes = self.current().size().checked_mul(self.storage.elem.size() as u64);
         let reach = || {
@@ -301,6 +427,15 @@ impl Array {
     pub fn index(&self, key: &[Index]) -> Result<Array> {
         let mut map = AxisMap::new();
         let mut shape = Dims::new();
+        let is_all = |part: &Index| match part {
+            Index::At(_) => false,
+            // Python's slices without a start or stop have the least and the greatest.
+            Index::Slice { start, stop, step } => start.unwrap_or(0) == 0 && stop.unwrap_or(i64::MAX) == i64::MAX && step.unwrap_or(1) == 1,
+            Index::NewAxis | Index::Ellipsis => true,
+        };
+        if !key.iter().all(is_all) {
+            capture::sized();
+        }
         let taken = key.iter().filter(|part| matches!(part, Index::At(_) | Index::Slice { .. })).count();
         if taken > self.rank() {
             return Err(Error::Index(format!(
@@ -357,6 +492,9 @@ impl Array {
         }
         let rest = self.rank() - map.len();
         whole(&mut map, &mut shape, rest);
+        if shape == self.shape && map == dims::identity(self.rank()) {
+            return Ok(self.clone());
+        }
         Ok(self.remapped(&map, shape))
     }
 }

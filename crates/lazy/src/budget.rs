@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::capture;
 use crate::error::Result;
 use crate::schedule;
 use crate::value::{Kind, Node, State, Value};
@@ -16,7 +17,8 @@ const MOST_NODES: usize = 512;
 
 /// Computes a new node whose kernel is full, if what it keeps waiting holds too much.
 pub fn keep(node: &Value) -> Result<()> {
-    if !node.is_full() {
+    // What is captured has no elements; it is counted where it is recorded again.
+    if !node.is_full() || capture::is_here() {
         return Ok(());
     }
     let held = held(node);
@@ -50,7 +52,7 @@ fn held(root: &Value) -> u32 {
                         left.push(of.clone());
                     }
                     Kind::Update { base, value, .. } => left.extend([base.clone(), value.clone()]),
-                    Kind::Fill(_) | Kind::Iota(_) => {}
+                    Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => {}
                 }
             }
             State::Empty => {}

@@ -19,6 +19,10 @@ pub enum Error {
     /// The front end refused what Weft wrote itself: a defect.
     Front(Box<Diagnostic>),
     Internal(String),
+    /// Elements were asked for of what only stands for an array, while a function is captured.
+    StandIn,
+    /// Of the host language.
+    Host(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl fmt::Display for Error {
@@ -27,6 +31,8 @@ impl fmt::Display for Error {
             Error::Type(m) | Error::Value(m) | Error::Index(m) | Error::Overflow(m) | Error::Memory(m) | Error::Internal(m) => {
                 f.write_str(m)
             }
+            Error::StandIn => f.write_str("an array has no elements while a function is captured"),
+            Error::Host(error) => error.fmt(f),
             Error::Run(error) => error.fmt(f),
             Error::Front(diagnostic) => f.write_str(&diagnostic.message),
         }

@@ -164,6 +164,7 @@ impl Lowering<'_> {
                 None => self.need(of),
             },
             Kind::Update { .. } | Kind::Fold { .. } | Kind::Moved(_) => self.need(node),
+            Kind::StandIn => Err(Error::StandIn),
         }
     }
 

@@ -6,10 +6,11 @@ use std::sync::{PoisonError, RwLock};
 
 use smallvec::SmallVec;
 use weft_front::{ArgType, ufuncs};
-use weft_ir::Scalar;
+use weft_ir::{FuncId, Module, Op, Scalar, StmtKind};
 use weft_tile::TileLoop;
 
 use crate::single::Single;
+use crate::value::MOST_OPERATIONS;
 
 #[derive(Debug)]
 pub struct Operation {
@@ -36,6 +37,73 @@ pub enum What {
     Cast,
     /// `where(condition, a, b)`
     Select,
+    /// A user's function, by its number.
+    Function(u32),
+}
+
+/// A user's function of numbers: the module's entry.
+#[derive(Debug)]
+pub struct Users {
+    pub name: String,
+    pub module: Module,
+    cost: u32,
+}
+
+static USERS: RwLock<Vec<&'static Users>> = RwLock::new(Vec::new());
+
+/// The function with a number.
+pub fn users(id: u32) -> &'static Users {
+    static NONE: Users = Users {
+        name: String::new(),
+        module: Module {
+            sources: Vec::new(),
+            constants: Vec::new(),
+            functions: Vec::new(),
+            entry: FuncId(0),
+        },
+        cost: 0,
+    };
+    USERS
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get(id as usize)
+        .copied()
+        .unwrap_or(&NONE)
+}
+
+/// The operation that a function of numbers is, the entry of its module. A function that is the same as one before is that one: programs that
+/// define it again and again are no worse off than others.
+pub fn function(name: &str, module: &Module, operands: &[Scalar], result: Scalar) -> &'static Operation {
+    let find = |known: &[&'static Users]| known.iter().rposition(|users| users.name == name && users.module == *module);
+    let found = find(&USERS.read().unwrap_or_else(PoisonError::into_inner));
+    let id = found.unwrap_or_else(|| {
+        let mut known = USERS.write().unwrap_or_else(PoisonError::into_inner);
+        find(&known).unwrap_or_else(|| {
+            known.push(Box::leak(Box::new(Users {
+                name: name.into(),
+                module: module.clone(),
+                cost: cost(module),
+            })));
+            known.len() - 1
+        })
+    });
+    intern(What::Function(id as u32), SmallVec::from_slice(operands), result)
+}
+
+/// What a function takes of a kernel: its statements, calls of the library's as those of other kernels, and as much as one may take if it has a
+/// loop.
+fn cost(module: &Module) -> u32 {
+    let mut count = 0u32;
+    let mut loops = false;
+    for function in module.functions.iter().filter(|function| !function.origin.is_library()) {
+        function.body.walk(&mut |kind| match kind {
+            StmtKind::Let(_, Op::Call(callee, _)) if module.function(*callee).origin.is_library() => count += COST_OF_FUNCTION,
+            StmtKind::Loop(_) | StmtKind::For { .. } => loops = true,
+            StmtKind::Let(_, Op::Const(_) | Op::Get(_)) | StmtKind::Set(..) | StmtKind::Return(_) => {}
+            _ => count += 1,
+        });
+    }
+    if loops { MOST_OPERATIONS } else { count.clamp(1, MOST_OPERATIONS) }
 }
 
 /// What is compiled takes as much of a kernel as so many operations of one instruction.
@@ -70,13 +138,18 @@ fn intern(what: What, operands: SmallVec<[Scalar; 3]>, result: Scalar) -> &'stat
                 .map(|(run, _)| run),
             What::Cast => Some(weft_tile::cast(operands[0], *result)),
             What::Select => Some(weft_tile::select(*result)),
+            What::Function(_) => None,
         };
         Box::leak(Box::new(Operation {
             number,
             what: *what,
             operands: operands.clone(),
             result: *result,
-            cost: if tile.is_some() { 1 } else { COST_OF_FUNCTION },
+            cost: match what {
+                What::Function(id) => users(*id).cost,
+                _ if tile.is_some() => 1,
+                _ => COST_OF_FUNCTION,
+            },
             tile,
             single: Single::default(),
         }))

@@ -4,13 +4,14 @@ use smallvec::SmallVec;
 use weft_ir::{Const, Scalar};
 
 use crate::budget;
+use crate::capture;
 use crate::dims::{self, Axis, AxisMap, Dims};
 use crate::error::{Error, Result};
 use crate::number::{self, Bits};
 pub use crate::operation::ufunc_name;
 use crate::operation::{self, Given};
-use crate::{machine, schedule};
 use crate::value::{Args, Fold, FoldKind, Kind, Node, Progression, Value};
+use crate::{machine, schedule};
 
 /// NumPy's limit.
 pub const MOST_AXES: usize = 64;
@@ -175,6 +176,15 @@ fn is_stretched(map: &[Axis], from: &[u64], to: &[u64]) -> bool {
     map.iter().zip(from).all(whole) && dims::size(from) < dims::size(to)
 }
 
+/// A user's operation of values of the types that it takes.
+pub fn apply(operation: &'static operation::Operation, mut args: Args) -> Result<Value> {
+    on_one_device(&mut args)?;
+    let shape = common_shape(&args.iter().map(|arg| arg.shape.as_slice()).collect::<SmallVec<[&[u64]; 3]>>())?;
+    let node = Node::pending(operation.result, shape, Kind::Map { operation, args });
+    budget::keep(&node)?;
+    Ok(node)
+}
+
 /// The type of a ufunc's first result; none where it has no loop.
 pub fn result_type(name: &'static str, operands: &[Operand]) -> Option<Scalar> {
     let given: Given = operands.iter().map(Operand::ty).collect();
@@ -237,7 +247,13 @@ fn beyond_range(name: &str, operands: &[Operand], types: &[Scalar]) -> Result<Op
         "less" | "less_equal" => !greater,
         _ => greater,
     };
-    Ok(Some(Node::fill_on(value.device, Scalar::Bool, dims::copy(&value.shape), [truth.into(), 0])))
+    capture::sized();
+    Ok(Some(Node::fill_on(
+        value.device,
+        Scalar::Bool,
+        dims::copy(&value.shape),
+        [truth.into(), 0],
+    )))
 }
 
 /// The same elements in another type.
@@ -313,6 +329,7 @@ pub fn broadcast_into(value: &Value, to: &[u64]) -> Result<Value> {
     };
     check_broadcast(&value.shape, to)?;
     if let Some(bits) = fill_of(&value) {
+        capture::sized();
         return Ok(Node::fill_on(value.device, value.elem, Dims::from_slice(to), bits));
     }
     let map = dims::broadcast(&value.shape, to);

@@ -98,7 +98,9 @@ fn dense(node: &Node, piece: &Piece) -> Target {
 
 /// The elements of a node of another device, by way of the host.
 fn moved(node: &Value, of: &Value) -> Result<Option<Needs>> {
-    let Some(from) = of.piece() else { return Ok(Some(Needs::from_elem(of.clone(), 1))) };
+    let Some(from) = of.piece() else {
+        return Ok(Some(Needs::from_elem(of.clone(), 1)));
+    };
     let bytes = dims::bytes(&node.shape, node.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
     let piece = Piece::whole(Block::on(node.device, bytes)?);
     devices::carry(&piece, &from, bytes)?;
@@ -157,7 +159,7 @@ fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Op
     Ok(None)
 }
 
-fn copied(old: &Piece, bytes: u64) -> Result<Piece> {
+pub fn copied(old: &Piece, bytes: u64) -> Result<Piece> {
     let device = old.block.device();
     let new = Piece::whole(Block::on(device, bytes)?);
     match device {

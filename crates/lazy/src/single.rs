@@ -1,7 +1,8 @@
 //! Operations that no loop of Weft's own does, as sines: compiled when they are first run, for operands that lie one behind the other or are
 //! one number.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 use weft_array::{Access, ufunc_loop};
@@ -17,6 +18,8 @@ use crate::{machine, text};
 pub struct Single {
     scalar: OnceLock<Arc<Module>>,
     loops: [OnceLock<Arc<dyn Executable>>; 8],
+    /// Of more than three operands, by the same numbers.
+    others: Mutex<HashMap<usize, Arc<dyn Executable>>>,
 }
 
 /// An operand of a run: its address, and whether it is one number.
@@ -26,12 +29,19 @@ impl Single {
     /// Runs over so many elements.
     pub fn run(&self, operation: &Operation, out: u64, args: &[Arg], count: u64) -> Result<()> {
         let form = args.iter().enumerate().fold(0, |form, (at, arg)| form | usize::from(arg.1) << at);
-        let code = match self.loops[form].get() {
-            Some(code) => code,
+        let other;
+        let code = match self.loops.get(form).filter(|_| args.len() <= 3) {
             None => {
-                let made = self.compile(operation, args)?;
-                self.loops[form].get_or_init(|| made)
+                other = self.of_many(operation, args, form)?;
+                &other
             }
+            Some(known) => match known.get() {
+                Some(code) => code,
+                None => {
+                    let made = self.compile(operation, args)?;
+                    known.get_or_init(|| made)
+                }
+            },
         };
         let mut slots: SmallVec<[u64; 16]> = SmallVec::new();
         let mut view = |address: u64, one: bool, elem: Scalar| {
@@ -46,6 +56,16 @@ impl Single {
         view(out, false, operation.result);
         code.run(Launch::Loop(vec![count]), &slots, &mut [], &CallOptions::default())?;
         Ok(())
+    }
+
+    fn of_many(&self, operation: &Operation, args: &[Arg], form: usize) -> Result<Arc<dyn Executable>> {
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(code) = others.get(&form) {
+            return Ok(code.clone());
+        }
+        let made = self.compile(operation, args)?;
+        others.insert(form, made.clone());
+        Ok(made)
     }
 
     fn compile(&self, operation: &Operation, args: &[Arg]) -> Result<Arc<dyn Executable>> {

@@ -76,6 +76,56 @@ pub enum Kind {
     Fold { fold: Fold, of: Value },
     /// The elements of a node of another device.
     Moved(Value),
+    /// Nothing that has elements: what stands for a value while a function is captured.
+    StandIn,
+}
+
+impl Kind {
+    /// The nodes that it is made of.
+    pub fn operands(&self) -> impl Iterator<Item = &Value> {
+        let (many, two): (&[Value], [Option<&Value>; 2]) = match self {
+            Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => (&[], [None, None]),
+            Kind::Map { args, .. } => (args, [None, None]),
+            Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => {
+                (&[], [Some(of), None])
+            }
+            Kind::Update { base, value, .. } => (&[], [Some(base), Some(value)]),
+        };
+        many.iter().chain(two.into_iter().flatten())
+    }
+
+    /// The same of other nodes, as many as it is made of; none where these are too few.
+    pub fn of(&self, operands: &mut dyn Iterator<Item = Value>) -> Option<Kind> {
+        Some(match self {
+            Kind::Fill(bits) => Kind::Fill(*bits),
+            Kind::Iota(numbers) => Kind::Iota(numbers.clone()),
+            Kind::StandIn => Kind::StandIn,
+            Kind::Map { operation, args } => {
+                let made: Args = operands.take(args.len()).collect();
+                (made.len() == args.len()).then_some(Kind::Map { operation, args: made })?
+            }
+            Kind::View { map, .. } => Kind::View {
+                of: operands.next()?,
+                map: map.clone(),
+            },
+            Kind::Reshape(_) => Kind::Reshape(operands.next()?),
+            Kind::Moved(_) => Kind::Moved(operands.next()?),
+            Kind::Strided { offset, strides, .. } => Kind::Strided {
+                of: operands.next()?,
+                offset: *offset,
+                strides: strides.clone(),
+            },
+            Kind::Update { region, .. } => Kind::Update {
+                base: operands.next()?,
+                region: region.clone(),
+                value: operands.next()?,
+            },
+            Kind::Fold { fold, .. } => Kind::Fold {
+                fold: fold.clone(),
+                of: operands.next()?,
+            },
+        })
+    }
 }
 
 /// Numbers of the same distance from each other: bits of the node's type.
@@ -112,7 +162,7 @@ impl Kind {
     /// The device of what it is made of. Operands of a map are on one, but for numbers, which are on none but count as on the first.
     fn device(&self) -> u8 {
         match self {
-            Kind::Fill(_) | Kind::Iota(_) => machine::CPU,
+            Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => machine::CPU,
             Kind::Map { args, .. } => args.iter().map(|arg| arg.device).max().unwrap_or(machine::CPU),
             Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => of.device,
             Kind::Update { base, .. } => base.device,
@@ -328,7 +378,7 @@ pub fn release(kind: Kind) {
 
 fn operands(kind: Kind, into: &mut SmallVec<[Value; 8]>) {
     match kind {
-        Kind::Fill(_) | Kind::Iota(_) => {}
+        Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => {}
         Kind::Map { args, .. } => into.extend(args),
         Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => into.push(of),
         Kind::Update { base, value, .. } => into.extend([base, value]),

@@ -354,7 +354,7 @@ impl DeviceArray {
 }
 
 /// The strongest layout that shape and byte strides have; axes of length 1 may have any stride.
-fn layout(shape: &[isize], strides: &[isize], item: isize) -> Layout {
+pub fn layout(shape: &[isize], strides: &[isize], item: isize) -> Layout {
     if is_dense(shape.iter().zip(strides).rev(), item) {
         Layout::C
     } else if is_dense(shape.iter().zip(strides), item) {

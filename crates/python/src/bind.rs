@@ -7,11 +7,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 use weft_ir::Scalar;
+use weft_lazy::machine;
 use weft_runtime::HostArray;
 
 use crate::array::{DeviceArray, Memory};
 use crate::errors;
 use crate::key::{self, Key};
+use crate::lazy::{NdArray, calls};
 use crate::named;
 use crate::numpy::Numpy;
 use crate::objects;
@@ -23,6 +25,8 @@ pub struct Args {
     pub slots: SmallVec<[u64; 36]>,
     /// Arrays in host memory.
     arrays: SmallVec<[ArrayArg; 4]>,
+    /// Those of them that are Weft's, which have no address before they are computed.
+    lazy: SmallVec<[LazyArg; 0]>,
     /// The memory of arrays on devices.
     pub memories: SmallVec<[Py<Memory>; 4]>,
     /// Those that are defaults and were bound as values, but could be constants.
@@ -38,6 +42,13 @@ struct ArrayArg {
     rank: usize,
     item: usize,
     writable: bool,
+}
+
+/// An array of Weft's among the arguments, and its first slot.
+#[derive(Clone, Debug)]
+struct LazyArg {
+    slot: usize,
+    array: weft_lazy::Array,
 }
 
 /// An argument that is a parameter's default: its place in the key and among the slots, and the code of the constant that it is.
@@ -97,6 +108,27 @@ impl Args {
         });
     }
 
+    /// Notes that it is an array of Weft's: its address follows when it is computed.
+    pub fn expect_lazy(&mut self, array: &weft_lazy::Array, writable: bool) {
+        let slot = self.slots.len();
+        if array.device() == machine::CPU {
+            self.expect_array(array.rank(), array.elem.size(), writable);
+        }
+        self.lazy.push(LazyArg {
+            slot,
+            array: array.clone(),
+        });
+    }
+
+    /// Weft's arrays among the arguments and their first slots.
+    pub fn lazy(&self) -> impl Iterator<Item = (&weft_lazy::Array, usize)> {
+        self.lazy.iter().map(|lazy| (&lazy.array, lazy.slot))
+    }
+
+    pub fn has_lazy(&self) -> bool {
+        !self.lazy.is_empty()
+    }
+
     /// Refuses device memory that functions on the CPU cannot address.
     pub fn require_host(&self, py: Python<'_>) -> PyResult<()> {
         match self
@@ -142,6 +174,9 @@ impl Args {
     pub fn moved(&mut self, slot: usize, old: usize, new: usize) {
         for array in self.arrays.iter_mut().filter(|array| array.slot > slot) {
             array.slot = array.slot + new - old;
+        }
+        for lazy in self.lazy.iter_mut().filter(|lazy| lazy.slot > slot) {
+            lazy.slot = lazy.slot + new - old;
         }
     }
 }
@@ -228,7 +263,9 @@ fn refuse_array(object: &Bound<'_, PyAny>, native: bool, known: bool, name: &str
 
 fn bind_other(numpy: &Numpy, object: &Bound<'_, PyAny>, name: &dyn Fn() -> String, args: &mut Args) -> PyResult<()> {
     // NumPy's scalars come after what costs less to recognise; some of them are Python's numbers, too.
-    if let Ok(array) = object.cast::<DeviceArray>() {
+    if let Ok(array) = object.cast::<NdArray>() {
+        calls::bind(object.py(), &array.get().array, &name, args)?;
+    } else if let Ok(array) = object.cast::<DeviceArray>() {
         array.get().bind(object.py(), args);
     } else if let Ok(items) = object.cast::<PyTuple>() {
         refuse_huge(items, name, args)?;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
@@ -15,6 +15,7 @@ use crate::bind::Args;
 use crate::classify::Captured;
 use crate::frozen::Frozen;
 use crate::key::{self, Key};
+use crate::lazy::calls;
 use crate::numpy::Numpy;
 use crate::precision::Precision;
 use crate::signature::{self, Conversion, Signature};
@@ -56,6 +57,8 @@ pub struct Code {
     pub result_slots: usize,
     pub module: Arc<Module>,
     pub executable: Arc<dyn Executable>,
+    /// Of each parameter: may the code write to an array in it? Asked for arrays that others may look at.
+    writes: OnceLock<Vec<bool>>,
 }
 
 impl Core {
@@ -216,6 +219,7 @@ impl Core {
             result: compiled.result,
             declared,
             module,
+            writes: OnceLock::new(),
         })
     }
 
@@ -333,6 +337,18 @@ impl Core {
 }
 
 impl Code {
+    /// May the code write to an array whose view has this slot of the arguments?
+    pub fn writes(&self, slot: usize) -> bool {
+        let entry = self.module.entry_function();
+        let mut end = 0;
+        let at = entry.params.iter().position(|param| {
+            end += entry.ty(*param).slots();
+            slot < end
+        });
+        let writes = self.writes.get_or_init(|| calls::writes(&self.module));
+        at.and_then(|at| writes.get(at).copied()).unwrap_or(true)
+    }
+
     /// Runs with the GIL released; what the code printed goes to `sys.stdout`.
     pub fn run(&self, py: Python<'_>, launch: Launch, args: &[u64], results: &mut [u64], options: CallOptions<'_>) -> PyResult<Outcome> {
         run(py, &self.executable, &self.module, launch, args, results, options)

@@ -12,6 +12,7 @@ use crate::classify::Captured;
 use crate::core::Core;
 use crate::devices;
 use crate::kernel::Launcher;
+use crate::lazy::calls;
 use crate::numpy::Numpy;
 use crate::results::{self, Owners};
 use crate::slots::Number;
@@ -74,6 +75,7 @@ impl Dispatcher {
         let mut bound = self.core.bind(numpy, args, kwargs)?;
         bound.require_host(py)?;
         let code = &self.core.resolve(py, devices::cpu(), &mut bound)?.code;
+        let lazy = calls::settle(py, &mut bound, code)?;
         let mut slots: SmallVec<[u64; 8]> = smallvec![0; code.result_slots];
         let outcome = code.run(py, Launch::Call, &bound.slots, &mut slots, CallOptions::default())?;
         match (&code.result, code.declared) {
@@ -86,7 +88,7 @@ impl Dispatcher {
                 }
             }
             (result, _) => {
-                let owners = Owners::new(outcome.owned, args, kwargs, &code.executable)?;
+                let owners = Owners::new(outcome.owned, args, kwargs, lazy, &code.executable)?;
                 results::to_python(numpy, result, &mut &slots[..], &owners)
             }
         }

@@ -10,6 +10,7 @@ use weft_runtime::{CallOptions, Device, DeviceId, GridShape, Launch, Limits, Str
 
 use crate::bind::Args;
 use crate::dispatcher::Dispatcher;
+use crate::lazy::calls;
 use crate::numpy::Numpy;
 use crate::stream::PyStream;
 use crate::{core, devices, errors, stream};
@@ -99,6 +100,12 @@ impl Launcher {
         if self.shape.grid.contains(&0) {
             return Ok(());
         }
+        // Held until the launch has waited for the arrays, as it does for all that are in host memory.
+        let lazy = calls::settle(py, &mut bound, &spec.code)?;
+        let apart = lazy.as_ref().zip(stream.map(|stream| &stream.stream));
+        if let Some((lazy, stream)) = apart {
+            lazy.follow(stream).map_err(|e| errors::device(py, e))?;
+        }
         for memory in &bound.memories {
             memory.get().buffer.used_on(stream.map(|stream| &stream.stream));
         }
@@ -114,6 +121,9 @@ impl Launcher {
             ..CallOptions::default()
         };
         spec.code.run(py, Launch::Grid(self.shape), &bound.slots, &mut [], options)?;
+        if let Some((lazy, stream)) = apart {
+            lazy.leave(stream).map_err(|e| errors::device(py, e))?;
+        }
         if copied {
             // The launch has waited for the arrays to come back.
             core::print(py, &device.take_output())?;

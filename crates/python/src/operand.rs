@@ -13,6 +13,7 @@ use weft_runtime::Device;
 
 use crate::array::{DeviceArray, Memory, dense_strides};
 use crate::bind::Args;
+use crate::lazy::NdArray;
 use crate::numpy::Numpy;
 use crate::signature::is_safe;
 use crate::slots::Number;
@@ -87,10 +88,19 @@ impl<'py> Input<'py> {
                 item: view.elem.size() as u64,
                 layout: Some(view.layout),
             }),
-            memory: bound.memories.pop(),
+            memory: bound.memories.pop().filter(|_| !object.is_instance_of::<NdArray>()),
             object,
             bits: [0; 2],
         })
+    }
+
+    pub fn object(&self) -> &Bound<'py, PyAny> {
+        &self.object
+    }
+
+    /// A number's bits, as memory has them.
+    pub fn bits(&self) -> Option<[u64; 2]> {
+        self.array.is_none().then_some(self.bits)
     }
 
     /// Where the loop finds the operand: its array, or its own bits as an array of rank 0.
@@ -243,6 +253,11 @@ pub fn common_shape(inputs: &[Input<'_>], mask: Option<&Input<'_>>, out: Option<
 pub fn check_output<'py>(numpy: &Numpy, out: Bound<'py, PyAny>, result: Scalar, casting: &str) -> PyResult<Bound<'py, PyAny>> {
     let elem = if let Ok(array) = out.cast::<DeviceArray>() {
         Some(array.get().elem())
+    } else if let Ok(array) = out.cast::<NdArray>() {
+        if array.get().array.read_only {
+            return Err(PyValueError::new_err("output array is read-only"));
+        }
+        Some(array.get().array.elem)
     } else if numpy.is_array(&out) {
         let fields = numpy.fields(&out);
         if !fields.writable {
@@ -259,10 +274,11 @@ pub fn check_output<'py>(numpy: &Numpy, out: Bound<'py, PyAny>, result: Scalar, 
 }
 
 /// The shape of an output, on the host or on a device.
-pub fn shape_of<'a>(numpy: &Numpy, out: &'a Bound<'_, PyAny>) -> PyResult<&'a [isize]> {
+pub fn shape_of(numpy: &Numpy, out: &Bound<'_, PyAny>) -> PyResult<SmallVec<[isize; 4]>> {
     match out.cast::<DeviceArray>() {
-        Ok(array) => Ok(array.get().extents()),
-        Err(_) if numpy.is_array(out) => Ok(numpy.fields(out).shape),
+        Ok(array) => Ok(SmallVec::from_slice(array.get().extents())),
+        Err(_) if out.is_instance_of::<NdArray>() => out.getattr("shape")?.extract::<Vec<isize>>().map(SmallVec::from_vec),
+        Err(_) if numpy.is_array(out) => Ok(SmallVec::from_slice(numpy.fields(out).shape)),
         Err(_) => Err(PyTypeError::new_err("the output must be an array")),
     }
 }

@@ -9,6 +9,7 @@ use weft_ir::{Layout, Scalar, ViewType};
 use weft_runtime::{Buffer, Executable};
 
 use crate::array::{DeviceArray, Memory};
+use crate::lazy::calls::{Returned, Settled};
 use crate::named;
 use crate::numpy::{Numpy, RawView};
 use crate::objects;
@@ -17,6 +18,8 @@ use crate::slots::Number;
 /// What a returned view may point into, so that the array made of it keeps that alive.
 pub struct Owners<'a, 'py> {
     owned: Vec<Bound<'py, Memory>>,
+    /// If there are arrays of Weft's among the arguments: what they are, and what is returned of them.
+    lazy: Option<Returned>,
     args: &'a Bound<'py, PyTuple>,
     kwargs: Option<&'a Bound<'py, PyDict>>,
     executable: &'a Arc<dyn Executable>,
@@ -31,15 +34,21 @@ impl<'a, 'py> Owners<'a, 'py> {
         owned: Vec<Box<dyn Buffer>>,
         args: &'a Bound<'py, PyTuple>,
         kwargs: Option<&'a Bound<'py, PyDict>>,
+        lazy: Option<Settled>,
         executable: &'a Arc<dyn Executable>,
     ) -> PyResult<Self> {
         let py = args.py();
+        let (owned, lazy) = match lazy {
+            Some(settled) => (Vec::new(), Some(Returned::new(owned, settled))),
+            None => (owned, None),
+        };
         let owned = owned
             .into_iter()
             .map(|buffer| Bound::new(py, Memory::of(buffer, crate::devices::cpu().clone())))
             .collect::<PyResult<_>>()?;
         Ok(Owners {
             owned,
+            lazy,
             args,
             kwargs,
             executable,
@@ -150,6 +159,11 @@ fn array<'py>(numpy: &Numpy, view: &ViewType, slots: &mut &[u64], owners: &Owner
         writable: view.writable,
     };
     let py = owners.args.py();
+    if let Some(lazy) = &owners.lazy
+        && let Some(found) = lazy.array(py, &raw)?
+    {
+        return Ok(found);
+    }
     let Some((low, high)) = raw.bounds() else {
         // Nothing to point at: any array of this shape is as good.
         return numpy.new_array(py, &raw.shape, view.elem, view.layout == Layout::F);

@@ -11,11 +11,13 @@ use smallvec::SmallVec;
 use weft_array::{Access, Operand, OperandPlan, Plan, plan, ufunc_loop};
 use weft_front::ArgType;
 use weft_ir::{Module, Scalar};
+use weft_lazy::machine;
 use weft_runtime::{CallOptions, Device, DeviceId, Executable, Launch, lock};
 
 use crate::array::DeviceArray;
 use crate::bind::Args;
 use crate::dispatcher::Dispatcher;
+use crate::lazy::vectorized::{self, Call};
 use crate::numpy::Numpy;
 use crate::operand::{
     Geometry, Input, Order, check_casting, check_inputs, check_output, check_result, common_shape, elem_of, new_device_output, new_output,
@@ -70,7 +72,7 @@ impl Ufunc {
     #[pyo3(signature = (*args, out=None, r#where=None, dtype=None, casting="same_kind", order=None, **others))]
     #[expect(clippy::too_many_arguments, reason = "NumPy's keywords")]
     fn __call__<'py>(
-        &self,
+        slf: &Bound<'py, Self>,
         args: &Bound<'py, PyTuple>,
         out: Option<Bound<'py, PyAny>>,
         r#where: Option<Bound<'py, PyAny>>,
@@ -79,45 +81,16 @@ impl Ufunc {
         order: Option<&str>,
         others: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let py = args.py();
+        let (py, this) = (args.py(), slf.get());
         let numpy = Numpy::get(py)?;
-        others.map_or(Ok(()), |others| self.refuse_keywords(others))?;
+        others.map_or(Ok(()), |others| this.refuse_keywords(others))?;
         let order = Order::of(order)?;
-        let (mut inputs, out) = self.operands(numpy, args, out)?;
-        let mask = match r#where {
-            Some(mask) if !mask.extract::<bool>().is_ok_and(|all| all) => Some(self.mask(numpy, &mask)?),
-            _ => None,
-        };
-        let dtype = dtype.filter(|d| !d.is_none()).map(|d| elem_of(numpy, &d)).transpose()?;
-        let device = self.device(py, &inputs, mask.as_ref(), out.as_ref())?;
-        if !device.limits().float64 {
-            inputs.iter_mut().for_each(Input::narrow);
+        let (args, out) = this.output(args, out)?;
+        if vectorized::is_among(&args, &[out.as_ref(), r#where.as_ref()]) {
+            return Ufunc::lazily(slf, &args, out, r#where, dtype, casting, order);
         }
-        check_casting(casting)?;
-        let (types, scalar) = self.choose(py, &device, &inputs, dtype, matches!(casting, "no" | "equiv"))?;
-        check_inputs(&inputs, &scalar.params, casting)?;
-
-        let shape = common_shape(&inputs, mask.as_ref(), out.as_ref().map(|o| shape_of(numpy, o)).transpose()?)?;
-        let elem = dtype.unwrap_or(scalar.result);
-        check_result(scalar.result, elem, casting)?;
-        let (output, fresh) = match out {
-            Some(out) => (check_output(numpy, out, scalar.result, casting)?, false),
-            None if self.follows_device && inputs.iter().any(|input| input.memory.is_some()) => {
-                (new_device_output(py, &device, &inputs, &shape, elem, order)?, false)
-            }
-            None => (new_output(numpy, py, &inputs, &shape, elem, order)?, true),
-        };
-        let target = Input::array(numpy, output.clone())?;
-        for input in &mut inputs {
-            input.part_from(numpy, &target)?;
-        }
-        let mask = mask.map(|mut mask| mask.part_from(numpy, &target).map(|()| mask)).transpose()?;
-        self.run(py, &device, types, &scalar, &shape, &inputs, &target, mask.as_ref())?;
-        if fresh && shape.is_empty() {
-            output.get_item(PyTuple::empty(py))
-        } else {
-            Ok(output)
-        }
+        let inputs = this.inputs(numpy, &args)?;
+        this.computed(py, numpy, inputs, out, r#where, dtype, casting, order)
     }
 
     /// Number of inputs.
@@ -186,6 +159,125 @@ impl Ufunc {
         self._weft_dispatcher_.get().core.captured.params.len()
     }
 
+    /// Computes it now.
+    #[expect(clippy::too_many_arguments, reason = "NumPy's keywords")]
+    fn computed<'py>(
+        &self,
+        py: Python<'py>,
+        numpy: &Numpy,
+        mut inputs: Vec<Input<'py>>,
+        out: Option<Bound<'py, PyAny>>,
+        r#where: Option<Bound<'py, PyAny>>,
+        dtype: Option<Bound<'py, PyAny>>,
+        casting: &str,
+        order: Order,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let mask = match r#where {
+            Some(mask) if !mask.extract::<bool>().is_ok_and(|all| all) => Some(self.mask(numpy, &mask)?),
+            _ => None,
+        };
+        let dtype = dtype.filter(|d| !d.is_none()).map(|d| elem_of(numpy, &d)).transpose()?;
+        let device = self.device(py, &inputs, mask.as_ref(), out.as_ref())?;
+        if !device.limits().float64 {
+            inputs.iter_mut().for_each(Input::narrow);
+        }
+        check_casting(casting)?;
+        let (types, scalar) = self.choose(py, &device, &inputs, dtype, matches!(casting, "no" | "equiv"))?;
+        check_inputs(&inputs, &scalar.params, casting)?;
+
+        let shape = common_shape(
+            &inputs,
+            mask.as_ref(),
+            out.as_ref().map(|o| shape_of(numpy, o)).transpose()?.as_deref(),
+        )?;
+        let elem = dtype.unwrap_or(scalar.result);
+        check_result(scalar.result, elem, casting)?;
+        let (output, fresh) = match out {
+            Some(out) => (check_output(numpy, out, scalar.result, casting)?, false),
+            None if self.follows_device && inputs.iter().any(|input| input.memory.is_some()) => {
+                (new_device_output(py, &device, &inputs, &shape, elem, order)?, false)
+            }
+            None => (new_output(numpy, py, &inputs, &shape, elem, order)?, true),
+        };
+        let target = Input::array(numpy, output.clone())?;
+        for input in &mut inputs {
+            input.part_from(numpy, &target)?;
+        }
+        let mask = mask.map(|mut mask| mask.part_from(numpy, &target).map(|()| mask)).transpose()?;
+        self.run(py, &device, types, &scalar, &shape, &inputs, &target, mask.as_ref())?;
+        if fresh && shape.is_empty() {
+            output.get_item(PyTuple::empty(py))
+        } else {
+            Ok(output)
+        }
+    }
+
+    /// The same of lazy arrays: recorded, if the function may be computed later.
+    fn lazily<'py>(
+        slf: &Bound<'py, Self>,
+        args: &Bound<'py, PyTuple>,
+        out: Option<Bound<'py, PyAny>>,
+        r#where: Option<Bound<'py, PyAny>>,
+        dtype: Option<Bound<'py, PyAny>>,
+        casting: &str,
+        order: Order,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (args.py(), slf.get());
+        let numpy = Numpy::get(py)?;
+        if order == Order::F {
+            return Err(errors::unsupported(
+                py,
+                format!("{}: arrays of Weft's lie in C's order; leave order='F' out", this.__name__()),
+            ));
+        }
+        let mut inputs = this.inputs(numpy, args)?;
+        let mask = r#where
+            .as_ref()
+            .filter(|mask| !mask.extract::<bool>().is_ok_and(|all| all))
+            .map(|mask| this.mask(numpy, mask))
+            .transpose()?;
+        let elem = dtype.as_ref().filter(|d| !d.is_none()).map(|d| elem_of(numpy, d)).transpose()?;
+        check_casting(casting)?;
+        let device = &vectorized::home(py, &inputs)?;
+        if !device.limits().float64 {
+            inputs.iter_mut().for_each(Input::narrow);
+        }
+        if this.device(py, &inputs, mask.as_ref(), out.as_ref())?.id() == DeviceId::CPU {
+            let (_, scalar) = this.choose(py, device, &inputs, elem, matches!(casting, "no" | "equiv"))?;
+            if !scalar.checked && vectorized::is_pure(&scalar.module, inputs.len()) {
+                check_inputs(&inputs, &scalar.params, casting)?;
+                common_shape(
+                    &inputs,
+                    mask.as_ref(),
+                    out.as_ref().map(|o| shape_of(numpy, o)).transpose()?.as_deref(),
+                )?;
+                let gives = elem.unwrap_or(scalar.result);
+                check_result(scalar.result, gives, casting)?;
+                let out = out.map(|out| check_output(numpy, out, scalar.result, casting)).transpose()?;
+                return Call {
+                    name: this.__name__(),
+                    module: &scalar.module,
+                    params: &scalar.params,
+                    device: machine::number(device).map_err(|e| crate::lazy::error(py, e))?,
+                    elem: gives,
+                    inputs: &inputs,
+                    mask: mask.as_ref(),
+                    out,
+                }
+                .record(py, numpy);
+            }
+        }
+        let keywords = PyDict::new(py);
+        keywords.set_item("casting", casting)?;
+        if let Some(dtype) = dtype {
+            keywords.set_item("dtype", dtype)?;
+        }
+        if let Some(mask) = r#where {
+            keywords.set_item("where", mask)?;
+        }
+        vectorized::at_once(py, slf.as_any(), args, out.as_ref(), &keywords)
+    }
+
     /// Refuses keywords beyond those that a call takes, NumPy's other ones with what to do instead.
     fn refuse_keywords(&self, others: &Bound<'_, PyDict>) -> PyResult<()> {
         let Some((name, _)) = others.iter().next() else { return Ok(()) };
@@ -198,12 +290,11 @@ impl Ufunc {
     }
 
     /// The inputs, and the output if one was passed by position or name.
-    fn operands<'py>(
+    fn output<'py>(
         &self,
-        numpy: &Numpy,
         args: &Bound<'py, PyTuple>,
         out: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<(Vec<Input<'py>>, Option<Bound<'py, PyAny>>)> {
+    ) -> PyResult<(Bound<'py, PyTuple>, Option<Bound<'py, PyAny>>)> {
         let arity = self.arity();
         let mut out = match out.filter(|o| !o.is_none()) {
             Some(out) => match out.cast::<PyTuple>() {
@@ -225,12 +316,11 @@ impl Ufunc {
                 ),
             ));
         }
-        let inputs = args
-            .iter()
-            .take(arity)
-            .map(|object| Input::new(numpy, object))
-            .collect::<PyResult<_>>()?;
-        Ok((inputs, out))
+        Ok((args.get_slice(0, arity), out))
+    }
+
+    fn inputs<'py>(&self, numpy: &Numpy, args: &Bound<'py, PyTuple>) -> PyResult<Vec<Input<'py>>> {
+        args.iter().map(|object| Input::new(numpy, object)).collect()
     }
 
     /// Where it runs: on the CPU, or where the operands are, else on the current device.

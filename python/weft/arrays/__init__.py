@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 _BY_MODULE = {
+    "compiling": "compile",
     "creation": """
         array asanyarray asarray ascontiguousarray copy empty empty_like eye from_dlpack frombuffer fromfunction fromiter full
         full_like identity indices meshgrid ones ones_like tri zeros zeros_like

@@ -8,12 +8,21 @@ from __future__ import annotations
 
 import functools
 import linecache
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from weft._weft import _adopt, _from_numpy, _to_numpy, ndarray
+from weft._weft import _adopt, _capture_call, _from_numpy, _full, _to_numpy, ndarray
+from weft.errors import CaptureError
+
+# Texts whose results have shapes that the operands' shapes decide.
+_KEEPS_SHAPE = re.compile(
+    r"np\.(argpartition|argsort|convolve|corrcoef|correlate|cov|cumprod|cumsum|digitize|dot|histogram|interp|isin|median|partition"
+    r"|percentile|quantile|searchsorted|sort|take|take_along_axis|vander)\("
+    r"|    found = np\.empty\(\(a\.shape"
+)
 
 
 @functools.cache
@@ -37,10 +46,40 @@ def call(text: str, **arguments: Any) -> Any:
     """
     names = [name for name, value in arguments.items() if value is not None]
     values = [arguments[name] for name in names]
+    function = function_of(text, ", ".join(names))
+    try:
+        return _called(function, values)
+    except CaptureError:
+        if not _KEEPS_SHAPE.match(text):
+            raise
+        return recorded(functools.partial(_called, function), values)
+
+
+def _called(function: Callable[..., Any], values: list[Any]) -> Any:
     hosts = [_on_host(value) for value in values]
-    result = function_of(text, ", ".join(names))(*hosts)
+    result = function(*hosts)
     device = next((value.device for value in values if isinstance(value, ndarray)), None)
     return _wrapped(result, device, [host for host in hosts if isinstance(host, np.ndarray)])
+
+
+def recorded(call: Callable[[list[Any]], Any], values: list[Any]) -> Any:
+    """A call that is captured: it is done when the graph is recorded again. Zeros say what it gives: only shapes may decide."""
+    places = [at for at, value in enumerate(values) if isinstance(value, ndarray)]
+    zeros = [_full(value.shape, 0, value.dtype) if isinstance(value, ndarray) else value for value in values]
+    like = call(zeros)
+    arrays = [values[at] for at in places]
+    # Nothing is kept of the arrays that it is captured with.
+    rest = [None if isinstance(value, ndarray) else value for value in values]
+
+    def again(arrays: list[ndarray]) -> list[ndarray]:
+        given = list(rest)
+        for at, array in zip(places, arrays):
+            given[at] = array
+        found = call(given)
+        return list(found) if isinstance(found, tuple) else [found]
+
+    found = _capture_call(again, arrays, list(like) if isinstance(like, tuple) else [like])
+    return tuple(found) if isinstance(like, tuple) else found[0]
 
 
 def _on_host(value: Any) -> Any:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from weft._weft import _assign, _broadcast, _cast, _from_numpy, _full, _reshape, _select, _to_numpy, ndarray
-from weft.arrays import _moves
+from weft.arrays import _compiled, _moves
+from weft.errors import CaptureError
 
 _WRONG = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
 
@@ -28,6 +29,23 @@ def getitem(x: ndarray, key: Any) -> ndarray:
     array([5, 6])
     """
     entries = _entries(x, key)
+    try:
+        return _got(x, entries)
+    except CaptureError:
+        if _has_masks(entries):
+            raise
+        return _compiled.recorded(_got_by, [x, *[part.value for part in entries]])
+
+
+def _has_masks(entries: list[_Entry]) -> bool:
+    return any(part.kind in ("mask", "bool") for part in entries)
+
+
+def _got_by(given: list[Any]) -> ndarray:
+    return getitem(given[0], tuple(given[1:]))
+
+
+def _got(x: ndarray, entries: list[_Entry]) -> ndarray:
     if x.ndim == 1 and len(entries) == 1 and entries[0].kind == "array":
         return _taken(x, entries[0].value)
     if not _advanced(entries):
@@ -78,6 +96,21 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
         return
     if _is_lone_mask(entries) and _set_masked(x, entries[0].value, value):
         return
+    try:
+        _set(x, entries, value)
+    except CaptureError:
+        if _has_masks(entries):
+            raise
+        _assign(x, _compiled.recorded(_set_by, [x, value, *[part.value for part in entries]]))
+
+
+def _set_by(given: list[Any]) -> ndarray:
+    copy = _cast(given[0], given[0].dtype)
+    setitem(copy, tuple(given[2:]), given[1])
+    return copy
+
+
+def _set(x: ndarray, entries: list[_Entry], value: Any) -> None:
     given = _values(x, value)
     if given.ndim > 1 and len(entries) == 1 and entries[0].kind in ("mask", "bool") and entries[0].value_shape == x.shape:
         raise TypeError(f"NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has {given.ndim} dimensions")

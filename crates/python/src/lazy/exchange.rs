@@ -10,8 +10,8 @@ use weft_ir::Scalar;
 use weft_lazy::{Array, Block, Dims, Node, Piece, Strides, machine, record};
 use weft_runtime::{Buffer, DeviceId, RunError, Stream, read_here, write_here};
 
-use super::{compute, watching};
 use super::ndarray::NdArray;
+use super::{compute, watching};
 use crate::numpy::{ArrayFields, Numpy, RawView};
 use crate::{devices, errors};
 
@@ -138,7 +138,7 @@ fn _to_device(py: Python<'_>, x: &NdArray, device: &Bound<'_, PyAny>) -> PyResul
 
 /// A NumPy array that nobody else uses, without a copy, on the CPU.
 #[pyfunction]
-fn _adopt(array: &Bound<'_, PyAny>) -> PyResult<NdArray> {
+pub fn _adopt(array: &Bound<'_, PyAny>) -> PyResult<NdArray> {
     let numpy = Numpy::get(array.py())?;
     if !numpy.is_array(array) {
         return Err(PyTypeError::new_err("expected a NumPy array"));
@@ -176,7 +176,7 @@ fn _adopt(array: &Bound<'_, PyAny>) -> PyResult<NdArray> {
 /// counts as hidden unless it was `asked` for by name.
 #[pyfunction]
 #[pyo3(signature = (x, asked=false))]
-fn _to_numpy<'py>(py: Python<'py>, x: &NdArray, asked: bool) -> PyResult<Bound<'py, PyAny>> {
+pub fn _to_numpy<'py>(py: Python<'py>, x: &NdArray, asked: bool) -> PyResult<Bound<'py, PyAny>> {
     let array = &x.array;
     let base = array.base();
     let as_it_lies = array.is_whole() || (base.is_stored() && (array.device() == machine::CPU || is_compact(array)));
@@ -249,6 +249,7 @@ fn on_host(py: Python<'_>, piece: Piece, array: &Array, offset: i64, strides: &[
         offset: piece.offset.wrapping_add_signed(low),
         ..piece
     };
-    py.detach(|| weft_lazy::carry(&here, &there, bytes)).map_err(|e| super::error(py, e))?;
+    py.detach(|| weft_lazy::carry(&here, &there, bytes))
+        .map_err(|e| super::error(py, e))?;
     Ok((here, offset - low))
 }

@@ -1,11 +1,14 @@
 //! Lazy arrays as Python sees them: the class `ndarray`, and the primitives that `weft.arrays` is written in.
 
+pub mod calls;
+mod capturing;
 pub mod exchange;
 mod indexing;
 mod ndarray;
 mod operands;
 mod operators;
 mod primitives;
+pub mod vectorized;
 mod watching;
 
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyOverflowError, PyTypeError, PyValueError};
@@ -21,6 +24,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NdArray>()?;
     primitives::add_to(module)?;
     watching::add_to(module)?;
+    capturing::add_to(module)?;
     exchange::add_to(module)
 }
 
@@ -32,6 +36,11 @@ pub fn error(py: Python<'_>, error: Error) -> PyErr {
         Error::Index(message) => PyIndexError::new_err(message),
         Error::Overflow(message) => PyOverflowError::new_err(message),
         Error::Memory(message) => PyMemoryError::new_err(message),
+        Error::StandIn => capturing::needed(py),
+        Error::Host(error) => match error.downcast::<PyErr>() {
+            Ok(error) => *error,
+            Err(error) => errors::internal(py, error.to_string()),
+        },
         Error::Run(error) => errors::device(py, error),
         Error::Front(diagnostic) => errors::internal(py, diagnostic.render()),
         Error::Internal(message) => errors::internal(py, message),
