@@ -27,8 +27,13 @@ pub fn run(program: &Program, fold: &Fold, target: &Target) -> Result<&'static s
         return Ok("compiled");
     }
     let element = program.result.map(|slot| program.elem(slot));
+    // Functions of users are linked in kernels of maps only.
+    if let (true, Some(elem)) = (program.has_functions(), element) {
+        let load = devices::stored(program, elem, target.device())?;
+        return run(&Program::copy(program.extents.clone(), load), fold, target);
+    }
     let how = element.and_then(|elem| How::of(fold.what, elem));
-    let aligned = compiled::is_aligned(program, target) && !program.has_functions();
+    let aligned = compiled::is_aligned(program, target);
     let (Some(how), Some((form, operands)), true) = (how, form::whole(program), aligned) else {
         return hosted::fold(program, fold, target).map(|()| "host");
     };
