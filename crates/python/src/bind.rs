@@ -146,6 +146,12 @@ impl Args {
         !self.arrays.is_empty()
     }
 
+    /// Is the array one of Weft's on a device? Its elements are there before the launch.
+    fn is_on_device(&self, at: usize) -> bool {
+        let on_device = |lazy: &LazyArg| lazy.at == at && lazy.array.device() != weft_lazy::machine::CPU;
+        self.lazy.iter().any(on_device)
+    }
+
     /// The bytes that arrays in host memory span, for a device that does not address them.
     pub fn host_arrays(&self) -> Vec<HostArray> {
         let span = |array: &ArrayArg| {
@@ -161,7 +167,8 @@ impl Args {
                 writable: array.writable,
             }
         };
-        self.arrays.iter().map(span).collect()
+        let on_host = self.arrays.iter().enumerate().filter(|(at, _)| !self.is_on_device(*at));
+        on_host.map(|(_, array)| span(array)).collect()
     }
 
     /// Another number of slots at `slot`: the views behind it move.

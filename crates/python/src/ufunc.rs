@@ -237,9 +237,11 @@ impl Ufunc {
             .transpose()?;
         let elem = dtype.as_ref().filter(|d| !d.is_none()).map(|d| elem_of(numpy, d)).transpose()?;
         check_casting(casting)?;
-        let device = devices::cpu();
-        if this.device(py, &inputs, mask.as_ref(), out.as_ref())?.id() == device.id() {
-            let (_, scalar) = this.choose(py, device, &inputs, elem, matches!(casting, "no" | "equiv"))?;
+        let device = this.device(py, &inputs, mask.as_ref(), out.as_ref())?;
+        // Lazy arrays are computed where they are; beside memory of a device the function runs there, at once.
+        let beside = inputs.iter().chain(mask.as_ref()).any(|input| input.memory.is_some());
+        if device.id() == devices::cpu().id() || !(beside || out.as_ref().is_some_and(|out| out.is_instance_of::<DeviceArray>())) {
+            let (_, scalar) = this.choose(py, devices::cpu(), &inputs, elem, matches!(casting, "no" | "equiv"))?;
             if !scalar.checked && vectorized::is_pure(&scalar.module, inputs.len()) {
                 check_inputs(&inputs, &scalar.params, casting)?;
                 common_shape(

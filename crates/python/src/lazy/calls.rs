@@ -8,8 +8,8 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 use weft_ir::{Function, Module, Op, Scalar, StmtKind, Value};
-use weft_lazy::{Array, Block, Dims, Node, Piece, Strides};
-use weft_runtime::Buffer;
+use weft_lazy::{Array, Block, Dims, Node, Piece, Strides, machine};
+use weft_runtime::{Buffer, Device};
 
 use super::{NdArray, compute_as_asked, error};
 use crate::array::layout;
@@ -53,21 +53,31 @@ impl Settled {
     }
 }
 
+/// The device of the first lazy array among the arguments that is not on the CPU.
+pub fn home(py: Python<'_>, args: &Args) -> PyResult<Option<Arc<dyn Device>>> {
+    let number = args.lazy().map(|(array, _)| array.device()).find(|&device| device != machine::CPU);
+    number.map(machine::device).transpose().map_err(|e| error(py, e))
+}
+
 /// Computes the lazy arrays among the arguments and says where they are. What the code writes to is made such that nobody else has it.
-pub fn settle(py: Python<'_>, args: &mut Args, code: &Code) -> PyResult<Option<Settled>> {
+pub fn settle(py: Python<'_>, args: &mut Args, code: &Code, device: &Arc<dyn Device>) -> PyResult<Option<Settled>> {
     if !args.has_lazy() {
         return Ok(None);
     }
     let arrays: SmallVec<[(Array, usize); 4]> = args.lazy().map(|(array, slot)| (array.clone(), slot)).collect();
-    if let Some((array, _)) = arrays.iter().find(|(array, _)| array.device() != weft_lazy::machine::CPU) {
-        let name = weft_lazy::machine::device(array.device()).map(|device| device.id().to_string());
-        let name = name.map_err(|e| error(py, e))?;
-        return Err(errors::unsupported(
-            py,
-            format!(
-                "an argument is an array on {name}, which functions and kernels do not take yet: pass x.to('cpu'), or a cuda.to_device copy of it"
-            ),
-        ));
+    for (array, _) in &arrays {
+        let home = machine::device(array.device()).map_err(|e| error(py, e))?;
+        if array.device() != machine::CPU && home.id() != device.id() {
+            return Err(errors::launch(
+                py,
+                format!(
+                    "an argument is an array on {}, and this runs on {}: pass x.to({:?})",
+                    home.id(),
+                    device.id(),
+                    device.id().to_string()
+                ),
+            ));
+        }
     }
     {
         let values: Vec<weft_lazy::Value> = arrays.iter().map(|(array, _)| array.base()).collect();

@@ -8,6 +8,7 @@ use weft_ir::{Module, Op, Scalar, StmtKind};
 use weft_lazy::record;
 use weft_lazy::{Array, Node, Value, number, operation};
 
+use super::operands::device_of;
 use super::{NdArray, compute_as_asked, error, exchange};
 use crate::numpy::Numpy;
 use crate::operand::Input;
@@ -62,10 +63,11 @@ impl<'py> Call<'_, 'py> {
     /// Records it: a new array, or what is written to `out`.
     pub fn record(&self, py: Python<'py>, numpy: &Numpy) -> PyResult<Bound<'py, PyAny>> {
         let mut args = smallvec::SmallVec::new();
+        let device = device_of(py, self.inputs.iter().chain(self.mask).map(Input::object).chain(&self.out))?;
         for (input, &param) in self.inputs.iter().zip(self.params) {
-            args.push(value(numpy, input, param)?);
+            args.push(value(numpy, input, param, device)?);
         }
-        let mask = self.mask.map(|mask| value(numpy, mask, Scalar::Bool)).transpose()?;
+        let mask = self.mask.map(|mask| value(numpy, mask, Scalar::Bool, device)).transpose()?;
         let gives = (self.module.entry_function().result.scalar()).ok_or_else(|| PyTypeError::new_err("the function gives no number"))?;
         let operation = operation::function(self.name, self.module, self.params, gives);
         let result = record::apply(operation, args).map_err(|e| error(py, e))?;
@@ -79,7 +81,7 @@ impl<'py> Call<'_, 'py> {
                 }
                 None => result,
             };
-            return NdArray::of(result).into_bound_py_any(py);
+            return super::checked(py, result)?.into_bound_py_any(py);
         };
         match lazy(out) {
             Some(array) => {
@@ -108,7 +110,7 @@ impl<'py> Call<'_, 'py> {
 }
 
 /// An operand as a value of the type that the function takes.
-fn value(numpy: &Numpy, input: &Input<'_>, to: Scalar) -> PyResult<Value> {
+fn value(numpy: &Numpy, input: &Input<'_>, to: Scalar, device: u8) -> PyResult<Value> {
     let object = input.object();
     let py = object.py();
     if let Some(array) = lazy(object) {
@@ -119,7 +121,7 @@ fn value(numpy: &Numpy, input: &Input<'_>, to: Scalar) -> PyResult<Value> {
             let bits = number::converted(number::constant(input.elem, bits), to).map_err(|e| error(py, e))?;
             Ok(Node::fill(to, weft_lazy::Dims::new(), bits))
         }
-        None => Ok(record::cast(&exchange::copied(numpy, object, weft_lazy::machine::CPU)?.read(), to)),
+        None => Ok(record::cast(&exchange::copied(numpy, object, device)?.read(), to)),
     }
 }
 
@@ -141,6 +143,10 @@ pub fn at_once<'py>(
         Some(array) => to_numpy(py, array),
         None => Ok(object),
     };
+    let device = {
+        let objects: Vec<Bound<'py, PyAny>> = args.iter().chain(out.cloned()).collect();
+        device_of(py, objects.iter())?
+    };
     let args = PyTuple::new(py, args.iter().map(host).collect::<PyResult<Vec<_>>>()?)?;
     if let Some(mask) = keywords.get_item("where")? {
         keywords.set_item("where", host(mask)?)?;
@@ -148,7 +154,8 @@ pub fn at_once<'py>(
     let Some(out) = out else {
         let result = call.call(args, Some(keywords))?;
         let result = py.import("numpy")?.call_method1("asarray", (result,))?;
-        return exchange::_adopt(&result)?.into_bound_py_any(py);
+        let result = exchange::_adopt(&result)?.array.read();
+        return super::checked(py, record::moved(&result, device))?.into_bound_py_any(py);
     };
     match out.cast::<NdArray>() {
         Err(_) => {
@@ -163,7 +170,8 @@ pub fn at_once<'py>(
             let copy = to_numpy(py, array)?.call_method0("copy")?;
             keywords.set_item("out", &copy)?;
             call.call(args, Some(keywords))?;
-            array.write(&exchange::_adopt(&copy)?.array.read()).map_err(|e| error(py, e))?;
+            let result = record::moved(&exchange::_adopt(&copy)?.array.read(), array.device());
+            array.write(&result).map_err(|e| error(py, e))?;
         }
     }
     Ok(out.clone())
