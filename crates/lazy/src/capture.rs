@@ -503,7 +503,12 @@ pub fn key_of_ranks(args: &[Array]) -> Option<Vec<u64>> {
             return None;
         }
         let first = args.iter().position(|other| Arc::ptr_eq(&other.storage, &arg.storage));
-        key.extend([first.map_or(0, |at| at as u64), arg.elem as u64, u64::from(arg.device()), arg.rank() as u64]);
+        key.extend([
+            first.map_or(0, |at| at as u64),
+            arg.elem as u64,
+            u64::from(arg.device()),
+            arg.rank() as u64,
+        ]);
         key.extend(arg.shape.iter().map(|&n| n.min(2)));
     }
     Some(key)

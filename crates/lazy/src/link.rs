@@ -22,7 +22,10 @@ fn number(name: &str) -> Option<u32> {
 /// A function of a name like this with its parameters and its result's type, which is compiled in the user's place.
 pub fn stub(name: &str) -> Option<FunctionSource> {
     let id = number(name)?;
-    let entry = operation::users(id).module.functions.get(operation::users(id).module.entry.index())?;
+    let entry = operation::users(id)
+        .module
+        .functions
+        .get(operation::users(id).module.entry.index())?;
     let result = text::type_name(entry.result.scalar()?);
     let params: Vec<String> = (0..entry.params.len()).map(|at| format!("x{at}")).collect();
     Some(FunctionSource {

@@ -114,7 +114,10 @@ impl Args {
         if array.device() == machine::CPU {
             self.expect_array(array.rank(), array.elem.size(), writable);
         }
-        self.lazy.push(LazyArg { slot, array: array.clone() });
+        self.lazy.push(LazyArg {
+            slot,
+            array: array.clone(),
+        });
     }
 
     /// Weft's arrays among the arguments and their first slots.

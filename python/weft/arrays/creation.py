@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _from_numpy, _full, _iota, _permute, _to_device, _to_numpy, ndarray
+from weft._weft import _assign, _cast, _from_numpy, _full, _iota, _permute, _to_device, ndarray
 
 from ._common import (
     array_of,

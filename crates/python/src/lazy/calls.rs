@@ -34,7 +34,8 @@ pub fn bind(py: Python<'_>, array: &Array, name: &dyn Fn() -> String, args: &mut
     if array.device() != machine::CPU {
         // Its memory is known when it is computed; where that is decides where a kernel runs.
         let device = machine::device(array.device()).map_err(|e| error(py, e))?;
-        args.memories.push(Py::new(py, Memory::of(Box::new(Foreign::new(&device, 0, 0)), device.clone()))?);
+        args.memories
+            .push(Py::new(py, Memory::of(Box::new(Foreign::new(&device, 0, 0)), device.clone()))?);
     }
     let signed = |numbers: &mut dyn Iterator<Item = isize>| numbers.collect::<SmallVec<[isize; 4]>>();
     let shape = signed(&mut array.shape.iter().map(|&n| n as isize));
