@@ -146,7 +146,12 @@ impl Array {
             into.push(shape.len() as u64);
             into.extend_from_slice(shape);
         };
-        into.extend([self.elem as u64, self.storage.elem as u64, u64::from(self.device()), u64::from(self.read_only)]);
+        into.extend([
+            self.elem as u64,
+            self.storage.elem as u64,
+            u64::from(self.device()),
+            u64::from(self.read_only),
+        ]);
         sizes(into, &base.shape);
         sizes(into, &self.shape);
         match &self.view {
@@ -420,9 +425,7 @@ impl Array {
         let is_all = |part: &Index| match part {
             Index::At(_) => false,
             // Python's slices without a start or stop have the least and the greatest.
-            Index::Slice { start, stop, step } => {
-                start.unwrap_or(0) == 0 && stop.unwrap_or(i64::MAX) == i64::MAX && step.unwrap_or(1) == 1
-            }
+            Index::Slice { start, stop, step } => start.unwrap_or(0) == 0 && stop.unwrap_or(i64::MAX) == i64::MAX && step.unwrap_or(1) == 1,
             Index::NewAxis | Index::Ellipsis => true,
         };
         if !key.iter().all(is_all) {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use weft_front::FunctionSource;
-use weft_ir::{Block, ConstId, FuncId, Function, Module, Op, Source, SourceId, Span, StmtKind};
+use weft_ir::{Block, ConstId, Function, Module, Op, Source, SourceId, Span, StmtKind};
 
 use crate::operation;
 use crate::text::{self, Names};

@@ -63,7 +63,12 @@ pub fn users(id: u32) -> &'static Users {
         },
         cost: 0,
     };
-    USERS.read().unwrap_or_else(PoisonError::into_inner).get(id as usize).copied().unwrap_or(&NONE)
+    USERS
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get(id as usize)
+        .copied()
+        .unwrap_or(&NONE)
 }
 
 /// The operation that a function of numbers is, the entry of its module, in which some functions are Weft's own. A function that is the same as one before is that one: programs that

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::number::{self, Bits};
 pub use crate::operation::ufunc_name;
 use crate::operation::{self, Given};
-use crate::{machine, schedule};
 use crate::value::{Args, Fold, FoldKind, Kind, Node, Progression, Value};
+use crate::{machine, schedule};
 
 /// NumPy's limit.
 pub const MOST_AXES: usize = 64;
@@ -248,7 +248,12 @@ fn beyond_range(name: &str, operands: &[Operand], types: &[Scalar]) -> Result<Op
         _ => greater,
     };
     capture::sized();
-    Ok(Some(Node::fill_on(value.device, Scalar::Bool, dims::copy(&value.shape), [truth.into(), 0])))
+    Ok(Some(Node::fill_on(
+        value.device,
+        Scalar::Bool,
+        dims::copy(&value.shape),
+        [truth.into(), 0],
+    )))
 }
 
 /// The same elements in another type.

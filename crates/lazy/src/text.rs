@@ -46,7 +46,12 @@ pub fn type_name(scalar: Scalar) -> String {
 pub fn of_program(program: &Program) -> String {
     let loads = (0..program.loads.len()).map(|at| format!("x{at}"));
     let params: Vec<String> = loads.chain((0..program.constants.len()).map(|at| format!("c{at}"))).collect();
-    format!("def fused({}):\n{}    return {}\n", params.join(", "), steps(program, true), result(program))
+    format!(
+        "def fused({}):\n{}    return {}\n",
+        params.join(", "),
+        steps(program, true),
+        result(program)
+    )
 }
 
 /// A program as a function for loops: of an element of each operand in memory, of its numbers, and of what its iotas take. That is, for each,
@@ -60,10 +65,18 @@ pub fn of_loop(program: &Program, moves: &[bool], ends: Ends) -> (String, Vec<Sc
     for (at, (iota, moves)) in program.iotas.iter().zip(moves).enumerate() {
         let indices = if *moves { &["k", "f", "b"][..] } else { &["f", "b"] };
         let counted = counted(iota.elem);
-        let numbers = if iota.elem.is_complex() { &["s", "sj", "d", "dj"][..] } else { &["s", "d"] };
+        let numbers = if iota.elem.is_complex() {
+            &["s", "sj", "d", "dj"][..]
+        } else {
+            &["s", "d"]
+        };
         params.extend(indices.iter().chain(numbers).map(|name| format!("{name}{at}")));
         types.extend(indices.iter().map(|_| Scalar::I64).chain(numbers.iter().map(|_| counted)));
-        let index = if *moves { format!("f{at} + k{at} * b{at}") } else { format!("f{at}") };
+        let index = if *moves {
+            format!("f{at} + k{at} * b{at}")
+        } else {
+            format!("f{at}")
+        };
         let (counted, elem) = (type_name(counted), type_name(iota.elem));
         let _ = writeln!(lines, "    n{at} = {counted}({index})");
         let _ = match iota.elem.is_complex() {
@@ -74,9 +87,14 @@ pub fn of_loop(program: &Program, moves: &[bool], ends: Ends) -> (String, Vec<Sc
     let result = result(program);
     let end = match ends {
         Ends::Result => format!("    return {result}\n"),
-        Ends::NumberOr(worst) => format!("    nan = np.isnan({result})\n    return np.where(nan, {worst}, {result}), np.logical_not(nan)\n"),
+        Ends::NumberOr(worst) => {
+            format!("    nan = np.isnan({result})\n    return np.where(nan, {worst}, {result}), np.logical_not(nan)\n")
+        }
     };
-    (format!("def fused({}):\n{lines}{}{end}", params.join(", "), steps(program, false)), types)
+    (
+        format!("def fused({}):\n{lines}{}{end}", params.join(", "), steps(program, false)),
+        types,
+    )
 }
 
 /// What such a function gives.
@@ -128,7 +146,11 @@ pub fn of_operation(operation: &Operation) -> Result<Module> {
         What::Select => "select",
         What::Function(id) => return Ok(operation::users(id).module.clone()),
     };
-    let text = format!("def {name}_({}):\n    return {}\n", names.join(", "), expression(operation, &names, false));
+    let text = format!(
+        "def {name}_({}):\n    return {}\n",
+        names.join(", "),
+        expression(operation, &names, false)
+    );
     compile(&format!("{name}_"), text, &operation.operands)
 }
 

@@ -86,7 +86,9 @@ impl Kind {
         let (many, two): (&[Value], [Option<&Value>; 2]) = match self {
             Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => (&[], [None, None]),
             Kind::Map { args, .. } => (args, [None, None]),
-            Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => (&[], [Some(of), None]),
+            Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => {
+                (&[], [Some(of), None])
+            }
             Kind::Update { base, value, .. } => (&[], [Some(base), Some(value)]),
         };
         many.iter().chain(two.into_iter().flatten())
