@@ -425,6 +425,29 @@ device @share(%0 x: f32, %1 most: f32, %2 sum: f32) -> f32 {
         insta::assert_snapshot!(text::print(&module));
     }
 
+    /// `share` of an index, a number and an element.
+    #[test]
+    fn numbers_and_indices_take_no_memory() {
+        let inputs = [Input::Index(1), Input::Number(Scalar::F64), access(Scalar::F32, 0b10).into()];
+        let module = Module {
+            entry: FuncId(3),
+            ..functions()
+        };
+        let module = map_loop(module, 2, &inputs, &[access(Scalar::F32, 0b11)], None).unwrap();
+        let mut machine = Machine::new(&module, Options::default()).unwrap();
+        let weights = machine.buffer([2.0f32, 4.0, 8.0].iter().flat_map(|x| x.to_ne_bytes()).collect());
+        let weights = machine.view(weights, Scalar::F32, &[3]);
+        let out = machine.buffer(vec![0; 24]);
+        let view = machine.view(out, Scalar::F32, &[2, 3]);
+        let number = weft_ir::interp::RtValue::Scalar(Const::f64(3.0));
+        machine.run_loop(&[2, 3], &[number, weights, view]).map(drop).unwrap();
+        let found: Vec<f32> = (machine.bytes(out).chunks_exact(4))
+            .map(|b| f32::from_ne_bytes(b.try_into().unwrap()))
+            .collect();
+        // share(x, most, sum) is x / sum.
+        assert_eq!(found, [0.0, 0.25, 0.25, 0.0, 0.25, 0.25]);
+    }
+
     #[test]
     fn passes_take_what_was_folded_before() {
         shares(Kind::Loop, &mut |kernel| {

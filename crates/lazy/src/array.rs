@@ -77,6 +77,11 @@ impl Storage {
         })
     }
 
+    /// Where its elements are.
+    pub fn device(&self) -> u8 {
+        self.device
+    }
+
     /// Another storage of the same kind.
     pub fn with(&self, value: Value) -> Arc<Storage> {
         Storage::new(self.elem, value)

@@ -97,7 +97,9 @@ pub fn run(program: &Program, target: &Target) -> Result<bool> {
     if extents.contains(&0) {
         return Ok(true);
     }
-    let Some((output, form)) = form::of_plan(program, target.elem, &plan) else { return Ok(false) };
+    let Some((output, form)) = form::of_plan(program, target.elem, &plan) else {
+        return Ok(false);
+    };
     let key = Key {
         device,
         rank,
@@ -218,7 +220,9 @@ impl Job {
             ..CompileOptions::default()
         };
         let kernel = (self.kernel)(module)?;
-        device.compile(Arc::new(kernel), options).map_err(|error| Error::Run(RunError::Compile(error)))
+        device
+            .compile(Arc::new(kernel), options)
+            .map_err(|error| Error::Run(RunError::Compile(error)))
     }
 }
 

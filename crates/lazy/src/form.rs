@@ -41,10 +41,24 @@ fn of_operands(program: &Program, operands: &[OperandPlan]) -> Form {
     let (loads, rest) = operands.split_at(program.loads.len());
     let axis = |operand: &OperandPlan| (operand.axes != 0).then(|| operand.axes.trailing_zeros() as u8);
     Form {
-        loads: program.loads.iter().zip(loads).map(|(load, operand)| access(load.elem, operand)).collect(),
-        iotas: program.iotas.iter().zip(rest).map(|(iota, operand)| (iota.elem, axis(operand))).collect(),
+        loads: program
+            .loads
+            .iter()
+            .zip(loads)
+            .map(|(load, operand)| access(load.elem, operand))
+            .collect(),
+        iotas: program
+            .iotas
+            .iter()
+            .zip(rest)
+            .map(|(iota, operand)| (iota.elem, axis(operand)))
+            .collect(),
         constants: program.constants.iter().map(|(elem, _)| *elem).collect(),
-        steps: program.steps.iter().map(|step| (step.operation.number, step.args.clone())).collect(),
+        steps: program
+            .steps
+            .iter()
+            .map(|step| (step.operation.number, step.args.clone()))
+            .collect(),
         result: program.result.unwrap_or(Slot::Constant(0)),
     }
 }

@@ -7,8 +7,8 @@ use crate::dims;
 use crate::error::{Error, Result};
 use crate::memory::{Block, Piece};
 use crate::program::{Load, Program, Slot, Step};
-use crate::tiles::Target;
 use crate::run;
+use crate::tiles::Target;
 
 /// It has to have so many points less than all.
 const LESS: u64 = 8;

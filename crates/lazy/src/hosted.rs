@@ -27,7 +27,10 @@ fn brought(program: &Program) -> Result<Program> {
     let mut here = program.clone();
     for load in &mut here.loads {
         let of = load.piece.block.clone();
-        let known = copies.iter().find(|(known, _)| Arc::ptr_eq(known, &of)).map(|(_, copy)| copy.clone());
+        let known = copies
+            .iter()
+            .find(|(known, _)| Arc::ptr_eq(known, &of))
+            .map(|(_, copy)| copy.clone());
         load.piece.block = match known {
             Some(copy) => copy,
             None => {

@@ -45,9 +45,14 @@ pub fn number(device: &Arc<dyn Device>) -> Result<u8> {
 }
 
 pub fn device(number: u8) -> Result<Arc<dyn Device>> {
-    let Some(at) = usize::from(number).checked_sub(1) else { return cpu().cloned() };
+    let Some(at) = usize::from(number).checked_sub(1) else {
+        return cpu().cloned();
+    };
     let others = OTHERS.read().unwrap_or_else(PoisonError::into_inner);
-    others.get(at).cloned().ok_or_else(|| Error::Internal(format!("there is no device of number {number}")))
+    others
+        .get(at)
+        .cloned()
+        .ok_or_else(|| Error::Internal(format!("there is no device of number {number}")))
 }
 
 pub fn name(number: u8) -> String {

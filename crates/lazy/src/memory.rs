@@ -112,7 +112,11 @@ fn allocate(number: u8, bytes: u64) -> Result<Box<dyn Buffer>> {
 /// The arrays of a device, the greatest first.
 fn held_by(device: u8) -> String {
     let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-    let mine = || held.range((device, 0)..=(device, u64::MAX)).rev().map(|((_, bytes), count)| (*bytes, *count));
+    let mine = || {
+        held.range((device, 0)..=(device, u64::MAX))
+            .rev()
+            .map(|((_, bytes), count)| (*bytes, *count))
+    };
     let total: u64 = mine().map(|(bytes, count)| bytes.saturating_mul(count)).sum();
     let mut text = format!("; weft arrays hold {total} of them");
     for (at, (bytes, count)) in mine().take(NAMED).enumerate() {

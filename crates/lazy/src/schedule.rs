@@ -98,7 +98,9 @@ fn dense(node: &Node, piece: &Piece) -> Target {
 
 /// The elements of a node of another device, by way of the host.
 fn moved(node: &Value, of: &Value) -> Result<Option<Needs>> {
-    let Some(from) = of.piece() else { return Ok(Some(Needs::from_elem(of.clone(), 1))) };
+    let Some(from) = of.piece() else {
+        return Ok(Some(Needs::from_elem(of.clone(), 1)));
+    };
     let bytes = dims::bytes(&node.shape, node.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
     let piece = Piece::whole(Block::on(node.device, bytes)?);
     devices::carry(&piece, &from, bytes)?;

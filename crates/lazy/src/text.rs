@@ -205,6 +205,7 @@ impl Environment for Names {
         match name {
             "np" => Some(Object::Module("numpy".into())),
             "weft" => Some(Object::Module("weft".into())),
+            "complex" => Some(Object::Known("builtins.complex".into())),
             name => link::stub(name).map(|stub| Object::Function(Rc::new(stub))),
         }
     }

@@ -95,7 +95,9 @@ pub fn of_arrays(py: Python<'_>) -> PyResult<u8> {
 
 /// The device that `device=` names, or that arrays are made on if it names none.
 pub fn for_arrays(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<u8> {
-    let Some(device) = device.filter(|device| !device.is_none()) else { return of_arrays(py) };
+    let Some(device) = device.filter(|device| !device.is_none()) else {
+        return of_arrays(py);
+    };
     let device = match device.cast::<PyDevice>() {
         Ok(device) => device.get().0.clone(),
         Err(_) => named(py, &device.extract::<String>()?)?,

@@ -121,14 +121,29 @@ def _stacked(items: Sequence[Any], dtype: Any, device: Any) -> ndarray:
     return joined
 
 
-def operand(x: Any) -> Any:
-    """An argument of arithmetic: a Python number as it is, since it has no dtype of its own, and anything else as an array."""
-    return x if type(x) in _NUMBERS or isinstance(x, ndarray) else array_of(x)
+def operand(x: Any, *others: Any) -> Any:
+    """An argument of arithmetic: a Python number as it is, since it has no dtype of its own, and anything else as an array.
+
+    What is no array of Weft's becomes one on the device of the others.
+    """
+    return x if type(x) in _NUMBERS else beside(x, *others)
+
+
+def beside(x: Any, *others: Any) -> ndarray:
+    """An argument as an array: itself if it is one, else a new one on the device of the others."""
+    return x if isinstance(x, ndarray) else array_of(x, device=_place(others))
+
+
+def _place(xs: Iterable[Any]) -> _weft.Device | None:
+    """The device of the first array that has axes, or of the first one."""
+    arrays = [x for x in xs if isinstance(x, ndarray)]
+    found = next((x for x in arrays if x.ndim), arrays[0] if arrays else None)
+    return None if found is None else found.device
 
 
 def operands(*xs: Any) -> tuple[Any, ...]:
     """Arguments of arithmetic, at least one of them an array."""
-    made = tuple(operand(x) for x in xs)
+    made = tuple(operand(x, *xs) for x in xs)
     return made if any(isinstance(x, ndarray) for x in made) else tuple(array_of(x) for x in made)
 
 
@@ -161,7 +176,7 @@ def _with_bfloat16(parts: list[Any]) -> np.dtype:
 
 def u(name: str, *args: Any, dtype: Any = None) -> Any:
     """A ufunc of operands."""
-    return _ufunc(name, tuple(operand(arg) for arg in args), dtype)
+    return _ufunc(name, tuple(operand(arg, *args) for arg in args), dtype)
 
 
 def axis_of(axis: Any, ndim: int, name: str | None = None) -> int:
@@ -227,7 +242,7 @@ def positions(n: int, like: ndarray, dtype: Any = np.int64) -> ndarray:
 
 def select(condition: ndarray, x: Any, y: Any) -> ndarray:
     """Elements of one where a condition is true, and else of the other."""
-    return _select(condition, operand(x), operand(y))
+    return _select(condition, operand(x, condition, y), operand(y, condition, x))
 
 
 def checked_out(out: Any) -> None:

@@ -12,6 +12,7 @@ from weft._weft import _assign, _cast, _fold, _full, _part, _select, ndarray
 from ._common import (
     MISSING,
     array_of,
+    beside,
     checked_out,
     given,
     is_inexact,
@@ -36,7 +37,7 @@ def where(condition: Any, x: Any = MISSING, y: Any = MISSING, /) -> Any:
         return nonzero(condition)
     if x is MISSING or y is MISSING:
         raise ValueError("either both or neither of x and y should be given")
-    return _select(array_of(condition), operand(x), operand(y))
+    return _select(beside(condition, x, y), operand(x, condition, y), operand(y, condition, x))
 
 
 def clip(

@@ -1,6 +1,6 @@
 //! Kernels of array expressions (`weft_array`): folds with a pass or several, over axes at any place, with what is stored of them.
 
-use weft_array::{Access, FoldKernel, FoldState, Kind, Pass, State, Stores, fold_loop};
+use weft_array::{Access, FoldKernel, FoldState, Input, Kind, Pass, State, Stores, fold_loop};
 use weft_ir::testing::{Array, TestValue};
 use weft_ir::{Const, FuncId, Layout, Module, ReduceOp, Scalar, eval, text};
 
@@ -102,17 +102,24 @@ fn kernel(name: &str, shape: &[u64], folds: &FoldKernel<'_>) -> Kernel {
         axes.map(|axis| shape[axis]).collect::<Vec<u64>>()
     };
     let (outer, inner) = (split(false), split(true));
-    let whole = |inputs: &[Access]| inputs.iter().map(|&access| array(access, shape)).collect::<Vec<_>>();
-    let at_point = |inputs: &[Access]| inputs.iter().map(|&access| array(access, &outer)).collect::<Vec<_>>();
+    let arrays = |outputs: &[Access], extents: &[u64]| outputs.iter().map(|&access| array(access, extents)).collect::<Vec<_>>();
+    let given = |inputs: &[Input], extents: &[u64]| {
+        let one = |input: &Input| match *input {
+            Input::Element(access) => Some(array(access, extents)),
+            Input::Number(scalar) => Some(TestValue::Scalar(eval::cast(Const::f64(2.0), scalar).unwrap())),
+            Input::Index(_) => None,
+        };
+        inputs.iter().filter_map(one).collect::<Vec<_>>()
+    };
     let mut args: Vec<TestValue> = inner.iter().map(|&n| TestValue::Scalar(Const::i64(n as i64))).collect();
-    folds.passes.iter().for_each(|pass| args.extend(whole(pass.inputs)));
+    folds.passes.iter().for_each(|pass| args.extend(given(pass.inputs, shape)));
     if let Some(stores) = folds.point {
-        args.extend(at_point(stores.inputs));
-        args.extend(at_point(stores.outputs));
+        args.extend(given(stores.inputs, &outer));
+        args.extend(arrays(stores.outputs, &outer));
     }
     if let Some(stores) = folds.all {
-        args.extend(whole(stores.inputs));
-        args.extend(whole(stores.outputs));
+        args.extend(given(stores.inputs, shape));
+        args.extend(arrays(stores.outputs, shape));
     }
     let mut launched = outer.clone();
     match folds.kind {
@@ -161,7 +168,7 @@ pub fn kernels(kind: Kind) -> Vec<Kernel> {
         let add = state(ReduceOp::Add, Scalar::F32, 0.0);
         let sums = Pass {
             function: SAME,
-            inputs: &[x],
+            inputs: &[x.into()],
             states: &[add],
         };
         let base = FoldKernel {
@@ -174,7 +181,7 @@ pub fn kernels(kind: Kind) -> Vec<Kernel> {
         };
         let scaled = Stores {
             function: SCALED,
-            inputs: &[access(Scalar::I32, outer, Layout::C)],
+            inputs: &[access(Scalar::I32, outer, Layout::C).into()],
             outputs: &[f32s(outer), access(Scalar::F32, outer, Layout::C)],
         };
         kernels.push(kernel(
@@ -187,7 +194,7 @@ pub fn kernels(kind: Kind) -> Vec<Kernel> {
         ));
         let products = Pass {
             function: PRODUCT,
-            inputs: &[x, f32s(last)],
+            inputs: &[x.into(), f32s(last).into()],
             states: &[add],
         };
         let stored = Stores {
@@ -206,7 +213,7 @@ pub fn kernels(kind: Kind) -> Vec<Kernel> {
         ));
         let moments = Pass {
             function: MOMENTS,
-            inputs: &[x],
+            inputs: &[x.into()],
             states: &[state(ReduceOp::Add, Scalar::F64, 0.5), add, state(ReduceOp::Max, Scalar::F32, -1e3)],
         };
         let spread = Stores {
@@ -223,19 +230,33 @@ pub fn kernels(kind: Kind) -> Vec<Kernel> {
                 ..base
             },
         ));
+        let places = Pass {
+            function: PRODUCT,
+            inputs: &[Input::Index(folded[0]), Input::Number(Scalar::F32)],
+            states: &[add],
+        };
+        kernels.push(kernel(
+            "places",
+            shape,
+            &FoldKernel {
+                passes: &[places],
+                point: Some(stored),
+                ..base
+            },
+        ));
         let most = Pass {
             function: SAME,
-            inputs: &[x],
+            inputs: &[x.into()],
             states: &[state(ReduceOp::Max, Scalar::F32, f64::NEG_INFINITY)],
         };
         let distances = Pass {
             function: DISTANCE,
-            inputs: &[x],
+            inputs: &[x.into()],
             states: &[add],
         };
         let shares = Stores {
             function: SHARE,
-            inputs: &[x],
+            inputs: &[x.into()],
             outputs: &[access(Scalar::F32, all, layout)],
         };
         kernels.push(kernel(

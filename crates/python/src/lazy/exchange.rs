@@ -10,8 +10,8 @@ use weft_ir::Scalar;
 use weft_lazy::{Array, Block, Dims, Node, Piece, Strides, machine, record};
 use weft_runtime::{Buffer, DeviceId, RunError, Stream, read_here, write_here};
 
-use super::{compute, watching};
 use super::ndarray::NdArray;
+use super::{compute, watching};
 use crate::numpy::{ArrayFields, Numpy, RawView};
 use crate::{devices, errors};
 
@@ -249,6 +249,7 @@ fn on_host(py: Python<'_>, piece: Piece, array: &Array, offset: i64, strides: &[
         offset: piece.offset.wrapping_add_signed(low),
         ..piece
     };
-    py.detach(|| weft_lazy::carry(&here, &there, bytes)).map_err(|e| super::error(py, e))?;
+    py.detach(|| weft_lazy::carry(&here, &there, bytes))
+        .map_err(|e| super::error(py, e))?;
     Ok((here, offset - low))
 }

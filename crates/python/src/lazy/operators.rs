@@ -5,8 +5,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyNotImplemented, PyString, PyTuple};
 use weft_ir::{Const, Scalar};
-use weft_lazy::{Node, machine};
 use weft_lazy::record::{self, Operand};
+use weft_lazy::{Node, machine};
 
 use super::ndarray::NdArray;
 use super::operands::{any_operand, operand};

@@ -57,7 +57,10 @@ fn _ufunc<'py>(name: &str, args: &Bound<'py, PyTuple>, dtype: Option<&Bound<'py,
     let name = known(name)?;
     let args: SmallVec<[Bound<'_, PyAny>; 3]> = args.iter().collect();
     let device = device_of(py, args.iter())?;
-    let operands = args.iter().map(|arg| any_operand(arg, device)).collect::<PyResult<Vec<Operand>>>()?;
+    let operands = args
+        .iter()
+        .map(|arg| any_operand(arg, device))
+        .collect::<PyResult<Vec<Operand>>>()?;
     operators::apply_typed(py, name, &operands, optional(dtype)?)
 }
 
@@ -291,7 +294,11 @@ fn _arg(py: Python<'_>, op: &str, x: &NdArray, axis: usize) -> PyResult<NdArray>
 fn _eval(py: Python<'_>, arrays: Vec<PyRef<'_, NdArray>>) -> PyResult<()> {
     let values: Vec<Value> = arrays.iter().map(|array| array.array.base()).collect();
     super::compute_as_asked(py, &values)?;
-    let mut others: Vec<u8> = values.iter().map(|value| value.device).filter(|&device| device != machine::CPU).collect();
+    let mut others: Vec<u8> = values
+        .iter()
+        .map(|value| value.device)
+        .filter(|&device| device != machine::CPU)
+        .collect();
     others.sort_unstable();
     others.dedup();
     for number in others {
