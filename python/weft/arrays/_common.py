@@ -297,6 +297,16 @@ def flat(x: ndarray) -> ndarray:
     return x if x.ndim == 1 else _reshape(x, (x.size,))
 
 
+def in_c_order(x: ndarray) -> bool:
+    """Whether the elements follow each other in memory, the last axis first."""
+    step = x.itemsize
+    for n, stride in zip(reversed(x.shape), reversed(x.strides)):
+        if n != 1 and stride != step:
+            return x.size == 0
+        step *= n
+    return True
+
+
 def stretched(x: ndarray, shape: Shape) -> ndarray:
     """A read-only view in a larger shape."""
     return x if x.shape == shape else _broadcast(x, shape)

@@ -15,6 +15,7 @@ from ._common import (
     as_dtype,
     check_order,
     flat,
+    in_c_order,
     ordered,
     shape_of,
     stretched,
@@ -183,11 +184,7 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> ndarray:
     """
     a = asarray(a, dtype)
     a = a if a.ndim else a[None]
-    step, follows = a.itemsize, True
-    for n, stride in zip(reversed(a.shape), reversed(a.strides)):
-        follows = follows and (n == 1 or stride == step)
-        step *= n
-    if follows or not a.size:
+    if in_c_order(a):
         return a
     made = _full(a.shape, 0, a.dtype, a.device)
     _assign(made, a)

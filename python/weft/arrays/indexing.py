@@ -90,6 +90,8 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     >>> x
     array([ 5., -1.,  7., -1.])
     """
+    if not x._writeable:
+        raise ValueError("assignment destination is read-only")
     entries = _entries(x, key)
     if not _advanced(entries):
         x[tuple(part.value for part in entries)] = value

@@ -19,6 +19,7 @@ from ._common import (
     broadcast_shape,
     check_order,
     flat,
+    in_c_order,
     row_of_number,
     shape_of,
 )
@@ -110,16 +111,18 @@ def _is_view(a: ndarray, wanted: Shape) -> bool:
 
 
 def ravel(a: Any, order: str = "C") -> ndarray:
-    """The elements as one row: a view where there is one.
+    """The elements as one row: a view where they follow each other in memory, else a copy.
 
     >>> weft.ravel(weft.asarray([[1, 2], [3, 4]]))
     array([1, 2, 3, 4])
     """
     a = array_of(a)
     if order == "F":
-        return flat(_permute(a, tuple(reversed(range(a.ndim)))))
-    check_order("ravel", order, "CA")
-    return flat(a)
+        a = _permute(a, tuple(reversed(range(a.ndim))))
+    else:
+        check_order("ravel", order, "CA")
+    # Of a row with gaps there is a view, too, which NumPy does not give here.
+    return flat(a if in_c_order(a) else _cast(a, a.dtype))
 
 
 def transpose(a: Any, axes: Any = None) -> ndarray:

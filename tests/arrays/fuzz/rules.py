@@ -65,7 +65,7 @@ def _elementwise(name: str) -> Rule:
         if doubtful and name not in PROPAGATED:
             raise Undetermined(f"{name} of elements within bounds")
         bound = bounds.arithmetic(name, result, values, given) if name in PROPAGATED else empty(np.asarray(result))
-        if name in INEXACT or (name == "sqrt" and result.dtype.kind == "c"):
+        if name in INEXACT or (name in ("sqrt", "sign") and result.dtype.kind == "c"):
             bound = bound + _units(result, values)
         return bound
 
