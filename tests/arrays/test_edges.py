@@ -102,3 +102,26 @@ def test_a_row_assigned_from_itself_is_read_before_it_is_written() -> None:
     a = weft.arange(14)
     a[::2] = a[2:9]
     assert a.tolist() == [2, 1, 3, 3, 4, 5, 5, 7, 6, 9, 7, 11, 8, 13]
+
+
+def test_what_is_read_only_is_refused_where_nothing_is_assigned() -> None:
+    shown = weft.broadcast_to(weft.asarray([1, 2, 3]), (2, 3))
+    with pytest.raises(ValueError, match="assignment destination is read-only"):
+        shown[shown > 9] = 1
+    with pytest.raises(ValueError, match="assignment destination is read-only"):
+        shown[[False, False]] = 1 - 2j
+
+
+def test_ravel_copies_a_row_with_gaps() -> None:
+    for key in ("::-1", "::2", "1:", "3:4:5", ":0"):
+        check(f"b = a[{key}].ravel()\nb += 1\nb", a=np.arange(8))
+    check("b = a[:, ::-2].ravel()\nb += 1\nb", a=np.arange(6).reshape(1, 6))
+    check("b = a.T.ravel(order='F')\nb += 1\nb", a=np.arange(6).reshape(3, 2))
+
+
+def test_exponents_of_one_half_are_square_roots() -> None:
+    a = np.array([-np.inf, -0.0, 4.0])
+    check("a ** 0.5", a=a)
+    check("a ** np.float64(0.5)", a=a)
+    check("a **= np.float64(0.5)\na", a=a)
+    check("a ** np.float32(0.5)", a=a.astype(np.float32))
