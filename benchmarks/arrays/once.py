@@ -51,8 +51,9 @@ def peak(library: str, side: str) -> dict[str, float]:
     import programs
 
     if library == "weft":
-        import weft as xp
         from contenders import settled
+
+        import weft as xp
     else:
         xp, settled = np, lambda work: work
     programs.N = int(side)

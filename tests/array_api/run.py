@@ -44,7 +44,9 @@ def left_out(tests: Path) -> list[str]:
     """pytest's options that leave out the extensions."""
     names = [f"test_has_names.py::test_has_names[{extension}-" for extension in LEFT_OUT]
     options = [f"--deselect=array_api_tests/{name}" for name in names]
-    options += [f"--deselect=array_api_tests/test_{extension}.py::{name}" for extension in LEFT_OUT for name in of_extension(tests, extension)]
+    options += [
+        f"--deselect=array_api_tests/test_{extension}.py::{name}" for extension in LEFT_OUT for name in of_extension(tests, extension)
+    ]
     return [*options, "--deselect=array_api_tests/test_signatures.py::test_extension_func_signature[", "--disable-extension", *LEFT_OUT]
 
 

@@ -603,3 +603,96 @@ def test_random_functions(block):
             assert all(same(host(x), host(y)) for x, y in pairs), (seed, turn, text)
         replayed += 6 - g.captures
     assert replayed > 200
+
+
+def count(function, shapes, dtype="f8"):
+    """Captures for arrays of these shapes, against the function."""
+    g = weft.compile(function)
+    for given in shapes:
+        mine = [weft.asarray(RNG.random(shape).astype(dtype) * 9) for shape in given]
+        theirs = [weft.asarray(host(each)) for each in mine]
+        assert same(host(g(*mine)), host(function(*theirs))), given
+        assert same(host(mine), host(theirs))
+    return g.captures
+
+
+def test_functions_that_look_at_no_size_are_captured_twice_for_all_sizes():
+    sizes = range(2, 30)
+    assert count(lambda x, y: weft.sin(x) * 2 + y, [[(n,), (n,)] for n in sizes]) == 2
+    assert count(lambda x, y: (x * y).T * 2, [[(n, n + 1), (n + 1,)] if n % 2 else [(n, 3), (3,)] for n in sizes]) == 2
+    assert count(lambda x, y: x[:, None] * y[None, :], [[(n,), (n * 2,)] for n in sizes]) == 2
+    assert count(lambda x: x, [[(n,)] for n in sizes]) == 2
+
+    def update(x, y):
+        x += y * 2
+        return x, (x > 3), -y
+
+    assert count(update, [[(n, 4), (4,)] for n in sizes]) == 2
+
+
+def test_sizes_that_are_looked_at_are_captured_each():
+    sizes = [[(n,)] for n in range(2, 12)]
+    many = len(sizes)
+    assert count(lambda x: x * x.shape[0], sizes) == many
+    assert count(lambda x: x * len(x), sizes) == many
+    assert count(lambda x: x + x.size, sizes) == many
+    assert count(lambda x: x + x.strides[0] + x.nbytes, sizes) == many
+    assert count(lambda x: x[1:] + x[:-1], sizes) == many
+    assert count(lambda x: x[:2] * 2, sizes) == many
+    assert count(lambda x: x * x[-1], sizes) == many
+    assert count(lambda x: x.reshape(1, -1), sizes) == many
+    assert count(lambda x: x.mean(), sizes) == many
+    assert count(lambda x: x[::-1], sizes) == many
+    assert count(lambda x: weft.sort(x), sizes) == many
+    assert count(lambda x: (x > 300).sum(), sizes, "u1") == many
+
+    def cleared(x):
+        y = x * 1
+        y[...] = 2
+        return y.sum()
+
+    assert count(cleared, sizes) == many
+    assert count(lambda x: x + weft.arange(3)[:, None], sizes) == many
+
+
+def test_lengths_of_none_and_of_one_are_others():
+    shapes = [[(n,), (m,)] for n, m in ((3, 3), (4, 4), (1, 1), (5, 1), (1, 5), (0, 0), (0, 1), (7, 7), (9, 1), (1, 9), (2, 2))]
+    count(lambda x, y: (x * y + x)[None], shapes)
+    g = weft.compile(lambda x, y: x + y)
+    for n in (3, 4, 5):
+        g(*arrays(n, n))
+    with pytest.raises(ValueError, match="broadcast"):
+        g(*arrays(3, 4))
+    assert host(g(*arrays(8, 8))).shape == (8,)
+
+
+def test_random_functions_of_any_size():
+    rng = np.random.default_rng(9)
+    texts = [
+        "x + y",
+        "x * 2 - y",
+        "weft.where(x > y, x, y)",
+        "weft.exp(x) * y.T",
+        "(x - y)[None, :, :] * x",
+        "x.sum(axis=0) + y",
+        "x.max(axis=1)",
+    ]
+    texts += ["x.sum() * y", "x.T.sum(axis=1) + x", "(x < y).any(axis=0)", "x.argmax(axis=0) + y", "-x ** 2 + abs(y)", "x.astype('f4') + y"]
+    captures = 0
+    for _ in range(60):
+        first, second, third = rng.choice(texts, 3)
+        scope = {"weft": weft}
+        exec(f"def f(x, y):\n    a = {first}\n    x *= 0.5\n    b = {second}\n    y[...] = y + x\n    return a, b, {third}, x\n", scope)
+        g = weft.compile(scope["f"])
+        for n in (3, 4, 1, 6, 1, 0, 5, 2, 7, 9):
+            a, b = rng.random((n, n)) - 0.5, rng.random((n, n)) - 0.5
+            mine, theirs = (tuple(map(weft.asarray, (a, b))) for _ in range(2))
+            try:
+                expected = scope["f"](*theirs)
+            except ValueError:
+                with pytest.raises(ValueError):
+                    g(*mine)
+                continue
+            assert same(host(g(*mine)), host(expected)) and same(host(mine), host(theirs)), (first, second, third, n)
+        captures += g.captures
+    assert captures < 60 * 8

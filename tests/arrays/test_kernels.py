@@ -204,6 +204,22 @@ def test_results_of_no_elements_and_of_constants():
     assert type(empty) is ndarray and empty.shape == (0,) and np.asarray(constant).tolist() == [0, 1, 2]
 
 
+def test_arrays_that_a_function_knows_are_constants():
+    table = weft.arange(4.0) * 10
+
+    @weft.njit
+    def looked_up(i):
+        return table[i] + table.sum()
+
+    assert looked_up(2) == 80.0
+
+    @weft.vectorize
+    def each(i):
+        return table[i]
+
+    assert as_numpy(each(weft.asarray([3, 1]))).tolist() == [30, 10]
+
+
 def test_tuples_of_arrays():
     @weft.njit
     def summed(pair, scale):

@@ -70,9 +70,11 @@ pub enum Index {
 
 impl Storage {
     fn new(elem: Scalar, value: Value) -> Arc<Storage> {
-        let device = value.device;
-        let current = Mutex::new(value);
-        Arc::new(Storage { elem, device, current })
+        Arc::new(Storage {
+            elem,
+            device: value.device,
+            current: Mutex::new(value),
+        })
     }
 
     /// Where its elements are.
@@ -132,6 +134,16 @@ impl Array {
         Array { storage, ..self.clone() }
     }
 
+    /// All of another storage, of whatever shape.
+    pub fn all_of(&self, storage: Arc<Storage>) -> Array {
+        let shape = dims::copy(&Storage::value(&storage).shape);
+        Array {
+            storage,
+            shape,
+            ..self.clone()
+        }
+    }
+
     /// Appends its types, its shape and where it lies in its storage.
     pub fn describe(&self, into: &mut Vec<u64>) {
         let base = self.current();
@@ -139,7 +151,12 @@ impl Array {
             into.push(shape.len() as u64);
             into.extend_from_slice(shape);
         };
-        into.extend([self.elem as u64, self.storage.elem as u64, u64::from(self.read_only)]);
+        into.extend([
+            self.elem as u64,
+            self.storage.elem as u64,
+            u64::from(self.device()),
+            u64::from(self.read_only),
+        ]);
         sizes(into, &base.shape);
         sizes(into, &self.shape);
         match &self.view {
@@ -314,6 +331,7 @@ impl Array {
 
     /// Read-only, as NumPy's.
     pub fn broadcast(&self, to: &[u64]) -> Result<Array> {
+        capture::sized();
         record::check_broadcast(&self.shape, to)?;
         let map = dims::broadcast(&self.shape, to);
         let mut view = self.remapped(&map, Dims::from_slice(to));
@@ -323,6 +341,7 @@ impl Array {
 
     /// The elements in C order in another shape: a view where no element has to move, as NumPy decides it.
     pub fn reshape(&self, to: &[u64]) -> Result<Array> {
+        capture::sized();
         if dims::size(to) != dims::size(&self.shape) {
             let shown = record::shown(to);
             return Err(Error::Value(format!(
@@ -385,6 +404,7 @@ impl Array {
 
     /// A view of the storage's bytes by an offset from this array's first element and strides, checked to stay inside of the storage.
     pub fn strided(&self, elem: Scalar, shape: &[u64], strides: &[i64], offset: i64) -> Result<Array> {
+        capture::sized();
         let first = self.strides().0.checked_add(offset);
         let bytes = self.current().size().checked_mul(self.storage.elem.size() as u64);
         let reach = || {
@@ -407,6 +427,15 @@ impl Array {
     pub fn index(&self, key: &[Index]) -> Result<Array> {
         let mut map = AxisMap::new();
         let mut shape = Dims::new();
+        let is_all = |part: &Index| match part {
+            Index::At(_) => false,
+            // Python's slices without a start or stop have the least and the greatest.
+            Index::Slice { start, stop, step } => start.unwrap_or(0) == 0 && stop.unwrap_or(i64::MAX) == i64::MAX && step.unwrap_or(1) == 1,
+            Index::NewAxis | Index::Ellipsis => true,
+        };
+        if !key.iter().all(is_all) {
+            capture::sized();
+        }
         let taken = key.iter().filter(|part| matches!(part, Index::At(_) | Index::Slice { .. })).count();
         if taken > self.rank() {
             return Err(Error::Index(format!(
@@ -463,6 +492,9 @@ impl Array {
         }
         let rest = self.rank() - map.len();
         whole(&mut map, &mut shape, rest);
+        if shape == self.shape && map == dims::identity(self.rank()) {
+            return Ok(self.clone());
+        }
         Ok(self.remapped(&map, shape))
     }
 }

@@ -1,6 +1,8 @@
 //! Capturing: what a function records of arrays, kept to be recorded again of others. While it is captured it runs on stand-ins of its
 //! arguments, and of whatever arrays it finds besides, whose elements nobody can look at.
 
+mod general;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -45,6 +47,19 @@ pub struct Capture {
     /// Storages that were there before, and are no argument's.
     outside: Vec<Outside>,
     calls: Vec<Called>,
+    /// A size was looked at: another one might lead to something else.
+    sized: bool,
+}
+
+/// Notes that a size was looked at.
+#[inline]
+pub fn sized() {
+    if is_on() {
+        innermost(|capture| {
+            capture.sized = true;
+            Some(())
+        });
+    }
 }
 
 /// What is done at once when a graph is recorded again: no combination of nodes.
@@ -61,13 +76,11 @@ struct Called {
     results: Vec<Value>,
 }
 
-/// Records a call: what stands for its results, of these types and shapes. None where nothing is captured.
-pub fn call(call: Arc<dyn Call>, operands: Vec<Value>, results: Vec<(Scalar, Dims)>) -> Option<Vec<Value>> {
+/// Records a call: what stands for its results, which are like other arrays. None where nothing is captured.
+pub fn call(call: Arc<dyn Call>, operands: Vec<Value>, like: &[Array]) -> Option<Vec<Value>> {
     innermost(|capture| {
-        let results: Vec<Value> = results
-            .into_iter()
-            .map(|(elem, shape)| Node::pending_on(crate::machine::CPU, elem, shape, Kind::StandIn))
-            .collect();
+        let stand_in = |like: &Array| Node::pending_on(like.device(), like.elem, dims::copy(&like.shape), Kind::StandIn);
+        let results: Vec<Value> = like.iter().map(stand_in).collect();
         capture.calls.push(Called {
             call,
             operands,
@@ -175,7 +188,7 @@ enum Source {
 }
 
 /// A value of a graph.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Leaf(usize),
     Made(usize),
@@ -213,8 +226,6 @@ enum Of {
 #[derive(Debug)]
 pub struct Graph {
     leaves: Vec<Source>,
-    /// The device of each leaf.
-    devices: Vec<u8>,
     constants: Vec<Value>,
     steps: Vec<Step>,
     /// Storages of the leaves that are written to, and their values after.
@@ -222,6 +233,7 @@ pub struct Graph {
     /// Storages that the function made and returns arrays of.
     new: Vec<(Arc<Storage>, Place)>,
     results: Vec<(Array, Of)>,
+    sized: bool,
 }
 
 impl Capture {
@@ -246,13 +258,13 @@ impl Capture {
             walk.kept.push(outside.leaf.clone());
         }
         let mut graph = Graph {
-            devices: ends.iter().map(|(storage, _)| storage.device()).collect(),
             leaves,
             constants: Vec::new(),
             steps: Vec::new(),
             written: Vec::new(),
             new: Vec::new(),
             results: Vec::new(),
+            sized: self.sized,
         };
         for (at, (_, end)) in ends.iter().enumerate() {
             match walk.place(end)? {
@@ -373,8 +385,17 @@ impl<'a> Walk<'a> {
 
 impl Graph {
     /// Records it again of other arguments, which are as those that it was captured with: the results. None where it writes to an array that
-    /// is both an argument and known to the function otherwise, or where arguments are on other devices.
+    /// is both an argument and known to the function otherwise.
     pub fn replay(&self, args: &[Array]) -> Result<Option<Vec<Array>>> {
+        self.recorded(args, false)
+    }
+
+    /// The same of arguments of other sizes, if it holds for these. None, too, where the function has to be asked.
+    pub fn replay_of_other_sizes(&self, args: &[Array]) -> Result<Option<Vec<Array>>> {
+        self.recorded(args, true)
+    }
+
+    fn recorded(&self, args: &[Array], other_sizes: bool) -> Result<Option<Vec<Array>>> {
         let storage = |leaf: &Source| match leaf {
             Source::Argument(at) => args.get(*at).map(|arg| arg.storage.clone()),
             Source::Fixed(storage) => Some(storage.clone()),
@@ -387,11 +408,7 @@ impl Graph {
                 .enumerate()
                 .any(|(at, one)| storages[..at].iter().any(|other| Arc::ptr_eq(one, other)))
         };
-        let moved = storages
-            .iter()
-            .zip(&self.devices)
-            .any(|(storage, device)| storage.device() != *device);
-        if moved || (!self.written.is_empty() && met_twice()) {
+        if !self.written.is_empty() && met_twice() {
             return Ok(None);
         }
         let leaves: SmallVec<[Value; 8]> = storages.iter().map(Storage::value).collect();
@@ -408,7 +425,14 @@ impl Graph {
                     let mut operands = operands.iter().map(|place| self.at(*place, &leaves, &made));
                     let kind = kind.of(&mut operands).ok_or_else(|| Error::Internal("a node of too few".into()))?;
                     let is_map = matches!(kind, Kind::Map { .. });
-                    let node = Node::pending_on(*device, *elem, dims::copy(shape), kind);
+                    let shape = match other_sizes {
+                        false => dims::copy(shape),
+                        true => match general::shape_of(&kind, shape.len()) {
+                            Some(shape) => shape,
+                            None => return Ok(None),
+                        },
+                    };
+                    let node = Node::pending_on(*device, *elem, shape, kind);
                     if is_map {
                         budget::keep(&node)?;
                     }
@@ -428,6 +452,10 @@ impl Graph {
                 }
             }
         }
+        let fits = |(leaf, place): &(usize, Place)| self.at(*place, &leaves, &made).shape == leaves[*leaf].shape;
+        if other_sizes && !self.written.iter().all(fits) {
+            return Ok(None);
+        }
         for (leaf, place) in &self.written {
             Storage::set(&storages[*leaf], self.at(*place, &leaves, &made));
         }
@@ -440,11 +468,15 @@ impl Graph {
             new.iter().for_each(self::made);
         }
         let result = |(array, of): &(Array, Of)| {
-            array.of_storage(match of {
+            let storage = match of {
                 Of::Leaf(leaf) => storages[*leaf].clone(),
                 Of::New(at) => new[*at].clone(),
                 Of::Fixed(storage) => storage.clone(),
-            })
+            };
+            match other_sizes {
+                false => array.of_storage(storage),
+                true => array.all_of(storage),
+            }
         };
         Ok(Some(self.results.iter().map(result).collect()))
     }
@@ -461,6 +493,25 @@ impl Graph {
     pub fn nodes(&self) -> usize {
         self.steps.len()
     }
+}
+
+/// The same without sizes, but for which are 0, 1 or more: of arrays that are all of their storages. None where some are not.
+pub fn key_of_ranks(args: &[Array]) -> Option<Vec<u64>> {
+    let mut key = Vec::new();
+    for arg in args {
+        if !arg.is_whole() || arg.read_only {
+            return None;
+        }
+        let first = args.iter().position(|other| Arc::ptr_eq(&other.storage, &arg.storage));
+        key.extend([
+            first.map_or(0, |at| at as u64),
+            arg.elem as u64,
+            u64::from(arg.device()),
+            arg.rank() as u64,
+        ]);
+        key.extend(arg.shape.iter().map(|&n| n.min(2)));
+    }
+    Some(key)
 }
 
 /// What a capture depends on besides the function: of each argument its types, its shape, where it lies in its storage, and which arguments

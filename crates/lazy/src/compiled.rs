@@ -14,7 +14,6 @@ use weft_runtime::{CallOptions, CompileOptions, Executable, Launch, RunError};
 use crate::dims::Strides;
 use crate::error::{Error, Result};
 use crate::form::{self, Form};
-use crate::link::Recipe;
 use crate::machine;
 use crate::program::Program;
 use crate::text::{self, Ends};
@@ -91,10 +90,6 @@ pub fn run(program: &Program, target: &Target) -> Result<bool> {
     let points: u64 = program.extents.iter().product();
     let work = points.saturating_mul(program.steps.iter().map(|step| u64::from(step.operation.cost)).sum());
     if (here && tiers == Tiers::Both && work < 10_000) || !is_aligned(program, target) {
-        return Ok(false);
-    }
-    // Functions of users are linked, which knows operands in memory and numbers only.
-    if program.has_functions() && !program.iotas.is_empty() {
         return Ok(false);
     }
     let plan = planned(program, target);
@@ -195,8 +190,6 @@ type Wraps = Box<dyn FnOnce(Module) -> Result<Module> + Send>;
 pub struct Job {
     pub text: String,
     pub types: Vec<Scalar>,
-    /// Where steps are functions of users, the text does not do.
-    pub linked: Option<Recipe>,
     pub kernel: Wraps,
 }
 
@@ -215,17 +208,13 @@ impl Job {
         Job {
             text,
             types,
-            linked: program.has_functions().then(|| Recipe::of(program)),
             kernel: Box::new(kernel),
         }
     }
 
     fn compile(self, key: &Key) -> Result<Arc<dyn Executable>> {
         let device = machine::device(key.device)?;
-        let module = match self.linked {
-            Some(recipe) => recipe.module()?,
-            None => text::compile_for("fused", self.text, &self.types, device.limits().float64)?,
-        };
+        let module = text::compile_for("fused", self.text, &self.types, device.limits().float64)?;
         let options = CompileOptions {
             cache: true,
             ..CompileOptions::default()

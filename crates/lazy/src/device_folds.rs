@@ -27,11 +27,6 @@ pub fn run(program: &Program, fold: &Fold, target: &Target) -> Result<&'static s
         return Ok("compiled");
     }
     let element = program.result.map(|slot| program.elem(slot));
-    // Functions of users are linked in kernels of maps only.
-    if let (true, Some(elem)) = (program.has_functions(), element) {
-        let load = devices::stored(program, elem, target.device())?;
-        return run(&Program::copy(program.extents.clone(), load), fold, target);
-    }
     let how = element.and_then(|elem| How::of(fold.what, elem));
     let aligned = compiled::is_aligned(program, target);
     let (Some(how), Some((form, operands)), true) = (how, form::whole(program), aligned) else {
@@ -175,7 +170,6 @@ fn job(key: &Key, program: &Program, how: How, folded: Vec<usize>) -> Job {
     Job {
         text,
         types,
-        linked: None,
         kernel: Box::new(kernel),
     }
 }

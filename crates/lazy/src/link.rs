@@ -1,85 +1,74 @@
-//! Linking: programs with steps that users wrote are made of the modules of their steps, joined to one.
+//! Linking: texts call users' functions by numbers. They are compiled with stubs of these, in whose places the functions' modules are put.
 
-use std::collections::HashMap;
+use std::rc::Rc;
 
-use weft_ir::{Block, Builder, ConstId, FuncId, FuncKind, Function, Module, Op, Scalar, Source, SourceId, Span, StmtKind, Type, Value};
+use weft_front::FunctionSource;
+use weft_ir::{Block, ConstId, Function, Module, Op, Source, SourceId, Span, StmtKind};
 
-use crate::error::{Error, Result};
-use crate::program::{Program, Slot, Step};
-use crate::text;
+use crate::operation;
+use crate::text::{self, Names};
 
-/// What a program's function of one point is compiled from, without its memory and numbers.
-#[derive(Debug)]
-pub struct Recipe {
-    operands: Vec<Scalar>,
-    loads: usize,
-    steps: Vec<Step>,
-    result: Option<Slot>,
+const PREFIX: &str = "users_";
+
+/// What a user's function is called in texts.
+pub fn name(id: u32) -> String {
+    format!("{PREFIX}{id}")
 }
 
-impl Recipe {
-    pub fn of(program: &Program) -> Recipe {
-        Recipe {
-            operands: operands(program),
-            loads: program.loads.len(),
-            steps: program.steps.clone(),
-            result: program.result,
+fn number(name: &str) -> Option<u32> {
+    name.strip_prefix(PREFIX)?.parse().ok()
+}
+
+/// A function of a name like this with its parameters and its result's type, which is compiled in the user's place.
+pub fn stub(name: &str) -> Option<FunctionSource> {
+    let id = number(name)?;
+    let entry = operation::users(id)
+        .module
+        .functions
+        .get(operation::users(id).module.entry.index())?;
+    let result = text::type_name(entry.result.scalar()?);
+    let params: Vec<String> = (0..entry.params.len()).map(|at| format!("x{at}")).collect();
+    Some(FunctionSource {
+        name: name.into(),
+        // The text that calls it has the first number.
+        key: u64::from(id) + 2,
+        source: Source {
+            file: "<lazy arrays>".into(),
+            text: format!("def {name}({}):\n    return {result}(0)\n", params.join(", ")),
+            first_line: 1,
+        },
+        defaults: Vec::new(),
+        decorated: None,
+        env: Rc::new(Names),
+    })
+}
+
+/// The module with users' functions in the places of their stubs.
+pub fn linked(mut module: Module) -> Module {
+    for at in 0..module.functions.len() {
+        if let Some(id) = number(&module.functions[at].name) {
+            put(&mut module, at, &operation::users(id).module);
         }
     }
-
-    /// A module whose entry is the function: calls of the steps' own functions, one after the other.
-    pub fn module(&self) -> Result<Module> {
-        let mut linker = Linker::default();
-        let mut known: HashMap<u32, FuncId> = HashMap::new();
-        let mut builder = Builder::new(Function::new("fused", FuncKind::Device));
-        let params: Vec<Value> = (self.operands.iter().enumerate())
-            .map(|(at, &elem)| builder.func.new_param(Type::Scalar(elem), format!("x{at}")))
-            .collect();
-        let mut values: Vec<Value> = Vec::new();
-        let place = |slot: &Slot, values: &[Value]| {
-            let found = match *slot {
-                Slot::Load(at) => params.get(at as usize),
-                Slot::Constant(at) => params.get(self.loads + at as usize),
-                Slot::Step(at) => values.get(at as usize),
-                Slot::Iota(_) => None,
-            };
-            found.copied().ok_or_else(|| Error::Internal("a step of what is no operand".into()))
-        };
-        for step in &self.steps {
-            let id = match known.get(&step.operation.number) {
-                Some(id) => *id,
-                None => {
-                    let id = linker.add(&text::of_operation(step.operation)?);
-                    known.insert(step.operation.number, id);
-                    id
-                }
-            };
-            let args = step.args.iter().map(|slot| place(slot, &values)).collect::<Result<_>>()?;
-            values.push(builder.emit(step.operation.result, Op::Call(id, args)));
-        }
-        let result = self
-            .result
-            .as_ref()
-            .ok_or_else(|| Error::Internal("a program without a result".into()))?;
-        let result = place(result, &values)?;
-        builder.func.result = builder.func.ty(result).clone();
-        builder.push(StmtKind::Return(Some(result)));
-        Ok(linker.finish(builder.finish()))
-    }
+    module
 }
 
-/// The types of a program's parameters: its operands in memory, then its numbers.
-fn operands(program: &Program) -> Vec<Scalar> {
-    let loads = program.loads.iter().map(|load| load.elem);
-    loads.chain(program.constants.iter().map(|(elem, _)| *elem)).collect()
-}
-
-/// Modules joined to one.
-#[derive(Debug, Default)]
-struct Linker {
-    sources: Vec<Source>,
-    constants: Vec<weft_ir::ConstArray>,
-    functions: Vec<Function>,
+/// Appends what a module has, and puts its entry in the place of a function.
+fn put(into: &mut Module, at: usize, module: &Module) {
+    let moves = Moves {
+        source: into.sources.len() as u32,
+        constant: into.constants.len() as u32,
+        function: into.functions.len() as u32,
+    };
+    into.sources.extend(module.sources.iter().cloned());
+    into.constants.extend(module.constants.iter().cloned());
+    let moved = |function: &Function| {
+        let mut function = function.clone();
+        moves.block(&mut function.body);
+        function
+    };
+    into.functions.extend(module.functions.iter().map(moved));
+    into.functions[at] = moved(module.entry_function());
 }
 
 /// By how much numbers of a module move.
@@ -88,36 +77,6 @@ struct Moves {
     source: u32,
     constant: u32,
     function: u32,
-}
-
-impl Linker {
-    /// Adds all of a module: its entry.
-    fn add(&mut self, module: &Module) -> FuncId {
-        let moves = Moves {
-            source: self.sources.len() as u32,
-            constant: self.constants.len() as u32,
-            function: self.functions.len() as u32,
-        };
-        self.sources.extend(module.sources.iter().cloned());
-        self.constants.extend(module.constants.iter().cloned());
-        for function in &module.functions {
-            let mut function = function.clone();
-            moves.block(&mut function.body);
-            self.functions.push(function);
-        }
-        FuncId(module.entry.0 + moves.function)
-    }
-
-    fn finish(mut self, entry: Function) -> Module {
-        let id = FuncId(self.functions.len() as u32);
-        self.functions.push(entry);
-        Module {
-            sources: self.sources,
-            constants: self.constants,
-            functions: self.functions,
-            entry: id,
-        }
-    }
 }
 
 impl Moves {

@@ -6,7 +6,7 @@ use weft_ir::Scalar;
 use crate::dims::{Dims, Strides};
 use crate::memory::Piece;
 use crate::number::Bits;
-use crate::operation::{Operation, What};
+use crate::operation::Operation;
 
 #[derive(Clone, Debug, Default)]
 pub struct Program {
@@ -68,11 +68,6 @@ impl Program {
             result: Some(Slot::Load(0)),
             ..Program::default()
         }
-    }
-
-    /// Are there steps that users wrote?
-    pub fn has_functions(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step.operation.what, What::Function(_)))
     }
 
     /// The same of a part of an axis.

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 use weft_ir::{Const, Scalar};
 
 use crate::budget;
+use crate::capture;
 use crate::dims::{self, Axis, AxisMap, Dims};
 use crate::error::{Error, Result};
 use crate::number::{self, Bits};
@@ -179,7 +180,9 @@ fn is_stretched(map: &[Axis], from: &[u64], to: &[u64]) -> bool {
 pub fn apply(operation: &'static operation::Operation, mut args: Args) -> Result<Value> {
     on_one_device(&mut args)?;
     let shape = common_shape(&args.iter().map(|arg| arg.shape.as_slice()).collect::<SmallVec<[&[u64]; 3]>>())?;
-    Ok(Node::pending(operation.result, shape, Kind::Map { operation, args }))
+    let node = Node::pending(operation.result, shape, Kind::Map { operation, args });
+    budget::keep(&node)?;
+    Ok(node)
 }
 
 /// The type of a ufunc's first result; none where it has no loop.
@@ -244,6 +247,7 @@ fn beyond_range(name: &str, operands: &[Operand], types: &[Scalar]) -> Result<Op
         "less" | "less_equal" => !greater,
         _ => greater,
     };
+    capture::sized();
     Ok(Some(Node::fill_on(
         value.device,
         Scalar::Bool,
@@ -325,6 +329,7 @@ pub fn broadcast_into(value: &Value, to: &[u64]) -> Result<Value> {
     };
     check_broadcast(&value.shape, to)?;
     if let Some(bits) = fill_of(&value) {
+        capture::sized();
         return Ok(Node::fill_on(value.device, value.elem, Dims::from_slice(to), bits));
     }
     let map = dims::broadcast(&value.shape, to);

@@ -7,11 +7,12 @@ use weft_front::{ArgType, Bounds, Dialect, Environment, FunctionSource, Object, 
 use weft_ir::{Module, Scalar, Source};
 
 use crate::error::{Error, Result};
+use crate::link;
 use crate::operation::{self, Operation, What};
 use crate::program::{Program, Slot};
 
-/// An operation of operands that are written so.
-pub fn expression(operation: &Operation, args: &[String]) -> String {
+/// An operation of operands that are written so: `shown` to users, who know their functions by their names, or to be compiled.
+fn expression(operation: &Operation, args: &[String], shown: bool) -> String {
     match operation.what {
         What::Ufunc { name, part } => {
             let part = part.map_or(String::new(), |part| format!("[{part}]"));
@@ -19,7 +20,8 @@ pub fn expression(operation: &Operation, args: &[String]) -> String {
         }
         What::Cast => cast(operation.operands[0], operation.result, &args[0]),
         What::Select => format!("np.where({})", args.join(", ")),
-        What::Function(id) => format!("{}({})", operation::users(id).name, args.join(", ")),
+        What::Function(id) if shown => format!("{}({})", operation::users(id).name, args.join(", ")),
+        What::Function(id) => format!("{}({})", link::name(id), args.join(", ")),
     }
 }
 
@@ -32,7 +34,7 @@ fn cast(from: Scalar, to: Scalar, arg: &str) -> String {
     }
 }
 
-fn type_name(scalar: Scalar) -> String {
+pub fn type_name(scalar: Scalar) -> String {
     match scalar {
         Scalar::Bool => "np.bool_".into(),
         Scalar::BF16 => "weft.bfloat16".into(),
@@ -47,7 +49,7 @@ pub fn of_program(program: &Program) -> String {
     format!(
         "def fused({}):\n{}    return {}\n",
         params.join(", "),
-        steps(program),
+        steps(program, true),
         result(program)
     )
 }
@@ -89,7 +91,10 @@ pub fn of_loop(program: &Program, moves: &[bool], ends: Ends) -> (String, Vec<Sc
             format!("    nan = np.isnan({result})\n    return np.where(nan, {worst}, {result}), np.logical_not(nan)\n")
         }
     };
-    (format!("def fused({}):\n{lines}{}{end}", params.join(", "), steps(program)), types)
+    (
+        format!("def fused({}):\n{lines}{}{end}", params.join(", "), steps(program, false)),
+        types,
+    )
 }
 
 /// What such a function gives.
@@ -123,11 +128,11 @@ fn result(program: &Program) -> String {
     program.result.as_ref().map_or_else(String::new, name)
 }
 
-fn steps(program: &Program) -> String {
+fn steps(program: &Program, shown: bool) -> String {
     let mut text = String::new();
     for (at, step) in program.steps.iter().enumerate() {
         let args: Vec<String> = step.args.iter().map(name).collect();
-        let _ = writeln!(text, "    t{at} = {}", expression(step.operation, &args));
+        let _ = writeln!(text, "    t{at} = {}", expression(step.operation, &args, shown));
     }
     text
 }
@@ -141,7 +146,11 @@ pub fn of_operation(operation: &Operation) -> Result<Module> {
         What::Select => "select",
         What::Function(id) => return Ok(operation::users(id).module.clone()),
     };
-    let text = format!("def {name}_({}):\n    return {}\n", names.join(", "), expression(operation, &names));
+    let text = format!(
+        "def {name}_({}):\n    return {}\n",
+        names.join(", "),
+        expression(operation, &names, false)
+    );
     compile(&format!("{name}_"), text, &operation.operands)
 }
 
@@ -167,7 +176,7 @@ pub fn compile_for(name: &str, text: String, operands: &[Scalar], float64: bool)
     let types: Vec<ArgType> = operands.iter().map(|&scalar| ArgType::Strong(scalar)).collect();
     let options = Options { float64, ..OPTIONS };
     weft_front::compile(&function, &types, options)
-        .map(|compiled| compiled.module)
+        .map(|compiled| link::linked(compiled.module))
         .map_err(Error::Front)
 }
 
@@ -189,7 +198,7 @@ const OPTIONS: Options = Options {
 };
 
 /// What the texts may name.
-struct Names;
+pub struct Names;
 
 impl Environment for Names {
     fn lookup(&self, name: &str) -> Option<Object> {
@@ -197,7 +206,7 @@ impl Environment for Names {
             "np" => Some(Object::Module("numpy".into())),
             "weft" => Some(Object::Module("weft".into())),
             "complex" => Some(Object::Known("builtins.complex".into())),
-            _ => None,
+            name => link::stub(name).map(|stub| Object::Function(Rc::new(stub))),
         }
     }
 

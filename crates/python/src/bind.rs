@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyComplexMethods, PyFloat, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 use weft_ir::Scalar;
+use weft_lazy::machine;
 use weft_runtime::HostArray;
 
 use crate::array::{DeviceArray, Memory};
@@ -43,10 +44,10 @@ struct ArrayArg {
     writable: bool,
 }
 
-/// An array of Weft's among the arguments, and which of those in host memory it is.
+/// An array of Weft's among the arguments, and its first slot.
 #[derive(Clone, Debug)]
 struct LazyArg {
-    at: usize,
+    slot: usize,
     array: weft_lazy::Array,
 }
 
@@ -109,14 +110,19 @@ impl Args {
 
     /// Notes that it is an array of Weft's: its address follows when it is computed.
     pub fn expect_lazy(&mut self, array: &weft_lazy::Array, writable: bool) {
-        let at = self.arrays.len();
-        self.expect_array(array.rank(), array.elem.size(), writable);
-        self.lazy.push(LazyArg { at, array: array.clone() });
+        let slot = self.slots.len();
+        if array.device() == machine::CPU {
+            self.expect_array(array.rank(), array.elem.size(), writable);
+        }
+        self.lazy.push(LazyArg {
+            slot,
+            array: array.clone(),
+        });
     }
 
     /// Weft's arrays among the arguments and their first slots.
     pub fn lazy(&self) -> impl Iterator<Item = (&weft_lazy::Array, usize)> {
-        self.lazy.iter().map(|lazy| (&lazy.array, self.arrays[lazy.at].slot))
+        self.lazy.iter().map(|lazy| (&lazy.array, lazy.slot))
     }
 
     pub fn has_lazy(&self) -> bool {
@@ -146,12 +152,6 @@ impl Args {
         !self.arrays.is_empty()
     }
 
-    /// Is the array one of Weft's on a device? Its elements are there before the launch.
-    fn is_on_device(&self, at: usize) -> bool {
-        let on_device = |lazy: &LazyArg| lazy.at == at && lazy.array.device() != weft_lazy::machine::CPU;
-        self.lazy.iter().any(on_device)
-    }
-
     /// The bytes that arrays in host memory span, for a device that does not address them.
     pub fn host_arrays(&self) -> Vec<HostArray> {
         let span = |array: &ArrayArg| {
@@ -167,14 +167,16 @@ impl Args {
                 writable: array.writable,
             }
         };
-        let on_host = self.arrays.iter().enumerate().filter(|(at, _)| !self.is_on_device(*at));
-        on_host.map(|(_, array)| span(array)).collect()
+        self.arrays.iter().map(span).collect()
     }
 
     /// Another number of slots at `slot`: the views behind it move.
     pub fn moved(&mut self, slot: usize, old: usize, new: usize) {
         for array in self.arrays.iter_mut().filter(|array| array.slot > slot) {
             array.slot = array.slot + new - old;
+        }
+        for lazy in self.lazy.iter_mut().filter(|lazy| lazy.slot > slot) {
+            lazy.slot = lazy.slot + new - old;
         }
     }
 }

@@ -15,6 +15,7 @@ use weft_ir::{Scalar, Source};
 use crate::dispatcher::Dispatcher;
 use crate::errors;
 use crate::frozen::Frozen;
+use crate::lazy::{NdArray, calls};
 use crate::numpy::Numpy;
 use crate::objects;
 use crate::slots::Number;
@@ -295,6 +296,9 @@ fn constant(object: &Bound<'_, PyAny>, frozen: &Rc<Frozen>) -> Option<Object> {
         )))
     } else if numpy.is_array(object) {
         frozen.array(object, |key| array(numpy, object, key))
+    } else if let Ok(lazy) = object.cast::<NdArray>() {
+        let host = calls::to_numpy(object.py(), &lazy.get().array).ok()?;
+        frozen.array(object, |key| array(numpy, &host, key))
     } else {
         None
     }

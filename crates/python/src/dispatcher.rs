@@ -75,7 +75,7 @@ impl Dispatcher {
         let mut bound = self.core.bind(numpy, args, kwargs)?;
         bound.require_host(py)?;
         let code = &self.core.resolve(py, devices::cpu(), &mut bound)?.code;
-        let lazy = calls::settle(py, &mut bound, code, devices::cpu())?;
+        let lazy = calls::settle(py, &mut bound, code)?;
         let mut slots: SmallVec<[u64; 8]> = smallvec![0; code.result_slots];
         let outcome = code.run(py, Launch::Call, &bound.slots, &mut slots, CallOptions::default())?;
         match (&code.result, code.declared) {

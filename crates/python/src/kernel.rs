@@ -96,23 +96,25 @@ impl Launcher {
         let mut bound = core.bind(Numpy::get(py)?, args, kwargs)?;
         let stream = self.stream.as_ref().map(|stream| stream.get());
         let device = launch_device(py, stream, &bound)?;
+        calls::refuse_elsewhere(py, &bound, device.id())?;
         let spec = core.resolve(py, &device, &mut bound)?;
         if self.shape.grid.contains(&0) {
             return Ok(());
         }
         // Held until the launch has waited for the arrays, as it does for all that are in host memory.
-        let _lazy = calls::settle(py, &mut bound, &spec.code, &device)?;
+        let lazy = calls::settle(py, &mut bound, &spec.code)?;
+        let apart = lazy.as_ref().zip(stream.map(|stream| &stream.stream));
+        if let Some((lazy, stream)) = apart {
+            lazy.follow(stream).map_err(|e| errors::device(py, e))?;
+        }
         for memory in &bound.memories {
             memory.get().buffer.used_on(stream.map(|stream| &stream.stream));
         }
         if bound.memories.iter().any(|memory| memory.get().home().id() != device.id()) {
             reach(py, &*device, stream, &bound)?;
         }
-        let host_arrays = match bound.has_host_arrays() && !device.host_accessible() {
-            true => bound.host_arrays(),
-            false => Vec::new(),
-        };
-        let copied = !host_arrays.is_empty();
+        let copied = bound.has_host_arrays() && !device.host_accessible();
+        let host_arrays = if copied { bound.host_arrays() } else { Vec::new() };
         let options = CallOptions {
             stream: stream.map(|stream| &*stream.stream as &dyn Stream),
             shared_bytes: self.shared_bytes,
@@ -120,6 +122,9 @@ impl Launcher {
             ..CallOptions::default()
         };
         spec.code.run(py, Launch::Grid(self.shape), &bound.slots, &mut [], options)?;
+        if let Some((lazy, stream)) = apart {
+            lazy.leave(stream).map_err(|e| errors::device(py, e))?;
+        }
         if copied {
             // The launch has waited for the arrays to come back.
             core::print(py, &device.take_output())?;
@@ -170,21 +175,10 @@ impl Launcher {
 /// The device of the stream or of the device arrays, of which all must be on one; else the current one.
 pub fn launch_device(py: Python<'_>, stream: Option<&PyStream>, args: &Args) -> PyResult<Arc<dyn Device>> {
     let mut homes = args.memories.iter().map(|memory| memory.get());
-    let lazy = calls::home(py, args)?;
-    if let (Some(_), Some(home)) = (stream, &lazy) {
-        return Err(errors::launch(
-            py,
-            format!(
-                "an argument is a weft array on {}, whose work is on the default stream: launch without one",
-                home.id()
-            ),
-        ));
-    }
-    let (device, what) = match (stream, homes.next(), lazy) {
-        (Some(stream), ..) => (stream.device.clone(), "the stream is"),
-        (None, Some(first), _) => (first.home().clone(), "other arrays are"),
-        (None, None, Some(home)) => return Ok(home),
-        (None, None, None) => return devices::current(py),
+    let (device, what) = match (stream, homes.next()) {
+        (Some(stream), _) => (stream.device.clone(), "the stream is"),
+        (None, Some(first)) => (first.home().clone(), "other arrays are"),
+        (None, None) => return devices::current(py),
     };
     let reachable = |home: DeviceId| home == device.id() || device.can_access_peer(home);
     match args

@@ -88,7 +88,7 @@ impl<'py> Input<'py> {
                 item: view.elem.size() as u64,
                 layout: Some(view.layout),
             }),
-            memory: bound.memories.pop(),
+            memory: bound.memories.pop().filter(|_| !object.is_instance_of::<NdArray>()),
             object,
             bits: [0; 2],
         })

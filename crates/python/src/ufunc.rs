@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 use weft_array::{Access, Operand, OperandPlan, Plan, plan, ufunc_loop};
 use weft_front::ArgType;
 use weft_ir::{Module, Scalar};
+use weft_lazy::machine;
 use weft_runtime::{CallOptions, Device, DeviceId, Executable, Launch, lock};
 
 use crate::array::DeviceArray;
@@ -229,7 +230,7 @@ impl Ufunc {
                 format!("{}: arrays of Weft's lie in C's order; leave order='F' out", this.__name__()),
             ));
         }
-        let inputs = this.inputs(numpy, args)?;
+        let mut inputs = this.inputs(numpy, args)?;
         let mask = r#where
             .as_ref()
             .filter(|mask| !mask.extract::<bool>().is_ok_and(|all| all))
@@ -237,11 +238,12 @@ impl Ufunc {
             .transpose()?;
         let elem = dtype.as_ref().filter(|d| !d.is_none()).map(|d| elem_of(numpy, d)).transpose()?;
         check_casting(casting)?;
-        let device = this.device(py, &inputs, mask.as_ref(), out.as_ref())?;
-        // Lazy arrays are computed where they are; beside memory of a device the function runs there, at once.
-        let beside = inputs.iter().chain(mask.as_ref()).any(|input| input.memory.is_some());
-        if device.id() == devices::cpu().id() || !(beside || out.as_ref().is_some_and(|out| out.is_instance_of::<DeviceArray>())) {
-            let (_, scalar) = this.choose(py, devices::cpu(), &inputs, elem, matches!(casting, "no" | "equiv"))?;
+        let device = &vectorized::home(py, &inputs)?;
+        if !device.limits().float64 {
+            inputs.iter_mut().for_each(Input::narrow);
+        }
+        if this.device(py, &inputs, mask.as_ref(), out.as_ref())?.id() == DeviceId::CPU {
+            let (_, scalar) = this.choose(py, device, &inputs, elem, matches!(casting, "no" | "equiv"))?;
             if !scalar.checked && vectorized::is_pure(&scalar.module, inputs.len()) {
                 check_inputs(&inputs, &scalar.params, casting)?;
                 common_shape(
@@ -256,6 +258,7 @@ impl Ufunc {
                     name: this.__name__(),
                     module: &scalar.module,
                     params: &scalar.params,
+                    device: machine::number(device).map_err(|e| crate::lazy::error(py, e))?,
                     elem: gives,
                     inputs: &inputs,
                     mask: mask.as_ref(),

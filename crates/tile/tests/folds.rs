@@ -1,9 +1,9 @@
 //! Folds against the order as its documentation says it (`weft_ir::order`), written out plainly, and against the IR's interpreter.
 #![allow(unsafe_code)]
 
-mod common;
+mod shapes;
 
-use common::{Case, Layout, Sample, same};
+use shapes::{Case, Layout, Sample, same};
 use weft_ir::Scalar;
 use weft_tile::fold::{FoldOp, Types};
 
@@ -79,7 +79,7 @@ fn every_operator_and_type_over_every_shape() {
     for op in OPS {
         for scalar in Scalar::ALL {
             let types = Types::all(scalar);
-            if !common::is_defined(op, types) {
+            if !shapes::is_defined(op, types) {
                 continue;
             }
             let long = matches!(scalar, Scalar::F32 | Scalar::C64);
@@ -146,7 +146,7 @@ fn elements_are_converted_while_they_are_loaded() {
                 };
                 for result in results {
                     let types = Types { elem, compute, result };
-                    if elem == compute && compute == result || !common::is_defined(op, types) {
+                    if elem == compute && compute == result || !shapes::is_defined(op, types) {
                         continue;
                     }
                     converted += 1;
@@ -168,7 +168,7 @@ fn the_interpreter_gives_the_same() {
     for op in OPS {
         for scalar in Scalar::ALL {
             let types = Types::all(scalar);
-            if common::reduction(op).is_none() || !common::is_defined(op, types) {
+            if shapes::reduction(op).is_none() || !shapes::is_defined(op, types) {
                 continue;
             }
             for shape in SHAPES

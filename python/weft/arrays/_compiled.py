@@ -63,7 +63,7 @@ def _called(function: Callable[..., Any], values: list[Any]) -> Any:
 
 
 def recorded(call: Callable[[list[Any]], Any], values: list[Any]) -> Any:
-    """A call that is captured: it is done when the graph is recorded again. What it gives it is asked with zeros: only shapes may decide."""
+    """A call that is captured: it is done when the graph is recorded again. Zeros say what it gives: only shapes may decide."""
     places = [at for at, value in enumerate(values) if isinstance(value, ndarray)]
     zeros = [_full(value.shape, 0, value.dtype) if isinstance(value, ndarray) else value for value in values]
     like = call(zeros)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _capture, _capture_key, _Graph, _Recent, ndarray
+from weft._weft import _capture, _capture_key, _capture_ranks, _Graph, _Recent, ndarray
 from weft.errors import CaptureError
 
 # Graphs that a compiled function keeps: those used last.
@@ -25,8 +25,9 @@ def compile(function: Callable[..., Any]) -> Compiled:
     """The function, captured: what it records of arrays is kept, and recorded again of other arrays without running it.
 
     It is captured once for the dtypes and shapes of its arrays, where they lie in their memory, and all that else is among the
-    arguments: numbers, strings, dtypes, in tuples, lists and dicts as deep as you like. A number that changes from call to call is
-    better passed as an array without axes. The function runs with stand-ins, so it cannot look at elements: `if x.sum() > 0`,
+    arguments: numbers, strings, dtypes, in tuples, lists and dicts as deep as you like. A function that looks at no size is captured
+    for two shapes, and then holds for all of as many axes. A number that changes from call to call is better passed as an array
+    without axes. The function runs with stand-ins, so it cannot look at elements: `if x.sum() > 0`,
     `float(x)` or `x[x > 0]` raise CaptureError with the line. It should do nothing but compute with arrays: what it prints it prints
     once. Global names mean what they meant when it was captured; arrays among them have the elements of the moment.
 
@@ -51,6 +52,9 @@ class Compiled:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._graphs: dict[Any, tuple[_Graph, Any]] = {}
+        # By ranks: the graph that was captured first, and one that holds for all sizes.
+        self._first: dict[Any, tuple[_Graph, Any]] = {}
+        self._general: dict[Any, tuple[_Graph, Any]] = {}
         self._recent = _Recent()
         self._captures = 0
         functools.update_wrapper(self, function)
@@ -74,7 +78,12 @@ class Compiled:
         key = (spec, _capture_key(arrays))
         known = self._graphs.pop(key, None)
         if known is None:
+            ranks = (spec, _capture_ranks(arrays))
+            general = self._general.get(ranks)
+            if general is not None and (made := general[0].replay_of_other_sizes(arrays)) is not None:
+                return _built(general[1], made)
             known = self._captured(spec, arrays)
+            self._compare(ranks, known)
             while len(self._graphs) >= _MOST_GRAPHS:
                 self._graphs.pop(next(iter(self._graphs)), None)
         self._graphs[key] = known
@@ -89,6 +98,16 @@ class Compiled:
 
     def __repr__(self) -> str:
         return f"<weft.compile of {self._name()}>"
+
+    def _compare(self, ranks: Any, known: tuple[_Graph, Any]) -> None:
+        """A function that looked at no size, and records the same for two sizes, records it for all."""
+        before = self._first.get(ranks)
+        if ranks[1] is None or ranks in self._general:
+            return
+        if before is not None and before[1] == known[1] and known[0].is_general(before[0]):
+            self._general[ranks] = known
+        elif len(self._first) < _MOST_GRAPHS:
+            self._first[ranks] = known
 
     def _name(self) -> str:
         return getattr(self._function, "__name__", type(self._function).__name__)

@@ -9,12 +9,13 @@ use pyo3::prelude::*;
 use smallvec::SmallVec;
 use weft_ir::{Function, Module, Op, Scalar, StmtKind, Value};
 use weft_lazy::{Array, Block, Dims, Node, Piece, Strides, machine};
-use weft_runtime::{Buffer, Device};
+use weft_runtime::{Buffer, DeviceId, RunError, Stream};
 
-use super::{NdArray, compute_as_asked, error};
-use crate::array::layout;
+use super::{NdArray, compute_as_asked, error, exchange};
+use crate::array::{Memory, layout};
 use crate::bind::Args;
 use crate::core::Code;
+use crate::foreign::Foreign;
 use crate::numpy::RawView;
 use crate::{errors, key};
 
@@ -30,6 +31,12 @@ pub fn bind(py: Python<'_>, array: &Array, name: &dyn Fn() -> String, args: &mut
             format!("argument {name} is an array whose elements are not aligned in memory; pass {name}.copy()"),
         ));
     }
+    if array.device() != machine::CPU {
+        // Its memory is known when it is computed; where that is decides where a kernel runs.
+        let device = machine::device(array.device()).map_err(|e| error(py, e))?;
+        args.memories
+            .push(Py::new(py, Memory::of(Box::new(Foreign::new(&device, 0, 0)), device.clone()))?);
+    }
     let signed = |numbers: &mut dyn Iterator<Item = isize>| numbers.collect::<SmallVec<[isize; 4]>>();
     let shape = signed(&mut array.shape.iter().map(|&n| n as isize));
     let steps = signed(&mut strides.iter().map(|&s| s as isize));
@@ -42,43 +49,75 @@ pub fn bind(py: Python<'_>, array: &Array, name: &dyn Fn() -> String, args: &mut
     Ok(())
 }
 
+/// A NumPy array of a lazy one's elements, which was asked for.
+pub fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
+    compute_as_asked(py, &[array.base()])?;
+    exchange::_to_numpy(py, &NdArray { array: array.clone() }, true)
+}
+
 /// The memory of lazy arrays that a call was given.
 #[derive(Debug, Default)]
 pub struct Settled(SmallVec<[(Array, Piece); 4]>);
 
 impl Settled {
+    /// A stream uses the arrays that are on its device, after the work that computes them.
+    pub fn follow(&self, stream: &Arc<dyn Stream>) -> Result<(), RunError> {
+        self.here(stream).for_each(|piece| piece.block.buffer().used_on(Some(stream)));
+        self.meet(stream, true)
+    }
+
+    /// What is computed of the arrays from here on waits for the stream.
+    pub fn leave(&self, stream: &Arc<dyn Stream>) -> Result<(), RunError> {
+        self.meet(stream, false)
+    }
+
+    fn here<'a>(&'a self, stream: &'a Arc<dyn Stream>) -> impl Iterator<Item = &'a Piece> {
+        let pieces = self.0.iter().map(|(_, piece)| piece);
+        pieces.filter(|piece| piece.block.device() != machine::CPU && piece.block.buffer().device() == stream.device())
+    }
+
+    /// Of the device's own stream and another one, one waits for what the other was given.
+    fn meet(&self, stream: &Arc<dyn Stream>, comes: bool) -> Result<(), RunError> {
+        let Some(piece) = self.here(stream).next() else { return Ok(()) };
+        if stream.is_capturing()? {
+            return Ok(());
+        }
+        let device = machine::device(piece.block.device()).map_err(|error| RunError::Invalid(error.to_string()))?;
+        let own = device.default_stream()?;
+        let (first, then) = if comes { (&own, stream) } else { (stream, &own) };
+        let mark = device.new_event(false)?;
+        first.record(&*mark)?;
+        then.wait(&*mark)
+    }
+
     fn piece(&self, array: &Array) -> Option<&Piece> {
         let same = |(known, _): &&(Array, Piece)| Arc::ptr_eq(&known.storage, &array.storage);
         self.0.iter().find(same).map(|(_, piece)| piece)
     }
 }
 
-/// The device of the first lazy array among the arguments that is not on the CPU.
-pub fn home(py: Python<'_>, args: &Args) -> PyResult<Option<Arc<dyn Device>>> {
-    let number = args.lazy().map(|(array, _)| array.device()).find(|&device| device != machine::CPU);
-    number.map(machine::device).transpose().map_err(|e| error(py, e))
+/// Refuses lazy arrays of other devices, also of those whose memory this one could address: their memory is freed in the order of their own
+/// device's work, which knows nothing of the launch.
+pub fn refuse_elsewhere(py: Python<'_>, args: &Args, device: DeviceId) -> PyResult<()> {
+    for (array, _) in args.lazy().filter(|(array, _)| array.device() != machine::CPU) {
+        let home = machine::device(array.device()).map_err(|e| error(py, e))?.id();
+        if home != device {
+            let device = device.to_string();
+            return Err(errors::launch(
+                py,
+                format!("an argument is an array on {home}, and the launch is on {device}: pass x.to({device:?})"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Computes the lazy arrays among the arguments and says where they are. What the code writes to is made such that nobody else has it.
-pub fn settle(py: Python<'_>, args: &mut Args, code: &Code, device: &Arc<dyn Device>) -> PyResult<Option<Settled>> {
+pub fn settle(py: Python<'_>, args: &mut Args, code: &Code) -> PyResult<Option<Settled>> {
     if !args.has_lazy() {
         return Ok(None);
     }
     let arrays: SmallVec<[(Array, usize); 4]> = args.lazy().map(|(array, slot)| (array.clone(), slot)).collect();
-    for (array, _) in &arrays {
-        let home = machine::device(array.device()).map_err(|e| error(py, e))?;
-        if array.device() != machine::CPU && home.id() != device.id() {
-            return Err(errors::launch(
-                py,
-                format!(
-                    "an argument is an array on {}, and this runs on {}: pass x.to({:?})",
-                    home.id(),
-                    device.id(),
-                    device.id().to_string()
-                ),
-            ));
-        }
-    }
     {
         let values: Vec<weft_lazy::Value> = arrays.iter().map(|(array, _)| array.base()).collect();
         if !values.iter().all(|value| value.is_stored()) {

@@ -11,13 +11,14 @@ use weft_lazy::{Array, Value};
 use weft_runtime::lock;
 
 use super::{NdArray, error};
-use crate::errors;
+use crate::{devices, errors};
 
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Graph>()?;
     module.add_class::<Recent>()?;
     module.add_function(wrap_pyfunction!(_capture, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_key, module)?)?;
+    module.add_function(wrap_pyfunction!(_capture_ranks, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_call, module)?)
 }
 
@@ -40,6 +41,13 @@ struct Used {
 
 /// So many are looked at, one after the other.
 const MOST_RECENT: usize = 4;
+
+/// What a graph depends on: its arguments, and the device that arrays are made on.
+fn key(py: Python<'_>, arrays: &[Array]) -> PyResult<Vec<u64>> {
+    let mut key = capture::key(arrays);
+    key.push(devices::of_arrays(py)?.into());
+    Ok(key)
+}
 
 fn arrays(objects: &Bound<'_, PyList>) -> PyResult<Vec<Array>> {
     objects
@@ -71,9 +79,20 @@ fn _capture<'py>(call: &Bound<'py, PyAny>, args: &Bound<'py, PyList>) -> PyResul
 /// What a capture with these arrays depends on.
 #[pyfunction]
 fn _capture_key<'py>(args: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyBytes>> {
-    let key = capture::key(&arrays(args)?);
+    let key = key(args.py(), &arrays(args)?)?;
     let bytes: Vec<u8> = key.iter().flat_map(|word| word.to_le_bytes()).collect();
     Ok(PyBytes::new(args.py(), &bytes))
+}
+
+/// The same without sizes; none where these cannot be left out.
+#[pyfunction]
+fn _capture_ranks<'py>(args: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let Some(mut key) = capture::key_of_ranks(&arrays(args)?) else {
+        return Ok(None);
+    };
+    key.push(devices::of_arrays(args.py())?.into());
+    let bytes: Vec<u8> = key.iter().flat_map(|word| word.to_le_bytes()).collect();
+    Ok(Some(PyBytes::new(args.py(), &bytes)))
 }
 
 /// A call that is done at once.
@@ -96,8 +115,7 @@ impl Call for AtOnce {
 fn _capture_call<'py>(call: Bound<'py, PyAny>, args: &Bound<'py, PyList>, like: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
     let py = args.py();
     let operands = arrays(args)?.iter().map(Array::read).collect();
-    let results = arrays(like)?.into_iter().map(|array| (array.elem, array.shape)).collect();
-    let recorded = capture::call(Arc::new(AtOnce(call.unbind())), operands, results);
+    let recorded = capture::call(Arc::new(AtOnce(call.unbind())), operands, &arrays(like)?);
     let recorded = recorded.ok_or_else(|| errors::internal(py, "nothing is captured".into()))?;
     listed(py, recorded.into_iter().map(Array::of).collect())
 }
@@ -114,7 +132,7 @@ impl Recent {
         let py = args.py();
         let unknown = || PyNotImplemented::get(py).to_owned().into_any();
         let Some(arrays) = all_arrays(args) else { return Ok(unknown()) };
-        let key = capture::key(&arrays);
+        let key = key(py, &arrays)?;
         let used = lock(&self.0).iter().find(|used| used.key == key).cloned();
         let Some(used) = used else { return Ok(unknown()) };
         let Some(results) = used.graph.replay(&arrays).map_err(|e| error(py, e))? else {
@@ -128,14 +146,15 @@ impl Recent {
     }
 
     /// Remembers the graph of a call.
-    fn add(&self, args: &Bound<'_, PyTuple>, graph: &Graph, many: bool) {
-        let Some(arrays) = all_arrays(args) else { return };
-        let key = capture::key(&arrays);
+    fn add(&self, args: &Bound<'_, PyTuple>, graph: &Graph, many: bool) -> PyResult<()> {
+        let Some(arrays) = all_arrays(args) else { return Ok(()) };
+        let key = key(args.py(), &arrays)?;
         let graph = graph.0.clone();
         let mut recent = lock(&self.0);
         recent.retain(|used| used.key != key);
         recent.truncate(MOST_RECENT - 1);
         recent.push_front(Used { key, graph, many });
+        Ok(())
     }
 }
 
@@ -151,6 +170,17 @@ impl Graph {
     fn replay<'py>(&self, py: Python<'py>, args: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyList>>> {
         let results = self.0.replay(&arrays(args)?).map_err(|e| error(py, e))?;
         results.map(|results| listed(py, results)).transpose()
+    }
+
+    /// The same for arrays of other sizes.
+    fn replay_of_other_sizes<'py>(&self, py: Python<'py>, args: &Bound<'py, PyList>) -> PyResult<Option<Bound<'py, PyList>>> {
+        let results = self.0.replay_of_other_sizes(&arrays(args)?).map_err(|e| error(py, e))?;
+        results.map(|results| listed(py, results)).transpose()
+    }
+
+    /// Was it recorded as another one, for other sizes, and does none of the two depend on these?
+    fn is_general(&self, other: &Graph) -> bool {
+        self.0.is_general(&other.0)
     }
 
     #[getter]

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyNotImplemented, PyTuple};
 use weft_ir::Scalar;
-use weft_lazy::{Array, Value, machine};
+use weft_lazy::{Array, Value, capture, machine};
 
 use super::operators::{binary, equality, in_place, power, unary};
 use super::{compute, indexing};
@@ -57,6 +57,7 @@ impl NdArray {
 impl NdArray {
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        capture::sized();
         PyTuple::new(py, &self.array.shape)
     }
 
@@ -67,6 +68,7 @@ impl NdArray {
 
     #[getter]
     fn size(&self) -> u64 {
+        capture::sized();
         self.array.size()
     }
 
@@ -77,6 +79,7 @@ impl NdArray {
 
     #[getter]
     fn nbytes(&self) -> u64 {
+        capture::sized();
         self.array.size() * self.array.elem.size() as u64
     }
 
@@ -88,6 +91,7 @@ impl NdArray {
     /// In bytes.
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        capture::sized();
         PyTuple::new(py, &self.array.strides().1)
     }
 
@@ -119,6 +123,7 @@ impl NdArray {
     }
 
     fn __len__(&self) -> PyResult<usize> {
+        capture::sized();
         match self.array.shape.first() {
             Some(&n) => Ok(n as usize),
             None => Err(PyTypeError::new_err("len() of unsized object")),

@@ -247,6 +247,9 @@ fn _assign(x: &NdArray, value: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 pub fn assign_to(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if array.read_only {
+        return Err(PyValueError::new_err("assignment destination is read-only"));
+    }
     let value = match operand(value, array.device())? {
         Some(Operand::Value(value)) => value,
         _ => match bits_in(value, array.elem)? {

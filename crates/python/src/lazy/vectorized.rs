@@ -1,15 +1,18 @@
 //! `vectorize`d functions of lazy arrays: nodes that fuse with others; run at once where a function does more than give a number.
 
+use std::sync::Arc;
+
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use weft_ir::{Module, Op, Scalar, StmtKind};
 use weft_lazy::record;
-use weft_lazy::{Array, Node, Value, number, operation};
+use weft_lazy::{Array, Node, Value, machine, number, operation};
+use weft_runtime::Device;
 
-use super::operands::device_of;
-use super::{NdArray, compute_as_asked, error, exchange};
+use super::calls::to_numpy;
+use super::{NdArray, error, exchange};
 use crate::numpy::Numpy;
 use crate::operand::Input;
 
@@ -52,6 +55,8 @@ pub struct Call<'a, 'py> {
     pub name: &'a str,
     pub module: &'a Module,
     pub params: &'a [Scalar],
+    /// Where it is computed: a number of `machine`'s.
+    pub device: u8,
     /// The type of the result's elements.
     pub elem: Scalar,
     pub inputs: &'a [Input<'py>],
@@ -63,11 +68,10 @@ impl<'py> Call<'_, 'py> {
     /// Records it: a new array, or what is written to `out`.
     pub fn record(&self, py: Python<'py>, numpy: &Numpy) -> PyResult<Bound<'py, PyAny>> {
         let mut args = smallvec::SmallVec::new();
-        let device = device_of(py, self.inputs.iter().chain(self.mask).map(Input::object).chain(&self.out))?;
         for (input, &param) in self.inputs.iter().zip(self.params) {
-            args.push(value(numpy, input, param, device)?);
+            args.push(value(numpy, input, param, self.device)?);
         }
-        let mask = self.mask.map(|mask| value(numpy, mask, Scalar::Bool, device)).transpose()?;
+        let mask = self.mask.map(|mask| value(numpy, mask, Scalar::Bool, self.device)).transpose()?;
         let gives = (self.module.entry_function().result.scalar()).ok_or_else(|| PyTypeError::new_err("the function gives no number"))?;
         let operation = operation::function(self.name, self.module, self.params, gives);
         let result = record::apply(operation, args).map_err(|e| error(py, e))?;
@@ -81,7 +85,7 @@ impl<'py> Call<'_, 'py> {
                 }
                 None => result,
             };
-            return super::checked(py, result)?.into_bound_py_any(py);
+            return NdArray::of(result).into_bound_py_any(py);
         };
         match lazy(out) {
             Some(array) => {
@@ -109,6 +113,12 @@ impl<'py> Call<'_, 'py> {
     }
 }
 
+/// Where it is computed: where the first array is that is not the host's.
+pub fn home(py: Python<'_>, inputs: &[Input<'_>]) -> PyResult<Arc<dyn Device>> {
+    let homes = inputs.iter().filter_map(|input| lazy(input.object()).map(Array::device));
+    machine::device(homes.max().unwrap_or(machine::CPU)).map_err(|e| error(py, e))
+}
+
 /// An operand as a value of the type that the function takes.
 fn value(numpy: &Numpy, input: &Input<'_>, to: Scalar, device: u8) -> PyResult<Value> {
     let object = input.object();
@@ -125,12 +135,6 @@ fn value(numpy: &Numpy, input: &Input<'_>, to: Scalar, device: u8) -> PyResult<V
     }
 }
 
-/// A NumPy array of a lazy one's elements, which was asked for.
-fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
-    compute_as_asked(py, &[array.base()])?;
-    exchange::_to_numpy(py, &NdArray { array: array.clone() }, false)
-}
-
 /// A call whose function is run at once: with NumPy's arrays of the lazy ones.
 pub fn at_once<'py>(
     py: Python<'py>,
@@ -143,10 +147,7 @@ pub fn at_once<'py>(
         Some(array) => to_numpy(py, array),
         None => Ok(object),
     };
-    let device = {
-        let objects: Vec<Bound<'py, PyAny>> = args.iter().chain(out.cloned()).collect();
-        device_of(py, objects.iter())?
-    };
+    let home = args.iter().find_map(|arg| lazy(&arg).map(Array::device)).unwrap_or(machine::CPU);
     let args = PyTuple::new(py, args.iter().map(host).collect::<PyResult<Vec<_>>>()?)?;
     if let Some(mask) = keywords.get_item("where")? {
         keywords.set_item("where", host(mask)?)?;
@@ -154,8 +155,8 @@ pub fn at_once<'py>(
     let Some(out) = out else {
         let result = call.call(args, Some(keywords))?;
         let result = py.import("numpy")?.call_method1("asarray", (result,))?;
-        let result = exchange::_adopt(&result)?.array.read();
-        return super::checked(py, record::moved(&result, device))?.into_bound_py_any(py);
+        let result = record::moved(&exchange::_adopt(&result)?.array.read(), home);
+        return NdArray::of(result).into_bound_py_any(py);
     };
     match out.cast::<NdArray>() {
         Err(_) => {
@@ -170,8 +171,7 @@ pub fn at_once<'py>(
             let copy = to_numpy(py, array)?.call_method0("copy")?;
             keywords.set_item("out", &copy)?;
             call.call(args, Some(keywords))?;
-            let result = record::moved(&exchange::_adopt(&copy)?.array.read(), array.device());
-            array.write(&result).map_err(|e| error(py, e))?;
+            array.write(&exchange::_adopt(&copy)?.array.read()).map_err(|e| error(py, e))?;
         }
     }
     Ok(out.clone())
