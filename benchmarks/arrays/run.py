@@ -187,6 +187,11 @@ def main() -> None:
     from table import record, write
 
     versions = installed(["weft", "numpy", "numexpr", "numba", "jax", "mlx", "icc-rt"])
+    if versions["weft"] == "not installed":
+        # It may be run from where it is built.
+        import weft
+
+        versions["weft"] = weft.__version__
     text = write(lines, seen, versions, HERE.parent / ("results" if chosen.record else "build/results"))
     print("\n" + text)
     if chosen.record:

@@ -181,10 +181,13 @@ def markdown(lines: list[Line], fresh: Fresh, versions: dict[str, str]) -> str:
     parts = [f"{machine()}; one core unless all are said; {today}. {peers}.", goals(lines, fresh)]
     titles = {"mesh": "", "chain": "", "programs": "", "small": "", "folds": ""}
     for group in titles:
-        chosen = [line for line in lines if line.group == group]
+        chosen = [line for line in lines if line.group == group and line.name != "triad"]
         if chosen:
             parts.append(rows(chosen))
         parts += [others(line) for line in chosen if group == "mesh"]
+    triads = [f"{amount(line.times['C'], 's')}{cores(line)}" for line in lines if line.name == "triad" and "C" in line.times]
+    if triads:
+        parts.append(f"Triad in C on 10⁷ float64, whose bandwidth the chain is measured with: {'; '.join(triads)}.")
     if fresh.get("peak"):
         memory = ", ".join(f"{name} {found['bytes'] / 1e6:.1f} MB" for name, found in fresh["peak"].items() if "bytes" in found)
         parts.append(f"Memory that the mesh takes at the most, its result of 8 MB included: {memory}.")

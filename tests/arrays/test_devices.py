@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 
 import ml_dtypes
@@ -12,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft
-from weft import _weft, cuda
+from weft import _weft
 from weft._weft import _arg, _assign, _bits, _fold, _from_numpy, _full, _iota, _part, _select, _strided, _to_device, _to_numpy, _ufunc
 
 DTYPES = [*(np.dtype(letter) for letter in "?bBhHiIlLefdFD"), np.dtype(ml_dtypes.bfloat16)]
@@ -202,7 +199,12 @@ def test_where_arrays_are_made(device):
 
 def test_nobody_asked_for_a_gpu():
     """Where no device was chosen arrays are NumPy's neighbours, whatever GPUs there are."""
+    import subprocess
+    import sys
+
     text = "import weft; print(weft.zeros(3).device.name)"
+    import os
+
     env = {name: value for name, value in os.environ.items() if name != "WEFT_DEVICE"}
     said = subprocess.run([sys.executable, "-c", text], env=env, capture_output=True, text=True, check=True)
     assert said.stdout == "cpu\n"
@@ -312,64 +314,6 @@ def test_threads(device):
     for thread in threads:
         thread.join()
     assert not wrong
-
-
-@cuda.jit
-def doubled(out, a):
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = 2 * a[i]
-
-
-@weft.vectorize
-def steps(n):
-    count = 0
-    while n > 1:
-        n = n // 2 if n % 2 == 0 else 3 * n + 1
-        count += 1
-    return count
-
-
-@weft.vectorize
-def positive(x):
-    if x < 0:
-        raise ValueError("negative")
-    return x + 1
-
-
-def test_kernels_take_arrays_where_they_are(device):
-    x, out = weft.arange(6.0) + 1, weft.zeros(12)
-    before, odd = out + 0, out[1::2]
-    doubled.forall(6)(odd, x)
-    same(out, [0, 2, 0, 4, 0, 6, 0, 8, 0, 10, 0, 12.0], device)
-    same(before, np.zeros(12), device)
-    doubled.forall(6)(odd, np.arange(6.0))
-    same(odd, np.arange(6.0) * 2, device)
-    host = np.zeros(6)
-    doubled.forall(6)(host, x)
-    assert host.tolist() == [2, 4, 6, 8, 10, 12]
-
-
-def test_kernels_refuse_arrays_that_are_elsewhere():
-    if len(OTHERS) < 2:
-        pytest.skip("one device")
-    first, second = (weft.ones(3, device=name) for name in OTHERS[:2])
-    with pytest.raises(weft.errors.LaunchError, match=OTHERS[1]):
-        doubled.forall(3)(first, second)
-    with pytest.raises(weft.errors.LaunchError, match=OTHERS[0]):
-        weft.njit(lambda a: a.sum())(first)
-
-
-def test_vectorised_functions_fuse_on_devices(device):
-    n = np.arange(1, 40)
-    theirs = steps(n)
-    same(without_detours(lambda: steps(weft.arange(1, 40)) + 1), theirs + 1, device)
-    same(without_detours(lambda: weft.sum(steps(weft.asarray(n)))), theirs.sum(), device)
-    same(positive(weft.asarray(n)), n + 1, device)
-    x = weft.ones(3, device="cpu")
-    same(steps(x), np.zeros(3, np.int64), x.device)
-    with pytest.raises(ValueError, match="negative"):
-        weft.eval(positive(weft.asarray([1, -1])))
 
 
 def test_new_shapes_and_numbers_compile_nothing(device):

@@ -70,6 +70,11 @@ def test_it_fuses_with_what_is_around_it():
     assert len(explained.kernels) == 1 and "blend(" in explained.kernels[0].text
 
 
+def test_functions_of_the_library_inside_cost_what_they_cost_outside():
+    columns = [weft.asarray(RNG.random(100)) for _ in range(5)]
+    assert len(weft.explain(five(*columns) * 2 + 1).kernels) == 1
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i4", "u8", "f2", "c16"])
 def test_dtypes_and_shapes(dtype):
     a, b = (RNG.random((5, 7)) * 9).astype(dtype), (RNG.random(7) * 9).astype(dtype)

@@ -106,7 +106,7 @@ def test_compiled_functions_give_the_same_bits(name, dtype):
 
 @TYPES
 def test_expm1(dtype):
-    """Both parts to 4 ULP, the real one of its larger term; special values are the array API standard's, some of which NumPy has NaN for."""
+    """Both parts to 4 ULP, the real one of its larger term; the standard has special values where NumPy has NaN."""
     rng = np.random.default_rng(7)
     x, y = (np.concatenate([rng.uniform(-3, 3, 200), np.exp2(rng.uniform(-40, 2, 200))]).astype(dtype) for _ in range(2))
     for a, b, u, v in zip(x, y, *call("cexpm1", x, y)):

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+// Other devices' tests read all of a kernel.
 #[path = "../../cuda/tests/suite/array.rs"]
+#[allow(dead_code)]
 mod array;
 mod common;
 

@@ -106,7 +106,8 @@ impl Lowering<'_> {
             State::Empty => return Err(Error::Internal("a value was taken while it is computed".into())),
         };
         drop(state);
-        if shared {
+        // Equal numbers may be one node or two, which must not decide what is compiled.
+        if shared && !matches!(slot, Slot::Constant(_)) {
             self.seen.push((id, through.cloned(), slot));
         }
         Ok(slot)

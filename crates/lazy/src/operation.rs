@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock};
 
 use smallvec::SmallVec;
 use weft_front::{ArgType, ufuncs};
-use weft_ir::{FuncId, Module, Op, Scalar, StmtKind};
+use weft_ir::{FuncId, Function, Module, Op, Scalar, StmtKind};
 use weft_tile::TileLoop;
 
 use crate::single::Single;
@@ -71,9 +71,15 @@ pub fn users(id: u32) -> &'static Users {
         .unwrap_or(&NONE)
 }
 
-/// The operation that a function of numbers is, the entry of its module. A function that is the same as one before is that one: programs that
+/// The operation that a function of numbers is, the entry of its module, in which some functions are Weft's own. A function that is the same as one before is that one: programs that
 /// define it again and again are no worse off than others.
-pub fn function(name: &str, module: &Module, operands: &[Scalar], result: Scalar) -> &'static Operation {
+pub fn function(
+    name: &str,
+    module: &Module,
+    is_own: &dyn Fn(&Function) -> bool,
+    operands: &[Scalar],
+    result: Scalar,
+) -> &'static Operation {
     let find = |known: &[&'static Users]| known.iter().rposition(|users| users.name == name && users.module == *module);
     let found = find(&USERS.read().unwrap_or_else(PoisonError::into_inner));
     let id = found.unwrap_or_else(|| {
@@ -82,7 +88,7 @@ pub fn function(name: &str, module: &Module, operands: &[Scalar], result: Scalar
             known.push(Box::leak(Box::new(Users {
                 name: name.into(),
                 module: module.clone(),
-                cost: cost(module),
+                cost: cost(module, is_own),
             })));
             known.len() - 1
         })
@@ -90,14 +96,14 @@ pub fn function(name: &str, module: &Module, operands: &[Scalar], result: Scalar
     intern(What::Function(id as u32), SmallVec::from_slice(operands), result)
 }
 
-/// What a function takes of a kernel: its statements, calls of the library's as those of other kernels, and as much as one may take if it has a
-/// loop.
-fn cost(module: &Module) -> u32 {
+/// What a function takes of a kernel: its statements, calls of Weft's own functions as those of other kernels, and as much as one may take if
+/// it has a loop.
+fn cost(module: &Module, is_own: &dyn Fn(&Function) -> bool) -> u32 {
     let mut count = 0u32;
     let mut loops = false;
-    for function in module.functions.iter().filter(|function| !function.origin.is_library()) {
+    for function in module.functions.iter().filter(|function| !is_own(function)) {
         function.body.walk(&mut |kind| match kind {
-            StmtKind::Let(_, Op::Call(callee, _)) if module.function(*callee).origin.is_library() => count += COST_OF_FUNCTION,
+            StmtKind::Let(_, Op::Call(callee, _)) if is_own(module.function(*callee)) => count += COST_OF_FUNCTION,
             StmtKind::Loop(_) | StmtKind::For { .. } => loops = true,
             StmtKind::Let(_, Op::Const(_) | Op::Get(_)) | StmtKind::Set(..) | StmtKind::Return(_) => {}
             _ => count += 1,

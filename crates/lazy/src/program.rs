@@ -93,13 +93,10 @@ impl Program {
         Slot::Load(at as u16)
     }
 
-    /// A number, once.
+    /// A number. Equal ones have places of their own: which numbers are equal must not decide what is compiled.
     pub fn constant(&mut self, constant: (Scalar, Bits)) -> Slot {
-        let at = self.constants.iter().position(|known| *known == constant).unwrap_or_else(|| {
-            self.constants.push(constant);
-            self.constants.len() - 1
-        });
-        Slot::Constant(at as u16)
+        self.constants.push(constant);
+        Slot::Constant(self.constants.len() as u16 - 1)
     }
 
     /// Which axes of the index space a slot's value depends on: one bit each.

@@ -1,6 +1,6 @@
 //! `vectorize`: scalar functions called on arrays, with NumPy's broadcasting, casting and memory rules.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyTypeError;
@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use smallvec::SmallVec;
 use weft_array::{Access, Operand, OperandPlan, Plan, plan, ufunc_loop};
 use weft_front::ArgType;
-use weft_ir::{Module, Scalar};
+use weft_ir::{Module, Scalar, SourceId};
 use weft_lazy::machine;
 use weft_runtime::{CallOptions, Device, DeviceId, Executable, Launch, lock};
 
@@ -43,6 +43,7 @@ struct ScalarLoop {
     params: Vec<Scalar>,
     result: Scalar,
     checked: bool,
+    library: HashSet<SourceId>,
 }
 
 /// Types, and whether the device has float64.
@@ -257,6 +258,7 @@ impl Ufunc {
                 return Call {
                     name: this.__name__(),
                     module: &scalar.module,
+                    library: &scalar.library,
                     params: &scalar.params,
                     device: machine::number(device).map_err(|e| crate::lazy::error(py, e))?,
                     elem: gives,
@@ -423,7 +425,7 @@ impl Ufunc {
         }
         let core = &self._weft_dispatcher_.get().core;
         let compiled = core.front(py, device, types)?;
-        let (module, result, checked) = (compiled.module, compiled.result, compiled.checked);
+        let (module, result, checked, library) = (compiled.module, compiled.result, compiled.checked, compiled.library);
         let entry = module.entry_function();
         let params: Option<Vec<Scalar>> = entry.params.iter().map(|&p| entry.ty(p).scalar()).collect();
         let declared = core.signatures.iter().find(|s| s.args == types).and_then(|s| s.result.clone());
@@ -443,6 +445,7 @@ impl Ufunc {
             params,
             result,
             checked,
+            library,
         });
         lock(&self.scalars).insert(key, made.clone());
         Ok(made)

@@ -187,6 +187,11 @@ def axis_of(axis: Any, ndim: int, name: str | None = None) -> int:
     return axis + ndim if axis < 0 else axis
 
 
+def row_of_number(a: ndarray, axis: Any) -> ndarray:
+    """An array that NumPy takes for a row of one element along axis 0 or -1 if it has no axes."""
+    return _reshape(a, (1,)) if a.ndim == 0 and axis is not None and axis_of(axis, 1) == 0 else a
+
+
 def axes_of(axis: Any, ndim: int, name: str | None = None, repeated: str = "duplicate value in 'axis'") -> Shape:
     """Axes counted from the front, in the order given; None is all of them."""
     if axis is None:

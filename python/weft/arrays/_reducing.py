@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft._weft import _assign, _broadcast, _cast, _fold, _full, _permute, _reshape, _select, _to_numpy, _ufunc, ndarray
+from weft._weft import _arg, _assign, _broadcast, _cast, _fold, _full, _permute, _reshape, _select, _to_numpy, _ufunc, ndarray
 from weft.arrays import _moves, indexing
 from weft.arrays._common import MISSING, array_of, as_dtype, axes_of, with_ones
 from weft.arrays._rows import in_three, loop_of
@@ -165,21 +165,60 @@ def _without_axes(function: ufunc, x: ndarray, dtype: np.dtype, mask: ndarray | 
 
 
 def _folded(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype, mask: ndarray | None, start: Any) -> ndarray:
-    if start is None and function.identity is not None and any(x.shape[axis] == 0 for axis in axes):
-        raise _no_identity(function)
+    name = function.__name__
     if mask is not None:
         x = _select(mask, _typed(x, dtype), _full((), _identity(function, start, dtype), dtype, x.device))
-    if start is not None and start is not MISSING and any(x.shape[axis] == 0 for axis in axes):
-        kept = tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
-        return _full(kept, start, dtype, x.device)
-    result = _fold(function.__name__, x if function.__name__.startswith("logical") else _typed(x, dtype), axes, dtype)
+    if any(x.shape[axis] == 0 for axis in axes):
+        return _of_nothing(function, x, axes, dtype, start)
+    x = x if name.startswith("logical") else _typed(x, dtype)
+    result = complex_extreme(name, x, axes) if _is_of_complex(name, dtype) else _fold(name, x, axes, dtype)
     return _with_start(function, result, start, dtype)
+
+
+def _of_nothing(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype, start: Any) -> ndarray:
+    """What a reduction along an axis without elements starts with."""
+    shape = tuple(n for axis, n in enumerate(x.shape) if axis not in axes)
+    if start is MISSING and function.identity is not None:
+        start = _identity(function, start, dtype)
+    if start is None or start is MISSING:
+        raise _no_identity(function)
+    return _full(shape, start, dtype, x.device)
+
+
+def _is_of_complex(name: str, dtype: np.dtype) -> bool:
+    return dtype.kind == "c" and name in ("maximum", "minimum")
 
 
 def _with_start(function: ufunc, result: ndarray, start: Any, dtype: np.dtype) -> ndarray:
     if start is None or start is MISSING:
         return result
+    if _is_of_complex(function.__name__, dtype):
+        pair = _full((2, *result.shape), start, dtype, result.device)
+        pair[1] = result
+        return complex_extreme(function.__name__, pair, (0,))
     return _ufunc(function.__name__, (_full((), start, dtype, result.device), result), dtype)
+
+
+def complex_extreme(name: str, x: ndarray, axes: tuple[int, ...]) -> ndarray:
+    """The greatest or least of complex numbers, which are ordered by their real parts first. They are sorted for it, at once."""
+    from weft.arrays.gathering import take_along_axis
+    from weft.arrays.statistics import rows_of
+
+    rows = rows_of(x, axes)
+    if not rows.size:
+        return _full(rows.shape[:-1], 0, x.dtype, x.device)
+    place = complex_position(rows, name == "maximum")
+    return take_along_axis(rows, place[..., None], -1)[..., 0]
+
+
+def complex_position(rows: ndarray, greatest: bool) -> ndarray:
+    """The position of the first greatest or least number along the last axis; one with NaN comes before all others."""
+    from weft.arrays.sorting import argsort
+
+    order = argsort(rows, -1, descending=greatest)
+    lost = _ufunc("isnan", (rows,), None)
+    some = _fold("logical_or", lost, (rows.ndim - 1,))
+    return _select(some, _arg("argmax", lost, rows.ndim - 1), order[..., 0])
 
 
 def _looped(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype, mask: ndarray | None, start: Any) -> ndarray:

@@ -102,7 +102,8 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> ndarray:
             _assign(_part(found, part), round(_part(a, part), decimals))
         return given(found, out)
     if a.dtype.kind == "b":
-        raise TypeError("Cannot cast ufunc 'multiply' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'")
+        name = "multiply" if decimals > 0 else "divide"
+        raise TypeError(f"Cannot cast ufunc '{name}' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'")
     first, last = ("multiply", "true_divide") if decimals > 0 else ("true_divide", "multiply")
     power = 10.0 ** abs(decimals)
     return given(u(last, u("rint", u(first, a, power)), power), out)

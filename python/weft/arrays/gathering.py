@@ -20,6 +20,7 @@ from ._common import (
     given,
     kind_of,
     result_dtype,
+    row_of_number,
     shape_of,
     stretched,
     u,
@@ -55,9 +56,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     _check_mode(mode)
     if axis is None:
         a, axis = flat(a), 0
-    if a.ndim == 0:
-        axis_of(axis, 1)
-        a, axis = _reshape(a, (1,)), 0
+    a = row_of_number(a, axis)
     axis = axis_of(axis, a.ndim)
     number = array_of(indices)
     if number.size and number.dtype.kind not in "biu":
@@ -115,11 +114,11 @@ def _written(a: ndarray, text: str, **arguments: Any) -> None:
     """Runs a function that writes into an array on a copy, and writes that back."""
     if not isinstance(a, ndarray):
         raise TypeError(f"argument 1 must be a weft.ndarray, not {type(a).__name__}")
-    fresh = _to_numpy(a).copy()
+    fresh = np.atleast_1d(_to_numpy(a)).copy()
     names = ", ".join(arguments)
     values = [_to_numpy(value) if isinstance(value, ndarray) else value for value in arguments.values()]
     _compiled.function_of(text, f"a, {names}")(fresh, *values)
-    _assign(a, array_of(fresh, device=a.device))
+    _assign(a, _reshape(array_of(fresh, device=a.device), a.shape))
 
 
 def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
@@ -213,6 +212,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> ndarr
         raise ValueError("condition must be a 1-d array")
     if axis is None:
         a, axis = flat(a), 0
+    a = row_of_number(a, axis)
     axis = axis_of(axis, a.ndim)
     return given(_compiled.call(f"np.compress(c, a, {axis})", c=_truths(condition), a=a), out)
 

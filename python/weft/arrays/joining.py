@@ -11,7 +11,7 @@ import numpy as np
 from weft._weft import _assign, _broadcast, _cast, _full, _reshape, _to_numpy, ndarray
 
 from . import _compiled
-from ._common import array_of, as_dtype, axis_of, checked_out, flat, kind_of, result_dtype
+from ._common import array_of, as_dtype, axis_of, checked_out, flat, kind_of, result_dtype, row_of_number
 from .shapes import atleast_1d, atleast_2d, atleast_3d, expand_dims, moveaxis
 
 
@@ -291,6 +291,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
     a = array_of(a)
     if axis is None:
         a, axis = flat(a), 0
+    a = row_of_number(a, axis)
     axis = axis_of(axis, a.ndim)
     if not isinstance(repeats, (int, np.integer)):
         counts = array_of(repeats)

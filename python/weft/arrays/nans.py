@@ -10,8 +10,9 @@ from weft._weft import _fold, ndarray
 
 from . import statistics
 from ._common import MISSING, array_of, as_dtype, axes_of, axis_of, given, is_inexact, select, u
+from ._reducing import complex_extreme
 from .cumulative import cumprod, cumsum
-from .reductions import argmax, argmin, complex_extreme, kept
+from .reductions import argmax, argmin, kept
 from .reductions import max as _max
 from .reductions import mean as _mean
 from .reductions import min as _min

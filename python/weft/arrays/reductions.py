@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _arg, _cast, _fold, _full, _part, _reshape, ndarray
+from weft._weft import _arg, _cast, _fold, _part, _reshape, ndarray
 
 from ._common import (
     MISSING,
@@ -24,14 +24,14 @@ from ._common import (
     is_half,
     is_true,
     real_dtype,
-    result_dtype,
     select,
     stretched,
-    sum_dtype,
     u,
     with_ones,
 )
+from ._reducing import complex_position, reduced
 from .shapes import moveaxis
+from .ufuncs import UFUNCS
 
 
 def _axes(a: ndarray, axis: Any) -> Shape:
@@ -67,20 +67,13 @@ def _masked(a: ndarray, where: Any, other: Any) -> ndarray:
     return select(mask, stretched(a, shape), a.dtype.type(other))
 
 
-def _folded(op: str, a: ndarray, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any) -> ndarray:
-    """A fold in a dtype, with a first operand if one is given."""
-    axes = _axes(a, axis)
-    result = _fold(op, a, axes, dtype)
-    if initial is not MISSING and initial is not None:
-        result = u(op, initial, result, dtype=dtype)
-    return given(kept(result, a, axes, keepdims), out, "unsafe")
-
-
-def _computed_in(a: ndarray, dtype: Any, out: Any) -> np.dtype:
-    """What a sum or product is computed in: NumPy's choice, that of `out`, or what is asked for."""
-    if dtype is not None:
-        return as_dtype(dtype)
-    return sum_dtype(a.dtype) if out is None else result_dtype(a, out)
+def _reduced(
+    function: str, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any = MISSING, where: Any = MISSING
+) -> ndarray:
+    """`reduce` of a ufunc."""
+    a = array_of(a)
+    checked_out(out)
+    return reduced(UFUNCS[function], a, axis, dtype, out, is_true(keepdims), initial, True if where is MISSING else where)
 
 
 def sum(
@@ -94,7 +87,7 @@ def sum(
     >>> weft.sum(weft.asarray([[1, 2], [3, 4]]), axis=0)
     array([4, 6])
     """
-    return _total("add", 0, a, axis, dtype, out, keepdims, initial, where)
+    return _reduced("add", a, axis, dtype, out, keepdims, initial, where)
 
 
 def prod(
@@ -105,14 +98,7 @@ def prod(
     >>> weft.prod(weft.asarray([[1, 2], [3, 4]]), axis=1)
     array([ 2, 12])
     """
-    return _total("multiply", 1, a, axis, dtype, out, keepdims, initial, where)
-
-
-def _total(op: str, identity: int, a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> ndarray:
-    a = array_of(a)
-    checked_out(out)
-    kind = _computed_in(a, dtype, out)
-    return _folded(op, _masked(a, where, identity), axis, kind, out, keepdims, initial)
+    return _reduced("multiply", a, axis, dtype, out, keepdims, initial, where)
 
 
 def max(a: Any, axis: Any = None, out: Any = None, keepdims: Any = MISSING, initial: Any = MISSING, where: Any = MISSING) -> ndarray:
@@ -123,7 +109,7 @@ def max(a: Any, axis: Any = None, out: Any = None, keepdims: Any = MISSING, init
     >>> weft.max(weft.asarray([[1, 4], [3, 2]]), axis=0)
     array([3, 4])
     """
-    return _extreme("maximum", a, axis, out, keepdims, initial, where)
+    return _reduced("maximum", a, axis, None, out, keepdims, initial, where)
 
 
 def min(a: Any, axis: Any = None, out: Any = None, keepdims: Any = MISSING, initial: Any = MISSING, where: Any = MISSING) -> ndarray:
@@ -132,64 +118,10 @@ def min(a: Any, axis: Any = None, out: Any = None, keepdims: Any = MISSING, init
     >>> weft.min(weft.asarray([[1, 4], [3, 2]]), axis=0, keepdims=True)
     array([[1, 2]])
     """
-    return _extreme("minimum", a, axis, out, keepdims, initial, where)
+    return _reduced("minimum", a, axis, None, out, keepdims, initial, where)
 
 
 amax, amin = max, min
-
-
-def _extreme(op: str, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> ndarray:
-    a = array_of(a)
-    checked_out(out)
-    axes = _axes(a, axis)
-    if _mask(where) is not None:
-        if initial is MISSING:
-            raise ValueError(f"reduction operation '{op}' does not have an identity, so to use a where mask one has to specify 'initial'")
-        a = _masked(a, where, np.asarray(initial).astype(a.dtype)[()])
-    if initial is not MISSING and not _is_full(a, axes):
-        shape = kept_shape(a, axes, False)
-        result = _full(shape, np.asarray(initial).astype(a.dtype).item(), a.dtype, a.device)
-        return given(kept(result, a, axes, keepdims), out, "unsafe")
-    if not _is_full(a, axes) and _size(kept_shape(a, axes, False)):
-        raise ValueError(f"zero-size array to reduction operation {op} which has no identity")
-    if a.dtype.kind == "c":
-        result = complex_extreme(op, a, axes)
-        result = result if initial is MISSING else complex_extreme(op, _pair(result, initial), (0,))
-        return given(kept(result, a, axes, keepdims), out, "unsafe")
-    return _folded(op, a, axis, None, out, keepdims, initial)
-
-
-def complex_extreme(op: str, a: ndarray, axes: Shape) -> ndarray:
-    """The greatest or least of complex numbers, which are ordered by their real parts first. They are sorted for it, at once."""
-    from .gathering import take_along_axis
-    from .statistics import rows_of
-
-    rows = rows_of(a, axes)
-    if not rows.size:
-        return _full(rows.shape[:-1], 0, a.dtype, a.device)
-    place = complex_position(rows, op == "maximum")
-    return take_along_axis(rows, place[..., None], -1)[..., 0]
-
-
-def complex_position(rows: ndarray, greatest: bool) -> ndarray:
-    """The position of the first greatest or least number along the last axis; one with NaN comes before all others."""
-    from .sorting import argsort
-
-    order = argsort(rows, -1, descending=greatest)
-    lost = u("isnan", rows)
-    some = _fold("logical_or", lost, (rows.ndim - 1,))
-    return select(some, _arg("argmax", lost, rows.ndim - 1), order[..., 0])
-
-
-def _pair(result: ndarray, initial: Any) -> ndarray:
-    pair = _full((2, *result.shape), np.asarray(initial).item(), result.dtype, result.device)
-    pair[1] = result
-    return pair
-
-
-def _is_full(a: ndarray, axes: Shape) -> bool:
-    """Whether there are elements along axes."""
-    return 0 not in [a.shape[i] for i in axes]
 
 
 def _size(shape: Shape) -> int:
@@ -210,7 +142,7 @@ def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = MISSING, *, w
     >>> weft.any(weft.asarray([[0, 1], [0, 0]]), axis=1)
     array([ True, False])
     """
-    return _truth("logical_or", False, a, axis, out, keepdims, where)
+    return _reduced("logical_or", a, axis, None, out, keepdims, where=where)
 
 
 def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = MISSING, *, where: Any = MISSING) -> ndarray:
@@ -219,14 +151,7 @@ def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = MISSING, *, w
     >>> weft.all(weft.asarray([[1, 1], [0, 1]]), axis=1)
     array([ True, False])
     """
-    return _truth("logical_and", True, a, axis, out, keepdims, where)
-
-
-def _truth(op: str, identity: bool, a: Any, axis: Any, out: Any, keepdims: Any, where: Any) -> ndarray:
-    a = array_of(a)
-    axes = _axes(a, axis)
-    truths = _masked(a if a.dtype.kind == "b" else u("not_equal", a, a.dtype.type(0)), where, identity)
-    return given(kept(_fold(op, truths, axes), a, axes, keepdims), out, "unsafe")
+    return _reduced("logical_and", a, axis, None, out, keepdims, where=where)
 
 
 def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = MISSING) -> ndarray:

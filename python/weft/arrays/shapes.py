@@ -19,6 +19,7 @@ from ._common import (
     broadcast_shape,
     check_order,
     flat,
+    row_of_number,
     shape_of,
 )
 
@@ -219,6 +220,9 @@ def squeeze(a: Any, axis: Any = None) -> ndarray:
     (3, 1)
     """
     a = array_of(a)
+    if a.ndim == 0 and not isinstance(axis, tuple):
+        row_of_number(a, axis)
+        return a[...]
     dropped = [i for i, n in enumerate(a.shape) if n == 1] if axis is None else axes_of(axis, a.ndim)
     if any(a.shape[i] != 1 for i in dropped):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")

@@ -63,13 +63,15 @@ def _along(a: Any, axis: Any, kind: Any, order: Any, stable: Any, function: str)
     return a, axis_of(axis, a.ndim)
 
 
-def _numbers(kth: Any, n: int) -> Any:
-    """The numbers of the elements of a partition, counted from the front: one, or a row of them."""
+def _numbers(kth: Any, n: int | None) -> Any:
+    """The numbers of the elements of a partition, counted from the front: one, or a row of them. Without elements (None) any will do."""
     values = np.asarray(_to_numpy(kth) if isinstance(kth, ndarray) else kth)
     if values.dtype.kind not in "iu":
         raise TypeError("Partition index must be integer")
     if values.ndim > 1:
         raise ValueError("kth array must have dimension <= 1")
+    if n is None:
+        return None
     for k in values.reshape(-1).tolist():
         if not -n <= k < n:
             raise ValueError(f"kth(={k}) out of bounds ({n})")
@@ -108,7 +110,9 @@ def _partitioned(function: str, a: Any, kth: Any, axis: Any, kind: str, order: A
         return _partitioned(function, _reshape(a, (1,)), kth, axis, kind, order)
     axis = axis_of(axis, a.ndim)
     # The numbers are arguments: others need no other code.
-    numbers = _numbers(kth, a.shape[axis])
+    numbers = _numbers(kth, a.shape[axis] if a.size else None)
+    if not a.size:
+        return _cast(a, a.dtype if function == "partition" else np.dtype(np.int64))
     return _compiled.call(f"np.{function}(a, kth, {axis})", a=a, kth=numbers)
 
 

@@ -5,6 +5,7 @@ at`. All are made from the table in `_ufunc_rows`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -187,13 +188,7 @@ class ufunc:
         self, types: tuple[Any, ...], signature: Any = None, casting: str = "same_kind", reduction: bool = False
     ) -> tuple[np.dtype, ...]:
         """The types that NumPy computes operands of these types in; its errors where there are none."""
-        if any(each is not None and getattr(each, "name", "") == "bfloat16" for each in types):
-            # NumPy takes Python's numbers beside bfloat16 for float32.
-            types = tuple(bfloat16() if each in (int, float) else each for each in types)
-        keywords = {} if signature is None else {"signature": signature}
-        found = self._numpys.resolve_dtypes(types, casting=casting, reduction=reduction, **keywords)
-        # NumPy has two types of 64 bits that are equal and not the same.
-        return tuple(np.dtype(each.name) if each.kind in "iu" else each for each in found)
+        return _resolved(self.__name__, types, signature, casting, reduction)
 
     def _check_casts(self, result: ndarray, out: ndarray | None, casting: str, place: int) -> None:
         if out is not None and not np.can_cast(result.dtype, out.dtype, casting):
@@ -207,6 +202,17 @@ class ufunc:
             raise ValueError(f"{method} only supported for binary functions")
         if self.nout != 1:
             raise ValueError(f"{method} only supported for functions returning a single value")
+
+
+@lru_cache(4096)
+def _resolved(name: str, types: tuple[Any, ...], signature: Any, casting: str, reduction: bool) -> tuple[np.dtype, ...]:
+    if any(each is not None and getattr(each, "name", "") == "bfloat16" for each in types):
+        # NumPy takes Python's numbers beside bfloat16 for float32.
+        types = tuple(bfloat16() if each in (int, float) else each for each in types)
+    keywords = {} if signature is None else {"signature": signature}
+    found = getattr(np, name).resolve_dtypes(types, casting=casting, reduction=reduction, **keywords)
+    # NumPy has two types of 64 bits that are equal and not the same.
+    return tuple(np.dtype(each.name) if each.kind in "iu" else each for each in found)
 
 
 def _named(name: str) -> ufunc:

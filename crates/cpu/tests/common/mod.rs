@@ -10,6 +10,7 @@ use weft_runtime::{Buffer, CallOptions, CompileError, CompileOptions, Executable
 
 /// What a run that succeeded left.
 #[derive(Debug)]
+#[allow(dead_code)]
 pub struct Ran {
     pub result: TestValue,
     pub output: String,

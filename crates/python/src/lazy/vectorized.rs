@@ -1,12 +1,13 @@
 //! `vectorize`d functions of lazy arrays: nodes that fuse with others; run at once where a function does more than give a number.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use weft_ir::{Module, Op, Scalar, StmtKind};
+use weft_ir::{Function, Module, Op, Scalar, SourceId, StmtKind};
 use weft_lazy::record;
 use weft_lazy::{Array, Node, Value, machine, number, operation};
 use weft_runtime::Device;
@@ -54,6 +55,8 @@ pub fn is_pure(module: &Module, operands: usize) -> bool {
 pub struct Call<'a, 'py> {
     pub name: &'a str,
     pub module: &'a Module,
+    /// Sources in it that are Weft's own.
+    pub library: &'a HashSet<SourceId>,
     pub params: &'a [Scalar],
     /// Where it is computed: a number of `machine`'s.
     pub device: u8,
@@ -73,7 +76,14 @@ impl<'py> Call<'_, 'py> {
         }
         let mask = self.mask.map(|mask| value(numpy, mask, Scalar::Bool, self.device)).transpose()?;
         let gives = (self.module.entry_function().result.scalar()).ok_or_else(|| PyTypeError::new_err("the function gives no number"))?;
-        let operation = operation::function(self.name, self.module, self.params, gives);
+        let is_own = |function: &Function| {
+            function
+                .body
+                .0
+                .first()
+                .is_some_and(|first| self.library.contains(&first.span.source))
+        };
+        let operation = operation::function(self.name, self.module, &is_own, self.params, gives);
         let result = record::apply(operation, args).map_err(|e| error(py, e))?;
         let Some(out) = &self.out else {
             let result = record::cast(&result, self.elem);
