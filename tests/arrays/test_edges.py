@@ -91,3 +91,14 @@ def test_complex_numbers_cast(to: str) -> None:
     host = np.array([1.5 + 2j, 0, 3j, -2], np.complex64)
     given = (weft.asarray(host) * 1).astype(to)
     np.testing.assert_array_equal(weft.asnumpy(given), host.astype(to))
+
+
+def test_bools_are_assigned_any_number() -> None:
+    check("a[:2] = 1 - 2j\na[2] = 0j\na[3:] = 2.5\na", a=np.array([False, False, True, False]))
+
+
+def test_a_row_assigned_from_itself_is_read_before_it_is_written() -> None:
+    """NumPy writes over what it has still to read here: it takes the order of the rows for safe."""
+    a = weft.arange(14)
+    a[::2] = a[2:9]
+    assert a.tolist() == [2, 1, 3, 3, 4, 5, 5, 7, 6, 9, 7, 11, 8, 13]

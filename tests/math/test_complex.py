@@ -129,7 +129,7 @@ def test_expm1(dtype):
 
 
 @TYPES
-def test_tanh_of_endless_imaginary_parts(dtype):
+def test_tanh_of_endless_parts(dtype):
     """NaN, but for infinite real parts: also where the function is already 1 for any other imaginary part."""
     x = np.array([1.0, 5.0, 30.0, -800.0], dtype)
     for y in (np.inf, -np.inf, np.nan):
@@ -138,6 +138,9 @@ def test_tanh_of_endless_imaginary_parts(dtype):
         re, im = call("ctanh", np.array([np.inf, -np.inf], dtype), np.full(2, y, dtype))
         np.testing.assert_array_equal(re, [1, -1])
         np.testing.assert_array_equal(im, [0, 0])
+    # The zero has the imaginary part's own sign, as the array API standard says, not that of sin(2 y), as C99 does.
+    re, im = call("ctanh", np.array([np.inf, np.inf, -np.inf], dtype), np.array([2, -2, 2], dtype))
+    np.testing.assert_array_equal(np.signbit(im), [False, True, False])
 
 
 @TYPES

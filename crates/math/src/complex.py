@@ -145,7 +145,7 @@ def ctanh_f64(x, y):
     steady = abs(y) < np.inf
     wide = intrinsics.isinf(x)
     re = intrinsics.select(far & (steady | wide), intrinsics.copysign(1.0, x), re)
-    im = intrinsics.select(far, intrinsics.select(steady, tail, intrinsics.select(wide, intrinsics.copysign(0.0, y), np.nan)), im)
+    im = intrinsics.select(far, intrinsics.select(wide, intrinsics.copysign(0.0, y), intrinsics.select(steady, tail, np.nan)), im)
     re = intrinsics.select(x == 0.0, x, re)
     return re, intrinsics.select(y == 0.0, y, im)
 
@@ -380,7 +380,7 @@ def ctanh_f32(x, y):
     steady = abs(y) < np.inf
     wide = intrinsics.isinf(x)
     re = intrinsics.select(far & (steady | wide), intrinsics.copysign(1.0, x), re)
-    im = intrinsics.select(far, intrinsics.select(steady, tail, intrinsics.select(wide, intrinsics.copysign(0.0, y), np.nan)), im)
+    im = intrinsics.select(far, intrinsics.select(wide, intrinsics.copysign(0.0, y), intrinsics.select(steady, tail, np.nan)), im)
     re = intrinsics.select(x == 0.0, x, re)
     return re, intrinsics.select(y == 0.0, y, im)
 

@@ -73,6 +73,9 @@ class Array:
     def __setitem__(self, key: Any, value: Any) -> None:
         key = unwrap(key)
         fits(value, self.dtype)
+        if isinstance(value, Array):
+            # NumPy itself goes wrong where one row overlaps another with a larger step: `a[::2] = a[2:9]`.
+            value = Array(value.v.copy(), None if value.t is None else value.t.copy())
         given = bound_of(value)
         self.v[key] = unwrap(value, exactly=False)
         if self.t is not None:

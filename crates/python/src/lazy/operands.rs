@@ -111,7 +111,7 @@ fn int(object: &Bound<'_, PyAny>) -> PyResult<Const> {
 pub fn bits_in(object: &Bound<'_, PyAny>, to: Scalar) -> PyResult<Option<number::Bits>> {
     let py = object.py();
     if let Some(weak) = weak(object)? {
-        if let (Const::C128(..), false) = (weak, to.is_complex()) {
+        if let (Const::C128(..), false) = (weak, to.is_complex() || to == Scalar::Bool) {
             let wanted = if to.is_int() {
                 "int() argument must be a string, a bytes-like object or a real number, not 'complex'"
             } else {
