@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weft
-from weft import _weft
+from weft import _weft, cuda
 from weft._weft import _arg, _assign, _bits, _fold, _from_numpy, _full, _iota, _part, _select, _strided, _to_device, _to_numpy, _ufunc
 
 DTYPES = [*(np.dtype(letter) for letter in "?bBhHiIlLefdFD"), np.dtype(ml_dtypes.bfloat16)]
@@ -328,3 +328,30 @@ def test_new_shapes_and_numbers_compile_nothing(device):
         weft.eval(work(30 + i, 40 + i, float(i)))
     if device.kind != "cpu":
         assert _weft._compiled_count() == before
+
+
+@cuda.jit
+def doubled(out, a):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = 2 * a[i]
+
+
+@pytest.mark.skipif(len(OTHERS) < 2, reason="needs two devices that are not the CPU")
+def test_kernels_refuse_arrays_that_are_elsewhere():
+    first, second = (weft.ones(3, device=name) for name in OTHERS[:2])
+    with pytest.raises(weft.errors.LaunchError, match=OTHERS[1]):
+        doubled.forall(3)(first, second)
+    with pytest.raises(weft.errors.LaunchError, match=OTHERS[0]):
+        weft.njit(lambda a: a.sum())(first)
+
+
+def test_vectorised_functions_and_kernels_run_where_arrays_are(device):
+    triple = weft.vectorize(lambda x: 3 * x)
+    same(without_detours(lambda: triple(weft.arange(6.0)) + 1), np.arange(6.0) * 3 + 1, device)
+    same(without_detours(lambda: weft.sum(triple(weft.arange(6.0)))), np.asarray(45.0), device)
+    x, out = weft.arange(6.0), weft.zeros(12)
+    before, odd = out + 0, out[1::2]
+    doubled.forall(6)(odd, x)
+    same(odd, np.arange(6.0) * 2, device)
+    same(out[::2] + before[::2], np.zeros(6), device)

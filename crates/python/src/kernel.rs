@@ -96,6 +96,7 @@ impl Launcher {
         let mut bound = core.bind(Numpy::get(py)?, args, kwargs)?;
         let stream = self.stream.as_ref().map(|stream| stream.get());
         let device = launch_device(py, stream, &bound)?;
+        calls::refuse_elsewhere(py, &bound, device.id())?;
         let spec = core.resolve(py, &device, &mut bound)?;
         if self.shape.grid.contains(&0) {
             return Ok(());

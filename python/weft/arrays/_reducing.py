@@ -168,7 +168,8 @@ def _folded(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype,
     name = function.__name__
     if mask is not None:
         x = _select(mask, _typed(x, dtype), _full((), _identity(function, start, dtype), dtype, x.device))
-    if any(x.shape[axis] == 0 for axis in axes):
+    # Folds start with identities; where they may, no size is looked at.
+    if (start is None or function.identity is None) and any(x.shape[axis] == 0 for axis in axes):
         return _of_nothing(function, x, axes, dtype, start)
     x = x if name.startswith("logical") else _typed(x, dtype)
     result = complex_extreme(name, x, axes) if _is_of_complex(name, dtype) else _fold(name, x, axes, dtype)

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use smallvec::SmallVec;
 use weft_ir::{Function, Module, Op, Scalar, StmtKind, Value};
 use weft_lazy::{Array, Block, Dims, Node, Piece, Strides, machine};
-use weft_runtime::{Buffer, RunError, Stream};
+use weft_runtime::{Buffer, DeviceId, RunError, Stream};
 
 use super::{NdArray, compute_as_asked, error, exchange};
 use crate::array::{Memory, layout};
@@ -94,6 +94,22 @@ impl Settled {
         let same = |(known, _): &&(Array, Piece)| Arc::ptr_eq(&known.storage, &array.storage);
         self.0.iter().find(same).map(|(_, piece)| piece)
     }
+}
+
+/// Refuses lazy arrays of other devices, also of those whose memory this one could address: their memory is freed in the order of their own
+/// device's work, which knows nothing of the launch.
+pub fn refuse_elsewhere(py: Python<'_>, args: &Args, device: DeviceId) -> PyResult<()> {
+    for (array, _) in args.lazy().filter(|(array, _)| array.device() != machine::CPU) {
+        let home = machine::device(array.device()).map_err(|e| error(py, e))?.id();
+        if home != device {
+            let device = device.to_string();
+            return Err(errors::launch(
+                py,
+                format!("an argument is an array on {home}, and the launch is on {device}: pass x.to({device:?})"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Computes the lazy arrays among the arguments and says where they are. What the code writes to is made such that nobody else has it.
