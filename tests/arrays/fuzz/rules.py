@@ -20,7 +20,7 @@ def rule(name: str) -> Rule:
         return RULES[name]
     if name in MOVES:
         return _moved(name)
-    if name in INEXACT or name in PROPAGATED:
+    if name in INEXACT or name in PROPAGATED or name == "sign":
         return _elementwise(name)
     return _settled
 
