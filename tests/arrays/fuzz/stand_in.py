@@ -40,6 +40,8 @@ class Module:
     def apply(self, name: str, function: Callable, args: Any, kw: dict) -> Any:
         """Calls NumPy."""
         result = function(*plain(args), **{key: plain(value) for key, value in kw.items()})
+        # In order, as Weft has them: NumPy has them in any.
+        result = np.sort(result) if name == "unique_values" else result
         return kw["out"] if kw.get("out") is not None else self.wrap(result)
 
     def get(self, thing: Thing, key: Any) -> Any:
@@ -47,8 +49,9 @@ class Module:
         return self.wrap(thing.v[plain(key)])
 
     def put(self, thing: Thing, key: Any, value: Any) -> None:
-        """x[key] = value."""
-        thing.v[plain(key)] = plain(value)
+        """x[key] = value, which NumPy itself gets wrong for some rows that overlap."""
+        given = plain(value)
+        thing.v[plain(key)] = given.copy() if isinstance(given, np.ndarray) else given
 
     def in_place(self, name: str, thing: Thing, other: Any) -> Thing:
         """x += other and the like."""
