@@ -696,3 +696,30 @@ def test_random_functions_of_any_size():
             assert same(host(g(*mine)), host(expected)) and same(host(mine), host(theirs)), (first, second, third, n)
         captures += g.captures
     assert captures < 60 * 8
+
+
+def test_a_graph_of_any_size_takes_reshaped_arrays():
+    """A reshaped array has another shape than the value that its storage started with."""
+    g = weft.compile(lambda x: (x.sum(axis=1), x * 2, x))
+    for shape in ((2, 3), (4, 5)):
+        g(weft.ones(shape))
+    for array in (weft.arange(12.0).reshape(3, 4), weft.asarray(np.arange(12.0).reshape(3, 4)).reshape(2, 6)):
+        expected = np.asarray(array)
+        for mine, theirs in zip(g(array), (expected.sum(axis=1), expected * 2, expected)):
+            np.testing.assert_array_equal(np.asarray(mine), theirs)
+
+
+def test_numpys_arrays_are_as_they_were_where_they_were_used():
+    def f(x):
+        at = np.array([0, 1])
+        first = x[at]
+        at[0] = 3
+        values = np.array([10.0, 20.0])
+        changed = x * 1
+        changed[at] = values
+        values[:] = 0
+        return first, x[at], changed
+
+    x = weft.arange(4.0) + 1
+    for mine, theirs in zip(weft.compile(f)(x), f(np.arange(4.0) + 1)):
+        np.testing.assert_array_equal(np.asarray(mine), theirs)

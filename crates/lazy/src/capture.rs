@@ -499,7 +499,8 @@ impl Graph {
 pub fn key_of_ranks(args: &[Array]) -> Option<Vec<u64>> {
     let mut key = Vec::new();
     for arg in args {
-        if !arg.is_whole() || arg.read_only {
+        // What is recorded starts from the storages' values: a reshaped array has another shape than these.
+        if !arg.is_whole() || arg.read_only || arg.shape != arg.storage.now().shape {
             return None;
         }
         let first = args.iter().position(|other| Arc::ptr_eq(&other.storage, &arg.storage));

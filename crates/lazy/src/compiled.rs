@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
@@ -61,7 +61,7 @@ enum State {
     Failed(String),
 }
 
-static PROGRAMS: Mutex<Option<HashMap<Key, State>>> = Mutex::new(None);
+static PROGRAMS: weft_forks::Mutex<Option<HashMap<Key, State>>> = weft_forks::Mutex::new(None);
 /// Compilations under way.
 static BUSY: AtomicUsize = AtomicUsize::new(0);
 static IDLE: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
@@ -72,8 +72,23 @@ pub fn count() -> usize {
     COUNT.load(Ordering::Relaxed)
 }
 
+/// In which of the processes that came of forks compilations are under way: a child has none of its parent's threads.
+static BUSY_IN: AtomicU32 = AtomicU32::new(0);
+
+/// A child of a fork has no compilations under way, whatever its parent had.
+fn forget_those_of_parents() {
+    let here = weft_forks::count();
+    if BUSY_IN.swap(here, Ordering::AcqRel) != here {
+        BUSY.store(0, Ordering::Release);
+    }
+}
+
 /// Waits for what is compiled in the background.
 pub fn finish() {
+    forget_those_of_parents();
+    if BUSY.load(Ordering::Acquire) == 0 {
+        return;
+    }
     let mut idle = IDLE.0.lock().unwrap_or_else(PoisonError::into_inner);
     while BUSY.load(Ordering::Acquire) > 0 {
         idle = IDLE.1.wait(idle).unwrap_or_else(PoisonError::into_inner);
@@ -130,7 +145,7 @@ pub fn is_aligned(program: &Program, target: &Target) -> bool {
 /// The compiled code, if there is any by now. With a number of steps that it is run for, it is compiled in the background once these are worth
 /// it, else at once.
 pub fn code(key: &Key, wait: Option<u64>, job: impl FnOnce() -> Job) -> Result<Option<Arc<dyn Executable>>> {
-    let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut programs = PROGRAMS.lock();
     let state = match programs.get_or_insert_default().get_mut(key) {
         Some(state) => state,
         None => programs.get_or_insert_default().entry(key.clone()).or_insert(State::Waiting(0)),
@@ -156,6 +171,7 @@ pub fn code(key: &Key, wait: Option<u64>, job: impl FnOnce() -> Job) -> Result<O
             State::Failed(_) | State::Waiting(_) | State::Compiling => Ok(None),
         };
     }
+    forget_those_of_parents();
     BUSY.fetch_add(1, Ordering::AcqRel);
     std::thread::spawn(move || {
         settle(key, job);
@@ -178,7 +194,7 @@ fn settle(key: Key, job: Job) -> State {
         State::Failed(why) => State::Failed(why.clone()),
         State::Waiting(_) | State::Compiling => State::Compiling,
     };
-    let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut programs = PROGRAMS.lock();
     programs.get_or_insert_default().insert(key, again);
     made
 }

@@ -126,6 +126,11 @@ fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Res
     let count = program.extents[axis];
     let whole = dims::bytes(&program.extents, elem.size()).ok_or_else(too_big)?;
     let each = (PART / (whole / count).max(1)).clamp(1, count);
+    // Rows of few elements cost more to compute one by one than memory does.
+    const NARROW: u64 = 1024;
+    if axis + 1 == program.extents.len() && each < count && each * (elem.size() as u64) < NARROW {
+        return stored(program, fold, target);
+    }
     let along = (0..axis).filter(|axis| fold.axes & (1 << axis) == 0).count();
     let mut extents = program.extents.clone();
     extents[axis] = each;

@@ -114,6 +114,15 @@ impl Lowering<'_> {
     }
 
     fn pending(&mut self, node: &Value, kind: &Kind, through: Through<'_>, other_map: bool, shared: bool) -> Result<Slot> {
+        let is_root = self.kept.is_some_and(|root| Arc::ptr_eq(node, root));
+        if !is_root && node.is_full() {
+            match kind {
+                Kind::Map { .. } => return self.need(node),
+                // A view may have more elements than what it looks at.
+                Kind::View { of, .. } | Kind::Reshape(of) if !of.is_stored() => return self.need(of),
+                _ => {}
+            }
+        }
         match kind {
             Kind::Fill(bits) => Ok(self.program.constant((node.elem, *bits))),
             Kind::Iota(numbers) => {
@@ -129,9 +138,8 @@ impl Lowering<'_> {
                 Ok(Slot::Iota(self.program.iotas.len() as u16 - 1))
             }
             Kind::Map { operation, args } => {
-                let is_root = self.kept.is_some_and(|root| Arc::ptr_eq(node, root));
                 let costly = other_map && node.costs() > CHEAP;
-                if !is_root && (node.is_full() || costly || (node.was_passed() && node.costs() > CHEAP)) {
+                if !is_root && (costly || (node.was_passed() && node.costs() > CHEAP)) {
                     return self.need(node);
                 }
                 if !is_root && shared {

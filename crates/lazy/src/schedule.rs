@@ -135,7 +135,12 @@ fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Op
         return Ok(Some(Needs::from_elem(base, 1)));
     };
     let program = match reads_what_it_writes(&program, &old, region, elem) {
-        true => through_memory(&program, elem, region, node.device)?,
+        true => {
+            let read = through_memory(&program, elem, region, node.device)?;
+            // It holds the memory, which would then be copied.
+            drop(program);
+            read
+        }
         false => program,
     };
     let bytes = dims::bytes(&node.shape, node.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;

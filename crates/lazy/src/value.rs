@@ -199,7 +199,8 @@ impl Node {
     pub fn pending_on(device: u8, elem: Scalar, shape: Dims, kind: Kind) -> Value {
         let operations = match &kind {
             Kind::Map { args, operation } => operation.cost + below(args),
-            Kind::View { of, .. } => of.operations(),
+            // A view costs nothing, but kernels go down to what they are made of, and chains of views may be longer than the stack.
+            Kind::View { of, .. } | Kind::Reshape(of) => of.operations() + 1,
             Kind::Iota(_) => 1,
             _ => 0,
         };

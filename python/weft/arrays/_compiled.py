@@ -10,6 +10,7 @@ import functools
 import linecache
 import re
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -68,8 +69,8 @@ def recorded(call: Callable[[list[Any]], Any], values: list[Any]) -> Any:
     zeros = [_full(value.shape, 0, value.dtype) if isinstance(value, ndarray) else value for value in values]
     like = call(zeros)
     arrays = [values[at] for at in places]
-    # Nothing is kept of the arrays that it is captured with.
-    rest = [None if isinstance(value, ndarray) else value for value in values]
+    # Nothing is kept of the arrays that it is captured with, and what others may change is as it is now.
+    rest = [None if isinstance(value, ndarray) else deepcopy(value) for value in values]
 
     def again(arrays: list[ndarray]) -> list[ndarray]:
         given = list(rest)

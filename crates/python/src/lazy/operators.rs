@@ -61,7 +61,11 @@ pub fn equality<'py>(name: &'static str, a: &Bound<'py, NdArray>, b: &Bound<'py,
     }
     let differ = u64::from(name == "not_equal");
     let shape = a.get().array.shape.iter().copied().collect();
-    Ok(Bound::new(py, NdArray::of(Node::fill(Scalar::Bool, shape, [differ, 0])))?.into_any())
+    Ok(Bound::new(
+        py,
+        NdArray::of(Node::fill_on(a.get().array.device(), Scalar::Bool, shape, [differ, 0])),
+    )?
+    .into_any())
 }
 
 /// `a ** b`, where some exponents have ufuncs of their own, as in NumPy.
