@@ -110,7 +110,7 @@ def run(side: int, folder: Path, say: Callable[[str], None]) -> None:
     expected = None
     for way, (who, _) in WAYS.items():
         if way == "numba" and importlib.util.find_spec("numba") is None:
-            say("numba is not installed, left out of the mesh")
+            say("numba is not installed: the mesh is computed without it")
             continue
         say(f"mesh by {who}")
         done = subprocess.run([sys.executable, "-m", "weft.demo_mesh", way, str(side)], capture_output=True, text=True, check=False)
