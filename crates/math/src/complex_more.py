@@ -131,7 +131,7 @@ def cexpm1_f64(x, y):
     if not abs(x) < 700.0:
         re, im = cexp_f64(x, y)
         re = re - 1.0
-    return intrinsics.select((y == 0.0) & (x == 0.0), x, re), im
+    return intrinsics.select((y == 0.0) & (x == 0.0), 0.0, re), im
 
 
 def clog1p_each(x, y):
@@ -213,7 +213,7 @@ def cexpm1_f32(x, y):
     if not abs(x) < 80.0:
         re, im = cexp_f32(x, y)
         re = re - 1.0
-    return intrinsics.select((y == 0.0) & (x == 0.0), x, re), im
+    return intrinsics.select((y == 0.0) & (x == 0.0), 0.0, re), im
 
 
 def cisclose_any(x, y, u, v, relative, absolute):
