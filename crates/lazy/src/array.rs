@@ -8,7 +8,7 @@ use weft_ir::Scalar;
 use crate::capture;
 use crate::dims::{self, Axis, AxisMap, Dims, Strides};
 use crate::error::{Error, Result};
-use crate::memory::Piece;
+use crate::memory::{Piece, needed};
 use crate::record;
 use crate::schedule;
 use crate::value::{Kind, Node, Region, Value};
@@ -281,7 +281,7 @@ impl Array {
             return Err(Error::Internal("the memory of an array that was not computed".into()));
         };
         if Arc::strong_count(&current) > 1 || !piece.is_own(2) {
-            let bytes = dims::bytes(&current.shape, current.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
+            let bytes = needed(&current.shape, current.elem)?;
             piece = schedule::copied(&piece, bytes)?;
         }
         *current = Node::stored(current.elem, current.shape.clone(), piece.clone());
@@ -365,32 +365,12 @@ impl Array {
             let strides = dims::dense(to, self.elem.size());
             return Some(self.strided_as(self.elem, shape, self.strides().0, strides));
         }
-        if let Some(map) = self.with_other_units(to) {
+        if let Some(map) = dims::with_other_units(&self.shape, to) {
             return Some(self.remapped(&map, shape));
         }
         let (offset, strides) = self.strides();
         let strides = dims::reshaped(&self.shape, &strides, to)?;
         Some(self.strided_as(self.elem, shape, offset, strides))
-    }
-
-    /// Where the shapes differ in axes of length 1 only: this array's axes among the new ones.
-    fn with_other_units(&self, to: &[u64]) -> Option<AxisMap> {
-        let mut long = to.iter().enumerate().filter(|(_, n)| **n != 1);
-        let map: Option<AxisMap> = (self.shape.iter())
-            .map(|&n| match n {
-                1 => Some(Axis {
-                    start: 0,
-                    step: 0,
-                    along: None,
-                }),
-                n => long.next().filter(|(_, m)| **m == n).map(|(axis, _)| Axis {
-                    start: 0,
-                    step: 1,
-                    along: Some(axis as u8),
-                }),
-            })
-            .collect();
-        map.filter(|_| long.next().is_none())
     }
 
     fn strided_as(&self, elem: Scalar, shape: Dims, offset: i64, strides: Strides) -> Array {

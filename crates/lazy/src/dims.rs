@@ -110,6 +110,26 @@ pub fn broadcast(from: &[u64], to: &[u64]) -> AxisMap {
         .collect()
 }
 
+/// Where axes of a shape are among those of another that differs from it in axes of length 1 only; none where more differs.
+pub fn with_other_units(from: &[u64], to: &[u64]) -> Option<AxisMap> {
+    let mut long = to.iter().enumerate().filter(|(_, n)| **n != 1);
+    let map: Option<AxisMap> = (from.iter())
+        .map(|&n| match n {
+            1 => Some(Axis {
+                start: 0,
+                step: 0,
+                along: None,
+            }),
+            n => long.next().filter(|(_, m)| **m == n).map(|(axis, _)| Axis {
+                start: 0,
+                step: 1,
+                along: Some(axis as u8),
+            }),
+        })
+        .collect();
+    map.filter(|_| long.next().is_none())
+}
+
 /// The strides along the axes of the points, and the offset, of elements with `strides` that are read through a map.
 pub fn through(map: &[Axis], strides: &[i64], rank: usize) -> (i64, Strides) {
     let mut offset = 0i64;

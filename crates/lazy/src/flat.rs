@@ -1,18 +1,12 @@
 //! Programs whose operands and result all lie dense: one walk over all elements, whatever the shape, with nothing to plan. The most common
 //! case, and all that small arrays need.
 
-#![allow(unsafe_code)] // Operands are places in memory that programs keep alive.
-
 use smallvec::{SmallVec, smallvec};
-use weft_tile::Arg;
 
 use crate::dims;
 use crate::error::Result;
 use crate::program::{Program, Slot};
-use crate::tiles::{Target, with_room};
-
-/// Bytes of a register at the most.
-const TILE: usize = 8192;
+use crate::tiles::{TILE, Target, apply, with_room};
 
 /// Runs the program, if it is such a one; else false.
 pub fn run(program: &Program, target: &Target) -> Result<bool> {
@@ -109,21 +103,7 @@ fn tile(program: &Program, target: &Target, registers: &Registers, (room, size):
             true => (target.address + first * target.elem.size() as u64) as *mut u8,
             false => register(at),
         };
-        match step.operation.tile {
-            Some(run) => {
-                let arg = |slot: &Slot| match place(*slot) {
-                    (address, true) => Arg::one(address as *const u8),
-                    (address, false) => Arg::run(address as *const u8),
-                };
-                let args: SmallVec<[Arg; 3]> = step.args.iter().map(arg).collect();
-                // SAFETY: operands have so many elements, or one; results have registers of their own, or a place apart.
-                unsafe { (run.run)(to, args.as_ptr(), count as usize) };
-            }
-            None => {
-                let args: SmallVec<[(u64, bool); 3]> = step.args.iter().map(|slot| place(*slot)).collect();
-                step.operation.single.run(step.operation, to as u64, &args, count)?;
-            }
-        }
+        apply(step, to, &place, count)?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use weft_tile::fold::{self, Axis, Fold as Machine, Outer, Types};
 
 use crate::dims::{self, Strides};
 use crate::error::{Error, Result};
-use crate::memory::{Block, Piece};
+use crate::memory::{Piece, needed};
 use crate::operation::What;
 use crate::program::{Load, Program, Slot};
 use crate::tiles::Target;
@@ -124,7 +124,7 @@ fn source_fold(source: &Source, extents: &[u64], fold: &Fold, target: &Target) -
 fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Result<()> {
     let elem = element(program)?;
     let count = program.extents[axis];
-    let whole = dims::bytes(&program.extents, elem.size()).ok_or_else(too_big)?;
+    let whole = needed(&program.extents, elem)?;
     let each = (PART / (whole / count).max(1)).clamp(1, count);
     // Rows of few elements cost more to compute one by one than memory does.
     const NARROW: u64 = 1024;
@@ -134,8 +134,7 @@ fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Res
     let along = (0..axis).filter(|axis| fold.axes & (1 << axis) == 0).count();
     let mut extents = program.extents.clone();
     extents[axis] = each;
-    let bytes = dims::bytes(&extents, elem.size()).ok_or_else(too_big)?;
-    let room = Piece::whole(Block::new(bytes)?);
+    let room = Piece::fresh(machine::CPU, &extents, elem)?;
     let mut first = 0;
     while first < count {
         let part = program.part(axis, first, each.min(count - first));
@@ -151,8 +150,7 @@ fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Res
 /// Computes all elements and folds them.
 fn stored(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
     let elem = element(program)?;
-    let bytes = dims::bytes(&program.extents, elem.size()).ok_or_else(too_big)?;
-    let room = Piece::whole(Block::new(bytes)?);
+    let room = Piece::fresh(machine::CPU, &program.extents, elem)?;
     let source = compute(program, elem, &room)?;
     source_fold(&source, &program.extents, fold, target)
 }
@@ -171,8 +169,4 @@ fn compute(program: &Program, elem: Scalar, room: &Piece) -> Result<Source> {
 fn element(program: &Program) -> Result<Scalar> {
     let result = program.result.ok_or_else(|| Error::Internal("a program without a result".into()))?;
     Ok(program.elem(result))
-}
-
-fn too_big() -> Error {
-    Error::Memory("array is too big".into())
 }

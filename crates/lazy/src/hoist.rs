@@ -4,8 +4,8 @@
 use smallvec::{SmallVec, smallvec};
 
 use crate::dims;
-use crate::error::{Error, Result};
-use crate::memory::{Block, Piece};
+use crate::error::Result;
+use crate::memory::Piece;
 use crate::program::{Load, Program, Slot, Step};
 use crate::run;
 use crate::tiles::Target;
@@ -94,8 +94,7 @@ fn computed(program: &Program, at: usize, mask: u64, device: u8) -> Result<Load>
         }
     }
     let elem = program.steps[at].operation.result;
-    let bytes = dims::bytes(&part.extents, elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
-    let piece = Piece::whole(Block::on(device, bytes)?);
+    let piece = Piece::fresh(device, &part.extents, elem)?;
     let mut strides = dims::dense(&part.extents, elem.size());
     let target = Target::of(elem, &piece, 0, &part.extents, strides.clone());
     run::run(part, &target)?;

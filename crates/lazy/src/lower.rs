@@ -152,10 +152,7 @@ impl Lowering<'_> {
                 self.program.steps.push(Step { operation, args: slots });
                 Ok(Slot::Step(self.program.steps.len() as u16 - 1))
             }
-            Kind::View { of, map } => match through {
-                Some(through) => self.slot(of, Some(&dims::compose(through, map))),
-                None => self.slot(of, Some(map)),
-            },
+            Kind::View { of, map } => self.behind(of, map, through),
             Kind::Reshape(of) => self.reshape(node, of, through),
             Kind::Strided { of, offset, strides } => match of.piece() {
                 Some(piece) => {
@@ -182,11 +179,7 @@ impl Lowering<'_> {
         if arg.shape == node.shape {
             return self.slot(arg, through);
         }
-        let stretched = dims::broadcast(&arg.shape, &node.shape);
-        match through {
-            Some(map) => self.slot(arg, Some(&dims::compose(map, &stretched))),
-            None => self.slot(arg, Some(&stretched)),
-        }
+        self.behind(arg, &dims::broadcast(&arg.shape, &node.shape), through)
     }
 
     /// The same memory in another shape, or, where axes of length 1 are all that differs, the same node through another map.
@@ -194,28 +187,17 @@ impl Lowering<'_> {
         if let Some(piece) = of.piece() {
             return Ok(self.load(node, piece, through));
         }
-        let long = |shape: &[u64]| shape.iter().copied().filter(|n| *n != 1).collect::<SmallVec<[u64; 4]>>();
-        if long(&of.shape) != long(&node.shape) {
-            return self.need(of);
+        match dims::with_other_units(&of.shape, &node.shape) {
+            Some(inner) => self.behind(of, &inner, through),
+            None => self.need(of),
         }
-        let mut places = (node.shape.iter().enumerate()).filter(|(_, n)| **n != 1).map(|(axis, _)| axis);
-        let inner = (of.shape.iter())
-            .map(|&n| match n {
-                1 => dims::Axis {
-                    start: 0,
-                    step: 0,
-                    along: None,
-                },
-                _ => dims::Axis {
-                    start: 0,
-                    step: 1,
-                    along: places.next().map(|axis| axis as u8),
-                },
-            })
-            .collect::<AxisMap>();
+    }
+
+    /// A node that another one looks at through a map.
+    fn behind(&mut self, of: &Value, map: &AxisMap, through: Through<'_>) -> Result<Slot> {
         match through {
-            Some(map) => self.slot(of, Some(&dims::compose(map, &inner))),
-            None => self.slot(of, Some(&inner)),
+            Some(outer) => self.slot(of, Some(&dims::compose(outer, map))),
+            None => self.slot(of, Some(map)),
         }
     }
 

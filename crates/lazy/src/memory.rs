@@ -1,11 +1,14 @@
 //! Memory that values are stored in.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use weft_ir::Scalar;
 use weft_runtime::{Buffer, DeviceId, RunError};
 
+use crate::dims;
 use crate::error::{Error, Result};
 use crate::machine;
 
@@ -14,9 +17,12 @@ use crate::machine;
 pub struct Block {
     buffer: Box<dyn Buffer>,
     device: u8,
-    /// Nothing is written to it: it is lent to others, or theirs.
-    frozen: bool,
+    /// What keeps memory that is another library's.
+    _owner: Option<Owner>,
 }
+
+/// Whatever is to be dropped with memory.
+pub type Owner = Box<dyn Any + Send + Sync>;
 
 impl Block {
     /// Memory of the CPU.
@@ -25,7 +31,7 @@ impl Block {
         Ok(Arc::new(Block {
             buffer,
             device: machine::CPU,
-            frozen: false,
+            _owner: None,
         }))
     }
 
@@ -39,17 +45,17 @@ impl Block {
         Ok(Arc::new(Block {
             buffer,
             device,
-            frozen: false,
+            _owner: None,
         }))
     }
 
-    /// Memory of the host that somebody else made and gave away, or keeps to himself: then it is never written to.
-    pub fn of(buffer: Box<dyn Buffer>, frozen: bool) -> Arc<Block> {
+    /// Memory of the host that somebody else made and gave away, with what has to be kept for it.
+    pub fn of(buffer: Box<dyn Buffer>, owner: Option<Owner>) -> Arc<Block> {
         debug_assert_eq!(buffer.device(), DeviceId::CPU);
         Arc::new(Block {
             buffer,
             device: machine::CPU,
-            frozen,
+            _owner: owner,
         })
     }
 
@@ -128,6 +134,11 @@ fn held_by(device: u8) -> String {
     text
 }
 
+/// How many bytes a shape of elements takes.
+pub fn needed(shape: &[u64], elem: Scalar) -> Result<u64> {
+    dims::bytes(shape, elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))
+}
+
 /// Elements that lie dense, in C order, from an offset of a block on.
 #[derive(Clone, Debug)]
 pub struct Piece {
@@ -136,6 +147,11 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// Memory of a device for elements of a shape.
+    pub fn fresh(device: u8, shape: &[u64], elem: Scalar) -> Result<Piece> {
+        Ok(Piece::whole(Block::on(device, needed(shape, elem)?)?))
+    }
+
     pub fn whole(block: Arc<Block>) -> Piece {
         Piece { block, offset: 0 }
     }
@@ -146,6 +162,6 @@ impl Piece {
 
     /// May it be written to by one who holds so many references of his own to the block?
     pub fn is_own(&self, references: usize) -> bool {
-        !self.block.frozen && Arc::strong_count(&self.block) <= references
+        Arc::strong_count(&self.block) <= references
     }
 }

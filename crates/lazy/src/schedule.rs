@@ -8,7 +8,7 @@ use weft_ir::Scalar;
 use crate::dims::{self, Strides};
 use crate::error::{Error, Result};
 use crate::lower::{Lowered, lower};
-use crate::memory::{Block, Piece};
+use crate::memory::{Block, Piece, needed};
 use crate::number::Bits;
 use crate::program::{Load, Program};
 use crate::run::run;
@@ -87,8 +87,7 @@ fn attempt(node: &Value) -> Result<Option<Needs>> {
 
 /// Memory for all elements of a node.
 fn fresh(node: &Node) -> Result<Piece> {
-    let bytes = dims::bytes(&node.shape, node.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
-    Ok(Piece::whole(Block::on(node.device, bytes)?))
+    Piece::fresh(node.device, &node.shape, node.elem)
 }
 
 fn dense(node: &Node, piece: &Piece) -> Target {
@@ -101,9 +100,8 @@ fn moved(node: &Value, of: &Value) -> Result<Option<Needs>> {
     let Some(from) = of.piece() else {
         return Ok(Some(Needs::from_elem(of.clone(), 1)));
     };
-    let bytes = dims::bytes(&node.shape, node.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
-    let piece = Piece::whole(Block::on(node.device, bytes)?);
-    devices::carry(&piece, &from, bytes)?;
+    let piece = fresh(node)?;
+    devices::carry(&piece, &from, needed(&node.shape, node.elem)?)?;
     node.store(piece);
     Ok(None)
 }
@@ -143,7 +141,7 @@ fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Op
         }
         false => program,
     };
-    let bytes = dims::bytes(&node.shape, node.elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
+    let bytes = needed(&node.shape, node.elem)?;
     let kind = node.take();
     drop((base, value));
     if let Some(kind) = kind {
@@ -213,8 +211,7 @@ fn bounds(start: u64, shape: &[u64], strides: &[i64], item: usize) -> (u64, u64)
 
 /// Runs a program into memory of its own; the result copies that.
 fn through_memory(program: &Program, elem: Scalar, region: &Region, device: u8) -> Result<Program> {
-    let bytes = dims::bytes(&region.shape, elem.size()).ok_or_else(|| Error::Memory("array is too big".into()))?;
-    let piece = Piece::whole(Block::on(device, bytes)?);
+    let piece = Piece::fresh(device, &region.shape, elem)?;
     let strides: Strides = dims::dense(&region.shape, elem.size());
     let target = Target::of(elem, &piece, 0, &region.shape, strides.clone());
     run(program.clone(), &target)?;

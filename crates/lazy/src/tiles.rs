@@ -14,10 +14,10 @@ use crate::error::{Error, Result};
 use crate::flat;
 use crate::machine;
 use crate::memory::{Block, Piece};
-use crate::program::{Program, Slot};
+use crate::program::{Program, Slot, Step};
 
 /// Bytes of a register at the most, so that those of a program stay in the first cache.
-const TILE: usize = 8192;
+pub const TILE: usize = 8192;
 /// Rows that are shorter than this share a tile.
 const SHORT: u64 = 128;
 
@@ -75,6 +75,22 @@ pub fn run(program: &Program, target: &Target) -> Result<()> {
         }
         .run()
     })
+}
+
+/// Runs one step over a tile: `place` says where each operand is, and whether it is one number for all points. The result has a place apart.
+pub fn apply(step: &Step, to: *mut u8, place: &dyn Fn(Slot) -> (u64, bool), count: u64) -> Result<()> {
+    let Some(run) = step.operation.tile else {
+        let args: SmallVec<[(u64, bool); 3]> = step.args.iter().map(|slot| place(*slot)).collect();
+        return step.operation.single.run(step.operation, to as u64, &args, count);
+    };
+    let arg = |slot: &Slot| match place(*slot) {
+        (address, true) => Arg::one(address as *const u8),
+        (address, false) => Arg::run(address as *const u8),
+    };
+    let args: SmallVec<[Arg; 3]> = step.args.iter().map(arg).collect();
+    // SAFETY: operands are tiles of so many elements, or one; results have registers of their own, or a place apart.
+    unsafe { (run.run)(to, args.as_ptr(), count as usize) };
+    Ok(())
 }
 
 /// Lends so many words for registers.
@@ -486,21 +502,7 @@ impl Machine<'_> {
                 Some(target) if at == end => target,
                 _ => self.register(self.plan.steps[at]),
             };
-            match step.operation.tile {
-                Some(run) => {
-                    let place = |slot: &Slot| match arg(*slot) {
-                        (address, true) => Arg::one(address as *const u8),
-                        (address, false) => Arg::run(address as *const u8),
-                    };
-                    let args: SmallVec<[Arg; 3]> = step.args.iter().map(place).collect();
-                    // SAFETY: operands are tiles of so many elements, or one; results have registers of their own, or a place apart.
-                    unsafe { (run.run)(to, args.as_ptr(), count as usize) };
-                }
-                None => {
-                    let args: SmallVec<[(u64, bool); 3]> = step.args.iter().map(|slot| arg(*slot)).collect();
-                    step.operation.single.run(step.operation, to as u64, &args, count)?;
-                }
-            }
+            apply(step, to, arg, count)?;
         }
         Ok(())
     }

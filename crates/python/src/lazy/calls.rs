@@ -155,7 +155,7 @@ pub struct Returned {
 
 impl Returned {
     pub fn new(made: Vec<Box<dyn Buffer>>, args: Settled) -> Returned {
-        let made = made.into_iter().map(|buffer| (Block::of(buffer, false), OnceCell::new())).collect();
+        let made = made.into_iter().map(|buffer| (Block::of(buffer, None), OnceCell::new())).collect();
         Returned { args, made }
     }
 

@@ -8,7 +8,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyModule;
 use weft_ir::Scalar;
 use weft_lazy::{Array, Block, Dims, Node, Piece, Strides, machine, record};
-use weft_runtime::{Buffer, DeviceId, RunError, Stream, read_here, write_here};
 
 use super::ndarray::NdArray;
 use super::{compute, watching};
@@ -26,38 +25,6 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Keeps a block alive for a NumPy array that looks at it.
 #[pyclass(frozen, module = "weft._weft")]
 struct Held(#[expect(dead_code, reason = "held to keep the memory")] Arc<Block>);
-
-/// The memory of a NumPy array that was given away.
-#[derive(Debug)]
-struct Adopted {
-    address: u64,
-    bytes: usize,
-    _owner: Py<PyAny>,
-}
-
-impl Buffer for Adopted {
-    fn device(&self) -> DeviceId {
-        DeviceId::CPU
-    }
-
-    fn address(&self) -> u64 {
-        self.address
-    }
-
-    fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    fn read(&self, offset: usize, into: &mut [u8]) -> Result<(), RunError> {
-        read_here(self, offset, into, || Ok(()))
-    }
-
-    fn write(&self, offset: usize, from: &[u8]) -> Result<(), RunError> {
-        write_here(self, offset, from, || Ok(()))
-    }
-
-    fn used_on(&self, _stream: Option<&Arc<dyn Stream>>) {}
-}
 
 fn known(fields: &ArrayFields<'_>, array: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     match fields.elem {
@@ -158,12 +125,9 @@ pub fn _adopt(array: &Bound<'_, PyAny>) -> PyResult<NdArray> {
             });
         }
     };
-    let buffer = Box::new(Adopted {
-        address: low,
-        bytes: (high - low) as usize,
-        _owner: array.clone().unbind(),
-    });
-    let piece = Piece::whole(Block::of(buffer, false));
+    let buffer = devices::cpu().pin(low, (high - low) as usize, false);
+    let buffer = buffer.map_err(|e| errors::device(array.py(), e))?;
+    let piece = Piece::whole(Block::of(buffer, Some(Box::new(array.clone().unbind()))));
     if weft_lazy::is_dense(&shape, &strides, item) {
         return Ok(NdArray::of(Node::stored(elem, shape, piece)));
     }
