@@ -9,6 +9,7 @@ use crate::capture;
 use crate::dims::{self, Axis, AxisMap, Dims, Strides};
 use crate::error::{Error, Result};
 use crate::memory::{Piece, needed};
+use crate::order::Order;
 use crate::record;
 use crate::schedule;
 use crate::value::{Kind, Node, Region, Value};
@@ -134,13 +135,35 @@ impl Array {
         Array { storage, ..self.clone() }
     }
 
-    /// All of another storage, of whatever shape.
+    /// All of another storage, of whatever shape, with axes turned as this array's are.
     pub fn all_of(&self, storage: Arc<Storage>) -> Array {
         let shape = dims::copy(&Storage::value(&storage).shape);
-        Array {
+        let whole = Array {
             storage,
             shape,
+            view: View::Whole,
             ..self.clone()
+        };
+        match self.turn() {
+            Some(turn) if !turn.is_empty() => whole.out_of_order(&turn),
+            _ => whole,
+        }
+    }
+
+    /// The order in which the axes of a whole storage are turned, none of them twice; empty where they are as they lie. None of other views.
+    pub fn turn(&self) -> Option<Order> {
+        match &self.view {
+            View::Whole => Some(Order::new()),
+            View::Strided(_) => None,
+            View::Axes(axes) => {
+                let mut free: SmallVec<[bool; 8]> = SmallVec::from_elem(true, self.rank());
+                let along = |axis: &Axis| {
+                    let along = axis.along.filter(|_| axis.start == 0 && axis.step == 1)?;
+                    std::mem::replace(free.get_mut(usize::from(along))?, false).then_some(along)
+                };
+                let turn: Option<Order> = axes.map.iter().map(along).collect();
+                turn.filter(|turn| turn.len() == self.rank())
+            }
         }
     }
 
@@ -299,10 +322,17 @@ impl Array {
                 base: dims::copy(&self.shape),
                 map: SmallVec::from_slice(map),
             })),
-            View::Axes(axes) => View::Axes(Box::new(Axes {
-                base: axes.base.clone(),
-                map: dims::compose(map, &axes.map),
-            })),
+            View::Axes(axes) => {
+                let map = dims::compose(map, &axes.map);
+                // Axes may have been put back in order.
+                match axes.base == shape && map == dims::identity(shape.len()) {
+                    true => View::Whole,
+                    false => View::Axes(Box::new(Axes {
+                        base: axes.base.clone(),
+                        map,
+                    })),
+                }
+            }
             View::Strided(places) => {
                 let (further, strides) = dims::through(map, &places.strides, shape.len());
                 View::Strided(Box::new(Places {
@@ -327,6 +357,31 @@ impl Array {
             map[old].along = Some(new as u8);
         }
         Ok(self.remapped(&map, axes.iter().map(|&axis| self.shape[axis]).collect()))
+    }
+
+    /// With axes in the order of a result's memory, and as many as it has.
+    pub fn in_order(&self, order: &[u8]) -> Array {
+        let missing = order.len() - self.rank();
+        let mut map = dims::identity(self.rank());
+        let mut shape: Dims = SmallVec::from_elem(1, order.len());
+        for (new, &old) in order.iter().enumerate() {
+            if let Some(own) = usize::from(old).checked_sub(missing) {
+                map[own].along = Some(new as u8);
+                shape[new] = self.shape[own];
+            }
+        }
+        self.remapped(&map, shape)
+    }
+
+    /// What was computed in an order, with its axes where they belong.
+    pub fn out_of_order(self, order: &[u8]) -> Array {
+        let mut map = dims::identity(self.rank());
+        let mut shape = dims::copy(&self.shape);
+        for (old, &new) in order.iter().enumerate() {
+            map[old].along = Some(new);
+            shape[new as usize] = self.shape[old];
+        }
+        self.remapped(&map, shape)
     }
 
     /// Read-only, as NumPy's.

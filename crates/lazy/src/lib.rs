@@ -20,6 +20,7 @@ pub mod machine;
 mod memory;
 pub mod number;
 pub mod operation;
+pub mod order;
 mod program;
 pub mod record;
 mod run;

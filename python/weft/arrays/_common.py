@@ -292,6 +292,11 @@ def check_order(function: str, order: Any, allowed: str = "CKA") -> None:
     raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
 
 
+def takes_c_order(x: ndarray, order: str) -> bool:
+    """Whether a copy that is asked for in this order lies in C's, whatever order the array lies in."""
+    return order == "C" or (order == "A" and not in_c_order(x.T))
+
+
 def flat(x: ndarray) -> ndarray:
     """The array as one row: a view where there is one."""
     return x if x.ndim == 1 else _reshape(x, (x.size,))

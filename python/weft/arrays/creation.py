@@ -19,6 +19,7 @@ from ._common import (
     ordered,
     shape_of,
     stretched,
+    takes_c_order,
     u,
 )
 
@@ -151,14 +152,20 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
             raise ValueError(_COPY_NEEDED)
         if hasattr(a, "__dlpack__") and not isinstance(a, (np.ndarray, np.generic)) and not hasattr(a, "__array__"):
             a = from_dlpack(a)
-            return asarray(a, found, device=place)
-        return array_of(a, found, place)
-    if (found is None or found == a.dtype) and (place is None or place.name == a.device.name):
-        return _cast(a, a.dtype) if copy else a
+            return asarray(a, found, order, device=place)
+        return _in_order(array_of(a, found, place), order)
+    as_it_lies = order != "C" or in_c_order(a)
+    if (found is None or found == a.dtype) and (place is None or place.name == a.device.name) and as_it_lies:
+        return _cast(a, a.dtype, order == "C") if copy else a
     if copy is False:
         raise ValueError(_COPY_NEEDED)
     moved = a if place is None or place.name == a.device.name else _to_device(a, place)
-    return moved if found is None or found == a.dtype else _cast(moved, found)
+    return _in_order(moved if found is None or found == a.dtype else _cast(moved, found), order)
+
+
+def _in_order(made: ndarray, order: str | None) -> ndarray:
+    """A new array, in C's order where that is asked for."""
+    return _cast(made, made.dtype, True) if order == "C" and not in_c_order(made) else made
 
 
 _COPY_NEEDED = (
@@ -199,7 +206,7 @@ def copy(a: Any, order: str = "K") -> ndarray:
     """
     check_order("copy", order)
     a = array_of(a)
-    return _cast(a, a.dtype)
+    return _cast(a, a.dtype, takes_c_order(a, order))
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> ndarray:

@@ -309,7 +309,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
         raise ValueError("repeats may not contain negative values.")
     wide = expand_dims(a, axis + 1)
     wide = _broadcast(wide, (*a.shape[: axis + 1], times, *a.shape[axis + 1 :]))
-    return _reshape(_cast(wide, a.dtype), (*a.shape[:axis], a.shape[axis] * times, *a.shape[axis + 1 :]))
+    return _reshape(_cast(wide, a.dtype, True), (*a.shape[:axis], a.shape[axis] * times, *a.shape[axis + 1 :]))
 
 
 def tile(A: Any, reps: Any) -> ndarray:
@@ -327,7 +327,7 @@ def tile(A: Any, reps: Any) -> ndarray:
         raise ValueError("negative dimensions are not allowed")
     a = a[(None,) * (rank - a.ndim) + (Ellipsis,)]
     wide = _broadcast(a[tuple(each for _ in range(rank) for each in (None, slice(None)))], sum(zip(times, a.shape), ()))
-    return _reshape(_cast(wide, a.dtype), tuple(n * m for n, m in zip(times, a.shape)))
+    return _reshape(_cast(wide, a.dtype, True), tuple(n * m for n, m in zip(times, a.shape)))
 
 
 def delete(arr: Any, obj: Any, axis: Any = None) -> ndarray:

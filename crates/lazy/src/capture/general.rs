@@ -20,7 +20,7 @@ impl Graph {
                     (Of::Leaf(a), Of::Leaf(b)) | (Of::New(a), Of::New(b)) => a == b,
                     _ => false,
                 };
-                same_storage && a.is_whole() && b.is_whole() && a.elem == b.elem && a.read_only == b.read_only
+                same_storage && a.turn().is_some() && a.turn() == b.turn() && a.elem == b.elem && a.read_only == b.read_only
             });
         !self.sized
             && !other.sized

@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
 use weft_ir::Scalar;
-use weft_lazy::{Array, Block, Dims, Node, Piece, Strides, machine, record};
+use weft_lazy::{Array, Block, Dims, Node, Piece, Strides, machine, order, record};
 
 use super::ndarray::NdArray;
 use super::{compute, watching};
@@ -38,7 +38,7 @@ fn known(fields: &ArrayFields<'_>, array: &Bound<'_, PyAny>) -> PyResult<Scalar>
     }
 }
 
-/// A copy of a NumPy array on a device.
+/// A copy of a NumPy array on a device, in the order that its elements lie in.
 pub fn copied(numpy: &Numpy, array: &Bound<'_, PyAny>, device: u8) -> PyResult<Array> {
     let py = array.py();
     let mut array = array.clone();
@@ -48,7 +48,12 @@ pub fn copied(numpy: &Numpy, array: &Bound<'_, PyAny>, device: u8) -> PyResult<A
     }
     let elem = known(&numpy.fields(&array), &array)?;
     machine::check_elem(device, elem).map_err(|e| super::error(py, e))?;
+    let mut order = None;
     if numpy.fields(&array).layout != weft_ir::Layout::C {
+        order = order::of_strides(&numpy.fields(&array).strides.iter().map(|&s| s as i64).collect::<Strides>());
+        if let Some(order) = &order {
+            array = array.call_method1("transpose", (order.to_vec(),))?;
+        }
         array = py
             .import("numpy")?
             .call_method1("ascontiguousarray", (&array,))?
@@ -62,7 +67,11 @@ pub fn copied(numpy: &Numpy, array: &Bound<'_, PyAny>, device: u8) -> PyResult<A
     if !from.is_empty() {
         block.buffer().write(0, from).map_err(|e| errors::device(py, e))?;
     }
-    Ok(Array::of(Node::stored(elem, shape, Piece::whole(block))))
+    let made = Array::of(Node::stored(elem, shape, Piece::whole(block)));
+    Ok(match order {
+        Some(order) => made.out_of_order(&order),
+        None => made,
+    })
 }
 
 /// A NumPy array's elements, copied.

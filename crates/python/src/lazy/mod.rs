@@ -55,6 +55,17 @@ pub fn checked(py: Python<'_>, value: weft_lazy::Value) -> PyResult<NdArray> {
     Ok(NdArray::of(value))
 }
 
+/// An array of a value that was computed in an order, with its axes where they belong.
+pub fn in_order(py: Python<'_>, value: weft_lazy::Value, order: Option<&[u8]>) -> PyResult<NdArray> {
+    let made = checked(py, value)?;
+    Ok(match order {
+        None => made,
+        Some(order) => NdArray {
+            array: made.array.out_of_order(order),
+        },
+    })
+}
+
 /// Computes values because their elements are needed, which is a sync that nobody asked for by name.
 pub fn compute(py: Python<'_>, values: &[weft_lazy::Value]) -> PyResult<()> {
     let on_host = |value: &weft_lazy::Value| value.is_stored() && value.device == weft_lazy::machine::CPU;

@@ -3,9 +3,11 @@
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
+use smallvec::SmallVec;
 use weft_ir::{Const, Scalar};
+use weft_lazy::order::{self, Order};
 use weft_lazy::record::Operand;
-use weft_lazy::{Dims, Node, machine, number};
+use weft_lazy::{Array, Dims, Node, machine, number};
 
 use super::exchange;
 use super::ndarray::NdArray;
@@ -24,41 +26,76 @@ pub fn device_of<'a, 'py: 'a>(py: Python<'py>, objects: impl Iterator<Item = &'a
     }
 }
 
+/// What an object is to a ufunc.
+#[derive(Debug)]
+pub enum Taken<'a> {
+    Array(&'a Array),
+    /// Of NumPy's elements.
+    Copy(Array),
+    Number(Operand),
+}
+
+impl Taken<'_> {
+    fn array(&self) -> Option<&Array> {
+        match self {
+            Taken::Array(array) => Some(array),
+            Taken::Copy(array) => Some(array),
+            Taken::Number(_) => None,
+        }
+    }
+}
+
+pub type Operands = SmallVec<[Operand; 3]>;
+
+/// What operands are now, with their axes in the order that their results lie in, if that is not C's.
+pub fn read(taken: &[Taken<'_>]) -> (Operands, Option<Order>) {
+    let order = order::of_operands(taken.iter().filter_map(Taken::array));
+    let value = |array: &Array| match &order {
+        Some(order) if array.rank() > 0 => array.in_order(order).read(),
+        _ => array.read(),
+    };
+    let operand = |taken: &Taken<'_>| match taken {
+        Taken::Number(number) => number.clone(),
+        Taken::Array(array) => Operand::Value(value(array)),
+        Taken::Copy(array) => Operand::Value(value(array)),
+    };
+    (taken.iter().map(operand).collect(), order)
+}
+
 /// What an object is to a ufunc, on a device if it is NumPy's; none where it is nothing that arrays are computed with.
-pub fn operand(object: &Bound<'_, PyAny>, device: u8) -> PyResult<Option<Operand>> {
+pub fn take<'a>(object: &'a Bound<'_, PyAny>, device: u8) -> PyResult<Option<Taken<'a>>> {
     if let Ok(array) = object.cast::<NdArray>() {
-        return Ok(Some(Operand::Value(array.get().array.read())));
+        return Ok(Some(Taken::Array(&array.get().array)));
     }
     if let Some(weak) = weak(object)? {
-        return Ok(Some(Operand::Weak(weak)));
+        return Ok(Some(Taken::Number(Operand::Weak(weak))));
     }
     let numpy = Numpy::get(object.py())?;
     if let Some(scalar) = numpy.scalar_of(object) {
         let bits = slots::slots_to_memory(scalar, numpy.scalar_bits(object, scalar));
-        return Ok(Some(Operand::Value(Node::fill(scalar, Dims::new(), bits))));
+        return Ok(Some(Taken::Number(Operand::Value(Node::fill(scalar, Dims::new(), bits)))));
     }
     if numpy.is_array(object) {
-        return Ok(Some(Operand::Value(exchange::copied(numpy, object, device)?.read())));
+        return Ok(Some(Taken::Copy(exchange::copied(numpy, object, device)?)));
     }
     Ok(None)
 }
 
-/// As `operand`, of lists, too; an error where it is nothing for arrays.
-pub fn any_operand(object: &Bound<'_, PyAny>, device: u8) -> PyResult<Operand> {
-    if let Some(operand) = operand(object, device)? {
-        return Ok(operand);
+/// As `take`, of lists, too; an error where it is nothing for arrays.
+pub fn take_any<'a>(object: &'a Bound<'_, PyAny>, device: u8) -> PyResult<Taken<'a>> {
+    if let Some(taken) = take(object, device)? {
+        return Ok(taken);
     }
-    let numpy = Numpy::get(object.py())?;
     let array = object.py().import("weft.arrays._common").and_then(|m| {
         let place = PyDevice(machine::device(device).map_err(|e| super::error(object.py(), e))?);
         m.call_method1("array_of", (object, object.py().None(), place))
     });
     match array {
-        Ok(array) => operand(&array, device)?.ok_or_else(|| no_number(object)),
-        Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => {
-            let _ = numpy;
-            Err(no_number(object))
-        }
+        Ok(array) => match array.cast::<NdArray>() {
+            Ok(array) => Ok(Taken::Copy(array.get().array.clone())),
+            Err(_) => Err(no_number(object)),
+        },
+        Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => Err(no_number(object)),
         Err(error) => Err(error),
     }
 }
@@ -68,6 +105,25 @@ fn no_number(object: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!(
         "an operand is of type '{name}', which is neither a number nor an array of numbers"
     ))
+}
+
+/// What an object's elements are now, in C's order.
+pub fn value(object: &Bound<'_, PyAny>, device: u8) -> PyResult<Option<Operand>> {
+    Ok(take(object, device)?.map(|taken| plain(&taken)))
+}
+
+/// As `value`, of lists, too.
+pub fn any_value(object: &Bound<'_, PyAny>, device: u8) -> PyResult<Operand> {
+    take_any(object, device).map(|taken| plain(&taken))
+}
+
+/// What an operand is now, in C's order.
+pub fn plain(taken: &Taken<'_>) -> Operand {
+    match taken {
+        Taken::Array(array) => Operand::Value(array.read()),
+        Taken::Copy(array) => Operand::Value(array.read()),
+        Taken::Number(number) => number.clone(),
+    }
 }
 
 /// A number of Python's own classes. NumPy's scalars are none, though some are instances of them.

@@ -9,7 +9,7 @@ use weft_lazy::record::{self, Operand};
 use weft_lazy::{Node, machine, number};
 
 use super::ndarray::NdArray;
-use super::operands::{any_operand, operand};
+use super::operands::{self, Taken, take, take_any};
 
 /// `name(a, b)`; `NotImplemented` where one of the two is nothing for arrays.
 pub fn binary<'py>(name: &'static str, a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -22,33 +22,34 @@ pub fn binary<'py>(name: &'static str, a: &Bound<'py, PyAny>, b: &Bound<'py, PyA
 
 /// What an operator takes: an operand, or a list or tuple as an array of its numbers; on the device of the array that stands beside it if it
 /// is none of Weft's.
-fn beside(object: &Bound<'_, PyAny>, other: &Bound<'_, PyAny>) -> PyResult<Option<Operand>> {
+fn beside<'a>(object: &'a Bound<'_, PyAny>, other: &Bound<'_, PyAny>) -> PyResult<Option<Taken<'a>>> {
     let device = other.cast::<NdArray>().map_or(machine::CPU, |array| array.get().array.device());
-    match operand(object, device)? {
-        None if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() => any_operand(object, device).map(Some),
+    match take(object, device)? {
+        None if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() => take_any(object, device).map(Some),
         found => Ok(found),
     }
 }
 
 pub fn unary<'py>(name: &'static str, a: &Bound<'py, NdArray>) -> PyResult<Bound<'py, PyAny>> {
-    apply(a.py(), name, &[Operand::Value(a.get().array.read())])
+    apply(a.py(), name, &[Taken::Array(&a.get().array)])
 }
 
-pub fn apply<'py>(py: Python<'py>, name: &'static str, operands: &[Operand]) -> PyResult<Bound<'py, PyAny>> {
-    apply_typed(py, name, operands, None)
+pub fn apply<'py>(py: Python<'py>, name: &'static str, taken: &[Taken<'_>]) -> PyResult<Bound<'py, PyAny>> {
+    apply_typed(py, name, taken, None)
 }
 
 /// In the loop that `dtype` asks for.
-pub fn apply_typed<'py>(py: Python<'py>, name: &'static str, operands: &[Operand], dtype: Option<Scalar>) -> PyResult<Bound<'py, PyAny>> {
-    let mut results = record::ufunc(name, operands, dtype).map_err(|e| super::error(py, e))?;
+pub fn apply_typed<'py>(py: Python<'py>, name: &'static str, taken: &[Taken<'_>], dtype: Option<Scalar>) -> PyResult<Bound<'py, PyAny>> {
+    let (operands, order) = operands::read(taken);
+    let mut results = record::ufunc(name, &operands, dtype).map_err(|e| super::error(py, e))?;
     if results.len() == 1
         && let Some(value) = results.pop()
     {
-        return Ok(Bound::new(py, super::checked(py, value)?)?.into_any());
+        return Ok(Bound::new(py, super::in_order(py, value, order.as_deref())?)?.into_any());
     }
     let arrays = results
         .into_iter()
-        .map(|value| Bound::new(py, super::checked(py, value)?))
+        .map(|value| Bound::new(py, super::in_order(py, value, order.as_deref())?))
         .collect::<PyResult<Vec<_>>>()?;
     PyTuple::new(py, arrays)?.into_bound_py_any(py)
 }
@@ -74,11 +75,11 @@ pub fn power<'py>(a: &Bound<'py, NdArray>, b: &Bound<'py, PyAny>) -> PyResult<Bo
     let Some(exponent) = beside(b, a)? else {
         return Ok(PyNotImplemented::get(py).to_owned().into_any());
     };
-    let base = a.get().array.read();
-    let (name, alone) = shortcut(base.elem, &exponent);
+    let base = &a.get().array;
+    let (name, alone) = shortcut(base.elem, &operands::plain(&exponent));
     match alone {
-        true => apply(py, name, &[Operand::Value(base)]),
-        false => apply(py, name, &[Operand::Value(base), exponent]),
+        true => apply(py, name, &[Taken::Array(base)]),
+        false => apply(py, name, &[Taken::Array(base), exponent]),
     }
 }
 
@@ -118,7 +119,7 @@ pub fn in_place(name: &'static str, a: &Bound<'_, NdArray>, b: &Bound<'_, PyAny>
         )));
     };
     let array = &a.get().array;
-    let x = array.read();
+    let (x, y) = (array.read(), operands::plain(&y));
     let (name, alone) = if name == "power" { shortcut(x.elem, &y) } else { (name, false) };
     let operands = [Operand::Value(x), y];
     let operands = if alone { &operands[..1] } else { &operands };

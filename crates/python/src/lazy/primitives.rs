@@ -7,11 +7,11 @@ use smallvec::SmallVec;
 use weft_front::{ArgType, ufuncs};
 use weft_ir::{Const, Scalar};
 use weft_lazy::record::{self, Operand};
-use weft_lazy::{Array, FoldKind, Node, Value, machine, number};
+use weft_lazy::{Array, FoldKind, Node, Value, machine, number, order};
 
 use super::ndarray::NdArray;
-use super::operands::{any_operand, bits_in, device_of, operand, weak};
-use super::{checked, error, operators};
+use super::operands::{self, Taken, any_value, bits_in, device_of, take_any, weak};
+use super::{checked, error, in_order, operators};
 use crate::devices;
 use crate::numpy::Numpy;
 use crate::operand::elem_of;
@@ -57,11 +57,11 @@ fn _ufunc<'py>(name: &str, args: &Bound<'py, PyTuple>, dtype: Option<&Bound<'py,
     let name = known(name)?;
     let args: SmallVec<[Bound<'_, PyAny>; 3]> = args.iter().collect();
     let device = device_of(py, args.iter())?;
-    let operands = args
+    let taken = args
         .iter()
-        .map(|arg| any_operand(arg, device))
-        .collect::<PyResult<Vec<Operand>>>()?;
-    operators::apply_typed(py, name, &operands, optional(dtype)?)
+        .map(|arg| take_any(arg, device))
+        .collect::<PyResult<SmallVec<[Taken<'_>; 3]>>>()?;
+    operators::apply_typed(py, name, &taken, optional(dtype)?)
 }
 
 /// The types of operands and results of the loop that a ufunc takes for operands of these types, by NumPy's names; none where it has no loop.
@@ -96,7 +96,10 @@ fn arg_type(operand: &Operand) -> ArgType {
 fn _select(condition: &Bound<'_, PyAny>, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<NdArray> {
     let py = a.py();
     let device = device_of(py, [condition, a, b].into_iter())?;
-    let (condition, a, b) = (any_operand(condition, device)?, any_operand(a, device)?, any_operand(b, device)?);
+    let (operands, order) = operands::read(&[take_any(condition, device)?, take_any(a, device)?, take_any(b, device)?]);
+    let Ok([condition, a, b]) = <[Operand; 3]>::try_from(operands.into_vec()) else {
+        return Err(PyTypeError::new_err("where takes three operands"));
+    };
     let Some(to) = ufuncs::common(&[arg_type(&a), arg_type(&b)]) else {
         return Err(PyTypeError::new_err("where takes numbers"));
     };
@@ -106,12 +109,19 @@ fn _select(condition: &Bound<'_, PyAny>, a: &Bound<'_, PyAny>, b: &Bound<'_, PyA
         operand => value_in(operand, to),
     };
     let made = || record::select(&value_in(condition, Scalar::Bool)?, &wrapped(a)?, &wrapped(b)?);
-    made().map_err(|e| error(py, e)).and_then(|value| checked(py, value))
+    let made = made().map_err(|e| error(py, e))?;
+    in_order(py, made, order.as_deref())
 }
 
+/// A copy in another type, in the order that the elements lie in, or in C's.
 #[pyfunction]
-fn _cast(x: &NdArray, dtype: &Bound<'_, PyAny>) -> PyResult<NdArray> {
-    checked(dtype.py(), record::cast(&x.array.read(), elem(dtype)?))
+#[pyo3(signature = (x, dtype, in_c_order=false))]
+fn _cast(x: &NdArray, dtype: &Bound<'_, PyAny>, in_c_order: bool) -> PyResult<NdArray> {
+    let (py, to) = (dtype.py(), elem(dtype)?);
+    match order::of_copy(&x.array).filter(|_| !in_c_order) {
+        Some(order) => in_order(py, record::cast(&x.array.in_order(&order).read(), to), Some(&order)),
+        None => checked(py, record::cast(&x.array.read(), to)),
+    }
 }
 
 fn sizes(shape: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
@@ -250,11 +260,11 @@ pub fn assign_to(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyR
     if array.read_only {
         return Err(PyValueError::new_err("assignment destination is read-only"));
     }
-    let value = match operand(value, array.device())? {
+    let value = match operands::value(value, array.device())? {
         Some(Operand::Value(value)) => value,
         _ => match bits_in(value, array.elem)? {
             Some(bits) => Node::fill(array.elem, weft_lazy::Dims::new(), bits),
-            None => value_in(any_operand(value, array.device())?, array.elem).map_err(|e| error(py, e))?,
+            None => value_in(any_value(value, array.device())?, array.elem).map_err(|e| error(py, e))?,
         },
     };
     array.write(&value).map_err(|e| error(py, e))
@@ -269,11 +279,19 @@ fn _fold(py: Python<'_>, op: &str, x: &NdArray, axes: Vec<usize>, dtype: Option<
     } else {
         optional(dtype)?.unwrap_or(x.array.elem)
     };
-    let value = x.array.read();
-    if axes.iter().any(|&axis| axis >= value.shape.len()) {
+    if axes.iter().any(|&axis| axis >= x.array.rank()) {
         return Err(PyValueError::new_err("an axis is out of bounds"));
     }
-    let made = record::fold(FoldKind::Ufunc(known(op)?, elem), &value, &axes);
+    let made = match order::of_fold(&x.array, &axes) {
+        None => record::fold(FoldKind::Ufunc(known(op)?, elem), &x.array.read(), &axes),
+        Some(order) => {
+            // What is folded is in C's order, on which the order of sums depends.
+            let last: Vec<usize> = (order.len()..x.array.rank()).collect();
+            let turned = x.array.in_order(&order::before(&order, &axes, x.array.rank()));
+            let made = record::fold(FoldKind::Ufunc(known(op)?, elem), &turned.read(), &last);
+            return in_order(py, made.map_err(|e| error(py, e))?, Some(&order));
+        }
+    };
     made.map_err(|e| error(py, e)).and_then(|value| checked(py, value))
 }
 
