@@ -212,8 +212,7 @@ def _position(a, least: Static):
             best = extreme
             start = first
     block = a[start : start + BLOCK]
-    # bfloat16 is of no kind of NumPy's own.
-    if a.dtype.kind == "f" or a.dtype.kind == "V":
+    if a.dtype.kind == "f":
         if best != best:
             return np.int64(start + first_true(np.isnan(block)))
     return np.int64(start + first_true(block == best))

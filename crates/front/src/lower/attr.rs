@@ -9,10 +9,11 @@ use crate::stop::Res;
 use crate::types::Num;
 use crate::value::{Lit, Number, Val};
 
-/// NumPy's letter for a kind of numbers; bfloat16 is none of NumPy's own.
-fn kind_code(s: Scalar) -> &'static str {
+/// NumPy's letter for a kind of numbers. bfloat16 is of no kind of NumPy's own; to the library's texts, which do with it what they do with
+/// other floats, it is one of these.
+fn kind_code(s: Scalar, library: bool) -> &'static str {
     match s.kind() {
-        _ if s == Scalar::BF16 => "V",
+        _ if s == Scalar::BF16 && !library => "V",
         Kind::Bool => "b",
         Kind::Signed => "i",
         Kind::Unsigned => "u",
@@ -38,7 +39,7 @@ impl Lower<'_> {
                 "type" => Ok(base),
                 "itemsize" => Ok(Val::int(s.size() as i128)),
                 "name" => Ok(Val::Str(s.numpy_name().into())),
-                "kind" => Ok(Val::Str(kind_code(*s).into())),
+                "kind" => Ok(Val::Str(kind_code(*s, self.unit.library).into())),
                 _ => Err(self.no_attribute(&base, attr, span)),
             },
             _ => Err(self.no_attribute(&base, attr, span)),
