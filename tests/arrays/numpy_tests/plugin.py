@@ -1,9 +1,11 @@
-"""pytest's part of `run.py`: puts Weft behind `numpy`, a time limit for each test, outcomes as lines of JSON."""
+"""pytest's part of `run.py`: puts Weft behind `numpy`, limits of time for each test and of memory, outcomes as lines of JSON."""
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
+import resource
 import signal
 import sys
 from pathlib import Path
@@ -18,10 +20,15 @@ from arrays.numpy_tests import modules
 from arrays.numpy_tests.behind import Behind, Missing
 
 FOLDER = Path(os.environ["WEFT_NUMPY_TESTS_FOLDER"])
+HUNG = (FOLDER / "hung").open("w")
 WANTED = set((FOLDER / "only").read_text().splitlines())
 DONE = set((FOLDER / "done").read_text().splitlines())
-SECONDS = 30
+SECONDS = 20
+"""A test may take so long. Python raises in it then; where Python is not reached any more, the process ends some seconds later."""
+MEMORY = 6 << 30
+"""Bytes of addresses: what asks for more fails here, and not the machine."""
 
+resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 BEHIND = Behind(worker.modules(os.environ["WEFT_NUMPY_TESTS_MODULE"])())
 _plain_exec = AssertionRewritingHook.exec_module
 
@@ -81,11 +88,13 @@ def pytest_runtest_protocol(item: Any) -> Any:
         raise TimeoutError(f"over {SECONDS} seconds")
 
     signal.signal(signal.SIGALRM, late)
-    signal.alarm(SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS, 1)
+    faulthandler.dump_traceback_later(SECONDS + 5, exit=True, file=HUNG)
     BEHIND.used = False
     write(name_of(item.nodeid), "crashed", "the process ended while it ran")
     yield
-    signal.alarm(0)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_runtest_logreport(report: Any) -> None:

@@ -45,7 +45,7 @@ REASONS = (
     (r"numpy\.(\w+) is not there", "no {1}"),
     (r"no attribute '(\w+)'", "no {1}"),
     (r"unexpected keyword argument '?(\w+)", "no argument {1}"),
-    (r"over \d+ seconds", "takes too long"),
+    (r"over (\d+ seconds|all limits of time)", "takes too long"),
     (r"the process ended", "crashes"),
     (r"object|dtype\('[OSUVMm]|StringDType|datetime|structured|longdouble|clongdouble|void", "dtypes that Weft does not have"),
     (r"WeftError|weft\.", "refused"),
@@ -105,6 +105,10 @@ def _run_file(path: Path, module: str, only: list[str], done: list[str]) -> dict
             # A test is told again for each of its parts: one that fails is enough.
             if found.get(test, ("", ""))[0] != "failed":
                 found[test] = (outcome, why)
+        hung = Path(folder, "hung").read_text()
+        if hung and found:
+            last = list(found)[-1]
+            found[last] = ("crashed", f"over all limits of time: {' '.join(hung.split())[:400]}")
         if found or done or only:
             return found
         return {f"{path.parent.name}/{path.stem}::*": ("failed", said[-1] if said else "no tests ran")}
