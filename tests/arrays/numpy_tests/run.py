@@ -83,7 +83,7 @@ def run_file(path: Path, module: str, only: list[str]) -> dict[str, Outcome]:
 
 def _run_file(path: Path, module: str, only: list[str], done: list[str]) -> dict[str, Outcome]:
     with tempfile.TemporaryDirectory() as folder:
-        for name, lines in (("out", []), ("only", only), ("done", done)):
+        for name, lines in (("out", []), ("hung", []), ("only", only), ("done", done)):
             Path(folder, name).write_text("\n".join(lines))
         env = {
             **os.environ,
@@ -92,8 +92,9 @@ def _run_file(path: Path, module: str, only: list[str], done: list[str]) -> dict
             "WEFT_NUMPY_TESTS_FOLDER": folder,
             "WEFT_NUMPY_TESTS_MODULE": module,
         }
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "plugin", "-p", "no:cacheprovider", "--import-mode=importlib", "-m",
-                   "not slow", "-c", os.devnull, "--rootdir", str(path.parents[1]), "--available-memory=1GB", str(path)]  # fmt: skip
+        # Long tracebacks of thousands of failures take longer than the tests.
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "plugin", "-p", "no:cacheprovider", "--import-mode=importlib",
+                   "--tb=short", "-m", "not slow", "-c", os.devnull, "--rootdir", str(path.parents[1]), "--available-memory=1GB", str(path)]  # fmt: skip
         try:
             ended = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, errors="replace", timeout=FILE_SECONDS)
             said = ended.stdout.strip().splitlines()
