@@ -16,10 +16,9 @@ def views():
         turn = tuple(int(axis) for axis in rng.permutation(rank))
         cut = tuple(slice(None, None, int(rng.choice([1, 1, 2, -1]))) for _ in range(rank))
         stretched = (2, *host.shape) if rng.random() < 0.3 else host.shape
-        for both in [(host, weft.asarray(host))]:
-            a, b = (xp.broadcast_to(x, stretched) for xp, x in zip((np, weft), both))
-            a, b = (x[(slice(None),) * (x.ndim - rank) + cut] for x in (a, b))
-            yield tuple(x.transpose(*range(x.ndim - rank), *(x.ndim - rank + axis for axis in turn)) for x in (a, b))
+        a, b = np.broadcast_to(host, stretched), weft.broadcast_to(weft.asarray(host), stretched)
+        a, b = (x[(slice(None),) * (x.ndim - rank) + cut] for x in (a, b))
+        yield tuple(x.transpose(*range(x.ndim - rank), *(x.ndim - rank + axis for axis in turn)) for x in (a, b))
 
 
 def assert_lies_as(found, expected):

@@ -144,26 +144,15 @@ impl Array {
             view: View::Whole,
             ..self.clone()
         };
-        match self.turn() {
-            Some(turn) if !turn.is_empty() => whole.out_of_order(&turn),
-            _ => whole,
-        }
+        whole.out_of_order(self.turn().as_deref())
     }
 
-    /// The order in which the axes of a whole storage are turned, none of them twice; empty where they are as they lie. None of other views.
+    /// The order in which the axes of a whole storage are turned. None of other views.
     pub fn turn(&self) -> Option<Order> {
         match &self.view {
-            View::Whole => Some(Order::new()),
+            View::Whole => Some((0..self.rank() as u8).collect()),
+            View::Axes(axes) => dims::turn(&axes.map).filter(|turn| turn.len() == self.rank()),
             View::Strided(_) => None,
-            View::Axes(axes) => {
-                let mut free: SmallVec<[bool; 8]> = SmallVec::from_elem(true, self.rank());
-                let along = |axis: &Axis| {
-                    let along = axis.along.filter(|_| axis.start == 0 && axis.step == 1)?;
-                    std::mem::replace(free.get_mut(usize::from(along))?, false).then_some(along)
-                };
-                let turn: Option<Order> = axes.map.iter().map(along).collect();
-                turn.filter(|turn| turn.len() == self.rank())
-            }
         }
     }
 
@@ -317,22 +306,17 @@ impl Array {
 
     /// A view: `map` says where its axes lie among this array's.
     fn remapped(&self, map: &[Axis], shape: Dims) -> Array {
-        let view = match &self.view {
-            View::Whole => View::Axes(Box::new(Axes {
-                base: dims::copy(&self.shape),
-                map: SmallVec::from_slice(map),
+        // Axes may have been put back in order.
+        let by_axes = |base: &Dims, map: AxisMap| match *base == shape && map == dims::identity(shape.len()) {
+            true => View::Whole,
+            false => View::Axes(Box::new(Axes {
+                base: dims::copy(base),
+                map,
             })),
-            View::Axes(axes) => {
-                let map = dims::compose(map, &axes.map);
-                // Axes may have been put back in order.
-                match axes.base == shape && map == dims::identity(shape.len()) {
-                    true => View::Whole,
-                    false => View::Axes(Box::new(Axes {
-                        base: axes.base.clone(),
-                        map,
-                    })),
-                }
-            }
+        };
+        let view = match &self.view {
+            View::Whole => by_axes(&self.shape, SmallVec::from_slice(map)),
+            View::Axes(axes) => by_axes(&axes.base, dims::compose(map, &axes.map)),
             View::Strided(places) => {
                 let (further, strides) = dims::through(map, &places.strides, shape.len());
                 View::Strided(Box::new(Places {
@@ -352,11 +336,7 @@ impl Array {
         if axes.len() != self.rank() || (0..self.rank()).any(|axis| !axes.contains(&axis)) {
             return Err(Error::Value("axes don't match array".into()));
         }
-        let mut map = dims::identity(self.rank());
-        for (new, &old) in axes.iter().enumerate() {
-            map[old].along = Some(new as u8);
-        }
-        Ok(self.remapped(&map, axes.iter().map(|&axis| self.shape[axis]).collect()))
+        Ok(self.in_order(&axes.iter().map(|&axis| axis as u8).collect::<Order>()))
     }
 
     /// With axes in the order of a result's memory, and as many as it has.
@@ -373,8 +353,17 @@ impl Array {
         self.remapped(&map, shape)
     }
 
+    /// Its elements as they are now, with axes in the order of a result's memory, if that is not C's.
+    pub fn read_in(&self, order: Option<&[u8]>) -> Value {
+        match order {
+            Some(order) if self.rank() > 0 => self.in_order(order).read(),
+            _ => self.read(),
+        }
+    }
+
     /// What was computed in an order, with its axes where they belong.
-    pub fn out_of_order(self, order: &[u8]) -> Array {
+    pub fn out_of_order(self, order: Option<&[u8]>) -> Array {
+        let Some(order) = order else { return self };
         let mut map = dims::identity(self.rank());
         let mut shape = dims::copy(&self.shape);
         for (old, &new) in order.iter().enumerate() {

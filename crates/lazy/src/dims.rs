@@ -75,6 +75,19 @@ pub fn identity(rank: usize) -> AxisMap {
         .collect()
 }
 
+/// The axis that each one is, where all are there in full and none of them twice.
+pub fn turn(map: &[Axis]) -> Option<SmallVec<[u8; 4]>> {
+    let mut seen = 0u128;
+    let along = |axis: &Axis| {
+        let along = axis.along.filter(|_| axis.start == 0 && axis.step == 1)?;
+        let bit = 1u128.checked_shl(along.into())?;
+        let is_new = seen & bit == 0;
+        seen |= bit;
+        is_new.then_some(along)
+    };
+    map.iter().map(along).collect()
+}
+
 /// Of what lies behind `inner`, from the points that `outer` starts from.
 pub fn compose(outer: &[Axis], inner: &[Axis]) -> AxisMap {
     let through = |axis: &Axis| match axis.along {

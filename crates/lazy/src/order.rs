@@ -61,29 +61,20 @@ pub fn of_strides(strides: &[i64]) -> Option<Order> {
     unless_c(order)
 }
 
-/// The order of what is left when some axes are folded; none where it is C's.
-pub fn of_fold(array: &Array, folded: &[usize]) -> Option<Order> {
+/// How an array's axes are turned to be folded along some: those that are left in the order of its memory, then those that are folded, in C's
+/// order, on which sums depend; and the order of the result. None where that is C's.
+pub fn of_fold(array: &Array, folded: &[usize]) -> Option<(Order, Order)> {
     if array.rank() < folded.len() + 2 {
         return None;
     }
-    let mut order = of_operands(std::iter::once(array))?;
-    order.retain(|axis| !folded.contains(&usize::from(*axis)));
-    let left: Order = (0..array.rank() as u8)
-        .filter(|axis| !folded.contains(&usize::from(*axis)))
-        .collect();
-    let numbers: Order = order
-        .iter()
-        .map(|axis| left.iter().position(|of| of == axis).unwrap_or(0) as u8)
-        .collect();
-    unless_c(numbers)
-}
-
-/// All axes of what is folded: those that are left, in their order, before those that are folded, in C's.
-pub fn before(order: &[u8], folded: &[usize], rank: usize) -> Order {
-    let is_folded = |axis: &u8| folded.contains(&usize::from(*axis));
-    let left: Order = (0..rank as u8).filter(|axis| !is_folded(axis)).collect();
-    let first = order.iter().map(|&at| left[usize::from(at)]);
-    first.chain((0..rank as u8).filter(is_folded)).collect()
+    let is_left = |axis: &u8| !folded.contains(&usize::from(*axis));
+    let mut all = of_operands(std::iter::once(array))?;
+    all.retain(|axis| is_left(axis));
+    let left: Order = (0..array.rank() as u8).filter(is_left).collect();
+    let numbers: Option<Order> = all.iter().map(|axis| Some(left.binary_search(axis).ok()? as u8)).collect();
+    let result = unless_c(numbers?)?;
+    all.extend((0..array.rank() as u8).filter(|axis| !is_left(axis)));
+    Some((all, result))
 }
 
 fn unless_c(order: Order) -> Option<Order> {
@@ -101,13 +92,4 @@ fn steps(array: &Array, rank: usize) -> Strides {
             .map(|(&stride, &n)| if n == 1 { 0 } else { stride }),
     );
     all
-}
-
-/// The axes that put those of an order back to where they were.
-pub fn back(order: &[u8]) -> SmallVec<[usize; 4]> {
-    let mut back: SmallVec<[usize; 4]> = smallvec![0; order.len()];
-    for (at, &axis) in order.iter().enumerate() {
-        back[axis as usize] = at;
-    }
-    back
 }

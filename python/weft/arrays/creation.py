@@ -160,7 +160,7 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
     if copy is False:
         raise ValueError(_COPY_NEEDED)
     moved = a if place is None or place.name == a.device.name else _to_device(a, place)
-    return _in_order(moved if found is None or found == a.dtype else _cast(moved, found), order)
+    return _in_order(moved, order) if found is None or found == a.dtype else _cast(moved, found, order == "C")
 
 
 def _in_order(made: ndarray, order: str | None) -> ndarray:
@@ -189,13 +189,8 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> ndarray:
     >>> weft.ascontiguousarray(weft.asarray([[1, 2], [3, 4]]).T).strides
     (16, 8)
     """
-    a = asarray(a, dtype)
-    a = a if a.ndim else a[None]
-    if in_c_order(a):
-        return a
-    made = _full(a.shape, 0, a.dtype, a.device)
-    _assign(made, a)
-    return made
+    a = asarray(a, dtype, "C")
+    return a if a.ndim else a[None]
 
 
 def copy(a: Any, order: str = "K") -> ndarray:

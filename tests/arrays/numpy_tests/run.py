@@ -93,18 +93,9 @@ def _run_file(path: Path, module: str, only: list[str], done: list[str]) -> dict
             "WEFT_NUMPY_TESTS_MODULE": module,
         }
         # Long tracebacks of thousands of failures take longer than the tests.
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "plugin", "-p", "no:cacheprovider", "--import-mode=importlib"]
-        command += [
-            "--tb=short",
-            "-m",
-            "not slow",
-            "-c",
-            os.devnull,
-            "--rootdir",
-            str(path.parents[1]),
-            "--available-memory=1GB",
-            str(path),
-        ]
+        options = ["-q", "-p", "plugin", "-p", "no:cacheprovider", "--import-mode=importlib", "--tb=short", "--available-memory=1GB"]
+        options += ["-m", "not slow", "-c", os.devnull, "--rootdir", str(path.parents[1])]
+        command = [sys.executable, "-m", "pytest", *options, str(path)]
         try:
             ended = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, errors="replace", timeout=FILE_SECONDS)
             said = ended.stdout.strip().splitlines()

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::{Graph, Of, Source, Step};
-use crate::dims::{Axis, Dims};
+use crate::dims::{self, Axis, Dims};
 use crate::record;
 use crate::value::{Kind, Value};
 
@@ -74,12 +74,8 @@ fn same_step(steps: (&Step, &Step)) -> bool {
 
 /// Are all axes there in full, in another order, with none but axes of length 1 between them?
 fn is_turn(map: &[Axis], shape: &[u64]) -> bool {
-    let mut free: SmallVec<[bool; 8]> = SmallVec::from_elem(true, shape.len());
-    let all = map.iter().all(|axis| match axis.along {
-        Some(along) => axis.start == 0 && axis.step == 1 && std::mem::replace(&mut free[along as usize], false),
-        None => false,
-    });
-    all && free.iter().zip(shape).all(|(free, n)| !free || *n == 1)
+    let is_there = |turn: &[u8], axis: usize| turn.iter().any(|&along| usize::from(along) == axis);
+    dims::turn(map).is_some_and(|turn| shape.iter().enumerate().all(|(axis, &n)| n == 1 || is_there(&turn, axis)))
 }
 
 /// The shape of a node that was made again of other operands; none where it might be another node then.

@@ -67,11 +67,7 @@ pub fn copied(numpy: &Numpy, array: &Bound<'_, PyAny>, device: u8) -> PyResult<A
     if !from.is_empty() {
         block.buffer().write(0, from).map_err(|e| errors::device(py, e))?;
     }
-    let made = Array::of(Node::stored(elem, shape, Piece::whole(block)));
-    Ok(match order {
-        Some(order) => made.out_of_order(&order),
-        None => made,
-    })
+    Ok(Array::of(Node::stored(elem, shape, Piece::whole(block))).out_of_order(order.as_deref()))
 }
 
 /// A NumPy array's elements, copied.

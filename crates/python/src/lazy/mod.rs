@@ -57,13 +57,8 @@ pub fn checked(py: Python<'_>, value: weft_lazy::Value) -> PyResult<NdArray> {
 
 /// An array of a value that was computed in an order, with its axes where they belong.
 pub fn in_order(py: Python<'_>, value: weft_lazy::Value, order: Option<&[u8]>) -> PyResult<NdArray> {
-    let made = checked(py, value)?;
-    Ok(match order {
-        None => made,
-        Some(order) => NdArray {
-            array: made.array.out_of_order(order),
-        },
-    })
+    let array = checked(py, value)?.array.out_of_order(order);
+    Ok(NdArray { array })
 }
 
 /// Computes values because their elements are needed, which is a sync that nobody asked for by name.

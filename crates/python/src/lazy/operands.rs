@@ -3,7 +3,6 @@
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
-use smallvec::SmallVec;
 use weft_ir::{Const, Scalar};
 use weft_lazy::order::{self, Order};
 use weft_lazy::record::Operand;
@@ -43,23 +42,20 @@ impl Taken<'_> {
             Taken::Number(_) => None,
         }
     }
+
+    /// What it is now, with axes in the order of a result's memory, if that is not C's.
+    pub fn read(&self, order: Option<&[u8]>) -> Operand {
+        match self {
+            Taken::Array(array) => Operand::Value(array.read_in(order)),
+            Taken::Copy(array) => Operand::Value(array.read_in(order)),
+            Taken::Number(number) => number.clone(),
+        }
+    }
 }
 
-pub type Operands = SmallVec<[Operand; 3]>;
-
-/// What operands are now, with their axes in the order that their results lie in, if that is not C's.
-pub fn read(taken: &[Taken<'_>]) -> (Operands, Option<Order>) {
-    let order = order::of_operands(taken.iter().filter_map(Taken::array));
-    let value = |array: &Array| match &order {
-        Some(order) if array.rank() > 0 => array.in_order(order).read(),
-        _ => array.read(),
-    };
-    let operand = |taken: &Taken<'_>| match taken {
-        Taken::Number(number) => number.clone(),
-        Taken::Array(array) => Operand::Value(value(array)),
-        Taken::Copy(array) => Operand::Value(value(array)),
-    };
-    (taken.iter().map(operand).collect(), order)
+/// The order that results of operands lie in, if that is not C's.
+pub fn order_of(taken: &[Taken<'_>]) -> Option<Order> {
+    order::of_operands(taken.iter().filter_map(Taken::array))
 }
 
 /// What an object is to a ufunc, on a device if it is NumPy's; none where it is nothing that arrays are computed with.
@@ -105,25 +101,6 @@ fn no_number(object: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!(
         "an operand is of type '{name}', which is neither a number nor an array of numbers"
     ))
-}
-
-/// What an object's elements are now, in C's order.
-pub fn value(object: &Bound<'_, PyAny>, device: u8) -> PyResult<Option<Operand>> {
-    Ok(take(object, device)?.map(|taken| plain(&taken)))
-}
-
-/// As `value`, of lists, too.
-pub fn any_value(object: &Bound<'_, PyAny>, device: u8) -> PyResult<Operand> {
-    take_any(object, device).map(|taken| plain(&taken))
-}
-
-/// What an operand is now, in C's order.
-pub fn plain(taken: &Taken<'_>) -> Operand {
-    match taken {
-        Taken::Array(array) => Operand::Value(array.read()),
-        Taken::Copy(array) => Operand::Value(array.read()),
-        Taken::Number(number) => number.clone(),
-    }
 }
 
 /// A number of Python's own classes. NumPy's scalars are none, though some are instances of them.

@@ -4,6 +4,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyNotImplemented, PyString, PyTuple};
+use smallvec::SmallVec;
 use weft_ir::{Const, Scalar};
 use weft_lazy::record::{self, Operand};
 use weft_lazy::{Node, machine, number};
@@ -40,7 +41,8 @@ pub fn apply<'py>(py: Python<'py>, name: &'static str, taken: &[Taken<'_>]) -> P
 
 /// In the loop that `dtype` asks for.
 pub fn apply_typed<'py>(py: Python<'py>, name: &'static str, taken: &[Taken<'_>], dtype: Option<Scalar>) -> PyResult<Bound<'py, PyAny>> {
-    let (operands, order) = operands::read(taken);
+    let order = operands::order_of(taken);
+    let operands: SmallVec<[Operand; 3]> = taken.iter().map(|taken| taken.read(order.as_deref())).collect();
     let mut results = record::ufunc(name, &operands, dtype).map_err(|e| super::error(py, e))?;
     if results.len() == 1
         && let Some(value) = results.pop()
@@ -76,7 +78,7 @@ pub fn power<'py>(a: &Bound<'py, NdArray>, b: &Bound<'py, PyAny>) -> PyResult<Bo
         return Ok(PyNotImplemented::get(py).to_owned().into_any());
     };
     let base = &a.get().array;
-    let (name, alone) = shortcut(base.elem, &operands::plain(&exponent));
+    let (name, alone) = shortcut(base.elem, &exponent.read(None));
     match alone {
         true => apply(py, name, &[Taken::Array(base)]),
         false => apply(py, name, &[Taken::Array(base), exponent]),
@@ -119,7 +121,7 @@ pub fn in_place(name: &'static str, a: &Bound<'_, NdArray>, b: &Bound<'_, PyAny>
         )));
     };
     let array = &a.get().array;
-    let (x, y) = (array.read(), operands::plain(&y));
+    let (x, y) = (array.read(), y.read(None));
     let (name, alone) = if name == "power" { shortcut(x.elem, &y) } else { (name, false) };
     let operands = [Operand::Value(x), y];
     let operands = if alone { &operands[..1] } else { &operands };

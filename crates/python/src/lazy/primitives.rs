@@ -10,7 +10,7 @@ use weft_lazy::record::{self, Operand};
 use weft_lazy::{Array, FoldKind, Node, Value, machine, number, order};
 
 use super::ndarray::NdArray;
-use super::operands::{self, Taken, any_value, bits_in, device_of, take_any, weak};
+use super::operands::{self, Taken, bits_in, device_of, take, take_any, weak};
 use super::{checked, error, in_order, operators};
 use crate::devices;
 use crate::numpy::Numpy;
@@ -96,10 +96,9 @@ fn arg_type(operand: &Operand) -> ArgType {
 fn _select(condition: &Bound<'_, PyAny>, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<NdArray> {
     let py = a.py();
     let device = device_of(py, [condition, a, b].into_iter())?;
-    let (operands, order) = operands::read(&[take_any(condition, device)?, take_any(a, device)?, take_any(b, device)?]);
-    let Ok([condition, a, b]) = <[Operand; 3]>::try_from(operands.into_vec()) else {
-        return Err(PyTypeError::new_err("where takes three operands"));
-    };
+    let taken = [take_any(condition, device)?, take_any(a, device)?, take_any(b, device)?];
+    let order = operands::order_of(&taken);
+    let [condition, a, b] = taken.map(|taken| taken.read(order.as_deref()));
     let Some(to) = ufuncs::common(&[arg_type(&a), arg_type(&b)]) else {
         return Err(PyTypeError::new_err("where takes numbers"));
     };
@@ -118,10 +117,8 @@ fn _select(condition: &Bound<'_, PyAny>, a: &Bound<'_, PyAny>, b: &Bound<'_, PyA
 #[pyo3(signature = (x, dtype, in_c_order=false))]
 fn _cast(x: &NdArray, dtype: &Bound<'_, PyAny>, in_c_order: bool) -> PyResult<NdArray> {
     let (py, to) = (dtype.py(), elem(dtype)?);
-    match order::of_copy(&x.array).filter(|_| !in_c_order) {
-        Some(order) => in_order(py, record::cast(&x.array.in_order(&order).read(), to), Some(&order)),
-        None => checked(py, record::cast(&x.array.read(), to)),
-    }
+    let order = order::of_copy(&x.array).filter(|_| !in_c_order);
+    in_order(py, record::cast(&x.array.read_in(order.as_deref()), to), order.as_deref())
 }
 
 fn sizes(shape: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
@@ -260,11 +257,11 @@ pub fn assign_to(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyR
     if array.read_only {
         return Err(PyValueError::new_err("assignment destination is read-only"));
     }
-    let value = match operands::value(value, array.device())? {
+    let value = match take(value, array.device())?.map(|taken| taken.read(None)) {
         Some(Operand::Value(value)) => value,
         _ => match bits_in(value, array.elem)? {
             Some(bits) => Node::fill(array.elem, weft_lazy::Dims::new(), bits),
-            None => value_in(any_value(value, array.device())?, array.elem).map_err(|e| error(py, e))?,
+            None => value_in(take_any(value, array.device())?.read(None), array.elem).map_err(|e| error(py, e))?,
         },
     };
     array.write(&value).map_err(|e| error(py, e))
@@ -282,17 +279,12 @@ fn _fold(py: Python<'_>, op: &str, x: &NdArray, axes: Vec<usize>, dtype: Option<
     if axes.iter().any(|&axis| axis >= x.array.rank()) {
         return Err(PyValueError::new_err("an axis is out of bounds"));
     }
-    let made = match order::of_fold(&x.array, &axes) {
-        None => record::fold(FoldKind::Ufunc(known(op)?, elem), &x.array.read(), &axes),
-        Some(order) => {
-            // What is folded is in C's order, on which the order of sums depends.
-            let last: Vec<usize> = (order.len()..x.array.rank()).collect();
-            let turned = x.array.in_order(&order::before(&order, &axes, x.array.rank()));
-            let made = record::fold(FoldKind::Ufunc(known(op)?, elem), &turned.read(), &last);
-            return in_order(py, made.map_err(|e| error(py, e))?, Some(&order));
-        }
+    let (value, axes, order) = match order::of_fold(&x.array, &axes) {
+        None => (x.array.read(), axes, None),
+        Some((all, order)) => (x.array.in_order(&all).read(), (order.len()..all.len()).collect(), Some(order)),
     };
-    made.map_err(|e| error(py, e)).and_then(|value| checked(py, value))
+    let made = record::fold(FoldKind::Ufunc(known(op)?, elem), &value, &axes).map_err(|e| error(py, e))?;
+    in_order(py, made, order.as_deref())
 }
 
 #[pyfunction]
