@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import weft
+
 from .against_numpy import ALL, KINDS, array, axes, check, refused
 
 SUMS = ("sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "ptp", "argmax", "argmin", "count_nonzero")
@@ -84,3 +86,18 @@ def test_degrees_of_freedom() -> None:
 def test_nothing_is_ignored() -> None:
     for text in ("xp.sum(a, order='F')", "xp.mean(a, initial=1)", "xp.argmax(a, where=True)", "xp.max(a, dtype=float)"):
         check(text, a=array((3,)))
+
+
+@pytest.mark.parametrize("shape", [(600_001,), (900, 701), (3, 200_001), (200_001, 3), (1, 600_000), (600_000, 1), (50, 60, 202)], ids=str)
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint32", "int64", "float16", "float32", "float64", "complex64"])
+def test_folds_of_computed_elements_have_the_bits_of_folds_of_stored_ones(dtype: str, shape: tuple[int, ...]) -> None:
+    # Elements that are computed are stored for a part of the index space at a time.
+    given = (np.random.default_rng(len(shape)).standard_normal(shape) * 3).astype(dtype)
+    for name in ("sum", "prod", "max", "min", "argmax", "any", "all"):
+        x = weft.asarray(given)
+        fold = getattr(weft, name)
+        computed = fold(weft.logical_not(x) if dtype == "bool" else x + x)
+        stored = weft.logical_not(x) if dtype == "bool" else x + x
+        weft.eval(stored)
+        expected = fold(stored)
+        assert np.asarray(computed).tobytes() == np.asarray(expected).tobytes(), name

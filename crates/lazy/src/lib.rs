@@ -30,6 +30,7 @@ mod text;
 mod tiles;
 pub mod trace;
 mod value;
+mod whole;
 
 pub use array::{Array, Index};
 pub use devices::carry;
