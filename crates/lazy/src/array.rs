@@ -247,9 +247,11 @@ impl Array {
             }
             return Ok(());
         }
+        // What was there is dropped when the lock is open: it may be Python's, and run code.
+        let _before;
         let mut current = self.storage.current.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(next) = self.updated(&current, value) {
-            let _before = std::mem::replace(&mut *current, next);
+            _before = std::mem::replace(&mut *current, next);
         }
         Ok(())
     }
@@ -286,18 +288,22 @@ impl Array {
         }
     }
 
-    /// Memory of its whole storage, computed before, for one who writes to it himself. Nobody else has it: what was recorded keeps what it read.
-    pub fn own_memory(&self) -> Result<Piece> {
+    /// Memory of its whole storage for one who writes to it himself; none where it has to be computed first. Nobody else has it: what was recorded
+    /// keeps what it read.
+    pub fn own_memory(&self) -> Result<Option<Piece>> {
+        // What was there is dropped when the lock is open.
+        let _before;
         let mut current = self.storage.current.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(mut piece) = current.piece() else {
-            return Err(Error::Internal("the memory of an array that was not computed".into()));
+            return Ok(None);
         };
         if Arc::strong_count(&current) > 1 || !piece.is_own(2) {
             let bytes = needed(&current.shape, current.elem)?;
             piece = schedule::copied(&piece, bytes)?;
         }
-        *current = Node::stored(current.elem, current.shape.clone(), piece.clone());
-        Ok(piece)
+        let new = Node::stored(current.elem, current.shape.clone(), piece.clone());
+        _before = std::mem::replace(&mut *current, new);
+        Ok(Some(piece))
     }
 
     pub fn is_whole(&self) -> bool {

@@ -52,10 +52,11 @@ fn held(root: &Value) -> u32 {
                         left.push(of.clone());
                     }
                     Kind::Update { base, value, .. } => left.extend([base.clone(), value.clone()]),
+                    Kind::Unfinished(rest) => held = held.saturating_add((rest.memory.block.bytes() >> 10) as u32),
                     Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => {}
                 }
             }
-            State::Empty => {}
+            State::Failed(_) | State::Empty => {}
         }
     }
     held

@@ -25,6 +25,23 @@ pub enum Error {
     Host(Box<dyn std::error::Error + Send + Sync>),
 }
 
+impl Error {
+    /// The same error for another one who asks for what was lost by it.
+    pub fn again(&self) -> Error {
+        match self {
+            Error::Type(message) => Error::Type(message.clone()),
+            Error::Value(message) => Error::Value(message.clone()),
+            Error::Index(message) => Error::Index(message.clone()),
+            Error::Overflow(message) => Error::Overflow(message.clone()),
+            Error::Memory(message) => Error::Memory(message.clone()),
+            Error::Run(error) => Error::Run(error.clone()),
+            Error::StandIn => Error::StandIn,
+            Error::Internal(message) => Error::Internal(message.clone()),
+            Error::Front(_) | Error::Host(_) => Error::Internal(self.to_string()),
+        }
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -13,7 +13,7 @@ use crate::{devices, folds, machine, run};
 
 pub fn run(program: &Program, target: &Target) -> Result<()> {
     let program = brought(program)?;
-    written(target, |target| run::run(program, target))
+    written(target, |target| run::run(&program, target))
 }
 
 pub fn fold(program: &Program, fold: &Fold, target: &Target) -> Result<()> {

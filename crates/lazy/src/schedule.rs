@@ -13,16 +13,20 @@ use crate::number::Bits;
 use crate::program::{Load, Program};
 use crate::run::run;
 use crate::tiles::Target;
-use crate::value::{Fold, Kind, Node, Region, Value, release};
-use crate::{devices, folds, machine};
+use crate::value::{Fold, Kind, Node, Region, State, Unfinished, Value, release};
+use crate::{devices, folds, machine, memory};
 
 /// One flush at a time: it takes nodes apart that others may hold.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// Computes values and stores them.
 pub fn compute(values: &[Value]) -> Result<()> {
-    let _turn = TURN.lock();
-    values.iter().try_for_each(ensure)
+    // Owners are dropped last, when another flush may begin.
+    let (done, _owners) = memory::keeping_owners(|| {
+        let _turn = TURN.lock();
+        values.iter().try_for_each(ensure)
+    });
+    done
 }
 
 /// The first element of a value, which is computed for it: its bits as memory has them.
@@ -54,14 +58,20 @@ type Needs = smallvec::SmallVec<[Value; 4]>;
 
 /// Computes a node, or says what has to be computed first.
 fn attempt(node: &Value) -> Result<Option<Needs>> {
-    let special = node.look(
-        |kind| match kind {
-            Kind::Reshape(_) | Kind::Update { .. } | Kind::Fold { .. } | Kind::Moved(_) => Some(Some(kind.clone())),
-            _ => Some(None),
-        },
-        |_| None,
-    );
-    let Some(Some(special)) = special else { return Ok(None) };
+    let special = match &*node.lock() {
+        State::Stored(_) => return Ok(None),
+        State::Failed(error) => return Err(error.again()),
+        State::Empty => return Err(Error::Internal("a value was lost while it was computed".into())),
+        State::Pending(Kind::Unfinished(_)) => None,
+        State::Pending(kind @ (Kind::Reshape(_) | Kind::Update { .. } | Kind::Fold { .. } | Kind::Moved(_))) => Some(Some(kind.clone())),
+        State::Pending(_) => Some(None),
+    };
+    let Some(special) = special else {
+        return match node.take() {
+            Some(Kind::Unfinished(rest)) => finished(node, rest),
+            _ => Err(Error::Internal("an update was lost while it was computed".into())),
+        };
+    };
     match special {
         Some(Kind::Reshape(of)) => match of.piece() {
             Some(piece) => {
@@ -73,15 +83,20 @@ fn attempt(node: &Value) -> Result<Option<Needs>> {
         Some(Kind::Moved(of)) => moved(node, &of),
         Some(Kind::Update { base, region, value }) => update(node, base, &region, value),
         Some(Kind::Fold { fold, of }) => folded(node, &fold, &of),
-        _ => match lower(node, true)? {
-            Lowered::Needs(needs) => Ok(Some(needs)),
-            Lowered::Ready(program) => {
-                let piece = fresh(node)?;
-                run(*program, &dense(node, &piece))?;
-                node.store(piece);
-                Ok(None)
-            }
-        },
+        _ => computed(node),
+    }
+}
+
+/// The elements of a map, or what has to be stored before.
+fn computed(node: &Value) -> Result<Option<Needs>> {
+    match lower(node, true)? {
+        Lowered::Needs(needs) => Ok(Some(needs)),
+        Lowered::Ready(program) => {
+            let piece = fresh(node)?;
+            run(&program, &dense(node, &piece))?;
+            node.store(piece);
+            Ok(None)
+        }
     }
 }
 
@@ -141,25 +156,51 @@ fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Op
         }
         false => program,
     };
-    let bytes = needed(&node.shape, node.elem)?;
+    let rest = Unfinished {
+        memory: old,
+        region: region.clone(),
+        elem,
+        program,
+    };
+    // Who else has the memory is known when the graph has let go of it.
     let kind = node.take();
     drop((base, value));
     if let Some(kind) = kind {
         release(kind);
     }
-    let readers = program
-        .loads
-        .iter()
-        .filter(|load| Arc::ptr_eq(&load.piece.block, &old.block))
-        .count();
-    let piece = match old.is_own(1 + readers) {
-        true => old,
-        false => copied(&old, bytes)?,
+    finished(node, Box::new(rest))
+}
+
+/// An update whose operands are stored. Where it fails it is tried again when it is asked for, unless it may have overwritten what it reads.
+fn finished(node: &Value, rest: Box<Unfinished>) -> Result<Option<Needs>> {
+    let reads = |load: &&Load| Arc::ptr_eq(&load.piece.block, &rest.memory.block);
+    let readers = rest.program.loads.iter().filter(reads).count();
+    let in_place = rest.memory.is_own(1 + readers);
+    match written(node, &rest, in_place) {
+        Ok(piece) => {
+            node.store(piece);
+            Ok(None)
+        }
+        Err(error) => {
+            match in_place && readers > 0 {
+                true => node.fail(Arc::new(error.again())),
+                false => node.put_back(Kind::Unfinished(rest)),
+            }
+            Err(error)
+        }
+    }
+}
+
+/// The memory of an update's result, with its elements.
+fn written(node: &Node, rest: &Unfinished, in_place: bool) -> Result<Piece> {
+    let piece = match in_place {
+        true => rest.memory.clone(),
+        false => copied(&rest.memory, needed(&node.shape, node.elem)?)?,
     };
-    let target = Target::of(elem, &piece, region.offset, &region.shape, region.strides.clone());
-    run(program, &target)?;
-    node.store(piece);
-    Ok(None)
+    let region = &rest.region;
+    let target = Target::of(rest.elem, &piece, region.offset, &region.shape, region.strides.clone());
+    run(&rest.program, &target)?;
+    Ok(piece)
 }
 
 pub fn copied(old: &Piece, bytes: u64) -> Result<Piece> {
@@ -214,7 +255,7 @@ fn through_memory(program: &Program, elem: Scalar, region: &Region, device: u8) 
     let piece = Piece::fresh(device, &region.shape, elem)?;
     let strides: Strides = dims::dense(&region.shape, elem.size());
     let target = Target::of(elem, &piece, 0, &region.shape, strides.clone());
-    run(program.clone(), &target)?;
+    run(program, &target)?;
     let load = Load {
         elem,
         piece,

@@ -9,6 +9,7 @@ use weft_ir::{Const, Scalar};
 use weft_lazy::record::{self, Operand};
 use weft_lazy::{Array, FoldKind, Node, Value, machine, number, order};
 
+use super::calls;
 use super::ndarray::NdArray;
 use super::operands::{self, Taken, bits_in, device_of, take, take_any, weak};
 use super::{checked, error, in_order, operators};
@@ -264,6 +265,7 @@ pub fn assign_to(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyR
             None => value_in(take_any(value, array.device())?.read(None), array.elem).map_err(|e| error(py, e))?,
         },
     };
+    calls::wait_for_calls(py, array)?;
     array.write(&value).map_err(|e| error(py, e))
 }
 
