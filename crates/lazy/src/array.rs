@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use smallvec::SmallVec;
 use weft_ir::Scalar;
 
+use crate::budget;
 use crate::capture;
 use crate::dims::{self, Axis, AxisMap, Dims, Strides};
 use crate::error::{Error, Result};
@@ -247,13 +248,13 @@ impl Array {
             }
             return Ok(());
         }
-        // What was there is dropped when the lock is open: it may be Python's, and run code.
-        let _before;
         let mut current = self.storage.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(next) = self.updated(&current, value) {
-            _before = std::mem::replace(&mut *current, next);
-        }
-        Ok(())
+        let Some(next) = self.updated(&current, value) else { return Ok(()) };
+        let before = std::mem::replace(&mut *current, next.clone());
+        // The lock is open when this is dropped: it may be Python's, and run code.
+        drop(current);
+        drop(before);
+        budget::keep_update(&next)
     }
 
     /// The value of its storage when its elements are replaced; none where it has no elements.
@@ -401,7 +402,11 @@ impl Array {
         }
         match self.reshaped_view(to) {
             Some(view) => Ok(view),
-            None => Ok(Array::of(record::reshaped(&self.read(), to))),
+            None => {
+                let moved = record::reshaped(&self.read(), to);
+                budget::keep(&moved)?;
+                Ok(Array::of(moved))
+            }
         }
     }
 

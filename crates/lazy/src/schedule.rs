@@ -1,6 +1,7 @@
 //! Flushes: what was asked for is computed, and of what it is made only what has to be stored on the way.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use weft_forks::Mutex;
 use weft_ir::Scalar;
@@ -10,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::lower::{Lowered, lower};
 use crate::memory::{Block, Piece, needed};
 use crate::number::Bits;
-use crate::program::{Load, Program};
+use crate::program::{Load, Program, Slot};
 use crate::run::run;
 use crate::tiles::Target;
 use crate::value::{Fold, Kind, Node, Region, State, Unfinished, Value, release};
@@ -21,12 +22,17 @@ static TURN: Mutex<()> = Mutex::new(());
 
 /// Computes values and stores them.
 pub fn compute(values: &[Value]) -> Result<()> {
-    // Owners are dropped last, when another flush may begin.
-    let (done, _owners) = memory::keeping_owners(|| {
-        let _turn = TURN.lock();
-        values.iter().try_for_each(ensure)
-    });
-    done
+    loop {
+        // Owners are dropped last, when another flush may begin.
+        let (done, _owners) = memory::keeping_owners(|| {
+            let _turn = TURN.lock();
+            some_of(values)
+        });
+        if done? {
+            return Ok(());
+        }
+        machine::pause()?;
+    }
 }
 
 /// The first element of a value, which is computed for it: its bits as memory has them.
@@ -39,19 +45,37 @@ pub fn element(value: &Value) -> Result<Bits> {
     Ok([word(0), word(8)])
 }
 
-/// Computes a value, and before it what it needs, without recursion: chains may be longer than the stack.
-fn ensure(value: &Value) -> Result<()> {
+/// How long a flush computes before the host language is asked whether to go on.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// Computes values; false where there are more when it has done so for a while. Nothing is held then: what others compute in the pause owns its memory.
+fn some_of(values: &[Value]) -> Result<bool> {
+    let mut since = None;
+    for value in values {
+        if !ensure(value, &mut since)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Computes a value, and before it what it needs, without recursion: chains may be longer than the stack. False where time is up, which runs from
+/// the first node that is computed on: those above it are looked at again after a pause.
+fn ensure(value: &Value, since: &mut Option<Instant>) -> Result<bool> {
     let mut waiting = vec![value.clone()];
     while let Some(node) = waiting.last().cloned() {
         match attempt(&node)? {
             None => {
                 waiting.pop();
+                if !waiting.is_empty() && since.get_or_insert_with(Instant::now).elapsed() >= SLICE {
+                    return Ok(false);
+                }
             }
             Some(needs) if needs.is_empty() => return Err(Error::Internal("a value needs nothing and is not computed".into())),
             Some(needs) => waiting.extend(needs),
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 type Needs = smallvec::SmallVec<[Value; 4]>;
@@ -147,6 +171,10 @@ fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Op
     let Some(old) = base.piece() else {
         return Ok(Some(Needs::from_elem(base, 1)));
     };
+    if is_itself(&program, &old, region, elem) {
+        node.store(old);
+        return Ok(None);
+    }
     let program = match reads_what_it_writes(&program, &old, region, elem) {
         true => {
             let read = through_memory(&program, elem, region, node.device)?;
@@ -182,7 +210,7 @@ fn finished(node: &Value, rest: Box<Unfinished>) -> Result<Option<Needs>> {
             Ok(None)
         }
         Err(error) => {
-            match in_place && readers > 0 {
+            match in_place && readers > 0 && !error.is_early() {
                 true => node.fail(Arc::new(error.again())),
                 false => node.put_back(Kind::Unfinished(rest)),
             }
@@ -225,12 +253,25 @@ fn reads_what_it_writes(program: &Program, memory: &Piece, region: &Region, elem
         if !Arc::ptr_eq(&load.piece.block, &memory.block) {
             return false;
         }
-        let own = load.address() == memory.address().wrapping_add_signed(region.offset)
-            && load.elem.size() == elem.size()
-            && same_steps(&region.shape, &load.strides, &region.strides);
         let read = bounds(load.address(), &program.extents, &load.strides, load.elem.size());
-        !own && read.0 < written.1 && written.0 < read.1
+        !reads_own(load, memory, region, elem) && read.0 < written.1 && written.0 < read.1
     })
+}
+
+/// Is what is written what is there? So it is with `x[i] += y`, which computes `x[i]` and then assigns it to itself.
+fn is_itself(program: &Program, memory: &Piece, region: &Region, elem: Scalar) -> bool {
+    match (program.steps.as_slice(), program.result) {
+        ([], Some(Slot::Load(at))) => reads_own(&program.loads[at as usize], memory, region, elem),
+        _ => false,
+    }
+}
+
+/// Does each point read the place that it writes?
+fn reads_own(load: &Load, memory: &Piece, region: &Region, elem: Scalar) -> bool {
+    Arc::ptr_eq(&load.piece.block, &memory.block)
+        && load.address() == memory.address().wrapping_add_signed(region.offset)
+        && load.elem.size() == elem.size()
+        && same_steps(&region.shape, &load.strides, &region.strides)
 }
 
 fn same_steps(shape: &[u64], a: &[i64], b: &[i64]) -> bool {
