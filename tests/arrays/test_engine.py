@@ -38,15 +38,9 @@ def computed(x):
 def test_an_update_that_finds_no_memory_is_done_later(device):
     a = np.arange(100_000.0)
     x = computed(weft.asarray(a))
-    old = x + 0
     kept = x[::2]
-    before = x.copy()
-    weft.eval(before)
     # What was read of the array keeps its elements, so that a copy is made.
-    seen = weft.asnumpy(x) if device.kind == "cpu" else None
-    y = x * 1
-    weft.eval(y)
-    later = x + 1
+    old, later = x + 0, x + 1
     x[5:] = -1
     x[:3] = 7
     with NoMemory(device):
@@ -58,10 +52,9 @@ def test_an_update_that_finds_no_memory_is_done_later(device):
     np.testing.assert_array_equal(weft.asnumpy(kept), a[::2])
     np.testing.assert_array_equal(weft.asnumpy(later), np.arange(100_000.0) + 1)
     np.testing.assert_array_equal(weft.asnumpy(old), np.arange(100_000.0))
-    assert seen is None or seen[7] == 7
 
 
-def test_an_update_that_fails_half_way_is_right_or_an_error_for_good(device):
+def test_an_update_in_place_that_finds_no_memory_is_done_later(device):
     a = np.random.default_rng(3).random((300, 400))
     column = np.random.default_rng(4).random((300, 1))
     for reads in [False, True]:
@@ -77,28 +70,25 @@ def test_an_update_that_fails_half_way_is_right_or_an_error_for_good(device):
                     weft.eval(x)
         theirs = a.copy()
         theirs[:, 1:] = theirs[:, 1:] * reads + shown[:, 1:]
-        try:
-            ours = weft.asnumpy(x)
-        except MemoryError:
-            with pytest.raises(MemoryError):
-                weft.asnumpy(x + 1)
-            continue
-        np.testing.assert_allclose(ours, theirs, rtol=1e-15)
+        np.testing.assert_allclose(weft.asnumpy(x), theirs, rtol=1e-15)
 
 
-@pytest.mark.parametrize("make", ["x * 2 + 1", "weft.sum(x * 2)", "weft.asarray(x)[::-1].reshape(100, 300).T.reshape(-1) + 1"])
+MAKES = {
+    "map": lambda x, xp: x * 2 + 1,
+    "fold": lambda x, xp: xp.sum(x * 2),
+    "reshape": lambda x, xp: x[::-1].reshape(100, 300).T.reshape(-1) + 1,
+    "choice": lambda x, xp: xp.where(x > 7, x, -x),
+}
+
+
+@pytest.mark.parametrize("make", MAKES)
 def test_whatever_finds_no_memory_is_computed_later(make, device):
-    x = computed(weft.arange(30_000.0))
+    y = MAKES[make](computed(weft.arange(30_000.0)), weft)
     with NoMemory(device):
-        try:
-            y = eval(make)
+        for _ in range(2):
             with pytest.raises(MemoryError):
                 weft.eval(y)
-        except MemoryError:
-            y = None
-    y = eval(make) if y is None else y
-    theirs = eval(make.replace("weft.", "np."), {"x": np.arange(30_000.0), "np": np})
-    np.testing.assert_array_equal(weft.asnumpy(y), theirs)
+    np.testing.assert_array_equal(weft.asnumpy(y), MAKES[make](np.arange(30_000.0), np))
 
 
 LOOKS = """
@@ -150,6 +140,11 @@ def write_often(x, value, times):
             x[i] = value + n
 
 
+def write_together(go, part, value, times):
+    go.wait()
+    write_often(part, value, times)
+
+
 def test_calls_of_two_threads_write_to_parts_of_one_array():
     size, times = 2000, 3000
     write_often(weft.zeros(4)[:2], 0.0, 1)
@@ -158,11 +153,7 @@ def test_calls_of_two_threads_write_to_parts_of_one_array():
         parts = [x[: size // 2], x[size // 2 :]]
         go = threading.Barrier(2)
 
-        def work(part, value):
-            go.wait()
-            write_often(part, value, times)
-
-        threads = [threading.Thread(target=work, args=(part, 1000.0 * at)) for at, part in enumerate(parts)]
+        threads = [threading.Thread(target=write_together, args=(go, part, 1000.0 * at, times)) for at, part in enumerate(parts)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -290,14 +281,12 @@ def test_an_interrupt_ends_a_flush_between_kernels():
         x, a = long_work(400)
         timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
-        started = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             weft.eval(x)
+            # It was over before the signal came.
             timer.join()
             time.sleep(1)
-        stopped = time.monotonic() - started
         weft.eval(x)
-        assert stopped < time.monotonic() - started or stopped < 1
     finally:
         signal.signal(signal.SIGINT, before)
     np.testing.assert_allclose(weft.asnumpy(x)[:-1], a, rtol=1e-12)
@@ -405,7 +394,8 @@ for thread in threads:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 def test_forks_during_flushes_of_other_threads(tmp_path):
-    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], timeout=300, check=True, env={**os.environ, "WEFT_CACHE_DIR": str(tmp_path)})
+    place = {**os.environ, "WEFT_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], timeout=300, check=True, env=place)
 
 
 def test_arrays_that_no_memory_could_hold_are_memory_errors(device):

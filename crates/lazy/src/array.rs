@@ -289,8 +289,8 @@ impl Array {
         }
     }
 
-    /// Memory of its whole storage for one who writes to it himself; none where it has to be computed first. Nobody else has it: what was recorded
-    /// keeps what it read.
+    /// Memory of its whole storage for one who writes to it himself; none where it has to be computed first. Nobody else has it: what was
+    /// recorded keeps what it read.
     pub fn own_memory(&self) -> Result<Option<Piece>> {
         // What was there is dropped when the lock is open.
         let _before;

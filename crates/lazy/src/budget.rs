@@ -1,5 +1,6 @@
-//! The budget of pending work: what it holds in memory. It is counted where a kernel is full, so that what is computed for it is a kernel anyway, and
-//! every turn of a loop makes the same kernels; and at folds and updates, which are computed apart from others whenever that is.
+//! The budget of pending work: what it holds in memory. It is counted where a kernel is full, so that what is computed for it is a kernel
+//! anyway, and every turn of a loop makes the same kernels; and at folds and updates, which are computed apart from others whenever that
+//! is.
 
 use std::sync::{Arc, Weak};
 
@@ -49,8 +50,8 @@ impl Apart {
     }
 }
 
-/// Counts a new fold, which takes less memory than what it is made of. Where those that nobody asked for yet hold too much together the older
-/// ones are computed: none of them knows of the others.
+/// Counts a new fold, which takes less memory than what it is made of. Where those that nobody asked for yet hold too much together the
+/// older ones are computed: none of them knows of the others.
 pub fn keep_fold(node: &Value) -> Result<()> {
     if capture::is_here() {
         return Ok(());
@@ -90,7 +91,8 @@ pub fn keep_fold(node: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Counts a new update, whose elements are replaced in place whenever it is computed. What it is an update of counts only where that waits, too.
+/// Counts a new update, whose elements are replaced in place whenever it is computed. What it is an update of counts only where that waits,
+/// too.
 pub fn keep_update(node: &Value) -> Result<()> {
     if capture::is_here() {
         return Ok(());
@@ -107,8 +109,8 @@ pub fn keep_update(node: &Value) -> Result<()> {
     }
 }
 
-/// KiB that the pending work of nodes holds: memory that it reads, the nodes themselves, and what those below hold that were counted before. What folds
-/// hold is counted for these.
+/// KiB that the pending work of nodes holds: memory that it reads, the nodes themselves, and what those below hold that were counted
+/// before. What folds hold is counted for these.
 fn held(roots: impl IntoIterator<Item = Value>) -> u32 {
     let mut seen: Vec<*const Node> = Vec::with_capacity(128);
     let mut left: Vec<Value> = roots.into_iter().collect();

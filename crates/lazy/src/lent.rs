@@ -1,5 +1,5 @@
-//! Storages whose memory a call writes to at the moment. One call at a time does, and nobody else replaces their elements meanwhile: what a call
-//! writes to memory that is no longer the array's would be lost.
+//! Storages whose memory a call writes to at the moment. One call at a time does, and nobody else replaces their elements meanwhile: what a
+//! call writes to memory that is no longer the array's would be lost.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,8 +20,8 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 #[derive(Debug, Default)]
 pub struct Lent(SmallVec<[Arc<Storage>; 2]>);
 
-/// Lends all of these to a call of this thread, or none where a call of another thread has one of them. All at once: calls that wait for each
-/// other's arrays would wait for good.
+/// Lends all of these to a call of this thread, or none where a call of another thread has one of them. All at once: calls that wait for
+/// each other's arrays would wait for good.
 pub fn lend(storages: SmallVec<[Arc<Storage>; 2]>) -> Option<Lent> {
     if storages.is_empty() {
         return Some(Lent::default());

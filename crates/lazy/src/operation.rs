@@ -67,8 +67,8 @@ pub fn users(id: u32) -> &'static Users {
     USERS.lock().get(id as usize).copied().unwrap_or(&NONE)
 }
 
-/// The operation that a function of numbers is, the entry of its module, in which some functions are Weft's own. A function that is the same as one before is that one: programs that
-/// define it again and again are no worse off than others.
+/// The operation that a function of numbers is, the entry of its module, in which some functions are Weft's own. A function that is the
+/// same as one before is that one: programs that define it again and again are no worse off than others.
 pub fn function(
     name: &str,
     module: &Module,

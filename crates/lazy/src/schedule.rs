@@ -48,7 +48,8 @@ pub fn element(value: &Value) -> Result<Bits> {
 /// How long a flush computes before the host language is asked whether to go on.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// Computes values; false where there are more when it has done so for a while. Nothing is held then: what others compute in the pause owns its memory.
+/// Computes values; false where there are more when it has done so for a while. Nothing is held then: what others compute in the pause owns
+/// its memory.
 fn some_of(values: &[Value]) -> Result<bool> {
     let mut since = None;
     for value in values {
@@ -59,8 +60,8 @@ fn some_of(values: &[Value]) -> Result<bool> {
     Ok(true)
 }
 
-/// Computes a value, and before it what it needs, without recursion: chains may be longer than the stack. False where time is up, which runs from
-/// the first node that is computed on: those above it are looked at again after a pause.
+/// Computes a value, and before it what it needs, without recursion: chains may be longer than the stack. False where time is up, which
+/// runs from the first node that is computed on: those above it are looked at again after a pause.
 fn ensure(value: &Value, since: &mut Option<Instant>) -> Result<bool> {
     let mut waiting = vec![value.clone()];
     while let Some(node) = waiting.last().cloned() {
