@@ -257,6 +257,14 @@ impl Array {
         budget::keep_update(&next)
     }
 
+    /// Are its elements those of another array, at the same places and in the same order?
+    pub fn is_at(&self, other: &Array) -> bool {
+        Arc::ptr_eq(&self.storage, &other.storage)
+            && self.elem == other.elem
+            && self.shape == other.shape
+            && self.strides() == other.strides()
+    }
+
     /// The value of its storage when its elements are replaced; none where it has no elements.
     fn updated(&self, current: &Value, value: Value) -> Option<Value> {
         match self.view {

@@ -50,33 +50,83 @@ pub fn memory_to_slots(scalar: Scalar, memory: Bits) -> [u64; 2] {
     }
 }
 
-/// Is the integer one of the type's?
-pub fn fits(value: Const, to: Scalar) -> bool {
+/// A number of Python's own classes.
+#[derive(Clone, Copy, Debug)]
+pub enum Weak {
+    Number(Const),
+    /// An integer that is neither one of int64's nor of uint64's.
+    Beyond {
+        negative: bool,
+        /// The float64 next to it; an infinity where it lies beyond these, too.
+        nearest: f64,
+    },
+}
+
+impl Weak {
+    /// What kind of number it is, as the type that promotion looks at. An integer is one of int64 whatever its value, as NumPy's.
+    pub fn scalar(self) -> Scalar {
+        match self {
+            Weak::Number(Const::Int(..)) | Weak::Beyond { .. } => Scalar::I64,
+            Weak::Number(number) => number.scalar(),
+        }
+    }
+
+    pub fn is_positive(self) -> bool {
+        match self {
+            Weak::Number(Const::Int(Scalar::U64, v)) => v != 0,
+            Weak::Number(Const::Int(_, v)) => v > 0,
+            Weak::Number(_) => false,
+            Weak::Beyond { negative, .. } => !negative,
+        }
+    }
+
+    /// Is the integer one of the type's?
+    pub fn fits(self, to: Scalar) -> bool {
+        match self {
+            Weak::Number(number) => fits(number, to),
+            Weak::Beyond { .. } => !to.is_int(),
+        }
+    }
+}
+
+fn fits(value: Const, to: Scalar) -> bool {
     let Const::Int(of, v) = value else { return true };
+    if !to.is_int() {
+        return true;
+    }
     let v = match of {
         Scalar::U64 => i128::from(v as u64),
         _ => i128::from(v),
     };
     let least = if to.is_signed() { -(1i128 << (to.bits() - 1)) } else { 0 };
     let most = (1i128 << (to.bits() - u32::from(to.is_signed()))) - 1;
-    !to.is_int() || (least..=most).contains(&v)
+    (least..=most).contains(&v)
 }
 
 /// Python's number in a type, as NumPy puts it there.
-pub fn weak_in(value: Const, to: Scalar) -> Result<Bits> {
-    if !fits(value, to) {
-        let shown = match value {
-            Const::Int(Scalar::U64, v) => (v as u64).to_string(),
-            Const::Int(_, v) => v.to_string(),
-            _ => String::new(),
-        };
-        return Err(Error::Overflow(format!(
-            "Python integer {shown} out of bounds for {}",
-            to.numpy_name()
-        )));
+pub fn weak_in(value: Weak, to: Scalar) -> Result<Bits> {
+    if value.fits(to) {
+        return cut(value, to);
     }
-    converted(value, to)
+    Err(Error::Overflow(match value {
+        Weak::Number(Const::Int(Scalar::I64, v)) => format!("Python integer {v} out of bounds for {}", to.numpy_name()),
+        _ => TOO_LARGE.into(),
+    }))
 }
+
+/// As `weak_in`, but an integer is cut to the bits that its type has if it is one of 64 bits, as casts do.
+pub fn cut(value: Weak, to: Scalar) -> Result<Bits> {
+    match value {
+        Weak::Number(number) => converted(number, to),
+        Weak::Beyond { .. } if to.is_int() => Err(Error::Overflow(TOO_LARGE.into())),
+        Weak::Beyond { nearest, .. } if nearest.is_infinite() && to != Scalar::Bool => {
+            Err(Error::Overflow("int too large to convert to float".into()))
+        }
+        Weak::Beyond { nearest, .. } => converted(Const::f64(nearest), to),
+    }
+}
+
+const TOO_LARGE: &str = "Python int too large to convert to C long";
 
 pub fn converted(value: Const, to: Scalar) -> Result<Bits> {
     let cast = eval::cast(value, to).ok_or_else(|| Error::Internal(format!("no cast to {}", to.numpy_name())))?;

@@ -7,7 +7,7 @@ use crate::budget;
 use crate::capture;
 use crate::dims::{self, Axis, AxisMap, Dims};
 use crate::error::{Error, Result};
-use crate::number::{self, Bits};
+use crate::number::{self, Bits, Weak};
 pub use crate::operation::ufunc_name;
 use crate::operation::{self, Given};
 use crate::value::{Args, Fold, FoldKind, Kind, Node, Progression, Value};
@@ -21,7 +21,7 @@ pub const MOST_AXES: usize = 64;
 pub enum Operand {
     Value(Value),
     /// A number of Python's.
-    Weak(Const),
+    Weak(Weak),
 }
 
 impl Operand {
@@ -230,18 +230,17 @@ fn is_comparison(name: &str) -> bool {
 /// The result of comparing integers with one of Python's that their type does not have: it lies beyond all of them.
 fn beyond_range(name: &str, operands: &[Operand], types: &[Scalar]) -> Result<Option<Value>> {
     let (at, value) = match operands {
-        [Operand::Value(value), Operand::Weak(number)] if !number::fits(*number, types[1]) => (number, value),
-        [Operand::Weak(number), Operand::Value(value)] if !number::fits(*number, types[0]) => (number, value),
+        [Operand::Value(value), Operand::Weak(number)] if !number.fits(types[1]) => (number, value),
+        [Operand::Weak(number), Operand::Value(value)] if !number.fits(types[0]) => (number, value),
         _ => return Ok(None),
     };
+    // NumPy compares truths as integers of 64 bits.
+    if value.elem == Scalar::Bool {
+        return Ok(None);
+    }
     let number_first = matches!(operands[0], Operand::Weak(_));
-    let above = match at {
-        Const::Int(Scalar::U64, v) => *v != 0,
-        Const::Int(_, v) => *v > 0,
-        _ => false,
-    };
     // Is the first operand the greater one?
-    let greater = above == number_first;
+    let greater = at.is_positive() == number_first;
     let truth = match name {
         "not_equal" => true,
         "equal" => false,

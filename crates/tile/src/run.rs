@@ -121,7 +121,7 @@ struct Levels<B>(PhantomData<B>);
 
 impl<B: Body> Levels<B> {
     #[cfg(target_arch = "x86_64")]
-    const RUNS: &'static [Run] = &[plain::<B>, avx2::<B>, avx512::<B>];
+    const RUNS: &'static [Run] = &[plain::<B>, avx2::<B>];
     #[cfg(not(target_arch = "x86_64"))]
     const RUNS: &'static [Run] = &[plain::<B>];
 }
@@ -142,15 +142,6 @@ unsafe fn avx2<B: Body>(out: *mut u8, args: *const Arg, n: usize) {
     unsafe { B::run(out, args, n) }
 }
 
-/// # Safety
-/// That of [`Run`], on a machine of this level.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,fma,lzcnt,popcnt")]
-unsafe fn avx512<B: Body>(out: *mut u8, args: *const Arg, n: usize) {
-    // SAFETY: the caller's promises are the same.
-    unsafe { B::run(out, args, n) }
-}
-
 /// The level of this machine.
 #[cfg(target_arch = "x86_64")]
 fn level() -> usize {
@@ -160,16 +151,7 @@ fn level() -> usize {
         && is_x86_feature_detected!("fma")
         && is_x86_feature_detected!("lzcnt")
         && is_x86_feature_detected!("popcnt");
-    let has_avx512 = is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512cd")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl");
-    match (has_avx2, has_avx512) {
-        (true, true) => 2,
-        (true, false) => 1,
-        _ => 0,
-    }
+    usize::from(has_avx2)
 }
 
 #[cfg(not(target_arch = "x86_64"))]

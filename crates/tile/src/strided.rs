@@ -60,7 +60,8 @@ unsafe fn stored<T: Copy>(to: *mut u8, stride: isize, tile: *const u8, n: usize)
     // SAFETY: the caller promises that the tile has `n` elements and that all places can be written.
     unsafe {
         if stride == size_of::<T>() as isize {
-            to.copy_from_nonoverlapping(tile.cast::<u8>(), n * size_of::<T>());
+            // What is written back where it was read lies at the same place.
+            to.copy_from(tile.cast::<u8>(), n * size_of::<T>());
             return;
         }
         for i in 0..n {

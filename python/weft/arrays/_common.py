@@ -103,6 +103,13 @@ def array_of(x: Any, dtype: Any = None, device: Any = None) -> ndarray:
     return _from_numpy(given if given.dtype.num == known.num else given.view(known), device)
 
 
+def values_for(x: Any, dtype: np.dtype, device: Any = None) -> ndarray:
+    """What is put into an array of a dtype: integers of Python's must be the dtype's, also in sequences; arrays are cast."""
+    if isinstance(x, (ndarray, np.ndarray, np.generic)) or dtype.kind == "V":
+        return _cast(array_of(x, None, device), dtype)
+    return array_of(x, dtype, device)
+
+
 def _holds_arrays(items: Sequence[Any]) -> bool:
     return any(isinstance(item, ndarray) or (isinstance(item, (list, tuple)) and _holds_arrays(item)) for item in items)
 

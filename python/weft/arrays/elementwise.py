@@ -20,6 +20,7 @@ from ._common import (
     result_dtype,
     select,
     u,
+    values_for,
 )
 
 
@@ -251,13 +252,15 @@ def _numbers_of(x: ndarray, nan: Any, posinf: Any, neginf: Any) -> ndarray:
     found = x
     for name, value in (("nan", nan), ("pos", ends.max if posinf is None else posinf), ("neg", ends.min if neginf is None else neginf)):
         test = u("isnan", x) if name == "nan" else isposinf(x) if name == "pos" else isneginf(x)
-        found = select(test, _cast(operand_array(value, x), x.dtype), found)
+        found = select(test, _in_place_of(x, value), found)
     return found
 
 
-def operand_array(value: Any, like: ndarray) -> ndarray:
-    """A number as an array on the device of another."""
-    return value if isinstance(value, ndarray) else array_of(value, device=like.device)
+def _in_place_of(x: ndarray, value: Any) -> ndarray:
+    """What stands for elements of an array: a number or an array of its kind."""
+    if isinstance(value, (ndarray, np.ndarray)) and not np.can_cast(value.dtype, x.dtype, "same_kind"):
+        raise TypeError(f"Cannot cast array data from {value.dtype!r} to {x.dtype!r} according to the rule 'same_kind'")
+    return values_for(value, x.dtype, x.device)
 
 
 def sinc(x: Any) -> ndarray:
@@ -396,7 +399,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> nd
             if value.size:
                 place(made, condition, _cast(value, x.dtype))
         else:
-            _assign(made, select(condition, _cast(operand_array(value, x), x.dtype), made))
+            _assign(made, select(condition, values_for(value, x.dtype, x.device), made))
     return made
 
 

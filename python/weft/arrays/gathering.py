@@ -18,12 +18,12 @@ from ._common import (
     checked_out,
     flat,
     given,
-    kind_of,
     result_dtype,
     row_of_number,
     shape_of,
     stretched,
     u,
+    values_for,
 )
 from .shapes import diagonal
 
@@ -136,7 +136,7 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
         _assign(arr, _reshape(row, arr.shape))
         return
     _, found, axis = _beside(arr, indices, axis)
-    _written(arr, f"np.put_along_axis(a, i, v, {axis})", i=found, v=_cast(array_of(values), arr.dtype))
+    _written(arr, f"np.put_along_axis(a, i, v, {axis})", i=found, v=values_for(values, arr.dtype))
 
 
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
@@ -153,7 +153,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     number = array_of(ind)
     if number.size and (number.dtype.kind not in "biu" or number.dtype == np.uint64):
         raise TypeError(f"Cannot cast array data from {number.dtype!r} to dtype('int64') according to the rule 'safe'")
-    values = _cast(flat(array_of(v)), a.dtype)
+    values = flat(values_for(v, a.dtype))
     _written(a, f"np.put(a, i, v, mode={mode!r})", i=flat(_cast(number, np.dtype(np.int64))), v=values)
 
 
@@ -170,7 +170,14 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     flags = array_of(mask)
     if flags.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
-    _written(arr, "np.place(a, m, v)", m=flat(_truths(flags)), v=_cast(flat(array_of(vals)), arr.dtype))
+    _written(arr, "np.place(a, m, v)", m=flat(_truths(flags)), v=flat(_safely(vals, arr.dtype)))
+
+
+def _safely(values: Any, dtype: np.dtype) -> ndarray:
+    """Values in a dtype that has all of them, if they are an array's."""
+    if isinstance(values, (ndarray, np.ndarray)) and not np.can_cast(values.dtype, dtype):
+        raise TypeError(f"Cannot cast array data from {values.dtype!r} to {dtype!r} according to the rule 'safe'")
+    return values_for(values, dtype)
 
 
 def _truths(x: ndarray) -> ndarray:
@@ -189,16 +196,14 @@ def putmask(a: ndarray, mask: Any, values: Any) -> None:
 
     if not isinstance(a, ndarray):
         raise TypeError(f"argument 1 must be a weft.ndarray, not {type(a).__name__}")
-    flags, values = array_of(mask), array_of(values)
+    flags, values = array_of(mask), _safely(values, a.dtype)
     if flags.size != a.size:
         raise ValueError("putmask: mask and data must be the same size")
     if values.size == 0:
         return
-    if not np.can_cast(values.dtype, a.dtype, "same_kind") and isinstance(values, ndarray) and kind_of(values.dtype) not in "iu":
-        raise TypeError(f"Cannot cast array data from {values.dtype!r} to {a.dtype!r} according to the rule 'same_kind'")
     wide = values if values.size == 1 else resize(values, a.shape)
     wide = _reshape(wide, ()) if wide.size == 1 and a.shape != wide.shape else wide
-    _assign(a, _select(_truths(_reshape(flags, a.shape)), _cast(wide, a.dtype), a))
+    _assign(a, _select(_truths(_reshape(flags, a.shape)), wide, a))
 
 
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> ndarray:
@@ -236,7 +241,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarra
     """
     _check_mode(mode)
     index = _indices(a, allow_bool=True)
-    parts = [choices[i] for i in range(len(choices))] if isinstance(choices, ndarray) else [array_of(each) for each in choices]
+    parts = [choices[i] for i in range(len(choices))] if isinstance(choices, ndarray) else [_choice(each) for each in choices]
     if not parts:
         raise ValueError("0-length sequence.")
     count = len(parts)
@@ -248,12 +253,23 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarra
         host = _to_numpy(index)
         if host.min() < 0 or host.max() >= count:
             raise ValueError("invalid entry in choice array")
-    dtype = result_dtype(*parts)
+    # Python's numbers are weak here, too, and cut to what the dtype has.
+    weak = (bool, int, float, complex)
+    dtype = result_dtype(*(each if type(each) in weak else part for each, part in zip(choices, parts)))
+    if dtype.kind in "biu" and any(part.dtype.kind == "f" for part in parts):
+        raise OverflowError("Python int too large to convert to C long")
     shape = broadcast_shape(index.shape, *(part.shape for part in parts))
     found = stretched(_cast(parts[-1], dtype), shape)
     for number in reversed(range(count - 1)):
         found = _select(u("equal", index, number), _cast(parts[number], dtype), found)
     return given(_cast(found, dtype) if count == 1 else found, out)
+
+
+def _choice(x: Any) -> ndarray:
+    if type(x) is int and not -(2**63) <= x < 2**64:
+        # Only floats have it.
+        return array_of(float(x))
+    return array_of(x)
 
 
 def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
@@ -271,7 +287,7 @@ def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
         raise TypeError(f"argument 1 must be a weft.ndarray, not {type(a).__name__}")
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
-    values = flat(array_of(val)) if not isinstance(val, (bool, int, float, complex)) else val
+    values = flat(values_for(val, a.dtype)) if not isinstance(val, (bool, int, float, complex)) else val
     if a.ndim > 2:
         if len(set(a.shape)) != 1:
             raise ValueError("All dimensions of input must be of equal length")

@@ -11,7 +11,7 @@ import numpy as np
 from weft._weft import _assign, _broadcast, _cast, _full, _reshape, _to_numpy, ndarray
 
 from . import _compiled
-from ._common import array_of, as_dtype, axis_of, checked_out, flat, kind_of, result_dtype, row_of_number
+from ._common import array_of, as_dtype, axis_of, checked_out, flat, kind_of, result_dtype, row_of_number, values_for
 from .shapes import atleast_1d, atleast_2d, atleast_3d, expand_dims, moveaxis
 
 
@@ -378,7 +378,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
         index = np.flatnonzero(index)
     if index.ndim > 1:
         raise ValueError("index array argument obj to insert must be one dimensional or scalar")
-    values = array_of(values)
+    values = values_for(values, a.dtype)
     # One index takes what fits there as a whole; several take one part each.
     if index.ndim == 0 and values.ndim:
         values = moveaxis(values[(None,) * (a.ndim - values.ndim) + (Ellipsis,)], 0, axis) if values.ndim <= a.ndim else values
@@ -386,7 +386,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
     order = np.argsort(before, kind="stable")
     count = len(before)
     made = _full((*a.shape[:axis], n + count, *a.shape[axis + 1 :]), 0, a.dtype, a.device)
-    room = _broadcast(_cast(values, a.dtype), (*a.shape[:axis], count, *a.shape[axis + 1 :]))
+    room = _broadcast(values, (*a.shape[:axis], count, *a.shape[axis + 1 :]))
     start = 0
     for number, place in enumerate([*before[order].tolist(), n]):
         _part(made, axis, start + number, place + number)[...] = _part(a, axis, start, place)

@@ -137,7 +137,10 @@ def fill(self: ndarray, value: Any) -> None:
     >>> x
     array([2., 2., 2.])
     """
-    if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0):
+    if isinstance(value, (list, tuple)):
+        # As an element's assignment: one with NumPy's error.
+        _full((1,), 0, self.dtype, self.device)[0] = value
+    if getattr(value, "ndim", 0):
         raise ValueError("setting an array element with a sequence.")
     self[...] = value
 

@@ -108,7 +108,7 @@ def _pairs(values: Any, rank: int) -> list[tuple[Any, Any]]:
         wide = _broadcast(values, (rank, 2))
         return [(wide[i, 0], wide[i, 1]) for i in range(rank)]
     found = np.broadcast_to(np.asarray(values), (rank, 2))
-    return [(before.item(), behind.item()) for before, behind in found]
+    return [(before, behind) for before, behind in found.tolist()]
 
 
 def _mirrored(a: ndarray, axis: int, width: tuple[int, int], mode: str) -> ndarray:

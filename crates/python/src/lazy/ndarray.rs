@@ -4,9 +4,9 @@ use pyo3::IntoPyObjectExt;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyNotImplemented, PyTuple};
+use pyo3::types::{PyList, PyNotImplemented, PyTuple};
 use weft_ir::Scalar;
-use weft_lazy::{Array, Value, capture, machine};
+use weft_lazy::{Array, Index, Value, capture, machine};
 
 use super::operators::{binary, equality, in_place, power, unary};
 use super::{compute, indexing};
@@ -177,6 +177,9 @@ impl NdArray {
         match indexing::basic(key)? {
             Some(parts) => {
                 let part = slf.get().array.index(&parts).map_err(|e| super::error(py, e))?;
+                if part.rank() == 0 && parts.iter().all(|part| matches!(part, Index::At(_))) {
+                    refuse_sequence(&part, value)?;
+                }
                 super::primitives::assign_to(py, &part, value)
             }
             None => {
@@ -374,4 +377,21 @@ impl NdArray {
     fn __invert__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         unary("invert", slf)
     }
+}
+
+/// An element is one number, where all else that has no axes takes a sequence of one, too. A truth, which NumPy makes of any object, as well.
+fn refuse_sequence(element: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if !value.is_instance_of::<PyList>() && !value.is_instance_of::<PyTuple>() {
+        return Ok(());
+    }
+    let name = value.get_type().name()?;
+    Err(if element.elem.is_int() {
+        PyTypeError::new_err(format!(
+            "int() argument must be a string, a bytes-like object or a real number, not '{name}'"
+        ))
+    } else if element.elem.is_complex() {
+        PyTypeError::new_err(format!("must be real number, not {name}"))
+    } else {
+        PyValueError::new_err("setting an array element with a sequence.")
+    })
 }

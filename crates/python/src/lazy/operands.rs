@@ -4,9 +4,10 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 use weft_ir::{Const, Scalar};
+use weft_lazy::number::{self, Weak};
 use weft_lazy::order::{self, Order};
-use weft_lazy::record::Operand;
-use weft_lazy::{Array, Dims, Node, machine, number};
+use weft_lazy::record::{self, Operand};
+use weft_lazy::{Array, Dims, Node, Value, machine};
 
 use super::exchange;
 use super::ndarray::NdArray;
@@ -82,18 +83,40 @@ pub fn take_any<'a>(object: &'a Bound<'_, PyAny>, device: u8) -> PyResult<Taken<
     if let Some(taken) = take(object, device)? {
         return Ok(taken);
     }
-    let array = object.py().import("weft.arrays._common").and_then(|m| {
-        let place = PyDevice(machine::device(device).map_err(|e| super::error(object.py(), e))?);
-        m.call_method1("array_of", (object, object.py().None(), place))
-    });
-    match array {
-        Ok(array) => match array.cast::<NdArray>() {
-            Ok(array) => Ok(Taken::Copy(array.get().array.clone())),
-            Err(_) => Err(no_number(object)),
-        },
+    match made_by("array_of", object, object.py().None(), device) {
+        Ok(array) => Ok(Taken::Copy(array)),
         Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => Err(no_number(object)),
         Err(error) => Err(error),
     }
+}
+
+/// An array that a function of `weft.arrays._common` makes of an object.
+fn made_by<'py>(function: &str, object: &Bound<'py, PyAny>, dtype: impl IntoPyObject<'py>, device: u8) -> PyResult<Array> {
+    let py = object.py();
+    let place = PyDevice(machine::device(device).map_err(|e| super::error(py, e))?);
+    let made = py.import("weft.arrays._common")?.call_method1(function, (object, dtype, place))?;
+    match made.cast::<NdArray>() {
+        Ok(array) => Ok(array.get().array.clone()),
+        Err(_) => Err(no_number(object)),
+    }
+}
+
+/// What is put into elements of a type. An integer of Python's must be one of the type's, and one of NumPy's, too, if the type is signed;
+/// arrays are cast.
+pub fn take_for(object: &Bound<'_, PyAny>, to: Scalar, device: u8) -> PyResult<Value> {
+    let py = object.py();
+    let numpy = Numpy::get(py)?;
+    if to.is_signed() && numpy.scalar_of(object).is_some_and(Scalar::is_int) {
+        let bits = number::weak_in(int(object)?, to).map_err(|e| super::error(py, e))?;
+        return Ok(Node::fill(to, Dims::new(), bits));
+    }
+    if let Some(Operand::Value(value)) = take(object, device)?.map(|taken| taken.read(None)) {
+        return Ok(record::cast(&value, to));
+    }
+    if let Some(bits) = bits_in(object, to)? {
+        return Ok(Node::fill(to, Dims::new(), bits));
+    }
+    made_by("values_for", object, numpy.descr(py, to)?, device).map(|array| array.read_in(None))
 }
 
 fn no_number(object: &Bound<'_, PyAny>) -> PyErr {
@@ -104,19 +127,20 @@ fn no_number(object: &Bound<'_, PyAny>) -> PyErr {
 }
 
 /// A number of Python's own classes. NumPy's scalars are none, though some are instances of them.
-pub fn weak(object: &Bound<'_, PyAny>) -> PyResult<Option<Const>> {
+pub fn weak(object: &Bound<'_, PyAny>) -> PyResult<Option<Weak>> {
     if let Ok(value) = object.cast_exact::<PyFloat>() {
-        return Ok(Some(Const::f64(value.extract()?)));
+        return Ok(Some(Weak::Number(Const::f64(value.extract()?))));
     }
     if object.is_exact_instance_of::<PyInt>() {
         return int(object).map(Some);
     }
     if object.is_exact_instance_of::<PyBool>() {
-        return Ok(Some(Const::Bool(object.extract()?)));
+        return Ok(Some(Weak::Number(Const::Bool(object.extract()?))));
     }
     if let Ok(value) = object.cast_exact::<PyComplex>() {
         use pyo3::types::PyComplexMethods;
-        return Ok(Some(Const::C128(value.real().to_bits(), value.imag().to_bits())));
+        let (real, imag) = (value.real().to_bits(), value.imag().to_bits());
+        return Ok(Some(Weak::Number(Const::C128(real, imag))));
     }
     if Numpy::get(object.py())?.scalar_of(object).is_some() {
         return Ok(None);
@@ -125,26 +149,32 @@ pub fn weak(object: &Bound<'_, PyAny>) -> PyResult<Option<Const>> {
         return int(object).map(Some);
     }
     if let Ok(value) = object.cast::<PyFloat>() {
-        return Ok(Some(Const::f64(value.extract()?)));
+        return Ok(Some(Weak::Number(Const::f64(value.extract()?))));
     }
     Ok(None)
 }
 
-fn int(object: &Bound<'_, PyAny>) -> PyResult<Const> {
+fn int(object: &Bound<'_, PyAny>) -> PyResult<Weak> {
     if let Ok(value) = object.extract::<i64>() {
-        return Ok(Const::Int(Scalar::I64, value));
+        return Ok(Weak::Number(Const::Int(Scalar::I64, value)));
     }
-    match object.extract::<u64>() {
-        Ok(value) => Ok(Const::Int(Scalar::U64, value as i64)),
-        Err(_) => Err(PyOverflowError::new_err("Python int too large to convert to C long")),
+    if let Ok(value) = object.extract::<u64>() {
+        return Ok(Weak::Number(Const::Int(Scalar::U64, value as i64)));
     }
+    let negative = object.lt(0)?;
+    let nearest = match object.extract::<f64>() {
+        Ok(nearest) => nearest,
+        Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => f64::INFINITY,
+        Err(error) => return Err(error),
+    };
+    Ok(Weak::Beyond { negative, nearest })
 }
 
 /// A number in a type, as assignments put it there: from Python's numbers or NumPy's.
 pub fn bits_in(object: &Bound<'_, PyAny>, to: Scalar) -> PyResult<Option<number::Bits>> {
     let py = object.py();
     if let Some(weak) = weak(object)? {
-        if let (Const::C128(..), false) = (weak, to.is_complex() || to == Scalar::Bool) {
+        if let (Weak::Number(Const::C128(..)), false) = (weak, to.is_complex() || to == Scalar::Bool) {
             let wanted = if to.is_int() {
                 "int() argument must be a string, a bytes-like object or a real number, not 'complex'"
             } else {
@@ -152,7 +182,7 @@ pub fn bits_in(object: &Bound<'_, PyAny>, to: Scalar) -> PyResult<Option<number:
             };
             return Err(PyTypeError::new_err(wanted));
         }
-        if let (Const::F64(x), true) = (weak, to.is_int()) {
+        if let (Weak::Number(Const::F64(x)), true) = (weak, to.is_int()) {
             let x = f64::from_bits(x);
             if x.is_nan() {
                 return Err(pyo3::exceptions::PyValueError::new_err("cannot convert float NaN to integer"));

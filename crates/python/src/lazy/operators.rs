@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyNotImplemented, PyString, PyTuple};
 use smallvec::SmallVec;
 use weft_ir::{Const, Scalar};
+use weft_lazy::number::{self, Weak};
 use weft_lazy::record::{self, Operand};
-use weft_lazy::{Node, machine, number};
+use weft_lazy::{Node, machine};
 
 use super::ndarray::NdArray;
 use super::operands::{self, Taken, take, take_any};
@@ -89,7 +90,8 @@ pub fn power<'py>(a: &Bound<'py, NdArray>, b: &Bound<'py, PyAny>) -> PyResult<Bo
 fn shortcut(base: Scalar, exponent: &Operand) -> (&'static str, bool) {
     let inexact = base.is_float() || base.is_complex();
     let exponent = match exponent {
-        Operand::Weak(exponent) => Some(*exponent),
+        Operand::Weak(Weak::Number(exponent)) => Some(*exponent),
+        Operand::Weak(Weak::Beyond { .. }) => None,
         // NumPy's loop looks at an exponent that is the same for all, too.
         Operand::Value(value) if value.elem == base && base.is_float() && value.shape.is_empty() => {
             record::fill_of(value).map(|bits| number::constant(base, bits))

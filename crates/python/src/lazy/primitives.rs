@@ -6,12 +6,13 @@ use pyo3::types::{PyModule, PyTuple};
 use smallvec::SmallVec;
 use weft_front::{ArgType, ufuncs};
 use weft_ir::{Const, Scalar};
+use weft_lazy::number::{self, Weak};
 use weft_lazy::record::{self, Operand};
-use weft_lazy::{Array, FoldKind, Node, Value, machine, number, order};
+use weft_lazy::{Array, FoldKind, Node, Value, machine, order};
 
 use super::calls;
 use super::ndarray::NdArray;
-use super::operands::{self, Taken, bits_in, device_of, take, take_any, weak};
+use super::operands::{self, Taken, bits_in, device_of, take_any, weak};
 use super::{checked, error, in_order, operators};
 use crate::devices;
 use crate::numpy::Numpy;
@@ -104,8 +105,8 @@ fn _select(condition: &Bound<'_, PyAny>, a: &Bound<'_, PyAny>, b: &Bound<'_, PyA
         return Err(PyTypeError::new_err("where takes numbers"));
     };
     let wrapped = |operand: Operand| match operand {
-        // NumPy converts Python's integers here as it casts, without a look at their range.
-        Operand::Weak(value) => Ok(Node::fill(to, weft_lazy::Dims::new(), number::converted(value, to)?)),
+        // NumPy converts Python's integers here as it casts, without a look at their range, if they have 64 bits.
+        Operand::Weak(value) => Ok(Node::fill(to, weft_lazy::Dims::new(), number::cut(value, to)?)),
         operand => value_in(operand, to),
     };
     let made = || record::select(&value_in(condition, Scalar::Bool)?, &wrapped(a)?, &wrapped(b)?);
@@ -160,8 +161,8 @@ fn _iota(
     let device = devices::for_arrays(py, device)?;
     let number = |object: &Bound<'_, PyAny>| -> PyResult<Const> {
         match weak(object)? {
-            Some(value) => Ok(value),
-            None => {
+            Some(Weak::Number(value)) => Ok(value),
+            _ => {
                 let bits = bits_in(object, to)?.ok_or_else(|| PyTypeError::new_err("start and step are numbers"))?;
                 Ok(number::constant(to, bits))
             }
@@ -258,13 +259,11 @@ pub fn assign_to(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyR
     if array.read_only {
         return Err(PyValueError::new_err("assignment destination is read-only"));
     }
-    let value = match take(value, array.device())?.map(|taken| taken.read(None)) {
-        Some(Operand::Value(value)) => value,
-        _ => match bits_in(value, array.elem)? {
-            Some(bits) => Node::fill(array.elem, weft_lazy::Dims::new(), bits),
-            None => value_in(take_any(value, array.device())?.read(None), array.elem).map_err(|e| error(py, e))?,
-        },
-    };
+    // `x[1:] += 1` ends with the part put where it is.
+    if value.cast::<NdArray>().is_ok_and(|value| value.get().array.is_at(array)) {
+        return Ok(());
+    }
+    let value = operands::take_for(value, array.elem, array.device())?;
     calls::wait_for_calls(py, array)?;
     array.write(&value).map_err(|e| error(py, e))
 }
