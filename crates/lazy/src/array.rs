@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use smallvec::SmallVec;
 use weft_ir::Scalar;
 
+use crate::budget;
 use crate::capture;
 use crate::dims::{self, Axis, AxisMap, Dims, Strides};
 use crate::error::{Error, Result};
@@ -248,10 +249,12 @@ impl Array {
             return Ok(());
         }
         let mut current = self.storage.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(next) = self.updated(&current, value) {
-            let _before = std::mem::replace(&mut *current, next);
-        }
-        Ok(())
+        let Some(next) = self.updated(&current, value) else { return Ok(()) };
+        let before = std::mem::replace(&mut *current, next.clone());
+        // The lock is open when this is dropped: it may be Python's, and run code.
+        drop(current);
+        drop(before);
+        budget::keep_update(&next)
     }
 
     /// Are its elements those of another array, at the same places and in the same order?
@@ -294,18 +297,22 @@ impl Array {
         }
     }
 
-    /// Memory of its whole storage, computed before, for one who writes to it himself. Nobody else has it: what was recorded keeps what it read.
-    pub fn own_memory(&self) -> Result<Piece> {
+    /// Memory of its whole storage for one who writes to it himself; none where it has to be computed first. Nobody else has it: what was
+    /// recorded keeps what it read.
+    pub fn own_memory(&self) -> Result<Option<Piece>> {
+        // What was there is dropped when the lock is open.
+        let _before;
         let mut current = self.storage.current.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(mut piece) = current.piece() else {
-            return Err(Error::Internal("the memory of an array that was not computed".into()));
+            return Ok(None);
         };
         if Arc::strong_count(&current) > 1 || !piece.is_own(2) {
             let bytes = needed(&current.shape, current.elem)?;
             piece = schedule::copied(&piece, bytes)?;
         }
-        *current = Node::stored(current.elem, current.shape.clone(), piece.clone());
-        Ok(piece)
+        let new = Node::stored(current.elem, current.shape.clone(), piece.clone());
+        _before = std::mem::replace(&mut *current, new);
+        Ok(Some(piece))
     }
 
     pub fn is_whole(&self) -> bool {
@@ -403,7 +410,11 @@ impl Array {
         }
         match self.reshaped_view(to) {
             Some(view) => Ok(view),
-            None => Ok(Array::of(record::reshaped(&self.read(), to))),
+            None => {
+                let moved = record::reshaped(&self.read(), to);
+                budget::keep(&moved)?;
+                Ok(Array::of(moved))
+            }
         }
     }
 

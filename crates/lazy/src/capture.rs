@@ -424,7 +424,12 @@ impl Graph {
                 } => {
                     let mut operands = operands.iter().map(|place| self.at(*place, &leaves, &made));
                     let kind = kind.of(&mut operands).ok_or_else(|| Error::Internal("a node of too few".into()))?;
-                    let is_map = matches!(kind, Kind::Map { .. });
+                    let counts: Option<fn(&Value) -> Result<()>> = match kind {
+                        Kind::Map { .. } => Some(budget::keep),
+                        Kind::Fold { .. } => Some(budget::keep_fold),
+                        // Updates count when their storages have let go of what was before.
+                        _ => None,
+                    };
                     let shape = match other_sizes {
                         false => dims::copy(shape),
                         true => match general::shape_of(&kind, shape.len()) {
@@ -433,8 +438,8 @@ impl Graph {
                         },
                     };
                     let node = Node::pending_on(*device, *elem, shape, kind);
-                    if is_map {
-                        budget::keep(&node)?;
+                    if let Some(keep) = counts {
+                        keep(&node)?;
                     }
                     made.push(node);
                 }

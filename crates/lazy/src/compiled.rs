@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
 
 use smallvec::SmallVec;
 use weft_array::{Access, Operand, Plan, map_loop, plan};
@@ -15,7 +17,7 @@ use crate::dims::Strides;
 use crate::error::{Error, Result};
 use crate::form::{self, Form};
 use crate::machine;
-use crate::program::Program;
+use crate::program::{Load, Program};
 use crate::text::{self, Ends};
 use crate::tiles::Target;
 use crate::value::FoldKind;
@@ -55,7 +57,8 @@ pub struct Key {
 enum State {
     /// Run for so many steps by tiles.
     Waiting(u64),
-    Compiling,
+    /// In the process that came of so many forks: a child has none of its parent's threads.
+    Compiling(u32),
     Ready(Arc<dyn Executable>),
     /// Its compilation failed, and tiles or the host do it for good; why.
     Failed(String),
@@ -64,7 +67,6 @@ enum State {
 static PROGRAMS: weft_forks::Mutex<Option<HashMap<Key, State>>> = weft_forks::Mutex::new(None);
 /// Compilations under way.
 static BUSY: AtomicUsize = AtomicUsize::new(0);
-static IDLE: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
 /// How many programs were compiled.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
@@ -86,14 +88,14 @@ fn forget_those_of_parents() {
 /// Waits for what is compiled in the background.
 pub fn finish() {
     forget_those_of_parents();
-    if BUSY.load(Ordering::Acquire) == 0 {
-        return;
-    }
-    let mut idle = IDLE.0.lock().unwrap_or_else(PoisonError::into_inner);
+    // No lock: a fork may come while somebody has it.
     while BUSY.load(Ordering::Acquire) > 0 {
-        idle = IDLE.1.wait(idle).unwrap_or_else(PoisonError::into_inner);
+        thread::sleep(NAP);
     }
 }
+
+/// How long one sleeps who waits for compilations.
+const NAP: Duration = Duration::from_millis(1);
 
 /// Runs the program compiled, if it is; false where tiles, or the host, are to do it.
 pub fn run(program: &Program, target: &Target) -> Result<bool> {
@@ -133,13 +135,17 @@ pub fn run(program: &Program, target: &Target) -> Result<bool> {
 
 /// Compiled code takes elements that are aligned, which views of other types' bytes may not be.
 pub fn is_aligned(program: &Program, target: &Target) -> bool {
+    let device = target.device();
+    let fits = |load: &Load| lies_aligned(load.address(), &load.strides, load.elem, device);
+    program.loads.iter().all(fits) && lies_aligned(target.address, &target.strides, target.elem, device)
+}
+
+/// Are elements aligned as compiled code of a device takes them?
+pub fn lies_aligned(address: u64, strides: &[i64], elem: Scalar, device: u8) -> bool {
     // The CPU's code loads complex numbers by their parts.
-    let most = if target.block.is_none() { 8 } else { 16 };
-    let fits = |address: u64, strides: &[i64], elem: Scalar| {
-        let align = elem.size().min(most) as i64;
-        address as i64 % align == 0 && strides.iter().all(|stride| stride % align == 0)
-    };
-    program.loads.iter().all(|load| fits(load.address(), &load.strides, load.elem)) && fits(target.address, &target.strides, target.elem)
+    let most = if device == machine::CPU { 8 } else { 16 };
+    let align = elem.size().min(most) as i64;
+    address as i64 % align == 0 && strides.iter().all(|stride| stride % align == 0)
 }
 
 /// The compiled code, if there is any by now. With a number of steps that it is run for, it is compiled in the background once these are worth
@@ -153,7 +159,10 @@ pub fn code(key: &Key, wait: Option<u64>, job: impl FnOnce() -> Job) -> Result<O
     match state {
         State::Ready(code) => return Ok(Some(code.clone())),
         State::Failed(why) if wait.is_none() && key.device == machine::CPU => return Err(Error::Internal(why.clone())),
-        State::Compiling | State::Failed(_) => return Ok(None),
+        State::Compiling(forks) if *forks == weft_forks::count() => return Ok(None),
+        State::Failed(_) => return Ok(None),
+        // Nobody compiles it any more.
+        State::Compiling(_) => {}
         State::Waiting(done) => {
             *done = done.saturating_add(wait.unwrap_or(WORTH));
             if *done < WORTH {
@@ -161,23 +170,21 @@ pub fn code(key: &Key, wait: Option<u64>, job: impl FnOnce() -> Job) -> Result<O
             }
         }
     }
-    *state = State::Compiling;
+    *state = State::Compiling(weft_forks::watch());
     drop(programs);
     let (key, job) = (key.clone(), job());
     if wait.is_none() {
         return match settle(key.clone(), job) {
             State::Ready(code) => Ok(Some(code)),
             State::Failed(why) if key.device == machine::CPU => Err(Error::Internal(why)),
-            State::Failed(_) | State::Waiting(_) | State::Compiling => Ok(None),
+            State::Failed(_) | State::Waiting(_) | State::Compiling(_) => Ok(None),
         };
     }
     forget_those_of_parents();
     BUSY.fetch_add(1, Ordering::AcqRel);
-    std::thread::spawn(move || {
+    thread::spawn(move || {
         settle(key, job);
-        let _idle = IDLE.0.lock().unwrap_or_else(PoisonError::into_inner);
         BUSY.fetch_sub(1, Ordering::AcqRel);
-        IDLE.1.notify_all();
     });
     Ok(None)
 }
@@ -192,7 +199,7 @@ fn settle(key: Key, job: Job) -> State {
     let again = match &made {
         State::Ready(code) => State::Ready(code.clone()),
         State::Failed(why) => State::Failed(why.clone()),
-        State::Waiting(_) | State::Compiling => State::Compiling,
+        State::Waiting(_) | State::Compiling(_) => State::Compiling(weft_forks::count()),
     };
     let mut programs = PROGRAMS.lock();
     programs.get_or_insert_default().insert(key, again);

@@ -3,6 +3,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::compiled;
 use crate::dims;
 use crate::error::Result;
 use crate::program::{Program, Slot};
@@ -13,6 +14,9 @@ pub fn run(program: &Program, target: &Target) -> Result<bool> {
     let Some(Slot::Step(last)) = program.result else { return Ok(false) };
     let dense = |strides: &[i64], item: usize| dims::is_dense(&program.extents, strides, item);
     if !program.iotas.is_empty() || last as usize + 1 != program.steps.len() || !dense(&target.strides, target.elem.size()) {
+        return Ok(false);
+    }
+    if program.has_singles() && !compiled::is_aligned(program, target) {
         return Ok(false);
     }
     let mut item = target.elem.size();

@@ -41,7 +41,7 @@ pub fn run(program: Program, fold: &Fold, target: &Target) -> Result<()> {
 
 pub fn folded(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
     if target.strides.is_empty() && program.extents.is_empty() {
-        return run::run(program.clone(), target);
+        return run::run(program, target);
     }
     if let Some(source) = in_memory(program, fold) {
         return source_fold(&source, &program.extents, fold, target);
@@ -159,7 +159,7 @@ fn stored(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
 pub fn compute(program: &Program, elem: Scalar, room: &Piece) -> Result<Source> {
     let strides = dims::dense(&program.extents, elem.size());
     let target = Target::of(elem, room, 0, &program.extents, strides.clone());
-    run::run(program.clone(), &target)?;
+    run::run(program, &target)?;
     Ok(Source {
         elem,
         address: room.address(),

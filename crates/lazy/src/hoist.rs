@@ -97,7 +97,7 @@ fn computed(program: &Program, at: usize, mask: u64, device: u8) -> Result<Load>
     let piece = Piece::fresh(device, &part.extents, elem)?;
     let mut strides = dims::dense(&part.extents, elem.size());
     let target = Target::of(elem, &piece, 0, &part.extents, strides.clone());
-    run::run(part, &target)?;
+    run::run(&part, &target)?;
     for (axis, stride) in strides.iter_mut().enumerate() {
         if mask & (1 << axis) == 0 {
             *stride = 0;

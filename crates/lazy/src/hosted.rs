@@ -12,11 +12,13 @@ use crate::value::Fold;
 use crate::{devices, folds, machine, run};
 
 pub fn run(program: &Program, target: &Target) -> Result<()> {
+    machine::detour(target.device())?;
     let program = brought(program)?;
-    written(target, |target| run::run(program, target))
+    written(target, |target| run::run(&program, target))
 }
 
 pub fn fold(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
+    machine::detour(target.device())?;
     let program = brought(program)?;
     written(target, |target| folds::folded(&program, fold, target))
 }
@@ -45,7 +47,6 @@ fn brought(program: &Program) -> Result<Program> {
 
 /// Works on a copy of the target's memory in the host's, which is then copied back.
 fn written(target: &Target, work: impl FnOnce(&Target) -> Result<()>) -> Result<()> {
-    machine::detour();
     let Some(block) = &target.block else { return work(target) };
     let copy = copied(block)?;
     work(&Target {

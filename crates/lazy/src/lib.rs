@@ -14,6 +14,7 @@ mod folds;
 mod form;
 mod hoist;
 mod hosted;
+pub mod lent;
 mod link;
 mod lower;
 pub mod machine;
@@ -32,7 +33,7 @@ pub mod trace;
 mod value;
 mod whole;
 
-pub use array::{Array, Index};
+pub use array::{Array, Index, Storage};
 pub use devices::carry;
 pub use dims::{Dims, Strides, bytes, dense, is_dense, size};
 pub use error::{Error, Result};

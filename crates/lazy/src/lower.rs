@@ -103,6 +103,7 @@ impl Lowering<'_> {
         let slot = match &*state {
             State::Stored(piece) => self.load(node, piece.clone(), through),
             State::Pending(kind) => self.pending(node, kind, through, other_map, shared)?,
+            State::Failed(error) => return Err(error.again()),
             State::Empty => return Err(Error::Internal("a value was taken while it is computed".into())),
         };
         drop(state);
@@ -169,7 +170,7 @@ impl Lowering<'_> {
                 }
                 None => self.need(of),
             },
-            Kind::Update { .. } | Kind::Fold { .. } | Kind::Moved(_) => self.need(node),
+            Kind::Update { .. } | Kind::Unfinished(_) | Kind::Fold { .. } | Kind::Moved(_) => self.need(node),
             Kind::StandIn => Err(Error::StandIn),
         }
     }

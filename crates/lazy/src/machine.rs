@@ -1,6 +1,6 @@
 //! The devices that arrays live on, each with a number. The host language says which there are.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use weft_ir::{Kind, Scalar};
@@ -16,6 +16,23 @@ static FIRST: OnceLock<Arc<dyn Device>> = OnceLock::new();
 static OTHERS: RwLock<Vec<Arc<dyn Device>>> = RwLock::new(Vec::new());
 /// How often elements went to the host and back since a device has no code for what was asked.
 static DETOURS: AtomicU64 = AtomicU64::new(0);
+
+static REFUSED: AtomicBool = AtomicBool::new(false);
+
+/// What the host language does now and then during long flushes; an error ends the flush.
+pub type Pause = fn() -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync>>;
+
+static PAUSE: OnceLock<Pause> = OnceLock::new();
+
+/// Says what is done in the pauses of flushes: once, before the first array.
+pub fn set_pause(pause: Pause) {
+    let _ = PAUSE.set(pause);
+}
+
+/// A pause of a flush: no lock is held, and all nodes are whole.
+pub fn pause() -> Result<()> {
+    PAUSE.get().map_or(Ok(()), |pause| pause().map_err(Error::Host))
+}
 
 /// Says what the CPU is: once, before the first array.
 pub fn set_cpu(device: Arc<dyn Device>) {
@@ -84,9 +101,21 @@ fn lacks(limits: &Limits, elem: Scalar) -> Option<&'static str> {
     }
 }
 
-/// Notes a way by the host.
-pub fn detour() {
+/// Notes a way by the host to compute something of a device; an error where these are not wanted.
+pub fn detour(number: u8) -> Result<()> {
     DETOURS.fetch_add(1, Ordering::Relaxed);
+    match REFUSED.load(Ordering::Relaxed) {
+        false => Ok(()),
+        true => Err(Error::Sync(format!(
+            "{} has no code for what is computed here, which would go by way of the host; leave the block of weft.syncs(\"error\")",
+            name(number)
+        ))),
+    }
+}
+
+/// Says whether ways by the host are errors from here on.
+pub fn refuse_detours(refuse: bool) {
+    REFUSED.store(refuse, Ordering::Relaxed);
 }
 
 pub fn detours() -> u64 {

@@ -1,6 +1,7 @@
 //! Memory that values are stored in.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +19,7 @@ pub struct Block {
     buffer: Box<dyn Buffer>,
     device: u8,
     /// What keeps memory that is another library's.
-    _owner: Option<Owner>,
+    owner: Option<Owner>,
 }
 
 /// Whatever is to be dropped with memory.
@@ -31,7 +32,7 @@ impl Block {
         Ok(Arc::new(Block {
             buffer,
             device: machine::CPU,
-            _owner: None,
+            owner: None,
         }))
     }
 
@@ -45,7 +46,7 @@ impl Block {
         Ok(Arc::new(Block {
             buffer,
             device,
-            _owner: None,
+            owner: None,
         }))
     }
 
@@ -55,7 +56,7 @@ impl Block {
         Arc::new(Block {
             buffer,
             device: machine::CPU,
-            _owner: owner,
+            owner,
         })
     }
 
@@ -81,7 +82,34 @@ impl Drop for Block {
         if self.device != machine::CPU {
             note(self.device, self.buffer.bytes() as u64, false);
         }
+        if let Some(owner) = self.owner.take() {
+            let_go(owner);
+        }
     }
+}
+
+thread_local! {
+    /// Owners of memory that was freed during a flush of this thread.
+    static FREED: RefCell<Option<Vec<Owner>>> = const { RefCell::new(None) };
+}
+
+/// Drops an owner, during a flush when that is over: what is dropped may run code of the host language, which may want a flush itself.
+fn let_go(owner: Owner) {
+    let kept = FREED.try_with(|freed| match &mut *freed.borrow_mut() {
+        Some(freed) => {
+            freed.push(owner);
+            None
+        }
+        None => Some(owner),
+    });
+    drop(kept);
+}
+
+/// Does what owners of memory must not be dropped meanwhile; they are the second result.
+pub fn keeping_owners<T>(work: impl FnOnce() -> T) -> (T, Vec<Owner>) {
+    FREED.with_borrow_mut(|freed| *freed = Some(Vec::new()));
+    let done = work();
+    (done, FREED.with_borrow_mut(Option::take).unwrap_or_default())
 }
 
 /// How many arrays there are of each size, on each device but the CPU.

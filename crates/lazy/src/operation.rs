@@ -49,7 +49,8 @@ pub struct Users {
     cost: u32,
 }
 
-static USERS: RwLock<Vec<&'static Users>> = RwLock::new(Vec::new());
+/// Threads that compile ask for them without the host language's lock, under which forks happen.
+static USERS: weft_forks::Mutex<Vec<&'static Users>> = weft_forks::Mutex::new(Vec::new());
 
 /// The function with a number.
 pub fn users(id: u32) -> &'static Users {
@@ -63,16 +64,11 @@ pub fn users(id: u32) -> &'static Users {
         },
         cost: 0,
     };
-    USERS
-        .read()
-        .unwrap_or_else(PoisonError::into_inner)
-        .get(id as usize)
-        .copied()
-        .unwrap_or(&NONE)
+    USERS.lock().get(id as usize).copied().unwrap_or(&NONE)
 }
 
-/// The operation that a function of numbers is, the entry of its module, in which some functions are Weft's own. A function that is the same as one before is that one: programs that
-/// define it again and again are no worse off than others.
+/// The operation that a function of numbers is, the entry of its module, in which some functions are Weft's own. A function that is the
+/// same as one before is that one: programs that define it again and again are no worse off than others.
 pub fn function(
     name: &str,
     module: &Module,
@@ -81,9 +77,8 @@ pub fn function(
     result: Scalar,
 ) -> &'static Operation {
     let find = |known: &[&'static Users]| known.iter().rposition(|users| users.name == name && users.module == *module);
-    let found = find(&USERS.read().unwrap_or_else(PoisonError::into_inner));
-    let id = found.unwrap_or_else(|| {
-        let mut known = USERS.write().unwrap_or_else(PoisonError::into_inner);
+    let id = {
+        let mut known = USERS.lock();
         find(&known).unwrap_or_else(|| {
             known.push(Box::leak(Box::new(Users {
                 name: name.into(),
@@ -92,7 +87,7 @@ pub fn function(
             })));
             known.len() - 1
         })
-    });
+    };
     intern(What::Function(id as u32), SmallVec::from_slice(operands), result)
 }
 

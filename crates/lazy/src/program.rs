@@ -83,6 +83,11 @@ impl Program {
         part
     }
 
+    /// Are there operations that are compiled alone? These take aligned elements only.
+    pub fn has_singles(&self) -> bool {
+        self.steps.iter().any(|step| step.operation.tile.is_none())
+    }
+
     /// An operand in memory, once.
     pub fn loaded(&mut self, load: Load) -> Slot {
         let same = |known: &Load| known.address() == load.address() && known.elem == load.elem && known.strides == load.strides;

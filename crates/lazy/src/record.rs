@@ -129,6 +129,7 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
         let args = args.clone();
         results.push(Node::pending(operation.result, dims::copy(&shape), Kind::Map { operation, args }));
     }
+    results.iter().try_for_each(budget::keep)?;
     Ok(results)
 }
 
@@ -290,7 +291,9 @@ pub fn select(condition: &Value, a: &Value, b: &Value) -> Result<Value> {
         operation: operation::select(a.elem),
         args,
     };
-    Ok(Node::pending(a.elem, shape, kind))
+    let node = Node::pending(a.elem, shape, kind);
+    budget::keep(&node)?;
+    Ok(node)
 }
 
 /// The elements in C order in another shape of the same size.
@@ -407,7 +410,9 @@ pub fn fold(what: FoldKind, of: &Value, axes: &[usize]) -> Result<Value> {
         .collect();
     let made = |what: FoldKind, elem: Scalar, of: Value| {
         let fold = Fold { what, axes: folded };
-        Node::pending(elem, shape.clone(), Kind::Fold { fold, of })
+        let node = Node::pending(elem, shape.clone(), Kind::Fold { fold, of });
+        budget::keep_fold(&node)?;
+        Ok(node)
     };
     match what {
         FoldKind::Ufunc("maximum" | "minimum" | "fmax" | "fmin", _) if empty => {
@@ -420,9 +425,9 @@ pub fn fold(what: FoldKind, of: &Value, axes: &[usize]) -> Result<Value> {
             let name = if what == FoldKind::ArgMax { "argmax" } else { "argmin" };
             Err(Error::Value(format!("attempt to get {name} of an empty sequence")))
         }
-        FoldKind::ArgMax | FoldKind::ArgMin => Ok(made(what, Scalar::I64, of.clone())),
+        FoldKind::ArgMax | FoldKind::ArgMin => made(what, Scalar::I64, of.clone()),
         FoldKind::Ufunc(name @ ("add" | "multiply"), elem) if elem.is_half() => {
-            let wide = made(FoldKind::Ufunc(name, Scalar::F32), Scalar::F32, cast(of, Scalar::F32));
+            let wide = made(FoldKind::Ufunc(name, Scalar::F32), Scalar::F32, cast(of, Scalar::F32))?;
             Ok(cast(&wide, elem))
         }
         FoldKind::Ufunc(name, elem) => {
@@ -430,7 +435,7 @@ pub fn fold(what: FoldKind, of: &Value, axes: &[usize]) -> Result<Value> {
             if !by_search && weft_tile::fold::find(name, elem).is_none() {
                 return Err(Error::Type(format!("'{name}' does not fold elements of {}", elem.numpy_name())));
             }
-            Ok(made(what, elem, cast(of, elem)))
+            made(what, elem, cast(of, elem))
         }
     }
 }

@@ -7,15 +7,15 @@ use crate::tiles::{self, Target};
 use crate::{compiled, devices, machine, trace};
 
 /// Computes a program's result at every point and stores it.
-pub fn run(program: Program, target: &Target) -> Result<()> {
+pub fn run(program: &Program, target: &Target) -> Result<()> {
     if program.extents.contains(&0) {
         return Ok(());
     }
     let device = target.device();
-    devices::check(&program, device)?;
-    trace::kernel(trace::kind(&program), &program, target, || {
-        let hoisted = hoist::hoist(&program, device)?;
-        let program = hoisted.as_ref().unwrap_or(&program);
+    devices::check(program, device)?;
+    trace::kernel(trace::kind(program), program, target, || {
+        let hoisted = hoist::hoist(program, device)?;
+        let program = hoisted.as_ref().unwrap_or(program);
         if device != machine::CPU {
             return devices::run(program, target);
         }

@@ -1,6 +1,7 @@
 //! Flushes: what was asked for is computed, and of what it is made only what has to be stored on the way.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use weft_forks::Mutex;
 use weft_ir::Scalar;
@@ -10,19 +11,28 @@ use crate::error::{Error, Result};
 use crate::lower::{Lowered, lower};
 use crate::memory::{Block, Piece, needed};
 use crate::number::Bits;
-use crate::program::{Load, Program};
+use crate::program::{Load, Program, Slot};
 use crate::run::run;
 use crate::tiles::Target;
-use crate::value::{Fold, Kind, Node, Region, Value, release};
-use crate::{devices, folds, machine};
+use crate::value::{Fold, Kind, Node, Region, State, Unfinished, Value, release};
+use crate::{devices, folds, machine, memory};
 
 /// One flush at a time: it takes nodes apart that others may hold.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// Computes values and stores them.
 pub fn compute(values: &[Value]) -> Result<()> {
-    let _turn = TURN.lock();
-    values.iter().try_for_each(ensure)
+    loop {
+        // Owners are dropped last, when another flush may begin.
+        let (done, _owners) = memory::keeping_owners(|| {
+            let _turn = TURN.lock();
+            some_of(values)
+        });
+        if done? {
+            return Ok(());
+        }
+        machine::pause()?;
+    }
 }
 
 /// The first element of a value, which is computed for it: its bits as memory has them.
@@ -35,33 +45,58 @@ pub fn element(value: &Value) -> Result<Bits> {
     Ok([word(0), word(8)])
 }
 
-/// Computes a value, and before it what it needs, without recursion: chains may be longer than the stack.
-fn ensure(value: &Value) -> Result<()> {
+/// How long a flush computes before the host language is asked whether to go on.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// Computes values; false where there are more when it has done so for a while. Nothing is held then: what others compute in the pause owns
+/// its memory.
+fn some_of(values: &[Value]) -> Result<bool> {
+    let mut since = None;
+    for value in values {
+        if !ensure(value, &mut since)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Computes a value, and before it what it needs, without recursion: chains may be longer than the stack. False where time is up, which
+/// runs from the first node that is computed on: those above it are looked at again after a pause.
+fn ensure(value: &Value, since: &mut Option<Instant>) -> Result<bool> {
     let mut waiting = vec![value.clone()];
     while let Some(node) = waiting.last().cloned() {
         match attempt(&node)? {
             None => {
                 waiting.pop();
+                if !waiting.is_empty() && since.get_or_insert_with(Instant::now).elapsed() >= SLICE {
+                    return Ok(false);
+                }
             }
             Some(needs) if needs.is_empty() => return Err(Error::Internal("a value needs nothing and is not computed".into())),
             Some(needs) => waiting.extend(needs),
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 type Needs = smallvec::SmallVec<[Value; 4]>;
 
 /// Computes a node, or says what has to be computed first.
 fn attempt(node: &Value) -> Result<Option<Needs>> {
-    let special = node.look(
-        |kind| match kind {
-            Kind::Reshape(_) | Kind::Update { .. } | Kind::Fold { .. } | Kind::Moved(_) => Some(Some(kind.clone())),
-            _ => Some(None),
-        },
-        |_| None,
-    );
-    let Some(Some(special)) = special else { return Ok(None) };
+    let special = match &*node.lock() {
+        State::Stored(_) => return Ok(None),
+        State::Failed(error) => return Err(error.again()),
+        State::Empty => return Err(Error::Internal("a value was lost while it was computed".into())),
+        State::Pending(Kind::Unfinished(_)) => None,
+        State::Pending(kind @ (Kind::Reshape(_) | Kind::Update { .. } | Kind::Fold { .. } | Kind::Moved(_))) => Some(Some(kind.clone())),
+        State::Pending(_) => Some(None),
+    };
+    let Some(special) = special else {
+        return match node.take() {
+            Some(Kind::Unfinished(rest)) => finished(node, rest),
+            _ => Err(Error::Internal("an update was lost while it was computed".into())),
+        };
+    };
     match special {
         Some(Kind::Reshape(of)) => match of.piece() {
             Some(piece) => {
@@ -73,15 +108,20 @@ fn attempt(node: &Value) -> Result<Option<Needs>> {
         Some(Kind::Moved(of)) => moved(node, &of),
         Some(Kind::Update { base, region, value }) => update(node, base, &region, value),
         Some(Kind::Fold { fold, of }) => folded(node, &fold, &of),
-        _ => match lower(node, true)? {
-            Lowered::Needs(needs) => Ok(Some(needs)),
-            Lowered::Ready(program) => {
-                let piece = fresh(node)?;
-                run(*program, &dense(node, &piece))?;
-                node.store(piece);
-                Ok(None)
-            }
-        },
+        _ => computed(node),
+    }
+}
+
+/// The elements of a map, or what has to be stored before.
+fn computed(node: &Value) -> Result<Option<Needs>> {
+    match lower(node, true)? {
+        Lowered::Needs(needs) => Ok(Some(needs)),
+        Lowered::Ready(program) => {
+            let piece = fresh(node)?;
+            run(&program, &dense(node, &piece))?;
+            node.store(piece);
+            Ok(None)
+        }
     }
 }
 
@@ -132,6 +172,10 @@ fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Op
     let Some(old) = base.piece() else {
         return Ok(Some(Needs::from_elem(base, 1)));
     };
+    if is_itself(&program, &old, region, elem) {
+        node.store(old);
+        return Ok(None);
+    }
     let program = match reads_what_it_writes(&program, &old, region, elem) {
         true => {
             let read = through_memory(&program, elem, region, node.device)?;
@@ -141,25 +185,51 @@ fn update(node: &Value, base: Value, region: &Region, value: Value) -> Result<Op
         }
         false => program,
     };
-    let bytes = needed(&node.shape, node.elem)?;
+    let rest = Unfinished {
+        memory: old,
+        region: region.clone(),
+        elem,
+        program,
+    };
+    // Who else has the memory is known when the graph has let go of it.
     let kind = node.take();
     drop((base, value));
     if let Some(kind) = kind {
         release(kind);
     }
-    let readers = program
-        .loads
-        .iter()
-        .filter(|load| Arc::ptr_eq(&load.piece.block, &old.block))
-        .count();
-    let piece = match old.is_own(1 + readers) {
-        true => old,
-        false => copied(&old, bytes)?,
+    finished(node, Box::new(rest))
+}
+
+/// An update whose operands are stored. Where it fails it is tried again when it is asked for, unless it may have overwritten what it reads.
+fn finished(node: &Value, rest: Box<Unfinished>) -> Result<Option<Needs>> {
+    let reads = |load: &&Load| Arc::ptr_eq(&load.piece.block, &rest.memory.block);
+    let readers = rest.program.loads.iter().filter(reads).count();
+    let in_place = rest.memory.is_own(1 + readers);
+    match written(node, &rest, in_place) {
+        Ok(piece) => {
+            node.store(piece);
+            Ok(None)
+        }
+        Err(error) => {
+            match in_place && readers > 0 && !error.is_early() {
+                true => node.fail(Arc::new(error.again())),
+                false => node.put_back(Kind::Unfinished(rest)),
+            }
+            Err(error)
+        }
+    }
+}
+
+/// The memory of an update's result, with its elements.
+fn written(node: &Node, rest: &Unfinished, in_place: bool) -> Result<Piece> {
+    let piece = match in_place {
+        true => rest.memory.clone(),
+        false => copied(&rest.memory, needed(&node.shape, node.elem)?)?,
     };
-    let target = Target::of(elem, &piece, region.offset, &region.shape, region.strides.clone());
-    run(program, &target)?;
-    node.store(piece);
-    Ok(None)
+    let region = &rest.region;
+    let target = Target::of(rest.elem, &piece, region.offset, &region.shape, region.strides.clone());
+    run(&rest.program, &target)?;
+    Ok(piece)
 }
 
 pub fn copied(old: &Piece, bytes: u64) -> Result<Piece> {
@@ -184,12 +254,25 @@ fn reads_what_it_writes(program: &Program, memory: &Piece, region: &Region, elem
         if !Arc::ptr_eq(&load.piece.block, &memory.block) {
             return false;
         }
-        let own = load.address() == memory.address().wrapping_add_signed(region.offset)
-            && load.elem.size() == elem.size()
-            && same_steps(&region.shape, &load.strides, &region.strides);
         let read = bounds(load.address(), &program.extents, &load.strides, load.elem.size());
-        !own && read.0 < written.1 && written.0 < read.1
+        !reads_own(load, memory, region, elem) && read.0 < written.1 && written.0 < read.1
     })
+}
+
+/// Is what is written what is there? So it is with `x[i] += y`, which computes `x[i]` and then assigns it to itself.
+fn is_itself(program: &Program, memory: &Piece, region: &Region, elem: Scalar) -> bool {
+    match (program.steps.as_slice(), program.result) {
+        ([], Some(Slot::Load(at))) => reads_own(&program.loads[at as usize], memory, region, elem),
+        _ => false,
+    }
+}
+
+/// Does each point read the place that it writes?
+fn reads_own(load: &Load, memory: &Piece, region: &Region, elem: Scalar) -> bool {
+    Arc::ptr_eq(&load.piece.block, &memory.block)
+        && load.address() == memory.address().wrapping_add_signed(region.offset)
+        && load.elem.size() == elem.size()
+        && same_steps(&region.shape, &load.strides, &region.strides)
 }
 
 fn same_steps(shape: &[u64], a: &[i64], b: &[i64]) -> bool {
@@ -214,7 +297,7 @@ fn through_memory(program: &Program, elem: Scalar, region: &Region, device: u8) 
     let piece = Piece::fresh(device, &region.shape, elem)?;
     let strides: Strides = dims::dense(&region.shape, elem.size());
     let target = Target::of(elem, &piece, 0, &region.shape, strides.clone());
-    run(program.clone(), &target)?;
+    run(program, &target)?;
     let load = Load {
         elem,
         piece,

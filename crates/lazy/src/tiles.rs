@@ -9,6 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use weft_ir::Scalar;
 use weft_tile::Arg;
 
+use crate::compiled;
 use crate::dims::{self, Strides};
 use crate::error::{Error, Result};
 use crate::flat;
@@ -244,10 +245,17 @@ impl Registers {
                 count - 1
             })
         };
+        // Registers are aligned; what lies elsewhere may not be.
+        let singles = program.has_singles();
+        let fits = |moving: usize, elem: Scalar| {
+            let Moving { start, strides } = &walk.moving[moving];
+            !singles || compiled::lies_aligned(*start as u64, strides, elem, machine::CPU)
+        };
         let loads: SmallVec<[Option<u16>; 6]> = (program.loads.iter().enumerate())
             .map(|(at, load)| {
                 let stride = walk.stride(at);
-                let in_place = walk.rows == 1 && (stride == 0 || stride == load.elem.size() as i64 || walk.inner() == 1);
+                let in_place =
+                    walk.rows == 1 && fits(at, load.elem) && (stride == 0 || stride == load.elem.size() as i64 || walk.inner() == 1);
                 (!in_place).then(|| take(&mut free))
             })
             .collect();
@@ -273,7 +281,9 @@ impl Registers {
         let item = program.result.map_or(0, |slot| program.elem(slot).size() as i64);
         let out = walk.moving[target].start;
         let apart = !walk.moving[..walk.loads].iter().any(|m| m.start == out);
-        let direct = walk.rows == 1 && program.result == Some(last_step) && apart && (walk.stride(target) == item || walk.inner() == 1);
+        let fits = program.result.is_some_and(|slot| fits(target, program.elem(slot)));
+        let direct =
+            walk.rows == 1 && fits && program.result == Some(last_step) && apart && (walk.stride(target) == item || walk.inner() == 1);
         Registers {
             count: count as usize,
             loads,

@@ -9,9 +9,11 @@ use smallvec::SmallVec;
 use weft_ir::Scalar;
 
 use crate::dims::{self, AxisMap, Dims, Strides};
+use crate::error::Error;
 use crate::machine;
 use crate::memory::Piece;
 use crate::operation::Operation;
+use crate::program::Program;
 
 /// A node, shared.
 pub type Value = Arc<Node>;
@@ -51,6 +53,8 @@ pub struct Node {
 pub enum State {
     Pending(Kind),
     Stored(Piece),
+    /// What was to be computed was lost for this reason, which whoever asks for it is told.
+    Failed(Arc<Error>),
     /// Taken apart by the one who drops or executes it.
     Empty,
 }
@@ -76,6 +80,8 @@ pub enum Kind {
     Fold { fold: Fold, of: Value },
     /// The elements of a node of another device.
     Moved(Value),
+    /// An update that could not be done, as where there was no memory: what it was made of was let go of, and it is tried again.
+    Unfinished(Box<Unfinished>),
     /// Nothing that has elements: what stands for a value while a function is captured.
     StandIn,
 }
@@ -84,7 +90,7 @@ impl Kind {
     /// The nodes that it is made of.
     pub fn operands(&self) -> impl Iterator<Item = &Value> {
         let (many, two): (&[Value], [Option<&Value>; 2]) = match self {
-            Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => (&[], [None, None]),
+            Kind::Fill(_) | Kind::Iota(_) | Kind::Unfinished(_) | Kind::StandIn => (&[], [None, None]),
             Kind::Map { args, .. } => (args, [None, None]),
             Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => {
                 (&[], [Some(of), None])
@@ -99,6 +105,7 @@ impl Kind {
         Some(match self {
             Kind::Fill(bits) => Kind::Fill(*bits),
             Kind::Iota(numbers) => Kind::Iota(numbers.clone()),
+            Kind::Unfinished(rest) => Kind::Unfinished(rest.clone()),
             Kind::StandIn => Kind::StandIn,
             Kind::Map { operation, args } => {
                 let made: Args = operands.take(args.len()).collect();
@@ -143,6 +150,17 @@ pub struct Region {
     pub strides: Strides,
 }
 
+/// What an update comes down to when its operands are stored.
+#[derive(Clone, Debug)]
+pub struct Unfinished {
+    /// The elements as they were.
+    pub memory: Piece,
+    pub region: Region,
+    pub elem: Scalar,
+    /// What computes those that replace some of them.
+    pub program: Program,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fold {
     pub what: FoldKind,
@@ -166,6 +184,7 @@ impl Kind {
             Kind::Map { args, .. } => args.iter().map(|arg| arg.device).max().unwrap_or(machine::CPU),
             Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => of.device,
             Kind::Update { base, .. } => base.device,
+            Kind::Unfinished(rest) => rest.memory.block.device(),
         }
     }
 }
@@ -316,7 +335,7 @@ impl Node {
         match &*self.lock() {
             State::Pending(kind) => Some(pending(kind)),
             State::Stored(piece) => Some(stored(piece)),
-            State::Empty => None,
+            State::Failed(_) | State::Empty => None,
         }
     }
 
@@ -342,6 +361,11 @@ impl Node {
 
     pub fn put_back(&self, kind: Kind) {
         *self.lock() = State::Pending(kind);
+    }
+
+    /// From here on it is an error to ask for it.
+    pub fn fail(&self, error: Arc<Error>) {
+        *self.lock() = State::Failed(error);
     }
 
     /// From here on it is what memory has, and nothing that it was made of is kept for it.
@@ -379,7 +403,7 @@ pub fn release(kind: Kind) {
 
 fn operands(kind: Kind, into: &mut SmallVec<[Value; 8]>) {
     match kind {
-        Kind::Fill(_) | Kind::Iota(_) | Kind::StandIn => {}
+        Kind::Fill(_) | Kind::Iota(_) | Kind::Unfinished(_) | Kind::StandIn => {}
         Kind::Map { args, .. } => into.extend(args),
         Kind::View { of, .. } | Kind::Reshape(of) | Kind::Strided { of, .. } | Kind::Fold { of, .. } | Kind::Moved(of) => into.push(of),
         Kind::Update { base, value, .. } => into.extend([base, value]),

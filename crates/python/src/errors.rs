@@ -155,11 +155,12 @@ pub fn at(message: String, span: Span, sources: &[Source]) -> String {
     diag.render()
 }
 
+thread_local! {
+    static MAIN: Cell<Option<bool>> = const { Cell::new(None) };
+}
+
 /// Whether this is the thread that Python runs signal handlers on.
 fn on_main_thread(py: Python<'_>) -> bool {
-    thread_local! {
-        static MAIN: Cell<Option<bool>> = const { Cell::new(None) };
-    }
     MAIN.with(|main| {
         let known = main.get().unwrap_or_else(|| {
             let ask = || -> PyResult<bool> {
@@ -195,6 +196,17 @@ fn interrupted() -> bool {
             INTERRUPT.with(|slot| slot.replace(Some(error)));
             true
         }
+    })
+}
+
+/// Runs pending signal handlers in a pause of a flush, on the thread that has them run. Called with the GIL or without.
+pub fn pause() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    if MAIN.get() == Some(false) {
+        return Ok(());
+    }
+    Python::attach(|py| match on_main_thread(py) {
+        true => py.check_signals().map_err(Box::from),
+        false => Ok(()),
     })
 }
 

@@ -3,12 +3,15 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 use weft_ir::{Function, Module, Op, Scalar, StmtKind, Value};
-use weft_lazy::{Array, Block, Dims, Node, Piece, Strides, machine};
+use weft_lazy::lent::{self, Lent};
+use weft_lazy::{Array, Block, Dims, Node, Piece, Storage, Strides, machine};
 use weft_runtime::{Buffer, DeviceId, RunError, Stream};
 
 use super::{NdArray, compute_as_asked, error, exchange};
@@ -56,8 +59,12 @@ pub fn to_numpy<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAn
 }
 
 /// The memory of lazy arrays that a call was given.
-#[derive(Debug, Default)]
-pub struct Settled(SmallVec<[(Array, Piece); 4]>);
+#[derive(Debug)]
+pub struct Settled {
+    memory: SmallVec<[(Array, Piece); 4]>,
+    /// Those that it writes to are nobody else's to write to meanwhile.
+    _written: Lent,
+}
 
 impl Settled {
     /// A stream uses the arrays that are on its device, after the work that computes them.
@@ -72,7 +79,7 @@ impl Settled {
     }
 
     fn here<'a>(&'a self, stream: &'a Arc<dyn Stream>) -> impl Iterator<Item = &'a Piece> {
-        let pieces = self.0.iter().map(|(_, piece)| piece);
+        let pieces = self.memory.iter().map(|(_, piece)| piece);
         pieces.filter(|piece| piece.block.device() != machine::CPU && piece.block.buffer().device() == stream.device())
     }
 
@@ -92,7 +99,7 @@ impl Settled {
 
     fn piece(&self, array: &Array) -> Option<&Piece> {
         let same = |(known, _): &&(Array, Piece)| Arc::ptr_eq(&known.storage, &array.storage);
-        self.0.iter().find(same).map(|(_, piece)| piece)
+        self.memory.iter().find(same).map(|(_, piece)| piece)
     }
 }
 
@@ -117,33 +124,82 @@ pub fn settle(py: Python<'_>, args: &mut Args, code: &Code) -> PyResult<Option<S
     if !args.has_lazy() {
         return Ok(None);
     }
-    let arrays: SmallVec<[(Array, usize); 4]> = args.lazy().map(|(array, slot)| (array.clone(), slot)).collect();
+    let arrays: SmallVec<[(Array, usize, bool); 4]> = (args.lazy())
+        .map(|(array, slot)| (array.clone(), slot, !array.read_only && code.writes(slot)))
+        .collect();
+    let written = arrays.iter().filter(|(_, _, writes)| *writes);
+    let mut settled = Settled {
+        _written: lend(py, &written.map(|(array, ..)| array.storage.clone()).collect())?,
+        memory: SmallVec::new(),
+    };
     {
-        let values: Vec<weft_lazy::Value> = arrays.iter().map(|(array, _)| array.base()).collect();
+        let values: Vec<weft_lazy::Value> = arrays.iter().map(|(array, ..)| array.base()).collect();
         if !values.iter().all(|value| value.is_stored()) {
             compute_as_asked(py, &values)?;
         }
     }
-    let mut settled = Settled::default();
     // Those that are written to first: others may be views of them.
-    for writes in [true, false] {
-        for (array, slot) in &arrays {
-            if settled.piece(array).is_some() || writes != (!array.read_only && code.writes(*slot)) {
+    for now in [true, false] {
+        for (array, _, writes) in &arrays {
+            if settled.piece(array).is_some() || *writes != now {
                 continue;
             }
-            let piece = match writes {
-                true => array.own_memory().map_err(|e| error(py, e))?,
-                false => (array.base().piece()).ok_or_else(|| errors::internal(py, "an argument was not computed".into()))?,
-            };
-            settled.0.push((array.clone(), piece));
+            let piece = if *writes { owned(py, array)? } else { as_it_is(py, array)? };
+            settled.memory.push((array.clone(), piece));
         }
     }
-    for (array, slot) in &arrays {
+    for (array, slot, _) in &arrays {
         if let Some(piece) = settled.piece(array) {
             args.slots[*slot] = piece.address().wrapping_add_signed(array.strides().0);
         }
     }
     Ok(Some(settled))
+}
+
+/// How long one sleeps who waits for a call of another thread.
+const NAP: Duration = Duration::from_micros(50);
+
+/// Waits until no call of another thread writes to any of these.
+fn lend(py: Python<'_>, storages: &SmallVec<[Arc<Storage>; 2]>) -> PyResult<Lent> {
+    loop {
+        if let Some(lent) = lent::lend(storages.clone()) {
+            return Ok(lent);
+        }
+        nap(py)?;
+    }
+}
+
+/// Waits until no call of another thread writes to the array, whose elements are about to be replaced.
+pub fn wait_for_calls(py: Python<'_>, array: &Array) -> PyResult<()> {
+    while lent::is_lent(&array.storage) {
+        nap(py)?;
+    }
+    Ok(())
+}
+
+fn nap(py: Python<'_>) -> PyResult<()> {
+    py.detach(|| thread::sleep(NAP));
+    py.check_signals()
+}
+
+/// Memory that nobody else has. Another thread may have recorded a write since the array was computed.
+fn owned(py: Python<'_>, array: &Array) -> PyResult<Piece> {
+    loop {
+        match array.own_memory().map_err(|e| error(py, e))? {
+            Some(piece) => return Ok(piece),
+            None => compute_as_asked(py, &[array.base()])?,
+        }
+    }
+}
+
+fn as_it_is(py: Python<'_>, array: &Array) -> PyResult<Piece> {
+    let value = array.base();
+    if !value.is_stored() {
+        compute_as_asked(py, std::slice::from_ref(&value))?;
+    }
+    value
+        .piece()
+        .ok_or_else(|| errors::internal(py, "an argument was not computed".into()))
 }
 
 /// What a call with lazy arrays among its arguments returns.
@@ -182,7 +238,7 @@ impl Returned {
                 return NdArray { array }.into_bound_py_any(py).map(Some);
             }
         }
-        for (of, piece) in &self.args.0 {
+        for (of, piece) in &self.args.memory {
             let bytes = of.base().size() * of.base().elem.size() as u64;
             if within(piece.address(), bytes) {
                 let mut array = view(of, piece.address())?;

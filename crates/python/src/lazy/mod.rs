@@ -21,6 +21,7 @@ use crate::{devices, errors};
 
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     weft_lazy::machine::set_cpu(devices::cpu().clone());
+    weft_lazy::machine::set_pause(errors::pause);
     module.add_class::<NdArray>()?;
     primitives::add_to(module)?;
     watching::add_to(module)?;
@@ -42,6 +43,7 @@ pub fn error(py: Python<'_>, error: Error) -> PyErr {
             Err(error) => errors::internal(py, error.to_string()),
         },
         Error::Run(error) => errors::device(py, error),
+        Error::Sync(message) => errors::new(py, "SyncError", message),
         Error::Front(diagnostic) => errors::internal(py, diagnostic.render()),
         Error::Internal(message) => errors::internal(py, message),
     }

@@ -10,6 +10,7 @@ use weft_lazy::number::{self, Weak};
 use weft_lazy::record::{self, Operand};
 use weft_lazy::{Array, FoldKind, Node, Value, machine, order};
 
+use super::calls;
 use super::ndarray::NdArray;
 use super::operands::{self, Taken, bits_in, device_of, take_any, weak};
 use super::{checked, error, in_order, operators};
@@ -263,6 +264,7 @@ pub fn assign_to(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyR
         return Ok(());
     }
     let value = operands::take_for(value, array.elem, array.device())?;
+    calls::wait_for_calls(py, array)?;
     array.write(&value).map_err(|e| error(py, e))
 }
 

@@ -12,7 +12,7 @@ use weft_lazy::record;
 use weft_lazy::{Array, Node, Value, machine, number, operation};
 use weft_runtime::Device;
 
-use super::calls::to_numpy;
+use super::calls::{to_numpy, wait_for_calls};
 use super::{NdArray, error, exchange};
 use crate::numpy::Numpy;
 use crate::operand::Input;
@@ -104,6 +104,7 @@ impl<'py> Call<'_, 'py> {
                     Some(mask) => record::select(&mask, &result, &array.read()).map_err(|e| error(py, e))?,
                     None => result,
                 };
+                wait_for_calls(py, array)?;
                 array.write(&result).map_err(|e| error(py, e))?;
             }
             None => {
@@ -181,6 +182,7 @@ pub fn at_once<'py>(
             let copy = to_numpy(py, array)?.call_method0("copy")?;
             keywords.set_item("out", &copy)?;
             call.call(args, Some(keywords))?;
+            wait_for_calls(py, array)?;
             array.write(&exchange::_adopt(&copy)?.array.read()).map_err(|e| error(py, e))?;
         }
     }

@@ -42,6 +42,7 @@ fn _syncs(mode: &str) -> PyResult<&'static str> {
         "error" => 1,
         _ => return Err(PyValueError::new_err(format!("syncs takes 'count' or 'error', not {mode:?}"))),
     };
+    weft_lazy::machine::refuse_detours(refused != 0);
     Ok(if REFUSED.swap(refused, Ordering::Relaxed) == 0 {
         "count"
     } else {
