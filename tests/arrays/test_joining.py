@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import weft
+
 from .against_numpy import ALL, array, axes, cases, check, refused
 
 A, B = array((2, 3)), array((2, 3), np.int32, seed=1)
@@ -37,6 +39,27 @@ def test_stacks(name: str) -> None:
     check(f"xp.{name}((a, b))", a=array((3,)), b=array((4,)))
     check(f"xp.{name}(a)", a=array((2, 3)))
     check(f"xp.{name}(([1, 2], [3.5, 4]))")
+
+
+@pytest.mark.parametrize("name", ["concatenate", "stack", "hstack", "vstack", "dstack", "column_stack"])
+def test_what_is_joined_is_a_sequence(name: str) -> None:
+    for text in ("(a for a in [[1], [2]])", "map(list, [(1,)])", "{1, 2}", "3", "xp.asarray(3)", "[]", "()"):
+        check(f"xp.{name}({text})")
+    for text in ("([1], [[2]])", "([[1]], [2])", "([1], 2)"):
+        with pytest.raises(ValueError) as theirs:
+            np.concatenate(eval(text))
+        with pytest.raises(ValueError) as ours:
+            weft.concatenate(eval(text))
+        assert str(ours.value) == str(theirs.value)
+
+
+def test_block_tells_where_lists_are_not_nested_alike() -> None:
+    for wrong in ([], [[]], [[1], []], ([1],), [[1], (2,)], [[1, 2], 3], [1, [2]], [[[1]], [2]], [[], 1], [[1, 2, [3]], [[]]]):
+        with pytest.raises((ValueError, TypeError)) as theirs:
+            np.block(wrong)
+        with pytest.raises(theirs.type) as ours:
+            weft.block(wrong)
+        assert str(ours.value) == str(theirs.value)
 
 
 def test_block_and_append() -> None:

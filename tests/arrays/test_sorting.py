@@ -35,6 +35,14 @@ def test_sort(name: str) -> None:
     check(f"xp.{name}(a.T, 0, stable=True)", a=A)
 
 
+@pytest.mark.parametrize("name", ["sort", "argsort"])
+def test_kinds_go_by_their_first_letter(name: str) -> None:
+    for kind in ("quick", "q", "Q", "Heap", "m", "stable", "S", "merge", "", "x", "radixsort", b"q", b"x", 3, None):
+        check(f"xp.{name}(a, kind={kind!r})", a=np.asarray([3, 1, 2]))
+    for kind in ("introselect", "i", "", b"introselect", 3, None):
+        check(f"xp.{name.replace('sort', 'partition')}(a, 1, kind={kind!r})[1]", a=np.asarray([3, 1, 2]))
+
+
 def test_descending() -> None:
     a = array((3, 8), np.int64)
     for axis in (0, 1, -1):

@@ -56,6 +56,7 @@ _BY_MODULE = {
         flipud matrix_transpose moveaxis ndim permute_dims ravel reshape resize roll rollaxis rot90 shape size squeeze swapaxes
         transpose trim_zeros
     """,
+    "sharing": "may_share_memory shares_memory",
     "sorting": "argpartition argsort lexsort partition sort sort_complex",
     "statistics": "average bincount corrcoef cov histogram histogram_bin_edges median percentile quantile",
     "ufuncs": """
@@ -66,6 +67,7 @@ _BY_MODULE = {
         nextafter not_equal positive power rad2deg radians reciprocal remainder right_shift rint sign signbit sin sinh spacing sqrt
         square subtract tan tanh true_divide trunc ufunc
     """,
+    "windows": "bartlett blackman hamming hanning",
 }
 
 # Names that are others: a name in the namespace, and what it is called in its module.

@@ -13,6 +13,7 @@ from weft._weft import _assign, _bits, _broadcast, _cast, _eval, _from_numpy, _f
 from weft.arrays import interop
 from weft.arrays._common import array_of, as_device, as_dtype, check_order, refuse, takes_c_order
 from weft.arrays._flat import Flat
+from weft.arrays.flags import Flags
 from weft.arrays.shapes import ravel, reshape, transpose
 from weft.arrays.ufuncs import UFUNCS
 
@@ -242,8 +243,10 @@ def resize(self: ndarray, *new_shape: Any, refcheck: bool = True) -> None:
 
 
 def setflags(self: ndarray, write: Any = None, align: Any = None, uic: Any = None) -> None:
-    """Refused: whether an array can be written follows from what it is a view of."""
-    raise refuse("ndarray.setflags", "an array has no flags to set")
+    """Takes what is so already: whether an array can be written follows from what it is a view of."""
+    for name, value in (("writeable", write), ("aligned", align), ("writebackifcopy", uic)):
+        if value is not None:
+            setattr(self.flags, name, value)
 
 
 def _real(self: ndarray) -> ndarray:
@@ -408,6 +411,7 @@ _OWN: dict[str, Any] = {
     "conjugate": conjugate,
     "copy": copy,
     "fill": fill,
+    "flags": property(Flags, doc="How the elements lie in memory, and whether they can be written."),
     "flat": property(Flat, _set_flat, doc="The elements as one row, in C's order, to be read, assigned to and gone through."),
     "flatten": flatten,
     "get": get,

@@ -152,8 +152,8 @@ class Face:
 
     def _is_of_the_top(self, name: str) -> bool:
         """Whether a module inside has under this name what `numpy` itself has."""
-        inside = getattr(sys.modules.get(self._path), name, None)
-        return inside is not None and inside is getattr(numpy, name, None)
+        module = sys.modules.get(self._path)
+        return hasattr(module, name) and hasattr(numpy, name) and getattr(module, name) is getattr(numpy, name)
 
     def _module(self) -> Any:
         """Where Weft would have it."""

@@ -187,6 +187,7 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="not only those of the list")
     parser.add_argument("--write", action="store_true", help="write both lists anew")
     parser.add_argument("--verbose", action="store_true", help="every outcome")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
     parser.add_argument("--module", default="weft", help="the module that is tested")
     options = parser.parse_args()
     if not numpy.__version__.startswith(MADE_WITH) and not options.write:
@@ -204,7 +205,7 @@ def run(files: list[Path], options: argparse.Namespace) -> int:
         only[name.partition("::")[0].partition("/")[2]].append(name)
     chosen = [path for path in files if (not options.files or path.stem in options.files) and (every or path.stem in only)]
     found: dict[str, Outcome] = {}
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         jobs = [pool.submit(run_file, path, options.module, only[path.stem]) for path in chosen]
         for job in concurrent.futures.as_completed(jobs):
             part = job.result()
