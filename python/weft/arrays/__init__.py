@@ -12,7 +12,7 @@ from typing import Any
 _BY_MODULE = {
     "compiling": "compile",
     "creation": """
-        array asanyarray asarray ascontiguousarray copy empty empty_like eye from_dlpack frombuffer fromfunction fromiter full
+        array asanyarray asarray ascontiguousarray asfortranarray copy empty empty_like eye from_dlpack frombuffer fromfunction fromiter full
         full_like identity indices meshgrid ones ones_like tri zeros zeros_like
     """,
     "cumulative": "cumprod cumsum cumulative_prod cumulative_sum diff ediff1d gradient interp trapezoid",

@@ -283,18 +283,25 @@ def refuse(function: str, what: str) -> UnsupportedError:
     return UnsupportedError(f"weft.{function}: {what}")
 
 
-def check_order(function: str, order: Any, allowed: str = "CKA") -> None:
-    """Accepts the orders that arrays have anyway."""
-    if order is None or (isinstance(order, str) and order in allowed):
+def check_order(function: str, order: Any, allowed: str = "CFKA") -> None:
+    """Accepts the orders that a function knows."""
+    if order is None or (isinstance(order, str) and order and order in allowed):
         return
     if order in ("C", "F", "A", "K"):
         raise refuse(function, f"order={order!r} is not available")
     raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
 
 
-def takes_c_order(x: ndarray, order: str) -> bool:
-    """Whether a copy that is asked for in this order lies in C's, whatever order the array lies in."""
-    return order == "C" or (order == "A" and not in_c_order(x.T))
+def copied(x: ndarray, dtype: np.dtype, order: str | None = "K") -> ndarray:
+    """A copy in a dtype: in C's order or Fortran's, as it lies ("K"), or in Fortran's if it lies so and else in C's ("A")."""
+    if order == "F":
+        return _cast(x.T, dtype, True).T
+    return _cast(x, dtype, order == "C" or (order == "A" and not in_c_order(x.T)))
+
+
+def lies_in(x: ndarray, order: str | None) -> bool:
+    """Whether an array is in the order that is asked for already."""
+    return in_c_order(x) if order == "C" else order != "F" or in_c_order(x.T)
 
 
 def flat(x: ndarray) -> ndarray:

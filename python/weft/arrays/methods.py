@@ -11,7 +11,7 @@ import numpy as np
 
 from weft._weft import _assign, _bits, _broadcast, _cast, _eval, _from_numpy, _full, _part, _reshape, _to_device, _to_numpy, _ufunc, ndarray
 from weft.arrays import interop
-from weft.arrays._common import array_of, as_device, as_dtype, check_order, refuse, takes_c_order
+from weft.arrays._common import array_of, as_device, as_dtype, check_order, copied, refuse
 from weft.arrays._flat import Flat
 from weft.arrays.flags import Flags
 from weft.arrays.shapes import ravel, reshape, transpose
@@ -52,7 +52,7 @@ def astype(
     moved = self if device is None else to(self, device)
     if wanted == self.dtype and (moved is not self or not copy):
         return moved
-    return _cast(moved, wanted, takes_c_order(moved, order))
+    return copied(moved, wanted, order)
 
 
 def copy(self: ndarray, order: str = "C") -> ndarray:
@@ -65,7 +65,7 @@ def copy(self: ndarray, order: str = "C") -> ndarray:
     array([0., 0.])
     """
     check_order("ndarray.copy", order)
-    return _cast(self, self.dtype, takes_c_order(self, order))
+    return copied(self, self.dtype, order)
 
 
 def flatten(self: ndarray, order: str = "C") -> ndarray:
