@@ -169,3 +169,27 @@ def test_diagonals_far_away() -> None:
         if abs(k) < 2**63:
             check(f"xp.tril(a, {k})", a=array((3, 4)))
         assert not host(weft.eye(3, k=k)).any() and host(weft.tri(3, k=k)).all() == (k > 0)
+
+
+def test_geomspace() -> None:
+    for ends in (
+        "1, 1000",
+        "1000, 1",
+        "-1, -1000",
+        "1, 1000, 4",
+        "2, 3, 1",
+        "2, 3, 0",
+        "1j, 16j, 5",
+        "-1, 1 + 0j, 5",
+        "0, 1",
+        "1, 0",
+        "3, 3",
+    ):
+        check(f"xp.geomspace({ends})", exact=False)
+        check(f"xp.geomspace({ends}, endpoint=False)", exact=False)
+    for dtype in ("float32", "int32", "complex64", "float64"):
+        check(f"xp.geomspace(1, 256, num=9, dtype={dtype!r})", exact=False)
+    for axis in (0, 1, -1, 2):
+        check(f"xp.geomspace(a, a + 5, 3, axis={axis})", exact=False, a=np.asarray([1.0, 2.0]))
+    check("xp.geomspace(1, 2, -1)")
+    check("xp.geomspace(np.float32(1), np.float32(8), 4)", exact=False)

@@ -130,3 +130,26 @@ def test_positions() -> None:
         for a in (A, A[0], np.zeros((0, 3)), A > 0, np.array(3.0), np.array(0)):
             if text != "where(a)" or a.ndim:
                 check(f"xp.{text}", a=a)
+
+
+def test_indices_of_shapes_without_elements_and_of_too_many() -> None:
+    for mode in ("raise", "wrap", "clip"):
+        check(f"xp.ravel_multi_index(xp.zeros((3, 0), dtype=int), (2, 1, 0), mode={mode!r})")
+        check(f"xp.ravel_multi_index(xp.zeros((3, 1), dtype=int), (2, 1, 0), mode={mode!r})")
+        check(f"xp.ravel_multi_index(([0], [0]), (2**62, 2), mode={mode!r})")
+        check(f"xp.ravel_multi_index(([0], [0]), (2**62 - 1, 2), mode={mode!r})")
+    for text in (
+        "1, (2**32 - 1, 2**31 + 1)",
+        "[0], ()",
+        "0, ()",
+        "[1], ()",
+        "1, ()",
+        "xp.zeros(0, dtype=int), (2, 1, 0)",
+        "[1], (2, 1, 0)",
+    ):
+        check(f"xp.unravel_index({text})")
+
+
+def test_numbers_among_choices_have_no_dtype() -> None:
+    for text in ("1, [np.float32(1), 1.0]", "[0, 1], [np.int8(1), 2]", "1, [np.int8(1), 300]", "0, [1, 2.5]", "0, [xp.ones(2, 'f4'), 1j]"):
+        check(f"xp.choose({text})")

@@ -130,3 +130,10 @@ def test_pad_constants() -> None:
     refused("xp.pad(a, 1, 'linear_ramp')", a=A)
     refused("xp.pad(a, 1, 'reflect', reflect_type='odd')", a=A)
     refused("xp.pad(a, 1, 'mean', stat_length=2)", a=A)
+
+
+def test_numbers_among_what_is_joined_have_no_dtype() -> None:
+    parts = ("[np.float32(1), 1.0]", "[np.int8(1), 300]", "[xp.ones(2, 'f4'), 1j]", "[True, 1]", "[[1, 2], 3.0]", "[np.float16(1), 1]")
+    for name, text in cases(("concatenate", "stack", "hstack", "append", "column_stack", "block"), parts):
+        words = {"concatenate": ", axis=None", "append": ""}.get(name, "")
+        check(f"xp.{name}({'*' if name == 'append' else ''}{text}{words})")

@@ -10,10 +10,11 @@ from importlib import import_module
 from typing import Any
 
 _BY_MODULE = {
+    "bits": "packbits unpackbits",
     "compiling": "compile",
     "creation": """
-        array asanyarray asarray ascontiguousarray asfortranarray copy empty empty_like eye from_dlpack frombuffer fromfunction fromiter full
-        full_like identity indices meshgrid ones ones_like tri zeros zeros_like
+        array asanyarray asarray ascontiguousarray asfortranarray copy empty empty_like eye from_dlpack frombuffer fromfunction
+        fromiter full full_like identity indices meshgrid ones ones_like tri zeros zeros_like
     """,
     "cumulative": "cumprod cumsum cumulative_prod cumulative_sum diff ediff1d gradient interp trapezoid",
     "dtypes": """
@@ -28,9 +29,10 @@ _BY_MODULE = {
     """,
     "explaining": "explain syncs",
     "gathering": """
-        choose compress diag_indices extract fill_diagonal ix_ place put put_along_axis putmask ravel_multi_index take take_along_axis
+        choose compress diag_indices diag_indices_from extract fill_diagonal ix_ place put put_along_axis putmask ravel_multi_index take take_along_axis
         unravel_index
     """,
+    "grids": "c_ mgrid ndenumerate ndindex ogrid r_",
     "information": "__array_api_version__ __array_namespace_info__",
     "interop": "asnumpy eval",
     "joining": """
@@ -45,7 +47,7 @@ _BY_MODULE = {
         convolve correlate cross dot inner kron matmul matvec outer tensordot trace tril tril_indices tril_indices_from triu
         triu_indices triu_indices_from vander vdot vecdot vecmat
     """,
-    "ranges": "arange linspace logspace",
+    "ranges": "arange geomspace linspace logspace",
     "reductions": "all amax amin any argmax argmin count_nonzero max mean min prod ptp std sum var",
     "searching": "argwhere digitize flatnonzero nonzero searchsorted",
     "sets": """
@@ -57,6 +59,7 @@ _BY_MODULE = {
         transpose trim_zeros
     """,
     "sharing": "may_share_memory shares_memory",
+    "slices": "apply_along_axis apply_over_axes",
     "sorting": "argpartition argsort lexsort partition sort sort_complex",
     "statistics": "average bincount corrcoef cov histogram histogram_bin_edges median percentile quantile",
     "ufuncs": """

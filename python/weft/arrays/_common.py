@@ -165,6 +165,11 @@ def result_dtype(*xs: Any) -> np.dtype:
     return _KNOWN.get(found, found)
 
 
+def weak_or_arrays(given: Iterable[Any], made: Iterable[ndarray]) -> list[Any]:
+    """What the dtype of a join follows from: Python's numbers as they were given, and arrays."""
+    return [x if type(x) in _NUMBERS else a for x, a in zip(given, made)]
+
+
 def _with_bfloat16(parts: list[Any]) -> np.dtype:
     """What dtypes and Python numbers meet in if bfloat16 is among them, which NumPy takes for no kind of number."""
     strong = [part for part in parts if isinstance(part, np.dtype)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -24,6 +25,7 @@ from ._common import (
     shape_of,
     stretched,
     u,
+    weak_or_arrays,
 )
 from .shapes import diagonal
 
@@ -248,7 +250,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarra
         host = _to_numpy(index)
         if host.min() < 0 or host.max() >= count:
             raise ValueError("invalid entry in choice array")
-    dtype = result_dtype(*parts)
+    dtype = result_dtype(*(choices if isinstance(choices, ndarray) else weak_or_arrays(choices, parts)))
     shape = broadcast_shape(index.shape, *(part.shape for part in parts))
     found = stretched(_cast(parts[-1], dtype), shape)
     for number in reversed(range(count - 1)):
@@ -316,6 +318,8 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
         _check_mode(each)
     check_order("ravel_multi_index", order, "CF")
     lengths = shape_of(dims)
+    if math.prod(lengths) > _MOST:
+        raise ValueError("invalid dims: array size defined by dims is larger than the maximum possible size.")
     parts = [multi_index[i] for i in range(len(multi_index))] if isinstance(multi_index, ndarray) else list(multi_index)
     if len(parts) != len(lengths):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(lengths)}")
@@ -333,7 +337,13 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     return found
 
 
+_MOST = np.iinfo(np.intp).max
+"""Elements that an array may have."""
+
+
 def _in_range(index: ndarray, n: int, mode: str) -> ndarray:
+    if n == 0 and index.size:
+        raise ValueError("invalid entry in coordinates array")
     if mode == "wrap":
         return u("remainder", index, n)
     if mode == "clip":
@@ -356,9 +366,11 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, 
     if rest.dtype.kind not in "iu":
         raise TypeError("only int indices permitted" if rest.size else "indices must be integral: an empty sequence is one of floats")
     rest = _cast(rest, np.dtype(np.int64))
-    total = 1
-    for n in lengths:
-        total *= n
+    total = math.prod(lengths)
+    if total > _MOST:
+        raise ValueError("dimensions are too large; arrays and shapes with a total size greater than 'intp' are not supported.")
+    if not lengths and rest.ndim:
+        raise ValueError("multiple indices are not supported for 0d array")
     host = _to_numpy(rest)
     if host.size and (host.min() < 0 or host.max() >= total):
         bad = host[(host < 0) | (host >= total)].reshape(-1)[0]
@@ -400,3 +412,17 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[ndarray, ...]:
     from .ranges import arange
 
     return (arange(operator.index(n)),) * ndim
+
+
+def diag_indices_from(arr: Any) -> tuple[ndarray, ...]:
+    """The indices of the diagonal of an array of two axes or more, which have one length.
+
+    >>> weft.diag_indices_from(weft.zeros((2, 2)))
+    (array([0, 1]), array([0, 1]))
+    """
+    a = array_of(arr)
+    if a.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    if any(n != a.shape[0] for n in a.shape):
+        raise ValueError("All dimensions of input must be of equal length")
+    return diag_indices(a.shape[0], a.ndim)

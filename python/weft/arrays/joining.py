@@ -12,7 +12,7 @@ import numpy as np
 from weft._weft import _assign, _broadcast, _cast, _full, _reshape, _to_numpy, ndarray
 
 from . import _compiled
-from ._common import array_of, as_dtype, axis_of, checked_out, flat, kind_of, result_dtype, row_of_number
+from ._common import array_of, as_dtype, axis_of, checked_out, flat, kind_of, result_dtype, row_of_number, weak_or_arrays
 from .shapes import atleast_1d, atleast_2d, atleast_3d, expand_dims, moveaxis
 
 
@@ -40,6 +40,7 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
     if out is not None and dtype is not None:
         raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
     parts = _parts(arrays, "concatenate")
+    promoting = parts if isinstance(arrays, ndarray) else weak_or_arrays(arrays, parts)
     if axis is None:
         parts, axis = [flat(part) for part in parts], 0
     first = parts[0]
@@ -48,7 +49,7 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
     axis = axis_of(axis, first.ndim)
     for i, part in enumerate(parts):
         _check_meets(first, part, axis, i)
-    joined_dtype = out.dtype if out is not None else as_dtype(dtype) if dtype is not None else result_dtype(*parts)
+    joined_dtype = out.dtype if out is not None else as_dtype(dtype) if dtype is not None else result_dtype(*promoting)
     for part in parts:
         if not np.can_cast(part.dtype, joined_dtype, casting):
             raise TypeError(f"Cannot cast array data from {part.dtype!r} to {joined_dtype!r} according to the rule '{casting}'")

@@ -167,3 +167,34 @@ def logspace(
     powers = linspace(start, stop, num, endpoint, axis=axis, device=device)
     y = u("power", base, powers)
     return y if dtype is None else _cast(y, as_dtype(dtype))
+
+
+def geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0, *, device: Any = None
+) -> ndarray:
+    """Numbers each of which is so many times the one before, from `start` to `stop`. A zero is a ValueError.
+
+    >>> weft.geomspace(1, 8, 4)
+    array([1., 2., 4., 8.])
+    """
+    first, last = array_of(start, device=as_device(device)), array_of(stop, device=as_device(device))
+    for end in (first, last):
+        if not np.all(_to_numpy(end)):
+            raise ValueError("Geometric sequence cannot include zero")
+    # As in NumPy, float64 is among the dtypes that meet where none is given.
+    found = result_dtype(first, last, float(num), as_dtype(float if dtype is None else dtype))
+    wanted = found if dtype is None else as_dtype(dtype)
+    first, last = _cast(first, found), _cast(last, found)
+    # All is turned towards positive numbers, and back.
+    turn = u("sign", first)
+    first, last = u("true_divide", first, turn), u("true_divide", last, turn)
+    powers = linspace(u("log10", first), u("log10", last), num, endpoint)
+    y = _cast(u("power", 10.0, powers), found)
+    if num > 0:
+        y[0] = first
+        if num > 1 and endpoint:
+            y[-1] = last
+    y = u("multiply", y, turn)
+    if axis != 0:
+        y = moveaxis(y, 0, axis)
+    return y if wanted == y.dtype else _cast(y, wanted)
