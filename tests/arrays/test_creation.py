@@ -161,7 +161,12 @@ def test_devices() -> None:
 def test_refused() -> None:
     refused("xp.zeros(3, like=np.zeros(1))")
     refused("xp.asarray([1], subok=True)")
-    refused("xp.logspace([1, 2], 3, base=[2, 3])")
+
+
+def test_logspace_of_several_bases() -> None:
+    for base, axis in cases(("[2, 3]", "xp.asarray([2.0, 3.0])", "[[2], [3]]"), (0, 1, -1)):
+        check(f"xp.logspace([1, 2], 3, 5, base={base}, axis={axis})", exact=False)
+        check(f"xp.logspace(1, 3, 5, base={base}, axis={axis})", exact=False)
 
 
 def test_diagonals_far_away() -> None:

@@ -120,3 +120,10 @@ def test_sets() -> None:
         check(f"xp.{text}", a=a, b=b)
     check("xp.isin(a, a, kind='table')", a=array((3,)))
     check("xp.isin(a, a)", a=np.array([np.nan, 1]))
+
+
+def test_unique_parts_of_a_row_are_its_elements() -> None:
+    row = np.asarray([np.nan, 0, 0, np.nan, -0.0])
+    for axis in (0, -1, 1):
+        for words in ("", ", equal_nan=False", ", return_index=True, return_counts=True, return_inverse=True"):
+            check(f"xp.unique(a, axis={axis}{words})", a=row)

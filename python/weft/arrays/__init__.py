@@ -18,7 +18,7 @@ _BY_MODULE = {
     """,
     "cumulative": "cumprod cumsum cumulative_prod cumulative_sum diff ediff1d gradient interp trapezoid",
     "dtypes": """
-        astype can_cast finfo iinfo isdtype issubdtype min_scalar_type promote_types result_type
+        astype can_cast finfo iinfo isdtype isscalar issubdtype min_scalar_type promote_types result_type
         bool_ complex64 complex128 dtype float16 float32 float64 int8 int16 int32 int64 intp int_ uint8 uint16 uint32 uint64 uintp uint
         half single double csingle cdouble
         e euler_gamma inf nan newaxis pi
@@ -29,8 +29,8 @@ _BY_MODULE = {
     """,
     "explaining": "explain syncs",
     "gathering": """
-        choose compress diag_indices diag_indices_from extract fill_diagonal ix_ place put put_along_axis putmask ravel_multi_index take take_along_axis
-        unravel_index
+        choose compress diag_indices diag_indices_from extract fill_diagonal ix_ mask_indices place put put_along_axis putmask
+        ravel_multi_index take take_along_axis unravel_index
     """,
     "grids": "c_ mgrid ndenumerate ndindex ogrid r_",
     "information": "__array_api_version__ __array_namespace_info__",

@@ -426,3 +426,15 @@ def diag_indices_from(arr: Any) -> tuple[ndarray, ...]:
     if any(n != a.shape[0] for n in a.shape):
         raise ValueError("All dimensions of input must be of equal length")
     return diag_indices(a.shape[0], a.ndim)
+
+
+def mask_indices(n: int, mask_func: Any, k: int = 0) -> tuple[ndarray, ...]:
+    """The indices of a square matrix where a function such as `triu` leaves something of ones.
+
+    >>> weft.mask_indices(2, weft.triu)
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
+    from .creation import ones
+    from .searching import nonzero
+
+    return nonzero(mask_func(ones((n, n), dtype=int), k))

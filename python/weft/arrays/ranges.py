@@ -11,7 +11,7 @@ import numpy as np
 from weft._weft import _cast, _fold, _iota, _to_numpy, ndarray
 
 from ._common import array_of, as_device, as_dtype, real_dtype, refuse, result_dtype, select, u
-from .shapes import moveaxis
+from .shapes import expand_dims, moveaxis
 
 
 def arange(start: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None) -> ndarray:
@@ -157,13 +157,16 @@ def _places(num: int, dtype: np.dtype, device: Any) -> tuple[ndarray, ndarray]:
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0, *, device: Any = None
 ) -> ndarray:
-    """Numbers whose logarithms are at equal distances, from `base**start` to `base**stop`.
+    """Numbers whose logarithms are at equal distances, from `base**start` to `base**stop`. Several bases lie as several starts do.
 
     >>> weft.logspace(0, 2, 3)
     array([  1.,  10., 100.])
     """
     if getattr(base, "ndim", 0) or isinstance(base, (list, tuple)):
-        raise refuse("logspace", "the base is one number")
+        ends = [array_of(each) for each in (start, stop, base)]
+        rank = max(each.ndim for each in ends)
+        start, stop, base = (each[(None,) * (rank - each.ndim) + (Ellipsis,)] for each in ends)
+        base = expand_dims(base, axis)
     powers = linspace(start, stop, num, endpoint, axis=axis, device=device)
     y = u("power", base, powers)
     return y if dtype is None else _cast(y, as_dtype(dtype))

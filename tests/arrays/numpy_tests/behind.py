@@ -109,8 +109,9 @@ class Behind:
         return {**vars(builtins), "__import__": self.load}
 
     def plain(self, value: Any) -> Any:
-        """NumPy's arrays for Weft's, to be compared."""
+        """NumPy's arrays for Weft's, to be compared: a test that has some uses Weft, by functions that it found before, too."""
         if isinstance(value, self.array):
+            self.used = True
             return numpy.array(numpy.asarray(value))
         if type(value) in (tuple, list):
             return type(value)(map(self.plain, value))
