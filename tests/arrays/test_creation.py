@@ -198,3 +198,21 @@ def test_geomspace() -> None:
         check(f"xp.geomspace(a, a + 5, 3, axis={axis})", exact=False, a=np.asarray([1.0, 2.0]))
     check("xp.geomspace(1, 2, -1)")
     check("xp.geomspace(np.float32(1), np.float32(8), 4)", exact=False)
+
+
+def test_steps_beyond_the_stop() -> None:
+    for text in (
+        "0, 1, np.inf",
+        "0, 1, -np.inf",
+        "0, -1, -np.inf",
+        "0, -1, np.inf",
+        "0, 1e-300, 1e300",
+        "0, 0, np.inf",
+        "0, -1e-300, 1e300",
+    ):
+        check(f"xp.arange({text})")
+
+
+def test_bools_are_no_lengths() -> None:
+    for text in ("zeros(True)", "zeros((True, 2))", "ones((1, 1)).reshape(True, -1)", "reshape(xp.ones((1, 1)), (True, -1))"):
+        check(f"xp.{text}")

@@ -70,6 +70,8 @@ def test_lexsort() -> None:
     check("xp.lexsort(a)", a=a)
     check("xp.lexsort((a, b[0]))", a=a, b=b)
     check("xp.lexsort(())")
+    for axis in (0, -1, 1, 2):
+        check(f"xp.lexsort((xp.asarray(1.0),), axis={axis})")
 
 
 def test_searchsorted() -> None:

@@ -208,11 +208,18 @@ def axes_of(axis: Any, ndim: int, name: str | None = None, repeated: str = "dupl
     return found
 
 
+def length_of(n: Any) -> int:
+    """A length, or -1 where it follows from others. A bool is none."""
+    if isinstance(n, bool):
+        raise TypeError("an integer is required")
+    return operator.index(n)
+
+
 def shape_of(shape: Any) -> Shape:
     """A shape from a number or a sequence of numbers, none negative."""
     if isinstance(shape, ndarray):
         shape = _to_numpy(shape).tolist()
-    found = tuple(operator.index(n) for n in shape) if isinstance(shape, Iterable) else (operator.index(shape),)
+    found = tuple(length_of(n) for n in shape) if isinstance(shape, Iterable) else (length_of(shape),)
     if any(n < 0 for n in found):
         raise ValueError("negative dimensions are not allowed")
     return found

@@ -45,6 +45,14 @@ def _check_mode(mode: Any) -> None:
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
 
 
+def _put_out(result: ndarray, out: ndarray | None) -> ndarray:
+    """The result, or `out` with the result in it. As in NumPy, what `out` has must be safe to convert to what is gathered."""
+    checked_out(out)
+    if out is not None and not np.can_cast(out.dtype, result.dtype, "safe"):
+        raise TypeError(f"Cannot cast array data from {out.dtype!r} to {result.dtype!r} according to the rule 'safe'")
+    return given(result, out, "unsafe")
+
+
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> ndarray:
     """The elements with these indices along an axis; without one, of the array as one row.
 
@@ -71,11 +79,11 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
         if not -n <= indices < n:
             raise IndexError(f"index {indices} is out of bounds for axis {axis} with size {n}")
         found = a[(slice(None),) * axis + (indices,)]
-        return given(_cast(found, a.dtype), out)
+        return _put_out(_cast(found, a.dtype), out)
     if number.size and a.shape[axis] == 0 and 0 not in a.shape[:axis] + a.shape[axis + 1 :]:
         raise IndexError("cannot do a non-empty take from an empty axes.")
     found = _compiled.call(f"np.take(a, i, {axis}, mode={mode!r})", a=a, i=flat(number))
-    return given(_reshape(found, shape), out)
+    return _put_out(_reshape(found, shape), out)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
@@ -216,7 +224,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> ndarr
         a, axis = flat(a), 0
     a = row_of_number(a, axis)
     axis = axis_of(axis, a.ndim)
-    return given(_compiled.call(f"np.compress(c, a, {axis})", c=_truths(condition), a=a), out)
+    return _put_out(_compiled.call(f"np.compress(c, a, {axis})", c=_truths(condition), a=a), out)
 
 
 def extract(condition: Any, arr: Any) -> ndarray:
@@ -255,7 +263,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarra
     found = stretched(_cast(parts[-1], dtype), shape)
     for number in reversed(range(count - 1)):
         found = _select(u("equal", index, number), _cast(parts[number], dtype), found)
-    return given(_cast(found, dtype) if count == 1 else found, out)
+    return given(_cast(found, dtype) if count == 1 else found, out, "unsafe")
 
 
 def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:

@@ -42,6 +42,9 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *,
         first, second = _converted(start, found), _converted(start + step, found)
         wide = np.float32 if found.itemsize == 2 and found.kind not in "iu" else found.type
         delta = int(second) - int(first) if found.kind in "iu" else wide(second) - wide(first)
+        if n < 2:
+            # Not even the start would be left of an infinite step.
+            delta = delta if isinstance(delta, int) else wide(0)
     return _iota(n, first.item(), delta if isinstance(delta, int) else delta.item(), found, as_device(device))
 
 
@@ -65,6 +68,9 @@ def _length(start: Any, stop: Any, step: Any) -> int:
             raise ValueError("arange: cannot compute length")
         if steps > 0:
             raise ValueError("Maximum allowed size exceeded")
+    if steps == 0 and start != stop:
+        # A step that is too large for the quotient to be a number: the start is there, if the step leads to the stop.
+        return 0 if math.copysign(1, steps) < 0 else 1
     return max(0, math.ceil(steps)) if math.isfinite(steps) else 0
 
 

@@ -20,6 +20,7 @@ from ._common import (
     check_order,
     flat,
     in_c_order,
+    length_of,
     row_of_number,
     shape_of,
 )
@@ -85,7 +86,7 @@ def _whole_shape(a: ndarray, shape: Any) -> Shape:
     """A shape of an array's elements, with what -1 stands for."""
     if isinstance(shape, ndarray):
         shape = shape_of(shape)
-    given = tuple(operator.index(n) for n in shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)
+    given = tuple(length_of(n) for n in shape) if isinstance(shape, (tuple, list)) else (length_of(shape),)
     unknown = [i for i, n in enumerate(given) if n < 0]
     if len(unknown) > 1:
         raise ValueError("can only specify one unknown dimension")

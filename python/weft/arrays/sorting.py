@@ -155,6 +155,7 @@ def lexsort(keys: Any, axis: int = -1) -> ndarray:
     if any(part.shape != parts[0].shape for part in parts):
         raise ValueError("all keys need to be the same shape")
     if parts[0].ndim == 0:
+        axis_of(axis, 1)
         return positions(1, parts[0])[0]
     axis = axis_of(axis, parts[0].ndim)
     order = argsort(parts[0], axis)

@@ -339,8 +339,8 @@ def _binned(function: str, a: Any, bins: Any, ends: Any, weights: Any) -> tuple[
             raise ValueError(f"supplied range of [{first}, {last}] is not finite")
         # Ends that have a dtype take part in that of the edges.
         strong = [x for x in (first, last) if isinstance(x, (ndarray, np.generic))]
-        if is_inexact(a.dtype) and strong:
-            a = _cast(a, result_dtype(a, *strong))
+        if strong and is_inexact(found := result_dtype(a, *strong)):
+            a = _cast(a, found)
         arguments["low"], arguments["high"] = float(first), float(last)
         words += ", range=(low, high)"
     if weights is not None:
