@@ -201,11 +201,14 @@ def axes_of(axis: Any, ndim: int, name: str | None = None, repeated: str = "dupl
     """Axes counted from the front, in the order given; None is all of them."""
     if axis is None:
         return tuple(range(ndim))
-    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    given = axis if isinstance(axis, (tuple, list)) or getattr(axis, "ndim", 0) else (axis,)
     found = tuple(axis_of(each, ndim, name) for each in given)
     if len(set(found)) != len(found):
         raise ValueError(repeated)
     return found
+
+
+_LONGEST = np.iinfo(np.intp).max
 
 
 def length_of(n: Any) -> int:
@@ -217,11 +220,13 @@ def length_of(n: Any) -> int:
 
 def shape_of(shape: Any) -> Shape:
     """A shape from a number or a sequence of numbers, none negative."""
-    if isinstance(shape, ndarray):
-        shape = _to_numpy(shape).tolist()
+    if isinstance(shape, (ndarray, np.ndarray)):
+        shape = (_to_numpy(shape) if isinstance(shape, ndarray) else shape).tolist()
     found = tuple(length_of(n) for n in shape) if isinstance(shape, Iterable) else (length_of(shape),)
     if any(n < 0 for n in found):
         raise ValueError("negative dimensions are not allowed")
+    if any(n > _LONGEST for n in found):
+        raise ValueError("Maximum allowed dimension exceeded")
     return found
 
 
