@@ -2,8 +2,8 @@
 
 They come with the NumPy that is installed. `passing.txt` has those that pass and use Weft: each must. `others.txt` has the rest, under the
 reasons why: with ``--all`` every test runs, and one that passes without being in the list fails the run, as does one that neither list has.
-``--write`` makes both lists anew. Masked arrays are left out, and modules that are not about arrays; tests that pass without using Weft say
-nothing of it and are in neither list.
+``--write`` makes both lists anew, or what they have of the files that are named. Masked arrays are left out, and modules that are not about
+arrays; tests that pass without using Weft say nothing of it and are in neither list.
 
 A line of a list is a test, `core/test_numeric::TestResize::test_copies`: with its parameters in brackets, or without for all of them.
 """
@@ -176,18 +176,42 @@ def listed(name: str, names: set[str]) -> bool:
     return name in names or name.partition("[")[0] in names
 
 
+def read_groups() -> dict[str, set[str]]:
+    """The others, by the reasons why."""
+    groups: dict[str, set[str]] = defaultdict(set)
+    path = HERE / "others.txt"
+    why = ""
+    for line in path.read_text().splitlines() if path.exists() else []:
+        if line.startswith("# "):
+            why = line.removeprefix("# ")
+        elif line.strip():
+            groups[why].add(line)
+    return groups
+
+
 def write_lists(found: dict[str, Outcome]) -> None:
-    """Makes both lists anew."""
+    """Makes both lists anew, as far as they are of the files that ran."""
+    ran = {file_of(name) for name in found}
     telling = {name for name, (outcome, _) in found.items() if outcome in ("passed", "failed", "crashed") and is_stable(name)}
     passing = {name for name in telling if found[name][0] == "passed"}
-    (HERE / "passing.txt").write_text("\n".join(folded(passing, telling)) + "\n")
-    groups: dict[str, set[str]] = defaultdict(set)
+    kept = {name for name in read("passing.txt") if file_of(name) not in ran}
+    (HERE / "passing.txt").write_text("\n".join(sorted({*folded(passing, telling), *kept})) + "\n")
+    groups = {why: {name for name in names if file_of(name) not in ran} for why, names in read_groups().items()}
+    failed: dict[str, set[str]] = defaultdict(set)
     for name in telling - passing:
-        groups[reason(found[name][1])].add(name)
-    lines = []
+        failed[reason(found[name][1])].add(name)
+    for why, names in failed.items():
+        groups.setdefault(why, set()).update(folded(names, telling))
+    lines = [f"## left out, {why}: {names}" for why, names in LEFT_OUT.items()] + [""]
     for why, names in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
-        lines += [f"# {why}", *folded(names, telling), ""]
+        if names:
+            lines += [f"# {why}", *sorted(names), ""]
     (HERE / "others.txt").write_text("\n".join(lines))
+
+
+def file_of(name: str) -> str:
+    """The file that a test of a list is in."""
+    return name.partition("::")[0]
 
 
 def judge(found: dict[str, Outcome], everything: bool) -> dict[str, list[str]]:
