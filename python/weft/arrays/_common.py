@@ -172,6 +172,11 @@ def result_dtype(*xs: Any) -> np.dtype:
     return _KNOWN.get(found, found)
 
 
+def weak_or_arrays(given: Iterable[Any], made: Iterable[ndarray]) -> list[Any]:
+    """What the dtype of a join follows from: Python's numbers as they were given, and arrays."""
+    return [x if type(x) in _NUMBERS else a for x, a in zip(given, made)]
+
+
 def _with_bfloat16(parts: list[Any]) -> np.dtype:
     """What dtypes and Python numbers meet in if bfloat16 is among them, which NumPy takes for no kind of number."""
     strong = [part for part in parts if isinstance(part, np.dtype)]
@@ -203,20 +208,32 @@ def axes_of(axis: Any, ndim: int, name: str | None = None, repeated: str = "dupl
     """Axes counted from the front, in the order given; None is all of them."""
     if axis is None:
         return tuple(range(ndim))
-    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    given = axis if isinstance(axis, (tuple, list)) or getattr(axis, "ndim", 0) else (axis,)
     found = tuple(axis_of(each, ndim, name) for each in given)
     if len(set(found)) != len(found):
         raise ValueError(repeated)
     return found
 
 
+_LONGEST = np.iinfo(np.intp).max
+
+
+def length_of(n: Any) -> int:
+    """A length, or -1 where it follows from others. A bool is none."""
+    if isinstance(n, bool):
+        raise TypeError("an integer is required")
+    return operator.index(n)
+
+
 def shape_of(shape: Any) -> Shape:
     """A shape from a number or a sequence of numbers, none negative."""
-    if isinstance(shape, ndarray):
-        shape = _to_numpy(shape).tolist()
-    found = tuple(operator.index(n) for n in shape) if isinstance(shape, Iterable) else (operator.index(shape),)
+    if isinstance(shape, (ndarray, np.ndarray)):
+        shape = (_to_numpy(shape) if isinstance(shape, ndarray) else shape).tolist()
+    found = tuple(length_of(n) for n in shape) if isinstance(shape, Iterable) else (length_of(shape),)
     if any(n < 0 for n in found):
         raise ValueError("negative dimensions are not allowed")
+    if any(n > _LONGEST for n in found):
+        raise ValueError("Maximum allowed dimension exceeded")
     return found
 
 
@@ -290,18 +307,25 @@ def refuse(function: str, what: str) -> UnsupportedError:
     return UnsupportedError(f"weft.{function}: {what}")
 
 
-def check_order(function: str, order: Any, allowed: str = "CKA") -> None:
-    """Accepts the orders that arrays have anyway."""
-    if order is None or (isinstance(order, str) and order in allowed):
+def check_order(function: str, order: Any, allowed: str = "CFKA") -> None:
+    """Accepts the orders that a function knows."""
+    if order is None or (isinstance(order, str) and order and order in allowed):
         return
     if order in ("C", "F", "A", "K"):
         raise refuse(function, f"order={order!r} is not available")
     raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
 
 
-def takes_c_order(x: ndarray, order: str) -> bool:
-    """Whether a copy that is asked for in this order lies in C's, whatever order the array lies in."""
-    return order == "C" or (order == "A" and not in_c_order(x.T))
+def copied(x: ndarray, dtype: np.dtype, order: str | None = "K") -> ndarray:
+    """A copy in a dtype: in C's order or Fortran's, as it lies ("K"), or in Fortran's if it lies so and else in C's ("A")."""
+    if order == "F":
+        return _cast(x.T, dtype, True).T
+    return _cast(x, dtype, order == "C" or (order == "A" and not in_c_order(x.T)))
+
+
+def lies_in(x: ndarray, order: str | None) -> bool:
+    """Whether an array is in the order that is asked for already."""
+    return in_c_order(x) if order == "C" else order != "F" or in_c_order(x.T)
 
 
 def flat(x: ndarray) -> ndarray:

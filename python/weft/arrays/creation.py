@@ -10,16 +10,18 @@ import numpy as np
 from weft._weft import _assign, _cast, _from_numpy, _full, _iota, _permute, _to_device, ndarray
 
 from ._common import (
+    Shape,
     array_of,
     as_device,
     as_dtype,
     check_order,
+    copied,
     flat,
     in_c_order,
+    lies_in,
     ordered,
     shape_of,
     stretched,
-    takes_c_order,
     u,
 )
 
@@ -84,7 +86,27 @@ def _like(a: Any, value: Any, dtype: Any, order: Any, shape: Any, device: Any) -
     check_order("…_like", order)
     a = array_of(a)
     found = a.dtype if dtype is None else as_dtype(dtype)
-    return full(a.shape if shape is None else shape, value, found, device=a.device if device is None else device)
+    wanted = a.shape if shape is None else shape_of(shape)
+    place = a.device if device is None else device
+    axes = _axes_like(a, order, len(wanted))
+    if axes == tuple(range(len(wanted))):
+        return full(wanted, value, found, device=place)
+    is_number = isinstance(value, (bool, int, float, complex))
+    made = full(tuple(wanted[i] for i in axes), value if is_number else 0, found, device=place)
+    made = _permute(made, tuple(axes.index(i) for i in range(len(wanted))))
+    if not is_number:
+        _assign(made, array_of(value))
+    return made
+
+
+def _axes_like(a: ndarray, order: str | None, rank: int) -> Shape:
+    """The axes of a new array from the outermost in memory to the innermost."""
+    backwards = tuple(reversed(range(rank)))
+    if order == "F" or (order == "A" and in_c_order(a.T) and not in_c_order(a)):
+        return backwards
+    if order in ("C", "A") or rank != a.ndim or in_c_order(a):
+        return backwards[::-1]
+    return tuple(sorted(range(rank), key=lambda axis: -abs(a.strides[axis])))
 
 
 def zeros_like(a: Any, dtype: Any = None, order: str = "K", *, shape: Any = None, device: Any = None) -> ndarray:
@@ -131,7 +153,7 @@ def array(object: Any, dtype: Any = None, *, copy: bool | None = True, order: st
     >>> weft.array([1, 2], dtype=weft.float32, ndmin=2)
     array([[1., 2.]], dtype=float32)
     """
-    made = asarray(object, dtype, order if order != "K" else None, device=device, copy=copy)
+    made = asarray(object, dtype, order, device=device, copy=copy)
     return made[(None,) * (ndmin - made.ndim) + (Ellipsis,)] if made.ndim < ndmin else made
 
 
@@ -154,18 +176,17 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
             a = from_dlpack(a)
             return asarray(a, found, order, device=place)
         return _in_order(array_of(a, found, place), order)
-    as_it_lies = order != "C" or in_c_order(a)
-    if (found is None or found == a.dtype) and (place is None or place.name == a.device.name) and as_it_lies:
-        return _cast(a, a.dtype, order == "C") if copy else a
+    if (found is None or found == a.dtype) and (place is None or place.name == a.device.name) and (copy or lies_in(a, order)):
+        return copied(a, a.dtype, order) if copy else a
     if copy is False:
         raise ValueError(_COPY_NEEDED)
     moved = a if place is None or place.name == a.device.name else _to_device(a, place)
-    return _in_order(moved, order) if found is None or found == a.dtype else _cast(moved, found, order == "C")
+    return _in_order(moved, order) if found is None or found == a.dtype else copied(moved, found, order)
 
 
 def _in_order(made: ndarray, order: str | None) -> ndarray:
-    """A new array, in C's order where that is asked for."""
-    return _cast(made, made.dtype, True) if order == "C" and not in_c_order(made) else made
+    """A new array, in the order that is asked for."""
+    return made if lies_in(made, order) else copied(made, made.dtype, order)
 
 
 _COPY_NEEDED = (
@@ -193,6 +214,16 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> ndarray:
     return a if a.ndim else a[None]
 
 
+def asfortranarray(a: Any, dtype: Any = None) -> ndarray:
+    """The array itself if its elements follow each other in Fortran's order, the first axis first, else a copy in which they do.
+
+    >>> weft.asfortranarray(weft.asarray([[1, 2], [3, 4]])).strides
+    (8, 16)
+    """
+    a = asarray(a, dtype, "F")
+    return a if a.ndim else a[None]
+
+
 def copy(a: Any, order: str = "K") -> ndarray:
     """A copy with memory of its own.
 
@@ -201,7 +232,7 @@ def copy(a: Any, order: str = "K") -> ndarray:
     """
     check_order("copy", order)
     a = array_of(a)
-    return _cast(a, a.dtype, takes_c_order(a, order))
+    return copied(a, a.dtype, order)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,15 @@ import numpy as np
 from weft._weft import _assign, _broadcast, _cast, _full, _reshape, _to_numpy, ndarray
 
 from . import _compiled
-from ._common import array_of, as_dtype, axis_of, checked_out, flat, kind_of, result_dtype, row_of_number, values_for
+from ._common import array_of, as_dtype, axis_of, checked_out, flat, kind_of, result_dtype, row_of_number, values_for, weak_or_arrays
 from .shapes import atleast_1d, atleast_2d, atleast_3d, expand_dims, moveaxis
 
 
 def _parts(arrays: Any, function: str) -> list[ndarray]:
     if isinstance(arrays, ndarray) and arrays.ndim == 0:
         raise TypeError("iteration over a 0-d array")
+    if not hasattr(arrays, "__getitem__"):
+        raise TypeError('arrays to stack must be passed as a "sequence" type such as list or tuple.')
     found = [arrays[i] for i in range(len(arrays))] if isinstance(arrays, ndarray) else [array_of(a) for a in arrays]
     if not found:
         raise ValueError(f"need at least one array to {function}")
@@ -37,6 +40,7 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
     if out is not None and dtype is not None:
         raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
     parts = _parts(arrays, "concatenate")
+    promoting = parts if isinstance(arrays, ndarray) else weak_or_arrays(arrays, parts)
     if axis is None:
         parts, axis = [flat(part) for part in parts], 0
     first = parts[0]
@@ -45,7 +49,7 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
     axis = axis_of(axis, first.ndim)
     for i, part in enumerate(parts):
         _check_meets(first, part, axis, i)
-    joined_dtype = out.dtype if out is not None else as_dtype(dtype) if dtype is not None else result_dtype(*parts)
+    joined_dtype = out.dtype if out is not None else as_dtype(dtype) if dtype is not None else result_dtype(*promoting)
     for part in parts:
         if not np.can_cast(part.dtype, joined_dtype, casting):
             raise TypeError(f"Cannot cast array data from {part.dtype!r} to {joined_dtype!r} according to the rule '{casting}'")
@@ -70,7 +74,7 @@ concat = concatenate
 def _check_meets(first: ndarray, part: ndarray, axis: int, number: int) -> None:
     if part.ndim != first.ndim:
         raise ValueError(
-            "all the input array dimensions except for the concatenation axis must match exactly, but along dimension 0, "
+            "all the input arrays must have same number of dimensions, but "
             f"the array at index 0 has {first.ndim} dimension(s) and the array at index {number} has {part.ndim} dimension(s)"
         )
     for i, (n, m) in enumerate(zip(first.shape, part.shape)):
@@ -162,18 +166,40 @@ def block(arrays: Any) -> ndarray:
 
 
 def _depth(arrays: Any) -> int:
-    if not isinstance(arrays, list):
-        if isinstance(arrays, tuple):
-            raise TypeError(
-                "only lists can be used to arrange blocks, and np.block does not allow implicit conversion from tuple to ndarray"
+    """How deep the lists are nested, which is the same everywhere."""
+    first = None
+    empty = None
+    for place in _places_in(arrays, ()):
+        first = first or place
+        if len(place) != len(first):
+            raise ValueError(
+                f"List depths are mismatched. First element was at depth {len(first)}, but there is an element at depth {len(place)} "
+                f"({_shown(place)})"
             )
-        return 0
-    if not arrays:
-        raise ValueError("List at arrays cannot be empty")
-    depths = {_depth(each) for each in arrays}
-    if len(depths) > 1:
-        raise ValueError("List depths are mismatched")
-    return depths.pop() + 1
+        empty = place if place and place[-1] is None else empty
+    if empty is not None:
+        raise ValueError(f"List at {_shown(empty)} cannot be empty")
+    return len(first or ())
+
+
+def _places_in(arrays: Any, place: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Where the parts stand in nested lists; None stands for what an empty list lacks."""
+    if isinstance(arrays, tuple):
+        raise TypeError(
+            f"{_shown(place)} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow implicit conversion from "
+            "tuple to ndarray."
+        )
+    if not isinstance(arrays, list):
+        yield place
+    elif not arrays:
+        yield (*place, None)
+    else:
+        for i, each in enumerate(arrays):
+            yield from _places_in(each, (*place, i))
+
+
+def _shown(place: tuple[Any, ...]) -> str:
+    return "arrays" + "".join(f"[{i}]" for i in place if i is not None)
 
 
 def _leaves(arrays: Any) -> list[Any]:

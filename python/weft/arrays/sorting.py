@@ -12,7 +12,7 @@ from weft._weft import _cast, _reshape, _to_numpy, ndarray
 from . import _compiled
 from ._common import array_of, axis_of, flat, positions, u
 
-_KINDS = ("quicksort", "heapsort", "mergesort", "stable")
+_KINDS = "qhms"
 
 
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, descending: bool = False, stable: Any = None) -> ndarray:
@@ -51,8 +51,7 @@ def _along(a: Any, axis: Any, kind: Any, order: Any, stable: Any, function: str)
     """The array, and an axis of it counted from the front."""
     if kind is not None and stable is not None:
         raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
-    if kind is not None and kind not in _KINDS:
-        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
+    _check_kind(kind)
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     a = array_of(a)
@@ -61,6 +60,17 @@ def _along(a: Any, axis: Any, kind: Any, order: Any, stable: Any, function: str)
     if a.ndim == 0 and function == "argsort":
         return a, operator.index(axis)
     return a, axis_of(axis, a.ndim)
+
+
+def _check_kind(kind: Any) -> None:
+    """Refuses what NumPy takes for no kind of sort: it goes by the first letter."""
+    if kind is None:
+        return
+    if not isinstance(kind, (str, bytes)):
+        raise TypeError(f"sort kind must be str, not {type(kind).__name__}")
+    letter = kind[:1].decode("latin-1") if isinstance(kind, bytes) else kind[:1]
+    if not letter or letter.lower() not in _KINDS:
+        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
 
 
 def _numbers(kth: Any, n: int | None) -> Any:
@@ -99,7 +109,9 @@ def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", or
 
 
 def _partitioned(function: str, a: Any, kth: Any, axis: Any, kind: str, order: Any) -> ndarray:
-    if kind != "introselect":
+    if not isinstance(kind, (str, bytes)):
+        raise TypeError(f"select kind must be str, not {type(kind).__name__}")
+    if kind not in ("introselect", b"introselect"):
         raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
@@ -143,6 +155,7 @@ def lexsort(keys: Any, axis: int = -1) -> ndarray:
     if any(part.shape != parts[0].shape for part in parts):
         raise ValueError("all keys need to be the same shape")
     if parts[0].ndim == 0:
+        axis_of(axis, 1)
         return positions(1, parts[0])[0]
     axis = axis_of(axis, parts[0].ndim)
     order = argsort(parts[0], axis)

@@ -300,7 +300,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     """How many elements lie in each bin, and the edges of the bins: so many of one width, or those given. The last edge belongs to the
     last bin. With weights their sums are counted, with `density=True` the area is 1. Computed at once.
 
-    Names of rules for the number of bins ("auto", …) are refused.
+    A name is that of a rule for the number of bins: NumPy's ("auto", "fd", "sturges", …), which are asked how many there are.
 
     >>> weft.histogram(weft.asarray([1, 2, 1]), bins=weft.asarray([0, 1, 2, 3]))
     (array([0, 2, 1]), array([0, 1, 2, 3]))
@@ -315,7 +315,9 @@ def _binned(function: str, a: Any, bins: Any, ends: Any, weights: Any) -> tuple[
     if a.dtype.kind == "c":
         raise TypeError("histograms are made of real numbers")
     if isinstance(bins, str):
-        raise refuse(function, "how many bins there are is a number, or a row of edges")
+        if weights is not None:
+            raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
+        bins = len(np.histogram_bin_edges(_to_numpy(a), bins, ends)) - 1
     arguments: dict[str, Any] = {}
     if isinstance(bins, (int, np.integer)):
         arguments["bins"] = int(bins)
@@ -335,6 +337,10 @@ def _binned(function: str, a: Any, bins: Any, ends: Any, weights: Any) -> tuple[
             raise ValueError("max must be larger than min in range parameter.")
         if not (np.isfinite(first) and np.isfinite(last)):
             raise ValueError(f"supplied range of [{first}, {last}] is not finite")
+        # Ends that have a dtype take part in that of the edges.
+        strong = [x for x in (first, last) if isinstance(x, (ndarray, np.generic))]
+        if strong and is_inexact(found := result_dtype(a, *strong)):
+            a = _cast(a, found)
         arguments["low"], arguments["high"] = float(first), float(last)
         words += ", range=(low, high)"
     if weights is not None:

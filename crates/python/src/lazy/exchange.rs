@@ -67,7 +67,8 @@ pub fn copied(numpy: &Numpy, array: &Bound<'_, PyAny>, device: u8) -> PyResult<A
     if !from.is_empty() {
         block.buffer().write(0, from).map_err(|e| errors::device(py, e))?;
     }
-    Ok(Array::of(Node::stored(elem, shape, Piece::whole(block))).out_of_order(order.as_deref()))
+    let value = Node::stored(elem, shape, Piece::whole(block));
+    Ok(Array::of_ordered(value, order.as_deref()))
 }
 
 /// A NumPy array's elements, copied.
