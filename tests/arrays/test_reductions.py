@@ -84,3 +84,20 @@ def test_degrees_of_freedom() -> None:
 def test_nothing_is_ignored() -> None:
     for text in ("xp.sum(a, order='F')", "xp.mean(a, initial=1)", "xp.argmax(a, where=True)", "xp.max(a, dtype=float)"):
         check(text, a=array((3,)))
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "gcd", "hypot", "maximum", "logical_or", "bitwise_and"])
+def test_no_axes_begin_with_the_identity(name: str) -> None:
+    """NumPy computes 0 + -0 and 1 * NaN even of one element."""
+    values = [-0.0, 3.0, -3.0]
+    for dtype in ("int64",) if name in ("gcd", "bitwise_and") else ("float64", "float32", "float16", "complex128"):
+        if name == "hypot" and dtype == "complex128":
+            continue
+        for value in values if dtype != "complex128" else [complex(np.nan, 0), complex(-0.0, -0.0), complex(np.inf, 0)]:
+            for more in ("", ", axis=()", ", keepdims=True"):
+                check(f"np.asarray(xp.{name}.reduce(a{more})).view(np.uint8)", a=np.asarray(value).astype(dtype))
+            check(f"np.asarray(xp.{name}.reduce(a, axis=())).view(np.uint8)", a=np.asarray([value, value]).astype(dtype))
+    if name in ("add", "multiply"):
+        for more in ("", ", initial=-0.0", ", where=True", ", axis=()"):
+            check(f"xp.signbit(xp.{'sum' if name == 'add' else 'prod'}(a{more}))", a=np.asarray(-0.0))
+    check("xp.signbit(xp.mean(a))", a=np.asarray(-0.0))

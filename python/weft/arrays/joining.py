@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _broadcast, _cast, _full, _reshape, _to_numpy, ndarray
+from weft._weft import _assign, _broadcast, _cast, _full, _order, _reshape, _to_numpy, ndarray
 
 from . import _compiled
-from ._common import array_of, as_dtype, axis_of, checked_out, flat, kind_of, result_dtype, row_of_number
+from ._common import array_of, as_dtype, axis_of, checked_out, flat, kind_of, lying, result_dtype, row_of_number, turned_if_fortran
 from .shapes import atleast_1d, atleast_2d, atleast_3d, expand_dims, moveaxis
 
 
@@ -52,7 +52,7 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
     shape = (*first.shape[:axis], sum(part.shape[axis] for part in parts), *first.shape[axis + 1 :])
     if out is not None and out.shape != shape:
         raise ValueError("Output array is the wrong shape")
-    joined = _full(shape, 0, joined_dtype, first.device)
+    joined = lying(shape, _order(parts), 0, joined_dtype, first.device)
     start = 0
     for part in parts:
         end = start + part.shape[axis]
@@ -326,6 +326,8 @@ def tile(A: Any, reps: Any) -> ndarray:
     if any(n < 0 for n in times):
         raise ValueError("negative dimensions are not allowed")
     a = a[(None,) * (rank - a.ndim) + (Ellipsis,)]
+    if all(n == 1 for n in times):
+        return _cast(a, a.dtype)
     wide = _broadcast(a[tuple(each for _ in range(rank) for each in (None, slice(None)))], sum(zip(times, a.shape), ()))
     return _reshape(_cast(wide, a.dtype, True), tuple(n * m for n, m in zip(times, a.shape)))
 
@@ -341,8 +343,13 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> ndarray:
         a, axis = flat(a), 0
     axis = axis_of(axis, a.ndim)
     n = a.shape[axis]
-    left = np.delete(np.arange(n), obj if isinstance(obj, slice) else _host_index(obj))
-    return joined_runs(a, left, axis)
+    index = obj if isinstance(obj, slice) else _host_index(obj)
+    left = np.delete(np.arange(n), index)
+    if isinstance(index, slice) or np.size(index) == 1:
+        made = lying((*a.shape[:axis], len(left), *a.shape[axis + 1 :]), turned_if_fortran(a), 0, a.dtype, a.device)
+        _assign(made, joined_runs(a, left, axis))
+        return made
+    return a[(slice(None),) * axis + (left,)]
 
 
 def _host_index(obj: Any) -> Any:
@@ -385,7 +392,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
     before = _before(np.atleast_1d(index), n, values, axis, index.ndim == 0)
     order = np.argsort(before, kind="stable")
     count = len(before)
-    made = _full((*a.shape[:axis], n + count, *a.shape[axis + 1 :]), 0, a.dtype, a.device)
+    made = lying((*a.shape[:axis], n + count, *a.shape[axis + 1 :]), turned_if_fortran(a), 0, a.dtype, a.device)
     room = _broadcast(_cast(values, a.dtype), (*a.shape[:axis], count, *a.shape[axis + 1 :]))
     start = 0
     for number, place in enumerate([*before[order].tolist(), n]):

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _broadcast, _cast, _full, ndarray
+from weft._weft import _broadcast, ndarray
 
-from ._common import array_of, refuse, u
+from ._common import Order, array_of, lying, refuse, turned_if_fortran, u
 from .reductions import max as _max
 from .reductions import mean as _mean
 from .reductions import min as _min
@@ -45,11 +45,12 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> nd
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {unknown}")
     if kwargs.get("reflect_type", "even") != "even" or kwargs.get("stat_length") is not None:
         raise refuse("pad", "reflect_type is 'even', and stat_length None")
-    if mode in _MIRRORS:
+    order = turned_if_fortran(a)
+    if mode in _MIRRORS and any(map(any, widths)):
         for axis, width in enumerate(widths):
-            a = _mirrored(a, axis, width, mode) if any(width) else a
-        return _cast(a, a.dtype) if not any(map(any, widths)) else a
-    return _framed(a, widths, mode, kwargs.get("constant_values", 0))
+            a = _mirrored(a, axis, width, mode, order) if any(width) else a
+        return a
+    return _framed(a, widths, "empty" if mode in _MIRRORS else mode, kwargs.get("constant_values", 0), order)
 
 
 def _widths(given: Any, rank: int) -> list[tuple[int, int]]:
@@ -66,10 +67,10 @@ def _widths(given: Any, rank: int) -> list[tuple[int, int]]:
     return [(operator.index(before), operator.index(behind)) for before, behind in widths]
 
 
-def _framed(a: ndarray, widths: list[tuple[int, int]], mode: str, values: Any) -> ndarray:
+def _framed(a: ndarray, widths: list[tuple[int, int]], mode: str, values: Any, order: Order) -> ndarray:
     """The array in the middle of a larger one, whose border is filled axis by axis, corners last."""
     shape = tuple(before + n + behind for (before, behind), n in zip(widths, a.shape))
-    made = _full(shape, 0, a.dtype, a.device)
+    made = lying(shape, order, 0, a.dtype, a.device)
     if mode in _STATISTICS and a.size == 0:
         for axis, (n, width) in enumerate(zip(a.shape, widths)):
             if n == 0 and any(width):
@@ -111,13 +112,13 @@ def _pairs(values: Any, rank: int) -> list[tuple[Any, Any]]:
     return [(before.item(), behind.item()) for before, behind in found]
 
 
-def _mirrored(a: ndarray, axis: int, width: tuple[int, int], mode: str) -> ndarray:
+def _mirrored(a: ndarray, axis: int, width: tuple[int, int], mode: str, order: Order) -> ndarray:
     """The array with a border along one axis that repeats its own elements, copied run by run."""
     n = a.shape[axis]
     if n == 0:
         raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
     places = np.pad(np.arange(n), width, mode)
-    made = _full((*a.shape[:axis], len(places), *a.shape[axis + 1 :]), 0, a.dtype, a.device)
+    made = lying((*a.shape[:axis], len(places), *a.shape[axis + 1 :]), order, 0, a.dtype, a.device)
     start = 0
     while start < len(places):
         stop, step = start + 1, 0

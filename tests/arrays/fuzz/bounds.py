@@ -79,6 +79,8 @@ def arithmetic(name: str, result: np.ndarray, values: list[np.ndarray], given: l
     rounding = size * eps(result.dtype) + float(np.finfo(result.dtype).smallest_subnormal)
     with np.errstate(all="ignore"):
         bound = _PROPAGATED[name](size, sizes, errors)
+        if result.dtype.kind == "c" and name in _OF_COMPLEX:
+            bound = _OF_COMPLEX[name](values[0], bound, errors[0])
     bound = np.broadcast_to(2 * bound + 2 * rounding, result.shape)
     own = np.zeros(result.shape)
     if result.dtype.kind == "c" and name in ("multiply", "true_divide", "divide", "square", "reciprocal"):
@@ -116,6 +118,23 @@ _PROPAGATED: dict[str, Callable[[np.ndarray, list[np.ndarray], list[np.ndarray]]
     "arctan": lambda size, sizes, errors: errors[0] * 1.0,
 }
 PROPAGATED = frozenset(_PROPAGATED)
+
+
+def _beside_cut(z: np.ndarray, bound: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """On which side of the negative axis a number lies decides the sign of its root."""
+    return np.where((error > 0) & (z.real < error) & (np.abs(z.imag) <= error), np.inf, bound)
+
+
+def _growing(z: np.ndarray, _bound: np.ndarray, error: np.ndarray) -> np.ndarray:
+    return np.where(error > 0, error * np.cosh(np.abs(z.imag) + error), 0.0)
+
+
+def _with_poles(_z: np.ndarray, _bound: np.ndarray, error: np.ndarray) -> np.ndarray:
+    return np.where(error > 0, np.inf, 0.0)
+
+
+_OF_COMPLEX = {"sqrt": _beside_cut, "sin": _growing, "cos": _growing, "tanh": _with_poles, "arctan": _with_poles}
+"""What is different where numbers are complex."""
 
 
 def of_sum(values: np.ndarray, given: np.ndarray, axis: Any, dtype: np.dtype, keepdims: bool, where: Any = True) -> np.ndarray:

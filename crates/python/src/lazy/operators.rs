@@ -7,7 +7,7 @@ use pyo3::types::{PyBytes, PyList, PyNotImplemented, PyString, PyTuple};
 use smallvec::SmallVec;
 use weft_ir::{Const, Scalar};
 use weft_lazy::record::{self, Operand};
-use weft_lazy::{Node, machine, number};
+use weft_lazy::{Node, machine};
 
 use super::ndarray::NdArray;
 use super::operands::{self, Taken, take, take_any};
@@ -88,18 +88,9 @@ pub fn power<'py>(a: &Bound<'py, NdArray>, b: &Bound<'py, PyAny>) -> PyResult<Bo
 /// The ufunc of a power by one of Python's numbers, and whether it takes the base alone.
 fn shortcut(base: Scalar, exponent: &Operand) -> (&'static str, bool) {
     let inexact = base.is_float() || base.is_complex();
-    let exponent = match exponent {
-        Operand::Weak(exponent) => Some(*exponent),
-        // NumPy's loop looks at an exponent that is the same for all, too.
-        Operand::Value(value) if value.elem == base && base.is_float() && value.shape.is_empty() => {
-            record::fill_of(value).map(|bits| number::constant(base, bits))
-        }
-        Operand::Value(_) => None,
-    };
     let value = match exponent {
-        Some(Const::Int(_, v)) => v as f64,
-        Some(Const::F64(bits)) if inexact => f64::from_bits(bits),
-        Some(Const::F32(bits)) => f64::from(f32::from_bits(bits)),
+        Operand::Weak(Const::Int(_, v)) => *v as f64,
+        Operand::Weak(Const::F64(bits)) if inexact => f64::from_bits(*bits),
         _ => return ("power", false),
     };
     match value {
