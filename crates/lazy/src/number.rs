@@ -53,13 +53,16 @@ pub fn memory_to_slots(scalar: Scalar, memory: Bits) -> [u64; 2] {
 /// Is the integer one of the type's?
 pub fn fits(value: Const, to: Scalar) -> bool {
     let Const::Int(of, v) = value else { return true };
+    if !to.is_int() {
+        return true;
+    }
     let v = match of {
         Scalar::U64 => i128::from(v as u64),
         _ => i128::from(v),
     };
     let least = if to.is_signed() { -(1i128 << (to.bits() - 1)) } else { 0 };
     let most = (1i128 << (to.bits() - u32::from(to.is_signed()))) - 1;
-    !to.is_int() || (least..=most).contains(&v)
+    (least..=most).contains(&v)
 }
 
 /// Python's number in a type, as NumPy puts it there.

@@ -13,7 +13,7 @@ pub type Load = unsafe fn(tile: *mut u8, from: *const u8, stride: isize, n: usiz
 /// Stores the `n` elements of a tile `stride` bytes apart, aligned or not, in the tile's order.
 ///
 /// # Safety
-/// All of the places can be written; `tile` has `n` elements and overlaps none of the places.
+/// All of the places can be written; `tile` has `n` elements, and each either lies in its own place or in none of them.
 pub type Store = unsafe fn(to: *mut u8, stride: isize, tile: *const u8, n: usize);
 
 pub fn load(elem: Scalar) -> Load {
@@ -60,7 +60,7 @@ unsafe fn stored<T: Copy>(to: *mut u8, stride: isize, tile: *const u8, n: usize)
     // SAFETY: the caller promises that the tile has `n` elements and that all places can be written.
     unsafe {
         if stride == size_of::<T>() as isize {
-            to.copy_from_nonoverlapping(tile.cast::<u8>(), n * size_of::<T>());
+            to.copy_from(tile.cast::<u8>(), n * size_of::<T>());
             return;
         }
         for i in 0..n {

@@ -140,7 +140,13 @@ def operand(x: Any, *others: Any) -> Any:
 
     What is no array of Weft's becomes one on the device of the others.
     """
-    return x if type(x) in _NUMBERS else beside(x, *others)
+    if type(x) in _NUMBERS:
+        return x
+    if isinstance(x, np.ndarray) and 0 in x.strides:
+        # What NumPy stretched is stretched here, too: the order of results depends on its steps.
+        first = x[tuple(slice(0, 1) if n > 1 and step == 0 else slice(None) for n, step in zip(x.shape, x.strides))]
+        return _broadcast(beside(first, *others), x.shape)
+    return beside(x, *others)
 
 
 def beside(x: Any, *others: Any) -> ndarray:

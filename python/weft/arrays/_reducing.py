@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft._weft import _arg, _assign, _broadcast, _cast, _fold, _full, _order, _permute, _reshape, _select, _to_numpy, _ufunc, ndarray
+from weft._weft import _arg, _assign, _broadcast, _cast, _fold, _full, _order, _order_of_steps, _permute, _reshape, _select, _to_numpy, _ufunc, ndarray
 from weft.arrays import _moves, indexing
 from weft.arrays._common import MISSING, Order, array_of, as_dtype, axes_of, in_order, out_of_order, with_ones
 from weft.arrays._rows import in_three, loop_of
@@ -28,6 +28,7 @@ def reduced(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray | N
         # NumPy begins with the identity even so: -0 + 0 is 0.
         begin = _identity(function, start, computed) if start is MISSING and function.identity is not None else start
         result = _with_start(function, _without_axes(function, x, computed, mask, start), begin, computed)
+        result = _cast(x, computed) if result is x else result
     elif function.is_fold:
         result = _folded(function, x, axes, computed, mask, start)
     else:
@@ -40,7 +41,8 @@ def accumulated(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray
     """`ufunc.accumulate`."""
     along = _one_axis(x, axis, "accumulate")
     computed = _computed_type(function, x, dtype, out)
-    order, place = _order_along(x, along)
+    order = _order([x])
+    place = along if order is None else order.index(along)
     source = np.ascontiguousarray(_to_numpy(in_order(_typed(x, computed), order)))
     made = np.empty(source.shape, computed)
     if made.size:
@@ -48,12 +50,6 @@ def accumulated(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray
     if out is not None and out.shape != x.shape:
         raise ValueError("provided out is the wrong size for the accumulation.")
     return _into(out, out_of_order(_moves.adopted(made, x.device), order), "accumulate")
-
-
-def _order_along(x: ndarray, along: int) -> tuple[Order, int]:
-    """The order that results of an array lie in, and where an axis is in it."""
-    order = _order([x])
-    return order, along if order is None else order.index(along)
 
 
 def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any, out: ndarray | None) -> ndarray:
@@ -71,7 +67,10 @@ def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any,
     if outside.size:
         raise IndexError(f"index {outside[0]} out-of-bounds in {function.__name__}.reduceat [0, {n})")
     computed = _computed_type(function, x, dtype, out)
-    order, place = _order_along(x, along)
+    # The axis that is gone along is one of the result alone.
+    steps = [0 if axis == along or n == 1 else step for axis, (n, step) in enumerate(zip(x.shape, x.strides))]
+    order = _order_of_steps([steps])
+    place = along if order is None else order.index(along)
     source = np.ascontiguousarray(_to_numpy(in_order(_typed(x, computed), order)))
     made = np.empty((*source.shape[:place], starts.size, *source.shape[place + 1 :]), computed)
     if made.size:
@@ -170,7 +169,7 @@ def _identity(function: ufunc, start: Any, dtype: np.dtype) -> Any:
 def _without_axes(function: ufunc, x: ndarray, dtype: np.dtype, mask: ndarray | None, start: Any) -> ndarray:
     """A reduction along no axis: the elements themselves."""
     if mask is None:
-        return _cast(x, dtype)
+        return _typed(x, dtype)
     return _select(mask, _typed(x, dtype), _full((), _identity(function, start, dtype), dtype, x.device))
 
 

@@ -195,7 +195,8 @@ def iscomplex(x: Any) -> ndarray:
     >>> weft.iscomplex(weft.asarray([1 + 1j, 1]))
     array([ True, False])
     """
-    return u("not_equal", imag(x), 0)
+    x = array_of(x)
+    return u("not_equal", imag(x), 0) if x.dtype.kind == "c" else _full(x.shape, False, np.dtype(bool), x.device)
 
 
 def isreal(x: Any) -> ndarray:

@@ -69,20 +69,21 @@ def _got(x: ndarray, entries: list[_Entry], order: Order) -> ndarray:
 def _order_of(x: ndarray, entries: list[_Entry]) -> Order:
     """The order that selected elements lie in: NumPy has the axes of index arrays first, in C's order, and then the others as in the array.
 
-    Where there are no others, those of index arrays lie as these do.
+    Where these have one element, those of index arrays lie as the arrays do.
     """
     if len(entries) == 1 and x.ndim == 1 and len(entries[0].value_shape) < 2:
         return None
     arrays = [part.value for part in entries if part.kind in ("array", "mask")]
     rank = max((array.ndim if array.dtype.kind != "b" else 1 for array in arrays), default=1 if _advanced(entries) else 0)
     before, behind = _sides(x.shape, x.strides, entries)
-    if not before and not behind:
-        return _order_of_steps([_steps(array, rank) for array in arrays if array.dtype.kind != "b"]) if rank > 1 else None
-    steps = [step if n > 1 else 0 for n, step in before + behind]
-    places = [*range(len(before)), *range(len(before) + rank, len(steps) + rank)]
-    found = _order_of_steps([steps])
-    rest = places if found is None else [places[axis] for axis in found]
-    whole = (*range(len(before), len(before) + rank), *rest)
+    first, sides = len(before), before + behind
+    rest = [*range(first), *range(first + rank, len(sides) + rank)]
+    own: Order = None
+    if all(n == 1 for n, _ in sides):
+        own = _order_of_steps([_steps(array, rank) for array in arrays if array.dtype.kind != "b"]) if rank > 1 else None
+    else:
+        rest = [rest[axis] for axis in sorted(range(len(sides)), key=lambda axis: -abs(sides[axis][1]) if sides[axis][0] > 1 else 0)]
+    whole = (*(first + axis for axis in own or range(rank)), *rest)
     return whole if list(whole) != sorted(whole) else None
 
 
@@ -224,13 +225,12 @@ class _Plan:
         """The plan of a result whose axes are turned so."""
         if order is None:
             return self
-        rank = len(self.places_shape)
-        if not self.before and not self.after:
-            places = np.ascontiguousarray(self.places.reshape(self.places_shape).transpose(order))
-            return _Plan(self.start, [], places.reshape(-1), places.shape, [])
-        # The axes of index arrays come first, as they are.
+        # The axes of index arrays come first.
+        rank, first = len(self.places_shape), len(self.before)
+        own = [axis - first for axis in order[:rank]]
+        places = np.ascontiguousarray(self.places.reshape(self.places_shape).transpose(own))
         axes = [*self.before, *[(0, 0)] * rank, *self.after]
-        return _Plan(self.start, [], self.places, self.places_shape, [axes[axis] for axis in order[rank:]])
+        return _Plan(self.start, [], places.reshape(-1), places.shape, [axes[axis] for axis in order[rank:]])
 
     def rows(self, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, int]:
         after, count, step = _moves.run_of(self.after)

@@ -8,10 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _broadcast, _cast, _full, _order, _reshape, _to_numpy, ndarray
+from weft._weft import _assign, _broadcast, _cast, _full, _reshape, _to_numpy, ndarray
 
 from . import _compiled
-from ._common import array_of, as_dtype, axis_of, checked_out, flat, kind_of, lying, result_dtype, row_of_number, turned_if_fortran
+from ._common import (
+    Order,
+    array_of,
+    as_dtype,
+    axis_of,
+    checked_out,
+    flat,
+    in_c_order,
+    kind_of,
+    lying,
+    result_dtype,
+    row_of_number,
+    turned_if_fortran,
+)
 from .shapes import atleast_1d, atleast_2d, atleast_3d, expand_dims, moveaxis
 
 
@@ -52,7 +65,7 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
     shape = (*first.shape[:axis], sum(part.shape[axis] for part in parts), *first.shape[axis + 1 :])
     if out is not None and out.shape != shape:
         raise ValueError("Output array is the wrong shape")
-    joined = lying(shape, _order(parts), 0, joined_dtype, first.device)
+    joined = lying(shape, _order_joined(parts), 0, joined_dtype, first.device)
     start = 0
     for part in parts:
         end = start + part.shape[axis]
@@ -65,6 +78,24 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
 
 
 concat = concatenate
+
+
+def _order_joined(parts: list[ndarray]) -> Order:
+    """The order that joined arrays lie in: axes by the lengths of their steps, in which the arrays have to agree, or C's order wins."""
+    rank = parts[0].ndim
+    if rank < 2 or all(in_c_order(part) for part in parts):
+        return None
+    lies = [(part.shape, part.strides) for part in parts]
+    order: list[int] = []
+    for axis in range(rank):
+        place = len(order)
+        for at in reversed(range(len(order))):
+            longer = [abs(steps[axis]) > abs(steps[order[at]]) for shape, steps in lies if shape[axis] != 1 and shape[order[at]] != 1]
+            if longer and not all(longer):
+                break
+            place = at if longer else place
+        order.insert(place, axis)
+    return order if order != sorted(order) else None
 
 
 def _check_meets(first: ndarray, part: ndarray, axis: int, number: int) -> None:
