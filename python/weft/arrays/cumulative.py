@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _order, _reshape, ndarray
+from weft._weft import _cast, _fold, _order, _order_of_copy, _reshape, ndarray
 
 from . import _compiled
 from ._common import (
@@ -22,6 +22,7 @@ from ._common import (
     given,
     in_order,
     is_inexact,
+    lying,
     lying_as_copy,
     operands,
     out_of_order,
@@ -104,7 +105,7 @@ def _with_initial(function: str, first: int, x: Any, axis: Any, dtype: Any, out:
     found = accumulated(function, x, axis, dtype, None if include_initial else out)
     if not include_initial:
         return found
-    start = filled((*x.shape[:axis], 1, *x.shape[axis + 1 :]), first, found.dtype, found)
+    start = lying((*x.shape[:axis], 1, *x.shape[axis + 1 :]), _order_of_copy(found), first, found.dtype, found.device)
     return given(concatenate((start, found), axis), out)
 
 
