@@ -7,7 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft._weft import _arg, _assign, _broadcast, _cast, _fold, _full, _order, _order_of_steps, _permute, _reshape, _select, _to_numpy, _ufunc, ndarray
+from weft._weft import (
+    _arg,
+    _assign,
+    _broadcast,
+    _cast,
+    _fold,
+    _full,
+    _order,
+    _order_of_steps,
+    _permute,
+    _reshape,
+    _select,
+    _to_numpy,
+    _ufunc,
+    ndarray,
+)
 from weft.arrays import _moves, indexing
 from weft.arrays._common import MISSING, Order, array_of, as_dtype, axes_of, in_order, out_of_order, with_ones
 from weft.arrays._rows import in_three, loop_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _broadcast, ndarray
+from weft._weft import _broadcast, _cast, ndarray
 
 from ._common import Order, array_of, lying, refuse, turned_if_fortran, u
 from .reductions import max as _max
