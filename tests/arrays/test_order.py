@@ -107,6 +107,7 @@ OPERATIONS = {
     "take one": lambda xp, x: xp.take(x, 0, axis=-1),
     "take_along_axis": lambda xp, x: xp.take_along_axis(x, (x * 0).astype(xp.int64), axis=-1),
     "delete": lambda xp, x: xp.delete(x, 0, axis=0),
+    "delete several": lambda xp, x: xp.delete(x, [0, 1], axis=-1),
     "insert": lambda xp, x: xp.insert(x, 0, 5, axis=0),
     "argwhere": lambda xp, x: xp.argwhere(x),
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _broadcast, _cast, _full, _reshape, _to_numpy, ndarray
+from weft._weft import _assign, _broadcast, _cast, _full, _order_of_copy, _reshape, _to_numpy, ndarray
 
 from . import _compiled
 from ._common import (
@@ -377,10 +377,13 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> ndarray:
     index = obj if isinstance(obj, slice) else _host_index(obj)
     left = np.delete(np.arange(n), index)
     if isinstance(index, slice) or np.size(index) == 1:
-        made = lying((*a.shape[:axis], len(left), *a.shape[axis + 1 :]), turned_if_fortran(a), 0, a.dtype, a.device)
-        _assign(made, joined_runs(a, left, axis))
-        return made
-    return a[(slice(None),) * axis + (left,)]
+        order = turned_if_fortran(a)
+    else:
+        # As a subscript by an array has it, which NumPy takes for several.
+        order = (axis, *(i for i in _order_of_copy(a) or range(a.ndim) if i != axis))
+    made = lying((*a.shape[:axis], len(left), *a.shape[axis + 1 :]), order, 0, a.dtype, a.device)
+    _assign(made, joined_runs(a, left, axis))
+    return made
 
 
 def _host_index(obj: Any) -> Any:

@@ -140,7 +140,9 @@ _OF_COMPLEX = {"sqrt": _beside_cut, "sin": _growing, "cos": _growing, "tanh": _w
 def of_sum(values: np.ndarray, given: np.ndarray, axis: Any, dtype: np.dtype, keepdims: bool, where: Any = True) -> np.ndarray:
     """n·eps·Σ|x| and what the elements have: any order of summation."""
     wide = np.abs(values.astype(np.complex128 if values.dtype.kind == "c" else np.float64))
-    finite = np.where(np.isfinite(wide), wide, 0.0)
+    # One part of a complex number is summed whatever the other one is.
+    parts = [values.real, values.imag] if values.dtype.kind == "c" else [wide]
+    finite = sum(np.where(np.isfinite(part), np.abs(part.astype(np.float64)), 0.0) for part in parts)
     how: dict[str, Any] = {"axis": axis, "keepdims": keepdims, "where": where}
     count = np.sum(np.ones(values.shape), **how)
     total = np.sum(finite, **how)
