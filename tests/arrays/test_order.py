@@ -166,3 +166,17 @@ def test_sums_do_not_depend_on_the_order():
     b = weft.asarray(np.asfortranarray(host))
     for axis in [0, 1, 2, (0, 2), (1, 2), None]:
         assert np.asarray(a.sum(axis=axis)).tobytes() == np.asarray(b.sum(axis=axis)).tobytes()
+
+
+@pytest.mark.parametrize(
+    "name", ["cumsum", "sort", "partition", "median", "concatenate", "roll", "zeros_like", "take_along_axis", "x[:, [0, 0]]", "x[:, few.T]"]
+)
+def test_captured_functions_lie_as_they_do_when_called(name):
+    plain = OPERATIONS[name]
+    captured = weft.compile(lambda x: plain(weft, x))
+    for shape in [(2, 3, 4), (3, 4, 5)]:
+        host = np.arange(np.prod(shape) * 1.0).reshape(shape)
+        for turn in [(0, 1, 2), (2, 1, 0), (1, 0, 2), (2, 0, 1)]:
+            x = weft.asarray(host).transpose(*turn)
+            for _ in range(3):
+                assert_lies_as(captured(x), np.asarray(plain(np, host.transpose(turn))))

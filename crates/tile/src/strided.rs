@@ -70,3 +70,17 @@ unsafe fn stored<T: Copy>(to: *mut u8, stride: isize, tile: *const u8, n: usize)
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tile_may_be_stored_where_it_lies() {
+        let mut row: Vec<u64> = (0..9).collect();
+        let to = row.as_mut_ptr().cast::<u8>();
+        // SAFETY: nine elements of eight bytes, and nobody else looks at them.
+        unsafe { store(Scalar::F64)(to, 8, to, row.len()) };
+        assert_eq!(row, (0..9).collect::<Vec<u64>>());
+    }
+}
