@@ -234,6 +234,18 @@ def _power(result: Any, args: Given, kw: dict) -> Any:
     return bound
 
 
+def _signbit(result: Any, args: Given, kw: dict) -> Any:
+    """No standard says which sign a NaN has that an operation gives."""
+    if np.isnan(np.asarray(unwrap(args[0]))).any():
+        raise Undetermined("the sign of NaN")
+    return None
+
+
+def _copysign(result: Any, args: Given, kw: dict) -> Any:
+    bound = _settled(result, args, kw)
+    return np.where(np.isnan(np.asarray(unwrap(args[1]))), np.inf, bound)
+
+
 def _matching(result: Any, args: Given, kw: dict) -> Any:
     """A rounded mean of elements: median and the like."""
     values = exact(args[0]) if isinstance(args[0], Array) else args[0]
@@ -256,5 +268,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("cumprod", "cumulative_prod"), _running(_product)),
     **dict.fromkeys(("sort", "unique", "argsort", "unique_values"), _sorted),
     "power": _power,
+    "signbit": _signbit,
+    "copysign": _copysign,
     "median": _matching,
 }
