@@ -101,3 +101,20 @@ def test_folds_of_computed_elements_have_the_bits_of_folds_of_stored_ones(dtype:
         weft.eval(stored)
         expected = fold(stored)
         assert np.asarray(computed).tobytes() == np.asarray(expected).tobytes(), name
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "gcd", "hypot", "maximum", "logical_or", "bitwise_and"])
+def test_no_axes_begin_with_the_identity(name: str) -> None:
+    """NumPy computes 0 + -0 and 1 * NaN even of one element."""
+    values = [-0.0, 3.0, -3.0]
+    for dtype in ("int64",) if name in ("gcd", "bitwise_and") else ("float64", "float32", "float16", "complex128"):
+        if name == "hypot" and dtype == "complex128":
+            continue
+        for value in values if dtype != "complex128" else [complex(np.nan, 0), complex(-0.0, -0.0), complex(np.inf, 0)]:
+            for more in ("", ", axis=()", ", keepdims=True"):
+                check(f"np.asarray(xp.{name}.reduce(a{more})).view(np.uint8)", a=np.asarray(value).astype(dtype))
+            check(f"np.asarray(xp.{name}.reduce(a, axis=())).view(np.uint8)", a=np.asarray([value, value]).astype(dtype))
+    if name in ("add", "multiply"):
+        for more in ("", ", initial=-0.0", ", where=True", ", axis=()"):
+            check(f"xp.signbit(xp.{'sum' if name == 'add' else 'prod'}(a{more}))", a=np.asarray(-0.0))
+    check("xp.signbit(xp.mean(a))", a=np.asarray(-0.0))

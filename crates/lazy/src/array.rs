@@ -247,11 +247,17 @@ impl Array {
         }
     }
 
+    /// Refuses to be assigned to.
+    pub fn check_writeable(&self) -> Result<()> {
+        match self.read_only {
+            true => Err(Error::Value("assignment destination is read-only".into())),
+            false => Ok(()),
+        }
+    }
+
     /// Replaces its elements: the value is converted to its type and broadcast to its shape.
     pub fn write(&self, value: &Value) -> Result<()> {
-        if self.read_only {
-            return Err(Error::Value("assignment destination is read-only".into()));
-        }
+        self.check_writeable()?;
         let value = record::beside(value, self.device())?;
         let value = record::broadcast_into(&value, &self.shape)?;
         let value = record::cast(&value, self.elem);

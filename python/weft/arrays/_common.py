@@ -9,7 +9,21 @@ from typing import Any
 import numpy as np
 
 from weft import _weft
-from weft._weft import _assign, _broadcast, _cast, _from_numpy, _full, _iota, _reshape, _select, _to_numpy, _ufunc, ndarray
+from weft._weft import (
+    _assign,
+    _broadcast,
+    _cast,
+    _from_numpy,
+    _full,
+    _iota,
+    _order_of_copy,
+    _permute,
+    _reshape,
+    _select,
+    _to_numpy,
+    _ufunc,
+    ndarray,
+)
 from weft.errors import UnsupportedError
 
 AxisError = np.exceptions.AxisError
@@ -133,7 +147,13 @@ def operand(x: Any, *others: Any) -> Any:
 
     What is no array of Weft's becomes one on the device of the others.
     """
-    return x if type(x) in _NUMBERS else beside(x, *others)
+    if type(x) in _NUMBERS:
+        return x
+    if isinstance(x, np.ndarray) and 0 in x.strides:
+        # What NumPy stretched is stretched here, too: the order of results depends on its steps.
+        first = x[tuple(slice(0, 1) if n > 1 and step == 0 else slice(None) for n, step in zip(x.shape, x.strides))]
+        return _broadcast(beside(first, *others), x.shape)
+    return beside(x, *others)
 
 
 def beside(x: Any, *others: Any) -> ndarray:
@@ -262,6 +282,35 @@ def with_ones(shape: Sequence[int], axes: Iterable[int]) -> Shape:
 def filled(shape: Shape, value: Any, dtype: Any, like: ndarray) -> ndarray:
     """A new array on the device of another one."""
     return _full(shape, value, dtype, like.device)
+
+
+Order = Sequence[int] | None
+"""The axes of an array in the order of its memory, outermost first; None where that is C's."""
+
+
+def in_order(x: ndarray, order: Order) -> ndarray:
+    """A view with axes in the order of memory."""
+    return x if order is None else _permute(x, tuple(order))
+
+
+def out_of_order(x: ndarray, order: Order) -> ndarray:
+    """What `in_order` was made of."""
+    return x if order is None else _permute(x, tuple(sorted(range(len(order)), key=order.__getitem__)))
+
+
+def lying(shape: Shape, order: Order, value: Any, dtype: Any, device: Any) -> ndarray:
+    """A new array of one number whose memory lies in an order."""
+    return out_of_order(_full(shape if order is None else tuple(shape[axis] for axis in order), value, dtype, device), order)
+
+
+def lying_as_copy(x: ndarray, dtype: Any = None) -> ndarray:
+    """Zeros that lie as a copy of an array does."""
+    return lying(x.shape, _order_of_copy(x), 0, x.dtype if dtype is None else dtype, x.device)
+
+
+def turned_if_fortran(x: ndarray) -> Order:
+    """The order of what NumPy makes in Fortran's order for arrays that lie so, and in C's for all others."""
+    return tuple(reversed(range(x.ndim))) if x.ndim > 1 and in_c_order(x.T) and not in_c_order(x) else None
 
 
 def positions(n: int, like: ndarray, dtype: Any = np.int64) -> ndarray:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _from_numpy, _full, _iota, _permute, _to_device, ndarray
+from weft._weft import _assign, _cast, _from_numpy, _full, _iota, _order_of_copy, _permute, _to_device, ndarray
 
 from ._common import (
     Shape,
+    Order,
     array_of,
     as_device,
     as_dtype,
@@ -19,9 +20,13 @@ from ._common import (
     flat,
     in_c_order,
     lies_in,
+    lying,
     ordered,
+    out_of_order,
     shape_of,
     stretched,
+    takes_c_order,
+    turned_if_fortran,
     u,
 )
 
@@ -83,30 +88,26 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, de
 
 
 def _like(a: Any, value: Any, dtype: Any, order: Any, shape: Any, device: Any) -> ndarray:
-    check_order("…_like", order)
+    check_order("…_like", order, "CFAK")
     a = array_of(a)
     found = a.dtype if dtype is None else as_dtype(dtype)
-    wanted = a.shape if shape is None else shape_of(shape)
-    place = a.device if device is None else device
-    axes = _axes_like(a, order, len(wanted))
-    if axes == tuple(range(len(wanted))):
-        return full(wanted, value, found, device=place)
-    is_number = isinstance(value, (bool, int, float, complex))
-    made = full(tuple(wanted[i] for i in axes), value if is_number else 0, found, device=place)
-    made = _permute(made, tuple(axes.index(i) for i in range(len(wanted))))
-    if not is_number:
-        _assign(made, array_of(value))
+    size = a.shape if shape is None else shape_of(shape)
+    place = a.device if device is None else as_device(device)
+    axes = _order_like(a, len(size), order)
+    if axes is None:
+        return full(size, value, found, device=place)
+    if isinstance(value, (bool, int, float, complex)):
+        return out_of_order(full(tuple(size[axis] for axis in axes), value, found, device=place), axes)
+    made = lying(size, axes, 0, found, place)
+    _assign(made, array_of(value))
     return made
 
 
-def _axes_like(a: ndarray, order: str | None, rank: int) -> Shape:
-    """The axes of a new array from the outermost in memory to the innermost."""
-    backwards = tuple(reversed(range(rank)))
-    if order == "F" or (order == "A" and in_c_order(a.T) and not in_c_order(a)):
-        return backwards
-    if order in ("C", "A") or rank != a.ndim or in_c_order(a):
-        return backwards[::-1]
-    return tuple(sorted(range(rank), key=lambda axis: -abs(a.strides[axis])))
+def _order_like(a: ndarray, rank: int, order: Any) -> Order:
+    """The order of an array that is made in the likeness of another one."""
+    if order == "C" or (order == "A" and turned_if_fortran(a) is None) or (order in ("K", None) and rank != a.ndim):
+        return None
+    return tuple(reversed(range(rank))) if order in ("F", "A") else _order_of_copy(a)
 
 
 def zeros_like(a: Any, dtype: Any = None, order: str = "K", *, shape: Any = None, device: Any = None) -> ndarray:
@@ -376,5 +377,5 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     for row, place in zip(rows, places):
         line = (row if row.ndim == 1 else flat(row))[tuple(slice(None) if i == place else None for i in range(rank))]
         wide = line if sparse else stretched(line, tuple(shape))
-        found.append(_cast(wide, wide.dtype) if copy else wide)
+        found.append(_cast(wide, wide.dtype, True) if copy else wide)
     return tuple(found)

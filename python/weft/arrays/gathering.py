@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _reshape, _select, _strided, _to_numpy, ndarray
+from weft._weft import _assign, _cast, _order, _reshape, _select, _strided, _to_numpy, ndarray
 
 from . import _compiled
 from ._common import (
@@ -19,6 +19,9 @@ from ._common import (
     checked_out,
     flat,
     given,
+    in_order,
+    kind_of,
+    out_of_order,
     result_dtype,
     row_of_number,
     shape_of,
@@ -79,7 +82,7 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
         if not -n <= indices < n:
             raise IndexError(f"index {indices} is out of bounds for axis {axis} with size {n}")
         found = a[(slice(None),) * axis + (indices,)]
-        return _put_out(_cast(found, a.dtype), out)
+        return _put_out(_cast(found, a.dtype, True), out)
     if number.size and a.shape[axis] == 0 and 0 not in a.shape[:axis] + a.shape[axis + 1 :]:
         raise IndexError("cannot do a non-empty take from an empty axes.")
     found = _compiled.call(f"np.take(a, i, {axis}, mode={mode!r})", a=a, i=flat(number))
@@ -94,7 +97,10 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
            [6]])
     """
     arr, indices, axis = _beside(arr, indices, axis)
-    return _compiled.call(f"np.take_along_axis(a, i, {axis})", a=arr, i=indices)
+    order = _order([indices])
+    place = axis if order is None else order.index(axis)
+    found = _compiled.call(f"np.take_along_axis(a, i, {place})", a=in_order(arr, order), i=in_order(indices, order))
+    return out_of_order(found, order)
 
 
 def _beside(arr: Any, indices: Any, axis: Any) -> tuple[ndarray, ndarray, int]:
@@ -270,7 +276,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarra
     found = stretched(_cast(parts[-1], dtype), shape)
     for number in reversed(range(count - 1)):
         found = _select(u("equal", index, number), _cast(parts[number], dtype), found)
-    return given(_cast(found, dtype) if count == 1 else found, out, "unsafe")
+    return given(_cast(found, dtype, True), out, "unsafe")
 
 
 def _choice(x: Any) -> ndarray:

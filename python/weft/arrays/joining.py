@@ -9,10 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _broadcast, _cast, _full, _reshape, _to_numpy, ndarray
+from weft._weft import _assign, _broadcast, _cast, _full, _order_of_copy, _reshape, _to_numpy, ndarray
 
 from . import _compiled
-from ._common import array_of, as_dtype, axis_of, checked_out, flat, kind_of, result_dtype, row_of_number, values_for, weak_or_arrays
+from ._common import (
+    Order,
+    array_of,
+    as_dtype,
+    axis_of,
+    checked_out,
+    flat,
+    in_c_order,
+    kind_of,
+    lying,
+    result_dtype,
+    row_of_number,
+    turned_if_fortran,
+    values_for,
+    weak_or_arrays,
+)
 from .shapes import atleast_1d, atleast_2d, atleast_3d, expand_dims, moveaxis
 
 
@@ -56,7 +71,7 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
     shape = (*first.shape[:axis], sum(part.shape[axis] for part in parts), *first.shape[axis + 1 :])
     if out is not None and out.shape != shape:
         raise ValueError("Output array is the wrong shape")
-    joined = _full(shape, 0, joined_dtype, first.device)
+    joined = lying(shape, _order_joined(parts), 0, joined_dtype, first.device)
     start = 0
     for part in parts:
         end = start + part.shape[axis]
@@ -69,6 +84,24 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
 
 
 concat = concatenate
+
+
+def _order_joined(parts: list[ndarray]) -> Order:
+    """The order that joined arrays lie in: axes by the lengths of their steps, in which the arrays have to agree, or C's order wins."""
+    rank = parts[0].ndim
+    if rank < 2 or all(in_c_order(part) for part in parts):
+        return None
+    lies = [(part.shape, part.strides) for part in parts]
+    order: list[int] = []
+    for axis in range(rank):
+        place = len(order)
+        for at in reversed(range(len(order))):
+            longer = [abs(steps[axis]) > abs(steps[order[at]]) for shape, steps in lies if shape[axis] != 1 and shape[order[at]] != 1]
+            if longer and not all(longer):
+                break
+            place = at if longer else place
+        order.insert(place, axis)
+    return order if order != sorted(order) else None
 
 
 def _check_meets(first: ndarray, part: ndarray, axis: int, number: int) -> None:
@@ -352,6 +385,8 @@ def tile(A: Any, reps: Any) -> ndarray:
     if any(n < 0 for n in times):
         raise ValueError("negative dimensions are not allowed")
     a = a[(None,) * (rank - a.ndim) + (Ellipsis,)]
+    if all(n == 1 for n in times):
+        return _cast(a, a.dtype)
     wide = _broadcast(a[tuple(each for _ in range(rank) for each in (None, slice(None)))], sum(zip(times, a.shape), ()))
     return _reshape(_cast(wide, a.dtype, True), tuple(n * m for n, m in zip(times, a.shape)))
 
@@ -367,8 +402,16 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> ndarray:
         a, axis = flat(a), 0
     axis = axis_of(axis, a.ndim)
     n = a.shape[axis]
-    left = np.delete(np.arange(n), obj if isinstance(obj, slice) else _host_index(obj))
-    return joined_runs(a, left, axis)
+    index = obj if isinstance(obj, slice) else _host_index(obj)
+    left = np.delete(np.arange(n), index)
+    if isinstance(index, slice) or np.size(index) == 1:
+        order = turned_if_fortran(a)
+    else:
+        # As a subscript by an array has it, which NumPy takes for several.
+        order = (axis, *(i for i in _order_of_copy(a) or range(a.ndim) if i != axis))
+    made = lying((*a.shape[:axis], len(left), *a.shape[axis + 1 :]), order, 0, a.dtype, a.device)
+    _assign(made, joined_runs(a, left, axis))
+    return made
 
 
 def _host_index(obj: Any) -> Any:
@@ -411,7 +454,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
     before = _before(np.atleast_1d(index), n, values, axis, index.ndim == 0)
     order = np.argsort(before, kind="stable")
     count = len(before)
-    made = _full((*a.shape[:axis], n + count, *a.shape[axis + 1 :]), 0, a.dtype, a.device)
+    made = lying((*a.shape[:axis], n + count, *a.shape[axis + 1 :]), turned_if_fortran(a), 0, a.dtype, a.device)
     room = _broadcast(values, (*a.shape[:axis], count, *a.shape[axis + 1 :]))
     start = 0
     for number, place in enumerate([*before[order].tolist(), n]):

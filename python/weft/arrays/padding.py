@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _broadcast, _cast, _full, ndarray
+from weft._weft import _broadcast, _cast, ndarray
 
-from ._common import array_of, in_c_order, refuse, u
+from ._common import Order, array_of, lying, refuse, turned_if_fortran, u
 from .ranges import linspace
 from .reductions import max as _max
 from .reductions import mean as _mean
@@ -50,12 +50,13 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> nd
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {unknown}")
     if kwargs.get("reflect_type", "even") != "even":
         raise refuse("pad", "reflect_type is 'even'")
-    if mode in _MIRRORS:
-        if not in_c_order(a) and in_c_order(a.T):
-            return pad(a.T, widths[::-1], mode, **kwargs).T
+    order = turned_if_fortran(a)
+    if mode in _MIRRORS and any(map(any, widths)):
         for axis, width in enumerate(widths):
-            a = _mirrored(a, axis, width, mode) if any(width) else a
-        return _cast(a, a.dtype) if not any(map(any, widths)) else a
+            a = _mirrored(a, axis, width, mode, order) if any(width) else a
+        return a
+    if mode in _MIRRORS:
+        return _framed(a, widths, "empty")
     if mode in _STATISTICS:
         return _framed(a, widths, mode, lengths=_lengths(kwargs.get("stat_length"), a.ndim))
     return _framed(a, widths, mode, kwargs.get("end_values" if mode == "linear_ramp" else "constant_values", 0))
@@ -96,8 +97,7 @@ def _widths(given: Any, rank: int) -> list[tuple[int, int]]:
 def _framed(a: ndarray, widths: list[tuple[int, int]], mode: str, values: Any = 0, lengths: list[tuple[Any, Any]] | None = None) -> ndarray:
     """The array in the middle of a larger one, whose border is filled axis by axis, corners last."""
     shape = tuple(before + n + behind for (before, behind), n in zip(widths, a.shape))
-    turned = not in_c_order(a) and in_c_order(a.T)
-    made = _full(shape[::-1], 0, a.dtype, a.device).T if turned else _full(shape, 0, a.dtype, a.device)
+    made = lying(shape, turned_if_fortran(a), 0, a.dtype, a.device)
     if (mode in _STATISTICS or mode == "linear_ramp") and a.size == 0:
         for axis, (n, width) in enumerate(zip(a.shape, widths)):
             if n == 0 and any(width):
@@ -165,13 +165,13 @@ def _pairs(values: Any, rank: int) -> list[tuple[Any, Any]]:
     return [(before, behind) for before, behind in found.tolist()]
 
 
-def _mirrored(a: ndarray, axis: int, width: tuple[int, int], mode: str) -> ndarray:
+def _mirrored(a: ndarray, axis: int, width: tuple[int, int], mode: str, order: Order) -> ndarray:
     """The array with a border along one axis that repeats its own elements, copied run by run."""
     n = a.shape[axis]
     if n == 0:
         raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
     places = np.pad(np.arange(n), width, mode)
-    made = _full((*a.shape[:axis], len(places), *a.shape[axis + 1 :]), 0, a.dtype, a.device)
+    made = lying((*a.shape[:axis], len(places), *a.shape[axis + 1 :]), order, 0, a.dtype, a.device)
     start = 0
     while start < len(places):
         stop, step = start + 1, 0

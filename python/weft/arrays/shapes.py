@@ -21,6 +21,7 @@ from ._common import (
     flat,
     in_c_order,
     length_of,
+    lying_as_copy,
     row_of_number,
     shape_of,
 )
@@ -384,7 +385,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> ndarray:
     moved = dict.fromkeys(axes, 0)
     for by, i in zip(shifts * (count // len(shifts)), axes * (count // len(axes))):
         moved[i] += int(by)
-    found = _full(a.shape, 0, a.dtype, a.device)
+    found = lying_as_copy(a)
     _copy_rolled(a, found, [(i, by % n) for i, by in moved.items() if (n := a.shape[i]) > 1 and by % n], ())
     return found
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _reshape, _to_numpy, ndarray
+from weft._weft import _cast, _order_of_copy, _reshape, _to_numpy, ndarray
 
 from . import _compiled
-from ._common import array_of, axis_of, flat, positions, u
+from ._common import array_of, axis_of, flat, in_order, out_of_order, positions, u
 
 _KINDS = "qhms"
 
@@ -26,7 +26,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, descend
     a, axis = _along(a, axis, kind, order, stable, "sort")
     if a.ndim == 0:
         raise np.exceptions.AxisError(-1, 0)
-    found = _compiled.call(f"np.sort(a, {axis})", a=a)
+    found = _in_copy("np.sort(a, {axis})", a, axis)
     return found[(slice(None),) * axis + (slice(None, None, -1),)] if descending else found
 
 
@@ -45,6 +45,13 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, desc
     # Equal elements are to keep their order, so both the array and the indices are turned around.
     turn = (slice(None),) * axis + (slice(None, None, -1),)
     return u("subtract", a.shape[axis] - 1, _compiled.call(f"np.argsort(a, {axis})", a=a[turn]))[turn]
+
+
+def _in_copy(text: str, a: ndarray, axis: int, **arguments: Any) -> ndarray:
+    """What a function makes of a copy along an axis, which lies as the array does."""
+    order = _order_of_copy(a)
+    place = axis if order is None else order.index(axis)
+    return out_of_order(_compiled.call(text.format(axis=place), a=in_order(a, order), **arguments), order)
 
 
 def _along(a: Any, axis: Any, kind: Any, order: Any, stable: Any, function: str) -> tuple[ndarray, int]:
@@ -125,7 +132,9 @@ def _partitioned(function: str, a: Any, kth: Any, axis: Any, kind: str, order: A
     numbers = _numbers(kth, a.shape[axis] if a.size else None)
     if not a.size:
         return _cast(a, a.dtype if function == "partition" else np.dtype(np.int64))
-    return _compiled.call(f"np.{function}(a, kth, {axis})", a=a, kth=numbers)
+    if function == "partition":
+        return _in_copy("np.partition(a, kth, {axis})", a, axis, kth=numbers)
+    return _compiled.call(f"np.argpartition(a, kth, {axis})", a=a, kth=numbers)
 
 
 def sort_complex(a: Any) -> ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _full, _reshape, _to_numpy, ndarray
+from weft._weft import _cast, _fold, _full, _order_of_copy, _reshape, _to_numpy, ndarray
 
 from . import _compiled
 from ._common import (
@@ -18,8 +18,10 @@ from ._common import (
     checked_out,
     flat,
     given,
+    in_order,
     is_half,
     is_inexact,
+    out_of_order,
     refuse,
     result_dtype,
     stretched,
@@ -100,7 +102,11 @@ def middle(function: str, a: Any, axis: Any, out: Any, keepdims: bool) -> ndarra
     a = array_of(a)
     checked_out(out)
     axes = axes_of(axis, a.ndim)
-    found = _compiled.call(f"np.{function}(a, -1)", a=rows_of(a, axes))
+    rows = rows_of(a, axes)
+    order = _order_of_copy(rows)
+    rest = None if order is None else tuple(axis for axis in order if axis < rows.ndim - 1)
+    found = _compiled.call(f"np.{function}(a, -1)", a=in_order(rows, None if rest is None else (*rest, len(rest))))
+    found = out_of_order(found, rest)
     return given(_reshape(found, kept_shape(a, axes, keepdims)), out)
 
 

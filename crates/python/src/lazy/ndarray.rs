@@ -187,6 +187,8 @@ impl NdArray {
 
     fn __setitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = slf.py();
+        // Said first, whatever the index is.
+        slf.get().array.check_writeable().map_err(|e| super::error(py, e))?;
         match indexing::basic(key)? {
             Some(parts) => {
                 let part = slf.get().array.index(&parts).map_err(|e| super::error(py, e))?;
