@@ -10,7 +10,6 @@ import numpy as np
 from weft._weft import _assign, _cast, _from_numpy, _full, _iota, _order_of_copy, _permute, _to_device, ndarray
 
 from ._common import (
-    Shape,
     Order,
     array_of,
     as_device,
@@ -18,14 +17,12 @@ from ._common import (
     check_order,
     copied,
     flat,
-    in_c_order,
     lies_in,
     lying,
     ordered,
     out_of_order,
     shape_of,
     stretched,
-    takes_c_order,
     turned_if_fortran,
     u,
 )

@@ -20,7 +20,6 @@ from ._common import (
     flat,
     given,
     in_order,
-    kind_of,
     out_of_order,
     result_dtype,
     row_of_number,
