@@ -160,9 +160,13 @@ def test_devices() -> None:
 
 def test_refused() -> None:
     refused("xp.zeros(3, like=np.zeros(1))")
-    refused("xp.asarray([1], order='F')")
     refused("xp.asarray([1], subok=True)")
-    refused("xp.logspace([1, 2], 3, base=[2, 3])")
+
+
+def test_logspace_of_several_bases() -> None:
+    for base, axis in cases(("[2, 3]", "xp.asarray([2.0, 3.0])", "[[2], [3]]"), (0, 1, -1)):
+        check(f"xp.logspace([1, 2], 3, 5, base={base}, axis={axis})", exact=False)
+        check(f"xp.logspace(1, 3, 5, base={base}, axis={axis})", exact=False)
 
 
 def test_diagonals_far_away() -> None:
@@ -170,3 +174,45 @@ def test_diagonals_far_away() -> None:
         if abs(k) < 2**63:
             check(f"xp.tril(a, {k})", a=array((3, 4)))
         assert not host(weft.eye(3, k=k)).any() and host(weft.tri(3, k=k)).all() == (k > 0)
+
+
+def test_geomspace() -> None:
+    for ends in (
+        "1, 1000",
+        "1000, 1",
+        "-1, -1000",
+        "1, 1000, 4",
+        "2, 3, 1",
+        "2, 3, 0",
+        "1j, 16j, 5",
+        "-1, 1 + 0j, 5",
+        "0, 1",
+        "1, 0",
+        "3, 3",
+    ):
+        check(f"xp.geomspace({ends})", exact=False)
+        check(f"xp.geomspace({ends}, endpoint=False)", exact=False)
+    for dtype in ("float32", "int32", "complex64", "float64"):
+        check(f"xp.geomspace(1, 256, num=9, dtype={dtype!r})", exact=False)
+    for axis in (0, 1, -1, 2):
+        check(f"xp.geomspace(a, a + 5, 3, axis={axis})", exact=False, a=np.asarray([1.0, 2.0]))
+    check("xp.geomspace(1, 2, -1)")
+    check("xp.geomspace(np.float32(1), np.float32(8), 4)", exact=False)
+
+
+def test_steps_beyond_the_stop() -> None:
+    for text in (
+        "0, 1, np.inf",
+        "0, 1, -np.inf",
+        "0, -1, -np.inf",
+        "0, -1, np.inf",
+        "0, 1e-300, 1e300",
+        "0, 0, np.inf",
+        "0, -1e-300, 1e300",
+    ):
+        check(f"xp.arange({text})")
+
+
+def test_bools_are_no_lengths() -> None:
+    for text in ("zeros(True)", "zeros((True, 2))", "ones((1, 1)).reshape(True, -1)", "reshape(xp.ones((1, 1)), (True, -1))"):
+        check(f"xp.{text}")

@@ -117,3 +117,29 @@ def test_random_numbers_round_as_numpys() -> None:
     a = np.random.default_rng(0).standard_normal(1000) * 100
     for decimals in (0, 1, 2, 5):
         assert difference(np.round(a, decimals), host(weft.round(weft.asarray(a), decimals)), True) is None
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_powers_by_a_half(dtype: str) -> None:
+    """NumPy takes the root where there is one exponent for all: of -inf and -0 it is another number than the power."""
+    a = np.asarray([-np.inf, -0.0, 4.0, np.nan], dtype)
+    exponents = {
+        "number": 0.5,
+        "half": np.float16(0.5),
+        "single": np.float32(0.5),
+        "double": np.float64(0.5),
+        "no axes": np.asarray(0.5, np.float64),
+        "of its type": np.asarray(0.5, dtype),
+        "one": np.asarray([0.5], dtype),
+        "many": np.asarray([0.5] * 4, dtype),
+        "two": np.float32(2.0),
+        "reciprocal": np.asarray(-1.0),
+    }
+    for exponent in exponents.values():
+        for base in (a, a[:1], a[1:2].reshape(())):
+            check("a ** e", exact=False, a=base, e=exponent)
+            check("xp.power(a, e)", exact=False, a=base, e=exponent)
+            check("xp.signbit(xp.power(a, e))", a=base, e=exponent)
+            check("xp.power(a, e * 0.5 + e * 0.5)", exact=False, a=base, e=exponent)
+        check("a[...] **= e\na", exact=False, a=a, e=exponent)
+        check("xp.float_power(a, e)", exact=False, a=a, e=exponent)

@@ -130,3 +130,33 @@ def test_positions() -> None:
         for a in (A, A[0], np.zeros((0, 3)), A > 0, np.array(3.0), np.array(0)):
             if text != "where(a)" or a.ndim:
                 check(f"xp.{text}", a=a)
+
+
+def test_indices_of_shapes_without_elements_and_of_too_many() -> None:
+    for mode in ("raise", "wrap", "clip"):
+        check(f"xp.ravel_multi_index(xp.zeros((3, 0), dtype=int), (2, 1, 0), mode={mode!r})")
+        check(f"xp.ravel_multi_index(xp.zeros((3, 1), dtype=int), (2, 1, 0), mode={mode!r})")
+        check(f"xp.ravel_multi_index(([0], [0]), (2**62, 2), mode={mode!r})")
+        check(f"xp.ravel_multi_index(([0], [0]), (2**62 - 1, 2), mode={mode!r})")
+    for text in (
+        "1, (2**32 - 1, 2**31 + 1)",
+        "[0], ()",
+        "0, ()",
+        "[1], ()",
+        "1, ()",
+        "xp.zeros(0, dtype=int), (2, 1, 0)",
+        "[1], (2, 1, 0)",
+    ):
+        check(f"xp.unravel_index({text})")
+
+
+def test_numbers_among_choices_have_no_dtype() -> None:
+    for text in ("1, [np.float32(1), 1.0]", "[0, 1], [np.int8(1), 2]", "1, [np.int8(1), 300]", "0, [1, 2.5]", "0, [xp.ones(2, 'f4'), 1j]"):
+        check(f"xp.choose({text})")
+
+
+def test_out_is_safe_to_convert_to_what_is_gathered() -> None:
+    for text in ("take(a, [0, 1], out=o)", "compress([True, True], a, 0, out=o)", "choose(xp.asarray([0, 0]), [a, a], out=o)"):
+        for dtype in (np.int8, np.int64, np.float32, np.float64):
+            for other in (np.int8, np.int64, np.float32, np.float64):
+                check(f"xp.{text}\no", a=array((2,), dtype), o=np.zeros(2, other))

@@ -299,3 +299,13 @@ def test_views_that_cannot_be_written():
     for key in ([0], np.array([True, False, False])):
         with pytest.raises(ValueError, match="read-only"):
             array[key] = 1
+
+
+def test_writing_to_what_is_read_only_is_said_first():
+    """Whatever the subscript or the value is."""
+    for text in ["5", "5, ...", "[5]", "0, 7", "'x'", "None, 5, 5, 5", "x > 9", "..., ..."]:
+        for value in (1, "x", np.ones(7)):
+            for xp in (np, weft):
+                x = xp.broadcast_to(xp.zeros(3), (2, 3))
+                with pytest.raises(ValueError, match="assignment destination is read-only"):
+                    exec(f"x[{text}] = value", {"x": x, "value": value})

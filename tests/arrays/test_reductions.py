@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import weft
+
 from .against_numpy import ALL, KINDS, array, axes, check, refused
 
 SUMS = ("sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "ptp", "argmax", "argmin", "count_nonzero")
@@ -84,3 +86,35 @@ def test_degrees_of_freedom() -> None:
 def test_nothing_is_ignored() -> None:
     for text in ("xp.sum(a, order='F')", "xp.mean(a, initial=1)", "xp.argmax(a, where=True)", "xp.max(a, dtype=float)"):
         check(text, a=array((3,)))
+
+
+@pytest.mark.parametrize("shape", [(600_001,), (900, 701), (3, 200_001), (200_001, 3), (1, 600_000), (600_000, 1), (50, 60, 202)], ids=str)
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint32", "int64", "float16", "float32", "float64", "complex64"])
+def test_folds_of_computed_elements_have_the_bits_of_folds_of_stored_ones(dtype: str, shape: tuple[int, ...]) -> None:
+    # Elements that are computed are stored for a part of the index space at a time.
+    given = (np.random.default_rng(len(shape)).standard_normal(shape) * 3).astype(dtype)
+    for name in ("sum", "prod", "max", "min", "argmax", "any", "all"):
+        x = weft.asarray(given)
+        fold = getattr(weft, name)
+        computed = fold(weft.logical_not(x) if dtype == "bool" else x + x)
+        stored = weft.logical_not(x) if dtype == "bool" else x + x
+        weft.eval(stored)
+        expected = fold(stored)
+        assert np.asarray(computed).tobytes() == np.asarray(expected).tobytes(), name
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "gcd", "hypot", "maximum", "logical_or", "bitwise_and"])
+def test_no_axes_begin_with_the_identity(name: str) -> None:
+    """NumPy computes 0 + -0 and 1 * NaN even of one element."""
+    values = [-0.0, 3.0, -3.0]
+    for dtype in ("int64",) if name in ("gcd", "bitwise_and") else ("float64", "float32", "float16", "complex128"):
+        if name == "hypot" and dtype == "complex128":
+            continue
+        for value in values if dtype != "complex128" else [complex(np.nan, 0), complex(-0.0, -0.0), complex(np.inf, 0)]:
+            for more in ("", ", axis=()", ", keepdims=True"):
+                check(f"np.asarray(xp.{name}.reduce(a{more})).view(np.uint8)", a=np.asarray(value).astype(dtype))
+            check(f"np.asarray(xp.{name}.reduce(a, axis=())).view(np.uint8)", a=np.asarray([value, value]).astype(dtype))
+    if name in ("add", "multiply"):
+        for more in ("", ", initial=-0.0", ", where=True", ", axis=()"):
+            check(f"xp.signbit(xp.{'sum' if name == 'add' else 'prod'}(a{more}))", a=np.asarray(-0.0))
+    check("xp.signbit(xp.mean(a))", a=np.asarray(-0.0))

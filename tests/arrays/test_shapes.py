@@ -132,3 +132,16 @@ def test_sizes() -> None:
         for text in ("xp.shape(a)", "xp.ndim(a)", "xp.size(a)", "xp.size(a, 0)"):
             check(text, a=a)
     assert weft.size(weft.asarray(array((2, 3))), -1) == 3
+
+
+def test_shapes_and_axes_are_arrays_too() -> None:
+    a = array((2, 3, 4))
+    for made in ("np.array", "xp.asarray"):
+        for text in ("reshape(a, V([4, 6]))", "reshape(a, V([-1, 6]))", "reshape(a, V(24))", "zeros(V([2, 3]))", "zeros(V(3))"):
+            check(f"V = {made}\nxp.{text}", a=a)
+        for text in ("transpose(a, V([1, 0, 2]))", "transpose(a, V([1, 0]))", "flip(a, V([0, 1]))", "moveaxis(a, V([0, 1]), V([1, 2]))"):
+            check(f"V = {made}\nxp.{text}", a=a)
+        for text in ("a.transpose(V([1, 0, 2]))", "a.reshape(V([4, 6]))", "a.transpose(V(0), 2, V(1))"):
+            check(f"V = {made}\n{text}", a=a)
+    for text in ("zeros(2**63)", "ones((2, 2**63))", "zeros(2**64)", "reshape(a, 2**63)", "zeros((2**40, 2**40))"):
+        check(f"xp.{text}", a=a)

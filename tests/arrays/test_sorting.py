@@ -35,6 +35,14 @@ def test_sort(name: str) -> None:
     check(f"xp.{name}(a.T, 0, stable=True)", a=A)
 
 
+@pytest.mark.parametrize("name", ["sort", "argsort"])
+def test_kinds_go_by_their_first_letter(name: str) -> None:
+    for kind in ("quick", "q", "Q", "Heap", "m", "stable", "S", "merge", "", "x", "radixsort", b"q", b"x", 3, None):
+        check(f"xp.{name}(a, kind={kind!r})", a=np.asarray([3, 1, 2]))
+    for kind in ("introselect", "i", "", b"introselect", 3, None):
+        check(f"xp.{name.replace('sort', 'partition')}(a, 1, kind={kind!r})[1]", a=np.asarray([3, 1, 2]))
+
+
 def test_descending() -> None:
     a = array((3, 8), np.int64)
     for axis in (0, 1, -1):
@@ -62,6 +70,8 @@ def test_lexsort() -> None:
     check("xp.lexsort(a)", a=a)
     check("xp.lexsort((a, b[0]))", a=a, b=b)
     check("xp.lexsort(())")
+    for axis in (0, -1, 1, 2):
+        check(f"xp.lexsort((xp.asarray(1.0),), axis={axis})")
 
 
 def test_searchsorted() -> None:
@@ -112,3 +122,10 @@ def test_sets() -> None:
         check(f"xp.{text}", a=a, b=b)
     check("xp.isin(a, a, kind='table')", a=array((3,)))
     check("xp.isin(a, a)", a=np.array([np.nan, 1]))
+
+
+def test_unique_parts_of_a_row_are_its_elements() -> None:
+    row = np.asarray([np.nan, 0, 0, np.nan, -0.0])
+    for axis in (0, -1, 1):
+        for words in ("", ", equal_nan=False", ", return_index=True, return_counts=True, return_inverse=True"):
+            check(f"xp.unique(a, axis={axis}{words})", a=row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from .against_numpy import ALL, array, check, refused
+from .against_numpy import ALL, array, check
 
 A = array((5, 6))
 
@@ -95,4 +95,23 @@ def test_counts() -> None:
     check("xp.histogram(a)", exact=False, a=np.ones(3, np.int64))
     check("xp.histogram(a, range=(0, float('inf')))", a=A)
     check("xp.histogram(a)", a=np.array([1.0, np.nan]))
-    refused("xp.histogram(a, 'auto')", a=A)
+
+
+def test_rules_for_the_number_of_bins() -> None:
+    a = array((60,))
+    for rule in ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt", "nonsense"):
+        for words in ("", ", range=(-3, 3)"):
+            check(f"xp.histogram(a, bins={rule!r}{words})", exact=False, a=a)
+            check(f"xp.histogram_bin_edges(a, bins={rule!r}{words})", exact=False, a=a)
+    check("xp.histogram(a, bins='auto', weights=a)", a=a)
+    check("xp.histogram(a, bins='auto')", a=array((0,)))
+
+
+def test_ends_of_a_histogram_have_their_dtype() -> None:
+    for low in ("0.5", "np.float32(0.5)", "np.float64(0.5)", "xp.asarray([0.5, 4])[0]", "np.float64(1) + np.finfo(float).eps"):
+        for dtype in (np.float16, np.float32, np.float64, np.int8):
+            if dtype is np.float64 and "float32" in low:
+                # NumPy divides the width as float32 there.
+                continue
+            check(f"xp.histogram(a, bins=3, range=({low}, 4))", exact=False, a=array((20,), dtype))
+            check(f"xp.histogram_bin_edges(a, bins=3, range=({low}, 4))", exact=False, a=array((20,), dtype))

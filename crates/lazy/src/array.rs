@@ -32,6 +32,8 @@ pub struct Array {
     view: View,
     /// Not to be written to: a broadcast view, or one that was asked to be so.
     pub read_only: bool,
+    /// Made with its storage, and no view of another array's: NumPy's OWNDATA.
+    pub own: bool,
 }
 
 /// Where an array's elements are among its storage's.
@@ -128,6 +130,15 @@ impl Array {
             storage,
             view: View::Whole,
             read_only: false,
+            own: true,
+        }
+    }
+
+    /// A new storage of a value that was computed in an order, with its axes where they belong.
+    pub fn of_ordered(value: Value, order: Option<&[u8]>) -> Array {
+        Array {
+            own: true,
+            ..Array::of(value).out_of_order(order)
         }
     }
 
@@ -145,7 +156,10 @@ impl Array {
             view: View::Whole,
             ..self.clone()
         };
-        whole.out_of_order(self.turn().as_deref())
+        Array {
+            own: self.own,
+            ..whole.out_of_order(self.turn().as_deref())
+        }
     }
 
     /// The order in which the axes of a whole storage are turned. None of other views.
@@ -169,6 +183,7 @@ impl Array {
             self.storage.elem as u64,
             u64::from(self.device()),
             u64::from(self.read_only),
+            u64::from(self.own),
         ]);
         sizes(into, &base.shape);
         sizes(into, &self.shape);
@@ -232,11 +247,17 @@ impl Array {
         }
     }
 
+    /// Refuses to be assigned to.
+    pub fn check_writeable(&self) -> Result<()> {
+        match self.read_only {
+            true => Err(Error::Value("assignment destination is read-only".into())),
+            false => Ok(()),
+        }
+    }
+
     /// Replaces its elements: the value is converted to its type and broadcast to its shape.
     pub fn write(&self, value: &Value) -> Result<()> {
-        if self.read_only {
-            return Err(Error::Value("assignment destination is read-only".into()));
-        }
+        self.check_writeable()?;
         let value = record::beside(value, self.device())?;
         let value = record::broadcast_into(&value, &self.shape)?;
         let value = record::cast(&value, self.elem);
@@ -343,6 +364,7 @@ impl Array {
         Array {
             shape,
             view,
+            own: false,
             ..self.clone()
         }
     }
@@ -422,7 +444,11 @@ impl Array {
     pub fn reshaped_view(&self, to: &[u64]) -> Option<Array> {
         let shape = Dims::from_slice(to);
         if self.is_whole() {
-            return Some(Array { shape, ..self.clone() });
+            return Some(Array {
+                shape,
+                own: false,
+                ..self.clone()
+            });
         }
         if self.size() == 0 {
             let strides = dims::dense(to, self.elem.size());
@@ -441,6 +467,7 @@ impl Array {
             elem,
             shape,
             view: View::Strided(Box::new(Places { offset, strides })),
+            own: false,
             ..self.clone()
         }
     }
@@ -536,7 +563,10 @@ impl Array {
         let rest = self.rank() - map.len();
         whole(&mut map, &mut shape, rest);
         if shape == self.shape && map == dims::identity(self.rank()) {
-            return Ok(self.clone());
+            return Ok(Array {
+                own: false,
+                ..self.clone()
+            });
         }
         Ok(self.remapped(&map, shape))
     }

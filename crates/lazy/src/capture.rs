@@ -505,7 +505,7 @@ pub fn key_of_ranks(args: &[Array]) -> Option<Vec<u64>> {
     let mut key = Vec::new();
     for arg in args {
         // What is recorded starts from the storages' values: a reshaped array has another shape than these.
-        if !arg.is_whole() || arg.read_only || arg.shape != arg.storage.now().shape {
+        if !arg.is_whole() || !arg.own || arg.read_only || arg.shape != arg.storage.now().shape {
             return None;
         }
         let first = args.iter().position(|other| Arc::ptr_eq(&other.storage, &arg.storage));

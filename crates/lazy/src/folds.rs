@@ -15,10 +15,10 @@ use crate::operation::What;
 use crate::program::{Load, Program, Slot};
 use crate::tiles::Target;
 use crate::value::{Fold, FoldKind};
-use crate::{arguments, device_folds, hoist, machine, run, trace};
+use crate::{arguments, device_folds, hoist, machine, run, trace, whole};
 
 /// Bytes of computed elements that are stored at a time, at the least.
-const PART: u64 = 1 << 18;
+pub const PART: u64 = 1 << 18;
 
 /// Where elements lie.
 #[derive(Clone, Debug)]
@@ -49,6 +49,7 @@ pub fn folded(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
     let axis = (0..program.extents.len()).find(|axis| fold.axes & (1 << axis) == 0 && program.extents[*axis] > 1);
     match axis {
         Some(axis) => by_parts(program, fold, target, axis),
+        None if whole::run(program, fold, target)? => Ok(()),
         None => stored(program, fold, target),
     }
 }
@@ -82,7 +83,7 @@ fn is_loaded(from: Scalar, to: Scalar) -> bool {
 }
 
 /// Folds what lies in memory.
-fn source_fold(source: &Source, extents: &[u64], fold: &Fold, target: &Target) -> Result<()> {
+pub fn source_fold(source: &Source, extents: &[u64], fold: &Fold, target: &Target) -> Result<()> {
     let (mut outer, mut inner): (SmallVec<[Outer; 4]>, SmallVec<[Axis; 4]>) = (SmallVec::new(), SmallVec::new());
     let mut outputs = target.strides.iter();
     for (axis, (&extent, &stride)) in extents.iter().zip(&source.strides).enumerate() {
@@ -155,7 +156,7 @@ fn stored(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
     source_fold(&source, &program.extents, fold, target)
 }
 
-fn compute(program: &Program, elem: Scalar, room: &Piece) -> Result<Source> {
+pub fn compute(program: &Program, elem: Scalar, room: &Piece) -> Result<Source> {
     let strides = dims::dense(&program.extents, elem.size());
     let target = Target::of(elem, room, 0, &program.extents, strides.clone());
     run::run(program, &target)?;
@@ -166,7 +167,7 @@ fn compute(program: &Program, elem: Scalar, room: &Piece) -> Result<Source> {
     })
 }
 
-fn element(program: &Program) -> Result<Scalar> {
+pub fn element(program: &Program) -> Result<Scalar> {
     let result = program.result.ok_or_else(|| Error::Internal("a program without a result".into()))?;
     Ok(program.elem(result))
 }

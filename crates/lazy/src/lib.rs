@@ -31,6 +31,7 @@ mod text;
 mod tiles;
 pub mod trace;
 mod value;
+mod whole;
 
 pub use array::{Array, Index, Storage};
 pub use devices::carry;

@@ -132,3 +132,17 @@ pub fn converted(value: Const, to: Scalar) -> Result<Bits> {
     let cast = eval::cast(value, to).ok_or_else(|| Error::Internal(format!("no cast to {}", to.numpy_name())))?;
     Ok(bits(cast))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_fit_what_has_room_for_them() {
+        let int = |v| Const::Int(Scalar::I64, v);
+        assert!(fits(int(255), Scalar::U8) && !fits(int(256), Scalar::U8) && !fits(int(-1), Scalar::U64));
+        assert!(fits(int(i64::MIN), Scalar::I64) && fits(Const::Int(Scalar::U64, -1), Scalar::U64));
+        // However wide what is no integer is.
+        assert!(fits(int(-1), Scalar::C128) && fits(int(300), Scalar::Bool) && fits(int(300), Scalar::F16));
+    }
+}

@@ -17,12 +17,17 @@ pub fn of_operands<'a>(operands: impl Iterator<Item = &'a Array> + Clone) -> Opt
         return None;
     }
     let steps: SmallVec<[Strides; 3]> = operands.map(|operand| steps(operand, rank)).collect();
+    of_steps(&steps, rank)
+}
+
+/// The order of a result of operands that make such steps along its axes, 0 where they have but one element.
+pub fn of_steps(steps: &[Strides], rank: usize) -> Option<Order> {
     // Innermost first, as the iterator has them.
     let mut inner: Order = SmallVec::new();
     for axis in (0..rank as u8).rev() {
         let mut place = inner.len();
         for at in (0..inner.len()).rev() {
-            match is_inside(&steps, axis, inner[at]) {
+            match is_inside(steps, axis, inner[at]) {
                 Some(true) => place = at,
                 Some(false) => break,
                 None => {}

@@ -113,6 +113,11 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
     if name == "power" && resolved.operands[0].is_signed() && !shape.contains(&0) {
         refuse_negative(&args[1])?;
     }
+    if name == "power"
+        && let Some(found) = power_by_one(&resolved.operations, &args, &shape)?
+    {
+        return Ok(SmallVec::from_elem(found, 1));
+    }
     if shape.len() > 1
         && let Some(stretched) = before_stretching(&resolved.operations, &args, &shape)
     {
@@ -131,6 +136,47 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
     }
     results.iter().try_for_each(budget::keep)?;
     Ok(results)
+}
+
+/// Powers of 32 and 64-bit floats by one exponent. NumPy's loop has other functions for some, which give something else for -inf and -0.
+fn power_by_one(operations: &[&'static operation::Operation], args: &Args, shape: &[u64]) -> Result<Option<Value>> {
+    let ([base, exponent], [operation]) = (args.as_slice(), operations) else {
+        return Ok(None);
+    };
+    // One element and one exponent, with axes, are to NumPy elements with an exponent each.
+    let is_one = |&n: &u64| n == 1;
+    let is_for_all = exponent.shape.is_empty() || (exponent.shape.iter().all(is_one) && !shape.iter().all(is_one));
+    if !exponent.shape.is_empty() {
+        capture::sized();
+    }
+    if !is_for_all || !matches!(exponent.elem, Scalar::F32 | Scalar::F64) {
+        return Ok(None);
+    }
+    let operand = |value: &Value| Operand::Value(value.clone());
+    let of = |name: &'static str, operands: &[Operand]| Ok::<_, Error>(ufunc(name, operands, None)?.pop());
+    if let Some(bits) = fill_of(exponent)
+        && exponent.shape.is_empty()
+    {
+        let by = |number: f64| number::converted(Const::f64(number), exponent.elem).is_ok_and(|found| found == bits);
+        let name = match () {
+            () if by(0.5) => "sqrt",
+            () if by(2.0) => "square",
+            () if by(-1.0) => "reciprocal",
+            () => return Ok(None),
+        };
+        return of(name, &[operand(base)]);
+    }
+    let plain = Kind::Map {
+        operation,
+        args: args.clone(),
+    };
+    let plain = Node::pending(operation.result, Dims::from_slice(shape), plain);
+    let is_half = of("equal", &[operand(exponent), Operand::Weak(Const::f64(0.5))])?;
+    let root = of("sqrt", &[operand(base)])?;
+    match (is_half, root) {
+        (Some(is_half), Some(root)) => select(&is_half, &root, &plain).map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// A map of operands that were all stretched in the same way is the stretched map of what they were before, which has fewer points.
@@ -426,6 +472,13 @@ pub fn fold(what: FoldKind, of: &Value, axes: &[usize]) -> Result<Value> {
             Err(Error::Value(format!("attempt to get {name} of an empty sequence")))
         }
         FoldKind::ArgMax | FoldKind::ArgMin => made(what, Scalar::I64, of.clone()),
+        // NumPy begins with the identity even so: -0 + 0 is 0.
+        FoldKind::Ufunc(name @ ("add" | "multiply"), elem) if folded == 0 && (elem.is_float() || elem.is_complex()) => {
+            let identity = number::converted(Const::Int(Scalar::I64, i64::from(name == "multiply")), elem)?;
+            let operands = [Node::fill_on(of.device, elem, Dims::new(), identity), cast(of, elem)].map(Operand::Value);
+            let mut results = ufunc(name, &operands, None)?;
+            results.pop().ok_or_else(|| Error::Internal(format!("'{name}' without a result")))
+        }
         FoldKind::Ufunc(name @ ("add" | "multiply"), elem) if elem.is_half() => {
             let wide = made(FoldKind::Ufunc(name, Scalar::F32), Scalar::F32, cast(of, Scalar::F32))?;
             Ok(cast(&wide, elem))

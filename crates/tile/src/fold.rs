@@ -106,6 +106,23 @@ enum Form {
     Across,
 }
 
+/// Neighbours in C order that are folded by themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chunk {
+    /// Along the only axis.
+    Points(Range<u64>),
+    /// Of all axes but the last.
+    Rows(Range<u64>),
+}
+
+impl Chunk {
+    pub fn range(self) -> Range<u64> {
+        match self {
+            Chunk::Points(range) | Chunk::Rows(range) => range,
+        }
+    }
+}
+
 /// Points of the result are worth being neighbours in vectors from here on.
 const FEW: u64 = 8;
 /// Fewer elements than this are not worth vectors of their own.
@@ -238,6 +255,20 @@ impl Fold {
             Order::Sequence => 1,
             Order::Free | Order::Fixed => self.inner.cut.chunks(),
         }
+    }
+
+    /// What a chunk has of the elements of each point.
+    pub fn chunk(&self, chunk: u64) -> Chunk {
+        let units = self.inner.cut.units(chunk);
+        match self.inner.cut.has_rows() {
+            true => Chunk::Rows(units),
+            false => Chunk::Points(units),
+        }
+    }
+
+    /// May elements be combined in any order, with the same result?
+    pub fn is_free(&self) -> bool {
+        self.kernel.order == Order::Free
     }
 
     /// Bytes of what a chunk of a unit is folded to.

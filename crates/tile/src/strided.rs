@@ -13,7 +13,7 @@ pub type Load = unsafe fn(tile: *mut u8, from: *const u8, stride: isize, n: usiz
 /// Stores the `n` elements of a tile `stride` bytes apart, aligned or not, in the tile's order.
 ///
 /// # Safety
-/// All of the places can be written; `tile` has `n` elements and overlaps none of the places.
+/// All of the places can be written; `tile` has `n` elements, and each either lies in its own place or in none of them.
 pub type Store = unsafe fn(to: *mut u8, stride: isize, tile: *const u8, n: usize);
 
 pub fn load(elem: Scalar) -> Load {
@@ -69,5 +69,19 @@ unsafe fn stored<T: Copy>(to: *mut u8, stride: isize, tile: *const u8, n: usize)
                 .cast::<T>()
                 .write_unaligned(tile.add(i).read_unaligned());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tile_may_be_stored_where_it_lies() {
+        let mut row: Vec<u64> = (0..9).collect();
+        let to = row.as_mut_ptr().cast::<u8>();
+        // SAFETY: nine elements of eight bytes, and nobody else looks at them.
+        unsafe { store(Scalar::F64)(to, 8, to, row.len()) };
+        assert_eq!(row, (0..9).collect::<Vec<u64>>());
     }
 }

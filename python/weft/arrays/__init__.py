@@ -10,14 +10,15 @@ from importlib import import_module
 from typing import Any
 
 _BY_MODULE = {
+    "bits": "packbits unpackbits",
     "compiling": "compile",
     "creation": """
-        array asanyarray asarray ascontiguousarray copy empty empty_like eye from_dlpack frombuffer fromfunction fromiter full
-        full_like identity indices meshgrid ones ones_like tri zeros zeros_like
+        array asanyarray asarray ascontiguousarray asfortranarray copy empty empty_like eye from_dlpack frombuffer fromfunction
+        fromiter full full_like identity indices meshgrid ones ones_like tri zeros zeros_like
     """,
     "cumulative": "cumprod cumsum cumulative_prod cumulative_sum diff ediff1d gradient interp trapezoid",
     "dtypes": """
-        astype can_cast finfo iinfo isdtype issubdtype min_scalar_type promote_types result_type
+        astype can_cast finfo iinfo isdtype isscalar issubdtype min_scalar_type promote_types result_type
         bool_ complex64 complex128 dtype float16 float32 float64 int8 int16 int32 int64 intp int_ uint8 uint16 uint32 uint64 uintp uint
         half single double csingle cdouble
         e euler_gamma inf nan newaxis pi
@@ -28,9 +29,10 @@ _BY_MODULE = {
     """,
     "explaining": "explain syncs",
     "gathering": """
-        choose compress diag_indices extract fill_diagonal ix_ place put put_along_axis putmask ravel_multi_index take take_along_axis
-        unravel_index
+        choose compress diag_indices diag_indices_from extract fill_diagonal ix_ mask_indices place put put_along_axis putmask
+        ravel_multi_index take take_along_axis unravel_index
     """,
+    "grids": "c_ mgrid ndenumerate ndindex ogrid r_",
     "information": "__array_api_version__ __array_namespace_info__",
     "interop": "asnumpy eval",
     "joining": """
@@ -45,7 +47,7 @@ _BY_MODULE = {
         convolve correlate cross dot inner kron matmul matvec outer tensordot trace tril tril_indices tril_indices_from triu
         triu_indices triu_indices_from vander vdot vecdot vecmat
     """,
-    "ranges": "arange linspace logspace",
+    "ranges": "arange geomspace linspace logspace",
     "reductions": "all amax amin any argmax argmin count_nonzero max mean min prod ptp std sum var",
     "searching": "argwhere digitize flatnonzero nonzero searchsorted",
     "sets": """
@@ -56,6 +58,8 @@ _BY_MODULE = {
         flipud matrix_transpose moveaxis ndim permute_dims ravel reshape resize roll rollaxis rot90 shape size squeeze swapaxes
         transpose trim_zeros
     """,
+    "sharing": "may_share_memory shares_memory",
+    "slices": "apply_along_axis apply_over_axes",
     "sorting": "argpartition argsort lexsort partition sort sort_complex",
     "statistics": "average bincount corrcoef cov histogram histogram_bin_edges median percentile quantile",
     "ufuncs": """
@@ -66,6 +70,7 @@ _BY_MODULE = {
         nextafter not_equal positive power rad2deg radians reciprocal remainder right_shift rint sign signbit sin sinh spacing sqrt
         square subtract tan tanh true_divide trunc ufunc
     """,
+    "windows": "bartlett blackman hamming hanning",
 }
 
 # Names that are others: a name in the namespace, and what it is called in its module.

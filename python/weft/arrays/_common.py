@@ -9,7 +9,21 @@ from typing import Any
 import numpy as np
 
 from weft import _weft
-from weft._weft import _assign, _broadcast, _cast, _from_numpy, _full, _iota, _reshape, _select, _to_numpy, _ufunc, ndarray
+from weft._weft import (
+    _assign,
+    _broadcast,
+    _cast,
+    _from_numpy,
+    _full,
+    _iota,
+    _order_of_copy,
+    _permute,
+    _reshape,
+    _select,
+    _to_numpy,
+    _ufunc,
+    ndarray,
+)
 from weft.errors import UnsupportedError
 
 AxisError = np.exceptions.AxisError
@@ -133,7 +147,13 @@ def operand(x: Any, *others: Any) -> Any:
 
     What is no array of Weft's becomes one on the device of the others.
     """
-    return x if type(x) in _NUMBERS else beside(x, *others)
+    if type(x) in _NUMBERS:
+        return x
+    if isinstance(x, np.ndarray) and 0 in x.strides:
+        # What NumPy stretched is stretched here, too: the order of results depends on its steps.
+        first = x[tuple(slice(0, 1) if n > 1 and step == 0 else slice(None) for n, step in zip(x.shape, x.strides))]
+        return _broadcast(beside(first, *others), x.shape)
+    return beside(x, *others)
 
 
 def beside(x: Any, *others: Any) -> ndarray:
@@ -172,6 +192,11 @@ def result_dtype(*xs: Any) -> np.dtype:
     return _KNOWN.get(found, found)
 
 
+def weak_or_arrays(given: Iterable[Any], made: Iterable[ndarray]) -> list[Any]:
+    """What the dtype of a join follows from: Python's numbers as they were given, and arrays."""
+    return [x if type(x) in _NUMBERS else a for x, a in zip(given, made)]
+
+
 def _with_bfloat16(parts: list[Any]) -> np.dtype:
     """What dtypes and Python numbers meet in if bfloat16 is among them, which NumPy takes for no kind of number."""
     strong = [part for part in parts if isinstance(part, np.dtype)]
@@ -203,20 +228,32 @@ def axes_of(axis: Any, ndim: int, name: str | None = None, repeated: str = "dupl
     """Axes counted from the front, in the order given; None is all of them."""
     if axis is None:
         return tuple(range(ndim))
-    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    given = axis if isinstance(axis, (tuple, list)) or getattr(axis, "ndim", 0) else (axis,)
     found = tuple(axis_of(each, ndim, name) for each in given)
     if len(set(found)) != len(found):
         raise ValueError(repeated)
     return found
 
 
+_LONGEST = np.iinfo(np.intp).max
+
+
+def length_of(n: Any) -> int:
+    """A length, or -1 where it follows from others. A bool is none."""
+    if isinstance(n, bool):
+        raise TypeError("an integer is required")
+    return operator.index(n)
+
+
 def shape_of(shape: Any) -> Shape:
     """A shape from a number or a sequence of numbers, none negative."""
-    if isinstance(shape, ndarray):
-        shape = _to_numpy(shape).tolist()
-    found = tuple(operator.index(n) for n in shape) if isinstance(shape, Iterable) else (operator.index(shape),)
+    if isinstance(shape, (ndarray, np.ndarray)):
+        shape = (_to_numpy(shape) if isinstance(shape, ndarray) else shape).tolist()
+    found = tuple(length_of(n) for n in shape) if isinstance(shape, Iterable) else (length_of(shape),)
     if any(n < 0 for n in found):
         raise ValueError("negative dimensions are not allowed")
+    if any(n > _LONGEST for n in found):
+        raise ValueError("Maximum allowed dimension exceeded")
     return found
 
 
@@ -245,6 +282,35 @@ def with_ones(shape: Sequence[int], axes: Iterable[int]) -> Shape:
 def filled(shape: Shape, value: Any, dtype: Any, like: ndarray) -> ndarray:
     """A new array on the device of another one."""
     return _full(shape, value, dtype, like.device)
+
+
+Order = Sequence[int] | None
+"""The axes of an array in the order of its memory, outermost first; None where that is C's."""
+
+
+def in_order(x: ndarray, order: Order) -> ndarray:
+    """A view with axes in the order of memory."""
+    return x if order is None else _permute(x, tuple(order))
+
+
+def out_of_order(x: ndarray, order: Order) -> ndarray:
+    """What `in_order` was made of."""
+    return x if order is None else _permute(x, tuple(sorted(range(len(order)), key=order.__getitem__)))
+
+
+def lying(shape: Shape, order: Order, value: Any, dtype: Any, device: Any) -> ndarray:
+    """A new array of one number whose memory lies in an order."""
+    return out_of_order(_full(shape if order is None else tuple(shape[axis] for axis in order), value, dtype, device), order)
+
+
+def lying_as_copy(x: ndarray, dtype: Any = None) -> ndarray:
+    """Zeros that lie as a copy of an array does."""
+    return lying(x.shape, _order_of_copy(x), 0, x.dtype if dtype is None else dtype, x.device)
+
+
+def turned_if_fortran(x: ndarray) -> Order:
+    """The order of what NumPy makes in Fortran's order for arrays that lie so, and in C's for all others."""
+    return tuple(reversed(range(x.ndim))) if x.ndim > 1 and in_c_order(x.T) and not in_c_order(x) else None
 
 
 def positions(n: int, like: ndarray, dtype: Any = np.int64) -> ndarray:
@@ -290,18 +356,25 @@ def refuse(function: str, what: str) -> UnsupportedError:
     return UnsupportedError(f"weft.{function}: {what}")
 
 
-def check_order(function: str, order: Any, allowed: str = "CKA") -> None:
-    """Accepts the orders that arrays have anyway."""
-    if order is None or (isinstance(order, str) and order in allowed):
+def check_order(function: str, order: Any, allowed: str = "CFKA") -> None:
+    """Accepts the orders that a function knows."""
+    if order is None or (isinstance(order, str) and order and order in allowed):
         return
     if order in ("C", "F", "A", "K"):
         raise refuse(function, f"order={order!r} is not available")
     raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
 
 
-def takes_c_order(x: ndarray, order: str) -> bool:
-    """Whether a copy that is asked for in this order lies in C's, whatever order the array lies in."""
-    return order == "C" or (order == "A" and not in_c_order(x.T))
+def copied(x: ndarray, dtype: np.dtype, order: str | None = "K") -> ndarray:
+    """A copy in a dtype: in C's order or Fortran's, as it lies ("K"), or in Fortran's if it lies so and else in C's ("A")."""
+    if order == "F":
+        return _cast(x.T, dtype, True).T
+    return _cast(x, dtype, order == "C" or (order == "A" and not in_c_order(x.T)))
+
+
+def lies_in(x: ndarray, order: str | None) -> bool:
+    """Whether an array is in the order that is asked for already."""
+    return in_c_order(x) if order == "C" else order != "F" or in_c_order(x.T)
 
 
 def flat(x: ndarray) -> ndarray:

@@ -7,9 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft._weft import _arg, _assign, _broadcast, _cast, _fold, _full, _permute, _reshape, _select, _to_numpy, _ufunc, ndarray
+from weft._weft import (
+    _arg,
+    _assign,
+    _broadcast,
+    _cast,
+    _fold,
+    _full,
+    _order,
+    _order_of_steps,
+    _permute,
+    _reshape,
+    _select,
+    _to_numpy,
+    _ufunc,
+    ndarray,
+)
 from weft.arrays import _moves, indexing
-from weft.arrays._common import MISSING, array_of, as_dtype, axes_of, with_ones
+from weft.arrays._common import MISSING, Order, array_of, as_dtype, axes_of, in_order, out_of_order, with_ones
 from weft.arrays._rows import in_three, loop_of
 
 if TYPE_CHECKING:
@@ -25,7 +40,10 @@ def reduced(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray | N
     mask = _mask_for(function, x, where, initial)
     start = _start(function, initial, computed)
     if not axes:
-        result = _with_start(function, _without_axes(function, x, computed, mask, start), start, computed)
+        # NumPy begins with the identity even so: -0 + 0 is 0.
+        begin = _identity(function, start, computed) if start is MISSING and function.identity is not None else start
+        result = _with_start(function, _without_axes(function, x, computed, mask, start), begin, computed)
+        result = _cast(x, computed) if result is x else result
     elif function.is_fold:
         result = _folded(function, x, axes, computed, mask, start)
     else:
@@ -38,13 +56,15 @@ def accumulated(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray
     """`ufunc.accumulate`."""
     along = _one_axis(x, axis, "accumulate")
     computed = _computed_type(function, x, dtype, out)
-    source = np.ascontiguousarray(_to_numpy(_typed(x, computed)))
-    made = np.empty(x.shape, computed)
+    order = _order([x])
+    place = along if order is None else order.index(along)
+    source = np.ascontiguousarray(_to_numpy(in_order(_typed(x, computed), order)))
+    made = np.empty(source.shape, computed)
     if made.size:
-        loop_of("accumulate", function.__name__)(in_three(source, along), in_three(made, along))
+        loop_of("accumulate", function.__name__)(in_three(source, place), in_three(made, place))
     if out is not None and out.shape != x.shape:
         raise ValueError("provided out is the wrong size for the accumulation.")
-    return _into(out, _moves.adopted(made, x.device), "accumulate")
+    return _into(out, out_of_order(_moves.adopted(made, x.device), order), "accumulate")
 
 
 def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any, out: ndarray | None) -> ndarray:
@@ -62,11 +82,15 @@ def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any,
     if outside.size:
         raise IndexError(f"index {outside[0]} out-of-bounds in {function.__name__}.reduceat [0, {n})")
     computed = _computed_type(function, x, dtype, out)
-    source = np.ascontiguousarray(_to_numpy(_typed(x, computed)))
-    made = np.empty((*x.shape[:along], starts.size, *x.shape[along + 1 :]), computed)
+    # The axis that is gone along is one of the result alone.
+    steps = [0 if axis == along or n == 1 else step for axis, (n, step) in enumerate(zip(x.shape, x.strides))]
+    order = _order_of_steps([steps])
+    place = along if order is None else order.index(along)
+    source = np.ascontiguousarray(_to_numpy(in_order(_typed(x, computed), order)))
+    made = np.empty((*source.shape[:place], starts.size, *source.shape[place + 1 :]), computed)
     if made.size:
-        loop_of("reduceat", function.__name__)(in_three(source, along), starts, in_three(made, along))
-    return _into(out, _moves.adopted(made, x.device), "reduceat")
+        loop_of("reduceat", function.__name__)(in_three(source, place), starts, in_three(made, place))
+    return _into(out, out_of_order(_moves.adopted(made, x.device), order), "reduceat")
 
 
 def applied_at(function: ufunc, x: Any, key: Any, values: Any) -> None:
@@ -160,7 +184,7 @@ def _identity(function: ufunc, start: Any, dtype: np.dtype) -> Any:
 def _without_axes(function: ufunc, x: ndarray, dtype: np.dtype, mask: ndarray | None, start: Any) -> ndarray:
     """A reduction along no axis: the elements themselves."""
     if mask is None:
-        return _cast(x, dtype)
+        return _typed(x, dtype)
     return _select(mask, _typed(x, dtype), _full((), _identity(function, start, dtype), dtype, x.device))
 
 
@@ -205,11 +229,22 @@ def complex_extreme(name: str, x: ndarray, axes: tuple[int, ...]) -> ndarray:
     from weft.arrays.gathering import take_along_axis
     from weft.arrays.statistics import rows_of
 
+    order = order_of_rest(x, axes)
     rows = rows_of(x, axes)
+    rows = in_order(rows, None if order is None else (*order, len(order)))
     if not rows.size:
-        return _full(rows.shape[:-1], 0, x.dtype, x.device)
+        return out_of_order(_full(rows.shape[:-1], 0, x.dtype, x.device), order)
     place = complex_position(rows, name == "maximum")
-    return take_along_axis(rows, place[..., None], -1)[..., 0]
+    return out_of_order(take_along_axis(rows, place[..., None], -1)[..., 0], order)
+
+
+def order_of_rest(x: ndarray, axes: tuple[int, ...]) -> Order:
+    """The order of a result of an array that has lost some axes."""
+    order = _order([x])
+    if order is None:
+        return None
+    rest = [axis for axis in range(x.ndim) if axis not in axes]
+    return tuple(rest.index(axis) for axis in order if axis not in axes)
 
 
 def complex_position(rows: ndarray, greatest: bool) -> ndarray:
@@ -224,7 +259,9 @@ def complex_position(rows: ndarray, greatest: bool) -> ndarray:
 
 def _looped(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype, mask: ndarray | None, start: Any) -> ndarray:
     """The elements one after the other, in C's order of the axes."""
+    order = order_of_rest(x, axes)
     kept = tuple(axis for axis in range(x.ndim) if axis not in axes)
+    kept = kept if order is None else tuple(kept[axis] for axis in order)
     shape = tuple(x.shape[axis] for axis in kept)
     count = math.prod(x.shape[axis] for axis in axes)
     rows = _rows_of(_typed(x, dtype), kept, axes, count)
@@ -246,12 +283,12 @@ def _looped(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype,
         loop_of("fold", function.__name__)(rows, made)
     else:
         loop_of("fold_where", function.__name__)(rows, _rows_of(mask, kept, axes, count), made)
-    return _moves.adopted(made.reshape(shape), x.device)
+    return out_of_order(_moves.adopted(made.reshape(shape), x.device), order)
 
 
 def _rows_of(x: ndarray, kept: tuple[int, ...], axes: tuple[int, ...], count: int) -> np.ndarray:
     """An array on the host as (before, along, behind) of the reduced axes."""
-    if len(axes) == 1:
+    if len(axes) == 1 and list(kept) == sorted(kept):
         return in_three(np.ascontiguousarray(_to_numpy(x)), axes[0])
     host = np.ascontiguousarray(_to_numpy(_permute(x, (*kept, *sorted(axes)))))
     return host.reshape(math.prod(host.shape[: len(kept)]), count, 1)

@@ -7,19 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _from_numpy, _full, _iota, _permute, _to_device, ndarray
+from weft._weft import _assign, _cast, _from_numpy, _full, _iota, _order_of_copy, _permute, _to_device, ndarray
 
 from ._common import (
+    Shape,
+    Order,
     array_of,
     as_device,
     as_dtype,
     check_order,
+    copied,
     flat,
     in_c_order,
+    lies_in,
+    lying,
     ordered,
+    out_of_order,
     shape_of,
     stretched,
     takes_c_order,
+    turned_if_fortran,
     u,
 )
 
@@ -81,10 +88,26 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, de
 
 
 def _like(a: Any, value: Any, dtype: Any, order: Any, shape: Any, device: Any) -> ndarray:
-    check_order("…_like", order)
+    check_order("…_like", order, "CFAK")
     a = array_of(a)
     found = a.dtype if dtype is None else as_dtype(dtype)
-    return full(a.shape if shape is None else shape, value, found, device=a.device if device is None else device)
+    size = a.shape if shape is None else shape_of(shape)
+    place = a.device if device is None else as_device(device)
+    axes = _order_like(a, len(size), order)
+    if axes is None:
+        return full(size, value, found, device=place)
+    if isinstance(value, (bool, int, float, complex)):
+        return out_of_order(full(tuple(size[axis] for axis in axes), value, found, device=place), axes)
+    made = lying(size, axes, 0, found, place)
+    _assign(made, array_of(value))
+    return made
+
+
+def _order_like(a: ndarray, rank: int, order: Any) -> Order:
+    """The order of an array that is made in the likeness of another one."""
+    if order == "C" or (order == "A" and turned_if_fortran(a) is None) or (order in ("K", None) and rank != a.ndim):
+        return None
+    return tuple(reversed(range(rank))) if order in ("F", "A") else _order_of_copy(a)
 
 
 def zeros_like(a: Any, dtype: Any = None, order: str = "K", *, shape: Any = None, device: Any = None) -> ndarray:
@@ -131,7 +154,7 @@ def array(object: Any, dtype: Any = None, *, copy: bool | None = True, order: st
     >>> weft.array([1, 2], dtype=weft.float32, ndmin=2)
     array([[1., 2.]], dtype=float32)
     """
-    made = asarray(object, dtype, order if order != "K" else None, device=device, copy=copy)
+    made = asarray(object, dtype, order, device=device, copy=copy)
     return made[(None,) * (ndmin - made.ndim) + (Ellipsis,)] if made.ndim < ndmin else made
 
 
@@ -154,18 +177,17 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
             a = from_dlpack(a)
             return asarray(a, found, order, device=place)
         return _in_order(array_of(a, found, place), order)
-    as_it_lies = order != "C" or in_c_order(a)
-    if (found is None or found == a.dtype) and (place is None or place.name == a.device.name) and as_it_lies:
-        return _cast(a, a.dtype, order == "C") if copy else a
+    if (found is None or found == a.dtype) and (place is None or place.name == a.device.name) and (copy or lies_in(a, order)):
+        return copied(a, a.dtype, order) if copy else a
     if copy is False:
         raise ValueError(_COPY_NEEDED)
     moved = a if place is None or place.name == a.device.name else _to_device(a, place)
-    return _in_order(moved, order) if found is None or found == a.dtype else _cast(moved, found, order == "C")
+    return _in_order(moved, order) if found is None or found == a.dtype else copied(moved, found, order)
 
 
 def _in_order(made: ndarray, order: str | None) -> ndarray:
-    """A new array, in C's order where that is asked for."""
-    return _cast(made, made.dtype, True) if order == "C" and not in_c_order(made) else made
+    """A new array, in the order that is asked for."""
+    return made if lies_in(made, order) else copied(made, made.dtype, order)
 
 
 _COPY_NEEDED = (
@@ -193,6 +215,16 @@ def ascontiguousarray(a: Any, dtype: Any = None) -> ndarray:
     return a if a.ndim else a[None]
 
 
+def asfortranarray(a: Any, dtype: Any = None) -> ndarray:
+    """The array itself if its elements follow each other in Fortran's order, the first axis first, else a copy in which they do.
+
+    >>> weft.asfortranarray(weft.asarray([[1, 2], [3, 4]])).strides
+    (8, 16)
+    """
+    a = asarray(a, dtype, "F")
+    return a if a.ndim else a[None]
+
+
 def copy(a: Any, order: str = "K") -> ndarray:
     """A copy with memory of its own.
 
@@ -201,7 +233,7 @@ def copy(a: Any, order: str = "K") -> ndarray:
     """
     check_order("copy", order)
     a = array_of(a)
-    return _cast(a, a.dtype, takes_c_order(a, order))
+    return copied(a, a.dtype, order)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> ndarray:
@@ -345,5 +377,5 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     for row, place in zip(rows, places):
         line = (row if row.ndim == 1 else flat(row))[tuple(slice(None) if i == place else None for i in range(rank))]
         wide = line if sparse else stretched(line, tuple(shape))
-        found.append(_cast(wide, wide.dtype) if copy else wide)
+        found.append(_cast(wide, wide.dtype, True) if copy else wide)
     return tuple(found)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _full, _reshape, ndarray
+from weft._weft import _cast, _fold, _order, _order_of_copy, _reshape, ndarray
 
 from . import _compiled
 from ._common import (
@@ -20,8 +20,12 @@ from ._common import (
     filled,
     flat,
     given,
+    in_order,
     is_inexact,
+    lying,
+    lying_as_copy,
     operands,
+    out_of_order,
     sum_dtype,
     u,
 )
@@ -65,7 +69,10 @@ def accumulated(function: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarr
         kind = out.dtype
     a = a if a.dtype == kind else _cast(a, kind)
     words = "" if kind == sum_dtype(kind) else f", {_compiled.literal(kind)}"
-    return given(_compiled.call(f"np.{function}(a, {axis}{words})", a=a), out, "unsafe")
+    order = _order([a])
+    place = axis if order is None else order.index(axis)
+    found = _compiled.call(f"np.{function}(a, {place}{words})", a=in_order(a, order))
+    return given(out_of_order(found, order), out, "unsafe")
 
 
 def cumulative_sum(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False) -> ndarray:
@@ -98,7 +105,7 @@ def _with_initial(function: str, first: int, x: Any, axis: Any, dtype: Any, out:
     found = accumulated(function, x, axis, dtype, None if include_initial else out)
     if not include_initial:
         return found
-    start = filled((*x.shape[:axis], 1, *x.shape[axis + 1 :]), first, found.dtype, found)
+    start = lying((*x.shape[:axis], 1, *x.shape[axis + 1 :]), _order_of_copy(found), first, found.dtype, found.device)
     return given(concatenate((start, found), axis), out)
 
 
@@ -227,7 +234,7 @@ def _spacing(given: Any, n: int) -> Any:
 def _slopes(f: ndarray, axis: int, step: Any, edge_order: int) -> ndarray:
     if f.shape[axis] < edge_order + 1:
         raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required.")
-    made = _full(f.shape, 0, f.dtype if is_inexact(f.dtype) else np.dtype(np.float64), f.device)
+    made = lying_as_copy(f, f.dtype if is_inexact(f.dtype) else np.dtype(np.float64))
     rows, slopes = moveaxis(f, axis, 0), moveaxis(made, axis, 0)
     if ndim(step) == 0:
         slopes[1:-1] = u("true_divide", u("subtract", rows[2:], rows[:-2]), _times(2.0, step))

@@ -22,7 +22,12 @@ _KINDS = {
 }
 
 
+isscalar = np.isscalar
+
+
 def _dtype_of(x: Any) -> np.dtype:
+    if isinstance(x, (bool, int, float, complex)):
+        return np.dtype(type(x))
     return x.dtype if isinstance(x, (ndarray, np.ndarray, np.generic)) else as_dtype(x)
 
 
@@ -45,6 +50,13 @@ class finfo:
     smallest_subnormal: float
     tiny: float
     precision: int
+    iexp: int
+    machep: int
+    maxexp: int
+    minexp: int
+    negep: int
+    nexp: int
+    nmant: int
     dtype: np.dtype
 
     def __init__(self, type: Any, /) -> None:
@@ -60,6 +72,8 @@ class finfo:
             limits = np.finfo(given)
         for name in ("eps", "epsneg", "max", "min", "resolution", "smallest_normal", "smallest_subnormal", "tiny"):
             setattr(self, name, float(getattr(limits, name)))
+        for name in ("iexp", "machep", "maxexp", "minexp", "negep", "nexp", "nmant"):
+            setattr(self, name, int(getattr(limits, name)))
         self.bits, self.precision, self.dtype = int(limits.bits), int(limits.precision), np.dtype(limits.dtype)
 
     def __repr__(self) -> str:

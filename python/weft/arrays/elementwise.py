@@ -15,10 +15,15 @@ from ._common import (
     beside,
     checked_out,
     given,
+    in_order,
     is_inexact,
+    lying,
+    lying_as_copy,
     operand,
+    out_of_order,
     result_dtype,
     select,
+    turned_if_fortran,
     u,
     values_for,
 )
@@ -98,7 +103,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> ndarray:
     if decimals == 0:
         return given(u("rint", a), out)
     if a.dtype.kind == "c":
-        found = _full(a.shape, 0, a.dtype, a.device)
+        found = lying_as_copy(a)
         for part in ("real", "imag"):
             _assign(_part(found, part), round(_part(a, part), decimals))
         return given(found, out)
@@ -107,7 +112,14 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> ndarray:
         raise TypeError(f"Cannot cast ufunc '{name}' output from dtype('float64') to dtype('bool') with casting rule 'same_kind'")
     first, last = ("multiply", "true_divide") if decimals > 0 else ("true_divide", "multiply")
     power = 10.0 ** abs(decimals)
-    return given(u(last, u("rint", u(first, a, power)), power), out)
+    found = u(last, u("rint", u(first, a, power)), power)
+    return given(_as_fortran_or_c(found, a), out)
+
+
+def _as_fortran_or_c(found: ndarray, a: ndarray) -> ndarray:
+    """A result in Fortran's order if an array lies so, else in C's."""
+    order = turned_if_fortran(a)
+    return out_of_order(_cast(in_order(found, order), found.dtype, True), order)
 
 
 around = round
@@ -146,7 +158,7 @@ def imag(val: Any) -> ndarray:
     array([2.])
     """
     val = array_of(val)
-    return _part(val, "imag") if val.dtype.kind == "c" else _full(val.shape, 0, val.dtype, val.device)
+    return _part(val, "imag") if val.dtype.kind == "c" else lying(val.shape, turned_if_fortran(val), 0, val.dtype, val.device)
 
 
 def angle(z: Any, deg: bool = False) -> ndarray:
@@ -184,7 +196,8 @@ def iscomplex(x: Any) -> ndarray:
     >>> weft.iscomplex(weft.asarray([1 + 1j, 1]))
     array([ True, False])
     """
-    return u("not_equal", imag(x), 0)
+    x = array_of(x)
+    return u("not_equal", imag(x), 0) if x.dtype.kind == "c" else _full(x.shape, False, np.dtype(bool), x.device)
 
 
 def isreal(x: Any) -> ndarray:
@@ -242,14 +255,14 @@ def _numbers_of(x: ndarray, nan: Any, posinf: Any, neginf: Any) -> ndarray:
     if not is_inexact(x.dtype):
         return _cast(x, x.dtype)
     if x.dtype.kind == "c":
-        found = _full(x.shape, 0, x.dtype, x.device)
+        found = lying_as_copy(x)
         for part in ("real", "imag"):
             _assign(_part(found, part), _numbers_of(_part(x, part), nan, posinf, neginf))
         return found
     from .dtypes import finfo
 
     ends = finfo(x.dtype)
-    found = x
+    x = found = _cast(x, x.dtype)
     for name, value in (("nan", nan), ("pos", ends.max if posinf is None else posinf), ("neg", ends.min if neginf is None else neginf)):
         test = u("isnan", x) if name == "nan" else isposinf(x) if name == "pos" else isneginf(x)
         found = select(test, _in_place_of(x, value), found)
@@ -392,7 +405,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> nd
         for condition in conditions:
             rest = u("logical_and", rest, u("logical_not", condition))
         conditions.append(rest)
-    made = _full(x.shape, 0, x.dtype, x.device)
+    made = lying_as_copy(x)
     for condition, function in zip(conditions, functions):
         value = function(extract(condition, x), *args, **kw) if callable(function) else function
         if isinstance(value, ndarray) and value.ndim:
@@ -422,7 +435,7 @@ def select_of(condlist: Any, choicelist: Any, default: Any = 0) -> ndarray:
         if flags.dtype.kind != "b":
             raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
         found = _select(flags, array_of(choice, dtype), found)
-    return found
+    return _cast(found, dtype, True)
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * np.pi) -> ndarray:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _reshape, _select, _strided, _to_numpy, ndarray
+from weft._weft import _assign, _cast, _order, _reshape, _select, _strided, _to_numpy, ndarray
 
 from . import _compiled
 from ._common import (
@@ -18,12 +19,16 @@ from ._common import (
     checked_out,
     flat,
     given,
+    in_order,
+    kind_of,
+    out_of_order,
     result_dtype,
     row_of_number,
     shape_of,
     stretched,
     u,
     values_for,
+    weak_or_arrays,
 )
 from .shapes import diagonal
 
@@ -41,6 +46,14 @@ def _indices(given: Any, allow_bool: bool = False) -> ndarray:
 def _check_mode(mode: Any) -> None:
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+
+
+def _put_out(result: ndarray, out: ndarray | None) -> ndarray:
+    """The result, or `out` with the result in it. As in NumPy, what `out` has must be safe to convert to what is gathered."""
+    checked_out(out)
+    if out is not None and not np.can_cast(out.dtype, result.dtype, "safe"):
+        raise TypeError(f"Cannot cast array data from {out.dtype!r} to {result.dtype!r} according to the rule 'safe'")
+    return given(result, out, "unsafe")
 
 
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> ndarray:
@@ -69,11 +82,11 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
         if not -n <= indices < n:
             raise IndexError(f"index {indices} is out of bounds for axis {axis} with size {n}")
         found = a[(slice(None),) * axis + (indices,)]
-        return given(_cast(found, a.dtype), out)
+        return _put_out(_cast(found, a.dtype, True), out)
     if number.size and a.shape[axis] == 0 and 0 not in a.shape[:axis] + a.shape[axis + 1 :]:
         raise IndexError("cannot do a non-empty take from an empty axes.")
     found = _compiled.call(f"np.take(a, i, {axis}, mode={mode!r})", a=a, i=flat(number))
-    return given(_reshape(found, shape), out)
+    return _put_out(_reshape(found, shape), out)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
@@ -84,7 +97,10 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
            [6]])
     """
     arr, indices, axis = _beside(arr, indices, axis)
-    return _compiled.call(f"np.take_along_axis(a, i, {axis})", a=arr, i=indices)
+    order = _order([indices])
+    place = axis if order is None else order.index(axis)
+    found = _compiled.call(f"np.take_along_axis(a, i, {place})", a=in_order(arr, order), i=in_order(indices, order))
+    return out_of_order(found, order)
 
 
 def _beside(arr: Any, indices: Any, axis: Any) -> tuple[ndarray, ndarray, int]:
@@ -219,7 +235,7 @@ def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> ndarr
         a, axis = flat(a), 0
     a = row_of_number(a, axis)
     axis = axis_of(axis, a.ndim)
-    return given(_compiled.call(f"np.compress(c, a, {axis})", c=_truths(condition), a=a), out)
+    return _put_out(_compiled.call(f"np.compress(c, a, {axis})", c=_truths(condition), a=a), out)
 
 
 def extract(condition: Any, arr: Any) -> ndarray:
@@ -253,16 +269,14 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> ndarra
         host = _to_numpy(index)
         if host.min() < 0 or host.max() >= count:
             raise ValueError("invalid entry in choice array")
-    # Python's numbers are weak here, too, and cut to what the dtype has.
-    weak = (bool, int, float, complex)
-    dtype = result_dtype(*(each if type(each) in weak else part for each, part in zip(choices, parts)))
+    dtype = result_dtype(*(choices if isinstance(choices, ndarray) else weak_or_arrays(choices, parts)))
     if dtype.kind in "biu" and any(part.dtype.kind == "f" for part in parts):
         raise OverflowError("Python int too large to convert to C long")
     shape = broadcast_shape(index.shape, *(part.shape for part in parts))
     found = stretched(_cast(parts[-1], dtype), shape)
     for number in reversed(range(count - 1)):
         found = _select(u("equal", index, number), _cast(parts[number], dtype), found)
-    return given(_cast(found, dtype) if count == 1 else found, out)
+    return given(_cast(found, dtype, True), out, "unsafe")
 
 
 def _choice(x: Any) -> ndarray:
@@ -332,6 +346,8 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
         _check_mode(each)
     check_order("ravel_multi_index", order, "CF")
     lengths = shape_of(dims)
+    if math.prod(lengths) > _MOST:
+        raise ValueError("invalid dims: array size defined by dims is larger than the maximum possible size.")
     parts = [multi_index[i] for i in range(len(multi_index))] if isinstance(multi_index, ndarray) else list(multi_index)
     if len(parts) != len(lengths):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(lengths)}")
@@ -349,7 +365,13 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     return found
 
 
+_MOST = np.iinfo(np.intp).max
+"""Elements that an array may have."""
+
+
 def _in_range(index: ndarray, n: int, mode: str) -> ndarray:
+    if n == 0 and index.size:
+        raise ValueError("invalid entry in coordinates array")
     if mode == "wrap":
         return u("remainder", index, n)
     if mode == "clip":
@@ -372,9 +394,11 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, 
     if rest.dtype.kind not in "iu":
         raise TypeError("only int indices permitted" if rest.size else "indices must be integral: an empty sequence is one of floats")
     rest = _cast(rest, np.dtype(np.int64))
-    total = 1
-    for n in lengths:
-        total *= n
+    total = math.prod(lengths)
+    if total > _MOST:
+        raise ValueError("dimensions are too large; arrays and shapes with a total size greater than 'intp' are not supported.")
+    if not lengths and rest.ndim:
+        raise ValueError("multiple indices are not supported for 0d array")
     host = _to_numpy(rest)
     if host.size and (host.min() < 0 or host.max() >= total):
         bad = host[(host < 0) | (host >= total)].reshape(-1)[0]
@@ -416,3 +440,29 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[ndarray, ...]:
     from .ranges import arange
 
     return (arange(operator.index(n)),) * ndim
+
+
+def diag_indices_from(arr: Any) -> tuple[ndarray, ...]:
+    """The indices of the diagonal of an array of two axes or more, which have one length.
+
+    >>> weft.diag_indices_from(weft.zeros((2, 2)))
+    (array([0, 1]), array([0, 1]))
+    """
+    a = array_of(arr)
+    if a.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    if any(n != a.shape[0] for n in a.shape):
+        raise ValueError("All dimensions of input must be of equal length")
+    return diag_indices(a.shape[0], a.ndim)
+
+
+def mask_indices(n: int, mask_func: Any, k: int = 0) -> tuple[ndarray, ...]:
+    """The indices of a square matrix where a function such as `triu` leaves something of ones.
+
+    >>> weft.mask_indices(2, weft.triu)
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
+    from .creation import ones
+    from .searching import nonzero
+
+    return nonzero(mask_func(ones((n, n), dtype=int), k))

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _broadcast, _cast, _from_numpy, _full, _reshape, _select, _to_numpy, ndarray
+from weft._weft import _assign, _broadcast, _cast, _from_numpy, _full, _order_of_steps, _reshape, _select, _to_numpy, ndarray
 from weft.arrays import _compiled, _moves
+from weft.arrays._common import Order, in_order, out_of_order
 from weft.errors import CaptureError
 
 _WRONG = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
@@ -29,12 +30,14 @@ def getitem(x: ndarray, key: Any) -> ndarray:
     array([5, 6])
     """
     entries = _entries(x, key)
+    order = _order_of(x, entries)
     try:
-        return _got(x, entries)
+        return _got(x, entries, order)
     except CaptureError:
         if _has_masks(entries):
             raise
-        return _compiled.recorded(_got_by, [x, *[part.value for part in entries]])
+        found = _compiled.recorded(_got_by, [x, *[part.value for part in entries]])
+        return out_of_order(_cast(in_order(found, order), x.dtype, True), order)
 
 
 def _has_masks(entries: list[_Entry]) -> bool:
@@ -45,14 +48,14 @@ def _got_by(given: list[Any]) -> ndarray:
     return getitem(given[0], tuple(given[1:]))
 
 
-def _got(x: ndarray, entries: list[_Entry]) -> ndarray:
-    if x.ndim == 1 and len(entries) == 1 and entries[0].kind == "array":
+def _got(x: ndarray, entries: list[_Entry], order: Order) -> ndarray:
+    if x.ndim == 1 and len(entries) == 1 and entries[0].kind == "array" and order is None:
         return _taken(x, entries[0].value)
     if not _advanced(entries):
         return _cast(x[tuple(part.value for part in entries)], x.dtype)
     host = _to_numpy(x)
     base, first, strides = _moves.memory_of(host) if host.size else (host, 0, (0,) * host.ndim)
-    plan = _plan(x.shape, strides, entries)
+    plan = _plan(x.shape, strides, entries).in_order(order)
     out = np.empty(plan.shape, x.dtype)
     if out.size:
         flat = _moves.words(out.reshape(-1))
@@ -60,7 +63,48 @@ def _got(x: ndarray, entries: list[_Entry]) -> ndarray:
             _moves.gather(base, plan.places + first if first else plan.places, flat)
         else:
             _moves.gather_rows(base, *plan.rows(first), flat)
-    return _moves.adopted(out, x.device)
+    return out_of_order(_moves.adopted(out, x.device), order)
+
+
+def _order_of(x: ndarray, entries: list[_Entry]) -> Order:
+    """The order that selected elements lie in: NumPy has the axes of index arrays first, in C's order, and then the others as in the array.
+
+    Where these have one element, those of index arrays lie as the arrays do.
+    """
+    if len(entries) == 1 and x.ndim == 1 and len(entries[0].value_shape) < 2:
+        return None
+    arrays = [part.value for part in entries if part.kind in ("array", "mask")]
+    rank = max((array.ndim if array.dtype.kind != "b" else 1 for array in arrays), default=1 if _advanced(entries) else 0)
+    before, behind = _sides(x.shape, x.strides, entries)
+    first, sides = len(before), before + behind
+    rest = [*range(first), *range(first + rank, len(sides) + rank)]
+    own: Order = None
+    if all(n == 1 for n, _ in sides):
+        own = _order_of_steps([_steps(array, rank) for array in arrays if array.dtype.kind != "b"]) if rank > 1 else None
+    else:
+        rest = [rest[axis] for axis in sorted(range(len(sides)), key=lambda axis: -abs(sides[axis][1]) if sides[axis][0] > 1 else 0)]
+    whole = (*(first + axis for axis in own or range(rank)), *rest)
+    return whole if list(whole) != sorted(whole) else None
+
+
+def _steps(array: Any, rank: int) -> list[int]:
+    return [0] * (rank - array.ndim) + [step if n > 1 else 0 for n, step in zip(array.shape, array.strides)]
+
+
+def _sides(shape: tuple[int, ...], strides: tuple[int, ...], parts: list[_Entry]) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """The axes before those of index arrays in a result and behind these, and the steps along them."""
+    sides: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
+    axis = 0
+    # 0: before all index arrays, 1: among them, 2: behind, 3: among them again, so that theirs are the first axes.
+    state = 0
+    for part in parts:
+        if part.kind in ("array", "mask", "bool", "int", "scalar"):
+            state = {0: 1, 2: 3}.get(state, state)
+        else:
+            state = 2 if state == 1 else state
+            sides[state > 0].extend(_dims(part, shape[axis : axis + part.axes], strides[axis : axis + part.axes])[1])
+        axis += part.axes
+    return ([], sides[0] + sides[1]) if state == 3 else sides
 
 
 def _taken(x: ndarray, index: Any) -> ndarray:
@@ -90,8 +134,6 @@ def setitem(x: ndarray, key: Any, value: Any) -> None:
     >>> x
     array([ 5., -1.,  7., -1.])
     """
-    if not x._writeable:
-        raise ValueError("assignment destination is read-only")
     entries = _entries(x, key)
     if not _advanced(entries):
         x[tuple(part.value for part in entries)] = value
@@ -179,6 +221,17 @@ class _Plan:
         """Are these elements, not rows?"""
         return self.start == 0 and not self.before and not self.after
 
+    def in_order(self, order: Order) -> _Plan:
+        """The plan of a result whose axes are turned so."""
+        if order is None:
+            return self
+        # The axes of index arrays come first.
+        rank, first = len(self.places_shape), len(self.before)
+        own = [axis - first for axis in order[:rank]]
+        places = np.ascontiguousarray(self.places.reshape(self.places_shape).transpose(own))
+        axes = [*self.before, *[(0, 0)] * rank, *self.after]
+        return _Plan(self.start, [], places.reshape(-1), places.shape, [axes[axis] for axis in order[rank:]])
+
     def rows(self, first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, int]:
         after, count, step = _moves.run_of(self.after)
         return _moves.grid_of(self.before) + (self.start + first), self.places, _moves.grid_of(after), count, step
@@ -262,33 +315,23 @@ def _checked(shape: tuple[int, ...], parts: list[_Entry]) -> list[_Entry]:
 
 def _plan(shape: tuple[int, ...], strides: tuple[int, ...], parts: list[_Entry]) -> _Plan:
     start, axis = 0, 0
-    sides: tuple[list[tuple[int, int]], list[tuple[int, int]]] = ([], [])
     places: list[np.ndarray] = []
     outside: list[str] = []
-    # 0: before all index arrays, 1: among them, 2: behind, 3: among them again, so that theirs are the first axes.
-    state = 0
     for part in parts:
         sizes, steps = shape[axis : axis + part.axes], strides[axis : axis + part.axes]
-        if part.kind in ("array", "mask", "bool", "int", "scalar"):
-            state = {0: 1, 2: 3}.get(state, state)
-            if part.kind in ("int", "scalar"):
-                start += part.value * steps[0]
-            else:
-                places.append(_places(part, axis, sizes, steps, outside))
+        if part.kind in ("int", "scalar"):
+            start += part.value * steps[0]
+        elif part.kind in ("array", "mask", "bool"):
+            places.append(_places(part, axis, sizes, steps, outside))
         else:
-            state = 2 if state == 1 else state
-            shift, dims = _dims(part, sizes, steps)
-            start += shift
-            sides[state > 0].extend(dims)
+            start += _dims(part, sizes, steps)[0]
         axis += part.axes
     together = _together(places)
     # Indices that are broadcast to none are never looked up.
     if outside and together.size:
         raise IndexError(outside[0])
-    flat = np.ascontiguousarray(together).reshape(-1)
-    if state == 3:
-        return _Plan(start, [], flat, together.shape, sides[0] + sides[1])
-    return _Plan(start, sides[0], flat, together.shape, sides[1])
+    before, behind = _sides(shape, strides, parts)
+    return _Plan(start, before, np.ascontiguousarray(together).reshape(-1), together.shape, behind)
 
 
 def _dims(part: _Entry, sizes: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, list[tuple[int, int]]]:

@@ -4,20 +4,38 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _broadcast, _cast, _full, _reshape, _to_numpy, ndarray
+from weft._weft import _assign, _broadcast, _cast, _full, _order_of_copy, _reshape, _to_numpy, ndarray
 
 from . import _compiled
-from ._common import array_of, as_dtype, axis_of, checked_out, flat, kind_of, result_dtype, row_of_number, values_for
+from ._common import (
+    Order,
+    array_of,
+    as_dtype,
+    axis_of,
+    checked_out,
+    flat,
+    in_c_order,
+    kind_of,
+    lying,
+    result_dtype,
+    row_of_number,
+    turned_if_fortran,
+    values_for,
+    weak_or_arrays,
+)
 from .shapes import atleast_1d, atleast_2d, atleast_3d, expand_dims, moveaxis
 
 
 def _parts(arrays: Any, function: str) -> list[ndarray]:
     if isinstance(arrays, ndarray) and arrays.ndim == 0:
         raise TypeError("iteration over a 0-d array")
+    if not hasattr(arrays, "__getitem__"):
+        raise TypeError('arrays to stack must be passed as a "sequence" type such as list or tuple.')
     found = [arrays[i] for i in range(len(arrays))] if isinstance(arrays, ndarray) else [array_of(a) for a in arrays]
     if not found:
         raise ValueError(f"need at least one array to {function}")
@@ -37,6 +55,7 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
     if out is not None and dtype is not None:
         raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
     parts = _parts(arrays, "concatenate")
+    promoting = parts if isinstance(arrays, ndarray) else weak_or_arrays(arrays, parts)
     if axis is None:
         parts, axis = [flat(part) for part in parts], 0
     first = parts[0]
@@ -45,14 +64,14 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
     axis = axis_of(axis, first.ndim)
     for i, part in enumerate(parts):
         _check_meets(first, part, axis, i)
-    joined_dtype = out.dtype if out is not None else as_dtype(dtype) if dtype is not None else result_dtype(*parts)
+    joined_dtype = out.dtype if out is not None else as_dtype(dtype) if dtype is not None else result_dtype(*promoting)
     for part in parts:
         if not np.can_cast(part.dtype, joined_dtype, casting):
             raise TypeError(f"Cannot cast array data from {part.dtype!r} to {joined_dtype!r} according to the rule '{casting}'")
     shape = (*first.shape[:axis], sum(part.shape[axis] for part in parts), *first.shape[axis + 1 :])
     if out is not None and out.shape != shape:
         raise ValueError("Output array is the wrong shape")
-    joined = _full(shape, 0, joined_dtype, first.device)
+    joined = lying(shape, _order_joined(parts), 0, joined_dtype, first.device)
     start = 0
     for part in parts:
         end = start + part.shape[axis]
@@ -67,10 +86,28 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
 concat = concatenate
 
 
+def _order_joined(parts: list[ndarray]) -> Order:
+    """The order that joined arrays lie in: axes by the lengths of their steps, in which the arrays have to agree, or C's order wins."""
+    rank = parts[0].ndim
+    if rank < 2 or all(in_c_order(part) for part in parts):
+        return None
+    lies = [(part.shape, part.strides) for part in parts]
+    order: list[int] = []
+    for axis in range(rank):
+        place = len(order)
+        for at in reversed(range(len(order))):
+            longer = [abs(steps[axis]) > abs(steps[order[at]]) for shape, steps in lies if shape[axis] != 1 and shape[order[at]] != 1]
+            if longer and not all(longer):
+                break
+            place = at if longer else place
+        order.insert(place, axis)
+    return order if order != sorted(order) else None
+
+
 def _check_meets(first: ndarray, part: ndarray, axis: int, number: int) -> None:
     if part.ndim != first.ndim:
         raise ValueError(
-            "all the input array dimensions except for the concatenation axis must match exactly, but along dimension 0, "
+            "all the input arrays must have same number of dimensions, but "
             f"the array at index 0 has {first.ndim} dimension(s) and the array at index {number} has {part.ndim} dimension(s)"
         )
     for i, (n, m) in enumerate(zip(first.shape, part.shape)):
@@ -162,18 +199,40 @@ def block(arrays: Any) -> ndarray:
 
 
 def _depth(arrays: Any) -> int:
-    if not isinstance(arrays, list):
-        if isinstance(arrays, tuple):
-            raise TypeError(
-                "only lists can be used to arrange blocks, and np.block does not allow implicit conversion from tuple to ndarray"
+    """How deep the lists are nested, which is the same everywhere."""
+    first = None
+    empty = None
+    for place in _places_in(arrays, ()):
+        first = first or place
+        if len(place) != len(first):
+            raise ValueError(
+                f"List depths are mismatched. First element was at depth {len(first)}, but there is an element at depth {len(place)} "
+                f"({_shown(place)})"
             )
-        return 0
-    if not arrays:
-        raise ValueError("List at arrays cannot be empty")
-    depths = {_depth(each) for each in arrays}
-    if len(depths) > 1:
-        raise ValueError("List depths are mismatched")
-    return depths.pop() + 1
+        empty = place if place and place[-1] is None else empty
+    if empty is not None:
+        raise ValueError(f"List at {_shown(empty)} cannot be empty")
+    return len(first or ())
+
+
+def _places_in(arrays: Any, place: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Where the parts stand in nested lists; None stands for what an empty list lacks."""
+    if isinstance(arrays, tuple):
+        raise TypeError(
+            f"{_shown(place)} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow implicit conversion from "
+            "tuple to ndarray."
+        )
+    if not isinstance(arrays, list):
+        yield place
+    elif not arrays:
+        yield (*place, None)
+    else:
+        for i, each in enumerate(arrays):
+            yield from _places_in(each, (*place, i))
+
+
+def _shown(place: tuple[Any, ...]) -> str:
+    return "arrays" + "".join(f"[{i}]" for i in place if i is not None)
 
 
 def _leaves(arrays: Any) -> list[Any]:
@@ -326,6 +385,8 @@ def tile(A: Any, reps: Any) -> ndarray:
     if any(n < 0 for n in times):
         raise ValueError("negative dimensions are not allowed")
     a = a[(None,) * (rank - a.ndim) + (Ellipsis,)]
+    if all(n == 1 for n in times):
+        return _cast(a, a.dtype)
     wide = _broadcast(a[tuple(each for _ in range(rank) for each in (None, slice(None)))], sum(zip(times, a.shape), ()))
     return _reshape(_cast(wide, a.dtype, True), tuple(n * m for n, m in zip(times, a.shape)))
 
@@ -341,8 +402,16 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> ndarray:
         a, axis = flat(a), 0
     axis = axis_of(axis, a.ndim)
     n = a.shape[axis]
-    left = np.delete(np.arange(n), obj if isinstance(obj, slice) else _host_index(obj))
-    return joined_runs(a, left, axis)
+    index = obj if isinstance(obj, slice) else _host_index(obj)
+    left = np.delete(np.arange(n), index)
+    if isinstance(index, slice) or np.size(index) == 1:
+        order = turned_if_fortran(a)
+    else:
+        # As a subscript by an array has it, which NumPy takes for several.
+        order = (axis, *(i for i in _order_of_copy(a) or range(a.ndim) if i != axis))
+    made = lying((*a.shape[:axis], len(left), *a.shape[axis + 1 :]), order, 0, a.dtype, a.device)
+    _assign(made, joined_runs(a, left, axis))
+    return made
 
 
 def _host_index(obj: Any) -> Any:
@@ -385,7 +454,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> ndarray:
     before = _before(np.atleast_1d(index), n, values, axis, index.ndim == 0)
     order = np.argsort(before, kind="stable")
     count = len(before)
-    made = _full((*a.shape[:axis], n + count, *a.shape[axis + 1 :]), 0, a.dtype, a.device)
+    made = lying((*a.shape[:axis], n + count, *a.shape[axis + 1 :]), turned_if_fortran(a), 0, a.dtype, a.device)
     room = _broadcast(values, (*a.shape[:axis], count, *a.shape[axis + 1 :]))
     start = 0
     for number, place in enumerate([*before[order].tolist(), n]):

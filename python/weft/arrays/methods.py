@@ -11,8 +11,9 @@ import numpy as np
 
 from weft._weft import _assign, _bits, _broadcast, _cast, _eval, _from_numpy, _full, _part, _reshape, _to_device, _to_numpy, _ufunc, ndarray
 from weft.arrays import interop
-from weft.arrays._common import array_of, as_device, as_dtype, check_order, refuse, takes_c_order
+from weft.arrays._common import array_of, as_device, as_dtype, check_order, copied, refuse
 from weft.arrays._flat import Flat
+from weft.arrays.flags import Flags
 from weft.arrays.shapes import ravel, reshape, transpose
 from weft.arrays.ufuncs import UFUNCS
 
@@ -51,7 +52,7 @@ def astype(
     moved = self if device is None else to(self, device)
     if wanted == self.dtype and (moved is not self or not copy):
         return moved
-    return _cast(moved, wanted, takes_c_order(moved, order))
+    return copied(moved, wanted, order)
 
 
 def copy(self: ndarray, order: str = "C") -> ndarray:
@@ -64,7 +65,7 @@ def copy(self: ndarray, order: str = "C") -> ndarray:
     array([0., 0.])
     """
     check_order("ndarray.copy", order)
-    return _cast(self, self.dtype, takes_c_order(self, order))
+    return copied(self, self.dtype, order)
 
 
 def flatten(self: ndarray, order: str = "C") -> ndarray:
@@ -245,8 +246,10 @@ def resize(self: ndarray, *new_shape: Any, refcheck: bool = True) -> None:
 
 
 def setflags(self: ndarray, write: Any = None, align: Any = None, uic: Any = None) -> None:
-    """Refused: whether an array can be written follows from what it is a view of."""
-    raise refuse("ndarray.setflags", "an array has no flags to set")
+    """Takes what is so already: whether an array can be written follows from what it is a view of."""
+    for name, value in (("writeable", write), ("aligned", align), ("writebackifcopy", uic)):
+        if value is not None:
+            setattr(self.flags, name, value)
 
 
 def _real(self: ndarray) -> ndarray:
@@ -411,6 +414,7 @@ _OWN: dict[str, Any] = {
     "conjugate": conjugate,
     "copy": copy,
     "fill": fill,
+    "flags": property(Flags, doc="How the elements lie in memory, and whether they can be written."),
     "flat": property(Flat, _set_flat, doc="The elements as one row, in C's order, to be read, assigned to and gone through."),
     "flatten": flatten,
     "get": get,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _fold, ndarray
+from weft._weft import _cast, _fold, ndarray
 
 from . import statistics
 from ._common import MISSING, array_of, as_dtype, axes_of, axis_of, given, is_inexact, select, u
@@ -24,7 +24,11 @@ from .reductions import var as _var
 def _replaced(a: Any, value: Any) -> ndarray:
     """The array with a number where it has NaN."""
     a = array_of(a)
-    return select(u("isnan", a), a.dtype.type(value), a) if is_inexact(a.dtype) else a
+    if not is_inexact(a.dtype):
+        return a
+    # The order of a copy, as NumPy makes one.
+    a = _cast(a, a.dtype)
+    return select(u("isnan", a), a.dtype.type(value), a)
 
 
 def nansum(

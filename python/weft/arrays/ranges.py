@@ -11,7 +11,7 @@ import numpy as np
 from weft._weft import _cast, _fold, _iota, _to_numpy, ndarray
 
 from ._common import array_of, as_device, as_dtype, real_dtype, refuse, result_dtype, select, u
-from .shapes import moveaxis
+from .shapes import expand_dims, moveaxis
 
 
 def arange(start: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None) -> ndarray:
@@ -42,6 +42,9 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *,
         first, second = _converted(start, found), _converted(start + step, found)
         wide = np.float32 if found.itemsize == 2 and found.kind not in "iu" else found.type
         delta = int(second) - int(first) if found.kind in "iu" else wide(second) - wide(first)
+        if n < 2:
+            # Not even the start would be left of an infinite step.
+            delta = delta if isinstance(delta, int) else wide(0)
     return _iota(n, first.item(), delta if isinstance(delta, int) else delta.item(), found, as_device(device))
 
 
@@ -65,6 +68,9 @@ def _length(start: Any, stop: Any, step: Any) -> int:
             raise ValueError("arange: cannot compute length")
         if steps > 0:
             raise ValueError("Maximum allowed size exceeded")
+    if steps == 0 and start != stop:
+        # A step that is too large for the quotient to be a number: the start is there, if the step leads to the stop.
+        return 0 if math.copysign(1, steps) < 0 else 1
     return max(0, math.ceil(steps)) if math.isfinite(steps) else 0
 
 
@@ -157,13 +163,47 @@ def _places(num: int, dtype: np.dtype, device: Any) -> tuple[ndarray, ndarray]:
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0, *, device: Any = None
 ) -> ndarray:
-    """Numbers whose logarithms are at equal distances, from `base**start` to `base**stop`.
+    """Numbers whose logarithms are at equal distances, from `base**start` to `base**stop`. Several bases lie as several starts do.
 
     >>> weft.logspace(0, 2, 3)
     array([  1.,  10., 100.])
     """
     if getattr(base, "ndim", 0) or isinstance(base, (list, tuple)):
-        raise refuse("logspace", "the base is one number")
+        ends = [array_of(each) for each in (start, stop, base)]
+        rank = max(each.ndim for each in ends)
+        start, stop, base = (each[(None,) * (rank - each.ndim) + (Ellipsis,)] for each in ends)
+        base = expand_dims(base, axis)
     powers = linspace(start, stop, num, endpoint, axis=axis, device=device)
     y = u("power", base, powers)
     return y if dtype is None else _cast(y, as_dtype(dtype))
+
+
+def geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0, *, device: Any = None
+) -> ndarray:
+    """Numbers each of which is so many times the one before, from `start` to `stop`. A zero is a ValueError.
+
+    >>> weft.geomspace(1, 8, 4)
+    array([1., 2., 4., 8.])
+    """
+    first, last = array_of(start, device=as_device(device)), array_of(stop, device=as_device(device))
+    for end in (first, last):
+        if not np.all(_to_numpy(end)):
+            raise ValueError("Geometric sequence cannot include zero")
+    # As in NumPy, float64 is among the dtypes that meet where none is given.
+    found = result_dtype(first, last, float(num), as_dtype(float if dtype is None else dtype))
+    wanted = found if dtype is None else as_dtype(dtype)
+    first, last = _cast(first, found), _cast(last, found)
+    # All is turned towards positive numbers, and back.
+    turn = u("sign", first)
+    first, last = u("true_divide", first, turn), u("true_divide", last, turn)
+    powers = linspace(u("log10", first), u("log10", last), num, endpoint)
+    y = _cast(u("power", 10.0, powers), found)
+    if num > 0:
+        y[0] = first
+        if num > 1 and endpoint:
+            y[-1] = last
+    y = u("multiply", y, turn)
+    if axis != 0:
+        y = moveaxis(y, 0, axis)
+    return y if wanted == y.dtype else _cast(y, wanted)

@@ -42,7 +42,9 @@ def argwhere(a: Any) -> ndarray:
     a = array_of(a)
     if a.ndim == 0:
         return argwhere(_reshape(a, (1,)))[:, :0]
-    return _compiled.call("np.argwhere(a)", a=a)
+    # NumPy has the positions along each axis one behind the other.
+    found = _compiled.call("np.argwhere(a)", a=a).T
+    return _cast(found, found.dtype, True).T
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> ndarray:

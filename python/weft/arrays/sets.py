@@ -53,7 +53,8 @@ def unique(
     (array([1, 3]), array([1, 2]))
     """
     a = array_of(ar)
-    if axis is not None:
+    # The parts of a row are its elements.
+    if axis is not None and (a.ndim != 1 or axis_of(axis, 1) != 0):
         return _unique_parts(a, axis, return_index, return_inverse, return_counts)
     words = "".join(
         f", {name}=True"

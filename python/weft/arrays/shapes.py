@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from weft._weft import _broadcast, _cast, _full, _permute, _reshape, _strided, ndarray
+from weft._weft import _broadcast, _cast, _full, _permute, _reshape, _strided, _to_numpy, ndarray
 
 from ._common import (
     Shape,
@@ -20,6 +20,8 @@ from ._common import (
     check_order,
     flat,
     in_c_order,
+    length_of,
+    lying_as_copy,
     row_of_number,
     shape_of,
 )
@@ -84,8 +86,9 @@ def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None
 def _whole_shape(a: ndarray, shape: Any) -> Shape:
     """A shape of an array's elements, with what -1 stands for."""
     if isinstance(shape, ndarray):
-        shape = shape_of(shape)
-    given = tuple(operator.index(n) for n in shape) if isinstance(shape, (tuple, list)) else (operator.index(shape),)
+        shape = _to_numpy(shape)
+    several = isinstance(shape, Iterable) and getattr(shape, "ndim", 1)
+    given = tuple(length_of(n) for n in shape) if several else (length_of(shape),)
     unknown = [i for i, n in enumerate(given) if n < 0]
     if len(unknown) > 1:
         raise ValueError("can only specify one unknown dimension")
@@ -134,8 +137,7 @@ def transpose(a: Any, axes: Any = None) -> ndarray:
     a = array_of(a)
     if axes is None:
         return _permute(a, tuple(reversed(range(a.ndim))))
-    if not isinstance(axes, (tuple, list)):
-        axes = (axes,)
+    axes = tuple(axes) if getattr(axes, "ndim", 1) and isinstance(axes, Iterable) else (axes,)
     if len(axes) != a.ndim:
         raise ValueError("axes don't match array")
     return _permute(a, axes_of(axes, a.ndim, repeated="repeated axis in transpose"))
@@ -383,7 +385,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> ndarray:
     moved = dict.fromkeys(axes, 0)
     for by, i in zip(shifts * (count // len(shifts)), axes * (count // len(axes))):
         moved[i] += int(by)
-    found = _full(a.shape, 0, a.dtype, a.device)
+    found = lying_as_copy(a)
     _copy_rolled(a, found, [(i, by % n) for i, by in moved.items() if (n := a.shape[i]) > 1 and by % n], ())
     return found
 

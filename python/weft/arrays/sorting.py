@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _reshape, _to_numpy, ndarray
+from weft._weft import _cast, _order_of_copy, _reshape, _to_numpy, ndarray
 
 from . import _compiled
-from ._common import array_of, axis_of, flat, positions, u
+from ._common import array_of, axis_of, flat, in_order, out_of_order, positions, u
 
-_KINDS = ("quicksort", "heapsort", "mergesort", "stable")
+_KINDS = "qhms"
 
 
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, descending: bool = False, stable: Any = None) -> ndarray:
@@ -26,7 +26,7 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, descend
     a, axis = _along(a, axis, kind, order, stable, "sort")
     if a.ndim == 0:
         raise np.exceptions.AxisError(-1, 0)
-    found = _compiled.call(f"np.sort(a, {axis})", a=a)
+    found = _in_copy("np.sort(a, {axis})", a, axis)
     return found[(slice(None),) * axis + (slice(None, None, -1),)] if descending else found
 
 
@@ -47,12 +47,18 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, desc
     return u("subtract", a.shape[axis] - 1, _compiled.call(f"np.argsort(a, {axis})", a=a[turn]))[turn]
 
 
+def _in_copy(text: str, a: ndarray, axis: int, **arguments: Any) -> ndarray:
+    """What a function makes of a copy along an axis, which lies as the array does."""
+    order = _order_of_copy(a)
+    place = axis if order is None else order.index(axis)
+    return out_of_order(_compiled.call(text.format(axis=place), a=in_order(a, order), **arguments), order)
+
+
 def _along(a: Any, axis: Any, kind: Any, order: Any, stable: Any, function: str) -> tuple[ndarray, int]:
     """The array, and an axis of it counted from the front."""
     if kind is not None and stable is not None:
         raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
-    if kind is not None and kind not in _KINDS:
-        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
+    _check_kind(kind)
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     a = array_of(a)
@@ -61,6 +67,17 @@ def _along(a: Any, axis: Any, kind: Any, order: Any, stable: Any, function: str)
     if a.ndim == 0 and function == "argsort":
         return a, operator.index(axis)
     return a, axis_of(axis, a.ndim)
+
+
+def _check_kind(kind: Any) -> None:
+    """Refuses what NumPy takes for no kind of sort: it goes by the first letter."""
+    if kind is None:
+        return
+    if not isinstance(kind, (str, bytes)):
+        raise TypeError(f"sort kind must be str, not {type(kind).__name__}")
+    letter = kind[:1].decode("latin-1") if isinstance(kind, bytes) else kind[:1]
+    if not letter or letter.lower() not in _KINDS:
+        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
 
 
 def _numbers(kth: Any, n: int | None) -> Any:
@@ -99,7 +116,9 @@ def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", or
 
 
 def _partitioned(function: str, a: Any, kth: Any, axis: Any, kind: str, order: Any) -> ndarray:
-    if kind != "introselect":
+    if not isinstance(kind, (str, bytes)):
+        raise TypeError(f"select kind must be str, not {type(kind).__name__}")
+    if kind not in ("introselect", b"introselect"):
         raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
@@ -113,7 +132,9 @@ def _partitioned(function: str, a: Any, kth: Any, axis: Any, kind: str, order: A
     numbers = _numbers(kth, a.shape[axis] if a.size else None)
     if not a.size:
         return _cast(a, a.dtype if function == "partition" else np.dtype(np.int64))
-    return _compiled.call(f"np.{function}(a, kth, {axis})", a=a, kth=numbers)
+    if function == "partition":
+        return _in_copy("np.partition(a, kth, {axis})", a, axis, kth=numbers)
+    return _compiled.call(f"np.argpartition(a, kth, {axis})", a=a, kth=numbers)
 
 
 def sort_complex(a: Any) -> ndarray:
@@ -143,6 +164,7 @@ def lexsort(keys: Any, axis: int = -1) -> ndarray:
     if any(part.shape != parts[0].shape for part in parts):
         raise ValueError("all keys need to be the same shape")
     if parts[0].ndim == 0:
+        axis_of(axis, 1)
         return positions(1, parts[0])[0]
     axis = axis_of(axis, parts[0].ndim)
     order = argsort(parts[0], axis)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _full, _reshape, _to_numpy, ndarray
+from weft._weft import _cast, _fold, _full, _order_of_copy, _reshape, _to_numpy, ndarray
 
 from . import _compiled
 from ._common import (
@@ -18,8 +18,10 @@ from ._common import (
     checked_out,
     flat,
     given,
+    in_order,
     is_half,
     is_inexact,
+    out_of_order,
     refuse,
     result_dtype,
     stretched,
@@ -100,7 +102,11 @@ def middle(function: str, a: Any, axis: Any, out: Any, keepdims: bool) -> ndarra
     a = array_of(a)
     checked_out(out)
     axes = axes_of(axis, a.ndim)
-    found = _compiled.call(f"np.{function}(a, -1)", a=rows_of(a, axes))
+    rows = rows_of(a, axes)
+    order = _order_of_copy(rows)
+    rest = None if order is None else tuple(axis for axis in order if axis < rows.ndim - 1)
+    found = _compiled.call(f"np.{function}(a, -1)", a=in_order(rows, None if rest is None else (*rest, len(rest))))
+    found = out_of_order(found, rest)
     return given(_reshape(found, kept_shape(a, axes, keepdims)), out)
 
 
@@ -300,7 +306,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     """How many elements lie in each bin, and the edges of the bins: so many of one width, or those given. The last edge belongs to the
     last bin. With weights their sums are counted, with `density=True` the area is 1. Computed at once.
 
-    Names of rules for the number of bins ("auto", …) are refused.
+    A name is that of a rule for the number of bins: NumPy's ("auto", "fd", "sturges", …), which are asked how many there are.
 
     >>> weft.histogram(weft.asarray([1, 2, 1]), bins=weft.asarray([0, 1, 2, 3]))
     (array([0, 2, 1]), array([0, 1, 2, 3]))
@@ -315,7 +321,9 @@ def _binned(function: str, a: Any, bins: Any, ends: Any, weights: Any) -> tuple[
     if a.dtype.kind == "c":
         raise TypeError("histograms are made of real numbers")
     if isinstance(bins, str):
-        raise refuse(function, "how many bins there are is a number, or a row of edges")
+        if weights is not None:
+            raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
+        bins = len(np.histogram_bin_edges(_to_numpy(a), bins, ends)) - 1
     arguments: dict[str, Any] = {}
     if isinstance(bins, (int, np.integer)):
         arguments["bins"] = int(bins)
@@ -335,6 +343,10 @@ def _binned(function: str, a: Any, bins: Any, ends: Any, weights: Any) -> tuple[
             raise ValueError("max must be larger than min in range parameter.")
         if not (np.isfinite(first) and np.isfinite(last)):
             raise ValueError(f"supplied range of [{first}, {last}] is not finite")
+        # Ends that have a dtype take part in that of the edges.
+        strong = [x for x in (first, last) if isinstance(x, (ndarray, np.generic))]
+        if strong and is_inexact(found := result_dtype(a, *strong)):
+            a = _cast(a, found)
         arguments["low"], arguments["high"] = float(first), float(last)
         words += ", range=(low, high)"
     if weights is not None:

@@ -79,6 +79,8 @@ def arithmetic(name: str, result: np.ndarray, values: list[np.ndarray], given: l
     rounding = size * eps(result.dtype) + float(np.finfo(result.dtype).smallest_subnormal)
     with np.errstate(all="ignore"):
         bound = _PROPAGATED[name](size, sizes, errors)
+        if result.dtype.kind == "c" and name in _OF_COMPLEX:
+            bound = _OF_COMPLEX[name](values[0], bound, errors[0])
     bound = np.broadcast_to(2 * bound + 2 * rounding, result.shape)
     own = np.zeros(result.shape)
     if result.dtype.kind == "c" and name in ("multiply", "true_divide", "divide", "square", "reciprocal"):
@@ -118,10 +120,29 @@ _PROPAGATED: dict[str, Callable[[np.ndarray, list[np.ndarray], list[np.ndarray]]
 PROPAGATED = frozenset(_PROPAGATED)
 
 
+def _beside_cut(z: np.ndarray, bound: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """On which side of the negative axis a number lies decides the sign of its root."""
+    return np.where((error > 0) & (z.real < error) & (np.abs(z.imag) <= error), np.inf, bound)
+
+
+def _growing(z: np.ndarray, _bound: np.ndarray, error: np.ndarray) -> np.ndarray:
+    return np.where(error > 0, error * np.cosh(np.abs(z.imag) + error), 0.0)
+
+
+def _with_poles(_z: np.ndarray, _bound: np.ndarray, error: np.ndarray) -> np.ndarray:
+    return np.where(error > 0, np.inf, 0.0)
+
+
+_OF_COMPLEX = {"sqrt": _beside_cut, "sin": _growing, "cos": _growing, "tanh": _with_poles, "arctan": _with_poles}
+"""What is different where numbers are complex."""
+
+
 def of_sum(values: np.ndarray, given: np.ndarray, axis: Any, dtype: np.dtype, keepdims: bool, where: Any = True) -> np.ndarray:
     """n·eps·Σ|x| and what the elements have: any order of summation."""
     wide = np.abs(values.astype(np.complex128 if values.dtype.kind == "c" else np.float64))
-    finite = np.where(np.isfinite(wide), wide, 0.0)
+    # One part of a complex number is summed whatever the other one is.
+    parts = [values.real, values.imag] if values.dtype.kind == "c" else [wide]
+    finite = sum(np.where(np.isfinite(part), np.abs(part.astype(np.float64)), 0.0) for part in parts)
     how: dict[str, Any] = {"axis": axis, "keepdims": keepdims, "where": where}
     count = np.sum(np.ones(values.shape), **how)
     total = np.sum(finite, **how)

@@ -49,6 +49,10 @@ class Namespace:
             return self.into(name, args, kw)
         plain = [unwrap(each, exactly=False) for each in args]
         result = getattr(np, name)(*plain, **{key: unwrap(value) for key, value in kw.items()})
+        for own, given in zip(plain, args):
+            # An array that NumPy gives back as it is.
+            if result is own and isinstance(given, Array):
+                return given
         return gather(result, rule(name)(result, args, kw))
 
     def into(self, name: str, args: Given, kw: dict) -> Any:
@@ -104,6 +108,8 @@ class Ufunc:
         """One place after the other: of integers, since sums of floats depend on the order."""
         if array.t is not None:
             raise Undetermined("an order of sums")
+        if not array.v.flags.writeable:
+            raise Undetermined("NumPy writes even so")
         getattr(np, self.name).at(array.v, unwrap(places), unwrap(values))
 
 

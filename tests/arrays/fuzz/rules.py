@@ -67,6 +67,11 @@ def _elementwise(name: str) -> Rule:
         bound = bounds.arithmetic(name, result, values, given) if name in PROPAGATED else empty(np.asarray(result))
         if name in INEXACT or (name in ("sqrt", "sign") and result.dtype.kind == "c"):
             bound = bound + _units(result, values)
+        if name in ("logaddexp", "logaddexp2"):
+            # The greater operand and a logarithm: near 0 the one takes the other away, and what is left is the rounding of both.
+            size = np.abs(np.maximum(*(value.astype(np.float64) for value in values)))
+            units = bounds.ULPS[result.dtype.str[1:]] * bounds.eps(result.dtype)
+            bound = bound + np.where(np.isfinite(result) & np.isfinite(size), units * size, 0.0)
         return bound
 
     return elementwise
@@ -217,8 +222,28 @@ def _sorted(result: Any, args: Given, kw: dict) -> Any:
 
 
 def _power(result: Any, args: Given, kw: dict) -> Any:
-    """Whether an array of exponents has a negative integer among them is known too late for an error at the call."""
-    return _elementwise("power")(result, args, kw)
+    """Whether an array of exponents has a negative integer among them is known too late for an error at the call.
+
+    NumPy's loop takes roots where it goes along one exponent of a half, and powers elsewhere: which it does of several exponents depends on
+    how they lie in memory, and -inf and -0 have another root than power.
+    """
+    bound = _elementwise("power")(result, args, kw)
+    base, exponent = (np.asarray(unwrap(each, exactly=False)) for each in args[:2])
+    if np.asarray(result).dtype.kind == "f" and exponent.size > 1:
+        bound = np.where((exponent == 0.5) & np.signbit(base) & ((base == 0) | np.isinf(base)), np.inf, bound)
+    return bound
+
+
+def _signbit(result: Any, args: Given, kw: dict) -> Any:
+    """No standard says which sign a NaN has that an operation gives."""
+    if np.isnan(np.asarray(unwrap(args[0]))).any():
+        raise Undetermined("the sign of NaN")
+    return None
+
+
+def _copysign(result: Any, args: Given, kw: dict) -> Any:
+    bound = _settled(result, args, kw)
+    return np.where(np.isnan(np.asarray(unwrap(args[1]))), np.inf, bound)
 
 
 def _matching(result: Any, args: Given, kw: dict) -> Any:
@@ -243,5 +268,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("cumprod", "cumulative_prod"), _running(_product)),
     **dict.fromkeys(("sort", "unique", "argsort", "unique_values"), _sorted),
     "power": _power,
+    "signbit": _signbit,
+    "copysign": _copysign,
     "median": _matching,
 }

@@ -109,8 +109,9 @@ class Behind:
         return {**vars(builtins), "__import__": self.load}
 
     def plain(self, value: Any) -> Any:
-        """NumPy's arrays for Weft's, to be compared."""
+        """NumPy's arrays for Weft's, to be compared: a test that has some uses Weft, by functions that it found before, too."""
         if isinstance(value, self.array):
+            self.used = True
             return numpy.array(numpy.asarray(value))
         if type(value) in (tuple, list):
             return type(value)(map(self.plain, value))
@@ -152,8 +153,8 @@ class Face:
 
     def _is_of_the_top(self, name: str) -> bool:
         """Whether a module inside has under this name what `numpy` itself has."""
-        inside = getattr(sys.modules.get(self._path), name, None)
-        return inside is not None and inside is getattr(numpy, name, None)
+        module = sys.modules.get(self._path)
+        return hasattr(module, name) and hasattr(numpy, name) and getattr(module, name) is getattr(numpy, name)
 
     def _module(self) -> Any:
         """Where Weft would have it."""

@@ -24,7 +24,7 @@ HUNG = (FOLDER / "hung").open("w")
 WANTED = set((FOLDER / "only").read_text().splitlines())
 DONE = set((FOLDER / "done").read_text().splitlines())
 SECONDS = 20
-"""A test may take so long. Python raises in it then; where Python is not reached any more, the process ends some seconds later."""
+"""A test may compute so long, whatever else the machine does. Python raises in it then; where it is not reached, the process ends later."""
 MEMORY = 6 << 30
 """Bytes of addresses: what asks for more fails here, and not the machine."""
 
@@ -87,13 +87,13 @@ def pytest_runtest_protocol(item: Any) -> Any:
     def late(_number: int, _frame: Any) -> None:
         raise TimeoutError(f"over {SECONDS} seconds")
 
-    signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS, 1)
-    faulthandler.dump_traceback_later(SECONDS + 5, exit=True, file=HUNG)
+    signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS, 1)
+    faulthandler.dump_traceback_later(5 * SECONDS, exit=True, file=HUNG)
     BEHIND.used = False
     write(name_of(item.nodeid), "crashed", "the process ended while it ran")
     yield
-    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.setitimer(signal.ITIMER_PROF, 0)
     faulthandler.cancel_dump_traceback_later()
 
 

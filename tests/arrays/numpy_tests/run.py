@@ -2,8 +2,8 @@
 
 They come with the NumPy that is installed. `passing.txt` has those that pass and use Weft: each must. `others.txt` has the rest, under the
 reasons why: with ``--all`` every test runs, and one that passes without being in the list fails the run, as does one that neither list has.
-``--write`` makes both lists anew. Masked arrays are left out, and modules that are not about arrays; tests that pass without using Weft say
-nothing of it and are in neither list.
+``--write`` makes both lists anew, or what they have of the files that are named. Masked arrays are left out, and modules that are not about
+arrays; tests that pass without using Weft say nothing of it and are in neither list.
 
 A line of a list is a test, `core/test_numeric::TestResize::test_copies`: with its parameters in brackets, or without for all of them.
 """
@@ -40,18 +40,43 @@ LEFT_OUT = {
 }
 """Files that test something else than arrays of numbers, and why."""
 
+INSIDES = "_core|_utils|core|lib|ma|testing|linalg|fft|random|ctypeslib|polynomial|rec|char|strings|f2py|matrixlib|dtypes|exceptions"
+
 REASONS = (
-    (r"numpy\.(\w+)\.[\w.]+ is not there", "NumPy's insides, or modules that Weft does not have"),
-    (r"numpy\.(\w+) is not there", "no {1}"),
-    (r"no attribute '(\w+)'", "no {1}"),
-    (r"unexpected keyword argument '?(\w+)", "no argument {1}"),
+    (
+        rf"numpy\.(?:{INSIDES})\b.* is not there|'?Missing'? object|'Missing'|behind numpy",
+        "NumPy's insides, or modules that Weft does not have",
+    ),
+    (r"numpy\.(\w+) is not there", "there is no {1}"),
+    (r"acceptable base type|NameError", "subclasses of arrays, and what is built on them in the tests"),
+    (
+        r"arrays of dtype|dtype\('[OSUVMm]|StringDType|datetime|structured|longdouble|clongdouble|numpy\.object_|no fields|fields",
+        "dtypes that Weft does not have: strings, dates, objects, records, longdouble, other orders of bytes",
+    ),
     (r"over (\d+ seconds|all limits of time)", "takes too long"),
-    (r"the process ended", "crashes"),
-    (r"object|dtype\('[OSUVMm]|StringDType|datetime|structured|longdouble|clongdouble|void", "dtypes that Weft does not have"),
-    (r"WeftError|weft\.", "refused"),
-    (r"^TypeError", "a TypeError"),
-    (r"^AssertionError|^assert|DID NOT RAISE|not raised", "something else than NumPy's: to be looked into"),
+    (r"the process ended", "ends the process"),
+    (r"DID NOT WARN|not warn|Warning", "warnings, which Weft does not give"),
+    (r"FloatingPointError|floating point|errstate", "NumPy's error state, which has no say"),
+    (r"cannot create 'weft.ndarray' instances", "arrays are made by functions: ndarray(...) makes none"),
+    (r"cannot be assigned to", "shapes, dtypes and strides of arrays are not assigned to"),
+    (
+        r"memoryview|bytes-like|buffer|__array_(interface|struct)__|ctypes|to bytes|'data'",
+        "memory is not shown: it is asked for by np.asarray(x) or DLPack",
+    ),
+    (
+        r"<class 'numpy\.\w+'> (is|==) <class 'weft\.ndarray'>|<class 'weft\.ndarray'> (is|==) <class|<class 'weft.ndarray'>,|_integer",
+        "an element is an array without axes, and no scalar",
+    ),
+    (r"UnsupportedError: weft\.([\w.]+)", "refused by name: {1}"),
+    (r"unexpected keyword argument '?(\w+)|'(like)' in mappingproxy", "there is no argument {1}"),
+    (r"no attribute '(\w+)'", "there is no {1}"),
+    (r"WeftError|weft\.errors", "refused by the compiler"),
+    (r"Regex pattern did not match|does not match", "another text of an error"),
+    (r"DID NOT RAISE|not raised|did not raise", "accepted, where NumPy raises an error"),
+    (r"^AssertionError|^assert|^Failed", "something else than NumPy's"),
+    (r"^(?:\w+\.)*(\w+Error)", "raises {1}, where NumPy has a result"),
 )
+"""What a test fails with, and what is said of it in the list; the first that fits."""
 
 Outcome = tuple[str, str]
 
@@ -121,7 +146,7 @@ def reason(why: str) -> str:
     for pattern, text in REASONS:
         match = re.search(pattern, why)
         if match:
-            return text.replace("{1}", match[1] if match.groups() else "")
+            return text.replace("{1}", next(filter(None, match.groups()), ""))
     return why.partition(":")[0] or "fails"
 
 
@@ -151,18 +176,42 @@ def listed(name: str, names: set[str]) -> bool:
     return name in names or name.partition("[")[0] in names
 
 
+def read_groups() -> dict[str, set[str]]:
+    """The others, by the reasons why."""
+    groups: dict[str, set[str]] = defaultdict(set)
+    path = HERE / "others.txt"
+    why = ""
+    for line in path.read_text().splitlines() if path.exists() else []:
+        if line.startswith("# "):
+            why = line.removeprefix("# ")
+        elif line.strip():
+            groups[why].add(line)
+    return groups
+
+
 def write_lists(found: dict[str, Outcome]) -> None:
-    """Makes both lists anew."""
+    """Makes both lists anew, as far as they are of the files that ran."""
+    ran = {file_of(name) for name in found}
     telling = {name for name, (outcome, _) in found.items() if outcome in ("passed", "failed", "crashed") and is_stable(name)}
     passing = {name for name in telling if found[name][0] == "passed"}
-    (HERE / "passing.txt").write_text("\n".join(folded(passing, telling)) + "\n")
-    groups: dict[str, set[str]] = defaultdict(set)
+    kept = {name for name in read("passing.txt") if file_of(name) not in ran}
+    (HERE / "passing.txt").write_text("\n".join(sorted({*folded(passing, telling), *kept})) + "\n")
+    groups = {why: {name for name in names if file_of(name) not in ran} for why, names in read_groups().items()}
+    failed: dict[str, set[str]] = defaultdict(set)
     for name in telling - passing:
-        groups[reason(found[name][1])].add(name)
-    lines = []
+        failed[reason(found[name][1])].add(name)
+    for why, names in failed.items():
+        groups.setdefault(why, set()).update(folded(names, telling))
+    lines = [f"## left out, {why}: {names}" for why, names in LEFT_OUT.items()] + [""]
     for why, names in sorted(groups.items(), key=lambda group: (-len(group[1]), group[0])):
-        lines += [f"# {why}", *folded(names, telling), ""]
+        if names:
+            lines += [f"# {why}", *sorted(names), ""]
     (HERE / "others.txt").write_text("\n".join(lines))
+
+
+def file_of(name: str) -> str:
+    """The file that a test of a list is in."""
+    return name.partition("::")[0]
 
 
 def judge(found: dict[str, Outcome], everything: bool) -> dict[str, list[str]]:
@@ -187,6 +236,7 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="not only those of the list")
     parser.add_argument("--write", action="store_true", help="write both lists anew")
     parser.add_argument("--verbose", action="store_true", help="every outcome")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
     parser.add_argument("--module", default="weft", help="the module that is tested")
     options = parser.parse_args()
     if not numpy.__version__.startswith(MADE_WITH) and not options.write:
@@ -204,7 +254,7 @@ def run(files: list[Path], options: argparse.Namespace) -> int:
         only[name.partition("::")[0].partition("/")[2]].append(name)
     chosen = [path for path in files if (not options.files or path.stem in options.files) and (every or path.stem in only)]
     found: dict[str, Outcome] = {}
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         jobs = [pool.submit(run_file, path, options.module, only[path.stem]) for path in chosen]
         for job in concurrent.futures.as_completed(jobs):
             part = job.result()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyModule;
+use pyo3::types::{PyModule, PySlice, PyTuple};
 use weft_ir::Scalar;
 use weft_lazy::{Array, Block, Dims, Node, Piece, Strides, machine, order, record};
 
@@ -67,7 +67,24 @@ pub fn copied(numpy: &Numpy, array: &Bound<'_, PyAny>, device: u8) -> PyResult<A
     if !from.is_empty() {
         block.buffer().write(0, from).map_err(|e| errors::device(py, e))?;
     }
-    Ok(Array::of(Node::stored(elem, shape, Piece::whole(block))).out_of_order(order.as_deref()))
+    let value = Node::stored(elem, shape, Piece::whole(block));
+    Ok(Array::of_ordered(value, order.as_deref()))
+}
+
+/// A NumPy array as an operand: one that is stretched is copied as it was before, since the order of results depends on its steps.
+pub fn operand(numpy: &Numpy, array: &Bound<'_, PyAny>, device: u8) -> PyResult<Array> {
+    let py = array.py();
+    let fields = numpy.fields(array);
+    let lies = fields.shape.iter().zip(fields.strides);
+    let is_stretched: Vec<bool> = lies.map(|(&n, &step)| n > 1 && step == 0).collect();
+    if !is_stretched.contains(&true) {
+        return copied(numpy, array, device);
+    }
+    let shape: Dims = fields.shape.iter().map(|&n| n as u64).collect();
+    let first = |&stretched: &bool| PySlice::new(py, 0, if stretched { 1 } else { isize::MAX }, 1);
+    let key = PyTuple::new(py, is_stretched.iter().map(first))?;
+    let array = copied(numpy, &array.get_item(key)?, device)?;
+    array.broadcast(&shape).map_err(|e| super::error(py, e))
 }
 
 /// A NumPy array's elements, copied.

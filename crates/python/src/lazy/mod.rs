@@ -49,18 +49,26 @@ pub fn error(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
+/// Refuses a value whose device has no such elements.
+fn check(py: Python<'_>, value: &weft_lazy::Value) -> PyResult<()> {
+    match value.device {
+        weft_lazy::machine::CPU => Ok(()),
+        device => weft_lazy::machine::check_elem(device, value.elem).map_err(|e| error(py, e)),
+    }
+}
+
 /// An array of a value, unless its device has no such elements.
 pub fn checked(py: Python<'_>, value: weft_lazy::Value) -> PyResult<NdArray> {
-    if value.device != weft_lazy::machine::CPU {
-        weft_lazy::machine::check_elem(value.device, value.elem).map_err(|e| error(py, e))?;
-    }
+    check(py, &value)?;
     Ok(NdArray::of(value))
 }
 
 /// An array of a value that was computed in an order, with its axes where they belong.
 pub fn in_order(py: Python<'_>, value: weft_lazy::Value, order: Option<&[u8]>) -> PyResult<NdArray> {
-    let array = checked(py, value)?.array.out_of_order(order);
-    Ok(NdArray { array })
+    check(py, &value)?;
+    Ok(NdArray {
+        array: weft_lazy::Array::of_ordered(value, order),
+    })
 }
 
 /// Computes values because their elements are needed, which is a sync that nobody asked for by name.

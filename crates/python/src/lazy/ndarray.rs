@@ -113,6 +113,19 @@ impl NdArray {
         !self.array.read_only
     }
 
+    /// Was it made with its memory, and is no view of another array?
+    #[getter]
+    fn _own(&self) -> bool {
+        self.array.own
+    }
+
+    /// A number of the memory that it shares with its views, and how many bytes into it the first element is.
+    #[getter]
+    fn _place(&self) -> (usize, i64) {
+        capture::sized();
+        (std::sync::Arc::as_ptr(&self.array.storage) as usize, self.array.strides().0)
+    }
+
     /// The only element as a Python number.
     #[pyo3(name = "_item")]
     fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -174,6 +187,8 @@ impl NdArray {
 
     fn __setitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = slf.py();
+        // Said first, whatever the index is.
+        slf.get().array.check_writeable().map_err(|e| super::error(py, e))?;
         match indexing::basic(key)? {
             Some(parts) => {
                 let part = slf.get().array.index(&parts).map_err(|e| super::error(py, e))?;

@@ -73,7 +73,7 @@ pub fn take<'a>(object: &'a Bound<'_, PyAny>, device: u8) -> PyResult<Option<Tak
         return Ok(Some(Taken::Number(Operand::Value(Node::fill(scalar, Dims::new(), bits)))));
     }
     if numpy.is_array(object) {
-        return Ok(Some(Taken::Copy(exchange::copied(numpy, object, device)?)));
+        return Ok(Some(Taken::Copy(exchange::operand(numpy, object, device)?)));
     }
     Ok(None)
 }

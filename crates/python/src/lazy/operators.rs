@@ -89,19 +89,9 @@ pub fn power<'py>(a: &Bound<'py, NdArray>, b: &Bound<'py, PyAny>) -> PyResult<Bo
 /// The ufunc of a power by one of Python's numbers, and whether it takes the base alone.
 fn shortcut(base: Scalar, exponent: &Operand) -> (&'static str, bool) {
     let inexact = base.is_float() || base.is_complex();
-    let exponent = match exponent {
-        Operand::Weak(Weak::Number(exponent)) => Some(*exponent),
-        Operand::Weak(Weak::Beyond { .. }) => None,
-        // NumPy's loop looks at an exponent that is the same for all, too.
-        Operand::Value(value) if value.elem == base && base.is_float() && value.shape.is_empty() => {
-            record::fill_of(value).map(|bits| number::constant(base, bits))
-        }
-        Operand::Value(_) => None,
-    };
     let value = match exponent {
-        Some(Const::Int(_, v)) => v as f64,
-        Some(Const::F64(bits)) if inexact => f64::from_bits(bits),
-        Some(Const::F32(bits)) => f64::from(f32::from_bits(bits)),
+        Operand::Weak(Weak::Number(Const::Int(_, v))) => *v as f64,
+        Operand::Weak(Weak::Number(Const::F64(bits))) if inexact => f64::from_bits(*bits),
         _ => return ("power", false),
     };
     match value {

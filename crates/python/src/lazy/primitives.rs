@@ -8,7 +8,7 @@ use weft_front::{ArgType, ufuncs};
 use weft_ir::{Const, Scalar};
 use weft_lazy::number::{self, Weak};
 use weft_lazy::record::{self, Operand};
-use weft_lazy::{Array, FoldKind, Node, Value, machine, order};
+use weft_lazy::{Array, FoldKind, Node, Strides, Value, machine, order};
 
 use super::calls;
 use super::ndarray::NdArray;
@@ -23,6 +23,9 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_ufunc_types, module)?)?;
     module.add_function(wrap_pyfunction!(_select, module)?)?;
     module.add_function(wrap_pyfunction!(_cast, module)?)?;
+    module.add_function(wrap_pyfunction!(_order, module)?)?;
+    module.add_function(wrap_pyfunction!(_order_of_steps, module)?)?;
+    module.add_function(wrap_pyfunction!(_order_of_copy, module)?)?;
     module.add_function(wrap_pyfunction!(_full, module)?)?;
     module.add_function(wrap_pyfunction!(_iota, module)?)?;
     module.add_function(wrap_pyfunction!(_permute, module)?)?;
@@ -121,6 +124,31 @@ fn _cast(x: &NdArray, dtype: &Bound<'_, PyAny>, in_c_order: bool) -> PyResult<Nd
     let (py, to) = (dtype.py(), elem(dtype)?);
     let order = order::of_copy(&x.array).filter(|_| !in_c_order);
     in_order(py, record::cast(&x.array.read_in(order.as_deref()), to), order.as_deref())
+}
+
+/// The axes of a result of these arrays in the order of its memory; none where that is C's.
+#[pyfunction]
+fn _order(arrays: Vec<PyRef<'_, NdArray>>) -> Option<Vec<usize>> {
+    numbers(order::of_operands(arrays.iter().map(|x| &x.array)))
+}
+
+/// The same of operands that make such steps along the axes of a result, 0 where they have but one element.
+#[pyfunction]
+fn _order_of_steps(steps: Vec<Vec<i64>>) -> Option<Vec<usize>> {
+    let rank = steps.first().map_or(0, Vec::len);
+    let steps: SmallVec<[Strides; 3]> = steps.into_iter().map(Strides::from_vec).collect();
+    let same = steps.iter().all(|each| each.len() == rank);
+    numbers(if same { order::of_steps(&steps, rank) } else { None })
+}
+
+/// The same of a copy.
+#[pyfunction]
+fn _order_of_copy(x: &NdArray) -> Option<Vec<usize>> {
+    numbers(order::of_copy(&x.array))
+}
+
+fn numbers(order: Option<order::Order>) -> Option<Vec<usize>> {
+    Some(order?.into_iter().map(usize::from).collect())
 }
 
 fn sizes(shape: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
@@ -256,9 +284,7 @@ fn _assign(x: &NdArray, value: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 pub fn assign_to(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    if array.read_only {
-        return Err(PyValueError::new_err("assignment destination is read-only"));
-    }
+    array.check_writeable().map_err(|e| error(py, e))?;
     // `x[1:] += 1` ends with the part put where it is.
     if value.cast::<NdArray>().is_ok_and(|value| value.get().array.is_at(array)) {
         return Ok(());

@@ -1,0 +1,124 @@
+//! Folds of computed elements along all axes of their index space: a part of the elements is stored at a time, and folded by itself.
+
+#![allow(unsafe_code)] // Operands are places in memory that programs keep alive.
+
+use smallvec::SmallVec;
+use weft_ir::Scalar;
+use weft_tile::fold::{self, Axis, Chunk, Fold as Machine, Types};
+
+use crate::dims;
+use crate::error::Result;
+use crate::folds::{PART, compute, element, source_fold};
+use crate::machine;
+use crate::memory::{Piece, needed};
+use crate::program::Program;
+use crate::tiles::Target;
+use crate::value::{Fold, FoldKind};
+
+/// Folds so, if the elements are many enough, and the order that they combine in is one of parts that are programs.
+pub fn run(program: &Program, fold: &Fold, target: &Target) -> Result<bool> {
+    let FoldKind::Ufunc(name, computed_in) = fold.what else {
+        return Ok(false);
+    };
+    let elem = element(program)?;
+    if needed(&program.extents, elem)? < 2 * PART {
+        return Ok(false);
+    }
+    let strides = dims::dense(&program.extents, elem.size());
+    let folded: SmallVec<[usize; 4]> = (0..program.extents.len()).filter(|axis| fold.axes & (1 << axis) != 0).collect();
+    let inner: SmallVec<[Axis; 4]> = (folded.iter())
+        .map(|&axis| Axis {
+            extent: program.extents[axis],
+            stride: strides[axis],
+        })
+        .collect();
+    let types = Types {
+        elem,
+        compute: computed_in,
+        result: target.elem,
+    };
+    let Some(made) = fold::find(name, computed_in).and_then(|op| Machine::new(op, types, &[], &inner)) else {
+        return Ok(false);
+    };
+    if made.is_free() {
+        return by_results(program, fold, target, name, computed_in);
+    }
+    let long = |axes: &[usize]| -> SmallVec<[usize; 4]> { axes.iter().copied().filter(|&axis| program.extents[axis] > 1).collect() };
+    let axis = match (made.chunk(0), folded.as_slice()) {
+        (Chunk::Points(_), [axis]) => *axis,
+        (Chunk::Rows(_), [outer @ .., _]) => match long(outer).as_slice() {
+            [axis] => *axis,
+            _ => return Ok(false),
+        },
+        _ => return Ok(false),
+    };
+    by_chunks(program, &made, target, axis, strides[axis])
+}
+
+/// Computes and folds chunk by chunk of the order.
+fn by_chunks(program: &Program, made: &Machine, target: &Target, axis: usize, stride: i64) -> Result<bool> {
+    let elem = element(program)?;
+    let mut extents = program.extents.clone();
+    let first = made.chunk(0).range();
+    extents[axis] = first.end - first.start;
+    let room = Piece::fresh(machine::CPU, &extents, elem)?;
+    let size = made.part_size();
+    let mut aligned = vec![[0u64; 2]; size.div_ceil(size_of::<[u64; 2]>())];
+    let mut parts: Vec<u8> = Vec::with_capacity(size * made.chunks() as usize);
+    for number in 0..made.chunks() {
+        let range = made.chunk(number).range();
+        let part = program.part(axis, range.start, range.end - range.start);
+        let source = compute(&part, elem, &room)?;
+        // Where the first of all elements would be, if those of the chunk lie here.
+        let start = source.address.wrapping_sub((range.start as i64 * stride) as u64);
+        // SAFETY: the chunk's elements have been stored, and there is room for a part, all of which is written.
+        unsafe {
+            made.part(start as *const u8, 0, number, aligned.as_mut_ptr().cast());
+            parts.extend_from_slice(std::slice::from_raw_parts(aligned.as_ptr().cast(), size));
+        }
+    }
+    // SAFETY: the parts are those of all chunks; the target's memory is kept by the piece that it is part of.
+    unsafe { made.join(0, parts.as_ptr(), target.address as *mut u8) };
+    Ok(true)
+}
+
+/// Folds parts, whatever they are, and then their results: what combines in any order.
+fn by_results(program: &Program, fold: &Fold, target: &Target, name: &'static str, computed_in: Scalar) -> Result<bool> {
+    let elem = element(program)?;
+    let Some(axis) = program.extents.iter().position(|&extent| extent > 1) else {
+        return Ok(false);
+    };
+    let count = program.extents[axis];
+    let whole = needed(&program.extents, elem)?;
+    let each = (PART / (whole / count).max(1)).clamp(1, count);
+    let mut extents = program.extents.clone();
+    extents[axis] = each;
+    let room = Piece::fresh(machine::CPU, &extents, elem)?;
+    let results = Piece::fresh(machine::CPU, &[count.div_ceil(each)], target.elem)?;
+    let (size, parts) = (target.elem.size() as i64, count.div_ceil(each));
+    for number in 0..parts {
+        let first = number * each;
+        let part = program.part(axis, first, each.min(count - first));
+        let source = compute(&part, elem, &room)?;
+        let to = Target {
+            address: results.address().wrapping_add_signed(number as i64 * size),
+            ..target.clone()
+        };
+        source_fold(&source, &part.extents, fold, &to)?;
+    }
+    let types = Types {
+        elem: target.elem,
+        compute: computed_in,
+        result: target.elem,
+    };
+    let axis = Axis {
+        extent: parts,
+        stride: size,
+    };
+    let Some(made) = fold::find(name, computed_in).and_then(|op| Machine::new(op, types, &[], &[axis])) else {
+        return Ok(false);
+    };
+    // SAFETY: the results of all parts have been stored; the target's memory is kept by the piece that it is part of.
+    unsafe { made.run(results.address() as *const u8, target.address as *mut u8, 0..made.units()) };
+    Ok(true)
+}
