@@ -171,7 +171,7 @@ fn power_by_one(operations: &[&'static operation::Operation], args: &Args, shape
         args: args.clone(),
     };
     let plain = Node::pending(operation.result, Dims::from_slice(shape), plain);
-    let is_half = of("equal", &[operand(exponent), Operand::Weak(Const::f64(0.5))])?;
+    let is_half = of("equal", &[operand(exponent), Operand::Weak(Weak::Number(Const::f64(0.5)))])?;
     let root = of("sqrt", &[operand(base)])?;
     match (is_half, root) {
         (Some(is_half), Some(root)) => select(&is_half, &root, &plain).map(Some),
