@@ -82,10 +82,9 @@ pub fn keep_fold(node: &Value) -> Result<()> {
         apart.add(node, own);
     }
     for (other, _) in waiting.iter().filter(|_| too_much) {
-        match schedule::compute(std::slice::from_ref(other)) {
-            Err(error @ Error::Host(_)) => return Err(error),
-            // Who asks for it is told of any other.
-            _ => {}
+        // Who asks for it is told of any other error.
+        if let Err(error @ Error::Host(_)) = schedule::compute(std::slice::from_ref(other)) {
+            return Err(error);
         }
     }
     Ok(())
