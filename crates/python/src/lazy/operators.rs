@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyNotImplemented, PyString, PyTuple};
 use smallvec::SmallVec;
 use weft_ir::{Const, Scalar};
-use weft_lazy::number::{self, Weak};
+use weft_lazy::number::Weak;
 use weft_lazy::record::{self, Operand};
 use weft_lazy::{Node, machine};
 
