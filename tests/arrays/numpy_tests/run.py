@@ -70,6 +70,7 @@ REASONS = (
     ),
     (r"UnsupportedError: weft\.([\w.]+)", "refused by name: {1}"),
     (r"unexpected keyword argument '?(\w+)|'(like)' in mappingproxy", "there is no argument {1}"),
+    (r"'Test\w+' object has no attribute", "what the tests of a class are given is made by what Weft does not have"),
     (r"no attribute '(\w+)'", "there is no {1}"),
     (r"WeftError|weft\.errors", "refused by the compiler"),
     (r"Regex pattern did not match|does not match", "another text of an error"),
