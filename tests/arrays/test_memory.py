@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import weft
-from weft._weft import _strided
 from weft.errors import UnsupportedError
 
 from .against_numpy import check, host
@@ -83,11 +82,11 @@ def test_sharing(pair: tuple[str, str]) -> None:
 
 
 def test_sharing_that_is_hard_to_tell() -> None:
-    x = weft.zeros(1000, "i1")
-    first, second = (_strided(x, (7, 6, 5, 4), (12, 21, 28, 42), at) for at in (0, 1))
+    x = weft.zeros((4, 5, 6), dtype="i1")
+    first, second = x[:, ::2, ::3], x[:, ::3, ::2]
     with pytest.raises(np.exceptions.TooHardError):
         weft.shares_memory(first, second, max_work=1)
-    assert weft.may_share_memory(first, second)
+    assert weft.may_share_memory(first, second) and weft.shares_memory(first, second)
 
 
 def test_sharing_with_numpys_arrays() -> None:
