@@ -16,6 +16,7 @@ import os
 import selectors
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -94,11 +95,14 @@ def _process(tally: Tally, programs: range, step: int, command: Callable[[int], 
     start, stop = programs.start, programs.stop
     while start < stop:
         args = [sys.executable, *command(start)]
-        worker = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
-        at, what = _listen(tally, worker, start)
-        if at is None:
-            return
-        tally.add({"seed": at, "what": what, "told": worker.stderr.read()[-2000:] if what == "crashes" and worker.stderr else ""})
+        # A pipe that nobody reads would stop a process that warns often.
+        with tempfile.TemporaryFile("w+") as errors:
+            worker = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=errors, text=True, env=env)
+            at, what = _listen(tally, worker, start)
+            if at is None:
+                return
+            errors.seek(0)
+            tally.add({"seed": at, "what": what, "told": errors.read()[-2000:] if what == "crashes" else ""})
         start = at + step
 
 
