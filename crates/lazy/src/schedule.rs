@@ -259,7 +259,7 @@ fn reads_what_it_writes(program: &Program, memory: &Piece, region: &Region, elem
     })
 }
 
-/// Is what is written what is there? So it is with `x[i] += y`, which computes `x[i]` and then assigns it to itself.
+/// Is what is written what is there? So it is where elements are assigned to themselves by way of another array.
 fn is_itself(program: &Program, memory: &Piece, region: &Region, elem: Scalar) -> bool {
     match (program.steps.as_slice(), program.result) {
         ([], Some(Slot::Load(at))) => reads_own(&program.loads[at as usize], memory, region, elem),
