@@ -23,7 +23,11 @@ pub fn keep(node: &Value) -> Result<()> {
     if !node.is_full() || capture::is_here() {
         return Ok(());
     }
-    let held = held([node.clone()]);
+    within(node, held([node.clone()]))
+}
+
+/// Notes what a node holds, and computes it where that is too much.
+fn within(node: &Value, held: u32) -> Result<()> {
     node.set_held(held);
     match held > BUDGET {
         true => schedule::compute(std::slice::from_ref(node)),
@@ -100,12 +104,7 @@ pub fn keep_update(node: &Value) -> Result<()> {
         return Ok(());
     };
     let waits = (!base.is_stored()).then_some(base);
-    let held = held(waits.into_iter().chain([value])).saturating_add(NODE);
-    node.set_held(held);
-    match held > BUDGET {
-        true => schedule::compute(std::slice::from_ref(node)),
-        false => Ok(()),
-    }
+    within(node, held(waits.into_iter().chain([value])).saturating_add(NODE))
 }
 
 /// KiB that the pending work of nodes holds: memory that it reads, the nodes themselves, and what those below hold that were counted

@@ -125,8 +125,7 @@ pub fn source_fold(source: &Source, extents: &[u64], fold: &Fold, target: &Targe
 fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Result<()> {
     let elem = element(program)?;
     let count = program.extents[axis];
-    let whole = needed(&program.extents, elem)?;
-    let each = (PART / (whole / count).max(1)).clamp(1, count);
+    let each = at_once(program, axis)?;
     // Rows of few elements cost more to compute one by one than memory does.
     const NARROW: u64 = 1024;
     if axis + 1 == program.extents.len() && each < count && each * (elem.size() as u64) < NARROW {
@@ -146,6 +145,13 @@ fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Res
         first += each;
     }
     Ok(())
+}
+
+/// How much of an axis is computed at a time.
+pub fn at_once(program: &Program, axis: usize) -> Result<u64> {
+    let count = program.extents[axis];
+    let whole = needed(&program.extents, element(program)?)?;
+    Ok((PART / (whole / count).max(1)).clamp(1, count))
 }
 
 /// Computes all elements and folds them.

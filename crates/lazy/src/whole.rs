@@ -8,7 +8,7 @@ use weft_tile::fold::{self, Axis, Chunk, Fold as Machine, Types};
 
 use crate::dims;
 use crate::error::Result;
-use crate::folds::{PART, compute, element, source_fold};
+use crate::folds::{PART, at_once, compute, element, source_fold};
 use crate::machine;
 use crate::memory::{Piece, needed};
 use crate::program::Program;
@@ -89,8 +89,7 @@ fn by_results(program: &Program, fold: &Fold, target: &Target, name: &'static st
         return Ok(false);
     };
     let count = program.extents[axis];
-    let whole = needed(&program.extents, elem)?;
-    let each = (PART / (whole / count).max(1)).clamp(1, count);
+    let each = at_once(program, axis)?;
     let mut extents = program.extents.clone();
     extents[axis] = each;
     let room = Piece::fresh(machine::CPU, &extents, elem)?;

@@ -298,6 +298,11 @@ def out_of_order(x: ndarray, order: Order) -> ndarray:
     return x if order is None else _permute(x, tuple(sorted(range(len(order)), key=order.__getitem__)))
 
 
+def place_in(order: Order, axis: int) -> int:
+    """Which axis of the view `in_order` an axis is."""
+    return axis if order is None else order.index(axis)
+
+
 def lying(shape: Shape, order: Order, value: Any, dtype: Any, device: Any) -> ndarray:
     """A new array of one number whose memory lies in an order."""
     return out_of_order(_full(shape if order is None else tuple(shape[axis] for axis in order), value, dtype, device), order)

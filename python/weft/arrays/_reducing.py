@@ -24,7 +24,7 @@ from weft._weft import (
     ndarray,
 )
 from weft.arrays import _moves, indexing
-from weft.arrays._common import MISSING, Order, array_of, as_dtype, axes_of, in_order, out_of_order, with_ones
+from weft.arrays._common import MISSING, Order, array_of, as_dtype, axes_of, in_order, out_of_order, place_in, with_ones
 from weft.arrays._rows import in_three, loop_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def accumulated(function: ufunc, x: ndarray, axis: Any, dtype: Any, out: ndarray
     along = _one_axis(x, axis, "accumulate")
     computed = _computed_type(function, x, dtype, out)
     order = _order([x])
-    place = along if order is None else order.index(along)
+    place = place_in(order, along)
     source = np.ascontiguousarray(_to_numpy(in_order(_typed(x, computed), order)))
     made = np.empty(source.shape, computed)
     if made.size:
@@ -85,7 +85,7 @@ def reduced_at(function: ufunc, x: ndarray, indices: Any, axis: Any, dtype: Any,
     # The axis that is gone along is one of the result alone.
     steps = [0 if axis == along or n == 1 else step for axis, (n, step) in enumerate(zip(x.shape, x.strides))]
     order = _order_of_steps([steps])
-    place = along if order is None else order.index(along)
+    place = place_in(order, along)
     source = np.ascontiguousarray(_to_numpy(in_order(_typed(x, computed), order)))
     made = np.empty((*source.shape[:place], starts.size, *source.shape[place + 1 :]), computed)
     if made.size:

@@ -26,6 +26,7 @@ from ._common import (
     lying_as_copy,
     operands,
     out_of_order,
+    place_in,
     sum_dtype,
     u,
 )
@@ -70,7 +71,7 @@ def accumulated(function: str, a: Any, axis: Any, dtype: Any, out: Any) -> ndarr
     a = a if a.dtype == kind else _cast(a, kind)
     words = "" if kind == sum_dtype(kind) else f", {_compiled.literal(kind)}"
     order = _order([a])
-    place = axis if order is None else order.index(axis)
+    place = place_in(order, axis)
     found = _compiled.call(f"np.{function}(a, {place}{words})", a=in_order(a, order))
     return given(out_of_order(found, order), out, "unsafe")
 

@@ -21,6 +21,7 @@ from ._common import (
     given,
     in_order,
     out_of_order,
+    place_in,
     result_dtype,
     row_of_number,
     shape_of,
@@ -97,7 +98,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> ndarray:
     """
     arr, indices, axis = _beside(arr, indices, axis)
     order = _order([indices])
-    place = axis if order is None else order.index(axis)
+    place = place_in(order, axis)
     found = _compiled.call(f"np.take_along_axis(a, i, {place})", a=in_order(arr, order), i=in_order(indices, order))
     return out_of_order(found, order)
 

@@ -10,7 +10,7 @@ import numpy as np
 from weft._weft import _cast, _order_of_copy, _reshape, _to_numpy, ndarray
 
 from . import _compiled
-from ._common import array_of, axis_of, flat, in_order, out_of_order, positions, u
+from ._common import array_of, axis_of, flat, in_order, out_of_order, place_in, positions, u
 
 _KINDS = "qhms"
 
@@ -50,7 +50,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, desc
 def _in_copy(text: str, a: ndarray, axis: int, **arguments: Any) -> ndarray:
     """What a function makes of a copy along an axis, which lies as the array does."""
     order = _order_of_copy(a)
-    place = axis if order is None else order.index(axis)
+    place = place_in(order, axis)
     return out_of_order(_compiled.call(text.format(axis=place), a=in_order(a, order), **arguments), order)
 
 
