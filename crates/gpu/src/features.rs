@@ -44,6 +44,10 @@ pub struct Features {
     pub exact_divide: bool,
     /// The same of float64.
     pub exact_divide64: bool,
+    /// `floor`, `ceil`, `trunc` and rounding to the nearest even give what they should. Where the CPU has no instruction for as many float64
+    /// as Mesa's driver computes at a time (AVX2), its `trunc` and `round` of them are wrong.
+    pub exact_rounding32: bool,
+    pub exact_rounding64: bool,
     /// Constant zeros are computed with as IEEE 754 has it. Mesa's driver for the CPU (`llvmpipe`) takes `x * 0` for 0, `x + 0` for `x`
     /// and `x / 0` for anything where it sees the zero; zeros are kept from its sight then. So are integers made 64 bits wide: it compares them
     /// wrongly with constants. And what a lane had when it left a loop by its only exit is lost to it: such loops get another exit then.
@@ -135,6 +139,8 @@ impl Features {
             exact_fma64: false,
             exact_divide: true,
             exact_divide64: true,
+            exact_rounding32: true,
+            exact_rounding64: true,
             exact_zeros: false,
             subnormals32: false,
             subnormals64: false,

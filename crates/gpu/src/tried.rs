@@ -48,6 +48,8 @@ pub fn find(gpu: &Gpu, device: &wgpu::Device, queue: &wgpu::Queue) -> Features {
             exact_fma64: false,
             exact_divide: false,
             exact_divide64: false,
+            exact_rounding32: false,
+            exact_rounding64: false,
             exact_zeros: false,
             subnormals32: false,
             subnormals64: false,
@@ -70,7 +72,7 @@ fn tried<T>(device: &wgpu::Device, question: impl FnOnce() -> Result<T, String>)
 }
 
 /// What is tried.
-const ANSWERS: usize = 9;
+const ANSWERS: usize = 11;
 
 fn keep(found: &Features) -> [u8; ANSWERS] {
     [
@@ -78,6 +80,8 @@ fn keep(found: &Features) -> [u8; ANSWERS] {
         u8::from(found.exact_fma64),
         u8::from(found.exact_divide),
         u8::from(found.exact_divide64),
+        u8::from(found.exact_rounding32),
+        u8::from(found.exact_rounding64),
         u8::from(found.exact_zeros),
         u8::from(found.subnormals32),
         u8::from(found.subnormals64),
@@ -88,13 +92,26 @@ fn keep(found: &Features) -> [u8; ANSWERS] {
 
 fn restore(said: &Features, kept: &[u8]) -> Option<Features> {
     let [flags @ .., group] = <[u8; ANSWERS]>::try_from(kept).ok()?;
-    let [fma32, fma64, divide32, divide64, zeros, subnormals32, subnormals64, fences] = flags.map(|byte| byte != 0);
+    let [
+        fma32,
+        fma64,
+        divide32,
+        divide64,
+        rounding32,
+        rounding64,
+        zeros,
+        subnormals32,
+        subnormals64,
+        fences,
+    ] = flags.map(|byte| byte != 0);
     let group = u32::from(group);
     (group.is_power_of_two() && group <= WARP).then_some(Features {
         exact_fma32: fma32,
         exact_fma64: fma64,
         exact_divide: divide32,
         exact_divide64: divide64,
+        exact_rounding32: rounding32,
+        exact_rounding64: rounding64,
         exact_zeros: zeros,
         subnormals32,
         subnormals64,

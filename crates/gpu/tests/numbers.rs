@@ -506,6 +506,24 @@ fn quotients_and_roots_of_our_own() {
     gpu.check(&features, &trials);
 }
 
+/// As on devices that round wrongly.
+#[test]
+fn rounding_of_our_own() {
+    use UnOp::{Ceil, Floor, Rint, Trunc};
+    let gpu = open();
+    let features = Features {
+        exact_rounding32: false,
+        exact_rounding64: false,
+        ..gpu.probed()
+    };
+    let mut trials = Vec::new();
+    for s in FLOATS {
+        trials.extend(unary(&[Floor, Ceil, Trunc, Rint], s));
+        trials.extend(binary(&[BinOp::FloorDiv], s));
+    }
+    gpu.check(&features, &trials);
+}
+
 /// Of numbers that are anywhere, so that many quotients are subnormal.
 fn far_quotients(s: Scalar) -> Trial {
     let mut random = Random(11);

@@ -4,7 +4,7 @@ use naga::ScalarKind;
 use weft_ir::{BinOp, Scalar, UnOp};
 
 use super::body::{Body, Val};
-use super::{divide, quotient};
+use super::{divide, quotient, rounding};
 
 /// How a float's bits are laid out.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,8 @@ pub(super) fn unary(b: &mut Body, op: UnOp, x: Val) -> Option<Val> {
             Some(b.float_of_bits(magnitude))
         }
         UnOp::Sqrt => Some(quotient::square_root(b, x)),
-        UnOp::Neg | UnOp::Not | UnOp::Conj | UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => None,
+        UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint => Some(rounding::to_integer(b, op, x)),
+        UnOp::Neg | UnOp::Not | UnOp::Conj => None,
         UnOp::Popcount | UnOp::Clz | UnOp::Ctz | UnOp::BitReverse => None,
     }
 }

@@ -12,7 +12,8 @@
 //! | `plain` | operations that are one expression, and why others are not |
 //! | `int` | integers and bools |
 //! | `bits` | counting and reversing bits |
-//! | `float` | sign, class, order and rounding of floats |
+//! | `float` | sign, class and order of floats |
+//! | `rounding` | floats rounded to integers |
 //! | `divide` | remainders and floored quotients of floats |
 //! | `exact` | sums and products without rounding |
 //! | `quotient` | quotients and square roots with one rounding |
@@ -34,6 +35,7 @@ mod half;
 mod int;
 mod plain;
 mod quotient;
+mod rounding;
 #[cfg(test)]
 mod tests;
 pub mod trial;

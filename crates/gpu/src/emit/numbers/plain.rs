@@ -76,6 +76,7 @@ impl Number {
             Number::Unary(UnOp::Sqrt, s) | Number::Binary(BinOp::Div, s, _) if !divides(features, s) => None,
             // Of what it takes for no less than 0 such a driver makes nothing, and a root may be -0.
             Number::Unary(UnOp::Abs, s) if is_wide_float(s) && !features.exact_zeros => None,
+            Number::Unary(UnOp::Floor | UnOp::Ceil | UnOp::Trunc | UnOp::Rint, s) if is_wide_float(s) && !rounds(features, s) => None,
             Number::Unary(op, s) => unary(op, s),
             Number::Binary(op, s, t) if s == t => binary(op, s),
             Number::Compare(op, s) => comparison(op, s).map(Plain::Binary),
@@ -94,6 +95,15 @@ fn divides(features: &Features, s: Scalar) -> bool {
         features.exact_divide64
     } else {
         features.exact_divide
+    }
+}
+
+/// Does the device round to integers as it should?
+fn rounds(features: &Features, s: Scalar) -> bool {
+    if s == Scalar::F64 {
+        features.exact_rounding64
+    } else {
+        features.exact_rounding32
     }
 }
 
