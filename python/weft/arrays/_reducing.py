@@ -230,7 +230,7 @@ def complex_extreme(name: str, x: ndarray, axes: tuple[int, ...]) -> ndarray:
     from weft.arrays.statistics import rows_of
 
     order = order_of_rest(x, axes)
-    rows = rows_of(x, axes)
+    rows = rows_of(x, tuple(sorted(axes)))
     rows = in_order(rows, None if order is None else (*order, len(order)))
     if not rows.size:
         return out_of_order(_full(rows.shape[:-1], 0, x.dtype, x.device), order)

@@ -70,14 +70,35 @@ def clip(
     low, high = (min if a_min is MISSING else a_min), (max if a_max is MISSING else a_max)
     a = array_of(a)
     low, high = _bounds(a, low, high)
-    found = a
-    if low is not None:
-        found = u("maximum", found, low, dtype=dtype)
-    if high is not None:
-        found = u("minimum", found, high, dtype=dtype)
+    found = a if dtype is None else u("positive", a, dtype=dtype)
+    for bound, beyond in ((low, "less"), (high, "greater")):
+        if bound is not None:
+            in_type = bound if dtype is None or type(bound) in (int, float, complex) else u("positive", bound, dtype=dtype)
+            found = _bounded(found, in_type, beyond)
     if found is a:
-        found = u("positive", a, dtype=dtype)
+        found = u("positive", a)
     return given(found, out, casting)
+
+
+def _bounded(a: ndarray, bound: Any, beyond: str) -> ndarray:
+    """The elements, or the bound for those that are less or greater; NaN where either is.
+
+    Of a zero and a bound of the other sign NumPy has the zero, which `maximum` and `minimum` do not promise; of complex numbers that are
+    equal, the bound.
+    """
+    is_number = isinstance(bound, (int, float, np.generic)) and bound == bound
+    bound = operand(bound, a)
+    kinds = {a.dtype.kind, bound.dtype.kind if isinstance(bound, ndarray) else _KINDS[type(bound)]}
+    if kinds <= set("iub"):
+        return u("maximum" if beyond == "less" else "minimum", a, bound)
+    if "c" in kinds:
+        within = u("greater" if beyond == "less" else "less", a, bound)
+        return _select(u("logical_or", within, u("isnan", a)), a, bound)
+    outside = u(beyond, a, bound)
+    return _select(outside if is_number else u("logical_or", outside, u("isnan", bound)), bound, a)
+
+
+_KINDS = {bool: "b", int: "i", float: "f", complex: "c"}
 
 
 def _bounds(a: ndarray, low: Any, high: Any) -> tuple[Any, Any]:

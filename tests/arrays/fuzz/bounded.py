@@ -179,11 +179,11 @@ def bound_of(value: Any) -> Any:
 
 
 def fits(value: Any, dtype: np.dtype) -> None:
-    """Whether NumPy says what becomes of values that are cast to integers: not of those outside their range."""
-    if isinstance(value, (tuple, list, int)) or dtype.kind not in "iu":
+    """Whether it is certain what becomes of values that are cast to integers or bools: not of those within bounds, nor outside the range."""
+    if isinstance(value, (tuple, list, int)) or dtype.kind not in "iub":
         return
     plain = unwrap(value) if isinstance(value, Array) else np.asarray(value)
-    if plain.dtype.kind in "fc":
+    if plain.dtype.kind in "fc" and dtype.kind != "b":
         info, parts = np.iinfo(dtype), plain.real.astype(np.float64)
         if not np.all((parts > float(info.min) - 0.5) & (parts < float(info.max))):
             raise Undetermined("a float outside the range of integers")

@@ -95,6 +95,9 @@ class Ufunc:
 
     def accumulate(self, array: Array, axis: int = 0) -> Any:
         """One after the other."""
+        if array.ndim == 0:
+            # What is refused: the functions below take it.
+            getattr(np, self.name).accumulate(array.v, axis=axis)
         if self.name in ("add", "multiply"):
             return xp.call("cumsum" if self.name == "add" else "cumprod", array, axis=axis)
         ordered(array.v)

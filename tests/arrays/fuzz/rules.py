@@ -126,6 +126,10 @@ def _extreme(result: Any, args: Given, kw: dict) -> Any:
     if values.dtype.kind == "c" and given.any():
         raise Undetermined("the largest of complex elements within bounds")
     bound = np.max(worst(given), axis=axis, keepdims=keepdims, initial=0.0)
+    several = values.ndim > 1 if axis is None else isinstance(axis, tuple) and len(axis) > 1
+    if values.dtype.kind == "c" and several:
+        # Which of several NaN it is along several axes depends on how NumPy goes through memory.
+        bound = np.where(np.isnan(result), np.inf, bound)
     return both(np.where((bound == 0) & (np.abs(result) == 0), 5e-324, bound), np.asarray(result))
 
 
