@@ -5,7 +5,7 @@
 
 use std::convert::Infallible;
 
-use weft_ir::{Builder, Const, FuncId, FuncKind, Function, Label, Module, Op, Scalar, Spread, StmtKind, Type, Value};
+use weft_ir::{BinOp, Builder, Const, FuncId, FuncKind, Function, Label, Module, Op, Scalar, Spread, StmtKind, Type, Value};
 
 use crate::fold::{Axes, Elements, Fold, Space, State};
 use crate::loops::{Emit, Walk, at_every_point, load, store};
@@ -16,6 +16,8 @@ use crate::ufunc::{Access, UfuncError, scalar_signature};
 pub enum Input {
     /// An element of an operand in memory: the kernel has a view of it.
     Element(Access),
+    /// The same of a view of all that lies between its elements, of which every second or so is one along the last axis.
+    Every(u8, Access),
     /// The same number at every point: the kernel has it as an argument, not in memory.
     Number(Scalar),
     /// The point's index along an axis: an `int64`, which takes no argument.
@@ -32,6 +34,7 @@ impl From<Access> for Input {
 #[derive(Clone, Copy, Debug)]
 enum Given {
     Element(Value, Access),
+    Every(u8, Value, Access),
     Number(Value),
     Index(usize),
 }
@@ -209,6 +212,7 @@ impl Writer {
         self.inputs += 1;
         match input {
             Input::Element(access) => Given::Element(self.view(access, false, name), access),
+            Input::Every(step, access) => Given::Every(step, self.view(access, false, name), access),
             Input::Number(scalar) => Given::Number(self.b.func.new_param(scalar.into(), name)),
             Input::Index(axis) => Given::Index(axis),
         }
@@ -217,6 +221,14 @@ impl Writer {
     fn given(&mut self, input: Given, at: &[Value]) -> Value {
         match input {
             Given::Element(view, access) => self.load((view, access), at),
+            Given::Every(step, view, access) => {
+                let mut at = access.at(at);
+                if let Some(last) = at.last_mut() {
+                    let step = self.b.i64(i64::from(step));
+                    *last = self.b.binary(BinOp::Mul, *last, step);
+                }
+                load(&mut self.b, (view, access.view(false)), &at)
+            }
             Given::Number(value) => value,
             Given::Index(axis) => at[axis],
         }

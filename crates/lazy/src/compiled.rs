@@ -1,5 +1,6 @@
 //! Tier 1: programs compiled as one loop. On the CPU in the background, once what they were run for is worth it; on other devices, which have
-//! no other tier, when they are first run. Sizes, strides and numbers are no part of what is compiled: a new shape never compiles.
+//! no other tier, when they are first run. Sizes, strides and numbers are no part of what is compiled, but for whether neighbours are one to four
+//! elements apart: a new shape never compiles.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -109,14 +110,16 @@ pub fn run(program: &Program, target: &Target) -> Result<bool> {
     if (here && tiers == Tiers::Both && work < 10_000) || !is_aligned(program, target) {
         return Ok(false);
     }
-    let plan = planned(program, target);
+    let mut plan = planned(program, target);
     let (extents, rank) = (plan.extents.clone(), plan.extents.len() as u8);
     if extents.contains(&0) {
         return Ok(true);
     }
-    let Some((output, form)) = form::of_plan(program, target.elem, &plan) else {
-        return Ok(false);
+    let form = match here {
+        true => form::of_close(program, target.elem, &mut plan),
+        false => form::of_plan(program, target.elem, &plan),
     };
+    let Some((output, form)) = form else { return Ok(false) };
     let key = Key {
         device,
         rank,

@@ -1,5 +1,7 @@
 //! Forms of programs: what compiled code depends on. All else, which is sizes, strides, addresses and numbers, are arguments.
 
+use std::ops::RangeInclusive;
+
 use smallvec::{SmallVec, smallvec};
 use weft_array::{Access, Input, OperandPlan, Plan};
 use weft_ir::{Layout, Scalar};
@@ -12,7 +14,7 @@ pub type Slots = SmallVec<[u64; 32]>;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Form {
-    loads: SmallVec<[Access; 4]>,
+    loads: SmallVec<[Input; 4]>,
     /// With the axis that each moves along.
     iotas: SmallVec<[(Scalar, Option<u8>); 2]>,
     constants: SmallVec<[Scalar; 4]>,
@@ -27,6 +29,38 @@ const MOST_AXES: usize = 31;
 pub fn of_plan(program: &Program, result: Scalar, plan: &Plan) -> Option<(Access, Form)> {
     let output = plan.operands.last().filter(|_| plan.extents.len() <= MOST_AXES)?;
     Some((access(result, output), of_operands(program, &plan.operands)))
+}
+
+/// How many elements apart neighbours along the last axis may lie for compiled code to know it, which then loads all that lies between them.
+const CLOSE: RangeInclusive<i64> = 2..=4;
+
+/// The same where the CPU's code gets views of all that lies between the elements of loads that are close to each other.
+pub fn of_close(program: &Program, result: Scalar, plan: &mut Plan) -> Option<(Access, Form)> {
+    let steps: SmallVec<[u8; 4]> = (program.loads.iter().zip(&mut plan.operands))
+        .map(|(load, operand)| widened(operand, load.elem.size() as i64))
+        .collect();
+    let (output, mut form) = of_plan(program, result, plan)?;
+    for (load, &step) in form.loads.iter_mut().zip(&steps) {
+        if let (Input::Element(access), 2..) = (*load, step) {
+            *load = Input::Every(step, access);
+        }
+    }
+    Some((output, form))
+}
+
+/// Makes an operand one of all that lies between its elements along the last axis, if that is little; how far they are apart.
+fn widened(operand: &mut OperandPlan, item: i64) -> u8 {
+    let (Some(extent), Some(stride)) = (operand.shape.last_mut(), operand.strides.last_mut()) else {
+        return 1;
+    };
+    let step = *stride / item;
+    if *stride % item != 0 || !CLOSE.contains(&step) || *extent == 0 {
+        return 1;
+    }
+    *extent = (*extent - 1) * step as u64 + 1;
+    *stride = item;
+    operand.layout = layout(&operand.shape, &operand.strides, item as usize);
+    step as u8
 }
 
 fn access(elem: Scalar, operand: &OperandPlan) -> Access {
@@ -45,7 +79,7 @@ fn of_operands(program: &Program, operands: &[OperandPlan]) -> Form {
             .loads
             .iter()
             .zip(loads)
-            .map(|(load, operand)| access(load.elem, operand))
+            .map(|(load, operand)| access(load.elem, operand).into())
             .collect(),
         iotas: program
             .iotas
@@ -99,12 +133,16 @@ pub fn operand(extents: &[u64], strides: &[i64], item: usize) -> OperandPlan {
             made.strides.push(stride);
         }
     }
-    made.layout = match made.strides.last() {
-        Some(&last) if last != item as i64 => Layout::Any,
-        _ if dims::is_dense(&made.shape, &made.strides, item) => Layout::C,
-        _ => Layout::Row,
-    };
+    made.layout = layout(&made.shape, &made.strides, item);
     made
+}
+
+fn layout(shape: &[u64], strides: &[i64], item: usize) -> Layout {
+    match strides.last() {
+        Some(&last) if last != item as i64 => Layout::Any,
+        _ if dims::is_dense(shape, strides, item) => Layout::C,
+        _ => Layout::Row,
+    }
 }
 
 impl Form {
@@ -115,7 +153,7 @@ impl Form {
 
     /// What the function of the program's text is given, whose parameters have these types.
     pub fn inputs(&self, types: &[Scalar]) -> Vec<Input> {
-        let mut inputs: Vec<Input> = self.loads.iter().map(|&access| access.into()).collect();
+        let mut inputs: Vec<Input> = self.loads.to_vec();
         inputs.extend(self.constants.iter().map(|&elem| Input::Number(elem)));
         for (elem, axis) in &self.iotas {
             inputs.extend(axis.map(|axis| Input::Index(axis.into())));

@@ -179,7 +179,7 @@ def bound_of(value: Any) -> Any:
 
 
 def fits(value: Any, dtype: np.dtype) -> None:
-    """Whether it is certain what becomes of values that are cast to integers or bools: not of those within bounds, nor outside the range."""
+    """Whether it is certain what becomes of values cast to integers or bools: not of those within bounds, nor outside the range."""
     if isinstance(value, (tuple, list, int)) or dtype.kind not in "iub":
         return
     plain = unwrap(value) if isinstance(value, Array) else np.asarray(value)

@@ -3,26 +3,18 @@
 use weft_ir::{BinOp, CmpOp, Scalar, UnOp};
 use weft_llvm_text::compare_name;
 
+use super::divide::Division;
 use super::func::Fx;
-use super::gang::Mask;
 use super::values::{Num, Res, elem};
 use super::writer::{Elem, Operand, Ty};
 
 #[derive(Clone, Copy, Debug)]
-enum Rounding {
+pub(super) enum Rounding {
     Floor,
     Ceil,
     Trunc,
     /// Half to even.
     Rint,
-}
-
-/// Which result of a division, as `BinOp` has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Division {
-    Floor,
-    Mod,
-    Rem,
 }
 
 impl Fx<'_, '_> {
@@ -71,14 +63,14 @@ impl Fx<'_, '_> {
         self.w.inst(format_args!("fcmp oeq {}, {}", magnitude.typed(ty), inf.of(ty)))
     }
 
-    fn sign_bit(&mut self, ty: Ty, x: Operand) -> Operand {
+    pub(super) fn sign_bit(&mut self, ty: Ty, x: Operand) -> Operand {
         let int = ty.with(if ty.elem == Elem::F32 { Elem::I32 } else { Elem::I64 });
         let bits = self.w.inst(format_args!("bitcast {} to {int}", x.typed(ty)));
         self.w
             .inst(format_args!("icmp slt {}, {}", bits.typed(int), Operand::Int(0).of(int)))
     }
 
-    fn round(&mut self, how: Rounding, ty: Ty, x: Operand) -> Operand {
+    pub(super) fn round(&mut self, how: Rounding, ty: Ty, x: Operand) -> Operand {
         if !self.cx.target.rounding {
             return self.round_by_addition(how, ty, x);
         }
@@ -149,9 +141,9 @@ impl Fx<'_, '_> {
             BinOp::And => self.plain("and", ty, x, y),
             BinOp::Or => self.plain("or", ty, x, y),
             BinOp::Xor => self.plain("xor", ty, x, y),
-            BinOp::FloorDiv => self.division(Division::Floor, s, ty, x, y),
-            BinOp::Mod => self.division(Division::Mod, s, ty, x, y),
-            BinOp::Rem => self.division(Division::Rem, s, ty, x, y),
+            BinOp::FloorDiv => self.division(Division::Floor, s, ty, x, (y, b)),
+            BinOp::Mod => self.division(Division::Mod, s, ty, x, (y, b)),
+            BinOp::Rem => self.division(Division::Rem, s, ty, x, (y, b)),
             BinOp::Shl => self.shift(true, s, ty, x, y, count),
             BinOp::Shr => self.shift(false, s, ty, x, y, count),
             BinOp::Min => self.min_max(true, s, ty, x, y),
@@ -166,14 +158,6 @@ impl Fx<'_, '_> {
     fn basic(&mut self, name: &str, ty: Ty, x: Operand, y: Operand) -> Operand {
         let (kind, fast) = if ty.elem.is_float() { ("f", self.fast()) } else { ("", "") };
         self.w.inst(format_args!("{kind}{name} {fast}{}, {}", x.typed(ty), y.of(ty)))
-    }
-
-    fn division(&mut self, part: Division, s: Scalar, ty: Ty, x: Operand, y: Operand) -> Operand {
-        if s.is_float() {
-            self.float_division(part, ty, x, y)
-        } else {
-            self.int_division(part, s, ty, x, y)
-        }
     }
 
     /// `a if a < b else b`, a NaN in either giving NaN.
@@ -268,145 +252,6 @@ impl Fx<'_, '_> {
         }
         let result = self.float_call("fma", ty, &args);
         self.wrap(result, ty)
-    }
-
-    /// The divisor of an integer division as one that cannot trap: 1 for 0 and for -1, whatever is in lanes that are off.
-    fn int_division(&mut self, part: Division, s: Scalar, ty: Ty, x: Operand, y: Operand) -> Operand {
-        let signed = s.is_signed();
-        let (div, rem) = if signed { ("sdiv", "srem") } else { ("udiv", "urem") };
-        if let Some(d) = y.int() {
-            return self.division_by_constant(part, ty, x, d, signed, elem(s).bits());
-        }
-        let bits = ty.with(Elem::I1);
-        let y = self.frozen(y, ty);
-        let zero = self.w.inst(format_args!("icmp eq {}, {}", y.typed(ty), Operand::Int(0).of(ty)));
-        let mut bad = zero;
-        let mut minus = None;
-        if signed {
-            let m = self.w.inst(format_args!("icmp eq {}, {}", y.typed(ty), Operand::Int(-1).of(ty)));
-            bad = self.plain("or", bits, zero, m);
-            minus = Some(m);
-        }
-        let d = self.select_op(ty, bad, Operand::Int(1), y);
-        let quotient = match part {
-            Division::Rem => return self.plain(rem, ty, x, d),
-            Division::Mod if signed => return self.floor_mod(ty, x, d),
-            Division::Mod => return self.plain(rem, ty, x, d),
-            Division::Floor if signed => self.floor_quotient(ty, x, d),
-            Division::Floor => self.plain(div, ty, x, d),
-        };
-        let quotient = match minus {
-            Some(m) => {
-                let negated = self.plain("sub", ty, Operand::Int(0), x);
-                self.select_op(ty, m, negated, quotient)
-            }
-            None => quotient,
-        };
-        self.select_op(ty, zero, Operand::Int(0), quotient)
-    }
-
-    fn division_by_constant(&mut self, part: Division, ty: Ty, x: Operand, d: i64, signed: bool, bits: u32) -> Operand {
-        let (y, zero) = (Operand::Int(d), Operand::Int(0));
-        let (negates, power) = (d == -1 && signed, d > 0 && d & (d - 1) == 0);
-        if d == 0 {
-            return zero;
-        }
-        match part {
-            Division::Floor if d == 1 => x,
-            Division::Floor if negates => self.plain("sub", ty, zero, x),
-            Division::Floor if signed && power && d.trailing_zeros() < bits => {
-                self.plain("ashr", ty, x, Operand::Int(i64::from(d.trailing_zeros())))
-            }
-            Division::Floor if signed => self.floor_quotient(ty, x, y),
-            Division::Floor => self.plain("udiv", ty, x, y),
-            Division::Mod | Division::Rem if d == 1 || negates => zero,
-            Division::Rem => self.plain(if signed { "srem" } else { "urem" }, ty, x, y),
-            Division::Mod if power => self.plain("and", ty, x, Operand::Int(d - 1)),
-            Division::Mod if signed => self.floor_mod(ty, x, y),
-            Division::Mod => self.plain("urem", ty, x, y),
-        }
-    }
-
-    /// Remainder with the divisor's sign, for a divisor that does not trap.
-    fn floor_mod(&mut self, ty: Ty, x: Operand, d: Operand) -> Operand {
-        let r = self.plain("srem", ty, x, d);
-        let off = self.floors_down(ty, r, d);
-        let shifted = self.plain("add", ty, r, d);
-        self.select_op(ty, off, shifted, r)
-    }
-
-    fn floor_quotient(&mut self, ty: Ty, x: Operand, d: Operand) -> Operand {
-        let q = self.plain("sdiv", ty, x, d);
-        let back = self.plain("mul", ty, q, d);
-        let r = self.plain("sub", ty, x, back);
-        let off = self.floors_down(ty, r, d);
-        let less = self.plain("add", ty, q, Operand::Int(-1));
-        self.select_op(ty, off, less, q)
-    }
-
-    /// The remainder is not zero and has not the divisor's sign.
-    fn floors_down(&mut self, ty: Ty, r: Operand, d: Operand) -> Operand {
-        let bits = ty.with(Elem::I1);
-        let signs = self.plain("xor", ty, r, d);
-        let differ = self
-            .w
-            .inst(format_args!("icmp slt {}, {}", signs.typed(ty), Operand::Int(0).of(ty)));
-        let some = self.w.inst(format_args!("icmp ne {}, {}", r.typed(ty), Operand::Int(0).of(ty)));
-        self.plain("and", bits, differ, some)
-    }
-
-    /// Stops undefined bits of lanes that are off.
-    fn frozen(&mut self, op: Operand, ty: Ty) -> Operand {
-        if ty.lanes == 0 || self.gang.mask == Mask::Full {
-            return op;
-        }
-        self.w.inst(format_args!("freeze {}", op.typed(ty)))
-    }
-
-    /// NumPy's `fmod`, `remainder` and `floor_divide`.
-    fn float_division(&mut self, part: Division, ty: Ty, x: Operand, y: Operand) -> Operand {
-        self.cx.symbol(if ty.elem == Elem::F32 { "fmodf" } else { "fmod" });
-        let rem = self.plain("frem", ty, x, y);
-        if part == Division::Rem {
-            return rem;
-        }
-        let zero = Operand::F64(0);
-        let zero = if ty.elem == Elem::F32 { Operand::F32(0) } else { zero };
-        let bits = ty.with(Elem::I1);
-        let some = self.w.inst(format_args!("fcmp une {}, {}", rem.typed(ty), zero.of(ty)));
-        let (rs, ys) = (self.sign_bit(ty, rem), self.sign_bit(ty, y));
-        let differ = self.plain("xor", bits, rs, ys);
-        let off = self.plain("and", bits, some, differ);
-        let moved = self.plain("fadd", ty, rem, y);
-        let adjusted = self.select_op(ty, off, moved, rem);
-        if part == Division::Mod {
-            let signed_zero = self.call("copysign", ty, &[zero, y]);
-            return self.select_op(ty, some, adjusted, signed_zero);
-        }
-        self.float_floor_quotient(ty, x, y, rem, off)
-    }
-
-    fn float_floor_quotient(&mut self, ty: Ty, x: Operand, y: Operand, rem: Operand, off: Operand) -> Operand {
-        let (zero, one, half) = if ty.elem == Elem::F32 {
-            (Operand::F32(0), Operand::F32(1f32.to_bits()), Operand::F32(0.5f32.to_bits()))
-        } else {
-            (Operand::F64(0), Operand::F64(1f64.to_bits()), Operand::F64(0.5f64.to_bits()))
-        };
-        let exact = self.plain("fsub", ty, x, rem);
-        let div = self.plain("fdiv", ty, exact, y);
-        let less = self.plain("fsub", ty, div, one);
-        let div = self.select_op(ty, off, less, div);
-        let floor = self.round(Rounding::Floor, ty, div);
-        let gap = self.plain("fsub", ty, div, floor);
-        let up = self.w.inst(format_args!("fcmp ogt {}, {}", gap.typed(ty), half.of(ty)));
-        let raised = self.plain("fadd", ty, floor, one);
-        let whole = self.select_op(ty, up, raised, floor);
-        let ratio = self.plain("fdiv", ty, x, y);
-        let signed_zero = self.call("copysign", ty, &[zero, ratio]);
-        let some = self.w.inst(format_args!("fcmp une {}, {}", div.typed(ty), zero.of(ty)));
-        let result = self.select_op(ty, some, whole, signed_zero);
-        let by_zero = self.w.inst(format_args!("fcmp oeq {}, {}", y.typed(ty), zero.of(ty)));
-        self.select_op(ty, by_zero, ratio, result)
     }
 
     /// A power by squaring, in a function of its own.

@@ -3,7 +3,12 @@
 //! Lanes that follow each other at some stride (a column, every third element, a row backwards where only the run knows that it is) take an
 //! access each, whose address costs an addition at most: a vector's gather is no less work for the hardware, and on some much more. There all
 //! other lanes do so, too. (10⁶ float64 on Zen 4, read at a stride of -1, 2 and 3: 0.9, 2.6 and 3.3 ms by vector gathers, 0.2, 0.5 and 0.9 by
-//! loads; scattered: 0.7, 1.6 and 2.4 against 0.3, 0.6 and 0.9.)
+//! loads; scattered: 0.7, 1.6 and 2.4 against 0.3, 0.6 and 0.9.) Where the stride is known while compiling, and small, lanes are picked out of
+//! vectors of all that lies between them.
+
+use std::ops::RangeInclusive;
+
+use weft_ir::Scalar;
 
 use super::func::Fx;
 use super::gang::Mask;
@@ -21,7 +26,47 @@ enum Places {
     Any(Operand),
 }
 
+/// Elements so far apart are picked out of vectors of all that lie between them.
+const CLOSE: RangeInclusive<i64> = 2..=4;
+
 impl Fx<'_, '_> {
+    /// Do lanes that follow each other at a step have elements close together?
+    pub fn is_close(&self, step: i64, s: Scalar) -> bool {
+        let size = s.size() as i64;
+        self.gang.mask == Mask::Full && step % size == 0 && CLOSE.contains(&(step / size))
+    }
+
+    /// Every second, third or fourth element, one a lane, from vectors that end where the last lane's element does: nothing behind it is read.
+    pub fn load_every(&mut self, base: Operand, at: Operand, ty: Ty, step: u32) -> Operand {
+        let (lanes, size) = (ty.lanes, ty.elem.bits() / 8);
+        // The last vector lies on the end of the one before it.
+        let start = |vector: u32| vector * lanes - if vector + 1 == step { step - 1 } else { 0 };
+        let mut all = Operand::Undef;
+        for vector in 0..step {
+            let from = self.add_scalar(at, Operand::Int(i64::from(start(vector) * size)));
+            let ptr = self.element_ptr(base, from);
+            let next = self.w.inst(format_args!("load {ty}, {}, align {size}", ptr.typed(Ty::PTR)));
+            if vector == 0 {
+                all = next;
+                continue;
+            }
+            let pick = |lane: u32| match (lane * step, vector) {
+                (place, _) if place / lanes == vector => format!("i32 {}", lanes + place - start(vector)),
+                (place, _) if place / lanes > vector => "i32 poison".to_owned(),
+                (place, 1) => format!("i32 {place}"),
+                _ => format!("i32 {lane}"),
+            };
+            let picks: Vec<String> = (0..lanes).map(pick).collect();
+            all = self.w.inst(format_args!(
+                "shufflevector {}, {}, <{lanes} x i32> <{}>",
+                all.typed(ty),
+                next.typed(ty),
+                picks.join(", ")
+            ));
+        }
+        all
+    }
+
     /// Lanes that are off hold 0.
     pub fn gather(&mut self, base: Operand, offset: Num, ty: Ty, align: usize) -> Res<Operand> {
         if let Some(places) = self.places_one_by_one(base, offset, ty) {

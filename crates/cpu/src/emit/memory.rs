@@ -30,6 +30,10 @@ impl Fx<'_, '_> {
                 let ty = self.gang.vector_ty(memory);
                 (self.load_part(view, at, ty, part), ty)
             }
+            Num::Affine(at, step) if self.is_close(step, s) => {
+                let ty = self.gang.vector_ty(memory);
+                (self.load_every(view.base, at, ty, (step / s.size() as i64) as u32), ty)
+            }
             _ => {
                 let ty = self.gang.vector_ty(memory);
                 (self.gather(view.base, offset, ty, s.size())?, ty)

@@ -7,7 +7,7 @@
 //!
 //! - text and module: `target`, `writer`, `width`, `plan`, `module`
 //! - a function's state: `values`, `walk`, `gang`, `frames`, `sums`, `barriers`, `func`; its numbers: `numbers`, `instructions`
-//! - arithmetic on lanes: `half`, `cast`, `arith`, `mask`, `apart`, `guard`, `geometry`, `counter`
+//! - arithmetic on lanes: `half`, `cast`, `arith`, `divide`, `mask`, `apart`, `guard`, `geometry`, `counter`
 //! - memory: `access`, `ahead`, `align`, `lanes`, `gather`, `narrow`, `complex`, `memory`, `atomic`, `warp`, `layout`, `slots`, `print`, `views`,
 //!   `arrays`, `sweep`
 //! - what outlives a statement: `combine`, `fixed`, `reductions`; `kept` between barriers, `team` side by side
@@ -37,6 +37,7 @@ mod combine;
 mod complex;
 mod control;
 mod counter;
+mod divide;
 mod entry;
 mod fixed;
 mod frames;

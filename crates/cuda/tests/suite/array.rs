@@ -95,6 +95,15 @@ fn array(access: Access, extents: &[u64]) -> TestValue {
     })
 }
 
+/// One of which every second, third or so element is one along the last axis that it moves along.
+fn wide(step: u8, access: Access, extents: &[u64]) -> TestValue {
+    let mut extents = extents.to_vec();
+    if let Some(last) = (0..extents.len()).rev().find(|axis| access.axes >> axis & 1 == 1) {
+        extents[last] = extents[last].saturating_sub(1) * u64::from(step) + extents[last].min(1);
+    }
+    array(access, &extents)
+}
+
 /// The arrays in the order of the kernel's parameters.
 fn kernel(name: &str, shape: &[u64], folds: &FoldKernel<'_>) -> Kernel {
     let split = |is: bool| {
@@ -106,6 +115,7 @@ fn kernel(name: &str, shape: &[u64], folds: &FoldKernel<'_>) -> Kernel {
     let given = |inputs: &[Input], extents: &[u64]| {
         let one = |input: &Input| match *input {
             Input::Element(access) => Some(array(access, extents)),
+            Input::Every(step, access) => Some(wide(step, access, extents)),
             Input::Number(scalar) => Some(TestValue::Scalar(eval::cast(Const::f64(2.0), scalar).unwrap())),
             Input::Index(_) => None,
         };
@@ -207,6 +217,22 @@ pub fn kernels(kind: Kind) -> Vec<Kernel> {
             shape,
             &FoldKernel {
                 passes: &[products],
+                point: Some(stored),
+                ..base
+            },
+        ));
+        let every = Pass {
+            inputs: &[
+                Input::Every(2 + (turn % 3) as u8, access(Scalar::F32, all, Layout::C)),
+                f32s(last).into(),
+            ],
+            ..products
+        };
+        kernels.push(kernel(
+            "every second",
+            shape,
+            &FoldKernel {
+                passes: &[every],
                 point: Some(stored),
                 ..base
             },
