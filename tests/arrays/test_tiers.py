@@ -73,11 +73,30 @@ def colours():
         same((planes[0] * 77 + planes[1] * 150 + planes[2] * 29) >> 8, grey, shape)
 
 
+def large():
+    # Results that go past the caches, wherever their memory starts.
+    for dtype in map(np.dtype, ("?", "i1", "f2", "i4", "f4", "f8", "c8", "c16")):
+        count = (33 << 20) // dtype.itemsize
+        host = random.integers(0, 2, count).astype(dtype) if dtype == bool else (np.arange(count) % 119).astype(dtype)
+        array = weft.asarray(host)
+        one = host.copy() if dtype == bool else host + dtype.type(1)
+        more = weft.logical_or(array, array) if dtype == bool else array + dtype.type(1)
+        same(more, one, dtype)
+        for first, last in ((1, 0), (3, 5), (16, 1), (63, 64)):
+            to, expected = weft.zeros(count + 100, dtype), np.zeros(count + 100, dtype)
+            expected[first : first + count - last] = one[: count - last]
+            to[first : first + count - last] = (weft.logical_or(array, array) if dtype == bool else array + dtype.type(1))[: count - last]
+            same(to, expected, (dtype, first))
+        if dtype != bool:
+            array += dtype.type(1)
+            same(array, one, dtype)
+
+
 globals()[WHAT]()
 """
 
 
-@pytest.mark.parametrize("what", ["divisions", "steps", "colours"])
+@pytest.mark.parametrize("what", ["divisions", "steps", "colours", "large"])
 @pytest.mark.parametrize("tier", ["0", "1"])
 def test_a_tier_gives_what_numpy_gives(tier, what, tmp_path):
     script = tmp_path / "check.py"

@@ -191,6 +191,8 @@ pub struct Flags {
     pub numba: bool,
     /// Seldom called, and then better not part of its caller: plain arithmetic on real scalars, which may be done for lanes that are off too.
     pub rare: bool,
+    /// What a loop stores is more than the caches hold, and nobody reads it soon.
+    pub streams: bool,
     /// A kernel's launch bounds; 0 where none are given. No block has more threads than this.
     pub max_threads: u32,
     /// Blocks that one multiprocessor should have room for.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use smallvec::SmallVec;
 use weft_array::{Access, Operand, Plan, map_loop, plan};
-use weft_ir::{Module, Scalar};
+use weft_ir::{Layout, Module, Scalar};
 use weft_runtime::{CallOptions, CompileOptions, Executable, Launch, RunError};
 
 use crate::dims::Strides;
@@ -52,6 +52,8 @@ pub struct Key {
     pub output: Access,
     /// What is folded, and along which axes.
     pub fold: Option<(FoldKind, u64)>,
+    /// The result goes past the caches.
+    pub streams: bool,
 }
 
 #[derive(Debug)]
@@ -126,6 +128,7 @@ pub fn run(program: &Program, target: &Target) -> Result<bool> {
         form,
         output,
         fold: None,
+        streams: here && streams(program, target, &plan),
     };
     let wait = if here && tiers == Tiers::Both { Some(work) } else { None };
     let code = code(&key, wait, || Job::new(&key, program))?;
@@ -134,6 +137,20 @@ pub fn run(program: &Program, target: &Target) -> Result<bool> {
     form::view(&mut slots, target.address, plan.operands.last());
     code.run(Launch::Loop(extents), &slots, &mut [], &CallOptions::default())?;
     Ok(true)
+}
+
+/// Bytes of a result that takes up most of a cache or more, wherever its elements come from.
+const LARGE: u64 = 32 << 20;
+
+/// Is the result one dense row that caches do not hold, in memory that is not read?
+fn streams(program: &Program, target: &Target, plan: &Plan) -> bool {
+    let (item, points) = (target.elem.size() as u64, plan.extents[0]);
+    let bytes = points.saturating_mul(item);
+    if plan.extents.len() != 1 || bytes < LARGE || plan.operands.last().is_none_or(|result| result.layout != Layout::C) {
+        return false;
+    }
+    let (start, end) = (target.address, target.address.saturating_add(bytes));
+    program.loads.iter().all(|load| !(start..end).contains(&load.address()))
 }
 
 /// Compiled code takes elements that are aligned, which views of other types' bytes may not be.
@@ -230,7 +247,14 @@ impl Job {
     fn new(key: &Key, program: &Program) -> Job {
         let (text, types) = text::of_loop(program, &key.form.moves(), Ends::Result);
         let (rank, inputs, output) = (key.rank, key.form.inputs(&types), key.output);
-        let kernel = move |module| map_loop(module, rank, &inputs, &[output], None).map_err(|error| Error::Internal(error.to_string()));
+        let streams = key.streams;
+        let kernel = move |module| {
+            let mut made = map_loop(module, rank, &inputs, &[output], None).map_err(|error| Error::Internal(error.to_string()))?;
+            if let Some(entry) = made.functions.get_mut(made.entry.index()) {
+                entry.flags.streams = streams;
+            }
+            Ok(made)
+        };
         Job {
             text,
             types,

@@ -43,6 +43,7 @@ pub fn run(program: &Program, fold: &Fold, target: &Target) -> Result<&'static s
             layout: result.layout,
         },
         fold: Some((fold.what, fold.axes)),
+        streams: false,
     };
     let Some(code) = compiled::code(&key, None, || job(&key, program, how, folded))? else {
         return hosted::fold(program, fold, target).map(|()| "host");

@@ -2,15 +2,15 @@
 
 use weft_ir::Scalar;
 
-use super::arith::Rounding;
 use super::func::Fx;
 use super::gang::Mask;
+use super::rounding::Rounding;
 use super::values::{Num, elem};
 use super::writer::{Elem, Operand, Ty};
 
 /// Which result of a division, as `BinOp` has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Division {
+pub enum Division {
     Floor,
     Mod,
     Rem,
@@ -27,7 +27,7 @@ struct Divisor {
 
 impl Fx<'_, '_> {
     /// `divisor`: as an operand of the type, and as it was.
-    pub(super) fn division(&mut self, part: Division, s: Scalar, ty: Ty, x: Operand, divisor: (Operand, Num)) -> Operand {
+    pub fn division(&mut self, part: Division, s: Scalar, ty: Ty, x: Operand, divisor: (Operand, Num)) -> Operand {
         let (y, number) = divisor;
         if s.is_float() {
             return self.float_division(part, ty, x, y);

@@ -94,6 +94,7 @@ impl<'a, 'm> Fx<'a, 'm> {
                 mask: Mask::Full,
                 mask_elem: Elem::I1,
                 geometry: None,
+                streams: None,
                 steps: HashMap::new(),
             },
             known: Known {

@@ -15,6 +15,8 @@ pub struct Gang {
     /// How a mask sits in a slot: `i1`, or an integer as wide as the lanes' data where the target has no mask registers.
     pub mask_elem: Elem,
     pub geometry: Option<Geometry>,
+    /// Whole gangs store to addresses that are multiples of so many bytes, and past the caches.
+    pub streams: Option<i64>,
     /// The vectors `0, step, 2 * step, …` that there are, by step.
     pub steps: HashMap<i64, Operand>,
 }

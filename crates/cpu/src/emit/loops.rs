@@ -19,7 +19,9 @@ impl<'m> Fx<'_, 'm> {
             return self.gangs(None, Operand::Arg("begin"), Operand::Arg("end"));
         };
         if outer.is_empty() {
-            return self.gangs(Some(*last), Operand::Arg("begin"), Operand::Arg("end"));
+            self.gangs(Some(*last), Operand::Arg("begin"), Operand::Arg("end"))?;
+            self.end_streams();
+            return Ok(());
         }
         let row = self.w.alloca(Ty::I64);
         self.w.store(Ty::I64, Operand::Arg("begin"), row);
@@ -36,7 +38,15 @@ impl<'m> Fx<'_, 'm> {
         self.w.store(Ty::I64, next, row);
         self.w.br(head);
         self.w.place(done);
+        self.end_streams();
         Ok(())
+    }
+
+    /// What went past the caches is in memory for whoever is told next that it is there: such stores are in no order with others.
+    fn end_streams(&mut self) {
+        if self.gang.streams.is_some() {
+            self.w.line(format_args!("fence seq_cst"));
+        }
     }
 
     /// Splits a row number into the indices of all axes but the last.

@@ -135,8 +135,15 @@ impl Fx<'_, '_> {
         match self.gang.mask {
             Mask::Full => {
                 let ptr = self.element_ptr(base, at);
-                self.w
-                    .line(format_args!("store {}, {}, align {align}", value.typed(ty), ptr.typed(Ty::PTR)));
+                let (align, past) = match self.gang.streams {
+                    Some(bytes) => (bytes as usize, ", !nontemporal !{i32 1}"),
+                    None => (align, ""),
+                };
+                self.w.line(format_args!(
+                    "store {}, {}, align {align}{past}",
+                    value.typed(ty),
+                    ptr.typed(Ty::PTR)
+                ));
             }
             Mask::Lanes(mask) if self.is_narrow(ty) => self.store_narrow(base, at, ty, value, align, mask)?,
             Mask::Lanes(mask) => {

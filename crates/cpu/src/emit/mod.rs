@@ -7,7 +7,7 @@
 //!
 //! - text and module: `target`, `writer`, `width`, `plan`, `module`
 //! - a function's state: `values`, `walk`, `gang`, `frames`, `sums`, `barriers`, `func`; its numbers: `numbers`, `instructions`
-//! - arithmetic on lanes: `half`, `cast`, `arith`, `divide`, `mask`, `apart`, `guard`, `geometry`, `counter`
+//! - arithmetic on lanes: `half`, `cast`, `rounding`, `divide`, `arith`, `mask`, `apart`, `guard`, `geometry`, `counter`
 //! - memory: `access`, `ahead`, `align`, `lanes`, `gather`, `narrow`, `complex`, `memory`, `atomic`, `warp`, `layout`, `slots`, `print`, `views`,
 //!   `arrays`, `sweep`
 //! - what outlives a statement: `combine`, `fixed`, `reductions`; `kept` between barriers, `team` side by side
@@ -67,6 +67,7 @@ mod plan;
 mod print;
 mod reductions;
 mod regions;
+mod rounding;
 mod skeleton;
 mod slots;
 mod sums;

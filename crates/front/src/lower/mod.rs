@@ -120,6 +120,7 @@ fn flags(job: &Job<'_>) -> Flags {
         fastmath: job.options.fastmath,
         numba: job.options.dialect == Dialect::Numba,
         rare: library::is_rare(job.function.key),
+        streams: false,
         max_threads: bounds.max_threads,
         min_blocks: bounds.min_blocks,
         max_registers: bounds.max_registers,

@@ -138,6 +138,8 @@ impl Parser {
                 flags.numba = true;
             } else if self.eat_word("rare") {
                 flags.rare = true;
+            } else if self.eat_word("streams") {
+                flags.streams = true;
             } else if self.eat_word("max_threads") {
                 flags.max_threads = self.number()?;
             } else if self.eat_word("min_blocks") {

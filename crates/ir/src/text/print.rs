@@ -138,6 +138,7 @@ impl<'m> Printer<'m> {
             (flags.fastmath, " fastmath"),
             (flags.numba, " numba"),
             (flags.rare, " rare"),
+            (flags.streams, " streams"),
         ] {
             self.write_str(if flag { name } else { "" })?;
         }
