@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 
 import ml_dtypes
@@ -355,3 +356,100 @@ def test_vectorised_functions_and_kernels_run_where_arrays_are(device):
     doubled.forall(6)(odd, x)
     same(odd, np.arange(6.0) * 2, device)
     same(out[::2] + before[::2], np.zeros(6), device)
+
+
+@pytest.mark.skipif("cuda:0" not in OTHERS and "cuda" not in OTHERS, reason="needs a CUDA device")
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_other_libraries_read_arrays_on_cuda(dtype):
+    with weft.device("cuda"):
+        host = numbers((3, 4), dtype)
+        whole = weft.asarray(host)
+        whole = whole + whole if dtype.kind != "b" else whole | whole
+        expected = weft.asnumpy(whole)
+        for key in (..., (slice(None), slice(None, None, 2)), (slice(None, None, -1), 1), (2, 3), (slice(3, 3),)):
+            array, part = whole[key], expected[key]
+            assert array.__dlpack_device__() == (2, 0)
+            for lent in (array.__dlpack__(), array.__dlpack__(copy=True), array.__dlpack__(max_version=(1, 0), copy=True)):
+                np.testing.assert_array_equal(cuda.from_dlpack(lent).copy_to_host(), part)
+            with pytest.raises(BufferError, match="read-only"):
+                cuda.from_dlpack(array)
+            np.testing.assert_array_equal(np.from_dlpack(Host(array)), part) if dtype.kind != "V" else None
+            if dtype.kind == "V":
+                with pytest.raises(AttributeError, match="bfloat16"):
+                    _ = array.__cuda_array_interface__
+                continue
+            told = array.__cuda_array_interface__
+            assert (told["shape"], told["typestr"], told["data"][1], told["version"]) == (part.shape, dtype.str, True, 3)
+            np.testing.assert_array_equal(cuda.as_cuda_array(Foreign(told, array)).copy_to_host(), part)
+            if array.size:
+                assert read_only(array.__dlpack__(max_version=(1, 0))) == told["data"][0]
+            with pytest.raises(TypeError, match="as they are"):
+                cuda.as_cuda_array(array)
+
+
+def read_only(capsule):
+    """The address in a versioned capsule, which says that what lies there is not to be written to: `dlpack.h`."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    words = (ctypes.c_uint64 * 5).from_address(pointer(capsule, b"dltensor_versioned"))
+    assert words[3] & 1
+    return words[4]
+
+
+class Host:
+    """Asks for what is in the host's memory."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+    def __dlpack__(self, **how):
+        return self.array.__dlpack__(dl_device=(1, 0))
+
+
+class Foreign:
+    """Another library's array."""
+
+    def __init__(self, told, owner):
+        self.__cuda_array_interface__, self.owner = told, owner
+
+
+@pytest.mark.skipif("cuda:0" not in OTHERS and "cuda" not in OTHERS, reason="needs a CUDA device")
+def test_what_others_read_stays_as_it_was():
+    with weft.device("cuda"):
+        array = weft.arange(5.0)
+        seen = cuda.as_cuda_array(Foreign(array.__cuda_array_interface__, array))
+        for step in range(3):
+            array += 1
+            doubled.forall(5)(array, array)
+            other = cuda.as_cuda_array(Foreign(array.__cuda_array_interface__, array))
+            np.testing.assert_array_equal(other.copy_to_host(), weft.asnumpy(array))
+            filled = weft.ones(5) * step
+            weft.eval(filled)
+        np.testing.assert_array_equal(seen.copy_to_host(), np.arange(5.0))
+
+
+@pytest.mark.skipif("cuda:0" not in OTHERS and "cuda" not in OTHERS, reason="needs a CUDA device")
+def test_arrays_of_other_libraries_on_cuda_are_copied_there():
+    with weft.device("cuda"):
+        host = np.arange(24.0).reshape(2, 3, 4)
+        there = cuda.to_device(host)
+        told = there.__cuda_array_interface__
+
+        class OnlyDlpack:
+            __dlpack__, __dlpack_device__ = there.__dlpack__, there.__dlpack_device__
+
+        steps = {**told, "shape": (4, 3, 2), "strides": (8, 32, 96)}
+        found = [weft.asarray(there), weft.asarray(Foreign(told, there)), weft.from_dlpack(there), weft.from_dlpack(OnlyDlpack())]
+        turned = weft.asarray(Foreign(steps, there), dtype=weft.float32)
+        there.copy_to_device(np.zeros((2, 3, 4)))
+    for array in found:
+        assert array.device.kind == "cuda"
+        np.testing.assert_array_equal(weft.asnumpy(array), host)
+    assert turned.device.kind == "cuda"
+    np.testing.assert_array_equal(weft.asnumpy(turned), host.T.astype("f4"))
+    assert weft.asarray(there, device="cpu").device.kind == "cpu"
+    with pytest.raises(ValueError, match="copy"):
+        weft.asarray(there, copy=False)

@@ -1,6 +1,6 @@
 //! Arrays: a storage, as NumPy's buffers are, and where an array's elements lie in it. Every view of a storage sees what is written to it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 use weft_ir::Scalar;
@@ -9,7 +9,7 @@ use crate::budget;
 use crate::capture;
 use crate::dims::{self, Axis, AxisMap, Dims, Strides};
 use crate::error::{Error, Result};
-use crate::memory::{Piece, needed};
+use crate::memory::{Block, Piece, needed};
 use crate::order::Order;
 use crate::record;
 use crate::schedule;
@@ -22,6 +22,8 @@ pub struct Storage {
     elem: Scalar,
     device: u8,
     current: Mutex<Value>,
+    /// Memory whose address others were told, who hold no more than an array of this storage.
+    told: OnceLock<Mutex<Vec<Arc<Block>>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -78,7 +80,16 @@ impl Storage {
             elem,
             device: value.device,
             current: Mutex::new(value),
+            told: OnceLock::new(),
         })
+    }
+
+    /// Keeps memory as long as the storage is there, as it is: what somebody holds is not written to.
+    pub fn keep(&self, block: &Arc<Block>) {
+        let mut told = self.told.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+        if !told.iter().any(|known| Arc::ptr_eq(known, block)) {
+            told.push(block.clone());
+        }
     }
 
     /// Where its elements are.

@@ -119,9 +119,10 @@ fn tensor(array: &DeviceArray, device_type: i32, lent: &mut Lent) -> Tensor {
     }
 }
 
-/// The capsule with an array's place and type; whoever takes it over frees it.
+/// The capsule with an array's place and type; whoever takes it over frees it. Only a versioned one can say that it is `read_only`.
 #[pyfunction]
-pub fn to_dlpack<'py>(array: Bound<'py, DeviceArray>, versioned: bool) -> PyResult<Bound<'py, PyAny>> {
+#[pyo3(signature = (array, versioned, read_only=false))]
+pub fn to_dlpack<'py>(array: Bound<'py, DeviceArray>, versioned: bool, read_only: bool) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let fields = array.get();
     let item = fields.elem().size() as i64;
@@ -144,7 +145,7 @@ pub fn to_dlpack<'py>(array: Bound<'py, DeviceArray>, versioned: bool) -> PyResu
             minor: 0,
             context,
             deleter: Some(free_versioned),
-            flags: 0,
+            flags: if read_only { READ_ONLY } else { 0 },
             tensor,
         });
         (Box::into_raw(managed).cast(), VERSIONED, drop_versioned)

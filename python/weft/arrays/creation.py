@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _assign, _cast, _from_numpy, _full, _iota, _order_of_copy, _permute, _to_device, ndarray
+from weft._weft import DeviceArray, _assign, _cast, _from_numpy, _full, _iota, _order_of_copy, _permute, _to_device, ndarray
 
 from ._common import (
     Order,
@@ -26,6 +26,7 @@ from ._common import (
     turned_if_fortran,
     u,
 )
+from .interop import from_device
 
 
 def _made(shape: Any, value: Any, dtype: Any, order: Any, device: Any) -> ndarray:
@@ -170,6 +171,8 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
     if not isinstance(a, ndarray):
         if copy is False:
             raise ValueError(_COPY_NEEDED)
+        if isinstance(a, DeviceArray) or hasattr(a, "__cuda_array_interface__"):
+            return asarray(from_device(a), found, order, device=place)
         if hasattr(a, "__dlpack__") and not isinstance(a, (np.ndarray, np.generic)) and not hasattr(a, "__array__"):
             a = from_dlpack(a)
             return asarray(a, found, order, device=place)
@@ -234,7 +237,7 @@ def copy(a: Any, order: str = "K") -> ndarray:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> ndarray:
-    """An array with the elements of an object that has `__dlpack__`: a weft array itself, a copy of any other.
+    """An array with the elements of an object that has `__dlpack__`: a weft array itself, a copy of any other, on its device.
 
     `copy=False` is a ValueError for those.
 
@@ -247,7 +250,13 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> n
         raise AttributeError(f"'{type(x).__name__}' object has no attribute '__dlpack__'")
     if copy is False:
         raise ValueError(_COPY_NEEDED)
+    if x.__dlpack_device__()[0] in _ON_CUDA:
+        return asarray(from_device(x), device=device)
     return array_of(np.from_dlpack(x), device=as_device(device))
+
+
+# Kinds of devices in DLPack: CUDA's memory, and what it manages.
+_ON_CUDA = (2, 13)
 
 
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _eval, _to_numpy, ndarray
+from weft import _weft
+from weft._weft import _eval, _lent, _to_numpy, ndarray
 from weft.arrays.ufuncs import UFUNCS
 
 # Functions of NumPy that write or print: what they are given leaves Weft, and that is what they are for.
@@ -158,6 +159,8 @@ def dlpack(
     DLPack can say so from version 1.0 on. With `copy=False` it is said even to one that has not named its version: who does not know
     the newer capsule refuses it.
     """
+    if self.device.kind == "cuda" and tuple(dl_device or (2, self.device.index)) != (1, 0):
+        return _dlpack_on_cuda(self, stream, max_version, dl_device, copy)
     own = dlpack_device(self)
     if dl_device is not None and tuple(dl_device) not in (own, (1, 0)):
         raise BufferError("unsupported device requested")
@@ -173,3 +176,54 @@ def dlpack(
     if not readable and copy is not False:
         return host.__dlpack__()
     return host.__dlpack__(max_version=max_version if readable else (1, 0))
+
+
+def _dlpack_on_cuda(self: ndarray, stream: Any, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
+    """A capsule of memory on a CUDA device, which the array does not write to while somebody has it."""
+    from weft.cuda import interop
+
+    readable = copy is False or (max_version is not None and tuple(max_version) >= (1, 0))
+    lent = _lent_array(self)
+    if copy or not readable:
+        return interop.to_dlpack(lent, stream, max_version, dl_device, True)
+    return interop.to_dlpack(lent, stream, (1, 0), dl_device, False, read_only=True)
+
+
+def _lent_array(self: ndarray) -> Any:
+    """A device array of the elements as they are now."""
+    from weft import types
+    from weft.cuda import interop
+
+    held, address, strides = _lent(self)
+    return interop.array_at(held, self.device, address, self.shape, tuple(strides), types.element(self.dtype))
+
+
+def cuda_array_interface(self: ndarray) -> dict[str, Any]:
+    """`__cuda_array_interface__`, version 3, of an array on a CUDA device: its elements as they are now, read-only.
+
+    That memory stays as it is while the array, or a view of it, is there: what is written to the array later goes elsewhere.
+    """
+    if self.device.kind != "cuda":
+        raise AttributeError(f"an array on {self.device.name} has no __cuda_array_interface__")
+    if self.dtype.kind == "V":
+        raise AttributeError("the CUDA Array Interface has no name for bfloat16: use DLPack, or view it as uint16")
+    _held, address, strides = _lent(self, True)
+    return {
+        "shape": self.shape,
+        "strides": None if self.flags.c_contiguous else tuple(strides),
+        "typestr": self.dtype.str,
+        "data": (address if self.size else 0, True),
+        "version": 3,
+        # The legacy default stream: who reads elsewhere waits for it.
+        "stream": 1,
+    }
+
+
+def from_device(x: Any) -> ndarray:
+    """A copy of a device array, or of another library's array on a CUDA device, which stays there."""
+    from weft import cuda
+
+    array = (
+        x if isinstance(x, _weft.DeviceArray) else cuda.as_cuda_array(x) if hasattr(x, "__cuda_array_interface__") else cuda.from_dlpack(x)
+    )
+    return _weft._from_device(array if array.is_c_contiguous() else array.copy())

@@ -288,11 +288,6 @@ def _set_flat(self: ndarray, value: Any) -> None:
         _assign(self, _from_numpy(np.resize(row, self.shape), self.device))
 
 
-def _cuda_array_interface(self: ndarray) -> Any:
-    """Of arrays on a CUDA device: none is on the CPU, so that libraries take another way."""
-    raise AttributeError(f"an array on {self.device.name} has no __cuda_array_interface__")
-
-
 def _iter(self: ndarray) -> Iterator[ndarray]:
     if self.ndim == 0:
         raise TypeError("iteration over a 0-d array")
@@ -443,7 +438,7 @@ _OWN: dict[str, Any] = {
     "__class_getitem__": classmethod(GenericAlias),
     "__contains__": _contains,
     "__copy__": _copied,
-    "__cuda_array_interface__": property(_cuda_array_interface),
+    "__cuda_array_interface__": property(interop.cuda_array_interface),
     "__deepcopy__": _copied,
     "__dlpack__": interop.dlpack,
     "__dlpack_device__": interop.dlpack_device,

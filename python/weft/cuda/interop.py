@@ -39,6 +39,8 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
 
     if isinstance(obj, DeviceNDArray):
         return obj
+    if isinstance(obj, _weft.ndarray):
+        raise TypeError("kernels take weft arrays as they are: there is no device array of one, to which they could be written")
     if not is_foreign(obj):
         raise TypeError(f"{type(obj).__name__} has no __cuda_array_interface__")
     return from_cuda_array_interface(obj.__cuda_array_interface__, owner=obj, sync=sync)
@@ -48,7 +50,7 @@ def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: boo
     """A device array on what a ``__cuda_array_interface__`` describes; `owner` is kept alive as long as it."""
     address, shape, strides, elem = _described(desc)
     device = _cuda_device()
-    array = _array(owner, device, address, shape, strides, elem)
+    array = array_at(owner, device, address, shape, strides, elem)
     if sync and desc.get("stream") is not None:
         with device:
             _follow(None, _weft.Stream(handle=int(desc["stream"])))
@@ -85,7 +87,9 @@ def _described(desc: dict[str, Any]) -> tuple[int, tuple[int, ...], tuple[int, .
     return address, shape, strides, elem
 
 
-def _array(owner: Any, device: Device, address: int, shape: tuple[int, ...], strides: tuple[int, ...], elem: types.Scalar) -> DeviceNDArray:
+def array_at(
+    owner: Any, device: Device, address: int, shape: tuple[int, ...], strides: tuple[int, ...], elem: types.Scalar
+) -> DeviceNDArray:
     """An array whose first element is at an address of a device, in memory that `owner` keeps."""
     from weft.cuda.arrays import DeviceNDArray
 
@@ -112,7 +116,7 @@ def dlpack_device(device: Device) -> tuple[int, int]:
     return (_KINDS[device.kind], device.index)
 
 
-def to_dlpack(array: DeviceNDArray, stream: Any, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
+def to_dlpack(array: DeviceNDArray, stream: Any, max_version: Any, dl_device: Any, copy: bool | None, *, read_only: bool = False) -> Any:
     """The capsule that ``array.__dlpack__`` gives; the consumer's `stream` waits for the array's default stream."""
     if array.device.kind not in ("cpu", "cuda"):
         array = _lendable(array, dl_device, copy)
@@ -128,7 +132,7 @@ def to_dlpack(array: DeviceNDArray, stream: Any, max_version: Any, dl_device: An
                 _follow(_weft.Stream(handle=int(stream)), None)
     elif array.device.kind == "cpu" and stream is not None:
         raise ValueError("stream must be None for an array in the host's memory")
-    return _weft.to_dlpack(array, max_version is not None and tuple(max_version) >= (1, 0))
+    return _weft.to_dlpack(array, max_version is not None and tuple(max_version) >= (1, 0), read_only)
 
 
 def _lendable(array: DeviceNDArray, dl_device: Any, copy: bool | None) -> DeviceNDArray:
@@ -155,7 +159,7 @@ def from_dlpack(x: Any) -> DeviceNDArray:
         except TypeError:
             capsule = x.__dlpack__(**lent)
     kind, index, owner, address, shape, strides, name = _weft.from_dlpack(capsule)
-    return _array(owner, _dlpack_home(kind, index), address, tuple(shape), tuple(strides), types.element(name))
+    return array_at(owner, _dlpack_home(kind, index), address, tuple(shape), tuple(strides), types.element(name))
 
 
 def _dlpack_home(kind: int, index: int) -> Device:

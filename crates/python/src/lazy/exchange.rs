@@ -8,9 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyModule, PySlice, PyTuple};
 use weft_ir::Scalar;
 use weft_lazy::{Array, Block, Dims, Node, Piece, Strides, machine, order, record};
+use weft_runtime::Place;
 
 use super::ndarray::NdArray;
 use super::{compute, watching};
+use crate::array::DeviceArray;
 use crate::numpy::{ArrayFields, Numpy, RawView};
 use crate::{devices, errors};
 
@@ -19,6 +21,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_adopt, module)?)?;
     module.add_function(wrap_pyfunction!(_to_device, module)?)?;
     module.add_function(wrap_pyfunction!(_array_device, module)?)?;
+    module.add_function(wrap_pyfunction!(_lent, module)?)?;
+    module.add_function(wrap_pyfunction!(_from_device, module)?)?;
     module.add_function(wrap_pyfunction!(_to_numpy, module)?)
 }
 
@@ -238,4 +242,52 @@ fn on_host(py: Python<'_>, piece: Piece, array: &Array, offset: i64, strides: &[
     py.detach(|| weft_lazy::carry(&here, &there, bytes))
         .map_err(|e| super::error(py, e))?;
     Ok((here, offset - low))
+}
+
+/// The address of an array's first element in its device's memory, and its steps in bytes, for others to read: with what keeps that memory
+/// as it is. `by_array`: the array keeps it, too.
+#[pyfunction]
+#[pyo3(signature = (x, by_array=false))]
+fn _lent<'py>(py: Python<'py>, x: &NdArray, by_array: bool) -> PyResult<(Bound<'py, PyAny>, u64, Vec<i64>)> {
+    let value = x.array.base();
+    super::compute_as_asked(py, std::slice::from_ref(&value))?;
+    let Some(piece) = value.piece() else {
+        return Err(errors::internal(py, "a value was not computed".into()));
+    };
+    if by_array {
+        x.array.storage.keep(&piece.block);
+    }
+    let (offset, strides) = x.array.strides();
+    let held = Bound::new(py, Held(piece.block.clone()))?.into_any();
+    Ok((held, piece.address().wrapping_add_signed(offset), strides.to_vec()))
+}
+
+/// A copy of a dense device array, on its device.
+#[pyfunction]
+fn _from_device(array: &Bound<'_, DeviceArray>) -> PyResult<NdArray> {
+    let (py, fields) = (array.py(), array.get());
+    let device = machine::number(fields.home()).map_err(|e| super::error(py, e))?;
+    let elem = fields.elem();
+    machine::check_elem(device, elem).map_err(|e| super::error(py, e))?;
+    let shape: Dims = fields.extents().iter().map(|&n| n as u64).collect();
+    let strides: Strides = fields.byte_strides().iter().map(|&s| s as i64).collect();
+    let bytes = weft_lazy::bytes(&shape, elem.size()).ok_or_else(|| PyValueError::new_err("array is too big"))?;
+    if !weft_lazy::is_dense(&shape, &strides, elem.size()) {
+        return Err(errors::internal(py, "a device array that is not dense".into()));
+    }
+    let piece = Piece::whole(Block::on(device, bytes).map_err(|e| super::error(py, e))?);
+    if bytes > 0 {
+        let place = |address| match device {
+            machine::CPU => Place::Host(address),
+            _ => Place::Device(fields.home().id(), address),
+        };
+        let copy = || {
+            let stream = fields.home().default_stream()?;
+            stream.copy(place(piece.address()), place(fields.address()), bytes as usize)?;
+            // Whoever owns the memory frees it as soon as the array is gone.
+            stream.synchronize()
+        };
+        py.detach(copy).map_err(|e| errors::device(py, e))?;
+    }
+    Ok(NdArray::of(Node::stored(elem, shape, piece)))
 }
