@@ -63,11 +63,13 @@ fn widened(operand: &mut OperandPlan, item: i64) -> u8 {
     step as u8
 }
 
+/// Several axes that lie dense are rows: parts of them, which folds compute, run the same code.
 fn access(elem: Scalar, operand: &OperandPlan) -> Access {
+    let rows = operand.layout == Layout::C && operand.axes.count_ones() > 1;
     Access {
         elem,
         axes: operand.axes,
-        layout: operand.layout,
+        layout: if rows { Layout::Row } else { operand.layout },
     }
 }
 

@@ -430,7 +430,6 @@ _OWN: dict[str, Any] = {
     "transpose": transpose_method,
     "view": view,
     "wait": wait,
-    "__array__": interop.array,
     "__array_function__": interop.array_function,
     "__array_namespace__": interop.array_namespace,
     "__array_priority__": 1000.0,

@@ -9,7 +9,7 @@ use weft_ir::Scalar;
 use weft_lazy::{Array, Index, Value, capture, machine};
 
 use super::operators::{binary, equality, in_place, power, unary};
-use super::{compute, indexing};
+use super::{compute, compute_as_asked, exchange, indexing};
 use crate::devices::PyDevice;
 use crate::numpy::Numpy;
 use crate::{results, slots};
@@ -133,6 +133,20 @@ impl NdArray {
             PyValueError::new_err("can only convert an array of size 1 to a Python scalar")
         })?;
         results::weak(py, elem, slots)
+    }
+
+    /// What `np.asarray(x)` takes: the common case here, without a detour through Python.
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(slf: &Bound<'py, Self>, dtype: Option<&Bound<'py, PyAny>>, copy: Option<bool>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, array) = (slf.py(), &slf.get().array);
+        if dtype.is_some() || copy.is_some() || array.device() != machine::CPU {
+            return py.import("weft.arrays.interop")?.call_method1("array", (slf, dtype, copy));
+        }
+        let base = array.base();
+        if !base.is_stored() {
+            compute_as_asked(py, std::slice::from_ref(&base))?;
+        }
+        exchange::_to_numpy(py, slf.get(), true)
     }
 
     fn __len__(&self) -> PyResult<usize> {
