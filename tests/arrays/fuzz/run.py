@@ -13,6 +13,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -23,6 +24,9 @@ from fuzz.run import Tally, supervise
 WORKER = Path(__file__).with_name("worker.py")
 TIERS = {"0": {"WEFT_ARRAYS_TIER": "0"}, "1": {"WEFT_ARRAYS_TIER": "1"}, "both": {}}
 """What says which tiers run: interpreted tiles, compiled kernels, or the one and then the other."""
+
+PER_PROCESS = 10_000
+"""Processes keep the kernels that they compile, each mapped into memory by itself, and Linux lets a process have some 65,000 mappings."""
 
 
 def run(
@@ -37,10 +41,12 @@ def run(
     """Runs the programs of these numbers."""
     tally = Tally(told=told) if told else Tally()
 
-    def command(first: int) -> list[str]:
-        return [str(WORKER), module, str(first), str(programs.stop), str(jobs), "small" if small else ""]
+    def command(stop: int, first: int) -> list[str]:
+        return [str(WORKER), module, str(first), str(stop), str(jobs), "small" if small else ""]
 
-    supervise(tally, programs, jobs, command, {"WEFT_DEVICE": device, **TIERS[tier]})
+    for first in range(programs.start, programs.stop, PER_PROCESS):
+        some = range(first, min(first + PER_PROCESS, programs.stop))
+        supervise(tally, some, jobs, partial(command, some.stop), {"WEFT_DEVICE": device, **TIERS[tier]})
     return tally
 
 
