@@ -16,6 +16,7 @@ from weft._weft import _arg, _assign, _bits, _fold, _from_numpy, _full, _iota, _
 DTYPES = [*(np.dtype(letter) for letter in "?bBhHiIlLefdFD"), np.dtype(ml_dtypes.bfloat16)]
 SMALL = [one.name for one in weft.devices() if not one.float64 and not one.int64][:1]
 OTHERS = [one.name for one in weft.devices() if one.kind != "cpu" and one.float64]
+on_cuda = pytest.mark.skipif("cuda:0" not in OTHERS, reason="needs a CUDA device, or its double: WEFT_CUDA_DRIVER=double")
 FOLDS = ["add", "multiply", "maximum", "minimum", "fmax", "fmin", "logical_and", "logical_or", "bitwise_and", "bitwise_or", "bitwise_xor"]
 
 
@@ -358,7 +359,7 @@ def test_vectorised_functions_and_kernels_run_where_arrays_are(device):
     same(out[::2] + before[::2], np.zeros(6), device)
 
 
-@pytest.mark.skipif("cuda:0" not in OTHERS and "cuda" not in OTHERS, reason="needs a CUDA device")
+@on_cuda
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_other_libraries_read_arrays_on_cuda(dtype):
     with weft.device("cuda"):
@@ -416,7 +417,7 @@ class Foreign:
         self.__cuda_array_interface__, self.owner = told, owner
 
 
-@pytest.mark.skipif("cuda:0" not in OTHERS and "cuda" not in OTHERS, reason="needs a CUDA device")
+@on_cuda
 def test_what_others_read_stays_as_it_was():
     with weft.device("cuda"):
         array = weft.arange(5.0)
@@ -431,7 +432,7 @@ def test_what_others_read_stays_as_it_was():
         np.testing.assert_array_equal(seen.copy_to_host(), np.arange(5.0))
 
 
-@pytest.mark.skipif("cuda:0" not in OTHERS and "cuda" not in OTHERS, reason="needs a CUDA device")
+@on_cuda
 def test_arrays_of_other_libraries_on_cuda_are_copied_there():
     with weft.device("cuda"):
         host = np.arange(24.0).reshape(2, 3, 4)

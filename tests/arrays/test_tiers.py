@@ -33,10 +33,10 @@ def divisions():
         divisors = np.unique(np.concatenate([ends(dtype), some, small]))
         if dtype.itemsize == 1:
             divisors = np.arange(np.iinfo(dtype).min, np.iinfo(dtype).max + 1).astype(dtype)
-        whole = dtype.itemsize <= 2
-        dividends = random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, 65536, dtype, endpoint=True)
-        if whole:
+        if dtype.itemsize <= 2:
             dividends = np.arange(65536).astype(dtype)
+        else:
+            dividends = random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, 65536, dtype, endpoint=True)
         with np.errstate(all="ignore"):
             for d in divisors:
                 # Where quotients change.

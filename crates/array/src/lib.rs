@@ -14,6 +14,6 @@ pub use expr::{Expr, Leaf, Nodes};
 pub use fold::{AlongAxes, Axes, Fold, Space, State, fold_axes};
 pub use kernel::{FoldKernel, FoldState, Input, Kind, Pass, Stores, fold_loop};
 pub use loops::{Emit, Walk, at_every_point};
-pub use plan::{BroadcastError, Operand, OperandPlan, Plan, broadcast_shapes, plan};
+pub use plan::{BroadcastError, Operand, OperandPlan, Plan, broadcast_shapes, layout, plan};
 pub use scalar::{Mark, ScalarFn};
 pub use ufunc::{Access, UfuncError, map_loop, ufunc_loop};

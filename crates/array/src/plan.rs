@@ -152,8 +152,8 @@ fn place(item: u64, extents: &[u64], groups: &[usize], strides: &[i64]) -> Opera
     placed
 }
 
-/// The strongest layout that shape and byte strides have.
-fn layout(item: u64, shape: &[u64], strides: &[i64]) -> Layout {
+/// The strongest layout that shape and byte strides have, with no axes of length 1.
+pub fn layout(item: u64, shape: &[u64], strides: &[i64]) -> Layout {
     if strides.last().is_some_and(|&s| s != item as i64) {
         return Layout::Any;
     }

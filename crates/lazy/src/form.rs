@@ -3,10 +3,10 @@
 use std::ops::RangeInclusive;
 
 use smallvec::{SmallVec, smallvec};
-use weft_array::{Access, Input, OperandPlan, Plan};
+use weft_array::{Access, Input, OperandPlan, Plan, layout};
 use weft_ir::{Layout, Scalar};
 
-use crate::dims::{self, Strides};
+use crate::dims::Strides;
 use crate::number;
 use crate::program::{Iota, Program, Slot};
 
@@ -59,7 +59,7 @@ fn widened(operand: &mut OperandPlan, item: i64) -> u8 {
     }
     *extent = (*extent - 1) * step as u64 + 1;
     *stride = item;
-    operand.layout = layout(&operand.shape, &operand.strides, item as usize);
+    operand.layout = layout(item as u64, &operand.shape, &operand.strides);
     step as u8
 }
 
@@ -135,16 +135,8 @@ pub fn operand(extents: &[u64], strides: &[i64], item: usize) -> OperandPlan {
             made.strides.push(stride);
         }
     }
-    made.layout = layout(&made.shape, &made.strides, item);
+    made.layout = layout(item as u64, &made.shape, &made.strides);
     made
-}
-
-fn layout(shape: &[u64], strides: &[i64], item: usize) -> Layout {
-    match strides.last() {
-        Some(&last) if last != item as i64 => Layout::Any,
-        _ if dims::is_dense(shape, strides, item) => Layout::C,
-        _ => Layout::Row,
-    }
 }
 
 impl Form {

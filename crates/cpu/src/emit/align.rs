@@ -26,8 +26,9 @@ impl<'m> Fx<'_, 'm> {
         if !matches!(&f.kind, FuncKind::Loop { reductions, .. } if reductions.is_empty()) {
             return Ok(None);
         }
+        let streams = f.flags.streams && stores(&f.body) == 1;
         // Arrays are aligned to 16 bytes as they are.
-        if !f.flags.streams && (bytes <= 16 || computes_long(f)) {
+        if !streams && (bytes <= 16 || computes_long(f)) {
             return Ok(None);
         }
         let Some(index) = index else { return Ok(None) };
@@ -42,25 +43,27 @@ impl<'m> Fx<'_, 'm> {
         };
         let first = self.w.offset(view.base, offset);
         let first = self.w.inst(format_args!("ptrtoint {} to i64", first.typed(Ty::PTR)));
-        let bytes = match f.flags.streams && stores(&f.body) == 1 {
-            // No whole gang before the first aligned one.
-            true => bytes.min(i64::from(self.gang.lanes) * size),
-            false => bytes,
+        // No whole gang of a row that streams comes before the first aligned one.
+        let bytes = if streams {
+            bytes.min(i64::from(self.gang.lanes) * size)
+        } else {
+            bytes
         };
         let lacking = self.scalar_int("sub", Operand::Int(0), first);
         let lacking = self.scalar_int("and", lacking, Operand::Int(bytes - 1));
         let lanes = self.scalar_int("udiv", lacking, Operand::Int(size));
         let stop = self.add_scalar(begin, lanes);
-        if f.flags.streams && stores(&f.body) == 1 {
+        let off = |fx: &mut Self| fx.w.inst(format_args!("icmp ne {}, 0", lanes.typed(Ty::I64)));
+        if streams {
             self.gang.streams = Some(bytes);
             let stop = self.call("smin", Ty::I64, &[stop, end]);
-            let off = self.w.inst(format_args!("icmp ne {}, 0", lanes.typed(Ty::I64)));
+            let off = off(self);
             return Ok(Some(self.select_op(Ty::I64, off, stop, end)));
         }
         let length = self.scalar_int("sub", end, begin);
         let long = LEAST_GANGS * i64::from(self.gang.lanes);
         let long = self.w.inst(format_args!("icmp sge {}, {long}", length.typed(Ty::I64)));
-        let off = self.w.inst(format_args!("icmp ne {}, 0", lanes.typed(Ty::I64)));
+        let off = off(self);
         let wanted = self.plain("and", Ty::BOOL, long, off);
         Ok(Some(self.select_op(Ty::I64, wanted, stop, end)))
     }
