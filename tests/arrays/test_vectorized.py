@@ -57,7 +57,7 @@ def check(result, expected):
 
 
 def test_it_is_recorded():
-    x = weft.asarray(RNG.random(100)) * 2
+    x = weft.asarray(RNG.random(1000)) * 2
     y = blend(x, 1.0, 0.25)
     assert not _is_evaluated(x) and not _is_evaluated(y)
     with weft.syncs("error"):

@@ -147,9 +147,13 @@ impl Array {
 
     /// A new storage of a value that was computed in an order, with its axes where they belong.
     pub fn of_ordered(value: Value, order: Option<&[u8]>) -> Array {
-        Array {
-            own: true,
-            ..Array::of(value).out_of_order(order)
+        let array = Array::of(value);
+        match order {
+            None => array,
+            order => Array {
+                own: true,
+                ..array.out_of_order(order)
+            },
         }
     }
 

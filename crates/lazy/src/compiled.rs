@@ -43,6 +43,11 @@ fn tiers() -> Tiers {
     })
 }
 
+/// Is there a tier 0?
+pub fn has_tiles() -> bool {
+    tiers() != Tiers::Compiled
+}
+
 /// What compiled code depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Key {

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod array;
+pub mod at_once;
 mod budget;
 pub mod capture;
 pub mod compiled;

@@ -172,8 +172,17 @@ pub struct Resolved {
     pub operations: SmallVec<[&'static Operation; 2]>,
 }
 
-/// Types of the operands, each with whether it is weak.
-pub type Given = SmallVec<[(Scalar, bool); 3]>;
+/// The types of a ufunc's operands, each with whether it is weak: a byte of each, from the last one on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Given(u64);
+
+impl Given {
+    /// None of more operands than ufuncs have.
+    pub fn of(types: impl ExactSizeIterator<Item = (Scalar, bool)>) -> Option<Given> {
+        let byte = |(scalar, weak): (Scalar, bool)| (scalar as u64) << 1 | u64::from(weak);
+        (types.len() < 8).then(|| Given(types.fold(1, |all, ty| all << 8 | byte(ty))))
+    }
+}
 
 type Known = HashMap<(&'static str, Given), Option<&'static Resolved>>;
 
@@ -189,23 +198,26 @@ thread_local! {
 }
 
 /// The loop of a ufunc that NumPy takes for these operands; none where it raises `TypeError`.
-pub fn resolve(name: &'static str, given: &Given) -> Option<&'static Resolved> {
+pub fn resolve<T>(name: &'static str, types: T) -> Option<&'static Resolved>
+where
+    T: ExactSizeIterator<Item = (Scalar, bool)> + Clone,
+{
+    let given = Given::of(types.clone())?;
     let start = name.as_ptr() as usize ^ (name.as_ptr() as usize >> 4);
-    let place = given.iter().fold(start, |hash, &(scalar, weak)| {
-        hash.wrapping_mul(31) + scalar as usize * 2 + usize::from(weak)
-    }) % NEAR;
+    let mixed = given.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48;
+    let place = (start ^ mixed as usize) % NEAR;
     NEAREST.with_borrow_mut(|near| match &near[place] {
-        Some((known, types, resolved)) if std::ptr::eq(*known, name) && types == given => *resolved,
+        Some((known, types, resolved)) if std::ptr::eq(*known, name) && *types == given => *resolved,
         _ => {
-            let resolved = looked_up(name, given);
-            near[place] = Some((name, given.clone(), resolved));
+            let resolved = looked_up(name, given, types);
+            near[place] = Some((name, given, resolved));
             resolved
         }
     })
 }
 
-fn looked_up(name: &'static str, given: &Given) -> Option<&'static Resolved> {
-    let key = (name, given.clone());
+fn looked_up(name: &'static str, given: Given, types: impl Iterator<Item = (Scalar, bool)>) -> Option<&'static Resolved> {
+    let key = (name, given);
     if let Some(found) = RESOLVED
         .read()
         .unwrap_or_else(PoisonError::into_inner)
@@ -214,9 +226,8 @@ fn looked_up(name: &'static str, given: &Given) -> Option<&'static Resolved> {
     {
         return *found;
     }
-    let types: Vec<ArgType> = given
-        .iter()
-        .map(|&(scalar, weak)| if weak { ArgType::Weak(scalar) } else { ArgType::Strong(scalar) })
+    let types: Vec<ArgType> = types
+        .map(|(scalar, weak)| if weak { ArgType::Weak(scalar) } else { ArgType::Strong(scalar) })
         .collect();
     let resolved = ufuncs::resolve(name, &types).map(|found| {
         let operands: SmallVec<[Scalar; 3]> = SmallVec::from_vec(found.operands);

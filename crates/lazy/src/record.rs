@@ -3,13 +3,14 @@
 use smallvec::SmallVec;
 use weft_ir::{Const, Scalar};
 
+use crate::at_once;
 use crate::budget;
 use crate::capture;
 use crate::dims::{self, Axis, AxisMap, Dims};
 use crate::error::{Error, Result};
 use crate::number::{self, Bits, Weak};
+use crate::operation;
 pub use crate::operation::ufunc_name;
-use crate::operation::{self, Given};
 use crate::value::{Args, Fold, FoldKind, Kind, Node, Progression, Value};
 use crate::{machine, schedule};
 
@@ -84,11 +85,10 @@ pub fn check_broadcast(from: &[u64], to: &[u64]) -> Result<()> {
 
 /// A ufunc of operands: its results. `dtype` asks for the loop that gives it.
 pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) -> Result<SmallVec<[Value; 2]>> {
-    let given: Given = match dtype {
-        None => operands.iter().map(Operand::ty).collect(),
-        Some(dtype) => operands.iter().map(|_| (dtype, false)).collect(),
-    };
-    let Some(resolved) = operation::resolve(name, &given) else {
+    let types = operands
+        .iter()
+        .map(|operand| dtype.map_or_else(|| operand.ty(), |dtype| (dtype, false)));
+    let Some(resolved) = operation::resolve(name, types) else {
         return Err(no_loop(name, operands));
     };
     if is_comparison(name)
@@ -125,17 +125,23 @@ pub fn ufunc(name: &'static str, operands: &[Operand], dtype: Option<Scalar>) ->
     }
     let mut results = SmallVec::new();
     if let [operation] = resolved.operations.as_slice() {
-        let node = Node::pending(operation.result, shape, Kind::Map { operation, args });
-        budget::keep(&node)?;
-        results.push(node);
+        results.push(map(operation, args, shape)?);
         return Ok(results);
     }
     for operation in &resolved.operations {
-        let args = args.clone();
-        results.push(Node::pending(operation.result, dims::copy(&shape), Kind::Map { operation, args }));
+        results.push(map(operation, args.clone(), dims::copy(&shape))?);
     }
-    results.iter().try_for_each(budget::keep)?;
     Ok(results)
+}
+
+/// An operation of operands that broadcast to a shape.
+fn map(operation: &'static operation::Operation, args: Args, shape: Dims) -> Result<Value> {
+    if let Some(done) = at_once::map(operation, &args, &shape) {
+        return Ok(done);
+    }
+    let node = Node::pending(operation.result, shape, Kind::Map { operation, args });
+    budget::keep(&node)?;
+    Ok(node)
 }
 
 /// Powers of 32 and 64-bit floats by one exponent. NumPy's loop has other functions for some, which give something else for -inf and -0.
@@ -227,15 +233,17 @@ fn is_stretched(map: &[Axis], from: &[u64], to: &[u64]) -> bool {
 pub fn apply(operation: &'static operation::Operation, mut args: Args) -> Result<Value> {
     on_one_device(&mut args)?;
     let shape = common_shape(&args.iter().map(|arg| arg.shape.as_slice()).collect::<SmallVec<[&[u64]; 3]>>())?;
-    let node = Node::pending(operation.result, shape, Kind::Map { operation, args });
-    budget::keep(&node)?;
-    Ok(node)
+    map(operation, args, shape)
 }
 
 /// The type of a ufunc's first result; none where it has no loop.
 pub fn result_type(name: &'static str, operands: &[Operand]) -> Option<Scalar> {
-    let given: Given = operands.iter().map(Operand::ty).collect();
-    Some(operation::resolve(name, &given)?.operations.first()?.result)
+    Some(
+        operation::resolve(name, operands.iter().map(Operand::ty))?
+            .operations
+            .first()?
+            .result,
+    )
 }
 
 /// Powers of integers by negative ones do not exist; of an array it has to be looked.
@@ -310,11 +318,12 @@ pub fn cast(value: &Value, to: Scalar) -> Value {
     if let Some(Ok(bits)) = fill_of(value).map(|bits| number::converted(number::constant(value.elem, bits), to)) {
         return Node::fill_on(value.device, to, dims::copy(&value.shape), bits);
     }
-    let kind = Kind::Map {
-        operation: operation::cast(value.elem, to),
-        args: SmallVec::from_elem(value.clone(), 1),
-    };
-    Node::pending(to, dims::copy(&value.shape), kind)
+    let operation = operation::cast(value.elem, to);
+    let args = SmallVec::from_elem(value.clone(), 1);
+    match at_once::map(operation, &args, &value.shape) {
+        Some(done) => done,
+        None => Node::pending(to, dims::copy(&value.shape), Kind::Map { operation, args }),
+    }
 }
 
 /// The number that all elements are.
@@ -333,13 +342,7 @@ pub fn select(condition: &Value, a: &Value, b: &Value) -> Result<Value> {
     let shape = common_shape(&[&condition.shape, &a.shape, &b.shape])?;
     let mut args = SmallVec::from_vec(vec![cast(condition, Scalar::Bool), a.clone(), cast(b, a.elem)]);
     on_one_device(&mut args)?;
-    let kind = Kind::Map {
-        operation: operation::select(a.elem),
-        args,
-    };
-    let node = Node::pending(a.elem, shape, kind);
-    budget::keep(&node)?;
-    Ok(node)
+    map(operation::select(a.elem), args, shape)
 }
 
 /// The elements in C order in another shape of the same size.

@@ -25,6 +25,8 @@ class Outcome:
 
 def run(program: Program, module: Any) -> Outcome:
     """What becomes of a program."""
+    if few_at_once := getattr(getattr(module, "_weft", None), "_few_at_once", None):
+        few_at_once(not program.few_wait)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return _run(program, module)

@@ -31,7 +31,7 @@ pub fn device_of<'a, 'py: 'a>(py: Python<'py>, objects: impl Iterator<Item = &'a
 pub enum Taken<'a> {
     Array(&'a Array),
     /// Of NumPy's elements.
-    Copy(Array),
+    Copy(Box<Array>),
     Number(Operand),
 }
 
@@ -73,7 +73,7 @@ pub fn take<'a>(object: &'a Bound<'_, PyAny>, device: u8) -> PyResult<Option<Tak
         return Ok(Some(Taken::Number(Operand::Value(Node::fill(scalar, Dims::new(), bits)))));
     }
     if numpy.is_array(object) {
-        return Ok(Some(Taken::Copy(exchange::operand(numpy, object, device)?)));
+        return Ok(Some(Taken::Copy(Box::new(exchange::operand(numpy, object, device)?))));
     }
     Ok(None)
 }
@@ -84,7 +84,7 @@ pub fn take_any<'a>(object: &'a Bound<'_, PyAny>, device: u8) -> PyResult<Taken<
         return Ok(taken);
     }
     match made_by("array_of", object, object.py().None(), device) {
-        Ok(array) => Ok(Taken::Copy(array)),
+        Ok(array) => Ok(Taken::Copy(Box::new(array))),
         Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => Err(no_number(object)),
         Err(error) => Err(error),
     }

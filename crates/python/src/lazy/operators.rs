@@ -16,6 +16,9 @@ use super::operands::{self, Taken, take, take_any};
 /// `name(a, b)`; `NotImplemented` where one of the two is nothing for arrays.
 pub fn binary<'py>(name: &'static str, a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
+    if let (Ok(x), Ok(y)) = (a.cast::<NdArray>(), b.cast::<NdArray>()) {
+        return apply(py, name, &[Taken::Array(&x.get().array), Taken::Array(&y.get().array)]);
+    }
     let (Some(x), Some(y)) = (beside(a, b)?, beside(b, a)?) else {
         return Ok(PyNotImplemented::get(py).to_owned().into_any());
     };

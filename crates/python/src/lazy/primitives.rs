@@ -8,7 +8,7 @@ use weft_front::{ArgType, ufuncs};
 use weft_ir::{Const, Scalar};
 use weft_lazy::number::{self, Weak};
 use weft_lazy::record::{self, Operand};
-use weft_lazy::{Array, FoldKind, Node, Strides, Value, machine, order};
+use weft_lazy::{Array, FoldKind, Node, Strides, Value, at_once, machine, order};
 
 use super::calls;
 use super::ndarray::NdArray;
@@ -38,7 +38,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_fold, module)?)?;
     module.add_function(wrap_pyfunction!(_arg, module)?)?;
     module.add_function(wrap_pyfunction!(_eval, module)?)?;
-    module.add_function(wrap_pyfunction!(_is_evaluated, module)?)
+    module.add_function(wrap_pyfunction!(_is_evaluated, module)?)?;
+    module.add_function(wrap_pyfunction!(_few_at_once, module)?)
 }
 
 fn elem(dtype: &Bound<'_, PyAny>) -> PyResult<Scalar> {
@@ -346,6 +347,12 @@ fn _eval(py: Python<'_>, arrays: Vec<PyRef<'_, NdArray>>) -> PyResult<()> {
         devices::wait(py, &device, || device.synchronize())?;
     }
     Ok(())
+}
+
+/// For tests: have operations of few elements be recorded, as those of many are.
+#[pyfunction]
+fn _few_at_once(on: bool) {
+    at_once::set(on);
 }
 
 #[pyfunction]
