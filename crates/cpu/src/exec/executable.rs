@@ -519,10 +519,16 @@ fn refers(ty: &Type, slots: &[u64], buffer: &HostBuffer) -> (bool, usize) {
 }
 
 impl HostBuffer {
-    /// For the device's own allocations.
+    /// For the device's own allocations: what is in them is not defined, and in builds for tests no zeros.
     pub fn boxed(bytes: usize) -> Result<Box<dyn Buffer>, RunError> {
-        match HostBuffer::new(bytes, true) {
-            Some(buffer) => Ok(Box::new(buffer)),
+        match HostBuffer::new(bytes, false) {
+            Some(buffer) => {
+                if cfg!(debug_assertions) && bytes <= 1 << 20 {
+                    // SAFETY: it has so many bytes, and nobody else has it yet.
+                    unsafe { buffer.start().write_bytes(0xcb, bytes) };
+                }
+                Ok(Box::new(buffer))
+            }
             None => Err(RunError::host_memory(bytes as u64)),
         }
     }
