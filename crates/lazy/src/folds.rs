@@ -46,6 +46,8 @@ pub fn folded(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
     if let Some(source) = in_memory(program, fold) {
         return source_fold(&source, &program.extents, fold, target);
     }
+    let uncast = uncast(program, fold);
+    let program = uncast.as_ref().unwrap_or(program);
     let axis = (0..program.extents.len()).find(|axis| fold.axes & (1 << axis) == 0 && program.extents[*axis] > 1);
     match axis {
         Some(axis) => by_parts(program, fold, target, axis),
@@ -70,6 +72,26 @@ fn in_memory(program: &Program, fold: &Fold) -> Option<Source> {
         address: program.loads[load as usize].address(),
         strides: strides.clone(),
     })
+}
+
+/// Bools that are only cast to be added up: they are counted, and take less memory.
+fn uncast(program: &Program, fold: &Fold) -> Option<Program> {
+    let (Some((last, before)), FoldKind::Ufunc(name, compute)) = (program.steps.split_last(), fold.what) else {
+        return None;
+    };
+    let ends = program.result == Some(Slot::Step(before.len() as u16)) && last.operation.what == What::Cast;
+    let types = Types {
+        elem: last.operation.operands[0],
+        compute: last.operation.result,
+        result: last.operation.result,
+    };
+    if !ends || types.compute != compute || !fold::find(name, compute).is_some_and(|op| fold::are_counted(op, types)) {
+        return None;
+    }
+    let mut program = program.clone();
+    program.result = Some(last.args[0]);
+    program.steps.pop();
+    Some(program)
 }
 
 /// Do folds convert elements so while they load them?

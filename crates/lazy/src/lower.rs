@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::dims::{self, AxisMap};
+use crate::dims::{self, AxisMap, Dims};
 use crate::error::{Error, Result};
 use crate::memory::Piece;
+use crate::operation::Operation;
 use crate::program::{Iota, Load, Program, Slot, Step};
-use crate::value::{Kind, Node, State, Value};
+use crate::value::{Args, Kind, MOST_OPERATIONS, Node, State, Value};
 
 /// More steps than this are no one's kernel: nodes read through many different maps were computed once for each.
 const MOST_STEPS: usize = 128;
+/// A map that was recorded as a full kernel is computed with what is made of it, if it turns out to be this short.
+const SHORT: u32 = MOST_OPERATIONS / 2;
 /// Operations that are computed again, for a second map or a second kernel, rather than stored.
 const CHEAP: u32 = 8;
 
@@ -27,17 +30,8 @@ pub enum Lowered {
 /// The program that computes a node's elements at the points of its shape. The node itself may be pending or stored; `kept` says that what
 /// the program computes will be stored as the node's own.
 pub fn lower(root: &Value, kept: bool) -> Result<Lowered> {
-    let mut lowering = Lowering {
-        rank: root.shape.len(),
-        program: Program {
-            extents: dims::copy(&root.shape),
-            ..Program::default()
-        },
-        seen: SmallVec::new(),
-        needs: SmallVec::new(),
-        passed: SmallVec::new(),
-        kept: kept.then_some(root),
-    };
+    let mut lowering = Lowering::of(&root.shape);
+    lowering.kept = kept.then_some(root);
     let slot = lowering.slot(root, None)?;
     if lowering.program.steps.len() > MOST_STEPS {
         lowering.needs = operands_of(root);
@@ -81,9 +75,26 @@ struct Lowering<'a> {
     passed: SmallVec<[Value; 8]>,
     /// What the program is for.
     kept: Option<&'a Value>,
+    /// It is inside of a full map, or of one that turned out to be short.
+    inside: bool,
 }
 
 impl Lowering<'_> {
+    fn of(extents: &Dims) -> Self {
+        Lowering {
+            rank: extents.len(),
+            program: Program {
+                extents: dims::copy(extents),
+                ..Program::default()
+            },
+            seen: SmallVec::new(),
+            needs: SmallVec::new(),
+            passed: SmallVec::new(),
+            kept: None,
+            inside: false,
+        }
+    }
+
     fn slot(&mut self, node: &Value, through: Through<'_>) -> Result<Slot> {
         // Nobody comes twice to what has one reference.
         let shared = Arc::strong_count(node) > 1;
@@ -118,7 +129,8 @@ impl Lowering<'_> {
         let is_root = self.kept.is_some_and(|root| Arc::ptr_eq(node, root));
         if !is_root && node.is_full() {
             match kind {
-                Kind::Map { .. } => return self.need(node),
+                Kind::Map { .. } if self.inside || other_map || node.was_passed() => return self.need(node),
+                Kind::Map { operation, args } => return self.full(node, operation, args, through),
                 // A view may have more elements than what it looks at.
                 Kind::View { of, .. } | Kind::Reshape(of) if !of.is_stored() => return self.need(of),
                 _ => {}
@@ -146,12 +158,7 @@ impl Lowering<'_> {
                 if !is_root && shared {
                     self.passed.push(node.clone());
                 }
-                let mut slots = smallvec![];
-                for arg in args {
-                    slots.push(self.operand(node, arg, through)?);
-                }
-                self.program.steps.push(Step { operation, args: slots });
-                Ok(Slot::Step(self.program.steps.len() as u16 - 1))
+                self.map(node, operation, args, through)
             }
             Kind::View { of, map } => self.behind(of, map, through),
             Kind::Reshape(of) => self.reshape(node, of, through),
@@ -175,8 +182,36 @@ impl Lowering<'_> {
         }
     }
 
+    fn map(&mut self, node: &Node, operation: &'static Operation, args: &Args, through: Through<'_>) -> Result<Slot> {
+        let mut slots = smallvec![];
+        for arg in args {
+            slots.push(self.operand(node, arg, through)?);
+        }
+        self.program.steps.push(Step { operation, args: slots });
+        Ok(Slot::Step(self.program.steps.len() as u16 - 1))
+    }
+
+    /// A map whose kernel was full when it was recorded. What is read through many views was counted with each, and is stored before.
+    fn full(&mut self, node: &Value, operation: &'static Operation, args: &Args, through: Through<'_>) -> Result<Slot> {
+        let mut alone = Lowering::of(&node.shape);
+        alone.inside = true;
+        alone.map(node, operation, args, None)?;
+        if !alone.needs.is_empty() {
+            alone.needs.iter().try_for_each(|first| self.need(first).map(drop))?;
+            return Ok(Slot::Constant(0));
+        }
+        if alone.program.costs() > SHORT {
+            return self.need(node);
+        }
+        self.passed.push(node.clone());
+        self.inside = true;
+        let slot = self.map(node, operation, args, through);
+        self.inside = false;
+        slot
+    }
+
     /// An operand of a map, which may have to be broadcast.
-    fn operand(&mut self, node: &Value, arg: &Value, through: Through<'_>) -> Result<Slot> {
+    fn operand(&mut self, node: &Node, arg: &Value, through: Through<'_>) -> Result<Slot> {
         if arg.shape == node.shape {
             return self.slot(arg, through);
         }

@@ -7,6 +7,7 @@ use crate::dims::{Dims, Strides};
 use crate::memory::Piece;
 use crate::number::Bits;
 use crate::operation::Operation;
+use crate::value::{LARGE, READING};
 
 #[derive(Clone, Debug, Default)]
 pub struct Program {
@@ -81,6 +82,16 @@ impl Program {
             iota.first += iota.by * first as i64;
         }
         part
+    }
+
+    /// What counts for the length of a kernel: its operations, and the memory that it reads.
+    pub fn costs(&self) -> u32 {
+        let large = |load: &&Load| load.piece.block.bytes() as u64 >= LARGE;
+        let mut blocks: SmallVec<[u64; 8]> = self.loads.iter().filter(large).map(|load| load.piece.block.address()).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        let operations: u32 = self.steps.iter().map(|step| step.operation.cost).sum();
+        operations + READING * blocks.len() as u32
     }
 
     /// Are there operations that are compiled alone? These take aligned elements only.

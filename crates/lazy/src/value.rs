@@ -190,11 +190,12 @@ impl Kind {
 }
 
 /// Operations that an operand in memory counts as, if it is large.
-const READING: u32 = 6;
+pub const READING: u32 = 6;
+/// Bytes from which on one is.
+pub const LARGE: u64 = 1 << 18;
 
 /// What a kernel pays for reading so much memory: as much as for some operations, so that it reads few arrays that are large.
 fn reading(shape: &[u64], elem: Scalar) -> u32 {
-    const LARGE: u64 = 1 << 18;
     match dims::bytes(shape, elem.size()) {
         Some(bytes) if bytes < LARGE => 0,
         _ => READING,

@@ -7,6 +7,7 @@
 
 mod across;
 mod arg;
+mod counts;
 mod kernel;
 mod load;
 mod number;
@@ -20,12 +21,14 @@ use std::ops::Range;
 use weft_ir::Scalar;
 
 use across::Across;
+use counts::{Count, Counted};
 use kernel::{Blocks, Clear, Join, Kernel, Order};
 use load::{Load, Loads, Store};
 use scratch::Scratch;
 use shape::{Block, Inner};
 
 pub use arg::{ArgFold, arg_fold};
+pub use counts::are_counted;
 pub use shape::{Axis, Outer};
 
 /// What elements are combined by.
@@ -138,6 +141,8 @@ pub struct Fold {
     kernel: Kernel,
     /// Where elements are not computed with as they lie.
     load: Load,
+    /// Where elements are counted rather than added.
+    count: Option<Count>,
     same: bool,
     store: Store,
     others: Vec<Outer>,
@@ -183,6 +188,7 @@ impl Fold {
         Some(Fold {
             kernel,
             load,
+            count: counts::find(op, types),
             same,
             store,
             others,
@@ -373,9 +379,24 @@ impl Fold {
         let side_by_side = self.same && (step == self.kernel.size as i64 || block.columns == 1);
         let row_stride = if block.rows == 1 { Some(0) } else { self.inner.row_stride() };
         let first = self.inner.row_offset(block.row) + block.column as i64 * step;
+        // SAFETY: by contract.
+        let start = unsafe { from.offset(first as isize) };
+        if let (Some(count), 1, Some(row_stride)) = (self.count, step, row_stride) {
+            for point in 0..points {
+                let counted = Counted {
+                    from: start.wrapping_offset((point as i64 * self.lanes.input) as isize),
+                    rows: block.rows as usize,
+                    row_stride,
+                    columns: block.columns as usize,
+                    into: into.wrapping_add(point * self.kernel.size),
+                };
+                // SAFETY: by contract.
+                unsafe { count(counted) };
+            }
+            return;
+        }
         let mut blocks = Blocks {
-            // SAFETY: by contract.
-            from: unsafe { from.offset(first as isize) },
+            from: start,
             count: points,
             stride: self.lanes.input,
             rows: block.rows as usize,

@@ -133,6 +133,9 @@ impl Fx<'_, '_> {
     /// A divisor that all lanes share is divided by once. Its inverse is made larger by more than what the inverse and the product are rounded
     /// by, and by less than a quotient would need to get to the next integer.
     fn quotient_by_float(&mut self, ty: Ty, float: Ty, x: Operand, d: Divisor) -> Operand {
+        if d.shared && !d.signed && ty.elem == Elem::I8 {
+            return self.quotient_of_bytes(ty, float, x, d);
+        }
         let (from, to) = if d.signed { ("sitofp", "fptosi") } else { ("uitofp", "fptoui") };
         let (x, by) = (self.convert(from, x, ty, float), self.convert(from, d.at, ty, float));
         let ratio = if d.shared {
@@ -146,6 +149,35 @@ impl Fx<'_, '_> {
             self.plain("fdiv", float, x, by)
         };
         self.convert(to, ratio, float, ty)
+    }
+
+    /// Of unsigned bytes by one that all lanes share: products of 16 bits, which vectors have. (Granlund and Montgomery, Division by Invariant
+    /// Integers using Multiplication, 1994, figure 4.1.) With l = ⌈log2 d⌉ and m = ⌊256 · (2^l - d) / d⌋ + 1 the quotient is
+    /// t + (x - t) / 2 over 2^(l - 1), where t = m · x / 256; of d = 1 it is x.
+    fn quotient_of_bytes(&mut self, ty: Ty, float: Ty, x: Operand, d: Divisor) -> Operand {
+        let half = ty.with(Elem::I16);
+        let (x, d) = (self.convert("zext", x, ty, half), self.convert("zext", d.at, ty, half));
+        let one = Operand::Int(1);
+        let is_one = self.w.inst(format_args!("icmp eq {}, {}", d.typed(half), one.of(half)));
+        let less = self.plain("sub", half, d, one);
+        let zeros = self.flag_call("ctlz", half, less);
+        let log = self.plain("sub", half, Operand::Int(16), zeros);
+        let power = self.plain("shl", half, one, log);
+        let above = self.plain("sub", half, power, d);
+        let scaled = self.plain("shl", half, above, Operand::Int(8));
+        let (scaled, by) = (self.convert("uitofp", scaled, half, float), self.convert("uitofp", d, half, float));
+        let ratio = self.plain("fdiv", float, scaled, by);
+        let below = self.convert("fptoui", ratio, float, half);
+        let m = self.plain("add", half, below, one);
+        let first = self.select_op(half, is_one, Operand::Int(0), one);
+        let second = self.plain("sub", half, log, first);
+        let product = self.plain("mul", half, m, x);
+        let t = self.plain("lshr", half, product, Operand::Int(8));
+        let rest = self.plain("sub", half, x, t);
+        let rest = self.plain("lshr", half, rest, first);
+        let sum = self.plain("add", half, t, rest);
+        let quotient = self.plain("lshr", half, sum, second);
+        self.convert("trunc", quotient, half, ty)
     }
 
     /// Remainder with the divisor's sign, for a divisor that does not trap.

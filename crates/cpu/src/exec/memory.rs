@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::kept;
+use super::{kept, pages};
 use weft_runtime::checked::Memory;
 use weft_runtime::{Buffer, DeviceId, RunError, Stream, read_here, write_here};
 
@@ -104,11 +104,7 @@ impl HostBuffer {
                 }
                 (base, layout)
             }
-            // SAFETY: the layout's size is not 0.
-            None => (
-                NonNull::new(unsafe { if zeroed { alloc_zeroed(layout) } else { alloc(layout) } })?,
-                layout,
-            ),
+            None => (fresh(layout, zeroed)?, layout),
         };
         // SAFETY: the first aligned address lies at most `ALIGN - NATURAL_ALIGN` bytes on.
         let start = unsafe { base.add(base.as_ptr().align_offset(ALIGN)) };
@@ -126,6 +122,15 @@ impl HostBuffer {
         let start = self.address();
         (start..=start + self.bytes as u64).contains(&address)
     }
+}
+
+/// A block of the allocator's, of a size that is not 0.
+fn fresh(layout: Layout, zeroed: bool) -> Option<NonNull<u8>> {
+    // SAFETY: by contract the size is not 0.
+    let base = NonNull::new(unsafe { if zeroed { alloc_zeroed(layout) } else { alloc(layout) } })?;
+    // SAFETY: it is this block.
+    unsafe { pages::enlarge(base.as_ptr(), layout.size()) };
+    Some(base)
 }
 
 impl Buffer for HostBuffer {

@@ -9,6 +9,7 @@ mod executable;
 mod held;
 mod kept;
 mod memory;
+mod pages;
 mod pool;
 mod spread;
 mod stack;
