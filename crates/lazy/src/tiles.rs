@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 use weft_ir::Scalar;
-use weft_tile::Arg;
+use weft_tile::{Arg, Rows};
 
 use crate::compiled;
 use crate::dims::{self, Strides};
@@ -343,6 +343,12 @@ impl Uses {
     }
 }
 
+/// Neighbouring rows: where the first one is, and how many there are.
+struct Run {
+    places: SmallVec<[i64; 6]>,
+    rows: u64,
+}
+
 struct Machine<'a> {
     program: &'a Program,
     walk: &'a Walk,
@@ -370,16 +376,37 @@ impl Machine<'_> {
             }
             return Ok(());
         }
-        let mut done = 0;
-        let mut starts: Vec<SmallVec<[i64; 6]>> = Vec::with_capacity(self.walk.rows as usize);
+        self.short_rows(rows, places)
+    }
+
+    /// Tiles of several rows: runs of these along the last axis but one.
+    fn short_rows(&self, rows: u64, mut places: SmallVec<[i64; 6]>) -> Result<()> {
+        let axis = self.walk.extents.len() - 2;
+        let extent = self.walk.extents[axis];
+        let mut point: SmallVec<[u64; 4]> = smallvec![0; axis];
+        let (mut done, mut at) = (0, 0);
+        let mut runs: Vec<Run> = Vec::new();
         while done < rows {
-            starts.clear();
-            while (starts.len() as u64) < self.walk.rows && done < rows {
-                starts.push(places.clone());
-                self.step(&mut point, &mut places);
-                done += 1;
+            runs.clear();
+            let mut room = self.walk.rows;
+            while room > 0 && done < rows {
+                let some = room.min(extent - at);
+                runs.push(Run {
+                    places: places.clone(),
+                    rows: some,
+                });
+                (done, at, room) = (done + some, at + some, room - some);
+                let back = if at == extent { extent } else { 0 };
+                for (place, moving) in places.iter_mut().zip(&self.walk.moving) {
+                    let steps = some as i64 - back as i64;
+                    *place = place.wrapping_add(moving.strides[axis].wrapping_mul(steps));
+                }
+                if back != 0 {
+                    at = 0;
+                    self.step(&mut point, &mut places);
+                }
             }
-            self.packed(&starts)?;
+            self.packed(&runs)?;
         }
         Ok(())
     }
@@ -441,35 +468,93 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Several short rows.
-    fn packed(&self, starts: &[SmallVec<[i64; 6]>]) -> Result<()> {
+    /// Several short rows, which lie one behind the other in registers.
+    fn packed(&self, runs: &[Run]) -> Result<()> {
         let inner = self.walk.inner();
-        for (row, places) in starts.iter().enumerate() {
-            let offset = row * inner as usize;
+        let mut count = 0;
+        for run in runs {
+            let offset = (count * inner) as usize;
             for (load, what) in self.program.loads.iter().enumerate() {
                 if let Some(register) = self.plan.loads[load] {
-                    // SAFETY: as in `tile`; the rows of a tile lie behind each other in the register.
+                    // SAFETY: as in `tile`.
                     unsafe {
                         let to = self.register(register).add(offset * what.elem.size());
-                        weft_tile::load(what.elem)(to, places[load] as *const u8, self.walk.stride(load) as isize, inner as usize);
+                        weft_tile::load_rows(what.elem)(to, run.places[load] as *const u8, self.rows(load, run));
                     }
                 }
             }
             for (iota, what) in self.program.iotas.iter().enumerate() {
-                let moving = self.walk.loads + iota;
                 // SAFETY: as above.
                 let to = unsafe { self.register(self.plan.iotas[iota]).add(offset * what.elem.size()) };
-                self.count(iota, places[moving], self.walk.stride(moving), to, inner);
+                self.count_rows(iota, run, to);
             }
+            count += run.rows;
         }
-        let count = inner * starts.len() as u64;
-        let arg = |slot: Slot| self.arg(slot, &|_| 0, count);
-        self.steps(&arg, None, count)?;
-        let target = self.walk.moving.len() - 1;
-        for (row, places) in starts.iter().enumerate() {
-            self.store(places[target], self.walk.stride(target), row * inner as usize, inner, &arg);
-        }
+        let points = inner * count;
+        let arg = |slot: Slot| self.arg(slot, &|_| 0, points);
+        self.steps(&arg, None, points)?;
+        self.store_runs(runs, &arg);
         Ok(())
+    }
+
+    /// How the rows of a run lie.
+    fn rows(&self, moving: usize, run: &Run) -> Rows {
+        let strides = &self.walk.moving[moving].strides;
+        Rows {
+            rows: run.rows as usize,
+            row_stride: strides[strides.len() - 2] as isize,
+            n: self.walk.inner() as usize,
+            stride: self.walk.stride(moving) as isize,
+        }
+    }
+
+    /// Numbers of an iota at the points of a run.
+    fn count_rows(&self, iota: usize, run: &Run, to: *mut u8) {
+        let moving = self.walk.loads + iota;
+        let Rows { row_stride, n, stride, .. } = self.rows(moving, run);
+        let (first, unit) = (run.places[moving], n * self.program.iotas[iota].elem.size());
+        // Rows differ where it counts along their axis.
+        let different = if row_stride == 0 { 1 } else { run.rows };
+        for row in 0..different {
+            // SAFETY: registers have room for a tile.
+            let to = unsafe { to.add(row as usize * unit) };
+            self.count(
+                iota,
+                first.wrapping_add(row_stride as i64 * row as i64),
+                stride as i64,
+                to,
+                n as u64,
+            );
+        }
+        if row_stride == 0 {
+            // SAFETY: as above; the first row has been counted.
+            unsafe { weft_tile::repeat(to, unit, run.rows as usize) };
+        }
+    }
+
+    /// Copies the result of runs to where it goes.
+    fn store_runs(&self, runs: &[Run], arg: &dyn Fn(Slot) -> (u64, bool)) {
+        let (Some(result), target) = (self.program.result, self.walk.moving.len() - 1) else {
+            return;
+        };
+        let (elem, (address, one), inner) = (self.program.elem(result), arg(result), self.walk.inner());
+        let mut count = 0;
+        for run in runs {
+            let rows = self.rows(target, run);
+            let offset = (count * inner) as usize;
+            match one {
+                true => (0..run.rows).for_each(|row| {
+                    let to = run.places[target].wrapping_add(rows.row_stride as i64 * row as i64);
+                    self.store(to, rows.stride as i64, 0, inner, arg);
+                }),
+                // SAFETY: the target reaches over all points; the result has as many elements.
+                false => unsafe {
+                    let from = (address as *const u8).add(offset * elem.size());
+                    weft_tile::store_rows(elem)(run.places[target] as *mut u8, from, rows);
+                },
+            }
+            count += run.rows;
+        }
     }
 
     /// Numbers of an iota, from an index on.
@@ -484,6 +569,11 @@ impl Machine<'_> {
         };
         match by {
             1 => one(&first, to, count),
+            0 if count > 0 => {
+                one(&first, to, 1);
+                // SAFETY: inside of the register, whose first number has been counted.
+                unsafe { weft_tile::repeat(to, what.elem.size(), count as usize) };
+            }
             _ => (0..count).for_each(|i| {
                 // SAFETY: inside of the register.
                 let to = unsafe { to.add(i as usize * what.elem.size()) };

@@ -55,6 +55,8 @@ pub struct Numpy {
     array_type: *mut ffi::PyTypeObject,
     /// In the order of [`Scalar::ALL`]; null for bfloat16, which is not NumPy's.
     scalar_types: [*mut ffi::PyTypeObject; Scalar::ALL.len()],
+    /// The dtypes in native byte order of these, of which NumPy has one each.
+    dtypes: [*mut ffi::PyObject; Scalar::ALL.len()],
     // Keeps the types above alive.
     _types: Vec<Py<PyAny>>,
 }
@@ -127,12 +129,19 @@ impl Numpy {
             *slot = ty.as_type_ptr();
             types.push(ty.into_any().unbind());
         }
-        Ok(Numpy {
+        let mut numpy = Numpy {
             table: table.as_ptr().cast::<*const c_void>(),
             array_type,
             scalar_types,
+            dtypes: [ptr::null_mut(); Scalar::ALL.len()],
             _types: types,
-        })
+        };
+        for (at, scalar) in Scalar::ALL.into_iter().enumerate().filter(|(_, scalar)| *scalar != Scalar::BF16) {
+            let dtype = numpy.descr(py, scalar)?;
+            numpy.dtypes[at] = dtype.as_ptr();
+            numpy._types.push(dtype.unbind());
+        }
+        Ok(numpy)
     }
 
     pub fn is_array(&self, object: &Bound<'_, PyAny>) -> bool {
@@ -157,6 +166,12 @@ impl Numpy {
             Some(at) => Some(Scalar::ALL[at]),
             None => bfloat16::of_type(py, ty),
         }
+    }
+
+    /// The scalar type of the dtype that NumPy has for it, which is found at once; none of others.
+    pub fn scalar_of_dtype(&self, dtype: &Bound<'_, PyAny>) -> Option<Scalar> {
+        let at = self.dtypes.iter().position(|&known| known == dtype.as_ptr())?;
+        Some(Scalar::ALL[at])
     }
 
     /// The fields of an array; the caller has checked [`Numpy::is_array`].

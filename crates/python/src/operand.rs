@@ -160,6 +160,9 @@ impl Geometry {
 }
 
 pub fn elem_of(numpy: &Numpy, dtype: &Bound<'_, PyAny>) -> PyResult<Scalar> {
+    if let Some(scalar) = numpy.scalar_of_dtype(dtype) {
+        return Ok(scalar);
+    }
     let py = dtype.py();
     let full = py.import("numpy")?.call_method1("dtype", (dtype,))?;
     let ty = full.getattr("type")?.cast_into::<PyType>()?;

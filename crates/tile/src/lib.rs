@@ -20,4 +20,4 @@ pub use casts::cast;
 pub use find::{copy, find, find_pair, select};
 pub use iota::iota;
 pub use run::{Arg, Run, TileLoop};
-pub use strided::{Load, Store, load, store};
+pub use strided::{Load, LoadRows, Rows, Store, StoreRows, load, load_rows, repeat, store, store_rows};

@@ -38,6 +38,8 @@ DTYPES = (
 )  # fmt: skip
 # NumPy has several dtypes of one name, such as those of `long` and `long long`, which are equal; one of them is used.
 _KNOWN = {np.dtype(name): np.dtype(name) for name in DTYPES}
+# What most name a dtype by: NumPy's types and dtypes.
+_USUAL = {kind: dtype for dtype in _KNOWN.values() for kind in (dtype, dtype.type)}
 _NUMBERS = (bool, int, float, complex)
 
 
@@ -50,6 +52,8 @@ def bfloat16() -> np.dtype:
 
 def as_dtype(dtype: Any) -> np.dtype:
     """The dtype that an argument names; one that arrays do not have is a TypeError."""
+    if isinstance(dtype, (type, np.dtype)) and dtype in _USUAL:
+        return _USUAL[dtype]
     if isinstance(dtype, str) and dtype == "bfloat16":
         return bfloat16()
     if hasattr(dtype, "_weft_scalar_"):
