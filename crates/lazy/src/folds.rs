@@ -48,7 +48,9 @@ pub fn folded(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
     }
     let uncast = uncast(program, fold);
     let program = uncast.as_ref().unwrap_or(program);
-    let axis = (0..program.extents.len()).find(|axis| fold.axes & (1 << axis) == 0 && program.extents[*axis] > 1);
+    let kept = (0..program.extents.len()).filter(|axis| fold.axes & (1 << axis) == 0 && program.extents[*axis] > 1);
+    let strides = nearest(program, element(program)?);
+    let axis = kept.rev().max_by_key(|&axis| strides[axis]);
     match axis {
         Some(axis) => by_parts(program, fold, target, axis),
         None if whole::run(program, fold, target)? => Ok(()),
@@ -150,7 +152,8 @@ fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Res
     let each = at_once(program, axis)?;
     // Rows of few elements cost more to compute one by one than memory does.
     const NARROW: u64 = 1024;
-    if axis + 1 == program.extents.len() && each < count && each * (elem.size() as u64) < NARROW {
+    let innermost = nearest(program, elem)[axis] == elem.size() as i64;
+    if innermost && each < count && each * (elem.size() as u64) < NARROW {
         return stored(program, fold, target);
     }
     let along = (0..axis).filter(|axis| fold.axes & (1 << axis) == 0).count();
@@ -160,7 +163,7 @@ fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Res
     let mut first = 0;
     while first < count {
         let part = program.part(axis, first, each.min(count - first));
-        let source = compute(&part, elem, &room)?;
+        let source = compute(&part, elem, &room, nearest(&part, elem))?;
         let mut to = target.clone();
         to.address = to.address.wrapping_add_signed(target.strides[along] * first as i64);
         source_fold(&source, &part.extents, fold, &to)?;
@@ -180,12 +183,12 @@ pub fn at_once(program: &Program, axis: usize) -> Result<u64> {
 fn stored(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
     let elem = element(program)?;
     let room = Piece::fresh(machine::CPU, &program.extents, elem)?;
-    let source = compute(program, elem, &room)?;
+    let source = compute(program, elem, &room, nearest(program, elem))?;
     source_fold(&source, &program.extents, fold, target)
 }
 
-pub fn compute(program: &Program, elem: Scalar, room: &Piece) -> Result<Source> {
-    let strides = dims::dense(&program.extents, elem.size());
+/// Computes a program's elements into memory that has room for them, where they lie at these strides.
+pub fn compute(program: &Program, elem: Scalar, room: &Piece, strides: Strides) -> Result<Source> {
     let target = Target::of(elem, room, 0, &program.extents, strides.clone());
     run::run(program, &target)?;
     Ok(Source {
@@ -193,6 +196,28 @@ pub fn compute(program: &Program, elem: Scalar, room: &Piece) -> Result<Source> 
         address: room.address(),
         strides,
     })
+}
+
+/// Strides of elements that lie as an operand does that has one for each: they are computed in the order in which that is read.
+pub fn nearest(program: &Program, elem: Scalar) -> Strides {
+    let moves = |load: &&Load| {
+        load.strides
+            .iter()
+            .zip(&program.extents)
+            .all(|(stride, extent)| *stride != 0 || *extent == 1)
+    };
+    let Some(whole) = program.loads.iter().find(moves) else {
+        return dims::dense(&program.extents, elem.size());
+    };
+    let mut order: SmallVec<[usize; 4]> = (0..program.extents.len()).collect();
+    order.sort_by_key(|&axis| std::cmp::Reverse(whole.strides[axis].unsigned_abs()));
+    let mut strides = whole.strides.clone();
+    let mut step = elem.size() as i64;
+    for axis in order.into_iter().rev() {
+        strides[axis] = step;
+        step *= program.extents[axis] as i64;
+    }
+    strides
 }
 
 pub fn element(program: &Program) -> Result<Scalar> {

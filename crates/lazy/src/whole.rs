@@ -8,7 +8,7 @@ use weft_tile::fold::{self, Axis, Chunk, Fold as Machine, Types};
 
 use crate::dims;
 use crate::error::Result;
-use crate::folds::{PART, at_once, compute, element, source_fold};
+use crate::folds::{PART, at_once, compute, element, nearest, source_fold};
 use crate::machine;
 use crate::memory::{Piece, needed};
 use crate::program::Program;
@@ -68,7 +68,7 @@ fn by_chunks(program: &Program, made: &Machine, target: &Target, axis: usize, st
     for number in 0..made.chunks() {
         let range = made.chunk(number).range();
         let part = program.part(axis, range.start, range.end - range.start);
-        let source = compute(&part, elem, &room)?;
+        let source = compute(&part, elem, &room, dims::dense(&part.extents, elem.size()))?;
         // Where the first of all elements would be, if those of the chunk lie here.
         let start = source.address.wrapping_sub((range.start as i64 * stride) as u64);
         // SAFETY: the chunk's elements have been stored, and there is room for a part, all of which is written.
@@ -98,7 +98,7 @@ fn by_results(program: &Program, fold: &Fold, target: &Target, name: &'static st
     for number in 0..parts {
         let first = number * each;
         let part = program.part(axis, first, each.min(count - first));
-        let source = compute(&part, elem, &room)?;
+        let source = compute(&part, elem, &room, nearest(&part, elem))?;
         let to = Target {
             address: results.address().wrapping_add_signed(number as i64 * size),
             ..target.clone()

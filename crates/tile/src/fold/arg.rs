@@ -10,13 +10,19 @@ use super::wide::{Body, widest};
 
 /// Elements that are looked at together.
 const BLOCK: usize = 1024;
+/// Elements of one point that are gone through side by side.
+const SIDE: usize = 32;
 /// Points that are gone through side by side.
 const LANES: usize = 256;
 /// Fewer points than this are not.
 const FEW: u64 = 8;
 
 /// A type with an order, in which a NaN comes before all.
-trait Ordered: Copy {
+trait Ordered: Copy + PartialOrd {
+    /// Bits as many as its own, of which vectors of truths are made.
+    type Mask: Copy + Default + PartialEq + std::ops::BitOr<Output = Self::Mask>;
+
+    fn mask(truth: bool) -> Self::Mask;
     fn is_nan(self) -> bool;
     /// Does it come before the best so far?
     fn beats<const MAX: bool>(self, best: Self) -> bool;
@@ -25,8 +31,15 @@ trait Ordered: Copy {
 }
 
 macro_rules! ordered {
-    ($($ty:ident)*; $nan:expr) => {$(
+    ($($ty:ident $mask:ident)*; $nan:expr) => {$(
         impl Ordered for $ty {
+            type Mask = $mask;
+
+            #[inline(always)]
+            fn mask(truth: bool) -> $mask {
+                if truth { $mask::MAX } else { 0 }
+            }
+
             #[inline(always)]
             #[allow(clippy::redundant_closure_call)]
             fn is_nan(self) -> bool {
@@ -47,8 +60,8 @@ macro_rules! ordered {
     )*};
 }
 
-ordered!(i8 i16 i32 i64 u8 u16 u32 u64; |_| false);
-ordered!(f32 f64; |equal: bool| !equal);
+ordered!(i8 u8 i16 u16 i32 u32 i64 u64 u8 u8 u16 u16 u32 u32 u64 u64; |_| false);
+ordered!(f32 u32 f64 u64; |equal: bool| !equal);
 
 /// Elements side by side: whether one beats the best so far, which becomes the best of them.
 #[derive(Clone, Copy, Debug)]
@@ -87,18 +100,25 @@ impl<T: Ordered, const MAX: bool> Body<Best> for Loops<T, MAX> {
         // SAFETY: by contract it is one element, and there are so many.
         unsafe {
             let before = best.cast::<T>().read();
-            let mut lanes = [before; 32];
-            for i in 0..count / 32 {
-                for (k, lane) in lanes.iter_mut().enumerate() {
-                    let x = from.add(i * 32 + k).read_unaligned();
-                    *lane = if x.beats::<MAX>(*lane) { x } else { *lane };
+            let mut lanes = [before; SIDE];
+            let mut nans = [T::Mask::default(); SIDE];
+            for i in 0..count / SIDE {
+                for (k, (lane, nan)) in lanes.iter_mut().zip(&mut nans).enumerate() {
+                    let x = from.add(i * SIDE + k).read_unaligned();
+                    // One instruction each: a NaN is not greater, and is noted apart.
+                    *lane = if if MAX { x > *lane } else { x < *lane } { x } else { *lane };
+                    *nan = *nan | T::mask(x.is_nan());
                 }
             }
             let mut last = before;
-            for x in lanes
-                .into_iter()
-                .chain((count / 32 * 32..count).map(|i| from.add(i).read_unaligned()))
-            {
+            // What is called with closures is compiled without the vectors of this copy.
+            for lane in lanes {
+                last = if lane.beats::<MAX>(last) { lane } else { last };
+            }
+            // The lanes know nothing of NaNs: where there are any, all is looked at once more.
+            let rest = if some(&nans) { 0 } else { count / SIDE * SIDE };
+            for i in rest..count {
+                let x = from.add(i).read_unaligned();
                 last = if x.beats::<MAX>(last) { x } else { last };
             }
             found.write(last.beats::<MAX>(before));
@@ -107,14 +127,38 @@ impl<T: Ordered, const MAX: bool> Body<Best> for Loops<T, MAX> {
     }
 }
 
+/// Is one of them set?
+#[inline(always)]
+fn some<M: Copy + Default + PartialEq + std::ops::BitOr<Output = M>>(lanes: &[M; SIDE]) -> bool {
+    let mut all = M::default();
+    for lane in lanes {
+        all = all | *lane;
+    }
+    all != M::default()
+}
+
 impl<T: Ordered, const MAX: bool> Body<First> for Loops<T, MAX> {
     #[inline(always)]
     unsafe fn run(First { from, count, best, at }: First) {
         // SAFETY: by contract they are elements, and there are so many.
         unsafe {
             let best = best.cast::<T>().read();
-            let ties = |i: &usize| from.cast::<T>().add(*i).read_unaligned().ties(best);
-            at.write((0..count).find(ties).unwrap_or(0));
+            let from = from.cast::<T>();
+            let mut start = 0;
+            while start + SIDE <= count {
+                let mut here = [T::Mask::default(); SIDE];
+                for (k, each) in here.iter_mut().enumerate() {
+                    *each = T::mask(from.add(start + k).read_unaligned().ties(best));
+                }
+                if some(&here) {
+                    break;
+                }
+                start += SIDE;
+            }
+            while start < count && !from.add(start).read_unaligned().ties(best) {
+                start += 1;
+            }
+            at.write(if start < count { start } else { 0 });
         }
     }
 }

@@ -164,21 +164,30 @@ impl<A: Copy + Convert<T>, T: Copy> Body<Loads> for Loading<A, T> {
     #[inline(always)]
     unsafe fn run(Loads { from, stride, count, to }: Loads) {
         let to = to.cast::<T>();
-        if stride == size_of::<A>() as i64 {
-            let from = from.cast::<A>();
-            for i in 0..count {
-                // SAFETY: by contract there are so many elements; arrays need not be aligned.
-                unsafe { to.add(i).write(from.add(i).read_unaligned().convert()) };
+        let item = size_of::<A>() as i64;
+        // Steps that the compiler knows become vectors, and what they leave out is shuffled away.
+        // SAFETY: the caller's promise is handed on.
+        unsafe {
+            match stride {
+                _ if stride == item => apart::<A, T, 1>(from.cast(), count, to),
+                _ if stride == 2 * item => apart::<A, T, 2>(from.cast(), count, to),
+                _ => {
+                    for i in 0..count {
+                        let each = from.offset(i as isize * stride as isize).cast::<A>();
+                        to.add(i).write(each.read_unaligned().convert());
+                    }
+                }
             }
-            return;
         }
-        for i in 0..count {
-            // SAFETY: as above.
-            unsafe {
-                to.add(i)
-                    .write(from.offset(i as isize * stride as isize).cast::<A>().read_unaligned().convert())
-            };
-        }
+    }
+}
+
+/// Every so manieth element.
+#[inline(always)]
+unsafe fn apart<A: Copy + Convert<T>, T: Copy, const STEP: usize>(from: *const A, count: usize, to: *mut T) {
+    for i in 0..count {
+        // SAFETY: by contract there are so many elements; arrays need not be aligned.
+        unsafe { to.add(i).write(from.add(i * STEP).read_unaligned().convert()) };
     }
 }
 
