@@ -1,0 +1,83 @@
+"""Folds of elements that are computed on the way, wherever operands lie: the bits are those of the same elements, stored first."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import weft
+
+RNG = np.random.default_rng(8)
+# The shape of what is in memory, and the view of it.
+LAYOUTS = {
+    "dense": (lambda shape: shape, lambda xp, memory, shape: memory),
+    "turned": (lambda shape: shape[::-1], lambda xp, memory, shape: memory.T),
+    "exchanged": (lambda shape: (shape[-1], *shape[:-1]), lambda xp, memory, shape: xp.moveaxis(memory, 0, -1)),
+    "every second": (lambda shape: (*shape[:-1], 2 * shape[-1]), lambda xp, memory, shape: memory[..., ::2]),
+    "backwards": (lambda shape: shape, lambda xp, memory, shape: memory[::-1]),
+    "stretched": (lambda shape: (*shape[:-1], 1), lambda xp, memory, shape: xp.broadcast_to(memory, shape)),
+}
+EXPRESSIONS = {
+    "product": lambda x, y: x * x + y,
+    "truth": lambda x, y: x > y,
+    "wider": lambda x, y: (x * y).astype(np.float64),
+    "truth as a float": lambda x, y: (x >= y).astype(np.float64),
+    "truth as an integer": lambda x, y: (x != y).astype(np.int64),
+    "truth as a short float": lambda x, y: (x >= y).astype(np.float32),
+}
+FOLDS = ["sum", "mean", "max", "argmin"]
+SHAPES = [(700, 900), (40, 60, 300), (3, 200_000), (200_000, 3), (600_001,)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_bits_are_those_of_stored_elements(shape, layout):
+    needed, view = LAYOUTS[layout]
+    memory, y = RNG.normal(size=needed(shape)).astype(np.float32), RNG.normal(size=shape[-1:]).astype(np.float32)
+    x, a, b = view(np, memory, shape), view(weft, weft.asarray(memory), shape), weft.asarray(y)
+    axes = [None, *range(len(shape))]
+    for (name, expression), fold, axis in itertools.product(EXPRESSIONS.items(), FOLDS, axes):
+        if fold == "max" and "truth" in name:
+            continue
+        stored = expression(a, b)
+        stored.wait()
+        found, expected = getattr(weft, fold)(expression(a, b), axis=axis), getattr(weft, fold)(stored, axis=axis)
+        what = (name, fold, axis)
+        assert found.dtype == expected.dtype and weft.asnumpy(found).tobytes() == weft.asnumpy(expected).tobytes(), what
+        theirs = getattr(np, fold)(expression(x, y), axis=axis)
+        np.testing.assert_allclose(weft.asnumpy(found), theirs, rtol=2e-4, atol=2e-3 * x.size**0.5, err_msg=str(what))
+
+
+@pytest.mark.parametrize("letter", "bBhHiIlLefd?")
+def test_positions_of_extremes_at_every_place(letter):
+    """The extreme, one twice, a NaN, at every place of rows of many lengths."""
+    dtype = np.dtype(letter)
+    for length in (1, 2, 31, 32, 33, 63, 64, 65, 200, 1023, 1024, 1025, 1100):
+        rows = np.zeros((length, length), dtype)
+        np.fill_diagonal(rows, 1)
+        twice = rows | np.roll(rows, 7, 1) if dtype.kind in "iub" else np.maximum(rows, np.roll(rows, 7, 1))
+        for case in (rows, twice, ~rows if dtype.kind in "b" else -rows if dtype.kind in "if" else rows):
+            for function in ("argmax", "argmin"):
+                for axis in (0, 1):
+                    found = getattr(weft, function)(weft.asarray(case), axis=axis)
+                    assert (weft.asnumpy(found) == getattr(np, function)(case, axis=axis)).all(), (length, function, axis)
+        if dtype.kind == "f":
+            case = RNG.normal(size=(length, length)).astype(dtype)
+            np.fill_diagonal(case, np.nan)
+            case[np.arange(length), (np.arange(length) * 3) % length] = np.nan
+            for axis in (0, 1):
+                assert (weft.asnumpy(weft.argmax(weft.asarray(case), axis=axis)) == np.argmax(case, axis=axis)).all()
+
+
+def test_what_many_views_read_is_stored_once():
+    """A stencil of a stencil: two kernels, none of them cut off from what follows."""
+    x = weft.asarray(RNG.random((400, 500), np.float32))
+
+    def five(x, axis):
+        parts = [x[i : x.shape[0] - 4 + i] if axis == 0 else x[:, i : x.shape[1] - 4 + i] for i in range(5)]
+        return (parts[0] + 4.0 * parts[1] + 6.0 * parts[2] + 4.0 * parts[3] + parts[4]) * 0.0625
+
+    explained = weft.explain(five(five(x, 1), 0))
+    assert [(kernel.runs, kernel.operations, kernel.extents) for kernel in explained.kernels] == [(2, 8, (400, 496))]
