@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -118,3 +120,18 @@ def test_no_axes_begin_with_the_identity(name: str) -> None:
         for more in ("", ", initial=-0.0", ", where=True", ", axis=()"):
             check(f"xp.signbit(xp.{'sum' if name == 'add' else 'prod'}(a{more}))", a=np.asarray(-0.0))
     check("xp.signbit(xp.mean(a))", a=np.asarray(-0.0))
+
+
+@pytest.mark.parametrize("letter", "efdFD")
+def test_sums_that_start_with_negative_zero(letter: str) -> None:
+    """Of nothing but -0 they are -0, as nothing else is."""
+    negative = complex(-0.0, -0.0) if letter in "FD" else -0.0
+    starts = (-0.0, negative, complex(0.0, -0.0), complex(-0.0, 2)) if letter in "FD" else (-0.0,)
+    for length, start in itertools.product((0, 1, 5, 100), starts):
+        for first in ([], [0.0], [1.0, -1.0]):
+            x = np.array([*first, *[negative] * length], letter)
+            for text in ("xp.sum(x, initial=s)", "xp.sum(xp.stack([x, x]), axis=1, initial=s)", "xp.sum(x, initial=s, where=m)"):
+                arguments = {"s": start, "m": np.arange(x.size) % 2 == 0}
+                ours = weft.asnumpy(eval(text, {"xp": weft, "x": weft.asarray(x), **arguments}))
+                theirs = eval(text, {"xp": np, "x": x, **arguments})
+                assert ours.tobytes() == theirs.tobytes(), (text, x, start)

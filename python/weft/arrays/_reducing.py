@@ -190,14 +190,37 @@ def _without_axes(function: ufunc, x: ndarray, dtype: np.dtype, mask: ndarray | 
 
 def _folded(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype, mask: ndarray | None, start: Any) -> ndarray:
     name = function.__name__
+    negative = name == "add" and _is_negative_zero(start)
     if mask is not None:
-        x = _select(mask, _typed(x, dtype), _full((), _identity(function, start, dtype), dtype, x.device))
+        # What changes nothing, not even -0.
+        nothing = complex(-0.0, -0.0) if dtype.kind == "c" else -0.0
+        neutral = np.asarray(nothing, dtype)[()] if negative else _identity(function, start, dtype)
+        x = _select(mask, _typed(x, dtype), _full((), neutral, dtype, x.device))
     # Folds start with identities; where they may, no size is looked at.
     if (start is None or function.identity is None) and any(x.shape[axis] == 0 for axis in axes):
         return _of_nothing(function, x, axes, dtype, start)
     x = x if name.startswith("logical") else _typed(x, dtype)
     result = complex_extreme(name, x, axes) if _is_of_complex(name, dtype) else _fold(name, x, axes, dtype)
-    return _with_start(function, result, start, dtype)
+    return _from_negative_zero(x, axes, result, start) if negative else _with_start(function, result, start, dtype)
+
+
+def _is_negative_zero(start: Any) -> bool:
+    return isinstance(start, np.inexact) and any(part == 0 and np.signbit(part) for part in (start.real, start.imag))
+
+
+def _from_negative_zero(x: ndarray, axes: tuple[int, ...], result: ndarray, start: Any) -> ndarray:
+    """Sums that start with -0, where folds start with 0: of nothing but -0 they are -0."""
+    if x.dtype.kind == "c":
+        both = _full(result.shape, 0, result.dtype, result.device)
+        both.real = _from_negative_zero(x.real, axes, result.real, start.real)
+        both.imag = _from_negative_zero(x.imag, axes, result.imag, start.imag)
+        return both
+    first = _full((), start, result.dtype, result.device)
+    sums = _ufunc("add", (first, result))
+    if not _is_negative_zero(start):
+        return sums
+    none_else = _fold("logical_and", _ufunc("logical_and", (_ufunc("equal", (x, 0)), _ufunc("signbit", (x,)))), axes, np.dtype(bool))
+    return _select(none_else, first, sums)
 
 
 def _of_nothing(function: ufunc, x: ndarray, axes: tuple[int, ...], dtype: np.dtype, start: Any) -> ndarray:
