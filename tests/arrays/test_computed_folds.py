@@ -81,3 +81,30 @@ def test_what_many_views_read_is_stored_once():
 
     explained = weft.explain(five(five(x, 1), 0))
     assert [(kernel.runs, kernel.operations, kernel.extents) for kernel in explained.kernels] == [(2, 8, (400, 496))]
+
+
+def test_kernels_of_a_loop_stay_short():
+    """Nodes that read much, one after the other: one of them at the most is computed with what is made of it."""
+    total = None
+    for _ in range(16):
+        node = None
+        for x in [weft.asarray(RNG.random((300, 300), np.float32)) for _ in range(5)]:
+            for first in range(3):
+                part = x[first : 292 + first]
+                node = part if node is None else node + part
+        total = node if total is None else total + node
+    operations = {kernel.operations for kernel in weft.explain(total).kernels}
+    assert min(operations) >= 13 and max(operations) <= 32
+
+
+@pytest.mark.parametrize("dtype", [None, np.float32, np.float64, np.int32, np.uint8])
+def test_bools_are_true_whatever_their_byte_is(dtype):
+    """Bytes seen as bools, and memory of others, have more than 0 and 1."""
+    bytes_of = (RNG.random((70, 640)) < 0.3).astype(np.uint8) * 255
+    truths, kept = bytes_of.astype(bool), weft.asarray(bytes_of).view(bool)
+    for x in (kept, weft.asarray(bytes_of.view(bool))):
+        for view in (lambda x: x, lambda x: x.T, lambda x: x[:, ::2], lambda x: x[::3, ::-1]):
+            for axis in (None, 0, 1):
+                found, expected = weft.sum(view(x), axis=axis, dtype=dtype), np.sum(view(truths), axis=axis, dtype=dtype)
+                assert weft.asnumpy(found).tobytes() == np.ascontiguousarray(expected).tobytes()
+                assert weft.asnumpy(weft.mean(view(x), axis=axis)).tolist() == np.mean(view(truths), axis=axis).tolist()

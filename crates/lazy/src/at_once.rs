@@ -13,7 +13,7 @@ use crate::memory::Piece;
 use crate::number::Bits;
 use crate::operation::Operation;
 use crate::value::{Args, Kind, Node, State, Value};
-use crate::{capture, compiled, machine};
+use crate::{capture, compiled, lent, machine};
 
 /// So many elements, at the most.
 const MOST: u64 = 128;
@@ -25,12 +25,12 @@ pub fn set(on: bool) {
     ON.store(on, Ordering::Relaxed);
 }
 
-/// The result, if its operands are there: of its shape, or one number. None of what has to be recorded; what fails is tried again, and
-/// reported, when that is computed.
+/// The result, if its operands are there: of its shape, or one number. None of what has to be recorded, as all is while a call writes to arrays;
+/// what fails is tried again, and reported, when that is computed.
 pub fn map(operation: &'static Operation, args: &Args, shape: &Dims) -> Option<Value> {
     let run = operation.tile.as_ref()?.run;
     let count = dims::size(shape).filter(|&count| count != 0 && count <= MOST)?;
-    if !ON.load(Ordering::Relaxed) || capture::is_on() || !compiled::has_tiles() {
+    if !ON.load(Ordering::Relaxed) || capture::is_on() || lent::is_any() || !compiled::has_tiles() {
         return None;
     }
     let mut places: SmallVec<[Place; 3]> = SmallVec::new();
@@ -42,7 +42,8 @@ pub fn map(operation: &'static Operation, args: &Args, shape: &Dims) -> Option<V
     }
     let piece = Piece::fresh(machine::CPU, shape, operation.result).ok()?;
     let operands: SmallVec<[Arg; 3]> = places.iter().map(Place::operand).collect();
-    // SAFETY: every operand has so many elements, or one, of the operation's types, and the nodes keep them; the result's memory is new.
+    // SAFETY: every operand has so many elements, or one, of the operation's types. The nodes keep them: memory is updated in place where
+    // nobody else has it, and lent where nobody else has it, or not at this time. The result's memory is new.
     unsafe { run(piece.address() as *mut u8, operands.as_ptr(), count as usize) };
     Some(Node::stored(operation.result, dims::copy(shape), piece))
 }

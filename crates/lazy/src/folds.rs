@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use weft_ir::Scalar;
 use weft_tile::fold::{self, Axis, Fold as Machine, Outer, Types};
 
-use crate::dims::{self, Strides};
+use crate::dims::{self, Dims, Strides};
 use crate::error::{Error, Result};
 use crate::memory::{Piece, needed};
 use crate::operation::What;
@@ -149,7 +149,7 @@ pub fn source_fold(source: &Source, extents: &[u64], fold: &Fold, target: &Targe
 fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Result<()> {
     let elem = element(program)?;
     let count = program.extents[axis];
-    let each = at_once(program, axis)?;
+    let each = share(program, axis)?;
     // Rows of few elements cost more to compute one by one than memory does.
     const NARROW: u64 = 1024;
     let innermost = nearest(program, elem)[axis] == elem.size() as i64;
@@ -173,7 +173,7 @@ fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Res
 }
 
 /// How much of an axis is computed at a time.
-pub fn at_once(program: &Program, axis: usize) -> Result<u64> {
+pub fn share(program: &Program, axis: usize) -> Result<u64> {
     let count = program.extents[axis];
     let whole = needed(&program.extents, element(program)?)?;
     Ok((PART / (whole / count).max(1)).clamp(1, count))
@@ -211,11 +211,10 @@ pub fn nearest(program: &Program, elem: Scalar) -> Strides {
     };
     let mut order: SmallVec<[usize; 4]> = (0..program.extents.len()).collect();
     order.sort_by_key(|&axis| std::cmp::Reverse(whole.strides[axis].unsigned_abs()));
+    let extents: Dims = order.iter().map(|&axis| program.extents[axis]).collect();
     let mut strides = whole.strides.clone();
-    let mut step = elem.size() as i64;
-    for axis in order.into_iter().rev() {
-        strides[axis] = step;
-        step *= program.extents[axis] as i64;
+    for (axis, stride) in order.into_iter().zip(dims::dense(&extents, elem.size())) {
+        strides[axis] = stride;
     }
     strides
 }

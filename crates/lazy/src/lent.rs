@@ -36,6 +36,11 @@ pub fn lend(storages: SmallVec<[Arc<Storage>; 2]>) -> Option<Lent> {
     Some(Lent(storages))
 }
 
+/// Does a call write to anything?
+pub fn is_any() -> bool {
+    COUNT.load(Ordering::Acquire) > 0
+}
+
 /// Does a call of another thread write to it?
 pub fn is_lent(storage: &Arc<Storage>) -> bool {
     COUNT.load(Ordering::Acquire) > 0 && is_with_another(&OUT.lock(), storage)

@@ -14,7 +14,7 @@ use crate::value::{Args, Kind, MOST_OPERATIONS, Node, State, Value};
 
 /// More steps than this are no one's kernel: nodes read through many different maps were computed once for each.
 const MOST_STEPS: usize = 128;
-/// A map that was recorded as a full kernel is computed with what is made of it, if it turns out to be this short.
+/// Maps that were recorded as full kernels are computed with what is made of them, if they turn out to be this short, all together.
 const SHORT: u32 = MOST_OPERATIONS / 2;
 /// Operations that are computed again, for a second map or a second kernel, rather than stored.
 const CHEAP: u32 = 8;
@@ -77,6 +77,8 @@ struct Lowering<'a> {
     kept: Option<&'a Value>,
     /// It is inside of a full map, or of one that turned out to be short.
     inside: bool,
+    /// What such maps have cost so far.
+    short: u32,
 }
 
 impl Lowering<'_> {
@@ -92,6 +94,7 @@ impl Lowering<'_> {
             passed: SmallVec::new(),
             kept: None,
             inside: false,
+            short: 0,
         }
     }
 
@@ -200,9 +203,11 @@ impl Lowering<'_> {
             alone.needs.iter().try_for_each(|first| self.need(first).map(drop))?;
             return Ok(Slot::Constant(0));
         }
-        if alone.program.costs() > SHORT {
+        let short = self.short + alone.program.costs();
+        if short > SHORT {
             return self.need(node);
         }
+        self.short = short;
         self.passed.push(node.clone());
         self.inside = true;
         let slot = self.map(node, operation, args, through);

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Write};
+use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use weft_ir::Scalar;
@@ -190,6 +191,11 @@ impl Piece {
 
     /// May it be written to by one who holds so many references of his own to the block?
     pub fn is_own(&self, references: usize) -> bool {
-        Arc::strong_count(&self.block) <= references
+        let own = Arc::strong_count(&self.block) <= references;
+        if own {
+            // Who let go of it last may have read it on another thread (`at_once`).
+            fence(Ordering::Acquire);
+        }
+        own
     }
 }

@@ -179,6 +179,7 @@ pub struct Given(u64);
 impl Given {
     /// None of more operands than ufuncs have.
     pub fn of(types: impl ExactSizeIterator<Item = (Scalar, bool)>) -> Option<Given> {
+        const { assert!(Scalar::ALL.len() < 128) };
         let byte = |(scalar, weak): (Scalar, bool)| (scalar as u64) << 1 | u64::from(weak);
         (types.len() < 8).then(|| Given(types.fold(1, |all, ty| all << 8 | byte(ty))))
     }

@@ -381,6 +381,7 @@ impl Machine<'_> {
 
     /// Tiles of several rows: runs of these along the last axis but one.
     fn short_rows(&self, rows: u64, mut places: SmallVec<[i64; 6]>) -> Result<()> {
+        // Tiles of several rows are of more than one axis (`Walk::new`).
         let axis = self.walk.extents.len() - 2;
         let extent = self.walk.extents[axis];
         let mut point: SmallVec<[u64; 4]> = smallvec![0; axis];

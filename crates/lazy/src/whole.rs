@@ -8,7 +8,7 @@ use weft_tile::fold::{self, Axis, Chunk, Fold as Machine, Types};
 
 use crate::dims;
 use crate::error::Result;
-use crate::folds::{PART, at_once, compute, element, nearest, source_fold};
+use crate::folds::{PART, compute, element, nearest, share, source_fold};
 use crate::machine;
 use crate::memory::{Piece, needed};
 use crate::program::Program;
@@ -68,6 +68,7 @@ fn by_chunks(program: &Program, made: &Machine, target: &Target, axis: usize, st
     for number in 0..made.chunks() {
         let range = made.chunk(number).range();
         let part = program.part(axis, range.start, range.end - range.start);
+        // `made` is of dense elements.
         let source = compute(&part, elem, &room, dims::dense(&part.extents, elem.size()))?;
         // Where the first of all elements would be, if those of the chunk lie here.
         let start = source.address.wrapping_sub((range.start as i64 * stride) as u64);
@@ -89,7 +90,7 @@ fn by_results(program: &Program, fold: &Fold, target: &Target, name: &'static st
         return Ok(false);
     };
     let count = program.extents[axis];
-    let each = at_once(program, axis)?;
+    let each = share(program, axis)?;
     let mut extents = program.extents.clone();
     extents[axis] = each;
     let room = Piece::fresh(machine::CPU, &extents, elem)?;

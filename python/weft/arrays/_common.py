@@ -52,8 +52,10 @@ def bfloat16() -> np.dtype:
 
 def as_dtype(dtype: Any) -> np.dtype:
     """The dtype that an argument names; one that arrays do not have is a TypeError."""
-    if isinstance(dtype, (type, np.dtype)) and dtype in _USUAL:
-        return _USUAL[dtype]
+    if isinstance(dtype, np.dtype) or type(dtype) is type:
+        usual = _USUAL.get(dtype)
+        if usual is not None:
+            return usual
     if isinstance(dtype, str) and dtype == "bfloat16":
         return bfloat16()
     if hasattr(dtype, "_weft_scalar_"):

@@ -31,7 +31,6 @@ MADE_WITH = "2.4"
 FILE_SECONDS = 900
 
 LEFT_OUT = {
-    "not gone through yet": "test_multiarray",
     "builds or reads C code": "test_cython test_limited_api test_mem_policy test_argparse test_custom_dtypes test_arraymethod test_simd "
     "test_simd_module test_cpu_dispatcher test_cpu_features test_hashtable test_extint128 test_conversion_utils test_api test_abc",
     "strings, dates, records, files": "test_strings test_stringdtype test_defchararray test_unicode test_datetime test_records test_io "

@@ -106,12 +106,13 @@ impl<T: Ordered, const MAX: bool> Body<Best> for Loops<T, MAX> {
                 for (k, (lane, nan)) in lanes.iter_mut().zip(&mut nans).enumerate() {
                     let x = from.add(i * SIDE + k).read_unaligned();
                     // One instruction each: a NaN is not greater, and is noted apart.
-                    *lane = if if MAX { x > *lane } else { x < *lane } { x } else { *lane };
+                    let better = if MAX { x > *lane } else { x < *lane };
+                    *lane = if better { x } else { *lane };
                     *nan = *nan | T::mask(x.is_nan());
                 }
             }
             let mut last = before;
-            // What is called with closures is compiled without the vectors of this copy.
+            // A loop, since closures that are not inlined are compiled once, for all processors.
             for lane in lanes {
                 last = if lane.beats::<MAX>(last) { lane } else { last };
             }

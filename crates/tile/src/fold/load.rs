@@ -71,7 +71,8 @@ macro_rules! convert_by {
     )*};
 }
 
-convert_by!(Flag, u8 u16 u32 u64 f32 f64, |x| x.0);
+// Memory of others, and bytes seen as bools, may have more than 0 and 1.
+convert_by!(Flag, u8 u16 u32 u64 f32 f64, |x| u8::from(x.0 != 0));
 convert_by!(Half, f32 f64, |x| widen(x.0));
 convert_by!(Brain, f32 f64, |x| f32::from_bits(u32::from(x.0) << 16));
 
