@@ -83,6 +83,22 @@ def test_what_many_views_read_is_stored_once():
     assert [(kernel.runs, kernel.operations, kernel.extents) for kernel in explained.kernels] == [(2, 8, (400, 496))]
 
 
+@pytest.mark.parametrize("letter", "fdFD")
+def test_products_of_many_computed_elements(letter):
+    """Those of complex numbers have an order that is no one of parts."""
+    for shape in ((32_767,), (32_768,), (65_537,), (300, 1000), (2, 100_000), (100_000, 2)):
+        x = (
+            weft.asarray(np.exp(RNG.normal(size=shape) * 1e-3).astype(letter))
+            if letter in "fd"
+            else weft.asarray(np.exp(1j * RNG.normal(size=shape)).astype(letter))
+        )
+        for axis in (None, *range(len(shape))):
+            stored = x * 1
+            stored.wait()
+            assert weft.asnumpy((x * 1).prod(axis=axis)).tobytes() == weft.asnumpy(stored.prod(axis=axis)).tobytes()
+            assert np.isfinite(weft.asnumpy(x.real.prod(axis=axis, dtype=letter.upper()))).all()
+
+
 def test_kernels_of_a_loop_stay_short():
     """Nodes that read much, one after the other: one of them at the most is computed with what is made of it."""
     total = None

@@ -40,6 +40,9 @@ pub fn run(program: &Program, fold: &Fold, target: &Target) -> Result<bool> {
     let Some(made) = fold::find(name, computed_in).and_then(|op| Machine::new(op, types, &[], &inner)) else {
         return Ok(false);
     };
+    if made.is_sequence() {
+        return Ok(false);
+    }
     if made.is_free() {
         return by_results(program, fold, target, name, computed_in);
     }

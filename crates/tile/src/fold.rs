@@ -272,6 +272,11 @@ impl Fold {
         }
     }
 
+    /// Is every point folded from its first element to its last? Then chunks are none by themselves.
+    pub fn is_sequence(&self) -> bool {
+        self.kernel.order == Order::Sequence
+    }
+
     /// May elements be combined in any order, with the same result?
     pub fn is_free(&self) -> bool {
         self.kernel.order == Order::Free
