@@ -57,6 +57,8 @@ pub struct Numpy {
     scalar_types: [*mut ffi::PyTypeObject; Scalar::ALL.len()],
     /// The dtypes in native byte order of these, of which NumPy has one each.
     dtypes: [*mut ffi::PyObject; Scalar::ALL.len()],
+    /// C has more integer types than widths: the others, as `np.longlong`.
+    others: Vec<(*mut ffi::PyTypeObject, Scalar)>,
     // Keeps the types above alive.
     _types: Vec<Py<PyAny>>,
 }
@@ -105,7 +107,7 @@ impl Numpy {
     }
 
     fn load(py: Python<'_>) -> PyResult<Numpy> {
-        let numpy = py.import("numpy")?;
+        let library = py.import("numpy")?;
         let module = py
             .import("numpy._core._multiarray_umath")
             .or_else(|_| py.import("numpy.core._multiarray_umath"))?;
@@ -116,7 +118,7 @@ impl Numpy {
         // The table lives as long as the process: the module that owns it is never unloaded.
         std::mem::forget(capsule);
 
-        let array = numpy.getattr("ndarray")?.cast_into::<PyType>()?;
+        let array = library.getattr("ndarray")?.cast_into::<PyType>()?;
         let array_type = array.as_type_ptr();
         let mut types = vec![array.into_any().unbind()];
         let mut scalar_types = [ptr::null_mut(); Scalar::ALL.len()];
@@ -125,7 +127,7 @@ impl Numpy {
                 continue;
             }
             let name = if scalar == Scalar::Bool { "bool_" } else { scalar.numpy_name() };
-            let ty = numpy.getattr(name)?.cast_into::<PyType>()?;
+            let ty = library.getattr(name)?.cast_into::<PyType>()?;
             *slot = ty.as_type_ptr();
             types.push(ty.into_any().unbind());
         }
@@ -134,8 +136,20 @@ impl Numpy {
             array_type,
             scalar_types,
             dtypes: [ptr::null_mut(); Scalar::ALL.len()],
+            others: Vec::new(),
             _types: types,
         };
+        for name in ["intc", "uintc", "long", "ulong", "longlong", "ulonglong"] {
+            // Older ones have not all of the names.
+            let Ok(ty) = library.getattr(name) else { continue };
+            let ty = ty.cast_into::<PyType>()?;
+            let of: String = library.call_method1("dtype", (&ty,))?.getattr("name")?.extract()?;
+            let scalar = Scalar::ALL.into_iter().find(|scalar| scalar.numpy_name() == of);
+            if let (Some(scalar), false) = (scalar, numpy.scalar_types.contains(&ty.as_type_ptr())) {
+                numpy.others.push((ty.as_type_ptr(), scalar));
+                numpy._types.push(ty.into_any().unbind());
+            }
+        }
         for (at, scalar) in Scalar::ALL.into_iter().enumerate().filter(|(_, scalar)| *scalar != Scalar::BF16) {
             let dtype = numpy.descr(py, scalar)?;
             numpy.dtypes[at] = dtype.as_ptr();
@@ -164,7 +178,10 @@ impl Numpy {
     pub fn scalar_of_type(&self, py: Python<'_>, ty: *mut ffi::PyTypeObject) -> Option<Scalar> {
         match self.scalar_types.iter().position(|&t| t == ty) {
             Some(at) => Some(Scalar::ALL[at]),
-            None => bfloat16::of_type(py, ty),
+            None => match self.others.iter().find(|(other, _)| *other == ty) {
+                Some((_, scalar)) => Some(*scalar),
+                None => bfloat16::of_type(py, ty),
+            },
         }
     }
 

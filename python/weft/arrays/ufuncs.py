@@ -19,6 +19,7 @@ _LETTERS = set("?bBhHiIlLefdFD")
 # What the native functions take as it is, beside an array.
 _PLAIN = {ndarray, bool, int, float, complex}
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+_COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 
 
 class ufunc:
@@ -182,6 +183,9 @@ class ufunc:
         types = tuple(_type_of(x) for x in given) + (None,) * self.nout
         signature = None if dtype is None else (None,) * self.nin + (dtype,) * self.nout
         loop = self.loop(types, signature, casting)
+        if self.__name__ in _COMPARISONS:
+            # By their values, however large they are.
+            return _ufunc(self.__name__, given, None)
         return _ufunc(self.__name__, tuple(_as_type(x, to) for x, to in zip(given, loop)), None)
 
     def loop(
@@ -298,6 +302,8 @@ def _type_of(x: Any) -> Any:
 def _as_type(x: Any, dtype: np.dtype) -> Any:
     if isinstance(x, ndarray):
         return x if x.dtype == dtype else _cast(x, dtype)
+    if type(x) is int and dtype.kind in "iu":
+        return array_of(np.asarray(x, dtype))
     return array_of(np.asarray(x).astype(dtype))
 
 

@@ -101,13 +101,18 @@ fn made_by<'py>(function: &str, object: &Bound<'py, PyAny>, dtype: impl IntoPyOb
     }
 }
 
-/// What is put into elements of a type. An integer of Python's must be one of the type's, and one of NumPy's, too, if the type is signed;
-/// arrays are cast.
+/// What is put into elements of a type. An integer of Python's must be one of the type's, as must what a float is cut to, and those of NumPy's,
+/// too, if the type is signed; arrays are cast.
 pub fn take_for(object: &Bound<'_, PyAny>, to: Scalar, device: u8) -> PyResult<Value> {
     let py = object.py();
     let numpy = Numpy::get(py)?;
-    if to.is_signed() && numpy.scalar_of(object).is_some_and(Scalar::is_int) {
-        let bits = number::weak_in(int(object)?, to).map_err(|e| super::error(py, e))?;
+    let number = match numpy.scalar_of(object) {
+        Some(scalar) if to.is_signed() && scalar.is_int() => Some(int(object)?),
+        Some(scalar) if to.is_signed() && scalar.is_float() => Some(whole(object.extract()?)?),
+        _ => None,
+    };
+    if let Some(number) = number {
+        let bits = number::weak_in(number, to).map_err(|e| super::error(py, e))?;
         return Ok(Node::fill(to, Dims::new(), bits));
     }
     if let Some(Operand::Value(value)) = take(object, device)?.map(|taken| taken.read(None)) {
@@ -170,6 +175,25 @@ fn int(object: &Bound<'_, PyAny>) -> PyResult<Weak> {
     Ok(Weak::Beyond { negative, nearest })
 }
 
+/// The integer of Python's that a float is cut to.
+fn whole(x: f64) -> PyResult<Weak> {
+    if x.is_nan() {
+        return Err(pyo3::exceptions::PyValueError::new_err("cannot convert float NaN to integer"));
+    }
+    if x.is_infinite() {
+        return Err(PyOverflowError::new_err("cannot convert float infinity to integer"));
+    }
+    let (x, end) = (x.trunc(), 2f64.powi(63));
+    Ok(match x {
+        _ if (-end..end).contains(&x) => Weak::Number(Const::Int(Scalar::I64, x as i64)),
+        _ if (0.0..2.0 * end).contains(&x) => Weak::Number(Const::Int(Scalar::U64, x as u64 as i64)),
+        _ => Weak::Beyond {
+            negative: x < 0.0,
+            nearest: x,
+        },
+    })
+}
+
 /// A number in a type, as assignments put it there: from Python's numbers or NumPy's.
 pub fn bits_in(object: &Bound<'_, PyAny>, to: Scalar) -> PyResult<Option<number::Bits>> {
     let py = object.py();
@@ -182,15 +206,10 @@ pub fn bits_in(object: &Bound<'_, PyAny>, to: Scalar) -> PyResult<Option<number:
             };
             return Err(PyTypeError::new_err(wanted));
         }
-        if let (Weak::Number(Const::F64(x)), true) = (weak, to.is_int()) {
-            let x = f64::from_bits(x);
-            if x.is_nan() {
-                return Err(pyo3::exceptions::PyValueError::new_err("cannot convert float NaN to integer"));
-            }
-            if x.is_infinite() {
-                return Err(PyOverflowError::new_err("cannot convert float infinity to integer"));
-            }
-        }
+        let weak = match weak {
+            Weak::Number(Const::F64(x)) if to.is_int() => whole(f64::from_bits(x))?,
+            weak => weak,
+        };
         return number::weak_in(weak, to).map(Some).map_err(|e| super::error(py, e));
     }
     let numpy = Numpy::get(py)?;

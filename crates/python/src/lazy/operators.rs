@@ -93,6 +93,7 @@ pub fn power<'py>(a: &Bound<'py, NdArray>, b: &Bound<'py, PyAny>) -> PyResult<Bo
 fn shortcut(base: Scalar, exponent: &Operand) -> (&'static str, bool) {
     let inexact = base.is_float() || base.is_complex();
     let value = match exponent {
+        Operand::Weak(Weak::Number(Const::Int(Scalar::U64, v))) => *v as u64 as f64,
         Operand::Weak(Weak::Number(Const::Int(_, v))) => *v as f64,
         Operand::Weak(Weak::Number(Const::F64(bits))) if inexact => f64::from_bits(*bits),
         _ => return ("power", false),
