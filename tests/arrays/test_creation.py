@@ -75,6 +75,7 @@ def test_asarray() -> None:
         "1, 2, 1, xp.float32", "1.0, 2.0, 0.1, dtype=xp.float16", "0.5, 5, 1, dtype=int", "0, 5, dtype=xp.int8", "2, dtype=bool",
         "3, dtype=bool", "3, dtype=complex", "xp.int8(3)", "np.float32(3)", "np.uint64(3)", "0, 0.0, 1", "float('nan')",
         "float('inf')", "0, 1e9, 1e8", "-1, -2, -0.25", "1, stop=3", "2**62, 2**62 + 3",
+        "1e30", "1e19", "-1e30, 1e30", "2**64",
     ],
 )  # fmt: skip
 def test_arange(text: str) -> None:

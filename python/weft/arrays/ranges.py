@@ -30,6 +30,9 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, dtype: Any = None, *,
     if any(isinstance(x, (complex, np.complexfloating)) for x in (start, stop, step)):
         raise refuse("arange", "ranges are of real numbers")
     n = _length(start, stop, step)
+    if n >= 2**63:
+        raise ValueError("Maximum allowed size exceeded")
+    found = as_dtype(found)
     if found.kind == "b":
         if n > 2:
             raise TypeError("no fill-function for data-type.")

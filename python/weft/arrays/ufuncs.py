@@ -142,10 +142,9 @@ class ufunc:
             raise ValueError("outer product only supported for binary functions")
         if len(args) != 2:
             raise TypeError("exactly two arguments expected")
-        first, second = operands(*args)
-        if isinstance(first, ndarray) and isinstance(second, ndarray):
-            first = _reshape(first, (*first.shape, *(1,) * second.ndim))
-        return self(first, second, **keywords)
+        # Python's numbers become arrays first, with a dtype that holds them.
+        first, second = operands(*(np.asarray(x) if isinstance(x, (bool, int, float, complex)) else x for x in args))
+        return self(_reshape(first, (*first.shape, *(1,) * second.ndim)), second, **keywords)
 
     def at(self, array: ndarray, indices: Any, values: Any = MISSING, /) -> None:
         """The operation in place on the selected elements, once for each time that one is named.
