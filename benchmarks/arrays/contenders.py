@@ -108,12 +108,13 @@ def _native(kind: Any) -> Any:
 
 
 def in_jax(program: Program) -> Work:
-    """Under `jax.jit`."""
+    """Under `jax.jit`. It has no views: what is turned, or every second column, is taken from the same memory by what it compiles."""
     from peers import jax
 
     jax_ = jax()
-    arrays = tuple(jax_.block_until_ready(a) for a in _data(program, jax_.numpy.asarray))
-    f = jax_.jit(program.others.get("jax", program.make)(jax_.numpy))
+    arrays = tuple(jax_.block_until_ready(jax_.numpy.asarray(a)) for a in program.arguments())
+    made, view = program.others.get("jax", program.make)(jax_.numpy), program.view
+    f = jax_.jit(made if view is None else lambda x, *others: made(view(x), *others))
     return lambda: jax_.block_until_ready(f(*arrays))
 
 
