@@ -54,3 +54,10 @@ def test_scalars_of_all_of_cs_types(dtype, operator):
 def test_powers_by_large_integers(dtype):
     for value in (2**64 - 1, 2**64 - 2, 2**63, 2**63 - 1, -(2**63), -1, 2):
         check("a ** v", a=np.array([1.5, 0.5, 1.0, -1.0], dtype), v=value)
+
+
+@pytest.mark.parametrize("dtype", "?biBfdeDF")
+def test_an_element_takes_no_array_with_axes(dtype):
+    for value in (np.ones(1), np.ones(2), np.ones(0), np.ones((1, 1)), np.ones((), dtype)):
+        for store in ("a[0] = v", "a[0, ...] = v", "a[np.int64(1)] = v", "b[0, 1] = v", "b[0, 0, ...] = v"):
+            check(f"{store}\na", a=np.zeros(3, dtype), b=np.zeros((2, 2), dtype), v=value)
