@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use weft_ir::Scalar;
 use weft_tile::fold::{self, Axis, Chunk, Fold as Machine, Types};
 
-use crate::dims;
+use crate::dims::{self, Strides};
 use crate::error::Result;
 use crate::folds::{PART, compute, element, nearest, share, source_fold};
 use crate::machine;
@@ -24,20 +24,24 @@ pub fn run(program: &Program, fold: &Fold, target: &Target) -> Result<bool> {
     if needed(&program.extents, elem)? < 2 * PART {
         return Ok(false);
     }
-    let strides = dims::dense(&program.extents, elem.size());
     let folded: SmallVec<[usize; 4]> = (0..program.extents.len()).filter(|axis| fold.axes & (1 << axis) != 0).collect();
-    let inner: SmallVec<[Axis; 4]> = (folded.iter())
-        .map(|&axis| Axis {
-            extent: program.extents[axis],
-            stride: strides[axis],
-        })
-        .collect();
     let types = Types {
         elem,
         compute: computed_in,
         result: target.elem,
     };
-    let Some(made) = fold::find(name, computed_in).and_then(|op| Machine::new(op, types, &[], &inner)) else {
+    let of = |strides: &Strides| {
+        let extents = &program.extents;
+        let inner: SmallVec<[Axis; 4]> = (folded.iter())
+            .map(|&axis| Axis {
+                extent: extents[axis],
+                stride: strides[axis],
+            })
+            .collect();
+        fold::find(name, computed_in).and_then(|op| Machine::new(op, types, &[], &inner))
+    };
+    // Chunks are of the order, wherever elements lie.
+    let Some(made) = of(&dims::dense(&program.extents, elem.size())) else {
         return Ok(false);
     };
     if made.is_sequence() {
@@ -55,11 +59,16 @@ pub fn run(program: &Program, fold: &Fold, target: &Target) -> Result<bool> {
         },
         _ => return Ok(false),
     };
-    by_chunks(program, &made, target, axis, strides[axis])
+    let first = made.chunk(0).range();
+    let strides = nearest(&program.part(axis, first.start, first.end - first.start), elem);
+    match of(&strides) {
+        Some(made) => by_chunks(program, &made, target, axis, &strides),
+        None => Ok(false),
+    }
 }
 
-/// Computes and folds chunk by chunk of the order.
-fn by_chunks(program: &Program, made: &Machine, target: &Target, axis: usize, stride: i64) -> Result<bool> {
+/// Computes and folds chunk by chunk of the order, each into the same memory, where elements lie at these strides.
+fn by_chunks(program: &Program, made: &Machine, target: &Target, axis: usize, strides: &Strides) -> Result<bool> {
     let elem = element(program)?;
     let mut extents = program.extents.clone();
     let first = made.chunk(0).range();
@@ -71,10 +80,9 @@ fn by_chunks(program: &Program, made: &Machine, target: &Target, axis: usize, st
     for number in 0..made.chunks() {
         let range = made.chunk(number).range();
         let part = program.part(axis, range.start, range.end - range.start);
-        // `made` is of dense elements.
-        let source = compute(&part, elem, &room, dims::dense(&part.extents, elem.size()))?;
+        let source = compute(&part, elem, &room, strides.clone())?;
         // Where the first of all elements would be, if those of the chunk lie here.
-        let start = source.address.wrapping_sub((range.start as i64 * stride) as u64);
+        let start = source.address.wrapping_sub((range.start as i64 * strides[axis]) as u64);
         // SAFETY: the chunk's elements have been stored, and there is room for a part, all of which is written.
         unsafe {
             made.part(start as *const u8, 0, number, aligned.as_mut_ptr().cast());
