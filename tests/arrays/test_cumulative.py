@@ -96,3 +96,10 @@ def test_interp() -> None:
     check("xp.interp([1.5], x, y[:2])", x=x, y=y)
     check("xp.interp([1.5], x[:0], y[:0])", x=x, y=y)
     check("xp.interp([1j], x, y)", x=x, y=y)
+
+
+@pytest.mark.parametrize("axis", [0, -1, 1, -2, 5, None, (0,), (1,)])
+def test_what_has_no_axes_has_nothing_to_go_along(axis) -> None:
+    for a in (np.array(3.0), np.ones(3), np.ones((2, 3))):
+        check(f"xp.add.accumulate(a, axis={axis})", a=a)
+        check(f"xp.add.reduceat(a, [0, 1], axis={axis})", a=a)

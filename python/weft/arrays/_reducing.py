@@ -142,12 +142,14 @@ def _typed(x: ndarray, dtype: np.dtype) -> ndarray:
 
 
 def _one_axis(x: ndarray, axis: Any, method: str) -> int:
-    if axis is None or (isinstance(axis, tuple) and len(axis) != 1):
-        if x.ndim != 1 or isinstance(axis, tuple):
+    if isinstance(axis, tuple) and len(axis) != 1:
+        raise ValueError(f"{method} does not allow multiple axes")
+    if x.ndim == 0 and (axis is None or axis in (0, -1)):
+        raise TypeError(f"cannot {method} on a scalar")
+    if axis is None:
+        if x.ndim != 1:
             raise ValueError(f"{method} does not allow multiple axes")
         axis = 0
-    if x.ndim == 0:
-        raise TypeError(f"cannot {method} on a scalar")
     return axes_of(axis, x.ndim)[0]
 
 
