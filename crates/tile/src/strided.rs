@@ -16,6 +16,19 @@ pub type Load = unsafe fn(tile: *mut u8, from: *const u8, stride: isize, n: usiz
 /// All of the places can be written; `tile` has `n` elements, and each either lies in its own place or in none of them.
 pub type Store = unsafe fn(to: *mut u8, stride: isize, tile: *const u8, n: usize);
 
+/// The copy of a function that moves elements of a type's size.
+macro_rules! by_size {
+    ($elem:expr, $function:ident) => {
+        match $elem.size() {
+            1 => $function::<u8>,
+            2 => $function::<u16>,
+            4 => $function::<u32>,
+            8 => $function::<u64>,
+            _ => $function::<[u64; 2]>,
+        }
+    };
+}
+
 /// Rows at a stride, of elements at another.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {
@@ -39,23 +52,11 @@ pub type LoadRows = unsafe fn(tile: *mut u8, from: *const u8, rows: Rows);
 pub type StoreRows = unsafe fn(to: *mut u8, tile: *const u8, rows: Rows);
 
 pub fn load_rows(elem: Scalar) -> LoadRows {
-    match elem.size() {
-        1 => rows_loaded::<u8>,
-        2 => rows_loaded::<u16>,
-        4 => rows_loaded::<u32>,
-        8 => rows_loaded::<u64>,
-        _ => rows_loaded::<[u64; 2]>,
-    }
+    by_size!(elem, rows_loaded)
 }
 
 pub fn store_rows(elem: Scalar) -> StoreRows {
-    match elem.size() {
-        1 => rows_stored::<u8>,
-        2 => rows_stored::<u16>,
-        4 => rows_stored::<u32>,
-        8 => rows_stored::<u64>,
-        _ => rows_stored::<[u64; 2]>,
-    }
+    by_size!(elem, rows_stored)
 }
 
 /// Fills a tile with copies of its first elements: `unit` bytes, so many times in all.
@@ -73,23 +74,11 @@ pub unsafe fn repeat(tile: *mut u8, unit: usize, times: usize) {
 }
 
 pub fn load(elem: Scalar) -> Load {
-    match elem.size() {
-        1 => loaded::<u8>,
-        2 => loaded::<u16>,
-        4 => loaded::<u32>,
-        8 => loaded::<u64>,
-        _ => loaded::<[u64; 2]>,
-    }
+    by_size!(elem, loaded)
 }
 
 pub fn store(elem: Scalar) -> Store {
-    match elem.size() {
-        1 => stored::<u8>,
-        2 => stored::<u16>,
-        4 => stored::<u32>,
-        8 => stored::<u64>,
-        _ => stored::<[u64; 2]>,
-    }
+    by_size!(elem, stored)
 }
 
 /// # Safety

@@ -408,22 +408,20 @@ impl NdArray {
     }
 }
 
-/// The shape of an array, Weft's or NumPy's.
-fn shape_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u64>>> {
-    if let Ok(array) = value.cast::<NdArray>() {
-        return Ok(Some(array.get().array.shape.to_vec()));
-    }
-    match Numpy::get(value.py())?.is_array(value) {
-        true => value.getattr("shape")?.extract().map(Some),
-        false => Ok(None),
-    }
-}
-
 /// An element is one number, where all else that has no axes takes a sequence of one, too. A truth, which NumPy makes of any object, as well.
 fn refuse_sequence(element: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    if let Some(shape) = shape_of(value)? {
-        let is_truth = element.elem == Scalar::Bool && shape.iter().all(|&n| n == 1);
-        return match shape.is_empty() || is_truth {
+    let numpy = Numpy::get(value.py())?;
+    let axes = match value.cast::<NdArray>() {
+        Ok(array) => Some((array.get().array.rank(), array.get().array.shape.iter().all(|&n| n == 1))),
+        Err(_) if numpy.is_array(value) => {
+            let shape = numpy.fields(value).shape;
+            Some((shape.len(), shape.iter().all(|&n| n == 1)))
+        }
+        Err(_) => None,
+    };
+    if let Some((rank, is_one)) = axes {
+        let is_truth = element.elem == Scalar::Bool && is_one;
+        return match rank == 0 || is_truth {
             true => Ok(()),
             false if element.elem.is_complex() => Err(PyTypeError::new_err("only 0-dimensional arrays can be converted to Python scalars")),
             false => Err(PyValueError::new_err("setting an array element with a sequence.")),
