@@ -2,11 +2,14 @@
 //! anyway, and every turn of a loop makes the same kernels; and at folds and updates, which are computed apart from others whenever that
 //! is.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
+
+use smallvec::SmallVec;
 
 use crate::capture;
 use crate::error::{Error, Result};
-use crate::memory::Piece;
+use crate::memory::{Block, Piece};
 use crate::schedule;
 use crate::value::{Kind, Node, State, Value};
 
@@ -35,55 +38,78 @@ fn within(node: &Value, held: u32) -> Result<()> {
     }
 }
 
-/// Folds that nobody asked for yet, with the KiB that each holds.
+/// Folds that nobody asked for yet.
 static APART: weft_forks::Mutex<Apart> = weft_forks::Mutex::new(Apart {
     nodes: Vec::new(),
-    held: 0,
+    blocks: BTreeMap::new(),
+    memory: 0,
+    others: 0,
 });
 
-#[derive(Debug)]
+/// What folds hold together. None of them knows of the others, and what several hold counts once.
+#[derive(Debug, Default)]
 struct Apart {
-    nodes: Vec<(Weak<Node>, u32)>,
-    held: u64,
+    nodes: Vec<Weak<Node>>,
+    /// The memory that was counted, by its place, which no other block gets while it is remembered.
+    blocks: BTreeMap<usize, Weak<Block>>,
+    /// KiB of the memory.
+    memory: u64,
+    /// KiB of nodes.
+    others: u64,
 }
 
 impl Apart {
-    fn add(&mut self, node: &Value, held: u32) {
-        self.nodes.push((Arc::downgrade(node), held));
-        self.held += u64::from(held);
+    /// Would this be too much, of which some is new?
+    fn overflows(&self, new: &Holds) -> bool {
+        let is_new = |block: &&(Weak<Block>, u32)| !self.blocks.contains_key(&place(&block.0));
+        let more: u64 = new.blocks.iter().filter(is_new).map(|(_, kib)| u64::from(*kib)).sum();
+        let others = self.others + u64::from(new.others);
+        others > u64::from(BUDGET) || more > 0 && self.memory + more + others > u64::from(BUDGET)
+    }
+
+    fn add(&mut self, node: &Value, holds: &Holds) {
+        self.nodes.push(Arc::downgrade(node));
+        self.others += u64::from(holds.others);
+        for (block, kib) in &holds.blocks {
+            if self.blocks.insert(place(block), block.clone()).is_none() {
+                self.memory += u64::from(*kib);
+            }
+        }
     }
 }
 
+fn place(block: &Weak<Block>) -> usize {
+    block.as_ptr() as usize
+}
+
 /// Counts a new fold, which takes less memory than what it is made of. Where those that nobody asked for yet hold too much together the
-/// older ones are computed: none of them knows of the others.
+/// older ones are computed.
 pub fn keep_fold(node: &Value) -> Result<()> {
     if capture::is_here() {
         return Ok(());
     }
     let Some(kind) = node.kind() else { return Ok(()) };
-    let own = held(kind.operands().cloned()).saturating_add(NODE);
+    let own = holds_of_fold(&kind);
     let taken = {
         let mut apart = APART.lock();
-        if apart.held.saturating_add(own.into()) <= BUDGET.into() {
-            apart.add(node, own);
+        if !apart.overflows(&own) {
+            apart.add(node, &own);
             return Ok(());
         }
-        apart.held = 0;
-        std::mem::take(&mut apart.nodes)
+        std::mem::take(&mut *apart).nodes
     };
     // Some are gone, others are computed.
-    let waiting: Vec<(Value, u32)> = (taken.into_iter())
-        .filter_map(|(node, held)| Some((node.upgrade()?, held)))
-        .filter(|(node, _)| !node.is_stored())
-        .collect();
-    let all = waiting.iter().map(|(_, held)| u64::from(*held)).sum::<u64>() + u64::from(own);
-    let too_much = all > u64::from(BUDGET / 2);
+    let waiting = taken.into_iter().filter_map(|node| node.upgrade()).filter(|node| !node.is_stored());
+    let waiting: Vec<(Value, Holds)> = waiting.filter_map(|node| Some((node.clone(), holds_of_fold(&node.kind()?)))).collect();
+    let mut now = Apart::default();
+    waiting.iter().for_each(|(node, holds)| now.add(node, holds));
+    now.add(node, &own);
+    let too_much = now.memory + now.others > u64::from(BUDGET / 2);
     {
         let mut apart = APART.lock();
-        if !too_much {
-            waiting.iter().for_each(|(node, held)| apart.add(node, *held));
-        }
-        apart.add(node, own);
+        let some = if too_much { &[] } else { waiting.as_slice() };
+        some.iter().for_each(|(node, holds)| apart.add(node, holds));
+        apart.add(node, &own);
     }
     for (other, _) in waiting.iter().filter(|_| too_much) {
         // Who asks for it is told of any other error.
@@ -92,6 +118,12 @@ pub fn keep_fold(node: &Value) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn holds_of_fold(kind: &Kind) -> Holds {
+    let mut holds = Holds::of(kind.operands().cloned());
+    holds.others = holds.others.saturating_add(NODE);
+    holds
 }
 
 /// Counts a new update, whose elements are replaced in place whenever it is computed. What it is an update of counts only where that waits,
@@ -107,31 +139,54 @@ pub fn keep_update(node: &Value) -> Result<()> {
     within(node, held(waits.into_iter().chain([value])).saturating_add(NODE))
 }
 
-/// KiB that the pending work of nodes holds: memory that it reads, the nodes themselves, and what those below hold that were counted
-/// before. What folds hold is counted for these.
+/// KiB that the pending work of nodes holds.
 fn held(roots: impl IntoIterator<Item = Value>) -> u32 {
-    let mut seen: Vec<*const Node> = Vec::with_capacity(128);
-    let mut left: Vec<Value> = roots.into_iter().collect();
-    let mut held = 0u32;
-    let memory = |piece: &Piece| (piece.block.bytes() >> 10) as u32;
-    while let Some(node) = left.pop() {
-        let id = Arc::as_ptr(&node);
-        if seen.contains(&id) || seen.len() > MOST_NODES {
-            continue;
-        }
-        seen.push(id);
-        let more = match &*node.lock() {
-            State::Stored(piece) => memory(piece),
-            State::Pending(_) if node.held() > 0 => node.held(),
-            State::Pending(Kind::Unfinished(rest)) => memory(&rest.memory),
-            State::Pending(Kind::Fold { .. }) => NODE,
-            State::Pending(kind) => {
-                left.extend(kind.operands().cloned());
-                NODE
+    let holds = Holds::of(roots);
+    holds.blocks.iter().fold(holds.others, |held, (_, kib)| held.saturating_add(*kib))
+}
+
+/// What the pending work of nodes holds: memory that it reads, the nodes themselves, and what those below hold that were counted before, in
+/// KiB. What folds hold is counted for these.
+#[derive(Debug, Default)]
+struct Holds {
+    blocks: SmallVec<[(Weak<Block>, u32); 4]>,
+    others: u32,
+}
+
+impl Holds {
+    fn of(roots: impl IntoIterator<Item = Value>) -> Holds {
+        let mut holds = Holds::default();
+        let mut seen: Vec<*const Node> = Vec::with_capacity(128);
+        let mut left: Vec<Value> = roots.into_iter().collect();
+        while let Some(node) = left.pop() {
+            let id = Arc::as_ptr(&node);
+            if seen.contains(&id) || seen.len() > MOST_NODES {
+                continue;
             }
-            State::Failed(_) | State::Empty => 0,
-        };
-        held = held.saturating_add(more);
+            seen.push(id);
+            let more = match &*node.lock() {
+                State::Stored(piece) => holds.memory(piece),
+                State::Pending(_) if node.held() > 0 => node.held(),
+                State::Pending(Kind::Unfinished(rest)) => holds.memory(&rest.memory),
+                State::Pending(Kind::Fold { .. }) => NODE,
+                State::Pending(kind) => {
+                    left.extend(kind.operands().cloned());
+                    NODE
+                }
+                State::Failed(_) | State::Empty => 0,
+            };
+            holds.others = holds.others.saturating_add(more);
+        }
+        holds
     }
-    held
+
+    /// Adds memory, once; it takes nothing else. Who counts it does not hold it.
+    fn memory(&mut self, piece: &Piece) -> u32 {
+        let kib = u32::try_from(piece.block.bytes() >> 10).unwrap_or(u32::MAX);
+        let is_known = |(known, _): &(Weak<Block>, u32)| known.as_ptr() == Arc::as_ptr(&piece.block);
+        if kib > 0 && !self.blocks.iter().any(is_known) {
+            self.blocks.push((Arc::downgrade(&piece.block), kib));
+        }
+        0
+    }
 }

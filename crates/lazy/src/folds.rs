@@ -19,6 +19,8 @@ use crate::{arguments, device_folds, hoist, machine, run, trace, whole};
 
 /// Bytes of computed elements that are stored at a time, at the least.
 pub const PART: u64 = 1 << 18;
+/// Bytes of a row that are worth being computed by themselves.
+pub const NARROW: u64 = 1024;
 
 /// Where elements lie.
 #[derive(Clone, Debug)]
@@ -48,14 +50,34 @@ pub fn folded(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
     }
     let uncast = uncast(program, fold);
     let program = uncast.as_ref().unwrap_or(program);
+    match kept_axis(program, fold)? {
+        Some(axis) if is_cut(program, axis)? => by_parts(program, fold, target, axis),
+        None if whole::run(program, fold, target)? => Ok(()),
+        _ => stored(program, fold, target),
+    }
+}
+
+/// Are all elements stored before they are folded?
+pub fn stores_all(program: &Program, fold: &Fold) -> Result<bool> {
+    match kept_axis(program, fold)? {
+        Some(axis) => Ok(in_memory(program, fold).is_none() && !is_cut(program, axis)?),
+        None => Ok(false),
+    }
+}
+
+/// The axis that is kept and outermost in memory.
+fn kept_axis(program: &Program, fold: &Fold) -> Result<Option<usize>> {
     let kept = (0..program.extents.len()).filter(|axis| fold.axes & (1 << axis) == 0 && program.extents[*axis] > 1);
     let strides = nearest(program, element(program)?);
-    let axis = kept.rev().max_by_key(|&axis| strides[axis]);
-    match axis {
-        Some(axis) => by_parts(program, fold, target, axis),
-        None if whole::run(program, fold, target)? => Ok(()),
-        None => stored(program, fold, target),
-    }
+    Ok(kept.rev().max_by_key(|&axis| strides[axis]))
+}
+
+/// Are elements computed for parts of this axis? Short rows cost more to compute one by one than memory does.
+fn is_cut(program: &Program, axis: usize) -> Result<bool> {
+    let elem = element(program)?;
+    let (count, each) = (program.extents[axis], share(program, axis)?);
+    let innermost = nearest(program, elem)[axis] == elem.size() as i64;
+    Ok(!innermost || each == count || each * (elem.size() as u64) >= NARROW)
 }
 
 /// Elements that need no computing, but for a conversion that folds do themselves.
@@ -150,12 +172,6 @@ fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Res
     let elem = element(program)?;
     let count = program.extents[axis];
     let each = share(program, axis)?;
-    // Rows of few elements cost more to compute one by one than memory does.
-    const NARROW: u64 = 1024;
-    let innermost = nearest(program, elem)[axis] == elem.size() as i64;
-    if innermost && each < count && each * (elem.size() as u64) < NARROW {
-        return stored(program, fold, target);
-    }
     let along = (0..axis).filter(|axis| fold.axes & (1 << axis) == 0).count();
     let mut extents = program.extents.clone();
     extents[axis] = each;

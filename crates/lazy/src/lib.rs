@@ -28,6 +28,7 @@ pub mod record;
 mod run;
 pub mod schedule;
 mod single;
+mod staged;
 mod text;
 mod tiles;
 pub mod trace;

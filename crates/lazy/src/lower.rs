@@ -17,7 +17,7 @@ const MOST_STEPS: usize = 128;
 /// Maps that were recorded as full kernels are computed with what is made of them, if they turn out to be this short, all together.
 const SHORT: u32 = MOST_OPERATIONS / 2;
 /// Operations that are computed again, for a second map or a second kernel, rather than stored.
-const CHEAP: u32 = 8;
+pub const CHEAP: u32 = 8;
 
 /// What became of the attempt.
 #[derive(Debug)]
@@ -27,10 +27,23 @@ pub enum Lowered {
     Needs(SmallVec<[Value; 4]>),
 }
 
+/// Nodes that will be stored when the program runs, and where.
+pub type Promised<'a> = &'a [(Value, Piece)];
+
 /// The program that computes a node's elements at the points of its shape. The node itself may be pending or stored; `kept` says that what
 /// the program computes will be stored as the node's own.
 pub fn lower(root: &Value, kept: bool) -> Result<Lowered> {
-    let mut lowering = Lowering::of(&root.shape);
+    let mut passed = SmallVec::new();
+    let lowered = lower_with(root, kept, &[], &mut passed)?;
+    for node in passed {
+        node.pass();
+    }
+    Ok(lowered)
+}
+
+/// The same, where some nodes are as good as stored. `passed` are those that are computed on the way, and that others refer to, too.
+pub fn lower_with(root: &Value, kept: bool, promised: Promised<'_>, passed: &mut SmallVec<[Value; 8]>) -> Result<Lowered> {
+    let mut lowering = Lowering::of(&root.shape, promised);
     lowering.kept = kept.then_some(root);
     let slot = lowering.slot(root, None)?;
     if lowering.program.steps.len() > MOST_STEPS {
@@ -39,9 +52,7 @@ pub fn lower(root: &Value, kept: bool) -> Result<Lowered> {
     if !lowering.needs.is_empty() {
         return Ok(Lowered::Needs(lowering.needs));
     }
-    for node in lowering.passed {
-        node.pass();
-    }
+    *passed = lowering.passed;
     lowering.program.result = Some(slot);
     Ok(Lowered::Ready(Box::new(lowering.program)))
 }
@@ -75,14 +86,15 @@ struct Lowering<'a> {
     passed: SmallVec<[Value; 8]>,
     /// What the program is for.
     kept: Option<&'a Value>,
+    promised: Promised<'a>,
     /// It is inside of a full map, or of one that turned out to be short.
     inside: bool,
     /// What such maps have cost so far.
     short: u32,
 }
 
-impl Lowering<'_> {
-    fn of(extents: &Dims) -> Self {
+impl<'a> Lowering<'a> {
+    fn of(extents: &Dims, promised: Promised<'a>) -> Self {
         Lowering {
             rank: extents.len(),
             program: Program {
@@ -93,6 +105,7 @@ impl Lowering<'_> {
             needs: SmallVec::new(),
             passed: SmallVec::new(),
             kept: None,
+            promised,
             inside: false,
             short: 0,
         }
@@ -116,7 +129,10 @@ impl Lowering<'_> {
         let state = node.lock();
         let slot = match &*state {
             State::Stored(piece) => self.load(node, piece.clone(), through),
-            State::Pending(kind) => self.pending(node, kind, through, other_map, shared)?,
+            State::Pending(kind) => match self.promised.iter().find(|(known, _)| Arc::ptr_eq(known, node)) {
+                Some((_, piece)) => self.load(node, piece.clone(), through),
+                None => self.pending(node, kind, through, other_map, shared)?,
+            },
             State::Failed(error) => return Err(error.again()),
             State::Empty => return Err(Error::Internal("a value was taken while it is computed".into())),
         };
@@ -196,7 +212,7 @@ impl Lowering<'_> {
 
     /// A map whose kernel was full when it was recorded. What is read through many views was counted with each, and is stored before.
     fn full(&mut self, node: &Value, operation: &'static Operation, args: &Args, through: Through<'_>) -> Result<Slot> {
-        let mut alone = Lowering::of(&node.shape);
+        let mut alone = Lowering::of(&node.shape, self.promised);
         alone.inside = true;
         alone.map(node, operation, args, None)?;
         if !alone.needs.is_empty() {

@@ -8,14 +8,14 @@ use weft_ir::Scalar;
 
 use crate::dims::{self, Strides};
 use crate::error::{Error, Result};
-use crate::lower::{Lowered, lower};
+use crate::lower::{CHEAP, Lowered, lower};
 use crate::memory::{Block, Piece, needed};
 use crate::number::Bits;
 use crate::program::{Load, Program, Slot};
 use crate::run::run;
 use crate::tiles::Target;
 use crate::value::{Fold, Kind, Node, Region, State, Unfinished, Value, release};
-use crate::{devices, folds, machine, memory};
+use crate::{devices, folds, machine, memory, staged};
 
 /// One flush at a time: it takes nodes apart that others may hold.
 static TURN: Mutex<()> = Mutex::new(());
@@ -115,13 +115,22 @@ fn attempt(node: &Value) -> Result<Option<Needs>> {
 /// The elements of a map, or what has to be stored before.
 fn computed(node: &Value) -> Result<Option<Needs>> {
     match lower(node, true)? {
-        Lowered::Needs(needs) => Ok(Some(needs)),
+        Lowered::Needs(needs) => staged_or(node, needs),
         Lowered::Ready(program) => {
             let piece = fresh(node)?;
             run(&program, &dense(node, &piece))?;
             node.store(piece);
             Ok(None)
         }
+    }
+}
+
+/// Computes a node together with the folds that it needs, where that can be, or says what it needs.
+fn staged_or(node: &Value, needs: Needs) -> Result<Option<Needs>> {
+    let is_fold = |need: &Value| need.look(|kind| matches!(kind, Kind::Fold { .. }), |_| false) == Some(true);
+    match needs.iter().any(is_fold) && staged::run(node)? {
+        true => Ok(None),
+        false => Ok(Some(needs)),
     }
 }
 
@@ -148,7 +157,8 @@ fn moved(node: &Value, of: &Value) -> Result<Option<Needs>> {
 
 fn folded(node: &Value, fold: &Fold, of: &Value) -> Result<Option<Needs>> {
     match lower(of, false)? {
-        Lowered::Needs(needs) => Ok(Some(needs)),
+        Lowered::Needs(needs) => staged_or(node, needs),
+        Lowered::Ready(program) if is_kept(of, fold, &program)? => Ok(Some(Needs::from_elem(of.clone(), 1))),
         Lowered::Ready(program) => {
             let piece = fresh(node)?;
             folds::run(*program, fold, &dense(node, &piece))?;
@@ -156,6 +166,13 @@ fn folded(node: &Value, fold: &Fold, of: &Value) -> Result<Option<Needs>> {
             Ok(None)
         }
     }
+}
+
+/// Elements that were costly, and that somebody else refers to, are kept where they have to be stored to be folded.
+fn is_kept(of: &Value, fold: &Fold, program: &Program) -> Result<bool> {
+    // The fold itself refers to them, and who asks.
+    let others = Arc::strong_count(of) > 2;
+    Ok(others && of.device == machine::CPU && of.costs() > CHEAP && !of.is_stored() && folds::stores_all(program, fold)?)
 }
 
 /// Some elements replaced: in place where nobody else has the memory, else in a copy.

@@ -97,3 +97,19 @@ pub fn kind(program: &Program) -> &'static str {
         _ => "map",
     }
 }
+
+/// Keeps the kernels of parts, of which each has so many, stage by stage: all parts of the first, then all of the second.
+pub fn by_stages<E>(stages: usize, work: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+    if !is_on() {
+        return work();
+    }
+    let (done, kernels) = record(work);
+    let mut numbered: Vec<(usize, Kernel)> = kernels.into_iter().enumerate().collect();
+    numbered.sort_by_key(|(at, _)| at % stages.max(1));
+    OPEN.with_borrow_mut(|open| {
+        if let Some(kernels) = open.last_mut() {
+            kernels.extend(numbered.into_iter().map(|(_, kernel)| kernel));
+        }
+    });
+    done
+}

@@ -8,7 +8,7 @@ use weft_tile::fold::{self, Axis, Chunk, Fold as Machine, Types};
 
 use crate::dims::{self, Strides};
 use crate::error::Result;
-use crate::folds::{PART, compute, element, nearest, share, source_fold};
+use crate::folds::{NARROW, PART, compute, element, nearest, share, source_fold};
 use crate::machine;
 use crate::memory::{Piece, needed};
 use crate::program::Program;
@@ -59,39 +59,50 @@ pub fn run(program: &Program, fold: &Fold, target: &Target) -> Result<bool> {
         },
         _ => return Ok(false),
     };
-    let first = made.chunk(0).range();
-    let strides = nearest(&program.part(axis, first.start, first.end - first.start), elem);
+    let nearest_of = |chunks: u64| nearest(&program.part(axis, 0, made.chunk(chunks - 1).range().end), elem);
+    let together = together(made.chunk(0).range().end, nearest_of(1)[axis], elem).min(made.chunks());
+    let strides = nearest_of(together);
     match of(&strides) {
-        Some(made) => by_chunks(program, &made, target, axis, &strides),
+        Some(made) => by_chunks(program, &made, target, (axis, together), &strides),
         None => Ok(false),
     }
 }
 
-/// Computes and folds chunk by chunk of the order, each into the same memory, where elements lie at these strides.
-fn by_chunks(program: &Program, made: &Machine, target: &Target, axis: usize, strides: &Strides) -> Result<bool> {
+/// Computes so many chunks of the order at a time, into the same memory, where elements lie at these strides, and folds each.
+fn by_chunks(program: &Program, made: &Machine, target: &Target, (axis, together): (usize, u64), strides: &Strides) -> Result<bool> {
     let elem = element(program)?;
     let mut extents = program.extents.clone();
-    let first = made.chunk(0).range();
-    extents[axis] = first.end - first.start;
+    extents[axis] = made.chunk(together - 1).range().end;
     let room = Piece::fresh(machine::CPU, &extents, elem)?;
     let size = made.part_size();
     let mut aligned = vec![[0u64; 2]; size.div_ceil(size_of::<[u64; 2]>())];
     let mut parts: Vec<u8> = Vec::with_capacity(size * made.chunks() as usize);
-    for number in 0..made.chunks() {
-        let range = made.chunk(number).range();
+    for number in (0..made.chunks()).step_by(together as usize) {
+        let chunks = number..made.chunks().min(number + together);
+        let range = made.chunk(chunks.start).range().start..made.chunk(chunks.end - 1).range().end;
         let part = program.part(axis, range.start, range.end - range.start);
         let source = compute(&part, elem, &room, strides.clone())?;
-        // Where the first of all elements would be, if those of the chunk lie here.
+        // Where the first of all elements would be, if those of the chunks lie here.
         let start = source.address.wrapping_sub((range.start as i64 * strides[axis]) as u64);
-        // SAFETY: the chunk's elements have been stored, and there is room for a part, all of which is written.
-        unsafe {
-            made.part(start as *const u8, 0, number, aligned.as_mut_ptr().cast());
-            parts.extend_from_slice(std::slice::from_raw_parts(aligned.as_ptr().cast(), size));
+        for number in chunks {
+            // SAFETY: the chunk's elements have been stored, and there is room for a part, all of which is written.
+            unsafe {
+                made.part(start as *const u8, 0, number, aligned.as_mut_ptr().cast());
+                parts.extend_from_slice(std::slice::from_raw_parts(aligned.as_ptr().cast(), size));
+            }
         }
     }
     // SAFETY: the parts are those of all chunks; the target's memory is kept by the piece that it is part of.
     unsafe { made.join(0, parts.as_ptr(), target.address as *mut u8) };
     Ok(true)
+}
+
+/// How many chunks are computed at a time: where neighbours in memory lie along their axis, as many as make rows that are worth it.
+fn together(chunk: u64, stride: i64, elem: Scalar) -> u64 {
+    match stride == elem.size() as i64 {
+        true => NARROW.div_ceil(chunk * elem.size() as u64),
+        false => 1,
+    }
 }
 
 /// Folds parts, whatever they are, and then their results: what combines in any order.

@@ -141,15 +141,25 @@ def _kernels(rows: list[dict[str, Any]]) -> list[Kernel]:
     found: list[Kernel] = []
     for row in rows:
         kernel = Kernel(**{**row, "extents": tuple(row["extents"]), "inner": _kernels(row["inner"])})
-        last = found[-1] if found else None
-        if last is None or kernel.inner or last.inner or (last.what, last.text, last.tier) != (kernel.what, kernel.text, kernel.tier):
+        if found and _are_same(found[-1], kernel):
+            _add(found[-1], kernel)
+        else:
             found.append(kernel)
-            continue
-        last.runs += 1
-        last.read += kernel.read
-        last.written += kernel.written
-        last.seconds += kernel.seconds
     return found
+
+
+def _are_same(a: Kernel, b: Kernel) -> bool:
+    same = (a.what, a.text, a.tier, len(a.inner)) == (b.what, b.text, b.tier, len(b.inner))
+    return same and all(map(_are_same, a.inner, b.inner))
+
+
+def _add(to: Kernel, kernel: Kernel) -> None:
+    to.runs += kernel.runs
+    to.read += kernel.read
+    to.written += kernel.written
+    to.seconds += kernel.seconds
+    for own, other in zip(to.inner, kernel.inner, strict=True):
+        _add(own, other)
 
 
 def _all(kernels: list[Kernel]) -> Iterator[Kernel]:
