@@ -100,7 +100,9 @@ pub fn keep_fold(node: &Value) -> Result<()> {
     };
     // Some are gone, others are computed.
     let waiting = taken.into_iter().filter_map(|node| node.upgrade()).filter(|node| !node.is_stored());
-    let waiting: Vec<(Value, Holds)> = waiting.filter_map(|node| Some((node.clone(), holds_of_fold(&node.kind()?)))).collect();
+    let waiting: Vec<(Value, Holds)> = waiting
+        .filter_map(|node| Some((node.clone(), holds_of_fold(&node.kind()?))))
+        .collect();
     let mut now = Apart::default();
     waiting.iter().for_each(|(node, holds)| now.add(node, holds));
     now.add(node, &own);

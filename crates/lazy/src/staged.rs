@@ -147,7 +147,11 @@ impl Plan {
         if self.promised.iter().any(|(known, _)| Arc::ptr_eq(known, node)) || self.promised.len() >= MOST_STAGES {
             return Ok(false);
         }
-        let twin = self.stages.iter().find(|stage| is_same(&stage.node, node)).map(|stage| stage.place.clone());
+        let twin = self
+            .stages
+            .iter()
+            .find(|stage| is_same(&stage.node, node))
+            .map(|stage| stage.place.clone());
         let known = twin.is_some();
         let place = twin.map_or_else(|| place(node), Ok)?;
         self.promised.push((node.clone(), place));
@@ -261,7 +265,11 @@ impl Plan {
             let some = cut.each.min(count - first);
             for (stage, own) in self.stages.iter().zip(memory) {
                 let mut part = stage.program.part(cut.axis, first, some);
-                let is_scratch = |load: &&mut Load| memory.iter().any(|other| other.is_scratch && same_memory(&other.piece, &load.piece));
+                let is_scratch = |load: &&mut Load| {
+                    memory
+                        .iter()
+                        .any(|other| other.is_scratch && same_memory(&other.piece, &load.piece))
+                };
                 for load in part.loads.iter_mut().filter(is_scratch) {
                     load.offset = 0;
                 }
@@ -310,7 +318,11 @@ impl Stage {
     /// Computes a part, from an index of the axis on.
     fn compute(&self, part: Program, memory: &Memory, cut: Cut, first: u64) -> Result<()> {
         let elem = self.node.elem;
-        let offset = if memory.is_scratch { 0 } else { self.stride(cut.axis) * first as i64 };
+        let offset = if memory.is_scratch {
+            0
+        } else {
+            self.stride(cut.axis) * first as i64
+        };
         let kept = |axis: &usize| self.fold.as_ref().is_none_or(|fold| fold.axes & (1 << axis) == 0);
         let shape: Dims = (0..part.extents.len()).filter(kept).map(|axis| part.extents[axis]).collect();
         let target = Target::of(elem, &memory.piece, offset, &shape, memory.strides.clone());

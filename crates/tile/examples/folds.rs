@@ -24,6 +24,8 @@ fn main() {
         time(name, op, f32s, &[100_000, 30], &[1]);
         time(name, op, f32s, &[100_000, 30], &[0]);
         time(name, op, f32s, &[100_000, 30], &[0, 1]);
+        time(name, op, f32s, &[100, 100, 1000], &[0]);
+        time(name, op, f32s, &[100, 100, 1000], &[1]);
         time(name, op, f32s, &[100, 100, 100], &[1]);
         time(name, op, f32s, &[100, 100, 100], &[0, 2]);
         // A Fortran array.

@@ -130,8 +130,8 @@ impl Chunk {
 const FEW: u64 = 8;
 /// Fewer elements than this are not worth vectors of their own.
 const SHORT: u64 = 16;
-/// Bytes of a row of points whose 32 chains lie in the second-level cache.
-const PANEL: u64 = 16384;
+/// Bytes of a row of points at the most: what memory reads on without a break counts for more than chains that lie in the second cache.
+const PANEL: u64 = 65536;
 /// Elements of a unit whose points are folded one after the other, at the least where there are so many.
 const UNIT: u64 = 1 << 16;
 

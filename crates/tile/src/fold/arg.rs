@@ -10,6 +10,8 @@ use super::wide::{Body, widest};
 
 /// Elements that are looked at together.
 const BLOCK: usize = 1024;
+/// The same, where elements are compared as they lie.
+const LONG_BLOCK: usize = 8192;
 /// Elements of one point that are gone through side by side.
 const SIDE: usize = 32;
 /// Points that are gone through side by side.
@@ -26,8 +28,10 @@ trait Ordered: Copy + PartialOrd {
     fn is_nan(self) -> bool;
     /// Does it come before the best so far?
     fn beats<const MAX: bool>(self, best: Self) -> bool;
-    /// Is it as good?
-    fn ties(self, best: Self) -> bool;
+    /// Is it the best, or as good? Only a NaN is as good as one.
+    fn is_as(self, best: Self) -> bool;
+    /// The better one of two that are no NaNs, or the other.
+    fn or<const MAX: bool>(self, other: Self) -> Self;
 }
 
 macro_rules! ordered {
@@ -53,8 +57,14 @@ macro_rules! ordered {
             }
 
             #[inline(always)]
-            fn ties(self, best: Self) -> bool {
-                self == best || self.is_nan() & best.is_nan()
+            fn is_as(self, best: Self) -> bool {
+                (self == best) | (self.is_nan() & best.is_nan())
+            }
+
+            #[inline(always)]
+            fn or<const MAX: bool>(self, other: Self) -> Self {
+                let better = if MAX { self > other } else { self < other };
+                if better { self } else { other }
             }
         }
     )*};
@@ -100,24 +110,32 @@ impl<T: Ordered, const MAX: bool> Body<Best> for Loops<T, MAX> {
         // SAFETY: by contract it is one element, and there are so many.
         unsafe {
             let before = best.cast::<T>().read();
+            // Nothing comes before the first NaN.
+            if before.is_nan() {
+                found.write(false);
+                return;
+            }
             let mut lanes = [before; SIDE];
             let mut nans = [T::Mask::default(); SIDE];
-            for i in 0..count / SIDE {
+            // The last ones may be looked at twice.
+            let turns = if count < SIDE { 0 } else { count.div_ceil(SIDE) };
+            for i in 0..turns {
+                let start = (i * SIDE).min(count - SIDE);
                 for (k, (lane, nan)) in lanes.iter_mut().zip(&mut nans).enumerate() {
-                    let x = from.add(i * SIDE + k).read_unaligned();
+                    let x = from.add(start + k).read_unaligned();
                     // One instruction each: a NaN is not greater, and is noted apart.
-                    let better = if MAX { x > *lane } else { x < *lane };
-                    *lane = if better { x } else { *lane };
+                    *lane = x.or::<MAX>(*lane);
                     *nan = *nan | T::mask(x.is_nan());
                 }
             }
-            let mut last = before;
-            // A loop, since closures that are not inlined are compiled once, for all processors.
-            for lane in lanes {
-                last = if lane.beats::<MAX>(last) { lane } else { last };
-            }
+            let lanes = halved::<T, MAX, 16>(lanes);
+            let lanes = halved::<T, MAX, 8>(lanes);
+            let lanes = halved::<T, MAX, 4>(lanes);
+            let lanes = halved::<T, MAX, 2>(lanes);
+            let mut last = lanes[1].or::<MAX>(lanes[0]);
             // The lanes know nothing of NaNs: where there are any, all is looked at once more.
-            let rest = if some(&nans) { 0 } else { count / SIDE * SIDE };
+            let all_seen = turns > 0 && !some(&nans);
+            let rest = if all_seen { count } else { 0 };
             for i in rest..count {
                 let x = from.add(i).read_unaligned();
                 last = if x.beats::<MAX>(last) { x } else { last };
@@ -126,6 +144,15 @@ impl<T: Ordered, const MAX: bool> Body<Best> for Loops<T, MAX> {
             best.cast::<T>().write(last);
         }
     }
+}
+
+/// The better ones of twice as many lanes, which are no NaNs. By value: arrays with an address do not stay in registers.
+#[inline(always)]
+fn halved<T: Ordered, const MAX: bool, const N: usize>(mut lanes: [T; SIDE]) -> [T; SIDE] {
+    for k in 0..N {
+        lanes[k] = lanes[k + N].or::<MAX>(lanes[k]);
+    }
+    lanes
 }
 
 /// Is one of them set?
@@ -145,23 +172,36 @@ impl<T: Ordered, const MAX: bool> Body<First> for Loops<T, MAX> {
         unsafe {
             let best = best.cast::<T>().read();
             let from = from.cast::<T>();
-            let mut start = 0;
-            while start + SIDE <= count {
-                let mut here = [T::Mask::default(); SIDE];
-                for (k, each) in here.iter_mut().enumerate() {
-                    *each = T::mask(from.add(start + k).read_unaligned().ties(best));
-                }
-                if some(&here) {
-                    break;
-                }
-                start += SIDE;
-            }
-            while start < count && !from.add(start).read_unaligned().ties(best) {
+            // A NaN is equal to none, and looked for one by one.
+            let in_vectors = if best.is_nan() { 0 } else { count };
+            let mut start = skipped::<T, 4>(from, 0, in_vectors, best);
+            start = skipped::<T, 1>(from, start, in_vectors, best);
+            while start < count && !from.add(start).read_unaligned().is_as(best) {
                 start += 1;
             }
             at.write(if start < count { start } else { 0 });
         }
     }
+}
+
+/// Leaves out elements that are not equal to the best, so many times as lie side by side at a time.
+#[inline(always)]
+unsafe fn skipped<T: Ordered, const TIMES: usize>(from: *const T, mut start: usize, count: usize, best: T) -> usize {
+    while start + TIMES * SIDE <= count {
+        let mut here = [T::Mask::default(); SIDE];
+        for (k, each) in here.iter_mut().enumerate() {
+            for of in 0..TIMES {
+                // SAFETY: by contract there are so many.
+                let x = unsafe { from.add(start + of * SIDE + k).read_unaligned() };
+                *each = *each | T::mask(x == best);
+            }
+        }
+        if some(&here) {
+            break;
+        }
+        start += TIMES * SIDE;
+    }
+    start
 }
 
 impl<T: Ordered, const MAX: bool> Body<Step> for Loops<T, MAX> {
@@ -300,9 +340,13 @@ impl ArgFold {
     unsafe fn along(&self, from: *const u8, memory: &mut [u64]) -> i64 {
         let tile = memory.as_mut_ptr().cast::<u8>();
         let (mut best, mut start, mut found) = (0u64, 0, false);
+        let each = match self.same && self.axis.stride == self.kernel.size as i64 {
+            true => LONG_BLOCK,
+            false => BLOCK,
+        };
         let slot = (&raw mut best).cast::<u8>();
         let block = |start: u64, tile: *mut u8| {
-            let count = (self.axis.extent - start).min(BLOCK as u64) as usize;
+            let count = (self.axis.extent - start).min(each as u64) as usize;
             // SAFETY: by contract.
             unsafe {
                 (
@@ -319,7 +363,7 @@ impl ArgFold {
         // SAFETY: by contract; the first element is there.
         unsafe {
             self.elements(from, 0, 1, slot);
-            for here in (0..self.axis.extent).step_by(BLOCK) {
+            for here in (0..self.axis.extent).step_by(each) {
                 let (from, count) = block(here, tile);
                 (self.kernel.best)(Best {
                     from,
