@@ -9,13 +9,19 @@ use weft_tile::fold::{ArgFold, Axis, Outer};
 use crate::error::{Error, Result};
 use crate::folds::Source;
 use crate::number;
+use crate::threads;
 use crate::tiles::Target;
 
 pub fn run(source: &Source, greatest: bool, outer: &[Outer], axis: Axis, target: &Target) -> Result<()> {
     if let Some(fold) = ArgFold::new(greatest, source.elem, outer, axis) {
-        // SAFETY: the source's memory is kept by the program that names it, the target's by its piece; both reach over the extents.
-        unsafe { fold.run(source.address as *const u8, target.address as *mut u8, 0..fold.units()) };
-        return Ok(());
+        let points: u64 = outer.iter().map(|axis| axis.extent).product();
+        let bytes = points.saturating_mul(axis.extent).saturating_mul(source.elem.size() as u64);
+        return threads::share(fold.units(), bytes, &|units| {
+            // SAFETY: the source's memory is kept by the program that names it, the target's by its piece; both reach over the extents. Units
+            // have different results.
+            unsafe { fold.run(source.address as *const u8, target.address as *mut u8, units) };
+            Ok(())
+        });
     }
     let points: u64 = outer.iter().map(|axis| axis.extent).product();
     for point in 0..points {

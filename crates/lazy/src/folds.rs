@@ -15,7 +15,7 @@ use crate::operation::What;
 use crate::program::{Load, Program, Slot};
 use crate::tiles::Target;
 use crate::value::{Fold, FoldKind};
-use crate::{arguments, device_folds, hoist, machine, run, trace, whole};
+use crate::{arguments, device_folds, hoist, machine, run, threads, trace, whole};
 
 /// Bytes of computed elements that are stored at a time, at the least.
 pub const PART: u64 = 1 << 18;
@@ -162,10 +162,49 @@ pub fn source_fold(source: &Source, extents: &[u64], fold: &Fold, target: &Targe
     };
     let found = fold::find(name, compute).and_then(|op| Machine::new(op, types, &outer, &inner));
     let made = found.ok_or_else(|| Error::Type(format!("'{name}' does not fold elements of {}", compute.numpy_name())))?;
-    // SAFETY: the source's memory is kept by the program that names it, the target's by the piece that it is part of; both reach over the extents.
-    unsafe { made.run(source.address as *const u8, target.address as *mut u8, 0..made.units()) };
+    let bytes = needed(extents, source.elem)?;
+    match threads::worth(bytes) as u64 {
+        1 => {
+            // SAFETY: the source's memory is kept by the program that names it, the target's by its piece; both reach over the extents.
+            unsafe { made.run(source.address as *const u8, target.address as *mut u8, 0..made.units()) };
+            Ok(())
+        }
+        threads if made.chunks() == 1 => run_shared(&made.cut_for(threads), source, bytes, target, threads),
+        threads => run_shared(&made, source, bytes, target, threads),
+    }
+}
+
+/// Folds by several threads. Units that are fewer than these by far are cut into chunks.
+fn run_shared(made: &Machine, source: &Source, bytes: u64, target: &Target, threads: u64) -> Result<()> {
+    let (units, chunks, part) = (made.units(), made.chunks(), made.part_size().next_multiple_of(size_of::<Word>()));
+    if units >= 4 * threads || chunks == 1 {
+        return threads::share(units, bytes, &|units| {
+            // SAFETY: the source's memory is kept by the program that names it, the target's by its piece; both reach over the extents. Units
+            // have different results.
+            unsafe { made.run(source.address as *const u8, target.address as *mut u8, units) };
+            Ok(())
+        });
+    }
+    let mut parts: Vec<Word> = vec![[0; 2]; (units * chunks) as usize * part / size_of::<Word>()];
+    let start = parts.as_mut_ptr() as u64;
+    let place = |unit: u64, chunk: u64| start + (unit * chunks + chunk) * part as u64;
+    threads::share(units * chunks, bytes, &|numbers| {
+        for number in numbers {
+            let (unit, chunk) = (number / chunks, number % chunks);
+            // SAFETY: as above; each chunk has a place of its own.
+            unsafe { made.part(source.address as *const u8, unit, chunk, place(unit, chunk) as *mut u8) };
+        }
+        Ok(())
+    })?;
+    for unit in 0..units {
+        // SAFETY: as above; the parts of all chunks are there.
+        unsafe { made.join(unit, place(unit, 0) as *const u8, part, target.address as *mut u8) };
+    }
     Ok(())
 }
+
+/// Memory for what chunks are folded to is aligned so.
+pub type Word = [u64; 2];
 
 /// Computes and folds the elements of some points of the result at a time.
 fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Result<()> {
@@ -175,17 +214,17 @@ fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Res
     let along = (0..axis).filter(|axis| fold.axes & (1 << axis) == 0).count();
     let mut extents = program.extents.clone();
     extents[axis] = each;
-    let room = Piece::fresh(machine::CPU, &extents, elem)?;
-    let mut first = 0;
-    while first < count {
-        let part = program.part(axis, first, each.min(count - first));
-        let source = compute(&part, elem, &room, nearest(&part, elem))?;
-        let mut to = target.clone();
-        to.address = to.address.wrapping_add_signed(target.strides[along] * first as i64);
-        source_fold(&source, &part.extents, fold, &to)?;
-        first += each;
-    }
-    Ok(())
+    threads::share(count.div_ceil(each), needed(&program.extents, elem)?, &|parts| {
+        let room = Piece::fresh(machine::CPU, &extents, elem)?;
+        for first in parts.map(|part| part * each) {
+            let part = program.part(axis, first, each.min(count - first));
+            let source = compute(&part, elem, &room, nearest(&part, elem))?;
+            let mut to = target.clone();
+            to.address = to.address.wrapping_add_signed(target.strides[along] * first as i64);
+            source_fold(&source, &part.extents, fold, &to)?;
+        }
+        Ok(())
+    })
 }
 
 /// How much of an axis is computed at a time.

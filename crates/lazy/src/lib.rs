@@ -30,6 +30,7 @@ pub mod schedule;
 mod single;
 mod staged;
 mod text;
+mod threads;
 mod tiles;
 pub mod trace;
 mod value;

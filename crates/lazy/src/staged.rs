@@ -9,11 +9,11 @@ use crate::dims::{self, Dims, Strides};
 use crate::error::Result;
 use crate::lower::{CHEAP, Lowered, lower_with};
 use crate::memory::{Piece, needed};
-use crate::program::{Load, Program};
+use crate::program::Program;
 use crate::run::run as run_program;
 use crate::tiles::Target;
 use crate::value::{Fold, Kind, Value};
-use crate::{folds, machine, trace};
+use crate::{folds, machine, threads, trace};
 
 /// Longer chains of folds are computed one by one.
 const MOST_STAGES: usize = 8;
@@ -51,8 +51,8 @@ struct Cut {
 struct Memory {
     piece: Piece,
     strides: Strides,
-    /// It has one part, and then the next.
-    is_scratch: bool,
+    /// It has one part, of these extents, and then the next; the piece only stands for it.
+    part: Option<Dims>,
 }
 
 /// Computes a map or a fold that needs folds, and these, if it is worth it and their stages fit each other; else false, and nothing was done.
@@ -225,20 +225,26 @@ impl Plan {
         })
     }
 
-    /// Memory for the results of each stage.
+    /// Memory for the results of each stage. That of one part each thread has by itself.
     fn allocate(&self, extents: &Dims, cut: Cut) -> Result<Vec<Memory>> {
-        let mut part = dims::copy(extents);
-        part[cut.axis] = cut.each;
         let memory = self.stages.iter().map(|stage| {
-            let (node, is_scratch) = (&stage.node, self.is_shared(&stage.node));
-            let shape = if is_scratch { &part } else { &node.shape };
-            Ok(Memory {
-                piece: Piece::fresh(machine::CPU, shape, node.elem)?,
-                strides: match is_scratch {
-                    true => folds::nearest(&stage.program.part(cut.axis, 0, cut.each), node.elem),
-                    false => dims::dense(shape, node.elem.size()),
+            let node = &stage.node;
+            let part = self.is_shared(node).then(|| {
+                let mut part = dims::copy(extents);
+                part[cut.axis] = cut.each;
+                part
+            });
+            Ok(match part {
+                Some(part) => Memory {
+                    piece: stage.place.clone(),
+                    strides: folds::nearest(&stage.program.part(cut.axis, 0, cut.each), node.elem),
+                    part: Some(part),
                 },
-                is_scratch,
+                None => Memory {
+                    piece: Piece::fresh(machine::CPU, &node.shape, node.elem)?,
+                    strides: dims::dense(&node.shape, node.elem.size()),
+                    part: None,
+                },
             })
         });
         memory.collect()
@@ -251,7 +257,7 @@ impl Plan {
             let found = places.iter().zip(memory).find(|(place, _)| same_memory(place, &load.piece));
             if let Some((_, memory)) = found {
                 load.piece = memory.piece.clone();
-                if memory.is_scratch {
+                if memory.part.is_some() {
                     load.strides.clone_from(&memory.strides);
                 }
             }
@@ -260,24 +266,37 @@ impl Plan {
 
     fn compute(&self, memory: &[Memory], extents: &Dims, cut: Cut) -> Result<()> {
         let count = extents[cut.axis];
-        let mut first = 0;
-        while first < count {
-            let some = cut.each.min(count - first);
-            for (stage, own) in self.stages.iter().zip(memory) {
-                let mut part = stage.program.part(cut.axis, first, some);
-                let is_scratch = |load: &&mut Load| {
-                    memory
-                        .iter()
-                        .any(|other| other.is_scratch && same_memory(&other.piece, &load.piece))
-                };
-                for load in part.loads.iter_mut().filter(is_scratch) {
-                    load.offset = 0;
+        let bytes = self
+            .stages
+            .iter()
+            .map(|stage| needed(extents, stage.node.elem))
+            .sum::<Result<u64>>()?;
+        threads::share(count.div_ceil(cut.each), bytes, &|parts| {
+            let pieces = self.stages.iter().zip(memory).map(|(stage, memory)| memory.on_a_thread(stage));
+            let pieces: Vec<Piece> = pieces.collect::<Result<_>>()?;
+            for first in parts.map(|part| part * cut.each) {
+                let some = cut.each.min(count - first);
+                for (at, stage) in self.stages.iter().enumerate() {
+                    let mut part = stage.program.part(cut.axis, first, some);
+                    for load in &mut part.loads {
+                        let of_part = memory
+                            .iter()
+                            .position(|memory| memory.part.is_some() && same_memory(&memory.piece, &load.piece));
+                        if let Some(of_part) = of_part {
+                            load.piece = pieces[of_part].clone();
+                            load.offset = 0;
+                        }
+                    }
+                    let start = if memory[at].part.is_some() {
+                        0
+                    } else {
+                        stage.stride(cut.axis) * first as i64
+                    };
+                    stage.compute(part, (&pieces[at], start), &memory[at].strides)?;
                 }
-                stage.compute(part, own, cut, first)?;
             }
-            first += some;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// From here on nodes are what was computed of them.
@@ -285,8 +304,8 @@ impl Plan {
         for node in self.stages.iter().flat_map(|stage| &stage.passed).chain(&self.shared) {
             node.pass();
         }
-        for (stage, Memory { piece, is_scratch, .. }) in self.stages.into_iter().zip(memory) {
-            if is_scratch {
+        for (stage, Memory { piece, part, .. }) in self.stages.into_iter().zip(memory) {
+            if part.is_some() {
                 continue;
             }
             let twins = (self.promised.iter()).filter(|(node, place)| same_memory(place, &stage.place) && !Arc::ptr_eq(node, &stage.node));
@@ -315,20 +334,24 @@ impl Stage {
         strides.get(along).copied().unwrap_or(0)
     }
 
-    /// Computes a part, from an index of the axis on.
-    fn compute(&self, part: Program, memory: &Memory, cut: Cut, first: u64) -> Result<()> {
-        let elem = self.node.elem;
-        let offset = if memory.is_scratch {
-            0
-        } else {
-            self.stride(cut.axis) * first as i64
-        };
+    /// Computes a part, whose results lie from a place of a piece on.
+    fn compute(&self, part: Program, (piece, start): (&Piece, i64), strides: &Strides) -> Result<()> {
         let kept = |axis: &usize| self.fold.as_ref().is_none_or(|fold| fold.axes & (1 << axis) == 0);
         let shape: Dims = (0..part.extents.len()).filter(kept).map(|axis| part.extents[axis]).collect();
-        let target = Target::of(elem, &memory.piece, offset, &shape, memory.strides.clone());
+        let target = Target::of(self.node.elem, piece, start, &shape, strides.clone());
         match &self.fold {
             Some(fold) => folds::run(part, fold, &target),
             None => run_program(&part, &target),
+        }
+    }
+}
+
+impl Memory {
+    /// For a thread, which computes some of the parts.
+    fn on_a_thread(&self, stage: &Stage) -> Result<Piece> {
+        match &self.part {
+            Some(part) => Piece::fresh(machine::CPU, part, stage.node.elem),
+            None => Ok(self.piece.clone()),
         }
     }
 }

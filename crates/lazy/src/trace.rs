@@ -38,7 +38,8 @@ pub fn record<T>(work: impl FnOnce() -> T) -> (T, Vec<Kernel>) {
     (result, kernels)
 }
 
-fn is_on() -> bool {
+/// Does somebody want to know what this thread runs?
+pub fn is_on() -> bool {
     OPEN.with_borrow(|open| !open.is_empty())
 }
 

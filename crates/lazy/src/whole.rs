@@ -8,12 +8,12 @@ use weft_tile::fold::{self, Axis, Chunk, Fold as Machine, Types};
 
 use crate::dims::{self, Strides};
 use crate::error::Result;
-use crate::folds::{NARROW, PART, compute, element, nearest, share, source_fold};
-use crate::machine;
+use crate::folds::{NARROW, PART, Word, compute, element, nearest, share, source_fold};
 use crate::memory::{Piece, needed};
 use crate::program::Program;
 use crate::tiles::Target;
 use crate::value::{Fold, FoldKind};
+use crate::{machine, threads};
 
 /// Folds so, if the elements are many enough, and the order that they combine in is one of parts that are programs.
 pub fn run(program: &Program, fold: &Fold, target: &Target) -> Result<bool> {
@@ -73,27 +73,26 @@ fn by_chunks(program: &Program, made: &Machine, target: &Target, (axis, together
     let elem = element(program)?;
     let mut extents = program.extents.clone();
     extents[axis] = made.chunk(together - 1).range().end;
-    let room = Piece::fresh(machine::CPU, &extents, elem)?;
-    let size = made.part_size();
-    let mut aligned = vec![[0u64; 2]; size.div_ceil(size_of::<[u64; 2]>())];
-    let mut parts: Vec<u8> = Vec::with_capacity(size * made.chunks() as usize);
-    for number in (0..made.chunks()).step_by(together as usize) {
-        let chunks = number..made.chunks().min(number + together);
-        let range = made.chunk(chunks.start).range().start..made.chunk(chunks.end - 1).range().end;
-        let part = program.part(axis, range.start, range.end - range.start);
-        let source = compute(&part, elem, &room, strides.clone())?;
-        // Where the first of all elements would be, if those of the chunks lie here.
-        let start = source.address.wrapping_sub((range.start as i64 * strides[axis]) as u64);
-        for number in chunks {
-            // SAFETY: the chunk's elements have been stored, and there is room for a part, all of which is written.
-            unsafe {
-                made.part(start as *const u8, 0, number, aligned.as_mut_ptr().cast());
-                parts.extend_from_slice(std::slice::from_raw_parts(aligned.as_ptr().cast(), size));
+    let (all, size) = (made.chunks(), made.part_size().next_multiple_of(size_of::<Word>()));
+    let mut parts: Vec<Word> = vec![[0; 2]; all as usize * size / size_of::<Word>()];
+    let first = parts.as_mut_ptr() as u64;
+    threads::share(all.div_ceil(together), needed(&program.extents, elem)?, &|groups| {
+        let room = Piece::fresh(machine::CPU, &extents, elem)?;
+        for chunks in groups.map(|group| group * together..all.min((group + 1) * together)) {
+            let range = made.chunk(chunks.start).range().start..made.chunk(chunks.end - 1).range().end;
+            let part = program.part(axis, range.start, range.end - range.start);
+            let source = compute(&part, elem, &room, strides.clone())?;
+            // Where the first of all elements would be, if those of the chunks lie here.
+            let start = source.address.wrapping_sub((range.start as i64 * strides[axis]) as u64);
+            for number in chunks {
+                // SAFETY: the chunk's elements have been stored, and there is room for its part, which no other has.
+                unsafe { made.part(start as *const u8, 0, number, (first + number * size as u64) as *mut u8) };
             }
         }
-    }
+        Ok(())
+    })?;
     // SAFETY: the parts are those of all chunks; the target's memory is kept by the piece that it is part of.
-    unsafe { made.join(0, parts.as_ptr(), target.address as *mut u8) };
+    unsafe { made.join(0, first as *const u8, size, target.address as *mut u8) };
     Ok(true)
 }
 
@@ -115,19 +114,22 @@ fn by_results(program: &Program, fold: &Fold, target: &Target, name: &'static st
     let each = share(program, axis)?;
     let mut extents = program.extents.clone();
     extents[axis] = each;
-    let room = Piece::fresh(machine::CPU, &extents, elem)?;
     let results = Piece::fresh(machine::CPU, &[count.div_ceil(each)], target.elem)?;
     let (size, parts) = (target.elem.size() as i64, count.div_ceil(each));
-    for number in 0..parts {
-        let first = number * each;
-        let part = program.part(axis, first, each.min(count - first));
-        let source = compute(&part, elem, &room, nearest(&part, elem))?;
-        let to = Target {
-            address: results.address().wrapping_add_signed(number as i64 * size),
-            ..target.clone()
-        };
-        source_fold(&source, &part.extents, fold, &to)?;
-    }
+    threads::share(parts, needed(&program.extents, elem)?, &|numbers| {
+        let room = Piece::fresh(machine::CPU, &extents, elem)?;
+        for number in numbers {
+            let first = number * each;
+            let part = program.part(axis, first, each.min(count - first));
+            let source = compute(&part, elem, &room, nearest(&part, elem))?;
+            let to = Target {
+                address: results.address().wrapping_add_signed(number as i64 * size),
+                ..target.clone()
+            };
+            source_fold(&source, &part.extents, fold, &to)?;
+        }
+        Ok(())
+    })?;
     let types = Types {
         elem: target.elem,
         compute: computed_in,

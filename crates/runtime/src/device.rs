@@ -1,6 +1,7 @@
 //! What every device can do: compile, own memory, order work on streams.
 
 use std::fmt::{self, Debug};
+use std::ops::Range;
 use std::sync::Arc;
 
 use weft_ir::Module;
@@ -66,6 +67,17 @@ pub trait Device: Send + Sync + Debug {
 
     /// Waits until all work given to the device is done; errors of that work arrive here.
     fn synchronize(&self) -> Result<(), RunError>;
+
+    /// How many threads of the host [`Device::share`] uses.
+    fn threads(&self) -> usize {
+        1
+    }
+
+    /// Does `work` for all of so many units, some at a time, on as many of the host's threads as the device has; false of `work` ends it.
+    /// What is launched from within runs on the thread that launches it.
+    fn share(&self, units: u64, work: &(dyn Fn(Range<u64>) -> bool + Sync)) {
+        work(0..units);
+    }
 
     /// What kernels printed and earlier waits collected, once. Devices whose launches return it in their `Outcome` have none.
     fn take_output(&self) -> String;

@@ -200,6 +200,19 @@ impl Fold {
         })
     }
 
+    /// The same, cut into so many units if that leaves rows of points that are long enough: what several threads share.
+    pub fn cut_for(mut self, units: u64) -> Fold {
+        const SHORTEST: u64 = 8192;
+        let others = self.others.iter().fold(1u64, |units, axis| units.saturating_mul(axis.extent));
+        let wanted = units.div_ceil(others.max(1)).max(1);
+        if self.form == Form::Across {
+            let least = SHORTEST / self.kernel.size as u64;
+            let panel = self.lanes.extent.div_ceil(wanted).next_multiple_of(SHORT).max(least);
+            self.panel = self.panel.min(panel);
+        }
+        self
+    }
+
     /// Into how many units the points of the result are cut.
     pub fn units(&self) -> u64 {
         self.others
@@ -304,11 +317,11 @@ impl Fold {
         }
     }
 
-    /// Joins the parts of all chunks of a unit, which lie one behind the other, and stores the results.
+    /// Joins the parts of all chunks of a unit, which lie so many bytes apart, and stores the results.
     ///
     /// # Safety
     /// As for [`Fold::run`].
-    pub unsafe fn join(&self, unit: u64, parts: *const u8, out: *mut u8) {
+    pub unsafe fn join(&self, unit: u64, parts: *const u8, apart: usize, out: *mut u8) {
         let scratch = Scratch::take(self);
         let (place, totals) = (self.place(unit), scratch.totals);
         // SAFETY: the caller's promise; the scratch memory has room for a unit.
@@ -324,7 +337,7 @@ impl Fold {
                         (self.kernel.join)(Join {
                             into: totals,
                             base: totals,
-                            from: parts.add(chunk * self.part_size()),
+                            from: parts.add(chunk * apart),
                             count: place.points,
                         });
                     }

@@ -1,5 +1,6 @@
 //! The CPU as a device.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,6 +14,7 @@ use super::code;
 use super::executable::CpuExecutable;
 use super::memory::{self, HostBuffer};
 use super::pool;
+use super::spread;
 use super::stream::{CpuEvent, CpuStream};
 use crate::emit::Target;
 
@@ -189,6 +191,14 @@ impl Device for CpuDevice {
     /// Launches are over when `run` returns.
     fn synchronize(&self) -> Result<(), RunError> {
         Ok(())
+    }
+
+    fn threads(&self) -> usize {
+        pool::current().helpers() + 1
+    }
+
+    fn share(&self, units: u64, work: &(dyn Fn(Range<u64>) -> bool + Sync)) {
+        spread::share(units, work);
     }
 
     fn take_output(&self) -> String {

@@ -1,5 +1,6 @@
 //! Scheduling: decides whether a launch is worth waking threads for, from what earlier launches cost.
 
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -76,8 +77,47 @@ pub fn cost_at(address: usize) -> &'static Cost {
     &COSTS[(address >> 4) % COSTS.len()]
 }
 
+thread_local! {
+    /// This thread does a share of something, beside others that do theirs.
+    static SHARES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does `work` for all units on all threads; false of it ends that. Launches from within stay on the thread that makes them.
+pub fn share(units: u64, work: &(dyn Fn(Range<u64>) -> bool + Sync)) {
+    let cut = Cut {
+        units,
+        longest: MOST_CHUNK,
+        least: 1,
+        most: units,
+    };
+    match SHARES.get() {
+        true => drop(work(0..units)),
+        false => drop(crew::run(pool::current(), cut, &Shared { work })),
+    }
+}
+
+struct Shared<'a> {
+    work: &'a (dyn Fn(Range<u64>) -> bool + Sync),
+}
+
+impl Work for Shared<'_> {
+    fn run(&self, chunk: Range<u64>) -> bool {
+        let before = SHARES.replace(true);
+        let goes_on = (self.work)(chunk);
+        SHARES.set(before);
+        goes_on
+    }
+
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
 /// Runs units on as many threads as pay.
 pub fn run(cost: &Cost, of: Units, work: &dyn Work) {
+    if SHARES.get() {
+        return alone(of, work);
+    }
     let units = of.count;
     if units <= 1 {
         if units == 1 {

@@ -216,7 +216,7 @@ impl Case {
                 unsafe { fold.part(self.input(), unit, chunk, memory.add(size * chunk as usize)) };
             }
             // SAFETY: the arrays are as large as extents and strides say.
-            unsafe { fold.join(unit, memory, out.as_mut_ptr()) };
+            unsafe { fold.join(unit, memory, size, out.as_mut_ptr()) };
         }
         self.consts(&out)
     }
