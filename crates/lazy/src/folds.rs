@@ -15,12 +15,7 @@ use crate::operation::What;
 use crate::program::{Load, Program, Slot};
 use crate::tiles::Target;
 use crate::value::{Fold, FoldKind};
-use crate::{arguments, device_folds, hoist, machine, run, threads, trace, whole};
-
-/// Bytes of computed elements that are stored at a time, at the least.
-pub const PART: u64 = 1 << 18;
-/// Bytes of a row that are worth being computed by themselves.
-pub const NARROW: u64 = 1024;
+use crate::{arguments, device_folds, hoist, machine, parts, run, threads, trace, whole};
 
 /// Where elements lie.
 #[derive(Clone, Debug)]
@@ -77,7 +72,7 @@ fn is_cut(program: &Program, axis: usize) -> Result<bool> {
     let elem = element(program)?;
     let (count, each) = (program.extents[axis], share(program, axis)?);
     let innermost = nearest(program, elem)[axis] == elem.size() as i64;
-    Ok(!innermost || each == count || each * (elem.size() as u64) >= NARROW)
+    Ok(!innermost || each == count || each * (elem.size() as u64) >= parts::narrow())
 }
 
 /// Elements that need no computing, but for a conversion that folds do themselves.
@@ -231,7 +226,7 @@ fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Res
 pub fn share(program: &Program, axis: usize) -> Result<u64> {
     let count = program.extents[axis];
     let whole = needed(&program.extents, element(program)?)?;
-    Ok((PART / (whole / count).max(1)).clamp(1, count))
+    Ok((parts::bytes() / (whole / count).max(1)).clamp(1, count))
 }
 
 /// Computes all elements and folds them.

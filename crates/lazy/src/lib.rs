@@ -23,6 +23,7 @@ mod memory;
 pub mod number;
 pub mod operation;
 pub mod order;
+pub mod parts;
 mod program;
 pub mod record;
 mod run;

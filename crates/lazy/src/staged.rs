@@ -13,7 +13,7 @@ use crate::program::Program;
 use crate::run::run as run_program;
 use crate::tiles::Target;
 use crate::value::{Fold, Kind, Value};
-use crate::{folds, machine, threads, trace};
+use crate::{folds, machine, parts, threads, trace};
 
 /// Longer chains of folds are computed one by one.
 const MOST_STAGES: usize = 8;
@@ -61,7 +61,7 @@ pub fn run(root: &Value) -> Result<bool> {
         Some(of) => of,
         None => dims::copy(&root.shape),
     };
-    if root.device != machine::CPU || needed(&extents, root.elem)? < 2 * folds::PART {
+    if root.device != machine::CPU || needed(&extents, root.elem)? < 2 * parts::bytes() {
         return Ok(false);
     }
     let mut plan = Plan::default();

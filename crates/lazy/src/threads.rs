@@ -4,14 +4,11 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
-use crate::{machine, trace};
-
-/// Bytes of elements that are worth more threads than one, at the least.
-const WORTH: u64 = 1 << 20;
+use crate::{machine, parts, trace};
 
 /// How many threads so many bytes of elements are worth, of those that there are. While kernels are noted down all is done here.
 pub fn worth(bytes: u64) -> usize {
-    match bytes >= WORTH && !trace::is_on() {
+    match bytes >= parts::shared() && !trace::is_on() {
         true => machine::cpu().map_or(1, |cpu| cpu.threads()),
         false => 1,
     }

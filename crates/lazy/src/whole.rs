@@ -8,12 +8,12 @@ use weft_tile::fold::{self, Axis, Chunk, Fold as Machine, Types};
 
 use crate::dims::{self, Strides};
 use crate::error::Result;
-use crate::folds::{NARROW, PART, Word, compute, element, nearest, share, source_fold};
+use crate::folds::{Word, compute, element, nearest, share, source_fold};
 use crate::memory::{Piece, needed};
 use crate::program::Program;
 use crate::tiles::Target;
 use crate::value::{Fold, FoldKind};
-use crate::{machine, threads};
+use crate::{machine, parts, threads};
 
 /// Folds so, if the elements are many enough, and the order that they combine in is one of parts that are programs.
 pub fn run(program: &Program, fold: &Fold, target: &Target) -> Result<bool> {
@@ -21,7 +21,7 @@ pub fn run(program: &Program, fold: &Fold, target: &Target) -> Result<bool> {
         return Ok(false);
     };
     let elem = element(program)?;
-    if needed(&program.extents, elem)? < 2 * PART {
+    if needed(&program.extents, elem)? < 2 * parts::bytes() {
         return Ok(false);
     }
     let folded: SmallVec<[usize; 4]> = (0..program.extents.len()).filter(|axis| fold.axes & (1 << axis) != 0).collect();
@@ -99,7 +99,7 @@ fn by_chunks(program: &Program, made: &Machine, target: &Target, (axis, together
 /// How many chunks are computed at a time: where neighbours in memory lie along their axis, as many as make rows that are worth it.
 fn together(chunk: u64, stride: i64, elem: Scalar) -> u64 {
     match stride == elem.size() as i64 {
-        true => NARROW.div_ceil(chunk * elem.size() as u64),
+        true => parts::narrow().div_ceil(chunk * elem.size() as u64).max(1),
         false => 1,
     }
 }

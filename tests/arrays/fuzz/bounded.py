@@ -120,7 +120,12 @@ class Array:
     def sort(self, axis: int = -1) -> None:
         """Sorts in place."""
         ordered(self.v)
-        exact(self).sort(axis=axis)
+        own = exact(self)
+        if own.dtype == np.float16:
+            # NumPy's own loses elements (`reference._sorting`).
+            own[...] = np.sort(own.astype(np.float32), axis=axis)
+        else:
+            own.sort(axis=axis)
 
     def astype(self, dtype: Any, copy: bool = True) -> Array:
         """Another dtype."""

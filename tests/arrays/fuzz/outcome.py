@@ -25,8 +25,9 @@ class Outcome:
 
 def run(program: Program, module: Any) -> Outcome:
     """What becomes of a program."""
-    if few_at_once := getattr(getattr(module, "_weft", None), "_few_at_once", None):
-        few_at_once(not program.few_wait)
+    if core := getattr(module, "_weft", None):
+        core._few_at_once(not program.few_wait)
+        core._part_bytes(program.part_bytes)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return _run(program, module)

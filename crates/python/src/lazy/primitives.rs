@@ -8,7 +8,7 @@ use weft_front::{ArgType, ufuncs};
 use weft_ir::{Const, Scalar};
 use weft_lazy::number::{self, Weak};
 use weft_lazy::record::{self, Operand};
-use weft_lazy::{Array, FoldKind, Node, Strides, Value, at_once, machine, order};
+use weft_lazy::{Array, FoldKind, Node, Strides, Value, at_once, machine, order, parts};
 
 use super::calls;
 use super::ndarray::NdArray;
@@ -39,7 +39,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_arg, module)?)?;
     module.add_function(wrap_pyfunction!(_eval, module)?)?;
     module.add_function(wrap_pyfunction!(_is_evaluated, module)?)?;
-    module.add_function(wrap_pyfunction!(_few_at_once, module)?)
+    module.add_function(wrap_pyfunction!(_few_at_once, module)?)?;
+    module.add_function(wrap_pyfunction!(_part_bytes, module)?)
 }
 
 fn elem(dtype: &Bound<'_, PyAny>) -> PyResult<Scalar> {
@@ -353,6 +354,13 @@ fn _eval(py: Python<'_>, arrays: Vec<PyRef<'_, NdArray>>) -> PyResult<()> {
 #[pyfunction]
 fn _few_at_once(on: bool) {
     at_once::set(on);
+}
+
+/// For tests: have what is computed part by part be computed in parts of so many bytes, or as usual.
+#[pyfunction]
+#[pyo3(signature = (bytes=None))]
+fn _part_bytes(bytes: Option<u64>) {
+    parts::set(bytes);
 }
 
 #[pyfunction]
