@@ -1,7 +1,7 @@
 //! Lowering: from a node to the program that computes it. Walks back from the node to what is stored, with a map from the points of the index
 //! space to each node's axes, so that views cost nothing. What has to be stored before comes back as a list of nodes.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use smallvec::{SmallVec, smallvec};
 
@@ -33,16 +33,25 @@ pub type Promised<'a> = &'a [(Value, Piece)];
 /// The program that computes a node's elements at the points of its shape. The node itself may be pending or stored; `kept` says that what
 /// the program computes will be stored as the node's own.
 pub fn lower(root: &Value, kept: bool) -> Result<Lowered> {
-    let mut passed = SmallVec::new();
-    let lowered = lower_with(root, kept, &[], &mut passed)?;
-    for node in passed {
+    let mut found = Found::default();
+    let lowered = lower_with(root, kept, &[], &mut found)?;
+    for node in found.passed {
         node.pass();
     }
     Ok(lowered)
 }
 
-/// The same, where some nodes are as good as stored. `passed` are those that are computed on the way, and that others refer to, too.
-pub fn lower_with(root: &Value, kept: bool, promised: Promised<'_>, passed: &mut SmallVec<[Value; 8]>) -> Result<Lowered> {
+/// What is found on the way to a program.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Nodes that are computed on the way, and that others refer to, too.
+    pub passed: SmallVec<[Value; 8]>,
+    /// Nodes that are as good as stored, as often as they are operands.
+    pub reads: SmallVec<[Weak<Node>; 8]>,
+}
+
+/// The same, where some nodes are as good as stored.
+pub fn lower_with(root: &Value, kept: bool, promised: Promised<'_>, found: &mut Found) -> Result<Lowered> {
     let mut lowering = Lowering::of(&root.shape, promised);
     lowering.kept = kept.then_some(root);
     let slot = lowering.slot(root, None)?;
@@ -52,7 +61,7 @@ pub fn lower_with(root: &Value, kept: bool, promised: Promised<'_>, passed: &mut
     if !lowering.needs.is_empty() {
         return Ok(Lowered::Needs(lowering.needs));
     }
-    *passed = lowering.passed;
+    *found = lowering.found;
     lowering.program.result = Some(slot);
     Ok(Lowered::Ready(Box::new(lowering.program)))
 }
@@ -82,8 +91,7 @@ struct Lowering<'a> {
     /// What was lowered that others may ask for again, through which map.
     seen: SmallVec<[(*const Node, Option<AxisMap>, Slot); 8]>,
     needs: SmallVec<[Value; 4]>,
-    /// Others than this kernel refer to them, too.
-    passed: SmallVec<[Value; 8]>,
+    found: Found,
     /// What the program is for.
     kept: Option<&'a Value>,
     promised: Promised<'a>,
@@ -103,7 +111,7 @@ impl<'a> Lowering<'a> {
             },
             seen: SmallVec::new(),
             needs: SmallVec::new(),
-            passed: SmallVec::new(),
+            found: Found::default(),
             kept: None,
             promised,
             inside: false,
@@ -116,6 +124,10 @@ impl<'a> Lowering<'a> {
         let shared = Arc::strong_count(node) > 1;
         let id = Arc::as_ptr(node);
         let mut other_map = false;
+        let promised = self.promised.iter().find(|(known, _)| Arc::ptr_eq(known, node));
+        if promised.is_some() {
+            self.found.reads.push(Arc::downgrade(node));
+        }
         if shared {
             for (seen, map, slot) in self.seen.iter().rev() {
                 if *seen == id {
@@ -129,7 +141,7 @@ impl<'a> Lowering<'a> {
         let state = node.lock();
         let slot = match &*state {
             State::Stored(piece) => self.load(node, piece.clone(), through),
-            State::Pending(kind) => match self.promised.iter().find(|(known, _)| Arc::ptr_eq(known, node)) {
+            State::Pending(kind) => match promised {
                 Some((_, piece)) => self.load(node, piece.clone(), through),
                 None => self.pending(node, kind, through, other_map, shared)?,
             },
@@ -175,7 +187,7 @@ impl<'a> Lowering<'a> {
                     return self.need(node);
                 }
                 if !is_root && shared {
-                    self.passed.push(node.clone());
+                    self.found.passed.push(node.clone());
                 }
                 self.map(node, operation, args, through)
             }
@@ -224,7 +236,7 @@ impl<'a> Lowering<'a> {
             return self.need(node);
         }
         self.short = short;
-        self.passed.push(node.clone());
+        self.found.passed.push(node.clone());
         self.inside = true;
         let slot = self.map(node, operation, args, through);
         self.inside = false;

@@ -125,10 +125,10 @@ fn computed(node: &Value) -> Result<Option<Needs>> {
     }
 }
 
-/// Computes a node together with the folds that it needs, where that can be, or says what it needs.
+/// Computes a node together with the folds and maps that it needs, where that can be, or says what it needs.
 fn staged_or(node: &Value, needs: Needs) -> Result<Option<Needs>> {
-    let is_fold = |need: &Value| need.look(|kind| matches!(kind, Kind::Fold { .. }), |_| false) == Some(true);
-    match needs.iter().any(is_fold) && staged::run(node)? {
+    let is_stage = |need: &Value| need.look(|kind| matches!(kind, Kind::Fold { .. } | Kind::Map { .. }), |_| false) == Some(true);
+    match needs.iter().all(is_stage) && staged::run(node, &needs)? {
         true => Ok(None),
         false => Ok(Some(needs)),
     }

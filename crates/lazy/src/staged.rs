@@ -1,13 +1,13 @@
-//! Folds and what is made of them, part by part: a softmax along rows is a maximum, a sum and a quotient of some rows at a time, which stay in
-//! the cache from stage to stage. All stages have the same index space and fold the same axes; parts are of an axis that is kept.
+//! Several kernels, part by part: a softmax along rows is a maximum, a sum and a quotient of some rows at a time, and a blur the rows of its
+//! second direction after those of its first, which stay in the cache from stage to stage. Parts are of one axis, which nobody folds.
+
+mod plan;
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use crate::dims::{self, Dims, Strides};
 use crate::error::Result;
-use crate::lower::{CHEAP, Lowered, lower_with};
+use crate::lower::Found;
 use crate::memory::{Piece, needed};
 use crate::program::Program;
 use crate::run::run as run_program;
@@ -15,9 +15,9 @@ use crate::tiles::Target;
 use crate::value::{Fold, Kind, Value};
 use crate::{folds, machine, parts, threads, trace};
 
-/// Longer chains of folds are computed one by one.
-const MOST_STAGES: usize = 8;
+use plan::Plan;
 
+/// One kernel of several.
 struct Stage {
     node: Value,
     /// What it folds; else it is a map.
@@ -25,18 +25,11 @@ struct Stage {
     program: Program,
     /// Stands for the memory of its results in the programs of other stages.
     place: Piece,
-    /// Maps that it computes on the way, and that others refer to, too.
-    passed: SmallVec<[Value; 8]>,
-}
-
-/// The stages, each after those that it reads.
-#[derive(Default)]
-struct Plan {
-    stages: Vec<Stage>,
-    /// The nodes of stages, and what stands for their memory. Two that are the same fold share a stage.
-    promised: Vec<(Value, Piece)>,
-    /// Maps that several stages need: they are stages themselves, and kept for a part at a time.
-    shared: Vec<Value>,
+    found: Found,
+    /// Its results are stored, as the node's; else each thread has those of a part.
+    is_kept: bool,
+    /// Of how many points behind the part its results are needed, too.
+    behind: u64,
 }
 
 /// How the index space is cut.
@@ -47,16 +40,15 @@ struct Cut {
     each: u64,
 }
 
-/// The memory of a stage's results.
+/// The memory of a stage's results. Where they are not kept the piece only stands for that of each thread.
 struct Memory {
     piece: Piece,
     strides: Strides,
-    /// It has one part, of these extents, and then the next; the piece only stands for it.
-    part: Option<Dims>,
 }
 
-/// Computes a map or a fold that needs folds, and these, if it is worth it and their stages fit each other; else false, and nothing was done.
-pub fn run(root: &Value) -> Result<bool> {
+/// Computes a map or a fold and what it needs, if it is worth it and these stages can be computed part by part; else false, and nothing was
+/// done.
+pub fn run(root: &Value, needs: &[Value]) -> Result<bool> {
     let extents = match root.look(space, |_| None).flatten() {
         Some(of) => of,
         None => dims::copy(&root.shape),
@@ -64,18 +56,10 @@ pub fn run(root: &Value) -> Result<bool> {
     if root.device != machine::CPU || needed(&extents, root.elem)? < 2 * parts::bytes() {
         return Ok(false);
     }
-    let mut plan = Plan::default();
-    if !plan.visit(root)? || !plan.is_even(&extents) {
+    let Some((mut plan, cut)) = Plan::of(root, needs, &extents)? else {
         return Ok(false);
-    }
-    let Some(cut) = plan.cut(&extents)? else { return Ok(false) };
-    if let Some(shared) = plan.with_shared(root, &extents, cut)? {
-        plan = shared;
-    }
-    if !plan.keeps_apart(&extents, cut) {
-        return Ok(false);
-    }
-    let memory = plan.allocate(&extents, cut)?;
+    };
+    let memory = plan.allocate(cut)?;
     plan.settle(&memory);
     trace::by_stages(plan.stages.len(), || plan.compute(&memory, &extents, cut))?;
     plan.store(memory);
@@ -90,174 +74,46 @@ fn space(kind: &Kind) -> Option<Dims> {
     }
 }
 
-/// Stands for memory that is not there yet.
-fn place(node: &Value) -> Result<Piece> {
-    Piece::fresh(machine::CPU, &[1], node.elem)
-}
-
 fn same_memory(a: &Piece, b: &Piece) -> bool {
     Arc::ptr_eq(&a.block, &b.block)
 }
 
 impl Plan {
-    /// Adds a node's stage, after those of the folds that it needs; false where it needs something else.
-    fn visit(&mut self, node: &Value) -> Result<bool> {
-        let (of, fold) = match node.kind() {
-            Some(Kind::Fold { fold, of }) => (of, Some(fold)),
-            Some(Kind::Map { .. }) => (node.clone(), None),
-            _ => return Ok(false),
-        };
-        for _ in 0..MOST_STAGES {
-            let others: Vec<(Value, Piece)> = (self.promised.iter())
-                .filter(|(known, _)| !Arc::ptr_eq(known, node))
-                .cloned()
-                .collect();
-            let mut passed = SmallVec::new();
-            match lower_with(&of, fold.is_none(), &others, &mut passed)? {
-                Lowered::Needs(needs) => {
-                    for need in needs {
-                        let is_fold = need.look(|kind| matches!(kind, Kind::Fold { .. }), |_| false);
-                        if is_fold != Some(true) || !self.add(&need)? {
-                            return Ok(false);
-                        }
-                    }
-                }
-                Lowered::Ready(program) => {
-                    if !self.add_read(&program)? || self.stages.len() >= MOST_STAGES {
-                        return Ok(false);
-                    }
-                    let known = self.promised.iter().find(|(known, _)| Arc::ptr_eq(known, node));
-                    let place = known.map_or_else(|| place(node), |(_, place)| Ok(place.clone()))?;
-                    self.stages.push(Stage {
-                        node: node.clone(),
-                        fold,
-                        program: *program,
-                        place,
-                        passed,
-                    });
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
-    }
-
-    /// A fold that a stage needs; the same of the same elements is one.
-    fn add(&mut self, node: &Value) -> Result<bool> {
-        if self.promised.iter().any(|(known, _)| Arc::ptr_eq(known, node)) || self.promised.len() >= MOST_STAGES {
-            return Ok(false);
-        }
-        let twin = self
-            .stages
-            .iter()
-            .find(|stage| is_same(&stage.node, node))
-            .map(|stage| stage.place.clone());
-        let known = twin.is_some();
-        let place = twin.map_or_else(|| place(node), Ok)?;
-        self.promised.push((node.clone(), place));
-        Ok(known || self.visit(node)?)
-    }
-
-    /// The stages of maps that a program reads, if they are none yet.
-    fn add_read(&mut self, program: &Program) -> Result<bool> {
-        for (node, place) in self.promised.clone() {
-            let is_read = program.loads.iter().any(|load| same_memory(&load.piece, &place));
-            let is_stage = self.stages.iter().any(|stage| same_memory(&stage.place, &place));
-            if is_read && !is_stage && !self.visit(&node)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Have all stages this index space, and do folds fold the same axes of it?
-    fn is_even(&self, extents: &Dims) -> bool {
-        let mut folds = self.stages.iter().filter_map(|stage| stage.fold.as_ref().map(|fold| fold.axes));
-        let first = folds.next();
-        let same = first.is_some_and(|axes| folds.all(|other| other == axes));
-        same && self.stages.len() > 1 && self.stages.iter().all(|stage| stage.program.extents == *extents)
-    }
-
-    /// Parts along the axis that is outermost in memory; none where that is folded, or a part would be all.
-    fn cut(&self, extents: &Dims) -> Result<Option<Cut>> {
-        let Some(stage) = self.stages.first() else { return Ok(None) };
-        let elem = folds::element(&stage.program)?;
-        let axes = stage.fold.as_ref().map_or(0, |fold| fold.axes);
-        let strides = folds::nearest(&stage.program, elem);
-        let long = (0..extents.len()).filter(|&axis| extents[axis] > 1);
-        let Some(axis) = long.max_by_key(|&axis| strides[axis]) else {
-            return Ok(None);
-        };
-        let each = folds::share(&stage.program, axis)?;
-        let fits = axes & (1 << axis) == 0 && each < extents[axis];
-        Ok(fits.then_some(Cut { axis, each }))
-    }
-
-    /// The plan where maps that several stages compute, at some cost, are computed once for each part.
-    fn with_shared(&self, root: &Value, extents: &Dims, cut: Cut) -> Result<Option<Plan>> {
-        let mut plan = Plan::default();
-        let passed: Vec<&Value> = self.stages.iter().flat_map(|stage| &stage.passed).collect();
-        for (at, node) in passed.iter().enumerate() {
-            let is_last_but_one = passed[at + 1..].iter().filter(|other| Arc::ptr_eq(other, node)).count() == 1;
-            if is_last_but_one && node.shape == *extents && node.costs() > CHEAP {
-                plan.promised.push(((*node).clone(), place(node)?));
-                plan.shared.push((*node).clone());
-            }
-        }
-        let fits = !plan.shared.is_empty() && plan.visit(root)? && plan.is_even(extents) && plan.keeps_apart(extents, cut);
-        Ok(fits.then_some(plan))
-    }
-
-    fn is_shared(&self, node: &Value) -> bool {
-        self.shared.iter().any(|known| Arc::ptr_eq(known, node))
-    }
-
-    /// Does each part read of other stages what they computed of the same part?
-    fn keeps_apart(&self, extents: &Dims, cut: Cut) -> bool {
-        let loads = self.stages.iter().flat_map(|stage| &stage.program.loads);
-        let mut reads = loads.filter_map(|load| {
-            let stage = self.stages.iter().find(|stage| same_memory(&stage.place, &load.piece))?;
-            Some((load, stage))
-        });
-        reads.all(|(load, stage)| match self.is_shared(&stage.node) {
-            true => load.offset == 0 && load.strides == dims::dense(extents, load.elem.size()),
-            false => load.offset == 0 && load.strides[cut.axis] == stage.stride(cut.axis),
-        })
-    }
-
-    /// Memory for the results of each stage. That of one part each thread has by itself.
-    fn allocate(&self, extents: &Dims, cut: Cut) -> Result<Vec<Memory>> {
+    /// Memory for the results of each stage.
+    fn allocate(&self, cut: Cut) -> Result<Vec<Memory>> {
         let memory = self.stages.iter().map(|stage| {
-            let node = &stage.node;
-            let part = self.is_shared(node).then(|| {
-                let mut part = dims::copy(extents);
-                part[cut.axis] = cut.each;
-                part
-            });
-            Ok(match part {
-                Some(part) => Memory {
-                    piece: stage.place.clone(),
-                    strides: folds::nearest(&stage.program.part(cut.axis, 0, cut.each), node.elem),
-                    part: Some(part),
+            Ok(Memory {
+                piece: match stage.is_kept {
+                    true => Piece::fresh(machine::CPU, &stage.node.shape, stage.node.elem)?,
+                    false => stage.place.clone(),
                 },
-                None => Memory {
-                    piece: Piece::fresh(machine::CPU, &node.shape, node.elem)?,
-                    strides: dims::dense(&node.shape, node.elem.size()),
-                    part: None,
-                },
+                strides: self.strides(stage, cut),
             })
         });
         memory.collect()
     }
 
+    /// Where results lie: dense, or, if each point of the readers reads its own, as the elements that they are made of.
+    fn strides(&self, stage: &Stage, cut: Cut) -> Strides {
+        let elem = stage.node.elem;
+        let dense = dims::dense(&stage.node.shape, elem.size());
+        let mut loads = self.stages.iter().flat_map(|stage| &stage.program.loads);
+        let is_own = loads.all(|load| !same_memory(&load.piece, &stage.place) || load.offset == 0 && load.strides == dense);
+        match !stage.is_kept && is_own {
+            true => folds::nearest(&stage.program.part(cut.axis, 0, stage.most(cut)), elem),
+            false => dense,
+        }
+    }
+
     /// Has programs read where the memory is.
     fn settle(&mut self, memory: &[Memory]) {
-        let places: Vec<Piece> = self.stages.iter().map(|stage| stage.place.clone()).collect();
+        let dense = |stage: &Stage| dims::dense(&stage.node.shape, stage.node.elem.size());
+        let places: Vec<(Piece, Strides)> = self.stages.iter().map(|stage| (stage.place.clone(), dense(stage))).collect();
         for load in self.stages.iter_mut().flat_map(|stage| &mut stage.program.loads) {
-            let found = places.iter().zip(memory).find(|(place, _)| same_memory(place, &load.piece));
-            if let Some((_, memory)) = found {
+            let found = places.iter().zip(memory).find(|((place, _), _)| same_memory(place, &load.piece));
+            if let Some(((_, dense), memory)) = found {
                 load.piece = memory.piece.clone();
-                if memory.part.is_some() {
+                if *dense != memory.strides {
                     load.strides.clone_from(&memory.strides);
                 }
             }
@@ -266,46 +122,48 @@ impl Plan {
 
     fn compute(&self, memory: &[Memory], extents: &Dims, cut: Cut) -> Result<()> {
         let count = extents[cut.axis];
-        let bytes = self
-            .stages
-            .iter()
-            .map(|stage| needed(extents, stage.node.elem))
-            .sum::<Result<u64>>()?;
+        let bytes = self.stages.iter().map(|stage| needed(&stage.program.extents, stage.node.elem));
+        let bytes = bytes.sum::<Result<u64>>()?;
         threads::share(count.div_ceil(cut.each), bytes, &|parts| {
-            let pieces = self.stages.iter().zip(memory).map(|(stage, memory)| memory.on_a_thread(stage));
-            let pieces: Vec<Piece> = pieces.collect::<Result<_>>()?;
+            let own = self
+                .stages
+                .iter()
+                .zip(memory)
+                .map(|(stage, memory)| stage.memory_of_thread(memory, cut));
+            let own: Vec<Piece> = own.collect::<Result<_>>()?;
             for first in parts.map(|part| part * cut.each) {
                 let some = cut.each.min(count - first);
                 for (at, stage) in self.stages.iter().enumerate() {
-                    let mut part = stage.program.part(cut.axis, first, some);
-                    for load in &mut part.loads {
-                        let of_part = memory
-                            .iter()
-                            .position(|memory| memory.part.is_some() && same_memory(&memory.piece, &load.piece));
-                        if let Some(of_part) = of_part {
-                            load.piece = pieces[of_part].clone();
-                            load.offset = 0;
-                        }
-                    }
-                    let start = if memory[at].part.is_some() {
-                        0
-                    } else {
-                        stage.stride(cut.axis) * first as i64
-                    };
-                    stage.compute(part, (&pieces[at], start), &memory[at].strides)?;
+                    let part = self.part(stage, memory, &own, cut, (first, some));
+                    stage.compute(part, (&own[at], stage.start(cut, first)), &memory[at].strides)?;
                 }
             }
             Ok(())
         })
     }
 
+    /// A stage's program for a part, which reads what the thread has of other stages.
+    fn part(&self, stage: &Stage, memory: &[Memory], own: &[Piece], cut: Cut, (first, some): (u64, u64)) -> Program {
+        let mut part = stage.program.part(cut.axis, first, some + stage.behind);
+        for load in &mut part.loads {
+            let of = (self.stages.iter().zip(memory)).position(|(of, memory)| !of.is_kept && same_memory(&memory.piece, &load.piece));
+            if let Some(of) = of {
+                // Its memory starts with the first point of the part.
+                load.offset -= load.strides[cut.axis] * first as i64;
+                load.piece = own[of].clone();
+            }
+        }
+        part
+    }
+
     /// From here on nodes are what was computed of them.
     fn store(self, memory: Vec<Memory>) {
-        for node in self.stages.iter().flat_map(|stage| &stage.passed).chain(&self.shared) {
+        for node in self.stages.iter().flat_map(|stage| &stage.found.passed) {
             node.pass();
         }
-        for (stage, Memory { piece, part, .. }) in self.stages.into_iter().zip(memory) {
-            if part.is_some() {
+        for (stage, Memory { piece, .. }) in self.stages.into_iter().zip(memory) {
+            if !stage.is_kept {
+                stage.node.pass();
                 continue;
             }
             let twins = (self.promised.iter()).filter(|(node, place)| same_memory(place, &stage.place) && !Arc::ptr_eq(node, &stage.node));
@@ -315,23 +173,25 @@ impl Plan {
     }
 }
 
-/// Are these the same folds of the same elements?
-fn is_same(a: &Value, b: &Value) -> bool {
-    match (a.kind(), b.kind()) {
-        (Some(Kind::Fold { fold, of }), Some(Kind::Fold { fold: other, of: elements })) => {
-            fold == other && Arc::ptr_eq(&of, &elements) && a.elem == b.elem && a.shape == b.shape
-        }
-        _ => false,
-    }
-}
-
 impl Stage {
-    /// How far the results of neighbours along an axis of the index space are apart.
-    fn stride(&self, axis: usize) -> i64 {
-        let folded = self.fold.as_ref().map_or(0, |fold| fold.axes);
-        let along = (0..axis).filter(|axis| folded & (1 << axis) == 0).count();
-        let strides = dims::dense(&self.node.shape, self.node.elem.size());
-        strides.get(along).copied().unwrap_or(0)
+    /// Of so many indices its results are needed at a time.
+    fn most(&self, cut: Cut) -> u64 {
+        (cut.each + self.behind).min(self.program.extents[cut.axis])
+    }
+
+    /// The memory of a thread, which computes some of the parts.
+    fn memory_of_thread(&self, memory: &Memory, cut: Cut) -> Result<Piece> {
+        if self.is_kept {
+            return Ok(memory.piece.clone());
+        }
+        let mut part = dims::copy(&self.program.extents);
+        part[cut.axis] = self.most(cut);
+        Piece::fresh(machine::CPU, &part, self.node.elem)
+    }
+
+    /// Where the results of a part start in the memory.
+    fn start(&self, cut: Cut, first: u64) -> i64 {
+        if self.is_kept { self.stride(cut.axis) * first as i64 } else { 0 }
     }
 
     /// Computes a part, whose results lie from a place of a piece on.
@@ -342,16 +202,6 @@ impl Stage {
         match &self.fold {
             Some(fold) => folds::run(part, fold, &target),
             None => run_program(&part, &target),
-        }
-    }
-}
-
-impl Memory {
-    /// For a thread, which computes some of the parts.
-    fn on_a_thread(&self, stage: &Stage) -> Result<Piece> {
-        match &self.part {
-            Some(part) => Piece::fresh(machine::CPU, part, stage.node.elem),
-            None => Ok(self.piece.clone()),
         }
     }
 }

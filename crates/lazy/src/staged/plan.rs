@@ -1,0 +1,242 @@
+//! Which stages there are, and whether they can be computed part by part.
+
+use std::sync::Arc;
+
+use super::{Cut, Stage, same_memory};
+use crate::dims::{self, Dims};
+use crate::error::Result;
+use crate::folds;
+use crate::lower::{CHEAP, Found, Lowered, lower_with};
+use crate::machine;
+use crate::memory::Piece;
+use crate::program::{Load, Program};
+use crate::value::{Kind, Value};
+
+/// Longer chains are computed one by one.
+const MOST_STAGES: usize = 8;
+/// A part has so many times the points that it shares with the next one, at the least: these are computed for both.
+const OVERLAP: u64 = 4;
+
+/// The stages, each after those that it reads.
+#[derive(Default)]
+pub struct Plan {
+    pub stages: Vec<Stage>,
+    /// The nodes of stages, and what stands for their memory. Two that are the same fold share a stage.
+    pub promised: Vec<(Value, Piece)>,
+    /// Maps that several stages compute, at some cost: stages of their own, for a part at a time.
+    shared: Vec<Value>,
+}
+
+/// Stands for memory that is not there yet.
+fn place(node: &Value) -> Result<Piece> {
+    Piece::fresh(machine::CPU, &[1], node.elem)
+}
+
+impl Plan {
+    /// The stages of a node, which needs these first, and where they are cut; none if they do not fit each other.
+    pub fn of(root: &Value, needs: &[Value], extents: &Dims) -> Result<Option<(Plan, Cut)>> {
+        let mut plan = Plan::default();
+        if !plan.visit(root)? || plan.stages.len() < 2 {
+            return Ok(None);
+        }
+        let Some(cut) = plan.cut(extents)? else { return Ok(None) };
+        if let Some(mut shared) = plan.with_shared(root)?
+            && shared.fits(needs, extents, cut)
+        {
+            return Ok(Some((shared, cut)));
+        }
+        Ok(plan.fits(needs, extents, cut).then_some((plan, cut)))
+    }
+
+    /// Adds a node's stage, after those of the folds and maps that it needs; false where it needs something else.
+    fn visit(&mut self, node: &Value) -> Result<bool> {
+        let (of, fold) = match node.kind() {
+            Some(Kind::Fold { fold, of }) => (of, Some(fold)),
+            Some(Kind::Map { .. }) => (node.clone(), None),
+            _ => return Ok(false),
+        };
+        for _ in 0..MOST_STAGES {
+            let others: Vec<(Value, Piece)> = (self.promised.iter())
+                .filter(|(known, _)| !Arc::ptr_eq(known, node))
+                .cloned()
+                .collect();
+            let mut found = Found::default();
+            match lower_with(&of, fold.is_none(), &others, &mut found)? {
+                Lowered::Needs(needs) => {
+                    for need in needs {
+                        if !self.add(&need)? {
+                            return Ok(false);
+                        }
+                    }
+                }
+                Lowered::Ready(program) => {
+                    if !self.add_read(&program)? || self.stages.len() >= MOST_STAGES {
+                        return Ok(false);
+                    }
+                    let known = self.promised.iter().find(|(known, _)| Arc::ptr_eq(known, node));
+                    self.stages.push(Stage {
+                        place: known.map_or_else(|| place(node), |(_, place)| Ok(place.clone()))?,
+                        node: node.clone(),
+                        fold,
+                        program: *program,
+                        found,
+                        is_kept: true,
+                        behind: 0,
+                    });
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// A node that a stage needs; the same fold of the same elements is one.
+    fn add(&mut self, node: &Value) -> Result<bool> {
+        if self.promised.iter().any(|(known, _)| Arc::ptr_eq(known, node)) || self.promised.len() >= MOST_STAGES {
+            return Ok(false);
+        }
+        let twin = self
+            .stages
+            .iter()
+            .find(|stage| is_same(&stage.node, node))
+            .map(|stage| stage.place.clone());
+        let known = twin.is_some();
+        let place = twin.map_or_else(|| place(node), Ok)?;
+        self.promised.push((node.clone(), place));
+        Ok(known || self.visit(node)?)
+    }
+
+    /// The stages of nodes that a program reads, if they are none yet.
+    fn add_read(&mut self, program: &Program) -> Result<bool> {
+        for (node, place) in self.promised.clone() {
+            let is_read = program.loads.iter().any(|load| same_memory(&load.piece, &place));
+            let is_stage = self.stages.iter().any(|stage| same_memory(&stage.place, &place));
+            if is_read && !is_stage && !self.visit(&node)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Parts along the axis that is outermost in memory; none where that is folded, or a part would be all.
+    fn cut(&self, extents: &Dims) -> Result<Option<Cut>> {
+        let Some(stage) = self.stages.first() else { return Ok(None) };
+        if stage.program.extents.len() != extents.len() {
+            return Ok(None);
+        }
+        let folded = self.stages.iter().filter_map(|stage| stage.fold.as_ref());
+        let folded = folded.fold(0, |axes, fold| axes | fold.axes);
+        let strides = folds::nearest(&stage.program, folds::element(&stage.program)?);
+        let long = (0..extents.len()).filter(|&axis| extents[axis] > 1);
+        let Some(axis) = long.max_by_key(|&axis| strides[axis]) else {
+            return Ok(None);
+        };
+        let each = folds::share(&stage.program, axis)?;
+        let fits = folded & (1 << axis) == 0 && each < extents[axis];
+        Ok(fits.then_some(Cut { axis, each }))
+    }
+
+    /// The plan where maps that several stages compute, at some cost, are computed once for each part.
+    fn with_shared(&self, root: &Value) -> Result<Option<Plan>> {
+        let mut plan = Plan::default();
+        let passed: Vec<&Value> = self.stages.iter().flat_map(|stage| &stage.found.passed).collect();
+        for (at, node) in passed.iter().enumerate() {
+            let is_last_but_one = passed[at + 1..].iter().filter(|other| Arc::ptr_eq(other, node)).count() == 1;
+            if is_last_but_one && node.costs() > CHEAP {
+                plan.promised.push(((*node).clone(), place(node)?));
+                plan.shared.push((*node).clone());
+            }
+        }
+        Ok((!plan.shared.is_empty() && plan.visit(root)?).then_some(plan))
+    }
+
+    /// Can the stages be computed part by part? Says which are kept, and what else of them a part needs.
+    fn fits(&mut self, needs: &[Value], extents: &Dims, cut: Cut) -> bool {
+        for at in 0..self.stages.len() {
+            self.stages[at].is_kept = at + 1 == self.stages.len() || self.stages[at].fold.is_some();
+            let stage = &self.stages[at];
+            if !stage.is_kept && self.has_others(&stage.node, needs) {
+                return false;
+            }
+        }
+        // Each after those that read it.
+        for at in (0..self.stages.len()).rev() {
+            let Some(behind) = self.reach(at, cut) else { return false };
+            let stage = &mut self.stages[at];
+            stage.behind = behind;
+            let is_whole = behind == 0 && stage.program.extents == *extents;
+            let is_cut = stage.program.extents.len() > cut.axis && behind.saturating_mul(OVERLAP) <= cut.each;
+            if stage.is_kept && !is_whole || !is_cut {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Is a map, kept for a part at a time, referred to by others than its stages? They would have to compute it again.
+    fn has_others(&self, node: &Value, needs: &[Value]) -> bool {
+        if self.shared.iter().any(|known| Arc::ptr_eq(known, node)) {
+            return false;
+        }
+        let id = Arc::as_ptr(node);
+        let reads = self
+            .stages
+            .iter()
+            .flat_map(|stage| &stage.found.reads)
+            .filter(|read| read.as_ptr() == id)
+            .count();
+        let needed = needs.iter().filter(|need| Arc::ptr_eq(need, node)).count();
+        // The plan's own are in its list and in the stage.
+        Arc::strong_count(node) > reads + needed + 2
+    }
+
+    /// How many points behind a part its readers need of a stage; none where they do not read it part by part.
+    fn reach(&self, at: usize, cut: Cut) -> Option<u64> {
+        let read = &self.stages[at];
+        let mut behind = 0;
+        for stage in &self.stages[at + 1..] {
+            for load in stage.program.loads.iter().filter(|load| same_memory(&load.piece, &read.place)) {
+                behind = behind.max(stage.behind + read.shift(load, cut)?);
+            }
+        }
+        Some(behind)
+    }
+}
+
+/// Are these the same folds of the same elements?
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a.kind(), b.kind()) {
+        (Some(Kind::Fold { fold, of }), Some(Kind::Fold { fold: other, of: elements })) => {
+            fold == other && Arc::ptr_eq(&of, &elements) && a.elem == b.elem && a.shape == b.shape
+        }
+        _ => false,
+    }
+}
+
+impl Stage {
+    /// How far the results of neighbours along an axis of the index space are apart.
+    pub fn stride(&self, axis: usize) -> i64 {
+        let folded = self.fold.as_ref().map_or(0, |fold| fold.axes);
+        let along = (0..axis).filter(|axis| folded & (1 << axis) == 0).count();
+        let strides = dims::dense(&self.node.shape, self.node.elem.size());
+        strides.get(along).copied().unwrap_or(0)
+    }
+
+    /// How many points further along the axis that is cut a reader reads it than the reader's own; none where that is not the same for all.
+    fn shift(&self, load: &Load, cut: Cut) -> Option<u64> {
+        let stride = self.stride(cut.axis);
+        if load.strides[cut.axis] != stride {
+            return None;
+        }
+        match load.offset {
+            0 => Some(0),
+            // Axes further out would be in the offset, too.
+            _ if self.fold.is_some() || !self.is_outermost(cut.axis) => None,
+            offset => u64::try_from(offset / stride).ok(),
+        }
+    }
+
+    fn is_outermost(&self, axis: usize) -> bool {
+        self.program.extents[..axis].iter().all(|&extent| extent == 1)
+    }
+}

@@ -1,0 +1,164 @@
+"""What is computed part by part, and by several threads, has the bits that it has in one piece: random kernels that need each other's
+results, in parts of a few bytes."""
+
+import numpy as np
+import pytest
+
+import weft
+from weft._weft import _few_at_once, _part_bytes
+
+DTYPES = ["float32", "float64", "int32", "float16", "complex64"]
+FOLDS = ["sum", "max", "mean", "var", "prod", "argmax", "any"]
+
+
+@pytest.fixture(autouse=True)
+def recorded():
+    """Few elements wait as many do."""
+    _few_at_once(False)
+    yield
+    _few_at_once(True)
+    _part_bytes()
+
+
+class Kernels:
+    """A random program of maps, folds whose results are spread over what was folded, and views that are shifted along the axes."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.rank = int(self.rng.integers(1, 4))
+        self.shape = (int(self.rng.integers(1, 60)), *(int(n) for n in self.rng.integers(1, 14, self.rank - 1)))
+        self.dtype = DTYPES[self.rng.integers(len(DTYPES))]
+        self.turned = bool(self.rng.integers(3) == 0)
+        self.every = int(self.rng.integers(1, 3))
+        self.steps = [self.step() for _ in range(self.rng.integers(1, 5))]
+        self.kept = bool(self.rng.integers(3) == 0)
+        self.last = FOLDS[self.rng.integers(len(FOLDS))] if self.rng.integers(3) == 0 else None
+        self.last_axis = self.axis()
+
+    def axis(self) -> int | tuple[int, ...] | None:
+        """One to fold, several, or all."""
+        if self.rng.integers(6) == 0:
+            return None
+        some = [int(axis) for axis in range(self.rank) if self.rng.integers(2)]
+        return tuple(some) if some and self.rng.integers(4) == 0 else int(self.rng.integers(self.rank))
+
+    def step(self) -> tuple:
+        """What becomes of the array so far."""
+        match self.rng.integers(4):
+            case 0:
+                return ("off", FOLDS[self.rng.integers(4)], self.axis())
+            case 1:
+                return ("exp", "max", self.axis())
+            case 2:
+                shifts = [(int(self.rng.integers(self.rank)), int(self.rng.integers(3))) for _ in range(self.rng.integers(2, 5))]
+                return ("blur", shifts)
+            case _:
+                return ("map", int(self.rng.integers(1, 12)))
+
+    def data(self) -> np.ndarray:
+        """Elements that are exact in every dtype."""
+        rng = np.random.default_rng(self.rng.integers(1 << 30))
+        values = rng.integers(-4, 5, (*self.shape[:-1], self.shape[-1] * self.every)) / 4
+        return (values if self.dtype != "int32" else values * 4).astype(self.dtype)
+
+    def run(self, xp, given):
+        """On a namespace's array."""
+        x = given[..., :: self.every]
+        x = x.T if self.turned else x
+        names = []
+        for step in self.steps:
+            x = self.stepped(xp, x, step)
+            names.append(x)
+        if self.last:
+            x = self.folded(xp, x, self.last, self.last_axis)
+        # Results that somebody keeps are asked for behind the last one.
+        return [x, *names] if self.kept else [x]
+
+    def folded(self, xp, x, name, axis, **keep):
+        """Folds with an axis that the function takes."""
+        if name == "argmax":
+            axis = axis if axis is None or isinstance(axis, int) else axis[0]
+            if np.dtype(self.dtype).kind == "c":
+                name = "sum"
+        return getattr(xp, name)(x, axis=axis, **keep)
+
+    def stepped(self, xp, x, step):
+        """One step."""
+        match step:
+            case ("off", name, axis):
+                return x - self.folded(xp, x, name, axis, keepdims=True)
+            case ("exp", name, axis):
+                e = xp.exp((x - self.folded(xp, x, name, axis, keepdims=True)) * x.dtype.type(0.125 if x.dtype.kind != "i" else 1))
+                return e / xp.sum(e, axis=axis, keepdims=True)
+            case ("blur", shifts):
+                result = None
+                for axis, by in shifts:
+                    room = min(2, x.shape[axis] - 1)
+                    at = [slice(None)] * x.ndim
+                    for other in {axis for axis, _ in shifts}:
+                        least = min(2, x.shape[other] - 1)
+                        start = min(by, room) if other == axis else 0
+                        at[other] = slice(start, x.shape[other] - least + start)
+                    part = x[tuple(at)]
+                    result = part if result is None else result + part * x.dtype.type(2)
+                return result
+            case ("map", times):
+                for i in range(times):
+                    x = x * x.dtype.type(1) - x.dtype.type(i % 3)
+                return x
+
+
+def bits(arrays) -> list:
+    """The elements as bytes; NaNs are all the same."""
+    found = []
+    for array in arrays:
+        array = np.asarray(array)
+        if array.dtype.kind in "fc":
+            array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
+        found.append((array.dtype, array.shape, array.tobytes()))
+    return found
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("block", range(8))
+def test_parts_have_the_bits_of_the_whole(block):
+    """In parts of 16 bytes to 2 KiB; and near NumPy's."""
+    for seed in range(block * 150, block * 150 + 150):
+        kernels = Kernels(seed)
+        data = kernels.data()
+        _part_bytes()
+        with np.errstate(all="ignore"):
+            whole = kernels.run(weft, weft.asarray(data))
+            expected = kernels.run(np, data)
+        want = bits(whole)
+        for ours, theirs in zip(whole, expected, strict=True):
+            if np.asarray(theirs).dtype.kind in "fc" and data.dtype.itemsize > 2 and np.isfinite(theirs).all():
+                np.testing.assert_allclose(np.asarray(ours), theirs, rtol=2e-3, atol=2e-3 * float(np.abs(theirs).max(initial=1)))
+        _part_bytes(16 << seed % 8)
+        assert bits(kernels.run(weft, weft.asarray(data))) == want, f"program {seed}: {vars(kernels)}"
+
+
+def test_stages_are_told():
+    """What ran for what is like a softmax: a kernel for each stage, of all parts."""
+    _part_bytes(1024)
+    x = weft.asarray(np.random.default_rng(0).random((64, 100)))
+    e = weft.exp(weft.sin(x - weft.max(x, axis=1, keepdims=True)))
+    told = weft.explain(e / weft.sum(e, axis=1, keepdims=True))
+    assert [kernel.what for kernel in told.kernels] == ["fold", "map", "fold", "map"]
+    assert len({kernel.runs for kernel in told.kernels}) == 1 and told.kernels[0].runs > 1
+
+
+def test_what_others_refer_to_is_kept():
+    """A map that a part would need more of than its own is stored where somebody else has it, and it is not computed twice."""
+    _part_bytes(8192)
+    x = weft.asarray(np.random.default_rng(0).random((100, 50)))
+    h = weft.sin(x[:, :-2] + x[:, 1:-1] * 2 + x[:, 2:] * 3 + x[:, 2:] * 5 + 1)
+    y = h[:-2] + h[1:-1] + h[2:]
+    told = weft.explain(y)
+    assert [kernel.runs for kernel in told.kernels] == [1, 1]
+    assert weft.explain(h).kernels == []
+    del h
+    h = weft.sin(x[:, :-2] + x[:, 1:-1] * 2 + x[:, 2:] * 3 + x[:, 2:] * 5 + 1)
+    y = h[:-2] + h[1:-1] + h[2:]
+    del h
+    assert all(kernel.runs > 1 for kernel in weft.explain(y).kernels)
