@@ -21,12 +21,14 @@ def recorded():
 
 
 class Kernels:
-    """A random program of maps, folds whose results are spread over what was folded, and views that are shifted along the axes."""
+    """A random program of maps, of operands with other axes, of folds that are spread over what was folded, and of shifted views."""
 
     def __init__(self, seed: int) -> None:
         self.rng = np.random.default_rng(seed)
         self.rank = int(self.rng.integers(1, 4))
         self.shape = (int(self.rng.integers(1, 60)), *(int(n) for n in self.rng.integers(1, 14, self.rank - 1)))
+        if self.rank > 1 and self.rng.integers(4) == 0:
+            self.shape = (1, *self.shape[:-1])
         self.dtype = DTYPES[self.rng.integers(len(DTYPES))]
         self.turned = bool(self.rng.integers(3) == 0)
         self.every = int(self.rng.integers(1, 3))
@@ -44,7 +46,14 @@ class Kernels:
 
     def step(self) -> tuple:
         """What becomes of the array so far."""
-        match self.rng.integers(4):
+        match self.rng.integers(6):
+            case 4 | 5:
+                return (
+                    "with",
+                    int(self.rng.integers(1, self.rank + 1)),
+                    self.rng.integers(0, 4, self.rank).tolist(),
+                    int(self.rng.integers(3)),
+                )
             case 0:
                 return ("off", FOLDS[self.rng.integers(4)], self.axis())
             case 1:
@@ -61,8 +70,17 @@ class Kernels:
         values = rng.integers(-4, 5, (*self.shape[:-1], self.shape[-1] * self.every)) / 4
         return (values if self.dtype != "int32" else values * 4).astype(self.dtype)
 
-    def run(self, xp, given):
-        """On a namespace's array."""
+    def other(self) -> np.ndarray:
+        """Elements of another operand, whatever its shape and order will be."""
+        rng = np.random.default_rng(self.rng.integers(1 << 30))
+        sides = [2 * n + 3 for n in ([60] * self.rank if self.rank < 3 else [max(self.shape)] * 3)]
+        values = rng.integers(-4, 5, sides) / 4
+        values = (values if self.dtype != "int32" else values * 4).astype(self.dtype)
+        return np.asfortranarray(values) if self.rng.integers(2) else values
+
+    def run(self, xp, given, other):
+        """On a namespace's arrays."""
+        self.given_other = other
         x = given[..., :: self.every]
         x = x.T if self.turned else x
         names = []
@@ -82,6 +100,24 @@ class Kernels:
                 name = "sum"
         return getattr(xp, name)(x, axis=axis, **keep)
 
+    def joined(self, xp, x, rank, kinds, way):
+        """With what was made of an operand of fewer axes, or of such as are 1 long, and is read through two maps."""
+        shape = [1 if kind == 0 else n for kind, n in zip(kinds, x.shape)][x.ndim - rank :]
+        room = [n if way == 0 else n + 2 if way == 1 else 2 * n for n in shape]
+        y = self.given_other[(0,) * (x.ndim - rank) + tuple(slice(n) for n in room)]
+        if x.dtype.kind in "fc":
+            h = xp.exp(xp.sin(y * y.dtype.type(0.25)) * xp.cos(y * y.dtype.type(0.125)))
+        else:
+            h = y * y.dtype.type(3) - y * y + y * y.dtype.type(5) - y * y.dtype.type(2) + y * y * y.dtype.type(7)
+        one = [slice(n) for n in shape]
+        two = list(one)
+        for axis, n in enumerate(shape):
+            if kinds[axis] == 1:
+                two[axis] = slice(n - 1, None, -1) if way == 0 else slice(1, n + 1) if way == 1 else slice(0, 2 * n, 2)
+            if kinds[axis] == 2 and way == 2:
+                one[axis] = slice(1, 2 * n, 2)
+        return x * h[tuple(one)] + x - h[tuple(two)]
+
     def stepped(self, xp, x, step):
         """One step."""
         match step:
@@ -90,6 +126,8 @@ class Kernels:
             case ("exp", name, axis):
                 e = xp.exp((x - self.folded(xp, x, name, axis, keepdims=True)) * x.dtype.type(0.125 if x.dtype.kind != "i" else 1))
                 return e / xp.sum(e, axis=axis, keepdims=True)
+            case ("with", rank, kinds, way):
+                return self.joined(xp, x, rank, kinds, way)
             case ("blur", shifts):
                 result = None
                 for axis, by in shifts:
@@ -125,17 +163,17 @@ def test_parts_have_the_bits_of_the_whole(block):
     """In parts of 16 bytes to 2 KiB; and near NumPy's."""
     for seed in range(block * 150, block * 150 + 150):
         kernels = Kernels(seed)
-        data = kernels.data()
+        data, other = kernels.data(), kernels.other()
         _part_bytes()
         with np.errstate(all="ignore"):
-            whole = kernels.run(weft, weft.asarray(data))
-            expected = kernels.run(np, data)
+            whole = kernels.run(weft, weft.asarray(data), weft.asarray(other))
+            expected = kernels.run(np, data, other)
         want = bits(whole)
         for ours, theirs in zip(whole, expected, strict=True):
             if np.asarray(theirs).dtype.kind in "fc" and data.dtype.itemsize > 2 and np.isfinite(theirs).all():
                 np.testing.assert_allclose(np.asarray(ours), theirs, rtol=2e-3, atol=2e-3 * float(np.abs(theirs).max(initial=1)))
         _part_bytes(16 << seed % 8)
-        assert bits(kernels.run(weft, weft.asarray(data))) == want, f"program {seed}: {vars(kernels)}"
+        assert bits(kernels.run(weft, weft.asarray(data), weft.asarray(other))) == want, f"program {seed}: {vars(kernels)}"
 
 
 def test_stages_are_told():

@@ -46,6 +46,18 @@ pub fn hold() -> Holder {
     Holder { _here: PhantomData }
 }
 
+/// The same for a thread that does something for a holder, who waits for it: it does not wait at the gate, where a fork waits for them both.
+pub fn hold_along() -> Holder {
+    let seen = watch();
+    let depth = DEPTH.get();
+    DEPTH.set(depth + 1);
+    if depth == 0 {
+        HOLDERS.fetch_add(1, Ordering::SeqCst);
+        own_alone(seen, 1);
+    }
+    Holder { _here: PhantomData }
+}
+
 /// A signal handler may have forked between a thread's two counts: in the child, which has no other threads, this is how many hold.
 fn own_alone(seen: u32, holders: u32) {
     if count() != seen {

@@ -45,19 +45,37 @@ pub fn folded(program: &Program, fold: &Fold, target: &Target) -> Result<()> {
     }
     let uncast = uncast(program, fold);
     let program = uncast.as_ref().unwrap_or(program);
-    match kept_axis(program, fold)? {
-        Some(axis) if is_cut(program, axis)? => by_parts(program, fold, target, axis),
-        None if whole::run(program, fold, target)? => Ok(()),
-        _ => stored(program, fold, target),
+    match way(program, fold)? {
+        Way::Parts(axis) => by_parts(program, fold, target, axis),
+        Way::Whole if whole::run(program, fold, target)? => Ok(()),
+        Way::Whole | Way::Stored => stored(program, fold, target),
     }
 }
 
-/// Are all elements stored before they are folded?
+/// How elements are folded that have to be computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// For parts of an axis that is kept.
+    Parts(usize),
+    /// All axes are folded.
+    Whole,
+    /// All elements are stored before.
+    Stored,
+}
+
+fn way(program: &Program, fold: &Fold) -> Result<Way> {
+    Ok(match kept_axis(program, fold)? {
+        Some(axis) if is_cut(program, axis)? => Way::Parts(axis),
+        Some(_) => Way::Stored,
+        None => Way::Whole,
+    })
+}
+
+/// Are all elements computed and stored before they are folded along some axes?
 pub fn stores_all(program: &Program, fold: &Fold) -> Result<bool> {
-    match kept_axis(program, fold)? {
-        Some(axis) => Ok(in_memory(program, fold).is_none() && !is_cut(program, axis)?),
-        None => Ok(false),
-    }
+    let uncast = uncast(program, fold);
+    let program = uncast.as_ref().unwrap_or(program);
+    Ok(in_memory(program, fold).is_none() && way(program, fold)? == Way::Stored)
 }
 
 /// The axis that is kept and outermost in memory.
@@ -157,7 +175,8 @@ pub fn source_fold(source: &Source, extents: &[u64], fold: &Fold, target: &Targe
     };
     let found = fold::find(name, compute).and_then(|op| Machine::new(op, types, &outer, &inner));
     let made = found.ok_or_else(|| Error::Type(format!("'{name}' does not fold elements of {}", compute.numpy_name())))?;
-    let bytes = needed(extents, source.elem)?;
+    // Elements that are repeated may be more than memory has.
+    let bytes = dims::bytes(extents, source.elem.size()).unwrap_or(u64::MAX);
     match threads::worth(bytes) as u64 {
         1 => {
             // SAFETY: the source's memory is kept by the program that names it, the target's by its piece; both reach over the extents.
@@ -180,7 +199,7 @@ fn run_shared(made: &Machine, source: &Source, bytes: u64, target: &Target, thre
             Ok(())
         });
     }
-    let mut parts: Vec<Word> = vec![[0; 2]; (units * chunks) as usize * part / size_of::<Word>()];
+    let mut parts: Vec<Word> = vec![0; (units * chunks) as usize * part / size_of::<Word>()];
     let start = parts.as_mut_ptr() as u64;
     let place = |unit: u64, chunk: u64| start + (unit * chunks + chunk) * part as u64;
     threads::share(units * chunks, bytes, &|numbers| {
@@ -199,7 +218,7 @@ fn run_shared(made: &Machine, source: &Source, bytes: u64, target: &Target, thre
 }
 
 /// Memory for what chunks are folded to is aligned so.
-pub type Word = [u64; 2];
+pub type Word = u128;
 
 /// Computes and folds the elements of some points of the result at a time.
 fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Result<()> {

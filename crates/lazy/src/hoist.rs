@@ -15,6 +15,11 @@ const LESS: u64 = 8;
 
 /// The program without what was hoisted, which lies in memory now; none where nothing was.
 pub fn hoist(program: &Program, device: u8) -> Result<Option<Program>> {
+    hoist_ready(program, device, &|_| true)
+}
+
+/// The same where some operands are not there yet: nothing that reads them is hoisted.
+pub fn hoist_ready(program: &Program, device: u8, is_ready: &dyn Fn(&Load) -> bool) -> Result<Option<Program>> {
     let long = (program.extents.iter().enumerate())
         .filter(|(_, n)| **n > 1)
         .fold(0u64, |mask, (axis, _)| mask | 1 << axis);
@@ -22,6 +27,7 @@ pub fn hoist(program: &Program, device: u8) -> Result<Option<Program>> {
         return Ok(None);
     }
     let masks = masks(program);
+    let ready = ready(program, is_ready);
     let points = |mask: u64| -> u64 {
         (program.extents.iter().enumerate())
             .filter(|(axis, _)| mask & (1 << axis) != 0)
@@ -34,6 +40,7 @@ pub fn hoist(program: &Program, device: u8) -> Result<Option<Program>> {
     let mut want = |slot: Slot| {
         if let Slot::Step(at) = slot
             && few(masks[at as usize])
+            && ready[at as usize]
             && !wanted.contains(&(at as usize))
             && weight(program, at as usize) > 1
         {
@@ -41,7 +48,7 @@ pub fn hoist(program: &Program, device: u8) -> Result<Option<Program>> {
         }
     };
     for (at, step) in program.steps.iter().enumerate() {
-        if !few(masks[at]) {
+        if !few(masks[at]) || !ready[at] {
             step.args.iter().for_each(|&arg| want(arg));
         }
     }
@@ -62,6 +69,20 @@ pub fn hoist(program: &Program, device: u8) -> Result<Option<Program>> {
 fn has_scalars(program: &Program) -> bool {
     let is_one = |load: &Load| load.strides.iter().zip(&program.extents).all(|(stride, n)| *stride == 0 || *n == 1);
     program.loads.iter().any(is_one)
+}
+
+/// Which steps read nothing but operands that are there.
+fn ready(program: &Program, is_ready: &dyn Fn(&Load) -> bool) -> Vec<bool> {
+    let mut ready: Vec<bool> = Vec::with_capacity(program.steps.len());
+    for step in &program.steps {
+        let all = step.args.iter().all(|&arg| match arg {
+            Slot::Load(at) => is_ready(&program.loads[at as usize]),
+            Slot::Step(at) => ready[at as usize],
+            Slot::Constant(_) | Slot::Iota(_) => true,
+        });
+        ready.push(all);
+    }
+    ready
 }
 
 /// The axes that each step's value depends on.

@@ -35,7 +35,7 @@ pub type Promised<'a> = &'a [(Value, Piece)];
 pub fn lower(root: &Value, kept: bool) -> Result<Lowered> {
     let mut found = Found::default();
     let lowered = lower_with(root, kept, &[], &mut found)?;
-    for node in found.passed {
+    for node in found.passed.iter().filter_map(|node| node.upgrade()) {
         node.pass();
     }
     Ok(lowered)
@@ -45,9 +45,26 @@ pub fn lower(root: &Value, kept: bool) -> Result<Lowered> {
 #[derive(Debug, Default)]
 pub struct Found {
     /// Nodes that are computed on the way, and that others refer to, too.
-    pub passed: SmallVec<[Value; 8]>,
-    /// Nodes that are as good as stored, as often as they are operands.
-    pub reads: SmallVec<[Weak<Node>; 8]>,
+    pub passed: SmallVec<[Weak<Node>; 8]>,
+    /// References to nodes that are as good as stored.
+    pub reads: SmallVec<[Read; 8]>,
+}
+
+/// A reference of a node to another.
+#[derive(Debug)]
+pub struct Read {
+    pub node: Weak<Node>,
+    /// Where it is, while that other node is pending: its own place in memory, or whatever is no other's.
+    pub place: usize,
+}
+
+impl Read {
+    pub fn of(node: &Value, place: usize) -> Read {
+        Read {
+            node: Arc::downgrade(node),
+            place,
+        }
+    }
 }
 
 /// The same, where some nodes are as good as stored.
@@ -126,7 +143,7 @@ impl<'a> Lowering<'a> {
         let mut other_map = false;
         let promised = self.promised.iter().find(|(known, _)| Arc::ptr_eq(known, node));
         if promised.is_some() {
-            self.found.reads.push(Arc::downgrade(node));
+            self.found.reads.push(Read::of(node, std::ptr::from_ref(node) as usize));
         }
         if shared {
             for (seen, map, slot) in self.seen.iter().rev() {
@@ -187,7 +204,7 @@ impl<'a> Lowering<'a> {
                     return self.need(node);
                 }
                 if !is_root && shared {
-                    self.found.passed.push(node.clone());
+                    self.found.passed.push(Arc::downgrade(node));
                 }
                 self.map(node, operation, args, through)
             }
@@ -236,7 +253,7 @@ impl<'a> Lowering<'a> {
             return self.need(node);
         }
         self.short = short;
-        self.found.passed.push(node.clone());
+        self.found.passed.push(Arc::downgrade(node));
         self.inside = true;
         let slot = self.map(node, operation, args, through);
         self.inside = false;

@@ -6,10 +6,11 @@ mod plan;
 use std::sync::Arc;
 
 use crate::dims::{self, Dims, Strides};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::hoist::hoist_ready;
 use crate::lower::Found;
 use crate::memory::{Piece, needed};
-use crate::program::Program;
+use crate::program::{Load, Program};
 use crate::run::run as run_program;
 use crate::tiles::Target;
 use crate::value::{Fold, Kind, Value};
@@ -26,7 +27,7 @@ struct Stage {
     /// Stands for the memory of its results in the programs of other stages.
     place: Piece,
     found: Found,
-    /// Its results are stored, as the node's; else each thread has those of a part.
+    /// Its results are stored, as the node's; else there is memory for those of a part, wherever parts are computed.
     is_kept: bool,
     /// Of how many points behind the part its results are needed, too.
     behind: u64,
@@ -40,7 +41,7 @@ struct Cut {
     each: u64,
 }
 
-/// The memory of a stage's results. Where they are not kept the piece only stands for that of each thread.
+/// The memory of a stage's results. Where they are not kept the piece only stands for that of the parts.
 struct Memory {
     piece: Piece,
     strides: Strides,
@@ -59,6 +60,7 @@ pub fn run(root: &Value, needs: &[Value]) -> Result<bool> {
     let Some((mut plan, cut)) = Plan::of(root, needs, &extents)? else {
         return Ok(false);
     };
+    plan.hoist()?;
     let memory = plan.allocate(cut)?;
     plan.settle(&memory);
     trace::by_stages(plan.stages.len(), || plan.compute(&memory, &extents, cut))?;
@@ -79,6 +81,18 @@ fn same_memory(a: &Piece, b: &Piece) -> bool {
 }
 
 impl Plan {
+    /// What needs no other stage, and depends on fewer axes, is computed once, not for every part.
+    fn hoist(&mut self) -> Result<()> {
+        let places: Vec<Piece> = self.stages.iter().map(|stage| stage.place.clone()).collect();
+        let is_ready = |load: &Load| !places.iter().any(|place| same_memory(place, &load.piece));
+        for stage in &mut self.stages {
+            if let Some(hoisted) = hoist_ready(&stage.program, machine::CPU, &is_ready)? {
+                stage.program = hoisted;
+            }
+        }
+        Ok(())
+    }
+
     /// Memory for the results of each stage.
     fn allocate(&self, cut: Cut) -> Result<Vec<Memory>> {
         let memory = self.stages.iter().map(|stage| {
@@ -129,12 +143,12 @@ impl Plan {
                 .stages
                 .iter()
                 .zip(memory)
-                .map(|(stage, memory)| stage.memory_of_thread(memory, cut));
+                .map(|(stage, memory)| stage.memory_of_parts(memory, cut));
             let own: Vec<Piece> = own.collect::<Result<_>>()?;
             for first in parts.map(|part| part * cut.each) {
                 let some = cut.each.min(count - first);
                 for (at, stage) in self.stages.iter().enumerate() {
-                    let part = self.part(stage, memory, &own, cut, (first, some));
+                    let part = self.part(stage, memory, &own, cut, (first, some))?;
                     stage.compute(part, (&own[at], stage.start(cut, first)), &memory[at].strides)?;
                 }
             }
@@ -142,8 +156,12 @@ impl Plan {
         })
     }
 
-    /// A stage's program for a part, which reads what the thread has of other stages.
-    fn part(&self, stage: &Stage, memory: &[Memory], own: &[Piece], cut: Cut, (first, some): (u64, u64)) -> Program {
+    /// A stage's program for a part, which reads what there is of other stages.
+    fn part(&self, stage: &Stage, memory: &[Memory], own: &[Piece], cut: Cut, (first, some): (u64, u64)) -> Result<Program> {
+        let end = first.saturating_add(some).saturating_add(stage.behind);
+        if stage.program.extents.get(cut.axis).is_none_or(|&extent| end > extent) {
+            return Err(Error::Internal("a part of a stage is none of its index space".into()));
+        }
         let mut part = stage.program.part(cut.axis, first, some + stage.behind);
         for load in &mut part.loads {
             let of = (self.stages.iter().zip(memory)).position(|(of, memory)| !of.is_kept && same_memory(&memory.piece, &load.piece));
@@ -153,12 +171,13 @@ impl Plan {
                 load.piece = own[of].clone();
             }
         }
-        part
+        Ok(part)
     }
 
     /// From here on nodes are what was computed of them.
     fn store(self, memory: Vec<Memory>) {
-        for node in self.stages.iter().flat_map(|stage| &stage.found.passed) {
+        let passed = self.stages.iter().flat_map(|stage| &stage.found.passed);
+        for node in passed.filter_map(|node| node.upgrade()) {
             node.pass();
         }
         for (stage, Memory { piece, .. }) in self.stages.into_iter().zip(memory) {
@@ -179,8 +198,8 @@ impl Stage {
         (cut.each + self.behind).min(self.program.extents[cut.axis])
     }
 
-    /// The memory of a thread, which computes some of the parts.
-    fn memory_of_thread(&self, memory: &Memory, cut: Cut) -> Result<Piece> {
+    /// The memory of whoever computes some of the parts, one after the other.
+    fn memory_of_parts(&self, memory: &Memory, cut: Cut) -> Result<Piece> {
         if self.is_kept {
             return Ok(memory.piece.clone());
         }

@@ -74,7 +74,7 @@ fn by_chunks(program: &Program, made: &Machine, target: &Target, (axis, together
     let mut extents = program.extents.clone();
     extents[axis] = made.chunk(together - 1).range().end;
     let (all, size) = (made.chunks(), made.part_size().next_multiple_of(size_of::<Word>()));
-    let mut parts: Vec<Word> = vec![[0; 2]; all as usize * size / size_of::<Word>()];
+    let mut parts: Vec<Word> = vec![0; all as usize * size / size_of::<Word>()];
     let first = parts.as_mut_ptr() as u64;
     threads::share(all.div_ceil(together), needed(&program.extents, elem)?, &|groups| {
         let room = Piece::fresh(machine::CPU, &extents, elem)?;

@@ -66,7 +66,7 @@ pub fn run(pool: &'static Pool, cut: Cut, work: &dyn Work) -> (Duration, u64) {
     let helpers = pool
         .helpers()
         .min(usize::try_from(cut.units.saturating_sub(1)).unwrap_or(usize::MAX));
-    // SAFETY: only the lifetime changes; `finish` below keeps `work` borrowed until no helper can reach it.
+    // SAFETY: only the lifetime changes; `Open` below keeps `work` borrowed until no helper can reach it.
     let work = unsafe { std::mem::transmute::<*const (dyn Work + '_), *const (dyn Work + 'static)>(work) };
     let crew = Arc::new(Crew {
         work,
@@ -77,13 +77,24 @@ pub fn run(pool: &'static Pool, cut: Cut, work: &dyn Work) -> (Duration, u64) {
         wanted: AtomicUsize::new(helpers),
         caller: thread::current(),
     });
+    // Also if the work panics: no helper may reach it then.
+    let open = Open(&crew);
     crew.recruit(pool);
     let position = pool.position().unwrap_or(pool.helpers());
     let start = Instant::now();
     let units = crew.take_chunks(position, true);
     let took = start.elapsed();
-    crew.finish();
+    drop(open);
     (took, units)
+}
+
+/// A crew that takes in helpers until this is dropped.
+struct Open<'a>(&'a Crew);
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.finish();
+    }
 }
 
 fn shares(units: u64, threads: u64) -> Vec<Share> {

@@ -90,9 +90,31 @@ pub fn share(units: u64, work: &(dyn Fn(Range<u64>) -> bool + Sync)) {
         least: 1,
         most: units,
     };
-    match SHARES.get() {
-        true => drop(work(0..units)),
-        false => drop(crew::run(pool::current(), cut, &Shared { work })),
+    if SHARES.get() {
+        work(0..units);
+        return;
+    }
+    // What helpers make and lock must be whole in a forked child, too; they hold along.
+    let _held = weft_forks::hold();
+    crew::run(pool::current(), cut, &Shared { work });
+}
+
+/// While there is one this thread does a share.
+struct Sharing {
+    before: bool,
+}
+
+impl Sharing {
+    fn begin() -> Sharing {
+        Sharing {
+            before: SHARES.replace(true),
+        }
+    }
+}
+
+impl Drop for Sharing {
+    fn drop(&mut self) {
+        SHARES.set(self.before);
     }
 }
 
@@ -102,10 +124,9 @@ struct Shared<'a> {
 
 impl Work for Shared<'_> {
     fn run(&self, chunk: Range<u64>) -> bool {
-        let before = SHARES.replace(true);
-        let goes_on = (self.work)(chunk);
-        SHARES.set(before);
-        goes_on
+        let _held = weft_forks::hold_along();
+        let _sharing = Sharing::begin();
+        (self.work)(chunk)
     }
 
     fn interrupted(&self) -> bool {

@@ -6,7 +6,7 @@ use super::{Cut, Stage, same_memory};
 use crate::dims::{self, Dims};
 use crate::error::Result;
 use crate::folds;
-use crate::lower::{CHEAP, Found, Lowered, lower_with};
+use crate::lower::{CHEAP, Found, Lowered, Read, lower_with};
 use crate::machine;
 use crate::memory::Piece;
 use crate::program::{Load, Program};
@@ -40,10 +40,16 @@ impl Plan {
             return Ok(None);
         }
         let Some(cut) = plan.cut(extents)? else { return Ok(None) };
-        if let Some(mut shared) = plan.with_shared(root)?
-            && shared.fits(needs, extents, cut)
-        {
-            return Ok(Some((shared, cut)));
+        if let Some(shared) = plan.with_shared(root)? {
+            // References are counted when there is one plan.
+            plan = shared;
+            if plan.fits(needs, extents, cut) {
+                return Ok(Some((plan, cut)));
+            }
+            plan = Plan::default();
+            if !plan.visit(root)? {
+                return Ok(None);
+            }
         }
         Ok(plan.fits(needs, extents, cut).then_some((plan, cut)))
     }
@@ -61,7 +67,13 @@ impl Plan {
                 .cloned()
                 .collect();
             let mut found = Found::default();
-            match lower_with(&of, fold.is_none(), &others, &mut found)? {
+            let lowered = lower_with(&of, fold.is_none(), &others, &mut found)?;
+            if fold.is_some() {
+                // It is the fold's own operand, of which this is a copy.
+                found.reads.retain(|read| read.place != std::ptr::from_ref(&of) as usize);
+                found.reads.push(Read::of(&of, Arc::as_ptr(node) as usize));
+            }
+            match lowered {
                 Lowered::Needs(needs) => {
                     for need in needs {
                         if !self.add(&need)? {
@@ -139,12 +151,13 @@ impl Plan {
     /// The plan where maps that several stages compute, at some cost, are computed once for each part.
     fn with_shared(&self, root: &Value) -> Result<Option<Plan>> {
         let mut plan = Plan::default();
-        let passed: Vec<&Value> = self.stages.iter().flat_map(|stage| &stage.found.passed).collect();
+        let passed = self.stages.iter().flat_map(|stage| &stage.found.passed);
+        let passed: Vec<Value> = passed.filter_map(|node| node.upgrade()).collect();
         for (at, node) in passed.iter().enumerate() {
             let is_last_but_one = passed[at + 1..].iter().filter(|other| Arc::ptr_eq(other, node)).count() == 1;
             if is_last_but_one && node.costs() > CHEAP {
-                plan.promised.push(((*node).clone(), place(node)?));
-                plan.shared.push((*node).clone());
+                plan.promised.push((node.clone(), place(node)?));
+                plan.shared.push(node.clone());
             }
         }
         Ok((!plan.shared.is_empty() && plan.visit(root)?).then_some(plan))
@@ -152,12 +165,13 @@ impl Plan {
 
     /// Can the stages be computed part by part? Says which are kept, and what else of them a part needs.
     fn fits(&mut self, needs: &[Value], extents: &Dims, cut: Cut) -> bool {
+        if self.stages.iter().any(|stage| stage.program.extents.len() != extents.len()) {
+            return false;
+        }
         for at in 0..self.stages.len() {
-            self.stages[at].is_kept = at + 1 == self.stages.len() || self.stages[at].fold.is_some();
             let stage = &self.stages[at];
-            if !stage.is_kept && self.has_others(&stage.node, needs) {
-                return false;
-            }
+            let is_last = at + 1 == self.stages.len();
+            self.stages[at].is_kept = is_last || stage.fold.is_some() || self.has_others(&stage.node, needs);
         }
         // Each after those that read it.
         for at in (0..self.stages.len()).rev() {
@@ -165,29 +179,26 @@ impl Plan {
             let stage = &mut self.stages[at];
             stage.behind = behind;
             let is_whole = behind == 0 && stage.program.extents == *extents;
-            let is_cut = stage.program.extents.len() > cut.axis && behind.saturating_mul(OVERLAP) <= cut.each;
-            if stage.is_kept && !is_whole || !is_cut {
+            if stage.is_kept && !is_whole || behind.saturating_mul(OVERLAP) > cut.each {
                 return false;
             }
         }
         true
     }
 
-    /// Is a map, kept for a part at a time, referred to by others than its stages? They would have to compute it again.
+    /// Is a map referred to by others than the nodes that its stages compute? They would have to compute it again.
     fn has_others(&self, node: &Value, needs: &[Value]) -> bool {
-        if self.shared.iter().any(|known| Arc::ptr_eq(known, node)) {
-            return false;
-        }
         let id = Arc::as_ptr(node);
-        let reads = self
-            .stages
-            .iter()
-            .flat_map(|stage| &stage.found.reads)
-            .filter(|read| read.as_ptr() == id)
-            .count();
+        let mut known: Vec<usize> = (self.stages.iter().flat_map(|stage| &stage.found.reads))
+            .filter(|read| read.node.as_ptr() == id)
+            .map(|read| read.place)
+            .collect();
+        known.sort_unstable();
+        known.dedup();
         let needed = needs.iter().filter(|need| Arc::ptr_eq(need, node)).count();
-        // The plan's own are in its list and in the stage.
-        Arc::strong_count(node) > reads + needed + 2
+        let shared = self.shared.iter().filter(|shared| Arc::ptr_eq(shared, node)).count();
+        // The plan's own are in its lists and in the stage.
+        Arc::strong_count(node) > known.len() + needed + shared + 2
     }
 
     /// How many points behind a part its readers need of a stage; none where they do not read it part by part.
@@ -196,7 +207,7 @@ impl Plan {
         let mut behind = 0;
         for stage in &self.stages[at + 1..] {
             for load in stage.program.loads.iter().filter(|load| same_memory(&load.piece, &read.place)) {
-                behind = behind.max(stage.behind + read.shift(load, cut)?);
+                behind = behind.max(stage.behind + read.shift(load, &stage.program.extents, cut)?);
             }
         }
         Some(behind)
@@ -222,18 +233,22 @@ impl Stage {
         strides.get(along).copied().unwrap_or(0)
     }
 
-    /// How many points further along the axis that is cut a reader reads it than the reader's own; none where that is not the same for all.
-    fn shift(&self, load: &Load, cut: Cut) -> Option<u64> {
-        let stride = self.stride(cut.axis);
+    /// How many points further along the axis that is cut a reader of this index space reads it than the reader's own; none where it does not
+    /// move along that axis, and that one only. Strides of axes that are longer than 1 differ, and no two of them add up to another.
+    fn shift(&self, load: &Load, space: &Dims, cut: Cut) -> Option<u64> {
+        let (own, stride) = (&self.program.extents, self.stride(cut.axis));
         if load.strides[cut.axis] != stride {
             return None;
         }
-        match load.offset {
-            0 => Some(0),
-            // Axes further out would be in the offset, too.
-            _ if self.fold.is_some() || !self.is_outermost(cut.axis) => None,
-            offset => u64::try_from(offset / stride).ok(),
-        }
+        let is_own = load.offset == 0 && load.strides == dims::dense(&self.node.shape, load.elem.size());
+        let shift = match load.offset {
+            0 if self.fold.is_some() || is_own => 0,
+            // Axes further out would be in the offset, and a part has other strides along them.
+            _ if self.fold.is_some() || !self.is_outermost(cut.axis) => return None,
+            offset => u64::try_from(offset / stride).ok()?,
+        };
+        let (points, read) = (space[cut.axis], own[cut.axis]);
+        (points > 1 && shift.checked_add(points)? <= read).then_some(shift)
     }
 
     fn is_outermost(&self, axis: usize) -> bool {
