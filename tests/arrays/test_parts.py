@@ -176,6 +176,75 @@ def test_parts_have_the_bits_of_the_whole(block):
         assert bits(kernels.run(weft, weft.asarray(data), weft.asarray(other))) == want, f"program {seed}: {vars(kernels)}"
 
 
+def laid(rng, shape, dtype) -> np.ndarray:
+    """Random elements, which lie in memory in any order of the axes."""
+    order = rng.permutation(len(shape))
+    values = rng.random([shape[axis] for axis in order]) + 0.5
+    return values.astype(dtype).transpose(np.argsort(order))
+
+
+def views(rng, array, shape):
+    """Two views of this shape: shifted, stepped or reversed along some axes."""
+    found = []
+    for _ in range(2):
+        at = []
+        for axis, n in enumerate(shape):
+            room = array.shape[axis]
+            step = int(rng.integers(1, 3)) if room >= 2 * n else 1
+            first = int(rng.integers(room - (n - 1) * step))
+            ours = slice(first, first + (n - 1) * step + 1, step)
+            last = first + (n - 1) * step
+            at.append(slice(last, first - 1 if first else None, -step) if rng.integers(5) == 0 else ours)
+        found.append(tuple(at))
+    return found
+
+
+def crossed(seed: int):
+    """A function of an array and of another one, of fewer or shorter axes, of which something costly is made that is read through two maps
+    before and behind folds; and the arrays."""
+    rng = np.random.default_rng(seed)
+    rank = int(rng.integers(2, 5))
+    shape = [int(n) for n in rng.integers(2, 30 if rank == 2 else 9, rank)]
+    if rng.integers(3) == 0:
+        shape[int(rng.integers(rank))] = 1
+    own = [1 if rng.integers(4) == 0 else n for n in shape[int(rng.integers(rank)) :]]
+    room = [n if rng.integers(2) else n + int(rng.integers(3)) if rng.integers(2) else 2 * n for n in own]
+    dtype = ["float64", "float32"][rng.integers(2)]
+    x, z = laid(rng, shape, dtype), laid(rng, room, dtype)
+    one, two = views(rng, z, own)
+    first, second = (int(axis) for axis in rng.integers(0, rank, 2))
+    form = rng.integers(4)
+
+    def run(xp, x, z):
+        h = xp.exp(xp.sin(z) * xp.cos(z))
+        u, v = h[one], h[two]
+        match form:
+            case 0:
+                s = x + u
+                return (s - xp.max(s, axis=first, keepdims=True)) * v + u
+            case 1:
+                return xp.sum(x * u - xp.max(x + v, axis=first, keepdims=True) * v, axis=second)
+            case 2:
+                return x * u + v * v
+            case _:
+                e = xp.exp(x * u - xp.max(x * u, axis=first, keepdims=True))
+                return e / xp.sum(e, axis=first, keepdims=True) + u - v
+
+    return run, x, z
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_operands_of_other_axes(block):
+    """Parts of what is read along other axes than its own are parts of nothing: then all is computed as it was."""
+    for seed in range(block * 500, block * 500 + 500):
+        run, x, z = crossed(seed)
+        _part_bytes()
+        whole = run(weft, weft.asarray(x), weft.asarray(z))
+        np.testing.assert_allclose(np.asarray(whole), run(np, x, z), rtol=1e-4 if x.dtype == "float32" else 1e-11, atol=1e-4)
+        _part_bytes(16 << seed % 8)
+        assert bits([run(weft, weft.asarray(x), weft.asarray(z))]) == bits([whole]), f"program {seed}"
+
+
 def test_stages_are_told():
     """What ran for what is like a softmax: a kernel for each stage, of all parts."""
     _part_bytes(1024)

@@ -245,7 +245,7 @@ fn by_parts(program: &Program, fold: &Fold, target: &Target, axis: usize) -> Res
 pub fn share(program: &Program, axis: usize) -> Result<u64> {
     let count = program.extents[axis];
     let whole = needed(&program.extents, element(program)?)?;
-    Ok((parts::bytes() / (whole / count).max(1)).clamp(1, count))
+    Ok((parts::bytes() / (whole / count.max(1)).max(1)).clamp(1, count.max(1)))
 }
 
 /// Computes all elements and folds them.

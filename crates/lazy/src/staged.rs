@@ -76,6 +76,19 @@ fn space(kind: &Kind) -> Option<Dims> {
     }
 }
 
+/// Does a piece of memory hold all elements of a part? It was made for them, which is easy to get wrong, and hard to see.
+fn holds(piece: &Piece, offset: i64, extents: &[u64], strides: &[i64], item: usize) -> Result<()> {
+    let (mut low, mut high) = (i128::from(offset), i128::from(offset) + item as i128);
+    for (&extent, &stride) in extents.iter().zip(strides) {
+        let reach = (i128::from(extent) - 1).max(0) * i128::from(stride);
+        (low, high) = (low + reach.min(0), high + reach.max(0));
+    }
+    match low >= 0 && high <= piece.block.bytes() as i128 || extents.contains(&0) {
+        true => Ok(()),
+        false => Err(Error::Internal("a part of a stage lies outside of its memory".into())),
+    }
+}
+
 fn same_memory(a: &Piece, b: &Piece) -> bool {
     Arc::ptr_eq(&a.block, &b.block)
 }
@@ -169,6 +182,7 @@ impl Plan {
                 // Its memory starts with the first point of the part.
                 load.offset -= load.strides[cut.axis] * first as i64;
                 load.piece = own[of].clone();
+                holds(&load.piece, load.offset, &part.extents, &load.strides, load.elem.size())?;
             }
         }
         Ok(part)
@@ -217,6 +231,7 @@ impl Stage {
     fn compute(&self, part: Program, (piece, start): (&Piece, i64), strides: &Strides) -> Result<()> {
         let kept = |axis: &usize| self.fold.as_ref().is_none_or(|fold| fold.axes & (1 << axis) == 0);
         let shape: Dims = (0..part.extents.len()).filter(kept).map(|axis| part.extents[axis]).collect();
+        holds(piece, start, &shape, strides, self.node.elem.size())?;
         let target = Target::of(self.node.elem, piece, start, &shape, strides.clone());
         match &self.fold {
             Some(fold) => folds::run(part, fold, &target),

@@ -133,7 +133,8 @@ impl Plan {
     /// Parts along the axis that is outermost in memory; none where that is folded, or a part would be all.
     fn cut(&self, extents: &Dims) -> Result<Option<Cut>> {
         let Some(stage) = self.stages.first() else { return Ok(None) };
-        if stage.program.extents.len() != extents.len() {
+        let fits = |stage: &Stage| stage.program.extents.len() == extents.len() && !stage.program.extents.contains(&0);
+        if !self.stages.iter().all(fits) {
             return Ok(None);
         }
         let folded = self.stages.iter().filter_map(|stage| stage.fold.as_ref());
