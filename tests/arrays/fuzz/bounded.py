@@ -72,6 +72,9 @@ class Array:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         key = unwrap(key)
+        if isinstance(key, np.ndarray) and np.may_share_memory(key, self.v):
+            # NumPy reads a mask while it overwrites it.
+            key = key.copy()
         fits(value, self.dtype)
         if isinstance(value, Array):
             # NumPy itself goes wrong where one row overlaps another with a larger step: `a[::2] = a[2:9]`.

@@ -9,7 +9,7 @@ import numpy as np
 
 from arrays.fuzz import bounds
 from arrays.fuzz.bounded import MOVES, Array, Given, bound_of, exact, ordered, unwrap
-from arrays.fuzz.bounds import INEXACT, PROPAGATED, Undetermined, both, empty, worst
+from arrays.fuzz.bounds import INEXACT, PROPAGATED, Undetermined, both, empty, ulps, worst
 
 Rule = Callable[[Any, Given, dict], Any]
 
@@ -233,6 +233,11 @@ def _power(result: Any, args: Given, kw: dict) -> Any:
     """
     bound = _elementwise("power")(result, args, kw)
     base, exponent = (np.asarray(unwrap(each, exactly=False)) for each in args[:2])
+    if (values := np.asarray(result)).dtype.kind == "c":
+        # exp(y log x): an error of the exponent is one of the result, as many times as large.
+        with np.errstate(all="ignore"):
+            times = np.abs(exponent) * np.abs(np.log(base.astype(np.complex128)))
+        return bound + ulps(values, 8.0) * np.where(np.isfinite(times), times, 0.0)
     if np.asarray(result).dtype.kind == "f" and exponent.size > 1:
         bound = np.where((exponent == 0.5) & np.signbit(base) & ((base == 0) | np.isinf(base)), np.inf, bound)
     return bound
