@@ -135,3 +135,13 @@ def test_sums_that_start_with_negative_zero(letter: str) -> None:
                 ours = weft.asnumpy(eval(text, {"xp": weft, "x": weft.asarray(x), **arguments}))
                 theirs = eval(text, {"xp": np, "x": x, **arguments})
                 assert ours.tobytes() == theirs.tobytes(), (text, x, start)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "any", "all", "mean", "var", "std"])
+def test_masks_of_what_has_no_axes(name: str) -> None:
+    """NumPy's means name axes as its sums do where a mask says what is counted, and not elsewhere."""
+    given = {"a": np.asarray(np.float32(3)), "w": np.asarray(True)}
+    for axis in (0, -1, 1, (0,), (), None):
+        for keepdims in ("", ", keepdims=True"):
+            check(f"xp.{name}(a, axis={axis}, where=w{keepdims})", exact=False, **given)
+            check(f"xp.{name}(a, axis={axis}, where=True{keepdims})", exact=False, **given)

@@ -41,6 +41,11 @@ def _axes(a: ndarray, axis: Any) -> Shape:
     return axes_of(axis, a.ndim)
 
 
+def _counted_axes(a: ndarray, axis: Any, where: Any) -> Shape:
+    """Axes along which elements are counted: where a mask says which, NumPy asks the mask's sum, which names axes as sums do."""
+    return axes_of(axis, a.ndim) if _mask(where) is None else _axes(a, axis)
+
+
 def kept(result: ndarray, a: ndarray, axes: Shape, keepdims: Any) -> ndarray:
     """A result with the reduced axes kept at length one if they are to be."""
     return _reshape(result, with_ones(a.shape, axes)) if is_true(keepdims) else result
@@ -226,7 +231,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims:
     """
     a = array_of(a)
     checked_out(out)
-    axes = axes_of(axis, a.ndim)
+    axes = _counted_axes(a, axis, where)
     count = _count(a, axes, where, is_true(keepdims))
     if isinstance(count, int) and count == 0:
         warnings.warn("Mean of empty slice.", RuntimeWarning, stacklevel=2)
@@ -258,7 +263,7 @@ def var(
     a = array_of(a)
     checked_out(out)
     less = _correction(ddof, correction)
-    axes = axes_of(axis, a.ndim)
+    axes = _counted_axes(a, axis, where)
     count = _count(a, axes, where, is_true(keepdims))
     if isinstance(count, int) and less >= count:
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
