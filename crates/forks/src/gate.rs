@@ -35,24 +35,24 @@ pub struct Holder {
 
 /// Keeps forks away until the result is dropped; waits for one that is under way.
 pub fn hold() -> Holder {
+    held_by(enter)
+}
+
+/// The same for a thread that does something for a holder, who waits for it: it does not wait at the gate, where a fork waits for them both.
+pub fn hold_along() -> Holder {
+    held_by(|| {
+        HOLDERS.fetch_add(1, Ordering::SeqCst);
+    })
+}
+
+/// A holder of this thread, which is counted so if it is the first.
+fn held_by(enter: impl FnOnce()) -> Holder {
     let seen = watch();
     let depth = DEPTH.get();
     // First, for a signal handler that forks: a holder's fork waits for nobody.
     DEPTH.set(depth + 1);
     if depth == 0 {
         enter();
-        own_alone(seen, 1);
-    }
-    Holder { _here: PhantomData }
-}
-
-/// The same for a thread that does something for a holder, who waits for it: it does not wait at the gate, where a fork waits for them both.
-pub fn hold_along() -> Holder {
-    let seen = watch();
-    let depth = DEPTH.get();
-    DEPTH.set(depth + 1);
-    if depth == 0 {
-        HOLDERS.fetch_add(1, Ordering::SeqCst);
         own_alone(seen, 1);
     }
     Holder { _here: PhantomData }

@@ -13,8 +13,8 @@ use crate::threads;
 use crate::tiles::Target;
 
 pub fn run(source: &Source, greatest: bool, outer: &[Outer], axis: Axis, target: &Target) -> Result<()> {
+    let points: u64 = outer.iter().map(|axis| axis.extent).product();
     if let Some(fold) = ArgFold::new(greatest, source.elem, outer, axis) {
-        let points: u64 = outer.iter().map(|axis| axis.extent).product();
         let bytes = points.saturating_mul(axis.extent).saturating_mul(source.elem.size() as u64);
         return threads::share(fold.units(), bytes, &|units| {
             // SAFETY: the source's memory is kept by the program that names it, the target's by its piece; both reach over the extents. Units
@@ -23,7 +23,6 @@ pub fn run(source: &Source, greatest: bool, outer: &[Outer], axis: Axis, target:
             Ok(())
         });
     }
-    let points: u64 = outer.iter().map(|axis| axis.extent).product();
     for point in 0..points {
         let (from, to) = places(source, target, outer, point);
         let found = position(source.elem, from, axis, greatest)?;

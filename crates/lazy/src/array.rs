@@ -492,18 +492,10 @@ impl Array {
         capture::sized();
         let first = self.strides().0.checked_add(offset);
         let bytes = self.current().size().checked_mul(self.storage.elem.size() as u64);
-        let reach = || {
-            let (mut low, mut high) = (i128::from(first?), i128::from(first?));
-            for (&n, &stride) in shape.iter().zip(strides) {
-                let far = i128::from(n.checked_sub(1)?) * i128::from(stride);
-                if far < 0 { low += far } else { high += far }
+        match first {
+            Some(first) if dims::lie_within(first, shape, strides, elem.size(), bytes.unwrap_or(0)) => {
+                Ok(self.strided_as(elem, Dims::from_slice(shape), first, Strides::from_slice(strides)))
             }
-            Some((low, high + elem.size() as i128))
-        };
-        let empty = shape.contains(&0);
-        let inside = reach().is_some_and(|(low, high)| low >= 0 && bytes.is_some_and(|bytes| high <= i128::from(bytes)));
-        match (first, empty || inside) {
-            (Some(first), true) => Ok(self.strided_as(elem, Dims::from_slice(shape), first, Strides::from_slice(strides))),
             _ => Err(Error::Value("the view would reach outside of the array's memory".into())),
         }
     }

@@ -37,6 +37,19 @@ pub fn dense(shape: &[u64], item: usize) -> Strides {
     strides
 }
 
+/// Do all elements of these strides, the first of which is at an offset, lie in so many bytes?
+pub fn lie_within(offset: i64, shape: &[u64], strides: &[i64], item: usize, bytes: u64) -> bool {
+    if shape.contains(&0) {
+        return true;
+    }
+    let (mut low, mut high) = (i128::from(offset), i128::from(offset));
+    for (&n, &stride) in shape.iter().zip(strides) {
+        let far = i128::from(n - 1) * i128::from(stride);
+        (low, high) = (low + far.min(0), high + far.max(0));
+    }
+    low >= 0 && high + item as i128 <= i128::from(bytes)
+}
+
 /// Do elements of these strides lie one behind the other in C order? Axes of length 1 may have any stride.
 pub fn is_dense(shape: &[u64], strides: &[i64], item: usize) -> bool {
     let mut step = item as i64;

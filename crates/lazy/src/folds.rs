@@ -63,12 +63,17 @@ enum Way {
     Stored,
 }
 
+/// Parts are of the axis that is kept and outermost in memory; but short rows cost more to compute one by one than memory does.
 fn way(program: &Program, fold: &Fold) -> Result<Way> {
-    Ok(match kept_axis(program, fold)? {
-        Some(axis) if is_cut(program, axis)? => Way::Parts(axis),
-        Some(_) => Way::Stored,
-        None => Way::Whole,
-    })
+    let elem = element(program)?;
+    let strides = nearest(program, elem);
+    let kept = (0..program.extents.len()).filter(|axis| fold.axes & (1 << axis) == 0 && program.extents[*axis] > 1);
+    let Some(axis) = kept.rev().max_by_key(|&axis| strides[axis]) else {
+        return Ok(Way::Whole);
+    };
+    let (item, each) = (elem.size() as u64, share(program, axis)?);
+    let is_short = strides[axis] == item as i64 && each < program.extents[axis] && each * item < parts::narrow();
+    Ok(if is_short { Way::Stored } else { Way::Parts(axis) })
 }
 
 /// Are all elements computed and stored before they are folded along some axes?
@@ -76,21 +81,6 @@ pub fn stores_all(program: &Program, fold: &Fold) -> Result<bool> {
     let uncast = uncast(program, fold);
     let program = uncast.as_ref().unwrap_or(program);
     Ok(in_memory(program, fold).is_none() && way(program, fold)? == Way::Stored)
-}
-
-/// The axis that is kept and outermost in memory.
-fn kept_axis(program: &Program, fold: &Fold) -> Result<Option<usize>> {
-    let kept = (0..program.extents.len()).filter(|axis| fold.axes & (1 << axis) == 0 && program.extents[*axis] > 1);
-    let strides = nearest(program, element(program)?);
-    Ok(kept.rev().max_by_key(|&axis| strides[axis]))
-}
-
-/// Are elements computed for parts of this axis? Short rows cost more to compute one by one than memory does.
-fn is_cut(program: &Program, axis: usize) -> Result<bool> {
-    let elem = element(program)?;
-    let (count, each) = (program.extents[axis], share(program, axis)?);
-    let innermost = nearest(program, elem)[axis] == elem.size() as i64;
-    Ok(!innermost || each == count || each * (elem.size() as u64) >= parts::narrow())
 }
 
 /// Elements that need no computing, but for a conversion that folds do themselves.

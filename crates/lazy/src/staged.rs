@@ -78,12 +78,7 @@ fn space(kind: &Kind) -> Option<Dims> {
 
 /// Does a piece of memory hold all elements of a part? It was made for them, which is easy to get wrong, and hard to see.
 fn holds(piece: &Piece, offset: i64, extents: &[u64], strides: &[i64], item: usize) -> Result<()> {
-    let (mut low, mut high) = (i128::from(offset), i128::from(offset) + item as i128);
-    for (&extent, &stride) in extents.iter().zip(strides) {
-        let reach = (i128::from(extent) - 1).max(0) * i128::from(stride);
-        (low, high) = (low + reach.min(0), high + reach.max(0));
-    }
-    match low >= 0 && high <= piece.block.bytes() as i128 || extents.contains(&0) {
+    match dims::lie_within(offset, extents, strides, item, piece.block.bytes() as u64) {
         true => Ok(()),
         false => Err(Error::Internal("a part of a stage lies outside of its memory".into())),
     }
@@ -122,20 +117,17 @@ impl Plan {
 
     /// Where results lie: dense, or, if each point of the readers reads its own, as the elements that they are made of.
     fn strides(&self, stage: &Stage, cut: Cut) -> Strides {
-        let elem = stage.node.elem;
-        let dense = dims::dense(&stage.node.shape, elem.size());
-        let mut loads = self.stages.iter().flat_map(|stage| &stage.program.loads);
-        let is_own = loads.all(|load| !same_memory(&load.piece, &stage.place) || load.offset == 0 && load.strides == dense);
+        let mut loads = self.stages.iter().flat_map(|reader| &reader.program.loads);
+        let is_own = loads.all(|load| !same_memory(&load.piece, &stage.place) || stage.is_own(load));
         match !stage.is_kept && is_own {
-            true => folds::nearest(&stage.program.part(cut.axis, 0, stage.most(cut)), elem),
-            false => dense,
+            true => folds::nearest(&stage.program.part(cut.axis, 0, stage.most(cut)), stage.node.elem),
+            false => stage.dense(),
         }
     }
 
     /// Has programs read where the memory is.
     fn settle(&mut self, memory: &[Memory]) {
-        let dense = |stage: &Stage| dims::dense(&stage.node.shape, stage.node.elem.size());
-        let places: Vec<(Piece, Strides)> = self.stages.iter().map(|stage| (stage.place.clone(), dense(stage))).collect();
+        let places: Vec<(Piece, Strides)> = self.stages.iter().map(|stage| (stage.place.clone(), stage.dense())).collect();
         for load in self.stages.iter_mut().flat_map(|stage| &mut stage.program.loads) {
             let found = places.iter().zip(memory).find(|((place, _), _)| same_memory(place, &load.piece));
             if let Some(((_, dense), memory)) = found {

@@ -84,16 +84,16 @@ thread_local! {
 
 /// Does `work` for all units on all threads; false of it ends that. Launches from within stay on the thread that makes them.
 pub fn share(units: u64, work: &(dyn Fn(Range<u64>) -> bool + Sync)) {
+    if SHARES.get() {
+        work(0..units);
+        return;
+    }
     let cut = Cut {
         units,
         longest: MOST_CHUNK,
         least: 1,
         most: units,
     };
-    if SHARES.get() {
-        work(0..units);
-        return;
-    }
     // What helpers make and lock must be whole in a forked child, too; they hold along.
     let _held = weft_forks::hold();
     crew::run(pool::current(), cut, &Shared { work });

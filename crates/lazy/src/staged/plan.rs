@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Cut, Stage, same_memory};
-use crate::dims::{self, Dims};
+use crate::dims::{self, Dims, Strides};
 use crate::error::Result;
 use crate::folds;
 use crate::lower::{CHEAP, Found, Lowered, Read, lower_with};
@@ -133,8 +133,7 @@ impl Plan {
     /// Parts along the axis that is outermost in memory; none where that is folded, or a part would be all.
     fn cut(&self, extents: &Dims) -> Result<Option<Cut>> {
         let Some(stage) = self.stages.first() else { return Ok(None) };
-        let fits = |stage: &Stage| stage.program.extents.len() == extents.len() && !stage.program.extents.contains(&0);
-        if !self.stages.iter().all(fits) {
+        if !self.is_even(extents) {
             return Ok(None);
         }
         let folded = self.stages.iter().filter_map(|stage| stage.fold.as_ref());
@@ -147,6 +146,12 @@ impl Plan {
         let each = folds::share(&stage.program, axis)?;
         let fits = folded & (1 << axis) == 0 && each < extents[axis];
         Ok(fits.then_some(Cut { axis, each }))
+    }
+
+    /// Have all stages as many axes, and points?
+    fn is_even(&self, extents: &Dims) -> bool {
+        let mut spaces = self.stages.iter().map(|stage| &stage.program.extents);
+        spaces.all(|space| space.len() == extents.len() && !space.contains(&0))
     }
 
     /// The plan where maps that several stages compute, at some cost, are computed once for each part.
@@ -166,7 +171,7 @@ impl Plan {
 
     /// Can the stages be computed part by part? Says which are kept, and what else of them a part needs.
     fn fits(&mut self, needs: &[Value], extents: &Dims, cut: Cut) -> bool {
-        if self.stages.iter().any(|stage| stage.program.extents.len() != extents.len()) {
+        if !self.is_even(extents) {
             return false;
         }
         for at in 0..self.stages.len() {
@@ -230,8 +235,17 @@ impl Stage {
     pub fn stride(&self, axis: usize) -> i64 {
         let folded = self.fold.as_ref().map_or(0, |fold| fold.axes);
         let along = (0..axis).filter(|axis| folded & (1 << axis) == 0).count();
-        let strides = dims::dense(&self.node.shape, self.node.elem.size());
-        strides.get(along).copied().unwrap_or(0)
+        self.dense().get(along).copied().unwrap_or(0)
+    }
+
+    /// Where its results lie if they lie one behind the other.
+    pub fn dense(&self) -> Strides {
+        dims::dense(&self.node.shape, self.node.elem.size())
+    }
+
+    /// Does each point of a reader read its own?
+    pub fn is_own(&self, load: &Load) -> bool {
+        load.offset == 0 && load.strides == self.dense()
     }
 
     /// How many points further along the axis that is cut a reader of this index space reads it than the reader's own; none where it does not
@@ -241,9 +255,8 @@ impl Stage {
         if load.strides[cut.axis] != stride {
             return None;
         }
-        let is_own = load.offset == 0 && load.strides == dims::dense(&self.node.shape, load.elem.size());
         let shift = match load.offset {
-            0 if self.fold.is_some() || is_own => 0,
+            0 if self.fold.is_some() || self.is_own(load) => 0,
             // Axes further out would be in the offset, and a part has other strides along them.
             _ if self.fold.is_some() || !self.is_outermost(cut.axis) => return None,
             offset => u64::try_from(offset / stride).ok()?,
