@@ -47,13 +47,21 @@ def call(text: str, **arguments: Any) -> Any:
     """
     names = [name for name, value in arguments.items() if value is not None]
     values = [arguments[name] for name in names]
-    function = function_of(text, ", ".join(names))
+    return on_hosts(function_of(text, ", ".join(names)), *values, keeps_shape=bool(_KEEPS_SHAPE.match(text)))
+
+
+def on_hosts(function: Callable[..., Any], *values: Any, keeps_shape: bool = True) -> Any:
+    """What a function of NumPy arrays gives for the elements of arrays, called at once with their memory, which it must not write.
+
+    Other values are passed as they are. What it gives (an array or a tuple of them) is on the device of the first array. In a captured
+    graph it is called again whenever the graph runs, if the shapes of what it gives depend on nothing but shapes.
+    """
     try:
-        return _called(function, values)
+        return _called(function, list(values))
     except CaptureError:
-        if not _KEEPS_SHAPE.match(text):
+        if not keeps_shape:
             raise
-        return recorded(functools.partial(_called, function), values)
+        return recorded(functools.partial(_called, function), list(values))
 
 
 def _called(function: Callable[..., Any], values: list[Any]) -> Any:
