@@ -3,4 +3,4 @@
 pub mod emit;
 pub mod exec;
 
-pub use exec::{CpuDevice, MOST_THREADS, check_environment, num_threads, set_num_threads};
+pub use exec::{CpuDevice, Crew, MOST_THREADS, check_environment, num_threads, set_num_threads};

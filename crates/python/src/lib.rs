@@ -22,6 +22,7 @@ mod frozen;
 mod kernel;
 mod key;
 mod lazy;
+mod linalg;
 mod named;
 mod numbered;
 mod numpy;
@@ -64,6 +65,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(devices::devices, module)?)?;
     module.add_function(wrap_pyfunction!(devices::set_device, module)?)?;
     module.add_function(wrap_pyfunction!(profile::cuda_profiler, module)?)?;
+    module.add_function(wrap_pyfunction!(linalg::linalg, module)?)?;
     module.add_function(wrap_pyfunction!(ptx::compile_ptx, module)?)?;
     module.add_function(wrap_pyfunction!(ptx::ptx_target, module)?)?;
     module.add_function(wrap_pyfunction!(stream::stream_argument, module)?)?;

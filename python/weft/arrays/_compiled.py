@@ -50,18 +50,19 @@ def call(text: str, **arguments: Any) -> Any:
     return on_hosts(function_of(text, ", ".join(names)), *values, keeps_shape=bool(_KEEPS_SHAPE.match(text)))
 
 
-def on_hosts(function: Callable[..., Any], *values: Any, keeps_shape: bool = True) -> Any:
+def on_hosts(function: Callable[..., Any], *values: Any, keeps_shape: bool = True, like: Callable[..., Any] | None = None) -> Any:
     """What a function of NumPy arrays gives for the elements of arrays, called at once with their memory, which it must not write.
 
     Other values are passed as they are. What it gives (an array or a tuple of them) is on the device of the first array. In a captured
-    graph it is called again whenever the graph runs, if the shapes of what it gives depend on nothing but shapes.
+    graph it is called again whenever the graph runs, if the shapes of what it gives depend on nothing but shapes; `like` gives arrays of
+    those shapes and dtypes, where the function itself cannot be called with zeros.
     """
     try:
         return _called(function, list(values))
     except CaptureError:
         if not keeps_shape:
             raise
-        return recorded(functools.partial(_called, function), list(values))
+        return recorded(functools.partial(_called, function), list(values), None if like is None else functools.partial(_called, like))
 
 
 def _called(function: Callable[..., Any], values: list[Any]) -> Any:
@@ -71,11 +72,11 @@ def _called(function: Callable[..., Any], values: list[Any]) -> Any:
     return _wrapped(result, device, [host for host in hosts if isinstance(host, np.ndarray)])
 
 
-def recorded(call: Callable[[list[Any]], Any], values: list[Any]) -> Any:
+def recorded(call: Callable[[list[Any]], Any], values: list[Any], shaped: Callable[[list[Any]], Any] | None = None) -> Any:
     """A call that is captured: it is done when the graph is recorded again. Zeros say what it gives: only shapes may decide."""
     places = [at for at, value in enumerate(values) if isinstance(value, ndarray)]
     zeros = [_full(value.shape, 0, value.dtype) if isinstance(value, ndarray) else value for value in values]
-    like = call(zeros)
+    like = (shaped or call)(zeros)
     arrays = [values[at] for at in places]
     # Nothing is kept of the arrays that it is captured with, and what others may change is as it is now.
     rest = [None if isinstance(value, ndarray) else deepcopy(value) for value in values]

@@ -87,6 +87,9 @@ def array_function(self: ndarray, function: Any, types: Any, args: Any, keywords
     if not all(issubclass(each, (ndarray, np.ndarray)) for each in types):
         return NotImplemented
     name = getattr(function, "__name__", repr(function))
+    ours = _in_module(name, function)
+    if ours is not None:
+        return ours(*args, **keywords)
     if _is_numpys(name, function):
         if name in _EXPORTS:
             return function(*_exported(args), **_exported(keywords))
@@ -100,6 +103,20 @@ def array_function(self: ndarray, function: Any, types: Any, args: Any, keywords
 def _is_numpys(name: str, function: Any) -> bool:
     """Is it the function of that name in NumPy's own namespace, and not one of a submodule's?"""
     return getattr(np, name, None) is function
+
+
+# Modules of NumPy's that Weft has by the same name.
+_MODULES = ("linalg",)
+
+
+def _in_module(name: str, function: Any) -> Any:
+    """Weft's function of that name, if it is the one of a module of NumPy's that Weft has, too; or None."""
+    import weft
+
+    for module in _MODULES:
+        if getattr(getattr(np, module), name, None) is function:
+            return getattr(getattr(weft, module), name, None)
+    return None
 
 
 def _function_of(name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fold, _full, _permute, _reshape, ndarray
+from weft._weft import _cast, _fold, _full, _permute, _reshape, linalg, ndarray
 
 from . import _compiled
 from ._common import (
@@ -66,7 +66,7 @@ def dot(a: Any, b: Any, out: Any = None) -> ndarray:
     if b.ndim == 1:
         if a.shape[-1] != b.shape[0]:
             raise ValueError(f"shapes {_shown(a)} and {_shown(b)} not aligned: {a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[0]} (dim 0)")
-        return given(_summed(a, b, -1) if a.ndim == 1 else _matrices(a, b[:, None])[..., 0], out, "no")
+        return given(_summed(a, b, -1) if a.ndim == 1 else matrices(a, b[:, None])[..., 0], out, "no")
     if a.shape[-1] != b.shape[-2]:
         raise ValueError(
             f"shapes {_shown(a)} and {_shown(b)} not aligned: {a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[-2]} (dim {b.ndim - 2})"
@@ -78,12 +78,37 @@ def _shown(a: ndarray) -> str:
     return str(a.shape).replace(" ", "")
 
 
-def _matrices(a: ndarray, b: ndarray) -> ndarray:
-    """The products of matrices in the last two axes; the axes in front are broadcast."""
+def matrices(a: ndarray, b: ndarray) -> ndarray:
+    """The products of matrices in the last two axes; the axes in front are broadcast.
+
+    Of 16-bit floats they are those of float32, rounded once.
+    """
     a, b = _of_one_dtype(a, b)
+    dtype = a.dtype
+    if is_half(dtype):
+        single = np.dtype(np.float32)
+        return _cast(_native(_cast(a, single), _cast(b, single)), dtype)
+    return _native(a, b) if dtype.kind in "fc" else _compiled_product(a, b)
+
+
+def _native(a: ndarray, b: ndarray) -> ndarray:
+    """The same by the routine for floats."""
     if b.ndim == 2 and a.ndim > 2:
         # The rows of all matrices are those of one.
-        found = _matrices(_reshape(a, (a.size // a.shape[-1] if a.shape[-1] else _count(a.shape[:-1]), a.shape[-1])), b)
+        found = _native(_reshape(a, (_count(a.shape[:-1]), a.shape[-1])), b)
+        return _reshape(found, (*a.shape[:-1], b.shape[-1]))
+    return _compiled.on_hosts(_product, a, b)
+
+
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return linalg("matmul", a, b)[0]
+
+
+def _compiled_product(a: ndarray, b: ndarray) -> ndarray:
+    """The same by compiled code, for integers and truth values."""
+    if b.ndim == 2 and a.ndim > 2:
+        # The rows of all matrices are those of one.
+        found = _compiled_product(_reshape(a, (_count(a.shape[:-1]), a.shape[-1])), b)
         return _reshape(found, (*a.shape[:-1], b.shape[-1]))
     if a.ndim == b.ndim == 2:
         return _compiled.call("np.dot(a, b)", a=a, b=b)
@@ -136,7 +161,7 @@ def matmul(x1: Any, x2: Any, /, out: Any = None, *, casting: str = "same_kind", 
         return given(_summed(a, b, 0), out, casting)
     rows = a[None] if a.ndim == 1 else a
     columns = b[:, None] if b.ndim == 1 else b
-    found = _matrices(rows, columns)
+    found = matrices(rows, columns)
     found = found[..., 0, :] if a.ndim == 1 else found[..., 0] if b.ndim == 1 else found
     return given(found, out, casting)
 
@@ -161,7 +186,7 @@ def matvec(x1: Any, x2: Any, /, out: Any = None) -> ndarray:
     a, b = array_of(x1), array_of(x2)
     if a.ndim < 2 or b.ndim < 1 or a.shape[-1] != b.shape[-1]:
         raise ValueError(f"matvec: operands of shapes {a.shape} and {b.shape} do not meet the signature (m,n),(n)->(m)")
-    return given(_matrices(a, b[..., None])[..., 0], out)
+    return given(matrices(a, b[..., None])[..., 0], out)
 
 
 def vecmat(x1: Any, x2: Any, /, out: Any = None) -> ndarray:
@@ -173,7 +198,7 @@ def vecmat(x1: Any, x2: Any, /, out: Any = None) -> ndarray:
     a, b = array_of(x1), array_of(x2)
     if a.ndim < 1 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
         raise ValueError(f"vecmat: operands of shapes {a.shape} and {b.shape} do not meet the signature (n),(n,m)->(m)")
-    return given(_matrices(_conjugate(a)[..., None, :], b)[..., 0, :], out)
+    return given(matrices(_conjugate(a)[..., None, :], b)[..., 0, :], out)
 
 
 def _conjugate(a: ndarray) -> ndarray:
@@ -270,7 +295,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> ndarray:
     columns = _reshape(_permute(b, (*second, *right)), (inner_size, _count(tuple(b.shape[i] for i in right))))
     if not left and not right:
         return _summed(rows[0], columns[:, 0], 0)
-    return _reshape(_matrices(rows, columns), shape)
+    return _reshape(matrices(rows, columns), shape)
 
 
 def kron(a: Any, b: Any) -> ndarray:

@@ -8,6 +8,7 @@ mod device;
 mod executable;
 mod held;
 mod kept;
+mod linear;
 mod memory;
 mod pages;
 mod pool;
@@ -19,4 +20,5 @@ mod tests;
 mod variants;
 
 pub use device::CpuDevice;
+pub use linear::Crew;
 pub use pool::{MOST_THREADS, check_environment, num_threads, set_num_threads};

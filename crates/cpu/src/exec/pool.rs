@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use weft_forks::Mutex;
+use weft_forks::{Mutex, Once};
 
 /// Shared, local and context arrays of a block live on the stack.
 pub const STACK_BYTES: usize = 16 << 20;
@@ -26,6 +26,8 @@ const WISH: &str = "WEFT_NUM_THREADS";
 pub struct Pool {
     /// `None` when the calling thread is all there is.
     helpers: Option<ThreadPool>,
+    /// A pool of all threads, the calling one left out, for work that is given to rayon as a whole; made at its first use.
+    whole: Once<Option<ThreadPool>>,
     threads: usize,
     /// Its process: a forked child has none of its threads.
     forks: u32,
@@ -103,12 +105,25 @@ fn make_current() -> &'static Pool {
 impl Pool {
     /// Where the system gives no threads, the calling thread works alone.
     fn new(threads: usize, forks: u32) -> Pool {
-        let builder = ThreadPoolBuilder::new()
-            .num_threads(threads.saturating_sub(1))
-            .stack_size(STACK_BYTES)
-            .thread_name(|i| format!("weft-{i}"));
-        let helpers = if threads > 1 { builder.build().ok() } else { None };
-        Pool { helpers, threads, forks }
+        let helpers = if threads > 1 { build(threads - 1, "weft") } else { None };
+        Pool {
+            helpers,
+            whole: Once::new(),
+            threads,
+            forks,
+        }
+    }
+
+    /// Does work on a thread of a pool of all threads, while the calling one waits; on that one where there are no others.
+    pub fn inside(&self, work: &mut (dyn FnMut() + Send)) {
+        let whole = match self.threads {
+            1 => None,
+            threads => self.whole.get_or_init(|| build(threads, "weft-whole")).as_ref(),
+        };
+        match whole {
+            Some(whole) => whole.install(work),
+            None => work(),
+        }
     }
 
     pub fn helpers(&self) -> usize {
@@ -125,6 +140,11 @@ impl Pool {
             helpers.spawn(job);
         }
     }
+}
+
+fn build(threads: usize, name: &'static str) -> Option<ThreadPool> {
+    let builder = ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES);
+    builder.thread_name(move |i| format!("{name}-{i}")).build().ok()
 }
 
 /// Runs `job` on a thread whose stack is as large as the pool's, calling `poll` now and then meanwhile. False if there is no such thread.

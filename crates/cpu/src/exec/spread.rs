@@ -82,6 +82,11 @@ thread_local! {
     static SHARES: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Whether this thread does a share of something.
+pub fn is_sharing() -> bool {
+    SHARES.get()
+}
+
 /// Does `work` for all units on all threads; false of it ends that. Launches from within stay on the thread that makes them.
 pub fn share(units: u64, work: &(dyn Fn(Range<u64>) -> bool + Sync)) {
     if SHARES.get() {

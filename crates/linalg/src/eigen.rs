@@ -1,0 +1,209 @@
+//! Eigenvalues and eigenvectors, of Hermitian matrices and of others.
+
+#![allow(unsafe_code)]
+
+use faer::linalg::evd::{
+    ComputeEigenvectors, evd_cplx, evd_real, evd_scratch, self_adjoint_evd, self_adjoint_evd_scratch,
+};
+use faer::complex::Complex;
+use faer::diag::DiagMut;
+use faer::prelude::Reborrow;
+use faer::{MatRef, Par, c64};
+
+use crate::element::Element;
+use crate::failure::Failure;
+use crate::operand::Item;
+use crate::scratch::{Scratch, with_stack, zeros};
+use crate::svd::all_finite;
+
+/// Eigenvalues in rising order and eigenvectors as columns of a Hermitian matrix, of which the lower triangle is read.
+///
+/// # Safety
+/// As [`crate::run`] says: the matrix, and where values and vectors are stored; without a place for vectors there are none.
+pub unsafe fn hermitian_lower<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+    // SAFETY: the caller's promise.
+    unsafe { hermitian(Scratch::<T>::lower_of(items[0].matrix())?, &items[1..], par) }
+}
+
+/// The same, and the upper triangle is read.
+///
+/// # Safety
+/// As for [`hermitian_lower`].
+pub unsafe fn hermitian_upper<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+    // SAFETY: the caller's promise.
+    unsafe { hermitian(Scratch::<T>::turned_upper_of(items[0].matrix())?, &items[1..], par) }
+}
+
+unsafe fn hermitian<T: Element>(matrix: Scratch<T>, out: &[Item<'_>], par: Par) -> Result<(), Failure> {
+    let n = matrix.as_ref().nrows();
+    if n == 0 {
+        return Ok(());
+    }
+    if !all_finite(matrix.as_ref()) {
+        return Err(Failure::NoConvergence);
+    }
+    let mut values = zeros::<T>(n)?;
+    let (mut vectors, compute) = match out.len() {
+        1 => (None, ComputeEigenvectors::No),
+        _ => (Some(Scratch::zeros(n, n)?), ComputeEigenvectors::Yes),
+    };
+    with_stack(self_adjoint_evd_scratch::<T>(n, compute, par, Default::default()), |stack| {
+        let columns = vectors.as_mut().map(Scratch::as_mut);
+        self_adjoint_evd(matrix.as_ref(), DiagMut::from_slice_mut(&mut values), columns, par, stack, Default::default())
+    })?
+    .map_err(|_| Failure::NoConvergence)?;
+    // SAFETY: the caller's promise.
+    let mut stored = unsafe { out[0].matrix_mut::<<T as Element>::Re>() };
+    for (at, value) in values.iter().enumerate() {
+        stored[(at, 0)] = value.parts().0;
+    }
+    if let Some(vectors) = vectors {
+        // SAFETY: the caller's promise.
+        unsafe { out[1].matrix_mut::<T>() }.copy_from(vectors.as_ref());
+    }
+    Ok(())
+}
+
+/// Eigenvalues and eigenvectors of any square matrix, as complex numbers.
+pub trait General: Element {
+    type Complex: Element<Re = <Self as Element>::Re>;
+
+    /// Eigenvalues, and eigenvectors as columns if they are wanted.
+    fn decompose(matrix: MatRef<'_, Self>, vectors: bool, par: Par) -> Result<Found<Self::Complex>, Failure>;
+}
+
+/// Eigenvalues, and vectors where they were asked for.
+pub struct Found<C> {
+    values: Vec<C>,
+    vectors: Option<Scratch<C>>,
+}
+
+/// Eigenvalues, and vectors of length 1 where there is a place for them.
+///
+/// # Safety
+/// As for [`hermitian_lower`].
+pub unsafe fn general<T: General>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+    // SAFETY: the caller's promise.
+    let (matrix, mut values) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T::Complex>()) };
+    if matrix.nrows() == 0 {
+        return Ok(());
+    }
+    if !all_finite(matrix) {
+        return Err(Failure::NoConvergence);
+    }
+    let found = T::decompose(matrix, items.len() > 2, par)?;
+    for (at, value) in found.values.iter().enumerate() {
+        values[(at, 0)] = *value;
+    }
+    if let Some(mut vectors) = found.vectors {
+        normalise(&mut vectors);
+        // SAFETY: the caller's promise.
+        unsafe { items[2].matrix_mut::<T::Complex>() }.copy_from(vectors.as_ref());
+    }
+    Ok(())
+}
+
+/// Scales columns to length 1, their largest elements real, as LAPACK does.
+fn normalise<C: Element>(vectors: &mut Scratch<C>) {
+    let mut matrix = vectors.as_mut();
+    for col in 0..matrix.ncols() {
+        let length = C::of_real(matrix.rb().col(col).norm_l2());
+        let mut largest = C::zero_impl();
+        for row in 0..matrix.nrows() {
+            let x = matrix[(row, col)].over(length);
+            matrix[(row, col)] = x;
+            if x.is_larger(largest) {
+                largest = x;
+            }
+        }
+        // A column of real numbers stays as it is.
+        if largest.parts().1.is_nought() {
+            continue;
+        }
+        let turn = largest.conjugate().over(C::of_real(largest.size()));
+        for row in 0..matrix.nrows() {
+            matrix[(row, col)] = matrix[(row, col)].times(turn);
+        }
+    }
+}
+
+macro_rules! real {
+    ($t:ty, $c:ty) => {
+        impl General for $t {
+            type Complex = $c;
+
+            fn decompose(matrix: MatRef<'_, $t>, vectors: bool, par: Par) -> Result<Found<$c>, Failure> {
+                let n = matrix.nrows();
+                let matrix = Scratch::copy_of(matrix)?;
+                let (mut re, mut im) = (zeros::<$t>(n)?, zeros::<$t>(n)?);
+                let mut columns = if vectors { Some(Scratch::<$t>::zeros(n, n)?) } else { None };
+                let needed = evd_scratch::<$t>(n, ComputeEigenvectors::No, wanted(vectors), par, Default::default());
+                with_stack(needed, |stack| {
+                    let (re, im) = (DiagMut::from_slice_mut(&mut re), DiagMut::from_slice_mut(&mut im));
+                    let columns = columns.as_mut().map(Scratch::as_mut);
+                    evd_real(matrix.as_ref(), re, im, None, columns, par, stack, Default::default())
+                })?
+                .map_err(|_| Failure::NoConvergence)?;
+                let mut values = zeros(n)?;
+                for (value, (re, im)) in values.iter_mut().zip(re.iter().zip(&im)) {
+                    *value = Complex::new(*re, *im);
+                }
+                let vectors = columns.map(|columns| paired(columns.as_ref(), &im)).transpose()?;
+                Ok(Found { values, vectors })
+            }
+        }
+    };
+}
+
+macro_rules! complex {
+    ($c:ty) => {
+        impl General for $c {
+            type Complex = $c;
+
+            fn decompose(matrix: MatRef<'_, $c>, vectors: bool, par: Par) -> Result<Found<$c>, Failure> {
+                let n = matrix.nrows();
+                let matrix = Scratch::copy_of(matrix)?;
+                let mut values = zeros::<$c>(n)?;
+                let mut columns = if vectors { Some(Scratch::<$c>::zeros(n, n)?) } else { None };
+                let needed = evd_scratch::<$c>(n, ComputeEigenvectors::No, wanted(vectors), par, Default::default());
+                with_stack(needed, |stack| {
+                    let columns = columns.as_mut().map(Scratch::as_mut);
+                    evd_cplx(matrix.as_ref(), DiagMut::from_slice_mut(&mut values), None, columns, par, stack, Default::default())
+                })?
+                .map_err(|_| Failure::NoConvergence)?;
+                Ok(Found { values, vectors: columns })
+            }
+        }
+    };
+}
+
+fn wanted(vectors: bool) -> ComputeEigenvectors {
+    if vectors { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No }
+}
+
+/// Complex columns from real ones: those of a pair of conjugate values are their real and imaginary parts.
+fn paired<T: Element<Re = T>>(columns: MatRef<'_, T>, imaginary: &[T]) -> Result<Scratch<Complex<T>>, Failure>
+where
+    Complex<T>: Element,
+{
+    let n = columns.nrows();
+    let mut made = Scratch::<Complex<T>>::zeros(n, n)?;
+    let mut out = made.as_mut();
+    let mut col = 0;
+    while col < n {
+        let is_pair = !imaginary[col].is_nought() && col + 1 < n;
+        for row in 0..n {
+            let re = columns[(row, col)];
+            let im = if is_pair { columns[(row, col + 1)] } else { T::zero_impl() };
+            out[(row, col)] = Complex::new(re, im);
+            if is_pair {
+                out[(row, col + 1)] = Complex::new(re, T::zero_impl().minus(im));
+            }
+        }
+        col += if is_pair { 2 } else { 1 };
+    }
+    Ok(made)
+}
+
+real!(f64, c64);
+complex!(c64);

@@ -1,0 +1,126 @@
+//! The QR decomposition by Householder's reflections.
+
+#![allow(unsafe_code)]
+
+use faer::linalg::householder::{
+    apply_block_householder_sequence_on_the_left_in_place_scratch as applying_scratch,
+    apply_block_householder_sequence_on_the_left_in_place_with_conj as apply,
+};
+use faer::linalg::qr::no_pivoting::factor;
+use faer::prelude::ReborrowMut;
+use faer::{Conj, MatMut, MatRef, Par};
+
+use crate::element::Element;
+use crate::failure::Failure;
+use crate::operand::Item;
+use crate::scratch::{Scratch, with_stack};
+
+/// The triangle above, the vectors of the reflections below the diagonal, and what they are scaled by, in blocks.
+struct Factors<T> {
+    both: Scratch<T>,
+    scales: Scratch<T>,
+}
+
+impl<T: Element> Factors<T> {
+    fn of(matrix: MatRef<'_, T>, par: Par) -> Result<Self, Failure> {
+        let (m, n) = matrix.shape();
+        let block = factor::recommended_block_size::<T>(m, n);
+        let mut both = Scratch::copy_of(matrix)?;
+        let mut scales = Scratch::zeros(block, m.min(n))?;
+        with_stack(factor::qr_in_place_scratch::<T>(m, n, block, par, Default::default()), |stack| {
+            factor::qr_in_place(both.as_mut(), scales.as_mut(), par, stack, Default::default());
+        })?;
+        Ok(Factors { both, scales })
+    }
+
+    /// So many columns of the orthogonal matrix.
+    fn rotation(&self, cols: usize, par: Par) -> Result<Scratch<T>, Failure> {
+        let both = self.both.as_ref();
+        let (m, n) = both.shape();
+        let mut found = Scratch::identity(m, cols)?;
+        let block = self.scales.as_ref().nrows();
+        with_stack(applying_scratch::<T>(m, block, cols), |stack| {
+            let vectors = both.subcols(0, m.min(n));
+            apply(vectors, self.scales.as_ref(), Conj::No, found.as_mut(), par, stack);
+        })?;
+        Ok(found)
+    }
+
+    /// The triangle, as many rows of it as there is room for.
+    fn store_triangle(&self, mut out: MatMut<'_, T>) {
+        let both = self.both.as_ref();
+        for row in 0..out.nrows() {
+            for col in 0..out.ncols() {
+                out[(row, col)] = if row <= col { both[(row, col)] } else { T::zero_impl() };
+            }
+        }
+    }
+}
+
+/// Orthonormal columns, and the triangle that they are to be multiplied with: as many of both as the result has room for.
+///
+/// # Safety
+/// As [`crate::run`] says: the matrix, and where the two are stored.
+pub unsafe fn both<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+    // SAFETY: the caller's promise.
+    let (matrix, mut columns, mut triangle) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>(), items[2].matrix_mut::<T>()) };
+    let factors = Factors::of(matrix, par)?;
+    columns.copy_from(factors.rotation(columns.ncols(), par)?.as_ref());
+    factors.store_triangle(triangle.rb_mut());
+    for at in 0..triangle.nrows().min(triangle.ncols()) {
+        let turn = turn_of(triangle[(at, at)]);
+        turn_row(triangle.rb_mut(), at, turn);
+        for row in 0..columns.nrows() {
+            columns[(row, at)] = columns[(row, at)].times(turn.conjugate());
+        }
+    }
+    Ok(())
+}
+
+/// The triangle alone.
+///
+/// # Safety
+/// As for [`both`].
+pub unsafe fn triangle<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+    // SAFETY: the caller's promise.
+    let (matrix, mut out) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>()) };
+    Factors::of(matrix, par)?.store_triangle(out.rb_mut());
+    for at in 0..out.nrows().min(out.ncols()) {
+        let turn = turn_of(out[(at, at)]);
+        turn_row(out.rb_mut(), at, turn);
+    }
+    Ok(())
+}
+
+/// What makes a diagonal element real, as all of LAPACK's are.
+fn turn_of<T: Element>(diagonal: T) -> T {
+    let (re, im) = diagonal.parts();
+    if im.is_nought() {
+        return T::one_impl();
+    }
+    let size = T::of_real(diagonal.size());
+    let towards = if T::of_real(re).is_negative() { T::zero_impl().minus(size) } else { size };
+    diagonal.conjugate().over(towards)
+}
+
+fn turn_row<T: Element>(mut triangle: MatMut<'_, T>, row: usize, turn: T) {
+    for col in row..triangle.ncols() {
+        triangle[(row, col)] = triangle[(row, col)].times(turn);
+    }
+}
+
+/// The reflections as LAPACK's `geqrf` gives them, turned: the triangle and the vectors in one matrix, and the vectors' scales.
+///
+/// # Safety
+/// As for [`both`].
+pub unsafe fn raw<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+    // SAFETY: the caller's promise.
+    let (matrix, mut out, mut scales) = unsafe { (items[0].matrix::<T>(), items[1].matrix_mut::<T>(), items[2].matrix_mut::<T>()) };
+    let factors = Factors::of(matrix, par)?;
+    out.copy_from(factors.both.as_ref().transpose());
+    let blocks = factors.scales.as_ref();
+    for at in 0..scales.nrows() {
+        scales[(at, 0)] = T::one_impl().over(blocks[(at % blocks.nrows(), at)]);
+    }
+    Ok(())
+}

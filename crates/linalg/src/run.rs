@@ -1,0 +1,147 @@
+//! Calls: a routine for every matrix of a stack, shared among threads.
+
+#![allow(unsafe_code)]
+
+use std::num::NonZero;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use faer::Par;
+
+use crate::element::Dtype;
+use crate::failure::Failure;
+use crate::operand::{Item, Operand};
+use crate::routines::{Routine, Run};
+
+/// Multiplications that are worth waking a thread for: some 50 microseconds of them.
+const WORTH_SHARING: f64 = 1e6;
+/// Multiplications of one matrix that are worth doing by several threads.
+const WORTH_SPLITTING: f64 = 1e7;
+
+/// Operands of one routine.
+const MOST_OPERANDS: usize = 4;
+
+/// The threads that a call may use.
+pub trait Threads: Sync {
+    /// How many there are, the calling one among them.
+    fn count(&self) -> usize;
+
+    /// Does the work for all of so many units, some at a time, on all threads; false of it ends that.
+    fn share(&self, units: u64, work: &(dyn Fn(Range<u64>) -> bool + Sync));
+
+    /// Does the work on a thread of a rayon pool of that many threads.
+    fn inside(&self, work: &mut (dyn FnMut() + Send));
+}
+
+/// The calling thread and no other.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone;
+
+impl Threads for Alone {
+    fn count(&self) -> usize {
+        1
+    }
+
+    fn share(&self, units: u64, work: &(dyn Fn(Range<u64>) -> bool + Sync)) {
+        work(0..units);
+    }
+
+    fn inside(&self, work: &mut (dyn FnMut() + Send)) {
+        work();
+    }
+}
+
+/// The operands of one call, which threads share.
+struct Call<'a> {
+    routine: &'a Routine,
+    run: Run,
+    operands: &'a [Operand],
+    stack: &'a [usize],
+}
+
+// SAFETY: the operands' memory may be used by any thread, and each matrix of a result is written by one.
+unsafe impl Sync for Call<'_> {}
+
+impl Call<'_> {
+    fn one(&self, place: u64, par: Par) -> Result<(), Failure> {
+        let forms = self.routine.inputs.iter().chain(self.routine.outputs);
+        let mut items = [Item::NOTHING; MOST_OPERANDS];
+        for (item, (form, operand)) in items.iter_mut().zip(forms.zip(self.operands)) {
+            *item = operand.at(form.axes.len(), self.stack, place);
+        }
+        // SAFETY: the caller of `run` says what the operands are.
+        unsafe { (self.run)(&items[..self.operands.len()], par) }
+    }
+
+    fn some(&self, places: Range<u64>, par: Par) -> Result<(), Failure> {
+        places.into_iter().try_for_each(|place| self.one(place, par))
+    }
+
+    /// The multiplications of one matrix, about.
+    fn work(&self) -> f64 {
+        let lengths = self.routine.inputs.iter().zip(self.operands).flat_map(|(form, operand)| {
+            let front = operand.shape.len() - form.axes.len();
+            operand.shape[front..].iter().map(|&length| length as f64)
+        });
+        let (mut largest, mut product) = (1.0_f64, 1.0_f64);
+        for length in lengths.take(2) {
+            largest = largest.max(length);
+            product *= length;
+        }
+        match self.routine.inputs.len() {
+            1 => product * largest,
+            _ => product * self.operands[1].shape.last().map_or(1.0, |&length| length as f64),
+        }
+    }
+}
+
+/// Calls a routine for every matrix of a stack. The first matrix that has no result ends it.
+///
+/// # Safety
+/// The operands are those of the routine's signature, those that are read first, their shapes those that [`crate::signature::resolve`] found:
+/// elements of their types, aligned, at all of their places; strides are multiples of the elements' size. Nobody else writes any of them,
+/// nobody else reads those that are written, and of those no two elements are one place.
+pub unsafe fn run(routine: &Routine, dtype: Dtype, operands: &[Operand], stack: &[usize], threads: &dyn Threads) -> Result<(), Failure> {
+    let places = stack.iter().product::<usize>() as u64;
+    let Some(run) = routine.of(dtype) else {
+        return Err(Failure::Type);
+    };
+    let call = Call {
+        routine,
+        run,
+        operands,
+        stack,
+    };
+    if places == 0 {
+        return Ok(());
+    }
+    let (count, work) = (threads.count(), call.work());
+    if count > 1 && places > 1 && work * places as f64 >= WORTH_SHARING && (work < WORTH_SPLITTING || places >= 4 * count as u64) {
+        return shared(&call, places, threads);
+    }
+    let Some(several) = NonZero::new(count).filter(|count| count.get() > 1 && work >= WORTH_SPLITTING) else {
+        return call.some(0..places, Par::Seq);
+    };
+    let mut result = Ok(());
+    threads.inside(&mut || result = call.some(0..places, Par::Rayon(several)));
+    result
+}
+
+fn shared(call: &Call<'_>, places: u64, threads: &dyn Threads) -> Result<(), Failure> {
+    const FAILURES: [Failure; 5] = [
+        Failure::Singular,
+        Failure::NotPositiveDefinite,
+        Failure::NoConvergence,
+        Failure::OutOfMemory,
+        Failure::Type,
+    ];
+    let failed = AtomicU8::new(u8::MAX);
+    threads.share(places, &|range| match call.some(range, Par::Seq) {
+        Ok(()) => true,
+        Err(failure) => {
+            failed.store(failure as u8, Ordering::Relaxed);
+            false
+        }
+    });
+    FAILURES.get(usize::from(failed.into_inner())).map_or(Ok(()), |failure| Err(*failure))
+}

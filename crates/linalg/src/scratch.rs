@@ -1,0 +1,91 @@
+//! Memory for what is computed on the way, which may not be there.
+
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::{MatMut, MatRef};
+
+use crate::element::Element;
+use crate::failure::Failure;
+
+/// Columns whose distance is a multiple of this lie in the same few places of a cache.
+const CLASHING_BYTES: usize = 2048;
+const LINE_BYTES: usize = 64;
+
+/// A matrix of its own, its columns one after the other.
+#[derive(Debug)]
+pub struct Scratch<T> {
+    memory: Vec<T>,
+    rows: usize,
+    cols: usize,
+    step: usize,
+}
+
+impl<T: Element> Scratch<T> {
+    /// A matrix of zeros.
+    pub fn zeros(rows: usize, cols: usize) -> Result<Self, Failure> {
+        let line = LINE_BYTES / size_of::<T>();
+        let mut step = rows.checked_next_multiple_of(line).ok_or(Failure::OutOfMemory)?;
+        if step > line && (step * size_of::<T>()).is_multiple_of(CLASHING_BYTES) {
+            step += line;
+        }
+        let memory = zeros(step.checked_mul(cols).ok_or(Failure::OutOfMemory)?)?;
+        Ok(Scratch { memory, rows, cols, step })
+    }
+
+    pub fn copy_of(matrix: MatRef<'_, T>) -> Result<Self, Failure> {
+        let mut made = Scratch::zeros(matrix.nrows(), matrix.ncols())?;
+        made.as_mut().copy_from(matrix);
+        Ok(made)
+    }
+
+    /// The lower triangle of a matrix, zeros above it.
+    pub fn lower_of(matrix: MatRef<'_, T>) -> Result<Self, Failure> {
+        let mut made = Scratch::zeros(matrix.nrows(), matrix.ncols())?;
+        made.as_mut().copy_from_triangular_lower(matrix);
+        Ok(made)
+    }
+
+    /// The conjugates of the upper triangle of a matrix, turned: a lower one.
+    pub fn turned_upper_of(matrix: MatRef<'_, T>) -> Result<Self, Failure> {
+        let mut made = Scratch::zeros(matrix.ncols(), matrix.nrows())?;
+        made.as_mut().copy_from_triangular_lower(matrix.adjoint());
+        Ok(made)
+    }
+
+    pub fn identity(rows: usize, cols: usize) -> Result<Self, Failure> {
+        let mut made = Scratch::zeros(rows, cols)?;
+        for at in 0..rows.min(cols) {
+            made.as_mut()[(at, at)] = T::one_impl();
+        }
+        Ok(made)
+    }
+
+    pub fn as_ref(&self) -> MatRef<'_, T> {
+        MatRef::from_column_major_slice_with_stride(&self.memory, self.rows, self.cols, self.step)
+    }
+
+    pub fn as_mut(&mut self) -> MatMut<'_, T> {
+        MatMut::from_column_major_slice_with_stride_mut(&mut self.memory, self.rows, self.cols, self.step)
+    }
+}
+
+/// So many zeros.
+pub fn zeros<T: Element>(count: usize) -> Result<Vec<T>, Failure> {
+    let mut memory = Vec::new();
+    memory.try_reserve_exact(count).map_err(|_| Failure::OutOfMemory)?;
+    memory.resize(count, T::zero_impl());
+    Ok(memory)
+}
+
+/// So many indices, all 0.
+pub fn indices(count: usize) -> Result<Vec<usize>, Failure> {
+    let mut memory = Vec::new();
+    memory.try_reserve_exact(count).map_err(|_| Failure::OutOfMemory)?;
+    memory.resize(count, 0);
+    Ok(memory)
+}
+
+/// Calls a function with the memory that it says it needs.
+pub fn with_stack<R>(needed: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> Result<R, Failure> {
+    let mut memory = MemBuffer::try_new(needed).map_err(|_| Failure::OutOfMemory)?;
+    Ok(work(MemStack::new(&mut memory)))
+}

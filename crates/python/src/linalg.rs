@@ -1,0 +1,122 @@
+//! Routines of linear algebra for NumPy arrays.
+
+#![allow(unsafe_code)]
+
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use weft_cpu::Crew;
+use weft_ir::Scalar;
+use weft_linalg::{Dtype, Failure, Operand, Routine};
+
+use crate::errors;
+use crate::numpy::{ArrayFields, Numpy};
+
+/// Operands that threads may use without the GIL: the arrays are kept meanwhile, and nobody is told of the new ones.
+struct Operands(Vec<Operand>);
+
+// SAFETY: they are places in memory; `call` says who touches it.
+unsafe impl Send for Operands {}
+
+/// Calls a routine with stacks of matrices of one dtype, float32, float64, complex64 or complex128: the tuple of what it gives, new arrays in C's
+/// order, left unset unless the routine is to `run`. `LinAlgError` if a matrix has no result.
+#[pyfunction]
+#[pyo3(signature = (name, *arrays, run = true))]
+pub fn linalg<'py>(py: Python<'py>, name: &str, arrays: &Bound<'py, PyTuple>, run: bool) -> PyResult<Bound<'py, PyTuple>> {
+    let numpy = Numpy::get(py)?;
+    let routine = Routine::find(name).ok_or_else(|| PyValueError::new_err(format!("no routine is called {name:?}")))?;
+    let inputs: Vec<Bound<'py, PyAny>> = arrays.iter().collect();
+    let mut operands = Vec::with_capacity(4);
+    let mut dtype = None;
+    for array in &inputs {
+        if !numpy.is_array(array) {
+            return Err(PyTypeError::new_err("operands of linear algebra are NumPy arrays"));
+        }
+        let fields = numpy.fields(array);
+        let found = fields.elem.and_then(dtype_of).filter(|found| dtype.is_none_or(|known| known == *found));
+        let Some(found) = found.filter(|dtype| is_regular(&fields, *dtype)) else {
+            return Err(PyTypeError::new_err(
+                "operands of linear algebra are aligned arrays of one dtype: float32, float64, complex64 or complex128",
+            ));
+        };
+        dtype = Some(found);
+        operands.push(operand(&fields));
+    }
+    let Some(dtype) = dtype else {
+        return Err(PyTypeError::new_err(format!("{name} needs a matrix")));
+    };
+    if !routine.takes(dtype) {
+        return Err(PyTypeError::new_err(format!("{name} takes float64 and complex128")));
+    }
+    let shapes: Vec<&[usize]> = operands.iter().map(|operand| operand.shape.as_slice()).collect();
+    let shapes = routine
+        .resolve(&shapes)
+        .map_err(|mismatch| PyValueError::new_err(format!("{name}: {mismatch}")))?;
+    let mut outputs = Vec::with_capacity(routine.outputs.len());
+    for (form, shape) in routine.outputs.iter().zip(&shapes.outputs) {
+        let shape: Vec<isize> = shape.iter().map(|&length| length as isize).collect();
+        let array = numpy.new_array(py, &shape, scalar_of(form.kind.of(dtype)), false)?;
+        operands.push(operand(&numpy.fields(&array)));
+        outputs.push(array);
+    }
+    if !run {
+        return PyTuple::new(py, outputs);
+    }
+    let operands = Operands(operands);
+    let result = py.detach(move || {
+        let operands = operands;
+        // SAFETY: the inputs are alive, aligned and of the dtype, and the shapes were found from theirs; the outputs are new, and nobody has them
+        // yet. That nobody writes an input meanwhile is what the caller promises, as with every call of NumPy's that releases the GIL.
+        unsafe { weft_linalg::run(routine, dtype, &operands.0, &shapes.stack, &Crew) }
+    });
+    result.map_err(|failure| refusal(py, failure))?;
+    PyTuple::new(py, outputs)
+}
+
+fn operand(fields: &ArrayFields<'_>) -> Operand {
+    Operand {
+        data: fields.data as *mut u8,
+        shape: fields.shape.iter().map(|&length| length.unsigned_abs()).collect(),
+        strides: fields.strides.to_vec(),
+    }
+}
+
+/// Whether every element lies a whole number of elements from the first one.
+fn is_regular(fields: &ArrayFields<'_>, dtype: Dtype) -> bool {
+    let steps = fields.shape.iter().zip(fields.strides);
+    fields.aligned && steps.into_iter().all(|(&length, &stride)| length <= 1 || stride.unsigned_abs() % dtype.size() == 0)
+}
+
+fn dtype_of(scalar: Scalar) -> Option<Dtype> {
+    Some(match scalar {
+        Scalar::F32 => Dtype::F32,
+        Scalar::F64 => Dtype::F64,
+        Scalar::C64 => Dtype::C64,
+        Scalar::C128 => Dtype::C128,
+        _ => return None,
+    })
+}
+
+fn scalar_of(dtype: Dtype) -> Scalar {
+    match dtype {
+        Dtype::F32 => Scalar::F32,
+        Dtype::F64 => Scalar::F64,
+        Dtype::C64 => Scalar::C64,
+        Dtype::C128 => Scalar::C128,
+    }
+}
+
+/// NumPy's exception, in its words.
+fn refusal(py: Python<'_>, failure: Failure) -> PyErr {
+    let words = match failure {
+        Failure::Singular => "Singular matrix",
+        Failure::NotPositiveDefinite => "Matrix is not positive definite",
+        Failure::NoConvergence => "Eigenvalues did not converge",
+        Failure::Type | Failure::OutOfMemory => return PyMemoryError::new_err(failure.to_string()),
+    };
+    let class = py.import("numpy.linalg").and_then(|module| module.getattr("LinAlgError"));
+    match class.and_then(|class| class.call1((words,))) {
+        Ok(error) => PyErr::from_value(error),
+        Err(broken) => errors::internal(py, broken.to_string()),
+    }
+}

@@ -1,0 +1,204 @@
+"""Systems of equations, inverses, determinants, least squares: of each matrix in the last two axes."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from weft._weft import _cast, _reshape, ndarray
+from weft.arrays._common import array_of, filled, select, u
+from weft.arrays.products import matmul
+from weft.arrays.reductions import count_nonzero, max as max_of, sum as sum_of
+
+from ._routines import LinAlgError, call, common, matrices, square, turned
+from .decompositions import qr, svd
+
+
+class SlogdetResult(NamedTuple):
+    """The sign of a determinant and the logarithm of its size."""
+
+    sign: ndarray
+    logabsdet: ndarray
+
+
+def solve(a: Any, b: Any) -> ndarray:
+    """What times `a` is `b`: x with a x = b, by elimination with partial pivoting.
+
+    `a` is (..., n, n), and `b` a vector (n,) or right-hand sides (..., n, k); the axes in front are broadcast. LinAlgError if a matrix is
+    singular or not square.
+
+    >>> weft.linalg.solve(weft.asarray([[2.0, 0.0], [0.0, 4.0]]), weft.asarray([2.0, 2.0]))
+    array([1. , 0.5])
+    """
+    a, b = array_of(a), array_of(b)
+    square(a)
+    a, b = common(a, b)
+    if b.ndim == 1:
+        return _solved(a, b[:, None], "(m,m),(m)->(m)")[..., 0]
+    return _solved(a, b, "(m,m),(m,n)->(m,n)")
+
+
+def _solved(a: ndarray, b: ndarray, signature: str) -> ndarray:
+    if b.ndim < 2:
+        raise ValueError(
+            f"solve: Input operand 1 does not have enough dimensions (has {b.ndim}, gufunc core with signature {signature} requires 2)"
+        )
+    if a.shape[-1] != b.shape[-2]:
+        raise ValueError(
+            f"solve: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {signature} "
+            f"(size {b.shape[-2]} is different from {a.shape[-1]})"
+        )
+    return call("solve", a, b)
+
+
+def inv(a: Any) -> ndarray:
+    """The inverses of matrices (..., n, n). LinAlgError if one is singular or not square.
+
+    >>> weft.linalg.inv(weft.asarray([[2.0, 0.0], [0.0, 4.0]]))
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
+    """
+    return call("inv", *square(a))
+
+
+def det(a: Any) -> ndarray:
+    """The determinants of matrices (..., n, n).
+
+    >>> weft.round(weft.linalg.det(weft.asarray([[1.0, 2.0], [3.0, 4.0]])), 12)
+    array(-2.)
+    """
+    return call("det", *square(a))
+
+
+def slogdet(a: Any) -> SlogdetResult:
+    """The signs of determinants, 0 of singular matrices, and the logarithms of their sizes; for complex matrices (..., n, n) signs are numbers on
+    the unit circle.
+
+    >>> weft.linalg.slogdet(weft.asarray([[0.0, 1.0], [1.0, 0.0]]))
+    SlogdetResult(sign=array(-1.), logabsdet=array(0.))
+    """
+    return SlogdetResult(*call("slogdet", *square(a)))
+
+
+_NOT_GIVEN: Any = object()
+
+
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT_GIVEN) -> ndarray:
+    """The pseudo-inverses (..., n, m) of matrices (..., m, n), by their singular values: those up to `rcond` times the largest count as
+    zero, 1e-15 if nothing is said, the larger of m and n times the dtype's epsilon with `rtol=None`.
+
+    >>> weft.linalg.pinv(weft.asarray([[2.0], [0.0]]))
+    array([[0.5, 0. ]])
+    """
+    a = array_of(a)
+    (found,) = matrices(a)
+    if rcond is not None and rtol is not _NOT_GIVEN:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    if rcond is None:
+        rcond = 1e-15 if rtol is _NOT_GIVEN else rtol
+    if rcond is None:
+        rcond = max(a.shape[-2:]) * float(np.finfo(found.dtype).eps)
+    if found.size == 0:
+        return filled((*found.shape[:-2], found.shape[-1], found.shape[-2]), 0, found.dtype, found)
+    left, values, right = svd(found, full_matrices=False, hermitian=hermitian)
+    cutoff = u("multiply", array_of(rcond)[..., None], max_of(values, axis=-1, keepdims=True))
+    one = values.dtype.type(1)
+    inverse = select(u("greater", values, cutoff), u("divide", one, values), values.dtype.type(0))
+    return matmul(turned(right), u("multiply", _cast(inverse, values.dtype)[..., None], turned(left)))
+
+
+def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ndarray, ndarray, ndarray, ndarray]:
+    """The smallest x for which |b - a x| is smallest; the sums of squares of what is left, for each right-hand side, empty unless the matrix
+    has full rank and more rows than columns; the rank; the singular values.
+
+    `a` is (m, n), `b` (m,) or (m, k). Singular values up to `rcond` times the largest count as zero: the larger of m and n times the dtype's
+    epsilon if nothing is said, the epsilon itself for -1. By singular values, behind a QR decomposition of what is tall.
+
+    >>> x, residuals, rank, s = weft.linalg.lstsq(weft.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), weft.asarray([1.0, 3.0, 5.0]))
+    >>> weft.round(x, 12)
+    array([1., 2.])
+    """
+    a, b = array_of(a), array_of(b)
+    for x in (a,) if b.ndim == 1 else (a, b):
+        if x.ndim != 2:
+            raise LinAlgError(f"{x.ndim}-dimensional array given. Array must be two-dimensional")
+    a, b = common(a, b)
+    (m, n), is_vector = a.shape, b.ndim == 1
+    sides = b[:, None] if is_vector else b
+    if m != sides.shape[0]:
+        raise LinAlgError("Incompatible dimensions")
+    if rcond is None:
+        rcond = float(np.finfo(a.dtype).eps) * max(m, n)
+    elif rcond == -1 or rcond < 0:
+        rcond = float(np.finfo(a.dtype).eps)
+    x, rank, values = _least_squares(a, sides, rcond)
+    left = filled((0,), 0, values.dtype, a)
+    if m > n and int(rank) == n:
+        rest = u("absolute", u("subtract", sides, matmul(a, x)))
+        left = sum_of(u("multiply", rest, rest), axis=0)
+    return x[:, 0] if is_vector else x, left, rank, values
+
+
+# A matrix this many times taller than wide is worth a QR decomposition before its singular values are looked for.
+_TALL = 1.6
+
+
+def _least_squares(a: ndarray, sides: ndarray, rcond: float) -> tuple[ndarray, ndarray, ndarray]:
+    m, n = a.shape
+    if m == 0 or n == 0:
+        values = filled((0,), 0, np.empty(0, a.dtype).real.dtype, a)
+        return filled((n, sides.shape[1]), 0, a.dtype, a), filled((), 0, np.int32, a), values
+    if m > _TALL * n:
+        q, a = qr(a)
+        sides = matmul(turned(q), sides)
+    left, values, right = svd(a, full_matrices=False)
+    large = u("greater", values, u("multiply", values[0], values.dtype.type(rcond)))
+    inverse = select(large, u("divide", values.dtype.type(1), values), values.dtype.type(0))
+    x = matmul(turned(right), u("multiply", _cast(inverse, values.dtype)[:, None], matmul(turned(left), sides)))
+    return x, _cast(count_nonzero(large), np.dtype(np.int32)), values
+
+
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> ndarray:
+    """x with tensordot(a, x, x.ndim) = b: `a` is of shape b.shape + x.shape, with as many elements in both. `axes` of `a` are moved to the end
+    before.
+
+    >>> weft.linalg.tensorsolve(weft.eye(4).reshape(2, 2, 4), weft.asarray([[1.0, 2.0], [3.0, 4.0]]))
+    array([1., 2., 3., 4.])
+    """
+    a, b = array_of(a), array_of(b)
+    if axes is not None:
+        order = list(range(a.ndim))
+        for axis in axes:
+            order.remove(axis)
+            order.append(axis)
+        a = a.transpose(order)
+    shape = a.shape[b.ndim :]
+    size = _product(shape)
+    if a.size != size * size:
+        raise LinAlgError("Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])")
+    return _reshape(solve(_reshape(a, (size, size)), _reshape(b, (b.size,))), shape)
+
+
+def tensorinv(a: Any, ind: int = 2) -> ndarray:
+    """The array whose tensordot with `a` along `ind` axes is the identity.
+
+    >>> weft.linalg.tensorinv(weft.eye(4).reshape(4, 2, 2), ind=1).shape
+    (2, 2, 4)
+    """
+    a = array_of(a)
+    ind = operator.index(ind)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    shape = a.shape[ind:] + a.shape[:ind]
+    rows = _product(a.shape[ind:])
+    found = inv(_reshape(a, (a.size // rows if rows else 0, rows)))
+    return _reshape(found, shape)
+
+
+def _product(shape: tuple[int, ...]) -> int:
+    found = 1
+    for n in shape:
+        found *= n
+    return found
