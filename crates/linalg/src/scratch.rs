@@ -37,18 +37,27 @@ impl<T: Element> Scratch<T> {
         Ok(made)
     }
 
-    /// The lower triangle of a matrix, zeros above it.
+    /// The lower triangle of a Hermitian matrix, zeros above it. Imaginary parts of the diagonal are not read, as in LAPACK.
     pub fn lower_of(matrix: MatRef<'_, T>) -> Result<Self, Failure> {
         let mut made = Scratch::zeros(matrix.nrows(), matrix.ncols())?;
         made.as_mut().copy_from_triangular_lower(matrix);
+        made.make_diagonal_real();
         Ok(made)
     }
 
-    /// The conjugates of the upper triangle of a matrix, turned: a lower one.
+    /// The conjugates of the upper triangle of a Hermitian matrix, turned: a lower one.
     pub fn turned_upper_of(matrix: MatRef<'_, T>) -> Result<Self, Failure> {
         let mut made = Scratch::zeros(matrix.ncols(), matrix.nrows())?;
         made.as_mut().copy_from_triangular_lower(matrix.adjoint());
+        made.make_diagonal_real();
         Ok(made)
+    }
+
+    fn make_diagonal_real(&mut self) {
+        let mut matrix = self.as_mut();
+        for at in 0..matrix.nrows().min(matrix.ncols()) {
+            matrix[(at, at)] = T::of_real(matrix[(at, at)].parts().0);
+        }
     }
 
     pub fn identity(rows: usize, cols: usize) -> Result<Self, Failure> {

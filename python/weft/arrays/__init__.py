@@ -23,6 +23,7 @@ _BY_MODULE = {
         half single double csingle cdouble
         e euler_gamma inf nan newaxis pi
     """,
+    "einsum": "einsum einsum_path",
     "elementwise": """
         allclose angle around array_equal array_equiv clip copyto fix imag isclose iscomplex iscomplexobj isneginf isposinf isreal
         isrealobj nan_to_num piecewise real round sinc unwrap where

@@ -183,7 +183,7 @@ def _inverse_or_nan(a: ndarray) -> ndarray:
     except LinAlgError:
         if a.ndim == 2:
             return _cast(u("multiply", a, np.nan), a.dtype)
-    stack = _reshape(a, (-1, *a.shape[-2:]))
+    stack = _reshape(a, (a.size // a.shape[-1] ** 2, *a.shape[-2:]))
     from weft.arrays.joining import stack as stacked
 
     return _reshape(stacked([_inverse_or_nan(stack[i]) for i in range(stack.shape[0])]), a.shape)
