@@ -38,7 +38,8 @@ wheel: setup
 	@echo "==> building the wheel (release)"
 	@cargo build --release --locked -p weft-cuda-double
 	@cp target/release/$(DOUBLE) python/weft/
-	@$(VENV)/bin/maturin build --release --locked --compression-level 9 --out dist --interpreter $(PYTHON)
+	@$(VENV)/bin/maturin build --release --locked --compression-level 1 --out dist --interpreter $(PYTHON)
+	@$(PYTHON) scripts/repack.py dist/*.whl
 
 build: wheel
 	@echo "==> installing the wheel into $(VENV)"

@@ -40,7 +40,6 @@ fn link() -> Result<(), String> {
     };
     println!("cargo:rustc-env=WEFT_LLVM_VERSION={}", ask(&config, &["--version"])?);
     println!("cargo:rustc-env=WEFT_LLVM_SOURCES={:016x}", hash_sources()?);
-    println!("cargo:rustc-link-search=native={}", ask(&config, &["--libdir"])?);
     compile_ours(&config)?;
     let names = ask(
         &config,
@@ -56,6 +55,7 @@ fn link() -> Result<(), String> {
             "ipo",
         ],
     )?;
+    println!("cargo:rustc-link-search=native={}", folder_of(&config, &names)?.display());
     for file in names.split_whitespace() {
         let name = file.trim_start_matches("lib").trim_end_matches(".a");
         // Without `-bundle` every rlib on the way would carry a copy of the archives.
@@ -112,6 +112,30 @@ fn compile_ours(config: &Path) -> Result<(), String> {
         // Stand-ins must be there before LLVM's archives are searched.
         .link_lib_modifier("+whole-archive");
     build.try_compile("weft_llvm").map_err(|error| error.to_string())
+}
+
+/// The folder that has the archives: LLVM's own, or in a release one of copies without tables for unwinding.
+///
+/// LLVM throws nothing, and nothing is thrown through it; its tables are a twentieth of the wheel.
+fn folder_of(config: &Path, names: &str) -> Result<PathBuf, String> {
+    let folder = PathBuf::from(ask(config, &["--libdir"])?);
+    let objcopy = PathBuf::from(ask(config, &["--bindir"])?).join("llvm-objcopy");
+    if env::var("PROFILE").as_deref() != Ok("release") || !objcopy.exists() {
+        return Ok(folder);
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo says no OUT_DIR")?).join("trimmed");
+    std::fs::create_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+    for name in names.split_whitespace() {
+        let status = Command::new(&objcopy)
+            .args(["--remove-section=.eh_frame", "--remove-section=.rela.eh_frame"])
+            .args([folder.join(name), out.join(name)])
+            .status();
+        match status {
+            Ok(status) if status.success() => {}
+            other => return Err(format!("{} of {name} failed: {other:?}", objcopy.display())),
+        }
+    }
+    Ok(out)
 }
 
 fn find_config() -> Result<PathBuf, String> {

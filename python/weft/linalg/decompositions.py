@@ -162,37 +162,30 @@ def eigvalsh(a: Any, UPLO: str = "L") -> ndarray:
 
 
 def eig(a: Any) -> EigResult:
-    """Eigenvalues, in no order, and eigenvectors of length 1 as columns, of any square matrix.
+    """Eigenvalues, in no order, and eigenvectors of length 1 as columns, of any square matrix (..., n, n).
 
-    Both are complex, or real if all of the values of all matrices are (`eigvals` reads them to know). `a` is (..., n, n). LinAlgError if a
-    matrix has infinities or NaN.
+    Both are complex, as the Array API standard has it: the dtype does not depend on the values, as NumPy's did before its version 2.5.
+    LinAlgError if a matrix has infinities or NaN.
 
     >>> weft.linalg.eig(weft.asarray([[0.0, -1.0], [1.0, 0.0]])).eigenvalues.dtype
     dtype('complex128')
     """
-    (a,) = square(a)
-    values, vectors = _general("eig", a)
-    if a.dtype.kind != "c" and _all_real(values):
-        return EigResult(values.real, vectors.real)
-    return EigResult(values, vectors)
+    return EigResult(*_general("eig", *square(a)))
 
 
 def eigvals(a: Any) -> ndarray:
-    """Eigenvalues, in no order, of any square matrix: complex, or real if all of them are.
+    """Eigenvalues, in no order, of any square matrix (..., n, n), complex.
 
     >>> weft.linalg.eigvals(weft.asarray([[1.0, 2.0], [0.0, 1.0]]))
-    array([1., 1.])
+    array([1.+0.j, 1.+0.j])
     """
-    (a,) = square(a)
-    values = _general("eigvals", a)
-    return values.real if a.dtype.kind != "c" and _all_real(values) else values
+    return _general("eigvals", *square(a))
 
 
 def _general(name: str, a: ndarray) -> Any:
-    if not is_true(all_of(u("isfinite", a))):
-        raise LinAlgError("Array must not contain infs or NaNs")
-    return call(name, a)
-
-
-def _all_real(values: ndarray) -> bool:
-    return is_true(all_of(u("equal", values.imag, np.float32(0))))
+    try:
+        return call(name, a)
+    except LinAlgError as error:
+        if is_true(all_of(u("isfinite", a))):
+            raise
+        raise LinAlgError("Array must not contain infs or NaNs") from error
