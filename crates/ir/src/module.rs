@@ -254,6 +254,8 @@ pub enum ErrorKind {
     Value,
     Overflow,
     Memory,
+    /// A matrix that has no inverse, or the like.
+    LinAlg,
     /// An exception of any other class, by the number that the host language knows the class by.
     Host(u32),
 }

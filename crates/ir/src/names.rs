@@ -42,6 +42,7 @@ impl ErrorKind {
         ErrorKind::Value,
         ErrorKind::Overflow,
         ErrorKind::Memory,
+        ErrorKind::LinAlg,
     ];
 
     /// The name of the text form, behind which the host's have a number.
@@ -53,6 +54,7 @@ impl ErrorKind {
             ErrorKind::Value => "value",
             ErrorKind::Overflow => "overflow",
             ErrorKind::Memory => "memory",
+            ErrorKind::LinAlg => "linalg",
             ErrorKind::Host(_) => "host",
         }
     }

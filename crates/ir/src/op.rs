@@ -8,6 +8,70 @@ pub use crate::table::{AtomicOp, BarrierOp, BinOp, CmpOp, Effect, UnOp, WarpOp};
 use crate::table::{Field, define, operations, rule};
 use crate::types::Scalar;
 
+/// The routines of [`Op::Routine`], by the names that linear algebra has for them.
+macro_rules! routines {
+    ($($op:ident $name:literal $reads:literal $writes:literal,)*) => {
+        /// What is done with each matrix of stacks.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Routine {
+            $($op,)*
+        }
+
+        impl Routine {
+            pub const ALL: &'static [Routine] = &[$(Routine::$op),*];
+
+            pub const fn name(self) -> &'static str {
+                match self { $(Routine::$op => $name),* }
+            }
+
+            pub fn from_name(name: &str) -> Option<Routine> {
+                match name { $($name => Some(Routine::$op),)* _ => None }
+            }
+
+            /// How many operands are read, and how many are written behind them.
+            pub const fn arity(self) -> (usize, usize) {
+                match self { $(Routine::$op => ($reads, $writes)),* }
+            }
+        }
+    };
+}
+
+routines! {
+    Matmul "matmul" 2 1,
+    CholeskyLower "cholesky_lower" 1 1,
+    CholeskyUpper "cholesky_upper" 1 1,
+    Solve "solve" 2 1,
+    Inv "inv" 1 1,
+    Det "det" 1 1,
+    Slogdet "slogdet" 1 2,
+    QrReduced "qr_reduced" 1 2,
+    QrComplete "qr_complete" 1 2,
+    QrTriangle "qr_triangle" 1 1,
+    QrRaw "qr_raw" 1 2,
+    SvdReduced "svd_reduced" 1 3,
+    SvdFull "svd_full" 1 3,
+    SvdValues "svd_values" 1 1,
+    EighLower "eigh_lower" 1 2,
+    EighUpper "eigh_upper" 1 2,
+    EigvalshLower "eigvalsh_lower" 1 1,
+    EigvalshUpper "eigvalsh_upper" 1 1,
+    Eig "eig" 1 2,
+    Eigvals "eigvals" 1 1,
+}
+
+/// What [`Op::Routine`] gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i64)]
+pub enum Outcome {
+    Done = 0,
+    Singular = 1,
+    NotPositiveDefinite = 2,
+    NoConvergence = 3,
+    OutOfMemory = 4,
+    /// There is no library of routines here.
+    Absent = 5,
+}
+
 /// A scalar constant. Floats are kept as bits so that constants compare, hash and round-trip exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Const {

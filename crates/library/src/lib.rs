@@ -62,6 +62,7 @@ files! {
     "histograms": Policy::AS_WRITTEN,
     "indexing": Policy::AS_WRITTEN,
     "joining": Policy::AS_WRITTEN,
+    "linalg": Policy::AS_WRITTEN,
     "matrices": Policy::AS_WRITTEN,
     "nans": Policy::AS_WRITTEN,
     "quantiles": Policy::AS_WRITTEN,

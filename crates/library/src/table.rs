@@ -1,6 +1,6 @@
 //! The table of NumPy's functions and methods that are texts: in which file each stands.
 
-/// A function of NumPy's that is a text here: a `def` of the same name.
+/// A function of NumPy's that is a text here: a `def` of the same name, without the module in front of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
     pub name: &'static str,
@@ -76,6 +76,24 @@ static ROWS: &[Row] = &[
     function("joining", "tile"),
     function("joining", "vsplit"),
     function("joining", "vstack"),
+    function("linalg", "linalg.cholesky"),
+    function("linalg", "linalg.cond"),
+    function("linalg", "linalg.det"),
+    function("linalg", "linalg.eig"),
+    function("linalg", "linalg.eigh"),
+    function("linalg", "linalg.eigvals"),
+    function("linalg", "linalg.eigvalsh"),
+    function("linalg", "linalg.inv"),
+    function("linalg", "linalg.lstsq"),
+    function("linalg", "linalg.matrix_power"),
+    function("linalg", "linalg.matrix_rank"),
+    function("linalg", "linalg.norm"),
+    function("linalg", "linalg.pinv"),
+    function("linalg", "linalg.qr"),
+    function("linalg", "linalg.slogdet"),
+    function("linalg", "linalg.solve"),
+    function("linalg", "linalg.svd"),
+    function("linalg", "linalg.svdvals"),
     function("matrices", "cross"),
     function("matrices", "diag"),
     function("matrices", "diagflat"),
@@ -159,6 +177,13 @@ static ROWS: &[Row] = &[
     function("statistics", "cov"),
     function("statistics", "ptp"),
 ];
+
+impl Row {
+    /// The name of its `def`.
+    pub fn definition(&self) -> &'static str {
+        self.name.rsplit('.').next().unwrap_or(self.name)
+    }
+}
 
 pub fn find(name: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.name == name)

@@ -195,6 +195,7 @@ impl<'a> Widener<'a> {
                 | Op::BarrierReduce(..)
                 | Op::DynamicShared
                 | Op::Apart(..)
+                | Op::Routine { .. }
                 | Op::OutOfStack,
                 _,
             ) => {

@@ -375,6 +375,7 @@ impl<'a> Legalizer<'a> {
             | Op::BarrierReduce(..)
             | Op::DynamicShared
             | Op::Apart(..)
+            | Op::Routine { .. }
             | Op::OutOfStack => None,
         })
     }

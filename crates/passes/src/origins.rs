@@ -73,6 +73,7 @@ impl Origins {
                     | Op::ActiveMask
                     | Op::BarrierReduce(..)
                     | Op::Apart(..)
+                    | Op::Routine { .. }
                     | Op::OutOfStack => return,
                 };
                 if !found.is_empty() {

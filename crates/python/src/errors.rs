@@ -141,6 +141,7 @@ fn exception(py: Python<'_>, kind: ErrorKind, message: String) -> PyErr {
         ErrorKind::Value => PyValueError::new_err(message),
         ErrorKind::Overflow => PyOverflowError::new_err(message),
         ErrorKind::Memory => PyMemoryError::new_err(message),
+        ErrorKind::LinAlg => crate::linalg::error(py, message),
         ErrorKind::Host(number) => instance(py, number, message),
     }
 }

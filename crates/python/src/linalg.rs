@@ -114,8 +114,13 @@ fn refusal(py: Python<'_>, failure: Failure) -> PyErr {
         Failure::NoConvergence => "Eigenvalues did not converge",
         Failure::Type | Failure::OutOfMemory => return PyMemoryError::new_err(failure.to_string()),
     };
+    error(py, words.to_owned())
+}
+
+/// A `numpy.linalg.LinAlgError`.
+pub fn error(py: Python<'_>, message: String) -> PyErr {
     let class = py.import("numpy.linalg").and_then(|module| module.getattr("LinAlgError"));
-    match class.and_then(|class| class.call1((words,))) {
+    match class.and_then(|class| class.call1((message,))) {
         Ok(error) => PyErr::from_value(error),
         Err(broken) => errors::internal(py, broken.to_string()),
     }

@@ -69,6 +69,7 @@ pub trait Operations<'m>: Views<'m> {
                 return Ok(Val::View(Rc::new(self.dynamic_shared(ty)?)));
             }
             Op::Alloc { .. } => return self.unsupported("an array made inside a kernel"),
+            Op::Routine { .. } => return self.unsupported("linear algebra inside a kernel"),
             Op::Const(c) => self.constant(*c)?,
             Op::Unary(op, a) => {
                 let (s, a) = (self.scalar(*a)?, self.num(*a)?);

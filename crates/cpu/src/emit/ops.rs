@@ -75,6 +75,7 @@ impl Fx<'_, '_> {
             | Op::ActiveMask
             | Op::BarrierReduce(..)
             | Op::Apart(..)
+            | Op::Routine { .. }
             | Op::OutOfStack => Val::Num(self.number(value, op)?),
             Op::Complex(..) | Op::Re(_) | Op::Im(_) => {
                 return self.internal(format!("an operation the passes should have removed: {op:?}"));
@@ -154,6 +155,11 @@ impl Fx<'_, '_> {
                 let (a, b) = (self.view(*a)?, self.view(*b)?);
                 self.apart(&a, &b)?
             }
+            Op::Routine {
+                routine,
+                threads,
+                operands,
+            } => Num::Uniform(self.routine(*routine, *threads, operands)?),
             Op::OutOfStack => Num::Uniform(self.out_of_stack()),
             Op::BarrierReduce(..) => return self.divergent_barrier(),
             // `op` writes these itself.

@@ -13,6 +13,7 @@ use weft_ir::{Span, Spread};
 use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError};
 
 use super::cooperative;
+use super::linear;
 use super::held::Held;
 use super::memory::HostBuffer;
 use super::spread::{self, Units};
@@ -212,7 +213,7 @@ impl<'a> Context<'a> {
 }
 
 /// The runtime functions by name, for the loader.
-pub fn symbols() -> [(&'static str, usize); 8] {
+pub fn symbols() -> [(&'static str, usize); 9] {
     [
         ("weft_raise", weft_raise as *const () as usize),
         ("weft_called", weft_called as *const () as usize),
@@ -221,6 +222,7 @@ pub fn symbols() -> [(&'static str, usize); 8] {
         ("weft_sweep", weft_sweep as *const () as usize),
         ("weft_mark", weft_mark as *const () as usize),
         ("weft_launch", weft_launch as *const () as usize),
+        ("weft_routine", linear::weft_routine as *const () as usize),
         ("weft_grid_barrier", cooperative::weft_grid_barrier as *const () as usize),
     ]
 }

@@ -1,6 +1,6 @@
 //! `weft.language`: the words that only the library's texts know. They are about what is known when a function is compiled.
 
-use weft_ir::Kind;
+use weft_ir::{Kind, Op, Routine, Scalar, Type};
 
 use super::{Class, Entry};
 use crate::Items;
@@ -25,6 +25,7 @@ pub fn find(name: &str) -> Option<Entry> {
         "float_type" => Entry::of(|l, c| of_dtype(l, c, |s| crate::types::to_float(Num::strong(s)).scalar)),
         "lowest" => Entry::of(|l, c| end(l, c, false)),
         "highest" => Entry::of(|l, c| end(l, c, true)),
+        "routine" => Entry::of(routine),
         "first_true" => Entry::of(first_true),
         "lies_along" => Entry::of(lies_along),
         "is_contiguous" => Entry::of(is_contiguous),
@@ -124,6 +125,37 @@ fn front(l: &Lower<'_>, axis: &Val, rank: &Val, call: &Call) -> Res<i128> {
     }
 }
 
+/// `routine("solve", a, b, out)`: has a routine of linear algebra done, with threads where the caller has them; gives the number of an
+/// [`Outcome`]. All arrays are of one type of floats but for real and complex results; those that are written are fresh ones.
+fn routine(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
+    let Some((Val::Str(name), arrays)) = call.any_number()?.split_first() else {
+        return Err(l.typing(call.span, "routine takes a name and arrays"));
+    };
+    let Some(routine) = Routine::from_name(name.as_str()) else {
+        return Err(l.typing(call.span, format!("there is no routine {name}")));
+    };
+    if !l.in_host() || l.in_lanes() {
+        return Err(l.unsupported(call.span, "linear algebra is done by functions of the host, outside of kernels"));
+    }
+    let mut operands = Vec::with_capacity(arrays.len());
+    for array in arrays {
+        match l.materialise(array.clone())? {
+            Val::View(view, _) => operands.push(view),
+            other => return Err(l.typing(call.span, format!("an array is needed here, and this is {}", other.ty()))),
+        }
+    }
+    let threads = l.unit.options.parallel;
+    let outcome = l.b.emit(
+        Type::I64,
+        Op::Routine {
+            routine,
+            threads,
+            operands,
+        },
+    );
+    Ok(Val::Num(outcome, Num::strong(Scalar::I64)))
+}
+
 /// `first_true(mask)`: the position of a vector's first true element; its length if there is none. All of it is looked at, in lanes.
 fn first_true(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     let [mask] = call.exactly()?;
@@ -174,7 +206,7 @@ fn stretched(l: &mut Lower<'_>, call: &Call) -> Res<Val> {
     Ok(Val::View(view, ty))
 }
 
-fn of_dtype(l: &mut Lower<'_>, call: &Call, f: fn(weft_ir::Scalar) -> weft_ir::Scalar) -> Res<Val> {
+fn of_dtype(l: &mut Lower<'_>, call: &Call, f: fn(Scalar) -> Scalar) -> Res<Val> {
     let [dtype] = call.exactly()?;
     Ok(Val::Dtype(f(super::cuda::dtype_of(l, dtype, call)?)))
 }

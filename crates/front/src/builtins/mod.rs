@@ -196,7 +196,7 @@ impl Entry {
             Entry::Func(Func {
                 does: Does::Text {
                     row,
-                    definition: row.name,
+                    definition: row.definition(),
                     by_position: 0,
                 },
                 applied: Applied::Whole,

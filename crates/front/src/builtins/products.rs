@@ -3,7 +3,9 @@
 use ruff_python_ast::Operator;
 use weft_array::Leaf;
 use weft_array::loops::{point, store};
-use weft_ir::{BinOp, CmpOp, ErrorKind, Index, Layout, ReduceOp, Reduction, Scalar, Span, Value, ViewType};
+use weft_ir::{
+    BinOp, CmpOp, ErrorKind, Index, Layout, Op, Outcome, ReduceOp, Reduction, Routine, Scalar, Span, Type, Value, ViewType,
+};
 
 use super::reductions;
 use crate::diag::{Diagnostic, DiagnosticKind};
@@ -121,12 +123,13 @@ fn factor(l: &mut Lower<'_>, val: &Val, span: Span) -> Res<Factor> {
 }
 
 fn matrix_product(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
-    let (a, b) = (factor(l, a, span)?, factor(l, b, span)?);
-    let elem = promote(a.ty.elem, b.ty.elem);
-    let (times, plus) = match elem {
-        Scalar::Bool => (BinOp::And, BinOp::Or),
-        _ => (BinOp::Mul, BinOp::Add),
+    let elem = promote(l.elem_of(a, span)?, l.elem_of(b, span)?);
+    let is_routine = has_routine(l, a, b, elem);
+    let (a, b) = match is_routine {
+        true => (of_elem(l, a, elem, span)?, of_elem(l, b, elem, span)?),
+        false => (a.clone(), b.clone()),
     };
+    let (a, b) = (factor(l, &a, span)?, factor(l, &b, span)?);
     let (rows, n) = a.shape.split_at(a.shape.len() - 1);
     let (m, columns) = b.shape.split_at(1);
     let misfit = l.b.compare(CmpOp::Ne, n[0], m[0]);
@@ -134,14 +137,93 @@ fn matrix_product(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
     let extents = [rows, columns].concat();
     let (out, out_ty) = super::arrays::fresh(l, elem, &extents, false, span)?;
     let sum = if elem.is_half() { Scalar::F32 } else { elem };
-    let num = Num::strong(sum);
     let rows_lie = matches!(a.ty.layout, Layout::C | Layout::Row) && matches!(b.ty.layout, Layout::C | Layout::Row);
     if columns.is_empty() && rows_lie && sum == elem && elem != Scalar::Bool && l.in_host() && !l.in_lanes() {
         rows_by_vector(l, [&a, &b], (out, out_ty), n, span)?;
         return Ok(Val::View(out, out_ty));
     }
-    l.at_every_point(&extents, Vec::new(), &mut |l, vars| {
-        let (row, column) = vars.split_at(rows.len());
+    let product = Product {
+        factors: [&a, &b],
+        out: (out, out_ty),
+        extents: &extents,
+        n,
+        elem,
+        sum,
+    };
+    if !is_routine {
+        by_points(l, &product, span)?;
+        return Ok(Val::View(out, out_ty));
+    }
+    // What is small is done here: a call costs more.
+    let outcome = l.b.func.new_local(Type::I64, "");
+    let (absent, few) = (l.b.i64(Outcome::Absent as i64), l.b.i64(FEW));
+    l.b.set(outcome, absent);
+    let work = extents.iter().fold(n[0], |work, &length| l.b.binary(BinOp::Mul, work, length));
+    let is_large = l.b.compare(CmpOp::Gt, work, few);
+    let threads = l.unit.options.parallel;
+    l.emit_if(is_large, |l| {
+        let op = Op::Routine {
+            routine: Routine::Matmul,
+            threads,
+            operands: vec![a.view, b.view, out],
+        };
+        let done = l.b.emit(Type::I64, op);
+        l.b.set(outcome, done);
+        Ok(())
+    })?;
+    let (found, done) = (l.b.get(outcome), l.b.i64(Outcome::Done as i64));
+    let is_left = l.b.compare(CmpOp::Ne, found, done);
+    l.emit_if(is_left, |l| by_points(l, &product, span))?;
+    Ok(Val::View(out, out_ty))
+}
+
+/// Products of matrices of at most so many multiplications are done in place.
+const FEW: i64 = 256;
+
+/// Whether the library of routines has the product: that of two matrices of floats, in code of the host.
+fn has_routine(l: &Lower<'_>, a: &Val, b: &Val, elem: Scalar) -> bool {
+    let is_matrix = |val: &Val| matches!(val.ty(), Ty::View(v) if v.rank == 2);
+    let is_known = matches!(elem, Scalar::F32 | Scalar::F64 | Scalar::C64 | Scalar::C128);
+    is_known && is_matrix(a) && is_matrix(b) && l.in_host() && !l.in_lanes()
+}
+
+/// An array in an element type.
+fn of_elem(l: &mut Lower<'_>, array: &Val, elem: Scalar, span: Span) -> Res<Val> {
+    if l.elem_of(array, span)? == elem {
+        return Ok(array.clone());
+    }
+    l.array_map(std::slice::from_ref(array), span, move |l, v| l.cast(&v[0], Num::strong(elem), span))
+}
+
+/// A product of matrices or of a matrix and a vector: its factors, its result and the result's lengths, the length summed over, the types of
+/// elements and of sums.
+struct Product<'a> {
+    factors: [&'a Factor; 2],
+    out: Leaf,
+    extents: &'a [Value],
+    n: &'a [Value],
+    elem: Scalar,
+    sum: Scalar,
+}
+
+/// Every element by itself.
+fn by_points(l: &mut Lower<'_>, product: &Product<'_>, span: Span) -> Res<()> {
+    let Product {
+        factors: [a, b],
+        out,
+        extents,
+        n,
+        elem,
+        sum,
+    } = *product;
+    let (times, plus) = match elem {
+        Scalar::Bool => (BinOp::And, BinOp::Or),
+        _ => (BinOp::Mul, BinOp::Add),
+    };
+    let num = Num::strong(sum);
+    let rows = a.shape.len() - 1;
+    l.at_every_point(extents, Vec::new(), &mut |l, vars| {
+        let (row, column) = vars.split_at(rows);
         let local = l.b.func.new_local(sum.into(), "");
         let zero = l.zero(sum);
         l.b.set(local, zero);
@@ -157,10 +239,9 @@ fn matrix_product(l: &mut Lower<'_>, a: &Val, b: &Val, span: Span) -> Res<Val> {
         })?;
         let value = l.b.get(local);
         let value = l.convert(value, sum, elem);
-        store(&mut l.b, (out, out_ty), vars, value);
+        store(&mut l.b, out, vars, value);
         Ok(())
-    })?;
-    Ok(Val::View(out, out_ty))
+    })
 }
 
 /// A matrix whose rows lie in memory element by element times a vector: row by row, the elements of a row as lanes.

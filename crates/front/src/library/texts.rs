@@ -192,7 +192,7 @@ mod tests {
                     panic!("{name} is not found")
                 };
                 assert_eq!(made.defaults.len(), defaults, "{}.{name}: a default that is no constant", file.name);
-                let row = weft_library::rows().iter().find(|row| row.name == name && row.file == file.name);
+                let row = weft_library::rows().iter().find(|row| row.definition() == name && row.file == file.name);
                 assert_eq!(row.is_none(), name.starts_with('_'), "{}.{name}: its row", file.name);
                 assert!(
                     row.is_none() || made.source.text.contains(">>> "),
@@ -202,7 +202,7 @@ mod tests {
             }
         }
         for row in weft_library::rows() {
-            assert!(helper(row.file, row.name).is_some(), "{}.{}", row.file, row.name);
+            assert!(helper(row.file, row.definition()).is_some(), "{}.{}", row.file, row.name);
             assert!(
                 row.method.is_none_or(|text| helper(row.file, text.text).is_some()),
                 "the method {}",

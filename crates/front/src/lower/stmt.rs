@@ -324,6 +324,7 @@ fn own_exception(name: &str) -> Option<ErrorKind> {
         "AssertionError" => ErrorKind::Assertion,
         "OverflowError" => ErrorKind::Overflow,
         "MemoryError" => ErrorKind::Memory,
+        "LinAlgError" => ErrorKind::LinAlg,
         _ => return None,
     })
 }

@@ -11,7 +11,7 @@ use super::value::{RtValue, View};
 use super::views::{self, AxisValue};
 use crate::eval;
 use crate::module::{ArrayId, Function, Local, Value};
-use crate::op::{AtomicOp, AxisSlice, Const, Geometry, Index, Op, Part};
+use crate::op::{AtomicOp, AxisSlice, Const, Geometry, Index, Op, Outcome, Part};
 use crate::types::{Scalar, Space, Type};
 
 /// The values of an index list, without an allocation for the usual ranks.
@@ -91,6 +91,7 @@ impl Machine<'_> {
                 let expected = expected.map(|e| frame.scalar(e)).transpose()?;
                 self.atomic(function, frame, *op, *view, indices, *value, expected)
             }
+            Op::Routine { .. } => Ok(RtValue::i64(Outcome::Absent as i64)),
             Op::Geometry(geometry) => Ok(RtValue::i64(self.geometry(*geometry))),
             Op::Call(..) | Op::OutOfStack | Op::Warp { .. } | Op::ActiveMask | Op::BarrierReduce(..) => Err(Fault::Malformed),
             Op::Dim(..)

@@ -134,6 +134,12 @@ macro_rules! operations {
             Apart(a: Value as View, b: Value as View) -> Bool
                 = "apart {a}, {b}", Pure;
 
+            /// Work of a library of the host's, shared among threads if they are asked for: reads some stacks of matrices, and writes others,
+            /// which nothing else refers to. Gives the number of an [`Outcome`](crate::Outcome): 0, or why nothing may be read from the
+            /// results. Where there is no such library, as in the interpreter, it does nothing and says so.
+            Routine { routine: Routine, threads: bool, operands: Vec<Value> as View } -> I64 "the outcome of a routine"
+                = "routine {routine} threads{threads} ({operands})", Atomic, only Host "routine", check routine(routine, threads, operands);
+
             /// In functions that are called: is there too little stack left to call this one once more? One that calls itself asks at its start.
             OutOfStack -> Bool
                 = "out_of_stack", Pure, check out_of_stack();

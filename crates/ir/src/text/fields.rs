@@ -7,7 +7,7 @@ use super::lex::Token;
 use super::literal;
 use super::print::Printer;
 use crate::module::{ArrayId, ConstId, FenceScope, FuncId, Local, ReduceOp, Reduction, Value};
-use crate::op::{AtomicOp, Axis, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Geometry, Index, Part, UnOp, WarpOp};
+use crate::op::{AtomicOp, Axis, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Geometry, Index, Part, Routine, UnOp, WarpOp};
 
 /// A field of an operation or statement.
 pub(super) trait Text: Sized {
@@ -365,6 +365,7 @@ named! {
     WarpOp: "operation of a warp",
     BarrierOp: "operation of a barrier",
     FenceScope: "scope of a fence",
+    Routine: "routine",
 }
 
 /// `thread_idx.x`, `lane_id`

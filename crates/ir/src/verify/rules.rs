@@ -3,7 +3,7 @@
 use super::body::{Body, Checked, operand, same};
 use super::error::Fault;
 use crate::module::{ArrayId, ConstId, FuncId, FuncKind, Local, Value};
-use crate::op::{AtomicOp, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Index, Part, UnOp, WarpOp};
+use crate::op::{AtomicOp, AxisSlice, BarrierOp, BinOp, CmpOp, Const, Index, Part, Routine, UnOp, WarpOp};
 use crate::types::{Layout, Scalar, Space, Type, ViewType};
 
 /// Arithmetic.
@@ -234,6 +234,20 @@ impl Body<'_> {
 
     pub(super) fn alloc(&self, shape: &[Value], result: &Type) -> Checked {
         fresh("alloc", shape.len(), Space::Global, result)
+    }
+
+    pub(super) fn routine(&self, &routine: &Routine, _threads: &bool, operands: &[Value], _result: &Type) -> Checked {
+        let (reads, writes) = routine.arity();
+        if operands.len() != reads + writes {
+            return Err(rank_fault("routine", reads + writes, operands.len()));
+        }
+        for (at, operand_value) in operands.iter().enumerate() {
+            let view = self.view(*operand_value, "routine")?;
+            if !view.elem.is_float() && !view.elem.is_complex() || at >= reads && !view.writable {
+                return Err(operand("routine", &view.into()));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn dynamic_shared(&self, result: &Type) -> Checked {

@@ -51,6 +51,7 @@ impl Walk<'_> {
             | Op::ActiveMask
             | Op::BarrierReduce(..)
             | Op::Apart(..)
+            | Op::Routine { .. }
             | Op::OutOfStack => Class::Block,
         }
     }
@@ -94,6 +95,7 @@ impl Walk<'_> {
             | Op::ConstArray(_)
             | Op::DynamicShared
             | Op::Apart(..)
+            | Op::Routine { .. }
             | Op::OutOfStack => match self.func.ty(value) {
                 Type::Scalar(Scalar::I64) => self.integer(op),
                 _ => self.operands(op),
