@@ -36,14 +36,15 @@ setup:
 wheel: setup
 	@rm -rf dist
 	@echo "==> building the wheel (release)"
-	@cargo build --release --locked -p weft-cuda-double
-	@cp target/release/$(DOUBLE) python/weft/
 	@$(VENV)/bin/maturin build --release --locked --compression-level 1 --out dist --interpreter $(PYTHON)
 	@$(PYTHON) scripts/repack.py dist/*.whl
 
+# The driver's double is for tests, and in no wheel: it lies beside the package that it is tested with.
 build: wheel
 	@echo "==> installing the wheel into $(VENV)"
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/weft-*.whl
+	@cargo build --release --locked -p weft-cuda-double
+	@cp target/release/$(DOUBLE) "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/weft/"
 
 demo: build
 	@$(VENV)/bin/weft demo
