@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What `make bench` runs: installs what is missing for the comparison, then measures. Arguments go to run.py (--list, --quick, --record, names);
 # `run.sh math` measures the elementary functions instead (math/run.py), `run.sh library` NumPy's functions of arrays (library/run.py),
-# `run.sh arrays` array code on Weft's arrays (arrays/run.py).
+# `run.sh arrays` array code on Weft's arrays (arrays/run.py), `run.sh linalg` linear algebra (linalg/run.py).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -65,7 +65,7 @@ peers_install
 weft_install
 # OpenMP runtimes of several contenders share the process: idle threads must not spin while others are timed.
 export KMP_BLOCKTIME=1
-if [[ ${1-} == math || ${1-} == library || ${1-} == arrays ]]; then
+if [[ ${1-} == math || ${1-} == library || ${1-} == arrays || ${1-} == linalg ]]; then
   exec "$python" "benchmarks/$1/run.py" "${@:2}"
 fi
 exec "$python" benchmarks/run.py "$@"

@@ -26,14 +26,14 @@ CALLS = {
     "repeat": "(x, 2)", "reshape": "(x, (4, 3))", "resize": "(x, (5, 5))", "roll": "(x, 1)", "rollaxis": "(x, 1)", "rot90": "(x)",
     "select": "([x > 1], [x])", "split": "(x, 2, 1)", "stack": "((x, y))", "swapaxes": "(x, 0, 1)", "tile": "(x, 2)", "vdot": "(v, v)",
     "vecdot": "(x, y)", "vsplit": "(x, 3)", "vstack": "((x, y))", "where": "(x > 1, x, y)", "zeros_like": "(x)", "full_like": "(x, 2)",
-    "diag_indices_from": "(x[:3, :3])", "apply_over_axes": "(weft.sum, x, [0])", "packbits": "(x > 1)",
+    "diag_indices_from": "(x[:3, :3])", "einsum": "('ij->ji', x)", "apply_over_axes": "(weft.sum, x, [0])", "packbits": "(x > 1)",
     "unpackbits": "(weft.astype(x, weft.uint8))", "may_share_memory": "(x, y)", "shares_memory": "(x, y)", "r_": "[v, w]", "c_": "[v, v]",
 }  # fmt: skip
 # They need no array, or give something else than arrays.
 NEED_NONE = (
     "arange", "array", "empty", "eye", "from_dlpack", "frombuffer", "fromfunction", "fromiter", "full", "identity", "indices", "linspace",
     "logspace", "ones", "tri", "zeros", "diag_indices", "broadcast_shapes", "ndim", "shape", "size", "iscomplexobj", "isrealobj", "ix_",
-    "geomspace", "ndindex", "bartlett", "blackman", "hamming", "hanning", "mgrid", "ogrid",
+    "geomspace", "ndindex", "einsum_path", "bartlett", "blackman", "hamming", "hanning", "mgrid", "ogrid",
 )  # fmt: skip
 
 

@@ -115,8 +115,11 @@ pub unsafe fn run(routine: &Routine, dtype: Dtype, operands: &[Operand], stack: 
     if places == 0 {
         return Ok(());
     }
-    let (count, work) = (threads.count(), call.work());
-    if count > 1 && places > 1 && work * places as f64 >= WORTH_SHARING && (work < WORTH_SPLITTING || places >= 4 * count as u64) {
+    let work = call.work();
+    // What is small does not even ask how many threads there are.
+    let is_large = work * places as f64 >= WORTH_SHARING;
+    let count = if is_large { threads.count() } else { 1 };
+    if count > 1 && places > 1 && (work < WORTH_SPLITTING || places >= 4 * count as u64) {
         return shared(&call, places, threads);
     }
     let Some(several) = NonZero::new(count).filter(|count| count.get() > 1 && work >= WORTH_SPLITTING) else {

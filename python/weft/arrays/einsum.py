@@ -79,7 +79,9 @@ def _parsed(operands: tuple[Any, ...], sums_dots: bool) -> tuple[list[str], str,
     Dots that the result lacks are summed over where NumPy does, with `optimize`.
     """
     if not operands:
-        raise ValueError("must specify the einstein sum subscripts string and at least one operand, or at least one operand and its subscripts list")
+        raise ValueError(
+            "must specify the einstein sum subscripts string and at least one operand, or at least one operand and its subscripts list"
+        )
     if isinstance(operands[0], str):
         text, arrays = operands[0].replace(" ", ""), [array_of(x) for x in operands[1:]]
     else:
@@ -109,9 +111,7 @@ def _without_dots(terms: list[str], result: str | None, arrays: list[ndarray], s
     for number, (term, a) in enumerate(zip(terms, arrays)):
         count = a.ndim - len(term.replace("...", ""))
         if count < 0:
-            raise ValueError(
-                f"einstein sum subscripts string contains too many subscripts for operand {number}"
-            )
+            raise ValueError(f"einstein sum subscripts string contains too many subscripts for operand {number}")
         if count and "..." not in term:
             raise ValueError(
                 "operand has more dimensions than subscripts given in einstein sum, but no '...' ellipsis provided to broadcast the extra "

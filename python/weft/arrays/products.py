@@ -33,6 +33,9 @@ from .shapes import diagonal, expand_dims, moveaxis
 
 
 def _of_one_dtype(*arrays: ndarray) -> list[ndarray]:
+    dtype = arrays[0].dtype
+    if all(a.dtype == dtype for a in arrays):
+        return list(arrays)
     dtype = result_dtype(*arrays)
     return [a if a.dtype == dtype else _cast(a, dtype) for a in arrays]
 

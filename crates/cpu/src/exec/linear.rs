@@ -17,7 +17,7 @@ pub struct Crew;
 
 impl Threads for Crew {
     fn count(&self) -> usize {
-        if spread::is_sharing() { 1 } else { pool::num_threads() }
+        if spread::is_sharing() { 1 } else { pool::current().threads() }
     }
 
     fn share(&self, units: u64, work: &(dyn Fn(Range<u64>) -> bool + Sync)) {

@@ -126,6 +126,11 @@ impl Pool {
         }
     }
 
+    /// How many threads there are, the calling one among them.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
     pub fn helpers(&self) -> usize {
         self.helpers.as_ref().map_or(0, ThreadPool::current_num_threads)
     }
