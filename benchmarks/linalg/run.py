@@ -1,7 +1,7 @@
 """Linear algebra: `python run.py [--list] [--quick] [--record] [--cores N] [NAME ...]`.
 
-Each routine of `weft.linalg` in turns with NumPy's and JAX's, at several sizes, results compared before they are timed. A name is a part of a
-routine's name, such as `svd` or `matmul-64`.
+Each routine of `weft.linalg` in turns with NumPy's and JAX's, at several sizes, results compared before they are timed. A name is a part
+of a routine's name, such as `svd` or `matmul-64`.
 """
 
 from __future__ import annotations

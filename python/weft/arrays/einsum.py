@@ -22,9 +22,9 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: Any = "K", casting: str = "safe") -> ndarray:
-    """The sums of products that a text such as "ij,jk->ik" describes: letters name the axes of the operands, and those that the result lacks
-    are summed over. Without an arrow the result has the letters that appear once, in alphabetical order; "..." stands for further axes, which
-    are broadcast. Operands may also be given each with a list of numbers instead of letters.
+    """The sums of products that a text such as "ij,jk->ik" describes: letters name the axes of the operands, and those that the result
+    lacks are summed over. Without an arrow the result has the letters that appear once, in alphabetical order; "..." stands for further
+    axes, which are broadcast. Operands may also be given each with a list of numbers instead of letters.
 
     `optimize` chooses the order of contractions as `numpy.einsum` does: False (pairs from the left), True or "greedy", "optimal", or a path
     of `einsum_path`. ValueError for texts that do not fit the operands.
@@ -56,7 +56,8 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = 
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> tuple[list[Any], str]:
-    """The order in which `einsum` is to contract its operands, and a text that describes it; NumPy's own search, which looks at shapes alone.
+    """The order in which `einsum` is to contract its operands, and a text that describes it; NumPy's own search, which looks at shapes
+    alone.
 
     >>> a = weft.ones((2, 2))
     >>> weft.einsum_path("ij,jk,kl->il", a, a, a)[0]

@@ -20,7 +20,7 @@ _BY_MODULE = {
 
 _MODULES = {name: module for module, names in _BY_MODULE.items() for name in names.split()}
 
-__all__ = list(_MODULES)  # noqa: PLE0605
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:

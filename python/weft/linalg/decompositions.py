@@ -5,8 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from weft._weft import _cast, ndarray
 from weft.arrays._common import is_true, real_dtype, u
 from weft.arrays.gathering import take_along_axis

@@ -135,8 +135,8 @@ def _product(shape: tuple[int, ...]) -> int:
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> ndarray:
-    """How many singular values of matrices (..., m, n) are more than `tol`, or than `rtol` times the largest: the larger of m and n times the
-    dtype's epsilon if nothing is said. Of a vector, whether it is not zero.
+    """How many singular values of matrices (..., m, n) are more than `tol`, or than `rtol` times the largest: the larger of m and n times
+    the dtype's epsilon if nothing is said. Of a vector, whether it is not zero.
 
     >>> weft.linalg.matrix_rank(weft.ones((3, 3)))
     array(1)
@@ -156,8 +156,8 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
 
 
 def cond(x: Any, p: Any = None) -> ndarray:
-    """The condition numbers of matrices (..., m, n): the largest singular value over the smallest (`p` None or 2; -2 the other way round), or
-    the norm `p` of the matrix times that of its inverse. Infinite where there is none.
+    """The condition numbers of matrices (..., m, n): the largest singular value over the smallest (`p` None or 2; -2 the other way
+    round), or the norm `p` of the matrix times that of its inverse. Infinite where there is none.
 
     >>> weft.linalg.cond(weft.asarray([[2.0, 0.0], [0.0, 4.0]]))
     array(2.)

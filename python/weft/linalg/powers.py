@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-
 from weft._weft import ndarray
 from weft.arrays._common import array_of, given, stretched
 from weft.arrays.creation import eye

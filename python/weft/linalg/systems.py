@@ -10,7 +10,9 @@ import numpy as np
 from weft._weft import _cast, _reshape, ndarray
 from weft.arrays._common import array_of, filled, select, u
 from weft.arrays.products import matmul
-from weft.arrays.reductions import count_nonzero, max as max_of, sum as sum_of
+from weft.arrays.reductions import count_nonzero
+from weft.arrays.reductions import max as max_of
+from weft.arrays.reductions import sum as sum_of
 
 from ._routines import LinAlgError, call, common, matrices, square, turned
 from .decompositions import qr, svd
@@ -73,8 +75,8 @@ def det(a: Any) -> ndarray:
 
 
 def slogdet(a: Any) -> SlogdetResult:
-    """The signs of determinants, 0 of singular matrices, and the logarithms of their sizes; for complex matrices (..., n, n) signs are numbers on
-    the unit circle.
+    """The signs of determinants, 0 of singular matrices, and the logarithms of their sizes; for complex matrices (..., n, n) signs are
+    numbers on the unit circle.
 
     >>> weft.linalg.slogdet(weft.asarray([[0.0, 1.0], [1.0, 0.0]]))
     SlogdetResult(sign=array(-1.), logabsdet=array(0.))
@@ -110,11 +112,11 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[ndarray, ndarray, ndarray, ndarray]:
-    """The smallest x for which |b - a x| is smallest; the sums of squares of what is left, for each right-hand side, empty unless the matrix
-    has full rank and more rows than columns; the rank; the singular values.
+    """The smallest x for which |b - a x| is smallest; the sums of squares of what is left, for each right-hand side, empty unless the
+    matrix has full rank and more rows than columns; the rank; the singular values.
 
-    `a` is (m, n), `b` (m,) or (m, k). Singular values up to `rcond` times the largest count as zero: the larger of m and n times the dtype's
-    epsilon if nothing is said, the epsilon itself for -1. By singular values, behind a QR decomposition of what is tall.
+    `a` is (m, n), `b` (m,) or (m, k). Singular values up to `rcond` times the largest count as zero: the larger of m and n times the
+    dtype's epsilon if nothing is said, the epsilon itself for -1. By singular values, behind a QR decomposition of what is tall.
 
     >>> x, residuals, rank, s = weft.linalg.lstsq(weft.asarray([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]), weft.asarray([1.0, 3.0, 5.0]))
     >>> weft.round(x, 12)
@@ -161,8 +163,8 @@ def _least_squares(a: ndarray, sides: ndarray, rcond: float) -> tuple[ndarray, n
 
 
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> ndarray:
-    """x with tensordot(a, x, x.ndim) = b: `a` is of shape b.shape + x.shape, with as many elements in both. `axes` of `a` are moved to the end
-    before.
+    """x with tensordot(a, x, x.ndim) = b: `a` is of shape b.shape + x.shape, with as many elements in both. `axes` of `a` are moved to
+    the end before.
 
     >>> weft.linalg.tensorsolve(weft.eye(4).reshape(2, 2, 4), weft.asarray([[1.0, 2.0], [3.0, 4.0]]))
     array([1., 2., 3., 4.])
