@@ -2,11 +2,9 @@
 
 #![allow(unsafe_code)]
 
-use faer::linalg::evd::{
-    ComputeEigenvectors, evd_cplx, evd_real, evd_scratch, self_adjoint_evd, self_adjoint_evd_scratch,
-};
 use faer::complex::Complex;
 use faer::diag::DiagMut;
+use faer::linalg::evd::{ComputeEigenvectors, evd_cplx, evd_real, evd_scratch, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::prelude::Reborrow;
 use faer::{MatRef, Par, c64};
 
@@ -49,7 +47,14 @@ unsafe fn hermitian<T: Element>(matrix: Scratch<T>, out: &[Item<'_>], par: Par) 
     };
     with_stack(self_adjoint_evd_scratch::<T>(n, compute, par, Default::default()), |stack| {
         let columns = vectors.as_mut().map(Scratch::as_mut);
-        self_adjoint_evd(matrix.as_ref(), DiagMut::from_slice_mut(&mut values), columns, par, stack, Default::default())
+        self_adjoint_evd(
+            matrix.as_ref(),
+            DiagMut::from_slice_mut(&mut values),
+            columns,
+            par,
+            stack,
+            Default::default(),
+        )
     })?
     .map_err(|_| Failure::NoConvergence)?;
     // SAFETY: the caller's promise.
@@ -168,17 +173,32 @@ macro_rules! complex {
                 let needed = evd_scratch::<$c>(n, ComputeEigenvectors::No, wanted(vectors), par, Default::default());
                 with_stack(needed, |stack| {
                     let columns = columns.as_mut().map(Scratch::as_mut);
-                    evd_cplx(matrix.as_ref(), DiagMut::from_slice_mut(&mut values), None, columns, par, stack, Default::default())
+                    evd_cplx(
+                        matrix.as_ref(),
+                        DiagMut::from_slice_mut(&mut values),
+                        None,
+                        columns,
+                        par,
+                        stack,
+                        Default::default(),
+                    )
                 })?
                 .map_err(|_| Failure::NoConvergence)?;
-                Ok(Found { values, vectors: columns })
+                Ok(Found {
+                    values,
+                    vectors: columns,
+                })
             }
         }
     };
 }
 
 fn wanted(vectors: bool) -> ComputeEigenvectors {
-    if vectors { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No }
+    if vectors {
+        ComputeEigenvectors::Yes
+    } else {
+        ComputeEigenvectors::No
+    }
 }
 
 /// Complex columns from real ones: those of a pair of conjugate values are their real and imaginary parts.

@@ -83,7 +83,15 @@ impl<'a> Item<'a> {
             self.data.cast::<T>()
         };
         // SAFETY: the caller says so; steps of an axis of one element do not matter, and are no multiples of the size only there.
-        unsafe { MatRef::from_raw_parts(data, self.rows, self.cols, Self::step::<T>(self.row_step), Self::step::<T>(self.col_step)) }
+        unsafe {
+            MatRef::from_raw_parts(
+                data,
+                self.rows,
+                self.cols,
+                Self::step::<T>(self.row_step),
+                Self::step::<T>(self.col_step),
+            )
+        }
     }
 
     /// Its elements, to be written.
@@ -97,6 +105,14 @@ impl<'a> Item<'a> {
             self.data.cast::<T>()
         };
         // SAFETY: as above.
-        unsafe { MatMut::from_raw_parts_mut(data, self.rows, self.cols, Self::step::<T>(self.row_step), Self::step::<T>(self.col_step)) }
+        unsafe {
+            MatMut::from_raw_parts_mut(
+                data,
+                self.rows,
+                self.cols,
+                Self::step::<T>(self.row_step),
+                Self::step::<T>(self.col_step),
+            )
+        }
     }
 }

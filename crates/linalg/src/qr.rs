@@ -99,7 +99,11 @@ fn turn_of<T: Element>(diagonal: T) -> T {
         return T::one_impl();
     }
     let size = T::of_real(diagonal.size());
-    let towards = if T::of_real(re).is_negative() { T::zero_impl().minus(size) } else { size };
+    let towards = if T::of_real(re).is_negative() {
+        T::zero_impl().minus(size)
+    } else {
+        size
+    };
     diagonal.conjugate().over(towards)
 }
 

@@ -53,13 +53,22 @@ impl Routine {
 /// A letter in front of an operand's axes says of which type it is: as the routine's without one.
 macro_rules! form {
     (real $axes:literal) => {
-        Form { axes: $axes, kind: Kind::Real }
+        Form {
+            axes: $axes,
+            kind: Kind::Real,
+        }
     };
     (complex $axes:literal) => {
-        Form { axes: $axes, kind: Kind::Complex }
+        Form {
+            axes: $axes,
+            kind: Kind::Complex,
+        }
     };
     (same $axes:literal) => {
-        Form { axes: $axes, kind: Kind::Same }
+        Form {
+            axes: $axes,
+            kind: Kind::Same,
+        }
     };
 }
 

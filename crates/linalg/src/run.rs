@@ -146,5 +146,7 @@ fn shared(call: &Call<'_>, places: u64, threads: &dyn Threads) -> Result<(), Fai
             false
         }
     });
-    FAILURES.get(usize::from(failed.into_inner())).map_or(Ok(()), |failure| Err(*failure))
+    FAILURES
+        .get(usize::from(failed.into_inner()))
+        .map_or(Ok(()), |failure| Err(*failure))
 }

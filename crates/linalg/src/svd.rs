@@ -2,8 +2,8 @@
 
 #![allow(unsafe_code)]
 
-use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::diag::DiagMut;
+use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{MatRef, Par};
 
 use crate::element::Element;
@@ -64,7 +64,8 @@ fn decomposed<T: Element>(matrix: MatRef<'_, T>, vectors: Option<Vectors<'_, T>>
         Some((left, right)) => (Some(left.as_mut()), Some(right.as_mut())),
         None => (None, None),
     };
-    let is_full = left.as_ref().is_some_and(|left| left.ncols() != m.min(n)) || right.as_ref().is_some_and(|right| right.ncols() != m.min(n));
+    let is_full =
+        left.as_ref().is_some_and(|left| left.ncols() != m.min(n)) || right.as_ref().is_some_and(|right| right.ncols() != m.min(n));
     let compute = match (&left, is_full) {
         (None, _) => ComputeSvdVectors::No,
         (_, true) => ComputeSvdVectors::Full,

@@ -33,7 +33,10 @@ pub fn linalg<'py>(py: Python<'py>, name: &str, arrays: &Bound<'py, PyTuple>, ru
             return Err(PyTypeError::new_err("operands of linear algebra are NumPy arrays"));
         }
         let fields = numpy.fields(array);
-        let found = fields.elem.and_then(dtype_of).filter(|found| dtype.is_none_or(|known| known == *found));
+        let found = fields
+            .elem
+            .and_then(dtype_of)
+            .filter(|found| dtype.is_none_or(|known| known == *found));
         let Some(found) = found.filter(|dtype| is_regular(&fields, *dtype)) else {
             return Err(PyTypeError::new_err(
                 "operands of linear algebra are aligned arrays of one dtype: float32, float64, complex64 or complex128",
@@ -84,7 +87,10 @@ fn operand(fields: &ArrayFields<'_>) -> Operand {
 /// Whether every element lies a whole number of elements from the first one.
 fn is_regular(fields: &ArrayFields<'_>, dtype: Dtype) -> bool {
     let steps = fields.shape.iter().zip(fields.strides);
-    fields.aligned && steps.into_iter().all(|(&length, &stride)| length <= 1 || stride.unsigned_abs() % dtype.size() == 0)
+    fields.aligned
+        && steps
+            .into_iter()
+            .all(|(&length, &stride)| length <= 1 || stride.unsigned_abs() % dtype.size() == 0)
 }
 
 fn dtype_of(scalar: Scalar) -> Option<Dtype> {

@@ -23,7 +23,8 @@ impl Fx<'_, '_> {
         }
         let block = self.argument_block(&[], operands)?;
         self.cx.symbol("weft_routine");
-        self.cx.declare("declare i64 @weft_routine(ptr, i32, i32, i32, i64, ptr)".to_owned());
+        self.cx
+            .declare("declare i64 @weft_routine(ptr, i32, i32, i32, i64, ptr)".to_owned());
         let (number, elem, threads) = (routine as i32, elem as i32, i32::from(threads));
         Ok(self.w.inst(format_args!(
             "call i64 @weft_routine(ptr %ctx, i32 {number}, i32 {elem}, i32 {threads}, i64 {ranks}, {})",

@@ -13,8 +13,8 @@ use weft_ir::{Span, Spread};
 use weft_runtime::{Buffer, Hooks, Outcome, Raised, RunError};
 
 use super::cooperative;
-use super::linear;
 use super::held::Held;
+use super::linear;
 use super::memory::HostBuffer;
 use super::spread::{self, Units};
 use super::stack;

@@ -37,7 +37,14 @@ impl Threads for Crew {
 /// `ctx` is the context compiled code was called with. Threads are used if `threads` is not 0. `slots` has the routine's operands, views of elements of the type, each as its address,
 /// its lengths and its strides in bytes; the bytes of `ranks` say how many axes each has. Their shapes are those that the routine's signature
 /// asks for, and what is written is memory of its own.
-pub unsafe extern "C" fn weft_routine(_ctx: *const Context<'_>, routine: i32, elem: i32, threads: i32, ranks: i64, slots: *const i64) -> i64 {
+pub unsafe extern "C" fn weft_routine(
+    _ctx: *const Context<'_>,
+    routine: i32,
+    elem: i32,
+    threads: i32,
+    ranks: i64,
+    slots: *const i64,
+) -> i64 {
     let routine = usize::try_from(routine).ok().and_then(|number| Routine::ALL.get(number));
     let elem = usize::try_from(elem).ok().and_then(|number| Scalar::ALL.get(number));
     let (Some(routine), Some(dtype)) = (routine, elem.and_then(|elem| dtype_of(*elem))) else {

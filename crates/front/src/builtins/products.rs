@@ -3,9 +3,7 @@
 use ruff_python_ast::Operator;
 use weft_array::Leaf;
 use weft_array::loops::{point, store};
-use weft_ir::{
-    BinOp, CmpOp, ErrorKind, Index, Layout, Op, Outcome, ReduceOp, Reduction, Routine, Scalar, Span, Type, Value, ViewType,
-};
+use weft_ir::{BinOp, CmpOp, ErrorKind, Index, Layout, Op, Outcome, ReduceOp, Reduction, Routine, Scalar, Span, Type, Value, ViewType};
 
 use super::reductions;
 use crate::diag::{Diagnostic, DiagnosticKind};
@@ -192,7 +190,9 @@ fn of_elem(l: &mut Lower<'_>, array: &Val, elem: Scalar, span: Span) -> Res<Val>
     if l.elem_of(array, span)? == elem {
         return Ok(array.clone());
     }
-    l.array_map(std::slice::from_ref(array), span, move |l, v| l.cast(&v[0], Num::strong(elem), span))
+    l.array_map(std::slice::from_ref(array), span, move |l, v| {
+        l.cast(&v[0], Num::strong(elem), span)
+    })
 }
 
 /// A product of matrices or of a matrix and a vector: its factors, its result and the result's lengths, the length summed over, the types of

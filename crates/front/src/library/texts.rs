@@ -192,7 +192,9 @@ mod tests {
                     panic!("{name} is not found")
                 };
                 assert_eq!(made.defaults.len(), defaults, "{}.{name}: a default that is no constant", file.name);
-                let row = weft_library::rows().iter().find(|row| row.definition() == name && row.file == file.name);
+                let row = weft_library::rows()
+                    .iter()
+                    .find(|row| row.definition() == name && row.file == file.name);
                 assert_eq!(row.is_none(), name.starts_with('_'), "{}.{name}: its row", file.name);
                 assert!(
                     row.is_none() || made.source.text.contains(">>> "),

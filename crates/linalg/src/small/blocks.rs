@@ -16,7 +16,11 @@ unsafe fn block<V: Vector, const ROWS: usize, const VECTORS: usize>(job: &Job<V:
             let mut bs = [V::zero(); VECTORS];
             for (v, part) in bs.iter_mut().enumerate() {
                 let at = b.add(v * V::LANES);
-                *part = if v + 1 == VECTORS && last > 0 { V::load_first(at, last) } else { V::load(at) };
+                *part = if v + 1 == VECTORS && last > 0 {
+                    V::load_first(at, last)
+                } else {
+                    V::load(at)
+                };
             }
             for (r, row) in sums.iter_mut().enumerate() {
                 let factor = V::splat(a.offset(r as isize * job.a_row));
