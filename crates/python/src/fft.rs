@@ -1,0 +1,165 @@
+//! Fourier transforms of NumPy arrays. What of them may be asked for is for `weft.fft` to say.
+#![allow(unsafe_code)]
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use weft_fft::{Complex, Elements, Error, Host, Job, Kind, Out, Real, Strided, transform};
+use weft_ir::Scalar;
+
+use crate::numpy::{ArrayFields, Numpy};
+use crate::{devices, errors};
+
+/// The threads of the CPU, and Python's signals.
+struct Threads {
+    /// What a signal handler raised.
+    raised: RefCell<Option<Box<dyn std::error::Error + Send + Sync>>>,
+}
+
+// SAFETY: `raised` is used by `interrupted` alone, which is asked on the calling thread.
+unsafe impl Sync for Threads {}
+
+impl Host for Threads {
+    fn threads(&self) -> usize {
+        devices::cpu().threads()
+    }
+
+    fn share(&self, units: u64, work: &(dyn Fn(Range<u64>) -> bool + Sync)) {
+        devices::cpu().share(units, work);
+    }
+
+    fn interrupted(&self) -> bool {
+        match errors::pause() {
+            Ok(()) => false,
+            Err(error) => {
+                self.raised.replace(Some(error));
+                true
+            }
+        }
+    }
+}
+
+/// The transform of a NumPy array along axes, as a new array: `kind` is "complex", "from real" or "to real". Numbers are computed with in
+/// single precision if they have that or half of it, and else in double precision.
+#[pyfunction]
+#[pyo3(signature = (array, kind, forward, axes, lengths, factor))]
+pub fn _fft<'py>(
+    array: &Bound<'py, PyAny>,
+    kind: &str,
+    forward: bool,
+    axes: Vec<usize>,
+    lengths: Vec<usize>,
+    factor: f64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    let numpy = Numpy::get(py)?;
+    if !numpy.is_array(array) {
+        return Err(PyTypeError::new_err("expected a NumPy array"));
+    }
+    let kind = match kind {
+        "complex" => Kind::Complex,
+        "from real" => Kind::FromReal,
+        "to real" => Kind::ToReal,
+        _ => return Err(PyValueError::new_err(format!("no kind of transform is called {kind:?}"))),
+    };
+    let (array, elem) = readable(numpy, array)?;
+    let fields = numpy.fields(&array);
+    let job = Job {
+        kind,
+        forward,
+        axes: &axes,
+        lengths: &lengths,
+        factor,
+    };
+    let is_single = matches!(elem, Scalar::F32 | Scalar::C64);
+    let made_of = match (kind == Kind::ToReal, is_single) {
+        (true, true) => Scalar::F32,
+        (true, false) => Scalar::F64,
+        (false, true) => Scalar::C64,
+        (false, false) => Scalar::C128,
+    };
+    let extents: Vec<usize> = fields.shape.iter().map(|&n| n as usize).collect();
+    let shape = job.shape(&extents).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let shape: Vec<isize> = shape.into_iter().map(|n| isize::try_from(n).unwrap_or(isize::MAX)).collect();
+    let made = numpy.new_array(py, &shape, made_of, false)?;
+    let into = numpy.fields(&made);
+    // SAFETY: `readable` saw to alignment and strides, and `array` keeps the memory; `made` is nobody else's yet.
+    unsafe {
+        match elem {
+            Scalar::F32 => run::<f32, f32>(py, &fields, &extents, &into, Elements::Real, &job),
+            Scalar::C64 => run::<f32, Complex<f32>>(py, &fields, &extents, &into, Elements::Complex, &job),
+            Scalar::F64 => run::<f64, f64>(py, &fields, &extents, &into, Elements::Real, &job),
+            _ => run::<f64, Complex<f64>>(py, &fields, &extents, &into, Elements::Complex, &job),
+        }?;
+    }
+    Ok(made)
+}
+
+/// An array as one of floats or complex numbers that lie as Rust's do: itself, or a copy.
+fn readable<'py>(numpy: &Numpy, array: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Scalar)> {
+    let fields = numpy.fields(array);
+    let lies_well = |elem: Scalar| fields.aligned && fields.strides.iter().all(|stride| stride % elem.size() as isize == 0);
+    match fields.elem {
+        Some(elem @ (Scalar::F32 | Scalar::F64 | Scalar::C64 | Scalar::C128)) if lies_well(elem) => return Ok((array.clone(), elem)),
+        _ => {}
+    }
+    let py = array.py();
+    let name: String = array.getattr("dtype")?.getattr("name")?.extract()?;
+    let elem = match Scalar::from_numpy_name(&name) {
+        Some(Scalar::F16 | Scalar::BF16 | Scalar::F32) => Scalar::F32,
+        Some(elem @ (Scalar::C64 | Scalar::C128)) => elem,
+        Some(_) => Scalar::F64,
+        None => return Err(PyTypeError::new_err(format!("there are no transforms of arrays of dtype {name}"))),
+    };
+    let copy = array.call_method1("astype", (numpy.descr(py, elem)?, "C"))?;
+    Ok((copy, elem))
+}
+
+/// Transforms elements of type `E`, which are `T`s or pairs of them.
+///
+/// # Safety
+/// The array's elements must be `E`s, aligned, with whole numbers of them as strides; `into` must be a new array in C's order of what the job
+/// makes of them.
+unsafe fn run<'a, T: Real, E: 'a + Sync>(
+    py: Python<'_>,
+    fields: &ArrayFields<'a>,
+    shape: &[usize],
+    into: &ArrayFields<'_>,
+    elements: fn(&'a [E]) -> Elements<'a, T>,
+    job: &Job<'_>,
+) -> PyResult<()> {
+    let size = size_of::<E>();
+    let (low, high) = crate::numpy::bounds(fields.data, fields.shape, fields.strides, size).unwrap_or((fields.data, fields.data));
+    let memory: &[E] = match low == high {
+        true => &[],
+        // SAFETY: all between the first and the last element is memory of the array's, which is kept meanwhile.
+        false => unsafe { std::slice::from_raw_parts(low as *const E, (high - low) as usize / size) },
+    };
+    let strides: Vec<isize> = fields.strides.iter().map(|stride| stride / size as isize).collect();
+    let from = Strided {
+        elements: elements(memory),
+        first: (fields.data - low) as usize / size,
+        shape,
+        strides: &strides,
+    };
+    let count = into.shape.iter().map(|&n| n as usize).product();
+    // SAFETY: the new array has so many elements, and memory for one even if it has none; nobody else has it.
+    let out = unsafe {
+        match job.kind {
+            Kind::ToReal => Out::Real(std::slice::from_raw_parts_mut(into.data as *mut T, count)),
+            _ => Out::Complex(std::slice::from_raw_parts_mut(into.data as *mut Complex<T>, count)),
+        }
+    };
+    let host = Threads { raised: RefCell::new(None) };
+    let done = py.detach(|| transform(&from, job, out, &host));
+    done.map_err(|error| match (error, host.raised.take()) {
+        (Error::Interrupted, Some(raised)) => match raised.downcast::<PyErr>() {
+            Ok(raised) => *raised,
+            Err(raised) => errors::internal(py, raised.to_string()),
+        },
+        (Error::OutOfMemory, _) => PyMemoryError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    })
+}
