@@ -1,8 +1,8 @@
 //! Fourier transforms of NumPy arrays. What of them may be asked for is for `weft.fft` to say.
 #![allow(unsafe_code)]
 
-use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,12 +14,9 @@ use crate::{devices, errors};
 
 /// The threads of the CPU, and Python's signals.
 struct Threads {
-    /// What a signal handler raised.
-    raised: RefCell<Option<Box<dyn std::error::Error + Send + Sync>>>,
+    /// What a signal handler raised. No other thread asks for it.
+    raised: Mutex<Option<Box<dyn std::error::Error + Send + Sync>>>,
 }
-
-// SAFETY: `raised` is used by `interrupted` alone, which is asked on the calling thread.
-unsafe impl Sync for Threads {}
 
 impl Host for Threads {
     fn threads(&self) -> usize {
@@ -34,7 +31,7 @@ impl Host for Threads {
         match errors::pause() {
             Ok(()) => false,
             Err(error) => {
-                self.raised.replace(Some(error));
+                *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 true
             }
         }
@@ -152,14 +149,16 @@ unsafe fn run<'a, T: Real, E: 'a + Sync>(
             _ => Out::Complex(std::slice::from_raw_parts_mut(into.data as *mut Complex<T>, count)),
         }
     };
-    let host = Threads { raised: RefCell::new(None) };
+    let host = Threads { raised: Mutex::new(None) };
     let done = py.detach(|| transform(&from, job, out, &host));
-    done.map_err(|error| match (error, host.raised.take()) {
-        (Error::Interrupted, Some(raised)) => match raised.downcast::<PyErr>() {
-            Ok(raised) => *raised,
-            Err(raised) => errors::internal(py, raised.to_string()),
+    done.map_err(
+        |error| match (error, host.raised.into_inner().unwrap_or_else(PoisonError::into_inner)) {
+            (Error::Interrupted, Some(raised)) => match raised.downcast::<PyErr>() {
+                Ok(raised) => *raised,
+                Err(raised) => errors::internal(py, raised.to_string()),
+            },
+            (Error::OutOfMemory, _) => PyMemoryError::new_err(error.to_string()),
+            _ => PyValueError::new_err(error.to_string()),
         },
-        (Error::OutOfMemory, _) => PyMemoryError::new_err(error.to_string()),
-        _ => PyValueError::new_err(error.to_string()),
-    })
+    )
 }

@@ -94,6 +94,10 @@ def array_function(self: ndarray, function: Any, types: Any, args: Any, keywords
         if ours is not None:
             return ours(*args, **keywords)
     place = getattr(function, "__module__", "numpy")
+    if place == "numpy.fft" and getattr(np.fft, name, None) is function:
+        from weft import fft
+
+        return getattr(fft, name)(*args, **keywords)
     raise TypeError(f"{place}.{name} has no counterpart in Weft, and weft arrays are never converted: pass it weft.asnumpy(x)")
 
 
