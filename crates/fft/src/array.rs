@@ -138,13 +138,14 @@ fn back<T: Real>(from: &Strided<'_, T>, job: &Job<'_>, shape: &[usize], place: &
     let count = elements(&between)?;
     memory.try_reserve_exact(count).map_err(|_| Error::OutOfMemory)?;
     memory.resize(count, Complex::new(T::of(0.0), T::of(0.0)));
-    let on_the_way = Place::Complex(Shared::new(&mut memory));
-    for (i, &axis) in std::iter::once(&first).chain(others).enumerate() {
-        let line = Line::new(Form::Complex, shape[axis], job.forward, 1.0)?;
-        let lines = (i == 0).then(|| Lines::new(*from, &between, axis, line.taken()));
-        pass(line, lines, &on_the_way, &between, axis, host)?;
+    {
+        let on_the_way = Place::Complex(Shared::new(&mut memory));
+        for (i, &axis) in std::iter::once(&first).chain(others).enumerate() {
+            let line = Line::new(Form::Complex, shape[axis], job.forward, 1.0)?;
+            let lines = (i == 0).then(|| Lines::new(*from, &between, axis, line.taken()));
+            pass(line, lines, &on_the_way, &between, axis, host)?;
+        }
     }
-    drop(on_the_way);
     let mut strides = vec![1; between.len()];
     for axis in (1..between.len()).rev() {
         strides[axis - 1] = strides[axis] * between[axis] as isize;

@@ -281,11 +281,12 @@ impl<T: Real> Pass<'_, T> {
         };
         for i in 0..across {
             match self.place {
-                // SAFETY: as above, here and below.
+                // SAFETY: groups have different lines, whose places are apart.
                 Place::Complex(place) => match (unsafe { place.part(group.at + i * each, along) }, step) {
                     (row, 1) => row.copy_from_slice(&work[i * apart..i * apart + made]),
                     (side, _) => side.iter_mut().zip(work.chunks_exact(apart)).for_each(|(z, line)| *z = line[i]),
                 },
+                // SAFETY: as above.
                 Place::Real(place) => match (unsafe { place.part(group.at + i * each, along) }, step) {
                     (row, 1) => self.line.numbers(&work[i * apart..(i + 1) * apart], row),
                     (side, _) => {

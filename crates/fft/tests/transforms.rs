@@ -165,10 +165,10 @@ fn check(shape: &[usize], job: &Job<'_>, is_real: bool, host: &dyn Host) {
         let mut reals = vec![f64::NAN; wanted.len()];
         let mut complex = vec![Complex::new(f64::NAN, f64::NAN); wanted.len()];
         if job.kind == Kind::ToReal {
-            transform(&from, job, Out::Real(&mut reals), host).unwrap();
+            transform(&from, job, Out::Real(&mut reals), host).expect("a valid job");
             complex = reals.iter().map(|&x| x.into()).collect();
         } else {
-            transform(&from, job, Out::Complex(&mut complex), host).unwrap();
+            transform(&from, job, Out::Complex(&mut complex), host).expect("a valid job");
         }
         let points: usize = job.lengths.iter().product();
         let bound = 4e-16 * points as f64 * job.factor * (points as f64).log2().max(1.0);
@@ -262,7 +262,7 @@ fn threads_change_no_bit() {
     };
     let made = |threads| {
         let mut made = vec![Complex::new(0.0f32, 0.0); numbers.len()];
-        transform(&from, &job, Out::Complex(&mut made), &Threads(threads)).unwrap();
+        transform(&from, &job, Out::Complex(&mut made), &Threads(threads)).expect("a valid job");
         made
     };
     let alone = made(1);

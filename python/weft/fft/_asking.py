@@ -15,14 +15,14 @@ from weft.arrays._compiled import on_hosts
 
 _LONGEST = np.iinfo(np.intp).max
 _S_WITHOUT_AXES = (
-    "`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0). In a future version of NumPy, this will raise an error and "
-    "`s[i]` will correspond to the size along the transformed axis specified by `axes[i]`. To retain current behaviour, pass a sequence "
-    "[0, ..., k-1] to `axes` for an array of dimension k."
+    "`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0). In a future version of NumPy, this will raise an error "
+    "and `s[i]` will correspond to the size along the transformed axis specified by `axes[i]`. To retain current behaviour, pass a "
+    "sequence [0, ..., k-1] to `axes` for an array of dimension k."
 )
 _NONE_IN_S = (
-    "Passing an array containing `None` values to `s` is deprecated in NumPy 2.0 and will raise an error in a future version of NumPy. To use "
-    "the default behaviour of the corresponding 1-D transform, pass the value matching the default for its `n` parameter. To use the default "
-    "behaviour for every axis, the `s` argument can be omitted."
+    "Passing an array containing `None` values to `s` is deprecated in NumPy 2.0 and will raise an error in a future version of NumPy. "
+    "To use the default behaviour of the corresponding 1-D transform, pass the value matching the default for its `n` parameter. To use "
+    "the default behaviour for every axis, the `s` argument can be omitted."
 )
 
 
@@ -31,8 +31,12 @@ def along(a: Any, n: Any, axis: Any, norm: Any, out: Any, kind: str, forward: bo
     a = array_of(a)
     if n is None:
         n = a.shape[axis] if kind != "to real" else 2 * (a.shape[axis] - 1)
+    strict = kind == "to real" or not forward
+    if kind != "complex" and (kind == "to real") == forward:
+        # Those of what is conjugated when reversed look at the norm first.
+        _factor(1, norm, forward, strict)
     n = _length(n)
-    factor = _factor(n, norm, forward, strict=kind == "to real" or not forward)
+    factor = _factor(n, norm, forward, strict)
     axis = axis_of(axis, a.ndim)
     name = _loop(kind, forward, n)
     if out is not None:
@@ -86,19 +90,20 @@ def _lengths_and_axes(a: ndarray, s: Any, axes: Any, to_real: bool) -> tuple[lis
     if axes is None:
         if s is not None:
             warnings.warn(_S_WITHOUT_AXES, DeprecationWarning, stacklevel=4)
-        axes = range(-len(lengths), 0)
+        axes = list(range(-len(lengths), 0))
     if len(lengths) != len(axes):
         raise ValueError("Shape and axes have different lengths.")
-    if to_real and s is None and lengths:
+    if to_real and s is None:
         lengths[-1] = 2 * (a.shape[axes[-1]] - 1)
     if None in lengths:
         warnings.warn(_NONE_IN_S, DeprecationWarning, stacklevel=4)
-    whole = [a.shape[axis] if n == -1 else n for n, axis in zip(lengths, axes)]
-    last = len(whole) - 1
-    # None is what the transform along that axis alone would have.
-    return [
-        n if n is not None else 2 * (a.shape[axis] - 1) if to_real and i == last else a.shape[axis] for i, (n, axis) in enumerate(zip(whole, axes))
-    ], list(axes)
+    for i, (n, axis) in enumerate(zip(lengths, axes)):
+        if n == -1:
+            lengths[i] = a.shape[axis]
+        elif n is None:
+            # What the transform along that axis alone would have.
+            lengths[i] = 2 * (a.shape[axis] - 1) if to_real and i == len(lengths) - 1 else a.shape[axis]
+    return lengths, list(axes)
 
 
 def _length(n: Any) -> int:

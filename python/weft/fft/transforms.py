@@ -21,8 +21,8 @@ from weft.fft._asking import along, along_many
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The transform along an axis, of its first n elements or of as many zeros more: complex, n elements.
 
-    >>> weft.fft.fft(weft.asarray([1, 0, -1, 0]))
-    array([0.+0.j, 2.+0.j, 0.+0.j, 2.+0.j])
+    >>> weft.abs(weft.fft.fft(weft.asarray([1, 0, -1, 0])))
+    array([0., 2., 0., 2.])
     """
     return along(a, n, axis, norm, out, "complex", True)
 
@@ -30,8 +30,8 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, o
 def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of `fft`: complex, n elements.
 
-    >>> weft.fft.ifft(weft.asarray([0, 2, 0, 2]))
-    array([ 1.+0.j,  0.+0.j, -1.+0.j,  0.+0.j])
+    >>> weft.fft.ifft(weft.asarray([10, -2 + 2j, -2, -2 - 2j])).real
+    array([1., 2., 3., 4.])
     """
     return along(a, n, axis, norm, out, "complex", False)
 
@@ -39,8 +39,8 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, 
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The first half of the transform of real numbers, n//2 + 1 elements: the others are conjugates of those. TypeError of complex ones.
 
-    >>> weft.fft.rfft(weft.asarray([1, 0, -1, 0]))
-    array([0.+0.j, 2.+0.j, 0.+0.j])
+    >>> weft.abs(weft.fft.rfft(weft.asarray([1, 0, -1, 0])))
+    array([0., 2., 0.])
     """
     return along(a, n, axis, norm, out, "from real", True)
 
@@ -48,8 +48,8 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, 
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of `rfft`: n real numbers, 2·(m - 1) of m elements if n is not said. Imaginary parts that cannot be are left out.
 
-    >>> weft.fft.irfft(weft.asarray([0, 2, 0]))
-    array([ 1.,  0., -1.,  0.])
+    >>> weft.fft.irfft(weft.asarray([10, -2 + 2j, -2]))
+    array([1., 2., 3., 4.])
     """
     return along(a, n, axis, norm, out, "to real", False)
 
@@ -57,8 +57,8 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None,
 def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The transform, n real numbers, of what is conjugated when reversed, and of which the first half is given.
 
-    >>> weft.fft.hfft(weft.asarray([1, 2, 1]))
-    array([6., 0., -2., 0.])
+    >>> weft.fft.hfft(weft.asarray([1, 2, 2]))
+    array([ 7., -1., -1., -1.])
     """
     return along(a, n, axis, norm, out, "to real", True)
 
@@ -66,8 +66,8 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, 
 def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of `hfft`: n//2 + 1 elements. TypeError of complex numbers.
 
-    >>> weft.fft.ihfft(weft.asarray([6, 0, -2, 0]))
-    array([1.-0.j, 2.-0.j, 1.-0.j])
+    >>> weft.fft.ihfft(weft.asarray([7, -1, -1, -1])).real
+    array([1., 2., 2.])
     """
     return along(a, n, axis, norm, out, "from real", False)
 
@@ -77,9 +77,9 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: 
 
     An axis that is named twice is transformed twice. Without any axes it is the array itself.
 
-    >>> weft.fft.fftn(weft.asarray([[1, 2], [3, 4]]))
-    array([[10.+0.j, -2.+0.j],
-           [-4.+0.j,  0.+0.j]])
+    >>> weft.fft.fftn(weft.asarray([[1, 2], [3, 5]])).real
+    array([[11., -3.],
+           [-5.,  1.]])
     """
     return along_many(a, s, axes, norm, out, "complex", True)
 
@@ -87,9 +87,9 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: 
 def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of `fftn`.
 
-    >>> weft.fft.ifftn(weft.asarray([[10, -2], [-4, 0]]))
-    array([[1.+0.j, 2.+0.j],
-           [3.+0.j, 4.+0.j]])
+    >>> weft.fft.ifftn(weft.asarray([[11, -3], [-5, 1]])).real
+    array([[1., 2.],
+           [3., 5.]])
     """
     return along_many(a, s, axes, norm, out, "complex", False)
 
@@ -97,9 +97,9 @@ def ifftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out:
 def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """`fftn` along the last two axes.
 
-    >>> weft.fft.fft2(weft.ones((2, 2)))
-    array([[4.+0.j, 0.+0.j],
-           [0.+0.j, 0.+0.j]])
+    >>> weft.abs(weft.fft.fft2(weft.ones((2, 2))))
+    array([[4., 0.],
+           [0., 0.]])
     """
     return along_many(a, s, axes, norm, out, "complex", True)
 
@@ -107,9 +107,9 @@ def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, o
 def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of `fft2`.
 
-    >>> weft.fft.ifft2(weft.asarray([[4, 0], [0, 0]]))
-    array([[1.+0.j, 1.+0.j],
-           [1.+0.j, 1.+0.j]])
+    >>> weft.fft.ifft2(weft.asarray([[4, 0], [0, 0]])).real
+    array([[1., 1.],
+           [1., 1.]])
     """
     return along_many(a, s, axes, norm, out, "complex", False)
 
@@ -117,9 +117,9 @@ def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, 
 def rfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """`rfft` along the last axis, or the last one named, and `fft` along the others. TypeError of complex numbers.
 
-    >>> weft.fft.rfftn(weft.ones((2, 4)))
-    array([[8.+0.j, 0.+0.j, 0.+0.j],
-           [0.+0.j, 0.+0.j, 0.+0.j]])
+    >>> weft.abs(weft.fft.rfftn(weft.ones((2, 4))))
+    array([[8., 0., 0.],
+           [0., 0., 0.]])
     """
     return along_many(a, s, axes, norm, out, "from real", True)
 
@@ -137,9 +137,9 @@ def irfftn(a: Any, s: Any = None, axes: Any = None, norm: str | None = None, out
 def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """`rfftn` along the last two axes.
 
-    >>> weft.fft.rfft2(weft.asarray([[1, 2], [3, 4]]))
-    array([[10.+0.j, -2.+0.j],
-           [-4.+0.j,  0.+0.j]])
+    >>> weft.fft.rfft2(weft.asarray([[1, 2], [3, 5]])).real
+    array([[11., -3.],
+           [-5.,  1.]])
     """
     return along_many(a, s, axes, norm, out, "from real", True)
 
@@ -147,8 +147,8 @@ def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, 
 def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, out: ndarray | None = None) -> ndarray:
     """The inverse of `rfft2`.
 
-    >>> weft.fft.irfft2(weft.asarray([[10, -2], [-4, 0]]))
+    >>> weft.fft.irfft2(weft.asarray([[11, -3], [-5, 1]]))
     array([[1., 2.],
-           [3., 4.]])
+           [3., 5.]])
     """
     return along_many(a, s, axes, norm, out, "to real", False)
