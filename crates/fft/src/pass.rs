@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::line::{Form, Line};
 use crate::plans::Real;
 use crate::shared::{Shared, pairs, parts_mut};
-use crate::strided::{Elements, Lines, copy, copy_side_by_side};
+use crate::strided::{Elements, Lines, copy, copy_side_by_side, put_side_by_side};
 
 /// Points times their logarithm from which on more threads than one pay: some hundred microseconds.
 const WORTH: u64 = 1 << 18;
@@ -18,8 +18,12 @@ const WORTH: u64 = 1 << 18;
 const BETWEEN: u64 = 1 << 24;
 /// Complex numbers of short rows that are transformed together.
 const ROWS: usize = 1 << 10;
-/// Bytes of the elements side by side that are read together: of lines across memory, that uses cache lines whole.
+/// Bytes of the elements side by side that are read together, of lines across memory: that uses cache lines whole. Of short lines more: the
+/// fewer pages are gone through for it.
 const SIDE: usize = 128;
+const SIDE_OF_SHORT: usize = 1 << 10;
+/// Bytes of such lines that are worked on together: the second cache has them.
+const TOGETHER: usize = 1 << 18;
 /// Lines of so many numbers that lie a power of two apart would want the same places of a cache.
 const CROWDED: usize = 256;
 
@@ -120,7 +124,11 @@ impl<T: Real> Pass<'_, T> {
     fn most(&self) -> usize {
         match self.inner {
             1 => (ROWS / self.line.width()).clamp(1, self.lines.max(1)),
-            inner => inner.min(SIDE / size_of::<Complex<T>>()),
+            inner => {
+                let each = size_of::<Complex<T>>();
+                let side = (TOGETHER / self.line.width().saturating_mul(each)) * each;
+                inner.min(side.clamp(SIDE, SIDE_OF_SHORT) / each)
+            }
         }
     }
 
@@ -262,38 +270,39 @@ impl<T: Real> Pass<'_, T> {
 
     fn load_from_place(&self, group: Group, work: &mut [Complex<T>], apart: usize) {
         let Place::Complex(place) = self.place else { return };
-        for i in 0..self.line.n {
-            // SAFETY: as above; the part is of the group's lines.
-            let side = unsafe { place.part(group.at + i * self.inner, group.count) };
-            for (line, z) in work.chunks_exact_mut(apart).zip(side) {
-                line[i] = *z;
-            }
-        }
+        // SAFETY: as above; the part is of the group's lines, and only read while it is there.
+        let row = |i: usize| unsafe { &*place.part(group.at + i * self.inner, group.count) };
+        copy_side_by_side(row, self.line.n, work, apart, |z| z);
     }
 
     fn store(&self, group: Group, work: &[Complex<T>], apart: usize) {
         let (made, step) = (self.line.made(), self.inner);
-        // Rows lie one behind the other, other lines side by side.
-        let (across, along, each) = if step == 1 {
-            (group.count, made, made)
-        } else {
-            (made, group.count, step)
-        };
-        for i in 0..across {
-            match self.place {
-                // SAFETY: groups have different lines, whose places are apart.
-                Place::Complex(place) => match (unsafe { place.part(group.at + i * each, along) }, step) {
-                    (row, 1) => row.copy_from_slice(&work[i * apart..i * apart + made]),
-                    (side, _) => side.iter_mut().zip(work.chunks_exact(apart)).for_each(|(z, line)| *z = line[i]),
-                },
+        match self.place {
+            Place::Complex(place) if step == 1 => {
+                for (i, line) in work.chunks_exact(apart).enumerate() {
+                    // SAFETY: groups have different lines, whose places are apart; here and below.
+                    let row = unsafe { place.part(group.at + i * made, made) };
+                    row.copy_from_slice(&line[..made]);
+                }
+            }
+            Place::Complex(place) => {
                 // SAFETY: as above.
-                Place::Real(place) => match (unsafe { place.part(group.at + i * each, along) }, step) {
-                    (row, 1) => self.line.numbers(&work[i * apart..(i + 1) * apart], row),
-                    (side, _) => {
-                        let lines = work.chunks_exact(apart);
-                        side.iter_mut().zip(lines).for_each(|(x, line)| *x = self.line.number(line, i));
-                    }
-                },
+                let row = |i: usize| unsafe { place.part(group.at + i * step, group.count) };
+                put_side_by_side(row, made, work, apart);
+            }
+            Place::Real(place) if step == 1 => {
+                for (i, line) in work.chunks_exact(apart).enumerate() {
+                    // SAFETY: as above.
+                    self.line.numbers(line, unsafe { place.part(group.at + i * made, made) });
+                }
+            }
+            Place::Real(place) => {
+                for i in 0..made {
+                    // SAFETY: as above.
+                    let side = unsafe { place.part(group.at + i * step, group.count) };
+                    let lines = work.chunks_exact(apart);
+                    side.iter_mut().zip(lines).for_each(|(x, line)| *x = self.line.number(line, i));
+                }
             }
         }
     }
@@ -315,7 +324,8 @@ fn load_lines<T: Copy, E: Copy, F: Copy>(
     let starts = group.first..group.first + group.count;
     if group.count > 1 && from.step != 1 && from.lie_side_by_side(starts.clone()) {
         let start = from.start(group.first).unwrap_or(0);
-        copy_side_by_side(elements, start, from.step, count, into, apart, convert);
+        let row = |i: usize| &elements[start.wrapping_add_signed(i as isize * from.step)..][..group.count];
+        copy_side_by_side(row, count, into, apart, convert);
         into.chunks_exact_mut(apart).for_each(|line| line[count..all].fill(zero));
         return;
     }

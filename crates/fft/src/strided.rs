@@ -132,22 +132,46 @@ pub fn copy<E: Copy, F>(from: &[E], start: usize, step: isize, into: &mut [F], c
     }
 }
 
-/// Copies lines that lie side by side, the first of which begins at `start`: the element of each, then the next of each, so that memory is
-/// read as it lies. Lines are `apart` in `into`, and `count` elements long.
-pub fn copy_side_by_side<E: Copy, F>(
-    from: &[E],
-    start: usize,
-    step: isize,
+/// Copies lines that lie side by side in rows: `row(i)` has element i of each. They are `apart` in `into`, and `count` elements long.
+///
+/// Four rows are read at once, so that lines are written to in runs.
+#[inline(always)]
+pub fn copy_side_by_side<'a, E: Copy + 'a, F>(
+    row: impl Fn(usize) -> &'a [E],
     count: usize,
     into: &mut [F],
     apart: usize,
     convert: impl Fn(E) -> F,
 ) {
-    let wide = into.len() / apart;
-    for i in 0..count {
-        let at = start.wrapping_add_signed(i as isize * step);
-        for (line, &e) in into.chunks_exact_mut(apart).zip(&from[at..at + wide]) {
-            line[i] = convert(e);
+    let fours = count / 4 * 4;
+    for i in (0..fours).step_by(4) {
+        let rows = row(i).iter().zip(row(i + 1)).zip(row(i + 2).iter().zip(row(i + 3)));
+        for (line, ((a, b), (c, d))) in into.chunks_exact_mut(apart).zip(rows) {
+            let [p, q, r, s] = &mut line[i..i + 4] else { return };
+            (*p, *q, *r, *s) = (convert(*a), convert(*b), convert(*c), convert(*d));
+        }
+    }
+    for i in fours..count {
+        for (line, e) in into.chunks_exact_mut(apart).zip(row(i)) {
+            line[i] = convert(*e);
+        }
+    }
+}
+
+/// The way back: `row(i)` gets element i of each line.
+#[inline(always)]
+pub fn put_side_by_side<'a, E: Copy + 'a>(row: impl Fn(usize) -> &'a mut [E], count: usize, from: &[E], apart: usize) {
+    let fours = count / 4 * 4;
+    for i in (0..fours).step_by(4) {
+        let rows = row(i).iter_mut().zip(row(i + 1)).zip(row(i + 2).iter_mut().zip(row(i + 3)));
+        for (line, ((a, b), (c, d))) in from.chunks_exact(apart).zip(rows) {
+            let [p, q, r, s] = &line[i..i + 4] else { return };
+            (*a, *b, *c, *d) = (*p, *q, *r, *s);
+        }
+    }
+    for i in fours..count {
+        for (line, e) in from.chunks_exact(apart).zip(row(i)) {
+            *e = line[i];
         }
     }
 }
