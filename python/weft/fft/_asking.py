@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _cast, _fft, ndarray
+from weft._weft import _adopt, _cast, _fft, _to_numpy, ndarray
 from weft.arrays._common import array_of, axis_of, checked_out, given, is_half, length_of
 from weft.arrays._compiled import on_hosts
+from weft.errors import CaptureError
 
-_LONGEST = np.iinfo(np.intp).max
+_LONGEST = int(np.iinfo(np.intp).max)
 _S_WITHOUT_AXES = (
     "`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0). In a future version of NumPy, this will raise an error "
     "and `s[i]` will correspond to the size along the transformed axis specified by `axes[i]`. To retain current behaviour, pass a "
@@ -29,23 +30,34 @@ _NONE_IN_S = (
 def along(a: Any, n: Any, axis: Any, norm: Any, out: Any, kind: str, forward: bool) -> ndarray:
     """A transform along one axis: `kind` is "complex", "from real" or "to real", `forward` says that its exponents are negative."""
     a = array_of(a)
+    shape = a.shape
     if n is None:
-        n = a.shape[axis] if kind != "to real" else 2 * (a.shape[axis] - 1)
+        n = shape[axis] if kind != "to real" else 2 * (shape[axis] - 1)
     strict = kind == "to real" or not forward
     if kind != "complex" and (kind == "to real") == forward:
         # Those of what is conjugated when reversed look at the norm first.
         _factor(1, norm, forward, strict)
     n = _length(n)
     factor = _factor(n, norm, forward, strict)
-    axis = axis_of(axis, a.ndim)
-    name = _loop(kind, forward, n)
+    axis = axis_of(axis, len(shape))
     if out is not None:
-        _check_shape(out, a.shape, axis, n // 2 + 1 if kind == "from real" else n)
-    _check_kind(a, kind, name)
-    made = on_hosts(_fft, a, kind, forward, [axis], [n], factor)
+        _check_shape(out, shape, axis, n // 2 + 1 if kind == "from real" else n)
+    if kind == "from real":
+        _check_real(a, n)
+    made = _transformed(a, kind, forward, [axis], [n], factor)
     if kind == "to real" and is_half(a.dtype):
         made = _cast(made, a.dtype)
-    return made if out is None else _put(made, out, name)
+    return made if out is None else _put(made, out, _loop(kind, forward, n))
+
+
+def _transformed(a: ndarray, kind: str, forward: bool, axes: list[int], lengths: list[int], factor: float) -> ndarray:
+    """The transform itself: of the array's own memory, or by the way of all functions of NumPy's arrays."""
+    if a.device.kind == "cpu":
+        try:
+            return _adopt(_fft(_to_numpy(a), kind, forward, axes, lengths, factor))
+        except CaptureError:
+            pass
+    return on_hosts(_fft, a, kind, forward, axes, lengths, factor)
 
 
 def along_many(a: Any, s: Any, axes: Any, norm: Any, out: Any, kind: str, forward: bool) -> ndarray:
@@ -62,14 +74,14 @@ def along_many(a: Any, s: Any, axes: Any, norm: Any, out: Any, kind: str, forwar
         s[i] = _length(s[i])
         _factor(s[i], norm, forward, strict=not forward)
         axes[i] = axis_of(axes[i], a.ndim)
-        if i == len(axes) - 1:
-            _check_kind(a, kind, _loop(kind, forward, s[i]))
+        if kind == "from real" and i == len(axes) - 1:
+            _check_real(a, s[i])
     if len(axes) == 1:
         return along(a, s[0], axes[0], norm, out, kind, forward)
     if len(set(axes)) < len(axes):
         return _one_by_one(a, s, axes, norm, out, kind, forward)
     factor = _factor(math.prod(s), norm, forward, strict=not forward)
-    made = on_hosts(_fft, a, kind, forward, axes, s, factor)
+    made = _transformed(a, kind, forward, axes, s, factor)
     if out is None:
         return made
     _check_shape(out, made.shape, axes[-1], made.shape[axes[-1]])
@@ -107,6 +119,8 @@ def _lengths_and_axes(a: ndarray, s: Any, axes: Any, to_real: bool) -> tuple[lis
 
 
 def _length(n: Any) -> int:
+    if type(n) is int and 0 < n <= _LONGEST:
+        return n
     if n < 1:
         raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
     n = length_of(n)
@@ -133,11 +147,11 @@ def _loop(kind: str, forward: bool, n: int) -> str:
     return "irfft" if kind == "to real" else "rfft_n_odd" if n % 2 else "rfft_n_even"
 
 
-def _check_kind(a: ndarray, kind: str, name: str) -> None:
-    if kind == "from real" and a.dtype.kind == "c":
+def _check_real(a: ndarray, n: int) -> None:
+    if a.dtype.kind == "c":
         raise TypeError(
-            f"ufunc '{name}' not supported for the input types, and the inputs could not be safely coerced to any supported types "
-            "according to the casting rule ''safe''"
+            f"ufunc '{_loop('from real', True, n)}' not supported for the input types, and the inputs could not be safely coerced to any "
+            "supported types according to the casting rule ''safe''"
         )
 
 
