@@ -98,7 +98,15 @@ def _one_by_one(a: ndarray, s: list[int], axes: list[int], norm: Any, out: Any, 
 
 
 def _lengths_and_axes(a: ndarray, s: Any, axes: Any, to_real: bool) -> tuple[list[Any], list[Any]]:
-    lengths = list(s) if s is not None else list(a.shape if axes is None else np.take(a.shape, axes))
+    shape, rank = a.shape, a.ndim
+    if s is not None:
+        lengths = list(s)
+    elif axes is None:
+        lengths = list(shape)
+    elif type(axes) is tuple and all(type(axis) is int and -rank <= axis < rank for axis in axes):
+        lengths = [shape[axis] for axis in axes]
+    else:
+        lengths = list(np.take(shape, axes))
     if axes is None:
         if s is not None:
             warnings.warn(_S_WITHOUT_AXES, DeprecationWarning, stacklevel=4)
@@ -106,15 +114,15 @@ def _lengths_and_axes(a: ndarray, s: Any, axes: Any, to_real: bool) -> tuple[lis
     if len(lengths) != len(axes):
         raise ValueError("Shape and axes have different lengths.")
     if to_real and s is None:
-        lengths[-1] = 2 * (a.shape[axes[-1]] - 1)
+        lengths[-1] = 2 * (shape[axes[-1]] - 1)
     if None in lengths:
         warnings.warn(_NONE_IN_S, DeprecationWarning, stacklevel=4)
     for i, (n, axis) in enumerate(zip(lengths, axes)):
         if n == -1:
-            lengths[i] = a.shape[axis]
+            lengths[i] = shape[axis]
         elif n is None:
             # What the transform along that axis alone would have.
-            lengths[i] = 2 * (a.shape[axis] - 1) if to_real and i == len(lengths) - 1 else a.shape[axis]
+            lengths[i] = 2 * (shape[axis] - 1) if to_real and i == len(lengths) - 1 else shape[axis]
     return lengths, list(axes)
 
 
