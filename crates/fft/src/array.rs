@@ -4,6 +4,7 @@ use rustfft::num_complex::Complex;
 
 use crate::error::Error;
 use crate::line::{Form, Line};
+use crate::memory::Memory;
 use crate::pass::{Host, Pass, Place};
 use crate::plans::Real;
 use crate::shared::Shared;
@@ -134,12 +135,9 @@ fn back<T: Real>(from: &Strided<'_, T>, job: &Job<'_>, shape: &[usize], place: &
     };
     let mut between = shape.to_vec();
     between[last] = line.taken();
-    let mut memory = Vec::new();
-    let count = elements(&between)?;
-    memory.try_reserve_exact(count).map_err(|_| Error::OutOfMemory)?;
-    memory.resize(count, Complex::new(T::of(0.0), T::of(0.0)));
+    let mut memory = Memory::new(elements(&between)?)?;
     {
-        let on_the_way = Place::Complex(Shared::new(&mut memory));
+        let on_the_way = Place::Complex(Shared::new(memory.numbers_mut()));
         for (i, &axis) in std::iter::once(&first).chain(others).enumerate() {
             let line = Line::new(Form::Complex, shape[axis], job.forward, 1.0)?;
             let lines = (i == 0).then(|| Lines::new(*from, &between, axis, line.taken()));
@@ -151,7 +149,7 @@ fn back<T: Real>(from: &Strided<'_, T>, job: &Job<'_>, shape: &[usize], place: &
         strides[axis - 1] = strides[axis] * between[axis] as isize;
     }
     let way = Strided {
-        elements: Elements::Complex(&memory),
+        elements: Elements::Complex(memory.numbers()),
         first: 0,
         shape: &between,
         strides: &strides,

@@ -6,6 +6,7 @@
 mod array;
 mod error;
 mod line;
+mod memory;
 mod pass;
 mod plans;
 mod real;

@@ -8,6 +8,7 @@ use rustfft::num_complex::Complex;
 
 use crate::error::Error;
 use crate::line::{Form, Line};
+use crate::memory::Memory;
 use crate::plans::Real;
 use crate::shared::{Shared, pairs, parts_mut};
 use crate::strided::{Elements, Lines, copy, copy_side_by_side, put_side_by_side};
@@ -60,8 +61,8 @@ pub struct Pass<'a, T> {
 
 /// Memory to work in.
 struct Room<T> {
-    work: Vec<Complex<T>>,
-    scratch: Vec<Complex<T>>,
+    work: Memory<T>,
+    scratch: Memory<T>,
 }
 
 /// Lines that are transformed together, and where they go: the first element of the first one.
@@ -176,8 +177,8 @@ impl<T: Real> Pass<'_, T> {
             scratch = self.line.plan.complex.get_immutable_scratch_len();
         }
         Ok(Room {
-            work: zeros(work)?,
-            scratch: zeros(scratch)?,
+            work: Memory::new(work)?,
+            scratch: Memory::new(scratch)?,
         })
     }
 
@@ -209,9 +210,9 @@ impl<T: Real> Pass<'_, T> {
             Some(from) => {
                 self.load(from, group, rows, made);
                 // Rows of the half are wider by one number where real numbers have an odd length, and then do not fit.
-                self.line.run(rows, &mut room.scratch);
+                self.line.run(rows, room.scratch.numbers_mut());
             }
-            None => self.line.run(rows, &mut room.scratch),
+            None => self.line.run(rows, room.scratch.numbers_mut()),
         }
         true
     }
@@ -221,13 +222,13 @@ impl<T: Real> Pass<'_, T> {
         let Some(start) = from.start(group.first) else { return };
         match from.of.elements {
             Elements::Complex(elements) => {
-                complex.process_immutable_with_scratch(&elements[start..start + group.count * n], rows, &mut room.scratch);
+                complex.process_immutable_with_scratch(&elements[start..start + group.count * n], rows, room.scratch.numbers_mut());
                 self.line.finish(rows);
             }
             Elements::Real(elements) => {
                 let lines = elements[start..start + group.count * n].chunks_exact(n);
                 for (row, line) in rows.chunks_exact_mut(self.line.made()).zip(lines) {
-                    complex.process_immutable_with_scratch(pairs(line), &mut row[..n / 2], &mut room.scratch);
+                    complex.process_immutable_with_scratch(pairs(line), &mut row[..n / 2], room.scratch.numbers_mut());
                     self.line.complete(row);
                 }
             }
@@ -237,16 +238,16 @@ impl<T: Real> Pass<'_, T> {
     /// Transforms lines in memory of their own.
     fn by_way_of_work(&self, group: Group, room: &mut Room<T>) {
         let (apart, width) = (self.apart(), self.line.width());
-        let work = &mut room.work[..group.count * apart];
+        let work = &mut room.work.numbers_mut()[..group.count * apart];
         match &self.from {
             Some(from) => self.load(from, group, work, apart),
             None => self.load_from_place(group, work, apart),
         }
         match apart == width {
-            true => self.line.run(work, &mut room.scratch),
+            true => self.line.run(work, room.scratch.numbers_mut()),
             false => work
                 .chunks_exact_mut(apart)
-                .for_each(|line| self.line.run(&mut line[..width], &mut room.scratch)),
+                .for_each(|line| self.line.run(&mut line[..width], room.scratch.numbers_mut())),
         }
         self.store(group, work, apart);
     }
@@ -338,12 +339,4 @@ fn load_lines<T: Copy, E: Copy, F: Copy>(
             None => line[..all].fill(zero),
         }
     }
-}
-
-/// Memory for complex numbers.
-fn zeros<T: Real>(len: usize) -> Result<Vec<Complex<T>>, Error> {
-    let mut made = Vec::new();
-    made.try_reserve_exact(len).map_err(|_| Error::OutOfMemory)?;
-    made.resize(len, Complex::new(T::of(0.0), T::of(0.0)));
-    Ok(made)
 }

@@ -60,6 +60,12 @@ pub fn pairs<T>(parts: &[T]) -> &[Complex<T>] {
     unsafe { std::slice::from_raw_parts(parts.as_ptr().cast(), parts.len() / 2) }
 }
 
+/// The same of numbers that are written.
+pub fn pairs_mut<T>(parts: &mut [T]) -> &mut [Complex<T>] {
+    // SAFETY: as above.
+    unsafe { std::slice::from_raw_parts_mut(parts.as_mut_ptr().cast(), parts.len() / 2) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

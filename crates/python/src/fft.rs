@@ -8,7 +8,9 @@ use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use weft_fft::{Complex, Elements, Error, Host, Job, Kind, Out, Real, Strided, transform};
 use weft_ir::Scalar;
+use weft_lazy::{Dims, Node, Piece, machine};
 
+use crate::lazy::{self, NdArray};
 use crate::numpy::{ArrayFields, Numpy};
 use crate::{devices, errors};
 
@@ -38,8 +40,17 @@ impl Host for Threads {
     }
 }
 
-/// The transform of a NumPy array along axes, as a new array: `kind` is "complex", "from real" or "to real". Numbers are computed with in
-/// single precision if they have that or half of it, and else in double precision.
+/// What is asked for: `kind` is "complex", "from real" or "to real".
+struct Asked<'a> {
+    kind: &'a str,
+    forward: bool,
+    axes: Vec<usize>,
+    lengths: Vec<usize>,
+    factor: f64,
+}
+
+/// The transform of a NumPy array along axes, as a new one. Numbers are computed with in single precision if they have that or half of it, and
+/// else in double precision.
 #[pyfunction]
 #[pyo3(signature = (array, kind, forward, axes, lengths, factor))]
 pub fn _fft<'py>(
@@ -51,27 +62,75 @@ pub fn _fft<'py>(
     factor: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
+    let asked = Asked {
+        kind,
+        forward,
+        axes,
+        lengths,
+        factor,
+    };
+    transformed(array, &asked, |numpy, elem, shape| {
+        let shape: Vec<isize> = shape.iter().map(|&n| isize::try_from(n).unwrap_or(isize::MAX)).collect();
+        let made = numpy.new_array(py, &shape, elem, false)?;
+        let address = numpy.fields(&made).data;
+        Ok((made, address))
+    })
+}
+
+/// The same as an array of Weft's, in memory of its own.
+#[pyfunction]
+#[pyo3(signature = (array, kind, forward, axes, lengths, factor))]
+pub fn _fft_here(
+    array: &Bound<'_, PyAny>,
+    kind: &str,
+    forward: bool,
+    axes: Vec<usize>,
+    lengths: Vec<usize>,
+    factor: f64,
+) -> PyResult<NdArray> {
+    let py = array.py();
+    let asked = Asked {
+        kind,
+        forward,
+        axes,
+        lengths,
+        factor,
+    };
+    transformed(array, &asked, |_, elem, shape| {
+        let shape: Dims = shape.iter().map(|&n| n as u64).collect();
+        let piece = Piece::fresh(machine::CPU, &shape, elem).map_err(|e| lazy::error(py, e))?;
+        let address = piece.address();
+        Ok((NdArray::of(Node::stored(elem, shape, piece)), address))
+    })
+}
+
+/// What `make` made for the result: a place of so many elements, C's order, and the address of that.
+fn transformed<R>(
+    array: &Bound<'_, PyAny>,
+    asked: &Asked<'_>,
+    make: impl FnOnce(&Numpy, Scalar, &[usize]) -> PyResult<(R, u64)>,
+) -> PyResult<R> {
+    let py = array.py();
     let numpy = Numpy::get(py)?;
     if !numpy.is_array(array) {
         return Err(PyTypeError::new_err("expected a NumPy array"));
     }
-    let kind = match kind {
+    let kind = match asked.kind {
         "complex" => Kind::Complex,
         "from real" => Kind::FromReal,
         "to real" => Kind::ToReal,
-        _ => return Err(PyValueError::new_err(format!("no kind of transform is called {kind:?}"))),
+        kind => return Err(PyValueError::new_err(format!("no kind of transform is called {kind:?}"))),
     };
     let (array, elem) = readable(numpy, array)?;
     let fields = numpy.fields(&array);
     let job = Job {
         kind,
-        forward,
-        axes: &axes,
-        lengths: &lengths,
-        factor,
+        forward: asked.forward,
+        axes: &asked.axes,
+        lengths: &asked.lengths,
+        factor: asked.factor,
     };
-    let is_single = matches!(elem, Scalar::F32 | Scalar::C64);
-    let made_of = match (kind == Kind::ToReal, is_single) {
+    let made_of = match (kind == Kind::ToReal, matches!(elem, Scalar::F32 | Scalar::C64)) {
         (true, true) => Scalar::F32,
         (true, false) => Scalar::F64,
         (false, true) => Scalar::C64,
@@ -79,19 +138,28 @@ pub fn _fft<'py>(
     };
     let extents: Vec<usize> = fields.shape.iter().map(|&n| n as usize).collect();
     let shape = job.shape(&extents).map_err(|e| PyValueError::new_err(e.to_string()))?;
-    let shape: Vec<isize> = shape.into_iter().map(|n| isize::try_from(n).unwrap_or(isize::MAX)).collect();
-    let made = numpy.new_array(py, &shape, made_of, false)?;
-    let into = numpy.fields(&made);
-    // SAFETY: `readable` saw to alignment and strides, and `array` keeps the memory; `made` is nobody else's yet.
+    let (made, address) = make(numpy, made_of, &shape)?;
+    let into = Place {
+        address,
+        count: if shape.contains(&0) { 0 } else { shape.iter().product() },
+    };
+    // SAFETY: `readable` saw to alignment and strides, and `array` keeps the memory; what was made is nobody else's yet, and there is memory
+    // for so many elements.
     unsafe {
         match elem {
-            Scalar::F32 => run::<f32, f32>(py, &fields, &extents, &into, Elements::Real, &job),
-            Scalar::C64 => run::<f32, Complex<f32>>(py, &fields, &extents, &into, Elements::Complex, &job),
-            Scalar::F64 => run::<f64, f64>(py, &fields, &extents, &into, Elements::Real, &job),
-            _ => run::<f64, Complex<f64>>(py, &fields, &extents, &into, Elements::Complex, &job),
+            Scalar::F32 => run::<f32, f32>(py, &fields, &extents, into, Elements::Real, &job),
+            Scalar::C64 => run::<f32, Complex<f32>>(py, &fields, &extents, into, Elements::Complex, &job),
+            Scalar::F64 => run::<f64, f64>(py, &fields, &extents, into, Elements::Real, &job),
+            _ => run::<f64, Complex<f64>>(py, &fields, &extents, into, Elements::Complex, &job),
         }?;
     }
     Ok(made)
+}
+
+/// Where a result goes.
+struct Place {
+    address: u64,
+    count: usize,
 }
 
 /// An array as one of floats or complex numbers that lie as Rust's do: itself, or a copy.
@@ -117,13 +185,13 @@ fn readable<'py>(numpy: &Numpy, array: &Bound<'py, PyAny>) -> PyResult<(Bound<'p
 /// Transforms elements of type `E`, which are `T`s or pairs of them.
 ///
 /// # Safety
-/// The array's elements must be `E`s, aligned, with whole numbers of them as strides; `into` must be a new array in C's order of what the job
-/// makes of them.
+/// The array's elements must be `E`s, aligned, with whole numbers of them as strides; `into` must be memory of as many elements, of the
+/// kind that the job makes, which nobody else uses.
 unsafe fn run<'a, T: Real, E: 'a + Sync>(
     py: Python<'_>,
     fields: &ArrayFields<'a>,
     shape: &[usize],
-    into: &ArrayFields<'_>,
+    into: Place,
     elements: fn(&'a [E]) -> Elements<'a, T>,
     job: &Job<'_>,
 ) -> PyResult<()> {
@@ -141,13 +209,13 @@ unsafe fn run<'a, T: Real, E: 'a + Sync>(
         shape,
         strides: &strides,
     };
-    let count = into.shape.iter().map(|&n| n as usize).product();
-    // SAFETY: the new array has so many elements, and memory for one even if it has none; nobody else has it.
-    let out = unsafe {
-        match job.kind {
-            Kind::ToReal => Out::Real(std::slice::from_raw_parts_mut(into.data as *mut T, count)),
-            _ => Out::Complex(std::slice::from_raw_parts_mut(into.data as *mut Complex<T>, count)),
-        }
+    let out = match (into.count, job.kind) {
+        (0, Kind::ToReal) => Out::Real(&mut []),
+        (0, _) => Out::Complex(&mut []),
+        // SAFETY: by contract, here and below.
+        (count, Kind::ToReal) => Out::Real(unsafe { std::slice::from_raw_parts_mut(into.address as *mut T, count) }),
+        // SAFETY: as above.
+        (count, _) => Out::Complex(unsafe { std::slice::from_raw_parts_mut(into.address as *mut Complex<T>, count) }),
     };
     let host = Threads { raised: Mutex::new(None) };
     let done = py.detach(|| transform(&from, job, out, &host));

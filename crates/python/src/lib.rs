@@ -65,6 +65,7 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(devices::devices, module)?)?;
     module.add_function(wrap_pyfunction!(devices::set_device, module)?)?;
     module.add_function(wrap_pyfunction!(fft::_fft, module)?)?;
+    module.add_function(wrap_pyfunction!(fft::_fft_here, module)?)?;
     module.add_function(wrap_pyfunction!(profile::cuda_profiler, module)?)?;
     module.add_function(wrap_pyfunction!(ptx::compile_ptx, module)?)?;
     module.add_function(wrap_pyfunction!(ptx::ptx_target, module)?)?;

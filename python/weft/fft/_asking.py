@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from weft._weft import _adopt, _cast, _fft, _to_numpy, ndarray
+from weft._weft import _cast, _fft, _fft_here, _to_numpy, ndarray
 from weft.arrays._common import array_of, axis_of, checked_out, given, is_half, length_of
 from weft.arrays._compiled import on_hosts
 from weft.errors import CaptureError
@@ -54,7 +54,7 @@ def _transformed(a: ndarray, kind: str, forward: bool, axes: list[int], lengths:
     """The transform itself: of the array's own memory, or by the way of all functions of NumPy's arrays."""
     if a.device.kind == "cpu":
         try:
-            return _adopt(_fft(_to_numpy(a), kind, forward, axes, lengths, factor))
+            return _fft_here(_to_numpy(a), kind, forward, axes, lengths, factor)
         except CaptureError:
             pass
     return on_hosts(_fft, a, kind, forward, axes, lengths, factor)
