@@ -14,7 +14,7 @@ from harness import LIMIT, WEFT, Contender, Work
 from limits import function, load
 from programs import DEGREE, HALF, LAT, LON, SCALE, N, Program, X, Y
 
-PEERS = ["numpy", "numexpr", "numba", "jax", "mlx"]
+PEERS = ["numpy", "scipy", "numexpr", "numba", "jax", "mlx"]
 
 
 def contenders(program: Program) -> list[Contender]:

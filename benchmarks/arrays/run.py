@@ -1,7 +1,7 @@
 """Array code against the peers: `python run.py [--list] [--quick] [--record] [--cores one|all|both] [GROUP or NAME ...]`.
 
-The groups are `mesh`, `chain`, `programs`, `small`, `folds` and `fresh`. Everyone's result is checked, then everyone takes turns; one core
-and all cores are a process each.
+The groups are `mesh`, `chain`, `programs`, `small`, `folds`, `transforms` and `fresh`. Everyone's result is checked, then everyone takes
+turns; one core and all cores are a process each.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-GROUPS = ["mesh", "chain", "programs", "small", "folds", "fresh"]
+GROUPS = ["mesh", "chain", "programs", "small", "folds", "transforms", "fresh"]
 # What all cores do is measured of these only.
-ON_ALL = ["mesh", "chain", "programs"]
+ON_ALL = ["mesh", "chain", "programs", "transforms"]
 FIRST = ["mesh", "chain", "black-scholes", "blur", "image", "k-means", "jacobi", "pi", "sum-4000×1000-1", "softmax-4000×1000-1"]
 SAMPLES = 5
 
@@ -56,6 +56,7 @@ def benchmarks(cores: str) -> list[tuple[str, Any, float | None, int]]:
     from harness import LIMIT, Benchmark, Contender
     from programs import CHAIN, FOLDS, MESH, PROGRAMS
     from small import SMALL
+    from transforms import ONE, TWO
 
     def of(program: Any, extra: list[Any]) -> Any:
         return Benchmark(
@@ -73,6 +74,8 @@ def benchmarks(cores: str) -> list[tuple[str, Any, float | None, int]]:
     if cores == "one":
         found += [("small", b, None, count) for b, count in SMALL]
         found += [("folds", of(p, []), None, 1) for p in FOLDS]
+        found += [("transforms", b, None, 1) for b in ONE]
+    found += [("transforms", b, None, 1) for b in TWO]
     return found
 
 
@@ -186,7 +189,7 @@ def main() -> None:
     from harness import installed
     from table import record, write
 
-    versions = installed(["weft", "numpy", "numexpr", "numba", "jax", "mlx", "icc-rt"])
+    versions = installed(["weft", "numpy", "scipy", "numexpr", "numba", "jax", "mlx", "icc-rt"])
     if versions["weft"] == "not installed":
         # It may be run from where it is built.
         import weft

@@ -55,10 +55,11 @@ def mean(ratios: list[float]) -> float | None:
 
 def rows(lines: list[Line]) -> str:
     """One line a task: times, who is ahead, Weft's time over the best peer's."""
-    head = ["task", "Weft", *PEERS, "ahead", "Weft / the best peer"]
-    text = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(PEERS) + 1) + "---|---:|"]
+    peers = [name for name in PEERS if any(name in line.times or name in line.notes for line in lines)]
+    head = ["task", "Weft", *peers, "ahead", "Weft / the best peer"]
+    text = ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(peers) + 1) + "---|---:|"]
     for line in lines:
-        cells = [amount(line.times[name], "s") if name in line.times else short(line.notes.get(name, "—")) for name in [WEFT, *PEERS]]
+        cells = [amount(line.times[name], "s") if name in line.times else short(line.notes.get(name, "—")) for name in [WEFT, *peers]]
         best, ratio = line.best, line.ratio
         ahead = "—" if best is None or ratio is None else WEFT if ratio <= 1 else best[0]
         shown = "—" if ratio is None else f"{ratio:.2f}" if ratio <= 1 else f"**{ratio:.2f}**"
@@ -130,9 +131,19 @@ def goals(lines: list[Line], fresh: Fresh) -> str:
     if folds:
         behind = sum(line.ratio > 1.05 for line in folds if line.ratio)
         goal(f"reductions no slower than the best peer: how many of {len(folds)} are", behind, 0, "{:.0f}")
+    goals_of_transforms([line for line in lines if line.group == "transforms"], goal)
     goals_of_programs([line for line in lines if line.group == "programs"], goal)
     goals_of_small(lines, fresh, goal)
     return "\n".join(text)
+
+
+def goals_of_transforms(transforms: list[Line], goal: Any) -> None:
+    """Lines on one core, planes on all of them, against SciPy's one."""
+    for name, where, allowed in [("fft", "one", 1.05), ("fft2", "all", 0.7)]:
+        own = [line for line in transforms if line.cores == where and line.name.split("-")[0].endswith(name)]
+        ratios = [ratio for line in own if (ratio := line.over("scipy")) is not None]
+        if ratios:
+            goal(f"`{name}` and `r{name}`, {where} of the cores, over SciPy's: the most of {len(ratios)}", max(ratios), allowed, "{:.2f}×")
 
 
 def goals_of_programs(programs: list[Line], goal: Any) -> None:
@@ -179,7 +190,7 @@ def markdown(lines: list[Line], fresh: Fresh, versions: dict[str, str]) -> str:
     peers = ", ".join(f"{name} {version}" for name, version in versions.items())
     today = f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}"
     parts = [f"{machine()}; one core unless all are said; {today}. {peers}.", goals(lines, fresh)]
-    titles = {"mesh": "", "chain": "", "programs": "", "small": "", "folds": ""}
+    titles = {"mesh": "", "chain": "", "programs": "", "small": "", "folds": "", "transforms": ""}
     for group in titles:
         chosen = [line for line in lines if line.group == group and line.name != "triad"]
         if chosen:

@@ -31,7 +31,7 @@ from weft.errors import (
 _started = time.time()
 
 if TYPE_CHECKING:
-    from weft import cuda, errors, linalg, math, numba, types
+    from weft import cuda, errors, fft, linalg, math, numba, types
     from weft.types import bfloat16
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "device",
     "devices",
     "errors",
+    "fft",
     "get_num_threads",
     "jit",
     "linalg",
@@ -84,7 +85,7 @@ def __getattr__(name: str) -> Any:
     """Submodules and the names of arrays are found when they are first used."""
     import importlib
 
-    if name in ("arrays", "cuda", "linalg", "math", "numba", "types"):
+    if name in ("arrays", "cuda", "fft", "linalg", "math", "numba", "types"):
         return importlib.import_module(f"weft.{name}")
     if name == "bfloat16":
         return importlib.import_module("weft.types").bfloat16

@@ -2,7 +2,7 @@
 
 They are in `build`, where ``make array-api-tests-setup`` puts them, or in the clone that ``ARRAY_API_TESTS`` names (with its submodule).
 `expected_failures.txt` has what must fail, because NumPy means something else there: anything else that fails or is skipped fails the run,
-and so does a test of that list that passes. Extensions that Weft does not have yet are left out as `LEFT_OUT` says.
+and so does a test of that list that passes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -19,9 +18,6 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 STANDARD = "2025.12"
-LEFT_OUT = ("fft",)
-OF_THE_NAMESPACE = ("matmul", "matrix_transpose", "tensordot", "vecdot")
-"""Tests of functions that are in the main namespace, too, and not those of an extension, whose file they are in."""
 OWN_SKIPS = ("array_api_tests/test_operators_and_elementwise_functions.py::test_remainder[",)
 """Tests that the suite itself never runs: it calls them flaky."""
 
@@ -31,24 +27,6 @@ Outcome = tuple[str, str]
 def suite() -> Path:
     """Where the tests are."""
     return Path(os.environ.get("ARRAY_API_TESTS") or HERE / "build" / "array-api-tests").resolve()
-
-
-def of_extension(tests: Path, extension: str) -> list[str]:
-    """The tests in an extension's file that are of the extension alone."""
-    text = (tests / "array_api_tests" / f"test_{extension}.py").read_text()
-    kept = {f"test_{name}" for name in OF_THE_NAMESPACE}
-    return [name for name in re.findall(r"^def (test_\w+)", text, re.MULTILINE) if name not in kept]
-
-
-def left_out(tests: Path) -> list[str]:
-    """pytest's options that leave out the extensions."""
-    names = [f"test_has_names.py::test_has_names[{extension}-" for extension in LEFT_OUT]
-    options = [f"--deselect=array_api_tests/{name}" for name in names]
-    options += [
-        f"--deselect=array_api_tests/test_{extension}.py::{name}" for extension in LEFT_OUT for name in of_extension(tests, extension)
-    ]
-    options += [f"--deselect=array_api_tests/test_signatures.py::test_extension_func_signature[{extension}." for extension in LEFT_OUT]
-    return [*options, "--disable-extension", *LEFT_OUT]
 
 
 def run(module: str, examples: int, jobs: int, names: list[str]) -> dict[str, Outcome]:
@@ -67,7 +45,7 @@ def run(module: str, examples: int, jobs: int, names: list[str]) -> dict[str, Ou
         }
         command = [sys.executable, "-m", "pytest", "-q", "--no-header", "--no-summary", "-p", "plugin", "-p", "no:cacheprovider",
                    "--disable-deadline", f"--max-examples={examples}", *(["-n", str(jobs)] if jobs > 1 else []),
-                   *(names or ["array_api_tests"]), *left_out(tests)]  # fmt: skip
+                   *(names or ["array_api_tests"])]  # fmt: skip
         subprocess.run(command, env=env, cwd=tests, check=False)
         return {test: (outcome, why) for test, outcome, why in map(json.loads, out.read_text().splitlines())}
 

@@ -12,6 +12,7 @@ from arrays.numpy_tests import run
 FILES = (
     "test_shape_base", "test_indexing", "test_item_selection", "test_index_tricks", "test_twodim_base", "test_histograms", "test_arraypad",
     "test_packbits", "test_type_check", "test_nep50_promotions", "test_stride_tricks", "test_half", "test_dlpack", "test_umath_complex",
+    "test_pocketfft", "test_helper",
 )  # fmt: skip
 
 

@@ -160,21 +160,17 @@ thread_local! {
     static MAIN: Cell<Option<bool>> = const { Cell::new(None) };
 }
 
-/// Whether this is the thread that Python runs signal handlers on.
-fn on_main_thread(py: Python<'_>) -> bool {
-    MAIN.with(|main| {
-        let known = main.get().unwrap_or_else(|| {
-            let ask = || -> PyResult<bool> {
-                let threading = py.import("threading")?;
-                Ok(threading
-                    .call_method0("main_thread")?
-                    .is(&threading.call_method0("current_thread")?))
-            };
-            ask().unwrap_or(false)
-        });
-        main.set(Some(known));
-        known
-    })
+/// Whether this is the thread that Python runs signal handlers on. They may run while that is asked: what they raise is the error.
+fn on_main_thread(py: Python<'_>) -> PyResult<bool> {
+    if let Some(known) = MAIN.get() {
+        return Ok(known);
+    }
+    let threading = py.import("threading")?;
+    let known = threading
+        .call_method0("main_thread")?
+        .is(&threading.call_method0("current_thread")?);
+    MAIN.set(Some(known));
+    Ok(known)
 }
 
 thread_local! {
@@ -185,7 +181,7 @@ thread_local! {
 /// What a call lends the device: on the thread that has them run, pending signal handlers.
 pub fn hooks(py: Python<'_>) -> Hooks {
     Hooks {
-        interrupted: on_main_thread(py).then_some(interrupted as fn() -> bool),
+        interrupted: on_main_thread(py).unwrap_or(false).then_some(interrupted as fn() -> bool),
     }
 }
 
@@ -205,7 +201,7 @@ pub fn pause() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     if MAIN.get() == Some(false) {
         return Ok(());
     }
-    Python::attach(|py| match on_main_thread(py) {
+    Python::attach(|py| match on_main_thread(py)? {
         true => py.check_signals().map_err(Box::from),
         false => Ok(()),
     })

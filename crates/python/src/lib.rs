@@ -17,6 +17,7 @@ mod devices;
 mod dispatcher;
 mod dlpack;
 mod errors;
+mod fft;
 mod foreign;
 mod frozen;
 mod kernel;
@@ -64,6 +65,8 @@ fn _weft(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(devices::device, module)?)?;
     module.add_function(wrap_pyfunction!(devices::devices, module)?)?;
     module.add_function(wrap_pyfunction!(devices::set_device, module)?)?;
+    module.add_function(wrap_pyfunction!(fft::_fft, module)?)?;
+    module.add_function(wrap_pyfunction!(fft::_fft_here, module)?)?;
     module.add_function(wrap_pyfunction!(profile::cuda_profiler, module)?)?;
     module.add_function(wrap_pyfunction!(linalg::linalg, module)?)?;
     module.add_function(wrap_pyfunction!(ptx::compile_ptx, module)?)?;

@@ -106,7 +106,7 @@ def _is_numpys(name: str, function: Any) -> bool:
 
 
 # Modules of NumPy's that Weft has by the same name.
-_MODULES = ("linalg",)
+_MODULES = ("linalg", "fft")
 
 
 def _in_module(name: str, function: Any) -> Any:
