@@ -1,7 +1,7 @@
 //! `vectorize`: scalar functions called on arrays, with NumPy's broadcasting, casting and memory rules.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -11,13 +11,15 @@ use smallvec::SmallVec;
 use weft_array::{Access, Operand, OperandPlan, Plan, plan, ufunc_loop};
 use weft_front::ArgType;
 use weft_ir::{Module, Scalar, SourceId};
-use weft_lazy::machine;
+use weft_lazy::operation::Operation;
+use weft_lazy::{machine, record};
 use weft_runtime::{CallOptions, Device, DeviceId, Executable, Launch, lock};
 
 use crate::array::DeviceArray;
 use crate::bind::Args;
 use crate::dispatcher::Dispatcher;
 use crate::lazy::vectorized::{self, Call};
+use crate::lazy::{self, NdArray};
 use crate::numpy::Numpy;
 use crate::operand::{
     Geometry, Input, Order, check_casting, check_inputs, check_output, check_result, common_shape, elem_of, new_device_output, new_output,
@@ -44,6 +46,20 @@ struct ScalarLoop {
     result: Scalar,
     checked: bool,
     library: HashSet<SourceId>,
+    /// What it is to lazy arrays, once it has been applied to some.
+    operation: OnceLock<&'static Operation>,
+}
+
+impl ScalarLoop {
+    fn operation(&self, name: &str) -> PyResult<&'static Operation> {
+        match self.operation.get() {
+            Some(known) => Ok(known),
+            None => {
+                let made = vectorized::operation(name, &self.module, &self.library, &self.params)?;
+                Ok(self.operation.get_or_init(|| made))
+            }
+        }
+    }
 }
 
 /// Types, and whether the device has float64.
@@ -92,6 +108,39 @@ impl Ufunc {
         }
         let inputs = this.inputs(numpy, &args)?;
         this.computed(py, numpy, inputs, out, r#where, dtype, casting, order)
+    }
+
+    /// Records the function of whole numbers that count up from a position, one for each element of a shape, and of the same numbers for
+    /// all: two of 64 bits, and further ones whose types stand in `kinds` by NumPy's letters.
+    #[pyo3(signature = (shape, position, high, key, kinds="", numbers=None, device=None))]
+    #[expect(clippy::too_many_arguments, reason = "what a random number is made of")]
+    fn _draw<'py>(
+        slf: &Bound<'py, Self>,
+        shape: Vec<u64>,
+        position: u64,
+        high: u64,
+        key: u64,
+        kinds: &str,
+        numbers: Option<&Bound<'py, PyTuple>>,
+        device: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<NdArray> {
+        let (py, this) = (slf.py(), slf.get());
+        let wanted = devices::for_arrays(py, device)?;
+        let device = machine::device(wanted).map_err(|e| lazy::error(py, e))?;
+        let limits = device.limits();
+        // A device without these types has the numbers from the CPU, which are the same everywhere.
+        let home = if limits.float64 && limits.int64 { wanted } else { machine::CPU };
+        let others = vectorized::numbers(kinds, numbers)?;
+        let mut types = vec![ArgType::Strong(Scalar::U64); 3];
+        types.extend(others.iter().map(|(elem, _)| ArgType::Strong(*elem)));
+        let scalar = this.scalar(py, devices::cpu(), &types)?;
+        if scalar.checked || !vectorized::is_pure(&scalar.module, types.len()) {
+            return Err(errors::internal(py, format!("{} is no function of numbers alone", this.__name__())));
+        }
+        let operation = scalar.operation(this.__name__())?;
+        let made = vectorized::counted(operation, home, &shape, [position, high, key], &others);
+        made.map_err(|e| lazy::error(py, e))
+            .and_then(|value| lazy::checked(py, record::moved(&value, wanted)))
     }
 
     /// Number of inputs.
@@ -256,11 +305,9 @@ impl Ufunc {
                 check_result(scalar.result, gives, casting)?;
                 let out = out.map(|out| check_output(numpy, out, scalar.result, casting)).transpose()?;
                 return Call {
-                    name: this.__name__(),
-                    module: &scalar.module,
-                    library: &scalar.library,
+                    operation: scalar.operation(this.__name__())?,
                     params: &scalar.params,
-                    device: machine::number(device).map_err(|e| crate::lazy::error(py, e))?,
+                    device: machine::number(device).map_err(|e| lazy::error(py, e))?,
                     elem: gives,
                     inputs: &inputs,
                     mask: mask.as_ref(),
@@ -446,6 +493,7 @@ impl Ufunc {
             result,
             checked,
             library,
+            operation: OnceLock::new(),
         });
         lock(&self.scalars).insert(key, made.clone());
         Ok(made)
