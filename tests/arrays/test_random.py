@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import doctest
-import hashlib
 import os
 import pickle
 import subprocess
@@ -177,9 +176,11 @@ def test_it_fuses_with_what_uses_it() -> None:
     n = 400_000
     x, y = g.random(n), g.random(n)
     explained = weft.explain((x * x + y * y < 1).mean() * 4)
-    assert all(kernel.bytes_written <= 8 or "map" in str(kernel) for kernel in explained.kernels) or explained.moved < 8 * n
+    assert sum(kernel.read + kernel.written for kernel in explained.kernels) < 100
+    # What is drawn by rejection fuses as well.
+    explained = weft.explain((g.gamma(0.5, size=(20, 20_000)) < weft.arange(20.0)[:, None]).sum(axis=1))
+    assert sum(kernel.read + kernel.written for kernel in explained.kernels) < 1000
     a = host(default_rng(7).random(2 * n)).reshape(2, n)
-    assert float((default_rng(7).random(2 * n).reshape(2, n) ** 2).sum(axis=0).size) == n
     g = default_rng(7)
     x, y = g.random(n), g.random(n)
     assert float((x * x + y * y < 1).sum()) == float((a[0] ** 2 + a[1] ** 2 < 1).sum())
@@ -192,7 +193,7 @@ def test_parameters_broadcast() -> None:
     assert np.allclose(host(g.normal(loc, scale)), expected, rtol=1e-15)
     assert (host(default_rng(3).normal(weft.asarray(loc), weft.asarray(scale[::-1])[::-1], size=(3, 2, 4))) == expected).all()
     assert default_rng(3).normal(loc, scale, (5, 3, 2, 4)).shape == (5, 3, 2, 4)
-    low, high = [0, 10, -2**63], [[1], [2**63]]
+    low, high = [0, 10, -(2**63)], [[1], [2**63]]
     with pytest.raises(ValueError, match="low >= high"):
         g.integers(low, high)
     found = host(g.integers([0, 10, -(2**63)], [[11], [2**63]], size=(1000, 2, 3)))
@@ -221,7 +222,7 @@ def test_out() -> None:
     out = weft.zeros(3)
     default_rng(2).standard_gamma([1.0, 2.0, 3.0], out=out)
     assert (host(out) == host(default_rng(2).standard_gamma([1.0, 2.0, 3.0]))).all()
-    with pytest.raises(TypeError, match="weft.ndarray"):
+    with pytest.raises(TypeError, match="is a weft"):
         default_rng(2).random(out=np.zeros(3))
 
 
@@ -246,13 +247,33 @@ def test_orders_and_choices_keep_what_there_is() -> None:
     theirs = a.copy()
     g.shuffle(theirs)
     assert sorted(map(tuple, theirs)) == sorted(map(tuple, a))
-    for n, k in [(10, 10), (10, 0), (5000, 3), (10**15, 2000), (2000, 2000)]:
-        x = host(g.choice(n, k, replace=False))
-        assert len({*x.tolist()}) == k and (k == 0 or (x.min() >= 0 and x.max() < n))
-    # Both ways to remember exchanged places choose the same.
-    few, many = host(default_rng(4).choice(1864, 105, replace=False)), host(default_rng(4).choice(1865, 105, replace=False))
-    assert (few == many).mean() > 0.5
     assert np.array_equal(host(default_rng(4).choice(a, 3, axis=1)), a[:, host(default_rng(4).choice(6, 3))])
+
+
+@pytest.mark.parametrize(("n", "k"), [(10, 10), (10, 0), (5000, 3), (10**15, 2000), (2000, 2000), (2**63 - 1, 40)])
+def test_choices_without_replacement_are_the_first_steps_of_a_shuffle(n: int, k: int) -> None:
+    """With a list of places as well as with a table of those that were exchanged."""
+    moved: dict[int, int] = {}
+    expected = []
+    for i, word in enumerate(blocks(np.arange(k, dtype=np.uint64))[0].tolist()):
+        j = i + (word * (n - i) >> 64)
+        expected.append(moved.get(j, j))
+        moved[j] = moved.get(i, i)
+    found = host(Generator(Philox4x32(key=KEY)).choice(n, k, replace=False)).tolist()
+    assert found == expected and len({*found}) == k
+
+
+def test_permutations_are_those_of_the_reference() -> None:
+    n = 300
+    words = blocks(np.arange(n, dtype=np.uint64))[0].tolist()
+    expected = list(range(n))
+    for i in range(n - 1, 0, -1):
+        j = words[i] * (i + 1) >> 64
+        expected[i], expected[j] = expected[j], expected[i]
+    assert host(Generator(Philox4x32(key=KEY)).permutation(n)).tolist() == expected
+    rows = host(Generator(Philox4x32(key=KEY)).permuted(np.broadcast_to(np.arange(4), (3, 4)), axis=1))
+    one = [host(Generator(Philox4x32(key=KEY, counter=4 * row)).permutation(4)).tolist() for row in range(3)]
+    assert rows.tolist() == one
 
 
 def test_state_copies_and_spawned_streams() -> None:
@@ -274,7 +295,9 @@ def test_state_copies_and_spawned_streams() -> None:
     bits = Philox4x32(5)
     bits.advance(100).advance(-97)
     assert int(bits.random_raw()) == host(Philox4x32(5).random_raw(4))[3]
-    assert int(Philox4x32(5).jumped(3).random_raw()) == int(blocks(np.zeros(1, np.uint64), Philox4x32(5).state["state"]["key"], 3 << 32)[0][0])
+    assert int(Philox4x32(5).jumped(3).random_raw()) == int(
+        blocks(np.zeros(1, np.uint64), Philox4x32(5).state["state"]["key"], 3 << 32)[0][0]
+    )
     assert default_rng(g) is g and default_rng(bits).bit_generator is bits
     with pytest.raises(TypeError, match="NumPy's"):
         default_rng(np.random.default_rng(1))
@@ -284,7 +307,7 @@ def test_threads_never_draw_the_same() -> None:
     for bits in (Philox4x32, XORWOW):
         g = Generator(bits(3))
         with ThreadPoolExecutor(8) as pool:
-            parts = list(pool.map(lambda _: host(g.random(50)), range(80)))
+            parts = list(pool.map(lambda _, g=g: host(g.random(50)), range(80)))
         assert np.array_equal(np.sort(np.concatenate(parts)), np.sort(host(Generator(bits(3)).random(4000))))
 
 
@@ -332,16 +355,20 @@ def test_older_names() -> None:
     assert theirs - {*R.__all__} == set()
 
 
+# A few of each kind, by the beginnings of their names: to compile all for every tier and device would take minutes.
+SOME = [call for call in CALLS if call.startswith(("random", "standard_n", "integers", "beta", "vonmises", "poisson", "dirichlet"))]
+FEW = [call for call in CALLS if call.startswith(("random", "standard_n", "integers(0, 100", "vonmises"))]
+
 TIERS = """
 import hashlib, sys
 import numpy as np
 import weft
-from tests.arrays.test_random import CALLS, drawn
+from tests.arrays.test_random import SOME, drawn
 from weft.random import default_rng
 if len(sys.argv) > 1:
     weft.set_num_threads(int(sys.argv[1]))
 total = hashlib.sha256()
-for call in CALLS:
+for call in SOME:
     total.update(drawn(default_rng(6), call, (3, 700)).tobytes())
 x, y = default_rng(1).random(50000), default_rng(2).normal(size=50000)
 total.update(repr(float((weft.exp(x) * y).sum())).encode())
@@ -360,15 +387,22 @@ def test_tiers_and_threads_give_the_same() -> None:
 
 
 def test_devices_give_the_same(device: weft.Device) -> None:
-    total = hashlib.sha256()
-    for call in CALLS:
+    for call in FEW if device.kind == "vulkan" else SOME:
         found = eval("g." + call.format("size"), {"g": default_rng(6), "np": np, "size": 130})
         assert found.device == device, call
-        expected_on = weft.device("cpu")
-        with expected_on:
+        with weft.device("cpu"):
             expected = drawn(default_rng(6), call, 130)
         assert host(found).tobytes() == expected.tobytes(), call
-        total.update(expected.tobytes())
+
+    def others() -> list[weft.ndarray]:
+        g = default_rng(6)
+        return [g.normal(weft.asarray([1.0, 2.0]), size=(3, 2)), g.permutation(7), g.random((2, 300))]
+
+    found = others()
+    with weft.device("cpu"):
+        expected = others()
+    for one, other in zip(found, expected):
+        assert one.device == device and host(one).tobytes() == host(other).tobytes()
 
 
 def examples() -> list:

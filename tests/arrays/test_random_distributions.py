@@ -242,5 +242,9 @@ def test_the_references_are_right() -> None:
         assert math.isclose(of.gamma(a, np.array([x]))[0], mp.gammainc(a, 0, x, regularized=True), rel_tol=1e-9)
     for a, b, x in [(0.1, 0.3, 0.01), (2, 5, 0.9), (0.5, 0.5, 0.5), (30, 4, 0.8)]:
         assert math.isclose(of.beta(a, b, np.array([x]))[0], mp.betainc(a, b, 0, x, regularized=True), rel_tol=1e-9)
-    assert math.isclose(of.vonmises(1.3, np.array([0.5]))[0], mp.quad(lambda t: mp.exp(1.3 * mp.cos(t)), [-mp.pi, 0.5]) / (2 * mp.pi * mp.besseli(0, 1.3)), rel_tol=1e-6)
+    assert math.isclose(
+        of.vonmises(1.3, np.array([0.5]))[0],
+        mp.quad(lambda t: mp.exp(1.3 * mp.cos(t)), [-mp.pi, 0.5]) / (2 * mp.pi * mp.besseli(0, 1.3)),
+        rel_tol=1e-6,
+    )
     assert math.isclose(mp.zeta(3.5), 1.1267338673170566, rel_tol=1e-15)

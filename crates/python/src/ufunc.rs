@@ -46,19 +46,20 @@ struct ScalarLoop {
     result: Scalar,
     checked: bool,
     library: HashSet<SourceId>,
-    /// What it is to lazy arrays, once it has been applied to some.
-    operation: OnceLock<&'static Operation>,
+    /// What it is to lazy arrays, once it has been applied to some: none if it is run at once.
+    operation: OnceLock<Option<&'static Operation>>,
 }
 
 impl ScalarLoop {
-    fn operation(&self, name: &str) -> PyResult<&'static Operation> {
-        match self.operation.get() {
-            Some(known) => Ok(known),
-            None => {
-                let made = vectorized::operation(name, &self.module, &self.library, &self.params)?;
-                Ok(self.operation.get_or_init(|| made))
-            }
+    fn operation(&self, name: &str) -> PyResult<Option<&'static Operation>> {
+        if let Some(known) = self.operation.get() {
+            return Ok(*known);
         }
+        let made = match !self.checked && vectorized::is_pure(&self.module, self.params.len()) {
+            true => Some(vectorized::operation(name, &self.module, &self.library, &self.params)?),
+            false => None,
+        };
+        Ok(*self.operation.get_or_init(|| made))
     }
 }
 
@@ -134,10 +135,8 @@ impl Ufunc {
         let mut types = vec![ArgType::Strong(Scalar::U64); 3];
         types.extend(others.iter().map(|(elem, _)| ArgType::Strong(*elem)));
         let scalar = this.scalar(py, devices::cpu(), &types)?;
-        if scalar.checked || !vectorized::is_pure(&scalar.module, types.len()) {
-            return Err(errors::internal(py, format!("{} is no function of numbers alone", this.__name__())));
-        }
         let operation = scalar.operation(this.__name__())?;
+        let operation = operation.ok_or_else(|| errors::internal(py, format!("{} is no function of numbers alone", this.__name__())))?;
         let made = vectorized::counted(operation, home, &shape, [position, high, key], &others);
         made.map_err(|e| lazy::error(py, e))
             .and_then(|value| lazy::checked(py, record::moved(&value, wanted)))
@@ -294,7 +293,7 @@ impl Ufunc {
         }
         if this.device(py, &inputs, mask.as_ref(), out.as_ref())?.id() == DeviceId::CPU {
             let (_, scalar) = this.choose(py, device, &inputs, elem, matches!(casting, "no" | "equiv"))?;
-            if !scalar.checked && vectorized::is_pure(&scalar.module, inputs.len()) {
+            if let Some(operation) = scalar.operation(this.__name__())? {
                 check_inputs(&inputs, &scalar.params, casting)?;
                 common_shape(
                     &inputs,
@@ -305,7 +304,7 @@ impl Ufunc {
                 check_result(scalar.result, gives, casting)?;
                 let out = out.map(|out| check_output(numpy, out, scalar.result, casting)).transpose()?;
                 return Call {
-                    operation: scalar.operation(this.__name__())?,
+                    operation,
                     params: &scalar.params,
                     device: machine::number(device).map_err(|e| lazy::error(py, e))?,
                     elem: gives,

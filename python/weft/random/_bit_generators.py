@@ -206,8 +206,12 @@ class Philox4x32(BitGenerator):
         if captured is not None or (len(shape) > 1 and shape[-1] >= _LONG):
             arrays = [_full((), number, dtype, device) for number, dtype in zip(numbers, what.dtypes)]
             return self._counted(what, shape, arrays, device, captured)
-        place = self._take(size_of(shape))
-        return what.ufunc._draw(shape, *place, what.kinds, numbers, device)
+        count = shape[0] if len(shape) == 1 else size_of(shape)
+        with self._lock:
+            position = self._position
+            self._position = (position + count) & _WORD
+            high, key = self._high, self._key
+        return what.ufunc._draw(shape, position, high, key, what.kinds, numbers, device)
 
     def draw_for(self, what: Draw, shape: Shape, arrays: Sequence[ndarray]) -> ndarray:
         """See `BitGenerator`."""

@@ -14,6 +14,8 @@ from ._drawing import Drawing, _device_of
 from ._draws import draw
 from ._parameters import _array, _like, is_number, shape_of_size, shape_with
 
+_RANDOM64 = draw("random64")
+
 
 class Continuous(Drawing):
     """Methods that draw floats. Parameters broadcast against each other to the result's shape, or to `size`, where that is given.
@@ -27,6 +29,8 @@ class Continuous(Drawing):
         >>> weft.random.default_rng(7).random(3).shape
         (3,)
         """
+        if out is None and dtype is np.float64:
+            return self._bit_generator.draw(_RANDOM64, shape_of_size(size))
         return self._floats("random", "random", size, dtype, out)
 
     def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> ndarray:
@@ -263,7 +267,7 @@ class Continuous(Drawing):
 
 def _check_span(span: Any) -> None:
     if not np.all(np.isfinite(span)):
-        raise OverflowError("high - low range exceeds valid bounds")
+        raise OverflowError("Range exceeds valid bounds" if np.ndim(span) else "high - low range exceeds valid bounds")
     if np.any(np.signbit(span)):
         raise ValueError("high - low < 0")
 

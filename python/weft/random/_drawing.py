@@ -25,6 +25,9 @@ class Drawing:
     def _of(self, name: str, size: Any, *values: Any) -> ndarray:
         """The numbers of a distribution."""
         what = draw(name)
+        if all(type(x) is float for x in values) and "l" not in what.kinds:
+            check_numbers(name, values)
+            return self._bit_generator.draw(what, shape_of_size(size), values)
         if all(map(is_number, values)):
             numbers = tuple(number(x, dtype) for x, dtype in zip(values, what.dtypes))
             check_numbers(name, numbers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -65,11 +66,17 @@ def _above_1(x: Any, name: str, none: str) -> None:
 
 
 def _mean(x: Any, name: str, none: str) -> None:
+    # Of arrays NumPy looks at the largest first.
+    if np.ndim(x) and not np.all(x <= _MOST_MEAN):
+        raise ValueError(f"{name} value too large")
     if not np.all(x >= 0):
         raise ValueError(f"{name} < 0 or {name} {none}")
     if not np.all(x <= _MOST_MEAN):
         raise ValueError(f"{name} value too large")
 
+
+# What no number above 0 is refused by.
+_OF_POSITIVE = {_not_negative, _not_negative_whole, _positive}
 
 Check = Callable[[Any, str, str], None]
 
@@ -152,6 +159,12 @@ def number(x: Any, dtype: np.dtype) -> Any:
 
 def check_numbers(name: str, values: Sequence[Any]) -> None:
     """Refuses parameters that are numbers as NumPy does."""
+    if (
+        name not in _BEFORE
+        and name not in _TOGETHER
+        and all(check is None or (check in _OF_POSITIVE and 0 < x) for (_, check), x in zip(PARAMETERS[name], values))
+    ):
+        return
     _check(name, [np.float64(x) if isinstance(x, float) else x for x in values], ["is NaN"] * len(values))
 
 
@@ -204,6 +217,9 @@ def _array(x: Any, dtype: np.dtype, device: Any) -> ndarray:
             raise TypeError(f"Cannot cast array data from {x.dtype!r} to {dtype!r} according to the rule 'safe'")
         return x if x.dtype == dtype else _cast(x, dtype)
     given = np.asarray(x)
+    if given.ndim == 0 and given.dtype.kind == "O":
+        # What is no number is told so.
+        given = np.asarray(math.fabs(x) * math.copysign(1, x))
     if given.dtype.kind not in "biuf":
         given = np.asarray(x, dtype)
     return array_of(given.astype(dtype, copy=False), device=device)
@@ -223,7 +239,7 @@ def shape_of_size(size: Any) -> Shape:
         except TypeError:
             if isinstance(size, str):
                 raise TypeError(f"{type(size).__name__!r} object cannot be interpreted as an integer") from None
-            raise TypeError(f"expected a sequence of integers or a single integer, got {size!r}") from None
+            raise TypeError(f"expected a sequence of integers or a single integer, got '{size}'") from None
     if any(n < 0 for n in shape):
         raise ValueError("negative dimensions are not allowed")
     return shape
