@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 use weft_ir::{Const, Function, Module, Op, Scalar, SourceId, StmtKind};
-use weft_lazy::record;
 use weft_lazy::operation::{self, Operation};
+use weft_lazy::record;
 use weft_lazy::{Array, Node, Value, machine, number};
 use weft_runtime::Device;
 
