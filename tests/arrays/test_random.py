@@ -40,7 +40,7 @@ def blocks(counters: np.ndarray, key: int = KEY, high: int = 0) -> tuple[np.ndar
         a, b = np.uint64(0xD2511F53) * c[0], np.uint64(0xCD9E8D57) * c[2]
         c = [b >> half ^ c[1] ^ np.uint64(k[0]), b & low, a >> half ^ c[3] ^ np.uint64(k[1]), a & low]
         k = [k[0] + 0x9E3779B9 & LOW, k[1] + 0xBB67AE85 & LOW]
-    return c[0] | c[1] << half, c[2] | c[3] << half
+    return c[0] << half | c[1], c[2] << half | c[3]
 
 
 def xorwow(seed: int, count: int) -> np.ndarray:
@@ -75,10 +75,10 @@ def test_known_answers_of_philox(counter: int, key: int, words: str) -> None:
     """The vectors of Random123's `kat_vectors` for philox4x32 with 10 rounds."""
     expected = [int(word, 16) for word in words.split()]
     assert philox(counter, key) == expected
-    assert int(Philox4x32(counter=counter, key=key).random_raw()) == expected[0] | expected[1] << 32
+    assert int(Philox4x32(counter=counter, key=key).random_raw()) == expected[0] << 32 | expected[1]
     # The sine of the angle that the second half is: here it is seen alone.
-    x = int(np.int64(np.uint64(expected[2] | expected[3] << 32))) * 2.0**-64
-    u = ((expected[0] | expected[1] << 32) + 0.5) * 2.0**-64
+    x = int(np.int64(np.uint64(expected[2] << 32 | expected[3]))) * 2.0**-64
+    u = ((expected[0] << 32 | expected[1]) + 0.5) * 2.0**-64
     normal = float(Generator(Philox4x32(counter=counter, key=key)).standard_normal())
     assert np.isclose(normal, np.sqrt(-2 * np.log(u)) * np.sin(np.pi * x), rtol=1e-14)
 

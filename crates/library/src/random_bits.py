@@ -26,43 +26,36 @@ def _bits(source, t=0):
 
 
 def _philox(position, high, key):
-    """Philox 4x32-10. Words are 32 bits of numbers of 64, so that products are whole; what stands above them is of no account."""
+    """Philox 4x32-10. Words are 32 bits of numbers of 64, so that products are whole; what stands above them is of no account.
+
+    Of two words the first is the upper half of what is given: it takes the least to put them together.
+    """
     c0, c1 = position, position >> np.uint64(32)
     c2, c3 = high, high >> np.uint64(32)
     k0, k1 = key, key >> np.uint64(32)
-    c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = _bumped(k0, k1)
-    c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = _bumped(k0, k1)
-    c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = _bumped(k0, k1)
-    c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = _bumped(k0, k1)
-    c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = _bumped(k0, k1)
-    c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = _bumped(k0, k1)
-    c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = _bumped(k0, k1)
-    c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = _bumped(k0, k1)
-    c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = _bumped(k0, k1)
-    c0, c1, c2, c3 = _round(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _round(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _round(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _round(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _round(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _round(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _round(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _round(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _round(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3, k0, k1 = _round(c0, c1, c2, c3, k0, k1)
+    a, b = _products(c0, c2)
+    return b ^ ((c1 ^ k0) << np.uint64(32)), a ^ ((c3 ^ k1) << np.uint64(32))
+
+
+def _products(c0, c2):
     low = np.uint64(_LOW)
-    return (c0 & low) | (c1 << np.uint64(32)), (c2 & low) | (c3 << np.uint64(32))
+    return (c0 & low) * np.uint64(0xD2511F53), (c2 & low) * np.uint64(0xCD9E8D57)
 
 
 def _round(c0, c1, c2, c3, k0, k1):
-    low = np.uint64(_LOW)
-    a = (c0 & low) * np.uint64(0xD2511F53)
-    b = (c2 & low) * np.uint64(0xCD9E8D57)
-    return (b >> np.uint64(32)) ^ c1 ^ k0, b, (a >> np.uint64(32)) ^ c3 ^ k1, a
-
-
-def _bumped(k0, k1):
-    """The key of the next round."""
-    return k0 + np.uint64(0x9E3779B9), k1 + np.uint64(0xBB67AE85)
+    """The next words, and the key of the next round."""
+    a, b = _products(c0, c2)
+    c0, c2 = (b >> np.uint64(32)) ^ c1 ^ k0, (a >> np.uint64(32)) ^ c3 ^ k1
+    return c0, b, c2, a, k0 + np.uint64(0x9E3779B9), k1 + np.uint64(0xBB67AE85)
 
 
 def _next32(state):

@@ -36,6 +36,8 @@ pub struct Ufunc {
     /// Runs on the current device instead of the CPU.
     follows_device: bool,
     scalars: Mutex<HashMap<ScalarKey, Arc<ScalarLoop>>>,
+    /// What draws of random numbers apply, with the types of their parameters.
+    drawn: OnceLock<(String, &'static Operation)>,
     loops: Mutex<HashMap<LoopKey, Arc<Compiled>>>,
 }
 
@@ -82,6 +84,7 @@ impl Ufunc {
             _weft_dispatcher_: dispatcher,
             follows_device,
             scalars: Mutex::default(),
+            drawn: OnceLock::new(),
             loops: Mutex::default(),
         })
     }
@@ -127,16 +130,20 @@ impl Ufunc {
     ) -> PyResult<NdArray> {
         let (py, this) = (slf.py(), slf.get());
         let wanted = devices::for_arrays(py, device)?;
-        let device = machine::device(wanted).map_err(|e| lazy::error(py, e))?;
-        let limits = device.limits();
-        // A device without these types has the numbers from the CPU, which are the same everywhere.
-        let home = if limits.float64 && limits.int64 { wanted } else { machine::CPU };
+        let home = match wanted {
+            machine::CPU => wanted,
+            _ => {
+                let device = machine::device(wanted).map_err(|e| lazy::error(py, e))?;
+                let limits = device.limits();
+                // A device without these types has the numbers from the CPU, which are the same everywhere.
+                if limits.float64 && limits.int64 { wanted } else { machine::CPU }
+            }
+        };
         let others = vectorized::numbers(kinds, numbers)?;
-        let mut types = vec![ArgType::Strong(Scalar::U64); 3];
-        types.extend(others.iter().map(|(elem, _)| ArgType::Strong(*elem)));
-        let scalar = this.scalar(py, devices::cpu(), &types)?;
-        let operation = scalar.operation(this.__name__())?;
-        let operation = operation.ok_or_else(|| errors::internal(py, format!("{} is no function of numbers alone", this.__name__())))?;
+        let operation = match this.drawn.get() {
+            Some((known, operation)) if known == kinds => operation,
+            _ => this.drawn_with(py, kinds, others.iter().map(|(elem, _)| *elem))?,
+        };
         let made = vectorized::counted(operation, home, &shape, [position, high, key], &others);
         made.map_err(|e| lazy::error(py, e))
             .and_then(|value| lazy::checked(py, record::moved(&value, wanted)))
@@ -204,6 +211,15 @@ impl Ufunc {
 }
 
 impl Ufunc {
+    /// What a draw with parameters of these types applies.
+    fn drawn_with(&self, py: Python<'_>, kinds: &str, others: impl Iterator<Item = Scalar>) -> PyResult<&'static Operation> {
+        let types: Vec<ArgType> = [Scalar::U64; 3].into_iter().chain(others).map(ArgType::Strong).collect();
+        let operation = self.scalar(py, devices::cpu(), &types)?.operation(self.__name__())?;
+        let operation = operation.ok_or_else(|| errors::internal(py, format!("{} is no function of numbers alone", self.__name__())))?;
+        self.drawn.get_or_init(|| (kinds.into(), operation));
+        Ok(operation)
+    }
+
     fn arity(&self) -> usize {
         self._weft_dispatcher_.get().core.captured.params.len()
     }

@@ -19,6 +19,8 @@ from ._draws import Draw, draw, known
 _WORD = 2**64 - 1
 # Rows of this length are counted along their axes, so that what is drawn fuses into what uses it; shorter ones as one row.
 _LONG = 256
+# So many numbers of captures back some may be under way.
+_CAPTURES = 64
 
 Shape = tuple[int, ...]
 
@@ -31,8 +33,8 @@ class BitGenerator:
 
     def __init__(self, seed: Any = None) -> None:
         self._lock = threading.Lock()
-        # Of each capture under way that has drawn: its number, and what was drawn last.
-        self._last: tuple[int, ndarray] | None = None
+        # What was drawn last by each capture, by its number; of those under way.
+        self._last: dict[int, ndarray] = {}
         self._seed_seq = seed if isinstance(seed, ISeedSequence) else SeedSequence(seed)
 
     @property
@@ -93,16 +95,17 @@ class BitGenerator:
 
         Graphs run in an order of their own, but what is drawn is drawn in that of the function: each waits for the one before.
         """
-        before = [self._last[1]] if self._last is not None and self._last[0] == number else []
+        before = [self._last[number]] if number in self._last else []
         found = _capture_call(lambda given: again(given[len(before) :]), [*before, *operands], like)
-        self._last = number, found[0]
+        with self._lock:
+            self._last = {each: last for each, last in self._last.items() if each > number - _CAPTURES} | {number: found[0]}
         return found
 
     def random_raw(self, size: Any = None, output: bool = True) -> Any:
         """Bits as the generator makes them: of Philox the first 64 of each element's 128, of XORWOW words of 32.
 
         >>> weft.random.Philox4x32(key=0).random_raw(1)
-        array([16242730742183356629], dtype=uint64)
+        array([7361108121267848589], dtype=uint64)
         """
         made = self._raw(() if size is None else _shape(size))
         return made if output else None

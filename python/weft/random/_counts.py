@@ -49,12 +49,13 @@ class Counts(Drawing):
         return self._integers(low, high, size, dtype, endpoint, "integers")
 
     def _integers(self, low: Any, high: Any, size: Any, dtype: Any, endpoint: bool, function: str) -> ndarray:
-        dtype = _integer_dtype(dtype, function)
+        dtype, least, most = _RANGES.get(dtype) or _integer_dtype(dtype, function)
         if high is None:
             low, high = 0, low
         if is_number(low) and is_number(high):
             first, last = int(low), int(high) - (not endpoint)
-            _check_bounds(first, last, dtype, endpoint)
+            if not least <= first <= last <= most:
+                _check_bounds(first, last, dtype, endpoint)
             shape = shape_of_size(size)
             found = self._bit_generator.draw(draw("below"), shape, (first % _WORD, last - first))
         else:
@@ -178,7 +179,7 @@ def _host(x: Any) -> Any:
     return _to_numpy(x) if isinstance(x, ndarray) else x
 
 
-def _integer_dtype(dtype: Any, function: str) -> np.dtype:
+def _integer_dtype(dtype: Any, function: str) -> tuple[np.dtype, int, int]:
     given = np.dtype(dtype)
     if not given.isnative:
         raise ValueError(
@@ -187,11 +188,15 @@ def _integer_dtype(dtype: Any, function: str) -> np.dtype:
         )
     if given not in _INTEGERS:
         raise TypeError(f"Unsupported dtype {given!r} for {function}")
-    return given
+    return given, *_ends(given)
 
 
 def _ends(dtype: np.dtype) -> tuple[int, int]:
     return (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+
+
+# By the types that most name a dtype by.
+_RANGES: dict[Any, tuple[np.dtype, int, int]] = {dtype.type: (dtype, *_ends(dtype)) for dtype in _INTEGERS}
 
 
 def _check_bounds(low: Any, last: Any, dtype: np.dtype, endpoint: bool) -> None:

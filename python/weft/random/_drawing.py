@@ -12,7 +12,10 @@ from weft.arrays._common import in_c_order
 
 from ._bit_generators import BitGenerator, Shape
 from ._draws import draw
-from ._parameters import check_numbers, checked_arrays, is_number, number, shape_of_size, shape_with
+from ._parameters import QUICK, check_numbers, checked_arrays, is_number, number, shape_of_size, shape_with
+
+_PLAIN = {int, float}
+_NEVER: tuple[float, ...] = ()
 
 _FLOATS = {np.float64: "64", np.float32: "32"}
 
@@ -25,9 +28,13 @@ class Drawing:
     def _of(self, name: str, size: Any, *values: Any) -> ndarray:
         """The numbers of a distribution."""
         what = draw(name)
-        if all(type(x) is float for x in values) and "l" not in what.kinds:
-            check_numbers(name, values)
-            return self._bit_generator.draw(what, shape_of_size(size), values)
+        # Most are plain numbers that need no more than a look.
+        for x, above in zip(values, QUICK.get(name, _NEVER)):
+            if type(x) not in _PLAIN or x <= above:
+                break
+        else:
+            if name in QUICK:
+                return self._bit_generator.draw(what, shape_of_size(size), values)
         if all(map(is_number, values)):
             numbers = tuple(number(x, dtype) for x, dtype in zip(values, what.dtypes))
             check_numbers(name, numbers)

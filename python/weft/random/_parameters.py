@@ -75,9 +75,6 @@ def _mean(x: Any, name: str, none: str) -> None:
         raise ValueError(f"{name} value too large")
 
 
-# What no number above 0 is refused by.
-_OF_POSITIVE = {_not_negative, _not_negative_whole, _positive}
-
 Check = Callable[[Any, str, str], None]
 
 # The parameters of each distribution, in order.
@@ -145,6 +142,14 @@ _BEFORE: dict[str, Callable[..., None]] = {"triangular": _ordered, "hypergeometr
 _TOGETHER: dict[str, Callable[..., None]] = {"negative_binomial": _mean_fits}
 
 
+# Distributions of floats none of whose parameters is refused if it is a number above these.
+QUICK: dict[str, tuple[float, ...]] = {
+    name: tuple(-np.inf if check is None else 0.0 for _, check in parameters)
+    for name, parameters in PARAMETERS.items()
+    if name not in ("binomial", *_BEFORE, *_TOGETHER) and all(check in (None, _not_negative, _positive) for _, check in parameters)
+}
+
+
 def is_number(x: Any) -> bool:
     """Whether a parameter is one number for all elements."""
     return isinstance(x, (bool, int, float, np.generic)) or (isinstance(x, np.ndarray) and x.ndim == 0)
@@ -159,12 +164,6 @@ def number(x: Any, dtype: np.dtype) -> Any:
 
 def check_numbers(name: str, values: Sequence[Any]) -> None:
     """Refuses parameters that are numbers as NumPy does."""
-    if (
-        name not in _BEFORE
-        and name not in _TOGETHER
-        and all(check is None or (check in _OF_POSITIVE and 0 < x) for (_, check), x in zip(PARAMETERS[name], values))
-    ):
-        return
     _check(name, [np.float64(x) if isinstance(x, float) else x for x in values], ["is NaN"] * len(values))
 
 
