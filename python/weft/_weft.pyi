@@ -77,6 +77,7 @@ class Ufunc:
         key: int,
         kinds: str = "",
         numbers: tuple[Any, ...] | None = None,
+        dtype: Any = None,
         device: Any = None,
     ) -> Any: ...
     def _known(self) -> list[tuple[Any, ...]]: ...

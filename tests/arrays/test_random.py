@@ -405,6 +405,28 @@ def test_devices_give_the_same(device: weft.Device) -> None:
         assert one.device == device and host(one).tobytes() == host(other).tobytes()
 
 
+def test_devices_without_the_types_have_the_same_from_the_cpu() -> None:
+    small = [device for device in weft.devices() if not (device.float64 and device.int64)]
+    if not small:
+        pytest.skip("there is no device without float64 or int64")
+    calls = [
+        "random({}, np.float32)",
+        "standard_normal({}, np.float32)",
+        "integers(-5, 5, {}, np.int8)",
+        "integers(0, [100], {}, np.int32)",
+        "standard_gamma(2.5, {}, np.float32)",
+    ]
+    for device in small[:1]:
+        for bits in (Philox4x32, XORWOW):
+            for call, size in [(call, size) for call in calls for size in (100, (2, 300))]:
+                g = Generator(bits(6))
+                with weft.device(device.name):
+                    found = eval("g." + call.format("size"), {"g": g, "np": np, "size": size})
+                    with pytest.raises(weft.UnsupportedError, match="no float64"):
+                        g.random(3)
+                assert found.device == device and host(found).tobytes() == drawn(Generator(bits(6)), call, size).tobytes()
+
+
 def examples() -> list:
     found = []
     for owner in (Generator, Philox4x32, RandomState, XORWOW):

@@ -115,8 +115,8 @@ impl Ufunc {
     }
 
     /// Records the function of whole numbers that count up from a position, one for each element of a shape, and of the same numbers for
-    /// all: two of 64 bits, and further ones whose types stand in `kinds` by NumPy's letters.
-    #[pyo3(signature = (shape, position, high, key, kinds="", numbers=None, device=None))]
+    /// all: two of 64 bits, and further ones whose types stand in `kinds` by NumPy's letters. What it gives is converted to `dtype`.
+    #[pyo3(signature = (shape, position, high, key, kinds="", numbers=None, dtype=None, device=None))]
     #[expect(clippy::too_many_arguments, reason = "what a random number is made of")]
     fn _draw<'py>(
         slf: &Bound<'py, Self>,
@@ -126,6 +126,7 @@ impl Ufunc {
         key: u64,
         kinds: &str,
         numbers: Option<&Bound<'py, PyTuple>>,
+        dtype: Option<&Bound<'py, PyAny>>,
         device: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<NdArray> {
         let (py, this) = (slf.py(), slf.get());
@@ -144,9 +145,13 @@ impl Ufunc {
             Some((known, operation)) if known == kinds => operation,
             _ => this.drawn_with(py, kinds, others.iter().map(|(elem, _)| *elem))?,
         };
+        let elem = match dtype.filter(|dtype| !dtype.is_none()) {
+            Some(dtype) => elem_of(Numpy::get(py)?, dtype)?,
+            None => operation.result,
+        };
         let made = vectorized::counted(operation, home, &shape, [position, high, key], &others);
         made.map_err(|e| lazy::error(py, e))
-            .and_then(|value| lazy::checked(py, record::moved(&value, wanted)))
+            .and_then(|value| lazy::checked(py, record::moved(&record::cast(&value, elem), wanted)))
     }
 
     /// Number of inputs.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.random.bit_generator import ISeedSequence
 
-from weft._weft import _adopt, _capture_call, _capture_number, _full, _iota, _reshape, _to_numpy, ndarray
+from weft._weft import _adopt, _capture_call, _capture_number, _cast, _full, _iota, _reshape, _to_numpy, ndarray
 from weft.arrays._common import stretched, u
 
 from ._draws import Draw, draw, known
@@ -78,12 +78,12 @@ class BitGenerator:
             raise ValueError(f"state must be for a {name} RNG")
         return value["state"]
 
-    def draw(self, what: Draw, shape: Shape, numbers: tuple[Any, ...] = (), device: Any = None) -> ndarray:
-        """An array of a shape: the function's numbers, with the same parameters for all."""
+    def draw(self, what: Draw, shape: Shape, numbers: tuple[Any, ...] = (), dtype: Any = None) -> ndarray:
+        """An array of a shape, in a dtype if not the function's own: its numbers, with the same parameters for all."""
         raise NotImplementedError
 
-    def draw_for(self, what: Draw, shape: Shape, arrays: Sequence[ndarray]) -> ndarray:
-        """The same with parameters of arrays that broadcast to the shape, on the device of the first one."""
+    def draw_for(self, what: Draw, shape: Shape, arrays: Sequence[ndarray], dtype: Any = None, device: Any = None) -> ndarray:
+        """The same with parameters of arrays that broadcast to the shape, on the device of the first one if none is named."""
         raise NotImplementedError
 
     def run(self, function: Any, count: int, *values: Any) -> Any:
@@ -203,29 +203,28 @@ class Philox4x32(BitGenerator):
             self._position = (position + count) & _WORD
             return position, self._high, self._key
 
-    def draw(self, what: Draw, shape: Shape, numbers: tuple[Any, ...] = (), device: Any = None) -> ndarray:
+    def draw(self, what: Draw, shape: Shape, numbers: tuple[Any, ...] = (), dtype: Any = None) -> ndarray:
         """See `BitGenerator`."""
         captured = _capture_number()
         if captured is not None or (len(shape) > 1 and shape[-1] >= _LONG):
-            arrays = [_full((), number, dtype, device) for number, dtype in zip(numbers, what.dtypes)]
-            return self._counted(what, shape, arrays, device, captured)
+            device = current()
+            arrays = [_full((), number, kind, counting(device)) for number, kind in zip(numbers, what.dtypes)]
+            return self._counted(what, shape, arrays, device, captured, dtype)
         count = shape[0] if len(shape) == 1 else size_of(shape)
         with self._lock:
             position = self._position
             self._position = (position + count) & _WORD
             high, key = self._high, self._key
-        return what.ufunc._draw(shape, position, high, key, what.kinds, numbers, device)
+        return what.ufunc._draw(shape, position, high, key, what.kinds, numbers, dtype)
 
-    def draw_for(self, what: Draw, shape: Shape, arrays: Sequence[ndarray]) -> ndarray:
+    def draw_for(self, what: Draw, shape: Shape, arrays: Sequence[ndarray], dtype: Any = None, device: Any = None) -> ndarray:
         """See `BitGenerator`."""
-        return self._counted(what, shape, arrays, arrays[0].device, _capture_number())
+        return self._counted(what, shape, arrays, device or arrays[0].device, _capture_number(), dtype)
 
-    def _counted(self, what: Draw, shape: Shape, arrays: Sequence[ndarray], device: Any, captured: int | None) -> ndarray:
-        if device is None:
-            device = _full((), 0, np.uint8).device
-        if not (device.float64 and device.int64):
-            # What such a device cannot count the CPU does: the numbers are the same everywhere.
-            found = self._counted(what, shape, [array.to_device("cpu") for array in arrays], _cpu(), captured)
+    def _counted(self, what: Draw, shape: Shape, arrays: Sequence[ndarray], device: Any, captured: int | None, dtype: Any) -> ndarray:
+        home = counting(device)
+        if home != device:
+            found = self._counted(what, shape, [array.to_device(home) for array in arrays], home, captured, dtype)
             return found.to_device(device)
         if captured is None:
             position, high, key = self._take(size_of(shape))
@@ -234,7 +233,8 @@ class Philox4x32(BitGenerator):
         else:
             first, *source = self._place_in(captured, size_of(shape), device)
             counters = u("add", _counters(shape, 0, device), first)
-        return what.ufunc(counters, *source, *(stretched(array, shape) if array.ndim else array for array in arrays))
+        found = what.ufunc(counters, *source, *(stretched(array, shape) if array.ndim else array for array in arrays))
+        return found if dtype is None else _cast(found, dtype)
 
     def _place_in(self, captured: int, count: int, device: Any) -> list[ndarray]:
         """What `_take` gives, as arrays that are taken anew whenever the graph that is being captured runs."""
@@ -251,6 +251,16 @@ class Philox4x32(BitGenerator):
 
     def _raw(self, shape: Shape) -> ndarray:
         return self.draw(draw("bits"), shape)
+
+
+def current() -> Any:
+    """The device that arrays are made on."""
+    return _full((), 0, np.uint8).device
+
+
+def counting(device: Any) -> Any:
+    """Where its numbers are counted: on the CPU, where it lacks the types for that. They are the same everywhere."""
+    return device if device.float64 and device.int64 else _cpu()
 
 
 def _cpu() -> Any:
@@ -314,35 +324,28 @@ class XORWOW(BitGenerator):
         with self._lock:
             self._state = np.array(words, np.uint32)
 
-    def draw(self, what: Draw, shape: Shape, numbers: tuple[Any, ...] = (), device: Any = None) -> ndarray:
+    def draw(self, what: Draw, shape: Shape, numbers: tuple[Any, ...] = (), dtype: Any = None) -> ndarray:
         """See `BitGenerator`."""
-        arrays = [_full((), number, dtype) for number, dtype in zip(numbers, what.dtypes)]
-        captured = _capture_number()
-        if captured is not None:
-            return self._in_capture(what, shape, arrays, device, captured)
-        return self._filled(what, shape, arrays).to_device(_full((), 0, np.uint8, device).device)
+        arrays = [_full((), number, kind, _cpu()) for number, kind in zip(numbers, what.dtypes)]
+        return self._at_once(what, shape, arrays, current(), dtype)
 
-    def draw_for(self, what: Draw, shape: Shape, arrays: Sequence[ndarray]) -> ndarray:
+    def draw_for(self, what: Draw, shape: Shape, arrays: Sequence[ndarray], dtype: Any = None, device: Any = None) -> ndarray:
         """See `BitGenerator`."""
-        captured = _capture_number()
-        if captured is not None:
-            return self._in_capture(what, shape, arrays, arrays[0].device, captured)
-        return self._filled(what, shape, arrays).to_device(arrays[0].device)
+        return self._at_once(what, shape, arrays, device or arrays[0].device, dtype)
 
-    def _filled(self, what: Draw, shape: Shape, arrays: Sequence[ndarray]) -> ndarray:
+    def _filled(self, what: Draw, shape: Shape, arrays: Sequence[ndarray], dtype: Any) -> ndarray:
         found = np.empty(size_of(shape), what.dtype)
         hosts = [np.ascontiguousarray(np.broadcast_to(_to_numpy(array), shape)).reshape(-1) for array in arrays]
         with self._lock:
             what.fill(self._state, found, *hosts)
-        return _adopt(found.reshape(shape))
+        return _adopt(found.reshape(shape).astype(what.dtype if dtype is None else dtype, copy=False))
 
-    def _in_capture(self, what: Draw, shape: Shape, arrays: Sequence[ndarray], device: Any, captured: int) -> ndarray:
-        like = _full(shape, 0, what.dtype, device)
-
-        def again(given: list[ndarray]) -> list[ndarray]:
-            return [self._filled(what, shape, given).to_device(like.device)]
-
-        return self.captured(captured, again, arrays, [like])[0]
+    def _at_once(self, what: Draw, shape: Shape, arrays: Sequence[ndarray], device: Any, dtype: Any) -> ndarray:
+        captured = _capture_number()
+        if captured is None:
+            return self._filled(what, shape, arrays, dtype).to_device(device)
+        like = _full(shape, 0, what.dtype if dtype is None else dtype, device)
+        return self.captured(captured, lambda given: [self._filled(what, shape, given, dtype).to_device(device)], arrays, [like])[0]
 
     def run(self, function: Any, count: int, *values: Any) -> Any:
         """See `BitGenerator`."""

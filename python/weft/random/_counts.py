@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from weft import njit
-from weft._weft import _cast, _to_numpy, ndarray
+from weft._weft import _to_numpy, ndarray
 from weft.arrays._common import array_of
 
-from ._bit_generators import size_of
-from ._drawing import Drawing
+from ._bit_generators import counting, current, size_of
+from ._drawing import Drawing, _device_of
 from ._draws import draw, known
 from ._parameters import is_number, shape_of_size, shape_with
 
@@ -56,13 +56,12 @@ class Counts(Drawing):
             first, last = int(low), int(high) - (not endpoint)
             if not least <= first <= last <= most:
                 _check_bounds(first, last, dtype, endpoint)
-            shape = shape_of_size(size)
-            found = self._bit_generator.draw(draw("below"), shape, (first % _WORD, last - first))
-        else:
-            firsts, spans = _spans(low, high, dtype, endpoint)
-            shape = shape_with(size, [firsts.shape, spans.shape])
-            found = self._bit_generator.draw_for(draw("below"), shape, [array_of(firsts), array_of(spans)])
-        return _cast(found, dtype)
+            return self._bit_generator.draw(draw("below"), shape_of_size(size), (first % _WORD, last - first), dtype)
+        firsts, spans = _spans(low, high, dtype, endpoint)
+        shape = shape_with(size, [firsts.shape, spans.shape])
+        device = _device_of((low, high)) or current()
+        bounds = [array_of(x, device=counting(device)) for x in (firsts, spans)]
+        return self._bit_generator.draw_for(draw("below"), shape, bounds, dtype, device)
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> ndarray:
         """Successes among `n` tries, by search or by Hörmann's BTRS (1993).

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from weft import njit
-from weft._weft import _assign, _cast, _to_numpy, ndarray
+from weft._weft import _assign, _to_numpy, ndarray
 from weft.arrays._common import array_of, axis_of, checked_out, u
 from weft.arrays.gathering import take, take_along_axis
 from weft.arrays.searching import searchsorted
@@ -133,7 +133,7 @@ class Orders(Drawing):
             if chances is None:
                 # With nothing to choose from nothing is asked for.
                 last = max(population, 1) - 1
-                places = _cast(self._bit_generator.draw(draw("below"), shape, (0, last)), np.int64)
+                places = self._bit_generator.draw(draw("below"), shape, (0, last), np.int64)
             else:
                 sums = np.cumsum(chances)
                 places = searchsorted(array_of(sums / sums[-1]), self._bit_generator.draw(draw("random64"), shape), side="right")
