@@ -353,6 +353,10 @@ def test_older_names() -> None:
         R.get_state(legacy=True)
     theirs = {name for name in np.random.__all__ if name[0].islower()}
     assert theirs - {*R.__all__} == set()
+    assert {name for name in dir(np.random.Generator) if name[0] != "_"} - {*dir(Generator)} == set()
+    assert {name for name in dir(np.random.RandomState) if name[0] != "_"} - {*dir(RandomState)} == set()
+    theirs = {name for name in dir(np.random.Philox) if name[0] != "_"} - {"capsule", "cffi", "ctypes"}
+    assert theirs - {*dir(Philox4x32)} == set()
 
 
 # A few of each kind, by the beginnings of their names: to compile all for every tier and device would take minutes.
@@ -376,14 +380,16 @@ print(total.hexdigest())
 """
 
 
-def test_tiers_and_threads_give_the_same() -> None:
-    def of(tier: str, *threads: str) -> str:
+def test_tiers_threads_and_vectors_give_the_same() -> None:
+    def of(tier: str, threads: str, features: str = "") -> str:
         env = {**os.environ, "WEFT_ARRAYS_TIER": tier}
-        ran = subprocess.run([sys.executable, "-c", TIERS, *threads], env=env, capture_output=True, text=True, cwd=os.getcwd())
+        if features:
+            env["WEFT_CPU_FEATURES"] = features
+        ran = subprocess.run([sys.executable, "-c", TIERS, threads], env=env, capture_output=True, text=True, cwd=os.getcwd())
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 
-    assert len({of("0", "1"), of("0", "2"), of("1", "1"), of("1", "2")}) == 1
+    assert len({of("0", "1"), of("1", "2"), of("0", "2", "sse2"), of("0", "1", "avx2")}) == 1
 
 
 def test_devices_give_the_same(device: weft.Device) -> None:

@@ -165,6 +165,7 @@ def test_parameters_at_the_ends() -> None:
         assert (weft.asnumpy(g.hypergeometric(5, 0, 3, 10)) == 3).all() and (weft.asnumpy(g.hypergeometric(0, 0, 0, 3)) == 0).all()
         assert (weft.asnumpy(g.logseries(0.0, 10)) == 1).all() and (weft.asnumpy(g.zipf(np.inf, 10)) == 1).all()
         assert (weft.asnumpy(g.normal(3.0, 0.0, 10)) == 3).all() and (weft.asnumpy(g.uniform(3.0, 3.0, 10)) == 3).all()
+        assert not weft.asnumpy(g.dirichlet([0.0, 0.0], 3)).any() and (weft.asnumpy(g.dirichlet([0.0, 1.0], 3)) == [0, 1]).all()
         assert (weft.asnumpy(g.noncentral_chisquare(3, 0, 10)) > 0).all()
     for text in ("standard_gamma", "vonmises", "beta", "noncentral_chisquare", "standard_t", "wald", "normal"):
         one = text in ("standard_gamma", "standard_t")

@@ -258,8 +258,9 @@ class Continuous(Drawing):
         if np.any(alpha < 0):
             raise ValueError("alpha < 0")
         shape = (*shape_of_size(size), len(alpha))
-        if len(alpha) == 0:
-            return self.random(shape)
+        if not np.any(alpha != 0):
+            # There is nothing to share out, or nobody to.
+            return self.random(shape) * 0.0
         x = self._bit_generator.draw_for(draw("log_gamma"), shape, [_array(alpha, alpha.dtype, None)])
         x = u("exp", u("subtract", x, x.max(axis=-1, keepdims=True)))
         return u("true_divide", x, x.sum(axis=-1, keepdims=True))

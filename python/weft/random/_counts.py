@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft import njit
-from weft._weft import _to_numpy, ndarray
+from weft._weft import _full, _to_numpy, ndarray
 from weft.arrays._common import array_of
 
 from ._bit_generators import counting, current, size_of
@@ -54,6 +54,9 @@ class Counts(Drawing):
             low, high = 0, low
         if is_number(low) and is_number(high):
             first, last = int(low), int(high) - (not endpoint)
+            if size is not None and size_of(shape_of_size(size)) == 0:
+                # Nobody asks for the bounds.
+                return _full(shape_of_size(size), 0, dtype)
             if not least <= first <= last <= most:
                 _check_bounds(first, last, dtype, endpoint)
             return self._bit_generator.draw(draw("below"), shape_of_size(size), (first % _WORD, last - first), dtype)
@@ -134,7 +137,7 @@ class Counts(Drawing):
         if not np.all((chances >= 0) & (chances <= 1)):
             raise ValueError("pvals < 0, pvals > 1 or pvals contains NaNs")
         if np.any(chances[..., :-1].sum(axis=-1) > 1.0 + 1e-12):
-            raise ValueError("sum(pvals[:-1]) > 1.0" if chances.ndim == 1 else "sum(pvals[:-1].astype(np.float64)) > 1.0")
+            raise ValueError(_too_much(pvals))
         shape = shape_with(size, [counts.shape, chances.shape[:-1]])
         outcomes = chances.shape[-1]
         rows = np.ascontiguousarray(np.broadcast_to(chances, (*shape, outcomes))).reshape(-1, outcomes)
@@ -154,7 +157,7 @@ class Counts(Drawing):
         if method not in ("count", "marginals"):
             raise ValueError('method must be "count" or "marginals".')
         colors, nsample = np.asarray(_host(colors)), int(_host(nsample))
-        if len(colors) == 0 and colors.ndim == 1:
+        if colors.shape == (0,):
             colors = colors.astype(np.int64)
         if colors.ndim != 1 or colors.dtype.kind not in "iu" or np.any(colors < 0) or np.any(colors > _MOST):
             raise ValueError(f"colors must be a one-dimensional sequence of nonnegative integers not exceeding {_MOST}.")
@@ -172,6 +175,18 @@ class Counts(Drawing):
         full = (rows, len(colors))
         found = self._at_once(_colour_rows, rows * len(colors), (full, np.int64), colors.astype(np.int64), nsample, rows)
         return found.reshape((*shape, len(colors)))
+
+
+def _too_much(pvals: Any) -> str:
+    """NumPy's words for chances that are more than 1 together."""
+    within = "...," if np.ndim(pvals) > 1 else ""
+    given = getattr(pvals, "dtype", None)
+    if given is not None and given.kind == "f" and given != np.float64 and float(np.asarray(_host(pvals)).sum()) < 1.0001:
+        return (
+            f"sum(pvals[{within}:-1].astype(np.float64)) > 1.0. The pvals array is cast to 64-bit floating point prior to checking the "
+            "sum. Precision changes when casting may cause problems even if the sum of the original pvals is valid."
+        )
+    return f"sum(pvals[{within}:-1]) > 1.0"
 
 
 def _host(x: Any) -> Any:

@@ -159,7 +159,7 @@ def number(x: Any, dtype: np.dtype) -> Any:
     """A parameter that is one number, as Python's number of the type that it is computed with."""
     if dtype.kind == "f":
         return float(x)
-    return operator.index(x) if isinstance(x, (int, np.integer)) else int(np.asarray(x).astype(dtype))
+    return operator.index(x) if isinstance(x, (int, np.integer)) else int(x)
 
 
 def check_numbers(name: str, values: Sequence[Any]) -> None:
