@@ -1,11 +1,11 @@
-"""Random orders, and choices that depend on each other: one after the other, at once.
+"""Random orders, and counts that depend on each other: one after the other, at once.
 
-`source` is what random_bits says. Each step has an element's bits of its own, so that results are the same wherever they are made.
+Each step has an element's bits of its own, so that results are the same wherever they are made. Orders are given the random numbers of
+their steps, which are made beforehand; for counts `source` is what random_bits says.
 """
 
 import numpy as np
 
-from .random_bits import _below
 from .random_counts import _binomial, _hypergeometric
 
 
@@ -16,39 +16,39 @@ def _element(source, i):
     return source[0] + np.uint64(i), source[1], source[2]
 
 
-def _up_to(source, i, last):
-    """A whole number from 0 to the last."""
-    return np.int64(_below(_element(source, i), np.uint64(0), np.uint64(last)))
+def _permutation(picks):
+    """The numbers below n in a random order: each from the last one on is exchanged with one that is no further on (Durstenfeld 1964).
 
-
-def _permutation(source, n):
-    """The numbers below n in an order of which each is as likely: each is exchanged with one that is no further on (Durstenfeld 1964)."""
-    found = np.arange(n)
-    for i in range(n - 1, 0, -1):
-        j = _up_to(source, i, i)
+    `picks` says with which: a random number from 0 to i for each i.
+    """
+    found = np.arange(len(picks))
+    for i in range(len(picks) - 1, 0, -1):
+        j = picks[i]
         kept = found[i]
         found[i] = found[j]
         found[j] = kept
     return found
 
 
-def _shuffled_rows(source, rows, n):
-    """A row of the numbers below n for each of so many, in orders of their own."""
-    found = np.empty((rows, n), np.int64)
-    for row in range(rows):
-        found[row] = _permutation(_element(source, row * n), n)
+def _shuffled_rows(picks):
+    """Such an order for each row."""
+    found = np.empty_like(picks)
+    for row in range(len(picks)):
+        found[row] = _permutation(picks[row])
     return found
 
 
-def _chosen(source, population, count):
-    """So many different numbers below the population's size, in any order: the first steps of a shuffle.
+def _chosen(picks, population):
+    """Different numbers below the population's size: the first steps of a shuffle from the front.
 
-    Where it is much larger than what is chosen, only places that were exchanged are remembered, in a table.
+    `picks` says how far on the one is that each is exchanged with. Where the population is much larger than what is chosen, only places that
+    were exchanged are remembered, in a table.
     """
+    count = len(picks)
     if population <= 8 * count + 1024:
         order = np.arange(population)
         for i in range(count):
-            j = i + _up_to(source, i, population - 1 - i)
+            j = i + picks[i]
             kept = order[i]
             order[i] = order[j]
             order[j] = kept
@@ -60,7 +60,7 @@ def _chosen(source, population, count):
     values = np.empty(room, np.int64)
     found = np.empty(count, np.int64)
     for i in range(count):
-        j = i + _up_to(source, i, population - 1 - i)
+        j = i + picks[i]
         at = _place(places, j)
         found[i] = values[at] if places[at] == j else j
         here = _place(places, i)

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from weft import njit
-from weft._weft import _assign, _to_numpy, ndarray
+from weft._weft import _assign, _full, _iota, _to_numpy, ndarray
 from weft.arrays._common import array_of, axis_of, checked_out, u
+from weft.arrays._compiled import on_hosts
 from weft.arrays.gathering import take, take_along_axis
 from weft.arrays.searching import searchsorted
 from weft.arrays.shapes import moveaxis
 from weft.arrays.sorting import argsort
 
-from ._bit_generators import size_of
+from ._bit_generators import Shape, counting, current, size_of
 from ._drawing import Drawing
 from ._draws import draw, known
 from ._parameters import shape_of_size
@@ -28,22 +29,22 @@ _chosen = known("chosen")
 
 
 @njit
-def _order(source, n):
-    return _permutation(source, n)
+def _order(picks):
+    return _permutation(picks)
 
 
 @njit
-def _orders(source, rows, n):
-    return _shuffled_rows(source, rows, n)
+def _orders(picks):
+    return _shuffled_rows(picks)
 
 
 @njit
-def _some(source, population, count):
-    return _chosen(source, population, count)
+def _some(picks, population):
+    return _chosen(picks, population)
 
 
 class Orders(Drawing):
-    """Methods that put in order and choose. Orders are made at once, on the host, each step of bits of its own."""
+    """Methods that put in order and choose. Orders are made at once, on the host, by numbers that are drawn as others are."""
 
     def permutation(self, x: Any, axis: int = 0) -> ndarray:
         """The numbers below `x` in a random order, or an array's parts along an axis.
@@ -58,7 +59,12 @@ class Orders(Drawing):
         return take(x, self._ordering(x.shape[axis]), axis)
 
     def _ordering(self, n: int) -> ndarray:
-        return self._at_once(_order, n, ((n,), np.int64), n)
+        return on_hosts(_order, self._picks((n,), _iota(n, 0, 1, np.uint64, counting(current()))))
+
+    def _picks(self, shape: Shape, lasts: ndarray) -> ndarray:
+        """For each step of an exchange a number from 0 to the last one that it may be exchanged with."""
+        first = _full((), 0, np.uint64, lasts.device)
+        return self._bit_generator.draw_for(draw("below"), shape, [first, lasts], np.int64)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         """Puts the parts of an array along an axis, or of a list, in a random order, in place.
@@ -102,8 +108,8 @@ class Orders(Drawing):
             axis = axis_of(axis, x.ndim)
             rows = moveaxis(x, axis, -1)
             n = x.shape[axis]
-            count = size_of(rows.shape[:-1])
-            order = self._at_once(_orders, count * n, ((count, n), np.int64), count, n)
+            picks = self._picks((size_of(rows.shape[:-1]), n), _iota(n, 0, 1, np.uint64, counting(current())))
+            order = on_hosts(_orders, picks)
             found = moveaxis(take_along_axis(rows, order.reshape(rows.shape), -1), -1, axis)
         if out is None:
             return found
@@ -145,7 +151,8 @@ class Orders(Drawing):
         if count > population:
             raise ValueError("Cannot take a larger sample than population when replace is False")
         if chances is None:
-            return self._at_once(_some, count, ((count,), np.int64), population, count)
+            lasts = u("subtract", np.uint64(max(population, 1) - 1), _iota(count, 0, 1, np.uint64, counting(current())))
+            return on_hosts(_some, self._picks((count,), lasts), population)
         if np.count_nonzero(chances > 0) < count:
             raise ValueError("Fewer non-zero entries in p than size")
         # Exponentially distributed times at such rates: whoever comes first.

@@ -21,7 +21,12 @@ _MOST_COLOURS = 1000000000
 
 
 def _any(flags: Any) -> bool:
-    return bool(np.any(flags))
+    return bool(flags) if isinstance(flags, (bool, np.bool_)) else bool(np.any(flags))
+
+
+def _all(flags: Any) -> bool:
+    # Of one number NumPy takes its time.
+    return bool(flags) if isinstance(flags, (bool, np.bool_)) else bool(np.all(flags))
 
 
 def _not_negative(x: Any, name: str, _none: str) -> None:
@@ -46,32 +51,32 @@ def _positive_number(x: Any, name: str, none: str) -> None:
 
 
 def _chance(x: Any, name: str, none: str) -> None:
-    if not np.all((x >= 0) & (x <= 1)):
+    if not _all((x >= 0) & (x <= 1)):
         raise ValueError(f"{name} < 0, {name} > 1 or {name} {none}")
 
 
 def _chance_above_0(x: Any, name: str, _none: str) -> None:
-    if not np.all((x > 0) & (x <= 1)):
+    if not _all((x > 0) & (x <= 1)):
         raise ValueError(f"{name} <= 0, {name} > 1 or {name} contains NaNs")
 
 
 def _chance_below_1(x: Any, name: str, none: str) -> None:
-    if not np.all((x >= 0) & (x < 1)):
+    if not _all((x >= 0) & (x < 1)):
         raise ValueError(f"{name} < 0, {name} >= 1 or {name} {none}")
 
 
 def _above_1(x: Any, name: str, none: str) -> None:
-    if not np.all(x > 1):
+    if not _all(x > 1):
         raise ValueError(f"{name} <= 1 or {name} {none}")
 
 
 def _mean(x: Any, name: str, none: str) -> None:
     # Of arrays NumPy looks at the largest first.
-    if np.ndim(x) and not np.all(x <= _MOST_MEAN):
+    if np.ndim(x) and not _all(x <= _MOST_MEAN):
         raise ValueError(f"{name} value too large")
-    if not np.all(x >= 0):
+    if not _all(x >= 0):
         raise ValueError(f"{name} < 0 or {name} {none}")
-    if not np.all(x <= _MOST_MEAN):
+    if not _all(x <= _MOST_MEAN):
         raise ValueError(f"{name} value too large")
 
 
