@@ -179,8 +179,9 @@ def _zipf(source, a):
     while not tried:
         u, v = _words(source, t)
         x = np.floor(np.exp(-np.log1p(-within * _unit64(u)) / e))
-        r = np.exp(e * np.log1p(1.0 / x))
-        tried = _unit64(v) * x * (r - 1.0) <= r * bound
+        # A power of 1 + 1 / x, less 1: near 1 nothing would be left of it.
+        r = np.expm1(e * np.log1p(1.0 / x))
+        tried = _unit64(v) * x * r <= (r + 1.0) * bound
         t += 1
     return _whole(x)
 
