@@ -1,7 +1,7 @@
 """Array code against the peers: `python run.py [--list] [--quick] [--record] [--cores one|all|both] [GROUP or NAME ...]`.
 
-The groups are `mesh`, `chain`, `programs`, `small`, `folds`, `transforms` and `fresh`. Everyone's result is checked, then everyone takes
-turns; one core and all cores are a process each.
+The groups are `mesh`, `chain`, `programs`, `small`, `draws`, `folds`, `transforms` and `fresh`. Everyone's result is checked, then everyone
+takes turns; one core and all cores are a process each.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-GROUPS = ["mesh", "chain", "programs", "small", "folds", "transforms", "fresh"]
+GROUPS = ["mesh", "chain", "programs", "small", "draws", "folds", "transforms", "fresh"]
 # What all cores do is measured of these only.
 ON_ALL = ["mesh", "chain", "programs", "transforms"]
 FIRST = ["mesh", "chain", "black-scholes", "blur", "image", "k-means", "jacobi", "pi", "sum-4000×1000-1", "softmax-4000×1000-1"]
@@ -53,6 +53,7 @@ def wrong(result: Any, reference: Any, tolerance: float) -> str | None:
 def benchmarks(cores: str) -> list[tuple[str, Any, float | None, int]]:
     """Group, benchmark, bytes moved, and how many operations a call counts for."""
     from contenders import contenders, in_numpy, mesh_by_hand, triad
+    from draws import DRAWS
     from harness import LIMIT, Benchmark, Contender
     from programs import CHAIN, FOLDS, MESH, PROGRAMS
     from small import SMALL
@@ -73,6 +74,7 @@ def benchmarks(cores: str) -> list[tuple[str, Any, float | None, int]]:
     found += [("programs", of(p, []), None, 1) for p in PROGRAMS]
     if cores == "one":
         found += [("small", b, None, count) for b, count in SMALL]
+        found += [("draws", b, None, count) for b, count in DRAWS]
         found += [("folds", of(p, []), None, 1) for p in FOLDS]
         found += [("transforms", b, None, 1) for b in ONE]
     found += [("transforms", b, None, 1) for b in TWO]

@@ -133,6 +133,8 @@ def goals(lines: list[Line], fresh: Fresh) -> str:
         goal(f"reductions no slower than the best peer: how many of {len(folds)} are", behind, 0, "{:.0f}")
     goals_of_transforms([line for line in lines if line.group == "transforms"], goal)
     goals_of_programs([line for line in lines if line.group == "programs"], goal)
+    for line in (line for line in lines if line.name == "normal"):
+        goal("10⁷ normal numbers: at most 0.4 times NumPy's time on one core", line.over("numpy"), 0.4, "{:.2f}×")
     goals_of_small(lines, fresh, goal)
     return "\n".join(text)
 
@@ -190,7 +192,7 @@ def markdown(lines: list[Line], fresh: Fresh, versions: dict[str, str]) -> str:
     peers = ", ".join(f"{name} {version}" for name, version in versions.items())
     today = f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d}"
     parts = [f"{machine()}; one core unless all are said; {today}. {peers}.", goals(lines, fresh)]
-    titles = {"mesh": "", "chain": "", "programs": "", "small": "", "folds": "", "transforms": ""}
+    titles = {"mesh": "", "chain": "", "programs": "", "small": "", "folds": "", "draws": "", "transforms": ""}
     for group in titles:
         chosen = [line for line in lines if line.group == group and line.name != "triad"]
         if chosen:

@@ -69,6 +69,17 @@ class Ufunc:
     def nout(self) -> int: ...
     @property
     def nargs(self) -> int: ...
+    def _draw(
+        self,
+        shape: tuple[int, ...],
+        position: int,
+        high: int,
+        key: int,
+        kinds: str = "",
+        numbers: tuple[Any, ...] | None = None,
+        dtype: Any = None,
+        device: Any = None,
+    ) -> Any: ...
     def _known(self) -> list[tuple[Any, ...]]: ...
     def _inspect(self, what: str) -> list[str]: ...
 

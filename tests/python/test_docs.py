@@ -14,7 +14,10 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/arrays.md", "docs/lazy.md", "docs/namespace.md", "docs/linalg.md"])
+PAGES = ["README.md"] + [f"docs/{page}.md" for page in ("guide", "arrays", "lazy", "namespace", "linalg", "random")]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_page(page, tmp_path, monkeypatch):
     text = (ROOT / page).read_text()
     program = "\n\n".join(match[1] for match in BLOCK.finditer(text))

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use smallvec::SmallVec;
 use weft_ir::Scalar;
@@ -37,9 +37,15 @@ pub fn is_here() -> bool {
     is_on() && CAPTURES.with_borrow(|captures| !captures.is_empty())
 }
 
+/// A number that this thread's innermost capture has and no other one; none where nothing is captured.
+pub fn number() -> Option<u64> {
+    innermost(|capture| Some(capture.number))
+}
+
 /// A capture under way.
 #[derive(Debug, Default)]
 pub struct Capture {
+    number: u64,
     /// The storages that were made since it began, kept so that nothing else has their addresses.
     own: HashMap<*const Storage, Arc<Storage>>,
     /// For each stand-in of an argument's storage: the stand-in, what stands for its value, and the first argument of that storage.
@@ -148,7 +154,11 @@ pub fn replace(storage: &Arc<Storage>, value: Value) {
 
 /// Begins a capture; stand-ins for the arguments, which are views of the same storages as these are.
 pub fn begin(args: &[Array]) -> Vec<Array> {
-    let mut capture = Capture::default();
+    static BEGUN: AtomicU64 = AtomicU64::new(0);
+    let mut capture = Capture {
+        number: BEGUN.fetch_add(1, Ordering::Relaxed) + 1,
+        ..Capture::default()
+    };
     let mut known: Vec<(*const Storage, Arc<Storage>)> = Vec::new();
     let mut made = Vec::new();
     for (at, arg) in args.iter().enumerate() {

@@ -11,8 +11,10 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+mod draws;
 mod table;
 
+pub use draws::{Draw, draw, draws};
 pub use table::{Method, Row, find, rows};
 
 /// How the functions of a file are compiled, whoever calls them.
@@ -66,6 +68,11 @@ files! {
     "matrices": Policy::AS_WRITTEN,
     "nans": Policy::AS_WRITTEN,
     "quantiles": Policy::AS_WRITTEN,
+    "random_bits": Policy::AS_WRITTEN,
+    "random_counts": Policy::AS_WRITTEN,
+    "random_floats": Policy::AS_WRITTEN,
+    "random_gamma": Policy::AS_WRITTEN,
+    "random_orders": Policy::AS_WRITTEN,
     "reductions": Policy::AS_WRITTEN,
     "searching": Policy::AS_WRITTEN,
     "sets": Policy::AS_WRITTEN,

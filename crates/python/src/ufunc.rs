@@ -1,7 +1,7 @@
 //! `vectorize`: scalar functions called on arrays, with NumPy's broadcasting, casting and memory rules.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -11,13 +11,15 @@ use smallvec::SmallVec;
 use weft_array::{Access, Operand, OperandPlan, Plan, plan, ufunc_loop};
 use weft_front::ArgType;
 use weft_ir::{Module, Scalar, SourceId};
-use weft_lazy::machine;
+use weft_lazy::operation::Operation;
+use weft_lazy::{machine, record};
 use weft_runtime::{CallOptions, Device, DeviceId, Executable, Launch, lock};
 
 use crate::array::DeviceArray;
 use crate::bind::Args;
 use crate::dispatcher::Dispatcher;
 use crate::lazy::vectorized::{self, Call};
+use crate::lazy::{self, NdArray};
 use crate::numpy::Numpy;
 use crate::operand::{
     Geometry, Input, Order, check_casting, check_inputs, check_output, check_result, common_shape, elem_of, new_device_output, new_output,
@@ -34,6 +36,8 @@ pub struct Ufunc {
     /// Runs on the current device instead of the CPU.
     follows_device: bool,
     scalars: Mutex<HashMap<ScalarKey, Arc<ScalarLoop>>>,
+    /// What draws of random numbers apply, with the types of their parameters.
+    drawn: OnceLock<(String, &'static Operation)>,
     loops: Mutex<HashMap<LoopKey, Arc<Compiled>>>,
 }
 
@@ -44,6 +48,21 @@ struct ScalarLoop {
     result: Scalar,
     checked: bool,
     library: HashSet<SourceId>,
+    /// What it is to lazy arrays, once it has been applied to some: none if it is run at once.
+    operation: OnceLock<Option<&'static Operation>>,
+}
+
+impl ScalarLoop {
+    fn operation(&self, name: &str) -> PyResult<Option<&'static Operation>> {
+        if let Some(known) = self.operation.get() {
+            return Ok(*known);
+        }
+        let made = match !self.checked && vectorized::is_pure(&self.module, self.params.len()) {
+            true => Some(vectorized::operation(name, &self.module, &self.library, &self.params)?),
+            false => None,
+        };
+        Ok(*self.operation.get_or_init(|| made))
+    }
 }
 
 /// Types, and whether the device has float64.
@@ -65,6 +84,7 @@ impl Ufunc {
             _weft_dispatcher_: dispatcher,
             follows_device,
             scalars: Mutex::default(),
+            drawn: OnceLock::new(),
             loops: Mutex::default(),
         })
     }
@@ -92,6 +112,46 @@ impl Ufunc {
         }
         let inputs = this.inputs(numpy, &args)?;
         this.computed(py, numpy, inputs, out, r#where, dtype, casting, order)
+    }
+
+    /// Records the function of whole numbers that count up from a position, one for each element of a shape, and of the same numbers for
+    /// all: two of 64 bits, and further ones whose types stand in `kinds` by NumPy's letters. What it gives is converted to `dtype`.
+    #[pyo3(signature = (shape, position, high, key, kinds="", numbers=None, dtype=None, device=None))]
+    #[expect(clippy::too_many_arguments, reason = "what a random number is made of")]
+    fn _draw<'py>(
+        slf: &Bound<'py, Self>,
+        shape: Vec<u64>,
+        position: u64,
+        high: u64,
+        key: u64,
+        kinds: &str,
+        numbers: Option<&Bound<'py, PyTuple>>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        device: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<NdArray> {
+        let (py, this) = (slf.py(), slf.get());
+        let wanted = devices::for_arrays(py, device)?;
+        let home = match wanted {
+            machine::CPU => wanted,
+            _ => {
+                let device = machine::device(wanted).map_err(|e| lazy::error(py, e))?;
+                let limits = device.limits();
+                // A device without these types has the numbers from the CPU, which are the same everywhere.
+                if limits.float64 && limits.int64 { wanted } else { machine::CPU }
+            }
+        };
+        let others = vectorized::numbers(kinds, numbers)?;
+        let operation = match this.drawn.get() {
+            Some((known, operation)) if known == kinds => operation,
+            _ => this.drawn_with(py, kinds, others.iter().map(|(elem, _)| *elem))?,
+        };
+        let elem = match dtype.filter(|dtype| !dtype.is_none()) {
+            Some(dtype) => elem_of(Numpy::get(py)?, dtype)?,
+            None => operation.result,
+        };
+        let made = vectorized::counted(operation, home, &shape, [position, high, key], &others);
+        made.map_err(|e| lazy::error(py, e))
+            .and_then(|value| lazy::checked(py, record::moved(&record::cast(&value, elem), wanted)))
     }
 
     /// Number of inputs.
@@ -156,6 +216,15 @@ impl Ufunc {
 }
 
 impl Ufunc {
+    /// What a draw with parameters of these types applies.
+    fn drawn_with(&self, py: Python<'_>, kinds: &str, others: impl Iterator<Item = Scalar>) -> PyResult<&'static Operation> {
+        let types: Vec<ArgType> = [Scalar::U64; 3].into_iter().chain(others).map(ArgType::Strong).collect();
+        let operation = self.scalar(py, devices::cpu(), &types)?.operation(self.__name__())?;
+        let operation = operation.ok_or_else(|| errors::internal(py, format!("{} is no function of numbers alone", self.__name__())))?;
+        self.drawn.get_or_init(|| (kinds.into(), operation));
+        Ok(operation)
+    }
+
     fn arity(&self) -> usize {
         self._weft_dispatcher_.get().core.captured.params.len()
     }
@@ -245,7 +314,7 @@ impl Ufunc {
         }
         if this.device(py, &inputs, mask.as_ref(), out.as_ref())?.id() == DeviceId::CPU {
             let (_, scalar) = this.choose(py, device, &inputs, elem, matches!(casting, "no" | "equiv"))?;
-            if !scalar.checked && vectorized::is_pure(&scalar.module, inputs.len()) {
+            if let Some(operation) = scalar.operation(this.__name__())? {
                 check_inputs(&inputs, &scalar.params, casting)?;
                 common_shape(
                     &inputs,
@@ -256,11 +325,9 @@ impl Ufunc {
                 check_result(scalar.result, gives, casting)?;
                 let out = out.map(|out| check_output(numpy, out, scalar.result, casting)).transpose()?;
                 return Call {
-                    name: this.__name__(),
-                    module: &scalar.module,
-                    library: &scalar.library,
+                    operation,
                     params: &scalar.params,
-                    device: machine::number(device).map_err(|e| crate::lazy::error(py, e))?,
+                    device: machine::number(device).map_err(|e| lazy::error(py, e))?,
                     elem: gives,
                     inputs: &inputs,
                     mask: mask.as_ref(),
@@ -446,6 +513,7 @@ impl Ufunc {
             result,
             checked,
             library,
+            operation: OnceLock::new(),
         });
         lock(&self.scalars).insert(key, made.clone());
         Ok(made)

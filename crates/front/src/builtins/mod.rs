@@ -192,15 +192,22 @@ impl Entry {
 
     /// A function of NumPy's that is a text of the library.
     fn text(name: &str) -> Option<Entry> {
-        weft_library::find(name).map(|row| {
-            Entry::Func(Func {
-                does: Does::Text {
-                    row,
-                    definition: row.definition(),
-                    by_position: 0,
-                },
-                applied: Applied::Whole,
-            })
+        weft_library::find(name).map(|row| Entry::of_text(row, row.definition()))
+    }
+
+    /// What makes random numbers.
+    fn draw(name: &str) -> Option<Entry> {
+        weft_library::draw(name).map(|draw| Entry::of_text(&draw.row, draw.definition))
+    }
+
+    fn of_text(row: &'static Row, definition: &'static str) -> Entry {
+        Entry::Func(Func {
+            does: Does::Text {
+                row,
+                definition,
+                by_position: 0,
+            },
+            applied: Applied::Whole,
         })
     }
 }
@@ -229,6 +236,7 @@ pub fn find(path: &str) -> Option<Entry> {
             | "weft.intrinsics"
             | "weft.language"
             | "weft.math"
+            | "weft.random"
             | "builtins"
     ) {
         return Some(Entry::Module);
@@ -245,6 +253,7 @@ pub fn find(path: &str) -> Option<Entry> {
             Some(("intrinsics", name)) => intrinsics::find(name),
             Some(("language", name)) => language::find(name),
             Some(("math", name)) => math::weft(name),
+            Some(("random", name)) => Entry::draw(name),
             Some(_) => None,
             None => weft(name),
         },

@@ -212,5 +212,13 @@ mod tests {
             );
             assert_eq!(weft_library::find(row.name), Some(row), "{}: two rows", row.name);
         }
+        for draw in weft_library::draws() {
+            assert!(
+                helper(draw.row.file, draw.definition).is_some(),
+                "{}: no such text",
+                draw.definition
+            );
+            assert_eq!(weft_library::draw(draw.row.name), Some(draw), "{}: two rows", draw.definition);
+        }
     }
 }

@@ -19,7 +19,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_capture, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_key, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_ranks, module)?)?;
-    module.add_function(wrap_pyfunction!(_capture_call, module)?)
+    module.add_function(wrap_pyfunction!(_capture_call, module)?)?;
+    module.add_function(wrap_pyfunction!(_capture_number, module)?)
 }
 
 /// What a function recorded.
@@ -74,6 +75,12 @@ fn _capture<'py>(call: &Bound<'py, PyAny>, args: &Bound<'py, PyList>) -> PyResul
     let (results, rest): (Bound<'py, PyList>, Bound<'py, PyAny>) = result?.extract()?;
     let graph = captured.graph(&arrays(&results)?).map_err(|e| error(py, e))?;
     Ok((Graph(Arc::new(graph)), rest))
+}
+
+/// The number of the capture under way on this thread; none where nothing is captured.
+#[pyfunction]
+fn _capture_number() -> Option<u64> {
+    capture::number()
 }
 
 /// What a capture with these arrays depends on.

@@ -7,9 +7,11 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use weft_ir::{Function, Module, Op, Scalar, SourceId, StmtKind};
+use smallvec::SmallVec;
+use weft_ir::{Const, Function, Module, Op, Scalar, SourceId, StmtKind};
+use weft_lazy::operation::{self, Operation};
 use weft_lazy::record;
-use weft_lazy::{Array, Node, Value, machine, number, operation};
+use weft_lazy::{Array, Node, Value, machine, number};
 use weft_runtime::Device;
 
 use super::calls::{to_numpy, wait_for_calls};
@@ -51,12 +53,19 @@ pub fn is_pure(module: &Module, operands: usize) -> bool {
         })
 }
 
+/// The operation that a function is of numbers of these types. Some of its sources are Weft's own.
+pub fn operation(name: &str, module: &Module, library: &HashSet<SourceId>, params: &[Scalar]) -> PyResult<&'static Operation> {
+    let gives = (module.entry_function().result.scalar()).ok_or_else(|| PyTypeError::new_err("the function gives no number"))?;
+    let is_own = |function: &Function| {
+        let first = function.body.0.first();
+        first.is_some_and(|first| library.contains(&first.span.source))
+    };
+    Ok(operation::function(name, module, &is_own, params, gives))
+}
+
 /// What a call is recorded from.
 pub struct Call<'a, 'py> {
-    pub name: &'a str,
-    pub module: &'a Module,
-    /// Sources in it that are Weft's own.
-    pub library: &'a HashSet<SourceId>,
+    pub operation: &'static Operation,
     pub params: &'a [Scalar],
     /// Where it is computed: a number of `machine`'s.
     pub device: u8,
@@ -70,21 +79,12 @@ pub struct Call<'a, 'py> {
 impl<'py> Call<'_, 'py> {
     /// Records it: a new array, or what is written to `out`.
     pub fn record(&self, py: Python<'py>, numpy: &Numpy) -> PyResult<Bound<'py, PyAny>> {
-        let mut args = smallvec::SmallVec::new();
+        let mut args = SmallVec::new();
         for (input, &param) in self.inputs.iter().zip(self.params) {
             args.push(value(numpy, input, param, self.device)?);
         }
         let mask = self.mask.map(|mask| value(numpy, mask, Scalar::Bool, self.device)).transpose()?;
-        let gives = (self.module.entry_function().result.scalar()).ok_or_else(|| PyTypeError::new_err("the function gives no number"))?;
-        let is_own = |function: &Function| {
-            function
-                .body
-                .0
-                .first()
-                .is_some_and(|first| self.library.contains(&first.span.source))
-        };
-        let operation = operation::function(self.name, self.module, &is_own, self.params, gives);
-        let result = record::apply(operation, args).map_err(|e| error(py, e))?;
+        let result = record::apply(self.operation, args).map_err(|e| error(py, e))?;
         let Some(out) = &self.out else {
             let result = record::cast(&result, self.elem);
             let result = match mask {
@@ -187,4 +187,42 @@ pub fn at_once<'py>(
         }
     }
     Ok(out.clone())
+}
+
+/// Numbers of the types that NumPy's letters name, as memory has them.
+pub fn numbers(kinds: &str, given: Option<&Bound<'_, PyTuple>>) -> PyResult<SmallVec<[(Scalar, u64); 4]>> {
+    let given: Vec<Bound<'_, PyAny>> = given.map_or_else(Vec::new, |given| given.iter().collect());
+    if given.len() != kinds.len() {
+        return Err(PyTypeError::new_err("as many numbers as types"));
+    }
+    let number = |(kind, number): (char, &Bound<'_, PyAny>)| {
+        Ok(match kind {
+            'd' => (Scalar::F64, number.extract::<f64>()?.to_bits()),
+            'f' => (Scalar::F32, u64::from((number.extract::<f64>()? as f32).to_bits())),
+            'l' => (Scalar::I64, number.extract::<i64>()? as u64),
+            'L' => (Scalar::U64, number.extract::<u64>()?),
+            _ => return Err(PyTypeError::new_err("types are 'd', 'f', 'l' and 'L'")),
+        })
+    };
+    kinds.chars().zip(&given).map(number).collect()
+}
+
+/// An operation of numbers that count up from a position, two others of 64 bits, and more.
+pub fn counted(
+    operation: &'static Operation,
+    device: u8,
+    shape: &[u64],
+    [position, high, key]: [u64; 3],
+    others: &[(Scalar, u64)],
+) -> weft_lazy::Result<Value> {
+    record::check_size(shape, operation.result.size())?;
+    let count = weft_lazy::size(shape).unwrap_or(0);
+    let whole = |number: u64| Const::Int(Scalar::U64, number as i64);
+    let number = |(elem, bits): (Scalar, u64)| Node::fill_on(device, elem, weft_lazy::Dims::new(), [bits, 0]);
+    let mut args = SmallVec::new();
+    args.push(record::iota(device, Scalar::U64, count, whole(position), whole(1))?);
+    args.extend([high, key].map(|bits| number((Scalar::U64, bits))));
+    args.extend(others.iter().map(|other| number(*other)));
+    let made = record::apply(operation, args)?;
+    Ok(if shape.len() == 1 { made } else { record::reshaped(&made, shape) })
 }
