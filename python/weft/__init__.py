@@ -31,7 +31,7 @@ from weft.errors import (
 _started = time.time()
 
 if TYPE_CHECKING:
-    from weft import cuda, errors, math, numba, types
+    from weft import cuda, errors, math, numba, polynomial, types
     from weft.types import bfloat16
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "math",
     "njit",
     "numba",
+    "polynomial",
     "prange",
     "profile",
     "set_device",
@@ -83,7 +84,7 @@ def __getattr__(name: str) -> Any:
     """Submodules and the names of arrays are found when they are first used."""
     import importlib
 
-    if name in ("arrays", "cuda", "math", "numba", "types"):
+    if name in ("arrays", "cuda", "math", "numba", "polynomial", "types"):
         return importlib.import_module(f"weft.{name}")
     if name == "bfloat16":
         return importlib.import_module("weft.types").bfloat16

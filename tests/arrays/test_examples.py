@@ -10,6 +10,10 @@ import pytest
 
 import weft
 from weft.arrays import NAMES
+from weft.polynomial import polynomial
+
+# Their examples need least squares and eigenvalues.
+NEED_LINALG = ("polyfit", "roots")
 
 
 def functions() -> list:
@@ -21,11 +25,14 @@ def functions() -> list:
         value = getattr(importlib.import_module(f"weft.arrays.{module}"), inside)
         if getattr(value, "__module__", "") == f"weft.arrays.{module}" and callable(value):
             found.append(pytest.param(value, id=name))
-    return found
+    found += [pytest.param(getattr(polynomial, name), id=f"polynomial.{name}") for name in polynomial.__all__]
+    return [*found, pytest.param(weft.polynomial, id="polynomial"), pytest.param(weft.polynomial.Polynomial, id="Polynomial")]
 
 
 @pytest.mark.parametrize("function", functions())
 def test_gives_what_it_says(function: object) -> None:
+    if getattr(function, "__name__", "") in NEED_LINALG and not hasattr(weft, "linalg"):
+        pytest.skip("weft.linalg is not there")
     examples = doctest.DocTestParser().get_doctest(function.__doc__ or "", {"weft": weft, "np": np}, str(function), None, 0)
     assert examples.examples, "a public function has an example"
     shown: list[str] = []
