@@ -138,6 +138,8 @@ def number_as(x: Any, dtype: np.dtype) -> Any:
 
     Integers of Python's are left as they are: those that the dtype does not hold are errors.
     """
+    if type(x) is int and dtype.kind == "b" and not -(2**63) <= x < 2**63:
+        raise OverflowError("Python int too large to convert to C long")
     if type(x) is complex and dtype.kind not in "cb":
         x = np.asarray(x).astype(np.float64).item()
     return np.asarray(x).astype(dtype).item() if type(x) is float and dtype.kind in "iu" else x

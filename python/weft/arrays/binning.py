@@ -30,13 +30,14 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = N
     array([[1., 0.],
            [1., 1.]])
     """
-    sample = sample if isinstance(sample, (ndarray, np.ndarray)) else None if sample is None else _columns(sample)
-    sample = array_of(sample)
+    sample = array_of(sample) if isinstance(sample, (ndarray, np.ndarray)) else atleast_2d(array_of(sample)).T
     if sample.ndim != 2:
         sample = atleast_2d(sample).T
         if sample.ndim != 2:
             raise ValueError("too many values to unpack (expected 2)")
     rank = sample.shape[1]
+    if not rank:
+        raise ValueError("object of too small depth for desired array")
     every_bins = _of_each_axis(bins, rank)
     ends = (None,) * rank if range is None else tuple(range)
     if len(ends) != rank:
@@ -56,11 +57,6 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = N
 
 
 _axes = range
-
-
-def _columns(sample: Any) -> ndarray:
-    """Points from the arrays of each axis."""
-    return atleast_2d(array_of(sample)).T
 
 
 def _of_each_axis(bins: Any, rank: int) -> list[Any]:
