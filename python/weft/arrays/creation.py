@@ -126,13 +126,13 @@ def ones_like(a: Any, dtype: Any = None, order: str = "K", *, shape: Any = None,
     return _like(a, 1, dtype, order, shape, device)
 
 
-def empty_like(a: Any, dtype: Any = None, order: str = "K", *, shape: Any = None, device: Any = None) -> ndarray:
+def empty_like(prototype: Any, dtype: Any = None, order: str = "K", *, shape: Any = None, device: Any = None) -> ndarray:
     """An array in the shape of another, whose elements are not said.
 
     >>> weft.empty_like(weft.asarray([1, 2]), shape=(3, 1)).shape
     (3, 1)
     """
-    return _like(a, 0, dtype, order, shape, device)
+    return _like(prototype, 0, dtype, order, shape, device)
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", *, shape: Any = None, device: Any = None) -> ndarray:
