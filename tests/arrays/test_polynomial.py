@@ -263,6 +263,13 @@ def test_class_methods() -> None:
         p.convert(kind=np.polynomial.Chebyshev)
 
 
+def test_how_polynomials_are_printed() -> None:
+    p = Polynomial([1, 2, 3])
+    for style, text in (("ascii", "1.0 + 2.0 x + 3.0 x**2"), ("unicode", "1.0 + 2.0·x + 3.0·x²")):
+        weft.polynomial.set_default_printstyle(style)
+        assert str(p) == text
+
+
 def test_constants_and_other_series() -> None:
     for name in ("polyzero", "polyone", "polyx", "polydomain"):
         for place in (polynomial, weft.polynomial):

@@ -12,11 +12,14 @@ from __future__ import annotations
 
 from typing import Any
 
+# How polynomials are printed is NumPy's setting, which Weft's follow.
+from numpy.polynomial import set_default_printstyle
+
 from weft.polynomial import polynomial
 from weft.polynomial.polynomial import *  # noqa: F403
 from weft.polynomial.series import Polynomial
 
-__all__ = ["Polynomial", "polynomial", *polynomial.__all__]
+__all__ = ["Polynomial", "polynomial", "set_default_printstyle", *polynomial.__all__]
 
 _OTHERS = ("Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "chebyshev", "hermite", "hermite_e", "laguerre", "legendre")
 
