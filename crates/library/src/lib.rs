@@ -64,6 +64,7 @@ files! {
     "joining": Policy::AS_WRITTEN,
     "matrices": Policy::AS_WRITTEN,
     "nans": Policy::AS_WRITTEN,
+    "polynomials": Policy::AS_WRITTEN,
     "quantiles": Policy::AS_WRITTEN,
     "reductions": Policy::AS_WRITTEN,
     "searching": Policy::AS_WRITTEN,
@@ -72,6 +73,7 @@ files! {
     "signals": Policy::AS_WRITTEN,
     "sorting": Policy::AS_WRITTEN,
     "statistics": Policy::AS_WRITTEN,
+    "windows": Policy::AS_WRITTEN,
 }
 
 impl File {
