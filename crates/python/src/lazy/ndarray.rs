@@ -234,7 +234,10 @@ impl NdArray {
         let found = found?;
         match found.is(PyNotImplemented::get(slf.py())) {
             // A number of another class, such as a fraction: Python would take it for another thing than an array.
-            true => slf.py().import("weft.arrays.comparing")?.call_method1("with_number", (name, slf, other)),
+            true => slf
+                .py()
+                .import("weft.arrays.comparing")?
+                .call_method1("with_number", (name, slf, other)),
             false => Ok(found),
         }
     }
