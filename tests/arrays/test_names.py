@@ -48,7 +48,7 @@ APART = (
     "ix_",
     "apply_over_axes",
 )
-ELSEWHERE = ("topk", "polyfit", "roots", "base_repr", "binary_repr", "format_float_positional", "format_float_scientific")
+ELSEWHERE = ("poly1d", "topk", "polyfit", "roots", "base_repr", "binary_repr", "format_float_positional", "format_float_scientific")
 RECORDED = [name for name in page.there() if page.how(name) == page.RECORDED and name not in (*NEED_NONE, *APART, *WRITES)]
 
 

@@ -263,6 +263,42 @@ def test_class_methods() -> None:
         p.convert(kind=np.polynomial.Chebyshev)
 
 
+def test_the_older_class() -> None:
+    checked = (
+        "p", "p * q", "p * 2", "2 * p", "p + q", "p + 1", "1 + p", "p - q", "3 - p", "p - [1, 2]", "p / 2", "p / q", "[1.0, 2, 0] / q",
+        "p ** 3", "p ** 0", "-p", "p.deriv()", "p.deriv(2)", "p.integ()", "p.integ(2, [1, 2])", "p(q)", "p * [1, 2]", "xp.polyadd(p, q)",
+        "xp.polysub([1], p)", "xp.polymul(p, [1.0, 2])", "xp.polydiv(p, q)", "xp.polyder(p)", "xp.polyint(q, 2)", "xp.poly1d([0, 0, 1, 2])",
+        "xp.poly1d([1, 2], True)", "xp.poly1d([1, 2, 3], variable='z')", "xp.poly1d(p)", "xp.poly1d(p, variable='y')", "xp.poly1d([])",
+        "xp.poly1d([1j, 2])", "xp.poly1d(3)", "xp.poly1d(xp.asarray([1, 2], xp.float32))", "p ** -1", "p ** 1.5", "xp.poly1d([[1, 2]])",
+        "p + 'a'",
+    )  # fmt: skip
+    for text in checked:
+        theirs, ours = (_outcome(eval, text, {"xp": xp, "p": xp.poly1d([1.0, 2, 3]), "q": xp.poly1d([2, -1])}) for xp in (np, weft))
+        if isinstance(theirs, Exception):
+            assert isinstance(ours, Exception), text
+            continue
+        for each, wanted in zip(*(found if isinstance(found, tuple) else (found,) for found in (ours, theirs)), strict=True):
+            assert isinstance(each, weft.poly1d), f"{text}: {ours!r}"
+            assert difference(wanted.coeffs, each.coeffs, False) is None and str(each) == str(wanted), text
+            assert each.variable == wanted.variable and each.order == wanted.order == len(each), text
+    for text in ("p(2)", "p([1, 2.5])", "p[0]", "p[2]", "p[5]", "p[-1]", "xp.asarray([1.0, 2, 3]) * p", "xp.asarray([1, 2, 3]) - p",
+                 "xp.polyval(p, 3)", "list(p)", "p == q", "p != q", "p == xp.poly1d([1.0, 2, 3])", "p == 3",
+                 "xp.polyval([1, 2], p).c"):  # fmt: skip
+        check(f"p, q = xp.poly1d([1.0, 2, 3]), xp.poly1d([2, -1])\n{text}", exact=False)
+    check("p = xp.poly1d([1, 2])\np[0] = 5\np[3] = 7\np.coeffs[1] = 9\n[p.c, p.coef, p.coefficients, p.o]")
+    p = weft.poly1d([1, 2])
+    assert np.asarray(p).tolist() == [1, 2] and isinstance(np.arange(2) + p, weft.ndarray)
+    for wrong, error in (
+        (lambda: setattr(p, "coeffs", [1]), AttributeError),
+        (lambda: p.__setitem__(-1, 0), ValueError),
+        (lambda: hash(p), TypeError),
+    ):
+        with pytest.raises(error):
+            wrong()
+    with weft.syncs("error"):
+        p(weft.arange(3.0))
+
+
 def test_how_polynomials_are_printed() -> None:
     p = Polynomial([1, 2, 3])
     for style, text in (("ascii", "1.0 + 2.0 x + 3.0 x**2"), ("unicode", "1.0 + 2.0·x + 3.0·x²")):

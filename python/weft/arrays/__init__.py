@@ -53,6 +53,7 @@ _BY_MODULE = {
         get_printoptions index_exp little_endian mintypecode printoptions s_ set_printoptions typename
     """,
     "padding": "pad",
+    "poly1d": "poly1d",
     "polynomials": "poly polyadd polyder polydiv polyfit polyint polymul polysub polyval roots",
     "printing": "array2string array_repr array_str format_float_positional format_float_scientific",
     "products": """

@@ -30,7 +30,6 @@ _REASONS: dict[str, str] = {
     "fromregex": _RECORDS,
     "ma": "Weft has no masked arrays: weft.where with a mask, the argument where=, and the functions nansum, nanmean, … do",
     "memmap": "weft.asarray(numpy.memmap(…)) copies what is mapped",
-    "poly1d": "weft.polynomial.Polynomial is the class of polynomials, and weft.polyval and its like are functions of coefficients",
     "row_stack": "weft.vstack is its name",
     "ScalarType": "weft.isdtype and weft.issubdtype ask what a dtype is",
     "sctypeDict": "weft.dtype(name) finds a dtype",

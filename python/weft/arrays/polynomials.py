@@ -18,10 +18,28 @@ from .reductions import sum as _sum
 RankWarning = np.exceptions.RankWarning
 
 
-def _row(p: Any, *others: Any) -> ndarray:
+def coefficients(p: Any, *others: Any) -> ndarray:
     """Coefficients as an array of one axis at least, on the device of others."""
-    p = beside(p, *others)
+    p = beside(_plain(p), *map(_plain, others))
     return p if p.ndim else _reshape(p, (1,))
+
+
+def _plain(p: Any) -> Any:
+    """The coefficients of a `poly1d`, and anything else as it is."""
+    return p.coeffs if _is_object(p) else p
+
+
+def _is_object(p: Any) -> bool:
+    return hasattr(p, "coeffs") and type(p).__name__ == "poly1d"
+
+
+def _as_given(found: Any, *given: Any) -> Any:
+    """Coefficients as a `poly1d` if one was given."""
+    if not any(map(_is_object, given)):
+        return found
+    from .poly1d import poly1d
+
+    return tuple(map(poly1d, found)) if isinstance(found, tuple) else poly1d(found)
 
 
 def polyval(p: Any, x: Any) -> ndarray:
@@ -30,7 +48,10 @@ def polyval(p: Any, x: Any) -> ndarray:
     >>> weft.polyval([3, 0, 1], weft.asarray([0, 1, 2]))
     array([ 1,  4, 13])
     """
-    p, x = beside(p, x), beside(x, p)
+    p = beside(_plain(p), _plain(x))
+    if _is_object(x):
+        return _composed(p, x)
+    x = beside(x, p)
     if p.ndim == 0:
         raise TypeError("iteration over a 0-d array")
     if p.shape[0] > _LONG:
@@ -39,6 +60,14 @@ def polyval(p: Any, x: Any) -> ndarray:
     for i in range(p.shape[0]):
         y = u("add", u("multiply", y, x), p[i])
     return y
+
+
+def _composed(p: ndarray, x: Any) -> Any:
+    """The polynomial of a polynomial."""
+    found: Any = 0
+    for i in range(p.shape[0]):
+        found = found * x + p[i]
+    return found
 
 
 # A polynomial with more coefficients would be a kernel that takes long to compile.
@@ -65,13 +94,14 @@ def polysub(a1: Any, a2: Any) -> ndarray:
 
 def _of_equal_length(name: str, a1: Any, a2: Any) -> ndarray:
     """An operation on coefficients of the same powers; the shorter row has zeros in front."""
-    a1, a2 = _row(a1, a2), _row(a2, a1)
+    given = a1, a2
+    a1, a2 = coefficients(a1, a2), coefficients(a2, a1)
     missing = a2.shape[0] - a1.shape[0]
     if missing > 0:
         a1 = concatenate((filled((missing,), 0, a1.dtype, a1), a1))
     elif missing < 0:
         a2 = concatenate((filled((-missing,), 0, a2.dtype, a2), a2))
-    return u(name, a1, a2)
+    return _as_given(u(name, a1, a2), *given)
 
 
 def polymul(a1: Any, a2: Any) -> ndarray:
@@ -80,7 +110,8 @@ def polymul(a1: Any, a2: Any) -> ndarray:
     >>> weft.polymul([1, 2, 3], [9, 5, 1])
     array([ 9, 23, 38, 17,  3])
     """
-    return _compiled.on_hosts(np.polymul, beside(a1, a2), beside(a2, a1), keeps_shape=False)
+    found = _compiled.on_hosts(np.polymul, coefficients(a1, a2), coefficients(a2, a1), keeps_shape=False)
+    return _as_given(found, a1, a2)
 
 
 def polydiv(u: Any, v: Any) -> tuple[ndarray, ndarray]:
@@ -89,7 +120,8 @@ def polydiv(u: Any, v: Any) -> tuple[ndarray, ndarray]:
     >>> weft.polydiv([3.0, 5.0, 2.0], [2.0, 1.0])
     (array([1.5 , 1.75]), array([0.25]))
     """
-    return _compiled.on_hosts(np.polydiv, beside(u, v), beside(v, u), keeps_shape=False)
+    found = _compiled.on_hosts(np.polydiv, coefficients(u, v), coefficients(v, u), keeps_shape=False)
+    return _as_given(found, u, v)
 
 
 def polyder(p: Any, m: int = 1) -> ndarray:
@@ -101,12 +133,12 @@ def polyder(p: Any, m: int = 1) -> ndarray:
     m = int(m)
     if m < 0:
         raise ValueError("Order of derivative must be positive (see polyint)")
-    p = array_of(p)
+    given, p = p, array_of(_plain(p))
     if p.ndim == 0:
         raise TypeError("len() of unsized object")
     for _ in range(m):
         p = u("multiply", p[:-1], _powers(p.shape[0] - 1, p))
-    return p
+    return _as_given(p, given)
 
 
 def _powers(n: int, like: ndarray) -> ndarray:
@@ -123,8 +155,8 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> ndarray:
     m = int(m)
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
-    p = array_of(p)
-    k = _full((m,), 0, np.dtype(np.float64), p.device) if k is None else _row(k, p)
+    given, p = p, array_of(_plain(p))
+    k = _full((m,), 0, np.dtype(np.float64), p.device) if k is None else coefficients(k, p)
     if k.shape[0] == 1 and m > 1:
         k = u("multiply", k[0], _full((m,), 1, np.dtype(np.float64), p.device))
     if k.shape[0] < m:
@@ -133,7 +165,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> ndarray:
         raise TypeError("len() of unsized object")
     for i in range(m):
         p = concatenate((u("true_divide", p, _powers(p.shape[0], p)), k[i : i + 1]))
-    return p
+    return _as_given(p, given)
 
 
 def poly(seq_of_zeros: Any) -> ndarray:
@@ -144,7 +176,7 @@ def poly(seq_of_zeros: Any) -> ndarray:
     >>> weft.poly([1.0, 2.0])
     array([ 1., -3.,  2.])
     """
-    zeros = _row(seq_of_zeros)
+    zeros = coefficients(seq_of_zeros)
     if zeros.ndim == 2 and zeros.shape[0] == zeros.shape[1] != 0:
         zeros = _linalg().eigvals(zeros)
     elif zeros.ndim != 1:
@@ -158,7 +190,7 @@ def roots(p: Any) -> ndarray:
     >>> weft.roots([1.0, -3.0, 0.0])
     array([3., 0.])
     """
-    p = _row(p)
+    p = coefficients(p)
     if p.ndim != 1:
         raise ValueError("Input must be a rank-1 array.")
     filled_places = np.flatnonzero(_to_numpy(p))

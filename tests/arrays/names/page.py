@@ -38,7 +38,7 @@ def words(text: str) -> list[str]:
 
 HOST_FUNCTIONS = words("""
     array2string array_repr array_str base_repr binary_repr format_float_positional format_float_scientific fromfile fromiter frombuffer
-    fromstring genfromtxt load loadtxt poly polydiv polymul save savetxt savez savez_compressed
+    fromstring genfromtxt load loadtxt poly poly1d polydiv polymul save savetxt savez savez_compressed
 """)
 """What NumPy or Python computes, or reads and writes, in the host's memory."""
 
@@ -80,6 +80,7 @@ DIFFERENCES: dict[str, str] = {
     "pad": "no `reflect_type=\"odd\"`",
     "dot": "of two vectors: recorded", "inner": "of two vectors: recorded", "tensordot": "of two vectors: recorded",
     "polydiv": "coefficients are read", "polymul": "coefficients are read", "poly": "coefficients are read",
+    "poly1d": "values are recorded; `numpy.sin(p)` and its like are refused",
     "polyfit": "by `weft.linalg.lstsq`", "roots": "by `weft.linalg.eigvals`",
     "repeat": "with a number for each element: at once",
     "save": "bfloat16 is refused", "savez": "bfloat16 is refused", "savez_compressed": "bfloat16 is refused",
