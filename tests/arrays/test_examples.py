@@ -14,6 +14,7 @@ from weft.polynomial import polynomial
 
 # Their examples need least squares and eigenvalues.
 NEED_LINALG = ("polyfit", "roots")
+POLYUTILS = ("as_series", "trimseq", "getdomain", "mapparms", "mapdomain")
 
 
 def functions() -> list:
@@ -26,6 +27,7 @@ def functions() -> list:
         if getattr(value, "__module__", "") == f"weft.arrays.{module}" and callable(value):
             found.append(pytest.param(value, id=name))
     found += [pytest.param(getattr(polynomial, name), id=f"polynomial.{name}") for name in polynomial.__all__]
+    found += [pytest.param(getattr(weft.polynomial.polyutils, name), id=f"polyutils.{name}") for name in POLYUTILS]
     return [*found, pytest.param(weft.polynomial, id="polynomial"), pytest.param(weft.polynomial.Polynomial, id="Polynomial")]
 
 

@@ -263,6 +263,27 @@ def test_class_methods() -> None:
         p.convert(kind=np.polynomial.Chebyshev)
 
 
+def test_rows_and_domains() -> None:
+    theirs, ours = np.polynomial.polyutils, weft.polynomial.polyutils
+    for rows in ([[1, 2, 0], [3.0]], [[1, 0], [2j]], [3, [0, 0]], [[]], [[[1]]], [np.float32([1, 2])], [np.float32([1]), [True]]):
+        for trim in (True, False):
+            wanted, found = (_outcome(module.as_series, rows, trim) for module in (theirs, ours))
+            if isinstance(wanted, Exception):
+                assert isinstance(found, type(wanted))
+            else:
+                assert difference(wanted, found, True) is None
+    for row in ([1, 0, 2, 0, 0], [0, 0], [], [1.5], np.arange(3)[::-1]):
+        assert difference(theirs.trimseq(np.asarray(row)), ours.trimseq(row), True) is None
+    for x in ([3, 1, 2], [1 + 1j, -2j], [5.0]):
+        assert difference(theirs.getdomain(x), ours.getdomain(weft.asarray(x)), True) is None
+    for old, new in (((-1, 1), (0, 4)), ([0.0, 2.0], np.array([1, 1j])), ((1, 3), (2, 2))):
+        assert difference(theirs.mapparms(old, new), ours.mapparms(old, weft.asarray(new)), True) is None
+        for x in (2, 1.5, [1.0, 2.0], np.arange(3, dtype=np.float32), np.zeros((0, 2))):
+            assert difference(theirs.mapdomain(x, old, new), ours.mapdomain(x, old, new), False) is None
+    with weft.syncs("error"):
+        ours.mapdomain(weft.arange(3.0), (0, 1), (0, 2))
+
+
 def test_the_older_class() -> None:
     checked = (
         "p", "p * q", "p * 2", "2 * p", "p + q", "p + 1", "1 + p", "p - q", "3 - p", "p - [1, 2]", "p / 2", "p / q", "[1.0, 2, 0] / q",

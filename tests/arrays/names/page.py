@@ -189,8 +189,8 @@ An `AttributeError` says so with these words.
 SERIES = """
 ## weft.polynomial
 
-`numpy.polynomial.polynomial`'s functions and class, in `weft.polynomial` and in `weft.polynomial.polynomial`. The other series are NumPy's
-alone.
+`numpy.polynomial.polynomial`'s functions and class, in `weft.polynomial` and in `weft.polynomial.polynomial`; `weft.polynomial.polyutils`
+has `as_series trimseq trimcoef getdomain mapparms mapdomain`. The other series are NumPy's alone.
 
 | name | when | natively on | otherwise than in NumPy |
 |---|---|---|---|

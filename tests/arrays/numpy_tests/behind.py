@@ -56,6 +56,9 @@ class Missing:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__name__" and self._name.startswith("numpy.polynomial."):
+            # Tests of every series name them: without, those of powers were lost with the others.
+            return self._name.rpartition(".")[2]
         if name.startswith("__"):
             raise AttributeError(name)
         return Missing(f"{self._name}.{name}")
