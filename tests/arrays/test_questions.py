@@ -68,6 +68,17 @@ def test_broadcast() -> None:
         if words:
             check(f"[tuple(each) for each in xp.broadcast({words})]", a=a, b=b, c=c)
             check(f"[list(each) for each in xp.broadcast({words}).iters]", a=a, b=b, c=c)
+    x = weft.ones((3, 1))
+    assert weft.broadcast(x, [1, 2]).iters[0].base is x
+    for count in (0, 64, 65):
+        check(f"xp.broadcast(*[a] * {count}).numiter", a=a)
+    for words in ("[[1, 2, 3]], [[4], [5]], [6, 7]", "b, b[:2]", "a[:2], b, a", "a[:0], a[:2]"):
+        texts = []
+        for xp in (np, weft):
+            with pytest.raises(ValueError, match="shape mismatch") as caught:
+                eval(f"xp.broadcast({words})", {"xp": xp, "a": a, "b": b})
+            texts.append(str(caught.value))
+        assert texts[0] == texts[1]
     check("x = xp.broadcast(a, b)\nn = [next(x), next(x)]\ni = x.index\nx.reset()\n[i, x.index, next(x)]", a=a, b=b)
 
 
