@@ -130,7 +130,8 @@ def test_frompyfunc() -> None:
         add(weft.ones(3), both(weft.ones(3))[0])
     for wrong, error in (
         (lambda: weft.frompyfunc(3, 1, 1), TypeError), (lambda: weft.frompyfunc(abs, 0, 1), ValueError),
-        (lambda: weft.frompyfunc(abs, 1, 0), ValueError), (lambda: weft.frompyfunc(abs, "a", 1), TypeError),
+        (lambda: weft.frompyfunc(abs, 1, 0), ValueError), (lambda: weft.frompyfunc(abs, 64, 1), ValueError),
+        (lambda: weft.frompyfunc(abs, "a", 1), TypeError),
         (lambda: add(1), TypeError), (lambda: both.outer([1], [2]), ValueError), (lambda: add.reduce([1, 2]), UnsupportedError),
         (lambda: both([1], out=weft.ones(1)), UnsupportedError), (lambda: add.nothing, AttributeError),
     ):  # fmt: skip

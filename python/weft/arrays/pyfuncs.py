@@ -13,6 +13,8 @@ from weft._weft import _reshape, ndarray
 
 from ._common import array_of, refuse
 
+_MOST = 64
+
 
 class PyFunction:
     """What `frompyfunc` gives: a function that is applied to each element of arrays, which are broadcast against each other."""
@@ -75,4 +77,8 @@ def frompyfunc(func: Any, /, nin: int, nout: int, *, identity: Any = None) -> Py
     nin, nout = operator.index(nin), operator.index(nout)
     if nin < 1 or nout < 1:
         raise ValueError("a function of arrays takes one number at least, and gives one")
+    if nin + nout > _MOST:
+        raise ValueError(
+            f"Cannot construct a ufunc with more than {_MOST} operands (requested number were: inputs = {nin} and outputs = {nout})"
+        )
     return PyFunction(func, nin, nout, identity)
