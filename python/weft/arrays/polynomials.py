@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import Any
 
@@ -29,17 +30,23 @@ def _plain(p: Any) -> Any:
     return p.coeffs if _is_object(p) else p
 
 
+@functools.cache
+def _class() -> type:
+    """`poly1d`, whose file needs this one."""
+    from .poly1d import poly1d
+
+    return poly1d
+
+
 def _is_object(p: Any) -> bool:
-    return hasattr(p, "coeffs") and type(p).__name__ == "poly1d"
+    return isinstance(p, (_class(), np.poly1d))
 
 
 def _as_given(found: Any, *given: Any) -> Any:
     """Coefficients as a `poly1d` if one was given."""
     if not any(map(_is_object, given)):
         return found
-    from .poly1d import poly1d
-
-    return tuple(map(poly1d, found)) if isinstance(found, tuple) else poly1d(found)
+    return tuple(map(_class(), found)) if isinstance(found, tuple) else _class()(found)
 
 
 def polyval(p: Any, x: Any) -> ndarray:
