@@ -10,6 +10,11 @@ import pytest
 
 import weft
 from weft.arrays import NAMES
+from weft.polynomial import polynomial
+
+# Their examples need least squares and eigenvalues.
+NEED_LINALG = ("polyfit", "roots")
+POLYUTILS = ("as_series", "trimseq", "getdomain", "mapparms", "mapdomain")
 
 
 def functions() -> list:
@@ -21,11 +26,15 @@ def functions() -> list:
         value = getattr(importlib.import_module(f"weft.arrays.{module}"), inside)
         if getattr(value, "__module__", "") == f"weft.arrays.{module}" and callable(value):
             found.append(pytest.param(value, id=name))
-    return found
+    found += [pytest.param(getattr(polynomial, name), id=f"polynomial.{name}") for name in polynomial.__all__]
+    found += [pytest.param(getattr(weft.polynomial.polyutils, name), id=f"polyutils.{name}") for name in POLYUTILS]
+    return [*found, pytest.param(weft.polynomial, id="polynomial"), pytest.param(weft.polynomial.Polynomial, id="Polynomial")]
 
 
 @pytest.mark.parametrize("function", functions())
 def test_gives_what_it_says(function: object) -> None:
+    if getattr(function, "__name__", "") in NEED_LINALG and not hasattr(weft, "linalg"):
+        pytest.skip("weft.linalg is not there")
     examples = doctest.DocTestParser().get_doctest(function.__doc__ or "", {"weft": weft, "np": np}, str(function), None, 0)
     assert examples.examples, "a public function has an example"
     shown: list[str] = []

@@ -13,7 +13,7 @@ from weft.arrays import NAMES
 PAGE = Path(__file__).resolve().parents[2] / "docs/namespace.md"
 TABLE = "\n".join(line for line in PAGE.read_text().splitlines() if line.startswith("|"))
 # What the page has no row of functions for.
-OTHERS = ("ufuncs", "information", "interop", "explaining", "compiling")
+OTHERS = ("ufuncs", "information", "interop", "explaining", "compiling", "numpys")
 # For functions that only record: a call in the names `x` (3×4), `y` (3×4), `v` (4) and `w` (3).
 CALLS = {
     "append": "(v, v)", "array_split": "(x, 2)", "asarray": "(x)", "asanyarray": "(x)", "ascontiguousarray": "(x.T)", "block": "([[x, y]])",
@@ -28,12 +28,14 @@ CALLS = {
     "vecdot": "(x, y)", "vsplit": "(x, 3)", "vstack": "((x, y))", "where": "(x > 1, x, y)", "zeros_like": "(x)", "full_like": "(x, 2)",
     "diag_indices_from": "(x[:3, :3])", "einsum": "('ij->ji', x)", "apply_over_axes": "(weft.sum, x, [0])", "packbits": "(x > 1)",
     "unpackbits": "(weft.astype(x, weft.uint8))", "may_share_memory": "(x, y)", "shares_memory": "(x, y)", "r_": "[v, w]", "c_": "[v, v]",
+    "broadcast": "(x, v)", "polyadd": "(v, w)", "polysub": "(v, w)", "polyval": "(v, x)", "polyder": "(v)", "polyint": "(v)",
 }  # fmt: skip
 # They need no array, or give something else than arrays.
 NEED_NONE = (
     "arange", "array", "empty", "eye", "from_dlpack", "frombuffer", "fromfunction", "fromiter", "full", "identity", "indices", "linspace",
     "logspace", "ones", "tri", "zeros", "diag_indices", "broadcast_shapes", "ndim", "shape", "size", "iscomplexobj", "isrealobj", "ix_",
     "geomspace", "ndindex", "einsum_path", "bartlett", "blackman", "hamming", "hanning", "mgrid", "ogrid",
+    "kaiser", "frompyfunc", "errstate", "geterr", "geterrcall", "seterr",
 )  # fmt: skip
 
 
@@ -49,12 +51,14 @@ def test_every_name_is_on_the_page() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in names(r"`(\w+)`(?!\\\*)") if NAMES[name][0] != "dtypes" and name not in NEED_NONE])
-def test_only_records(name: str) -> None:
+def test_only_records(name: str, device: weft.Device) -> None:
+    kind = weft.float64 if device.float64 else weft.float32
     values = {
-        "x": weft.reshape(weft.arange(12.0), (3, 4)),
-        "y": weft.ones((3, 4)),
-        "v": weft.arange(4.0),
-        "w": weft.arange(3.0),
+        "x": weft.reshape(weft.arange(12.0, dtype=kind), (3, 4)),
+        "y": weft.ones((3, 4), dtype=kind),
+        "v": weft.arange(4.0, dtype=kind),
+        "w": weft.arange(3.0, dtype=kind),
     }
     with weft.syncs("error"):
-        eval(f"weft.{name}{CALLS.get(name, '(x)')}", {"weft": weft, **values})
+        found = eval(f"weft.{name}{CALLS.get(name, '(x)')}", {"weft": weft, **values})
+    assert all(each.device == device for each in (found if isinstance(found, (tuple, list)) else [found]) if isinstance(each, weft.ndarray))

@@ -129,7 +129,7 @@ def operands(text: str, n: int, dtype: np.dtype) -> tuple[dict, dict]:
 
 
 # What arrays have and compiled functions have not.
-ARRAYS_ONLY = ("lexsort", "trim_zeros")
+ARRAYS_ONLY = ("lexsort",)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

@@ -67,6 +67,7 @@ files! {
     "linalg": Policy::AS_WRITTEN,
     "matrices": Policy::AS_WRITTEN,
     "nans": Policy::AS_WRITTEN,
+    "polynomials": Policy::AS_WRITTEN,
     "quantiles": Policy::AS_WRITTEN,
     "random_bits": Policy::AS_WRITTEN,
     "random_counts": Policy::AS_WRITTEN,
@@ -80,6 +81,7 @@ files! {
     "signals": Policy::AS_WRITTEN,
     "sorting": Policy::AS_WRITTEN,
     "statistics": Policy::AS_WRITTEN,
+    "windows": Policy::AS_WRITTEN,
 }
 
 impl File {

@@ -126,6 +126,14 @@ static ROWS: &[Row] = &[
     function("nans", "nanstd"),
     function("nans", "nansum"),
     function("nans", "nanvar"),
+    function("polynomials", "polyadd"),
+    function("polynomials", "polyder"),
+    function("polynomials", "polydiv"),
+    function("polynomials", "polyint"),
+    function("polynomials", "polymul"),
+    function("polynomials", "polysub"),
+    function("polynomials", "polyval"),
+    function("polynomials", "trim_zeros"),
     function("quantiles", "median"),
     function("quantiles", "percentile"),
     function("quantiles", "quantile"),
@@ -176,6 +184,11 @@ static ROWS: &[Row] = &[
     function("statistics", "corrcoef"),
     function("statistics", "cov"),
     function("statistics", "ptp"),
+    function("windows", "bartlett"),
+    function("windows", "blackman"),
+    function("windows", "hamming"),
+    function("windows", "hanning"),
+    function("windows", "kaiser"),
 ];
 
 impl Row {

@@ -10,7 +10,10 @@ from importlib import import_module
 from typing import Any
 
 _BY_MODULE = {
+    "binning": "histogram2d histogramdd",
     "bits": "packbits unpackbits",
+    "broadcasting": "broadcast",
+    "checking": "asarray_chkfinite base_repr binary_repr common_type isfortran iterable real_if_close require",
     "compiling": "compile",
     "creation": """
         array asanyarray asarray ascontiguousarray asfortranarray copy empty empty_like eye from_dlpack frombuffer fromfunction
@@ -28,7 +31,9 @@ _BY_MODULE = {
         allclose angle around array_equal array_equiv clip copyto fix imag isclose iscomplex iscomplexobj isneginf isposinf isreal
         isrealobj nan_to_num piecewise real round sinc unwrap where
     """,
+    "errorstate": "errstate geterr geterrcall seterr",
     "explaining": "explain syncs",
+    "files": "fromfile fromstring genfromtxt load loadtxt save savetxt savez savez_compressed",
     "gathering": """
         choose compress diag_indices diag_indices_from extract fill_diagonal ix_ mask_indices place put put_along_axis putmask
         ravel_multi_index take take_along_axis unravel_index
@@ -43,11 +48,20 @@ _BY_MODULE = {
     "nans": """
         nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar
     """,
+    "numpys": """
+        byte character complexfloating exceptions dtypes flexible floating generic inexact integer intc long longlong number object_ short
+        signedinteger ubyte uintc ulong ulonglong unsignedinteger ushort ComplexWarning complex_ float_ False_ True_
+        get_printoptions index_exp little_endian mintypecode printoptions s_ set_printoptions typename
+    """,
     "padding": "pad",
+    "poly1d": "poly1d",
+    "polynomials": "poly polyadd polyder polydiv polyfit polyint polymul polysub polyval roots",
+    "printing": "array2string array_repr array_str format_float_positional format_float_scientific",
     "products": """
         convolve correlate cross dot inner kron matmul matvec outer tensordot trace tril tril_indices tril_indices_from triu
         triu_indices triu_indices_from vander vdot vecdot vecmat
     """,
+    "pyfuncs": "frompyfunc",
     "ranges": "arange geomspace linspace logspace",
     "reductions": "all amax amin any argmax argmin count_nonzero max mean min prod ptp std sum var",
     "searching": "argwhere digitize flatnonzero nonzero searchsorted",
@@ -61,7 +75,7 @@ _BY_MODULE = {
     """,
     "sharing": "may_share_memory shares_memory",
     "slices": "apply_along_axis apply_over_axes",
-    "sorting": "argpartition argsort lexsort partition sort sort_complex",
+    "sorting": "argpartition argsort lexsort partition sort sort_complex topk",
     "statistics": "average bincount corrcoef cov histogram histogram_bin_edges median percentile quantile",
     "ufuncs": """
         absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_count bitwise_or bitwise_xor cbrt ceil
@@ -71,7 +85,7 @@ _BY_MODULE = {
         nextafter not_equal positive power rad2deg radians reciprocal remainder right_shift rint sign signbit sin sinh spacing sqrt
         square subtract tan tanh true_divide trunc ufunc
     """,
-    "windows": "bartlett blackman hamming hanning",
+    "windows": "bartlett blackman hamming hanning i0 kaiser",
 }
 
 # Names that are others: a name in the namespace, and what it is called in its module.
@@ -102,7 +116,9 @@ def find(name: str) -> Any:
     if name == "ndarray":
         return import_module("weft._weft").ndarray
     if name not in NAMES:
-        raise AttributeError(f"module 'weft' has no attribute {name!r}")
+        from weft.arrays._absent import reason
+
+        raise AttributeError(f"module 'weft' has no attribute {name!r}{reason(name)}")
     module, inside = NAMES[name]
     return getattr(import_module(f"weft.arrays.{module}"), inside)
 

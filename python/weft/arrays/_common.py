@@ -60,6 +60,9 @@ def as_dtype(dtype: Any) -> np.dtype:
         return bfloat16()
     if hasattr(dtype, "_weft_scalar_"):
         return dtype.dtype
+    if isinstance(dtype, type) and issubclass(dtype, np.dtype):
+        # A class of dtypes, `np.dtypes.Int16DType`, stands for its dtype.
+        dtype = dtype()
     found = np.dtype(dtype)
     if found in _KNOWN:
         return _KNOWN[found]
@@ -128,6 +131,18 @@ def values_for(x: Any, dtype: np.dtype, device: Any = None) -> ndarray:
     if isinstance(x, (ndarray, np.ndarray, np.generic)) or dtype.kind == "V":
         return _cast(array_of(x, None, device), dtype)
     return array_of(x, dtype, device)
+
+
+def number_as(x: Any, dtype: np.dtype) -> Any:
+    """A Python number as NumPy casts it to a dtype, with its warnings: floats to integers, complex numbers to their real parts.
+
+    Integers of Python's are left as they are: those that the dtype does not hold are errors.
+    """
+    if type(x) is int and dtype.kind == "b" and not -(2**63) <= x < 2**63:
+        raise OverflowError("Python int too large to convert to C long")
+    if type(x) is complex and dtype.kind not in "cb":
+        x = np.asarray(x).astype(np.float64).item()
+    return np.asarray(x).astype(dtype).item() if type(x) is float and dtype.kind in "iu" else x
 
 
 def _holds_arrays(items: Sequence[Any]) -> bool:

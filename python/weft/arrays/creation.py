@@ -19,6 +19,7 @@ from ._common import (
     flat,
     lies_in,
     lying,
+    number_as,
     ordered,
     out_of_order,
     shape_of,
@@ -76,8 +77,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, de
     """
     if isinstance(fill_value, (bool, int, float, complex)):
         found = np.asarray(fill_value).dtype if dtype is None else as_dtype(dtype)
-        if found.kind in "iu" and type(fill_value) is not int:
-            fill_value = int(np.asarray(fill_value).astype(found))
+        fill_value = number_as(fill_value, found)
         return _made(shape, fill_value, found, order, device)
     value = array_of(fill_value)
     made = _made(shape, 0, value.dtype if dtype is None else dtype, order, device)
@@ -126,13 +126,13 @@ def ones_like(a: Any, dtype: Any = None, order: str = "K", *, shape: Any = None,
     return _like(a, 1, dtype, order, shape, device)
 
 
-def empty_like(a: Any, dtype: Any = None, order: str = "K", *, shape: Any = None, device: Any = None) -> ndarray:
+def empty_like(prototype: Any, dtype: Any = None, order: str = "K", *, shape: Any = None, device: Any = None) -> ndarray:
     """An array in the shape of another, whose elements are not said.
 
     >>> weft.empty_like(weft.asarray([1, 2]), shape=(3, 1)).shape
     (3, 1)
     """
-    return _like(a, 0, dtype, order, shape, device)
+    return _like(prototype, 0, dtype, order, shape, device)
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", *, shape: Any = None, device: Any = None) -> ndarray:

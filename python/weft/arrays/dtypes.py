@@ -96,6 +96,8 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     >>> weft.can_cast(weft.int32, weft.float32)
     False
     """
+    if from_ is None or to is None:
+        raise TypeError("did not understand one of the types; 'None' not accepted")
     if isinstance(from_, (bool, int, float, complex)):
         raise TypeError("can_cast() does not support Python ints, floats, and complex because the result used to depend on the value.")
     return np.can_cast(_dtype_of(from_), as_dtype(to), casting)

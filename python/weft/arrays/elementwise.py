@@ -19,6 +19,7 @@ from ._common import (
     is_inexact,
     lying,
     lying_as_copy,
+    number_as,
     operand,
     out_of_order,
     result_dtype,
@@ -390,6 +391,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     kind = source.dtype if isinstance(source, ndarray) else result_dtype(dst, source)
     if not np.can_cast(kind, dst.dtype, casting):
         raise TypeError(f"Cannot cast array data from {kind!r} to {dst.dtype!r} according to the rule '{casting}'")
+    source = source if isinstance(source, ndarray) else number_as(source, dst.dtype)
     if where is True:
         _assign(dst, source)
     else:

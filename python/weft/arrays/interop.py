@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,6 @@ import numpy as np
 from weft import _weft
 from weft._weft import _eval, _lent, _to_numpy, ndarray
 from weft.arrays.ufuncs import UFUNCS
-
-# Functions of NumPy that write or print: what they are given leaves Weft, and that is what they are for.
-_EXPORTS = {"save", "savez", "savez_compressed", "savetxt", "array2string", "array_repr", "array_str"}
 
 # Versions of the Array API standard that the namespace follows.
 _VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
@@ -87,16 +85,10 @@ def array_function(self: ndarray, function: Any, types: Any, args: Any, keywords
     if not all(issubclass(each, (ndarray, np.ndarray)) for each in types):
         return NotImplemented
     name = getattr(function, "__name__", repr(function))
-    ours = _in_module(name, function)
+    place = getattr(function, "__module__", "numpy")
+    ours = _function_of(name) if _is_numpys(name, function) else _function_inside(place, name, function)
     if ours is not None:
         return ours(*args, **keywords)
-    if _is_numpys(name, function):
-        if name in _EXPORTS:
-            return function(*_exported(args), **_exported(keywords))
-        ours = _function_of(name)
-        if ours is not None:
-            return ours(*args, **keywords)
-    place = getattr(function, "__module__", "numpy")
     raise TypeError(f"{place}.{name} has no counterpart in Weft, and weft arrays are never converted: pass it weft.asnumpy(x)")
 
 
@@ -105,18 +97,16 @@ def _is_numpys(name: str, function: Any) -> bool:
     return getattr(np, name, None) is function
 
 
-# Modules of NumPy's that Weft has by the same name.
-_MODULES = ("linalg", "fft")
-
-
-def _in_module(name: str, function: Any) -> Any:
-    """Weft's function of that name, if it is the one of a module of NumPy's that Weft has, too; or None."""
+def _function_inside(place: str, name: str, function: Any) -> Any:
+    """Weft's function for one of a module in NumPy, such as `numpy.linalg.norm`, or None."""
+    if not place.startswith("numpy.") or getattr(sys.modules.get(place), name, None) is not function:
+        return None
     import weft
 
-    for module in _MODULES:
-        if getattr(getattr(np, module), name, None) is function:
-            return getattr(getattr(weft, module), name, None)
-    return None
+    found: Any = weft
+    for part in (*place.split(".")[1:], name):
+        found = getattr(found, part, None)
+    return found if callable(found) else None
 
 
 def _function_of(name: str) -> Any:
@@ -125,16 +115,6 @@ def _function_of(name: str) -> Any:
 
     found = getattr(weft, name, None)
     return found if callable(found) else None
-
-
-def _exported(given: Any) -> Any:
-    if isinstance(given, ndarray):
-        return _to_numpy(given)
-    if isinstance(given, (list, tuple)):
-        return type(given)(_exported(each) for each in given)
-    if isinstance(given, dict):
-        return {name: _exported(each) for name, each in given.items()}
-    return given
 
 
 def array_namespace(self: ndarray, /, *, api_version: str | None = None) -> Any:

@@ -477,21 +477,30 @@ def resize(a: Any, new_shape: Any) -> ndarray:
     return _reshape(tile(row, -(-total // row.size))[:total], wanted)
 
 
-def trim_zeros(filt: Any, trim: str = "fb") -> ndarray:
-    """A view of a row without zeros at its front ("f"), its back ("b") or both.
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> ndarray:
+    """A view without the slices of zeros at the front ("f"), the back ("b") or both ends of each axis, or of those named.
 
     >>> weft.trim_zeros(weft.asarray([0, 1, 2, 0]))
     array([1, 2])
+    >>> weft.trim_zeros(weft.asarray([[0, 0, 0], [0, 3, 0]]), axis=1)
+    array([[0],
+           [3]])
     """
-    from .searching import flatnonzero
+    from .searching import argwhere
 
-    row = array_of(filt)
-    if row.ndim != 1:
-        raise ValueError("trim_zeros takes a row")
+    a = array_of(filt)
     if trim.lower() not in ("f", "b", "fb", "bf"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
-    where = flatnonzero(row)
-    if not where.size:
-        return row[:0]
-    first, last = int(where[0]), int(where[-1])
-    return row[first if "f" in trim.lower() else 0 : last + 1 if "b" in trim.lower() else row.size]
+    axes = axes_of(axis, a.ndim, "axis")
+    if not axes:
+        return a
+    places = _to_numpy(argwhere(a))
+    key = [slice(None)] * a.ndim
+    for each in axes:
+        along = places[:, each]
+        if not along.size:
+            key[each] = slice(0, 0)
+        else:
+            first = int(along.min()) if "f" in trim.lower() else None
+            key[each] = slice(first, int(along.max()) + 1 if "b" in trim.lower() else None)
+    return a[tuple(key)]

@@ -223,13 +223,22 @@ impl NdArray {
     }
 
     fn __richcmp__<'py>(slf: &Bound<'py, Self>, other: &Bound<'py, PyAny>, op: CompareOp) -> PyResult<Bound<'py, PyAny>> {
-        match op {
-            CompareOp::Lt => binary("less", slf, other),
-            CompareOp::Le => binary("less_equal", slf, other),
-            CompareOp::Eq => equality("equal", slf, other),
-            CompareOp::Ne => equality("not_equal", slf, other),
-            CompareOp::Gt => binary("greater", slf, other),
-            CompareOp::Ge => binary("greater_equal", slf, other),
+        let (name, found) = match op {
+            CompareOp::Lt => ("lt", binary("less", slf, other)),
+            CompareOp::Le => ("le", binary("less_equal", slf, other)),
+            CompareOp::Eq => ("eq", equality("equal", slf, other)),
+            CompareOp::Ne => ("ne", equality("not_equal", slf, other)),
+            CompareOp::Gt => ("gt", binary("greater", slf, other)),
+            CompareOp::Ge => ("ge", binary("greater_equal", slf, other)),
+        };
+        let found = found?;
+        match found.is(PyNotImplemented::get(slf.py())) {
+            // A number of another class, such as a fraction: Python would take it for another thing than an array.
+            true => slf
+                .py()
+                .import("weft.arrays.comparing")?
+                .call_method1("with_number", (name, slf, other)),
+            false => Ok(found),
         }
     }
 
