@@ -1,0 +1,2 @@
+from weft.cupy._elementwise import ElementwiseKernel
+from weft.cupy._reduction import ReductionKernel
