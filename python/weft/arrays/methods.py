@@ -198,13 +198,52 @@ def conjugate(self: ndarray) -> ndarray:
     return _ufunc("conjugate", (self,), None) if self.dtype.kind == "c" else self
 
 
-def get(self: ndarray) -> np.ndarray:
-    """The elements as a NumPy array, as `weft.asnumpy` gives it.
+def get(self: ndarray, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True) -> np.ndarray:
+    """The elements as a NumPy array, as `weft.asnumpy` gives it, or `out` with the elements in it. The call waits for them, and for a
+    stream's work if one is given.
 
     >>> weft.arange(3).get()
     array([0, 1, 2])
     """
-    return interop.asnumpy(self)
+    if stream is not None:
+        stream.synchronize()
+    host = interop.asnumpy(self)
+    if out is None:
+        return np.asarray(host, order=order)
+    if not isinstance(out, np.ndarray):
+        raise TypeError("Only numpy.ndarray can be obtained from cupy.ndarray")
+    if out.dtype != host.dtype:
+        raise TypeError(f"{out.dtype} array cannot be obtained from {host.dtype} array")
+    if out.shape != host.shape:
+        raise ValueError(f"Shape mismatch. Expected shape: {host.shape}, actual shape: {out.shape}")
+    out[...] = host
+    return out
+
+
+def set_elements(self: ndarray, arr: Any, stream: Any = None) -> None:
+    """Makes the elements those of a NumPy array of the same shape and dtype. They are copied when the call returns.
+
+    >>> x = weft.zeros(2)
+    >>> x.set(np.asarray([1.0, 2.0]))
+    >>> x
+    array([1., 2.])
+    """
+    if not isinstance(arr, np.ndarray):
+        raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
+    if arr.dtype != self.dtype:
+        raise TypeError(f"{arr.dtype} array cannot be set to {self.dtype} array")
+    if arr.shape != self.shape:
+        raise ValueError(f"Shape mismatch. Old shape: {self.shape}, new shape: {arr.shape}")
+    if stream is not None:
+        stream.synchronize()
+    self[...] = arr
+
+
+def _data(self: ndarray) -> Any:
+    raise AttributeError(
+        "a weft.ndarray has no pointer to its memory, which several arrays may share and writes may leave: take np.asarray(x) on the CPU, "
+        "x.__cuda_array_interface__ or DLPack on CUDA"
+    )
 
 
 def wait(self: ndarray) -> ndarray:
@@ -408,6 +447,7 @@ _OWN: dict[str, Any] = {
     "conj": conjugate,
     "conjugate": conjugate,
     "copy": copy,
+    "data": property(_data),
     "fill": fill,
     "flags": property(Flags, doc="How the elements lie in memory, and whether they can be written."),
     "flat": property(Flat, _set_flat, doc="The elements as one row, in C's order, to be read, assigned to and gone through."),
@@ -420,6 +460,7 @@ _OWN: dict[str, Any] = {
     "real": property(_real, _set_real),
     "reshape": reshape_method,
     "resize": resize,
+    "set": set_elements,
     "setflags": setflags,
     "sort": sort,
     "to": to,

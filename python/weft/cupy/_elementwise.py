@@ -26,7 +26,7 @@ from weft.cupy import _parameters
 from weft.cupy._c import running
 from weft.cupy._c.ctypes import annotation, zero
 from weft.cupy._c.errors import Text
-from weft.cupy._c.syntax import Function, Node, Parser
+from weft.cupy._c.syntax import Function, Macros, Node, Parser
 from weft.cupy._c.translate import Variable, Writer, device_functions
 from weft.cupy._parameters import Parameter
 from weft.errors import UnsupportedError
@@ -122,22 +122,26 @@ class Body:
         """`types` are placeholders besides those of the parameters. With `value_of` the text is an expression, assigned to that output."""
         self.name, self.params = name, tuple(params)
         types = {each.type for each in params if each.is_placeholder} | (types or set())
+        macros: Macros = {}
+        self.preamble = Text(f"preamble of kernel {name!r}", preamble)
+        self.functions: list[Function] = Parser(self.preamble, types, macros).functions()
         self.text = Text(f"kernel {name!r}", operation)
-        parser = Parser(self.text, types)
+        parser = Parser(self.text, types, macros)
         if value_of:
             value = parser.only_expression()
             self.nodes = [Node("assign", value.place, ("", [Node("name", value.place, (value_of,))], value))]
         else:
             self.nodes = parser.body()
-        self.preamble = Text(f"preamble of kernel {name!r}", preamble)
-        self.functions: list[Function] = Parser(self.preamble, types).functions()
         self.program = functools.cache(self._program)
 
     def _program(
         self, kinds: tuple[tuple[str, str], ...], outputs: tuple[str, ...], numbers: tuple[str, ...], extra: tuple[str, ...]
     ) -> Program:
         """What the body is for types. `numbers` are inputs that are no arrays, `extra` int64 that the body asks for as `name.size()`."""
-        return _Written(self, dict(kinds), outputs, numbers, extra).program()
+        try:
+            return _Written(self, dict(kinds), outputs, numbers, extra).program()
+        except RecursionError:
+            raise UnsupportedError(f"kernel {self.name!r}: an expression is too long: divide it into several") from None
 
 
 class _Written:

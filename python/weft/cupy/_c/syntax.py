@@ -63,8 +63,9 @@ _REFUSED = {
 _ASSIGNING = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 # How tightly binary operators bind, loosest first.
 _LEVELS = [("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"), ("+", "-"), ("*", "/", "%")]
+_BINDS = {mark: level for level, marks in enumerate(_LEVELS) for mark in marks}
 # Expressions inside of each other, and as many blocks: deeper ones are refused, and no stack runs out.
-_DEEPEST = 100
+_DEEPEST = 60
 
 
 class Token(NamedTuple):
@@ -95,11 +96,13 @@ class Function:
     body: list[Node] = field(default_factory=list)
 
 
-def tokens_of(text: Text) -> list[Token]:
-    """The tokens, with object-like macros in place of their names."""
+Macros = dict[str, list[Token]]
+
+
+def tokens_of(text: Text, macros: Macros) -> list[Token]:
+    """The tokens, with what object-like macros stand for in place of their names; those that the text defines are put to the others."""
     source = "\n".join(text.lines)
     found: list[Token] = []
-    macros: dict[str, list[Token]] = {}
     at, line, start = 0, 1, 0
     while at < len(source):
         place = Place(line, at - start + 1)
@@ -122,24 +125,23 @@ def tokens_of(text: Text) -> list[Token]:
     return found
 
 
-def _define(text: Text, place: Place, line: str, macros: dict[str, list[Token]]) -> None:
+def _define(text: Text, place: Place, line: str, macros: Macros) -> None:
     """`#define name tokens`; other directives are refused."""
     match = re.fullmatch(r"#\s*define\s+([A-Za-z_]\w*)(\(?)(.*)", line)
     if match is None or line.endswith("\\"):
         text.refuse(place, "of directives, only `#define` of a name in one line is taken")
     if match[2]:
         text.refuse(place, "macros with parameters are not taken: write a __device__ function")
-    inside = tokens_of(Text(text.name, match[3]))
-    macros[match[1]] = [each for token in inside for each in macros.get(token.text, [token])]
+    macros[match[1]] = tokens_of(Text(text.name, match[3]), macros)
 
 
 class Parser:
     """Reads the tokens of one text. `types` are names of types besides C's: the placeholders of a kernel."""
 
-    def __init__(self, text: Text, types: set[str]) -> None:
+    def __init__(self, text: Text, types: set[str], macros: Macros) -> None:
         self.text = text
         self.types = types
-        self.tokens = tokens_of(text)
+        self.tokens = tokens_of(text, macros)
         self.at = 0
         self.depth = 0
         last = len(text.lines)
@@ -405,13 +407,12 @@ class Parser:
         self.depth -= 1
         return node
 
-    def _binary(self, level: int) -> Node:
-        if level == len(_LEVELS):
-            return self._unary()
-        left = self._binary(level + 1)
-        while self.peek().kind == "mark" and self.peek().text in _LEVELS[level]:
+    def _binary(self, loosest: int) -> Node:
+        """Operands and the operators between them that bind at least so tightly."""
+        left = self._unary()
+        while self.peek().kind == "mark" and _BINDS.get(self.peek().text, -1) >= loosest:
             mark = self.take()
-            left = Node("binary", mark.place, (mark.text, left, self._binary(level + 1)))
+            left = Node("binary", mark.place, (mark.text, left, self._binary(_BINDS[mark.text] + 1)))
         return left
 
     def _unary(self) -> Node:
