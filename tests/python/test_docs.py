@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/arrays.md", "docs/lazy.md", "docs/namespace.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/arrays.md", "docs/lazy.md", "docs/namespace.md", "docs/cupy.md"])
 def test_page(page, tmp_path, monkeypatch):
     text = (ROOT / page).read_text()
     program = "\n\n".join(match[1] for match in BLOCK.finditer(text))

@@ -24,7 +24,7 @@ from weft._decorators import vectorize
 from weft._weft import ndarray
 from weft.cupy import _parameters
 from weft.cupy._c import running
-from weft.cupy._c.ctypes import annotation, zero
+from weft.cupy._c.ctypes import annotation
 from weft.cupy._c.errors import Text
 from weft.cupy._c.syntax import Function, Macros, Node, Parser
 from weft.cupy._c.translate import Variable, Writer, device_functions
@@ -243,9 +243,7 @@ def run(
     numbers = tuple(parameter.name for parameter, each in zip(in_params, inputs) if not isinstance(each, ndarray))
     program = body.program(tuple(sorted(kinds.items())), tuple(each.name for each in out_params), numbers, tuple(extra))
     shape = _shape([*in_params, *out_params], [*inputs, *outs], size)
-    values = [
-        each if isinstance(each, ndarray) else _scalar(parameter, each, kinds) for parameter, each in zip(in_params, inputs)
-    ]
+    values = [each if isinstance(each, ndarray) else _scalar(parameter, each, kinds) for parameter, each in zip(in_params, inputs)]
     for parameter, out in zip(out_params, outs):
         if not parameter.raw and out.shape != shape:
             raise ValueError(f"Out shape is mismatched: {out.shape} for {shape}")
@@ -324,4 +322,3 @@ def _launched(
     for out, row in back:
         out[...] = weft.reshape(row, out.shape)
     return made
-

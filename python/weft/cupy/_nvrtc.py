@@ -49,7 +49,9 @@ def library() -> ctypes.CDLL:
     )
 
 
-def ptx(source: str, name: str, capability: tuple[int, int], options: Sequence[str], expressions: Sequence[str]) -> tuple[bytes, dict[str, str]]:
+def ptx(
+    source: str, name: str, capability: tuple[int, int], options: Sequence[str], expressions: Sequence[str]
+) -> tuple[bytes, dict[str, str]]:
     """The PTX of a source for a compute capability, and what C++ made of the names of expressions."""
     nvrtc, program = library(), ctypes.c_void_p()
     _check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), f"{name}.cu".encode(), 0, None, None), "nvrtcCreateProgram")

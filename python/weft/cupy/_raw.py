@@ -138,9 +138,7 @@ class RawKernel:
                 if self.max_dynamic_shared_size_bytes is not None:
                     _driver.allow_shared(kernel, self.max_dynamic_shared_size_bytes)
                 handle = cuda.default_stream().handle if queue is None else queue.ptr
-                _driver.launch(
-                    kernel, _three(grid), _three(block), shared_mem, handle, values, self._module.enable_cooperative_groups
-                )
+                _driver.launch(kernel, _three(grid), _three(block), shared_mem, handle, values, self._module.enable_cooperative_groups)
             if queue is not None:
                 queue.synchronize()
             for array, copy in copies:
@@ -158,7 +156,9 @@ def _cuda_device(arrays: Sequence[ndarray]) -> Device:
     if device.kind == "cuda":
         return device
     there = [each.name for each in weft.devices() if each.kind == "cuda"]
-    more = f"move its arrays to {there[0]}, or work in `with weft.device({there[0]!r})`" if there else "this machine has none that Weft found"
+    more = (
+        f"move its arrays to {there[0]}, or work in `with weft.device({there[0]!r})`" if there else "this machine has none that Weft found"
+    )
     raise UnsupportedError(
         f"kernels in CUDA C++ and PTX run on CUDA devices only, and this one is to run on {device.name}: {more}. "
         "ElementwiseKernel, ReductionKernel and weft.cuda.jit run on every device"

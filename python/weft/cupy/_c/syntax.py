@@ -179,7 +179,7 @@ class Parser:
     def take(self, text: str | None = None) -> Token:
         """The next token, which has to be a certain one."""
         token = self.peek()
-        if text is not None and token.text != text or token.kind == "end":
+        if (text is not None and token.text != text) or token.kind == "end":
             self.refuse(token, f"{text!r} is expected before {token.text!r}" if text else "the text ends too early")
         self.at += 1
         return token

@@ -230,7 +230,7 @@ class Writer:
         return lines
 
     def _while(self, _node: Node, condition: Node, body: Node) -> list[str]:
-        return self._loop([f"while {self._as(condition, 'bool')}:"], body, lambda: [])
+        return self._loop([f"while {self._as(condition, 'bool')}:"], body, list)
 
     def _do(self, _node: Node, condition: Node, body: Node) -> list[str]:
         again = lambda: [f"if not {self._as(condition, 'bool')}:", "    break"]  # noqa: E731
@@ -462,5 +462,3 @@ def device_functions(text: Text, kinds: dict[str, str], found: list[Function]) -
 
 def _indented(lines: list[str]) -> list[str]:
     return [f"    {line}" for line in lines] or ["    pass"]
-
-

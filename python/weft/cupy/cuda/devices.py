@@ -95,7 +95,7 @@ class Device:
 
     def __repr__(self) -> str:
         """As CuPy shows it."""
-        return f"<CUDA Device {self.id}>" if self._weft.kind == "cuda" else f"<Device {self.id}: {self._weft.name}>"
+        return f"<CUDA Device {self.id}>" if self._weft.kind == "cuda" else f"<Device {self._weft.name}>"
 
 
 def of_number(number: Any) -> _weft.Device:

@@ -7,8 +7,9 @@ import pytest
 
 import weft
 import weft.cupy as cp
-from tests.cupy import c_programs
-from tests.cupy.c_programs import TYPES, Maker
+
+from . import c_programs
+from .c_programs import TYPES, Maker
 
 
 def bodies(count: int, seed: int) -> list[tuple[str, dict[str, str]]]:

@@ -19,7 +19,23 @@ FLOATS = {"float32": "float", "float64": "double"}
 TYPES = {"bool": "bool", **INTEGERS, **FLOATS}
 COMPILER = shutil.which("cc")
 PRELUDE = "#include <stdbool.h>\n#include <math.h>\n"
-LITERALS = ["1", "7", "-3", "0x7f", "017", "100u", "2147483648", "0xFFFFFFFF", "5ll", "12345678901ull", "1.5", "0.1f", "2.5e-1", "'a'", "true"]
+LITERALS = [
+    "1",
+    "7",
+    "-3",
+    "0x7f",
+    "017",
+    "100u",
+    "2147483648",
+    "0xFFFFFFFF",
+    "5ll",
+    "12345678901ull",
+    "1.5",
+    "0.1f",
+    "2.5e-1",
+    "'a'",
+    "true",
+]
 
 
 class Maker:
@@ -35,7 +51,7 @@ class Maker:
         if depth == 0 or choice < 0.15:
             if self.random.random() < 0.3:
                 text = self.random.choice(LITERALS)
-                return f"({text})", not ("." in text or text.endswith("f") and not text.startswith("0x"))
+                return f"({text})", not ("." in text or (text.endswith("f") and not text.startswith("0x")))
             name = self.random.choice(list(self.variables))
             return name, self.variables[name] not in FLOATS
         if choice < 0.3:
@@ -97,7 +113,8 @@ def compiled(bodies: list[tuple[str, dict[str, str]]], folder: Path) -> ctypes.C
     for number, (body, types) in enumerate(bodies):
         rows = ", ".join(f"{TYPES[kind]} *row_{name}" for name, kind in types.items())
         reads = " ".join(f"{TYPES[kind]} {name} = row_{name}[at];" for name, kind in types.items())
-        parts.append(f"void body_{number}(long long count, {rows}) {{ for (long long at = 0; at < count; ++at) {{ {reads}\n{body}\nrow_z[at] = z; }} }}")
+        loop = f"for (long long at = 0; at < count; ++at) {{ {reads}\n{body}\nrow_z[at] = z; }}"
+        parts.append(f"void body_{number}(long long count, {rows}) {{ {loop} }}")
     source, library = folder / "bodies.c", folder / "bodies.so"
     source.write_text("\n".join(parts))
     options = ["-shared", "-fPIC", "-O0", "-w", "-fwrapv", "-ffp-contract=off", "-fno-builtin"]
