@@ -14,8 +14,10 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/arrays.md", "docs/lazy.md", "docs/namespace.md", "docs/cupy.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/arrays.md", "docs/lazy.md", "docs/namespace.md", "docs/cupy.md", "docs/dask.md"])
 def test_page(page, tmp_path, monkeypatch):
+    if page == "docs/dask.md":
+        pytest.importorskip("distributed")
     text = (ROOT / page).read_text()
     program = "\n\n".join(match[1] for match in BLOCK.finditer(text))
     assert program, f"{page} has no Python block"

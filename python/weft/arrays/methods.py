@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from types import GenericAlias
@@ -358,7 +359,18 @@ def _copied(self: ndarray, memo: Any = None) -> ndarray:
 
 
 def _rebuilt(host: np.ndarray) -> ndarray:
+    if "dask.array" in sys.modules:
+        from weft import _dask
+
+        _dask.register_if_used()
     return _from_numpy(host)
+
+
+def _dask_token(self: ndarray) -> Any:
+    """What Dask names an array by."""
+    from weft import _dask
+
+    return _dask.token(self)
 
 
 def _reduce(self: ndarray, protocol: Any = 4) -> Any:
@@ -478,6 +490,7 @@ _OWN: dict[str, Any] = {
     "__class_getitem__": classmethod(GenericAlias),
     "__contains__": _contains,
     "__copy__": _copied,
+    "__dask_tokenize__": _dask_token,
     "__cuda_array_interface__": property(interop.cuda_array_interface),
     "__deepcopy__": _copied,
     "__dlpack__": interop.dlpack,
