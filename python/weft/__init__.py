@@ -83,7 +83,7 @@ def __getattr__(name: str) -> Any:
     """Submodules and the names of arrays are found when they are first used."""
     import importlib
 
-    if name in ("arrays", "cuda", "math", "numba", "types"):
+    if name in ("arrays", "cuda", "cupy", "cupyx", "math", "numba", "scipy", "types"):
         return importlib.import_module(f"weft.{name}")
     if name == "bfloat16":
         return importlib.import_module("weft.types").bfloat16

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import pickle
 
+import dask
+import dask.array as da
 import numpy as np
 import pytest
+from dask.base import tokenize
+from dask.sizeof import sizeof
 
 import weft
 from weft._weft import _is_evaluated
-
-pytest.importorskip("dask.array")
-pytest.importorskip("distributed")
-
-import dask
-import dask.array as da
-from dask.base import tokenize
-from dask.sizeof import sizeof
 
 from .programs import LATER, PROGRAMS, check, has, operands
 

@@ -6,15 +6,12 @@ import os
 import signal
 import time
 
+import dask.array as da
+import distributed
 import numpy as np
 import pytest
 
 import weft
-
-pytest.importorskip("dask.array")
-distributed = pytest.importorskip("distributed")
-
-import dask.array as da
 
 from .programs import LATER, PROGRAMS, check, has, operands
 
