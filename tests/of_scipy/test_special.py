@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import warnings
 
 import numpy as np
@@ -12,6 +11,8 @@ import scipy.special
 import weft
 from weft.errors import UnsupportedError
 from weft.scipy import special
+
+from .against_scipy import examples
 
 TWO = ("xlogy", "xlog1py", "rel_entr", "kl_div", "huber", "pseudo_huber", "boxcox", "boxcox1p", "inv_boxcox")
 ALONG = ("logsumexp", "softmax", "log_softmax")
@@ -124,8 +125,4 @@ def test_what_is_refused() -> None:
 
 @pytest.mark.parametrize("name", special.__all__)
 def test_examples(name: str) -> None:
-    examples = doctest.DocTestParser().get_doctest(getattr(special, name).__doc__, {"weft": weft, "np": np}, name, None, 0)
-    assert examples.examples
-    shown: list[str] = []
-    doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False).run(examples, out=shown.append)
-    assert not shown, "".join(shown)
+    examples(getattr(special, name), name)
