@@ -314,7 +314,7 @@ def zoom(
     x = weft.asarray(input)
     _check_rank(x)
     factors = for_axes(zoom, x.ndim)
-    shape = tuple(int(round(n * factor)) for n, factor in zip(x.shape, factors))
+    shape = tuple(round(float(n * factor)) for n, factor in zip(x.shape, factors))
     if all(factor == 1 for factor in factors) and prefilter:
         _order(order), _mode(mode)
         return Output(output, x, shape, x.dtype.kind == "c").put(weft.copy(x))
