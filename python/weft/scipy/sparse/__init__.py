@@ -1,0 +1,30 @@
+"""Sparse matrices by SciPy's names: rows of elements and their columns (CSR), columns and their rows (CSC), and triples (COO)."""
+
+from __future__ import annotations
+
+from weft.scipy.sparse.making import eye, identity
+from weft.scipy.sparse.matrices import (
+    coo_matrix,
+    csc_matrix,
+    csr_matrix,
+    isspmatrix,
+    isspmatrix_coo,
+    isspmatrix_csc,
+    isspmatrix_csr,
+    issparse,
+    spmatrix,
+)
+
+__all__ = [
+    "coo_matrix",
+    "csc_matrix",
+    "csr_matrix",
+    "eye",
+    "identity",
+    "isspmatrix",
+    "isspmatrix_coo",
+    "isspmatrix_csc",
+    "isspmatrix_csr",
+    "issparse",
+    "spmatrix",
+]
