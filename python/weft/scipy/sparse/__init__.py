@@ -7,11 +7,11 @@ from weft.scipy.sparse.matrices import (
     coo_matrix,
     csc_matrix,
     csr_matrix,
+    issparse,
     isspmatrix,
     isspmatrix_coo,
     isspmatrix_csc,
     isspmatrix_csr,
-    issparse,
     spmatrix,
 )
 
@@ -21,10 +21,10 @@ __all__ = [
     "csr_matrix",
     "eye",
     "identity",
+    "issparse",
     "isspmatrix",
     "isspmatrix_coo",
     "isspmatrix_csc",
     "isspmatrix_csr",
-    "issparse",
     "spmatrix",
 ]

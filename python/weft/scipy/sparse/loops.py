@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from weft import cuda
+from weft import cuda, prange
 from weft._decorators import njit
-from weft import prange
 
 
 @njit(parallel=True)
