@@ -21,7 +21,7 @@ def register_sizeof(sizeof: Any) -> None:
         @sizeof.register(ndarray)
         def sizeof_array(x: ndarray) -> int:
             _eval([x])
-            return object.__sizeof__(x) + x.nbytes
+            return x.nbytes
 
         register_if_used()
 
@@ -71,7 +71,25 @@ def register() -> None:
     dispatch.percentile_lookup.register(ndarray, backends.percentile)
     dispatch.einsum_lookup.register(ndarray, _einsum)
     dispatch.to_numpy_dispatch.register(ndarray, functools.partial(weft.asnumpy, copy=True))
+    for lookup in (dispatch.concatenate_lookup, dispatch.tensordot_lookup):
+        lookup.register_lazy("weft")(_register_sparse)
     to_weft().register((np.ndarray, ndarray), weft.asarray)
+
+
+def _register_sparse() -> None:
+    """Called when Dask first meets something of Weft's that is no array: chunks that are sparse matrices."""
+    from dask.array import backends, dispatch
+
+    from weft.scipy import sparse
+
+    def concatenate(parts: Any, axis: int = 0) -> Any:
+        """Sparse chunks below or beside each other."""
+        if axis not in (0, 1):
+            raise ValueError(f"Can only concatenate sparse matrices for axis in {{0, 1}}.  Got {axis}")
+        return sparse.hstack(parts) if axis else sparse.vstack(parts)
+
+    dispatch.concatenate_lookup.register(sparse.spmatrix, concatenate)
+    dispatch.tensordot_lookup.register(sparse.spmatrix, backends._tensordot_scipy_sparse)
 
 
 def _einsum(*operands: Any, order: str = "K", casting: str = "safe", dtype: Any = None, **keywords: Any) -> Any:

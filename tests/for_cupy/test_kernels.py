@@ -64,6 +64,19 @@ def test_outputs_are_read_and_written(device: weft.Device) -> None:
     same(inside[:, 1], x[::-1])
 
 
+def test_outputs_that_overlap_inputs(device: weft.Device) -> None:
+    for params, body in (("float64 y", "y = 2 * x"), ("float64 y, int64 at", "y = 2 * x; at = i")):
+        twice = cp.ElementwiseKernel("float64 x", params, body, "math")
+        host = np.arange(1000.0)
+        row = cp.asarray(host)
+        more = [cp.zeros(999, "int64")] if "int64 at" in params else []
+        twice(row[:-1], row[1:], *more)
+        same(row, np.concatenate([host[:1], 2 * host[:-1]]))
+        row = cp.asarray(host)
+        twice(row, row, *([cp.zeros(1000, "int64")] if more else []))
+        same(row, 2 * host)
+
+
 def test_raw_arguments_and_places(device: weft.Device) -> None:
     x = np.arange(12, dtype="float32").reshape(3, 4)
     reverse = cp.ElementwiseKernel("raw T x", "T y", "y = x[n - 1 - i] + (T)(_ind.size() + x.size())", "reverse")

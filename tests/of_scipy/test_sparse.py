@@ -148,6 +148,42 @@ def test_eyes() -> None:
     assert sparse.identity(3, "float32", "coo").format == "coo"
 
 
+@pytest.mark.parametrize("format", ("csr", "csc"))
+def test_parts(format: str) -> None:
+    theirs, ours = both(dense((6, 8), "float64"), format)
+    s = slice
+    for key in (
+        s(1, 4),
+        (s(None), s(2, 7, 2)),
+        (s(None, None, -1), s(6, 1, -3)),
+        (2, s(None)),
+        (s(None), -1),
+        (s(4, 2), s(0, 3)),
+        (..., 3),
+        -2,
+    ):
+        same(ours[key], theirs[key])
+    for key in ((0, 0), (2, -1), (5, 7)):
+        same(ours[key], theirs[key])
+    for key in ((6, 0), (0, -9), (0, 0, 0)):
+        with pytest.raises(IndexError):
+            ours[key]
+
+
+def test_stacks() -> None:
+    a, b = dense((3, 4), "float64"), dense((3, 4), "int32", 6)
+    for format in FORMATS:
+        (theirs, ours), (them, us) = both(a, format), both(b, format)
+        same(sparse.vstack([ours, us]), scipy.sparse.vstack([theirs, them]))
+        same(sparse.hstack([ours, us, ours], "csr"), scipy.sparse.hstack([theirs, them, theirs], "csr"))
+        same(sparse.hstack([ours, weft.asarray(b)]), scipy.sparse.hstack([theirs, b]))
+        with pytest.raises(ValueError, match="do not fit"):
+            sparse.vstack([ours, ours.T])
+    for stack in (sparse.vstack, sparse.hstack):
+        with pytest.raises(ValueError):
+            stack([])
+
+
 def test_what_is_relied_on_cannot_be_written() -> None:
     a = sparse.csr_matrix(weft.asarray(dense((4, 4), "float64")))
     for part in (a.indices, a.indptr, a.tocoo().row, a.tocoo().col):
@@ -185,7 +221,13 @@ def test_errors() -> None:
     ):
         with pytest.raises(ValueError):
             call()
-    for call in (lambda: a[0], lambda: a.multiply(a), lambda: a.asformat("dia"), lambda: sparse.csr_matrix(weft.ones((2, 2), "float16"))):
+    for call in (
+        lambda: a[[0, 1]],
+        lambda: a[a.toarray() > 0],
+        lambda: a.multiply(a),
+        lambda: a.asformat("dia"),
+        lambda: sparse.csr_matrix(weft.ones((2, 2), "float16")),
+    ):
         with pytest.raises(UnsupportedError):
             call()
     with pytest.raises(TypeError):

@@ -14,7 +14,10 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide.md", "docs/arrays.md", "docs/lazy.md", "docs/namespace.md", "docs/cupy.md", "docs/dask.md", "docs/scipy.md"])
+PAGES = ["README.md", *(f"docs/{name}.md" for name in ("guide", "arrays", "lazy", "namespace", "cupy", "dask", "scipy"))]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_page(page, tmp_path, monkeypatch):
     if page == "docs/dask.md":
         pytest.importorskip("distributed")

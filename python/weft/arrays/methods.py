@@ -153,7 +153,10 @@ def view(self: ndarray, dtype: Any = None) -> ndarray:
     >>> weft.asarray([1.0]).view(weft.int64)
     array([4607182418800017408])
     """
-    return self[...] if dtype is None else _bits(self, as_dtype(dtype))
+    if dtype is None:
+        return self[...]
+    # Where there are no elements, it is no matter how they lie.
+    return _bits(self if self.size else _full(self.shape, 0, self.dtype, self.device), as_dtype(dtype))
 
 
 def item(self: ndarray, *index: Any) -> Any:

@@ -144,12 +144,17 @@ class Body:
             raise UnsupportedError(f"kernel {self.name!r}: an expression is too long: divide it into several") from None
 
 
+# Names that the text of a program uses itself.
+_TAKEN = {"np", "math", "wm", "cr", "cuda", "i", "count"}
+
+
 class _Written:
     """A body written as Python for certain types."""
 
     def __init__(
         self, body: Body, kinds: dict[str, str], outputs: tuple[str, ...], numbers: tuple[str, ...], extra: tuple[str, ...]
     ) -> None:
+        self.name = body.name + "_" if body.name in _TAKEN else body.name
         self.body, self.kinds, self.outputs, self.numbers, self.extra = body, kinds, outputs, numbers, extra
         self.lines, self.routines = device_functions(body.preamble, kinds, body.functions)
         self.names = {each.name: self._variable(each) for each in body.params}
@@ -190,7 +195,7 @@ class _Written:
         entry = [f"    {each.text} = {annotation(each.kind)}(a_{name})" for name, each in self.names.items()]
         entry += [f"    e{name} = np.int64(a_{name})" for name in self.extra]
         parameters = ", ".join(f"a_{name}" for name in [*self.names, *self.extra])
-        heading = f"def {self.body.name}({parameters}):"
+        heading = f"def {self.name}({parameters}):"
         return self._compiled([heading, *entry, *(f"    {line}" for line in lines), f"    return {result}"], False)
 
     def _kernel(self, plain: list[Parameter], lines: list[str], stores: list[str]) -> Program:
@@ -206,7 +211,7 @@ class _Written:
         for each in self.body.params:
             prefix = "r" if each.raw else "o" if each.name in self.outputs else "a"
             parameters.append(f"{prefix}_{each.name}")
-        heading = f"def {self.body.name}({', '.join(parameters)}):"
+        heading = f"def {self.name}({', '.join(parameters)}):"
         body = [f"        {line}" for line in [*inside, *lines, *stores]] or ["        pass"]
         return self._compiled([heading, *entry, "    if i < count:", *body], True)
 
@@ -216,7 +221,7 @@ class _Written:
         linecache.cache[file] = (len(source), None, source.splitlines(True), file)
         scope: dict[str, Any] = {"np": np, "math": math, "wm": weft_math, "cr": running, "cuda": cuda}
         exec(compile(source, file, "exec"), scope)
-        function = scope[self.body.name]
+        function = scope[self.name]
         # Products are not contracted, so that a body has the same bits as a ufunc and as a kernel.
         return Program(cuda.jit(fma=False)(function) if is_kernel else vectorize(function), is_kernel, source)
 
@@ -284,6 +289,12 @@ def _shape(params: Sequence[Parameter], args: Sequence[Any], size: int | None) -
     return tuple(weft.broadcast_shapes(*(each.shape for each in arrays)))
 
 
+def _is_crossed(x: ndarray, out: ndarray) -> bool:
+    """Whether elements of an array may be those of an output at other places."""
+    same = x._place == out._place and x.shape == out.shape and x.strides == out.strides
+    return not same and weft.may_share_memory(x, out)
+
+
 def _launched(
     program: Program,
     in_params: Sequence[Parameter],
@@ -302,8 +313,14 @@ def _launched(
     back: list[tuple[ndarray, ndarray]] = []
     args: list[Any] = []
     for parameter, value in zip(in_params, values):
-        spread = value if parameter.raw or not isinstance(value, ndarray) else weft.broadcast_to(value, shape)
-        args.append(weft.ravel(spread) if isinstance(spread, ndarray) else spread)
+        if not isinstance(value, ndarray):
+            args.append(value)
+        elif parameter.raw:
+            args.append(weft.ravel(value))
+        else:
+            # An element that another thread writes must have been read before; the own one is.
+            crossed = any(_is_crossed(value, out) for out in outs)
+            args.append(weft.ravel(weft.broadcast_to(weft.copy(value) if crossed else value, shape)))
     for at, parameter in enumerate(out_params):
         if outs:
             out = outs[at]

@@ -39,6 +39,7 @@ CONSTANTS: dict[str, Value] = {
     "M_PI": ("np.float64(3.141592653589793)", "float64"),
     "M_E": ("np.float64(2.718281828459045)", "float64"),
     "M_SQRT2": ("np.float64(1.4142135623730951)", "float64"),
+    "M_SQRT1_2": ("np.float64(0.7071067811865476)", "float64"),
     "M_LN2": ("np.float64(0.6931471805599453)", "float64"),
     "INFINITY": ("np.float32(np.inf)", "float32"),
     "NAN": ("np.float32(np.nan)", "float32"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weft.scipy.sparse.making import eye, identity
+from weft.scipy.sparse.making import eye, hstack, identity, vstack
 from weft.scipy.sparse.matrices import (
     coo_matrix,
     csc_matrix,
@@ -20,6 +20,7 @@ __all__ = [
     "csc_matrix",
     "csr_matrix",
     "eye",
+    "hstack",
     "identity",
     "issparse",
     "isspmatrix",
@@ -27,4 +28,5 @@ __all__ = [
     "isspmatrix_csc",
     "isspmatrix_csr",
     "spmatrix",
+    "vstack",
 ]

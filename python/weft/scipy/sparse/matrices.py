@@ -238,8 +238,27 @@ class spmatrix:
         return self.nnz
 
     def __getitem__(self, key: Any) -> Any:
-        """Refused: rows and elements are taken from an array with all elements."""
-        raise UnsupportedError("parts of sparse matrices are not taken: use toarray()[...]")
+        """A part by slices and integers: a sparse matrix, or an element. Other indices are refused."""
+        keys = _two_keys(key)
+        (row, column, data), shape = self._triples(), []
+        for axis, each in enumerate(keys):
+            n = self.shape[axis]
+            if isinstance(each, slice):
+                start, stop, step = each.indices(n)
+            else:
+                start = operator.index(each) + (n if operator.index(each) < 0 else 0)
+                if not 0 <= start < n:
+                    raise IndexError(f"index ({operator.index(each)}) out of range")
+                stop, step = start + 1, 1
+            place = (row, column)[axis]
+            count = len(range(start, stop, step))
+            at = (place - start) // step
+            kept = ((place - start) % step == 0) & (at >= 0) & (at < count)
+            row, column, data = (part[kept] for part in ((at, column, data) if axis == 0 else (row, at, data)))
+            shape.append(count)
+        if not any(isinstance(each, slice) for each in keys):
+            return weft.sum(data, dtype=self.dtype)
+        return coo_matrix._of((shape[0], shape[1]), row, column, data).asformat(self.format)
 
     def __repr__(self) -> str:
         """Format, shape and dtype."""
@@ -567,6 +586,20 @@ def _index_dtype(largest: int) -> type:
 def _no_axes(axes: Any) -> None:
     if axes is not None and tuple(axes) != (1, 0):
         raise ValueError("Sparse matrices do not support an 'axes' parameter because swapping dimensions is the only logical permutation.")
+
+
+def _two_keys(key: Any) -> tuple[Any, Any]:
+    """The keys of rows and columns."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    if any(each is Ellipsis for each in keys):
+        at = next(at for at, each in enumerate(keys) if each is Ellipsis)
+        keys[at : at + 1] = [slice(None)] * (3 - len(keys))
+    if len(keys) > 2:
+        raise IndexError("invalid number of indices")
+    for each in keys:
+        if not isinstance(each, (slice, int, np.integer)) or isinstance(each, bool):
+            raise UnsupportedError("parts of sparse matrices are taken by slices and integers: use toarray()[...] for others")
+    return keys[0], keys[1] if len(keys) > 1 else slice(None)
 
 
 def _is_number(x: Any) -> bool:
