@@ -286,7 +286,8 @@ def _shape(params: Sequence[Parameter], args: Sequence[Any], size: int | None) -
         return (int(size),)
     if not arrays:
         raise ValueError("Loop size is undecided.")
-    return tuple(weft.broadcast_shapes(*(each.shape for each in arrays)))
+    shapes = {each.shape for each in arrays}
+    return shapes.pop() if len(shapes) == 1 else tuple(weft.broadcast_shapes(*shapes))
 
 
 def _is_crossed(x: ndarray, out: ndarray) -> bool:

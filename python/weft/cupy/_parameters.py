@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,7 @@ class Parameter:
     type: str
     raw: bool
 
-    @property
+    @functools.cached_property
     def is_placeholder(self) -> bool:
         """Whether the type is what an argument says."""
         return len(self.type) == 1
@@ -58,11 +59,17 @@ def _parameter(words: list[str]) -> Parameter:
     return Parameter(name, kind, "raw" in marks)
 
 
+@functools.cache
+def name_of(dtype: np.dtype) -> str:
+    """A dtype's name, which NumPy puts together each time."""
+    return dtype.name
+
+
 def checked(args: Sequence[Any], name: str) -> list[Any]:
     """Arguments, of which none is an array of somebody else's."""
     for each in args:
         if isinstance(each, ndarray):
-            if each.dtype.name not in ALL:
+            if name_of(each.dtype) not in ALL:
                 raise UnsupportedError(f"{name}: kernels have no values of {each.dtype.name}")
         elif not isinstance(each, (bool, int, float, complex, np.generic)):
             raise TypeError(f"Unsupported type {type(each)}")
@@ -75,7 +82,7 @@ def types_of(inputs: Sequence[Parameter], outputs: Sequence[Parameter], args: Se
     for parameter, arg in [*zip(outputs, outs), *zip(inputs, args)]:
         if not isinstance(arg, ndarray):
             continue
-        own = arg.dtype.name
+        own = name_of(arg.dtype)
         if not parameter.is_placeholder:
             if own != parameter.type:
                 raise TypeError(f"Type is mismatched. {parameter.name} {own} {parameter.type}")
