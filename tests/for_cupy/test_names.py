@@ -144,6 +144,8 @@ def test_devices_and_streams(device: weft.Device) -> None:
     stream.wait_event(end)
     stream.synchronize()
     end.synchronize()
+    cp.cuda.Stream.null.synchronize()
+    cp.cuda.runtime.deviceSynchronize()
     assert stream.done and end.done and cp.cuda.get_elapsed_time(start, end) >= 0 and y.sum() == 8
     called = threading.Event()
     stream.launch_host_func(lambda arg: called.set(), None)

@@ -124,5 +124,5 @@ def test_cuda_c(monkeypatch) -> None:
         x = cp.zeros(8)
     filling((1,), (8,), (x, 2.5))
     assert x.tolist() == [2.5] * 8
-    with pytest.raises(_nvrtc.CompileException, match="expected"):
+    with pytest.raises(cp.cuda.compiler.CompileException, match="expected"):
         cp.RawKernel("int x = ;", "f")((1,), (1,), (x,))

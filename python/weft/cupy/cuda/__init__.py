@@ -12,7 +12,7 @@ from weft.cupy._memory import (
     set_pinned_memory_allocator,
     using_allocator,
 )
-from weft.cupy.cuda import runtime
+from weft.cupy.cuda import compiler, runtime
 from weft.cupy.cuda.devices import Device, get_device_id, is_available
 from weft.cupy.cuda.streams import Event, ExternalStream, Stream, get_current_stream, get_elapsed_time
 
@@ -25,6 +25,7 @@ __all__ = [
     "Stream",
     "alloc",
     "alloc_pinned_memory",
+    "compiler",
     "get_allocator",
     "get_current_stream",
     "get_device_id",
