@@ -86,12 +86,12 @@ class Device:
     __index__ = __int__
 
     def __eq__(self, other: object) -> bool:
-        """Whether they are one device."""
-        return isinstance(other, Device) and self._weft == other._weft
+        """Whether they are one device; Weft's own objects are taken, too, as `x.device` is."""
+        return self._weft == (other._weft if isinstance(other, Device) else other)
 
     def __hash__(self) -> int:
-        """By its name."""
-        return hash(self._weft.name)
+        """That of Weft's object."""
+        return hash(self._weft)
 
     def __repr__(self) -> str:
         """As CuPy shows it."""
