@@ -39,10 +39,14 @@ def test_the_namespace_is_wefts() -> None:
     for name in ("no_such_name", "njit", "Device"):
         with pytest.raises(AttributeError, match=r"weft\.cupy"):
             getattr(cp, name)
-    assert (
-        subprocess.run([sys.executable, "-c", "import weft.cupy, sys; assert 'weft.arrays' not in sys.modules"], check=False).returncode
-        == 0
-    )
+    for name in ("linalg", "fft", "random"):
+        if hasattr(weft, name):
+            assert importlib.import_module(f"weft.cupy.{name}") is getattr(weft, name) is getattr(cp, name)
+        else:
+            with pytest.raises(ModuleNotFoundError, match=name):
+                importlib.import_module(f"weft.cupy.{name}")
+    text = "import weft.cupy, sys; assert 'weft.arrays' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", text], check=False).returncode == 0
 
 
 def test_to_and_from_numpy() -> None:
@@ -128,7 +132,7 @@ def test_devices_and_streams(device: weft.Device) -> None:
         cp.cuda.Device(count)
     with cp.cuda.Device(0) as chosen, cp.cuda.Device(count - 1) as last:
         assert cp.cuda.runtime.getDevice() == count - 1 == last.id == int(last) == cp.cuda.get_device_id()
-        assert cp.ones(1).device == last.weft_device
+        assert cp.ones(1).device == last.weft_device and last == cp.ones(1).device == last and last != 3
         assert (chosen == cp.cuda.Device(0)) and len({chosen, cp.cuda.Device(0)}) == 1
         free, total = last.mem_info
         assert 0 < free <= total == cp.cuda.runtime.memGetInfo()[1]
