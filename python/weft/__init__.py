@@ -87,7 +87,7 @@ def __getattr__(name: str) -> Any:
     """Submodules and the names of arrays are found when they are first used."""
     import importlib
 
-    if name in ("arrays", "cuda", "fft", "linalg", "math", "numba", "polynomial", "random", "types"):
+    if name in ("arrays", "cuda", "cupy", "cupyx", "fft", "linalg", "math", "numba", "polynomial", "random", "scipy", "types"):
         return importlib.import_module(f"weft.{name}")
     if name == "bfloat16":
         return importlib.import_module("weft.types").bfloat16

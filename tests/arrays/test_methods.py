@@ -24,7 +24,6 @@ LACKING = {
     "base": "whose memory it is, is not shown",
     "byteswap": "arrays are in the machine's order",
     "ctypes": "memory is not shown",
-    "data": "memory is not shown",
     "dump": "pickle does it",
     "dumps": "pickle does it",
     "getfield": "there are no records",

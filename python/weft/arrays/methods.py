@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from types import GenericAlias
@@ -152,7 +153,10 @@ def view(self: ndarray, dtype: Any = None) -> ndarray:
     >>> weft.asarray([1.0]).view(weft.int64)
     array([4607182418800017408])
     """
-    return self[...] if dtype is None else _bits(self, as_dtype(dtype))
+    if dtype is None:
+        return self[...]
+    # Where there are no elements, it is no matter how they lie.
+    return _bits(self if self.size else _full(self.shape, 0, self.dtype, self.device), as_dtype(dtype))
 
 
 def item(self: ndarray, *index: Any) -> Any:
@@ -198,13 +202,52 @@ def conjugate(self: ndarray) -> ndarray:
     return _ufunc("conjugate", (self,), None) if self.dtype.kind == "c" else self
 
 
-def get(self: ndarray) -> np.ndarray:
-    """The elements as a NumPy array, as `weft.asnumpy` gives it.
+def get(self: ndarray, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True) -> np.ndarray:
+    """The elements as a NumPy array, as `weft.asnumpy` gives it, or `out` with the elements in it. The call waits for them, and for a
+    stream's work if one is given.
 
     >>> weft.arange(3).get()
     array([0, 1, 2])
     """
-    return interop.asnumpy(self)
+    if stream is not None:
+        stream.synchronize()
+    host = interop.asnumpy(self)
+    if out is None:
+        return np.asarray(host, order=order)
+    if not isinstance(out, np.ndarray):
+        raise TypeError("Only numpy.ndarray can be obtained from cupy.ndarray")
+    if out.dtype != host.dtype:
+        raise TypeError(f"{out.dtype} array cannot be obtained from {host.dtype} array")
+    if out.shape != host.shape:
+        raise ValueError(f"Shape mismatch. Expected shape: {host.shape}, actual shape: {out.shape}")
+    out[...] = host
+    return out
+
+
+def set_elements(self: ndarray, arr: Any, stream: Any = None) -> None:
+    """Makes the elements those of a NumPy array of the same shape and dtype. They are copied when the call returns.
+
+    >>> x = weft.zeros(2)
+    >>> x.set(np.asarray([1.0, 2.0]))
+    >>> x
+    array([1., 2.])
+    """
+    if not isinstance(arr, np.ndarray):
+        raise TypeError("Only numpy.ndarray can be set to cupy.ndarray")
+    if arr.dtype != self.dtype:
+        raise TypeError(f"{arr.dtype} array cannot be set to {self.dtype} array")
+    if arr.shape != self.shape:
+        raise ValueError(f"Shape mismatch. Old shape: {self.shape}, new shape: {arr.shape}")
+    if stream is not None:
+        stream.synchronize()
+    self[...] = arr
+
+
+def _data(self: ndarray) -> Any:
+    raise AttributeError(
+        "a weft.ndarray has no pointer to its memory, which several arrays may share and writes may leave: take np.asarray(x) on the CPU, "
+        "x.__cuda_array_interface__ or DLPack on CUDA"
+    )
 
 
 def wait(self: ndarray) -> ndarray:
@@ -319,7 +362,18 @@ def _copied(self: ndarray, memo: Any = None) -> ndarray:
 
 
 def _rebuilt(host: np.ndarray) -> ndarray:
+    if "dask.array" in sys.modules:
+        from weft import _dask
+
+        _dask.register_if_used()
     return _from_numpy(host)
+
+
+def _dask_token(self: ndarray) -> Any:
+    """What Dask names an array by."""
+    from weft import _dask
+
+    return _dask.token(self)
 
 
 def _reduce(self: ndarray, protocol: Any = 4) -> Any:
@@ -408,6 +462,7 @@ _OWN: dict[str, Any] = {
     "conj": conjugate,
     "conjugate": conjugate,
     "copy": copy,
+    "data": property(_data),
     "fill": fill,
     "flags": property(Flags, doc="How the elements lie in memory, and whether they can be written."),
     "flat": property(Flat, _set_flat, doc="The elements as one row, in C's order, to be read, assigned to and gone through."),
@@ -420,6 +475,7 @@ _OWN: dict[str, Any] = {
     "real": property(_real, _set_real),
     "reshape": reshape_method,
     "resize": resize,
+    "set": set_elements,
     "setflags": setflags,
     "sort": sort,
     "to": to,
@@ -437,6 +493,7 @@ _OWN: dict[str, Any] = {
     "__class_getitem__": classmethod(GenericAlias),
     "__contains__": _contains,
     "__copy__": _copied,
+    "__dask_tokenize__": _dask_token,
     "__cuda_array_interface__": property(interop.cuda_array_interface),
     "__deepcopy__": _copied,
     "__dlpack__": interop.dlpack,

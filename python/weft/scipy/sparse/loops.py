@@ -1,0 +1,150 @@
+"""The loops of sparse matrices: products on the CPU by rows on all cores, on other devices a thread for each element of the result.
+
+Indices have been checked when a matrix was made, and are not again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weft import cuda, prange
+from weft._decorators import njit
+
+
+@njit(parallel=True)
+def times_vector(indptr, indices, data, x, like):
+    """The product of rows and a vector; `like` is of the result's dtype."""
+    found = np.zeros(indptr.size - 1, like.dtype)
+    for row in prange(indptr.size - 1):
+        total = found[row]
+        for at in range(indptr[row], indptr[row + 1]):
+            total += data[at] * x[indices[at]]
+        found[row] = total
+    return found
+
+
+@njit(parallel=True)
+def times_matrix(indptr, indices, data, x, like):
+    """The product of rows and a matrix with elements everywhere."""
+    found = np.zeros((indptr.size - 1, x.shape[1]), like.dtype)
+    for row in prange(indptr.size - 1):
+        for at in range(indptr[row], indptr[row + 1]):
+            weight = data[at]
+            source = indices[at]
+            for column in range(x.shape[1]):
+                found[row, column] += weight * x[source, column]
+    return found
+
+
+@cuda.jit(fma=False)
+def on_device(indptr, indices, data, x, found):
+    """The product of rows and a matrix: an element for each thread."""
+    place = cuda.grid(1)
+    if place < found.size:
+        row = place // found.shape[1]
+        column = place % found.shape[1]
+        total = found[row, column]
+        for at in range(indptr[row], indptr[row + 1]):
+            total += data[at] * x[indices[at], column]
+        found[row, column] = total
+
+
+@njit
+def by_rows(rows, columns, data, count):
+    """Triples in order of their rows, those of one row as they came: where each row begins, columns, elements."""
+    indptr = np.zeros(count + 1, np.int64)
+    for at in range(rows.size):
+        indptr[rows[at] + 1] += 1
+    for row in range(count):
+        indptr[row + 1] += indptr[row]
+    places = indptr.copy()
+    found, values = np.empty(columns.size, columns.dtype), np.empty(data.size, data.dtype)
+    for at in range(rows.size):
+        place = places[rows[at]]
+        places[rows[at]] = place + 1
+        found[place] = columns[at]
+        values[place] = data[at]
+    return indptr, found, values
+
+
+@njit
+def rows_of(indptr, columns):
+    """The row of each element."""
+    found = np.empty(columns.size, np.int64)
+    for row in range(indptr.size - 1):
+        for at in range(indptr[row], indptr[row + 1]):
+            found[at] = row
+    return found
+
+
+@njit
+def merged(indptr, columns, data):
+    """Rows in order of columns with elements of one place added up."""
+    starts = np.zeros(indptr.size, np.int64)
+    found, values = columns.copy(), data.copy()
+    count = 0
+    for row in range(indptr.size - 1):
+        first = count
+        for at in range(indptr[row], indptr[row + 1]):
+            if count > first and found[count - 1] == columns[at]:
+                values[count - 1] += data[at]
+            else:
+                found[count] = columns[at]
+                values[count] = data[at]
+                count += 1
+        starts[row + 1] = count
+    return starts, found[:count].copy(), values[:count].copy()
+
+
+@njit
+def without_zeros(indptr, columns, data):
+    """Rows without elements that are zero."""
+    starts = np.zeros(indptr.size, np.int64)
+    found, values = columns.copy(), data.copy()
+    count = 0
+    for row in range(indptr.size - 1):
+        for at in range(indptr[row], indptr[row + 1]):
+            if data[at] != 0:
+                found[count] = columns[at]
+                values[count] = data[at]
+                count += 1
+        starts[row + 1] = count
+    return starts, found[:count].copy(), values[:count].copy()
+
+
+@njit
+def product_sizes(indptr, columns, other_indptr, other_columns, width):
+    """Where each row of a product of two matrices begins (F. G. Gustavson, 1978)."""
+    starts = np.zeros(indptr.size, np.int64)
+    seen = np.full(width, -1)
+    for row in range(indptr.size - 1):
+        count = 0
+        for at in range(indptr[row], indptr[row + 1]):
+            between = columns[at]
+            for other in range(other_indptr[between], other_indptr[between + 1]):
+                if seen[other_columns[other]] != row:
+                    seen[other_columns[other]] = row
+                    count += 1
+        starts[row + 1] = starts[row] + count
+    return starts
+
+
+@njit
+def product(indptr, columns, data, other_indptr, other_columns, other, starts, width, like):
+    """The columns and the elements of a product of two matrices, whose rows begin as `product_sizes` says."""
+    found = np.empty(starts[starts.size - 1], columns.dtype)
+    values = np.zeros(found.size, like.dtype)
+    places = np.full(width, -1)
+    for row in range(indptr.size - 1):
+        count = starts[row]
+        for at in range(indptr[row], indptr[row + 1]):
+            between = columns[at]
+            weight = data[at]
+            for step in range(other_indptr[between], other_indptr[between + 1]):
+                column = other_columns[step]
+                if places[column] < starts[row]:
+                    places[column] = count
+                    found[count] = column
+                    count += 1
+                values[places[column]] += weight * other[step]
+    return found, values

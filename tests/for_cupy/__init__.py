@@ -1,0 +1,1 @@
+"""Tests of the names and the C of CuPy."""

@@ -1,0 +1,1 @@
+"""Tests of `weft.scipy` against SciPy."""
