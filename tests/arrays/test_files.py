@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +65,13 @@ def test_what_files_cannot_hold(tmp_path: Path) -> None:
     np.save(tmp_path / "objects", np.array([None]))
     with pytest.raises(ValueError, match="allow_pickle"):
         weft.load(tmp_path / "objects.npy")
-    for words in ({"allow_pickle": True}, {"mmap_mode": "r"}):
-        with pytest.raises(UnsupportedError, match=r"weft\.load"):
-            weft.load(tmp_path / "one.npy", **words)
+    with pytest.raises(TypeError, match="do not exist in Weft"):
+        weft.load(tmp_path / "objects.npy", allow_pickle=True)
+    assert weft.load(tmp_path / "one.npy", allow_pickle=True).dtype == np.uint16
+    (tmp_path / "pickle").write_bytes(pickle.dumps([1, 2]))
+    assert weft.load(tmp_path / "pickle", allow_pickle=True).tolist() == [1, 2]
+    with pytest.raises(UnsupportedError, match=r"weft\.load"):
+        weft.load(tmp_path / "one.npy", mmap_mode="r")
     np.save(tmp_path / "texts", np.array(["a"]))
     with pytest.raises(TypeError, match="do not exist in Weft"):
         weft.load(tmp_path / "texts.npy")

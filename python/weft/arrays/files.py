@@ -134,7 +134,7 @@ def load(
 ) -> Any:
     """What `save` or `savez` has written: an array, or a mapping of names to arrays; on the current device, or on another one.
 
-    Files are read, not mapped, and pickles are refused: they hold objects.
+    Files are read, not mapped. Pickles are read with `allow_pickle=True` only; what they hold has to be an array of numbers.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -145,11 +145,9 @@ def load(
     """
     if mmap_mode is not None:
         raise refuse("load", "files are not mapped into memory: weft.asarray(np.load(file, mmap_mode)) copies what is mapped")
-    if allow_pickle:
-        raise refuse("load", "pickled arrays are arrays of objects, which Weft does not have")
-    found = np.load(file, allow_pickle=False, fix_imports=fix_imports, encoding=encoding, max_header_size=max_header_size)
+    found = np.load(file, allow_pickle=allow_pickle, fix_imports=fix_imports, encoding=encoding, max_header_size=max_header_size)
     place = as_device(device)
-    return array_of(found, device=place) if isinstance(found, np.ndarray) else Archive(found, place)
+    return Archive(found, place) if isinstance(found, np.lib.npyio.NpzFile) else array_of(found, device=place)
 
 
 def loadtxt(fname: Any, dtype: Any = float, *args: Any, device: Any = None, **keywords: Any) -> ndarray:

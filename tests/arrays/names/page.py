@@ -71,7 +71,7 @@ DIFFERENCES: dict[str, str] = {
     "histogram": "names of rules for bins are asked of NumPy",
     "histogram_bin_edges": "names of rules for bins are asked of NumPy",
     "i0": "Weft's own, within 2 units in the last place",
-    "load": "no `mmap_mode`, no pickles",
+    "load": "no `mmap_mode`",
     "max": "of complex numbers: at once", "min": "of complex numbers: at once",
     "nanquantile": "no `weights`", "nanpercentile": "no `weights`",
     "ndarray": "made by functions: `ndarray(…)` makes none",

@@ -33,8 +33,8 @@ FILE_SECONDS = 900
 LEFT_OUT = {
     "builds or reads C code": "test_cython test_limited_api test_mem_policy test_argparse test_custom_dtypes test_arraymethod test_simd "
     "test_simd_module test_cpu_dispatcher test_cpu_features test_hashtable test_extint128 test_conversion_utils test_api test_abc",
-    "strings, dates, records, files": "test_strings test_stringdtype test_defchararray test_unicode test_datetime test_records test_io "
-    "test_loadtxt test_memmap test_recfunctions test_format test__datasource test__iotools test_scalarinherit",
+    "strings, dates, records, formats of files": "test_strings test_stringdtype test_defchararray test_unicode test_datetime test_records "
+    "test_memmap test_recfunctions test_format test__datasource test__iotools test_scalarinherit",
     "processes, versions, printing of scalars": "test_multiprocessing test_multithreading test__version test_scalarprint test_longdouble "
     "test_mixins test_utils test__exceptions test_deprecations test_casting_unittests test_nditer test_einsum",
     "other series than powers": "test_chebyshev test_hermite test_hermite_e test_laguerre test_legendre",
