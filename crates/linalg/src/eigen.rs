@@ -5,6 +5,8 @@
 use faer::complex::Complex;
 use faer::diag::DiagMut;
 use faer::linalg::evd::{ComputeEigenvectors, evd_cplx, evd_real, evd_scratch, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::linalg::evd::tridiag::{tridiag_in_place, tridiag_in_place_scratch};
+use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::prelude::Reborrow;
 use faer::{MatRef, Par, c64};
 
@@ -13,12 +15,13 @@ use crate::failure::Failure;
 use crate::operand::Item;
 use crate::scratch::{Scratch, with_stack, zeros};
 use crate::svd::all_finite;
+use crate::tridiagonal;
 
 /// Eigenvalues in rising order and eigenvectors as columns of a Hermitian matrix, of which the lower triangle is read.
 ///
 /// # Safety
 /// As [`crate::run`] says: the matrix, and where values and vectors are stored; without a place for vectors there are none.
-pub unsafe fn hermitian_lower<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+pub unsafe fn hermitian_lower<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     unsafe { hermitian(Scratch::<T>::lower_of(items[0].matrix())?, &items[1..], par) }
 }
@@ -27,12 +30,12 @@ pub unsafe fn hermitian_lower<T: Element>(items: &[Item<'_>], par: Par) -> Resul
 ///
 /// # Safety
 /// As for [`hermitian_lower`].
-pub unsafe fn hermitian_upper<T: Element>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
+pub unsafe fn hermitian_upper<T: Element<Re = f64>>(items: &[Item<'_>], par: Par) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     unsafe { hermitian(Scratch::<T>::turned_upper_of(items[0].matrix())?, &items[1..], par) }
 }
 
-unsafe fn hermitian<T: Element>(matrix: Scratch<T>, out: &[Item<'_>], par: Par) -> Result<(), Failure> {
+unsafe fn hermitian<T: Element<Re = f64>>(matrix: Scratch<T>, out: &[Item<'_>], par: Par) -> Result<(), Failure> {
     let n = matrix.as_ref().nrows();
     if n == 0 {
         return Ok(());
@@ -40,33 +43,49 @@ unsafe fn hermitian<T: Element>(matrix: Scratch<T>, out: &[Item<'_>], par: Par) 
     if !all_finite(matrix.as_ref()) {
         return Err(Failure::NoConvergence);
     }
-    let mut values = zeros::<T>(n)?;
-    let (mut vectors, compute) = match out.len() {
-        1 => (None, ComputeEigenvectors::No),
-        _ => (Some(Scratch::zeros(n, n)?), ComputeEigenvectors::Yes),
+    // SAFETY: the caller's promise.
+    let mut stored = unsafe { out[0].matrix_mut::<f64>() };
+    let Some(place) = out.get(1) else {
+        for (at, value) in hermitian_values(matrix, par)?.into_iter().enumerate() {
+            stored[(at, 0)] = value;
+        }
+        return Ok(());
     };
-    with_stack(self_adjoint_evd_scratch::<T>(n, compute, par, Default::default()), |stack| {
-        let columns = vectors.as_mut().map(Scratch::as_mut);
-        self_adjoint_evd(
-            matrix.as_ref(),
-            DiagMut::from_slice_mut(&mut values),
-            columns,
-            par,
-            stack,
-            Default::default(),
-        )
+    let mut values = zeros::<T>(n)?;
+    let mut vectors = Scratch::<T>::zeros(n, n)?;
+    let needed = self_adjoint_evd_scratch::<T>(n, ComputeEigenvectors::Yes, par, Default::default());
+    with_stack(needed, |stack| {
+        let values = DiagMut::from_slice_mut(&mut values);
+        self_adjoint_evd(matrix.as_ref(), values, Some(vectors.as_mut()), par, stack, Default::default())
     })?
     .map_err(|_| Failure::NoConvergence)?;
-    // SAFETY: the caller's promise.
-    let mut stored = unsafe { out[0].matrix_mut::<<T as Element>::Re>() };
     for (at, value) in values.iter().enumerate() {
         stored[(at, 0)] = value.parts().0;
     }
-    if let Some(vectors) = vectors {
-        // SAFETY: the caller's promise.
-        unsafe { out[1].matrix_mut::<T>() }.copy_from(vectors.as_ref());
-    }
+    // SAFETY: the caller's promise.
+    unsafe { place.matrix_mut::<T>() }.copy_from(vectors.as_ref());
     Ok(())
+}
+
+/// Eigenvalues alone: those of a tridiagonal matrix that the matrix is turned into.
+fn hermitian_values<T: Element<Re = f64>>(mut matrix: Scratch<T>, par: Par) -> Result<Vec<f64>, Failure> {
+    let n = matrix.as_ref().nrows();
+    let block = recommended_block_size::<T>(n, n);
+    let mut scales = Scratch::<T>::zeros(block, n - 1)?;
+    if n > 1 {
+        with_stack(tridiag_in_place_scratch::<T>(n, par, Default::default()), |stack| {
+            tridiag_in_place(matrix.as_mut(), scales.as_mut(), par, stack, Default::default());
+        })?;
+    }
+    let (mut diagonal, mut beside) = (zeros::<f64>(n)?, zeros::<f64>(n - 1)?);
+    for at in 0..n {
+        diagonal[at] = matrix.as_ref()[(at, at)].parts().0;
+        if at + 1 < n {
+            beside[at] = matrix.as_ref()[(at + 1, at)].size();
+        }
+    }
+    tridiagonal::eigenvalues(&mut diagonal, &mut beside)?;
+    Ok(diagonal)
 }
 
 /// Eigenvalues and eigenvectors of any square matrix, as complex numbers.

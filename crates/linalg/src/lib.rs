@@ -17,6 +17,7 @@ mod scratch;
 mod signature;
 mod small;
 mod svd;
+mod tridiagonal;
 
 pub use element::Dtype;
 pub use failure::Failure;

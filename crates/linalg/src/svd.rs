@@ -3,8 +3,8 @@
 #![allow(unsafe_code)]
 
 use faer::diag::DiagMut;
-use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
-use faer::{MatRef, Par};
+use faer::linalg::svd::{ComputeSvdVectors, SvdParams, svd, svd_scratch};
+use faer::{MatRef, Par, Spec};
 
 use crate::element::Element;
 use crate::failure::Failure;
@@ -51,6 +51,9 @@ unsafe fn store<T: Element>(values: &[T], item: &Item<'_>) {
     }
 }
 
+/// Matrices from this size on are divided to find their vectors.
+const DIVIDED: usize = 48;
+
 type Vectors<'a, T> = (&'a mut Scratch<T>, &'a mut Scratch<T>);
 
 fn decomposed<T: Element>(matrix: MatRef<'_, T>, vectors: Option<Vectors<'_, T>>, par: Par) -> Result<Vec<T>, Failure> {
@@ -71,10 +74,13 @@ fn decomposed<T: Element>(matrix: MatRef<'_, T>, vectors: Option<Vectors<'_, T>>
         (_, true) => ComputeSvdVectors::Full,
         (_, false) => ComputeSvdVectors::Thin,
     };
-    let needed = svd_scratch::<T>(m, n, compute, compute, par, Default::default());
+    // Divide and conquer pays earlier than faer takes it.
+    let mut params: Spec<SvdParams, T> = Default::default();
+    params.config.recursion_threshold = DIVIDED;
+    let needed = svd_scratch::<T>(m, n, compute, compute, par, params);
     let stored = DiagMut::from_slice_mut(&mut values);
     with_stack(needed, |stack| {
-        svd(matrix.as_ref(), stored, left, right, par, stack, Default::default())
+        svd(matrix.as_ref(), stored, left, right, par, stack, params)
     })?
     .map_err(|_| Failure::NoConvergence)?;
     Ok(values)
