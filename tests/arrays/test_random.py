@@ -392,6 +392,31 @@ def test_tiers_threads_and_vectors_give_the_same() -> None:
     assert len({of("0", "1"), of("1", "2"), of("0", "2", "sse2"), of("0", "1", "avx2")}) == 1
 
 
+SEEDS = """
+import numpy as np
+import weft
+
+def work(seed):
+    g = weft.random.default_rng(seed)
+    n = 1000 * (seed + 1)
+    x, y = g.random(n), g.random(n)
+    for each in ((x * x + y * y < 1).mean(), g.normal(seed, 1.0 + seed, n), g.integers(0, 10 + seed, n), g.random((10 + seed, 300))):
+        np.asarray(each)
+    weft._weft._finish_compiling()
+    return weft._weft._compiled_count()
+
+print([work(seed) for seed in range(6)])
+"""
+
+
+def test_new_seeds_places_and_parameters_compile_nothing() -> None:
+    env = {**os.environ, "WEFT_ARRAYS_TIER": "1"}
+    ran = subprocess.run([sys.executable, "-c", SEEDS], env=env, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    counts = eval(ran.stdout)
+    assert 0 < counts[0] and len({*counts}) == 1
+
+
 def test_devices_give_the_same(device: weft.Device) -> None:
     for call in FEW if device.kind == "vulkan" else SOME:
         found = eval("g." + call.format("size"), {"g": default_rng(6), "np": np, "size": 130})
