@@ -453,8 +453,15 @@ def test_devices_without_the_types_have_the_same_from_the_cpu() -> None:
                 g = Generator(bits(6))
                 with weft.device(device.name):
                     found = eval("g." + call.format("size"), {"g": g, "np": np, "size": size})
-                    with pytest.raises(weft.UnsupportedError, match="no float64"):
-                        g.random(3)
+                    for refused, lacking in [
+                        ("random(3)", "float64"),
+                        ("permutation(3)", "int64"),
+                        ("choice(9, 2, replace=False)", "int64"),
+                    ]:
+                        with pytest.raises(weft.UnsupportedError, match=f"no {lacking}"):
+                            eval(f"g.{refused}", {"g": g})
+                    order = g.permutation(weft.arange(5, dtype=np.int32))
+                assert order.device == device and sorted(order.tolist()) == [0, 1, 2, 3, 4]
                 assert found.device == device and host(found).tobytes() == drawn(Generator(bits(6)), call, size).tobytes()
 
 
