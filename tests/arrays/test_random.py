@@ -392,6 +392,31 @@ def test_tiers_threads_and_vectors_give_the_same() -> None:
     assert len({of("0", "1"), of("1", "2"), of("0", "2", "sse2"), of("0", "1", "avx2")}) == 1
 
 
+SEEDS = """
+import numpy as np
+import weft
+
+def work(seed):
+    g = weft.random.default_rng(seed)
+    n = 1000 * (seed + 1)
+    x, y = g.random(n), g.random(n)
+    for each in ((x * x + y * y < 1).mean(), g.normal(seed, 1.0 + seed, n), g.integers(0, 10 + seed, n), g.random((10 + seed, 300))):
+        np.asarray(each)
+    weft._weft._finish_compiling()
+    return weft._weft._compiled_count()
+
+print([work(seed) for seed in range(6)])
+"""
+
+
+def test_new_seeds_places_and_parameters_compile_nothing() -> None:
+    env = {**os.environ, "WEFT_ARRAYS_TIER": "1"}
+    ran = subprocess.run([sys.executable, "-c", SEEDS], env=env, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    counts = eval(ran.stdout)
+    assert 0 < counts[0] and len({*counts}) == 1
+
+
 def test_devices_give_the_same(device: weft.Device) -> None:
     for call in FEW if device.kind == "vulkan" else SOME:
         found = eval("g." + call.format("size"), {"g": default_rng(6), "np": np, "size": 130})
@@ -428,8 +453,15 @@ def test_devices_without_the_types_have_the_same_from_the_cpu() -> None:
                 g = Generator(bits(6))
                 with weft.device(device.name):
                     found = eval("g." + call.format("size"), {"g": g, "np": np, "size": size})
-                    with pytest.raises(weft.UnsupportedError, match="no float64"):
-                        g.random(3)
+                    for refused, lacking in [
+                        ("random(3)", "float64"),
+                        ("permutation(3)", "int64"),
+                        ("choice(9, 2, replace=False)", "int64"),
+                    ]:
+                        with pytest.raises(weft.UnsupportedError, match=f"no {lacking}"):
+                            eval(f"g.{refused}", {"g": g})
+                    order = g.permutation(weft.arange(5, dtype=np.int32))
+                assert order.device == device and sorted(order.tolist()) == [0, 1, 2, 3, 4]
                 assert found.device == device and host(found).tobytes() == drawn(Generator(bits(6)), call, size).tobytes()
 
 

@@ -102,15 +102,15 @@ COUNTS = {
 }
 
 
-def drawn(text: str, generator: weft.random.Generator) -> np.ndarray:
-    call = text[:-1] + (", " if text[-2] != "(" else "") + f"size={N})"
+def drawn(text: str, generator: weft.random.Generator, count: int = N) -> np.ndarray:
+    call = text[:-1] + (", " if text[-2] != "(" else "") + f"size={count})"
     return weft.asnumpy(eval(f"generator.{call}", {"generator": generator, "np": np}))
 
 
 @pytest.mark.parametrize("kind", ["philox", "xorwow"])
 @pytest.mark.parametrize("text", FLOATS)
 def test_floats(text: str, kind: str) -> None:
-    x = drawn(text, rng(kind))
+    x = drawn(text, rng(kind), N // 8 if "noncentral" in text else N)
     assert x.dtype == (np.float32 if "float32" in text else np.float64)
     assert of.distance(x, FLOATS[text]) < 1.95
 
@@ -159,6 +159,15 @@ def test_numbers_that_are_too_large_are_the_largest() -> None:
     expected = np.diff(sums) / sums[-1] * N
     statistic = ((np.histogram(x, edges)[0] - expected) ** 2 / expected).sum()
     assert statistic < 9 + 3.5 * math.sqrt(18)
+
+
+def test_logarithmic_series_whose_parameter_is_near_1() -> None:
+    """As good as continuous in the logarithm: P(K <= k) is about (log k + 0.5772) / -log(1 - p) well below 1 / (1 - p)."""
+    x = weft.asnumpy(rng().logseries(1 - 1e-13, N))
+    scale = 13 * math.log(10)
+    for bound in (1, 10, 1e4, 1e8, 1e11):
+        expected = (sum(1 / k for k in range(1, 11)) if bound == 10 else 1 if bound == 1 else math.log(bound) + 0.5772) / scale
+        assert abs((x <= bound).mean() - expected) < 4 * math.sqrt(expected * (1 - expected) / N) + 3e-4
 
 
 def test_parameters_at_the_ends() -> None:

@@ -187,12 +187,15 @@ def _zipf(source, a):
 
 
 def _logseries(source, p):
-    """After Kemp (Appl. Statist. 30, 1981): a geometric distribution with a random parameter."""
+    """After Kemp (Appl. Statist. 30, 1981): a geometric distribution with a random parameter, 1 less a power of 1 - p."""
     u, v = _words(source)
-    q = -np.expm1(np.log1p(-p) * _open64(u))
+    power = np.log1p(-p) * _open64(u)
+    log_of_rest = np.log1p(-np.exp(power))
+    if power > -0.6931471805599453:
+        log_of_rest = np.log(-np.expm1(power))
     found = 1.0
-    if q > 0.0:
-        found = np.floor(1.0 + np.log(_open64(v)) / np.log(q))
+    if p > 0.0:
+        found = np.floor(1.0 + np.log(_open64(v)) / log_of_rest)
     return _whole(max(1.0, found))
 
 

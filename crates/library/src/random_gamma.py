@@ -15,11 +15,11 @@ _SECOND = 1073741824
 _THIRD = 2147483648
 
 
-def _log_cube64(source, t, d):
-    """log(d v) for v with d v distributed by gamma of shape d + 1/3, and bits that are left.
+def _cube64(source, t, d):
+    """v with d v distributed by gamma of shape d + 1/3, by the root that it is the cube of; and bits that are left.
 
-    After Marsaglia and Tsang (ACM Trans. Math. Softw. 26, 2000): v is the cube of a normal number's 1 + c x. Block after block: two for each
-    try. The logarithm of their condition is written in log1p, so that large shapes lose nothing.
+    After Marsaglia and Tsang (ACM Trans. Math. Softw. 26, 2000): v is the cube of a normal number's 1 + c x, of which c x is given. Block
+    after block: two for each try. The logarithm of their condition is written in log1p, so that large shapes lose nothing.
     """
     c = 1.0 / np.sqrt(9.0 * d)
     y = 0.0
@@ -43,7 +43,7 @@ def _gamma64(source, shape, t=0):
     found = shape
     if (shape > 0.0) & (shape < np.inf):
         d = intrinsics.select(shape < 1.0, shape + 1.0, shape) - 1.0 / 3.0
-        y, left = _log_cube64(source, t, d)
+        y, left = _cube64(source, t, d)
         v = 1.0 + y
         found = d * (v * v * v)
         if shape < 1.0:
@@ -54,7 +54,7 @@ def _gamma64(source, shape, t=0):
 def _log_gamma(source, shape, t=0):
     """The logarithm of a gamma distributed number, for shapes so small that the number itself is none above 0."""
     d = intrinsics.select(shape < 1.0, shape + 1.0, shape) - 1.0 / 3.0
-    y, left = _log_cube64(source, t, d)
+    y, left = _cube64(source, t, d)
     found = np.log(d) + 3.0 * np.log1p(y)
     if shape < 1.0:
         found = found + np.log(_open64(left)) / shape

@@ -41,8 +41,8 @@ def _shuffled_rows(picks):
 def _chosen(picks, population):
     """Different numbers below the population's size: the first steps of a shuffle from the front.
 
-    `picks` says how far on the one is that each is exchanged with. Where the population is much larger than what is chosen, only places that
-    were exchanged are remembered, in a table.
+    `picks` says how far on the one is that each is exchanged with. Where the population is much larger than what is chosen, only places
+    that were exchanged are remembered, in a table.
     """
     count = len(picks)
     if population <= 8 * count + 1024:

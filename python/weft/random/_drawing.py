@@ -15,7 +15,6 @@ from ._draws import draw
 from ._parameters import QUICK, check_numbers, checked_arrays, is_number, number, shape_of_size, shape_with
 
 _PLAIN = {int, float}
-_NEVER: tuple[float, ...] = ()
 
 _FLOATS = {np.float64: "64", np.float32: "32"}
 
@@ -29,12 +28,9 @@ class Drawing:
         """The numbers of a distribution."""
         what = draw(name)
         # Most are plain numbers that need no more than a look.
-        for x, above in zip(values, QUICK.get(name, _NEVER)):
-            if type(x) not in _PLAIN or x <= above:
-                break
-        else:
-            if name in QUICK:
-                return self._bit_generator.draw(what, shape_of_size(size), values)
+        bounds = QUICK.get(name)
+        if bounds is not None and all(type(x) in _PLAIN and low < x < high for x, (low, high) in zip(values, bounds)):
+            return self._bit_generator.draw(what, shape_of_size(size), values)
         if all(map(is_number, values)):
             numbers = tuple(number(x, dtype) for x, dtype in zip(values, what.dtypes))
             check_numbers(name, numbers)

@@ -53,7 +53,7 @@ class Orders(Drawing):
         array([0, 1, 2, 3, 4])
         """
         if isinstance(x, (int, np.integer)):
-            return self._ordering(max(0, int(x)))
+            return self._ordering(max(0, int(x))).to_device(current())
         x = array_of(x)
         axis = axis_of(axis, x.ndim)
         return take(x, self._ordering(x.shape[axis]), axis)
@@ -145,7 +145,7 @@ class Orders(Drawing):
                 places = searchsorted(array_of(sums / sums[-1]), self._bit_generator.draw(draw("random64"), shape), side="right")
         else:
             places = self._without_replacement(population, count, chances).reshape(shape)
-        return places if a is None else take(a, places, axis)
+        return places.to_device(current()) if a is None else take(a, places, axis)
 
     def _without_replacement(self, population: int, count: int, chances: np.ndarray | None) -> ndarray:
         if count > population:

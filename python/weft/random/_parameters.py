@@ -147,11 +147,22 @@ _BEFORE: dict[str, Callable[..., None]] = {"triangular": _ordered, "hypergeometr
 _TOGETHER: dict[str, Callable[..., None]] = {"negative_binomial": _mean_fits}
 
 
-# Distributions of floats none of whose parameters is refused if it is a number above these.
-QUICK: dict[str, tuple[float, ...]] = {
-    name: tuple(-np.inf if check is None else 0.0 for _, check in parameters)
+# Between which numbers no parameter is refused.
+_SURE: dict[Check | None, tuple[float, float]] = {
+    None: (-np.inf, np.inf),
+    _not_negative: (0.0, np.inf),
+    _positive: (0.0, np.inf),
+    _chance_above_0: (0.0, 1.0),
+    _chance_below_1: (0.0, 1.0),
+    _above_1: (1.0, np.inf),
+    _mean: (0.0, 1e18),
+}
+
+# Distributions whose parameters are floats that are looked at one by one, and these bounds.
+QUICK: dict[str, tuple[tuple[float, float], ...]] = {
+    name: tuple(_SURE[check] for _, check in parameters)
     for name, parameters in PARAMETERS.items()
-    if name not in ("binomial", *_BEFORE, *_TOGETHER) and all(check in (None, _not_negative, _positive) for _, check in parameters)
+    if name not in ("binomial", *_BEFORE, *_TOGETHER)
 }
 
 
