@@ -150,9 +150,12 @@ fn settled(py: Python<'_>, arrays: &[(&Array, bool)]) -> PyResult<Settled> {
         _written: lend(py, &written.map(|(array, _)| array.storage.clone()).collect())?,
         memory: SmallVec::new(),
     };
-    let values: Vec<weft_lazy::Value> = arrays.iter().map(|(array, _)| array.base()).collect();
-    if !values.iter().all(|value| value.is_stored()) {
-        compute_as_asked(py, &values)?;
+    {
+        // Held no longer than this: memory that is held by another value is copied before it is written to.
+        let values: Vec<weft_lazy::Value> = arrays.iter().map(|(array, _)| array.base()).collect();
+        if !values.iter().all(|value| value.is_stored()) {
+            compute_as_asked(py, &values)?;
+        }
     }
     // Those that are written to first: others may be views of them.
     for now in [true, false] {
