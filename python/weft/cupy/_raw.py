@@ -1,6 +1,6 @@
 """`RawKernel` and `RawModule`: kernels in CUDA C++ or PTX, on CUDA devices. NVRTC compiles the C++, the driver loads what comes of it.
 
-A kernel works on copies of its arrays, which are put back behind it: a weft array's memory may be several arrays', and is not given out.
+A kernel gets the addresses of arrays' first elements, as in CuPy: it sees no strides. Before, they are given memory that is nobody else's.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 import weft
 from weft import cuda
-from weft._weft import Device, _assign, _from_device, ndarray
+from weft._weft import Device, _in_place, ndarray
 from weft.arrays.interop import _lent_array
 from weft.cupy import _driver, _nvrtc
 from weft.errors import UnsupportedError
@@ -82,8 +82,9 @@ class RawModule:
 class RawKernel:
     """A kernel of a source in CUDA C++, launched as `kernel(grid, block, args)`.
 
-    Arguments are weft arrays in C's order on a CUDA device, NumPy's numbers as they are, and Python's as 64-bit numbers. Where there is
-    no CUDA device, or no NVRTC, a launch is an UnsupportedError.
+    Arguments are weft arrays on a CUDA device, of which the kernel gets the address of the first element, NumPy's numbers as they are, and
+    Python's as 64-bit numbers. What a kernel writes to a read-only array is lost. Where there is no CUDA device, or no NVRTC, a launch is
+    an UnsupportedError.
     """
 
     def __init__(
@@ -125,25 +126,33 @@ class RawKernel:
 
         arrays = [each for each in args if isinstance(each, ndarray)]
         device = _cuda_device(arrays)
+        _check(arrays, device)
         queue = chosen_stream() if stream is None else stream
+        grid, block = _three(grid), _three(block)
+        # What is read-only may be shared with others: the kernel has a copy of it.
+        copies = [(each, _lent_array(each).copy()) for each in arrays if not each._writeable]
+        written = [each for each in arrays if each._writeable]
         with device:
-            copies = _copied(arrays)
-            values = [_bytes_of(each, copies) for each in args]
-            if queue is not None:
-                # The copies are made in the default stream, which others need not wait for.
-                device.synchronize()
             with _driver.on(device):
                 module, lowered = self._module._on(device, self.name)
                 kernel = _driver.function(module, lowered.get(self.name, self.name))
                 if self.max_dynamic_shared_size_bytes is not None:
                     _driver.allow_shared(kernel, self.max_dynamic_shared_size_bytes)
+
+            def launch(addresses: list[int]) -> None:
+                places = [(each, copy.__cuda_array_interface__["data"][0] or 0) for each, copy in copies]
+                places += zip(written, addresses)
+                values = [_bytes_of(each, places) for each in args]
+                if queue is not None:
+                    # Arrays are computed in the default stream, for which others need not wait.
+                    device.synchronize()
                 handle = cuda.default_stream().handle if queue is None else queue.ptr
-                _driver.launch(kernel, _three(grid), _three(block), shared_mem, handle, values, self._module.enable_cooperative_groups)
-            if queue is not None:
-                queue.synchronize()
-            for array, copy in copies:
-                if array._writeable:
-                    _assign(array, _from_device(copy))
+                with _driver.on(device):
+                    _driver.launch(kernel, grid, block, shared_mem, handle, values, self._module.enable_cooperative_groups)
+                if queue is not None:
+                    queue.synchronize()
+
+            _in_place(written, launch)
 
     def __repr__(self) -> str:
         """Its name."""
@@ -165,31 +174,20 @@ def _cuda_device(arrays: Sequence[ndarray]) -> Device:
     )
 
 
-def _copied(arrays: Sequence[ndarray]) -> list[tuple[ndarray, Any]]:
-    """A copy on the device for every array; arrays that share memory cannot be told from each other by a kernel, and are refused."""
-    found: list[tuple[ndarray, Any]] = []
+def _check(arrays: Sequence[ndarray], device: Device) -> None:
     for array in arrays:
-        if array.device != arrays[0].device:
-            raise ValueError(f"the arrays of a kernel are on one device, not on {arrays[0].device.name} and {array.device.name}")
-        if not array.flags.c_contiguous:
-            raise UnsupportedError("a kernel in CUDA C++ does not see strides: pass weft.ascontiguousarray(x)")
+        if array.device != device:
+            raise ValueError(f"the arrays of a kernel are on one device, not on {device.name} and {array.device.name}")
         if array.dtype.kind == "V":
             raise UnsupportedError("arrays of bfloat16 are not taken: view them as uint16")
-        if any(array is other for other, _ in found):
-            continue
-        if any(weft.may_share_memory(array, other) for other, _ in found):
-            raise UnsupportedError("the arrays of a kernel in CUDA C++ are copies while it runs: two that share memory are not taken")
-        found.append((array, _lent_array(array).copy()))
-    return found
 
 
-def _bytes_of(value: Any, copies: list[tuple[ndarray, Any]]) -> bytes:
-    """The bytes of an argument, as a kernel's parameter has them."""
+def _bytes_of(value: Any, places: list[tuple[ndarray, int]]) -> bytes:
+    """The bytes of an argument, as a kernel's parameter has them: of an array, the address of its first element."""
     if isinstance(value, ndarray):
-        copy = next(copy for array, copy in copies if array is value)
-        address = copy.__cuda_array_interface__["data"][0] if value.size else 0
-        return int(address or 0).to_bytes(8, "little")
-    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.dtype.kind == "V"):
+        address = next(address for array, address in places if array is value)
+        return (address if value.size else 0).to_bytes(8, "little")
+    if isinstance(value, np.generic):
         return value.tobytes()
     kinds = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
     if type(value) in kinds:

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 use weft_ir::{Function, Module, Op, Scalar, StmtKind, Value};
@@ -97,6 +98,11 @@ impl Settled {
         then.wait(&*mark)
     }
 
+    /// Where the first element of an array is.
+    fn address(&self, array: &Array) -> Option<u64> {
+        Some(self.piece(array)?.address().wrapping_add_signed(array.strides().0))
+    }
+
     fn piece(&self, array: &Array) -> Option<&Piece> {
         let same = |(known, _): &&(Array, Piece)| Arc::ptr_eq(&known.storage, &array.storage);
         self.memory.iter().find(same).map(|(_, piece)| piece)
@@ -127,33 +133,54 @@ pub fn settle(py: Python<'_>, args: &mut Args, code: &Code) -> PyResult<Option<S
     let arrays: SmallVec<[(Array, usize, bool); 4]> = (args.lazy())
         .map(|(array, slot)| (array.clone(), slot, !array.read_only && code.writes(slot)))
         .collect();
-    let written = arrays.iter().filter(|(_, _, writes)| *writes);
+    let uses: SmallVec<[(&Array, bool); 4]> = arrays.iter().map(|(array, _, writes)| (array, *writes)).collect();
+    let settled = settled(py, &uses)?;
+    for (array, slot, _) in &arrays {
+        if let Some(address) = settled.address(array) {
+            args.slots[*slot] = address;
+        }
+    }
+    Ok(Some(settled))
+}
+
+/// Computes arrays, each with whether it is written to, and makes those that are such that nobody else has them.
+fn settled(py: Python<'_>, arrays: &[(&Array, bool)]) -> PyResult<Settled> {
+    let written = arrays.iter().filter(|(_, writes)| *writes);
     let mut settled = Settled {
-        _written: lend(py, &written.map(|(array, ..)| array.storage.clone()).collect())?,
+        _written: lend(py, &written.map(|(array, _)| array.storage.clone()).collect())?,
         memory: SmallVec::new(),
     };
     {
-        let values: Vec<weft_lazy::Value> = arrays.iter().map(|(array, ..)| array.base()).collect();
+        // Held no longer than this: memory that is held by another value is copied before it is written to.
+        let values: Vec<weft_lazy::Value> = arrays.iter().map(|(array, _)| array.base()).collect();
         if !values.iter().all(|value| value.is_stored()) {
             compute_as_asked(py, &values)?;
         }
     }
     // Those that are written to first: others may be views of them.
     for now in [true, false] {
-        for (array, _, writes) in &arrays {
-            if settled.piece(array).is_some() || *writes != now {
+        for &(array, writes) in arrays {
+            if settled.piece(array).is_some() || writes != now {
                 continue;
             }
-            let piece = if *writes { owned(py, array)? } else { as_it_is(py, array)? };
+            let piece = if writes { owned(py, array)? } else { as_it_is(py, array)? };
             settled.memory.push((array.clone(), piece));
         }
     }
-    for (array, slot, _) in &arrays {
-        if let Some(piece) = settled.piece(array) {
-            args.slots[*slot] = piece.address().wrapping_add_signed(array.strides().0);
-        }
+    Ok(settled)
+}
+
+/// Calls a function with the addresses of arrays' first elements, for code that Weft did not compile to write there: the arrays are computed,
+/// and have memory that is nobody else's. The function must not use them otherwise.
+#[pyfunction]
+pub fn _in_place<'py>(py: Python<'py>, arrays: Vec<Bound<'py, NdArray>>, call: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if arrays.iter().any(|array| array.get().array.read_only) {
+        return Err(PyValueError::new_err("an array is read-only"));
     }
-    Ok(Some(settled))
+    let uses: Vec<(&Array, bool)> = arrays.iter().map(|array| (&array.get().array, true)).collect();
+    let settled = settled(py, &uses)?;
+    let addresses: Vec<u64> = uses.iter().map(|(array, _)| settled.address(array).unwrap_or(0)).collect();
+    call.call1((addresses,))
 }
 
 /// How long one sleeps who waits for a call of another thread.

@@ -22,6 +22,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_to_device, module)?)?;
     module.add_function(wrap_pyfunction!(_array_device, module)?)?;
     module.add_function(wrap_pyfunction!(_lent, module)?)?;
+    module.add_function(wrap_pyfunction!(super::calls::_in_place, module)?)?;
     module.add_function(wrap_pyfunction!(_from_device, module)?)?;
     module.add_function(wrap_pyfunction!(_to_numpy, module)?)
 }
