@@ -170,12 +170,14 @@ fn pass<T: Real>(
     let inner = shape[axis + 1..].iter().product();
     let outer: usize = shape[..axis].iter().product();
     let lines = outer * inner;
+    let threads = host.threads();
     Pass {
         line,
         from,
         place,
         inner,
         lines,
+        threads,
     }
     .run(host)
 }

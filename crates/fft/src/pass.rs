@@ -23,8 +23,8 @@ const ROWS: usize = 1 << 10;
 /// fewer pages are gone through for it.
 const SIDE: usize = 128;
 const SIDE_OF_SHORT: usize = 1 << 10;
-/// Bytes of such lines that are worked on together: the second cache has them.
-const TOGETHER: usize = 1 << 18;
+/// Bytes of such lines that are worked on together: the second cache has most of them.
+const TOGETHER: usize = 1 << 19;
 /// Lines of so many numbers that lie a power of two apart would want the same places of a cache.
 const CROWDED: usize = 256;
 
@@ -57,6 +57,8 @@ pub struct Pass<'a, T> {
     pub inner: usize,
     /// Lines of the place.
     pub lines: usize,
+    /// The threads that there are.
+    pub threads: usize,
 }
 
 /// Memory to work in.
@@ -85,8 +87,8 @@ impl<T: Real> Pass<'_, T> {
             if done > 0 && host.interrupted() {
                 return Err(Error::Interrupted);
             }
-            let some = done..groups.min(done + slice * host.threads() as u64);
-            match all >= WORTH && some.end - some.start > 1 && host.threads() > 1 {
+            let some = done..groups.min(done + slice * self.threads as u64);
+            match all >= WORTH && some.end - some.start > 1 && self.threads > 1 {
                 true => self.shared(host, some.clone())?,
                 false => self.some(some.clone())?,
             }
@@ -128,7 +130,9 @@ impl<T: Real> Pass<'_, T> {
             inner => {
                 let each = size_of::<Complex<T>>();
                 let side = (TOGETHER / self.line.width().saturating_mul(each)) * each;
-                inner.min(side.clamp(SIDE, SIDE_OF_SHORT) / each)
+                // No fewer groups than some for each thread.
+                let fair = (self.lines / (4 * self.threads.max(1))).max(SIDE / each);
+                inner.min(side.clamp(SIDE, SIDE_OF_SHORT) / each).min(fair)
             }
         }
     }
