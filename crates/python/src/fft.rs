@@ -22,7 +22,8 @@ struct Threads {
 
 impl Host for Threads {
     fn threads(&self) -> usize {
-        devices::cpu().threads()
+        // Not of the device, which would start them.
+        weft_cpu::num_threads()
     }
 
     fn share(&self, units: u64, work: &(dyn Fn(Range<u64>) -> bool + Sync)) {
