@@ -13,9 +13,9 @@ use crate::plans::Real;
 use crate::shared::{Shared, pairs, parts_mut};
 use crate::strided::{Elements, Lines, copy, copy_side_by_side, put_side_by_side};
 
-/// Points times their logarithm from which on more threads than one pay: some hundred microseconds.
+/// The cost of a pass from which on more threads than one pay: some hundred microseconds.
 const WORTH: u64 = 1 << 18;
-/// The same of what a thread does between two questions whether to stop: some milliseconds.
+/// The cost of what a thread does between two questions whether to stop: some milliseconds.
 const BETWEEN: u64 = 1 << 24;
 /// Complex numbers of short rows that are transformed together.
 const ROWS: usize = 1 << 10;
@@ -30,7 +30,7 @@ const CROWDED: usize = 256;
 
 /// Whoever asks for a transform: which threads there are, and when to stop.
 pub trait Host: Sync {
-    /// How many threads [`Host::share`] uses.
+    /// How many threads [`Host::share`] uses. Asked only where there is work for several.
     fn threads(&self) -> usize;
 
     /// Does `work` for all of so many units, some at a time, on those threads; false of it ends that.
@@ -57,7 +57,7 @@ pub struct Pass<'a, T> {
     pub inner: usize,
     /// Lines of the place.
     pub lines: usize,
-    /// The threads that there are.
+    /// The threads that do it, see [`threads`].
     pub threads: usize,
 }
 
@@ -78,9 +78,7 @@ struct Group {
 impl<T: Real> Pass<'_, T> {
     /// Transforms all lines.
     pub fn run(&self, host: &dyn Host) -> Result<(), Error> {
-        let groups = self.groups();
-        let line = (self.line.n as u64).saturating_mul(u64::from(self.line.n.max(2).ilog2()));
-        let all = line.saturating_mul(self.lines as u64);
+        let (groups, line) = (self.groups(), cost(self.line.n));
         let slice = (BETWEEN / line.saturating_mul(self.most() as u64).max(1)).max(1);
         let mut done = 0;
         while done < groups {
@@ -88,7 +86,7 @@ impl<T: Real> Pass<'_, T> {
                 return Err(Error::Interrupted);
             }
             let some = done..groups.min(done + slice * self.threads as u64);
-            match all >= WORTH && some.end - some.start > 1 && self.threads > 1 {
+            match some.end - some.start > 1 && self.threads > 1 {
                 true => self.shared(host, some.clone())?,
                 false => self.some(some.clone())?,
             }
@@ -310,6 +308,20 @@ impl<T: Real> Pass<'_, T> {
                 }
             }
         }
+    }
+}
+
+/// What a line costs: its points times their logarithm.
+fn cost(n: usize) -> u64 {
+    (n as u64).saturating_mul(u64::from(n.max(2).ilog2()))
+}
+
+/// How many threads so many lines of n points are worth, of those that there are.
+pub fn threads(host: &dyn Host, n: usize, lines: usize) -> usize {
+    if lines > 1 && cost(n).saturating_mul(lines as u64) >= WORTH {
+        host.threads()
+    } else {
+        1
     }
 }
 

@@ -22,8 +22,7 @@ struct Threads {
 
 impl Host for Threads {
     fn threads(&self) -> usize {
-        // Not of the device, which would start them.
-        weft_cpu::num_threads()
+        devices::cpu().threads()
     }
 
     fn share(&self, units: u64, work: &(dyn Fn(Range<u64>) -> bool + Sync)) {
