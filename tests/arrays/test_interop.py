@@ -106,7 +106,6 @@ def test_numpys_functions_write_into_wefts_arrays():
     ("call", "name"),
     [
         (lambda a: np.linalg.norm(a), r"numpy\.linalg\.norm"),
-        (lambda a: np.fft.fft(a), r"numpy\.fft\.fft"),
         (lambda a: np.busday_count(a, a), r"numpy\.busday_count"),
         (lambda a: np.isnat(a), r"numpy\.isnat"),
         (lambda a: np.frompyfunc(lambda x: x, 1, 1)(a), "no counterpart in Weft"),

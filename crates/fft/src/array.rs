@@ -5,7 +5,7 @@ use rustfft::num_complex::Complex;
 use crate::error::Error;
 use crate::line::{Form, Line};
 use crate::memory::Memory;
-use crate::pass::{Host, Pass, Place};
+use crate::pass::{self, Host, Pass, Place};
 use crate::plans::Real;
 use crate::shared::Shared;
 use crate::strided::{Elements, Lines, Strided};
@@ -118,7 +118,7 @@ fn forth<T: Real>(
         let factor = if i == 0 { job.factor } else { 1.0 };
         let line = Line::new(if is_first { form } else { Form::Complex }, n, job.forward, factor)?;
         let lines = is_first.then(|| Lines::new(*from, shape, axis, line.taken()));
-        pass(line, lines, place, shape, axis, host)?;
+        along(line, lines, place, shape, axis, host)?;
     }
     Ok(())
 }
@@ -131,7 +131,7 @@ fn back<T: Real>(from: &Strided<'_, T>, job: &Job<'_>, shape: &[usize], place: &
     let line = Line::new(Form::Back, shape[last], job.forward, job.factor)?;
     let Some((&first, others)) = axes.split_first() else {
         let lines = Lines::new(*from, shape, last, line.taken());
-        return pass(line, Some(lines), place, shape, last, host);
+        return along(line, Some(lines), place, shape, last, host);
     };
     let mut between = shape.to_vec();
     between[last] = line.taken();
@@ -141,7 +141,7 @@ fn back<T: Real>(from: &Strided<'_, T>, job: &Job<'_>, shape: &[usize], place: &
         for (i, &axis) in std::iter::once(&first).chain(others).enumerate() {
             let line = Line::new(Form::Complex, shape[axis], job.forward, 1.0)?;
             let lines = (i == 0).then(|| Lines::new(*from, &between, axis, line.taken()));
-            pass(line, lines, &on_the_way, &between, axis, host)?;
+            along(line, lines, &on_the_way, &between, axis, host)?;
         }
     }
     let mut strides = vec![1; between.len()];
@@ -155,11 +155,11 @@ fn back<T: Real>(from: &Strided<'_, T>, job: &Job<'_>, shape: &[usize], place: &
         strides: &strides,
     };
     let lines = Lines::new(way, shape, last, line.taken());
-    pass(line, Some(lines), place, shape, last, host)
+    along(line, Some(lines), place, shape, last, host)
 }
 
 /// Transforms all lines along an axis of a place that has a shape.
-fn pass<T: Real>(
+fn along<T: Real>(
     line: Line<T>,
     from: Option<Lines<'_, T>>,
     place: &Place<'_, T>,
@@ -170,12 +170,14 @@ fn pass<T: Real>(
     let inner = shape[axis + 1..].iter().product();
     let outer: usize = shape[..axis].iter().product();
     let lines = outer * inner;
+    let threads = pass::threads(host, line.n, lines);
     Pass {
         line,
         from,
         place,
         inner,
         lines,
+        threads,
     }
     .run(host)
 }

@@ -13,9 +13,9 @@ use crate::plans::Real;
 use crate::shared::{Shared, pairs, parts_mut};
 use crate::strided::{Elements, Lines, copy, copy_side_by_side, put_side_by_side};
 
-/// Points times their logarithm from which on more threads than one pay: some hundred microseconds.
+/// The cost of a pass from which on more threads than one pay: some hundred microseconds.
 const WORTH: u64 = 1 << 18;
-/// The same of what a thread does between two questions whether to stop: some milliseconds.
+/// The cost of what a thread does between two questions whether to stop: some milliseconds.
 const BETWEEN: u64 = 1 << 24;
 /// Complex numbers of short rows that are transformed together.
 const ROWS: usize = 1 << 10;
@@ -23,14 +23,14 @@ const ROWS: usize = 1 << 10;
 /// fewer pages are gone through for it.
 const SIDE: usize = 128;
 const SIDE_OF_SHORT: usize = 1 << 10;
-/// Bytes of such lines that are worked on together: the second cache has them.
-const TOGETHER: usize = 1 << 18;
+/// Bytes of such lines that are worked on together: the second cache has most of them.
+const TOGETHER: usize = 1 << 19;
 /// Lines of so many numbers that lie a power of two apart would want the same places of a cache.
 const CROWDED: usize = 256;
 
 /// Whoever asks for a transform: which threads there are, and when to stop.
 pub trait Host: Sync {
-    /// How many threads [`Host::share`] uses.
+    /// How many threads [`Host::share`] uses. Asked only where there is work for several.
     fn threads(&self) -> usize;
 
     /// Does `work` for all of so many units, some at a time, on those threads; false of it ends that.
@@ -57,6 +57,8 @@ pub struct Pass<'a, T> {
     pub inner: usize,
     /// Lines of the place.
     pub lines: usize,
+    /// The threads that do it, see [`threads`].
+    pub threads: usize,
 }
 
 /// Memory to work in.
@@ -76,17 +78,15 @@ struct Group {
 impl<T: Real> Pass<'_, T> {
     /// Transforms all lines.
     pub fn run(&self, host: &dyn Host) -> Result<(), Error> {
-        let groups = self.groups();
-        let line = (self.line.n as u64).saturating_mul(u64::from(self.line.n.max(2).ilog2()));
-        let all = line.saturating_mul(self.lines as u64);
+        let (groups, line) = (self.groups(), cost(self.line.n));
         let slice = (BETWEEN / line.saturating_mul(self.most() as u64).max(1)).max(1);
         let mut done = 0;
         while done < groups {
             if done > 0 && host.interrupted() {
                 return Err(Error::Interrupted);
             }
-            let some = done..groups.min(done + slice * host.threads() as u64);
-            match all >= WORTH && some.end - some.start > 1 && host.threads() > 1 {
+            let some = done..groups.min(done + slice * self.threads as u64);
+            match some.end - some.start > 1 && self.threads > 1 {
                 true => self.shared(host, some.clone())?,
                 false => self.some(some.clone())?,
             }
@@ -128,7 +128,9 @@ impl<T: Real> Pass<'_, T> {
             inner => {
                 let each = size_of::<Complex<T>>();
                 let side = (TOGETHER / self.line.width().saturating_mul(each)) * each;
-                inner.min(side.clamp(SIDE, SIDE_OF_SHORT) / each)
+                // No fewer groups than some for each thread.
+                let fair = (self.lines / (4 * self.threads.max(1))).max(SIDE / each);
+                inner.min(side.clamp(SIDE, SIDE_OF_SHORT) / each).min(fair)
             }
         }
     }
@@ -306,6 +308,20 @@ impl<T: Real> Pass<'_, T> {
                 }
             }
         }
+    }
+}
+
+/// What a line costs: its points times their logarithm.
+fn cost(n: usize) -> u64 {
+    (n as u64).saturating_mul(u64::from(n.max(2).ilog2()))
+}
+
+/// How many threads so many lines of n points are worth, of those that there are.
+pub fn threads(host: &dyn Host, n: usize, lines: usize) -> usize {
+    if lines > 1 && cost(n).saturating_mul(lines as u64) >= WORTH {
+        host.threads()
+    } else {
+        1
     }
 }
 
