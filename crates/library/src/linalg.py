@@ -233,7 +233,9 @@ def eig(a):
     values = np.empty((matrix.shape[0],), np.complex128)
     vectors = np.empty(matrix.shape, np.complex128)
     _check(routine("eig", matrix, values, vectors))
-    return values.astype(np.result_type(float_type(a.dtype), np.complex64)), vectors.astype(np.result_type(float_type(a.dtype), np.complex64))
+    return values.astype(np.result_type(float_type(a.dtype), np.complex64)), vectors.astype(
+        np.result_type(float_type(a.dtype), np.complex64)
+    )
 
 
 def eigvals(a):

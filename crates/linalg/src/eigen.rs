@@ -4,8 +4,8 @@
 
 use faer::complex::Complex;
 use faer::diag::DiagMut;
-use faer::linalg::evd::{ComputeEigenvectors, evd_cplx, evd_real, evd_scratch, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::evd::tridiag::{tridiag_in_place, tridiag_in_place_scratch};
+use faer::linalg::evd::{ComputeEigenvectors, evd_cplx, evd_real, evd_scratch, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::prelude::Reborrow;
 use faer::{MatRef, Par, c64};

@@ -79,10 +79,7 @@ fn decomposed<T: Element>(matrix: MatRef<'_, T>, vectors: Option<Vectors<'_, T>>
     params.config.recursion_threshold = DIVIDED;
     let needed = svd_scratch::<T>(m, n, compute, compute, par, params);
     let stored = DiagMut::from_slice_mut(&mut values);
-    with_stack(needed, |stack| {
-        svd(matrix.as_ref(), stored, left, right, par, stack, params)
-    })?
-    .map_err(|_| Failure::NoConvergence)?;
+    with_stack(needed, |stack| svd(matrix.as_ref(), stored, left, right, par, stack, params))?.map_err(|_| Failure::NoConvergence)?;
     Ok(values)
 }
 

@@ -99,7 +99,11 @@ fn step(diagonal: &mut [f64], squares: &mut [f64]) {
         let old = gamma;
         gamma = cosine * (diagonal[at] - shift) - sine * old;
         diagonal[at + 1] = old + (diagonal[at] - gamma);
-        p = if cosine != 0.0 && inverse.is_finite() { gamma * gamma * inverse } else { before * square };
+        p = if cosine != 0.0 && inverse.is_finite() {
+            gamma * gamma * inverse
+        } else {
+            before * square
+        };
     }
     squares[0] = sine * p;
     diagonal[0] = shift + gamma;
@@ -135,7 +139,9 @@ mod tests {
     #[test]
     fn nothing_on_the_diagonal() {
         let n = 9;
-        let mut wanted: Vec<f64> = (1..=n).map(|k| 2.0 * (std::f64::consts::PI * k as f64 / (n + 1) as f64).cos()).collect();
+        let mut wanted: Vec<f64> = (1..=n)
+            .map(|k| 2.0 * (std::f64::consts::PI * k as f64 / (n + 1) as f64).cos())
+            .collect();
         wanted.sort_by(f64::total_cmp);
         near(&found(&[0.0; 9], &[1.0; 8]), &wanted);
     }
