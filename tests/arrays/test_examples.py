@@ -13,7 +13,6 @@ from weft.arrays import NAMES
 from weft.polynomial import polynomial
 
 # Their examples need least squares and eigenvalues.
-NEED_LINALG = ("polyfit", "roots")
 POLYUTILS = ("as_series", "trimseq", "getdomain", "mapparms", "mapdomain")
 
 
@@ -33,8 +32,6 @@ def functions() -> list:
 
 @pytest.mark.parametrize("function", functions())
 def test_gives_what_it_says(function: object) -> None:
-    if getattr(function, "__name__", "") in NEED_LINALG and not hasattr(weft, "linalg"):
-        pytest.skip("weft.linalg is not there")
     examples = doctest.DocTestParser().get_doctest(function.__doc__ or "", {"weft": weft, "np": np}, str(function), None, 0)
     assert examples.examples, "a public function has an example"
     shown: list[str] = []

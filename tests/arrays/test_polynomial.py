@@ -17,7 +17,6 @@ from weft.polynomial import Polynomial, polynomial
 from .against_numpy import ALL, KINDS, array, check, difference, host
 
 NUMERIC = tuple(dtype for dtype in ALL if dtype is not np.bool_)
-has_linalg = pytest.mark.skipif(not hasattr(weft, "linalg"), reason="fits and zeros are found by weft.linalg, which is not there")
 
 
 def check_series(name: str, *args: Any, exact: bool = False, **keywords: Any) -> None:
@@ -342,7 +341,6 @@ def test_constants_and_other_series() -> None:
     assert names == {name for name in (*polynomial.__all__, *polynomial._CONSTANTS)}
 
 
-@has_linalg
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128, np.int8, np.int32])
 def test_zeros(dtype: type) -> None:
     for c in ([1, -6, 11, -6], [0, 0, 1, -3, 2, 0], [2], [0], [1, 0, 1]):
@@ -358,7 +356,6 @@ def test_zeros(dtype: type) -> None:
     check("xp.roots([[1, 2]])")
 
 
-@has_linalg
 def test_fits() -> None:
     x, y = np.linspace(0, 3, 12), array((12,)) + 0.0
     w, several = np.arange(1.0, 13), array((12, 3))

@@ -55,22 +55,10 @@ PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
     "like": lambda x, y: da.ones_like(x) + da.full_like(x, 3) * x,
     "average": lambda x, y: da.average(x, axis=0),
     "norm": lambda x, y: da.linalg.norm(x),
+    "einsum": lambda x, y: da.einsum("ij,jk->ik", x, y),
+    "svd": lambda x, y: da.linalg.svd(x.rechunk((20, 40)))[1],
+    "qr": lambda x, y: abs(da.linalg.qr(x.rechunk((20, 40)))[1]),
 }
-# Those that need functions which `weft` may not have: what has to be there, and the program.
-LATER: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
-    "einsum": ("einsum", lambda x, y: da.einsum("ij,jk->ik", x, y)),
-    "svd": ("linalg", lambda x, y: da.linalg.svd(x.rechunk((20, 40)))[1]),
-    "qr": ("linalg", lambda x, y: abs(da.linalg.qr(x.rechunk((20, 40)))[1])),
-}
-
-
-def has(name: str) -> bool:
-    """Whether `weft` has a function or a package."""
-    try:
-        getattr(weft, name)
-    except (AttributeError, ImportError):
-        return False
-    return True
 
 
 def operands(xp: Any) -> tuple[Any, Any]:

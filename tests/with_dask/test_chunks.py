@@ -15,7 +15,7 @@ import weft
 from weft._weft import _is_evaluated
 from weft.scipy import sparse
 
-from .programs import LATER, PROGRAMS, check, has, operands
+from .programs import PROGRAMS, check, operands
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -27,14 +27,6 @@ def test_programs(name: str) -> None:
     if name not in ("cumsum at once", "mask", "histogram", "differences", "coarsened"):
         # Dask itself gives these a meta of NumPy's, whatever their chunks are.
         assert isinstance(lazy._meta, weft.ndarray) and lazy._meta.shape == (0,) * lazy.ndim
-
-
-@pytest.mark.parametrize("name", LATER)
-def test_programs_that_need_more(name: str) -> None:
-    needed, program = LATER[name]
-    if not has(needed):
-        pytest.skip(f"weft has no {needed} yet")
-    check(program, program(*operands(weft)).compute(scheduler="sync"))
 
 
 def test_in_threads() -> None:

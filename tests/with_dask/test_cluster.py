@@ -13,10 +13,10 @@ import pytest
 
 import weft
 
-from .programs import LATER, PROGRAMS, check, has, operands
+from .programs import PROGRAMS, check, operands
 
 ON_CLUSTER = ("map_blocks", "sum of columns", "var", "argmin", "tensordot", "matmul", "cumsum", "cumsum at once", "overlap",
-              "overlap of several kinds", "rechunked", "percentile")  # fmt: skip
+              "overlap of several kinds", "rechunked", "percentile", "einsum", "svd", "qr")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +31,6 @@ def client():
 @pytest.mark.parametrize("name", ON_CLUSTER)
 def test_programs(client, name: str) -> None:
     check(PROGRAMS[name], PROGRAMS[name](*operands(weft)).compute())
-
-
-@pytest.mark.parametrize("name", LATER)
-def test_programs_that_need_more(client, name: str) -> None:
-    needed, program = LATER[name]
-    if not has(needed):
-        pytest.skip(f"weft has no {needed} yet")
-    check(program, program(*operands(weft)).compute())
 
 
 def pending(dask_worker) -> list[bool]:

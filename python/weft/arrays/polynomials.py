@@ -214,8 +214,15 @@ def roots(p: Any) -> ndarray:
     if n > 2:
         companion[np.arange(1, n - 1), np.arange(n - 2)] = 1
     companion[0] = u("true_divide", u("negative", p[1:]), p[0])
-    found = _linalg().eigvals(companion)
+    found = zeros_of(companion)
     return concatenate((found, _full((behind,), 0, found.dtype, found.device))) if behind else found
+
+
+def zeros_of(companion: ndarray) -> ndarray:
+    """The eigenvalues of a companion matrix, real if all are and the matrix is, as NumPy's zeros of polynomials."""
+    found = _linalg().eigvals(companion)
+    is_real = companion.dtype.kind != "c" and not _to_numpy(found).imag.any()
+    return found.real if is_real else found
 
 
 def _linalg() -> Any:

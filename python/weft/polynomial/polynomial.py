@@ -131,14 +131,14 @@ def polyroots(c: Any) -> ndarray:
     >>> weft.polynomial.polyroots([-2.0, 1.0])
     array([2.])
     """
-    from weft.arrays.polynomials import _linalg
+    from weft.arrays.polynomials import zeros_of
     from weft.arrays.sorting import sort
 
     c = polytrim(c)
     if c.shape[0] < 2:
         return filled((0,), 0, c.dtype, c)
     companion = polycompanion(c)
-    return companion[0] if c.shape[0] == 2 else sort(_linalg().eigvals(companion))
+    return companion[0] if c.shape[0] == 2 else sort(zeros_of(companion))
 
 
 def _coefficients(c: Any, *others: Any) -> ndarray:
